@@ -28,7 +28,8 @@ by_group(const struct site_sums *a, const struct site_sums *b)
 static int
 by_order(const void *left, const void *right)
 {
-	const struct site_sums *a = *(struct site_sums *const *)left, *b = *(struct site_sums *const *)right;
+	const struct site_sums *a = *(struct site_sums *const *)left,
+	    *b = *(struct site_sums *const *)right;
 	const int groups = by_group(a, b);
 
 	if (groups != 0)
@@ -52,7 +53,8 @@ new_unit(struct comparison *c, const struct summary *run, struct site_sums *plac
 	c->units[c->unit_count++] = (struct unit){ .first = place, .of = run };
 }
 
-/* N places of a run and M units of the same group, both in order: the shorter all find a partner. */
+/* N places of a run and M units of the same group, both in order: the shorter all find a
+ * partner. */
 static void
 align_group(struct comparison *c, const struct summary *run, struct site_sums **places, size_t n,
     const struct site_sums **units, size_t m)
@@ -151,12 +153,14 @@ unit_text(const struct site_sums *p)
 	char text[512];
 
 	if (p->function == NULL)
-		snprintf(text, sizeof text, "%s%s", p->call == NULL ? "start, and what has no site" : call,
-		    p->call == NULL ? "" : ", site not known");
+		snprintf(text, sizeof text, "%s%s", p->call == NULL ? "start, and what has no site"
+		    : call, p->call == NULL ? "" : ", site not known");
 	else if (p->file != NULL && p->line > 0)
-		snprintf(text, sizeof text, "%s at %s (%s:%d)", call, p->function, file_name(p->file), (int)p->line);
+		snprintf(text, sizeof text, "%s at %s (%s:%d)", call, p->function,
+		    file_name(p->file), (int)p->line);
 	else
-		snprintf(text, sizeof text, "%s at %s+0x%llx", call, p->function, (unsigned long long)p->order);
+		snprintf(text, sizeof text, "%s at %s+0x%llx", call, p->function,
+		    (unsigned long long)p->order);
 	return need(strdup(text));
 }
 
@@ -175,12 +179,14 @@ align(struct comparison *c)
 				if (run->places[i].unit != NOBODY) {
 					run->by_unit[run->places[i].unit] = &run->places[i];
 					if (c->units[run->places[i].unit].on[side] == NULL)
-						c->units[run->places[i].unit].on[side] = &run->places[i];
+						c->units[run->places[i].unit].on[side] =
+						    &run->places[i];
 				}
 		}
 	for (size_t u = 0; u < c->unit_count; u++) {
 		const struct site_sums *p = c->units[u].first;
 
-		c->units[u].place = (struct place_names){ p->function, p->file, p->call, unit_text(p), p->line };
+		c->units[u].place = (struct place_names){ p->function, p->file, p->call,
+		    unit_text(p), p->line };
 	}
 }

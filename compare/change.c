@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Differences and their tests. Means, since these add up: the change of the mean run time is the sum
- * of the changes of what the paths are made of. In whole nanoseconds each part is cut towards 0, and
- * what is missing then goes to the parts that lost most; so parts make up their whole exactly, and
- * with the sides swapped every sign flips.
+ * Differences and their tests. Means, since these add up: the change of the mean run time is the
+ * sum of the changes of what the paths are made of. In whole nanoseconds each part is cut towards
+ * 0, and what is missing then goes to the parts that lost most; so parts make up their whole
+ * exactly, and with the sides swapped every sign flips.
  *
  * Tests relabel the runs that disturbed.c leaves; the greatest t of all sites adjusts them, and
- * intervals are what no test refutes. With fewer runs than could ever tell anything at 95 % nothing is
- * said of chance.
+ * intervals are what no test refutes. With fewer runs than could ever tell anything at 95 % nothing
+ * is said of chance.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -108,7 +108,8 @@ apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
 
 	for (size_t i = 0; i < count; i++) {
 		const int64_t a = sum_of(c, A, of, i), b = sum_of(c, B, of, i);
-		int64_t part = b / runs_b - a / runs_a, rest = b % runs_b * runs_a - a % runs_a * runs_b;
+		int64_t part = b / runs_b - a / runs_a, rest = b % runs_b * runs_a -
+		    a % runs_a * runs_b;
 		/* Both of one sign: it is cut towards 0. */
 		const int64_t carry = part > 0 && rest < 0 ? -1 : part < 0 && rest > 0 ? 1 : 0;
 
@@ -183,15 +184,16 @@ phases_by_unit(const struct comparison *c)
 			run->phase_unit_ns[c->unit_count] = run->phase_ns[0];
 			for (size_t i = 0; i < run->count; i++)
 				if (run->places[i].unit != NOBODY)
-					run->phase_unit_ns[run->places[i].unit] += run->phase_ns[i + 1];
+					run->phase_unit_ns[run->places[i].unit] +=
+					    run->phase_ns[i + 1];
 		}
 }
 
 /* ---- tests ------------------------------------------------------------------------------ */
 
 /*
- * The robust deviation of the runs of the sides FROM to TO from the median of their side. Each median
- * takes the freedom of one run; NaN: there are too few.
+ * The robust deviation of the runs of the sides FROM to TO from the median of their side. Each
+ * median takes the freedom of one run; NaN: there are too few.
  */
 static double
 deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
@@ -213,7 +215,8 @@ deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
 		all.count += one.count;
 	}
 	if ((int)all.count > sides)
-		result = 1.4826 * median(all) * sqrt((double)all.count / ((double)all.count - sides));
+		result = 1.4826 * median(all) * sqrt((double)all.count / ((double)all.count -
+		    sides));
 	free(all.at);
 	return result;
 }
@@ -328,7 +331,8 @@ judge(const struct comparison *c, struct verdict *v)
 	for (int side = A; side < SIDES; side++) {
 		v->run_spread[side] = deviation(c, side, side, run_time, 0);
 		for (size_t r = 0; r < c->count[side]; r++)
-			v->ranks = (size_t)c->runs[side][r].ranks > v->ranks ? (size_t)c->runs[side][r].ranks : v->ranks;
+			v->ranks = (size_t)c->runs[side][r].ranks > v->ranks ?
+			    (size_t)c->runs[side][r].ranks : v->ranks;
 	}
 	v->ranks_ns = zalloc(v->ranks, sizeof *v->ranks_ns);
 	apportion(c, unit_kind, units * PATH_KINDS_COUNT, v->run_time.change_ns, kinds_ns);

@@ -50,9 +50,11 @@ parse_options(int argc, char **argv)
 	enum { LIMIT = 256, SUMMARY, ALL, JUNIT, SCALING, WEAK, HISTORY };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "limit", required_argument, NULL, LIMIT },
+		{ "format", required_argument, NULL, 'F' }, { "limit", required_argument, NULL,
+		LIMIT },
 		{ "summary", no_argument, NULL, SUMMARY }, { "all", no_argument, NULL, ALL },
-		{ "junit", required_argument, NULL, JUNIT }, { "scaling", no_argument, NULL, SCALING },
+		{ "junit", required_argument, NULL, JUNIT }, { "scaling", no_argument, NULL,
+		SCALING },
 		{ "weak", no_argument, NULL, WEAK }, { "history", no_argument, NULL, HISTORY },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -63,7 +65,8 @@ parse_options(int argc, char **argv)
 		switch (c) {
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case LIMIT:
-			opt.limits = grow(opt.limits, &opt.limit_capacity, opt.limit_count + 1, sizeof *opt.limits);
+			opt.limits = grow(opt.limits, &opt.limit_capacity, opt.limit_count + 1,
+			    sizeof *opt.limits);
 			opt.limits[opt.limit_count++] = optarg;
 			break;
 		case SUMMARY: opt.summary = true; break;
@@ -77,9 +80,9 @@ parse_options(int argc, char **argv)
 	while (optind + (int)opt.count[A] < argc && strcmp(opt.files[A][opt.count[A]], "--") != 0)
 		opt.count[A]++;
 	if (opt.summary || opt.scaling || opt.history) {
-		if (opt.summary + opt.scaling + opt.history > 1 || opt.limit_count > 0 || opt.junit != NULL ||
-		    optind + (int)opt.count[A] < argc || opt.count[A] == 0 || (opt.summary && opt.count[A] > 1) ||
-		    (!opt.summary && opt.form == STREAM))
+		if (opt.summary + opt.scaling + opt.history > 1 || opt.limit_count > 0 ||
+		    opt.junit != NULL || optind + (int)opt.count[A] < argc || opt.count[A] == 0 ||
+		    (opt.summary && opt.count[A] > 1) || (!opt.summary && opt.form == STREAM))
 			bad_usage(usage);
 		return opt;
 	}
@@ -102,7 +105,8 @@ openable(const char *file)
 	char *name;
 	int to;
 
-	if (from < 0 || fstat(from, &status) < 0 || ((S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) && !is_stdin)) {
+	if (from < 0 || fstat(from, &status) < 0 || ((S_ISREG(status.st_mode) ||
+	    S_ISDIR(status.st_mode)) && !is_stdin)) {
 		if (from >= 0)
 			close(from);
 		return file;	/* where it is not there its reader says so */
@@ -110,7 +114,8 @@ openable(const char *file)
 	to = spool_copy(from, is_stdin ? "standard input" : file);
 	if (!is_stdin)
 		close(from);
-	if (fcntl(to, F_SETFD, 0) < 0 || asprintf(&name, "/dev/fd/%d", to) < 0)	/* lp-critpath reads it, too */
+	/* lp-critpath reads it, too */
+	if (fcntl(to, F_SETFD, 0) < 0 || asprintf(&name, "/dev/fd/%d", to) < 0)
 		die("%s: %s", file, strerror(errno));
 	return name;
 }

@@ -32,8 +32,8 @@ extern const char *const path_kind_names[PATH_KINDS_COUNT];
 enum form { TEXT, JSON, CSV, STREAM };
 
 /*
- * The tests look at computing and at communication apart: where ranks wait for each other the one is
- * far quieter than the other.
+ * The tests look at computing and at communication apart: where ranks wait for each other the one
+ * is far quieter than the other.
  */
 enum { COMPUTING, COMMUNICATION, PARTS };
 /* A visit of the path to a site lasts until it computes anew or is elsewhere. */
@@ -82,9 +82,11 @@ struct summary {
 	const struct site_sums **by_unit;	/* align.c; NULL: it has none of it */
 	int64_t *undisturbed_ns[PARTS];	/* disturbed.c: by unit, less what held up single visits */
 	int64_t held_up_ns;		/* more than other runs of both sides take */
-	int64_t *phase_unit_ns;		/* change.c: by unit, then behind the last synchronisation point */
+	/* change.c: by unit, then behind the last synchronisation point */
+	int64_t *phase_unit_ns;
 	int64_t *rank_ns;		/* by rank: of the path */
-	int64_t *phase_ns;		/* by place that ended a stretch; [count]: behind the last */
+	/* by place that ended a stretch; [count]: behind the last */
+	int64_t *phase_ns;
 };
 
 static inline size_t
@@ -111,7 +113,8 @@ struct place_names {
 };
 /* Its fields in a row that has it as PLACE. */
 #define PLACE_FIELDS(type) \
-	{ "function", FIELD(type, place.function), IN_DATA }, { "file", FIELD(type, place.file), IN_DATA }, \
+	{ "function", FIELD(type, place.function), IN_DATA }, { "file", FIELD(type, place.file), \
+	    IN_DATA }, \
 	{ "line", FIELD(type, place.line), .csv = PLAIN }, \
 	{ "line", FIELD(type, place.line), .json = PLAIN, .known = UNLESS_ZERO }, \
 	{ "call", FIELD(type, place.call), IN_DATA }
@@ -154,7 +157,8 @@ void align(struct comparison *c);
 /* Of one quantity from A to B; an interval only where the runs are enough for one. */
 struct change {
 	double a, b;			/* means, in ns where it is time */
-	int64_t change_ns;		/* of times: apportioned, so that parts make up their whole */
+	/* of times: apportioned, so that parts make up their whole */
+	int64_t change_ns;
 	bool judged;			/* enough runs for the interval and p */
 	double shift, low, high;	/* of the runs tested, 95 %; NaN unless judged, as p */
 	double p, p_adjusted;
@@ -180,7 +184,8 @@ struct change {
 bool can_judge(size_t a, size_t b);
 void change_of(const struct comparison *c, VALUE(of), size_t index, struct change *change);
 /* Changes of COUNT parts of the run time that add up to WHOLE_NS, to the nanosecond. */
-void apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns, int64_t *parts_ns);
+void apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
+    int64_t *parts_ns);
 int64_t mean_ns(const struct comparison *c, int side, VALUE(of), size_t index);	/* rounded */
 int64_t difference(const struct comparison *c, VALUE(of), size_t index);	/* B less A */
 /* Of several whose p are adjusted together. */
@@ -195,7 +200,8 @@ void test_all(const struct comparison *c, struct quantity *tests, size_t count);
 struct site_change {
 	struct place_names place;
 	struct change path, total;
-	int part;				/* of its time on the path, of which tests are surest */
+	/* of its time on the path, of which tests are surest */
+	int part;
 	struct change surest;			/* of that part, or of it undisturbed */
 	double detectable;			/* of that, ns; NaN: none is */
 	int64_t kinds_ns[PATH_KINDS_COUNT], wait_ns, delay_ns;
@@ -223,9 +229,9 @@ struct verdict {
 };
 
 /*
- * ranks.c: the rank on which most of a unit's change on the path is, or -1. There is one only where what
- * all ranks spend there does not change by more than half as much again as the path does: where all
- * ranks take longer, which of them the path runs through is chance.
+ * ranks.c: the rank on which most of a unit's change on the path is, or -1. There is one only where
+ * what all ranks spend there does not change by more than half as much again as the path does:
+ * where all ranks take longer, which of them the path runs through is chance.
  */
 enum { LISTED_RANKS = 64 };
 int32_t rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit);
@@ -247,7 +253,8 @@ struct limit {
 };
 
 struct fact {
-	const char *what;		/* ranks, program, hosts, library, environment, site, calls, bytes_sent, ... */
+	/* ranks, program, hosts, library, environment, site, calls, bytes_sent, ... */
+	const char *what;
 	uint32_t unit;			/* NOBODY: of the whole run */
 	double a, b;			/* NaN: it is told in words only */
 	const char *name;		/* of a variable, or NULL */
@@ -257,7 +264,8 @@ struct fact {
 void find_facts(const struct comparison *c, struct verdict *v);	/* facts.c */
 void judge(const struct comparison *c, struct verdict *v);		/* change.c */
 void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
-/* Does it take enough of the run time to be tested? And is the change, with its p adjusted, worth a name? */
+/* Does it take enough of the run time to be tested? And is the change, with its p adjusted, worth a
+ * name? */
 bool is_tested(const struct verdict *v, const struct change *path);
 bool is_named(const struct verdict *v, const struct change *change);
 double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */
@@ -269,7 +277,8 @@ int by_weight(const void *left, const void *right);	/* for qsort: largest first,
 /* functions.c */
 void add_other_functions(struct summary *summary);	/* at the end: what is no computation */
 void judge_functions(const struct comparison *c, struct verdict *v);
-/* limit.c: adds a result for each limit, and says which are exceeded or cannot be judged: is any exceeded? */
+/* limit.c: adds a result for each limit, and says which are exceeded or cannot be judged: is any
+ * exceeded? */
 bool judge_limits(const struct comparison *c, struct verdict *v, const char **limits, size_t count);
 void write_junit(const struct verdict *v, const char *name);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What else ran on the machine holds up single visits to a site, or a whole run. Neither is what the
- * sides differ in, so the tests leave it out. All is found without a look at the sides, so that a test
- * by relabelling the runs stays exact.
+ * What else ran on the machine holds up single visits to a site, or a whole run. Neither is what
+ * the sides differ in, so the tests leave it out. All is found without a look at the sides, so that
+ * a test by relabelling the runs stays exact.
  *
  * A side of N runs can be told from (N - 1) / 2 of them that are disturbed. What so few of all runs
  * take longer than the next one is held up: no change of a side can be that.
@@ -13,7 +13,8 @@
 
 #include "compare.h"
 
-/* A run is disturbed if it was held up for so much more of its time than most, and so many times as much. */
+/* A run is disturbed if it was held up for so much more of its time than most, and so many times as
+ * much. */
 #define HELD_UP 0.02
 #define TIMES 3
 
@@ -232,8 +233,8 @@ find_disturbed(struct comparison *c)
 			if (most_disturbed(c) == 0 ||
 			    (!stands_out(c, held_up_share, run) && !stands_out(c, preempted, run)))
 				continue;
-			c->disturbed[c->disturbed_count++] = (struct disturbed){ side, r + 1, run->file,
-			    held_up_share(run), run->preempted, false };
+			c->disturbed[c->disturbed_count++] = (struct disturbed){ side, r + 1,
+			    run->file, held_up_share(run), run->preempted, false };
 		}
 	if (c->disturbed_count > 0) {
 		leave_out(c);

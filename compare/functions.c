@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path by function, of runs that were sampled: lp-critpath tells what each place has of it, here
- * places become functions, by name and file. With what was not sampled and what is no computation they
- * make up the path, and their changes that of the run time.
+ * The path by function, of runs that were sampled: lp-critpath tells what each place has of it,
+ * here places become functions, by name and file. With what was not sampled and what is no
+ * computation they make up the path, and their changes that of the run time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,8 @@ add_other_functions(struct summary *s)
 
 /* ---- both sides ------------------------------------------------------------------------- */
 
-static VALUE_IS(function_path, run->by_function[index] != NULL ? run->by_function[index]->path_ns : 0)
+static VALUE_IS(function_path, run->by_function[index] != NULL ? run->by_function[index]->path_ns :
+    0)
 static VALUE_IS(function_all, run->by_function[index] != NULL ? run->by_function[index]->all_ns : 0)
 
 /* Numbers functions alike in all runs: false where one has none. */
@@ -68,8 +69,8 @@ align_functions(const struct comparison *c, struct verdict *v)
 			run->by_function = zalloc(all.count, sizeof *run->by_function);
 			function_times_fold(&run->functions);
 			for (size_t i = 0; i < run->functions.count; i++) {
-				const struct function_time *at = bsearch(&run->functions.at[i], all.at, all.count,
-				    sizeof *at, function_times_compare);
+				const struct function_time *at = bsearch(&run->functions.at[i],
+				    all.at, all.count, sizeof *at, function_times_compare);
 
 				run->by_function[at - all.at] = &run->functions.at[i];
 			}

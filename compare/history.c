@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs in the order of their dates: run time, efficiencies, and the sites that are most on the path. */
+/* Runs in the order of their dates: run time, efficiencies, and the sites that are most on the
+ * path. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,8 @@ static const struct field run_fields[] = {
 };
 
 static void
-history_as_json(struct text *text, const struct comparison *c, const struct weighed *sites, size_t shown)
+history_as_json(struct text *text, const struct comparison *c, const struct weighed *sites,
+    size_t shown)
 {
 	struct json json, *out = &json;
 
@@ -85,7 +87,8 @@ history_as_json(struct text *text, const struct comparison *c, const struct weig
 }
 
 static void
-history_as_text(struct text *text, const struct comparison *c, const struct weighed *sites, size_t shown)
+history_as_text(struct text *text, const struct comparison *c, const struct weighed *sites,
+    size_t shown)
 {
 	struct table_writer table, *out = &table;
 

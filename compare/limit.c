@@ -23,7 +23,8 @@ all_waits(const struct summary *run, size_t index)
 }
 
 /* Share of each rank's time that was lost, in 10^-9: a whole number, as all values. */
-static VALUE_IS(parallel_loss, isfinite(run->of.parallel) ? (int64_t)(1e9 * (1 - run->of.parallel)) : 0)
+static VALUE_IS(parallel_loss, isfinite(run->of.parallel) ?
+    (int64_t)(1e9 * (1 - run->of.parallel)) : 0)
 
 /* Sites whose function, file:line or whole text is NAME; all of them are looked at. */
 static bool
@@ -52,14 +53,15 @@ add_limit(struct verdict *v, const struct asked *asked)
 
 	v->limits = grow(v->limits, &v->limit_capacity, v->limit_count + 1, sizeof *v->limits);
 	l = &v->limits[v->limit_count++];
-	*l = (struct limit){ .name = asked->name, .typed = asked->typed, .limit = asked->limit, .value = NAN,
-	    .low = NAN, .high = NAN };
+	*l = (struct limit){ .name = asked->name, .typed = asked->typed, .limit = asked->limit,
+	    .value = NAN, .low = NAN, .high = NAN };
 	l->unit = asked->relative ? "%" : asked->is_share ? "" : "s";
 	return l;
 }
 
 static void
-judge_limit(struct verdict *v, const struct asked *asked, const struct change *change, const char *site)
+judge_limit(struct verdict *v, const struct asked *asked, const struct change *change,
+    const char *site)
 {
 	const double one = asked->is_share ? 1e9 / (asked->relative ? 100 : 1) :
 	    asked->relative ? v->run_time.a / 100 : 1e9;
@@ -71,14 +73,16 @@ judge_limit(struct verdict *v, const struct asked *asked, const struct change *c
 	l->site = site;
 	if (!l->judged) {
 		snprintf(l->text, sizeof l->text, "%s changed by %.6g%s%s, the limit is %.6g%s%s; "
-		    "too few runs to judge", l->name, l->value, space, l->unit, l->limit, space, l->unit);
+		    "too few runs to judge", l->name, l->value, space, l->unit, l->limit, space,
+		    l->unit);
 		return;
 	}
 	l->low = change->low / one;
 	l->high = change->high / one;
 	l->exceeded = l->low > l->limit;
-	snprintf(l->text, sizeof l->text, "%s grew by %.6g%s%s (95 %%: %.6g to %.6g), the limit is %.6g%s%s",
-	    l->name, l->value, space, l->unit, l->low, l->high, l->limit, space, l->unit);
+	snprintf(l->text, sizeof l->text, "%s grew by %.6g%s%s (95 %%: %.6g to %.6g), the limit is "
+	    "%.6g%s%s", l->name, l->value, space, l->unit, l->low, l->high, l->limit, space,
+	    l->unit);
 }
 
 static void
@@ -92,7 +96,8 @@ judge_sites(const struct comparison *c, struct verdict *v, const struct asked *a
 			known = true;
 		}
 	if (!known)
-		snprintf(add_limit(v, asked)->text, sizeof v->limits->text, "%s: there is no such site", asked->name);
+		snprintf(add_limit(v, asked)->text, sizeof v->limits->text,
+		    "%s: there is no such site", asked->name);
 }
 
 static void
@@ -119,8 +124,8 @@ judge_one(const struct comparison *c, struct verdict *v, struct asked *asked)
 			state = s;
 		}
 	if (of == NULL)
-		die("--limit: there is nothing called %s; there are run_time, parallel_loss, wait, the wait states "
-		    "of lp-imbalance, and site:NAME", asked->name);
+		die("--limit: there is nothing called %s; there are run_time, parallel_loss, wait, "
+		    "the wait states of lp-imbalance, and site:NAME", asked->name);
 	change_of(c, of, state, &change);
 	judge_limit(v, asked, &change, NULL);
 }
@@ -165,11 +170,11 @@ put_case(struct text *out, const struct limit *l)
 		text_put(out, " ");
 		text_markup(out, l->site);
 	}
-	text_put(out, l->exceeded ? "\">\n    <failure message=\"" : l->judged ? "\">\n    <system-out>" :
-	    "\">\n    <skipped message=\"");
+	text_put(out, l->exceeded ? "\">\n    <failure message=\"" : l->judged ?
+	    "\">\n    <system-out>" : "\">\n    <skipped message=\"");
 	text_markup(out, l->text);
-	text_put(out, l->exceeded ? "\"/>\n  </testcase>\n" : l->judged ? "</system-out>\n  </testcase>\n" :
-	    "\"/>\n  </testcase>\n");
+	text_put(out, l->exceeded ? "\"/>\n  </testcase>\n" : l->judged ?
+	    "</system-out>\n  </testcase>\n" : "\"/>\n  </testcase>\n");
 }
 
 /* A test case for each limit; what too few runs cannot tell is skipped. */
@@ -185,8 +190,9 @@ write_junit(const struct verdict *v, const char *name)
 		skipped += !v->limits[i].judged;
 	}
 	text_begin(&text, whole.file, name);
-	text_print(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"lp-compare\" tests=\"%zu\" "
-	    "failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n", v->limit_count, failures, skipped);
+	text_print(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite "
+	    "name=\"lp-compare\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
+	    v->limit_count, failures, skipped);
 	for (size_t i = 0; i < v->limit_count; i++)
 		put_case(&text, &v->limits[i]);
 	text_put(&text, "  <system-out>");

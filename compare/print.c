@@ -27,8 +27,10 @@ static const struct field site_fields[] = {
 	{ name "_s", SITE(kinds_ns[PATH_##KIND]), .text = "%.6f", .csv = "%.9f", .scale = 1e-9 },
 	PATH_KINDS(X)
 #undef X
-	{ "wait_change_s", SITE(wait_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9, .head = "wait_s" },
-	{ "delay_change_s", SITE(delay_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9, .head = "delay_s" },
+	{ "wait_change_s", SITE(wait_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9,
+	.head = "wait_s" },
+	{ "delay_change_s", SITE(delay_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9,
+	.head = "delay_s" },
 	{ "named", SITE(named), .text = PLAIN, .names = yes },
 	{ "up to and in", SITE(place.text), .text = PLAIN },
 	FIELDS_END
@@ -156,20 +158,23 @@ print_spread(struct text *text, const struct comparison *c, const struct verdict
 
 	for (int side = A; side < SIDES; side++)
 		if (isfinite(v->run_spread[side]))
-			snprintf(spread[side], sizeof spread[side], "%.2f %%", share_of(v, v->run_spread[side]));
+			snprintf(spread[side], sizeof spread[side], "%.2f %%", share_of(v,
+			    v->run_spread[side]));
 		else
 			snprintf(spread[side], sizeof spread[side], "not known");
 	if (isfinite(v->run_spread[A]) || isfinite(v->run_spread[B]))
-		text_line(text, "from run to run of A: %s of the run time; of B: %s", spread[A], spread[B]);
+		text_line(text, "from run to run of A: %s of the run time; of B: %s", spread[A],
+		    spread[B]);
 	for (size_t u = 0; u < c->unit_count; u++)
 		if (isfinite(v->sites[u].detectable))
 			sites.at[sites.count++] = v->sites[u].detectable;
 	if (isfinite(v->run_detectable))
-		text_line(text, "4 times in 5 so many runs would show a change of the run time by %.2f %%%s",
-		    share_of(v, v->run_detectable), sites.count > 0 ? "" : ", and none of a site");
+		text_line(text, "4 times in 5 so many runs would show a change of the run time by "
+		    "%.2f %%%s", share_of(v, v->run_detectable), sites.count > 0 ? ""
+		    : ", and none of a site");
 	if (sites.count > 0)
-		text_line(text, "and of a site's time on the path by %.2f %% of the run (median of %zu sites)",
-		    share_of(v, median(sites)), sites.count);
+		text_line(text, "and of a site's time on the path by %.2f %% of the run (median of "
+		    "%zu sites)", share_of(v, median(sites)), sites.count);
 	free(sites.at);
 }
 
@@ -187,8 +192,8 @@ print_load(struct text *text, const struct comparison *c)
 				runs++;
 			}
 		if (runs > 0)
-			text_line(text, "%s: too few cores in %zu of %zu runs, the last of them: %s", side == A ? "A" : "B", runs,
-			    c->count[side], load);
+			text_line(text, "%s: too few cores in %zu of %zu runs, the last of them: "
+			    "%s", side == A ? "A" : "B", runs, c->count[side], load);
 	}
 }
 
@@ -200,11 +205,11 @@ print_disturbed(struct text *text, const struct comparison *c)
 		char preempted[80] = "";
 
 		if (isfinite(d->preempted))
-			snprintf(preempted, sizeof preempted, "; %.1f %% of its threads' time ready to run, "
-			    "without a core", 100 * d->preempted);
-		text_line(text, "%s: run %llu (%s) was disturbed: held up for %.1f %% of its time%s; "
-		    "the tests %s", d->side == A ? "A" : "B", (unsigned long long)d->run, d->file,
-		    100 * d->held_up, preempted,
+			snprintf(preempted, sizeof preempted, "; %.1f %% of its threads' time "
+			    "ready to run, without a core", 100 * d->preempted);
+		text_line(text, "%s: run %llu (%s) was disturbed: held up for %.1f %% of its "
+		    "time%s; the tests %s", d->side == A ? "A" : "B", (unsigned long long)d->run,
+		    d->file, 100 * d->held_up, preempted,
 		    d->left_out ? "leave it out" : "have it, because there are too few others");
 	}
 }
@@ -221,9 +226,9 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 	text_line(text, "%s", v->text);
 	text_line(text, "run time %.9f s, then %.9f s; %zu and %zu runs", 1e-9 * v->run_time.a,
 	    1e-9 * v->run_time.b, c->count[A], c->count[B]);
-	text_line(text, "efficiencies (POP) %s: parallel %.4f, then %.4f; load balance %.4f, then %.4f; "
-	    "communication %.4f, then %.4f", span_rule(false), means[0], means[1], means[2], means[3], means[4],
-	    means[5]);
+	text_line(text, "efficiencies (POP) %s: parallel %.4f, then %.4f; load balance %.4f, then "
+	    "%.4f; communication %.4f, then %.4f", span_rule(false), means[0], means[1], means[2],
+	    means[3], means[4], means[5]);
 	text_line(text, "of the change compute %.6f s, MPI %.6f s, transfer %.6f s, start %.6f s",
 	    1e-9 * (double)v->all_kinds_ns[0], 1e-9 * (double)v->all_kinds_ns[1],
 	    1e-9 * (double)v->all_kinds_ns[2], 1e-9 * (double)v->all_kinds_ns[3]);
@@ -234,15 +239,17 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 		text_line(text, "exact: %s", v->facts[i].text);
 	print_more(text, v->fact_count, shown);
 	text_char(text, '\n');
-	text_line(text, "change of the critical path by site; all sites make up the change of the run time");
-	table_rows(text, site_fields, sites, c->unit_count < shown ? c->unit_count : shown, sizeof *sites);
+	text_line(text, "change of the critical path by site; all sites make up the change of the "
+	    "run time");
+	table_rows(text, site_fields, sites, c->unit_count < shown ? c->unit_count : shown,
+	    sizeof *sites);
 	print_more(text, c->unit_count, shown);
 	if (v->function_count > 0) {
 		text_char(text, '\n');
-		text_line(text, "change of the critical path by function, of samples; these, too, make up that of the "
-		    "run time");
-		table_rows(text, function_fields, v->functions, v->function_count < shown ? v->function_count : shown,
-		    sizeof *v->functions);
+		text_line(text, "change of the critical path by function, of samples; these, too, "
+		    "make up that of the run time");
+		table_rows(text, function_fields, v->functions, v->function_count < shown ?
+		    v->function_count : shown, sizeof *v->functions);
 	}
 	print_more(text, v->function_count, shown);
 	for (size_t s = 0, any = 0; s < STATES; s++)
@@ -250,7 +257,8 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 			if (any++ == 0)
 				text_char(text, '\n');
 			text_line(text, "waits: %s %.6f s, then %.6f s", state_names[s],
-			    1e-9 * (double)mean_ns(c, A, state_wait, s), 1e-9 * (double)mean_ns(c, B, state_wait, s));
+			    1e-9 * (double)mean_ns(c, A, state_wait, s), 1e-9 * (double)mean_ns(c,
+			    B, state_wait, s));
 		}
 	free(sites);
 }
@@ -267,7 +275,8 @@ put_kinds(struct json *out, const int64_t *kinds_ns)
 }
 
 static void
-put_site(struct json *out, const struct comparison *c, const struct verdict *v, struct site_change *site)
+put_site(struct json *out, const struct comparison *c, const struct verdict *v,
+    struct site_change *site)
 {
 	const struct site_sums *a = c->units[site->unit].on[A], *b = c->units[site->unit].on[B];
 
@@ -364,7 +373,8 @@ comparison_json(struct text *text, const struct comparison *c, const struct verd
 		put_site(out, c, v, &sites[i]);
 	json_end_array(out);
 	json_break(out);
-	json_rows(out, "functions", function_fields, v->functions, v->function_count, sizeof *v->functions);
+	json_rows(out, "functions", function_fields, v->functions, v->function_count,
+	    sizeof *v->functions);
 	put_facts(out, c, v);
 	json_break(out);
 	json_rows(out, "disturbed", disturbed_fields, c->disturbed, c->disturbed_count,

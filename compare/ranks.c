@@ -4,7 +4,8 @@
 
 #include "compare.h"
 
-/* Of the path; of a rank that a long list leaves out, what the last one listed has: it has no more. */
+/* Of the path; of a rank that a long list leaves out, what the last one listed has: it has no
+ * more. */
 static int64_t
 rank_path(const struct site_sums *p, int32_t rank)
 {
@@ -37,7 +38,8 @@ int32_t
 rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit)
 {
 	const double path_ns = fabs((double)v->sites[unit].path.change_ns);
-	const int more = v->sites[unit].path.change_ns > 0 ? B : A;	/* whose lists are looked at */
+	/* whose lists are looked at */
+	const int more = v->sites[unit].path.change_ns > 0 ? B : A;
 	int32_t best = -1;
 	double most_ns = path_ns / 2;
 
@@ -47,8 +49,8 @@ rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit)
 		const struct site_sums *p = c->runs[more][r].by_unit[unit];
 
 		for (uint32_t i = 0; p != NULL && i < p->rank_count; i++) {
-			const double ns = (mean_path(c, B, unit, p->rank[i]) - mean_path(c, A, unit, p->rank[i])) *
-			    (more == B ? 1 : -1);
+			const double ns = (mean_path(c, B, unit, p->rank[i]) - mean_path(c, A, unit,
+			    p->rank[i])) * (more == B ? 1 : -1);
 
 			if (ns > most_ns || (ns == most_ns && best > p->rank[i])) {
 				most_ns = ns;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs on several numbers of ranks: which sites stop scaling. Where all of a program scales, each site
- * keeps its share of the critical path, be the scaling strong or weak; one that does not takes a share
- * that grows. It grows from the first number of ranks on from which in each run its share is larger than
- * in all runs on the fewest ranks, and stays so: beyond the spread, where there are several runs of a
- * number. What it costs is its time on the path beyond what it had if it scaled.
+ * Runs on several numbers of ranks: which sites stop scaling. Where all of a program scales, each
+ * site keeps its share of the critical path, be the scaling strong or weak; one that does not takes
+ * a share that grows. It grows from the first number of ranks on from which in each run its share
+ * is larger than in all runs on the fewest ranks, and stays so: beyond the spread, where there are
+ * several runs of a number. What it costs is its time on the path beyond what it had if it scaled.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ struct at_ranks {
 	struct place_names place;
 	int32_t ranks, first_ranks;
 	size_t count;
-	double path_ns, share, low, high;	/* means over the runs; shares: least and greatest */
+	/* means over the runs; shares: least and greatest */
+	double path_ns, share, low, high;
 };
 
 struct scaling_site {
@@ -103,9 +104,11 @@ make_groups(struct scaling_table *t)
 
 		for (end = i; end < t->c->count[A] && runs[end].ranks == runs[i].ranks; end++)
 			;
-		t->groups = grow(t->groups, &t->group_capacity, t->group_count + 1, sizeof *t->groups);
+		t->groups = grow(t->groups, &t->group_capacity, t->group_count + 1,
+		    sizeof *t->groups);
 		g = &t->groups[t->group_count++];
-		*g = (struct group){ .runs = runs + i, .count = end - i, .mean = { .ranks = runs[i].ranks } };
+		*g = (struct group){ .runs = runs + i, .count = end - i,
+		    .mean = { .ranks = runs[i].ranks } };
 		for (size_t r = 0; r < g->count; r++) {
 			const struct summary *run = &g->runs[r];
 			struct times *m = &g->mean;
@@ -126,7 +129,8 @@ make_groups(struct scaling_table *t)
 static struct at_ranks
 site_at(const struct group *g, size_t unit)
 {
-	struct at_ranks at = { .ranks = g->mean.ranks, .count = g->count, .low = INFINITY, .high = -INFINITY };
+	struct at_ranks at = { .ranks = g->mean.ranks, .count = g->count, .low = INFINITY,
+	    .high = -INFINITY };
 
 	for (size_t r = 0; r < g->count; r++) {
 		const double ns = (double)unit_path(&g->runs[r], unit);
@@ -160,7 +164,8 @@ make_sites(struct scaling_table *t)
 	t->sites = zalloc(t->c->unit_count, sizeof *t->sites);
 	for (size_t u = 0; u < t->c->unit_count; u++) {
 		struct scaling_site *s = &t->sites[u];
-		const double ideal = t->weak ? 1 : (double)t->groups[0].mean.ranks / t->groups[last].mean.ranks;
+		const double ideal = t->weak ? 1 : (double)t->groups[0].mean.ranks /
+		    t->groups[last].mean.ranks;
 
 		s->unit = u;
 		s->place = t->c->units[u].place;
@@ -169,7 +174,8 @@ make_sites(struct scaling_table *t)
 			s->at[g] = site_at(&t->groups[g], u);
 		s->growth = s->at[last].share - s->at[0].share;
 		s->lost_ns = s->at[last].path_ns - ideal * s->at[0].path_ns;
-		for (size_t g = last; g > 0 && s->at[g].low > s->at[0].high && s->growth >= WORTH; g--)
+		for (size_t g = last; g > 0 && s->at[g].low > s->at[0].high && s->growth >= WORTH;
+		    g--)
 			s->first_ranks = s->at[g].ranks;
 		s->grows = s->first_ranks > 0;
 		for (size_t g = 0; g <= last; g++) {
@@ -195,10 +201,11 @@ scaling_verdict(const struct scaling_table *t)
 			spread = "; one run of a number of ranks does not show how far chance goes";
 
 	if (t->c->unit_count == 0 || !s->grows)
-		return formatted("from %d to %d ranks no site takes a share of the critical path that grows%s",
-		    (int)least, (int)most, spread);
-	return formatted("%s stops scaling at %d ranks: %.1f %% of the critical path on %d, %.1f %% on %d%s", s->place.text,
-	    (int)s->first_ranks, 100 * s->at[0].share, (int)least, 100 * s->at[last].share, (int)most, spread);
+		return formatted("from %d to %d ranks no site takes a share of the critical path "
+		    "that grows%s", (int)least, (int)most, spread);
+	return formatted("%s stops scaling at %d ranks: %.1f %% of the critical path on %d, %.1f "
+	    "%% on %d%s", s->place.text, (int)s->first_ranks, 100 * s->at[0].share, (int)least,
+	    100 * s->at[last].share, (int)most, spread);
 }
 
 static void
@@ -234,12 +241,12 @@ scaling_as_text(struct text *text, const struct scaling_table *t, const char *ve
 	const size_t shown = all || t->c->unit_count < 10 ? t->c->unit_count : 10;
 
 	text_line(text, "%s", verdict);
-	text_line(text, "%s scaling, against the smallest run; efficiencies as POP defines them, %s",
-	    t->weak ? "weak" : "strong", span_rule(false));
+	text_line(text, "%s scaling, against the smallest run; efficiencies as POP defines them, "
+	    "%s", t->weak ? "weak" : "strong", span_rule(false));
 	table_rows(text, group_fields, t->groups, t->group_count, sizeof *t->groups);
 	text_char(text, '\n');
-	text_line(text, "sites by the growth of their share of the critical path; first_ranks: from there on, "
-	    "beyond the spread of the runs");
+	text_line(text, "sites by the growth of their share of the critical path; first_ranks: "
+	    "from there on, beyond the spread of the runs");
 	for (size_t i = 0; i < shown; i++) {
 		char shares[512] = "";
 

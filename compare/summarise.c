@@ -13,10 +13,12 @@
 struct watcher {
 	struct observer observer;
 	struct summary s;		/* places by site */
-	uint32_t *ends;			/* of location 0: sites of its rows since the last of these */
+	/* of location 0: sites of its rows since the last of these */
+	uint32_t *ends;
 	uint64_t ends_first;
 	size_t ends_count, ends_capacity;
-	size_t phase;			/* site that ended the stretch whose path comes; SIZE_MAX: none */
+	/* site that ended the stretch whose path comes; SIZE_MAX: none */
+	size_t phase;
 	size_t phase_capacity;
 	struct segments path;		/* of one message */
 	uint32_t visited;		/* the site of the segment before; NOBODY: START, or none */
@@ -46,7 +48,8 @@ phase_at(struct watcher *w, size_t site)
 
 	w->s.phase_ns = grow(w->s.phase_ns, &w->phase_capacity, site + 1, sizeof *w->s.phase_ns);
 	if (w->phase_capacity > before)
-		memset(w->s.phase_ns + before, 0, (w->phase_capacity - before) * sizeof *w->s.phase_ns);
+		memset(w->s.phase_ns + before, 0,
+		    (w->phase_capacity - before) * sizeof *w->s.phase_ns);
 	return &w->s.phase_ns[site];
 }
 
@@ -54,8 +57,8 @@ phase_at(struct watcher *w, size_t site)
 static bool
 is_chance(const char *call)
 {
-	static const char *const names[] = { "MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Waitsome",
-	    "MPI_Waitany", "MPI_Request_get_status", "MPI_Win_test" };
+	static const char *const names[] = { "MPI_Test", "MPI_Iprobe", "MPI_Improbe",
+	    "MPI_Waitsome", "MPI_Waitany", "MPI_Request_get_status", "MPI_Win_test" };
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (strncmp(call, names[i], strlen(names[i])) == 0)
@@ -77,12 +80,14 @@ take_calls(struct watcher *w, const struct imbalance *im, const struct calls *ca
 				p->call = need(strdup(call_name(calls->call[i])));
 				p->polls = is_chance(p->call);
 				p->comm = calls->comm[i];
-				p->comm_size = p->comm == 1 ? im->graph.known.ranks : p->comm < im->graph.known.comm_count ?
+				p->comm_size = p->comm == 1 ? im->graph.known.ranks :
+				    p->comm < im->graph.known.comm_count ?
 				    im->graph.known.comms[p->comm].size : 0;
 			}
 		}
 		if (calls->location == 0) {
-			w->ends = grow(w->ends, &w->ends_capacity, w->ends_count + 1, sizeof *w->ends);
+			w->ends = grow(w->ends, &w->ends_capacity, w->ends_count + 1,
+			    sizeof *w->ends);
 			w->ends[w->ends_count++] = calls->site[i];
 		}
 	}
@@ -232,13 +237,15 @@ function_of(const struct definitions *known, const struct site *s)
 	if (s->stack == NULL)
 		return s->function == NULL ? NULL : need(strdup(s->function));
 	for (uint32_t i = 0; i < s->depth; i++) {
-		const char *name = s->stack[i] < known->site_count ? known->sites[s->stack[i]].function : NULL;
+		const char *name = s->stack[i] < known->site_count ?
+		    known->sites[s->stack[i]].function : NULL;
 
 		size += 4 + (name != NULL ? strlen(name) : 1);
 	}
 	text = zalloc(size, 1);
 	for (uint32_t i = 0; i < s->depth; i++) {
-		const char *name = s->stack[i] < known->site_count ? known->sites[s->stack[i]].function : NULL;
+		const char *name = s->stack[i] < known->site_count ?
+		    known->sites[s->stack[i]].function : NULL;
 
 		strcat(strcat(text, i > 0 ? " < " : ""), name != NULL ? name : "?");
 	}
@@ -253,9 +260,11 @@ name_places(struct summary *s, const struct imbalance *im)
 	struct delay *delays = sorted_delays(im, &delay_count);
 
 	for (size_t i = 0; i < s->count; i++) {
-		const struct site *site = i < im->graph.known.site_count ? &im->graph.known.sites[i] : NULL, *top = site;
+		const struct site *site = i < im->graph.known.site_count ?
+		    &im->graph.known.sites[i] : NULL, *top = site;
 		struct site_sums *p = &s->places[i];
-		const struct cell *cell = i < im->tables[BY_SITE].count ? &im->tables[BY_SITE].cells[i] : NULL;
+		const struct cell *cell = i < im->tables[BY_SITE].count ?
+		    &im->tables[BY_SITE].cells[i] : NULL;
 
 		if (site != NULL && site->stack != NULL && site->depth > 0 &&
 		    site->stack[0] < im->graph.known.site_count)
@@ -326,7 +335,8 @@ hosts_text(struct headline *h)
 	if (h->host_count > 1)
 		qsort(h->hosts, h->host_count, sizeof *h->hosts, by_host);
 	for (size_t i = 0; i < h->host_count; i++)
-		fprintf(text, "%s%s*%d", i > 0 ? " " : "", h->hosts[i].name, (int)h->hosts[i].ranks);
+		fprintf(text, "%s%s*%d", i > 0 ? " " : "", h->hosts[i].name,
+		    (int)h->hosts[i].ranks);
 	if (fclose(text) != 0)
 		die("out of memory");
 	return all;
@@ -343,8 +353,8 @@ summarise(const char *file, int argc, char **argv)
 	int from = -1;
 
 	if (!has_path(file)) {
-		child = start_tool((char *[]){ "lp-critpath", "-F", "stream", "--", (char *)(uintptr_t)file, NULL },
-		    &from);
+		child = start_tool((char *[]){ "lp-critpath", "-F", "stream", "--",
+		    (char *)(uintptr_t)file, NULL }, &from);
 		snprintf(pipe_name, sizeof pipe_name, "/dev/fd/%d", from);
 	}
 	im.from_ns = INT64_MIN;
@@ -356,7 +366,8 @@ summarise(const char *file, int argc, char **argv)
 		die("%s: its path was not found", file);
 	if (!w.any_path && im.graph.known.run_ns > 0)
 		die("%s: no critical path", file);
-	w.s.of = efficiency_of_spans(im.spans, im.graph.known.ranks, 0, im.graph.known.run_ns, false);
+	w.s.of = efficiency_of_spans(im.spans, im.graph.known.ranks, 0, im.graph.known.run_ns,
+	    false);
 	w.s.ranks = im.graph.known.ranks;
 	w.s.run_ns = w.last_ns;
 	w.s.date_s = im.graph.known.headline.date_s;

@@ -93,7 +93,8 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	for (size_t i = 0; i < s->functions.count; i++) {
 		message_begin(&out, "function", 4);
 		put_string(&out, "function", s->functions.at[i].name);
-		put_string(&out, "file", s->functions.at[i].file != NULL ? s->functions.at[i].file : "");
+		put_string(&out, "file", s->functions.at[i].file != NULL ? s->functions.at[i].file :
+		    "");
 		put_int(&out, "path_ns", s->functions.at[i].path_ns);
 		put_int(&out, "all_ns", s->functions.at[i].all_ns);
 		if (message_end(&out) < 0)
@@ -163,8 +164,9 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	s->of.load_balance = number_of(message, "load_balance");
 	s->of.communication = number_of(message, "communication");
 	if (body_column(in, message, "wait_ns", i64, STATES, STATES, s->wait_ns) < 0 ||
-	    body_column(in, message, "rank_ns", i64, (size_t)ranks, (size_t)ranks, s->rank_ns) < 0 ||
-	    body_column(in, message, "phase_ns", i64, (size_t)places + 1, (size_t)places + 1, s->phase_ns) < 0)
+	    body_column(in, message, "rank_ns", i64, (size_t)ranks, (size_t)ranks,
+	    s->rank_ns) < 0 || body_column(in, message, "phase_ns", i64, (size_t)places + 1,
+	    (size_t)places + 1, s->phase_ns) < 0)
 		die_input(in);
 }
 
@@ -182,7 +184,8 @@ read_ranks(struct site_sums *p, struct reader *in, const struct message *message
 	p->rank = zalloc((size_t)count, sizeof *p->rank);
 	p->rank_ns = zalloc((size_t)count, sizeof *p->rank_ns);
 	if (body_column(in, message, "rank", i32, (size_t)count, (size_t)count, p->rank) < 0 ||
-	    body_column(in, message, "rank_path_ns", i64, (size_t)count, (size_t)count, p->rank_ns) < 0)
+	    body_column(in, message, "rank_path_ns", i64, (size_t)count, (size_t)count,
+	    p->rank_ns) < 0)
 		die_input(in);
 	for (int64_t i = 0; i < count; i++)
 		if (p->rank[i] < 0 || p->rank_ns[i] < 0 || p->rank_ns[i] > INT64_MAX / LISTED_RANKS)
@@ -230,11 +233,11 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	p->call = text_of(message, "call");
 	if (body_int(in, message, "line", 0, INT32_MAX, &line) < 0 ||
 	    body_uint(in, message, "order", &p->order) < 0 ||
-	    body_column(in, message, "path_ns", i64, PATH_KINDS_COUNT, PATH_KINDS_COUNT, p->path_ns) < 0 ||
-	    body_int(in, message, "total_ns", INT64_MIN, INT64_MAX, &p->total_ns) < 0 ||
-	    body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX, &p->wait_ns) < 0 ||
-	    body_int(in, message, "delay_ns", INT64_MIN, INT64_MAX, &p->delay_ns) < 0 ||
-	    body_uint(in, message, "calls", &p->calls) < 0 ||
+	    body_column(in, message, "path_ns", i64, PATH_KINDS_COUNT, PATH_KINDS_COUNT,
+	    p->path_ns) < 0 || body_int(in, message, "total_ns", INT64_MIN, INT64_MAX,
+	    &p->total_ns) < 0 || body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX,
+	    &p->wait_ns) < 0 || body_int(in, message, "delay_ns", INT64_MIN, INT64_MAX,
+	    &p->delay_ns) < 0 || body_uint(in, message, "calls", &p->calls) < 0 ||
 	    body_uint(in, message, "bytes_sent", &p->sent_bytes) < 0 ||
 	    body_uint(in, message, "bytes_received", &p->received_bytes) < 0 ||
 	    body_int(in, message, "comm", 0, UINT32_MAX, &comm) < 0 ||
@@ -256,14 +259,16 @@ read_variable(struct summary *s, const struct message *message)
 
 	if (!variable_read(&v, message))
 		return;
-	s->environment = grow(s->environment, &s->variable_capacity, s->variable_count + 1, sizeof v);
+	s->environment = grow(s->environment, &s->variable_capacity, s->variable_count + 1,
+	    sizeof v);
 	s->environment[s->variable_count++] = v;
 }
 
 static void
 read_function(struct summary *s, struct reader *in, const struct message *message)
 {
-	struct function_time f = { .name = text_of(message, "function"), .file = text_of(message, "file") };
+	struct function_time f = { .name = text_of(message, "function"), .file = text_of(message,
+	    "file") };
 
 	if (f.name == NULL)
 		die_message(in, message, "function: without a name");
@@ -283,7 +288,8 @@ read_stream(struct summary *s, struct reader **opened, const char *name)
 	struct reader *in;
 	int got;
 
-	if (reader_open(opened, name, READ_STREAM) < 0 || reader_need_content(*opened, "summary") < 0)
+	if (reader_open(opened, name, READ_STREAM) < 0 || reader_need_content(*opened,
+	    "summary") < 0)
 		return -1;
 	in = *opened;
 	while ((got = reader_next(in, &message)) > 0)
@@ -310,8 +316,8 @@ read_of_child(struct summary *s, const char *file)
 	char name[32];
 	struct reader *in;
 	int from, got;
-	pid_t child = start_tool((char *[]){ "lp-compare", "--summary", "--", (char *)(uintptr_t)file, NULL },
-	    &from);
+	pid_t child = start_tool((char *[]){ "lp-compare", "--summary", "--",
+	    (char *)(uintptr_t)file, NULL }, &from);
 
 	snprintf(name, sizeof name, "/dev/fd/%d", from);
 	got = read_stream(s, &in, name);
@@ -330,7 +336,8 @@ summary_read(struct summary *s, const char *file)
 	bool is_summary;
 
 	if (reader_open(&in, file, READ_STREAM) < 0 ||
-	    reader_refuse_content(in, "measurement", "lp-guidelines --compare compares campaigns") < 0)
+	    reader_refuse_content(in, "measurement", "lp-guidelines --compare compares "
+	    "campaigns") < 0)
 		die_input(in);
 	is_summary = reader_need_content(in, "summary") == 0;
 	reader_close(in);

@@ -30,7 +30,8 @@ share_of(const struct verdict *v, double ns)
 static const char *
 main_kind(const struct verdict *v, size_t unit)
 {
-	static const char *const names[] = { "computation up to", "time in", "transfers to", "process start before" };
+	static const char *const names[] = { "computation up to", "time in", "transfers to",
+	    "process start before" };
 	size_t most = 0;
 
 	for (size_t k = 1; k < PATH_KINDS_COUNT; k++)
@@ -50,9 +51,10 @@ say_site(const struct comparison *c, struct verdict *v, size_t unit)
 	if (rank >= 0)
 		snprintf(on, sizeof on, " on rank %d", (int)rank);
 	if (v->run_time.judged)
-		say(v, "%s %.255s%s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)", site->part == COMPUTING ?
-		    "computation up to" : "communication in", site->place.text, on, share_of(v, part->shift),
-		    share_of(v, part->low), share_of(v, part->high));
+		say(v, "%s %.255s%s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)",
+		    site->part == COMPUTING ? "computation up to" : "communication in",
+		    site->place.text, on, share_of(v, part->shift), share_of(v, part->low),
+		    share_of(v, part->high));
 	else
 		say(v, "%s %.255s%s: %+.2f %% of the run", main_kind(v, unit), site->place.text, on,
 		    share_of(v, (double)site->path.change_ns));
@@ -67,17 +69,19 @@ say_run_time(const struct comparison *c, struct verdict *v)
 	const double percent = share_of(v, t->judged ? t->shift : (double)t->change_ns);
 
 	if (!t->judged) {
-		say(v, "B took %.2f %% %s time than A; with %zu and %zu runs nothing can be said of chance", fabs(percent),
-		    percent < 0 ? "less" : "more", c->count[A], c->count[B]);
+		say(v, "B took %.2f %% %s time than A; with %zu and %zu runs nothing can be said "
+		    "of chance", fabs(percent), percent < 0 ? "less" : "more", c->count[A],
+		    c->count[B]);
 		if (least_p < 1)
 			say(v, " (the least p is %.2g)", least_p);
 	} else if (changed)
-		say(v, "B is %.2f %% %s (95 %%: %.2f to %.2f %%)", fabs(percent), percent > 0 ? "slower" : "faster",
-		    fmin(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))),
-		    fmax(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))));
+		say(v, "B is %.2f %% %s (95 %%: %.2f to %.2f %%)", fabs(percent), percent > 0 ?
+		    "slower" : "faster", fmin(fabs(share_of(v, t->low)),
+		    fabs(share_of(v, t->high))), fmax(fabs(share_of(v, t->low)),
+		    fabs(share_of(v, t->high))));
 	else
-		say(v, "no change of the run time shows in %zu and %zu runs (95 %%: %+.2f to %+.2f %%)",
-		    c->count[A], c->count[B], share_of(v, t->low), share_of(v, t->high));
+		say(v, "no change of the run time shows in %zu and %zu runs (95 %%: %+.2f to %+.2f "
+		    "%%)", c->count[A], c->count[B], share_of(v, t->low), share_of(v, t->high));
 }
 
 int
@@ -113,9 +117,10 @@ say_verdict(const struct comparison *c, struct verdict *v)
 		say(v, "; no site stands out");
 	for (size_t f = 0, told = 0; f < v->function_count && told < 3; f++)
 		if (v->functions[f].named && v->functions[f].name[0] != '(') {
-			say(v, "%s function %s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)", told++ == 0 ? "; of samples," : ",",
-			    v->functions[f].name, share_of(v, v->functions[f].path.shift),
-			    share_of(v, v->functions[f].path.low), share_of(v, v->functions[f].path.high));
+			say(v, "%s function %s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)",
+			    told++ == 0 ? "; of samples," : ",", v->functions[f].name, share_of(v,
+			    v->functions[f].path.shift), share_of(v, v->functions[f].path.low),
+			    share_of(v, v->functions[f].path.high));
 		}
 	for (size_t i = 0; i < c->disturbed_count; i++)
 		left_out += c->disturbed[i].left_out;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lp-export and lp-import say to each other in an archive of OTF2 beside what every reader knows.
+ * What lp-export and lp-import say to each other in an archive of OTF2 beside what every reader
+ * knows.
  *
  * A row of a call is told by the event that OTF2 has for it. What that does not say, or says
- * otherwise, stands in attributes of the event, one a column; where OTF2 has no event the attributes
- * are those of the call's Enter, or, for a further row, of a parameter. Other readers may leave
- * them all out.
+ * otherwise, stands in attributes of the event, one a column; where OTF2 has no event the
+ * attributes are those of the call's Enter, or, for a further row, of a parameter. Other readers
+ * may leave them all out.
  */
 #ifndef OTF2_WORDS_H
 #define OTF2_WORDS_H
@@ -16,13 +17,18 @@
 
 /* X(NAME, field of a row, name, what it is, type) */
 #define OTF2_COLUMNS(X) \
-	X(COMM, comm, "longpole::communicator", "of the call: a communicator, window or file", COMM) \
-	X(PEER, peer, "longpole::peer", "rank; -1: any, -2: none, -3: does not apply, -4: MPI_ROOT", INT32) \
+	X(COMM, comm, "longpole::communicator", "of the call: a communicator, window or file", \
+	    COMM) \
+	X(PEER, peer, "longpole::peer", "rank; -1: any, -2: none, -3: does not apply, -4: " \
+	    "MPI_ROOT", INT32) \
 	X(TAG, tag, "longpole::tag", "-1: any, -2: does not apply", INT32) \
 	X(SENT, bytes_sent, "longpole::bytes_sent", "handed to others", UINT64) \
-	X(RECEIVED, bytes_received, "longpole::bytes_received", "got from others; of a posted receive the room", UINT64) \
-	X(REQUEST, request, "longpole::request", "how many operations before this one lies what it is about", UINT32) \
-	X(REQUEST_AT, request_at, "longpole::request_at", "or 1 + the location of that, which request counts there", \
+	X(RECEIVED, bytes_received, "longpole::bytes_received", "got from others; of a posted " \
+	    "receive the room", UINT64) \
+	X(REQUEST, request, "longpole::request", "how many operations before this one lies what " \
+	    "it is about", UINT32) \
+	X(REQUEST_AT, request_at, "longpole::request_at", "or 1 + the location of that, which " \
+	    "request counts there", \
 	    UINT32) \
 	X(FOLDED, folded, "longpole::folded", "further calls that this one stands for", UINT32)
 
@@ -38,9 +44,9 @@ enum otf2_word {
 };
 
 /*
- * Events of which rows consist: X(name, when, what, number of fields, fields in OTF2's order). WHEN lp-export
- * writes it: NOW, or as the call is left. WHAT it is to lp-import: an operation of the call, which it starts or
- * completes, or something else.
+ * Events of which rows consist: X(name, when, what, number of fields, fields in OTF2's order). WHEN
+ * lp-export writes it: NOW, or as the call is left. WHAT it is to lp-import: an operation of the
+ * call, which it starts or completes, or something else.
  */
 enum otf2_what { PLAIN, STARTS, COMPLETES, OTHER };
 #define OTF2_EVENTS(X) \
@@ -53,7 +59,8 @@ enum otf2_what { PLAIN, STARTS, COMPLETES, OTHER };
 	X(MpiRequestCancelled, LEAVE, COMPLETES, 1, request) \
 	X(MpiCollectiveEnd, LEAVE, PLAIN, 5, collective, comm, root, sent, received) \
 	X(NonBlockingCollectiveRequest, NOW, STARTS, 1, request) \
-	X(NonBlockingCollectiveComplete, LEAVE, COMPLETES, 6, collective, comm, root, sent, received, request) \
+	X(NonBlockingCollectiveComplete, LEAVE, COMPLETES, 6, collective, comm, root, sent, \
+	    received, request) \
 	X(RmaPut, NOW, PLAIN, 4, window, peer, sent, request) \
 	X(RmaGet, NOW, PLAIN, 4, window, peer, received, request) \
 	X(RmaAtomic, NOW, PLAIN, 6, window, peer, atomic, sent, received, request) \
@@ -98,7 +105,8 @@ struct otf2_event {
 	OTF2_IoStatusFlag status;
 	OTF2_ParameterRef parameter;
 };
-#define OTF2_EVENT(of_kind) (struct otf2_event){ .kind = of_kind, .comm = UINT32_MAX, .window = UINT32_MAX, \
+#define OTF2_EVENT(of_kind) \
+	(struct otf2_event){ .kind = of_kind, .comm = UINT32_MAX, .window = UINT32_MAX, \
 	.file = UINT32_MAX, .root = OTF2_COLLECTIVE_ROOT_NONE }
 
 /* F(field) for each of COUNT fields: OTF2_EACH##COUNT. */
@@ -149,14 +157,15 @@ otf2_told(const struct otf2_event *e, uint32_t comm)
 #define OTF2_CREATOR "longpole"
 #define OTF2_CALL "call of longpole"
 #define OTF2_PLACE "call site of longpole"	/* and in lines: offset, module, call,
-							   function, file, line it was inlined into, ... */
+							   function, file, line it was inlined into,
+							       ... */
 #define OTF2_COMMUNICATOR "communicator "
 #define OTF2_WINDOW "window "
 #define OTF2_FILE "file "
 #define OTF2_PARTITIONS "partitions "
 /*
- * Properties of the root of the system tree: lists of numbers, as trace.5 has them. Members are there
- * where some are not of the run, which groups of OTF2 cannot hold.
+ * Properties of the root of the system tree: lists of numbers, as trace.5 has them. Members are
+ * there where some are not of the run, which groups of OTF2 cannot hold.
  */
 #define OTF2_MEMBERS "longpole::members::"		/* and a communicator */
 #define OTF2_REMOTE "longpole::remote::"
@@ -165,6 +174,7 @@ otf2_told(const struct otf2_event *e, uint32_t comm)
 
 /* Those keys: X(name). The program is apart: a string. */
 #define OTF2_RANK_KEYS(X) \
-	X(rows) X(ended) X(offset_ns) X(drift_ppb) X(error_ns) X(reversed) X(reversed_left) X(moved_ns)
+	X(rows) X(ended) X(offset_ns) X(drift_ppb) X(error_ns) X(reversed) X(reversed_left) \
+	X(moved_ns)
 
 #endif

@@ -3,7 +3,8 @@
  * lp-critpath - the critical path: what the run could not have ended without
  *
  * reads   one graph stream
- * writes  the same messages and the path's segments; or a report as text or JSON, as text to a terminal
+ * writes the same messages and the path's segments; or a report as text or JSON, as text to a
+ * terminal
  *         of what would be only a report
  * memory  64 bytes for each row between two global synchronisation points, or, with walk, since the
  *         ranks last heard of each other (early.c), up to a bound (critpath.1): older rows are
@@ -38,7 +39,8 @@ take_early(struct critpath *c, struct event to)
 
 /* ---- one process: stretch by stretch, as the stream comes ----------------------------------- */
 
-/* A long way is gone twice: back, to see where it leads through, then piece by piece from its beginning. */
+/* A long way is gone twice: back, to see where it leads through, then piece by piece from its
+ * beginning. */
 static void
 take_pieces(struct critpath *c, struct event last)
 {
@@ -152,7 +154,8 @@ solve_together(struct critpath *c, struct path *path)
 		run_open(&c->run, c->opt.files[0], READ_LAZY, NO_STRETCHES, &c->team);
 		c->run.window_bytes = c->opt.memory;
 		c->run.functions = &c->functions;
-		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ? &c->output.report : NULL);
+		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ?
+		    &c->output.report : NULL);
 		functions_gather(&c->functions, &c->team);
 		return;
 	}
@@ -174,7 +177,8 @@ solve_together(struct critpath *c, struct path *path)
 
 /* The whole stream once more, with each stretch's segments behind it; of a part its definitions. */
 static void
-print_stream(struct critpath *c, struct segments rest, const struct path *path, bool only_definitions)
+print_stream(struct critpath *c, struct segments rest, const struct path *path,
+    bool only_definitions)
 {
 	struct message message;
 	size_t stretch = 0;
@@ -183,7 +187,8 @@ print_stream(struct critpath *c, struct segments rest, const struct path *path, 
 		run_take(&c->run, &message, NULL);	/* definitions */
 		if (!only_definitions || is_definition(&message))
 			output_pass(&c->output, &message);
-		if (is_kind(&message, "sync") && !only_definitions && stretch + 1 < path->stretches) {
+		if (is_kind(&message, "sync") && !only_definitions &&
+		    stretch + 1 < path->stretches) {
 			rest.count = (size_t)path->counts[stretch++];
 			put_segments(c, &rest);
 			rest.at += rest.count;
@@ -203,7 +208,8 @@ open_again(struct critpath *c)
 
 /* RUN has been read, or has not been opened. */
 static void
-print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
+print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc,
+    char **argv)
 {
 	if (c->opt.form == STREAM || c->run.graph.known.ranks == 0)
 		open_again(c);
@@ -250,11 +256,13 @@ check_options(const struct critpath *c)
 	struct run run;
 
 	refuse_terminal_input(file, usage);
-	if (c->opt.form == STREAM && c->opt.list == 0 && c->team.size == 1)	/* mpirun makes one */
+	/* mpirun makes one */
+	if (c->opt.form == STREAM && c->opt.list == 0 && c->team.size == 1)
 		refuse_terminal_output();
 	if (c->team.size == 1)
 		return;
-	if (c->opt.list > 0 || c->opt.part > 0 || c->opt.join || c->opt.distance || c->opt.every_ns > 0)
+	if (c->opt.list > 0 || c->opt.part > 0 || c->opt.join || c->opt.distance ||
+	    c->opt.every_ns > 0)
 		die("only -a, --splits, -F and --all are for several processes");
 	if (c->team.rank > 0)
 		return;
@@ -272,7 +280,8 @@ main(int argc, char **argv)
 	c.team = team_start(&argc, &argv);
 	c.opt = parse_options(argc, argv);
 	if (c.opt.form == UNSAID_FORM)
-		c.opt.form = c.opt.every_ns > 0 || (isatty(STDOUT_FILENO) && c.team.size == 1) ? TEXT : STREAM;
+		c.opt.form = c.opt.every_ns > 0 || (isatty(STDOUT_FILENO) && c.team.size == 1) ?
+		    TEXT : STREAM;
 	c.distance.wanted = c.opt.distance;
 	c.output.form = c.opt.form;
 	c.output.run = &c.run;

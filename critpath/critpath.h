@@ -58,8 +58,8 @@ void path_count_functions(const struct path *path, size_t from, const struct run
 /* PATH's segments go into the report instead. */
 void path_report(struct path *path, const struct definitions *known, struct report *report);
 /*
- * Reads the segments of the COUNT files in order; each must go on where the one before ends. What they
- * know of the path by function adds up.
+ * Reads the segments of the COUNT files in order; each must go on where the one before ends. What
+ * they know of the path by function adds up.
  */
 void join_read(struct path *path, char **files, int count, struct functions *functions);
 
@@ -70,7 +70,8 @@ struct chunks {
 	struct chunk {			/* one stretch, or several that follow each other */
 		uint64_t rows;
 		uint64_t first;		/* stretch */
-		uint64_t at;		/* offset of the synchronisation point that it begins with */
+		/* offset of the synchronisation point that it begins with */
+		uint64_t at;
 		uint64_t offset;	/* its rows do not begin before */
 		uint64_t stretch;	/* that the stream is in at the offset */
 	} *at;
@@ -81,7 +82,8 @@ struct chunks {
 
 void chunks_read(struct chunks *chunks, const char *file);
 void chunks_free(struct chunks *chunks);
-/* Part INDEX of COUNT with about equally many rows, and these; some are empty where chunks are few. */
+/* Part INDEX of COUNT with about equally many rows, and these; some are empty where chunks are
+ * few. */
 struct part chunks_part(const struct chunks *chunks, int index, int count, uint64_t *rows);
 
 /* ---- functions: the path by function -------------------------------------------------------- */
@@ -119,7 +121,8 @@ struct listed {
 };
 
 /* What is most on the path first. */
-struct listed functions_list(const struct functions *functions, const struct definitions *known, enum by by);
+struct listed functions_list(const struct functions *functions, const struct definitions *known,
+    enum by by);
 void functions_list_free(struct listed *listed);
 int functions_by_path(const void *left, const void *right);
 
@@ -132,8 +135,8 @@ void functions_json(struct json *out, const struct functions *functions,
 /* ---- output.c ------------------------------------------------------------------------------ */
 
 /*
- * Pieces of a stretch that has not ended, in an unnamed file, and all of them when it has; so a stream does
- * not depend on when the pieces were known. FILE begins as zeros.
+ * Pieces of a stretch that has not ended, in an unnamed file, and all of them when it has; so a
+ * stream does not depend on when the pieces were known. FILE begins as zeros.
  */
 struct segment_file {
 	FILE *file;		/* NULL: not needed so far */
@@ -153,7 +156,8 @@ struct critpath {
 	struct distance distance;	/* of --distance */
 	struct {
 		struct report report;	/* of the window that the path is in */
-		bool screen;		/* of a terminal, which a window replaces the one before on */
+		/* of a terminal, which a window replaces the one before on */
+		bool screen;
 	} every;
 };
 
@@ -170,9 +174,9 @@ void end_output(struct critpath *c);
 void tell_gaps(const struct critpath *c);
 
 /*
- * early.c: after a message that was taken, true where the path up to an event of the stretch is known
- * whatever comes, and far enough to be worth it; the event is in TO. Then run_stretch gives the way to it,
- * and run_go_on forgets the rows that nothing needs any more.
+ * early.c: after a message that was taken, true where the path up to an event of the stretch is
+ * known whatever comes, and far enough to be worth it; the event is in TO. Then run_stretch gives
+ * the way to it, and run_go_on forgets the rows that nothing needs any more.
  */
 bool run_decided(struct run *run, const struct message *message, struct event *to);
 void run_go_on(struct run *run, struct event from);

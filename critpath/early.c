@@ -8,10 +8,10 @@
  * What lies before is taken at once and its rows are forgotten, so that memory follows how soon the
  * ranks hear of each other, not how long the stretch is.
  *
- * Calls from the first one on that a later edge may reach (settled, in lp-trace(5)) are open. An open
- * call follows from its own enter, or from an event not before that; so behind the instant at which
- * the first open call was entered, the horizon, nothing comes from before it but by a settled event
- * that does, or by the last event that a location has before it.
+ * Calls from the first one on that a later edge may reach (settled, in lp-trace(5)) are open. An
+ * open call follows from its own enter, or from an event not before that; so behind the instant at
+ * which the first open call was entered, the horizon, nothing comes from before it but by a settled
+ * event that does, or by the last event that a location has before it.
  */
 #include <stdlib.h>
 
@@ -60,7 +60,8 @@ find_open(const struct run *run, uint32_t location, uint64_t *open)
 
 	if (end == run->first_seq[location] || window_first(&run->graph.window, location) == end)
 		return false;
-	*open = run->graph.seqs[location] < end ? run->graph.seqs[location] : end - 1;	/* its parts may be to come */
+	/* its parts may be to come */
+	*open = run->graph.seqs[location] < end ? run->graph.seqs[location] : end - 1;
 	if ((row = window_row(&run->graph.window, location, *open)) == NULL)
 		return false;
 	*open -= row->row.part;
@@ -68,8 +69,9 @@ find_open(const struct run *run, uint32_t location, uint64_t *open)
 }
 
 /*
- * All that the path may come from before the horizon, by location: what its settled events from there
- * on follow from, and its last event before. False where that is the beginning of the stretch.
+ * All that the path may come from before the horizon, by location: what its settled events from
+ * there on follow from, and its last event before. False where that is the beginning of the
+ * stretch.
  */
 static bool
 add_location(struct front *front, const struct stretch *stretch, uint32_t location, uint64_t open,
@@ -82,7 +84,8 @@ add_location(struct front *front, const struct stretch *stretch, uint32_t locati
 		if (at.seq <= stretch->first_seq[location] && !at.leave) {
 			if (!event_before(stretch, at, &before, &ns))
 				return false;
-			if (ns < horizon_ns)	/* else an event of another location, which is looked at there */
+			/* else an event of another location, which is looked at there */
+			if (ns < horizon_ns)
 				add_chain(front, stretch, before);
 			return true;
 		}
@@ -90,7 +93,8 @@ add_location(struct front *front, const struct stretch *stretch, uint32_t locati
 		if (at.leave)
 			at.leave = false;
 		else {
-			const struct event_row *row = window_row(stretch->window, location, at.seq - 1);
+			const struct event_row *row = window_row(stretch->window, location,
+			    at.seq - 1);
 
 			if (row == NULL)
 				return false;
@@ -115,7 +119,8 @@ rows_in(const struct window *window)
 	return rows;
 }
 
-/* Follows the chains back, always the latest, until they are one; not far back, as more rows may be to come. */
+/* Follows the chains back, always the latest, until they are one; not far back, as more rows may be
+ * to come. */
 static bool
 run_together(struct front *front, const struct stretch *stretch, struct event *met)
 {
@@ -205,8 +210,8 @@ struct completed {
 };
 
 /*
- * Before a row is forgotten: that of a start that nothing has completed is set apart; one that this row completes
- * is not needed any more.
+ * Before a row is forgotten: that of a start that nothing has completed is set apart; one that this
+ * row completes is not needed any more.
  */
 static void
 keep_start(struct run *run, const struct event_row *row, uint32_t location, uint64_t seq,
@@ -238,7 +243,8 @@ keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int
 {
 	while (seq < last) {
 		size_t left;
-		const struct event_row *row = window_rows(&run->graph.window, location, seq, false, &left);
+		const struct event_row *row = window_rows(&run->graph.window, location, seq, false,
+		    &left);
 
 		for (; left > 0 && seq < last; left--, seq++, row++) {
 			if (row->row.leave_ns >= ns)
@@ -257,15 +263,18 @@ run_go_on(struct run *run, struct event from)
 	struct completed completed = { 0 };
 
 	for (uint32_t l = 0; l < run->graph.window.locations; l++) {
-		uint64_t last = window_end(&run->graph.window, l) - 1, seq = window_first(&run->graph.window, l);
+		uint64_t last = window_end(&run->graph.window, l) - 1,
+		    seq = window_first(&run->graph.window, l);
 
 		/* Calls that had ended by then; but never the last. */
-		last -= ((const struct event_row *)window_row(&run->graph.window, l, last))->row.part;
+		last -= ((const struct event_row *)window_row(&run->graph.window, l,
+		    last))->row.part;
 		seq = keep_starts(run, l, seq, last, ns, &completed);
 		window_drop(&run->graph.window, l, seq);
 	}
 	for (size_t i = 0; i < completed.count; i++)
-		window_forget_kept(&run->graph.window, completed.at[i].location, completed.at[i].seq);
+		window_forget_kept(&run->graph.window, completed.at[i].location,
+		    completed.at[i].seq);
 	free(completed.at);
 	run_forget_samples(run, true);
 	run->from_event = true;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path window by window: a line for each, as soon as the path leaves it. Pieces of the path come in order of time
- * and without gaps, so that the windows add up to the path, and there is one at a time in memory.
+ * The path window by window: a line for each, as soon as the path leaves it. Pieces of the path
+ * come in order of time and without gaps, so that the windows add up to the path, and there is one
+ * at a time in memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -89,20 +90,23 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 
 	if (c->every.screen)
 		text_put(&c->output.text, "\033[H\033[J");
-	text_print(&c->output.text, "%.3f s: the path is compute %.1f %%, MPI %.1f %%, transfer %.1f %%; ",
-	    seconds(r->end_ns), percent * (double)told.ns[COMPUTE], percent * (double)told.ns[MPI],
-	    percent * (double)told.ns[TRANSFER]);
-	text_print(&c->output.text, "%.1f %% on rank %d", percent * (double)ranks[0].ns, (int)ranks[0].rank);
+	text_print(&c->output.text, "%.3f s: the path is compute %.1f %%, MPI %.1f %%, transfer "
+	    "%.1f %%; ", seconds(r->end_ns), percent * (double)told.ns[COMPUTE],
+	    percent * (double)told.ns[MPI], percent * (double)told.ns[TRANSFER]);
+	text_print(&c->output.text, "%.1f %% on rank %d", percent * (double)ranks[0].ns,
+	    (int)ranks[0].rank);
 	if (count > 0)
-		text_line(&c->output.text, "; %.1f %% rank %d's %s %s", percent * (double)places[0].ns, (int)places[0].rank,
-		    places[0].compute ? "computation before" : "time in",
-		    site_shown(&c->run.graph.known, places[0].site, where));
+		text_line(&c->output.text, "; %.1f %% rank %d's %s %s",
+		    percent * (double)places[0].ns, (int)places[0].rank, places[0].compute ?
+		    "computation before" : "time in", site_shown(&c->run.graph.known,
+		    places[0].site, where));
 	else
 		text_char(&c->output.text, '\n');
 	for (size_t p = 1; c->every.screen && p < count && p < TOLD; p++)
-		text_line(&c->output.text, "  %.1f %% rank %d's %s %s", percent * (double)places[p].ns, (int)places[p].rank,
-		    places[p].compute ? "computation before" : "time in",
-		    site_shown(&c->run.graph.known, places[p].site, where));
+		text_line(&c->output.text, "  %.1f %% rank %d's %s %s",
+		    percent * (double)places[p].ns, (int)places[p].rank, places[p].compute ?
+		    "computation before" : "time in", site_shown(&c->run.graph.known,
+		    places[p].site, where));
 }
 
 static void
@@ -141,7 +145,8 @@ every_add(struct critpath *c, const struct segments *segments)
 		struct segment piece = segments->at[i];
 
 		while (piece.begin_ns < piece.end_ns) {
-			const int64_t end_ns = (piece.begin_ns / c->opt.every_ns + 1) * c->opt.every_ns;
+			const int64_t end_ns = (piece.begin_ns / c->opt.every_ns +
+			    1) * c->opt.every_ns;
 			struct segment part = piece;
 
 			if (end_ns < piece.end_ns)

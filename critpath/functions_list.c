@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places that were sampled become functions, or lines of these: by themselves, and with what they called. */
+/* Places that were sampled become functions, or lines of these: by themselves, and with what they
+ * called. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,8 @@ by_frame(const void *left, const void *right)
 	const struct stack_frame *a = left, *b = right;
 	int order;
 
-	if ((order = strcmp(a->name, b->name)) != 0 || (order = compare_text(a->file, b->file)) != 0)
+	if ((order = strcmp(a->name, b->name)) != 0 || (order = compare_text(a->file,
+	    b->file)) != 0)
 		return order;
 	return (a->line > b->line) - (a->line < b->line);
 }
@@ -36,8 +38,8 @@ functions_by_path(const void *left, const void *right)
 	const struct function *a = left, *b = right;
 	int order;
 
-	if ((order = more_first(a->samples, b->samples)) != 0 || (order = more_first(a->all, b->all)) != 0 ||
-	    (order = more_first(a->inclusive, b->inclusive)) != 0 ||
+	if ((order = more_first(a->samples, b->samples)) != 0 || (order = more_first(a->all,
+	    b->all)) != 0 || (order = more_first(a->inclusive, b->inclusive)) != 0 ||
 	    (order = more_first(a->all_inclusive, b->all_inclusive)) != 0)
 		return order;
 	return by_frame(&a->frame, &b->frame);
@@ -118,7 +120,8 @@ by_seen(const struct function *a, const struct function *b)
 
 /* Of each function the line that is seen most. */
 static void
-find_lines(struct function *functions, size_t count, const struct function *lines, size_t line_count)
+find_lines(struct function *functions, size_t count, const struct function *lines,
+    size_t line_count)
 {
 	for (size_t i = 0, l = 0; i < count; i++) {
 		const struct function *most = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path by function and by line, for people and scripts: by themselves, and with what they called. */
+/* The path by function and by line, for people and scripts: by themselves, and with what they
+ * called. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -20,8 +21,10 @@ all_ns(const struct listed *l, uint64_t samples)
 	const struct on_path *path = &l->on_path;
 	const int64_t ns = (int64_t)(samples * (uint64_t)l->of->sums.period_ns);
 
-	/* Where samples came late, or the kernel took none in itself, more than a period is between them. */
-	return l->of->sums.switched && path->worth_ns >= l->of->sums.period_ns ? on_path_ns(path, samples) : ns;
+	/* Where samples came late, or the kernel took none in itself, more than a period is between
+	 * them. */
+	return l->of->sums.switched && path->worth_ns >= l->of->sums.period_ns ? on_path_ns(path,
+	    samples) : ns;
 }
 
 /* Of the share of the path, by how many samples there are. */
@@ -38,7 +41,8 @@ static void
 put_name(struct table_writer *table, const struct stack_frame *frame)
 {
 	if (frame->file != NULL)
-		table_format(table, "%s (%s:%d)", frame->name, file_name(frame->file), (int)frame->line);
+		table_format(table, "%s (%s:%d)", frame->name, file_name(frame->file),
+		    (int)frame->line);
 	else
 		table_text(table, frame->name);
 	table_end_line(table);
@@ -46,7 +50,8 @@ put_name(struct table_writer *table, const struct stack_frame *frame)
 
 /* What is of the path and no function. */
 static void
-put_other(struct table_writer *table, const struct listed *l, const char *name, int64_t ns, double error)
+put_other(struct table_writer *table, const struct listed *l, const char *name, int64_t ns,
+    double error)
 {
 	table_fixed(table, 100 * of_path(l, ns), 2);
 	if (error > 0)
@@ -75,10 +80,10 @@ other_row(const struct listed *l, int i)
 	const bool switched = l->of->sums.switched;
 
 	if (i == OFF_REASONS)
-		return (struct other_row){ on_core_name, path->samples == 0 ? path->on_core_ns : 0, 0,
-		    path->samples == 0 && path->on_core_ns > 0 };
-	return (struct other_row){ off_names[i], path->off_ns[i], switched ? 0 : error_of(l, path->samples),
-	    switched ? i != OFF_UNKNOWN || path->off_ns[i] > 0 : i == OFF_UNKNOWN };
+		return (struct other_row){ on_core_name, path->samples == 0 ? path->on_core_ns : 0,
+		    0, path->samples == 0 && path->on_core_ns > 0 };
+	return (struct other_row){ off_names[i], path->off_ns[i], switched ? 0 : error_of(l,
+	    path->samples), switched ? i != OFF_UNKNOWN || path->off_ns[i] > 0 : i == OFF_UNKNOWN };
 }
 
 static void
@@ -110,7 +115,8 @@ list_text(struct text *out, const struct listed *l, enum by by, size_t shown)
 		}
 		for (int kind = 0; kind < KINDS; kind++)
 			if (other_names[kind] != NULL)
-				put_other(&table, l, other_names[kind], l->of->sums.path_ns[kind], 0);
+				put_other(&table, l, other_names[kind], l->of->sums.path_ns[kind],
+				    0);
 	}
 	table_end(&table);
 }
@@ -209,8 +215,8 @@ share_error(double share, uint64_t of)
 }
 
 /*
- * Those that make a hundredth of either and less than half, or more than twice, of the path than of all
- * time, by more than three standard errors.
+ * Those that make a hundredth of either and less than half, or more than twice, of the path than of
+ * all time, by more than three standard errors.
  */
 static struct beside *
 find_beside(const struct listed *l, size_t *count)
@@ -221,10 +227,11 @@ find_beside(const struct listed *l, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < l->count && samples > 0; i++) {
 		const struct function *it = &l->at[i];
-		const double path = (double)it->samples / (double)samples, all = (double)it->all / (double)l->all;
+		const double path = (double)it->samples / (double)samples, all = (double)it->all /
+		    (double)l->all;
 
-		list[i] = (struct beside){ it->frame, i + 1, 0, path, share_error(path, samples), all,
-		    share_error(all, l->all), it->samples > 0 };
+		list[i] = (struct beside){ it->frame, i + 1, 0, path, share_error(path, samples),
+		    all, share_error(all, l->all), it->samples > 0 };
 		if (it->frame.file == NULL)
 			list[i].frame.line = -1;
 	}
@@ -233,8 +240,8 @@ find_beside(const struct listed *l, size_t *count)
 		struct beside b = list[i];
 
 		b.all_rank = i + 1;
-		if ((b.path >= 0.01 || b.all >= 0.01) && (b.path < b.all / 2 || b.all < b.path / 2) &&
-		    fabs(b.path - b.all) > 3 * hypot(b.path_error, b.all_error))
+		if ((b.path >= 0.01 || b.all >= 0.01) && (b.path < b.all / 2 || b.all < b.path /
+		    2) && fabs(b.path - b.all) > 3 * hypot(b.path_error, b.all_error))
 			list[(*count)++] = b;
 	}
 	qsort(list, *count, sizeof *list, by_which);
@@ -249,7 +256,8 @@ beside_text(struct text *out, const struct listed *l, size_t shown)
 	struct beside *list = find_beside(l, &count);
 
 	text_char(out, '\n');
-	table_begin(&table, out, "path_rank\tall_rank\tpath_share_%\tall_share_%\ton the path and in all time");
+	table_begin(&table, out, "path_rank\tall_rank\tpath_share_%\tall_share_%\ton the path and "
+	    "in all time");
 	for (size_t i = 0; i < count; i++) {
 		if (lines[list[i].all > list[i].path]++ >= shown)
 			continue;
@@ -257,14 +265,15 @@ beside_text(struct text *out, const struct listed *l, size_t shown)
 		table_uint(&table, list[i].all_rank);
 		table_fixed(&table, 100 * list[i].path, 2);
 		table_fixed(&table, 100 * list[i].all, 2);
-		table_format(&table, "%s: %s", list[i].frame.name, !list[i].on_path ? "not on the path" :
-		    list[i].all > list[i].path ? "less on the path" : "more on the path");
+		table_format(&table, "%s: %s", list[i].frame.name, !list[i].on_path ?
+		    "not on the path" : list[i].all > list[i].path ? "less on the path"
+		    : "more on the path");
 		table_end_line(&table);
 	}
 	table_end(&table);
 	if (count == 0)
-		text_line(out, "no function that makes 1 %% differs by more than a factor of two, beyond three "
-		    "standard errors");
+		text_line(out, "no function that makes 1 %% differs by more than a factor of two, "
+		    "beyond three standard errors");
 	free(list);
 }
 
@@ -281,27 +290,31 @@ computation_text(struct text *out, const struct functions *f)
 	const unsigned long long samples = path.samples, missing = f->sums.lost;
 
 	if (!f->sums.switched) {
-		text_line(out, "computation on the path %.6f s: %llu samples, %.2f %% or %.6f s on a core; "
-		    "%.6f s not on a core, or not sampled; %llu samples lost in all", seconds(path.compute_ns), samples,
-		    100 * share(path.on_core_ns, path.compute_ns), seconds(path.on_core_ns),
-		    seconds(path.off_ns[OFF_UNKNOWN]), missing);
+		text_line(out, "computation on the path %.6f s: %llu samples, %.2f %% or %.6f s on "
+		    "a core; %.6f s not on a core, or not sampled; %llu samples lost in all",
+		    seconds(path.compute_ns), samples, 100 * share(path.on_core_ns,
+		    path.compute_ns), seconds(path.on_core_ns), seconds(path.off_ns[OFF_UNKNOWN]),
+		    missing);
 		return;
 	}
 	if (f->sums.clock) {
-		text_line(out, "computation on the path %.6f s: %.6f s on a core, by the threads' own clocks; %.6f s off it, "
-		    "or not timed: the kernel told no switches", seconds(path.compute_ns), seconds(path.on_core_ns),
+		text_line(out, "computation on the path %.6f s: %.6f s on a core, by the threads' "
+		    "own clocks; %.6f s off it, or not timed: the kernel told no switches",
+		    seconds(path.compute_ns), seconds(path.on_core_ns),
 		    seconds(path.off_ns[OFF_UNKNOWN]));
 		return;
 	}
-	text_line(out, "computation on the path %.6f s: %.6f s on a core, %.6f s blocked, %.6f s preempted, %.6f s not known; "
-	    "%.2f threads on cores, one alone for %.2f %%; %llu samples, %llu records lost in all", seconds(path.compute_ns),
-	    seconds(path.on_core_ns), seconds(path.off_ns[OFF_BLOCKED]), seconds(path.off_ns[OFF_PREEMPTED]),
+	text_line(out, "computation on the path %.6f s: %.6f s on a core, %.6f s blocked, %.6f s "
+	    "preempted, %.6f s not known; %.2f threads on cores, one alone for %.2f %%; %llu "
+	    "samples, %llu records lost in all", seconds(path.compute_ns), seconds(path.on_core_ns),
+	    seconds(path.off_ns[OFF_BLOCKED]), seconds(path.off_ns[OFF_PREEMPTED]),
 	    seconds(path.off_ns[OFF_UNKNOWN]), share(f->sums.threads_ns, path.compute_ns),
 	    100 * share(f->sums.alone_ns, path.compute_ns), samples, missing);
 }
 
 void
-functions_text(struct text *out, const struct functions *f, const struct definitions *known, bool all)
+functions_text(struct text *out, const struct functions *f, const struct definitions *known,
+    bool all)
 {
 	const size_t shown = all ? SIZE_MAX : 10;
 	struct listed functions, lines;
@@ -363,25 +376,28 @@ list_json(struct json *out, const struct listed *l, const char *key)
 	json_break(out);
 	json_begin_array(out, key);
 	for (size_t i = 0; i < l->count; i++)
-		put_numbers(out, l, &l->at[i], l->at[i].path_ns, on_path_ns(&l->on_path, l->at[i].inclusive),
-		    error_of(l, l->at[i].samples));
+		put_numbers(out, l, &l->at[i], l->at[i].path_ns, on_path_ns(&l->on_path,
+		    l->at[i].inclusive), error_of(l, l->at[i].samples));
 	/* So that the sum is the path. */
 	for (int i = 0; i < OTHER_ROWS; i++) {
 		const struct other_row row = other_row(l, i);
 
 		if (row.told)
-			put_numbers(out, l, &(struct function){ .frame.name = row.name }, row.ns, row.ns, row.error);
+			put_numbers(out, l, &(struct function){ .frame.name = row.name }, row.ns,
+			    row.ns, row.error);
 	}
 	for (int kind = 0; kind < KINDS; kind++) {
 		const int64_t ns = l->of->sums.path_ns[kind];
 
 		if (other_names[kind] != NULL)
-			put_numbers(out, l, &(struct function){ .frame.name = other_names[kind] }, ns, ns, 0);
+			put_numbers(out, l, &(struct function){ .frame.name = other_names[kind] },
+			    ns, ns, 0);
 	}
 	json_end_array(out);
 }
 
-/* SOURCE: what tells the time on a core. Without switches it is not known why a thread was off it. */
+/* SOURCE: what tells the time on a core. Without switches it is not known why a thread was off
+ * it. */
 static void
 computation_json(struct json *out, const struct functions *f, const struct on_path *path)
 {

@@ -33,7 +33,8 @@ add_frames(struct frames *frames, const struct definitions *known, uint32_t site
 	    caller_frame(known, site, text, sizeof text);
 	add_frame(frames, frame);
 	for (size_t i = 0; i < s->inlined_count && frame.name == s->function; i++)
-		add_frame(frames, (struct stack_frame){ s->inlined[i].function, s->inlined[i].file, s->inlined[i].line });
+		add_frame(frames, (struct stack_frame){ s->inlined[i].function, s->inlined[i].file,
+		    s->inlined[i].line });
 }
 
 struct frames
@@ -49,13 +50,15 @@ frames_of(const struct definitions *known, const struct sampled *place)
 }
 
 static void
-add_stack(struct stacks *stacks, const struct definitions *known, const struct sampled *place, uint64_t ns)
+add_stack(struct stacks *stacks, const struct definitions *known, const struct sampled *place,
+    uint64_t ns)
 {
 	struct frames frames = frames_of(known, place);
 	struct stack_frame outer_first[sizeof frames.at / sizeof frames.at[0]];
 
 	for (size_t i = 0; i < frames.count; i++)	/* functions, whichever their lines */
-		outer_first[i] = (struct stack_frame){ .name = frames.at[frames.count - 1 - i].name };
+		outer_first[i] = (struct stack_frame){ .name = frames.at[frames.count - 1 -
+		    i].name };
 	stacks_add(stacks, stacks_number(stacks, outer_first, frames.count), ns);
 	for (size_t i = 0; i < frames.count; i++)
 		free((void *)(uintptr_t)frames.at[i].name);
@@ -65,7 +68,8 @@ static void
 add_one(struct stacks *stacks, const char *name, int64_t ns)
 {
 	if (ns > 0)
-		stacks_add(stacks, stacks_number(stacks, &(struct stack_frame){ .name = name }, 1), (uint64_t)ns);
+		stacks_add(stacks, stacks_number(stacks, &(struct stack_frame){ .name = name }, 1),
+		    (uint64_t)ns);
 }
 
 void
@@ -81,7 +85,8 @@ functions_stacks(struct text *out, const struct functions *f, const struct defin
 	stacks_profile(stacks, "on the path", "path", 0);
 	for (size_t i = 0; i < count; i++)
 		if (places[i].samples > 0 && on_path.worth_ns > 0) {
-			const int64_t ns = on_path_piece_ns(&on_path, samples, samples + places[i].samples);
+			const int64_t ns = on_path_piece_ns(&on_path, samples,
+			    samples + places[i].samples);
 
 			add_stack(stacks, known, &places[i], (uint64_t)ns);
 			samples += places[i].samples;
@@ -96,7 +101,8 @@ functions_stacks(struct text *out, const struct functions *f, const struct defin
 	stacks_profile(stacks, "in all time", "all", 0);
 	for (size_t i = 0; i < count; i++)
 		if (places[i].all > 0)
-			add_stack(stacks, known, &places[i], places[i].all * (uint64_t)f->sums.period_ns);
+			add_stack(stacks, known, &places[i],
+			    places[i].all * (uint64_t)f->sums.period_ns);
 	free(places);
 	stacks_end(stacks);
 	text_flush(out);

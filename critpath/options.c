@@ -52,13 +52,15 @@ check_together(const struct options *opt)
 		die("--verdict is for -F json");
 	if (opt->form >= FOLDED && opt->list > 0)
 		die("-F folded and speedscope are of a path, not of --list");
-	if (opt->every_ns > 0 && (split || opt->list > 0 || opt->distance || opt->verdict != NULL || opt->all || opt->whole ||
-	    opt->algorithm == INTERVALS || (opt->form != UNSAID_FORM && opt->form != TEXT && opt->form != JSON)))
+	if (opt->every_ns > 0 && (split || opt->list > 0 || opt->distance || opt->verdict != NULL ||
+	    opt->all || opt->whole || opt->algorithm == INTERVALS || (opt->form != UNSAID_FORM &&
+	    opt->form != TEXT && opt->form != JSON)))
 		die("--every goes with -F text or json, -a of an exact path and --memory alone");
 	if (opt->distance && (opt->algorithm != INTERVALS || split))
 		die("--distance is that of -a intervals, of the whole run on one process");
 	if (opt->splits >= PAR_SEQ && opt->algorithm <= KAHN)
-		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
+		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals "
+		    "are");
 	if ((opt->list > 0) + (opt->part > 0) + opt->join > 1)
 		die("--list, --part and --join exclude each other");
 }
@@ -66,28 +68,35 @@ check_together(const struct options *opt)
 struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta", "intervals", NULL };
+	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta", "intervals",
+	    NULL };
 	static const char *const splits[] = { "seq-seq", "seq-par", "par-seq", "par-par", NULL };
-	static const char *const forms[] = { "stream", "text", "json", "folded", "speedscope", NULL };
+	static const char *const forms[] = { "stream", "text", "json", "folded", "speedscope",
+	    NULL };
 	static const struct option longs[] = {
-		{ "algorithm", required_argument, NULL, 'a' }, { "splits", required_argument, NULL, 's' },
+		{ "algorithm", required_argument, NULL, 'a' }, { "splits", required_argument, NULL,
+		's' },
 		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
 		{ "list", required_argument, NULL, 'L' }, { "part", required_argument, NULL, 'P' },
 		{ "join", no_argument, NULL, 'J' }, { "whole", no_argument, NULL, 'W' },
 		{ "distance", no_argument, NULL, 'D' }, { "verdict", required_argument, NULL, 'v' },
-		{ "memory", required_argument, NULL, 'M' }, { "every", required_argument, NULL, 'e' },
+		{ "memory", required_argument, NULL, 'M' }, { "every", required_argument, NULL,
+		'e' },
 		/* Where they were once: */
-		{ "slack", no_argument, NULL, 'k' }, { "alternatives", required_argument, NULL, 'k' },
+		{ "slack", no_argument, NULL, 'k' }, { "alternatives", required_argument, NULL,
+		'k' },
 		{ "gain", required_argument, NULL, 'k' }, { "needed", no_argument, NULL, 'k' },
 		{ "scale", required_argument, NULL, 'k' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID, .memory = SIZE_MAX };
+	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID,
+	    .memory = SIZE_MAX };
 	int c;
 
 	while ((c = next_option(argc, argv, "a:F:k:", longs, usage)) != -1)
 		switch (c) {
-		case 'a': opt.algorithm = (enum algorithm)parse_choice("--algorithm", optarg, algorithms); break;
+		case 'a': opt.algorithm = (enum algorithm)parse_choice("--algorithm", optarg,
+		    algorithms); break;
 		case 's': opt.splits = (enum splits)parse_choice("--splits", optarg, splits); break;
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'k': die("--slack, -k, --gain, --needed and --scale are those of lp-gain");
@@ -102,7 +111,8 @@ parse_options(int argc, char **argv)
 			break;
 		case 'D': opt.distance = true; break;
 		case 'v': opt.verdict = optarg; break;
-		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;
+		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20;
+		    break;
 		}
 	if (argc - optind > 1 && !opt.join)
 		bad_usage(usage);

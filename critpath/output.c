@@ -20,7 +20,8 @@ segment_file_add(struct segment_file *file, const struct segments *segments)
 {
 	if (file->file == NULL && (file->file = fdopen(spool_open(), "w+")) == NULL)
 		die_file();
-	if (fwrite(segments->at, sizeof *segments->at, segments->count, file->file) != segments->count)
+	if (fwrite(segments->at, sizeof *segments->at, segments->count,
+	    file->file) != segments->count)
 		die_file();
 	file->count += segments->count;
 }
@@ -111,7 +112,8 @@ end_output(struct critpath *c)
 		every_end(c);
 	} else if (c->opt.form >= FOLDED) {
 		if (!c->functions.sums.any)
-			die("%s: no samples: lp-record --sample takes them", reader_file(c->run.graph.in));
+			die("%s: no samples: lp-record --sample takes them",
+			    reader_file(c->run.graph.in));
 		functions_stacks(&o->text, &c->functions, known, c->opt.form == SPEEDSCOPE);
 	} else if (c->opt.form == TEXT) {
 		report_text(&o->text, &o->report, known, c->opt.all);
@@ -132,8 +134,8 @@ end_output(struct critpath *c)
 }
 
 /*
- * Until mpirun has taken all that was written: that of Open MPI 5 puts the half of a line that waits on one
- * output into what comes on the other.
+ * Until mpirun has taken all that was written: that of Open MPI 5 puts the half of a line that
+ * waits on one output into what comes on the other.
  */
 static void
 wait_for_reader(void)
@@ -142,7 +144,8 @@ wait_for_reader(void)
 	int left = 0;
 
 	fflush(stdout);
-	for (int ms = 0; ms < 2000 && ioctl(STDOUT_FILENO, terminal ? TIOCOUTQ : FIONREAD, &left) == 0 && left > 0; ms++)
+	for (int ms = 0; ms < 2000 && ioctl(STDOUT_FILENO, terminal ? TIOCOUTQ : FIONREAD,
+	    &left) == 0 && left > 0; ms++)
 		usleep(1000);
 }
 
@@ -154,12 +157,13 @@ tell_gaps(const struct critpath *c)
 	char distance[160] = "; --distance compares it with the exact path";
 
 	if (c->distance.wanted)
-		snprintf(distance, sizeof distance, "; for %.2f %% of the time it is on the exact path's rank, for %.2f %% "
-		    "at its site, too", 100 * distance_share(&c->distance, c->distance.same_rank_ns),
-		    100 * distance_share(&c->distance, c->distance.same_site_ns));
+		snprintf(distance, sizeof distance, "; for %.2f %% of the time it is on the exact "
+		    "path's rank, for %.2f %% at its site, too", 100 * distance_share(&c->distance,
+		    c->distance.same_rank_ns), 100 * distance_share(&c->distance,
+		    c->distance.same_site_ns));
 	if (c->team.size > 1)
 		wait_for_reader();
-	note("intervals: %zu groups; the length is %.9f s, gaps are %.9f s (%.2f %%)%s", r->computations,
-	    seconds(report_length_ns(r)), seconds(r->gap_ns), all_ns > 0 ? 100 * (double)r->gap_ns / (double)all_ns : 0,
-	    distance);
+	note("intervals: %zu groups; the length is %.9f s, gaps are %.9f s (%.2f %%)%s",
+	    r->computations, seconds(report_length_ns(r)), seconds(r->gap_ns), all_ns > 0 ?
+	    100 * (double)r->gap_ns / (double)all_ns : 0, distance);
 }

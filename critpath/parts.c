@@ -27,8 +27,8 @@ take_calls(struct scan *scan, const struct message *message)
 	int64_t location, first, count;
 	struct blocks *blocks;
 
-	if (body_int(scan->run.graph.in, message, "location", 0, scan->run.graph.known.location_count - 1,
-	    &location) < 0 ||
+	if (body_int(scan->run.graph.in, message, "location", 0,
+	    scan->run.graph.known.location_count - 1, &location) < 0 ||
 	    body_int(scan->run.graph.in, message, "first", 0, INT64_MAX - UINT32_MAX, &first) < 0 ||
 	    body_int(scan->run.graph.in, message, "count", 0, UINT32_MAX, &count) < 0)
 		die_input(scan->run.graph.in);
@@ -48,7 +48,8 @@ add_chunk(struct chunks *chunks, struct chunk chunk)
 static void
 take_sync(struct scan *scan, struct chunks *chunks, const struct message *message)
 {
-	struct chunk next = { .first = chunks->count, .at = message->offset, .offset = message->offset };
+	struct chunk next = { .first = chunks->count, .at = message->offset,
+	    .offset = message->offset };
 	const uint64_t *seqs = scan->run.graph.seqs;
 	uint64_t rows = 0;
 
@@ -90,7 +91,8 @@ chunks_scan(struct chunks *chunks, const char *file)
 	while (run_next(&scan.run, &message)) {
 		run_take(&scan.run, &message, NULL);	/* definitions only */
 		if (is_kind(&message, "run"))
-			scan.blocks = zalloc(scan.run.graph.known.location_count, sizeof *scan.blocks);
+			scan.blocks = zalloc(scan.run.graph.known.location_count,
+			    sizeof *scan.blocks);
 		else if (is_kind(&message, "calls"))
 			take_calls(&scan, &message);
 		else if (is_kind(&message, "sync"))
@@ -117,7 +119,8 @@ chunks_from(struct chunks *chunks, const struct index *index)
 
 		chunks->at[i].rows = e->rows - rows;
 		rows = e->rows;
-		add_chunk(chunks, (struct chunk){ 0, (i + 1) * index->step, e->at, e->from, e->before });
+		add_chunk(chunks, (struct chunk){ 0, (i + 1) * index->step, e->at, e->from,
+		    e->before });
 	}
 	chunks->at[index->count].rows = index->rows - rows;
 	chunks->stretches = index->syncs + 1;

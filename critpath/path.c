@@ -7,7 +7,8 @@
 void
 path_end_stretch(struct path *path, size_t before)
 {
-	path->counts = grow(path->counts, &path->capacity, path->stretches + 1, sizeof *path->counts);
+	path->counts = grow(path->counts, &path->capacity, path->stretches + 1,
+	    sizeof *path->counts);
 	path->counts[path->stretches++] = path->segments.count - before;
 }
 
@@ -72,8 +73,8 @@ path_append(struct path *path, struct path *more)
 		s->count += more->segments.count;
 	}
 	if (more->stretches > 0) {
-		path->counts = grow(path->counts, &path->capacity, path->stretches + more->stretches,
-		    sizeof *path->counts);
+		path->counts = grow(path->counts, &path->capacity, path->stretches +
+		    more->stretches, sizeof *path->counts);
 		memcpy(path->counts + path->stretches, more->counts,
 		    more->stretches * sizeof *path->counts);
 		path->stretches += more->stretches;
@@ -107,7 +108,8 @@ join_read(struct path *path, char **files, int count, struct functions *function
 		int got;
 
 		if (reader_open(&in, files[f], READ_STREAM) < 0 ||
-		    reader_refuse_content(in, "graph", "lp-critpath --part finds a part of its path") < 0)
+		    reader_refuse_content(in, "graph", "lp-critpath --part finds a part of its "
+		    "path") < 0)
 			die_input(in);
 		while ((got = reader_next(in, &message)) > 0) {
 			if (definitions_take(&known, in, &message) < 0)

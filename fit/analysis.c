@@ -10,7 +10,8 @@ const char *const model_names[] = { "hofinger", "amdahl", "usl", NULL };
 const char *const residual_names[] = { "log", "relative", "absolute", NULL };
 const char *const origin_names[] = { "measured", "rule", "bound", NULL };
 
-static const double SIMPLER = 2;	/* an AICc so much higher is no reason for more parameters */
+/* an AICc so much higher is no reason for more parameters */
+static const double SIMPLER = 2;
 static const double CLEAR = 0.3;	/* the paper's own aim is standard errors of 10 to 30 % */
 
 enum { CURVE_POINTS = 80 };
@@ -122,7 +123,8 @@ choose_origin(struct analysis *a)
 		a->origin = BY_TAU;
 		a->estimate.f = a->six_fitted ? a->six.at.f : a->curve.f;
 		a->estimate.t1 = a->six_fitted ? a->six.at.t1 : a->curve.t1;
-	} else if (trial->valid && (a->by_paper || (a->paper.meets == 1 && trial->worst_se <= CLEAR))) {
+	} else if (trial->valid && (a->by_paper || (a->paper.meets == 1 &&
+	    trial->worst_se <= CLEAR))) {
 		a->origin = BY_RULE;
 		a->estimate.f = trial->solution.at.f;
 	} else
@@ -140,7 +142,8 @@ work(const struct run *run)
 static void
 flag(struct analysis *a, const struct program *program)
 {
-	double least = INFINITY, most = 0, most_here = 0;	/* on fewer cores; on as many, too */
+	/* on fewer cores; on as many, too */
+	double least = INFINITY, most = 0, most_here = 0;
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct run *run = &program->runs[i];
@@ -188,8 +191,8 @@ add_predictions(struct analysis *a, const struct settings *settings)
 			add_point(a, (struct run){ settings->predict[i], NAN, NAN, NAN });
 	}
 	for (int i = 0; i < CURVE_POINTS && settings->whole_curve; i++)
-		add_point(a, (struct run){ first * pow(last / first, i / (CURVE_POINTS - 1.0)), NAN, NAN,
-		    NAN });
+		add_point(a, (struct run){ first * pow(last / first, i / (CURVE_POINTS - 1.0)), NAN,
+		    NAN, NAN });
 }
 
 /* A copy of the runs that are fitted, in which only what joins the fit has its tau. */
@@ -214,8 +217,8 @@ joined_runs(struct analysis *a, const struct program *program, const struct sett
 		different += i == a->left_out || run->n > run[-1].n;
 	}
 	if (different < LEAST_N)
-		die("%s: --from leaves %zu values of n, at least %d are needed", program->name, different,
-		    LEAST_N);
+		die("%s: --from leaves %zu values of n, at least %d are needed", program->name,
+		    different, LEAST_N);
 	return runs;
 }
 
@@ -236,7 +239,8 @@ static enum model
 fit_all(struct analysis *a, const struct program *program, const struct problem *p,
     const struct settings *settings)
 {
-	double t1 = isnan(a->t1_measured) ? program->runs[0].t * program->runs[0].n : a->t1_measured;
+	double t1 = isnan(a->t1_measured) ? program->runs[0].t * program->runs[0].n :
+	    a->t1_measured;
 	enum model wide;
 
 	fit_share(a, program);
@@ -255,7 +259,8 @@ fit_all(struct analysis *a, const struct program *program, const struct problem 
 	a->six = a->models[wide].solution;
 	a->six_name = a->six_fitted ? "equation 6" : model_names[wide];
 	if (a->tau_joined == 0)
-		fit_paper(a, p, settings->serial, isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured);
+		fit_paper(a, p, settings->serial, isnan(a->t1_measured) ? a->curve.t1 :
+		    a->t1_measured);
 	return wide;
 }
 
@@ -280,7 +285,8 @@ analyse(const struct program *program, const struct settings *settings)
 	find_standard_errors(&a.six, (double)p.measured - bits(varied_six));
 	choose_origin(&a);
 	a.partner_valid = curve_swap(&a.curve, &a.partner);
-	a.points = zalloc(program->count + settings->predict_count + CURVE_POINTS, sizeof *a.points);
+	a.points = zalloc(program->count + settings->predict_count + CURVE_POINTS,
+	    sizeof *a.points);
 	for (size_t i = 0; i < program->count; i++)
 		add_point(&a, program->runs[i]);
 	flag(&a, program);

@@ -73,8 +73,10 @@ parse_options(int argc, char **argv)
 		{ "format", required_argument, NULL, 'F' }, { "gnuplot", no_argument, NULL, 'G' },
 		{ "model", required_argument, NULL, 'M' }, { "paper", no_argument, NULL, 'P' },
 		{ "serial", required_argument, NULL, 'S' },
-		{ "residuals", required_argument, NULL, 'R' }, { "tau", required_argument, NULL, 'T' },
-		{ "predict", required_argument, NULL, 'N' }, { "from", required_argument, NULL, 'L' },
+		{ "residuals", required_argument, NULL, 'R' }, { "tau", required_argument, NULL,
+		'T' },
+		{ "predict", required_argument, NULL, 'N' }, { "from", required_argument, NULL,
+		'L' },
 		{ "whole", no_argument, NULL, 'W' }, { NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .form = TEXT,
@@ -90,7 +92,8 @@ parse_options(int argc, char **argv)
 		case 'S': s->serial = parse_number("--serial", optarg, 0, 1);	/* fall through */
 		case 'P': s->paper = true; break;
 		case 'R':
-			s->residuals = (enum residuals)parse_choice("--residuals", optarg, residual_names);
+			s->residuals = (enum residuals)parse_choice("--residuals", optarg,
+			    residual_names);
 			break;
 		case 'T': parse_tau(s, optarg); break;
 		case 'N': s->predict = parse_list("--predict", optarg, &s->predict_count); break;

@@ -118,7 +118,8 @@ enum { MOST_CROSSINGS = 8 };
 
 struct paper_fit {
 	struct trial trial;	/* valid: some f passes */
-	size_t meets;		/* f where the gap goes through 0 and the standard errors are below 100 % */
+	/* f where the gap goes through 0 and the standard errors are below 100 % */
+	size_t meets;
 	struct trial crossings[MOST_CROSSINGS];
 };
 
@@ -138,7 +139,8 @@ struct settings {
 	size_t joined_count;
 	double *predict;		/* further n */
 	size_t predict_count;
-	double from;			/* runs on fewer cores are left out of the fits; t_1 stays */
+	/* runs on fewer cores are left out of the fits; t_1 stays */
+	double from;
 	bool whole_curve;		/* for a picture: many n up to the last of these instead */
 };
 
@@ -219,8 +221,8 @@ struct notes {
 struct analysis analyse(const struct program *program, const struct settings *settings);
 
 /*
- * points.c. Bands are those of equation 6 over f, even where a simpler model is chosen or f found by
- * a rule: the choice is unsure, too. Of MIDDLE, in which VARIED parameters were fitted.
+ * points.c. Bands are those of equation 6 over f, even where a simpler model is chosen or f found
+ * by a rule: the choice is unsure, too. Of MIDDLE, in which VARIED parameters were fitted.
  */
 void find_bands(struct analysis *analysis, const struct problem *problem,
     const struct solution *middle, unsigned varied);

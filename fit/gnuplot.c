@@ -67,8 +67,9 @@ print_gnuplot(struct text *out, const struct analysis *a)
 		text_print(out, "\n");
 	}
 	if (a->fit_error.points > 0)
-		snprintf(error, sizeof error, ": median error of tau at n >= %d is %.1f %% (fit), %.1f %% "
-		    "(estimate)", ERRORS_FROM, 100 * a->fit_error.median, 100 * a->estimate_error.median);
+		snprintf(error, sizeof error, ": median error of tau at n >= %d is %.1f %% (fit), "
+		    "%.1f %% (estimate)", ERRORS_FROM, 100 * a->fit_error.median,
+		    100 * a->estimate_error.median);
 	title = zalloc(strlen(a->name) + strlen(error) + 1, 1);
 	strcat(strcpy(title, a->name), error);
 	text_put(out, "EOD\nset title ");
@@ -92,6 +93,6 @@ print_gnuplot(struct text *out, const struct analysis *a)
 	    "  $runs using 1:5 with points pt 2 lc rgb '#d55e00' title 'estimate (%s)', \\\n"
 	    "  $runs using 1:3:4 with yerrorbars pt 6 lc rgb '#000000' title 'measured overhead', \\\n"
 	    "  $runs using 1:2 with points pt 7 lc rgb '#0072b2' title 'measured run time'\n",
-	    0.8 * a->points[0].n, 1.25 * fmax(a->n_max, a->points[a->count - 1].n), floor_s, band, band, a->curve.f,
-	    origin_names[a->origin]);
+	    0.8 * a->points[0].n, 1.25 * fmax(a->n_max, a->points[a->count - 1].n), floor_s, band,
+	    band, a->curve.f, origin_names[a->origin]);
 }

@@ -54,12 +54,14 @@ read_header(struct table *table, char *line)
 	table->separator = strchr(line, '\t') != NULL ? '\t' : ',';
 	while ((field = next_field(&line, table->separator)) != NULL) {
 		if (table->columns == sizeof table->column / sizeof table->column[0])
-			die("%s:%lu: more than %zu columns", table->file, table->line, table->columns);
+			die("%s:%lu: more than %zu columns", table->file, table->line,
+			    table->columns);
 		table->column[table->columns] = -1;
 		for (int c = 0; c < COLUMNS; c++)
 			if (strcmp(field, column_names[c]) == 0) {
 				if (found[c])
-					die("%s:%lu: two columns %s", table->file, table->line, field);
+					die("%s:%lu: two columns %s", table->file, table->line,
+					    field);
 				found[c] = true;
 				table->column[table->columns] = c;
 			}
@@ -121,7 +123,8 @@ base_name(const char *path)
 {
 	const char *begin = file_name(path), *dot = strrchr(begin, '.');
 
-	return need(dot != NULL && dot > begin ? strndup(begin, (size_t)(dot - begin)) : strdup(begin));
+	return need(dot != NULL && dot > begin ? strndup(begin, (size_t)(dot - begin)) :
+	    strdup(begin));
 }
 
 /* Runs are in the order of n. */
@@ -164,17 +167,18 @@ read_table(FILE *in, const char *file, struct program *p)
 	if (table.columns == 0)
 		die("%s:%lu: a header with n and t is needed", file, table.line);
 	if (p->count < LEAST_RUNS)
-		die("%s:%lu: %zu points, at least %d are needed", file, table.line, p->count, LEAST_RUNS);
+		die("%s:%lu: %zu points, at least %d are needed", file, table.line, p->count,
+		    LEAST_RUNS);
 	if (different_n(p) < LEAST_N)
-		die("%s:%lu: %zu values of n, at least %d are needed", file, table.line, different_n(p),
-		    LEAST_N);
+		die("%s:%lu: %zu values of n, at least %d are needed", file, table.line,
+		    different_n(p), LEAST_N);
 	free(line);
 }
 
 /*
  * The run begins where the first rank leaves MPI_Init and ends where the last enters MPI_Finalize
- * (base/run/span.h): what the program cannot help is left out, what ranks wait there for each other is
- * not. WHOLE_NS, unless it is 0, is all of the run instead.
+ * (base/run/span.h): what the program cannot help is left out, what ranks wait there for each other
+ * is not. WHOLE_NS, unless it is 0, is all of the run instead.
  */
 static struct run
 run_of(const struct span *spans, int32_t count, int64_t whole_ns)
@@ -187,11 +191,13 @@ run_of(const struct span *spans, int32_t count, int64_t whole_ns)
 		begin_ns = spans[r].begin_ns < begin_ns ? spans[r].begin_ns : begin_ns;
 		end_ns = spans[r].end_ns > end_ns ? spans[r].end_ns : end_ns;
 	}
-	/* Whole nanoseconds, exact as far as a run can be long; times of damaged input may be any. */
+	/* Whole nanoseconds, exact as far as a run can be long; times of damaged input may be
+	 * any. */
 	run_ns = (double)end_ns - (double)begin_ns;
 	run.t = 1e-9 * run_ns;
 	for (int32_t r = 0; r < count; r++) {
-		tau[r] = 1e-9 * (run_ns - (double)(whole_ns > 0 ? spans[r].outside_ns : spans[r].useful_ns));
+		tau[r] = 1e-9 * (run_ns - (double)(whole_ns > 0 ? spans[r].outside_ns :
+		    spans[r].useful_ns));
 		run.tau += tau[r] / run.n;
 	}
 	for (int32_t r = 0; r < count && count > 1; r++)
@@ -282,8 +288,8 @@ read_programs(char **files, size_t count, bool whole, size_t *programs)
 	for (p = all; p < all + *programs; p++) {
 		qsort(p->runs, p->count, sizeof *p->runs, by_n);
 		if (p->count < LEAST_RUNS || different_n(p) < LEAST_N)
-			die("%s: %zu points at %zu values of n, at least %d at %d are needed", p->name,
-			    p->count, different_n(p), LEAST_RUNS, LEAST_N);
+			die("%s: %zu points at %zu values of n, at least %d at %d are needed",
+			    p->name, p->count, different_n(p), LEAST_RUNS, LEAST_N);
 	}
 	return all;
 }

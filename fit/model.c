@@ -13,7 +13,8 @@ double
 curve_time(const struct curve *c, double n)
 {
 	/* In this order the products are the same, bit for bit, when f and g are exchanged. */
-	return c->t1 / n * ((1 + c->f * (n - 1)) * (1 + c->g * (n - 1)) / (1 + curve_h(c) * (n - 1)));
+	return c->t1 / n * ((1 + c->f * (n - 1)) * (1 + c->g * (n - 1)) /
+	    (1 + curve_h(c) * (n - 1)));
 }
 
 double
@@ -72,7 +73,8 @@ curve_swap(const struct curve *c, struct curve *other)
 double
 curve_best_n(const struct curve *c)
 {
-	/* t_n/t_1 = (A x^2 + B x + 1)/(P x^2 + Q x + 1); its slope has the sign of u x^2 + 2 v x + w. */
+	/* t_n/t_1 = (A x^2 + B x + 1)/(P x^2 + Q x + 1); its slope has the sign of u x^2 + 2 v x +
+	 * w. */
 	double h = curve_h(c), A = c->f * c->g, B = c->f + c->g, P = h, Q = 1 + h;
 	double u = A * Q - B * P, v = A - P, w = B - Q, root;
 

@@ -15,8 +15,8 @@
  *	n t_n / t_1 = (1 + f x)(1 + g x) / (1 + h x),  h = g (1 - r)		(6)
  *
  * and the bounds are a box: f >= 0, 0 < g <= 1 (c >= 0), 0 <= r <= 1 (0 <= b <= c+1). r = 1 is the
- * USL (sigma + kappa = f + g, kappa = f g), r = 0 is Amdahl's law. t_n is symmetric in f and g, tau_n
- * is not: run times cannot tell the two apart, so the branch f <= g is declared to be meant.
+ * USL (sigma + kappa = f + g, kappa = f g), r = 0 is Amdahl's law. t_n is symmetric in f and g,
+ * tau_n is not: run times cannot tell the two apart, so the branch f <= g is declared to be meant.
  */
 #ifndef MODEL_H
 #define MODEL_H

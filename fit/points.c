@@ -42,7 +42,8 @@ choose_n(const struct analysis *a, double *n)
 
 		while (at < different - 1 && n[at] < wanted)
 			at++;
-		n[kept] = n[at];	/* at is kept or beyond: nothing that is still needed goes */
+		/* at is kept or beyond: nothing that is still needed goes */
+		n[kept] = n[at];
 		kept += kept == 0 || n[at] > n[kept - 1];
 	}
 	return kept;
@@ -94,7 +95,8 @@ find_bands(struct analysis *a, const struct problem *p, const struct solution *m
 		if (i >= a->runs || point->n < 2 || isnan(point->tau))
 			continue;
 		a->tau_measured++;
-		a->tau_inside += point->tau >= point->tau_band.low && point->tau <= point->tau_band.high;
+		a->tau_inside += point->tau >= point->tau_band.low &&
+		    point->tau <= point->tau_band.high;
 	}
 	free(n);
 	free(a->bands.t);

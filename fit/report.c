@@ -22,7 +22,8 @@ static const struct field point_fields[] = {
 	{ "tau_high", POINT(tau_band.high), IN_TABLE, .key = "tau_high" },
 	{ "share", POINT(share), IN_POINTS, .key = "share" },
 	{ "tau_bound", POINT(tau_bound), IN_TABLE, .key = "tau_bound", .head = "bound" },
-	{ "tau_estimate", POINT(tau_estimate), IN_TABLE, .key = "tau_estimate", .head = "estimate" },
+	{ "tau_estimate", POINT(tau_estimate), IN_TABLE, .key = "tau_estimate", .head = "estimate"
+	},
 	{ "share", POINT(share), .text = "%.4f" },
 	{ "efficiency", POINT(efficiency), IN_POINTS, .text = "%.4f", .key = "efficiency" },
 	{ "dtau", POINT(dtau), IN_POINTS, .key = "dtau" },
@@ -37,13 +38,14 @@ static const struct field point_fields[] = {
 /* A curve with what is known of its parameters. */
 struct parameters {
 	const char *name, *model;
-	double aicc, f, f_se, f_low, f_high, b, b_se, b_low, b_high, c, c_se, c_low, c_high, t1, t1_measured,
-	    best_n, gap;
+	double aicc, f, f_se, f_low, f_high, b, b_se, b_low, b_high, c, c_se, c_low, c_high, t1,
+	    t1_measured, best_n, gap;
 };
 
 #define IN_JSON(member) { #member, FIELD(struct parameters, member), .json = "%.17g" }
 #define IN_MESSAGE(member) { #member, FIELD(struct parameters, member), .key = #member }
-#define IN_BOTH(member) { #member, FIELD(struct parameters, member), .json = "%.17g", .key = #member }
+#define IN_BOTH(member) \
+	{ #member, FIELD(struct parameters, member), .json = "%.17g", .key = #member }
 static const struct field one_fields[] = {
 	IN_MESSAGE(name), IN_BOTH(b), IN_BOTH(b_se), IN_BOTH(c), IN_BOTH(c_se), FIELDS_END
 }, six_fields[] = {
@@ -63,7 +65,8 @@ parameters_of(const struct analysis *a, const struct solution *s)
 {
 	const struct curve *c = &s->at;
 
-	return (struct parameters){ .name = a->name, .f = c->f, .f_se = s->f_se, .b = curve_b(c), .b_se = s->b_se,
+	return (struct parameters){ .name = a->name, .f = c->f, .f_se = s->f_se, .b = curve_b(c),
+	    .b_se = s->b_se,
 		.c = curve_c(c), .c_se = s->c_se, .t1 = c->t1, .t1_measured = a->t1_measured,
 		.best_n = curve_best_n(c) };
 }
@@ -93,11 +96,11 @@ aicc_text(const struct analysis *a, char *text, size_t size)
 
 	for (int m = 0; m < MODELS && used < size; m++)
 		if (a->models[m].fitted)
-			used += (size_t)snprintf(text + used, size - used, "%s%s %.2f", m > 0 ? ", " : "",
-			    model_names[m], a->models[m].aicc);
+			used += (size_t)snprintf(text + used, size - used, "%s%s %.2f", m > 0 ? ", "
+			    : "", model_names[m], a->models[m].aicc);
 		else
-			used += (size_t)snprintf(text + used, size - used, "%s%s not fitted", m > 0 ? ", " : "",
-			    model_names[m]);
+			used += (size_t)snprintf(text + used, size - used, "%s%s not fitted",
+			    m > 0 ? ", " : "", model_names[m]);
 }
 
 static void
@@ -148,7 +151,8 @@ print_table(struct text *out, const struct analysis *a)
 	char aicc[256];
 	struct notes notes;
 
-	text_line(out, "%s: %zu runs on %g to %g cores", a->name, a->runs, a->points[0].n, a->n_max);
+	text_line(out, "%s: %zu runs on %g to %g cores", a->name, a->runs, a->points[0].n,
+	    a->n_max);
 	if (a->by_paper && a->six_fitted)
 		text_line(out, "model: equation 6 by the paper's procedure, %s residuals",
 		    residual_names[a->residuals]);

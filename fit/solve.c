@@ -149,14 +149,16 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 	for (int i = 0; i < PARAMETERS * PARAMETERS; i++)
 		s->covariance[i / PARAMETERS][i % PARAMETERS] = 0;
 	if (count > 0 && count < m) {
-		lmder(for_lmder, &call, m, count, x, values, slopes, m, 1e-14, 1e-12, 0, 300, diag, 1,
-		    1, 0, &evaluations, &slopes_taken, pivots, qtf, w1, w2, w3, w4);
+		lmder(for_lmder, &call, m, count, x, values, slopes, m, 1e-14, 1e-12, 0, 300, diag,
+		    1, 1, 0, &evaluations, &slopes_taken, pivots, qtf, w1, w2, w3, w4);
 		for (int i = 0; i < count; i++)
 			set(&s->at, call.parameter[i], x[i]);
-		rank = covar1(m, count, m - count, slopes, m, pivots, 1e-8, w1);	/* scaled by 1 */
+		/* scaled by 1 */
+		rank = covar1(m, count, m - count, slopes, m, pivots, 1e-8, w1);
 		for (int i = 0; i < count * count; i++)
 			s->covariance[call.parameter[i / count]][call.parameter[i % count]] =
-			    rank == 0 && p->measured > (size_t)count ? slopes[i % count * m + i / count] : INFINITY;
+			    rank == 0 && p->measured > (size_t)count ? slopes[i % count * m + i /
+			    count] : INFINITY;
 	}
 	s->sum = sum_of_squares(p, &s->at);
 	free(values);
@@ -236,7 +238,8 @@ search(const struct problem *p, struct curve at, unsigned varied, struct solutio
 					inside &= ~(unsigned)FREE_R;
 				if (varied & FREE_F && jf == 0)
 					inside &= ~(unsigned)FREE_F;
-				if (solve_from(p, start, inside, true, &s) && (!found || s.sum < best->sum)) {
+				if (solve_from(p, start, inside, true, &s) &&
+				    (!found || s.sum < best->sum)) {
 					*best = s;
 					found = true;
 				}

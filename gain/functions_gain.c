@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the run would gain if a function took less time: each piece of computation gets shorter by as
- * much as the function's samples have of it, on all ranks, and the end is found anew.
+ * What the run would gain if a function took less time: each piece of computation gets shorter by
+ * as much as the function's samples have of it, on all ranks, and the end is found anew.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 
 struct function_gain {
 	const char *name;
-	int64_t ns, most_ns;	/* by how much the run gets shorter, and would if no other path took over */
+	/* by how much the run gets shorter, and would if no other path took over */
+	int64_t ns, most_ns;
 	double share;		/* of the run */
 };
 
@@ -49,7 +50,8 @@ number_at(const struct function_gains *gains, uint32_t site)
 }
 
 static void
-number_functions(struct function_gains *g, const struct functions *f, const struct definitions *known)
+number_functions(struct function_gains *g, const struct functions *f,
+    const struct definitions *known)
 {
 	char text[1024];
 
@@ -64,12 +66,14 @@ number_functions(struct function_gains *g, const struct functions *f, const stru
 
 			if (*number > 0)
 				continue;
-			name = place_frame(known, (uint32_t)(number - g->number_of), text, sizeof text).name;
+			name = place_frame(known, (uint32_t)(number - g->number_of), text,
+			    sizeof text).name;
 			while (n < g->count && strcmp(g->at[n].name, name) != 0)
 				n++;
 			if (n == g->count) {
 				g->at = grow(g->at, &g->capacity, g->count + 1, sizeof *g->at);
-				g->at[g->count++] = (struct function_gain){ .name = need(strdup(name)) };
+				g->at[g->count++] =
+				    (struct function_gain){ .name = need(strdup(name)) };
 			}
 			*number = 1 + n;
 		}
@@ -90,11 +94,13 @@ piece_of(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t
 	return piece;
 }
 
-/* What the piece gets shorter by: its samples of the function stand for no more than there is of it. */
+/* What the piece gets shorter by: its samples of the function stand for no more than there is of
+ * it. */
 static int64_t
 saved_ns(const struct gaining *g, const struct piece *piece)
 {
-	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns, piece->count, piece->length_ns);
+	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns, piece->count,
+	    piece->length_ns);
 	size_t of_it = 0;
 
 	for (size_t i = 0; i < piece->count; i++)
@@ -112,8 +118,9 @@ weight_if_faster(const void *context, uint32_t v)
 }
 
 void
-function_gains_add(struct function_gains *gains, const struct functions *f, const struct definitions *known,
-    const struct dag *dag, const struct segments *segments, int percent)
+function_gains_add(struct function_gains *gains, const struct functions *f,
+    const struct definitions *known, const struct dag *dag, const struct segments *segments,
+    int percent)
 {
 	struct gaining g = { .functions = f, .gains = gains, .dag = dag, .percent = percent };
 	struct piece *path = zalloc(segments->count + 1, sizeof *path);
@@ -143,7 +150,8 @@ function_gains_add(struct function_gains *gains, const struct functions *f, cons
 			most_ns += saved_ns(&g, &path[i]);
 		if (most_ns > 0) {	/* only what is on the path can gain anything */
 			gains->at[function].most_ns += most_ns;
-			gains->at[function].ns += dag->time_ns[dag->end] - dag_evaluate(dag, time_ns, weight_if_faster, &g);
+			gains->at[function].ns += dag->time_ns[dag->end] - dag_evaluate(dag,
+			    time_ns, weight_if_faster, &g);
 		}
 	}
 	free(g.pieces);
@@ -176,8 +184,8 @@ sorted_gains(const struct function_gains *gains, size_t *count)
 }
 
 void
-function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns, int percent,
-    size_t shown)
+function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns,
+    int percent, size_t shown)
 {
 	struct table_writer table;
 	size_t count;

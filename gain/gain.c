@@ -3,9 +3,11 @@
  * lp-gain - what if something took longer or shorter: gains, slack, alternatives
  *
  * reads   one graph stream
- * writes  the same messages, the path's segments and what was asked for; or a report as text or JSON, as
+ * writes the same messages, the path's segments and what was asked for; or a report as text or
+ * JSON, as
  *         text to a terminal of what would be only a report
- * memory  about 150 bytes for each row between two global synchronisation points; of rows as lp-critpath
+ * memory about 150 bytes for each row between two global synchronisation points; of rows as
+ * lp-critpath
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -56,7 +58,8 @@ static void
 check_together(const struct options *opt)
 {
 	if (opt->needed && (opt->slack || opt->alternatives > 0 || opt->percent > 0))
-		die("--needed and --scale are of another path than --slack, --alternatives and --gain");
+		die("--needed and --scale are of another path than --slack, --alternatives and "
+		    "--gain");
 	if (opt->needed && opt->form == STREAM)
 		die("--needed and --scale: what would be has forms text and json");
 	if (!opt->needed && opt->algorithm >= 0)
@@ -70,8 +73,10 @@ parse_options(int argc, char **argv)
 	static const char *const forms[] = { "stream", "text", "json", NULL };
 	static const struct option longs[] = {
 		{ "gain", required_argument, NULL, 'G' }, { "slack", no_argument, NULL, 'S' },
-		{ "alternatives", required_argument, NULL, 'k' }, { "needed", no_argument, NULL, 'N' },
-		{ "scale", required_argument, NULL, 'C' }, { "algorithm", required_argument, NULL, 'a' },
+		{ "alternatives", required_argument, NULL, 'k' }, { "needed", no_argument, NULL,
+		'N' },
+		{ "scale", required_argument, NULL, 'C' }, { "algorithm", required_argument, NULL,
+		'a' },
 		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
 		{ "whole", no_argument, NULL, 'W' }, { "memory", required_argument, NULL, 'M' },
 		{ NULL, 0, NULL, 0 },
@@ -83,14 +88,16 @@ parse_options(int argc, char **argv)
 		switch (c) {
 		case 'G': opt.percent = (int)parse_integer("--gain", optarg, 1, 100); break;
 		case 'S': opt.slack = true; break;
-		case 'k': opt.alternatives = (int)parse_integer("--alternatives", optarg, 1, 1000); break;
+		case 'k': opt.alternatives = (int)parse_integer("--alternatives", optarg, 1, 1000);
+		    break;
 		case 'N': opt.needed = true; break;
 		case 'C': scale_add(&opt.scales, optarg, argc, argv, &optind); break;
 		case 'a': opt.algorithm = parse_choice("--algorithm", optarg, algorithms); break;
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'A': opt.all = true; break;
 		case 'W': opt.whole = true; break;
-		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;
+		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20;
+		    break;
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);
@@ -111,8 +118,9 @@ solve_stretch(struct asked *a, struct event last)
 
 	a->segments.count = 0;
 	if (a->opt.needed) {
-		choice_solve(&a->choice, a->opt.algorithm < 0 ? CHOOSE_WALK : (enum chooser)a->opt.algorithm, &stretch,
-		    &a->run.instances, &a->run.graph.known, &a->segments);
+		choice_solve(&a->choice, a->opt.algorithm < 0 ? CHOOSE_WALK :
+		    (enum chooser)a->opt.algorithm, &stretch, &a->run.instances,
+		    &a->run.graph.known, &a->segments);
 		output_report(&a->output, &a->segments);
 		return;
 	}
@@ -139,8 +147,8 @@ end_output(struct asked *a)
 		if (a->opt.needed) {
 			report_text(&o->text, &o->report, known, a->opt.all);
 			text_char(&o->text, '\n');
-			text_line(&o->text, "the path over all that calls need%s", a->choice.scales.count > 0 ?
-			    ", with what --scale changes" : "");
+			text_line(&o->text, "the path over all that calls need%s",
+			    a->choice.scales.count > 0 ? ", with what --scale changes" : "");
 		} else {
 			report_head(&o->text, &o->report, known, gains);
 		}
@@ -178,8 +186,8 @@ main(int argc, char **argv)
 	/* When samples were taken is when pieces were, not when they would be. */
 	a.run.functions = a.opt.needed ? NULL : &a.functions;
 	a.choice = (struct choice){ .scales = a.opt.scales, .last = NOBODY };
-	a.whatif = (struct whatif){ .functions = &a.functions, .slack = a.opt.slack, .whole = a.opt.whole,
-	    .count = a.opt.alternatives, .gains.percent = a.opt.percent };
+	a.whatif = (struct whatif){ .functions = &a.functions, .slack = a.opt.slack,
+	    .whole = a.opt.whole, .count = a.opt.alternatives, .gains.percent = a.opt.percent };
 	a.output.form = a.opt.form;
 	a.output.run = &a.run;
 	a.output.functions = a.run.functions;

@@ -14,16 +14,17 @@
  * The stretch as a graph in which durations can be changed: what would happen if.
  *
  * An activity begins when all that it needs is there, and lasts as long as it did: a call needs
- * its own enter and the enters of those that it may wait for, and lasts from the last of them to its
- * leave. So unlike in stretch.h the graph has the edges that did not block, too, and no waiting in
- * its weights. A send needs its receive only where it was seen to wait for it. What waits for
- * the last of many needs a hub, a vertex behind the events without duration, so edges grow with members only.
- * Memory: about 100 bytes a row.
+ * its own enter and the enters of those that it may wait for, and lasts from the last of them to
+ * its leave. So unlike in stretch.h the graph has the edges that did not block, too, and no waiting
+ * in its weights. A send needs its receive only where it was seen to wait for it. What waits for
+ * the last of many needs a hub, a vertex behind the events without duration, so edges grow with
+ * members only. Memory: about 100 bytes a row.
  */
 void dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instances *instances,
     const struct definitions *known);
 
-/* What a way that comes FROM a vertex, or BEGIN, shows of the activity that ends in VERTEX, an event, at END_NS. */
+/* What a way that comes FROM a vertex, or BEGIN, shows of the activity that ends in VERTEX, an
+ * event, at END_NS. */
 struct segment dag_piece(const struct dag *dag, uint32_t from, uint32_t vertex, int64_t end_ns);
 
 /* The row that a vertex below dag->events belongs to. */
@@ -98,7 +99,8 @@ struct whatif {
 	bool whole;		/* the start, MPI_Init and MPI_Finalize may be faster, too */
 	int count;		/* of alternatives */
 	struct slack_rows rows;	/* of this stretch */
-	int64_t *held_ns;	/* by location: compute slack of the call that the next one begins with */
+	/* by location: compute slack of the call that the next one begins with */
+	int64_t *held_ns;
 	struct site_slack *site_slack;
 	size_t slack_capacity;
 	struct gains gains;	/* percent 0: not asked for */
@@ -115,16 +117,18 @@ void whatif_text(struct text *out, const struct whatif *whatif, const struct rep
     const struct definitions *known, bool all);
 /* Further members of the report's object. */
 void whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known);
-/* Into a stream: the slack of this stretch's activities; what each call site would gain, of the whole run. */
+/* Into a stream: the slack of this stretch's activities; what each call site would gain, of the
+ * whole run. */
 void write_slack(struct writer *out, const struct slack_rows *rows);
 void write_gains(struct writer *out, const struct gains *gains);
 
 /* functions_gain.c: what the run would gain if a function took less time. */
 void function_gains_add(struct function_gains *gains, const struct functions *functions,
-    const struct definitions *known, const struct dag *dag, const struct segments *segments, int percent);
+    const struct definitions *known, const struct dag *dag, const struct segments *segments,
+    int percent);
 /* Shares are of TOLD_NS. */
-void function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns, int percent,
-    size_t shown);
+void function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns,
+    int percent, size_t shown);
 void function_gains_json(struct json *out, const struct function_gains *gains);
 
 #endif

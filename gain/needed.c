@@ -6,9 +6,10 @@
  * delta-stepping go the other way and give it the longest way from it to the end. Where there
  * are several longest ways, that is taken which, from the end back, has the lowest vertices.
  *
- * What the searches order by is how much waiting the best way from a vertex to the end has, by the recorded
- * times: never less than nothing as long as nothing lasts longer than it did, so that then each vertex
- * is settled once, as in Dijkstra's. Where something lasts longer, labels are corrected.
+ * What the searches order by is how much waiting the best way from a vertex to the end has, by the
+ * recorded times: never less than nothing as long as nothing lasts longer than it did, so that then
+ * each vertex is settled once, as in Dijkstra's. Where something lasts longer, labels are
+ * corrected.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,8 +35,8 @@ recorded_weight(const void *dag, uint32_t v)
 }
 
 /*
- * What a search knows from the end as labels from the beginning, of vertices that lie on a longest way; others
- * lie on none.
+ * What a search knows from the end as labels from the beginning, of vertices that lie on a longest
+ * way; others lie on none.
  */
 static int64_t *
 labels_from_begin(const struct dag *dag, const struct search *search)
@@ -56,7 +57,8 @@ labels_from_begin(const struct dag *dag, const struct search *search)
 		for (uint64_t k = dag->in[v]; k < dag->in[v + 1] && !on_one; k++) {
 			uint32_t u = dag->source[k];
 
-			on_one = u != BEGIN && to_ns[u] != NO_WAY && reached[u] == reached[v] + dag->weight_ns[v];
+			on_one = u != BEGIN && to_ns[u] != NO_WAY && reached[u] == reached[v] +
+			    dag->weight_ns[v];
 		}
 		to_ns[v] = on_one ? all_ns - (reached[v] - 1) : NO_WAY;
 	}
@@ -79,14 +81,16 @@ search_longest(const struct dag *dag, enum chooser how)
 	return to_ns;
 }
 
-/* The longest way from the beginning of DAG to its end, behind it in AT, which has room for all vertices. */
+/* The longest way from the beginning of DAG to its end, behind it in AT, which has room for all
+ * vertices. */
 static size_t
 choose(const struct dag *dag, enum chooser how, uint32_t *at)
 {
 	int64_t *to_ns;
 	size_t n;
 
-	if (how == CHOOSE_WALK) {	/* in the order in which the way back from the end met them */
+	/* in the order in which the way back from the end met them */
+	if (how == CHOOSE_WALK) {
 		to_ns = zalloc(dag->vertices, sizeof *to_ns);
 		dag_evaluate(dag, to_ns, recorded_weight, dag);
 	} else {
@@ -109,11 +113,14 @@ scale_weights(struct choice *choice, struct dag *dag, const struct definitions *
 			uint64_t v = numbering_of(&dag->numbering, (struct event){ seq, l, false });
 
 			for (int call = 0; call < 2; call++) {
-				double ns = (double)dag->weight_ns[v + (uint64_t)call] * scale_factor(&choice->scales,
-				    known, (uint32_t)known->location_rank[l], row->call, row->site, call == 0);
+				double ns = (double)dag->weight_ns[v +
+				    (uint64_t)call] * scale_factor(&choice->scales, known,
+				    (uint32_t)known->location_rank[l], row->call, row->site,
+				    call == 0);
 
 				if (ns >= 0x1p60)
-					die("--scale: a call or computation would last more than 36 years");
+					die("--scale: a call or computation would last more than "
+					    "36 years");
 				dag->weight_ns[v + (uint64_t)call] = llround(ns);
 			}
 		}
@@ -146,8 +153,10 @@ choice_solve(struct choice *choice, enum chooser how, const struct stretch *stre
 		    sizeof *segments->at);
 		segments->at[segments->count++] = piece;
 	}
-	/* Behind the end, way[0], comes the last event; a synchronisation point ends with its last enter. */
-	choice->last = count > 1 && way[1] < dag.events ? numbering_event(&dag.numbering, way[1]).location : NOBODY;
+	/* Behind the end, way[0], comes the last event; a synchronisation point ends with its last
+	 * enter. */
+	choice->last = count > 1 && way[1] < dag.events ? numbering_event(&dag.numbering,
+	    way[1]).location : NOBODY;
 	free(way);
 	dag_close(&dag);
 }

@@ -7,7 +7,8 @@
 #include "../base/mpi/call_class.h"
 #include "../base/path/edge_rows.h"
 
-/* ---- what each row of the stretch may have waited for ----------------------------------------- */
+/* ---- what each row of the stretch may have waited for
+ * ----------------------------------------- */
 
 enum { NO_GATE = UINT32_MAX };
 
@@ -31,13 +32,15 @@ enter_of(const struct dag *dag, uint32_t location, uint64_t seq)
 {
 	const struct row *row = window_row(dag->stretch->window, location, seq);
 
-	return (uint32_t)numbering_of(&dag->numbering, (struct event){ seq - row->part, location, false });
+	return (uint32_t)numbering_of(&dag->numbering, (struct event){ seq - row->part, location,
+	    false });
 }
 
 static uint32_t *
 gate_of(const struct dag *dag, const struct hubs *hubs, uint32_t location, uint64_t seq)
 {
-	return &hubs->gate[numbering_of(&dag->numbering, (struct event){ seq, location, false }) / 2];
+	return &hubs->gate[numbering_of(&dag->numbering, (struct event){ seq, location, false }) /
+	    2];
 }
 
 static uint32_t
@@ -189,7 +192,8 @@ gate_messages(const struct dag *dag, struct hubs *hubs)
 
 			if (row->has_other && !is_collective(class) &&
 			    is_inside(stretch, row->other, row->other_seq))
-				*gate_of(dag, hubs, l, seq) = enter_of(dag, row->other, row->other_seq);
+				*gate_of(dag, hubs, l, seq) = enter_of(dag, row->other,
+				    row->other_seq);
 		}
 }
 
@@ -214,20 +218,23 @@ free_gates(struct hubs *hubs)
 	free(hubs->source);
 }
 
-/* ---- vertices and edges ------------------------------------------------------------------------ */
+/* ---- vertices and edges
+ * ------------------------------------------------------------------------ */
 
 /* The leave of a call: its own enter, and the gates that were open before its end. */
 static void
 add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t location, uint64_t seq)
 {
 	const struct stretch *stretch = dag->stretch;
-	const struct event_row call = *(const struct event_row *)window_row(stretch->window, location, seq);
+	const struct event_row call = *(const struct event_row *)window_row(stretch->window,
+	    location, seq);
 	int64_t enter_ns = dag->time_ns[enter], leave_ns = call.row.leave_ns - stretch->begin_ns;
 	int64_t last_ns = enter_ns;
 
 	dag_add_source(dag, enter);
 	if (may_wait(&call))
-		for (struct edge_rows e = edge_rows(stretch->window, location, seq); edge_rows_next(&e);) {
+		for (struct edge_rows e = edge_rows(stretch->window, location, seq);
+		    edge_rows_next(&e);) {
 			uint32_t gate = is_inside(stretch, e.edge_location, e.edge_seq) ?
 			    *gate_of(dag, hubs, e.edge_location, e.edge_seq) : NO_GATE;
 
@@ -263,7 +270,8 @@ add_calls(struct dag *dag, const struct hubs *hubs, uint32_t location)
 		if (row->part > 0)
 			continue;
 		if (seq == first && stretch->from_sync) {
-			/* All members of the synchronisation point leave after the last has entered. */
+			/* All members of the synchronisation point leave after the last has
+			 * entered. */
 			dag_add_source(dag, BEGIN);
 			dag->weight_ns[enter + 1] = dag->time_ns[enter + 1];
 		} else {
@@ -306,7 +314,8 @@ measure(struct dag *dag, const struct hubs *hubs)
 		uint64_t end = h + 1 < hubs->count ? hubs->in[h + 1] : hubs->source_count;
 
 		for (uint64_t k = hubs->in[h]; k < end; k++)
-			if (k == hubs->in[h] || dag->time_ns[hubs->source[k]] > dag->time_ns[dag->events + h])
+			if (k == hubs->in[h] ||
+			    dag->time_ns[hubs->source[k]] > dag->time_ns[dag->events + h])
 				dag->time_ns[dag->events + h] = dag->time_ns[hubs->source[k]];
 	}
 }
@@ -388,7 +397,8 @@ dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instan
 	dag->in[dag->end] = dag->source_count;
 	for (uint32_t l = 0; l < locations; l++)
 		if (stretch->end_seq[l] > stretch->first_seq[l])
-			dag_add_source(dag, enter_of(dag, l, stretch->end_seq[l] - 1) + !ends_in_sync);
+			dag_add_source(dag, enter_of(dag, l, stretch->end_seq[l] - 1) +
+			    !ends_in_sync);
 	dag->in[dag->end + 1] = dag->source_count;
 	dag->time_ns[dag->end] = time_of(stretch, stretch->to) - stretch->begin_ns;
 	put_in_order(dag);
@@ -400,7 +410,8 @@ dag_piece(const struct dag *dag, uint32_t from, uint32_t vertex, int64_t end_ns)
 {
 	const struct row *row = dag_row(dag, vertex);
 	const enum segment_kind kind = (vertex & 1) == 0 ?
-	    kind_before(row->call, from == BEGIN && !dag->stretch->from_sync) : from + 1 == vertex ? MPI : TRANSFER;
+	    kind_before(row->call, from == BEGIN && !dag->stretch->from_sync) : from + 1 == vertex ?
+	    MPI : TRANSFER;
 
 	return path_segment(row, numbering_event(&dag->numbering, vertex).location, kind,
 	    end_ns - dag->weight_ns[vertex], end_ns);

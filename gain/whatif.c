@@ -16,11 +16,13 @@ add_slack_row(struct slack_rows *rows, uint32_t location, uint64_t seq, int64_t 
 	if (rows->count > rows->capacity) {
 		size_t capacity[3] = { rows->capacity, rows->capacity, rows->capacity };
 
-		rows->location = grow(rows->location, &capacity[0], rows->count, sizeof *rows->location);
+		rows->location = grow(rows->location, &capacity[0], rows->count,
+		    sizeof *rows->location);
 		rows->seq = grow(rows->seq, &capacity[1], rows->count, sizeof *rows->seq);
 		rows->compute_ns = grow(rows->compute_ns, &capacity[2], rows->count,
 		    sizeof *rows->compute_ns);
-		rows->call_ns = grow(rows->call_ns, &rows->capacity, rows->count, sizeof *rows->call_ns);
+		rows->call_ns = grow(rows->call_ns, &rows->capacity, rows->count,
+		    sizeof *rows->call_ns);
 	}
 	rows->location[i] = location;
 	rows->seq[i] = seq;
@@ -96,7 +98,8 @@ add_slack(struct whatif *whatif, const struct dag *dag)
 
 			if (row->part > 0)
 				continue;
-			/* Of the call that divides two stretches the computation is in the first. */
+			/* Of the call that divides two stretches the computation is in the
+			 * first. */
 			if (seq == first && stretch->from_sync)
 				compute_ns = whatif->held_ns[l];
 			else
@@ -120,7 +123,8 @@ saved_ns(int64_t weight_ns, int percent)
 	return (weight_ns * percent + 50) / 100;
 }
 
-/* Unless all is WHOLE, what lies before MPI_Init, it and MPI_Finalize stay as they are: no share is of them. */
+/* Unless all is WHOLE, what lies before MPI_Init, it and MPI_Finalize stay as they are: no share is
+ * of them. */
 static bool
 may_be_faster(const struct whatif *whatif, enum segment_kind kind, unsigned call)
 {
@@ -141,7 +145,8 @@ sites_of_vertices(const struct whatif *whatif, const struct dag *dag)
 			const struct row *row = window_row(stretch->window, l, seq);
 			bool first = seq == stretch->first_seq[l] && !stretch->from_sync;
 
-			*at++ = may_be_faster(whatif, kind_before(row->call, first), 0) ? row->site : NO_SITE;
+			*at++ = may_be_faster(whatif, kind_before(row->call, first), 0) ?
+			    row->site : NO_SITE;
 			*at++ = may_be_faster(whatif, MPI, row->call) ? row->site : NO_SITE;
 		}
 	return site_of;
@@ -161,7 +166,8 @@ weight_if_faster(const void *context, uint32_t v)
 	const struct faster *f = context;
 	const int64_t weight_ns = f->dag->weight_ns[v];
 
-	return v < f->dag->events && f->site_of[v] == f->site ? weight_ns - saved_ns(weight_ns, f->percent) : weight_ns;
+	return v < f->dag->events && f->site_of[v] == f->site ? weight_ns - saved_ns(weight_ns,
+	    f->percent) : weight_ns;
 }
 
 static struct gain *
@@ -169,8 +175,8 @@ gain_of(struct whatif *whatif, uint32_t site)
 {
 	size_t before = whatif->gains.capacity;
 
-	whatif->gains.by_site = grow(whatif->gains.by_site, &whatif->gains.capacity, (size_t)site + 1,
-	    sizeof *whatif->gains.by_site);
+	whatif->gains.by_site = grow(whatif->gains.by_site, &whatif->gains.capacity, (size_t)site +
+	    1, sizeof *whatif->gains.by_site);
 	memset(whatif->gains.by_site + before, 0,
 	    (whatif->gains.capacity - before) * sizeof *whatif->gains.by_site);
 	return &whatif->gains.by_site[site];
@@ -198,7 +204,8 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *s
 			sites = grow(sites, &site_capacity, count + 1, sizeof *sites);
 			sites[count++] = segment->site;
 		}
-		most_ns[segment->site] += saved_ns(segment->end_ns - segment->begin_ns, whatif->gains.percent);
+		most_ns[segment->site] += saved_ns(segment->end_ns - segment->begin_ns,
+		    whatif->gains.percent);
 	}
 	for (uint32_t s = 0; s < count; s++) {
 		struct gain *gain = gain_of(whatif, sites[s]);
@@ -207,8 +214,10 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *s
 			continue;
 		gain->most_ns += most_ns[sites[s]];
 		faster.site = sites[s];
-		gain->ns += dag->time_ns[dag->end] - dag_evaluate(dag, time_ns, weight_if_faster, &faster);
-		most_ns[sites[s]] = 0;	/* a site may be in the list twice: pieces too short to save */
+		gain->ns += dag->time_ns[dag->end] - dag_evaluate(dag, time_ns, weight_if_faster,
+		    &faster);
+		/* a site may be in the list twice: pieces too short to save */
+		most_ns[sites[s]] = 0;
 	}
 	free(site_of);
 	free(sites);
@@ -289,7 +298,8 @@ static void
 add_alternatives(struct whatif *whatif, const struct dag *dag, const struct definitions *known)
 {
 	struct ways ways = { dag, zalloc(dag->vertices, sizeof *ways.used),
-	    zalloc(dag->vertices, sizeof *ways.length_ns), zalloc(dag->vertices, sizeof *ways.from) };
+	    zalloc(dag->vertices, sizeof *ways.length_ns), zalloc(dag->vertices,
+	    sizeof *ways.from) };
 	int64_t critical_ns = dag->time_ns[dag->end];
 
 	if (whatif->alternatives == NULL)
@@ -327,8 +337,8 @@ whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct in
 	if (whatif->gains.percent > 0)
 		add_gains(whatif, &dag, segments);
 	if (whatif->gains.percent > 0 && whatif->functions->sums.any)
-		function_gains_add(&whatif->function_gains, whatif->functions, known, &dag, segments,
-		    whatif->gains.percent);
+		function_gains_add(&whatif->function_gains, whatif->functions, known, &dag,
+		    segments, whatif->gains.percent);
 	if (whatif->count > 0)
 		add_alternatives(whatif, &dag, known);
 	dag_close(&dag);

@@ -9,7 +9,8 @@
 /* Of a call site: what its table is sorted by, largest first, and what stands beside it. */
 struct line {
 	unsigned site;
-	const char *where, *shown;	/* while it is printed: its name, for scripts and for people */
+	/* while it is printed: its name, for scripts and for people */
+	const char *where, *shown;
 	int64_t first_ns, second_ns, third_ns;
 	double share;
 };
@@ -54,8 +55,8 @@ gain_lines(const struct gains *gains, int64_t told_ns, size_t *count)
 		const struct gain *g = &gains->by_site[s];
 
 		if (g->most_ns > 0)
-			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL, g->ns, g->most_ns, 0,
-			    told_ns > 0 ? (double)g->ns / (double)told_ns : 0 };
+			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL, g->ns,
+			    g->most_ns, 0, told_ns > 0 ? (double)g->ns / (double)told_ns : 0 };
 	}
 	qsort(lines, *count, sizeof *lines, by_first);
 	return lines;
@@ -71,8 +72,8 @@ slack_lines(const struct whatif *whatif, size_t *count)
 		const struct site_slack *slack = &whatif->site_slack[s];
 
 		if (slack->seen)
-			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL, slack->critical_ns, slack->time_ns,
-			    slack->least_ns, 0 };
+			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL,
+			    slack->critical_ns, slack->time_ns, slack->least_ns, 0 };
 	}
 	qsort(lines, *count, sizeof *lines, by_first);
 	return lines;
@@ -90,8 +91,8 @@ named(struct line *line, const struct definitions *known)
 
 /* Frees the lines. */
 static void
-print_lines(struct text *out, const struct field *fields, struct line *lines, size_t count, size_t shown,
-    const struct definitions *known)
+print_lines(struct text *out, const struct field *fields, struct line *lines, size_t count,
+    size_t shown, const struct definitions *known)
 {
 	struct table_writer table;
 
@@ -106,8 +107,8 @@ print_lines(struct text *out, const struct field *fields, struct line *lines, si
 }
 
 static void
-json_lines(struct json *out, const char *key, const struct field *fields, struct line *lines, size_t count,
-    const struct definitions *known)
+json_lines(struct json *out, const char *key, const struct field *fields, struct line *lines,
+    size_t count, const struct definitions *known)
 {
 	json_break(out);
 	json_begin_array(out, key);
@@ -166,7 +167,8 @@ find_ways(const struct whatif *whatif, const struct definitions *known, size_t *
 		ways[n] = (struct way){ (int)n + 1, way->length_ns, way->shorter_ns, way->absent_ns,
 		    share_told(&r->total, r->whole), "", "" };
 		if (way->length_ns > 0) {
-			snprintf(ways[n].rank, sizeof ways[n].rank, "%zu", largest(ranks, (size_t)known->ranks));
+			snprintf(ways[n].rank, sizeof ways[n].rank, "%zu", largest(ranks,
+			    (size_t)known->ranks));
 			site_shown(known, largest(r->by_site, r->site_capacity), ways[n].where);
 		}
 		free(ranks);
@@ -186,8 +188,9 @@ whatif_text(struct text *out, const struct whatif *whatif, const struct report *
 		struct line *lines = gain_lines(&whatif->gains, told_ns, &count);
 
 		text_char(out, '\n');
-		text_line(out, "if it took %d %% less time and the network stayed as recorded; gain_%% is of the path's "
-		    "%.9f s, %s", percent, 1e-9 * (double)told_ns, span_rule(report->whole));
+		text_line(out, "if it took %d %% less time and the network stayed as recorded; "
+		    "gain_%% is of the path's %.9f s, %s", percent, 1e-9 * (double)told_ns,
+		    span_rule(report->whole));
 		print_lines(out, gain_fields, lines, count, shown, known);
 		if (whatif->functions->sums.any)
 			function_gains_text(out, &whatif->function_gains, told_ns, percent, shown);
@@ -242,8 +245,8 @@ enum { BLOCK = 4096 };		/* rows of a message */
 void
 write_slack(struct writer *out, const struct slack_rows *rows)
 {
-	static const struct column_type location_type = { 4, false, true, 0 }, seq_type = { 8, false, true, 0 },
-	    time_type = { 8, true, true, 0 };
+	static const struct column_type location_type = { 4, false, true, 0 }, seq_type = { 8,
+	    false, true, 0 }, time_type = { 8, true, true, 0 };
 
 	for (size_t i = 0; i < rows->count; i += BLOCK) {
 		size_t count = rows->count - i < BLOCK ? rows->count - i : BLOCK;

@@ -74,7 +74,8 @@ channel_match(struct graph *graph, struct channel *channel)
 		const struct operation *to = &graph->operations[receive];
 
 		if (to->state == DROPPED) {
-			*(before != NONE ? &graph->operations[before].next : &channel->receive) = to->next;
+			*(before != NONE ? &graph->operations[before].next : &channel->receive) =
+			    to->next;
 			if (channel->receive_last == receive)
 				channel->receive_last = before;
 			operation_free(graph, receive);
@@ -92,7 +93,8 @@ channel_match(struct graph *graph, struct channel *channel)
 }
 
 void
-channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag, uint32_t send)
+channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag,
+    uint32_t send)
 {
 	struct channel *channel = channel_of(graph, comm, source, target, tag);
 
@@ -101,7 +103,8 @@ channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target,
 }
 
 void
-channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag, uint32_t receive)
+channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag,
+    uint32_t receive)
 {
 	struct channel *channel = channel_of(graph, comm, source, target, tag);
 
@@ -117,10 +120,11 @@ channel_again(struct graph *graph, uint32_t comm, int32_t source, int32_t target
 }
 
 static void
-tell_left(struct graph *graph, const struct channel *c, const struct operation *op, const char *what)
+tell_left(struct graph *graph, const struct channel *c, const struct operation *op,
+    const char *what)
 {
-	tell(graph, "rank %d, row %llu: %s from rank %d to rank %d with tag %d on communicator %u has "
-	    "no %s", (int)rank_of(graph, op->location), (unsigned long long)op->seq,
+	tell(graph, "rank %d, row %llu: %s from rank %d to rank %d with tag %d on communicator %u "
+	    "has no %s", (int)rank_of(graph, op->location), (unsigned long long)op->seq,
 	    call_name(op->call), (int)c->source, (int)c->target, (int)c->tag, c->comm, what);
 }
 
@@ -129,14 +133,16 @@ count_left(struct graph *graph, struct channel *channel)
 {
 	/* A receive that was never completed may still have taken a message. */
 	while (channel->receive != NONE && channel->send != NONE) {
-		uint32_t before, receive = first_receive(graph, channel, &before), send = channel->send;
+		uint32_t before, receive = first_receive(graph, channel, &before),
+		    send = channel->send;
 
 		match_probes(graph, channel, receive);
 		if (receive != NONE && graph->operations[receive].state == POSTED) {
 			channel->receive = graph->operations[receive].next;
 			channel->send = graph->operations[send].next;
 			operation_free(graph, receive);
-			tell_left(graph, channel, &graph->operations[send], "receive that completed");
+			tell_left(graph, channel, &graph->operations[send],
+			    "receive that completed");
 			graph->counts.unmatched_sends++;
 			operation_free(graph, send);
 		}

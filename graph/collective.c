@@ -44,19 +44,23 @@ struct instances {
 };
 
 /*
- * MPI_Init and MPI_Finalize are counted apart from the collectives of their MPI_COMM_WORLD, which is that of all ranks
- * unless the row says which.
+ * MPI_Init and MPI_Finalize are counted apart from the collectives of their MPI_COMM_WORLD, which
+ * is that of all ranks unless the row says which.
  */
 enum { INIT_COMM = 1 << 30, FINALIZE_COMM };
 
 static uint32_t
 comm_of(const struct graph *graph, const struct graph_row *row, enum call_class class)
 {
-	const struct communicator *c = row->comm < graph->known.comm_count ? &graph->known.comms[row->comm] : NULL;
+	const struct communicator *c = row->comm < graph->known.comm_count ?
+	    &graph->known.comms[row->comm] : NULL;
 
-	if ((class != CLASS_INIT && class != CLASS_FINALIZE) || (class == CLASS_INIT && c != NULL && c->remote_size > 0))
-		return row->comm;	/* MPI_Init of spawned processes: with MPI_Comm_spawn of the parents */
-	return (class == CLASS_INIT ? INIT_COMM : FINALIZE_COMM) + (c != NULL && c->is_world ? 2 * row->comm : 0);
+	if ((class != CLASS_INIT && class != CLASS_FINALIZE) || (class == CLASS_INIT && c != NULL &&
+	    c->remote_size > 0))
+		/* MPI_Init of spawned processes: with MPI_Comm_spawn of the parents */
+		return row->comm;
+	return (class == CLASS_INIT ? INIT_COMM : FINALIZE_COMM) + (c != NULL && c->is_world ?
+	    2 * row->comm : 0);
 }
 
 /* As the trace numbers it. */
@@ -101,7 +105,8 @@ crossing_mark(struct crossings *c, uint32_t from, uint32_t to)
 
 	if (first > last || last <= c->decided)
 		return;
-	c->crossed = grow(c->crossed, &c->capacity, (size_t)(last - c->decided), sizeof *c->crossed);
+	c->crossed = grow(c->crossed, &c->capacity, (size_t)(last - c->decided),
+	    sizeof *c->crossed);
 	while (c->count < (size_t)(last - c->decided))
 		c->crossed[c->count++] = false;
 	for (uint32_t k = first > c->decided ? first : c->decided + 1; k <= last; k++)
@@ -137,14 +142,17 @@ keep_candidate(struct graph *graph, const struct instance *instance, uint32_t nu
 	uint64_t *seqs = zalloc(instance->size, sizeof *seqs);
 
 	memcpy(seqs, graph->instances->seqs, instance->size * sizeof *seqs);
-	x->candidates = grow(x->candidates, &x->candidate_capacity, x->candidate_count + 1, sizeof *x->candidates);
-	x->candidates[x->candidate_count++] = (struct candidate){ number, instance->first.round, seqs,
-	    instance->open > 0 || instance->mismatched, instance->last_enter_ns > instance->first_leave_ns };
+	x->candidates = grow(x->candidates, &x->candidate_capacity, x->candidate_count + 1,
+	    sizeof *x->candidates);
+	x->candidates[x->candidate_count++] = (struct candidate){ number, instance->first.round,
+	    seqs, instance->open > 0 || instance->mismatched,
+	    instance->last_enter_ns > instance->first_leave_ns };
 }
 
 /*
- * All members' rows have been read, and so have all rows before them. An edge that crosses the instance has
- * an end before it: either this end is still listed, or the edge has marked the instance as crossed.
+ * All members' rows have been read, and so have all rows before them. An edge that crosses the
+ * instance has an end before it: either this end is still listed, or the edge has marked the
+ * instance as crossed.
  */
 static void
 consider_sync(struct graph *graph, const struct instance *instance, uint32_t number)
@@ -163,10 +171,12 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 		return;
 	}
 	/*
-	 * Once an instance was a candidate for some ranks only, ranks number candidates differently, and marks
-	 * are wrong. All rows before this instance have been read, so that one before it has been seen.
+	 * Once an instance was a candidate for some ranks only, ranks number candidates
+	 * differently, and marks are wrong. All rows before this instance have been read, so that
+	 * one before it has been seen.
 	 */
-	pending |= crossing_take(&graph->crossings) || instance->mismatched || graph->crossings.drifted;
+	pending |= crossing_take(&graph->crossings) || instance->mismatched ||
+	    graph->crossings.drifted;
 	/* Locations are in order here, so location i is all->locations[i]. */
 	for (uint32_t i = 0; i < instance->size && !pending; i++)
 		pending = settled_seq(graph, i) <= all->seqs[i];
@@ -204,7 +214,8 @@ instance_complete(struct graph *graph, struct instance *instance)
 	all->locations = grow(all->locations, &all->location_capacity, instance->size,
 	    sizeof *all->locations);
 	all->seqs = grow(all->seqs, &all->seq_capacity, instance->size, sizeof *all->seqs);
-	if (instance->size == (uint32_t)graph->known.ranks && graph->known.location_count == instance->size)
+	if (instance->size == (uint32_t)graph->known.ranks &&
+	    graph->known.location_count == instance->size)
 		for (uint32_t i = 0; i < instance->size; i++) {
 			const struct operation *op = &graph->operations[instance->operations[i]];
 
@@ -220,7 +231,8 @@ instance_complete(struct graph *graph, struct instance *instance)
 	if (instance->spawns)
 		tell_spawned(graph, instance);
 	for (uint32_t i = 1; i < instance->size; i++)
-		crossing_mark(&graph->crossings, graph->operations[instance->operations[0]].candidates,
+		crossing_mark(&graph->crossings,
+		    graph->operations[instance->operations[0]].candidates,
 		    graph->operations[instance->operations[i]].candidates);
 	for (uint32_t i = 0; i < instance->size; i++)
 		operation_free(graph, instance->operations[i]);
@@ -250,8 +262,9 @@ void
 collective_arrived(struct graph *graph, const struct parcel *p)
 {
 	struct instances *all = graph->instances;
-	struct instance *instance = open_instances_add(&all->open, &(struct instance){ .comm = p->comm,
-	    .order = p->order, .index = p->index, .last_enter_ns = INT64_MIN, .first_leave_ns = INT64_MAX });
+	struct instance *instance = open_instances_add(&all->open,
+	    &(struct instance){ .comm = p->comm, .order = p->order, .index = p->index,
+	    .last_enter_ns = INT64_MIN, .first_leave_ns = INT64_MAX });
 
 	if (instance->arrived == 0) {
 		instance->size = member_count(graph, p->comm);
@@ -284,15 +297,17 @@ void
 collective_init(struct graph *graph, const struct graph_row *row)
 {
 	if (member_count(graph, row->comm) > 0)
-		request_open(graph, row, (struct request){ .operation = NONE, .class = CLASS_COLLECTIVE_INIT,
-		    .order = 1 + count_one(graph, COUNT_INITS, row->comm, row->rank, 0) });
+		request_open(graph, row, (struct request){ .operation = NONE,
+		    .class = CLASS_COLLECTIVE_INIT, .order = 1 + count_one(graph, COUNT_INITS,
+		    row->comm, row->rank, 0) });
 }
 
 /* Which of the communicator's collectives it is: a persistent one says where it was made. */
 static void
 number_member(struct graph *graph, const struct graph_row *row, struct parcel *parcel)
 {
-	struct request *request = row->refers ? request_find(graph, row->starter, row->start) : NULL;
+	struct request *request = row->refers ? request_find(graph, row->starter, row->start) :
+	    NULL;
 
 	if (request != NULL && request->class == CLASS_COLLECTIVE_INIT) {
 		parcel->order = request->order;
@@ -306,12 +321,12 @@ static void
 tell_unknown(struct graph *graph, const struct graph_row *row, uint32_t comm)
 {
 	if (comm != 0)
-		tell(graph, "rank %d, row %llu: %s on communicator %u, which is not known", (int)row->rank,
-		    (unsigned long long)row->seq, call_name(row->call), comm);
+		tell(graph, "rank %d, row %llu: %s on communicator %u, which is not known",
+		    (int)row->rank, (unsigned long long)row->seq, call_name(row->call), comm);
 	else if (!graph->nowhere)
-		tell(graph, "rank %d, row %llu: the trace does not say on which communicator %s was called: "
-		    "such calls match nothing", (int)row->rank, (unsigned long long)row->seq,
-		    call_name(row->call));
+		tell(graph, "rank %d, row %llu: the trace does not say on which communicator %s "
+		    "was called: such calls match nothing", (int)row->rank,
+		    (unsigned long long)row->seq, call_name(row->call));
 	graph->nowhere |= comm == 0;
 }
 
@@ -323,8 +338,9 @@ collective_member(struct graph *graph, const struct graph_row *row)
 	const uint32_t members = member_count(graph, comm);
 	struct location *at = &graph->locations[row->location];
 	struct parcel parcel = { .seq = row->seq, .location = row->location, .comm = comm,
-	    .enter_ns = row->calls->enter_ns[row->i], .leave_ns = row->calls->leave_ns[row->i], .open = at->open,
-	    .candidates = row->candidates, .call = row->call, .source = row->peer, .kind = PARCEL_MEMBER };
+	    .enter_ns = row->calls->enter_ns[row->i], .leave_ns = row->calls->leave_ns[row->i],
+	    .open = at->open, .candidates = row->candidates, .call = row->call, .source = row->peer,
+	    .kind = PARCEL_MEMBER };
 
 	if (comm == 2)
 		return;		/* alone */
@@ -366,6 +382,7 @@ collective_end(struct graph *graph)
 		graph->counts.unmatched_collectives++;
 		tell(graph, "rank %d, row %llu: %s was called by %u of %u ranks of communicator %u",
 		    (int)rank_of(graph, op->location), (unsigned long long)op->seq,
-		    call_name(instance->call), instance->arrived, instance->size, told_comm(instance->comm));
+		    call_name(instance->call), instance->arrived, instance->size,
+		    told_comm(instance->comm));
 	}
 }

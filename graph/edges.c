@@ -19,7 +19,8 @@ struct edges {
 	uint32_t *size, *location;
 	uint64_t *seq;
 	size_t instances, size_capacity, members, location_capacity, seq_capacity;
-	struct writer later;	/* of a shard: blocks of edges, which stand behind all calls of the round */
+	/* of a shard: blocks of edges, which stand behind all calls of the round */
+	struct writer later;
 };
 
 static const struct column_type location_type = { 4, false, true, 0 };
@@ -99,7 +100,8 @@ flush_collectives(struct graph *graph)
 }
 
 void
-write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks, uint32_t count)
+write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks,
+    uint32_t count)
 {
 	struct writer *out = writer_of(graph);
 
@@ -224,7 +226,8 @@ note_matching(const struct counts *c, uint64_t syncs)
 	    (unsigned long long)c->refused_pending, (unsigned long long)c->refused_overlap,
 	    (unsigned long long)c->refused_partial);
 	if (c->errors > 0)
-		note("%llu calls returned an error: they are matched with nothing", (unsigned long long)c->errors);
+		note("%llu calls returned an error: they are matched with nothing",
+		    (unsigned long long)c->errors);
 }
 
 void

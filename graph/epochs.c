@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * General active target synchronisation (MPI 3.1, section 11.5.2): the Nth time that a target exposes
- * an MPI window to an origin belongs to the Nth time that this origin accesses this target. MPI_Win_start
- * may wait for the MPI_Win_post, or leave it to MPI_Win_complete; MPI_Win_wait waits for that. So an
- * epoch has two edges, which go out like messages:
+ * General active target synchronisation (MPI 3.1, section 11.5.2): the Nth time that a target
+ * exposes an MPI window to an origin belongs to the Nth time that this origin accesses this target.
+ * MPI_Win_start may wait for the MPI_Win_post, or leave it to MPI_Win_complete; MPI_Win_wait waits
+ * for that. So an epoch has two edges, which go out like messages:
  *
  *	post -> start, or -> complete where start had returned before the post
  *	complete -> wait
@@ -41,7 +41,8 @@ epoch_begin(struct graph *graph)
 static void
 resolve(struct graph *graph, struct epoch *e)
 {
-	const bool posted = e->operations[POSTED_BY] != NONE, started = e->operations[STARTED_BY] != NONE;
+	const bool posted = e->operations[POSTED_BY] != NONE,
+	    started = e->operations[STARTED_BY] != NONE;
 	const bool completed = e->operations[COMPLETED_BY] != NONE;
 
 	if (!e->exposed && posted && started) {
@@ -59,7 +60,8 @@ resolve(struct graph *graph, struct epoch *e)
 	}
 	if (!e->exposed || !e->waited)
 		return;
-	/* As long as it lasted it was pending across what lies within it, whenever the ends are read. */
+	/* As long as it lasted it was pending across what lies within it, whenever the ends are
+	 * read. */
 	for (int end = 1; end < ENDS; end++)
 		crossing_mark(&graph->crossings, graph->operations[e->operations[0]].candidates,
 		    graph->operations[e->operations[end]].candidates);
@@ -71,8 +73,8 @@ resolve(struct graph *graph, struct epoch *e)
 void
 epoch_arrived(struct graph *graph, const struct parcel *p)
 {
-	const struct epoch key = { .win = p->comm, .index = p->index, .origin = p->source, .target = p->target,
-	    .operations = { NONE, NONE, NONE, NONE } };
+	const struct epoch key = { .win = p->comm, .index = p->index, .origin = p->source,
+	    .target = p->target, .operations = { NONE, NONE, NONE, NONE } };
 	struct epoch *e = epochs_add(graph->epochs, &key);
 
 	if (e->operations[p->end] != NONE)
@@ -87,16 +89,18 @@ epoch_arrived(struct graph *graph, const struct parcel *p)
 
 /* OPENED: the row that opened the epoch, which has its number. */
 static void
-add_end(struct graph *graph, const struct request *opened, enum end end, const struct graph_row *row,
-    int64_t time_ns)
+add_end(struct graph *graph, const struct request *opened, enum end end,
+    const struct graph_row *row, int64_t time_ns)
 {
 	const bool exposes = opened->class == CLASS_POST;
-	const int32_t opener = rank_of(graph, opened->location), target = exposes ? opener : opened->peer;
+	const int32_t opener = rank_of(graph, opened->location), target = exposes ? opener :
+	    opened->peer;
 
 	parcel_post(graph, shard_of(graph, target), &(struct parcel){
 	    .seq = row->seq, .location = row->location, .comm = opened->win, .index = opened->order,
-	    .source = exposes ? opened->peer : opener, .target = target, .enter_ns = time_ns, .call = row->call,
-	    .candidates = row->candidates, .kind = PARCEL_EPOCH, .end = (uint8_t)end });
+	    .source = exposes ? opened->peer : opener, .target = target, .enter_ns = time_ns,
+	    .call = row->call, .candidates = row->candidates, .kind = PARCEL_EPOCH,
+	    .end = (uint8_t)end });
 }
 
 void
@@ -104,12 +108,13 @@ epoch_open(struct graph *graph, const struct graph_row *row, enum call_class cla
 {
 	const int32_t other = world_rank(&graph->known, row->comm, row->rank, row->peer);
 	const bool exposes = class == CLASS_POST;
-	struct request opened = { .location = row->location, .operation = NONE, .class = class, .win = row->comm,
-	    .peer = other };
+	struct request opened = { .location = row->location, .operation = NONE, .class = class,
+	    .win = row->comm, .peer = other };
 
 	if (other < 0)
 		return;
-	opened.order = count_one(graph, exposes ? COUNT_POSTS : COUNT_ACCESSES, row->comm, row->rank, other);
+	opened.order = count_one(graph, exposes ? COUNT_POSTS : COUNT_ACCESSES, row->comm,
+	    row->rank, other);
 	request_open(graph, row, opened);
 	add_end(graph, &opened, exposes ? POSTED_BY : STARTED_BY, row,
 	    (exposes ? row->calls->enter_ns : row->calls->leave_ns)[row->i]);
@@ -138,8 +143,8 @@ epoch_end(struct graph *graph)
 			continue;
 		graph->counts.unmatched_sends++;
 		tell(graph, "window %u: an epoch of rank %d at rank %d has no %s", e->win,
-		    (int)e->origin, (int)e->target, e->operations[POSTED_BY] == NONE ? "MPI_Win_post" :
-		    e->operations[STARTED_BY] == NONE ? "MPI_Win_start" :
+		    (int)e->origin, (int)e->target, e->operations[POSTED_BY] == NONE ?
+		    "MPI_Win_post" : e->operations[STARTED_BY] == NONE ? "MPI_Win_start" :
 		    e->operations[COMPLETED_BY] == NONE ? "MPI_Win_complete" : "MPI_Win_wait");
 	}
 }

@@ -3,7 +3,7 @@
  * lp-graph - match messages, collectives and synchronisation points
  *
  * reads   one trace
- * writes  the same messages, and behind each block the edges that it completes; or shards of a trace
+ * writes the same messages, and behind each block the edges that it completes; or shards of a trace
  *         become shards of a graph, by one process or several
  * memory  ranks, messages and collectives in flight
  */
@@ -31,7 +31,8 @@ enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at lea
 struct options {
 	const char *file;
 	const char *output;	/* folder of shards; NULL: one stream */
-	uint64_t round;		/* rows of all shards that are matched at a time; 0: as many as are good */
+	/* rows of all shards that are matched at a time; 0: as many as are good */
+	uint64_t round;
 	bool partial;
 };
 
@@ -40,7 +41,8 @@ parse_options(int argc, char **argv, struct polls *polls)
 {
 	static const char *const readings[] = { "wait", "work", NULL };
 	static const struct option longs[] = {
-		{ "polls", required_argument, NULL, 'p' }, { "poll-gap", required_argument, NULL, 'g' },
+		{ "polls", required_argument, NULL, 'p' }, { "poll-gap", required_argument, NULL,
+		'g' },
 		{ "partial", no_argument, NULL, 'P' }, { "output", required_argument, NULL, 'o' },
 		{ "round", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
 	};
@@ -83,7 +85,8 @@ locations_new(uint32_t count)
 
 	for (uint32_t l = 0; l < count; l++) {
 		locations[l].last_leave_ns = INT64_MIN;
-		locations[l].oldest = locations[l].newest = locations[l].held = locations[l].held_last = NONE;
+		locations[l].oldest = locations[l].newest = locations[l].held =
+		    locations[l].held_last = NONE;
 	}
 	return locations;
 }
@@ -300,8 +303,8 @@ settle(struct graph *graph)
 }
 
 void
-pass_on(struct graph *graph, struct reader *in, const struct message *message, const struct calls *calls,
-    bool changed)
+pass_on(struct graph *graph, struct reader *in, const struct message *message,
+    const struct calls *calls, bool changed)
 {
 	if (calls != NULL) {
 		take_block(graph, in, message, calls, changed);
@@ -336,7 +339,8 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	refuse_terminal_input(opt->file, usage);
 	refuse_terminal_output();
 	if (reader_open(&in, opt->file, opt->partial ? READ_PARTIAL : READ_STREAM) < 0 ||
-	    reader_refuse_content(in, "graph", "its messages and collectives are matched already") < 0)
+	    reader_refuse_content(in, "graph", "its messages and collectives are matched "
+	    "already") < 0)
 		die_input(in);
 	tell_lost(in, &lost);
 	if (writer_open(&graph.out, STDOUT_FILENO, "graph", in, argc, argv) < 0)
@@ -358,7 +362,8 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 			if (calls_read(&calls, in, &message) < 0)
 				die_input(in);
 			polls_take(&polls, &graph, in, &message, &calls);
-			if (reader_rows(in) - settled_rows > SETTLE_ROWS + 16 * (uint64_t)graph.known.location_count) {
+			if (reader_rows(in) - settled_rows > SETTLE_ROWS +
+			    16 * (uint64_t)graph.known.location_count) {
 				settled_rows = reader_rows(in);
 				settle(&graph);
 			}

@@ -39,7 +39,8 @@ struct operation {
 	int32_t peer, tag;	/* of receives: as asked for, then as received; world rank */
 	uint32_t comm;
 	uint32_t candidates;	/* before its row: see struct location */
-	uint32_t answer;	/* of a receive: the first row that was told that it has its message, or NONE */
+	/* of a receive: the first row that was told that it has its message, or NONE */
+	uint32_t answer;
 	uint16_t call;
 	uint8_t state;		/* enum receive_state; sends: POSTED, 0 */
 	bool listed;
@@ -52,7 +53,8 @@ struct location {
 	uint64_t next_seq;	/* rows read so far */
 	int64_t last_leave_ns;
 	int64_t open;		/* requests started and not completed */
-	uint32_t candidates;	/* how many collectives it has called that may be synchronisation points */
+	/* how many collectives it has called that may be synchronisation points */
+	uint32_t candidates;
 	uint32_t oldest, newest;	/* its listed operations */
 	uint32_t held, held_last;	/* receives from anyone, and those that wait for them */
 };
@@ -100,7 +102,8 @@ struct graph {
 	unsigned told;		/* problems named on stderr so far */
 	bool nowhere;		/* a collective on no communicator is one of them */
 	bool elsewhere;		/* a message to or from another MPI run is */
-	struct exchange *exchange;	/* with the graphs of other shards; NULL: all ranks are in this one */
+	/* with the graphs of other shards; NULL: all ranks are in this one */
+	struct exchange *exchange;
 };
 
 static inline int32_t
@@ -109,7 +112,8 @@ rank_of(const struct graph *graph, uint32_t location)
 	return graph->known.location_rank[location];
 }
 
-/* graph.c: an empty graph; its locations once their number is known; and what is left at the end. */
+/* graph.c: an empty graph; its locations once their number is known; and what is left at the
+ * end. */
 void graph_begin(struct graph *graph, uint32_t shards);
 struct location *locations_new(uint32_t count);
 void graph_end(struct graph *graph);
@@ -120,9 +124,9 @@ void pass_on(struct graph *graph, struct reader *in, const struct message *messa
 /* ---- shards -------------------------------------------------------------------------- */
 
 /*
- * Each shard of a run has a graph of its own. If a row concerns ranks of another shard, a parcel goes
- * there: a send to the shard of its target, an end of an epoch to that of the target, a member of a
- * collective to the shard that counts this instance.
+ * Each shard of a run has a graph of its own. If a row concerns ranks of another shard, a parcel
+ * goes there: a send to the shard of its target, an end of an epoch to that of the target, a member
+ * of a collective to the shard that counts this instance.
  */
 enum parcel_kind { PARCEL_SEND, PARCEL_EPOCH, PARCEL_MEMBER };
 
@@ -131,8 +135,10 @@ struct parcel {
 	int64_t enter_ns, leave_ns;	/* of a member; of an epoch the time of its end: enter */
 	int64_t open;			/* of a member: requests pending */
 	uint32_t location, comm;
-	uint32_t index;			/* of the epoch of the pair; of the collective of the communicator */
-	uint32_t order;			/* of a persistent collective, of which INDEX counts the starts; or 0 */
+	/* of the epoch of the pair; of the collective of the communicator */
+	uint32_t index;
+	/* of a persistent collective, of which INDEX counts the starts; or 0 */
+	uint32_t order;
 	uint32_t candidates;		/* before the row: see struct location */
 	uint32_t to;			/* shard */
 	int32_t source, target, tag;	/* world ranks; source of an epoch: its origin */
@@ -178,7 +184,8 @@ void parcel_post(struct graph *graph, uint32_t to, const struct parcel *parcel);
 void parcel_arrived(struct graph *graph, const struct parcel *parcel);
 
 struct polls;
-/* All shards of a folder become shards of a graph in another, ROUND_ROWS at a time; 0: a good number. */
+/* All shards of a folder become shards of a graph in another, ROUND_ROWS at a time; 0: a good
+ * number. */
 void match_shards(const char *from, const char *to, const struct polls *polls, uint64_t round_rows,
     struct team *team, int argc, char **argv);
 
@@ -205,8 +212,8 @@ void match_answer(struct graph *graph, const struct graph_row *row);
 /* FOUND: it says so. */
 void match_probe(struct graph *graph, const struct graph_row *row, bool found);
 /*
- * The row completes the request that it refers to. Another thread's start may not have been read yet;
- * then match_early makes up for it when it is.
+ * The row completes the request that it refers to. Another thread's start may not have been read
+ * yet; then match_early makes up for it when it is.
  */
 void match_complete(struct graph *graph, const struct graph_row *row);
 void match_early(struct graph *graph, uint32_t location, uint64_t seq);
@@ -214,15 +221,16 @@ void match_arrived(struct graph *graph, const struct parcel *parcel);
 void match_end(struct graph *graph);
 
 /*
- * channels.c: MPI receives the messages of one channel (communicator, source, destination, tag) in the
- * order of their sends, by receives in the order of their posts. So a channel is two queues whose heads
- * belong together. Ranks are of the world.
+ * channels.c: MPI receives the messages of one channel (communicator, source, destination, tag) in
+ * the order of their sends, by receives in the order of their posts. So a channel is two queues
+ * whose heads belong together. Ranks are of the world.
  */
 void channels_begin_all(struct graph *graph);
 /* The operation becomes the last of its channel; what can be matched now is. */
-void channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag, uint32_t send);
-void channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag,
-    uint32_t receive);
+void channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag,
+    uint32_t send);
+void channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t target,
+    int32_t tag, uint32_t receive);
 /* A receive that is in it has completed or is dropped. */
 void channel_again(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag);
 void channels_end(struct graph *graph);
@@ -242,7 +250,8 @@ void request_begin(struct graph *graph);
 struct request *request_find(const struct graph *graph, uint32_t location, uint64_t seq);
 void request_open(struct graph *graph, const struct graph_row *row, struct request request);
 void request_close(struct graph *graph, struct request *request);
-uint32_t request_close_receive(struct graph *graph, uint32_t location, uint64_t seq);	/* or NONE */
+/* or NONE */
+uint32_t request_close_receive(struct graph *graph, uint32_t location, uint64_t seq);
 /* Completions that came before their start: the operation that stands for them, or NONE. */
 void request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion);
 uint32_t request_take_early(struct graph *graph, uint32_t location, uint64_t seq);
@@ -250,7 +259,8 @@ uint32_t request_take_early(struct graph *graph, uint32_t location, uint64_t seq
 bool request_free(struct graph *graph, uint32_t location, uint64_t seq);
 /* How many times this was counted before: the collectives of a rank, or the epochs of a pair. */
 enum counter_kind { COUNT_COLLECTIVES, COUNT_INITS, COUNT_POSTS, COUNT_ACCESSES };
-uint32_t count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, int32_t rank, int32_t peer);
+uint32_t count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, int32_t rank,
+    int32_t peer);
 
 /* collective.c: instances of collective calls and global synchronisation points. */
 void collective_begin(struct graph *graph);
@@ -278,7 +288,8 @@ void edge_probe(struct graph *graph, uint32_t send, uint32_t probe);
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
 /* The ranks of this begin when the root of MPI_Comm_spawn has entered it. */
-void write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks, uint32_t count);
+void write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks,
+    uint32_t count);
 /* Writes all of them; those of a shard's round stand behind its blocks. */
 void edges_flush(struct graph *graph);
 /* ENTRY names the first block with one of the rows SEQS, for the index. */
@@ -307,15 +318,17 @@ struct polls {
 	struct calls calls;		/* of the block that is handed on */
 	struct samples samples;		/* of the block to come */
 	size_t held_bytes;
-	bool begun, crowded;		/* the first block has come; ranks had fewer cores than they wanted */
+	/* the first block has come; ranks had fewer cores than they wanted */
+	bool begun, crowded;
 };
 
 /* Takes a message; CALLS: NULL, or its block as read. Passes on what need not be held any more. */
-void polls_take(struct polls *polls, struct graph *graph, struct reader *in, const struct message *message,
-    struct calls *calls);
+void polls_take(struct polls *polls, struct graph *graph, struct reader *in,
+    const struct message *message, struct calls *calls);
 /* Hands on the oldest messages: those before the first with a run that is open, or ALL. */
 void polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool all);
-/* How polls are read, as a message in front of all blocks; and at the end the result, for people. */
+/* How polls are read, as a message in front of all blocks; and at the end the result, for
+ * people. */
 void polls_begin(const struct polls *polls, struct graph *graph);
 void polls_tell(const struct polls *polls);
 

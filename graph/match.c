@@ -15,18 +15,19 @@ static int32_t
 peer_of(struct graph *graph, const struct graph_row *row)
 {
 	const int32_t peer = world_rank(&graph->known, row->comm, row->rank, row->peer);
-	const bool outside = row->comm < graph->known.comm_count && graph->known.comms[row->comm].outside > 0;
+	const bool outside = row->comm < graph->known.comm_count &&
+	    graph->known.comms[row->comm].outside > 0;
 
 	if (peer >= 0)
 		return peer;
 	if (!outside)
-		tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on communicator %u, which is not known",
-		    (int)row->rank, (unsigned long long)row->seq, call_name(row->call), (int)row->peer,
-		    (int)row->tag, row->comm);
+		tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on communicator %u, which "
+		    "is not known", (int)row->rank, (unsigned long long)row->seq,
+		    call_name(row->call), (int)row->peer, (int)row->tag, row->comm);
 	else if (!graph->elsewhere)	/* once */
-		tell(graph, "rank %d, row %llu: the peer of %s belongs to another MPI run, spawned or connected, whose "
-		    "trace lies apart: such messages match nothing", (int)row->rank,
-		    (unsigned long long)row->seq, call_name(row->call));
+		tell(graph, "rank %d, row %llu: the peer of %s belongs to another MPI run, spawned "
+		    "or connected, whose trace lies apart: such messages match nothing",
+		    (int)row->rank, (unsigned long long)row->seq, call_name(row->call));
 	graph->elsewhere |= outside;
 	return -1;
 }
@@ -43,8 +44,9 @@ match_send(struct graph *graph, const struct graph_row *row)
 		return;
 	}
 	parcel_post(graph, shard_of(graph, target), &(struct parcel){
-	    .seq = row->seq, .location = row->location, .comm = row->comm, .tag = row->tag, .source = row->rank,
-	    .target = target, .candidates = row->candidates, .call = row->call, .kind = PARCEL_SEND });
+	    .seq = row->seq, .location = row->location, .comm = row->comm, .tag = row->tag,
+	    .source = row->rank, .target = target, .candidates = row->candidates, .call = row->call,
+	    .kind = PARCEL_SEND });
 }
 
 void
@@ -76,7 +78,8 @@ to_channel(struct graph *graph, uint32_t receive)
 	channel_receive(graph, op->comm, op->peer, rank_of(graph, op->location), op->tag, receive);
 }
 
-/* Receives go to their channel in posting order. They wait behind an open wild one that may be of that channel. */
+/* Receives go to their channel in posting order. They wait behind an open wild one that may be of
+ * that channel. */
 static void
 enqueue(struct graph *graph, uint32_t receive)
 {
@@ -90,8 +93,10 @@ enqueue(struct graph *graph, uint32_t receive)
 	if (!is_wild(op)) {
 		bool free_to_go = true;
 
-		for (uint32_t w = location->held; w != NONE && free_to_go; w = graph->operations[w].next)
-			free_to_go = !(is_wild(&graph->operations[w]) && may_take(&graph->operations[w], op));
+		for (uint32_t w = location->held; w != NONE && free_to_go;
+		    w = graph->operations[w].next)
+			free_to_go = !(is_wild(&graph->operations[w]) &&
+			    may_take(&graph->operations[w], op));
 		if (free_to_go) {
 			to_channel(graph, receive);
 			return;
@@ -110,8 +115,9 @@ covers(const struct operation *wild, const struct operation *other)
 
 /*
  * A wild receive has completed or is dropped: BEFORE is what it was until then. It and what it held
- * back go to their channels, unless an open wild receive ahead holds them. Where one of those covers
- * what it was, nothing behind can go; so this takes a step for most receives, however many are open.
+ * back go to their channels, unless an open wild receive ahead holds them. Where one of those
+ * covers what it was, nothing behind can go; so this takes a step for most receives, however many
+ * are open.
  */
 static void
 release_held(struct graph *graph, struct location *location, const struct operation *before)
@@ -185,7 +191,8 @@ match_post(struct graph *graph, const struct graph_row *row)
 
 	if (receive == NONE)
 		return;
-	request_open(graph, row, (struct request){ .operation = receive, .class = CLASS_RECV_START });
+	request_open(graph, row, (struct request){ .operation = receive,
+	    .class = CLASS_RECV_START });
 	enqueue(graph, receive);
 }
 
@@ -195,7 +202,8 @@ match_taken(struct graph *graph, const struct graph_row *row)
 	const uint32_t receive = request_close_receive(graph, row->starter, row->start);
 
 	if (receive != NONE)
-		request_open(graph, row, (struct request){ .operation = receive, .class = CLASS_RECV_START });
+		request_open(graph, row, (struct request){ .operation = receive,
+		    .class = CLASS_RECV_START });
 	else
 		match_post(graph, row);
 }
@@ -206,7 +214,8 @@ match_answer(struct graph *graph, const struct graph_row *row)
 	const struct request *request = request_find(graph, row->starter, row->start);
 	uint32_t answer;
 
-	if (request == NULL || request->operation == NONE || graph->operations[request->operation].answer != NONE)
+	if (request == NULL || request->operation == NONE ||
+	    graph->operations[request->operation].answer != NONE)
 		return;
 	answer = operation_new(graph, row);
 	operation_list(graph, answer);
@@ -225,9 +234,11 @@ match_probe(struct graph *graph, const struct graph_row *row, bool found)
 		match_post(graph, row);
 }
 
-/* The open receive took what the completion at LOCATION, SEQ says: a message from PEER, or nothing. */
+/* The open receive took what the completion at LOCATION, SEQ says: a message from PEER, or
+ * nothing. */
 static void
-complete(struct graph *graph, uint32_t starter, uint32_t receive, const struct operation *completion)
+complete(struct graph *graph, uint32_t starter, uint32_t receive,
+    const struct operation *completion)
 {
 	struct operation *op = &graph->operations[receive], before = *op;
 	int32_t rank = rank_of(graph, starter);
@@ -237,8 +248,8 @@ complete(struct graph *graph, uint32_t starter, uint32_t receive, const struct o
 	op->candidates = completion->candidates;
 	op->state = completion->peer == NO_PEER ? DROPPED : COMPLETED;
 	if (op->state == COMPLETED && is_wild(&before)) {
-		op->peer = world_rank(&graph->known, completion->comm != 0 ? completion->comm : op->comm,
-		    rank, completion->peer);
+		op->peer = world_rank(&graph->known, completion->comm != 0 ? completion->comm :
+		    op->comm, rank, completion->peer);
 		op->tag = completion->tag;
 		if (op->peer < 0)
 			op->state = DROPPED;
@@ -255,8 +266,8 @@ void
 match_complete(struct graph *graph, const struct graph_row *row)
 {
 	const uint32_t receive = request_close_receive(graph, row->starter, row->start);
-	const struct operation completion = { .seq = row->seq, .location = row->location, .peer = row->peer,
-	    .tag = row->tag, .comm = row->comm, .candidates = row->candidates };
+	const struct operation completion = { .seq = row->seq, .location = row->location,
+	    .peer = row->peer, .tag = row->tag, .comm = row->comm, .candidates = row->candidates };
 
 	if (receive != NONE)
 		complete(graph, row->starter, receive, &completion);
@@ -299,8 +310,10 @@ void
 match_end(struct graph *graph)
 {
 	/* Wild receives that never completed hold nothing back any more. */
-	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count; l = next_own(graph, l + 1))
-		for (uint32_t op = graph->locations[l].held; op != NONE; op = graph->operations[op].next)
+	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count; l = next_own(graph,
+	    l + 1))
+		for (uint32_t op = graph->locations[l].held; op != NONE;
+		    op = graph->operations[op].next)
 			if (is_wild(&graph->operations[op])) {
 				graph->operations[op].state = DROPPED;
 				graph->counts.unmatched_receives++;
@@ -309,7 +322,8 @@ match_end(struct graph *graph)
 				    (unsigned long long)graph->operations[op].seq,
 				    call_name(graph->operations[op].call));
 			}
-	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count; l = next_own(graph, l + 1))
+	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count; l = next_own(graph,
+	    l + 1))
 		while (graph->locations[l].held != NONE) {
 			struct operation first = graph->operations[graph->locations[l].held];
 

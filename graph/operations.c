@@ -16,16 +16,16 @@ operation_new(struct graph *graph, const struct graph_row *row)
 		new = (uint32_t)graph->operation_count++;
 	}
 	graph->operations[new] = (struct operation){ .seq = row->seq, .location = row->location,
-	    .next = NONE, .older = NONE, .newer = NONE, .answer = NONE, .comm = row->comm, .peer = row->peer, .tag = row->tag,
-	    .candidates = row->candidates, .call = row->call };
+	    .next = NONE, .older = NONE, .newer = NONE, .answer = NONE, .comm = row->comm,
+	    .peer = row->peer, .tag = row->tag, .candidates = row->candidates, .call = row->call };
 	return new;
 }
 
 uint32_t
 operation_of_parcel(struct graph *graph, const struct parcel *p)
 {
-	const uint32_t new = operation_new(graph, &(struct graph_row){ .seq = p->seq, .location = p->location,
-	    .candidates = p->candidates, .call = p->call });
+	const uint32_t new = operation_new(graph, &(struct graph_row){ .seq = p->seq,
+	    .location = p->location, .candidates = p->candidates, .call = p->call });
 
 	operation_list(graph, new);
 	return new;

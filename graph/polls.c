@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Polling is waiting if the rank goes on only when something has come. A run is a sequence of failed tests
- * and probes, of one thing or of several in turn, with at most a given time between two. A run that ends with
- * the success of one of them (of a probe: with the receive behind it) becomes one wait: the call that ended it
- * was entered when all of its things had first been polled, and the failed polls from then on take no time.
+ * Polling is waiting if the rank goes on only when something has come. A run is a sequence of
+ * failed tests and probes, of one thing or of several in turn, with at most a given time between
+ * two. A run that ends with the success of one of them (of a probe: with the receive behind it)
+ * becomes one wait: the call that ended it was entered when all of its things had first been
+ * polled, and the failed polls from then on take no time.
  *
- * A run that ends in any other way stays as it is. So do all runs for the same things if more than one in nine
- * ended that way: then the rank works between its polls, and they cost it time. HPCC's RandomAccess, which
- * tests once for each number it makes, is such a program.
+ * A run that ends in any other way stays as it is. So do all runs for the same things if more than
+ * one in nine ended that way: then the rank works between its polls, and they cost it time. HPCC's
+ * RandomAccess, which tests once for each number it makes, is such a program.
  *
- * A longer time between two polls ends no run if the thread sleeps until the next one. The recorder has measured that for
- * some of the times between polls at a site, and this one is not much longer than those. Else, if the thread is sampled, it
- * is off the core for most of the time between polls of these things.
+ * A longer time between two polls ends no run if the thread sleeps until the next one. The recorder
+ * has measured that for some of the times between polls at a site, and this one is not much longer
+ * than those. Else, if the thread is sampled, it is off the core for most of the time between polls
+ * of these things.
  *
- * Neither does a longer time for each thousand polls, if ranks had too few cores, so that the thread lost its own, or
- * if such times make up at most a tenth of the run.
+ * Neither does a longer time for each thousand polls, if ranks had too few cores, so that the
+ * thread lost its own, or if such times make up at most a tenth of the run.
  *
  * Messages are held back until the runs in them have ended, as far as memory allows.
  */
@@ -27,13 +29,15 @@
 #include "graph.h"
 
 enum {
-	MOST_HELD = 64 << 20, HELD_PLAIN = 8 << 20,	/* beyond that blocks are held back in compressed form */
+	/* beyond that blocks are held back in compressed form */
+	MOST_HELD = 64 << 20, HELD_PLAIN = 8 << 20,
 	LOOK_BACK = 8, THINGS = 8,
 	SLEEP_PERIODS = 16,	/* of samples: less time between polls proves nothing */
 	MOST_ON_CORE = 8,	/* a sleeping thread is on a core for at most one part in so many */
 	MANY_POLLS = 1000,	/* for each longer time between two of them */
 	LONGEST_SLICE_NS = 20000000,
-	MOST_AWAKE = 4,		/* of the measured time between polls a sleeping thread is awake for one part in so many */
+	/* of the measured time between polls a sleeping thread is awake for one part in so many */
+	MOST_AWAKE = 4,
 	ALIKE = 16,		/* no such time is so many times as long as they are in the mean */
 };
 
@@ -55,7 +59,8 @@ struct held {
 enum { ROW_BYTES = 2 * sizeof(int64_t) CALL_COLUMNS(X) };
 #undef X
 
-/* What a run polls for, as far as a trace tells: the call at a site, and where it was first made. */
+/* What a run polls for, as far as a trace tells: the call at a site, and where it was first
+ * made. */
 struct thing {
 	uint32_t site;
 	uint16_t call;
@@ -73,7 +78,8 @@ struct poll_run {
 	int64_t last_ns;
 	uint64_t polls;
 	int64_t begin_ns;
-	uint64_t apart;			/* how often two polls lay further apart, and for how long */
+	/* how often two polls lay further apart, and for how long */
+	uint64_t apart;
 	int64_t apart_ns;
 	struct held *newest;		/* of the location's blocks held back */
 	struct { uint32_t comm; int32_t peer, tag; } probed[LOOK_BACK];
@@ -109,7 +115,8 @@ kind_of(struct polls *polls, uint16_t call)
 	return (enum poll_kind)*kind;
 }
 
-/* One that found something refers to it; a probe of a trace that does not say so is one either way. */
+/* One that found something refers to it; a probe of a trace that does not say so is one either
+ * way. */
 static bool
 is_poll(struct polls *polls, const struct calls *c, size_t i)
 {
@@ -147,8 +154,8 @@ ends_run(struct polls *polls, struct poll_run *run, const struct calls *c, size_
 {
 	if (kind_of(polls, c->call[i]) != NO_POLL)
 		return find_thing(run, c->call[i], c->site[i]) != NULL;
-	return (call_class(c->call[i]) == CLASS_RECV || call_class(c->call[i]) == CLASS_RECV_START) &&
-	    was_probed(run, c, i);
+	return (call_class(c->call[i]) == CLASS_RECV ||
+	    call_class(c->call[i]) == CLASS_RECV_START) && was_probed(run, c, i);
 }
 
 static struct habit *
@@ -161,7 +168,8 @@ habit_of(struct polls *polls, const struct poll_run *run, uint32_t location)
 	return habits_add(polls->habits, &key);
 }
 
-/* Does the rank wait in runs for these things, or does it often go on without them? Counts this run. */
+/* Does the rank wait in runs for these things, or does it often go on without them? Counts this
+ * run. */
 static bool
 waits_for_them(struct polls *polls, const struct poll_run *run, uint32_t location, bool ended)
 {
@@ -184,9 +192,11 @@ was_seen_asleep(const struct definitions *known, uint32_t location, uint32_t sit
 	    apart_ns / ALIKE <= gaps->apart_ns / gaps->count;
 }
 
-/* Between polls that lie further apart: is the thread off the core there, as far as samples tell? */
+/* Between polls that lie further apart: is the thread off the core there, as far as samples
+ * tell? */
 static bool
-sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int64_t from_ns, int64_t to_ns)
+sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int64_t from_ns,
+    int64_t to_ns)
 {
 	struct habit *habit;
 
@@ -194,23 +204,27 @@ sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int
 		return false;
 	habit = habit_of(polls, run, location);
 	habit->apart_ns += to_ns - from_ns;
-	for (; run->sample_next < run->sample_count && run->sample_ns[run->sample_next] <= to_ns; run->sample_next++)
+	for (; run->sample_next < run->sample_count && run->sample_ns[run->sample_next] <= to_ns;
+	    run->sample_next++)
 		if (run->sample_ns[run->sample_next] > from_ns)
 			habit->on_core_ns += run->period_ns;
-	return habit->apart_ns / SLEEP_PERIODS >= run->period_ns && habit->on_core_ns <= habit->apart_ns / MOST_ON_CORE;
+	return habit->apart_ns / SLEEP_PERIODS >= run->period_ns &&
+	    habit->on_core_ns <= habit->apart_ns / MOST_ON_CORE;
 }
 
 /*
- * Such a time between two polls of a rank that does hardly anything but poll: it lost its core, where cores were short,
- * or all such times are so short beside the run that it does not matter what it did.
+ * Such a time between two polls of a rank that does hardly anything but poll: it lost its core,
+ * where cores were short, or all such times are so short beside the run that it does not matter
+ * what it did.
  */
 static bool
 lost_core(const struct polls *polls, struct poll_run *run, int64_t apart_ns)
 {
 	run->apart++;
 	run->apart_ns += apart_ns;
-	return run->polls >= MANY_POLLS * run->apart && ((polls->crowded && apart_ns <= LONGEST_SLICE_NS) ||
-	    run->apart_ns <= (run->last_ns - run->begin_ns) / 10);
+	return run->polls >= MANY_POLLS * run->apart &&
+	    ((polls->crowded && apart_ns <= LONGEST_SLICE_NS) || run->apart_ns <= (run->last_ns -
+	    run->begin_ns) / 10);
 }
 
 /* Rows [FROM, TO) of a block become polls without time, or the call that they led to. */
@@ -224,7 +238,8 @@ move_rows(struct calls *c, size_t from, size_t to, int64_t begin_ns, bool ended)
 	}
 }
 
-/* The call in rows [I, END) of the newest block becomes the wait, from when all things were polled. */
+/* The call in rows [I, END) of the newest block becomes the wait, from when all things were
+ * polled. */
 static void
 become_wait(struct polls *polls, const struct poll_run *run, struct calls *c, size_t i, size_t end)
 {
@@ -306,7 +321,8 @@ look_at(struct polls *polls, const struct definitions *known, struct poll_run *r
 
 /* ---- holding back ----------------------------------------------------------------------- */
 
-/* All columns of a block lie one behind the other at BYTES, times as differences. Copies from them, or TO them. */
+/* All columns of a block lie one behind the other at BYTES, times as differences. Copies from them,
+ * or TO them. */
 static void
 copy_columns(struct calls *c, unsigned char *bytes, bool to)
 {
@@ -426,7 +442,8 @@ polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool 
 
 /* If the system lost some, they say nothing until the next message of them. */
 static void
-note_samples(struct polls *polls, uint32_t locations, struct reader *in, const struct message *message)
+note_samples(struct polls *polls, uint32_t locations, struct reader *in,
+    const struct message *message)
 {
 	struct samples *s = &polls->samples;
 	struct poll_run *run;
@@ -442,13 +459,14 @@ note_samples(struct polls *polls, uint32_t locations, struct reader *in, const s
 	run->sample_ns = grow(run->sample_ns, &run->sample_capacity, run->sample_count + s->count,
 	    sizeof *run->sample_ns);
 	if (s->count > 0)
-		memcpy(run->sample_ns + run->sample_count, s->time_ns, s->count * sizeof *s->time_ns);
+		memcpy(run->sample_ns + run->sample_count, s->time_ns,
+		    s->count * sizeof *s->time_ns);
 	run->sample_count += s->count;
 }
 
 void
-polls_take(struct polls *polls, struct graph *graph, struct reader *in, const struct message *message,
-    struct calls *calls)
+polls_take(struct polls *polls, struct graph *graph, struct reader *in,
+    const struct message *message, struct calls *calls)
 {
 	const uint64_t waits = polls->waits;
 	struct poll_run *run;
@@ -508,8 +526,8 @@ void
 polls_tell(const struct polls *polls)
 {
 	if (polls->waits > 0)
-		note("%llu runs of %llu failed tests and probes, with at most %.6g us between two, are waits, where "
-		    "the rank went on without in at most one of %d; --polls work leaves them",
+		note("%llu runs of %llu failed tests and probes, with at most %.6g us between two, "
+		    "are waits, where the rank went on without in at most one of %d; --polls work leaves them",
 		    (unsigned long long)polls->waits, (unsigned long long)polls->absorbed,
 		    1e-3 * (double)polls->gap_ns, POLLS_MOST_LEFT + 1);
 }

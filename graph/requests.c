@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open receives, persistent requests and epochs, to which later rows refer by the row that began them. */
+/* Open receives, persistent requests and epochs, to which later rows refer by the row that began
+ * them. */
 #include "../base/tool/hash_table.h"
 #include "graph.h"
 
@@ -7,7 +8,8 @@
 #define SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
 #define FREE(r) ((r)->location == NONE)
 #define MAKE_FREE(r) ((r)->location = NONE)
-HASH_TABLE(requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE(requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 #undef HASH
 #undef SAME
 #undef FREE
@@ -26,7 +28,8 @@ struct counter {
 	(a)->kind == (b)->kind)
 #define FREE(c) ((c)->comm == NONE)
 #define MAKE_FREE(c) ((c)->comm = NONE)
-HASH_TABLE(counters, struct counter, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE(counters, struct counter, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
 void
 request_begin(struct graph *graph)
@@ -75,7 +78,8 @@ request_close_receive(struct graph *graph, uint32_t location, uint64_t seq)
 void
 request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion)
 {
-	const struct request request = { .seq = seq, .location = location, .operation = completion };
+	const struct request request = { .seq = seq, .location = location,
+	    .operation = completion };
 
 	graph->any_early = true;
 	requests_add(graph->early, &request);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One shard on its way through lp-graph: blocks are read up to a time, matched as far as the shard's own
- * ranks go, and written. A second reader looks ahead to see when blocks begin.
+ * One shard on its way through lp-graph: blocks are read up to a time, matched as far as the
+ * shard's own ranks go, and written. A second reader looks ahead to see when blocks begin.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,20 +28,21 @@ open_shard(const char *folder, uint32_t number, enum reading how)
 
 void
 shard_open(struct shard *s, const char *from, const char *to, uint32_t number,
-    const struct definitions *known, struct location *locations, const struct polls *polls, int argc,
-    char **argv)
+    const struct definitions *known, struct location *locations, const struct polls *polls,
+    int argc, char **argv)
 {
 	const struct shard_head *head;
 	struct shard_plan plan;
 	struct message message;
 
-	*s = (struct shard){ .graph = { .known = *known, .locations = locations, .exchange = &s->exchange },
-	    .polls = *polls, .next_ns = INT64_MIN, .in = open_shard(from, number, READ_STREAM),
-	    .ahead = open_shard(from, number, READ_LAZY) };
+	*s = (struct shard){ .graph = { .known = *known, .locations = locations,
+	    .exchange = &s->exchange }, .polls = *polls, .next_ns = INT64_MIN,
+	    .in = open_shard(from, number, READ_STREAM), .ahead = open_shard(from, number,
+	    READ_LAZY) };
 	head = reader_shard(s->in);
 	plan = (struct shard_plan){ head->run, head->count, head->ranks, head->of };
-	s->exchange = (struct exchange){ .of = head->of, .shard = number, .shards = head->count, .oldest = NONE,
-	    .newest = NONE };
+	s->exchange = (struct exchange){ .of = head->of, .shard = number, .shards = head->count,
+	    .oldest = NONE, .newest = NONE };
 	if (writer_open(&s->graph.out, shard_create(to, number), "graph", s->in, argc, argv) < 0)
 		die_output();
 	shard_write(&s->graph.out, &plan, number, head->defined + 1);
@@ -77,7 +78,8 @@ shard_take_sync(struct shard *s, uint64_t round, const uint64_t *seqs)
 	const struct round *first = &s->rounds[round - 1];
 
 	if (seqs != NULL)
-		write_sync(&s->graph, seqs, (struct index_entry){ .from = first->at, .before = first->syncs });
+		write_sync(&s->graph, seqs, (struct index_entry){ .from = first->at,
+		    .before = first->syncs });
 	else
 		index_add(&s->graph.index, (struct index_entry){ .from = first->at });
 }
@@ -107,7 +109,8 @@ look_further(struct shard *s)
 int64_t
 shard_look(struct shard *s, uint64_t rows)
 {
-	while (s->begin_count == 0 || (s->next_ns != INT64_MAX && s->ahead_rows < s->taken_rows + rows))
+	while (s->begin_count == 0 || (s->next_ns != INT64_MAX && s->ahead_rows < s->taken_rows +
+	    rows))
 		look_further(s);
 	return s->next_ns;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * At the end of a round all shards together know what is pending, and so which collectives of all ranks are
- * synchronisation points. The rule is that of collective.c.
+ * At the end of a round all shards together know what is pending, and so which collectives of all
+ * ranks are synchronisation points. The rule is that of collective.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,8 @@ find_settled(struct rounds *r, int64_t *next_ns)
 		const struct graph *graph = &s->graph;
 
 		for (uint32_t l = 0; l < r->known.location_count; l++)
-			if (!is_away(graph, rank_of(graph, l)) && -(int64_t)settled_seq(graph, l) > r->settled[l])
+			if (!is_away(graph, rank_of(graph, l)) && -(int64_t)settled_seq(graph,
+			    l) > r->settled[l])
 				r->settled[l] = -(int64_t)settled_seq(graph, l);
 		for (uint32_t o = s->exchange.oldest; o != NONE; o = graph->operations[o].newer) {
 			const struct operation *op = &graph->operations[o];
@@ -39,7 +40,8 @@ find_settled(struct rounds *r, int64_t *next_ns)
 enum fact_kind { CANDIDATE, CROSSED, DRIFTED };
 
 struct fact {			/* for all */
-	uint64_t number, round;	/* of a candidate, as ranks count them; of one that an edge crosses, from 0 */
+	/* of a candidate, as ranks count them; of one that an edge crosses, from 0 */
+	uint64_t number, round;
 	uint32_t shard, index;	/* where a candidate is kept */
 	uint16_t kind;
 	bool pending, overlaps;
@@ -48,7 +50,8 @@ struct fact {			/* for all */
 struct facts {
 	struct fact *at;	/* of own shards; then all candidates in order */
 	size_t count, capacity;
-	bool *crossed;		/* by candidate; all are crossed where ranks no longer count alike */
+	/* by candidate; all are crossed where ranks no longer count alike */
+	bool *crossed;
 };
 
 static int
@@ -84,8 +87,8 @@ add_shard(struct facts *facts, const struct rounds *r, const struct shard *shard
 
 		for (uint32_t l = 0; l < r->known.location_count && !pending; l++)
 			pending = r->seqs[l] <= c->seqs[l];
-		add_fact(facts, (struct fact){ c->number, c->round, x->shard, (uint32_t)i, CANDIDATE, pending,
-		    c->overlaps });
+		add_fact(facts, (struct fact){ c->number, c->round, x->shard, (uint32_t)i,
+		    CANDIDATE, pending, c->overlaps });
 	}
 	for (size_t n = 0; n < crossings->count; n++)
 		if (crossings->crossed[n])
@@ -137,8 +140,8 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 			continue;
 		own = grow(own, &capacity, (counts[last] + 1) * words, sizeof *own);
 		own[counts[last] * words] = i;
-		memcpy(&own[counts[last]++ * words + 1], s->exchange.candidates[facts[i].index].seqs,
-		    locations * sizeof *own);
+		memcpy(&own[counts[last]++ * words + 1],
+		    s->exchange.candidates[facts[i].index].seqs, locations * sizeof *own);
 	}
 	got = team_exchange(r->team, own, counts, words * sizeof *own, &got_count);
 	for (size_t g = 0; g < got_count; g++)
@@ -161,12 +164,14 @@ decide_syncs(struct rounds *r)
 	bool *is_sync = zalloc(facts.count, sizeof *is_sync), any = false;
 
 	for (size_t i = 0; i < facts.count; i++) {
-		const bool overlaps = facts.at[i].overlaps, pending = facts.at[i].pending || facts.crossed[i];
+		const bool overlaps = facts.at[i].overlaps, pending = facts.at[i].pending ||
+		    facts.crossed[i];
 
 		is_sync[i] = !overlaps && !pending;
 		any |= is_sync[i];
 		if (r->last != NULL && !is_sync[i])
-			(*(overlaps ? &r->last->counts.refused_overlap : &r->last->counts.refused_pending))++;
+			(*(overlaps ? &r->last->counts.refused_overlap :
+			    &r->last->counts.refused_pending))++;
 	}
 	if (any)
 		write_syncs(r, facts.at, is_sync, facts.count);

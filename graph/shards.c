@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A run in shards, matched by a team. Each member has some shards. All work in rounds: every shard is read up
- * to a time that all agree on, and the parcels for other shards go out, all at once. Then all know what is
- * pending and which collectives are synchronisation points, and write the edges of the round behind its
- * blocks. The files are the same for any number of members. Memory: a round, and operations in flight.
+ * A run in shards, matched by a team. Each member has some shards. All work in rounds: every shard
+ * is read up to a time that all agree on, and the parcels for other shards go out, all at once.
+ * Then all know what is pending and which collectives are synchronisation points, and write the
+ * edges of the round behind its blocks. The files are the same for any number of members. Memory: a
+ * round, and operations in flight.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +64,8 @@ sort_parcels(struct rounds *r, size_t *counts)
 	sorted = zalloc(all, sizeof *sorted);
 	for (struct shard *s = r->own; s < r->own_end; s++) {
 		for (size_t i = 0; i < s->exchange.count; i++)
-			sorted[next[r->member_of[s->exchange.parcels[i].to]]++] = s->exchange.parcels[i];
+			sorted[next[r->member_of[s->exchange.parcels[i].to]]++] =
+			    s->exchange.parcels[i];
 		s->exchange.count = 0;
 	}
 	free(next);
@@ -214,13 +216,15 @@ open_folder(struct rounds *r, const char *from)
 	for (int turn = 0; turn < 2; turn++) {
 		if ((r->team->rank > 0) == turn) {
 			if (reader_open(&in, from, READ_STREAM) < 0 ||
-			    reader_refuse_content(in, "graph", "its messages and collectives are matched already") < 0 ||
-			    reader_need_content(in, "trace") < 0)
+			    reader_refuse_content(in, "graph", "its messages and collectives are "
+			    "matched already") < 0 || reader_need_content(in, "trace") < 0)
 				die_input(in);
 			if (reader_folder(in) == NULL)
-				die("%s: no folder of shards, which -o needs; lp-merge -o makes one", from);
+				die("%s: no folder of shards, which -o needs; lp-merge -o makes "
+				    "one", from);
 			for (uint64_t d = reader_folder(in)->defined; d > 0; d--)
-				if (reader_next(in, &message) <= 0 || definitions_take(&r->known, in, &message) < 0)
+				if (reader_next(in, &message) <= 0 || definitions_take(&r->known,
+				    in, &message) < 0)
 					die_input(in);
 			r->count = reader_folder(in)->count;
 			reader_close(in);
@@ -232,7 +236,8 @@ open_folder(struct rounds *r, const char *from)
 }
 
 static void
-begin(struct rounds *r, const char *from, const char *to, const struct polls *polls, int argc, char **argv)
+begin(struct rounds *r, const char *from, const char *to, const struct polls *polls, int argc,
+    char **argv)
 {
 	const uint32_t locations = r->known.location_count;
 
@@ -251,7 +256,8 @@ begin(struct rounds *r, const char *from, const char *to, const struct polls *po
 	r->own = zalloc(r->end - r->first, sizeof *r->own);
 	r->own_end = r->own + (r->end - r->first);
 	for (uint32_t s = r->first; s < r->end; s++)
-		shard_open(own_shard(r, s), from, to, s, &r->known, r->locations, polls, argc, argv);
+		shard_open(own_shard(r, s), from, to, s, &r->known, r->locations, polls, argc,
+		    argv);
 	if (r->own < r->own_end && r->end == r->count)
 		r->last = &r->own_end[-1].graph;
 }
@@ -275,8 +281,10 @@ match_shards(const char *from, const char *to, const struct polls *polls, uint64
 	if (same_folder(from, to))
 		die("%s: the shards are read from there", to);
 	if (round_rows == 0)
-		round_rows = r.count > ROUND_ROWS / SHARD_ROWS ? (uint64_t)SHARD_ROWS * r.count : ROUND_ROWS;
-	if (r.known.location_count > MANY_LOCATIONS && round_rows < LOCATION_ROWS * r.known.location_count)
+		round_rows = r.count > ROUND_ROWS / SHARD_ROWS ? (uint64_t)SHARD_ROWS * r.count :
+		    ROUND_ROWS;
+	if (r.known.location_count > MANY_LOCATIONS &&
+	    round_rows < LOCATION_ROWS * r.known.location_count)
 		round_rows = LOCATION_ROWS * (uint64_t)r.known.location_count;
 	r.rows = round_rows / r.count + 1;
 	shards_prepare(to, team);

@@ -51,7 +51,8 @@ scaled(const struct sample *sample, double factor)
 
 /* Strings of a setting by their keys; the rules of lp-mend are too long for a message. */
 static const struct { const char *key; size_t offset; } texts[] = {
-	{ "library", offsetof(struct setting, library) }, { "hosts", offsetof(struct setting, hosts) },
+	{ "library", offsetof(struct setting, library) }, { "hosts", offsetof(struct setting,
+	hosts) },
 	{ "type", offsetof(struct setting, type) }, { "sync", offsetof(struct setting, sync) },
 	{ "mended", offsetof(struct setting, mended) },
 };
@@ -87,18 +88,20 @@ check_setting(struct reader *in, const struct message *message, const struct set
 	int bad = 0;
 
 	if (now.ranks != before->ranks)
-		bad = reader_fail(in, message->offset, "an mpirun of %" PRId64 " ranks; those before have %" PRId64,
-		    now.ranks, before->ranks);
+		bad = reader_fail(in, message->offset, "an mpirun of %"
+		    PRId64 " ranks; those before have %" PRId64, now.ranks, before->ranks);
 	else if (now.root != before->root)
-		bad = reader_fail(in, message->offset, "an mpirun with another root than those before");
+		bad = reader_fail(in, message->offset, "an mpirun with another root than those "
+		    "before");
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *text = *text_of(&now, i), *other = *text_of(before, i);
 
 		if (bad == 0 && strcmp(text, other) != 0)
 			bad = strcmp(texts[i].key, "mended") == 0 ? reader_fail(in, message->offset,
 			    "an mpirun under other rules of lp-mend than those before") :
-			    reader_fail(in, message->offset, "an mpirun with %s \"%s\"; those before have \"%s\": they "
-			    "are no repetitions of each other", texts[i].key, text, other);
+			    reader_fail(in, message->offset, "an mpirun with %s \"%s\"; those "
+			    "before have \"%s\": they are no repetitions of each other",
+			    texts[i].key, text, other);
 		free(*text_of(&now, i));
 	}
 	if (bad != 0)
@@ -110,7 +113,8 @@ static struct campaign *
 take_mpirun(struct campaign *first, struct reader *in, const struct message *message)
 {
 	char *stage = body_string(message, "stage");
-	struct campaign *c = stage != NULL && strcmp(stage, "confirm") == 0 ? first->confirm : first;
+	struct campaign *c = stage != NULL && strcmp(stage, "confirm") == 0 ? first->confirm :
+	    first;
 
 	if (first->mpiruns + first->confirm->mpiruns == 0)
 		first->setting = first->confirm->setting = read_setting(in, message);
@@ -130,8 +134,9 @@ same_series(const struct campaign *c, const struct series *wanted)
 	for (size_t i = 0; i < c->count; i++) {
 		struct series *s = &c->series[i];
 
-		if (s->bytes == wanted->bytes && s->role == wanted->role && s->part == wanted->part &&
-		    strcmp(s->name, wanted->name) == 0 && strcmp(s->function, wanted->function) == 0)
+		if (s->bytes == wanted->bytes && s->role == wanted->role &&
+		    s->part == wanted->part && strcmp(s->name, wanted->name) == 0 &&
+		    strcmp(s->function, wanted->function) == 0)
 			return s;
 	}
 	return NULL;
@@ -167,8 +172,8 @@ static void
 take_samples(struct campaign *c, struct reader *in, const struct message *message)
 {
 	struct series wanted = { .role = role_of(in, message),
-	    .name = need_string(in, message, "name"), .function = need_string(in, message, "function"),
-	    .guideline = need_string(in, message, "guideline"),
+	    .name = need_string(in, message, "name"), .function = need_string(in, message,
+	    "function"), .guideline = need_string(in, message, "guideline"),
 	    .number = (int)number(in, message, "number"), .bytes = number(in, message, "bytes"),
 	    .volume = number(in, message, "volume"), .part = number(in, message, "part") };
 	struct series *s;
@@ -234,9 +239,10 @@ check_sides(const struct campaign *c)
 		const struct series *s = &c->series[i];
 
 		if (s->medians.count != c->mpiruns)
-			die("%s at %" PRIu64 " bytes: measured in %zu of %zu mpiruns", s->name, s->bytes,
-			    s->medians.count, c->mpiruns);
-		if (s->role != FUNCTION && find_series(c, s->function, FUNCTION, s->bytes, 0) == NULL)
+			die("%s at %" PRIu64 " bytes: measured in %zu of %zu mpiruns", s->name,
+			    s->bytes, s->medians.count, c->mpiruns);
+		if (s->role != FUNCTION && find_series(c, s->function, FUNCTION, s->bytes,
+		    0) == NULL)
 			die("%s at %" PRIu64 " bytes: no measurement of %s",
 			    s->role == MOCKUP ? s->guideline : s->name, s->bytes, s->function);
 		if (s->role != MOCKUP)
@@ -248,8 +254,8 @@ check_sides(const struct campaign *c)
 			there.bytes = f->bytes;
 			if (f->role == FUNCTION && strcmp(f->function, s->function) == 0 &&
 			    same_series(c, &there) == NULL)
-				die("%s at %" PRIu64 " bytes: no measurement of %s", s->guideline, f->bytes,
-				    s->name);
+				die("%s at %" PRIu64 " bytes: no measurement of %s", s->guideline,
+				    f->bytes, s->name);
 		}
 	}
 }

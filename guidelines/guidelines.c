@@ -50,12 +50,17 @@ parse_options(int argc, char **argv)
 	static const char *const corrections[] = { "holm", "bh", "none", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
-		{ "test", required_argument, NULL, 't' }, { "correction", required_argument, NULL, 'c' },
-		{ "alpha", required_argument, NULL, 'a' }, { "margin", required_argument, NULL, 'm' },
-		{ "plots", required_argument, NULL, 'p' }, { "rules", required_argument, NULL, 'r' },
-		{ "mpirun", required_argument, NULL, 'R' }, { "slower", required_argument, NULL, 'S' },
+		{ "test", required_argument, NULL, 't' }, { "correction", required_argument, NULL,
+		'c' },
+		{ "alpha", required_argument, NULL, 'a' }, { "margin", required_argument, NULL,
+		'm' },
+		{ "plots", required_argument, NULL, 'p' }, { "rules", required_argument, NULL,
+		'r' },
+		{ "mpirun", required_argument, NULL, 'R' }, { "slower", required_argument, NULL,
+		'S' },
 		{ "pairs", no_argument, NULL, 'P' }, { "difference", required_argument, NULL, 'D' },
-		{ "candidates", required_argument, NULL, 'C' }, { "compare", no_argument, NULL, 'B' },
+		{ "candidates", required_argument, NULL, 'C' }, { "compare", no_argument, NULL,
+		'B' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static char *standard_input[] = { "-" };
@@ -78,7 +83,8 @@ parse_options(int argc, char **argv)
 		case 'R': opt.mpirun = optarg; break;
 		case 'P': opt.rules.paired = true; break;
 		case 'S': opt.rules.slower = parse_number("--slower", optarg, 0, 100); break;
-		case 'D': opt.rules.difference = parse_number("--difference", optarg, 1e-6, 100); break;
+		case 'D': opt.rules.difference = parse_number("--difference", optarg, 1e-6, 100);
+		    break;
 		case 'C': opt.candidates = optarg; break;
 		case 'B': opt.compare = true; break;
 		}
@@ -96,7 +102,8 @@ status_of(const struct verdict *v)
 {
 	enum { NOT_DECIDABLE = 3 };
 
-	return v->violations > 0 ? ANSWER_IS_NO : v->undecided > 0 ? (enum exit_status)NOT_DECIDABLE : DONE;
+	return v->violations > 0 ? ANSWER_IS_NO : v->undecided > 0 ?
+	    (enum exit_status)NOT_DECIDABLE : DONE;
 }
 
 /* All folders beside each other; the status is the last one's. */
@@ -137,13 +144,15 @@ main(int argc, char **argv)
 	c = read_campaign(opt.files, opt.file_count);
 	v = judge(&c, &opt.rules);
 	if (v.control_failed)
-		note("the A/A control failed: %s differs from itself (p %.3g); the order of the jobs or "
-		    "another load decides here, do not trust the verdict", v.control->function, v.control_p);
+		note("the A/A control failed: %s differs from itself (p %.3g); the order of the "
+		    "jobs or another load decides here, do not trust the verdict",
+		    v.control->function, v.control_p);
 	if (opt.candidates != NULL && write_candidates(&c, &v, opt.candidates) == 0)
 		note("no candidates: nothing is left to confirm");
 	judged = c.confirm != NULL ? c.confirm->mpiruns : c.mpiruns;
 	if (judged < v.needed && opt.candidates == NULL)
-		note("%zu mpiruns are too few for %zu tests; %zu are needed", judged, v.tests, v.needed);
+		note("%zu mpiruns are too few for %zu tests; %zu are needed", judged, v.tests,
+		    v.needed);
 	if (opt.plots != NULL)
 		write_plots(&v, opt.plots);
 	violated = v.violations > 0;

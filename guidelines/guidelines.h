@@ -23,7 +23,8 @@ struct series {
 	uint64_t volume;	/* n: of all blocks, bytes */
 	uint64_t part;		/* of a SPLIT: bytes of each of its calls */
 	struct sample medians;	/* by mpirun, ns */
-	struct sample quartiles;	/* likewise, the lower ones: another load hardly moves them */
+	/* likewise, the lower ones: another load hardly moves them */
+	struct sample quartiles;
 	size_t capacity, quartile_capacity, reps;
 };
 
@@ -36,7 +37,8 @@ struct setting {
 
 struct campaign {
 	struct setting setting;
-	struct campaign *confirm;	/* the candidates once more, in mpiruns of their own; or NULL */
+	/* the candidates once more, in mpiruns of their own; or NULL */
+	struct campaign *confirm;
 	size_t mpiruns;
 	struct sample spreads;	/* of the barrier, by mpirun that has it, ns */
 	size_t spread_capacity;
@@ -77,13 +79,17 @@ struct judgement {
 	bool candidate;		/* for the second stage */
 	bool tested;		/* there: the values above are of it */
 	bool violated;
-	bool undecided;		/* neither violated, nor would a difference that counts have been seen */
-	double seen_ns;		/* the least difference that would have been, with probability POWER */
+	/* neither violated, nor would a difference that counts have been seen */
+	bool undecided;
+	/* the least difference that would have been, with probability POWER */
+	double seen_ns;
 	/* Of the output: */
 	uint64_t bytes, volume, other_bytes;
 	const char *sure, *name, *other_name;	/* stars; "MPI_Gather"; a mock-up, or "split" */
-	char *text;		/* the guideline, and the other side's size where that is not the function's */
-	double margin_ns, known_margin_ns;	/* seen_ns; NaN, or -1, where nothing would have been seen */
+	/* the guideline, and the other side's size where that is not the function's */
+	char *text;
+	/* seen_ns; NaN, or -1, where nothing would have been seen */
+	double margin_ns, known_margin_ns;
 };
 
 #define POWER 0.9
@@ -105,7 +111,8 @@ struct rules_of_judging {
 	enum correction correction;
 	double alpha;
 	double margin_ns;	/* negative: the barrier's spread */
-	double slower;		/* pairs: a function that is so much slower, a share, is no violation */
+	/* pairs: a function that is so much slower, a share, is no violation */
+	double slower;
 	double difference;	/* held is only where so much, a share, would have been seen */
 	bool paired;		/* judged by pairs of mpiruns even where there is one stage */
 };
@@ -142,7 +149,8 @@ const char *verdict_word(const struct verdict *v);	/* violated, not decidable or
 bool mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules,
     const char *file, const char *mpirun, struct text *out);
 
-/* ---- sides.c: campaigns of other libraries, versions or numbers of ranks, or before and after ------- */
+/* ---- sides.c: campaigns of other libraries, versions or numbers of ranks, or before and after
+ * ------- */
 
 struct side {
 	const char *folder;
@@ -178,8 +186,10 @@ struct change {
 struct sides read_sides(char **folders, size_t count, const struct rules_of_judging *rules);
 struct change change_of(const struct sides *s, size_t side, const struct judgement *j,
     const struct rules_of_judging *rules);
-/* The guideline at the size, where there are several parts of a split the one of the greatest ratio; or NULL. */
-const struct judgement *find_judgement(const struct side *side, const char *guideline, uint64_t bytes);
+/* The guideline at the size, where there are several parts of a split the one of the greatest
+ * ratio; or NULL. */
+const struct judgement *find_judgement(const struct side *side, const char *guideline,
+    uint64_t bytes);
 /* Whether any side finds it violated; at any size. */
 bool is_news(const struct sides *s, const struct row *row, uint64_t bytes);
 bool has_news(const struct sides *s, const struct row *row);
@@ -190,7 +200,8 @@ uint64_t *row_sizes(const struct sides *s, const struct row *row, size_t *count)
 void print_sides(struct text *out, struct sides *s, const struct rules_of_judging *rules, bool all);
 void print_sides_json(struct text *out, struct sides *s, const struct rules_of_judging *rules);
 void print_sides_csv(struct text *out, const struct sides *s, const struct rules_of_judging *rules);
-/* A script for each guideline that any side finds violated: run times of all sides, with their spread. */
+/* A script for each guideline that any side finds violated: run times of all sides, with their
+ * spread. */
 void plot_sides(const struct sides *s, const char *folder);
 
 #endif

@@ -22,11 +22,13 @@ short_name(const char *function)
 static void
 test_samples(struct judgement *j, const struct rules_of_judging *rules)
 {
-	struct sample x = scaled(&j->function->medians, 1), y = scaled(&j->other->medians, j->factor);
+	struct sample x = scaled(&j->function->medians, 1), y = scaled(&j->other->medians,
+	    j->factor);
 
 	j->function_ns = median(x);
 	j->other_ns = median(y);
-	j->ratio = j->other_ns > 0 ? j->function_ns / j->other_ns : j->function_ns > 0 ? INFINITY : 1;
+	j->ratio = j->other_ns > 0 ? j->function_ns / j->other_ns : j->function_ns > 0 ? INFINITY :
+	    1;
 	j->shift = hodges_lehmann(x, y, 1 - rules->alpha);
 	j->p = p_greater(rules->test, x, y);
 	j->p_normal = p_greater(NORMAL, x, y);
@@ -54,9 +56,11 @@ test_monotony(const struct campaign *c, struct verdict *v, const struct rules_of
 		const struct series *s = &c->series[i], *next = s + 1;
 		const char *name = short_name(s->function);
 
-		if (s->role == FUNCTION && next->role == FUNCTION && strcmp(s->name, next->name) == 0)
-			add(v, rules, (struct judgement){ .kind = MONOTONY, .function = s, .other = next,
-			    .factor = 1, .guideline = formatted("%s(n) <= %s(n+k)", name, name) });
+		if (s->role == FUNCTION && next->role == FUNCTION && strcmp(s->name,
+		    next->name) == 0)
+			add(v, rules, (struct judgement){ .kind = MONOTONY, .function = s,
+			    .other = next, .factor = 1, .guideline = formatted("%s(n) <= %s(n+k)",
+			    name, name) });
 	}
 }
 
@@ -91,10 +95,11 @@ test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_j
 			made = find_series(c, large->function, SPLIT, large->bytes, small->bytes);
 			if (made == NULL && has_splits(c))
 				continue;
-			add(v, rules, (struct judgement){ .kind = SPLIT_ROBUSTNESS, .function = large,
-			    .other = made != NULL ? made : small, .factor = TOLERANCE * (made != NULL ? 1 :
-			    ceil((double)large->bytes / (double)small->bytes)),
-			    .guideline = formatted("%s(n) <= k %s(n/k)", name, name) });
+			add(v, rules, (struct judgement){ .kind = SPLIT_ROBUSTNESS,
+			    .function = large, .other = made != NULL ? made : small,
+			    .factor = TOLERANCE * (made != NULL ? 1 : ceil((double)large->bytes /
+			    (double)small->bytes)), .guideline = formatted("%s(n) <= k %s(n/k)",
+			    name, name) });
 		}
 	}
 }
@@ -150,8 +155,10 @@ test_control(const struct campaign *c, struct verdict *v, const struct rules_of_
 		if (s->role != CONTROL)
 			continue;
 		function = find_series(c, s->function, FUNCTION, s->bytes, 0);
-		add(&control, rules, (struct judgement){ .function = function, .other = s, .factor = 1 });
-		add(&control, rules, (struct judgement){ .function = s, .other = function, .factor = 1 });
+		add(&control, rules, (struct judgement){ .function = function, .other = s,
+		    .factor = 1 });
+		add(&control, rules, (struct judgement){ .function = s, .other = function,
+		    .factor = 1 });
 	}
 	decide(&control, NULL, rules);
 	v->has_control = control.count > 0;
@@ -210,7 +217,8 @@ describe(struct judgement *j)
 	if (j->kind == MONOTONY)
 		snprintf(size, sizeof size, ", to %" PRIu64 " B", j->other_bytes);
 	else if (j->kind == SPLIT_ROBUSTNESS)
-		snprintf(size, sizeof size, ", n/k = %" PRIu64 " B%s", j->other_bytes, made ? "" : " (calculated)");
+		snprintf(size, sizeof size, ", n/k = %" PRIu64 " B%s", j->other_bytes, made ? ""
+		    : " (calculated)");
 	j->text = formatted("%s%s", j->guideline, size);
 }
 

@@ -89,7 +89,8 @@ count_messages(const struct mending *m, const char *rules, const char *arguments
 bool
 is_read(struct text *report, const struct mending *m, const char *file)
 {
-	char *broken = formatted("%s/broken", m->folder), *out = formatted("%s/trial.0", m->folder), *arguments;
+	char *broken = formatted("%s/broken", m->folder), *out = formatted("%s/trial.0", m->folder),
+	    *arguments;
 	bool read = true;
 
 	write_rules(m, broken, true);
@@ -105,8 +106,8 @@ is_read(struct text *report, const struct mending *m, const char *file)
 		    !run_measure(m, broken, arguments, out, QUIET);
 		before = count_messages(m, NULL, arguments);
 		after = count_messages(m, file, arguments);
-		text_print(report, "rule: %s from %" PRIu64 " bytes: algorithm %d", rule->tuned->function,
-		    rule->series->bytes, rule->algorithm);
+		text_print(report, "rule: %s from %" PRIu64 " bytes: algorithm %d",
+		    rule->tuned->function, rule->series->bytes, rule->algorithm);
 		if (rule->segment > 0)
 			text_print(report, " in segments of %d bytes", rule->segment);
 		text_print(report, "; it is %sread", read ? "" : "NOT ");
@@ -135,7 +136,8 @@ same_choice(const struct campaign *c)
 	text_put(out, "-f ");
 	for (size_t i = 0; i < c->count; i++)
 		if (i == 0 || strcmp(c->series[i].function, c->series[i - 1].function) != 0) {
-			const char *function = c->series[i].function;	/* from a measurement: it can be anything */
+			/* from a measurement: it can be anything */
+			const char *function = c->series[i].function;
 			char *word = zalloc(SHELL_WORD_BYTES(strlen(function)), 1);
 
 			shell_word(word, function);

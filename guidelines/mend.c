@@ -25,7 +25,8 @@ size_list(const struct mending *m, const struct tuned *t)
 
 	for (size_t i = 0; i < m->count; i++)
 		if (m->rules[i].tuned == t && m->rules[i].violated)
-			fprintf(out, "%s%" PRIu64, ftell(out) > 0 ? "," : "", m->rules[i].series->bytes);
+			fprintf(out, "%s%" PRIu64, ftell(out) > 0 ? "," : "",
+			    m->rules[i].series->bytes);
 	fclose(out);
 	return list;
 }
@@ -44,7 +45,8 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, int
 		write_forced(rules, t, algorithm, segment);
 	for (int i = 0; i < TRIALS; i++) {
 		files[i] = formatted("%s/trial.%d", m->folder, i);
-		works = works && run_measure(m, algorithm == AS_IS ? NULL : rules, arguments, files[i], QUIET);
+		works = works && run_measure(m, algorithm == AS_IS ? NULL : rules, arguments,
+		    files[i], QUIET);
 	}
 	if (works)
 		*result = read_campaign(files, TRIALS);
@@ -57,8 +59,8 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, int
 }
 
 /*
- * What an algorithm gains at the violated sizes. Slower in one mpirun than what is there in another: that may be
- * chance, and is no gain.
+ * What an algorithm gains at the violated sizes. Slower in one mpirun than what is there in
+ * another: that may be chance, and is no gain.
  */
 static void
 take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
@@ -75,7 +77,8 @@ take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
 		ns = median(s->medians);	/* sorts them */
 		if (algorithm == AS_IS)
 			rule->as_is_ns = rule->best_ns = s->medians.at[0];
-		else if (s->medians.at[TRIALS - 1] < rule->as_is_ns - margin_ns && ns < rule->best_ns) {
+		else if (s->medians.at[TRIALS - 1] < rule->as_is_ns - margin_ns &&
+		    ns < rule->best_ns) {
 			rule->best_ns = ns;
 			rule->algorithm = algorithm;
 			rule->segment = segment;
@@ -83,7 +86,8 @@ take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
 	}
 }
 
-/* What is there first, then each algorithm, whole and in segments that are shorter than what is violated. */
+/* What is there first, then each algorithm, whole and in segments that are shorter than what is
+ * violated. */
 static void
 find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 {
@@ -91,7 +95,8 @@ find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 	uint64_t largest = 0;
 
 	for (size_t i = 0; i < m->count; i++)
-		if (m->rules[i].tuned == t && m->rules[i].violated && m->rules[i].series->bytes > largest)
+		if (m->rules[i].tuned == t && m->rules[i].violated &&
+		    m->rules[i].series->bytes > largest)
 			largest = m->rules[i].series->bytes;
 	for (int a = AS_IS; a <= t->algorithms; a++) {
 		if (a > 0 && a == t->two_ranks && m->c->setting.ranks != 2)
@@ -99,7 +104,8 @@ find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 		for (size_t k = 0; k < sizeof segments / sizeof segments[0]; k++) {
 			struct campaign result;
 
-			if (k > 0 && (a <= 0 || (t->segmented >> a & 1) == 0 || (uint64_t)segments[k] >= largest))
+			if (k > 0 && (a <= 0 || (t->segmented >> a & 1) == 0 ||
+			    (uint64_t)segments[k] >= largest))
 				continue;
 			if (try_algorithm(m, t, a, segments[k], &result))
 				take_trial(m, t, a, segments[k], &result, margin_ns);
@@ -120,7 +126,8 @@ unite_sizes(struct mending *m, const struct tuned *t)
 		const struct rule *rule = &m->rules[i];
 
 		if (rule->tuned == t && rule->algorithm != AS_IS &&
-		    (best == NULL || rule->as_is_ns / rule->best_ns > best->as_is_ns / best->best_ns))
+		    (best == NULL || rule->as_is_ns / rule->best_ns > best->as_is_ns /
+		    best->best_ns))
 			best = rule;
 	}
 	for (size_t i = 0; best != NULL && i < m->count; i++)
@@ -137,8 +144,9 @@ same_judgement(const struct verdict *v, const struct judgement *wanted)
 		const struct judgement *j = &v->at[i];
 
 		if (strcmp(j->guideline, wanted->guideline) == 0 &&
-		    j->function->bytes == wanted->function->bytes && j->other->part == wanted->other->part &&
-		    (j->kind != SPLIT_ROBUSTNESS || j->other->bytes == wanted->other->bytes))
+		    j->function->bytes == wanted->function->bytes &&
+		    j->other->part == wanted->other->part && (j->kind != SPLIT_ROBUSTNESS ||
+		    j->other->bytes == wanted->other->bytes))
 			return j;
 	}
 	return NULL;
@@ -164,7 +172,8 @@ outcome(const struct judgement *before, const struct judgement *after, int algor
 	if (!after->violated)
 		return "mended";
 	return find_tuned(before->function->function) == NULL ? "violated; no rule is possible" :
-	    algorithm == AS_IS ? "violated; no algorithm is faster" : "violated; no algorithm removes it";
+	    algorithm == AS_IS ? "violated; no algorithm is faster"
+	    : "violated; no algorithm removes it";
 }
 
 static void

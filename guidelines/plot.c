@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A picture for each violated guideline, of one campaign or of sides: a gnuplot script with its data in it. */
+/* A picture for each violated guideline, of one campaign or of sides: a gnuplot script with its
+ * data in it. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -40,14 +41,15 @@ is_shown(const struct verdict *v, size_t i)
 	return last || j->violated;
 }
 
-/* Both axes are logarithmic, but for 0 bytes, as a barrier has; one size alone gets room on both sides. */
+/* Both axes are logarithmic, but for 0 bytes, as a barrier has; one size alone gets room on both
+ * sides. */
 static void
 put_axes(struct text *out, uint64_t least, uint64_t most)
 {
 	text_print(out, "set logscale %s\n", least > 0 ? "xy" : "y");
 	if (least == most)
-		text_print(out, "set xrange [%g:%g]\nset xtics (%" PRIu64 ")\n", least > 0 ? 0.5 * (double)least : -1,
-		    least > 0 ? 2 * (double)least : 1, least);
+		text_print(out, "set xrange [%g:%g]\nset xtics (%" PRIu64 ")\n", least > 0 ?
+		    0.5 * (double)least : -1, least > 0 ? 2 * (double)least : 1, least);
 }
 
 static void
@@ -56,7 +58,8 @@ put_data(struct text *out, const struct verdict *v, size_t first)
 	uint64_t least = UINT64_MAX, most = 0;
 
 	text_put(out, "$data << END\n# bytes function_us other_us top_us low_us high_us stars\n");
-	for (size_t i = first; i < v->count && strcmp(v->at[i].guideline, v->at[first].guideline) == 0;
+	for (size_t i = first; i < v->count && strcmp(v->at[i].guideline,
+	    v->at[first].guideline) == 0;
 	    i++) {
 		const struct judgement *j = &v->at[i];
 
@@ -64,7 +67,8 @@ put_data(struct text *out, const struct verdict *v, size_t first)
 			continue;
 		least = j->function->bytes < least ? j->function->bytes : least;
 		most = j->function->bytes > most ? j->function->bytes : most;
-		/* The interval is that of the difference: where the function's time lies above the other's. */
+		/* The interval is that of the difference: where the function's time lies above the
+		 * other's. */
 		text_print(out, "%" PRIu64 " %.6f %.6f %.6f %.6f %.6f \"%s\"\n", j->function->bytes,
 		    1e-3 * j->function_ns, 1e-3 * j->other_ns,
 		    1e-3 * (j->function_ns > j->other_ns ? j->function_ns : j->other_ns),
@@ -85,7 +89,8 @@ other_side(const struct judgement *j)
 
 /* SIZE and KEY as gnuplot has them. */
 static void
-put_head(struct text *out, const char *size, const char *key, const char *picture, const char *title)
+put_head(struct text *out, const char *size, const char *key, const char *picture,
+    const char *title)
 {
 	text_print(out, "set terminal svg size %s background '#ffffff'\nset output ", size);
 	text_gnuplot(out, picture);
@@ -109,8 +114,8 @@ put_script(struct text *out, const struct verdict *v, size_t first, const char *
 	text_gnuplot(out, j->function->name);
 	text_put(out, ", \\\n     $data using 1:3 with linespoints lc rgb '#0072b2' pt 5 title ");
 	text_gnuplot(out, other_side(j));
-	text_put(out, ", \\\n     $data using 1:2:5:6 with yerrorbars lc rgb '#d55e00' pt -1 notitle, \\\n"
-	    "     $data using 1:4:7 with labels offset 0,1 notitle\n");
+	text_put(out, ", \\\n     $data using 1:2:5:6 with yerrorbars lc rgb '#d55e00' pt -1 "
+	    "notitle, \\\n     $data using 1:4:7 with labels offset 0,1 notitle\n");
 }
 
 /* Median and quartiles over mpiruns, us. */
@@ -120,8 +125,9 @@ print_spread(struct text *out, const struct series *s, double factor)
 	struct sample sorted = scaled(&s->quartiles, 1);
 	double middle = median(sorted);	/* sorts them */
 
-	text_print(out, " %.6f %.6f %.6f", 1e-3 * factor * middle, 1e-3 * factor * lower_quartile(sorted),
-	    1e-3 * factor * (lower_quartile(sorted) + quartile_distance(sorted)));
+	text_print(out, " %.6f %.6f %.6f", 1e-3 * factor * middle,
+	    1e-3 * factor * lower_quartile(sorted), 1e-3 * factor * (lower_quartile(sorted) +
+	    quartile_distance(sorted)));
 	free(sorted.at);
 }
 
@@ -131,7 +137,8 @@ put_side_data(struct text *out, const struct sides *s, size_t i, const struct ro
 	size_t count;
 	uint64_t *sizes = row_sizes(s, row, &count);
 
-	text_print(out, "$side%zu << END\n# bytes function_us low high other_us low high violated\n", i);
+	text_print(out, "$side%zu << END\n# bytes function_us low high other_us low high "
+	    "violated\n", i);
 	for (size_t k = 0; k < count; k++) {
 		const struct judgement *j = find_judgement(&s->at[i], row->guideline, sizes[k]);
 
@@ -150,7 +157,8 @@ put_side_data(struct text *out, const struct sides *s, size_t i, const struct ro
 static void
 put_sides(struct text *out, const struct sides *s, const struct row *row, const char *picture)
 {
-	static const char *const colours[] = { "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00",
+	static const char *const colours[] = { "#d55e00", "#0072b2", "#009e73", "#cc79a7",
+	    "#e69f00",
 		"#56b4e9" };
 	size_t count;
 	uint64_t *sizes = row_sizes(s, row, &count);
@@ -166,16 +174,17 @@ put_sides(struct text *out, const struct sides *s, const struct row *row, const 
 	for (size_t i = 0; i < s->count; i++) {
 		const char *colour = colours[i % (sizeof colours / sizeof colours[0])];
 
-		text_print(out, "%s$side%zu using 1:2 with lines lw 2 lc rgb '%s' title ", i > 0 ? ", \\\n     " : "",
-		    i, colour);
+		text_print(out, "%s$side%zu using 1:2 with lines lw 2 lc rgb '%s' title ", i > 0 ?
+		    ", \\\n     " : "", i, colour);
 		text_gnuplot(out, s->at[i].name);
-		text_print(out, ", \\\n     $side%zu using 1:2:3:4 with yerrorbars lc rgb '%s' pt 7 notitle, \\\n"
-		    "     $side%zu using 1:5:6:7 with yerrorbars lc rgb '%s' pt 6 notitle, \\\n"
+		text_print(out, ", \\\n     $side%zu using 1:2:3:4 with yerrorbars lc rgb '%s' pt "
+		    "7 notitle, \\\n     $side%zu using 1:5:6:7 with yerrorbars lc rgb '%s' pt 6 notitle, \\\n"
 		    "     $side%zu using 1:5 with lines dt 2 lc rgb '%s' notitle, \\\n"
-		    "     $side%zu using 1:2:8 with labels offset 0,1.2 tc rgb '%s' notitle", i, colour, i, colour, i,
-		    colour, i, colour);
+		    "     $side%zu using 1:2:8 with labels offset 0,1.2 tc rgb '%s' notitle", i,
+		    colour, i, colour, i, colour, i, colour);
 	}
-	text_put(out, ", \\\n     NaN with lines dt 2 lc rgb '#444444' title 'broken: what it is compared with'\n");
+	text_put(out, ", \\\n     NaN with lines dt 2 lc rgb '#444444' title 'broken: what it is "
+	    "compared with'\n");
 }
 
 /* Of SIDES, or of V where those are NULL. */

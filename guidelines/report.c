@@ -86,7 +86,8 @@ static void
 print_control(struct text *out, const struct verdict *v)
 {
 	if (!v->has_control)
-		text_line(out, "A/A control: none was measured, so nobody knows how far this can be trusted");
+		text_line(out, "A/A control: none was measured, so nobody knows how far this can "
+		    "be trusted");
 	else
 		text_line(out, "A/A control, %s under two names: p %.3g at %" PRIu64 " bytes%s",
 		    v->control->function, v->control_p, v->control->bytes, v->control_failed ?
@@ -135,7 +136,8 @@ print_held(struct text *out, const struct verdict *v, enum kind kind)
 
 	for (size_t i = 0; i < v->count; i++) {
 		const struct judgement *j = &v->at[i];
-		const char *name = kind == PATTERN ? j->guideline : short_name(j->function->function);
+		const char *name = kind == PATTERN ? j->guideline :
+		    short_name(j->function->function);
 
 		if (j->kind != kind || !is_first(v, i) || any_is(v, i, false))
 			continue;
@@ -166,22 +168,23 @@ print_trust(struct text *out, const struct campaign *c, const struct verdict *v,
 	for (size_t i = 0; i < v->count; i++)
 		seen += v->at[i].seen_ns <= rules->difference * v->at[i].other_ns;
 	if (v->paired && c->confirm != NULL)
-		text_line(out, "%zu candidates in %zu mpiruns more; a violation is what these confirm as more "
-		    "than %.3g %% slower", v->tests, c->confirm->mpiruns, 100 * rules->slower);
+		text_line(out, "%zu candidates in %zu mpiruns more; a violation is what these "
+		    "confirm as more than %.3g %% slower", v->tests, c->confirm->mpiruns,
+		    100 * rules->slower);
 	else
 		text_line(out, "one stage: no second campaign has confirmed what is said here");
-	text_line(out, "false alarms: %s; power: a difference of %.3g %% would have been seen in %zu of "
-	    "%zu tests, each with probability %.2g", rules->correction == HOLM ?
-	    "any at all in at most the share alpha of campaigns" : "not bounded for all tests together",
-	    100 * rules->difference, seen, v->count, POWER);
+	text_line(out, "false alarms: %s; power: a difference of %.3g %% would have been seen in "
+	    "%zu of %zu tests, each with probability %.2g", rules->correction == HOLM ?
+	    "any at all in at most the share alpha of campaigns"
+	    : "not bounded for all tests together", 100 * rules->difference, seen, v->count, POWER);
 }
 
 void
 print_table(struct text *out, const struct campaign *c, const struct verdict *v,
     const struct rules_of_judging *rules, bool all)
 {
-	text_line(out, "%zu mpiruns of %" PRId64 " ranks%s%s; %zu tests; differences up to %.3f us do not "
-	    "count", c->mpiruns, c->setting.ranks, c->setting.library[0] != '\0' ? ", " : "",
+	text_line(out, "%zu mpiruns of %" PRId64 " ranks%s%s; %zu tests; differences up to %.3f us "
+	    "do not count", c->mpiruns, c->setting.ranks, c->setting.library[0] != '\0' ? ", " : "",
 	    c->setting.library, v->count, 1e-3 * v->margin_ns);
 	print_trust(out, c, v, rules);
 	print_control(out, v);
@@ -195,7 +198,8 @@ print_table(struct text *out, const struct campaign *c, const struct verdict *v,
 	text_char(out, '\n');
 	for (enum kind kind = MONOTONY; kind < KINDS; kind++)
 		print_held(out, v, kind);
-	text_line(out, "%s", v->violations > 0 ? "VIOLATED" : v->undecided > 0 ? "NOT DECIDABLE" : "HELD");
+	text_line(out, "%s", v->violations > 0 ? "VIOLATED" : v->undecided > 0 ? "NOT DECIDABLE"
+	    : "HELD");
 }
 
 void

@@ -34,7 +34,8 @@ struct rule {
 struct mending {
 	const struct campaign *c;
 	const char *mpirun;
-	char *folder;		/* for files of our own: beside FILE, which all nodes see; absolute */
+	/* for files of our own: beside FILE, which all nodes see; absolute */
+	char *folder;
 	struct rule *rules;	/* by function, then size */
 	size_t count, capacity;
 };
@@ -59,7 +60,8 @@ bool run_measure(const struct mending *m, const char *rules, const char *argumen
     const char *out, enum how how);
 /* Whether the library reads the file that write_rules made; says of each rule what shows it. */
 bool is_read(struct text *report, const struct mending *m, const char *file);
-/* The campaign once more, in as many mpiruns of each stage, under the rules; HOW it is judged, by pairs. */
+/* The campaign once more, in as many mpiruns of each stage, under the rules; HOW it is judged, by
+ * pairs. */
 struct campaign measure_again(const struct mending *m, const char *rules,
     const struct rules_of_judging *how);
 

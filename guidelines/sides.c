@@ -58,8 +58,9 @@ static bool
 differ(const struct sides *s, size_t offset)
 {
 	for (size_t i = 1; i < s->count; i++)
-		if (strcmp(*(char *const *)(const void *)((const char *)&s->at[i].c.setting + offset),
-		    *(char *const *)(const void *)((const char *)&s->at[0].c.setting + offset)) != 0)
+		if (strcmp(*(char *const *)(const void *)((const char *)&s->at[i].c.setting +
+		    offset), *(char *const *)(const void *)((const char *)&s->at[0].c.setting +
+		    offset)) != 0)
 			return true;
 	return false;
 }
@@ -97,7 +98,8 @@ by_kind(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 
-	return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : strcmp(a->guideline, b->guideline);
+	return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : strcmp(a->guideline,
+	    b->guideline);
 }
 
 static void
@@ -109,7 +111,8 @@ collect_rows(struct sides *s)
 		for (size_t k = 0; k < s->at[i].v.count; k++) {
 			const struct judgement *j = &s->at[i].v.at[k];
 
-			s->rows = grow(s->rows, &s->row_capacity, s->row_count + 1, sizeof *s->rows);
+			s->rows = grow(s->rows, &s->row_capacity, s->row_count + 1,
+			    sizeof *s->rows);
 			s->rows[s->row_count++] = (struct row){ j->kind, j->guideline };
 		}
 	if (s->row_count > 0)
@@ -212,8 +215,10 @@ change_of(const struct sides *s, size_t side, const struct judgement *j,
     const struct rules_of_judging *rules)
 {
 	const char *function = j->function->function;
-	const struct series *a = find_series(&s->at[0].c, function, FUNCTION, j->function->bytes, 0);
-	const struct series *b = find_series(&s->at[side].c, function, FUNCTION, j->function->bytes, 0);
+	const struct series *a = find_series(&s->at[0].c, function, FUNCTION, j->function->bytes,
+	    0);
+	const struct series *b = find_series(&s->at[side].c, function, FUNCTION, j->function->bytes,
+	    0);
 	struct sample x, y;
 	struct effect effect;
 

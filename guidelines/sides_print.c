@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sides beside each other: the paper's tables with guidelines as rows, before and after with their spread. */
+/* Sides beside each other: the paper's tables with guidelines as rows, before and after with their
+ * spread. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static const struct field side_fields[] = {
 	FIELDS_END
 };
 
-/* What is violated at some side, at one size: the first side and another, and how sure the change is. */
+/* What is violated at some side, at one size: the first side and another, and how sure the change
+ * is. */
 struct news {
 	const char *letter;
 	size_t side;
@@ -38,7 +40,8 @@ struct news {
 	const char *guideline, *outcome;
 	char *text;			/* both */
 	uint64_t bytes;
-	struct news_side { double function_ns, other_ns, ratio; bool violated; } a, b;	/* NAN: not measured */
+	/* NAN: not measured */
+	struct news_side { double function_ns, other_ns, ratio; bool violated; } a, b;
 	struct change change;
 };
 
@@ -51,9 +54,11 @@ static const struct field news_fields[] = {
 	{ "guideline", NEWS(guideline), IN_DATA },
 	{ "bytes", NEWS(bytes), IN_ALL, .head = "m_bytes" },
 	{ "a_function_us", NEWS(a.function_ns), .csv = "%.6g", .scale = 1e-3 },
-	{ "a_us", NEWS(a.function_ns), .text = "%.3f", .json = "%.6g", .scale = 1e-3, .head = "A_us" },
+	{ "a_us", NEWS(a.function_ns), .text = "%.3f", .json = "%.6g", .scale = 1e-3, .head = "A_us"
+	},
 	{ "a_other_us", NEWS(a.other_ns), .csv = "%.6g", .scale = 1e-3 },
-	{ "a_ratio", NEWS(a.ratio), .text = "%.3f", .csv = "%.6g", .json = "%.6g", .head = "A_ratio" },
+	{ "a_ratio", NEWS(a.ratio), .text = "%.3f", .csv = "%.6g", .json = "%.6g", .head = "A_ratio"
+	},
 	{ "a_violated", NEWS(a.violated), .csv = PLAIN },
 	{ "function_us", NEWS(b.function_ns), .csv = "%.6g", .scale = 1e-3 },
 	{ "us", NEWS(b.function_ns), .text = "%.3f", .json = "%.6g", .scale = 1e-3 },
@@ -80,14 +85,15 @@ describe_sides(struct sides *s)
 		for (enum kind kind = MONOTONY; kind < KINDS; kind++)
 			side->violated[kind] = count_violated(&side->v, kind);
 		side->verdict = verdict_word(&side->v);
-		side->control = !side->v.has_control ? "none" : side->v.control_failed ? "FAILED" : "passed";
+		side->control = !side->v.has_control ? "none" : side->v.control_failed ? "FAILED"
+		    : "passed";
 	}
 }
 
 /* Sizes at which the side finds it violated; with "?" those at which nothing can be decided. */
 static void
-put_cell(struct table_writer *table, const struct side *side, const char *guideline, const uint64_t *sizes,
-    size_t count)
+put_cell(struct table_writer *table, const struct side *side, const char *guideline,
+    const uint64_t *sizes, size_t count)
 {
 	char cell[400] = "";
 	size_t used = 0;
@@ -104,7 +110,8 @@ put_cell(struct table_writer *table, const struct side *side, const char *guidel
 	table_text(table, !any ? "not measured" : used > 0 ? cell : "held");
 }
 
-/* The paper's tables, a guideline a row: those that some side does not hold, or with ALL every one. */
+/* The paper's tables, a guideline a row: those that some side does not hold, or with ALL every
+ * one. */
 static void
 print_rows(struct text *out, const struct sides *s, bool all)
 {
@@ -166,13 +173,16 @@ find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *f
 
 		for (size_t k = 0; k < count; k++)
 			for (size_t i = 1; i < s->count && is_news(s, row, sizes[k]); i++) {
-				const struct judgement *a = find_judgement(&s->at[0], row->guideline, sizes[k]);
-				const struct judgement *b = find_judgement(&s->at[i], row->guideline, sizes[k]);
+				const struct judgement *a = find_judgement(&s->at[0],
+				    row->guideline, sizes[k]);
+				const struct judgement *b = find_judgement(&s->at[i],
+				    row->guideline, sizes[k]);
 				struct news *n;
 
 				all = grow(all, &capacity, *found + 1, sizeof *all);
 				n = &all[(*found)++];
-				*n = (struct news){ s->at[i].letter, i, row->kind, row->guideline, outcome(a, b), NULL, sizes[k],
+				*n = (struct news){ s->at[i].letter, i, row->kind, row->guideline,
+				    outcome(a, b), NULL, sizes[k],
 					news_side(a), news_side(b), { NAN, NAN, NAN } };
 				if (a != NULL && b != NULL)
 					n->change = change_of(s, i, b, rules);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two stages: a first campaign screens all tests, a second one, of mpiruns of its own, decides about
- * the candidates. An mpirun is a pair: in it both sides were measured together, mixed at random, so
- * that whatever made it slow made both slow. Of each side counts the lower quartile of its times,
- * which another load on the machine hardly moves. A violation is where the logarithms of the ratios
- * lie above that of 1 + slower by the signed-rank test, corrected among the candidates alone.
+ * Two stages: a first campaign screens all tests, a second one, of mpiruns of its own, decides
+ * about the candidates. An mpirun is a pair: in it both sides were measured together, mixed at
+ * random, so that whatever made it slow made both slow. Of each side counts the lower quartile of
+ * its times, which another load on the machine hardly moves. A violation is where the logarithms of
+ * the ratios lie above that of 1 + slower by the signed-rank test, corrected among the candidates
+ * alone.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -54,8 +55,8 @@ test_pairs(struct judgement *j, const struct rules_of_judging *rules)
 	j->function_ns = middle(&j->function->quartiles);
 	j->other_ns = j->factor * middle(&j->other->quartiles);
 	j->ratio = exp(ratio.shift);
-	j->shift = (struct effect){ j->other_ns * expm1(ratio.shift), j->other_ns * expm1(ratio.low),
-	    j->other_ns * expm1(ratio.high) };
+	j->shift = (struct effect){ j->other_ns * expm1(ratio.shift),
+	    j->other_ns * expm1(ratio.low), j->other_ns * expm1(ratio.high) };
 	j->p = j->p_normal = p_above(d, threshold(j, rules));
 	free(d.at);
 }
@@ -79,8 +80,8 @@ take_confirmed(struct verdict *v, const struct campaign *confirm,
 }
 
 /*
- * Deviation of a judgement's differences, as a share for pairs, in ns without: robust, and not too small
- * where there are few (C. Croux and P. J. Rousseeuw, COMPSTAT 1992).
+ * Deviation of a judgement's differences, as a share for pairs, in ns without: robust, and not too
+ * small where there are few (C. Croux and P. J. Rousseeuw, COMPSTAT 1992).
  */
 static double
 deviation_of(const struct judgement *j, bool paired)
@@ -93,7 +94,8 @@ deviation_of(const struct judgement *j, bool paired)
 	if (!paired) {
 		struct sample others = scaled(&j->other->medians, 1);
 
-		deviation = hypot(deviation, j->factor * robust_deviation(others)) / sqrt(2);	/* of one side */
+		/* of one side */
+		deviation = hypot(deviation, j->factor * robust_deviation(others)) / sqrt(2);
 		free(others.at);
 	}
 	free(d.at);
@@ -102,7 +104,8 @@ deviation_of(const struct judgement *j, bool paired)
 
 /*
  * What would have been seen: a difference whose test exceeds its bound with probability POWER, were
- * the times normal (base/statistics/power.c). Where so few mpiruns can prove nothing, nothing would have been.
+ * the times normal (base/statistics/power.c). Where so few mpiruns can prove nothing, nothing would
+ * have been.
  */
 void
 find_undecided(struct verdict *v, const struct rules_of_judging *rules)
@@ -147,7 +150,8 @@ write_candidates(const struct campaign *c, const struct verdict *v, const char *
 		bool needed = false;
 
 		for (size_t k = 0; k < v->count && !needed; k++)
-			needed = v->at[k].candidate && (v->at[k].function == s || v->at[k].other == s);
+			needed = v->at[k].candidate && (v->at[k].function == s ||
+			    v->at[k].other == s);
 		if (!needed || s->role != FUNCTION)
 			continue;
 		visible_copy(name, sizeof name, s->function);

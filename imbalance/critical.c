@@ -21,7 +21,8 @@ add_segment(struct path *p, const struct imbalance *im, uint32_t site, int32_t r
 		size_t known = p->count;
 
 		p->site_ns = grow(p->site_ns, &p->capacity, site + (size_t)1, sizeof *p->site_ns);
-		p->rank_ns = grow(p->rank_ns, &p->rank_capacity, site + (size_t)1, sizeof *p->rank_ns);
+		p->rank_ns = grow(p->rank_ns, &p->rank_capacity, site + (size_t)1,
+		    sizeof *p->rank_ns);
 		p->count = site + (size_t)1;
 		memset(p->site_ns + known, 0, (p->count - known) * sizeof *p->site_ns);
 		memset(p->rank_ns + known, 0, (p->count - known) * sizeof *p->rank_ns);
@@ -91,7 +92,8 @@ judge(const struct imbalance *im, const struct path *p)
 			if (p->rank_ns[s] != NULL && p->rank_ns[s][r] > p->rank_ns[s][at->rank])
 				at->rank = r;
 		}
-		at->imbalance_ns = (double)at->path_ns > at->mean_ns ? (double)at->path_ns - at->mean_ns : 0;
+		at->imbalance_ns = (double)at->path_ns > at->mean_ns ? (double)at->path_ns -
+		    at->mean_ns : 0;
 	}
 	for (int32_t r = 0; r < ranks; r++) {
 		double idle_ns = (double)p->length_ns, excess_ns = 0;
@@ -132,8 +134,8 @@ read_critical(const struct imbalance *im, const char *file)
 	if (reader_open(&in, file, READ_STREAM) < 0)
 		die_input(in);
 	while ((got = reader_next(in, &message)) > 0) {
-		if (is_kind(&message, "run") && (body_int(in, &message, "run_ns", 0, INT64_MAX, &run_ns) < 0 ||
-		    run_ns != im->graph.known.run_ns)) {
+		if (is_kind(&message, "run") && (body_int(in, &message, "run_ns", 0, INT64_MAX,
+		    &run_ns) < 0 || run_ns != im->graph.known.run_ns)) {
 			reader_fail(in, message.offset, "run: of another run than the graph");
 			die_input(in);
 		}

@@ -2,13 +2,16 @@
 /*
  * What the critical path says of the imbalance (Boehme, Wolf, de Supinski, Schulz, Geimer: Scalable
  * critical-path based performance analysis, IPDPS 2012). For each call site c, CP_c is the time on
- * the path spent in it or computing up to it, t_c(r) the same time of rank r anywhere, waits left out.
+ * the path spent in it or computing up to it, t_c(r) the same time of rank r anywhere, waits left
+ * out.
  *
  *	critical imbalance = max(0, CP_c - mean over r of t_c(r))
  *	activity impact = sum over r of min(CP_c, t_c(r))
- *	imbalance impact = sum over r of max(0, CP_c - t_c(r)) * (|CP| - sum t(r)) / (r's sum of these)
+ *	imbalance impact = sum over r of max(0, CP_c - t_c(r)) *
+ *          (|CP| - sum t(r)) / (r's sum of these)
  *
- * The impacts are processor time: of all c, and waits that no site explains, they make up ranks * |CP|.
+ * The impacts are processor time: of all c, and waits that no site explains, they make up ranks *
+ * |CP|.
  */
 #ifndef CRITICAL_H
 #define CRITICAL_H

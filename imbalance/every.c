@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows of the run, one after the other: each as soon as nothing can be added to it any more, so also while the run
- * goes on. What is added is each call, once, divided among the windows that it lasts in; the sums of all windows are
- * those of the run.
+ * Windows of the run, one after the other: each as soon as nothing can be added to it any more, so
+ * also while the run goes on. What is added is each call, once, divided among the windows that it
+ * lasts in; the sums of all windows are those of the run.
  *
- * Memory: for each window from the slowest location to the fastest 40 bytes a rank, and its pairs of ranks that wait.
+ * Memory: for each window from the slowest location to the fastest 40 bytes a rank, and its pairs
+ * of ranks that wait.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ add_compute(struct every *e, uint32_t location, int64_t from_ns, int64_t to_ns)
 {
 	const int32_t rank = e->im->graph.known.location_rank[location];
 	/* Before MPI_Init and from MPI_Finalize on nothing is useful. */
-	const bool useful = location < (uint32_t)e->im->graph.known.ranks && from_ns < e->end_ns[rank];
+	const bool useful = location < (uint32_t)e->im->graph.known.ranks &&
+	    from_ns < e->end_ns[rank];
 
 	FOR_WINDOWS(e, from_ns, to_ns, {
 		w->shares[rank].compute_ns += ns;
@@ -71,7 +73,8 @@ add_wait(struct every *e, int32_t rank, const struct wait *wait)
 		w->shares[rank].wait_ns += ns;
 		if (wait->cause != NOBODY)
 			add_pair(w, (struct pair){ .rank = rank,
-			    .for_rank = e->im->graph.known.location_rank[wait->cause] }, (double)ns);
+			    .for_rank = e->im->graph.known.location_rank[wait->cause] },
+			    (double)ns);
 	})
 }
 
@@ -80,7 +83,8 @@ static void
 see_delay(struct observer *observer, uint32_t key, int32_t rank, double cost_ns)
 {
 	struct every *e = (struct every *)(void *)observer;
-	struct window_sums *w = window_of(e, e->last_ns > 0 ? (size_t)((e->last_ns - 1) / e->every_ns) : 0);
+	struct window_sums *w = window_of(e, e->last_ns > 0 ? (size_t)((e->last_ns - 1) /
+	    e->every_ns) : 0);
 
 	w->shares[rank].cost_ns += cost_ns;
 	add_pair(w, (struct pair){ .rank = rank, .for_rank = -1, .key = key }, cost_ns);
@@ -97,9 +101,11 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 
 	if (account->began)
 		add_compute(e, location, account->until_ns, row->enter_ns);
-	if (first_thread && (call_class(row->call) == CLASS_INIT || (!account->began && span_begins(row->call))))
+	if (first_thread && (call_class(row->call) == CLASS_INIT || (!account->began &&
+	    span_begins(row->call))))
 		e->begin_ns[rank] = row->leave_ns;
-	else if (first_thread && call_class(row->call) == CLASS_FINALIZE && e->end_ns[rank] == INT64_MAX)
+	else if (first_thread && call_class(row->call) == CLASS_FINALIZE &&
+	    e->end_ns[rank] == INT64_MAX)
 		e->end_ns[rank] = row->enter_ns;
 	FOR_WINDOWS(e, row->enter_ns, row->leave_ns, w->shares[rank].mpi_ns += ns)
 	for (int i = 0; i < count; i++)
@@ -164,7 +170,8 @@ go_on(struct every *e, const struct message *message)
 		struct account *account = &e->accounts[l];
 
 		/* Of calls that are not counted yet nobody knows the end. */
-		if (im->done[l] < window_end(&im->graph.window, l) || now.since_ns[l] <= account->until_ns)
+		if (im->done[l] < window_end(&im->graph.window, l) ||
+		    now.since_ns[l] <= account->until_ns)
 			continue;
 		if (account->began && e->end_ns[im->graph.known.location_rank[l]] == INT64_MAX)
 			add_compute(e, l, account->until_ns, now.since_ns[l]);
@@ -197,7 +204,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	(void)calls;
 	if (is_kind(message, "run")) {
 		begin(e);
-		e->screen = e->form == TEXT && body_get(message, "followed") != NULL && is_terminal(STDOUT_FILENO);
+		e->screen = e->form == TEXT && body_get(message, "followed") != NULL &&
+		    is_terminal(STDOUT_FILENO);
 	}
 	if (is_kind(message, "reached"))
 		go_on(e, message);

@@ -7,7 +7,8 @@
 #include "../base/tool/json.h"
 #include "report.h"
 
-/* Of a rank in a window: all its locations; the useful time that of its first thread within its span. */
+/* Of a rank in a window: all its locations; the useful time that of its first thread within its
+ * span. */
 struct share {
 	int64_t useful_ns, compute_ns, mpi_ns, wait_ns;
 	double cost_ns;		/* of its delays, in waits of all ranks that have ended here */
@@ -22,10 +23,12 @@ struct pair {
 };
 
 #define PAIR_HASH(p) mix((uint64_t)(uint32_t)(p)->rank << 32 | (uint32_t)(p)->for_rank, (p)->key)
-#define PAIR_SAME(a, b) ((a)->rank == (b)->rank && (a)->for_rank == (b)->for_rank && (a)->key == (b)->key)
+#define PAIR_SAME(a, b) \
+	((a)->rank == (b)->rank && (a)->for_rank == (b)->for_rank && (a)->key == (b)->key)
 #define PAIR_FREE(p) ((p)->rank == -1)
 #define PAIR_MAKE_FREE(p) ((p)->rank = -1)
-HASH_TABLE(pairs, struct pair, PAIR_HASH, PAIR_SAME, PAIR_FREE, PAIR_MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE(pairs, struct pair, PAIR_HASH, PAIR_SAME, PAIR_FREE, PAIR_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
 struct window_sums {
 	struct share *shares;		/* by rank; NULL: not begun */
@@ -48,8 +51,10 @@ struct every {
 	struct window_sums *windows;	/* from number FIRST on */
 	size_t first, count, capacity;
 	int64_t last_ns;		/* leave of the call just seen */
-	int64_t told_ns;		/* when the last window, or what holds up the next one, was told */
-	bool ended, screen;		/* SCREEN: of a terminal, which a window replaces the one before on */
+	/* when the last window, or what holds up the next one, was told */
+	int64_t told_ns;
+	/* SCREEN: of a terminal, which a window replaces the one before on */
+	bool ended, screen;
 	struct text text;
 	struct json json;
 };
@@ -58,7 +63,8 @@ void print_every(struct imbalance *im, const char *file, int64_t every_ns, enum 
 
 /* window.c: what a window says. */
 void tell_window(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns);
-/* What holds up the next window: in what calls the ranks are; ALL_UNTIL_NS: so far all is complete. */
+/* What holds up the next window: in what calls the ranks are; ALL_UNTIL_NS: so far all is
+ * complete. */
 void tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns);
 
 #endif

@@ -27,7 +27,8 @@ const struct field totals_fields[] = {
 struct totals_line
 totals_line(const char *what, const char *name, const struct totals *t)
 {
-	return (struct totals_line){ what, name, t->program_ns + t->mpi_ns, wait_ns(t), imbalance_of(t), *t };
+	return (struct totals_line){ what, name, t->program_ns + t->mpi_ns, wait_ns(t),
+	    imbalance_of(t), *t };
 }
 
 #define SHARES(member) FIELD(struct shares, member)
@@ -67,8 +68,10 @@ const struct field critical_fields[] = {
 	{ "critical_imbalance_s", CRITICAL(of.imbalance_ns), IN_SECONDS, .head = "crit_imb_s" },
 	{ "path_s", CRITICAL(of.path_ns), IN_SECONDS },
 	{ "mean_s", CRITICAL(of.mean_ns), IN_SECONDS },
-	{ "activity_impact_s", CRITICAL(of.activity_impact_ns), IN_SECONDS, .head = "act_impact_s" },
-	{ "imbalance_impact_s", CRITICAL(of.imbalance_impact_ns), IN_SECONDS, .head = "imb_impact_s" },
+	{ "activity_impact_s", CRITICAL(of.activity_impact_ns), IN_SECONDS, .head = "act_impact_s"
+	},
+	{ "imbalance_impact_s", CRITICAL(of.imbalance_impact_ns), IN_SECONDS, .head = "imb_impact_s"
+	},
 	{ "rank", CRITICAL(of.rank), IN_ALL },
 	{ "up to and in", CRITICAL(where), .text = PLAIN },
 	FIELDS_END

@@ -4,7 +4,8 @@
 
 #include "report.h"
 
-/* A function: how long others waited for its delays, or how much longer it computes before a call than elsewhere. */
+/* A function: how long others waited for its delays, or how much longer it computes before a call
+ * than elsewhere. */
 struct function_line {
 	const char *what, *function, *file, *where;
 	double cost_ns, error_ns, slow_ns, others_ns, more_ns;	/* NaN: not of this */
@@ -50,8 +51,8 @@ cost_line(const struct by_function *by, size_t i)
 {
 	const struct function_cost *c = &by->costs[i];
 
-	return (struct function_line){ "delay", by->names[c->function].name, by->names[c->function].file, NULL,
-	    c->cost_ns, c->error_ns, NAN, NAN, NAN, -1, -1 };
+	return (struct function_line){ "delay", by->names[c->function].name,
+	    by->names[c->function].file, NULL, c->cost_ns, c->error_ns, NAN, NAN, NAN, -1, -1 };
 }
 
 static struct function_line
@@ -59,17 +60,17 @@ excess_line(const struct by_function *by, const struct uneven *u, size_t k, cons
 {
 	const struct excess *e = &u->functions[k];
 
-	return (struct function_line){ "compute", by->names[e->function].name, by->names[e->function].file, where,
-	    NAN, e->error_ns, (double)e->slow_ns, e->others_ns, (double)e->slow_ns - e->others_ns, u->rank,
-	    (int64_t)e->samples };
+	return (struct function_line){ "compute", by->names[e->function].name,
+	    by->names[e->function].file, where, NAN, e->error_ns, (double)e->slow_ns, e->others_ns,
+	    (double)e->slow_ns - e->others_ns, u->rank, (int64_t)e->samples };
 }
 
 /* ---- text ---- */
 
 /* What is more on the slowest rank than on the others. */
 static void
-print_excess(struct text *out, const struct imbalance *im, const struct by_function *by, size_t sites,
-    size_t functions)
+print_excess(struct text *out, const struct imbalance *im, const struct by_function *by,
+    size_t sites, size_t functions)
 {
 	struct table_writer table;
 	char where[1024], text[2048];
@@ -86,7 +87,8 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
 
 			if (line.more_ns <= 0)
 				break;
-			snprintf(text, sizeof text, "%s, in compute up to %s", line.function, where);
+			snprintf(text, sizeof text, "%s, in compute up to %s", line.function,
+			    where);
 			table_row(&table, excess_fields, &line);
 		}
 	}
@@ -118,7 +120,8 @@ core_line(const struct rank_core *of)
 {
 	const double ns = of->compute_ns > 0 ? (double)of->compute_ns : 1;
 
-	return (struct core_line){ of->rank, (double)of->threads_ns / ns, (double)of->alone_ns / ns, *of };
+	return (struct core_line){ of->rank, (double)of->threads_ns / ns, (double)of->alone_ns / ns,
+	    *of };
 }
 
 /* What it cost others that the rank was late: SIZE bytes of the reasons that cost most. */
@@ -137,8 +140,8 @@ rank_reasons(const struct by_function *by, int32_t rank, char *text, size_t size
 			continue;
 		cost_ns += c->cost_ns;
 		if (told++ < 3 && used < size)
-			used += (size_t)snprintf(text + used, size - used, "%s%.6f s %s", told > 1 ? ", " : "",
-			    1e-9 * c->cost_ns, by->names[c->function].name);
+			used += (size_t)snprintf(text + used, size - used, "%s%.6f s %s", told > 1 ?
+			    ", " : "", 1e-9 * c->cost_ns, by->names[c->function].name);
 	}
 	return cost_ns;
 }
@@ -165,7 +168,8 @@ core_table(struct text *out, const struct by_function *by, bool all)
 		const double cost_ns = rank_reasons(by, r, reasons, sizeof reasons);
 
 		if (cost_ns > 0)
-			text_line(out, "rank %d made the others wait %.6f s: %s", (int)r, 1e-9 * cost_ns, reasons);
+			text_line(out, "rank %d made the others wait %.6f s: %s", (int)r,
+			    1e-9 * cost_ns, reasons);
 	}
 }
 
@@ -178,8 +182,8 @@ functions_table(struct text *out, const struct imbalance *im, bool all)
 	if (by == NULL)
 		return;
 	text_char(out, '\n');
-	text_line(out, "%llu samples: of the ranks' computation, %.6f s, %.2f %% was seen on a core",
-	    (unsigned long long)by->samples, 1e-9 * (double)by->compute_ns,
+	text_line(out, "%llu samples: of the ranks' computation, %.6f s, %.2f %% was seen on a "
+	    "core", (unsigned long long)by->samples, 1e-9 * (double)by->compute_ns,
 	    by->compute_ns > 0 ? 100 * (double)by->core.on_ns / (double)by->compute_ns : 0);
 	core_table(out, by, all);
 	text_char(out, '\n');
@@ -197,7 +201,8 @@ functions_table(struct text *out, const struct imbalance *im, bool all)
 /* ---- JSON ---- */
 
 static void
-put_uneven(struct json *out, const struct imbalance *im, const struct by_function *by, const struct uneven *u)
+put_uneven(struct json *out, const struct imbalance *im, const struct by_function *by,
+    const struct uneven *u)
 {
 	char where[1024];
 

@@ -4,8 +4,9 @@
  *
  * reads   one graph stream; further ones of a replay or of runs to compare with
  * writes  a report: table, JSON, CSV or a stream
- * memory  ranks, call sites, open requests, and the rows between those just read and the oldest that
- *         lacks an edge; of several processes each has that for its part of the run (base/waits/parts.c)
+ * memory ranks, call sites, open requests, and the rows between those just read and the oldest that
+ *         lacks an edge; of several processes each has that for its part of
+ *         the run (base/waits/parts.c)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +59,13 @@ parse_options(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "by", required_argument, NULL, BY },
 		{ "from", required_argument, NULL, FROM }, { "to", required_argument, NULL, TO },
-		{ "path", required_argument, NULL, PATH }, { "ideal", required_argument, NULL, IDEAL },
+		{ "path", required_argument, NULL, PATH }, { "ideal", required_argument, NULL,
+		IDEAL },
 		{ "weak", no_argument, NULL, WEAK }, { "whole", no_argument, NULL, WHOLE },
 		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
 		{ "memory", required_argument, NULL, MEMORY },
-		{ "order", required_argument, NULL, ORDER }, { "every", required_argument, NULL, EVERY },
+		{ "order", required_argument, NULL, ORDER }, { "every", required_argument, NULL,
+		EVERY },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1,
@@ -89,7 +92,8 @@ parse_options(int argc, char **argv)
 		case IDEAL: opt.ideal = optarg; break;
 		case ORDER: opt.every_order = parse_choice("--order", optarg, orders) == 1; break;
 		case WEAK: opt.weak = true; break;
-		case MEMORY: opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;
+		case MEMORY: opt.memory = (size_t)parse_integer("--memory", optarg, 0,
+		    1 << 30) << 20; break;
 		case WHOLE: opt.view.whole = true; break;
 		}
 	opt.files = argv + optind;
@@ -98,8 +102,9 @@ parse_options(int argc, char **argv)
 	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
 	    opt.form == STREAM))
 		die("of several runs there is only the table of how they scale");
-	if (opt.every_ns > 0 && (opt.file_count > 1 || opt.path != NULL || opt.ideal != NULL || opt.view.by >= 0 ||
-	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX || opt.view.whole || opt.form > JSON))
+	if (opt.every_ns > 0 && (opt.file_count > 1 || opt.path != NULL || opt.ideal != NULL ||
+	    opt.view.by >= 0 || opt.limit_count > 0 || opt.from_ns != INT64_MIN ||
+	    opt.to_ns != INT64_MAX || opt.view.whole || opt.form > JSON))
 		die("--every goes with -F text or json, --order and --memory alone");
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
@@ -111,12 +116,14 @@ static void
 refuse_empty(const struct imbalance *im)
 {
 	if (im->from_ns > 0 && im->from_ns >= im->graph.known.run_ns)
-		die("--from: the run has ended by then, after %.9f s", (double)im->graph.known.run_ns / 1e9);
+		die("--from: the run has ended by then, after %.9f s",
+		    (double)im->graph.known.run_ns / 1e9);
 	if (im->to_ns <= 0)
 		die("--to: the run has not begun by then");
 }
 
-/* What the run is read for and what it is compared with; the first of several processes has all of it. */
+/* What the run is read for and what it is compared with; the first of several processes has all of
+ * it. */
 static void
 read_run(struct imbalance *im, const char *file, const struct team *team)
 {
@@ -199,7 +206,8 @@ main(int argc, char **argv)
 	team_open(&team, &argc, &argv);
 	if (opt.file_count > 1) {
 		if (team.rank == 0)
-			print_scaling(opt.files, opt.file_count, opt.weak, opt.view.whole, opt.form);
+			print_scaling(opt.files, opt.file_count, opt.weak, opt.view.whole,
+			    opt.form);
 		team_close();
 		return finish(DONE);
 	}

@@ -7,7 +7,8 @@
 #include "report.h"
 
 const char *const dimension_names[DIMENSIONS + 2] = {
-	[BY_RANK] = "rank", [BY_SITE] = "site", [BY_CALL] = "call", [BY_COMMUNICATOR] = "communicator",
+	[BY_RANK] = "rank", [BY_SITE] = "site", [BY_CALL] = "call",
+	    [BY_COMMUNICATOR] = "communicator",
 	[BY_PARTNER] = "partner", [BY_FUNCTION] = "function", NULL
 };
 
@@ -69,15 +70,16 @@ check_limits(const struct imbalance *im, const char **limits, size_t count, bool
 
 	for (size_t i = 0; i < count; i++) {
 		const char *equals = strchr(limits[i], '=');
-		char *name = need(strndup(limits[i], equals != NULL ? (size_t)(equals - limits[i]) : 0));
+		char *name = need(strndup(limits[i], equals != NULL ? (size_t)(equals - limits[i]) :
+		    0));
 		double limit, value;
 
 		if (equals == NULL)
 			die("--limit: %s is not NAME=VALUE", limits[i]);
 		limit = parse_number("--limit", equals + 1, -1e300, 1e300);
 		if (!value_of(im, name, whole, &value))
-			die("--limit: there is no value %s; those of the report are NAME_s of a wait state, "
-			    "wait_s, wait_share, imbalance, run_time_s, load_imbalance, "
+			die("--limit: there is no value %s; those of the report are NAME_s of a "
+			    "wait state, wait_s, wait_share, imbalance, run_time_s, load_imbalance, "
 			    "communication_loss, parallel_loss", name);
 		if (!(value <= limit)) {
 			note("%s is %.9g, the limit is %.9g", name, value, limit);

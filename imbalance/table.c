@@ -37,7 +37,8 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	const struct explained why = explained_of(im);
 	const struct shares all = shares_of_all(im);
 	const int64_t known_open_ns = im->graph.known.headline.open_ns;
-	const int64_t open_ns = known_open_ns < all.mpi_useful_ns ? known_open_ns : all.mpi_useful_ns;
+	const int64_t open_ns = known_open_ns < all.mpi_useful_ns ? known_open_ns :
+	    all.mpi_useful_ns;
 	struct verdict v = verdict_of(im, NULL);
 
 	verdict_text(out, &im->graph.known.headline, &v);
@@ -45,36 +46,42 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	text_line(out, "run time %.9f s on %d ranks; imbalance of the program %.4f",
 	    seconds(counted_run_ns(im)), (int)im->graph.known.ranks, imbalance_of(p));
 	if (isfinite(e.parallel))
-		text_line(out, "efficiencies (POP) %s: parallel %.4f = load balance %.4f x communication %.4f",
-		    span_rule(view->whole), e.parallel, e.load_balance, e.communication);
+		text_line(out, "efficiencies (POP) %s: parallel %.4f = load balance %.4f x "
+		    "communication %.4f", span_rule(view->whole), e.parallel, e.load_balance,
+		    e.communication);
 	if (view->ideal != NULL) {
 		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal, view->whole);
 
-		text_line(out, "communication = serialisation %.4f x transfer %.4f (POP); %.4f x %.4f (BSC modelfactors)",
-		    i.serialisation, i.transfer, i.bsc_serialisation, i.bsc_transfer);
+		text_line(out, "communication = serialisation %.4f x transfer %.4f (POP); %.4f x "
+		    "%.4f (BSC modelfactors)", i.serialisation, i.transfer, i.bsc_serialisation,
+		    i.bsc_transfer);
 	}
-	text_line(out, "of all time: compute %.2f %%, useful MPI %.2f %% (failed polls %.2f %%), waits %.2f %%, "
-	    "before the first call and after the last %.2f %%%s", share(all.compute_ns, im),
-	    share(all.mpi_useful_ns - open_ns, im), share(all.polling_ns, im), share(all.wait_ns, im),
-	    share(all.before_ns + all.after_ns, im), sums_hold(im) ? "; adds up on every rank" :
-	    "; DOES NOT ADD UP");
+	text_line(out, "of all time: compute %.2f %%, useful MPI %.2f %% (failed polls %.2f %%), "
+	    "waits %.2f %%, before the first call and after the last %.2f %%%s",
+	    share(all.compute_ns, im), share(all.mpi_useful_ns - open_ns, im), share(all.polling_ns,
+	    im), share(all.wait_ns, im), share(all.before_ns + all.after_ns, im), sums_hold(im) ?
+	    "; adds up on every rank" : "; DOES NOT ADD UP");
 	if (open_ns > 0)
-		text_line(out, "and %.2f %% in calls that did not return: not known whether they waited", share(open_ns, im));
+		text_line(out, "and %.2f %% in calls that did not return: not known whether they "
+		    "waited", share(open_ns, im));
 	if (why.wait_ns > 0)
-		text_line(out, "of all waits %.2f %% have a cause: %.2f %% what other ranks did meanwhile, %.2f %% that "
-		    "the collective itself took so long", 100 * explained_share(&why),
-		    100 * (double)why.delay_ns / (double)why.wait_ns,
+		text_line(out, "of all waits %.2f %% have a cause: %.2f %% what other ranks did "
+		    "meanwhile, %.2f %% that the collective itself took so long",
+		    100 * explained_share(&why), 100 * (double)why.delay_ns / (double)why.wait_ns,
 		    100 * (double)why.completion_ns / (double)why.wait_ns);
 	if (im->graph.known.polls_wait)
-		text_line(out, "failed tests and probes before the one that succeeds are a wait where at most "
-		    "%.6g us lie between two", 1e-3 * (double)im->graph.known.poll_gap_ns);
-	if (im->counts.unmatched_sends + im->counts.unmatched_receives + im->counts.unmatched_collectives > 0)
-		text_line(out, "not judged: %llu sends, %llu receives and %llu collectives without partners",
-		    (unsigned long long)im->counts.unmatched_sends, (unsigned long long)im->counts.unmatched_receives,
+		text_line(out, "failed tests and probes before the one that succeeds are a wait "
+		    "where at most %.6g us lie between two",
+		    1e-3 * (double)im->graph.known.poll_gap_ns);
+	if (im->counts.unmatched_sends + im->counts.unmatched_receives +
+	    im->counts.unmatched_collectives > 0)
+		text_line(out, "not judged: %llu sends, %llu receives and %llu collectives without "
+		    "partners", (unsigned long long)im->counts.unmatched_sends,
+		    (unsigned long long)im->counts.unmatched_receives,
 		    (unsigned long long)im->counts.unmatched_collectives);
 	if (im->counts.errors > 0)
-		text_line(out, "%llu calls returned an error: their time is MPI, and nobody waited for them",
-		    (unsigned long long)im->counts.errors);
+		text_line(out, "%llu calls returned an error: their time is MPI, and nobody waited "
+		    "for them", (unsigned long long)im->counts.errors);
 }
 
 static int
@@ -119,7 +126,8 @@ print_states(struct text *out, const struct imbalance *im, size_t shown)
 		if (im->states[s].wait_ns > 0)
 			order[count++] = s;
 	qsort_r(order, (size_t)count, sizeof order[0], by_state_wait, (void *)im->states);
-	begin_table(&table, out, "share_%\twait_s\twaits\tlargest_s\tby\tfor\tstate, and where the largest was");
+	begin_table(&table, out, "share_%\twait_s\twaits\tlargest_s\tby\tfor\tstate, and where the "
+	    "largest was");
 	for (int i = 0; i < count && (size_t)i < shown; i++)
 		put_state(&table, im, order[i]);
 	table_end(&table);
@@ -146,9 +154,9 @@ print_by(struct text *out, const struct imbalance *im, enum dimension by, size_t
 	size_t count;
 	struct line *lines = sorted_cells(im, by, &count);
 
-	snprintf(text, sizeof text, "share_%%\twait_s\twaits\tcompute_s\tmpi_s\tcalls%s\tmost of it\t%s",
-	    by == BY_SITE ? "\tmax/mean" : "", by == BY_PARTNER ? "rank that was waited for" :
-	    dimension_names[by]);
+	snprintf(text, sizeof text, "share_%%\twait_s\twaits\tcompute_s\tmpi_s\tcalls%s\tmost of "
+	    "it\t%s", by == BY_SITE ? "\tmax/mean" : "", by == BY_PARTNER ?
+	    "rank that was waited for" : dimension_names[by]);
 	begin_table(&table, out, text);
 	for (size_t i = 0; i < count && i < shown; i++) {
 		const struct cell *c = lines[i].cell;
@@ -184,7 +192,8 @@ print_delays(struct text *out, const struct imbalance *im, size_t shown)
 		struct delay_line line = delay_line(&delays[i]);
 
 		index_text(im, BY_SITE, delays[i].key / 2, site, sizeof site);
-		snprintf(where, sizeof where, "%s%s", delays[i].key % 2 == 0 ? "compute up to " : "MPI in ", site);
+		snprintf(where, sizeof where, "%s%s", delays[i].key % 2 == 0 ? "compute up to "
+		    : "MPI in ", site);
 		line.where = where;
 		table_row(&table, delay_fields, &line);
 	}
@@ -209,9 +218,10 @@ print_chains(struct text *out, const struct imbalance *im, size_t shown)
 
 			text_line(out, "%srank %d waited %.6f s for rank %d at %.6f s: %s in %s",
 			    k == 0 ? "" : "  as ", (int)im->graph.known.location_rank[w->location],
-			    seconds(w->to_ns - w->from_ns), (int)im->graph.known.location_rank[w->cause],
-			    seconds(w->from_ns), state_names[w->state],
-			    index_text(im, BY_SITE, w->site, text, sizeof text));
+			    seconds(w->to_ns - w->from_ns),
+			    (int)im->graph.known.location_rank[w->cause], seconds(w->from_ns),
+			    state_names[w->state], index_text(im, BY_SITE, w->site, text,
+			    sizeof text));
 		}
 	}
 }

@@ -35,8 +35,8 @@ print_scaling(char **files, size_t count, bool weak, bool whole, enum form form)
 	} else if (form == CSV)
 		csv_rows(&text, run_fields, runs, count, sizeof *runs);
 	else {
-		text_line(&text, "%s scaling, against the smallest run; efficiencies as POP defines them, %s",
-		    weak ? "weak" : "strong", span_rule(whole));
+		text_line(&text, "%s scaling, against the smallest run; efficiencies as POP "
+		    "defines them, %s", weak ? "weak" : "strong", span_rule(whole));
 		table_rows(&text, run_fields, runs, count, sizeof *runs);
 	}
 	text_flush(&text);

@@ -19,8 +19,8 @@ by_wait(const void *left, const void *right)
 		return a->ns > b->ns ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	return a->for_rank != b->for_rank ? (a->for_rank > b->for_rank) - (a->for_rank < b->for_rank) :
-	    (a->key > b->key) - (a->key < b->key);
+	return a->for_rank != b->for_rank ? (a->for_rank > b->for_rank) -
+	    (a->for_rank < b->for_rank) : (a->key > b->key) - (a->key < b->key);
 }
 
 /* Those that wait, or are late, the longest first; how many. */
@@ -45,7 +45,8 @@ long_pole(const struct window_sums *w, int32_t ranks)
 	for (int32_t r = 1; r < ranks; r++) {
 		const struct share *s = &w->shares[r], *m = &w->shares[most];
 
-		if (s->cost_ns > m->cost_ns || (s->cost_ns == m->cost_ns && s->compute_ns > m->compute_ns))
+		if (s->cost_ns > m->cost_ns || (s->cost_ns == m->cost_ns &&
+		    s->compute_ns > m->compute_ns))
 			most = r;
 	}
 	return most;
@@ -62,7 +63,8 @@ efficiency_in(const struct every *e, const struct window_sums *w, int64_t from_n
 		const int64_t last_ns = e->ended ? e->accounts[r].until_ns : INT64_MAX;
 
 		spans[r] = (struct span){ .begin_ns = e->begin_ns[r],
-		    .end_ns = e->end_ns[r] < last_ns ? e->end_ns[r] : last_ns, .useful_ns = w->shares[r].useful_ns };
+		    .end_ns = e->end_ns[r] < last_ns ? e->end_ns[r] : last_ns,
+		    .useful_ns = w->shares[r].useful_ns };
 	}
 	efficiency = efficiency_of_spans(spans, ranks, from_ns, to_ns, false);
 	free(spans);
@@ -81,7 +83,8 @@ put_pairs(struct every *e, const struct window_sums *w, bool late, struct pair *
 		json_int(&e->json, "rank", pairs[i].rank);
 		if (late) {
 			json_text(&e->json, "kind", pairs[i].key % 2 == 0 ? "compute" : "mpi");
-			json_text(&e->json, "where", site_text(&e->im->graph.known, pairs[i].key / 2, where, sizeof where));
+			json_text(&e->json, "where", site_text(&e->im->graph.known, pairs[i].key /
+			    2, where, sizeof where));
 			json_double(&e->json, "cost_s", 1e-9 * pairs[i].ns);
 		} else {
 			json_int(&e->json, "for", pairs[i].for_rank);
@@ -168,17 +171,20 @@ tell_text(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t
 	const bool late = longest(w, true, pairs) > 0;
 	char where[WHERE];
 
-	text_print(&e->text, "%.3f s: parallel %.3f = load balance %.3f x communication %.3f; compute %.1f %%, MPI %.1f %%, "
-	    "waits %.1f %%; ", seconds(to_ns), isnan(f.parallel) ? 0 : f.parallel,
-	    isnan(f.load_balance) ? 0 : f.load_balance, isnan(f.communication) ? 0 : f.communication,
-	    percent(all.compute_ns, all_ns), percent(all.mpi_ns - all.wait_ns, all_ns), percent(all.wait_ns, all_ns));
+	text_print(&e->text, "%.3f s: parallel %.3f = load balance %.3f x communication %.3f; "
+	    "compute %.1f %%, MPI %.1f %%, waits %.1f %%; ", seconds(to_ns), isnan(f.parallel) ? 0 :
+	    f.parallel, isnan(f.load_balance) ? 0 : f.load_balance, isnan(f.communication) ? 0 :
+	    f.communication, percent(all.compute_ns, all_ns), percent(all.mpi_ns - all.wait_ns,
+	    all_ns), percent(all.wait_ns, all_ns));
 	if (late)
-		text_line(&e->text, "rank %d cost the others %.3f s, rank %d's %s %s %.3f s", (int)pole,
-		    1e-9 * w->shares[pole].cost_ns, (int)pairs[0].rank, pairs[0].key % 2 == 0 ? "computation before" : "time in",
-		    pairs[0].key > 1 ? site_text(&e->im->graph.known, pairs[0].key / 2, where, sizeof where) : "an unknown place",
-		    1e-9 * pairs[0].ns);
+		text_line(&e->text, "rank %d cost the others %.3f s, rank %d's %s %s %.3f s",
+		    (int)pole, 1e-9 * w->shares[pole].cost_ns, (int)pairs[0].rank,
+		    pairs[0].key % 2 == 0 ? "computation before" : "time in", pairs[0].key > 1 ?
+		    site_text(&e->im->graph.known, pairs[0].key / 2, where, sizeof where) :
+		    "an unknown place", 1e-9 * pairs[0].ns);
 	else
-		text_line(&e->text, "rank %d computed %.3f s", (int)pole, seconds(w->shares[pole].compute_ns));
+		text_line(&e->text, "rank %d computed %.3f s", (int)pole,
+		    seconds(w->shares[pole].compute_ns));
 	free(pairs);
 }
 
@@ -229,8 +235,8 @@ tell_screen(struct every *e, const struct window_sums *w, int64_t from_ns, int64
 		    percent(all[i].share.wait_ns, to_ns - from_ns), 1e-9 * all[i].share.cost_ns);
 	text_char(&e->text, '\n');
 	for (size_t i = 0; i < count; i++)
-		text_print(&e->text, "%srank %d waited %.3f s for %d", i > 0 ? "; " : "", (int)pairs[i].rank,
-		    1e-9 * pairs[i].ns, (int)pairs[i].for_rank);
+		text_print(&e->text, "%srank %d waited %.3f s for %d", i > 0 ? "; " : "",
+		    (int)pairs[i].rank, 1e-9 * pairs[i].ns, (int)pairs[i].for_rank);
 	text_char(&e->text, '\n');
 	free(headline);
 	free(all);
@@ -257,7 +263,8 @@ tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns
 	uint32_t first = UINT32_MAX;
 
 	for (uint32_t l = 0; l < known->location_count; l++)
-		if (now->call[l] != 0 && (first == UINT32_MAX || now->since_ns[l] < now->since_ns[first]))
+		if (now->call[l] != 0 && (first == UINT32_MAX ||
+		    now->since_ns[l] < now->since_ns[first]))
 			first = l;
 	if (e->form == JSON) {
 		json_begin_object(&e->json, NULL);
@@ -271,19 +278,20 @@ tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns
 				json_text(&e->json, "call", call_name(now->call[l]));
 			else
 				json_null(&e->json, "call");
-			json_seconds(&e->json, "since_s", now->call[l] != 0 ? now->since_ns[l] : e->accounts[l].until_ns);
+			json_seconds(&e->json, "since_s", now->call[l] != 0 ? now->since_ns[l] :
+			    e->accounts[l].until_ns);
 			json_end_object(&e->json);
 		}
 		json_end_array(&e->json);
 		json_end_object(&e->json);
 		json_end_line(&e->json);
 	} else if (first != UINT32_MAX)
-		text_line(&e->text, "%.3f s: rank %d has been in %s for %.3f s", seconds(now->at_ns),
-		    (int)known->location_rank[first], call_name(now->call[first]),
-		    seconds(now->at_ns - now->since_ns[first]));
+		text_line(&e->text, "%.3f s: rank %d has been in %s for %.3f s",
+		    seconds(now->at_ns), (int)known->location_rank[first],
+		    call_name(now->call[first]), seconds(now->at_ns - now->since_ns[first]));
 	else
-		text_line(&e->text, "%.3f s: a message or collective is not complete since %.3f s", seconds(now->at_ns),
-		    seconds(all_until_ns));
+		text_line(&e->text, "%.3f s: a message or collective is not complete since %.3f s",
+		    seconds(now->at_ns), seconds(all_until_ns));
 	e->told_ns = now->at_ns;
 	text_flush(&e->text);
 	fflush(stdout);

@@ -18,7 +18,8 @@ struct passed {
 	size_t begin, count, capacity;
 };
 
-/* When a location goes on: its next row's enter in the trace; at least, where that is not read yet. */
+/* When a location goes on: its next row's enter in the trace; at least, where that is not read
+ * yet. */
 struct next {
 	int64_t at_ns;
 	uint32_t location;
@@ -37,8 +38,10 @@ struct blocks {
 	struct source source;
 	struct cursor *cursors;		/* by location */
 	struct passed *passed;		/* by location */
-	uint64_t *search_from;		/* by rank: where the blocks begin that nobody has looked at */
-	struct next *heap;		/* of the locations that have rows left; the earliest first */
+	/* by rank: where the blocks begin that nobody has looked at */
+	uint64_t *search_from;
+	/* of the locations that have rows left; the earliest first */
+	struct next *heap;
 	size_t count;
 	struct calls calls;		/* the block at hand */
 	uint32_t location;		/* whose it is; of none: UINT32_MAX */
@@ -75,7 +78,8 @@ blocks_open(const struct input *input, const uint32_t *of, uint32_t shard)
 
 		if (thread == NULL || (of != NULL && of[input->location_rank[l]] != shard))
 			continue;
-		b->cursors[l] = (struct cursor){ .leave_ns = INT64_MIN, .rows = thread->rows, .read = true };
+		b->cursors[l] = (struct cursor){ .leave_ns = INT64_MIN, .rows = thread->rows,
+		    .read = true };
 		b->heap[b->count++] = (struct next){ event_ns(input, l, 0, thread->begin_ns), l };
 	}
 	heap_make(b->heap, b->count);
@@ -116,7 +120,8 @@ pass_over(struct passed *passed, uint64_t offset)
 	passed->offsets[passed->count++] = offset;
 }
 
-/* The location's next block, which lies behind those that were looked at, or was passed over then. */
+/* The location's next block, which lies behind those that were looked at, or was passed over
+ * then. */
 static void
 search(struct blocks *b, uint32_t location, struct message *message)
 {
@@ -142,7 +147,8 @@ search(struct blocks *b, uint32_t location, struct message *message)
 		if (count == 0)
 			continue;
 		b->search_from[r] = source_behind(&b->source);
-		if (location == (thread == 0 ? (uint32_t)r : rank->location_base + (uint32_t)thread - 1))
+		if (location == (thread == 0 ? (uint32_t)r : rank->location_base +
+		    (uint32_t)thread - 1))
 			return;
 		pass_over(&b->passed[thread == 0 ? (uint32_t)r :
 		    rank->location_base + (uint32_t)thread - 1],

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the passes: whether the raw traces are of one run and whole; locations, and their ends. */
+/* Between the passes: whether the raw traces are of one run and whole; locations, and their
+ * ends. */
 #include <stdlib.h>
 
 #include "merge.h"
@@ -44,7 +45,8 @@ thread_of(const struct input *input, uint32_t location)
 	uint32_t thread = location < (uint32_t)input->rank_count ? 0 :
 	    location - rank->location_base + 1;
 
-	return thread < rank->threads && rank->thread[thread].rows > 0 ? &rank->thread[thread] : NULL;
+	return thread < rank->threads && rank->thread[thread].rows > 0 ? &rank->thread[thread] :
+	    NULL;
 }
 
 /* The last leave of a thread, from its last block. */
@@ -131,8 +133,8 @@ check_ranks(struct input *input, const char *whole)
 		if (rank->present && rank->ended)
 			continue;
 		if (told++ == MOST_TOLD)
-			note("of %d ranks in all the trace is missing or ended early; not all are named",
-			    (int)ended_early(input));
+			note("of %d ranks in all the trace is missing or ended early; not all are "
+			    "named", (int)ended_early(input));
 		if (told > MOST_TOLD)
 			continue;
 		if (!rank->present)

@@ -110,16 +110,17 @@ report(struct input *input, const struct latencies *before, const struct latenci
 		rank->reversed = before->reversed[r];
 		rank->reversed_left = after->reversed[r];
 		if ((rank->reversed > 0 || rank->moved_ns > 0) && told++ < 10)
-			note("rank %d: %llu reversed, %llu left; moved by up to %lld ns; offset %lld ns, "
-			    "drift %lld ns a second, known to %lld ns%s", (int)r,
-			    (unsigned long long)rank->reversed, (unsigned long long)rank->reversed_left,
-			    (long long)rank->moved_ns,
-			    (long long)(corrected_ns(&rank->correction, rank->begin_ns) - rank->begin_ns),
-			    (long long)(rank->correction.drift * 1e9), (long long)rank->correction.error_ns,
-			    told == 10 ? " (further ranks: see the trace)" : "");
+			note("rank %d: %llu reversed, %llu left; moved by up to %lld ns; offset "
+			    "%lld ns, drift %lld ns a second, known to %lld ns%s", (int)r,
+			    (unsigned long long)rank->reversed,
+			    (unsigned long long)rank->reversed_left, (long long)rank->moved_ns,
+			    (long long)(corrected_ns(&rank->correction, rank->begin_ns) -
+			    rank->begin_ns), (long long)(rank->correction.drift * 1e9),
+			    (long long)rank->correction.error_ns, told == 10 ?
+			    " (further ranks: see the trace)" : "");
 	}
-	note("%llu messages and members of collectives reversed, %llu left; the shortest message takes "
-	    "%lld ns", (unsigned long long)before->reversed_count,
+	note("%llu messages and members of collectives reversed, %llu left; the shortest message "
+	    "takes %lld ns", (unsigned long long)before->reversed_count,
 	    (unsigned long long)after->reversed_count, (long long)before->least_ns);
 }
 
@@ -142,7 +143,8 @@ correct_order(struct input *input)
 	make_ramps(input, clc.shifts);		/* as they would be without limits */
 	replay(input, &limits);
 	make_ramps(input, clc.shifts);
-	input->shifts = clc.shifts;	/* not before: the replayed trace is that before all shifts */
+	/* not before: the replayed trace is that before all shifts */
+	input->shifts = clc.shifts;
 	latencies_find(&after, input, false);
 	report(input, &before, &after);
 	latencies_free(&before);

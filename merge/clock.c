@@ -54,8 +54,8 @@ corrected_ns(const struct correction *correction, int64_t time_ns)
 }
 
 /*
- * The line through samples that are off by E1 and E2, T apart, is off by a line, too: beyond one of them by no more than its own
- * error and (E1 + E2) / T for each ns.
+ * The line through samples that are off by E1 and E2, T apart, is off by a line, too: beyond one of
+ * them by no more than its own error and (E1 + E2) / T for each ns.
  */
 int64_t
 correction_error_ns(const struct correction *correction, int64_t begin_ns, int64_t end_ns)
@@ -167,13 +167,15 @@ sample_correction(struct rank *rank, const struct correction *peer, enum sync sy
 	c->knots = zalloc(count, sizeof *c->knots);
 	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample = &rank->samples[i];
-		const int64_t peer_ns = sample->at_ns + sample->offset_ns, to_ns = corrected_ns(peer, peer_ns);
+		const int64_t peer_ns = sample->at_ns + sample->offset_ns,
+		    to_ns = corrected_ns(peer, peer_ns);
 
 		/* One at which the corrected clock would not go on is passed over. */
 		if (c->count > 0 && (sample->at_ns == c->knots[c->count - 1].at_ns ||
 		    to_ns <= c->knots[c->count - 1].at_ns + c->knots[c->count - 1].offset_ns))
 			continue;
-		errors_ns[c->count] = sample->error_ns + correction_error_ns(peer, peer_ns, peer_ns);
+		errors_ns[c->count] = sample->error_ns + correction_error_ns(peer, peer_ns,
+		    peer_ns);
 		c->knots[c->count++] = (struct knot){ sample->at_ns, to_ns - sample->at_ns };
 	}
 	c->count = keep_bends(c->knots, errors_ns, c->count);
@@ -203,7 +205,8 @@ correct_rank(struct input *input, int32_t start, enum sync sync, int32_t *chain)
 		int32_t peer = rank->sample_count > 0 ? rank->samples[0].peer : rank->clock_peer;
 
 		if (length >= input->rank_count)
-			die("%s: the clocks of rank %d refer to each other in a circle", rank->file, (int)r);
+			die("%s: the clocks of rank %d refer to each other in a circle", rank->file,
+			    (int)r);
 		chain[length++] = r;
 		rank->clock = r;
 		if (peer < 0 || sync == SYNC_NONE || !rank->present) {
@@ -218,7 +221,8 @@ correct_rank(struct input *input, int32_t start, enum sync sync, int32_t *chain)
 		if (rank->correction.known)
 			continue;
 		if (rank->sample_count > 0)
-			sample_correction(rank, &input->ranks[rank->samples[0].peer].correction, sync);
+			sample_correction(rank, &input->ranks[rank->samples[0].peer].correction,
+			    sync);
 		else {
 			rank->correction = input->ranks[rank->clock_peer].correction;
 			rank->clock = input->ranks[rank->clock_peer].clock;

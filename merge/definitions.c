@@ -186,7 +186,8 @@ place_of(const struct rank *rank, const struct raw_site *site)
 		m--;
 	for (m = m > 0 ? m - 1 : site->modules; m < rank->module_count; m++)
 		if (lies_in(&modules[m], site->address))
-			return (struct known_site){ modules[m].module, site->address - modules[m].base, 0 };
+			return (struct known_site){ modules[m].module, site->address -
+			    modules[m].base, 0 };
 	return (struct known_site){ UINT32_MAX, site->address, 0 };
 }
 
@@ -212,7 +213,8 @@ number_sites(struct input *input)
 	for (size_t i = 1; i <= count; i++)
 		if (kept == 0 || by_place(&input->sites[kept], &input->sites[i]) != 0)
 			input->sites[++kept] = input->sites[i];
-		else if (input->sites[kept].call < input->sites[i].call)	/* not a frame alone */
+		else if (input->sites[kept].call <
+		    input->sites[i].call)	/* not a frame alone */
 			input->sites[kept].call = input->sites[i].call;
 	input->site_count = kept + 1;
 	for (int32_t r = 0; r < input->rank_count; r++) {
@@ -224,8 +226,9 @@ number_sites(struct input *input)
 		rank->site_map = zalloc(rank->site_map_size, sizeof *rank->site_map);
 		for (size_t i = 0; i < rank->site_count; i++) {
 			struct known_site place = place_of(rank, &rank->sites[i]);
-			const struct known_site *found = rank->sites[i].stack != NULL ? input->sites :
-			    bsearch(&place, input->sites + 1, kept, sizeof *found, by_place);
+			const struct known_site *found = rank->sites[i].stack != NULL ?
+			    input->sites : bsearch(&place, input->sites + 1, kept, sizeof *found,
+			    by_place);
 
 			rank->site_map[rank->sites[i].site] = (uint32_t)(found - input->sites);
 		}
@@ -269,7 +272,8 @@ number_stacks(struct input *input)
 			for (uint32_t f = 0; f < site->depth; f++)
 				site->stack[f] = site->stack[f] < rank->site_map_size ?
 				    rank->site_map[site->stack[f]] : 0;
-			input->stacks[count++] = (struct stack){ site->stack, site->depth, r, site->site };
+			input->stacks[count++] = (struct stack){ site->stack, site->depth, r,
+			    site->site };
 		}
 	}
 	qsort(input->stacks, count, sizeof *input->stacks, by_frames);
@@ -278,7 +282,8 @@ number_stacks(struct input *input)
 
 		if (kept == 0 || by_frames(&input->stacks[kept - 1], &stack) != 0)
 			input->stacks[kept++] = stack;
-		input->ranks[stack.rank].site_map[stack.raw] = (uint32_t)(input->site_count + kept - 1);
+		input->ranks[stack.rank].site_map[stack.raw] = (uint32_t)(input->site_count + kept -
+		    1);
 	}
 	input->stack_count = kept;
 }
@@ -339,7 +344,8 @@ write_inlined(struct writer *out, struct place *place)
 }
 
 void
-write_place(struct writer *out, size_t number, const struct known_site *site, struct symbols *symbols)
+write_place(struct writer *out, size_t number, const struct known_site *site,
+    struct symbols *symbols)
 {
 	const bool known = site->module != UINT32_MAX;
 	struct place place = { 0 };
@@ -385,7 +391,8 @@ write_sites(struct writer *out, struct input *input, bool names)
 		if (names && site->module != opened) {	/* sites are sorted by module */
 			if (symbols != NULL)
 				symbols_close(symbols);
-			symbols = site->module != UINT32_MAX ? symbols_open(&input->modules[site->module]) : NULL;
+			symbols = site->module != UINT32_MAX ?
+			    symbols_open(&input->modules[site->module]) : NULL;
 			opened = site->module;
 		}
 		write_place(out, i, site, symbols);

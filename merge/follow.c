@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The trace of a run that goes on. Time goes on in steps. What has returned before a step ends goes out, location by
- * location, and then a message of kind reached (trace.5). The step is LAG_NS or more before now: so a thread that has
- * read the clock and has not stored its row yet has time to do so. One that needs longer, as it was stopped just then,
- * has its row in a later step. What goes out does not depend on when it is looked for: a run that has ended gives the
- * same bytes.
+ * The trace of a run that goes on. Time goes on in steps. What has returned before a step ends goes
+ * out, location by location, and then a message of kind reached (trace.5). The step is LAG_NS or
+ * more before now: so a thread that has read the clock and has not stored its row yet has time to
+ * do so. One that needs longer, as it was stopped just then, has its row in a later step. What goes
+ * out does not depend on when it is looked for: a run that has ended gives the same bytes.
  *
- * Memory: definitions, for each location a number of rows, and 40 bytes for each block that is still to be read.
+ * Memory: definitions, for each location a number of rows, and 40 bytes for each block that is
+ * still to be read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,8 @@ find_open_call(const struct follow *f, struct lane *lane, int64_t until_ns)
 			lane->open_ns = lane->rows.enter_ns[lane->from];
 			lane->open_call = lane->rows.call[lane->from];
 		}
-	} else if (lane->open.call != 0 && lane->open.call <= UINT16_MAX && lane->open.enter_ns < until_ns) {
+	} else if (lane->open.call != 0 && lane->open.call <= UINT16_MAX &&
+	    lane->open.enter_ns < until_ns) {
 		lane->open_ns = lane->open.enter_ns;
 		lane->open_call = reader_calls(f->input->in)[lane->open.call];
 	}
@@ -129,7 +131,8 @@ lane_of(const struct follow *f, uint32_t location, struct tail **tail)
 static void
 write_reached(struct follow *f)
 {
-	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false, true, 0 };
+	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false,
+	    true, 0 };
 	const uint32_t count = f->input->location_count;
 	int64_t *since_ns = zalloc(count, sizeof *since_ns);
 	uint16_t *calls = zalloc(count, sizeof *calls);
@@ -138,7 +141,8 @@ write_reached(struct follow *f)
 	for (uint32_t l = 0; l < count; l++) {
 		const struct lane *lane = lane_of(f, l, &tail);
 
-		since_ns[l] = lane == NULL ? f->step_ns : lane->open_ns - own_ns(f, f->input->location_rank[l], 0);
+		since_ns[l] = lane == NULL ? f->step_ns : lane->open_ns - own_ns(f,
+		    f->input->location_rank[l], 0);
 		calls[l] = lane == NULL ? 0 : lane->open_call;
 		later_call(f->later, calls[l]);
 	}
@@ -195,8 +199,8 @@ is_ready(const struct follow *f)
 	for (size_t i = 0; i < f->tail_count; i++) {
 		const struct rank *rank = f->tails[i].scan.rank;
 
-		if (rank == NULL || f->tails[i].lane_count == 0 || f->tails[i].lanes[0].count == 0 ||
-		    f->tails[i].lanes[0].pieces[0].rows == 0 ||
+		if (rank == NULL || f->tails[i].lane_count == 0 ||
+		    f->tails[i].lanes[0].count == 0 || f->tails[i].lanes[0].pieces[0].rows == 0 ||
 		    (rank != input->ranks && rank->clock_peer < 0 && rank->sample_count == 0))
 			return false;
 	}
@@ -237,7 +241,8 @@ begin(struct follow *f, enum sync sync)
 		rank->threads = (uint32_t)tail->lane_count;
 		rank->thread = zalloc(tail->lane_count, sizeof *rank->thread);
 		for (size_t l = 0; l < tail->lane_count; l++) {
-			const struct piece *first = tail->lanes[l].count > 0 ? tail->lanes[l].pieces : NULL;
+			const struct piece *first = tail->lanes[l].count > 0 ?
+			    tail->lanes[l].pieces : NULL;
 			int64_t begin_ns;
 
 			if (first == NULL || first->rows == 0)
@@ -265,10 +270,12 @@ trace_now_ns(const struct follow *f)
 
 		if (tail == NULL)
 			continue;
-		if (f->input->ranks[r].host != NULL && strcmp(f->input->ranks[r].host, f->host) == 0)
+		if (f->input->ranks[r].host != NULL && strcmp(f->input->ranks[r].host,
+		    f->host) == 0)
 			return now_ns() - own_ns(f, r, 0);
 		for (size_t l = 0; l < tail->lane_count; l++)
-			if (tail->lanes[l].open.call != 0 && tail->lanes[l].open.enter_ns - own_ns(f, r, 0) > latest_ns)
+			if (tail->lanes[l].open.call != 0 && tail->lanes[l].open.enter_ns -
+			    own_ns(f, r, 0) > latest_ns)
 				latest_ns = tail->lanes[l].open.enter_ns - own_ns(f, r, 0);
 	}
 	return latest_ns;
@@ -283,8 +290,8 @@ tell_of_threads(struct follow *f)
 
 		if (rank == NULL || f->tails[i].lane_count <= rank->threads)
 			continue;
-		note("%s: rank %d has called MPI from one more thread since: its calls are left out", rank->file,
-		    (int)(rank - f->input->ranks));
+		note("%s: rank %d has called MPI from one more thread since: its calls are left "
+		    "out", rank->file, (int)(rank - f->input->ranks));
 		f->told = true;
 	}
 }
@@ -334,7 +341,8 @@ go_along(struct follow *f)
 }
 
 void
-follow(struct input *input, const char *folder, int fd, bool names, enum sync sync, int argc, char **argv)
+follow(struct input *input, const char *folder, int fd, bool names, enum sync sync, int argc,
+    char **argv)
 {
 	struct follow f = { .input = input, .folder = folder };
 	struct rlimit files;

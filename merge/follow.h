@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run that goes on: its raw traces as far as they are read (tails.c), and what goes out of them (follow.c). */
+/* A run that goes on: its raw traces as far as they are read (tails.c), and what goes out of them
+ * (follow.c). */
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
@@ -15,7 +16,8 @@ struct piece {
 	uint64_t place;		/* in its file */
 	uint64_t first;
 	uint32_t rows;		/* that were there when it was looked at */
-	uint32_t count_at, open_at;	/* where it says how many, and the open call, from its first byte; 0: nowhere */
+	/* where it says how many, and the open call, from its first byte; 0: nowhere */
+	uint32_t count_at, open_at;
 };
 
 /* A thread of a rank. */
@@ -26,7 +28,8 @@ struct lane {
 	struct calls rows;	/* that are read, of which FROM have gone out */
 	size_t from;
 	struct open_call open;	/* as it was when the folder was looked at last */
-	int64_t open_ns;	/* enter of the call that it is in at the end of the step; or that end */
+	/* enter of the call that it is in at the end of the step; or that end */
+	int64_t open_ns;
 	uint16_t open_call;
 };
 
@@ -56,7 +59,8 @@ struct follow {
 	struct calls read;	/* a piece */
 	struct writer out;
 	struct later *later;
-	int64_t step_ns;	/* what has returned before this, on the trace's clock, has gone out */
+	/* what has returned before this, on the trace's clock, has gone out */
+	int64_t step_ns;
 	int64_t last_ns;	/* the last leave that has */
 	int64_t moved_ns;	/* when a trace was seen to grow last */
 	bool over;		/* the traces will not grow any more */
@@ -71,7 +75,8 @@ void tails_look(struct follow *f);
 /* The lane of a thread, which may be new. */
 struct lane *lane_at(struct tail *tail, size_t location);
 /* The next message from OFFSET of the segment on, as it is now. */
-void read_at(struct follow *f, const struct segment *segment, uint64_t offset, struct message *message);
+void read_at(struct follow *f, const struct segment *segment, uint64_t offset,
+    struct message *message);
 /* More rows of the thread, behind those that are there. False: there are none. */
 bool read_rows(struct follow *f, struct tail *tail, struct lane *lane);
 /* Segments that are read to their end. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first pass, a survey: definitions, samples of clocks, and of the blocks of calls how many rows
- * they have. What is in these is checked when they are written.
+ * The first pass, a survey: definitions, samples of clocks, and of the blocks of calls how many
+ * rows they have. What is in these is checked when they are written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,10 @@ enum {
 	SMALL_BYTES = 1 << 13,		/* a message that is most often read as a whole */
 	RANKS_FREE = 1 << 14,		/* more than these must have some bytes each in the input */
 	RANK_BYTES = 16,
-	OWN_NUMBERS = 64,		/* how far a rank's own numbers may be ahead of its messages */
-	STRANGERS = 1 << 16,		/* members of a communicator that are in no trace, at most */
+	/* how far a rank's own numbers may be ahead of its messages */
+	OWN_NUMBERS = 64,
+	/* members of a communicator that are in no trace, at most */
+	STRANGERS = 1 << 16,
 };
 #define LATEST_NS (INT64_MAX / 4)	/* so that sums of times stay in range */
 
@@ -27,8 +29,8 @@ enum {
 	memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
 
 /*
- * A number that the rank counts by itself, from MIN. It counts without holes, and what the trace does not
- * tell of all at once is little: arrays can be indexed with it. 0 or -1.
+ * A number that the rank counts by itself, from MIN. It counts without holes, and what the trace
+ * does not tell of all at once is little: arrays can be indexed with it. 0 or -1.
  */
 static int
 own_number(struct scan *scan, const struct message *message, const char *key, int64_t min,
@@ -39,8 +41,8 @@ own_number(struct scan *scan, const struct message *message, const char *key, in
 	if (body_int(scan->in, message, key, min, UINT32_MAX, &value) < 0)
 		return -1;
 	if (!scan->again && (uint64_t)value >= OWN_NUMBERS + scan->messages)
-		return reader_fail(scan->in, message->offset, "%s: %s is %lld, far more than are defined",
-		    message->kind, key, (long long)value);
+		return reader_fail(scan->in, message->offset, "%s: %s is %lld, far more than are "
+		    "defined", message->kind, key, (long long)value);
 	*number = (uint32_t)value;
 	return 0;
 }
@@ -59,11 +61,12 @@ check_size(const struct scan *scan, const struct message *message, int64_t ranks
 	for (size_t i = 0; i < input->file_count; i++)
 		if ((input->files[i] == NULL ? fstat(STDIN_FILENO, &status) :
 		    stat(input->files[i], &status)) == 0)
-			bytes += (uint64_t)status.st_size * (input->holders > 0 ? input->holders : 1);
+			bytes += (uint64_t)status.st_size * (input->holders > 0 ? input->holders :
+			    1);
 	if (bytes >= (uint64_t)ranks * RANK_BYTES)
 		return 0;
-	return reader_fail(scan->in, message->offset, "rank: a run of %lld ranks in %llu bytes of raw traces",
-	    (long long)ranks, (unsigned long long)bytes);
+	return reader_fail(scan->in, message->offset, "rank: a run of %lld ranks in %llu bytes of "
+	    "raw traces", (long long)ranks, (unsigned long long)bytes);
 }
 
 /* NULL: it would be too large. */
@@ -81,10 +84,11 @@ world_of(struct scan *scan, const struct message *message, uint64_t run, int64_t
 	input->worlds = grow(input->worlds, &input->world_capacity, (size_t)input->world_count + 1,
 	    sizeof *input->worlds);
 	world = &input->worlds[input->world_count++];
-	*world = (struct world){ .run = run, .first = input->rank_count, .ranks = (int32_t)ranks, .file = scan->file,
-	    .offset = message->offset, .meets = -1, .error_ns = -1 };
+	*world = (struct world){ .run = run, .first = input->rank_count, .ranks = (int32_t)ranks,
+	    .file = scan->file, .offset = message->offset, .meets = -1, .error_ns = -1 };
 	input->rank_count += (int32_t)ranks;
-	input->ranks = need(realloc(input->ranks, (size_t)input->rank_count * sizeof *input->ranks));
+	input->ranks = need(realloc(input->ranks,
+	    (size_t)input->rank_count * sizeof *input->ranks));
 	memset(&input->ranks[world->first], 0, (size_t)ranks * sizeof *input->ranks);
 	if (input->world_count == 1) {
 		input->run = run;
@@ -129,8 +133,9 @@ scan_rank(struct scan *scan, const struct message *message)
 		    (long long)ranks, world->file, (int)world->ranks);
 	at = &input->ranks[world->first + rank];
 	if (segment > 0 && segment != (int64_t)at->segments_count)
-		return reader_fail(in, message->offset, "segment %lld of rank %lld, of which segment %zu is missing",
-		    (long long)segment, (long long)rank, at->segments_count);
+		return reader_fail(in, message->offset, "segment %lld of rank %lld, of which "
+		    "segment %zu is missing", (long long)segment, (long long)rank,
+		    at->segments_count);
 	if (segment == 0 && at->present)
 		return reader_fail(in, message->offset, "rank %lld again: it was read from %s",
 		    (long long)rank, at->file);
@@ -157,7 +162,8 @@ static struct thread *
 thread_at(struct rank *rank, uint32_t thread)
 {
 	if (thread >= rank->threads) {
-		rank->thread = need(realloc(rank->thread, (thread + (size_t)1) * sizeof *rank->thread));
+		rank->thread = need(realloc(rank->thread,
+		    (thread + (size_t)1) * sizeof *rank->thread));
 		memset(&rank->thread[rank->threads], 0,
 		    (thread + (size_t)1 - rank->threads) * sizeof *rank->thread);
 		rank->threads = thread + 1;
@@ -165,14 +171,16 @@ thread_at(struct rank *rank, uint32_t thread)
 	return &rank->thread[thread];
 }
 
-/* Where ranks are many their blocks are small, and need not be read again for the last leave; names come later. */
+/* Where ranks are many their blocks are small, and need not be read again for the last leave; names
+ * come later. */
 static int
 scan_end(struct scan *scan, const struct message *message, struct thread *thread)
 {
 	thread->ends = message->size < SMALL_BYTES;
 	if (!thread->ends)
 		return 0;
-	if (reader_verify(scan->in, message) < 0 || calls_read_numbered(&scan->calls, scan->in, message) < 0)
+	if (reader_verify(scan->in, message) < 0 || calls_read_numbered(&scan->calls, scan->in,
+	    message) < 0)
 		return -1;
 	thread->end_ns = scan->calls.leave_ns[scan->calls.count - 1];
 	thread->last_number = scan->calls.call[scan->calls.count - 1];
@@ -200,8 +208,8 @@ scan_calls(struct scan *scan, const struct message *message)
 		return 0;
 	place = (uint64_t)(rank->segments_count - 1) << SEGMENT_BITS | message->offset;
 	if ((uint64_t)first != thread->rows)
-		return reader_fail(in, message->offset, "calls: the block begins with row %lld instead of %llu",
-		    (long long)first, (unsigned long long)thread->rows);
+		return reader_fail(in, message->offset, "calls: the block begins with row %lld "
+		    "instead of %llu", (long long)first, (unsigned long long)thread->rows);
 	if (thread->rows == 0 && calls_begin(in, message, &thread->begin_ns) < 0)
 		return -1;
 	if (rank->rows == 0)
@@ -235,8 +243,8 @@ scan_communicator(struct scan *scan, const struct message *message)
 	    body_int(in, message, "size", 1, most, &size) < 0 ||
 	    body_int(in, message, "rank", 0, size - 1, &own) < 0 ||
 	    body_uint(in, message, "id", &new.id) < 0 ||
-	    (body_get(message, "from") != NULL && own_number(scan, message, "from", 3, &new.from) < 0) ||
-	    (body_get(message, "met") != NULL &&
+	    (body_get(message, "from") != NULL && own_number(scan, message, "from", 3,
+	    &new.from) < 0) || (body_get(message, "met") != NULL &&
 	    (body_uint(in, message, "port", &new.port) < 0 ||
 	    body_int(in, message, "at_ns", -LATEST_NS, LATEST_NS, &new.at_ns) < 0)) ||
 	    (body_get(message, "remote_size") != NULL &&
@@ -268,7 +276,8 @@ scan_neighbours(struct scan *scan, const struct message *message)
 	    body_count(scan->in, message, "count", 0, 1 << 24, "sources", &count) < 0)
 		return -1;
 	if (comm == NULL || comm->comm != number || comm->sources != NULL)
-		return reader_fail(scan->in, message->offset, "neighbours: not behind its communicator");
+		return reader_fail(scan->in, message->offset,
+		    "neighbours: not behind its communicator");
 	comm->sources = zalloc(count + 1, sizeof *comm->sources);
 	comm->source_count = (uint32_t)count;
 	return body_column(scan->in, message, "sources", type, count, count, comm->sources);
@@ -309,8 +318,9 @@ scan_module(struct scan *scan, const struct message *message)
 	    body_uint(scan->in, message, "bytes", &bytes) < 0)
 		return -1;
 	if (path != NULL)
-		*APPEND(rank->modules, rank->module_count, rank->module_capacity) = (struct raw_module){ base, bytes,
-		    module_number(scan->input, path, known ? id->via.bin.ptr : "", known ? id->via.bin.size : 0) };
+		*APPEND(rank->modules, rank->module_count, rank->module_capacity) =
+		    (struct raw_module){ base, bytes, module_number(scan->input, path, known ?
+		    id->via.bin.ptr : "", known ? id->via.bin.size : 0) };
 	return 0;
 }
 
@@ -323,8 +333,9 @@ scan_site(struct scan *scan, const struct message *message)
 	int64_t call = 0;
 	size_t depth;
 
-	if (own_number(scan, message, "site", 1, &site.site) < 0 || (body_get(message, "call") != NULL &&
-	    body_int(scan->in, message, "call", 0, UINT16_MAX, &call) < 0))
+	if (own_number(scan, message, "site", 1, &site.site) < 0 ||
+	    (body_get(message, "call") != NULL && body_int(scan->in, message, "call", 0, UINT16_MAX,
+	    &call) < 0))
 		return -1;
 	site.call = (uint16_t)call;
 	if (body_get(message, "stack") != NULL) {
@@ -391,7 +402,8 @@ scan_poll_gaps(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
 
-	return poll_gaps_read(APPEND(rank->gaps, rank->gaps_count, rank->gaps_capacity), scan->in, message);
+	return poll_gaps_read(APPEND(rank->gaps, rank->gaps_count, rank->gaps_capacity), scan->in,
+	    message);
 }
 
 static int
@@ -425,7 +437,8 @@ end_trace(struct scan *scan, const struct message *message)
 		return 0;
 	}
 	if (ended && !scan->input->partial)
-		return reader_fail(scan->in, message->offset, "a raw trace that does not name its rank");
+		return reader_fail(scan->in, message->offset,
+		    "a raw trace that does not name its rank");
 	note("%s:%llu: the trace of a process that did not tell its rank; left out", scan->file,
 	    (unsigned long long)message->offset);
 	scan->input->died |= !ended;
@@ -460,10 +473,13 @@ static const struct {
 } kinds[] = {
 	{ "calls", scan_calls, ROWS }, { "sampled", scan_sampled, ROWS },
 	{ "switched", scan_sampled, ROWS }, { "site", scan_site, DEFINITION },
-	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME }, { "cut", end_trace, FRAME },
+	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME }, { "cut", end_trace,
+	FRAME },
 	{ "rank", scan_rank, DEFINITION }, { "communicator", scan_communicator, DEFINITION },
-	{ "neighbours", scan_neighbours, DEFINITION }, { "environment", scan_environment, DEFINITION },
-	{ "cores", scan_cores, DEFINITION }, { "poll_gaps", scan_poll_gaps, DEFINITION }, { "module", scan_module, DEFINITION },
+	{ "neighbours", scan_neighbours, DEFINITION }, { "environment", scan_environment,
+	DEFINITION },
+	{ "cores", scan_cores, DEFINITION }, { "poll_gaps", scan_poll_gaps, DEFINITION },
+	{ "module", scan_module, DEFINITION },
 	{ "clock", scan_clock, DEFINITION }, { "clock_shared", scan_clock, DEFINITION },
 	{ "kernel_clock", scan_kernel_clock, DEFINITION },
 	{ "open", scan_open_message, ROWS }, { "died", scan_died, DEFINITION },
@@ -480,7 +496,8 @@ scan_message(struct scan *scan, const struct message *message)
 	if (k == sizeof kinds / sizeof *kinds)
 		return 0;
 	if (scan->rank == NULL && kinds[k].of != FRAME && kinds[k].scan != scan_rank)
-		return reader_fail(scan->in, message->offset, "%s before the message of kind rank", message->kind);
+		return reader_fail(scan->in, message->offset, "%s before the message of kind rank",
+		    message->kind);
 	if (kinds[k].scan(scan, message) < 0)
 		return -1;
 	/* A rank is named once, in its first segment. */
@@ -531,7 +548,8 @@ survey_file(struct input *input, const char *file)
 
 	if (file == NULL)
 		spool_stdin();
-	got = input->in == NULL ? reader_open(&input->in, file, READ_SKIMMING) : reader_go_on(input->in, file);
+	got = input->in == NULL ? reader_open(&input->in, file, READ_SKIMMING) :
+	    reader_go_on(input->in, file);
 	scan.in = input->in;
 	scan.file = reader_file(scan.in);
 	while (got >= 0 && (got = reader_next(scan.in, &message)) > 0)

@@ -5,7 +5,7 @@
  *
  * latency	half the sum of the shortest of both directions is at most the latency, whatever the
  *		error; where it changed during the run the sum is the smaller for it, never larger.
- * drift	an offset measured once, at t0, leaves an error r (t - t0). No message takes less than
+ * drift an offset measured once, at t0, leaves an error r (t - t0). No message takes less than
  *		no time, so each bounds r from above or, in the other direction, from below: Duda's
  *		convex hulls (Estimating global time in distributed systems, 1987) with one point of
  *		the line known, which leaves two numbers of each hull. Middle of the bounds: what
@@ -20,7 +20,8 @@
 #define DRIFT_LIMIT 1e-2	/* no clock is that wrong */
 
 struct pair {
-	int32_t low, high;		/* clocks, by the rank they are named after; low -1: free slot */
+	/* clocks, by the rank they are named after; low -1: free slot */
+	int32_t low, high;
 	int64_t least_ns[2];		/* from low to high, and back */
 	double rate_low, rate_high;	/* bounds of how fast high runs ahead of low */
 };
@@ -36,7 +37,8 @@ pair_of(const struct latencies *latencies, int32_t rank, int32_t other)
 {
 	int32_t a = latencies->input->ranks[rank].clock, b = latencies->input->ranks[other].clock;
 
-	return (struct pair){ a < b ? a : b, a < b ? b : a, { INT64_MAX, INT64_MAX }, -INFINITY, INFINITY };
+	return (struct pair){ a < b ? a : b, a < b ? b : a, { INT64_MAX, INT64_MAX }, -INFINITY,
+	    INFINITY };
 }
 
 /* INT64_MIN: unknown. */
@@ -79,7 +81,8 @@ has_drift(const struct input *input, int32_t clock)
 	return clock == input->ranks[0].clock || input->ranks[clock].correction.count > 1;
 }
 
-/* How long before the event the offset between the clocks was known; 0: drift is not of interest. */
+/* How long before the event the offset between the clocks was known; 0: drift is not of
+ * interest. */
 static int64_t
 since_known_ns(const struct input *input, const struct pair *pair, int64_t at_ns)
 {
@@ -99,7 +102,8 @@ since_known_ns(const struct input *input, const struct pair *pair, int64_t at_ns
 }
 
 static void
-take_message(struct latencies *latencies, int32_t from, int32_t to, int64_t send_ns, int64_t receive_ns)
+take_message(struct latencies *latencies, int32_t from, int32_t to, int64_t send_ns,
+    int64_t receive_ns)
 {
 	const struct input *input = latencies->input;
 	struct pair new = pair_of(latencies, from, to), *pair = pairs_add(latencies->pairs, &new);
@@ -140,7 +144,8 @@ see_leave(void *context, uint32_t location, uint64_t event, int64_t at_ns, struc
 		latencies->reversed_count++;
 	}
 	if (node->message)
-		take_message(latencies, latencies->input->location_rank[sources[node->sources].location], rank,
+		take_message(latencies,
+		    latencies->input->location_rank[sources[node->sources].location], rank,
 		    node->latest_ns, at_ns);
 }
 
@@ -233,7 +238,8 @@ spread(const struct pair *pairs, size_t count, struct rate *rates)
 		for (size_t i = 0; i < count; i++) {
 			const struct pair *p = &pairs[i];
 			bool up = rates[p->low].known;
-			struct rate *from = &rates[up ? p->low : p->high], *to = &rates[up ? p->high : p->low];
+			struct rate *from = &rates[up ? p->low : p->high], *to = &rates[up ?
+			    p->high : p->low];
 			double middle = (p->rate_low + p->rate_high) / 2;
 
 			if (rates[p->low].known == rates[p->high].known)
@@ -264,7 +270,8 @@ apply_rates(struct input *input, const struct rate *rates)
 		if (rank->rows == 0 || !clock_lacks_drift(input, rank->clock) || !rate->known)
 			continue;
 		rank->correction.drift = -rate->rate;
-		/* The square: some bounds were of the time on one clock, some of that on the other. */
+		/* The square: some bounds were of the time on one clock, some of that on the
+		 * other. */
 		most = fabs(rate->rate) + rate->error;
 		rank->correction.error_ns += (int64_t)ceil((rate->error + most * most) *
 		    (double)(rank->end_ns - rank->correction.knots[0].at_ns));
@@ -299,9 +306,11 @@ correct_drift(struct input *input)
 	rates = zalloc((size_t)input->rank_count, sizeof *rates);
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rates[r].known = has_drift(input, r);
-	qsort(latencies.pairs->slots, latencies.pairs->size, sizeof *latencies.pairs->slots, by_width);
+	qsort(latencies.pairs->slots, latencies.pairs->size, sizeof *latencies.pairs->slots,
+	    by_width);
 	while (count < latencies.pairs->size && latencies.pairs->slots[count].low >= 0 &&
-	    isfinite(latencies.pairs->slots[count].rate_high - latencies.pairs->slots[count].rate_low))
+	    isfinite(latencies.pairs->slots[count].rate_high -
+	    latencies.pairs->slots[count].rate_low))
 		count++;
 	spread(latencies.pairs->slots, count, rates);
 	apply_rates(input, rates);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Definitions of ranks that go on, each in front of the first row that refers to it. So communicators and call sites
- * have other numbers than in a trace of the whole run; but they are numbered in the order of rows, not of looks.
+ * Definitions of ranks that go on, each in front of the first row that refers to it. So
+ * communicators and call sites have other numbers than in a trace of the whole run; but they are
+ * numbered in the order of rows, not of looks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,8 @@
 #include "../base/tool/hash_table.h"
 #include "definitions.h"
 
-enum { PATIENCE_S = 2 };	/* for members of a communicator, which may belong to another world */
+/* for members of a communicator, which may belong to another world */
+enum { PATIENCE_S = 2 };
 
 struct id_slot {
 	uint64_t id;
@@ -21,7 +23,8 @@ struct id_slot {
 #define ID_SAME(a, b) ((a)->id == (b)->id)
 #define ID_FREE(s) ((s)->comm == UINT32_MAX)
 #define ID_MAKE_FREE(s) ((s)->comm = UINT32_MAX)
-HASH_TABLE(ids, struct id_slot, ID_HASH, ID_SAME, ID_FREE, ID_MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE(ids, struct id_slot, ID_HASH, ID_SAME, ID_FREE, ID_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
 struct place_slot {
 	uint64_t offset;
@@ -32,8 +35,8 @@ struct place_slot {
 #define PLACE_SAME(a, b) ((a)->offset == (b)->offset && (a)->module == (b)->module)
 #define PLACE_FREE(s) ((s)->site == 0)
 #define PLACE_MAKE_FREE(s) ((s)->site = 0)
-HASH_TABLE(places, struct place_slot, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE(places, struct place_slot, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
 
 /* A communicator, as its members tell of it one after the other. */
 struct comm {
@@ -86,7 +89,8 @@ later_begin(struct input *input, struct writer *out, bool names)
 {
 	struct later *l = zalloc(1, sizeof *l);
 
-	*l = (struct later){ .input = input, .out = out, .names = names, .next_comm = 3, .next_site = 1 };
+	*l = (struct later){ .input = input, .out = out, .names = names, .next_comm = 3,
+	    .next_site = 1 };
 	ids_begin(&l->ids, 64);
 	places_begin(&l->places, 64);
 	l->looked = zalloc((size_t)input->rank_count, sizeof *l->looked);
@@ -135,12 +139,15 @@ later_look(struct later *l, bool over)
 			struct comm *comm;
 
 			if (c == l->comm_count) {
-				l->comms = grow(l->comms, &l->comm_capacity, l->comm_count + 1, sizeof *l->comms);
-				l->comms[l->comm_count++] = (struct comm){ .size = (size_t)of->size +
-				    (of->remote_size > 0 ? (size_t)of->remote_size : 0) };
+				l->comms = grow(l->comms, &l->comm_capacity, l->comm_count + 1,
+				    sizeof *l->comms);
+				l->comms[l->comm_count++] =
+				    (struct comm){ .size = (size_t)of->size + (of->remote_size > 0 ?
+				    (size_t)of->remote_size : 0) };
 			}
 			comm = &l->comms[c];
-			comm->members = grow(comm->members, &comm->capacity, comm->count + 1, sizeof *comm->members);
+			comm->members = grow(comm->members, &comm->capacity, comm->count + 1,
+			    sizeof *comm->members);
 			comm->members[comm->count++] = (struct member){ r, l->looked[r] };
 			make_room(&rank->comm_map, &rank->comm_map_size, of->comm);
 		}
@@ -166,13 +173,15 @@ write_comm(struct later *l, struct comm *comm)
 	for (size_t i = 0; i < comm->count; i++) {
 		const struct member *m = &comm->members[i];
 
-		group.shares[i] = (struct share){ &l->input->ranks[m->rank].comms[m->membership], m->rank };
+		group.shares[i] = (struct share){ &l->input->ranks[m->rank].comms[m->membership],
+		    m->rank };
 	}
 	write_group(l->out, l->input, &group, l->next_comm++, true);
 	free(group.shares);
 }
 
-/* What the rank numbers so: most often at this place of its array, for it numbers without holes. NULL: nothing. */
+/* What the rank numbers so: most often at this place of its array, for it numbers without holes.
+ * NULL: nothing. */
 static const struct membership *
 find_membership(const struct rank *rank, uint32_t number)
 {
@@ -228,7 +237,8 @@ symbols_of(struct later *l, uint32_t module)
 		const struct module *of = &l->input->modules[l->module_count];
 
 		write_module(l->out, l->module_count, of);
-		l->symbols = grow(l->symbols, &l->module_capacity, l->module_count + 1, sizeof *l->symbols);
+		l->symbols = grow(l->symbols, &l->module_capacity, l->module_count + 1,
+		    sizeof *l->symbols);
 		l->symbols[l->module_count++] = l->names ? symbols_open(of) : NULL;
 	}
 	return module != UINT32_MAX ? l->symbols[module] : NULL;
@@ -263,7 +273,8 @@ site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 	}
 	for (size_t i = 0; i < l->stack_count; i++)
 		if (l->stacks[i].stack.depth == stack.depth &&
-		    memcmp(l->stacks[i].stack.frames, stack.frames, stack.depth * sizeof *stack.frames) == 0) {
+		    memcmp(l->stacks[i].stack.frames, stack.frames,
+		    stack.depth * sizeof *stack.frames) == 0) {
 			free(stack.frames);
 			return l->stacks[i].site;
 		}
@@ -309,7 +320,8 @@ later_define(struct later *l, int32_t number, const struct calls *calls, size_t 
 
 	for (size_t i = from; i < from + count; i++) {
 		if (!define_comm(l, rank, calls->comm[i])) {
-			while (i > from && calls->call[i] == 0)	/* a call and its parts stay together */
+			/* a call and its parts stay together */
+			while (i > from && calls->call[i] == 0)
 				i--;
 			return i - from;
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The load of each host. What its cores ran beside the ranks is known where ranks may use the same cores or
- * others, but not where one may use some of another's.
+ * The load of each host. What its cores ran beside the ranks is known where ranks may use the same
+ * cores or others, but not where one may use some of another's.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +33,11 @@ cores_read(struct rank *rank, struct reader *in, const struct message *message)
 	    body_int(in, message, "busy_ns", 0, most, &cores.busy_ns) < 0 ||
 	    body_int(in, message, "threads", 0, UINT32_MAX, &cores.threads) < 0)
 		return -1;
-	if (mask != NULL && mask->type == MSGPACK_OBJECT_BIN && mask->via.bin.size <= sizeof cores.mask) {
+	if (mask != NULL && mask->type == MSGPACK_OBJECT_BIN &&
+	    mask->via.bin.size <= sizeof cores.mask) {
 		memcpy(cores.mask, mask->via.bin.ptr, mask->via.bin.size);
-		rank->cores = grow(rank->cores, &rank->cores_capacity, rank->cores_count + 1, sizeof *rank->cores);
+		rank->cores = grow(rank->cores, &rank->cores_capacity, rank->cores_count + 1,
+		    sizeof *rank->cores);
 		rank->cores[rank->cores_count++] = cores;
 	}
 	return 0;
@@ -117,11 +119,14 @@ find_shares(const struct input *input, struct share *shares)
 
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
-		const struct cores *begin = rank->cores, *end = rank->cores_count == 2 ? rank->cores + 1 : NULL;
+		const struct cores *begin = rank->cores, *end = rank->cores_count == 2 ?
+		    rank->cores + 1 : NULL;
 
-		if (end != NULL && end->at_ns > begin->at_ns && end->waited_ns >= begin->waited_ns &&
-		    end->busy_ns >= begin->busy_ns && end->cpu_ns >= begin->cpu_ns)
-			shares[count++] = (struct share){ rank->host != NULL ? rank->host : "", begin, end, r };
+		if (end != NULL && end->at_ns > begin->at_ns &&
+		    end->waited_ns >= begin->waited_ns && end->busy_ns >= begin->busy_ns &&
+		    end->cpu_ns >= begin->cpu_ns)
+			shares[count++] = (struct share){ rank->host != NULL ? rank->host : "",
+			    begin, end, r };
 	}
 	qsort(shares, count, sizeof *shares, by_host);
 	return count;

@@ -51,7 +51,8 @@ die_matching(const struct matched *matched)
 
 	if (nowhere >= 0)
 		write_trace(matched->input, nowhere, false, 1, command);
-	die("lp-graph cannot match the trace: %s (--sync offset does without it)", reader_error(matched->graph.in, NULL));
+	die("lp-graph cannot match the trace: %s (--sync offset does without it)",
+	    reader_error(matched->graph.in, NULL));
 }
 
 void

@@ -4,9 +4,11 @@
  *
  * reads   the raw traces of all ranks of a run: folders, files, or one concatenated stream; a
  *         pipe is kept in a temporary file, for the input is looked through before it is read
- * writes  one trace: the definitions, then the blocks of calls in order of their first enter; or a folder
+ * writes one trace: the definitions, then the blocks of calls in order of their first enter; or a
+ * folder
  *         of shards that are that trace in pieces, each process its own
- * memory  ranks, their threads, communicators and call sites, and one block of calls; for clocks that
+ * memory ranks, their threads, communicators and call sites, and one block of calls; for clocks
+ * that
  *         need messages, see merge.1, what lp-graph needs, too
  */
 #include <errno.h>
@@ -52,8 +54,10 @@ parse_options(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "sync", required_argument, NULL, 's' }, { "partial", no_argument, NULL, 'p' },
 		{ "no-names", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
-		{ "shards", required_argument, NULL, 'S' }, { "meet", optional_argument, NULL, 'm' },
-		{ "member", optional_argument, NULL, 'm' }, { "follow", no_argument, NULL, 'f' }, { NULL, 0, NULL, 0 },
+		{ "shards", required_argument, NULL, 'S' }, { "meet", optional_argument, NULL,
+		'm' },
+		{ "member", optional_argument, NULL, 'm' }, { "follow", no_argument, NULL, 'f' },
+		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .sync = SYNC_LINEAR, .names = true };
 	int c;
@@ -65,11 +69,13 @@ parse_options(int argc, char **argv)
 		case 'n': opt.names = false; break;
 		case 'o': opt.folder = optarg; break;
 		case 'f': opt.follow = true; break;
-		case 'm': die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each node's own disk", argv[optind - 1]);
+		case 'm': die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each "
+		    "node's own disk", argv[optind - 1]);
 		case 'S':
 			opt.counted = true;
 			if (strcmp(optarg, "node") != 0)
-				opt.shards = (uint32_t)parse_integer("--shards", optarg, 1, 1 << 20);
+				opt.shards = (uint32_t)parse_integer("--shards", optarg, 1,
+				    1 << 20);
 			break;
 		}
 	if (opt.counted && opt.folder == NULL)
@@ -89,15 +95,16 @@ add_file(struct input *input, char *path)
 
 static void add_spawned(struct input *input, const char *folder);
 
-/* Every file rank.N of a folder, and of those in it with spawned ranks. Of several processes not all need see some. */
+/* Every file rank.N of a folder, and of those in it with spawned ranks. Of several processes not
+ * all need see some. */
 static void
 add_folder(struct input *input, const char *folder)
 {
 	struct dirent **entries;
 	int count = scandir(folder, &entries, is_raw_name, versionsort);
 
-	if (count <= 0 && asprintf(&input->no_file, count < 0 ? "%s: %s" : "%s: holds no raw trace (rank.0, rank.1, ...)",
-	    folder, strerror(errno)) < 0)
+	if (count <= 0 && asprintf(&input->no_file, count < 0 ? "%s: %s" : "%s: holds no raw trace "
+	    "(rank.0, rank.1, ...)", folder, strerror(errno)) < 0)
 		die("out of memory");
 	for (int i = 0; i < count; i++) {
 		char *path;
@@ -127,8 +134,8 @@ is_spawned(const char *folder)
 		die("out of memory");
 	if (count > 0) {
 		if (reader_open(&in, path, READ_ANY) == 0)
-			while (reader_next(in, &message) > 0 && !(is = body_get(&message, "spawned") != NULL) &&
-			    !is_kind(&message, "rank"))
+			while (reader_next(in, &message) > 0 && !(is = body_get(&message,
+			    "spawned") != NULL) && !is_kind(&message, "rank"))
 				;
 		reader_close(in);
 		free(path);
@@ -180,15 +187,18 @@ add_all_files(struct input *input, char **files, const struct team *team)
 		die("%s", input->no_file);
 }
 
-/* Stacks are unwound by each for all ranks; what messages tell of clocks the first one looks for in all traces. */
+/* Stacks are unwound by each for all ranks; what messages tell of clocks the first one looks for in
+ * all traces. */
 static bool
 needs_all_files(const struct input *input, const struct options *opt)
 {
-	return input->sampled || opt->sync == SYNC_CLC || (opt->sync == SYNC_LINEAR && lacks_drift(input));
+	return input->sampled || opt->sync == SYNC_CLC || (opt->sync == SYNC_LINEAR &&
+	    lacks_drift(input));
 }
 
 static void
-correct_world(struct input *input, struct world *world, const struct options *opt, const struct team *team)
+correct_world(struct input *input, struct world *world, const struct options *opt,
+    const struct team *team)
 {
 	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
 		look_at_guessed(input, world);
@@ -202,8 +212,9 @@ correct_world(struct input *input, struct world *world, const struct options *op
 }
 
 /*
- * Samples are with all of the team, who find alike what they tell; the first one says what there is to say, and
- * dies first if need be. What messages tell takes a pass over all files: it is the first one's work.
+ * Samples are with all of the team, who find alike what they tell; the first one says what there is
+ * to say, and dies first if need be. What messages tell takes a pass over all files: it is the
+ * first one's work.
  */
 static void
 correct(struct input *input, const struct options *opt, const struct team *team)
@@ -240,8 +251,8 @@ check_options(const struct options *opt, const struct team *team)
 
 	if (opt->follow && (opt->folder != NULL || team->size > 1))
 		die("--follow makes one stream, by one process");
-	if (opt->follow && (opt->files[0] == NULL || opt->files[1] != NULL || stat(opt->files[0], &status) != 0 ||
-	    !S_ISDIR(status.st_mode)))
+	if (opt->follow && (opt->files[0] == NULL || opt->files[1] != NULL || stat(opt->files[0],
+	    &status) != 0 || !S_ISDIR(status.st_mode)))
 		die("--follow needs the folder that lp-record writes");
 	if (opt->folder == NULL) {
 		refuse_terminal_output();
@@ -258,8 +269,8 @@ check_options(const struct options *opt, const struct team *team)
 }
 
 /*
- * What goes to a pipe is gone; a file gets the trace of the whole run at last, as if it had been made now.
- * False: it is a pipe, and all is done.
+ * What goes to a pipe is gone; a file gets the trace of the whole run at last, as if it had been
+ * made now. False: it is a pipe, and all is done.
  */
 static bool
 follow_run(struct input *input, const struct options *opt, int *argc, char ***argv)

@@ -29,7 +29,8 @@ struct correction {
 	struct knot *knots;	/* in order of time; ranks that share a clock share them */
 	size_t count;		/* 0: the clock is taken as it is */
 	double drift;		/* ns per ns */
-	int64_t error_ns;	/* bound between the first and the last sample, where a clock is linear */
+	/* bound between the first and the last sample, where a clock is linear */
+	int64_t error_ns;
 	double error_rate;	/* as much more for each ns before and behind these */
 	bool known;
 };
@@ -48,10 +49,12 @@ struct last_row {
 struct thread {
 	uint64_t rows;
 	uint64_t last_offset;	/* of its last block */
-	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock; where there are rows */
+	/* first enter, last leave; own clock; where there are rows */
+	int64_t begin_ns, end_ns;
 	bool ends;		/* the last leave is known */
 	bool aborted;		/* its last row is MPI_Abort */
-	uint32_t last_number;	/* of the call in its last row, as the file numbers calls; 0: not known */
+	/* of the call in its last row, as the file numbers calls; 0: not known */
+	uint32_t last_number;
 	struct last_row last;
 };
 
@@ -84,7 +87,8 @@ struct raw_site {
 	uint64_t address;
 	uint32_t *stack;	/* numbers of other sites of the rank; NULL: a place of its own */
 	uint32_t depth;
-	size_t modules;		/* of the rank that had been told by then: the last of them at the address has it */
+	/* of the rank that had been told by then: the last of them at the address has it */
+	size_t modules;
 };
 
 /* A stack of frames: numbers of sites in the trace, the call itself first. */
@@ -177,7 +181,8 @@ struct rank {
 	struct cores *cores;	/* when recording began, and when it ended */
 	size_t cores_count, cores_capacity;
 	struct correction correction;
-	uint64_t reversed, reversed_left;	/* receives that ended before the send, at first and at last */
+	/* receives that ended before the send, at first and at last */
+	uint64_t reversed, reversed_left;
 	int64_t moved_ns;	/* at most, for the sake of these */
 };
 
@@ -203,7 +208,8 @@ struct input {
 	uint64_t run;		/* shared by all raw traces of a run */
 	char **files;		/* NULL: standard input */
 	size_t file_count, file_capacity;
-	uint32_t holders;	/* members of the team that have such files of their own; 0: all see these */
+	/* members of the team that have such files of their own; 0: all see these */
+	uint32_t holders;
 	char *no_file;		/* why there is none of a folder that was named; NULL: there is */
 	const char *run_file;	/* that told */
 	uint64_t traces;	/* read so far */
@@ -226,7 +232,8 @@ struct input {
 	uint32_t location_count;
 	int32_t *location_rank;	/* by location */
 	struct shift *shifts;	/* by location: what clc adds; NULL: nothing */
-	struct reader *in;	/* of all raw traces, one after the other: names of calls, and the history */
+	/* of all raw traces, one after the other: names of calls, and the history */
+	struct reader *in;
 };
 
 /* input.c: surveys one of the files, or standard input when FILE is NULL. Dies on bad input. */
@@ -235,31 +242,32 @@ void survey_file(struct input *input, const char *file);
 struct rank *scan_kept(struct input *input, const char *file, const char *bytes, size_t size);
 void bytes_add(struct bytes *to, const void *more, size_t size);
 /*
- * share.c: the first pass over all files, each by one of the team; then all know the definitions of all ranks,
- * in the order in which one process would have found them.
+ * share.c: the first pass over all files, each by one of the team; then all know the definitions of
+ * all ranks, in the order in which one process would have found them.
  */
 void survey(struct input *input, const struct team *team);
 /* check.c: the last leaves of all threads that were surveyed. */
 void find_ends(struct input *input);
 /* A rank's first thread has the rank's number; the others follow behind all ranks. */
 void number_locations(struct input *input);
-/* Dies where a rank is missing, unless the run died or some may be missing; numbers the locations. */
+/* Dies where a rank is missing, unless the run died or some may be missing; numbers the
+ * locations. */
 void check_ranks(struct input *input, const char *whole);
 /* The thread that is this location; NULL where it has no rows. */
 const struct thread *thread_of(const struct input *input, uint32_t location);
 
 /* own_files.c: raw traces on disks that only some of the team see. */
 /*
- * If not all see the same files, input->files become those that this process is to read, and input->holders
- * the size of the team. Dies if nobody sees any.
+ * If not all see the same files, input->files become those that this process is to read, and
+ * input->holders the size of the team. Dies if nobody sees any.
  */
 void divide_files(struct input *input, const struct team *team);
 /* Processes that need other nodes' raw traces get copies, which input->ranks name from now on. */
 void files_to_all(struct input *input, const struct team *team);
 
 /*
- * worlds.c: several MPI_COMM_WORLDs are one run if they have met. Gives both sides of what they made when they met
- * one id; dies of a world that has met none of the others.
+ * worlds.c: several MPI_COMM_WORLDs are one run if they have met. Gives both sides of what they
+ * made when they met one id; dies of a world that has met none of the others.
  */
 void join_worlds(struct input *input);
 /* Of a communicator of a rank, in its world. */
@@ -283,7 +291,8 @@ int64_t correction_error_ns(const struct correction *correction, int64_t begin_n
 /* The same as corrected_ns for COUNT times that never decrease. */
 void correct_times(const struct correction *correction, int64_t *times_ns, size_t count);
 
-/* latency.c, clc.c: what the messages of the run say about clocks. Is there a clock without a drift? */
+/* latency.c, clc.c: what the messages of the run say about clocks. Is there a clock without a
+ * drift? */
 bool lacks_drift(const struct input *input);
 /* Gives such clocks the drift that messages show, if they show any. */
 void correct_drift(struct input *input);
@@ -305,13 +314,15 @@ void write_poll_gaps(struct writer *out, const struct input *input);
 /* From a rank's own clock to the trace, before all is moved by what has moved the first enter. */
 int64_t event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns);
 
-/* load.c: what the ranks of each host had of its cores. Of a message: 0, or -1 with the reason in the reader. */
+/* load.c: what the ranks of each host had of its cores. Of a message: 0, or -1 with the reason in
+ * the reader. */
 int cores_read(struct rank *rank, struct reader *in, const struct message *message);
 void write_loads(struct writer *out, const struct input *input);
 
 /*
- * blocks.c: the second pass: the blocks of all locations in order of time, by one cursor a location.
- * Memory: locations, one block, and 8 bytes for each block that lies before another thread's next one.
+ * blocks.c: the second pass: the blocks of all locations in order of time, by one cursor a
+ * location. Memory: locations, one block, and 8 bytes for each block that lies before another
+ * thread's next one.
  */
 struct blocks;
 struct source;
@@ -341,24 +352,26 @@ void output_blocks(struct output *output, const uint32_t *of, uint32_t shard);
 void output_rows(struct writer *out, const struct input *input, struct calls *calls);
 
 /*
- * follow.c: the traces of FOLDER while their run goes on, to FD, until it ends. What goes out is a trace with the
- * clocks of its beginning.
+ * follow.c: the traces of FOLDER while their run goes on, to FD, until it ends. What goes out is a
+ * trace with the clocks of its beginning.
  */
-void follow(struct input *input, const char *folder, int fd, bool names, enum sync sync, int argc, char **argv);
+void follow(struct input *input, const char *folder, int fd, bool names, enum sync sync, int argc,
+    char **argv);
 
 /*
- * shards.c: a folder of shards, COUNT of them; 0: one a node. Each member of the team writes its own; the first
- * one names what they define, if NAMES.
+ * shards.c: a folder of shards, COUNT of them; 0: one a node. Each member of the team writes its
+ * own; the first one names what they define, if NAMES.
  */
-void write_shards(struct input *input, const char *folder, uint32_t count, const struct team *team, bool names,
-    int argc, char **argv);
+void write_shards(struct input *input, const char *folder, uint32_t count, const struct team *team,
+    bool names, int argc, char **argv);
 
 /* ---- samples ------------------------------------------------------------------------- */
 
 /*
- * Samples on their way into the trace. Memory: of each rank those between the last leave that has gone
- * out and the recorder's next look at its rings, or in a compressed trace those that go with 16384 calls;
- * where the threads of a rank call at other times than each other, those of the time between.
+ * Samples on their way into the trace. Memory: of each rank those between the last leave that has
+ * gone out and the recorder's next look at its rings, or in a compressed trace those that go with
+ * 16384 calls; where the threads of a rank call at other times than each other, those of the time
+ * between.
  */
 struct sample_pass {
 	const struct input *input;
@@ -389,9 +402,9 @@ void samples_before(struct sample_pass *pass, uint32_t location, int64_t until_n
 void samples_end(struct sample_pass *pass);
 
 /*
- * unwind.c: the callers of samples that came with their stacks, of all ranks in the order of their messages.
- * They become sites. The number of each sample's callers goes to a file, from the rank's UNWOUND on; -1: there
- * are no samples.
+ * unwind.c: the callers of samples that came with their stacks, of all ranks in the order of their
+ * messages. They become sites. The number of each sample's callers goes to a file, from the rank's
+ * UNWOUND on; -1: there are no samples.
  */
 int unwind_samples(struct input *input);
 /* Callers that were found so take the place of those that frame pointers led to. */

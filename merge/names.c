@@ -27,7 +27,8 @@ struct symbols {
 	GElf_Addr bias;		/* offset within the module -> address that libdw gave it */
 };
 
-/* The path stands in a trace and may name anything: only of files it is known that opening does no harm. */
+/* The path stands in a trace and may name anything: only of files it is known that opening does no
+ * harm. */
 static int
 open_file(const char *path)
 {
@@ -64,7 +65,8 @@ symbols_open(const struct module *module)
 	size = dwfl_module_build_id(symbols->module, &bits, &at);
 	if (module->build_id_size > 0 && (size != (int)module->build_id_size ||
 	    memcmp(bits, module->build_id, (size_t)size) != 0)) {
-		note("%s: not the file that was recorded; its functions are not named", module->path);
+		note("%s: not the file that was recorded; its functions are not named",
+		    module->path);
 		goto unknown;
 	}
 	return symbols;
@@ -76,8 +78,8 @@ unknown:
 }
 
 /*
- * A procedure of a Fortran module, as MODULE::PROCEDURE; NULL for any other name. Compilers write it as
- * __MODULE_MOD_PROCEDURE (GNU), MODULE_mp_PROCEDURE_ (Intel) or _QMMODULEPPROCEDURE (LLVM).
+ * A procedure of a Fortran module, as MODULE::PROCEDURE; NULL for any other name. Compilers write
+ * it as __MODULE_MOD_PROCEDURE (GNU), MODULE_mp_PROCEDURE_ (Intel) or _QMMODULEPPROCEDURE (LLVM).
  */
 static char *
 module_procedure(const char *name)
@@ -94,13 +96,14 @@ module_procedure(const char *name)
 
 		if (strncmp(name, forms[i].before, before) != 0 || size < before + behind ||
 		    strcmp(name + size - behind, forms[i].behind) != 0 ||
-		    (between = strstr(name + before, forms[i].between)) == NULL || between == name + before)
+		    (between = strstr(name + before, forms[i].between)) == NULL || between == name +
+		    before)
 			continue;
 		procedure = between + strlen(forms[i].between);
 		if (procedure >= name + size - behind)
 			continue;
-		if (asprintf(&text, "%.*s::%.*s", (int)(between - name - (ptrdiff_t)before), name + before,
-		    (int)(name + size - behind - procedure), procedure) < 0)
+		if (asprintf(&text, "%.*s::%.*s", (int)(between - name - (ptrdiff_t)before),
+		    name + before, (int)(name + size - behind - procedure), procedure) < 0)
 			die("out of memory");
 		return text;
 	}
@@ -159,11 +162,13 @@ static void
 find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
 {
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL, *outer = NULL;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL,
+	    *outer = NULL;
 	int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0, line = 0;
 	char *file = NULL;
 
-	/* The scopes around an inlined function are those of its source, not of where it was put. */
+	/* The scopes around an inlined function are those of its source, not of where it was
+	 * put. */
 	count = count > 0 ? dwarf_getscopes_die(&scopes[0], &outer) : 0;
 	for (int i = 0; i < count; i++) {
 		int tag = dwarf_tag(&outer[i]);
@@ -202,7 +207,8 @@ symbols_find(struct symbols *symbols, uint64_t offset, struct place *place)
 	int number;
 
 	find_functions(symbols->module, address, place);
-	if (place->function == NULL && (name = dwfl_module_addrname(symbols->module, address)) != NULL)
+	if (place->function == NULL && (name = dwfl_module_addrname(symbols->module,
+	    address)) != NULL)
 		place->function = readable(name);
 	if (line != NULL && (file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)) != NULL) {
 		place->file = need(strdup(file));

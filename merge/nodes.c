@@ -9,7 +9,8 @@ void
 nodes_begin(struct nodes *n)
 {
 	*n = (struct nodes){ .nodes = { .bytes = sizeof(struct node) },
-	    .sources = { .bytes = sizeof(struct sender) }, .waits = { .bytes = sizeof(struct wait) } };
+	    .sources = { .bytes = sizeof(struct sender) },
+	    .waits = { .bytes = sizeof(struct wait) } };
 }
 
 void
@@ -93,7 +94,8 @@ nodes_take_calls(const struct graph_input *graph)
 	const struct calls *calls = &graph->calls;
 
 	for (size_t i = 0; i < calls->count; i++) {
-		struct event_row *row = window_change(&graph->window, calls->location, calls->first + i);
+		struct event_row *row = window_change(&graph->window, calls->location,
+		    calls->first + i);
 
 		row->bytes_sent = calls->bytes_sent[i];
 		row->bytes_received = calls->bytes_received[i];
@@ -142,8 +144,8 @@ drop_without_bytes(struct nodes *n, enum call_class class)
 		return;
 	for (size_t g = 0; g < n->needs.count; g++) {
 		struct need *need = &n->needs.groups[g];
-		uint32_t sources = with_more(n, n->needs.sources + need->source, need->source_count, true,
-		    0);
+		uint32_t sources = with_more(n, n->needs.sources + need->source, need->source_count,
+		    true, 0);
 		uint32_t users = with_more(n, n->needs.dependents + need->dependent,
 		    need->dependent_count, false, 0);
 
@@ -178,10 +180,11 @@ amounts_of(const struct nodes *n, const uint32_t *members, uint32_t count, bool 
 
 /*
  * Where each pair of members exchanges its own number of bytes, or none, a trace has only what each
- * sent and got in all. Of R bytes that one got, those not from a certain other, who sent S, are from
- * the rest, who sent T - S, of T in all. So with R + S > T that other is among those it got from, and
- * otherwise all could have come without it. Two such pairs always have the sender or the receiver in
- * common, for all R, and all S, make up T: so they are who has enough for the one with most.
+ * sent and got in all. Of R bytes that one got, those not from a certain other, who sent S, are
+ * from the rest, who sent T - S, of T in all. So with R + S > T that other is among those it got
+ * from, and otherwise all could have come without it. Two such pairs always have the sender or the
+ * receiver in common, for all R, and all S, make up T: so they are who has enough for the one with
+ * most.
  */
 static void
 keep_sure_needs(struct nodes *n)
@@ -194,7 +197,8 @@ keep_sure_needs(struct nodes *n)
 		struct amounts got = amounts_of(n, dependents, need->dependent_count, false);
 		uint64_t all = sent.sum > got.sum ? sent.sum : got.sum;
 
-		need->source_count = with_more(n, sources, need->source_count, true, all - got.most);
+		need->source_count = with_more(n, sources, need->source_count, true,
+		    all - got.most);
 		need->dependent_count = with_more(n, dependents, need->dependent_count, false,
 		    all - sent.most);
 	}

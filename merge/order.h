@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Replays the trace in an order in which every event comes behind those that it depends on, whatever the
- * clocks say. lp-graph matches: this process writes the trace to it, as corrected so far, and reads the
- * graph back. That takes up to five passes over one run, each with new corrections, and so cannot be a
- * pipe before lp-merge. Memory: rows that lp-graph has not settled, and messages in flight.
+ * Replays the trace in an order in which every event comes behind those that it depends on,
+ * whatever the clocks say. lp-graph matches: this process writes the trace to it, as corrected so
+ * far, and reads the graph back. That takes up to five passes over one run, each with new
+ * corrections, and so cannot be a pipe before lp-merge. Memory: rows that lp-graph has not settled,
+ * and messages in flight.
  */
 #ifndef ORDER_H
 #define ORDER_H
@@ -24,15 +25,16 @@ struct sender {
 };
 
 /*
- * Receives wait for all sources of a node, and for all of the node that it is chained to. It keeps the latest
- * enter and the latest of any other location, since nobody waits for itself.
+ * Receives wait for all sources of a node, and for all of the node that it is chained to. It keeps
+ * the latest enter and the latest of any other location, since nobody waits for itself.
  */
 struct node {
 	uint32_t sources;
 	uint32_t pending;	/* sources to come, and the earlier node */
 	uint32_t users;		/* calls that wait for it and have not left; the later node */
 	uint32_t earlier, later;	/* chained: it needs, and is needed */
-	uint32_t blocked;	/* 1 + a location that stands at it, which names the next; 0: no more */
+	/* 1 + a location that stands at it, which names the next; 0: no more */
+	uint32_t blocked;
 	uint32_t latest_location;
 	int64_t latest_ns, second_ns;
 	int64_t limit_ns;	/* for the visitor */
@@ -51,7 +53,8 @@ struct visitor {
 	bool tell;		/* notes on standard error, once a trace is enough */
 	/* The time of an event that others depend on. */
 	int64_t (*enter)(void *context, const struct sender *source);
-	/* A call leaves that had to wait for the node; SOURCES is the pool that the node's are in. */
+	/* A call leaves that had to wait for the node; SOURCES is the pool that the node's are
+	 * in. */
 	void (*leave)(void *context, uint32_t location, uint64_t event, int64_t at_ns,
 	    struct node *node, const struct sender *sources);
 	/* All calls that waited for the node have left. NULL: not of interest. */
@@ -77,7 +80,8 @@ void matched_open(struct matched *matched, struct input *input, size_t row_bytes
 bool matched_next(struct matched *matched, enum graph_item *item);
 void matched_close(struct matched *matched);
 
-/* ---- nodes.c: matched messages and collectives, between enters and the leaves that wait for them ---- */
+/* ---- nodes.c: matched messages and collectives, between enters and the leaves that wait for them
+ * ---- */
 
 /* A node that a row waits for. */
 struct wait {
@@ -137,7 +141,8 @@ node_at(const struct nodes *nodes, uint32_t number)
 struct latencies {
 	struct input *input;
 	struct pairs *pairs;
-	uint64_t *reversed;	/* by rank: receives and members of collectives that end too early */
+	/* by rank: receives and members of collectives that end too early */
+	uint64_t *reversed;
 	uint64_t reversed_count;	/* of all ranks */
 	int64_t least_ns;	/* of all pairs of clocks; 0 where there are no messages */
 };

@@ -33,7 +33,8 @@ first_moved_ns(const struct input *input)
 	const struct thread *thread;
 
 	for (uint32_t l = 0; l < input->location_count; l++)
-		if ((thread = thread_of(input, l)) != NULL && event_ns(input, l, 0, thread->begin_ns) < first_ns)
+		if ((thread = thread_of(input, l)) != NULL && event_ns(input, l, 0,
+		    thread->begin_ns) < first_ns)
 			first_ns = event_ns(input, l, 0, thread->begin_ns);
 	return first_ns == INT64_MAX ? 0 : first_ns;
 }
@@ -87,10 +88,11 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, boo
 		put_uint(out, "rows", followed ? 0 : rank->rows + last_rows(rank));
 		put_bool(out, "ended", followed || rank->ended);
 		put_int(out, "offset_ns", rank->rows > 0 ?
-		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns - moved_ns : 0);
+		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns - moved_ns :
+		    0);
 		put_int(out, "drift_ppb", (int64_t)(c->drift * 1e9));
-		put_int(out, "error_ns", rank->rows > 0 ? correction_error_ns(c, rank->begin_ns, rank->end_ns) :
-		    c->error_ns);
+		put_int(out, "error_ns", rank->rows > 0 ? correction_error_ns(c, rank->begin_ns,
+		    rank->end_ns) : c->error_ns);
 		if (shifted) {
 			put_uint(out, "reversed", rank->reversed);
 			put_uint(out, "reversed_left", rank->reversed_left);
@@ -143,7 +145,8 @@ struct output {
 	struct input *input;
 	int64_t moved_ns;	/* by what all is moved */
 	struct sample_pass samples;
-	struct moves *moves;	/* by location: the leave of its last row; NULL: no samples, or no shifts */
+	/* by location: the leave of its last row; NULL: no samples, or no shifts */
+	struct moves *moves;
 	int64_t end_ns;		/* of the run, in the trace */
 	int64_t *before_ns;	/* enters and leaves of a block, before shifts */
 	size_t before_capacity;
@@ -152,18 +155,21 @@ struct output {
 static const int64_t *
 keep_times(struct output *o, const struct calls *calls)
 {
-	o->before_ns = grow(o->before_ns, &o->before_capacity, 2 * calls->count, sizeof *o->before_ns);
+	o->before_ns = grow(o->before_ns, &o->before_capacity, 2 * calls->count,
+	    sizeof *o->before_ns);
 	memcpy(o->before_ns, calls->enter_ns, calls->count * sizeof *o->before_ns);
 	memcpy(o->before_ns + calls->count, calls->leave_ns, calls->count * sizeof *o->before_ns);
 	return o->before_ns;
 }
 
-/* The block, with the samples that belong before it; it is the location's last where UNTIL_NS says so. */
+/* The block, with the samples that belong before it; it is the location's last where UNTIL_NS says
+ * so. */
 static void
 shift_block(struct output *o, struct calls *calls, int64_t until_ns)
 {
 	const struct shift *shift = shift_of(o->input, calls->location);
-	struct moves none = { 0 }, *moves = o->moves != NULL && shift != NULL ? &o->moves[calls->location] : &none;
+	struct moves none = { 0 }, *moves = o->moves != NULL && shift != NULL ?
+	    &o->moves[calls->location] : &none;
 
 	if (moves != &none) {
 		moves->enter_ns = keep_times(o, calls);
@@ -182,7 +188,8 @@ shift_block(struct output *o, struct calls *calls, int64_t until_ns)
 	moves->begun = true;
 }
 
-/* All ranks of the world are in MPI_Init and MPI_Finalize; where there is one world, that goes without saying. */
+/* All ranks of the world are in MPI_Init and MPI_Finalize; where there is one world, that goes
+ * without saying. */
 static void
 frame_world(struct calls *calls)
 {
@@ -225,7 +232,8 @@ output_rows(struct writer *out, const struct input *input, struct calls *calls)
 		frame_world(calls);
 	map_column(calls->comm, calls->count, rank->comm_map, rank->comm_map_size);
 	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
-	for (size_t i = 0; i < calls->count; i++)	/* the first thread's location is the rank */
+	/* the first thread's location is the rank */
+	for (size_t i = 0; i < calls->count; i++)
 		if (calls->request_at[i] == 1)
 			calls->request_at[i] = (uint32_t)number + 1;
 		else if (calls->request_at[i] > 1)

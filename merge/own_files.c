@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file that several processes see, of one host or by a network file system, is one: it has the same name, number,
- * size and time for all of them. The first process that sees it reads it.
+ * A file that several processes see, of one host or by a network file system, is one: it has the
+ * same name, number, size and time for all of them. The first process that sees it reads it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,10 @@
 enum { COPIED = 1 << 20 };	/* bytes of a file at once */
 
 struct seen {
-	uint64_t name, number, size, time_ns;	/* name: a hash of its last part; 0: the slot is free */
-	uint64_t place;				/* among all that the processes see, one process after the other */
+	/* name: a hash of its last part; 0: the slot is free */
+	uint64_t name, number, size, time_ns;
+	/* among all that the processes see, one process after the other */
+	uint64_t place;
 };
 
 #define HASH(s) mix((s)->name ^ (s)->number, (s)->size ^ (s)->time_ns)
@@ -39,7 +41,8 @@ see(const char *file)
 	if (stat(file, &status) == 0) {		/* else reading it will say why not */
 		seen.number = status.st_ino;
 		seen.size = (uint64_t)status.st_size;
-		seen.time_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+		seen.time_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+		    (uint64_t)status.st_mtim.tv_nsec;
 	}
 	return seen;
 }
@@ -104,7 +107,8 @@ divide_files(struct input *input, const struct team *team)
 
 /* All get the bytes of the file, bit by bit; those who want them keep them at OFFSET. Its size. */
 static uint64_t
-copy_file(const char *file, bool own, const struct team *team, int spool, bool wanted, uint64_t offset)
+copy_file(const char *file, bool own, const struct team *team, int spool, bool wanted,
+    uint64_t offset)
 {
 	static char piece[COPIED];
 	const int fd = own ? open(file, O_RDONLY | O_CLOEXEC) : -1;
@@ -137,7 +141,8 @@ copy_file(const char *file, bool own, const struct team *team, int spool, bool w
 void
 files_to_all(struct input *input, const struct team *team)
 {
-	const bool reads = team->rank == 0 || input->sampled;	/* stacks are unwound by all; the rest is the first one's */
+	/* stacks are unwound by all; the rest is the first one's */
+	const bool reads = team->rank == 0 || input->sampled;
 	const int spool = reads ? spool_open() : -1;
 	uint64_t offset = 0;
 	char *name;
@@ -150,7 +155,8 @@ files_to_all(struct input *input, const struct team *team)
 
 		for (size_t i = 0; rank->present && i < rank->segments_count; i++) {
 			struct raw_segment *segment = &rank->segments[i];
-			const uint64_t size = copy_file(segment->file, own, team, spool, wanted, offset);
+			const uint64_t size = copy_file(segment->file, own, team, spool, wanted,
+			    offset);
 
 			if (!wanted)
 				continue;

@@ -65,7 +65,8 @@ node_leave(struct replay *r, uint32_t number)
 		uint32_t earlier = node->earlier;
 
 		if (r->visitor->done != NULL)
-			r->visitor->done(r->visitor->context, node, (struct sender *)r->nodes.sources.items);
+			r->visitor->done(r->visitor->context, node,
+			    (struct sender *)r->nodes.sources.items);
 		if (earlier != NONE && node->limit_ns < node_at(&r->nodes, earlier)->limit_ns)
 			node_at(&r->nodes, earlier)->limit_ns = node->limit_ns;
 		for (uint32_t s = node->sources, next; s != NONE; s = next) {
@@ -152,8 +153,8 @@ call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, b
 			pool_give(&r->nodes.waits, number);
 			if (node->pending > 0)
 				continue;	/* the node stays: its sources will come */
-			r->visitor->leave(r->visitor->context, location, 2 * begin + 1, leave_ns, node,
-			    (struct sender *)r->nodes.sources.items);
+			r->visitor->leave(r->visitor->context, location, 2 * begin + 1, leave_ns,
+			    node, (struct sender *)r->nodes.sources.items);
 			node_leave(r, of);
 		}
 	}
@@ -169,7 +170,8 @@ advance(struct replay *r, uint32_t location, bool forced)
 	const struct event_row *row;
 
 	while (end <= lane->settled &&
-	    (row = window_row(&r->matched.graph.window, location, end)) != NULL && row->row.part > 0)
+	    (row = window_row(&r->matched.graph.window, location, end)) != NULL &&
+	    row->row.part > 0)
 		end++;
 	if (end > lane->settled)
 		return false;
@@ -199,7 +201,8 @@ static void
 settle(struct replay *r, const uint64_t *seqs)
 {
 	for (uint32_t l = 0; l < r->matched.graph.known.location_count; l++) {
-		r->lanes[l].settled = seqs != NULL ? seqs[l] : window_end(&r->matched.graph.window, l);
+		r->lanes[l].settled = seqs != NULL ? seqs[l] : window_end(&r->matched.graph.window,
+		    l);
 		enqueue(r, l);
 	}
 	run(r);
@@ -218,8 +221,8 @@ unblock(struct replay *r, uint32_t location)
 }
 
 /*
- * All rows are settled, so who still stands waits in a circle: the earliest of them goes on. Returns
- * how many had to.
+ * All rows are settled, so who still stands waits in a circle: the earliest of them goes on.
+ * Returns how many had to.
  */
 static uint64_t
 break_circles(struct replay *r)
@@ -244,8 +247,8 @@ break_circles(struct replay *r)
 		if (first == UINT32_MAX)
 			return count;
 		if (count++ == 0 && r->visitor->tell)
-			note("rank %d, row %llu: waits in a circle of calls; its clock is not corrected there",
-			    (int)r->matched.graph.known.location_rank[first],
+			note("rank %d, row %llu: waits in a circle of calls; its clock is not "
+			    "corrected there", (int)r->matched.graph.known.location_rank[first],
 			    (unsigned long long)r->lanes[first].next);
 		unblock(r, first);
 		advance(r, first, true);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The samples and switches of all ranks, on the one clock, each before the calls that it was taken before. A rank's
- * trace is read ahead of its calls until the rings had been read later than the last leave that goes
- * out; what was taken after that leave is kept till then.
+ * The samples and switches of all ranks, on the one clock, each before the calls that it was taken
+ * before. A rank's trace is read ahead of its calls until the rings had been read later than the
+ * last leave that goes out; what was taken after that leave is kept till then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ struct queue {
 
 struct rank_samples {
 	uint64_t offset;		/* where nobody has looked yet */
-	uint64_t unwound;		/* samples with stacks so far, in the file of their callers */
+	/* samples with stacks so far, in the file of their callers */
+	uint64_t unwound;
 	int64_t until_ns;		/* all before this have been read; own clock */
 	bool ended;
 	struct queue *queues;
@@ -57,9 +58,9 @@ queue_of(struct rank_samples *of, const struct samples *block)
 			return &of->queues[i];
 	}
 	of->queues = grow(of->queues, &of->capacity, of->count + 1, sizeof *of->queues);
-	of->queues[of->count] = (struct queue){ .floor_ns = INT64_MIN, .told_ns = INT64_MIN, .left = { .location = block->location,
-	    .worker = block->worker, .switches = block->switches, .clock = block->clock,
-	    .from_ns = block->from_ns } };
+	of->queues[of->count] = (struct queue){ .floor_ns = INT64_MIN, .told_ns = INT64_MIN,
+	    .left = { .location = block->location, .worker = block->worker,
+	    .switches = block->switches, .clock = block->clock, .from_ns = block->from_ns } };
 	return &of->queues[of->count++];
 }
 
@@ -84,7 +85,8 @@ append_block(struct queue *queue, const struct samples *block)
 		char *values = samples_column(left, c, &width);
 
 		if (values != NULL && block->count > 0)
-			memcpy(values + left->count * width, samples_column(block, c, &width), block->count * width);
+			memcpy(values + left->count * width, samples_column(block, c, &width),
+			    block->count * width);
 	}
 	left->count += block->count;
 	left->period_ns = block->period_ns;
@@ -102,7 +104,8 @@ not_before(struct queue *queue, int64_t ns)
 }
 
 static void
-take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number, const struct message *message)
+take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
+    const struct message *message)
 {
 	const struct rank *rank = &pass->input->ranks[number];
 	struct samples *block = &pass->block;
@@ -174,19 +177,22 @@ move_along(const struct moves *moves, int64_t *times_ns, size_t count)
 		int64_t end_ns, end_moved_ns;
 
 		/* Enters and leaves in turn; those of a part are those of its call. */
-		while (at < 2 * moves->count && (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2] <= times_ns[i]) {
+		while (at < 2 * moves->count && (at % 2 == 0 ? moves->enter_ns :
+		    moves->leave_ns)[at / 2] <= times_ns[i]) {
 			from_ns = (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2];
-			moved_ns = (at % 2 == 0 ? moves->moved_enter_ns : moves->moved_leave_ns)[at / 2];
+			moved_ns = (at % 2 == 0 ? moves->moved_enter_ns :
+			    moves->moved_leave_ns)[at / 2];
 			begun = true;
 			at++;
 		}
 		if (at == 2 * moves->count || !begun) {
-			times_ns[i] += !begun && at < 2 * moves->count ? moves->moved_enter_ns[0] - moves->enter_ns[0] :
-			    moved_ns - from_ns;
+			times_ns[i] += !begun && at < 2 * moves->count ? moves->moved_enter_ns[0] -
+			    moves->enter_ns[0] : moved_ns - from_ns;
 			continue;
 		}
 		end_ns = (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2];
-		end_moved_ns = (at % 2 == 0 ? moves->moved_enter_ns : moves->moved_leave_ns)[at / 2];
+		end_moved_ns = (at % 2 == 0 ? moves->moved_enter_ns : moves->moved_leave_ns)[at /
+		    2];
 		times_ns[i] = moved_ns + (int64_t)((double)(times_ns[i] - from_ns) *
 		    (double)(end_moved_ns - moved_ns) / (double)(end_ns - from_ns));
 	}
@@ -194,8 +200,8 @@ move_along(const struct moves *moves, int64_t *times_ns, size_t count)
 
 /* Instants of the rank's own clock become those of the trace. */
 static void
-put_on_clock(const struct sample_pass *pass, const struct correction *correction, const struct moves *moves,
-    int64_t *times_ns, size_t count)
+put_on_clock(const struct sample_pass *pass, const struct correction *correction,
+    const struct moves *moves, int64_t *times_ns, size_t count)
 {
 	correct_times(correction, times_ns, count);
 	for (size_t i = 0; i < count; i++)
@@ -221,14 +227,16 @@ cut_interval(struct samples *left, size_t begin, size_t end, int64_t until_ns)
 		char *values = samples_column(left, c, &width);
 
 		if (values != NULL)
-			memmove(values + end * width, values + last * width, (left->count - last) * width);
+			memmove(values + end * width, values + last * width,
+			    (left->count - last) * width);
 	}
 	left->count++;
 	left->end_ns[last] = left->time_ns[end] = until_ns;
 	return end;
 }
 
-/* What was taken before UNTIL; of switches a block that has none tells that the thread stayed on its core. */
+/* What was taken before UNTIL; of switches a block that has none tells that the thread stayed on
+ * its core. */
 static void
 write_queue(struct sample_pass *pass, struct queue *queue, const struct correction *correction,
     int64_t until_ns, const struct moves *moves)
@@ -254,7 +262,8 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 	out.count = end - queue->begin;
 	if (out.switches && until_ns < out.until_ns)
 		out.until_ns = until_ns;
-	if (out.count == 0 && (out.lost == 0 || until_ns < INT64_MAX) && (!out.switches || out.until_ns <= queue->told_ns))
+	if (out.count == 0 && (out.lost == 0 || until_ns < INT64_MAX) && (!out.switches ||
+	    out.until_ns <= queue->told_ns))
 		return;
 	queue->told_ns = out.until_ns;
 	put_on_clock(pass, correction, moves, out.time_ns, out.count);
@@ -271,7 +280,8 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 }
 
 void
-samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns, const struct moves *moves)
+samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
+    const struct moves *moves)
 {
 	const int32_t number = pass->input->location_rank[location];
 	struct rank_samples *of;
@@ -282,7 +292,8 @@ samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns, co
 	read_until(pass, of, number, until_ns);
 	for (size_t i = 0; i < of->count; i++)
 		if (of->queues[i].left.location == location)
-			write_queue(pass, &of->queues[i], &pass->input->ranks[number].correction, until_ns, moves);
+			write_queue(pass, &of->queues[i], &pass->input->ranks[number].correction,
+			    until_ns, moves);
 }
 
 void
@@ -290,12 +301,14 @@ samples_begin(struct sample_pass *pass, struct writer *out, struct source *sourc
 {
 	const struct input *input = source->input;
 
-	*pass = (struct sample_pass){ .input = input, .source = source, .out = out, .moved_ns = moved_ns };
+	*pass = (struct sample_pass){ .input = input, .source = source, .out = out,
+	    .moved_ns = moved_ns };
 	if (!input->sampled)
 		return;
 	pass->ranks = zalloc((size_t)input->rank_count, sizeof *pass->ranks);
 	for (int32_t r = 0; r < input->rank_count; r++) {
-		pass->ranks[r].offset = input->ranks[r].present ? input->ranks[r].segments[0].offset : 0;
+		pass->ranks[r].offset = input->ranks[r].present ?
+		    input->ranks[r].segments[0].offset : 0;
 		pass->ranks[r].until_ns = INT64_MIN;
 		pass->ranks[r].unwound = input->ranks[r].unwound;
 		pass->ranks[r].ended = input->ranks[r].rows == 0;

@@ -45,7 +45,8 @@ plan_shards(const struct input *input, uint32_t count)
 	return plan;
 }
 
-/* All have numbered what is defined alike, in as many messages; how it reads is the first member's. */
+/* All have numbered what is defined alike, in as many messages; how it reads is the first
+ * member's. */
 static void
 share_definitions(struct writer *definitions, const struct team *team)
 {
@@ -58,7 +59,8 @@ share_definitions(struct writer *definitions, const struct team *team)
 	free(bytes);
 }
 
-/* Who writes a shard: where each has files of its own, the one that has its ranks; UINT32_MAX: nobody. */
+/* Who writes a shard: where each has files of its own, the one that has its ranks; UINT32_MAX:
+ * nobody. */
 static uint32_t *
 find_writers(const struct input *input, const struct shard_plan *plan, const struct team *team)
 {
@@ -78,16 +80,16 @@ find_writers(const struct input *input, const struct shard_plan *plan, const str
 		if (!rank->present)
 			continue;
 		if (*of != UINT32_MAX && *of != (uint32_t)rank->holder)
-			die("%s: of node %s, whose other traces are not in the same place", rank->file,
-			    rank->host != NULL ? rank->host : "");
+			die("%s: of node %s, whose other traces are not in the same place",
+			    rank->file, rank->host != NULL ? rank->host : "");
 		*of = (uint32_t)rank->holder;
 	}
 	return writer;
 }
 
 void
-write_shards(struct input *input, const char *folder, uint32_t count, const struct team *team, bool names,
-    int argc, char **argv)
+write_shards(struct input *input, const char *folder, uint32_t count, const struct team *team,
+    bool names, int argc, char **argv)
 {
 	static struct writer definitions;
 	struct shard_plan plan = plan_shards(input, count);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several processes survey a run. Each scans its raw traces and keeps their definitions, as the messages that
- * they are. Then all get these messages and scan them in the order in which one process would have, so that all
- * know the same. Blocks of calls stay in the files; all get the numbers that their reader has found.
+ * Several processes survey a run. Each scans its raw traces and keeps their definitions, as the
+ * messages that they are. Then all get these messages and scan them in the order in which one
+ * process would have, so that all know the same. Blocks of calls stay in the files; all get the
+ * numbers that their reader has found.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,10 +61,11 @@ pack_definitions(const struct input *input, int member, struct surveyed *own, si
 			bytes_add(&all, rank->segments[i].file, strlen(rank->segments[i].file) + 1);
 		}
 		bytes_add(&all, rank->kept.at, rank->kept.count);
-		own[(*count)++] = (struct surveyed){ .rank = r, .holder = member, .order = rank->order,
-		    .bytes = all.count - begin,
-		    .rows = rank->rows, .calls_offset = rank->calls_offset, .begin_ns = rank->begin_ns,
-		    .end_ns = rank->end_ns, .segments = (uint32_t)rank->segments_count, .threads = rank->threads,
+		own[(*count)++] = (struct surveyed){ .rank = r, .holder = member,
+		    .order = rank->order, .bytes = all.count - begin,
+		    .rows = rank->rows, .calls_offset = rank->calls_offset,
+		    .begin_ns = rank->begin_ns, .end_ns = rank->end_ns,
+		    .segments = (uint32_t)rank->segments_count, .threads = rank->threads,
 		    .ended = rank->ended, .sampled = input->sampled };
 	}
 	return all;
@@ -124,7 +126,8 @@ take_names(struct input *input, const char *names, size_t size)
 }
 
 static void
-take_rank(struct input *input, const struct surveyed *from, const char *bytes, const struct thread *threads)
+take_rank(struct input *input, const struct surveyed *from, const char *bytes,
+    const struct thread *threads)
 {
 	const char *at = bytes + from->at, *end = at + from->bytes;
 	struct raw_segment *segments = zalloc(from->segments, sizeof *segments);
@@ -150,7 +153,8 @@ take_rank(struct input *input, const struct surveyed *from, const char *bytes, c
 	input->sampled |= from->sampled;
 }
 
-/* If each has files of its own, the history is that of the lowest rank. Else all have read the first file's. */
+/* If each has files of its own, the history is that of the lowest rank. Else all have read the
+ * first file's. */
 static void
 share_history(struct input *input, const struct team *team, int32_t holder)
 {
@@ -159,7 +163,8 @@ share_history(struct input *input, const struct team *team, int32_t holder)
 	size_t size, count = 0;
 
 	for (size_t i = 0; team->rank == holder && reader_history(input->in, i) != NULL; i++)
-		bytes_add(&own, reader_history(input->in, i), strlen(reader_history(input->in, i)) + 1);
+		bytes_add(&own, reader_history(input->in, i), strlen(reader_history(input->in, i)) +
+		    1);
 	all = team_share(team, own.at, own.count, 1, &size);
 	lines = zalloc(size + 1, sizeof *lines);
 	for (size_t at = 0; at < size; at += strlen(all + at) + 1)
@@ -179,7 +184,8 @@ share_survey(struct input *input, const struct team *team)
 	struct bytes mine = pack_definitions(input, team->rank, own, &count);
 	uint64_t at = 0, thread_at = 0;
 	const struct thread *threads = share_threads(input, team);
-	const char *bytes = team_share(team, mine.at, mine.count, 1, &bytes_size);	/* names of files stay here */
+	/* names of files stay here */
+	const char *bytes = team_share(team, mine.at, mine.count, 1, &bytes_size);
 	const char *names = share_names(input, team, &names_size);
 	const bool died = team_sum(team, input->died) > 0;
 
@@ -191,9 +197,9 @@ share_survey(struct input *input, const struct team *team)
 		thread_at += all[i].threads;
 	}
 	qsort(all, count, sizeof *all, input->holders > 0 ? by_rank : by_order);
-	*input = (struct input){ .in = input->in, .files = input->files, .file_count = input->file_count,
-	    .file_capacity = input->file_capacity, .holders = input->holders, .partial = input->partial,
-	    .died = died };
+	*input = (struct input){ .in = input->in, .files = input->files,
+	    .file_count = input->file_count, .file_capacity = input->file_capacity,
+	    .holders = input->holders, .partial = input->partial, .died = died };
 	if (input->holders > 0 && count > 0)
 		share_history(input, team, all[0].holder);
 	for (int turn = 0; turn < 2; turn++) {		/* one says what is wrong */
@@ -220,7 +226,8 @@ read_header(struct input *input)
 	if (input->file_count == 0) {	/* the others tell all */
 		reader_open(&input->in, "/dev/null", READ_SKIMMING);
 		reader_go_on(input->in, "/dev/null");
-	} else if (reader_open(&input->in, input->files[0], READ_SKIMMING) < 0 || reader_next(input->in, &message) < 0)
+	} else if (reader_open(&input->in, input->files[0], READ_SKIMMING) < 0 ||
+	    reader_next(input->in, &message) < 0)
 		die_input(input->in);
 	reader_leave(input->in);
 }
@@ -233,7 +240,8 @@ first_of(const struct input *input, size_t part, size_t parts)
 
 	for (; first > 0 && first < input->file_count; first++) {
 		const char *slash = strrchr(input->files[first], '/');
-		const char *segment = raw_name_segment(slash != NULL ? slash + 1 : input->files[first]);
+		const char *segment = raw_name_segment(slash != NULL ? slash + 1 :
+		    input->files[first]);
 
 		if (segment == NULL || *segment == '\0')
 			break;
@@ -276,8 +284,8 @@ share_ranks(struct input *input, const struct team *team)
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
 
-		values[r] = (struct corrected){ rank->correction.drift, rank->correction.error_ns, rank->moved_ns,
-		    rank->reversed, rank->reversed_left };
+		values[r] = (struct corrected){ rank->correction.drift, rank->correction.error_ns,
+		    rank->moved_ns, rank->reversed, rank->reversed_left };
 	}
 	team_copy(team, values, (size_t)input->rank_count * sizeof *values);
 	for (int32_t r = 0; r < input->rank_count; r++) {
@@ -295,8 +303,8 @@ share_ranks(struct input *input, const struct team *team)
 static void
 share_knots(struct shift_knots *knots, const struct team *team)
 {
-	struct shift_knot *of_first = team_share(team, knots->at, team->rank == 0 ? knots->count : 0,
-	    sizeof *of_first, &knots->count);
+	struct shift_knot *of_first = team_share(team, knots->at, team->rank == 0 ? knots->count :
+	    0, sizeof *of_first, &knots->count);
 
 	free(knots->at);
 	knots->at = of_first;

@@ -39,7 +39,8 @@ ramp_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 		return to->shift_ns - (to->at_ns - at_ns) / SHIFT_RATE;
 	if (from->at_ns == to->at_ns)
 		return from->shift_ns;
-	/* A product and a quotient that never fall as the time grows, so no two events change places. */
+	/* A product and a quotient that never fall as the time grows, so no two events change
+	 * places. */
 	return from->shift_ns + (int64_t)((double)(to->shift_ns - from->shift_ns) *
 	    (double)(at_ns - from->at_ns) / (double)(to->at_ns - from->at_ns));
 }
@@ -66,7 +67,8 @@ shift_jump(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns)
 	struct shift_knots *jumps = &shift->jumps;
 
 	if (jumps->count > 0 && jumps->at[jumps->count - 1].event == event)
-		jumps->count--;		/* the call ends several receives, and this one comes later */
+		/* the call ends several receives, and this one comes later */
+		jumps->count--;
 	append(jumps, (struct shift_knot){ event, at_ns, shift_ns, false });
 }
 
@@ -115,8 +117,10 @@ shift_ramps(struct shift *shift)
 		    shift->limits.at[limit - 1].event > shift->jumps.at[jump - 1].event);
 		const struct shift_knot *knot = is_limit ? &shift->limits.at[--limit] :
 		    &shift->jumps.at[--jump];
-		const struct shift_knot *to = ramps->count > 0 ? &ramps->at[ramps->count - 1] : NULL;
-		int64_t ramp = to == NULL ? 0 : to->shift_ns - (to->at_ns - knot->at_ns) / SHIFT_RATE;
+		const struct shift_knot *to = ramps->count > 0 ? &ramps->at[ramps->count - 1] :
+		    NULL;
+		int64_t ramp = to == NULL ? 0 : to->shift_ns - (to->at_ns - knot->at_ns) /
+		    SHIFT_RATE;
 
 		if (is_limit ? knot->shift_ns < ramp : knot->shift_ns > ramp)
 			append(ramps, *knot);

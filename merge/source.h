@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of the raw traces by rank and place, in any order; files may be more than can be open. */
+/* Messages of the raw traces by rank and place, in any order; files may be more than can be
+ * open. */
 #ifndef SOURCE_H
 #define SOURCE_H
 

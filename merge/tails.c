@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Raw traces that grow. Each is whole at every instant, so it is only read: nobody waits for the reader, however slow
- * it is, or sees whether it is there.
+ * Raw traces that grow. Each is whole at every instant, so it is only read: nobody waits for the
+ * reader, however slow it is, or sees whether it is there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,8 @@
 enum {
 	ROWS = 1 << 18,		/* of all locations that are read ahead */
 	LEAST_ROWS = 256,	/* of one */
-	SILENCE_S = 600,	/* of all traces, until ranks of other hosts, which cannot be seen, are dead */
+	/* of all traces, until ranks of other hosts, which cannot be seen, are dead */
+	SILENCE_S = 600,
 };
 
 /* ---- files ---- */
@@ -32,7 +33,8 @@ now_ns(void)
 	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* False: it is not there yet. A file stays open, since one that says the same may come in its place. */
+/* False: it is not there yet. A file stays open, since one that says the same may come in its
+ * place. */
 static bool
 open_segment(struct tail *tail)
 {
@@ -48,7 +50,8 @@ open_segment(struct tail *tail)
 		free(segment.path);
 		return false;
 	}
-	tail->segments = grow(tail->segments, &tail->segment_capacity, tail->segment_count + 1, sizeof segment);
+	tail->segments = grow(tail->segments, &tail->segment_capacity, tail->segment_count + 1,
+	    sizeof segment);
 	tail->segments[tail->segment_count++] = segment;
 	tail->offset = 0;
 	return true;
@@ -80,7 +83,8 @@ look_for_traces(struct follow *f)
 			if (asprintf(&tail.path, "%s/%s", f->folder, entries[i]->d_name) < 0)
 				die("out of memory");
 			tail.scan = (struct scan){ .input = f->input, .file = tail.path };
-			f->tails = grow(f->tails, &f->tail_capacity, f->tail_count + 1, sizeof tail);
+			f->tails = grow(f->tails, &f->tail_capacity, f->tail_count + 1,
+			    sizeof tail);
 			f->tails[f->tail_count++] = tail;
 		}
 		free(entries[i]);
@@ -106,7 +110,8 @@ lane_at(struct tail *tail, size_t location)
 {
 	if (location >= tail->lane_count) {
 		tail->lanes = need(realloc(tail->lanes, (location + 1) * sizeof *tail->lanes));
-		memset(&tail->lanes[tail->lane_count], 0, (location + 1 - tail->lane_count) * sizeof *tail->lanes);
+		memset(&tail->lanes[tail->lane_count], 0,
+		    (location + 1 - tail->lane_count) * sizeof *tail->lanes);
 		tail->lane_count = location + 1;
 	}
 	return &tail->lanes[location];
@@ -118,8 +123,8 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 	static const char count_key[] = "\245count\316";
 	struct reader *in = f->input->in;
 	const msgpack_object *open = body_get(message, "open");
-	const unsigned char *count_at = memmem(message->bytes, message->size < 100 ? message->size : 100, count_key,
-	    sizeof count_key - 1);
+	const unsigned char *count_at = memmem(message->bytes, message->size < 100 ? message->size :
+	    100, count_key, sizeof count_key - 1);
 	struct piece piece = { .segment = tail->segment_count - 1, .place = message->offset };
 	int64_t location, first, rows;
 	struct lane *lane;
@@ -131,9 +136,11 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 	lane = lane_at(tail, (size_t)location);
 	piece.first = (uint64_t)first;
 	piece.rows = (uint32_t)rows;
-	if (open != NULL && open->type == MSGPACK_OBJECT_BIN && open->via.bin.size == sizeof lane->open && count_at != NULL) {
+	if (open != NULL && open->type == MSGPACK_OBJECT_BIN &&
+	    open->via.bin.size == sizeof lane->open && count_at != NULL) {
 		piece.count_at = (uint32_t)(count_at - message->bytes) + sizeof count_key - 1;
-		piece.open_at = (uint32_t)((const unsigned char *)open->via.bin.ptr - message->bytes);
+		piece.open_at = (uint32_t)((const unsigned char *)open->via.bin.ptr -
+		    message->bytes);
 	}
 	if (lane->count > 0) {		/* that is full now */
 		struct piece *last = &lane->pieces[lane->begin + lane->count - 1];
@@ -146,7 +153,8 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 		memmove(lane->pieces, lane->pieces + lane->begin, lane->count * sizeof piece);
 		lane->begin = 0;
 	}
-	lane->pieces = grow(lane->pieces, &lane->capacity, lane->begin + lane->count + 1, sizeof piece);
+	lane->pieces = grow(lane->pieces, &lane->capacity, lane->begin + lane->count + 1,
+	    sizeof piece);
 	lane->pieces[lane->begin + lane->count++] = piece;
 }
 
@@ -188,12 +196,14 @@ scan_tail(struct follow *f, struct tail *tail)
 			take(f, tail, &message);
 		}
 		tail->offset = reader_offset(f->input->in);
-		if (is_kind(&message, "end") && body_get(&message, "more") != NULL && !open_segment(tail))
+		if (is_kind(&message, "end") && body_get(&message, "more") != NULL &&
+		    !open_segment(tail))
 			tail->offset -= message.size;	/* once more, when the next one is there */
 	}
 }
 
-/* The last block of a lane, which may have more rows by now, and says what call the thread is in. */
+/* The last block of a lane, which may have more rows by now, and says what call the thread is
+ * in. */
 static void
 look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
 {
@@ -204,12 +214,14 @@ look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
 	lane->open.call = 0;
 	if (piece == NULL || piece->open_at == 0)
 		return;
-	if (pread(fd, count, sizeof count, (off_t)(piece->place + piece->count_at)) == sizeof count &&
-	    big_endian(count, sizeof count) > piece->rows) {
+	if (pread(fd, count, sizeof count,
+	    (off_t)(piece->place + piece->count_at)) == sizeof count && big_endian(count,
+	    sizeof count) > piece->rows) {
 		piece->rows = (uint32_t)big_endian(count, sizeof count);
 		f->moved_ns = now_ns();
 	}
-	if (pread(fd, &lane->open, sizeof lane->open, (off_t)(piece->place + piece->open_at)) != sizeof lane->open)
+	if (pread(fd, &lane->open, sizeof lane->open,
+	    (off_t)(piece->place + piece->open_at)) != sizeof lane->open)
 		lane->open.call = 0;
 }
 
@@ -241,7 +253,8 @@ look_at_processes(struct follow *f)
 	for (size_t i = 0; i < f->tail_count; i++) {
 		struct tail *tail = &f->tails[i];
 
-		tail->gone |= tail->scan.rank != NULL && (tail->scan.rank->ended || !is_alive(f, tail));
+		tail->gone |= tail->scan.rank != NULL && (tail->scan.rank->ended || !is_alive(f,
+		    tail));
 		f->over &= tail->gone;
 	}
 }
@@ -266,7 +279,8 @@ tails_look(struct follow *f)
 
 /* ---- rows ---- */
 
-/* MPI_Finalize has its row while it lasts, and one that stands for several calls takes more of them. */
+/* MPI_Finalize has its row while it lasts, and one that stands for several calls takes more of
+ * them. */
 static bool
 may_change(const struct tail *tail, const struct calls *rows, bool folds)
 {
@@ -289,7 +303,8 @@ drop_last_call(struct calls *rows)
 
 /* Rows of the piece from the next one on, MOST of them if they can be read apart. */
 static void
-read_piece(struct follow *f, struct tail *tail, struct lane *lane, const struct piece *piece, size_t most)
+read_piece(struct follow *f, struct tail *tail, struct lane *lane, const struct piece *piece,
+    size_t most)
 {
 	struct reader *in = f->input->in;
 	const size_t from = (size_t)(lane->next - piece->first), all = piece->rows - from;
@@ -301,7 +316,8 @@ read_piece(struct follow *f, struct tail *tail, struct lane *lane, const struct 
 
 	read_at(f, &tail->segments[piece->segment], piece->place, &message);
 	folds = body_get(&message, "folded") != NULL;
-	if ((narrow = reader_narrow(in, &message, from, count)) < 0 || calls_read(&f->read, in, &message) < 0)
+	if ((narrow = reader_narrow(in, &message, from, count)) < 0 || calls_read(&f->read, in,
+	    &message) < 0)
 		die_input(in);
 	if (narrow == 0) {
 		if (f->read.count < from + all)
@@ -311,7 +327,8 @@ read_piece(struct follow *f, struct tail *tail, struct lane *lane, const struct 
 	}
 	if (count < all && !drop_last_call(&f->read))	/* its parts may follow */
 		read_piece(f, tail, lane, piece, 2 * most);
-	else if (count == all && last && may_change(tail, &f->read, folds) && !drop_last_call(&f->read))
+	else if (count == all && last && may_change(tail, &f->read, folds) &&
+	    !drop_last_call(&f->read))
 		f->read.count = 0;
 }
 
@@ -347,7 +364,8 @@ close_segments(struct tail *tail)
 	size_t needed = tail->segment_count > 0 ? tail->segment_count - 1 : 0;
 
 	for (size_t l = 0; l < tail->lane_count; l++)
-		if (tail->lanes[l].count > 0 && tail->lanes[l].pieces[tail->lanes[l].begin].segment < needed)
+		if (tail->lanes[l].count > 0 &&
+		    tail->lanes[l].pieces[tail->lanes[l].begin].segment < needed)
 			needed = tail->lanes[l].pieces[tail->lanes[l].begin].segment;
 	while (needed-- > 0 && tail->segments[needed].fd >= 0) {
 		close(tail->segments[needed].fd);

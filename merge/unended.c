@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that have left no end: the call that a thread was in becomes its last row, MPI_Recv(open), which lasts until the
- * run ends; a rank that was in none gets a row (killed) there, unless it called MPI_Abort. Traces that do not tell stay as
- * they were.
+ * Ranks that have left no end: the call that a thread was in becomes its last row, MPI_Recv(open),
+ * which lasts until the run ends; a rank that was in none gets a row (killed) there, unless it
+ * called MPI_Abort. Traces that do not tell stay as they were.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +17,13 @@ scan_open(struct scan *scan, const struct message *message, struct thread *threa
 	const msgpack_object *value = body_get(message, "open");
 	struct open_call open;
 
-	if (value == NULL || value->type != MSGPACK_OBJECT_BIN || value->via.bin.size != sizeof open)
+	if (value == NULL || value->type != MSGPACK_OBJECT_BIN ||
+	    value->via.bin.size != sizeof open)
 		return 0;
 	memcpy(&open, value->via.bin.ptr, sizeof open);
 	scan->input->tells_open = true;
-	thread->last = (struct last_row){ .enter_ns = open.enter_ns, .address = open.address, .number = open.call, .comm = open.comm,
+	thread->last = (struct last_row){ .enter_ns = open.enter_ns, .address = open.address,
+	    .number = open.call, .comm = open.comm,
 		.peer = open.peer, .tag = open.tag };
 	return 0;
 }
@@ -47,8 +49,10 @@ site_at(struct rank *rank, const struct last_row *last)
 			return rank->sites[i].site;
 		most = rank->sites[i].site > most ? rank->sites[i].site : most;
 	}
-	rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1, sizeof *rank->sites);
-	rank->sites[rank->site_count++] = (struct raw_site){ .site = most + 1, .call = (uint16_t)last->number,
+	rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1,
+	    sizeof *rank->sites);
+	rank->sites[rank->site_count++] = (struct raw_site){ .site = most + 1,
+	    .call = (uint16_t)last->number,
 		.address = last->address, .modules = rank->module_count };
 	return most + 1;
 }
@@ -59,23 +63,28 @@ is_abort(unsigned call)
 	return strcmp(call_name(call), "MPI_Abort") == 0;
 }
 
-/* Of a thread of which nothing tells where it was, and that may have ended long ago, no row is made. */
+/* Of a thread of which nothing tells where it was, and that may have ended long ago, no row is
+ * made. */
 static void
 find_last(struct input *input, struct rank *rank, struct thread *thread, bool first)
 {
 	struct last_row *last = &thread->last;
-	const unsigned call = last->number <= UINT16_MAX ? reader_calls(input->in)[last->number] : 0;
+	const unsigned call = last->number <= UINT16_MAX ? reader_calls(input->in)[last->number] :
+	    0;
 	char name[80] = "(killed)";
 	int number;
 
-	thread->aborted |= thread->last_number != 0 && is_abort(reader_calls(input->in)[thread->last_number]);
-	if (thread->aborted || thread->rows == 0 || (call == 0 && !first) || call_class(call) == CLASS_FINALIZE)
+	thread->aborted |= thread->last_number != 0 &&
+	    is_abort(reader_calls(input->in)[thread->last_number]);
+	if (thread->aborted || thread->rows == 0 || (call == 0 && !first) ||
+	    call_class(call) == CLASS_FINALIZE)
 		return;
 	last->in_call = call != 0 && last->enter_ns >= thread->end_ns;
 	if (last->in_call)
 		snprintf(name, sizeof name, "%.60s(open)", call_name(call));
 	else
-		*last = (struct last_row){ .enter_ns = thread->end_ns, .peer = NO_PEER, .tag = NO_TAG };
+		*last = (struct last_row){ .enter_ns = thread->end_ns, .peer = NO_PEER,
+		    .tag = NO_TAG };
 	if ((number = call_number(name)) < 0)
 		return;
 	input->used[number] = true;
@@ -150,10 +159,12 @@ stretch_last_row(struct calls *calls, const struct thread *thread, int64_t end_n
 void
 write_unended(struct writer *out, const struct input *input, int64_t end_ns, int64_t moved_ns)
 {
-	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false, true, 0 },
+	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false,
+	    true, 0 },
 		number_type = { 4, false, true, 0 };
 	int64_t *since_ns = zalloc(input->location_count, sizeof *since_ns);
-	uint32_t *locations = zalloc(input->location_count, sizeof *locations), *sites = zalloc(input->location_count, sizeof *sites);
+	uint32_t *locations = zalloc(input->location_count, sizeof *locations),
+	    *sites = zalloc(input->location_count, sizeof *sites);
 	uint16_t *calls = zalloc(input->location_count, sizeof *calls);
 	bool known = false;
 	size_t count = 0;
@@ -162,14 +173,17 @@ write_unended(struct writer *out, const struct input *input, int64_t end_ns, int
 		const struct thread *thread = thread_of(input, l);
 		const struct rank *rank = &input->ranks[input->location_rank[l]];
 
-		if (thread == NULL || (thread->last.call == 0 && !(thread->aborted && input->tells_open)))
+		if (thread == NULL || (thread->last.call == 0 && !(thread->aborted &&
+		    input->tells_open)))
 			continue;
 		known |= rank->died_ns != 0;
 		locations[count] = l;
 		since_ns[count] = event_ns(input, l, 2 * thread->rows - 1,
 		    thread->aborted ? thread->end_ns : thread->last.since_ns) - moved_ns;
-		calls[count] = thread->aborted ? (uint16_t)call_number("MPI_Abort") : thread->last.call;
-		sites[count++] = thread->last.site < rank->site_map_size ? rank->site_map[thread->last.site] : 0;
+		calls[count] = thread->aborted ? (uint16_t)call_number("MPI_Abort") :
+		    thread->last.call;
+		sites[count++] = thread->last.site < rank->site_map_size ?
+		    rank->site_map[thread->last.site] : 0;
 	}
 	if (count > 0) {
 		message_begin(out, "unended", 7);

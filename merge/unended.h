@@ -4,7 +4,8 @@
 
 #include "scan.h"
 
-/* From raw traces: the open call of a block or a message of its own; and when the rank died. 0 or -1. */
+/* From raw traces: the open call of a block or a message of its own; and when the rank died. 0 or
+ * -1. */
 /* Is CALL MPI_Abort, which does not return though its row says so? */
 bool is_abort(unsigned call);
 int scan_open(struct scan *scan, const struct message *message, struct thread *thread);
@@ -16,7 +17,8 @@ void find_last_rows(struct input *input);
 uint64_t last_rows(const struct rank *rank);
 /* Its last leave, or later, on its own clock, where it has such a row. */
 int64_t end_of_thread(const struct rank *rank, const struct thread *thread);
-/* Adds the thread's, if it has one, behind its last block, on its own clock; then it lasts until END_NS of the trace. */
+/* Adds the thread's, if it has one, behind its last block, on its own clock; then it lasts until
+ * END_NS of the trace. */
 void add_last_row(struct calls *calls, const struct thread *thread);
 void stretch_last_row(struct calls *calls, const struct thread *thread, int64_t end_ns);
 /* Who was where. */

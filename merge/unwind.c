@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who called where a sample was taken: from the registers and the top of the stack that came with it, by
- * libdw, which reads the program's tables for exceptions (or its debug information). Frame pointers are not
- * needed. The callers found become sites of the rank, like those that its recorder told; which they are of
- * which sample is kept in a file until the samples are written.
+ * Who called where a sample was taken: from the registers and the top of the stack that came with
+ * it, by libdw, which reads the program's tables for exceptions (or its debug information). Frame
+ * pointers are not needed. The callers found become sites of the rank, like those that its recorder
+ * told; which they are of which sample is kept in a file until the samples are written.
  *
- * Memory: a rank's modules as libdw has them, the places and stacks that were found, and one message.
+ * Memory: a rank's modules as libdw has them, the places and stacks that were found, and one
+ * message.
  */
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -42,7 +43,8 @@ hash_frames(const struct found *found)
 	memcmp((a)->frames, (b)->frames, (a)->depth * sizeof *(a)->frames) == 0)
 #define FREE(f) ((f)->frames == NULL)
 #define MAKE_FREE(f) ((f)->frames = NULL)
-HASH_TABLE(found_table, struct found, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE(found_table, struct found, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
 struct unwinder {
 	struct input *input;
@@ -140,9 +142,11 @@ is_recorded(const struct module *module)
 	int fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	const void *bits;
-	ssize_t size = elf != NULL && elf_kind(elf) == ELF_K_ELF ? dwelf_elf_gnu_build_id(elf, &bits) : -1;
+	ssize_t size = elf != NULL && elf_kind(elf) == ELF_K_ELF ? dwelf_elf_gnu_build_id(elf,
+	    &bits) : -1;
 	const bool is = elf != NULL && elf_kind(elf) == ELF_K_ELF && (module->build_id_size == 0 ||
-	    (size == (ssize_t)module->build_id_size && memcmp(bits, module->build_id, (size_t)size) == 0));
+	    (size == (ssize_t)module->build_id_size && memcmp(bits, module->build_id,
+	    (size_t)size) == 0));
 
 	if (elf != NULL)
 		elf_end(elf);
@@ -164,8 +168,8 @@ open_rank(struct unwinder *u)
 		const struct raw_module *raw = &u->rank->modules[m];
 		const struct module *module = &u->input->modules[raw->module];
 
-		known += is_recorded(module) && dwfl_report_elf(u->dwfl, module->path, module->path, -1, raw->base,
-		    true) != NULL;
+		known += is_recorded(module) && dwfl_report_elf(u->dwfl, module->path, module->path,
+		    -1, raw->base, true) != NULL;
 	}
 	if (dwfl_report_end(u->dwfl, NULL, NULL) != 0 || known == 0 ||
 	    !dwfl_attach_state(u->dwfl, NULL, SELF, &thread_callbacks, u)) {
@@ -181,8 +185,10 @@ new_site(struct unwinder *u)
 {
 	struct rank *rank = u->rank;
 
-	rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1, sizeof *rank->sites);
-	rank->sites[rank->site_count] = (struct raw_site){ .site = u->next++, .modules = rank->module_count };
+	rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1,
+	    sizeof *rank->sites);
+	rank->sites[rank->site_count] = (struct raw_site){ .site = u->next++,
+	    .modules = rank->module_count };
 	return &rank->sites[rank->site_count++];
 }
 
@@ -237,7 +243,8 @@ callers_number(struct unwinder *u)
 	site = new_site(u);
 	site->depth = u->depth;
 	site->stack = stack = zalloc(u->depth, sizeof *stack);
-	for (uint32_t i = 0; i < u->depth; i++)		/* which adds sites: SITE and FOUND may be elsewhere */
+	/* which adds sites: SITE and FOUND may be elsewhere */
+	for (uint32_t i = 0; i < u->depth; i++)
 		stack[i] = place_number(u, u->frames[i]);
 	return number;
 }
@@ -254,11 +261,13 @@ unwind_message(struct unwinder *u, struct samples *block, const struct stacks *s
 		u->stack = stacks->stacks + at;
 		u->stack_bytes = stack_bytes(stacks, i);
 		at += u->stack_bytes;
-		memcpy(u->registers, stacks->registers + i * sizeof u->registers, sizeof u->registers);
+		memcpy(u->registers, stacks->registers + i * sizeof u->registers,
+		    sizeof u->registers);
 		u->depth = 0;
 		u->self = true;
 		if (u->dwfl != NULL && u->stack_bytes > 0)
-			dwfl_getthread_frames(u->dwfl, SELF, take_frame, u);	/* as far as it goes */
+			dwfl_getthread_frames(u->dwfl, SELF, take_frame,
+			    u);	/* as far as it goes */
 		callers[i] = callers_number(u);
 	}
 	spool_put(u->spool, callers, block->count * sizeof *callers, u->written * sizeof *callers);
@@ -285,8 +294,9 @@ unwind_rank(struct unwinder *u, struct source *source, int32_t number)
 
 		if (!is_kind(&message, "sampled"))
 			continue;
-		if (reader_verify(source->in, &message) < 0 || samples_read(&block, source->in, &message) < 0 ||
-		    (got = stacks_read(&stacks, source->in, &message, block.count)) < 0)
+		if (reader_verify(source->in, &message) < 0 || samples_read(&block, source->in,
+		    &message) < 0 || (got = stacks_read(&stacks, source->in, &message,
+		    block.count)) < 0)
 			die_input(source->in);
 		if (got == 0)
 			continue;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several MPI_COMM_WORLDs in one trace: of spawned processes, or of runs that connected. Their recorders have not
- * talked to each other, for one of them may not be recorded. Each told how it met another world, and when: the two
- * sides of a meeting are found by what they did (spawn and parent, accept and connect), by the sizes of both groups,
- * by what both call it (port), and where several are alike by their times, if these are of one kernel's clock.
+ * Several MPI_COMM_WORLDs in one trace: of spawned processes, or of runs that connected. Their
+ * recorders have not talked to each other, for one of them may not be recorded. Each told how it
+ * met another world, and when: the two sides of a meeting are found by what they did (spawn and
+ * parent, accept and connect), by the sizes of both groups, by what both call it (port), and where
+ * several are alike by their times, if these are of one kernel's clock.
  *
- * Clocks of two worlds are compared by that of a kernel under which both have ranks. Worlds without a kernel in common
- * take the instant of their meeting for the same, until messages in both directions say better.
+ * Clocks of two worlds are compared by that of a kernel under which both have ranks. Worlds without
+ * a kernel in common take the instant of their meeting for the same, until messages in both
+ * directions say better.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +66,8 @@ name_communicators(struct input *input)
 
 		for (size_t i = 0; i < rank->comm_count; i++) {
 			struct membership *m = &rank->comms[i];
-			const struct membership *from = m->from != 0 ? comm_of(rank, m->from) : NULL;
+			const struct membership *from = m->from != 0 ? comm_of(rank, m->from) :
+			    NULL;
 
 			if (m->joined)
 				continue;
@@ -87,14 +90,16 @@ by_name(const void *left, const void *right)
 	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* The rank's look at the kernel's clock that is nearest to an instant of its own; NULL: there is none. */
+/* The rank's look at the kernel's clock that is nearest to an instant of its own; NULL: there is
+ * none. */
 static const struct kernel_clock *
 kernel_at(const struct rank *rank, int64_t at_ns)
 {
 	const struct kernel_clock *best = NULL;
 
 	for (size_t i = 0; i < rank->kernel_count; i++)
-		if (best == NULL || llabs(rank->kernels[i].at_ns - at_ns) < llabs(best->at_ns - at_ns))
+		if (best == NULL || llabs(rank->kernels[i].at_ns - at_ns) < llabs(best->at_ns -
+		    at_ns))
 			best = &rank->kernels[i];
 	return best;
 }
@@ -106,7 +111,8 @@ half_of(const struct input *input, struct part *parts, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct membership *m = parts[i].of;
-		const struct kernel_clock *kernel = kernel_at(&input->ranks[parts[i].rank], m->at_ns);
+		const struct kernel_clock *kernel = kernel_at(&input->ranks[parts[i].rank],
+		    m->at_ns);
 
 		if (half.port == 0)
 			half.port = m->port;
@@ -131,15 +137,18 @@ find_halves(const struct input *input)
 
 			if (m->met == NULL || m->joined)
 				continue;
-			found.parts = grow(found.parts, &parts, found.part_count + 1, sizeof *found.parts);
+			found.parts = grow(found.parts, &parts, found.part_count + 1,
+			    sizeof *found.parts);
 			found.parts[found.part_count++] = (struct part){ m, r };
 		}
 	if (found.part_count > 0)
 		qsort(found.parts, found.part_count, sizeof *found.parts, by_name);
 	for (size_t i = 0, end = 0; i < found.part_count; i = end) {
-		while (end < found.part_count && found.parts[end].of->name == found.parts[i].of->name)
+		while (end < found.part_count &&
+		    found.parts[end].of->name == found.parts[i].of->name)
 			end++;
-		found.halves = grow(found.halves, &halves, found.half_count + 1, sizeof *found.halves);
+		found.halves = grow(found.halves, &halves, found.half_count + 1,
+		    sizeof *found.halves);
 		found.halves[found.half_count++] = half_of(input, &found.parts[i], end - i);
 	}
 	return found;
@@ -149,7 +158,8 @@ static bool
 may_have_met(const struct half *a, const struct half *b)
 {
 	static const char *const other_side[][2] = { { "spawn", "parent" }, { "parent", "spawn" },
-		{ "accept", "connect" }, { "connect", "accept" }, { "join", "join" }, { "create", "create" } };
+		{ "accept", "connect" }, { "connect", "accept" }, { "join", "join" }, { "create",
+		    "create" } };
 	const struct membership *x = a->parts->of, *y = b->parts->of;
 
 	if (a->joined || b->joined || x->size != y->remote_size || x->remote_size != y->size ||
@@ -203,7 +213,8 @@ join_halves(struct input *input, struct half *a, struct half *b)
 	struct world *later = &input->worlds[input->ranks[b->parts->rank].world];
 	const struct membership *x = a->parts->of, *y = b->parts->of;
 
-	if (later->meets < 0 && later->run != input->worlds[input->ranks[a->parts->rank].world].run) {
+	if (later->meets < 0 &&
+	    later->run != input->worlds[input->ranks[a->parts->rank].world].run) {
 		later->meets = input->ranks[a->parts->rank].world;
 		later->own_rank = b->parts->rank;
 		later->rank = a->parts->rank;
@@ -258,14 +269,15 @@ tell_world(const struct input *input, int32_t w)
 	const struct world *world = &input->worlds[w];
 
 	if (world->meets >= 0)
-		note("%s: ranks %d to %d of the trace are ranks 0 to %d of this MPI_COMM_WORLD", world->file,
-		    (int)world->first, (int)(world->first + world->ranks - 1), (int)(world->ranks - 1));
+		note("%s: ranks %d to %d of the trace are ranks 0 to %d of this MPI_COMM_WORLD",
+		    world->file, (int)world->first, (int)(world->first + world->ranks - 1),
+		    (int)(world->ranks - 1));
 	else if (has_met(input, world))
-		note("%s: which of the others these ranks met is not known: messages with them match nothing",
-		    world->file);
+		note("%s: which of the others these ranks met is not known: messages with them "
+		    "match nothing", world->file);
 	else
-		die("%s:%llu: of another run than %s", world->file, (unsigned long long)world->offset,
-		    input->run_file);
+		die("%s:%llu: of another run than %s", world->file,
+		    (unsigned long long)world->offset, input->run_file);
 }
 
 void
@@ -289,7 +301,8 @@ world_comm(const struct input *input, int32_t world)
 static int64_t
 own_ns(const struct rank *rank, int64_t kernel_ns)
 {
-	const struct kernel_clock *a = kernel_at(rank, kernel_ns - rank->kernels->offset_ns), *b = a;
+	const struct kernel_clock *a = kernel_at(rank, kernel_ns - rank->kernels->offset_ns),
+	    *b = a;
 	double offset_ns = (double)a->offset_ns;
 
 	for (size_t i = 0; i < rank->kernel_count; i++)
@@ -310,9 +323,11 @@ add_knot(struct correction *c, int64_t at_ns, int64_t to_ns)
 	c->knots[c->count++] = (struct knot){ at_ns, to_ns - at_ns };
 }
 
-/* From the clock of a world to that of another one, by ranks under one kernel: the first and the last look of the first. */
+/* From the clock of a world to that of another one, by ranks under one kernel: the first and the
+ * last look of the first. */
 static bool
-compare_kernels(const struct input *input, const struct world *world, const struct world *to, struct correction *c)
+compare_kernels(const struct input *input, const struct world *world, const struct world *to,
+    struct correction *c)
 {
 	for (int32_t r = world->first; r < world->first + world->ranks; r++)
 		for (int32_t s = to->first; s < to->first + to->ranks; s++) {
@@ -327,7 +342,8 @@ compare_kernels(const struct input *input, const struct world *world, const stru
 				if (i > 0 && i + 1 < own->kernel_count)
 					continue;
 				add_knot(c, corrected_ns(&own->correction, k->at_ns),
-				    corrected_ns(&other->correction, own_ns(other, k->at_ns + k->offset_ns)));
+				    corrected_ns(&other->correction, own_ns(other,
+				    k->at_ns + k->offset_ns)));
 			}
 			if (c->count > 1)
 				c->drift = (double)(c->knots[1].offset_ns - c->knots[0].offset_ns) /
@@ -345,9 +361,11 @@ correct_world(struct input *input, const struct world *world, const struct corre
 		struct correction *c = &input->ranks[r].correction;
 		struct knot *knots = zalloc(c->count + by->count, sizeof *knots);
 
-		memcpy(knots, c->count > 0 ? c->knots : by->knots, (c->count > 0 ? c->count : by->count) * sizeof *knots);
+		memcpy(knots, c->count > 0 ? c->knots : by->knots, (c->count > 0 ? c->count :
+		    by->count) * sizeof *knots);
 		for (size_t i = 0; i < c->count; i++)
-			knots[i].offset_ns = corrected_ns(by, knots[i].at_ns + knots[i].offset_ns) - knots[i].at_ns;
+			knots[i].offset_ns = corrected_ns(by, knots[i].at_ns + knots[i].offset_ns) -
+			    knots[i].at_ns;
 		if (c->count == 0)
 			c->count = by->count;
 		c->knots = knots;
@@ -358,7 +376,8 @@ correct_world(struct input *input, const struct world *world, const struct corre
 void
 join_clocks(struct input *input)
 {
-	for (int32_t w = 1; w < input->world_count; w++) {	/* each meets one before it, which is corrected */
+	/* each meets one before it, which is corrected */
+	for (int32_t w = 1; w < input->world_count; w++) {
 		struct world *world = &input->worlds[w];
 		struct correction c = { .known = true };
 		bool compared = false;
@@ -366,8 +385,9 @@ join_clocks(struct input *input)
 		for (int32_t to = 0; to < w && !compared; to++)
 			compared = compare_kernels(input, world, &input->worlds[to], &c);
 		if (!compared && world->meets >= 0) {
-			add_knot(&c, corrected_ns(&input->ranks[world->own_rank].correction, world->own_ns),
-			    corrected_ns(&input->ranks[world->rank].correction, world->at_ns));
+			add_knot(&c, corrected_ns(&input->ranks[world->own_rank].correction,
+			    world->own_ns), corrected_ns(&input->ranks[world->rank].correction,
+			    world->at_ns));
 			world->guessed = true;
 		}
 		if (c.count > 0)
@@ -389,8 +409,9 @@ void
 correct_guessed(struct input *input, struct world *world)
 {
 	if (world->error_ns < 0) {
-		note("%s: on no node of the others, and without messages in both directions: its clock is as when they "
-		    "met, and off by up to the time that the call took", world->file);
+		note("%s: on no node of the others, and without messages in both directions: its "
+		    "clock is as when they met, and off by up to the time that the call took",
+		    world->file);
 		return;
 	}
 	note("%s: on no node of the others: messages tell its clock, within %lld ns", world->file,

@@ -48,11 +48,13 @@ model_us(const struct collective *c, const struct known *known, const struct wir
 	double block = (double)point->bytes;
 	double sent = block * blocks(known->in, point->ranks);
 	double received = block * blocks(known->out, point->ranks);
-	double in = model_bytes(c->phases.in_size, sent, received), out = model_bytes(c->phases.out_size, sent, received);
+	double in = model_bytes(c->phases.in_size, sent, received),
+	    out = model_bytes(c->phases.out_size, sent, received);
 	int64_t inside = point->ranks < w->cpus ? point->ranks : w->cpus;
 	int64_t nodes = (point->ranks + w->cpus - 1) / w->cpus;
-	double us = model_factor(c->phases.in, inside, 0) * (w->local_latency_us + in * w->local_us_per_byte) +
-	    model_factor(c->phases.out, inside, 0) * (w->local_latency_us + out * w->local_us_per_byte);
+	double us = model_factor(c->phases.in, inside, 0) * (w->local_latency_us +
+	    in * w->local_us_per_byte) + model_factor(c->phases.out, inside,
+	    0) * (w->local_latency_us + out * w->local_us_per_byte);
 
 	return us + model_factor(c->phases.in, nodes, 0) * (w->latency_us + in * w->us_per_byte) +
 	    model_factor(c->phases.out, nodes, 0) * (w->latency_us + out * w->us_per_byte);
@@ -71,18 +73,22 @@ error_of(const struct collective *c, const struct known *known, const struct wir
 
 /* Of models that are as good the logarithmic one, with a phase less and the plainer size. */
 static struct collective
-best_model(const struct known *known, const struct wires *w, const struct point *points, size_t count)
+best_model(const struct known *known, const struct wires *w, const struct point *points,
+    size_t count)
 {
 	static const enum model models[] = { MODEL_LOGARITHMIC, MODEL_LINEAR, MODEL_CONSTANT };
-	static const enum size sizes[] = { BYTES_MAX, BYTES_MIN, BYTES_MEAN, BYTES_TWICE_MAX, BYTES_SUM };
+	static const enum size sizes[] = { BYTES_MAX, BYTES_MIN, BYTES_MEAN, BYTES_TWICE_MAX,
+	    BYTES_SUM };
 	enum { MODELS = 3, SIZES = 5 };
 	struct collective best = { .mean_error = INFINITY }, c = { .few = false };
 
 	/* The first have one phase. */
 	for (int i = -MODELS * SIZES; i < MODELS * SIZES * MODELS * SIZES; i++) {
-		int first = i < 0 ? i + MODELS * SIZES : i / (MODELS * SIZES), second = i % (MODELS * SIZES);
+		int first = i < 0 ? i + MODELS * SIZES : i / (MODELS * SIZES),
+		    second = i % (MODELS * SIZES);
 
-		c.phases = (struct phases){ models[first / SIZES], MODEL_NONE, sizes[first % SIZES], BYTES_MAX };
+		c.phases = (struct phases){ models[first / SIZES], MODEL_NONE, sizes[first % SIZES],
+		    BYTES_MAX };
 		if (i >= 0) {
 			c.phases.out = models[second / SIZES];
 			c.phases.out_size = sizes[second % SIZES];
@@ -114,7 +120,8 @@ fit_collectives(struct points *points, const struct wires *wires, struct collect
 			continue;
 		c = best_model(known, wires, first, next - i);
 		c.function = first->function;
-		c.few = next - i <= (c.phases.out == MODEL_NONE ? 2 : 4);	/* a model and a size for each phase */
+		/* a model and a size for each phase */
+		c.few = next - i <= (c.phases.out == MODEL_NONE ? 2 : 4);
 		c.alike = alike;
 		for (size_t k = i; k < next; k++)
 			points->at[k].fitted_us = model_us(&c, known, wires, &points->at[k]);

@@ -17,7 +17,8 @@ enum {
 	MOST_SIZES = 512
 };
 #define RESOLUTION 1e-3		/* relative: finer differences are not looked for */
-#define QUESTION 0.5		/* latencies: who asks before he sends takes this long at the least */
+/* latencies: who asks before he sends takes this long at the least */
+#define QUESTION 0.5
 
 struct sizes {			/* of the ping-pong, ascending */
 	double bytes[MOST_SIZES], us[MOST_SIZES];
@@ -89,7 +90,8 @@ find_cuts(const struct sizes *s, struct cuts *cuts)
 			if (k == 0 && end >= LEAST)
 				cuts->sum[k][end] = fit_line(s, 0, end, false, &line);
 			for (size_t b = k * LEAST; k > 0 && b + LEAST <= end; b++) {
-				double sum = cuts->sum[k - 1][b] + fit_line(s, b, end, false, &line);
+				double sum = cuts->sum[k - 1][b] + fit_line(s, b, end, false,
+				    &line);
 
 				if (sum < cuts->sum[k][end]) {
 					cuts->sum[k][end] = sum;
@@ -117,7 +119,8 @@ jump_us(const struct sizes *s, const struct segment *segments, size_t at)
 
 /* Where else, between the breaks beside it, a break may lie: as good but for STRONG. */
 static void
-find_range(const struct sizes *s, const size_t *breaks, size_t which, double sum, struct pingpong *p)
+find_range(const struct sizes *s, const size_t *breaks, size_t which, double sum,
+    struct pingpong *p)
 {
 	size_t first = breaks[which - 1], end = breaks[which + 1];
 	struct line line;
@@ -164,7 +167,8 @@ find_segments(const struct sizes *s, struct pingpong *p)
 	/* A jump within what the lines miss anyway is none. */
 	largest = 2 * sqrt(sum / (double)s->count);
 	for (size_t k = 1; k < count; k++) {
-		double us = jump_us(s, &p->segments[k - 1], breaks[k]), up = us / s->us[breaks[k] - 1];
+		double us = jump_us(s, &p->segments[k - 1], breaks[k]), up = us / s->us[breaks[k] -
+		    1];
 
 		if (up > largest && us > QUESTION * p->all.latency_us) {
 			largest = up;

@@ -14,9 +14,11 @@
 #include "../base/tool/text.h"
 #include "network.h"
 
-/* The receiver comes three messages late: a sender that waited for it took longer than this many. */
+/* The receiver comes three messages late: a sender that waited for it took longer than this
+ * many. */
 #define WAITED 1.5
-#define NEAR 0.02		/* a limit must bring the error of exchanges and bursts down by so much */
+/* a limit must bring the error of exchanges and bursts down by so much */
+#define NEAR 0.02
 
 static double
 time_of(const struct points *points, const char *function, const struct point *pingpong)
@@ -52,12 +54,14 @@ split_times(struct ends *e)
 			t->send_us = e->at[0].send_us + e->at[0].sent_us;
 			t->receive_us = e->at[0].receive_us;
 		} else {
-			/* Of many messages in a row each end spends no more on one than they take each. */
+			/* Of many messages in a row each end spends no more on one than they take
+			 * each. */
 			t->send_us = fmin(t->send_us, each_of_burst(e, t));
 			t->receive_us = fmin(t->receive_us, each_of_burst(e, t));
 		}
 		t->receive_us = fmin(t->receive_us, t->pingpong_us);
-		/* What both ends spend at one time the sender spends when the message is there already. */
+		/* What both ends spend at one time the sender spends when the message is there
+		 * already. */
 		t->sent_us = fmax(t->send_us + t->receive_us - t->pingpong_us, 0);
 		t->send_us -= t->sent_us;
 		t->way_us = fmax(t->pingpong_us - t->send_us - t->receive_us, 0);
@@ -66,7 +70,8 @@ split_times(struct ends *e)
 	}
 }
 
-/* What an exchange takes without links: each end sends and then receives; rendezvous ones go on meanwhile. */
+/* What an exchange takes without links: each end sends and then receives; rendezvous ones go on
+ * meanwhile. */
 static double
 exchange_us(const struct ends *e, const struct end_times *t)
 {
@@ -88,10 +93,12 @@ held_us(const struct ends *e, const struct end_times *t, int links)
 	if (links == HALF_DUPLEX)
 		us = t->exchange_us > exchange_us(e, t) ?
 		    fmin((t->exchange_us - t->send_us - t->receive_us) / 2, t->way_us) : 0;
-	return links != NO_LINKS && us > 0 && !isinf(us) ? us : 0;	/* nor where it was not measured */
+	/* nor where it was not measured */
+	return links != NO_LINKS && us > 0 && !isinf(us) ? us : 0;
 }
 
-/* What exchanges and bursts of 16 would take with such links, against what they took: mean relative error. */
+/* What exchanges and bursts of 16 would take with such links, against what they took: mean relative
+ * error. */
 static double
 links_error(const struct ends *e, int links)
 {
@@ -138,8 +145,8 @@ fit_ends(const struct points *points, const char *file)
 		t.combine_us = time_of(points, "MPI_Combine", p);
 		t.burst_us = time_of(points, "MPI_Burst", p) * PINGPONG_MESSAGES;
 		if (isnan(t.send_us) || isnan(t.receive_us))
-			die("%s: Send and Recv were not measured at %llu bytes, as Pingpong was", file,
-			    (unsigned long long)p->bytes);
+			die("%s: Send and Recv were not measured at %llu bytes, as Pingpong was",
+			    file, (unsigned long long)p->bytes);
 		if (!e.has_limit && t.send_us > WAITED * t.pingpong_us) {
 			if (e.count == 0)
 				die("%s: even the smallest message waits for its receive", file);
@@ -162,10 +169,12 @@ fit_ends(const struct points *points, const char *file)
 	return e;
 }
 
-/* Sizes nearer to each other than this tell the noise of their times, not what a byte more takes. */
+/* Sizes nearer to each other than this tell the noise of their times, not what a byte more
+ * takes. */
 #define APART 1.25
 
-/* Behind the limit the line through the next two sizes, down to it: no size in between was measured. */
+/* Behind the limit the line through the next two sizes, down to it: no size in between was
+ * measured. */
 static struct end_times
 behind_limit(const struct ends *e, size_t i)
 {
@@ -175,7 +184,8 @@ behind_limit(const struct ends *e, size_t i)
 	while (i + 1 < e->count && (double)e->at[i].bytes < APART * (double)t.bytes)
 		i++;
 	next = e->at[i];
-	back = next.bytes > t.bytes ? (double)(t.bytes - e->below - 1) / (double)(next.bytes - t.bytes) : 0;
+	back = next.bytes > t.bytes ? (double)(t.bytes - e->below - 1) / (double)(next.bytes -
+	    t.bytes) : 0;
 
 	t.way_us -= back * (next.way_us - t.way_us);
 	t.way_us = t.way_us > e->latency_us ? t.way_us : e->latency_us;
@@ -188,12 +198,14 @@ behind_limit(const struct ends *e, size_t i)
 static void
 print_line(struct text *out, const char *where, const struct end_times *t, int links)
 {
-	const struct { const char *what; double us; } lines[] = { { "time", t->way_us }, { "overhead send", t->send_us },
+	const struct { const char *what; double us; } lines[] = { { "time", t->way_us },
+	    { "overhead send", t->send_us },
 		{ "overhead sent", t->sent_us }, { "overhead receive", t->receive_us },
 		{ links == HALF_DUPLEX ? "work" : "gap", t->held_us } };
 
 	for (int i = 0; i < (links == NO_LINKS ? 4 : 5); i++)
-		text_print(out, "%s%s %llu B %.6g us\n", where, lines[i].what, (unsigned long long)t->bytes, lines[i].us);
+		text_print(out, "%s%s %llu B %.6g us\n", where, lines[i].what,
+		    (unsigned long long)t->bytes, lines[i].us);
 }
 
 void
@@ -201,15 +213,16 @@ print_combining(struct text *out, const struct ends *e)
 {
 	for (size_t i = 0; i < e->count; i++)
 		if (!isnan(e->at[i].combine_us))
-			text_print(out, "combining %llu B %.6g us\n", (unsigned long long)e->at[i].bytes,
-			    e->at[i].combine_us);
+			text_print(out, "combining %llu B %.6g us\n",
+			    (unsigned long long)e->at[i].bytes, e->at[i].combine_us);
 }
 
 void
 print_ends(struct text *out, const struct ends *e, const char *where)
 {
 	for (size_t i = 0; i < e->count; i++) {
-		if (e->has_limit && i > 0 && e->at[i].bytes > e->below + 1 && e->at[i - 1].bytes <= e->below) {
+		if (e->has_limit && i > 0 && e->at[i].bytes > e->below + 1 &&
+		    e->at[i - 1].bytes <= e->below) {
 			struct end_times first = behind_limit(e, i);
 
 			print_line(out, where, &first, e->links);

@@ -62,10 +62,12 @@ parse_options(int argc, char **argv)
 	static const char *const forms[] = { "machine", "text", "region", NULL };
 	static const char *const models[] = { "dimemas", "loggp", NULL };
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "memory", required_argument, NULL, 'm' },
+		{ "format", required_argument, NULL, 'F' }, { "memory", required_argument, NULL,
+		'm' },
 		{ "model", required_argument, NULL, 'M' },
 		{ "cpus", required_argument, NULL, 'c' }, { "bytes", required_argument, NULL, 'b' },
-		{ "ranks", required_argument, NULL, 'r' }, { "quantile", required_argument, NULL, 'q' },
+		{ "ranks", required_argument, NULL, 'r' }, { "quantile", required_argument, NULL,
+		'q' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .cpus = 1, .quantile = 0.5, .bytes = { 0, INT64_MAX } };
@@ -106,12 +108,14 @@ make_fit(const struct options *opt)
 	struct wires wires = { .cpus = opt->cpus };
 	int64_t ranks;
 
-	f.pingpong = fit_pingpong(&f.points, opt->files[0] != NULL ? opt->files[0] : "standard input");
+	f.pingpong = fit_pingpong(&f.points, opt->files[0] != NULL ? opt->files[0] :
+	    "standard input");
 	wires.latency_us = f.pingpong.all.latency_us;
 	wires.us_per_byte = f.pingpong.all.us_per_byte;
 	f.local = f.pingpong.all;
 	if (opt->memory != NULL) {
-		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes, opt->quantile);
+		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes,
+		    opt->quantile);
 
 		f.local = fit_pingpong(&inside, opt->memory).all;
 	}
@@ -125,9 +129,11 @@ make_fit(const struct options *opt)
 	return f;
 }
 
-/* NAME 1.5 UNIT # +- 0.1; INVERTED: a time each byte, told as a rate. No more than its error is no value. */
+/* NAME 1.5 UNIT # +- 0.1; INVERTED: a time each byte, told as a rate. No more than its error is no
+ * value. */
 static void
-print_quantity(struct text *out, const char *name, double value, double error, const char *unit, bool inverted)
+print_quantity(struct text *out, const char *name, double value, double error, const char *unit,
+    bool inverted)
 {
 	if (value <= error && error > 0) {
 		text_print(out, "# %s: not fixed by these measurements\n", name);
@@ -160,11 +166,11 @@ print_eager(struct text *out, const struct pingpong *p)
 		text_print(out, "# an eager limit is not visible\neager all\n");
 		return;
 	}
-	text_print(out, "eager %llu B\t# the limit lies above %llu and up to here", (unsigned long long)p->from,
-	    (unsigned long long)p->below);
+	text_print(out, "eager %llu B\t# the limit lies above %llu and up to here",
+	    (unsigned long long)p->from, (unsigned long long)p->below);
 	if (p->below_least != p->below || p->from_most != p->from)
-		text_print(out, "; above %llu and up to %llu is possible", (unsigned long long)p->below_least,
-		    (unsigned long long)p->from_most);
+		text_print(out, "; above %llu and up to %llu is possible",
+		    (unsigned long long)p->below_least, (unsigned long long)p->from_most);
 	text_print(out, "\n");
 }
 
@@ -189,8 +195,9 @@ print_collectives(struct text *out, const struct fit *f)
 
 		text_put(out, "collective ");
 		put_name(out, c->function);
-		text_print(out, " %s %s %s %s\t# ", model_names[c->phases.in], size_names[c->phases.in_size],
-		    model_names[c->phases.out], size_names[c->phases.out_size]);
+		text_print(out, " %s %s %s %s\t# ", model_names[c->phases.in],
+		    size_names[c->phases.in_size], model_names[c->phases.out],
+		    size_names[c->phases.out_size]);
 		if (c->few)
 			text_put(out, "not fixed by so few measurements");
 		else
@@ -205,19 +212,21 @@ print_machine(struct text *out, const struct options *opt, const struct fit *f)
 	const struct pingpong *p = &f->pingpong;
 
 	text_line(out, "# lp-network: %s, a ping-pong of %zu sizes",
-	    f->points.library != NULL ? f->points.library : "a library that is not named", p->count);
-	text_print(out, "# error of latency and bandwidth: mean %.1f %%, most %.1f %% at %llu bytes\n",
-	    100 * p->mean_error, 100 * p->most_error, (unsigned long long)p->most_at);
+	    f->points.library != NULL ? f->points.library : "a library that is not named",
+	    p->count);
+	text_print(out, "# error of latency and bandwidth: mean %.1f %%, most %.1f %% at %llu "
+	    "bytes\n", 100 * p->mean_error, 100 * p->most_error, (unsigned long long)p->most_at);
 	text_print(out, "machine\n");
-	print_quantity(out, "bandwidth", p->all.us_per_byte, p->all.us_per_byte_error, "MB/s", true);
+	print_quantity(out, "bandwidth", p->all.us_per_byte, p->all.us_per_byte_error, "MB/s",
+	    true);
 	print_collectives(out, f);
 	text_print(out, "nodes %lld\ncpus %lld\n", (long long)f->nodes, (long long)opt->cpus);
 	print_quantity(out, "latency", p->all.latency_us, p->all.latency_error_us, "us", false);
 	if (opt->cpus > 1) {	/* else nothing moves in memory */
-		print_quantity(out, "memory latency", f->local.latency_us, f->local.latency_error_us, "us",
-		    false);
-		print_quantity(out, "memory bandwidth", f->local.us_per_byte, f->local.us_per_byte_error,
-		    "MB/s", true);
+		print_quantity(out, "memory latency", f->local.latency_us,
+		    f->local.latency_error_us, "us", false);
+		print_quantity(out, "memory bandwidth", f->local.us_per_byte,
+		    f->local.us_per_byte_error, "MB/s", true);
 	}
 	text_print(out, "mapping %lld\n", (long long)opt->cpus);
 	print_eager(out, p);
@@ -228,7 +237,8 @@ print_machine(struct text *out, const struct options *opt, const struct fit *f)
 static char *
 tables_machine(const struct options *opt, const struct points *points, const struct ends *ends)
 {
-	static const char *const links[LINKS] = { "no links", "links of both directions", "links of one direction" };
+	static const char *const links[LINKS] = { "no links", "links of both directions",
+	    "links of one direction" };
 	static struct text out;
 	char *text = NULL;
 	size_t size = 0;
@@ -255,7 +265,8 @@ tables_machine(const struct options *opt, const struct points *points, const str
 	print_ends(&out, ends, "");
 	print_combining(&out, ends);
 	if (opt->memory != NULL && opt->cpus > 1) {
-		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes, opt->quantile);
+		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes,
+		    opt->quantile);
 		struct ends memory = fit_ends(&inside, opt->memory);
 
 		text_print(&out, "memory latency %.6g us\n", memory.latency_us);
@@ -277,8 +288,8 @@ print_rules(struct text *out, const struct rules *rules)
 
 		text_put(out, "schedule ");
 		put_name(out, r->function);
-		text_print(out, " %s %llu B %lld", schedule_names[r->schedule], (unsigned long long)r->from_bytes,
-		    (long long)r->from_ranks);
+		text_print(out, " %s %llu B %lld", schedule_names[r->schedule],
+		    (unsigned long long)r->from_bytes, (long long)r->from_ranks);
 		if (r->segment > 0)
 			text_print(out, " segment %llu B", (unsigned long long)r->segment);
 		if (r->sizes > 1)	/* of one size some schedule comes close */
@@ -290,7 +301,8 @@ print_rules(struct text *out, const struct rules *rules)
 
 		text_put(out, "beside ");
 		put_name(out, b->function);
-		text_print(out, " %llu B %.6g us %lld\n", (unsigned long long)b->bytes, b->us, (long long)b->ranks);
+		text_print(out, " %llu B %.6g us %lld\n", (unsigned long long)b->bytes, b->us,
+		    (long long)b->ranks);
 	}
 }
 
@@ -329,8 +341,10 @@ print_region(struct text *out, const struct fit *f)
 	table_begin(&table, out, "latency_us\tMB_s\terror");
 	for (int i = -DECADE; i <= DECADE; i++)
 		for (int k = -DECADE; k <= DECADE; k++) {
-			double latency_us = f->pingpong.all.latency_us * pow(10, (double)i / DECADE);
-			double us_per_byte = f->pingpong.all.us_per_byte * pow(10, (double)k / DECADE);
+			double latency_us = f->pingpong.all.latency_us * pow(10, (double)i /
+			    DECADE);
+			double us_per_byte = f->pingpong.all.us_per_byte * pow(10, (double)k /
+			    DECADE);
 			double error = line_error(&f->points, latency_us, us_per_byte);
 
 			if (error > 0.1 || us_per_byte <= 0)
@@ -347,7 +361,8 @@ static void
 use_tables(struct text *out, const struct options *opt)
 {
 	struct points points = read_points(opt->files, opt->bytes, opt->quantile);
-	struct ends ends = fit_ends(&points, opt->files[0] != NULL ? opt->files[0] : "standard input");
+	struct ends ends = fit_ends(&points, opt->files[0] != NULL ? opt->files[0] :
+	    "standard input");
 	char *machine = tables_machine(opt, &points, &ends);
 	struct rules rules = fit_schedules(&points, machine);
 

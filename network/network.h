@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lp-network fits: medians of measured times, a ping-pong's lines, and models of collectives. */
+/* What lp-network fits: medians of measured times, a ping-pong's lines, and models of
+ * collectives. */
 #ifndef NETWORK_H
 #define NETWORK_H
 
@@ -29,7 +30,8 @@ struct range { int64_t least, most; };
 
 enum { MEAN_OF_ALL = -1 };	/* in place of a quantile */
 
-/* Those of SIZES, bytes a block; of repetitions that quantile. FILES end with NULL; none is standard input. */
+/* Those of SIZES, bytes a block; of repetitions that quantile. FILES end with NULL; none is
+ * standard input. */
 struct points read_points(char **files, struct range sizes, double quantile);
 bool is_pingpong(const struct point *point);
 /* Or NULL. */
@@ -89,7 +91,8 @@ struct ends {			/* what a message costs at its ends, and on its way */
 	struct end_times {
 		uint64_t bytes;
 		double pingpong_us, send_us, receive_us, way_us;
-		double sent_us;	/* of what the sender spends, so much once the message is on its way */
+		/* of what the sender spends, so much once the message is on its way */
+		double sent_us;
 		double held_us;	/* of links, where there are any */
 		double exchange_us, burst_us;	/* of a message, of 16; NaN: not measured */
 	double combine_us;	/* of two blocks; NaN: not measured */
@@ -121,7 +124,8 @@ struct rules {
 	} *at;
 	size_t count, capacity;
 	/* What was measured beyond the messages of these schedules, where all wait for all. */
-	struct beside_found { const char *function; int64_t ranks; uint64_t bytes; double us; } *besides;
+	struct beside_found { const char *function; int64_t ranks; uint64_t bytes; double us;
+	    } *besides;
 	size_t beside_count, beside_capacity;
 };
 

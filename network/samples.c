@@ -43,8 +43,8 @@ static struct point *
 add_point(struct points *points, const char *function, int64_t ranks, uint64_t bytes)
 {
 	points->at = grow(points->at, &points->capacity, points->count + 1, sizeof *points->at);
-	points->at[points->count] = (struct point){ .function = need(strdup(function)), .ranks = ranks,
-	    .bytes = bytes, .fitted_us = -1 };
+	points->at[points->count] = (struct point){ .function = need(strdup(function)),
+	    .ranks = ranks, .bytes = bytes, .fitted_us = -1 };
 	return &points->at[points->count++];
 }
 
@@ -89,7 +89,8 @@ take_samples(struct points *points, struct reader *in, const struct message *mes
 	if (body_int(in, message, "bytes", 0, INT64_MAX, &bytes) < 0)
 		die_input(in);
 	ns = quantile_ns(in, message, quantile);
-	if (strcmp(role, "function") == 0 && ns > 0 && bytes >= sizes.least && bytes <= sizes.most) {
+	if (strcmp(role, "function") == 0 && ns > 0 && bytes >= sizes.least &&
+	    bytes <= sizes.most) {
 		point = find_point(points, function, ranks, (uint64_t)bytes);
 		if (point == NULL)
 			point = add_point(points, function, ranks, (uint64_t)bytes);
@@ -155,6 +156,7 @@ read_points(char **files, struct range sizes, double quantile)
 	if (points.count > 0)
 		qsort(points.at, points.count, sizeof *points.at, by_place);
 	for (size_t i = 0; i < points.count; i++)
-		points.at[i].us = median((struct sample){ points.at[i].medians_us, points.at[i].count });
+		points.at[i].us = median((struct sample){ points.at[i].medians_us,
+		    points.at[i].count });
 	return points;
 }

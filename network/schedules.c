@@ -10,7 +10,8 @@
 #include "../base/replay/engine.h"
 #include "network.h"
 
-#define CHANGE 0.05		/* another schedule from some size on must gain so much in relative error */
+/* another schedule from some size on must gain so much in relative error */
+#define CHANGE 0.05
 #define PLAINER 0.01		/* and one in segments so much at each size */
 
 /* Ranks that make one call, again and again. */
@@ -58,12 +59,14 @@ stage_us(struct stage *s, const struct plan *plan)
 		struct op_lane *lane = &e->lanes[r];
 		struct runner *runner = &e->runners[r];
 
-		e->instances[i].members[r] = (struct arrival){ .location = r, .at_ns = -1, .comm_rank = r };
+		e->instances[i].members[r] = (struct arrival){ .location = r, .at_ns = -1,
+		    .comm_rank = r };
 		lane->ops[0] = (struct op){ .act = ACT_COLLECTIVE, .link = i };
 		lane->rows[0] = (struct replay_row){ .member = r };
 		lane->begin = lane->first = 0;
 		lane->count = lane->ready = lane->settled = 1;
-		*runner = (struct runner){ .starved = true, .next = NONE, .rank = r, .cpu_ratio = 1 };
+		*runner = (struct runner){ .starved = true, .next = NONE, .rank = r,
+		    .cpu_ratio = 1 };
 	}
 	engine_run(e);
 	for (uint32_t r = 0; r < s->ranks; r++)
@@ -76,7 +79,8 @@ struct way { enum schedule schedule; uint64_t segment; };
 enum {
 	SEGMENTS = 5,
 	MANY = 1024,		/* more in a block take time, and no library sends them */
-	MOST_MOVES = 1 << 18,	/* of all ranks: some 0.1 s, and that for each size; they grow as ranks squared */
+	/* of all ranks: some 0.1 s, and that for each size; they grow as ranks squared */
+	MOST_MOVES = 1 << 18,
 	MOST_WAYS = SCHEDULES * (1 + SEGMENTS)
 };
 static const uint64_t segments[SEGMENTS] = { 1024, 8192, 32768, 65536, 131072 };
@@ -97,7 +101,8 @@ ways_of(enum operation operation)
 	return ways;
 }
 
-/* Relative errors of all ways at points FIRST to before END, of one function and number of ranks. */
+/* Relative errors of all ways at points FIRST to before END, of one function and number of
+ * ranks. */
 struct trial { double us[MOST_WAYS], error[MOST_WAYS]; };
 
 static struct trial *
@@ -112,8 +117,9 @@ try_all(const struct points *points, size_t first, size_t end, enum operation op
 	for (size_t i = first; i < end; i++)
 		for (size_t w = 0; w < ways->count; w++) {
 			struct trial *t = &trials[i - first];
-			struct plan plan = { .schedule = ways->at[w].schedule, .operation = operation,
-			    .ranks = stage.ranks, .bytes = (double)points->at[i].bytes,
+			struct plan plan = { .schedule = ways->at[w].schedule,
+			    .operation = operation, .ranks = stage.ranks,
+			    .bytes = (double)points->at[i].bytes,
 			    .segment = (double)ways->at[w].segment };
 
 			t->error[w] = INFINITY;
@@ -124,11 +130,13 @@ try_all(const struct points *points, size_t first, size_t end, enum operation op
 				continue;
 			}
 			t->us[w] = stage_us(&stage, &plan);
-			t->error[w] = fabs(t->us[w] / points->at[i].us - 1) + (plan.segment > 0 ? PLAINER : 0);
+			t->error[w] = fabs(t->us[w] / points->at[i].us - 1) + (plan.segment > 0 ?
+			    PLAINER : 0);
 		}
 	if (skipped)
-		note("%s of %lld ranks: schedules of more than %d rounds of all ranks are not tried",
-		    points->at[first].function, (long long)points->at[first].ranks, MOST_MOVES);
+		note("%s of %lld ranks: schedules of more than %d rounds of all ranks are not "
+		    "tried", points->at[first].function, (long long)points->at[first].ranks,
+		    MOST_MOVES);
 	return trials;
 }
 
@@ -172,8 +180,8 @@ add_beside(struct rules *rules, struct point *point, enum operation operation)
 		return;
 	rules->besides = grow(rules->besides, &rules->beside_capacity, rules->beside_count + 1,
 	    sizeof *rules->besides);
-	rules->besides[rules->beside_count++] = (struct beside_found){ point->function, point->ranks,
-	    point->bytes, us > 0 ? us : 0 };
+	rules->besides[rules->beside_count++] = (struct beside_found){ point->function,
+	    point->ranks, point->bytes, us > 0 ? us : 0 };
 	if (us > 0) {
 		point->fitted_us = point->us;
 		point->taken = true;
@@ -181,8 +189,8 @@ add_beside(struct rules *rules, struct point *point, enum operation operation)
 }
 
 static void
-add_rules(struct points *points, size_t first, size_t end, enum operation operation, const char *machine,
-    struct rules *rules)
+add_rules(struct points *points, size_t first, size_t end, enum operation operation,
+    const char *machine, struct rules *rules)
 {
 	size_t count = end - first;
 	const struct ways ways = ways_of(operation);
@@ -196,12 +204,15 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 		if (isinf(trials[i].error[chosen[i]]))
 			continue;	/* none was tried */
 		points->at[first + i].fitted_us = trials[i].us[chosen[i]];
-		if (i == 0 || chosen[i] != chosen[i - 1] || isinf(trials[i - 1].error[chosen[i - 1]])) {
-			rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);
-			rules->at[rules->count++] = (struct rule_found){ .function = points->at[first].function,
+		if (i == 0 || chosen[i] != chosen[i - 1] ||
+		    isinf(trials[i - 1].error[chosen[i - 1]])) {
+			rules->at = grow(rules->at, &rules->capacity, rules->count + 1,
+			    sizeof *rules->at);
+			rules->at[rules->count++] =
+			    (struct rule_found){ .function = points->at[first].function,
 			    .schedule = ways.at[chosen[i]].schedule,
-			    .segment = ways.at[chosen[i]].segment, .from_bytes = i == 0 ? 0 : points->at[first + i].bytes,
-			    .from_ranks = points->at[first].ranks };
+			    .segment = ways.at[chosen[i]].segment, .from_bytes = i == 0 ? 0 :
+			    points->at[first + i].bytes, .from_ranks = points->at[first].ranks };
 		}
 		add_beside(rules, &points->at[first + i], operation);
 		rule = &rules->at[rules->count - 1];
@@ -231,7 +242,8 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 	for (size_t i = 0; i < count; i++) {
 		struct rule_found rule = rules->at[i];
 
-		if (strcmp(rule.function, measured) != 0 || !schedule_fits(rule.schedule, operation))
+		if (strcmp(rule.function, measured) != 0 || !schedule_fits(rule.schedule,
+		    operation))
 			continue;
 		rule.function = function;
 		rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);
@@ -243,8 +255,8 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 		if (strcmp(beside.function, measured) != 0)
 			continue;
 		beside.function = function;
-		rules->besides = grow(rules->besides, &rules->beside_capacity, rules->beside_count + 1,
-		    sizeof *rules->besides);
+		rules->besides = grow(rules->besides, &rules->beside_capacity, rules->beside_count +
+		    1, sizeof *rules->besides);
 		rules->besides[rules->beside_count++] = beside;
 	}
 }
@@ -259,7 +271,8 @@ add_kin(struct rules *rules)
 	static const char *const kin[][2] = {
 		{ "MPI_Gather", "MPI_Gatherv" }, { "MPI_Scatter", "MPI_Scatterv" },
 		{ "MPI_Allgather", "MPI_Allgatherv" }, { "MPI_Alltoall", "MPI_Alltoallv" },
-		{ "MPI_Alltoallv", "MPI_Alltoallw" }, { "MPI_Reduce_scatter", "MPI_Reduce_scatter_block" },
+		{ "MPI_Alltoallv", "MPI_Alltoallw" }, { "MPI_Reduce_scatter",
+		"MPI_Reduce_scatter_block" },
 	};
 
 	for (size_t i = 0; i < sizeof kin / sizeof kin[0]; i++)
@@ -284,10 +297,12 @@ fit_schedules(struct points *points, const char *machine)
 			continue;
 		}
 
-		for (next = i; next < points->count && points->at[next].ranks == points->at[i].ranks &&
+		for (next = i; next < points->count &&
+		    points->at[next].ranks == points->at[i].ranks &&
 		    strcmp(points->at[next].function, function) == 0; next++)
 			;
-		if (operation != OP_OTHER && points->at[i].ranks > 1 && points->at[i].ranks <= UINT16_MAX)
+		if (operation != OP_OTHER && points->at[i].ranks > 1 &&
+		    points->at[i].ranks <= UINT16_MAX)
 			add_rules(points, i, next, operation, machine, &rules);
 	}
 	add_kin(&rules);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process beside the run looks for segments that have got their end, and has each made smaller by a process of its
- * own, the oldest first. These run where a core is idle only. When ranks are too far ahead of them they take their
- * share of the cores, and when that is not enough the disk holds what waits; each is said once. When the run has ended
- * all that is left is done, as many traces at once as there are cores.
+ * A process beside the run looks for segments that have got their end, and has each made smaller by
+ * a process of its own, the oldest first. These run where a core is idle only. When ranks are too
+ * far ahead of them they take their share of the cores, and when that is not enough the disk holds
+ * what waits; each is said once. When the run has ended all that is left is done, as many traces at
+ * once as there are cores.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,8 @@
 
 enum {
 	LOOK_MS = 50,		/* from one look to the next */
-	MOST_BEHIND = 4,	/* segments that wait, for each core, before cores are shared with the program */
+	/* segments that wait, for each core, before cores are shared with the program */
+	MOST_BEHIND = 4,
 	MANY_BEHIND = 16,	/* the same, before it is said that the disk holds them */
 	MOST_WORKERS = 256,
 	SEGMENT_END_BYTES = 58,	/* the message that ends a segment before others: preload/file.c */
@@ -102,7 +104,8 @@ look(const char *folder)
 	struct stat status;
 
 	/* Times of files are not exact. */
-	if (job.ended || (stat(folder, &status) == 0 && status.st_mtim.tv_sec + 2 >= traces.looked_s)) {
+	if (job.ended || (stat(folder, &status) == 0 && status.st_mtim.tv_sec +
+	    2 >= traces.looked_s)) {
 		traces.looked_s = time(NULL);
 		folder_for_each(folder, add_own);
 	}
@@ -157,7 +160,8 @@ start(struct trace trace)
 	if (workers.count == job.cores || workers.count == MOST_WORKERS || (pid = fork()) < 0)
 		return false;
 
-	if (pid == 0) {		/* it must not outlive this process, and overwrite the trace of a later run */
+	/* it must not outlive this process, and overwrite the trace of a later run */
+	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		set_policy(0);
 		_exit(getppid() != parent || squeeze_trace(trace.path, job.level) < 0);
@@ -206,7 +210,8 @@ compare_with_program(size_t waiting)
 			set_policy(workers.each[i].pid);
 	}
 	if (!said && waiting > MANY_BEHIND * (size_t)job.cores) {
-		note("the program is faster than compression: %zu segments wait on the disk", waiting);
+		note("the program is faster than compression: %zu segments wait on the disk",
+		    waiting);
 		said = true;
 	}
 }
@@ -254,8 +259,8 @@ work(const char *folder, int run)
 	for (size_t i = 0; i < traces.count; i++)
 		traces.failed_count += may_be_taken(&traces.open[i]);
 	if (traces.failed_count > 0)
-		note("%d of %d traces could not be compressed and stay as they were", traces.failed_count,
-		    traces.known_count);
+		note("%d of %d traces could not be compressed and stay as they were",
+		    traces.failed_count, traces.known_count);
 	_exit(DONE);
 }
 

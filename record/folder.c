@@ -51,7 +51,8 @@ folder_is_trace(const char *path)
 {
 	static const char head[] = "\222\250longpole";
 	char bytes[sizeof head - 1];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);	/* no pipe holds it up */
+	/* no pipe holds it up */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	struct stat status;
 	bool is = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	    (status.st_size == 0 || (read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
@@ -80,7 +81,8 @@ for_each(const char *folder, int (*is_name)(const struct dirent *), void (*do_it
 	char path[PATH_MAX];
 
 	for (int i = 0; i < count; i++) {
-		if (snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) < (int)sizeof path)
+		if (snprintf(path, sizeof path, "%s/%s", folder,
+		    entries[i]->d_name) < (int)sizeof path)
 			do_it(path);
 		free(entries[i]);
 	}
@@ -185,8 +187,10 @@ folder_make(const char *folder, char *real)
 bool
 folder_is_local(const char *folder)
 {
-	static const unsigned long own[] = { 0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1,
-		0xf2f52010, 0xca451a4e };	/* ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs */
+	static const unsigned long own[] = { 0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630,
+	    0x2fc12fc1,
+		0xf2f52010,
+		    0xca451a4e };	/* ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs */
 	struct statfs status;
 
 	if (statfs(folder, &status) == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether the run hangs says lp-stuck: to a process beside the run that asks again and again, at SIGUSR1, and when the
- * launcher failed.
+ * Whether the run hangs says lp-stuck: to a process beside the run that asks again and again, at
+ * SIGUSR1, and when the launcher failed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -49,7 +49,8 @@ ask(const char *folder, int64_t after_ns, int out)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if ((got = readlink("/proc/self/exe", path, sizeof path - sizeof "lp-stuck")) <= 0 || getppid() != parent)
+	if ((got = readlink("/proc/self/exe", path, sizeof path - sizeof "lp-stuck")) <= 0 ||
+	    getppid() != parent)
 		_exit(TROUBLE);
 	path[got] = '\0';
 	if ((slash = strrchr(path, '/')) != NULL)
@@ -57,7 +58,8 @@ ask(const char *folder, int64_t after_ns, int out)
 	snprintf(after, sizeof after, "%.3f", (double)after_ns / 1e9);
 	unsetenv("LD_PRELOAD");
 	dup2(out, STDOUT_FILENO);
-	dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDERR_FILENO);	/* no trace may be there yet */
+	/* no trace may be there yet */
+	dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDERR_FILENO);
 	execl(path, "lp-stuck", "--after", after, folder, (char *)NULL);
 	_exit(TROUBLE);
 }
@@ -117,7 +119,8 @@ children_cpu_ms(void)
 	    (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 }
 
-/* It is killed when the run has ended: what it finds of a run that is just ending it does not say. */
+/* It is killed when the run has ended: what it finds of a run that is just ending it does not
+ * say. */
 static _Noreturn void
 watch(const struct hang *hang, pid_t run)
 {
@@ -147,7 +150,8 @@ hang_watch(const struct hang *hang, pid_t run)
 {
 	const pid_t parent = getpid();
 
-	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+	    0);
 	if (shared == MAP_FAILED || (watcher = fork()) != 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -181,7 +185,8 @@ hang_ended_run(void)
 void
 hang_say(const struct hang *hang)
 {
-	const int answer = shared != NULL && shared != MAP_FAILED && shared->told ? -1 : memfd_create("stuck", MFD_CLOEXEC);
+	const int answer = shared != NULL && shared != MAP_FAILED && shared->told ? -1 :
+	    memfd_create("stuck", MFD_CLOEXEC);
 
 	if (answer >= 0 && status_of(ask(hang->folder, hang->after_ns, answer)) == ANSWER_IS_NO)
 		tell(answer);
@@ -223,7 +228,8 @@ program_catches(pid_t pid, int number)
 	if ((tasks = opendir(path)) == NULL)
 		return false;
 	while ((entry = readdir(tasks)) != NULL) {
-		snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, entry->d_name);
+		snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid,
+		    entry->d_name);
 		if (entry->d_name[0] == '.' || (children = fopen(path, "r")) == NULL)
 			continue;
 		for (; fscanf(children, "%d", &child) == 1; any = true)
@@ -240,5 +246,6 @@ hang_answer(const struct hang *hang, pid_t run)
 	if (program_catches(run, SIGUSR1))
 		kill(run, SIGUSR1);
 	if (hang->folder != NULL)
-		answering = ask(hang->folder, hang->after_ns < ANSWER_NS ? hang->after_ns : ANSWER_NS, STDERR_FILENO);
+		answering = ask(hang->folder, hang->after_ns < ANSWER_NS ? hang->after_ns :
+		    ANSWER_NS, STDERR_FILENO);
 }

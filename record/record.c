@@ -58,28 +58,35 @@ struct options {
 /* The child, for the signal handler; and the last signal that came. */
 static volatile pid_t child;
 static volatile sig_atomic_t caught;
-static volatile sig_atomic_t shared;	/* what is typed at a terminal reaches the program by itself */
+/* what is typed at a terminal reaches the program by itself */
+static volatile sig_atomic_t shared;
 static volatile sig_atomic_t asked;	/* by SIGUSR1 */
 static volatile int64_t ending_ns;	/* when the first signal came that is to end the run */
 
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SWITCHES, SYNC, SYNC_EVERY, CLOCK, MPI, MERGE, STUCK_AFTER,
-	    STUCK_KILL };
+	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SWITCHES, SYNC,
+	    SYNC_EVERY, CLOCK, MPI, MERGE, STUCK_AFTER, STUCK_KILL };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
-		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL, POLLS },
+		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL,
+		POLLS },
 		{ "fold-local", required_argument, NULL, THRESHOLD },
-		{ "threshold", required_argument, NULL, THRESHOLD },	/* as it was called before */
-		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL, PAUSED },
+		/* as it was called before */
+		{ "threshold", required_argument, NULL, THRESHOLD },
+		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL,
+		PAUSED },
 		{ "sample", required_argument, NULL, SAMPLE },
 		{ "sample-stack", required_argument, NULL, SAMPLE_STACK },
-		{ "switches", no_argument, NULL, SWITCHES }, { "sync", required_argument, NULL, SYNC },
+		{ "switches", no_argument, NULL, SWITCHES }, { "sync", required_argument, NULL,
+		SYNC },
 		{ "sync-every", required_argument, NULL, SYNC_EVERY },
 		{ "clock", required_argument, NULL, CLOCK },
-		{ "mpi", required_argument, NULL, MPI }, { "merge", required_argument, NULL, MERGE },
-		{ "stuck-after", required_argument, NULL, STUCK_AFTER }, { "stuck-kill", no_argument, NULL, STUCK_KILL },
+		{ "mpi", required_argument, NULL, MPI }, { "merge", required_argument, NULL,
+		MERGE },
+		{ "stuck-after", required_argument, NULL, STUCK_AFTER }, { "stuck-kill",
+		no_argument, NULL, STUCK_KILL },
 		{ NULL, 0, NULL, 0 },
 	};
 	static const char *const amounts[] = { "none", "min", "max", NULL };
@@ -88,7 +95,8 @@ parse_options(int argc, char **argv)
 	static const char *const syncs[] = { "pingpong", "allreduce", NULL };
 	static const char *const clocks[] = { "auto", "monotonic", NULL };
 	int64_t threshold_ns = 0, sync_every_ns = 0, stack = 1;
-	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, sample_hz = 0, sample_stack = 0, switches = 0, c;
+	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, sample_hz = 0, sample_stack = 0,
+	    switches = 0, c;
 	struct options opt = { .hang.after_ns = 10000000000 };
 
 	while ((c = next_option(argc, argv, "+o:z:", longs, usage)) != -1)
@@ -99,7 +107,8 @@ parse_options(int argc, char **argv)
 		case THRESHOLD: threshold_ns = parse_seconds("--fold-local", optarg); break;
 		case STACK: stack = parse_integer("--stack", optarg, 1, 64); break;
 		case SAMPLE: sample_hz = (int)parse_integer("--sample", optarg, 1, 10000); break;
-		case SAMPLE_STACK: sample_stack = (int)parse_integer("--sample-stack", optarg, 128, 32768); break;
+		case SAMPLE_STACK: sample_stack = (int)parse_integer("--sample-stack", optarg, 128,
+		    32768); break;
 		case SWITCHES: switches = 1; break;
 		case PAUSED: paused = 1; break;
 		case SYNC: allreduce = parse_choice("--sync", optarg, syncs); break;
@@ -111,7 +120,8 @@ parse_options(int argc, char **argv)
 			opt.hang.watched = true;
 			break;
 		case STUCK_KILL: opt.hang.ends_run = true; break;
-		case MERGE: die("--merge is gone: mpirun -n NODES lp-merge -o %s FOLDER, behind the program", optarg);
+		case MERGE: die("--merge is gone: mpirun -n NODES lp-merge -o %s FOLDER, behind "
+		    "the program", optarg);
 		}
 	if (optind == argc)
 		bad_usage(usage);
@@ -120,10 +130,11 @@ parse_options(int argc, char **argv)
 	if (opt.hang.ends_run && !opt.hang.watched)
 		die("--stuck-kill needs --stuck-after");
 	opt.command = argv + optind;
-	snprintf(opt.recorder, sizeof opt.recorder, "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,"
-	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d,sample_hz=%d,sample_stack=%d,switches=%d", fold,
-	    (long long)threshold_ns, (int)stack, paused, allreduce, (long long)sync_every_ns, monotonic, sample_hz,
-	    (sample_stack + 7) / 8 * 8, switches || sample_hz > 0);
+	snprintf(opt.recorder, sizeof opt.recorder,
+	    "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,allreduce=%d,sync_every_ns=%lld,"
+	    "monotonic=%d,sample_hz=%d,sample_stack=%d,switches=%d",
+	    fold, (long long)threshold_ns, (int)stack, paused, allreduce, (long long)sync_every_ns,
+	    monotonic, sample_hz, (sample_stack + 7) / 8 * 8, switches || sample_hz > 0);
 	return opt;
 }
 
@@ -133,7 +144,8 @@ find_library(const char *mpi, char *path, size_t size)
 {
 	char name[60];
 
-	snprintf(name, sizeof name, "record%s%.40s", mpi != NULL ? "." : "", mpi != NULL ? mpi : "");
+	snprintf(name, sizeof name, "record%s%.40s", mpi != NULL ? "." : "", mpi != NULL ? mpi :
+	    "");
 	preload_find(name, path, size);
 }
 
@@ -280,7 +292,8 @@ wait_for_child(const struct hang *hang)
 	return status;
 }
 
-/* Of a run that failed: what it leaves says when it died, and whether it hung. True: it was ended for that. */
+/* Of a run that failed: what it leaves says when it died, and whether it hung. True: it was ended
+ * for that. */
 static bool
 after_failure(const struct options *opt, const char *folder)
 {
@@ -321,8 +334,8 @@ hand_over(const char *folder)
 		end_as(caught);	/* a wait status that is a signal's number means death by it */
 	finish(DONE);
 	if (others > 0)
-		die("%d further MPI runs were started, or processes spawned: their traces are lost; "
-		    "-o FOLDER keeps them", others);
+		die("%d further MPI runs were started, or processes spawned: their traces are "
+		    "lost; -o FOLDER keeps them", others);
 }
 
 /* The folder is left as it was found, or with the traces of this run alone. */
@@ -344,8 +357,8 @@ say_worlds(const char *folder)
 	int others = folder_for_each_world(folder, NULL);
 
 	if (others > 0 && rank_of_launcher() == NULL)
-		note("%s: %d further MPI runs, started or spawned, are in world.N there: lp-merge adds "
-		    "spawned ones, and others that are named", folder, others);
+		note("%s: %d further MPI runs, started or spawned, are in world.N there: lp-merge "
+		    "adds spawned ones, and others that are named", folder, others);
 }
 
 int
@@ -384,7 +397,8 @@ main(int argc, char **argv)
 		hang_ended_run();
 	if (opt.level > 0) {
 		on_signals(false);
-		if (WIFSIGNALED(status))	/* of a killed launcher ranks may go on for a while */
+		/* of a killed launcher ranks may go on for a while */
+		if (WIFSIGNALED(status))
 			compress_stop();
 		compress_end(folder, rank_of_launcher(), opt.level);
 	}
@@ -393,7 +407,8 @@ main(int argc, char **argv)
 		hand_over(folder);
 	else if (caught != 0)
 		return end_as(caught);
-	if (empty && !(WIFSIGNALED(status) && rank_of_launcher() != NULL)) {	/* for that the launcher has its reason */
+	/* for that the launcher has its reason */
+	if (empty && !(WIFSIGNALED(status) && rank_of_launcher() != NULL)) {
 		say_why(opt.command);
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			return TROUBLE;

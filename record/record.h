@@ -18,7 +18,8 @@ void folder_make(const char *folder, char *real);
 bool folder_is_local(const char *folder);
 /* What the name of a trace that is being compressed ends with. */
 #define UNFINISHED ".new"
-/* Whether the file is a raw trace, or the empty beginning of one: a folder may hold other things. */
+/* Whether the file is a raw trace, or the empty beginning of one: a folder may hold other
+ * things. */
 bool folder_is_trace(const char *path);
 /* Of that rank; RANK NULL: of any. */
 bool folder_is_of_rank(const char *path, const char *rank);
@@ -31,22 +32,27 @@ void folder_remove_traces(const char *folder);
 /* Dies where something else has the name of a trace. */
 void folder_refuse_others(const char *folder);
 
-/* ---- compress.c: raw traces made smaller, while the program runs and afterwards, by a process beside it ---- */
+/* ---- compress.c: raw traces made smaller, while the program runs and afterwards, by a process
+ * beside it ---- */
 
-/* Compresses the full segments in FOLDER, also those of further runs, or those of one rank; LEVEL is zstd's. */
+/* Compresses the full segments in FOLDER, also those of further runs, or those of one rank; LEVEL
+ * is zstd's. */
 void compress_begin(const char *folder, const char *rank, int level);
-/* The program has ended: returns when all of its traces are compressed, or cannot be, which is said. */
+/* The program has ended: returns when all of its traces are compressed, or cannot be, which is
+ * said. */
 void compress_end(const char *folder, const char *rank, int level);
-/* For a signal handler: compress_end() waits for nothing more, and what is not done stays as it is. */
+/* For a signal handler: compress_end() waits for nothing more, and what is not done stays as it
+ * is. */
 void compress_stop(void);
 
 /* ---- squeeze.c ---- */
 
 /*
- * Makes a raw trace smaller, under another name that then becomes its own: every block with the narrowest columns
- * that hold it and compressed, small blocks of a location as one, the definitions between them together. One that
- * is compressed stays. LEVEL is zstd's. 0, or -1: the trace is as it was. Memory: one such block for each location,
- * which the caller leaves to the end of its process.
+ * Makes a raw trace smaller, under another name that then becomes its own: every block with the
+ * narrowest columns that hold it and compressed, small blocks of a location as one, the definitions
+ * between them together. One that is compressed stays. LEVEL is zstd's. 0, or -1: the trace is as
+ * it was. Memory: one such block for each location, which the caller leaves to the end of its
+ * process.
  */
 int squeeze_trace(const char *path, int level);
 
@@ -54,8 +60,8 @@ int squeeze_trace(const char *path, int level);
 
 int64_t monotonic_ns(void);
 /*
- * Says in the traces of ranks that left no end, all or those of RANK, that they are dead: since AT_NS, on this host.
- * False: one still lives.
+ * Says in the traces of ranks that left no end, all or those of RANK, that they are dead: since
+ * AT_NS, on this host. False: one still lives.
  */
 bool died_mark(const char *folder, const char *rank, int64_t at_ns);
 
@@ -75,7 +81,8 @@ void hang_stop(void);
 bool hang_ended_run(void);
 /* Says what hung, if it did, of a run that has ended before its ranks had. */
 void hang_say(const struct hang *hang);
-/* SIGUSR1 asks what the run does. It is for the program, too, if that would not die of it. Does not wait. */
+/* SIGUSR1 asks what the run does. It is for the program, too, if that would not die of it. Does not
+ * wait. */
 void hang_answer(const struct hang *hang, pid_t run);
 
 /* ---- why.c ---- */

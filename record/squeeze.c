@@ -54,7 +54,8 @@ take_open_call(struct squeeze *s, const struct message *message, uint32_t locati
 {
 	const msgpack_object *open = body_get(message, "open");
 
-	if (open == NULL || open->type != MSGPACK_OBJECT_BIN || open->via.bin.size != sizeof(struct open_call) ||
+	if (open == NULL || open->type != MSGPACK_OBJECT_BIN ||
+	    open->via.bin.size != sizeof(struct open_call) ||
 	    ((const struct open_call *)open->via.bin.ptr)->call == 0)
 		return 0;
 	message_begin(&s->one, "open", 2);
@@ -69,7 +70,8 @@ take_block(struct squeeze *s, const struct message *message)
 {
 	struct calls *rows;
 
-	if (calls_read_numbered(&s->calls, s->in, message) < 0 || s->calls.location > MOST_LOCATIONS)
+	if (calls_read_numbered(&s->calls, s->in, message) < 0 ||
+	    s->calls.location > MOST_LOCATIONS)
 		return -1;
 	s->pending = grow(s->pending, &s->pending_capacity, s->calls.location + (size_t)1,
 	    sizeof *s->pending);
@@ -95,7 +97,8 @@ put_all(struct squeeze *s)
 	return put_one(s);
 }
 
-/* A rank that died has no end: its trace goes on with unwritten space, of which a byte is enough. */
+/* A rank that died has no end: its trace goes on with unwritten space, of which a byte is
+ * enough. */
 static int
 end_cut(struct squeeze *s)
 {
@@ -110,7 +113,8 @@ end_whole(struct squeeze *s, const struct message *message)
 	const msgpack_object *more = body_get(message, "more");
 
 	return put_all(s) < 0 ? -1 :
-	    writer_end_of(&s->out, more != NULL && more->type == MSGPACK_OBJECT_BOOLEAN && more->via.boolean);
+	    writer_end_of(&s->out, more != NULL && more->type == MSGPACK_OBJECT_BOOLEAN &&
+	    more->via.boolean);
 }
 
 static int
@@ -170,7 +174,8 @@ is_same(const struct stat *before, const char *path)
 {
 	struct stat now;
 
-	return lstat(path, &now) == 0 && now.st_dev == before->st_dev && now.st_ino == before->st_ino;
+	return lstat(path, &now) == 0 && now.st_dev == before->st_dev &&
+	    now.st_ino == before->st_ino;
 }
 
 int

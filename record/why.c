@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why a program was not recorded: what its file says of it, and where that is silent what is left. */
+/* Why a program was not recorded: what its file says of it, and where that is silent what is
+ * left. */
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -40,7 +41,8 @@ names(const struct image *image, const char *library)
 	const unsigned char *at = image->bytes;
 	const size_t length = strlen(library);
 
-	while ((at = memmem(at, image->size - (size_t)(at - image->bytes), library, length)) != NULL) {
+	while ((at = memmem(at, image->size - (size_t)(at - image->bytes), library,
+	    length)) != NULL) {
 		if (at > image->bytes && at[-1] == '\0')
 			return true;
 		at++;
@@ -114,10 +116,12 @@ void
 say_why(char **command)
 {
 	static const char *const why[] = {
-		[STATIC] = "is linked statically: only a dynamically linked program can be recorded",
-		[PRIVILEGED] = "runs with another user's rights: the system preloads nothing into it",
-		[WITHOUT_MPI] = "no MPI library is linked to it, and nothing it started or loaded called "
-		    "MPI_Init: or that lost LD_PRELOAD and LONGPOLE_DIR from its environment",
+		[STATIC] = "is linked statically: only a dynamically linked program can be "
+		    "recorded",
+		[PRIVILEGED] = "runs with another user's rights: the system preloads nothing into "
+		    "it",
+		[WITHOUT_MPI] = "no MPI library is linked to it, and nothing it started or loaded "
+		    "called MPI_Init: or that lost LD_PRELOAD and LONGPOLE_DIR from its environment",
 		[WITH_MPI] = "did not get through MPI_Init, or was started without LD_PRELOAD and "
 		    "LONGPOLE_DIR in its environment",
 	};

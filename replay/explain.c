@@ -40,8 +40,8 @@ until(double *begin, double end, double at)
 
 /* The rank slept in a row from BEGIN to END: for whom? */
 void
-explain_wait(struct spent *spent, const struct engine *e, const struct op *op, double begin, double end,
-    double woken)
+explain_wait(struct spent *spent, const struct engine *e, const struct op *op, double begin,
+    double end, double woken)
 {
 	double cpu = woken > begin && woken < end ? end - woken : 0;
 
@@ -53,7 +53,8 @@ explain_wait(struct spent *spent, const struct engine *e, const struct op *op, d
 		spent->wire_ns += end - begin;
 		return;
 	}
-	if (op->link != NONE && (op->act == ACT_RECEIVE || op->act == ACT_WAIT || op->act == ACT_PROBE)) {
+	if (op->link != NONE && (op->act == ACT_RECEIVE || op->act == ACT_WAIT ||
+	    op->act == ACT_PROBE)) {
 		const struct trail *trail = &e->trails[op->link];
 
 		spent->partner_ns += until(&begin, end, trail->due_ns);
@@ -69,7 +70,8 @@ struct line { const char *what; double from_ns, to_ns, length_ns, share; };
 #define LINE(member) FIELD(struct line, member)
 #define IN_NS .text = "%.0f"
 static const struct field span_fields[] = {
-	{ "what", LINE(what), .text = PLAIN }, { "from_ns", LINE(from_ns), IN_NS }, { "to_ns", LINE(to_ns), IN_NS },
+	{ "what", LINE(what), .text = PLAIN }, { "from_ns", LINE(from_ns), IN_NS },
+	{ "to_ns", LINE(to_ns), IN_NS },
 	{ "length_ns", LINE(length_ns), IN_NS }, FIELDS_END
 };
 static const struct field share_fields[] = {
@@ -84,17 +86,20 @@ explain_message(const struct engine *e, uint32_t flight)
 	enum { STEPS = sizeof names / sizeof *names };
 	const struct flight *f = &e->flights[flight];
 	const struct trail *trail = &e->trails[flight];
-	const double times[STEPS + 1] = { f->sent_ns - flight_latency_ns(e, f), f->sent_ns, trail->due_ns,
+	const double times[STEPS + 1] = { f->sent_ns - flight_latency_ns(e, f), f->sent_ns,
+	    trail->due_ns,
 		trail->linked_ns, trail->start_ns, f->arrived_ns };
 	struct line lines[STEPS];
 	static struct text text;	/* large for a stack */
 
 	for (int i = 0; i < STEPS; i++)
-		lines[i] = (struct line){ names[i], times[i], times[i + 1], times[i + 1] - times[i], 0 };
+		lines[i] = (struct line){ names[i], times[i], times[i + 1], times[i + 1] - times[i],
+		    0 };
 	text_begin(&text, stdout, NULL);
 	text_print(&text, "message %u:%llu to %u:%llu, %llu bytes, %s\n", f->source,
 	    (unsigned long long)trail->send_seq, f->target, (unsigned long long)trail->receive_seq,
-	    (unsigned long long)trail->bytes, f->flags & MESSAGE_RENDEZVOUS ? "rendezvous" : "eager");
+	    (unsigned long long)trail->bytes, f->flags & MESSAGE_RENDEZVOUS ? "rendezvous"
+	    : "eager");
 	table_rows(&text, span_fields, lines, STEPS, sizeof *lines);
 	text_flush(&text);
 }
@@ -110,7 +115,8 @@ explain_rank(const struct engine *e, uint32_t location)
 	if (location >= e->locations)
 		die("--explain: there is no rank %u", location);
 	all = r->begin_ns;
-	rest = all - r->useful_ns - s->latency_ns - s->wire_ns - s->link_ns - s->bus_ns - s->partner_ns - s->cpu_ns;
+	rest = all - r->useful_ns - s->latency_ns - s->wire_ns - s->link_ns - s->bus_ns -
+	    s->partner_ns - s->cpu_ns;
 	struct line lines[] = {
 		{ "compute", .length_ns = r->useful_ns }, { "latency", .length_ns = s->latency_ns },
 		{ "wire", .length_ns = s->wire_ns }, { "link", .length_ns = s->link_ns },

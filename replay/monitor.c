@@ -51,8 +51,8 @@ monitor_run(struct monitor *m, uint32_t ranks)
 
 /* A call of the rank has been left. Rows of other functions belong to the pair behind them. */
 void
-monitor_take(struct monitor *m, uint32_t rank, uint16_t call, int64_t recorded_ns, int64_t simulated_ns,
-    int64_t useful_ns)
+monitor_take(struct monitor *m, uint32_t rank, uint16_t call, int64_t recorded_ns,
+    int64_t simulated_ns, int64_t useful_ns)
 {
 	struct series *s;
 
@@ -99,8 +99,8 @@ monitor_print(const struct monitor *m)
 			int64_t observed = pair.recorded_ns - last.recorded_ns;
 			int64_t simulated = pair.simulated_ns - last.simulated_ns;
 
-			table_row(&table, fields, &(struct line){ r, (int64_t)i + 1, pair.recorded_ns, observed,
-			    simulated, efficiency(simulated, observed),
+			table_row(&table, fields, &(struct line){ r, (int64_t)i + 1,
+			    pair.recorded_ns, observed, simulated, efficiency(simulated, observed),
 			    efficiency(pair.simulated_ns, pair.recorded_ns) });
 			last = pair;
 		}
@@ -117,7 +117,8 @@ monitor_write(const struct monitor *m, struct writer *out)
 
 	for (uint32_t r = 0; r < m->count; r++)
 		for (size_t first = 0; first < m->series[r].count; first += BLOCK) {
-			size_t n = m->series[r].count - first < BLOCK ? m->series[r].count - first : BLOCK;
+			size_t n = m->series[r].count - first < BLOCK ? m->series[r].count - first :
+			    BLOCK;
 
 			for (size_t i = 0; i < n; i++) {
 				recorded[i] = m->series[r].pairs[first + i].recorded_ns;

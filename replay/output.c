@@ -51,8 +51,10 @@ output_writer(struct output *o)
 void
 output_take(struct output *o, const struct message *message, const struct calls *calls)
 {
-	/* Some are written anew, some have the old times, and an index has old places in the file. */
-	static const char *const left_out[] = { "run", "replay", "monitor", "sampled", "switched", "sampled_path",
+	/* Some are written anew, some have the old times, and an index has old places in the
+	 * file. */
+	static const char *const left_out[] = { "run", "replay", "monitor", "sampled", "switched",
+	    "sampled_path",
 		"index", "shard" };
 	struct held *held;
 
@@ -97,7 +99,8 @@ is_replaced(const msgpack_object_kv *pair)
 static void
 put_times(struct output *o, const struct engine *e, const struct held *held, bool recorded)
 {
-	static const struct column_type time_type = { 8, true, true, 0 }, length = { 8, false, true, 0 };
+	static const struct column_type time_type = { 8, true, true, 0 }, length = { 8, false, true,
+	    0 };
 	size_t n = (size_t)held->count;
 	int64_t *enter, *duration;
 
@@ -141,8 +144,10 @@ write_block(struct output *o, const struct engine *e, const struct held *held,
 			continue;
 		if (is_key(&pair, "count"))
 			pair.val.via.u64 = held->count;
-		if (pair.val.type == MSGPACK_OBJECT_BIN && capacity > 0)	/* cut to the count */
-			pair.val.via.bin.size = (uint32_t)(pair.val.via.bin.size / capacity * held->count);
+		/* cut to the count */
+		if (pair.val.type == MSGPACK_OBJECT_BIN && capacity > 0)
+			pair.val.via.bin.size = (uint32_t)(pair.val.via.bin.size /
+			    capacity * held->count);
 		msgpack_pack_object(&o->out.pack, pair.key);
 		msgpack_pack_object(&o->out.pack, pair.val);
 	}
@@ -160,11 +165,13 @@ reread(const struct held *held, struct message *message, msgpack_unpacked *unpac
 	size_t at = 0;
 
 	msgpack_unpacked_init(unpacked);
-	if (msgpack_unpack_next(unpacked, (const char *)held->bytes, held->size, &at) != MSGPACK_UNPACK_SUCCESS)
+	if (msgpack_unpack_next(unpacked, (const char *)held->bytes, held->size,
+	    &at) != MSGPACK_UNPACK_SUCCESS)
 		die("out of memory");
 	parts = unpacked->data.via.array.ptr;
 	*message = (struct message){ .bytes = held->bytes, .size = held->size, .body = parts[1] };
-	snprintf(message->kind, sizeof message->kind, "%.*s", (int)parts[0].via.str.size, parts[0].via.str.ptr);
+	snprintf(message->kind, sizeof message->kind, "%.*s", (int)parts[0].via.str.size,
+	    parts[0].via.str.ptr);
 }
 
 static void
@@ -225,7 +232,8 @@ write_partial_edges(struct output *o, const struct engine *e, const struct messa
 	static const char *const members[] = { "location", "seq" };
 	const bool collectives = is_kind(message, "collectives");
 	const char *const *keys = collectives ? members : ends;
-	const size_t count = (size_t)body_get(message, "count")->via.u64, columns = collectives ? 2 : 4;
+	const size_t count = (size_t)body_get(message, "count")->via.u64, columns = collectives ?
+	    2 : 4;
 	const size_t edges = collectives ? (size_t)body_get(message, "instances")->via.u64 : count;
 	uint64_t *at[4], *size = collectives ? column(message, "size", edges) : NULL;
 	size_t n = 0, kept = 0, row = 0;
@@ -282,7 +290,8 @@ output_partial(struct output *o, struct engine *e)
 			continue;
 		}
 		reread(held, &message, &unpacked);
-		if (is_kind(&message, "messages") || is_kind(&message, "probes") || is_kind(&message, "collectives"))
+		if (is_kind(&message, "messages") || is_kind(&message, "probes") ||
+		    is_kind(&message, "collectives"))
 			write_partial_edges(o, e, &message);
 		else if (!is_kind(&message, "sync") && !is_kind(&message, "settled") &&
 		    !is_kind(&message, "matching"))

@@ -18,7 +18,8 @@
 #include "../base/tool/search.h"
 #include "replay.h"
 
-enum { MOST_PHASES = 40 };	/* none is shorter than a fortieth of the run while it is looked for */
+/* none is shorter than a fortieth of the run while it is looked for */
+enum { MOST_PHASES = 40 };
 
 /* What a pair lasts: computing, waiting and, on the ideal network, all of it. */
 enum part { USEFUL, WAITING, SIMULATED, PARTS };
@@ -36,7 +37,8 @@ recorded_until(const struct series *s, size_t pairs)
 }
 
 enum {
-	BLOCKS = 300,		/* by time and by number of pairs: a piece ends where a block does */
+	/* by time and by number of pairs: a piece ends where a block does */
+	BLOCKS = 300,
 	MOST_BLOCKS = 2 * BLOCKS + 2,
 	THRESHOLDS = 20,	/* of each part of pairs */
 	TABLE = 1 << 16,
@@ -48,7 +50,8 @@ static const double PENALTY = 3;
 struct blocks {
 	int count, thresholds;
 	size_t end[MOST_BLOCKS + 1];		/* pairs up to the end of so many blocks */
-	int64_t *below[PARTS * THRESHOLDS];	/* the same for those below the threshold, twice; on it, once */
+	/* the same for those below the threshold, twice; on it, once */
+	int64_t *below[PARTS * THRESHOLDS];
 	double weight;
 };
 
@@ -60,7 +63,8 @@ by_value(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* A block has a 300th of the time or of the pairs: phases of few long pairs, and of many short ones. */
+/* A block has a 300th of the time or of the pairs: phases of few long pairs, and of many short
+ * ones. */
 static void
 make_blocks(struct blocks *blocks, const struct series *s)
 {
@@ -72,8 +76,8 @@ make_blocks(struct blocks *blocks, const struct series *s)
 	for (size_t i = 1; i <= s->count; i++) {
 		size_t first = blocks->end[blocks->count];
 
-		if ((i - first >= most || recorded_until(s, i) - recorded_until(s, first) >= most_ns) &&
-		    blocks->count < MOST_BLOCKS - 1)
+		if ((i - first >= most || recorded_until(s, i) - recorded_until(s,
+		    first) >= most_ns) && blocks->count < MOST_BLOCKS - 1)
 			blocks->end[++blocks->count] = i;
 	}
 	if (blocks->end[blocks->count] < s->count)
@@ -108,7 +112,8 @@ count_blocks(struct blocks *blocks, const struct sizes *sizes)
 		qsort(sorted, sizes->count, sizeof *sorted, by_value);
 		for (int k = 1; k <= THRESHOLDS; k++) {
 			const double p = 1 / (1 + (2 * n - 1) * exp(-c * (2 * k - 1) / THRESHOLDS));
-			const double threshold = sorted[p * n < n - 1 ? (size_t)(p * n) : sizes->count - 1];
+			const double threshold = sorted[p * n < n - 1 ? (size_t)(p * n) :
+			    sizes->count - 1];
 
 			if (threshold > before)
 				count_below(blocks, sizes->of[part], threshold);
@@ -155,7 +160,8 @@ find_best(const struct blocks *blocks, const struct series *s, double least_ns, 
 	for (int to = 1; to <= blocks->count; to++) {
 		int kept = 0;
 
-		while (next < to && recorded_until(s, blocks->end[to]) - recorded_until(s, blocks->end[next]) >= least_ns)
+		while (next < to && recorded_until(s, blocks->end[to]) - recorded_until(s,
+		    blocks->end[next]) >= least_ns)
 			candidates[count++] = next++;
 		best[to] = INFINITY;
 		before[to] = 0;
@@ -193,9 +199,11 @@ find_cuts(const struct series *s, const struct sizes *sizes, size_t *ends)
 	return count;
 }
 
-/* ---- the borders: blocks end near one; pairs before it are of one phase, those behind of the other */
+/* ---- the borders: blocks end near one; pairs before it are of one phase, those behind of the
+ * other */
 
-/* Sizes are looked at in classes that are that wide, in logarithms; a pair lasts less than 2^64 ns. */
+/* Sizes are looked at in classes that are that wide, in logarithms; a pair lasts less than 2^64
+ * ns. */
 static const double WIDTH = 0.2;
 enum { CLASSES = 225, ROUNDS = 2 };
 
@@ -207,7 +215,8 @@ class_of(double size)
 	return class < 1 ? 1 : class > CLASSES - 2 ? CLASSES - 2 : class;
 }
 
-/* The logarithm of how likely each class is among the pairs FIRST to before END; neighbours look alike. */
+/* The logarithm of how likely each class is among the pairs FIRST to before END; neighbours look
+ * alike. */
 static void
 find_density(const double *size, size_t first, size_t end, double *density)
 {
@@ -225,7 +234,8 @@ find_density(const double *size, size_t first, size_t end, double *density)
 		density[class] = log((pairs[class] + 0.5) / (all + 0.5 * CLASSES));
 }
 
-/* Of two phases, FIRST to before FROM and TO to before END, where between them the border is most likely. */
+/* Of two phases, FIRST to before FROM and TO to before END, where between them the border is most
+ * likely. */
 static size_t
 likely_border(const struct sizes *sizes, size_t first, size_t from, size_t to, size_t end)
 {
@@ -265,15 +275,18 @@ move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, in
 			const double at_ns = recorded_until(s, ends[k]);
 			const double left_ns = (at_ns - recorded_until(s, first)) / 2;
 			const double right_ns = (recorded_until(s, ends[k + 1]) - at_ns) / 2;
-			const size_t from = pair_at(s->pairs, s->count, at_ns - fmin(left_ns, reach_ns));
-			const size_t to = pair_at(s->pairs, s->count, at_ns + fmin(right_ns, reach_ns));
+			const size_t from = pair_at(s->pairs, s->count, at_ns - fmin(left_ns,
+			    reach_ns));
+			const size_t to = pair_at(s->pairs, s->count, at_ns + fmin(right_ns,
+			    reach_ns));
 
 			if (first < from && from < ends[k] && ends[k] <= to && to < ends[k + 1])
 				ends[k] = likely_border(sizes, first, from, to, ends[k + 1]);
 		}
 }
 
-/* ---- pieces that are alike are one phase ------------------------------------------------------------ */
+/* ---- pieces that are alike are one phase
+ * ------------------------------------------------------------ */
 
 /* Of the logarithm of what pairs last: phases differ by more. */
 static const double SAME_SIZE = 0.25;
@@ -293,7 +306,8 @@ find_sizes(const struct series *s, struct sizes *sizes)
 
 		sizes->of[USEFUL][i] = log(fmax(useful, 100));
 		sizes->of[WAITING][i] = log(fmax(all - useful, 100));
-		sizes->of[SIMULATED][i] = log(fmax((double)p->simulated_ns - (double)last.simulated_ns, 100));
+		sizes->of[SIMULATED][i] = log(fmax((double)p->simulated_ns -
+		    (double)last.simulated_ns, 100));
 	}
 }
 
@@ -382,9 +396,9 @@ find(const struct series *s, uint32_t rank, struct found *found)
 
 		if (ns <= 0)
 			continue;
-		found[n] = (struct found){ rank, (int64_t)n + 1, begin.recorded_ns, end->recorded_ns, ns,
-		    ((double)end->simulated_ns - (double)begin.simulated_ns) / (double)ns,
-		    ((double)end->useful_ns - (double)begin.useful_ns) / (double)ns };
+		found[n] = (struct found){ rank, (int64_t)n + 1, begin.recorded_ns,
+		    end->recorded_ns, ns, ((double)end->simulated_ns - (double)begin.simulated_ns) /
+		    (double)ns, ((double)end->useful_ns - (double)begin.useful_ns) / (double)ns };
 		n++;
 		begin = *end;
 	}

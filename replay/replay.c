@@ -39,22 +39,28 @@ parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "stream", "json", "text", "csv", NULL };
 	static const struct option longs[] = {
-		{ "network", required_argument, NULL, 'n' }, { "eager", required_argument, NULL, 'E' },
+		{ "network", required_argument, NULL, 'n' }, { "eager", required_argument, NULL,
+		'E' },
 		{ "format", required_argument, NULL, 'F' }, { "partial", no_argument, NULL, 'P' },
 		{ "monitor", required_argument, NULL, 'M' }, { "regions", no_argument, NULL, 'R' },
-		{ "scale", required_argument, NULL, 'S' }, { "explain", required_argument, NULL, 'X' },
+		{ "scale", required_argument, NULL, 'S' }, { "explain", required_argument, NULL,
+		'X' },
 		{ "whole", no_argument, NULL, 'W' },
-		{ "tolerance", optional_argument, NULL, 'T' }, { "range", required_argument, NULL, 'T' },
-		{ "curves", required_argument, NULL, 'T' }, { "sites", optional_argument, NULL, 'T' },
+		{ "tolerance", optional_argument, NULL, 'T' }, { "range", required_argument, NULL,
+		'T' },
+		{ "curves", required_argument, NULL, 'T' }, { "sites", optional_argument, NULL,
+		'T' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .form = GRAPH, .replay = { .plain = machine_ideal, .eager_bytes = -1 } };
+	struct options opt = { .form = GRAPH, .replay = { .plain = machine_ideal,
+	    .eager_bytes = -1 } };
 	int c;
 
 	while ((c = next_option(argc, argv, "n:F:", longs, usage)) != -1)
 		switch (c) {
 		case 'n': opt.replay.network = optarg; break;
-		case 'E': opt.replay.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX); break;
+		case 'E': opt.replay.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX);
+		    break;
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'M': opt.monitor.ranks = optarg; break;
 		case 'R': opt.regions = true; break;
@@ -62,7 +68,8 @@ parse_options(int argc, char **argv)
 		case 'X': explain_parse(&opt.explain, optarg); break;
 		case 'P': opt.replay.partial = true; break;
 		case 'W': opt.whole = true; break;
-		case 'T': die("--tolerance, --range, --curves and --sites are those of lp-tolerance");
+		case 'T': die("--tolerance, --range, --curves and --sites are those of "
+		    "lp-tolerance");
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);
@@ -126,9 +133,10 @@ take_useful(struct state *s, const struct message *message)
 	r->instructions = zalloc(n, sizeof *r->instructions);
 	r->cycles = zalloc(n, sizeof *r->cycles);
 	if (body_int(s->replay.graph.in, message, "count", (int64_t)n, (int64_t)n, &count) < 0 ||
-	    body_column(s->replay.graph.in, message, "running", time_type, n, n, r->running_ns) < 0 ||
-	    body_column(s->replay.graph.in, message, "instructions", time_type, n, n, r->instructions) < 0 ||
-	    body_column(s->replay.graph.in, message, "cycles", time_type, n, n, r->cycles) < 0)
+	    body_column(s->replay.graph.in, message, "running", time_type, n, n,
+	    r->running_ns) < 0 || body_column(s->replay.graph.in, message, "instructions",
+	    time_type, n, n, r->instructions) < 0 || body_column(s->replay.graph.in, message,
+	    "cycles", time_type, n, n, r->cycles) < 0)
 		die_input(s->replay.graph.in);
 }
 
@@ -174,7 +182,8 @@ write_or_print(struct state *s, int argc, char **argv)
 			explain_rank(&s->replay.engine, opt->explain.location);
 	} else if (opt->form == GRAPH) {
 		output_flush(s->output, &s->replay.engine);
-		output_partial(s->output, &s->replay.engine);	/* nothing is left, unless the run is blocked */
+		/* nothing is left, unless the run is blocked */
+		output_partial(s->output, &s->replay.engine);
 		if (opt->monitor.ranks != NULL)
 			monitor_write(&opt->monitor, output_writer(s->output));
 		if (opt->regions)

@@ -12,11 +12,13 @@ struct result {			/* of a replay */
 	int64_t run_ns, recorded_run_ns;
 	int64_t *finish_ns, *recorded_finish_ns;	/* by rank */
 	int64_t *useful_ns, *recorded_useful_ns;	/* by rank: computed outside MPI */
-	int64_t *running_ns, *instructions, *cycles;	/* by rank, from a message of kind useful; NULL */
+	/* by rank, from a message of kind useful; NULL */
+	int64_t *running_ns, *instructions, *cycles;
 	uint32_t ranks;
 	bool whole;		/* efficiencies are of the whole run: base/run/span.h */
 	struct efficiency efficiency, recorded;
-	int64_t together_ns, recorded_together_ns;	/* from the last leave of MPI_Init to the last MPI_Finalize */
+	/* from the last leave of MPI_Init to the last MPI_Finalize */
+	int64_t together_ns, recorded_together_ns;
 };
 
 /* WHOLE is set before. */
@@ -52,8 +54,8 @@ void regions_write(const struct monitor *monitor, struct writer *out);
 /* explain.c */
 struct explain { bool asked, message; uint32_t location; uint64_t seq; };
 void explain_parse(struct explain *explain, const char *text);
-void explain_wait(struct spent *spent, const struct engine *engine, const struct op *op, double begin_ns,
-    double end_ns, double woken_ns);
+void explain_wait(struct spent *spent, const struct engine *engine, const struct op *op,
+    double begin_ns, double end_ns, double woken_ns);
 void explain_message(const struct engine *engine, uint32_t flight);
 void explain_rank(const struct engine *engine, uint32_t location);
 

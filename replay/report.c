@@ -16,7 +16,8 @@ largest(const int64_t *values, uint32_t count)
 	return most;
 }
 
-/* Of RANKS spans, the first of which may be longer only as its rank left MPI_Init before the others. */
+/* Of RANKS spans, the first of which may be longer only as its rank left MPI_Init before the
+ * others. */
 static int64_t
 together(const struct span *spans, uint32_t ranks)
 {
@@ -92,8 +93,8 @@ ratio(int64_t a, int64_t b)
 }
 
 struct derived {		/* what the reports say */
-	int64_t ranks, run_ns, recorded_run_ns, useful_ns, most_useful_ns, ideal_most_useful_ns, instructions, cycles,
-	    together_ns, recorded_together_ns;
+	int64_t ranks, run_ns, recorded_run_ns, useful_ns, most_useful_ns, ideal_most_useful_ns,
+	    instructions, cycles, together_ns, recorded_together_ns;
 	double transfer, serial;
 };
 #define DERIVED(member) FIELD(struct derived, member)
@@ -118,14 +119,16 @@ static struct derived
 derive(const struct result *r)
 {
 	const struct efficiency *e = &r->efficiency, *recorded = &r->recorded;
-	bool states = r->running_ns != NULL;	/* of a Paraver trace: what basicanalysis calls useful */
+	/* of a Paraver trace: what basicanalysis calls useful */
+	bool states = r->running_ns != NULL;
 
 	return (struct derived){ r->ranks, e->span_ns, recorded->span_ns,
 	    states ? total(r->running_ns, r->ranks) : recorded->useful_total_ns,
 	    states ? largest(r->running_ns, r->ranks) : recorded->useful_max_ns, e->useful_max_ns,
 	    r->instructions != NULL ? total(r->instructions, r->ranks) : 0,
-	    r->cycles != NULL ? total(r->cycles, r->ranks) : 0, r->together_ns, r->recorded_together_ns,
-	    ratio(e->span_ns, recorded->span_ns), ratio(e->useful_max_ns, e->span_ns) };
+	    r->cycles != NULL ? total(r->cycles, r->ranks) : 0, r->together_ns,
+	    r->recorded_together_ns, ratio(e->span_ns, recorded->span_ns), ratio(e->useful_max_ns,
+	    e->span_ns) };
 }
 
 static void
@@ -161,7 +164,8 @@ struct rank_line { int64_t rank, finish_ns, recorded_ns, useful_ns; };
 #define RANK(member) FIELD(struct rank_line, member), .text = "%.9f", .scale = 1e-9
 static const struct field rank_fields[] = {
 	{ "rank", FIELD(struct rank_line, rank), .text = PLAIN },
-	{ "finish_s", RANK(finish_ns) }, { "recorded_s", RANK(recorded_ns) }, { "useful_s", RANK(useful_ns) },
+	{ "finish_s", RANK(finish_ns) }, { "recorded_s", RANK(recorded_ns) }, { "useful_s",
+	RANK(useful_ns) },
 	FIELDS_END
 };
 
@@ -177,7 +181,8 @@ print_text(const struct result *r, const struct derived *d, struct text *text)
 	char *run = headline_text(r->headline);
 
 	for (uint32_t i = 0; i < r->ranks; i++)
-		lines[i] = (struct rank_line){ i, r->finish_ns[i], r->recorded_finish_ns[i], r->useful_ns[i] };
+		lines[i] = (struct rank_line){ i, r->finish_ns[i], r->recorded_finish_ns[i],
+		    r->useful_ns[i] };
 	if (r->recorded_run_ns > 0)
 		text_line(text, "%s: %.4g s on this network, %.4g s as recorded: %.1f %% %s", run,
 		    1e-9 * (double)r->run_ns, 1e-9 * (double)r->recorded_run_ns,

@@ -8,10 +8,11 @@
 #include "report.h"
 
 #define NAMES(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h }
-const char *const activity_names[ACTIVITIES] = NAMES("outside the run", "computation", "MPI, no wait",
-    "wait for a message", "wait for a receiver", "wait in a collective",
+const char *const activity_names[ACTIVITIES] = NAMES("outside the run", "computation",
+    "MPI, no wait", "wait for a message", "wait for a receiver", "wait in a collective",
     "wait at set-up or end", "wait for a window or file");
-const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7");
+const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4", "a5", "a6",
+    "a7");
 const char *const piece_names[PIECES] = { "computation", "MPI", "transfer", "start and end" };
 
 enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EACH_MESSAGE = 640,
@@ -56,10 +57,12 @@ begin_run(struct page *page)
 	const struct definitions *known = &page->im.graph.known;
 	size_t side = (size_t)known->ranks < MOST_GROUPS ? (size_t)known->ranks : MOST_GROUPS;
 
-	bins_begin(&page->bins, known->location_count, known->run_ns, page->budget / BYTES_EACH_CELL);
+	bins_begin(&page->bins, known->location_count, known->run_ns, page->budget /
+	    BYTES_EACH_CELL);
 	page->path_ns = zalloc((size_t)known->ranks, sizeof *page->path_ns);
 	page->matrix = (struct matrix){ .side = side, .ranks = known->ranks,
-	    .messages = zalloc(side * side, sizeof(uint64_t)), .bytes = zalloc(side * side, sizeof(uint64_t)) };
+	    .messages = zalloc(side * side, sizeof(uint64_t)), .bytes = zalloc(side * side,
+	    sizeof(uint64_t)) };
 }
 
 static size_t
@@ -90,7 +93,8 @@ take_sends(struct page *page, const struct calls *calls)
 		to = world_rank(known, calls->comm[i], from, calls->peer[i]);
 		if (to < 0 || to >= known->ranks)
 			continue;
-		to = (int32_t)(group_of(&page->matrix, from) * page->matrix.side + group_of(&page->matrix, to));
+		to = (int32_t)(group_of(&page->matrix, from) * page->matrix.side +
+		    group_of(&page->matrix, to));
 		page->matrix.messages[to]++;
 		page->matrix.bytes[to] += calls->bytes_sent[i];
 	}
@@ -107,7 +111,8 @@ take_gain(struct page *page, struct reader *in, const struct message *message)
 	    body_int(in, message, "most_ns", INT64_MIN, INT64_MAX, &most_ns) < 0)
 		die_input(in);
 	page->percent = (int)percent;
-	page->gains = grow(page->gains, &page->gain_capacity, page->gain_count + 1, sizeof *page->gains);
+	page->gains = grow(page->gains, &page->gain_capacity, page->gain_count + 1,
+	    sizeof *page->gains);
 	page->gains[page->gain_count++] = (struct site_gain){ (uint32_t)site, gain_ns, most_ns };
 }
 
@@ -127,9 +132,10 @@ add_piece(struct page *page, const struct event *piece)
 	if (piece->site >= page->path_sites) {
 		size_t old = page->path_sites;
 
-		page->path_site_ns = grow(page->path_site_ns, &page->path_sites, piece->site + (size_t)1,
-		    sizeof *page->path_site_ns);
-		memset(page->path_site_ns + old, 0, (page->path_sites - old) * sizeof *page->path_site_ns);
+		page->path_site_ns = grow(page->path_site_ns, &page->path_sites, piece->site +
+		    (size_t)1, sizeof *page->path_site_ns);
+		memset(page->path_site_ns + old, 0,
+		    (page->path_sites - old) * sizeof *page->path_site_ns);
 	}
 	page->path_site_ns[piece->site] += ns;
 	bins_add_path(&page->bins, piece->location, piece->begin_ns, piece->end_ns);
@@ -148,8 +154,8 @@ take_segments(struct page *page, struct reader *in, const struct message *messag
 	for (size_t i = 0; i < path->count; i++) {
 		const struct segment *s = &path->at[i];
 		const bool frames = s->kind != COMPUTE && span_frames(s->call);
-		const struct event piece = { s->begin_ns, s->end_ns, s->location, s->site, -1, s->call,
-		    frames ? START_PIECE : s->kind };
+		const struct event piece = { s->begin_ns, s->end_ns, s->location, s->site, -1,
+		    s->call, frames ? START_PIECE : s->kind };
 
 		if (s->kind != GAP)
 			add_piece(page, &piece);
@@ -187,8 +193,9 @@ see_messages(struct page *page, const struct whole_call *call)
 	for (uint32_t i = 0; i < call->count; i++)
 		if (call->rows[i].has_other && !call->rows[i].is_send &&
 		    pool_wants(&page->messages, call->rows[i].other_ns, row->leave_ns))
-			pool_keep(&page->messages, &(struct event){ call->rows[i].other_ns, row->leave_ns,
-			    call->location, row->site, (int32_t)call->rows[i].other, row->call, A_CALL });
+			pool_keep(&page->messages, &(struct event){ call->rows[i].other_ns,
+			    row->leave_ns, call->location, row->site, (int32_t)call->rows[i].other,
+			    row->call, A_CALL });
 }
 
 static void
@@ -201,8 +208,8 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	int64_t at_ns = enter_ns;
 
 	if (pool_wants(&page->events, enter_ns, leave_ns))
-		pool_keep(&page->events, &(struct event){ enter_ns, leave_ns, location, row->site, -1,
-		    row->call, A_CALL });
+		pool_keep(&page->events, &(struct event){ enter_ns, leave_ns, location, row->site,
+		    -1, row->call, A_CALL });
 	if (last_ns != INT64_MIN && last_ns < enter_ns) {
 		bins_add(&page->bins, location, COMPUTING, last_ns, enter_ns);
 		if (pool_wants(&page->computations, last_ns, enter_ns))
@@ -217,8 +224,9 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 		bins_add(&page->bins, location, activity_of(w->state), w->from_ns, w->to_ns);
 		at_ns = w->to_ns;
 		if (pool_wants(&page->events, w->from_ns, w->to_ns))
-			pool_keep(&page->events, &(struct event){ w->from_ns, w->to_ns, location, w->site,
-			    w->cause == NOBODY ? -1 : im->graph.known.location_rank[w->cause], (uint16_t)w->call,
+			pool_keep(&page->events, &(struct event){ w->from_ns, w->to_ns, location,
+			    w->site, w->cause == NOBODY ? -1 :
+			    im->graph.known.location_rank[w->cause], (uint16_t)w->call,
 			    (uint16_t)w->state });
 	}
 	bins_add(&page->bins, location, IN_MPI, at_ns, leave_ns);
@@ -255,8 +263,8 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
 	read_graph(&page->im, fd >= 0 ? path : file);
 	add_other_times(page);
-	page->verdict = verdict_of(&page->im, &(struct known_path){ &page->places, path_length_ns(page),
-	    page->gains, page->gain_count, page->percent });
+	page->verdict = verdict_of(&page->im, &(struct known_path){ &page->places,
+	    path_length_ns(page), page->gains, page->gain_count, page->percent });
 }
 
 /* ---- what comes of it --------------------------------------------------------------------- */

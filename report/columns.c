@@ -11,8 +11,8 @@ columns_write(struct text *out, const struct page *page)
 	uint32_t first = 0, end;
 	struct csv csv;
 
-	csv_begin(&csv, out, "rank,last_rank,from_s,to_s,outside_s,compute_s,mpi_s,wait_message_s,wait_receiver_s,"
-	    "wait_collective_s,wait_setup_s,wait_rma_s,path_s");
+	csv_begin(&csv, out,
+	    "rank,last_rank,from_s,to_s,outside_s,compute_s,mpi_s,wait_message_s,wait_receiver_s,wait_collective_s,wait_setup_s,wait_rma_s,path_s");
 	for (size_t row = 0; row < bins->rows; row++, first = end) {
 		for (end = first; end < bins->locations && bins_row(bins, end) == row;)
 			end++;
@@ -25,7 +25,8 @@ columns_write(struct text *out, const struct page *page)
 			csv_fixed(&csv, (double)(c + 1) * width_s, 12);
 			for (int a = 0; a < ACTIVITIES; a++)
 				csv_significant(&csv, 1e-9 * (double)ns[a], 7);
-			csv_significant(&csv, 1e-9 * (double)bins->path_ns[row * bins->columns + c], 7);
+			csv_significant(&csv, 1e-9 * (double)bins->path_ns[row * bins->columns + c],
+			    7);
 			csv_end_row(&csv);
 		}
 	}

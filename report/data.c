@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the script draws: JSON within a script element, its columns as differences where they are long. */
+/* What the script draws: JSON within a script element, its columns as differences where they are
+ * long. */
 #include <stdlib.h>
 
 #include "report.h"
@@ -19,7 +20,8 @@ number_of(struct numbers *numbers, uint32_t site)
 	if (site >= numbers->capacity) {
 		size_t old = numbers->capacity;
 
-		numbers->of = grow(numbers->of, &numbers->capacity, site + (size_t)1, sizeof *numbers->of);
+		numbers->of = grow(numbers->of, &numbers->capacity, site + (size_t)1,
+		    sizeof *numbers->of);
 		memset(numbers->of + old, 0, (numbers->capacity - old) * sizeof *numbers->of);
 	}
 	if (numbers->of[site] == 0 && numbers->count < MOST_SITES) {
@@ -29,7 +31,8 @@ number_of(struct numbers *numbers, uint32_t site)
 	return numbers->of[site];	/* 0: too many to be named */
 }
 
-/* Each event is its row's difference to the one before, begin after the last one's begin, length, ... */
+/* Each event is its row's difference to the one before, begin after the last one's begin, length,
+ * ... */
 static void
 put_events(struct json *out, const char *key, const struct pool *pool, struct numbers *numbers)
 {
@@ -71,7 +74,8 @@ put_rows(struct json *out, const struct bins *bins, const char *key,
 		for (size_t c = 0, end; c < bins->columns; c = end) {
 			const unsigned letter = c > 0 ? next : value(bins, row, c);
 
-			for (end = c + 1; end < bins->columns && (next = value(bins, row, end)) == letter; end++)
+			for (end = c + 1; end < bins->columns && (next = value(bins, row,
+			    end)) == letter; end++)
 				;
 			text_char(out->text, (char)('a' + letter));
 			if (end > c + 1)

@@ -4,10 +4,11 @@
 #include <math.h>
 
 void
-draw_begin(struct text *out, const char *id, int width, int height, const char *title, const char *description)
+draw_begin(struct text *out, const char *id, int width, int height, const char *title,
+    const char *description)
 {
-	text_print(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 %d %d\" "
-	    "width=\"%d\" height=\"%d\" role=\"img\" aria-labelledby=\"%s-t %s-d\">\n<title id=\"%s-t\">",
+	text_print(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 "
+	    "%d %d\" width=\"%d\" height=\"%d\" role=\"img\" aria-labelledby=\"%s-t %s-d\">\n<title id=\"%s-t\">",
 	    width, height, width, height, id, id, id);
 	text_markup(out, title);
 	text_print(out, "</title>\n<desc id=\"%s-d\">", id);
@@ -47,8 +48,8 @@ draw_box(struct text *out, const char *class, double x, double y, double width, 
 {
 	if (width <= 0 || height <= 0)
 		return;
-	text_print(out, "<rect class=\"%s f\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"", class, x, y,
-	    width, height);
+	text_print(out, "<rect class=\"%s f\" x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"",
+	    class, x, y, width, height);
 	if (tip == NULL) {
 		text_put(out, "/>\n");
 		return;
@@ -61,13 +62,13 @@ draw_box(struct text *out, const char *class, double x, double y, double width, 
 void
 draw_line(struct text *out, const char *class, double x1, double y1, double x2, double y2)
 {
-	text_print(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1, y1,
-	    x2, y2);
+	text_print(out, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n",
+	    class, x1, y1, x2, y2);
 }
 
 void
-draw_legend(struct text *out, int width, const char *const *classes, const char *const *names, size_t count,
-    unsigned wanted)
+draw_legend(struct text *out, int width, const char *const *classes, const char *const *names,
+    size_t count, unsigned wanted)
 {
 	double x = 8, y = 8;
 
@@ -93,7 +94,8 @@ nice_step(double most, int count)
 
 	if (most <= count * step)
 		return step;
-	return most <= 2 * count * step ? 2 * step : most <= 5 * count * step ? 5 * step : 10 * step;
+	return most <= 2 * count * step ? 2 * step : most <= 5 * count * step ? 5 * step :
+	    10 * step;
 }
 
 void
@@ -118,7 +120,8 @@ draw_time_axis(struct text *out, double run_s, double top, double bottom)
 
 		time_label(step * i, run_s, label, sizeof label);
 		draw_line(out, "grid", x, top, x, bottom);
-		draw_label(out, fmin(x, WIDE - 4.0 * (double)strlen(label)), bottom + 15, "middle", label);
+		draw_label(out, fmin(x, WIDE - 4.0 * (double)strlen(label)), bottom + 15, "middle",
+		    label);
 	}
 }
 

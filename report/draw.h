@@ -9,7 +9,8 @@
 enum { WIDTH = 480, WIDE = 800, LEFT = 64, RIGHT = 16, TOP = 44 };
 
 /* The element with title and description for those who cannot see it. */
-void draw_begin(struct text *out, const char *id, int width, int height, const char *title, const char *description);
+void draw_begin(struct text *out, const char *id, int width, int height, const char *title,
+    const char *description);
 void draw_end(struct text *out);
 /* ANCHOR: start, middle or end. */
 void draw_label(struct text *out, double x, double y, const char *anchor, const char *label);
@@ -21,7 +22,8 @@ void draw_line(struct text *out, const char *class, double x1, double y1, double
 
 /* timeline.c: a run's lanes on an axis of that length. */
 int lanes_height(const struct page *page);
-void draw_lanes(struct text *out, const struct page *page, const char *id, const char *title, int64_t axis_ns);
+void draw_lanes(struct text *out, const struct page *page, const char *id, const char *title,
+    int64_t axis_ns);
 /* beside.c: READ reads the other run, in a process of its own. */
 void beside_read(struct beside *beside, const char *own, const char *other,
     void (*read)(struct page *page, void *arguments), void *arguments);
@@ -29,8 +31,8 @@ bool has_beside(const struct page *page);
 void draw_beside(struct text *out, const struct page *page);
 
 /* A legend in two rows at the top, of those that are wanted: bit i. */
-void draw_legend(struct text *out, int width, const char *const *classes, const char *const *names, size_t count,
-    unsigned wanted);
+void draw_legend(struct text *out, int width, const char *const *classes, const char *const *names,
+    size_t count, unsigned wanted);
 
 /* A step of 1, 2 or 5 times a power of ten that divides MOST into at most COUNT parts. */
 double nice_step(double most, int count);

@@ -40,7 +40,8 @@ bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells)
 	bins->locations = locations;
 	bins->run_ns = run_ns > 0 ? run_ns : 1;
 	bins->rows = locations < most ? locations : most > 0 ? most : 1;
-	bins->columns = cells / bins->rows < MOST_BIN_COLUMNS ? cells / bins->rows : MOST_BIN_COLUMNS;
+	bins->columns = cells / bins->rows < MOST_BIN_COLUMNS ? cells / bins->rows :
+	    MOST_BIN_COLUMNS;
 	if (bins->columns < LEAST_COLUMNS)
 		bins->columns = LEAST_COLUMNS;
 	bins->ns = zalloc(bins->rows * bins->columns * ACTIVITIES, sizeof *bins->ns);
@@ -71,7 +72,8 @@ column_of(const struct bins *bins, size_t near, int64_t at_ns)
 
 /* Adds the time from FROM to TO to cells STEP apart. */
 static void
-spread(const struct bins *bins, uint32_t location, float *cells, size_t step, int64_t from_ns, int64_t to_ns)
+spread(const struct bins *bins, uint32_t location, float *cells, size_t step, int64_t from_ns,
+    int64_t to_ns)
 {
 	struct spot *at = &bins->at[location];
 	double width;
@@ -95,7 +97,8 @@ spread(const struct bins *bins, uint32_t location, float *cells, size_t step, in
 }
 
 void
-bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns)
+bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns,
+    int64_t to_ns)
 {
 	spread(bins, location, bins->ns + bins->at[location].row * bins->columns * ACTIVITIES +
 	    (size_t)activity, ACTIVITIES, from_ns, to_ns);
@@ -104,7 +107,8 @@ bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_
 void
 bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns)
 {
-	spread(bins, location, bins->path_ns + bins->at[location].row * bins->columns, 1, from_ns, to_ns);
+	spread(bins, location, bins->path_ns + bins->at[location].row * bins->columns, 1, from_ns,
+	    to_ns);
 }
 
 enum activity
@@ -233,9 +237,9 @@ middle_of(const struct event *a, const struct event *b, const struct event *c)
 }
 
 /*
- * The MOST longest come to the front, in any order: Hoare's selection, which takes a few steps for each
- * event where sorting takes many. Where it does not get on, which no run is known to bring about, the
- * rest is sorted.
+ * The MOST longest come to the front, in any order: Hoare's selection, which takes a few steps for
+ * each event where sorting takes many. Where it does not get on, which no run is known to bring
+ * about, the rest is sorted.
  */
 static void
 select_longest(struct event *at, size_t count, size_t most)
@@ -244,7 +248,8 @@ select_longest(struct event *at, size_t count, size_t most)
 	int rounds = 64;
 
 	while (most > 0 && low < high && rounds-- > 0) {
-		const struct event middle = middle_of(&at[low], &at[low + (high - low) / 2], &at[high]);
+		const struct event middle = middle_of(&at[low], &at[low + (high - low) / 2],
+		    &at[high]);
 		ptrdiff_t i = low, j = high;
 
 		while (i <= j) {
@@ -280,7 +285,8 @@ cut(struct pool *pool, size_t most)
 			pool->least_ns = pool->at[i].end_ns - pool->at[i].begin_ns;
 }
 
-/* Four times as many as wanted are kept before the shorter ones go: so each costs a few steps only. */
+/* Four times as many as wanted are kept before the shorter ones go: so each costs a few steps
+ * only. */
 void
 pool_keep(struct pool *pool, const struct event *event)
 {

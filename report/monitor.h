@@ -9,7 +9,8 @@ enum { MONITOR_COLUMNS = 448 };
 
 struct monitored {		/* one rank */
 	int32_t rank;
-	int64_t recorded_ns[MONITOR_COLUMNS];	/* last end of a pair in the column; 0: none there */
+	/* last end of a pair in the column; 0: none there */
+	int64_t recorded_ns[MONITOR_COLUMNS];
 	int64_t simulated_ns[MONITOR_COLUMNS];	/* and where the replay has it */
 };
 

@@ -11,7 +11,8 @@
 /* The files beside this one, as they are. */
 #define INCLUDED(name, file) \
 	extern const char name[], name##_end[]; \
-	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n" #name "_end:\n.byte 0\n.popsection\n")
+	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n" \
+	    #name "_end:\n.byte 0\n.popsection\n")
 INCLUDED(page_script, "report/page.js");
 INCLUDED(page_style, "report/page.css");
 INCLUDED(figure_style, "report/figure.css");
@@ -56,7 +57,8 @@ figure_file(struct text *out, const struct page *page, const struct figure *figu
 	text_bytes(out, bytes, (size_t)(inside - bytes));
 	text_put(out, "<style>");
 	put_literal_style(out);
-	text_put(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
+	text_put(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" "
+	    "fill=\"#ffffff\"/>\n");
 	text_put(out, inside);
 	free(bytes);
 }
@@ -80,7 +82,8 @@ put_head(struct text *out, const char *title)
 
 /* SCALE 100: a share, which is printed in per cent. */
 static void
-put_fact(struct text *out, const char *id, const char *name, double scale, const char *format, double value)
+put_fact(struct text *out, const char *id, const char *name, double scale, const char *format,
+    double value)
 {
 	if (!isfinite(value))
 		return;
@@ -127,17 +130,20 @@ put_facts(struct text *out, const struct page *page)
 	if (page->segments > 0) {
 		double all = (double)path_length_ns(page);
 
-		put_share(out, "path_compute", "of the path computation", (double)page->path_all_ns[COMPUTE_PIECE] / all);
-		put_share(out, "path_mpi", "of the path MPI", (double)page->path_all_ns[MPI_PIECE] / all);
+		put_share(out, "path_compute", "of the path computation",
+		    (double)page->path_all_ns[COMPUTE_PIECE] / all);
+		put_share(out, "path_mpi", "of the path MPI", (double)page->path_all_ns[MPI_PIECE] /
+		    all);
 		put_share(out, "path_transfer", "of the path transfers",
 		    (double)page->path_all_ns[TRANSFER_PIECE] / all);
 	}
 	text_put(out, "</ul>\n");
 	if (page->ideal == NULL && isfinite(e.communication))
-		text_put(out, "<p class=\"soft\">Communication efficiency is serialisation times transfer. A replay on an ideal "
-		    "network tells them apart: lp-replay GRAPH &gt;ideal, then lp-report --ideal ideal GRAPH.</p>\n");
+		text_put(out, "<p class=\"soft\">Communication efficiency is serialisation times "
+		    "transfer. A replay on an ideal network tells them apart: lp-replay GRAPH &gt;ideal, then lp-report --ideal ideal GRAPH.</p>\n");
 	if (page->segments == 0)
-		text_put(out, "<p class=\"soft\">The stream holds no critical path: lp-critpath finds it.</p>\n");
+		text_put(out, "<p class=\"soft\">The stream holds no critical path: lp-critpath "
+		    "finds it.</p>\n");
 	text_put(out, "</section>\n");
 }
 
@@ -174,17 +180,18 @@ put_chains(struct text *out, const struct page *page)
 	for (size_t i = 0; i < chain_count(im); i++) {
 		size_t links = chain_of(im, i, chain);
 
-		text_print(out, "<p class=\"chain\" data-at=\"%lld\" data-to=\"%lld\" data-rank=\"%d\">",
-		    (long long)chain[0].from_ns, (long long)chain[0].to_ns,
+		text_print(out, "<p class=\"chain\" data-at=\"%lld\" data-to=\"%lld\" "
+		    "data-rank=\"%d\">", (long long)chain[0].from_ns, (long long)chain[0].to_ns,
 		    (int)im->graph.known.location_rank[chain[0].location]);
 		for (size_t k = 0; k < links && k < 12; k++) {
 			const struct wait *w = &chain[k];
 
-			time_label(1e-9 * (double)(w->to_ns - w->from_ns), 1e-9 * (double)(w->to_ns - w->from_ns), length,
-			    sizeof length);
-			text_print(out, "%srank %d waited %s for rank %d at %.6f s, ", k > 0 ? "<br>&nbsp; as " : "",
-			    (int)im->graph.known.location_rank[w->location], length,
-			    (int)im->graph.known.location_rank[w->cause], 1e-9 * (double)w->from_ns);
+			time_label(1e-9 * (double)(w->to_ns - w->from_ns),
+			    1e-9 * (double)(w->to_ns - w->from_ns), length, sizeof length);
+			text_print(out, "%srank %d waited %s for rank %d at %.6f s, ", k > 0 ?
+			    "<br>&nbsp; as " : "", (int)im->graph.known.location_rank[w->location],
+			    length, (int)im->graph.known.location_rank[w->cause],
+			    1e-9 * (double)w->from_ns);
 			text_print(out, "%s in ", state_names[w->state]);
 			text_markup(out, site_label(page, w->site, where, sizeof where));
 		}
@@ -204,7 +211,8 @@ put_hosts(struct text *out, const struct headline *headline)
 		text_markup(out, host->name);
 		text_print(out, " (%d ranks", (int)host->ranks);
 		for (size_t k = 0; k < headline->load_count; k++)
-			if (headline->loads[k].host != NULL && strcmp(headline->loads[k].host, host->name) == 0)
+			if (headline->loads[k].host != NULL && strcmp(headline->loads[k].host,
+			    host->name) == 0)
 				text_print(out, " on %d cores", (int)headline->loads[k].cores);
 		text_put(out, ")");
 	}
@@ -219,8 +227,9 @@ put_provenance(struct text *out, const struct page *page)
 	const struct headline *headline = &im->graph.known.headline;
 	const char *line;
 
-	text_put(out, "<section><h2 id=\"provenance\">Provenance</h2>\n<p class=\"soft\">What was run, and how this page was "
-	    "made of it, by lp-report " VERSION ".</p>\n<pre id=\"history\">");
+	text_put(out, "<section><h2 id=\"provenance\">Provenance</h2>\n<p class=\"soft\">What was "
+	    "run, and how this page was made of it, by lp-report "
+	    VERSION ".</p>\n<pre id=\"history\">");
 	for (size_t i = 0; (line = reader_history(im->graph.in, i)) != NULL; i++) {
 		text_markup(out, line);
 		text_char(out, '\n');
@@ -237,17 +246,19 @@ put_provenance(struct text *out, const struct page *page)
 	}
 	if (headline->variable_count > 0)
 		text_put(out, "</pre>\n");
-	text_print(out, "<p>Calls %llu; without a partner, and so not judged: %llu sends, %llu receives, %llu "
-	    "collectives.</p></section>\n",
-	    (unsigned long long)reader_rows(im->graph.in), (unsigned long long)im->counts.unmatched_sends,
-	    (unsigned long long)im->counts.unmatched_receives, (unsigned long long)im->counts.unmatched_collectives);
+	text_print(out, "<p>Calls %llu; without a partner, and so not judged: %llu sends, %llu "
+	    "receives, %llu collectives.</p></section>\n",
+	    (unsigned long long)reader_rows(im->graph.in),
+	    (unsigned long long)im->counts.unmatched_sends,
+	    (unsigned long long)im->counts.unmatched_receives,
+	    (unsigned long long)im->counts.unmatched_collectives);
 }
 
 static void
 put_figure(struct text *out, const struct page *page, const struct figure *figure)
 {
-	text_print(out, "<section%s><h2>%s</h2>\n<div class=\"picture\">\n", figure->wide ? " class=\"wide\"" : "",
-	    figure->title);
+	text_print(out, "<section%s><h2>%s</h2>\n<div class=\"picture\">\n", figure->wide ?
+	    " class=\"wide\"" : "", figure->title);
 	figure->draw(out, page);
 	text_put(out, "</div></section>\n");
 }
@@ -279,8 +290,9 @@ put_timeline(struct text *out, const struct page *page)
 	timeline_colours(page, classes, names);
 	for (int i = COMPUTING; i <= ACTIVITIES; i++)
 		if (is_anywhere(page, (enum activity)i))
-			text_print(out, "<li><svg class=\"figure\" width=\"11\" height=\"11\" aria-hidden=\"true\">"
-			    "<rect class=\"f %s\" width=\"11\" height=\"11\"/></svg> %s</li>\n", classes[i], names[i]);
+			text_print(out, "<li><svg class=\"figure\" width=\"11\" height=\"11\" "
+			    "aria-hidden=\"true\"><rect class=\"f %s\" width=\"11\" "
+			    "height=\"11\"/></svg> %s</li>\n", classes[i], names[i]);
 	text_put(out, "</ul>\n"
 	    "<canvas id=\"live\" tabindex=\"0\" role=\"img\" aria-label=\"timeline; the picture in print and the "
 	    "tables hold the same\"></canvas>\n<div id=\"grain\" class=\"soft\"></div>\n<div id=\"what\" aria-live=\"polite\"></div>\n"
@@ -317,7 +329,8 @@ write_with(struct text *out, struct page *page, size_t events)
 	text_markup(out, verdict);
 	text_put(out, ".</p>\n");
 	if (trust != NULL) {
-		text_print(out, "<p id=\"trust\"%s>", page->verdict.trust.level == TRUST_POOR ? " class=\"poor\"" : "");
+		text_print(out, "<p id=\"trust\"%s>", page->verdict.trust.level == TRUST_POOR ?
+		    " class=\"poor\"" : "");
 		text_markup(out, trust);
 		text_put(out, ".</p>\n");
 	}

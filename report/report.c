@@ -2,7 +2,8 @@
 /*
  * lp-report - a run as one page that can be mailed, and as pictures
  *
- * reads   one graph or path stream; of a graph in a file, the path as lp-gain or lp-critpath finds it; streams of
+ * reads one graph or path stream; of a graph in a file, the path as lp-gain or lp-critpath finds
+ * it; streams of
  *         its replay and of other runs to compare with
  * writes  one HTML file that asks for nothing else, one SVG picture, its timeline as a table,
  *         or the verdict
@@ -67,12 +68,14 @@ parse_options(int argc, char **argv)
 	enum { FIGURE = 256, VERDICT_FILE, TEXT_FILE, SIZE, GAIN, IDEAL, RUNS, BESIDE };
 	static const char *const forms[] = { "html", "svg", "text", "json", "csv", NULL };
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "figure", required_argument, NULL, FIGURE },
+		{ "format", required_argument, NULL, 'F' }, { "figure", required_argument, NULL,
+		FIGURE },
 		{ "output", required_argument, NULL, 'o' },
 		{ "verdict", required_argument, NULL, VERDICT_FILE },
 		{ "text", required_argument, NULL, TEXT_FILE },
 		{ "size", required_argument, NULL, SIZE },
-		{ "gain", required_argument, NULL, GAIN }, { "ideal", required_argument, NULL, IDEAL },
+		{ "gain", required_argument, NULL, GAIN }, { "ideal", required_argument, NULL,
+		IDEAL },
 		{ "runs", required_argument, NULL, RUNS },
 		{ "beside", required_argument, NULL, BESIDE }, { NULL, 0, NULL, 0 },
 	};
@@ -86,7 +89,8 @@ parse_options(int argc, char **argv)
 		case 'o': opt.output = optarg; break;
 		case VERDICT_FILE: opt.verdict = optarg; break;
 		case TEXT_FILE: opt.text = optarg; break;
-		case SIZE: opt.size = parse_bytes("--size", optarg, 100000, (int64_t)1 << 30); break;
+		case SIZE: opt.size = parse_bytes("--size", optarg, 100000, (int64_t)1 << 30);
+		    break;
 		case GAIN: opt.percent = (int)parse_integer("--gain", optarg, 0, 100); break;
 		case IDEAL: opt.ideal = optarg; break;
 		case RUNS: opt.runs = optarg; break;
@@ -126,8 +130,8 @@ start_path(const char *file, int percent, pid_t *child)
 	int from;
 
 	snprintf(gain, sizeof gain, "--gain=%d", percent);
-	*child = start_tool(percent > 0 ? (char *[]){ "lp-gain", gain, "-F", "stream", "--", name, NULL } :
-	    (char *[]){ "lp-critpath", "-F", "stream", "--", name, NULL }, &from);
+	*child = start_tool(percent > 0 ? (char *[]){ "lp-gain", gain, "-F", "stream", "--", name,
+	    NULL } : (char *[]){ "lp-critpath", "-F", "stream", "--", name, NULL }, &from);
 	return from;
 }
 

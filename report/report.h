@@ -20,7 +20,8 @@
 #include "monitor.h"
 
 /* Activities, as colours: a wait is of one of the classes below. */
-enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE, WAIT_SETUP,
+enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE,
+    WAIT_SETUP,
 	WAIT_RMA, ACTIVITIES };
 extern const char *const activity_names[ACTIVITIES];
 extern const char *const activity_classes[ACTIVITIES];	/* of CSS */
@@ -36,7 +37,8 @@ extern const char *const piece_names[PIECES];
 struct event {
 	int64_t begin_ns, end_ns;
 	uint32_t location, site;
-	int32_t partner;	/* rank that was waited for, -1: none; of a message its sender's location */
+	/* rank that was waited for, -1: none; of a message its sender's location */
+	int32_t partner;
 	uint16_t call;
 	uint16_t what;		/* state of a wait, or one of these; of the path enum piece */
 };
@@ -76,7 +78,8 @@ void bins_spread(struct bins *bins, uint32_t location, enum activity activity, i
     int64_t to_ns);
 /* Calls of a location come in order, and most are in the column of the last. */
 static inline void
-bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns)
+bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns,
+    int64_t to_ns)
 {
 	const struct spot *at = &bins->at[location];
 
@@ -87,14 +90,15 @@ bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t f
 }
 void bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns);
 size_t bins_row(const struct bins *bins, uint32_t location);
-/* What most of the time in those columns is, waits first where they are a quarter; OUTSIDE: nothing. */
+/* What most of the time in those columns is, waits first where they are a quarter; OUTSIDE:
+ * nothing. */
 enum activity bins_main(const struct bins *bins, size_t row, size_t from, size_t to);
 /* The row that the path is in for most of those columns' time; SIZE_MAX: none. */
 size_t bins_path(const struct bins *bins, size_t from, size_t to);
 /*
- * Where the path changes rows far more often than there are columns a line through them is a smear: it
- * would go through a tenth of all rows from column to column, or most of the path's time is in no
- * column's main row. Its share of each cell is shown instead, by level.
+ * Where the path changes rows far more often than there are columns a line through them is a smear:
+ * it would go through a tenth of all rows from column to column, or most of the path's time is in
+ * no column's main row. Its share of each cell is shown instead, by level.
  */
 bool bins_path_spreads(const struct bins *bins);
 enum { PATH_LEVELS = 5 };	/* of the columns' time: less than 1/256, 1/16, 1/4, 1/2; more */
@@ -143,7 +147,8 @@ struct page {
 	size_t run_count;
 };
 
-/* collect.c: reads the graph or path stream FILE, or the one that FD yields where that is not -1. */
+/* collect.c: reads the graph or path stream FILE, or the one that FD yields where that is not
+ * -1. */
 void page_read(struct page *page, const char *file, int fd, size_t budget);
 int64_t path_length_ns(const struct page *page);	/* what shares are of: without the start */
 const char *site_label(const struct page *page, size_t site, char *text, size_t size);
@@ -160,7 +165,8 @@ extern const size_t figure_count;
 /* columns.c: the timeline as CSV. */
 void columns_write(struct text *out, const struct page *page);
 /* What the colours of the timeline mean: classes and names, the path last. */
-void timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1], const char *names[ACTIVITIES + 1]);
+void timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1],
+    const char *names[ACTIVITIES + 1]);
 void figure_file(struct text *out, const struct page *page, const struct figure *figure);
 
 /* page.c */

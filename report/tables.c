@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of the page: complete without a script, which only sorts them. Cells say what they hold. */
+/* Tables of the page: complete without a script, which only sorts them. Cells say what they
+ * hold. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,22 +25,25 @@ struct columns {
 	bool has_shares;
 	size_t numbers, names;		/* all numbers come before the names */
 	struct table_line *lines;
-	size_t count, capacity, came, small;	/* lines: those that are kept, all, and those of nearly nothing */
+	/* lines: those that are kept, all, and those of nearly nothing */
+	size_t count, capacity, came, small;
 };
 
-/* Heads are separated by tabs: "... (s)" and "... (rank-s)", "... (%)", ".ratio", "*name", or a count. */
+/* Heads are separated by tabs: "... (s)" and "... (rank-s)", "... (%)", ".ratio", "*name", or a
+ * count. */
 static struct columns
-begin_table(struct text *out, const struct page *page, const char *id, const char *title, const char *note,
-    const char *head)
+begin_table(struct text *out, const struct page *page, const char *id, const char *title,
+    const char *note, const char *head)
 {
 	struct columns columns = { .out = out, .run_s = 1e-9 * (double)page->bins.run_ns };
 	char *heads = need(strdup(head)), *rest = heads, *name;
 
-	text_print(out, "<section><h2 id=\"%s\">%s</h2>\n<div class=\"scroll\"><table id=\"t-%s\"><caption>%s</caption>"
-	    "<thead><tr>", id, title, id, note);
+	text_print(out, "<section><h2 id=\"%s\">%s</h2>\n<div class=\"scroll\"><table "
+	    "id=\"t-%s\"><caption>%s</caption><thead><tr>", id, title, id, note);
 	while ((name = strsep(&rest, "\t")) != NULL) {
 		const enum column column = *name == '*' ? NAME : *name == '.' ? RATIO :
-		    strstr(name, "s)") != NULL ? SECONDS : strstr(name, "(%)") != NULL ? SHARE : COUNT;
+		    strstr(name, "s)") != NULL ? SECONDS : strstr(name, "(%)") != NULL ? SHARE :
+		    COUNT;
 		const bool sorts = columns.numbers == 0 && column != COUNT;
 
 		columns.of[columns.numbers + columns.names] = column;
@@ -55,7 +59,8 @@ begin_table(struct text *out, const struct page *page, const char *id, const cha
 	return columns;
 }
 
-/* What is shown is rounded; what is sorted by, and can be compared with lp-imbalance's JSON, is not. */
+/* What is shown is rounded; what is sorted by, and can be compared with lp-imbalance's JSON, is
+ * not. */
 static void
 put_number(const struct columns *columns, enum column column, double value)
 {
@@ -69,7 +74,8 @@ put_number(const struct columns *columns, enum column column, double value)
 		text_print(out, "<td data-v=\"%.9f\">%.*f</td>", value,
 		    (int)fmin(9, fmax(0, 5 - floor(log10(columns->run_s)))), value);
 	else
-		text_print(out, "<td data-v=\"%.9f\">%.2f</td>", value, column == SHARE ? 100 * value : value);
+		text_print(out, "<td data-v=\"%.9f\">%.2f</td>", value, column == SHARE ?
+		    100 * value : value);
 }
 
 static int
@@ -108,7 +114,8 @@ put_line(struct columns *c, const double *numbers, const char *const *names)
 	line->order = c->came++;
 	memcpy(line->numbers, numbers, c->numbers * sizeof *numbers);
 	for (size_t i = 0; i < c->numbers; i++)
-		shows |= c->of[i] == (c->has_shares ? SHARE : SECONDS) && fabs(line->numbers[i]) >= least;
+		shows |= c->of[i] == (c->has_shares ? SHARE : SECONDS) &&
+		    fabs(line->numbers[i]) >= least;
 	for (size_t i = 0; shows && i < c->names; i++)
 		line->names[i] = need(strdup(names[i]));
 	c->count += shows;
@@ -138,8 +145,9 @@ end_table(struct columns *c, size_t count)
 	text_put(out, "</tbody></table></div>");
 	count = count > c->came ? count : c->came;
 	if (count > c->count)
-		text_print(out, "<p class=\"soft\">%zu of %zu lines; %slp-imbalance --all and lp-critpath --all print "
-		    "the rest.</p>", c->count, count, c->small > 0 ? "some others are less than 0.005 % of the run; " : "");
+		text_print(out, "<p class=\"soft\">%zu of %zu lines; %slp-imbalance --all and "
+		    "lp-critpath --all print the rest.</p>", c->count, count, c->small > 0 ?
+		    "some others are less than 0.005 % of the run; " : "");
 	text_put(out, "</section>\n");
 	sort_and_cut(c, 0);
 	free(c->lines);
@@ -168,11 +176,13 @@ places_table(struct text *out, const struct page *page)
 	char where[LABEL];
 
 	if (count > 0) {
-		columns = begin_table(out, page, "places", "The critical path", "What the run could not have ended without, by rank and "
-		    "place; computation is that before the call.", "share of path (%)\ttime (s)\trank\t*what\t*where");
+		columns = begin_table(out, page, "places", "The critical path",
+		    "What the run could not have ended without, by rank and place; computation is "
+		    "that before the call.", "share of path (%)\ttime (s)\trank\t*what\t*where");
 		for (size_t i = 0; i < count && i < MOST_LINES; i++)
-			put_line(&columns, (double[]){ (double)places[i].ns / (double)path_length_ns(page),
-			    1e-9 * (double)places[i].ns, places[i].rank }, (const char *[]){
+			put_line(&columns, (double[]){ (double)places[i].ns /
+			    (double)path_length_ns(page), 1e-9 * (double)places[i].ns,
+			    places[i].rank }, (const char *[]){
 			    places[i].compute ? "computation before" : "in MPI",
 			    site_label(page, places[i].site, where, sizeof where) });
 		end_table(&columns, count);
@@ -189,12 +199,13 @@ path_functions_table(struct text *out, const struct page *page)
 
 	if (f->count == 0)
 		return;
-	columns = begin_table(out, page, "path-functions", "The critical path by function", "From samples, as many periods as there are: what computes on the path; "
-	    "beside it all its computation, on all ranks. In parentheses: time without samples, and other than computation.",
+	columns = begin_table(out, page, "path-functions", "The critical path by function",
+	    "From samples, as many periods as there are: what computes on the path; beside it all its computation, on all ranks. In parentheses: time without samples, and other than computation.",
 	    "share of path (%)\ttime (s)\tall computation (rank-s)\t*function\t*file");
 	for (size_t i = 0; i < f->count; i++)
-		put_line(&columns, (double[]){ (double)f->at[i].path_ns / (double)path_length_ns(page),
-		    1e-9 * (double)f->at[i].path_ns, f->at[i].all_ns > 0 ? 1e-9 * (double)f->at[i].all_ns : NAN },
+		put_line(&columns, (double[]){ (double)f->at[i].path_ns /
+		    (double)path_length_ns(page), 1e-9 * (double)f->at[i].path_ns,
+		    f->at[i].all_ns > 0 ? 1e-9 * (double)f->at[i].all_ns : NAN },
 		    (const char *[]){ f->at[i].name, f->at[i].file != NULL ? f->at[i].file : "" });
 	end_table(&columns, f->count);
 }
@@ -207,12 +218,13 @@ delays_table(struct text *out, const struct page *page)
 	struct columns columns;
 	char where[LABEL];
 
-	columns = begin_table(out, page, "delays", "Delays", "What one rank did longer than others, and how long all others together waited for it: "
-	    "at once, and by waits that led to further ones.",
+	columns = begin_table(out, page, "delays", "Delays", "What one rank did longer than "
+	    "others, and how long all others together waited for it: at once, and by waits that led to further ones.",
 	    "cost (rank-s)\tat once (rank-s)\tlater (rank-s)\trank\t*what\t*where");
 	for (size_t i = 0; i < count && i < MOST_LINES; i++)
-		put_line(&columns, (double[]){ 1e-9 * delay_cost_ns(&delays[i]), 1e-9 * delay_short_ns(&delays[i]),
-		    1e-9 * delay_long_ns(&delays[i]), delays[i].rank }, (const char *[]){
+		put_line(&columns, (double[]){ 1e-9 * delay_cost_ns(&delays[i]),
+		    1e-9 * delay_short_ns(&delays[i]), 1e-9 * delay_long_ns(&delays[i]),
+		    delays[i].rank }, (const char *[]){
 		    delays[i].key % 2 == 0 ? "computation before" : "in MPI",
 		    site_label(page, delays[i].key / 2, where, sizeof where) });
 	end_table(&columns, count);
@@ -229,8 +241,8 @@ sampled_table(struct text *out, const struct page *page)
 
 	if (by == NULL)
 		return;
-	snprintf(what, sizeof what, "From %llu samples, which saw %.2f %% of the ranks' computation on a core: what the "
-	    "slowest rank of each place computes there, and the mean of the other ranks; what is more, with its standard "
+	snprintf(what, sizeof what, "From %llu samples, which saw %.2f %% of the ranks' "
+	    "computation on a core: what the slowest rank of each place computes there, and the mean of the other ranks; what is more, with its standard "
 	    "error.", (unsigned long long)by->samples,
 	    by->compute_ns > 0 ? 100 * (double)by->core.on_ns / (double)by->compute_ns : 0);
 	columns = begin_table(out, page, "functions", "Functions", what,
@@ -240,9 +252,10 @@ sampled_table(struct text *out, const struct page *page)
 			const struct excess *e = &by->sites[i].functions[k];
 
 			put_line(&columns, (double[]){ 1e-9 * ((double)e->slow_ns - e->others_ns),
-			    1e-9 * e->error_ns, 1e-9 * (double)e->slow_ns, 1e-9 * e->others_ns, (double)e->samples,
-			    by->sites[i].rank }, (const char *[]){ by->names[e->function].name,
-			    site_label(page, by->sites[i].site, where, sizeof where) });
+			    1e-9 * e->error_ns, 1e-9 * (double)e->slow_ns, 1e-9 * e->others_ns,
+			    (double)e->samples, by->sites[i].rank },
+			    (const char *[]){ by->names[e->function].name, site_label(page,
+			    by->sites[i].site, where, sizeof where) });
 		}
 	end_table(&columns, 0);
 }
@@ -254,18 +267,20 @@ states_table(struct text *out, const struct page *page)
 	struct columns columns;
 	char where[LABEL];
 
-	columns = begin_table(out, page, "states", "Wait states", "All waits by kind; largest is the longest single one.",
-	    "share of all time (%)\twait (rank-s)\twaits\tlargest (s)\tby rank\t*state\t*where the largest was");
+	columns = begin_table(out, page, "states", "Wait states", "All waits by kind; largest is "
+	    "the longest single one.", "share of all time (%)\twait (rank-s)\twaits\tlargest "
+	    "(s)\tby rank\t*state\t*where the largest was");
 	for (int s = 0; s < STATES; s++) {
 		const struct state_sums *sums = &im->states[s];
 		const struct wait *w = &sums->largest;
 
 		if (sums->wait_ns == 0)
 			continue;
-		put_line(&columns, (double[]){ share_of_time(page, sums->wait_ns), 1e-9 * (double)sums->wait_ns,
-		    (double)sums->count, 1e-9 * (double)(w->to_ns - w->from_ns),
-		    im->graph.known.location_rank[w->location] },
-		    (const char *[]){ state_names[s], site_label(page, w->site, where, sizeof where) });
+		put_line(&columns, (double[]){ share_of_time(page, sums->wait_ns),
+		    1e-9 * (double)sums->wait_ns, (double)sums->count, 1e-9 * (double)(w->to_ns -
+		    w->from_ns), im->graph.known.location_rank[w->location] },
+		    (const char *[]){ state_names[s], site_label(page, w->site, where,
+		    sizeof where) });
 	}
 	end_table(&columns, 0);
 }
@@ -310,11 +325,12 @@ hosts_table(struct text *out, const struct page *page)
 		sums[host][2] += 1e-9 * (double)ranks->cells[r].compute_ns;
 		sums[host][3] += 1e-9 * (double)ranks->cells[r].mpi_ns;
 	}
-	columns = begin_table(out, page, "hosts", "Hosts", "The ranks of each host together; MPI includes waits.",
-	    "on the path (s)\twait (rank-s)\tcomputation (rank-s)\tMPI (rank-s)\tranks\t*host");
+	columns = begin_table(out, page, "hosts", "Hosts", "The ranks of each host together; MPI "
+	    "includes waits.", "on the path (s)\twait (rank-s)\tcomputation (rank-s)\tMPI "
+	    "(rank-s)\tranks\t*host");
 	for (size_t i = 0; i < headline->host_count; i++)
-		put_line(&columns, (double[]){ sums[i][0], sums[i][1], sums[i][2], sums[i][3], headline->hosts[i].ranks },
-		    (const char *[]){ headline->hosts[i].name });
+		put_line(&columns, (double[]){ sums[i][0], sums[i][1], sums[i][2], sums[i][3],
+		    headline->hosts[i].ranks }, (const char *[]){ headline->hosts[i].name });
 	end_table(&columns, 0);
 	free(sums);
 }
@@ -336,12 +352,14 @@ cells_table(struct text *out, const struct page *page, enum dimension by, const 
 	for (size_t i = 0; i < count; i++) {
 		const struct cell *c = lines[i].cell;
 		const size_t of = lines[i].index;
-		const double numbers[] = { 1e-9 * (double)(by == BY_RANK ? rank_path_ns(page, of) : site_path_ns(page, of)),
-		    1e-9 * (double)lines[i].wait_ns, (double)c->waits, 1e-9 * (double)c->compute_ns,
-		    1e-9 * (double)c->mpi_ns, (double)c->calls, (double)of };
+		const double numbers[] = { 1e-9 * (double)(by == BY_RANK ? rank_path_ns(page, of) :
+		    site_path_ns(page, of)), 1e-9 * (double)lines[i].wait_ns, (double)c->waits,
+		    1e-9 * (double)c->compute_ns, 1e-9 * (double)c->mpi_ns, (double)c->calls,
+		    (double)of };
 
-		put_line(&columns, numbers + !path, (const char *[]){ by == BY_RANK ? host_name(page, (int32_t)of) :
-		    index_text(&page->im, by, of, label, sizeof label) });
+		put_line(&columns, numbers + !path, (const char *[]){ by == BY_RANK ?
+		    host_name(page, (int32_t)of) : index_text(&page->im, by, of, label,
+		    sizeof label) });
 	}
 	end_table(&columns, count);
 	free(lines);
@@ -355,15 +373,18 @@ gains_table(struct text *out, const struct page *page)
 
 	if (page->gain_count == 0)
 		return;
-	snprintf(title, sizeof title, "If all computation up to one place and the calls there took %d %% less time on "
-	    "every rank; at most is without other paths that take over.", page->percent);
-	columns = begin_table(out, page, "gains", "Gains", title, "gain (s)\tgain (%)\tat most (s)\t*where");
+	snprintf(title, sizeof title, "If all computation up to one place and the calls there took "
+	    "%d %% less time on every rank; at most is without other paths that take over.",
+	    page->percent);
+	columns = begin_table(out, page, "gains", "Gains", title,
+	    "gain (s)\tgain (%)\tat most (s)\t*where");
 	for (size_t i = 0; i < page->gain_count; i++) {
 		const struct site_gain *gain = &page->gains[i];
 
 		put_line(&columns, (double[]){ 1e-9 * (double)gain->gain_ns,
-		    (double)gain->gain_ns / (double)path_length_ns(page), 1e-9 * (double)gain->most_ns },
-		    (const char *[]){ site_label(page, gain->site, where, sizeof where) });
+		    (double)gain->gain_ns / (double)path_length_ns(page),
+		    1e-9 * (double)gain->most_ns }, (const char *[]){ site_label(page, gain->site,
+		    where, sizeof where) });
 	}
 	end_table(&columns, page->gain_count);
 }
@@ -375,14 +396,15 @@ runs_table(struct text *out, const struct page *page)
 
 	if (page->run_count < 2)
 		return;
-	columns = begin_table(out, page, "runs", "Runs", "Against the smallest one, as POP defines it.", "ranks\trun time (s)\t.speed-up\t"
-	    "parallel (%)\tload balance (%)\tcommunication (%)\tcomputation scaling (%)\t*file");
+	columns = begin_table(out, page, "runs", "Runs", "Against the smallest one, as POP defines "
+	    "it.", "ranks\trun time (s)\t.speed-up\tparallel (%)\tload balance (%)\tcommunication "
+	    "(%)\tcomputation scaling (%)\t*file");
 	for (size_t i = 0; i < page->run_count; i++) {
 		const struct times *run = &page->runs[i];
 
 		put_line(&columns, (double[]){ run->ranks, 1e-9 * (double)run->run_ns, run->speedup,
-		    run->of.parallel, run->of.load_balance, run->of.communication, run->computation_scaling },
-		    (const char *[]){ run->file });
+		    run->of.parallel, run->of.load_balance, run->of.communication,
+		    run->computation_scaling }, (const char *[]){ run->file });
 	}
 	end_table(&columns, page->run_count);
 }
@@ -396,11 +418,13 @@ tables_write(struct text *out, const struct page *page)
 	delays_table(out, page);
 	sampled_table(out, page);
 	states_table(out, page);
-	cells_table(out, page, BY_SITE, "sites", "Call sites", "Where in the program; computation is that up to "
-	    "the call, MPI includes waits.", "*site");
-	cells_table(out, page, BY_CALL, "calls", "MPI functions", "All calls of a function.", "*function");
+	cells_table(out, page, BY_SITE, "sites", "Call sites", "Where in the program; computation "
+	    "is that up to the call, MPI includes waits.", "*site");
+	cells_table(out, page, BY_CALL, "calls", "MPI functions", "All calls of a function.",
+	    "*function");
 	hosts_table(out, page);
-	cells_table(out, page, BY_RANK, "ranks", "Ranks", "All calls and all computation of a rank; MPI includes waits.",
-	    page->im.graph.known.headline.host_count > 1 ? "rank\t*host" : "rank");
+	cells_table(out, page, BY_RANK, "ranks", "Ranks", "All calls and all computation of a "
+	    "rank; MPI includes waits.", page->im.graph.known.headline.host_count > 1 ?
+	    "rank\t*host" : "rank");
 	runs_table(out, page);
 }

@@ -22,7 +22,8 @@ struct raster {
 static struct raster
 raster_of(const struct bins *bins, int64_t axis_ns)
 {
-	const double plot = (WIDE - LEFT - RIGHT) * (axis_ns > 0 ? (double)bins->run_ns / (double)axis_ns : 1);
+	const double plot = (WIDE - LEFT - RIGHT) * (axis_ns > 0 ? (double)bins->run_ns /
+	    (double)axis_ns : 1);
 	struct raster r = { .each_row = (bins->rows + SHOWN_ROWS - 1) / SHOWN_ROWS,
 	    .each_column = (bins->columns + SHOWN_COLUMNS - 1) / SHOWN_COLUMNS };
 
@@ -71,7 +72,8 @@ cells_of(const struct bins *bins, const struct raster *r, unsigned *used,
 	return cells;
 }
 
-/* A line for each stretch of cells with that value, all in one element; AT and SIZE are shares of a row. */
+/* A line for each stretch of cells with that value, all in one element; AT and SIZE are shares of a
+ * row. */
 static void
 draw_stretches(struct text *out, const struct raster *r, const unsigned char *cells, unsigned value,
     const char *class, double at, double size)
@@ -95,7 +97,8 @@ way_y(const struct raster *r, size_t row)
 	return TOP + r->height * ((double)row + WAY);
 }
 
-/* Below each lane that the path is in a line; from lane to lane thin ones, if they are not too close. */
+/* Below each lane that the path is in a line; from lane to lane thin ones, if they are not too
+ * close. */
 static void
 draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 {
@@ -111,12 +114,14 @@ draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 				continue;
 			row /= r->each_row;
 			if (last == SIZE_MAX)
-				text_print(out, "<path class=\"%s\" stroke-width=\"%.2f\" d=\"M%.1f %.1f",
-				    hops ? "hop" : "way", hops ? 0.8 : r->height * WAY_SIZE, x, way_y(r, row));
+				text_print(out, "<path class=\"%s\" stroke-width=\"%.2f\" "
+				    "d=\"M%.1f %.1f", hops ? "hop" : "way", hops ? 0.8 :
+				    r->height * WAY_SIZE, x, way_y(r, row));
 			else if (!hops)
 				text_print(out, "H%.1fM%.1f %.1f", x, x, way_y(r, row));
 			else if (x - hop_x >= LEAST_HOP)
-				text_print(out, "M%.1f %.1fV%.1f", hop_x = x, way_y(r, last), way_y(r, row));
+				text_print(out, "M%.1f %.1fV%.1f", hop_x = x, way_y(r, last),
+				    way_y(r, row));
 			last = row;
 		}
 		if (last != SIZE_MAX && !hops)
@@ -126,7 +131,8 @@ draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 	}
 }
 
-/* Where it goes through too many rows for that: the darker a cell, the more of the path is in it. */
+/* Where it goes through too many rows for that: the darker a cell, the more of the path is in
+ * it. */
 static void
 draw_path_levels(struct text *out, const struct bins *bins, const struct raster *r)
 {
@@ -154,7 +160,8 @@ location_label(const struct page *page, size_t row, char *text, size_t size)
 	const size_t l = location_of(&page->bins, row);
 
 	if (known->location_thread != NULL && known->location_thread[l] > 0)
-		snprintf(text, size, "%d.%u", (int)known->location_rank[l], known->location_thread[l]);
+		snprintf(text, size, "%d.%u", (int)known->location_rank[l],
+		    known->location_thread[l]);
 	else
 		snprintf(text, size, "%d", (int)known->location_rank[l]);
 }
@@ -164,10 +171,12 @@ host_of_row(const struct page *page, const struct raster *r, size_t row)
 {
 	const struct definitions *known = &page->im.graph.known;
 
-	return headline_host(&known->headline, known->location_rank[location_of(&page->bins, row * r->each_row)]);
+	return headline_host(&known->headline, known->location_rank[location_of(&page->bins,
+	    row * r->each_row)]);
 }
 
-/* Of several hosts, at the left of the rows of each a line, and its name as far as there is room. */
+/* Of several hosts, at the left of the rows of each a line, and its name as far as there is
+ * room. */
 static void
 draw_hosts(struct text *out, const struct page *page, const struct raster *r)
 {
@@ -187,8 +196,8 @@ draw_hosts(struct text *out, const struct page *page, const struct raster *r)
 		if (host == SIZE_MAX)
 			continue;
 		draw_line(out, "host", 22, top, 22, bottom);
-		text_print(out, "<text transform=\"translate(16 %.1f) rotate(-90)\" text-anchor=\"middle\">",
-		    (top + bottom) / 2);
+		text_print(out, "<text transform=\"translate(16 %.1f) rotate(-90)\" "
+		    "text-anchor=\"middle\">", (top + bottom) / 2);
 		text_markup(out, cut_label(headline->hosts[host].name,
 		    (size_t)fmin(64, fmax(0, (bottom - top) / 7 - 2)), name));
 		text_put(out, "</text>\n");
@@ -196,14 +205,16 @@ draw_hosts(struct text *out, const struct page *page, const struct raster *r)
 }
 
 void
-timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1], const char *names[ACTIVITIES + 1])
+timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1],
+    const char *names[ACTIVITIES + 1])
 {
 	for (int i = 0; i < ACTIVITIES; i++) {
 		classes[i] = activity_classes[i];
 		names[i] = activity_names[i];
 	}
 	classes[ACTIVITIES] = "way";
-	names[ACTIVITIES] = bins_path_spreads(&page->bins) ? "critical path (darker: more of it)" : "critical path";
+	names[ACTIVITIES] = bins_path_spreads(&page->bins) ? "critical path (darker: more of it)"
+	    : "critical path";
 }
 
 int
@@ -215,7 +226,8 @@ lanes_height(const struct page *page)
 }
 
 void
-draw_lanes(struct text *out, const struct page *page, const char *id, const char *title, int64_t axis_ns)
+draw_lanes(struct text *out, const struct page *page, const char *id, const char *title,
+    int64_t axis_ns)
 {
 	const struct bins *bins = &page->bins;
 	const struct raster r = raster_of(bins, axis_ns);
@@ -242,7 +254,8 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 		draw_path(out, bins, &r);
 	for (size_t row = 0; row < r.rows; row += step) {
 		location_label(page, row * r.each_row, label, sizeof label);
-		draw_label(out, LEFT - 6, TOP + r.height * ((double)row + LANE / 2) + 4, "end", label);
+		draw_label(out, LEFT - 6, TOP + r.height * ((double)row + LANE / 2) + 4, "end",
+		    label);
 	}
 	draw_hosts(out, page, &r);
 	draw_label(out, 8, bottom + 15, "start", "rank");
@@ -254,6 +267,6 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 void
 draw_timeline(struct text *out, const struct page *page)
 {
-	draw_lanes(out, page, "timeline", "Timeline: what each rank did, and the critical path over it",
-	    page->bins.run_ns);
+	draw_lanes(out, page, "timeline", "Timeline: what each rank did, and the critical path "
+	    "over it", page->bins.run_ns);
 }

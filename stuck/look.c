@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the raw traces of a folder say now: who is in which call, and how communicators hang together. */
+/* What the raw traces of a folder say now: who is in which call, and how communicators hang
+ * together. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -38,8 +39,8 @@ number_of(const struct message *message, const char *key, int64_t absent)
 {
 	const msgpack_object *value = body_get(message, key);
 
-	return value == NULL || value->type != MSGPACK_OBJECT_POSITIVE_INTEGER || value->via.u64 > INT64_MAX ?
-	    absent : (int64_t)value->via.u64;
+	return value == NULL || value->type != MSGPACK_OBJECT_POSITIVE_INTEGER ||
+	    value->via.u64 > INT64_MAX ? absent : (int64_t)value->via.u64;
 }
 
 static void
@@ -50,7 +51,8 @@ take_rank(struct scan *scan, const struct message *message)
 	uint64_t run;
 
 	if (body_int(scan->in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
-	    body_int(scan->in, message, "rank", 0, ranks - 1, &rank) < 0 || body_uint(scan->in, message, "run", &run) < 0)
+	    body_int(scan->in, message, "rank", 0, ranks - 1, &rank) < 0 || body_uint(scan->in,
+	    message, "run", &run) < 0)
 		die_input(scan->in);
 	if (look->rank_count == 0) {
 		look->rank_count = (int32_t)ranks;
@@ -81,7 +83,8 @@ thread_of(struct scan *scan, int64_t location)
 		die_input(scan->in);
 	}
 	while (rank->thread_count <= (size_t)location) {
-		rank->threads = grow(rank->threads, &rank->thread_capacity, rank->thread_count + 1, sizeof *rank->threads);
+		rank->threads = grow(rank->threads, &rank->thread_capacity, rank->thread_count + 1,
+		    sizeof *rank->threads);
 		rank->threads[rank->thread_count] = (struct thread){ .rank = scan->number,
 			.location = (uint32_t)rank->thread_count };
 		rank->thread_count++;
@@ -95,7 +98,8 @@ take_open(struct scan *scan, const struct message *message, struct thread *threa
 	const msgpack_object *open = body_get(message, "open");
 
 	memset(&thread->open, 0, sizeof thread->open);
-	if (open != NULL && open->type == MSGPACK_OBJECT_BIN && open->via.bin.size == sizeof thread->open)
+	if (open != NULL && open->type == MSGPACK_OBJECT_BIN &&
+	    open->via.bin.size == sizeof thread->open)
 		memcpy(&thread->open, open->via.bin.ptr, sizeof thread->open);
 	if (thread->open.kept > OPEN_REQUESTS)
 		thread->open.kept = OPEN_REQUESTS;
@@ -107,9 +111,11 @@ take_block(struct scan *scan, const struct message *message)
 {
 	struct thread *thread = thread_of(scan, number_of(message, "location", -1));
 	const struct block block = { .file = scan->file, .offset = message->offset,
-		.first = (uint64_t)number_of(message, "first", 0), .count = (uint64_t)number_of(message, "count", 0) };
+		.first = (uint64_t)number_of(message, "first", 0),
+		    .count = (uint64_t)number_of(message, "count", 0) };
 
-	thread->blocks = grow(thread->blocks, &thread->block_capacity, thread->block_count + 1, sizeof *thread->blocks);
+	thread->blocks = grow(thread->blocks, &thread->block_capacity, thread->block_count + 1,
+	    sizeof *thread->blocks);
 	thread->blocks[thread->block_count++] = block;
 	thread->rows = block.first + block.count;
 	if (body_get(message, "open") != NULL)
@@ -119,13 +125,16 @@ take_block(struct scan *scan, const struct message *message)
 static void
 take_communicator(struct scan *scan, const struct message *message)
 {
-	struct definition d = { .own = scan->number, .comm = (uint32_t)number_of(message, "comm", 0),
-		.rank = (int32_t)number_of(message, "rank", -1), .size = (int32_t)number_of(message, "size", 0),
-		.remote_size = (int32_t)number_of(message, "remote_size", 0), .side = number_of(message, "side", 0) > 0 };
+	struct definition d = { .own = scan->number, .comm = (uint32_t)number_of(message, "comm",
+	    0),
+		.rank = (int32_t)number_of(message, "rank", -1), .size = (int32_t)number_of(message,
+		    "size", 0),
+		.remote_size = (int32_t)number_of(message, "remote_size", 0),
+		    .side = number_of(message, "side", 0) > 0 };
 	const int64_t from = number_of(message, "from", 0);
 
-	if (d.comm < 3 || body_uint(scan->in, message, "id", &d.id) < 0 || d.size < 1 || d.size > 1 << 24 ||
-	    d.remote_size > 1 << 24)
+	if (d.comm < 3 || body_uint(scan->in, message, "id", &d.id) < 0 || d.size < 1 ||
+	    d.size > 1 << 24 || d.remote_size > 1 << 24)
 		return;
 	/* What comes from a meeting with another MPI_COMM_WORLD has an id that goes with that. */
 	for (size_t i = scan->definition_count; i-- > 0 && from > 0; )
@@ -133,8 +142,8 @@ take_communicator(struct scan *scan, const struct message *message)
 			d.id = mix(scan->definitions[i].id, d.id);
 			break;
 		}
-	scan->definitions = grow(scan->definitions, &scan->definition_capacity, scan->definition_count + 1,
-	    sizeof *scan->definitions);
+	scan->definitions = grow(scan->definitions, &scan->definition_capacity,
+	    scan->definition_count + 1, sizeof *scan->definitions);
 	scan->definitions[scan->definition_count++] = d;
 }
 
@@ -156,13 +165,18 @@ take(struct scan *scan, const struct message *message)
 	else if (is_kind(message, "communicator"))
 		take_communicator(scan, message);
 	else if (is_kind(message, "site") && body_get(message, "address") != NULL) {
-		rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1, sizeof *rank->sites);
-		rank->sites[rank->site_count++] = (struct site_place){ (uint64_t)number_of(message, "address", 0),
+		rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1,
+		    sizeof *rank->sites);
+		rank->sites[rank->site_count++] = (struct site_place){ (uint64_t)number_of(message,
+		    "address", 0),
 			(uint32_t)number_of(message, "site", 0) };
 	} else if (is_kind(message, "module")) {
-		rank->modules = grow(rank->modules, &rank->module_capacity, rank->module_count + 1, sizeof *rank->modules);
-		rank->modules[rank->module_count++] = (struct module_place){ body_string(message, "path"),
-			(uint64_t)number_of(message, "base", 0), (uint64_t)number_of(message, "bytes", 0) };
+		rank->modules = grow(rank->modules, &rank->module_capacity, rank->module_count + 1,
+		    sizeof *rank->modules);
+		rank->modules[rank->module_count++] = (struct module_place){ body_string(message,
+		    "path"),
+			(uint64_t)number_of(message, "base", 0), (uint64_t)number_of(message,
+			    "bytes", 0) };
 	} else if (is_kind(message, "end"))
 		rank->ended = body_get(message, "more") == NULL;
 	else if (is_kind(message, "died")) {
@@ -230,7 +244,8 @@ by_id(const void *left, const void *right)
 static uint32_t
 add_group(struct look *look, const struct definition *d)
 {
-	struct group group = { .id = d->id, .size = d->size, .remote_size = d->remote_size, .any = UINT32_MAX };
+	struct group group = { .id = d->id, .size = d->size, .remote_size = d->remote_size,
+	    .any = UINT32_MAX };
 	const int32_t sizes[2] = { d->side == 0 || d->remote_size == 0 ? d->size : d->remote_size,
 		d->side == 0 ? d->remote_size : d->size };
 
@@ -239,7 +254,8 @@ add_group(struct look *look, const struct definition *d)
 		for (int32_t i = 0; i < sizes[side]; i++)
 			group.of[side][i] = -1;
 	}
-	look->groups = grow(look->groups, &look->group_capacity, look->group_count + 1, sizeof *look->groups);
+	look->groups = grow(look->groups, &look->group_capacity, look->group_count + 1,
+	    sizeof *look->groups);
 	look->groups[look->group_count] = group;
 	return (uint32_t)look->group_count++;
 }
@@ -250,7 +266,8 @@ set_member(struct look *look, const struct definition *d, uint32_t group)
 	struct rank *rank = &look->ranks[d->own];
 
 	while (rank->member_count <= d->comm) {
-		rank->members = grow(rank->members, &rank->member_capacity, rank->member_count + 1, sizeof *rank->members);
+		rank->members = grow(rank->members, &rank->member_capacity, rank->member_count + 1,
+		    sizeof *rank->members);
 		rank->members[rank->member_count++] = (struct member){ 0, -1 };
 	}
 	rank->members[d->comm] = (struct member){ group, d->rank };
@@ -268,8 +285,10 @@ join_communicators(struct scan *scan)
 		add_group(look, &(struct definition){ .size = 0 });
 	look->groups[1].size = look->rank_count;
 	for (int32_t r = 0; r < look->rank_count; r++) {
-		set_member(look, &(struct definition){ .own = r, .comm = 1, .rank = r, .size = look->rank_count }, 1);
-		set_member(look, &(struct definition){ .own = r, .comm = 2, .rank = 0, .size = 1 }, 2);
+		set_member(look, &(struct definition){ .own = r, .comm = 1, .rank = r,
+		    .size = look->rank_count }, 1);
+		set_member(look, &(struct definition){ .own = r, .comm = 2, .rank = 0, .size = 1 },
+		    2);
 	}
 	qsort(scan->definitions, scan->definition_count, sizeof *scan->definitions, by_id);
 	for (size_t i = 0; i < scan->definition_count; i++) {
@@ -277,7 +296,8 @@ join_communicators(struct scan *scan)
 
 		if (i == 0 || d->id != d[-1].id)
 			group = add_group(look, d);
-		else if (d->size + d->remote_size != look->groups[group].size + look->groups[group].remote_size)
+		else if (d->size + d->remote_size != look->groups[group].size +
+		    look->groups[group].remote_size)
 			continue;
 		set_member(look, d, group);
 	}
@@ -309,7 +329,8 @@ finish_ranks(struct look *look, const uint16_t *names)
 		for (size_t t = 0; t < rank->thread_count; t++) {
 			struct thread *thread = &rank->threads[t];
 
-			thread->call = thread->open.call <= UINT16_MAX ? names[thread->open.call] : 0;
+			thread->call = thread->open.call <= UINT16_MAX ? names[thread->open.call] :
+			    0;
 			thread->since_ns = rows_last(look, thread);
 			if (thread->call != 0)
 				thread->since_ns = thread->open.enter_ns;

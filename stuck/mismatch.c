@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that make different collective calls at the same place of a communicator, as their slots say. */
+/* Ranks that make different collective calls at the same place of a communicator, as their slots
+ * say. */
 #include <string.h>
 
 #include "../base/tool/tool.h"
@@ -15,15 +16,16 @@ same_call(const struct thread *a, const struct thread *b)
 	const size_t short_n = n > 2 && strcmp(y + n - 2, "_c") == 0 ? n - 2 : n;
 
 	return short_m == short_n && memcmp(x, y, short_m) == 0 &&
-	    (a->open.peer == b->open.peer || a->open.peer == ROOT_PEER || b->open.peer == ROOT_PEER ||
-	    a->open.peer == NULL_PEER || b->open.peer == NULL_PEER);
+	    (a->open.peer == b->open.peer || a->open.peer == ROOT_PEER ||
+	    b->open.peer == ROOT_PEER || a->open.peer == NULL_PEER || b->open.peer == NULL_PEER);
 }
 
 static uint32_t
 group_called(const struct look *look, const struct thread *thread)
 {
-	return thread->call != 0 && thread->open.collective > 0 && is_collective(call_class(thread->call)) ?
-	    group_of(&look->ranks[thread->rank], thread->open.comm) : 0;
+	return thread->call != 0 && thread->open.collective > 0 &&
+	    is_collective(call_class(thread->call)) ? group_of(&look->ranks[thread->rank],
+	    thread->open.comm) : 0;
 }
 
 static bool
@@ -34,7 +36,8 @@ in_finalize(const struct thread *thread)
 
 /* In MPI_Finalize, although the others are in a collective that it has not called. */
 static bool
-has_left_out(const struct look *look, const struct thread *thread, uint32_t group, uint32_t collective)
+has_left_out(const struct look *look, const struct thread *thread, uint32_t group,
+    uint32_t collective)
 {
 	const struct rank *rank = &look->ranks[thread->rank];
 
@@ -44,8 +47,8 @@ has_left_out(const struct look *look, const struct thread *thread, uint32_t grou
 		const struct open_count last = thread->open.last[comm % OPEN_COUNTS];
 
 		if (rank->members[comm].group == group)
-			return rank->thread_count == 1 && (last.comm == comm ? last.collectives : last.comm == 0 ? 0 :
-			    collective) < collective;
+			return rank->thread_count == 1 && (last.comm == comm ? last.collectives :
+			    last.comm == 0 ? 0 : collective) < collective;
 	}
 	return false;
 }
@@ -56,8 +59,9 @@ is_there(const struct look *look, const struct thread *thread, const struct thre
 {
 	const uint32_t group = group_called(look, at);
 
-	return (group_called(look, thread) == group && thread->open.collective == at->open.collective) ||
-	    has_left_out(look, thread, group, at->open.collective);
+	return (group_called(look, thread) == group &&
+	    thread->open.collective == at->open.collective) || has_left_out(look, thread, group,
+	    at->open.collective);
 }
 
 const struct thread *
@@ -121,7 +125,8 @@ blame_few(struct look *look, const struct thread *at)
 	size_t few = 0, as_few = 0;
 
 	for (size_t i = 1; i < count; i++)
-		if (calls[i].threads < calls[few].threads || (calls[i].threads == calls[few].threads && in_finalize(calls[i].first)))
+		if (calls[i].threads < calls[few].threads ||
+		    (calls[i].threads == calls[few].threads && in_finalize(calls[i].first)))
 			few = i;
 	for (size_t i = 0; i < count; i++)
 		as_few += calls[i].threads == calls[few].threads;
@@ -129,7 +134,8 @@ blame_few(struct look *look, const struct thread *at)
 		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
 			const struct thread *thread = &look->ranks[r].threads[t];
 
-			look->ranks[r].blamed |= is_there(look, thread, at) && (same_call(thread, calls[few].first) ||
-			    (as_few == count && !in_finalize(calls[few].first)));
+			look->ranks[r].blamed |= is_there(look, thread, at) &&
+			    (same_call(thread, calls[few].first) || (as_few == count &&
+			    !in_finalize(calls[few].first)));
 		}
 }

@@ -16,7 +16,8 @@ static const char *const kinds[] = { "none", "deadlock", "mismatch", "waiting", 
 static double
 since_s(const struct look *look, const struct thread *thread)
 {
-	return thread->since_ns == INT64_MIN ? NAN : (double)(look->now_ns - thread->since_ns) / 1e9;
+	return thread->since_ns == INT64_MIN ? NAN : (double)(look->now_ns - thread->since_ns) /
+	    1e9;
 }
 
 static bool
@@ -86,10 +87,12 @@ put_call(struct json *out, const struct look *look, const struct thread *thread)
 	put_text_or_null(out, "file", place.file);
 	put_int_or_null(out, "line", place.line > 0, place.line);
 	put_int_or_null(out, "comm", plain && open->comm > 0, open->comm);
-	put_int_or_null(out, "collective", plain && open->collective > 0, (int64_t)open->collective - 1);
+	put_int_or_null(out, "collective", plain && open->collective > 0,
+	    (int64_t)open->collective - 1);
 	put_int_or_null(out, "peer", has_peer(thread), open->peer);
 	put_int_or_null(out, "tag", plain && open->tag != NO_TAG, open->tag);
-	put_int_or_null(out, "requests", plain && call_class(thread->call) == CLASS_COMPLETE, open->requests);
+	put_int_or_null(out, "requests", plain && call_class(thread->call) == CLASS_COMPLETE,
+	    open->requests);
 	if (rank->state != 0)
 		json_bool(out, "on_core", rank->state == 'R');
 	else
@@ -129,13 +132,15 @@ same_line(const struct look *look, const struct thread *a, const struct thread *
 	const bool computes = a->call == 0;
 
 	return a->call == b->call && look->ranks[a->rank].blamed == look->ranks[b->rank].blamed &&
-	    look->ranks[a->rank].life == look->ranks[b->rank].life && !look->ranks[a->rank].blamed &&
-	    (computes || (a->open.collective == b->open.collective && a->open.comm == b->open.comm &&
+	    look->ranks[a->rank].life == look->ranks[b->rank].life &&
+	    !look->ranks[a->rank].blamed && (computes ||
+	    (a->open.collective == b->open.collective && a->open.comm == b->open.comm &&
 	    a->open.peer == b->open.peer && a->open.tag == b->open.tag));
 }
 
 static void
-put_line(struct table_writer *table, const struct look *look, const struct thread *thread, size_t others)
+put_line(struct table_writer *table, const struct look *look, const struct thread *thread,
+    size_t others)
 {
 	static const char *const lives[] = { "absent", "", "", "dead", "ended" };
 	const struct rank *rank = &look->ranks[thread->rank];
@@ -147,7 +152,8 @@ put_line(struct table_writer *table, const struct look *look, const struct threa
 		table_format(table, "%d and %zu more", thread->rank, others);
 	else
 		table_int(table, thread->rank);
-	table_text(table, rank->life == ENDED ? "-" : thread->call == 0 ? "computing" : call_name(thread->call));
+	table_text(table, rank->life == ENDED ? "-" : thread->call == 0 ? "computing"
+	    : call_name(thread->call));
 	table_fixed(table, since_s(look, thread), 3);
 	if (plain && thread->open.comm > 0)
 		table_uint(table, thread->open.comm);
@@ -165,9 +171,11 @@ put_line(struct table_writer *table, const struct look *look, const struct threa
 		table_int(table, thread->open.tag);
 	else
 		table_text(table, "-");
-	table_text(table, rank->state != 0 ? state : lives[rank->life][0] != '\0' ? lives[rank->life] : "-");
+	table_text(table, rank->state != 0 ? state : lives[rank->life][0] != '\0' ?
+	    lives[rank->life] : "-");
 	if (place.file != NULL)
-		table_format(table, "%s %s:%d", place.function != NULL ? place.function : "?", place.file, place.line);
+		table_format(table, "%s %s:%d", place.function != NULL ? place.function : "?",
+		    place.file, place.line);
 	else
 		table_text(table, place.function != NULL ? place.function : "-");
 	table_end_line(table);
@@ -181,7 +189,8 @@ put_lines(struct table_writer *table, const struct look *look, bool blamed)
 	size_t count = 0, i;
 
 	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count && look->ranks[r].blamed == blamed; t++) {
+		for (size_t t = 0; t < look->ranks[r].thread_count &&
+		    look->ranks[r].blamed == blamed; t++) {
 			const struct thread *thread = &look->ranks[r].threads[t];
 
 			for (i = 0; i < count && !same_line(look, thread, lines[i]); i++)
@@ -212,13 +221,15 @@ output(const struct look *look, const struct verdict *verdict, const struct opti
 		text_visible(&text, verdict->sentence);
 		text_char(&text, '\n');
 		if (verdict->state != ENDED_WELL) {
-			table_begin(&table, &text, "rank\tcall\tsince_s\tcomm\tcollective\tpeer\ttag\tstate\tplace");
+			table_begin(&table, &text,
+			    "rank\tcall\tsince_s\tcomm\tcollective\tpeer\ttag\tstate\tplace");
 			put_lines(&table, look, true);
 			put_lines(&table, look, false);
 			table_end(&table);
 		}
 		for (int32_t r = 0; r < look->rank_count; r++)
-			for (size_t t = 0; look->ranks[r].blamed && t < look->ranks[r].thread_count; t++) {
+			for (size_t t = 0; look->ranks[r].blamed && t < look->ranks[r].thread_count;
+			    t++) {
 				char **lines = verdict->kind == WAITING ? stack_of(&look->ranks[r],
 				    look->ranks[r].threads[t].open.thread) : NULL;
 

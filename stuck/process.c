@@ -58,7 +58,8 @@ static const Dwfl_Callbacks offline = {
 	.section_address = dwfl_offline_section_address, .debuginfo_path = &debug_path,
 };
 static const Dwfl_Callbacks running = {
-	.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo, .debuginfo_path = &debug_path,
+	.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo,
+	    .debuginfo_path = &debug_path,
 };
 
 static struct place
@@ -70,12 +71,15 @@ place_in(Dwfl_Module *module, GElf_Addr address)
 
 	if (name != NULL)
 		place.function = need(strdup(name));
-	if (line != NULL && (file = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL, NULL)) != NULL)
-		place.file = need(strdup(strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file));
+	if (line != NULL && (file = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL,
+	    NULL)) != NULL)
+		place.file = need(strdup(strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 :
+		    file));
 	return place;
 }
 
-/* Ranks of one program have the same modules, each at addresses of its own: each module is opened once. */
+/* Ranks of one program have the same modules, each at addresses of its own: each module is opened
+ * once. */
 struct known {
 	const char *path;
 	Dwfl *dwfl;
@@ -97,7 +101,8 @@ open_module(const char *path)
 			return &all[i];
 	all = grow(all, &capacity, count + 1, sizeof *all);
 	it = &all[count++];
-	*it = (struct known){ .path = need(strdup(path)), .dwfl = dwfl_begin(&offline), .offset = UINT64_MAX };
+	*it = (struct known){ .path = need(strdup(path)), .dwfl = dwfl_begin(&offline),
+	    .offset = UINT64_MAX };
 	if (it->dwfl == NULL)
 		return it;
 	it->module = dwfl_report_offline(it->dwfl, path, path, -1);
@@ -121,7 +126,8 @@ place_of(const struct rank *rank, uint64_t address)
 		known = open_module(module->path);
 		if (known->offset != offset && known->module != NULL) {
 			known->offset = offset;
-			known->place = place_in(known->module, known->bias + offset - 1);	/* of the call before it */
+			/* of the call before it */
+			known->place = place_in(known->module, known->bias + offset - 1);
 		}
 		return known->place;
 	}
@@ -162,7 +168,8 @@ stack_of(const struct rank *rank, uint32_t thread)
 	Dwfl *dwfl = rank->life == ALIVE && rank->state != 'T' ? dwfl_begin(&running) : NULL;
 
 	if (dwfl != NULL && dwfl_linux_proc_report(dwfl, (pid_t)rank->pid) == 0 &&
-	    dwfl_report_end(dwfl, NULL, NULL) == 0 && dwfl_linux_proc_attach(dwfl, (pid_t)rank->pid, false) == 0)
+	    dwfl_report_end(dwfl, NULL, NULL) == 0 && dwfl_linux_proc_attach(dwfl, (pid_t)rank->pid,
+	    false) == 0)
 		dwfl_getthread_frames(dwfl, (pid_t)thread, add_frame, &frames);
 	dwfl_end(dwfl);
 	if (frames.count > 0)

@@ -21,7 +21,8 @@ block_read(const struct block *block, struct calls *calls)
 		reader_jump(in, block->offset);
 		while (!done && reader_next(in, &message) > 0)
 			done = is_kind(&message, "calls") && reader_verify(in, &message) == 0 &&
-			    calls_read_numbered(&more, in, &message) == 0 && more.first == block->first;
+			    calls_read_numbered(&more, in, &message) == 0 &&
+			    more.first == block->first;
 		done = done && calls_append(calls, &more) == 0;
 	}
 	calls_free(&more);
@@ -32,7 +33,8 @@ block_read(const struct block *block, struct calls *calls)
 static bool
 has_failed(const struct look *look, const struct calls *calls, size_t i)
 {
-	return call_polls(look->names[calls->call[i]]) && calls->request[i] == 0 && calls->request_at[i] == 0;
+	return call_polls(look->names[calls->call[i]]) && calls->request[i] == 0 &&
+	    calls->request_at[i] == 0;
 }
 
 int64_t
@@ -80,7 +82,8 @@ rows_moved(const struct look *look, struct thread *thread, uint64_t from)
 static bool
 load_all(struct thread *thread)
 {
-	if (thread->calls.count > 0 && thread->calls.first == 0 && thread->calls.count >= thread->rows)
+	if (thread->calls.count > 0 && thread->calls.first == 0 &&
+	    thread->calls.count >= thread->rows)
 		return true;
 	if (thread->rows > MOST_ROWS)
 		return false;
@@ -141,7 +144,8 @@ row_read(const struct look *look, struct thread *thread, uint64_t seq, struct ro
 		return false;
 	const size_t i = (size_t)(seq - calls->first);
 
-	*row = (struct row){ started_class(look, calls, i), calls->comm[i], calls->peer[i], calls->tag[i], 0 };
+	*row = (struct row){ started_class(look, calls, i), calls->comm[i], calls->peer[i],
+	    calls->tag[i], 0 };
 	return true;
 }
 
@@ -153,7 +157,8 @@ rows_collectives(const struct look *look, struct thread *thread, uint32_t comm, 
 	if (!load_all(thread))
 		return 0;
 	for (size_t i = 0; i < thread->calls.count && i <= seq; i++)
-		count += thread->calls.comm[i] == comm && is_collective(class_of(look, &thread->calls, i));
+		count += thread->calls.comm[i] == comm && is_collective(class_of(look,
+		    &thread->calls, i));
 	return count;
 }
 
@@ -162,12 +167,14 @@ is_on(const struct calls *calls, size_t i, struct channel channel, bool wild)
 {
 	const int32_t peer = calls->peer[i], tag = calls->tag[i];
 
-	return calls->comm[i] == channel.comm && (peer == channel.peer || (wild && peer == ANY_PEER)) &&
-	    (channel.tag == ANY_TAG || tag == channel.tag || (wild && tag == ANY_TAG));
+	return calls->comm[i] == channel.comm && (peer == channel.peer ||
+	    (wild && peer == ANY_PEER)) && (channel.tag == ANY_TAG || tag == channel.tag ||
+	    (wild && tag == ANY_TAG));
 }
 
 bool
-rows_count(const struct look *look, struct rank *rank, struct channel channel, struct traffic *traffic)
+rows_count(const struct look *look, struct rank *rank, struct channel channel,
+    struct traffic *traffic)
 {
 	*traffic = (struct traffic){ 0 };
 	for (size_t t = 0; t < rank->thread_count; t++) {
@@ -183,9 +190,11 @@ rows_count(const struct look *look, struct rank *rank, struct channel channel, s
 			owner = part ? owner : class_of(look, calls, i);
 			if (class == CLASS_RECV_START)
 				traffic->posted += is_on(calls, i, channel, true);
-			else if (class == CLASS_SEND || class == CLASS_SEND_START || (class == CLASS_SENDRECV && !part))
+			else if (class == CLASS_SEND || class == CLASS_SEND_START ||
+			    (class == CLASS_SENDRECV && !part))
 				traffic->sent += is_on(calls, i, channel, false);
-			else if (class == CLASS_RECV || class == CLASS_COMPLETE || class == CLASS_SENDRECV)
+			else if (class == CLASS_RECV || class == CLASS_COMPLETE ||
+			    class == CLASS_SENDRECV)
 				traffic->received += is_on(calls, i, channel, false);
 		}
 	}

@@ -16,7 +16,8 @@ add(char **text, const char *format, ...)
 	char *more, *both;
 
 	va_start(values, format);
-	if (vasprintf(&more, format, values) < 0 || asprintf(&both, "%s%s", *text != NULL ? *text : "", more) < 0)
+	if (vasprintf(&more, format, values) < 0 || asprintf(&both, "%s%s", *text != NULL ? *text :
+	    "", more) < 0)
 		die("out of memory");
 	va_end(values);
 	free(more);
@@ -30,7 +31,8 @@ add_place(char **text, const struct rank *rank, uint64_t address)
 	const struct place place = place_of(rank, address);
 
 	if (place.file != NULL)
-		add(text, " (%s %s:%d)", place.function != NULL ? place.function : "?", place.file, place.line);
+		add(text, " (%s %s:%d)", place.function != NULL ? place.function : "?", place.file,
+		    place.line);
 	else if (place.function != NULL)
 		add(text, " (%s)", place.function);
 }
@@ -57,7 +59,8 @@ add_call(char **text, const struct look *look, const struct thread *thread)
 
 	add(text, "%s", call_name(thread->call));
 	if (thread->open.collective > 0 && is_collective(call_class(thread->call)))
-		add(text, " #%u of communicator %u", thread->open.collective - 1, thread->open.comm);
+		add(text, " #%u of communicator %u", thread->open.collective - 1,
+		    thread->open.comm);
 	for (size_t i = 0; i < thread->op_count && i < 2; i++)
 		if (!is_collective(thread->ops[i].class) && thread->ops[i].class != CLASS_LOCAL) {
 			add(text, "%s%s", i > 0 ? " and" : "", between);
@@ -107,8 +110,8 @@ add_state(char **text, const struct look *look, int32_t r)
 		add(text, "is in ");
 		add_call(text, look, thread);
 	} else {
-		add(text, rank->life == ALIVE && rank->state != 'R' && rank->state != 'T' ? "is outside of MPI and off its core" :
-		    "computes");
+		add(text, rank->life == ALIVE && rank->state != 'R' && rank->state != 'T' ?
+		    "is outside of MPI and off its core" : "computes");
 		if (thread->open.address != 0) {
 			add(text, " after its call");
 			add_place(text, rank, thread->open.address);
@@ -171,7 +174,8 @@ add_mismatch(char **text, const struct look *look, const struct thread *at)
 		if (it->threads == 1)
 			add(text, "%srank %d is in ", i > 0 ? ", " : "mismatch: ", it->first->rank);
 		else
-			add(text, "%s%zu ranks, first %d, are in ", i > 0 ? ", " : "mismatch: ", it->threads, it->first->rank);
+			add(text, "%s%zu ranks, first %d, are in ", i > 0 ? ", " : "mismatch: ",
+			    it->threads, it->first->rank);
 		add_call(text, look, it->first);
 		if (it->first->open.peer >= 0)
 			add(text, ", root %d", it->first->open.peer);
@@ -207,7 +211,8 @@ add_blamed(char **text, const struct look *look, bool gone, bool over)
 static void
 add_killed(char **text, const struct findings *f)
 {
-	add(text, "the run did not end: it was killed %.3f s after its last call", (double)f->still_ns / 1e9);
+	add(text, "the run did not end: it was killed %.3f s after its last call",
+	    (double)f->still_ns / 1e9);
 	for (int32_t r = 0; r < f->look->rank_count; r++)
 		if (f->look->ranks[r].blamed) {
 			add(text, "; ");
@@ -235,7 +240,8 @@ sentence_of(const struct findings *f)
 		if (f->verdict->state == KILLED)
 			add_killed(&text, f);
 		else
-			add(&text, f->verdict->state == ENDED_WELL ? "the run has ended" : "moving");
+			add(&text, f->verdict->state == ENDED_WELL ? "the run has ended"
+			    : "moving");
 	}
 	if (f->verdict->kind == DEADLOCK && !f->proved)
 		add(&text, "; nothing has moved for %.1f s", (double)f->still_ns / 1e9);

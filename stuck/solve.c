@@ -11,7 +11,8 @@ uint32_t
 solve_node(struct solve *s, bool halted)
 {
 	s->nodes = grow(s->nodes, &s->node_capacity, s->count + 1, sizeof *s->nodes);
-	s->nodes[s->count] = (struct solve_node){ .clause = s->clause_count, .halted = halted, .waits_for = NONE };
+	s->nodes[s->count] = (struct solve_node){ .clause = s->clause_count, .halted = halted,
+	    .waits_for = NONE };
 	return (uint32_t)s->count++;
 }
 
@@ -49,7 +50,8 @@ struct uses {
 static struct uses
 uses_of(const struct solve *s)
 {
-	struct uses uses = { zalloc(s->count + 2, sizeof *uses.from), zalloc(s->member_count + 1, sizeof *uses.clauses) };
+	struct uses uses = { zalloc(s->count + 2, sizeof *uses.from), zalloc(s->member_count + 1,
+	    sizeof *uses.clauses) };
 
 	for (size_t i = 0; i < s->member_count; i++)
 		uses.from[s->members[i] + 2]++;
@@ -61,13 +63,15 @@ uses_of(const struct solve *s)
 	return uses;
 }
 
-/* From those that go on by themselves: whose clauses are all over goes on, too. The rest is stuck. */
+/* From those that go on by themselves: whose clauses are all over goes on, too. The rest is
+ * stuck. */
 static void
 reduce(struct solve *s)
 {
 	struct uses uses = uses_of(s);
 	size_t *left = zalloc(s->count + 1, sizeof *left), queued = 0;
-	uint32_t *of = zalloc(s->clause_count + 1, sizeof *of), *queue = zalloc(s->count + 1, sizeof *queue);
+	uint32_t *of = zalloc(s->clause_count + 1, sizeof *of), *queue = zalloc(s->count + 1,
+	    sizeof *queue);
 	bool *over = zalloc(s->clause_count + 1, sizeof *over);
 
 	for (uint32_t n = 0; n < s->count; n++) {
@@ -118,7 +122,8 @@ dead_clause(const struct solve *s, const struct solve_node *node)
 	return node->halted ? NULL : best;
 }
 
-/* Tarjan's components, without recursion, on one dead clause of each stuck node; the last ones are the cores. */
+/* Tarjan's components, without recursion, on one dead clause of each stuck node; the last ones are
+ * the cores. */
 struct walk {
 	const struct clause **dead;
 	size_t *next;
@@ -187,10 +192,14 @@ void
 solve(struct solve *s)
 {
 	struct walk w = {
-		.dead = zalloc(s->count + 1, sizeof *w.dead), .next = zalloc(s->count + 1, sizeof *w.next),
-		.index = zalloc(s->count + 1, sizeof *w.index), .low = zalloc(s->count + 1, sizeof *w.low),
-		.stack = zalloc(s->count + 1, sizeof *w.stack), .path = zalloc(s->count + 1, sizeof *w.path),
-		.on_stack = zalloc(s->count + 1, sizeof *w.on_stack), .leaves = zalloc(s->count + 1, sizeof *w.leaves),
+		.dead = zalloc(s->count + 1, sizeof *w.dead), .next = zalloc(s->count + 1,
+		    sizeof *w.next),
+		.index = zalloc(s->count + 1, sizeof *w.index), .low = zalloc(s->count + 1,
+		    sizeof *w.low),
+		.stack = zalloc(s->count + 1, sizeof *w.stack), .path = zalloc(s->count + 1,
+		    sizeof *w.path),
+		.on_stack = zalloc(s->count + 1, sizeof *w.on_stack), .leaves = zalloc(s->count + 1,
+		    sizeof *w.leaves),
 	};
 
 	reduce(s);

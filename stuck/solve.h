@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who can never go on: a wait-for graph of AND and OR (Hilbrich et al., EuroMPI 2012). A node waits for all of its
- * clauses; a clause is over when one of its nodes has come. A node without clauses goes on by itself, unless it is
- * stopped for ever.
+ * Who can never go on: a wait-for graph of AND and OR (Hilbrich et al., EuroMPI 2012). A node waits
+ * for all of its clauses; a clause is over when one of its nodes has come. A node without clauses
+ * goes on by itself, unless it is stopped for ever.
  */
 #ifndef SOLVE_H
 #define SOLVE_H
@@ -16,8 +16,10 @@ struct solve_node {
 	bool halted;			/* it goes on never, whatever others do */
 	/* Results: */
 	bool stuck;			/* it never goes on */
-	bool core;			/* one of those that all the stuck wait for in the end: a cycle or a knot */
-	uint32_t waits_for;		/* where stuck: the first node of its first clause that never comes */
+	/* one of those that all the stuck wait for in the end: a cycle or a knot */
+	bool core;
+	/* where stuck: the first node of its first clause that never comes */
+	uint32_t waits_for;
 };
 
 struct solve {
@@ -32,7 +34,8 @@ struct solve {
 /* Nodes are added one after the other, each with its clauses, and each clause with its members. */
 uint32_t solve_node(struct solve *s, bool halted);
 void solve_clause(struct solve *s);		/* of the node added last */
-void solve_member(struct solve *s, uint32_t node);	/* of the clause added last; the node may be added later */
+/* of the clause added last; the node may be added later */
+void solve_member(struct solve *s, uint32_t node);
 void solve(struct solve *s);
 void solve_free(struct solve *s);
 

@@ -2,10 +2,12 @@
 /*
  * lp-stuck - does a run hang, and which rank, where, for whom
  *
- * reads   the raw traces of a run, while it runs or after it was killed: open calls, definitions, and of the rows only
+ * reads the raw traces of a run, while it runs or after it was killed: open calls, definitions, and
+ * of the rows only
  *         those that a verdict needs; of processes of this host also /proc
  * writes  a verdict in a sentence, and the calls that the ranks are in
- * memory  some 2 kB a thread, and a window of one trace; for a proof the rows of the ranks that it is about
+ * memory some 2 kB a thread, and a window of one trace; for a proof the rows of the ranks that it
+ * is about
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,8 @@ parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "after", required_argument, NULL, 'a' },
+		{ "format", required_argument, NULL, 'F' }, { "after", required_argument, NULL,
+		'a' },
 		{ "watch", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .after_ns = 10000000000 };
@@ -56,7 +59,8 @@ sleep_ns(int64_t ns)
 	nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
 }
 
-/* Whether any thread has moved since the look before, but for polls; and whether one that is blamed has. */
+/* Whether any thread has moved since the look before, but for polls; and whether one that is blamed
+ * has. */
 static bool
 moved(const struct look *before, const struct look *now, bool *blamed)
 {
@@ -64,7 +68,8 @@ moved(const struct look *before, const struct look *now, bool *blamed)
 
 	*blamed = false;
 	for (int32_t r = 0; r < now->rank_count && r < before->rank_count; r++)
-		for (size_t t = 0; t < now->ranks[r].thread_count && t < before->ranks[r].thread_count; t++) {
+		for (size_t t = 0; t < now->ranks[r].thread_count &&
+		    t < before->ranks[r].thread_count; t++) {
 			const struct thread *a = &before->ranks[r].threads[t];
 			struct thread *b = &now->ranks[r].threads[t];
 			const bool enters = b->call != 0 && !call_polls(b->call) &&
@@ -73,7 +78,8 @@ moved(const struct look *before, const struct look *now, bool *blamed)
 			if (!enters && (a->rows == b->rows || !rows_moved(now, b, a->rows)))
 				continue;
 			any = true;
-			*blamed |= before->ranks[r].blamed && before->ranks[r].life == now->ranks[r].life;
+			*blamed |= before->ranks[r].blamed &&
+			    before->ranks[r].life == now->ranks[r].life;
 		}
 	return any || now->rows < before->rows;
 }
@@ -88,9 +94,9 @@ lives(const struct look *look)
 }
 
 /*
- * Ranks go on while this reads their traces, one after the other. A verdict of a running program holds if those that
- * it is about are where they were at a second look; and what does not move yet is looked at until it has not for as
- * long as asked.
+ * Ranks go on while this reads their traces, one after the other. A verdict of a running program
+ * holds if those that it is about are where they were at a second look; and what does not move yet
+ * is looked at until it has not for as long as asked.
  */
 static struct verdict
 judge(struct look *look, const struct options *opt)
@@ -103,7 +109,8 @@ judge(struct look *look, const struct options *opt)
 
 	look_read(look, opt->folders);
 	verdict = waits_judge(look, opt->after_ns, 0);
-	while ((verdict.state == MOVING || verdict.state == STUCK) && lives(look) && spent_ns <= 2 * opt->after_ns + STEP_NS) {
+	while ((verdict.state == MOVING || verdict.state == STUCK) && lives(look) &&
+	    spent_ns <= 2 * opt->after_ns + STEP_NS) {
 		const enum state state = verdict.state;
 		const int64_t begin_ns = monotonic_ns();
 		bool any;
@@ -121,7 +128,8 @@ judge(struct look *look, const struct options *opt)
 			break;
 		if (verdict.state == MOVING && any) {
 			free(verdict.sentence);
-			if (asprintf(&verdict.sentence, "moving: %.0f calls/s", (double)rows * 1e9 / (double)step_ns) < 0)
+			if (asprintf(&verdict.sentence, "moving: %.0f calls/s", (double)rows * 1e9 /
+			    (double)step_ns) < 0)
 				die("out of memory");
 			break;
 		}

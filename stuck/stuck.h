@@ -25,9 +25,12 @@ struct thread {
 	struct open_call open;
 	unsigned call;			/* index of call_name; 0: computing */
 	uint64_t rows;
-	int64_t since_ns;		/* the call's enter, or the last leave; on the rank's clock */
-	int64_t moved_ns;		/* the same but for tests and probes without success; not before its newest block */
-	unsigned polls;			/* index of call_name of its newest row, where that is one of those; 0: it is not */
+	/* the call's enter, or the last leave; on the rank's clock */
+	int64_t since_ns;
+	/* the same but for tests and probes without success; not before its newest block */
+	int64_t moved_ns;
+	/* index of call_name of its newest row, where that is one of those; 0: it is not */
+	unsigned polls;
 	struct block *blocks;
 	size_t block_count, block_capacity;
 	uint32_t node;			/* of the wait-for graph */
@@ -43,7 +46,8 @@ enum life { ABSENT, ALIVE, REMOTE, DEAD, ENDED };	/* REMOTE: on another host, no
 
 struct site_place { uint64_t address; uint32_t site; };
 struct module_place { char *path; uint64_t base, bytes; };
-struct member { uint32_t group; int32_t rank; };	/* by a rank's own number: which communicator, its rank in it */
+/* by a rank's own number: which communicator, its rank in it */
+struct member { uint32_t group; int32_t rank; };
 
 struct rank {
 	enum life life;
@@ -80,8 +84,10 @@ struct look {
 	size_t group_count, group_capacity;
 	uint64_t run;
 	uint16_t *names;		/* by a stream's number of a call: the index of call_name */
-	int64_t now_ns;			/* on the clock of this host, or when anything last happened */
-	int64_t killed_ns;		/* when the recorder saw that no process lived any more; 0: not known */
+	/* on the clock of this host, or when anything last happened */
+	int64_t now_ns;
+	/* when the recorder saw that no process lived any more; 0: not known */
+	int64_t killed_ns;
 	bool elsewhere;			/* some ranks have another host's clock */
 	uint64_t rows;			/* of all threads */
 };
@@ -121,11 +127,14 @@ int64_t rows_last(const struct look *look, struct thread *thread);
 /* Whether one of its rows from FROM on is more than a test or probe without success. */
 bool rows_moved(const struct look *look, struct thread *thread, uint64_t from);
 /* How many collectives the thread called on COMM up to row SEQ; 0: not known. */
-uint32_t rows_collectives(const struct look *look, struct thread *thread, uint32_t comm, uint64_t seq);
-/* Messages of a channel by the rows of one rank; TAG -1: of any. False: there are too many rows to look. */
+uint32_t rows_collectives(const struct look *look, struct thread *thread, uint32_t comm,
+    uint64_t seq);
+/* Messages of a channel by the rows of one rank; TAG -1: of any. False: there are too many rows to
+ * look. */
 struct channel { uint32_t comm; int32_t peer, tag; };
 struct traffic { uint64_t sent, received, posted; };
-bool rows_count(const struct look *look, struct rank *rank, struct channel channel, struct traffic *traffic);
+bool rows_count(const struct look *look, struct rank *rank, struct channel channel,
+    struct traffic *traffic);
 /* waits.c: SEEN_NS: no look since then has seen anything move. */
 struct verdict waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
 /* The world rank of a peer; -1 not known. */

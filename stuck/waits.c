@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waits for whom, and the verdict. A rank comes when one of its threads goes on; a thread in a call waits for the
- * ranks that its messages come from or go to, or for a hub: a collective that all members have to call, or any one of a
- * communicator. What the rows show to be on its way is not waited for.
+ * Who waits for whom, and the verdict. A rank comes when one of its threads goes on; a thread in a
+ * call waits for the ranks that its messages come from or go to, or for a hub: a collective that
+ * all members have to call, or any one of a communicator. What the rows show to be on its way is
+ * not waited for.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ member(const struct look *look, uint32_t group, int side, int32_t i)
 
 	if (group == 1)
 		return i >= 0 && i < look->rank_count ? i : -1;
-	if (group < 3 || i < 0 || i >= (g->remote_size == 0 || side == 0 ? g->size : g->remote_size))
+	if (group < 3 || i < 0 || i >= (g->remote_size == 0 || side == 0 ? g->size :
+	    g->remote_size))
 		return -1;
 	return g->of[side][i];
 }
@@ -55,7 +57,8 @@ world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int3
 		return own;
 	if (group == 0 || peer < 0)
 		return -1;
-	return member(look, group, look->groups[group].remote_size > 0 ? 1 - side_of(look, group, own) : 0, peer);
+	return member(look, group, look->groups[group].remote_size > 0 ? 1 - side_of(look, group,
+	    own) : 0, peer);
 }
 
 /* ---- the graph ---- */
@@ -72,7 +75,8 @@ static uint32_t
 hub_node(struct graph *g, struct hub hub)
 {
 	for (size_t i = g->hub_count; i-- > 0; )
-		if (g->hubs[i].any == hub.any && g->hubs[i].group == hub.group && g->hubs[i].collective == hub.collective)
+		if (g->hubs[i].any == hub.any && g->hubs[i].group == hub.group &&
+		    g->hubs[i].collective == hub.collective)
 			return g->threads + (uint32_t)i;
 	g->hubs = grow(g->hubs, &g->hub_capacity, g->hub_count + 1, sizeof *g->hubs);
 	g->hubs[g->hub_count++] = hub;
@@ -126,11 +130,13 @@ collective_node(struct graph *g, int32_t own, const struct row *op)
 	const uint32_t group = group_of(&g->look->ranks[own], op->comm);
 	const int32_t root = world_rank(g->look, &g->look->ranks[own], op->comm, op->peer);
 
-	if (group == 0 || group == 2 || op->collective == 0 || g->look->groups[group].remote_size > 0 ||
-	    class == CLASS_NEIGHBOUR || class == CLASS_SCAN)
+	if (group == 0 || group == 2 || op->collective == 0 ||
+	    g->look->groups[group].remote_size > 0 || class == CLASS_NEIGHBOUR ||
+	    class == CLASS_SCAN)
 		return NOBODY;
 	if (class == CLASS_ONE_TO_ALL)
-		return root < 0 || root == own || has_called(g->look, root, group, op->collective) ? NOBODY : (uint32_t)root;
+		return root < 0 || root == own || has_called(g->look, root, group, op->collective) ?
+		    NOBODY : (uint32_t)root;
 	if (class == CLASS_ALL_TO_ONE && root != own)
 		return NOBODY;
 	return hub_node(g, (struct hub){ false, group, op->collective });
@@ -153,7 +159,8 @@ node_of(struct graph *g, int32_t own, const struct row *op)
 		for (int32_t r = 0; r < look->rank_count; r++)
 			if (is_met(look, own, op, r))
 				return NOBODY;
-		return look->groups[group].remote_size > 0 ? NOBODY : hub_node(g, (struct hub){ true, group, 0 });
+		return look->groups[group].remote_size > 0 ? NOBODY : hub_node(g,
+		    (struct hub){ true, group, 0 });
 	}
 	peer = world_rank(look, rank, op->comm, op->peer);
 	return peer < 0 || is_met(look, own, op, peer) ? NOBODY : (uint32_t)peer;
@@ -168,7 +175,8 @@ add_thread(struct graph *g, struct thread *thread)
 
 	solve_node(&g->s, false);
 	thread->waits = false;
-	if (state == 'T' || state == 't')	/* a stopped process may be let go on, whatever it waits for */
+	/* a stopped process may be let go on, whatever it waits for */
+	if (state == 'T' || state == 't')
 		return;
 	nodes = zalloc(thread->op_count + 1, sizeof *nodes);
 	for (size_t i = 0; i < thread->op_count; i++) {
@@ -202,7 +210,8 @@ add_hub(struct graph *g, const struct hub *hub)
 	for (int32_t i = 0; i < size; i++) {
 		const int32_t world = member(look, hub->group, 0, i);
 
-		if (world < 0 || (!hub->any && has_called(look, world, hub->group, hub->collective)))
+		if (world < 0 || (!hub->any && has_called(look, world, hub->group,
+		    hub->collective)))
 			continue;
 		if (!hub->any)
 			solve_clause(&g->s);
@@ -220,7 +229,8 @@ build(struct graph *g, bool over)
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		struct rank *rank = &look->ranks[r];
 
-		rank->node = solve_node(&g->s, rank->life == ENDED || (rank->life == DEAD && !over));
+		rank->node = solve_node(&g->s, rank->life == ENDED || (rank->life == DEAD &&
+		    !over));
 		if (rank->thread_count > 0 && rank->life != ENDED)
 			solve_clause(&g->s);
 		for (size_t t = 0; t < rank->thread_count; t++) {
@@ -239,19 +249,23 @@ build(struct graph *g, bool over)
 
 /* ---- what the rows say is on its way ---- */
 
-/* One rank's messages to another that it has not received, or receives that it has posted. False: no telling. */
+/* One rank's messages to another that it has not received, or receives that it has posted. False:
+ * no telling. */
 static bool
-is_on_its_way(const struct look *look, int32_t own, const struct row *op, int32_t other, bool *on_its_way)
+is_on_its_way(const struct look *look, int32_t own, const struct row *op, int32_t other,
+    bool *on_its_way)
 {
 	const uint32_t group = group_of(&look->ranks[own], op->comm);
 	struct traffic of[2] = { { 0 } };
 	const int32_t ranks[2] = { own, other };
 
 	for (int i = 0; i < 2; i++) {
-		const struct rank *rank = &look->ranks[ranks[i]], *peer = &look->ranks[ranks[1 - i]];
+		const struct rank *rank = &look->ranks[ranks[i]],
+		    *peer = &look->ranks[ranks[1 - i]];
 		struct channel channel = { .tag = op->tag, .peer = -1 };
 
-		while (channel.comm < rank->member_count && rank->members[channel.comm].group != group)
+		while (channel.comm < rank->member_count &&
+		    rank->members[channel.comm].group != group)
 			channel.comm++;
 		for (size_t c = 0; c < peer->member_count; c++)
 			if (peer->members[c].group == group)
@@ -259,18 +273,21 @@ is_on_its_way(const struct look *look, int32_t own, const struct row *op, int32_
 		if (!rows_count(look, &look->ranks[ranks[i]], channel, &of[i]))
 			return false;
 	}
-	*on_its_way = receives(op) ? of[1].sent > of[0].received : of[1].posted > 0 && of[1].posted + of[1].received > of[0].sent;
+	*on_its_way = receives(op) ? of[1].sent > of[0].received : of[1].posted > 0 &&
+	    of[1].posted + of[1].received > of[0].sent;
 	return true;
 }
 
-/* Drops what is on its way from what the thread waits for. False: there are too many rows to look. */
+/* Drops what is on its way from what the thread waits for. False: there are too many rows to
+ * look. */
 static bool
 drop_arriving(const struct look *look, struct thread *thread, bool *dropped)
 {
 	for (size_t i = 0; i < thread->op_count; i++) {
 		struct row *op = &thread->ops[i];
 		const uint32_t group = group_of(&look->ranks[thread->rank], op->comm);
-		const int32_t peer = world_rank(look, &look->ranks[thread->rank], op->comm, op->peer);
+		const int32_t peer = world_rank(look, &look->ranks[thread->rank], op->comm,
+		    op->peer);
 		const int32_t size = group == 1 ? look->rank_count : look->groups[group].size;
 		bool coming = false;
 
@@ -340,7 +357,8 @@ blame_polling(struct look *look)
 
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		look->ranks[r].blamed = false;
-		for (size_t t = 0; t < look->ranks[r].thread_count && look->ranks[r].life != ENDED; t++)
+		for (size_t t = 0; t < look->ranks[r].thread_count && look->ranks[r].life != ENDED;
+		    t++)
 			look->ranks[r].blamed |= look->ranks[r].threads[t].polls != 0;
 		count += look->ranks[r].blamed;
 	}
@@ -377,7 +395,8 @@ drop_in_core(struct look *look, const struct graph *g, bool *proved)
 	for (int32_t r = 0; r < look->rank_count; r++)
 		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
 			if (g->s.nodes[look->ranks[r].threads[t].node].core)
-				*proved &= drop_arriving(look, &look->ranks[r].threads[t], &dropped);
+				*proved &= drop_arriving(look, &look->ranks[r].threads[t],
+				    &dropped);
 	return dropped;
 }
 
@@ -397,7 +416,8 @@ struct verdict
 waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
 	const bool over = is_over(look);
-	struct findings f = { .look = look, .over = over, .still_ns = look->elsewhere || still_ns(look) < seen_ns ? seen_ns :
+	struct findings f = { .look = look, .over = over, .still_ns = look->elsewhere ||
+	    still_ns(look) < seen_ns ? seen_ns :
 		still_ns(look),
 		.proved = true };
 	struct verdict verdict = { .state = MOVING };
@@ -417,7 +437,8 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 		verdict.state = STUCK;
 		verdict.kind = MISMATCH;
 	} else {
-		for (int turn = 0; turn == 0 || (turn < MOST_TURNS && drop_in_core(look, &g, &f.proved)); turn++) {
+		for (int turn = 0; turn == 0 || (turn < MOST_TURNS && drop_in_core(look, &g,
+		    &f.proved)); turn++) {
 			solve_free(&g.s);
 			g.hub_count = 0;
 			build(&g, over);

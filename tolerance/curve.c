@@ -7,7 +7,8 @@
 #include <string.h>
 
 void
-curve_begin(struct curve *c, enum parameter parameter, double base, double range, uint32_t locations)
+curve_begin(struct curve *c, enum parameter parameter, double base, double range,
+    uint32_t locations)
 {
 	memset(c, 0, sizeof *c);
 	c->parameter = parameter;
@@ -68,7 +69,8 @@ set(void *context, uint32_t to, uint32_t from, const struct cost *cost, uint32_t
 	if (source->count > 0) {
 		size_t capacity = target->capacity;
 
-		target->lines = grow(target->lines, &capacity, source->count, sizeof *target->lines);
+		target->lines = grow(target->lines, &capacity, source->count,
+		    sizeof *target->lines);
 		target->capacity = (uint32_t)capacity;
 		memcpy(target->lines, source->lines, source->count * sizeof *source->lines);
 	}
@@ -110,7 +112,8 @@ push(const struct curve *c, struct line *lines, uint32_t count, struct line line
 	while (count > 0 && line.ns >= lines[count - 1].ns)	/* from 0 on it is above */
 		count--;
 	if (count > 0 && (line.slope <= lines[count - 1].slope || (c->range < INFINITY &&
-	    line.ns + line.slope * c->range <= lines[count - 1].ns + lines[count - 1].slope * c->range)))
+	    line.ns + line.slope * c->range <= lines[count - 1].ns + lines[count -
+	    1].slope * c->range)))
 		return count;
 	while (count > 1 && is_covered(lines[count - 2], lines[count - 1], line))
 		count--;
@@ -129,7 +132,8 @@ max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 	(void)payer;
 	b = time_at(c, from);
 	a = &c->times[to];
-	if (a->count == 0 && b->count == 0 && b->base.ns <= a->base.ns && b->base.slope <= a->base.slope)
+	if (a->count == 0 && b->count == 0 && b->base.ns <= a->base.ns &&
+	    b->base.slope <= a->base.slope)
 		return;
 	n = lines_of(a);
 	m = lines_of(b);
@@ -151,7 +155,8 @@ max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 	a->capacity = (uint32_t)capacity;
 	a->count = count;
 	for (uint32_t l = 0; l < count; l++)
-		a->lines[l] = (struct line){ c->merged[l].ns - a->base.ns, c->merged[l].slope - a->base.slope };
+		a->lines[l] = (struct line){ c->merged[l].ns - a->base.ns, c->merged[l].slope -
+		    a->base.slope };
 }
 
 /* All that was up to this time is added to the sum. */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHANGED = 50 };	/* sites for which the run is computed anew: those with most on the way */
+/* sites for which the run is computed anew: those with most on the way */
+enum { MOST_CHANGED = 50 };
 
 enum { ADD, SET, MAX };
 
@@ -34,7 +35,8 @@ add(void *context, uint32_t to, const struct cost *cost, uint32_t payer)
 static void
 set(void *context, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer)
 {
-	put(context, (struct mark){ .to = to, .from = from, .payer = payer, .kind = SET, .cost = *cost });
+	put(context, (struct mark){ .to = to, .from = from, .payer = payer, .kind = SET,
+	    .cost = *cost });
 }
 
 static void
@@ -86,7 +88,8 @@ compute(const struct paths *p, const struct marks *m, const struct change *chang
 	memset(times, 0, m->times * sizeof *times);
 	for (size_t i = 0; i < p->count; i++) {
 		const struct mark *s = &p->steps[i];
-		bool changed = s->payer != NO_PAYER && is_same_site(&m->payers[s->payer], change->site);
+		bool changed = s->payer != NO_PAYER && is_same_site(&m->payers[s->payer],
+		    change->site);
 
 		if (s->kind == ADD)
 			times[s->to] += s->cost.ns;
@@ -143,7 +146,8 @@ go_back(const struct paths *p, uint32_t at, struct share *shares)
 	}
 }
 
-/* The latest that each time may be without a longer run: of messages as they are sent, and waited for. */
+/* The latest that each time may be without a longer run: of messages as they are sent, and waited
+ * for. */
 static void
 find_slack(const struct paths *p, const struct marks *m, double run_ns, struct share *shares)
 {
@@ -176,8 +180,10 @@ find_slack(const struct paths *p, const struct marks *m, double run_ns, struct s
 static int
 by_payer(const void *left, const void *right)
 {
-	const struct payer *a = &((const struct share *)left)->who, *b = &((const struct share *)right)->who;
-	const uint32_t fields[][2] = { { a->site, b->site }, { a->call, b->call }, { a->comm, b->comm },
+	const struct payer *a = &((const struct share *)left)->who,
+	    *b = &((const struct share *)right)->who;
+	const uint32_t fields[][2] = { { a->site, b->site }, { a->call, b->call },
+	    { a->comm, b->comm },
 		{ a->source, b->source }, { a->target, b->target } };
 
 	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
@@ -255,7 +261,8 @@ paths_find(struct paths *p, const struct marks *m, struct shares found[GROUPINGS
 		found[g] = group(all + 1, m->payer_count - 1, (enum grouping)g);
 	for (size_t i = 0; i < found[BY_SITE].count; i++) {
 		struct share *s = &found[BY_SITE].at[i];
-		struct change waitless = { &s->who, true, 0 }, earlier = { &s->who, false, p->earlier_ns };
+		struct change waitless = { &s->who, true, 0 }, earlier = { &s->who, false,
+		    p->earlier_ns };
 
 		s->waitless_ns = s->earlier_ns = NAN;
 		if (i >= MOST_CHANGED)

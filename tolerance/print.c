@@ -8,7 +8,8 @@
 #include "../base/tool/fields.h"
 #include "tolerance.h"
 
-/* In text: pieces of a curve, those around the machine's own value; sites, communicators and pairs. */
+/* In text: pieces of a curve, those around the machine's own value; sites, communicators and
+ * pairs. */
 enum { MOST_PIECES = 12, MOST_SHARES = 20 };
 
 struct piece_line {		/* of a curve */
@@ -41,7 +42,8 @@ static const struct field percent_fields[] = {
 };
 
 struct share_line {
-	double ns, us, times[PARAMETERS], slack_ns, slack_us, waitless_ns, waitless_us, earlier_ns, earlier_us;
+	double ns, us, times[PARAMETERS], slack_ns, slack_us, waitless_ns, waitless_us, earlier_ns,
+	    earlier_us;
 	const char *call, *site;
 	unsigned comm;
 	double source, target;
@@ -50,7 +52,8 @@ struct share_line {
 #define SHARE(member) FIELD(struct share_line, member)
 #define AMOUNT(name, member) { name, SHARE(member), .json = PLAIN, .text = "%.12g" }
 #define AMOUNTS { "path_ns", SHARE(ns), .json = PLAIN }, { "path_us", SHARE(us), .text = "%.3f" }, \
-	AMOUNT("latencies", times[LATENCY]), AMOUNT("bytes", times[GAP]), AMOUNT("calls", times[OVERHEAD])
+	AMOUNT("latencies", times[LATENCY]), AMOUNT("bytes", times[GAP]), AMOUNT("calls", \
+	    times[OVERHEAD])
 
 static const struct field site_fields[] = {
 	{ "call", SHARE(call), .json = PLAIN }, { "site", SHARE(site), .json = PLAIN },
@@ -64,7 +67,8 @@ static const struct field site_fields[] = {
 	{ "call", SHARE(call), .text = PLAIN }, { "site", SHARE(site), .text = PLAIN }, FIELDS_END
 };
 static const struct field comm_fields[] = {
-	{ "comm", SHARE(comm), .json = PLAIN }, AMOUNTS, { "comm", SHARE(comm), .text = PLAIN }, FIELDS_END
+	{ "comm", SHARE(comm), .json = PLAIN }, AMOUNTS, { "comm", SHARE(comm), .text = PLAIN },
+	    FIELDS_END
 };
 static const struct field pair_fields[] = {
 	{ "source", SHARE(source), .json = PLAIN }, { "target", SHARE(target), .json = PLAIN },
@@ -90,13 +94,15 @@ share_lines(const struct shares *shares, const struct definitions *known)
 		const struct share *s = &shares->at[i];
 		bool messages = s->who.source != NO_NODE;
 
-		lines[i] = (struct share_line){ s->ns, s->ns / 1e3, { s->times[0], s->times[1], s->times[2] },
-		    s->slack_ns, s->slack_ns / 1e3, s->waitless_ns, s->waitless_ns / 1e3, s->earlier_ns,
-		    s->earlier_ns / 1e3, call_name(s->who.call),
+		lines[i] = (struct share_line){ s->ns, s->ns / 1e3, { s->times[0], s->times[1],
+		    s->times[2] }, s->slack_ns, s->slack_ns / 1e3, s->waitless_ns, s->waitless_ns /
+		    1e3, s->earlier_ns, s->earlier_ns / 1e3, call_name(s->who.call),
 		    need(strdup(site_text(known, s->who.site, name, sizeof name))), s->who.comm,
-		    messages ? s->who.source : (double)NAN, messages ? s->who.target : (double)NAN, "collectives" };
+		    messages ? s->who.source : (double)NAN, messages ? s->who.target : (double)NAN,
+		    "collectives" };
 		if (messages)
-			snprintf(lines[i].nodes, sizeof lines[i].nodes, "%u to %u", s->who.source, s->who.target);
+			snprintf(lines[i].nodes, sizeof lines[i].nodes, "%u to %u", s->who.source,
+			    s->who.target);
 	}
 	return lines;
 }
@@ -115,10 +121,12 @@ print_shares(struct tolerance *t, struct text *text, struct json *json)
 		struct share_line *lines = share_lines(&found[g], t->known);
 
 		if (json != NULL)
-			json_rows(json, groupings[g].key, groupings[g].fields, lines, n, sizeof *lines);
+			json_rows(json, groupings[g].key, groupings[g].fields, lines, n,
+			    sizeof *lines);
 		else {
 			text_put(text, groupings[g].title);
-			table_rows(text, groupings[g].fields, lines, n < MOST_SHARES ? n : MOST_SHARES, sizeof *lines);
+			table_rows(text, groupings[g].fields, lines, n < MOST_SHARES ? n :
+			    MOST_SHARES, sizeof *lines);
 		}
 	}
 }
@@ -129,7 +137,8 @@ piece_lines(const struct tolerance *t, int p)
 	struct piece_line *lines = zalloc(t->piece_count[p] + 1, sizeof *lines);
 
 	for (size_t i = 0; i < t->piece_count[p]; i++)
-		lines[i] = (struct piece_line){ parameter_names[p], t->pieces[p][i], t->sampled == NULL };
+		lines[i] = (struct piece_line){ parameter_names[p], t->pieces[p][i],
+		    t->sampled == NULL };
 	return lines;
 }
 
@@ -164,8 +173,8 @@ print_json(struct tolerance *t, struct text *text)
 		json_text(&json, "sampled_because", t->sampled);
 	for (int p = 0; p < PARAMETERS; p++)
 		if (t->wanted[p])
-			json_rows(&json, parameter_names[p], piece_fields, piece_lines(t, p), t->piece_count[p],
-			    sizeof(struct piece_line));
+			json_rows(&json, parameter_names[p], piece_fields, piece_lines(t, p),
+			    t->piece_count[p], sizeof(struct piece_line));
 	json_rows(&json, "tolerance", percent_fields, percent_lines(t), t->percent_count,
 	    sizeof(struct percent_line));
 	print_shares(t, NULL, &json);
@@ -265,7 +274,8 @@ tolerance_print(struct tolerance *t, enum form form)
 }
 
 static void
-put_numbers(struct writer *out, const char *key, const struct piece *pieces, size_t n, size_t offset)
+put_numbers(struct writer *out, const char *key, const struct piece *pieces, size_t n,
+    size_t offset)
 {
 	double *numbers = zalloc(n + 1, sizeof *numbers);
 
@@ -285,9 +295,12 @@ tolerance_write(const struct tolerance *t, struct writer *out)
 		put_string(out, "parameter", parameter_names[p]);
 		put_double(out, "base", t->base[p]);
 		put_uint(out, "exact", t->sampled == NULL);
-		put_numbers(out, "from", t->pieces[p], t->piece_count[p], offsetof(struct piece, from));
-		put_numbers(out, "run", t->pieces[p], t->piece_count[p], offsetof(struct piece, run_ns));
-		put_numbers(out, "slope", t->pieces[p], t->piece_count[p], offsetof(struct piece, slope));
+		put_numbers(out, "from", t->pieces[p], t->piece_count[p], offsetof(struct piece,
+		    from));
+		put_numbers(out, "run", t->pieces[p], t->piece_count[p], offsetof(struct piece,
+		    run_ns));
+		put_numbers(out, "slope", t->pieces[p], t->piece_count[p], offsetof(struct piece,
+		    slope));
 		if (message_end(out) < 0)
 			die_output();
 	}

@@ -3,8 +3,8 @@
  * lp-tolerance - how much worse the network may be before a run takes longer
  *
  * reads   one graph stream; a file several times if links, buses or CPUs are limited
- * writes  run time against latency, 1/bandwidth and overhead of a call; as a stream behind the input
- * memory  as lp-replay, and the lines of the maxima since all ranks last had one time; for --sites
+ * writes run time against latency, 1/bandwidth and overhead of a call; as a stream behind the input
+ * memory as lp-replay, and the lines of the maxima since all ranks last had one time; for --sites
  *         56 bytes for each sum and maximum of the run
  */
 #include "tolerance.h"
@@ -47,7 +47,8 @@ parse_percents(struct tolerance *t, const char *percents)
 	char *copy = need(strdup(percents)), *save = NULL;
 
 	t->percent_count = 0;
-	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
+	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",",
+	    &save)) {
 		if (t->percent_count == MOST_PERCENTS)
 			die("--percents %s: at most %d values", percents, MOST_PERCENTS);
 		t->percents[t->percent_count++] = parse_number("--percents", word, 0, 1e6);
@@ -63,7 +64,8 @@ parse_curves(struct tolerance *t, const char *names)
 	char *copy = need(strdup(names)), *save = NULL;
 
 	memset(t->wanted, 0, sizeof t->wanted);
-	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
+	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",",
+	    &save)) {
 		int p = 0;
 
 		while (p < PARAMETERS && strcmp(word, parameter_names[p]) != 0)
@@ -80,10 +82,14 @@ parse_options(struct tolerance *t, int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
-		{ "network", required_argument, NULL, 'n' }, { "eager", required_argument, NULL, 'E' },
-		{ "percents", required_argument, NULL, 'p' }, { "range", required_argument, NULL, 'G' },
-		{ "curves", required_argument, NULL, 'C' }, { "sites", optional_argument, NULL, 'I' },
-		{ "scale", required_argument, NULL, 'S' }, { "format", required_argument, NULL, 'F' },
+		{ "network", required_argument, NULL, 'n' }, { "eager", required_argument, NULL,
+		'E' },
+		{ "percents", required_argument, NULL, 'p' }, { "range", required_argument, NULL,
+		'G' },
+		{ "curves", required_argument, NULL, 'C' }, { "sites", optional_argument, NULL,
+		'I' },
+		{ "scale", required_argument, NULL, 'S' }, { "format", required_argument, NULL,
+		'F' },
 		{ "partial", no_argument, NULL, 'P' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -95,13 +101,15 @@ parse_options(struct tolerance *t, int argc, char **argv)
 	while ((c = next_option(argc, argv, "n:p:F:", longs, usage)) != -1)
 		switch (c) {
 		case 'n': opt.replay.network = optarg; break;
-		case 'E': opt.replay.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX); break;
+		case 'E': opt.replay.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX);
+		    break;
 		case 'p': parse_percents(t, optarg); break;
 		case 'G': t->range = parse_number("--range", optarg, 0, 1e12); break;
 		case 'C': parse_curves(t, optarg); break;
 		case 'I':
 			t->sites = true;
-			t->paths.earlier_ns = 1e3 * parse_number("--sites", optarg != NULL ? optarg : "10", 0, 1e12);
+			t->paths.earlier_ns = 1e3 * parse_number("--sites", optarg != NULL ?
+			    optarg : "10", 0, 1e12);
 			break;
 		case 'S': scale_add(&opt.replay.scales, optarg, argc, argv, &optind); break;
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
@@ -136,7 +144,8 @@ begin(struct tolerance *t, struct engine *e)
 		return;
 	for (int p = 0; p < PARAMETERS; p++)
 		if (t->wanted[p]) {
-			curve_begin(&t->curves[p], (enum parameter)p, t->base[p], end_of(t, p), e->locations);
+			curve_begin(&t->curves[p], (enum parameter)p, t->base[p], end_of(t, p),
+			    e->locations);
 			t->watchers[n++] = curve_watcher(&t->curves[p]);
 		}
 	if (t->sites)
@@ -197,7 +206,8 @@ try(const struct replay_options *opt, enum parameter parameter, double value)
 		_exit(write(ends[1], &ns, sizeof ns) == sizeof ns ? DONE : TROUBLE);
 	}
 	close(ends[1]);
-	if (read(ends[0], &ns, sizeof ns) != sizeof ns || waitpid(child, &status, 0) < 0 || status != 0)
+	if (read(ends[0], &ns, sizeof ns) != sizeof ns || waitpid(child, &status, 0) < 0 ||
+	    status != 0)
 		die("a replay with another %s failed", parameter_names[parameter]);
 	close(ends[0]);
 	return ns;
@@ -265,7 +275,8 @@ main(int argc, char **argv)
 		refuse_terminal_output();
 	replay_open(&r);
 	if (opt.form == STREAM &&
-	    writer_open(&out, STDOUT_FILENO, reader_content(r.graph.in), r.graph.in, argc, argv) < 0)
+	    writer_open(&out, STDOUT_FILENO, reader_content(r.graph.in), r.graph.in, argc,
+	    argv) < 0)
 		die_output();
 	while (progress_next(&progress, r.graph.in, &message)) {
 		enum graph_item item = replay_take(&r, &message);

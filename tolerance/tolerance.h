@@ -22,7 +22,8 @@ struct envelope {		/* of lines in order of slopes; on top of them all BASE */
 	struct line base;
 	struct line *lines;
 	uint32_t count, capacity;	/* count 0: one line, which is BASE */
-	uint32_t generation;		/* of an earlier one the time is 0: it is before all of this one */
+	/* of an earlier one the time is 0: it is before all of this one */
+	uint32_t generation;
 };
 
 struct curve {
@@ -40,7 +41,8 @@ struct curve {
 
 struct piece { double from, to, run_ns, slope; };	/* run time at FROM; to: INFINITY */
 
-void curve_begin(struct curve *curve, enum parameter parameter, double base, double range, uint32_t locations);
+void curve_begin(struct curve *curve, enum parameter parameter, double base, double range,
+    uint32_t locations);
 struct watcher curve_watcher(struct curve *curve);
 size_t curve_end(struct curve *curve, struct piece **pieces);	/* how many */
 double pieces_at(const struct piece *pieces, size_t count, double value);	/* run time */
@@ -49,7 +51,8 @@ double pieces_reach(const struct piece *pieces, size_t count, double run_ns);
 
 /* ---- paths.c ------------------------------------------------------------------------------- */
 
-/* All sums and maxima are kept, so that the way can be gone back, and the run be computed anew with a change. */
+/* All sums and maxima are kept, so that the way can be gone back, and the run be computed anew with
+ * a change. */
 struct paths {
 	struct mark *steps;
 	size_t count, capacity;
@@ -59,7 +62,8 @@ struct paths {
 
 struct watcher paths_watcher(struct paths *paths, uint32_t locations);
 
-struct share {			/* of the longest way: a call at a site, a communicator, or a pair of nodes */
+/* of the longest way: a call at a site, a communicator, or a pair of nodes */
+struct share {
 	struct payer who;
 	double times[PARAMETERS];	/* latencies, bytes and calls on it */
 	double ns;		/* what these cost */
@@ -98,7 +102,8 @@ struct tolerance {
 
 extern const char *const parameter_names[PARAMETERS];
 
-/* The largest value for runs that many percent longer; INFINITY: any; NAN: no curve was asked for. */
+/* The largest value for runs that many percent longer; INFINITY: any; NAN: no curve was asked
+ * for. */
 double tolerance_at(const struct tolerance *tolerance, int parameter, double percent);
 
 /* ---- print.c ------------------------------------------------------------------------------- */

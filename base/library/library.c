@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is installed of base/stream/ for stages of others: the same reader and writer, their insides hidden. */
+/* What is installed of base/stream/ for stages of others: the same reader and writer, their insides
+ * hidden. */
 #include "longpole-stream.h"
 
 #include <stdbool.h>
@@ -27,8 +28,8 @@ longpole_open(const char *file, enum longpole_how how)
 
 	if (r == NULL)
 		return NULL;
-	reader_open(&r->in, file, how == LONGPOLE_STREAM ? READ_STREAM : how == LONGPOLE_RAW ? READ_RAW :
-	    READ_ANY);
+	reader_open(&r->in, file, how == LONGPOLE_STREAM ? READ_STREAM : how == LONGPOLE_RAW ?
+	    READ_RAW : READ_ANY);
 	if (r->in != NULL)
 		return r;
 	free(r);
@@ -87,7 +88,8 @@ longpole_offset(const struct longpole_reader *r)
 static int
 wrong_type(struct longpole_reader *r, const char *key)
 {
-	return reader_fail(r->in, r->message.offset, "%s: %s is of another type", r->message.kind, key);
+	return reader_fail(r->in, r->message.offset, "%s: %s is of another type", r->message.kind,
+	    key);
 }
 
 API int
@@ -150,7 +152,8 @@ longpole_column(struct longpole_reader *r, const char *key, size_t count, const 
 	if (found->type != MSGPACK_OBJECT_BIN)
 		return wrong_type(r, key);
 	bytes = room > 0 ? found->via.bin.size / (size_t)room : 1;
-	if (bytes * (size_t)room != found->via.bin.size || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+	if (bytes * (size_t)room != found->via.bin.size || (bytes != 1 && bytes != 2 &&
+	    bytes != 4 && bytes != 8))
 		return reader_fail(r->in, r->message.offset, "%s: %s has %lu bytes for %lld rows",
 		    r->message.kind, key, (unsigned long)found->via.bin.size, (long long)room);
 	*values = found->via.bin.ptr;
@@ -171,7 +174,8 @@ longpole_column_int(struct longpole_reader *r, const char *key, size_t count, in
 	if (got < 0 || (body_get(&r->message, "capacity") != NULL &&
 	    body_int(r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0))
 		return -1;
-	return body_column(r->in, &r->message, key, type, (size_t)room, count, values) < 0 ? -1 : got;
+	return body_column(r->in, &r->message, key, type, (size_t)room, count, values) < 0 ? -1 :
+	    got;
 }
 
 API int
@@ -184,8 +188,8 @@ longpole_calls(struct longpole_reader *r, struct longpole_calls *calls)
 	if (calls_read(c, r->in, &r->message) < 0)
 		return -1;
 	*calls = (struct longpole_calls){ c->location, c->first, c->count, c->enter_ns, c->leave_ns,
-	    c->call, c->site, c->comm, c->peer, c->tag, c->bytes_sent, c->bytes_received, c->request,
-	    c->request_at, c->folded };
+	    c->call, c->site, c->comm, c->peer, c->tag, c->bytes_sent, c->bytes_received,
+	    c->request, c->request_at, c->folded };
 	return 1;
 }
 
@@ -196,7 +200,8 @@ longpole_call_name(unsigned call)
 }
 
 API struct longpole_writer *
-longpole_create(int fd, const char *content, const struct longpole_reader *in, int argc, char **argv)
+longpole_create(int fd, const char *content, const struct longpole_reader *in, int argc,
+    char **argv)
 {
 	struct longpole_writer *w = calloc(1, sizeof *w);
 
@@ -243,8 +248,8 @@ longpole_put_string(struct longpole_writer *w, const char *key, const char *valu
 }
 
 API void
-longpole_put_column(struct longpole_writer *w, const char *key, int is_signed, const int64_t *values,
-    size_t count)
+longpole_put_column(struct longpole_writer *w, const char *key, int is_signed,
+    const int64_t *values, size_t count)
 {
 	put_column(&w->out, key, (struct column_type){ 8, is_signed != 0, true, 0 }, values, count);
 }

@@ -22,7 +22,8 @@ struct longpole_writer;
 
 enum longpole_how {
 	LONGPOLE_STREAM,	/* one stream of any content but raw */
-	LONGPOLE_RAW,		/* concatenated raw traces; their headers and ends are messages, too */
+	/* concatenated raw traces; their headers and ends are messages, too */
+	LONGPOLE_RAW,
 	LONGPOLE_ANY		/* any of these; headers and ends are messages, too */
 };
 
@@ -45,7 +46,8 @@ uint64_t longpole_offset(const struct longpole_reader *in);
 int longpole_int(struct longpole_reader *in, const char *key, int64_t *value);
 int longpole_float(struct longpole_reader *in, const char *key, double *value);
 int longpole_string(struct longpole_reader *in, const char *key, const char **text, size_t *length);
-/* A column as it is stored: WIDTH bytes each, little-endian, at any address. COUNT: rows asked for. */
+/* A column as it is stored: WIDTH bytes each, little-endian, at any address. COUNT: rows asked
+ * for. */
 int longpole_column(struct longpole_reader *in, const char *key, size_t count, const void **values,
     unsigned *width);
 /* The same, widened to 64 bits into VALUES, with room for COUNT; all ABSENT if there is no key. */
@@ -74,8 +76,8 @@ const char *longpole_call_name(unsigned call);
  * it cannot be written, see errno. Later errors are reported by longpole_end, which returns 0 if
  * all succeeded.
  */
-struct longpole_writer *longpole_create(int fd, const char *content, const struct longpole_reader *in,
-    int argc, char **argv);
+struct longpole_writer *longpole_create(int fd, const char *content,
+    const struct longpole_reader *in, int argc, char **argv);
 /* Passes the current message on unchanged. An index is dropped, because offsets change. */
 int longpole_pass(struct longpole_writer *out, struct longpole_reader *in);
 /* A message is begin, PAIRS puts, and finish. */

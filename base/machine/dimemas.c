@@ -189,7 +189,8 @@ take_environment(struct machine *m, const struct config *config, const struct re
  * bus a CPU and one half duplex link a rank.
  */
 static void
-take_node(struct machine *m, const struct config *config, const struct record *r, int first, int64_t nodes)
+take_node(struct machine *m, const struct config *config, const struct record *r, int first,
+    int64_t nodes)
 {
 	struct node *node = machine_nodes(m, nodes);
 	bool oldest = r->count == 11 && strcmp(r->kind, "node information") == 0;
@@ -277,7 +278,8 @@ take_limit(struct limit *limit, const struct config *config, const struct record
 		die_config(config, "a condition of size is <, = or >");
 }
 
-/* {id, machine, machine, MB/s, [n] {tags}, bytes, <|=|>, &||, bytes, <|=|>, [n] {communicators}, s, s} */
+/* {id, machine, machine, MB/s, [n] {tags}, bytes, <|=|>, &||, bytes, <|=|>, [n] {communicators}, s,
+ * s} */
 static void
 take_connection(struct machine *m, const struct config *config, const struct record *record)
 {
@@ -286,11 +288,13 @@ take_connection(struct machine *m, const struct config *config, const struct rec
 	struct connection *c;
 
 	if ((size_t)id >= m->connection_count)
-		die_config(config, "there are %zu dedicated connections, from 0", m->connection_count);
+		die_config(config, "there are %zu dedicated connections, from 0",
+		    m->connection_count);
 	c = &m->connections[id];
-	*c = (struct connection){ .ns_per_byte = ns_per_byte(number(config, record, 3)), .defined = true,
-	    .islands = { (uint32_t)count(config, record, 1), (uint32_t)count(config, record, 2) },
-	    .latency_ns = number(config, record, 11) * 1e9, .either = record->fields[7][0] == '|' };
+	*c = (struct connection){ .ns_per_byte = ns_per_byte(number(config, record, 3)),
+	    .defined = true, .islands = { (uint32_t)count(config, record, 1),
+	    (uint32_t)count(config, record, 2) }, .latency_ns = number(config, record, 11) * 1e9,
+	    .either = record->fields[7][0] == '|' };
 	c->flight_ns = c->ns_per_byte > 0 ? flight_ns : 0;
 	if (strcmp(record->fields[7], "&") != 0 && !c->either)
 		die_config(config, "conditions of size are joined by & or |");
@@ -304,7 +308,8 @@ take_wide(struct machine *m, const struct config *config, const struct record *r
 {
 	m->connection_count = (size_t)count(config, record, 2);
 	if (m->connection_count > config->records)
-		die_config(config, "%s connections are more than there are records", record->fields[2]);
+		die_config(config, "%s connections are more than there are records",
+		    record->fields[2]);
 	m->connections = zalloc(m->connection_count + 1, sizeof *m->connections);
 	m->wide_ns_per_byte = ns_per_byte(number(config, record, 5));
 	m->wide_model = default_model(config, record, 6);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine: without a file, which rank is on which node, and what messages cost by their size. */
+/* The machine: without a file, which rank is on which node, and what messages cost by their
+ * size. */
 #include "machine.h"
 
 #include <stdlib.h>
@@ -20,8 +21,8 @@ machine_island(struct machine *m, size_t i)
 	m->islands = grow(m->islands, &m->island_capacity, i + 1, sizeof *m->islands);
 	for (; m->island_count <= i; m->island_count++) {
 		m->islands[m->island_count] = (struct island){ .nodes = 0 };
-		island_phases(&m->islands[m->island_count], (struct phases){ MODEL_LOGARITHMIC, MODEL_LOGARITHMIC,
-		    BYTES_SENT, BYTES_RECEIVED });
+		island_phases(&m->islands[m->island_count], (struct phases){ MODEL_LOGARITHMIC,
+		    MODEL_LOGARITHMIC, BYTES_SENT, BYTES_RECEIVED });
 	}
 	return &m->islands[i];
 }
@@ -62,7 +63,8 @@ machine_ideal(struct machine *m)
 void
 machine_loggp(struct machine *m)
 {
-	*m = (struct machine){ .eager_bytes = 32768, .heeds_modes = true, .loggp = true, .mapping = FILL_NODES };
+	*m = (struct machine){ .eager_bytes = 32768, .heeds_modes = true, .loggp = true,
+	    .mapping = FILL_NODES };
 	machine_nodes(m, INT32_MAX);
 	machine_island(m, 0)->nodes = INT32_MAX;
 	island_phases(&m->islands[0], LOGGP_PHASES);
@@ -217,8 +219,10 @@ machine_is_contended(const struct machine *m, uint32_t ranks)
 	for (uint32_t r = 0; r < ranks; r++) {
 		const struct node *node = &m->nodes[m->node_of[r]];
 
-		/* Memory and its limits matter only where ranks share a node, links only between nodes. */
-		contended |= ++used[m->node_of[r]] > 1 && node->memory_buses + node->memory_in + node->memory_out > 0;
+		/* Memory and its limits matter only where ranks share a node, links only between
+		 * nodes. */
+		contended |= ++used[m->node_of[r]] > 1 && node->memory_buses + node->memory_in +
+		    node->memory_out > 0;
 		contended |= used[m->node_of[r]] > node->cpus;
 		/* Between islands everything waits for links. */
 		contended |= node->island != m->nodes[m->node_of[0]].island;
@@ -241,7 +245,8 @@ by_size_ns(const struct curve_by_size *curve, double bytes)
 		return t[0].ns;
 	while (i + 2 < curve->count && t[i + 1].bytes < bytes)
 		i++;
-	return t[i].ns + (bytes - t[i].bytes) * (t[i + 1].ns - t[i].ns) / (t[i + 1].bytes - t[i].bytes);
+	return t[i].ns + (bytes - t[i].bytes) * (t[i + 1].ns - t[i].ns) / (t[i + 1].bytes -
+	    t[i].bytes);
 }
 
 double

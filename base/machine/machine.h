@@ -6,7 +6,8 @@
 #include "../tool/tool.h"
 #include "schedule.h"
 
-enum parameter { LATENCY, GAP, OVERHEAD, PARAMETERS };	/* between nodes; 1/bandwidth there; of a call */
+/* between nodes; 1/bandwidth there; of a call */
+enum parameter { LATENCY, GAP, OVERHEAD, PARAMETERS };
 
 /* What something lasts: NS in all, of it so many times each parameter. */
 struct cost { double ns, times[PARAMETERS]; };
@@ -14,7 +15,8 @@ struct cost { double ns, times[PARAMETERS]; };
 
 /* How often a phase of a collective costs latency and transfer; sizes that it may take them of. */
 enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC, MODEL_LINEAR_P };
-enum size { BYTES_MIN, BYTES_MAX, BYTES_MEAN, BYTES_TWICE_MAX, BYTES_SUM, BYTES_SENT, BYTES_RECEIVED };
+enum size { BYTES_MIN, BYTES_MAX, BYTES_MEAN, BYTES_TWICE_MAX, BYTES_SUM, BYTES_SENT,
+    BYTES_RECEIVED };
 
 extern const char *const model_names[], *const size_names[];	/* NULL ends them */
 
@@ -27,16 +29,19 @@ struct island {			/* what Dimemas calls a machine */
 	double ns_per_byte;	/* of its network; 0: no time at all */
 	int64_t buses;		/* messages in flight at once; 0: no limit */
 	struct phases phases[OPERATIONS];
-	bool models_reduce;	/* those of MPI_Reduce count; else it is a message from each to the root */
+	/* those of MPI_Reduce count; else it is a message from each to the root */
+	bool models_reduce;
 	int64_t nodes;
 };
 
 struct node {
 	uint32_t island;
 	int64_t cpus;
-	double ratio;		/* speed of its CPUs; bursts are divided by it, or last 0 where it is not > 0 */
+	/* speed of its CPUs; bursts are divided by it, or last 0 where it is not > 0 */
+	double ratio;
 	double local_latency_ns, local_ns_per_byte;
-	int64_t memory_buses, memory_in, memory_out;	/* 0: no limit; the links are those of a task */
+	/* 0: no limit; the links are those of a task */
+	int64_t memory_buses, memory_in, memory_out;
 	double latency_ns;
 	int64_t in, out;	/* links; both 0: no limit; one of them 0: half duplex */
 	double wide_latency_ns;
@@ -44,16 +49,19 @@ struct node {
 
 struct region {
 	int64_t type, value;	/* of the event that opens it; type:0 closes it */
-	double ratio;		/* bursts in it are divided by it; 0: they last 0; < 0: so many seconds each */
+	/* bursts in it are divided by it; 0: they last 0; < 0: so many seconds each */
+	double ratio;
 };
 
 struct list { int64_t *at; size_t count, capacity; };
 
-/* Messages between two islands that have one of its tags and a fitting size may take it, one at a time. */
+/* Messages between two islands that have one of its tags and a fitting size may take it, one at a
+ * time. */
 struct connection {
 	uint32_t islands[2];	/* in either direction */
 	double ns_per_byte;	/* 0: no time at all */
-	double latency_ns, flight_ns;	/* flight: from when it is free again until the data is there */
+	/* flight: from when it is free again until the data is there */
+	double latency_ns, flight_ns;
 	struct list tags;
 	struct limit { int64_t bytes; char sign; } limits[2];	/* sizes <, = or > these */
 	bool either;		/* one of the two limits is enough */
@@ -64,10 +72,12 @@ enum mapping { FILL_NODES, TASKS_PER_NODE, INTERLEAVED, LISTED };
 
 struct machine {
 	bool dimemas;		/* collectives and requests as in Dimemas; else as in MPI */
-	bool heeds_modes;	/* MPI_Bsend is eager and MPI_Ssend rendezvous whatever their size, as in MPI */
+	/* MPI_Bsend is eager and MPI_Ssend rendezvous whatever their size, as in MPI */
+	bool heeds_modes;
 	/*
-	 * Messages as in LogGP, requests and collectives as in MPI: a send costs its overhead on the CPU, and
-	 * a receive its own once the data is there, which travels latency and size over bandwidth.
+	 * Messages as in LogGP, requests and collectives as in MPI: a send costs its overhead on
+	 * the CPU, and a receive its own once the data is there, which travels latency and size
+	 * over bandwidth.
 	 */
 	bool loggp;
 	double call_ns;		/* of each call that communicates, on the CPU at its begin */
@@ -77,12 +87,17 @@ struct machine {
 			size_t count, capacity;
 			double ns, ns_per_byte;
 			bool told;
-		} send, sent, receive;	/* overheads; sent: of a send, once its data is on its way */
-		struct curve_by_size travel;	/* on its way, latency included; not told: by latency and bandwidth */
-		struct curve_by_size gap;	/* of that it holds links and bus; not told: all but the latency */
-		bool works;	/* the gap is work of the processors: a message need not wait for it to be on its way */
+		} send, sent, receive;	/* overheads; sent: of a send, its data being on its way */
+		/* on its way, latency included; not told: by latency and bandwidth */
+		struct curve_by_size travel;
+		/* of that it holds links and bus; not told: all but the latency */
+		struct curve_by_size gap;
+		/* the gap is work of the processors: a message need not wait for it to be on its
+		 * way */
+		bool works;
 	} network, memory;
-	struct curve_by_size combining;	/* of what was received in a reduction, on the CPU; by schedules */
+	/* of what was received in a reduction, on the CPU; by schedules */
+	struct curve_by_size combining;
 	struct rule {		/* of collectives as messages; of those that fit the last counts */
 		enum operation operation;
 		enum schedule schedule;
@@ -91,15 +106,19 @@ struct machine {
 		double segment;		/* bytes; 0: none */
 	} *rules;
 	size_t rule_count, rule_capacity;
-	struct beside {		/* what members of a collective spend beside its messages, by size of a block */
+	/* what members of a collective spend beside its messages, by size of a block */
+	struct beside {
 		enum operation operation;
 		uint32_t from_ranks;	/* of those that fit the last counts */
 		struct curve_by_size curve;
 	} *besides;
 	size_t beside_count, beside_capacity;
-	bool keeps_making;	/* calls that make communicators last as long as recorded, likewise */
-	bool keeps_init;	/* MPI_Init and MPI_Finalize last as long as recorded once all are there */
-	int64_t eager_bytes;	/* messages of this size and more are rendezvous; -1: the calls tell */
+	/* calls that make communicators last as long as recorded, likewise */
+	bool keeps_making;
+	/* MPI_Init and MPI_Finalize last as long as recorded once all are there */
+	bool keeps_init;
+	/* messages of this size and more are rendezvous; -1: the calls tell */
+	int64_t eager_bytes;
 	struct island *islands;
 	size_t island_count, island_capacity;
 	struct node_group {	/* nodes that are alike */
@@ -129,7 +148,8 @@ void machine_loggp(struct machine *machine);
 double machine_value(const struct machine *machine, enum parameter parameter);
 void machine_set(struct machine *machine, enum parameter parameter, double value);
 bool machine_is_uniform(const struct machine *machine, enum parameter parameter);
-/* A file of either format, or death naming the line; or TEXT, which is given away, under that name. */
+/* A file of either format, or death naming the line; or TEXT, which is given away, under that
+ * name. */
 void machine_read(struct machine *machine, const char *file);
 void machine_read_text(struct machine *machine, const char *file, char *text);
 /* By a table of sizes: linear between two, and like the last two behind. */
@@ -139,13 +159,15 @@ double model_factor(enum model model, int64_t ranks, int64_t buses);
 double model_bytes(enum size size, double sent, double received);
 enum operation operation_named(const char *name);	/* in small letters, without MPI_ */
 enum operation operation_of(uint16_t call);
-/* What the CPU spends on a message at one of its ends; where nothing is told of memory, as between nodes. */
+/* What the CPU spends on a message at one of its ends; where nothing is told of memory, as between
+ * nodes. */
 double overhead_ns(const struct machine *machine, bool in_memory, bool receives, double bytes);
-double beside_ns(const struct machine *machine, enum operation operation, uint32_t ranks, double bytes);
+double beside_ns(const struct machine *machine, enum operation operation, uint32_t ranks,
+    double bytes);
 double sent_ns(const struct machine *machine, bool in_memory, double bytes);
 /* How a collective of so many ranks and bytes a block is done, or NULL: as its class. */
-const struct rule *machine_rule(const struct machine *machine, enum operation operation, uint32_t ranks,
-    double bytes);
+const struct rule *machine_rule(const struct machine *machine, enum operation operation,
+    uint32_t ranks, double bytes);
 /* Gives each rank its node; ranks that find none are an error. */
 void machine_map(struct machine *machine, uint32_t ranks);
 /* True where something that is limited may make one wait for another: events must be in order. */
@@ -153,7 +175,8 @@ bool machine_is_contended(const struct machine *machine, uint32_t ranks);
 
 /* Island I, made up to there. */
 struct island *machine_island(struct machine *machine, size_t i);
-struct node *machine_nodes(struct machine *machine, int64_t count);	/* so many more; one for all */
+/* so many more; one for all */
+struct node *machine_nodes(struct machine *machine, int64_t count);
 void list_add(struct list *list, int64_t value);
 void island_phases(struct island *island, struct phases phases);	/* of all collectives */
 /* A tree each. */

@@ -11,8 +11,10 @@ enum operation
 operation_named(const char *name)
 {
 	static const char *const names[] = {
-		"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
-		"alltoall", "alltoallv", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
+		"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather",
+		"allgatherv",
+		"alltoall", "alltoallv", "reduce", "allreduce", "reduce_scatter",
+		"reduce_scatter_block",
 		"scan", "alltoallw",
 	};
 	enum operation i = OP_BARRIER;
@@ -34,11 +36,12 @@ operation_of(uint16_t call)
 	if (strncmp(name, "MPI_", 4) != 0)
 		return OP_OTHER;
 	operation = operation_named(name + 4);
-	return operation == OP_OTHER && (name[4] == 'I' || name[4] == 'i') ? operation_named(name + 5) :
-	    operation;
+	return operation == OP_OTHER && (name[4] == 'I' || name[4] == 'i') ? operation_named(name +
+	    5) : operation;
 }
 
-/* ceil(n / buses) summed over the stages of a tree of P: the validation paper's logarithmic model. */
+/* ceil(n / buses) summed over the stages of a tree of P: the validation paper's logarithmic
+ * model. */
 static double
 tree_steps(int64_t p, int64_t buses)
 {

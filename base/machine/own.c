@@ -51,11 +51,13 @@ static const struct setting machine_settings[] = {
 };
 
 struct unit { const char *name; double factor; };
-static const struct unit times[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { NULL, 0 } };
+static const struct unit times[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+    { NULL, 0 } };
 static const struct unit sizes[] = { { "B", 1 }, { "KiB", 1024 }, { "MiB", 1048576 }, { NULL, 0 } };
 static const struct unit rates[] = {	/* bytes a second */
 	{ "B/s", 1 }, { "kB/s", 1e3 }, { "MB/s", 1e6 }, { "GB/s", 1e9 }, { "KiB/s", 1024 },
-	{ "MiB/s", 1048576 }, { "GiB/s", 1073741824 }, { "Mbit/s", 125e3 }, { "Gbit/s", 125e6 }, { NULL, 0 },
+	{ "MiB/s", 1048576 }, { "GiB/s", 1073741824 }, { "Mbit/s", 125e3 }, { "Gbit/s", 125e6 },
+	{ NULL, 0 },
 };
 
 static const char *
@@ -165,7 +167,8 @@ take_size(struct config *c, struct curve_by_size *curve, int i)
 	curve->told = true;
 }
 
-/* A link is held for a gap, or for work: processors work on a message while another is on its way. */
+/* A link is held for a gap, or for work: processors work on a message while another is on its
+ * way. */
 static void
 take_gap(struct config *c, struct wire_costs *wire, bool works)
 {
@@ -247,11 +250,12 @@ take_collective(struct machine *m, struct config *c)
 	if (operation == OP_OTHER)
 		die_config(c, "%s is no collective", c->words[1]);
 	island->models_reduce |= operation == OP_REDUCE;
-	island->phases[operation] = (struct phases){ config_model(c, c->words[2]), config_model(c, c->words[4]),
-	    config_size(c, c->words[3]), config_size(c, c->words[5]) };
+	island->phases[operation] = (struct phases){ config_model(c, c->words[2]), config_model(c,
+	    c->words[4]), config_size(c, c->words[3]), config_size(c, c->words[5]) };
 }
 
-/* schedule COLLECTIVE NAME [BYTES UNIT [RANKS]] [segment BYTES UNIT]: as messages, from so many on. */
+/* schedule COLLECTIVE NAME [BYTES UNIT [RANKS]] [segment BYTES UNIT]: as messages, from so many
+ * on. */
 static void
 take_schedule(struct machine *m, struct config *c)
 {
@@ -268,7 +272,8 @@ take_schedule(struct machine *m, struct config *c)
 	c->used = 3;
 	if (rule.operation == OP_OTHER)
 		die_config(c, "%s is no collective", name);
-	while (schedule_names[rule.schedule] != NULL && strcmp(schedule_names[rule.schedule], how) != 0)
+	while (schedule_names[rule.schedule] != NULL && strcmp(schedule_names[rule.schedule],
+	    how) != 0)
 		rule.schedule++;
 	if (schedule_names[rule.schedule] == NULL || !schedule_fits(rule.schedule, rule.operation))
 		die_config(c, "%s is no schedule of %s", how, name);
@@ -295,7 +300,8 @@ take_beside(struct machine *m, struct config *c)
 	if (b.operation == OP_OTHER)
 		die_config(c, "%s is no collective", name);
 	if (last == NULL || last->operation != b.operation || last->from_ranks != b.from_ranks) {
-		m->besides = grow(m->besides, &m->beside_capacity, m->beside_count + 1, sizeof *m->besides);
+		m->besides = grow(m->besides, &m->beside_capacity, m->beside_count + 1,
+		    sizeof *m->besides);
 		last = &m->besides[m->beside_count++];
 		*last = b;
 	}
@@ -377,7 +383,8 @@ take_nodes(struct machine *m, struct config *c)
 static void
 take_line(struct machine *m, struct config *c)
 {
-	static const struct { const char *word; void (*take)(struct machine *m, struct config *c); } lines[] = {
+	static const struct { const char *word; void (*take)(struct machine *m, struct config *c);
+	    } lines[] = {
 		{ "nodes", take_nodes }, { "collective", take_collective }, { "model", take_model },
 		{ "mapping", take_mapping }, { "region", take_region }, { "eager", take_eager },
 		{ "beside", take_beside }, { "schedule", take_schedule },
@@ -396,9 +403,11 @@ take_line(struct machine *m, struct config *c)
 			lines[i].take(m, c);
 		else if (!take_setting(c, machine_settings, m) &&
 		    !take_setting(c, island_settings, &m->islands[m->island_count - 1]) &&
-		    (m->group_count == 0 || !take_setting(c, node_settings, &m->groups[m->group_count - 1].node)))
+		    (m->group_count == 0 || !take_setting(c, node_settings,
+		    &m->groups[m->group_count - 1].node)))
 			die_config(c, strcmp(c->words[0], "overhead") == 0 ?
-			    "an overhead is that of a call, send, sent or receive" : "%s is not known here", c->words[0]);
+			    "an overhead is that of a call, send, sent or receive"
+			    : "%s is not known here", c->words[0]);
 	}
 	if (c->used < c->count)
 		die_config(c, "%s is one word too many", c->words[c->used]);
@@ -422,7 +431,8 @@ read_own(struct machine *m, struct config *c)
 		c->count = 0;
 		for (char *word = strtok_r(text, " \t\r", &save); word != NULL;
 		    word = strtok_r(NULL, " \t\r", &save)) {
-			c->words = grow(c->words, &c->capacity, (size_t)c->count + 1, sizeof *c->words);
+			c->words = grow(c->words, &c->capacity, (size_t)c->count + 1,
+			    sizeof *c->words);
 			c->words[c->count++] = word;
 		}
 		if (c->count > 0)
@@ -430,5 +440,6 @@ read_own(struct machine *m, struct config *c)
 	}
 	free(c->words);
 	if (!m->loggp && c->needs_loggp)
-		die_config(c, "overheads of send and receive, times by size and schedules need: model loggp");
+		die_config(c, "overheads of send and receive, times by size and schedules need: "
+		    "model loggp");
 }

@@ -99,7 +99,8 @@ check(struct machine *m, const char *file)
 	for (size_t i = 0; i < m->connection_count; i++)
 		if (!m->connections[i].defined || m->connections[i].islands[0] >= m->island_count ||
 		    m->connections[i].islands[1] >= m->island_count)
-			die("%s: dedicated connection %zu has no record, or none of a machine", file, i);
+			die("%s: dedicated connection %zu has no record, or none of a machine",
+			    file, i);
 	for (size_t g = 0; g < m->group_count; g++)
 		m->islands[m->groups[g].node.island].nodes += m->groups[g].end -
 		    (g > 0 ? m->groups[g - 1].end : 0);

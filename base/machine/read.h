@@ -20,7 +20,8 @@ struct config {			/* a file in memory */
 struct setting {
 	const char *words;
 	enum setting_kind { IS_COUNT, IS_TWO_COUNTS, IS_NUMBER, IS_TIME, IS_RATE, IS_FLAG, IS_MODEL,
-		IS_TABLE, IS_GAP, IS_WORK, IS_OVERHEAD, IS_COMBINING } kind;	/* from IS_TABLE on: with loggp */
+		IS_TABLE, IS_GAP, IS_WORK, IS_OVERHEAD,
+		    IS_COMBINING } kind;	/* from IS_TABLE on: with loggp */
 	size_t offset;		/* in struct node, island or machine */
 	int oldest;		/* column in the oldest form of Dimemas' record; 0: none */
 };

@@ -52,7 +52,8 @@ swaps(uint32_t to, uint32_t from, double bytes)
 static struct round
 unlike(uint32_t to, double to_bytes, uint32_t from, double from_bytes)
 {
-	return (struct round){ .to = to, .from = from, .to_bytes = to_bytes, .from_bytes = from_bytes };
+	return (struct round){ .to = to, .from = from, .to_bytes = to_bytes,
+	    .from_bytes = from_bytes };
 }
 
 /* The blocks of so many ranks from FIRST on, round about. */
@@ -104,7 +105,8 @@ unfolded(const struct fold *f, uint32_t number)
 	return number < f->beyond ? 2 * number : number + f->beyond;
 }
 
-/* What goes down a binomial tree: everything to all, or to each the share or the blocks of all below it. */
+/* What goes down a binomial tree: everything to all, or to each the share or the blocks of all
+ * below it. */
 enum load { EVERYTHING, SHARES, BLOCKS };
 
 /* The farthest first. */
@@ -242,13 +244,15 @@ allgather_doubling(const struct plan *plan, uint32_t me, uint32_t s)
 static struct round
 allgather_bruck(const struct plan *plan, uint32_t me, uint32_t s)
 {
-	uint32_t p = plan->ranks, distance = 1u << s, n = p - distance < distance ? p - distance : distance;
+	uint32_t p = plan->ranks, distance = 1u << s, n = p - distance < distance ? p - distance :
+	    distance;
 	uint32_t from = (me + distance) % p;
 
 	return unlike((me + p - distance) % p, some(plan, me, n), from, some(plan, from, n));
 }
 
-/* Everybody to the one so many places on; of a reduction that one's block, of an allgather the own. */
+/* Everybody to the one so many places on; of a reduction that one's block, of an allgather the
+ * own. */
 static struct round
 direct(const struct plan *plan, uint32_t me, uint32_t distance)
 {
@@ -309,9 +313,11 @@ even_round(const struct plan *plan, uint32_t me, uint32_t s)
 		    down_tree(plan, me, s - tree_depth(p), EVERYTHING);
 	case SCHEDULE_DOUBLING:
 		if (plan->operation == OP_SCAN)
-			return (me ^ 1u << s) < p ? swaps(me ^ 1u << s, me ^ 1u << s, plan->bytes) : silent;
+			return (me ^ 1u << s) < p ? swaps(me ^ 1u << s, me ^ 1u << s, plan->bytes) :
+			    silent;
 		return !is_allgather(plan->operation) ? doubling(plan, me, s) :
-		    (p & (p - 1)) == 0 ? allgather_doubling(plan, me, s) : allgather_bruck(plan, me, s);
+		    (p & (p - 1)) == 0 ? allgather_doubling(plan, me, s) : allgather_bruck(plan, me,
+		    s);
 	default: return rabenseifner(plan, me, s);
 	}
 }

@@ -50,14 +50,16 @@ bool
 schedule_is_segmented(enum schedule schedule, enum operation operation)
 {
 	return (operation == OP_BCAST || operation == OP_REDUCE) &&
-	    (schedule == SCHEDULE_CHAIN || schedule == SCHEDULE_BINOMIAL || schedule == SCHEDULE_BINARY);
+	    (schedule == SCHEDULE_CHAIN || schedule == SCHEDULE_BINOMIAL ||
+	    schedule == SCHEDULE_BINARY);
 }
 
 /* In all but these trees there is one message from one rank to another in a round. */
 static struct round
 plain_round(const struct plan *plan, uint32_t me, uint32_t s)
 {
-	struct round r = schedule_is_rooted(plan->operation) ? rooted_round(plan, me, s) : even_round(plan, me, s);
+	struct round r = schedule_is_rooted(plan->operation) ? rooted_round(plan, me, s) :
+	    even_round(plan, me, s);
 
 	r.to_number = r.from_number = s;
 	return r;

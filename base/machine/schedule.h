@@ -25,10 +25,12 @@ struct plan {			/* of one collective */
 	enum schedule schedule;
 	enum operation operation;
 	uint32_t ranks, root;
-	double bytes;		/* of a block, the mean: what a rank hands over to one other, or to all alike */
+	/* of a block, the mean: what a rank hands over to one other, or to all alike */
+	double bytes;
 	double segment;		/* bytes that a tree hands on at once; 0: all */
 	double beside_ns;	/* what each member spends beside its messages, before them */
-	/* By rank, where blocks differ: bytes of each; of an alltoall all that it gives, and takes. Or NULL. */
+	/* By rank, where blocks differ: bytes of each; of an alltoall all that it gives, and takes.
+	 * Or NULL. */
 	const double *blocks, *taken;
 };
 
@@ -51,7 +53,8 @@ bool schedule_is_segmented(enum schedule schedule, enum operation operation);
 
 /* ---- what schedule.c is made of: rounds.c ---- */
 
-/* Ranks that take part where a power of two is needed, its logarithm, and how many there are beyond. */
+/* Ranks that take part where a power of two is needed, its logarithm, and how many there are
+ * beyond. */
 struct fold { uint32_t ranks, depth, beyond; };
 
 struct fold fold_of(uint32_t ranks);

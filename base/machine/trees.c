@@ -19,7 +19,8 @@ tree_depth(uint32_t p)
 	return k;
 }
 
-/* Who is above and below: the root is 0. Of a binary tree the sons of a level stand side by side. */
+/* Who is above and below: the root is 0. Of a binary tree the sons of a level stand side by
+ * side. */
 struct family { uint32_t parent, children, first, step; };
 
 static struct family
@@ -57,7 +58,8 @@ static struct family
 family_of(const struct plan *plan, uint32_t me)
 {
 	return plan->schedule == SCHEDULE_CHAIN ? chain(plan->ranks, me) :
-	    plan->schedule == SCHEDULE_BINOMIAL ? binomial(plan->ranks, me) : binary(plan->ranks, me);
+	    plan->schedule == SCHEDULE_BINOMIAL ? binomial(plan->ranks, me) : binary(plan->ranks,
+	    me);
 }
 
 /* Child I in the order in which they are served: of a binomial tree the farthest first. */
@@ -78,8 +80,10 @@ segments_of(const struct plan *plan)
 
 	if (plan->segment <= 0 || plan->segment >= plan->bytes)
 		return s;
-	s.bytes = plan->bytes / plan->segment > MOST_SEGMENTS ? plan->bytes / MOST_SEGMENTS : plan->segment;
-	for (s.count = (uint32_t)(plan->bytes / s.bytes); s.count * s.bytes < plan->bytes; s.count++)
+	s.bytes = plan->bytes / plan->segment > MOST_SEGMENTS ? plan->bytes / MOST_SEGMENTS :
+	    plan->segment;
+	for (s.count = (uint32_t)(plan->bytes / s.bytes); s.count * s.bytes < plan->bytes;
+	    s.count++)
 		;
 	s.last = plan->bytes - (s.count - 1) * s.bytes;
 	return s;
@@ -94,8 +98,8 @@ bytes_of(const struct segments *s, uint32_t number)
 uint32_t
 tree_rounds(const struct plan *plan)
 {
-	uint32_t most = plan->schedule == SCHEDULE_CHAIN ? 1 : plan->schedule == SCHEDULE_BINARY ? 2 :
-	    tree_depth(plan->ranks);
+	uint32_t most = plan->schedule == SCHEDULE_CHAIN ? 1 : plan->schedule == SCHEDULE_BINARY ?
+	    2 : tree_depth(plan->ranks);
 
 	return segments_of(plan).count * most + 1;
 }
@@ -105,9 +109,11 @@ static struct round
 down(const struct plan *plan, const struct family *f, const struct segments *s, uint32_t round)
 {
 	struct round r = { .to = NOBODY, .from = NOBODY };
-	uint32_t sent = f->parent != NOBODY ? round - 1 : round;	/* the first round only receives */
+	/* the first round only receives */
+	uint32_t sent = f->parent != NOBODY ? round - 1 : round;
 
-	if (f->children > 0 && sent / f->children < s->count && !(f->parent != NOBODY && round == 0)) {
+	if (f->children > 0 && sent / f->children < s->count && !(f->parent != NOBODY &&
+	    round == 0)) {
 		r.to_number = sent / f->children;
 		r.to = child(plan, f, sent % f->children);
 		r.to_bytes = bytes_of(s, r.to_number);
@@ -136,7 +142,8 @@ up(const struct plan *plan, const struct family *f, const struct segments *s, ui
 	if (f->parent == NOBODY)
 		return r;
 	r.to_number = f->children == 0 ? round : round / f->children - 1;
-	if (r.to_number < s->count && (f->children == 0 || (round % f->children == 0 && round > 0))) {
+	if (r.to_number < s->count && (f->children == 0 || (round % f->children == 0 &&
+	    round > 0))) {
 		r.to = f->parent;
 		r.to_bytes = bytes_of(s, r.to_number);
 	}

@@ -36,9 +36,9 @@ enum {
 bool
 call_polls(unsigned call)
 {
-	return call == INDEX_Test || call == INDEX_Testall || call == INDEX_Testany || call == INDEX_Testsome ||
-	    call == INDEX_Iprobe || call == INDEX_Improbe || call == INDEX_Parrived ||
-	    call == INDEX_Request_get_status;
+	return call == INDEX_Test || call == INDEX_Testall || call == INDEX_Testany ||
+	    call == INDEX_Testsome || call == INDEX_Iprobe || call == INDEX_Improbe ||
+	    call == INDEX_Parrived || call == INDEX_Request_get_status;
 }
 
 static bool
@@ -77,8 +77,8 @@ begins(unsigned call)
 bool
 calls_meet(unsigned a, unsigned b)
 {
-	return a == b || (begins(a) && begins(b)) || (a == INDEX_Comm_accept && b == INDEX_Comm_connect) ||
-	    (a == INDEX_Comm_connect && b == INDEX_Comm_accept);
+	return a == b || (begins(a) && begins(b)) || (a == INDEX_Comm_accept &&
+	    b == INDEX_Comm_connect) || (a == INDEX_Comm_connect && b == INDEX_Comm_accept);
 }
 
 bool

@@ -18,13 +18,16 @@ enum call_class {
 	CLASS_RECV_START,	/* MPI_Irecv, MPI_Imrecv */
 	CLASS_SEND_INIT,	/* persistent: made here, started by CLASS_START */
 	CLASS_RECV_INIT,
-	CLASS_COLLECTIVE_INIT,	/* persistent, too; its starts have the class of the collective's start */
+	/* persistent, too; its starts have the class of the collective's start */
+	CLASS_COLLECTIVE_INIT,
 	CLASS_START,		/* MPI_Start, MPI_Startall: each row starts the request it names */
-	CLASS_COMPLETE,		/* Wait and Test families: each row completes the request it names */
+	/* Wait and Test families: each row completes the request it names */
+	CLASS_COMPLETE,
 	CLASS_CANCEL,		/* the request that it names will end without a message */
 	CLASS_REQUEST_FREE,	/* the request that it names is not seen again */
 	CLASS_PROBE,		/* a matched one takes the message for its receive */
-	CLASS_IO,		/* files, one rank alone; bytes_sent are written, bytes_received read */
+	/* files, one rank alone; bytes_sent are written, bytes_received read */
+	CLASS_IO,
 	CLASS_RMA,		/* one-sided, of the origin alone: data, locks, flushes */
 	CLASS_POST,		/* general active target: MPI_Win_post, a row for each origin */
 	CLASS_ACCESS,		/* MPI_Win_start, a row for each target */
@@ -36,7 +39,8 @@ enum call_class {
 	CLASS_ALL_TO_ONE,	/* the root waits for all ranks; peer is the root */
 	CLASS_SCAN,		/* each rank waits for the ranks up to its own */
 	CLASS_NEIGHBOUR,	/* each rank waits for its sources in the topology */
-	CLASS_FILE,		/* collective on a file: all ranks may wait for all; bytes as of CLASS_IO */
+	/* collective on a file: all ranks may wait for all; bytes as of CLASS_IO */
+	CLASS_FILE,
 	CLASS_COMM_CREATE,	/* collective over the communicator that it is called on */
 	CLASS_COMM_CREATE_GROUP,/* collective over a part of it only: not matched */
 	CLASS_BARRIER_START,	/* the non-blocking forms, complete in a row of CLASS_COMPLETE */

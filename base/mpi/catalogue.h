@@ -3,7 +3,8 @@
  * Measured functions, and mock-ups, which do the same with other functions of the library.
  * GL is the number of the guideline "function <= mock-up" in S. Hunold, A. Carpen-Amarie,
  * F. D. Lübbe, J. L. Träff, "Automatic Verification of Self-consistent MPI Performance
- * Guidelines" (PGMPI), Euro-Par 2016; 1 is monotony, 2 split-robustness; those from 20 on are not in the paper.
+ * Guidelines" (PGMPI), Euro-Par 2016; 1 is monotony, 2 split-robustness; those from 20 on are not
+ * in the paper.
  */
 #ifndef CATALOGUE_H
 #define CATALOGUE_H

@@ -6,7 +6,8 @@
 #ifndef PARAVER_H
 #define PARAVER_H
 
-#define PARAVER_TYPE 50000000		/* + 1 point-to-point, 2 collective, 3 other, 4 one-sided, 5 files */
+/* + 1 point-to-point, 2 collective, 3 other, 4 one-sided, 5 files */
+#define PARAVER_TYPE 50000000
 #define PARAVER_SEND_BYTES 50100001	/* arguments of a collective, on the line of its entry */
 #define PARAVER_RECEIVE_BYTES 50100002
 #define PARAVER_ROOT 50100003		/* 1 on the root */

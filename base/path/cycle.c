@@ -25,7 +25,8 @@ static struct known_event
 look_at(const struct stretch *stretch, struct event at)
 {
 	enum { LOCATION, SEQ, LEAVE, NS, CALL, VALUES };
-	int64_t value[VALUES] = { INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN }, before_ns;
+	int64_t value[VALUES] = { INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN },
+	    before_ns;
 	struct event before;
 
 	if (owner_of(stretch, at.location) == stretch->team->rank) {
@@ -35,7 +36,8 @@ look_at(const struct stretch *stretch, struct event at)
 		value[SEQ] = (int64_t)before.seq;
 		value[LEAVE] = before.leave;
 		value[NS] = time_of(stretch, at);
-		value[CALL] = ((const struct row *)window_row(stretch->window, at.location, at.seq))->call;
+		value[CALL] = ((const struct row *)window_row(stretch->window, at.location,
+		    at.seq))->call;
 	}
 	team_max(stretch->team, value, VALUES);
 	return (struct known_event){ { (uint64_t)value[SEQ], (uint32_t)value[LOCATION],
@@ -47,8 +49,8 @@ static size_t
 add_name(char *text, size_t size, size_t used, const struct stretch *stretch,
     const struct definitions *known, struct event at)
 {
-	int more = snprintf(text + used, size - used, "%srank %d %s (row %llu)", used > 0 ? ", " : "",
-	    (int)known->location_rank[at.location], call_name(look_at(stretch, at).call),
+	int more = snprintf(text + used, size - used, "%srank %d %s (row %llu)", used > 0 ? ", "
+	    : "", (int)known->location_rank[at.location], call_name(look_at(stretch, at).call),
 	    (unsigned long long)at.seq);
 
 	return used + (size_t)more < size ? used + (size_t)more : size - 1;
@@ -65,7 +67,8 @@ next_call(const struct stretch *stretch, struct event at)
 	}
 }
 
-/* An event on the cycle: who goes on with a mark that stays longer each time will meet it (Brent 1980). */
+/* An event on the cycle: who goes on with a mark that stays longer each time will meet it (Brent
+ * 1980). */
 static struct event
 enter_cycle(const struct stretch *stretch)
 {
@@ -110,7 +113,7 @@ cut_cycle(const struct stretch *stretch, const struct definitions *known)
 	if (cut != NULL)
 		cut->cut = true;
 	if (stretch->team->rank == 0)
-		note("%llu calls wait for each other in a circle at %.9f s, the clocks are wrong: %s%s; "
-		    "%s is taken as not blocked", (unsigned long long)calls, 1e-9 * (double)cut_ns,
-		    names, calls > 8 ? ", ..." : "", first);
+		note("%llu calls wait for each other in a circle at %.9f s, the clocks are wrong: "
+		    "%s%s; %s is taken as not blocked", (unsigned long long)calls,
+		    1e-9 * (double)cut_ns, names, calls > 8 ? ", ..." : "", first);
 }

@@ -2,10 +2,11 @@
 /*
  * A stretch as a graph for solvers: vertices, and the vertices that each one needs.
  *
- * An activity ends in each event: the computation before a call in its enter, the call in its leave.
- * The path's graph has the one edge into each event that stretch.h describes. A member of a team has the
- * vertices of its own events, and finds edges when it asks for them. A tool may make another graph with
- * more edges and other weights (gain/needs.c), whose vertices behind the events are its own.
+ * An activity ends in each event: the computation before a call in its enter, the call in its
+ * leave. The path's graph has the one edge into each event that stretch.h describes. A member of a
+ * team has the vertices of its own events, and finds edges when it asks for them. A tool may make
+ * another graph with more edges and other weights (gain/needs.c), whose vertices behind the events
+ * are its own.
  */
 #ifndef DAG_H
 #define DAG_H
@@ -22,11 +23,14 @@ struct dag {
 	struct numbering numbering;	/* of the first vertices: events */
 	uint32_t events, vertices, end;	/* END may be ELSEWHERE */
 	int64_t *weight_ns;		/* of the activity that ends in each vertex */
-	uint64_t *in;			/* its sources are source[in[v]] to before in[v + 1]; NULL: found when asked for */
+	/* its sources are source[in[v]] to before in[v + 1]; NULL: found when asked for */
+	uint64_t *in;
 	uint32_t *source;
 	size_t source_count, source_capacity;
-	int64_t *time_ns;		/* since the beginning of the stretch; NULL in the path's graph */
-	uint32_t *order;		/* vertices with a way to the end, sources first; NULL in the path's graph */
+	/* since the beginning of the stretch; NULL in the path's graph */
+	int64_t *time_ns;
+	/* vertices with a way to the end, sources first; NULL in the path's graph */
+	uint32_t *order;
 	uint32_t ordered;
 };
 
@@ -50,7 +54,8 @@ void dag_find_edge(const struct dag *dag, uint32_t vertex, struct dag_edges *edg
 static inline void
 dag_add_source(struct dag *dag, uint32_t source)
 {
-	dag->source = grow(dag->source, &dag->source_capacity, dag->source_count + 1, sizeof *dag->source);
+	dag->source = grow(dag->source, &dag->source_capacity, dag->source_count + 1,
+	    sizeof *dag->source);
 	dag->source[dag->source_count++] = source;
 }
 
@@ -67,12 +72,14 @@ dag_edges(const struct dag *dag, uint32_t vertex, struct dag_edges *edges)
 }
 
 /*
- * From the end back along labels, the longest way to each vertex with itself included; of several longest ways
- * the one with the lowest vertices. AT has room for all vertices; returns how many are on the way.
+ * From the end back along labels, the longest way to each vertex with itself included; of several
+ * longest ways the one with the lowest vertices. AT has room for all vertices; returns how many are
+ * on the way.
  */
 size_t dag_follow(const struct dag *dag, const int64_t *to_ns, uint32_t *at);
 
-/* The time at which each vertex would be if its weight were WEIGHT_OF(CONTEXT, vertex): returns that of the end. */
+/* The time at which each vertex would be if its weight were WEIGHT_OF(CONTEXT, vertex): returns
+ * that of the end. */
 static inline int64_t
 dag_evaluate(const struct dag *dag, int64_t *time_ns, int64_t (*weight_of)(const void *, uint32_t),
     const void *context)

@@ -21,7 +21,8 @@ struct far {
 	uint32_t part;
 };
 
-/* The far end of an edge: here, or as its owner has told. False: there is none, or it has been dropped. */
+/* The far end of an edge: here, or as its owner has told. False: there is none, or it has been
+ * dropped. */
 static bool
 find_far(const struct stretch *stretch, const struct event_row *edge, struct far *far)
 {
@@ -86,9 +87,11 @@ time_of(const struct stretch *stretch, struct event event)
 
 /* The first enter of a location: its process may have been spawned. */
 static bool
-begun_by(const struct stretch *stretch, struct event first, struct event *before, int64_t *before_ns)
+begun_by(const struct stretch *stretch, struct event first, struct event *before,
+    int64_t *before_ns)
 {
-	const struct beginning *begin = first.seq == 0 ? beginning_of(stretch->known, first.location) : NULL;
+	const struct beginning *begin = first.seq == 0 ? beginning_of(stretch->known,
+	    first.location) : NULL;
 
 	if (begin == NULL || begin->seq < stretch->first_seq[begin->location] ||
 	    begin->seq >= stretch->end_seq[begin->location] || begin->ns > time_of(stretch, first))
@@ -99,7 +102,8 @@ begun_by(const struct stretch *stretch, struct event first, struct event *before
 }
 
 bool
-event_before(const struct stretch *stretch, struct event at, struct event *before, int64_t *before_ns)
+event_before(const struct stretch *stretch, struct event at, struct event *before,
+    int64_t *before_ns)
 {
 	const struct window *window = stretch->window;
 	const struct event_row *row;
@@ -109,7 +113,8 @@ event_before(const struct stretch *stretch, struct event at, struct event *befor
 	if (!at.leave) {
 		if (at.seq <= stretch->first_seq[at.location])
 			return begun_by(stretch, at, before, before_ns);
-		if ((row = row_at(window, at.location, at.seq - 1)) == NULL)	/* forgotten: early.c */
+		/* forgotten: early.c */
+		if ((row = row_at(window, at.location, at.seq - 1)) == NULL)
 			return false;
 		*before = (struct event){ at.seq - 1 - row->row.part, at.location, true };
 		*before_ns = time_of(stretch, *before);
@@ -145,10 +150,12 @@ kind_before(unsigned call, bool first)
 }
 
 struct segment
-path_segment(const struct row *row, uint32_t location, enum segment_kind kind, int64_t begin_ns, int64_t end_ns)
+path_segment(const struct row *row, uint32_t location, enum segment_kind kind, int64_t begin_ns,
+    int64_t end_ns)
 {
-	return (struct segment){ begin_ns, end_ns, location, row->site, kind == COMPUTE || kind == START ? 0 :
-	    row->call, (uint8_t)kind, kind == MPI && row->polled && call_polls(row->call) };
+	return (struct segment){ begin_ns, end_ns, location, row->site, kind == COMPUTE ||
+	    kind == START ? 0 : row->call, (uint8_t)kind, kind == MPI && row->polled &&
+	    call_polls(row->call) };
 }
 
 void
@@ -163,7 +170,8 @@ add_piece(struct segments *segments, const struct stretch *stretch, const struct
 
 	if (from_ns == at_ns)
 		return;
-	segments->at = grow(segments->at, &segments->capacity, segments->count + 1, sizeof *segments->at);
+	segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
+	    sizeof *segments->at);
 	segments->at[segments->count++] = path_segment(row, at.location, kind, from_ns, at_ns);
 }
 
@@ -204,9 +212,9 @@ struct event
 numbering_event(const struct numbering *numbering, uint64_t number)
 {
 	/* The last location whose base is not behind the row. */
-	const uint32_t l = (uint32_t)base_behind(numbering->base, numbering->stretch->window->locations,
-	    number / 2) - 1;
+	const uint32_t l = (uint32_t)base_behind(numbering->base,
+	    numbering->stretch->window->locations, number / 2) - 1;
 
-	return (struct event){ numbering->stretch->first_seq[l] + number / 2 - numbering->base[l], l,
-	    (number & 1) != 0 };
+	return (struct event){ numbering->stretch->first_seq[l] + number / 2 - numbering->base[l],
+	    l, (number & 1) != 0 };
 }

@@ -10,9 +10,11 @@
 #define SAME(a, b) ((a)->site == (b)->site && (a)->callers == (b)->callers)
 #define FREE(p) ((p)->site == UINT32_MAX)
 #define MAKE_FREE(p) ((p)->site = UINT32_MAX)
-HASH_TABLE(place_table, struct sampled, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE(place_table, struct sampled, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
-enum { SITE_LOST = UINT32_MAX };	/* among the workers': callers are as many as were lost then */
+/* among the workers': callers are as many as were lost then */
+enum { SITE_LOST = UINT32_MAX };
 
 void
 functions_add_place(struct functions *f, const struct sampled *more)
@@ -32,7 +34,8 @@ functions_add_place(struct functions *f, const struct sampled *more)
 }
 
 void
-functions_see(struct functions *f, struct reader *in, const struct message *message, bool keeps, bool owns)
+functions_see(struct functions *f, struct reader *in, const struct message *message, bool keeps,
+    bool owns)
 {
 	struct samples *block = &f->block;
 
@@ -49,11 +52,12 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 	}
 	f->sums.period_ns = block->period_ns;
 	if (owns && block->lost > 0) {
-		uint32_t site = SITE_LOST, lost = block->lost < UINT32_MAX ? (uint32_t)block->lost : UINT32_MAX;
+		uint32_t site = SITE_LOST, lost = block->lost < UINT32_MAX ? (uint32_t)block->lost :
+		    UINT32_MAX;
 		int64_t at_ns = block->count > 0 ? block->time_ns[0] : block->until_ns;
 
-		lane_add(lane_of(&f->workers, block->location), &(struct samples){ .count = 1, .time_ns = &at_ns,
-		    .site = &site, .callers = &lost });
+		lane_add(lane_of(&f->workers, block->location), &(struct samples){ .count = 1,
+		    .time_ns = &at_ns, .site = &site, .callers = &lost });
 	}
 	if (block->worker == 0 && keeps)
 		lane_add(lane_of(&f->lanes, block->location), block);
@@ -99,7 +103,8 @@ functions_forget(struct functions *f, uint32_t location, int64_t before_ns, bool
 			to = lane->seen;
 		for (size_t i = lane->begin; i < to && counts; i++)
 			if (lane->at[i].site != SITE_IN_CALL)
-				functions_add_place(f, &(struct sampled){ lane->at[i].site, lane->at[i].callers, .all = 1 });
+				functions_add_place(f, &(struct sampled){ lane->at[i].site,
+				    lane->at[i].callers, .all = 1 });
 		lane_forget(lane, to);
 	}
 	if (location < f->workers.count)
@@ -118,7 +123,8 @@ functions_length(struct functions *f, const struct segment *s)
 static void
 add_core_time(struct functions *f, const struct segment *s)
 {
-	const struct core_time time = core_time(off_lane_of(&f->off, s->location, 0), s->begin_ns, s->end_ns);
+	const struct core_time time = core_time(off_lane_of(&f->off, s->location, 0), s->begin_ns,
+	    s->end_ns);
 
 	core_time_add(&f->sums.core, &time);
 	for (uint32_t l = 0; l < f->location_count; l++)
@@ -130,15 +136,18 @@ add_core_time(struct functions *f, const struct segment *s)
 void
 functions_segment(struct functions *f, const struct segment *s)
 {
-	const struct sample_lane *lane = s->location < f->lanes.count ? &f->lanes.of[s->location] : NULL;
+	const struct sample_lane *lane = s->location < f->lanes.count ? &f->lanes.of[s->location] :
+	    NULL;
 
 	functions_length(f, s);
 	if (s->kind == COMPUTE && f->sums.switched)
 		add_core_time(f, s);
 	if (s->kind != COMPUTE || lane == NULL)
 		return;
-	for (size_t i = lane_from(lane, s->begin_ns); i < lane->end && lane->at[i].at_ns < s->end_ns; i++)
-		functions_add_place(f, &(struct sampled){ lane->at[i].site, lane->at[i].callers, .samples = 1 });
+	for (size_t i = lane_from(lane, s->begin_ns); i < lane->end &&
+	    lane->at[i].at_ns < s->end_ns; i++)
+		functions_add_place(f, &(struct sampled){ lane->at[i].site, lane->at[i].callers,
+		    .samples = 1 });
 }
 
 static int
@@ -191,7 +200,8 @@ functions_on_path(const struct functions *f)
 int64_t
 on_path_ns(const struct on_path *path, uint64_t samples)
 {
-	return path->samples > 0 ? (int64_t)(__extension__ (__int128)path->on_core_ns * samples / path->samples) : 0;
+	return path->samples > 0 ? (int64_t)(__extension__ (__int128)path->on_core_ns * samples /
+	    path->samples) : 0;
 }
 
 int64_t

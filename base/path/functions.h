@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path by function. Where switches tell exactly how long its computation was on a core, the samples share
- * that; else each stands for its period. What is left are rows of their own. Memory: the places that were
- * sampled, and 16 bytes for each sample, and 48 for each interval off the core, of the calls that are kept.
+ * The path by function. Where switches tell exactly how long its computation was on a core, the
+ * samples share that; else each stands for its period. What is left are rows of their own. Memory:
+ * the places that were sampled, and 16 bytes for each sample, and 48 for each interval off the
+ * core, of the calls that are kept.
  */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
@@ -28,7 +29,8 @@ struct function_sums {
 	bool any;			/* the run was sampled, or has switches */
 	bool switched, clock;		/* it has; by threads' own clocks */
 	struct core_time core;		/* of the path's computation, by switches */
-	int64_t threads_ns, alone_ns;	/* of all threads of the process on cores meanwhile, and of one alone */
+	/* of all threads of the process on cores meanwhile, and of one alone */
+	int64_t threads_ns, alone_ns;
 };
 
 struct functions {
@@ -52,13 +54,14 @@ struct on_path {
 	int64_t off_ns[OFF_REASONS];	/* they make up the computation with it */
 	int64_t drawn_ns;		/* what samples are drawn from */
 };
-/* Of so many samples of the path; and of those from FIRST to before END in some order, so that pieces add up. */
+/* Of so many samples of the path; and of those from FIRST to before END in some order, so that
+ * pieces add up. */
 int64_t on_path_ns(const struct on_path *path, uint64_t samples);
 int64_t on_path_piece_ns(const struct on_path *path, uint64_t first, uint64_t end);
 
 /*
- * Samples of the run, which come before the calls. KEEPS: pieces of their location will be asked for;
- * OWNS: it counts them, and gets the calls of that location.
+ * Samples of the run, which come before the calls. KEEPS: pieces of their location will be asked
+ * for; OWNS: it counts them, and gets the calls of that location.
  */
 void functions_see(struct functions *functions, struct reader *in, const struct message *message,
     bool keeps, bool owns);
@@ -69,8 +72,8 @@ void functions_length(struct functions *functions, const struct segment *segment
 /* A piece of the path; its location's samples are kept. */
 void functions_segment(struct functions *functions, const struct segment *segment);
 /*
- * No piece from before the instant will come any more; COUNTS: what the location computed until then is
- * part of all time. INT64_MAX: as far as it is known.
+ * No piece from before the instant will come any more; COUNTS: what the location computed until
+ * then is part of all time. INT64_MAX: as far as it is known.
  */
 void functions_forget(struct functions *functions, uint32_t location, int64_t before_ns, bool owns,
     bool counts);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What several processes, or parts, found of the path by function becomes one: all of it are sums of
- * whole numbers, so that it does not matter who found what.
+ * What several processes, or parts, found of the path by function becomes one: all of it are sums
+ * of whole numbers, so that it does not matter who found what.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -59,7 +59,8 @@ static const struct {
 } core_keys[] = {
 #define OF(member) offsetof(struct function_sums, member)
 	{ "on_core_ns", OF(core.on_ns) }, { "blocked_ns", OF(core.off_ns[OFF_BLOCKED]) },
-	{ "preempted_ns", OF(core.off_ns[OFF_PREEMPTED]) }, { "unknown_ns", OF(core.off_ns[OFF_UNKNOWN]) },
+	{ "preempted_ns", OF(core.off_ns[OFF_PREEMPTED]) }, { "unknown_ns",
+	OF(core.off_ns[OFF_UNKNOWN]) },
 	{ "threads_ns", OF(threads_ns) }, { "alone_ns", OF(alone_ns) },
 #undef OF
 };
@@ -96,8 +97,8 @@ read_core_keys(struct function_sums *sums, struct reader *in, const struct messa
 
 /* SAMPLED: samples on the path in the blocks before. */
 static uint64_t
-write_block(struct writer *out, const struct functions *f, const struct sampled *places, size_t count,
-    bool first, uint64_t sampled)
+write_block(struct writer *out, const struct functions *f, const struct sampled *places,
+    size_t count, bool first, uint64_t sampled)
 {
 	const struct on_path on_path = functions_on_path(f);
 	uint32_t site[BLOCK], callers[BLOCK];
@@ -137,7 +138,8 @@ functions_write(struct writer *out, const struct functions *f)
 	uint64_t sampled = 0;
 
 	for (size_t i = 0; i == 0 || i < count; i += BLOCK)
-		sampled = write_block(out, f, places + i, count - i < BLOCK ? count - i : BLOCK, i == 0, sampled);
+		sampled = write_block(out, f, places + i, count - i < BLOCK ? count - i : BLOCK,
+		    i == 0, sampled);
 	free(places);
 }
 
@@ -164,5 +166,6 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 	sums.lost = (uint64_t)lost;
 	add_sums(f, &sums);
 	for (size_t i = 0; i < n; i++)
-		functions_add_place(f, &(struct sampled){ site[i], callers[i], all[i], samples[i] });
+		functions_add_place(f, &(struct sampled){ site[i], callers[i], all[i],
+		    samples[i] });
 }

@@ -30,8 +30,8 @@ void output_write(struct output *output, int number, const struct segments *segm
 /* The end of a stream; FUNCTIONS of a run with samples come before. */
 void output_end_stream(struct output *output, const struct functions *functions);
 /*
- * All of JSON but what the tool adds before the end: the path, GAINS in its verdict where they are not NULL; or the whole
- * VERDICT.
+ * All of JSON but what the tool adds before the end: the path, GAINS in its verdict where they are
+ * not NULL; or the whole VERDICT.
  */
 void output_json(struct output *output, const struct gains *gains, const char *verdict);
 void output_end_json(struct output *output);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path summed up, and what the forms for people and scripts have in common: report.c, report_print.c. */
+/* The path summed up, and what the forms for people and scripts have in common: report.c,
+ * report_print.c. */
 #ifndef REPORT_H
 #define REPORT_H
 
@@ -38,7 +39,8 @@ struct report {
 	struct segment longest[10];
 	size_t longest_count;
 	int64_t begin_ns, end_ns;
-	bool whole;		/* MPI_Init and MPI_Finalize are MPI like all, and shares of the whole path */
+	/* MPI_Init and MPI_Finalize are MPI like all, and shares of the whole path */
+	bool whole;
 };
 
 /* What the run gains if a call site takes PERCENT less time. */
@@ -51,16 +53,19 @@ struct gains {
 	size_t capacity;
 };
 
-void report_add(struct report *report, const struct definitions *known, const struct segment *segment);
+void report_add(struct report *report, const struct definitions *known,
+    const struct segment *segment);
 /* MORE comes behind what REPORT has. */
-void report_append(struct report *report, const struct definitions *known, const struct report *more);
+void report_append(struct report *report, const struct definitions *known,
+    const struct report *more);
 void report_free(struct report *report);
 /* Member 0 gets the reports of all, one behind the other, as one. */
 void report_gather(struct report *report, const struct definitions *known, const struct team *team);
 /* The first lines of every report; the verdict says what its place gains, unless GAINS is NULL. */
 void report_head(struct text *out, const struct report *report, const struct definitions *known,
     const struct gains *gains);
-void report_text(struct text *out, const struct report *report, const struct definitions *known, bool all);
+void report_text(struct text *out, const struct report *report, const struct definitions *known,
+    bool all);
 int64_t report_length_ns(const struct report *report);
 /* What shares are of. */
 int64_t report_told_ns(const struct report *report);

@@ -13,7 +13,8 @@
 static int64_t
 told_sum(const struct share *told, bool whole)
 {
-	return told->ns[COMPUTE] + told->ns[MPI] + told->ns[TRANSFER] + (whole ? told->ns[START] : 0);
+	return told->ns[COMPUTE] + told->ns[MPI] + told->ns[TRANSFER] + (whole ? told->ns[START] :
+	    0);
 }
 
 int64_t
@@ -72,7 +73,8 @@ by_share(const void *left, const void *right)
 
 /* The shares that are not zero, or all where ALL, by index; to be freed. */
 static struct line *
-share_lines(const struct report *report, const struct share *shares, size_t all_count, bool all, size_t *count)
+share_lines(const struct report *report, const struct share *shares, size_t all_count, bool all,
+    size_t *count)
 {
 	const int64_t told_ns = report_told_ns(report);
 	struct line *lines = zalloc(all_count, sizeof *lines);
@@ -82,7 +84,8 @@ share_lines(const struct report *report, const struct share *shares, size_t all_
 		if (all || share_sum(&shares[i]) > 0) {
 			struct line *line = &lines[(*count)++];
 
-			*line = (struct line){ .index = (unsigned)i, .share = share_told(&shares[i], report->whole) };
+			*line = (struct line){ .index = (unsigned)i, .share = share_told(&shares[i],
+			    report->whole) };
 			line->ns = told_sum(&line->share, report->whole);
 			line->of_path = (double)line->ns / (double)(told_ns > 0 ? told_ns : 1);
 		}
@@ -134,8 +137,9 @@ print_shares(struct text *out, const struct report *report, const struct field *
 }
 
 static void
-json_shares(struct json *out, const char *key, const struct report *report, const struct field *fields,
-    const struct share *shares, size_t all_count, const struct definitions *known)
+json_shares(struct json *out, const char *key, const struct report *report,
+    const struct field *fields, const struct share *shares, size_t all_count,
+    const struct definitions *known)
 {
 	char where[SITE_TEXT];
 	size_t count;
@@ -174,9 +178,11 @@ print_longest(struct text *out, const struct report *report, const struct defini
 		table_seconds(&table, s->end_ns - s->begin_ns);
 		table_seconds(&table, s->begin_ns);
 		table_int(&table, known->location_rank[s->location]);
-		table_format(&table, "%s%s", s->kind == COMPUTE ? "compute" : s->kind == START ? "start" :
-		    s->kind == TRANSFER ? "transfer to " : "", s->call == 0 ? "" : call_name(s->call));
-		table_format(&table, "%s%s", s->call == 0 && where[0] != '\0' ? "before " : "", where);
+		table_format(&table, "%s%s", s->kind == COMPUTE ? "compute" : s->kind == START ?
+		    "start" : s->kind == TRANSFER ? "transfer to " : "", s->call == 0 ? ""
+		    : call_name(s->call));
+		table_format(&table, "%s%s", s->call == 0 && where[0] != '\0' ? "before " : "",
+		    where);
 		table_end_line(&table);
 	}
 	table_end(&table);
@@ -184,7 +190,8 @@ print_longest(struct text *out, const struct report *report, const struct defini
 
 /* The largest places on the path; what they gain is added where that was asked for. */
 static struct verdict
-report_verdict(const struct report *report, const struct definitions *known, const struct gains *gains)
+report_verdict(const struct report *report, const struct definitions *known,
+    const struct gains *gains)
 {
 	const double told_ns = (double)report_told_ns(report);
 	struct verdict v = { no_pole, { no_pole, no_pole }, trust_of(known, &no_evidence) };
@@ -226,7 +233,8 @@ report_head(struct text *out, const struct report *report, const struct definiti
 }
 
 void
-report_text(struct text *out, const struct report *report, const struct definitions *known, bool all)
+report_text(struct text *out, const struct report *report, const struct definitions *known,
+    bool all)
 {
 	size_t shown = all ? SIZE_MAX : 8;
 	const struct share total = share_told(&report->total, report->whole);
@@ -236,28 +244,34 @@ report_text(struct text *out, const struct report *report, const struct definiti
 
 	report_head(out, report, known, NULL);
 	if (report->gap_ns > 0)
-		text_line(out, "gaps of %.9f s in it, of which this approximation knows nothing", seconds(report->gap_ns));
+		text_line(out, "gaps of %.9f s in it, of which this approximation knows nothing",
+		    seconds(report->gap_ns));
 	snprintf(start, sizeof start, report->whole ? ", start %.2f %%" :
-	    "; start, MPI_Init and MPI_Finalize %.9f s", report->whole ? 100 * (double)total.ns[START] / of :
-	    seconds(total.ns[START]));
+	    "; start, MPI_Init and MPI_Finalize %.9f s", report->whole ?
+	    100 * (double)total.ns[START] / of : seconds(total.ns[START]));
 	text_line(out, "on the path, %s: compute %.2f %%, MPI %.2f %%, transfer %.2f %%%s",
-	    span_rule(report->whole), 100 * (double)total.ns[COMPUTE] / of, 100 * (double)total.ns[MPI] / of,
-	    100 * (double)total.ns[TRANSFER] / of, start);
+	    span_rule(report->whole), 100 * (double)total.ns[COMPUTE] / of,
+	    100 * (double)total.ns[MPI] / of, 100 * (double)total.ns[TRANSFER] / of, start);
 	if (total.polls_ns > 0)
-		text_line(out, "of MPI, %.2f %% of the path are tests and probes that completed nothing and that the rank did "
-		    "not wait in: they are what polling costs", 100 * (double)total.polls_ns / of);
+		text_line(out, "of MPI, %.2f %% of the path are tests and probes that completed "
+		    "nothing and that the rank did not wait in: they are what polling costs",
+		    100 * (double)total.polls_ns / of);
 	if (known->polls_wait)
-		text_line(out, "failed polls that led to a message are waits for it, not on the path, where at most "
-		    "%.6g us lie between two", 1e-3 * (double)known->poll_gap_ns);
+		text_line(out, "failed polls that led to a message are waits for it, not on the "
+		    "path, where at most %.6g us lie between two",
+		    1e-3 * (double)known->poll_gap_ns);
 	print_shares(out, report, rank_fields, ranks, (size_t)known->ranks, shown, known);
-	print_shares(out, report, call_fields, report->by_call, report->call_capacity, shown, known);
-	print_shares(out, report, site_fields, report->by_site, report->site_capacity, shown, known);
+	print_shares(out, report, call_fields, report->by_call, report->call_capacity, shown,
+	    known);
+	print_shares(out, report, site_fields, report->by_site, report->site_capacity, shown,
+	    known);
 	print_longest(out, report, known);
 	free(ranks);
 }
 
 void
-segment_json(struct json *out, const struct segment *segment, size_t count, const struct definitions *known)
+segment_json(struct json *out, const struct segment *segment, size_t count,
+    const struct definitions *known)
 {
 	const struct segment *last = &segment[count - 1];
 	int64_t compute_ns = 0;
@@ -321,9 +335,12 @@ report_json(struct json *out, const struct report *report, const struct definiti
 	json_break(out);
 	json_uint(out, "rank_changes", report->hops);
 	json_break(out);
-	json_row(out, "total", share_fields, &(struct line){ .share = share_told(&report->total, report->whole) });
+	json_row(out, "total", share_fields, &(struct line){ .share = share_told(&report->total,
+	    report->whole) });
 	json_shares(out, "by_rank", report, rank_fields, ranks, (size_t)known->ranks, known);
-	json_shares(out, "by_call", report, call_fields, report->by_call, report->call_capacity, known);
-	json_shares(out, "by_site", report, site_fields, report->by_site, report->site_capacity, known);
+	json_shares(out, "by_call", report, call_fields, report->by_call, report->call_capacity,
+	    known);
+	json_shares(out, "by_site", report, site_fields, report->by_site, report->site_capacity,
+	    known);
 	free(ranks);
 }

@@ -5,13 +5,15 @@
 #include "run.h"
 
 void
-run_open(struct run *run, const char *file, enum reading how, struct part part, const struct team *team)
+run_open(struct run *run, const char *file, enum reading how, struct part part,
+    const struct team *team)
 {
 	memset(run, 0, sizeof *run);
 	run->window_bytes = SIZE_MAX;
 	run->part = part;
 	run->team = team;
-	run->graph.row_bytes = run_shared(run) ? sizeof(struct shared_row) : sizeof(struct event_row);
+	run->graph.row_bytes = run_shared(run) ? sizeof(struct shared_row) :
+	    sizeof(struct event_row);
 	graph_open(&run->graph, file, how);
 }
 
@@ -92,8 +94,8 @@ run_count_rest(struct run *run)
 }
 
 /*
- * A row entered before a call, or before the start that a call of the same thread completes, cannot have blocked it; but
- * what would happen if calls took less time needs all edges.
+ * A row entered before a call, or before the start that a call of the same thread completes, cannot
+ * have blocked it; but what would happen if calls took less time needs all edges.
  */
 static bool
 may_block(const struct run *run, const struct row *far, const struct row *row)
@@ -109,8 +111,10 @@ take_messages(struct run *run, const struct message *message)
 	const struct edge_block *e = &run->graph.edges;
 
 	for (size_t i = 0; i < e->count; i++) {
-		struct event_row *send = window_change(&run->graph.window, e->source[i], e->send[i]);
-		struct event_row *receive = window_change(&run->graph.window, e->target[i], e->receive[i]);
+		struct event_row *send = window_change(&run->graph.window, e->source[i],
+		    e->send[i]);
+		struct event_row *receive = window_change(&run->graph.window, e->target[i],
+		    e->receive[i]);
 		const struct event_row *posted;
 		uint32_t poster = e->target[i];
 		uint64_t post = e->receive[i];
@@ -127,7 +131,8 @@ take_messages(struct run *run, const struct message *message)
 		if (may_block(run, &send->row, &receive->row))
 			link_rows(receive, e->source[i], e->send[i]);
 		/* A send waits for the post of its receive. */
-		if ((posted = row_of(run, poster, post)) == NULL || may_block(run, &posted->row, &send->row))
+		if ((posted = row_of(run, poster, post)) == NULL || may_block(run, &posted->row,
+		    &send->row))
 			link_rows(send, poster, post);
 	}
 }
@@ -148,7 +153,8 @@ collective_find(struct run *run, size_t k, size_t first, const struct row *const
 		if (row == NULL)
 			return false;
 		run->copies[i] = *row;
-		run->members[i] = (struct member){ e->location[first + i], e->seq[first + i], &run->copies[i] };
+		run->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
+		    &run->copies[i] };
 	}
 	collective_waits(&run->graph.known, run->members, size, run->waits_for);
 	return true;
@@ -165,7 +171,8 @@ instances_add(struct instances *instances, const struct member *members, uint32_
 	    sizeof *instances->members);
 	instances->at[instances->count++] = (struct instance){ first, size };
 	for (uint32_t i = 0; i < size; i++)
-		instances->members[first + i] = (struct event){ members[i].seq, members[i].location, false };
+		instances->members[first + i] = (struct event){ members[i].seq, members[i].location,
+		    false };
 	instances->member_count += size;
 }
 
@@ -183,8 +190,9 @@ take_collectives(struct run *run, const struct message *message)
 			instances_add(&run->instances, run->members, e->size[k]);
 		for (uint32_t i = 0; i < e->size[k]; i++)
 			if (run->waits_for[i] != NOBODY && run->waits_for[i] != i)
-				link_rows(window_change(&run->graph.window, run->members[i].location,
-				    run->members[i].seq), run->members[run->waits_for[i]].location,
+				link_rows(window_change(&run->graph.window,
+				    run->members[i].location, run->members[i].seq),
+				    run->members[run->waits_for[i]].location,
 				    run->members[run->waits_for[i]].seq);
 	}
 }
@@ -202,8 +210,8 @@ take_sync(struct run *run, const struct message *message, struct event *last)
 		if (!run_owns(run, l))
 			continue;
 		if (row == NULL || row->row.part != 0 || seq < run->first_seq[l]) {
-			reader_fail(run->graph.in, message->offset, "sync: row %llu of location %u is not there",
-			    (unsigned long long)seq, l);
+			reader_fail(run->graph.in, message->offset, "sync: row %llu of location %u "
+			    "is not there", (unsigned long long)seq, l);
 			die_input(run->graph.in);
 		}
 		if (row->row.enter_ns > run->last_ns) {
@@ -273,11 +281,12 @@ check_spawned(struct run *run, const struct message *message)
 	int64_t location, seq;
 	const struct event_row *row;
 
-	if (body_int(run->graph.in, message, "location", 0, run->graph.known.location_count - 1, &location) < 0 ||
-	    body_int(run->graph.in, message, "seq", 0, INT64_MAX, &seq) < 0)
+	if (body_int(run->graph.in, message, "location", 0, run->graph.known.location_count - 1,
+	    &location) < 0 || body_int(run->graph.in, message, "seq", 0, INT64_MAX, &seq) < 0)
 		die_input(run->graph.in);
 	row = row_of(run, (uint32_t)location, (uint64_t)seq);
-	if ((row != NULL && row->row.part == 0) || !run_owns(run, (uint32_t)location) || run->part.from > 0)
+	if ((row != NULL && row->row.part == 0) || !run_owns(run, (uint32_t)location) ||
+	    run->part.from > 0)
 		return;
 	reader_fail(run->graph.in, message->offset, "spawned: row %llu of location %u is not there",
 	    (unsigned long long)seq, (unsigned)location);
@@ -330,7 +339,8 @@ run_end(struct run *run, struct event *last)
 {
 	bool open = false;
 
-	if (run->stretch < run->part.from || run->stretch >= run->part.to || run->graph.known.ranks == 0)
+	if (run->stretch < run->part.from || run->stretch >= run->part.to ||
+	    run->graph.known.ranks == 0)
 		return false;
 	run->last_ns = INT64_MIN;
 	*last = (struct event){ .leave = true };
@@ -341,9 +351,10 @@ run_end(struct run *run, struct event *last)
 		if (!run_owns(run, l) || run->end_seq[l] == run->first_seq[l])
 			continue;
 		row = row_of(run, l, run->end_seq[l] - 1);
-		/* All calls that did not return end with the run: one that computed until then comes before them. */
-		if (row->row.leave_ns > run->last_ns || (row->row.leave_ns == run->last_ns && open &&
-		    !call_is_open(row->row.call))) {
+		/* All calls that did not return end with the run: one that computed until then
+		 * comes before them. */
+		if (row->row.leave_ns > run->last_ns || (row->row.leave_ns == run->last_ns &&
+		    open && !call_is_open(row->row.call))) {
 			*last = (struct event){ run->end_seq[l] - 1 - row->row.part, l, true };
 			run->last_ns = row->row.leave_ns;
 			open = call_is_open(row->row.call);
@@ -360,8 +371,8 @@ struct stretch
 run_stretch(const struct run *run, struct event last)
 {
 	return (struct stretch){ run->team, &run->graph.known, &run->graph.window, run->first_seq,
-	    run->end_seq, run->begin_ns, run->stretch > 0, run->from_event, run->from, run_shared(run),
-	    last, run->last_ns };
+	    run->end_seq, run->begin_ns, run->stretch > 0, run->from_event, run->from,
+	    run_shared(run), last, run->last_ns };
 }
 
 /* Forgets those that are not behind SEQS, by location. */

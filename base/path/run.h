@@ -10,7 +10,8 @@
 /* A part of the stretches, and where to find it in a file. */
 struct part {
 	uint64_t from, to;		/* the first one, and the first that is not in it */
-	uint64_t from_at, to_at;	/* offsets of the points where these begin; 0: an end of the run */
+	/* offsets of the points where these begin; 0: an end of the run */
+	uint64_t from_at, to_at;
 	uint64_t offset;		/* its rows do not begin before */
 	uint64_t stretch;		/* that the stream is in at the offset */
 	uint64_t defined;		/* no definition comes after; 0: not known */
@@ -83,12 +84,13 @@ post_of(const struct event_row *receive, uint32_t *location, uint64_t *seq)
 bool collective_find(struct run *run, size_t k, size_t first, const struct row *const *rows);
 
 /*
- * Opens FILE for a part of its stretches. From one opened for NO_STRETCHES the caller takes what it wants besides
- * definitions, and verifies it.
+ * Opens FILE for a part of its stretches. From one opened for NO_STRETCHES the caller takes what it
+ * wants besides definitions, and verifies it.
  */
 #define ALL_STRETCHES ((struct part){ .to = UINT64_MAX })
 #define NO_STRETCHES ((struct part){ 0 })
-void run_open(struct run *run, const char *file, enum reading how, struct part part, const struct team *team);
+void run_open(struct run *run, const char *file, enum reading how, struct part part,
+    const struct team *team);
 /* The next message: false at the end of the stream, or of the part. */
 bool run_next(struct run *run, struct message *message);
 /* Takes it; true where it ends a wanted stretch, whose last event is then in LAST. */
@@ -114,7 +116,8 @@ void run_advance(struct run *run);
  * members read the same messages, so all exchange at the same ones.
  */
 
-/* What a row has behind struct event_row: the far end of its edge where that is with another member. */
+/* What a row has behind struct event_row: the far end of its edge where that is with another
+ * member. */
 struct shared_row {
 	struct event_row at;
 	int64_t other_ns;	/* its enter */

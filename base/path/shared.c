@@ -10,7 +10,8 @@ struct link {
 	uint64_t seq, other_seq;
 	int64_t other_ns;
 	uint32_t location, other, other_part;
-	uint32_t order;			/* of the links in the block: a later one replaces an earlier one */
+	/* of the links in the block: a later one replaces an earlier one */
+	uint32_t order;
 };
 
 /* To who finds out what the members of a collective wait for: the row of one. */
@@ -25,15 +26,16 @@ owner(const struct run *run, uint32_t location)
 	return owner_in(run->team, run->graph.known.location_rank, location);
 }
 
-/* An own row that an edge names; NULL: of another member, or of a stretch before the first wanted one. */
+/* An own row that an edge names; NULL: of another member, or of a stretch before the first wanted
+ * one. */
 static struct event_row *
 own_row(struct run *run, const struct message *message, uint32_t location, uint64_t seq)
 {
 	struct event_row *row = window_change(&run->graph.window, location, seq);
 
 	if (row == NULL && run->part.from == 0 && owner(run, location) == run->team->rank) {
-		reader_fail(run->graph.in, message->offset, "%s: row %llu of location %u is not there",
-		    message->kind, (unsigned long long)seq, location);
+		reader_fail(run->graph.in, message->offset, "%s: row %llu of location %u is not "
+		    "there", message->kind, (unsigned long long)seq, location);
 		die_input(run->graph.in);
 	}
 	return row;
@@ -80,22 +82,26 @@ share_messages(struct run *run, const struct message *message)
 
 	for (size_t i = 0; i < e->count; i++) {
 		struct event_row *send = own_row(run, message, e->source[i], e->send[i]);
-		const struct event_row *receive = own_row(run, message, e->target[i], e->receive[i]);
+		const struct event_row *receive = own_row(run, message, e->target[i],
+		    e->receive[i]);
 		uint32_t poster = e->target[i], order = 2 * (uint32_t)i;
 		uint64_t at = e->receive[i];
 
 		if (send != NULL) {
 			send->is_send = true;
 			post_link(run, &out, (struct link){ .location = poster, .seq = at,
-			    .other = e->source[i], .other_seq = e->send[i], .order = order }, &send->row);
+			    .other = e->source[i], .other_seq = e->send[i], .order = order },
+			    &send->row);
 		}
-		if (receive == NULL || is_kind(message, "probes"))	/* no send waits for a probe */
+		/* no send waits for a probe */
+		if (receive == NULL || is_kind(message, "probes"))
 			continue;
 		post_of(receive, &poster, &at);
 		/* The threads of a rank have one owner, so the post is here, too. */
 		if ((receive = window_row(&run->graph.window, poster, at)) != NULL)
-			post_link(run, &out, (struct link){ .location = e->source[i], .seq = e->send[i],
-			    .other = poster, .other_seq = at, .order = order + 1 }, &receive->row);
+			post_link(run, &out, (struct link){ .location = e->source[i],
+			    .seq = e->send[i], .other = poster, .other_seq = at, .order = order +
+			    1 }, &receive->row);
 	}
 	take_links(run, &out, 2 * e->count);
 }
@@ -111,11 +117,12 @@ share_members(struct run *run, const struct message *message, const struct row *
 
 	for (size_t k = 0; k < e->instances; k++)
 		for (size_t first = at; at < first + e->size[k]; at++) {
-			const struct event_row *row = own_row(run, message, e->location[at], e->seq[at]);
+			const struct event_row *row = own_row(run, message, e->location[at],
+			    e->seq[at]);
 
 			if (row != NULL)
-				post_add(&out, &(struct parcel){ at, row->row }, sizeof(struct parcel),
-				    owner(run, e->location[first]));
+				post_add(&out, &(struct parcel){ at, row->row },
+				    sizeof(struct parcel), owner(run, e->location[first]));
 		}
 	parcels = post_exchange(run->team, &out, sizeof *parcels, &count);
 	for (size_t i = 0; i < count; i++)
@@ -133,7 +140,8 @@ share_collectives(struct run *run, const struct message *message)
 	size_t at = 0;
 
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
-		if (owner(run, e->location[at]) != run->team->rank || !collective_find(run, k, at, rows + at))
+		if (owner(run, e->location[at]) != run->team->rank || !collective_find(run, k, at,
+		    rows + at))
 			continue;
 		for (uint32_t i = 0; i < e->size[k]; i++) {
 			uint32_t other = run->waits_for[i];
@@ -156,9 +164,11 @@ share_last(struct run *run, struct event *last)
 	int64_t own_ns = run->last_ns, location, seq;
 
 	team_max(run->team, &run->last_ns, 1);
-	location = own_ns == run->last_ns && own_ns != INT64_MIN ? -(int64_t)last->location : INT64_MIN;
+	location = own_ns == run->last_ns && own_ns != INT64_MIN ? -(int64_t)last->location :
+	    INT64_MIN;
 	team_max(run->team, &location, 1);	/* of negative values: the lowest */
-	seq = location == -(int64_t)last->location && own_ns == run->last_ns ? (int64_t)last->seq : -1;
+	seq = location == -(int64_t)last->location && own_ns == run->last_ns ? (int64_t)last->seq :
+	    -1;
 	team_max(run->team, &seq, 1);
 	last->location = location == INT64_MIN ? 0 : (uint32_t)-location;
 	last->seq = (uint64_t)seq;

@@ -4,17 +4,17 @@
  *
  * The graph: every call has an enter and a leave event; the program edge joins a leave with the
  * next enter of the location. A call is blocked by another location's event where it could not end
- * before it: a receive, or a probe, by the enter of a send that came later than it, a send by the post
- * of its receive that came later than the send, a member of a collective by the enter of the member
- * that it waits for (base/run/collective.h). What counts is the last such event that is not before
- * the call's own enter and not behind its leave (the post of a receive: before the leave of the
- * send); of several at one instant the one on the lowest location, then of the lowest seq. A blocked
- * call was waiting until that event: its own enter does not lie on a path through its leave. The first
- * enter of a spawned process follows from the enter of MPI_Comm_spawn at its root. So a
- * leave event follows from one event only: the blocking one (the edge is a transfer) or the call's
- * own enter (the edge is MPI). The critical path is the longest path that ends in the last leave of
- * the run; no part of it is wait time. Since only one event leads to each, there is one path to each
- * and nothing is left to choose for a solver.
+ * before it: a receive, or a probe, by the enter of a send that came later than it, a send by the
+ * post of its receive that came later than the send, a member of a collective by the enter of the
+ * member that it waits for (base/run/collective.h). What counts is the last such event that is not
+ * before the call's own enter and not behind its leave (the post of a receive: before the leave of
+ * the send); of several at one instant the one on the lowest location, then of the lowest seq. A
+ * blocked call was waiting until that event: its own enter does not lie on a path through its
+ * leave. The first enter of a spawned process follows from the enter of MPI_Comm_spawn at its root.
+ * So a leave event follows from one event only: the blocking one (the edge is a transfer) or the
+ * call's own enter (the edge is MPI). The critical path is the longest path that ends in the last
+ * leave of the run; no part of it is wait time. Since only one event leads to each, there is one
+ * path to each and nothing is left to choose for a solver.
  */
 #ifndef STRETCH_H
 #define STRETCH_H
@@ -63,7 +63,8 @@ struct stretch {
 	bool from_sync;			/* not the run's first stretch */
 	bool from_event;		/* the path up to FROM is known, and leads on from there */
 	struct event from;
-	bool shared;			/* a member of the team has the rows of its own ranks only */
+	/* a member of the team has the rows of its own ranks only */
+	bool shared;
 	struct event to;
 	int64_t to_ns;
 };
@@ -80,8 +81,8 @@ uint64_t count_events(const struct stretch *stretch);
 /* Of what a location does before CALL; FIRST: the piece begins with the run. */
 enum segment_kind kind_before(unsigned call, bool first);
 /* A piece of the path that ends with the row's call, or with the computation before it. */
-struct segment path_segment(const struct row *row, uint32_t location, enum segment_kind kind, int64_t begin_ns,
-    int64_t end_ns);
+struct segment path_segment(const struct row *row, uint32_t location, enum segment_kind kind,
+    int64_t begin_ns, int64_t end_ns);
 /* Appends the piece between two events unless it is empty; FROM is NULL for the first. */
 void add_piece(struct segments *segments, const struct stretch *stretch, const struct event *from,
     int64_t from_ns, struct event at);
@@ -103,7 +104,8 @@ owner_of(const struct stretch *stretch, uint32_t location)
 /* Numbers for the events of some locations, by location, then row: enter 2i, leave 2i + 1. */
 struct numbering {
 	const struct stretch *stretch;
-	uint64_t *base;		/* by location: number of rows before its first; one more at the end */
+	/* by location: number of rows before its first; one more at the end */
+	uint64_t *base;
 };
 
 /* For the locations that OWNER owns; -1: for all. */
@@ -120,7 +122,8 @@ numbering_of(const struct numbering *numbering, struct event event)
 
 /* ---- the path ------------------------------------------------------------------------------ */
 
-/* walk.c: appends the stretch's segments in order of time; false: there is a cycle behind the last event. */
+/* walk.c: appends the stretch's segments in order of time; false: there is a cycle behind the last
+ * event. */
 bool solve_walk(const struct stretch *stretch, struct segments *segments);
 /* Every STEP-th event of the path, the last first; at is to be freed. False: a cycle. */
 struct marks {			/* begins as zeros */

@@ -7,8 +7,8 @@
 #include "stretch.h"
 
 /*
- * From the last event back to the FIRST one, whose pieces go to SEGMENTS, or of which every STEP-th goes to
- * MARKS. False: a cycle.
+ * From the last event back to the FIRST one, whose pieces go to SEGMENTS, or of which every STEP-th
+ * goes to MARKS. False: a cycle.
  */
 static inline bool
 walk(const struct stretch *stretch, struct event *first, struct segments *segments, uint64_t step,

@@ -17,8 +17,9 @@ phases_cost(const struct phases *phases, const struct instance *i, int64_t p, in
 	double in_bytes = model_bytes(phases->in_size, (double)i->sent, (double)i->received);
 	double out_bytes = model_bytes(phases->out_size, (double)i->sent, (double)i->received);
 
-	return (struct cost){ in * (latency + in_bytes * ns_each) + out * (latency + out_bytes * ns_each),
-	    { [LATENCY] = in + out, [GAP] = in * in_bytes + out * out_bytes } };
+	return (struct cost){ in * (latency + in_bytes * ns_each) + out * (latency +
+	    out_bytes * ns_each), { [LATENCY] = in + out, [GAP] = in * in_bytes +
+	    out * out_bytes } };
 }
 
 /* The sum of the slowest node, the slowest island, and what is between islands. */
@@ -44,8 +45,8 @@ collective_cost(const struct engine *e, const struct instance *instance)
 
 		if (in_node[n] == 0)
 			continue;
-		ns = phases_cost(&m->islands[node->island].phases[instance->operation], instance, in_node[n],
-		    0, node->local_latency_ns, node->local_ns_per_byte).ns;
+		ns = phases_cost(&m->islands[node->island].phases[instance->operation], instance,
+		    in_node[n], 0, node->local_latency_ns, node->local_ns_per_byte).ns;
 		inside = ns > inside ? ns : inside;
 	}
 	for (size_t k = 0; k < m->island_count; k++) {
@@ -57,19 +58,21 @@ collective_cost(const struct engine *e, const struct instance *instance)
 			continue;
 		while (in_node[n] == 0 || m->nodes[n].island != k)
 			n++;
-		cost = phases_cost(&island->phases[instance->operation], instance, nodes[k], island->buses,
-		    m->nodes[n].latency_ns, island->ns_per_byte);
+		cost = phases_cost(&island->phases[instance->operation], instance, nodes[k],
+		    island->buses, m->nodes[n].latency_ns, island->ns_per_byte);
 		network = cost.ns > network.ns || k == 0 ? cost : network;
 	}
 	if (islands > 1) {
-		const struct phases phases = { m->wide_model, m->wide_model, BYTES_SENT, BYTES_RECEIVED };
+		const struct phases phases = { m->wide_model, m->wide_model, BYTES_SENT,
+		    BYTES_RECEIVED };
 
-		wide = phases_cost(&phases, instance, instance->count, 0, m->nodes[first].wide_latency_ns,
-		    m->wide_ns_per_byte).ns;
+		wide = phases_cost(&phases, instance, instance->count, 0,
+		    m->nodes[first].wide_latency_ns, m->wide_ns_per_byte).ns;
 	}
 	free(in_node);
 	free(nodes);
-	if (instance->class == CLASS_COMM_CREATE && m->keeps_making)	/* its messages are in that */
+	/* its messages are in that */
+	if (instance->class == CLASS_COMM_CREATE && m->keeps_making)
 		inside = network.ns = wide = network.times[LATENCY] = network.times[GAP] = 0;
 	network.ns = (inside + network.ns + wide) * instance->factor + instance->own_ns;
 	for (int p = 0; p < PARAMETERS; p++)
@@ -86,7 +89,8 @@ needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
 {
 	const struct instance *i = &e->instances[link];
 	const struct arrival *members = i->members;
-	const struct communicator *c = i->comm < e->known->comm_count ? &e->known->comms[i->comm] : NULL;
+	const struct communicator *c = i->comm < e->known->comm_count ? &e->known->comms[i->comm] :
+	    NULL;
 	uint32_t at = members[me].comm_rank, payer = members[me].payer;
 	double ns = members[me].at_ns;
 
@@ -133,8 +137,8 @@ mark_leave(struct engine *e, uint32_t link, uint32_t me, const struct cost *cost
 		return;
 	}
 	/* It came when it called, or where it only waits now, when it started. */
-	mark_set(e, e->marks->scratch, member->started ? member_time(e, link, me) : member->location, &NO_COST,
-	    NO_PAYER);
+	mark_set(e, e->marks->scratch, member->started ? member_time(e, link, me) :
+	    member->location, &NO_COST, NO_PAYER);
 	needs(e, link, me, e->marks->scratch);
 	mark_add(e, e->marks->scratch, cost, member->payer);
 	mark_max(e, member->location, e->marks->scratch, member->payer);
@@ -149,8 +153,9 @@ mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool wai
 
 	i->members[me].payer = payer_here(e, id, true);
 	i->members[me].started = !waits;
-	if ((!waits && e->machine->loggp) || i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR ||
-	    (i->class == CLASS_ONE_TO_ALL && !e->machine->dimemas && me == i->root))
+	if ((!waits && e->machine->loggp) || i->class == CLASS_SCAN ||
+	    i->class == CLASS_NEIGHBOUR || (i->class == CLASS_ONE_TO_ALL && !e->machine->dimemas &&
+	    me == i->root))
 		mark_set(e, member_time(e, link, me), id, &NO_COST, NO_PAYER);
 	if (i->arrived == 1)
 		mark_set(e, last, id, &NO_COST, NO_PAYER);
@@ -158,7 +163,8 @@ mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool wai
 		mark_max(e, last, id, NO_PAYER);
 }
 
-/* All clocks are at one time where all have come to what holds up all, and no message is on its way. */
+/* All clocks are at one time where all have come to what holds up all, and no message is on its
+ * way. */
 static void
 mark_if_sync(struct engine *e, uint32_t link)
 {
@@ -187,7 +193,8 @@ wait_cost(const struct engine *e, const struct instance *i, uint32_t me)
 	if (!e->machine->loggp || i->count < 2)
 		return NO_COST;
 	switch ((enum call_class)i->class) {
-	case CLASS_ONE_TO_ALL: return i->root == NONE || i->root == me ? NO_COST : collective_cost(e, i);
+	case CLASS_ONE_TO_ALL: return i->root == NONE || i->root == me ? NO_COST :
+	    collective_cost(e, i);
 	case CLASS_ALL_TO_ONE: return i->root != me ? NO_COST : collective_cost(e, i);
 	case CLASS_FILE: return NO_COST;
 	default: return collective_cost(e, i);
@@ -252,7 +259,8 @@ begin_operation(struct engine *e, uint32_t link)
 	cost = collective_cost(e, &e->instances[link]);
 	if (e->marks != NULL) {
 		if (e->instances[link].uneven && cost.times[GAP] != 0)
-			e->marks->broken = "a collective has the size of the last to come, and sizes differ";
+			e->marks->broken = "a collective has the size of the last to come, and "
+			    "sizes differ";
 		mark_add(e, last_time(e, link), &cost, e->instances[link].members[0].payer);
 		mark_if_sync(e, link);
 	}
@@ -270,7 +278,8 @@ collective_done(struct engine *e, uint32_t link, double at_ns)
 			i->members[k].waits = false;
 			i->sleeping--;
 			if (e->marks != NULL)
-				mark_max(e, i->members[k].location, last_time(e, link), i->members[k].payer);
+				mark_max(e, i->members[k].location, last_time(e, link),
+				    i->members[k].payer);
 			wake(e, i->members[k].location, at_ns + i->members[k].own_ns);
 		}
 }
@@ -280,7 +289,8 @@ static bool
 is_messages(const struct engine *e, const struct instance *i)
 {
 	return e->machine->dimemas && i->operation == OP_REDUCE && i->root != NONE &&
-	    !e->machine->islands[e->machine->nodes[e->node_of[i->members[0].location]].island].models_reduce;
+	    !e->machine->islands[e->machine->nodes[e->node_of[i->members[0].location]].island]
+	    .models_reduce;
 }
 
 /* The latency that a member of a reduction spends first; other collectives have none. */
@@ -294,7 +304,8 @@ reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
 	if (!is_messages(e, i))
 		return cost;
 	root = i->members[i->root].location;
-	cost.ns = root == id ? e->machine->nodes[e->node_of[id]].latency_ns : latency_ns(e, id, root);
+	cost.ns = root == id ? e->machine->nodes[e->node_of[id]].latency_ns : latency_ns(e, id,
+	    root);
 	cost.times[LATENCY] = root == id || is_between_nodes(e, id, root);
 	return cost;
 }
@@ -353,8 +364,8 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 	flight_route(e, flight, NO_TAG, row_at(e, id, r->part)->sent);
 	if (e->marks != NULL)
 		mark_set(e, message_time(e, f, ARRIVED), id, &(struct cost){ flight->wire_ns,
-		    { [GAP] = flight->wire == WIRE_NETWORK ? (double)row_at(e, id, r->part)->sent : 0 } },
-		    payer_here(e, id, false));
+		    { [GAP] = flight->wire == WIRE_NETWORK ? (double)row_at(e, id, r->part)->sent :
+		    0 } }, payer_here(e, id, false));
 	transfer_start(e, f, r->now_ns);
 	if (!e->contended)	/* it is there already, at a later time */
 		r->now_ns = e->flights[f].arrived_ns;
@@ -384,7 +395,8 @@ collective_part(struct engine *e, uint32_t f)
 
 		i->members[i->root].waits = false;
 		if (e->marks != NULL)
-			mark_max(e, root, last_time(e, flight->instance), i->members[i->root].payer);
+			mark_max(e, root, last_time(e, flight->instance),
+			    i->members[i->root].payer);
 		wake(e, root, i->last_ns);
 	}
 	flight_unref(e, f);
@@ -401,14 +413,16 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 
 	if (op->link == NONE)	/* alone, or nothing is known of the others */
 		return row->comm == 0 || row->comm == 2 || (row->comm < e->known->comm_count &&
-		    e->known->comms[row->comm].size <= 1 && e->known->comms[row->comm].remote_size == 0);
+		    e->known->comms[row->comm].size <= 1 &&
+		    e->known->comms[row->comm].remote_size == 0);
 	i = &e->instances[op->link];
 	me = row->member;
 	i->members[me].at_ns = r->now_ns;
 	i->arrived++;
 	if (r->now_ns > i->last_ns || i->arrived == 1)
 		i->last_ns = r->now_ns;
-	if (i->root == NONE && i->arrived > 1 && (row->sent != i->sent || row->received != i->received))
+	if (i->root == NONE && i->arrived > 1 && (row->sent != i->sent ||
+	    row->received != i->received))
 		i->uneven = true;
 	if (i->root == me || (i->root == NONE && r->now_ns >= i->last_ns)) {
 		i->sent = row->sent;

@@ -32,14 +32,16 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	flight->references = 3;
 	flight_route(e, flight, row->tag, row->sent);
 	if (e->explains)
-		e->trails[f] = (struct trail){ .bytes = row->sent, .send_seq = send, .receive_seq = receive };
+		e->trails[f] = (struct trail){ .bytes = row->sent, .send_seq = send,
+		    .receive_seq = receive };
 	if (from->act == ACT_START)
 		from->act = ACT_SEND_START;
 	from->link = to->link = f;
 	if (from->rendezvous)
 		flight->flags = MESSAGE_RENDEZVOUS;
 	if (e->machine->loggp)
-		from->startup_ns = overhead_ns(e->machine, flight->wire == WIRE_MEMORY, false, (double)row->sent);
+		from->startup_ns = overhead_ns(e->machine, flight->wire == WIRE_MEMORY, false,
+		    (double)row->sent);
 	else {
 		from->startup_ns = flight_latency_ns(e, flight);
 		to->startup_ns = to->act == ACT_POST ? 0 : from->startup_ns;
@@ -55,14 +57,15 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	}
 }
 
-/* What a probe sees is the message of the send, whose edge has come before; many probes of one are not all told. */
+/* What a probe sees is the message of the send, whose edge has come before; many probes of one are
+ * not all told. */
 static void
 add_probe(struct engine *e, struct op *probe, const struct op *send)
 {
 	enum { MOST = UINT8_MAX / 2 };
 
-	if (probe->act != ACT_PROBE || probe->link != NONE || send->link == NONE || is_any_collective(send) ||
-	    e->flights[send->link].references > MOST)
+	if (probe->act != ACT_PROBE || probe->link != NONE || send->link == NONE ||
+	    is_any_collective(send) || e->flights[send->link].references > MOST)
 		return;
 	probe->link = send->link;
 	e->flights[send->link].references++;
@@ -108,10 +111,11 @@ comm_rank(const struct engine *e, uint32_t comm, uint32_t location)
 	return (uint32_t)rank;
 }
 
-/* Bytes of a block, the mean where they differ: what a rank hands over to one other, or to all alike. */
+/* Bytes of a block, the mean where they differ: what a rank hands over to one other, or to all
+ * alike. */
 static double
-block_bytes(const struct engine *e, enum operation operation, const uint32_t *location, const uint64_t *seq,
-    uint32_t count)
+block_bytes(const struct engine *e, enum operation operation, const uint32_t *location,
+    const uint64_t *seq, uint32_t count)
 {
 	double sent = 0, received = 0, most = 0, n = count;
 
@@ -132,14 +136,16 @@ block_bytes(const struct engine *e, enum operation operation, const uint32_t *lo
 	}
 }
 
-/* Blocks of members that have their own: what each hands over, or gets; of an alltoall both, in all. */
+/* Blocks of members that have their own: what each hands over, or gets; of an alltoall both, in
+ * all. */
 static void
-take_blocks(const struct engine *e, struct instance *instance, const uint32_t *location, const uint64_t *seq,
-    const uint32_t *order)
+take_blocks(const struct engine *e, struct instance *instance, const uint32_t *location,
+    const uint64_t *seq, const uint32_t *order)
 {
 	struct plan *plan = &instance->plan;
 	uint32_t n = instance->count;
-	bool all = plan->operation == OP_ALLTOALLV || plan->operation == OP_ALLTOALLW, differ = false;
+	bool all = plan->operation == OP_ALLTOALLV || plan->operation == OP_ALLTOALLW,
+	    differ = false;
 	bool gets = plan->operation == OP_SCATTERV || plan->operation == OP_REDUCE_SCATTER;
 
 	if (!all && !gets && plan->operation != OP_GATHERV && plan->operation != OP_ALLGATHERV)
@@ -165,8 +171,8 @@ take_blocks(const struct engine *e, struct instance *instance, const uint32_t *l
  * Who only starts it, or has an unknown place, does it as before.
  */
 static bool
-make_plan(const struct engine *e, struct instance *instance, const uint32_t *location, const uint64_t *seq,
-    uint32_t *order)
+make_plan(const struct engine *e, struct instance *instance, const uint32_t *location,
+    const uint64_t *seq, uint32_t *order)
 {
 	uint32_t count = instance->count;
 	struct plan *plan = &instance->plan;
@@ -179,8 +185,8 @@ make_plan(const struct engine *e, struct instance *instance, const uint32_t *loc
 	rule = machine_rule(e->machine, (enum operation)instance->operation, count, bytes);
 	if (rule == NULL)
 		return false;
-	*plan = (struct plan){ .schedule = rule->schedule, .operation = rule->operation, .ranks = count,
-	    .bytes = bytes, .segment = rule->segment,
+	*plan = (struct plan){ .schedule = rule->schedule, .operation = rule->operation,
+	    .ranks = count, .bytes = bytes, .segment = rule->segment,
 	    .beside_ns = beside_ns(e->machine, rule->operation, count, bytes) };
 	for (uint32_t k = 0; k < count; k++)
 		order[k] = NONE;
@@ -198,7 +204,8 @@ make_plan(const struct engine *e, struct instance *instance, const uint32_t *loc
 	return true;
 }
 
-/* Of calls on a file, when the last was entered; INT64_MIN: they held up nobody (base/run/collective.h). */
+/* Of calls on a file, when the last was entered; INT64_MIN: they held up nobody
+ * (base/run/collective.h). */
 static int64_t
 last_enter_ns(const struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
 {
@@ -250,8 +257,8 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 			op->startup_ns = 0;
 		}
 		instance->members[j] = (struct arrival){ .location = location[k], .at_ns = -1,
-		    .own_ns = class == CLASS_FILE ? (double)(row->enter_ns + op->duration_ns - last_ns) : 0,
-		    .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
+		    .own_ns = class == CLASS_FILE ? (double)(row->enter_ns + op->duration_ns -
+		    last_ns) : 0, .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
 		    comm_rank(e, row->comm, location[k]) : (uint32_t)rank };
 		if (row->peer == ROOT_PEER ||
 		    (row->peer >= 0 && world_rank(e->known, row->comm, rank, row->peer) == rank))
@@ -281,7 +288,8 @@ lanes_collectives(struct engine *e, struct reader *in, const struct message *mes
 				return bad_end(in, message, location[k], seq[k]);
 			kept += is_kept(op);
 			if (op->link != NONE || !(kept > 0 ? is_kept(op) : is_any_collective(op)))
-				return reader_fail(in, message->offset, "collectives: a member is no collective");
+				return reader_fail(in, message->offset,
+				    "collectives: a member is no collective");
 		}
 		if (kept == 0 || last_enter_ns(e, location + at, seq + at, kept) != INT64_MIN)
 			add_instance(e, location + at, seq + at, edges->size[i]);
@@ -290,7 +298,8 @@ lanes_collectives(struct engine *e, struct reader *in, const struct message *mes
 }
 
 int
-lanes_settle(struct engine *e, struct reader *in, const struct message *message, const uint64_t *seqs)
+lanes_settle(struct engine *e, struct reader *in, const struct message *message,
+    const uint64_t *seqs)
 {
 	for (uint32_t l = 0; l < e->locations; l++) {
 		if (seqs[l] > lane_end(&e->lanes[l]))

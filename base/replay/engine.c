@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The runner goes on at that time, unless its clock is ahead; where CPUs are limited, once it has one. */
+/* The runner goes on at that time, unless its clock is ahead; where CPUs are limited, once it has
+ * one. */
 void
 wake(struct engine *e, uint32_t id, double at_ns)
 {
@@ -167,12 +168,14 @@ begin_ns(struct engine *e, uint32_t id, const struct op *op)
 		cost.ns += e->machine->call_ns;
 		cost.times[OVERHEAD] = 1;
 	}
-	if (e->marks != NULL && (cost.ns != 0 || cost.times[LATENCY] != 0 || cost.times[OVERHEAD] != 0))
+	if (e->marks != NULL && (cost.ns != 0 || cost.times[LATENCY] != 0 ||
+	    cost.times[OVERHEAD] != 0))
 		mark_add(e, id, &cost, payer_here(e, id, false));
 	return cost.ns;
 }
 
-/* One step of a collective that is done by messages; false: it sleeps, or has to wait for its turn. */
+/* One step of a collective that is done by messages; false: it sleeps, or has to wait for its
+ * turn. */
 static bool
 go_on(struct engine *e, uint32_t id)
 {
@@ -222,7 +225,8 @@ run(struct engine *e, uint32_t id)
 			}
 			op = op_at(e, id, r->seq);
 			r->step = STEP_ENTER;
-			/* By the time the row is reached its message is near, and the rows behind it. */
+			/* By the time the row is reached its message is near, and the rows behind
+			 * it. */
 			if (op->link < e->flight_count)
 				__builtin_prefetch(&e->flights[op->link]);
 			__builtin_prefetch(op_at(e, id, r->seq + 2));

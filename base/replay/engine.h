@@ -16,7 +16,8 @@
 #include "events.h"
 #include "watchers.h"
 
-/* ---- rows, and the lanes in which they stand --------------------------------------------------- */
+/* ---- rows, and the lanes in which they stand
+ * --------------------------------------------------- */
 
 enum { NONE = UINT32_MAX };
 
@@ -24,11 +25,14 @@ enum { NONE = UINT32_MAX };
 enum act {
 	ACT_LOCAL,		/* nothing, in no time */
 	ACT_KEEP,		/* nothing, in its recorded time: files */
-	ACT_FILE,		/* the same; if all were held up there, it becomes a collective, and lasts as long as it then did */
+	/* the same; if all were held up there, it becomes a collective, and lasts as long as it
+	 * then did */
+	ACT_FILE,
 	ACT_EVENT,		/* opens or closes a region */
 	ACT_SEND, ACT_RECEIVE,
 	ACT_PROBE,		/* sees the message of its edge; without one nothing, in no time */
-	ACT_SENDRECV,		/* the send of one; its part is an ACT_WAIT that was posted with the call */
+	/* the send of one; its part is an ACT_WAIT that was posted with the call */
+	ACT_SENDRECV,
 	ACT_SEND_START, ACT_POST,
 	ACT_POST_FREED,		/* of a receive whose request is freed: no edge tells what it got */
 	ACT_START,		/* of a persistent request: a send or a post, when the edge tells */
@@ -48,7 +52,8 @@ enum mode { MODE_STANDARD, MODE_BUFFERED, MODE_SYNCHRONOUS };
  * touches is still near from the step before, and the cache lines that it touches are its cost.
  */
 struct op {
-	int64_t gap_ns;		/* since the leave before, as recorded; when it is done its enter, simulated */
+	/* since the leave before, as recorded; when it is done its enter, simulated */
+	int64_t gap_ns;
 	int64_t duration_ns;	/* as recorded; when it is done the leave, simulated */
 	double startup_ns;	/* on the CPU at its begin; collectives: see collective.c */
 	uint32_t link;		/* message or instance; NONE */
@@ -93,7 +98,8 @@ lane_end(const struct op_lane *lane)
 	return lane->first + lane->count;
 }
 
-/* ---- messages and collectives under way, and the links and buses that they take ---------------- */
+/* ---- messages and collectives under way, and the links and buses that they take
+ * ---------------- */
 
 enum { MESSAGE_SENT = 1, MESSAGE_POSTED = 2, MESSAGE_ARRIVED = 4, MESSAGE_RENDEZVOUS = 8,
 	MESSAGE_HAS_OUT = 16, MESSAGE_HAS_IN = 32, MESSAGE_HAS_BUS = 64,
@@ -107,7 +113,8 @@ struct flight {			/* a message: a cache line */
 	double arrived_ns;	/* data there; before, since when it has its link out */
 	double wire_ns;		/* that it holds links and bus for */
 	uint32_t source, target;	/* locations */
-	union { uint32_t sender, member; };	/* rank that sleeps on it, or NONE; of a part: whose */
+	/* rank that sleeps on it, or NONE; of a part: whose */
+	union { uint32_t sender, member; };
 	union { uint32_t receiver, instance; };	/* likewise; of a part: of which reduction */
 	uint32_t next, previous;	/* in a queue */
 	union { uint32_t next_lender, connection; };	/* see struct port; that it takes */
@@ -118,10 +125,12 @@ struct flight {			/* a message: a cache line */
 
 struct trail {			/* of a message, for --explain */
 	uint64_t bytes, send_seq, receive_seq;
-	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
+	/* both ends ready; links held; data began to move */
+	double due_ns, linked_ns, start_ns;
 };
 
-struct arrival { uint32_t location, comm_rank; double at_ns, own_ns; bool waits, started; uint32_t payer; };
+struct arrival { uint32_t location, comm_rank; double at_ns, own_ns; bool waits, started;
+    uint32_t payer; };
 
 struct instance {		/* of a collective */
 	struct arrival *members;
@@ -134,28 +143,35 @@ struct instance {		/* of a collective */
 	uint64_t sent, received;	/* of the root, or of the last to arrive */
 	uint32_t root;		/* member; NONE */
 	uint32_t comm, next;
-	uint32_t first_time, times;	/* numbers, of the last to come and of its members; see watchers.h */
+	/* numbers, of the last to come and of its members; see watchers.h */
+	uint32_t first_time, times;
 	uint8_t class, operation;
 	bool uneven;		/* sizes differ, so that who comes last matters */
 	double *blocks;		/* by member: of the plan, where they differ */
 	size_t block_capacity;
-	struct plan plan;	/* as messages, members being numbered as in the communicator; or NO_SCHEDULE */
+	/* as messages, members being numbered as in the communicator; or NO_SCHEDULE */
+	struct plan plan;
 };
 
 struct queue { uint32_t head, tail; };	/* of flights */
 
-struct resource { int64_t total, busy; struct queue queue; };	/* links or buses; total 0: no limit */
+/* links or buses; total 0: no limit */
+struct resource { int64_t total, busy; struct queue queue; };
 
-struct port {			/* a node, for memory a rank, between islands an island or a connection */
+/* a node, for memory a rank, between islands an island or a connection */
+struct port {
 	struct resource out, in;	/* half duplex: out is both */
-	uint32_t lenders;	/* a list: messages that have a link out of here and wait for one into another */
+	/* a list: messages that have a link out of here and wait for one into another */
+	uint32_t lenders;
 	bool half_duplex;
 };
 
-/* ---- the simulation ---------------------------------------------------------------------------- */
+/* ---- the simulation
+ * ---------------------------------------------------------------------------- */
 
 /* A move is a part of a collective that is done by messages. */
-enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE, STEP_MOVE, STEP_MOVE_ACT,
+enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE, STEP_MOVE,
+    STEP_MOVE_ACT,
 	STEP_MOVE_AFTER, STEP_END };
 
 struct spent {			/* by a location, outside computing, in ns */
@@ -194,7 +210,8 @@ struct engine {
 	uint32_t *node_of;	/* by location */
 	struct flight *flights;
 	struct trail *trails;	/* by flight; NULL where nobody asks */
-	double *held_ns;	/* by flight: links and bus, where the machine tells gaps; else NULL */
+	/* by flight: links and bus, where the machine tells gaps; else NULL */
+	double *held_ns;
 	size_t held_capacity;
 	size_t flight_count, flight_capacity, trail_capacity;
 	bool explains;		/* somebody asks, so trails are kept */
@@ -216,7 +233,8 @@ struct engine {
 	uint32_t *stack;
 	size_t stack_count;
 	struct scales *scales;	/* of computing and communication; NULL: none */
-	/* A call is done: rows FIRST to before END, with simulated times. NULL: they are forgotten. */
+	/* A call is done: rows FIRST to before END, with simulated times. NULL: they are
+	 * forgotten. */
 	void (*done)(void *context, uint32_t location, uint64_t first, uint64_t end);
 	/* What a row waited for, and a message that is over, for --explain. NULL: nobody asks. */
 	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
@@ -236,7 +254,8 @@ void lanes_spawned(struct engine *e);	/* behind each message of that kind */
 void follow_request(const struct replay_row *row, uint32_t *location, uint64_t *seq);
 /* From a row to the one that started its request; NULL: there is none. */
 struct op *started_by(const struct engine *engine, uint32_t *location, uint64_t *seq);
-void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);	/* rows before have all edges */
+/* rows before have all edges */
+void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);
 void lanes_advance(struct engine *engine);	/* sees how far they may be simulated */
 void lanes_end(struct engine *engine);		/* no more input: everything is settled */
 /* Forgets the rows before SEQ, which are done. */
@@ -247,15 +266,16 @@ int lanes_messages(struct engine *engine, struct reader *in, const struct messag
     const struct edge_block *edges);
 int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message,
     const struct edge_block *edges);
-int lanes_settle(struct engine *engine, struct reader *in, const struct message *message, const uint64_t *seqs);
+int lanes_settle(struct engine *engine, struct reader *in, const struct message *message,
+    const uint64_t *seqs);
 
 static inline struct op *
 op_at(const struct engine *engine, uint32_t location, uint64_t seq)
 {
 	const struct op_lane *lane = &engine->lanes[location];
 
-	return seq - lane->first < lane->count ? &lane->ops[lane->begin + (size_t)(seq - lane->first)] :
-	    NULL;
+	return seq - lane->first < lane->count ? &lane->ops[lane->begin + (size_t)(seq -
+	    lane->first)] : NULL;
 }
 
 static inline struct replay_row *
@@ -275,7 +295,8 @@ scale_of(const struct engine *e, uint32_t runner, uint64_t seq, bool compute)
 	if (e->scales == NULL)
 		return 1;
 	row = row_at(e, runner, seq);
-	return scale_factor(e->scales, e->known, e->runners[runner].rank, row->call, row->site, compute);
+	return scale_factor(e->scales, e->known, e->runners[runner].rank, row->call, row->site,
+	    compute);
 }
 
 /* engine.c: simulates as far as what is read allows. */
@@ -293,7 +314,8 @@ bool act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
 void post(struct engine *engine, uint32_t runner, uint32_t flight);
 /* A message begins its way, or waits for its receive; false: the runner sleeps until it is over. */
 void begin_send(struct engine *engine, uint32_t runner, uint32_t flight, double bytes);
-bool wait_posted(struct engine *engine, uint32_t runner, uint32_t flight);	/* a rendezvous one */
+/* a rendezvous one */
+bool wait_posted(struct engine *engine, uint32_t runner, uint32_t flight);
 bool wait_arrived(struct engine *engine, uint32_t runner, uint32_t flight);
 /* The overhead of a receive whose data is there, or of a send whose data is on its way. */
 double after_ns(const struct engine *engine, uint32_t runner, const struct op *op);
@@ -311,17 +333,20 @@ double move_after(struct engine *engine, uint32_t runner);	/* cost of what is do
 /* protocol.c: which sends wait for their receive, and what was made to be started. */
 struct made_requests *made_requests(void);
 bool is_rendezvous(const struct machine *machine, uint16_t call, uint64_t bytes);
-void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op, struct replay_row *row);
+void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op,
+    struct replay_row *row);
 
 /* unmatched.c: ends of messages that have no edge. */
-bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);	/* false: it sleeps */
+/* false: it sleeps */
+bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);
 void lost_post(struct engine *engine, uint32_t runner);
 
 /* collective.c: true where the runner may go on at once. */
 bool collective_enter(struct engine *engine, uint32_t runner, const struct op *op, bool waits);
 bool collective_wait(struct engine *engine, uint32_t runner, const struct op *op);
 void collective_done(struct engine *engine, uint32_t instance, double at_ns);
-void collective_part(struct engine *engine, uint32_t flight);	/* of a reduction: data is at the root */
+/* of a reduction: data is at the root */
+void collective_part(struct engine *engine, uint32_t flight);
 /* Its phases on Dimemas' machine. */
 struct cost collective_cost(const struct engine *engine, const struct instance *instance);
 struct cost reduction_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
@@ -334,9 +359,10 @@ uint32_t instance_new(struct engine *engine, uint32_t members);
 void instance_unref(struct engine *engine, uint32_t instance);
 void resource_begin(struct resource *resource, int64_t total);
 bool is_free(const struct resource *resource);
-/* Takes one for a message that has none, as FLAG tells; false: there is none, and it waits in QUEUE. */
-bool resource_take(struct engine *engine, struct resource *resource, struct queue *queue, uint32_t flight,
-    uint8_t flag);
+/* Takes one for a message that has none, as FLAG tells; false: there is none, and it waits in
+ * QUEUE. */
+bool resource_take(struct engine *engine, struct resource *resource, struct queue *queue,
+    uint32_t flight, uint8_t flag);
 void queue_add(struct engine *engine, struct queue *queue, uint32_t flight);
 void queue_add_first(struct engine *engine, struct queue *queue, uint32_t flight);
 void queue_remove(struct engine *engine, struct queue *queue, uint32_t flight);
@@ -350,7 +376,8 @@ void links_give(struct engine *engine, uint32_t flight);	/* and who waits for th
 void transfer_begin(struct engine *engine);
 double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
 bool is_between_nodes(const struct engine *engine, uint32_t source, uint32_t target);
-double flight_latency_ns(const struct engine *engine, const struct flight *flight);	/* once routed */
+/* once routed */
+double flight_latency_ns(const struct engine *engine, const struct flight *flight);
 /* By which wire it goes, and how long. */
 void flight_route(const struct engine *engine, struct flight *flight, int64_t tag, uint64_t bytes);
 void transfer_start(struct engine *engine, uint32_t flight, double at_ns);

@@ -57,7 +57,8 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->stack = zalloc(n, sizeof *e->stack);
 	for (uint32_t l = 0; l < n; l++) {
 		/* A thread that is defined only later is on the node of its rank, found then. */
-		take_seat(e, l, known->location_rank[l] >= 0 ? (uint32_t)known->location_rank[l] : 0);
+		take_seat(e, l, known->location_rank[l] >= 0 ? (uint32_t)known->location_rank[l] :
+		    0);
 		e->runners[l].starved = true;
 		e->runners[l].next = NONE;
 	}
@@ -93,7 +94,8 @@ lane_drop(struct op_lane *lane, uint64_t seq)
 	lane->first = seq;
 }
 
-/* A row's own act where it is a part: the receive of MPI_Sendrecv waits for what the call posted. */
+/* A row's own act where it is a part: the receive of MPI_Sendrecv waits for what the call
+ * posted. */
 static enum act
 part_act(enum act act)
 {
@@ -130,7 +132,8 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 	lane = &e->lanes[calls->location];
 	if (calls->first != lane_end(lane) ||
 	    (calls->count > 0 && calls->first > 0 && calls->enter_ns[0] < lane->last_leave_ns))
-		return reader_fail(in, message->offset, "calls: the block does not follow the one before");
+		return reader_fail(in, message->offset, "calls: the block does not follow the one "
+		    "before");
 	take_seat(e, calls->location, (uint32_t)e->known->location_rank[calls->location]);
 	if (calls->count == 0)
 		return 0;
@@ -153,10 +156,10 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 		op->startup_ns = is_kept(op) ? (double)op->duration_ns : 0;
 		op->link = NONE;
 		op->part = part;
-		op->costs = op->act != ACT_LOCAL && op->act != ACT_PROBE && op->act != ACT_EVENT && !is_kept(op) &&
-		    op->act != ACT_FREE && op->act != ACT_REQUEST;
-		op->open = op->act == ACT_POST || op->act == ACT_START || op->act == ACT_SEND_START ||
-		    op->act == ACT_COLLECTIVE_START;
+		op->costs = op->act != ACT_LOCAL && op->act != ACT_PROBE && op->act != ACT_EVENT &&
+		    !is_kept(op) && op->act != ACT_FREE && op->act != ACT_REQUEST;
+		op->open = op->act == ACT_POST || op->act == ACT_START ||
+		    op->act == ACT_SEND_START || op->act == ACT_COLLECTIVE_START;
 		op->rendezvous = is_rendezvous(e->machine, call, calls->bytes_sent[i]);
 		read_row(row, calls, i, call);
 		if (op->act == ACT_FILE)
@@ -176,12 +179,14 @@ void
 lanes_spawned(struct engine *e)
 {
 	for (uint32_t l = 0; l < e->locations; l++) {
-		const struct beginning *begin = e->known->location_rank[l] < 0 ? NULL : beginning_of(e->known, l);
+		const struct beginning *begin = e->known->location_rank[l] < 0 ? NULL :
+		    beginning_of(e->known, l);
 		struct runner *r = &e->runners[l];
 		struct op *first = op_at(e, l, 0);
 
-		if (begin == NULL || r->unborn || r->recorded_leave_ns != 0 || first == NULL || r->seq > 0 ||
-		    op_at(e, begin->location, begin->seq) == NULL || begin->ns > first->gap_ns)
+		if (begin == NULL || r->unborn || r->recorded_leave_ns != 0 || first == NULL ||
+		    r->seq > 0 || op_at(e, begin->location, begin->seq) == NULL ||
+		    begin->ns > first->gap_ns)
 			continue;
 		first->gap_ns -= begin->ns;
 		r->recorded_leave_ns = begin->ns;
@@ -225,7 +230,8 @@ resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 		start = started_by(e, &at, &begun);
 		if (start == NULL)
 			continue;
-		if (op->act == ACT_FREE && start->open && start->act == ACT_POST && start->link == NONE)
+		if (op->act == ACT_FREE && start->open && start->act == ACT_POST &&
+		    start->link == NONE)
 			start->act = ACT_POST_FREED;
 		start->open = false;
 		if (op->act != ACT_COMPLETE || start->link == NONE)

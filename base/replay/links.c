@@ -24,7 +24,8 @@ flight_new(struct engine *e)
 	}
 	e->flights[f] = (struct flight){ .sender = NONE, .receiver = NONE };
 	if (e->contended && (e->machine->network.gap.told || e->machine->memory.gap.told))
-		e->held_ns = grow(e->held_ns, &e->held_capacity, e->flight_count, sizeof *e->held_ns);
+		e->held_ns = grow(e->held_ns, &e->held_capacity, e->flight_count,
+		    sizeof *e->held_ns);
 	if (e->explains) {
 		e->trails = grow(e->trails, &e->trail_capacity, e->flight_count, sizeof *e->trails);
 		e->trails[f] = (struct trail){ 0 };
@@ -58,11 +59,13 @@ instance_new(struct engine *e, uint32_t members)
 
 		e->instances = grow(e->instances, &e->instance_capacity, e->instance_count + 1,
 		    sizeof *e->instances);
-		memset(e->instances + known, 0, (e->instance_capacity - known) * sizeof *e->instances);
+		memset(e->instances + known, 0, (e->instance_capacity -
+		    known) * sizeof *e->instances);
 		i = (uint32_t)e->instance_count++;
 	}
 	instance = &e->instances[i];
-	before = *instance;		/* its memory, and the numbers of its times, are used again */
+	/* its memory, and the numbers of its times, are used again */
+	before = *instance;
 	capacity = before.capacity;
 	*instance = (struct instance){
 	    .members = grow(before.members, &capacity, members, sizeof *before.members),
@@ -95,7 +98,8 @@ is_free(const struct resource *resource)
 }
 
 bool
-resource_take(struct engine *e, struct resource *resource, struct queue *queue, uint32_t f, uint8_t flag)
+resource_take(struct engine *e, struct resource *resource, struct queue *queue, uint32_t f,
+    uint8_t flag)
 {
 	if (e->flights[f].flags & flag)
 		return true;
@@ -195,7 +199,8 @@ lend(struct engine *e, struct port *from, struct port *to, uint32_t link)
 	from->lenders = link;
 }
 
-/* It waits no more, or has lost its link. Links out of a port are few, and so are those that lend. */
+/* It waits no more, or has lost its link. Links out of a port are few, and so are those that
+ * lend. */
 static void
 unlend(struct engine *e, struct port *from, uint32_t link)
 {
@@ -218,7 +223,8 @@ robbable(const struct engine *e, const struct port *port)
 	for (uint32_t at = port->lenders; at != NONE; at = e->flights[at].next_lender) {
 		const struct flight *f = &e->flights[at];
 
-		if (best == NULL || f->arrived_ns < best->arrived_ns || (f->arrived_ns == best->arrived_ns &&
+		if (best == NULL || f->arrived_ns < best->arrived_ns ||
+		    (f->arrived_ns == best->arrived_ns &&
 		    e->node_of[f->target] <= e->node_of[best->target]))
 			best = f;
 	}
@@ -305,7 +311,8 @@ take_other_links(struct engine *e, uint32_t link)
 bool
 links_take(struct engine *e, uint32_t link)
 {
-	return e->flights[link].wire == WIRE_NETWORK ? take_network_links(e, link) : take_other_links(e, link);
+	return e->flights[link].wire == WIRE_NETWORK ? take_network_links(e, link) :
+	    take_other_links(e, link);
 }
 
 static void

@@ -22,8 +22,8 @@ struct made {			/* by a call of class SEND_INIT or RECV_INIT */
 #define MADE_SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
 #define MADE_FREE(m) ((m)->location == NONE)
 #define MADE_MAKE_FREE(m) ((m)->location = NONE)
-HASH_TABLE(made_requests, struct made, MADE_HASH, MADE_SAME, MADE_FREE, MADE_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE(made_requests, struct made, MADE_HASH, MADE_SAME, MADE_FREE, MADE_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
 
 struct made_requests *
 made_requests(void)
@@ -63,7 +63,8 @@ is_eager_by_call(uint16_t call)
 bool
 is_rendezvous(const struct machine *m, uint16_t call, uint64_t bytes)
 {
-	static uint8_t known[UINT16_MAX + 1];	/* 1 + mode, and 128 for eager by call; 0: not yet */
+	/* 1 + mode, and 128 for eager by call; 0: not yet */
+	static uint8_t known[UINT16_MAX + 1];
 
 	if (known[call] == 0)
 		known[call] = (uint8_t)((1 + mode_of(call)) | (is_eager_by_call(call) ? 128 : 0));
@@ -85,7 +86,8 @@ made_for(const struct engine *e, uint32_t location, uint64_t seq, const struct r
 }
 
 void
-note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op, struct replay_row *row)
+note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op,
+    struct replay_row *row)
 {
 	enum call_class class = call_class(row->call);
 	struct made *made;
@@ -100,11 +102,12 @@ note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op, s
 	if (class == CLASS_START) {
 		made->started = seq;
 		op->act = call_class(made->call) == CLASS_SEND_INIT ? ACT_SEND_START : ACT_POST;
-		op->rendezvous = is_rendezvous(e->machine, e->machine->eager_bytes < 0 ? row->call : made->call,
-		    row->sent);
+		op->rendezvous = is_rendezvous(e->machine, e->machine->eager_bytes < 0 ? row->call :
+		    made->call, row->sent);
 		return;
 	}
-	/* What frees a request that was made to be started frees the operation that was started last. */
+	/* What frees a request that was made to be started frees the operation that was started
+	 * last. */
 	if (made->started > 0) {
 		row->request_at = made->location + 1;
 		row->request = (uint32_t)made->started;

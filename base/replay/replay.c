@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a graph stream to the engine; at its end which rank is blocked, in which call, and by which. */
+/* From a graph stream to the engine; at its end which rank is blocked, in which call, and by
+ * which. */
 #include "replay.h"
 
 enum { NAMED = 16 };		/* more are only counted */
@@ -37,8 +38,8 @@ name_one(const struct engine *e, uint32_t location)
 	}
 	if (op->act == ACT_COLLECTIVE || op->act == ACT_WAIT_COLLECTIVE) {
 		if (op->link == NONE)
-			snprintf(what, sizeof what, "for members of communicator %u that never call it",
-			    row->comm);
+			snprintf(what, sizeof what, "for members of communicator %u that never "
+			    "call it", row->comm);
 		else
 			name_missing(e, &e->instances[op->link], what, sizeof what);
 	} else {
@@ -47,12 +48,15 @@ name_one(const struct engine *e, uint32_t location)
 		if (op->link != NONE) {
 			const struct flight *f = &e->flights[op->link];
 
-			peer = (int32_t)e->runners[f->source == location ? f->target : f->source].rank;
+			peer = (int32_t)e->runners[f->source == location ? f->target :
+			    f->source].rank;
 			snprintf(what, sizeof what, "for rank %d, tag %d", peer, row->tag);
 		} else if (peer >= 0)
-			snprintf(what, sizeof what, "for rank %d, tag %d, and has no match", peer, row->tag);
+			snprintf(what, sizeof what, "for rank %d, tag %d, and has no match", peer,
+			    row->tag);
 		else
-			snprintf(what, sizeof what, "for anybody, tag %d, and has no match", row->tag);
+			snprintf(what, sizeof what, "for anybody, tag %d, and has no match",
+			    row->tag);
 	}
 	note("rank %u is blocked in %s, row %llu, %s", r->rank, call_name(call),
 	    (unsigned long long)r->seq, what);
@@ -98,7 +102,8 @@ replay_take(struct replay *r, const struct message *message)
 		e->scales = r->opt.scales.count > 0 ? &r->opt.scales : NULL;
 		break;
 	case GRAPH_CALLS: taken = lanes_add(e, g->in, message, &g->calls); break;
-	case GRAPH_MESSAGES: case GRAPH_PROBES: taken = lanes_messages(e, g->in, message, &g->edges); break;
+	case GRAPH_MESSAGES: case GRAPH_PROBES: taken = lanes_messages(e, g->in, message,
+	    &g->edges); break;
 	case GRAPH_COLLECTIVES: taken = lanes_collectives(e, g->in, message, &g->edges); break;
 	case GRAPH_SETTLED: case GRAPH_SYNC:
 		taken = lanes_settle(e, g->in, message, g->seqs);

@@ -35,7 +35,8 @@ struct replay {
 void replay_open(struct replay *replay);
 /* Takes a message, and simulates as far as all edges are known. */
 enum graph_item replay_take(struct replay *replay, const struct message *message);
-/* The stream has ended: simulates the rest. A run that blocks ends the tool, but for opt.partial. */
+/* The stream has ended: simulates the rest. A run that blocks ends the tool, but for
+ * opt.partial. */
 void replay_end(struct replay *replay);
 /* When a location has finished; if it is blocked, since when it is. */
 int64_t finish_ns(const struct runner *runner);

@@ -38,7 +38,8 @@ transfer_begin(struct engine *e)
 		const struct node *node = &m->nodes[m->node_of[r]];
 		int64_t in = node->memory_in, out = node->memory_out;
 
-		/* Dimemas never clears the flag of its tasks that says half duplex: a message takes a pair. */
+		/* Dimemas never clears the flag of its tasks that says half duplex: a message takes
+		 * a pair. */
 		port_begin(&e->memory_links[r], in == 0 || (out > 0 && out < in) ? out : in, 0);
 	}
 	free(used);
@@ -112,7 +113,8 @@ flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t byt
 	costs = costs_of(e, f);
 	/* A table holds all of the way, latency included. */
 	if (costs != NULL && costs->travel.told)
-		f->wire_ns = by_size_ns(&costs->travel, (double)bytes) - latency_ns(e, f->source, f->target);
+		f->wire_ns = by_size_ns(&costs->travel, (double)bytes) - latency_ns(e, f->source,
+		    f->target);
 	if (f->wire_ns < 0)
 		f->wire_ns = 0;
 	if (e->held_ns != NULL)
@@ -125,7 +127,8 @@ bus_of(const struct engine *e, const struct flight *f)
 {
 	uint32_t node = e->node_of[f->source];
 
-	return f->wire == WIRE_MEMORY ? &e->memory_buses[node] : &e->buses[e->machine->nodes[node].island];
+	return f->wire == WIRE_MEMORY ? &e->memory_buses[node] :
+	    &e->buses[e->machine->nodes[node].island];
 }
 
 /*
@@ -142,9 +145,11 @@ way_ns(const struct engine *e, uint32_t who)
 
 	if (costs == NULL || !costs->works)
 		return f->wire_ns;
-	due_ns = f->flags & MESSAGE_RENDEZVOUS && f->posted_ns > f->sent_ns ? f->posted_ns : f->sent_ns;
+	due_ns = f->flags & MESSAGE_RENDEZVOUS && f->posted_ns > f->sent_ns ? f->posted_ns :
+	    f->sent_ns;
 	ns = f->wire_ns - (e->now_ns - due_ns);
-	return ns > e->held_ns[who] - flight_latency_ns(e, f) ? ns : e->held_ns[who] - flight_latency_ns(e, f);
+	return ns > e->held_ns[who] - flight_latency_ns(e, f) ? ns : e->held_ns[who] -
+	    flight_latency_ns(e, f);
 }
 
 /* All is there: the data moves. A connection is free again while what it carried is in flight. */
@@ -163,7 +168,8 @@ ride(struct engine *e, uint32_t who)
 	if (e->machine->loggp) {	/* links and bus are free again while it is in flight */
 		events_add(&e->events, ns > 0 ? e->now_ns + ns : e->now_ns, EVENT_RELEASE, who);
 		ns += flight_latency_ns(e, f);
-	} else if (f->wire == WIRE_CONNECTION && e->machine->connections[f->connection].flight_ns > 0) {
+	} else if (f->wire == WIRE_CONNECTION &&
+	    e->machine->connections[f->connection].flight_ns > 0) {
 		events_add(&e->events, e->now_ns + ns, EVENT_RELEASE, who);
 		ns += e->machine->connections[f->connection].flight_ns;
 	}
@@ -235,7 +241,8 @@ transfer_start(struct engine *e, uint32_t link, double at_ns)
 	const struct flight *f = &e->flights[link];
 
 	if (e->explains)
-		e->trails[link].due_ns = e->trails[link].linked_ns = e->trails[link].start_ns = at_ns;
+		e->trails[link].due_ns = e->trails[link].linked_ns = e->trails[link].start_ns =
+		    at_ns;
 	if (e->contended)
 		transfer_try(e, link);
 	else {
@@ -250,11 +257,12 @@ transfer_start(struct engine *e, uint32_t link, double at_ns)
 static void
 start_operation(struct engine *e, uint32_t instance)
 {
-	events_add(&e->events, e->now_ns + collective_cost(e, &e->instances[instance]).ns, EVENT_INSTANCE,
-	    instance);
+	events_add(&e->events, e->now_ns + collective_cost(e, &e->instances[instance]).ns,
+	    EVENT_INSTANCE, instance);
 }
 
-/* The first in the queue gets its bus, or where it is a collective all of them when none is in use. */
+/* The first in the queue gets its bus, or where it is a collective all of them when none is in
+ * use. */
 static void
 bus_next(struct engine *e, struct resource *bus)
 {

@@ -32,7 +32,8 @@ meet(struct lost_ends *mine, struct lost_ends *others, bool is_send, const struc
 		*other = others->items[i];
 		if (!fits(is_send ? end : other, is_send ? other : end))
 			continue;
-		memmove(others->items + i, others->items + i + 1, (--others->count - i) * sizeof *other);
+		memmove(others->items + i, others->items + i + 1,
+		    (--others->count - i) * sizeof *other);
 		return true;
 	}
 	mine->items = grow(mine->items, &mine->capacity, mine->count + 1, sizeof *mine->items);
@@ -65,8 +66,8 @@ lost_post(struct engine *e, uint32_t id)
 	const struct runner *r = &e->runners[id];
 	const struct replay_row *row = row_at(e, id, r->part);
 	int32_t source = world_rank(e->known, row->comm, (int32_t)r->rank, row->peer);
-	struct lost send, post = { r->now_ns, source < 0 ? NONE : (uint32_t)source, r->rank, row->comm,
-	    row->tag, NONE };
+	struct lost send, post = { r->now_ns, source < 0 ? NONE : (uint32_t)source, r->rank,
+	    row->comm, row->tag, NONE };
 
 	if (source < 0 && row->peer != ANY_PEER)
 		return;

@@ -126,7 +126,8 @@ payer_here(struct engine *e, uint32_t runner, bool waits)
 	uint64_t seq = e->runners[runner].part;
 	const struct op *op = op_at(e, runner, seq);
 	const struct replay_row *row = row_at(e, runner, seq);
-	struct payer_slot key = { { row->site, row->comm, NO_NODE, NO_NODE, row->call, waits }, 0 }, *slot;
+	struct payer_slot key = { { row->site, row->comm, NO_NODE, NO_NODE, row->call, waits }, 0 },
+	    *slot;
 
 	if (!m->pays)
 		return NO_PAYER;
@@ -141,7 +142,8 @@ payer_here(struct engine *e, uint32_t runner, bool waits)
 	}
 	slot = payers_add(m->payer_table, &key);
 	if (slot->number == 0) {
-		m->payers = grow(m->payers, &m->payer_capacity, m->payer_count + 1, sizeof *m->payers);
+		m->payers = grow(m->payers, &m->payer_capacity, m->payer_count + 1,
+		    sizeof *m->payers);
 		m->payers[m->payer_count] = key.payer;
 		slot->number = (uint32_t)m->payer_count++;
 	}

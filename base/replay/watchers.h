@@ -26,9 +26,11 @@ enum { SENT, POSTED, ARRIVED, MESSAGE_TIMES };
 struct watcher {		/* who looks on; any may be NULL */
 	void *context;
 	void (*add)(void *context, uint32_t to, const struct cost *cost, uint32_t payer);
-	void (*set)(void *context, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer);
+	void (*set)(void *context, uint32_t to, uint32_t from, const struct cost *cost,
+	    uint32_t payer);
 	void (*max)(void *context, uint32_t to, uint32_t from, uint32_t payer);
-	void (*sync)(void *context, uint32_t at);	/* all clocks are at this time, and nothing is in flight */
+	/* all clocks are at this time, and nothing is in flight */
+	void (*sync)(void *context, uint32_t at);
 };
 
 struct marks {
@@ -50,16 +52,19 @@ struct marks {
 	const char *broken;		/* why the times are no sums and maxima; NULL: they are */
 };
 
-void marks_begin(struct engine *engine, struct marks *marks, const struct watcher *watchers, size_t count);
+void marks_begin(struct engine *engine, struct marks *marks, const struct watcher *watchers,
+    size_t count);
 void mark_add(struct engine *engine, uint32_t to, const struct cost *cost, uint32_t payer);
-void mark_set(struct engine *engine, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer);
+void mark_set(struct engine *engine, uint32_t to, uint32_t from, const struct cost *cost,
+    uint32_t payer);
 void mark_max(struct engine *engine, uint32_t to, uint32_t from, uint32_t payer);
 void mark_sync(struct engine *engine, uint32_t at);
 uint32_t message_time(struct engine *engine, uint32_t flight, int which);
 uint32_t last_time(struct engine *engine, uint32_t instance);	/* of the last to come */
 uint32_t member_time(struct engine *engine, uint32_t instance, uint32_t member);
 struct weight *message_weight(struct engine *engine, uint32_t flight);
-/* These do nothing where nobody looks on: the runner goes on no sooner than the message is so far; it computes. */
+/* These do nothing where nobody looks on: the runner goes on no sooner than the message is so far;
+ * it computes. */
 void mark_message(struct engine *engine, uint32_t runner, uint32_t flight, int when);
 void mark_spent(struct engine *engine, uint32_t runner, double ns);
 /* For what the runner does now, and whether it waits there for others. */

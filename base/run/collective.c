@@ -78,7 +78,8 @@ collective_ranks(const struct definitions *d, const struct member *members, uint
 		for (int32_t r = 0; r < c->size; r++) {
 			struct place wanted = { .rank = c->members[r] };
 
-			if ((found = bsearch(&wanted, places, count, sizeof *places, by_rank)) != NULL)
+			if ((found = bsearch(&wanted, places, count, sizeof *places,
+			    by_rank)) != NULL)
 				ranks[found->member] = r;
 		}
 	}
@@ -227,7 +228,8 @@ collective_waits(struct definitions *definitions, const struct member *members, 
 static void
 begin_group(struct needs *needs, bool chained)
 {
-	needs->groups = grow(needs->groups, &needs->capacity, needs->count + 1, sizeof *needs->groups);
+	needs->groups = grow(needs->groups, &needs->capacity, needs->count + 1,
+	    sizeof *needs->groups);
 	needs->groups[needs->count++] = (struct need){ (uint32_t)needs->source_count, 0,
 	    (uint32_t)needs->dependent_count, 0, chained };
 }

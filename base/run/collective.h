@@ -16,9 +16,10 @@ struct member {
 };
 
 /*
- * Calls on files are collective, but nothing says that a rank waits for another there: some libraries and ways of access let
- * each go when it is done. So they hold up no rank if one left before the last entered. Of those that start requests, only a
- * completion that lasts until then can tell.
+ * Calls on files are collective, but nothing says that a rank waits for another there: some
+ * libraries and ways of access let each go when it is done. So they hold up no rank if one left
+ * before the last entered. Of those that start requests, only a completion that lasts until then
+ * can tell.
  */
 bool collective_holds(const struct member *members, uint32_t count);
 

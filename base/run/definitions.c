@@ -66,8 +66,8 @@ take_location(struct definitions *d, struct reader *in, const struct message *me
 {
 	int64_t location, rank, thread;
 
-	if (body_int(in, message, "location", d->ranks, (int64_t)d->location_count - 1, &location) < 0 ||
-	    body_int(in, message, "rank", 0, d->ranks - 1, &rank) < 0 ||
+	if (body_int(in, message, "location", d->ranks, (int64_t)d->location_count - 1,
+	    &location) < 0 || body_int(in, message, "rank", 0, d->ranks - 1, &rank) < 0 ||
 	    body_int(in, message, "thread", 1, UINT32_MAX, &thread) < 0)
 		return -1;
 	d->location_rank[location] = (int32_t)rank;
@@ -76,8 +76,8 @@ take_location(struct definitions *d, struct reader *in, const struct message *me
 }
 
 static int32_t *
-members(struct definitions *d, struct reader *in, const struct message *message, const char *size_key,
-    const char *key, int32_t *size)
+members(struct definitions *d, struct reader *in, const struct message *message,
+    const char *size_key, const char *key, int32_t *size)
 {
 	static const struct column_type type = { 4, true, true, 0 };
 	int32_t *ranks;
@@ -142,7 +142,8 @@ take_neighbours(struct definitions *d, struct reader *in, const struct message *
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (of->sources[i] < -2 || of->sources[i] >= comm->size)
-			return reader_fail(in, message->offset, "neighbours: sources is out of range");
+			return reader_fail(in, message->offset,
+			    "neighbours: sources is out of range");
 	return 1;
 }
 
@@ -160,17 +161,20 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 	if ((comm.members = members(d, in, message, "size", "members", &comm.size)) == NULL)
 		return -1;
 	if (body_get(message, "remote_size") != NULL &&
-	    (comm.remote = members(d, in, message, "remote_size", "remote", &comm.remote_size)) == NULL)
+	    (comm.remote = members(d, in, message, "remote_size", "remote",
+	    &comm.remote_size)) == NULL)
 		return -1;
 	if ((type = body_string(message, "type")) != NULL)
 		comm.is_world = strcmp(type, "world") == 0;
 	free(type);
-	comm.outside = count_outside(comm.members, comm.size) + count_outside(comm.remote, comm.remote_size);
+	comm.outside = count_outside(comm.members, comm.size) + count_outside(comm.remote,
+	    comm.remote_size);
 	if (comm.remote_size > 0) {
 		comm.in_members = zalloc((size_t)d->ranks / 8 + 1, 1);
 		for (int32_t i = 0; i < comm.size; i++)
 			if (comm.members[i] >= 0)
-				comm.in_members[comm.members[i] / 8] |= (uint8_t)(1u << comm.members[i] % 8);
+				comm.in_members[comm.members[i] /
+				    8] |= (uint8_t)(1u << comm.members[i] % 8);
 	}
 	d->comms = grow(d->comms, &d->comm_capacity, (size_t)number + 1, sizeof *d->comms);
 	while (d->comm_count <= number)
@@ -241,7 +245,8 @@ take_inlined(struct site *site, const struct message *message)
 		it->function = need(strndup(name->via.str.ptr, name->via.str.size));
 		if (file != NULL && file->type == MSGPACK_OBJECT_STR && file->via.str.size > 0)
 			it->file = need(strndup(file->via.str.ptr, file->via.str.size));
-		if (line != NULL && line->type == MSGPACK_OBJECT_POSITIVE_INTEGER && line->via.u64 <= INT32_MAX)
+		if (line != NULL && line->type == MSGPACK_OBJECT_POSITIVE_INTEGER &&
+		    line->via.u64 <= INT32_MAX)
 			it->line = (int32_t)line->via.u64;
 	}
 }
@@ -316,9 +321,12 @@ take_poll_gaps(struct definitions *d, struct reader *in, const struct message *m
 
 	if (poll_gaps_read(&gaps, in, message) < 0)
 		return -1;
-	if (d->poll_gaps_count > 0 && poll_gaps_order(&d->poll_gaps[d->poll_gaps_count - 1], &gaps) >= 0)
-		return reader_fail(in, message->offset, "poll_gaps: not in order of locations and sites");
-	d->poll_gaps = grow(d->poll_gaps, &d->poll_gaps_capacity, d->poll_gaps_count + 1, sizeof *d->poll_gaps);
+	if (d->poll_gaps_count > 0 && poll_gaps_order(&d->poll_gaps[d->poll_gaps_count - 1],
+	    &gaps) >= 0)
+		return reader_fail(in, message->offset, "poll_gaps: not in order of locations and "
+		    "sites");
+	d->poll_gaps = grow(d->poll_gaps, &d->poll_gaps_capacity, d->poll_gaps_count + 1,
+	    sizeof *d->poll_gaps);
 	d->poll_gaps[d->poll_gaps_count++] = gaps;
 	return 1;
 }
@@ -364,7 +372,8 @@ take_spawned(struct definitions *d, struct reader *in, const struct message *mes
 			d->begins[r].location = UINT32_MAX;
 	}
 	for (size_t i = 0; got > 0 && i < count; i++)
-		if (ranks[i] >= (uint32_t)d->ranks || (int32_t)ranks[i] == d->location_rank[location])
+		if (ranks[i] >= (uint32_t)d->ranks ||
+		    (int32_t)ranks[i] == d->location_rank[location])
 			got = reader_fail(in, message->offset, "spawned: ranks is out of range");
 		else
 			d->begins[ranks[i]] = begin;
@@ -381,8 +390,8 @@ check_location(struct definitions *d, struct reader *in, const struct message *m
 	if (body_int(in, message, "location", 0, (int64_t)d->location_count - 1, &location) < 0)
 		return -1;
 	if (d->location_rank[location] < 0)
-		return reader_fail(in, message->offset, "%s: location %d is not defined", message->kind,
-		    (int)location);
+		return reader_fail(in, message->offset, "%s: location %d is not defined",
+		    message->kind, (int)location);
 	return 0;
 }
 
@@ -421,8 +430,8 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i].kind)) {
 			if (kinds[i].needs_run && definitions->ranks == 0)
-				return reader_fail(in, message->offset, "%s before the message of kind run",
-				    message->kind);
+				return reader_fail(in, message->offset,
+				    "%s before the message of kind run", message->kind);
 			return kinds[i].take != NULL ? kinds[i].take(definitions, in, message) : 0;
 		}
 	return 0;
@@ -432,7 +441,8 @@ bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site", "environment", "load", "polls", "poll_gaps", "unended" };
+		"neighbours", "module", "site", "environment", "load", "polls", "poll_gaps",
+		"unended" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i]))
@@ -452,7 +462,8 @@ world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, i
 	c = &definitions->comms[comm];
 	if (c->remote_size == 0)
 		return peer >= c->size ? -1 : c->members == NULL ? peer : c->members[peer];
-	if (rank >= 0 && (c->in_members[rank / 8] >> rank % 8 & 1))	/* peers are in the other group */
+	/* peers are in the other group */
+	if (rank >= 0 && (c->in_members[rank / 8] >> rank % 8 & 1))
 		return peer < c->remote_size ? c->remote[peer] : -1;
 	return peer < c->size ? c->members[peer] : -1;
 }

@@ -9,9 +9,11 @@
 
 struct communicator {
 	int32_t size, remote_size;	/* 0: not defined; remote_size 0: no intercommunicator */
-	int32_t *members, *remote;	/* world ranks, -1 unknown, -2 outside; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
+	/* world ranks, -1 unknown, -2 outside; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
+	int32_t *members, *remote;
 	uint8_t *in_members;		/* a bit for each world rank; intercommunicators only */
-	int32_t outside;		/* members, of both groups, that are not in MPI_COMM_WORLD */
+	/* members, of both groups, that are not in MPI_COMM_WORLD */
+	int32_t outside;
 	bool is_world;			/* one of several MPI_COMM_WORLDs */
 	struct neighbours {
 		int32_t *sources;	/* ranks of the communicator, -2 none; NULL: not known */
@@ -32,7 +34,8 @@ struct site {
 	char *function, *file;		/* of the call; each NULL: not known */
 	struct inlined *inlined;	/* functions into which it is inlined, innermost first */
 	size_t inlined_count;
-	uint32_t *stack, depth;		/* sites of its frames, the call itself first; NULL: a place */
+	/* sites of its frames, the call itself first; NULL: a place */
+	uint32_t *stack, depth;
 	bool defined;
 };
 
@@ -50,7 +53,8 @@ struct definitions {
 	struct headline headline;	/* program, hosts, date */
 	int32_t *location_rank;		/* by location; -1 until defined */
 	uint32_t *location_thread;
-	struct beginning *begins;	/* by rank, location UINT32_MAX: it was not spawned; NULL: none was, or not yet */
+	/* by rank, location UINT32_MAX: it was not spawned; NULL: none was, or not yet */
+	struct beginning *begins;
 	struct communicator *comms;
 	size_t comm_count, comm_capacity;
 	struct site *sites;
@@ -75,21 +79,25 @@ int definitions_take(struct definitions *definitions, struct reader *in,
 static inline const struct beginning *
 beginning_of(const struct definitions *definitions, uint32_t location)
 {
-	const int32_t rank = definitions->begins != NULL ? definitions->location_rank[location] : -1;
+	const int32_t rank = definitions->begins != NULL ? definitions->location_rank[location] :
+	    -1;
 
-	return rank < 0 || definitions->begins[rank].location == UINT32_MAX ? NULL : &definitions->begins[rank];
+	return rank < 0 || definitions->begins[rank].location == UINT32_MAX ? NULL :
+	    &definitions->begins[rank];
 }
 
 /* Is it of a kind at the head of a trace, including names of calls? */
 bool is_definition(const struct message *message);
 
 /* The world rank of PEER in COMM as RANK sees it; -1 if not known. */
-int32_t world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, int32_t peer);
+int32_t world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank,
+    int32_t peer);
 
 /*
  * "MPI_Send at function (file:line)", "... at function (module+0xoffset)" without lines,
  * "... at module+0xoffset" without names, or "" for an unknown site; cut to SIZE.
  */
-const char *site_text(const struct definitions *definitions, uint32_t site, char *text, size_t size);
+const char *site_text(const struct definitions *definitions, uint32_t site, char *text,
+    size_t size);
 
 #endif

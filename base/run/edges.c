@@ -52,8 +52,8 @@ check_ends(struct reader *in, const struct message *message, const struct window
 	for (size_t i = 0; i < count; i++)
 		if (location[i] >= window->locations ||
 		    (!window->partial && !window->shared && !is_there(window, location[i], seq[i])))
-			return reader_fail(in, message->offset, "%s: row %llu of location %u is not there",
-			    message->kind, (unsigned long long)seq[i], location[i]);
+			return reader_fail(in, message->offset, "%s: row %llu of location %u is "
+			    "not there", message->kind, (unsigned long long)seq[i], location[i]);
 	return 0;
 }
 
@@ -99,7 +99,8 @@ collectives_read(struct edge_block *edges, struct reader *in, const struct messa
 	for (size_t i = 0; i < instances; i++) {
 		members += edges->size[i];
 		if (edges->size[i] == 0)
-			return reader_fail(in, message->offset, "collectives: an instance without members");
+			return reader_fail(in, message->offset, "collectives: an instance without "
+			    "members");
 	}
 	if (members != n)
 		return reader_fail(in, message->offset, "collectives: sizes and members differ");
@@ -114,5 +115,6 @@ seqs_read(uint64_t *seqs, struct reader *in, const struct message *message,
 
 	if (body_int(in, message, "count", window->locations, window->locations, &count) < 0)
 		return -1;
-	return body_column(in, message, "seq", seq_type, window->locations, window->locations, seqs);
+	return body_column(in, message, "seq", seq_type, window->locations, window->locations,
+	    seqs);
 }

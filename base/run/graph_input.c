@@ -27,7 +27,8 @@ read_calls(struct graph_input *graph, const struct message *message)
 	int64_t location;
 
 	if (graph->keeps != NULL) {
-		if (body_int(graph->in, message, "location", 0, graph->known.location_count - 1, &location) < 0)
+		if (body_int(graph->in, message, "location", 0, graph->known.location_count - 1,
+		    &location) < 0)
 			return GRAPH_BAD;
 		if (!graph->keeps[location])
 			return GRAPH_NOT_KEPT;

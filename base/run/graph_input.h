@@ -10,8 +10,9 @@
  *		case GRAPH_MESSAGES: ...	the ends of each message are in g.edges
  *
  * On GRAPH_RUN, a tool may limit the window (window_limit), declare that it begins in the middle
- * (window.partial), and choose the locations whose rows it keeps (keeps, window.shared). A tool that reads a
- * part of a file calls graph_define for each message, and graph_rows for those that the part needs.
+ * (window.partial), and choose the locations whose rows it keeps (keeps, window.shared). A tool
+ * that reads a part of a file calls graph_define for each message, and graph_rows for those that
+ * the part needs.
  *
  * Memory: the rows that the tool has not dropped from the window, and one block of edges.
  */
@@ -30,13 +31,16 @@ enum graph_item {
 	GRAPH_NOT_KEPT,		/* rows of a location that the tool does not keep */
 	GRAPH_MESSAGES,		/* edges: source, send, target, receive; count of them */
 	GRAPH_PROBES,		/* the same; receive is a probe that saw the message */
-	GRAPH_COLLECTIVES,	/* edges: size of each of the instances; location and seq of each member */
+	/* edges: size of each of the instances; location and seq of each member */
+	GRAPH_COLLECTIVES,
 	GRAPH_SETTLED,		/* seqs: no later message refers to rows before these */
-	GRAPH_SYNC,		/* seqs: the row of each location in a global synchronisation point */
+	/* seqs: the row of each location in a global synchronisation point */
+	GRAPH_SYNC,
 };
 
 struct graph_input {
-	size_t row_bytes;	/* of the window's rows; 0: the tool keeps rows itself, and checks ends of edges */
+	/* of the window's rows; 0: the tool keeps rows itself, and checks ends of edges */
+	size_t row_bytes;
 	bool *keeps;		/* by location; NULL: the rows of all locations are read */
 	struct reader *in;
 	struct definitions known;

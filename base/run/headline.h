@@ -26,7 +26,8 @@ struct headline {
 	char *unended;		/* how the run did not end; NULL: it ended */
 	int64_t open_ns;	/* of all threads in calls that did not return */
 	int32_t ranks;
-	int32_t ranks_told, ranks_died;	/* messages of kind rank, and how many of them say that it did not end */
+	/* messages of kind rank, and how many of them say that it did not end */
+	int32_t ranks_told, ranks_died;
 	int64_t clock_error_ns;		/* the largest bound of a rank's; -1: not known */
 	struct host *hosts;	/* in order of their first rank */
 	size_t host_count, host_capacity;

@@ -10,7 +10,8 @@
 struct load {
 	char *host;
 	int64_t ranks, cores, threads;
-	int64_t elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns;	/* others_ns -1: not known */
+	/* others_ns -1: not known */
+	int64_t elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns;
 };
 
 struct load_shares {

@@ -23,7 +23,8 @@ lane_of_thread(struct off_lanes *lanes, uint32_t location, uint32_t worker)
 		if (l->of[i].worker == worker)
 			return &l->of[i];
 	l->of = grow(l->of, &l->capacity, l->count + 1, sizeof *l->of);
-	l->of[l->count] = (struct off_lane){ .worker = worker, .from_ns = INT64_MAX, .until_ns = INT64_MIN };
+	l->of[l->count] = (struct off_lane){ .worker = worker, .from_ns = INT64_MAX,
+	    .until_ns = INT64_MIN };
 	return &l->of[l->count++];
 }
 
@@ -34,15 +35,16 @@ off_add(struct off_lanes *lanes, const struct samples *block)
 	int64_t last_ns;
 
 	if (lane->begin > lane->end / 2 && lane->end + block->count > lane->capacity) {
-		memmove(lane->at, lane->at + lane->begin, (lane->end - lane->begin) * sizeof *lane->at);
+		memmove(lane->at, lane->at + lane->begin,
+		    (lane->end - lane->begin) * sizeof *lane->at);
 		lane->end -= lane->begin;
 		lane->begin = 0;
 	}
 	lane->at = grow(lane->at, &lane->capacity, lane->end + block->count, sizeof *lane->at);
 	last_ns = lane->end > lane->begin ? lane->at[lane->end - 1].to_ns : INT64_MIN;
 	for (size_t i = 0; i < block->count; i++) {
-		struct off_span span = { block->time_ns[i], block->end_ns[i], block->on_core_ns[i], block->site[i],
-		    block->callers[i], block->reason[i] };
+		struct off_span span = { block->time_ns[i], block->end_ns[i], block->on_core_ns[i],
+		    block->site[i], block->callers[i], block->reason[i] };
 
 		if (span.from_ns < last_ns)	/* of a damaged stream */
 			span.from_ns = last_ns;
@@ -102,11 +104,13 @@ core_time(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 		return time;
 	}
 	seen_ns = end_ns - begin_ns;
-	for (size_t i = off_from(lane, begin_ns); i < lane->end && lane->at[i].from_ns < end_ns; i++) {
+	for (size_t i = off_from(lane, begin_ns); i < lane->end && lane->at[i].from_ns < end_ns;
+	    i++) {
 		const struct off_span *span = &lane->at[i];
 		const int64_t ns = earlier(span->to_ns, end_ns) - later(span->from_ns, begin_ns);
 		const int64_t on_ns = span->on_core_ns == 0 ? 0 :
-		    (int64_t)(__extension__ (__int128)span->on_core_ns * ns / (span->to_ns - span->from_ns));
+		    (int64_t)(__extension__ (__int128)span->on_core_ns * ns / (span->to_ns -
+		    span->from_ns));
 
 		time.on_ns += on_ns;
 		time.off_ns[span->reason] += ns - on_ns;
@@ -152,8 +156,8 @@ add_edges(struct core_edges *edges, int64_t from_ns, int64_t to_ns)
 }
 
 void
-core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t location, int64_t from_ns,
-    int64_t to_ns)
+core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t location,
+    int64_t from_ns, int64_t to_ns)
 {
 	for (size_t l = 0; location < lanes->count && l < lanes->at[location].count; l++) {
 		const struct off_lane *lane = &lanes->at[location].of[l];
@@ -162,7 +166,8 @@ core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t
 
 		if (lane->clock)
 			continue;
-		for (size_t i = off_from(lane, on_ns); i < lane->end && lane->at[i].from_ns < end_ns; i++) {
+		for (size_t i = off_from(lane, on_ns); i < lane->end &&
+		    lane->at[i].from_ns < end_ns; i++) {
 			add_edges(edges, on_ns, lane->at[i].from_ns);
 			on_ns = lane->at[i].to_ns;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When threads were not on a core, kept while it is needed: intervals by location, of its own thread and of the
- * workers that go with it. In a stream they precede the calls before which they began (trace.5, SAMPLES).
- * Memory: 48 bytes an interval. Memory errors end the tool.
+ * When threads were not on a core, kept while it is needed: intervals by location, of its own
+ * thread and of the workers that go with it. In a stream they precede the calls before which they
+ * began (trace.5, SAMPLES). Memory: 48 bytes an interval. Memory errors end the tool.
  */
 #ifndef OFF_CORE_H
 #define OFF_CORE_H
@@ -15,7 +15,8 @@ enum { OFF_REASONS = OFF_UNKNOWN + 1 };
 extern const char *const off_names[OFF_REASONS];
 
 struct off_span {
-	int64_t from_ns, to_ns, on_core_ns;	/* on_core_ns: by the thread's own clock, in between */
+	/* on_core_ns: by the thread's own clock, in between */
+	int64_t from_ns, to_ns, on_core_ns;
 	uint32_t site, callers;			/* where it left its core; 0: not known */
 	enum off_reason reason;
 };
@@ -44,7 +45,8 @@ struct core_time {
 
 void off_add(struct off_lanes *lanes, const struct samples *block);
 /* A thread of the location; NULL: nothing is known of it. */
-const struct off_lane *off_lane_of(const struct off_lanes *lanes, uint32_t location, uint32_t worker);
+const struct off_lane *off_lane_of(const struct off_lanes *lanes, uint32_t location,
+    uint32_t worker);
 struct core_time core_time(const struct off_lane *lane, int64_t from_ns, int64_t to_ns);
 void core_time_add(struct core_time *sum, const struct core_time *more);
 /* The first span that ends after the instant. */
@@ -52,7 +54,8 @@ size_t off_from(const struct off_lane *lane, int64_t ns);
 /* Drops what ended before the instant. */
 void off_forget(struct off_lanes *lanes, uint32_t location, int64_t before_ns);
 
-/* Instants at which a thread comes to a core, and leaves it, from all lanes of the locations that are counted. */
+/* Instants at which a thread comes to a core, and leaves it, from all lanes of the locations that
+ * are counted. */
 struct core_edges {
 	struct core_edge {
 		int64_t at_ns;
@@ -61,8 +64,8 @@ struct core_edges {
 	size_t count, capacity;
 };
 /* Adds those of all threads of the location from FROM to TO. */
-void core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t location, int64_t from_ns,
-    int64_t to_ns);
+void core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t location,
+    int64_t from_ns, int64_t to_ns);
 /* The time of all threads on cores, and that in which one alone was. EDGES are empty then. */
 void core_edges_sum(struct core_edges *edges, int64_t *threads_ns, int64_t *alone_ns);
 

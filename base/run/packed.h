@@ -21,16 +21,18 @@ struct packed;
 struct packed *packed_new(uint32_t locations, size_t row_bytes, unsigned wide, size_t bytes);
 void packed_free(struct packed *packed);
 /* Appends rows of whole calls; the first is FIRST, the next row of the location. */
-void packed_add(struct packed *packed, uint32_t location, uint64_t first, const char *rows, size_t count);
+void packed_add(struct packed *packed, uint32_t location, uint64_t first, const char *rows,
+    size_t count);
 /* Forgets the rows before SEQ. */
 void packed_drop(struct packed *packed, uint32_t location, uint64_t seq);
 /* The first row that is still kept, or END. */
 uint64_t packed_first(const struct packed *packed, uint32_t location, uint64_t end);
 /*
- * A row, and the number of consecutive rows from it; NULL: not kept. CHANGES: for changing it. The rows
- * stay in place until LEAST_SLOTS / 2 others have been requested.
+ * A row, and the number of consecutive rows from it; NULL: not kept. CHANGES: for changing it. The
+ * rows stay in place until LEAST_SLOTS / 2 others have been requested.
  */
-void *packed_rows(struct packed *packed, uint32_t location, uint64_t seq, bool changes, size_t *left);
+void *packed_rows(struct packed *packed, uint32_t location, uint64_t seq, bool changes,
+    size_t *left);
 /* The chunk requested last stays unpacked, and its rows in place, until another is pinned. */
 void packed_pin(struct packed *packed);
 

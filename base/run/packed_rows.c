@@ -18,13 +18,15 @@ row_shape(size_t row_bytes, unsigned wide)
 	if (words > MOST_WORDS)
 		die("rows of %zu bytes: a fault of this program", row_bytes);
 	return (struct row_shape){ words, (2 * words + 7) / 8,
-	    1u << ENTER | 1u << LEAVE | ((1u << wide) - 1) << sizeof(struct row) / sizeof(uint64_t) };
+	    1u << ENTER | 1u << LEAVE | ((1u << wide) - 1) << sizeof(struct row) /
+	    sizeof(uint64_t) };
 }
 
 /*
- * A row is words of 8 bytes, and of each one field or two halves. Of each row is told which fields differ
- * from the row before, and of these the difference from the last value that was not 0, so that fields that only some
- * rows have stay small. A leave counts from its enter, an enter from the leave before.
+ * A row is words of 8 bytes, and of each one field or two halves. Of each row is told which fields
+ * differ from the row before, and of these the difference from the last value that was not 0, so
+ * that fields that only some rows have stay small. A leave counts from its enter, an enter from the
+ * leave before.
  */
 struct before {
 	uint64_t word[MOST_WORDS];
@@ -62,7 +64,8 @@ get_number(const uint8_t *from, uint64_t *value, uint64_t last)
 }
 
 static inline uint32_t
-changed_fields(const struct row_shape *shape, const uint64_t *word, const struct before *before, unsigned words)
+changed_fields(const struct row_shape *shape, const uint64_t *word, const struct before *before,
+    unsigned words)
 {
 	uint32_t changed = 0;
 
@@ -78,7 +81,8 @@ changed_fields(const struct row_shape *shape, const uint64_t *word, const struct
 
 /* How many bytes there are then at TO. Of a known number of WORDS the loops are unrolled. */
 static inline __attribute__((always_inline)) size_t
-pack_words(const struct row_shape *shape, uint8_t *to, const char *rows, size_t count, const unsigned words)
+pack_words(const struct row_shape *shape, uint8_t *to, const char *rows, size_t count,
+    const unsigned words)
 {
 	const uint8_t *begin = to;
 	struct before before = { 0 };
@@ -94,7 +98,8 @@ pack_words(const struct row_shape *shape, uint8_t *to, const char *rows, size_t 
 		to += shape->mark_bytes;
 		for (; changed != 0; changed &= changed - 1) {
 			const unsigned f = (unsigned)__builtin_ctz(changed), w = f / 2;
-			const uint64_t value = shape->wide >> w & 1 ? word[w] : (uint32_t)(word[w] >> 32 * (f % 2));
+			const uint64_t value = shape->wide >> w & 1 ? word[w] :
+			    (uint32_t)(word[w] >> 32 * (f % 2));
 
 			to = put_number(to, value, before.last[f]);
 			before.last[f] = value != 0 ? value : before.last[f];
@@ -107,7 +112,8 @@ pack_words(const struct row_shape *shape, uint8_t *to, const char *rows, size_t 
 
 /* The same backwards. */
 static inline __attribute__((always_inline)) void
-unpack_words(const struct row_shape *shape, const uint8_t *from, char *rows, size_t count, const unsigned words)
+unpack_words(const struct row_shape *shape, const uint8_t *from, char *rows, size_t count,
+    const unsigned words)
 {
 	struct before before = { 0 };
 
@@ -117,13 +123,15 @@ unpack_words(const struct row_shape *shape, const uint8_t *from, char *rows, siz
 		memcpy(&changed, from, shape->mark_bytes);
 		from += shape->mark_bytes;
 		for (; changed != 0; changed &= changed - 1) {
-			const unsigned f = (unsigned)__builtin_ctz(changed), w = f / 2, shift = 32 * (f % 2);
+			const unsigned f = (unsigned)__builtin_ctz(changed), w = f / 2,
+			    shift = 32 * (f % 2);
 			uint64_t value;
 
 			from = get_number(from, &value, before.last[f]);
 			before.last[f] = value != 0 ? value : before.last[f];
 			before.word[w] = shape->wide >> w & 1 ? value :
-			    (before.word[w] & ~((uint64_t)UINT32_MAX << shift)) | (value & UINT32_MAX) << shift;
+			    (before.word[w] & ~((uint64_t)UINT32_MAX << shift)) |
+			    (value & UINT32_MAX) << shift;
 		}
 		memcpy(row, before.word, words * sizeof(uint64_t));
 		before.last[2 * ENTER] = before.word[ENTER] + before.word[LEAVE];

@@ -6,7 +6,8 @@
 #include "../tool/tool.h"
 
 #define PLACE_HASH(p) mix((uint64_t)(p)->site << 1 | (p)->compute, (uint64_t)(p)->rank)
-#define PLACE_SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->compute == (b)->compute)
+#define PLACE_SAME(a, b) \
+	((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->compute == (b)->compute)
 #define PLACE_FREE(p) ((p)->rank < 0)
 #define PLACE_MAKE_FREE(p) ((p)->rank = -1)
 
@@ -37,7 +38,8 @@ by_time(const void *left, const void *right)
 		return a->ns > b->ns ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	return a->site != b->site ? (a->site < b->site ? -1 : 1) : (int)a->compute - (int)b->compute;
+	return a->site != b->site ? (a->site < b->site ? -1 : 1) : (int)a->compute -
+	    (int)b->compute;
 }
 
 struct place *

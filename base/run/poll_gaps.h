@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a thread sleeps between polls that find nothing, as the recorder has measured it: lp-trace(5), poll_gaps. */
+/* Whether a thread sleeps between polls that find nothing, as the recorder has measured it:
+ * lp-trace(5), poll_gaps. */
 #ifndef POLL_GAPS_H
 #define POLL_GAPS_H
 

@@ -12,7 +12,8 @@ struct reached {
 };
 
 /* Of COUNT locations. Bad input ends the tool. */
-void reached_read(struct reached *reached, struct reader *in, const struct message *message, uint32_t count);
+void reached_read(struct reached *reached, struct reader *in, const struct message *message,
+    uint32_t count);
 void reached_free(struct reached *reached);
 
 #endif

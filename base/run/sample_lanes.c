@@ -19,14 +19,16 @@ void
 lane_add(struct sample_lane *lane, const struct samples *block)
 {
 	if (lane->begin > lane->end / 2 && lane->end + block->count > lane->capacity) {
-		memmove(lane->at, lane->at + lane->begin, (lane->end - lane->begin) * sizeof *lane->at);
+		memmove(lane->at, lane->at + lane->begin,
+		    (lane->end - lane->begin) * sizeof *lane->at);
 		lane->seen -= lane->begin;
 		lane->end -= lane->begin;
 		lane->begin = 0;
 	}
 	lane->at = grow(lane->at, &lane->capacity, lane->end + block->count, sizeof *lane->at);
 	for (size_t i = 0; i < block->count; i++)
-		lane->at[lane->end++] = (struct sample){ block->time_ns[i], block->site[i], block->callers[i] };
+		lane->at[lane->end++] = (struct sample){ block->time_ns[i], block->site[i],
+		    block->callers[i] };
 }
 
 void

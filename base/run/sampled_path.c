@@ -58,10 +58,13 @@ function_times_fold(struct function_times *f)
 
 /* What is no function: by reason where switches tell it. SAMPLED_NS: what the functions have. */
 static int
-add_rest(struct function_times *f, struct reader *in, const struct message *message, int64_t sampled_ns)
+add_rest(struct function_times *f, struct reader *in, const struct message *message,
+    int64_t sampled_ns)
 {
-	static const char *const keys[] = { "blocked_ns", "preempted_ns", "not_sampled_ns", "on_core_ns" };
-	const char *const names[] = { off_names[OFF_BLOCKED], off_names[OFF_PREEMPTED], not_sampled, on_core_name };
+	static const char *const keys[] = { "blocked_ns", "preempted_ns", "not_sampled_ns",
+	    "on_core_ns" };
+	const char *const names[] = { off_names[OFF_BLOCKED], off_names[OFF_PREEMPTED], not_sampled,
+	    on_core_name };
 	const bool switched = body_get(message, "clock") != NULL;
 
 	for (int i = 0; i < 4; i++) {
@@ -106,7 +109,8 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 		got = 0;
 	for (size_t i = 0; i < n && got == 0; i++) {
 		const struct stack_frame frame = place_frame(known, site[i], text, sizeof text);
-		struct function_time one = { (char *)(uintptr_t)frame.name, (char *)(uintptr_t)frame.file, path[i], 0 };
+		struct function_time one = { (char *)(uintptr_t)frame.name,
+		    (char *)(uintptr_t)frame.file, path[i], 0 };
 
 		if (__builtin_mul_overflow(all[i], period_ns, &one.all_ns))
 			one.all_ns = INT64_MAX;

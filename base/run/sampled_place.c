@@ -19,11 +19,13 @@ static const struct {
 	{ "libiomp5.so", "(waiting for threads)" }, { "libtbb.so", "(waiting for threads)" },
 };
 
-/* Whose modules and headers nobody edits to make a program faster; others may have been built where /opt is. */
+/* Whose modules and headers nobody edits to make a program faster; others may have been built where
+ * /opt is. */
 static bool
 is_of_system(const char *path)
 {
-	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib", "/usr/include/", "[" };
+	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib", "/usr/include/", "["
+	    };
 
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
 		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
@@ -46,7 +48,8 @@ static struct stack_frame
 frame_of(const struct definitions *known, uint32_t site, size_t classes, char *text, size_t size)
 {
 	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
-	const char *module = s != NULL && s->module < known->module_count ? known->modules[s->module] : NULL;
+	const char *module = s != NULL && s->module < known->module_count ?
+	    known->modules[s->module] : NULL;
 
 	if (s == NULL)
 		return (struct stack_frame){ .name = "(unknown)" };
@@ -93,7 +96,8 @@ is_own(const struct definitions *known, uint32_t site)
 uint32_t
 own_place(const struct definitions *known, uint32_t site, uint32_t callers)
 {
-	const struct site *s = callers > 0 && callers < known->site_count ? &known->sites[callers] : NULL;
+	const struct site *s = callers > 0 && callers < known->site_count ? &known->sites[callers] :
+	    NULL;
 	const uint32_t *frames = s != NULL && s->stack != NULL ? s->stack : &callers;
 	const size_t count = s == NULL ? 0 : s->stack != NULL ? s->depth : 1;
 
@@ -114,8 +118,8 @@ own_frame(const struct definitions *known, uint32_t site, char *text, size_t siz
 	if (s != NULL && s->file != NULL && is_of_system(s->file))
 		for (size_t i = 0; i < s->inlined_count; i++)
 			if (s->inlined[i].file != NULL && !is_of_system(s->inlined[i].file))
-				return (struct stack_frame){ s->inlined[i].function, s->inlined[i].file,
-				    s->inlined[i].line };
+				return (struct stack_frame){ s->inlined[i].function,
+				    s->inlined[i].file, s->inlined[i].line };
 	return place_frame(known, site, text, size);
 }
 
@@ -130,7 +134,8 @@ sample_worth(int64_t period_ns, uint64_t samples, int64_t compute_ns)
 double
 sampled_error(uint64_t count, int64_t worth_ns, int64_t compute_ns)
 {
-	const double n = worth_ns > 0 ? (double)compute_ns / (double)worth_ns : 0, k = fmin((double)count, n);
+	const double n = worth_ns > 0 ? (double)compute_ns / (double)worth_ns : 0,
+	    k = fmin((double)count, n);
 
 	return (double)compute_ns * sqrt((k + 1) * (n - k + 1) / ((n + 2) * (n + 2) * (n + 3)));
 }

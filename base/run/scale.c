@@ -21,13 +21,15 @@ add_scale(struct scales *scales)
 {
 	struct scale *scale;
 
-	scales->items = grow(scales->items, &scales->capacity, scales->count + 1, sizeof *scales->items);
+	scales->items = grow(scales->items, &scales->capacity, scales->count + 1,
+	    sizeof *scales->items);
 	scale = &scales->items[scales->count++];
 	*scale = (struct scale){ .rank = -1, .number = -1, .factor = -1 };
 	return scale;
 }
 
-/* Cuts the first part off; a comma ends it where another part follows: names of C++ have commas, too. */
+/* Cuts the first part off; a comma ends it where another part follows: names of C++ have commas,
+ * too. */
 static char *
 next_part(char **rest)
 {
@@ -85,7 +87,8 @@ is_site(struct scale *scale, const struct definitions *known, uint32_t site)
 	if (site >= scale->known_sites) {
 		size_t before = scale->known_sites;
 
-		scale->site_matches = grow(scale->site_matches, &scale->known_sites, site + (size_t)1, 1);
+		scale->site_matches = grow(scale->site_matches, &scale->known_sites,
+		    site + (size_t)1, 1);
 		memset(scale->site_matches + before, 0, scale->known_sites - before);
 	}
 	if (scale->site_matches[site] == 0) {

@@ -17,7 +17,7 @@ struct scales { struct scale *items; size_t count, capacity; };
  */
 void scale_add(struct scales *scales, const char *text, int argc, char **argv, int *next);
 /* The factor of the computation before a call at SITE, or of that call: an index of call_name. */
-double scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank, uint16_t call,
-    uint32_t site, bool compute);
+double scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank,
+    uint16_t call, uint32_t site, bool compute);
 
 #endif

@@ -32,7 +32,8 @@ read_spans(const char *file, bool matched)
 		/* What a call nests is in its own row; further threads are no ranks. */
 		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
 			if (calls.call[i] != 0)
-				span_call(&run.spans[calls.location], calls.call[i], calls.enter_ns[i], calls.leave_ns[i]);
+				span_call(&run.spans[calls.location], calls.call[i],
+				    calls.enter_ns[i], calls.leave_ns[i]);
 	}
 	if (got < 0)
 		die_input(in);
@@ -71,7 +72,8 @@ scale_against(struct times *run, const struct times *smallest, bool weak)
 {
 	const double size = weak ? (double)run->ranks / smallest->ranks : 1;
 
-	run->computation_scaling = size * (double)smallest->of.useful_total_ns / (double)run->of.useful_total_ns;
+	run->computation_scaling = size * (double)smallest->of.useful_total_ns /
+	    (double)run->of.useful_total_ns;
 	run->speedup = size * (double)smallest->of.span_ns / (double)run->of.span_ns;
 	run->global = run->of.parallel * run->computation_scaling;
 }

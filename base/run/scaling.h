@@ -39,7 +39,8 @@ void sort_and_scale(struct times *runs, size_t count, bool weak);	/* smallest ru
 	{ "parallel", FIELD(type, in of.parallel), IN_FIXED(4, 9) }, \
 	{ "load_balance", FIELD(type, in of.load_balance), IN_FIXED(4, 9), .head = "load_bal" }, \
 	{ "communication", FIELD(type, in of.communication), IN_FIXED(4, 9), .head = "communic" }, \
-	{ "computation_scaling", FIELD(type, in computation_scaling), IN_FIXED(4, 9), .head = "comp_scal" }, \
+	{ "computation_scaling", FIELD(type, in computation_scaling), IN_FIXED(4, 9), \
+	    .head = "comp_scal" }, \
 	{ "global", FIELD(type, in global), IN_FIXED(4, 9) }
 
 #endif

@@ -36,8 +36,10 @@ make_folder(const char *folder)
 	if (errno != EEXIST || (open = opendir(folder)) == NULL)
 		die("%s: %s", folder, strerror(errno));
 	while ((entry = readdir(open)) != NULL)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && !is_shard_name(entry->d_name))
-			die("%s: holds %s: shards have a folder of their own", folder, entry->d_name);
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    !is_shard_name(entry->d_name))
+			die("%s: holds %s: shards have a folder of their own", folder,
+			    entry->d_name);
 	rewinddir(open);
 	while ((entry = readdir(open)) != NULL)
 		if (is_shard_name(entry->d_name) && unlinkat(dirfd(open), entry->d_name, 0) < 0)
@@ -87,7 +89,8 @@ shard_write(struct writer *out, const struct shard_plan *plan, uint32_t number, 
 }
 
 void
-shards_of_member(const struct team *team, int member, uint32_t count, uint32_t *first, uint32_t *end)
+shards_of_member(const struct team *team, int member, uint32_t count, uint32_t *first,
+    uint32_t *end)
 {
 	*first = (uint32_t)((uint64_t)count * (uint64_t)member / (uint64_t)team->size);
 	*end = (uint32_t)((uint64_t)count * (uint64_t)(member + 1) / (uint64_t)team->size);

@@ -21,9 +21,11 @@ void shards_prepare(const char *folder, const struct team *team);
 /* Opens the empty file of shard NUMBER; later errors name it. */
 int shard_create(const char *folder, uint32_t number);
 /* The shard's first message; DEFINED messages that all shards have follow. */
-void shard_write(struct writer *out, const struct shard_plan *plan, uint32_t number, uint64_t defined);
+void shard_write(struct writer *out, const struct shard_plan *plan, uint32_t number,
+    uint64_t defined);
 /* The shards of a member of the team are FIRST to before END. */
-void shards_of_member(const struct team *team, int member, uint32_t count, uint32_t *first, uint32_t *end);
+void shards_of_member(const struct team *team, int member, uint32_t count, uint32_t *first,
+    uint32_t *end);
 /* "shard.000012" */
 enum { SHARD_NAME = 16 };
 void shard_name(char name[SHARD_NAME], uint32_t number);

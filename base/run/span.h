@@ -39,7 +39,8 @@ bool span_begins(unsigned call);
 /* MPI_Init or MPI_Finalize, which are outside spans. */
 bool span_frames(unsigned call);
 
-/* Calls of one rank's first thread, in order; INDEX of call_name. Times from the begin of the run. */
+/* Calls of one rank's first thread, in order; INDEX of call_name. Times from the begin of the
+ * run. */
 void span_call(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns);
 /* The same, counting only from FROM to TO. */
 void span_call_within(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns,

@@ -10,7 +10,8 @@
 #include "../tool/tool.h"
 #include "load.h"
 
-/* Of the ranks' time without a core, of the cores' time for others: less is no harm, more misleads. */
+/* Of the ranks' time without a core, of the cores' time for others: less is no harm, more
+ * misleads. */
 static const double HARM = 0.05, MUCH = 0.1;
 static const double SHORT = 0.01, TOO_SHORT = 0.1;	/* the clocks' error, of the run time */
 static const double FEW_LOST = 0.001, MANY_LOST = 0.05;	/* without a partner, of all calls */

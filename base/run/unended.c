@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of the headline that says that a run did not end, and what its threads were in (trace.5, unended). */
+/* The part of the headline that says that a run did not end, and what its threads were in (trace.5,
+ * unended). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,8 @@ struct block {
 static int
 read_block(struct block *b, struct reader *in, const struct message *message)
 {
-	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false, true, 0 },
+	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false,
+	    true, 0 },
 		number_type = { 4, false, true, 0 };
 	const msgpack_object *known = body_get(message, "known");
 
@@ -44,10 +46,11 @@ read_block(struct block *b, struct reader *in, const struct message *message)
 	b->sites = zalloc(b->count, sizeof *b->sites);
 	b->calls = zalloc(b->count, sizeof *b->calls);
 	b->since_ns = zalloc(b->count, sizeof *b->since_ns);
-	return body_column(in, message, "location", number_type, b->count, b->count, b->locations) < 0 ||
-	    body_column(in, message, "call", call_type, b->count, b->count, b->calls) < 0 ||
-	    body_column(in, message, "since", time_type, b->count, b->count, b->since_ns) < 0 ||
-	    body_column(in, message, "site", number_type, b->count, b->count, b->sites) < 0 ? -1 : 0;
+	return body_column(in, message, "location", number_type, b->count, b->count,
+	    b->locations) < 0 || body_column(in, message, "call", call_type, b->count, b->count,
+	    b->calls) < 0 || body_column(in, message, "since", time_type, b->count, b->count,
+	    b->since_ns) < 0 || body_column(in, message, "site", number_type, b->count, b->count,
+	    b->sites) < 0 ? -1 : 0;
 }
 
 static size_t
@@ -62,7 +65,8 @@ group_all(struct definitions *d, struct reader *in, const struct block *b, struc
 			continue;
 		if (call_is_open(call))
 			d->headline.open_ns += b->at_ns - b->since_ns[i];
-		for (g = 0; g < count && (groups[g].call != call || groups[g].site != b->sites[i]); g++)
+		for (g = 0; g < count && (groups[g].call != call || groups[g].site != b->sites[i]);
+		    g++)
 			;
 		if (g == MOST_GROUPS)
 			continue;
@@ -94,11 +98,13 @@ put_group(FILE *out, const struct definitions *d, const struct group *g)
 	if (strcmp(name, "(killed)") == 0)
 		fputs(" computed", out);
 	else {
-		fprintf(out, " %s in %.*s", g->count == 1 ? "was" : "were", (int)strcspn(name, "("), name);
+		fprintf(out, " %s in %.*s", g->count == 1 ? "was" : "were", (int)strcspn(name, "("),
+		    name);
 		site_text(d, g->site, place, sizeof place);
 		/* "MPI_Recv at ..." */
 		if (place[0] != '\0')
-			fprintf(out, " at %s", strstr(place, " at ") != NULL ? strstr(place, " at ") + 4 : place);
+			fprintf(out, " at %s", strstr(place, " at ") != NULL ? strstr(place,
+			    " at ") + 4 : place);
 	}
 	fprintf(out, " since %.1f s", (double)g->since_ns / 1e9);
 }
@@ -112,7 +118,8 @@ text_of(struct definitions *d, struct reader *in, const struct block *b)
 	char *text = NULL;
 	FILE *out = need(open_memstream(&text, &size));
 
-	fprintf(out, b->known ? "killed at %.1f s: " : "did not end, last seen at %.1f s: ", (double)b->at_ns / 1e9);
+	fprintf(out, b->known ? "killed at %.1f s: " : "did not end, last seen at %.1f s: ",
+	    (double)b->at_ns / 1e9);
 	for (size_t g = 0; g < count; g++) {
 		fputs(g > 0 ? ", " : "", out);
 		put_group(out, d, &groups[g]);

@@ -16,7 +16,8 @@ const struct long_pole no_pole = { .rank = -1, .samples = -1, .unsampled_share =
 	.path_s = NAN, .path_share = NAN, .cost_s = NAN, .gain_s = NAN, .gain_share = NAN };
 
 static const double MUCH = 0.25;		/* not sampled: more is told */
-static const double MANY = 1000;		/* times the mean: the others hardly compute there */
+/* times the mean: the others hardly compute there */
+static const double MANY = 1000;
 
 enum pole_kind
 place_kind(const struct place *place)

@@ -18,9 +18,11 @@ struct long_pole {
 	const char *function, *file;	/* with most of a sampled computation; NULL: not known */
 	int32_t line;		/* in it, with most samples; 0: not known */
 	int64_t samples;	/* of that function; -1: none is named */
-	double unsampled_share;	/* of that computation: the rank was off its core, or samples missed it */
+	/* of that computation: the rank was off its core, or samples missed it */
+	double unsampled_share;
 	double times;		/* the computation there, of the mean of the other ranks */
-	bool alike;		/* all ranks compute there for equally long: the verdict is of all of them */
+	/* all ranks compute there for equally long: the verdict is of all of them */
+	bool alike;
 	double path_s, path_share;	/* on the critical path, and the share of it, 0 to 1 */
 	double cost_s;		/* waiting time of other ranks for it */
 	double all_s;		/* run time of all ranks together; if there is a cost */
@@ -36,10 +38,10 @@ struct verdict {
 };
 
 /*
- * "rank 2's computation before exchange_halos (heat.c:134) is 52 % of the critical path and cost the
- * others 3.6 s of rank time, 23 % of all; 20 % less there on all ranks gains 10.6 %"; to be freed.
- * With samples: "computation in relax (heat.c:80) before exchange_halos (heat.c:134), 2.5 times the mean
- * of the others, is".
+ * "rank 2's computation before exchange_halos (heat.c:134) is 52 % of the critical path and cost
+ * the others 3.6 s of rank time, 23 % of all; 20 % less there on all ranks gains 10.6 %"; to be
+ * freed. With samples: "computation in relax (heat.c:80) before exchange_halos (heat.c:134), 2.5
+ * times the mean of the others, is".
  */
 char *verdict_sentence(const struct long_pole *pole);
 /* The first lines of every report: the same behind the headline, and how far it can be trusted. */

@@ -16,8 +16,8 @@ struct kept_row {
 #define KEPT_SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
 #define KEPT_FREE(k) ((k)->row == NULL)
 #define KEPT_MAKE_FREE(k) ((k)->row = NULL)
-HASH_TABLE(kept_rows, struct kept_row, KEPT_HASH, KEPT_SAME, KEPT_FREE, KEPT_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE(kept_rows, struct kept_row, KEPT_HASH, KEPT_SAME, KEPT_FREE, KEPT_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
 
 void
 window_open(struct window *window, uint32_t locations, size_t row_bytes)
@@ -46,8 +46,8 @@ window_close(struct window *window)
 /* ---- rows that are packed --------------------------------------------------------------- */
 
 /*
- * Packing takes longer than all else that is done for a row. So rows that lp-merge has in flight, some 4 million, are not
- * packed, but where so many ranks take much memory for themselves.
+ * Packing takes longer than all else that is done for a row. So rows that lp-merge has in flight,
+ * some 4 million, are not packed, but where so many ranks take much memory for themselves.
  */
 static size_t
 usual_bytes(const struct window *window)
@@ -75,7 +75,8 @@ share_of(const struct window *window)
 	return window->limit / window->row_bytes / window->locations;
 }
 
-/* Packs the older rows of a lane: a quarter of its share stays, and the calls that these are of. More room than its share goes. */
+/* Packs the older rows of a lane: a quarter of its share stays, and the calls that these are of.
+ * More room than its share goes. */
 static void
 pack_lane(struct window *window, uint32_t location)
 {
@@ -115,8 +116,8 @@ pack_lane(struct window *window, uint32_t location)
 }
 
 /*
- * Before ROWS come: a lane that has its share, and finds no room beyond, is packed where it is. So once all have their
- * share none is allocated or freed any more.
+ * Before ROWS come: a lane that has its share, and finds no room beyond, is packed where it is. So
+ * once all have their share none is allocated or freed any more.
  */
 static void
 pack_ahead(struct window *window, uint32_t location, size_t rows)
@@ -153,7 +154,8 @@ window_unpacked(const struct window *window, uint32_t location, uint64_t seq, bo
 }
 
 void *
-window_rows(const struct window *window, uint32_t location, uint64_t seq, bool changes, size_t *left)
+window_rows(const struct window *window, uint32_t location, uint64_t seq, bool changes,
+    size_t *left)
 {
 	const struct lane *lane = &window->lanes[location];
 	void *rows;
@@ -173,8 +175,8 @@ window_rows(const struct window *window, uint32_t location, uint64_t seq, bool c
 
 /*
  * A lane gets what it needs, and an eighth more only once it grows again: with many locations most
- * lanes hold a block or two, and what doubling would add to each is memory that nobody uses. Where older rows
- * are packed lanes grow and shrink all the time, so those that are large by half.
+ * lanes hold a block or two, and what doubling would add to each is memory that nobody uses. Where
+ * older rows are packed lanes grow and shrink all the time, so those that are large by half.
  */
 static void
 grow_lane(struct window *window, struct lane *lane, size_t rows)
@@ -234,11 +236,13 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 	if (window->partial && lane->last_leave_ns == INT64_MIN)
 		lane->first = calls->first;
 	if (calls->first != window_end(window, calls->location))
-		return reader_fail(in, message->offset, "calls: the block does not follow the one before");
+		return reader_fail(in, message->offset, "calls: the block does not follow the one "
+		    "before");
 	if (calls->count == 0)
 		return 0;
 	if (calls->enter_ns[0] < lane->last_leave_ns)
-		return reader_fail(in, message->offset, "calls: begins before the block before it ends");
+		return reader_fail(in, message->offset, "calls: begins before the block before it "
+		    "ends");
 	lane->last_leave_ns = calls->leave_ns[calls->count - 1];
 	pack_ahead(window, calls->location, calls->count);
 	to = make_room(window, lane, calls->count);

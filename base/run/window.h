@@ -27,7 +27,8 @@ struct row {
 
 struct lane {
 	char *rows;
-	size_t begin, count, capacity;	/* rows; those that are not packed are begin..begin + count - 1 */
+	/* rows; those that are not packed are begin..begin + count - 1 */
+	size_t begin, count, capacity;
 	uint64_t first;			/* seq of the first of these */
 	int64_t last_leave_ns;
 };
@@ -35,7 +36,8 @@ struct lane {
 struct window {
 	size_t row_bytes;
 	uint32_t locations;
-	bool partial;		/* reading began in the middle: blocks and ends of edges may be missing */
+	/* reading began in the middle: blocks and ends of edges may be missing */
+	bool partial;
 	bool shared;		/* other processes keep some rows: ends of edges may be missing */
 	struct lane *lanes;
 	struct kept_rows *kept;	/* see window_keep; NULL: none */
@@ -95,7 +97,8 @@ window_change(const struct window *window, uint32_t location, uint64_t seq)
  * The same, and the number of consecutive rows from it, always whole calls. They stay in place
  * until the next call of this function or the next block.
  */
-void *window_rows(const struct window *window, uint32_t location, uint64_t seq, bool changes, size_t *left);
+void *window_rows(const struct window *window, uint32_t location, uint64_t seq, bool changes,
+    size_t *left);
 
 /* The first row in the window, or the next to come if there is none. */
 static inline uint64_t

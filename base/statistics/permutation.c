@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of two sides of runs by relabelling them. If the sides are alike, every way to choose side B
- * among the runs is as likely as the real one [F]. Exact where the ways are few; otherwise a sample of
- * them, the real one included [D].
+ * Tests of two sides of runs by relabelling them. If the sides are alike, every way to choose side
+ * B among the runs is as likely as the real one [F]. Exact where the ways are few; otherwise a
+ * sample of them, the real one included [D].
  */
 #include <math.h>
 #include <stdint.h>
@@ -132,7 +132,8 @@ sum_of(const struct way *way, const double *values)
 	return way->sign * sum;
 }
 
-/* Values less their mean, so that side A has the sum of B with the other sign; and their squares. */
+/* Values less their mean, so that side A has the sum of B with the other sign; and their
+ * squares. */
 static double
 centre(double *to, const double *values, size_t count)
 {
@@ -177,9 +178,9 @@ select_value(double *at, size_t count, size_t k)
 }
 
 /*
- * If B were longer by a shift S and nothing else, then less S both sides would be alike. A way has so
- * great a difference as the real one wherever S is at least the bound of that way. So p changes at the
- * bounds, and the interval holds every S that the test with this level does not refute [G].
+ * If B were longer by a shift S and nothing else, then less S both sides would be alike. A way has
+ * so great a difference as the real one wherever S is at least the bound of that way. So p changes
+ * at the bounds, and the interval holds every S that the test with this level does not refute [G].
  */
 struct effect
 permuted_shift(const struct relabelling *r, const double *values, double confidence, double *p)
@@ -196,7 +197,8 @@ permuted_shift(const struct relabelling *r, const double *values, double confide
 		more += off <= rounding;
 		less += off >= -rounding;
 		if (r->way[w].changed > 0)
-			bounds[count++] = fabs(off) <= rounding ? 0 : off / (double)r->way[w].changed;
+			bounds[count++] = fabs(off) <= rounding ? 0 : off /
+			    (double)r->way[w].changed;
 	}
 	*p = fmin(1, 2 * (double)(more < less ? more : less) / (double)r->ways);
 	/* As many ways, the real one among them, as are at most half of what is put up with. */
@@ -232,8 +234,9 @@ downwards(const void *left, const void *right)
 }
 
 /*
- * All runs of a test together have the same sum of squares in every way, so that the t of two samples
- * grows with the share of it that lies between the sides. So does |sum of B|, with all squares 1.
+ * All runs of a test together have the same sum of squares in every way, so that the t of two
+ * samples grows with the share of it that lies between the sides. So does |sum of B|, with all
+ * squares 1.
  */
 double
 max_t(const struct relabelling *r, const double *values, size_t tests, double level,
@@ -257,7 +260,8 @@ max_t(const struct relabelling *r, const double *values, size_t tests, double le
 		for (size_t k = tests; k-- > 0; ) {
 			const double *of = at + order[k].index * r->runs;
 
-			most[w] = fmax(most[w], fabs(sum_of(&r->way[w], of)));	/* of the less sure, too */
+			/* of the less sure, too */
+			most[w] = fmax(most[w], fabs(sum_of(&r->way[w], of)));
 			reached[k] += most[w] >= order[k].size - ALIKE;
 		}
 	for (size_t k = 0; k < tests; k++) {

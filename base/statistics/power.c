@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How far apart two normal samples have to be for Wilcoxon's test to find it. Where y lies D deviations
- * lower, a value of x is smaller than one of y with q = Phi(-D / sqrt(2)); the number of such pairs has
- * the mean mnq and nearly the variance mn(q(1 - q) + (m + n - 2)(q2 - q^2)), q2 being the probability
- * that two of y are greater than one of x [L, 2]. The test finds it where that number is at most the
- * critical one.
+ * How far apart two normal samples have to be for Wilcoxon's test to find it. Where y lies D
+ * deviations lower, a value of x is smaller than one of y with q = Phi(-D / sqrt(2)); the number of
+ * such pairs has the mean mnq and nearly the variance mn(q(1 - q) + (m + n - 2)(q2 - q^2)), q2
+ * being the probability that two of y are greater than one of x [L, 2]. The test finds it where
+ * that number is at most the critical one.
  *
- * Of pairs, whose difference is normal with mean D deviations, the sum of the positive ones' ranks counts the
- * means of two that are positive: each alone with p = Phi(D), two with p1 = Phi(D sqrt(2)), and two that share
- * one with p2 [L, 4].
+ * Of pairs, whose difference is normal with mean D deviations, the sum of the positive ones' ranks
+ * counts the means of two that are positive: each alone with p = Phi(D), two with p1 = Phi(D
+ * sqrt(2)), and two that share one with p2 [L, 4].
  */
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +29,8 @@ critical_pairs(size_t m, size_t n, double level)
 	double *p, sum = 0, u = -1;
 
 	if (m >= EXACT_BELOW || n >= EXACT_BELOW)
-		return floor(mn / 2 - 0.5 - normal_quantile(1 - level / 2) * sqrt(mn * (double)(m + n + 1) / 12));
+		return floor(mn / 2 - 0.5 - normal_quantile(1 - level / 2) * sqrt(mn * (double)(m +
+		    n + 1) / 12));
 	p = u_distribution(m, n);
 	for (size_t i = 0; i <= m * n && (sum += p[i]) <= level / 2; i++)
 		u = (double)i;
@@ -49,7 +50,8 @@ found(size_t m, size_t n, double critical, double d)
 	return phi((critical + 0.5 - mn * q) / sqrt(fmax(variance, 1e-12)));
 }
 
-/* Of the sum of signed ranks: the least at which the one-sided test has so small a p; more than all: none. */
+/* Of the sum of signed ranks: the least at which the one-sided test has so small a p; more than
+ * all: none. */
 static double
 critical_sum(size_t n, double level)
 {
@@ -111,5 +113,6 @@ detectable_pairs(size_t n, double level, double power)
 {
 	const double critical = critical_sum(n, level);
 
-	return critical > (double)n * (double)(n + 1) / 2 ? NAN : least_shift(found_of_pairs, n, n, critical, power);
+	return critical > (double)n * (double)(n + 1) / 2 ? NAN : least_shift(found_of_pairs, n, n,
+	    critical, power);
 }

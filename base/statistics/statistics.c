@@ -313,7 +313,8 @@ correct(enum correction correction, const double *p, double *adjusted, size_t co
 		order[i] = (struct place){ p[i], i };
 	qsort(order, count, sizeof *order, by_p);
 	for (size_t i = 0; i < count; i++) {
-		/* Holm steps down from the least p [S], Benjamini and Hochberg up from the greatest [B]. */
+		/* Holm steps down from the least p [S], Benjamini and Hochberg up from the greatest
+		 * [B]. */
 		size_t k = correction == HOLM ? i : count - 1 - i;
 		const struct place *at = &order[k];
 

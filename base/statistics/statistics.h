@@ -9,7 +9,8 @@
  *   [P]  F. Wilcoxon, 1945, and Lehmann, chapters 3 and 4: signed ranks, and the shift of pairs
  *   [T]  J. W. Tukey, Exploratory Data Analysis (1977): fences
  *   [F]  R. A. Fisher, The Design of Experiments (1935)
- *   [G]  E. J. G. Pitman, Suppl. J. R. Stat. Soc. 4 (1937); J. A. Hartigan, J. Am. Stat. Ass. 64 (1969)
+ *   [G]  E. J. G. Pitman, Suppl. J. R. Stat. Soc. 4 (1937);
+ *        J. A. Hartigan, J. Am. Stat. Ass. 64 (1969)
  *   [D]  M. Dwass, Ann. Math. Stat. 28 (1957): a sample of the ways
  *   [M]  P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing (1993), algorithm 4.1
  */
@@ -106,9 +107,11 @@ struct relabelling {
 	size_t runs, in_b, ways;
 	struct way real, *way;
 };
-/* All ways, or some 4000 by chance, always the same ones. Neither side is empty. REAL: is a run of B? */
+/* All ways, or some 4000 by chance, always the same ones. Neither side is empty. REAL: is a run of
+ * B? */
 struct relabelling relabel(const bool *real, size_t runs);
-/* By how much the mean of B is more, and the two-sided p: at most 1 - CONFIDENCE where 0 lies outside. */
+/* By how much the mean of B is more, and the two-sided p: at most 1 - CONFIDENCE where 0 lies
+ * outside. */
 struct effect permuted_shift(const struct relabelling *relabelling, const double *values,
     double confidence, double *p);
 /*

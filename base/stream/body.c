@@ -22,7 +22,8 @@ body_get(const struct message *message, const char *key)
 static int
 missing(struct reader *in, const struct message *message, const char *key)
 {
-	return reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind, key);
+	return reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind,
+	    key);
 }
 
 static int
@@ -85,7 +86,8 @@ body_count(struct reader *in, const struct message *message, const char *key, in
 	if (body_int(in, message, key, min, max, &value) < 0)
 		return -1;
 	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < value)
-		return reader_fail(in, message->offset, "%s: %s is missing or too short", message->kind, column);
+		return reader_fail(in, message->offset, "%s: %s is missing or too short",
+		    message->kind, column);
 	*count = (size_t)value;
 	return 0;
 }

@@ -38,7 +38,8 @@ buffer_file_bytes(const struct buffer *b)
 {
 	struct stat status;
 
-	return b->fd >= 0 && fstat(b->fd, &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : -1;
+	return b->fd >= 0 && fstat(b->fd, &status) == 0 && S_ISREG(status.st_mode) ?
+	    status.st_size : -1;
 }
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lowest layer: the bytes of a file or a pipe, read ahead into a buffer. It knows no messages. A
- * function that fails leaves the reason in errno.
+ * The lowest layer: the bytes of a file or a pipe, read ahead into a buffer. It knows no messages.
+ * A function that fails leaves the reason in errno.
  */
 #ifndef BYTES_H
 #define BYTES_H

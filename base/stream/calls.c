@@ -14,7 +14,8 @@ static unsigned known_count;
 static char **foreign;
 static unsigned foreign_count;
 
-/* All of them by name, so that a stream of 65535 names does not take a search through all for each. */
+/* All of them by name, so that a stream of 65535 names does not take a search through all for
+ * each. */
 struct name {
 	const char *text;
 	int index;
@@ -156,7 +157,8 @@ calls_drop(struct calls *calls, size_t count)
 {
 	calls->first += count;
 	calls->count -= count;
-#define MOVE(field) memmove(calls->field, calls->field + count, calls->count * sizeof *calls->field);
+#define MOVE(field) \
+	memmove(calls->field, calls->field + count, calls->count * sizeof *calls->field);
 	MOVE(enter_ns)
 	MOVE(leave_ns)
 #define X(field, key, type, is_signed, required, absent) MOVE(field)
@@ -230,8 +232,8 @@ add_gaps(struct calls *calls)
 #define MOST_NS ((uint64_t)1 << MOST_BIT)
 
 /*
- * Durations become leaves. False: an enter or duration is so far from 0 that the difference of two times might
- * overflow (trace.5, BLOCKS).
+ * Durations become leaves. False: an enter or duration is so far from 0 that the difference of two
+ * times might overflow (trace.5, BLOCKS).
  */
 static bool
 add_durations(struct calls *calls)
@@ -239,7 +241,8 @@ add_durations(struct calls *calls)
 	uint64_t far = 0;
 
 	for (size_t i = 0; i < calls->count; i++) {
-		const uint64_t enter_ns = (uint64_t)calls->enter_ns[i], ns = (uint64_t)calls->leave_ns[i];
+		const uint64_t enter_ns = (uint64_t)calls->enter_ns[i],
+		    ns = (uint64_t)calls->leave_ns[i];
 
 		far |= (enter_ns + MOST_NS) >> (MOST_BIT + 1) | ns >> MOST_BIT;
 		calls->leave_ns[i] = (int64_t)(enter_ns + ns);
@@ -273,10 +276,11 @@ fail_unnamed(struct calls *calls, struct reader *in, const struct message *messa
 {
 	size_t i = 0;
 
-	if (body_column(in, message, "call", (struct column_type){ sizeof *calls->call, false, true, 0 },
-	    capacity, calls->count, calls->call) < 0)
+	if (body_column(in, message, "call", (struct column_type){ sizeof *calls->call, false, true,
+	    0 }, capacity, calls->count, calls->call) < 0)
 		return -1;
-	while (i + 1 < calls->count && (calls->call[i] == 0 || in->known->call_map[calls->call[i]] != 0))
+	while (i + 1 < calls->count && (calls->call[i] == 0 ||
+	    in->known->call_map[calls->call[i]] != 0))
 		i++;
 	return reader_fail(in, message->offset, "calls: call %u has no name", calls->call[i]);
 }
@@ -304,19 +308,22 @@ refers_back(const struct calls *calls)
 
 /* Times that stand there as columns; gaps stay gaps. */
 static int
-read_times(struct calls *calls, struct reader *in, const struct message *message, bool gaps, size_t room)
+read_times(struct calls *calls, struct reader *in, const struct message *message, bool gaps,
+    size_t room)
 {
 	if (body_column(in, message, gaps ? "gap" : "enter", time_type, room, calls->count,
 	    calls->enter_ns) < 0)
 		return -1;
-	return body_column(in, message, "duration", duration_type, room, calls->count, calls->leave_ns);
+	return body_column(in, message, "duration", duration_type, room, calls->count,
+	    calls->leave_ns);
 }
 
 /* A column in order of sites becomes one in order of rows. */
 #define PUT_BACK(field) { \
 		memcpy(held, calls->field, calls->count * sizeof *calls->field); \
 		for (size_t i = 0; i < calls->count; i++) \
-			memcpy(&calls->field[rows[i]], (char *)held + i * sizeof *calls->field, sizeof *calls->field); \
+			memcpy(&calls->field[rows[i]], (char *)held + i * sizeof *calls->field, \
+			    sizeof *calls->field); \
 	}
 
 /* Of a block whose other columns are there, in order of sites. */
@@ -343,17 +350,20 @@ decode(struct calls *calls, int64_t begin_ns, struct bytes codes, struct bytes b
 static int
 read_coded(struct calls *calls, struct reader *in, const struct message *message)
 {
-	const msgpack_object *codes = body_get(message, "time_codes"), *bits = body_get(message, "time_bits");
+	const msgpack_object *codes = body_get(message, "time_codes"), *bits = body_get(message,
+	    "time_bits");
 	int64_t begin_ns;
 
 	if (!in->raw)
-		return reader_fail(in, message->offset, "calls: coded times in what is no raw trace");
+		return reader_fail(in, message->offset, "calls: coded times in what is no raw "
+		    "trace");
 	if (body_int(in, message, "begin", INT64_MIN, INT64_MAX, &begin_ns) < 0)
 		return -1;
 	if (codes->type != MSGPACK_OBJECT_BIN || bits == NULL || bits->type != MSGPACK_OBJECT_BIN ||
 	    decode(calls, begin_ns, (struct bytes){ codes->via.bin.ptr, codes->via.bin.size },
 	    (struct bytes){ bits->via.bin.ptr, bits->via.bin.size }) < 0)
-		return reader_fail(in, message->offset, "calls: coded times that are not those of its rows");
+		return reader_fail(in, message->offset, "calls: coded times that are not those of "
+		    "its rows");
 	return 0;
 }
 
@@ -362,16 +372,19 @@ static int
 read_columns(struct calls *calls, struct reader *in, const struct message *message, size_t *room)
 {
 	const msgpack_object *stated = body_get(message, "capacity");
-	const bool gaps = body_get(message, "gap") != NULL, coded = body_get(message, "time_codes") != NULL;
+	const bool gaps = body_get(message, "gap") != NULL, coded = body_get(message,
+	    "time_codes") != NULL;
 	int64_t location, first, capacity;
 	size_t count;
 
 	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
 	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
-	    body_count(in, message, "count", 0, UINT32_MAX, coded ? "call" : gaps ? "gap" : "enter", &count) < 0)
+	    body_count(in, message, "count", 0, UINT32_MAX, coded ? "call" : gaps ? "gap" : "enter",
+	    &count) < 0)
 		return -1;
 	capacity = (int64_t)count;
-	if (stated != NULL && body_int(in, message, "capacity", capacity, UINT32_MAX, &capacity) < 0)
+	if (stated != NULL && body_int(in, message, "capacity", capacity, UINT32_MAX,
+	    &capacity) < 0)
 		return -1;
 	if (calls_reserve(calls, count) < 0)
 		return reader_fail(in, message->offset, "out of memory");

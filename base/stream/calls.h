@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Blocks of calls in memory, and the names of calls. The layout of a block in a stream is in trace.5,
- * section CALLS.
+ * Blocks of calls in memory, and the names of calls. The layout of a block in a stream is in
+ * trace.5, section CALLS.
  */
 #ifndef CALLS_H
 #define CALLS_H
@@ -9,22 +9,24 @@
 #include "stream.h"
 
 /*
- * Names of calls, each with an index that holds in this process: 0 is the part, then those that were
- * given before reading began (calls_known), then new ones as streams bring them.
+ * Names of calls, each with an index that holds in this process: 0 is the part, then those that
+ * were given before reading began (calls_known), then new ones as streams bring them.
  */
 const char *call_name(unsigned index);
 unsigned call_count(void);
 /* The index of NAME, added where it is new; -1 when more than 65535 are known or memory is out. */
 int call_number(const char *name);
-/* COUNT names for the indices from 1 on, which live as long as the process; before any other is known. */
+/* COUNT names for the indices from 1 on, which live as long as the process; before any other is
+ * known. */
 void calls_known(const char *const *names, unsigned count);
 
 /* Values of the columns where nothing applies. */
 enum { ANY_PEER = -1, NULL_PEER = -2, NO_PEER = -3, ROOT_PEER = -4, ANY_TAG = -1, NO_TAG = -2 };
 
 /*
- * One block, columns widened. X(field in memory, key in the stream, type, is_signed, required, absent).
- * The times are apart: the stream has enter and duration, memory has enter_ns and leave_ns.
+ * One block, columns widened. X(field in memory, key in the stream, type, is_signed, required,
+ * absent). The times are apart: the stream has enter and duration, memory has enter_ns and
+ * leave_ns.
  */
 #define CALL_COLUMNS(X) \
 	X(call, "call", uint16_t, false, true, 0) \
@@ -72,7 +74,8 @@ void calls_free(struct calls *calls);
 
 /* From a message of kind "calls"; call numbers become indices of call_name. 0 or -1. */
 int calls_read(struct calls *calls, struct reader *in, const struct message *message);
-/* The same where the names of calls, which may come behind their block in a raw trace, are not known yet. */
+/* The same where the names of calls, which may come behind their block in a raw trace, are not
+ * known yet. */
 int calls_read_numbered(struct calls *calls, struct reader *in, const struct message *message);
 /* The first enter of a block that has rows, of which the first will do. 0 or -1. */
 int calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns);
@@ -80,7 +83,8 @@ int calls_begin(struct reader *in, const struct message *message, int64_t *enter
 int calls_count(struct reader *in, const struct message *message, uint64_t *rows);
 /* Writes one block. The tool writes the names of the calls itself: call_names_write. */
 int calls_write(struct writer *out, const struct calls *calls);
-/* The same for a block that is compressed: with coded times, or where these cannot be coded with gaps. */
+/* The same for a block that is compressed: with coded times, or where these cannot be coded with
+ * gaps. */
 int calls_write_small(struct writer *out, const struct calls *calls);
 /* One message of kind "call" for each index that USED marks. */
 int call_names_write(struct writer *out, const bool *used);

@@ -39,8 +39,8 @@ struct times {
 
 /* A column, or one in the order of ROWS with its bytes apart. */
 static void
-put_one(struct writer *out, const char *key, struct column_type type, const void *values, size_t count,
-    const uint32_t *rows)
+put_one(struct writer *out, const char *key, struct column_type type, const void *values,
+    size_t count, const uint32_t *rows)
 {
 	const size_t width = type.width;
 	void *sorted = rows != NULL ? malloc(count * width + 1) : NULL;
@@ -91,7 +91,8 @@ put_columns(struct writer *out, const struct calls *calls, const struct times *t
 	return 0;
 }
 
-/* The bits, which no compressor makes smaller, and the codes of each group of sites are compressed apart. */
+/* The bits, which no compressor makes smaller, and the codes of each group of sites are compressed
+ * apart. */
 static void
 put_coded(struct writer *out, const struct coded_times *coded)
 {
@@ -124,7 +125,8 @@ write_block(struct writer *out, const struct calls *calls, const struct times *t
 		return -1;
 #define X(field, key, type, is_signed, required, absent) \
 	if (has_##field) \
-		put_one(out, key, (struct column_type){ sizeof(type), is_signed, required, absent }, calls->field, \
+		put_one(out, key, (struct column_type){ sizeof(type), is_signed, required, \
+		    absent }, calls->field, \
 		    calls->count, strcmp(key, "site") != 0 ? times->rows : NULL);
 	CALL_COLUMNS(X)
 #undef X

@@ -57,7 +57,8 @@ width_needed(const void *values, struct column_type type, size_t count)
 		u all = 0; \
 		if (type.is_signed) \
 			for (size_t k = 0; k < count; k++) \
-				all |= (u)(((const u *)values)[k] ^ (u)(((const u *)values)[k] << 1)); \
+				all |= (u)(((const u *)values)[k] ^ \
+				    (u)(((const u *)values)[k] << 1)); \
 		else \
 			for (size_t k = 0; k < count; k++) \
 				all |= ((const u *)values)[k]; \
@@ -88,7 +89,8 @@ put_column(struct writer *out, const char *key, struct column_type type, const v
 	msgpack_pack_bin(&out->pack, bytes);
 	begin = out->buffer.size;
 	for (size_t left = bytes; left > 0; left -= left < sizeof room ? left : sizeof room)
-		if (msgpack_sbuffer_write(&out->buffer, room, left < sizeof room ? left : sizeof room) < 0) {
+		if (msgpack_sbuffer_write(&out->buffer, room, left < sizeof room ? left :
+		    sizeof room) < 0) {
 			out->failed = true;
 			return;
 		}
@@ -103,7 +105,8 @@ column_apart(struct writer *out, size_t count)
 	const size_t width = out->column_bytes / (count > 0 ? count : 1);
 
 	if (width > 1 && out->plane_count < MOST_PLANES && out->buffer.size <= UINT32_MAX)
-		out->planes[out->plane_count++] = (struct plane){ (uint32_t)(out->buffer.size - out->column_bytes),
+		out->planes[out->plane_count++] = (struct plane){ (uint32_t)(out->buffer.size -
+		    out->column_bytes),
 			(uint32_t)count, (uint32_t)width };
 }
 
@@ -129,7 +132,8 @@ body_column(struct reader *in, const struct message *message, const char *key,
 
 	if (found == NULL) {
 		if (type.required)
-			return reader_fail(in, message->offset, "%s: %s is missing", message->kind, key);
+			return reader_fail(in, message->offset, "%s: %s is missing", message->kind,
+			    key);
 		fill(to, type.width, type.absent, count);
 		return 0;
 	}
@@ -140,7 +144,8 @@ body_column(struct reader *in, const struct message *message, const char *key,
 	width = found->via.bin.size / capacity;
 	if (width * capacity != found->via.bin.size || log2_width(width) < 0)
 		return reader_fail(in, message->offset, "%s: %s has %lu bytes for %lu rows",
-		    message->kind, key, (unsigned long)found->via.bin.size, (unsigned long)capacity);
+		    message->kind, key, (unsigned long)found->via.bin.size,
+		    (unsigned long)capacity);
 	if (width > type.width) {
 		/* Wider than needed is allowed as long as the values fit. */
 		struct column_type wide = { (uint8_t)width, type.is_signed, true, 0 };

@@ -29,7 +29,8 @@ message_hash(const struct message *message, uint64_t *hash)
 	    message->bytes[message->size - HASH_BYTES] != 0xcf)
 		return HASH_MALFORMED;
 	*hash = last->val.via.u64;
-	return *hash == XXH3_64bits(message->bytes, message->size - HASH_BYTES) ? HASH_RIGHT : HASH_WRONG;
+	return *hash == XXH3_64bits(message->bytes, message->size - HASH_BYTES) ? HASH_RIGHT :
+	    HASH_WRONG;
 }
 
 int
@@ -41,21 +42,23 @@ message_check_hash(struct reader *in, const struct message *message)
 	case HASH_RIGHT:
 		return 0;
 	case HASH_NONE:
-		return in->hashed ? reader_fail(in, message->offset, "%s: no hash", message->kind) : 0;
+		return in->hashed ? reader_fail(in, message->offset, "%s: no hash", message->kind) :
+		    0;
 	case HASH_MALFORMED:
 		return reader_fail(in, message->offset, "%s: its hash is malformed", message->kind);
 	default:
 		if (hash == 0 && in->raw && is_kind(message, "calls"))
 			return 0;	/* the block that its rank was still filling */
-		return reader_fail(in, message->offset, "%s: damaged: its hash is wrong", message->kind);
+		return reader_fail(in, message->offset, "%s: damaged: its hash is wrong",
+		    message->kind);
 	}
 }
 
 bool
 message_is_block(const struct message *message)
 {
-	return is_kind(message, "calls") || is_kind(message, "messages") || is_kind(message, "probes") ||
-	    is_kind(message, "collectives") || is_kind(message, "settled");
+	return is_kind(message, "calls") || is_kind(message, "messages") || is_kind(message,
+	    "probes") || is_kind(message, "collectives") || is_kind(message, "settled");
 }
 
 int
@@ -119,22 +122,25 @@ take_inflated(struct reader *in, struct message *message)
 	int got = unpack(in, message, &in->inflated, in->inflated_offset);
 
 	if (got == 0)
-		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds no whole message");
+		return reader_fail(in, in->inflated_offset,
+		    "damaged: zstd: holds no whole message");
 	if (got < 0)
 		return -1;
 	if (is_kind(message, "zstd") || is_kind(message, "longpole") || is_kind(message, "end"))
-		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds a message of kind %s",
-		    message->kind);
+		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds a message of "
+		    "kind %s", message->kind);
 	in->inflated.begin += message->size;
 	return 1;
 }
 
 /* The bytes of some integers lie apart: each goes back to its integer. */
 static int
-put_together(struct reader *in, const struct message *message, const msgpack_object *stated, size_t bytes)
+put_together(struct reader *in, const struct message *message, const msgpack_object *stated,
+    size_t bytes)
 {
 	struct plane planes[MOST_PLANES];
-	const size_t count = stated->type == MSGPACK_OBJECT_BIN ? stated->via.bin.size / sizeof planes[0] : 0;
+	const size_t count = stated->type == MSGPACK_OBJECT_BIN ? stated->via.bin.size /
+	    sizeof planes[0] : 0;
 	size_t from = 0;
 	unsigned char *room;
 
@@ -146,7 +152,8 @@ put_together(struct reader *in, const struct message *message, const msgpack_obj
 
 		if (p->begin < from || p->begin > bytes || p->width < 2 || p->width > 8 ||
 		    p->count > (bytes - p->begin) / p->width)
-			return reader_fail(in, message->offset, "damaged: zstd: planes beyond what it holds");
+			return reader_fail(in, message->offset, "damaged: zstd: planes beyond what "
+			    "it holds");
 		from = p->begin + (size_t)p->count * p->width;
 	}
 	if ((room = malloc(bytes)) == NULL)
@@ -160,14 +167,16 @@ put_together(struct reader *in, const struct message *message, const msgpack_obj
 static int
 inflate(struct reader *in, const struct message *message)
 {
-	const msgpack_object *data = body_get(message, "data"), *planes = body_get(message, "planes");
+	const msgpack_object *data = body_get(message, "data"), *planes = body_get(message,
+	    "planes");
 	int64_t bytes;
 
 	if (body_int(in, message, "bytes", 1, (int64_t)MESSAGE_LIMIT, &bytes) < 0)
 		return -1;
 	if (data == NULL || data->type != MSGPACK_OBJECT_BIN ||
 	    ZSTD_getFrameContentSize(data->via.bin.ptr, data->via.bin.size) != (uint64_t)bytes)
-		return reader_fail(in, message->offset, "damaged: zstd: no data of the size it states");
+		return reader_fail(in, message->offset, "damaged: zstd: no data of the size it "
+		    "states");
 	if (bytes > INFLATED_FREE && (uint64_t)bytes / INFLATED_FACTOR > data->via.bin.size)
 		return reader_fail(in, message->offset, "damaged: zstd: %lld bytes out of %u",
 		    (long long)bytes, data->via.bin.size);
@@ -176,8 +185,8 @@ inflate(struct reader *in, const struct message *message)
 	in->inflated.begin = in->inflated.end = 0;
 	if (buffer_room(&in->inflated, (size_t)bytes) < 0)
 		return reader_fail(in, message->offset, "out of memory");
-	if (ZSTD_decompress(in->inflated.bytes, (size_t)bytes, data->via.bin.ptr, data->via.bin.size) !=
-	    (size_t)bytes)
+	if (ZSTD_decompress(in->inflated.bytes, (size_t)bytes, data->via.bin.ptr,
+	    data->via.bin.size) != (size_t)bytes)
 		return reader_fail(in, message->offset, "damaged: zstd: cannot be decompressed");
 	if (planes != NULL && put_together(in, message, planes, (size_t)bytes) < 0)
 		return -1;
@@ -198,18 +207,20 @@ message_take(struct reader *in, struct message *message)
 	if (input->begin == input->end && (more = reader_more(in)) <= 0)
 		return more;
 	if (input->bytes[input->begin] != 0x92)
-		return reader_fail(in, buffer_here(input), in->state == IN_STREAM || in->content[0] != '\0' ?
-		    "damaged: no message begins here" : "not a longpole stream");
+		return reader_fail(in, buffer_here(input), in->state == IN_STREAM ||
+		    in->content[0] != '\0' ? "damaged: no message begins here"
+		    : "not a longpole stream");
 	if (in->skims)
 		skim(in);
 	while ((got = unpack(in, message, input, buffer_here(input))) == 0) {
 		if (input->end - input->begin > MESSAGE_LIMIT)
-			return reader_fail(in, buffer_here(input), "damaged: a message of more than 2 GiB");
+			return reader_fail(in, buffer_here(input),
+			    "damaged: a message of more than 2 GiB");
 		if ((more = reader_more(in)) < 0)
 			return -1;
 		if (more == 0)
-			return reader_fail(in, buffer_end(input), "cut short in the message that begins at byte %llu",
-			    (unsigned long long)buffer_here(input));
+			return reader_fail(in, buffer_end(input), "cut short in the message that "
+			    "begins at byte %llu", (unsigned long long)buffer_here(input));
 	}
 	if (got < 0)
 		return -1;

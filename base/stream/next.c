@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Message by message: headers, names of calls and ends, the shard behind a shard, and what streams promise. */
+/* Message by message: headers, names of calls and ends, the shard behind a shard, and what streams
+ * promise. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,8 @@ read_history(struct known *known, const msgpack_object *lines)
 static int
 read_header(struct reader *in, const struct message *message)
 {
-	const msgpack_object *hashed = body_get(message, "hashed"), *content = body_get(message, "content");
+	const msgpack_object *hashed = body_get(message, "hashed"), *content = body_get(message,
+	    "content");
 	int64_t version;
 
 	if (!is_kind(message, "longpole"))
@@ -48,15 +50,20 @@ read_header(struct reader *in, const struct message *message)
 		return reader_fail(in, message->offset, "version %lld of the format; this is for "
 		    "version %d", (long long)version, STREAM_VERSION);
 	if (content == NULL || content->type != MSGPACK_OBJECT_STR)
-		return reader_fail(in, message->offset, "longpole: content is missing or no string");
-	snprintf(in->content, sizeof in->content, "%.*s", (int)content->via.str.size, content->via.str.ptr);
-	in->hashed = hashed != NULL && hashed->type == MSGPACK_OBJECT_BOOLEAN && hashed->via.boolean;
+		return reader_fail(in, message->offset, "longpole: content is missing or no "
+		    "string");
+	snprintf(in->content, sizeof in->content, "%.*s", (int)content->via.str.size,
+	    content->via.str.ptr);
+	in->hashed = hashed != NULL && hashed->type == MSGPACK_OBJECT_BOOLEAN &&
+	    hashed->via.boolean;
 	if (in->hashed && message_check_hash(in, message) < 0)
 		return -1;
 	if (strcmp(in->content, "raw") == 0 && !in->raw)
-		return reader_fail(in, message->offset, "a raw trace; lp-merge makes a trace of it");
+		return reader_fail(in, message->offset, "a raw trace; lp-merge makes a trace of "
+		    "it");
 	if (strcmp(in->content, "raw") != 0 && in->raw)
-		return reader_fail(in, message->offset, "not a raw trace but a %s stream", in->content);
+		return reader_fail(in, message->offset, "not a raw trace but a %s stream",
+		    in->content);
 	if (!in->raw || in->known->history == NULL)
 		read_history(in->known, body_get(message, "history"));
 	if (!in->raw)		/* the ranks of a run, and its shards, number their calls alike */
@@ -75,7 +82,8 @@ reader_name_call(struct reader *in, uint16_t number, const char *name)
 	if (index <= 0)
 		return reader_fail(in, buffer_here(&in->input), "call: its name cannot be kept");
 	if (in->known->call_map[number] != 0 && in->known->call_map[number] != index)
-		return reader_fail(in, buffer_here(&in->input), "call: number %d has two names", (int)number);
+		return reader_fail(in, buffer_here(&in->input), "call: number %d has two names",
+		    (int)number);
 	in->known->call_map[number] = (uint16_t)index;
 	in->known->call_number[index] = number;
 	return 0;
@@ -101,8 +109,8 @@ read_call_name(struct reader *in, const struct message *message)
 }
 
 /*
- * Tools make room for all locations of a run when it begins, so that the stream must be long enough for
- * them; a pipe is read so far ahead.
+ * Tools make room for all locations of a run when it begins, so that the stream must be long enough
+ * for them; a pipe is read so far ahead.
  */
 static int
 read_run(struct reader *in, struct message *message)
@@ -122,8 +130,8 @@ read_run(struct reader *in, struct message *message)
 	while (more > 0 && buffer_end(&in->input) + in->inflated_bytes < needed)
 		more = reader_more(in);
 	if (more == 0)
-		return reader_fail(in, message->offset, "run: %lld locations in a stream of %llu bytes",
-		    (long long)locations, (unsigned long long)buffer_end(&in->input));
+		return reader_fail(in, message->offset, "run: %lld locations in a stream of %llu "
+		    "bytes", (long long)locations, (unsigned long long)buffer_end(&in->input));
 	return more < 0 || inflated ? more : message_take(in, message);
 }
 
@@ -147,8 +155,8 @@ read_end(struct reader *in, const struct message *message)
 	    body_int(in, message, "rows", 0, INT64_MAX, &rows) < 0)
 		return -1;
 	if (!in->jumped && ((uint64_t)messages != in->messages || (uint64_t)rows != in->rows))
-		return reader_fail(in, message->offset, "damaged: %llu messages and %llu rows, but its "
-		    "end tells of %lld and %lld", (unsigned long long)in->messages,
+		return reader_fail(in, message->offset, "damaged: %llu messages and %llu rows, but "
+		    "its end tells of %lld and %lld", (unsigned long long)in->messages,
 		    (unsigned long long)in->rows, (long long)messages, (long long)rows);
 	in->state = BETWEEN;
 	return 0;
@@ -161,12 +169,13 @@ read_shard(struct reader *in, const struct message *message)
 	if (shard_read(in, message, &in->shard) < 0)
 		return -1;
 	if (in->shard.count > 1 && !in->all && !in->of_folder && strcmp(in->content, "trace") != 0)
-		return reader_fail(in, message->offset, "shard %u of a %s; its shards are read from their folder",
-		    in->shard.number, in->content);
+		return reader_fail(in, message->offset, "shard %u of a %s; its shards are read "
+		    "from their folder", in->shard.number, in->content);
 	return 0;
 }
 
-/* Behind a shard the next one of the same run may follow: what is the same in both is passed over. */
+/* Behind a shard the next one of the same run may follow: what is the same in both is passed
+ * over. */
 static int
 next_shard(struct reader *in, struct message *message)
 {
@@ -181,7 +190,8 @@ next_shard(struct reader *in, struct message *message)
 	in->rows_before += rows;
 	in->more_shards = true;
 	if (strcmp(content, in->content) != 0)
-		return reader_fail(in, message->offset, "a %s behind a shard of a %s", in->content, content);
+		return reader_fail(in, message->offset, "a %s behind a shard of a %s", in->content,
+		    content);
 	in->shard.of = NULL;
 	free(last.of);
 	if ((got = reader_next(in, message)) <= 0)
@@ -189,7 +199,8 @@ next_shard(struct reader *in, struct message *message)
 	if (!is_kind(message, "shard") || in->shard.run != last.run)
 		return reader_fail(in, message->offset, "no shard of the run before");
 	if (in->shard.number != last.number + 1)
-		return reader_fail(in, message->offset, "shard %u behind shard %u", in->shard.number, last.number);
+		return reader_fail(in, message->offset, "shard %u behind shard %u",
+		    in->shard.number, last.number);
 	for (uint64_t d = 0; d < in->shard.defined && got > 0; d++)
 		got = reader_next(in, message);
 	return got > 0 ? reader_next(in, message) : got;
@@ -219,15 +230,16 @@ next_stream(struct reader *in, struct message *message)
 	if (more > 0 && in->raw && started)
 		more = skip_zeros(in);
 	if (more == 0 && in->more_shards && in->shard.number + 1 < in->shard.count)
-		return reader_fail(in, buffer_here(&in->input), "shard %u of %u is missing", in->shard.number + 1,
-		    in->shard.count);
+		return reader_fail(in, buffer_here(&in->input), "shard %u of %u is missing",
+		    in->shard.number + 1, in->shard.count);
 	if (more == 0 && !started)
 		return reader_fail(in, 0, in->raw ? "empty: no raw trace" :
 		    "empty: not a longpole stream");
 	if (more <= 0)
 		return more;
 	if (!in->raw && started && in->shard.count == 0)
-		return reader_fail(in, buffer_here(&in->input), "bytes after the end of the stream");
+		return reader_fail(in, buffer_here(&in->input),
+		    "bytes after the end of the stream");
 	if (!in->raw && started && !in->all)
 		return next_shard(in, message);
 	if ((more = message_take(in, message)) <= 0)
@@ -249,9 +261,11 @@ reader_next(struct reader *in, struct message *message)
 		return next_stream(in, message);
 	if (in->inflated.begin == in->inflated.end) {
 		if (input->begin == input->end && (got = reader_more(in)) <= 0)
-			return got < 0 ? -1 : reader_fail(in, buffer_here(input), "ends without an end message");
+			return got < 0 ? -1 : reader_fail(in, buffer_here(input),
+			    "ends without an end message");
 		if (in->raw && input->bytes[input->begin] == 0) {
-			/* Unwritten space: the rank died. The next stream, if any, begins behind it. */
+			/* Unwritten space: the rank died. The next stream, if any, begins behind
+			 * it. */
 			*message = (struct message){ .kind = "cut", .offset = buffer_here(input) };
 			in->state = BETWEEN;
 			return skip_zeros(in) < 0 ? -1 : 1;
@@ -260,7 +274,8 @@ reader_next(struct reader *in, struct message *message)
 	if ((got = message_take(in, message)) <= 0)
 		return got;
 	if (is_kind(message, "longpole"))
-		return reader_fail(in, message->offset, "a second header before the end of the stream");
+		return reader_fail(in, message->offset, "a second header before the end of the "
+		    "stream");
 	if (is_kind(message, "end")) {
 		if (read_end(in, message) < 0)
 			return -1;

@@ -20,7 +20,8 @@ struct open_call {
 	uint32_t requests, kept;	/* that a completion waits for; those in rows */
 	uint32_t thread;	/* the system's number of it */
 	uint64_t rows[OPEN_REQUESTS];	/* open_row of their starts */
-	struct open_count { uint32_t comm, collectives; } last[OPEN_COUNTS];	/* at comm % OPEN_COUNTS */
+	/* at comm % OPEN_COUNTS */
+	struct open_count { uint32_t comm, collectives; } last[OPEN_COUNTS];
 } __attribute__((packed));
 
 enum { OPEN_ROW_BITS = 40 };

@@ -24,7 +24,8 @@ reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
 	vsnprintf(in->error, sizeof in->error, format, arguments);
 	va_end(arguments);
 	if (in->shards != NULL)
-		in->error_offset = in->shards->last_place == 0 ? -1 : (int64_t)in->shards->last_offset;
+		in->error_offset = in->shards->last_place == 0 ? -1 :
+		    (int64_t)in->shards->last_offset;
 	else	/* what could not be opened has no place */
 		in->error_offset = in->input.fd < 0 ? -1 : (int64_t)offset;
 	return -1;
@@ -89,7 +90,8 @@ is_folder(const char *file)
 {
 	struct stat status;
 
-	return file != NULL && strcmp(file, "-") != 0 && stat(file, &status) == 0 && S_ISDIR(status.st_mode);
+	return file != NULL && strcmp(file, "-") != 0 && stat(file, &status) == 0 &&
+	    S_ISDIR(status.st_mode);
 }
 
 static int
@@ -171,8 +173,8 @@ reader_verify(struct reader *in, const struct message *message)
 {
 	if (!in->hollow)
 		return in->lazy && message_is_block(message) ? message_check_hash(in, message) : 0;
-	if (buffer_again(&in->input, in->input.bytes + (message->bytes - in->input.bytes), message->size,
-	    message->offset) < 0)
+	if (buffer_again(&in->input, in->input.bytes + (message->bytes - in->input.bytes),
+	    message->size, message->offset) < 0)
 		return errno == 0 ? reader_fail(in, message->offset, "the file has shrunk") :
 		    reader_fail_input(in, message->offset);
 	in->hollow = false;
@@ -214,8 +216,8 @@ reader_is_seekable(const struct reader *in)
 int
 reader_spool(struct reader *in, int fd)
 {
-	return buffer_spool(&in->input, fd) < 0 ? reader_fail(in, 0, "temporary file: %s", strerror(errno)) :
-	    reader_rewind(in);
+	return buffer_spool(&in->input, fd) < 0 ? reader_fail(in, 0, "temporary file: %s",
+	    strerror(errno)) : reader_rewind(in);
 }
 
 void
@@ -255,8 +257,9 @@ reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
 static int
 fetch(struct reader *in, const struct message *message, const char *at, size_t size)
 {
-	if (!in->hollow || buffer_again(&in->input, in->input.bytes + ((const unsigned char *)at - in->input.bytes), size,
-	    message->offset + (uint64_t)((const unsigned char *)at - message->bytes)) == 0)
+	if (!in->hollow || buffer_again(&in->input, in->input.bytes + ((const unsigned char *)at -
+	    in->input.bytes), size, message->offset + (uint64_t)((const unsigned char *)at -
+	    message->bytes)) == 0)
 		return 0;
 	return errno == 0 ? reader_fail(in, message->offset, "the file has shrunk") :
 	    reader_fail_input(in, message->offset);
@@ -265,7 +268,8 @@ fetch(struct reader *in, const struct message *message, const char *at, size_t s
 static bool
 key_is(const msgpack_object_kv *pair, const char *key)
 {
-	return pair->key.via.str.size == strlen(key) && memcmp(pair->key.via.str.ptr, key, strlen(key)) == 0;
+	return pair->key.via.str.size == strlen(key) && memcmp(pair->key.via.str.ptr, key,
+	    strlen(key)) == 0;
 }
 
 int
@@ -275,8 +279,8 @@ reader_narrow(struct reader *in, struct message *message, size_t from, size_t co
 	int64_t capacity;
 
 	if (body_get(message, "capacity") == NULL || body_get(message, "enter") == NULL)
-		return in->hollow && fetch(in, message, (const char *)message->bytes, message->size) < 0 ? -1 :
-		    (in->hollow = false);
+		return in->hollow && fetch(in, message, (const char *)message->bytes,
+		    message->size) < 0 ? -1 : (in->hollow = false);
 	if (body_int(in, message, "capacity", (int64_t)(from + count), UINT32_MAX, &capacity) < 0)
 		return -1;
 	for (uint32_t i = 0; i < map->size; i++) {
@@ -375,7 +379,8 @@ reader_set_history(struct reader *in, char *const *lines, size_t count)
 	if ((known->history = calloc(count + 1, sizeof *known->history)) == NULL)
 		return reader_fail(in, 0, "out of memory");
 	for (; known->history_count < count; known->history_count++)
-		if ((known->history[known->history_count] = strdup(lines[known->history_count])) == NULL)
+		if ((known->history[known->history_count] = strdup(lines[known->history_count])) ==
+		    NULL)
 			return reader_fail(in, 0, "out of memory");
 	return 0;
 }
@@ -408,8 +413,10 @@ uint64_t
 reader_offset(const struct reader *in)
 {
 	if (in->shards != NULL)
-		return in->shards->skip_to > in->shards->place ? in->shards->skip_to : in->shards->place;
-	return in->inflated.begin < in->inflated.end ? in->inflated_offset : buffer_here(&in->input);
+		return in->shards->skip_to > in->shards->place ? in->shards->skip_to :
+		    in->shards->place;
+	return in->inflated.begin < in->inflated.end ? in->inflated_offset :
+	    buffer_here(&in->input);
 }
 
 double

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reader as its parts see it. bytes.c: bytes of a file. message.c, skim.c: bytes become messages. next.c:
- * from one message to the next. shards.h: a folder of shards, each with a reader of its own.
+ * The reader as its parts see it. bytes.c: bytes of a file. message.c, skim.c: bytes become
+ * messages. next.c: from one message to the next. shards.h: a folder of shards, each with a reader
+ * of its own.
  */
 #ifndef READER_H
 #define READER_H
@@ -15,13 +16,15 @@
 
 /*
  * What a stream states is believed as far as it has bytes for it (trace.5, NUMBERS), so that memory
- * follows the size of the input: what small runs have is free, and every further one takes some bytes.
+ * follows the size of the input: what small runs have is free, and every further one takes some
+ * bytes.
  */
 enum {
 	NUMBERS_FREE = 1 << 16,		/* sites, communicators, modules */
 	LOCATIONS_FREE = 1 << 14,
 	NUMBER_BYTES = 16,
-	INFLATED_FREE = 1 << 24,	/* bytes that a message of kind zstd may hold whatever its size */
+	/* bytes that a message of kind zstd may hold whatever its size */
+	INFLATED_FREE = 1 << 24,
 	INFLATED_FACTOR = 64,
 };
 
@@ -62,7 +65,8 @@ struct reader {
 	struct shard_head shard;	/* of the stream being read, where it is a shard */
 	uint64_t rows_before;		/* rows in shards before it */
 	bool more_shards;		/* there was one before it */
-	bool of_folder;			/* it is one of a folder that is read; known is the folder's */
+	/* it is one of a folder that is read; known is the folder's */
+	bool of_folder;
 	struct shards *shards;		/* a folder of them is read; NULL: a stream */
 };
 
@@ -87,9 +91,9 @@ int message_check_hash(struct reader *in, const struct message *message);
 
 enum { SKIM_BYTES = 1 << 14 };	/* asked of the kernel at once by a reader that skims */
 /*
- * Brings the message that begins at the unread part into the buffer where it is a block of calls as writers
- * make them: its small values, and of each column the beginning; the rest is a hole. Anything else, damage
- * included, is left for the reader to read whole.
+ * Brings the message that begins at the unread part into the buffer where it is a block of calls as
+ * writers make them: its small values, and of each column the beginning; the rest is a hole.
+ * Anything else, damage included, is left for the reader to read whole.
  */
 void skim(struct reader *in);
 

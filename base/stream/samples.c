@@ -75,7 +75,8 @@ samples_reserve(struct samples *s, size_t count)
 
 		if (!is_of(s, c))
 			continue;
-		if (capacity > SIZE_MAX / width || (more = realloc(values, capacity * width)) == NULL)
+		if (capacity > SIZE_MAX / width || (more = realloc(values,
+		    capacity * width)) == NULL)
 			return -1;
 		set_column(s, c, more);
 	}
@@ -101,7 +102,8 @@ read_optional(struct reader *in, const struct message *message, const char *key,
 	return body_get(message, key) == NULL ? 0 : body_int(in, message, key, 0, most, value);
 }
 
-/* From durations to ends; the intervals of a block are in order, and none begins before the one before ends. */
+/* From durations to ends; the intervals of a block are in order, and none begins before the one
+ * before ends. */
 static int
 find_ends(struct samples *s, struct reader *in, const struct message *message)
 {
@@ -110,9 +112,11 @@ find_ends(struct samples *s, struct reader *in, const struct message *message)
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->reason[i] > OFF_UNKNOWN)
 			return reader_fail(in, message->offset, "switched: reason is out of range");
-		if (s->end_ns[i] < 0 || __builtin_add_overflow(s->time_ns[i], s->end_ns[i], &s->end_ns[i]) ||
-		    s->on_core_ns[i] < 0 || s->on_core_ns[i] > s->end_ns[i] - s->time_ns[i] || s->time_ns[i] < before_ns)
-			return reader_fail(in, message->offset, "switched: an interval is out of range");
+		if (s->end_ns[i] < 0 || __builtin_add_overflow(s->time_ns[i], s->end_ns[i],
+		    &s->end_ns[i]) || s->on_core_ns[i] < 0 || s->on_core_ns[i] > s->end_ns[i] -
+		    s->time_ns[i] || s->time_ns[i] < before_ns)
+			return reader_fail(in, message->offset,
+			    "switched: an interval is out of range");
 		before_ns = s->end_ns[i];
 	}
 	return 0;
@@ -147,7 +151,8 @@ samples_read(struct samples *s, struct reader *in, const struct message *message
 		void *values = samples_column(s, c, &width);
 
 		if (values != NULL &&
-		    body_column(in, message, columns[c].key, columns[c].type, s->count, s->count, values) < 0)
+		    body_column(in, message, columns[c].key, columns[c].type, s->count, s->count,
+		    values) < 0)
 			return -1;
 	}
 	return switches ? find_ends(s, in, message) : 0;
@@ -179,7 +184,8 @@ stacks_read(struct stacks *s, struct reader *in, const struct message *message, 
 	if (s->registers == NULL)
 		return 0;
 	if (registers / (SAMPLE_REGISTERS * 8) != count || sizes / 4 != count)
-		return reader_fail(in, message->offset, "sampled: registers and stacks are not those of the samples");
+		return reader_fail(in, message->offset, "sampled: registers and stacks are not "
+		    "those of the samples");
 	for (size_t i = 0; i < count; i++)
 		sum += stack_bytes(s, i);
 	if (sum > s->size)
@@ -245,6 +251,7 @@ samples_write(struct writer *out, const struct samples *s)
 		if (said[c] && columns[c].at == AT(end_ns))
 			put_durations(out, s, c);
 		else if (said[c])
-			put_column(out, columns[c].key, columns[c].type, samples_column(s, c, &width), s->count);
+			put_column(out, columns[c].key, columns[c].type, samples_column(s, c,
+			    &width), s->count);
 	return message_end(out);
 }

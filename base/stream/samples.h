@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of samples and of switches in memory; their layout in a stream is in trace.5, section SAMPLES. */
+/* Blocks of samples and of switches in memory; their layout in a stream is in trace.5, section
+ * SAMPLES. */
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
@@ -8,11 +9,13 @@
 struct samples {
 	uint32_t location, worker;	/* worker 0: the location's own thread */
 	size_t count, capacity;
-	bool switches;			/* intervals off the core, of kind "switched"; else "sampled" */
+	/* intervals off the core, of kind "switched"; else "sampled" */
+	bool switches;
 	bool clock;			/* they are told by the thread's own clock: see trace.5 */
 	int64_t period_ns, until_ns;
 	int64_t from_ns;		/* of switches: the thread has been watched since */
-	uint64_t lost;			/* that the system had no room for, since the block before */
+	/* that the system had no room for, since the block before */
+	uint64_t lost;
 	int64_t *time_ns;		/* of an interval its begin */
 	uint32_t *site, *callers;	/* callers 0: not known */
 	/* Of switches: */
@@ -24,8 +27,10 @@ enum { SAMPLE_COLUMNS = 8 };
 
 /* What goes with the samples of a raw trace, in the message's own bytes. */
 struct stacks {
-	const unsigned char *registers;		/* SAMPLE_REGISTERS of 8 bytes for each, as DWARF numbers them */
-	const unsigned char *stack_bytes;	/* 4 bytes for each: how much of its stack there is */
+	/* SAMPLE_REGISTERS of 8 bytes for each, as DWARF numbers them */
+	const unsigned char *registers;
+	/* 4 bytes for each: how much of its stack there is */
+	const unsigned char *stack_bytes;
 	const unsigned char *stacks;		/* one behind the other */
 	size_t size;				/* of all */
 };
@@ -37,7 +42,8 @@ int samples_read(struct samples *samples, struct reader *in, const struct messag
 /* How much there is of the stack of sample I. */
 uint32_t stack_bytes(const struct stacks *stacks, size_t i);
 /* The same message's stacks: 1; 0 where it has none; -1 as above. */
-int stacks_read(struct stacks *stacks, struct reader *in, const struct message *message, size_t count);
+int stacks_read(struct stacks *stacks, struct reader *in, const struct message *message,
+    size_t count);
 int samples_write(struct writer *out, const struct samples *samples);
 void samples_free(struct samples *samples);
 /* Room for so many, of which those there stay: 0, or -1 without memory. */

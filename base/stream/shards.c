@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A folder of shards, read as the one stream that they are pieces of: the definitions of one of them;
- * then, round by round, the blocks of calls of all in order of their first enter, each behind its
- * samples, and what else each of them has in the round. Memory: of each shard what its reader has.
+ * A folder of shards, read as the one stream that they are pieces of: the definitions of one of
+ * them; then, round by round, the blocks of calls of all in order of their first enter, each behind
+ * its samples, and what else each of them has in the round. Memory: of each shard what its reader
+ * has.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,8 @@ sink(struct shards *s, uint32_t at)
 	for (;;) {
 		uint32_t least = at, swap;
 
-		for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < s->heap_count; child++)
+		for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < s->heap_count;
+		    child++)
 			if (earlier(s, s->heap[child], s->heap[least]))
 				least = child;
 		if (least == at)
@@ -130,7 +132,8 @@ take_again(struct shards *s, const void *bytes, size_t size, struct message *mes
 {
 	const char *why;
 
-	return message_parse(message, &s->unpacked, bytes, size, &why) > 0 ? 1 : reader_fail(s->in, 0, "out of memory");
+	return message_parse(message, &s->unpacked, bytes, size, &why) > 0 ? 1 : reader_fail(s->in,
+	    0, "out of memory");
 }
 
 static int
@@ -185,7 +188,8 @@ give_definition(struct shards *s, struct message *message)
 	int got = reader_next(first->in, message);
 
 	if (got <= 0)
-		return got < 0 ? shard_fail(s, first) : reader_fail(s->in, 0, "definitions are missing");
+		return got < 0 ? shard_fail(s, first) : reader_fail(s->in, 0,
+		    "definitions are missing");
 	s->in->file = first->path;
 	s->last_offset = message->offset;
 	s->defined--;
@@ -221,11 +225,12 @@ pass_round(struct shards *s, struct part *part)
 
 	if (body_uint(part->in, &part->head, "number", &number) < 0)
 		return shard_fail(s, part);
-	if (s->passed == 0 && s->round == 0)	/* after a jump, of which only these can tell where it led */
+	/* after a jump, of which only these can tell where it led */
+	if (s->passed == 0 && s->round == 0)
 		s->round = number;
 	if (number != s->round) {
-		reader_fail(part->in, part->head.offset, "round %llu begins where others have round %llu",
-		    (unsigned long long)number, (unsigned long long)s->round);
+		reader_fail(part->in, part->head.offset, "round %llu begins where others have "
+		    "round %llu", (unsigned long long)number, (unsigned long long)s->round);
 		return shard_fail(s, part);
 	}
 	s->passed++;
@@ -241,7 +246,8 @@ end_round(struct shards *s)
 		return 0;	/* of a trace; or these were the last ones */
 	for (uint32_t i = 0; i < s->count && s->passed < s->count; i++)
 		if (s->parts[i].state == ENDED) {
-			reader_fail(s->parts[i].in, reader_offset(s->parts[i].in), "ends before round %llu, which others have",
+			reader_fail(s->parts[i].in, reader_offset(s->parts[i].in),
+			    "ends before round %llu, which others have",
 			    (unsigned long long)s->round);
 			return shard_fail(s, &s->parts[i]);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A folder of shards as the one stream that they are pieces of (trace.5, SHARDS). shards_open.c: which there are;
- * shards.c: their messages; shards_place.c: going elsewhere.
+ * A folder of shards as the one stream that they are pieces of (trace.5, SHARDS). shards_open.c:
+ * which there are; shards.c: their messages; shards_place.c: going elsewhere.
  */
 #ifndef SHARDS_H
 #define SHARDS_H
@@ -19,7 +19,8 @@ struct part {
 	bool has_head;			/* false behind samples that no block follows */
 	int64_t enter_ns;		/* of a block: its place among the others' */
 	int64_t location;
-	unsigned char *samples;		/* that stand before the head: each its size, then its bytes */
+	/* that stand before the head: each its size, then its bytes */
+	unsigned char *samples;
 	size_t sample_at, sample_end, sample_capacity;
 	uint32_t number;
 };
@@ -37,8 +38,10 @@ struct shards {
 	bool defined_all;		/* the others have passed theirs over */
 	uint32_t other;			/* whose other messages come now; COUNT: blocks do */
 	msgpack_unpacked unpacked;	/* of samples, or of a header or an end */
-	uint64_t place, skip_to;	/* of the next message (trace.5, SHARDS); those before are not wanted */
-	uint64_t last_place, last_offset;	/* of the message returned last, and in its file; 0: none yet */
+	/* of the next message (trace.5, SHARDS); those before are not wanted */
+	uint64_t place, skip_to;
+	/* of the message returned last, and in its file; 0: none yet */
+	uint64_t last_place, last_offset;
 	uint64_t round;			/* that begins next; 0: not known */
 	uint32_t passed;		/* shards that have come to its beginning */
 	uint64_t next_place;		/* the sum of where that is in them */
@@ -55,7 +58,8 @@ void shards_close(struct reader *in);
 int shards_next(struct shards *s, struct message *message);
 /* How much of the shards has been read. */
 double shards_share(const struct shards *s);
-/* Goes on at that place: by the indexes of the shards where a round begins there, else by reading. */
+/* Goes on at that place: by the indexes of the shards where a round begins there, else by
+ * reading. */
 void shards_jump(struct reader *in, uint64_t place);
 int shards_rewind(struct reader *in);
 
@@ -63,7 +67,8 @@ int shards_rewind(struct reader *in);
 int shard_read(struct reader *in, const struct message *message, struct shard_head *head);
 /* Its next message, behind its samples, becomes the head. 0 or -1. */
 int shard_advance(struct shards *s, struct part *part);
-/* A shard that is damaged ends the reading, or, where the rest will do, ends here itself. 0 or -1. */
+/* A shard that is damaged ends the reading, or, where the rest will do, ends here itself. 0 or
+ * -1. */
 int shard_damaged(struct shards *s, struct part *part);
 /* What is wrong with a shard is wrong with the whole. -1. */
 int shard_fail(struct shards *s, const struct part *part);

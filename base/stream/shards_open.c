@@ -10,7 +10,8 @@
 #include "shards.h"
 
 enum {
-	ALL_CHUNKS = 1 << 22,		/* bytes asked of the kernel at once, of all shards together */
+	/* bytes asked of the kernel at once, of all shards together */
+	ALL_CHUNKS = 1 << 22,
 	LEAST_CHUNK = 1 << 16,
 	OTHER_FILES = 64,		/* that the process may have open besides */
 };
@@ -47,7 +48,8 @@ is_shard(const struct dirent *entry)
 	const char *digits = entry->d_name + strlen("shard.");
 
 	return strncmp(entry->d_name, "shard.", strlen("shard.")) == 0 && strlen(digits) >= 6 &&
-	    strspn(digits, "0123456789") == strlen(digits) && strtoul(digits, NULL, 10) <= UINT32_MAX;
+	    strspn(digits, "0123456789") == strlen(digits) && strtoul(digits, NULL,
+	    10) <= UINT32_MAX;
 }
 
 static int
@@ -65,7 +67,8 @@ find_files(struct shards *s)
 		struct part *part = &s->parts[s->count];
 
 		if (!failed && asprintf(&part->path, "%s/%s", s->folder, entries[i]->d_name) >= 0)
-			s->parts[s->count++].number = (uint32_t)strtoul(entries[i]->d_name + strlen("shard."), NULL, 10);
+			s->parts[s->count++].number = (uint32_t)strtoul(entries[i]->d_name +
+			    strlen("shard."), NULL, 10);
 		else
 			failed = true;
 		free(entries[i]);
@@ -73,7 +76,8 @@ find_files(struct shards *s)
 	free(entries);
 	if (failed)
 		return reader_fail(s->in, 0, "out of memory");
-	return s->count > 0 ? 0 : reader_fail(s->in, 0, "a folder without shards (shard.000000, ...)");
+	return s->count > 0 ? 0 : reader_fail(s->in, 0, "a folder without shards (shard.000000, "
+	    "...)");
 }
 
 int
@@ -117,7 +121,8 @@ shard_damaged(struct shards *s, struct part *part)
 	part->sample_at = part->sample_end = 0;
 	if (s->how != READ_PARTIAL)
 		return shard_fail(s, part);
-	snprintf(what, sizeof what, "%lld: %s; nothing behind that is read", (long long)offset, why);
+	snprintf(what, sizeof what, "%lld: %s; nothing behind that is read", (long long)offset,
+	    why);
 	return lose(s, part->path, what);
 }
 
@@ -132,7 +137,8 @@ check_part(struct shards *s, struct part *part, struct message *message)
 	if (got < 0)
 		return -1;
 	if (got == 0 || !is_kind(message, "shard"))
-		return reader_fail(part->in, got == 0 ? 0 : message->offset, "not a shard of a run");
+		return reader_fail(part->in, got == 0 ? 0 : message->offset,
+		    "not a shard of a run");
 	if (shard_read(part->in, message, &head) < 0) {
 		free(head.of);
 		return -1;
@@ -142,9 +148,12 @@ check_part(struct shards *s, struct part *part, struct message *message)
 	else
 		free(head.of);
 	if (in->content[0] != '\0' && strcmp(in->content, part->in->content) != 0)
-		return reader_fail(part->in, 0, "a %s, but %s is a %s", part->in->content, s->parts[0].path, in->content);
-	if (head.run != s->head.run || head.count != s->head.count || head.defined != s->head.defined)
-		return reader_fail(part->in, message->offset, "a shard of another run than %s", s->parts[0].path);
+		return reader_fail(part->in, 0, "a %s, but %s is a %s", part->in->content,
+		    s->parts[0].path, in->content);
+	if (head.run != s->head.run || head.count != s->head.count ||
+	    head.defined != s->head.defined)
+		return reader_fail(part->in, message->offset, "a shard of another run than %s",
+		    s->parts[0].path);
 	if (head.number != part->number)
 		return reader_fail(part->in, message->offset, "it is shard %u", head.number);
 	strcpy(in->content, part->in->content);
@@ -161,11 +170,13 @@ open_part(struct shards *s, struct part *part)
 	if (reader_open_known(&part->in, part->path, how, s->in->known) < 0)
 		return -1;
 	if (header) {	/* of all shards: they have the same history */
-		if (reader_next(part->in, &message) <= 0 || writer_pass(&s->header, &message, 0) < 0)
+		if (reader_next(part->in, &message) <= 0 || writer_pass(&s->header, &message,
+		    0) < 0)
 			return -1;
 		part->in->all = false;
 	}
-	part->in->input.chunk_bytes = ALL_CHUNKS / s->count < LEAST_CHUNK ? LEAST_CHUNK : ALL_CHUNKS / s->count;
+	part->in->input.chunk_bytes = ALL_CHUNKS / s->count < LEAST_CHUNK ? LEAST_CHUNK :
+	    ALL_CHUNKS / s->count;
 	return check_part(s, part, &message);
 }
 
@@ -198,8 +209,8 @@ check_missing(struct shards *s)
 			first = r, ranks++;
 	if (missing > 1)
 		snprintf(more, sizeof more, ", and %u more", missing - 1);
-	snprintf(what, sizeof what, "shard %u of %u is missing (rank %u and %u others)%s", number, s->head.count,
-	    first, ranks > 0 ? ranks - 1 : 0, more);
+	snprintf(what, sizeof what, "shard %u of %u is missing (rank %u and %u others)%s", number,
+	    s->head.count, first, ranks > 0 ? ranks - 1 : 0, more);
 	if (s->how == READ_PARTIAL)
 		return lose(s, s->folder, what);
 	return reader_fail(s->in, 0, "%s; lp-graph --partial goes on without", what);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the reader of a folder is, and how it goes elsewhere. A place is the sum of offsets in all shards
- * (trace.5, SHARDS); a round begins at one in all of them, which their indexes tell.
+ * Where the reader of a folder is, and how it goes elsewhere. A place is the sum of offsets in all
+ * shards (trace.5, SHARDS); a round begins at one in all of them, which their indexes tell.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ shards_share(const struct shards *s)
 }
 
 /*
- * Where rounds begin in each shard, one shard after the other; free() it. NULL: one has no index, or one
- * of another length.
+ * Where rounds begin in each shard, one shard after the other; free() it. NULL: one has no index,
+ * or one of another length.
  */
 static uint64_t *
 read_rounds(const struct shards *s, size_t *rows)
@@ -32,7 +32,8 @@ read_rounds(const struct shards *s, size_t *rows)
 	for (uint32_t i = 0; i < s->count && has; i++) {
 		struct tail tail;
 
-		has = tail_open(&tail, s->parts[i].path) && tail.count > 0 && (i == 0 || tail.count == *rows);
+		has = tail_open(&tail, s->parts[i].path) && tail.count > 0 &&
+		    (i == 0 || tail.count == *rows);
 		if (has && i == 0) {
 			*rows = tail.count;
 			rounds = malloc(s->count * *rows * sizeof *rounds);
@@ -53,7 +54,8 @@ enter_round(struct shards *s, struct part *part, uint64_t offset)
 	reader_jump(part->in, offset);
 	if (shard_advance(s, part) < 0)
 		return -1;
-	if (part->state == OTHER && part->has_head && is_kind(&part->head, "round") && part->sample_end == 0)
+	if (part->state == OTHER && part->has_head && is_kind(&part->head, "round") &&
+	    part->sample_end == 0)
 		return 0;
 	reader_fail(part->in, offset, "no round begins here, against the index");
 	return shard_fail(s, part);

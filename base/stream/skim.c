@@ -5,7 +5,8 @@
 #include "reader.h"
 
 enum {
-	LOOK_BYTES = 64,	/* a short key; or the marker of a value, its size, and its first 8 bytes */
+	/* a short key; or the marker of a value, its size, and its first 8 bytes */
+	LOOK_BYTES = 64,
 	LEAST_HOLE = 1024,
 	PIECE_BYTES = 512,	/* read behind a hole */
 };
@@ -85,7 +86,8 @@ skip_value(struct skim *s)
 		s->at += 1;
 	else if (*b >= 0xa0 && *b <= 0xbf)
 		s->at += 1 + (*b & 31u);
-	else if (*b >= 0xcc && *b <= 0xd3)		/* unsigned and signed, of 1, 2, 4 and 8 bytes */
+	else if (*b >= 0xcc &&
+	    *b <= 0xd3)		/* unsigned and signed, of 1, 2, 4 and 8 bytes */
 		s->at += 1 + ((size_t)1 << (*b & 3));
 	else if ((*b >= 0xc4 && *b <= 0xc6) || (*b >= 0xd9 && *b <= 0xdb)) {
 		head = (size_t)1 << (*b - (*b < 0xd0 ? 0xc4 : 0xd9));

@@ -25,7 +25,8 @@ struct message {
 	msgpack_object body;		/* a map; valid until the next message is read */
 	const unsigned char *bytes;	/* the whole message as it stands in the input */
 	size_t size;			/* bytes */
-	uint64_t offset;		/* in the input: of its first byte, or of the zstd message it was in */
+	/* in the input: of its first byte, or of the zstd message it was in */
+	uint64_t offset;
 };
 
 static inline bool is_kind(const struct message *message, const char *kind)
@@ -37,8 +38,8 @@ static inline bool is_kind(const struct message *message, const char *kind)
  * The message that begins at BYTES, SIZE of which are there. 1; 0: it does not end there; -1: WHY
  * says what is wrong. It is valid as long as UNPACKED, and the bytes, stay.
  */
-int message_parse(struct message *message, msgpack_unpacked *unpacked, const void *bytes, size_t size,
-    const char **why);
+int message_parse(struct message *message, msgpack_unpacked *unpacked, const void *bytes,
+    size_t size, const char **why);
 /* Is it as it was written? HASH: the one that it states, if it is right or wrong. */
 enum message_hash { HASH_RIGHT, HASH_WRONG, HASH_MALFORMED, HASH_NONE };
 enum message_hash message_hash(const struct message *message, uint64_t *hash);
@@ -49,39 +50,44 @@ enum message_hash message_hash(const struct message *message, uint64_t *hash);
 struct reader;
 
 /*
- * How a stream is opened. FILE may be a folder of shards but for raw traces, and is then read as the one
- * stream that they are pieces of; its offsets are places in that.
+ * How a stream is opened. FILE may be a folder of shards but for raw traces, and is then read as
+ * the one stream that they are pieces of; its offsets are places in that.
  */
 enum reading {
 	READ_STREAM,	/* one stream of any content but raw; its header is read at once */
-	READ_LAZY,	/* the same of a file; the hashes of calls and edges are left to reader_verify */
-	READ_PARTIAL,	/* the same; of a folder of shards what is there and whole: see reader_lost */
+	/* the same of a file; the hashes of calls and edges are left to reader_verify */
+	READ_LAZY,
+	/* the same; of a folder of shards what is there and whole: see reader_lost */
+	READ_PARTIAL,
 	READ_ANY,	/* whichever comes, raw or not; headers and ends are returned, too */
 	/*
-	 * Concatenated raw traces: reader_next returns their headers (kind "longpole") and ends, too: kind
-	 * "end", or kind "cut" where a rank died and unwritten space follows its last message (trace.5,
-	 * RAW TRACES). Names of calls, and the history of the first header, hold for all of them.
+	 * Concatenated raw traces: reader_next returns their headers (kind "longpole") and ends,
+	 * too: kind "end", or kind "cut" where a rank died and unwritten space follows its last
+	 * message (trace.5, RAW TRACES). Names of calls, and the history of the first header, hold
+	 * for all of them.
 	 */
 	READ_RAW,
 	/*
-	 * The same of a file of which few blocks are wanted at a time: of a block of calls only the small
-	 * values and the first of each column are there, and its hash is not checked, until reader_verify.
-	 * Where the file descriptor stands does not matter.
+	 * The same of a file of which few blocks are wanted at a time: of a block of calls only the
+	 * small values and the first of each column are there, and its hash is not checked, until
+	 * reader_verify. Where the file descriptor stands does not matter.
 	 */
 	READ_SKIMMING,
-	READ_GROWING,	/* the same of traces that are still written to; hashes of blocks are never checked */
+	/* the same of traces that are still written to; hashes of blocks are never checked */
+	READ_GROWING,
 };
 
 /*
- * Opens FILE (NULL or "-" is standard input). 0; or -1, and *OPENED tells why, also where it is NULL since
- * memory is out; it is to be closed in any case.
+ * Opens FILE (NULL or "-" is standard input). 0; or -1, and *OPENED tells why, also where it is
+ * NULL since memory is out; it is to be closed in any case.
  */
 int reader_open(struct reader **opened, const char *file, enum reading how);
 void reader_close(struct reader *in);
 
 /* 1: a message; 0: the stream has ended properly; -1: it has not. */
 int reader_next(struct reader *in, struct message *message);
-/* WAITING is called in it before it waits for a pipe that is empty: so a stage passes on what it has. */
+/* WAITING is called in it before it waits for a pipe that is empty: so a stage passes on what it
+ * has. */
 void reader_when_waiting(struct reader *in, void (*waiting)(void *), void *context);
 
 /* Checks what READ_LAZY and READ_SKIMMING have left of the message just returned. 0 or -1. */
@@ -91,7 +97,8 @@ int reader_verify(struct reader *in, const struct message *message);
 
 /* For messages; "standard input". */
 const char *reader_file(const struct reader *in);
-/* The reason, NULL while all is well; the byte goes to OFFSET unless that is NULL: -1 without a place. */
+/* The reason, NULL while all is well; the byte goes to OFFSET unless that is NULL: -1 without a
+ * place. */
 const char *reader_error(const struct reader *in, int64_t *offset);
 /* "raw", "trace", "graph", ... as the header says; "" before it. */
 const char *reader_content(const struct reader *in);
@@ -112,7 +119,8 @@ const struct shard_head *reader_folder(const struct reader *in);
 const char *reader_lost(const struct reader *in, size_t i);
 /* Command line I of the tools so far; NULL behind the last. */
 const char *reader_history(const struct reader *in, size_t i);
-/* Others in their place: of the trace whose history counts, where that was read elsewhere. 0 or -1. */
+/* Others in their place: of the trace whose history counts, where that was read elsewhere. 0 or
+ * -1. */
 int reader_set_history(struct reader *in, char *const *lines, size_t count);
 /* Since the header: messages, and rows of blocks of calls. */
 uint64_t reader_messages(const struct reader *in);
@@ -138,21 +146,25 @@ int reader_name_call(struct reader *in, uint16_t number, const char *name);
 
 /* ---- going elsewhere ---- */
 
-/* Goes on at another message of a file, or fails on a pipe; the end's counts are not checked then. */
+/* Goes on at another message of a file, or fails on a pipe; the end's counts are not checked
+ * then. */
 void reader_jump(struct reader *in, uint64_t offset);
 /* Back to the first byte of a file, for a second pass that knows the names of calls. 0 or -1. */
 int reader_rewind(struct reader *in);
-/* False: a pipe, which has no second pass, but reader_spool first copies it into FD, an empty file. */
+/* False: a pipe, which has no second pass, but reader_spool first copies it into FD, an empty
+ * file. */
 bool reader_is_seekable(const struct reader *in);
 int reader_spool(struct reader *in, int fd);
 /* Closes the file, and goes on with raw traces of the same run in FILE. Names and history stay. */
 void reader_leave(struct reader *in);
 int reader_go_on(struct reader *in, const char *file);
-/* Goes on at OFFSET of FILE, which the caller has opened as FD and closes, in the midst of a raw trace. */
+/* Goes on at OFFSET of FILE, which the caller has opened as FD and closes, in the midst of a raw
+ * trace. */
 void reader_turn(struct reader *in, const char *file, int fd, uint64_t offset);
 /*
- * Of the block of calls just returned, COUNT rows from row FROM on become all that it has, where its rows can be read
- * apart: 1, else 0, and all of it is there. Its hash is not checked. -1: error.
+ * Of the block of calls just returned, COUNT rows from row FROM on become all that it has, where
+ * its rows can be read apart: 1, else 0, and all of it is there. Its hash is not checked. -1:
+ * error.
  */
 int reader_narrow(struct reader *in, struct message *message, size_t from, size_t count);
 /* READ_SKIMMING: how large the next message may be, to have it without holes; 0: no knowing. */
@@ -168,8 +180,8 @@ int body_int(struct reader *in, const struct message *message, const char *key,
     int64_t min, int64_t max, int64_t *value);
 int body_uint(struct reader *in, const struct message *message, const char *key, uint64_t *value);
 /*
- * The number of something that is being defined, from MIN on. Arrays are indexed with such numbers, so
- * that they must not be much larger than what has been read (trace.5, NUMBERS).
+ * The number of something that is being defined, from MIN on. Arrays are indexed with such numbers,
+ * so that they must not be much larger than what has been read (trace.5, NUMBERS).
  */
 int body_number(struct reader *in, const struct message *message, const char *key, int64_t min,
     uint32_t *value);
@@ -212,7 +224,8 @@ struct writer {
 	struct plane planes[MOST_PLANES];	/* of what is in buffer, for put_compressed() */
 	unsigned plane_count;
 	size_t column_bytes;		/* of the column put last */
-	uint32_t cuts[MOST_CUTS];	/* where put_compressed() begins to count frequencies anew */
+	/* where put_compressed() begins to count frequencies anew */
+	uint32_t cuts[MOST_CUTS];
 	unsigned cut_count;
 	bool failed;			/* errno said why */
 	int error;
@@ -239,14 +252,17 @@ int message_end(struct writer *out);
 
 /* The column put last: its bytes may lie apart where the message is compressed. */
 void column_apart(struct writer *out, size_t count);
-/* What is put next has other frequencies than what is before it in the buffer; AT: where that begins. */
+/* What is put next has other frequencies than what is before it in the buffer; AT: where that
+ * begins. */
 void writer_cut(struct writer *out, size_t at);
-/* The whole messages that HELD has in memory, compressed at LEVEL into one of kind zstd; the caller counts them. */
+/* The whole messages that HELD has in memory, compressed at LEVEL into one of kind zstd; the caller
+ * counts them. */
 int put_compressed(struct writer *out, struct writer *held, int level);
 
 /*
  * Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). An index is
- * dropped, its offsets are those of the stream that was read; so is what says that that was a shard.
+ * dropped, its offsets are those of the stream that was read; so is what says that that was a
+ * shard.
  */
 int writer_pass(struct writer *out, const struct message *message, uint64_t rows);
 

@@ -22,8 +22,8 @@ take_message(struct tail *tail, const unsigned char *bytes, size_t size, const c
 	uint64_t hash;
 
 	return size > length + 2 && bytes[0] == 0x92 && bytes[1] == (0xa0 | length) &&
-	    memcmp(bytes + 2, kind, length) == 0 && message_parse(message, &tail->unpacked, bytes, size, &why) > 0 &&
-	    message->size == size && message_hash(message, &hash) == HASH_RIGHT;
+	    memcmp(bytes + 2, kind, length) == 0 && message_parse(message, &tail->unpacked, bytes,
+	    size, &why) > 0 && message->size == size && message_hash(message, &hash) == HASH_RIGHT;
 }
 
 /* The end message among the last bytes of a file; its size, or 0. */
@@ -71,7 +71,8 @@ tail_open(struct tail *tail, const char *file)
 	msgpack_unpacked_init(&tail->unpacked);
 	if (fd < 0)
 		return false;
-	found = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && find_index(tail, fd, (uint64_t)status.st_size);
+	found = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && find_index(tail, fd,
+	    (uint64_t)status.st_size);
 	close(fd);
 	return found;
 }

@@ -17,7 +17,8 @@ struct tail {
 	size_t count;		/* rows of the index */
 };
 
-/* False where FILE is none or has no index that stands where its end says; to be closed in any case. */
+/* False where FILE is none or has no index that stands where its end says; to be closed in any
+ * case. */
 bool tail_open(struct tail *tail, const char *file);
 void tail_close(struct tail *tail);
 /* A column of the index: tail->count numbers. 0 or -1. */

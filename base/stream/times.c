@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Times are nearly all that is left of a trace when it is compressed, and they are noise in their lower bits.
- * So each is divided into a code, which says how large it is within an eighth, and the bits below, which stay
- * as they are. Codes of one call site have frequencies of their own: they stand together.
+ * Times are nearly all that is left of a trace when it is compressed, and they are noise in their
+ * lower bits. So each is divided into a code, which says how large it is within an eighth, and the
+ * bits below, which stay as they are. Codes of one call site have frequencies of their own: they
+ * stand together.
  */
 #include "times.h"
 
@@ -73,7 +74,8 @@ rows_by_site(const struct calls *calls)
 
 struct coder {
 	struct coded_times *to;
-	uint64_t held;		/* bits that are not written yet, and how many these are: fewer than 32 */
+	/* bits that are not written yet, and how many these are: fewer than 32 */
+	uint64_t held;
 	unsigned bits;
 };
 
@@ -86,7 +88,8 @@ put_bits(struct coder *c, uint64_t value, unsigned bits)
 	if (c->bits >= 32) {
 		const uint32_t low = (uint32_t)c->held;
 
-		memcpy(c->to->bits + c->to->bit_bytes, &low, 4);	/* little-endian: reader.h */
+		/* little-endian: reader.h */
+		memcpy(c->to->bits + c->to->bit_bytes, &low, 4);
 		c->to->bit_bytes += 4;
 		c->held >>= 32;
 		c->bits -= 32;
@@ -110,7 +113,8 @@ put_time(struct coder *c, uint64_t value)
 	if (value < EXACT)
 		*code = (unsigned char)value;
 	else if (length <= EIGHTHS) {
-		*code = (unsigned char)(EXACT + 8 * (length - 5) + (unsigned)(value >> (length - 4) & 7));
+		*code = (unsigned char)(EXACT + 8 * (length - 5) + (unsigned)(value >> (length -
+		    4) & 7));
 		put_bits(c, value, length - 4);
 	} else {
 		*code = (unsigned char)(LAST_EIGHTH + length - EIGHTHS - 1);
@@ -137,7 +141,8 @@ can_be_coded(const struct calls *calls)
 {
 	for (size_t i = 1; i < calls->count; i++)
 		if (calls->call[i] == 0 ? calls->enter_ns[i] != calls->enter_ns[i - 1] ||
-		    calls->leave_ns[i] != calls->leave_ns[i - 1] : calls->enter_ns[i] < calls->leave_ns[i - 1])
+		    calls->leave_ns[i] != calls->leave_ns[i - 1] :
+		    calls->enter_ns[i] < calls->leave_ns[i - 1])
 			return false;
 	return calls->count > 0 && calls->call[0] != 0;
 }
@@ -195,7 +200,8 @@ struct decoder {
 	const unsigned char *codes, *codes_end, *bits, *end;
 	uint64_t held;
 	unsigned ready;		/* bits in it */
-	bool short_of;		/* codes or bits: there were not enough, or a code that there is not */
+	/* codes or bits: there were not enough, or a code that there is not */
+	bool short_of;
 };
 
 static uint64_t
@@ -234,10 +240,12 @@ take_time(struct decoder *d)
 }
 
 int
-times_decode(struct calls *calls, const uint32_t *rows, int64_t begin_ns, struct bytes codes, struct bytes bits)
+times_decode(struct calls *calls, const uint32_t *rows, int64_t begin_ns, struct bytes codes,
+    struct bytes bits)
 {
 	const unsigned char *code = codes.at, *bit = bits.at;
-	struct decoder d = { .codes = code, .codes_end = code + codes.size, .bits = bit, .end = bit + bits.size };
+	struct decoder d = { .codes = code, .codes_end = code + codes.size, .bits = bit,
+	    .end = bit + bits.size };
 
 	if (calls->count == 0 || calls->call[0] == 0)
 		return -1;

@@ -19,7 +19,8 @@ struct coded_times {
 	unsigned cut_count;
 };
 
-/* ROWS by site. 0; -1: no memory, or times that cannot be coded: a call that begins before the one before it ends. */
+/* ROWS by site. 0; -1: no memory, or times that cannot be coded: a call that begins before the one
+ * before it ends. */
 int times_code(const struct calls *calls, const uint32_t *rows, struct coded_times *coded);
 void times_free(struct coded_times *coded);
 
@@ -27,10 +28,11 @@ void times_free(struct coded_times *coded);
 uint32_t *rows_by_site(const struct calls *calls);
 
 /*
- * Gaps, of the first row BEGIN_NS, and durations into enter_ns and leave_ns, of a block whose other columns are
- * there. 0; -1: no memory, or codes and bits are not those of such a block.
+ * Gaps, of the first row BEGIN_NS, and durations into enter_ns and leave_ns, of a block whose other
+ * columns are there. 0; -1: no memory, or codes and bits are not those of such a block.
  */
 struct bytes { const void *at; size_t size; };
-int times_decode(struct calls *calls, const uint32_t *rows, int64_t begin_ns, struct bytes codes, struct bytes bits);
+int times_decode(struct calls *calls, const uint32_t *rows, int64_t begin_ns, struct bytes codes,
+    struct bytes bits);
 
 #endif

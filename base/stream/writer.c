@@ -140,7 +140,8 @@ command_line(int argc, char **argv)
 	end = line;
 	*end = '\0';
 	for (int i = 0; i < argc; i++)
-		end = shell_word(stpcpy(end, i > 0 ? " " : ""), i == 0 && slash != NULL ? slash + 1 : argv[i]);
+		end = shell_word(stpcpy(end, i > 0 ? " " : ""), i == 0 && slash != NULL ? slash +
+		    1 : argv[i]);
 	return line;
 }
 
@@ -167,14 +168,16 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 	put_int(out, "version", STREAM_VERSION);
 	put_string(out, "content", content);
 	/*
-	 * What is passed on stays as it is: our own messages have hashes, but the header speaks of all.
-	 * Of raw traces nothing is passed on but into raw traces.
+	 * What is passed on stays as it is: our own messages have hashes, but the header speaks of
+	 * all. Of raw traces nothing is passed on but into raw traces.
 	 */
-	put_bool(out, "hashed", in == NULL || in->hashed || (in->raw && strcmp(content, "raw") != 0));
+	put_bool(out, "hashed", in == NULL || in->hashed || (in->raw && strcmp(content,
+	    "raw") != 0));
 	msgpack_pack_str_with_body(&out->pack, "history", 7);
 	msgpack_pack_array(&out->pack, lines + 1);
 	for (size_t i = 0; i < lines; i++)
-		msgpack_pack_str_with_body(&out->pack, in->known->history[i], strlen(in->known->history[i]));
+		msgpack_pack_str_with_body(&out->pack, in->known->history[i],
+		    strlen(in->known->history[i]));
 	msgpack_pack_str_with_body(&out->pack, line, strlen(line));
 	free(line);
 	if (message_end(out) < 0)
@@ -191,8 +194,8 @@ writer_cut(struct writer *out, size_t at)
 }
 
 /*
- * One frame, in which a block begins at each cut: within a block of zstd's all bytes are coded by the same
- * frequencies. Returns its bytes; 0: it failed.
+ * One frame, in which a block begins at each cut: within a block of zstd's all bytes are coded by
+ * the same frequencies. Returns its bytes; 0: it failed.
  */
 static size_t
 compress(char *to, size_t room, const struct writer *held, int level)
@@ -203,8 +206,8 @@ compress(char *to, size_t room, const struct writer *held, int level)
 	ZSTD_inBuffer in = { held->buffer.data, 0, 0 };
 	size_t left = 1;
 
-	if (context == NULL || ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)) ||
-	    ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(context, size))) {
+	if (context == NULL || ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel,
+	    level)) || ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(context, size))) {
 		ZSTD_freeCCtx(context);
 		return 0;
 	}
@@ -233,7 +236,8 @@ put_compressed(struct writer *out, struct writer *held, int level)
 	if (packed == NULL)
 		return writer_fail(out, ENOMEM);
 	for (unsigned i = 0; i < planes; i++)
-		planes_apart((unsigned char *)held->buffer.data, &held->planes[i], (unsigned char *)packed);
+		planes_apart((unsigned char *)held->buffer.data, &held->planes[i],
+		    (unsigned char *)packed);
 	got = compress(packed, room, held, level);
 	held->cut_count = 0;
 	if (got == 0) {

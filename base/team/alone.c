@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A team of one, without MPI. Where a launcher has started several of
- * us we are the wrong program: lp-critpath-mpi and the like lie beside and take over. So who analyses on one
- * process pays nothing for MPI.
+ * us we are the wrong program: lp-critpath-mpi and the like lie beside and take over. So who
+ * analyses on one process pays nothing for MPI.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ team_start(int *argc, char ***argv)
 			die("finding %s-mpi: /proc/self/exe cannot be read", tool);
 		strcpy(path + length, "-mpi");
 		execv(path, *argv);
-		die("%s cannot be run: build it with MPI, or start %s without a launcher", path, tool);
+		die("%s cannot be run: build it with MPI, or start %s without a launcher", path,
+		    tool);
 	}
 	return (struct team){ .size = 1 };
 }
@@ -98,7 +99,8 @@ team_share(const struct team *team, const void *items, size_t count, size_t byte
 }
 
 void *
-team_gather(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
+team_gather(const struct team *team, const void *items, size_t count, size_t bytes,
+    size_t *received)
 {
 	void *copy = zalloc(count, bytes);
 

@@ -81,7 +81,8 @@ cost_leave(uint64_t bytes)
 	const double wall_s = cost_leave_pair(bytes);
 
 	own.exchange_s += wall_s;
-	own.exchanges = grow(own.exchanges, &own.exchange_capacity, own.exchange_count + 1, sizeof *own.exchanges);
+	own.exchanges = grow(own.exchanges, &own.exchange_capacity, own.exchange_count + 1,
+	    sizeof *own.exchanges);
 	own.exchanges[own.exchange_count++] = wall_s;
 }
 
@@ -129,12 +130,15 @@ cost_tell(int processes, const struct cost *cost)
 		return;
 	if ((file = fopen(name, "ae")) == NULL)
 		die("LONGPOLE_COST: %s: %s", name, strerror(errno));
-	fprintf(file, "{\"tool\":\"%s\",\"processes\":%d,\"wall_s\":%.6f,\"start_s\":%.6f,\"work_s\":%.6f,"
-	    "\"exchange_s\":%.6f,\"exchanges\":%llu,\"bytes\":%llu,\"peak_bytes\":%llu", tool, processes, cost->wall_s, cost->start_s,
-	    cost->work_s, cost->exchange_s, (unsigned long long)cost->exchanges, (unsigned long long)cost->bytes,
-	    (unsigned long long)cost->peak_bytes);
+	fprintf(file,
+	    "{\"tool\":\"%s\",\"processes\":%d,\"wall_s\":%.6f,\"start_s\":%.6f,\"work_s\":%.6f,"
+	    "\"exchange_s\":%.6f,\"exchanges\":%llu,\"bytes\":%llu,\"peak_bytes\":%llu",
+	    tool, processes, cost->wall_s, cost->start_s, cost->work_s, cost->exchange_s,
+	    (unsigned long long)cost->exchanges,
+	    (unsigned long long)cost->bytes, (unsigned long long)cost->peak_bytes);
 	for (size_t i = 0; i < own.count_count; i++)
-		fprintf(file, ",\"%s\":%llu", own.counts[i].name, (unsigned long long)own.counts[i].value);
+		fprintf(file, ",\"%s\":%llu", own.counts[i].name,
+		    (unsigned long long)own.counts[i].value);
 	fputs("}\n", file);
 	if (ferror(file) | fclose(file))
 		die("LONGPOLE_COST: %s: %s", name, strerror(errno));

@@ -19,7 +19,8 @@ static inline bool
 launcher_tells(int *rank, int *size)
 {
 	for (size_t i = 0; i < LAUNCHERS; i++) {
-		const char *own = getenv(launcher_names[i].rank), *all = getenv(launcher_names[i].size);
+		const char *own = getenv(launcher_names[i].rank),
+		    *all = getenv(launcher_names[i].size);
 
 		if (own == NULL || all == NULL)
 			continue;

@@ -42,7 +42,8 @@ struct field {
 	enum field_type type;
 	const char *text, *csv, *json;	/* printf format of a double, or PLAIN; NULL: none */
 	const char *head;		/* column of the table; NULL: name */
-	const char *infinite;		/* stands for an infinite double in a table; CSV has an empty cell then */
+	/* stands for an infinite double in a table; CSV has an empty cell then */
+	const char *infinite;
 	const char *key;		/* of a message, without scale; NULL: not in it */
 	const char *const *names;	/* of the values of an integer */
 	double scale;			/* of formatted numbers; 0: 1 */
@@ -65,8 +66,10 @@ struct field {
 #define IN_PERCENT(shown, kept) IN_FIXED(shown, kept), .percent = true
 #define IN_SECONDS IN_FIXED(6, 9), .scale = 1e-9	/* of ns */
 
-void table_rows(struct text *text, const struct field *fields, const void *rows, size_t count, size_t size);
-void csv_rows(struct text *text, const struct field *fields, const void *rows, size_t count, size_t size);
+void table_rows(struct text *text, const struct field *fields, const void *rows, size_t count,
+    size_t size);
+void csv_rows(struct text *text, const struct field *fields, const void *rows, size_t count,
+    size_t size);
 /* An object; NULL for ROW: null. */
 void json_row(struct json *json, const char *key, const struct field *fields, const void *row);
 /* An array of objects, one on a line. */
@@ -78,16 +81,18 @@ void table_head(struct table_writer *table, const struct field *fields);
 void table_row(struct table_writer *table, const struct field *fields, const void *row);
 void csv_head(struct csv *csv, struct text *text, const struct field *fields);
 void csv_row(struct csv *csv, const struct field *fields, const void *row);
-void json_members(struct json *json, const struct field *fields, const void *row);	/* of an open object */
+/* of an open object */
+void json_members(struct json *json, const struct field *fields, const void *row);
 struct writer;
 void put_row(struct writer *out, const char *kind, const struct field *fields, const void *row);
 
-/* Whole numbers with a key, as the columns of one message: writes it, and reads at most CAPACITY rows. */
+/* Whole numbers with a key, as the columns of one message: writes it, and reads at most CAPACITY
+ * rows. */
 void put_rows(struct writer *out, const char *kind, const struct field *fields, const void *rows,
     size_t count, size_t size);
 struct message;
 struct reader;
-int rows_read(struct reader *in, const struct message *message, const struct field *fields, void *rows,
-    size_t capacity, size_t size, size_t *count);
+int rows_read(struct reader *in, const struct message *message, const struct field *fields,
+    void *rows, size_t capacity, size_t size, size_t *count);
 
 #endif

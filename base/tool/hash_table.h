@@ -122,10 +122,12 @@ mix(uint64_t a, uint64_t b)
 
 #define HASH_KEEP_ALL(slot) 1
 
-/* The same for tools: a slot is empty if MEMBER is NONE; all are kept; without memory the tool dies. */
+/* The same for tools: a slot is empty if MEMBER is NONE; all are kept; without memory the tool
+ * dies. */
 #define HASH_TABLE_BY(name, slot, HASH, SAME, member, none) \
 	static inline bool name##_is_free(const slot *s) { return s->member == (none); } \
 	static inline void name##_make_free(slot *s) { s->member = (none); } \
-	HASH_TABLE(name, slot, HASH, SAME, name##_is_free, name##_make_free, HASH_KEEP_ALL, die("out of memory"))
+	HASH_TABLE(name, slot, HASH, SAME, name##_is_free, name##_make_free, HASH_KEEP_ALL, \
+	    die("out of memory"))
 
 #endif

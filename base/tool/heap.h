@@ -48,7 +48,8 @@
 			name##_down(items, count, i); \
 	} \
 	\
-	static inline __attribute__((unused)) void name##_push(item *items, size_t *count, item added) \
+	static inline __attribute__((unused)) void name##_push(item *items, size_t *count, \
+	    item added) \
 	{ \
 		items[*count] = added; \
 		name##_up(items, (*count)++); \

@@ -48,8 +48,14 @@ static inline void json_close(struct json *json, char bracket)
 	json->line = false;
 }
 
-static inline void json_begin_object(struct json *json, const char *key) { json_open(json, key, '{'); }
-static inline void json_begin_array(struct json *json, const char *key) { json_open(json, key, '['); }
+static inline void json_begin_object(struct json *json, const char *key)
+{
+	json_open(json, key, '{');
+}
+static inline void json_begin_array(struct json *json, const char *key)
+{
+	json_open(json, key, '[');
+}
 static inline void json_end_object(struct json *json) { json_close(json, '}'); }
 static inline void json_end_array(struct json *json) { json_close(json, ']'); }
 
@@ -98,7 +104,8 @@ void json_key_bytes(struct json *json, const char *bytes, size_t size);
 /* NaN and infinity become null. */
 void json_fixed(struct json *json, const char *key, double value, int decimals);
 void json_significant(struct json *json, const char *key, double value, int digits);
-void json_double(struct json *json, const char *key, double value);	/* the shortest exact form */
+/* the shortest exact form */
+void json_double(struct json *json, const char *key, double value);
 void json_seconds(struct json *json, const char *key, int64_t ns);
 
 #endif

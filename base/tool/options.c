@@ -12,7 +12,8 @@
 enum { MOST_OPTIONS = 48 };
 
 int
-next_option(int argc, char **argv, const char *shorts, const struct option *longs, const char *usage)
+next_option(int argc, char **argv, const char *shorts, const struct option *longs,
+    const char *usage)
 {
 	struct option all[MOST_OPTIONS + 3] = { { 0 } };
 	char letters[2 * MOST_OPTIONS + 8];
@@ -75,8 +76,8 @@ parse_bytes(const char *option, const char *text, int64_t min, int64_t max)
 	if (bytes < min || bytes > max) {
 		char wanted[96];
 
-		snprintf(wanted, sizeof wanted, "bytes from %lld to %lld are needed", (long long)min,
-		    (long long)max);
+		snprintf(wanted, sizeof wanted, "bytes from %lld to %lld are needed",
+		    (long long)min, (long long)max);
 		bad_value(option, text, wanted);
 	}
 	return bytes;
@@ -126,7 +127,8 @@ parse_ranks(struct ranks *ranks, char *list)
 		if (last != NULL)
 			*last++ = '\0';
 		first = parse_integer("--ranks", word, 0, INT32_MAX);
-		ranks->ranges = grow(ranks->ranges, &ranks->capacity, ranks->count + 1, sizeof *ranks->ranges);
+		ranks->ranges = grow(ranks->ranges, &ranks->capacity, ranks->count + 1,
+		    sizeof *ranks->ranges);
 		ranks->ranges[ranks->count].first = first;
 		ranks->ranges[ranks->count++].last = last == NULL ? first :
 		    parse_integer("--ranks", last, first, INT32_MAX);

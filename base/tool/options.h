@@ -18,10 +18,12 @@ int next_option(int argc, char **argv, const char *shorts, const struct option *
 
 /* Values: if a value does not parse to its last character, the tool dies and names the option. */
 int64_t parse_integer(const char *option, const char *text, int64_t min, int64_t max);
-int64_t parse_bytes(const char *option, const char *text, int64_t min, int64_t max);	/* "64k": 65536; M, G */
+/* "64k": 65536; M, G */
+int64_t parse_bytes(const char *option, const char *text, int64_t min, int64_t max);
 double parse_number(const char *option, const char *text, double min, double max);
 int64_t parse_seconds(const char *option, const char *text);	/* "1.5" is 1500000000 ns */
-int parse_choice(const char *option, const char *text, const char *const *choices);	/* index; NULL ends */
+/* index; NULL ends */
+int parse_choice(const char *option, const char *text, const char *const *choices);
 
 /* Ranks as in 0,4-7; none: all. */
 struct ranks {

@@ -25,7 +25,8 @@ preload_find(const char *name, char *path, size_t size)
 	if (access(path, R_OK) != 0)
 		die("%s: %s", path, strerror(errno));
 	if (strpbrk(path, " :") != NULL)
-		die("%s: the dynamic linker preloads nothing from a path with a blank or a colon", path);
+		die("%s: the dynamic linker preloads nothing from a path with a blank or a colon",
+		    path);
 }
 
 void

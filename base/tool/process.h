@@ -8,7 +8,8 @@
 
 /* The first bytes of a file of the process; "" where there are none. */
 void process_read(int64_t pid, const char *name, char *to, size_t size);
-/* R, S, D, T, ... as in proc(5); 0: there is none, or it is dead and nobody has looked at its status yet. */
+/* R, S, D, T, ... as in proc(5); 0: there is none, or it is dead and nobody has looked at its
+ * status yet. */
 char process_state(int64_t pid);
 
 #endif

@@ -45,17 +45,20 @@ show(struct progress *progress, const char *unit, uint64_t count, double share)
 	const double each = (double)count / passed;
 
 	if (each >= 1e5)
-		fprintf(stderr, "\r\033[K%s: %.1f million %s, %.2f million/s", tool, 1e-6 * (double)count,
-		    unit, 1e-6 * each);
+		fprintf(stderr, "\r\033[K%s: %.1f million %s, %.2f million/s", tool,
+		    1e-6 * (double)count, unit, 1e-6 * each);
 	else
-		fprintf(stderr, "\r\033[K%s: %llu %s, %.3g/s", tool, (unsigned long long)count, unit, each);
+		fprintf(stderr, "\r\033[K%s: %llu %s, %.3g/s", tool, (unsigned long long)count,
+		    unit, each);
 	if (share > 0)
-		fprintf(stderr, ", %.0f %%, %.0f s left", 100 * share, passed * (1 - share) / share);
+		fprintf(stderr, ", %.0f %%, %.0f s left", 100 * share, passed * (1 - share) /
+		    share);
 	progress->any = true;
 }
 
 void
-progress_show(struct progress *progress, const char *unit, uint64_t count, uint64_t done, uint64_t all)
+progress_show(struct progress *progress, const char *unit, uint64_t count, uint64_t done,
+    uint64_t all)
 {
 	if (is_due(progress))
 		show(progress, unit, count, all > 0 ? (double)done / (double)all : 0);

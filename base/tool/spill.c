@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers stand in 7 bits a byte. A sequence lies in the file in extents that double from 256 bytes to
- * 64 KiB, each with the place of the next one before it.
+ * Numbers stand in 7 bits a byte. A sequence lies in the file in extents that double from 256 bytes
+ * to 64 KiB, each with the place of the next one before it.
  */
 #include "spill.h"
 
@@ -53,7 +53,8 @@ flush(struct spill *spill, struct spill_lane *lane)
 		}
 		part = lane->extent_size - lane->extent_at;
 		part = part < lane->filled - done ? part : lane->filled - done;
-		spool_put(spill->fd, lane->buffer + done, part, lane->extent + LINK + lane->extent_at);
+		spool_put(spill->fd, lane->buffer + done, part, lane->extent + LINK +
+		    lane->extent_at);
 		lane->extent_at += part;
 		done += part;
 	}
@@ -109,7 +110,8 @@ fill(struct spill *spill, struct spill_lane *lane)
 			part = lane->extent_size - lane->extent_at;
 		if (part > lane->in_file)
 			part = (uint32_t)lane->in_file;
-		spool_get(spill->fd, lane->buffer + lane->filled, part, lane->extent + LINK + lane->extent_at);
+		spool_get(spill->fd, lane->buffer + lane->filled, part, lane->extent + LINK +
+		    lane->extent_at);
 		lane->extent_at += part;
 		lane->filled += part;
 		lane->in_file -= part;

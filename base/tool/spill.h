@@ -21,8 +21,10 @@ struct spill {
 
 struct spill_lane {
 	uint8_t *buffer;		/* NULL: empty */
-	uint32_t at, filled;		/* reading: AT to before FILLED is not taken; writing: FILLED is not written */
-	uint64_t first, extent;		/* in the file, of 8 bytes for where the next one is, and SIZE more; 0: none */
+	/* reading: AT to before FILLED is not taken; writing: FILLED is not written */
+	uint32_t at, filled;
+	/* in the file, of 8 bytes for where the next one is, and SIZE more; 0: none */
+	uint64_t first, extent;
 	uint32_t extent_size, extent_at;
 	uint64_t in_file;		/* bytes that are written, and then those to be read */
 };

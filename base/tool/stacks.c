@@ -36,7 +36,8 @@ is_same_text(const char *a, const char *b)
 	is_same_text((a)->file, (b)->file))
 #define FREE(f) ((f)->number == 0)
 #define MAKE_FREE(f) (*(f) = (struct known_frame){ 0 })
-HASH_TABLE(known_frames, struct known_frame, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE(known_frames, struct known_frame, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 #undef HASH
 #undef SAME
 #undef FREE
@@ -225,8 +226,10 @@ stacks_profile(struct stacks *s, const char *name, const char *prefix, int64_t b
 		put_lines(s);
 	free(s->prefix);
 	s->prefix = prefix != NULL ? need(strdup(prefix)) : NULL;
-	s->profiles = grow(s->profiles, &s->profile_capacity, s->profile_count + 1, sizeof *s->profiles);
-	s->profiles[s->profile_count++] = (struct profile){ need(strdup(name)), begin_ns, s->added_count };
+	s->profiles = grow(s->profiles, &s->profile_capacity, s->profile_count + 1,
+	    sizeof *s->profiles);
+	s->profiles[s->profile_count++] = (struct profile){ need(strdup(name)), begin_ns,
+	    s->added_count };
 }
 
 /* ---- speedscope ---- */

@@ -30,7 +30,8 @@ keep(struct table_writer *table, const char *string, bool number)
 {
 	char *cell = NULL;
 
-	table->cells = grow(table->cells, &table->cell_capacity, table->count + 1, sizeof *table->cells);
+	table->cells = grow(table->cells, &table->cell_capacity, table->count + 1,
+	    sizeof *table->cells);
 	table->numbers = grow(table->numbers, &table->number_capacity, table->count + 1,
 	    sizeof *table->numbers);
 	if (string != NULL) {
@@ -180,7 +181,8 @@ measure(const struct table_writer *table, struct column columns[MOST_COLUMNS])
 		if (column == count)
 			columns[count++] = (struct column){ 0, true };
 		width = utf8_count(table->cells[i], strlen(table->cells[i]));
-		columns[column].width = width > columns[column].width ? width : columns[column].width;
+		columns[column].width = width > columns[column].width ? width :
+		    columns[column].width;
 		columns[column++].number &= row == 0 || table->numbers[i] || width == 0;
 	}
 	return count;

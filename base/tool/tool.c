@@ -37,7 +37,8 @@ say(const char *format, va_list arguments)
 	int used = snprintf(line, sizeof line, "%s: ", tool);
 
 	vsnprintf(message, sizeof message, format, arguments);
-	visible_copy(line + used, sizeof line - (size_t)used - 1, message);	/* names can hold anything */
+	/* names can hold anything */
+	visible_copy(line + used, sizeof line - (size_t)used - 1, message);
 	strcat(line, "\n");
 	fflush(stdout);
 	if (write(STDERR_FILENO, line, strlen(line)) < 0)
@@ -98,7 +99,8 @@ need_string(struct reader *in, const struct message *message, const char *key)
 	char *value = body_string(message, key);
 
 	if (value == NULL) {
-		reader_fail(in, message->offset, "%s: %s is missing or no string", message->kind, key);
+		reader_fail(in, message->offset, "%s: %s is missing or no string", message->kind,
+		    key);
 		die_input(in);
 	}
 	return value;

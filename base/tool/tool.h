@@ -25,15 +25,19 @@ struct writer;
 enum exit_status { DONE = 0, ANSWER_IS_NO = 1, TROUBLE = 2 };
 
 extern const char *tool;	/* the command's name, set first thing by main */
-extern const char *output_name;	/* what die_output is about: "standard output", unless a tool writes elsewhere */
+/* what die_output is about: "standard output", unless a tool writes elsewhere */
+extern const char *output_name;
 
 /* The only ways out of a tool. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-_Noreturn void die_input(const struct reader *in);	/* says file, offset and the reader's reason */
+/* says file, offset and the reader's reason */
+_Noreturn void die_input(const struct reader *in);
 /* The same of a message: with its offset, and the reason as for printf. */
-#define die_message(in, message, ...) (reader_fail(in, (message)->offset, __VA_ARGS__), die_input(in))
+#define die_message(in, message, ...) \
+	(reader_fail(in, (message)->offset, __VA_ARGS__), die_input(in))
 _Noreturn void die_output(void);			/* says why the output failed */
-_Noreturn void bad_usage(const char *usage);		/* first line of the usage text, on stderr */
+/* first line of the usage text, on stderr */
+_Noreturn void bad_usage(const char *usage);
 _Noreturn void print_and_exit(const char *text);	/* for --help and --version */
 int finish(enum exit_status status);			/* flushes and checks standard output */
 

@@ -15,8 +15,8 @@ pasts_begin(struct pasts *all, uint32_t locations, size_t most)
 	all->first = most < FIRST ? most : FIRST;
 	first = zalloc(all->first * locations, sizeof *first);
 	for (uint32_t l = 0; l < locations; l++, first += all->first)
-		all->of[l] = (struct past){ .of = first, .capacity = (uint32_t)all->first, .sync_ns = INT64_MIN,
-		    .kept_ns = INT64_MIN };
+		all->of[l] = (struct past){ .of = first, .capacity = (uint32_t)all->first,
+		    .sync_ns = INT64_MIN, .kept_ns = INT64_MIN };
 }
 
 /* ---- one activity ----------------------------------------------------------------------- */
@@ -36,7 +36,8 @@ set_times(struct pasts *all, struct activity *a, const struct wide *times)
 
 	a->compute_ns = (uint32_t)compute_ns;
 	a->call_ns = (uint32_t)call_ns;
-	if (times->polls || compute_ns != a->compute_ns || call_ns != a->call_ns || a->call_ns == WIDE)
+	if (times->polls || compute_ns != a->compute_ns || call_ns != a->call_ns ||
+	    a->call_ns == WIDE)
 		set_wide(all, a, times);
 }
 
@@ -82,7 +83,8 @@ forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t unti
 	}
 }
 
-/* What is kept moves to the front where that is cheap for what is added; else there is room for more, MOST in the end. */
+/* What is kept moves to the front where that is cheap for what is added; else there is room for
+ * more, MOST in the end. */
 static void
 make_room(struct pasts *all, struct past *past)
 {
@@ -90,7 +92,8 @@ make_room(struct pasts *all, struct past *past)
 	struct activity *more;
 
 	if (past->capacity == all->most || (past->begin > 0 && 4 * past->begin >= past->end)) {
-		memmove(past->of, past->of + past->begin, (past->end - past->begin) * sizeof *past->of);
+		memmove(past->of, past->of + past->begin,
+		    (past->end - past->begin) * sizeof *past->of);
 		past->since_last -= past->begin < past->since_last ? past->begin : past->since_last;
 		past->since_sync -= past->begin < past->since_sync ? past->begin : past->since_sync;
 		past->end -= past->begin;
@@ -128,8 +131,8 @@ past_add(struct imbalance *im, struct pasts *all, const struct whole_call *call)
 	const int64_t compute_ns = call->last_ns == INT64_MIN ? 0 : row->enter_ns - call->last_ns;
 	struct wide *wide;
 
-	if (call->polled && last != NULL && last->site == row->site && (wide = activity_wide(all, last)) != NULL &&
-	    wide->polls) {
+	if (call->polled && last != NULL && last->site == row->site && (wide = activity_wide(all,
+	    last)) != NULL && wide->polls) {
 		wide->polled_ns += compute_ns;
 		wide->all.call_ns += row->leave_ns - past->end_ns;
 		past->end_ns = row->leave_ns;
@@ -142,8 +145,8 @@ past_add(struct imbalance *im, struct pasts *all, const struct whole_call *call)
 	last->site = row->site;
 	last->origin = 0;
 	past->end_ns = row->leave_ns;
-	set_times(all, last, &(struct wide){ { compute_ns, row->leave_ns - row->enter_ns }, compute_ns,
-	    call->polled });
+	set_times(all, last, &(struct wide){ { compute_ns, row->leave_ns - row->enter_ns },
+	    compute_ns, call->polled });
 	return last;
 }
 

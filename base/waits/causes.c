@@ -39,7 +39,8 @@ positive(int64_t ns)
 
 /* ---- when locations synchronised: the latest enter of the calls ---- */
 
-/* One rank may go on receiving what another sent that waits for it, and so get ahead of its wait. */
+/* One rank may go on receiving what another sent that waits for it, and so get ahead of its
+ * wait. */
 enum { KEPT = 7 };	/* times of each: a line of a cache */
 
 struct common {
@@ -60,7 +61,8 @@ HASH_TABLE(sync_table, struct common, HASH, SAME, FREE, MAKE_FREE, RECENT, die("
 
 struct syncs {
 	struct sync_table table;	/* first */
-	int64_t forgotten_ns;		/* until then nothing is asked for again: all synchronised twice since */
+	/* until then nothing is asked for again: all synchronised twice since */
+	int64_t forgotten_ns;
 };
 
 static int64_t
@@ -212,9 +214,9 @@ causes_begin(struct imbalance *im)
 }
 
 /*
- * The last instant, not after NOW, that both spent in calls that synchronised them, or in one of all.
- * Both had the same time since, so that what the one waited is what the other did longer. What is
- * not kept of either cannot be compared.
+ * The last instant, not after NOW, that both spent in calls that synchronised them, or in one of
+ * all. Both had the same time since, so that what the one waited is what the other did longer. What
+ * is not kept of either cannot be compared.
  */
 static int64_t
 last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64_t now_ns)
@@ -245,8 +247,8 @@ note_waited(struct causes *c, uint32_t origin, int64_t ns)
 
 /* What lies between of an activity that was left at LEAVE: compute, and the call. */
 static struct activity_part
-cut_activity(const struct activity_part *all, const struct wide *wide, int64_t leave_ns, int64_t low_ns,
-    int64_t high_ns)
+cut_activity(const struct activity_part *all, const struct wide *wide, int64_t leave_ns,
+    int64_t low_ns, int64_t high_ns)
 {
 	const int64_t enter_ns = leave_ns - all->call_ns, begin_ns = enter_ns - all->compute_ns;
 	const int64_t ns = positive(least(leave_ns, high_ns) - most(begin_ns, low_ns));
@@ -259,8 +261,8 @@ cut_activity(const struct activity_part *all, const struct wide *wide, int64_t l
 }
 
 /*
- * What the location did between, times SIGN, but for its waits: how long they were is returned, and with a
- * SIGN of 1 they are noted.
+ * What the location did between, times SIGN, but for its waits: how long they were is returned, and
+ * with a SIGN of 1 they are noted.
  */
 static inline __attribute__((always_inline)) int64_t
 spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_ns, const int sign)
@@ -270,7 +272,8 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 	const int64_t low_ns = most(from_ns, im->from_ns), high_ns = least(to_ns, im->to_ns);
 	int64_t waited_ns = 0, end_ns = past->end_ns;
 
-	for (const struct activity *a = past->of + past->end; end_ns > from_ns && a > past->of + past->begin; ) {
+	for (const struct activity *a = past->of + past->end; end_ns > from_ns && a > past->of +
+	    past->begin; ) {
 		const int64_t leave_ns = end_ns;
 		const struct wide *wide = activity_wide(&c->pasts, --a);
 		struct activity_part part = activity_all(a, wide);
@@ -279,7 +282,8 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 		if (end_ns < low_ns || leave_ns > high_ns || wide != NULL)
 			part = cut_activity(&part, wide, leave_ns, low_ns, high_ns);
 		if (a->origin != 0) {
-			const int64_t ns = waited(origin_at(&im->origins, a->origin), low_ns, high_ns);
+			const int64_t ns = waited(origin_at(&im->origins, a->origin), low_ns,
+			    high_ns);
 
 			if (sign > 0 && ns > 0)
 				note_waited(c, a->origin, ns);
@@ -294,7 +298,8 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 
 /* Those waits of the delaying location that had a part in this one. */
 static void
-share_indirect(struct imbalance *im, double share, struct origin *origin, struct cause_shares *shares)
+share_indirect(struct imbalance *im, double share, struct origin *origin,
+    struct cause_shares *shares)
 {
 	struct causes *c = im->causes;
 	const double wait_ns = (double)(origin->to_ns - origin->from_ns);
@@ -322,7 +327,8 @@ share_indirect(struct imbalance *im, double share, struct origin *origin, struct
 	origin_follows(&im->origins, origin, largest->origin);
 }
 
-/* What the delaying location computed before the call that was waited for, if that is not counted: it ends the wait. */
+/* What the delaying location computed before the call that was waited for, if that is not counted:
+ * it ends the wait. */
 static void
 spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 {
@@ -340,7 +346,8 @@ spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 
 /* What is left of the keys are delays of RANK: SHARE of each is the wait's. */
 static void
-share_direct(struct causes *c, int32_t rank, double share, double wait_ns, struct cause_shares *shares)
+share_direct(struct causes *c, int32_t rank, double share, double wait_ns,
+    struct cause_shares *shares)
 {
 	struct spending *s = &c->spending;
 
@@ -355,7 +362,8 @@ share_direct(struct causes *c, int32_t rank, double share, double wait_ns, struc
 
 /* It is told of the wait's state, and remembered where that may change. */
 static void
-tell_cause(struct imbalance *im, const struct wait *wait, struct late *late, int64_t direct_ns, int64_t indirect_ns)
+tell_cause(struct imbalance *im, const struct wait *wait, struct late *late, int64_t direct_ns,
+    int64_t indirect_ns)
 {
 	im->states[wait->state].direct_ns += direct_ns;
 	im->states[wait->state].indirect_ns += indirect_ns;
@@ -371,7 +379,8 @@ explain(struct imbalance *im, const struct wait *wait)
 {
 	struct causes *c = im->causes;
 	const double wait_ns = (double)(wait->to_ns - wait->from_ns);
-	const int64_t from_ns = last_common(c, wait->location, wait->cause, wait->comm, wait->from_ns + 1);
+	const int64_t from_ns = last_common(c, wait->location, wait->cause, wait->comm,
+	    wait->from_ns + 1);
 	struct late *late = late_of(im, wait);
 	const uint32_t number = late != NULL ? late->origin : origin_new(&im->origins, wait);
 	struct origin *origin = origin_at(&im->origins, number);
@@ -408,32 +417,37 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 		const struct definitions *known = &im->graph.known;
 		const uint32_t of = row->row.comm;
 		const bool of_all = (class == CLASS_INIT || class == CLASS_FINALIZE) &&
-		    !(of < known->comm_count && (known->comms[of].is_world || known->comms[of].remote_size > 0));
+		    !(of < known->comm_count && (known->comms[of].is_world ||
+		    known->comms[of].remote_size > 0));
 		const uint32_t comm = of_all ? 1 : of;
 
 		if (!row->has_other)
 			continue;
 		if (!is_collective(class)) {
 			if (!row->is_send)
-				common_note(&c->syncs, common_pair(call->location, row->other), at_ns);
+				common_note(&c->syncs, common_pair(call->location, row->other),
+				    at_ns);
 		} else if (row->overlap && comm > 1)
 			common_note(&c->syncs, common_comm(call->location, comm), at_ns);
 		else if (row->overlap && comm == 1) {
-			c->syncs.forgotten_ns = most(c->syncs.forgotten_ns, c->pasts.of[call->location].sync_ns);
+			c->syncs.forgotten_ns = most(c->syncs.forgotten_ns,
+			    c->pasts.of[call->location].sync_ns);
 			past_sync(im, &c->pasts, call->location, at_ns);
 		}
 	}
 }
 
 void
-count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits, int count)
+count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits,
+    int count)
 {
 	struct causes *c = im->causes;
 	struct activity *now = past_add(im, &c->pasts, call);
 
 	spending_know(&c->spending, now->site);
 	for (int i = 0; i < count; i++) {
-		if (is_completion(waits[i].state))	/* it is the collective itself that takes so long */
+		/* it is the collective itself that takes so long */
+		if (is_completion(waits[i].state))
 			im->states[waits[i].state].direct_ns +=
 			    counted_ns(im, waits[i].from_ns, waits[i].to_ns);
 		if (waits[i].cause == NOBODY || waits[i].cause == call->location ||

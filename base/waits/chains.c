@@ -78,7 +78,8 @@ origin_shares(const struct origins *all, const struct origin *origin, const uint
 {
 	if (origin->causes == 0)
 		return 0;
-	*share = pool_at(&all->shares[origin->causes], shares_bytes(origin->causes), origin->shares);
+	*share = pool_at(&all->shares[origin->causes], shares_bytes(origin->causes),
+	    origin->shares);
 	*delay = (const uint32_t *)(const void *)(*share + origin->causes);
 	return origin->causes;
 }
@@ -87,7 +88,8 @@ static void
 forget_shares(struct origins *all, struct origin *origin)
 {
 	if (origin->causes > 0)
-		pool_give(&all->shares[origin->causes], shares_bytes(origin->causes), origin->shares);
+		pool_give(&all->shares[origin->causes], shares_bytes(origin->causes),
+		    origin->shares);
 	origin->causes = 0;
 }
 
@@ -185,7 +187,8 @@ longest_add(struct origins *all, struct longest *longest, uint32_t number)
 		return;
 	if (longest->count == MOST_CHAINS)
 		origin_release(all, longest->of[--longest->count]);
-	memmove(&longest->of[at + 1], &longest->of[at], (longest->count++ - at) * sizeof *longest->of);
+	memmove(&longest->of[at + 1], &longest->of[at],
+	    (longest->count++ - at) * sizeof *longest->of);
 	longest->of[at] = number;
 	origin->users++;
 }

@@ -35,13 +35,14 @@ wait_row_change(const struct imbalance *im, uint32_t location, uint64_t seq)
 	return row != NULL ? row : window_unpacked(&im->graph.window, location, seq, true);
 }
 
-/* The row that ROW at LOCATION, SEQ refers to, where it is in the window; NULL: none, or elsewhere. */
+/* The row that ROW at LOCATION, SEQ refers to, where it is in the window; NULL: none, or
+ * elsewhere. */
 static inline const struct wait_row *
-referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t location, uint64_t seq,
-    uint32_t *to, uint64_t *to_seq)
+referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t location,
+    uint64_t seq, uint32_t *to, uint64_t *to_seq)
 {
-	return row_refers(&row->row, location, seq, to, to_seq) && *to < im->graph.known.location_count ?
-	    wait_row(im, *to, *to_seq) : NULL;
+	return row_refers(&row->row, location, seq, to, to_seq) &&
+	    *to < im->graph.known.location_count ? wait_row(im, *to, *to_seq) : NULL;
 }
 
 /* ---- edges.c: what an edge tells is noted at its rows ---- */
@@ -52,11 +53,12 @@ void take_collectives(struct imbalance *im);
 /* ---- count.c ---- */
 
 /*
- * The order in which calls are counted: stretch by stretch of the run, in each by their leaves, then their
- * locations. A stretch ends with a global synchronisation point (trace.5, sync), whose own calls are its last:
- * no message, no request and no wait reaches from one stretch into another. So what is known of a stretch is
- * forgotten at its end, and how the next one is counted depends on nothing before but windows that are still
- * locked (one_sided_is_clear) and when each location left the point.
+ * The order in which calls are counted: stretch by stretch of the run, in each by their leaves,
+ * then their locations. A stretch ends with a global synchronisation point (trace.5, sync), whose
+ * own calls are its last: no message, no request and no wait reaches from one stretch into another.
+ * So what is known of a stretch is forgotten at its end, and how the next one is counted depends on
+ * nothing before but windows that are still locked (one_sided_is_clear) and when each location left
+ * the point.
  */
 
 void order_begin(struct imbalance *im);
@@ -64,7 +66,8 @@ void order_begin(struct imbalance *im);
 void order_settled(struct imbalance *im, const struct message *message);
 void order_reached(struct imbalance *im, const struct message *message);
 void order_sync(struct imbalance *im, const struct message *message);
-/* Such a point, with which a part of the run begins that is read alone: counting begins behind its calls. */
+/* Such a point, with which a part of the run begins that is read alone: counting begins behind its
+ * calls. */
 void order_start(struct imbalance *im, const struct message *message);
 /* All the rest. */
 void order_end(struct imbalance *im);
@@ -89,10 +92,10 @@ int find_waits(struct imbalance *im, const struct whole_call *call, struct wait 
 /* ---- wrong_order.c ---- */
 
 /*
- * Messages in wrong order: a receive that waited although another message, received after it, had been sent
- * before. So the last late messages of each location are remembered, with what has been counted of their waits.
- * A call that completes several requests, or a receive of any message, had no other order to choose; with
- * every_order they count, too, as Scalasca counts them.
+ * Messages in wrong order: a receive that waited although another message, received after it, had
+ * been sent before. So the last late messages of each location are remembered, with what has been
+ * counted of their waits. A call that completes several requests, or a receive of any message, had
+ * no other order to choose; with every_order they count, too, as Scalasca counts them.
  */
 
 struct late {
@@ -105,14 +108,16 @@ struct late {
 };
 
 void late_begin(struct imbalance *im);
-/* Rows have been settled and calls counted: what no receive to come can change is not remembered any more. */
+/* Rows have been settled and calls counted: what no receive to come can change is not remembered
+ * any more. */
 void late_settle(struct imbalance *im);
 /* All that is remembered is certain. */
 void late_forget(struct imbalance *im);
 void late_remember(struct imbalance *im, const struct wait *wait, int64_t sent_ns);
 /* A message was received: waits for those that were sent after it are of another state. */
 void late_check(struct imbalance *im, uint32_t location, const struct wait_row *receive);
-/* The wait, where it may still turn out to be of another state and was not asked for before; or NULL. */
+/* The wait, where it may still turn out to be of another state and was not asked for before; or
+ * NULL. */
 struct late *late_of(struct imbalance *im, const struct wait *wait);
 
 /* ---- open_requests.c ---- */
@@ -133,8 +138,8 @@ const struct wait_row *referred_row(const struct imbalance *im, const struct wai
 /* ---- one_sided.c ---- */
 
 /*
- * Waits of one-sided communication, which has no edges but those of MPI_Win_post to MPI_Win_wait. Calls come here
- * in order of their leaves.
+ * Waits of one-sided communication, which has no edges but those of MPI_Win_post to MPI_Win_wait.
+ * Calls come here in order of their leaves.
  */
 
 void one_sided_begin(struct imbalance *im);
@@ -147,11 +152,14 @@ void one_sided_forget(struct imbalance *im, int64_t at_ns);
 /* No lock is held, so that what was before has no part in what comes. */
 bool one_sided_is_clear(const struct imbalance *im);
 
-/* Each adds to the COUNT waits of the call, or divides the first, and returns how many there are. */
-int passive_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS]);
+/* Each adds to the COUNT waits of the call, or divides the first, and returns how many there
+ * are. */
+int passive_waits(struct imbalance *im, const struct whole_call *call,
+    struct wait waits[MOST_WAITS]);
 int fence_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS],
     int count);
-int exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS]);
+int exposure_waits(struct imbalance *im, const struct whole_call *call,
+    struct wait waits[MOST_WAITS]);
 
 /* ---- sums.c ---- */
 
@@ -173,7 +181,8 @@ cell_of(struct imbalance *im, enum dimension dimension, size_t index)
 	return &table->cells[index];
 }
 
-/* Made likewise: its waits in a state, the times of a rank at a site, the sums of a function's calls. */
+/* Made likewise: its waits in a state, the times of a rank at a site, the sums of a function's
+ * calls. */
 int64_t *wait_ns_of(struct table *table, size_t index, unsigned state);
 struct site_ns *new_site(struct imbalance *im, uint32_t site);
 
@@ -189,12 +198,14 @@ struct totals *totals_of(struct imbalance *im, uint16_t call);
 
 /* ---- chains.c ---- */
 
-/* Where waits came from: what caused each, and the chain of waits that led to it. Each has a number; 0: none. */
+/* Where waits came from: what caused each, and the chain of waits that led to it. Each has a
+ * number; 0: none. */
 
 struct origin {
 	int64_t from_ns, to_ns;	/* of the wait, as what follows */
 	uint32_t location, cause, site;
-	uint32_t before;	/* the wait of the delaying location that had the largest part in it */
+	/* the wait of the delaying location that had the largest part in it */
+	uint32_t before;
 	double propagated_ns;	/* of the wait, what caused others, so far */
 	uint32_t users;
 	uint32_t shares;	/* where its causes are */
@@ -228,10 +239,11 @@ int64_t origin_propagating_ns(const struct origin *origin);
 
 /* A delay, and its share of the wait; the largest shares are kept. */
 void share_add(struct cause_shares *shares, uint32_t delay, double share);
-void origin_keep_shares(struct origins *all, struct origin *origin, const struct cause_shares *shares);
+void origin_keep_shares(struct origins *all, struct origin *origin,
+    const struct cause_shares *shares);
 /* How many; they are good until the next ones are kept. */
-unsigned origin_shares(const struct origins *all, const struct origin *origin, const uint32_t **delay,
-    const double **share);
+unsigned origin_shares(const struct origins *all, const struct origin *origin,
+    const uint32_t **delay, const double **share);
 
 /* The wait that it follows from; not of a chain too long. */
 void origin_follows(const struct origins *all, struct origin *origin, uint32_t before);
@@ -239,7 +251,8 @@ void origin_follows(const struct origins *all, struct origin *origin, uint32_t b
 /* The wait and, behind it, the waits that led to it; how many. */
 size_t origin_chain(const struct origins *all, uint32_t number, struct wait chain[MOST_LINKS]);
 
-/* Among the longest waits A comes first; of those that are equally long the one that began first. */
+/* Among the longest waits A comes first; of those that are equally long the one that began
+ * first. */
 bool is_longer_wait(const struct wait *a, const struct wait *b);
 /* The longest waits with their chains, longest first. */
 struct longest {
@@ -253,8 +266,9 @@ void longest_add(struct origins *all, struct longest *longest, uint32_t number);
 /* What a location did of late, call by call, as far as waits to come may have their cause in it. */
 
 /*
- * It computed since the one before was left, then made a call. There are some of these for each location, so they
- * have 16 bytes: times are counted from the activity behind, and what does not fit is kept apart.
+ * It computed since the one before was left, then made a call. There are some of these for each
+ * location, so they have 16 bytes: times are counted from the activity behind, and what does not
+ * fit is kept apart.
  */
 struct activity {
 	uint32_t compute_ns;	/* or, of a wide one, its number */
@@ -273,17 +287,21 @@ struct activity_part {
 /* An activity of times that do not fit, or a run of failed polls, which counts as one call. */
 struct wide {
 	struct activity_part all;
-	int64_t polled_ns;	/* of a run of failed polls: their compute, before the first or not */
+	/* of a run of failed polls: their compute, before the first or not */
+	int64_t polled_ns;
 	bool polls;
 };
 
 struct past {
 	struct activity *of;	/* in order; the kept ones are begin to before end */
 	uint32_t begin, end, capacity;
-	uint32_t since_last, since_sync;	/* the calls that were the last two synchronisations of all */
-	int64_t begin_ns, end_ns;	/* when the first kept one began and the last call was left */
+	/* the calls that were the last two synchronisations of all */
+	uint32_t since_last, since_sync;
+	/* when the first kept one began and the last call was left */
+	int64_t begin_ns, end_ns;
 	int64_t sync_ns;		/* the last one: the latest enter */
-	int64_t kept_ns;		/* from here on nothing is forgotten; INT64_MIN: nothing was */
+	/* from here on nothing is forgotten; INT64_MIN: nothing was */
+	int64_t kept_ns;
 };
 
 /* All of them: as many as there are locations. */
@@ -310,12 +328,14 @@ activity_all(const struct activity *a, const struct wide *wide)
 
 void pasts_begin(struct pasts *all, uint32_t locations, size_t most);
 /*
- * The last call but for its wait, which is told later. Polls in a row at one site are taken together, since a
- * rank may make thousands of them while another waits for it. Good until the next one is added.
+ * The last call but for its wait, which is told later. Polls in a row at one site are taken
+ * together, since a rank may make thousands of them while another waits for it. Good until the next
+ * one is added.
  */
 struct activity *past_add(struct imbalance *im, struct pasts *all, const struct whole_call *call);
 /* What the last call did from then on becomes an activity of its own, which is returned. */
-struct activity *past_divide(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns);
+struct activity *past_divide(struct imbalance *im, struct pasts *all, uint32_t location,
+    int64_t at_ns);
 /* The last call was a synchronisation of all: what was before the last but one may go. */
 void past_sync(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns);
 /* The same, and nobody will ask for what was before AT, when the last one entered that call. */
@@ -329,7 +349,8 @@ void past_end(struct imbalance *im, struct pasts *all, uint32_t location);
 
 struct delays;
 
-struct delays *delays_new(struct observer *observer);	/* that wants to see what is added, or NULL */
+/* that wants to see what is added, or NULL */
+struct delays *delays_new(struct observer *observer);
 /* The number of that, which may be new. */
 uint32_t delay_of(struct delays *delays, uint32_t key, int32_t rank);
 void delay_add(struct delays *delays, uint32_t number, double short_ns, double long_ns);
@@ -342,10 +363,11 @@ void join_delay(struct imbalance *im, const struct delay *more);
 
 void causes_begin(struct imbalance *im);
 /* A call with its waits; calls come in order of their leaves. */
-void count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits, int count);
+void count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits,
+    int count);
 /*
- * All have synchronised, the last of them at AT, and the last call of each was where: no wait to come looks
- * back to before that.
+ * All have synchronised, the last of them at AT, and the last call of each was where: no wait to
+ * come looks back to before that.
  */
 void causes_forget(struct imbalance *im, int64_t at_ns);
 /* A call is the first that is known of its location. */

@@ -75,13 +75,15 @@ struct next {
 static inline bool
 sooner(const struct next *a, const struct next *b)
 {
-	return a->leave_ns < b->leave_ns || (a->leave_ns == b->leave_ns && a->location < b->location);
+	return a->leave_ns < b->leave_ns || (a->leave_ns == b->leave_ns &&
+	    a->location < b->location);
 }
 
 HEAP(heap, struct next, sooner)
 
 struct queue {
-	struct next *heap;		/* of each location the next call, where it is settled to its end */
+	/* of each location the next call, where it is settled to its end */
+	struct next *heap;
 	size_t count;
 	bool *is_queued;		/* by location: it is in the heap */
 	uint32_t *counted;		/* locations that have counted rows in the window */
@@ -90,8 +92,8 @@ struct queue {
 };
 
 /*
- * The rows from SEQ on that lie side by side. Calls come from all locations in turn, so that of each its next rows
- * have left the caches by then: they are fetched ahead.
+ * The rows from SEQ on that lie side by side. Calls come from all locations in turn, so that of
+ * each its next rows have left the caches by then: they are fetched ahead.
  */
 static inline struct wait_row *
 next_rows(const struct imbalance *im, uint32_t location, uint64_t seq, size_t *left)
@@ -142,7 +144,8 @@ whole_call(struct imbalance *im, const struct next *next)
 		rows = window_rows(&im->graph.window, next->location, first, false, &left);
 	row = &rows[0].row;
 	kind = call_kind(im, row->call);
-	if (kind->starts && wait_row_here(im, next->location, first) == NULL)	/* open_count changes them */
+	/* open_count changes them */
+	if (kind->starts && wait_row_here(im, next->location, first) == NULL)
 		rows = window_rows(&im->graph.window, next->location, first, true, &left);
 	return (struct whole_call){ rows, kind, first, next->location, next->count, last_ns,
 	    last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns),
@@ -222,8 +225,8 @@ check_seqs(const struct imbalance *im, const struct message *message, bool is_po
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		if (seqs[l] + is_point > window_end(&im->graph.window, l) ||
 		    (im->graph.window.partial && wait_row(im, l, seqs[l]) == NULL)) {
-			reader_fail(im->graph.in, message->offset, "%s: row %llu of location %u is not there",
-			    message->kind, (unsigned long long)seqs[l], l);
+			reader_fail(im->graph.in, message->offset, "%s: row %llu of location %u is "
+			    "not there", message->kind, (unsigned long long)seqs[l], l);
 			die_input(im->graph.in);
 		}
 }
@@ -241,7 +244,8 @@ order_settled(struct imbalance *im, const struct message *message)
 			limit_ns = im->settled_ns[l];
 	}
 	/* A rank that ended early would hold up all others for ever. */
-	count_until(im, im->queue->rows > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
+	count_until(im, im->queue->rows > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX :
+	    limit_ns);
 	late_settle(im);
 }
 
@@ -255,7 +259,8 @@ order_reached(struct imbalance *im, const struct message *message)
 
 	reached_read(&now, im->graph.in, message, locations);
 	for (uint32_t l = 0; l < locations; l++) {
-		if (im->settled[l] == window_end(&im->graph.window, l) && im->settled_ns[l] < now.at_ns)
+		if (im->settled[l] == window_end(&im->graph.window, l) &&
+		    im->settled_ns[l] < now.at_ns)
 			im->settled_ns[l] = now.at_ns;
 		if (im->settled_ns[l] < limit_ns)
 			limit_ns = im->settled_ns[l];
@@ -285,7 +290,8 @@ static void
 start_behind(struct imbalance *im, uint32_t location, uint64_t seq)
 {
 	struct wait_row row = *wait_row(im, location, seq);
-	const struct whole_call call = { &row, call_kind(im, row.row.call), seq, location, 1, INT64_MIN, 0, 0, false };
+	const struct whole_call call = { &row, call_kind(im, row.row.call), seq, location, 1,
+	    INT64_MIN, 0, 0, false };
 
 	im->done[location] = im->settled[location] = seq + 1;
 	im->last_leave_ns[location] = im->settled_ns[location] = row.row.leave_ns;

@@ -42,7 +42,8 @@ delay_of(struct delays *delays, uint32_t key, int32_t rank)
 
 	if (number < delays->count)
 		return number;
-	delays->of = grow_little(delays->of, &delays->capacity, delays->count + 1, sizeof *delays->of);
+	delays->of = grow_little(delays->of, &delays->capacity, delays->count + 1,
+	    sizeof *delays->of);
 	delays->of[delays->count++] = (struct delay){ .key = key, .rank = rank };
 	return number;
 }
@@ -55,7 +56,8 @@ delay_add(struct delays *delays, uint32_t number, double short_ns, double long_n
 	fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, short_ns);
 	fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, long_ns);
 	if (delays->observer != NULL)
-		delays->observer->delay(delays->observer, delay->key, delay->rank, short_ns + long_ns);
+		delays->observer->delay(delays->observer, delay->key, delay->rank,
+		    short_ns + long_ns);
 }
 
 size_t
@@ -76,8 +78,10 @@ join_delay(struct imbalance *im, const struct delay *more)
 	const uint32_t number = delay_of(delays_of(im), more->key, more->rank);
 	struct delay *delay = &delays_of(im)->of[number];
 
-	fixed_add(&delay->short_whole_ns, &delay->short_fraction, more->short_whole_ns, more->short_fraction);
-	fixed_add(&delay->long_whole_ns, &delay->long_fraction, more->long_whole_ns, more->long_fraction);
+	fixed_add(&delay->short_whole_ns, &delay->short_fraction, more->short_whole_ns,
+	    more->short_fraction);
+	fixed_add(&delay->long_whole_ns, &delay->long_fraction, more->long_whole_ns,
+	    more->long_fraction);
 }
 
 static int

@@ -115,12 +115,12 @@ note_instance(struct imbalance *im, const struct member *members, uint32_t count
 	else if (kept > 0)
 		collective_waits(&im->graph.known, im->members, kept, im->waits_for);
 	for (uint32_t i = 0; i < kept; i++) {
-		const struct member *member = &im->members[i], *cause = im->waits_for[i] == NOBODY ? NULL :
-		    &im->members[im->waits_for[i]];
+		const struct member *member = &im->members[i], *cause = im->waits_for[i] == NOBODY ?
+		    NULL : &im->members[im->waits_for[i]];
 
 		if (cause != NULL)
-			link_rows(wait_row_change(im, member->location, member->seq), cause->location,
-			    cause->seq, cause->row->enter_ns, false);
+			link_rows(wait_row_change(im, member->location, member->seq),
+			    cause->location, cause->seq, cause->row->enter_ns, false);
 	}
 }
 
@@ -156,10 +156,12 @@ copy_members(struct imbalance *im, size_t first, uint32_t size)
 {
 	const struct edge_block *e = &im->graph.edges;
 
-	im->members = grow(im->members, &im->member_capacity, 2 * (size_t)size, sizeof *im->members);
+	im->members = grow(im->members, &im->member_capacity, 2 * (size_t)size,
+	    sizeof *im->members);
 	im->copies = grow(im->copies, &im->copy_capacity, size, sizeof *im->copies);
 	for (uint32_t i = 0; i < size; i++) {
-		const struct wait_row *row = wait_row(im, e->location[first + i], e->seq[first + i]);
+		const struct wait_row *row = wait_row(im, e->location[first + i],
+		    e->seq[first + i]);
 
 		if (row == NULL)
 			return false;

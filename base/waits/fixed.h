@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums of fractions of nanoseconds that come out the same in whatever order and in however many parts they
- * are added up: fixed point, 64 bits of nanoseconds (292 years, of all ranks together) and 32 bits behind
- * the point. Each number is cut to 2^-32 ns when it comes; from then on nothing is rounded.
+ * Sums of fractions of nanoseconds that come out the same in whatever order and in however many
+ * parts they are added up: fixed point, 64 bits of nanoseconds (292 years, of all ranks together)
+ * and 32 bits behind the point. Each number is cut to 2^-32 ns when it comes; from then on nothing
+ * is rounded.
  */
 #ifndef FIXED_H
 #define FIXED_H

@@ -7,11 +7,13 @@
 #include "../tool/hash_table.h"
 
 #define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | ((t)->place ^ (t)->own << 16))
-#define SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place && \
+#define SAME(a, b) \
+	((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place && \
 	(a)->own == (b)->own)
 #define FREE(t) ((t)->site == UINT32_MAX)
 #define MAKE_FREE(t) ((t)->site = UINT32_MAX)
-HASH_TABLE(taken_table, struct taken, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE(taken_table, struct taken, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
 struct functions {
 	struct sample_lanes lanes;
@@ -45,7 +47,8 @@ functions_take(struct imbalance *im, const struct message *message)
 	}
 	im->functions->period_ns = im->functions->block.period_ns;
 	if (im->functions->block.worker == 0)	/* others are not what leads up to a call */
-		lane_add(lane_of(&im->functions->lanes, im->functions->block.location), &im->functions->block);
+		lane_add(lane_of(&im->functions->lanes, im->functions->block.location),
+		    &im->functions->block);
 }
 
 static void
@@ -60,7 +63,8 @@ count_time(struct functions *f, const struct taken *of, uint32_t place, int64_t 
 
 /* Of the threads of a rank those that the first one computes beside. */
 static void
-count_core(struct imbalance *im, uint32_t location, const struct taken *of, int64_t from_ns, int64_t to_ns)
+count_core(struct imbalance *im, uint32_t location, const struct taken *of, int64_t from_ns,
+    int64_t to_ns)
 {
 	struct functions *f = im->functions;
 	const struct core_time time = core_time(off_lane_of(&f->off, location, 0), from_ns, to_ns);
@@ -93,7 +97,8 @@ forget_off_core(struct imbalance *im, uint32_t location, int64_t leave_ns)
 		return;
 	}
 	for (uint32_t l = 0; l < known->location_count; l++)
-		if (l != location && known->location_rank[l] == rank && im->last_leave_ns[l] < leave_ns)
+		if (l != location && known->location_rank[l] == rank &&
+		    im->last_leave_ns[l] < leave_ns)
 			leave_ns = im->last_leave_ns[l];
 	for (uint32_t l = 0; l < known->location_count; l++)
 		if (known->location_rank[l] == rank)
@@ -108,7 +113,8 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 	struct taken new = { .site = row->site, .rank = im->graph.known.location_rank[location],
 	    .period_ns = f->period_ns };
 
-	if (last_ns == INT64_MIN || row->site == UINT32_MAX)	/* before the first call is the start */
+	/* before the first call is the start */
+	if (last_ns == INT64_MIN || row->site == UINT32_MAX)
 		last_ns = INT64_MAX;
 	if (im->counts.switched > 0) {
 		const int64_t from_ns = last_ns > im->from_ns ? last_ns : im->from_ns;
@@ -123,7 +129,8 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 	for (size_t i = lane->begin; i < lane->end && lane->at[i].at_ns < row->enter_ns; i++) {
 		const struct sample *s = &lane->at[i];
 
-		if (s->at_ns < last_ns || s->at_ns < im->from_ns || s->at_ns >= im->to_ns || s->site >= TAKEN_THREADS)
+		if (s->at_ns < last_ns || s->at_ns < im->from_ns || s->at_ns >= im->to_ns ||
+		    s->site >= TAKEN_THREADS)
 			continue;
 		new.place = s->site;
 		new.own = own_place(&im->graph.known, s->site, s->callers);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which functions a slow rank spends more time in than the others do, from samples of computation, and why it was
- * off its core.
+ * Which functions a slow rank spends more time in than the others do, from samples of computation,
+ * and why it was off its core.
  *
- * What a rank computes up to a call site is known. Where switches tell how long it was on a core there, samples
- * share that; else each stands for its period (base/run/sampled_place.h). What is left are rows of their own.
+ * What a rank computes up to a call site is known. Where switches tell how long it was on a core
+ * there, samples share that; else each stands for its period (base/run/sampled_place.h). What is
+ * left are rows of their own.
  *
- * Memory: the samples and intervals of the calls that are kept, 16 and 48 bytes each, and 32 bytes for each place
- * that was sampled on a rank up to a call site.
+ * Memory: the samples and intervals of the calls that are kept, 16 and 48 bytes each, and 32 bytes
+ * for each place that was sampled on a rank up to a call site.
  */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
@@ -20,7 +21,8 @@ struct sampled_function {
 	const char *name, *file;
 };
 
-/* Of the computation up to a site: a function on the slowest rank, and on the mean of the others. */
+/* Of the computation up to a site: a function on the slowest rank, and on the mean of the
+ * others. */
 struct excess {
 	uint32_t function;		/* in the list */
 	bool is_off;			/* what was not on a core */
@@ -47,7 +49,8 @@ struct function_cost {
 struct by_function {
 	struct sampled_function *names;
 	struct uneven *sites;		/* most excess first */
-	struct function_cost *costs;	/* of delays; most costly first; they add up to those of all delays */
+	/* of delays; most costly first; they add up to those of all delays */
+	struct function_cost *costs;
 	struct rank_cost *rank_costs;	/* the same by rank, in their order, most costly first */
 	int32_t rank_count;
 	struct rank_core *ranks;	/* where switches are known; else NULL */
@@ -71,11 +74,12 @@ struct rank_core {
 };
 
 /*
- * Samples at a place, of the computation of a rank up to a call site. Time that is not counted by samples is here,
- * too, with ns for samples and a place of its own.
+ * Samples at a place, of the computation of a rank up to a call site. Time that is not counted by
+ * samples is here, too, with ns for samples and a place of its own.
  */
 enum taken_place {
-	TAKEN_THREADS = UINT32_MAX - 8, TAKEN_ALONE,	/* of all threads on a core, and of one alone */
+	/* of all threads on a core, and of one alone */
+	TAKEN_THREADS = UINT32_MAX - 8, TAKEN_ALONE,
 	TAKEN_ON_CORE, TAKEN_OFF_CORE,			/* and by reason, which is added */
 };
 struct taken {
@@ -88,7 +92,8 @@ struct taken {
 };
 
 /* functions_sites.c */
-/* A compiler may make several sites of a line, each for other ranks: the lowest of them stands for all. */
+/* A compiler may make several sites of a line, each for other ranks: the lowest of them stands for
+ * all. */
 struct site_groups {
 	uint32_t *of;			/* by site */
 	int64_t **compute_ns;		/* by group, then rank; NULL: nothing */
@@ -100,15 +105,18 @@ void site_groups_free(struct site_groups *groups);
 /* Samples, which come before the calls. */
 void functions_take(struct imbalance *im, const struct message *message);
 /* A call is counted: what was sampled before it is of the computation up to it. */
-void functions_count(struct imbalance *im, uint32_t location, const struct row *row, int64_t last_ns);
+void functions_count(struct imbalance *im, uint32_t location, const struct row *row,
+    int64_t last_ns);
 /* Counting of a location begins then. */
 void functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns);
-/* How many places sums of samples may have; that of one, false: none; and one of another part of the run. */
+/* How many places sums of samples may have; that of one, false: none; and one of another part of
+ * the run. */
 size_t taken_places(const struct imbalance *im);
 bool taken_at(const struct imbalance *im, size_t at, struct taken *taken);
 void join_taken(struct imbalance *im, const struct taken *more);
 void functions_begin(struct imbalance *im);	/* the run was sampled */
-/* NULL where the run was not sampled. OWN: what libraries of the system do is done by who called them. */
+/* NULL where the run was not sampled. OWN: what libraries of the system do is done by who called
+ * them. */
 const struct by_function *functions_by(const struct imbalance *im, bool own);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was counted of samples and switches, by function and rank: on the slowest rank, and what others waited for. */
+/* What was counted of samples and switches, by function and rank: on the slowest rank, and what
+ * others waited for. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,8 @@ function_named(const struct by_function *by, const char *name, const char *file)
 
 /* All of them by site, function and rank, each once; their functions are in BY. */
 static struct taken *
-sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by, size_t *count,
-    bool own)
+sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
+    size_t *count, bool own)
 {
 	const size_t places = taken_places(im);
 	struct taken *list = zalloc(places + 1, sizeof *list);
@@ -134,13 +135,15 @@ share_ns(struct sums *s, int32_t rank, uint64_t samples)
 	if (samples == 0)
 		return 0;
 	s->shared[rank] = behind;
-	return (int64_t)(__extension__ (__int128)ns * behind / all - __extension__ (__int128)ns * before / all);
+	return (int64_t)(__extension__ (__int128)ns * behind / all -
+	    __extension__ (__int128)ns * before / all);
 }
 
-/* NS of a rank by SAMPLES of it, with that error: added where it is the slow one, or one of the others. */
+/* NS of a rank by SAMPLES of it, with that error: added where it is the slow one, or one of the
+ * others. */
 static void
-add_rank(struct excess *e, const struct sums *s, int32_t rank, int32_t slow, uint64_t samples, int64_t ns,
-    double error_ns)
+add_rank(struct excess *e, const struct sums *s, int32_t rank, int32_t slow, uint64_t samples,
+    int64_t ns, double error_ns)
 {
 	const double others = s->im->graph.known.ranks - 1;
 
@@ -160,15 +163,17 @@ by_excess(const void *left, const void *right)
 	const struct excess *a = left, *b = right;
 	const double x = (double)a->slow_ns - a->others_ns, y = (double)b->slow_ns - b->others_ns;
 
-	return x != y ? (x > y ? -1 : 1) : (a->function > b->function) - (a->function < b->function);
+	return x != y ? (x > y ? -1 : 1) : (a->function > b->function) -
+	    (a->function < b->function);
 }
 
-/* What samples are drawn from: all that is computed, unless it is known how much of it was on a core. */
+/* What samples are drawn from: all that is computed, unless it is known how much of it was on a
+ * core. */
 static double
 error_of(const struct sums *s, int32_t rank, uint64_t samples)
 {
-	return sampled_error(samples, worth_ns(s, rank), s->im->counts.switched > 0 ? s->on_core_ns[rank] :
-	    s->compute_ns[rank]);
+	return sampled_error(samples, worth_ns(s, rank), s->im->counts.switched > 0 ?
+	    s->on_core_ns[rank] : s->compute_ns[rank]);
 }
 
 /* One of them of a function on a rank; NULL: it has none. */
@@ -180,11 +185,13 @@ add_function(struct excess *e, struct sums *s, int32_t rank, int32_t slow, const
 	if (of != NULL && of->place >= TAKEN_OFF_CORE)
 		add_rank(e, s, rank, slow, 0, (int64_t)of->samples, 0);
 	else if (e->function == function_named(s->by, on_core_name, NULL))
-		add_rank(e, s, rank, slow, 0, of != NULL && s->samples[rank] == 0 ? (int64_t)of->samples : 0, 0);
+		add_rank(e, s, rank, slow, 0, of != NULL && s->samples[rank] == 0 ?
+		    (int64_t)of->samples : 0, 0);
 	else if (e->is_off)
 		add_rank(e, s, rank, slow, 0, 0, 0);
 	else
-		add_rank(e, s, rank, slow, samples, share_ns(s, rank, samples), error_of(s, rank, samples));
+		add_rank(e, s, rank, slow, samples, share_ns(s, rank, samples), error_of(s, rank,
+		    samples));
 }
 
 /* Each function there, on RANK against the others, and the rest; they add up. To be freed. */
@@ -202,18 +209,20 @@ excesses_of(struct sums *s, int32_t rank, size_t *count)
 		e->function = s->at[i].function;
 		e->is_off = s->at[i].place >= TAKEN_OFF_CORE;
 		for (int32_t r = 0; r < ranks; r++) {
-			const bool any = i < s->count && s->at[i].function == e->function && s->at[i].rank == r;
+			const bool any = i < s->count && s->at[i].function == e->function &&
+			    s->at[i].rank == r;
 
 			add_function(e, s, r, rank, any ? &s->at[i] : NULL);
 			i += any;
 		}
-		*count -= s->at[i - 1].place >= TAKEN_THREADS && e->slow_ns == 0 && e->others_ns == 0;
+		*count -= s->at[i - 1].place >= TAKEN_THREADS && e->slow_ns == 0 &&
+		    e->others_ns == 0;
 	}
 	if (s->im->counts.switched == 0) {
 		list[*count].function = function_named(s->by, not_sampled, NULL);
 		for (int32_t r = 0; r < ranks; r++)
-			add_rank(&list[*count], s, r, rank, 0, s->compute_ns[r] - share_ns(s, r, s->samples[r]),
-			    error_of(s, r, s->samples[r]));
+			add_rank(&list[*count], s, r, rank, 0, s->compute_ns[r] - share_ns(s, r,
+			    s->samples[r]), error_of(s, r, s->samples[r]));
 		*count += list[*count].slow_ns > 0 || list[*count].others_ns > 0;
 	}
 	for (size_t i = 0; i < *count; i++)
@@ -290,7 +299,8 @@ static void
 add_cost(struct costs *costs, uint32_t function, int32_t rank, double cost_ns)
 {
 	costs->of[function].cost_ns += cost_ns;
-	costs->ranks = grow(costs->ranks, &costs->rank_capacity, costs->rank_count + 1, sizeof *costs->ranks);
+	costs->ranks = grow(costs->ranks, &costs->rank_capacity, costs->rank_count + 1,
+	    sizeof *costs->ranks);
 	costs->ranks[costs->rank_count++] = (struct rank_cost){ rank, function, cost_ns };
 }
 
@@ -301,11 +311,12 @@ weight_ns(const struct excess *e, bool only_more)
 }
 
 /*
- * A delay's cost goes to the functions that its rank has more of than the others, as they have it; where it
- * has no more of any, to all that it has.
+ * A delay's cost goes to the functions that its rank has more of than the others, as they have it;
+ * where it has no more of any, to all that it has.
  */
 static void
-share_out(struct costs *costs, const struct excess *list, size_t count, int32_t rank, double cost_ns)
+share_out(struct costs *costs, const struct excess *list, size_t count, int32_t rank,
+    double cost_ns)
 {
 	double sum_ns = 0, variance = 0;
 	bool any_more = false;
@@ -318,7 +329,8 @@ share_out(struct costs *costs, const struct excess *list, size_t count, int32_t 
 			variance += list[i].error_ns * list[i].error_ns;
 		}
 	for (size_t i = 0; i < count && sum_ns > 0; i++) {
-		const double share = weight_ns(&list[i], any_more) / sum_ns, own = list[i].error_ns * list[i].error_ns;
+		const double share = weight_ns(&list[i], any_more) / sum_ns,
+		    own = list[i].error_ns * list[i].error_ns;
 
 		if (share <= 0)
 			continue;
@@ -377,11 +389,11 @@ by_cost(const void *left, const void *right)
 }
 
 static void
-find_function_costs(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
-    const struct taken *list, size_t taken)
+find_function_costs(const struct imbalance *im, const struct site_groups *groups,
+    struct by_function *by, const struct taken *list, size_t taken)
 {
-	struct costs costs = { zalloc(by->count, sizeof *costs.of), function_named(by, not_sampled, NULL),
-	    function_named(by, "(MPI)", NULL), NULL, 0, 0 };
+	struct costs costs = { zalloc(by->count, sizeof *costs.of), function_named(by, not_sampled,
+	    NULL), function_named(by, "(MPI)", NULL), NULL, 0, 0 };
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 
@@ -400,7 +412,8 @@ find_function_costs(const struct imbalance *im, const struct site_groups *groups
 			continue;
 		}
 		s = sums_of(im, groups, by, list, taken, groups->of[delays[i].key / 2]);
-		if (s.compute_ns == NULL || (s.samples[delays[i].rank] == 0 && im->counts.switched == 0))
+		if (s.compute_ns == NULL || (s.samples[delays[i].rank] == 0 &&
+		    im->counts.switched == 0))
 			add_cost(&costs, costs.not_sampled, delays[i].rank, cost_ns);
 		else {
 			size_t functions;
@@ -447,8 +460,8 @@ rank_cores(const struct imbalance *im, const struct site_groups *groups)
 		if (t.place >= TAKEN_OFF_CORE)
 			of->core.off_ns[t.place - TAKEN_OFF_CORE] += (int64_t)t.samples;
 		else
-			*(t.place == TAKEN_THREADS ? &of->threads_ns : t.place == TAKEN_ALONE ? &of->alone_ns :
-			    &of->core.on_ns) += (int64_t)t.samples;
+			*(t.place == TAKEN_THREADS ? &of->threads_ns : t.place == TAKEN_ALONE ?
+			    &of->alone_ns : &of->core.on_ns) += (int64_t)t.samples;
 	}
 	return list;
 }

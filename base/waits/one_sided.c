@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits of one-sided communication: who holds a lock, who accessed whose memory when, and when a target was in a
- * call. Memory: the last 4096 calls of each location, 4 million of all; the state of each window at each rank.
+ * Waits of one-sided communication: who holds a lock, who accessed whose memory when, and when a
+ * target was in a call. Memory: the last 4096 calls of each location, 4 million of all; the state
+ * of each window at each rank.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +22,15 @@ struct visits {
 	int64_t kept_ns;		/* those that were left later are all there */
 };
 
-/* The last operation of an origin on a target's memory in its epoch, and the last in that before. */
+/* The last operation of an origin on a target's memory in its epoch, and the last in that
+ * before. */
 struct accesses {
 	uint32_t origin, epoch;
 	struct access { int64_t leave_ns; uint64_t seq; } last, before;
 };
 
-/* A rank's part of a window, by world rank: who holds its lock, who let go of it last, who accessed it. */
+/* A rank's part of a window, by world rank: who holds its lock, who let go of it last, who accessed
+ * it. */
 struct target {
 	uint32_t window, of;		/* rank; NOBODY: free slot */
 	struct holder { uint32_t location; bool shared; } *holders;
@@ -45,7 +48,8 @@ struct accessor {
 	uint32_t window, of;		/* location; NOBODY: free slot */
 	uint32_t epochs;		/* of active targets, ended */
 	bool all;			/* MPI_Win_lock_all */
-	int32_t *pending;		/* ranks that it accessed by a lock and has not flushed since; in order */
+	/* ranks that it accessed by a lock and has not flushed since; in order */
+	int32_t *pending;
 	size_t pending_count, pending_capacity;
 };
 
@@ -54,7 +58,8 @@ struct accessor {
 #define FREE(slot) ((slot)->of == NOBODY)
 #define MAKE_FREE(slot) ((slot)->of = NOBODY)
 HASH_TABLE(targets, struct target, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
-HASH_TABLE(accessors, struct accessor, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE(accessors, struct accessor, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
 struct one_sided {
 	struct targets targets;
@@ -75,7 +80,8 @@ visits_begin(struct imbalance *im)
 	if (o->visits != NULL)
 		return;
 	o->visits = zalloc(locations, sizeof *o->visits);
-	o->most_visits = each > MOST_VISITS ? MOST_VISITS : each < LEAST_VISITS ? LEAST_VISITS : each;
+	o->most_visits = each > MOST_VISITS ? MOST_VISITS : each < LEAST_VISITS ? LEAST_VISITS :
+	    each;
 	for (size_t l = 0; l < locations; l++)
 		o->visits[l].kept_ns = im->last_leave_ns[l];
 }
@@ -104,7 +110,8 @@ visit_add(const struct one_sided *o, const struct whole_call *call)
 void
 one_sided_forget(struct imbalance *im, int64_t at_ns)
 {
-	for (uint32_t l = 0; im->one_sided->visits != NULL && l < im->graph.known.location_count; l++) {
+	for (uint32_t l = 0; im->one_sided->visits != NULL && l < im->graph.known.location_count;
+	    l++) {
 		struct visits *v = &im->one_sided->visits[l];
 
 		if (v->end > v->begin) {
@@ -120,7 +127,8 @@ one_sided_forget(struct imbalance *im, int64_t at_ns)
 SEARCH(visit_at, struct visit, int64_t, BEFORE)
 #undef BEFORE
 
-/* The first call that the location left after AT_NS, counted or not; false: none, or it is not kept any more. */
+/* The first call that the location left after AT_NS, counted or not; false: none, or it is not kept
+ * any more. */
 static bool
 visit_after(const struct imbalance *im, uint32_t location, int64_t at_ns, struct visit *found)
 {
@@ -181,14 +189,16 @@ static int32_t
 target_rank(const struct imbalance *im, uint32_t location, const struct row *row)
 {
 	return row->peer < 0 ? -1 :
-	    world_rank(&im->graph.known, row->comm, im->graph.known.location_rank[location], row->peer);
+	    world_rank(&im->graph.known, row->comm, im->graph.known.location_rank[location],
+	    row->peer);
 }
 
 /* ---- when a target is in MPI -------------------------------------------------------------- */
 
 /*
- * Wait for Progress: the target was outside of MPI, where it does nothing for others, and the call of the
- * origin returned only after one of the target's threads had entered MPI again. Longer than what is in WAIT.
+ * Wait for Progress: the target was outside of MPI, where it does nothing for others, and the call
+ * of the origin returned only after one of the target's threads had entered MPI again. Longer than
+ * what is in WAIT.
  */
 static void
 wait_for_progress(const struct imbalance *im, int32_t rank, int64_t leave_ns, struct wait *wait)
@@ -196,7 +206,8 @@ wait_for_progress(const struct imbalance *im, int32_t rank, int64_t leave_ns, st
 	struct wait found = *wait;
 	bool any = false;
 
-	if (rank < 0 || rank >= im->graph.known.ranks || rank == im->graph.known.location_rank[wait->location])
+	if (rank < 0 || rank >= im->graph.known.ranks ||
+	    rank == im->graph.known.location_rank[wait->location])
 		return;
 	for (uint32_t l = (uint32_t)rank; l < im->graph.known.location_count;
 	    l = l < (uint32_t)im->graph.known.ranks ? (uint32_t)im->graph.known.ranks : l + 1) {
@@ -240,7 +251,8 @@ SEARCH(pending_at, int32_t, int32_t, BEFORE)
 static void
 set_pending(struct accessor *me, int32_t rank, bool pending)
 {
-	const size_t at = pending_at(me->pending, me->pending_count, rank), count = me->pending_count;
+	const size_t at = pending_at(me->pending, me->pending_count, rank),
+	    count = me->pending_count;
 	const bool is = at < count && me->pending[at] == rank;
 
 	if (is == pending)
@@ -256,9 +268,9 @@ set_pending(struct accessor *me, int32_t rank, bool pending)
 }
 
 /*
- * Lock Contention: a call of one epoch goes on when another, with which it cannot share the lock, has
- * unlocked the window at that target. Calls come here in order of their leaves, so that unlock has
- * been here.
+ * Lock Contention: a call of one epoch goes on when another, with which it cannot share the lock,
+ * has unlocked the window at that target. Calls come here in order of their leaves, so that unlock
+ * has been here.
  */
 static int
 contention(const struct target *target, size_t at, const struct row *row, struct wait *wait)
@@ -286,7 +298,8 @@ let_go(struct target *target, size_t at, const struct whole_call *call)
 
 /* One call of an epoch of passive targets, at one of them. */
 static int
-waits_at_target(struct imbalance *im, const struct whole_call *call, int32_t rank, struct wait waits[MOST_WAITS])
+waits_at_target(struct imbalance *im, const struct whole_call *call, int32_t rank,
+    struct wait waits[MOST_WAITS])
 {
 	const struct row *row = &call->rows[0].row;
 	const enum one_sided_kind kind = call->kind->one_sided;
@@ -297,9 +310,10 @@ waits_at_target(struct imbalance *im, const struct whole_call *call, int32_t ran
 	int count = 0;
 
 	if (kind == LOCKS) {
-		target->holders = grow(target->holders, &target->holder_capacity, target->holder_count + 1,
-		    sizeof *target->holders);
-		target->holders[target->holder_count++] = (struct holder){ call->location, row->shared };
+		target->holders = grow(target->holders, &target->holder_capacity,
+		    target->holder_count + 1, sizeof *target->holders);
+		target->holders[target->holder_count++] = (struct holder){ call->location,
+		    row->shared };
 	}
 	at = holder_at(target, call->location);
 	if (at == target->holder_count && !me->all)
@@ -354,8 +368,8 @@ accesses_of(struct target *target, uint32_t origin)
 
 	if (low < target->access_count && target->accesses[low].origin == origin)
 		return &target->accesses[low];
-	target->accesses = grow_little(target->accesses, &target->access_capacity, target->access_count + 1,
-	    sizeof *target->accesses);
+	target->accesses = grow_little(target->accesses, &target->access_capacity,
+	    target->access_count + 1, sizeof *target->accesses);
 	memmove(target->accesses + low + 1, target->accesses + low,
 	    (target->access_count++ - low) * sizeof *target->accesses);
 	target->accesses[low] = (struct accesses){ origin, 0, { INT64_MIN, 0 }, { INT64_MIN, 0 } };
@@ -399,7 +413,8 @@ last_access(const struct accesses *a, int64_t limit_ns, struct access *last, uin
 
 /* Of the first wait that what lies before AT_NS is of state BEFORE; the rest is what it was. */
 static int
-divide(struct wait waits[MOST_WAITS], int count, const struct access *at, uint32_t by, enum state before)
+divide(struct wait waits[MOST_WAITS], int count, const struct access *at, uint32_t by,
+    enum state before)
 {
 	struct wait first = waits[0];
 
@@ -418,11 +433,12 @@ divide(struct wait waits[MOST_WAITS], int count, const struct access *at, uint32
 }
 
 /*
- * Early Fence: the part of a fence until the last operation on own memory returned that others had before
- * their fence.
+ * Early Fence: the part of a fence until the last operation on own memory returned that others had
+ * before their fence.
  */
 int
-fence_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS], int count)
+fence_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS],
+    int count)
 {
 	const struct wait_row *row = &call->rows[0];
 	const int32_t rank = im->graph.known.location_rank[call->location];
@@ -436,7 +452,8 @@ fence_waits(struct imbalance *im, const struct whole_call *call, struct wait wai
 		last_access(&target->accesses[i], limit_ns, &last, &by);
 	if (by == NOBODY || last.leave_ns >= row->row.leave_ns)
 		return count;
-	if (!waiting) {		/* not all of them overlap, but this one ended behind the operation */
+	/* not all of them overlap, but this one ended behind the operation */
+	if (!waiting) {
 		waits[0].from_ns = waits[0].to_ns = row->row.enter_ns;
 		waits[0].state = STATES;
 	}
@@ -444,8 +461,8 @@ fence_waits(struct imbalance *im, const struct whole_call *call, struct wait wai
 }
 
 /*
- * Early Wait lasts to the last operation of the epoch; from there, or from the own enter, until the last
- * origin entered MPI_Win_complete it is Late Complete.
+ * Early Wait lasts to the last operation of the epoch; from there, or from the own enter, until the
+ * last origin entered MPI_Win_complete it is Late Complete.
  */
 int
 exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS])
@@ -461,8 +478,8 @@ exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait 
 		const struct wait_row *row = &call->rows[i];
 
 		if (row->has_other && !row->is_send)
-			last_access(accesses_of(target_of(im, row->row.comm, rank), row->other), row->other_ns,
-			    &last, &by);
+			last_access(accesses_of(target_of(im, row->row.comm, rank), row->other),
+			    row->other_ns, &last, &by);
 	}
 	return by == NOBODY ? 1 : divide(waits, 1, &last, by, EARLY_WAIT);
 }

@@ -46,8 +46,8 @@ open_count(struct imbalance *im, const struct whole_call *call)
 		uint32_t to;
 		uint64_t to_seq;
 
-		if (!row_refers(&call->rows[i].row, call->location, call->first + i, &to, &to_seq) ||
-		    to >= im->graph.known.location_count)
+		if (!row_refers(&call->rows[i].row, call->location, call->first + i, &to,
+		    &to_seq) || to >= im->graph.known.location_count)
 			continue;
 		if ((start = wait_row_change(im, to, to_seq)) == NULL)
 			open_forget(im, to, to_seq);
@@ -86,11 +86,13 @@ open_is_empty(const struct imbalance *im)
 }
 
 const struct wait_row *
-referred_row(const struct imbalance *im, const struct wait_row *row, uint32_t location, uint64_t seq)
+referred_row(const struct imbalance *im, const struct wait_row *row, uint32_t location,
+    uint64_t seq)
 {
 	struct open_request key;
 	const struct open_request *found;
-	const struct wait_row *here = referred_here(im, row, location, seq, &key.location, &key.seq);
+	const struct wait_row *here = referred_here(im, row, location, seq, &key.location,
+	    &key.seq);
 
 	if (here != NULL || (row->row.request == 0 && row->row.request_at == 0) ||
 	    key.location >= im->graph.known.location_count)

@@ -31,12 +31,14 @@ part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined)
 	if (count > 1 && index_read(&index, file)) {
 		*defined = index.defined;
 		for (size_t p = 1; p < count && index.count > 0; p++) {
-			const uint64_t rows = (uint64_t)((double)index.rows * (double)p / (double)count);
+			const uint64_t rows = (uint64_t)((double)index.rows * (double)p /
+			    (double)count);
 			const size_t at = closest(&index, rows);
 
 			if (at < next || index.entries[at].rows == 0)
 				continue;
-			borders[(*parts)++] = (struct border){ index.entries[at].at, index.entries[at].from };
+			borders[(*parts)++] = (struct border){ index.entries[at].at,
+			    index.entries[at].from };
 			next = at + 1;
 		}
 		index_free(&index);
@@ -66,7 +68,8 @@ part_skips(const struct part *part, struct reader *in, const struct message *mes
 {
 	if (part->count > 1 && message->offset > part->defined && is_definition(message))
 		die_index(in, message->offset, "a definition is here");
-	return !part->begun && (message->offset < part->borders[part->first].from || is_kind(message, "settled"));
+	return !part->begun && (message->offset < part->borders[part->first].from ||
+	    is_kind(message, "settled"));
 }
 
 /* What is to come does not refer to anything before. */
@@ -84,7 +87,8 @@ part_sync(struct imbalance *im, const struct message *message)
 
 	if (!part->begun) {
 		if (message->offset > begin)
-			die_index(im->graph.in, message->offset, "another synchronisation point is here");
+			die_index(im->graph.in, message->offset,
+			    "another synchronisation point is here");
 		if (message->offset == begin) {
 			order_start(im, message);
 			part->begun = true;

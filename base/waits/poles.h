@@ -8,8 +8,8 @@
 #include "waits.h"
 
 /*
- * If a call site takes so many percent less time: by how much the run gets shorter, and would if no other
- * path took over.
+ * If a call site takes so many percent less time: by how much the run gets shorter, and would if no
+ * other path took over.
  */
 struct site_gain {
 	uint32_t site;

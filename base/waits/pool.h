@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Items of one size, of which there are many: side by side in blocks, named by numbers of 32 bits from 1 on. What is
- * given back is used again. Memory: the most items that there were at a time.
+ * Items of one size, of which there are many: side by side in blocks, named by numbers of 32 bits
+ * from 1 on. What is given back is used again. Memory: the most items that there were at a time.
  */
 #ifndef POOL_H
 #define POOL_H
@@ -14,7 +14,8 @@ enum { POOL_SHIFT = 10, POOL_MASK = (1 << POOL_SHIFT) - 1 };	/* items of a block
 struct item_pool {
 	char **blocks;
 	size_t count, capacity;		/* blocks */
-	uint32_t free;			/* given back last; each begins with the number of the next. 0: none */
+	/* given back last; each begins with the number of the next. 0: none */
+	uint32_t free;
 };
 
 /* An item of BYTES, always the same and 4 at least, with anything in it. */

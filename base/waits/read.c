@@ -43,8 +43,8 @@ take_matching(struct imbalance *im, const struct message *message)
 
 	if (body_int(im->graph.in, message, "unmatched_sends", 0, INT64_MAX, &sends) < 0 ||
 	    body_int(im->graph.in, message, "unmatched_receives", 0, INT64_MAX, &receives) < 0 ||
-	    body_int(im->graph.in, message, "unmatched_collectives", 0, INT64_MAX, &collectives) < 0 ||
-	    (body_get(message, "errors") != NULL &&
+	    body_int(im->graph.in, message, "unmatched_collectives", 0, INT64_MAX,
+	    &collectives) < 0 || (body_get(message, "errors") != NULL &&
 	    body_int(im->graph.in, message, "errors", 0, INT64_MAX, &errors) < 0))
 		die_input(im->graph.in);
 	im->counts.unmatched_sends = (uint64_t)sends;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wait states, as the field's pattern analysers define them (Wolf and Mohr 2003; Geimer et al. 2010;
- * Boehme et al. 2016), and the same rules for what those leave out: non-blocking and neighbourhood
- * collectives. E is the enter and L the leave of the waiting call. Every wait lies within its call, and
- * at most one of each kind is taken from a call. Those of one-sided communication are in one_sided.c.
+ * Wait states, as the field's pattern analysers define them (Wolf and Mohr 2003; Geimer et al.
+ * 2010; Boehme et al. 2016), and the same rules for what those leave out: non-blocking and
+ * neighbourhood collectives. E is the enter and L the leave of the waiting call. Every wait lies
+ * within its call, and at most one of each kind is taken from a call. Those of one-sided
+ * communication are in one_sided.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,8 @@ static enum one_sided_kind
 one_sided_of(const char *name, enum call_class class)
 {
 	static const struct { const char *name; enum one_sided_kind kind; } synchronise[] = {
-		{ "MPI_Win_lock", LOCKS }, { "MPI_Win_unlock", UNLOCKS }, { "MPI_Win_flush", FLUSHES },
+		{ "MPI_Win_lock", LOCKS }, { "MPI_Win_unlock", UNLOCKS }, { "MPI_Win_flush",
+		FLUSHES },
 		{ "MPI_Win_flush_local", FLUSHES_LOCALLY }, { "MPI_Win_lock_all", LOCKS_ALL },
 		{ "MPI_Win_unlock_all", UNLOCKS_ALL }, { "MPI_Win_flush_all", FLUSHES_ALL },
 		{ "MPI_Win_flush_local_all", FLUSHES_LOCALLY }, { "MPI_Win_fence", ENDS_EPOCH },
@@ -85,7 +87,8 @@ kind_of(unsigned call)
 	    class == CLASS_COMM_CREATE || class == CLASS_FILE;
 	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
 	    begins(name, "MPI_Request_get_status");
-	k.several = class == CLASS_COMPLETE && (ends(name, "all") || ends(name, "any") || ends(name, "some"));
+	k.several = class == CLASS_COMPLETE && (ends(name, "all") || ends(name, "any") ||
+	    ends(name, "some"));
 	k.polls = k.is_test || call_polls(call);
 	k.frames = span_frames(call);
 	k.starts = class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
@@ -129,7 +132,8 @@ late_receiver(struct wait *wait, const struct wait_row *send, const struct row *
 		wait_for(wait, LATE_RECEIVER, send, call);
 }
 
-/* What a completion waited for: messages (Late Sender), collectives, else receivers; the last of each. */
+/* What a completion waited for: messages (Late Sender), collectives, else receivers; the last of
+ * each. */
 static void
 completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *wait)
 {
@@ -143,7 +147,8 @@ completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *
 			wait_for(wait, LATE_SENDER, row, call);
 		else if ((start = referred_row(im, row, c->location, c->first + i)) == NULL)
 			continue;
-		else if (call_class(start->row.call) == CLASS_FILE_START && start->other_ns > call->leave_ns)
+		else if (call_class(start->row.call) == CLASS_FILE_START &&
+		    start->other_ns > call->leave_ns)
 			continue;
 		else if (is_collective_start(call_class(start->row.call)))
 			wait_for(wait, call_kind(im, start->row.call)->before, start, call);
@@ -179,7 +184,8 @@ epoch_waits(const struct whole_call *c, struct wait *wait)
 
 /* Before: E of whom it waits for - E. After: L - the first L, where all calls overlap. */
 static int
-collective_waits_of(const struct wait_row *row, const struct call_kind *r, struct wait waits[MOST_WAITS])
+collective_waits_of(const struct wait_row *row, const struct call_kind *r,
+    struct wait waits[MOST_WAITS])
 {
 	struct wait after = waits[0];
 	int count = 0;
@@ -214,7 +220,8 @@ was_taken(const struct imbalance *im, const struct whole_call *c, uint32_t i)
 	if (c->kind->class == CLASS_COMPLETE)
 		row = referred_row(im, row, c->location, c->first + i);
 	return row != NULL && (row->row.request > 0 || row->row.request_at > 0) &&
-	    (call_class(row->row.call) == CLASS_RECV || call_class(row->row.call) == CLASS_RECV_START);
+	    (call_class(row->row.call) == CLASS_RECV ||
+	    call_class(row->row.call) == CLASS_RECV_START);
 }
 
 /* What was received, for the waits to come. */

@@ -21,8 +21,10 @@ add_cell(struct table *table, size_t index)
 	for (int s = 0; s < STATES; s++) {
 		if (table->wait_ns[s] == NULL || known == table->capacity)
 			continue;
-		table->wait_ns[s] = need(realloc(table->wait_ns[s], table->capacity * sizeof *table->wait_ns[s]));
-		memset(table->wait_ns[s] + known, 0, (table->capacity - known) * sizeof *table->wait_ns[s]);
+		table->wait_ns[s] = need(realloc(table->wait_ns[s],
+		    table->capacity * sizeof *table->wait_ns[s]));
+		memset(table->wait_ns[s] + known, 0,
+		    (table->capacity - known) * sizeof *table->wait_ns[s]);
 	}
 	table->count = index + 1;
 }
@@ -82,8 +84,8 @@ count_wait(struct imbalance *im, const struct wait *wait, int sign)
 	add_wait(&tables[BY_CALL], wait->call, wait->state, ns, sign);
 	add_wait(&tables[BY_COMMUNICATOR], wait->comm, wait->state, ns, sign);
 	if (wait->cause != NOBODY)
-		add_wait(&tables[BY_PARTNER], (size_t)im->graph.known.location_rank[wait->cause], wait->state, ns,
-		    sign);
+		add_wait(&tables[BY_PARTNER], (size_t)im->graph.known.location_rank[wait->cause],
+		    wait->state, ns, sign);
 }
 
 void
@@ -123,10 +125,11 @@ imbalance_of(const struct totals *t)
 	return useful_ns > 0 ? (double)wait_ns(t) / (double)useful_ns : 0;
 }
 
-/* Into the group's sums MPI_NS goes what of the calls is in groups: analytic_end takes it out again. */
+/* Into the group's sums MPI_NS goes what of the calls is in groups: analytic_end takes it out
+ * again. */
 static void
-add_group(struct totals *t, int64_t before_ns, int64_t after_ns, int64_t execution_ns, int64_t mpi_ns,
-    uint64_t edges)
+add_group(struct totals *t, int64_t before_ns, int64_t after_ns, int64_t execution_ns,
+    int64_t mpi_ns, uint64_t edges)
 {
 	t->wait_before_ns += before_ns;
 	t->wait_after_ns += after_ns;
@@ -141,7 +144,8 @@ totals_of(struct imbalance *im, uint16_t call)
 	if (call >= im->call_capacity) {
 		size_t known = im->call_capacity;
 
-		im->calls = grow(im->calls, &im->call_capacity, call + (size_t)1, sizeof *im->calls);
+		im->calls = grow(im->calls, &im->call_capacity, call + (size_t)1,
+		    sizeof *im->calls);
 		memset(im->calls + known, 0, (im->call_capacity - known) * sizeof *im->calls);
 	}
 	return &im->calls[call];
@@ -209,7 +213,8 @@ analytic_end(struct imbalance *im)
 
 		add_cell_to(&im->ranks[r], cell);
 		im->ranks[r].program_ns = cell->compute_ns;
-		im->ranks[r].edges += cell->calls;	/* from the call before; the first have none */
+		/* from the call before; the first have none */
+		im->ranks[r].edges += cell->calls;
 	}
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		if (im->last_leave_ns[l] != INT64_MIN)

@@ -18,9 +18,9 @@
  * program + execution + wait + unsynchronised time is the time from its first enter to its last
  * leave.
  *
- * WAIT STATES (rules.c): pieces of calls in which a rank could not go on for another. No two of them
- * overlap and none is longer than its call, so for each rank compute + useful MPI + waits is the same
- * time again, to the nanosecond.
+ * WAIT STATES (rules.c): pieces of calls in which a rank could not go on for another. No two of
+ * them overlap and none is longer than its call, so for each rank compute + useful MPI + waits is
+ * the same time again, to the nanosecond.
  *
  * CAUSES (causes.c): what the rank that was waited for did meanwhile, or why it had to wait itself.
  */
@@ -101,7 +101,8 @@ struct wait {
 };
 
 /* What the waits are told by. */
-enum dimension { BY_RANK, BY_SITE, BY_CALL, BY_COMMUNICATOR, BY_PARTNER, DIMENSIONS, BY_FUNCTION = DIMENSIONS };
+enum dimension { BY_RANK, BY_SITE, BY_CALL, BY_COMMUNICATOR, BY_PARTNER, DIMENSIONS,
+    BY_FUNCTION = DIMENSIONS };
 
 struct cell {
 	/* What each call adds to comes first: it lies in one line of a cache. */
@@ -113,7 +114,8 @@ struct cell {
 
 struct state_sums {
 	int64_t wait_ns;
-	int64_t direct_ns, indirect_ns;		/* caused by delays; by waits of the delaying rank */
+	/* caused by delays; by waits of the delaying rank */
+	int64_t direct_ns, indirect_ns;
 	int64_t propagating_ns;			/* what caused waits of others in turn */
 	uint64_t count;
 	struct wait largest;
@@ -121,7 +123,8 @@ struct state_sums {
 
 struct table {
 	struct cell *cells;	/* by rank, site, call, ... */
-	int64_t *wait_ns[STATES];	/* the same, of each state; NULL: nobody was in it. Most runs have few */
+	/* the same, of each state; NULL: nobody was in it. Most runs have few */
+	int64_t *wait_ns[STATES];
 	size_t count, capacity;
 };
 
@@ -139,12 +142,14 @@ struct wait_row {
 	bool paired;		/* in a group of the analytic estimate */
 	bool is_send;		/* the sending end of a message */
 	bool has_other;
-	bool overlap;		/* collective: all its calls overlap in time; then end_ns holds for it */
+	/* collective: all its calls overlap in time; then end_ns holds for it */
+	bool overlap;
 	bool open;		/* it started a request that nothing counted so far has completed */
 };
 
 enum one_sided_kind {
-	NO_ACCESS, ACCESSES, LOCKS, UNLOCKS, FLUSHES, FLUSHES_LOCALLY, LOCKS_ALL, UNLOCKS_ALL, FLUSHES_ALL,
+	NO_ACCESS, ACCESSES, LOCKS, UNLOCKS, FLUSHES, FLUSHES_LOCALLY, LOCKS_ALL, UNLOCKS_ALL,
+	FLUSHES_ALL,
 	ENDS_EPOCH,			/* of active targets */
 };
 
@@ -158,7 +163,8 @@ struct call_kind {
 	bool several;			/* completes what comes of several requests, or all */
 	bool polls;			/* a test or probe: where it fails its time is polling */
 	bool frames;			/* the program: see base/run/span.h */
-	bool starts, ends;		/* requests that later rows refer to; what earlier rows started */
+	/* requests that later rows refer to; what earlier rows started */
+	bool starts, ends;
 };
 
 /* A call that no further edge can reach, with its rows, which lie side by side in the window. */
@@ -167,7 +173,8 @@ struct whole_call {
 	const struct call_kind *kind;
 	uint64_t first;
 	uint32_t location, count;	/* of rows */
-	int64_t last_ns;		/* when the location left its call before; INT64_MIN: its first */
+	/* when the location left its call before; INT64_MIN: its first */
+	int64_t last_ns;
 	int64_t program_ns, mpi_ns;	/* before it and in it */
 	bool polled;			/* a test or probe that found nothing */
 };
@@ -188,15 +195,17 @@ struct run_counts {
 
 struct imbalance;
 
-/* Who wants to see what is read and counted, as lp-report does; the first two functions are there. */
+/* Who wants to see what is read and counted, as lp-report does; the first two functions are
+ * there. */
 struct observer {
 	/* Any message, once it is taken; CALLS holds the block of one of kind calls. */
-	void (*message)(struct observer *observer, struct imbalance *im, const struct message *message,
-	    const struct calls *calls);
+	void (*message)(struct observer *observer, struct imbalance *im,
+	    const struct message *message, const struct calls *calls);
 	/* A call with its waits; those of a location come in order of time. */
 	void (*call)(struct observer *observer, struct imbalance *im, uint32_t location,
 	    const struct row *row, const struct wait *waits, int count);
-	/* What the waits of the call just seen cost more by a delay of this rank, by KEY of struct delay. */
+	/* What the waits of the call just seen cost more by a delay of this rank, by KEY of struct
+	 * delay. */
 	void (*delay)(struct observer *observer, uint32_t key, int32_t rank, double cost_ns);
 };
 
@@ -217,11 +226,13 @@ struct imbalance {
 
 	int64_t from_ns, to_ns;		/* what is outside does not count */
 	struct queue *queue;		/* count.c: calls to be counted next */
-	bool at_point;			/* count.c: the last message ended a stretch, and all of that is counted */
+	/* count.c: the last message ended a stretch, and all of that is counted */
+	bool at_point;
 	uint64_t *done;			/* by location: rows already counted */
 	uint64_t *settled;		/* by location: rows that no edge can reach any more */
 	int64_t *settled_ns;		/* when the last of these was left */
-	int64_t *last_leave_ns;		/* by location: of the last call counted; INT64_MIN before */
+	/* by location: of the last call counted; INT64_MIN before */
+	int64_t *last_leave_ns;
 	uint32_t *open_starts;		/* by location: rows in the window that are open */
 
 	struct call_kind *kinds;	/* by index of call_name */
@@ -234,7 +245,8 @@ struct imbalance {
 		int64_t compute_ns, mpi_ns;	/* up to the site; in it, without waits */
 	} **sites;
 	size_t site_count, site_capacity;
-	struct late_list *late;		/* wrong_order.c: by location, receives that might be in wrong order */
+	/* wrong_order.c: by location, receives that might be in wrong order */
+	struct late_list *late;
 	struct one_sided *one_sided;	/* one_sided.c: what was done to windows */
 	struct causes *causes;		/* causes.c */
 	struct origins origins;
@@ -266,7 +278,8 @@ double imbalance_of(const struct totals *t);
 static inline int64_t
 state_ns(const struct table *table, size_t index, int state)
 {
-	return index < table->count && table->wait_ns[state] != NULL ? table->wait_ns[state][index] : 0;
+	return index < table->count && table->wait_ns[state] != NULL ?
+	    table->wait_ns[state][index] : 0;
 }
 int64_t waits_ns(const struct table *table, size_t index);
 
@@ -279,10 +292,11 @@ void read_part(struct imbalance *im, const char *file);
 /* ---- parts of a run, for several processes: parts.c, join.c ---- */
 
 /*
- * A part of a run: some stretches that follow each other, for one of several processes. It begins where
- * the index of the graph tells of a synchronisation point: reading begins in the blocks that hold the point's
- * calls, and counting behind these. It ends with the calls of the point where the next part begins, if
- * nothing reaches across that; else it goes on into the next part, whose process then worked in vain.
+ * A part of a run: some stretches that follow each other, for one of several processes. It begins
+ * where the index of the graph tells of a synchronisation point: reading begins in the blocks that
+ * hold the point's calls, and counting behind these. It ends with the calls of the point where the
+ * next part begins, if nothing reaches across that; else it goes on into the next part, whose
+ * process then worked in vain.
  */
 struct border {			/* where a part begins */
 	uint64_t at;		/* offset of the message of kind sync; 0: the begin of the run */
@@ -298,7 +312,8 @@ struct part {
 	bool begun, ended;
 };
 
-/* The borders of at most COUNT parts of FILE, with about equally many rows; one where it has no index. */
+/* The borders of at most COUNT parts of FILE, with about equally many rows; one where it has no
+ * index. */
 struct border *part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined);
 
 /* Each member of the team has counted its im->part, or nothing where that is NULL. */
@@ -338,7 +353,8 @@ delay_cost_ns(const struct delay *d)
 	return fixed_ns(ns, fraction);
 }
 
-struct delay *sorted_delays(const struct imbalance *im, size_t *count);	/* most costly first; to be freed */
+/* most costly first; to be freed */
+struct delay *sorted_delays(const struct imbalance *im, size_t *count);
 
 enum { MOST_CHAINS = 5, MOST_LINKS = 33 };
 size_t chain_count(const struct imbalance *im);
@@ -400,10 +416,11 @@ struct line {
 };
 struct line *sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count);
 /* What INDEX of the dimension is called, into TEXT. */
-const char *index_text(const struct imbalance *im, enum dimension dimension, size_t index, char *text,
-    size_t size);
+const char *index_text(const struct imbalance *im, enum dimension dimension, size_t index,
+    char *text, size_t size);
 
-/* The heuristic estimate: of the compute up to a call site, the largest of a rank over the mean of all. */
+/* The heuristic estimate: of the compute up to a call site, the largest of a rank over the mean of
+ * all. */
 double site_heuristic(const struct imbalance *im, size_t site);
 
 

@@ -90,7 +90,8 @@ change_state(struct imbalance *im, const struct late *late, enum state state)
 	forget(im, late);
 }
 
-/* Waits for messages that were sent after one that was received only now: these came in wrong order. */
+/* Waits for messages that were sent after one that was received only now: these came in wrong
+ * order. */
 static void
 change_later(struct imbalance *im, struct late_list *list, const struct wait_row *receive)
 {
@@ -103,8 +104,9 @@ change_later(struct imbalance *im, struct late_list *list, const struct wait_row
 			latest_ns = late->sent_ns > latest_ns ? late->sent_ns : latest_ns;
 			continue;
 		}
-		change_state(im, late, origin_at(&im->origins, late->origin)->cause == receive->other ?
-		    WRONG_ORDER_SAME : WRONG_ORDER_DIFFERENT);
+		change_state(im, late, origin_at(&im->origins,
+		    late->origin)->cause == receive->other ? WRONG_ORDER_SAME :
+		    WRONG_ORDER_DIFFERENT);
 		*late = list->of[--list->count];
 		list->next = list->count % LATE;
 		i--;
@@ -128,7 +130,8 @@ static int64_t
 entered_ns(const struct imbalance *im, uint32_t location)
 {
 	const struct wait_row *last = im->done[location] == im->settled[location] ? NULL :
-	    wait_row(im, location, im->settled[location] - 1);	/* others of its call may not be settled */
+	    /* others of its call may not be settled */
+	    wait_row(im, location, im->settled[location] - 1);
 
 	return last != NULL ? last->row.enter_ns : im->last_leave_ns[location];
 }
@@ -165,7 +168,8 @@ settle_list(struct imbalance *im, struct late_list *list, int64_t limit_ns)
 	unsigned count = 0;
 
 	for (unsigned i = 0; i < list->count; i++) {
-		const struct late *late = &list->of[list->count < LATE ? i : (list->next + i) % LATE];
+		const struct late *late = &list->of[list->count < LATE ? i :
+		    (list->next + i) % LATE];
 
 		if (late->sent_ns > limit_ns)
 			kept[count++] = *late;
@@ -179,8 +183,9 @@ settle_list(struct imbalance *im, struct late_list *list, int64_t limit_ns)
 }
 
 /*
- * A receive that is still to be counted is settled, and then its message is known; or it is not, and then neither is
- * the send, which is entered after all settled rows of its location: edges to come have both ends there.
+ * A receive that is still to be counted is settled, and then its message is known; or it is not,
+ * and then neither is the send, which is entered after all settled rows of its location: edges to
+ * come have both ends there.
  */
 void
 late_settle(struct imbalance *im)

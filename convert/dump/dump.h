@@ -29,7 +29,8 @@ struct dump {
 	struct text out;
 	struct json json;		/* onto it */
 	bool chosen_from;		/* there were calls */
-	bool any, picked;		/* a line has been printed; one that ranks and times choose */
+	/* a line has been printed; one that ranks and times choose */
+	bool any, picked;
 	struct calls calls;
 	uint64_t *columns[COLUMNS];
 	size_t column_capacity[COLUMNS];

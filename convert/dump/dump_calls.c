@@ -129,7 +129,8 @@ put_receive_part(struct dump *dump, size_t row)
 
 	put_special(out, "source", dump->calls.peer[row], peer_name(dump->calls.peer[row]));
 	if (dump->calls.tag[row] != NO_TAG)
-		put_special(out, "receive_tag", dump->calls.tag[row], tag_name(dump->calls.tag[row]));
+		put_special(out, "receive_tag", dump->calls.tag[row],
+		    tag_name(dump->calls.tag[row]));
 	json_uint(out, "bytes_received", dump->calls.bytes_received[row]);
 }
 
@@ -226,12 +227,14 @@ print_table_line(struct dump *dump, struct thread where, size_t from, size_t to)
 	dump->picked = dump->any = true;
 	put_number(out, where.rank >= 0, where.rank);
 	put_number(out, true, (int64_t)(calls->first + from));
-	text_visible(out, call_name(calls->call[from]));	/* a stream may name a function anything */
+	/* a stream may name a function anything */
+	text_visible(out, call_name(calls->call[from]));
 	text_char(out, '\t');
 	put_number(out, true, calls->enter_ns[from]);
 	put_number(out, true, calls->leave_ns[from]);
 	put_number(out, calls->comm[from] != 0, calls->comm[from]);
-	put_name(out, peer_name(calls->peer[from]), calls->peer[from], calls->peer[from] != NO_PEER);
+	put_name(out, peer_name(calls->peer[from]), calls->peer[from],
+	    calls->peer[from] != NO_PEER);
 	put_name(out, tag_name(calls->tag[from]), calls->tag[from], calls->tag[from] != NO_TAG);
 	put_number(out, (bytes & SENT) || sent > 0, (int64_t)sent);
 	if ((bytes & RECEIVED) || received > 0)
@@ -249,8 +252,8 @@ print_open(struct dump *dump, const struct message *message, struct thread where
 	struct json *out = &dump->json;
 	struct open_call open;
 
-	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size != sizeof open || dump->opt.table ||
-	    !is_wanted(dump, "open"))
+	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size != sizeof open ||
+	    dump->opt.table || !is_wanted(dump, "open"))
 		return;
 	memcpy(&open, bin->via.bin.ptr, sizeof open);
 	if (open.call == 0 || open.call > UINT16_MAX)

@@ -48,7 +48,8 @@ put_column_values(struct json *out, const char *key, const uint64_t *values, siz
 static bool
 is_wanted_location(const struct dump *dump, uint64_t location)
 {
-	return dump->opt.ranks.count == 0 || has_rank(&dump->opt.ranks, find_thread(dump, location).rank);
+	return dump->opt.ranks.count == 0 || has_rank(&dump->opt.ranks, find_thread(dump,
+	    location).rank);
 }
 
 static const char *
@@ -90,7 +91,8 @@ is_wanted_row(const struct dump *dump, const struct shown_column *columns, size_
 {
 	bool wanted = false;
 
-	if (dump->opt.ranks.count == 0 && dump->opt.begin_ns == INT64_MIN && dump->opt.end_ns == INT64_MAX)
+	if (dump->opt.ranks.count == 0 && dump->opt.begin_ns == INT64_MIN &&
+	    dump->opt.end_ns == INT64_MAX)
 		return true;
 	for (size_t k = 0; k < COLUMNS && columns[k].key != NULL; k++) {
 		const uint64_t value = dump->columns[k][row];
@@ -98,7 +100,8 @@ is_wanted_row(const struct dump *dump, const struct shown_column *columns, size_
 		if (columns[k].shown == PLACE || columns[k].shown == END)
 			wanted |= is_wanted_location(dump, value);
 		else if (columns[k].shown == TIME)
-			wanted &= (int64_t)value >= dump->opt.begin_ns && (int64_t)value < dump->opt.end_ns;
+			wanted &= (int64_t)value >= dump->opt.begin_ns &&
+			    (int64_t)value < dump->opt.end_ns;
 	}
 	return wanted;
 }
@@ -116,7 +119,8 @@ print_rows(struct dump *dump, const struct message *message, const char *line,
 		return;
 	for (; width < COLUMNS && columns[width].key != NULL; width++) {
 		timed |= columns[width].shown == TIME;
-		if (!read_column(dump, message, width, columns[width].key, "count", columns[width].kind, &count))
+		if (!read_column(dump, message, width, columns[width].key, "count",
+		    columns[width].kind, &count))
 			return;
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -210,15 +214,22 @@ bool
 print_edges(struct dump *dump, const struct message *message)
 {
 	static const struct shown_column messages[COLUMNS] = {
-		{ "source", "source", COLUMN_UNSIGNED, END }, { "send", "send", COLUMN_UNSIGNED, NUMBER },
-		{ "target", "target", COLUMN_UNSIGNED, END }, { "receive", "receive", COLUMN_UNSIGNED, NUMBER },
+		{ "source", "source", COLUMN_UNSIGNED, END }, { "send", "send", COLUMN_UNSIGNED,
+		NUMBER },
+		{ "target", "target", COLUMN_UNSIGNED, END }, { "receive", "receive",
+		COLUMN_UNSIGNED, NUMBER },
 	}, segments[COLUMNS] = {
-		{ "location", NULL, COLUMN_UNSIGNED, PLACE }, { "begin", "begin_ns", COLUMN_SIGNED, TIME },
-		{ "end", "end_ns", COLUMN_SIGNED, NUMBER }, { "kind", "segment", COLUMN_UNSIGNED, SEGMENT },
-		{ "call", "call", COLUMN_UNSIGNED, CALL }, { "site", "site", COLUMN_OPTIONAL, SITE },
+		{ "location", NULL, COLUMN_UNSIGNED, PLACE }, { "begin", "begin_ns", COLUMN_SIGNED,
+		TIME },
+		{ "end", "end_ns", COLUMN_SIGNED, NUMBER }, { "kind", "segment", COLUMN_UNSIGNED,
+		SEGMENT },
+		{ "call", "call", COLUMN_UNSIGNED, CALL }, { "site", "site", COLUMN_OPTIONAL,
+		SITE },
 	}, slack[COLUMNS] = {
-		{ "location", NULL, COLUMN_UNSIGNED, PLACE }, { "seq", "seq", COLUMN_UNSIGNED, NUMBER },
-		{ "compute", "compute_ns", COLUMN_SIGNED, NUMBER }, { "call", "call_ns", COLUMN_SIGNED, NUMBER },
+		{ "location", NULL, COLUMN_UNSIGNED, PLACE }, { "seq", "seq", COLUMN_UNSIGNED,
+		NUMBER },
+		{ "compute", "compute_ns", COLUMN_SIGNED, NUMBER }, { "call", "call_ns",
+		COLUMN_SIGNED, NUMBER },
 	};
 	static const struct {
 		const char *kind, *line;

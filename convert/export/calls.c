@@ -12,7 +12,8 @@
 /* Every block of calls of a stream, to TAKE; then it is closed. */
 static void
 read_rows(struct reader *in, struct definitions *known,
-    void (*take)(void *context, const struct definitions *known, const struct calls *calls), void *context)
+    void (*take)(void *context, const struct definitions *known, const struct calls *calls),
+    void *context)
 {
 	static struct calls calls;
 	struct message message;
@@ -80,8 +81,8 @@ export_csv(const struct export *export)
 
 	t.export = export;
 	text_begin(&t.text, stdout, NULL);
-	csv_begin(&t.csv, &t.text, "rank,thread,row,part,call,enter_ns,leave_ns,communicator,peer,tag,bytes_sent,"
-	    "bytes_received,site");
+	csv_begin(&t.csv, &t.text,
+	    "rank,thread,row,part,call,enter_ns,leave_ns,communicator,peer,tag,bytes_sent,bytes_received,site");
 	if (reader_open(&in, export->files[0], READ_STREAM) < 0)
 		die_input(in);
 	read_rows(in, &known, put_rows, &t);
@@ -134,8 +135,8 @@ by_place(const void *left, const void *right)
 
 /* One line of it: a metric of a place, the mean of a rank. */
 static void
-put_metric(struct json *json, const struct definitions *known, const struct sum *sum, const char *metric,
-    double value)
+put_metric(struct json *json, const struct definitions *known, const struct sum *sum,
+    const char *metric, double value)
 {
 	char path[4096], *end;
 
@@ -186,9 +187,11 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 static bool
 read_sums(const char *file, struct sums *sums, struct definitions *known)
 {
-	static const struct imbalance fresh = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .waits_only = true };
+	static const struct imbalance fresh = { .from_ns = INT64_MIN, .to_ns = INT64_MAX,
+	    .waits_only = true };
 	static struct imbalance im;
-	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .sums = sums };
+	struct watch watch = { .observer = { .message = see_message, .call = see_call },
+	    .sums = sums };
 	struct reader *in;
 
 	if (reader_open(&in, file, READ_STREAM) < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the formats share: what was asked for, and a graph stream in memory for those that need another order. */
+/* What the formats share: what was asked for, and a graph stream in memory for those that need
+ * another order. */
 #ifndef EXPORT_H
 #define EXPORT_H
 
@@ -23,14 +24,16 @@ struct export {
 static inline bool
 is_wanted(const struct export *export, int32_t rank, int64_t enter_ns, int64_t leave_ns)
 {
-	return has_rank(&export->ranks, rank) && leave_ns >= export->from_ns && enter_ns <= export->to_ns;
+	return has_rank(&export->ranks, rank) && leave_ns >= export->from_ns &&
+	    enter_ns <= export->to_ns;
 }
 
 /* All of the stream is. */
 static inline bool
 is_all_wanted(const struct export *export)
 {
-	return export->ranks.count == 0 && export->from_ns == INT64_MIN && export->to_ns == INT64_MAX;
+	return export->ranks.count == 0 && export->from_ns == INT64_MIN &&
+	    export->to_ns == INT64_MAX;
 }
 
 struct kept_row {		/* begins what a format keeps of a row, whose edges come later */
@@ -45,7 +48,8 @@ void keep_rows(struct graph_input *graph);
 const struct segments *message_segments(struct reader *in, const struct message *message,
     const struct definitions *known);
 
-/* The frames of a site, outermost first, into FRAMES of PLACES: numbers of sites that are places. */
+/* The frames of a site, outermost first, into FRAMES of PLACES: numbers of sites that are
+ * places. */
 enum { PLACES = 256 };
 size_t site_frames(const struct definitions *known, uint32_t site, uint32_t frames[PLACES]);
 /* Functions of its frames with SEPARATOR between, in a form that is fit to be read. */

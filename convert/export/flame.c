@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The critical path as stacks of calls, for flame graphs: folded lines, or a profile of speedscope. */
+/* The critical path as stacks of calls, for flame graphs: folded lines, or a profile of
+ * speedscope. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "../../base/tool/stacks.h"
 #include "export.h"
 
-static const char *const leaves[KINDS + 1] = { "computation", "MPI", "transfer", "start of the process", "unknown" };
+static const char *const leaves[KINDS + 1] = { "computation", "MPI", "transfer",
+    "start of the process", "unknown" };
 
 static const char *
 leaf(const struct segment *s)
@@ -46,7 +48,8 @@ read_path(const struct export *export, struct definitions *known,
 /* What pieces of the path are at: the number of their stack, once it is known. */
 struct spot {
 	uint32_t site, kind, call;
-	uint32_t stack;		/* NO_STACK: not known yet; the slot is free where kind is FREE_KIND */
+	/* NO_STACK: not known yet; the slot is free where kind is FREE_KIND */
+	uint32_t stack;
 };
 enum { FREE_KIND = KINDS + 1 };
 #define NO_STACK UINT32_MAX
@@ -71,8 +74,8 @@ stack_of(struct flame *flame, const struct segment *s)
 	const size_t depth = site_frames(known, s->site, sites);
 
 	for (size_t i = 0; i < depth; i++)
-		stack[i] = (struct stack_frame){ site_text(known, sites[i], names[i], sizeof names[i]),
-		    known->sites[sites[i]].file, known->sites[sites[i]].line };
+		stack[i] = (struct stack_frame){ site_text(known, sites[i], names[i],
+		    sizeof names[i]), known->sites[sites[i]].file, known->sites[sites[i]].line };
 	stack[depth] = (struct stack_frame){ .name = leaf(s) };
 	return stacks_number(flame->stacks, stack, depth + 1);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Archives of OTF2, written by OTF2's library into NAME.part, which becomes NAME when all of it is there.
+ * Archives of OTF2, written by OTF2's library into NAME.part, which becomes NAME when all of it is
+ * there.
  *
- * memory  OTF2's buffer of each location, 256 KiB at most; open requests; of a graph the rows to which
+ * memory OTF2's buffer of each location, 256 KiB at most; open requests; of a graph the rows to
+ * which
  *	   edges may still come
  */
 #include <dirent.h>
@@ -63,8 +65,8 @@ clear_folder(const char *folder)
 
 		if (strcmp(entry->d_name, ARCHIVE) == 0)
 			clear_folder(path);
-		else if (suffix != NULL && (strcmp(suffix, ".evt") == 0 || strcmp(suffix, ".def") == 0 ||
-		    strcmp(entry->d_name, ARCHIVE ".otf2") == 0))
+		else if (suffix != NULL && (strcmp(suffix, ".evt") == 0 || strcmp(suffix,
+		    ".def") == 0 || strcmp(entry->d_name, ARCHIVE ".otf2") == 0))
 			unlink(path);
 		free(path);
 	}
@@ -98,7 +100,8 @@ may_flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *calle
 
 /* A buffer is one chunk: when that is full OTF2 gets no other, and writes it to the file. */
 static void *
-take_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_buffer, uint64_t size)
+take_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_buffer,
+    uint64_t size)
 {
 	(void)user, (void)type, (void)location;
 	if (*of_buffer != NULL)
@@ -134,8 +137,9 @@ open_archive(struct archive *a)
 
 	allow_files();
 	OTF2_Error_RegisterCallback(end_tool, a);
-	if ((a->archive = OTF2_Archive_Open(a->folder, ARCHIVE, OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
-	    OTF2_CHUNK_SIZE_MIN, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE)) == NULL)
+	if ((a->archive = OTF2_Archive_Open(a->folder, ARCHIVE, OTF2_FILEMODE_WRITE,
+	    OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_MIN, OTF2_SUBSTRATE_POSIX,
+	    OTF2_COMPRESSION_NONE)) == NULL)
 		die("%s: cannot be made", a->folder);
 	archive_check(a, OTF2_Archive_SetFlushCallbacks(a->archive, &flush, NULL));
 	archive_check(a, OTF2_Archive_SetMemoryCallbacks(a->archive, &memory, NULL));
@@ -187,7 +191,8 @@ put_local_definitions(struct archive *a)
 {
 	archive_check(a, OTF2_Archive_OpenDefFiles(a->archive));
 	for (uint32_t l = 0; l <= a->locations; l++) {
-		OTF2_DefWriter *local = a->spots[l].writer != NULL ? OTF2_Archive_GetDefWriter(a->archive, l) : NULL;
+		OTF2_DefWriter *local = a->spots[l].writer != NULL ?
+		    OTF2_Archive_GetDefWriter(a->archive, l) : NULL;
 
 		if (local != NULL)
 			archive_check(a, OTF2_Archive_CloseDefWriter(a->archive, local));
@@ -202,10 +207,12 @@ close_archive(struct archive *a)
 
 	rows_end(a);
 	for (uint32_t l = 0; l <= a->locations; l++) {
-		if (l < a->locations && a->spots[l].writer == NULL && a->known->location_rank[l] >= 0)
+		if (l < a->locations && a->spots[l].writer == NULL &&
+		    a->known->location_rank[l] >= 0)
 			a->spots[l].writer = OTF2_Archive_GetEvtWriter(a->archive, l);
 		if (a->spots[l].writer != NULL)
-			archive_check(a, OTF2_Archive_CloseEvtWriter(a->archive, a->spots[l].writer));
+			archive_check(a, OTF2_Archive_CloseEvtWriter(a->archive,
+			    a->spots[l].writer));
 		ours = mix(ours, a->spots[l].events + (uint64_t)a->spots[l].left_ns);
 	}
 	archive_check(a, OTF2_Archive_CloseEvtFiles(a->archive));

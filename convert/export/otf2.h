@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An archive of OTF2 while it is written: otf2.c (the archive), otf2_input.c (what is read),
- * otf2_definitions.c, otf2_regions.c, otf2_comms.c, otf2_plan.c (which events a row becomes), otf2_rows.c (writes them).
+ * otf2_definitions.c, otf2_regions.c, otf2_comms.c, otf2_plan.c (which events a row becomes),
+ * otf2_rows.c (writes them).
  */
 #ifndef OTF2_EXPORT_H
 #define OTF2_EXPORT_H
@@ -86,7 +87,8 @@ void archive_check(const struct archive *a, OTF2_ErrorCode code);
 void archive_read(struct archive *a, const char *file);
 
 /* otf2_definitions.c */
-#define DEFINE(kind, ...) archive_check(a, OTF2_GlobalDefWriter_Write##kind(a->definitions, __VA_ARGS__))
+#define DEFINE(kind, ...) \
+	archive_check(a, OTF2_GlobalDefWriter_Write##kind(a->definitions, __VA_ARGS__))
 enum { WORLD_COMM, SELF_COMM, LOCATIONS_GROUP = 0, WORLD_GROUP, SELF_GROUP, FIRST_GROUP };
 enum { MPI_IO = 0, MACHINE = 0 };
 uint32_t define_string(struct archive *a, const char *text);
@@ -106,17 +108,18 @@ void comms_end(struct archive *a);
 void comm_type(struct archive *a, uint32_t number, const char *type);
 struct group_of *comm_of(struct archive *a, uint32_t number);	/* good until the next one is new */
 /* A group of the peers, ranks of communicator NUMBER; NONE: one of them is not known. */
-uint32_t sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peers, size_t count);
+uint32_t sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peers,
+    size_t count);
 
 /* otf2_plan.c: the event of a row; NO_EVENT: OTF2 has none. */
 void plan_begin(struct archive *a);
-struct otf2_event plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i, size_t part,
-    uint16_t call);
+struct otf2_event plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i,
+    size_t part, uint16_t call);
 
 /* otf2_rows.c */
 /* Rows FIRST to before END of a location are a call; it waited so. */
-void rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t first, size_t end,
-    const struct wait *waits, int wait_count);
+void rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t first,
+    size_t end, const struct wait *waits, int wait_count);
 void rows_end(struct archive *a);
 void rows_segment(struct archive *a, const struct segment *segment);
 

@@ -33,7 +33,8 @@ struct group_of *
 comm_of(struct archive *a, uint32_t number)
 {
 	struct comm_slot slot = { number, (uint32_t)a->comm_count }, *found;
-	const struct communicator *c = number < a->known->comm_count ? &a->known->comms[number] : NULL;
+	const struct communicator *c = number < a->known->comm_count ? &a->known->comms[number] :
+	    NULL;
 	struct group_of *of;
 
 	if (number == 0)
@@ -43,9 +44,9 @@ comm_of(struct archive *a, uint32_t number)
 		return &a->comms[found->at];
 	a->comms = grow(a->comms, &a->comm_capacity, a->comm_count + 1, sizeof *a->comms);
 	of = &a->comms[a->comm_count];
-	*of = (struct group_of){ .number = number, .comm = (uint32_t)a->comm_count++, .window = NONE,
-	    .file = NONE, .defined = number < 3 || (c != NULL && c->members != NULL),
-	    .inter = c != NULL && c->remote_size > 0 };
+	*of = (struct group_of){ .number = number, .comm = (uint32_t)a->comm_count++,
+	    .window = NONE, .file = NONE, .defined = number < 3 || (c != NULL &&
+	    c->members != NULL), .inter = c != NULL && c->remote_size > 0 };
 	return of;
 }
 
@@ -53,7 +54,8 @@ void
 comm_type(struct archive *a, uint32_t number, const char *type)
 {
 	struct group_of *of = comm_of(a, number);
-	const struct communicator *c = number < a->known->comm_count ? &a->known->comms[number] : NULL;
+	const struct communicator *c = number < a->known->comm_count ? &a->known->comms[number] :
+	    NULL;
 
 	if (of == NULL)
 		return;
@@ -73,7 +75,8 @@ comm_type(struct archive *a, uint32_t number, const char *type)
 
 /* Members as ranks of the run; those that are none are left out. */
 static uint32_t
-put_group(struct archive *a, uint32_t name, OTF2_GroupType type, const int32_t *members, size_t count)
+put_group(struct archive *a, uint32_t name, OTF2_GroupType type, const int32_t *members,
+    size_t count)
 {
 	uint64_t *ids = zalloc(count + 1, sizeof *ids);
 	size_t known = 0;
@@ -81,7 +84,8 @@ put_group(struct archive *a, uint32_t name, OTF2_GroupType type, const int32_t *
 	for (size_t i = 0; i < count; i++)
 		if (members[i] >= 0)
 			ids[known++] = (uint64_t)members[i];
-	DEFINE(Group, a->groups, name, type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, (uint32_t)known, ids);
+	DEFINE(Group, a->groups, name, type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+	    (uint32_t)known, ids);
 	free(ids);
 	return a->groups++;
 }
@@ -108,7 +112,8 @@ put_list(struct archive *a, const char *name, const int32_t *values, size_t coun
 
 /* Members that a group cannot hold. */
 static void
-put_strangers(struct archive *a, const char *name, uint32_t number, const int32_t *members, int32_t count)
+put_strangers(struct archive *a, const char *name, uint32_t number, const int32_t *members,
+    int32_t count)
 {
 	char text[64];
 
@@ -156,7 +161,8 @@ put_syncs(struct archive *a)
 {
 	const uint32_t groups = a->groups;
 
-	qsort(a->syncs->slots, a->syncs->size, sizeof *a->syncs->slots, by_group);	/* free slots are last */
+	/* free slots are last */
+	qsort(a->syncs->slots, a->syncs->size, sizeof *a->syncs->slots, by_group);
 	a->groups = FIRST_GROUP;
 	for (size_t i = 0; i < a->syncs->count; i++)
 		put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, a->syncs->slots[i].members,
@@ -181,7 +187,8 @@ put_neighbours(struct archive *a, const struct group_of *of, const struct commun
 static void
 put_comm(struct archive *a, const struct group_of *of)
 {
-	static const char *const names[] = { OTF2_COMMUNICATOR, OTF2_WINDOW, OTF2_FILE, OTF2_PARTITIONS };
+	static const char *const names[] = { OTF2_COMMUNICATOR, OTF2_WINDOW, OTF2_FILE,
+	    OTF2_PARTITIONS };
 	const struct communicator *c = of->defined ? &a->known->comms[of->number] : NULL;
 	uint32_t name = define_numbered(a, names[of->type], of->number), group, remote;
 
@@ -190,16 +197,18 @@ put_comm(struct archive *a, const struct group_of *of)
 	group = put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, c != NULL ? c->members : NULL,
 	    c != NULL ? (size_t)c->size : 0);
 	if (of->inter) {
-		remote = put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, c->remote, (size_t)c->remote_size);
-		DEFINE(InterComm, of->comm, name, group, remote, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+		remote = put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, c->remote,
+		    (size_t)c->remote_size);
+		DEFINE(InterComm, of->comm, name, group, remote, OTF2_UNDEFINED_COMM,
+		    OTF2_COMM_FLAG_NONE);
 	} else
 		DEFINE(Comm, of->comm, name, group, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
 	if (of->window != NONE)
 		DEFINE(RmaWin, of->window, name, of->comm, OTF2_RMA_WIN_FLAG_NONE);
 	if (of->file != NONE && !a->scout) {
 		DEFINE(IoRegularFile, of->file, name, MACHINE);
-		DEFINE(IoHandle, of->file, name, of->file, MPI_IO, OTF2_IO_HANDLE_FLAG_NONE, of->comm,
-		    OTF2_UNDEFINED_IO_HANDLE);
+		DEFINE(IoHandle, of->file, name, of->file, MPI_IO, OTF2_IO_HANDLE_FLAG_NONE,
+		    of->comm, OTF2_UNDEFINED_IO_HANDLE);
 	}
 	if (c == NULL)
 		return;
@@ -219,10 +228,10 @@ comms_end(struct archive *a)
 		members[r] = (uint64_t)r;	/* location r, and rank r among these */
 	DEFINE(Group, LOCATIONS_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
 	    OTF2_GROUP_FLAG_NONE, (uint32_t)ranks, members);
-	DEFINE(Group, WORLD_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-	    (uint32_t)ranks, members);
-	DEFINE(Group, SELF_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-	    0, members);
+	DEFINE(Group, WORLD_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+	    OTF2_GROUP_FLAG_NONE, (uint32_t)ranks, members);
+	DEFINE(Group, SELF_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI,
+	    OTF2_GROUP_FLAG_NONE, 0, members);
 	free(members);
 	put_syncs(a);
 	name = define_string(a, "MPI_COMM_WORLD");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Definitions of the archive: what rows use when it is first used, and at the end who the ranks are, as
- * only then the events of each are counted.
+ * Definitions of the archive: what rows use when it is first used, and at the end who the ranks
+ * are, as only then the events of each are counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +55,14 @@ put_rank(struct archive *a, int32_t rank, uint32_t node)
 		return;
 	if (of->program != NULL) {
 		value.stringRef = define_string(a, of->program);
-		DEFINE(LocationGroupProperty, (uint32_t)rank, define_string(a, OTF2_RANK "program"), OTF2_TYPE_STRING,
-		    value);
+		DEFINE(LocationGroupProperty, (uint32_t)rank, define_string(a, OTF2_RANK "program"),
+		    OTF2_TYPE_STRING, value);
 	}
 #define X(key) \
 	if (of->has_##key) { \
 		value.int64 = of->key; \
-		DEFINE(LocationGroupProperty, (uint32_t)rank, define_string(a, OTF2_RANK #key), OTF2_TYPE_INT64, value); \
+		DEFINE(LocationGroupProperty, (uint32_t)rank, define_string(a, OTF2_RANK #key), \
+		    OTF2_TYPE_INT64, value); \
 	}
 	OTF2_RANK_KEYS(X)
 #undef X
@@ -70,19 +71,23 @@ put_rank(struct archive *a, int32_t rank, uint32_t node)
 static void
 put_ranks(struct archive *a)
 {
-	const uint32_t node_class = define_string(a, "node"), machine_class = define_string(a, "machine");
+	const uint32_t node_class = define_string(a, "node"), machine_class = define_string(a,
+	    "machine");
 	uint32_t nodes = MACHINE + 1;
 	struct host_nodes hosts;
 
 	host_nodes_begin(&hosts, 64);
-	DEFINE(SystemTreeNode, MACHINE, machine_class, machine_class, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+	DEFINE(SystemTreeNode, MACHINE, machine_class, machine_class,
+	    OTF2_UNDEFINED_SYSTEM_TREE_NODE);
 	for (int32_t r = 0; r < a->known->ranks; r++) {
 		struct host_node host = { a->ranks[r].host, nodes };
 		uint32_t node = MACHINE;
 
 		if (host.name != NULL && (node = host_nodes_add(&hosts, &host)->node) == nodes) {
-			DEFINE(SystemTreeNode, nodes, define_string(a, host.name), node_class, MACHINE);
-			DEFINE(SystemTreeNodeDomain, nodes++, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+			DEFINE(SystemTreeNode, nodes, define_string(a, host.name), node_class,
+			    MACHINE);
+			DEFINE(SystemTreeNodeDomain, nodes++,
+			    OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
 		}
 		put_rank(a, r, node);
 	}
@@ -92,8 +97,9 @@ put_ranks(struct archive *a)
 
 		if (a->known->location_rank[l] < 0)
 			continue;
-		DEFINE(Location, l, thread == 0 ? define_string(a, "Master thread") : define_numbered(a, "Thread ", thread),
-		    OTF2_LOCATION_TYPE_CPU_THREAD, a->spots[l].events, (uint32_t)a->known->location_rank[l]);
+		DEFINE(Location, l, thread == 0 ? define_string(a, "Master thread") :
+		    define_numbered(a, "Thread ", thread), OTF2_LOCATION_TYPE_CPU_THREAD,
+		    a->spots[l].events, (uint32_t)a->known->location_rank[l]);
 	}
 }
 
@@ -105,7 +111,8 @@ put_path(struct archive *a)
 	uint32_t name = define_string(a, "critical path"), unit = define_string(a, "rank"),
 	    what = define_string(a, "rank that the critical path is on");
 
-	DEFINE(Location, a->locations, name, OTF2_LOCATION_TYPE_METRIC, a->spots[a->locations].events, 0);
+	DEFINE(Location, a->locations, name, OTF2_LOCATION_TYPE_METRIC,
+	    a->spots[a->locations].events, 0);
 	DEFINE(MetricMember, member, name, what, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_NEXT,
 	    OTF2_TYPE_INT64, OTF2_BASE_DECIMAL, 0, unit);
 	DEFINE(MetricClass, 0, 1, &member, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_ABSTRACT);
@@ -118,8 +125,10 @@ put_words(struct archive *a)
 #define X(NAME, field, name, what, type) { name, what, OTF2_TYPE_##type },
 		OTF2_COLUMNS(X)
 #undef X
-		{ "longpole::aside", "the event is also told by attributes of the call", OTF2_TYPE_UINT8 },
-		{ "longpole::wait_ns", "of the call, that its rank could not go on for another", OTF2_TYPE_UINT64 },
+		{ "longpole::aside", "the event is also told by attributes of the call",
+		OTF2_TYPE_UINT8 },
+		{ "longpole::wait_ns", "of the call, that its rank could not go on for another",
+		OTF2_TYPE_UINT64 },
 		{ "longpole::wait_state", "why it could not: the longest wait", OTF2_TYPE_STRING },
 		{ "longpole::waits_for", "for whom it waited longest", OTF2_TYPE_LOCATION },
 		{ "longpole::kind", "what the critical path consists of here", OTF2_TYPE_STRING },
@@ -128,7 +137,8 @@ put_words(struct archive *a)
 	};
 
 	for (uint32_t w = 0; w < WORDS; w++)
-		DEFINE(Attribute, w, define_string(a, words[w].name), define_string(a, words[w].what), words[w].type);
+		DEFINE(Attribute, w, define_string(a, words[w].name), define_string(a,
+		    words[w].what), words[w].type);
 }
 
 void
@@ -144,14 +154,16 @@ definitions_begin(struct archive *a)
 	DEFINE(Paradigm, OTF2_PARADIGM_MPI, define_string(a, "MPI"), OTF2_PARADIGM_CLASS_PROCESS);
 	if (!a->scout) {
 		put_words(a);
-		DEFINE(Parameter, 0, define_string(a, "longpole::operation"), OTF2_PARAMETER_TYPE_UINT64);
+		DEFINE(Parameter, 0, define_string(a, "longpole::operation"),
+		    OTF2_PARAMETER_TYPE_UINT64);
 	}
 }
 
 void
 definitions_end(struct archive *a)
 {
-	const uint64_t length = (uint64_t)(a->known->run_ns > a->last_ns ? a->known->run_ns : a->last_ns);
+	const uint64_t length = (uint64_t)(a->known->run_ns > a->last_ns ? a->known->run_ns :
+	    a->last_ns);
 
 	DEFINE(ClockProperties, 1000000000, 0, length,
 	    a->date_s > 0 ? (uint64_t)a->date_s * 1000000000 : OTF2_UNDEFINED_TIMESTAMP);

@@ -23,9 +23,12 @@ take_rank(struct archive *a, struct reader *in, const struct message *message)
 	of->program = body_string(message, "program");
 #define X(key) \
 	const msgpack_object *key##_value = body_get(message, #key); \
-	of->has_##key = key##_value != NULL && (key##_value->type == MSGPACK_OBJECT_POSITIVE_INTEGER || \
-	    key##_value->type == MSGPACK_OBJECT_NEGATIVE_INTEGER || key##_value->type == MSGPACK_OBJECT_BOOLEAN); \
-	of->key = !of->has_##key ? 0 : key##_value->type == MSGPACK_OBJECT_BOOLEAN ? key##_value->via.boolean : \
+	of->has_##key = key##_value != NULL && \
+	    (key##_value->type == MSGPACK_OBJECT_POSITIVE_INTEGER || \
+	    key##_value->type == MSGPACK_OBJECT_NEGATIVE_INTEGER || \
+	    key##_value->type == MSGPACK_OBJECT_BOOLEAN); \
+	of->key = !of->has_##key ? 0 : key##_value->type == MSGPACK_OBJECT_BOOLEAN ? \
+	    key##_value->via.boolean : \
 	    key##_value->via.i64;
 	OTF2_RANK_KEYS(X)
 #undef X
@@ -48,7 +51,8 @@ need_writer(struct archive *a, uint32_t location)
 {
 	struct spot *spot = &a->spots[location];
 
-	if (spot->writer == NULL && (spot->writer = OTF2_Archive_GetEvtWriter(a->archive, location)) == NULL)
+	if (spot->writer == NULL && (spot->writer = OTF2_Archive_GetEvtWriter(a->archive,
+	    location)) == NULL)
 		die("%s: no room for the events of location %u", a->export->name, location);
 }
 
@@ -111,8 +115,10 @@ read_trace(struct archive *a, struct reader *in)
 			continue;
 		if (calls_read(&calls, in, &message) < 0)
 			die_input(in);
-		if (calls.count > 0 && (calls.first != a->spots[calls.location].begin || calls.call[0] == 0)) {
-			reader_fail(in, message.offset, "calls: the block does not follow the one before");
+		if (calls.count > 0 && (calls.first != a->spots[calls.location].begin ||
+		    calls.call[0] == 0)) {
+			reader_fail(in, message.offset, "calls: the block does not follow the one "
+			    "before");
 			die_input(in);
 		}
 		a->spots[calls.location].begin = calls.first + calls.count;

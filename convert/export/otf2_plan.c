@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which event of OTF2 a row becomes. What differs from the row goes along as attributes; where OTF2 has no
- * event for the row, attributes say all of it.
+ * Which event of OTF2 a row becomes. What differs from the row goes along as attributes; where OTF2
+ * has no event for the row, attributes say all of it.
  *
  * memory  requests that are open, and persistent ones until they are freed
  */
@@ -13,8 +13,8 @@ struct open {
 	uint64_t seq;
 	uint32_t location;	/* NONE: free */
 	/*
-	 * What its end says: of a receive only if it is cancelled; of a persistent request that is made this
-	 * is the kind of its starts.
+	 * What its end says: of a receive only if it is cancelled; of a persistent request that is
+	 * made this is the kind of its starts.
 	 */
 	struct otf2_event end;
 };
@@ -149,8 +149,8 @@ plan_completion(const struct subject *s, struct otf2_event *e)
 {
 	struct open *open = referred(s);
 
-	if (open == NULL || open->end.kind == EVENT_MpiIsend || open->end.kind == EVENT_MpiIrecvRequest ||
-	    (open->location != s->location &&
+	if (open == NULL || open->end.kind == EVENT_MpiIsend ||
+	    open->end.kind == EVENT_MpiIrecvRequest || (open->location != s->location &&
 	    s->a->known->location_rank[open->location] != s->a->known->location_rank[s->location]))
 		return;
 	*e = open->end;
@@ -168,7 +168,8 @@ plan_collective(const struct subject *s, struct otf2_event *e, bool starts)
 	if (!has_comm(s) || s->meaning->collective < 0 || (s->of->window != NONE && starts))
 		return;
 	e->kind = s->of->window != NONE ? EVENT_RmaCollectiveEnd : EVENT_MpiCollectiveEnd;
-	*(s->of->window != NONE ? &e->window : &e->comm) = s->of->window != NONE ? s->of->window : s->of->comm;
+	*(s->of->window != NONE ? &e->window : &e->comm) = s->of->window != NONE ? s->of->window :
+	    s->of->comm;
 	e->level = OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY;
 	e->collective = (OTF2_CollectiveOp)s->meaning->collective;
 	e->root = root_of(c->peer[s->i]);
@@ -216,7 +217,8 @@ plan_io(const struct subject *s, struct otf2_event *e)
 	e->mode = m->mode;
 	e->flags = (m->starts ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0) |
 	    (m->io_collective ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : 0);
-	e->sent = (m->mode == OTF2_IO_OPERATION_MODE_WRITE ? s->rows->bytes_sent : s->rows->bytes_received)[s->i];
+	e->sent = (m->mode == OTF2_IO_OPERATION_MODE_WRITE ? s->rows->bytes_sent :
+	    s->rows->bytes_received)[s->i];
 	if (m->starts)
 		keep(s, e, EVENT_IoOperationComplete);
 }
@@ -251,7 +253,8 @@ plan_of_class(const struct subject *s, struct otf2_event *e, enum call_class cla
 	default:
 		if (is_collective(class))
 			plan_collective(s, e, is_collective_start(class));
-		else if (s->meaning->frees && has_comm(s) && s->of->type == A_COMMUNICATOR && !s->a->scout) {
+		else if (s->meaning->frees && has_comm(s) && s->of->type == A_COMMUNICATOR &&
+		    !s->a->scout) {
 			e->kind = EVENT_CommDestroy;
 			e->comm = s->of->comm;
 		}
@@ -259,7 +262,8 @@ plan_of_class(const struct subject *s, struct otf2_event *e, enum call_class cla
 }
 
 struct otf2_event
-plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i, size_t part, uint16_t call)
+plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i, size_t part,
+    uint16_t call)
 {
 	const struct subject s = { a, rows, i, part, location, rows->first + i, meaning_of(a, call),
 	    comm_of(a, rows->comm[i]) };

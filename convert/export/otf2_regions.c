@@ -15,10 +15,14 @@ collective_of(const char *name)
 	static const struct { const char *name; OTF2_CollectiveOp op; } ops[] = {
 		{ "barrier", OTF2_COLLECTIVE_OP_BARRIER }, { "bcast", OTF2_COLLECTIVE_OP_BCAST },
 		{ "gather", OTF2_COLLECTIVE_OP_GATHER }, { "gatherv", OTF2_COLLECTIVE_OP_GATHERV },
-		{ "scatter", OTF2_COLLECTIVE_OP_SCATTER }, { "scatterv", OTF2_COLLECTIVE_OP_SCATTERV },
-		{ "allgather", OTF2_COLLECTIVE_OP_ALLGATHER }, { "allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV },
-		{ "alltoall", OTF2_COLLECTIVE_OP_ALLTOALL }, { "alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV },
-		{ "alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW }, { "allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE },
+		{ "scatter", OTF2_COLLECTIVE_OP_SCATTER }, { "scatterv",
+		OTF2_COLLECTIVE_OP_SCATTERV },
+		{ "allgather", OTF2_COLLECTIVE_OP_ALLGATHER }, { "allgatherv",
+		OTF2_COLLECTIVE_OP_ALLGATHERV },
+		{ "alltoall", OTF2_COLLECTIVE_OP_ALLTOALL }, { "alltoallv",
+		OTF2_COLLECTIVE_OP_ALLTOALLV },
+		{ "alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW }, { "allreduce",
+		OTF2_COLLECTIVE_OP_ALLREDUCE },
 		{ "reduce", OTF2_COLLECTIVE_OP_REDUCE },
 		{ "reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER },
 		{ "reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK },
@@ -33,9 +37,10 @@ collective_of(const char *name)
 		name += 10;
 	else if (strncmp(name, "MPI_", 4) == 0)
 		name += 4;
-	for (length = 0; name[length] != '\0' && name[length] != ')' && length + 1 < sizeof word; length++)
-		word[length] = (char)(name[length] >= 'A' && name[length] <= 'Z' ? name[length] | 32 :
-		    name[length]);
+	for (length = 0; name[length] != '\0' && name[length] != ')' && length + 1 < sizeof word;
+	    length++)
+		word[length] = (char)(name[length] >= 'A' && name[length] <= 'Z' ? name[length] |
+		    32 : name[length]);
 	word[length] = '\0';
 	if (length > 2 && strcmp(word + length - 2, "_c") == 0)
 		word[length - 2] = '\0';
@@ -102,7 +107,8 @@ meaning_of(struct archive *a, uint16_t call)
 	if (m->known)
 		return m;
 	*m = (struct meaning){ .known = true, .region = NONE, .collective = -1 };
-	if (class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_START)	/* scout stops at it */
+	/* scout stops at it */
+	if (class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_START)
 		m->collective = a->scout ? -1 : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 	else if (is_collective(class))
 		m->collective = collective_of(name);
@@ -120,11 +126,13 @@ static OTF2_RegionRole
 role_of(enum call_class class)
 {
 	switch (blocking_class(class)) {
-	case CLASS_SEND: case CLASS_RECV: case CLASS_SENDRECV: case CLASS_SEND_START: case CLASS_RECV_START:
+	case CLASS_SEND: case CLASS_RECV: case CLASS_SENDRECV: case CLASS_SEND_START:
+	case CLASS_RECV_START:
 	case CLASS_START: case CLASS_COMPLETE: case CLASS_PROBE:
 		return OTF2_REGION_ROLE_POINT2POINT;
 	case CLASS_IO: case CLASS_FILE: return OTF2_REGION_ROLE_FILE_IO;
-	case CLASS_RMA: case CLASS_POST: case CLASS_ACCESS: case CLASS_ACCESS_END: case CLASS_EXPOSE_END:
+	case CLASS_RMA: case CLASS_POST: case CLASS_ACCESS: case CLASS_ACCESS_END:
+	case CLASS_EXPOSE_END:
 		return OTF2_REGION_ROLE_RMA;
 	case CLASS_BARRIER: return OTF2_REGION_ROLE_BARRIER;
 	case CLASS_ALL_TO_ALL: return OTF2_REGION_ROLE_COLL_ALL2ALL;
@@ -168,7 +176,8 @@ place_description(struct archive *a, const struct site *site)
 		die("out of memory");
 	for (size_t i = 0; i < site->inlined_count; i++, text = more) {
 		if (asprintf(&more, "%s\n%s\n%s\n%d", text, site->inlined[i].function,
-		    site->inlined[i].file != NULL ? site->inlined[i].file : "", (int)site->inlined[i].line) < 0)
+		    site->inlined[i].file != NULL ? site->inlined[i].file : "",
+		    (int)site->inlined[i].line) < 0)
 			die("out of memory");
 		free(text);
 	}
@@ -191,19 +200,22 @@ region_of_place(struct archive *a, uint32_t number)
 
 		a->site_regions = grow(a->site_regions, &a->site_capacity, known->site_count,
 		    sizeof *a->site_regions);
-		memset(a->site_regions + before, 0, (a->site_capacity - before) * sizeof *a->site_regions);
+		memset(a->site_regions + before, 0,
+		    (a->site_capacity - before) * sizeof *a->site_regions);
 	}
 	if (a->site_regions[number] != 0)
 		return a->site_regions[number] - 1;
 	site_text(known, number, one, sizeof one);
 	shown = strstr(one, " at ");
-	visible_copy(one + sizeof one / 2, sizeof one / 2, shown != NULL && site->call != NULL ? shown + 4 : one);
+	visible_copy(one + sizeof one / 2, sizeof one / 2, shown != NULL && site->call != NULL ?
+	    shown + 4 : one);
 	name = define_string(a, one + sizeof one / 2);
 	function = define_string(a, site->function);
 	what = place_description(a, site);
 	file = define_string(a, site->file);
 	a->site_regions[number] = ++a->regions;
-	DEFINE(Region, a->regions - 1, name, function, what, OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER,
-	    OTF2_REGION_FLAG_NONE, file, (uint32_t)site->line, (uint32_t)site->line);
+	DEFINE(Region, a->regions - 1, name, function, what, OTF2_REGION_ROLE_FUNCTION,
+	    OTF2_PARADIGM_COMPILER, OTF2_REGION_FLAG_NONE, file, (uint32_t)site->line,
+	    (uint32_t)site->line);
 	return a->regions - 1;
 }

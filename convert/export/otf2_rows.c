@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of a location: the frames of a call site, the call in them, and in that an event for each of
- * its rows. As nothing is known of a program between its calls, it is in the frames of a call since the
- * one before was left, which is how all tools count what was computed.
+ * Events of a location: the frames of a call site, the call in them, and in that an event for each
+ * of its rows. As nothing is known of a program between its calls, it is in the frames of a call
+ * since the one before was left, which is how all tools count what was computed.
  */
 #include <string.h>
 
@@ -20,7 +20,8 @@ struct cursor {
 
 #define WRITE(cursor, kind, attributes, ...) \
 	do { \
-		archive_check((cursor)->a, OTF2_EvtWriter_##kind((cursor)->spot->writer, attributes, \
+		archive_check((cursor)->a, OTF2_EvtWriter_##kind((cursor)->spot->writer, \
+		    attributes, \
 		    __VA_ARGS__)); \
 		(cursor)->spot->events++; \
 	} while (0)
@@ -71,7 +72,8 @@ told_row(const struct cursor *k, size_t i, const struct otf2_event *e)
 		OTF2_EVENTS(X)
 #undef X
 	};
-	const bool about = e->comm != UINT32_MAX || e->window != UINT32_MAX || e->file != UINT32_MAX;
+	const bool about = e->comm != UINT32_MAX || e->window != UINT32_MAX ||
+	    e->file != UINT32_MAX;
 	const bool completes = whats[e->kind] == COMPLETES;
 	struct call_row row = CALL_ROW;
 
@@ -164,14 +166,14 @@ put_epoch(struct cursor *k, size_t first, size_t end)
 	if ((class != CLASS_POST && class != CLASS_ACCESS) || k->rows->peer[first] < 0 ||
 	    (of = comm_of(k->a, k->rows->comm[first])) == NULL || of->window == NONE)
 		return;
-	group = sync_group(k->a, of->number, k->a->known->location_rank[k->location], k->rows->peer + first,
-	    end - first);
+	group = sync_group(k->a, of->number, k->a->known->location_rank[k->location],
+	    k->rows->peer + first, end - first);
 	if (group == NONE)
 		return;
 	if (!k->a->scout)
 		attribute(k->a, WORD_ASIDE, OTF2_TYPE_UINT8, (OTF2_AttributeValue){ .uint8 = 1 });
-	WRITE(k, RmaGroupSync, k->a->scout ? NULL : k->a->attributes, k->at, OTF2_RMA_SYNC_LEVEL_PROCESS,
-	    of->window, group);
+	WRITE(k, RmaGroupSync, k->a->scout ? NULL : k->a->attributes, k->at,
+	    OTF2_RMA_SYNC_LEVEL_PROCESS, of->window, group);
 }
 
 /* ---- frames ---- */
@@ -180,7 +182,8 @@ static void
 turn_frames(struct cursor *k, uint32_t site, uint64_t at)
 {
 	uint32_t old[PLACES], new[PLACES];
-	size_t from = site_frames(k->a->known, k->spot->site, old), to = site_frames(k->a->known, site, new);
+	size_t from = site_frames(k->a->known, k->spot->site, old), to = site_frames(k->a->known,
+	    site, new);
 	size_t same = 0;
 
 	while (same < from && same < to && old[same] == new[same])
@@ -207,7 +210,8 @@ wait_attributes(struct archive *a, const struct wait *waits, int count)
 		if (waits[i].to_ns - waits[i].from_ns > longest->to_ns - longest->from_ns)
 			longest = &waits[i];
 	}
-	attribute(a, WORD_WAIT, OTF2_TYPE_UINT64, (OTF2_AttributeValue){ .uint64 = (uint64_t)all_ns });
+	attribute(a, WORD_WAIT, OTF2_TYPE_UINT64,
+	    (OTF2_AttributeValue){ .uint64 = (uint64_t)all_ns });
 	attribute(a, WORD_WAIT_STATE, OTF2_TYPE_STRING,
 	    (OTF2_AttributeValue){ .stringRef = a->state_names[longest->state] });
 	if (longest->cause != NOBODY)
@@ -217,8 +221,8 @@ wait_attributes(struct archive *a, const struct wait *waits, int count)
 }
 
 /*
- * True where lp-import would take the call for another without a mark: it has further rows, or is of
- * a kind that without any event went to nobody.
+ * True where lp-import would take the call for another without a mark: it has further rows, or is
+ * of a kind that without any event went to nobody.
  */
 static bool
 needs_mark(enum call_class class, size_t rows)
@@ -233,14 +237,15 @@ rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t 
 {
 	struct spot *spot = &a->spots[location];
 	const int64_t enter_ns = rows->enter_ns[first], leave_ns = rows->leave_ns[first];
-	struct cursor k = { a, spot, rows, location, (uint64_t)enter_ns, (uint64_t)leave_ns, (uint64_t)enter_ns,
-	    rows->call[first] };
+	struct cursor k = { a, spot, rows, location, (uint64_t)enter_ns, (uint64_t)leave_ns,
+	    (uint64_t)enter_ns, rows->call[first] };
 	const uint32_t region = region_of_call(a, k.call), site = rows->site[first];
 	const struct otf2_event event = plan_row(a, location, rows, first, 0, k.call);
 	OTF2_AttributeList *more = NULL;
 
 	if (enter_ns < 0 || enter_ns < spot->left_ns || leave_ns < enter_ns)
-		die("a call of location %u begins before 0, or before the one before it has ended", location);
+		die("a call of location %u begins before 0, or before the one before it has ended",
+		    location);
 	if (site != spot->site)
 		turn_frames(&k, site < a->known->site_count ? site : 0,
 		    spot->left_ns != INT64_MIN ? (uint64_t)spot->left_ns : k.enter);
@@ -276,7 +281,8 @@ rows_segment(struct archive *a, const struct segment *s)
 {
 	struct cursor k = { .a = a, .spot = &a->spots[a->locations], .location = a->locations };
 	const OTF2_Type type = OTF2_TYPE_INT64;
-	const OTF2_MetricValue rank = { .signed_int = s->kind == GAP ? -1 : a->known->location_rank[s->location] };
+	const OTF2_MetricValue rank = { .signed_int = s->kind == GAP ? -1 :
+	    a->known->location_rank[s->location] };
 	uint32_t frames[PLACES];
 	const size_t depth = site_frames(a->known, s->site, frames);
 
@@ -284,7 +290,8 @@ rows_segment(struct archive *a, const struct segment *s)
 		die("the pieces of the critical path are not in order of time");
 	a->path = true;
 	k.spot->left_ns = s->begin_ns;
-	attribute(a, WORD_KIND, OTF2_TYPE_STRING, (OTF2_AttributeValue){ .stringRef = a->kind_names[s->kind] });
+	attribute(a, WORD_KIND, OTF2_TYPE_STRING,
+	    (OTF2_AttributeValue){ .stringRef = a->kind_names[s->kind] });
 	if (s->call != 0)
 		attribute(a, WORD_CALL, OTF2_TYPE_REGION,
 		    (OTF2_AttributeValue){ .regionRef = region_of_call(a, s->call) });

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Perfetto's trace of packets (TracePacket, field 1 of Trace), one sequence of them: a process a rank with
- * a track for the calls of each thread and one for its waits, messages as flows, the critical path where
- * the stream has one, and how much of all ranks computes as a counter.
+ * Perfetto's trace of packets (TracePacket, field 1 of Trace), one sequence of them: a process a
+ * rank with a track for the calls of each thread and one for its waits, messages as flows, the
+ * critical path where the stream has one, and how much of all ranks computes as a counter.
  *
  * memory  rows to which edges may still come, and BINS of the counter
  */
@@ -16,13 +16,17 @@
 /* ---- slices of calls, and of what they wait for ---- */
 
 static void
-put_wait(struct perfetto *p, uint32_t location, const struct slice *call, const struct slice *longest)
+put_wait(struct perfetto *p, uint32_t location, const struct slice *call,
+    const struct slice *longest)
 {
-	const uint64_t name = name_iid(p, longest->late_sender ? NAME_LATE_SENDER : NAME_LATE_MEMBER);
-	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns, WAIT_TRACK(location), SLICE_BEGIN);
+	const uint64_t name = name_iid(p, longest->late_sender ? NAME_LATE_SENDER :
+	    NAME_LATE_MEMBER);
+	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns,
+	    WAIT_TRACK(location), SLICE_BEGIN);
 
 	proto_uint(&p->out, EVENT_NAME_IID, name);
-	annotate(p, WAITS_FOR, ANNOTATION_UINT, (uint64_t)p->graph.known.location_rank[longest->waits_for]);
+	annotate(p, WAITS_FOR, ANNOTATION_UINT,
+	    (uint64_t)p->graph.known.location_rank[longest->waits_for]);
 	proto_end(&p->out, event);
 	packet_end(p, packet);
 	slice_end(p, longest->wait_end_ns, WAIT_TRACK(location));
@@ -33,8 +37,10 @@ static void
 put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 {
 	const struct slice *call = window_row(&p->graph.window, location, seq), *longest = call;
-	const uint64_t name = name_iid(p, call->kept.row.call), site = site_iid(p, call->kept.row.site);
-	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns, THREAD_TRACK(location), SLICE_BEGIN);
+	const uint64_t name = name_iid(p, call->kept.row.call), site = site_iid(p,
+	    call->kept.row.site);
+	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns,
+	    THREAD_TRACK(location), SLICE_BEGIN);
 
 	proto_uint(&p->out, EVENT_NAME_IID, name);
 	if (call->kept.row.peer != NO_PEER)
@@ -76,7 +82,8 @@ add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 
 	if (width <= 0 || to_ns > p->graph.known.run_ns || from_ns < 0)
 		return;
-	for (size_t bin = (size_t)((double)from_ns / width); bin < BINS && (double)bin * width < (double)to_ns;
+	for (size_t bin = (size_t)((double)from_ns / width); bin < BINS &&
+	    (double)bin * width < (double)to_ns;
 	    bin++) {
 		double low = (double)bin * width, high = low + width;
 
@@ -102,7 +109,8 @@ put_calls(struct perfetto *p, uint32_t location, uint64_t seq)
 		const struct slice *call = window_row(&p->graph.window, location, at), *part;
 		size_t count = 1;
 
-		while ((part = window_row(&p->graph.window, location, at + count)) != NULL && part->kept.row.part > 0)
+		while ((part = window_row(&p->graph.window, location, at + count)) != NULL &&
+		    part->kept.row.part > 0)
 			count++;
 		if (at + count > end)
 			break;
@@ -132,7 +140,8 @@ put_counter(struct perfetto *p)
 		if (at_ns < p->export->from_ns || at_ns > p->export->to_ns)
 			continue;
 		event = event_begin(p, &packet, at_ns, COUNTER_TRACK, COUNTER);
-		proto_double(&p->out, EVENT_COUNTER, 100 * p->bins[bin] / width / p->graph.known.ranks);
+		proto_double(&p->out, EVENT_COUNTER, 100 * p->bins[bin] / width /
+		    p->graph.known.ranks);
 		proto_end(&p->out, event);
 		packet_end(p, packet);
 	}
@@ -151,7 +160,8 @@ put_tracks(struct perfetto *p)
 			process_track(p, r);
 	for (uint32_t l = 0; l < known->location_count; l++)
 		if (known->location_rank[l] >= 0 &&
-		    is_wanted(p->export, known->location_rank[l], p->export->from_ns, p->export->from_ns))
+		    is_wanted(p->export, known->location_rank[l], p->export->from_ns,
+		    p->export->from_ns))
 			location_tracks(p, l);
 }
 
@@ -190,10 +200,12 @@ take_instance(struct perfetto *p, size_t first, uint32_t count)
 		p->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
 		    window_row(&p->graph.window, e->location[first + i], e->seq[first + i]) };
 	if (is_collective_start(call_class(p->members[0].row->call)))
-		return;		/* the wait is in the completion, and what it waits for is not told there */
+		/* the wait is in the completion, and what it waits for is not told there */
+		return;
 	collective_waits(&p->graph.known, p->members, count, p->waits_for);
 	for (uint32_t i = 0; i < count; i++) {
-		struct slice *slice = window_change(&p->graph.window, p->members[i].location, p->members[i].seq);
+		struct slice *slice = window_change(&p->graph.window, p->members[i].location,
+		    p->members[i].seq);
 		int64_t late_ns;
 
 		if (p->waits_for[i] == NOBODY || p->waits_for[i] == i)
@@ -201,7 +213,8 @@ take_instance(struct perfetto *p, size_t first, uint32_t count)
 		late_ns = p->members[p->waits_for[i]].row->enter_ns;
 		if (late_ns <= slice->kept.row.enter_ns)
 			continue;
-		slice->wait_end_ns = late_ns < slice->kept.row.leave_ns ? late_ns : slice->kept.row.leave_ns;
+		slice->wait_end_ns = late_ns < slice->kept.row.leave_ns ? late_ns :
+		    slice->kept.row.leave_ns;
 		slice->waits_for = p->members[p->waits_for[i]].location;
 	}
 }
@@ -236,13 +249,15 @@ take_switches(struct perfetto *p, const struct message *message)
 {
 	const struct samples *s = &p->switches;
 
-	if (reader_verify(p->graph.in, message) < 0 || samples_read(&p->switches, p->graph.in, message) < 0)
+	if (reader_verify(p->graph.in, message) < 0 || samples_read(&p->switches, p->graph.in,
+	    message) < 0)
 		die_input(p->graph.in);
 	begin_tracks(p);
 	for (size_t i = 0; i < s->count && s->worker == 0; i++) {
 		size_t packet, event;
 
-		if (!is_wanted(p->export, p->graph.known.location_rank[s->location], s->time_ns[i], s->end_ns[i]))
+		if (!is_wanted(p->export, p->graph.known.location_rank[s->location], s->time_ns[i],
+		    s->end_ns[i]))
 			continue;
 		if (!p->off[s->location])
 			off_track(p, s->location);

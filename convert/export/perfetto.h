@@ -12,17 +12,21 @@ enum { BINS = 2000 };		/* of the counter, over the whole run */
 /* Numbers that Perfetto's .proto files give to fields. */
 enum {
 	TRACE_PACKET = 1,
-	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12, PACKET_FLAGS = 13,
+	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12,
+	    PACKET_FLAGS = 13,
 	PACKET_TRACK = 60,
-	EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK = 11, EVENT_COUNTER = 44,
+	EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK = 11,
+	    EVENT_COUNTER = 44,
 	EVENT_FLOW = 47, EVENT_FLOW_END = 48,
-	TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5, TRACK_COUNTER = 8,
+	TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5,
+	    TRACK_COUNTER = 8,
 	PROCESS_PID = 1, PROCESS_NAME = 6,
 	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
 	COUNTER_UNIT_NAME = 6,
 	INTERNED_EVENT_NAMES = 2, INTERNED_ANNOTATION_NAMES = 3, INTERNED_STRINGS = 29,
 	INTERNED_IID = 1, INTERNED_TEXT = 2,
-	ANNOTATION_NAME_IID = 1, ANNOTATION_UINT = 3, ANNOTATION_INT = 4, ANNOTATION_STRING_IID = 17,
+	ANNOTATION_NAME_IID = 1, ANNOTATION_UINT = 3, ANNOTATION_INT = 4,
+	    ANNOTATION_STRING_IID = 17,
 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 };
 enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
@@ -30,7 +34,8 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 enum annotation { PEER = 1, TAG, COMM, SENT, RECEIVED, SITE, WAITS_FOR, RANK, FOLDED, ANNOTATIONS };
 
 /* Names of slices: calls by their index, and behind them these. */
-enum { NAME_COMPUTE = 1 << 16, NAME_MPI, NAME_TRANSFER, NAME_START, NAME_LATE_SENDER, NAME_LATE_MEMBER,
+enum { NAME_COMPUTE = 1 << 16, NAME_MPI, NAME_TRANSFER, NAME_START, NAME_LATE_SENDER,
+    NAME_LATE_MEMBER,
 	NAME_OFF, NAMES = NAME_OFF + OFF_UNKNOWN + 1 };	/* NAME_OFF: and the reason, added */
 enum { OWN_NAMES = NAMES - NAME_COMPUTE };
 
@@ -57,7 +62,8 @@ struct perfetto {
 	bool *named;			/* names of slices, by number */
 	bool *told;			/* sites, by number */
 	size_t told_capacity;
-	bool *off;			/* by location: it has a track of when it was off its core */
+	/* by location: it has a track of when it was off its core */
+	bool *off;
 	struct samples switches;	/* as read */
 	bool begun, path;		/* a block has come, so threads are defined; the path has */
 	int64_t *left_ns;		/* by location, of its last call; -1: none */

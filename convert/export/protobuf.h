@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The wire form of protocol buffers: a varint and three kinds of fields, into a buffer that grows. */
+/* The wire form of protocol buffers: a varint and three kinds of fields, into a buffer that
+ * grows. */
 #ifndef PROTOBUF_H
 #define PROTOBUF_H
 
@@ -70,7 +71,8 @@ proto_text(struct proto *p, unsigned field, const char *text)
 	proto_bytes(p, field, text, strlen(text));
 }
 
-/* A message within a message: begun, filled, ended; it is less than 2 MiB, and its size takes three bytes. */
+/* A message within a message: begun, filled, ended; it is less than 2 MiB, and its size takes three
+ * bytes. */
 static inline size_t
 proto_begin(struct proto *p, unsigned field)
 {

@@ -4,8 +4,8 @@
  * the names of processors, nodes and threads. As no time is written that was not measured, the
  * physical times of a message are those at which its send began and its receive ended.
  *
- * A record can be written when nothing earlier comes any more: when all locations have been read up to
- * its time, and with them their edges, and where there is one the critical path.
+ * A record can be written when nothing earlier comes any more: when all locations have been read up
+ * to its time, and with them their edges, and where there is one the critical path.
  *
  * memory  rows to which edges may still come, and those behind the location that has come least far
  */
@@ -85,8 +85,8 @@ static void
 add_state(struct output *o, uint32_t location, int64_t begin_ns, int64_t end_ns, int state)
 {
 	if (end_ns > begin_ns)
-		line_add(o, location, &(struct line){ .kind = LINE_STATE, .at_ns = begin_ns, .end_ns = end_ns,
-		    .value = (uint32_t)state, .location = location });
+		line_add(o, location, &(struct line){ .kind = LINE_STATE, .at_ns = begin_ns,
+		    .end_ns = end_ns, .value = (uint32_t)state, .location = location });
 }
 
 /* The rank that the row is of is the root of its collective. */
@@ -131,8 +131,8 @@ add_call(struct input *p, uint32_t location, const struct kept_row *call)
 		line.root = is_root(o->known, row, location);
 	}
 	line_add(o, location, &line);
-	line_add(o, location, &(struct line){ .kind = LINE_LEAVE, .at_ns = row->leave_ns, .type = line.type,
-	    .location = location });
+	line_add(o, location, &(struct line){ .kind = LINE_LEAVE, .at_ns = row->leave_ns,
+	    .type = line.type, .location = location });
 }
 
 /* ---- reading ---- */
@@ -167,7 +167,8 @@ posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct k
 	const struct kept_row *row;
 	const struct post *post;
 
-	if (receive->row.request == 0 || receive->row.request_at != 0 || receive->row.request > seq ||
+	if (receive->row.request == 0 || receive->row.request_at != 0 ||
+	    receive->row.request > seq ||
 	    call_class(receive->row.call) == CLASS_RECV)	/* a matched probe takes no data */
 		return receive->row.enter_ns;
 	if ((row = window_row(&p->graph.window, location, key.seq)) != NULL)
@@ -183,8 +184,9 @@ take_message(struct input *p, size_t i)
 	const struct kept_row *send = window_row(&p->graph.window, e->source[i], e->send[i]);
 	const struct kept_row *receive = window_row(&p->graph.window, e->target[i], e->receive[i]);
 
-	message_add(&p->o, &(struct sent){ send->row.enter_ns, posted_ns(p, e->target[i], e->receive[i], receive),
-	    receive->row.leave_ns, p->o.order++, send->sent, e->source[i], e->target[i], send->tag });
+	message_add(&p->o, &(struct sent){ send->row.enter_ns, posted_ns(p, e->target[i],
+	    e->receive[i], receive), receive->row.leave_ns, p->o.order++, send->sent, e->source[i],
+	    e->target[i], send->tag });
 }
 
 /* A receive that is posted is looked for when its message comes. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Paraver trace while it is made: prv.c writes its records, prv_names.c what stands around them. */
+/* A Paraver trace while it is made: prv.c writes its records, prv_names.c what stands around
+ * them. */
 #ifndef PRV_H
 #define PRV_H
 

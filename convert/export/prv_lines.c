@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of a Paraver trace in order of time; at the same time those of the lower location come first,
- * then the path, then messages.
+ * Records of a Paraver trace in order of time; at the same time those of the lower location come
+ * first, then the path, then messages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,11 @@
 #include "../../base/tool/heap.h"
 #include "prv.h"
 
-#define SOONER(a, b) ((a)->at_ns < (b)->at_ns || ((a)->at_ns == (b)->at_ns && (a)->queue < (b)->queue))
+#define SOONER(a, b) \
+	((a)->at_ns < (b)->at_ns || ((a)->at_ns == (b)->at_ns && (a)->queue < (b)->queue))
 HEAP(next, struct next, SOONER)
-#define SENT_BEFORE(a, b) ((a)->at_ns < (b)->at_ns || ((a)->at_ns == (b)->at_ns && (a)->order < (b)->order))
+#define SENT_BEFORE(a, b) \
+	((a)->at_ns < (b)->at_ns || ((a)->at_ns == (b)->at_ns && (a)->order < (b)->order))
 HEAP(sent, struct sent, SENT_BEFORE)
 
 void
@@ -41,7 +43,8 @@ line_add(struct output *o, uint32_t number, const struct line *line)
 void
 message_add(struct output *o, const struct sent *message)
 {
-	o->messages = grow(o->messages, &o->message_capacity, o->message_count + 1, sizeof *o->messages);
+	o->messages = grow(o->messages, &o->message_capacity, o->message_count + 1,
+	    sizeof *o->messages);
 	sent_push(o->messages, &o->message_count, *message);
 }
 
@@ -79,8 +82,10 @@ put_callers(struct output *o, uint32_t site)
 		if (place >= o->placed_capacity) {
 			const size_t before = o->placed_capacity;
 
-			o->placed = grow(o->placed, &o->placed_capacity, o->known->site_count, sizeof *o->placed);
-			memset(o->placed + before, 0, (o->placed_capacity - before) * sizeof *o->placed);
+			o->placed = grow(o->placed, &o->placed_capacity, o->known->site_count,
+			    sizeof *o->placed);
+			memset(o->placed + before, 0,
+			    (o->placed_capacity - before) * sizeof *o->placed);
 		}
 		o->placed[place] = true;
 		o->levels = level > o->levels ? level : o->levels;

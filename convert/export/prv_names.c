@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands around the records of a Paraver trace: its first lines, and the names of what it holds. */
+/* What stands around the records of a Paraver trace: its first lines, and the names of what it
+ * holds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,8 @@ by_host(const void *left, const void *right)
 	return order != 0 ? order : a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Ranks of the same host share a node; ranks without one get one each. Nodes come in order of ranks. */
+/* Ranks of the same host share a node; ranks without one get one each. Nodes come in order of
+ * ranks. */
 void
 find_nodes(struct output *o)
 {
@@ -36,9 +38,9 @@ find_nodes(struct output *o)
 		seats[r] = (struct seat){ o->hosts[r], r };
 	qsort(seats, ranks, sizeof *seats, by_host);
 	for (size_t i = 0; i < ranks; i++)
-		first[seats[i].rank] = i > 0 && seats[i].host != NULL && seats[i - 1].host != NULL &&
-		    strcmp(seats[i].host, seats[i - 1].host) == 0 ? first[seats[i - 1].rank] :
-		    seats[i].rank;
+		first[seats[i].rank] = i > 0 && seats[i].host != NULL &&
+		    seats[i - 1].host != NULL && strcmp(seats[i].host, seats[i - 1].host) == 0 ?
+		    first[seats[i - 1].rank] : seats[i].rank;
 	for (uint32_t r = 0; r < ranks; r++) {
 		if (first[r] == r) {
 			o->nodes[o->node_count] = o->hosts[r];
@@ -63,7 +65,8 @@ put_header(FILE *out, const struct output *o)
 
 	for (size_t c = 3; c < known->comm_count; c++)
 		comms += known->comms[c].members != NULL;
-	fprintf(out, "#Paraver (01/01/1970 at 00:00):%lld_ns:%u(", (long long)o->known->run_ns, o->node_count);
+	fprintf(out, "#Paraver (01/01/1970 at 00:00):%lld_ns:%u(", (long long)o->known->run_ns,
+	    o->node_count);
 	for (uint32_t n = 0; n < o->node_count; n++)
 		fprintf(out, "%s%u", n > 0 ? "," : "", o->ranks_on[n]);
 	fprintf(out, "):1:%d(", known->ranks);
@@ -125,32 +128,36 @@ void
 put_names(FILE *out, const struct output *o)
 {
 	static const char *const states[] = {
-		"Idle", "Running", "Not created", "Waiting a message", "Blocking send", "Synchronization",
-		"Test/Probe", "Scheduling and fork/join", "Wait/WaitAll", "Blocked", "Immediate send",
+		"Idle", "Running", "Not created", "Waiting a message", "Blocking send",
+		"Synchronization",
+		"Test/Probe", "Scheduling and fork/join", "Wait/WaitAll", "Blocked",
+		"Immediate send",
 		"Immediate receive", "I/O", "Group communication", "Tracing disabled", "Others",
-		"Send receive", "Memory transfer", "Profiling", "On-line analysis", "Remote memory access",
+		"Send receive", "Memory transfer", "Profiling", "On-line analysis",
+		"Remote memory access",
 	};
-	static const char *const types[] = { NULL, "MPI Point-to-point", "MPI Collective Comm", "MPI Other",
-	    "MPI One-sided", "MPI I/O" };
+	static const char *const types[] = { NULL, "MPI Point-to-point", "MPI Collective Comm",
+	    "MPI Other", "MPI One-sided", "MPI I/O" };
 
-	fputs("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n", out);
+	fputs("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               "
+	    "NANOSEC\n\nSTATES\n", out);
 	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
 		fprintf(out, "%zu    %s\n", i, states[i]);
 	for (uint32_t type = 1; type <= 5; type++) {
-		fprintf(out, "\nEVENT_TYPE\n9    %u    %s\nVALUES\n0      Outside MPI\n", PARAVER_TYPE + type,
-		    types[type]);
+		fprintf(out, "\nEVENT_TYPE\n9    %u    %s\nVALUES\n0      Outside MPI\n",
+		    PARAVER_TYPE + type, types[type]);
 		for (unsigned c = 1; c < call_count(); c++)
 			if (o->codes[c].type == PARAVER_TYPE + type)
 				put_name(out, o->codes[c].value, call_name(c));
 	}
-	fprintf(out, "\nEVENT_TYPE\n0    %d    Send size in MPI global op\n0    %d    Recv size in MPI global op\n"
-	    "0    %d    Root in MPI global op\n0    %d    Communicator in MPI global op\n", PARAVER_SEND_BYTES,
-	    PARAVER_RECEIVE_BYTES, PARAVER_ROOT, PARAVER_COMM);
+	fprintf(out, "\nEVENT_TYPE\n0    %d    Send size in MPI global op\n0    %d    Recv size in "
+	    "MPI global op\n0    %d    Root in MPI global op\n0    %d    Communicator in MPI "
+	    "global op\n", PARAVER_SEND_BYTES, PARAVER_RECEIVE_BYTES, PARAVER_ROOT, PARAVER_COMM);
 	put_caller_names(out, o, CALLER, "Caller at level");
 	put_caller_names(out, o, CALLER_LINE, "Caller line at level");
 	if (o->path)
-		fprintf(out, "\nEVENT_TYPE\n9    %d    Critical path\nVALUES\n0      not on it\n1      compute\n"
-		    "2      MPI\n3      transfer\n4      start\n", PATH_TYPE);
+		fprintf(out, "\nEVENT_TYPE\n9    %d    Critical path\nVALUES\n0      not on it\n1  "
+		    "    compute\n2      MPI\n3      transfer\n4      start\n", PATH_TYPE);
 }
 
 static void

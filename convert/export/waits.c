@@ -44,7 +44,8 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 		csv_text(&watch->csv, state_names[w->state]);
 		csv_int(&watch->csv, w->from_ns);
 		csv_int(&watch->csv, w->to_ns);
-		csv_int(&watch->csv, w->cause != NOBODY ? im->graph.known.location_rank[w->cause] : -1);
+		csv_int(&watch->csv, w->cause != NOBODY ? im->graph.known.location_rank[w->cause] :
+		    -1);
 		csv_uint(&watch->csv, row->comm);
 		csv_text(&watch->csv, site_text(&im->graph.known, row->site, site, sizeof site));
 		csv_end_row(&watch->csv);
@@ -54,12 +55,15 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 void
 export_waits(const struct export *export)
 {
-	static struct imbalance im = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .waits_only = true };
+	static struct imbalance im = { .from_ns = INT64_MIN, .to_ns = INT64_MAX,
+	    .waits_only = true };
 	static struct text text;
-	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .export = export };
+	struct watch watch = { .observer = { .message = see_message, .call = see_call },
+	    .export = export };
 
 	text_begin(&text, stdout, NULL);
-	csv_begin(&watch.csv, &text, "rank,thread,call,state,from_ns,to_ns,waits_for,communicator,site");
+	csv_begin(&watch.csv, &text,
+	    "rank,thread,call,state,from_ns,to_ns,waits_for,communicator,site");
 	im.observer = &watch.observer;
 	read_graph(&im, export->files[0]);
 	if (!watch.any && !is_all_wanted(export))

@@ -6,7 +6,8 @@
 #include "import.h"
 
 enum { BLOCK = 4096 };		/* rows of a location in a round, at most */
-enum { IN_FLIGHT = 1 << 18, FEWEST = 64 };	/* rows of all ranks in a round, as far as blocks stay worth it */
+/* rows of all ranks in a round, as far as blocks stay worth it */
+enum { IN_FLIGHT = 1 << 18, FEWEST = 64 };
 
 uint16_t
 build_call(const char *name)
@@ -35,8 +36,8 @@ build_begin(struct build *build, uint32_t ranks, const int32_t *further)
 		for (int32_t t = 0; t < further[r]; t++) {
 			uint32_t at = build->locations++ - ranks;
 
-			build->threads = grow(build->threads, &build->thread_capacity, at + (size_t)1,
-			    sizeof *build->threads);
+			build->threads = grow(build->threads, &build->thread_capacity,
+			    at + (size_t)1, sizeof *build->threads);
 			build->threads[at] = (struct build_thread){ r, (uint32_t)t + 1 };
 		}
 	build->round_rows = IN_FLIGHT / build->locations;
@@ -72,7 +73,8 @@ build_row(struct build *build, uint32_t location, const struct call_row *row)
 	struct spill *to = &build->rows;
 	unsigned has = (unsigned)(row->leave_ns != row->enter_ns) << LASTS;
 
-#define X(field, key, type, is_signed, required, absent) has |= (unsigned)(row->field != absent) << HAS_##field;
+#define X(field, key, type, is_signed, required, absent) \
+	has |= (unsigned)(row->field != absent) << HAS_##field;
 	CALL_COLUMNS(X)
 #undef X
 	has &= ~(1u << HAS_call);
@@ -82,7 +84,8 @@ build_row(struct build *build, uint32_t location, const struct call_row *row)
 		spill_put(to, location, fold_sign(row->leave_ns - row->enter_ns));
 #define X(field, key, type, is_signed, required, absent) \
 	if (has >> HAS_##field & 1) \
-		spill_put(to, location, is_signed ? fold_sign((int64_t)row->field) : (uint64_t)row->field);
+		spill_put(to, location, is_signed ? fold_sign((int64_t)row->field) : \
+		    (uint64_t)row->field);
 	CALL_COLUMNS(X)
 #undef X
 	of->enter_ns = row->enter_ns;
@@ -146,8 +149,8 @@ void
 build_message(struct build *build, uint64_t number, uint32_t source, uint64_t send, uint32_t target,
     uint64_t receive)
 {
-	struct build_edge edge = { build_round(build, build_round(build, 0, send), receive), number, send,
-	    receive, source, target };
+	struct build_edge edge = { build_round(build, build_round(build, 0, send), receive), number,
+	    send, receive, source, target };
 
 	sorter_add(&build->messages, &edge);
 	build_end(build, source, send, edge.round);
@@ -171,7 +174,8 @@ comm_number(struct build *build, int32_t *members, int32_t size)
 		world = members[i] == i;
 	if (world)
 		return 1;
-	build->comms = grow(build->comms, &build->comm_capacity, build->comm_count + 1, sizeof *build->comms);
+	build->comms = grow(build->comms, &build->comm_capacity, build->comm_count + 1,
+	    sizeof *build->comms);
 	build->comms[build->comm_count] = (struct build_comm){ members, size };
 	build->comm_members += (uint64_t)size;
 	return (uint32_t)build->comm_count++;
@@ -195,7 +199,8 @@ build_comm(struct build *build, const struct text *text, char *at, int64_t base)
 	comm->size = (int32_t)text_integer(text, &at, 1, build->ranks);
 	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
 	for (int32_t i = 0; i < comm->size; i++)
-		comm->members[i] = (int32_t)(text_integer(text, &at, base, build->ranks - 1 + base) - base);
+		comm->members[i] = (int32_t)(text_integer(text, &at, base, build->ranks - 1 +
+		    base) - base);
 	text_end(text, at);
 	comm->number = comm_number(build, comm->members, comm->size);
 }

@@ -16,9 +16,11 @@ number_calls(struct build *build, struct sorter *numbered)
 
 	sorter_begin(numbered, sizeof call, by_instance);
 	sorter_sort(&build->called);
-	for (; (next = sorter_peek(&build->called)) != NULL; sorter_drop(&build->called), any = true) {
+	for (; (next = sorter_peek(&build->called)) != NULL; sorter_drop(&build->called),
+	    any = true) {
 		call = *(const struct build_call *)next;
-		call.index = any && call.comm == last.comm && call.rank == last.rank ? last.index + 1 : 0;
+		call.index = any && call.comm == last.comm && call.rank == last.rank ? last.index +
+		    1 : 0;
 		sorter_add(numbered, &call);
 		last = call;
 	}
@@ -44,8 +46,9 @@ put_instance(struct build *build, const struct build_call *calls, size_t count)
 		sorter_add(&build->members, &member);
 		build_end(build, calls[i].location, calls[i].seq, round);
 		if (root != NO_PEER)
-			build_patch(build, &(struct build_patch){ .head = calls[i].seq, .seq = calls[i].seq,
-			    .location = calls[i].location, .peer = root, .peer_known = true });
+			build_patch(build, &(struct build_patch){ .head = calls[i].seq,
+			    .seq = calls[i].seq, .location = calls[i].location, .peer = root,
+			    .peer_known = true });
 	}
 	build->instance_count++;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a graph is written: in rounds of a block of each location, with the edges behind the later of their
- * ends, so that a reader need not keep more of it than locations and rows in flight.
+ * How a graph is written: in rounds of a block of each location, with the edges behind the later of
+ * their ends, so that a reader need not keep more of it than locations and rows in flight.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,8 @@ static const struct column_type rank_type = { 4, true, true, 0 };
 static const struct column_type time_type = { 8, true, true, 0 };
 static const struct column_type seq_type = { 8, false, true, 0 };
 
-/* Ends of a location in rows that are written, of edges that are not, each of a later round than the one before. */
+/* Ends of a location in rows that are written, of edges that are not, each of a later round than
+ * the one before. */
 struct open {
 	struct { uint64_t seq, round; } *ends;
 	size_t first, count, capacity;
@@ -37,7 +38,8 @@ write_ranks(const struct build *build, struct writer *out)
 	uint64_t *rows = zalloc(build->ranks, sizeof *rows);
 
 	for (uint32_t l = 0; l < build->locations; l++)
-		rows[l < build->ranks ? l : build->threads[l - build->ranks].rank] += build->of[l].rows;
+		rows[l < build->ranks ? l : build->threads[l - build->ranks].rank] +=
+		    build->of[l].rows;
 	for (uint32_t r = 0; r < build->ranks; r++) {
 		message_begin(out, "rank", 2);
 		put_uint(out, "rank", r);
@@ -72,7 +74,8 @@ write_location(struct writer *out, uint32_t location, uint32_t rank, uint32_t th
 void
 write_place(struct writer *out, const struct place *place)
 {
-	message_begin(out, "site", 2u + (place->call != NULL) + (place->function != NULL) + 2u * (place->file != NULL));
+	message_begin(out, "site", 2u + (place->call != NULL) + (place->function != NULL) +
+	    2u * (place->file != NULL));
 	put_uint(out, "site", place->site);
 	put_uint(out, "offset", place->offset);
 	if (place->call != NULL)
@@ -81,7 +84,8 @@ write_place(struct writer *out, const struct place *place)
 		put_string(out, "function", place->function);
 	if (place->file != NULL) {
 		put_string(out, "file", place->file);
-		put_uint(out, "line", place->line > 0 && place->line <= INT32_MAX ? (uint64_t)place->line : 0);
+		put_uint(out, "line", place->line > 0 && place->line <= INT32_MAX ?
+		    (uint64_t)place->line : 0);
 	}
 	end_message(out);
 }
@@ -102,7 +106,8 @@ write_definitions(const struct build *build, struct writer *out)
 	write_run(out, build->ranks, build->locations, build->run_ns, 0);
 	write_ranks(build, out);
 	for (uint32_t l = build->ranks; l < build->locations; l++)
-		write_location(out, l, build->threads[l - build->ranks].rank, build->threads[l - build->ranks].thread);
+		write_location(out, l, build->threads[l - build->ranks].rank,
+		    build->threads[l - build->ranks].thread);
 	for (size_t c = 3; c < build->comm_count; c++) {
 		message_begin(out, "communicator", 3);
 		put_uint(out, "comm", c);
@@ -170,7 +175,8 @@ write_messages(struct output *o, uint64_t round)
 	const struct build_edge *e;
 	size_t count = 0;
 
-	for (; count < MESSAGES && (e = sorter_peek(&o->build->messages)) != NULL && e->round == round;
+	for (; count < MESSAGES && (e = sorter_peek(&o->build->messages)) != NULL &&
+	    e->round == round;
 	    count++, sorter_drop(&o->build->messages)) {
 		source[count] = e->source;
 		send[count] = e->send;

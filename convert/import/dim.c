@@ -33,8 +33,9 @@ take_event(struct dim *d, int64_t type, int64_t value)
 		return;
 	}
 	/* What Extrae adds by itself: its own state, counters, arguments of calls and callers. */
-	if (type == 0 || (type >= 40000000 && type < 60000000) || (type >= 70000000 && type < 90000000) ||
-	    type > INT32_MAX || value > INT32_MAX || value < INT32_MIN || d->at->in_call)
+	if (type == 0 || (type >= 40000000 && type < 60000000) || (type >= 70000000 &&
+	    type < 90000000) || type > INT32_MAX || value > INT32_MAX || value < INT32_MIN ||
+	    d->at->in_call)
 		return;
 	dim_local(d, d->event, (int32_t)type, (int32_t)value);
 }
@@ -65,7 +66,8 @@ take_burst(struct dim *d, char *at)
 		return;
 	if (d->at->in_call)
 		dim_end_call(d);
-	else if (d->at->computed)	/* two bursts, one behind the other, stay two: see lp-replay(1) */
+	/* two bursts, one behind the other, stay two: see lp-replay(1) */
+	else if (d->at->computed)
 		dim_local(d, d->event, NO_TAG, NO_PEER);
 	if (__builtin_add_overflow(d->at->now_ns, ns, &d->at->now_ns))
 		die_text(&d->text, "a time is out of range");
@@ -129,7 +131,8 @@ rank_in(const struct dim *d, const struct build_id *comm, int32_t task)
 static void
 take_collective(struct dim *d, char *at)
 {
-	static const enum kind kinds[] = { COLLECTIVE_START, COLLECTIVE, COLLECTIVE_WAIT, COLLECTIVE };
+	static const enum kind kinds[] = { COLLECTIVE_START, COLLECTIVE, COLLECTIVE_WAIT,
+	    COLLECTIVE };
 	const struct text *t = &d->text;
 	struct record r = { .peer = NO_PEER };
 	const struct build_id *comm;
@@ -155,7 +158,8 @@ take_collective(struct dim *d, char *at)
 	dim_record(d, &r);
 }
 
-/* The threads of all tasks, (threads,...): those behind the first of a task are locations of their own. */
+/* The threads of all tasks, (threads,...): those behind the first of a task are locations of their
+ * own. */
 static void
 take_threads(struct dim *d, char *at, uint32_t ranks)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A Dimemas trace while it is read: dim.c takes its lines, dim_rows.c makes rows of them, and where order
- * alone does not say who gets what, dim_match.c plays the trace.
+ * A Dimemas trace while it is read: dim.c takes its lines, dim_rows.c makes rows of them, and where
+ * order alone does not say who gets what, dim_match.c plays the trace.
  */
 #ifndef DIM_H
 #define DIM_H
@@ -13,7 +13,8 @@ enum kind { SEND, RECEIVE, POST, WAIT, COLLECTIVE, COLLECTIVE_START, COLLECTIVE_
 
 struct record {
 	enum kind kind;
-	int32_t peer, tag;		/* world rank; of a collective the root in its communicator */
+	/* world rank; of a collective the root in its communicator */
+	int32_t peer, tag;
 	uint64_t bytes, received;
 	uint32_t comm;			/* as in the file */
 	int sync, operation;		/* flags of a send; id of a collective */
@@ -33,13 +34,15 @@ struct thread {
 	uint64_t posted;		/* receives so far */
 	struct record *records;		/* of that call */
 	size_t record_count, record_capacity;
-	uint64_t *starts;		/* seqs of collectives to be waited for: FIRST to before COUNT */
+	/* seqs of collectives to be waited for: FIRST to before COUNT */
+	uint64_t *starts;
 	size_t start_first, start_count, start_capacity;
 };
 
 /*
- * What a thread does in a message or a collective, in order. Receives of a thread that are posted have
- * numbers, by which their waits name them; the wait for a collective is for the oldest that was started.
+ * What a thread does in a message or a collective, in order. Receives of a thread that are posted
+ * have numbers, by which their waits name them; the wait for a collective is for the oldest that
+ * was started.
  */
 struct step {
 	enum kind kind;
@@ -59,16 +62,19 @@ struct dim {
 	struct spill steps;		/* by location */
 	struct sorter sides;		/* of messages */
 	struct thread *threads;		/* by location */
-	uint32_t *first_further;	/* by rank: location of its thread 1, with the others behind it */
+	/* by rank: location of its thread 1, with the others behind it */
+	uint32_t *first_further;
 	int32_t *thread_count;		/* by rank */
 	struct thread *at;		/* the one whose record is being read */
 	uint32_t location;		/* its */
-	uint64_t offsets_at;		/* where the lines of offsets begin, as the first line says; 0: not told */
+	/* where the lines of offsets begin, as the first line says; 0: not told */
+	uint64_t offsets_at;
 	uint64_t *begins;		/* by rank: of its first record; 0: none yet */
 	uint32_t offset_lines;
 	bool played;			/* there are wildcards or further threads: see dim_play */
 	uint16_t event, by_value[6][256];
-	uint16_t natural[COLLECTIVE_WAIT + 1][OPERATIONS];	/* calls by kind and flags or id; 0: not asked for yet */
+	/* calls by kind and flags or id; 0: not asked for yet */
+	uint16_t natural[COLLECTIVE_WAIT + 1][OPERATIONS];
 };
 
 void dim_begin(struct dim *dim);
@@ -82,10 +88,12 @@ void dim_bound(const struct dim *dim, uint64_t things);
 /* dim_steps.c */
 void dim_put_step(struct dim *dim, const struct step *step);
 void dim_read_steps(struct dim *dim);	/* all are put */
-bool dim_take_step(struct dim *dim, uint32_t location, struct step *step);	/* false: there is none */
+/* false: there is none */
+bool dim_take_step(struct dim *dim, uint32_t location, struct step *step);
 void dim_sides_begin(struct dim *dim);
 void dim_put_side(struct dim *dim, const struct step *step, uint64_t place);
-void dim_unwaited(struct dim *dim);	/* at the end: the sides of receives that nobody has waited for */
+/* at the end: the sides of receives that nobody has waited for */
+void dim_unwaited(struct dim *dim);
 void dim_match(struct dim *dim);	/* messages, in the order of their channels */
 void dim_play(struct dim *dim);		/* messages, by playing the trace */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of a Dimemas trace with receives from anybody, of any tag, or by several threads: who gets
- * what depends on time. So the trace is played on a network without latency and limits, all sends eager:
- * a send gives its message to the receive posted first that it fits, or leaves it to the first that comes.
- * In memory are the next step of each thread, and messages that are not over.
+ * Messages of a Dimemas trace with receives from anybody, of any tag, or by several threads: who
+ * gets what depends on time. So the trace is played on a network without latency and limits, all
+ * sends eager: a send gives its message to the receive posted first that it fits, or leaves it to
+ * the first that comes. In memory are the next step of each thread, and messages that are not over.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "dim.h"
 
 /*
- * How many collectives on this communicator a rank has called; or, of an instance, how many have come, and
- * who waits for the others: a location and 1, and then the next ones of players. An instance that all have
- * come to is forgotten.
+ * How many collectives on this communicator a rank has called; or, of an instance, how many have
+ * come, and who waits for the others: a location and 1, and then the next ones of players. An
+ * instance that all have come to is forgotten.
  */
 struct tally { uint32_t comm, waits; uint64_t who, count; };
 
@@ -115,7 +115,8 @@ free_end(struct play *p, uint32_t end)
 static bool
 fits(const struct dim *d, const struct end *send, const struct end *receive)
 {
-	const struct thread *from = &d->threads[send->location], *to = &d->threads[receive->location];
+	const struct thread *from = &d->threads[send->location],
+	    *to = &d->threads[receive->location];
 	const struct step *s = &send->step, *r = &receive->step;
 
 	return s->comm == r->comm && (r->peer == ANY_PEER || r->peer == (int32_t)from->rank) &&
@@ -154,14 +155,16 @@ take_fitting(struct play *p, struct queue *queue, uint32_t end)
 	return 0;
 }
 
-/* A message whose receive is over, or which nobody waits for; what was open in the receive is known now. */
+/* A message whose receive is over, or which nobody waits for; what was open in the receive is known
+ * now. */
 static void
 put_message(struct play *p, uint32_t receive)
 {
 	const struct end *r = &p->ends[receive];
-	struct build_patch patch = { .head = r->step.head, .seq = r->step.seq, .location = r->location,
-	    .peer = (int32_t)p->d->threads[r->source].rank, .peer_known = r->step.peer == ANY_PEER,
-	    .tag = r->sent.tag, .tag_known = r->step.tag == ANY_TAG, .bytes_received = r->sent.bytes };
+	struct build_patch patch = { .head = r->step.head, .seq = r->step.seq,
+	    .location = r->location, .peer = (int32_t)p->d->threads[r->source].rank,
+	    .peer_known = r->step.peer == ANY_PEER, .tag = r->sent.tag,
+	    .tag_known = r->step.tag == ANY_TAG, .bytes_received = r->sent.bytes };
 
 	build_message(&p->d->build, r->message, r->source, r->sent.seq, r->location, r->step.seq);
 	patch.bytes_known = patch.peer_known || patch.tag_known;
@@ -246,7 +249,8 @@ play_post(struct play *p, uint32_t location, const struct step *step)
 	post(p, p->d->threads[location].rank, posted.end);
 }
 
-/* The receive that is waited for, which now has the row of its wait; 0: it has its message already. */
+/* The receive that is waited for, which now has the row of its wait; 0: it has its message
+ * already. */
 static uint32_t
 complete(struct play *p, uint32_t location, const struct step *wait)
 {
@@ -315,7 +319,8 @@ start_collective(struct play *p, uint32_t location, struct tally instance)
 
 	if (player->first == player->count)
 		player->first = player->count = 0;
-	player->started = grow(player->started, &player->capacity, player->count + 1, sizeof instance);
+	player->started = grow(player->started, &player->capacity, player->count + 1,
+	    sizeof instance);
 	player->started[player->count++] = instance;
 }
 
@@ -336,7 +341,8 @@ play_step(struct play *p, uint32_t location)
 	case WAIT: play_wait(p, location, &step); break;
 	case COLLECTIVE: case COLLECTIVE_START:
 		instance = arrive(p, location, step.comm, player->now_ns);
-		(step.kind == COLLECTIVE ? wait_collective : start_collective)(p, location, instance);
+		(step.kind == COLLECTIVE ? wait_collective : start_collective)(p, location,
+		    instance);
 		break;
 	case COLLECTIVE_WAIT: wait_collective(p, location, player->started[player->first++]); break;
 	}
@@ -358,9 +364,11 @@ count_rest(struct play *p, uint32_t location)
 			b->unmatched_receives++;
 		else if (player->next.kind == WAIT)
 			complete(p, location, &player->next);
-	for (uint32_t i = location < b->ranks ? p->unexpected[location].first : 0; i != 0; i = p->ends[i].next)
+	for (uint32_t i = location < b->ranks ? p->unexpected[location].first : 0; i != 0;
+	    i = p->ends[i].next)
 		b->unmatched_sends++;
-	for (uint32_t i = location < b->ranks ? p->posted[location].first : 0; i != 0; i = p->ends[i].next)
+	for (uint32_t i = location < b->ranks ? p->posted[location].first : 0; i != 0;
+	    i = p->ends[i].next)
 		b->unmatched_receives++;
 }
 

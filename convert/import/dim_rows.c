@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the records of a Dimemas trace become: rows, and steps that dim_steps.c and dim_match.c match. */
+/* What the records of a Dimemas trace become: rows, and steps that dim_steps.c and dim_match.c
+ * match. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,8 @@
 #include "dim.h"
 
 /*
- * A receive that was posted and is to be waited for: the HEADth of its kind, or the one that is NEXT behind
- * it, since a wait is for the oldest. At number 0 stands which ones there are.
+ * A receive that was posted and is to be waited for: the HEADth of its kind, or the one that is
+ * NEXT behind it, since a wait is for the oldest. At number 0 stands which ones there are.
  */
 struct post {
 	uint32_t source, location, comm;
@@ -28,8 +29,10 @@ HASH_TABLE_BY(posts, struct post, POST_HASH, POST_SAME, location, UINT32_MAX)
 static const char *const operations[] = {
 	"MPI_Barrier", "MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv",
 	"MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Reduce",
-	"MPI_Allreduce", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block", "MPI_Scan", "MPI_Alltoallw",
-	"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Igatherv", "MPI_Iscatter", "MPI_Iscatterv",
+	"MPI_Allreduce", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block", "MPI_Scan",
+	"MPI_Alltoallw",
+	"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Igatherv", "MPI_Iscatter",
+	"MPI_Iscatterv",
 	"MPI_Iallgather", "MPI_Iallgatherv", "MPI_Ialltoall", "MPI_Ialltoallv", "MPI_Ireduce",
 	"MPI_Iallreduce", "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_block", "MPI_Iscan",
 	"MPI_Ialltoallw",
@@ -37,7 +40,8 @@ static const char *const operations[] = {
 /* The flags of a send say how Dimemas' own converter saw the mode of the call. */
 static const char *const sends[] = { "MPI_Bsend", "MPI_Ssend", "MPI_Isend", "MPI_Irsend" };
 
-/* The call that such a record is where no event says more. WHICH: flags of a send, id of a collective. */
+/* The call that such a record is where no event says more. WHICH: flags of a send, id of a
+ * collective. */
 static uint16_t
 natural(struct dim *d, enum kind kind, int which)
 {
@@ -60,7 +64,8 @@ natural(struct dim *d, enum kind kind, int which)
 static uint16_t
 natural_call(struct dim *d, const struct record *r)
 {
-	return natural(d, r->kind, r->kind == SEND ? r->sync : r->kind >= COLLECTIVE ? r->operation : 0);
+	return natural(d, r->kind, r->kind == SEND ? r->sync : r->kind >= COLLECTIVE ?
+	    r->operation : 0);
 }
 
 void
@@ -149,8 +154,8 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 {
 	struct call_row row = CALL_ROW;
 	const struct build_location *of = &d->build.of[d->location];
-	struct step step = { r->kind, d->at->now_ns, of->rows, call != 0 ? of->rows : of->head, r->comm,
-	    r->peer, r->tag, r->other, r->bytes, 0 };
+	struct step step = { r->kind, d->at->now_ns, of->rows, call != 0 ? of->rows : of->head,
+	    r->comm, r->peer, r->tag, r->other, r->bytes, 0 };
 	uint64_t started;
 
 	row.call = call;
@@ -197,7 +202,8 @@ dim_local(struct dim *d, uint16_t call, int32_t tag, int32_t peer)
 	build_row(&d->build, d->location, &row);
 }
 
-/* MPI_Sendrecv is a receive posted, a send and a wait, each there unless its peer is MPI_PROC_NULL. */
+/* MPI_Sendrecv is a receive posted, a send and a wait, each there unless its peer is
+ * MPI_PROC_NULL. */
 static bool
 put_sendrecv(struct dim *d, uint16_t call)
 {
@@ -230,14 +236,16 @@ put_sendrecv(struct dim *d, uint16_t call)
 	row.tag = wait->tag;
 	row.bytes_received = wait->bytes;
 	step = (struct step){ RECEIVE, d->at->now_ns, d->build.of[d->location].rows,
-	    d->build.of[d->location].head, wait->comm, wait->peer, wait->tag, wait->other, wait->bytes, 0 };
+	    d->build.of[d->location].head, wait->comm, wait->peer, wait->tag, wait->other,
+	    wait->bytes, 0 };
 	dim_put_side(d, &step, step.seq);
 	dim_put_step(d, &step);
 	build_row(&d->build, d->location, &row);
 	return true;
 }
 
-/* True where the records of a call are what its function does, so that it can be one row and parts. */
+/* True where the records of a call are what its function does, so that it can be one row and
+ * parts. */
 static bool
 fits(struct dim *d, uint16_t call)
 {
@@ -246,8 +254,9 @@ fits(struct dim *d, uint16_t call)
 
 	if (class == CLASS_COMPLETE || class == CLASS_START) {
 		for (; r < d->at->records + d->at->record_count; r++)
-			if (class == CLASS_COMPLETE ? r->kind != WAIT && r->kind != COLLECTIVE_WAIT :
-			    r->kind != POST && !(r->kind == SEND && r->sync == 2))
+			if (class == CLASS_COMPLETE ? r->kind != WAIT &&
+			    r->kind != COLLECTIVE_WAIT : r->kind != POST && !(r->kind == SEND &&
+			    r->sync == 2))
 				return false;
 		return true;
 	}
@@ -277,7 +286,8 @@ dim_end_call(struct dim *d)
 			    NULL_PEER : NO_PEER);
 		else if (class == CLASS_SENDRECV ? !put_sendrecv(d, call) : !fits(d, call))
 			for (size_t i = 0; i < d->at->record_count; i++)
-				put_record(d, natural_call(d, &d->at->records[i]), &d->at->records[i]);
+				put_record(d, natural_call(d, &d->at->records[i]),
+				    &d->at->records[i]);
 		else if (class != CLASS_SENDRECV)
 			for (size_t i = 0; i < d->at->record_count; i++)
 				put_record(d, i == 0 ? call : 0, &d->at->records[i]);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps of threads on their way through a temporary file; and their messages where nothing is open: then the
- * sends and the receives of a channel (source, target, tag and communicator) match in order.
+ * Steps of threads on their way through a temporary file; and their messages where nothing is open:
+ * then the sends and the receives of a channel (source, target, tag and communicator) match in
+ * order.
  */
 #include "dim.h"
 
 /* Fields of a step behind its kind; those that are not 0 are put. */
 #define STEP_FIELDS(X) \
-	X(at_ns, int64_t) X(seq, uint64_t) X(head, uint64_t) X(number, uint64_t) X(comm, uint32_t) X(peer, int32_t) \
+	X(at_ns, int64_t) X(seq, uint64_t) X(head, uint64_t) X(number, uint64_t) X(comm, \
+	    uint32_t) X(peer, int32_t) \
 	X(tag, int32_t) X(other, int32_t) X(bytes, uint64_t)
 enum {
 #define X(field, type) HAS_##field,
@@ -74,7 +76,8 @@ struct side {
 	uint32_t source, target, comm;
 	int32_t tag;
 	uint32_t is_receive;
-	uint64_t place;			/* row where it began; and then which one of its channel it is */
+	/* row where it began; and then which one of its channel it is */
+	uint64_t place;
 	uint64_t seq;			/* of a receive the row that completes it */
 };
 
@@ -84,7 +87,8 @@ ORDER(by_place, struct side, BY(source) BY(target) BY(comm) BY(tag) BY(place) BY
 static bool
 same_channel(const struct side *a, const struct side *b)
 {
-	return a->source == b->source && a->target == b->target && a->comm == b->comm && a->tag == b->tag;
+	return a->source == b->source && a->target == b->target && a->comm == b->comm &&
+	    a->tag == b->tag;
 }
 
 void
@@ -118,7 +122,8 @@ number_sides(struct dim *d, struct sorter *numbered)
 	sorter_sort(&d->sides);
 	for (; (next = sorter_peek(&d->sides)) != NULL; sorter_drop(&d->sides), any = true) {
 		side = *next;
-		place = any && same_channel(&side, &last) && side.is_receive == last.is_receive ? place + 1 : 0;
+		place = any && same_channel(&side, &last) && side.is_receive == last.is_receive ?
+		    place + 1 : 0;
 		side.place = place;
 		sorter_add(numbered, &side);
 		last = side;
@@ -142,10 +147,12 @@ dim_match(struct dim *d)
 		s = sorter_peek(&numbered);
 		if (send.is_receive)
 			d->build.unmatched_receives++;
-		else if (s == NULL || !s->is_receive || !same_channel(&send, s) || s->place != send.place)
+		else if (s == NULL || !s->is_receive || !same_channel(&send, s) ||
+		    s->place != send.place)
 			d->build.unmatched_sends++;
 		else {
-			build_message(&d->build, number++, send.source, send.seq, send.target, s->seq);
+			build_message(&d->build, number++, send.source, send.seq, send.target,
+			    s->seq);
 			sorter_drop(&numbered);
 		}
 	}

@@ -4,7 +4,8 @@
  *
  * reads   text of the format asked for, also in gzip form
  * writes  one graph stream, one trace (of OTF2), or one measurement
- * memory  tasks, and messages that are open; of OTF2 rows since the oldest open request; of measurements the
+ * memory tasks, and messages that are open; of OTF2 rows since the oldest open request; of
+ * measurements the
  *         numbers of one file
  */
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the importers share: text that may be compressed, and a graph that is built beside memory. */
+/* What the importers share: text that may be compressed, and a graph that is built beside
+ * memory. */
 #ifndef IMPORT_H
 #define IMPORT_H
 
@@ -36,17 +37,19 @@ bool text_next(struct text *text);			/* false: the text has ended */
 bool text_allows(const struct text *text, uint64_t count, size_t size);
 _Noreturn void die_text(const struct text *text, const char *what);	/* at the line read last */
 void text_end(const struct text *text, const char *at);	/* nothing is behind the last field */
-/* The next integer of a line of numbers with ':' or ',' between them, or death; *AT goes behind it. */
+/* The next integer of a line of numbers with ':' or ',' between them, or death; *AT goes behind
+ * it. */
 int64_t text_integer(const struct text *text, char **at, int64_t min, int64_t max);
 
 /* ---- build.c, build_match.c, build_write.c: a graph ------------------------------------------ */
 
 /*
- * Rows go to temporary files by location, edges are sorted there by the round of blocks in which they are
- * written: memory is for locations, and for the members of one collective.
+ * Rows go to temporary files by location, edges are sorted there by the round of blocks in which
+ * they are written: memory is for locations, and for the members of one collective.
  */
 struct build {
-	uint32_t ranks, locations;	/* locations: ranks, and behind them their further threads */
+	/* locations: ranks, and behind them their further threads */
+	uint32_t ranks, locations;
 	size_t round_rows;		/* rows of a location in a round */
 	struct spill rows;		/* by location */
 	struct build_location {
@@ -71,7 +74,8 @@ struct build {
 	uint64_t comm_members;
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
 	bool *used;			/* by index of call_name */
-	void (*define)(void *context, struct writer *out);	/* writes sites; NULL: there are none */
+	/* writes sites; NULL: there are none */
+	void (*define)(void *context, struct writer *out);
 	void *context;
 	struct build_useful {		/* by rank; NULL: not known */
 		int64_t running_ns, instructions, cycles;
@@ -83,7 +87,8 @@ uint16_t build_call(const char *name);	/* index of call_name */
 void build_begin(struct build *build, uint32_t ranks, const int32_t *further);
 /* Its seq. */
 uint64_t build_row(struct build *build, uint32_t location, const struct call_row *row);
-/* The row is what is not known before all is read: another peer, and tag and bytes received unless they are 0. */
+/* The row is what is not known before all is read: another peer, and tag and bytes received unless
+ * they are 0. */
 struct build_patch {
 	uint64_t round;			/* set by build_patch */
 	uint64_t head, seq;		/* the row, and the one that it is a part of */
@@ -94,8 +99,8 @@ struct build_patch {
 };
 void build_patch(struct build *build, const struct build_patch *patch);
 /* The NUMBERth message: in a round they are written in the order of these. */
-void build_message(struct build *build, uint64_t number, uint32_t source, uint64_t send, uint32_t target,
-    uint64_t receive);
+void build_message(struct build *build, uint64_t number, uint32_t source, uint64_t send,
+    uint32_t target, uint64_t receive);
 /* A rank's call of a collective. The k-th of all members of a communicator are one instance. */
 struct build_call {
 	uint32_t comm;		/* as the other tool numbers it */
@@ -113,7 +118,8 @@ void build_comm(struct build *build, const struct text *text, char *at, int64_t 
 void build_write(struct build *build, int argc, char **argv);
 
 /* Definitions, as each importer of traces writes them. */
-void write_run(struct writer *out, uint32_t ranks, uint32_t locations, int64_t run_ns, uint64_t date_s);
+void write_run(struct writer *out, uint32_t ranks, uint32_t locations, int64_t run_ns,
+    uint64_t date_s);
 void write_location(struct writer *out, uint32_t location, uint32_t rank, uint32_t thread);
 struct place {			/* what is NULL or 0 is not known */
 	uint32_t site;
@@ -137,7 +143,8 @@ struct build_end {		/* of an edge that is written in a later round than its row 
 	uint64_t begin, round, seq;
 	uint32_t location;
 };
-bool build_any(struct build *build, uint32_t location, bool *part);	/* a row is left, which is one */
+/* a row is left, which is one */
+bool build_any(struct build *build, uint32_t location, bool *part);
 void build_take(struct build *build, uint32_t location, struct call_row *row);
 void build_end(struct build *build, uint32_t location, uint64_t seq, uint64_t round);
 /* The last round in which an edge with this end may be written without its block. */
@@ -160,7 +167,8 @@ void write_mpirun(struct writer *out, uint64_t ranks, const char *sync);
 void write_samples(struct writer *out, const struct samples *samples);
 _Noreturn void die_line(const struct text *text, const char *what);	/* at the line read last */
 /* Each file, or standard input, into one stream. */
-void import_measurement(char **files, int argc, char **argv, void (*read_file)(struct text *, struct writer *));
+void import_measurement(char **files, int argc, char **argv, void (*read_file)(struct text *,
+    struct writer *));
 
 /* ---- one source file a format; FILES end with NULL, none is standard input ----------------- */
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Archives of OTF2, as Score-P and others write them. They are read twice: the first time for when the
- * first call is entered and the last left, which stands at the head of a trace; the definitions tell only
- * when the measurement began and ended, and OTF2's library cannot read from the end. lp-export makes both
- * the same: what it has written is read once. Clock offsets and local numbers are applied by the library,
- * in a process of its own: what that does with damaged files is not known.
+ * Archives of OTF2, as Score-P and others write them. They are read twice: the first time for when
+ * the first call is entered and the last left, which stands at the head of a trace; the definitions
+ * tell only when the measurement began and ended, and OTF2's library cannot read from the end.
+ * lp-export makes both the same: what it has written is read once. Clock offsets and local numbers
+ * are applied by the library, in a process of its own: what that does with damaged files is not
+ * known.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ keep_reason(void *user, const char *file, uint64_t line, const char *function, O
 
 	(void)file, (void)line, (void)function;
 	if (o->why[0] == '\0') {
-		int used = snprintf(o->why, sizeof o->why, "%s: ", OTF2_Error_GetDescription(error));
+		int used = snprintf(o->why, sizeof o->why, "%s: ",
+		    OTF2_Error_GetDescription(error));
 
 		if (used > 0 && (size_t)used < sizeof o->why)
 			vsnprintf(o->why + used, sizeof o->why - (size_t)used, format, arguments);
@@ -58,8 +60,8 @@ open_archive(struct otf2 *o)
 }
 
 /*
- * The anchor has a hundred bytes, but where it is damaged the library may go round for ever: after some
- * seconds of processor time the kernel ends it.
+ * The anchor has a hundred bytes, but where it is damaged the library may go round for ever: after
+ * some seconds of processor time the kernel ends it.
  */
 static void
 open_first(struct otf2 *o)
@@ -105,10 +107,12 @@ read_events(struct otf2 *o)
 	if (OTF2_Reader_OpenEvtFiles(o->reader) != OTF2_SUCCESS)
 		otf2_die(o, "its events cannot be read");
 	for (size_t i = 0; i < o->lane_count; i++) {
-		OTF2_DefReader *local = maps ? OTF2_Reader_GetDefReader(o->reader, o->lanes[i].id) : NULL;
+		OTF2_DefReader *local = maps ? OTF2_Reader_GetDefReader(o->reader, o->lanes[i].id) :
+		    NULL;
 
-		if (local != NULL && (OTF2_Reader_ReadAllLocalDefinitions(o->reader, local, &count) !=
-		    OTF2_SUCCESS || OTF2_Reader_CloseDefReader(o->reader, local) != OTF2_SUCCESS))
+		if (local != NULL && (OTF2_Reader_ReadAllLocalDefinitions(o->reader, local,
+		    &count) != OTF2_SUCCESS || OTF2_Reader_CloseDefReader(o->reader,
+		    local) != OTF2_SUCCESS))
 			otf2_die(o, "local definitions cannot be read");
 		if (OTF2_Reader_GetEvtReader(o->reader, o->lanes[i].id) == NULL)
 			otf2_die(o, "events of a location cannot be read");
@@ -116,9 +120,10 @@ read_events(struct otf2 *o)
 	if (maps)
 		OTF2_Reader_CloseDefFiles(o->reader);
 	if (o->lane_count > 0 && ((events = OTF2_Reader_GetGlobalEvtReader(o->reader)) == NULL ||
-	    OTF2_Reader_RegisterGlobalEvtCallbacks(o->reader, events, callbacks, o) != OTF2_SUCCESS ||
-	    OTF2_Reader_ReadAllGlobalEvents(o->reader, events, &count) != OTF2_SUCCESS ||
-	    OTF2_Reader_CloseGlobalEvtReader(o->reader, events) != OTF2_SUCCESS))
+	    OTF2_Reader_RegisterGlobalEvtCallbacks(o->reader, events, callbacks,
+	    o) != OTF2_SUCCESS || OTF2_Reader_ReadAllGlobalEvents(o->reader, events,
+	    &count) != OTF2_SUCCESS || OTF2_Reader_CloseGlobalEvtReader(o->reader,
+	    events) != OTF2_SUCCESS))
 		otf2_die(o, "its events are damaged");
 	OTF2_GlobalEvtReaderCallbacks_Delete(callbacks);
 	OTF2_Reader_CloseEvtFiles(o->reader);

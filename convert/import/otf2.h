@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of the import of OTF2 share: otf2.c (the archive), otf2_definitions.c (reads them),
- * otf2_head.c (numbers and writes them), otf2_events.c, otf2_skipped.c (those without a place in a
- * trace), otf2_calls.c (calls), otf2_rows.c (rows), otf2_sites.c.
+ * What the parts of the import of OTF2 share: otf2.c (the archive), otf2_definitions.c (reads
+ * them), otf2_head.c (numbers and writes them), otf2_events.c, otf2_skipped.c (those without a
+ * place in a trace), otf2_calls.c (calls), otf2_rows.c (rows), otf2_sites.c.
  */
 #ifndef OTF2_IMPORT_H
 #define OTF2_IMPORT_H
@@ -19,12 +19,14 @@ enum { UNKNOWN = UINT32_MAX };
 enum { DEEPEST = 256 };		/* regions of a stack */
 
 /* Ids of OTF2 may be any; what they stand for lies in arrays, at these places. */
-enum id_kind { ID_STRING, ID_REGION, ID_GROUP, ID_COMM, ID_WINDOW, ID_FILE, ID_LANE, ID_TREE, ID_PROCESS,
+enum id_kind { ID_STRING, ID_REGION, ID_GROUP, ID_COMM, ID_WINDOW, ID_FILE, ID_LANE, ID_TREE,
+    ID_PROCESS,
 	ID_RANK,	/* of a process */
 	ID_NUMBER,	/* of a communicator in the stream */
 	ID_KINDS };
 void ids_put(struct otf2 *o, enum id_kind kind, uint64_t id, size_t at);
-uint32_t ids_find(const struct otf2 *o, enum id_kind kind, uint64_t id);	/* UNKNOWN: not there */
+/* UNKNOWN: not there */
+uint32_t ids_find(const struct otf2 *o, enum id_kind kind, uint64_t id);
 
 struct region {
 	const char *name, *file;
@@ -124,7 +126,8 @@ struct otf2 {
 	bool late;		/* a call was left behind the end of the run */
 	uint64_t begin, length;	/* of its clock, ticks */
 	uint64_t date_s;	/* when that was; 0: not known */
-	unsigned char words[64];	/* by attribute: enum otf2_word, where lp-export has defined it */
+	/* by attribute: enum otf2_word, where lp-export has defined it */
+	unsigned char words[64];
 	const char **strings;
 	size_t string_count, string_capacity;
 	struct region *regions;
@@ -181,16 +184,19 @@ _Noreturn void otf2_die(const struct otf2 *o, const char *what);
 
 /* otf2_sites.c: places in the program. */
 void sites_begin(struct otf2 *o);
-uint32_t site_below(struct otf2 *o, uint32_t node, uint32_t region);	/* the node of a region in another */
+/* the node of a region in another */
+uint32_t site_below(struct otf2 *o, uint32_t node, uint32_t region);
 uint32_t site_of(struct otf2 *o, uint32_t node);			/* of what is there */
-uint32_t site_of_call(struct otf2 *o, uint32_t node, uint32_t call);	/* of calls of that region from there */
+/* of calls of that region from there */
+uint32_t site_of_call(struct otf2 *o, uint32_t node, uint32_t call);
 
 /* otf2_calls.c */
 void calls_begun(struct otf2 *o);
 void call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t region);
 void call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t region);
 bool call_has_request(const struct otf2 *o, const struct lane *lane);	/* MPI_Rput and the like */
-struct operation *call_operation(struct lane *lane);	/* of the call that is going on; NULL: none */
+/* of the call that is going on; NULL: none */
+struct operation *call_operation(struct lane *lane);
 void call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group);
 
 /* otf2_rows.c */

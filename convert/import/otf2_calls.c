@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Regions that are entered and left: calls of MPI with what they do, the frames around them, and phases. */
+/* Regions that are entered and left: calls of MPI with what they do, the frames around them, and
+ * phases. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,8 +38,8 @@ call_operation(struct lane *lane)
 
 	if (lane->in_mpi == 0)
 		return NULL;
-	lane->operations = grow(lane->operations, &lane->operation_capacity, lane->operation_count + 1,
-	    sizeof *lane->operations);
+	lane->operations = grow(lane->operations, &lane->operation_capacity, lane->operation_count +
+	    1, sizeof *lane->operations);
 	op = &lane->operations[lane->operation_count++];
 	*op = (struct operation){ .row = CALL_ROW };
 	return op;
@@ -78,7 +79,8 @@ open_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group, b
 	if (base != UNKNOWN)
 		of_window = otf2_members(o, o->comms[base].group, &all);
 	if (epoch == NULL) {
-		lane->epochs = grow(lane->epochs, &lane->epoch_capacity, lane->epoch_count + 1, sizeof *lane->epochs);
+		lane->epochs = grow(lane->epochs, &lane->epoch_capacity, lane->epoch_count + 1,
+		    sizeof *lane->epochs);
 		epoch = &lane->epochs[lane->epoch_count++];
 	}
 	*epoch = (struct epoch){ window, count, rows_next(lane) + lane->operation_count, exposure };
@@ -118,7 +120,8 @@ close_epoch(struct lane *lane, uint32_t window, bool exposure)
 void
 call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group)
 {
-	const enum call_class class = lane->in_mpi > 0 ? call_class(o->regions[lane->region].call) : CLASS_LOCAL;
+	const enum call_class class = lane->in_mpi > 0 ? call_class(o->regions[lane->region].call) :
+	    CLASS_LOCAL;
 
 	if (class == CLASS_POST || class == CLASS_ACCESS)
 		open_epoch(o, lane, window, group, class == CLASS_POST);
@@ -213,7 +216,8 @@ call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 		lane->skipped++;
 		return;
 	}
-	lane->outer = grow(lane->outer, &lane->outer_capacity, lane->depth + 1, sizeof *lane->outer);
+	lane->outer = grow(lane->outer, &lane->outer_capacity, lane->depth + 1,
+	    sizeof *lane->outer);
 	lane->outer[lane->depth++] = lane->node;
 	lane->node = site_below(o, lane->node, at);
 	if (region->phase)

@@ -125,7 +125,8 @@ take_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef
 		return OTF2_CALLBACK_SUCCESS;
 	region->mpi = paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0;
 	region->call = region->mpi ? call_of(region->name) : 0;
-	region->phase = !region->mpi && (paradigm == OTF2_PARADIGM_USER || (flags & OTF2_REGION_FLAG_PHASE) != 0);
+	region->phase = !region->mpi && (paradigm == OTF2_PARADIGM_USER ||
+	    (flags & OTF2_REGION_FLAG_PHASE) != 0);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -150,7 +151,8 @@ take_group(void *user, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType t
 }
 
 static struct communicator_of *
-define_comm(struct otf2 *o, enum id_kind kind, uint32_t id, OTF2_StringRef name, OTF2_CommRef parent)
+define_comm(struct otf2 *o, enum id_kind kind, uint32_t id, OTF2_StringRef name,
+    OTF2_CommRef parent)
 {
 	struct communicator_of *comm = DEFINE(kind, id, o->comms, o->comm);
 
@@ -162,8 +164,8 @@ define_comm(struct otf2 *o, enum id_kind kind, uint32_t id, OTF2_StringRef name,
 }
 
 static OTF2_CallbackCode
-take_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef parent,
-    OTF2_CommFlag flags)
+take_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
+    OTF2_CommRef parent, OTF2_CommFlag flags)
 {
 	(void)flags;
 	define_comm(user, ID_COMM, self, name, parent)->group = group;
@@ -171,8 +173,8 @@ take_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef grou
 }
 
 static OTF2_CallbackCode
-take_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef one, OTF2_GroupRef other,
-    OTF2_CommRef common, OTF2_CommFlag flags)
+take_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef one,
+    OTF2_GroupRef other, OTF2_CommRef common, OTF2_CommFlag flags)
 {
 	struct communicator_of *comm = define_comm(user, ID_COMM, self, name, common);
 
@@ -184,7 +186,8 @@ take_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRe
 }
 
 static OTF2_CallbackCode
-take_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm, OTF2_RmaWinFlag flags)
+take_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm,
+    OTF2_RmaWinFlag flags)
 {
 	(void)flags;
 	define_comm(user, ID_WINDOW, self, name, comm);
@@ -192,14 +195,16 @@ take_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef c
 }
 
 static OTF2_CallbackCode
-take_io_paradigm(void *user, OTF2_IoParadigmRef self, OTF2_StringRef identification, OTF2_StringRef name,
-    OTF2_IoParadigmClass class, OTF2_IoParadigmFlag flags, uint8_t count,
-    const OTF2_IoParadigmProperty *properties, const OTF2_Type *types, const OTF2_AttributeValue *values)
+take_io_paradigm(void *user, OTF2_IoParadigmRef self, OTF2_StringRef identification,
+    OTF2_StringRef name, OTF2_IoParadigmClass class, OTF2_IoParadigmFlag flags, uint8_t count,
+    const OTF2_IoParadigmProperty *properties, const OTF2_Type *types,
+    const OTF2_AttributeValue *values)
 {
 	struct otf2 *o = user;
 	const char *text = string_of(o, identification);
 
-	(void)name, (void)class, (void)flags, (void)count, (void)properties, (void)types, (void)values;
+	(void)name, (void)class, (void)flags, (void)count, (void)properties, (void)types,
+	    (void)values;
 	if (text != NULL && strcmp(text, "MPI-IO") == 0 && self < 64)
 		o->mpi_io |= (uint64_t)1 << self;
 	return OTF2_CALLBACK_SUCCESS;
@@ -208,7 +213,8 @@ take_io_paradigm(void *user, OTF2_IoParadigmRef self, OTF2_StringRef identificat
 /* Files that MPI has opened; those of others are not of the trace. */
 static OTF2_CallbackCode
 take_file(void *user, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file,
-    OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm, OTF2_IoHandleRef parent)
+    OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm,
+    OTF2_IoHandleRef parent)
 {
 	const struct otf2 *o = user;
 
@@ -269,7 +275,8 @@ take_tree_property(void *user, OTF2_SystemTreeNodeRef node, OTF2_StringRef name,
     OTF2_AttributeValue value)
 {
 	struct otf2 *o = user;
-	const char *key = string_of(o, name), *values = type == OTF2_TYPE_STRING ? string_of(o, value.stringRef) : NULL;
+	const char *key = string_of(o, name), *values = type == OTF2_TYPE_STRING ? string_of(o,
+	    value.stringRef) : NULL;
 
 	(void)node;
 	if (o->ours && key != NULL && values != NULL)
@@ -278,8 +285,8 @@ take_tree_property(void *user, OTF2_SystemTreeNodeRef node, OTF2_StringRef name,
 }
 
 static OTF2_CallbackCode
-take_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_LocationGroupType type,
-    OTF2_SystemTreeNodeRef node, OTF2_LocationGroupRef creator)
+take_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name,
+    OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef node, OTF2_LocationGroupRef creator)
 {
 	struct otf2 *o = user;
 
@@ -297,14 +304,16 @@ take_process_property(void *user, OTF2_LocationGroupRef self, OTF2_StringRef nam
 	const uint32_t at = ids_find(o, ID_PROCESS, self);
 	struct process *process = at != UNKNOWN ? &o->processes[at] : NULL;
 
-	if (!o->ours || key == NULL || process == NULL || strncmp(key, OTF2_RANK, strlen(OTF2_RANK)) != 0)
+	if (!o->ours || key == NULL || process == NULL || strncmp(key, OTF2_RANK,
+	    strlen(OTF2_RANK)) != 0)
 		return OTF2_CALLBACK_SUCCESS;
 	key += strlen(OTF2_RANK);
 	if (type == OTF2_TYPE_STRING && strcmp(key, "program") == 0)
 		process->program = string_of(o, value.stringRef);
 #define X(known) \
 	if (type == OTF2_TYPE_INT64 && strcmp(key, #known) == 0) \
-		*APPEND(process->properties, process->property) = (struct property){ #known, value.int64 };
+		*APPEND(process->properties, process->property) = (struct property){ #known, \
+		    value.int64 };
 	OTF2_RANK_KEYS(X)
 #undef X
 	return OTF2_CALLBACK_SUCCESS;

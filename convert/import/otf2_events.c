@@ -23,7 +23,8 @@ lane_of(struct otf2 *o, uint64_t id)
 /* ---- what lp-export said beside ---- */
 
 static uint32_t
-word_at(const struct otf2 *o, const OTF2_AttributeList *list, uint32_t i, OTF2_AttributeValue *value)
+word_at(const struct otf2 *o, const OTF2_AttributeList *list, uint32_t i,
+    OTF2_AttributeValue *value)
 {
 	OTF2_AttributeRef id;
 	OTF2_Type type;
@@ -39,7 +40,8 @@ is_aside(const struct otf2 *o, const OTF2_AttributeList *list)
 {
 	OTF2_AttributeValue value;
 
-	for (uint32_t i = 0, n = o->ours ? OTF2_AttributeList_GetNumberOfElements(list) : 0; i < n; i++)
+	for (uint32_t i = 0, n = o->ours ? OTF2_AttributeList_GetNumberOfElements(list) : 0; i < n;
+	    i++)
 		if (word_at(o, list, i, &value) == WORD_ASIDE)
 			return true;
 	return false;
@@ -77,8 +79,8 @@ take_words(const struct otf2 *o, struct operation *op, const OTF2_AttributeList 
 /* ---- regions ---- */
 
 static OTF2_CallbackCode
-take_Enter(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *attributes,
-    OTF2_RegionRef region)
+take_Enter(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
+    OTF2_AttributeList *attributes, OTF2_RegionRef region)
 {
 	struct otf2 *o = user;
 	struct lane *lane = lane_of(o, location);
@@ -94,8 +96,8 @@ take_Enter(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_Attr
 }
 
 static OTF2_CallbackCode
-take_Leave(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *attributes,
-    OTF2_RegionRef region)
+take_Leave(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
+    OTF2_AttributeList *attributes, OTF2_RegionRef region)
 {
 	struct otf2 *o = user;
 	struct lane *lane = lane_of(o, location);
@@ -118,7 +120,8 @@ is_repeated(const struct lane *lane, const struct call_row *lock)
 	return last != NULL && last->comm == lock->comm && last->peer == lock->peer;
 }
 
-/* The end of I/O that began in the same call: as much was done as it says, of what was asked for. */
+/* The end of I/O that began in the same call: as much was done as it says, of what was asked
+ * for. */
 static bool
 ends_in_call(struct lane *lane, uint64_t request, uint64_t bytes)
 {
@@ -136,21 +139,25 @@ ends_in_call(struct lane *lane, uint64_t request, uint64_t bytes)
 	return false;
 }
 
-/* What the event is to the call, by what is known of both; OTHER: no operation. AT: what it is about, in comms. */
+/* What the event is to the call, by what is known of both; OTHER: no operation. AT: what it is
+ * about, in comms. */
 static enum otf2_what
-meaning_of(struct otf2 *o, struct lane *lane, const OTF2_AttributeList *attributes, const struct otf2_event *e,
-    enum otf2_what what, uint32_t at, const struct call_row *row, uint64_t request)
+meaning_of(struct otf2 *o, struct lane *lane, const OTF2_AttributeList *attributes,
+    const struct otf2_event *e, enum otf2_what what, uint32_t at, const struct call_row *row,
+    uint64_t request)
 {
 	switch (e->kind) {
 	case EVENT_CommCreate: case EVENT_RmaWinCreate: case EVENT_IoCreateHandle:
-		if (at != UNKNOWN)	/* what the next call of the location makes is made of that */
+		/* what the next call of the location makes is made of that */
+		if (at != UNKNOWN)
 			lane->made_from = comm_at(o, ids_find(o, ID_COMM, o->comms[at].parent));
 		break;
 	case EVENT_RmaGroupSync:
 		if (!is_aside(o, attributes))
 			call_epoch(o, lane, row->comm, e->group);
 		break;
-	case EVENT_CommDestroy: case EVENT_RmaWinDestroy:	/* unless the call has told more of itself */
+	/* unless the call has told more of itself */
+	case EVENT_CommDestroy: case EVENT_RmaWinDestroy:
 		return lane->operation_count == 0 ? what : OTHER;
 	case EVENT_RmaRequestLock: case EVENT_RmaAcquireLock: case EVENT_RmaReleaseLock:
 		return is_repeated(lane, row) ? OTHER : what;
@@ -175,8 +182,8 @@ take_event(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *
     const struct otf2_event *e, enum otf2_what what)
 {
 	const bool one_sided = e->window != UINT32_MAX, io = e->file != UINT32_MAX;
-	const uint32_t at = one_sided ? ids_find(o, ID_WINDOW, e->window) : io ? ids_find(o, ID_FILE, e->file) :
-	    e->comm != UINT32_MAX ? ids_find(o, ID_COMM, e->comm) : UNKNOWN;
+	const uint32_t at = one_sided ? ids_find(o, ID_WINDOW, e->window) : io ? ids_find(o,
+	    ID_FILE, e->file) : e->comm != UINT32_MAX ? ids_find(o, ID_COMM, e->comm) : UNKNOWN;
 	const struct call_row row = otf2_told(e, comm_at(o, at));
 	const uint64_t request = e->request | (one_sided ? OF_RMA : io ? OF_IO : 0);
 	struct lane *lane;
@@ -197,9 +204,11 @@ take_event(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *
 		op->row = row;
 		op->request = request;
 		op->io = io && what == PLAIN ? request : 0;
-		op->receives = e->kind == EVENT_MpiRecv || e->kind == EVENT_MpiIrecv || e->kind == EVENT_MpiIrecvRequest;
+		op->receives = e->kind == EVENT_MpiRecv || e->kind == EVENT_MpiIrecv ||
+		    e->kind == EVENT_MpiIrecvRequest;
 		/* Of these starts the row is whole. */
-		op->sends = e->kind == EVENT_MpiSend || e->kind == EVENT_MpiIsend || one_sided || io;
+		op->sends = e->kind == EVENT_MpiSend || e->kind == EVENT_MpiIsend || one_sided ||
+		    io;
 		if (o->ours)
 			take_words(o, op, attributes);
 	}
@@ -209,7 +218,8 @@ take_event(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *
 #define PARAMETER(field) , __typeof__(((struct otf2_event *)0)->field) field
 #define SET(field) e.field = field;
 #define X(name, when, what, count, ...) \
-	static OTF2_CallbackCode take_##name(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, \
+	static OTF2_CallbackCode take_##name(OTF2_LocationRef location, OTF2_TimeStamp time, \
+	    void *user, \
 	    OTF2_AttributeList *attributes OTF2_EACH##count(PARAMETER, __VA_ARGS__)) \
 	{ \
 		struct otf2_event e = OTF2_EVENT(EVENT_##name); \
@@ -232,7 +242,8 @@ otf2_callbacks(struct otf2 *o)
 	if (!o->writing)
 		return c;	/* for the bounds of the run these are all */
 	/* Begins of collectives and tests of requests say nothing that other events do not. */
-#define X(name, when, what, count, ...) OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, take_##name);
+#define X(name, when, what, count, ...) \
+	OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, take_##name);
 	OTF2_EVENTS(X)
 #undef X
 	otf2_skip(c);

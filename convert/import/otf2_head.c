@@ -128,7 +128,8 @@ static uint32_t
 own_number(struct communicator_of *comm)
 {
 	static const struct { const char *name, *type; } names[] = { { OTF2_COMMUNICATOR, NULL },
-		{ OTF2_WINDOW, "window" }, { OTF2_FILE, "file" }, { OTF2_PARTITIONS, "partitions" } };
+		{ OTF2_WINDOW, "window" }, { OTF2_FILE, "file" }, { OTF2_PARTITIONS, "partitions"
+		    } };
 
 	for (size_t i = 0; comm->name != NULL && i < sizeof names / sizeof *names; i++) {
 		const size_t length = strlen(names[i].name);
@@ -139,13 +140,14 @@ own_number(struct communicator_of *comm)
 			continue;
 		number = strtoul(comm->name + length, &end, 10);
 		comm->type = names[i].type;
-		return end > comm->name + length && *end == '\0' && number >= 3 && number < UINT32_MAX ?
-		    (uint32_t)number : 0;
+		return end > comm->name + length && *end == '\0' && number >= 3 &&
+		    number < UINT32_MAX ? (uint32_t)number : 0;
 	}
 	return 0;
 }
 
-/* In an archive of lp-export windows and files have a communicator of the same name: one of both is told. */
+/* In an archive of lp-export windows and files have a communicator of the same name: one of both is
+ * told. */
 static void
 number_own(struct otf2 *o, struct communicator_of *comm)
 {
@@ -220,7 +222,8 @@ listed(const struct otf2 *o, const char *name, uint32_t *count)
 }
 
 static int32_t *
-members_or_list(const struct otf2 *o, const char *list, uint32_t number, uint64_t group, uint32_t *count)
+members_or_list(const struct otf2 *o, const char *list, uint32_t number, uint64_t group,
+    uint32_t *count)
 {
 	char name[64];
 	int32_t *members = NULL;
@@ -243,11 +246,13 @@ write_comm(struct otf2 *o, const struct communicator_of *comm)
 	if (comm->comm < 3 || comm->told || of == NULL || of->window || of->file ||
 	    (members = members_or_list(o, OTF2_MEMBERS, comm->comm, of->group, &count)) == NULL)
 		return;
-	if (of->inter && (remote = members_or_list(o, OTF2_REMOTE, comm->comm, of->remote, &remote_count)) == NULL) {
+	if (of->inter && (remote = members_or_list(o, OTF2_REMOTE, comm->comm, of->remote,
+	    &remote_count)) == NULL) {
 		free(members);
 		return;
 	}
-	message_begin(&o->out, "communicator", 3u + (remote != NULL ? 2 : 0) + (comm->type != NULL ? 1 : 0));
+	message_begin(&o->out, "communicator", 3u + (remote != NULL ? 2 : 0) + (comm->type != NULL ?
+	    1 : 0));
 	put_uint(&o->out, "comm", comm->comm);
 	put_uint(&o->out, "size", count);
 	put_column(&o->out, "members", rank_type, members, count);
@@ -297,8 +302,8 @@ write_rank(struct otf2 *o, uint32_t rank, const struct lane *lane)
 
 	if (o->ours && host == NULL && more == 0 && (process == NULL || process->program == NULL))
 		return;		/* nothing was known of it */
-	message_begin(&o->out, "rank", 1u + (host != NULL) + (process != NULL && process->program != NULL) +
-	    (unsigned)more);
+	message_begin(&o->out, "rank", 1u + (host != NULL) + (process != NULL &&
+	    process->program != NULL) + (unsigned)more);
 	put_uint(&o->out, "rank", rank);
 	if (host != NULL)
 		put_string(&o->out, "host", host);
@@ -337,13 +342,15 @@ otf2_write_definitions(struct otf2 *o)
 
 		if (lane->location == UNKNOWN || lane->location < o->ranks)
 			continue;
-		write_location(&o->out, lane->location, (uint32_t)lane->rank, ++threads[lane->rank]);
+		write_location(&o->out, lane->location, (uint32_t)lane->rank,
+		    ++threads[lane->rank]);
 	}
 	free(threads);
 	free(first);
 	for (size_t i = 0; i < o->region_count; i++) {
 		o->used[o->regions[i].call] = true;
-		if (call_class(o->regions[i].call) == CLASS_START)	/* OTF2 tells as what it starts */
+		/* OTF2 tells as what it starts */
+		if (call_class(o->regions[i].call) == CLASS_START)
 			o->used[build_call("MPI_Isend")] = o->used[build_call("MPI_Irecv")] = true;
 		if (o->regions[i].phase)
 			o->used[build_call("phase")] = true;

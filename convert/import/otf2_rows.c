@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows from OTF2's events. Where a receive or a collective is started, OTF2 does not tell of which
- * communicator it is; its completion does, and lp-export at once. So rows wait until those before them
- * are known: memory is that of the rows since the oldest open request, MOST_WAITING of a location at most.
+ * communicator it is; its completion does, and lp-export at once. So rows wait until those before
+ * them are known: memory is that of the rows since the oldest open request, MOST_WAITING of a
+ * location at most.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,8 @@ add_row(struct lane *lane, const struct call_row *row, bool open)
 /* Which row has begun what. */
 struct request {
 	uint64_t id;
-	uint32_t lane, at_lane;	/* location, and index of lanes, that started it; UNKNOWN: free slot */
+	/* location, and index of lanes, that started it; UNKNOWN: free slot */
+	uint32_t lane, at_lane;
 	uint64_t seq;
 	bool open;		/* its row waits */
 };
@@ -90,7 +92,8 @@ void
 rows_begin(struct otf2 *o)
 {
 	o->block_rows = IN_FLIGHT / o->locations;
-	o->block_rows = o->block_rows > BLOCK ? BLOCK : o->block_rows < FEWEST ? FEWEST : o->block_rows;
+	o->block_rows = o->block_rows > BLOCK ? BLOCK : o->block_rows < FEWEST ? FEWEST :
+	    o->block_rows;
 	o->requests = zalloc(1, sizeof *o->requests);
 	request_table_begin(o->requests, 64);
 }
@@ -168,7 +171,8 @@ completed_row(struct otf2 *o, struct lane *lane, uint64_t seq, const struct oper
 
 /* The row of one operation of a call. */
 static void
-add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call, const struct operation *op)
+add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call,
+    const struct operation *op)
 {
 	const uint64_t seq = rows_next(lane);
 	struct call_row row = op->what == COMPLETES ? completed_row(o, lane, seq, op) : op->row;
@@ -179,7 +183,8 @@ add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call, co
 	row.call = call->call;
 	row.site = call->site;
 	if (op->what == STARTS) {
-		const struct request new = { op->request, lane->location, (uint32_t)(lane - o->lanes), seq, open };
+		const struct request new = { op->request, lane->location,
+		    (uint32_t)(lane - o->lanes), seq, open };
 
 		*request_table_add(o->requests, &new) = new;	/* the id may be used again */
 	}
@@ -192,8 +197,8 @@ add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call, co
 }
 
 /*
- * A start of a persistent request has no row to refer to, for OTF2 does not tell where that was made: it
- * becomes the start of what it sends or receives, and those behind the first take no time.
+ * A start of a persistent request has no row to refer to, for OTF2 does not tell where that was
+ * made: it becomes the start of what it sends or receives, and those behind the first take no time.
  */
 static void
 add_starts(struct otf2 *o, struct lane *lane, struct call_row row)

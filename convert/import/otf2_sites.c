@@ -23,7 +23,8 @@ path_hash(const struct module_slot *m)
 		hash = mix(hash, (unsigned char)m->path[i]);
 	return hash;
 }
-#define MODULE_SAME(a, b) ((a)->length == (b)->length && memcmp((a)->path, (b)->path, (a)->length) == 0)
+#define MODULE_SAME(a, b) \
+	((a)->length == (b)->length && memcmp((a)->path, (b)->path, (a)->length) == 0)
 HASH_TABLE_BY(module_table, struct module_slot, path_hash, MODULE_SAME, path, NULL)
 
 void
@@ -78,8 +79,8 @@ module_number(struct otf2 *o, const char *path, size_t length)
 }
 
 /*
- * The lines of what lp-export said of a place: offset, module, call, and of each function that it was
- * compiled into name, file and line.
+ * The lines of what lp-export said of a place: offset, module, call, and of each function that it
+ * was compiled into name, file and line.
  */
 enum { INLINED = 3, MOST_LINES = INLINED + 3 * 64 };
 struct place_lines {
@@ -117,25 +118,28 @@ put_source(struct otf2 *o, const struct region *region)
 
 /* WHAT: 0 the functions, 1 their files. */
 static void
-put_inlined(struct otf2 *o, const char *key, const struct place_lines *lines, size_t count, size_t what)
+put_inlined(struct otf2 *o, const char *key, const struct place_lines *lines, size_t count,
+    size_t what)
 {
 	put_part(o, NULL, key, strlen(key));
 	msgpack_pack_array(&o->out.pack, count);
 	for (size_t i = 0; i < count; i++)
-		put_part(o, NULL, lines->at[INLINED + 3 * i + what], lines->length[INLINED + 3 * i + what]);
+		put_part(o, NULL, lines->at[INLINED + 3 * i + what], lines->length[INLINED + 3 * i +
+		    what]);
 }
 
 static void
 write_own_place(struct otf2 *o, const struct region *region)
 {
 	const struct place_lines lines = lines_of(region->place);
-	const bool module = lines.count > 1 && lines.length[1] > 0, call = lines.count > 2 && lines.length[2] > 0;
+	const bool module = lines.count > 1 && lines.length[1] > 0, call = lines.count > 2 &&
+	    lines.length[2] > 0;
 	const uint32_t number = module ? module_number(o, lines.at[1], lines.length[1]) : 0;
 
 	const size_t inlined = lines.count > INLINED ? (lines.count - INLINED) / 3 : 0;
 
-	message_begin(&o->out, "site", 2u + (region->name != NULL) + 2u * (region->file != NULL) + module + call +
-	    3u * (inlined > 0));
+	message_begin(&o->out, "site", 2u + (region->name != NULL) + 2u * (region->file != NULL) +
+	    module + call + 3u * (inlined > 0));
 	put_uint(&o->out, "site", region->site);
 	put_uint(&o->out, "offset", strtoull(lines.at[0], NULL, 10));
 	if (module)
@@ -149,7 +153,8 @@ write_own_place(struct otf2 *o, const struct region *region)
 		put_part(o, NULL, "inlined_lines", strlen("inlined_lines"));
 		msgpack_pack_array(&o->out.pack, inlined);
 		for (size_t i = 0; i < inlined; i++)
-			msgpack_pack_uint64(&o->out.pack, strtoull(lines.at[INLINED + 3 * i + 2], NULL, 10));
+			msgpack_pack_uint64(&o->out.pack, strtoull(lines.at[INLINED + 3 * i + 2],
+			    NULL, 10));
 	}
 	end_message(&o->out);
 }
@@ -158,8 +163,8 @@ write_own_place(struct otf2 *o, const struct region *region)
 static void
 write_region(struct otf2 *o, const struct region *region, uint32_t number, const char *call)
 {
-	write_place(&o->out, &(struct place){ .site = number, .call = call, .function = region->name,
-	    .file = region->file, .line = region->line });
+	write_place(&o->out, &(struct place){ .site = number, .call = call,
+	    .function = region->name, .file = region->file, .line = region->line });
 }
 
 /* A region is a place by its name, file and first line. */
@@ -177,7 +182,8 @@ place_site(struct otf2 *o, struct region *region)
 	return region->site;
 }
 
-/* Another archive does not say where in a region its calls are: there is a site for each function called. */
+/* Another archive does not say where in a region its calls are: there is a site for each function
+ * called. */
 static uint32_t
 call_site(struct otf2 *o, uint32_t region, uint32_t call)
 {
@@ -201,8 +207,8 @@ site_of_call(struct otf2 *o, uint32_t at, uint32_t call)
 }
 
 /*
- * The site of a node: its region, or the stack of all regions from there outwards. A call and the region that it
- * is in are one.
+ * The site of a node: its region, or the stack of all regions from there outwards. A call and the
+ * region that it is in are one.
  */
 uint32_t
 site_of(struct otf2 *o, uint32_t at)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kinds of events of OTF2 that have no place in a trace of MPI: they are counted, and named at the end. */
+/* Kinds of events of OTF2 that have no place in a trace of MPI: they are counted, and named at the
+ * end. */
 #include "otf2.h"
 
 /* With the types of what they carry. */
@@ -67,10 +68,15 @@ skip(void *user, int kind)
 #define P0
 #define P1(t1) , t1 a1 __attribute__((unused))
 #define P2(t1, t2) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused))
-#define P3(t1, t2, t3) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), t3 a3 __attribute__((unused))
-#define P4(t1, t2, t3, t4) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), t3 a3 __attribute__((unused)), t4 a4 __attribute__((unused))
+#define P3(t1, t2, t3) \
+	, t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), \
+	t3 a3 __attribute__((unused))
+#define P4(t1, t2, t3, t4) \
+	, t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), \
+	t3 a3 __attribute__((unused)), t4 a4 __attribute__((unused))
 #define X(name, parameters) \
-	static OTF2_CallbackCode skip_##name(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, \
+	static OTF2_CallbackCode skip_##name(OTF2_LocationRef location, OTF2_TimeStamp time, \
+	    void *user, \
 	    OTF2_AttributeList *attributes parameters) \
 	{ \
 		(void)location, (void)time, (void)attributes; \
@@ -80,7 +86,8 @@ SKIPPED(X)
 #undef X
 
 static OTF2_CallbackCode
-skip_unknown(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *attributes)
+skip_unknown(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
+    OTF2_AttributeList *attributes)
 {
 	(void)location, (void)time, (void)attributes;
 	return skip(user, SKIPPED_KINDS);
@@ -108,16 +115,18 @@ otf2_say_skipped(const struct otf2 *o)
 
 	for (size_t k = 0; k < SKIPPED_KINDS; k++)
 		if (o->skipped[k] > 0 && used + 40 < sizeof text)
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu %s", used > 0 ? ", " : "",
-			    (unsigned long long)o->skipped[k], names[k]);
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu %s",
+			    used > 0 ? ", " : "", (unsigned long long)o->skipped[k], names[k]);
 	if (o->skipped[SKIPPED_KINDS] > 0 && used + 40 < sizeof text)
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu of kinds that OTF2's library does "
-		    "not know", used > 0 ? ", " : "", (unsigned long long)o->skipped[SKIPPED_KINDS]);
+		used += (size_t)snprintf(text + used, sizeof text - used,
+		    "%s%llu of kinds that OTF2's library does not know", used > 0 ? ", " : "",
+		    (unsigned long long)o->skipped[SKIPPED_KINDS]);
 	if (used > 0)
 		note("%s: events that have no place in a trace are left out: %s", o->file, text);
 	if (o->parameters > 0 || o->other_io > 0)
-		note("%s: %llu events of kind ParameterUnsignedInt and %llu of files that MPI has not opened are left out",
-		    o->file, (unsigned long long)o->parameters, (unsigned long long)o->other_io);
+		note("%s: %llu events of kind ParameterUnsignedInt and %llu of files that MPI has "
+		    "not opened are left out", o->file, (unsigned long long)o->parameters,
+		    (unsigned long long)o->other_io);
 	if (o->foreign > 0)
 		note("%s: %llu events of locations that are no rank of MPI are left out", o->file,
 		    (unsigned long long)o->foreign);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A ping-pong as a table of bytes and microseconds, half a round trip: as it is, of osu_latency, or the
- * PingPong of IMB, which has the repetitions between the two.
+ * A ping-pong as a table of bytes and microseconds, half a round trip: as it is, of osu_latency, or
+ * the PingPong of IMB, which has the repetitions between the two.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +28,8 @@ take_comment(struct table *t, const char *line)
 		die_line(t->text, "of OSU's benchmarks only osu_latency is a ping-pong");
 	if (benchmark != NULL) {
 		benchmark += strlen("Benchmarking ");
-		t->elsewhere = strcspn(benchmark, " \t") != 8 || strncmp(benchmark, "PingPong", 8) != 0;
+		t->elsewhere = strcspn(benchmark, " \t") != 8 || strncmp(benchmark, "PingPong",
+		    8) != 0;
 		t->time_column = 1;
 	}
 	if (strstr(line, "#repetitions") != NULL)
@@ -57,8 +58,9 @@ take_size(struct table *t, struct writer *out, char *line)
 	if (*end != '\0' || !(time_us > 0 && time_us < 1e12))
 		die_line(t->text, "no time in microseconds");
 	ns = (uint64_t)llround(1e3 * PINGPONG_MESSAGES * time_us);
-	write_samples(out, &(struct samples){ .name = "MPI_Pingpong", .function = "MPI_Pingpong", .role = "function",
-	    .guideline = "", .bytes = size, .volume = size, .count = 1, .ns = &ns });
+	write_samples(out, &(struct samples){ .name = "MPI_Pingpong", .function = "MPI_Pingpong",
+	    .role = "function", .guideline = "", .bytes = size, .volume = size, .count = 1,
+	    .ns = &ns });
 	t->sizes++;
 }
 

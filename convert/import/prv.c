@@ -83,7 +83,8 @@ take_state(struct prv *p, char *at)
 		task->end_ns = end_ns;
 }
 
-/* As Paraver has it, a time in state Running counts what the first counter behind its begin says. */
+/* As Paraver has it, a time in state Running counts what the first counter behind its begin
+ * says. */
 static void
 count_useful(struct task *task, int64_t at_ns, int64_t type, int64_t value)
 {
@@ -135,7 +136,8 @@ take_events(struct prv *p, char *at)
 
 		if (type > PARAVER_TYPE && type <= PARAVER_TYPE + 5) {
 			if (task->any && at_ns < task->call.leave_ns)
-				die_text(&p->text, "the records of a task are not in order of time");
+				die_text(&p->text, "the records of a task are not in order of "
+				    "time");
 			if (call != NULL)
 				call->leave_ns = at_ns;
 			task->in_call = false;
@@ -201,12 +203,13 @@ refuse_applications(const struct prv *p, const char *file, int64_t count)
 		if (sscanf(line, "LEVEL APPL SIZE %ld", &left) == 1)
 			continue;
 		if (left > 0 && used + 2 < sizeof names) {
-			used += (size_t)snprintf(names + used, sizeof names - used, "%s%.100s", used > 0 ? ", " : ": ",
-			    line);
+			used += (size_t)snprintf(names + used, sizeof names - used, "%s%.100s",
+			    used > 0 ? ", " : ": ", line);
 			left--;
 		}
 	}
-	snprintf(what, sizeof what, "%lld applications, which are not read%s", (long long)count, names);
+	snprintf(what, sizeof what, "%lld applications, which are not read%s", (long long)count,
+	    names);
 	die_text(&p->text, what);
 }
 
@@ -285,12 +288,13 @@ import_prv(char **files, int argc, char **argv)
 	if (p.last_ns < p.end_ns) {
 		char what[160];
 
-		snprintf(what, sizeof what, "the last record is of %lld ns and the first line says %lld ns: "
-		    "the trace is cut", (long long)p.last_ns, (long long)p.end_ns);
+		snprintf(what, sizeof what, "the last record is of %lld ns and the first line says "
+		    "%lld ns: the trace is cut", (long long)p.last_ns, (long long)p.end_ns);
 		die_text(&p.text, what);
 	}
 	if (p.other_threads > 0)
-		note("%llu records of further threads are left out", (unsigned long long)p.other_threads);
+		note("%llu records of further threads are left out",
+		    (unsigned long long)p.other_threads);
 	prv_rows(&p);
 	put_useful(&p);
 	callers_names(&p, file);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Paraver trace while it is read: prv.c takes its lines, prv_rows.c makes rows and edges of them. */
+/* A Paraver trace while it is read: prv.c takes its lines, prv_rows.c makes rows and edges of
+ * them. */
 #ifndef PRV_H
 #define PRV_H
 
@@ -15,7 +16,8 @@ struct call {
 	uint32_t site;			/* 0: not told */
 };
 
-struct levels {				/* callers on a line: numbers of functions and lines, 0 not known */
+/* callers on a line: numbers of functions and lines, 0 not known */
+struct levels {
 	int64_t function[MOST_LEVELS], line[MOST_LEVELS];
 	size_t count;
 };

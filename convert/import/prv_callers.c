@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Callers that Extrae notes with a call, level by level, as the site of the call: a place, or a stack of
- * them. They are numbers, of functions and of lines; what these are called stands in the .pcf beside the
- * trace, as far as there is one.
+ * Callers that Extrae notes with a call, level by level, as the site of the call: a place, or a
+ * stack of them. They are numbers, of functions and of lines; what these are called stands in the
+ * .pcf beside the trace, as far as there is one.
  *
  * memory  places and stacks that differ
  */
@@ -20,7 +20,8 @@ struct place_slot { int64_t function, line; uint32_t site; };
 #define PLACE_SAME(a, b) ((a)->function == (b)->function && (a)->line == (b)->line)
 HASH_TABLE_BY(place_table, struct place_slot, PLACE_HASH, PLACE_SAME, site, 0)
 
-/* A stack is a site, the place of a caller, and the stack that it was called from, which is one, too. */
+/* A stack is a site, the place of a caller, and the stack that it was called from, which is one,
+ * too. */
 struct stack_slot { uint32_t place, outer, site; };
 #define STACK_HASH(s) mix((s)->place, (s)->outer)
 #define STACK_SAME(a, b) ((a)->place == (b)->place && (a)->outer == (b)->outer)
@@ -35,7 +36,8 @@ struct callers {
 	struct place_table places;
 	struct stack_table stacks;
 	struct name_table names;
-	struct made { bool stack; int64_t function, line; uint32_t place, outer; } *made;	/* by site, from 1 */
+	/* by site, from 1 */
+	struct made { bool stack; int64_t function, line; uint32_t place, outer; } *made;
 	size_t count, capacity;
 };
 
@@ -89,8 +91,8 @@ callers_site(struct prv *p, const struct levels *levels)
 	uint32_t site = 0;
 
 	for (size_t level = levels->count; level > 0; level--) {
-		const struct place_slot key = { levels->function[level - 1], levels->line[level - 1],
-		    (uint32_t)c->count };
+		const struct place_slot key = { levels->function[level - 1],
+		    levels->line[level - 1], (uint32_t)c->count };
 		struct stack_slot stack = { .outer = site };
 
 		if (key.function == 0 && key.line == 0)
@@ -105,7 +107,8 @@ callers_site(struct prv *p, const struct levels *levels)
 		stack.site = (uint32_t)c->count;
 		site = stack_table_add(&c->stacks, &stack)->site;
 		if (site == c->count)
-			make(p, &(struct made){ .stack = true, .place = stack.place, .outer = stack.outer });
+			make(p, &(struct made){ .stack = true, .place = stack.place,
+			    .outer = stack.outer });
 	}
 	return site;
 }
@@ -143,9 +146,11 @@ take_names(struct callers *c, FILE *in)
 			what = FUNCTIONS;
 		else if (behind > 0 && type > CALLER_LINE && type <= CALLER_LINE + MOST_LEVELS)
 			what = LINES;
-		else if (what != OTHER && sscanf(line, "%lld %n", &number, &behind) == 1 && behind > 0) {
+		else if (what != OTHER && sscanf(line, "%lld %n", &number, &behind) == 1 &&
+		    behind > 0) {
 			const struct name_slot slot = { number, what == LINES,
-			    need(strdup(what == LINES ? line + behind : whole_name(line + behind))) };
+			    need(strdup(what == LINES ? line + behind : whole_name(line +
+			    behind))) };
 			const struct name_slot *kept = name_table_add(&c->names, &slot);
 
 			if (kept->text != slot.text)
@@ -178,7 +183,8 @@ callers_names(struct prv *p, const char *file)
 static const char *
 name_of(const struct callers *c, int64_t value, bool line)
 {
-	const struct name_slot key = { value, line, NULL }, *found = value != 0 ? name_table_find(&c->names, &key) : NULL;
+	const struct name_slot key = { value, line, NULL }, *found = value != 0 ?
+	    name_table_find(&c->names, &key) : NULL;
 
 	return found != NULL ? found->text : NULL;
 }
@@ -190,7 +196,8 @@ static void
 write_caller(const struct callers *c, uint32_t site, struct writer *out)
 {
 	const struct made *made = &c->made[site];
-	const char *function = name_of(c, made->function, false), *source = name_of(c, made->line, true);
+	const char *function = name_of(c, made->function, false), *source = name_of(c, made->line,
+	    true);
 	char *end = NULL, *file = NULL;
 	long number = source != NULL ? strtol(source, &end, 10) : 0;
 
@@ -198,8 +205,8 @@ write_caller(const struct callers *c, uint32_t site, struct writer *out)
 		file = need(strdup(end + 2));
 		file[strcspn(file, ",)")] = '\0';
 	}
-	write_place(out, &(struct place){ .site = site, .function = function, .file = file, .line = number,
-	    .offset = (uint64_t)(made->line != 0 ? made->line : made->function) });
+	write_place(out, &(struct place){ .site = site, .function = function, .file = file,
+	    .line = number, .offset = (uint64_t)(made->line != 0 ? made->line : made->function) });
 	free(file);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of a Paraver trace find their calls, and calls become rows: a task after the other, its calls and
- * its sides of messages each in order of time. In memory are those of one call, and the receives of
- * one task that are posted and not over.
+ * Messages of a Paraver trace find their calls, and calls become rows: a task after the other, its
+ * calls and its sides of messages each in order of time. In memory are those of one call, and the
+ * receives of one task that are posted and not over.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "../../base/mpi/call_class.h"
 #include "../../base/tool/heap.h"
 
-/* Several sides of messages in a call become its row and parts: sends, then what it posts, then what it completes. */
+/* Several sides of messages in a call become its row and parts: sends, then what it posts, then
+ * what it completes. */
 enum kind { ITEM_SEND, ITEM_POST, ITEM_RECEIVE };
 
 struct part {
@@ -23,7 +24,8 @@ struct part {
 /* What was posted completes in the first waiting call behind it that its data falls into. */
 struct open { int64_t arrived_ns; struct part part; };
 
-#define OPEN_BEFORE(a, b) ((a)->arrived_ns != (b)->arrived_ns ? (a)->arrived_ns < (b)->arrived_ns : \
+#define OPEN_BEFORE(a, b) \
+	((a)->arrived_ns != (b)->arrived_ns ? (a)->arrived_ns < (b)->arrived_ns : \
 	(a)->part.item.message < (b)->part.item.message)
 HEAP(opens, struct open, OPEN_BEFORE)
 
@@ -108,7 +110,8 @@ bound(const struct rows *r)
 		die_text(&r->p->text, "too many messages at a time");
 }
 
-/* The next side of a message of the task that begins before NEXT_NS lies in this call, or in none. */
+/* The next side of a message of the task that begins before NEXT_NS lies in this call, or in
+ * none. */
 static void
 take_item(struct rows *r, const struct call *call)
 {
@@ -127,13 +130,15 @@ take_item(struct rows *r, const struct call *call)
 	sorter_drop(&r->p->items);
 }
 
-/* Whether the next side of a message is of this task, and before its next call; NULL: there is none. */
+/* Whether the next side of a message is of this task, and before its next call; NULL: there is
+ * none. */
 static bool
 item_before(struct rows *r, const struct call *next)
 {
 	const struct item *item = sorter_peek(&r->p->items);
 
-	return item != NULL && item->task == r->task && (next == NULL || item->at_ns < next->enter_ns);
+	return item != NULL && item->task == r->task && (next == NULL ||
+	    item->at_ns < next->enter_ns);
 }
 
 /* What was posted before this call and has come by its end. */
@@ -183,12 +188,14 @@ put_plain(struct prv *p, uint32_t task, const struct call *call, struct call_row
 
 	if (class >= CLASS_SEND && class <= CLASS_START)
 		row.peer = NULL_PEER;
-	if (is_collective(class) && comm > 0 && comm < p->build.id_capacity && p->build.ids[comm].size > 0) {
+	if (is_collective(class) && comm > 0 && comm < p->build.id_capacity &&
+	    p->build.ids[comm].size > 0) {
 		row.comm = p->build.ids[comm].number;
 		row.bytes_sent = call->sent;
 		row.bytes_received = call->received;
-		build_called(&p->build, &(struct build_call){ .comm = comm, .size = p->build.ids[comm].size,
-		    .rank = task, .location = task, .seq = p->build.of[task].rows, .root = call->root });
+		build_called(&p->build, &(struct build_call){ .comm = comm,
+		    .size = p->build.ids[comm].size, .rank = task, .location = task,
+		    .seq = p->build.of[task].rows, .root = call->root });
 	}
 	build_row(&p->build, task, &row);
 }
@@ -205,7 +212,8 @@ put_call(struct rows *r, const struct call *call)
 	if (r->count > 0)
 		qsort(r->parts, r->count, sizeof *r->parts, by_part);
 	/* MPI_Sendrecv that only receives: its send went to nobody. */
-	if (r->count == 0 || (call_class(call->call) == CLASS_SENDRECV && r->parts[0].kind != ITEM_SEND)) {
+	if (r->count == 0 || (call_class(call->call) == CLASS_SENDRECV &&
+	    r->parts[0].kind != ITEM_SEND)) {
 		put_plain(r->p, r->task, call, row);
 		row.call = 0;
 	}
@@ -267,7 +275,8 @@ match_messages(struct prv *p)
 		else if (receive.seq == UINT64_MAX)
 			p->build.unmatched_sends++;
 		else
-			build_message(&p->build, send.message, send.task, send.seq, receive.task, receive.seq);
+			build_message(&p->build, send.message, send.task, send.seq, receive.task,
+			    receive.seq);
 	}
 	sorter_free(&p->placed);
 }

@@ -102,7 +102,8 @@ take_columns(const struct text *text, struct file *f, char *line)
 			if (strcmp(word, names[c][0]) == 0 || strcmp(word, names[c][1]) == 0)
 				f->place[c] = at;
 	if (f->place[TEST] < 0 || f->place[COUNT] < 0 || f->place[RUNTIME] < 0)
-		die_line(text, "test, count and runtime_sec are needed (a summary has no run times)");
+		die_line(text, "test, count and runtime_sec are needed (a summary has no run "
+		    "times)");
 }
 
 static struct job *
@@ -149,21 +150,23 @@ put_job(struct writer *out, const struct file *f, const struct job *job,
 {
 	const uint64_t bytes = job->count * f->extent;
 
-	write_samples(out, &(struct samples){ .name = subject->name, .function = subject->function, .role = role,
-	    .guideline = subject->guideline, .number = subject->number, .bytes = bytes,
-	    .volume = subject->all_blocks ? bytes * f->ranks : bytes, .count = job->samples, .ns = job->ns });
+	write_samples(out, &(struct samples){ .name = subject->name, .function = subject->function,
+	    .role = role, .guideline = subject->guideline, .number = subject->number,
+	    .bytes = bytes, .volume = subject->all_blocks ? bytes * f->ranks : bytes,
+	    .count = job->samples, .ns = job->ns });
 }
 
 /*
- * ReproMPI 1.0 leaves the copies of mock-ups out, so that GL_Gather_as_Allgather makes the same call
- * as MPI_Allgather: an A/A control.
+ * ReproMPI 1.0 leaves the copies of mock-ups out, so that GL_Gather_as_Allgather makes the same
+ * call as MPI_Allgather: an A/A control.
  */
 static void
 put_control(const struct text *text, struct writer *out, const struct file *f,
     const struct job *job)
 {
 	for (size_t i = 0; i < f->count; i++)
-		if (strcmp(f->jobs[i].test, "MPI_Allgather") == 0 && f->jobs[i].count == job->count) {
+		if (strcmp(f->jobs[i].test, "MPI_Allgather") == 0 &&
+		    f->jobs[i].count == job->count) {
 			struct subject allgather = subject_of(text, "MPI_Allgather");
 
 			allgather.name = "Gather_as_Allgather";

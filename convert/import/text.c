@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Memory that any text may ask for, and what each byte of its file stands for beyond: trace.5, NUMBERS. */
+/* Memory that any text may ask for, and what each byte of its file stands for beyond: trace.5,
+ * NUMBERS. */
 enum { FREE_BYTES = 1 << 24, FACTOR = 64 };
 
 static void
@@ -59,7 +60,8 @@ text_allows(const struct text *text, uint64_t count, size_t size)
 static bool
 take_rest(struct text *text, size_t *used)
 {
-	const char *from = text->buffer + text->at, *end = memchr(from, '\n', text->filled - text->at);
+	const char *from = text->buffer + text->at, *end = memchr(from, '\n', text->filled -
+	    text->at);
 	size_t length = end != NULL ? (size_t)(end - from) + 1 : text->filled - text->at;
 
 	if (memchr(from, '\0', length) != NULL)

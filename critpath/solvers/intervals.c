@@ -21,7 +21,8 @@ add_interval(struct intervals *intervals, struct interval interval)
 void
 add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32_t location)
 {
-	const struct beginning *begin = stretch->from_sync ? NULL : beginning_of(stretch->known, location);
+	const struct beginning *begin = stretch->from_sync ? NULL : beginning_of(stretch->known,
+	    location);
 	const int64_t first_ns = begin != NULL ? begin->ns : stretch->begin_ns;
 	const struct row *before = NULL;
 
@@ -33,8 +34,8 @@ add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32
 			continue;
 		/* Before a synchronisation point the time is that of the stretch before. */
 		if (row->enter_ns > begin_ns && (before != NULL || !stretch->from_sync))
-			add_interval(intervals, (struct interval){ begin_ns, row->enter_ns, location,
-			    row->site, before != NULL ? before->enter_ns : first_ns,
+			add_interval(intervals, (struct interval){ begin_ns, row->enter_ns,
+			    location, row->site, before != NULL ? before->enter_ns : first_ns,
 			    before != NULL ? before->site : 0, before != NULL ? before->call : 0,
 			    (uint8_t)kind_before(row->call, before == NULL) });
 		before = row;
@@ -44,7 +45,8 @@ add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32
 static bool
 is_earlier(const struct interval *a, const struct interval *b)
 {
-	return a->begin_ns < b->begin_ns || (a->begin_ns == b->begin_ns && a->location < b->location);
+	return a->begin_ns < b->begin_ns || (a->begin_ns == b->begin_ns &&
+	    a->location < b->location);
 }
 
 /* Neighbours are merged until one is left. */
@@ -104,8 +106,8 @@ add_call(struct chain *chain, uint32_t location, int64_t enter_ns, int64_t end_n
 	bool stays = !chain->begun || chain->location == location;
 
 	if (enter_ns > chain->at_ns)
-		add_link(chain, (struct segment){ chain->at_ns, enter_ns < end_ns ? enter_ns : end_ns, location,
-		    0, 0, GAP, false });
+		add_link(chain, (struct segment){ chain->at_ns, enter_ns < end_ns ? enter_ns :
+		    end_ns, location, 0, 0, GAP, false });
 	add_link(chain, (struct segment){ chain->at_ns, end_ns, location, site, call,
 	    (uint8_t)(call == 0 ? COMPUTE : stays ? MPI : TRANSFER), false });
 }
@@ -132,7 +134,8 @@ connect_groups(const struct intervals *intervals, int64_t begin_ns, const struct
 			add_longest(&chain, longest);
 			longest = NULL;
 		}
-		if (longest == NULL || i->end_ns - i->begin_ns > longest->end_ns - longest->begin_ns)
+		if (longest == NULL || i->end_ns - i->begin_ns > longest->end_ns -
+		    longest->begin_ns)
 			longest = i;
 	}
 	if (longest != NULL)

@@ -37,10 +37,11 @@ void add_intervals(struct intervals *intervals, const struct stretch *stretch, u
 /* One sorted array from ARRAYS sorted ones; they begin at BOUNDS, which has room for 2 more. */
 void merge_intervals(struct intervals *intervals, size_t *bounds, size_t arrays);
 /* Appends the path through all groups from BEGIN_NS to the end. */
-void connect_groups(const struct intervals *intervals, int64_t begin_ns, const struct ending *ending,
-    struct segments *segments);
+void connect_groups(const struct intervals *intervals, int64_t begin_ns,
+    const struct ending *ending, struct segments *segments);
 
-/* How far an approximate path is from the exact one: for how much of the time both name the same. */
+/* How far an approximate path is from the exact one: for how much of the time both name the
+ * same. */
 struct distance {
 	bool wanted;
 	int64_t all_ns;			/* of the exact path */
@@ -49,8 +50,8 @@ struct distance {
 };
 
 /* Adds a stretch whose approximate path is SEGMENTS. */
-void distance_add(struct distance *distance, const struct stretch *stretch, const struct definitions *known,
-    const struct segments *segments);
+void distance_add(struct distance *distance, const struct stretch *stretch,
+    const struct definitions *known, const struct segments *segments);
 double distance_share(const struct distance *distance, int64_t same_ns);
 
 #endif

@@ -27,7 +27,8 @@ struct rounds {
 	struct intervals intervals;	/* of own locations, stretch after stretch */
 };
 
-/* The calls of own locations in the stretch become intervals; it ends after ROWS rows of the run. */
+/* The calls of own locations in the stretch become intervals; it ends after ROWS rows of the
+ * run. */
 static void
 end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 {
@@ -37,7 +38,8 @@ end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 	struct intervals merged = { 0 };
 	uint32_t arrays = 0;
 
-	stretch.from_sync = run->stretch > in_sync;	/* the point that ends it has been counted */
+	/* the point that ends it has been counted */
+	stretch.from_sync = run->stretch > in_sync;
 	for (uint32_t l = 0; l < run->graph.known.location_count; l++) {
 		const struct row *row;
 		struct row last;
@@ -47,13 +49,15 @@ end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 			continue;
 		row = window_row(&run->graph.window, l, run->end_seq[l] - 1);
 		if (row == NULL || run->end_seq[l] < run->first_seq[l])
-			die("%s: a synchronisation point names rows that are not there", reader_file(run->graph.in));
+			die("%s: a synchronisation point names rows that are not there",
+			    reader_file(run->graph.in));
 		last = *row;
 		r->bounds[arrays++] = merged.count;
 		add_intervals(&merged, &stretch, l);
 		end_ns = in_sync ? last.enter_ns : last.leave_ns;
 		if (end_ns > ending.end_ns)
-			ending = (struct ending){ end_ns, last.enter_ns, 0, l, last.site, last.call };
+			ending = (struct ending){ end_ns, last.enter_ns, 0, l, last.site,
+			    last.call };
 	}
 	r->bounds[arrays] = r->bounds[arrays + 1] = merged.count;
 	merge_intervals(&merged, r->bounds, arrays);
@@ -62,7 +66,8 @@ end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 	ending.intervals = merged.count;
 	free(merged.at);
 	r->endings = grow(r->endings, &r->capacity, r->stretches + 1, sizeof *r->endings);
-	r->rows_until = grow(r->rows_until, &r->row_capacity, r->stretches + 1, sizeof *r->rows_until);
+	r->rows_until = grow(r->rows_until, &r->row_capacity, r->stretches + 1,
+	    sizeof *r->rows_until);
 	r->endings[r->stretches] = ending;
 	r->rows_until[r->stretches++] = rows;
 }
@@ -71,7 +76,8 @@ end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 static int
 owner(const struct rounds *r, size_t stretch)
 {
-	uint64_t before = (stretch > 0 ? r->rows_until[stretch - 1] : r->rows_before) - r->rows_before;
+	uint64_t before = (stretch > 0 ? r->rows_until[stretch - 1] : r->rows_before) -
+	    r->rows_before;
 	uint64_t all = r->rows_until[r->stretches - 1] - r->rows_before;
 
 	return all == 0 ? 0 : (int)((double)before / (double)all * (double)r->team->size);
@@ -172,8 +178,10 @@ end_round(struct rounds *r, struct path *path)
 	path_gather(&part, r->team);
 	path_append(path, &part);
 	r->begin_ns = ends[r->stretches];
-	for (uint32_t l = 0; r->run->functions != NULL && l < r->run->graph.known.location_count; l++)
-		functions_forget(r->run->functions, l, r->begin_ns, run_owns(r->run, l), run_owns(r->run, l));
+	for (uint32_t l = 0; r->run->functions != NULL && l < r->run->graph.known.location_count;
+	    l++)
+		functions_forget(r->run->functions, l, r->begin_ns, run_owns(r->run, l),
+		    run_owns(r->run, l));
 	r->rows_before = r->rows_until[r->stretches - 1];
 	r->stretches = r->intervals.count = 0;
 	free(ends);
@@ -208,7 +216,8 @@ looks_at(const struct rounds *r, const struct message *message)
 
 	if (!is_kind(message, "calls"))
 		return reader_messages(in) % (uint64_t)r->team->size == (uint64_t)r->team->rank;
-	if (body_int(in, message, "location", 0, r->run->graph.known.location_count - 1, &location) < 0)
+	if (body_int(in, message, "location", 0, r->run->graph.known.location_count - 1,
+	    &location) < 0)
 		die_input(in);
 	return run_owns(r->run, (uint32_t)location);
 }
@@ -250,7 +259,8 @@ path_find_intervals(struct path *path, struct run *run, const struct team *team,
 	while (run_next(run, &message)) {
 		run_take(run, &message, NULL);	/* definitions only */
 		if (is_kind(&message, "run"))
-			r.bounds = zalloc((size_t)run->graph.known.location_count + 2, sizeof *r.bounds);
+			r.bounds = zalloc((size_t)run->graph.known.location_count + 2,
+			    sizeof *r.bounds);
 		else
 			take_message(&r, &message);
 		if (is_kind(&message, "sync") && r.rows_until[r.stretches - 1] - r.rows_before >=

@@ -2,7 +2,8 @@
 /*
  * Words and numbers of a file of guidelines:
  *	number = product { "+" | "-" product }      product = factor { "*" | "/" | "%" factor }
- *	factor = digits | variable | "(" number ")" | ("ceil" | "min" | "max") "(" number "," number ")"
+ *	factor = digits | variable | "(" number ")" |
+ *               ("ceil" | "min" | "max") "(" number "," number ")"
  * A quotient is rounded down, ceil(a, b) is a / b rounded up. All are whole, in 63 bits, and no
  * negative one is divided.
  */
@@ -54,7 +55,8 @@ scan_word(struct scanner *s, const char *word)
 	size_t length = strlen(word);
 
 	scan_blanks(s);
-	if (strncmp(s->at, word, length) != 0 || (is_name(word[length - 1]) && is_name(s->at[length])))
+	if (strncmp(s->at, word, length) != 0 || (is_name(word[length - 1]) &&
+	    is_name(s->at[length])))
 		return false;
 	s->at += length;
 	return true;

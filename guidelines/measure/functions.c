@@ -51,8 +51,8 @@ NONBLOCKING(Ibarrier, c->comm)
 static void
 run_Sendrecv(const struct call *c)
 {
-	MPI_Sendrecv(SEND, (c->rank + 1) % c->ranks, 0, RECV, (c->rank + c->ranks - 1) % c->ranks, 0,
-	    c->comm, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(SEND, (c->rank + 1) % c->ranks, 0, RECV, (c->rank + c->ranks - 1) % c->ranks,
+	    0, c->comm, MPI_STATUS_IGNORE);
 }
 
 static void

@@ -58,7 +58,8 @@ make_members(struct state *s, const struct group *g, struct member *members)
 		add_member(s, g, members, &count, (struct member){ f, .role = CONTROL });
 	for (size_t i = 0; i < mockup_count; i++)
 		if (strcmp(mockups[i].function, f->name) == 0)
-			add_member(s, g, members, &count, (struct member){ &mockups[i], .role = MOCKUP });
+			add_member(s, g, members, &count, (struct member){ &mockups[i],
+			    .role = MOCKUP });
 	for (size_t i = 0; i < s->own.count; i++)
 		if (s->own.subjects[i].own->function == f)
 			add_member(s, g, members, &count,
@@ -72,7 +73,8 @@ make_members(struct state *s, const struct group *g, struct member *members)
 
 			split->call.calls = (int)k;
 			if (f->input >= ALL || f->output >= ALL)
-				split->extra_bytes = 2 * (uint64_t)s->call.ranks * (part + s->call.extent);
+				split->extra_bytes = 2 * (uint64_t)s->call.ranks * (part +
+				    s->call.extent);
 		}
 	}
 	return count;
@@ -88,8 +90,8 @@ static void
 check_member(const struct member *m, size_t bytes)
 {
 	if (!same_result(&m->call, run_of(m)))
-		die("%s at %zu bytes%s: the result differs from that of %s", m->subject->name, bytes,
-		    m->role == SPLIT ? " in several calls" : "", m->subject->function);
+		die("%s at %zu bytes%s: the result differs from that of %s", m->subject->name,
+		    bytes, m->role == SPLIT ? " in several calls" : "", m->subject->function);
 }
 
 /* COUNT repetitions from FIRST on; in each, all members in a new order. */
@@ -100,7 +102,8 @@ time_members(struct state *s, struct member *members, size_t count, size_t first
 	size_t *who = zalloc(reps * count, sizeof *who);
 
 	for (size_t r = 0; r < reps; r++)
-		for (size_t i = 0; i < count; i++) {	/* Durstenfeld's shuffle, from the inside out */
+		for (size_t i = 0; i < count;
+		    i++) {	/* Durstenfeld's shuffle, from the inside out */
 			size_t other = random_below(&s->random, i + 1);
 
 			who[r * count + i] = who[r * count + other];
@@ -218,7 +221,8 @@ check_all(struct state *s)
 		s->call = make_call(MPI_COMM_WORLD, s->opt.root, type, 1000);
 		for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
 			for (size_t f = 0; f < function_count; f++) {
-				struct member *members = zalloc(mockup_count + s->own.count + 3, sizeof *members);
+				struct member *members = zalloc(mockup_count + s->own.count + 3,
+				    sizeof *members);
 				struct group g = { &functions[f], counts[i] * s->call.extent, 1 };
 				size_t parts[] = { g.bytes / 3, g.bytes / 2 }, count;
 

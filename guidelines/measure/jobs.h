@@ -49,7 +49,8 @@ void measure_group(struct state *s, size_t position);
 
 /* Compares the results of everything there is; false: a guideline of the file cannot be made. */
 bool check_all(struct state *s);
-/* Whether all guidelines of the file can be made at the sizes that are planned; else it is said why. */
+/* Whether all guidelines of the file can be made at the sizes that are planned; else it is said
+ * why. */
 bool own_fits(struct state *s);
 
 #endif

@@ -43,8 +43,8 @@ is_refused_launch(const struct call *call)
 	if (foreign < 0)
 		return false;
 	if (number(launchers[foreign].rank) == 0)	/* one of them speaks for all */
-		note("%s is %ld, but MPI knows of 1 rank: the launcher is that of another MPI library",
-		    launchers[foreign].size, number(launchers[foreign].size));
+		note("%s is %ld, but MPI knows of 1 rank: the launcher is that of another MPI "
+		    "library", launchers[foreign].size, number(launchers[foreign].size));
 	return true;
 }
 
@@ -72,7 +72,8 @@ host_names(const struct call *call)
 	text = zalloc(ranks, size + 1);
 	for (size_t r = 0; r < ranks; r++)
 		if (r == 0 || strcmp(all + r * size, all + (r - 1) * size) != 0)
-			used += (size_t)sprintf(text + used, "%s%s", r > 0 ? "," : "", all + r * size);
+			used += (size_t)sprintf(text + used, "%s%s", r > 0 ? "," : "",
+			    all + r * size);
 	free(all);
 	return text;
 }

@@ -45,8 +45,8 @@ list(const struct own_file *own)
 	for (size_t i = 0; i < function_count; i++)
 		printf("%s\n", functions[i].name);
 	for (size_t i = 0; i < mockup_count; i++)
-		printf("%d\t%s\textra memory %s elements\n", mockups[i].number, mockups[i].guideline,
-		    mockups[i].memory);
+		printf("%d\t%s\textra memory %s elements\n", mockups[i].number,
+		    mockups[i].guideline, mockups[i].memory);
 	for (size_t i = 0; i < own->count; i++)
 		printf("%d\t%s\tof its own\n", own->subjects[i].number, own->subjects[i].guideline);
 }
@@ -97,15 +97,21 @@ static struct options
 parse_options(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL, 's' },
+		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL,
+		's' },
 		{ "guidelines", required_argument, NULL, 'G' },
-		{ "reps", required_argument, NULL, 'n' }, { "reps-file", required_argument, NULL, 'N' },
+		{ "reps", required_argument, NULL, 'n' }, { "reps-file", required_argument, NULL,
+		'N' },
 		{ "confirm", required_argument, NULL, 'O' },
-		{ "control", required_argument, NULL, 'c' }, { "split", required_argument, NULL, 'k' },
-		{ "sync", required_argument, NULL, 'S' }, { "window", required_argument, NULL, 'W' },
-		{ "warm-up", required_argument, NULL, 'w' }, { "type", required_argument, NULL, 't' },
+		{ "control", required_argument, NULL, 'c' }, { "split", required_argument, NULL,
+		'k' },
+		{ "sync", required_argument, NULL, 'S' }, { "window", required_argument, NULL,
+		'W' },
+		{ "warm-up", required_argument, NULL, 'w' }, { "type", required_argument, NULL,
+		't' },
 		{ "root", required_argument, NULL, 'r' }, { "seed", required_argument, NULL, 'e' },
-		{ "budget", required_argument, NULL, 'B' }, { "output", required_argument, NULL, 'o' },
+		{ "budget", required_argument, NULL, 'B' }, { "output", required_argument, NULL,
+		'o' },
 		{ "check", no_argument, NULL, 'C' },
 		{ "plain", no_argument, NULL, 'P' }, { "list", no_argument, NULL, 'l' },
 		{ NULL, 0, NULL, 0 },
@@ -124,9 +130,12 @@ parse_options(int argc, char **argv)
 		case 'O': opt.confirm = opt.reps_file = optarg; break;
 		case 'c': opt.control = optarg; break;
 		case 'k': opt.splits = (size_t)parse_integer("--split", optarg, 0, 1000000); break;
-		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names); break;
-		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000); break;
-		case 'w': opt.warm_up = (size_t)parse_integer("--warm-up", optarg, 0, 1000000); break;
+		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names);
+		    break;
+		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000);
+		    break;
+		case 'w': opt.warm_up = (size_t)parse_integer("--warm-up", optarg, 0, 1000000);
+		    break;
 		case 't': opt.type = (enum type)parse_choice("--type", optarg, type_names); break;
 		case 'r': opt.root = (int)parse_integer("--root", optarg, 0, INT32_MAX); break;
 		case 'e': opt.seed = parse_integer("--seed", optarg, 0, INT64_MAX); break;
@@ -176,13 +185,15 @@ plan(struct state *s)
 
 			if (function->input == NONE && i > 0)
 				break;		/* a barrier has no size */
-			s->groups = grow(s->groups, &capacity, s->group_count + 1, sizeof *s->groups);
+			s->groups = grow(s->groups, &capacity, s->group_count + 1,
+			    sizeof *s->groups);
 			s->groups[s->group_count++] = (struct group){ function, bytes, opt->reps };
 		}
 	}
 	if (s->control == NULL)
 		die("--control %s: this function is not measured", opt->control);
-	for (size_t i = s->group_count; i > 1; i--) {	/* R. Durstenfeld, CACM 7 (1964), algorithm 235 */
+	/* R. Durstenfeld, CACM 7 (1964), algorithm 235 */
+	for (size_t i = s->group_count; i > 1; i--) {
 		size_t other = random_below(&s->random, i);
 		struct group last = s->groups[i - 1];
 
@@ -209,7 +220,8 @@ keep_candidates(struct state *s)
 		    s->opt.confirm);
 	for (size_t g = 0; g < kept; g++)
 		has_control |= s->groups[g].function == s->control;
-	for (size_t f = 0; !has_control; f++)	/* the first that is left, in the order of the list */
+	/* the first that is left, in the order of the list */
+	for (size_t f = 0; !has_control; f++)
 		for (size_t g = 0; g < kept; g++)
 			if (s->groups[g].function == &functions[f]) {
 				s->control = &functions[f];
@@ -237,10 +249,11 @@ read_reps(struct state *s)
 		if (sscanf(line, "%63s %llu %llu %llu", name, &bytes, &ranks, &reps) != 4)
 			die("%s: line %zu is not from lp-nrep", s->opt.reps_file, number);
 		if (ranks != (unsigned long long)s->call.ranks)
-			die("%s: line %zu: for %llu ranks, not %d", s->opt.reps_file, number, ranks, s->call.ranks);
+			die("%s: line %zu: for %llu ranks, not %d", s->opt.reps_file, number, ranks,
+			    s->call.ranks);
 		for (size_t g = 0; g < s->group_count; g++)
-			if (s->groups[g].bytes == bytes && strcmp(s->groups[g].function->name, name) == 0 &&
-			    s->groups[g].reps < reps)
+			if (s->groups[g].bytes == bytes && strcmp(s->groups[g].function->name,
+			    name) == 0 && s->groups[g].reps < reps)
 				s->groups[g].reps = reps;
 	}
 	fclose(file);
@@ -273,7 +286,8 @@ put_mpirun(struct state *s)
 	put_int(&s->out, "ranks", s->call.ranks);
 	put_string(&s->out, "library", library);
 	put_string(&s->out, "hosts", hosts);
-	put_string(&s->out, "mended", getenv("LONGPOLE_MEND") != NULL ? getenv("LONGPOLE_MEND") : "");
+	put_string(&s->out, "mended", getenv("LONGPOLE_MEND") != NULL ? getenv("LONGPOLE_MEND") :
+	    "");
 	put_string(&s->out, "stage", s->opt.confirm != NULL ? "confirm" : "screen");
 	put_int(&s->out, "seed", s->opt.seed);
 	put_string(&s->out, "sync", sync_names[s->sync.kind]);
@@ -346,7 +360,8 @@ measure(struct state *s, int argc, char **argv)
 		measure_group(s, g);
 	note_budget(&s->call, s->began_ns, s->opt.budget_ns);
 	if (s->sync.dropped > 0 && s->call.rank == 0)
-		note("%llu calls began late and were made again", (unsigned long long)s->sync.dropped);
+		note("%llu calls began late and were made again",
+		    (unsigned long long)s->sync.dropped);
 	if (s->call.rank == 0 && writer_end(&s->out) < 0)
 		die_output();
 	return DONE;

@@ -17,7 +17,8 @@ struct call {
 	MPI_Comm comm;
 	int rank, ranks, root;
 	MPI_Datatype type;
-	MPI_Datatype strided;		/* every second of 2 * count elements, for Sendrecv_vector */
+	/* every second of 2 * count elements, for Sendrecv_vector */
+	MPI_Datatype strided;
 	size_t extent;			/* of type, bytes */
 	MPI_Op op;
 	int count;			/* elements of a block */
@@ -29,7 +30,8 @@ struct call {
 	int *mock_counts, *mock_displs;	/* filled by mock-ups; 2 ranks ints each */
 	const struct subject *function;	/* whose arguments these are; splits call it */
 	const struct program *program;	/* of a guideline of one's own: own.h */
-	int64_t *part_ns;		/* a function of which only a part counts says here how long that took */
+	/* a function of which only a part counts says here how long that took */
+	int64_t *part_ns;
 };
 
 enum role { FUNCTION, MOCKUP, SPLIT, CONTROL };	/* names in the stream: role_name */
@@ -41,7 +43,8 @@ struct subject {
 	const char *guideline;		/* "Gather <= Allgather" */
 	const char *memory;		/* formula of the extra memory, "p * m" */
 	void (*run)(const struct call *call);
-	size_t (*extra)(size_t p, size_t m, size_t pad);	/* elements; NULL: has its own memory */
+	/* elements; NULL: has its own memory */
+	size_t (*extra)(size_t p, size_t m, size_t pad);
 	enum layout input, output;
 	enum role role;
 	int number;			/* of the guideline; 0 of a function */
@@ -95,7 +98,8 @@ struct sync {
 	int rank, ranks;
 	int64_t window_ns;		/* WINDOW: from one start to the next */
 	int64_t offset_ns;		/* WINDOW: rank 0's clock less the own */
-	uint64_t dropped;		/* WINDOW: calls made again, they or the one before being late */
+	/* WINDOW: calls made again, they or the one before being late */
+	uint64_t dropped;
 };
 
 /* One call to be timed, and its time on this rank. */

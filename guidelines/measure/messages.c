@@ -73,8 +73,9 @@ round_trip_ns(const struct call *c)
 }
 
 /*
- * A message that has had the time of three before its receive begins: what one of its ends spends on it, the
- * median of so many messages. The receiver sleeps until then, as the sender may need its core.
+ * A message that has had the time of three before its receive begins: what one of its ends spends
+ * on it, the median of so many messages. The receiver sleeps until then, as the sender may need its
+ * core.
  */
 static void
 run_late(const struct call *c, bool sends)

@@ -96,7 +96,8 @@ spread_block(const struct call *c)
 static void
 Gather_as_Reduce(const struct call *c)
 {
-	MPI_Reduce(spread_block(c), c->recv, total(c, c->extent), MPI_BYTE, MPI_BOR, c->root, c->comm);
+	MPI_Reduce(spread_block(c), c->recv, total(c, c->extent), MPI_BYTE, MPI_BOR, c->root,
+	    c->comm);
 }
 
 static void
@@ -206,7 +207,8 @@ Reduce_scatter_as_ReduceScatterv(const struct call *c)
 	MPI_Scatterv(c->extra, c->mock_counts, c->mock_displs, c->type, RECV, 0, c->comm);
 }
 
-#define WITH_COUNTS(function, of_counts) static void function##_as_##of_counts(const struct call *c) \
+#define WITH_COUNTS(function, of_counts) \
+	static void function##_as_##of_counts(const struct call *c) \
 	{ fill_counts(c); run_##of_counts(c); }
 WITH_COUNTS(Gather, Gatherv)
 WITH_COUNTS(Scatter, Scatterv)

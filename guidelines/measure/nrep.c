@@ -97,21 +97,27 @@ static struct options
 parse_options(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL, 's' },
-		{ "rse", required_argument, NULL, '1' }, { "cov-mean", required_argument, NULL, '2' },
+		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL,
+		's' },
+		{ "rse", required_argument, NULL, '1' }, { "cov-mean", required_argument, NULL,
+		'2' },
 		{ "cov-median", required_argument, NULL, '3' },
 		{ "mean-window", required_argument, NULL, '4' },
-		{ "median-window", required_argument, NULL, '5' }, { "min", required_argument, NULL, 'm' },
+		{ "median-window", required_argument, NULL, '5' }, { "min", required_argument, NULL,
+		'm' },
 		{ "max", required_argument, NULL, 'M' }, { "step", required_argument, NULL, 'd' },
-		{ "predictions", required_argument, NULL, 'p' }, { "sync", required_argument, NULL, 'S' },
-		{ "window", required_argument, NULL, 'W' }, { "warm-up", required_argument, NULL, 'w' },
+		{ "predictions", required_argument, NULL, 'p' }, { "sync", required_argument, NULL,
+		'S' },
+		{ "window", required_argument, NULL, 'W' }, { "warm-up", required_argument, NULL,
+		'w' },
 		{ "steps", required_argument, NULL, 't' },
-		{ "budget", required_argument, NULL, 'B' }, { "seed", required_argument, NULL, 'e' },
+		{ "budget", required_argument, NULL, 'B' }, { "seed", required_argument, NULL,
+		'e' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .functions = "all", .sizes = "8,64,512,4096,32768,262144",
-	    .window = { 0, 20, 20 }, .min = 20, .max = 2000, .step = 5, .predictions = 3, .warm_up = 20,
-	    .window_ns = 1000000, .seed = 1 };
+	    .window = { 0, 20, 20 }, .min = 20, .max = 2000, .step = 5, .predictions = 3,
+	    .warm_up = 20, .window_ns = 1000000, .seed = 1 };
 	int c;
 
 	while ((c = next_option(argc, argv, "f:s:S:w:B:", longs, usage)) != -1)
@@ -119,16 +125,20 @@ parse_options(int argc, char **argv)
 		case 'f': opt.functions = optarg; break;
 		case 's': opt.sizes = optarg; break;
 		case '1': opt.threshold[RSE] = parse_number("--rse", optarg, 1e-9, 1); break;
-		case '2': opt.threshold[COV_MEAN] = parse_number("--cov-mean", optarg, 1e-9, 1); break;
-		case '3': opt.threshold[COV_MEDIAN] = parse_number("--cov-median", optarg, 1e-9, 1); break;
+		case '2': opt.threshold[COV_MEAN] = parse_number("--cov-mean", optarg, 1e-9, 1);
+		    break;
+		case '3': opt.threshold[COV_MEDIAN] = parse_number("--cov-median", optarg, 1e-9, 1);
+		    break;
 		case '4': opt.window[COV_MEAN] = parse_count("--mean-window", optarg, 2); break;
 		case '5': opt.window[COV_MEDIAN] = parse_count("--median-window", optarg, 2); break;
 		case 'm': opt.min = parse_count("--min", optarg, 2); break;
 		case 'M': opt.max = parse_count("--max", optarg, 2); break;
 		case 'd': opt.step = parse_count("--step", optarg, 1); break;
 		case 'p': opt.predictions = parse_count("--predictions", optarg, 1); break;
-		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names); break;
-		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000); break;
+		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names);
+		    break;
+		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000);
+		    break;
 		case 'w': opt.warm_up = parse_count("--warm-up", optarg, 0); break;
 		case 't': opt.steps = optarg; break;
 		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;
@@ -235,8 +245,9 @@ predict(struct state *s, struct job *job, size_t round, int64_t end_ns)
 			MPI_Bcast(&late, 1, MPI_INT, 0, s->call.comm);
 		steady = is_steady(s, count, value);
 		if (s->steps != NULL)
-			fprintf(s->steps, "%s\t%zu\t%d\t%zu\t%zu\t%.6g\t%.6g\t%.6g\n", job->function->name, job->bytes,
-			    s->call.ranks, round + 1, count, value[RSE], value[COV_MEAN], value[COV_MEDIAN]);
+			fprintf(s->steps, "%s\t%zu\t%d\t%zu\t%zu\t%.6g\t%.6g\t%.6g\n",
+			    job->function->name, job->bytes, s->call.ranks, round + 1, count,
+			    value[RSE], value[COV_MEAN], value[COV_MEDIAN]);
 		end = steady ? "steady" : count == s->opt.max ? "max" : late ? "budget" : NULL;
 		next = s->opt.max - count < step ? s->opt.max : count + step;
 		step *= 2;
@@ -262,8 +273,8 @@ plan(struct state *s)
 			if (functions[f].input == NONE && i > 0)
 				break;
 			s->jobs = grow(s->jobs, &capacity, s->count + 1, sizeof *s->jobs);
-			s->jobs[s->count++] = (struct job){ .function = &functions[f], .bytes = bytes,
-			    .name = functions[f].name, .ranks = s->call.ranks };
+			s->jobs[s->count++] = (struct job){ .function = &functions[f],
+			    .bytes = bytes, .name = functions[f].name, .ranks = s->call.ranks };
 		}
 	s->sync = (struct sync){ s->opt.sync, s->call.comm, s->call.rank, s->call.ranks,
 	    s->opt.window_ns, 0, 0 };
@@ -305,7 +316,8 @@ open_steps(struct state *s)
 	s->steps = fopen(s->opt.steps, "w");
 	if (s->steps == NULL)
 		die("%s: %s", s->opt.steps, strerror(errno));
-	fprintf(s->steps, "function\tm_bytes\tranks\tprediction\tnrep\trse\tcov_mean\tcov_median\n");
+	fprintf(s->steps,
+	    "function\tm_bytes\tranks\tprediction\tnrep\trse\tcov_mean\tcov_median\n");
 }
 
 int

@@ -2,7 +2,8 @@
 /*
  * A file of guidelines, read:
  *	guideline = [ name ":" ] function "<=" step { "+" step }
- *	step = name "(" [ [ place "," ] place "," number ] ")" [ "root" factor ] [ "for" "i" "<" factor ]
+ *	step = name "(" [ [ place "," ] place "," number ] ")"
+ *             [ "root" factor ] [ "for" "i" "<" factor ]
  *	place = buffer [ "[" number "]" ]
  */
 #include <stdio.h>
@@ -157,13 +158,15 @@ calls_of(const struct own *own, const char *plus)
 
 			if (own->steps[i].action.local != (local == 1))
 				continue;
-			names = formatted("%s%s%s", before, before[0] != '\0' ? plus : "", own->steps[i].action.name);
+			names = formatted("%s%s%s", before, before[0] != '\0' ? plus : "",
+			    own->steps[i].action.name);
 			free(before);
 		}
 	return names;
 }
 
-/* The line before the file's own guideline of that name; 0: there is none; SIZE_MAX: it is a built-in one. */
+/* The line before the file's own guideline of that name; 0: there is none; SIZE_MAX: it is a
+ * built-in one. */
 static size_t
 line_of(const struct own_file *file, const char *name)
 {
@@ -194,8 +197,8 @@ add_subject(struct scanner *s, struct own_file *file, const struct own *own, con
 		scan_fail(s, "there is a built-in \"%s\": give it a name, as in mine: %s <= ...",
 		    to->guideline, left);
 	else if (line > 0)
-		scan_fail(s, "line %zu has a \"%s\" already: give it a name, as in mine: %s <= ...", line,
-		    to->guideline, left);
+		scan_fail(s, "line %zu has a \"%s\" already: give it a name, as in mine: %s <= ...",
+		    line, to->guideline, left);
 	free(names);
 	free(short_names);
 	file->count++;
@@ -222,7 +225,8 @@ parse_guideline(struct scanner *s, struct own_file *file)
 	}
 	own->function = find_function(name);
 	if (own->function == NULL) {
-		scan_fail(s, "%s is no function that can be measured; lp-measure --list shows them", name);
+		scan_fail(s, "%s is no function that can be measured; lp-measure --list shows them",
+		    name);
 		return;
 	}
 	scan_need(s, "<=");

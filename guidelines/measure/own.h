@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Guidelines of one's own, from a file: "Gather <= Allgather(in, out, block)". The language stands in
- * measure.1. own.c reads the file, evaluate.c its numbers, program.c makes calls of a right side.
+ * Guidelines of one's own, from a file: "Gather <= Allgather(in, out, block)". The language stands
+ * in measure.1. own.c reads the file, evaluate.c its numbers, program.c makes calls of a right
+ * side.
  */
 #ifndef OWN_H
 #define OWN_H
@@ -61,7 +62,8 @@ struct action {
 	const char *name;
 	void (*run)(const struct call *call);
 	enum layout input, output;
-	bool local;			/* exchanges nothing; not done where in or out are not there */
+	/* exchanges nothing; not done where in or out are not there */
+	bool local;
 };
 
 struct own_step {
@@ -87,8 +89,10 @@ struct own_file {
 /* False: ERROR says why, with the line. The text must stay. */
 bool own_parse(const char *text, size_t size, struct own_file *file, char error[ERROR_BYTES]);
 
-/* The right side for the call's function and size: what it calls. NULL: ERROR says why, the same on all ranks. */
-struct program *program_make(const struct own *own, const struct call *call, char error[ERROR_BYTES]);
+/* The right side for the call's function and size: what it calls. NULL: ERROR says why, the same on
+ * all ranks. */
+struct program *program_make(const struct own *own, const struct call *call,
+    char error[ERROR_BYTES]);
 uint64_t program_bytes(const struct program *program);	/* of temporary memory */
 void program_free(struct program *program);
 void program_run(const struct call *call);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A right side at one size: its calls, with memory of their own, so that nothing is left to be done when it
- * is timed. The bounds are looked at for every rank on every rank: then all find the same fault.
+ * A right side at one size: its calls, with memory of their own, so that nothing is left to be done
+ * when it is timed. The bounds are looked at for every rank on every rank: then all find the same
+ * fault.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -44,7 +45,8 @@ has_memory(const struct view *v, int buffer)
 {
 	bool at_root = v->rank == v->call->root;
 
-	return buffer > OUT || has_buffer(buffer == IN ? v->own->function->input : v->own->function->output, at_root);
+	return buffer > OUT || has_buffer(buffer == IN ? v->own->function->input :
+	    v->own->function->output, at_root);
 }
 
 static int64_t
@@ -58,8 +60,9 @@ evaluate(const struct view *v, const struct number *number, int64_t otherwise, i
 		return otherwise;
 	value = number->factor ? scan_factor(&s, v->values) : scan_number(&s, v->values);
 	if (v->error[0] == '\0' && (value < 0 || value > most))
-		scan_fail(&s, "%s is %" PRId64 ", with n = %" PRId64 ", p = %d and block = %d; it lies from 0 to %"
-		    PRId64, what, value, v->values[VOLUME], v->call->ranks, v->call->count, most);
+		scan_fail(&s, "%s is %" PRId64 ", with n = %" PRId64 ", p = %d and block = %d; it "
+		    "lies from 0 to %" PRId64, what, value, v->values[VOLUME], v->call->ranks,
+		    v->call->count, most);
 	return value;
 }
 
@@ -76,9 +79,10 @@ use(struct view *v, const struct own_step *step, int buffer, int64_t offset, siz
 	there = buffer > OUT ? INT_MAX : (int64_t)(blocks(buffer == IN ? f->input : f->output,
 	    v->call->ranks) * (size_t)v->call->count);
 	if (end > there)
-		scan_fail(&s, "%s needs element %" PRId64 " of %s, which has %" PRId64 ", with n = %" PRId64
-		    ", p = %d and block = %d", step->action.name, end, v->own->buffers[buffer], there,
-		    v->values[VOLUME], v->call->ranks, v->call->count);
+		scan_fail(&s, "%s needs element %" PRId64 " of %s, which has %"
+		    PRId64 ", with n = %" PRId64 ", p = %d and block = %d", step->action.name, end,
+		    v->own->buffers[buffer], there, v->values[VOLUME], v->call->ranks,
+		    v->call->count);
 	if (end > v->need[buffer])
 		v->need[buffer] = end;
 }
@@ -111,8 +115,9 @@ plan(struct view *v, const struct own_step *step, struct planned *p)
 		p->to = evaluate(v, &step->to.offset, 0, INT_MAX, "the place");
 	use(v, step, step->from.buffer, p->from, p->reads);
 	use(v, step, step->to.buffer, p->to, p->writes);
-	if (v->error[0] == '\0' && p->reads > 0 && p->writes > 0 && step->from.buffer == step->to.buffer &&
-	    p->from < p->to + (int64_t)p->writes && p->to < p->from + (int64_t)p->reads)
+	if (v->error[0] == '\0' && p->reads > 0 && p->writes > 0 &&
+	    step->from.buffer == step->to.buffer && p->from < p->to + (int64_t)p->writes &&
+	    p->to < p->from + (int64_t)p->reads)
 		scan_fail(&fault, "%s reads and writes the same elements of %s", a->name,
 		    v->own->buffers[step->to.buffer]);
 	return v->error[0] == '\0';
@@ -125,14 +130,17 @@ add_call(struct program *program, const struct own_step *step, const struct plan
 	struct made *made;
 	size_t ranks = (size_t)call->ranks;
 
-	program->made = grow(program->made, &program->capacity, program->count + 1, sizeof *program->made);
+	program->made = grow(program->made, &program->capacity, program->count + 1,
+	    sizeof *program->made);
 	made = &program->made[program->count++];
 	made->run = step->action.run;
 	made->call = *call;
 	made->call.count = (int)p->count;
 	made->call.root = (int)p->root;
-	made->call.send = p->reads > 0 ? memory[step->from.buffer] + (size_t)p->from * call->extent : NULL;
-	made->call.recv = p->writes > 0 ? memory[step->to.buffer] + (size_t)p->to * call->extent : NULL;
+	made->call.send = p->reads > 0 ? memory[step->from.buffer] +
+	    (size_t)p->from * call->extent : NULL;
+	made->call.recv = p->writes > 0 ? memory[step->to.buffer] + (size_t)p->to * call->extent :
+	    NULL;
 	made->call.counts = made->call.mock_counts = zalloc(ranks, sizeof(int));
 	made->call.mock_displs = zalloc(ranks, sizeof(int));
 	for (size_t r = 0; r < ranks; r++) {
@@ -175,7 +183,8 @@ view_of(const struct own *own, const struct call *call, int rank, char *error)
 	int64_t all = f->input >= ALL || f->output >= ALL ? call->ranks : 1;
 
 	return (struct view){ .own = own, .call = call, .rank = rank, .error = error,
-	    .values = { f->input == NONE ? 0 : all * call->count, call->ranks, call->count, rank, call->root, 0 } };
+	    .values = { f->input == NONE ? 0 : all * call->count, call->ranks, call->count, rank,
+	    call->root, 0 } };
 }
 
 struct program *
@@ -197,10 +206,12 @@ program_make(const struct own *own, const struct call *call, char error[ERROR_BY
 		return NULL;
 	program = zalloc(1, sizeof *program);
 	for (int b = 0; b < own->buffer_count; b++) {
-		memory[b] = !has_memory(&mine, b) || b > OUT ? NULL : b == IN ? call->send : call->recv;
+		memory[b] = !has_memory(&mine, b) || b > OUT ? NULL : b == IN ? call->send :
+		    call->recv;
 		if (memory[b] == NULL) {
 			program->bytes += (uint64_t)mine.need[b] * call->extent;
-			memory[b] = program->memory[b] = zalloc((size_t)mine.need[b] + 1, call->extent);
+			memory[b] = program->memory[b] = zalloc((size_t)mine.need[b] + 1,
+			    call->extent);
 		}
 	}
 	mine.values[TURN] = 0;

@@ -28,8 +28,9 @@ disseminate(const struct sync *s)
 	int32_t mine = 0, other;
 
 	for (int distance = 1; distance < s->ranks; distance *= 2)
-		MPI_Sendrecv(&mine, 4, MPI_BYTE, (s->rank + distance) % s->ranks, 0, &other, 4, MPI_BYTE,
-		    (s->rank + s->ranks - distance) % s->ranks, 0, s->comm, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(&mine, 4, MPI_BYTE, (s->rank + distance) % s->ranks, 0, &other, 4,
+		    MPI_BYTE, (s->rank + s->ranks - distance) % s->ranks, 0, s->comm,
+		    MPI_STATUS_IGNORE);
 }
 
 /*

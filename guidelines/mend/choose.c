@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules from verdicts: at each measured size of a function the fastest of what is said to be faster, up to the
- * next measured size; of sizes beyond those that were measured nothing is said.
+ * Rules from verdicts: at each measured size of a function the fastest of what is said to be
+ * faster, up to the next measured size; of sizes beyond those that were measured nothing is said.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -70,7 +70,8 @@ duration(struct reader *in, const struct message *message, const char *key)
 static void
 take_test(struct mending *m, struct reader *in, const struct message *message, int64_t ranks)
 {
-	char *type = need_string(in, message, "type"), *function = need_string(in, message, "function");
+	char *type = need_string(in, message, "type"), *function = need_string(in, message,
+	    "function");
 	char *other = need_string(in, message, "other");
 	int64_t bytes, part, violated;
 	struct size_rule *rule;
@@ -113,8 +114,8 @@ take_head(struct mending *m, struct reader *in, const struct message *message, i
 	    body_int(in, message, "control_failed", 0, 1, &failed) < 0)
 		die_input(in);
 	if (m->library != NULL && strcmp(m->library, library) != 0) {
-		reader_fail(in, message->offset, "a verdict on \"%s\"; that before is on \"%s\"", library,
-		    m->library);
+		reader_fail(in, message->offset, "a verdict on \"%s\"; that before is on \"%s\"",
+		    library, m->library);
 		die_input(in);
 	}
 	if (failed)
@@ -149,7 +150,8 @@ static int
 by_place(const void *left, const void *right)
 {
 	const struct size_rule *a = left, *b = right;
-	int order = a->ranks < b->ranks ? -1 : a->ranks > b->ranks ? 1 : strcmp(a->function, b->function);
+	int order = a->ranks < b->ranks ? -1 : a->ranks > b->ranks ? 1 : strcmp(a->function,
+	    b->function);
 
 	return order != 0 ? order : a->from < b->from ? -1 : a->from > b->from;
 }
@@ -186,8 +188,8 @@ rules_text(const struct mending *m)
 		const struct size_rule *r = &m->at[i];
 
 		if (r->winner != NULL)
-			fprintf(out, "%" PRId64 " %s %" PRIu64 " %" PRIu64 " %s %" PRIu64 "\n", r->ranks,
-			    r->function, r->from, r->to, r->winner, r->part);
+			fprintf(out, "%" PRId64 " %s %" PRIu64 " %" PRIu64 " %s %" PRIu64 "\n",
+			    r->ranks, r->function, r->from, r->to, r->winner, r->part);
 	}
 	if (fclose(out) != 0)
 		die("out of memory");
@@ -199,7 +201,8 @@ print_rules(struct text *out, const struct mending *m)
 {
 	struct table_writer table;
 
-	table_begin(&table, out, "ranks\tfunction\tfrom_bytes\tto_bytes\tfunction_us\tinstead_us\tinstead");
+	table_begin(&table, out,
+	    "ranks\tfunction\tfrom_bytes\tto_bytes\tfunction_us\tinstead_us\tinstead");
 	for (size_t i = 0; i < m->count; i++) {
 		const struct size_rule *r = &m->at[i];
 

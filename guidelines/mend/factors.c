@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What replacing would do to a recorded run: for each function that has a rule how many times as long all of
- * its calls would take together, each counting with the time that was measured at the size next to its own.
+ * What replacing would do to a recorded run: for each function that has a rule how many times as
+ * long all of its calls would take together, each counting with the time that was measured at the
+ * size next to its own.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -35,7 +36,8 @@ block_of(const char *name, uint64_t sent, uint64_t received, uint64_t ranks)
 	return sent > received ? sent : received;
 }
 
-/* The rule that holds for the size, or that of the nearest smaller size, else the first; NULL: not measured. */
+/* The rule that holds for the size, or that of the nearest smaller size, else the first; NULL: not
+ * measured. */
 static const struct size_rule *
 nearest(const struct mending *m, const char *name, int64_t ranks, uint64_t bytes)
 {
@@ -57,11 +59,12 @@ add_calls(const struct mending *m, const struct definitions *known, const struct
 		uint32_t comm = calls->comm[i];
 		int64_t ranks = comm < known->comm_count && known->comms[comm].remote_size == 0 ?
 		    known->comms[comm].size : 0;
-		uint64_t bytes = ranks > 0 ? block_of(name, calls->bytes_sent[i], calls->bytes_received[i],
-		    (uint64_t)ranks) : 0;
+		uint64_t bytes = ranks > 0 ? block_of(name, calls->bytes_sent[i],
+		    calls->bytes_received[i], (uint64_t)ranks) : 0;
 		const struct size_rule *r = nearest(m, name, ranks, bytes);
 		struct share *share = &shares[calls->call[i]];
-		bool replaced = r != NULL && r->winner != NULL && bytes >= r->from && bytes <= r->to;
+		bool replaced = r != NULL && r->winner != NULL && bytes >= r->from &&
+		    bytes <= r->to;
 
 		if (calls->call[i] == 0 || r == NULL)
 			continue;
@@ -99,8 +102,8 @@ print_factors(struct text *out, const struct mending *m, const char *graph)
 			text_print(out, "call=");
 			text_visible(out, call_name(i));
 			text_print(out, ",factor=%.6g\n", shares[i].after_ns / shares[i].before_ns);
-			note("%" PRIu64 " of %" PRIu64 " calls of %s would be replaced", shares[i].replaced,
-			    shares[i].calls, call_name(i));
+			note("%" PRIu64 " of %" PRIu64 " calls of %s would be replaced",
+			    shares[i].replaced, shares[i].calls, call_name(i));
 		}
 	calls_free(&calls);
 	free(shares);

@@ -13,7 +13,8 @@ struct size_rule {
 	char *function;
 	uint64_t from, to;	/* bytes; to the next measured size, both inclusive */
 	double function_ns;	/* as the library has it */
-	char *winner;		/* mock-up, or "split"; NULL: nothing is faster, or may stand for it */
+	/* mock-up, or "split"; NULL: nothing is faster, or may stand for it */
+	char *winner;
 	uint64_t part;		/* of a split */
 	double winner_ns;
 	const char *why_not;	/* of what is faster and may not stand for it; or NULL */

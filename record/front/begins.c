@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads are told to the recorder as they begin: who looked for them at times would not see all that they do. */
+/* Threads are told to the recorder as they begin: who looked for them at times would not see all
+ * that they do. */
 #include "front.h"
 
 #include <dlfcn.h>
@@ -30,7 +31,8 @@ begin(void *argument)
 }
 
 EXPORT int
-pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *), void *argument)
+pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
+    void *argument)
 {
 	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 	static __typeof__(&pthread_create) _Atomic next;

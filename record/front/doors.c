@@ -16,8 +16,10 @@ const size_t door_count = sizeof door_names / sizeof door_names[0];
 
 #define DOOR(number, name) \
 	__asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n" \
-	    #name ":\n\tendbr64\n\tjmp *doors + 8 * " #number "(%rip)\n.size " #name ", . - " #name "\n" \
-	    "longpole_first_" #number ":\n\tmovl $" #number ", %r11d\n\tjmp longpole_first\n.popsection");
+	    #name ":\n\tendbr64\n\tjmp *doors + 8 * " #number "(%rip)\n" \
+	    ".size " #name ", . - " #name "\n" \
+	    "longpole_first_" #number ":\n\tmovl $" #number ", %r11d\n\tjmp " \
+	    "longpole_first\n.popsection");
 #include "doors.h"
 #undef DOOR
 __asm__(".pushsection .text\n"
@@ -78,7 +80,8 @@ __asm__(".pushsection .text\n"
 #error "no doors for this processor: preload the recorder of an MPI itself, by --mpi"
 #endif
 
-#define DOOR(number, name) extern char longpole_first_##number[] __attribute__((visibility("hidden")));
+#define DOOR(number, name) \
+	extern char longpole_first_##number[] __attribute__((visibility("hidden")));
 #include "doors.h"
 #undef DOOR
 void *doors[] = {

@@ -48,7 +48,8 @@ static int
 look_at(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct found *found = context;
-	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash != NULL ? slash + 1 : info->dlpi_name;
+	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash != NULL ? slash + 1 :
+	    info->dlpi_name;
 
 	(void)size;
 	for (size_t i = 0; i < sizeof mpis / sizeof mpis[0]; i++)
@@ -124,9 +125,11 @@ longpole_next(const char *name)
 static void
 say(const char *line)
 {
-	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
+	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") :
+	    getenv("OMPI_COMM_WORLD_RANK");
 
-	if ((rank == NULL || strcmp(rank, "0") == 0) && write(STDERR_FILENO, line, strlen(line)) < 0)
+	if ((rank == NULL || strcmp(rank, "0") == 0) && write(STDERR_FILENO, line,
+	    strlen(line)) < 0)
 		return;
 }
 
@@ -147,9 +150,9 @@ open_recorder(const struct mpi *mpi)
 	if ((recorder = dlopen(path, RTLD_NOW | RTLD_LOCAL)) != NULL)
 		return recorder;
 	if (access(path, F_OK) != 0)
-		snprintf(line, sizeof line, "lp-" FRONT ": the program has %s, whose " FRONT_PART " is not built: "
-		    "install %s and type make lib/liblongpole-" FRONT ".%s.so all\n", mpi->title, mpi->package,
-		    mpi->name);
+		snprintf(line, sizeof line, "lp-" FRONT ": the program has %s, whose "
+		    FRONT_PART " is not built: install %s and type make lib/liblongpole-"
+		    FRONT ".%s.so all\n", mpi->title, mpi->package, mpi->name);
 	else
 		snprintf(line, sizeof line, "lp-" FRONT ": %s; " FRONT_LOSS "\n", dlerror());
 	say(line);
@@ -183,7 +186,8 @@ find_recorder(void)
 		begin(recorder, own_mpi);
 }
 
-/* Only now: of some 1600 names a program calls few. A library may have one of another MPI for a function of its own. */
+/* Only now: of some 1600 names a program calls few. A library may have one of another MPI for a
+ * function of its own. */
 void
 front_open(size_t door)
 {
@@ -234,11 +238,11 @@ front_dlsym(void *handle, const char *name)
 	there = ask_system(handle, name);
 	address = found.mpi == NULL ? NULL : ask_system(handle, "PMPI_Init");
 	/* A library's own function of that name is none of ours. */
-	if (there == NULL || address == NULL || dladdr(there, &of) == 0 || dladdr(doors, &own) == 0 ||
-	    of.dli_fbase == own.dli_fbase)
+	if (there == NULL || address == NULL || dladdr(there, &of) == 0 || dladdr(doors,
+	    &own) == 0 || of.dli_fbase == own.dli_fbase)
 		return (struct answer){ &doors, there };
-	if (strncmp(strrchr(of.dli_fname, '/') != NULL ? strrchr(of.dli_fname, '/') + 1 : of.dli_fname,
-	    "libmpi", 6) != 0)
+	if (strncmp(strrchr(of.dli_fname, '/') != NULL ? strrchr(of.dli_fname, '/') + 1 :
+	    of.dli_fname, "libmpi", 6) != 0)
 		return (struct answer){ &doors, there };
 	*(void **)&address = ask_system(RTLD_DEFAULT, name);
 	return (struct answer){ &doors, address };

@@ -18,7 +18,8 @@ close_library(void *handle)
 	for (size_t i = 0; call == NULL && i < sizeof versions / sizeof versions[0]; i++)
 		*(void **)&call = dlvsym(RTLD_NEXT, "dlclose", versions[i]);
 	if (call == NULL)
-		return 0;	/* it stays, which a program cannot tell from one that others use, too */
+		/* it stays, which a program cannot tell from one that others use, too */
+		return 0;
 	next = call;
 	return call(handle);
 }

@@ -22,13 +22,15 @@
 enum {
 	FIRST_ROWS = 256,		/* of a block */
 	/*
-	 * At most. Columns that begin a power of two apart share a place in the first cache, of which there
-	 * are fewer than columns: those of 2, 4 and 8 bytes times 80 more rows do not.
+	 * At most. Columns that begin a power of two apart share a place in the first cache, of
+	 * which there are fewer than columns: those of 2, 4 and 8 bytes times 80 more rows do not.
 	 */
 	MOST_ROWS = 16384 + 80,
-	MAPPING_BYTES = 1 << 20,			/* by which the file grows and is mapped, at least */
+	/* by which the file grows and is mapped, at least */
+	MAPPING_BYTES = 1 << 20,
 	SMALL_BYTES = 1 << 16,			/* the same behind a small message */
-	HEADER_BYTES = 320 + sizeof(struct open_call),	/* more than the keys of a block take, and the open call */
+	/* more than the keys of a block take, and the open call */
+	HEADER_BYTES = 320 + sizeof(struct open_call),
 };
 
 /* What a block's rows may hold. */
@@ -52,8 +54,8 @@ put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t
 static size_t
 block_bytes(uint32_t capacity, unsigned form)
 {
-	return HEADER_BYTES + (size_t)capacity * (size_t)((form & WIDE ? 54 : 36) + (form & REFERS ? 2 : 0) +
-	    (folding() ? 2 : 0));
+	return HEADER_BYTES + (size_t)capacity * (size_t)((form & WIDE ? 54 : 36) + (form & REFERS ?
+	    2 : 0) + (folding() ? 2 : 0));
 }
 
 /*
@@ -66,7 +68,8 @@ write_zeros(uint64_t to)
 	static const unsigned char zeros[1 << 18];
 
 	while (raw.now->zeroed < to) {
-		size_t size = to - raw.now->zeroed < sizeof zeros ? (size_t)(to - raw.now->zeroed) : sizeof zeros;
+		size_t size = to - raw.now->zeroed < sizeof zeros ? (size_t)(to - raw.now->zeroed) :
+		    sizeof zeros;
 
 		if (!file_write(zeros, size, raw.now->zeroed))
 			return false;
@@ -106,14 +109,16 @@ mapping_map(struct mapping *mapping)
 
 	if (fd < 0)
 		return false;
-	mapping->map = mmap(NULL, mapping->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)mapping->begin);
+	mapping->map = mmap(NULL, mapping->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+	    (off_t)mapping->begin);
 	if (mapping->map == MAP_FAILED) {
 		give_up(raw.now->path, strerror(errno));
 		return false;
 	}
 	/*
-	 * All pages at once, ready to be written to: MAP_POPULATE makes those of a file ready for reading, and
-	 * the first store to each is a fault. Where the kernel (before 5.14) or the disk refuses, so it is.
+	 * All pages at once, ready to be written to: MAP_POPULATE makes those of a file ready for
+	 * reading, and the first store to each is a fault. Where the kernel (before 5.14) or the
+	 * disk refuses, so it is.
 	 */
 	madvise(mapping->map, mapping->size, MADV_POPULATE_WRITE);
 	if ((mapping->guarded = guard_add(mapping->map, mapping->size)) == NULL) {
@@ -135,7 +140,8 @@ mapping_open(size_t size)
 		out_of_memory();
 		return false;
 	}
-	*mapping = (struct mapping){ .segment = raw.now, .begin = begin, .size = (size_t)(raw.now->tail - begin) + size,
+	*mapping = (struct mapping){ .segment = raw.now, .begin = begin,
+	    .size = (size_t)(raw.now->tail - begin) + size,
 		.blocks = 1 };
 	if (!file_reserve(size) || !write_zeros(raw.now->tail + size) || !mapping_map(mapping)) {
 		free(mapping);
@@ -155,13 +161,16 @@ mapping_leave(const struct segment *segment)
 	current = NULL;
 }
 
-/* Whether SIZE bytes at the tail are mapped. If not: a mapping with room for MORE behind them, if the disk has it. */
+/* Whether SIZE bytes at the tail are mapped. If not: a mapping with room for MORE behind them, if
+ * the disk has it. */
 static bool
 map_tail(size_t size, size_t more)
 {
-	if (current != NULL && current->segment == raw.now && raw.now->tail + size <= current->begin + current->size)
+	if (current != NULL && current->segment == raw.now && raw.now->tail +
+	    size <= current->begin + current->size)
 		return true;
-	return mapping_open(file_promise(raw.now->tail + size + more + 1) == 0 ? size + more : size);
+	return mapping_open(file_promise(raw.now->tail + size + more + 1) == 0 ? size + more :
+	    size);
 }
 
 bool
@@ -275,8 +284,8 @@ form_of(const struct entry *entries, uint32_t count)
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		all |= (uint64_t)(entries[i].leave_ns - entries[i].enter_ns) | entries[i].bytes_sent |
-		    entries[i].bytes_received |
+		all |= (uint64_t)(entries[i].leave_ns - entries[i].enter_ns) |
+		    entries[i].bytes_sent | entries[i].bytes_received |
 		    (uint64_t)(entries[i].comm | entries[i].request | entries[i].site) << 16;
 		refers |= entries[i].request_at;
 	}
@@ -353,7 +362,8 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 
 	if (thread->block.mapping != NULL)
 		memcpy(last, thread->block.open->last, sizeof last);
-	thread->refers |= (form & REFERS) != 0;		/* a thread that does so once does so again */
+	/* a thread that does so once does so again */
+	thread->refers |= (form & REFERS) != 0;
 	form |= thread->refers ? REFERS : 0;
 	pthread_mutex_lock(&raw.lock);
 	block_close(&thread->block);
@@ -373,8 +383,8 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 static bool
 fits(const struct block *b, uint32_t count, unsigned form)
 {
-	return b->mapping != NULL && b->count + count <= b->capacity && (b->wide || !(form & WIDE)) &&
-	    (b->request_at != NULL || !(form & REFERS));
+	return b->mapping != NULL && b->count + count <= b->capacity && (b->wide ||
+	    !(form & WIDE)) && (b->request_at != NULL || !(form & REFERS));
 }
 
 void
@@ -412,7 +422,8 @@ rows_fold(struct thread *thread, int64_t leave_ns)
 	uint64_t duration_ns;
 	uint16_t folded;
 
-	/* A block that was closed has its hash; one that a paused thread has opened may be empty. */
+	/* A block that was closed has its hash; one that a paused thread has opened may be
+	 * empty. */
 	if (lost || b->mapping == NULL || b->count == 0)
 		return false;
 	memcpy(&enter_ns, b->enter + 8 * row, 8);

@@ -11,8 +11,8 @@ typedef const int *partition_list;
 #endif
 
 /*
- * Of each kind the parameter as in mpi.h; before the call a view of what goes in, or a stand-in for an ignored status;
- * after it a view of what came out.
+ * Of each kind the parameter as in mpi.h; before the call a view of what goes in, or a stand-in for
+ * an ignored status; after it a view of what came out.
  */
 #define PARAM(kind, name) KIND(1, kind, name)
 #define BEFORE(kind, name) KIND(2, kind, name)
@@ -49,7 +49,9 @@ typedef const int *partition_list;
 #define KIND_OLDFILE(n) (MPI_File *p_##n), (struct communicator *n = file_of(*p_##n);), ()
 #define KIND_ADDRESS(n) (MPI_Aint p_##n), (), ()
 #define KIND_OFFSET(n) (MPI_Offset p_##n), (), ()
-#define KIND_STRING(n) (const char *p_##n), (VIEW_IN(const char *, n) const size_t n##_length UNUSED = SIZE_MAX;), ()
+#define KIND_STRING(n) \
+	(const char *p_##n), \
+	(VIEW_IN(const char *, n) const size_t n##_length UNUSED = SIZE_MAX;), ()
 #define KIND_STRINGS(n) (char *p_##n[]), (), ()
 #define KIND_ARGUMENTS(n) (char *p_##n[]), (), ()
 #define KIND_ARGUMENTS_EACH(n) (char **p_##n[]), (), ()
@@ -65,7 +67,8 @@ typedef const int *partition_list;
 		p_##n = &at.thread->status; \
 	const MPI_Status *n UNUSED = p_##n;), ()
 #define KIND_STATUSES(n) (MPI_Status p_##n[]), \
-	(MPI_Status *n##_seen = p_##n == MPI_STATUSES_IGNORE ? own_statuses(at.thread, count) : p_##n; \
+	(MPI_Status *n##_seen = p_##n == MPI_STATUSES_IGNORE ? own_statuses(at.thread, count) : \
+	    p_##n; \
 	const MPI_Status *n UNUSED = n##_seen; \
 	if (n##_seen != NULL) \
 		p_##n = n##_seen;), \
@@ -119,7 +122,8 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 	}
 
 #define SPECIAL(Name, name, NAME, CLASS)
-#define CALL(Name, name, NAME, CLASS, params, record) WRAPPER(MPI_##Name, Name, CLASS, params, record)
+#define CALL(Name, name, NAME, CLASS, params, record) \
+	WRAPPER(MPI_##Name, Name, CLASS, params, record)
 #ifndef HAVE_MPI_4
 #define CALL_4(Name, name, NAME, CLASS, params, record)
 #ifdef OPEN_MPI		/* declared in a header that not every build of it has */
@@ -138,7 +142,8 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #ifdef HAVE_LARGE_COUNTS
 #define SPECIAL(Name, name, NAME, CLASS)
 #define CALL(Name, name, NAME, CLASS, params, record)
-#define LARGE(Name, name, NAME, CLASS, params, record) WRAPPER(MPI_##Name##_c, Name##_c, CLASS, params, record)
+#define LARGE(Name, name, NAME, CLASS, params, record) \
+	WRAPPER(MPI_##Name##_c, Name##_c, CLASS, params, record)
 #define COUNT_TYPE MPI_Count
 #define DISPL_TYPE MPI_Aint
 #include "../../base/mpi/call_table.h"
@@ -216,7 +221,8 @@ MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
 EXPORT int
 MPI_Session_finalize(MPI_Session *session)
 {
-	return session_finalize_wrapper(session_finalize, session, *session, __builtin_return_address(0));
+	return session_finalize_wrapper(session_finalize, session, *session,
+	    __builtin_return_address(0));
 }
 #endif
 

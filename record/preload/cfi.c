@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call frame information: what compilers tell of each address in .eh_frame (the DWARF standard's section
- * 6.4, as the Linux Standard Base has it for exceptions), as far as struct frame_rule can hold it. The
- * bytes are those of loaded objects, which the system itself relies on; lengths are kept to all the same.
+ * Call frame information: what compilers tell of each address in .eh_frame (the DWARF standard's
+ * section
+ * 6.4, as the Linux Standard Base has it for exceptions), as far as struct frame_rule can hold it.
+ * The bytes are those of loaded objects, which the system itself relies on; lengths are kept to all
+ * the same.
  */
 #include <string.h>
 
@@ -54,7 +56,8 @@ static int64_t take_sleb(struct bytes *b) { return (int64_t)take_leb(b, true); }
 
 enum { BASE = 6, STACK = 7, RETURN = 16 };	/* numbers of registers */
 
-/* Of the compiler's library: what is told of the function that the address lies in; NULL: nothing. */
+/* Of the compiler's library: what is told of the function that the address lies in; NULL:
+ * nothing. */
 struct dwarf_eh_bases { void *text, *data, *function; };
 const void *_Unwind_Find_FDE(void *address, struct dwarf_eh_bases *bases);
 
@@ -190,7 +193,8 @@ place(struct state *s, uint64_t number, enum where where, int64_t offset)
 		s->back = (struct place){ where, offset };
 }
 
-/* An expression: the base pointer and an offset, perhaps with what lies there taken. False: another. */
+/* An expression: the base pointer and an offset, perhaps with what lies there taken. False:
+ * another. */
 static bool
 base_expression(struct bytes *b, bool *dereferenced, int64_t *offset)
 {
@@ -206,7 +210,8 @@ base_expression(struct bytes *b, bool *dereferenced, int64_t *offset)
 		return false;
 	*offset = take_sleb(&e);
 	*dereferenced = e.at < e.end;
-	return !e.bad && (!*dereferenced || (take(&e, 1) == 0x06 && e.at == e.end));	/* DW_OP_deref */
+	/* DW_OP_deref */
+	return !e.bad && (!*dereferenced || (take(&e, 1) == 0x06 && e.at == e.end));
 }
 
 static void
@@ -214,7 +219,8 @@ cfa_expression(struct bytes *b, struct state *s)
 {
 	bool dereferenced;
 
-	s->cfa_is = base_expression(b, &dereferenced, &s->cfa) && dereferenced ? DEREFERENCED : OTHERWISE;
+	s->cfa_is = base_expression(b, &dereferenced, &s->cfa) && dereferenced ? DEREFERENCED :
+	    OTHERWISE;
 }
 
 static void
@@ -271,7 +277,8 @@ step(struct run *r, unsigned what)
 	case 0x02: r->here += take(b, 1) * r->told->code_unit; return true;
 	case 0x03: r->here += take(b, 2) * r->told->code_unit; return true;
 	case 0x04: r->here += take(b, 4) * r->told->code_unit; return true;
-	case 0x05: number = take_uleb(b); place(&r->s, number, AT_CFA, (int64_t)take_uleb(b) * unit); return true;
+	case 0x05: number = take_uleb(b); place(&r->s, number, AT_CFA,
+	    (int64_t)take_uleb(b) * unit); return true;
 	case 0x06: number = take_uleb(b); restore(&r->s, r->first, number); return true;
 	case 0x07: place(&r->s, take_uleb(b), UNDEFINED, 0); return true;
 	case 0x08: place(&r->s, take_uleb(b), SAME, 0); return true;
@@ -286,12 +293,14 @@ step(struct run *r, unsigned what)
 			return false;
 		r->s = r->remembered[--r->depth];
 		return true;
-	case 0x0c: number = take_uleb(b); set_cfa(&r->s, number, (int64_t)take_uleb(b)); return true;
+	case 0x0c: number = take_uleb(b); set_cfa(&r->s, number, (int64_t)take_uleb(b));
+	    return true;
 	case 0x0d: r->s.cfa_register = take_uleb(b); return true;
 	case 0x0e: r->s.cfa = (int64_t)take_uleb(b); return true;
 	case 0x0f: cfa_expression(b, &r->s); return true;
 	case 0x10: place_expression(b, &r->s); return true;
-	case 0x11: number = take_uleb(b); place(&r->s, number, AT_CFA, take_sleb(b) * unit); return true;
+	case 0x11: number = take_uleb(b); place(&r->s, number, AT_CFA, take_sleb(b) * unit);
+	    return true;
 	case 0x12: number = take_uleb(b); set_cfa(&r->s, number, take_sleb(b) * unit); return true;
 	case 0x13: r->s.cfa = take_sleb(b) * unit; return true;
 	case 0x14: case 0x15: place(&r->s, take_uleb(b), ELSEWHERE, 0); take_uleb(b); return true;
@@ -309,7 +318,8 @@ run(struct run *r, uintptr_t address)
 
 		switch (byte >> 6) {
 		case 1: r->here += low * r->told->code_unit; break;
-		case 2: place(&r->s, low, AT_CFA, (int64_t)take_uleb(&r->b) * r->told->data_unit); break;
+		case 2: place(&r->s, low, AT_CFA, (int64_t)take_uleb(&r->b) * r->told->data_unit);
+		    break;
 		case 3:
 			if (r->first == NULL)
 				return false;
@@ -338,7 +348,8 @@ to_rule(const struct state *s, struct frame_rule *rule)
 		rule->kind = FRAME_LAST;
 		return true;
 	}
-	if (s->back.where != AT_CFA || s->back.offset != -8 || !fits(s->cfa) || !fits(s->base.offset))
+	if (s->back.where != AT_CFA || s->back.offset != -8 || !fits(s->cfa) ||
+	    !fits(s->base.offset))
 		return false;
 	if (s->cfa_is == DEREFERENCED)
 		rule->kind = FRAME_AT_BASE;
@@ -362,7 +373,8 @@ to_rule(const struct state *s, struct frame_rule *rule)
 bool
 frame_rule(const void *address, struct frame_rule *rule)
 {
-	const uintptr_t in_call = (uintptr_t)address - 1;	/* behind it another function may begin */
+	/* behind it another function may begin */
+	const uintptr_t in_call = (uintptr_t)address - 1;
 	struct dwarf_eh_bases bases;
 	const unsigned char *fde;
 	struct state first;
@@ -370,7 +382,8 @@ frame_rule(const void *address, struct frame_rule *rule)
 	struct run r;
 
 	*rule = (struct frame_rule){ .address = address, .kind = FRAME_UNKNOWN };
-	if ((fde = _Unwind_Find_FDE((void *)in_call, &bases)) == NULL || !read_fde(fde, in_call, &told))
+	if ((fde = _Unwind_Find_FDE((void *)in_call, &bases)) == NULL || !read_fde(fde, in_call,
+	    &told))
 		return false;
 	r = (struct run){ .b = told.first, .told = &told };
 	if (!run(&r, UINTPTR_MAX))

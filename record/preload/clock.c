@@ -27,7 +27,8 @@ static bool
 counter_is_good(void)
 {
 #ifdef __x86_64__
-	static const char where[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	static const char where[] =
+	    "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	unsigned a, b, c, d;
 	char source[16] = "";
 	FILE *file;
@@ -110,8 +111,8 @@ hash_text(uint64_t hash, const char *text)
 }
 
 /*
- * CLOCK_MONOTONIC begins with the kernel, and is shifted in a time namespace. The host's name is part
- * of it because machines that were copied while they ran have the same boot id.
+ * CLOCK_MONOTONIC begins with the kernel, and is shifted in a time namespace. The host's name is
+ * part of it because machines that were copied while they ran have the same boot id.
  */
 static uint64_t
 clock_identity(void)
@@ -208,9 +209,10 @@ share_map(struct clock_map map)
 	own[2] = all != NULL && leaders.ranks != NULL;
 	PMPI_Allreduce(own, least, 3, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
 	if (least[0] != ~least[1] && least[2] == 1) {
-		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE,
+		    MPI_COMM_WORLD);
 		find_leaders(all, ranks, mine.clock);
-	} else {	/* one clock; or, where a rank lacks memory, whichever: that rank records nothing */
+	} else {	/* one clock; a rank that lacks memory records nothing, by whichever */
 		PMPI_Bcast(&map, sizeof map, MPI_BYTE, 0, MPI_COMM_WORLD);
 		clock_map = map;
 		free(leaders.ranks);
@@ -236,7 +238,8 @@ clock_start(const struct instant *init)
 	if (elapsed_ns > 1000000 && ticks > 0 && counter_is_good()) {
 		map.counter = true;
 		map.rate = (uint64_t)(((unsigned __int128)(uint64_t)elapsed_ns << 32) / ticks);
-		/* 2^48 ticks, a day, earlier, since another rank may have begun before: a whole number of ns. */
+		/* 2^48 ticks, a day, earlier, since another rank may have begun before: a whole
+		 * number of ns. */
 		map.first_ticks = init->counter - ((uint64_t)1 << 48);
 		map.first_ns = init->monotonic_ns - (int64_t)(map.rate << 16);
 	}
@@ -248,9 +251,9 @@ clock_start(const struct instant *init)
 enum { ROUND_TRIPS = 200, TAG = 32767 };
 
 /*
- * Whom leaders talk to each other on. While MPI_Init lasts nobody else uses MPI_COMM_WORLD, and what
- * a leader sends later comes after what it sends here; afterwards a receive of the program could take
- * it, so there is a communicator then, of the leaders alone. It is never freed.
+ * Whom leaders talk to each other on. While MPI_Init lasts nobody else uses MPI_COMM_WORLD, and
+ * what a leader sends later comes after what it sends here; afterwards a receive of the program
+ * could take it, so there is a communicator then, of the leaders alone. It is never freed.
  */
 struct way {
 	MPI_Comm comm;

@@ -30,7 +30,8 @@ int64_t clock_namespace_ns(void);
 /* All ranks of MPI_COMM_WORLD: chooses the clock, which instants of before are then ticks of. */
 void clock_start(const struct instant *init);
 uint64_t clock_ticks_at(const struct instant *instant);
-void clock_say(void);		/* how far the kernel's clock is, which other runs on the host know; to the trace */
+/* how far the kernel's clock is, which other runs on the host know; to the trace */
+void clock_say(void);
 void clock_sync(void);		/* all ranks of MPI_COMM_WORLD; appends its samples to the trace */
 void clock_sync_again(void);	/* after a collective of MPI_COMM_WORLD: at times compares again */
 
@@ -50,7 +51,8 @@ clock_ticks(void)
 ALWAYS int64_t
 ticks_ns(uint64_t ticks)
 {
-	const unsigned __int128 since = ticks - clock_map.first_ticks;	/* one multiplication of 64 bits by 64 */
+	/* one multiplication of 64 bits by 64 */
+	const unsigned __int128 since = ticks - clock_map.first_ticks;
 
 	return clock_map.first_ns + (int64_t)(since * clock_map.rate >> 32);
 }

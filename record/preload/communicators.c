@@ -5,9 +5,10 @@
  * before, and the world rank of the new one's first member (a split makes several at once) name the
  * new one. Where only a group takes part the members themselves and a count of such calls do.
  *
- * Two MPI_COMM_WORLDs that meet cannot agree on a name without talking, which would hang where one of them is not
- * recorded. So each says how and when it met another one, and lp-merge finds who met whom. What is made from such an
- * intercommunicator gets an id that goes with it: there ranks of the communicator name the members.
+ * Two MPI_COMM_WORLDs that meet cannot agree on a name without talking, which would hang where one
+ * of them is not recorded. So each says how and when it met another one, and lp-merge finds who met
+ * whom. What is made from such an intercommunicator gets an id that goes with it: there ranks of
+ * the communicator name the members.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@ static struct communicator unknown = { .inter = true };
 
 static bool met;		/* another MPI_COMM_WORLD */
 
-static struct calls_by { uint64_t key; uint32_t count; } *groups;	/* calls by the same members */
+/* calls by the same members */
+static struct calls_by { uint64_t key; uint32_t count; } *groups;
 static size_t group_count, group_capacity;
 
 static void
@@ -207,7 +209,8 @@ first_world_rank(MPI_Comm comm)
 	return rank;
 }
 
-/* Which of those that a call of all the parent's members has made: both groups of an intercommunicator know it alike. */
+/* Which of those that a call of all the parent's members has made: both groups of an
+ * intercommunicator know it alike. */
 static uint64_t
 place_in(MPI_Comm parent, MPI_Comm made)
 {
@@ -241,8 +244,8 @@ append(const struct communicator *comm, struct creation name, int side, const ch
 	bool inter = side >= 0;
 	struct small small;
 
-	small_begin(&small, "communicator", 4u + (inter ? 2 : 0) + (type[0] != '\0' ? 1 : 0) + (name.root != 0 ? 1 : 0) +
-	    (meeting != NULL ? 3 : 0));
+	small_begin(&small, "communicator", 4u + (inter ? 2 : 0) + (type[0] != '\0' ? 1 : 0) +
+	    (name.root != 0 ? 1 : 0) + (meeting != NULL ? 3 : 0));
 	small_uint(&small, "comm", comm->number);
 	small_uint(&small, "size", (uint64_t)comm->size);
 	small_uint(&small, "id", name.id);
@@ -326,7 +329,8 @@ add_new(MPI_Comm made, struct creation name, int side, const struct meeting *mee
 	lock_tables();
 	new.number = ++last_number;
 	unlock_tables();
-	if (meeting != NULL) {		/* the other side knows what is made from it by its own number */
+	/* the other side knows what is made from it by its own number */
+	if (meeting != NULL) {
 		met = true;
 		new.id = 3;
 		new.root = new.number;
@@ -354,7 +358,8 @@ register_communicator(MPI_Comm made, struct creation creation)
 		int inter;
 
 		PMPI_Comm_test_inter(made, &inter);
-		if (inter && creation.root == 0) {	/* a copy of an intercommunicator: both groups name it alike */
+		/* a copy of an intercommunicator: both groups name it alike */
+		if (inter && creation.root == 0) {
 			note_group_communicator(MPI_COMM_NULL, 0, made);
 			return;
 		}
@@ -442,7 +447,8 @@ name_group(MPI_Comm parent, uint64_t tag, MPI_Comm made, struct meeting *meeting
 	unlock_tables();
 	if (from->root != 0)
 		key[0] = mix(from->id, key[0]);
-	add_new(made, (struct creation){ key[0], from->root }, inter ? side : -1, strangers ? meeting : NULL);
+	add_new(made, (struct creation){ key[0], from->root }, inter ? side : -1, strangers ?
+	    meeting : NULL);
 	if (strangers)
 		clock_say();
 }
@@ -525,7 +531,8 @@ port_of_name(const char *name, size_t length)
 	return hash_bytes(name, end);
 }
 
-/* Open MPI 4 tells a spawned process the number of the parents' job, and which of them was the root. */
+/* Open MPI 4 tells a spawned process the number of the parents' job, and which of them was the
+ * root. */
 uint64_t
 port_of_root(MPI_Comm comm, int root)
 {

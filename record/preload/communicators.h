@@ -11,7 +11,8 @@ struct epoch {
 	uint32_t location, count;
 };
 
-/* A communicator, or an MPI window or file, which has the members of the one that it was made on. */
+/* A communicator, or an MPI window or file, which has the members of the one that it was made
+ * on. */
 struct communicator {
 	uintptr_t handle;
 	uint64_t id;		/* the same on all members */
@@ -24,7 +25,9 @@ struct communicator {
 	MPI_Group group;		/* of an MPI window; else MPI_GROUP_NULL */
 	struct epoch exposure, access;
 	bool inter;
-	uint32_t root;		/* number of the intercommunicator with another MPI_COMM_WORLD that it comes from; 0: none */
+	/* number of the intercommunicator with another MPI_COMM_WORLD that it comes from; 0:
+	 * none */
+	uint32_t root;
 };
 
 /* What all members of a new communicator know of it alike. */
@@ -33,7 +36,8 @@ struct creation {
 	uint32_t root;		/* with it the id is the same for all; 0: without */
 };
 
-/* How processes of two MPI_COMM_WORLDs got an intercommunicator: they find each other in lp-merge. */
+/* How processes of two MPI_COMM_WORLDs got an intercommunicator: they find each other in
+ * lp-merge. */
 struct meeting {
 	const char *how;
 	uint64_t port;		/* the same on both sides; 0: not known */
@@ -86,7 +90,8 @@ void note_parent(MPI_Comm parent);	/* that of a spawned process; it may be told 
 bool have_met(void);		/* another MPI_COMM_WORLD */
 /* Where partitioned messages of the communicator go, which match none but each other. */
 struct communicator *partitions_of(MPI_Comm comm);
-struct creation next_creation(MPI_Comm parent);	/* counts a communicator made by all members of parent */
+/* counts a communicator made by all members of parent */
+struct creation next_creation(MPI_Comm parent);
 void register_communicator(MPI_Comm made, struct creation creation);
 void forget_communicator(struct communicator *comm);
 

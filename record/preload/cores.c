@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this rank could run on, and what it got of it: lp-trace(5), cores. A look takes some files of /proc,
- * when recording begins and when it ends.
+ * What this rank could run on, and what it got of it: lp-trace(5), cores. A look takes some files
+ * of /proc, when recording begins and when it ends.
  */
 #include <dirent.h>
 #include <sched.h>
@@ -13,7 +13,8 @@
 #include "recorder.h"
 #include "small.h"
 
-enum { BUSY_PART = 10 };	/* a thread that ran less than this part of the time is not counted */
+/* a thread that ran less than this part of the time is not counted */
+enum { BUSY_PART = 10 };
 
 static int64_t
 clock_of(clockid_t clock)
@@ -24,7 +25,8 @@ clock_of(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Time that the cores of the mask ran whatever it was; the system counts it in hundredths of a second. */
+/* Time that the cores of the mask ran whatever it was; the system counts it in hundredths of a
+ * second. */
 static uint64_t
 busy_ns(const cpu_set_t *mask)
 {
@@ -34,16 +36,19 @@ busy_ns(const cpu_set_t *mask)
 	char line[512];
 	unsigned core;
 
-	while (file != NULL && fgets(line, sizeof line, file) != NULL && strncmp(line, "cpu", 3) == 0)
-		if (sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", &core, &user, &nice, &system, &irq,
-		    &soft_irq, &stolen) == 7 && core < CPU_SETSIZE && CPU_ISSET(core, mask))
+	while (file != NULL && fgets(line, sizeof line, file) != NULL && strncmp(line, "cpu",
+	    3) == 0)
+		if (sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", &core, &user, &nice,
+		    &system, &irq, &soft_irq, &stolen) == 7 && core < CPU_SETSIZE && CPU_ISSET(core,
+		    mask))
 			ticks += user + nice + system + irq + soft_irq + stolen;
 	if (file != NULL)
 		fclose(file);
 	return ticks * tick_ns;
 }
 
-/* What the threads there are now have waited for a core, and how many of them have run for so long. */
+/* What the threads there are now have waited for a core, and how many of them have run for so
+ * long. */
 static uint64_t
 threads_waited_ns(uint64_t least_ns, uint64_t *busy)
 {

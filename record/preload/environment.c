@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a run depends on beside the program: the MPI library, and variables by which its user steers it.
- * Only names with the prefixes below are looked at. Not told: what a launcher sets for itself, which
- * is another one in each run, and what a name calls secret.
+ * What a run depends on beside the program: the MPI library, and variables by which its user steers
+ * it. Only names with the prefixes below are looked at. Not told: what a launcher sets for itself,
+ * which is another one in each run, and what a name calls secret.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +28,13 @@ begins(const char *text, const char *const *prefixes, size_t count)
 static bool
 is_told(const char *variable)
 {
-	static const char *const ours[] = { "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_", "OMP_", "I_MPI_" };
-	static const char *const launchers[] = { "OMPI_MCA_orte_", "OMPI_MCA_prte_", "OMPI_MCA_ess", "OMPI_MCA_pmix",
-	    "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME_", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME" };
-	static const char *const secret[] = { "key", "token", "secret", "passw", "credential", "uuid", "auth" };
+	static const char *const ours[] = { "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_",
+	    "OMP_", "I_MPI_" };
+	static const char *const launchers[] = { "OMPI_MCA_orte_", "OMPI_MCA_prte_", "OMPI_MCA_ess",
+	    "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME_",
+	    "MPIR_CVAR_CH3_INTERFACE_HOSTNAME" };
+	static const char *const secret[] = { "key", "token", "secret", "passw", "credential",
+	    "uuid", "auth" };
 	const char *equals = strchr(variable, '=');
 	char name[200];
 

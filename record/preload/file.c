@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The raw trace of a rank. It is whole at every instant: rows are stored into a block that is mapped
- * from the file, and become part of it when the block's count is stored (blocks.c); other messages
- * are written at the tail, their first byte last. So nothing is lost with the process, however it
- * ends.
+ * The raw trace of a rank. It is whole at every instant: rows are stored into a block that is
+ * mapped from the file, and become part of it when the block's count is stored (blocks.c); other
+ * messages are written at the tail, their first byte last. So nothing is lost with the process,
+ * however it ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,8 @@ is_ours(int fd, struct stat *status)
 	    status->st_ino == raw.now->inode;
 }
 
-/* Not the file whose name this is, but the one that was made. The old number may be another's now. */
+/* Not the file whose name this is, but the one that was made. The old number may be another's
+ * now. */
 static bool
 open_again(struct stat *status)
 {
@@ -80,7 +81,8 @@ file_promise(uint64_t end)
 	if ((fd = file_fd()) < 0)
 		return EBADF;
 	do
-		error = posix_fallocate(fd, (off_t)raw.now->reserved, (off_t)(end - raw.now->reserved));
+		error = posix_fallocate(fd, (off_t)raw.now->reserved,
+		    (off_t)(end - raw.now->reserved));
 	while (error == EINTR);
 	if (error == 0)
 		raw.now->reserved = end;
@@ -168,9 +170,9 @@ command_line(char line[SHELL_WORD_BYTES(COMMAND)])
 }
 
 /*
- * What lies at the path: nothing, a trace (or the beginning of one: a process may die between any two
- * writes), or something that is not ours. Nothing is followed or waited for: it may be a link or a
- * pipe.
+ * What lies at the path: nothing, a trace (or the beginning of one: a process may die between any
+ * two writes), or something that is not ours. Nothing is followed or waited for: it may be a link
+ * or a pipe.
  */
 enum found { NOTHING, TRACE, FOREIGN };
 
@@ -220,10 +222,11 @@ begin_unnamed(void)
 	char line[SHELL_WORD_BYTES(COMMAND)];
 	int fd = -1;
 
-	if (snprintf(unnamed, sizeof unnamed, "%.*s/.%s.%d", (int)(slash - raw.now->path), raw.now->path, slash + 1,
-	    (int)getpid()) < (int)sizeof unnamed) {
+	if (snprintf(unnamed, sizeof unnamed, "%.*s/.%s.%d", (int)(slash - raw.now->path),
+	    raw.now->path, slash + 1, (int)getpid()) < (int)sizeof unnamed) {
 		unlink(unnamed);
-		fd = open(unnamed, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+		fd = open(unnamed, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+		    0666);
 	}
 	if (fd < 0 || fstat(fd, &status) != 0) {
 		give_up(raw.now->path, strerror(errno));
@@ -252,7 +255,8 @@ file_begin(const char *folder, int rank)
 	return begin_unnamed();
 }
 
-/* Network file systems may lack the first call, others have no links: there another run may come in between. */
+/* Network file systems may lack the first call, others have no links: there another run may come in
+ * between. */
 static bool
 give_name(const char *path)
 {
@@ -319,7 +323,8 @@ segment_next(void)
 	}
 	next->fd = -1;
 	next->number = raw.now->number + 1;
-	if (snprintf(next->path, sizeof next->path, "%s.%04u", first.path, next->number) >= (int)sizeof next->path) {
+	if (snprintf(next->path, sizeof next->path, "%s.%04u", first.path,
+	    next->number) >= (int)sizeof next->path) {
 		give_up(first.path, strerror(ENAMETOOLONG));
 		return;
 	}

@@ -10,17 +10,19 @@
 #include "small.h"
 
 /*
- * A trace begins without a name, which it gets when it says what rank it is of: so nobody finds one that does
- * not. False: recording was given up.
+ * A trace begins without a name, which it gets when it says what rank it is of: so nobody finds one
+ * that does not. False: recording was given up.
  */
 bool file_begin(const char *folder, int rank);
 bool file_is_first(void);	/* takes the name; false: another run of this folder has it */
-void file_name(const char *folder, int rank);	/* takes it from the trace of an earlier run, if need be */
+/* takes it from the trace of an earlier run, if need be */
+void file_name(const char *folder, int rank);
 void file_close(struct thread *threads);
 
 /*
- * A file of it. Where the trace is to be compressed while the program runs it is one of several segments, each a
- * raw trace of its own: the next one begins when this is full, and this ends when no thread has a block in it.
+ * A file of it. Where the trace is to be compressed while the program runs it is one of several
+ * segments, each a raw trace of its own: the next one begins when this is full, and this ends when
+ * no thread has a block in it.
  */
 struct segment {
 	unsigned number;	/* from 0 */
@@ -43,7 +45,8 @@ extern struct raw_file raw;
 
 /*
  * The descriptor, after a look whether it still is that of the file, and the file as long as it was
- * made; -1: it is not, and recording was given up. Every system call on the file takes it from here.
+ * made; -1: it is not, and recording was given up. Every system call on the file takes it from
+ * here.
  */
 int file_fd(void);
 /* Has the disk promise the file's bytes up to END; 0 or why it does not. */

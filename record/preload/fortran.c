@@ -111,7 +111,8 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #define LENGTH(kind, name) WITH(KIND(1, kind, name), , size_t length_##name)
 #define PASS_LENGTH(kind, name) WITH(KIND(1, kind, name), , length_##name)
 
-/* Of each kind whether it has a length; before the call a view of what goes in, after it of what came out. */
+/* Of each kind whether it has a length; before the call a view of what goes in, after it of what
+ * came out. */
 #define BEFORE(kind, name) KIND(2, kind, name)
 #define AFTER(kind, name) KIND(3, kind, name)
 /* Where there was no memory recording has ended, and there is nothing to note. */
@@ -246,9 +247,12 @@ next_f08(const char *name, bool large)
 			*(void **)&next = next_f08(#name, sizeof #large > 1); \
 		next(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
 	} \
-	WRAPPER(record_##name##_f08##large, next_##name##large, true, Number, CLASS, params, record) \
-	ALIAS(record_##name##_f08##large) void mpi_##name##_f08_##large(LIST(PLAIN, params), void *); \
-	ALIAS(record_##name##_f08##large) void mpi_##name##_f08ts_##large(LIST(PLAIN, params), void *);
+	WRAPPER(record_##name##_f08##large, next_##name##large, true, Number, CLASS, params, \
+	    record) \
+	ALIAS(record_##name##_f08##large) void mpi_##name##_f08_##large(LIST(PLAIN, params), \
+	    void *); \
+	ALIAS(record_##name##_f08##large) void mpi_##name##_f08ts_##large(LIST(PLAIN, params), \
+	    void *);
 #define F08(Name, name, CLASS, params, record) DESCRIPTORS(name, , Name, CLASS, params, record)
 #else
 #define F08(Name, name, CLASS, params, record) \
@@ -256,7 +260,8 @@ next_f08(const char *name, bool large)
 #endif
 #define SPECIAL(Name, name, NAME, CLASS)
 #define CALL(Name, name, NAME, CLASS, params, record) \
-	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, params)) __attribute__((weak)); \
+	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, \
+	    params)) __attribute__((weak)); \
 	WRAPPER(record_##name, pmpi_##name##_, false, Name, CLASS, params, record) \
 	ALIAS(record_##name) void mpi_##name##_(LIST(PLAIN, params), void *); \
 	F08(Name, name, CLASS, params, record)
@@ -281,7 +286,7 @@ next_f08(const char *name, bool large)
 #endif
 
 /* The forms that give a C pointer have the same arguments. */
-ALIAS(record_win_allocate) void mpi_win_allocate_cptr_(void *, void *, void *, void *, void *, void *,
-    void *);
+ALIAS(record_win_allocate) void mpi_win_allocate_cptr_(void *, void *, void *, void *, void *,
+    void *, void *);
 ALIAS(record_win_allocate_shared) void mpi_win_allocate_shared_cptr_(void *, void *, void *, void *,
     void *, void *, void *);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Fortran routines that are not expanded from call_table.h: where recording begins and ends, and marks. */
+/* The Fortran routines that are not expanded from call_table.h: where recording begins and ends,
+ * and marks. */
 #include "wrap.h"
 
 /* ---- MPI_Init, MPI_Init_thread and MPI_Finalize ---- */
 
 void pmpi_init_(MPI_Fint *ierr) __attribute__((weak));
-void pmpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr) __attribute__((weak));
+void pmpi_init_thread_(MPI_Fint *required, MPI_Fint *provided,
+    MPI_Fint *ierr) __attribute__((weak));
 void pmpi_finalize_(MPI_Fint *ierr) __attribute__((weak));
 
 struct init_arguments {
@@ -63,7 +65,8 @@ record_init_thread(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr)
 {
 	struct init_arguments a = { required, provided };
 
-	set_ierr(ierr, init_wrapper(init_thread, &a, NUMBER_Init_thread, __builtin_return_address(0)));
+	set_ierr(ierr, init_wrapper(init_thread, &a, NUMBER_Init_thread,
+	    __builtin_return_address(0)));
 }
 
 void
@@ -82,7 +85,8 @@ NAMES(finalize, MPI_Fint *)
 /* ---- sessions: a handle of mpi_f08 is one integer, as that of the others is ---- */
 
 #if defined HAVE_MPI_4 && defined MPICH_VERSION
-void pmpi_session_init_(MPI_Fint *info, MPI_Fint *handler, MPI_Fint *session, MPI_Fint *ierr) __attribute__((weak));
+void pmpi_session_init_(MPI_Fint *info, MPI_Fint *handler, MPI_Fint *session,
+    MPI_Fint *ierr) __attribute__((weak));
 void pmpi_session_finalize_(MPI_Fint *session, MPI_Fint *ierr) __attribute__((weak));
 
 struct session_arguments {
@@ -123,8 +127,8 @@ record_session_init(MPI_Fint *info, MPI_Fint *handler, MPI_Fint *session, MPI_Fi
 void
 record_session_finalize(MPI_Fint *session, MPI_Fint *ierr)
 {
-	set_ierr(ierr, session_finalize_wrapper(session_finalize, session, PMPI_Session_f2c(*session),
-	    __builtin_return_address(0)));
+	set_ierr(ierr, session_finalize_wrapper(session_finalize, session,
+	    PMPI_Session_f2c(*session), __builtin_return_address(0)));
 }
 NAMES(session_init, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *)
 NAMES(session_finalize, MPI_Fint *, MPI_Fint *)

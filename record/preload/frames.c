@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The callers of a call. The system's own way, backtrace(), looks for every frame in the tables of the
- * object that it lies in and carries out what they say of it, all the way up to main(): microseconds. Here
- * what they say of an address is learnt once, and is a few additions from then on; no more frames are looked
- * at than are asked for. Whatever is unusual goes the system's way.
+ * The callers of a call. The system's own way, backtrace(), looks for every frame in the tables of
+ * the object that it lies in and carries out what they say of it, all the way up to main():
+ * microseconds. Here what they say of an address is learnt once, and is a few additions from then
+ * on; no more frames are looked at than are asked for. Whatever is unusual goes the system's way.
  */
 #include "frames.h"
 
@@ -14,12 +14,14 @@
 
 enum {
 	RULES = 1 << 10,
-	MOST_FRAMES = 64 + 8,		/* of the system's way: those asked for, and this library's own */
+	/* of the system's way: those asked for, and this library's own */
+	MOST_FRAMES = 64 + 8,
 	OWN_FRAMES = 8,
 };
 
 struct frame_memory {
-	struct frame_rule rules[RULES];		/* by address; a later one takes the place of another */
+	/* by address; a later one takes the place of another */
+	struct frame_rule rules[RULES];
 	unsigned long long unloads;	/* objects unloaded, when the rules were learnt */
 	uintptr_t low, high;		/* the thread's stack; 0: not known */
 };
@@ -119,7 +121,8 @@ step_up(struct frame_memory *memory, struct place *at)
 	if (cfa <= at->stack || !is_stack(memory, at, cfa - 8))
 		return -1;
 	if (rule->base_kind != BASE_SAME) {
-		saved = (rule->base_kind == BASE_AT_CFA ? cfa : at->base) + (uintptr_t)(intptr_t)rule->base;
+		saved = (rule->base_kind == BASE_AT_CFA ? cfa : at->base) +
+		    (uintptr_t)(intptr_t)rule->base;
 		if (!is_stack(memory, at, saved))
 			return -1;
 		at->base = word(saved);
@@ -131,7 +134,8 @@ step_up(struct frame_memory *memory, struct place *at)
 
 /* -1: the system's way is needed. */
 static int
-walk(struct frame_memory *memory, struct place at, const void *first, const void **frames, int depth)
+walk(struct frame_memory *memory, struct place at, const void *first, const void **frames,
+    int depth)
 {
 	int count = 0, step = 1;
 
@@ -164,13 +168,14 @@ callers_from(struct frame_memory **kept, const void *first, const void **frames,
 {
 	int count = -1;
 #ifdef __x86_64__
-	/* What lies at the base pointer of a function that has one: its caller's, and where that goes on. */
+	/* What lies at the base pointer of a function that has one: its caller's, and where that
+	 * goes on. */
 	const uintptr_t *own = __builtin_frame_address(0);
 	struct frame_memory *memory = prepared(kept);
 
 	if (memory != NULL)
-		count = walk(memory, (struct place){ (const void *)own[1], (uintptr_t)(own + 2), own[0] },
-		    first, frames, depth);
+		count = walk(memory, (struct place){ (const void *)own[1], (uintptr_t)(own + 2),
+		    own[0] }, first, frames, depth);
 #else
 	(void)kept;
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGBUS from a mapping of the trace. When the file is cut, or the disk cannot give a page of it, the
- * kernel sends that signal at the next store: the handler puts plain memory in the place of the
+ * SIGBUS from a mapping of the trace. When the file is cut, or the disk cannot give a page of it,
+ * the kernel sends that signal at the next store: the handler puts plain memory in the place of the
  * mapping, the store is done again, and recording ends.
  *
- * The program's own handling of the signal stays what the program believes it to be: what it sets is
- * kept here and done for every SIGBUS that is not ours, and what it asks for is answered from here.
- * Where it ignores the signal, or blocks it in the thread, the kernel ends the process all the same.
+ * The program's own handling of the signal stays what the program believes it to be: what it sets
+ * is kept here and done for every SIGBUS that is not ours, and what it asks for is answered from
+ * here. Where it ignores the signal, or blocks it in the thread, the kernel ends the process all
+ * the same.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -84,7 +85,8 @@ on_fault(int number, siginfo_t *info, void *context)
 
 		__sigaction(number, &none, NULL);
 		if (info->si_code <= 0)
-			raise(number);		/* held back until this returns; a fault comes again */
+			/* held back until this returns; a fault comes again */
+			raise(number);
 	} else if (action.sa_handler == SIG_IGN)
 		return;
 	else if ((action.sa_flags & SA_SIGINFO) != 0)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 uint64_t hash_of(const void *bytes, size_t size);
-uint64_t hash_by_avx2(const void *bytes, size_t size);	/* on x86-64, where the processor has AVX2 */
+/* on x86-64, where the processor has AVX2 */
+uint64_t hash_by_avx2(const void *bytes, size_t size);
 
 #endif

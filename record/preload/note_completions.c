@@ -17,7 +17,8 @@ take_request(const struct at *at, MPI_Request handle, struct request *done)
 	lock_tables();
 	if (request_is_static(handle)) {
 		done->kind = OF_SEND;
-		taken = static_take(at->thread->location, at->leave_ticks, &done->location, &done->start);
+		taken = static_take(at->thread->location, at->leave_ticks, &done->location,
+		    &done->start);
 	} else
 		taken = request_complete(handle, at->enter_ticks, done);
 	unlock_tables();
@@ -38,8 +39,8 @@ fill_completed(struct entry *e, const struct request *done, const MPI_Status *st
 }
 
 /*
- * The receive of an MPI_Isendrecv. MPICH 4.0 leaves the status as it was, or gives that of the send:
- * there what was asked for stands where it is no wildcard, and the room in place of the size.
+ * The receive of an MPI_Isendrecv. MPICH 4.0 leaves the status as it was, or gives that of the
+ * send: there what was asked for stands where it is no wildcard, and the room in place of the size.
  */
 static void
 fill_both(struct entry *e, const struct request *done, const MPI_Status *status)
@@ -54,8 +55,8 @@ fill_both(struct entry *e, const struct request *done, const MPI_Status *status)
 
 /* The completion of one request: rows E of the call, the first of which will be SEQ. */
 static uint32_t
-rows_of(struct at *at, const struct entry *call, struct entry *e, uint64_t seq, const struct request *done,
-    const MPI_Status *status)
+rows_of(struct at *at, const struct entry *call, struct entry *e, uint64_t seq,
+    const struct request *done, const MPI_Status *status)
 {
 	e[0] = *call;
 	refer(at, &e[0], seq, done->location, done->start);
@@ -83,7 +84,8 @@ complete(struct at *at, const struct entry *call, struct entry *e, uint64_t seq,
 
 enum { MOST_ROWS = 2 };		/* of one completion */
 
-/* The rows gathered so far become those of one call; it has one row even if nothing was completed. */
+/* The rows gathered so far become those of one call; it has one row even if nothing was
+ * completed. */
 static void
 commit_completions(struct at *at, struct entry *e, uint32_t count)
 {
@@ -134,7 +136,8 @@ common_of(const struct at *at)
 	return (struct common){ e.enter_ns, (uint64_t)(e.leave_ns - e.enter_ns), e.site };
 }
 
-/* Whether its rows may be stored as they are found, as far as that depends on the call; ROWS at most. */
+/* Whether its rows may be stored as they are found, as far as that depends on the call; ROWS at
+ * most. */
 ALWAYS bool
 stores(const struct at *at, const struct common *call, uint32_t rows)
 {
@@ -143,8 +146,8 @@ stores(const struct at *at, const struct common *call, uint32_t rows)
 }
 
 /*
- * The completion, which will be row SEQ, of what is found at once; it is forgotten. False: it is not found
- * so, or its row is no plain one, and nothing has changed.
+ * The completion, which will be row SEQ, of what is found at once; it is forgotten. False: it is
+ * not found so, or its row is no plain one, and nothing has changed.
  */
 ALWAYS bool
 complete_near(const struct at *at, struct completion *c, uint64_t seq, MPI_Request handle,
@@ -171,7 +174,8 @@ complete_near(const struct at *at, struct completion *c, uint64_t seq, MPI_Reque
 			c->bytes_received = c->peer == NULL_PEER ? 0 : moved_bytes(status);
 		}
 	}
-	if (UNLIKELY(seq - start > UINT16_MAX || (c->bytes_received | (uint64_t)c->comm << 16) > UINT32_MAX))
+	if (UNLIKELY(seq - start > UINT16_MAX ||
+	    (c->bytes_received | (uint64_t)c->comm << 16) > UINT32_MAX))
 		return false;
 	c->request = (uint32_t)(seq - start);
 	if (is_static)
@@ -187,9 +191,9 @@ store_completion(const struct block *b, size_t i, uint16_t call, const struct co
     const struct completion *c)
 {
 	row_store(b, i, &(struct entry){ .enter_ns = common->enter_ns,
-	    .leave_ns = common->enter_ns + (int64_t)common->duration_ns, .site = common->site, .call = call,
-	    .bytes_received = c->bytes_received, .comm = c->comm, .request = c->request, .peer = c->peer,
-	    .tag = c->tag });
+	    .leave_ns = common->enter_ns + (int64_t)common->duration_ns, .site = common->site,
+	    .call = call, .bytes_received = c->bytes_received, .comm = c->comm,
+	    .request = c->request, .peer = c->peer, .tag = c->tag });
 }
 
 /* As most completions are: by itself, and one row. */
@@ -202,7 +206,8 @@ complete_alone(struct at *at, MPI_Request handle, const MPI_Status *status)
 
 	if (UNLIKELY(handle == MPI_REQUEST_NULL))
 		complete_none(at);
-	else if (LIKELY(stores(at, &common, 1) && complete_near(at, &c, thread->seq, handle, status))) {
+	else if (LIKELY(stores(at, &common, 1) && complete_near(at, &c, thread->seq, handle,
+	    status))) {
 		store_completion(&thread->block, thread->block.count, at->call, &common, &c);
 		rows_count(thread, 1);
 	} else
@@ -229,8 +234,8 @@ take_back(const struct thread *thread, const struct entry *call, struct entry *e
 
 /* The call's ROWS rows so far are stored; those of the requests from I on are not as simple. */
 static SELDOM void
-complete_others(struct at *at, int i, int count, const MPI_Request *before, const MPI_Status *statuses,
-    uint32_t rows)
+complete_others(struct at *at, int i, int count, const MPI_Request *before,
+    const MPI_Status *statuses, uint32_t rows)
 {
 	struct entry *e = own_entries(at->thread, MOST_ROWS * count);
 	const struct entry call = entry_of(at);
@@ -239,7 +244,8 @@ complete_others(struct at *at, int i, int count, const MPI_Request *before, cons
 		return;
 	take_back(at->thread, &call, e, rows);
 	for (; i < count; i++)
-		rows += complete(at, &call, &e[rows], at->thread->seq + rows, before[i], &statuses[i]);
+		rows += complete(at, &call, &e[rows], at->thread->seq + rows, before[i],
+		    &statuses[i]);
 	commit_completions(at, e, rows);
 }
 
@@ -292,8 +298,8 @@ note_complete_one(struct at *at, bool done, const MPI_Request *before, int index
 }
 
 void
-note_complete_some(struct at *at, const MPI_Request *before, int count, const int *indices, int base,
-    const MPI_Status *statuses)
+note_complete_some(struct at *at, const MPI_Request *before, int count, const int *indices,
+    int base, const MPI_Status *statuses)
 {
 	struct entry *e = own_entries(at->thread, MOST_ROWS * (count == MPI_UNDEFINED ? 0 : count));
 	const struct entry call = entry_of(at);
@@ -302,8 +308,8 @@ note_complete_some(struct at *at, const MPI_Request *before, int count, const in
 	if (e == NULL)
 		return;
 	for (int i = 0; i < count && count != MPI_UNDEFINED; i++)
-		rows += complete(at, &call, &e[rows], at->thread->seq + rows, before[indices[i] - base],
-		    &statuses[i]);
+		rows += complete(at, &call, &e[rows], at->thread->seq + rows,
+		    before[indices[i] - base], &statuses[i]);
 	commit_completions(at, e, rows);
 }
 

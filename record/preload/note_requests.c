@@ -17,8 +17,10 @@ next_row(const struct at *at)
 static SELDOM void
 start_of_many(struct at *at, MPI_Request request, enum request_kind kind, uint32_t comm)
 {
-	const struct request new = { .handle = request, .kind = (uint8_t)kind, .start = next_row(at),
-		.location = at->thread->location, .comm = comm, .ticks = at->enter_ticks, .active = true };
+	const struct request new = { .handle = request, .kind = (uint8_t)kind,
+	    .start = next_row(at),
+		.location = at->thread->location, .comm = comm, .ticks = at->enter_ticks,
+		    .active = true };
 
 	lock_tables();
 	if (request_is_static(request))
@@ -65,7 +67,8 @@ note_mreceive_start(struct at *at, MPI_Message message, uint64_t bytes, MPI_Requ
 }
 
 void
-note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes, MPI_Request request)
+note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
+    MPI_Request request)
 {
 	struct entry e = entry_of(at);
 
@@ -78,7 +81,8 @@ note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
 }
 
 void
-note_receive_start(struct at *at, MPI_Comm comm, int source, int tag, uint64_t room, MPI_Request request)
+note_receive_start(struct at *at, MPI_Comm comm, int source, int tag, uint64_t room,
+    MPI_Request request)
 {
 	struct entry e = entry_of(at);
 
@@ -100,9 +104,10 @@ note_init(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes, enum 
 	e.peer = peer_of(peer);
 	e.tag = tag_of(tag);
 	*(kind == OF_SEND ? &e.bytes_sent : &e.bytes_received) = bytes;
-	add_request(at, (struct request){ .handle = request, .start = next_row(at), .init = next_row(at),
-	    .bytes = bytes, .location = at->thread->location, .init_location = at->thread->location,
-	    .comm = e.comm, .peer = e.peer, .tag = e.tag, .kind = (uint8_t)kind, .persistent = true });
+	add_request(at, (struct request){ .handle = request, .start = next_row(at),
+	    .init = next_row(at), .bytes = bytes, .location = at->thread->location,
+	    .init_location = at->thread->location, .comm = e.comm, .peer = e.peer, .tag = e.tag,
+	    .kind = (uint8_t)kind, .persistent = true });
 	commit(at, &e);
 }
 

@@ -20,15 +20,17 @@ types_start(void)
 		MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T, MPI_C_BOOL, MPI_DOUBLE_INT,
 		MPI_2INT, MPI_C_DOUBLE_COMPLEX, MPI_AINT, MPI_OFFSET, MPI_COUNT,
 		/* Null where the library has no Fortran, or not this one. */
-		MPI_CHARACTER, MPI_LOGICAL, MPI_INTEGER, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_COMPLEX,
-		MPI_DOUBLE_COMPLEX, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_REAL4,
+		MPI_CHARACTER, MPI_LOGICAL, MPI_INTEGER, MPI_REAL, MPI_DOUBLE_PRECISION,
+		    MPI_COMPLEX,
+		MPI_DOUBLE_COMPLEX, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8,
+		MPI_REAL4,
 		MPI_REAL8, MPI_REAL16, MPI_COMPLEX8, MPI_COMPLEX16, MPI_2INTEGER, MPI_2REAL,
 		MPI_2DOUBLE_PRECISION };
 	int size;
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (known[i] != MPI_DATATYPE_NULL && PMPI_Type_size(known[i], &size) == MPI_SUCCESS &&
-		    size > 0) {
+		if (known[i] != MPI_DATATYPE_NULL && PMPI_Type_size(known[i],
+		    &size) == MPI_SUCCESS && size > 0) {
 			known_types[type_slot(known[i])].type = known[i];
 			known_types[type_slot(known[i])].size = (uint32_t)size;
 		}
@@ -65,11 +67,13 @@ commit_folding(struct at *at, const struct entry *entry, enum foldable kind)
 	struct thread *thread = at->thread;
 	const int64_t threshold_ns = options.threshold_ns;
 	const bool is_short = entry->leave_ns - entry->enter_ns < threshold_ns;
-	const int64_t gap_ns = options.fold_polls && threshold_ns < POLL_GAP_NS ? POLL_GAP_NS : threshold_ns;
+	const int64_t gap_ns = options.fold_polls && threshold_ns < POLL_GAP_NS ? POLL_GAP_NS :
+	    threshold_ns;
 	const bool folds = (options.fold_polls && kind == POLL) || is_short;
 
 	if (folds && thread->fold_seq == thread->seq && thread->seq > 0 && !paused &&
-	    entry->enter_ns - thread->fold_leave_ns < gap_ns && rows_fold(thread, entry->leave_ns)) {
+	    entry->enter_ns - thread->fold_leave_ns < gap_ns && rows_fold(thread,
+	    entry->leave_ns)) {
 		thread->fold_leave_ns = entry->leave_ns;
 		return;
 	}
@@ -169,10 +173,12 @@ note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
 /* ---- matched probes: the message handle stands for its communicator until it is received ---- */
 
 enum { MESSAGES = 1024 };
-static struct { MPI_Message handle; uint64_t row; uint32_t location, comm; int32_t peer, tag; } probed[MESSAGES];
+static struct { MPI_Message handle; uint64_t row; uint32_t location, comm; int32_t peer, tag;
+    } probed[MESSAGES];
 static size_t probed_count;
 
-/* The row of a call that found what it looked for, which refers to itself; NO_ROW: it cannot say so. */
+/* The row of a call that found what it looked for, which refers to itself; NO_ROW: it cannot say
+ * so. */
 static uint64_t
 probe_row(const struct at *at)
 {
@@ -224,14 +230,17 @@ void
 recall_message(const struct at *at, MPI_Message message, struct entry *e)
 {
 	lock_tables();
-	/* The oldest: a thread's new message may have the handle of one just received by another. */
+	/* The oldest: a thread's new message may have the handle of one just received by
+	 * another. */
 	for (size_t i = 0; i < probed_count; i++)
 		if (probed[i].handle == message) {
 			e->comm = probed[i].comm;
 			e->peer = probed[i].peer;
 			e->tag = probed[i].tag;
-			refer(at, e, at->thread->seq, probed[i].location, paused ? NO_ROW : probed[i].row);
-			memmove(&probed[i], &probed[i + 1], (--probed_count - i) * sizeof probed[0]);
+			refer(at, e, at->thread->seq, probed[i].location, paused ? NO_ROW :
+			    probed[i].row);
+			memmove(&probed[i], &probed[i + 1],
+			    (--probed_count - i) * sizeof probed[0]);
 			break;
 		}
 	unlock_tables();

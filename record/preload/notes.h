@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a call passes through, and the rows that it leaves when it has returned: notes.c, and note_requests.c
- * and note_completions.c where requests are involved.
+ * What a call passes through, and the rows that it leaves when it has returned: notes.c, and
+ * note_requests.c and note_completions.c where requests are involved.
  */
 #ifndef NOTES_H
 #define NOTES_H
@@ -64,8 +64,8 @@ ALWAYS struct entry
 entry_of(const struct at *at)
 {
 	return (struct entry){ .enter_ns = ticks_ns(at->enter_ticks),
-	    .leave_ns = ticks_ns(at->leave_ticks), .call = at->call, .site = site_number(at->from, at->call),
-	    .peer = NO_PEER, .tag = NO_TAG };
+	    .leave_ns = ticks_ns(at->leave_ticks), .call = at->call, .site = site_number(at->from,
+	    at->call), .peer = NO_PEER, .tag = NO_TAG };
 }
 
 /* ---- the rows ---- */
@@ -79,7 +79,8 @@ commit(struct at *at, const struct entry *entry)
 /* A call that exchanged nothing: a run of such calls may become one row. POLL: a test or probe that
  * found nothing. */
 enum foldable { SHORT, POLL };
-enum { POLL_APART_NS = 20000 };	/* what lies further apart may be sleep or work: as lp-graph has it */
+/* what lies further apart may be sleep or work: as lp-graph has it */
+enum { POLL_APART_NS = 20000 };
 SELDOM void commit_folding(struct at *at, const struct entry *entry, enum foldable kind);
 
 ALWAYS void
@@ -103,8 +104,8 @@ commit_foldable(struct at *at, const struct entry *entry, enum foldable kind)
 ALWAYS int32_t
 peer_of(int rank)
 {
-	return rank >= 0 ? rank : rank == MPI_ANY_SOURCE ? ANY_PEER : rank == MPI_PROC_NULL ? NULL_PEER :
-	    rank == MPI_ROOT ? ROOT_PEER : rank;
+	return rank >= 0 ? rank : rank == MPI_ANY_SOURCE ? ANY_PEER : rank == MPI_PROC_NULL ?
+	    NULL_PEER : rank == MPI_ROOT ? ROOT_PEER : rank;
 }
 
 ALWAYS int32_t
@@ -120,7 +121,8 @@ moved_bytes(const MPI_Status *status)
 #ifdef OPEN_MPI
 	return status->_ucount;
 #else
-	return (uint32_t)status->count_lo | (uint64_t)((uint32_t)status->count_hi_and_cancelled >> 1) << 32;
+	return (uint32_t)status->count_lo |
+	    (uint64_t)((uint32_t)status->count_hi_and_cancelled >> 1) << 32;
 #endif
 }
 
@@ -169,17 +171,21 @@ bytes_of(int64_t count, MPI_Datatype type)
 
 	if (UNLIKELY(count <= 0))
 		return 0;
-	return (uint64_t)count * (LIKELY(known->type == type && known->size > 0) ? known->size : size_of(type));
+	return (uint64_t)count * (LIKELY(known->type == type && known->size > 0) ? known->size :
+	    size_of(type));
 }
 
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 uint64_t bytes_of_large_counts(const MPI_Count *counts, int n, MPI_Datatype type);
 SELDOM void note_error(struct at *at);	/* what an error has left of the arguments is not known */
 void note_local(struct at *at, MPI_Comm comm);
-/* Made with processes of another MPI_COMM_WORLD: the row is about what was made. ROOT -1: there is none. */
-void note_with_others(struct at *at, MPI_Comm comm, int root, struct meeting meeting, MPI_Comm made);
+/* Made with processes of another MPI_COMM_WORLD: the row is about what was made. ROOT -1: there is
+ * none. */
+void note_with_others(struct at *at, MPI_Comm comm, int root, struct meeting meeting,
+    MPI_Comm made);
 void note_alone(struct at *at);	/* nobody else is involved */
-void note_looked(struct at *at, bool found, MPI_Request request);	/* whether it, or a part of it, is complete */
+/* whether it, or a part of it, is complete */
+void note_looked(struct at *at, bool found, MPI_Request request);
 void note_group_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */
 void abort_noted(MPI_Comm comm, int code, const void *from);
 void pcontrol_noted(int level, const void *from);
@@ -195,14 +201,15 @@ void note_receive(struct at *at, MPI_Comm comm, const MPI_Status *status);
 void note_mreceive(struct at *at, MPI_Message message, const MPI_Status *status);
 void note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
     const MPI_Status *status);
-void note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes, MPI_Request request);
+void note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
+    MPI_Request request);
 void note_receive_start(struct at *at, MPI_Comm comm, int source, int tag, uint64_t room,
     MPI_Request request);
-void note_init(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes, enum request_kind kind,
-    MPI_Request request);
+void note_init(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes,
+    enum request_kind kind, MPI_Request request);
 struct envelope { int peer, tag; uint64_t bytes; };
-void note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send, struct envelope receive,
-    MPI_Request request);
+void note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send,
+    struct envelope receive, MPI_Request request);
 void note_partitioned(struct at *at, MPI_Comm comm, struct envelope envelope, int partitions,
     enum request_kind kind, MPI_Request request);
 /* LAST: the number of the row's name where these are the last partitions. */
@@ -211,14 +218,16 @@ void note_collective_init(struct at *at, const struct communicator *comm, int ro
     uint64_t received, MPI_Request request, uint16_t start);
 void note_mreceive_start(struct at *at, MPI_Message message, uint64_t bytes, MPI_Request request);
 void note_start(struct at *at, int count, const MPI_Request *requests);
-void note_complete_all(struct at *at, int count, const MPI_Request *before, const MPI_Status *statuses);
+void note_complete_all(struct at *at, int count, const MPI_Request *before,
+    const MPI_Status *statuses);
 void note_complete_one(struct at *at, bool done, const MPI_Request *before, int index,
     const MPI_Status *status);
 void note_complete_some(struct at *at, const MPI_Request *before, int count, const int *indices,
     int base, const MPI_Status *statuses);
 void note_cancel(struct at *at, MPI_Request request);
 void note_request_free(struct at *at, MPI_Request request);
-void note_probe(struct at *at, bool found, MPI_Comm comm, int source, int tag, const MPI_Status *status);
+void note_probe(struct at *at, bool found, MPI_Comm comm, int source, int tag,
+    const MPI_Status *status);
 void note_mprobe(struct at *at, bool found, MPI_Comm comm, int source, int tag, MPI_Message message,
     const MPI_Status *status);
 void note_collective(struct at *at, const struct communicator *comm, int root, uint64_t sent,

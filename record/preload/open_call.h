@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The open call of a thread (lp-trace(5), The open call): what wrappers store of a call before they make it. */
+/* The open call of a thread (lp-trace(5), The open call): what wrappers store of a call before they
+ * make it. */
 #ifndef OPEN_CALL_H
 #define OPEN_CALL_H
 
@@ -40,7 +41,8 @@ struct opening {
 	int32_t peer, tag, source, receive_tag;
 };
 
-/* The call is made next. The number of the function comes last: where that is 0 nothing else counts. */
+/* The call is made next. The number of the function comes last: where that is 0 nothing else
+ * counts. */
 ALWAYS void
 open_store(const struct at *at, enum call_class class, const struct opening *o)
 {
@@ -70,10 +72,12 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 	open->call = at->call;
 }
 
-#define OPEN_WAITS(number) (number == NUMBER_Wait || number == NUMBER_Waitall || number == NUMBER_Waitany || \
+#define OPEN_WAITS(number) \
+	(number == NUMBER_Wait || number == NUMBER_Waitall || number == NUMBER_Waitany || \
 	number == NUMBER_Waitsome)
 /* Calls that return at once in any case: it is enough to know which. */
-#define OPEN_POLLS(number) (number == NUMBER_Test || number == NUMBER_Testall || number == NUMBER_Testany || \
+#define OPEN_POLLS(number) \
+	(number == NUMBER_Test || number == NUMBER_Testall || number == NUMBER_Testany || \
 	number == NUMBER_Testsome || number == NUMBER_Iprobe || number == NUMBER_Improbe)
 
 /* In a wrapper, behind the views of what goes in. */

@@ -12,7 +12,8 @@ enum { EACH = 8, SITES = 16 };
 struct poll_gaps {
 	struct gap_sum { uint64_t site, count, apart_ns, awake_ns; } of[SITES];
 	uint64_t seen;
-	uint64_t from_seq;	/* row of the poll that ends what is being measured; NO_ROW: nothing is */
+	/* row of the poll that ends what is being measured; NO_ROW: nothing is */
+	uint64_t from_seq;
 	int64_t from_ns, from_cpu_ns;
 	long from_slept;
 };
@@ -55,7 +56,8 @@ last_leave_ns(const struct block *b)
 	if (b->mapping == NULL || b->count == 0)
 		return INT64_MIN;
 	memcpy(&enter_ns, b->enter + 8 * (b->count - 1), 8);
-	memcpy(&duration_ns, b->duration + size * (b->count - 1), size);	/* the low bytes come first */
+	/* the low bytes come first */
+	memcpy(&duration_ns, b->duration + size * (b->count - 1), size);
 	return enter_ns + (int64_t)duration_ns;
 }
 
@@ -80,7 +82,8 @@ poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns)
 		const uint64_t apart_ns = (uint64_t)(leave_ns - gaps->from_ns);
 
 		/* Who only lost the core was at work. */
-		add_gap(gaps, site, apart_ns, slept > gaps->from_slept ? (uint64_t)(cpu_ns - gaps->from_cpu_ns) : apart_ns);
+		add_gap(gaps, site, apart_ns, slept > gaps->from_slept ? (uint64_t)(cpu_ns -
+		    gaps->from_cpu_ns) : apart_ns);
 		gaps->from_seq = NO_ROW;
 		return;
 	}
@@ -94,7 +97,8 @@ void
 poll_gaps_append(void)
 {
 	for (const struct thread *thread = all_threads; thread != NULL; thread = thread->next)
-		for (size_t i = 0; thread->gaps != NULL && i < SITES && thread->gaps->of[i].count > 0; i++) {
+		for (size_t i = 0; thread->gaps != NULL && i < SITES &&
+		    thread->gaps->of[i].count > 0; i++) {
 			const struct gap_sum *sum = &thread->gaps->of[i];
 			struct small small;
 

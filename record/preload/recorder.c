@@ -52,7 +52,8 @@ give_up(const char *what, const char *why)
 	char line[600];
 
 	snprintf(line, sizeof line, "%.400s: %.120s; recording of this rank ends", what, why);
-	if (options.sync_every_ns == 0)		/* else this rank's part in comparing clocks goes on */
+	/* else this rank's part in comparing clocks goes on */
+	if (options.sync_every_ns == 0)
 		recording = false;
 	if (!atomic_exchange(&lost, true))
 		say(line);
@@ -92,7 +93,8 @@ run_number(int rank)
 		FILE *random = fopen("/dev/urandom", "r");
 
 		if (random == NULL || fread(run, sizeof run, 1, random) != 1)
-			run[0] = (unsigned long long)clock_ns() ^ (unsigned long long)getpid() << 40;
+			run[0] =
+			    (unsigned long long)clock_ns() ^ (unsigned long long)getpid() << 40;
 		if (random != NULL)
 			fclose(random);
 		run[0] >>= 1;
@@ -147,7 +149,8 @@ rank_write(unsigned segment)
 /*
  * Spawned processes have a world of their own, with a rank 0 again: it gets a folder of its own. So
  * does every run but the first that one lp-record starts, or that a program starts by itself. The
- * first is the one whose rank 0 gets the name of the file, as lp-record has taken away what was there.
+ * first is the one whose rank 0 gets the name of the file, as lp-record has taken away what was
+ * there.
  */
 static const char *
 folder_of_world(const char *folder, int rank, bool spawned)
@@ -207,8 +210,8 @@ begin(const char *folder, const struct instant *init)
 
 /*
  * Handles and constants are those of the MPI that this was built with. A program with another one
- * cannot even be let through the wrappers, as handles may differ in size: it ends, and one rank says
- * why.
+ * cannot even be let through the wrappers, as handles may differ in size: it ends, and one rank
+ * says why.
  */
 static void
 check_mpi(void)
@@ -218,16 +221,18 @@ check_mpi(void)
 #else
 	const bool own = false;
 #endif
-	static const char line[] = "lp-record: the program has another MPI than this recorder was built "
-	    "with: see --mpi\n";
+	static const char line[] = "lp-record: the program has another MPI than this recorder was "
+	    "built with: see --mpi\n";
 	static char version[1 << 14];	/* any MPI's MPI_MAX_LIBRARY_VERSION_STRING */
-	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
+	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") :
+	    getenv("OMPI_COMM_WORLD_RANK");
 	int length;
 
 	if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
 	    (strstr(version, "Open MPI") != NULL) == own)
 		return;
-	/* A launcher ends all when the first one ends, perhaps before the one that says why has come so far. */
+	/* A launcher ends all when the first one ends, perhaps before the one that says why has
+	 * come so far. */
 	if (rank != NULL && strcmp(rank, "0") != 0)
 		sleep(2);
 	else if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
@@ -318,7 +323,8 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	if (have_met())
 		clock_say();
 	rows_commit(at.thread, &entry, 1);
-	open_store(&at, CLASS_FINALIZE, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG });
+	open_store(&at, CLASS_FINALIZE, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER,
+	    NO_TAG });
 	result = finalize();
 	leave_call(&at);
 	entry.leave_ns = ticks_ns(at.leave_ticks);
@@ -358,7 +364,8 @@ session_world(void)
 static unsigned long long
 run_of_job(const char *folder)
 {
-	static const char *const names[] = { "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID" };
+	static const char *const names[] = { "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID",
+	    "SLURM_STEP_ID" };
 	uint64_t hash = hash_text(1, folder);
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -426,7 +433,8 @@ session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const 
 	sessions[session_count++] = session;
 	if (!recording && !by_session)
 		begin_session(folder);
-	if (!recording || (at.thread = self != NULL ? self : new_thread()) == NULL || at.thread->within != NULL)
+	if (!recording || (at.thread = self != NULL ? self : new_thread()) == NULL ||
+	    at.thread->within != NULL)
 		return result;
 	at.enter_ticks = clock_ticks_at(&before);
 	leave_call(&at);
@@ -436,14 +444,16 @@ session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const 
 }
 
 int
-session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session session, const void *from)
+session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session session,
+    const void *from)
 {
 	struct at at;
 	bool records = enter_call(&at, NUMBER_Session_finalize, from);
 	int result;
 
 	if (records)
-		open_store(&at, CLASS_LOCAL, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG });
+		open_store(&at, CLASS_LOCAL, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER,
+		    NO_TAG });
 	result = finalize(arguments);
 
 	if (records) {
@@ -471,8 +481,8 @@ say_at_abort(void)
 }
 
 /*
- * The last that a process does; where sessions come and go nothing else tells the end, and a program may end
- * without MPI_Finalize: then its trace stays as it is.
+ * The last that a process does; where sessions come and go nothing else tells the end, and a
+ * program may end without MPI_Finalize: then its trace stays as it is.
  */
 __attribute__((destructor)) static void
 at_end(void)

@@ -5,7 +5,8 @@
  * only through PMPI_.
  *
  * A call costs two readings of the clock, a few hash look-ups and the stores of its rows: no system
- * call, no lock unless MPI_THREAD_MULTIPLE was provided, no memory of its own that grows with calls.
+ * call, no lock unless MPI_THREAD_MULTIPLE was provided, no memory of its own that grows with
+ * calls.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -18,8 +19,8 @@
 #include <stdint.h>
 
 /*
- * What every call goes through is compiled into its wrapper; what is seldom needed is kept out of there,
- * so that it takes neither registers nor room in caches.
+ * What every call goes through is compiled into its wrapper; what is seldom needed is kept out of
+ * there, so that it takes neither registers nor room in caches.
  */
 #define ALWAYS static inline __attribute__((always_inline))
 #define SELDOM __attribute__((noinline, cold))
@@ -57,12 +58,14 @@ struct options {
 	bool allreduce;			/* clocks are compared by MPI_Allreduce, not by ping-pong */
 	bool fold_polls;
 	bool paused;			/* until MPI_Pcontrol(1) */
-	int stack;			/* callers noted for a call site, 1: the calling function alone */
+	/* callers noted for a call site, 1: the calling function alone */
+	int stack;
 	int64_t threshold_ns;		/* local calls shorter than this are folded; 0: none */
 	int sample_hz;			/* samples a second of computation; 0: none */
 	bool switches;			/* when threads leave the core, and come back */
 	int sample_stack;		/* bytes of the stack that go with each; 0: none */
-	uint64_t segment_bytes;		/* of a file, before the next one is begun; 0: there is one */
+	/* of a file, before the next one is begun; 0: there is one */
+	uint64_t segment_bytes;
 	int64_t sync_every_ns;		/* 0: clocks are compared at the beginning and the end */
 };
 enum { MOST_CALLERS = 64 };
@@ -83,7 +86,8 @@ ALWAYS void unlock_tables(void) { if (UNLIKELY(many_threads)) pthread_mutex_unlo
 
 /* threads.c */
 SHARED __thread struct thread *self __attribute__((tls_model("initial-exec")));
-extern struct thread *all_threads;		/* all that have made MPI calls, the last one first */
+/* all that have made MPI calls, the last one first */
+extern struct thread *all_threads;
 SELDOM struct thread *new_thread(void);	/* NULL: no memory */
 /* Whether the call that the thread is in was left by longjmp, as one is made from FRAME. */
 SELDOM bool call_was_left(struct thread *thread, const void *frame);
@@ -91,7 +95,8 @@ struct thread *thread_of(pid_t tid);	/* of one that has made MPI calls; NULL: it
 
 /* environment.c: the MPI library and variables that matter, of the first rank */
 void environment_append(void);
-/* cores.c: cores that the rank may use, and time on them; when recording begins, and when it ends */
+/* cores.c: cores that the rank may use, and time on them; when recording begins, and when it
+ * ends */
 void cores_append(void);
 /* recorder.c: who this is, at the beginning of the trace's further files */
 void rank_write(unsigned segment);
@@ -100,9 +105,11 @@ void say_unrecorded(void);	/* what the program uses of MPI and is not recorded; 
 
 /* recorder.c */
 #ifdef HAVE_MPI_4
-/* INIT and FINALIZE: the library's own, as the program's language has them; INIT tells the session made. */
+/* INIT and FINALIZE: the library's own, as the program's language has them; INIT tells the session
+ * made. */
 int session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const void *from);
-int session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session session, const void *from);
+int session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session session,
+    const void *from);
 /* All processes, where there is a session; to be freed. MPI_GROUP_NULL: there is none. */
 MPI_Group session_world(void);
 #endif
@@ -116,13 +123,16 @@ int init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void
 int finalize_wrapper(int (*finalize)(void), const void *from);
 
 /* sample.c: samples of computation and switches off the core, where options ask for them. */
-SHARED uint64_t sample_due_ticks;	/* calls left from then on are to be told to sample_call() */
+/* calls left from then on are to be told to sample_call() */
+SHARED uint64_t sample_due_ticks;
 void sample_start(int rank);
 SELDOM void sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks);
 void sample_end(void);
 void sample_forget(void);		/* in a forked child */
-/* switch.c: where the kernel tells no switches, what a thread computes is timed by its own clock, too. */
-SHARED const char stretch_mark[];	/* in place of the frame of a call: the thread is in such a stretch */
+/* switch.c: where the kernel tells no switches, what a thread computes is timed by its own clock,
+ * too. */
+/* in place of the frame of a call: the thread is in such a stretch */
+SHARED const char stretch_mark[];
 SELDOM void stretch_end(struct thread *thread);
 
 #endif

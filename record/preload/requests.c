@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open requests by handle. Open MPI has one handle for all requests that were complete when they
- * were started; those are kept in order and taken oldest first, a thread's own before those of others.
+ * were started; those are kept in order and taken oldest first, a thread's own before those of
+ * others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +11,14 @@
 #include "recorder.h"
 #include "requests.h"
 
-/* The low bits of addresses are alike; those in the middle of a product depend on all bits that differ. */
+/* The low bits of addresses are alike; those in the middle of a product depend on all bits that
+ * differ. */
 #define HASH(r) ((uintptr_t)(r)->handle * 0x9e3779b97f4a7c15u >> 32)
 #define SAME(a, b) ((a)->handle == (b)->handle)
 #define FREE(r) ((r)->handle == MPI_REQUEST_NULL)
 #define MAKE_FREE(r) ((r)->handle = MPI_REQUEST_NULL)
-HASH_TABLE(open_requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, out_of_memory())
+HASH_TABLE(open_requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    out_of_memory())
 
 static struct open_requests table;
 size_t requests_apart;
@@ -23,7 +26,8 @@ struct near_request near_requests[1 << NEAR_REQUEST_BITS];
 MPI_Request static_request;
 struct pending_ring pending;
 enum { LOOKED_AT = 1 << 10 };		/* for one of the thread's own */
-enum { PENDING_LIMIT = 1 << 16 };	/* a program that never completes its sends loses the oldest */
+/* a program that never completes its sends loses the oldest */
+enum { PENDING_LIMIT = 1 << 16 };
 
 void
 requests_start(void)
@@ -145,7 +149,8 @@ request_remove(struct request *request)
 	const MPI_Request handle = request->handle;
 
 	if (request >= behind && request < behind + behind_count) {
-		memmove(request, request + 1, (size_t)(behind + --behind_count - request) * sizeof *request);
+		memmove(request, request + 1, (size_t)(behind + --behind_count -
+		    request) * sizeof *request);
 		return;
 	}
 	open_requests_remove(&table, request);
@@ -193,7 +198,8 @@ static_room(void)
 		return;
 	}
 	for (; larger.count < pending.count; larger.count++)
-		larger.slots[larger.count] = pending.slots[(pending.first + larger.count) & (pending.size - 1)];
+		larger.slots[larger.count] = pending.slots[(pending.first + larger.count) &
+		    (pending.size - 1)];
 	free(pending.slots);
 	pending = larger;
 }
@@ -205,8 +211,8 @@ pending_at(size_t i)
 }
 
 /*
- * Which of the requests that share the handle a thread completes nobody can tell. It is its own as long as it
- * has one, else the oldest that was not started after this call had ended.
+ * Which of the requests that share the handle a thread completes nobody can tell. It is its own as
+ * long as it has one, else the oldest that was not started after this call had ended.
  */
 bool
 static_take(uint32_t own, uint64_t leave_ticks, uint32_t *location, uint64_t *start)

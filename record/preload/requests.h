@@ -20,7 +20,8 @@ struct request {
 	uint64_t ticks;		/* when the call that made it was entered */
 	uint64_t start;		/* row of the start; of a persistent one that is idle its init */
 	uint32_t location, comm;	/* where its start is */
-	uint16_t start_call;	/* persistent: the name of the row of its start; 0: that of the call */
+	/* persistent: the name of the row of its start; 0: that of the call */
+	uint16_t start_call;
 	uint8_t kind;
 	bool persistent, active, cancelled;
 	/* What follows only a persistent one has, and where it is said. */
@@ -38,9 +39,10 @@ void requests_find_static(void);	/* when MPI_Init has been called */
 void request_add(const struct request *request);
 struct request *request_find(MPI_Request handle);	/* NULL: unknown */
 /*
- * Of those that have had the handle and are not noted as complete the one that a call which was entered at TICKS
- * completes: the newest that was there then. It is forgotten, but for a persistent one. DONE gets what is known of
- * it: kind, start, location, comm and whether it is cancelled; all, where is_special(). False: it is unknown.
+ * Of those that have had the handle and are not noted as complete the one that a call which was
+ * entered at TICKS completes: the newest that was there then. It is forgotten, but for a persistent
+ * one. DONE gets what is known of it: kind, start, location, comm and whether it is cancelled; all,
+ * where is_special(). False: it is unknown.
  */
 bool request_complete(MPI_Request handle, uint64_t ticks, struct request *done);
 void request_remove(struct request *request);	/* as found */
@@ -108,8 +110,9 @@ bool static_take(uint32_t own, uint64_t leave_ticks, uint32_t *location, uint64_
 /* ---- those that are found at once ---- */
 
 /*
- * Most requests are started by the call that makes them, and complete before another one needs their place
- * here; where threads may come in between, none is here. All others are in the table of requests.c.
+ * Most requests are started by the call that makes them, and complete before another one needs
+ * their place here; where threads may come in between, none is here. All others are in the table of
+ * requests.c.
  */
 struct near_request {
 	MPI_Request handle;	/* MPI_REQUEST_NULL: none */
@@ -126,12 +129,15 @@ SELDOM void request_forget_apart(MPI_Request handle);
 ALWAYS struct near_request *
 near_request(MPI_Request handle)
 {
-	return &near_requests[((uintptr_t)handle * 0x9e3779b97f4a7c15u) >> (64 - NEAR_REQUEST_BITS)];
+	return &near_requests[((uintptr_t)handle * 0x9e3779b97f4a7c15u) >> (64 -
+	    NEAR_REQUEST_BITS)];
 }
 
-/* One that is active as it is made, and of which no more need be known. Not where there are many threads. */
+/* One that is active as it is made, and of which no more need be known. Not where there are many
+ * threads. */
 ALWAYS void
-request_start(MPI_Request handle, enum request_kind kind, uint64_t start, uint32_t location, uint32_t comm)
+request_start(MPI_Request handle, enum request_kind kind, uint64_t start, uint32_t location,
+    uint32_t comm)
 {
 	struct near_request *it = near_request(handle);
 

@@ -20,7 +20,8 @@ struct entry {
 	uint64_t bytes_sent, bytes_received;
 	uint32_t site, comm, request;
 	int32_t peer, tag;
-	uint16_t call, request_at;	/* request_at: 1 + location of the row, if not the own one */
+	/* request_at: 1 + location of the row, if not the own one */
+	uint16_t call, request_at;
 };
 
 /* The block that a thread fills, in a mapping of the file. */
@@ -30,18 +31,20 @@ struct block {
 	size_t message_bytes;
 	uint32_t count, capacity;
 	uint32_t plain_end;	/* capacity, where row_commit() may store; 0: where not */
-	bool wide;		/* 8 bytes for durations and sizes, 4 for communicators; else 4, 2 */
+	/* 8 bytes for durations and sizes, 4 for communicators; else 4, 2 */
+	bool wide;
 	unsigned char *request_at, *folded;	/* NULL: the block is without */
-	unsigned char *count_at, *enter, *duration, *call, *site, *comm, *peer, *tag, *sent, *received,
-	    *request;
+	unsigned char *count_at, *enter, *duration, *call, *site, *comm, *peer, *tag, *sent,
+	    *received, *request;
 	struct open_call *open;	/* in it; no_block where none is open */
 };
 
 /* What a thread has of its own. */
 struct thread {
 	bool known;		/* has a location */
-	const void *within;	/* frame of the MPI call it is in: those below are the library's own; NULL: in none,
-				 * stretch_mark: in none, and the stretch until the next one is timed */
+	/* Frame of the MPI call it is in: those below are the library's own. NULL: in none;
+	 * stretch_mark: in none, and the stretch until the next one is timed. */
+	const void *within;
 	const char *stack, *stack_end;	/* as the system gave it; NULL: not asked for yet */
 	uint32_t location;
 	pid_t tid;
@@ -49,7 +52,8 @@ struct thread {
 	uint64_t seq;		/* of its next row */
 	int64_t polled_ns;	/* when the last poll that found nothing was left */
 	struct poll_gaps *gaps;	/* between such polls: poll_gaps.c; NULL: none so far */
-	uint64_t fold_seq;	/* seq as it was behind the last row that may stand for more calls */
+	/* seq as it was behind the last row that may stand for more calls */
+	uint64_t fold_seq;
 	int64_t fold_leave_ns;	/* when the last of them was left */
 	uint32_t next_capacity;	/* of its next block */
 	struct block block;
@@ -85,16 +89,18 @@ put_count(const struct block *b)
 }
 
 /* Field by field: a copy of the whole would need the whole in memory. */
-#define ENTRY_COPY(e) { .enter_ns = (e)->enter_ns, .leave_ns = (e)->leave_ns, .bytes_sent = (e)->bytes_sent, \
-	.bytes_received = (e)->bytes_received, .site = (e)->site, .comm = (e)->comm, .request = (e)->request, \
+#define ENTRY_COPY(e) \
+	{ .enter_ns = (e)->enter_ns, .leave_ns = (e)->leave_ns, .bytes_sent = (e)->bytes_sent, \
+	.bytes_received = (e)->bytes_received, .site = (e)->site, .comm = (e)->comm, \
+	    .request = (e)->request, \
 	.peer = (e)->peer, .tag = (e)->tag, .call = (e)->call, .request_at = (e)->request_at }
 
 /* Whether it has no value that needs a wide column, and no reference to another thread. */
 ALWAYS bool
 row_is_plain(const struct entry *e)
 {
-	const uint64_t wide = (uint64_t)(e->leave_ns - e->enter_ns) | e->bytes_sent | e->bytes_received |
-	    (uint64_t)(e->site | e->comm | e->request) << 16;
+	const uint64_t wide = (uint64_t)(e->leave_ns - e->enter_ns) | e->bytes_sent |
+	    e->bytes_received | (uint64_t)(e->site | e->comm | e->request) << 16;
 
 	return wide <= UINT32_MAX && e->request_at == 0;
 }
@@ -103,7 +109,8 @@ row_is_plain(const struct entry *e)
 ALWAYS bool
 rows_room(const struct thread *thread, uint32_t rows, uint16_t call)
 {
-	return thread->block.count + (size_t)rows <= thread->block.plain_end && !silent && named[call];
+	return thread->block.count + (size_t)rows <= thread->block.plain_end && !silent &&
+	    named[call];
 }
 
 /* A row that has no wide value, as number I of a block that is not wide. It is not counted yet. */
@@ -134,9 +141,9 @@ rows_count(struct thread *thread, uint32_t rows)
 }
 
 /*
- * One row, as most are. Always inlined, and the entry is a variable of the caller whose address goes
- * nowhere else: so what a kind of call does not have is a constant there, and each kind has a sequence of
- * stores of its own, without a struct in memory. All else goes through rows_commit().
+ * One row, as most are. Always inlined, and the entry is a variable of the caller whose address
+ * goes nowhere else: so what a kind of call does not have is a constant there, and each kind has a
+ * sequence of stores of its own, without a struct in memory. All else goes through rows_commit().
  */
 ALWAYS void
 row_commit(struct thread *thread, const struct entry *e)
@@ -189,13 +196,15 @@ pair_commit(struct thread *thread, const struct entry *e, const struct entry *pa
 }
 
 /*
- * poll_gaps.c: a poll of the thread found nothing, as the one before, which lies further apart: from time to time it is
- * measured whether the thread slept, if there was no other call. Its row is the next one.
+ * poll_gaps.c: a poll of the thread found nothing, as the one before, which lies further apart:
+ * from time to time it is measured whether the thread slept, if there was no other call. Its row is
+ * the next one.
  */
 SELDOM void poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns);
 void poll_gaps_append(void);	/* what was measured, of all threads */
 
-/* threads.c: storage of the thread, so that a wrapper needs no memory of its own. NULL: recording has ended. */
+/* threads.c: storage of the thread, so that a wrapper needs no memory of its own. NULL: recording
+ * has ended. */
 MPI_Status *own_statuses(struct thread *thread, int count);
 MPI_Request *own_requests(struct thread *thread, int count);
 struct entry *own_entries(struct thread *thread, int count);

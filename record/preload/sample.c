@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples of what the program's threads do between their calls, and when they leave their cores. The kernel
- * takes samples by a timer that runs while a thread is on a core, and writes all into a ring for each thread;
- * no signal is sent. A wrapper at times reads the rings and appends what they hold to the trace.
+ * Samples of what the program's threads do between their calls, and when they leave their cores.
+ * The kernel takes samples by a timer that runs while a thread is on a core, and writes all into a
+ * ring for each thread; no signal is sent. A wrapper at times reads the rings and appends what they
+ * hold to the trace.
  *
- * Each thread of the process has a ring from its beginning: those that were there before, and those that
- * pthread_create() did not make, are found in /proc/self/task when rings are read. A thread is told by its
- * location where it makes MPI calls, and by a number as a worker where it does not.
+ * Each thread of the process has a ring from its beginning: those that were there before, and those
+ * that pthread_create() did not make, are found in /proc/self/task when rings are read. A thread is
+ * told by its location where it makes MPI calls, and by a number as a worker where it does not.
  *
- * Callers are found by the kernel, along frame pointers. Where that is asked for, registers and the top
- * of the stack go into the trace, too, for lp-merge to unwind.
+ * Callers are found by the kernel, along frame pointers. Where that is asked for, registers and the
+ * top of the stack go into the trace, too, for lp-merge to unwind.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,15 +29,20 @@
 #include "sites.h"
 
 enum {
-	RING_BYTES = 1 << 19,		/* of a thread that makes MPI calls, halved until there is room */
+	/* of a thread that makes MPI calls, halved until there is room */
+	RING_BYTES = 1 << 19,
 	WORKER_BYTES = 1 << 17,
-	DUE_NS = 100000000,		/* rings are read that often, at least where calls are made */
-	NEW_RINGS = 64,			/* and where so many threads began meanwhile, as others may have ended */
+	/* rings are read that often, at least where calls are made */
+	DUE_NS = 100000000,
+	/* and where so many threads began meanwhile, as others may have ended */
+	NEW_RINGS = 64,
 };
 
 uint64_t sample_due_ticks = UINT64_MAX;
-static uint64_t due_ticks;		/* when rings are to be read; calls are told before that, too */
-static struct ring *rings, *main_ring;	/* main_ring: of the thread that called MPI_Init, where switches are told */
+/* when rings are to be read; calls are told before that, too */
+static uint64_t due_ticks;
+/* main_ring: of the thread that called MPI_Init, where switches are told */
+static struct ring *rings, *main_ring;
 static int new_rings;
 static bool clocked;			/* there are no rings: threads ask their own clocks */
 pthread_mutex_t sampling = PTHREAD_MUTEX_INITIALIZER;
@@ -48,11 +54,13 @@ open_event(pid_t tid, uint64_t config)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = config,
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME |
+		    PERF_SAMPLE_CALLCHAIN,
 		.exclude_kernel = config != PERF_COUNT_SW_CONTEXT_SWITCHES, .exclude_hv = 1,
 		.exclude_callchain_kernel = 1, .sample_id_all = 1,
 		.context_switch = options.switches && config != PERF_COUNT_SW_CONTEXT_SWITCHES,
-		.task = options.switches && config != PERF_COUNT_SW_CONTEXT_SWITCHES,	/* its end */
+		/* its end */
+		.task = options.switches && config != PERF_COUNT_SW_CONTEXT_SWITCHES,
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC, .sample_max_stack = FRAMES,
 	};
 
@@ -68,11 +76,13 @@ open_event(pid_t tid, uint64_t config)
 	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Samples where the thread leaves its core go into the same ring, where the system lets this user have them. */
+/* Samples where the thread leaves its core go into the same ring, where the system lets this user
+ * have them. */
 static void
 add_places(struct ring *ring)
 {
-	ring->place_fd = options.switches ? open_event(ring->tid, PERF_COUNT_SW_CONTEXT_SWITCHES) : -1;
+	ring->place_fd = options.switches ? open_event(ring->tid, PERF_COUNT_SW_CONTEXT_SWITCHES) :
+	    -1;
 	if (ring->place_fd < 0)
 		return;
 	if (ioctl(ring->place_fd, PERF_EVENT_IOC_ID, &ring->place_id) == 0 &&
@@ -95,13 +105,15 @@ add_ring(pid_t tid)
 		return ENOMEM;
 	ring->tid = tid;
 	ring->there = true;
-	if ((ring->fd = open_event(tid, options.sample_hz > 0 ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_DUMMY)) < 0) {
+	if ((ring->fd = open_event(tid, options.sample_hz > 0 ? PERF_COUNT_SW_TASK_CLOCK :
+	    PERF_COUNT_SW_DUMMY)) < 0) {
 		error = errno;
 		free(ring);
 		return error;
 	}
 	do	/* of an ordinary user's locked memory there is little */
-		ring->page = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
+		ring->page = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
+		    0);
 	while (ring->page == MAP_FAILED && (bytes /= 2) >= page);
 	if (ring->page == MAP_FAILED) {
 		error = errno;
@@ -166,7 +178,8 @@ find_threads(void)
 
 /* ---- at times ---- */
 
-/* From the kernel's clock to the one of the trace: they run at one rate for the time between two. */
+/* From the kernel's clock to the one of the trace: they run at one rate for the time between
+ * two. */
 static int64_t
 offset_ns(void)
 {
@@ -225,7 +238,8 @@ drain(void)
 	pthread_mutex_unlock(&sampling);
 }
 
-/* A rank that yields in a call may fill half of its ring there: then all that comes behind would be lost. */
+/* A rank that yields in a call may fill half of its ring there: then all that comes behind would be
+ * lost. */
 static bool
 fills_up(const struct thread *thread)
 {
@@ -273,7 +287,8 @@ say_refused(int error)
 	snprintf(line, sizeof line, "--%s: the kernel refuses it: %s; it is allowed by "
 	    "kernel.perf_event_paranoid of 2 or less (sysctl), and in a container by a seccomp profile "
 	    "with perf_event_open; the threads' clocks tell how long they are off their cores, not when and "
-	    "why; no samples are taken", options.sample_hz > 0 ? "sample" : "switches", strerror(error));
+	    "why; no samples are taken", options.sample_hz > 0 ? "sample" : "switches",
+	    strerror(error));
 	say(line);
 }
 

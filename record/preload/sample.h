@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of sampling share: sample.c has the rings, sample_read.c takes out of them what the kernel
- * wrote, and switch.c makes intervals of what it tells of switches.
+ * What the parts of sampling share: sample.c has the rings, sample_read.c takes out of them what
+ * the kernel wrote, and switch.c makes intervals of what it tells of switches.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -39,14 +39,16 @@ struct ring {
 	int64_t from_ns;	/* it has been watched since */
 	int64_t since_ns;	/* as it is now */
 	int64_t end_ns;		/* the thread has ended; INT64_MAX: it has not */
-	bool off, told;		/* off the core; a record has said so, and not the state it was found in */
+	/* off the core; a record has said so, and not the state it was found in */
+	bool off, told;
 	enum reason reason;
 	uint32_t site, callers;	/* where it blocked; 0: not known */
 };
 
 /* Before rings are read: sees to room for stacks where they are asked for. False: there is none. */
 bool sample_room(void);
-/* Appends what the ring holds to the trace; OFFSET: from the kernel's clock to that of the trace. */
+/* Appends what the ring holds to the trace; OFFSET: from the kernel's clock to that of the
+ * trace. */
 void sample_read(struct ring *ring, int64_t offset, int64_t until_ns);
 
 /* switch.c; SAMPLING is held while rings or intervals are touched. */

@@ -15,7 +15,8 @@ enum {
 	REGISTERS = 17,
 };
 
-/* In the kernel's order of their bits; in the trace they are in DWARF's, the instruction's address last. */
+/* In the kernel's order of their bits; in the trace they are in DWARF's, the instruction's address
+ * last. */
 static const unsigned char dwarf_register[REGISTERS] = {
 	0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15,
 };
@@ -45,7 +46,8 @@ write_batch(struct ring *ring, int64_t until_ns)
 
 	if (batch.count == 0 && (ring->lost == 0 || options.sample_hz == 0))
 		return;
-	small_begin(&small, "sampled", 7u + (ring->worker > 0) + (ring->lost > 0) + (batch.stacks != NULL ? 3 : 0));
+	small_begin(&small, "sampled", 7u + (ring->worker > 0) + (ring->lost > 0) +
+	    (batch.stacks != NULL ? 3 : 0));
 	small_uint(&small, "location", ring->thread != NULL ? ring->thread->location : 0);
 	if (ring->worker > 0)
 		small_uint(&small, "worker", ring->worker);
@@ -58,7 +60,8 @@ write_batch(struct ring *ring, int64_t until_ns)
 	small_bytes(&small, "site", batch.site, 4 * (size_t)batch.count);
 	small_bytes(&small, "callers", batch.callers, 4 * (size_t)batch.count);
 	if (batch.stacks != NULL) {
-		small_bytes(&small, "registers", batch.registers, sizeof batch.registers[0] * batch.count);
+		small_bytes(&small, "registers", batch.registers,
+		    sizeof batch.registers[0] * batch.count);
 		small_bytes(&small, "stack_bytes", batch.stack_bytes, 4 * (size_t)batch.count);
 		small_bytes(&small, "stacks", batch.stacks, batch.used);
 	}
@@ -86,7 +89,8 @@ take_callers(const struct taken *taken, size_t size, uint64_t *place)
 	int depth = 0;
 	bool first = true;
 
-	for (uint64_t i = 0; i < taken->frames && size >= 8 * (BEFORE_FRAMES + i + 1) && depth < FRAMES; i++) {
+	for (uint64_t i = 0; i < taken->frames && size >= 8 * (BEFORE_FRAMES + i + 1) &&
+	    depth < FRAMES; i++) {
 		if (taken->frame[i] >= (uint64_t)PERF_CONTEXT_MAX)
 			continue;	/* says whose frames follow */
 		if (first) {
@@ -114,7 +118,8 @@ take_sample(struct ring *ring, const struct taken *taken, size_t size, int64_t o
 	const int64_t at_ns = (int64_t)taken->time + offset;
 	uint64_t place = 0;
 
-	if (ring->place_fd >= 0 && taken->id == ring->place_id) {	/* it leaves its core, there */
+	/* it leaves its core, there */
+	if (ring->place_fd >= 0 && taken->id == ring->place_id) {
 		ring->callers = take_callers(taken, size, &place);
 		ring->site = place > 0 ? site_at(place) : 0;
 		return;
@@ -130,15 +135,17 @@ static void
 copy_out(const struct ring *ring, uint64_t from, void *to, size_t size)
 {
 	const unsigned char *data = (const unsigned char *)ring->page + ring->page->data_offset;
-	size_t at = (size_t)(from % ring->bytes), first = ring->bytes - at < size ? ring->bytes - at : size;
+	size_t at = (size_t)(from % ring->bytes), first = ring->bytes - at < size ? ring->bytes -
+	    at : size;
 
 	memcpy(to, data + at, first);
 	memcpy((unsigned char *)to + first, data, size - first);
 }
 
 /*
- * What lies behind the callers: which registers there are, they, the size of the stack, it, and how much of
- * it was there. FROM and END: of the record, in the ring. Before take_sample(), which counts.
+ * What lies behind the callers: which registers there are, they, the size of the stack, it, and how
+ * much of it was there. FROM and END: of the record, in the ring. Before take_sample(), which
+ * counts.
  */
 static void
 take_stack(const struct ring *ring, uint64_t from, uint64_t end)
@@ -180,8 +187,8 @@ is_full(void)
 
 /* What is no sample: RECORD begins behind the header. */
 static void
-take_other(struct ring *ring, const struct perf_event_header *header, const uint64_t *record, size_t size,
-    int64_t offset)
+take_other(struct ring *ring, const struct perf_event_header *header, const uint64_t *record,
+    size_t size, int64_t offset)
 {
 	const struct told *told = (const void *)((const char *)record + size - sizeof *told);
 
@@ -196,7 +203,8 @@ take_other(struct ring *ring, const struct perf_event_header *header, const uint
 	if (header->type != PERF_RECORD_SWITCH || size < sizeof *told)
 		return;
 	if (header->misc & PERF_RECORD_MISC_SWITCH_OUT)
-		switch_out(ring, (int64_t)told->time + offset, header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+		switch_out(ring, (int64_t)told->time + offset, header->misc &
+		    PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
 	else
 		switch_in(ring, (int64_t)told->time + offset);
 }
@@ -219,13 +227,14 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 		copy_out(ring, tail, &header, sizeof header);
 		if (header.size < sizeof header)
 			break;
-		size = header.size - sizeof header < sizeof taken ? header.size - sizeof header : sizeof taken;
+		size = header.size - sizeof header < sizeof taken ? header.size - sizeof header :
+		    sizeof taken;
 		copy_out(ring, tail + sizeof header, &taken, size);
 		if (header.type == PERF_RECORD_SAMPLE && size >= BEFORE_FRAMES * sizeof(uint64_t)) {
-			if (batch.stacks != NULL && taken.frames <= sizeof taken / sizeof(uint64_t) &&
-			    taken.id != ring->place_id)
-				take_stack(ring, tail + sizeof header + (BEFORE_FRAMES + taken.frames) * sizeof(uint64_t),
-				    tail + header.size);
+			if (batch.stacks != NULL && taken.frames <= sizeof taken /
+			    sizeof(uint64_t) && taken.id != ring->place_id)
+				take_stack(ring, tail + sizeof header + (BEFORE_FRAMES +
+				    taken.frames) * sizeof(uint64_t), tail + header.size);
 			take_sample(ring, &taken, size, offset);
 		} else
 			take_other(ring, &header, &taken.id, size, offset);

@@ -53,7 +53,8 @@ build_id(const struct dl_phdr_info *info, size_t *size)
 	return NULL;
 }
 
-/* The objects that have been told and are still there, where their code is, and whether call sites lie in them. */
+/* The objects that have been told and are still there, where their code is, and whether call sites
+ * lie in them. */
 static struct told { uint64_t base, bytes, code, code_bytes; bool here, has_sites; } *told;
 static size_t told_count, told_capacity;
 static unsigned long long unloads_seen;
@@ -203,12 +204,13 @@ forget_sites(const struct told *object)
 
 	for (size_t i = 0; i <= table->mask; i++)
 		if ((uint64_t)(uintptr_t)table->slots[i].address - object->base < object->bytes)
-			__atomic_store_n(&table->slots[i].address, (const void *)forgotten, __ATOMIC_RELEASE);
+			__atomic_store_n(&table->slots[i].address, (const void *)forgotten,
+			    __ATOMIC_RELEASE);
 }
 
 /*
- * The program has closed a library. What comes to its addresses later is told anew, and so are call sites there
- * and all stacks.
+ * The program has closed a library. What comes to its addresses later is told anew, and so are call
+ * sites there and all stacks.
  */
 static void
 modules_unloaded(void)
@@ -218,7 +220,8 @@ modules_unloaded(void)
 	bool forgot = false;
 
 	dl_iterate_phdr(count_objects, &now);
-	if (!in_recorded_process() || now.unloads == __atomic_load_n(&unloads_seen, __ATOMIC_RELAXED))
+	if (!in_recorded_process() || now.unloads == __atomic_load_n(&unloads_seen,
+	    __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&table_lock);
 	__atomic_store_n(&unloads_seen, now.unloads, __ATOMIC_RELAXED);

@@ -16,10 +16,12 @@ struct site_table {
 	size_t mask;		/* size - 1 */
 	struct site slots[];
 };
-SHARED struct site_table *_Atomic sites;	/* one that has got too small stays for its readers */
+/* one that has got too small stays for its readers */
+SHARED struct site_table *_Atomic sites;
 /* CALL is the function called there, 0 for a frame further up. */
 SELDOM uint32_t plain_site(const void *address, uint16_t call);
-SELDOM uint32_t stack_site(const void *address, uint16_t call);	/* with the callers, options.stack */
+/* with the callers, options.stack */
+SELDOM uint32_t stack_site(const void *address, uint16_t call);
 uint32_t frames_site(const void *const *frames, int depth, uint16_t call);	/* of 0 frames: 0 */
 void modules_append(void);		/* tells those that were loaded since */
 bool is_in_module(const void *address);	/* in the code of one that was told */

@@ -17,7 +17,8 @@ void small_uint(struct small *small, const char *key, uint64_t value);
 void small_int(struct small *small, const char *key, int64_t value);
 void small_string(struct small *small, const char *key, const char *value);
 void small_bytes(struct small *small, const char *key, const void *bytes, size_t size);
-void small_strings(struct small *small, const char *key, const char *only);	/* an array of one */
+/* an array of one */
+void small_strings(struct small *small, const char *key, const char *only);
 void small_true(struct small *small, const char *key);
 void small_free(struct small *small);
 void small_append(struct small *small);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the program's threads leave their cores and come back: the kernel writes a record at each switch
- * into the ring of the thread. Of a thread that makes calls intervals within these are dropped where the
- * call is among its last, as a rank that yields in a call switches thousands of times a second.
+ * When the program's threads leave their cores and come back: the kernel writes a record at each
+ * switch into the ring of the thread. Of a thread that makes calls intervals within these are
+ * dropped where the call is among its last, as a rank that yields in a call switches thousands of
+ * times a second.
  *
- * Where the kernel refuses such records each thread that makes calls reads its own clock at both ends of
- * stretches between calls, of one in a millisecond at most: then it is known how long it was off a core
- * there, but neither when nor why.
+ * Where the kernel refuses such records each thread that makes calls reads its own clock at both
+ * ends of stretches between calls, of one in a millisecond at most: then it is known how long it
+ * was off a core there, but neither when nor why.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@
 
 enum {
 	BATCH = 1024,			/* intervals of a message */
-	KEPT_CALLS = 4096,		/* of a thread, the last ones that may have an interval within */
+	/* of a thread, the last ones that may have an interval within */
+	KEPT_CALLS = 4096,
 	LONG_NS = 1000,			/* a shorter call has none: two switches take longer */
 	STRETCH_EVERY_NS = 1000000,	/* the thread's clock is read that often at most */
 	STRETCH_LEAST_NS = 20000,	/* and a shorter stretch is not told */
@@ -39,7 +41,8 @@ struct intervals {
 
 struct switching {
 	uint64_t enter_ticks[KEPT_CALLS], leave_ticks[KEPT_CALLS];
-	_Atomic uint64_t calls;		/* so many were kept in all, one after the other, in a circle */
+	/* so many were kept in all, one after the other, in a circle */
+	_Atomic uint64_t calls;
 	/* Where the thread's own clock is asked: */
 	struct intervals *stretches;
 	int64_t from_ns, begin_ns, begin_cpu_ns;
@@ -49,12 +52,13 @@ const char stretch_mark[1];
 static struct intervals batch;		/* of the ring that is read */
 
 static void
-write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t from_ns, int64_t until_ns,
-    uint64_t missing, bool clocked)
+write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t from_ns,
+    int64_t until_ns, uint64_t missing, bool clocked)
 {
 	struct small small;
 
-	small_begin(&small, "switched", 7u + (worker > 0) + (missing > 0) + 2 * clocked + 2 * v->placed);
+	small_begin(&small, "switched", 7u + (worker > 0) + (missing > 0) + 2 * clocked +
+	    2 * v->placed);
 	small_uint(&small, "location", location);
 	if (worker > 0)
 		small_uint(&small, "worker", worker);
@@ -126,16 +130,18 @@ lies_in_call(struct switching *of, int64_t at_ns)
 			high = middle;
 	}
 	within = low < end && ticks_ns(of->enter_ticks[low % KEPT_CALLS]) <= at_ns;
-	return within && atomic_load_explicit(&of->calls, memory_order_acquire) - first <= KEPT_CALLS;
+	return within && atomic_load_explicit(&of->calls, memory_order_acquire) -
+	    first <= KEPT_CALLS;
 }
 
 static void
 write_batch(struct ring *ring, int64_t until_ns)
 {
-	const uint64_t missing = options.sample_hz > 0 ? 0 : ring->lost;	/* else the samples tell it */
+	/* else the samples tell it */
+	const uint64_t missing = options.sample_hz > 0 ? 0 : ring->lost;
 
-	write_intervals(&batch, ring->thread != NULL ? ring->thread->location : 0, ring->worker, ring->from_ns,
-	    until_ns, missing, false);
+	write_intervals(&batch, ring->thread != NULL ? ring->thread->location : 0, ring->worker,
+	    ring->from_ns, until_ns, missing, false);
 	ring->lost -= missing;
 }
 
@@ -147,7 +153,8 @@ add_interval(struct ring *ring, enum reason reason, int64_t end_ns)
 	const uint32_t i = batch.count;
 	struct switching *calls = ring->thread != NULL ? ring->thread->switching : NULL;
 
-	if (duration_ns <= 0 || (calls != NULL && lies_in_call(calls, ring->since_ns + duration_ns / 2)))
+	if (duration_ns <= 0 || (calls != NULL && lies_in_call(calls, ring->since_ns + duration_ns /
+	    2)))
 		return;
 	batch.time_ns[i] = ring->since_ns;
 	batch.duration_ns[i] = duration_ns;
@@ -265,7 +272,8 @@ void
 stretch_end(struct thread *thread)
 {
 	struct switching *of = thread->switching;
-	const int64_t cpu_ns = own_cpu_ns() - of->begin_cpu_ns, duration_ns = clock_ns() - of->begin_ns;
+	const int64_t cpu_ns = own_cpu_ns() - of->begin_cpu_ns, duration_ns = clock_ns() -
+	    of->begin_ns;
 	struct intervals *v = of->stretches;
 
 	thread->within = NULL;

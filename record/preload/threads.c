@@ -49,9 +49,10 @@ find_stack(struct thread *thread)
 }
 
 /*
- * An error handler or another callback may jump out of the call that it is called from. A call within a call
- * lies below it on the thread's stack; one that does not is made by who has jumped. Where the frame is not on
- * the stack that the system gave the thread (that of a signal handler, or the program's own), nothing is known.
+ * An error handler or another callback may jump out of the call that it is called from. A call
+ * within a call lies below it on the thread's stack; one that does not is made by who has jumped.
+ * Where the frame is not on the stack that the system gave the thread (that of a signal handler, or
+ * the program's own), nothing is known.
  */
 bool
 call_was_left(struct thread *thread, const void *frame)
@@ -75,7 +76,8 @@ thread_of(pid_t tid)
 	struct thread *thread;
 
 	pthread_mutex_lock(&table_lock);
-	for (thread = all_threads; thread != NULL && thread->tid != tid; )	/* the last one first */
+	/* the last one first */
+	for (thread = all_threads; thread != NULL && thread->tid != tid; )
 		thread = thread->next;
 	pthread_mutex_unlock(&table_lock);
 	return thread;

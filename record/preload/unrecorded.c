@@ -22,7 +22,8 @@ static const char *const no_row[] = {
 
 /* Modules of MPI itself, and of recorders: what they call is not the program's. */
 static const char *const not_the_program[] = {
-	"libmpi", "libmpich", "libopen-", "liblongpole-record", "libpmi", "libucp", "libuct", "libucs",
+	"libmpi", "libmpich", "libopen-", "liblongpole-record", "libpmi", "libucp", "libuct",
+	"libucs",
 	"mca_", "libfabric",
 };
 
@@ -33,11 +34,13 @@ static struct {
 	void *own;		/* handle of this library */
 } found;
 
-/* The C name that a symbol stands for, as mpi_send_, mpi_send_f08ts_ and MPI_Send do for MPI_SEND. */
+/* The C name that a symbol stands for, as mpi_send_, mpi_send_f08ts_ and MPI_Send do for
+ * MPI_SEND. */
 static void
 c_name(const char *symbol, char *name, size_t size)
 {
-	static const char *const tails[] = { "_f08ts_large_", "_f08_large_", "_c_f08ts_", "_c_f08_", "_f08ts_", "_f08_",
+	static const char *const tails[] = { "_f08ts_large_", "_f08_large_", "_c_f08ts_", "_c_f08_",
+	    "_f08ts_", "_f08_",
 		"_" };
 	size_t length;
 
@@ -65,7 +68,8 @@ look_at_symbol(const char *symbol)
 	/* All capitals are constants. */
 	if (strncmp(symbol, "MPI", 3) == 0 && strpbrk(symbol, "abcdefghijklmnopqrstuvwxyz") == NULL)
 		return;
-	if (fnmatch("mpi_*", symbol, FNM_CASEFOLD) != 0 && fnmatch("mpix_*", symbol, FNM_CASEFOLD) != 0)
+	if (fnmatch("mpi_*", symbol, FNM_CASEFOLD) != 0 && fnmatch("mpix_*", symbol,
+	    FNM_CASEFOLD) != 0)
 		return;
 	address = found.own != NULL ? dlsym(found.own, symbol) : NULL;
 	if (address != NULL && dladdr(address, &of) != 0 && dladdr(&found, &own) != 0 &&
@@ -80,7 +84,8 @@ look_at_symbol(const char *symbol)
 		return;
 	found.count++;
 	if (found.size + strlen(told) + 2 < sizeof found.names)
-		found.size += (size_t)sprintf(found.names + found.size, "%s%s", found.size > 0 ? "," : "", told);
+		found.size += (size_t)sprintf(found.names + found.size, "%s%s", found.size > 0 ? ","
+		    : "", told);
 }
 
 struct symbols {
@@ -111,8 +116,8 @@ symbol_count(const struct symbols *symbols)
 }
 
 /*
- * mpicxx compiles the tables of MPI's C++ classes into every module. Of what they import this alone is not
- * recorded; a program that does use it calls MPI_Grequest_start, which is named.
+ * mpicxx compiles the tables of MPI's C++ classes into every module. Of what they import this alone
+ * is not recorded; a program that does use it calls MPI_Grequest_start, which is named.
  */
 static void
 look_at_symbols(const struct symbols *symbols)
@@ -121,7 +126,8 @@ look_at_symbols(const struct symbols *symbols)
 	bool classes = false;
 
 	for (size_t i = 1; i < count && !classes; i++)
-		classes = strncmp(symbols->strings + symbols->table[i].st_name, "_ZTVN3MPI", 9) == 0;
+		classes = strncmp(symbols->strings + symbols->table[i].st_name, "_ZTVN3MPI",
+		    9) == 0;
 	for (size_t i = 1; i < count; i++) {
 		const char *name = symbols->strings + symbols->table[i].st_name;
 
@@ -134,7 +140,8 @@ look_at_symbols(const struct symbols *symbols)
 static int
 look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash != NULL ? slash + 1 : info->dlpi_name;
+	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash != NULL ? slash + 1 :
+	    info->dlpi_name;
 	struct symbols symbols = { 0 };
 	const ElfW(Dyn) *dynamic = NULL;
 
@@ -176,8 +183,8 @@ say_unrecorded(void)
 		dlclose(found.own);
 	if (found.count == 0)
 		return;
-	snprintf(line, sizeof line, "the program uses %u MPI function%s that %s not recorded:%s%s", found.count,
-	    found.count == 1 ? "" : "s", found.count == 1 ? "is" : "are", found.names,
+	snprintf(line, sizeof line, "the program uses %u MPI function%s that %s not recorded:%s%s",
+	    found.count, found.count == 1 ? "" : "s", found.count == 1 ? "is" : "are", found.names,
 	    found.size + 200 > sizeof found.names ? ", ..." : "");
 	say(line);
 }

@@ -53,8 +53,8 @@
 #define LIST_13(m, a, ...) m a, LIST_12(m, __VA_ARGS__)
 
 /*
- * KIND_x(n) of each language is what a parameter n of kind x brings with it: (1), (2), (3). KIND(i, x, n) is one of
- * them, without its parentheses.
+ * KIND_x(n) of each language is what a parameter n of kind x brings with it: (1), (2), (3). KIND(i,
+ * x, n) is one of them, without its parentheses.
  */
 #define KIND(i, kind, name) CAT(KIND_, i)(KIND_##kind(name))
 #define KIND_1(...) KIND_1_(__VA_ARGS__)
@@ -93,12 +93,14 @@
 	note_sendrecv_start(&at, comm, (struct envelope){ dest, tag, sent }, \
 	    (struct envelope){ source, source_tag, room }, request)
 #define PARTITIONED(comm, peer, tag, partitions, size, kind, request) \
-	note_partitioned(&at, comm, (struct envelope){ peer, tag, (uint64_t)(partitions) * (size) }, \
+	note_partitioned(&at, comm, (struct envelope){ peer, tag, \
+	    (uint64_t)(partitions) * (size) }, \
 	    partitions, kind, request)
 #define READY(request, partitions, last) note_ready(&at, request, partitions, NUMBER_##last)
 #define START(count, requests) note_start(&at, count, requests)
 #define COMPLETE_ALL(count, before, statuses) note_complete_all(&at, count, before, statuses)
-#define COMPLETE_ONE(done, before, index, status) note_complete_one(&at, done, before, index, status)
+#define COMPLETE_ONE(done, before, index, status) \
+	note_complete_one(&at, done, before, index, status)
 #define COMPLETE_SOME(before, count, indices, statuses) \
 	note_complete_some(&at, before, count, indices, indices##_base, statuses)
 #define CANCEL(request) note_cancel(&at, request)
@@ -107,15 +109,18 @@
 #define MPROBE(found, comm, source, tag, message, status) \
 	note_mprobe(&at, found, comm, source, tag, message, status)
 #define NEW_COMMUNICATOR(comm, made) (note_local(&at, comm), note_new_communicator(comm, made))
-#define NEW_FROM_GROUP(comm, tag, made) (note_local(&at, comm), note_group_communicator(comm, tag, made))
+#define NEW_FROM_GROUP(comm, tag, made) \
+	(note_local(&at, comm), note_group_communicator(comm, tag, made))
 #define IDUP(comm, made, request) note_idup(&at, comm, made, request)
 #define SPAWN(comm, root, made) \
-	note_with_others(&at, comm, root, (struct meeting){ "spawn", port_of_root(comm, root), 0 }, made)
+	note_with_others(&at, comm, root, (struct meeting){ "spawn", port_of_root(comm, root), \
+	    0 }, made)
 #define MEET(how, comm, root, port, made) \
 	note_with_others(&at, comm, root, (struct meeting){ #how, \
 	    root == communicator_of(comm)->rank ? port_of_name(port, port##_length) : 0, 0 }, made)
 #define JOIN(fd, made) \
-	note_with_others(&at, MPI_COMM_SELF, -1, (struct meeting){ "join", port_of_socket(fd), 0 }, made)
+	note_with_others(&at, MPI_COMM_SELF, -1, (struct meeting){ "join", port_of_socket(fd), \
+	    0 }, made)
 #define PARENT(made) (note_local(&at, MPI_COMM_NULL), note_parent(made))
 #define FREE_COMMUNICATOR(comm) note_group_free(&at, comm)
 /* Windows and files are seen as the communicator that each has for its own. */
@@ -160,12 +165,14 @@
 	} while (0)
 #define COLLECTIVE_INIT(comm, root, sent, received, request, start) do { \
 		const struct communicator *c = communicator_of(comm); \
-		note_collective_init(&at, c, root, (uint64_t)(sent), (uint64_t)(received), request, \
+		note_collective_init(&at, c, root, (uint64_t)(sent), (uint64_t)(received), \
+		    request, \
 		    NUMBER_##start); \
 	} while (0)
 #define COLLECTIVE_START(comm, root, sent, received, request) do { \
 		const struct communicator *c = communicator_of(comm); \
-		note_collective_start(&at, c, root, (uint64_t)(sent), (uint64_t)(received), request); \
+		note_collective_start(&at, c, root, (uint64_t)(sent), (uint64_t)(received), \
+		    request); \
 	} while (0)
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What AFL++ calls for each input that it is about to run: streams get right hashes again, and an end
- * that tells of all bytes, so that the readers behind the first check are reached. One input in eight
- * stays as it is.
+ * What AFL++ calls for each input that it is about to run: streams get right hashes again, and an
+ * end that tells of all bytes, so that the readers behind the first check are reached. One input in
+ * eight stays as it is.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of one rank to itself whose rows are the same in each run, up to times: tests/rows.bats has them.
- * "alone" makes messages, one-sided calls and collectives, "alone polls" runs of polls that find nothing.
+ * Calls of one rank to itself whose rows are the same in each run, up to times: tests/rows.bats has
+ * them. "alone" makes messages, one-sided calls and collectives, "alone polls" runs of polls that
+ * find nothing.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -105,7 +106,8 @@ sizes(void)
 	MPI_Bcast(data, 0, MPI_INT, 0, MPI_COMM_SELF);
 	MPI_Alltoallv(data, &two, &at, MPI_INT, in, &two, &at, MPI_INT, MPI_COMM_SELF);
 	MPI_Alltoallv(data, &none, &at, MPI_INT, in, &none, &at, MPI_INT, MPI_COMM_SELF);
-	MPI_Sendrecv(data, 2, three, 0, 30, in, 6, MPI_INT, 0, 30, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(data, 2, three, 0, 30, in, 6, MPI_INT, 0, 30, MPI_COMM_SELF,
+	    MPI_STATUS_IGNORE);
 	MPI_Send(data, 1, MPI_INT, MPI_PROC_NULL, 31, MPI_COMM_SELF);
 	MPI_Recv(in, 1, MPI_INT, MPI_PROC_NULL, 31, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 	MPI_Type_free(&three);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many calls in bursts, whose arguments tell their place in the order. Behind each burst the program waits until
- * the disk has little of its trace, at most a minute, and tells the most that it had.
+ * Many calls in bursts, whose arguments tell their place in the order. Behind each burst the
+ * program waits until the disk has little of its trace, at most a minute, and tells the most that
+ * it had.
  *
- *	bursts COUNT [threads | kill]	threads: three make them, and a fourth calls once only; kill: dies at the end
- *	BOUND_KIB=N	what is little; 0 [0]: nothing is waited for
+ *  bursts COUNT [threads | kill]   threads: three make them, and a fourth calls once only;
+ *                                  kill: dies at the end
+ *  BOUND_KIB=N                     what is little; 0 [0]: nothing is waited for
  */
 #include <dirent.h>
 #include <mpi.h>
@@ -33,7 +35,8 @@ kib_now(void)
 	long kib = 0;
 
 	while (folder != NULL && (entry = readdir(folder)) != NULL)
-		if (fstatat(dirfd(folder), entry->d_name, &status, 0) == 0 && S_ISREG(status.st_mode))
+		if (fstatat(dirfd(folder), entry->d_name, &status, 0) == 0 &&
+		    S_ISREG(status.st_mode))
 			kib += (long)(status.st_blocks / 2);
 	if (folder != NULL)
 		closedir(folder);
@@ -52,7 +55,8 @@ burst(void *argument)
 			int out = i, in;
 			MPI_Request request;
 
-			MPI_Irecv(&in, 1, MPI_INT, 0, 1000 * thread + i % 7, MPI_COMM_SELF, &request);
+			MPI_Irecv(&in, 1, MPI_INT, 0, 1000 * thread + i % 7, MPI_COMM_SELF,
+			    &request);
 			MPI_Send(&out, 1, MPI_INT, 0, 1000 * thread + i % 7, MPI_COMM_SELF);
 			MPI_Wait(&request, MPI_STATUS_IGNORE);
 			MPI_Probe(MPI_PROC_NULL, 4 * b + i % 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
@@ -85,8 +89,10 @@ main(int argc, char **argv)
 
 	count = atoi(argv[1]);
 	bound_kib = getenv("BOUND_KIB") != NULL ? atol(getenv("BOUND_KIB")) : 0;
-	MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-	snprintf(trace, sizeof trace, "%s", getenv("LONGPOLE_DIR") != NULL ? getenv("LONGPOLE_DIR") : ".");
+	MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+	    &provided);
+	snprintf(trace, sizeof trace, "%s", getenv("LONGPOLE_DIR") != NULL ?
+	    getenv("LONGPOLE_DIR") : ".");
 	if (threads > 1) {
 		pthread_create(&thread[0], NULL, once, NULL);
 		pthread_join(thread[0], NULL);

@@ -62,7 +62,8 @@ main(int argc, char **argv)
 	waitpid(child, &status, 0);
 	pthread_join(worker, NULL);
 	MPI_Barrier(MPI_COMM_SELF);
-	printf("%d threads, %d calls interrupted, child %d\n", threads, interrupted, WEXITSTATUS(status));
+	printf("%d threads, %d calls interrupted, child %d\n", threads, interrupted,
+	    WEXITSTATUS(status));
 	MPI_Finalize();
 	return 0;
 }

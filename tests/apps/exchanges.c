@@ -2,11 +2,11 @@
 /*
  * Exchanges as two of the NAS benchmarks have them, for the causes of waits.
  *
- *	exchanges cg ITERATIONS	receive posted, send, wait: sums by recursive doubling within a row of
- *				ranks, then a swap with the transposed rank, as in CG
- *	exchanges lu SWEEPS	a wave front over a grid of ranks, plane by plane from one corner, then
- *				back from the other; blocking receives from behind, sends ahead, as in LU
- *	exchanges pingpong N	pairs of ranks send to and fro, without a call of all
+ *  exchanges cg ITERATIONS receive posted, send, wait: sums by recursive doubling within a row of
+ *                          ranks, then a swap with the transposed rank, as in CG
+ *  exchanges lu SWEEPS     a wave front over a grid of ranks, plane by plane from one corner, then
+ *                         back from the other; blocking receives from behind, sends ahead, as in LU
+ *  exchanges pingpong N    pairs of ranks send to and fro, without a call of all
  *
  * The ranks, 4 or 16, form a square grid. Each computes a little more or less each time, by a fixed
  * sequence of numbers, so that most waits come from many small delays of all ranks.
@@ -82,7 +82,8 @@ static void
 plane(int ahead)
 {
 	const int row = rank / side, column = rank % side;
-	const int before[] = { row - ahead, column - ahead }, after[] = { row + ahead, column + ahead };
+	const int before[] = { row - ahead, column - ahead }, after[] = { row + ahead,
+	    column + ahead };
 
 	if (before[0] >= 0 && before[0] < side)
 		MPI_Recv(there, WORDS, MPI_DOUBLE, before[0] * side + column, 2, MPI_COMM_WORLD,
@@ -117,7 +118,8 @@ pingpong(int times)
 		if (rank % 2 == i % 2)
 			MPI_Send(here, 1, MPI_DOUBLE, rank ^ 1, 4, MPI_COMM_WORLD);
 		else
-			MPI_Recv(there, 1, MPI_DOUBLE, rank ^ 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(there, 1, MPI_DOUBLE, rank ^ 1, 4, MPI_COMM_WORLD,
+			    MPI_STATUS_IGNORE);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * faults WHAT [ARGUMENT ...] - programs that a recorder could harm, or lose the trace of, one for each
- * WHAT. All end with status 0 where all is well with the program.
+ * faults WHAT [ARGUMENT ...] - programs that a recorder could harm, or lose the trace of, one for
+ * each WHAT. All end with status 0 where all is well with the program.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -74,7 +74,8 @@ serialized(void)
 	for (int i = 0; i < 300; i++) {
 		pthread_t thread;
 
-		MPI_Irecv(&in, 1, MPI_INT, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, &handed[0]);
+		MPI_Irecv(&in, 1, MPI_INT, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
+		    &handed[0]);
 		MPI_Isend(&out, 1, MPI_INT, (rank + 1) % ranks, 0, MPI_COMM_WORLD, &handed[1]);
 		if (i % 3 == 0) {
 			pthread_create(&thread, NULL, complete, NULL);
@@ -116,7 +117,8 @@ polls(void)
 	return 0;
 }
 
-/* Closes all descriptors, as daemons do, and takes their numbers for a file of its own; TRACE goes altogether. */
+/* Closes all descriptors, as daemons do, and takes their numbers for a file of its own; TRACE goes
+ * altogether. */
 static int
 closes(const char *own, const char *trace)
 {
@@ -156,7 +158,8 @@ on_fault(int number, siginfo_t *info, void *context)
 	if ((char *)info->si_addr != own_map)
 		_exit(3);
 	faults++;
-	mmap(own_map, (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	mmap(own_map, (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+	    -1, 0);
 }
 
 /* A fault of the program's own, in a file without a page. */

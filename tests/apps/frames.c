@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recorder's way to the callers beside the system's, from functions whose frames differ. "frames
- * [LIBRARY ...]" prints how many stacks it compared and how many of them went the system's way; it ends with
- * status 1 at the first that differs. Compiled with -DLIBRARY=N it is a library with frames of N * 48 bytes.
+ * The recorder's way to the callers beside the system's, from functions whose frames differ.
+ * "frames [LIBRARY ...]" prints how many stacks it compared and how many of them went the system's
+ * way; it ends with status 1 at the first that differs. Compiled with -DLIBRARY=N it is a library
+ * with frames of N * 48 bytes.
  */
 #ifdef LIBRARY
 
@@ -59,7 +60,8 @@ check(void)
 			continue;
 		printf("%d frames for %d\n", found, count);
 		for (int i = 0; i < found || i < count; i++)
-			printf("%p %p\n", i < found ? frames[i] : NULL, i < count ? all[from + i] : NULL);
+			printf("%p %p\n", i < found ? frames[i] : NULL, i < count ? all[from + i] :
+			    NULL);
 		exit(1);
 	}
 }
@@ -196,8 +198,8 @@ main(int argc, char **argv)
 	inside.uc_stack.ss_size = sizeof own_stack;
 	makecontext(&inside, on_an_own_stack, 0);
 	swapcontext(&outside, &inside);
-	printf("%d compared, %d by the system, %d at the place of another; %d on an own stack\n", compared, expected,
-	    again, asked - expected);
+	printf("%d compared, %d by the system, %d at the place of another; %d on an own stack\n",
+	    compared, expected, again, asked - expected);
 	return 0;
 }
 #endif

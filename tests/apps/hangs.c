@@ -111,7 +111,8 @@ bcast(void)
 		barrier();
 }
 
-/* Rank 1 tests for a message that nobody sends, the others wait for it; all: nobody waits, all test. */
+/* Rank 1 tests for a message that nobody sends, the others wait for it; all: nobody waits, all
+ * test. */
 static void
 poll_until(int who)
 {
@@ -160,7 +161,8 @@ leave(void)
 static void *
 receive(void *tag)
 {
-	MPI_Recv(&word, 1, MPI_INT, (me + 1) % ranks, *(int *)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(&word, 1, MPI_INT, (me + 1) % ranks, *(int *)tag, MPI_COMM_WORLD,
+	    MPI_STATUS_IGNORE);
 	return NULL;
 }
 
@@ -189,7 +191,8 @@ busy(void)
 	for (int i = 0; i < 100000000; i++) {
 		MPI_Request request;
 
-		MPI_Irecv(&word, 1, MPI_INT, (me + ranks - 1) % ranks, i % 3, MPI_COMM_WORLD, &request);
+		MPI_Irecv(&word, 1, MPI_INT, (me + ranks - 1) % ranks, i % 3, MPI_COMM_WORLD,
+		    &request);
 		MPI_Send(&me, 1, MPI_INT, (me + 1) % ranks, i % 3, MPI_COMM_WORLD);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 		if (i % 16 == 0)
@@ -222,15 +225,18 @@ int
 main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } cases[] = {
-		{ "ssend", ssend }, { "cycle", cycle }, { "knot", knot }, { "nocoll", nocoll }, { "order", order },
-		{ "pending", pending }, { "waitall", waitall }, { "skip", skip }, { "bcast", bcast }, { "spin", spin },
-		{ "asleep", asleep }, { "leave", leave }, { "threads", threads }, { "slow", slow }, { "busy", busy },
+		{ "ssend", ssend }, { "cycle", cycle }, { "knot", knot }, { "nocoll", nocoll },
+		{ "order", order },
+		{ "pending", pending }, { "waitall", waitall }, { "skip", skip },
+		{ "bcast", bcast }, { "spin", spin },
+		{ "asleep", asleep }, { "leave", leave }, { "threads", threads }, { "slow", slow },
+		{ "busy", busy },
 		{ "catches", catches }, { "tests", tests }, { "onetests", onetests },
 	};
 	int provided;
 
-	MPI_Init_thread(&argc, &argv, argc > 1 && strcmp(argv[1], "threads") == 0 ? MPI_THREAD_MULTIPLE :
-	    MPI_THREAD_SINGLE, &provided);
+	MPI_Init_thread(&argc, &argv, argc > 1 && strcmp(argv[1], "threads") == 0 ?
+	    MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	barrier();

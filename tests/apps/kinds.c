@@ -6,7 +6,8 @@
 int
 main(int argc, char **argv)
 {
-	int rank, ranks, one = 1, all[8] = { 0 }, many[8] = { 0 }, counts[8], places[8], flag, index;
+	int rank, ranks, one = 1, all[8] = { 0 }, many[8] = { 0 }, counts[8], places[8], flag,
+	    index;
 	int provided, zeros[8] = { 0 };
 	MPI_Comm copy, half, some, inter, merged, late, grid;
 	MPI_Group group, firsts;
@@ -29,7 +30,8 @@ main(int argc, char **argv)
 	MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
 	MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 7, many, 1, MPI_INT, MPI_ANY_SOURCE, 7,
 	    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	MPI_Sendrecv_replace(many, 1, MPI_INT, MPI_PROC_NULL, 7, MPI_PROC_NULL, 7, MPI_COMM_WORLD, &status);
+	MPI_Sendrecv_replace(many, 1, MPI_INT, MPI_PROC_NULL, 7, MPI_PROC_NULL, 7, MPI_COMM_WORLD,
+	    &status);
 	MPI_Isend(&rank, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, requests);
 	MPI_Wait(requests, &status);
 	MPI_Iprobe(MPI_ANY_SOURCE, 123, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
@@ -48,9 +50,11 @@ main(int argc, char **argv)
 	MPI_Alltoall(all, 1, MPI_INT, many, 1, MPI_INT, MPI_COMM_WORLD);
 	MPI_Alltoallv(all, counts, places, MPI_INT, many, counts, places, MPI_INT, MPI_COMM_WORLD);
 	{
-		MPI_Datatype types[8] = { MPI_INT, MPI_INT, MPI_INT, MPI_INT, MPI_INT, MPI_INT, MPI_INT, MPI_INT };
+		MPI_Datatype types[8] = { MPI_INT, MPI_INT, MPI_INT, MPI_INT, MPI_INT, MPI_INT,
+		    MPI_INT, MPI_INT };
 
-		MPI_Alltoallw(all, counts, zeros, types, many, counts, zeros, types, MPI_COMM_WORLD);
+		MPI_Alltoallw(all, counts, zeros, types, many, counts, zeros, types,
+		    MPI_COMM_WORLD);
 	}
 	MPI_Reduce_scatter(all, many, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	MPI_Reduce_scatter_block(all, many, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -80,8 +84,8 @@ main(int argc, char **argv)
 		MPI_Recv(many, 1, MPI_INT, 0, 9, inter, MPI_STATUS_IGNORE);
 	MPI_Allreduce(&rank, many, 1, MPI_INT, MPI_SUM, inter);
 	/* What matters only at the root, rank 0 of the even ranks, is no address elsewhere. */
-	MPI_Gatherv(&rank, 1, MPI_INT, many, rank == 0 ? counts : (int *)1, rank == 0 ? places : (int *)1,
-	    MPI_INT, rank % 2 == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter);
+	MPI_Gatherv(&rank, 1, MPI_INT, many, rank == 0 ? counts : (int *)1, rank == 0 ? places :
+	    (int *)1, MPI_INT, rank % 2 == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter);
 	MPI_Intercomm_merge(inter, rank % 2, &merged);
 	MPI_Barrier(merged);
 	MPI_Comm_idup(merged, &late, requests);
@@ -107,7 +111,8 @@ main(int argc, char **argv)
 	MPI_Group_free(&firsts);
 	if (rank == 0)
 		printf("kinds: %d %d\n", one, all[3]), fflush(stdout);
-	MPI_Barrier(MPI_COMM_WORLD);	/* mpirun kills the others when the first has ended with 7 */
+	/* mpirun kills the others when the first has ended with 7 */
+	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Finalize();
 	return 7;
 }

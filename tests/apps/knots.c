@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-stuck's graph against brute force: random patterns of AND and OR waits, half of them with a planted knot. A set of
- * nodes is closed if each is halted or has a clause within it; the stuck are the union of all closed sets.
+ * lp-stuck's graph against brute force: random patterns of AND and OR waits, half of them with a
+ * planted knot. A set of nodes is closed if each is halted or has a clause within it; the stuck are
+ * the union of all closed sets.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +82,8 @@ agrees(const struct pattern *p)
 		core |= (unsigned)s.nodes[n].core << n;
 	}
 	solve_free(&s);
-	return stuck == all && (core & ~stuck) == 0 && (stuck == 0) == (core == 0) && is_closed(p, core);
+	return stuck == all && (core & ~stuck) == 0 && (stuck == 0) == (core == 0) && is_closed(p,
+	    core);
 }
 
 int

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * late_thread: rank 0's second thread computes 60 ms of its own clock in long_work(), all others 10 ms; then
- * each rank's first computes 10 ms in short_work(). 10 times. Threads wait for each other in the runtime of OpenMP.
+ * late_thread: rank 0's second thread computes 60 ms of its own clock in long_work(), all others 10
+ * ms; then each rank's first computes 10 ms in short_work(). 10 times. Threads wait for each other
+ * in the runtime of OpenMP.
  */
 #include <mpi.h>
 #include <omp.h>

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leaves WHAT [ARGUMENT ...] - programs that leave a call, their process or their libraries by another way than
- * the one they came by. Each makes 10 barriers first and, where it gets there, 5 at the end.
+ * leaves WHAT [ARGUMENT ...] - programs that leave a call, their process or their libraries by
+ * another way than the one they came by. Each makes 10 barriers first and, where it gets there, 5
+ * at the end.
  *
- *	jump		an error handler jumps out of 3 sends
- *	exit N, _exit N	a signal handler ends the process so, out of a probe for what never comes
- *	finalize	a signal handler calls MPI_Finalize and exit, out of a computation
- *	exec		children by fork, vfork and posix_spawn execute something, one jumps and exits; at last
- *			the process itself executes true
- *	unload A B	makes the calls of function call_mpi in library A, closes it, and then those in B
+ *  jump            an error handler jumps out of 3 sends
+ *  exit N, _exit N a signal handler ends the process so, out of a probe for what never comes
+ *  finalize        a signal handler calls MPI_Finalize and exit, out of a computation
+ *  exec            children by fork, vfork and posix_spawn execute something, one jumps and exits;
+ *                  at last the process itself executes true
+ *  unload A B     makes the calls of function call_mpi in library A, closes it, and then those in B
  *
  * With -DPART: such a library, whose call_mpi makes CALLS barriers.
  */

@@ -16,7 +16,8 @@ main(int argc, char **argv)
 	*(void **)&init = dlsym(library, "MPI_Init");
 	*(void **)&finalize = dlsym(library, "MPI_Finalize");
 	*(void **)&barrier = dlsym(library, "MPI_Barrier");
-	world = argc > 2 ? (void *)0x44000000 : dlsym(library, "ompi_mpi_comm_world");	/* MPICH's */
+	/* MPICH's */
+	world = argc > 2 ? (void *)0x44000000 : dlsym(library, "ompi_mpi_comm_world");
 	if (dlsym(library, "MPI_No_such_function") != NULL)
 		return 1;
 	init(&argc, &argv);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mended SEED CALLS: collectives as they come, with types that differ from rank to rank, gaps, MPI_IN_PLACE,
- * communicators of all kinds, and operations that do not commute. Prints one number for each rank: of all
- * bytes of all buffers after each call. Under lp-mend it is the same.
+ * mended SEED CALLS: collectives as they come, with types that differ from rank to rank, gaps,
+ * MPI_IN_PLACE, communicators of all kinds, and operations that do not commute. Prints one number
+ * for each rank: of all bytes of all buffers after each call. Under lp-mend it is the same.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 40, RANKS = 8, INTS = 4 * MOST * RANKS };	/* ints of a block, ranks, ints of a buffer */
+/* ints of a block, ranks, ints of a buffer */
+enum { MOST = 40, RANKS = 8, INTS = 4 * MOST * RANKS };
 
 static int rank, ranks;
 static uint64_t same = 1, own = 1, sum = 0xcbf29ce484222325u;
@@ -83,20 +84,25 @@ move(MPI_Comm comm, int me, int members, int count)
 {
 	int from_count, to_count, root = (int)draw(&same, (uint64_t)members);
 	int in_place = (int)draw(&same, 3) == 0, which = (int)draw(&same, 5);
-	MPI_Datatype from = ints_as(count, draw(&own, 5), &from_count), to = ints_as(count, draw(&own, 5), &to_count);
+	MPI_Datatype from = ints_as(count, draw(&own, 5), &from_count), to = ints_as(count,
+	    draw(&own, 5), &to_count);
 
 	switch (which) {
 	case 0:
-		MPI_Gather(in_place && me == root ? MPI_IN_PLACE : in, from_count, from, out, to_count, to, root, comm);
+		MPI_Gather(in_place && me == root ? MPI_IN_PLACE : in, from_count, from, out,
+		    to_count, to, root, comm);
 		break;
 	case 1:
-		MPI_Scatter(in, from_count, from, in_place && me == root ? MPI_IN_PLACE : out, to_count, to, root, comm);
+		MPI_Scatter(in, from_count, from, in_place && me == root ? MPI_IN_PLACE : out,
+		    to_count, to, root, comm);
 		break;
 	case 2:
-		MPI_Allgather(in_place ? MPI_IN_PLACE : in, from_count, from, out, to_count, to, comm);
+		MPI_Allgather(in_place ? MPI_IN_PLACE : in, from_count, from, out, to_count, to,
+		    comm);
 		break;
 	case 3:
-		MPI_Alltoall(in_place ? MPI_IN_PLACE : in, from_count, from, out, to_count, to, comm);
+		MPI_Alltoall(in_place ? MPI_IN_PLACE : in, from_count, from, out, to_count, to,
+		    comm);
 		break;
 	case 4: MPI_Bcast(out, from_count, from, root, comm); break;
 	}
@@ -110,10 +116,12 @@ static void
 reduce(MPI_Comm comm, int me, int members, int count, MPI_Datatype pair, MPI_Op composition)
 {
 	const struct { MPI_Datatype type; MPI_Op op; int ints; } kinds[] = {
-		{ MPI_INT, MPI_SUM, 1 }, { MPI_INT, MPI_MAX, 1 }, { MPI_BYTE, MPI_BXOR, 1 }, { pair, composition, 2 },
+		{ MPI_INT, MPI_SUM, 1 }, { MPI_INT, MPI_MAX, 1 }, { MPI_BYTE, MPI_BXOR, 1 },
+		{ pair, composition, 2 },
 		{ MPI_2INT, MPI_MAXLOC, 2 }, { MPI_SHORT_INT, MPI_MINLOC, 2 },	/* with a gap */
 	};
-	int kind = (int)draw(&same, 6), which = (int)draw(&same, 5), root = (int)draw(&same, (uint64_t)members);
+	int kind = (int)draw(&same, 6), which = (int)draw(&same, 5), root = (int)draw(&same,
+	    (uint64_t)members);
 	int in_place = (int)draw(&same, 3) == 0, counts[RANKS];
 	void *from = in_place && (which > 0 || me == root) ? MPI_IN_PLACE : in;
 
@@ -126,27 +134,32 @@ reduce(MPI_Comm comm, int me, int members, int count, MPI_Datatype pair, MPI_Op 
 	case 0: MPI_Reduce(from, out, count, kinds[kind].type, kinds[kind].op, root, comm); break;
 	case 1: MPI_Allreduce(from, out, count, kinds[kind].type, kinds[kind].op, comm); break;
 	case 2: MPI_Scan(from, out, count, kinds[kind].type, kinds[kind].op, comm); break;
-	case 3: MPI_Reduce_scatter(from, out, counts, kinds[kind].type, kinds[kind].op, comm); break;
+	case 3: MPI_Reduce_scatter(from, out, counts, kinds[kind].type, kinds[kind].op, comm);
+	    break;
 	case 4:
 		MPI_Reduce_scatter_block(from, out, count, kinds[kind].type, kinds[kind].op, comm);
 		counts[me] = count;
 		break;
 	}
-	for (size_t i = 0; kind == 5 && i < INTS; i += 2)	/* between short and int: the library copies it or not */
+	/* between short and int: the library copies it or not */
+	for (size_t i = 0; kind == 5 && i < INTS; i += 2)
 		memset((char *)&out[i] + sizeof(short), 0, sizeof(int) - sizeof(short));
-	if (which >= 3 && from == MPI_IN_PLACE)		/* behind the result the buffer holds what it likes */
-		memset(out + counts[me] * kinds[kind].ints, 0, sizeof out - (size_t)(counts[me] * kinds[kind].ints) * 4);
+	/* behind the result the buffer holds what it likes */
+	if (which >= 3 && from == MPI_IN_PLACE)
+		memset(out + counts[me] * kinds[kind].ints, 0, sizeof out -
+		    (size_t)(counts[me] * kinds[kind].ints) * 4);
 }
 
 static void
 exchange(MPI_Comm comm, int me, int members, int count)
 {
 	int from_count, to_count, got, step = (int)draw(&same, (uint64_t)members);
-	MPI_Datatype from = ints_as(count, draw(&own, 5), &from_count), to = ints_as(count, draw(&own, 5), &to_count);
+	MPI_Datatype from = ints_as(count, draw(&own, 5), &from_count), to = ints_as(count,
+	    draw(&own, 5), &to_count);
 	MPI_Status status;
 
-	MPI_Sendrecv(in, from_count, from, (me + step) % members, 7, out, to_count, to, MPI_ANY_SOURCE, MPI_ANY_TAG,
-	    comm, &status);
+	MPI_Sendrecv(in, from_count, from, (me + step) % members, 7, out, to_count, to,
+	    MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
 	MPI_Get_count(&status, to, &got);
 	add(&status.MPI_SOURCE, sizeof(int));
 	add(&status.MPI_TAG, sizeof(int));
@@ -203,8 +216,8 @@ main(int argc, char **argv)
 	if (ranks > 1) {		/* between two groups */
 		int value = rank, all[RANKS] = { 0 };
 
-		MPI_Intercomm_create(comms[2], 0, MPI_COMM_WORLD, rank % 2 == 0 ? (ranks % 2 == 0 ? ranks - 1 : ranks - 2)
-		    : (ranks % 2 == 0 ? ranks - 2 : ranks - 1), 1, &between);
+		MPI_Intercomm_create(comms[2], 0, MPI_COMM_WORLD, rank % 2 == 0 ? (ranks % 2 == 0 ?
+		    ranks - 1 : ranks - 2) : (ranks % 2 == 0 ? ranks - 2 : ranks - 1), 1, &between);
 		MPI_Allgather(&value, 1, MPI_INT, all, 1, MPI_INT, between);
 		add(all, sizeof all);
 		MPI_Allreduce(&value, all, 1, MPI_INT, MPI_SUM, between);

@@ -19,7 +19,8 @@ windows(void)
 	MPI_Request request;
 	MPI_Win window;
 
-	MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+	MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+	    &window);
 	memset(memory, 0, 4 * sizeof(long));
 	MPI_Win_fence(0, window);
 	MPI_Put(&put, 1, MPI_LONG, others[0], 0, 1, MPI_LONG, window);
@@ -49,7 +50,8 @@ windows(void)
 	MPI_Compare_and_swap(&put, &expected, &fetched, MPI_LONG, others[0], 3, window);
 	MPI_Win_unlock(others[0], window);
 	MPI_Win_lock_all(0, window);
-	MPI_Get_accumulate(&put, 1, MPI_LONG, &fetched, 1, MPI_LONG, others[1], 1, 1, MPI_LONG, MPI_SUM, window);
+	MPI_Get_accumulate(&put, 1, MPI_LONG, &fetched, 1, MPI_LONG, others[1], 1, 1, MPI_LONG,
+	    MPI_SUM, window);
 	MPI_Win_flush_all(window);
 	MPI_Win_unlock_all(window);
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -69,8 +71,8 @@ files(void)
 	MPI_Status status;
 	MPI_File file;
 
-	MPI_File_open(MPI_COMM_WORLD, "more.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-	    MPI_INFO_NULL, &file);
+	MPI_File_open(MPI_COMM_WORLD, "more.data", MPI_MODE_CREATE | MPI_MODE_RDWR |
+	    MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
 	MPI_File_write_at(file, rank * (int)sizeof numbers, numbers, 5, MPI_INT, MPI_STATUS_IGNORE);
 	MPI_File_sync(file);
 	MPI_Barrier(MPI_COMM_WORLD);
@@ -87,14 +89,15 @@ files(void)
 static int
 neighbours(void)
 {
-	int dims = 4, periodic = 0, in[2] = { -1, -1 }, source = (rank + 1) % ranks, target = (rank + 3) % ranks;
+	int dims = 4, periodic = 0, in[2] = { -1, -1 }, source = (rank + 1) % ranks,
+	    target = (rank + 3) % ranks;
 	MPI_Comm line, ring;
 	MPI_Request request;
 
 	MPI_Cart_create(MPI_COMM_WORLD, 1, &dims, &periodic, 0, &line);
 	MPI_Neighbor_allgather(&rank, 1, MPI_INT, in, 1, MPI_INT, line);
-	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &source, MPI_UNWEIGHTED, 1, &target, MPI_UNWEIGHTED,
-	    MPI_INFO_NULL, 0, &ring);
+	MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &source, MPI_UNWEIGHTED, 1, &target,
+	    MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &ring);
 	MPI_Ineighbor_alltoall(&rank, 1, MPI_INT, in, 1, MPI_INT, ring, &request);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 	MPI_Comm_free(&line);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpi4 [SEED [STEPS]] - calls that are new in MPI 4, in random order; message number N is N bytes long
- * more than 8 and has N in it, so that its partner is known by its size. Prints a sum over all that came.
+ * mpi4 [SEED [STEPS]] - calls that are new in MPI 4, in random order; message number N is N bytes
+ * long more than 8 and has N in it, so that its partner is known by its size. Prints a sum over all
+ * that came.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -51,7 +52,8 @@ large_messages(void)
 	memcpy(out, &number, sizeof number);
 	switch (pick(4)) {
 	case 0:
-		MPI_Irecv_c(in, MOST, MPI_BYTE, pick(2) ? left() : MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &requests[0]);
+		MPI_Irecv_c(in, MOST, MPI_BYTE, pick(2) ? left() : MPI_ANY_SOURCE, tag,
+		    MPI_COMM_WORLD, &requests[0]);
 		MPI_Isend_c(out, bytes, MPI_BYTE, right(), tag, MPI_COMM_WORLD, &requests[1]);
 		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
 		break;
@@ -83,11 +85,12 @@ both_ways(void)
 	MPI_Request requests[2];
 
 	memcpy(out, &number, sizeof number);
-	MPI_Isendrecv(out, size, MPI_BYTE, right(), 1, in, size, MPI_BYTE, left(), 1, MPI_COMM_WORLD,
-	    &requests[0]);
+	MPI_Isendrecv(out, size, MPI_BYTE, right(), 1, in, size, MPI_BYTE, left(), 1,
+	    MPI_COMM_WORLD, &requests[0]);
 	size = next();
 	if (pick(2))
-		MPI_Isendrecv_replace(out, size, MPI_BYTE, right(), 2, left(), 2, MPI_COMM_WORLD, &requests[1]);
+		MPI_Isendrecv_replace(out, size, MPI_BYTE, right(), 2, left(), 2, MPI_COMM_WORLD,
+		    &requests[1]);
 	else
 		requests[1] = MPI_REQUEST_NULL;
 	if (pick(2)) {
@@ -107,8 +110,10 @@ partitions(void)
 	int size = next(), list[PARTS], flag = 0, all[PARTS];
 	MPI_Request requests[2], plain;
 
-	MPI_Psend_init(out, PARTS, size, MPI_BYTE, right(), 5, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
-	MPI_Precv_init(in, PARTS, size, MPI_BYTE, left(), 5, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+	MPI_Psend_init(out, PARTS, size, MPI_BYTE, right(), 5, MPI_COMM_WORLD, MPI_INFO_NULL,
+	    &requests[0]);
+	MPI_Precv_init(in, PARTS, size, MPI_BYTE, left(), 5, MPI_COMM_WORLD, MPI_INFO_NULL,
+	    &requests[1]);
 	for (int round = 0; round < 2; round++) {
 		/* An ordinary message of the same tag, which it must not be taken for. */
 		memcpy(out, &number, sizeof number);
@@ -141,7 +146,8 @@ collectives(void)
 	MPI_Aint displs[16];
 	int all[16];
 
-	MPI_Allreduce_init(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+	MPI_Allreduce_init(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+	    &requests[0]);
 	MPI_Bcast_init_c(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
 	MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[2]);
 	for (int round = 0; round < 2; round++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * paced SECONDS CALLS: rounds of messages around a ring and an Allreduce, so many calls a second on each rank; in turn,
- * for a second each, a rank is late. Every second there is a new communicator. Ranks sleep in between: there may be
- * many on few cores.
+ * paced SECONDS CALLS: rounds of messages around a ring and an Allreduce, so many calls a second on
+ * each rank; in turn, for a second each, a rank is late. Every second there is a new communicator.
+ * Ranks sleep in between: there may be many on few cores.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@ static void
 sleep_until(double at_s)
 {
 	const double left_s = at_s - MPI_Wtime();
-	const struct timespec nap = { (time_t)left_s, (long)((left_s - (double)(time_t)left_s) * 1e9) };
+	const struct timespec nap = { (time_t)left_s,
+	    (long)((left_s - (double)(time_t)left_s) * 1e9) };
 
 	if (left_s > 0)
 		nanosleep(&nap, NULL);
@@ -48,8 +49,8 @@ main(int argc, char **argv)
 		if (rank == (int)at_s % ranks)
 			sleep_until(begin_s + at_s + round_s / 2);
 		for (int i = 0; i < RING; i++)
-			MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % ranks, i, &in, 1, MPI_INT, (rank + ranks - 1) % ranks,
-			    i, comm, MPI_STATUS_IGNORE);
+			MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % ranks, i, &in, 1, MPI_INT,
+			    (rank + ranks - 1) % ranks, i, comm, MPI_STATUS_IGNORE);
 		MPI_Allreduce(&out, &sum, 1, MPI_INT, MPI_SUM, comm);
 	}
 	MPI_Finalize();

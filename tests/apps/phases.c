@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * phases SEED - two ranks go through three to five phases, each of its own computing, waiting and calls a step
+ * phases SEED - two ranks go through three to five phases, each of its own computing, waiting and
+ * calls a step
  *
- * Computing is a fixed amount of work, not of time: what other processes of the machine take away makes it last
- * longer. MPI_Pcontrol(2) marks the end of each phase.
+ * Computing is a fixed amount of work, not of time: what other processes of the machine take away
+ * makes it last longer. MPI_Pcontrol(2) marks the end of each phase.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 static const struct kind {
 	int compute_us, wait_us;	/* of rank 0; rank 1 computes as long as both */
 	int exchanges;			/* in a step, which a barrier ends */
-} kinds[] = { { 1000, 10, 3 }, { 1000, 800, 3 }, { 300, 500, 9 }, { 5000, 20, 1 }, { 2000, 900, 2 }, { 600, 60, 1 } };
+} kinds[] = { { 1000, 10, 3 }, { 1000, 800, 3 }, { 300, 500, 9 }, { 5000, 20, 1 }, { 2000, 900, 2 },
+    { 600, 60, 1 } };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 static double loops_a_us;
@@ -46,7 +48,8 @@ step(int rank, const struct kind *kind)
 	for (int i = 0; i < kind->exchanges; i++) {
 		int token = i;
 
-		work(loops_a_us * (kind->compute_us + (rank == 1 ? kind->wait_us : 0)) * (0.9 + 0.2 * drand48()));
+		work(loops_a_us * (kind->compute_us + (rank == 1 ? kind->wait_us : 0)) * (0.9 +
+		    0.2 * drand48()));
 		if (rank == 0)
 			MPI_Recv(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		else

@@ -9,7 +9,8 @@
 static void
 compute(double seconds)
 {
-	struct timespec span = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+	struct timespec span = { (time_t)seconds,
+	    (long)((seconds - (double)(time_t)seconds) * 1e9) };
 
 	nanosleep(&span, NULL);
 }
@@ -53,12 +54,14 @@ main(int argc, char **argv)
 			MPI_Isend(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
 			MPI_Wait(&request, MPI_STATUS_IGNORE);
 		} else if (rank == 1) {
-			MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+			MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+			    &request);
 			MPI_Wait(&request, MPI_STATUS_IGNORE);
 		}
 	} else if (strcmp(mode, "chain") == 0) {
 		if (rank > 0)
-			MPI_Recv(&value, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(&value, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD,
+			    MPI_STATUS_IGNORE);
 		compute(0.1);
 		if (rank + 1 < ranks)
 			MPI_Send(&value, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);

@@ -12,7 +12,8 @@ main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (rank == 0) {
-		/* However slow the machine is, nothing is there to be found before the last poll. */
+		/* However slow the machine is, nothing is there to be found before the last
+		 * poll. */
 		MPI_Recv(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		usleep(50000);
 		MPI_Send(&value, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);

@@ -2,9 +2,9 @@
 /*
  * Requests in all the ways that the recorder keeps them, on one rank with messages to itself.
  *
- *	requests open	3000 receives are open at once, and completed in another order: alone, together with
- *			persistent, cancelled, null and freed ones, and some at a time
- *	requests rows N	N calls, a line on standard output, then N more when standard input ends
+ *  requests open   3000 receives are open at once, and completed in another order: alone,
+ *                  together with persistent, cancelled, null and freed ones, and some at a time
+ *  requests rows N N calls, a line on standard output, then N more when standard input ends
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -39,9 +39,11 @@ complete_together(int first)
 		if (i == 9)
 			some[count++] = MPI_REQUEST_NULL;
 		if (i == 15) {		/* found otherwise than those around it */
-			MPI_Recv_init(&got, 1, MPI_INT, 0, OPEN + first, MPI_COMM_SELF, &some[count]);
+			MPI_Recv_init(&got, 1, MPI_INT, 0, OPEN + first, MPI_COMM_SELF,
+			    &some[count]);
 			MPI_Start(&some[count++]);
-			MPI_Isend(&value, 1, MPI_INT, 0, OPEN + first, MPI_COMM_SELF, &some[count++]);
+			MPI_Isend(&value, 1, MPI_INT, 0, OPEN + first, MPI_COMM_SELF,
+			    &some[count++]);
 		}
 	}
 	MPI_Waitall(count, some, MPI_STATUSES_IGNORE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sessions - MPI without MPI_Init: two sessions at once, messages of different sizes on communicators of
- * all ranks, and of all but the last
+ * sessions - MPI without MPI_Init: two sessions at once, messages of different sizes on
+ * communicators of all ranks, and of all but the last
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ exchange(MPI_Comm comm, int first)
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &size);
 	for (int i = 0; i < 10; i++) {
-		MPI_Sendrecv(out, first + i * size + rank, MPI_BYTE, (rank + 1) % size, i, in, sizeof in, MPI_BYTE,
-		    (rank + size - 1) % size, i, comm, &status);
+		MPI_Sendrecv(out, first + i * size + rank, MPI_BYTE, (rank + 1) % size, i, in,
+		    sizeof in, MPI_BYTE, (rank + size - 1) % size, i, comm, &status);
 		MPI_Get_count(&status, MPI_BYTE, &got);
 		if (got != first + i * size + (rank + size - 1) % size)
 			exit(1);
@@ -40,8 +40,8 @@ made_of(MPI_Session session, int without_last, const char *tag)
 	if (without_last)
 		MPI_Group_excl(all, 1, &size, &some);
 	if (!without_last || rank != size)
-		MPI_Comm_create_from_group(without_last ? some : all, tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
-		    &comm);
+		MPI_Comm_create_from_group(without_last ? some : all, tag, MPI_INFO_NULL,
+		    MPI_ERRORS_ARE_FATAL, &comm);
 	if (without_last)
 		MPI_Group_free(&some);
 	MPI_Group_free(&all);

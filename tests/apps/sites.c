@@ -4,9 +4,9 @@
  *
  *	sites [slow=SITE:PERCENT] [bytes=N] [barrier=1] [self=1] [iterations=N] [us=N] [cpu=1]
  *
- * slow: one site computes longer, by so much of the whole run; bytes: what the messages have; barrier:
- * one more in each iteration; self: one of the collectives is on a copy of the communicator; cpu: sites
- * compute for so much processor time, however fast the core is just now.
+ * slow: one site computes longer, by so much of the whole run; bytes: what the messages have;
+ * barrier: one more in each iteration; self: one of the collectives is on a copy of the
+ * communicator; cpu: sites compute for so much processor time, however fast the core is just now.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -50,7 +50,8 @@ turn(double turns)
 	static void site_##n(double us) \
 	{ \
 		turn(us * turns_of_us); \
-		MPI_Allreduce(MPI_IN_PLACE, (double[]){ 0 }, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); \
+		MPI_Allreduce(MPI_IN_PLACE, (double[]){ 0 }, 1, MPI_DOUBLE, MPI_SUM, \
+		    MPI_COMM_WORLD); \
 	}
 SITE(0)
 SITE(1)
@@ -63,7 +64,8 @@ SITE(7)
 SITE(8)
 SITE(9)
 
-static void (*const sites[SITES])(double us) = { site_0, site_1, site_2, site_3, site_4, site_5, site_6,
+static void (*const sites[SITES])(double us) = { site_0, site_1, site_2, site_3, site_4, site_5,
+    site_6,
 	site_7, site_8, site_9 };
 
 static double

@@ -164,7 +164,10 @@ come(int who)
 }
 
 static void barrier(void) { come(0); if (rank < 2) MPI_Barrier(pair); }
-static void allreduce(void) { come(0); if (rank < 2) MPI_Allreduce(out, in, 4, MPI_INT, MPI_SUM, pair); }
+static void allreduce(void)
+{
+	come(0); if (rank < 2) MPI_Allreduce(out, in, 4, MPI_INT, MPI_SUM, pair);
+}
 static void alltoallv(void)
 {
 	int counts[2] = { 1, 2 }, places[2] = { 0, 2 }, back[2] = { rank + 1, rank + 1 };
@@ -182,8 +185,14 @@ static void scatterv(void)
 	if (rank < 2)
 		MPI_Scatterv(out, counts, places, MPI_INT, in, rank + 1, MPI_INT, 0, pair);
 }
-static void reduce(void) { come(1); if (rank < 2) MPI_Reduce(out, in, 4, MPI_INT, MPI_SUM, 0, pair); }
-static void gather(void) { come(1); if (rank < 2) MPI_Gather(out, 1, MPI_INT, in, 1, MPI_INT, 0, pair); }
+static void reduce(void)
+{
+	come(1); if (rank < 2) MPI_Reduce(out, in, 4, MPI_INT, MPI_SUM, 0, pair);
+}
+static void gather(void)
+{
+	come(1); if (rank < 2) MPI_Gather(out, 1, MPI_INT, in, 1, MPI_INT, 0, pair);
+}
 static void scan(void) { come(0); if (rank < 2) MPI_Scan(out, in, 4, MPI_INT, MPI_SUM, pair); }
 static void finalize(void) { if (rank == 0) late(); }
 static void dup(void)
@@ -356,8 +365,8 @@ file_view(void)
 	MPI_File file;
 
 	if (rank < 2)
-		MPI_File_open(pair, "states.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-		    &file);
+		MPI_File_open(pair, "states.data", MPI_MODE_CREATE | MPI_MODE_RDWR |
+		    MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
 	come(0);
 	if (rank < 2) {
 		MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
@@ -369,10 +378,13 @@ static const struct { const char *name; void (*plant)(void); } plants[] = {
 	{ "late_sender", late_sender }, { "late_sender_waitall", late_sender_waitall },
 	{ "probe", probe }, { "mprobe", mprobe }, { "iprobe", iprobe },
 	{ "late_receiver", late_receiver }, { "late_receiver_wait", late_receiver_wait },
-	{ "wrong_order_same", wrong_order_same }, { "wrong_order_different", wrong_order_different },
-	{ "barrier", barrier }, { "allreduce", allreduce }, { "alltoallv", alltoallv }, { "bcast", bcast },
+	{ "wrong_order_same", wrong_order_same }, { "wrong_order_different",
+	wrong_order_different },
+	{ "barrier", barrier }, { "allreduce", allreduce }, { "alltoallv", alltoallv },
+	{ "bcast", bcast },
 	{ "scatterv", scatterv }, { "reduce", reduce }, { "gather", gather }, { "scan", scan },
-	{ "finalize", finalize }, { "dup", dup }, { "ibarrier", ibarrier }, { "iallreduce", iallreduce },
+	{ "finalize", finalize }, { "dup", dup }, { "ibarrier", ibarrier }, { "iallreduce",
+	iallreduce },
 	{ "neighbours", neighbours }, { "window_create", window_create }, { "fence", fence },
 	{ "late_post", late_post }, { "early_wait", early_wait }, { "file_open", file_open },
 	{ "lock", lock }, { "early_fence", early_fence }, { "late_complete", late_complete },

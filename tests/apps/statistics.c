@@ -61,12 +61,13 @@ main(void)
 		else if (line[0] == 'y')
 			y = numbers(line + 1);
 		else if (line[0] == 'r') {
-			double greater = p_greater(WILCOXON, x, y), less = p_greater(WILCOXON, y, x);
+			double greater = p_greater(WILCOXON, x, y), less = p_greater(WILCOXON, y,
+			    x);
 			struct effect effect = hodges_lehmann(x, y, 0.95);
 			char r[8][40];
 
-			if (sscanf(line + 1, "%39s %39s %39s %39s %39s %39s %39s %39s", r[0], r[1], r[2], r[3],
-			    r[4], r[5], r[6], r[7]) != 8)
+			if (sscanf(line + 1, "%39s %39s %39s %39s %39s %39s %39s %39s", r[0], r[1],
+			    r[2], r[3], r[4], r[5], r[6], r[7]) != 8)
 				return 2;
 			compare(greater, r[0], &worst_p);
 			compare(less, r[1], &worst_p);
@@ -76,17 +77,20 @@ main(void)
 			compare(effect.low, r[5], &worst);
 			compare(effect.high, r[6], &worst);
 			if (strcmp(r[7], "-") != 0)
-				worst_ks = fmax(worst_ks, fabs(p_greater(KOLMOGOROV, x, y) - atof(r[7])));
+				worst_ks = fmax(worst_ks, fabs(p_greater(KOLMOGOROV, x, y) -
+				    atof(r[7])));
 			cases++;
 		} else if (line[0] == 's') {
 			char r[5][40];
 			struct effect effect;
 
-			if (sscanf(line + 1, "%39s %39s %39s %39s %39s", r[0], r[1], r[2], r[3], r[4]) != 5)
+			if (sscanf(line + 1, "%39s %39s %39s %39s %39s", r[0], r[1], r[2], r[3],
+			    r[4]) != 5)
 				return 2;
 			compare(p_above(x, atof(r[0])), r[1], &worst_p);
 			effect = centre_of(x, 0.95);
-			if (strcmp(r[2], "-") != 0) {		/* near 0 a relative difference says nothing */
+			/* near 0 a relative difference says nothing */
+			if (strcmp(r[2], "-") != 0) {
 				worst = fmax(worst, fabs(effect.shift - atof(r[2])));
 				worst = fmax(worst, fabs(effect.low - atof(r[3])));
 				worst = fmax(worst, fabs(effect.high - atof(r[4])));
@@ -99,7 +103,8 @@ main(void)
 			compare_correction(p, HOLM, numbers(line + 6), &worst);
 		else if (strncmp(line, "p BH", 4) == 0)
 			compare_correction(p, BENJAMINI_HOCHBERG, numbers(line + 4), &worst);
-	printf("%d cases, %d corrections, %d of pairs; p within %.1e, effects and corrections within %.1e, "
-	    "Kolmogorov-Smirnov within %.1e\n", cases, corrections, pairs, worst_p, worst, worst_ks);
+	printf("%d cases, %d corrections, %d of pairs; p within %.1e, effects and corrections "
+	    "within %.1e, Kolmogorov-Smirnov within %.1e\n", cases, corrections, pairs, worst_p,
+	    worst, worst_ks);
 	return worst_p < 1e-10 && worst < 1e-10 && worst_ks < 1e-12 ? 0 : 1;
 }

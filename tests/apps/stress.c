@@ -3,8 +3,8 @@
  * stress SEED ROUNDS - messages of all kinds in random order, each of a size that no other has, so
  * that a match can be checked by the sizes of its two ends
  *
- * All ranks draw the same random numbers, so each knows which messages come in a round; how they are
- * sent and received is drawn, too. Within a round everything is non-blocking or posted before.
+ * All ranks draw the same random numbers, so each knows which messages come in a round; how they
+ * are sent and received is drawn, too. Within a round everything is non-blocking or posted before.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -40,7 +40,8 @@ start_send(const struct item *m, int i, MPI_Comm comm, MPI_Request *request)
 	}
 }
 
-/* Receives of a channel are posted in the order of its messages; a wild one could take another's. */
+/* Receives of a channel are posted in the order of its messages; a wild one could take
+ * another's. */
 static void
 start_receive(const struct item *m, int i, MPI_Comm comm, MPI_Request *request)
 {
@@ -50,7 +51,8 @@ start_receive(const struct item *m, int i, MPI_Comm comm, MPI_Request *request)
 		MPI_Recv_init(receive_buffer[i], room, MPI_BYTE, m->from, m->tag, comm, request);
 		MPI_Startall(1, request);
 	} else if (m->how_received == 2)
-		MPI_Irecv(receive_buffer[i], room, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, request);
+		MPI_Irecv(receive_buffer[i], room, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
+		    request);
 	else
 		MPI_Irecv(receive_buffer[i], room, MPI_BYTE, m->from, m->tag, comm, request);
 }
@@ -106,8 +108,8 @@ one_round(MPI_Comm *comms, const int *me, int ranks, int *size)
 	int how = draw(6), probed = draw(4) == 0, value = me[0], sum;
 
 	for (int i = 0; i < count; i++) {
-		items[i] = (struct item){ draw(2), draw(ranks), draw(ranks), draw(2), (*size)++ % 60000,
-		    draw(4), wild ? 2 : draw(2) };
+		items[i] = (struct item){ draw(2), draw(ranks), draw(ranks), draw(2),
+		    (*size)++ % 60000, draw(4), wild ? 2 : draw(2) };
 	}
 	/* Matched probes take what was not posted: then nothing of that rank is posted at all. */
 	for (int i = 0; i < count && !probed; i++)
@@ -125,8 +127,10 @@ one_round(MPI_Comm *comms, const int *me, int ranks, int *size)
 			MPI_Message message;
 			MPI_Status status;
 
-			MPI_Mprobe(items[i].from, items[i].tag, comms[items[i].comm], &message, &status);
-			MPI_Mrecv(receive_buffer[i], (int)sizeof receive_buffer[i], MPI_BYTE, &message, &status);
+			MPI_Mprobe(items[i].from, items[i].tag, comms[items[i].comm], &message,
+			    &status);
+			MPI_Mrecv(receive_buffer[i], (int)sizeof receive_buffer[i], MPI_BYTE,
+			    &message, &status);
 		}
 	complete(open, requests, how);
 	for (int i = 0; i < open; i++)
@@ -137,7 +141,8 @@ one_round(MPI_Comm *comms, const int *me, int ranks, int *size)
 	if (draw(4) == 0) {
 		MPI_Request request;
 
-		MPI_Irecv(receive_buffer[0], 1, MPI_BYTE, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &request);
+		MPI_Irecv(receive_buffer[0], 1, MPI_BYTE, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD,
+		    &request);
 		MPI_Cancel(&request);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	}

@@ -23,7 +23,8 @@ on_error(MPI_Comm *comm, int *code, ...)
 		printf("handler of %s: class %d\n", name, class);
 }
 
-/* Errors come back with their codes, to the handler of the communicator that the call was made on. */
+/* Errors come back with their codes, to the handler of the communicator that the call was made
+ * on. */
 static void
 errors(void)
 {
@@ -47,7 +48,8 @@ errors(void)
 	MPI_Comm_free(&mine);
 }
 
-/* A message that is too long for its receive: the error is in the status of Waitsome, and stays there. */
+/* A message that is too long for its receive: the error is in the status of Waitsome, and stays
+ * there. */
 static void
 truncation(void)
 {
@@ -62,8 +64,9 @@ truncation(void)
 	} else {
 		statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = 77;
 		/*
-		 * No MPI_Waitall: that of Open MPI 4.1.4 never ends where the message that is too long was there
-		 * before it, which depends on the load. Both are there, so that one call completes both.
+		 * No MPI_Waitall: that of Open MPI 4.1.4 never ends where the message that is too
+		 * long was there before it, which depends on the load. Both are there, so that one
+		 * call completes both.
 		 */
 		MPI_Probe(0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Irecv(&in[0], 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[0]);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * worlds SECONDS - two parents spawn two children, of whom the second one is late. Messages go both ways, also by the
- * communicator of all four; a copy and a split of what they share are used, too. Rank 0 prints what came of it.
+ * worlds SECONDS - two parents spawn two children, of whom the second one is late. Messages go both
+ * ways, also by the communicator of all four; a copy and a split of what they share are used, too.
+ * Rank 0 prints what came of it.
  *
- * worlds accept|connect PORTFILE - two runs meet by a port: messages both ways, a barrier, a merged communicator.
+ * worlds accept|connect PORTFILE - two runs meet by a port: messages both ways, a barrier, a merged
+ * communicator.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -95,8 +97,8 @@ main(int argc, char **argv)
 		result = talk(others, strcmp(argv[1], "connect") == 0, 0.1);
 	} else if (others == MPI_COMM_NULL) {
 		rest(0.3);
-		MPI_Comm_spawn(argv[0], argv + 1, children, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others,
-		    MPI_ERRCODES_IGNORE);
+		MPI_Comm_spawn(argv[0], argv + 1, children, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
+		    &others, MPI_ERRCODES_IGNORE);
 		result = talk(others, 0, 0);
 	} else
 		result = talk(others, 1, atof(argv[1]));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * growing FOLDER RANKS CALLS SECONDS - raw traces that grow as those of a run with RANKS ranks and, together, CALLS calls
- * a second: 15 messages from each even rank to the next one, then an Allreduce for which one rank is late.
+ * growing FOLDER RANKS CALLS SECONDS - raw traces that grow as those of a run with RANKS ranks and,
+ * together, CALLS calls a second: 15 messages from each even rank to the next one, then an
+ * Allreduce for which one rank is late.
  *
  * writes  what the recorder writes, by stores into mappings: blocks whose count grows
  */
@@ -116,7 +117,8 @@ open_block(struct trace *t)
 }
 
 static void
-add_row(struct trace *t, uint16_t call, int64_t enter_ns, int64_t leave_ns, int32_t peer, bool sends, bool receives)
+add_row(struct trace *t, uint16_t call, int64_t enter_ns, int64_t leave_ns, int32_t peer,
+    bool sends, bool receives)
 {
 	const uint32_t duration = (uint32_t)(leave_ns - enter_ns), bytes = 8;
 	const uint16_t world = 1;
@@ -151,8 +153,9 @@ begin_trace(struct growing *g, struct trace *t, const char *folder, int64_t rank
 	gethostname(host, sizeof host - 1);
 	t->size = (size_t)(rows + 2 * BLOCK_ROWS) * (ROW_BYTES + 4) + HEAD_BYTES;
 	snprintf(t->path, sizeof t->path, "%s/rank.%lld", folder, (long long)rank);
-	if ((fd = open(t->path, O_RDWR | O_CREAT | O_TRUNC, 0666)) < 0 || ftruncate(fd, (off_t)t->size) != 0 ||
-	    (t->map = mmap(NULL, t->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
+	if ((fd = open(t->path, O_RDWR | O_CREAT | O_TRUNC, 0666)) < 0 || ftruncate(fd,
+	    (off_t)t->size) != 0 || (t->map = mmap(NULL, t->size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED, fd, 0)) == MAP_FAILED)
 		die("%s: %s", t->path, strerror(errno));
 	close(fd);
 	t->tail = t->map;
@@ -170,7 +173,8 @@ begin_trace(struct growing *g, struct trace *t, const char *folder, int64_t rank
 		put_int(&head, "peer", 0);
 		end_message(&head);
 	}
-	used[g->init] = used[g->send] = used[g->receive] = used[g->allreduce] = used[g->finalize] = true;
+	used[g->init] = used[g->send] = used[g->receive] = used[g->allreduce] = used[g->finalize] =
+	    true;
 	call_names_write(&head, used);
 	put_messages(t, &head);
 }
@@ -186,9 +190,11 @@ add_call(const struct growing *g, int64_t rank, int64_t k, int64_t now)
 	if (at_ns + 3 * step_ns / 4 > now)
 		return false;
 	if (k % ROUND == ROUND - 1)
-		add_row(t, g->allreduce, at_ns + (late ? step_ns / 2 : 0), at_ns + 3 * step_ns / 4, NO_PEER, true, true);
+		add_row(t, g->allreduce, at_ns + (late ? step_ns / 2 : 0), at_ns + 3 * step_ns / 4,
+		    NO_PEER, true, true);
 	else if (rank % 2 == 0)
-		add_row(t, g->send, at_ns + step_ns / 4, at_ns + step_ns / 3, (int32_t)rank + 1, true, false);
+		add_row(t, g->send, at_ns + step_ns / 4, at_ns + step_ns / 3, (int32_t)rank + 1,
+		    true, false);
 	else
 		add_row(t, g->receive, at_ns, at_ns + step_ns / 2, (int32_t)rank - 1, false, true);
 	return true;
@@ -236,7 +242,8 @@ main(int argc, char **argv)
 		begin_trace(&g, &g.traces[r], argv[1], r, all);
 	g.begin_ns = now_ns() + 100000000;
 	for (int64_t r = 0; r < g.ranks; r++)
-		add_row(&g.traces[r], g.init, g.begin_ns - 90000000, g.begin_ns - 80000000, NO_PEER, false, false);
+		add_row(&g.traces[r], g.init, g.begin_ns - 90000000, g.begin_ns - 80000000, NO_PEER,
+		    false, false);
 	while (more) {
 		const int64_t now = now_ns();
 

@@ -2,7 +2,7 @@
 /*
  * ring - a trace of ranks that compute, send 1 KiB to the next and receive from the one before
  *
- * writes  a trace of RANKS times ITERATIONS times {compute, MPI_Send, MPI_Recv}; ranks take turns in
+ * writes a trace of RANKS times ITERATIONS times {compute, MPI_Send, MPI_Recv}; ranks take turns in
  *         being LATE_NS late, and are waited for where that is more than SEND_NS
  * memory  one block
  */
@@ -23,7 +23,8 @@ write_block(struct writer *out, struct calls *calls, int64_t rank, int64_t ranks
 	calls->count = (size_t)(2 * (end - first));
 	for (int64_t k = first; k < end; k++) {
 		size_t i = (size_t)(2 * (k - first));
-		int64_t at_ns = k * (COMPUTE_NS + SEND_NS + RECEIVE_NS) + (k % ranks == rank ? late_ns : 0);
+		int64_t at_ns = k * (COMPUTE_NS + SEND_NS + RECEIVE_NS) + (k % ranks == rank ?
+		    late_ns : 0);
 
 		for (size_t j = i; j < i + 2; j++) {
 			bool send = j == i;
@@ -38,7 +39,8 @@ write_block(struct writer *out, struct calls *calls, int64_t rank, int64_t ranks
 			calls->tag[j] = 0;
 			calls->bytes_sent[j] = send ? 1024 : 0;
 			calls->bytes_received[j] = send ? 0 : 1024;
-			calls->site[j] = calls->request[j] = calls->request_at[j] = calls->folded[j] = 0;
+			calls->site[j] = calls->request[j] = calls->request_at[j] =
+			    calls->folded[j] = 0;
 		}
 	}
 	if (calls_write(out, calls) < 0)

@@ -8,8 +8,9 @@
  * Every iteration each rank computes, exchanges a message with both neighbours in a ring
  * (MPI_Irecv twice, MPI_Isend twice, MPI_Waitall), and every tenth iteration ends with an
  * MPI_Allreduce. All times follow from the rank and the iteration alone: in iteration k the rank
- * k modulo ranks is the last to arrive. So no rank needs to know another's history. With -a a message is there
- * when its receiver waits for it, and there is no MPI_Allreduce: no rank ever waits for another.
+ * k modulo ranks is the last to arrive. So no rank needs to know another's history. With -a a
+ * message is there when its receiver waits for it, and there is no MPI_Allreduce: no rank ever
+ * waits for another.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -49,7 +50,8 @@ arrival_ns(const struct generator *g, int64_t rank, int64_t k)
 static int64_t
 own_ns(const struct generator *g, int64_t true_ns)
 {
-	return true_ns + 1000 * g->rank_drift + (int64_t)((double)g->rank_drift * 1e-9 * (double)true_ns);
+	return true_ns + 1000 * g->rank_drift +
+	    (int64_t)((double)g->rank_drift * 1e-9 * (double)true_ns);
 }
 
 static void

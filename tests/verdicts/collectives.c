@@ -20,25 +20,40 @@ steps(int late, void (*call)(void))
 static void call_bcast(void) { MPI_Bcast(out, 64, MPI_DOUBLE, SLOW, MPI_COMM_WORLD); }
 static void bcast(void) { steps(SLOW, call_bcast); }
 
-static void call_scatter(void) { MPI_Scatter(in, 64, MPI_DOUBLE, out, 64, MPI_DOUBLE, SLOW, MPI_COMM_WORLD); }
+static void call_scatter(void)
+{
+	MPI_Scatter(in, 64, MPI_DOUBLE, out, 64, MPI_DOUBLE, SLOW, MPI_COMM_WORLD);
+}
 static void scatter(void) { steps(SLOW, call_scatter); }
 
 static void call_reduce(void) { MPI_Reduce(in, out, 64, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD); }
 static void reduce(void) { steps(SLOW, call_reduce); }
 
-static void call_gather(void) { MPI_Gather(in, 64, MPI_DOUBLE, out, 64, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
+static void call_gather(void)
+{
+	MPI_Gather(in, 64, MPI_DOUBLE, out, 64, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
 static void gather(void) { steps(SLOW, call_gather); }
 
-static void call_allreduce(void) { MPI_Allreduce(in, out, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+static void call_allreduce(void)
+{
+	MPI_Allreduce(in, out, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
 static void allreduce(void) { steps(SLOW, call_allreduce); }
 
 static void call_barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 static void barrier(void) { steps(SLOW, call_barrier); }
 
-static void call_alltoall(void) { MPI_Alltoall(in, 16, MPI_DOUBLE, out, 16, MPI_DOUBLE, MPI_COMM_WORLD); }
+static void call_alltoall(void)
+{
+	MPI_Alltoall(in, 16, MPI_DOUBLE, out, 16, MPI_DOUBLE, MPI_COMM_WORLD);
+}
 static void alltoall(void) { steps(SLOW, call_alltoall); }
 
-static void call_allgather(void) { MPI_Allgather(in, 16, MPI_DOUBLE, out, 16, MPI_DOUBLE, MPI_COMM_WORLD); }
+static void call_allgather(void)
+{
+	MPI_Allgather(in, 16, MPI_DOUBLE, out, 16, MPI_DOUBLE, MPI_COMM_WORLD);
+}
 static void allgather(void) { steps(SLOW, call_allgather); }
 
 static void call_scan(void) { MPI_Scan(in, out, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
@@ -47,12 +62,18 @@ static void scan(void) { steps(0, call_scan); }
 static void call_exscan(void) { MPI_Exscan(in, out, 64, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 static void exscan(void) { steps(0, call_exscan); }
 
-static void call_reduce_scatter(void) { MPI_Reduce_scatter_block(in, out, 16, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+static void call_reduce_scatter(void)
+{
+	MPI_Reduce_scatter_block(in, out, 16, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
 static void reduce_scatter(void) { steps(SLOW, call_reduce_scatter); }
 
 static MPI_Comm ring;
 
-static void call_neighbours(void) { MPI_Neighbor_allgather(in, 16, MPI_DOUBLE, out, 16, MPI_DOUBLE, ring); }
+static void call_neighbours(void)
+{
+	MPI_Neighbor_allgather(in, 16, MPI_DOUBLE, out, 16, MPI_DOUBLE, ring);
+}
 static void
 neighbours(void)
 {
@@ -191,20 +212,30 @@ static void flush(void) { with_window(flush_steps); }
 
 static MPI_File file;
 
-static void call_write(void) { MPI_File_write_at_all(file, rank * 512, in, 64, MPI_DOUBLE, MPI_STATUS_IGNORE); }
+static void call_write(void)
+{
+	MPI_File_write_at_all(file, rank * 512, in, 64, MPI_DOUBLE, MPI_STATUS_IGNORE);
+}
 static void
 with_file(void (*call)(void))
 {
-	MPI_File_open(MPI_COMM_WORLD, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
+	MPI_File_open(MPI_COMM_WORLD, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
+	    &file);
 	steps(SLOW, call);
 	MPI_File_close(&file);
 }
 static void write_all(void) { with_file(call_write); }
 
-static void call_ordered(void) { MPI_File_write_ordered(file, in, 64, MPI_DOUBLE, MPI_STATUS_IGNORE); }
+static void call_ordered(void)
+{
+	MPI_File_write_ordered(file, in, 64, MPI_DOUBLE, MPI_STATUS_IGNORE);
+}
 static void write_ordered(void) { with_file(call_ordered); }
 
-static void call_view(void) { MPI_File_set_view(file, 0, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL); }
+static void call_view(void)
+{
+	MPI_File_set_view(file, 0, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL);
+}
 static void set_view(void) { with_file(call_view); }
 
 static void
@@ -228,10 +259,14 @@ static void split_write(void) { with_file(call_split_write); }
 int
 main(int argc, char **argv)
 {
-	static const struct planted cases[] = { CASE(bcast), CASE(scatter), CASE(reduce), CASE(gather), CASE(allreduce),
-		CASE(barrier), CASE(alltoall), CASE(allgather), CASE(scan), CASE(exscan), CASE(reduce_scatter), CASE(neighbours),
-		CASE(iallreduce), CASE(ibarrier), CASE(split), CASE(fence), CASE(late_post), CASE(late_complete), CASE(lock),
-		CASE(flush), CASE(write_all), CASE(write_ordered), CASE(set_view), CASE(iwrite_all), CASE(split_write) };
+	static const struct planted cases[] = { CASE(bcast), CASE(scatter), CASE(reduce),
+	    CASE(gather), CASE(allreduce),
+		CASE(barrier), CASE(alltoall), CASE(allgather), CASE(scan), CASE(exscan),
+		    CASE(reduce_scatter), CASE(neighbours),
+		CASE(iallreduce), CASE(ibarrier), CASE(split), CASE(fence), CASE(late_post),
+		    CASE(late_complete), CASE(lock),
+		CASE(flush), CASE(write_all), CASE(write_ordered), CASE(set_view), CASE(iwrite_all),
+		    CASE(split_write) };
 
 	return RUN(cases, argc, argv);
 }

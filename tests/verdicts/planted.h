@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the programs with a planted long pole share: steps, a part that takes long, and the choice of a case. */
+/* What the programs with a planted long pole share: steps, a part that takes long, and the choice
+ * of a case. */
 #ifndef PLANTED_H
 #define PLANTED_H
 
@@ -27,7 +28,8 @@ cpu_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Computes for so long on a core, however busy the machine is. Inlined, so that its callers are what samples see. */
+/* Computes for so long on a core, however busy the machine is. Inlined, so that its callers are
+ * what samples see. */
 static inline __attribute__((always_inline)) void
 compute(double s)
 {

@@ -92,7 +92,8 @@ holds_lock(void *none)
 		pthread_barrier_wait(&both);
 		slow_part();
 		pthread_mutex_unlock(&mutex);
-		pthread_barrier_wait(&both);	/* else it may have the lock again before the other gets it, for good */
+		/* else it may have the lock again before the other gets it, for good */
+		pthread_barrier_wait(&both);
 	}
 	return none;
 }
@@ -187,7 +188,8 @@ static void in_libm(void) { steps(waves); }
 int
 main(int argc, char **argv)
 {
-	static const struct planted cases[] = { CASE(more_work), CASE(asleep), CASE(into_file), CASE(page_faults), CASE(preempted),
+	static const struct planted cases[] = { CASE(more_work), CASE(asleep), CASE(into_file),
+	    CASE(page_faults), CASE(preempted),
 		CASE(thread_lock), CASE(slow_thread), CASE(in_library), CASE(in_libm) };
 
 	return RUN(cases, argc, argv);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 1 computes for long and then sends; rank 0 receives, in every way that MPI has. Of more ranks, all others receive. */
+/* Rank 1 computes for long and then sends; rank 0 receives, in every way that MPI has. Of more
+ * ranks, all others receive. */
 #include "planted.h"
 
 static double data[64];
@@ -36,10 +37,17 @@ begin(int from)
 	return request;
 }
 
-static void get_recv(void) { MPI_Recv(data, 64, MPI_DOUBLE, SLOW, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+static void get_recv(void)
+{
+	MPI_Recv(data, 64, MPI_DOUBLE, SLOW, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
 static void recv(void) { exchange(get_recv); }
 
-static void get_any(void) { MPI_Recv(data, 64, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE); }
+static void get_any(void)
+{
+	MPI_Recv(data, 64, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+	    MPI_STATUS_IGNORE);
+}
 static void any_source(void) { exchange(get_any); }
 
 static void
@@ -251,9 +259,11 @@ exchange_partitions(int asks)
 	MPI_Request request;
 
 	if (rank == SLOW)
-		MPI_Psend_init(data, 2, 32, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+		MPI_Psend_init(data, 2, 32, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD, MPI_INFO_NULL,
+		    &request);
 	else
-		MPI_Precv_init(data, 2, 32, MPI_DOUBLE, SLOW, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+		MPI_Precv_init(data, 2, 32, MPI_DOUBLE, SLOW, 7, MPI_COMM_WORLD, MPI_INFO_NULL,
+		    &request);
 	for (int step = 0; step < STEPS; step++) {
 		MPI_Start(&request);
 		if (rank == SLOW) {
@@ -282,8 +292,8 @@ sendrecv(void)
 			slow_part();
 		else
 			usual_part();
-		MPI_Sendrecv_replace(data, 64, MPI_DOUBLE, (rank + 1) % ranks, 7, (rank + ranks - 1) % ranks, 7, MPI_COMM_WORLD,
-		    MPI_STATUS_IGNORE);
+		MPI_Sendrecv_replace(data, 64, MPI_DOUBLE, (rank + 1) % ranks, 7,
+		    (rank + ranks - 1) % ranks, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}
 }
 
@@ -305,9 +315,12 @@ ssend(void)
 int
 main(int argc, char **argv)
 {
-	static const struct planted cases[] = { CASE(recv), CASE(any_source), CASE(irecv_wait), CASE(waitall), CASE(waitany),
-		CASE(waitsome), CASE(test_loop), CASE(test_sleep), CASE(testall_loop), CASE(testany_loop), CASE(testsome_loop),
-		CASE(get_status_loop), CASE(get_status_sleep), CASE(probe), CASE(iprobe_loop), CASE(iprobe_sleep), CASE(mprobe), CASE(improbe_loop),
+	static const struct planted cases[] = { CASE(recv), CASE(any_source), CASE(irecv_wait),
+	    CASE(waitall), CASE(waitany),
+		CASE(waitsome), CASE(test_loop), CASE(test_sleep), CASE(testall_loop),
+		    CASE(testany_loop), CASE(testsome_loop),
+		CASE(get_status_loop), CASE(get_status_sleep), CASE(probe), CASE(iprobe_loop),
+		    CASE(iprobe_sleep), CASE(mprobe), CASE(improbe_loop),
 		CASE(improbe_sleep), CASE(persistent),
 #if MPI_VERSION >= 4
 		CASE(partitioned), CASE(parrived_loop),

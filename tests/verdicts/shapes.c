@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long poles of many shapes: always one rank, in turn, once, growing, along chains, trees and fronts; and none at all. */
+/* Long poles of many shapes: always one rank, in turn, once, growing, along chains, trees and
+ * fronts; and none at all. */
 #include "planted.h"
 
 static double data[1 << 20];
@@ -169,8 +170,10 @@ halo(void)
 			usual_part();
 		for (int side = 0; side < 4; side++) {
 			MPI_Cart_shift(grid, side / 2, side % 2 == 0 ? 1 : -1, &from, &to);
-			MPI_Irecv(data + 4096 * side, 512, MPI_DOUBLE, from, side, grid, &request[count++]);
-			MPI_Isend(data + 4096 * (4 + side), 512, MPI_DOUBLE, to, side, grid, &request[count++]);
+			MPI_Irecv(data + 4096 * side, 512, MPI_DOUBLE, from, side, grid,
+			    &request[count++]);
+			MPI_Isend(data + 4096 * (4 + side), 512, MPI_DOUBLE, to, side, grid,
+			    &request[count++]);
 		}
 		MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
 	}
@@ -208,8 +211,8 @@ static void
 network_bound(void)
 {
 	for (int step = 0; step < 20 * STEPS; step++)
-		MPI_Sendrecv_replace(data, 1 << 20, MPI_DOUBLE, (rank + 1) % ranks, 3, (rank + ranks - 1) % ranks, 3,
-		    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Sendrecv_replace(data, 1 << 20, MPI_DOUBLE, (rank + 1) % ranks, 3,
+		    (rank + ranks - 1) % ranks, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static __attribute__((noinline)) void
@@ -250,8 +253,10 @@ end_bound(void)
 int
 main(int argc, char **argv)
 {
-	static const struct planted cases[] = { CASE(in_turn), CASE(one_step), CASE(growing), CASE(chain), CASE(tree),
-		CASE(slow_master), CASE(slow_worker), CASE(two_halves), CASE(halo), CASE(wavefront), CASE(balanced),
+	static const struct planted cases[] = { CASE(in_turn), CASE(one_step), CASE(growing),
+	    CASE(chain), CASE(tree),
+		CASE(slow_master), CASE(slow_worker), CASE(two_halves), CASE(halo), CASE(wavefront),
+		    CASE(balanced),
 		CASE(network_bound), CASE(start_bound), CASE(end_bound) };
 
 	return RUN(cases, argc, argv);

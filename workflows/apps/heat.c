@@ -118,7 +118,8 @@ set_up(struct heat *h)
 	if (h->now == NULL || h->next == NULL || h->send == NULL || h->receive == NULL)
 		fail("out of memory");
 	for (size_t i = 0; i < (size_t)h->ranks * MESSAGE_DOUBLES; i++)
-		h->send[i] = (double)i;	/* pages that nobody wrote are one page, which goes slowly */
+		h->send[i] =
+		    (double)i;	/* pages that nobody wrote are one page, which goes slowly */
 	for (int i = 1; i <= h->rows; i++)
 		for (int j = 1; j <= h->columns; j++)
 			*at(h->now, h, i, j) = sin(pi * (h->first_row + i) * step) *
@@ -137,8 +138,10 @@ exchange_halos(struct heat *h)
 	MPI_Irecv(at(h->now, h, h->rows + 1, 1), h->columns, MPI_DOUBLE, h->down, 1, h->comm,
 	    &requests[n++]);
 	MPI_Irecv(at(h->now, h, 1, 0), 1, h->column, h->left, 2, h->comm, &requests[n++]);
-	MPI_Irecv(at(h->now, h, 1, h->columns + 1), 1, h->column, h->right, 3, h->comm, &requests[n++]);
-	MPI_Isend(at(h->now, h, h->rows, 1), h->columns, MPI_DOUBLE, h->down, 0, h->comm, &requests[n++]);
+	MPI_Irecv(at(h->now, h, 1, h->columns + 1), 1, h->column, h->right, 3, h->comm,
+	    &requests[n++]);
+	MPI_Isend(at(h->now, h, h->rows, 1), h->columns, MPI_DOUBLE, h->down, 0, h->comm,
+	    &requests[n++]);
 	MPI_Isend(at(h->now, h, 1, 1), h->columns, MPI_DOUBLE, h->up, 1, h->comm, &requests[n++]);
 	MPI_Isend(at(h->now, h, 1, h->columns), 1, h->column, h->right, 2, h->comm, &requests[n++]);
 	MPI_Isend(at(h->now, h, 1, 1), 1, h->column, h->left, 3, h->comm, &requests[n++]);
@@ -154,7 +157,8 @@ stencil(struct heat *h)
 			const double *c = at(h->now, h, i, j);
 			const size_t line = (size_t)h->columns + 2;
 
-			*at(h->next, h, i, j) = *c + 0.2 * (c[1] + c[-1] + c[line] + *(c - line) - 4 * *c);
+			*at(h->next, h, i, j) = *c + 0.2 * (c[1] + c[-1] + c[line] + *(c - line) -
+			    4 * *c);
 		}
 }
 
@@ -214,8 +218,8 @@ step(struct heat *h, enum phase phase)
 	else
 		stencil(h);
 	if (phase == MESSAGES)
-		MPI_Alltoall(h->send, MESSAGE_DOUBLES, MPI_DOUBLE, h->receive, MESSAGE_DOUBLES, MPI_DOUBLE,
-		    h->comm);
+		MPI_Alltoall(h->send, MESSAGE_DOUBLES, MPI_DOUBLE, h->receive, MESSAGE_DOUBLES,
+		    MPI_DOUBLE, h->comm);
 	swap(h);
 	if (h->steps % 10 == 0)
 		check_change(h);
@@ -239,8 +243,8 @@ run_phases(struct heat *h, double began)
 			step(h, (enum phase)phase);
 		MPI_Barrier(h->comm);
 		if (h->opt.times && h->rank == 0)
-			printf("phase %s from %.6f s to %.6f s\n", phase_names[phase], begin - began,
-			    MPI_Wtime() - began);
+			printf("phase %s from %.6f s to %.6f s\n", phase_names[phase],
+			    begin - began, MPI_Wtime() - began);
 	}
 }
 
@@ -261,7 +265,8 @@ print_result(struct heat *h)
 	exact = exact * exact * pow(factor, h->steps);
 	if (h->rank == 0)
 		printf("heat: %d steps, mean %.9f, relative error %.1e\n", h->steps,
-		    all / h->opt.points / h->opt.points, fabs(all / exact - 1) < 1e-12 ? 0 : fabs(all / exact - 1));
+		    all / h->opt.points / h->opt.points, fabs(all / exact - 1) < 1e-12 ? 0 :
+		    fabs(all / exact - 1));
 }
 
 int

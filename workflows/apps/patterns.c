@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * patterns PATTERN BYTES ROUNDS [US] - one pattern of messages, with so much computing before each round
+ * patterns PATTERN BYTES ROUNDS [US] - one pattern of messages, with so much computing before each
+ * round
  *
  *	ring       a token goes round all ranks
  *	sendrecv   each rank sends to the next and receives from the one before, as IMB's Sendrecv
@@ -41,8 +42,8 @@ one(const char *pattern)
 		if (rank != 0)
 			MPI_Send(out, bytes, MPI_BYTE, right, 0, MPI_COMM_WORLD);
 	} else if (strcmp(pattern, "sendrecv") == 0)
-		MPI_Sendrecv(out, bytes, MPI_BYTE, right, 0, in, bytes, MPI_BYTE, left, 0, MPI_COMM_WORLD,
-		    MPI_STATUS_IGNORE);
+		MPI_Sendrecv(out, bytes, MPI_BYTE, right, 0, in, bytes, MPI_BYTE, left, 0,
+		    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	else if (strcmp(pattern, "exchange") == 0) {
 		MPI_Request r[4];
 
@@ -54,7 +55,8 @@ one(const char *pattern)
 	} else if (strcmp(pattern, "pipeline") == 0) {
 		for (int i = 0; i < 8; i++) {
 			if (rank > 0)
-				MPI_Recv(in, bytes, MPI_BYTE, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+				MPI_Recv(in, bytes, MPI_BYTE, rank - 1, 0, MPI_COMM_WORLD,
+				    MPI_STATUS_IGNORE);
 			if (rank + 1 < ranks)
 				MPI_Send(out, bytes, MPI_BYTE, rank + 1, 0, MPI_COMM_WORLD);
 		}
@@ -89,7 +91,8 @@ main(int argc, char **argv)
 	bytes = atoi(argv[2]);
 	out = calloc((size_t)(ranks > 2 ? ranks : 2), (size_t)bytes + 1);
 	in = calloc((size_t)(ranks > 2 ? ranks : 2), (size_t)bytes + 1);
-	/* As of a program that has something to send: pages that nobody wrote are one page, which goes slowly. */
+	/* As of a program that has something to send: pages that nobody wrote are one page, which
+	 * goes slowly. */
 	memset(out, 1, (size_t)(ranks > 2 ? ranks : 2) * ((size_t)bytes + 1));
 	for (int i = atoi(argv[3]); i > 0; i--) {
 		compute(turns);

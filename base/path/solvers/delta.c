@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Delta-stepping (Meyer and Sanders 2003) for the longest path: labels are worked off in buckets of
- * width delta; edges that cost less than delta may lead back into the bucket and are relaxed until it is
- * empty, the others once after that. All members of a team are in the same bucket at a time. The list of entries
- * is not an array of buckets: it holds the fronts of the search, which are few.
+ * width delta; edges that cost less than delta may lead back into the bucket and are relaxed until
+ * it is empty, the others once after that. All members of a team are in the same bucket at a time.
+ * The list of entries is not an array of buckets: it holds the fronts of the search, which are few.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,8 @@ bucket_of(int64_t cost_ns, int64_t delta_ns)
 	return cost_ns / delta_ns - (cost_ns % delta_ns < 0);
 }
 
-/* The lowest bucket of any member; outdated entries are forgotten. INT64_MAX: no member has an entry. */
+/* The lowest bucket of any member; outdated entries are forgotten. INT64_MAX: no member has an
+ * entry. */
 static int64_t
 next_bucket(struct search *s, int64_t delta_ns)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kahn's topological order with dynamic programming: the reference for the other solvers. It looks at all
- * vertices and edges of the graph.
- * Memory: for each event 20 bytes of the graph and 28 here.
+ * Kahn's topological order with dynamic programming: the reference for the other solvers. It looks
+ * at all vertices and edges of the graph. Memory: for each event 20 bytes of the graph and 28 here.
  */
 #include <stdlib.h>
 

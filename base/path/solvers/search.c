@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct request {		/* relax an edge of SOURCE: over it the way to the end has this length */
+/* relax an edge of SOURCE: over it the way to the end has this length */
+struct request {
 	struct event source;
 	int64_t label_ns;
 	uint32_t steps;
@@ -15,7 +16,8 @@ improve(struct search *s, uint32_t v, int64_t label_ns, uint32_t steps)
 {
 	if (s->steps != NULL) {
 		if (s->reached[v] == 0) {
-			s->path = grow(s->path, &s->path_capacity, s->path_count + 1, sizeof *s->path);
+			s->path = grow(s->path, &s->path_capacity, s->path_count + 1,
+			    sizeof *s->path);
 			s->path[s->path_count++] = v;
 		}
 		s->steps[v] = steps;
@@ -64,7 +66,8 @@ search_relax(struct search *s, const struct entry *entry, int64_t least_ns, int6
 		} else if (u == ELSEWHERE) {
 			if (e.weight_ns >= least_ns && e.weight_ns <= most_ns)
 				post_add(&s->out, &(struct request){ e.before, label_ns, steps },
-				    sizeof(struct request), owner_of(dag->stretch, e.before.location));
+				    sizeof(struct request), owner_of(dag->stretch,
+				    e.before.location));
 		} else if (label_ns >= s->reached[u]) {
 			more_ns = cost_of(dag, u, label_ns) - cost_ns;
 			if (more_ns >= least_ns && more_ns <= most_ns)
@@ -133,7 +136,8 @@ own_steps(const struct search *s, size_t *count)
 }
 
 bool
-search_path(const struct stretch *stretch, void (*search_all)(struct search *), struct segments *segments)
+search_path(const struct stretch *stretch, void (*search_all)(struct search *),
+    struct segments *segments)
 {
 	struct dag dag;
 	struct search s;
@@ -150,7 +154,8 @@ search_path(const struct stretch *stretch, void (*search_all)(struct search *), 
 	if (arrived && stretch->team->rank == 0) {
 		if (count > 0)
 			qsort(all, count, sizeof *all, by_steps);
-		segments->at = grow(segments->at, &segments->capacity, segments->count + count, sizeof *segments->at);
+		segments->at = grow(segments->at, &segments->capacity, segments->count + count,
+		    sizeof *segments->at);
 		for (size_t i = 0; i < count; i++)
 			segments->at[segments->count++] = all[i].segment;
 	}

@@ -76,8 +76,9 @@ team_open(struct team *team, int *argc, char ***argv)
 }
 
 /*
- * Who comes last to an exchange waits for nobody: what it takes is the least that any of them was in it. Where
- * groups had exchanges of their own it is what the process had in all that was in them least.
+ * Who comes last to an exchange waits for nobody: what it takes is the least that any of them was
+ * in it. Where groups had exchanges of their own it is what the process had in all that was in them
+ * least.
  */
 static double
 without_waiting(const struct cost *cost)
@@ -134,7 +135,8 @@ team_split(const struct team *team, int colour)
 
 	cost_enter();
 	MPI_Comm_split(comm_of(team), colour, team->rank, &part);
-	cost_leave(to_others(team, 2 * sizeof colour));		/* each tells its colour and its place */
+	/* each tells its colour and its place */
+	cost_leave(to_others(team, 2 * sizeof colour));
 	return team_of(part);
 }
 
@@ -243,7 +245,8 @@ void *
 team_exchange(const struct team *team, const void *items, const size_t *counts, size_t bytes,
     size_t *received)
 {
-	int *out = zalloc((size_t)team->size, sizeof *out), *in = zalloc((size_t)team->size, sizeof *in);
+	int *out = zalloc((size_t)team->size, sizeof *out), *in = zalloc((size_t)team->size,
+	    sizeof *in);
 	int *out_at, *in_at;
 	MPI_Datatype type = item_type(bytes);
 	size_t sent;
@@ -295,7 +298,8 @@ team_share(const struct team *team, const void *items, size_t count, size_t byte
 }
 
 void *
-team_gather(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
+team_gather(const struct team *team, const void *items, size_t count, size_t bytes,
+    size_t *received)
 {
 	int *counts = zalloc((size_t)team->size, sizeof *counts), *at, mine = (int)count;
 	MPI_Datatype type = item_type(bytes);
@@ -341,7 +345,8 @@ team_receive(const struct team *team, int from, size_t bytes, size_t *count)
 	MPI_Recv(&all, 1, MPI_UINT64_T, from, 0, comm_of(team), MPI_STATUS_IGNORE);
 	got = zalloc((size_t)all, bytes);
 	if (all > 0)
-		MPI_Recv(got, (int)((size_t)all * bytes), MPI_BYTE, from, 0, comm_of(team), MPI_STATUS_IGNORE);
+		MPI_Recv(got, (int)((size_t)all * bytes), MPI_BYTE, from, 0, comm_of(team),
+		    MPI_STATUS_IGNORE);
 	cost_leave_pair(0);
 	*count = (size_t)all;
 	return got;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Data movements: both sides become bytes, as they are the same on all ranks; the types need not be. */
+/* Data movements: both sides become bytes, as they are the same on all ranks; the types need not
+ * be. */
 #include <stdlib.h>
 
 #include "replace.h"
@@ -62,7 +63,8 @@ pack(const struct side *side, size_t all, char *to, size_t bytes, MPI_Comm comm)
 {
 	int position = 0;
 
-	return PMPI_Pack(side->at, side->count * (int)all, side->type, to, (int)bytes, &position, comm);
+	return PMPI_Pack(side->at, side->count * (int)all, side->type, to, (int)bytes, &position,
+	    comm);
 }
 
 static int
@@ -70,8 +72,8 @@ unpack(const char *from, size_t bytes, const struct side *side, size_t all, MPI_
 {
 	int position = 0;
 
-	return PMPI_Unpack(from, (int)bytes, &position, (void *)(uintptr_t)side->at, side->count * (int)all,
-	    side->type, comm);
+	return PMPI_Unpack(from, (int)bytes, &position, (void *)(uintptr_t)side->at,
+	    side->count * (int)all, side->type, comm);
 }
 
 /* The rank's view of a movement that is replaced. */
@@ -79,17 +81,19 @@ static int
 move_bytes(const struct move *m, struct rule *rule, const struct group *group, size_t bytes)
 {
 	bool at_root = group->rank == m->root, in_place = m->from.at == MPI_IN_PLACE;
-	bool in = has_buffer(rule->function->input, at_root), out = has_buffer(rule->function->output, at_root);
+	bool in = has_buffer(rule->function->input, at_root),
+	    out = has_buffer(rule->function->output, at_root);
 	bool kept = m->to.at == MPI_IN_PLACE;	/* the root's own block of a scatter */
 	size_t from_blocks = blocks(rule->function->input, group->ranks);
 	size_t to_blocks = blocks(rule->function->output, group->ranks);
 	struct side from = in && in_place ? own_part(m, group, rule->function->input) : m->from;
 	bool copies_in = in && (in_place || !is_plain(from.type));
 	bool copies_out = out && (kept || !is_plain(m->to.type));
-	size_t in_bytes = copies_in ? from_blocks * bytes : 0, out_bytes = copies_out ? to_blocks * bytes : 0;
+	size_t in_bytes = copies_in ? from_blocks * bytes : 0, out_bytes = copies_out ?
+	    to_blocks * bytes : 0;
 	char *memory;
-	struct call call = make_replaced(rule, group, m->comm, (int)bytes, MPI_BYTE, 1, in_bytes + out_bytes,
-	    &memory);
+	struct call call = make_replaced(rule, group, m->comm, (int)bytes, MPI_BYTE, 1,
+	    in_bytes + out_bytes, &memory);
 	int result = MPI_SUCCESS;
 
 	call.root = m->root;
@@ -123,8 +127,9 @@ move(const struct move *m, int *result)
 		return false;
 	/* The side that this rank has to give, as MPI reads it. */
 	said = m->from.at == MPI_IN_PLACE ? &m->to : m->to.at == MPI_IN_PLACE ? &m->from :
-	    m->function == R_Gather || m->function == R_Allgather || m->function == R_Alltoall ? &m->from :
-	    (m->function == R_Scatter || m->function == R_Bcast) && rank == m->root ? &m->from : &m->to;
+	    m->function == R_Gather || m->function == R_Allgather || m->function == R_Alltoall ?
+	    &m->from : (m->function == R_Scatter || m->function == R_Bcast) && rank == m->root ?
+	    &m->from : &m->to;
 	bytes = bytes_of(said);
 	if (bytes <= 0)
 		return false;
@@ -142,7 +147,8 @@ move(const struct move *m, int *result)
 EXPORT int \
 MPI_##name arguments \
 { \
-	const struct move m = { R_##name, { from, from_count, from_type }, { to, to_count, to_type }, \
+	const struct move m = { R_##name, { from, from_count, from_type }, { to, to_count, \
+	    to_type }, \
 		root_or_0, comm }; \
 	int result; \
 \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The MPI library's own functions, where this library has put itself in front of them. It stands below the
- * profiling interface, for MPI_X and PMPI_X alike, so that a recorder above and Fortran's wrappers find it.
+ * The MPI library's own functions, where this library has put itself in front of them. It stands
+ * below the profiling interface, for MPI_X and PMPI_X alike, so that a recorder above and Fortran's
+ * wrappers find it.
  */
 #ifndef REAL_H
 #define REAL_H

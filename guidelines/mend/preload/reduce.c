@@ -34,11 +34,15 @@ is_dense(MPI_Datatype type, size_t *bytes)
 static bool
 is_exact(MPI_Datatype type, MPI_Op op)
 {
-	const MPI_Op orderless[] = { MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR,
+	const MPI_Op orderless[] = { MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND,
+	    MPI_BOR, MPI_BXOR,
 		MPI_MAXLOC, MPI_MINLOC };
-	const MPI_Datatype whole[] = { MPI_CHAR, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_BYTE, MPI_SHORT,
-		MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG, MPI_LONG_LONG,
-		MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_UINT8_T,
+	const MPI_Datatype whole[] = { MPI_CHAR, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_BYTE,
+	    MPI_SHORT,
+		MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED, MPI_LONG, MPI_UNSIGNED_LONG,
+		MPI_LONG_LONG,
+		MPI_UNSIGNED_LONG_LONG, MPI_INT8_T, MPI_INT16_T, MPI_INT32_T, MPI_INT64_T,
+		MPI_UINT8_T,
 		MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T, MPI_INTEGER };
 
 	for (size_t i = 0; i < sizeof orderless / sizeof orderless[0]; i++)
@@ -51,14 +55,15 @@ is_exact(MPI_Datatype type, MPI_Op op)
 }
 
 static int
-reduce_elements(const struct reduction *r, struct rule *rule, const struct group *group, size_t extent)
+reduce_elements(const struct reduction *r, struct rule *rule, const struct group *group,
+    size_t extent)
 {
 	bool in_place = r->from == MPI_IN_PLACE;
 	bool out = has_buffer(rule->function->output, group->rank == r->root);
 	size_t bytes = blocks(rule->function->input, group->ranks) * (size_t)r->count * extent;
 	char *memory;
-	struct call call = make_replaced(rule, group, r->comm, r->count, r->type, extent, in_place ? bytes : 0,
-	    &memory);
+	struct call call = make_replaced(rule, group, r->comm, r->count, r->type, extent, in_place ?
+	    bytes : 0, &memory);
 	int result;
 
 	call.op = r->op;
@@ -97,7 +102,8 @@ reduce(const struct reduction *r, int *result)
 }
 
 EXPORT int
-MPI_Reduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm)
+MPI_Reduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, int root,
+    MPI_Comm comm)
 {
 	const struct reduction r = { R_Reduce, from, to, count, type, op, root, comm };
 	int result;

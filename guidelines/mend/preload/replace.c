@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions in front of the library's. Whether one is replaced has to be decided alike by all ranks of the
- * communicator, so only what MPI has all of them pass alike may decide: of data movements (move.c) the bytes
- * of a block, whose types may differ from rank to rank and are packed where they do not lie as bytes; of
- * reductions (reduce.c) count, type and operation. Sendrecv alone is nobody's matter but the caller's.
- * Arguments that are wrong go to the library, which says so.
+ * Functions in front of the library's. Whether one is replaced has to be decided alike by all ranks
+ * of the communicator, so only what MPI has all of them pass alike may decide: of data movements
+ * (move.c) the bytes of a block, whose types may differ from rank to rank and are packed where they
+ * do not lie as bytes; of reductions (reduce.c) count, type and operation. Sendrecv alone is
+ * nobody's matter but the caller's. Arguments that are wrong go to the library, which says so.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -17,7 +17,8 @@ struct real real;
 _Thread_local int first_error;
 const char *tool = "lp-mend";
 
-/* Mock-ups end here where numbers are too large for MPI; nothing comes here, as fits() looks first. */
+/* Mock-ups end here where numbers are too large for MPI; nothing comes here, as fits() looks
+ * first. */
 _Noreturn void
 die(const char *format, ...)
 {
@@ -34,7 +35,8 @@ longpole_begin(void *mpi)
 	REAL_FUNCTIONS(FILL)
 }
 
-/* Room for copies and what mock-ups need. A rank alone cannot go back to the library's own function. */
+/* Room for copies and what mock-ups need. A rank alone cannot go back to the library's own
+ * function. */
 static char *
 take_memory(MPI_Comm comm, size_t bytes)
 {
@@ -52,8 +54,8 @@ take_memory(MPI_Comm comm, size_t bytes)
 static size_t
 extra_elements(const struct rule *rule, size_t ranks, size_t count)
 {
-	return rule->mockup != NULL ? rule->mockup->extra(ranks, count, (count + ranks - 1) / ranks * ranks) :
-	    ranks * count + 2 * ranks;
+	return rule->mockup != NULL ? rule->mockup->extra(ranks, count, (count + ranks - 1) /
+	    ranks * ranks) : ranks * count + 2 * ranks;
 }
 
 bool
@@ -69,11 +71,13 @@ make_replaced(const struct rule *rule, const struct group *group, MPI_Comm comm,
     MPI_Datatype type, size_t extent, size_t copies, char **memory)
 {
 	size_t ranks = (size_t)group->ranks, ints = 2 * ranks * sizeof(int), align = 64;
-	size_t head = (ints + align - 1) / align * align, body = (copies + align - 1) / align * align;
+	size_t head = (ints + align - 1) / align * align, body = (copies + align - 1) /
+	    align * align;
 	struct call call = { .comm = comm, .rank = group->rank, .ranks = group->ranks, .type = type,
 	    .extent = extent, .count = count, .function = rule->function };
 
-	*memory = take_memory(comm, head + body + extent * extra_elements(rule, ranks, (size_t)count));
+	*memory = take_memory(comm, head + body + extent * extra_elements(rule, ranks,
+	    (size_t)count));
 	call.mock_counts = call.counts = (int *)(void *)*memory;
 	call.mock_displs = call.counts + ranks;
 	call.input = *memory + head;
@@ -117,8 +121,9 @@ MPI_Barrier(MPI_Comm comm)
 BOTH_NAMES(Barrier)
 
 EXPORT int
-MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int target, int from_tag, void *to,
-    int to_count, MPI_Datatype to_type, int source, int to_tag, MPI_Comm comm, MPI_Status *status)
+MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int target, int from_tag,
+    void *to, int to_count, MPI_Datatype to_type, int source, int to_tag, MPI_Comm comm,
+    MPI_Status *status)
 {
 	struct group group;
 	struct rule *rule = NULL;
@@ -131,12 +136,13 @@ MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int targe
 	    PMPI_Type_size(from_type, &size) == MPI_SUCCESS && size >= 0)
 		rule = find_rule(R_Sendrecv, comm, (uint64_t)from_count * (uint64_t)size, &group);
 	if (rule == NULL)
-		return real.Sendrecv(from, from_count, from_type, target, from_tag, to, to_count, to_type, source,
-		    to_tag, comm, status);
+		return real.Sendrecv(from, from_count, from_type, target, from_tag, to, to_count,
+		    to_type, source, to_tag, comm, status);
 	__atomic_fetch_add(&rule->calls, 1, __ATOMIC_RELAXED);
 	result = PMPI_Irecv(to, to_count, to_type, source, to_tag, comm, &requests[1]);
 	if (result == MPI_SUCCESS)
-		result = PMPI_Isend(from, from_count, from_type, target, from_tag, comm, &requests[0]);
+		result = PMPI_Isend(from, from_count, from_type, target, from_tag, comm,
+		    &requests[0]);
 	if (result == MPI_SUCCESS)
 		result = PMPI_Waitall(2, requests, own);
 	if (result == MPI_ERR_IN_STATUS)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which call is replaced by what, the same on all ranks of a communicator (rules.c); and how (replace.c). */
+/* Which call is replaced by what, the same on all ranks of a communicator (rules.c); and how
+ * (replace.c). */
 #ifndef REPLACE_H
 #define REPLACE_H
 
@@ -27,7 +28,8 @@ struct group {
 	bool ours;	/* of one group, all of this MPI_COMM_WORLD: who has agreed on the rules */
 };
 
-/* By MPI_Init, after it: reads the rules and asks all ranks; where they differ nothing is replaced. */
+/* By MPI_Init, after it: reads the rules and asks all ranks; where they differ nothing is
+ * replaced. */
 void agree(void);
 void say_calls(void);		/* on rank 0, where it was asked for */
 
@@ -42,16 +44,18 @@ bool wants_exact(void);
 
 #define EXPORT __attribute__((visibility("default")))
 #define BOTH_NAMES(name) \
-	__typeof__(PMPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), visibility("default")));
+	__typeof__(PMPI_##name) PMPI_##name __attribute__((alias("MPI_" #name), \
+	    visibility("default")));
 
 /* Whether so many elements a block can be counted in all that a mock-up does. */
 bool fits(const struct group *group, uint64_t count, uint64_t extent);
 /*
- * The call, all but its operands, with COPIES bytes at its input and what the rule needs behind them: all in
- * MEMORY, to be freed. There is no going back for a rank alone: without memory the run ends.
+ * The call, all but its operands, with COPIES bytes at its input and what the rule needs behind
+ * them: all in MEMORY, to be freed. There is no going back for a rank alone: without memory the run
+ * ends.
  */
-struct call make_replaced(const struct rule *rule, const struct group *group, MPI_Comm comm, int count,
-    MPI_Datatype type, size_t extent, size_t copies, char **memory);
+struct call make_replaced(const struct rule *rule, const struct group *group, MPI_Comm comm,
+    int count, MPI_Datatype type, size_t extent, size_t copies, char **memory);
 int run_replaced(struct rule *rule, struct call *call);
 
 #endif

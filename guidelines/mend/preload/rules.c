@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules come in LONGPOLE_MEND from lp-mend: "RANKS FUNCTION FROM TO MOCKUP PART" on lines. They hold once all
- * ranks of MPI_COMM_WORLD have been found to have the same, with the same number formats, and only on
- * communicators of these ranks alone: of others, as of spawned ones, nobody knows what they do.
+ * Rules come in LONGPOLE_MEND from lp-mend: "RANKS FUNCTION FROM TO MOCKUP PART" on lines. They
+ * hold once all ranks of MPI_COMM_WORLD have been found to have the same, with the same number
+ * formats, and only on communicators of these ranks alone: of others, as of spawned ones, nobody
+ * knows what they do.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -51,8 +52,8 @@ add_rule(const char *line)
 	struct rule *more;
 	size_t f = 0;
 
-	if (sscanf(line, "%d %63s %" SCNu64 " %" SCNu64 " %63s %" SCNu64, &rule.ranks, function, &rule.from,
-	    &rule.to, mockup, &rule.part) != 6)
+	if (sscanf(line, "%d %63s %" SCNu64 " %" SCNu64 " %63s %" SCNu64, &rule.ranks, function,
+	    &rule.from, &rule.to, mockup, &rule.part) != 6)
 		return false;
 	while (f < REPLACED && strcmp(names[f], function) != 0)
 		f++;
@@ -119,14 +120,16 @@ forget_group(MPI_Comm comm, int key, void *group, void *extra)
 }
 
 /*
- * Whether every rank has this library. Behind a launcher on several nodes that is so only if each rank was
- * started by lp-mend: a launcher need not hand its environment on. All ranks find the same.
+ * Whether every rank has this library. Behind a launcher on several nodes that is so only if each
+ * rank was started by lp-mend: a launcher need not hand its environment on. All ranks find the
+ * same.
  */
 static bool
 all_have_it(void)
 {
 	static const char *const sizes[][2] = {
-		{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE" }, { "PMI_SIZE", "MPI_LOCALNRANKS" },
+		{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE" }, { "PMI_SIZE",
+		"MPI_LOCALNRANKS" },
 	};
 	int size;
 
@@ -150,20 +153,21 @@ agree(void)
 
 	PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
 	if (!all_have_it()) {
-		say("of ranks on several nodes each has to be started by it, as in mpirun -n 8 lp-mend ...: "
-		    "nothing is replaced");
+		say("of ranks on several nodes each has to be started by it, as in mpirun -n 8 "
+		    "lp-mend ...: nothing is replaced");
 		return;
 	}
 	active = text != NULL && read_rules(text);
 	exact = getenv("LONGPOLE_MEND_EXACT") != NULL;
-	mine[0] = formats(hash(0xcbf29ce484222325u, text != NULL ? text : "", text != NULL ? strlen(text) : 0));
+	mine[0] = formats(hash(0xcbf29ce484222325u, text != NULL ? text : "", text != NULL ?
+	    strlen(text) : 0));
 	mine[0] = hash(mine[0], &exact, sizeof exact);
 	mine[0] = active ? mine[0] | 1 : 0;
 	mine[1] = ~mine[0];
 	active = real.Allreduce != NULL && PMPI_Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS &&
-	    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_group, &keyval, NULL) == MPI_SUCCESS &&
-	    real.Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD) == MPI_SUCCESS &&
-	    least[0] == ~least[1] && least[0] != 0;
+	    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_group, &keyval,
+	    NULL) == MPI_SUCCESS && real.Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN,
+	    MPI_COMM_WORLD) == MPI_SUCCESS && least[0] == ~least[1] && least[0] != 0;
 	if (!active)
 		say("the ranks do not have the same rules, or other numbers: nothing is replaced");
 }
@@ -254,9 +258,10 @@ say_calls(void)
 		for (size_t i = 0; i < counts[f]; i++) {
 			const struct rule *r = &rules[f][i];
 
-			snprintf(line, sizeof line, "%" PRIu64 " calls of %s of %" PRIu64 " to %" PRIu64
-			    " bytes on %d ranks became %s", __atomic_load_n(&r->calls, __ATOMIC_RELAXED), names[f],
-			    r->from, r->to, r->ranks, r->mockup != NULL ? r->mockup->name : "several");
+			snprintf(line, sizeof line, "%" PRIu64 " calls of %s of %" PRIu64 " to %"
+			    PRIu64 " bytes on %d ranks became %s", __atomic_load_n(&r->calls,
+			    __ATOMIC_RELAXED), names[f], r->from, r->to, r->ranks,
+			    r->mockup != NULL ? r->mockup->name : "several");
 			say(line);
 		}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The least that a recorder can do, to compare with: a wrapper that reads the clock twice and stores
- * 32 bytes. With -DCOUNTER the clock is the processor's time-stamp counter.
+ * The least that a recorder can do, to compare with: a wrapper that reads the clock twice and
+ * stores 32 bytes. With -DCOUNTER the clock is the processor's time-stamp counter.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -40,15 +40,21 @@ now(void)
 		return result; \
 	}
 
-BARE(1, Allreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
-BARE(2, Isend, (const void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_Request *r), (b, n, t, p, tag, c, r))
-BARE(3, Irecv, (void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_Request *r), (b, n, t, p, tag, c, r))
+BARE(1, Allreduce, (const void *a, void *b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c),
+    (a, b, n, t, o, c))
+BARE(2, Isend, (const void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_Request *r),
+    (b, n, t, p, tag, c, r))
+BARE(3, Irecv, (void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_Request *r),
+    (b, n, t, p, tag, c, r))
 BARE(4, Wait, (MPI_Request *r, MPI_Status *s), (r, s))
 BARE(5, Iprobe, (int p, int tag, MPI_Comm c, int *flag, MPI_Status *s), (p, tag, c, flag, s))
-BARE(6, Send, (const void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c), (b, n, t, p, tag, c))
-BARE(7, Recv, (void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_Status *s), (b, n, t, p, tag, c, s))
+BARE(6, Send, (const void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c), (b, n, t, p, tag,
+    c))
+BARE(7, Recv, (void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_Status *s),
+    (b, n, t, p, tag, c, s))
 BARE(8, Barrier, (MPI_Comm c), (c))
-BARE(10, Sendrecv, (const void *a, int n, MPI_Datatype t, int p, int tag, void *b, int m, MPI_Datatype u, int q, \
+BARE(10, Sendrecv, (const void *a, int n, MPI_Datatype t, int p, int tag, void *b, int m, \
+    MPI_Datatype u, int q, \
     int other, MPI_Comm c, MPI_Status *s), (a, n, t, p, tag, b, m, u, q, other, c, s))
 BARE(11, Test, (MPI_Request *r, int *flag, MPI_Status *s), (r, flag, s))
 BARE(13, Waitall, (int n, MPI_Request r[], MPI_Status s[]), (n, r, s))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a cheap MPI call takes, in nanoseconds: one line "NAME NS" for each kind, the median of BATCHES
- * means. Two ranks; bench-record runs it bare and under every recorder in turn.
+ * What a cheap MPI call takes, in nanoseconds: one line "NAME NS" for each kind, the median of
+ * BATCHES means. Two ranks; bench-record runs it bare and under every recorder in turn.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -60,7 +60,8 @@ self_sendrecv(void)
 {
 	double in, out = 1;
 
-	MPI_Sendrecv(&out, 1, MPI_DOUBLE, 0, 3, &in, 1, MPI_DOUBLE, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+	MPI_Sendrecv(&out, 1, MPI_DOUBLE, 0, 3, &in, 1, MPI_DOUBLE, 0, 3, MPI_COMM_SELF,
+	    MPI_STATUS_IGNORE);
 }
 
 /* Four pairs, completed together: 9 calls. */
