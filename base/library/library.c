@@ -28,8 +28,8 @@ longpole_open(const char *file, enum longpole_how how)
 
 	if (r == NULL)
 		return NULL;
-	reader_open(&r->in, file, how == LONGPOLE_STREAM ? READ_STREAM : how == LONGPOLE_RAW ?
-	    READ_RAW : READ_ANY);
+	reader_open(&r->in, file, how == LONGPOLE_STREAM ? READ_STREAM :
+	    how == LONGPOLE_RAW ? READ_RAW : READ_ANY);
 	if (r->in != NULL)
 		return r;
 	free(r);
@@ -88,8 +88,8 @@ longpole_offset(const struct longpole_reader *r)
 static int
 wrong_type(struct longpole_reader *r, const char *key)
 {
-	return reader_fail(r->in, r->message.offset, "%s: %s is of another type", r->message.kind,
-	    key);
+	return reader_fail(r->in, r->message.offset, "%s: %s is of another type",
+	    r->message.kind, key);
 }
 
 API int
@@ -152,8 +152,8 @@ longpole_column(struct longpole_reader *r, const char *key, size_t count, const 
 	if (found->type != MSGPACK_OBJECT_BIN)
 		return wrong_type(r, key);
 	bytes = room > 0 ? found->via.bin.size / (size_t)room : 1;
-	if (bytes * (size_t)room != found->via.bin.size || (bytes != 1 && bytes != 2 &&
-	    bytes != 4 && bytes != 8))
+	if (bytes * (size_t)room != found->via.bin.size ||
+	    (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
 		return reader_fail(r->in, r->message.offset, "%s: %s has %lu bytes for %lld rows",
 		    r->message.kind, key, (unsigned long)found->via.bin.size, (long long)room);
 	*values = found->via.bin.ptr;

@@ -49,9 +49,9 @@ static size_t
 add_name(char *text, size_t size, size_t used, const struct stretch *stretch,
     const struct definitions *known, struct event at)
 {
-	int more = snprintf(text + used, size - used, "%srank %d %s (row %llu)", used > 0 ? ", "
-	    : "", (int)known->location_rank[at.location], call_name(look_at(stretch, at).call),
-	    (unsigned long long)at.seq);
+	int more = snprintf(text + used, size - used, "%srank %d %s (row %llu)",
+	    used > 0 ? ", " : "", (int)known->location_rank[at.location],
+	    call_name(look_at(stretch, at).call), (unsigned long long)at.seq);
 
 	return used + (size_t)more < size ? used + (size_t)more : size - 1;
 }
@@ -113,7 +113,7 @@ cut_cycle(const struct stretch *stretch, const struct definitions *known)
 	if (cut != NULL)
 		cut->cut = true;
 	if (stretch->team->rank == 0)
-		note("%llu calls wait for each other in a circle at %.9f s, the clocks are wrong: "
-		    "%s%s; %s is taken as not blocked", (unsigned long long)calls,
+		note("%llu calls wait for each other in a circle at %.9f s, the clocks are "
+		    "wrong: %s%s; %s is taken as not blocked", (unsigned long long)calls,
 		    1e-9 * (double)cut_ns, names, calls > 8 ? ", ..." : "", first);
 }

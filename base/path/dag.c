@@ -14,8 +14,8 @@ edge_into(const struct dag *dag, struct event at, struct dag_edges *e)
 	if (!event_before(stretch, at, &e->before, &e->before_ns)) {
 		e->one = BEGIN;
 		e->before_ns = stretch->begin_ns;
-	} else if (stretch->shared && owner_of(stretch,
-	    e->before.location) != stretch->team->rank) {
+	} else if (stretch->shared &&
+	    owner_of(stretch, e->before.location) != stretch->team->rank) {
 		e->one = ELSEWHERE;
 	} else {
 		e->one = (uint32_t)numbering_of(&dag->numbering, e->before);
@@ -68,12 +68,11 @@ dag_of_path(struct dag *dag, const struct stretch *stretch, bool whole)
 	numbering_open(&dag->numbering, stretch, stretch->shared ? stretch->team->rank : -1);
 	events = 2 * dag->numbering.base[stretch->window->locations];
 	if (events >= ELSEWHERE)
-		die("more than 2^31 rows between two synchronisation points: only walk takes that "
-		    "many");
+		die("more than 2^31 rows between two synchronisation points: only walk takes "
+		    "that many");
 	dag->events = dag->vertices = (uint32_t)events;
-	dag->end = stretch->shared && owner_of(stretch,
-	    stretch->to.location) != stretch->team->rank ? ELSEWHERE :
-	    (uint32_t)numbering_of(&dag->numbering, stretch->to);
+	dag->end = stretch->shared && owner_of(stretch, stretch->to.location) !=
+	    stretch->team->rank ? ELSEWHERE : (uint32_t)numbering_of(&dag->numbering, stretch->to);
 	if (whole)
 		find_edges(dag);
 }

@@ -32,9 +32,8 @@ row_sends(const struct event_row *row)
 {
 	enum call_class class = call_class(row->row.call);
 
-	return class == CLASS_SEND || class == CLASS_SEND_START ||
-	    (class == CLASS_SENDRECV && row->row.part == 0) || (class == CLASS_START &&
-	    row->is_send);
+	return class == CLASS_SEND || class == CLASS_SEND_START || (class == CLASS_SENDRECV &&
+	    row->row.part == 0) || (class == CLASS_START && row->is_send);
 }
 
 static inline struct edge_rows
@@ -56,10 +55,10 @@ edge_rows_next(struct edge_rows *e)
 	if (e->at_start) {
 		e->at_start = false;
 		row = window_row(e->window, e->location, e->at - 1);
-		if (row_refers(&row->row, e->location, e->at - 1, &e->edge_location,
-		    &e->edge_seq) && ((e->edge = window_row(e->window, e->edge_location,
-		    e->edge_seq)) != NULL || (e->edge = window_kept(e->window, e->edge_location,
-		    e->edge_seq)) != NULL))
+		if (row_refers(&row->row, e->location, e->at - 1,
+		    &e->edge_location, &e->edge_seq) &&
+		    ((e->edge = window_row(e->window, e->edge_location, e->edge_seq)) != NULL ||
+		    (e->edge = window_kept(e->window, e->edge_location, e->edge_seq)) != NULL))
 			return true;
 	}
 	row = window_row(e->window, e->location, e->at);

@@ -90,8 +90,8 @@ static bool
 begun_by(const struct stretch *stretch, struct event first, struct event *before,
     int64_t *before_ns)
 {
-	const struct beginning *begin = first.seq == 0 ? beginning_of(stretch->known,
-	    first.location) : NULL;
+	const struct beginning *begin = first.seq == 0 ?
+	    beginning_of(stretch->known, first.location) : NULL;
 
 	if (begin == NULL || begin->seq < stretch->first_seq[begin->location] ||
 	    begin->seq >= stretch->end_seq[begin->location] || begin->ns > time_of(stretch, first))
@@ -153,9 +153,9 @@ struct segment
 path_segment(const struct row *row, uint32_t location, enum segment_kind kind, int64_t begin_ns,
     int64_t end_ns)
 {
-	return (struct segment){ begin_ns, end_ns, location, row->site, kind == COMPUTE ||
-	    kind == START ? 0 : row->call, (uint8_t)kind, kind == MPI && row->polled &&
-	    call_polls(row->call) };
+	return (struct segment){ begin_ns, end_ns, location, row->site,
+	    kind == COMPUTE || kind == START ? 0 : row->call, (uint8_t)kind,
+	    kind == MPI && row->polled && call_polls(row->call) };
 }
 
 void

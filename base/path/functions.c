@@ -34,8 +34,8 @@ functions_add_place(struct functions *f, const struct sampled *more)
 }
 
 void
-functions_see(struct functions *f, struct reader *in, const struct message *message, bool keeps,
-    bool owns)
+functions_see(struct functions *f, struct reader *in, const struct message *message,
+    bool keeps, bool owns)
 {
 	struct samples *block = &f->block;
 
@@ -52,8 +52,8 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 	}
 	f->sums.period_ns = block->period_ns;
 	if (owns && block->lost > 0) {
-		uint32_t site = SITE_LOST, lost = block->lost < UINT32_MAX ? (uint32_t)block->lost :
-		    UINT32_MAX;
+		uint32_t site = SITE_LOST,
+		    lost = block->lost < UINT32_MAX ? (uint32_t)block->lost : UINT32_MAX;
 		int64_t at_ns = block->count > 0 ? block->time_ns[0] : block->until_ns;
 
 		lane_add(lane_of(&f->workers, block->location), &(struct samples){ .count = 1,
@@ -123,8 +123,8 @@ functions_length(struct functions *f, const struct segment *s)
 static void
 add_core_time(struct functions *f, const struct segment *s)
 {
-	const struct core_time time = core_time(off_lane_of(&f->off, s->location, 0), s->begin_ns,
-	    s->end_ns);
+	const struct core_time time = core_time(off_lane_of(&f->off, s->location, 0),
+	    s->begin_ns, s->end_ns);
 
 	core_time_add(&f->sums.core, &time);
 	for (uint32_t l = 0; l < f->location_count; l++)
@@ -136,18 +136,18 @@ add_core_time(struct functions *f, const struct segment *s)
 void
 functions_segment(struct functions *f, const struct segment *s)
 {
-	const struct sample_lane *lane = s->location < f->lanes.count ? &f->lanes.of[s->location] :
-	    NULL;
+	const struct sample_lane *lane = s->location < f->lanes.count ?
+	    &f->lanes.of[s->location] : NULL;
 
 	functions_length(f, s);
 	if (s->kind == COMPUTE && f->sums.switched)
 		add_core_time(f, s);
 	if (s->kind != COMPUTE || lane == NULL)
 		return;
-	for (size_t i = lane_from(lane, s->begin_ns); i < lane->end &&
-	    lane->at[i].at_ns < s->end_ns; i++)
-		functions_add_place(f, &(struct sampled){ lane->at[i].site, lane->at[i].callers,
-		    .samples = 1 });
+	for (size_t i = lane_from(lane, s->begin_ns);
+	    i < lane->end && lane->at[i].at_ns < s->end_ns; i++)
+		functions_add_place(f,
+		    &(struct sampled){ lane->at[i].site, lane->at[i].callers, .samples = 1 });
 }
 
 static int
@@ -200,8 +200,8 @@ functions_on_path(const struct functions *f)
 int64_t
 on_path_ns(const struct on_path *path, uint64_t samples)
 {
-	return path->samples > 0 ? (int64_t)(__extension__ (__int128)path->on_core_ns * samples /
-	    path->samples) : 0;
+	return path->samples > 0 ?
+	    (int64_t)(__extension__ (__int128)path->on_core_ns * samples / path->samples) : 0;
 }
 
 int64_t

@@ -166,6 +166,6 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 	sums.lost = (uint64_t)lost;
 	add_sums(f, &sums);
 	for (size_t i = 0; i < n; i++)
-		functions_add_place(f, &(struct sampled){ site[i], callers[i], all[i],
-		    samples[i] });
+		functions_add_place(f,
+		    &(struct sampled){ site[i], callers[i], all[i], samples[i] });
 }

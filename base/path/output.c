@@ -57,8 +57,8 @@ output_write(struct output *o, int number, const struct segments *segments)
 void
 output_begin(struct output *o, int argc, char **argv)
 {
-	if (o->form == STREAM && writer_open(&o->out, STDOUT_FILENO, "path", o->run->graph.in, argc,
-	    argv) < 0)
+	if (o->form == STREAM &&
+	    writer_open(&o->out, STDOUT_FILENO, "path", o->run->graph.in, argc, argv) < 0)
 		die_output();
 	if (o->form == STREAM)
 		reader_when_waiting(o->run->graph.in, flush_output, &o->out);

@@ -62,8 +62,8 @@ add_place(struct report *report, const struct definitions *known, const struct s
 	const struct place place = { segment->site, known->location_rank[segment->location],
 	    segment->kind == COMPUTE, ns, segment->kind == TRANSFER ? ns : 0 };
 
-	if (segment->kind != START && (report->whole || segment->call == 0 ||
-	    !span_frames(segment->call)))
+	if (segment->kind != START &&
+	    (report->whole || segment->call == 0 || !span_frames(segment->call)))
 		places_add(&report->places, &place);
 }
 

@@ -64,8 +64,8 @@ void report_gather(struct report *report, const struct definitions *known, const
 /* The first lines of every report; the verdict says what its place gains, unless GAINS is NULL. */
 void report_head(struct text *out, const struct report *report, const struct definitions *known,
     const struct gains *gains);
-void report_text(struct text *out, const struct report *report, const struct definitions *known,
-    bool all);
+void report_text(struct text *out, const struct report *report,
+    const struct definitions *known, bool all);
 int64_t report_length_ns(const struct report *report);
 /* What shares are of. */
 int64_t report_told_ns(const struct report *report);

@@ -13,8 +13,8 @@
 static int64_t
 told_sum(const struct share *told, bool whole)
 {
-	return told->ns[COMPUTE] + told->ns[MPI] + told->ns[TRANSFER] + (whole ? told->ns[START] :
-	    0);
+	return told->ns[COMPUTE] + told->ns[MPI] + told->ns[TRANSFER] +
+	    (whole ? told->ns[START] : 0);
 }
 
 int64_t
@@ -84,8 +84,8 @@ share_lines(const struct report *report, const struct share *shares, size_t all_
 		if (all || share_sum(&shares[i]) > 0) {
 			struct line *line = &lines[(*count)++];
 
-			*line = (struct line){ .index = (unsigned)i, .share = share_told(&shares[i],
-			    report->whole) };
+			*line = (struct line){ .index = (unsigned)i,
+			    .share = share_told(&shares[i], report->whole) };
 			line->ns = told_sum(&line->share, report->whole);
 			line->of_path = (double)line->ns / (double)(told_ns > 0 ? told_ns : 1);
 		}
@@ -178,11 +178,11 @@ print_longest(struct text *out, const struct report *report, const struct defini
 		table_seconds(&table, s->end_ns - s->begin_ns);
 		table_seconds(&table, s->begin_ns);
 		table_int(&table, known->location_rank[s->location]);
-		table_format(&table, "%s%s", s->kind == COMPUTE ? "compute" : s->kind == START ?
-		    "start" : s->kind == TRANSFER ? "transfer to " : "", s->call == 0 ? ""
-		    : call_name(s->call));
-		table_format(&table, "%s%s", s->call == 0 && where[0] != '\0' ? "before " : "",
-		    where);
+		table_format(&table, "%s%s", s->kind == COMPUTE ? "compute" :
+		    s->kind == START ? "start" : s->kind == TRANSFER ? "transfer to " : "",
+		    s->call == 0 ? "" : call_name(s->call));
+		table_format(&table, "%s%s",
+		    s->call == 0 && where[0] != '\0' ? "before " : "", where);
 		table_end_line(&table);
 	}
 	table_end(&table);
@@ -233,8 +233,8 @@ report_head(struct text *out, const struct report *report, const struct definiti
 }
 
 void
-report_text(struct text *out, const struct report *report, const struct definitions *known,
-    bool all)
+report_text(struct text *out, const struct report *report,
+    const struct definitions *known, bool all)
 {
 	size_t shown = all ? SIZE_MAX : 8;
 	const struct share total = share_told(&report->total, report->whole);
@@ -246,9 +246,9 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	if (report->gap_ns > 0)
 		text_line(out, "gaps of %.9f s in it, of which this approximation knows nothing",
 		    seconds(report->gap_ns));
-	snprintf(start, sizeof start, report->whole ? ", start %.2f %%" :
-	    "; start, MPI_Init and MPI_Finalize %.9f s", report->whole ?
-	    100 * (double)total.ns[START] / of : seconds(total.ns[START]));
+	snprintf(start, sizeof start,
+	    report->whole ? ", start %.2f %%" : "; start, MPI_Init and MPI_Finalize %.9f s",
+	    report->whole ? 100 * (double)total.ns[START] / of : seconds(total.ns[START]));
 	text_line(out, "on the path, %s: compute %.2f %%, MPI %.2f %%, transfer %.2f %%%s",
 	    span_rule(report->whole), 100 * (double)total.ns[COMPUTE] / of,
 	    100 * (double)total.ns[MPI] / of, 100 * (double)total.ns[TRANSFER] / of, start);
@@ -257,14 +257,14 @@ report_text(struct text *out, const struct report *report, const struct definiti
 		    "nothing and that the rank did not wait in: they are what polling costs",
 		    100 * (double)total.polls_ns / of);
 	if (known->polls_wait)
-		text_line(out, "failed polls that led to a message are waits for it, not on the "
-		    "path, where at most %.6g us lie between two",
+		text_line(out, "failed polls that led to a message are waits for "
+		    "it, not on the path, where at most %.6g us lie between two",
 		    1e-3 * (double)known->poll_gap_ns);
 	print_shares(out, report, rank_fields, ranks, (size_t)known->ranks, shown, known);
-	print_shares(out, report, call_fields, report->by_call, report->call_capacity, shown,
-	    known);
-	print_shares(out, report, site_fields, report->by_site, report->site_capacity, shown,
-	    known);
+	print_shares(out, report, call_fields, report->by_call, report->call_capacity,
+	    shown, known);
+	print_shares(out, report, site_fields, report->by_site, report->site_capacity,
+	    shown, known);
 	print_longest(out, report, known);
 	free(ranks);
 }
@@ -335,12 +335,12 @@ report_json(struct json *out, const struct report *report, const struct definiti
 	json_break(out);
 	json_uint(out, "rank_changes", report->hops);
 	json_break(out);
-	json_row(out, "total", share_fields, &(struct line){ .share = share_told(&report->total,
-	    report->whole) });
+	json_row(out, "total", share_fields,
+	    &(struct line){ .share = share_told(&report->total, report->whole) });
 	json_shares(out, "by_rank", report, rank_fields, ranks, (size_t)known->ranks, known);
-	json_shares(out, "by_call", report, call_fields, report->by_call, report->call_capacity,
-	    known);
-	json_shares(out, "by_site", report, site_fields, report->by_site, report->site_capacity,
-	    known);
+	json_shares(out, "by_call", report, call_fields, report->by_call,
+	    report->call_capacity, known);
+	json_shares(out, "by_site", report, site_fields, report->by_site,
+	    report->site_capacity, known);
 	free(ranks);
 }

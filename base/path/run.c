@@ -131,8 +131,8 @@ take_messages(struct run *run, const struct message *message)
 		if (may_block(run, &send->row, &receive->row))
 			link_rows(receive, e->source[i], e->send[i]);
 		/* A send waits for the post of its receive. */
-		if ((posted = row_of(run, poster, post)) == NULL || may_block(run, &posted->row,
-		    &send->row))
+		if ((posted = row_of(run, poster, post)) == NULL ||
+		    may_block(run, &posted->row, &send->row))
 			link_rows(send, poster, post);
 	}
 }
@@ -171,8 +171,8 @@ instances_add(struct instances *instances, const struct member *members, uint32_
 	    sizeof *instances->members);
 	instances->at[instances->count++] = (struct instance){ first, size };
 	for (uint32_t i = 0; i < size; i++)
-		instances->members[first + i] = (struct event){ members[i].seq, members[i].location,
-		    false };
+		instances->members[first + i] = (struct event){ members[i].seq,
+		    members[i].location, false };
 	instances->member_count += size;
 }
 
@@ -353,8 +353,8 @@ run_end(struct run *run, struct event *last)
 		row = row_of(run, l, run->end_seq[l] - 1);
 		/* All calls that did not return end with the run: one that computed until then
 		 * comes before them. */
-		if (row->row.leave_ns > run->last_ns || (row->row.leave_ns == run->last_ns &&
-		    open && !call_is_open(row->row.call))) {
+		if (row->row.leave_ns > run->last_ns ||
+		    (row->row.leave_ns == run->last_ns && open && !call_is_open(row->row.call))) {
 			*last = (struct event){ run->end_seq[l] - 1 - row->row.part, l, true };
 			run->last_ns = row->row.leave_ns;
 			open = call_is_open(row->row.call);

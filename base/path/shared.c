@@ -34,8 +34,8 @@ own_row(struct run *run, const struct message *message, uint32_t location, uint6
 	struct event_row *row = window_change(&run->graph.window, location, seq);
 
 	if (row == NULL && run->part.from == 0 && owner(run, location) == run->team->rank) {
-		reader_fail(run->graph.in, message->offset, "%s: row %llu of location %u is not "
-		    "there", message->kind, (unsigned long long)seq, location);
+		reader_fail(run->graph.in, message->offset, "%s: row %llu of location %u is "
+		    "not there", message->kind, (unsigned long long)seq, location);
 		die_input(run->graph.in);
 	}
 	return row;
@@ -99,9 +99,9 @@ share_messages(struct run *run, const struct message *message)
 		post_of(receive, &poster, &at);
 		/* The threads of a rank have one owner, so the post is here, too. */
 		if ((receive = window_row(&run->graph.window, poster, at)) != NULL)
-			post_link(run, &out, (struct link){ .location = e->source[i],
-			    .seq = e->send[i], .other = poster, .other_seq = at, .order = order +
-			    1 }, &receive->row);
+			post_link(run, &out,
+			    (struct link){ .location = e->source[i], .seq = e->send[i],
+			    .other = poster, .other_seq = at, .order = order + 1 }, &receive->row);
 	}
 	take_links(run, &out, 2 * e->count);
 }
@@ -140,8 +140,8 @@ share_collectives(struct run *run, const struct message *message)
 	size_t at = 0;
 
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
-		if (owner(run, e->location[at]) != run->team->rank || !collective_find(run, k, at,
-		    rows + at))
+		if (owner(run, e->location[at]) != run->team->rank ||
+		    !collective_find(run, k, at, rows + at))
 			continue;
 		for (uint32_t i = 0; i < e->size[k]; i++) {
 			uint32_t other = run->waits_for[i];
@@ -164,11 +164,11 @@ share_last(struct run *run, struct event *last)
 	int64_t own_ns = run->last_ns, location, seq;
 
 	team_max(run->team, &run->last_ns, 1);
-	location = own_ns == run->last_ns && own_ns != INT64_MIN ? -(int64_t)last->location :
-	    INT64_MIN;
+	location = own_ns == run->last_ns && own_ns != INT64_MIN ?
+	    -(int64_t)last->location : INT64_MIN;
 	team_max(run->team, &location, 1);	/* of negative values: the lowest */
-	seq = location == -(int64_t)last->location && own_ns == run->last_ns ? (int64_t)last->seq :
-	    -1;
+	seq = location == -(int64_t)last->location && own_ns == run->last_ns ?
+	    (int64_t)last->seq : -1;
 	team_max(run->team, &seq, 1);
 	last->location = location == INT64_MIN ? 0 : (uint32_t)-location;
 	last->seq = (uint64_t)seq;

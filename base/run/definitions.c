@@ -160,21 +160,20 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 		return 1;	/* the predefined ones need no definition */
 	if ((comm.members = members(d, in, message, "size", "members", &comm.size)) == NULL)
 		return -1;
-	if (body_get(message, "remote_size") != NULL &&
-	    (comm.remote = members(d, in, message, "remote_size", "remote",
-	    &comm.remote_size)) == NULL)
+	if (body_get(message, "remote_size") != NULL && (comm.remote = members(d, in, message,
+	    "remote_size", "remote", &comm.remote_size)) == NULL)
 		return -1;
 	if ((type = body_string(message, "type")) != NULL)
 		comm.is_world = strcmp(type, "world") == 0;
 	free(type);
-	comm.outside = count_outside(comm.members, comm.size) + count_outside(comm.remote,
-	    comm.remote_size);
+	comm.outside = count_outside(comm.members, comm.size) +
+	    count_outside(comm.remote, comm.remote_size);
 	if (comm.remote_size > 0) {
 		comm.in_members = zalloc((size_t)d->ranks / 8 + 1, 1);
 		for (int32_t i = 0; i < comm.size; i++)
 			if (comm.members[i] >= 0)
-				comm.in_members[comm.members[i] /
-				    8] |= (uint8_t)(1u << comm.members[i] % 8);
+				comm.in_members[comm.members[i] / 8] |= (uint8_t)(1u <<
+				    comm.members[i] % 8);
 	}
 	d->comms = grow(d->comms, &d->comm_capacity, (size_t)number + 1, sizeof *d->comms);
 	while (d->comm_count <= number)
@@ -321,10 +320,10 @@ take_poll_gaps(struct definitions *d, struct reader *in, const struct message *m
 
 	if (poll_gaps_read(&gaps, in, message) < 0)
 		return -1;
-	if (d->poll_gaps_count > 0 && poll_gaps_order(&d->poll_gaps[d->poll_gaps_count - 1],
-	    &gaps) >= 0)
-		return reader_fail(in, message->offset, "poll_gaps: not in order of locations and "
-		    "sites");
+	if (d->poll_gaps_count > 0 &&
+	    poll_gaps_order(&d->poll_gaps[d->poll_gaps_count - 1], &gaps) >= 0)
+		return reader_fail(in, message->offset,
+		    "poll_gaps: not in order of locations and sites");
 	d->poll_gaps = grow(d->poll_gaps, &d->poll_gaps_capacity, d->poll_gaps_count + 1,
 	    sizeof *d->poll_gaps);
 	d->poll_gaps[d->poll_gaps_count++] = gaps;

@@ -79,8 +79,8 @@ int definitions_take(struct definitions *definitions, struct reader *in,
 static inline const struct beginning *
 beginning_of(const struct definitions *definitions, uint32_t location)
 {
-	const int32_t rank = definitions->begins != NULL ? definitions->location_rank[location] :
-	    -1;
+	const int32_t rank = definitions->begins != NULL ?
+	    definitions->location_rank[location] : -1;
 
 	return rank < 0 || definitions->begins[rank].location == UINT32_MAX ? NULL :
 	    &definitions->begins[rank];

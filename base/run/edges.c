@@ -99,8 +99,8 @@ collectives_read(struct edge_block *edges, struct reader *in, const struct messa
 	for (size_t i = 0; i < instances; i++) {
 		members += edges->size[i];
 		if (edges->size[i] == 0)
-			return reader_fail(in, message->offset, "collectives: an instance without "
-			    "members");
+			return reader_fail(in, message->offset,
+			    "collectives: an instance without members");
 	}
 	if (members != n)
 		return reader_fail(in, message->offset, "collectives: sizes and members differ");
@@ -115,6 +115,6 @@ seqs_read(uint64_t *seqs, struct reader *in, const struct message *message,
 
 	if (body_int(in, message, "count", window->locations, window->locations, &count) < 0)
 		return -1;
-	return body_column(in, message, "seq", seq_type, window->locations, window->locations,
-	    seqs);
+	return body_column(in, message, "seq", seq_type, window->locations,
+	    window->locations, seqs);
 }

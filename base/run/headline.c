@@ -51,8 +51,8 @@ headline_rank(struct headline *h, const struct message *message)
 {
 	const msgpack_object *rank = body_get(message, "rank");
 	char *host = body_string(message, "host");
-	const msgpack_object *ended = body_get(message, "ended"), *error = body_get(message,
-	    "error_ns");
+	const msgpack_object *ended = body_get(message, "ended"),
+	    *error = body_get(message, "error_ns");
 	size_t number;
 
 	if (h->ranks_told++ == 0)
@@ -111,8 +111,8 @@ headline_environment(struct headline *h, const struct message *message)
 
 	if (!variable_read(&v, message))
 		return;
-	h->environment = grow(h->environment, &h->variable_capacity, h->variable_count + 1,
-	    sizeof v);
+	h->environment = grow(h->environment, &h->variable_capacity,
+	    h->variable_count + 1, sizeof v);
 	h->environment[h->variable_count++] = v;
 }
 
@@ -141,8 +141,8 @@ headline_text(const struct headline *h)
 		snprintf(hosts, sizeof hosts, "%zu hosts", h->host_count);
 	if (date_s > 0 && gmtime_r(&date_s, &utc) != NULL)
 		strftime(date, sizeof date, ", %Y-%m-%d %H:%M UTC", &utc);
-	snprintf(text, size, "%s, %d rank%s%s%s%s%s%s%s", program, (int)h->ranks, h->ranks == 1 ? ""
-	    : "s", h->host_count > 0 ? " on " : "", host, hosts, date, unended[0] != '\0' ? ", "
-	    : "", unended);
+	snprintf(text, size, "%s, %d rank%s%s%s%s%s%s%s", program, (int)h->ranks,
+	    h->ranks == 1 ? "" : "s", h->host_count > 0 ? " on " : "", host, hosts, date,
+	    unended[0] != '\0' ? ", " : "", unended);
 	return text;
 }

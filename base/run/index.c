@@ -132,8 +132,8 @@ static bool
 add_file(struct index *index, const char *file, bool first, uint64_t *offset)
 {
 	struct tail tail;
-	const bool added = tail_open(&tail, file) && add_index(index, &tail, first) && add(offset,
-	    tail.offset);
+	const bool added = tail_open(&tail, file) && add_index(index, &tail, first) &&
+	    add(offset, tail.offset);
 
 	tail_close(&tail);
 	return added;
@@ -166,11 +166,11 @@ index_read(struct index *index, const char *file)
 
 	*index = (struct index){ 0 };
 	/* Nor is a pipe opened, which gives what it has but once. */
-	if (file == NULL || stat(file, &status) < 0 || !(S_ISREG(status.st_mode) ||
-	    S_ISDIR(status.st_mode)))
+	if (file == NULL || stat(file, &status) < 0 ||
+	    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
 		return false;
-	return (S_ISDIR(status.st_mode) ? add_folder(index, file, &offset) : add_file(index, file,
-	    true, &offset)) && is_plausible(index, offset);
+	return (S_ISDIR(status.st_mode) ? add_folder(index, file, &offset) :
+	    add_file(index, file, true, &offset)) && is_plausible(index, offset);
 }
 
 struct index_entry

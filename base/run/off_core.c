@@ -104,13 +104,12 @@ core_time(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 		return time;
 	}
 	seen_ns = end_ns - begin_ns;
-	for (size_t i = off_from(lane, begin_ns); i < lane->end && lane->at[i].from_ns < end_ns;
-	    i++) {
+	for (size_t i = off_from(lane, begin_ns);
+	    i < lane->end && lane->at[i].from_ns < end_ns; i++) {
 		const struct off_span *span = &lane->at[i];
 		const int64_t ns = earlier(span->to_ns, end_ns) - later(span->from_ns, begin_ns);
-		const int64_t on_ns = span->on_core_ns == 0 ? 0 :
-		    (int64_t)(__extension__ (__int128)span->on_core_ns * ns / (span->to_ns -
-		    span->from_ns));
+		const int64_t on_ns = span->on_core_ns == 0 ? 0 : (int64_t)(
+		    __extension__ (__int128)span->on_core_ns * ns / (span->to_ns - span->from_ns));
 
 		time.on_ns += on_ns;
 		time.off_ns[span->reason] += ns - on_ns;
@@ -166,8 +165,8 @@ core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t
 
 		if (lane->clock)
 			continue;
-		for (size_t i = off_from(lane, on_ns); i < lane->end &&
-		    lane->at[i].from_ns < end_ns; i++) {
+		for (size_t i = off_from(lane, on_ns);
+		    i < lane->end && lane->at[i].from_ns < end_ns; i++) {
 			add_edges(edges, on_ns, lane->at[i].from_ns);
 			on_ns = lane->at[i].to_ns;
 		}

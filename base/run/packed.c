@@ -163,8 +163,8 @@ file_chunks(struct packed *p, struct chunks *chunks)
 		struct chunk *chunk = &chunks->of[c];
 		uint64_t offset;
 
-		if (chunk->filed || !packed_file_put(&p->file, chunk->at.bytes, chunk->size,
-		    &offset))
+		if (chunk->filed ||
+		    !packed_file_put(&p->file, chunk->at.bytes, chunk->size, &offset))
 			continue;
 		p->bytes -= chunk->size;
 		free(chunk->at.bytes);
@@ -214,8 +214,8 @@ packed_add(struct packed *p, uint32_t location, uint64_t first, const char *rows
 		struct chunk chunk = { .first = first };
 		size_t n = count < p->chunk_rows ? count : p->chunk_rows;
 
-		while (n < count && ((const struct row *)(const void *)(rows +
-		    n * p->row_bytes))->part > 0)
+		while (n < count &&
+		    ((const struct row *)(const void *)(rows + n * p->row_bytes))->part > 0)
 			n++;
 		chunk.count = (uint32_t)n;
 		keep_packed(p, &chunk, pack(p, rows, n));

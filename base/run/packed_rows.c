@@ -17,9 +17,8 @@ row_shape(size_t row_bytes, unsigned wide)
 
 	if (words > MOST_WORDS)
 		die("rows of %zu bytes: a fault of this program", row_bytes);
-	return (struct row_shape){ words, (2 * words + 7) / 8,
-	    1u << ENTER | 1u << LEAVE | ((1u << wide) - 1) << sizeof(struct row) /
-	    sizeof(uint64_t) };
+	return (struct row_shape){ words, (2 * words + 7) / 8, 1u << ENTER | 1u << LEAVE |
+	    ((1u << wide) - 1) << sizeof(struct row) / sizeof(uint64_t) };
 }
 
 /*
@@ -129,9 +128,8 @@ unpack_words(const struct row_shape *shape, const uint8_t *from, char *rows, siz
 
 			from = get_number(from, &value, before.last[f]);
 			before.last[f] = value != 0 ? value : before.last[f];
-			before.word[w] = shape->wide >> w & 1 ? value :
-			    (before.word[w] & ~((uint64_t)UINT32_MAX << shift)) |
-			    (value & UINT32_MAX) << shift;
+			before.word[w] = shape->wide >> w & 1 ? value : (before.word[w] &
+			    ~((uint64_t)UINT32_MAX << shift)) | (value & UINT32_MAX) << shift;
 		}
 		memcpy(row, before.word, words * sizeof(uint64_t));
 		before.last[2 * ENTER] = before.word[ENTER] + before.word[LEAVE];

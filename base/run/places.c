@@ -38,8 +38,8 @@ by_time(const void *left, const void *right)
 		return a->ns > b->ns ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
-	return a->site != b->site ? (a->site < b->site ? -1 : 1) : (int)a->compute -
-	    (int)b->compute;
+	return a->site != b->site ? (a->site < b->site ? -1 : 1) :
+	    (int)a->compute - (int)b->compute;
 }
 
 struct place *

@@ -9,13 +9,13 @@ void
 reached_read(struct reached *reached, struct reader *in, const struct message *message,
     uint32_t count)
 {
-	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false,
-	    true, 0 };
+	static const struct column_type time_type = { 8, true, true, 0 },
+	    call_type = { 2, false, true, 0 };
 	const int64_t limit = INT64_MAX / 4;	/* so that sums of times stay in range */
 	int64_t stated;
 
-	*reached = (struct reached){ 0, zalloc(count, sizeof *reached->since_ns), zalloc(count,
-	    sizeof *reached->call) };
+	*reached = (struct reached){ 0, zalloc(count, sizeof *reached->since_ns),
+	    zalloc(count, sizeof *reached->call) };
 	if (body_int(in, message, "at_ns", -limit, limit, &reached->at_ns) < 0 ||
 	    body_int(in, message, "count", count, count, &stated) < 0 ||
 	    body_column(in, message, "since", time_type, count, count, reached->since_ns) < 0 ||

@@ -24,8 +24,8 @@ static const struct {
 static bool
 is_of_system(const char *path)
 {
-	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib", "/usr/include/", "["
-	    };
+	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib",
+	    "/usr/include/", "[" };
 
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
 		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
@@ -96,8 +96,8 @@ is_own(const struct definitions *known, uint32_t site)
 uint32_t
 own_place(const struct definitions *known, uint32_t site, uint32_t callers)
 {
-	const struct site *s = callers > 0 && callers < known->site_count ? &known->sites[callers] :
-	    NULL;
+	const struct site *s = callers > 0 && callers < known->site_count ?
+	    &known->sites[callers] : NULL;
 	const uint32_t *frames = s != NULL && s->stack != NULL ? s->stack : &callers;
 	const size_t count = s == NULL ? 0 : s->stack != NULL ? s->depth : 1;
 

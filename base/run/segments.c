@@ -16,8 +16,8 @@ struct columns {
 static int
 columns_read(struct columns *c, struct reader *in, const struct message *message, size_t n)
 {
-	static const struct column_type u32 = { 4, false, true, 0 }, optional = { 4, false, false,
-	    0 }, i64 = { 8, true, true, 0 };
+	static const struct column_type u32 = { 4, false, true, 0 },
+	    optional = { 4, false, false, 0 }, i64 = { 8, true, true, 0 };
 
 	c->location = zalloc(5 * n, sizeof *c->location);
 	c->kind = c->location + n, c->call = c->kind + n, c->site = c->call + n,
@@ -43,11 +43,11 @@ check(struct segments *s, struct reader *in, const struct message *message, cons
 	if (c->location[i] >= known->location_count || c->kind[i] > GAP ||
 	    c->call[i] > UINT16_MAX || c->end_ns[i] < c->begin_ns[i] || c->begin_ns[i] < -MOST_NS ||
 	    c->end_ns[i] > MOST_NS)
-		return reader_fail(in, message->offset, "segments: location, kind, call or time is "
-		    "out of range");
+		return reader_fail(in, message->offset,
+		    "segments: location, kind, call or time is out of range");
 	if (s->begun && c->begin_ns[i] != s->end_ns)
-		return reader_fail(in, message->offset, "segments: does not go on where the path "
-		    "so far ends");
+		return reader_fail(in, message->offset,
+		    "segments: does not go on where the path so far ends");
 	s->begun = true;
 	s->end_ns = c->end_ns[i];
 	return 0;
@@ -67,8 +67,8 @@ segments_read(struct segments *s, struct reader *in, const struct message *messa
 		return reader_fail(in, message->offset, "segments before the message of kind run");
 	got = columns_read(&c, in, message, count);
 	s->at = grow(s->at, &s->capacity, s->count + count, sizeof *s->at);
-	for (size_t i = 0; i < count && (got = got < 0 ? got : check(s, in, message, &c, i,
-	    known)) == 0; i++)
+	for (size_t i = 0;
+	    i < count && (got = got < 0 ? got : check(s, in, message, &c, i, known)) == 0; i++)
 		s->at[s->count++] = (struct segment){ c.begin_ns[i], c.end_ns[i], c.location[i],
 		    c.site[i] < known->site_count ? c.site[i] : 0, reader_calls(in)[c.call[i]],
 		    (uint8_t)c.kind[i], c.polls[i] != 0 };

@@ -92,8 +92,8 @@ span_join(struct span *s, const struct span *more)
 }
 
 struct efficiency
-efficiency_of_spans(const struct span *spans, int32_t ranks, int64_t from_ns, int64_t to_ns,
-    bool whole)
+efficiency_of_spans(const struct span *spans, int32_t ranks, int64_t from_ns,
+    int64_t to_ns, bool whole)
 {
 	struct efficiency e = { .load_balance = NAN, .communication = NAN, .parallel = NAN };
 

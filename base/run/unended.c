@@ -33,8 +33,8 @@ struct block {
 static int
 read_block(struct block *b, struct reader *in, const struct message *message)
 {
-	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false,
-	    true, 0 },
+	static const struct column_type time_type = { 8, true, true, 0 },
+	    call_type = { 2, false, true, 0 },
 		number_type = { 4, false, true, 0 };
 	const msgpack_object *known = body_get(message, "known");
 
@@ -46,11 +46,12 @@ read_block(struct block *b, struct reader *in, const struct message *message)
 	b->sites = zalloc(b->count, sizeof *b->sites);
 	b->calls = zalloc(b->count, sizeof *b->calls);
 	b->since_ns = zalloc(b->count, sizeof *b->since_ns);
-	return body_column(in, message, "location", number_type, b->count, b->count,
-	    b->locations) < 0 || body_column(in, message, "call", call_type, b->count, b->count,
-	    b->calls) < 0 || body_column(in, message, "since", time_type, b->count, b->count,
-	    b->since_ns) < 0 || body_column(in, message, "site", number_type, b->count, b->count,
-	    b->sites) < 0 ? -1 : 0;
+	return body_column(in, message, "location", number_type,
+	    b->count, b->count, b->locations) < 0 ||
+	    body_column(in, message, "call", call_type, b->count, b->count, b->calls) < 0 ||
+	    body_column(in, message, "since", time_type, b->count, b->count, b->since_ns) < 0 ||
+	    body_column(in, message, "site", number_type, b->count, b->count, b->sites) < 0 ? -1 :
+	    0;
 }
 
 static size_t
@@ -65,8 +66,8 @@ group_all(struct definitions *d, struct reader *in, const struct block *b, struc
 			continue;
 		if (call_is_open(call))
 			d->headline.open_ns += b->at_ns - b->since_ns[i];
-		for (g = 0; g < count && (groups[g].call != call || groups[g].site != b->sites[i]);
-		    g++)
+		for (g = 0;
+		    g < count && (groups[g].call != call || groups[g].site != b->sites[i]); g++)
 			;
 		if (g == MOST_GROUPS)
 			continue;
@@ -98,13 +99,13 @@ put_group(FILE *out, const struct definitions *d, const struct group *g)
 	if (strcmp(name, "(killed)") == 0)
 		fputs(" computed", out);
 	else {
-		fprintf(out, " %s in %.*s", g->count == 1 ? "was" : "were", (int)strcspn(name, "("),
-		    name);
+		fprintf(out, " %s in %.*s", g->count == 1 ? "was" : "were",
+		    (int)strcspn(name, "("), name);
 		site_text(d, g->site, place, sizeof place);
 		/* "MPI_Recv at ..." */
 		if (place[0] != '\0')
-			fprintf(out, " at %s", strstr(place, " at ") != NULL ? strstr(place,
-			    " at ") + 4 : place);
+			fprintf(out, " at %s",
+			    strstr(place, " at ") != NULL ? strstr(place, " at ") + 4 : place);
 	}
 	fprintf(out, " since %.1f s", (double)g->since_ns / 1e9);
 }

@@ -236,13 +236,13 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 	if (window->partial && lane->last_leave_ns == INT64_MIN)
 		lane->first = calls->first;
 	if (calls->first != window_end(window, calls->location))
-		return reader_fail(in, message->offset, "calls: the block does not follow the one "
-		    "before");
+		return reader_fail(in, message->offset,
+		    "calls: the block does not follow the one before");
 	if (calls->count == 0)
 		return 0;
 	if (calls->enter_ns[0] < lane->last_leave_ns)
-		return reader_fail(in, message->offset, "calls: begins before the block before it "
-		    "ends");
+		return reader_fail(in, message->offset,
+		    "calls: begins before the block before it ends");
 	lane->last_leave_ns = calls->leave_ns[calls->count - 1];
 	pack_ahead(window, calls->location, calls->count);
 	to = make_room(window, lane, calls->count);

@@ -197,8 +197,8 @@ permuted_shift(const struct relabelling *r, const double *values, double confide
 		more += off <= rounding;
 		less += off >= -rounding;
 		if (r->way[w].changed > 0)
-			bounds[count++] = fabs(off) <= rounding ? 0 : off /
-			    (double)r->way[w].changed;
+			bounds[count++] = fabs(off) <= rounding ? 0 :
+			    off / (double)r->way[w].changed;
 	}
 	*p = fmin(1, 2 * (double)(more < less ? more : less) / (double)r->ways);
 	/* As many ways, the real one among them, as are at most half of what is put up with. */

@@ -29,8 +29,8 @@ critical_pairs(size_t m, size_t n, double level)
 	double *p, sum = 0, u = -1;
 
 	if (m >= EXACT_BELOW || n >= EXACT_BELOW)
-		return floor(mn / 2 - 0.5 - normal_quantile(1 - level / 2) * sqrt(mn * (double)(m +
-		    n + 1) / 12));
+		return floor(mn / 2 - 0.5 -
+		    normal_quantile(1 - level / 2) * sqrt(mn * (double)(m + n + 1) / 12));
 	p = u_distribution(m, n);
 	for (size_t i = 0; i <= m * n && (sum += p[i]) <= level / 2; i++)
 		u = (double)i;
@@ -113,6 +113,6 @@ detectable_pairs(size_t n, double level, double power)
 {
 	const double critical = critical_sum(n, level);
 
-	return critical > (double)n * (double)(n + 1) / 2 ? NAN : least_shift(found_of_pairs, n, n,
-	    critical, power);
+	return critical > (double)n * (double)(n + 1) / 2 ? NAN :
+	    least_shift(found_of_pairs, n, n, critical, power);
 }

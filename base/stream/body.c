@@ -22,8 +22,8 @@ body_get(const struct message *message, const char *key)
 static int
 missing(struct reader *in, const struct message *message, const char *key)
 {
-	return reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind,
-	    key);
+	return reader_fail(in, message->offset, "%s: %s is missing or no number",
+	    message->kind, key);
 }
 
 static int

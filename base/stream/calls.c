@@ -279,8 +279,8 @@ fail_unnamed(struct calls *calls, struct reader *in, const struct message *messa
 	if (body_column(in, message, "call", (struct column_type){ sizeof *calls->call, false, true,
 	    0 }, capacity, calls->count, calls->call) < 0)
 		return -1;
-	while (i + 1 < calls->count && (calls->call[i] == 0 ||
-	    in->known->call_map[calls->call[i]] != 0))
+	while (i + 1 < calls->count &&
+	    (calls->call[i] == 0 || in->known->call_map[calls->call[i]] != 0))
 		i++;
 	return reader_fail(in, message->offset, "calls: call %u has no name", calls->call[i]);
 }
@@ -350,20 +350,20 @@ decode(struct calls *calls, int64_t begin_ns, struct bytes codes, struct bytes b
 static int
 read_coded(struct calls *calls, struct reader *in, const struct message *message)
 {
-	const msgpack_object *codes = body_get(message, "time_codes"), *bits = body_get(message,
-	    "time_bits");
+	const msgpack_object *codes = body_get(message, "time_codes"),
+	    *bits = body_get(message, "time_bits");
 	int64_t begin_ns;
 
 	if (!in->raw)
-		return reader_fail(in, message->offset, "calls: coded times in what is no raw "
-		    "trace");
+		return reader_fail(in, message->offset,
+		    "calls: coded times in what is no raw trace");
 	if (body_int(in, message, "begin", INT64_MIN, INT64_MAX, &begin_ns) < 0)
 		return -1;
 	if (codes->type != MSGPACK_OBJECT_BIN || bits == NULL || bits->type != MSGPACK_OBJECT_BIN ||
 	    decode(calls, begin_ns, (struct bytes){ codes->via.bin.ptr, codes->via.bin.size },
 	    (struct bytes){ bits->via.bin.ptr, bits->via.bin.size }) < 0)
-		return reader_fail(in, message->offset, "calls: coded times that are not those of "
-		    "its rows");
+		return reader_fail(in, message->offset,
+		    "calls: coded times that are not those of its rows");
 	return 0;
 }
 
@@ -372,19 +372,18 @@ static int
 read_columns(struct calls *calls, struct reader *in, const struct message *message, size_t *room)
 {
 	const msgpack_object *stated = body_get(message, "capacity");
-	const bool gaps = body_get(message, "gap") != NULL, coded = body_get(message,
-	    "time_codes") != NULL;
+	const bool gaps = body_get(message, "gap") != NULL,
+	    coded = body_get(message, "time_codes") != NULL;
 	int64_t location, first, capacity;
 	size_t count;
 
 	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
-	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
-	    body_count(in, message, "count", 0, UINT32_MAX, coded ? "call" : gaps ? "gap" : "enter",
-	    &count) < 0)
+	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 || body_count(in, message,
+	    "count", 0, UINT32_MAX, coded ? "call" : gaps ? "gap" : "enter", &count) < 0)
 		return -1;
 	capacity = (int64_t)count;
-	if (stated != NULL && body_int(in, message, "capacity", capacity, UINT32_MAX,
-	    &capacity) < 0)
+	if (stated != NULL &&
+	    body_int(in, message, "capacity", capacity, UINT32_MAX, &capacity) < 0)
 		return -1;
 	if (calls_reserve(calls, count) < 0)
 		return reader_fail(in, message->offset, "out of memory");

@@ -89,8 +89,8 @@ put_column(struct writer *out, const char *key, struct column_type type, const v
 	msgpack_pack_bin(&out->pack, bytes);
 	begin = out->buffer.size;
 	for (size_t left = bytes; left > 0; left -= left < sizeof room ? left : sizeof room)
-		if (msgpack_sbuffer_write(&out->buffer, room, left < sizeof room ? left :
-		    sizeof room) < 0) {
+		if (msgpack_sbuffer_write(&out->buffer, room,
+		    left < sizeof room ? left : sizeof room) < 0) {
 			out->failed = true;
 			return;
 		}
@@ -132,8 +132,8 @@ body_column(struct reader *in, const struct message *message, const char *key,
 
 	if (found == NULL) {
 		if (type.required)
-			return reader_fail(in, message->offset, "%s: %s is missing", message->kind,
-			    key);
+			return reader_fail(in, message->offset, "%s: %s is missing",
+			    message->kind, key);
 		fill(to, type.width, type.absent, count);
 		return 0;
 	}

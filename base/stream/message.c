@@ -29,8 +29,8 @@ message_hash(const struct message *message, uint64_t *hash)
 	    message->bytes[message->size - HASH_BYTES] != 0xcf)
 		return HASH_MALFORMED;
 	*hash = last->val.via.u64;
-	return *hash == XXH3_64bits(message->bytes, message->size - HASH_BYTES) ? HASH_RIGHT :
-	    HASH_WRONG;
+	return *hash == XXH3_64bits(message->bytes, message->size - HASH_BYTES) ?
+	    HASH_RIGHT : HASH_WRONG;
 }
 
 int
@@ -42,8 +42,8 @@ message_check_hash(struct reader *in, const struct message *message)
 	case HASH_RIGHT:
 		return 0;
 	case HASH_NONE:
-		return in->hashed ? reader_fail(in, message->offset, "%s: no hash", message->kind) :
-		    0;
+		return in->hashed ?
+		    reader_fail(in, message->offset, "%s: no hash", message->kind) : 0;
 	case HASH_MALFORMED:
 		return reader_fail(in, message->offset, "%s: its hash is malformed", message->kind);
 	default:
@@ -127,8 +127,8 @@ take_inflated(struct reader *in, struct message *message)
 	if (got < 0)
 		return -1;
 	if (is_kind(message, "zstd") || is_kind(message, "longpole") || is_kind(message, "end"))
-		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds a message of "
-		    "kind %s", message->kind);
+		return reader_fail(in, in->inflated_offset,
+		    "damaged: zstd: holds a message of kind %s", message->kind);
 	in->inflated.begin += message->size;
 	return 1;
 }
@@ -139,8 +139,8 @@ put_together(struct reader *in, const struct message *message, const msgpack_obj
     size_t bytes)
 {
 	struct plane planes[MOST_PLANES];
-	const size_t count = stated->type == MSGPACK_OBJECT_BIN ? stated->via.bin.size /
-	    sizeof planes[0] : 0;
+	const size_t count = stated->type == MSGPACK_OBJECT_BIN ?
+	    stated->via.bin.size / sizeof planes[0] : 0;
 	size_t from = 0;
 	unsigned char *room;
 
@@ -152,8 +152,8 @@ put_together(struct reader *in, const struct message *message, const msgpack_obj
 
 		if (p->begin < from || p->begin > bytes || p->width < 2 || p->width > 8 ||
 		    p->count > (bytes - p->begin) / p->width)
-			return reader_fail(in, message->offset, "damaged: zstd: planes beyond what "
-			    "it holds");
+			return reader_fail(in, message->offset,
+			    "damaged: zstd: planes beyond what it holds");
 		from = p->begin + (size_t)p->count * p->width;
 	}
 	if ((room = malloc(bytes)) == NULL)
@@ -167,16 +167,16 @@ put_together(struct reader *in, const struct message *message, const msgpack_obj
 static int
 inflate(struct reader *in, const struct message *message)
 {
-	const msgpack_object *data = body_get(message, "data"), *planes = body_get(message,
-	    "planes");
+	const msgpack_object *data = body_get(message, "data"),
+	    *planes = body_get(message, "planes");
 	int64_t bytes;
 
 	if (body_int(in, message, "bytes", 1, (int64_t)MESSAGE_LIMIT, &bytes) < 0)
 		return -1;
 	if (data == NULL || data->type != MSGPACK_OBJECT_BIN ||
 	    ZSTD_getFrameContentSize(data->via.bin.ptr, data->via.bin.size) != (uint64_t)bytes)
-		return reader_fail(in, message->offset, "damaged: zstd: no data of the size it "
-		    "states");
+		return reader_fail(in, message->offset,
+		    "damaged: zstd: no data of the size it states");
 	if (bytes > INFLATED_FREE && (uint64_t)bytes / INFLATED_FACTOR > data->via.bin.size)
 		return reader_fail(in, message->offset, "damaged: zstd: %lld bytes out of %u",
 		    (long long)bytes, data->via.bin.size);
@@ -208,8 +208,8 @@ message_take(struct reader *in, struct message *message)
 		return more;
 	if (input->bytes[input->begin] != 0x92)
 		return reader_fail(in, buffer_here(input), in->state == IN_STREAM ||
-		    in->content[0] != '\0' ? "damaged: no message begins here"
-		    : "not a longpole stream");
+		    in->content[0] != '\0' ? "damaged: no message begins here" :
+		    "not a longpole stream");
 	if (in->skims)
 		skim(in);
 	while ((got = unpack(in, message, input, buffer_here(input))) == 0) {

@@ -37,8 +37,8 @@ read_history(struct known *known, const msgpack_object *lines)
 static int
 read_header(struct reader *in, const struct message *message)
 {
-	const msgpack_object *hashed = body_get(message, "hashed"), *content = body_get(message,
-	    "content");
+	const msgpack_object *hashed = body_get(message, "hashed"),
+	    *content = body_get(message, "content");
 	int64_t version;
 
 	if (!is_kind(message, "longpole"))
@@ -50,8 +50,8 @@ read_header(struct reader *in, const struct message *message)
 		return reader_fail(in, message->offset, "version %lld of the format; this is for "
 		    "version %d", (long long)version, STREAM_VERSION);
 	if (content == NULL || content->type != MSGPACK_OBJECT_STR)
-		return reader_fail(in, message->offset, "longpole: content is missing or no "
-		    "string");
+		return reader_fail(in, message->offset,
+		    "longpole: content is missing or no string");
 	snprintf(in->content, sizeof in->content, "%.*s", (int)content->via.str.size,
 	    content->via.str.ptr);
 	in->hashed = hashed != NULL && hashed->type == MSGPACK_OBJECT_BOOLEAN &&
@@ -59,8 +59,8 @@ read_header(struct reader *in, const struct message *message)
 	if (in->hashed && message_check_hash(in, message) < 0)
 		return -1;
 	if (strcmp(in->content, "raw") == 0 && !in->raw)
-		return reader_fail(in, message->offset, "a raw trace; lp-merge makes a trace of "
-		    "it");
+		return reader_fail(in, message->offset,
+		    "a raw trace; lp-merge makes a trace of it");
 	if (strcmp(in->content, "raw") != 0 && in->raw)
 		return reader_fail(in, message->offset, "not a raw trace but a %s stream",
 		    in->content);
@@ -130,8 +130,8 @@ read_run(struct reader *in, struct message *message)
 	while (more > 0 && buffer_end(&in->input) + in->inflated_bytes < needed)
 		more = reader_more(in);
 	if (more == 0)
-		return reader_fail(in, message->offset, "run: %lld locations in a stream of %llu "
-		    "bytes", (long long)locations, (unsigned long long)buffer_end(&in->input));
+		return reader_fail(in, message->offset, "run: %lld locations in a stream of "
+		    "%llu bytes", (long long)locations, (unsigned long long)buffer_end(&in->input));
 	return more < 0 || inflated ? more : message_take(in, message);
 }
 
@@ -155,8 +155,8 @@ read_end(struct reader *in, const struct message *message)
 	    body_int(in, message, "rows", 0, INT64_MAX, &rows) < 0)
 		return -1;
 	if (!in->jumped && ((uint64_t)messages != in->messages || (uint64_t)rows != in->rows))
-		return reader_fail(in, message->offset, "damaged: %llu messages and %llu rows, but "
-		    "its end tells of %lld and %lld", (unsigned long long)in->messages,
+		return reader_fail(in, message->offset, "damaged: %llu messages and %llu rows, "
+		    "but its end tells of %lld and %lld", (unsigned long long)in->messages,
 		    (unsigned long long)in->rows, (long long)messages, (long long)rows);
 	in->state = BETWEEN;
 	return 0;
@@ -190,8 +190,8 @@ next_shard(struct reader *in, struct message *message)
 	in->rows_before += rows;
 	in->more_shards = true;
 	if (strcmp(content, in->content) != 0)
-		return reader_fail(in, message->offset, "a %s behind a shard of a %s", in->content,
-		    content);
+		return reader_fail(in, message->offset, "a %s behind a shard of a %s",
+		    in->content, content);
 	in->shard.of = NULL;
 	free(last.of);
 	if ((got = reader_next(in, message)) <= 0)
@@ -261,8 +261,8 @@ reader_next(struct reader *in, struct message *message)
 		return next_stream(in, message);
 	if (in->inflated.begin == in->inflated.end) {
 		if (input->begin == input->end && (got = reader_more(in)) <= 0)
-			return got < 0 ? -1 : reader_fail(in, buffer_here(input),
-			    "ends without an end message");
+			return got < 0 ? -1 :
+			    reader_fail(in, buffer_here(input), "ends without an end message");
 		if (in->raw && input->bytes[input->begin] == 0) {
 			/* Unwritten space: the rank died. The next stream, if any, begins behind
 			 * it. */
@@ -274,8 +274,8 @@ reader_next(struct reader *in, struct message *message)
 	if ((got = message_take(in, message)) <= 0)
 		return got;
 	if (is_kind(message, "longpole"))
-		return reader_fail(in, message->offset, "a second header before the end of the "
-		    "stream");
+		return reader_fail(in, message->offset,
+		    "a second header before the end of the stream");
 	if (is_kind(message, "end")) {
 		if (read_end(in, message) < 0)
 			return -1;

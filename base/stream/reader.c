@@ -216,8 +216,8 @@ reader_is_seekable(const struct reader *in)
 int
 reader_spool(struct reader *in, int fd)
 {
-	return buffer_spool(&in->input, fd) < 0 ? reader_fail(in, 0, "temporary file: %s",
-	    strerror(errno)) : reader_rewind(in);
+	return buffer_spool(&in->input, fd) < 0 ?
+	    reader_fail(in, 0, "temporary file: %s", strerror(errno)) : reader_rewind(in);
 }
 
 void
@@ -257,9 +257,9 @@ reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
 static int
 fetch(struct reader *in, const struct message *message, const char *at, size_t size)
 {
-	if (!in->hollow || buffer_again(&in->input, in->input.bytes + ((const unsigned char *)at -
-	    in->input.bytes), size, message->offset + (uint64_t)((const unsigned char *)at -
-	    message->bytes)) == 0)
+	if (!in->hollow || buffer_again(&in->input,
+	    in->input.bytes + ((const unsigned char *)at - in->input.bytes), size,
+	    message->offset + (uint64_t)((const unsigned char *)at - message->bytes)) == 0)
 		return 0;
 	return errno == 0 ? reader_fail(in, message->offset, "the file has shrunk") :
 	    reader_fail_input(in, message->offset);
@@ -268,8 +268,8 @@ fetch(struct reader *in, const struct message *message, const char *at, size_t s
 static bool
 key_is(const msgpack_object_kv *pair, const char *key)
 {
-	return pair->key.via.str.size == strlen(key) && memcmp(pair->key.via.str.ptr, key,
-	    strlen(key)) == 0;
+	return pair->key.via.str.size == strlen(key) &&
+	    memcmp(pair->key.via.str.ptr, key, strlen(key)) == 0;
 }
 
 int

@@ -75,8 +75,8 @@ samples_reserve(struct samples *s, size_t count)
 
 		if (!is_of(s, c))
 			continue;
-		if (capacity > SIZE_MAX / width || (more = realloc(values,
-		    capacity * width)) == NULL)
+		if (capacity > SIZE_MAX / width ||
+		    (more = realloc(values, capacity * width)) == NULL)
 			return -1;
 		set_column(s, c, more);
 	}
@@ -112,9 +112,9 @@ find_ends(struct samples *s, struct reader *in, const struct message *message)
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->reason[i] > OFF_UNKNOWN)
 			return reader_fail(in, message->offset, "switched: reason is out of range");
-		if (s->end_ns[i] < 0 || __builtin_add_overflow(s->time_ns[i], s->end_ns[i],
-		    &s->end_ns[i]) || s->on_core_ns[i] < 0 || s->on_core_ns[i] > s->end_ns[i] -
-		    s->time_ns[i] || s->time_ns[i] < before_ns)
+		if (s->end_ns[i] < 0 || __builtin_add_overflow(s->time_ns[i],
+		    s->end_ns[i], &s->end_ns[i]) || s->on_core_ns[i] < 0 ||
+		    s->on_core_ns[i] > s->end_ns[i] - s->time_ns[i] || s->time_ns[i] < before_ns)
 			return reader_fail(in, message->offset,
 			    "switched: an interval is out of range");
 		before_ns = s->end_ns[i];
@@ -150,9 +150,8 @@ samples_read(struct samples *s, struct reader *in, const struct message *message
 		size_t width;
 		void *values = samples_column(s, c, &width);
 
-		if (values != NULL &&
-		    body_column(in, message, columns[c].key, columns[c].type, s->count, s->count,
-		    values) < 0)
+		if (values != NULL && body_column(in, message, columns[c].key, columns[c].type,
+		    s->count, s->count, values) < 0)
 			return -1;
 	}
 	return switches ? find_ends(s, in, message) : 0;
@@ -184,8 +183,8 @@ stacks_read(struct stacks *s, struct reader *in, const struct message *message, 
 	if (s->registers == NULL)
 		return 0;
 	if (registers / (SAMPLE_REGISTERS * 8) != count || sizes / 4 != count)
-		return reader_fail(in, message->offset, "sampled: registers and stacks are not "
-		    "those of the samples");
+		return reader_fail(in, message->offset,
+		    "sampled: registers and stacks are not those of the samples");
 	for (size_t i = 0; i < count; i++)
 		sum += stack_bytes(s, i);
 	if (sum > s->size)
@@ -251,7 +250,7 @@ samples_write(struct writer *out, const struct samples *s)
 		if (said[c] && columns[c].at == AT(end_ns))
 			put_durations(out, s, c);
 		else if (said[c])
-			put_column(out, columns[c].key, columns[c].type, samples_column(s, c,
-			    &width), s->count);
+			put_column(out, columns[c].key, columns[c].type,
+			    samples_column(s, c, &width), s->count);
 	return message_end(out);
 }

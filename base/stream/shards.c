@@ -81,8 +81,8 @@ sink(struct shards *s, uint32_t at)
 	for (;;) {
 		uint32_t least = at, swap;
 
-		for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < s->heap_count;
-		    child++)
+		for (uint32_t child = 2 * at + 1;
+		    child <= 2 * at + 2 && child < s->heap_count; child++)
 			if (earlier(s, s->heap[child], s->heap[least]))
 				least = child;
 		if (least == at)
@@ -132,8 +132,8 @@ take_again(struct shards *s, const void *bytes, size_t size, struct message *mes
 {
 	const char *why;
 
-	return message_parse(message, &s->unpacked, bytes, size, &why) > 0 ? 1 : reader_fail(s->in,
-	    0, "out of memory");
+	return message_parse(message, &s->unpacked, bytes, size, &why) > 0 ? 1 :
+	    reader_fail(s->in, 0, "out of memory");
 }
 
 static int
@@ -188,8 +188,8 @@ give_definition(struct shards *s, struct message *message)
 	int got = reader_next(first->in, message);
 
 	if (got <= 0)
-		return got < 0 ? shard_fail(s, first) : reader_fail(s->in, 0,
-		    "definitions are missing");
+		return got < 0 ? shard_fail(s, first) :
+		    reader_fail(s->in, 0, "definitions are missing");
 	s->in->file = first->path;
 	s->last_offset = message->offset;
 	s->defined--;
@@ -246,9 +246,8 @@ end_round(struct shards *s)
 		return 0;	/* of a trace; or these were the last ones */
 	for (uint32_t i = 0; i < s->count && s->passed < s->count; i++)
 		if (s->parts[i].state == ENDED) {
-			reader_fail(s->parts[i].in, reader_offset(s->parts[i].in),
-			    "ends before round %llu, which others have",
-			    (unsigned long long)s->round);
+			reader_fail(s->parts[i].in, reader_offset(s->parts[i].in), "ends before "
+			    "round %llu, which others have", (unsigned long long)s->round);
 			return shard_fail(s, &s->parts[i]);
 		}
 	s->place = s->next_place;

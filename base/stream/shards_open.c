@@ -47,9 +47,9 @@ is_shard(const struct dirent *entry)
 {
 	const char *digits = entry->d_name + strlen("shard.");
 
-	return strncmp(entry->d_name, "shard.", strlen("shard.")) == 0 && strlen(digits) >= 6 &&
-	    strspn(digits, "0123456789") == strlen(digits) && strtoul(digits, NULL,
-	    10) <= UINT32_MAX;
+	return strncmp(entry->d_name, "shard.", strlen("shard.")) == 0 &&
+	    strlen(digits) >= 6 && strspn(digits, "0123456789") == strlen(digits) &&
+	    strtoul(digits, NULL, 10) <= UINT32_MAX;
 }
 
 static int
@@ -76,8 +76,8 @@ find_files(struct shards *s)
 	free(entries);
 	if (failed)
 		return reader_fail(s->in, 0, "out of memory");
-	return s->count > 0 ? 0 : reader_fail(s->in, 0, "a folder without shards (shard.000000, "
-	    "...)");
+	return s->count > 0 ? 0 :
+	    reader_fail(s->in, 0, "a folder without shards (shard.000000, ...)");
 }
 
 int
@@ -121,8 +121,8 @@ shard_damaged(struct shards *s, struct part *part)
 	part->sample_at = part->sample_end = 0;
 	if (s->how != READ_PARTIAL)
 		return shard_fail(s, part);
-	snprintf(what, sizeof what, "%lld: %s; nothing behind that is read", (long long)offset,
-	    why);
+	snprintf(what, sizeof what, "%lld: %s; nothing behind that is read",
+	    (long long)offset, why);
 	return lose(s, part->path, what);
 }
 
@@ -170,8 +170,8 @@ open_part(struct shards *s, struct part *part)
 	if (reader_open_known(&part->in, part->path, how, s->in->known) < 0)
 		return -1;
 	if (header) {	/* of all shards: they have the same history */
-		if (reader_next(part->in, &message) <= 0 || writer_pass(&s->header, &message,
-		    0) < 0)
+		if (reader_next(part->in, &message) <= 0 ||
+		    writer_pass(&s->header, &message, 0) < 0)
 			return -1;
 		part->in->all = false;
 	}

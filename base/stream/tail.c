@@ -71,8 +71,8 @@ tail_open(struct tail *tail, const char *file)
 	msgpack_unpacked_init(&tail->unpacked);
 	if (fd < 0)
 		return false;
-	found = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && find_index(tail, fd,
-	    (uint64_t)status.st_size);
+	found = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    find_index(tail, fd, (uint64_t)status.st_size);
 	close(fd);
 	return found;
 }

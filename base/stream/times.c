@@ -113,8 +113,8 @@ put_time(struct coder *c, uint64_t value)
 	if (value < EXACT)
 		*code = (unsigned char)value;
 	else if (length <= EIGHTHS) {
-		*code = (unsigned char)(EXACT + 8 * (length - 5) + (unsigned)(value >> (length -
-		    4) & 7));
+		*code = (unsigned char)(EXACT + 8 * (length - 5) +
+		    (unsigned)(value >> (length - 4) & 7));
 		put_bits(c, value, length - 4);
 	} else {
 		*code = (unsigned char)(LAST_EIGHTH + length - EIGHTHS - 1);

@@ -140,8 +140,8 @@ command_line(int argc, char **argv)
 	end = line;
 	*end = '\0';
 	for (int i = 0; i < argc; i++)
-		end = shell_word(stpcpy(end, i > 0 ? " " : ""), i == 0 && slash != NULL ? slash +
-		    1 : argv[i]);
+		end = shell_word(stpcpy(end, i > 0 ? " " : ""),
+		    i == 0 && slash != NULL ? slash + 1 : argv[i]);
 	return line;
 }
 
@@ -171,8 +171,8 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 	 * What is passed on stays as it is: our own messages have hashes, but the header speaks of
 	 * all. Of raw traces nothing is passed on but into raw traces.
 	 */
-	put_bool(out, "hashed", in == NULL || in->hashed || (in->raw && strcmp(content,
-	    "raw") != 0));
+	put_bool(out, "hashed", in == NULL || in->hashed ||
+	    (in->raw && strcmp(content, "raw") != 0));
 	msgpack_pack_str_with_body(&out->pack, "history", 7);
 	msgpack_pack_array(&out->pack, lines + 1);
 	for (size_t i = 0; i < lines; i++)

@@ -28,8 +28,8 @@ team_start(int *argc, char ***argv)
 			die("finding %s-mpi: /proc/self/exe cannot be read", tool);
 		strcpy(path + length, "-mpi");
 		execv(path, *argv);
-		die("%s cannot be run: build it with MPI, or start %s without a launcher", path,
-		    tool);
+		die("%s cannot be run: build it with MPI, or start %s without a launcher",
+		    path, tool);
 	}
 	return (struct team){ .size = 1 };
 }

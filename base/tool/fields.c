@@ -58,8 +58,8 @@ value_text(const struct field *f, const void *row, const char *form, bool percen
 	if (f->names != NULL)
 		return f->names[whole];
 	if (*form != '\0')
-		snprintf(number, NUMBER_SIZE, form, (percent ? 100 : 1) * ((f->scale > 0 ?
-		    f->scale : 1) * real));
+		snprintf(number, NUMBER_SIZE, form,
+		    (percent ? 100 : 1) * ((f->scale > 0 ? f->scale : 1) * real));
 	else if (f->type == FIELD_UINT64)
 		snprintf(number, NUMBER_SIZE, "%llu", (unsigned long long)whole);
 	else if (f->type != FIELD_DOUBLE)
@@ -87,14 +87,14 @@ table_row(struct table_writer *table, const struct field *fields, const void *ro
 	char number[NUMBER_SIZE];
 
 	for (const struct field *f = fields; f->name != NULL; f++) {
-		const char *value = f->text != NULL ? value_text(f, row, f->text, f->percent,
-		    number) : NULL;
+		const char *value = f->text != NULL ?
+		    value_text(f, row, f->text, f->percent, number) : NULL;
 
 		if (value != NULL && f->infinite != NULL && is_infinite(f, row))
 			value = f->infinite;
 		if (f->text != NULL)
-			(is_string(f) ? table_text : table_printed)(table, value != NULL ? value :
-			    "-");
+			(is_string(f) ? table_text : table_printed)(table,
+			    value != NULL ? value : "-");
 	}
 	table_end_line(table);
 }
@@ -128,12 +128,12 @@ csv_row(struct csv *csv, const struct field *fields, const void *row)
 	char number[NUMBER_SIZE];
 
 	for (const struct field *f = fields; f->name != NULL; f++) {
-		const char *value = f->csv != NULL ? value_text(f, row, f->csv, false, number) :
-		    NULL;
+		const char *value = f->csv != NULL ?
+		    value_text(f, row, f->csv, false, number) : NULL;
 
 		if (f->csv != NULL)
-			(is_string(f) ? csv_text : csv_printed)(csv, value != NULL &&
-			    !is_infinite(f, row) ? value : "");
+			(is_string(f) ? csv_text : csv_printed)(csv,
+			    value != NULL && !is_infinite(f, row) ? value : "");
 	}
 	csv_end_row(csv);
 }
@@ -154,8 +154,8 @@ json_members(struct json *json, const struct field *fields, const void *row)
 	char number[NUMBER_SIZE];
 
 	for (const struct field *f = fields; f->name != NULL; f++) {
-		const char *value = f->json != NULL ? value_text(f, row, f->json, false, number) :
-		    NULL;
+		const char *value = f->json != NULL ?
+		    value_text(f, row, f->json, false, number) : NULL;
 
 		if (f->json == NULL || (value == NULL && f->optional))
 			continue;
@@ -206,8 +206,8 @@ put_row(struct writer *out, const char *kind, const struct field *fields, const 
 		pairs += f->key != NULL && value_text(f, row, PLAIN, false, number) != NULL;
 	message_begin(out, kind, pairs);
 	for (const struct field *f = fields; f->name != NULL; f++) {
-		const char *value = f->key != NULL ? value_text(f, row, PLAIN, false, number) :
-		    NULL;
+		const char *value = f->key != NULL ?
+		    value_text(f, row, PLAIN, false, number) : NULL;
 
 		if (value == NULL)
 			continue;
@@ -267,8 +267,8 @@ rows_read(struct reader *in, const struct message *message, const struct field *
 	for (const struct field *f = fields; got == 0 && f->name != NULL; f++) {
 		if (f->key == NULL)
 			continue;
-		got = body_column(in, message, f->key, whole_type, (size_t)all, (size_t)all,
-		    column);
+		got = body_column(in, message, f->key, whole_type, (size_t)all,
+		    (size_t)all, column);
 		for (size_t i = 0; got == 0 && i < (size_t)all; i++)
 			set_whole(f, (char *)rows + i * size + f->offset, column[i]);
 	}

@@ -29,6 +29,6 @@ process_state(int64_t pid)
 
 	process_read(pid, "stat", stat, sizeof stat);
 	behind = strrchr(stat, ')');
-	return behind == NULL || behind[1] != ' ' || behind[2] == 'Z' || behind[2] == 'X' ? '\0' :
-	    behind[2];
+	return behind == NULL || behind[1] != ' ' || behind[2] == 'Z' ||
+	    behind[2] == 'X' ? '\0' : behind[2];
 }

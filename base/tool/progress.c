@@ -51,8 +51,8 @@ show(struct progress *progress, const char *unit, uint64_t count, double share)
 		fprintf(stderr, "\r\033[K%s: %llu %s, %.3g/s", tool, (unsigned long long)count,
 		    unit, each);
 	if (share > 0)
-		fprintf(stderr, ", %.0f %%, %.0f s left", 100 * share, passed * (1 - share) /
-		    share);
+		fprintf(stderr, ", %.0f %%, %.0f s left", 100 * share,
+		    passed * (1 - share) / share);
 	progress->any = true;
 }
 

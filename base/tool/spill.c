@@ -53,8 +53,8 @@ flush(struct spill *spill, struct spill_lane *lane)
 		}
 		part = lane->extent_size - lane->extent_at;
 		part = part < lane->filled - done ? part : lane->filled - done;
-		spool_put(spill->fd, lane->buffer + done, part, lane->extent + LINK +
-		    lane->extent_at);
+		spool_put(spill->fd, lane->buffer + done, part,
+		    lane->extent + LINK + lane->extent_at);
 		lane->extent_at += part;
 		done += part;
 	}
@@ -110,8 +110,8 @@ fill(struct spill *spill, struct spill_lane *lane)
 			part = lane->extent_size - lane->extent_at;
 		if (part > lane->in_file)
 			part = (uint32_t)lane->in_file;
-		spool_get(spill->fd, lane->buffer + lane->filled, part, lane->extent + LINK +
-		    lane->extent_at);
+		spool_get(spill->fd, lane->buffer + lane->filled, part,
+		    lane->extent + LINK + lane->extent_at);
 		lane->extent_at += part;
 		lane->filled += part;
 		lane->in_file -= part;

@@ -28,8 +28,8 @@ spool_open(void)
 	char *path;
 	int fd;
 
-	if (asprintf(&path, "%s/%s.XXXXXX", folder != NULL && *folder != '\0' ? folder : "/tmp",
-	    tool) < 0)
+	if (asprintf(&path, "%s/%s.XXXXXX", folder != NULL && *folder != '\0' ? folder :
+	    "/tmp", tool) < 0)
 		die("out of memory");
 	if ((fd = mkostemp(path, O_CLOEXEC)) < 0)
 		die("%s: %s", path, strerror(errno));
@@ -76,8 +76,8 @@ spool_get(int fd, void *bytes, size_t size, uint64_t offset)
 	for (ssize_t got; size > 0; at += got, size -= (size_t)got, offset += (uint64_t)got)
 		if ((got = pread(fd, at, size, (off_t)offset)) <= 0) {
 			if (got == 0 || errno != EINTR)
-				die("temporary file: %s", got == 0 ? "it was cut"
-				    : strerror(errno));
+				die("temporary file: %s",
+				    got == 0 ? "it was cut" : strerror(errno));
 			got = 0;
 		}
 }

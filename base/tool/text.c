@@ -135,9 +135,9 @@ code_point(const unsigned char *c, size_t size)
 static bool
 misleads(unsigned code)
 {
-	return (code >= 0x80 && code < 0xa0) || code == 0x61c || (code >= 0x200e &&
-	    code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 &&
-	    code <= 0x2069) || code == 0xfeff;
+	return (code >= 0x80 && code < 0xa0) || code == 0x61c ||
+	    (code >= 0x200e && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+	    (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
 enum { PIECE = 12 };

@@ -99,8 +99,8 @@ need_string(struct reader *in, const struct message *message, const char *key)
 	char *value = body_string(message, key);
 
 	if (value == NULL) {
-		reader_fail(in, message->offset, "%s: %s is missing or no string", message->kind,
-		    key);
+		reader_fail(in, message->offset, "%s: %s is missing or no string",
+		    message->kind, key);
 		die_input(in);
 	}
 	return value;

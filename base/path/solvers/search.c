@@ -66,8 +66,8 @@ search_relax(struct search *s, const struct entry *entry, int64_t least_ns, int6
 		} else if (u == ELSEWHERE) {
 			if (e.weight_ns >= least_ns && e.weight_ns <= most_ns)
 				post_add(&s->out, &(struct request){ e.before, label_ns, steps },
-				    sizeof(struct request), owner_of(dag->stretch,
-				    e.before.location));
+				    sizeof(struct request),
+				    owner_of(dag->stretch, e.before.location));
 		} else if (label_ns >= s->reached[u]) {
 			more_ns = cost_of(dag, u, label_ns) - cost_ns;
 			if (more_ns >= least_ns && more_ns <= most_ns)

@@ -58,16 +58,16 @@ void search_close(struct search *search);
 static inline int64_t
 cost_of(const struct dag *dag, uint32_t v, int64_t label_ns)
 {
-	return dag->time_ns == NULL ? label_ns : dag->time_ns[dag->end] - dag->time_ns[v] -
-	    label_ns;
+	return dag->time_ns == NULL ? label_ns :
+	    dag->time_ns[dag->end] - dag->time_ns[v] - label_ns;
 }
 
 /* False: the label has got longer since the entry was made. */
 static inline bool
 search_is_current(const struct search *search, const struct entry *entry)
 {
-	return entry->cost_ns == cost_of(search->dag, entry->vertex,
-	    search->reached[entry->vertex] - 1);
+	return entry->cost_ns ==
+	    cost_of(search->dag, entry->vertex, search->reached[entry->vertex] - 1);
 }
 
 /* The edges into the entry's vertex whose source costs LEAST to MOST more. */

@@ -245,8 +245,8 @@ void *
 team_exchange(const struct team *team, const void *items, const size_t *counts, size_t bytes,
     size_t *received)
 {
-	int *out = zalloc((size_t)team->size, sizeof *out), *in = zalloc((size_t)team->size,
-	    sizeof *in);
+	int *out = zalloc((size_t)team->size, sizeof *out),
+	    *in = zalloc((size_t)team->size, sizeof *in);
 	int *out_at, *in_at;
 	MPI_Datatype type = item_type(bytes);
 	size_t sent;
