@@ -154,8 +154,8 @@ solve_together(struct critpath *c, struct path *path)
 		run_open(&c->run, c->opt.files[0], READ_LAZY, NO_STRETCHES, &c->team);
 		c->run.window_bytes = c->opt.memory;
 		c->run.functions = &c->functions;
-		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ?
-		    &c->output.report : NULL);
+		path_find_intervals(path, &c->run, &c->team,
+		    c->opt.form == TEXT ? &c->output.report : NULL);
 		functions_gather(&c->functions, &c->team);
 		return;
 	}
@@ -208,8 +208,8 @@ open_again(struct critpath *c)
 
 /* RUN has been read, or has not been opened. */
 static void
-print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc,
-    char **argv)
+print_path(struct critpath *c, const struct path *path, bool only_definitions,
+    int argc, char **argv)
 {
 	if (c->opt.form == STREAM || c->run.graph.known.ranks == 0)
 		open_again(c);

@@ -121,8 +121,8 @@ struct listed {
 };
 
 /* What is most on the path first. */
-struct listed functions_list(const struct functions *functions, const struct definitions *known,
-    enum by by);
+struct listed functions_list(const struct functions *functions,
+    const struct definitions *known, enum by by);
 void functions_list_free(struct listed *listed);
 int functions_by_path(const void *left, const void *right);
 

@@ -93,8 +93,8 @@ add_location(struct front *front, const struct stretch *stretch, uint32_t locati
 		if (at.leave)
 			at.leave = false;
 		else {
-			const struct event_row *row = window_row(stretch->window, location,
-			    at.seq - 1);
+			const struct event_row *row = window_row(stretch->window,
+			    location, at.seq - 1);
 
 			if (row == NULL)
 				return false;
@@ -243,8 +243,8 @@ keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int
 {
 	while (seq < last) {
 		size_t left;
-		const struct event_row *row = window_rows(&run->graph.window, location, seq, false,
-		    &left);
+		const struct event_row *row = window_rows(&run->graph.window, location, seq,
+		    false, &left);
 
 		for (; left > 0 && seq < last; left--, seq++, row++) {
 			if (row->row.leave_ns >= ns)
@@ -267,14 +267,14 @@ run_go_on(struct run *run, struct event from)
 		    seq = window_first(&run->graph.window, l);
 
 		/* Calls that had ended by then; but never the last. */
-		last -= ((const struct event_row *)window_row(&run->graph.window, l,
-		    last))->row.part;
+		last -= ((const struct event_row *)window_row(&run->graph.window,
+		    l, last))->row.part;
 		seq = keep_starts(run, l, seq, last, ns, &completed);
 		window_drop(&run->graph.window, l, seq);
 	}
 	for (size_t i = 0; i < completed.count; i++)
-		window_forget_kept(&run->graph.window, completed.at[i].location,
-		    completed.at[i].seq);
+		window_forget_kept(&run->graph.window,
+		    completed.at[i].location, completed.at[i].seq);
 	free(completed.at);
 	run_forget_samples(run, true);
 	run->from_event = true;

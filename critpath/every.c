@@ -96,17 +96,17 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 	text_print(&c->output.text, "%.1f %% on rank %d", percent * (double)ranks[0].ns,
 	    (int)ranks[0].rank);
 	if (count > 0)
-		text_line(&c->output.text, "; %.1f %% rank %d's %s %s",
-		    percent * (double)places[0].ns, (int)places[0].rank, places[0].compute ?
-		    "computation before" : "time in", site_shown(&c->run.graph.known,
-		    places[0].site, where));
+		text_line(&c->output.text,
+		    "; %.1f %% rank %d's %s %s", percent * (double)places[0].ns,
+		    (int)places[0].rank, places[0].compute ? "computation before" : "time in",
+		    site_shown(&c->run.graph.known, places[0].site, where));
 	else
 		text_char(&c->output.text, '\n');
 	for (size_t p = 1; c->every.screen && p < count && p < TOLD; p++)
-		text_line(&c->output.text, "  %.1f %% rank %d's %s %s",
-		    percent * (double)places[p].ns, (int)places[p].rank, places[p].compute ?
-		    "computation before" : "time in", site_shown(&c->run.graph.known,
-		    places[p].site, where));
+		text_line(&c->output.text,
+		    "  %.1f %% rank %d's %s %s", percent * (double)places[p].ns,
+		    (int)places[p].rank, places[p].compute ? "computation before" : "time in",
+		    site_shown(&c->run.graph.known, places[p].site, where));
 }
 
 static void

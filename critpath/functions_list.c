@@ -20,8 +20,8 @@ by_frame(const void *left, const void *right)
 	const struct stack_frame *a = left, *b = right;
 	int order;
 
-	if ((order = strcmp(a->name, b->name)) != 0 || (order = compare_text(a->file,
-	    b->file)) != 0)
+	if ((order = strcmp(a->name, b->name)) != 0 ||
+	    (order = compare_text(a->file, b->file)) != 0)
 		return order;
 	return (a->line > b->line) - (a->line < b->line);
 }

@@ -23,8 +23,8 @@ all_ns(const struct listed *l, uint64_t samples)
 
 	/* Where samples came late, or the kernel took none in itself, more than a period is between
 	 * them. */
-	return l->of->sums.switched && path->worth_ns >= l->of->sums.period_ns ? on_path_ns(path,
-	    samples) : ns;
+	return l->of->sums.switched && path->worth_ns >= l->of->sums.period_ns ?
+	    on_path_ns(path, samples) : ns;
 }
 
 /* Of the share of the path, by how many samples there are. */
@@ -41,8 +41,8 @@ static void
 put_name(struct table_writer *table, const struct stack_frame *frame)
 {
 	if (frame->file != NULL)
-		table_format(table, "%s (%s:%d)", frame->name, file_name(frame->file),
-		    (int)frame->line);
+		table_format(table, "%s (%s:%d)", frame->name,
+		    file_name(frame->file), (int)frame->line);
 	else
 		table_text(table, frame->name);
 	table_end_line(table);
@@ -50,8 +50,8 @@ put_name(struct table_writer *table, const struct stack_frame *frame)
 
 /* What is of the path and no function. */
 static void
-put_other(struct table_writer *table, const struct listed *l, const char *name, int64_t ns,
-    double error)
+put_other(struct table_writer *table, const struct listed *l, const char *name,
+    int64_t ns, double error)
 {
 	table_fixed(table, 100 * of_path(l, ns), 2);
 	if (error > 0)
@@ -115,8 +115,8 @@ list_text(struct text *out, const struct listed *l, enum by by, size_t shown)
 		}
 		for (int kind = 0; kind < KINDS; kind++)
 			if (other_names[kind] != NULL)
-				put_other(&table, l, other_names[kind], l->of->sums.path_ns[kind],
-				    0);
+				put_other(&table, l, other_names[kind],
+				    l->of->sums.path_ns[kind], 0);
 	}
 	table_end(&table);
 }
@@ -227,8 +227,8 @@ find_beside(const struct listed *l, size_t *count)
 	*count = 0;
 	for (size_t i = 0; i < l->count && samples > 0; i++) {
 		const struct function *it = &l->at[i];
-		const double path = (double)it->samples / (double)samples, all = (double)it->all /
-		    (double)l->all;
+		const double path = (double)it->samples / (double)samples,
+		    all = (double)it->all / (double)l->all;
 
 		list[i] = (struct beside){ it->frame, i + 1, 0, path, share_error(path, samples),
 		    all, share_error(all, l->all), it->samples > 0 };
@@ -240,8 +240,9 @@ find_beside(const struct listed *l, size_t *count)
 		struct beside b = list[i];
 
 		b.all_rank = i + 1;
-		if ((b.path >= 0.01 || b.all >= 0.01) && (b.path < b.all / 2 || b.all < b.path /
-		    2) && fabs(b.path - b.all) > 3 * hypot(b.path_error, b.all_error))
+		if ((b.path >= 0.01 || b.all >= 0.01) &&
+		    (b.path < b.all / 2 || b.all < b.path / 2) &&
+		    fabs(b.path - b.all) > 3 * hypot(b.path_error, b.all_error))
 			list[(*count)++] = b;
 	}
 	qsort(list, *count, sizeof *list, by_which);
@@ -265,9 +266,9 @@ beside_text(struct text *out, const struct listed *l, size_t shown)
 		table_uint(&table, list[i].all_rank);
 		table_fixed(&table, 100 * list[i].path, 2);
 		table_fixed(&table, 100 * list[i].all, 2);
-		table_format(&table, "%s: %s", list[i].frame.name, !list[i].on_path ?
-		    "not on the path" : list[i].all > list[i].path ? "less on the path"
-		    : "more on the path");
+		table_format(&table,
+		    "%s: %s", list[i].frame.name, !list[i].on_path ? "not on the path" :
+		    list[i].all > list[i].path ? "less on the path" : "more on the path");
 		table_end_line(&table);
 	}
 	table_end(&table);
@@ -313,8 +314,8 @@ computation_text(struct text *out, const struct functions *f)
 }
 
 void
-functions_text(struct text *out, const struct functions *f, const struct definitions *known,
-    bool all)
+functions_text(struct text *out, const struct functions *f,
+    const struct definitions *known, bool all)
 {
 	const size_t shown = all ? SIZE_MAX : 10;
 	struct listed functions, lines;
@@ -376,8 +377,8 @@ list_json(struct json *out, const struct listed *l, const char *key)
 	json_break(out);
 	json_begin_array(out, key);
 	for (size_t i = 0; i < l->count; i++)
-		put_numbers(out, l, &l->at[i], l->at[i].path_ns, on_path_ns(&l->on_path,
-		    l->at[i].inclusive), error_of(l, l->at[i].samples));
+		put_numbers(out, l, &l->at[i], l->at[i].path_ns,
+		    on_path_ns(&l->on_path, l->at[i].inclusive), error_of(l, l->at[i].samples));
 	/* So that the sum is the path. */
 	for (int i = 0; i < OTHER_ROWS; i++) {
 		const struct other_row row = other_row(l, i);

@@ -50,15 +50,15 @@ frames_of(const struct definitions *known, const struct sampled *place)
 }
 
 static void
-add_stack(struct stacks *stacks, const struct definitions *known, const struct sampled *place,
-    uint64_t ns)
+add_stack(struct stacks *stacks, const struct definitions *known,
+    const struct sampled *place, uint64_t ns)
 {
 	struct frames frames = frames_of(known, place);
 	struct stack_frame outer_first[sizeof frames.at / sizeof frames.at[0]];
 
 	for (size_t i = 0; i < frames.count; i++)	/* functions, whichever their lines */
-		outer_first[i] = (struct stack_frame){ .name = frames.at[frames.count - 1 -
-		    i].name };
+		outer_first[i] = (struct stack_frame){ .name = frames.at[frames.count -
+		    1 - i].name };
 	stacks_add(stacks, stacks_number(stacks, outer_first, frames.count), ns);
 	for (size_t i = 0; i < frames.count; i++)
 		free((void *)(uintptr_t)frames.at[i].name);

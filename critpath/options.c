@@ -52,9 +52,9 @@ check_together(const struct options *opt)
 		die("--verdict is for -F json");
 	if (opt->form >= FOLDED && opt->list > 0)
 		die("-F folded and speedscope are of a path, not of --list");
-	if (opt->every_ns > 0 && (split || opt->list > 0 || opt->distance || opt->verdict != NULL ||
-	    opt->all || opt->whole || opt->algorithm == INTERVALS || (opt->form != UNSAID_FORM &&
-	    opt->form != TEXT && opt->form != JSON)))
+	if (opt->every_ns > 0 && (split || opt->list > 0 || opt->distance ||
+	    opt->verdict != NULL || opt->all || opt->whole || opt->algorithm == INTERVALS ||
+	    (opt->form != UNSAID_FORM && opt->form != TEXT && opt->form != JSON)))
 		die("--every goes with -F text or json, -a of an exact path and --memory alone");
 	if (opt->distance && (opt->algorithm != INTERVALS || split))
 		die("--distance is that of -a intervals, of the whole run on one process");
@@ -68,11 +68,11 @@ check_together(const struct options *opt)
 struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta", "intervals",
-	    NULL };
+	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta",
+	    "intervals", NULL };
 	static const char *const splits[] = { "seq-seq", "seq-par", "par-seq", "par-par", NULL };
-	static const char *const forms[] = { "stream", "text", "json", "folded", "speedscope",
-	    NULL };
+	static const char *const forms[] = { "stream", "text", "json", "folded",
+	    "speedscope", NULL };
 	static const struct option longs[] = {
 		{ "algorithm", required_argument, NULL, 'a' }, { "splits", required_argument, NULL,
 		's' },

@@ -144,8 +144,8 @@ wait_for_reader(void)
 	int left = 0;
 
 	fflush(stdout);
-	for (int ms = 0; ms < 2000 && ioctl(STDOUT_FILENO, terminal ? TIOCOUTQ : FIONREAD,
-	    &left) == 0 && left > 0; ms++)
+	for (int ms = 0; ms < 2000 &&
+	    ioctl(STDOUT_FILENO, terminal ? TIOCOUTQ : FIONREAD, &left) == 0 && left > 0; ms++)
 		usleep(1000);
 }
 
@@ -164,6 +164,6 @@ tell_gaps(const struct critpath *c)
 	if (c->team.size > 1)
 		wait_for_reader();
 	note("intervals: %zu groups; the length is %.9f s, gaps are %.9f s (%.2f %%)%s",
-	    r->computations, seconds(report_length_ns(r)), seconds(r->gap_ns), all_ns > 0 ?
-	    100 * (double)r->gap_ns / (double)all_ns : 0, distance);
+	    r->computations, seconds(report_length_ns(r)), seconds(r->gap_ns),
+	    all_ns > 0 ? 100 * (double)r->gap_ns / (double)all_ns : 0, distance);
 }

@@ -119,8 +119,8 @@ chunks_from(struct chunks *chunks, const struct index *index)
 
 		chunks->at[i].rows = e->rows - rows;
 		rows = e->rows;
-		add_chunk(chunks, (struct chunk){ 0, (i + 1) * index->step, e->at, e->from,
-		    e->before });
+		add_chunk(chunks,
+		    (struct chunk){ 0, (i + 1) * index->step, e->at, e->from, e->before });
 	}
 	chunks->at[index->count].rows = index->rows - rows;
 	chunks->stretches = index->syncs + 1;

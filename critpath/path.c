@@ -73,8 +73,8 @@ path_append(struct path *path, struct path *more)
 		s->count += more->segments.count;
 	}
 	if (more->stretches > 0) {
-		path->counts = grow(path->counts, &path->capacity, path->stretches +
-		    more->stretches, sizeof *path->counts);
+		path->counts = grow(path->counts, &path->capacity,
+		    path->stretches + more->stretches, sizeof *path->counts);
 		memcpy(path->counts + path->stretches, more->counts,
 		    more->stretches * sizeof *path->counts);
 		path->stretches += more->stretches;

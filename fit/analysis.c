@@ -123,8 +123,8 @@ choose_origin(struct analysis *a)
 		a->origin = BY_TAU;
 		a->estimate.f = a->six_fitted ? a->six.at.f : a->curve.f;
 		a->estimate.t1 = a->six_fitted ? a->six.at.t1 : a->curve.t1;
-	} else if (trial->valid && (a->by_paper || (a->paper.meets == 1 &&
-	    trial->worst_se <= CLEAR))) {
+	} else if (trial->valid &&
+	    (a->by_paper || (a->paper.meets == 1 && trial->worst_se <= CLEAR))) {
 		a->origin = BY_RULE;
 		a->estimate.f = trial->solution.at.f;
 	} else
@@ -191,8 +191,8 @@ add_predictions(struct analysis *a, const struct settings *settings)
 			add_point(a, (struct run){ settings->predict[i], NAN, NAN, NAN });
 	}
 	for (int i = 0; i < CURVE_POINTS && settings->whole_curve; i++)
-		add_point(a, (struct run){ first * pow(last / first, i / (CURVE_POINTS - 1.0)), NAN,
-		    NAN, NAN });
+		add_point(a, (struct run){ first * pow(last / first, i / (CURVE_POINTS - 1.0)),
+		    NAN, NAN, NAN });
 }
 
 /* A copy of the runs that are fitted, in which only what joins the fit has its tau. */
@@ -259,8 +259,8 @@ fit_all(struct analysis *a, const struct program *program, const struct problem 
 	a->six = a->models[wide].solution;
 	a->six_name = a->six_fitted ? "equation 6" : model_names[wide];
 	if (a->tau_joined == 0)
-		fit_paper(a, p, settings->serial, isnan(a->t1_measured) ? a->curve.t1 :
-		    a->t1_measured);
+		fit_paper(a, p, settings->serial,
+		    isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured);
 	return wide;
 }
 

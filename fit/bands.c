@@ -47,9 +47,9 @@ quantity(const struct profile *p, const struct curve *c, size_t which)
 {
 	const size_t i = which - BAND_T;
 
-	return which == BAND_B ? curve_b(c) : which == BAND_C ? curve_c(c) : which == BAND_BEST_N ?
-	    curve_best_n(c) : i < p->count ? curve_time(c, p->n[i]) : curve_tau(c,
-	    p->n[i - p->count]);
+	return which == BAND_B ? curve_b(c) : which == BAND_C ? curve_c(c) :
+	    which == BAND_BEST_N ? curve_best_n(c) : i < p->count ? curve_time(c, p->n[i]) :
+	    curve_tau(c, p->n[i - p->count]);
 }
 
 static struct curve

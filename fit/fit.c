@@ -92,8 +92,8 @@ parse_options(int argc, char **argv)
 		case 'S': s->serial = parse_number("--serial", optarg, 0, 1);	/* fall through */
 		case 'P': s->paper = true; break;
 		case 'R':
-			s->residuals = (enum residuals)parse_choice("--residuals", optarg,
-			    residual_names);
+			s->residuals = (enum residuals)parse_choice("--residuals",
+			    optarg, residual_names);
 			break;
 		case 'T': parse_tau(s, optarg); break;
 		case 'N': s->predict = parse_list("--predict", optarg, &s->predict_count); break;

@@ -54,14 +54,14 @@ read_header(struct table *table, char *line)
 	table->separator = strchr(line, '\t') != NULL ? '\t' : ',';
 	while ((field = next_field(&line, table->separator)) != NULL) {
 		if (table->columns == sizeof table->column / sizeof table->column[0])
-			die("%s:%lu: more than %zu columns", table->file, table->line,
-			    table->columns);
+			die("%s:%lu: more than %zu columns", table->file,
+			    table->line, table->columns);
 		table->column[table->columns] = -1;
 		for (int c = 0; c < COLUMNS; c++)
 			if (strcmp(field, column_names[c]) == 0) {
 				if (found[c])
-					die("%s:%lu: two columns %s", table->file, table->line,
-					    field);
+					die("%s:%lu: two columns %s", table->file,
+					    table->line, field);
 				found[c] = true;
 				table->column[table->columns] = c;
 			}
@@ -167,8 +167,8 @@ read_table(FILE *in, const char *file, struct program *p)
 	if (table.columns == 0)
 		die("%s:%lu: a header with n and t is needed", file, table.line);
 	if (p->count < LEAST_RUNS)
-		die("%s:%lu: %zu points, at least %d are needed", file, table.line, p->count,
-		    LEAST_RUNS);
+		die("%s:%lu: %zu points, at least %d are needed", file, table.line,
+		    p->count, LEAST_RUNS);
 	if (different_n(p) < LEAST_N)
 		die("%s:%lu: %zu values of n, at least %d are needed", file, table.line,
 		    different_n(p), LEAST_N);
@@ -196,8 +196,8 @@ run_of(const struct span *spans, int32_t count, int64_t whole_ns)
 	run_ns = (double)end_ns - (double)begin_ns;
 	run.t = 1e-9 * run_ns;
 	for (int32_t r = 0; r < count; r++) {
-		tau[r] = 1e-9 * (run_ns - (double)(whole_ns > 0 ? spans[r].outside_ns :
-		    spans[r].useful_ns));
+		tau[r] = 1e-9 * (run_ns -
+		    (double)(whole_ns > 0 ? spans[r].outside_ns : spans[r].useful_ns));
 		run.tau += tau[r] / run.n;
 	}
 	for (int32_t r = 0; r < count && count > 1; r++)

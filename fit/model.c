@@ -13,8 +13,8 @@ double
 curve_time(const struct curve *c, double n)
 {
 	/* In this order the products are the same, bit for bit, when f and g are exchanged. */
-	return c->t1 / n * ((1 + c->f * (n - 1)) * (1 + c->g * (n - 1)) /
-	    (1 + curve_h(c) * (n - 1)));
+	return c->t1 / n *
+	    ((1 + c->f * (n - 1)) * (1 + c->g * (n - 1)) / (1 + curve_h(c) * (n - 1)));
 }
 
 double

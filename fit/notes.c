@@ -32,8 +32,8 @@ list_n(const struct analysis *a, size_t flag, char *text, size_t size)
 			continue;
 		last = a->points[i].n;
 		if (++found <= 6)
-			used += (size_t)snprintf(text + used, size - used, "%s%g", found > 1 ? ", "
-			    : "", a->points[i].n);
+			used += (size_t)snprintf(text + used, size - used, "%s%g",
+			    found > 1 ? ", " : "", a->points[i].n);
 		else if (found == 7)
 			snprintf(text + used, size - used, ", ...");
 	}
@@ -58,8 +58,8 @@ say_data(struct notes *notes, const struct analysis *a)
 		say(notes, "superlinear: less work than on one core at n = %s; the model has no "
 		    "place for that, and t - t_1/n is no upper bound of tau there", list);
 	if (list_n(a, offsetof(struct point, falling), list, sizeof list) > 0)
-		say(notes, "not monotone: less work, n (t - tau), than on fewer cores at n = %s",
-		    list);
+		say(notes,
+		    "not monotone: less work, n (t - tau), than on fewer cores at n = %s", list);
 	if (a->share_fitted && a->share.at.r > 1)
 		say(notes, "equation 1 ends above 1 (b/(c+1) = %.3f): overhead would exceed the "
 		    "run time", a->share.at.r);
@@ -134,8 +134,8 @@ say_identified(struct notes *notes, const struct analysis *a)
 	if (rule_is_outside(a))
 		say(notes, "the paper's rule and least squares contradict each other: the rule's f "
 		    "= %.3g does not fit the run times", a->paper.trial.solution.at.f);
-	if (a->tau_joined == 0 && (f->low <= 0 || loose > 3 || is_superlinear(a) ||
-	    rule_is_outside(a)))
+	if (a->tau_joined == 0 &&
+	    (f->low <= 0 || loose > 3 || is_superlinear(a) || rule_is_outside(a)))
 		say(notes, "one measured tau, best at n = 64 or more, would say more about f than "
 		    "more run times");
 }
@@ -190,8 +190,8 @@ say_best(struct notes *notes, const struct analysis *a)
 		    "%.0f or more", a->bands.best_n.low);
 	else
 		say(notes, "the fitted run time is shortest at n = %.0f, 95 %% band %.0f to %.0f%s",
-		    best, a->bands.best_n.low, a->bands.best_n.high, round(best) > a->n_max ?
-		    "; beyond the data" : "");
+		    best, a->bands.best_n.low, a->bands.best_n.high,
+		    round(best) > a->n_max ? "; beyond the data" : "");
 	for (size_t i = a->runs; i < a->count; i++)
 		beyond = fmax(beyond, a->points[i].n);
 	if (beyond > a->n_max)

@@ -40,8 +40,8 @@ try(const struct problem *p, const struct problem *coarse, double f, double t1,
 	struct trial best = { .valid = false }, trial;
 
 	for (int i = near != NULL ? -1 : 0; i < 10; i++) {
-		struct curve start = { f, pow(4 * p->n_max, -0.2 * (i / 2 + 0.5)), starts_r[i & 1],
-		    t1 };
+		struct curve start = { f, pow(4 * p->n_max, -0.2 * (i / 2 + 0.5)),
+		    starts_r[i & 1], t1 };
 
 		if (i < 0)
 			start = (struct curve){ f, near->g, near->r, t1 };
@@ -90,8 +90,8 @@ paper_procedure(const struct problem *p, double t1)
 
 	for (int i = -1; i < STEPS; i++) {
 		double f = i < 0 ? 0 : FIRST_F * pow(LAST_F / FIRST_F, i / (STEPS - 1.0));
-		struct trial now = try(p, &coarse, f, t1, before.valid ? &before.solution.at :
-		    NULL);
+		struct trial now = try(p, &coarse, f, t1,
+		    before.valid ? &before.solution.at : NULL);
 		bool meets = now.valid && before.valid && (now.gap < 0) != (before.gap < 0);
 		struct trial *nearer = fabs(now.gap) < fabs(before.gap) ? &now : &before;
 

@@ -26,8 +26,8 @@ struct growing {
 static double
 weight_of(const struct problem *p, const struct observation *o)
 {
-	double scale = p->residuals == RELATIVE && o->what != OF_SHARE ? o->scale / o->value :
-	    o->scale;
+	double scale = p->residuals == RELATIVE && o->what != OF_SHARE ?
+	    o->scale / o->value : o->scale;
 
 	return scale * scale;
 }

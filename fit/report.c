@@ -96,8 +96,8 @@ aicc_text(const struct analysis *a, char *text, size_t size)
 
 	for (int m = 0; m < MODELS && used < size; m++)
 		if (a->models[m].fitted)
-			used += (size_t)snprintf(text + used, size - used, "%s%s %.2f", m > 0 ? ", "
-			    : "", model_names[m], a->models[m].aicc);
+			used += (size_t)snprintf(text + used, size - used, "%s%s %.2f",
+			    m > 0 ? ", " : "", model_names[m], a->models[m].aicc);
 		else
 			used += (size_t)snprintf(text + used, size - used, "%s%s not fitted",
 			    m > 0 ? ", " : "", model_names[m]);
@@ -151,8 +151,8 @@ print_table(struct text *out, const struct analysis *a)
 	char aicc[256];
 	struct notes notes;
 
-	text_line(out, "%s: %zu runs on %g to %g cores", a->name, a->runs, a->points[0].n,
-	    a->n_max);
+	text_line(out, "%s: %zu runs on %g to %g cores", a->name, a->runs,
+	    a->points[0].n, a->n_max);
 	if (a->by_paper && a->six_fitted)
 		text_line(out, "model: equation 6 by the paper's procedure, %s residuals",
 		    residual_names[a->residuals]);

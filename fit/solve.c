@@ -156,9 +156,9 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 		/* scaled by 1 */
 		rank = covar1(m, count, m - count, slopes, m, pivots, 1e-8, w1);
 		for (int i = 0; i < count * count; i++)
-			s->covariance[call.parameter[i / count]][call.parameter[i % count]] =
-			    rank == 0 && p->measured > (size_t)count ? slopes[i % count * m + i /
-			    count] : INFINITY;
+			s->covariance[call.parameter[i / count]][call.parameter[i %
+			    count]] = rank == 0 && p->measured > (size_t)count ?
+			    slopes[i % count * m + i / count] : INFINITY;
 	}
 	s->sum = sum_of_squares(p, &s->at);
 	free(values);

@@ -72,8 +72,8 @@ number_functions(struct function_gains *g, const struct functions *f,
 				n++;
 			if (n == g->count) {
 				g->at = grow(g->at, &g->capacity, g->count + 1, sizeof *g->at);
-				g->at[g->count++] =
-				    (struct function_gain){ .name = need(strdup(name)) };
+				g->at[g->count++] = (struct function_gain){
+				    .name = need(strdup(name)) };
 			}
 			*number = 1 + n;
 		}
@@ -99,8 +99,8 @@ piece_of(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t
 static int64_t
 saved_ns(const struct gaining *g, const struct piece *piece)
 {
-	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns, piece->count,
-	    piece->length_ns);
+	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns,
+	    piece->count, piece->length_ns);
 	size_t of_it = 0;
 
 	for (size_t i = 0; i < piece->count; i++)
@@ -118,9 +118,9 @@ weight_if_faster(const void *context, uint32_t v)
 }
 
 void
-function_gains_add(struct function_gains *gains, const struct functions *f,
-    const struct definitions *known, const struct dag *dag, const struct segments *segments,
-    int percent)
+function_gains_add(struct function_gains *gains,
+    const struct functions *f, const struct definitions *known, const struct dag *dag,
+    const struct segments *segments, int percent)
 {
 	struct gaining g = { .functions = f, .gains = gains, .dag = dag, .percent = percent };
 	struct piece *path = zalloc(segments->count + 1, sizeof *path);

@@ -123,9 +123,9 @@ void write_slack(struct writer *out, const struct slack_rows *rows);
 void write_gains(struct writer *out, const struct gains *gains);
 
 /* functions_gain.c: what the run would gain if a function took less time. */
-void function_gains_add(struct function_gains *gains, const struct functions *functions,
-    const struct definitions *known, const struct dag *dag, const struct segments *segments,
-    int percent);
+void function_gains_add(struct function_gains *gains,
+    const struct functions *functions, const struct definitions *known, const struct dag *dag,
+    const struct segments *segments, int percent);
 /* Shares are of TOLD_NS. */
 void function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns,
     int percent, size_t shown);

@@ -57,8 +57,8 @@ labels_from_begin(const struct dag *dag, const struct search *search)
 		for (uint64_t k = dag->in[v]; k < dag->in[v + 1] && !on_one; k++) {
 			uint32_t u = dag->source[k];
 
-			on_one = u != BEGIN && to_ns[u] != NO_WAY && reached[u] == reached[v] +
-			    dag->weight_ns[v];
+			on_one = u != BEGIN && to_ns[u] != NO_WAY &&
+			    reached[u] == reached[v] + dag->weight_ns[v];
 		}
 		to_ns[v] = on_one ? all_ns - (reached[v] - 1) : NO_WAY;
 	}
@@ -114,9 +114,9 @@ scale_weights(struct choice *choice, struct dag *dag, const struct definitions *
 
 			for (int call = 0; call < 2; call++) {
 				double ns = (double)dag->weight_ns[v +
-				    (uint64_t)call] * scale_factor(&choice->scales, known,
-				    (uint32_t)known->location_rank[l], row->call, row->site,
-				    call == 0);
+				    (uint64_t)call] * scale_factor(&choice->scales,
+				    known, (uint32_t)known->location_rank[l], row->call,
+				    row->site, call == 0);
 
 				if (ns >= 0x1p60)
 					die("--scale: a call or computation would last more than "
@@ -155,8 +155,8 @@ choice_solve(struct choice *choice, enum chooser how, const struct stretch *stre
 	}
 	/* Behind the end, way[0], comes the last event; a synchronisation point ends with its last
 	 * enter. */
-	choice->last = count > 1 && way[1] < dag.events ? numbering_event(&dag.numbering,
-	    way[1]).location : NOBODY;
+	choice->last = count > 1 && way[1] < dag.events ?
+	    numbering_event(&dag.numbering, way[1]).location : NOBODY;
 	free(way);
 	dag_close(&dag);
 }

@@ -32,15 +32,15 @@ enter_of(const struct dag *dag, uint32_t location, uint64_t seq)
 {
 	const struct row *row = window_row(dag->stretch->window, location, seq);
 
-	return (uint32_t)numbering_of(&dag->numbering, (struct event){ seq - row->part, location,
-	    false });
+	return (uint32_t)numbering_of(&dag->numbering,
+	    (struct event){ seq - row->part, location, false });
 }
 
 static uint32_t *
 gate_of(const struct dag *dag, const struct hubs *hubs, uint32_t location, uint64_t seq)
 {
-	return &hubs->gate[numbering_of(&dag->numbering, (struct event){ seq, location, false }) /
-	    2];
+	return &hubs->gate[numbering_of(&dag->numbering,
+	    (struct event){ seq, location, false }) / 2];
 }
 
 static uint32_t
@@ -397,8 +397,8 @@ dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instan
 	dag->in[dag->end] = dag->source_count;
 	for (uint32_t l = 0; l < locations; l++)
 		if (stretch->end_seq[l] > stretch->first_seq[l])
-			dag_add_source(dag, enter_of(dag, l, stretch->end_seq[l] - 1) +
-			    !ends_in_sync);
+			dag_add_source(dag,
+			    enter_of(dag, l, stretch->end_seq[l] - 1) + !ends_in_sync);
 	dag->in[dag->end + 1] = dag->source_count;
 	dag->time_ns[dag->end] = time_of(stretch, stretch->to) - stretch->begin_ns;
 	put_in_order(dag);

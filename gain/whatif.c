@@ -166,8 +166,8 @@ weight_if_faster(const void *context, uint32_t v)
 	const struct faster *f = context;
 	const int64_t weight_ns = f->dag->weight_ns[v];
 
-	return v < f->dag->events && f->site_of[v] == f->site ? weight_ns - saved_ns(weight_ns,
-	    f->percent) : weight_ns;
+	return v < f->dag->events && f->site_of[v] == f->site ?
+	    weight_ns - saved_ns(weight_ns, f->percent) : weight_ns;
 }
 
 static struct gain *
@@ -175,8 +175,8 @@ gain_of(struct whatif *whatif, uint32_t site)
 {
 	size_t before = whatif->gains.capacity;
 
-	whatif->gains.by_site = grow(whatif->gains.by_site, &whatif->gains.capacity, (size_t)site +
-	    1, sizeof *whatif->gains.by_site);
+	whatif->gains.by_site = grow(whatif->gains.by_site, &whatif->gains.capacity,
+	    (size_t)site + 1, sizeof *whatif->gains.by_site);
 	memset(whatif->gains.by_site + before, 0,
 	    (whatif->gains.capacity - before) * sizeof *whatif->gains.by_site);
 	return &whatif->gains.by_site[site];
@@ -214,8 +214,8 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *s
 			continue;
 		gain->most_ns += most_ns[sites[s]];
 		faster.site = sites[s];
-		gain->ns += dag->time_ns[dag->end] - dag_evaluate(dag, time_ns, weight_if_faster,
-		    &faster);
+		gain->ns += dag->time_ns[dag->end] -
+		    dag_evaluate(dag, time_ns, weight_if_faster, &faster);
 		/* a site may be in the list twice: pieces too short to save */
 		most_ns[sites[s]] = 0;
 	}
@@ -297,9 +297,8 @@ take_way(struct ways *ways, struct segments *segments)
 static void
 add_alternatives(struct whatif *whatif, const struct dag *dag, const struct definitions *known)
 {
-	struct ways ways = { dag, zalloc(dag->vertices, sizeof *ways.used),
-	    zalloc(dag->vertices, sizeof *ways.length_ns), zalloc(dag->vertices,
-	    sizeof *ways.from) };
+	struct ways ways = { dag, zalloc(dag->vertices, sizeof *ways.used), zalloc(dag->vertices,
+	    sizeof *ways.length_ns), zalloc(dag->vertices, sizeof *ways.from) };
 	int64_t critical_ns = dag->time_ns[dag->end];
 
 	if (whatif->alternatives == NULL)

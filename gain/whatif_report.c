@@ -167,8 +167,8 @@ find_ways(const struct whatif *whatif, const struct definitions *known, size_t *
 		ways[n] = (struct way){ (int)n + 1, way->length_ns, way->shorter_ns, way->absent_ns,
 		    share_told(&r->total, r->whole), "", "" };
 		if (way->length_ns > 0) {
-			snprintf(ways[n].rank, sizeof ways[n].rank, "%zu", largest(ranks,
-			    (size_t)known->ranks));
+			snprintf(ways[n].rank, sizeof ways[n].rank, "%zu",
+			    largest(ranks, (size_t)known->ranks));
 			site_shown(known, largest(r->by_site, r->site_capacity), ways[n].where);
 		}
 		free(ranks);
@@ -245,8 +245,8 @@ enum { BLOCK = 4096 };		/* rows of a message */
 void
 write_slack(struct writer *out, const struct slack_rows *rows)
 {
-	static const struct column_type location_type = { 4, false, true, 0 }, seq_type = { 8,
-	    false, true, 0 }, time_type = { 8, true, true, 0 };
+	static const struct column_type location_type = { 4, false, true, 0 },
+	    seq_type = { 8, false, true, 0 }, time_type = { 8, true, true, 0 };
 
 	for (size_t i = 0; i < rows->count; i += BLOCK) {
 		size_t count = rows->count - i < BLOCK ? rows->count - i : BLOCK;

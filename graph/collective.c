@@ -55,12 +55,12 @@ comm_of(const struct graph *graph, const struct graph_row *row, enum call_class 
 	const struct communicator *c = row->comm < graph->known.comm_count ?
 	    &graph->known.comms[row->comm] : NULL;
 
-	if ((class != CLASS_INIT && class != CLASS_FINALIZE) || (class == CLASS_INIT && c != NULL &&
-	    c->remote_size > 0))
+	if ((class != CLASS_INIT && class != CLASS_FINALIZE) ||
+	    (class == CLASS_INIT && c != NULL && c->remote_size > 0))
 		/* MPI_Init of spawned processes: with MPI_Comm_spawn of the parents */
 		return row->comm;
-	return (class == CLASS_INIT ? INIT_COMM : FINALIZE_COMM) + (c != NULL && c->is_world ?
-	    2 * row->comm : 0);
+	return (class == CLASS_INIT ? INIT_COMM : FINALIZE_COMM) +
+	    (c != NULL && c->is_world ? 2 * row->comm : 0);
 }
 
 /* As the trace numbers it. */
@@ -175,8 +175,8 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 	 * differently, and marks are wrong. All rows before this instance have been read, so that
 	 * one before it has been seen.
 	 */
-	pending |= crossing_take(&graph->crossings) || instance->mismatched ||
-	    graph->crossings.drifted;
+	pending |= crossing_take(&graph->crossings) ||
+	    instance->mismatched || graph->crossings.drifted;
 	/* Locations are in order here, so location i is all->locations[i]. */
 	for (uint32_t i = 0; i < instance->size && !pending; i++)
 		pending = settled_seq(graph, i) <= all->seqs[i];
@@ -297,17 +297,17 @@ void
 collective_init(struct graph *graph, const struct graph_row *row)
 {
 	if (member_count(graph, row->comm) > 0)
-		request_open(graph, row, (struct request){ .operation = NONE,
-		    .class = CLASS_COLLECTIVE_INIT, .order = 1 + count_one(graph, COUNT_INITS,
-		    row->comm, row->rank, 0) });
+		request_open(graph,
+		    row, (struct request){ .operation = NONE, .class = CLASS_COLLECTIVE_INIT,
+		    .order = 1 + count_one(graph, COUNT_INITS, row->comm, row->rank, 0) });
 }
 
 /* Which of the communicator's collectives it is: a persistent one says where it was made. */
 static void
 number_member(struct graph *graph, const struct graph_row *row, struct parcel *parcel)
 {
-	struct request *request = row->refers ? request_find(graph, row->starter, row->start) :
-	    NULL;
+	struct request *request = row->refers ?
+	    request_find(graph, row->starter, row->start) : NULL;
 
 	if (request != NULL && request->class == CLASS_COLLECTIVE_INIT) {
 		parcel->order = request->order;
@@ -381,8 +381,8 @@ collective_end(struct graph *graph)
 
 		graph->counts.unmatched_collectives++;
 		tell(graph, "rank %d, row %llu: %s was called by %u of %u ranks of communicator %u",
-		    (int)rank_of(graph, op->location), (unsigned long long)op->seq,
-		    call_name(instance->call), instance->arrived, instance->size,
-		    told_comm(instance->comm));
+		    (int)rank_of(graph, op->location),
+		    (unsigned long long)op->seq, call_name(instance->call), instance->arrived,
+		    instance->size, told_comm(instance->comm));
 	}
 }

@@ -43,10 +43,10 @@ match_send(struct graph *graph, const struct graph_row *row)
 		graph->counts.unmatched_sends++;
 		return;
 	}
-	parcel_post(graph, shard_of(graph, target), &(struct parcel){
-	    .seq = row->seq, .location = row->location, .comm = row->comm, .tag = row->tag,
-	    .source = row->rank, .target = target, .candidates = row->candidates, .call = row->call,
-	    .kind = PARCEL_SEND });
+	parcel_post(graph, shard_of(graph, target),
+	    &(struct parcel){ .seq = row->seq, .location = row->location, .comm = row->comm,
+	    .tag = row->tag, .source = row->rank, .target = target, .candidates = row->candidates,
+	    .call = row->call, .kind = PARCEL_SEND });
 }
 
 void
@@ -191,8 +191,8 @@ match_post(struct graph *graph, const struct graph_row *row)
 
 	if (receive == NONE)
 		return;
-	request_open(graph, row, (struct request){ .operation = receive,
-	    .class = CLASS_RECV_START });
+	request_open(graph, row,
+	    (struct request){ .operation = receive, .class = CLASS_RECV_START });
 	enqueue(graph, receive);
 }
 
@@ -202,8 +202,8 @@ match_taken(struct graph *graph, const struct graph_row *row)
 	const uint32_t receive = request_close_receive(graph, row->starter, row->start);
 
 	if (receive != NONE)
-		request_open(graph, row, (struct request){ .operation = receive,
-		    .class = CLASS_RECV_START });
+		request_open(graph, row,
+		    (struct request){ .operation = receive, .class = CLASS_RECV_START });
 	else
 		match_post(graph, row);
 }
@@ -310,8 +310,8 @@ void
 match_end(struct graph *graph)
 {
 	/* Wild receives that never completed hold nothing back any more. */
-	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count; l = next_own(graph,
-	    l + 1))
+	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count;
+	    l = next_own(graph, l + 1))
 		for (uint32_t op = graph->locations[l].held; op != NONE;
 		    op = graph->operations[op].next)
 			if (is_wild(&graph->operations[op])) {
@@ -322,8 +322,8 @@ match_end(struct graph *graph)
 				    (unsigned long long)graph->operations[op].seq,
 				    call_name(graph->operations[op].call));
 			}
-	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count; l = next_own(graph,
-	    l + 1))
+	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count;
+	    l = next_own(graph, l + 1))
 		while (graph->locations[l].held != NONE) {
 			struct operation first = graph->operations[graph->locations[l].held];
 

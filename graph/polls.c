@@ -223,8 +223,8 @@ lost_core(const struct polls *polls, struct poll_run *run, int64_t apart_ns)
 	run->apart++;
 	run->apart_ns += apart_ns;
 	return run->polls >= MANY_POLLS * run->apart &&
-	    ((polls->crowded && apart_ns <= LONGEST_SLICE_NS) || run->apart_ns <= (run->last_ns -
-	    run->begin_ns) / 10);
+	    ((polls->crowded && apart_ns <= LONGEST_SLICE_NS) ||
+	    run->apart_ns <= (run->last_ns - run->begin_ns) / 10);
 }
 
 /* Rows [FROM, TO) of a block become polls without time, or the call that they led to. */

@@ -78,8 +78,8 @@ shard_take_sync(struct shard *s, uint64_t round, const uint64_t *seqs)
 	const struct round *first = &s->rounds[round - 1];
 
 	if (seqs != NULL)
-		write_sync(&s->graph, seqs, (struct index_entry){ .from = first->at,
-		    .before = first->syncs });
+		write_sync(&s->graph, seqs,
+		    (struct index_entry){ .from = first->at, .before = first->syncs });
 	else
 		index_add(&s->graph.index, (struct index_entry){ .from = first->at });
 }
@@ -109,8 +109,8 @@ look_further(struct shard *s)
 int64_t
 shard_look(struct shard *s, uint64_t rows)
 {
-	while (s->begin_count == 0 || (s->next_ns != INT64_MAX && s->ahead_rows < s->taken_rows +
-	    rows))
+	while (s->begin_count == 0 ||
+	    (s->next_ns != INT64_MAX && s->ahead_rows < s->taken_rows + rows))
 		look_further(s);
 	return s->next_ns;
 }

@@ -20,8 +20,8 @@ find_settled(struct rounds *r, int64_t *next_ns)
 		const struct graph *graph = &s->graph;
 
 		for (uint32_t l = 0; l < r->known.location_count; l++)
-			if (!is_away(graph, rank_of(graph, l)) && -(int64_t)settled_seq(graph,
-			    l) > r->settled[l])
+			if (!is_away(graph, rank_of(graph, l)) &&
+			    -(int64_t)settled_seq(graph, l) > r->settled[l])
 				r->settled[l] = -(int64_t)settled_seq(graph, l);
 		for (uint32_t o = s->exchange.oldest; o != NONE; o = graph->operations[o].newer) {
 			const struct operation *op = &graph->operations[o];

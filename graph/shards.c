@@ -223,8 +223,8 @@ open_folder(struct rounds *r, const char *from)
 				die("%s: no folder of shards, which -o needs; lp-merge -o makes "
 				    "one", from);
 			for (uint64_t d = reader_folder(in)->defined; d > 0; d--)
-				if (reader_next(in, &message) <= 0 || definitions_take(&r->known,
-				    in, &message) < 0)
+				if (reader_next(in, &message) <= 0 ||
+				    definitions_take(&r->known, in, &message) < 0)
 					die_input(in);
 			r->count = reader_folder(in)->count;
 			reader_close(in);
@@ -236,8 +236,8 @@ open_folder(struct rounds *r, const char *from)
 }
 
 static void
-begin(struct rounds *r, const char *from, const char *to, const struct polls *polls, int argc,
-    char **argv)
+begin(struct rounds *r, const char *from, const char *to, const struct polls *polls,
+    int argc, char **argv)
 {
 	const uint32_t locations = r->known.location_count;
 
@@ -256,8 +256,8 @@ begin(struct rounds *r, const char *from, const char *to, const struct polls *po
 	r->own = zalloc(r->end - r->first, sizeof *r->own);
 	r->own_end = r->own + (r->end - r->first);
 	for (uint32_t s = r->first; s < r->end; s++)
-		shard_open(own_shard(r, s), from, to, s, &r->known, r->locations, polls, argc,
-		    argv);
+		shard_open(own_shard(r, s), from, to, s, &r->known, r->locations,
+		    polls, argc, argv);
 	if (r->own < r->own_end && r->end == r->count)
 		r->last = &r->own_end[-1].graph;
 }
@@ -281,8 +281,8 @@ match_shards(const char *from, const char *to, const struct polls *polls, uint64
 	if (same_folder(from, to))
 		die("%s: the shards are read from there", to);
 	if (round_rows == 0)
-		round_rows = r.count > ROUND_ROWS / SHARD_ROWS ? (uint64_t)SHARD_ROWS * r.count :
-		    ROUND_ROWS;
+		round_rows = r.count > ROUND_ROWS / SHARD_ROWS ?
+		    (uint64_t)SHARD_ROWS * r.count : ROUND_ROWS;
 	if (r.known.location_count > MANY_LOCATIONS &&
 	    round_rows < LOCATION_ROWS * r.known.location_count)
 		round_rows = LOCATION_ROWS * (uint64_t)r.known.location_count;

@@ -41,8 +41,8 @@ print_by(struct text *text, const struct imbalance *im, enum dimension by)
 	for (size_t i = 0; i < count; i++)
 		for (int s = 0; s < STATES; s++)
 			if (state_ns(table, lines[i].index, s) > 0) {
-				csv_text(&csv, index_text(im, by, lines[i].index, name,
-				    sizeof name));
+				csv_text(&csv,
+				    index_text(im, by, lines[i].index, name, sizeof name));
 				csv_text(&csv, state_names[s]);
 				csv_fixed(&csv, seconds(state_ns(table, lines[i].index, s)), 9);
 				csv_end_row(&csv);

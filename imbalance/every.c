@@ -83,8 +83,8 @@ static void
 see_delay(struct observer *observer, uint32_t key, int32_t rank, double cost_ns)
 {
 	struct every *e = (struct every *)(void *)observer;
-	struct window_sums *w = window_of(e, e->last_ns > 0 ? (size_t)((e->last_ns - 1) /
-	    e->every_ns) : 0);
+	struct window_sums *w = window_of(e,
+	    e->last_ns > 0 ? (size_t)((e->last_ns - 1) / e->every_ns) : 0);
 
 	w->shares[rank].cost_ns += cost_ns;
 	add_pair(w, (struct pair){ .rank = rank, .for_rank = -1, .key = key }, cost_ns);
@@ -101,8 +101,8 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 
 	if (account->began)
 		add_compute(e, location, account->until_ns, row->enter_ns);
-	if (first_thread && (call_class(row->call) == CLASS_INIT || (!account->began &&
-	    span_begins(row->call))))
+	if (first_thread &&
+	    (call_class(row->call) == CLASS_INIT || (!account->began && span_begins(row->call))))
 		e->begin_ns[rank] = row->leave_ns;
 	else if (first_thread && call_class(row->call) == CLASS_FINALIZE &&
 	    e->end_ns[rank] == INT64_MAX)

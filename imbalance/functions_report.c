@@ -87,8 +87,8 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
 
 			if (line.more_ns <= 0)
 				break;
-			snprintf(text, sizeof text, "%s, in compute up to %s", line.function,
-			    where);
+			snprintf(text, sizeof text, "%s, in compute up to %s",
+			    line.function, where);
 			table_row(&table, excess_fields, &line);
 		}
 	}
@@ -140,8 +140,8 @@ rank_reasons(const struct by_function *by, int32_t rank, char *text, size_t size
 			continue;
 		cost_ns += c->cost_ns;
 		if (told++ < 3 && used < size)
-			used += (size_t)snprintf(text + used, size - used, "%s%.6f s %s", told > 1 ?
-			    ", " : "", 1e-9 * c->cost_ns, by->names[c->function].name);
+			used += (size_t)snprintf(text + used, size - used, "%s%.6f s %s",
+			    told > 1 ? ", " : "", 1e-9 * c->cost_ns, by->names[c->function].name);
 	}
 	return cost_ns;
 }

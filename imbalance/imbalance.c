@@ -206,8 +206,8 @@ main(int argc, char **argv)
 	team_open(&team, &argc, &argv);
 	if (opt.file_count > 1) {
 		if (team.rank == 0)
-			print_scaling(opt.files, opt.file_count, opt.weak, opt.view.whole,
-			    opt.form);
+			print_scaling(opt.files, opt.file_count, opt.weak,
+			    opt.view.whole, opt.form);
 		team_close();
 		return finish(DONE);
 	}

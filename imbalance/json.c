@@ -62,8 +62,8 @@ static void
 put_site(struct json *out, const struct imbalance *im, size_t site)
 {
 	char text[WHERE];
-	const struct site *s = site < im->graph.known.site_count ? &im->graph.known.sites[site] :
-	    NULL;
+	const struct site *s = site < im->graph.known.site_count ?
+	    &im->graph.known.sites[site] : NULL;
 
 	json_uint(out, "site", site);
 	json_text(out, "where", index_text(im, BY_SITE, site, text, sizeof text));

@@ -70,8 +70,8 @@ check_limits(const struct imbalance *im, const char **limits, size_t count, bool
 
 	for (size_t i = 0; i < count; i++) {
 		const char *equals = strchr(limits[i], '=');
-		char *name = need(strndup(limits[i], equals != NULL ? (size_t)(equals - limits[i]) :
-		    0));
+		char *name = need(strndup(limits[i],
+		    equals != NULL ? (size_t)(equals - limits[i]) : 0));
 		double limit, value;
 
 		if (equals == NULL)

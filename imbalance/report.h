@@ -19,8 +19,8 @@ struct view {
 extern const char *const dimension_names[DIMENSIONS + 2];	/* with that of BY_FUNCTION */
 
 /* report.c: what the forms share. */
-void report(const struct imbalance *im, enum form form, const struct view *view, int argc,
-    char **argv);
+void report(const struct imbalance *im, enum form form, const struct view *view,
+    int argc, char **argv);
 /* table.c */
 void print_table(struct text *out, const struct imbalance *im, const struct view *view);
 void print_json(struct text *out, const struct imbalance *im, const struct view *view);	/* json.c */

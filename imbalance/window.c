@@ -45,8 +45,8 @@ long_pole(const struct window_sums *w, int32_t ranks)
 	for (int32_t r = 1; r < ranks; r++) {
 		const struct share *s = &w->shares[r], *m = &w->shares[most];
 
-		if (s->cost_ns > m->cost_ns || (s->cost_ns == m->cost_ns &&
-		    s->compute_ns > m->compute_ns))
+		if (s->cost_ns > m->cost_ns ||
+		    (s->cost_ns == m->cost_ns && s->compute_ns > m->compute_ns))
 			most = r;
 	}
 	return most;
@@ -83,8 +83,8 @@ put_pairs(struct every *e, const struct window_sums *w, bool late, struct pair *
 		json_int(&e->json, "rank", pairs[i].rank);
 		if (late) {
 			json_text(&e->json, "kind", pairs[i].key % 2 == 0 ? "compute" : "mpi");
-			json_text(&e->json, "where", site_text(&e->im->graph.known, pairs[i].key /
-			    2, where, sizeof where));
+			json_text(&e->json, "where",
+			    site_text(&e->im->graph.known, pairs[i].key / 2, where, sizeof where));
 			json_double(&e->json, "cost_s", 1e-9 * pairs[i].ns);
 		} else {
 			json_int(&e->json, "for", pairs[i].for_rank);
@@ -183,8 +183,8 @@ tell_text(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t
 		    site_text(&e->im->graph.known, pairs[0].key / 2, where, sizeof where) :
 		    "an unknown place", 1e-9 * pairs[0].ns);
 	else
-		text_line(&e->text, "rank %d computed %.3f s", (int)pole,
-		    seconds(w->shares[pole].compute_ns));
+		text_line(&e->text, "rank %d computed %.3f s",
+		    (int)pole, seconds(w->shares[pole].compute_ns));
 	free(pairs);
 }
 
@@ -263,8 +263,8 @@ tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns
 	uint32_t first = UINT32_MAX;
 
 	for (uint32_t l = 0; l < known->location_count; l++)
-		if (now->call[l] != 0 && (first == UINT32_MAX ||
-		    now->since_ns[l] < now->since_ns[first]))
+		if (now->call[l] != 0 &&
+		    (first == UINT32_MAX || now->since_ns[l] < now->since_ns[first]))
 			first = l;
 	if (e->form == JSON) {
 		json_begin_object(&e->json, NULL);
@@ -278,8 +278,8 @@ tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns
 				json_text(&e->json, "call", call_name(now->call[l]));
 			else
 				json_null(&e->json, "call");
-			json_seconds(&e->json, "since_s", now->call[l] != 0 ? now->since_ns[l] :
-			    e->accounts[l].until_ns);
+			json_seconds(&e->json, "since_s",
+			    now->call[l] != 0 ? now->since_ns[l] : e->accounts[l].until_ns);
 			json_end_object(&e->json);
 		}
 		json_end_array(&e->json);

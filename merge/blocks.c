@@ -147,8 +147,8 @@ search(struct blocks *b, uint32_t location, struct message *message)
 		if (count == 0)
 			continue;
 		b->search_from[r] = source_behind(&b->source);
-		if (location == (thread == 0 ? (uint32_t)r : rank->location_base +
-		    (uint32_t)thread - 1))
+		if (location == (thread == 0 ? (uint32_t)r :
+		    rank->location_base + (uint32_t)thread - 1))
 			return;
 		pass_over(&b->passed[thread == 0 ? (uint32_t)r :
 		    rank->location_base + (uint32_t)thread - 1],

@@ -45,8 +45,8 @@ thread_of(const struct input *input, uint32_t location)
 	uint32_t thread = location < (uint32_t)input->rank_count ? 0 :
 	    location - rank->location_base + 1;
 
-	return thread < rank->threads && rank->thread[thread].rows > 0 ? &rank->thread[thread] :
-	    NULL;
+	return thread < rank->threads && rank->thread[thread].rows > 0 ?
+	    &rank->thread[thread] : NULL;
 }
 
 /* The last leave of a thread, from its last block. */

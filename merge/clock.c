@@ -174,8 +174,8 @@ sample_correction(struct rank *rank, const struct correction *peer, enum sync sy
 		if (c->count > 0 && (sample->at_ns == c->knots[c->count - 1].at_ns ||
 		    to_ns <= c->knots[c->count - 1].at_ns + c->knots[c->count - 1].offset_ns))
 			continue;
-		errors_ns[c->count] = sample->error_ns + correction_error_ns(peer, peer_ns,
-		    peer_ns);
+		errors_ns[c->count] = sample->error_ns +
+		    correction_error_ns(peer, peer_ns, peer_ns);
 		c->knots[c->count++] = (struct knot){ sample->at_ns, to_ns - sample->at_ns };
 	}
 	c->count = keep_bends(c->knots, errors_ns, c->count);
@@ -205,8 +205,8 @@ correct_rank(struct input *input, int32_t start, enum sync sync, int32_t *chain)
 		int32_t peer = rank->sample_count > 0 ? rank->samples[0].peer : rank->clock_peer;
 
 		if (length >= input->rank_count)
-			die("%s: the clocks of rank %d refer to each other in a circle", rank->file,
-			    (int)r);
+			die("%s: the clocks of rank %d refer to each other in a circle",
+			    rank->file, (int)r);
 		chain[length++] = r;
 		rank->clock = r;
 		if (peer < 0 || sync == SYNC_NONE || !rank->present) {
@@ -221,8 +221,8 @@ correct_rank(struct input *input, int32_t start, enum sync sync, int32_t *chain)
 		if (rank->correction.known)
 			continue;
 		if (rank->sample_count > 0)
-			sample_correction(rank, &input->ranks[rank->samples[0].peer].correction,
-			    sync);
+			sample_correction(rank,
+			    &input->ranks[rank->samples[0].peer].correction, sync);
 		else {
 			rank->correction = input->ranks[rank->clock_peer].correction;
 			rank->clock = input->ranks[rank->clock_peer].clock;

@@ -186,8 +186,8 @@ place_of(const struct rank *rank, const struct raw_site *site)
 		m--;
 	for (m = m > 0 ? m - 1 : site->modules; m < rank->module_count; m++)
 		if (lies_in(&modules[m], site->address))
-			return (struct known_site){ modules[m].module, site->address -
-			    modules[m].base, 0 };
+			return (struct known_site){ modules[m].module,
+			    site->address - modules[m].base, 0 };
 	return (struct known_site){ UINT32_MAX, site->address, 0 };
 }
 
@@ -227,8 +227,8 @@ number_sites(struct input *input)
 		for (size_t i = 0; i < rank->site_count; i++) {
 			struct known_site place = place_of(rank, &rank->sites[i]);
 			const struct known_site *found = rank->sites[i].stack != NULL ?
-			    input->sites : bsearch(&place, input->sites + 1, kept, sizeof *found,
-			    by_place);
+			    input->sites :
+			    bsearch(&place, input->sites + 1, kept, sizeof *found, by_place);
 
 			rank->site_map[rank->sites[i].site] = (uint32_t)(found - input->sites);
 		}
@@ -272,8 +272,8 @@ number_stacks(struct input *input)
 			for (uint32_t f = 0; f < site->depth; f++)
 				site->stack[f] = site->stack[f] < rank->site_map_size ?
 				    rank->site_map[site->stack[f]] : 0;
-			input->stacks[count++] = (struct stack){ site->stack, site->depth, r,
-			    site->site };
+			input->stacks[count++] = (struct stack){ site->stack, site->depth,
+			    r, site->site };
 		}
 	}
 	qsort(input->stacks, count, sizeof *input->stacks, by_frames);
@@ -282,8 +282,8 @@ number_stacks(struct input *input)
 
 		if (kept == 0 || by_frames(&input->stacks[kept - 1], &stack) != 0)
 			input->stacks[kept++] = stack;
-		input->ranks[stack.rank].site_map[stack.raw] = (uint32_t)(input->site_count + kept -
-		    1);
+		input->ranks[stack.rank].site_map[stack.raw] = (uint32_t)(input->site_count +
+		    kept - 1);
 	}
 	input->stack_count = kept;
 }

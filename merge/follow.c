@@ -131,8 +131,8 @@ lane_of(const struct follow *f, uint32_t location, struct tail **tail)
 static void
 write_reached(struct follow *f)
 {
-	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false,
-	    true, 0 };
+	static const struct column_type time_type = { 8, true, true, 0 },
+	    call_type = { 2, false, true, 0 };
 	const uint32_t count = f->input->location_count;
 	int64_t *since_ns = zalloc(count, sizeof *since_ns);
 	uint16_t *calls = zalloc(count, sizeof *calls);
@@ -141,8 +141,8 @@ write_reached(struct follow *f)
 	for (uint32_t l = 0; l < count; l++) {
 		const struct lane *lane = lane_of(f, l, &tail);
 
-		since_ns[l] = lane == NULL ? f->step_ns : lane->open_ns - own_ns(f,
-		    f->input->location_rank[l], 0);
+		since_ns[l] = lane == NULL ? f->step_ns :
+		    lane->open_ns - own_ns(f, f->input->location_rank[l], 0);
 		calls[l] = lane == NULL ? 0 : lane->open_call;
 		later_call(f->later, calls[l]);
 	}
@@ -270,8 +270,8 @@ trace_now_ns(const struct follow *f)
 
 		if (tail == NULL)
 			continue;
-		if (f->input->ranks[r].host != NULL && strcmp(f->input->ranks[r].host,
-		    f->host) == 0)
+		if (f->input->ranks[r].host != NULL &&
+		    strcmp(f->input->ranks[r].host, f->host) == 0)
 			return now_ns() - own_ns(f, r, 0);
 		for (size_t l = 0; l < tail->lane_count; l++)
 			if (tail->lanes[l].open.call != 0 && tail->lanes[l].open.enter_ns -
@@ -341,8 +341,8 @@ go_along(struct follow *f)
 }
 
 void
-follow(struct input *input, const char *folder, int fd, bool names, enum sync sync, int argc,
-    char **argv)
+follow(struct input *input, const char *folder, int fd, bool names, enum sync sync,
+    int argc, char **argv)
 {
 	struct follow f = { .input = input, .folder = folder };
 	struct rlimit files;

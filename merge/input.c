@@ -61,8 +61,8 @@ check_size(const struct scan *scan, const struct message *message, int64_t ranks
 	for (size_t i = 0; i < input->file_count; i++)
 		if ((input->files[i] == NULL ? fstat(STDIN_FILENO, &status) :
 		    stat(input->files[i], &status)) == 0)
-			bytes += (uint64_t)status.st_size * (input->holders > 0 ? input->holders :
-			    1);
+			bytes += (uint64_t)status.st_size * (input->holders > 0 ?
+			    input->holders : 1);
 	if (bytes >= (uint64_t)ranks * RANK_BYTES)
 		return 0;
 	return reader_fail(scan->in, message->offset, "rank: a run of %lld ranks in %llu bytes of "
@@ -179,8 +179,8 @@ scan_end(struct scan *scan, const struct message *message, struct thread *thread
 	thread->ends = message->size < SMALL_BYTES;
 	if (!thread->ends)
 		return 0;
-	if (reader_verify(scan->in, message) < 0 || calls_read_numbered(&scan->calls, scan->in,
-	    message) < 0)
+	if (reader_verify(scan->in, message) < 0 ||
+	    calls_read_numbered(&scan->calls, scan->in, message) < 0)
 		return -1;
 	thread->end_ns = scan->calls.leave_ns[scan->calls.count - 1];
 	thread->last_number = scan->calls.call[scan->calls.count - 1];
@@ -333,9 +333,8 @@ scan_site(struct scan *scan, const struct message *message)
 	int64_t call = 0;
 	size_t depth;
 
-	if (own_number(scan, message, "site", 1, &site.site) < 0 ||
-	    (body_get(message, "call") != NULL && body_int(scan->in, message, "call", 0, UINT16_MAX,
-	    &call) < 0))
+	if (own_number(scan, message, "site", 1, &site.site) < 0 || (body_get(message,
+	    "call") != NULL && body_int(scan->in, message, "call", 0, UINT16_MAX, &call) < 0))
 		return -1;
 	site.call = (uint16_t)call;
 	if (body_get(message, "stack") != NULL) {
@@ -402,8 +401,8 @@ scan_poll_gaps(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
 
-	return poll_gaps_read(APPEND(rank->gaps, rank->gaps_count, rank->gaps_capacity), scan->in,
-	    message);
+	return poll_gaps_read(APPEND(rank->gaps, rank->gaps_count, rank->gaps_capacity),
+	    scan->in, message);
 }
 
 static int

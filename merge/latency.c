@@ -37,8 +37,8 @@ pair_of(const struct latencies *latencies, int32_t rank, int32_t other)
 {
 	int32_t a = latencies->input->ranks[rank].clock, b = latencies->input->ranks[other].clock;
 
-	return (struct pair){ a < b ? a : b, a < b ? b : a, { INT64_MAX, INT64_MAX }, -INFINITY,
-	    INFINITY };
+	return (struct pair){ a < b ? a : b, a < b ? b : a, { INT64_MAX, INT64_MAX },
+	    -INFINITY, INFINITY };
 }
 
 /* INT64_MIN: unknown. */
@@ -238,8 +238,8 @@ spread(const struct pair *pairs, size_t count, struct rate *rates)
 		for (size_t i = 0; i < count; i++) {
 			const struct pair *p = &pairs[i];
 			bool up = rates[p->low].known;
-			struct rate *from = &rates[up ? p->low : p->high], *to = &rates[up ?
-			    p->high : p->low];
+			struct rate *from = &rates[up ? p->low : p->high],
+			    *to = &rates[up ? p->high : p->low];
 			double middle = (p->rate_low + p->rate_high) / 2;
 
 			if (rates[p->low].known == rates[p->high].known)
@@ -306,8 +306,8 @@ correct_drift(struct input *input)
 	rates = zalloc((size_t)input->rank_count, sizeof *rates);
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rates[r].known = has_drift(input, r);
-	qsort(latencies.pairs->slots, latencies.pairs->size, sizeof *latencies.pairs->slots,
-	    by_width);
+	qsort(latencies.pairs->slots, latencies.pairs->size,
+	    sizeof *latencies.pairs->slots, by_width);
 	while (count < latencies.pairs->size && latencies.pairs->slots[count].low >= 0 &&
 	    isfinite(latencies.pairs->slots[count].rate_high -
 	    latencies.pairs->slots[count].rate_low))

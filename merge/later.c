@@ -141,9 +141,9 @@ later_look(struct later *l, bool over)
 			if (c == l->comm_count) {
 				l->comms = grow(l->comms, &l->comm_capacity, l->comm_count + 1,
 				    sizeof *l->comms);
-				l->comms[l->comm_count++] =
-				    (struct comm){ .size = (size_t)of->size + (of->remote_size > 0 ?
-				    (size_t)of->remote_size : 0) };
+				l->comms[l->comm_count++] = (struct comm){
+				    .size = (size_t)of->size +
+				    (of->remote_size > 0 ? (size_t)of->remote_size : 0) };
 			}
 			comm = &l->comms[c];
 			comm->members = grow(comm->members, &comm->capacity, comm->count + 1,
@@ -272,9 +272,8 @@ site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 			stack.frames[f] = define_site(l, rank, raw->stack[f]);
 	}
 	for (size_t i = 0; i < l->stack_count; i++)
-		if (l->stacks[i].stack.depth == stack.depth &&
-		    memcmp(l->stacks[i].stack.frames, stack.frames,
-		    stack.depth * sizeof *stack.frames) == 0) {
+		if (l->stacks[i].stack.depth == stack.depth && memcmp(l->stacks[i].stack.frames,
+		    stack.frames, stack.depth * sizeof *stack.frames) == 0) {
 			free(stack.frames);
 			return l->stacks[i].site;
 		}

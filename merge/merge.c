@@ -74,8 +74,8 @@ parse_options(int argc, char **argv)
 		case 'S':
 			opt.counted = true;
 			if (strcmp(optarg, "node") != 0)
-				opt.shards = (uint32_t)parse_integer("--shards", optarg, 1,
-				    1 << 20);
+				opt.shards = (uint32_t)parse_integer("--shards",
+				    optarg, 1, 1 << 20);
 			break;
 		}
 	if (opt.counted && opt.folder == NULL)
@@ -192,8 +192,8 @@ add_all_files(struct input *input, char **files, const struct team *team)
 static bool
 needs_all_files(const struct input *input, const struct options *opt)
 {
-	return input->sampled || opt->sync == SYNC_CLC || (opt->sync == SYNC_LINEAR &&
-	    lacks_drift(input));
+	return input->sampled || opt->sync == SYNC_CLC ||
+	    (opt->sync == SYNC_LINEAR && lacks_drift(input));
 }
 
 static void
@@ -251,8 +251,8 @@ check_options(const struct options *opt, const struct team *team)
 
 	if (opt->follow && (opt->folder != NULL || team->size > 1))
 		die("--follow makes one stream, by one process");
-	if (opt->follow && (opt->files[0] == NULL || opt->files[1] != NULL || stat(opt->files[0],
-	    &status) != 0 || !S_ISDIR(status.st_mode)))
+	if (opt->follow && (opt->files[0] == NULL || opt->files[1] != NULL ||
+	    stat(opt->files[0], &status) != 0 || !S_ISDIR(status.st_mode)))
 		die("--follow needs the folder that lp-record writes");
 	if (opt->folder == NULL) {
 		refuse_terminal_output();

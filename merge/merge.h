@@ -355,8 +355,8 @@ void output_rows(struct writer *out, const struct input *input, struct calls *ca
  * follow.c: the traces of FOLDER while their run goes on, to FD, until it ends. What goes out is a
  * trace with the clocks of its beginning.
  */
-void follow(struct input *input, const char *folder, int fd, bool names, enum sync sync, int argc,
-    char **argv);
+void follow(struct input *input, const char *folder, int fd, bool names, enum sync sync,
+    int argc, char **argv);
 
 /*
  * shards.c: a folder of shards, COUNT of them; 0: one a node. Each member of the team writes its

@@ -94,10 +94,10 @@ module_procedure(const char *name)
 		const size_t size = strlen(name);
 		const char *between, *procedure;
 
-		if (strncmp(name, forms[i].before, before) != 0 || size < before + behind ||
-		    strcmp(name + size - behind, forms[i].behind) != 0 ||
-		    (between = strstr(name + before, forms[i].between)) == NULL || between == name +
-		    before)
+		if (strncmp(name, forms[i].before, before) != 0 ||
+		    size < before + behind || strcmp(name + size - behind, forms[i].behind) != 0 ||
+		    (between = strstr(name + before, forms[i].between)) == NULL ||
+		    between == name + before)
 			continue;
 		procedure = between + strlen(forms[i].between);
 		if (procedure >= name + size - behind)
@@ -207,8 +207,8 @@ symbols_find(struct symbols *symbols, uint64_t offset, struct place *place)
 	int number;
 
 	find_functions(symbols->module, address, place);
-	if (place->function == NULL && (name = dwfl_module_addrname(symbols->module,
-	    address)) != NULL)
+	if (place->function == NULL &&
+	    (name = dwfl_module_addrname(symbols->module, address)) != NULL)
 		place->function = readable(name);
 	if (line != NULL && (file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)) != NULL) {
 		place->file = need(strdup(file));

@@ -144,8 +144,8 @@ drop_without_bytes(struct nodes *n, enum call_class class)
 		return;
 	for (size_t g = 0; g < n->needs.count; g++) {
 		struct need *need = &n->needs.groups[g];
-		uint32_t sources = with_more(n, n->needs.sources + need->source, need->source_count,
-		    true, 0);
+		uint32_t sources = with_more(n, n->needs.sources + need->source,
+		    need->source_count, true, 0);
 		uint32_t users = with_more(n, n->needs.dependents + need->dependent,
 		    need->dependent_count, false, 0);
 

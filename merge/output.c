@@ -33,8 +33,8 @@ first_moved_ns(const struct input *input)
 	const struct thread *thread;
 
 	for (uint32_t l = 0; l < input->location_count; l++)
-		if ((thread = thread_of(input, l)) != NULL && event_ns(input, l, 0,
-		    thread->begin_ns) < first_ns)
+		if ((thread = thread_of(input, l)) != NULL &&
+		    event_ns(input, l, 0, thread->begin_ns) < first_ns)
 			first_ns = event_ns(input, l, 0, thread->begin_ns);
 	return first_ns == INT64_MAX ? 0 : first_ns;
 }
@@ -87,9 +87,8 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, boo
 		put_string(out, "program", rank->program != NULL ? rank->program : "");
 		put_uint(out, "rows", followed ? 0 : rank->rows + last_rows(rank));
 		put_bool(out, "ended", followed || rank->ended);
-		put_int(out, "offset_ns", rank->rows > 0 ?
-		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns - moved_ns :
-		    0);
+		put_int(out, "offset_ns", rank->rows > 0 ? corrected_ns(c, rank->begin_ns) -
+		    rank->begin_ns - input->origin_ns - moved_ns : 0);
 		put_int(out, "drift_ppb", (int64_t)(c->drift * 1e9));
 		put_int(out, "error_ns", rank->rows > 0 ? correction_error_ns(c, rank->begin_ns,
 		    rank->end_ns) : c->error_ns);

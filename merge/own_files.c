@@ -155,8 +155,8 @@ files_to_all(struct input *input, const struct team *team)
 
 		for (size_t i = 0; rank->present && i < rank->segments_count; i++) {
 			struct raw_segment *segment = &rank->segments[i];
-			const uint64_t size = copy_file(segment->file, own, team, spool, wanted,
-			    offset);
+			const uint64_t size = copy_file(segment->file, own, team, spool,
+			    wanted, offset);
 
 			if (!wanted)
 				continue;

@@ -18,8 +18,8 @@ gather(struct all_gaps *all, const struct rank *rank, int32_t number)
 
 		if (gaps.location >= rank->threads || rank->thread[gaps.location].rows == 0)
 			continue;
-		gaps.location = gaps.location == 0 ? (uint32_t)number : rank->location_base +
-		    gaps.location - 1;
+		gaps.location = gaps.location == 0 ? (uint32_t)number :
+		    rank->location_base + gaps.location - 1;
 		gaps.site = gaps.site < rank->site_map_size ? rank->site_map[gaps.site] : 0;
 		all->of = grow(all->of, &all->capacity, all->count + 1, sizeof *all->of);
 		all->of[all->count++] = gaps;
@@ -49,8 +49,8 @@ write_poll_gaps(struct writer *out, const struct input *input)
 	if (all.count > 1)
 		qsort(all.of, all.count, sizeof *all.of, poll_gaps_order);
 	for (size_t i = 0, next; i < all.count; i = next) {
-		for (next = i + 1; next < all.count && poll_gaps_order(&all.of[i],
-		    &all.of[next]) == 0; next++) {
+		for (next = i + 1;
+		    next < all.count && poll_gaps_order(&all.of[i], &all.of[next]) == 0; next++) {
 			/* one place that a rank numbers twice */
 			all.of[i].count += all.of[next].count;
 			all.of[i].apart_ns += all.of[next].apart_ns;

@@ -201,8 +201,8 @@ static void
 settle(struct replay *r, const uint64_t *seqs)
 {
 	for (uint32_t l = 0; l < r->matched.graph.known.location_count; l++) {
-		r->lanes[l].settled = seqs != NULL ? seqs[l] : window_end(&r->matched.graph.window,
-		    l);
+		r->lanes[l].settled = seqs != NULL ? seqs[l] :
+		    window_end(&r->matched.graph.window, l);
 		enqueue(r, l);
 	}
 	run(r);

@@ -177,8 +177,8 @@ move_along(const struct moves *moves, int64_t *times_ns, size_t count)
 		int64_t end_ns, end_moved_ns;
 
 		/* Enters and leaves in turn; those of a part are those of its call. */
-		while (at < 2 * moves->count && (at % 2 == 0 ? moves->enter_ns :
-		    moves->leave_ns)[at / 2] <= times_ns[i]) {
+		while (at < 2 * moves->count &&
+		    (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2] <= times_ns[i]) {
 			from_ns = (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2];
 			moved_ns = (at % 2 == 0 ? moves->moved_enter_ns :
 			    moves->moved_leave_ns)[at / 2];
@@ -191,8 +191,8 @@ move_along(const struct moves *moves, int64_t *times_ns, size_t count)
 			continue;
 		}
 		end_ns = (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2];
-		end_moved_ns = (at % 2 == 0 ? moves->moved_enter_ns : moves->moved_leave_ns)[at /
-		    2];
+		end_moved_ns = (at % 2 == 0 ? moves->moved_enter_ns :
+		    moves->moved_leave_ns)[at / 2];
 		times_ns[i] = moved_ns + (int64_t)((double)(times_ns[i] - from_ns) *
 		    (double)(end_moved_ns - moved_ns) / (double)(end_ns - from_ns));
 	}
@@ -262,8 +262,8 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 	out.count = end - queue->begin;
 	if (out.switches && until_ns < out.until_ns)
 		out.until_ns = until_ns;
-	if (out.count == 0 && (out.lost == 0 || until_ns < INT64_MAX) && (!out.switches ||
-	    out.until_ns <= queue->told_ns))
+	if (out.count == 0 && (out.lost == 0 || until_ns < INT64_MAX) &&
+	    (!out.switches || out.until_ns <= queue->told_ns))
 		return;
 	queue->told_ns = out.until_ns;
 	put_on_clock(pass, correction, moves, out.time_ns, out.count);

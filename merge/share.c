@@ -163,8 +163,8 @@ share_history(struct input *input, const struct team *team, int32_t holder)
 	size_t size, count = 0;
 
 	for (size_t i = 0; team->rank == holder && reader_history(input->in, i) != NULL; i++)
-		bytes_add(&own, reader_history(input->in, i), strlen(reader_history(input->in, i)) +
-		    1);
+		bytes_add(&own, reader_history(input->in, i),
+		    strlen(reader_history(input->in, i)) + 1);
 	all = team_share(team, own.at, own.count, 1, &size);
 	lines = zalloc(size + 1, sizeof *lines);
 	for (size_t at = 0; at < size; at += strlen(all + at) + 1)

@@ -117,10 +117,10 @@ shift_ramps(struct shift *shift)
 		    shift->limits.at[limit - 1].event > shift->jumps.at[jump - 1].event);
 		const struct shift_knot *knot = is_limit ? &shift->limits.at[--limit] :
 		    &shift->jumps.at[--jump];
-		const struct shift_knot *to = ramps->count > 0 ? &ramps->at[ramps->count - 1] :
-		    NULL;
-		int64_t ramp = to == NULL ? 0 : to->shift_ns - (to->at_ns - knot->at_ns) /
-		    SHIFT_RATE;
+		const struct shift_knot *to = ramps->count > 0 ?
+		    &ramps->at[ramps->count - 1] : NULL;
+		int64_t ramp = to == NULL ? 0 :
+		    to->shift_ns - (to->at_ns - knot->at_ns) / SHIFT_RATE;
 
 		if (is_limit ? knot->shift_ns < ramp : knot->shift_ns > ramp)
 			append(ramps, *knot);

@@ -61,8 +61,8 @@ source_look(struct source *source, int32_t rank, uint64_t offset, struct message
 		    &from->segments[source->segment = (size_t)(offset >> SEGMENT_BITS)];
 
 		source->base = segment->base;
-		reader_turn(source->in, segment->file, open_file(source, rank), segment->base +
-		    (offset & SEGMENT_OFFSET));
+		reader_turn(source->in, segment->file, open_file(source, rank),
+		    segment->base + (offset & SEGMENT_OFFSET));
 		if ((got = reader_next(source->in, message)) < 0)
 			die_input(source->in);
 		if (got > 0 && !is_kind(message, "end") && !is_kind(message, "cut"))
@@ -83,8 +83,8 @@ source_place(const struct source *source, const struct message *message)
 uint64_t
 source_behind(const struct source *source)
 {
-	return (uint64_t)source->segment << SEGMENT_BITS | (reader_offset(source->in) -
-	    source->base);
+	return (uint64_t)source->segment << SEGMENT_BITS |
+	    (reader_offset(source->in) - source->base);
 }
 
 void
@@ -101,8 +101,8 @@ source_calls(struct source *source, const struct message *message, struct calls 
 		source_changed(source);
 	if (reader_verify(source->in, message) < 0 || calls_read(calls, source->in, message) < 0)
 		die_input(source->in);
-	reader_hint(source->in, (size_t)(reader_offset(source->in) - message->offset) +
-	    SPARE_BYTES);
+	reader_hint(source->in,
+	    (size_t)(reader_offset(source->in) - message->offset) + SPARE_BYTES);
 }
 
 void

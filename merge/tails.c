@@ -83,8 +83,8 @@ look_for_traces(struct follow *f)
 			if (asprintf(&tail.path, "%s/%s", f->folder, entries[i]->d_name) < 0)
 				die("out of memory");
 			tail.scan = (struct scan){ .input = f->input, .file = tail.path };
-			f->tails = grow(f->tails, &f->tail_capacity, f->tail_count + 1,
-			    sizeof tail);
+			f->tails = grow(f->tails, &f->tail_capacity,
+			    f->tail_count + 1, sizeof tail);
 			f->tails[f->tail_count++] = tail;
 		}
 		free(entries[i]);
@@ -214,9 +214,8 @@ look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
 	lane->open.call = 0;
 	if (piece == NULL || piece->open_at == 0)
 		return;
-	if (pread(fd, count, sizeof count,
-	    (off_t)(piece->place + piece->count_at)) == sizeof count && big_endian(count,
-	    sizeof count) > piece->rows) {
+	if (pread(fd, count, sizeof count, (off_t)(piece->place +
+	    piece->count_at)) == sizeof count && big_endian(count, sizeof count) > piece->rows) {
 		piece->rows = (uint32_t)big_endian(count, sizeof count);
 		f->moved_ns = now_ns();
 	}
@@ -253,8 +252,8 @@ look_at_processes(struct follow *f)
 	for (size_t i = 0; i < f->tail_count; i++) {
 		struct tail *tail = &f->tails[i];
 
-		tail->gone |= tail->scan.rank != NULL && (tail->scan.rank->ended || !is_alive(f,
-		    tail));
+		tail->gone |= tail->scan.rank != NULL &&
+		    (tail->scan.rank->ended || !is_alive(f, tail));
 		f->over &= tail->gone;
 	}
 }
@@ -303,8 +302,8 @@ drop_last_call(struct calls *rows)
 
 /* Rows of the piece from the next one on, MOST of them if they can be read apart. */
 static void
-read_piece(struct follow *f, struct tail *tail, struct lane *lane, const struct piece *piece,
-    size_t most)
+read_piece(struct follow *f, struct tail *tail, struct lane *lane,
+    const struct piece *piece, size_t most)
 {
 	struct reader *in = f->input->in;
 	const size_t from = (size_t)(lane->next - piece->first), all = piece->rows - from;
@@ -316,8 +315,8 @@ read_piece(struct follow *f, struct tail *tail, struct lane *lane, const struct 
 
 	read_at(f, &tail->segments[piece->segment], piece->place, &message);
 	folds = body_get(&message, "folded") != NULL;
-	if ((narrow = reader_narrow(in, &message, from, count)) < 0 || calls_read(&f->read, in,
-	    &message) < 0)
+	if ((narrow = reader_narrow(in, &message, from, count)) < 0 ||
+	    calls_read(&f->read, in, &message) < 0)
 		die_input(in);
 	if (narrow == 0) {
 		if (f->read.count < from + all)

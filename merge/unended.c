@@ -69,8 +69,8 @@ static void
 find_last(struct input *input, struct rank *rank, struct thread *thread, bool first)
 {
 	struct last_row *last = &thread->last;
-	const unsigned call = last->number <= UINT16_MAX ? reader_calls(input->in)[last->number] :
-	    0;
+	const unsigned call = last->number <= UINT16_MAX ?
+	    reader_calls(input->in)[last->number] : 0;
 	char name[80] = "(killed)";
 	int number;
 
@@ -159,8 +159,8 @@ stretch_last_row(struct calls *calls, const struct thread *thread, int64_t end_n
 void
 write_unended(struct writer *out, const struct input *input, int64_t end_ns, int64_t moved_ns)
 {
-	static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false,
-	    true, 0 },
+	static const struct column_type time_type = { 8, true, true, 0 },
+	    call_type = { 2, false, true, 0 },
 		number_type = { 4, false, true, 0 };
 	int64_t *since_ns = zalloc(input->location_count, sizeof *since_ns);
 	uint32_t *locations = zalloc(input->location_count, sizeof *locations),
@@ -173,8 +173,8 @@ write_unended(struct writer *out, const struct input *input, int64_t end_ns, int
 		const struct thread *thread = thread_of(input, l);
 		const struct rank *rank = &input->ranks[input->location_rank[l]];
 
-		if (thread == NULL || (thread->last.call == 0 && !(thread->aborted &&
-		    input->tells_open)))
+		if (thread == NULL ||
+		    (thread->last.call == 0 && !(thread->aborted && input->tells_open)))
 			continue;
 		known |= rank->died_ns != 0;
 		locations[count] = l;

@@ -142,11 +142,11 @@ is_recorded(const struct module *module)
 	int fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	const void *bits;
-	ssize_t size = elf != NULL && elf_kind(elf) == ELF_K_ELF ? dwelf_elf_gnu_build_id(elf,
-	    &bits) : -1;
-	const bool is = elf != NULL && elf_kind(elf) == ELF_K_ELF && (module->build_id_size == 0 ||
-	    (size == (ssize_t)module->build_id_size && memcmp(bits, module->build_id,
-	    (size_t)size) == 0));
+	ssize_t size = elf != NULL && elf_kind(elf) == ELF_K_ELF ?
+	    dwelf_elf_gnu_build_id(elf, &bits) : -1;
+	const bool is = elf != NULL && elf_kind(elf) == ELF_K_ELF &&
+	    (module->build_id_size == 0 || (size == (ssize_t)module->build_id_size &&
+	    memcmp(bits, module->build_id, (size_t)size) == 0));
 
 	if (elf != NULL)
 		elf_end(elf);
@@ -294,9 +294,9 @@ unwind_rank(struct unwinder *u, struct source *source, int32_t number)
 
 		if (!is_kind(&message, "sampled"))
 			continue;
-		if (reader_verify(source->in, &message) < 0 || samples_read(&block, source->in,
-		    &message) < 0 || (got = stacks_read(&stacks, source->in, &message,
-		    block.count)) < 0)
+		if (reader_verify(source->in, &message) < 0 ||
+		    samples_read(&block, source->in, &message) < 0 ||
+		    (got = stacks_read(&stacks, source->in, &message, block.count)) < 0)
 			die_input(source->in);
 		if (got == 0)
 			continue;

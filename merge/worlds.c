@@ -66,8 +66,8 @@ name_communicators(struct input *input)
 
 		for (size_t i = 0; i < rank->comm_count; i++) {
 			struct membership *m = &rank->comms[i];
-			const struct membership *from = m->from != 0 ? comm_of(rank, m->from) :
-			    NULL;
+			const struct membership *from = m->from != 0 ?
+			    comm_of(rank, m->from) : NULL;
 
 			if (m->joined)
 				continue;
@@ -98,8 +98,8 @@ kernel_at(const struct rank *rank, int64_t at_ns)
 	const struct kernel_clock *best = NULL;
 
 	for (size_t i = 0; i < rank->kernel_count; i++)
-		if (best == NULL || llabs(rank->kernels[i].at_ns - at_ns) < llabs(best->at_ns -
-		    at_ns))
+		if (best == NULL ||
+		    llabs(rank->kernels[i].at_ns - at_ns) < llabs(best->at_ns - at_ns))
 			best = &rank->kernels[i];
 	return best;
 }
@@ -158,8 +158,8 @@ static bool
 may_have_met(const struct half *a, const struct half *b)
 {
 	static const char *const other_side[][2] = { { "spawn", "parent" }, { "parent", "spawn" },
-		{ "accept", "connect" }, { "connect", "accept" }, { "join", "join" }, { "create",
-		    "create" } };
+		{ "accept", "connect" }, { "connect", "accept" }, { "join", "join" },
+		    { "create", "create" } };
 	const struct membership *x = a->parts->of, *y = b->parts->of;
 
 	if (a->joined || b->joined || x->size != y->remote_size || x->remote_size != y->size ||
@@ -342,8 +342,8 @@ compare_kernels(const struct input *input, const struct world *world, const stru
 				if (i > 0 && i + 1 < own->kernel_count)
 					continue;
 				add_knot(c, corrected_ns(&own->correction, k->at_ns),
-				    corrected_ns(&other->correction, own_ns(other,
-				    k->at_ns + k->offset_ns)));
+				    corrected_ns(&other->correction,
+				    own_ns(other, k->at_ns + k->offset_ns)));
 			}
 			if (c->count > 1)
 				c->drift = (double)(c->knots[1].offset_ns - c->knots[0].offset_ns) /
@@ -361,8 +361,8 @@ correct_world(struct input *input, const struct world *world, const struct corre
 		struct correction *c = &input->ranks[r].correction;
 		struct knot *knots = zalloc(c->count + by->count, sizeof *knots);
 
-		memcpy(knots, c->count > 0 ? c->knots : by->knots, (c->count > 0 ? c->count :
-		    by->count) * sizeof *knots);
+		memcpy(knots, c->count > 0 ? c->knots : by->knots,
+		    (c->count > 0 ? c->count : by->count) * sizeof *knots);
 		for (size_t i = 0; i < c->count; i++)
 			knots[i].offset_ns = corrected_ns(by, knots[i].at_ns + knots[i].offset_ns) -
 			    knots[i].at_ns;
@@ -385,9 +385,9 @@ join_clocks(struct input *input)
 		for (int32_t to = 0; to < w && !compared; to++)
 			compared = compare_kernels(input, world, &input->worlds[to], &c);
 		if (!compared && world->meets >= 0) {
-			add_knot(&c, corrected_ns(&input->ranks[world->own_rank].correction,
-			    world->own_ns), corrected_ns(&input->ranks[world->rank].correction,
-			    world->at_ns));
+			add_knot(&c,
+			    corrected_ns(&input->ranks[world->own_rank].correction, world->own_ns),
+			    corrected_ns(&input->ranks[world->rank].correction, world->at_ns));
 			world->guessed = true;
 		}
 		if (c.count > 0)

@@ -52,9 +52,9 @@ model_us(const struct collective *c, const struct known *known, const struct wir
 	    out = model_bytes(c->phases.out_size, sent, received);
 	int64_t inside = point->ranks < w->cpus ? point->ranks : w->cpus;
 	int64_t nodes = (point->ranks + w->cpus - 1) / w->cpus;
-	double us = model_factor(c->phases.in, inside, 0) * (w->local_latency_us +
-	    in * w->local_us_per_byte) + model_factor(c->phases.out, inside,
-	    0) * (w->local_latency_us + out * w->local_us_per_byte);
+	double us = model_factor(c->phases.in, inside,
+	    0) * (w->local_latency_us + in * w->local_us_per_byte) + model_factor(c->phases.out,
+	    inside, 0) * (w->local_latency_us + out * w->local_us_per_byte);
 
 	return us + model_factor(c->phases.in, nodes, 0) * (w->latency_us + in * w->us_per_byte) +
 	    model_factor(c->phases.out, nodes, 0) * (w->latency_us + out * w->us_per_byte);
@@ -73,12 +73,12 @@ error_of(const struct collective *c, const struct known *known, const struct wir
 
 /* Of models that are as good the logarithmic one, with a phase less and the plainer size. */
 static struct collective
-best_model(const struct known *known, const struct wires *w, const struct point *points,
-    size_t count)
+best_model(const struct known *known, const struct wires *w,
+    const struct point *points, size_t count)
 {
 	static const enum model models[] = { MODEL_LOGARITHMIC, MODEL_LINEAR, MODEL_CONSTANT };
-	static const enum size sizes[] = { BYTES_MAX, BYTES_MIN, BYTES_MEAN, BYTES_TWICE_MAX,
-	    BYTES_SUM };
+	static const enum size sizes[] = { BYTES_MAX, BYTES_MIN, BYTES_MEAN,
+	    BYTES_TWICE_MAX, BYTES_SUM };
 	enum { MODELS = 3, SIZES = 5 };
 	struct collective best = { .mean_error = INFINITY }, c = { .few = false };
 
@@ -87,8 +87,8 @@ best_model(const struct known *known, const struct wires *w, const struct point 
 		int first = i < 0 ? i + MODELS * SIZES : i / (MODELS * SIZES),
 		    second = i % (MODELS * SIZES);
 
-		c.phases = (struct phases){ models[first / SIZES], MODEL_NONE, sizes[first % SIZES],
-		    BYTES_MAX };
+		c.phases = (struct phases){ models[first / SIZES], MODEL_NONE,
+		    sizes[first % SIZES], BYTES_MAX };
 		if (i >= 0) {
 			c.phases.out = models[second / SIZES];
 			c.phases.out_size = sizes[second % SIZES];

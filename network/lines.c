@@ -90,8 +90,8 @@ find_cuts(const struct sizes *s, struct cuts *cuts)
 			if (k == 0 && end >= LEAST)
 				cuts->sum[k][end] = fit_line(s, 0, end, false, &line);
 			for (size_t b = k * LEAST; k > 0 && b + LEAST <= end; b++) {
-				double sum = cuts->sum[k - 1][b] + fit_line(s, b, end, false,
-				    &line);
+				double sum = cuts->sum[k - 1][b] +
+				    fit_line(s, b, end, false, &line);
 
 				if (sum < cuts->sum[k][end]) {
 					cuts->sum[k][end] = sum;
@@ -167,8 +167,8 @@ find_segments(const struct sizes *s, struct pingpong *p)
 	/* A jump within what the lines miss anyway is none. */
 	largest = 2 * sqrt(sum / (double)s->count);
 	for (size_t k = 1; k < count; k++) {
-		double us = jump_us(s, &p->segments[k - 1], breaks[k]), up = us / s->us[breaks[k] -
-		    1];
+		double us = jump_us(s, &p->segments[k - 1], breaks[k]),
+		    up = us / s->us[breaks[k] - 1];
 
 		if (up > largest && us > QUESTION * p->all.latency_us) {
 			largest = up;

@@ -184,8 +184,8 @@ behind_limit(const struct ends *e, size_t i)
 	while (i + 1 < e->count && (double)e->at[i].bytes < APART * (double)t.bytes)
 		i++;
 	next = e->at[i];
-	back = next.bytes > t.bytes ? (double)(t.bytes - e->below - 1) / (double)(next.bytes -
-	    t.bytes) : 0;
+	back = next.bytes > t.bytes ?
+	    (double)(t.bytes - e->below - 1) / (double)(next.bytes - t.bytes) : 0;
 
 	t.way_us -= back * (next.way_us - t.way_us);
 	t.way_us = t.way_us > e->latency_us ? t.way_us : e->latency_us;

@@ -114,8 +114,8 @@ make_fit(const struct options *opt)
 	wires.us_per_byte = f.pingpong.all.us_per_byte;
 	f.local = f.pingpong.all;
 	if (opt->memory != NULL) {
-		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes,
-		    opt->quantile);
+		struct points inside = read_points((char *[]){ opt->memory, NULL },
+		    opt->bytes, opt->quantile);
 
 		f.local = fit_pingpong(&inside, opt->memory).all;
 	}
@@ -195,9 +195,9 @@ print_collectives(struct text *out, const struct fit *f)
 
 		text_put(out, "collective ");
 		put_name(out, c->function);
-		text_print(out, " %s %s %s %s\t# ", model_names[c->phases.in],
-		    size_names[c->phases.in_size], model_names[c->phases.out],
-		    size_names[c->phases.out_size]);
+		text_print(out,
+		    " %s %s %s %s\t# ", model_names[c->phases.in], size_names[c->phases.in_size],
+		    model_names[c->phases.out], size_names[c->phases.out_size]);
 		if (c->few)
 			text_put(out, "not fixed by so few measurements");
 		else
@@ -211,14 +211,13 @@ print_machine(struct text *out, const struct options *opt, const struct fit *f)
 {
 	const struct pingpong *p = &f->pingpong;
 
-	text_line(out, "# lp-network: %s, a ping-pong of %zu sizes",
-	    f->points.library != NULL ? f->points.library : "a library that is not named",
-	    p->count);
+	text_line(out, "# lp-network: %s, a ping-pong of %zu sizes", f->points.library != NULL ?
+	    f->points.library : "a library that is not named", p->count);
 	text_print(out, "# error of latency and bandwidth: mean %.1f %%, most %.1f %% at %llu "
 	    "bytes\n", 100 * p->mean_error, 100 * p->most_error, (unsigned long long)p->most_at);
 	text_print(out, "machine\n");
-	print_quantity(out, "bandwidth", p->all.us_per_byte, p->all.us_per_byte_error, "MB/s",
-	    true);
+	print_quantity(out, "bandwidth", p->all.us_per_byte, p->all.us_per_byte_error,
+	    "MB/s", true);
 	print_collectives(out, f);
 	text_print(out, "nodes %lld\ncpus %lld\n", (long long)f->nodes, (long long)opt->cpus);
 	print_quantity(out, "latency", p->all.latency_us, p->all.latency_error_us, "us", false);
@@ -265,8 +264,8 @@ tables_machine(const struct options *opt, const struct points *points, const str
 	print_ends(&out, ends, "");
 	print_combining(&out, ends);
 	if (opt->memory != NULL && opt->cpus > 1) {
-		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes,
-		    opt->quantile);
+		struct points inside = read_points((char *[]){ opt->memory, NULL },
+		    opt->bytes, opt->quantile);
 		struct ends memory = fit_ends(&inside, opt->memory);
 
 		text_print(&out, "memory latency %.6g us\n", memory.latency_us);
@@ -341,10 +340,10 @@ print_region(struct text *out, const struct fit *f)
 	table_begin(&table, out, "latency_us\tMB_s\terror");
 	for (int i = -DECADE; i <= DECADE; i++)
 		for (int k = -DECADE; k <= DECADE; k++) {
-			double latency_us = f->pingpong.all.latency_us * pow(10, (double)i /
-			    DECADE);
-			double us_per_byte = f->pingpong.all.us_per_byte * pow(10, (double)k /
-			    DECADE);
+			double latency_us = f->pingpong.all.latency_us * pow(10,
+			    (double)i / DECADE);
+			double us_per_byte = f->pingpong.all.us_per_byte * pow(10,
+			    (double)k / DECADE);
 			double error = line_error(&f->points, latency_us, us_per_byte);
 
 			if (error > 0.1 || us_per_byte <= 0)

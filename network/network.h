@@ -124,8 +124,8 @@ struct rules {
 	} *at;
 	size_t count, capacity;
 	/* What was measured beyond the messages of these schedules, where all wait for all. */
-	struct beside_found { const char *function; int64_t ranks; uint64_t bytes; double us;
-	    } *besides;
+	struct beside_found { const char *function; int64_t ranks; uint64_t bytes;
+	    double us; } *besides;
 	size_t beside_count, beside_capacity;
 };
 

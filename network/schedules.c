@@ -130,8 +130,8 @@ try_all(const struct points *points, size_t first, size_t end, enum operation op
 				continue;
 			}
 			t->us[w] = stage_us(&stage, &plan);
-			t->error[w] = fabs(t->us[w] / points->at[i].us - 1) + (plan.segment > 0 ?
-			    PLAINER : 0);
+			t->error[w] = fabs(t->us[w] / points->at[i].us - 1) +
+			    (plan.segment > 0 ? PLAINER : 0);
 		}
 	if (skipped)
 		note("%s of %lld ranks: schedules of more than %d rounds of all ranks are not "
@@ -208,9 +208,8 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 		    isinf(trials[i - 1].error[chosen[i - 1]])) {
 			rules->at = grow(rules->at, &rules->capacity, rules->count + 1,
 			    sizeof *rules->at);
-			rules->at[rules->count++] =
-			    (struct rule_found){ .function = points->at[first].function,
-			    .schedule = ways.at[chosen[i]].schedule,
+			rules->at[rules->count++] = (struct rule_found){ .function =
+			    points->at[first].function, .schedule = ways.at[chosen[i]].schedule,
 			    .segment = ways.at[chosen[i]].segment, .from_bytes = i == 0 ? 0 :
 			    points->at[first + i].bytes, .from_ranks = points->at[first].ranks };
 		}
@@ -242,8 +241,8 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 	for (size_t i = 0; i < count; i++) {
 		struct rule_found rule = rules->at[i];
 
-		if (strcmp(rule.function, measured) != 0 || !schedule_fits(rule.schedule,
-		    operation))
+		if (strcmp(rule.function, measured) != 0 ||
+		    !schedule_fits(rule.schedule, operation))
 			continue;
 		rule.function = function;
 		rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);

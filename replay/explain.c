@@ -53,8 +53,8 @@ explain_wait(struct spent *spent, const struct engine *e, const struct op *op, d
 		spent->wire_ns += end - begin;
 		return;
 	}
-	if (op->link != NONE && (op->act == ACT_RECEIVE || op->act == ACT_WAIT ||
-	    op->act == ACT_PROBE)) {
+	if (op->link != NONE &&
+	    (op->act == ACT_RECEIVE || op->act == ACT_WAIT || op->act == ACT_PROBE)) {
 		const struct trail *trail = &e->trails[op->link];
 
 		spent->partner_ns += until(&begin, end, trail->due_ns);
@@ -86,20 +86,20 @@ explain_message(const struct engine *e, uint32_t flight)
 	enum { STEPS = sizeof names / sizeof *names };
 	const struct flight *f = &e->flights[flight];
 	const struct trail *trail = &e->trails[flight];
-	const double times[STEPS + 1] = { f->sent_ns - flight_latency_ns(e, f), f->sent_ns,
-	    trail->due_ns,
+	const double times[STEPS + 1] = { f->sent_ns - flight_latency_ns(e, f),
+	    f->sent_ns, trail->due_ns,
 		trail->linked_ns, trail->start_ns, f->arrived_ns };
 	struct line lines[STEPS];
 	static struct text text;	/* large for a stack */
 
 	for (int i = 0; i < STEPS; i++)
-		lines[i] = (struct line){ names[i], times[i], times[i + 1], times[i + 1] - times[i],
-		    0 };
+		lines[i] = (struct line){ names[i], times[i], times[i + 1],
+		    times[i + 1] - times[i], 0 };
 	text_begin(&text, stdout, NULL);
-	text_print(&text, "message %u:%llu to %u:%llu, %llu bytes, %s\n", f->source,
-	    (unsigned long long)trail->send_seq, f->target, (unsigned long long)trail->receive_seq,
-	    (unsigned long long)trail->bytes, f->flags & MESSAGE_RENDEZVOUS ? "rendezvous"
-	    : "eager");
+	text_print(&text, "message %u:%llu to %u:%llu, %llu bytes, %s\n",
+	    f->source, (unsigned long long)trail->send_seq,
+	    f->target, (unsigned long long)trail->receive_seq, (unsigned long long)trail->bytes,
+	    f->flags & MESSAGE_RENDEZVOUS ? "rendezvous" : "eager");
 	table_rows(&text, span_fields, lines, STEPS, sizeof *lines);
 	text_flush(&text);
 }

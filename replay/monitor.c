@@ -117,8 +117,8 @@ monitor_write(const struct monitor *m, struct writer *out)
 
 	for (uint32_t r = 0; r < m->count; r++)
 		for (size_t first = 0; first < m->series[r].count; first += BLOCK) {
-			size_t n = m->series[r].count - first < BLOCK ? m->series[r].count - first :
-			    BLOCK;
+			size_t n = m->series[r].count - first < BLOCK ?
+			    m->series[r].count - first : BLOCK;
 
 			for (size_t i = 0; i < n; i++) {
 				recorded[i] = m->series[r].pairs[first + i].recorded_ns;

@@ -53,8 +53,8 @@ output_take(struct output *o, const struct message *message, const struct calls 
 {
 	/* Some are written anew, some have the old times, and an index has old places in the
 	 * file. */
-	static const char *const left_out[] = { "run", "replay", "monitor", "sampled", "switched",
-	    "sampled_path",
+	static const char *const left_out[] = { "run", "replay", "monitor", "sampled",
+	    "switched", "sampled_path",
 		"index", "shard" };
 	struct held *held;
 
@@ -99,8 +99,8 @@ is_replaced(const msgpack_object_kv *pair)
 static void
 put_times(struct output *o, const struct engine *e, const struct held *held, bool recorded)
 {
-	static const struct column_type time_type = { 8, true, true, 0 }, length = { 8, false, true,
-	    0 };
+	static const struct column_type time_type = { 8, true, true, 0 },
+	    length = { 8, false, true, 0 };
 	size_t n = (size_t)held->count;
 	int64_t *enter, *duration;
 
@@ -170,8 +170,8 @@ reread(const struct held *held, struct message *message, msgpack_unpacked *unpac
 		die("out of memory");
 	parts = unpacked->data.via.array.ptr;
 	*message = (struct message){ .bytes = held->bytes, .size = held->size, .body = parts[1] };
-	snprintf(message->kind, sizeof message->kind, "%.*s", (int)parts[0].via.str.size,
-	    parts[0].via.str.ptr);
+	snprintf(message->kind, sizeof message->kind, "%.*s",
+	    (int)parts[0].via.str.size, parts[0].via.str.ptr);
 }
 
 static void
@@ -232,8 +232,8 @@ write_partial_edges(struct output *o, const struct engine *e, const struct messa
 	static const char *const members[] = { "location", "seq" };
 	const bool collectives = is_kind(message, "collectives");
 	const char *const *keys = collectives ? members : ends;
-	const size_t count = (size_t)body_get(message, "count")->via.u64, columns = collectives ?
-	    2 : 4;
+	const size_t count = (size_t)body_get(message, "count")->via.u64,
+	    columns = collectives ? 2 : 4;
 	const size_t edges = collectives ? (size_t)body_get(message, "instances")->via.u64 : count;
 	uint64_t *at[4], *size = collectives ? column(message, "size", edges) : NULL;
 	size_t n = 0, kept = 0, row = 0;

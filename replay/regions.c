@@ -275,10 +275,10 @@ move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, in
 			const double at_ns = recorded_until(s, ends[k]);
 			const double left_ns = (at_ns - recorded_until(s, first)) / 2;
 			const double right_ns = (recorded_until(s, ends[k + 1]) - at_ns) / 2;
-			const size_t from = pair_at(s->pairs, s->count, at_ns - fmin(left_ns,
-			    reach_ns));
-			const size_t to = pair_at(s->pairs, s->count, at_ns + fmin(right_ns,
-			    reach_ns));
+			const size_t from = pair_at(s->pairs, s->count,
+			    at_ns - fmin(left_ns, reach_ns));
+			const size_t to = pair_at(s->pairs, s->count,
+			    at_ns + fmin(right_ns, reach_ns));
 
 			if (first < from && from < ends[k] && ends[k] <= to && to < ends[k + 1])
 				ends[k] = likely_border(sizes, first, from, to, ends[k + 1]);

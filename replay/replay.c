@@ -52,8 +52,8 @@ parse_options(int argc, char **argv)
 		'T' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .form = GRAPH, .replay = { .plain = machine_ideal,
-	    .eager_bytes = -1 } };
+	struct options opt = { .form = GRAPH,
+	    .replay = { .plain = machine_ideal, .eager_bytes = -1 } };
 	int c;
 
 	while ((c = next_option(argc, argv, "n:F:", longs, usage)) != -1)

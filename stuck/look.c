@@ -51,8 +51,8 @@ take_rank(struct scan *scan, const struct message *message)
 	uint64_t run;
 
 	if (body_int(scan->in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
-	    body_int(scan->in, message, "rank", 0, ranks - 1, &rank) < 0 || body_uint(scan->in,
-	    message, "run", &run) < 0)
+	    body_int(scan->in, message, "rank", 0, ranks - 1, &rank) < 0 ||
+	    body_uint(scan->in, message, "run", &run) < 0)
 		die_input(scan->in);
 	if (look->rank_count == 0) {
 		look->rank_count = (int32_t)ranks;
@@ -125,10 +125,10 @@ take_block(struct scan *scan, const struct message *message)
 static void
 take_communicator(struct scan *scan, const struct message *message)
 {
-	struct definition d = { .own = scan->number, .comm = (uint32_t)number_of(message, "comm",
-	    0),
-		.rank = (int32_t)number_of(message, "rank", -1), .size = (int32_t)number_of(message,
-		    "size", 0),
+	struct definition d = { .own = scan->number,
+	    .comm = (uint32_t)number_of(message, "comm", 0),
+		.rank = (int32_t)number_of(message, "rank", -1),
+		.size = (int32_t)number_of(message, "size", 0),
 		.remote_size = (int32_t)number_of(message, "remote_size", 0),
 		    .side = number_of(message, "side", 0) > 0 };
 	const int64_t from = number_of(message, "from", 0);
@@ -175,8 +175,8 @@ take(struct scan *scan, const struct message *message)
 		    sizeof *rank->modules);
 		rank->modules[rank->module_count++] = (struct module_place){ body_string(message,
 		    "path"),
-			(uint64_t)number_of(message, "base", 0), (uint64_t)number_of(message,
-			    "bytes", 0) };
+			(uint64_t)number_of(message, "base", 0),
+			    (uint64_t)number_of(message, "bytes", 0) };
 	} else if (is_kind(message, "end"))
 		rank->ended = body_get(message, "more") == NULL;
 	else if (is_kind(message, "died")) {
@@ -287,8 +287,8 @@ join_communicators(struct scan *scan)
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		set_member(look, &(struct definition){ .own = r, .comm = 1, .rank = r,
 		    .size = look->rank_count }, 1);
-		set_member(look, &(struct definition){ .own = r, .comm = 2, .rank = 0, .size = 1 },
-		    2);
+		set_member(look,
+		    &(struct definition){ .own = r, .comm = 2, .rank = 0, .size = 1 }, 2);
 	}
 	qsort(scan->definitions, scan->definition_count, sizeof *scan->definitions, by_id);
 	for (size_t i = 0; i < scan->definition_count; i++) {
@@ -329,8 +329,8 @@ finish_ranks(struct look *look, const uint16_t *names)
 		for (size_t t = 0; t < rank->thread_count; t++) {
 			struct thread *thread = &rank->threads[t];
 
-			thread->call = thread->open.call <= UINT16_MAX ? names[thread->open.call] :
-			    0;
+			thread->call = thread->open.call <= UINT16_MAX ?
+			    names[thread->open.call] : 0;
 			thread->since_ns = rows_last(look, thread);
 			if (thread->call != 0)
 				thread->since_ns = thread->open.enter_ns;

@@ -23,9 +23,9 @@ same_call(const struct thread *a, const struct thread *b)
 static uint32_t
 group_called(const struct look *look, const struct thread *thread)
 {
-	return thread->call != 0 && thread->open.collective > 0 &&
-	    is_collective(call_class(thread->call)) ? group_of(&look->ranks[thread->rank],
-	    thread->open.comm) : 0;
+	return thread->call != 0 &&
+	    thread->open.collective > 0 && is_collective(call_class(thread->call)) ?
+	    group_of(&look->ranks[thread->rank], thread->open.comm) : 0;
 }
 
 static bool
@@ -60,8 +60,8 @@ is_there(const struct look *look, const struct thread *thread, const struct thre
 	const uint32_t group = group_called(look, at);
 
 	return (group_called(look, thread) == group &&
-	    thread->open.collective == at->open.collective) || has_left_out(look, thread, group,
-	    at->open.collective);
+	    thread->open.collective == at->open.collective) ||
+	    has_left_out(look, thread, group, at->open.collective);
 }
 
 const struct thread *
@@ -135,7 +135,7 @@ blame_few(struct look *look, const struct thread *at)
 			const struct thread *thread = &look->ranks[r].threads[t];
 
 			look->ranks[r].blamed |= is_there(look, thread, at) &&
-			    (same_call(thread, calls[few].first) || (as_few == count &&
-			    !in_finalize(calls[few].first)));
+			    (same_call(thread, calls[few].first) ||
+			    (as_few == count && !in_finalize(calls[few].first)));
 		}
 }

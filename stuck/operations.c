@@ -24,8 +24,8 @@ find_requests(const struct look *look, struct thread *thread, struct thread *thr
 	thread->either = strcmp(name, "MPI_Waitany") == 0 || strcmp(name, "MPI_Waitsome") == 0;
 	thread->unknown = open->kept == OPEN_REQUESTS;
 	for (uint32_t i = 0; i < open->kept; i++) {
-		const uint64_t location = open->rows[i] >> OPEN_ROW_BITS, seq = open_row(0,
-		    open->rows[i]);
+		const uint64_t location = open->rows[i] >> OPEN_ROW_BITS,
+		    seq = open_row(0, open->rows[i]);
 
 		if (open->rows[i] == OPEN_UNKNOWN || location >= thread_count ||
 		    !row_read(look, &threads[location], seq, &op)) {
@@ -53,13 +53,13 @@ find_ops(const struct look *look, struct rank *rank, struct thread *thread)
 		add_op(thread, (struct row){ class, 1, NO_PEER, NO_TAG, FINALIZE });
 	else if (class == CLASS_COMPLETE)
 		find_requests(look, thread, rank->threads, rank->thread_count);
-	else if (class == CLASS_SEND || class == CLASS_RECV || class == CLASS_PROBE ||
-	    is_collective(class))
+	else if (class == CLASS_SEND || class == CLASS_RECV ||
+	    class == CLASS_PROBE || is_collective(class))
 		add_op(thread, op);
 	else if (class == CLASS_SENDRECV) {
 		add_op(thread, (struct row){ CLASS_SEND, open->comm, open->peer, open->tag, 0 });
-		add_op(thread, (struct row){ CLASS_RECV, open->comm, open->source,
-		    open->receive_tag, 0 });
+		add_op(thread,
+		    (struct row){ CLASS_RECV, open->comm, open->source, open->receive_tag, 0 });
 	}
 }
 

@@ -16,8 +16,8 @@ static const char *const kinds[] = { "none", "deadlock", "mismatch", "waiting", 
 static double
 since_s(const struct look *look, const struct thread *thread)
 {
-	return thread->since_ns == INT64_MIN ? NAN : (double)(look->now_ns - thread->since_ns) /
-	    1e9;
+	return thread->since_ns == INT64_MIN ? NAN :
+	    (double)(look->now_ns - thread->since_ns) / 1e9;
 }
 
 static bool
@@ -152,8 +152,8 @@ put_line(struct table_writer *table, const struct look *look, const struct threa
 		table_format(table, "%d and %zu more", thread->rank, others);
 	else
 		table_int(table, thread->rank);
-	table_text(table, rank->life == ENDED ? "-" : thread->call == 0 ? "computing"
-	    : call_name(thread->call));
+	table_text(table,
+	    rank->life == ENDED ? "-" : thread->call == 0 ? "computing" : call_name(thread->call));
 	table_fixed(table, since_s(look, thread), 3);
 	if (plain && thread->open.comm > 0)
 		table_uint(table, thread->open.comm);

@@ -71,10 +71,10 @@ place_in(Dwfl_Module *module, GElf_Addr address)
 
 	if (name != NULL)
 		place.function = need(strdup(name));
-	if (line != NULL && (file = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL,
-	    NULL)) != NULL)
-		place.file = need(strdup(strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 :
-		    file));
+	if (line != NULL &&
+	    (file = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL, NULL)) != NULL)
+		place.file = need(strdup(strrchr(file, '/') != NULL ?
+		    strrchr(file, '/') + 1 : file));
 	return place;
 }
 
@@ -168,8 +168,8 @@ stack_of(const struct rank *rank, uint32_t thread)
 	Dwfl *dwfl = rank->life == ALIVE && rank->state != 'T' ? dwfl_begin(&running) : NULL;
 
 	if (dwfl != NULL && dwfl_linux_proc_report(dwfl, (pid_t)rank->pid) == 0 &&
-	    dwfl_report_end(dwfl, NULL, NULL) == 0 && dwfl_linux_proc_attach(dwfl, (pid_t)rank->pid,
-	    false) == 0)
+	    dwfl_report_end(dwfl, NULL, NULL) == 0 &&
+	    dwfl_linux_proc_attach(dwfl, (pid_t)rank->pid, false) == 0)
 		dwfl_getthread_frames(dwfl, (pid_t)thread, add_frame, &frames);
 	dwfl_end(dwfl);
 	if (frames.count > 0)

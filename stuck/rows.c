@@ -157,8 +157,8 @@ rows_collectives(const struct look *look, struct thread *thread, uint32_t comm, 
 	if (!load_all(thread))
 		return 0;
 	for (size_t i = 0; i < thread->calls.count && i <= seq; i++)
-		count += thread->calls.comm[i] == comm && is_collective(class_of(look,
-		    &thread->calls, i));
+		count += thread->calls.comm[i] == comm &&
+		    is_collective(class_of(look, &thread->calls, i));
 	return count;
 }
 
@@ -167,9 +167,9 @@ is_on(const struct calls *calls, size_t i, struct channel channel, bool wild)
 {
 	const int32_t peer = calls->peer[i], tag = calls->tag[i];
 
-	return calls->comm[i] == channel.comm && (peer == channel.peer ||
-	    (wild && peer == ANY_PEER)) && (channel.tag == ANY_TAG || tag == channel.tag ||
-	    (wild && tag == ANY_TAG));
+	return calls->comm[i] == channel.comm &&
+	    (peer == channel.peer || (wild && peer == ANY_PEER)) &&
+	    (channel.tag == ANY_TAG || tag == channel.tag || (wild && tag == ANY_TAG));
 }
 
 bool

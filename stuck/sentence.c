@@ -16,8 +16,8 @@ add(char **text, const char *format, ...)
 	char *more, *both;
 
 	va_start(values, format);
-	if (vasprintf(&more, format, values) < 0 || asprintf(&both, "%s%s", *text != NULL ? *text :
-	    "", more) < 0)
+	if (vasprintf(&more, format, values) < 0 ||
+	    asprintf(&both, "%s%s", *text != NULL ? *text : "", more) < 0)
 		die("out of memory");
 	va_end(values);
 	free(more);
@@ -31,8 +31,8 @@ add_place(char **text, const struct rank *rank, uint64_t address)
 	const struct place place = place_of(rank, address);
 
 	if (place.file != NULL)
-		add(text, " (%s %s:%d)", place.function != NULL ? place.function : "?", place.file,
-		    place.line);
+		add(text, " (%s %s:%d)", place.function != NULL ? place.function : "?",
+		    place.file, place.line);
 	else if (place.function != NULL)
 		add(text, " (%s)", place.function);
 }
@@ -59,8 +59,8 @@ add_call(char **text, const struct look *look, const struct thread *thread)
 
 	add(text, "%s", call_name(thread->call));
 	if (thread->open.collective > 0 && is_collective(call_class(thread->call)))
-		add(text, " #%u of communicator %u", thread->open.collective - 1,
-		    thread->open.comm);
+		add(text, " #%u of communicator %u",
+		    thread->open.collective - 1, thread->open.comm);
 	for (size_t i = 0; i < thread->op_count && i < 2; i++)
 		if (!is_collective(thread->ops[i].class) && thread->ops[i].class != CLASS_LOCAL) {
 			add(text, "%s%s", i > 0 ? " and" : "", between);
@@ -240,8 +240,8 @@ sentence_of(const struct findings *f)
 		if (f->verdict->state == KILLED)
 			add_killed(&text, f);
 		else
-			add(&text, f->verdict->state == ENDED_WELL ? "the run has ended"
-			    : "moving");
+			add(&text,
+			    f->verdict->state == ENDED_WELL ? "the run has ended" : "moving");
 	}
 	if (f->verdict->kind == DEADLOCK && !f->proved)
 		add(&text, "; nothing has moved for %.1f s", (double)f->still_ns / 1e9);

@@ -50,8 +50,8 @@ struct uses {
 static struct uses
 uses_of(const struct solve *s)
 {
-	struct uses uses = { zalloc(s->count + 2, sizeof *uses.from), zalloc(s->member_count + 1,
-	    sizeof *uses.clauses) };
+	struct uses uses = { zalloc(s->count + 2, sizeof *uses.from),
+	    zalloc(s->member_count + 1, sizeof *uses.clauses) };
 
 	for (size_t i = 0; i < s->member_count; i++)
 		uses.from[s->members[i] + 2]++;
@@ -70,8 +70,8 @@ reduce(struct solve *s)
 {
 	struct uses uses = uses_of(s);
 	size_t *left = zalloc(s->count + 1, sizeof *left), queued = 0;
-	uint32_t *of = zalloc(s->clause_count + 1, sizeof *of), *queue = zalloc(s->count + 1,
-	    sizeof *queue);
+	uint32_t *of = zalloc(s->clause_count + 1, sizeof *of),
+	    *queue = zalloc(s->count + 1, sizeof *queue);
 	bool *over = zalloc(s->clause_count + 1, sizeof *over);
 
 	for (uint32_t n = 0; n < s->count; n++) {
@@ -192,14 +192,14 @@ void
 solve(struct solve *s)
 {
 	struct walk w = {
-		.dead = zalloc(s->count + 1, sizeof *w.dead), .next = zalloc(s->count + 1,
-		    sizeof *w.next),
-		.index = zalloc(s->count + 1, sizeof *w.index), .low = zalloc(s->count + 1,
-		    sizeof *w.low),
-		.stack = zalloc(s->count + 1, sizeof *w.stack), .path = zalloc(s->count + 1,
-		    sizeof *w.path),
-		.on_stack = zalloc(s->count + 1, sizeof *w.on_stack), .leaves = zalloc(s->count + 1,
-		    sizeof *w.leaves),
+		.dead = zalloc(s->count + 1, sizeof *w.dead),
+		.next = zalloc(s->count + 1, sizeof *w.next),
+		.index = zalloc(s->count + 1, sizeof *w.index),
+		.low = zalloc(s->count + 1, sizeof *w.low),
+		.stack = zalloc(s->count + 1, sizeof *w.stack),
+		.path = zalloc(s->count + 1, sizeof *w.path),
+		.on_stack = zalloc(s->count + 1, sizeof *w.on_stack),
+		.leaves = zalloc(s->count + 1, sizeof *w.leaves),
 	};
 
 	reduce(s);

@@ -128,8 +128,8 @@ judge(struct look *look, const struct options *opt)
 			break;
 		if (verdict.state == MOVING && any) {
 			free(verdict.sentence);
-			if (asprintf(&verdict.sentence, "moving: %.0f calls/s", (double)rows * 1e9 /
-			    (double)step_ns) < 0)
+			if (asprintf(&verdict.sentence, "moving: %.0f calls/s",
+			    (double)rows * 1e9 / (double)step_ns) < 0)
 				die("out of memory");
 			break;
 		}

@@ -29,8 +29,8 @@ member(const struct look *look, uint32_t group, int side, int32_t i)
 
 	if (group == 1)
 		return i >= 0 && i < look->rank_count ? i : -1;
-	if (group < 3 || i < 0 || i >= (g->remote_size == 0 || side == 0 ? g->size :
-	    g->remote_size))
+	if (group < 3 || i < 0 ||
+	    i >= (g->remote_size == 0 || side == 0 ? g->size : g->remote_size))
 		return -1;
 	return g->of[side][i];
 }
@@ -57,8 +57,8 @@ world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int3
 		return own;
 	if (group == 0 || peer < 0)
 		return -1;
-	return member(look, group, look->groups[group].remote_size > 0 ? 1 - side_of(look, group,
-	    own) : 0, peer);
+	return member(look, group,
+	    look->groups[group].remote_size > 0 ? 1 - side_of(look, group, own) : 0, peer);
 }
 
 /* ---- the graph ---- */
@@ -159,8 +159,8 @@ node_of(struct graph *g, int32_t own, const struct row *op)
 		for (int32_t r = 0; r < look->rank_count; r++)
 			if (is_met(look, own, op, r))
 				return NOBODY;
-		return look->groups[group].remote_size > 0 ? NOBODY : hub_node(g,
-		    (struct hub){ true, group, 0 });
+		return look->groups[group].remote_size > 0 ? NOBODY :
+		    hub_node(g, (struct hub){ true, group, 0 });
 	}
 	peer = world_rank(look, rank, op->comm, op->peer);
 	return peer < 0 || is_met(look, own, op, peer) ? NOBODY : (uint32_t)peer;
@@ -210,8 +210,8 @@ add_hub(struct graph *g, const struct hub *hub)
 	for (int32_t i = 0; i < size; i++) {
 		const int32_t world = member(look, hub->group, 0, i);
 
-		if (world < 0 || (!hub->any && has_called(look, world, hub->group,
-		    hub->collective)))
+		if (world < 0 ||
+		    (!hub->any && has_called(look, world, hub->group, hub->collective)))
 			continue;
 		if (!hub->any)
 			solve_clause(&g->s);
@@ -229,8 +229,8 @@ build(struct graph *g, bool over)
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		struct rank *rank = &look->ranks[r];
 
-		rank->node = solve_node(&g->s, rank->life == ENDED || (rank->life == DEAD &&
-		    !over));
+		rank->node = solve_node(&g->s,
+		    rank->life == ENDED || (rank->life == DEAD && !over));
 		if (rank->thread_count > 0 && rank->life != ENDED)
 			solve_clause(&g->s);
 		for (size_t t = 0; t < rank->thread_count; t++) {
@@ -286,8 +286,8 @@ drop_arriving(const struct look *look, struct thread *thread, bool *dropped)
 	for (size_t i = 0; i < thread->op_count; i++) {
 		struct row *op = &thread->ops[i];
 		const uint32_t group = group_of(&look->ranks[thread->rank], op->comm);
-		const int32_t peer = world_rank(look, &look->ranks[thread->rank], op->comm,
-		    op->peer);
+		const int32_t peer = world_rank(look, &look->ranks[thread->rank],
+		    op->comm, op->peer);
 		const int32_t size = group == 1 ? look->rank_count : look->groups[group].size;
 		bool coming = false;
 
@@ -357,8 +357,8 @@ blame_polling(struct look *look)
 
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		look->ranks[r].blamed = false;
-		for (size_t t = 0; t < look->ranks[r].thread_count && look->ranks[r].life != ENDED;
-		    t++)
+		for (size_t t = 0;
+		    t < look->ranks[r].thread_count && look->ranks[r].life != ENDED; t++)
 			look->ranks[r].blamed |= look->ranks[r].threads[t].polls != 0;
 		count += look->ranks[r].blamed;
 	}
@@ -416,8 +416,8 @@ struct verdict
 waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
 	const bool over = is_over(look);
-	struct findings f = { .look = look, .over = over, .still_ns = look->elsewhere ||
-	    still_ns(look) < seen_ns ? seen_ns :
+	struct findings f = { .look = look, .over = over,
+	    .still_ns = look->elsewhere || still_ns(look) < seen_ns ? seen_ns :
 		still_ns(look),
 		.proved = true };
 	struct verdict verdict = { .state = MOVING };
@@ -437,8 +437,8 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 		verdict.state = STUCK;
 		verdict.kind = MISMATCH;
 	} else {
-		for (int turn = 0; turn == 0 || (turn < MOST_TURNS && drop_in_core(look, &g,
-		    &f.proved)); turn++) {
+		for (int turn = 0;
+		    turn == 0 || (turn < MOST_TURNS && drop_in_core(look, &g, &f.proved)); turn++) {
 			solve_free(&g.s);
 			g.hub_count = 0;
 			build(&g, over);

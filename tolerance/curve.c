@@ -111,9 +111,8 @@ push(const struct curve *c, struct line *lines, uint32_t count, struct line line
 {
 	while (count > 0 && line.ns >= lines[count - 1].ns)	/* from 0 on it is above */
 		count--;
-	if (count > 0 && (line.slope <= lines[count - 1].slope || (c->range < INFINITY &&
-	    line.ns + line.slope * c->range <= lines[count - 1].ns + lines[count -
-	    1].slope * c->range)))
+	if (count > 0 && (line.slope <= lines[count - 1].slope || (c->range < INFINITY && line.ns +
+	    line.slope * c->range <= lines[count - 1].ns + lines[count - 1].slope * c->range)))
 		return count;
 	while (count > 1 && is_covered(lines[count - 2], lines[count - 1], line))
 		count--;

@@ -35,8 +35,8 @@ add(void *context, uint32_t to, const struct cost *cost, uint32_t payer)
 static void
 set(void *context, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer)
 {
-	put(context, (struct mark){ .to = to, .from = from, .payer = payer, .kind = SET,
-	    .cost = *cost });
+	put(context,
+	    (struct mark){ .to = to, .from = from, .payer = payer, .kind = SET, .cost = *cost });
 }
 
 static void
@@ -88,8 +88,8 @@ compute(const struct paths *p, const struct marks *m, const struct change *chang
 	memset(times, 0, m->times * sizeof *times);
 	for (size_t i = 0; i < p->count; i++) {
 		const struct mark *s = &p->steps[i];
-		bool changed = s->payer != NO_PAYER && is_same_site(&m->payers[s->payer],
-		    change->site);
+		bool changed = s->payer != NO_PAYER &&
+		    is_same_site(&m->payers[s->payer], change->site);
 
 		if (s->kind == ADD)
 			times[s->to] += s->cost.ns;
@@ -261,8 +261,8 @@ paths_find(struct paths *p, const struct marks *m, struct shares found[GROUPINGS
 		found[g] = group(all + 1, m->payer_count - 1, (enum grouping)g);
 	for (size_t i = 0; i < found[BY_SITE].count; i++) {
 		struct share *s = &found[BY_SITE].at[i];
-		struct change waitless = { &s->who, true, 0 }, earlier = { &s->who, false,
-		    p->earlier_ns };
+		struct change waitless = { &s->who, true, 0 },
+		    earlier = { &s->who, false, p->earlier_ns };
 
 		s->waitless_ns = s->earlier_ns = NAN;
 		if (i >= MOST_CHANGED)

@@ -42,8 +42,8 @@ static const struct field percent_fields[] = {
 };
 
 struct share_line {
-	double ns, us, times[PARAMETERS], slack_ns, slack_us, waitless_ns, waitless_us, earlier_ns,
-	    earlier_us;
+	double ns, us, times[PARAMETERS], slack_ns, slack_us, waitless_ns, waitless_us,
+	    earlier_ns, earlier_us;
 	const char *call, *site;
 	unsigned comm;
 	double source, target;
@@ -67,8 +67,8 @@ static const struct field site_fields[] = {
 	{ "call", SHARE(call), .text = PLAIN }, { "site", SHARE(site), .text = PLAIN }, FIELDS_END
 };
 static const struct field comm_fields[] = {
-	{ "comm", SHARE(comm), .json = PLAIN }, AMOUNTS, { "comm", SHARE(comm), .text = PLAIN },
-	    FIELDS_END
+	{ "comm", SHARE(comm), .json = PLAIN }, AMOUNTS,
+	    { "comm", SHARE(comm), .text = PLAIN }, FIELDS_END
 };
 static const struct field pair_fields[] = {
 	{ "source", SHARE(source), .json = PLAIN }, { "target", SHARE(target), .json = PLAIN },
@@ -101,8 +101,8 @@ share_lines(const struct shares *shares, const struct definitions *known)
 		    messages ? s->who.source : (double)NAN, messages ? s->who.target : (double)NAN,
 		    "collectives" };
 		if (messages)
-			snprintf(lines[i].nodes, sizeof lines[i].nodes, "%u to %u", s->who.source,
-			    s->who.target);
+			snprintf(lines[i].nodes, sizeof lines[i].nodes, "%u to %u",
+			    s->who.source, s->who.target);
 	}
 	return lines;
 }
@@ -295,12 +295,12 @@ tolerance_write(const struct tolerance *t, struct writer *out)
 		put_string(out, "parameter", parameter_names[p]);
 		put_double(out, "base", t->base[p]);
 		put_uint(out, "exact", t->sampled == NULL);
-		put_numbers(out, "from", t->pieces[p], t->piece_count[p], offsetof(struct piece,
-		    from));
-		put_numbers(out, "run", t->pieces[p], t->piece_count[p], offsetof(struct piece,
-		    run_ns));
-		put_numbers(out, "slope", t->pieces[p], t->piece_count[p], offsetof(struct piece,
-		    slope));
+		put_numbers(out, "from", t->pieces[p], t->piece_count[p],
+		    offsetof(struct piece, from));
+		put_numbers(out, "run", t->pieces[p], t->piece_count[p],
+		    offsetof(struct piece, run_ns));
+		put_numbers(out, "slope", t->pieces[p], t->piece_count[p],
+		    offsetof(struct piece, slope));
 		if (message_end(out) < 0)
 			die_output();
 	}

@@ -47,8 +47,8 @@ parse_percents(struct tolerance *t, const char *percents)
 	char *copy = need(strdup(percents)), *save = NULL;
 
 	t->percent_count = 0;
-	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",",
-	    &save)) {
+	for (char *word = strtok_r(copy, ",", &save); word != NULL;
+	    word = strtok_r(NULL, ",", &save)) {
 		if (t->percent_count == MOST_PERCENTS)
 			die("--percents %s: at most %d values", percents, MOST_PERCENTS);
 		t->percents[t->percent_count++] = parse_number("--percents", word, 0, 1e6);
@@ -64,8 +64,8 @@ parse_curves(struct tolerance *t, const char *names)
 	char *copy = need(strdup(names)), *save = NULL;
 
 	memset(t->wanted, 0, sizeof t->wanted);
-	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",",
-	    &save)) {
+	for (char *word = strtok_r(copy, ",", &save); word != NULL;
+	    word = strtok_r(NULL, ",", &save)) {
 		int p = 0;
 
 		while (p < PARAMETERS && strcmp(word, parameter_names[p]) != 0)
@@ -108,8 +108,8 @@ parse_options(struct tolerance *t, int argc, char **argv)
 		case 'C': parse_curves(t, optarg); break;
 		case 'I':
 			t->sites = true;
-			t->paths.earlier_ns = 1e3 * parse_number("--sites", optarg != NULL ?
-			    optarg : "10", 0, 1e12);
+			t->paths.earlier_ns = 1e3 * parse_number("--sites",
+			    optarg != NULL ? optarg : "10", 0, 1e12);
 			break;
 		case 'S': scale_add(&opt.replay.scales, optarg, argc, argv, &optind); break;
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
@@ -144,8 +144,8 @@ begin(struct tolerance *t, struct engine *e)
 		return;
 	for (int p = 0; p < PARAMETERS; p++)
 		if (t->wanted[p]) {
-			curve_begin(&t->curves[p], (enum parameter)p, t->base[p], end_of(t, p),
-			    e->locations);
+			curve_begin(&t->curves[p], (enum parameter)p, t->base[p],
+			    end_of(t, p), e->locations);
 			t->watchers[n++] = curve_watcher(&t->curves[p]);
 		}
 	if (t->sites)
@@ -206,8 +206,8 @@ try(const struct replay_options *opt, enum parameter parameter, double value)
 		_exit(write(ends[1], &ns, sizeof ns) == sizeof ns ? DONE : TROUBLE);
 	}
 	close(ends[1]);
-	if (read(ends[0], &ns, sizeof ns) != sizeof ns || waitpid(child, &status, 0) < 0 ||
-	    status != 0)
+	if (read(ends[0], &ns, sizeof ns) != sizeof ns ||
+	    waitpid(child, &status, 0) < 0 || status != 0)
 		die("a replay with another %s failed", parameter_names[parameter]);
 	close(ends[0]);
 	return ns;
@@ -274,9 +274,8 @@ main(int argc, char **argv)
 	if (opt.form == STREAM)
 		refuse_terminal_output();
 	replay_open(&r);
-	if (opt.form == STREAM &&
-	    writer_open(&out, STDOUT_FILENO, reader_content(r.graph.in), r.graph.in, argc,
-	    argv) < 0)
+	if (opt.form == STREAM && writer_open(&out, STDOUT_FILENO, reader_content(r.graph.in),
+	    r.graph.in, argc, argv) < 0)
 		die_output();
 	while (progress_next(&progress, r.graph.in, &message)) {
 		enum graph_item item = replay_take(&r, &message);

@@ -245,8 +245,8 @@ by_size_ns(const struct curve_by_size *curve, double bytes)
 		return t[0].ns;
 	while (i + 2 < curve->count && t[i + 1].bytes < bytes)
 		i++;
-	return t[i].ns + (bytes - t[i].bytes) * (t[i + 1].ns - t[i].ns) / (t[i + 1].bytes -
-	    t[i].bytes);
+	return t[i].ns +
+	    (bytes - t[i].bytes) * (t[i + 1].ns - t[i].ns) / (t[i + 1].bytes - t[i].bytes);
 }
 
 double

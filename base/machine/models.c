@@ -36,8 +36,8 @@ operation_of(uint16_t call)
 	if (strncmp(name, "MPI_", 4) != 0)
 		return OP_OTHER;
 	operation = operation_named(name + 4);
-	return operation == OP_OTHER && (name[4] == 'I' || name[4] == 'i') ? operation_named(name +
-	    5) : operation;
+	return operation == OP_OTHER && (name[4] == 'I' || name[4] == 'i') ?
+	    operation_named(name + 5) : operation;
 }
 
 /* ceil(n / buses) summed over the stages of a tree of P: the validation paper's logarithmic

@@ -272,8 +272,8 @@ take_schedule(struct machine *m, struct config *c)
 	c->used = 3;
 	if (rule.operation == OP_OTHER)
 		die_config(c, "%s is no collective", name);
-	while (schedule_names[rule.schedule] != NULL && strcmp(schedule_names[rule.schedule],
-	    how) != 0)
+	while (schedule_names[rule.schedule] != NULL &&
+	    strcmp(schedule_names[rule.schedule], how) != 0)
 		rule.schedule++;
 	if (schedule_names[rule.schedule] == NULL || !schedule_fits(rule.schedule, rule.operation))
 		die_config(c, "%s is no schedule of %s", how, name);
@@ -401,13 +401,12 @@ take_line(struct machine *m, struct config *c)
 			i++;
 		if (i < LINES)
 			lines[i].take(m, c);
-		else if (!take_setting(c, machine_settings, m) &&
-		    !take_setting(c, island_settings, &m->islands[m->island_count - 1]) &&
-		    (m->group_count == 0 || !take_setting(c, node_settings,
-		    &m->groups[m->group_count - 1].node)))
+		else if (!take_setting(c, machine_settings, m) && !take_setting(c,
+		    island_settings, &m->islands[m->island_count - 1]) && (m->group_count == 0 ||
+		    !take_setting(c, node_settings, &m->groups[m->group_count - 1].node)))
 			die_config(c, strcmp(c->words[0], "overhead") == 0 ?
-			    "an overhead is that of a call, send, sent or receive"
-			    : "%s is not known here", c->words[0]);
+			    "an overhead is that of a call, send, sent or receive" :
+			    "%s is not known here", c->words[0]);
 	}
 	if (c->used < c->count)
 		die_config(c, "%s is one word too many", c->words[c->used]);

@@ -244,8 +244,8 @@ allgather_doubling(const struct plan *plan, uint32_t me, uint32_t s)
 static struct round
 allgather_bruck(const struct plan *plan, uint32_t me, uint32_t s)
 {
-	uint32_t p = plan->ranks, distance = 1u << s, n = p - distance < distance ? p - distance :
-	    distance;
+	uint32_t p = plan->ranks, distance = 1u << s,
+	    n = p - distance < distance ? p - distance : distance;
 	uint32_t from = (me + distance) % p;
 
 	return unlike((me + p - distance) % p, some(plan, me, n), from, some(plan, from, n));
@@ -313,11 +313,10 @@ even_round(const struct plan *plan, uint32_t me, uint32_t s)
 		    down_tree(plan, me, s - tree_depth(p), EVERYTHING);
 	case SCHEDULE_DOUBLING:
 		if (plan->operation == OP_SCAN)
-			return (me ^ 1u << s) < p ? swaps(me ^ 1u << s, me ^ 1u << s, plan->bytes) :
-			    silent;
-		return !is_allgather(plan->operation) ? doubling(plan, me, s) :
-		    (p & (p - 1)) == 0 ? allgather_doubling(plan, me, s) : allgather_bruck(plan, me,
-		    s);
+			return (me ^ 1u << s) < p ?
+			    swaps(me ^ 1u << s, me ^ 1u << s, plan->bytes) : silent;
+		return !is_allgather(plan->operation) ? doubling(plan, me, s) : (p & (p - 1)) == 0 ?
+		    allgather_doubling(plan, me, s) : allgather_bruck(plan, me, s);
 	default: return rabenseifner(plan, me, s);
 	}
 }

@@ -49,9 +49,8 @@ schedule_is_rooted(enum operation operation)
 bool
 schedule_is_segmented(enum schedule schedule, enum operation operation)
 {
-	return (operation == OP_BCAST || operation == OP_REDUCE) &&
-	    (schedule == SCHEDULE_CHAIN || schedule == SCHEDULE_BINOMIAL ||
-	    schedule == SCHEDULE_BINARY);
+	return (operation == OP_BCAST || operation == OP_REDUCE) && (schedule == SCHEDULE_CHAIN ||
+	    schedule == SCHEDULE_BINOMIAL || schedule == SCHEDULE_BINARY);
 }
 
 /* In all but these trees there is one message from one rank to another in a round. */

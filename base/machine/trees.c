@@ -58,8 +58,8 @@ static struct family
 family_of(const struct plan *plan, uint32_t me)
 {
 	return plan->schedule == SCHEDULE_CHAIN ? chain(plan->ranks, me) :
-	    plan->schedule == SCHEDULE_BINOMIAL ? binomial(plan->ranks, me) : binary(plan->ranks,
-	    me);
+	    plan->schedule == SCHEDULE_BINOMIAL ? binomial(plan->ranks, me) :
+	    binary(plan->ranks, me);
 }
 
 /* Child I in the order in which they are served: of a binomial tree the farthest first. */
@@ -82,8 +82,8 @@ segments_of(const struct plan *plan)
 		return s;
 	s.bytes = plan->bytes / plan->segment > MOST_SEGMENTS ? plan->bytes / MOST_SEGMENTS :
 	    plan->segment;
-	for (s.count = (uint32_t)(plan->bytes / s.bytes); s.count * s.bytes < plan->bytes;
-	    s.count++)
+	for (s.count = (uint32_t)(plan->bytes / s.bytes);
+	    s.count * s.bytes < plan->bytes; s.count++)
 		;
 	s.last = plan->bytes - (s.count - 1) * s.bytes;
 	return s;
@@ -112,8 +112,8 @@ down(const struct plan *plan, const struct family *f, const struct segments *s, 
 	/* the first round only receives */
 	uint32_t sent = f->parent != NOBODY ? round - 1 : round;
 
-	if (f->children > 0 && sent / f->children < s->count && !(f->parent != NOBODY &&
-	    round == 0)) {
+	if (f->children > 0 && sent / f->children < s->count &&
+	    !(f->parent != NOBODY && round == 0)) {
 		r.to_number = sent / f->children;
 		r.to = child(plan, f, sent % f->children);
 		r.to_bytes = bytes_of(s, r.to_number);
@@ -142,8 +142,8 @@ up(const struct plan *plan, const struct family *f, const struct segments *s, ui
 	if (f->parent == NOBODY)
 		return r;
 	r.to_number = f->children == 0 ? round : round / f->children - 1;
-	if (r.to_number < s->count && (f->children == 0 || (round % f->children == 0 &&
-	    round > 0))) {
+	if (r.to_number < s->count &&
+	    (f->children == 0 || (round % f->children == 0 && round > 0))) {
 		r.to = f->parent;
 		r.to_bytes = bytes_of(s, r.to_number);
 	}

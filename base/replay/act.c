@@ -91,11 +91,11 @@ startup(const struct engine *e, uint32_t id, const struct op *op)
 	case ACT_COLLECTIVE:
 		if (is_scheduled(e, op))
 			cost.ns += e->instances[op->link].plan.beside_ns;
-		return op->link != NONE && e->machine->dimemas ? reduction_startup(e, id,
-		    op->link) : cost;
+		return op->link != NONE && e->machine->dimemas ?
+		    reduction_startup(e, id, op->link) : cost;
 	case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:
-		return e->machine->dimemas && op->link != NONE ? collective_startup(e, id,
-		    op->link) : cost;
+		return e->machine->dimemas && op->link != NONE ?
+		    collective_startup(e, id, op->link) : cost;
 	case ACT_SEND: case ACT_SENDRECV: case ACT_SEND_START: case ACT_RECEIVE: case ACT_WAIT:
 		if (op->link == NONE || e->machine->loggp)
 			return cost;
@@ -110,8 +110,8 @@ startup(const struct engine *e, uint32_t id, const struct op *op)
 double
 after_ns(const struct engine *e, uint32_t id, const struct op *op)
 {
-	if (op->link != NONE && (op->act == ACT_SEND || op->act == ACT_SENDRECV ||
-	    op->act == ACT_SEND_START))
+	if (op->link != NONE &&
+	    (op->act == ACT_SEND || op->act == ACT_SENDRECV || op->act == ACT_SEND_START))
 		return sent_ns(e->machine, e->flights[op->link].wire == WIRE_MEMORY,
 		    (double)row_at(e, id, e->runners[id].part)->sent);
 	if ((op->act != ACT_RECEIVE && op->act != ACT_WAIT) || op->link == NONE)
@@ -231,8 +231,8 @@ mark_sent(struct engine *e, uint32_t id, uint32_t link, double bytes)
 	const struct flight *f = &e->flights[link];
 	struct weight *weight = message_weight(e, link);
 
-	weight->bytes = (f->wire == WIRE_NETWORK ? bytes : 0) * scale_of(e, id, e->runners[id].part,
-	    false);
+	weight->bytes = (f->wire == WIRE_NETWORK ? bytes : 0) * scale_of(e, id,
+	    e->runners[id].part, false);
 	weight->sender = payer_here(e, id, false);
 	e->marks->in_flight++;
 	if (f->flags & MESSAGE_RENDEZVOUS)
@@ -333,8 +333,8 @@ act(struct engine *e, uint32_t id)
 	case ACT_WAIT_SEND:	/* in Dimemas' model a send that was started is never waited for */
 		return e->machine->dimemas || wait_posted(e, id, op->link);
 	case ACT_COMPLETE:
-		return row_at(e, id, e->runners[id].part)->peer >= 0 && is_lost(e, id) ? block(e,
-		    id) : true;
+		return row_at(e, id, e->runners[id].part)->peer >= 0 && is_lost(e, id) ?
+		    block(e, id) : true;
 	case ACT_COLLECTIVE: case ACT_COLLECTIVE_START:
 		return collective_enter(e, id, op, op->act == ACT_COLLECTIVE) || block(e, id);
 	case ACT_WAIT_COLLECTIVE:

@@ -17,9 +17,8 @@ phases_cost(const struct phases *phases, const struct instance *i, int64_t p, in
 	double in_bytes = model_bytes(phases->in_size, (double)i->sent, (double)i->received);
 	double out_bytes = model_bytes(phases->out_size, (double)i->sent, (double)i->received);
 
-	return (struct cost){ in * (latency + in_bytes * ns_each) + out * (latency +
-	    out_bytes * ns_each), { [LATENCY] = in + out, [GAP] = in * in_bytes +
-	    out * out_bytes } };
+	return (struct cost){ in * (latency + in_bytes * ns_each) + out * (latency + out_bytes *
+	    ns_each), { [LATENCY] = in + out, [GAP] = in * in_bytes + out * out_bytes } };
 }
 
 /* The sum of the slowest node, the slowest island, and what is between islands. */
@@ -89,8 +88,8 @@ needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
 {
 	const struct instance *i = &e->instances[link];
 	const struct arrival *members = i->members;
-	const struct communicator *c = i->comm < e->known->comm_count ? &e->known->comms[i->comm] :
-	    NULL;
+	const struct communicator *c = i->comm < e->known->comm_count ?
+	    &e->known->comms[i->comm] : NULL;
 	uint32_t at = members[me].comm_rank, payer = members[me].payer;
 	double ns = members[me].at_ns;
 
@@ -153,9 +152,9 @@ mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool wai
 
 	i->members[me].payer = payer_here(e, id, true);
 	i->members[me].started = !waits;
-	if ((!waits && e->machine->loggp) || i->class == CLASS_SCAN ||
-	    i->class == CLASS_NEIGHBOUR || (i->class == CLASS_ONE_TO_ALL && !e->machine->dimemas &&
-	    me == i->root))
+	if ((!waits && e->machine->loggp) ||
+	    i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR ||
+	    (i->class == CLASS_ONE_TO_ALL && !e->machine->dimemas && me == i->root))
 		mark_set(e, member_time(e, link, me), id, &NO_COST, NO_PAYER);
 	if (i->arrived == 1)
 		mark_set(e, last, id, &NO_COST, NO_PAYER);
@@ -278,8 +277,8 @@ collective_done(struct engine *e, uint32_t link, double at_ns)
 			i->members[k].waits = false;
 			i->sleeping--;
 			if (e->marks != NULL)
-				mark_max(e, i->members[k].location, last_time(e, link),
-				    i->members[k].payer);
+				mark_max(e, i->members[k].location,
+				    last_time(e, link), i->members[k].payer);
 			wake(e, i->members[k].location, at_ns + i->members[k].own_ns);
 		}
 }
@@ -304,8 +303,8 @@ reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
 	if (!is_messages(e, i))
 		return cost;
 	root = i->members[i->root].location;
-	cost.ns = root == id ? e->machine->nodes[e->node_of[id]].latency_ns : latency_ns(e, id,
-	    root);
+	cost.ns = root == id ? e->machine->nodes[e->node_of[id]].latency_ns :
+	    latency_ns(e, id, root);
 	cost.times[LATENCY] = root == id || is_between_nodes(e, id, root);
 	return cost;
 }
@@ -412,8 +411,8 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 	double at_ns;
 
 	if (op->link == NONE)	/* alone, or nothing is known of the others */
-		return row->comm == 0 || row->comm == 2 || (row->comm < e->known->comm_count &&
-		    e->known->comms[row->comm].size <= 1 &&
+		return row->comm == 0 || row->comm == 2 ||
+		    (row->comm < e->known->comm_count && e->known->comms[row->comm].size <= 1 &&
 		    e->known->comms[row->comm].remote_size == 0);
 	i = &e->instances[op->link];
 	me = row->member;
@@ -421,8 +420,8 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 	i->arrived++;
 	if (r->now_ns > i->last_ns || i->arrived == 1)
 		i->last_ns = r->now_ns;
-	if (i->root == NONE && i->arrived > 1 && (row->sent != i->sent ||
-	    row->received != i->received))
+	if (i->root == NONE && i->arrived > 1 &&
+	    (row->sent != i->sent || row->received != i->received))
 		i->uneven = true;
 	if (i->root == me || (i->root == NONE && r->now_ns >= i->last_ns)) {
 		i->sent = row->sent;

@@ -40,8 +40,8 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	if (from->rendezvous)
 		flight->flags = MESSAGE_RENDEZVOUS;
 	if (e->machine->loggp)
-		from->startup_ns = overhead_ns(e->machine, flight->wire == WIRE_MEMORY, false,
-		    (double)row->sent);
+		from->startup_ns = overhead_ns(e->machine, flight->wire == WIRE_MEMORY,
+		    false, (double)row->sent);
 	else {
 		from->startup_ns = flight_latency_ns(e, flight);
 		to->startup_ns = to->act == ACT_POST ? 0 : from->startup_ns;

@@ -168,8 +168,8 @@ begin_ns(struct engine *e, uint32_t id, const struct op *op)
 		cost.ns += e->machine->call_ns;
 		cost.times[OVERHEAD] = 1;
 	}
-	if (e->marks != NULL && (cost.ns != 0 || cost.times[LATENCY] != 0 ||
-	    cost.times[OVERHEAD] != 0))
+	if (e->marks != NULL &&
+	    (cost.ns != 0 || cost.times[LATENCY] != 0 || cost.times[OVERHEAD] != 0))
 		mark_add(e, id, &cost, payer_here(e, id, false));
 	return cost.ns;
 }

@@ -170,8 +170,8 @@ struct port {
  * ---------------------------------------------------------------------------- */
 
 /* A move is a part of a collective that is done by messages. */
-enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE, STEP_MOVE,
-    STEP_MOVE_ACT,
+enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE,
+    STEP_MOVE, STEP_MOVE_ACT,
 	STEP_MOVE_AFTER, STEP_END };
 
 struct spent {			/* by a location, outside computing, in ns */
@@ -274,8 +274,8 @@ op_at(const struct engine *engine, uint32_t location, uint64_t seq)
 {
 	const struct op_lane *lane = &engine->lanes[location];
 
-	return seq - lane->first < lane->count ? &lane->ops[lane->begin + (size_t)(seq -
-	    lane->first)] : NULL;
+	return seq - lane->first < lane->count ?
+	    &lane->ops[lane->begin + (size_t)(seq - lane->first)] : NULL;
 }
 
 static inline struct replay_row *
@@ -295,8 +295,8 @@ scale_of(const struct engine *e, uint32_t runner, uint64_t seq, bool compute)
 	if (e->scales == NULL)
 		return 1;
 	row = row_at(e, runner, seq);
-	return scale_factor(e->scales, e->known, e->runners[runner].rank, row->call, row->site,
-	    compute);
+	return scale_factor(e->scales, e->known, e->runners[runner].rank, row->call,
+	    row->site, compute);
 }
 
 /* engine.c: simulates as far as what is read allows. */

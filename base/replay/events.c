@@ -55,8 +55,8 @@ file(struct events *events, uint32_t s)
 	}
 	level = (63 - (unsigned)__builtin_clzll(unlike)) / DIGIT_BITS;
 	digit = (unsigned)(time >> (level * DIGIT_BITS)) % DIGITS;
-	append(events, &events->buckets[level][digit], s, (events->filled[level] >> digit &
-	    1) == 0);
+	append(events, &events->buckets[level][digit], s,
+	    (events->filled[level] >> digit & 1) == 0);
 	events->filled[level] |= (uint16_t)(1u << digit);
 	events->levels |= (uint16_t)(1u << level);
 }

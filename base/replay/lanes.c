@@ -57,8 +57,8 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->stack = zalloc(n, sizeof *e->stack);
 	for (uint32_t l = 0; l < n; l++) {
 		/* A thread that is defined only later is on the node of its rank, found then. */
-		take_seat(e, l, known->location_rank[l] >= 0 ? (uint32_t)known->location_rank[l] :
-		    0);
+		take_seat(e, l,
+		    known->location_rank[l] >= 0 ? (uint32_t)known->location_rank[l] : 0);
 		e->runners[l].starved = true;
 		e->runners[l].next = NONE;
 	}

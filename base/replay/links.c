@@ -59,8 +59,8 @@ instance_new(struct engine *e, uint32_t members)
 
 		e->instances = grow(e->instances, &e->instance_capacity, e->instance_count + 1,
 		    sizeof *e->instances);
-		memset(e->instances + known, 0, (e->instance_capacity -
-		    known) * sizeof *e->instances);
+		memset(e->instances + known, 0,
+		    (e->instance_capacity - known) * sizeof *e->instances);
 		i = (uint32_t)e->instance_count++;
 	}
 	instance = &e->instances[i];
@@ -98,8 +98,8 @@ is_free(const struct resource *resource)
 }
 
 bool
-resource_take(struct engine *e, struct resource *resource, struct queue *queue, uint32_t f,
-    uint8_t flag)
+resource_take(struct engine *e, struct resource *resource, struct queue *queue,
+    uint32_t f, uint8_t flag)
 {
 	if (e->flights[f].flags & flag)
 		return true;

@@ -52,11 +52,11 @@ name_one(const struct engine *e, uint32_t location)
 			    f->source].rank;
 			snprintf(what, sizeof what, "for rank %d, tag %d", peer, row->tag);
 		} else if (peer >= 0)
-			snprintf(what, sizeof what, "for rank %d, tag %d, and has no match", peer,
-			    row->tag);
+			snprintf(what, sizeof what, "for rank %d, tag %d, and has no match",
+			    peer, row->tag);
 		else
-			snprintf(what, sizeof what, "for anybody, tag %d, and has no match",
-			    row->tag);
+			snprintf(what, sizeof what,
+			    "for anybody, tag %d, and has no match", row->tag);
 	}
 	note("rank %u is blocked in %s, row %llu, %s", r->rank, call_name(call),
 	    (unsigned long long)r->seq, what);

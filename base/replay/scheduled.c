@@ -94,8 +94,8 @@ letter_of(struct engine *e, uint32_t id, const struct move *move)
 	const struct runner *r = &e->runners[id];
 	uint32_t link = op_at(e, id, r->part)->link, me = row_at(e, id, r->part)->member;
 	bool mine = move->kind == SEND || move->kind == FINISH;
-	struct letter key = { link, mine ? me : move->peer, mine ? move->peer : me, move->number,
-	    NONE, 0 };
+	struct letter key = { link, mine ? me : move->peer, mine ? move->peer : me,
+	    move->number, NONE, 0 };
 	struct letter *found = letters_find(e->letters, &key);
 	struct flight *f;
 	uint64_t bytes = (uint64_t)(move->bytes + 0.5);
@@ -140,8 +140,8 @@ move_next(struct engine *e, uint32_t id, double *ns)
 		/* which may move all flights */
 		uint32_t flight = letter_of(e, id, &move)->flight;
 
-		cost.ns = overhead_ns(e->machine, e->flights[flight].wire == WIRE_MEMORY, false,
-		    move.bytes);
+		cost.ns = overhead_ns(e->machine, e->flights[flight].wire == WIRE_MEMORY,
+		    false, move.bytes);
 		cost.ns *= scale_of(e, id, r->part, false);
 		if (e->marks != NULL && cost.ns != 0)
 			mark_add(e, id, &cost, payer_here(e, id, false));
@@ -185,11 +185,11 @@ move_after(struct engine *e, uint32_t id)
 		return 0;
 	letter = letter_of(e, id, &move);
 	if (move.kind == SEND)
-		ns = sent_ns(e->machine, e->flights[letter->flight].wire == WIRE_MEMORY,
-		    move.bytes);
+		ns = sent_ns(e->machine,
+		    e->flights[letter->flight].wire == WIRE_MEMORY, move.bytes);
 	else if (move.kind == RECEIVE) {
-		ns = overhead_ns(e->machine, e->flights[letter->flight].wire == WIRE_MEMORY, true,
-		    move.bytes);
+		ns = overhead_ns(e->machine, e->flights[letter->flight].wire == WIRE_MEMORY,
+		    true, move.bytes);
 		if (move.combines)
 			ns += by_size_ns(&e->machine->combining, move.bytes);
 	}

@@ -113,8 +113,8 @@ flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t byt
 	costs = costs_of(e, f);
 	/* A table holds all of the way, latency included. */
 	if (costs != NULL && costs->travel.told)
-		f->wire_ns = by_size_ns(&costs->travel, (double)bytes) - latency_ns(e, f->source,
-		    f->target);
+		f->wire_ns = by_size_ns(&costs->travel, (double)bytes) -
+		    latency_ns(e, f->source, f->target);
 	if (f->wire_ns < 0)
 		f->wire_ns = 0;
 	if (e->held_ns != NULL)
@@ -145,11 +145,11 @@ way_ns(const struct engine *e, uint32_t who)
 
 	if (costs == NULL || !costs->works)
 		return f->wire_ns;
-	due_ns = f->flags & MESSAGE_RENDEZVOUS && f->posted_ns > f->sent_ns ? f->posted_ns :
-	    f->sent_ns;
+	due_ns = f->flags & MESSAGE_RENDEZVOUS && f->posted_ns > f->sent_ns ?
+	    f->posted_ns : f->sent_ns;
 	ns = f->wire_ns - (e->now_ns - due_ns);
-	return ns > e->held_ns[who] - flight_latency_ns(e, f) ? ns : e->held_ns[who] -
-	    flight_latency_ns(e, f);
+	return ns > e->held_ns[who] - flight_latency_ns(e, f) ? ns :
+	    e->held_ns[who] - flight_latency_ns(e, f);
 }
 
 /* All is there: the data moves. A connection is free again while what it carried is in flight. */
@@ -241,8 +241,8 @@ transfer_start(struct engine *e, uint32_t link, double at_ns)
 	const struct flight *f = &e->flights[link];
 
 	if (e->explains)
-		e->trails[link].due_ns = e->trails[link].linked_ns = e->trails[link].start_ns =
-		    at_ns;
+		e->trails[link].due_ns = e->trails[link].linked_ns =
+		    e->trails[link].start_ns = at_ns;
 	if (e->contended)
 		transfer_try(e, link);
 	else {

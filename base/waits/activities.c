@@ -131,8 +131,8 @@ past_add(struct imbalance *im, struct pasts *all, const struct whole_call *call)
 	const int64_t compute_ns = call->last_ns == INT64_MIN ? 0 : row->enter_ns - call->last_ns;
 	struct wide *wide;
 
-	if (call->polled && last != NULL && last->site == row->site && (wide = activity_wide(all,
-	    last)) != NULL && wide->polls) {
+	if (call->polled && last != NULL && last->site == row->site &&
+	    (wide = activity_wide(all, last)) != NULL && wide->polls) {
 		wide->polled_ns += compute_ns;
 		wide->all.call_ns += row->leave_ns - past->end_ns;
 		past->end_ns = row->leave_ns;

@@ -272,8 +272,8 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 	const int64_t low_ns = most(from_ns, im->from_ns), high_ns = least(to_ns, im->to_ns);
 	int64_t waited_ns = 0, end_ns = past->end_ns;
 
-	for (const struct activity *a = past->of + past->end; end_ns > from_ns && a > past->of +
-	    past->begin; ) {
+	for (const struct activity *a = past->of + past->end;
+	    end_ns > from_ns && a > past->of + past->begin; ) {
 		const int64_t leave_ns = end_ns;
 		const struct wide *wide = activity_wide(&c->pasts, --a);
 		struct activity_part part = activity_all(a, wide);
@@ -282,8 +282,8 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 		if (end_ns < low_ns || leave_ns > high_ns || wide != NULL)
 			part = cut_activity(&part, wide, leave_ns, low_ns, high_ns);
 		if (a->origin != 0) {
-			const int64_t ns = waited(origin_at(&im->origins, a->origin), low_ns,
-			    high_ns);
+			const int64_t ns = waited(origin_at(&im->origins, a->origin),
+			    low_ns, high_ns);
 
 			if (sign > 0 && ns > 0)
 				note_waited(c, a->origin, ns);
@@ -417,16 +417,16 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 		const struct definitions *known = &im->graph.known;
 		const uint32_t of = row->row.comm;
 		const bool of_all = (class == CLASS_INIT || class == CLASS_FINALIZE) &&
-		    !(of < known->comm_count && (known->comms[of].is_world ||
-		    known->comms[of].remote_size > 0));
+		    !(of < known->comm_count &&
+		    (known->comms[of].is_world || known->comms[of].remote_size > 0));
 		const uint32_t comm = of_all ? 1 : of;
 
 		if (!row->has_other)
 			continue;
 		if (!is_collective(class)) {
 			if (!row->is_send)
-				common_note(&c->syncs, common_pair(call->location, row->other),
-				    at_ns);
+				common_note(&c->syncs,
+				    common_pair(call->location, row->other), at_ns);
 		} else if (row->overlap && comm > 1)
 			common_note(&c->syncs, common_comm(call->location, comm), at_ns);
 		else if (row->overlap && comm == 1) {
@@ -438,8 +438,8 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 }
 
 void
-count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits,
-    int count)
+count_causes(struct imbalance *im, const struct whole_call *call,
+    const struct wait *waits, int count)
 {
 	struct causes *c = im->causes;
 	struct activity *now = past_add(im, &c->pasts, call);

@@ -156,8 +156,8 @@ bool one_sided_is_clear(const struct imbalance *im);
  * are. */
 int passive_waits(struct imbalance *im, const struct whole_call *call,
     struct wait waits[MOST_WAITS]);
-int fence_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS],
-    int count);
+int fence_waits(struct imbalance *im, const struct whole_call *call,
+    struct wait waits[MOST_WAITS], int count);
 int exposure_waits(struct imbalance *im, const struct whole_call *call,
     struct wait waits[MOST_WAITS]);
 
@@ -363,8 +363,8 @@ void join_delay(struct imbalance *im, const struct delay *more);
 
 void causes_begin(struct imbalance *im);
 /* A call with its waits; calls come in order of their leaves. */
-void count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits,
-    int count);
+void count_causes(struct imbalance *im, const struct whole_call *call,
+    const struct wait *waits, int count);
 /*
  * All have synchronised, the last of them at AT, and the last call of each was where: no wait to
  * come looks back to before that.

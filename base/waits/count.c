@@ -75,8 +75,8 @@ struct next {
 static inline bool
 sooner(const struct next *a, const struct next *b)
 {
-	return a->leave_ns < b->leave_ns || (a->leave_ns == b->leave_ns &&
-	    a->location < b->location);
+	return a->leave_ns < b->leave_ns ||
+	    (a->leave_ns == b->leave_ns && a->location < b->location);
 }
 
 HEAP(heap, struct next, sooner)
@@ -244,8 +244,8 @@ order_settled(struct imbalance *im, const struct message *message)
 			limit_ns = im->settled_ns[l];
 	}
 	/* A rank that ended early would hold up all others for ever. */
-	count_until(im, im->queue->rows > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX :
-	    limit_ns);
+	count_until(im,
+	    im->queue->rows > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
 	late_settle(im);
 }
 

@@ -78,10 +78,10 @@ join_delay(struct imbalance *im, const struct delay *more)
 	const uint32_t number = delay_of(delays_of(im), more->key, more->rank);
 	struct delay *delay = &delays_of(im)->of[number];
 
-	fixed_add(&delay->short_whole_ns, &delay->short_fraction, more->short_whole_ns,
-	    more->short_fraction);
-	fixed_add(&delay->long_whole_ns, &delay->long_fraction, more->long_whole_ns,
-	    more->long_fraction);
+	fixed_add(&delay->short_whole_ns, &delay->short_fraction,
+	    more->short_whole_ns, more->short_fraction);
+	fixed_add(&delay->long_whole_ns, &delay->long_fraction,
+	    more->long_whole_ns, more->long_fraction);
 }
 
 static int

@@ -172,8 +172,8 @@ by_excess(const void *left, const void *right)
 static double
 error_of(const struct sums *s, int32_t rank, uint64_t samples)
 {
-	return sampled_error(samples, worth_ns(s, rank), s->im->counts.switched > 0 ?
-	    s->on_core_ns[rank] : s->compute_ns[rank]);
+	return sampled_error(samples, worth_ns(s, rank),
+	    s->im->counts.switched > 0 ? s->on_core_ns[rank] : s->compute_ns[rank]);
 }
 
 /* One of them of a function on a rank; NULL: it has none. */
@@ -185,13 +185,13 @@ add_function(struct excess *e, struct sums *s, int32_t rank, int32_t slow, const
 	if (of != NULL && of->place >= TAKEN_OFF_CORE)
 		add_rank(e, s, rank, slow, 0, (int64_t)of->samples, 0);
 	else if (e->function == function_named(s->by, on_core_name, NULL))
-		add_rank(e, s, rank, slow, 0, of != NULL && s->samples[rank] == 0 ?
-		    (int64_t)of->samples : 0, 0);
+		add_rank(e, s, rank, slow, 0,
+		    of != NULL && s->samples[rank] == 0 ? (int64_t)of->samples : 0, 0);
 	else if (e->is_off)
 		add_rank(e, s, rank, slow, 0, 0, 0);
 	else
-		add_rank(e, s, rank, slow, samples, share_ns(s, rank, samples), error_of(s, rank,
-		    samples));
+		add_rank(e, s, rank, slow, samples, share_ns(s, rank, samples),
+		    error_of(s, rank, samples));
 }
 
 /* Each function there, on RANK against the others, and the rest; they add up. To be freed. */
@@ -392,8 +392,8 @@ static void
 find_function_costs(const struct imbalance *im, const struct site_groups *groups,
     struct by_function *by, const struct taken *list, size_t taken)
 {
-	struct costs costs = { zalloc(by->count, sizeof *costs.of), function_named(by, not_sampled,
-	    NULL), function_named(by, "(MPI)", NULL), NULL, 0, 0 };
+	struct costs costs = { zalloc(by->count, sizeof *costs.of),
+	    function_named(by, not_sampled, NULL), function_named(by, "(MPI)", NULL), NULL, 0, 0 };
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 
@@ -412,8 +412,8 @@ find_function_costs(const struct imbalance *im, const struct site_groups *groups
 			continue;
 		}
 		s = sums_of(im, groups, by, list, taken, groups->of[delays[i].key / 2]);
-		if (s.compute_ns == NULL || (s.samples[delays[i].rank] == 0 &&
-		    im->counts.switched == 0))
+		if (s.compute_ns == NULL ||
+		    (s.samples[delays[i].rank] == 0 && im->counts.switched == 0))
 			add_cost(&costs, costs.not_sampled, delays[i].rank, cost_ns);
 		else {
 			size_t functions;

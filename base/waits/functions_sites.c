@@ -28,8 +28,8 @@ site_groups(const struct imbalance *im)
 	g.of = zalloc(g.count + 1, sizeof *g.of);
 	g.compute_ns = zalloc(g.count + 1, sizeof *g.compute_ns);
 	for (size_t i = 0; i < g.count; i++)
-		list[i] = (struct named_site){ need(strdup(index_text(im, BY_SITE, i, text,
-		    sizeof text))), (uint32_t)i };
+		list[i] = (struct named_site){
+		    need(strdup(index_text(im, BY_SITE, i, text, sizeof text))), (uint32_t)i };
 	qsort(list, g.count, sizeof *list, by_site_name);
 	for (size_t i = 0; i < g.count; i++) {
 		const uint32_t site = list[i].site;

@@ -47,14 +47,14 @@ static const struct field totals_fields[] = { PLACE, HAS(totals.wait_before_ns),
 static const struct field cell_fields[] = { PLACE, HAS(cell.compute_ns), HAS(cell.mpi_ns),
 	HAS(cell.polling_ns), HAS(cell.calls), HAS(cell.waits), FIELDS_END };
 static const struct field wait_ns_fields[] = { PLACE, HAS(wait_ns), FIELDS_END };
-static const struct field site_fields[] = { PLACE, HAS(site.compute_ns), HAS(site.mpi_ns),
-    FIELDS_END };
+static const struct field site_fields[] = { PLACE, HAS(site.compute_ns),
+    HAS(site.mpi_ns), FIELDS_END };
 static const struct field location_fields[] = { PLACE, HAS(location.before_ns),
 	HAS(location.last_leave_ns), FIELDS_END };
 static const struct field span_fields[] = { PLACE, HAS(span.begin_ns), HAS(span.end_ns),
 	HAS(span.last_ns), HAS(span.useful_ns), HAS(span.outside_ns), HAS(span.start_ns),
-	HAS(span.init_ns), HAS(span.finalize_ns), HAS(span.any), HAS(span.began),
-	    HAS(span.finalized),
+	HAS(span.init_ns), HAS(span.finalize_ns), HAS(span.any),
+	    HAS(span.began), HAS(span.finalized),
 	FIELDS_END };
 static const struct field wait_fields[] = { PLACE, HAS(wait.state), HAS(wait.from_ns),
 	HAS(wait.to_ns), HAS(wait.location), HAS(wait.site), HAS(wait.comm), HAS(wait.call),
@@ -62,8 +62,8 @@ static const struct field wait_fields[] = { PLACE, HAS(wait.state), HAS(wait.fro
 static const struct field delay_fields[] = { PLACE, HAS(delay.key), HAS(delay.rank),
 	HAS(delay.short_whole_ns), HAS(delay.short_fraction), HAS(delay.long_whole_ns),
 	HAS(delay.long_fraction), FIELDS_END };
-static const struct field taken_fields[] = { PLACE, HAS(taken.site), HAS(taken.place),
-    HAS(taken.own),
+static const struct field taken_fields[] = { PLACE, HAS(taken.site),
+    HAS(taken.place), HAS(taken.own),
 	HAS(taken.rank), HAS(taken.samples), HAS(taken.period_ns), FIELDS_END };
 
 /* In the order in which they are sent. */
@@ -182,8 +182,8 @@ sums_of(struct imbalance *im, enum result result, const struct item *item)
 enum { AT_ONCE = 4096 };	/* rows of a message */
 
 static void
-send_rows(const struct team *team, int to, enum result result, const struct item *items,
-    size_t count)
+send_rows(const struct team *team, int to, enum result result,
+    const struct item *items, size_t count)
 {
 	struct writer out;
 
@@ -228,8 +228,8 @@ add(struct imbalance *im, enum result result, const struct item *item, struct li
 {
 	char *sums = sums_of(im, result, item);
 
-	for (const struct field *f = results[result].fields + 2; sums != NULL && f->name != NULL;
-	    f++)
+	for (const struct field *f = results[result].fields + 2;
+	    sums != NULL && f->name != NULL; f++)
 		*(int64_t *)(void *)(sums + f->offset - offsetof(struct item, counts)) +=
 		    *(const int64_t *)(const void *)((const char *)item + f->offset);
 	switch (result) {
@@ -272,8 +272,8 @@ take_message(struct imbalance *im, msgpack_unpacked *unpacked, const struct team
 			die("results of process %d: %s", from, why);
 		while (!is_kind(&message, results[result].kind))
 			result++;
-		if (rows_read(NULL, &message, results[result].fields, items, AT_ONCE, sizeof *items,
-		    &count) < 0)
+		if (rows_read(NULL, &message, results[result].fields, items, AT_ONCE,
+		    sizeof *items, &count) < 0)
 			die("results of process %d: %s", from, why);
 		for (size_t i = 0; i < count; i++)
 			add(im, (enum result)result, &items[i], links);

@@ -80,8 +80,8 @@ visits_begin(struct imbalance *im)
 	if (o->visits != NULL)
 		return;
 	o->visits = zalloc(locations, sizeof *o->visits);
-	o->most_visits = each > MOST_VISITS ? MOST_VISITS : each < LEAST_VISITS ? LEAST_VISITS :
-	    each;
+	o->most_visits = each > MOST_VISITS ? MOST_VISITS :
+	    each < LEAST_VISITS ? LEAST_VISITS : each;
 	for (size_t l = 0; l < locations; l++)
 		o->visits[l].kept_ns = im->last_leave_ns[l];
 }
@@ -188,9 +188,8 @@ accessor_of(struct imbalance *im, uint32_t window, uint32_t location)
 static int32_t
 target_rank(const struct imbalance *im, uint32_t location, const struct row *row)
 {
-	return row->peer < 0 ? -1 :
-	    world_rank(&im->graph.known, row->comm, im->graph.known.location_rank[location],
-	    row->peer);
+	return row->peer < 0 ? -1 : world_rank(&im->graph.known, row->comm,
+	    im->graph.known.location_rank[location], row->peer);
 }
 
 /* ---- when a target is in MPI -------------------------------------------------------------- */
@@ -437,8 +436,8 @@ divide(struct wait waits[MOST_WAITS], int count, const struct access *at, uint32
  * before their fence.
  */
 int
-fence_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS],
-    int count)
+fence_waits(struct imbalance *im, const struct whole_call *call,
+    struct wait waits[MOST_WAITS], int count)
 {
 	const struct wait_row *row = &call->rows[0];
 	const int32_t rank = im->graph.known.location_rank[call->location];

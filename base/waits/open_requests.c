@@ -86,13 +86,13 @@ open_is_empty(const struct imbalance *im)
 }
 
 const struct wait_row *
-referred_row(const struct imbalance *im, const struct wait_row *row, uint32_t location,
-    uint64_t seq)
+referred_row(const struct imbalance *im, const struct wait_row *row,
+    uint32_t location, uint64_t seq)
 {
 	struct open_request key;
 	const struct open_request *found;
-	const struct wait_row *here = referred_here(im, row, location, seq, &key.location,
-	    &key.seq);
+	const struct wait_row *here = referred_here(im, row, location, seq,
+	    &key.location, &key.seq);
 
 	if (here != NULL || (row->row.request == 0 && row->row.request_at == 0) ||
 	    key.location >= im->graph.known.location_count)

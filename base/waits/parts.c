@@ -31,8 +31,8 @@ part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined)
 	if (count > 1 && index_read(&index, file)) {
 		*defined = index.defined;
 		for (size_t p = 1; p < count && index.count > 0; p++) {
-			const uint64_t rows = (uint64_t)((double)index.rows * (double)p /
-			    (double)count);
+			const uint64_t rows = (uint64_t)((double)index.rows *
+			    (double)p / (double)count);
 			const size_t at = closest(&index, rows);
 
 			if (at < next || index.entries[at].rows == 0)
@@ -68,8 +68,8 @@ part_skips(const struct part *part, struct reader *in, const struct message *mes
 {
 	if (part->count > 1 && message->offset > part->defined && is_definition(message))
 		die_index(in, message->offset, "a definition is here");
-	return !part->begun && (message->offset < part->borders[part->first].from ||
-	    is_kind(message, "settled"));
+	return !part->begun &&
+	    (message->offset < part->borders[part->first].from || is_kind(message, "settled"));
 }
 
 /* What is to come does not refer to anything before. */

@@ -26,9 +26,9 @@ shares_by_rank(const struct imbalance *im)
 	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		const struct cell *cell = &im->tables[BY_RANK].cells[r];
 
-		all[r] = (struct shares){ .rank = r, .compute_ns = cell->compute_ns,
-		    .polling_ns = cell->polling_ns, .wait_ns = waits_ns(&im->tables[BY_RANK],
-		    (size_t)r) };
+		all[r] = (struct shares){ .rank = r,
+		    .compute_ns = cell->compute_ns, .polling_ns = cell->polling_ns,
+		    .wait_ns = waits_ns(&im->tables[BY_RANK], (size_t)r) };
 		all[r].mpi_useful_ns = cell->mpi_ns - all[r].wait_ns;
 	}
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
@@ -147,8 +147,8 @@ sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count
 }
 
 const char *
-index_text(const struct imbalance *im, enum dimension dimension, size_t index, char *text,
-    size_t size)
+index_text(const struct imbalance *im, enum dimension dimension, size_t index,
+    char *text, size_t size)
 {
 	const struct definitions *known = &im->graph.known;
 	const struct communicator *c = index < known->comm_count ? &known->comms[index] : NULL;
@@ -169,8 +169,8 @@ index_text(const struct imbalance *im, enum dimension dimension, size_t index, c
 		else if (c != NULL && c->is_world)
 			snprintf(text, size, "MPI_COMM_WORLD %zu of %d", index - 3, (int)c->size);
 		else
-			snprintf(text, size, "communicator %zu of %d", index, c != NULL ?
-			    (int)c->size : 0);
+			snprintf(text, size, "communicator %zu of %d", index,
+			    c != NULL ? (int)c->size : 0);
 		break;
 	default:
 		snprintf(text, size, "%zu", index);

@@ -87,8 +87,8 @@ kind_of(unsigned call)
 	    class == CLASS_COMM_CREATE || class == CLASS_FILE;
 	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
 	    begins(name, "MPI_Request_get_status");
-	k.several = class == CLASS_COMPLETE && (ends(name, "all") || ends(name, "any") ||
-	    ends(name, "some"));
+	k.several = class == CLASS_COMPLETE &&
+	    (ends(name, "all") || ends(name, "any") || ends(name, "some"));
 	k.polls = k.is_test || call_polls(call);
 	k.frames = span_frames(call);
 	k.starts = class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||

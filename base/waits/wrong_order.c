@@ -104,9 +104,8 @@ change_later(struct imbalance *im, struct late_list *list, const struct wait_row
 			latest_ns = late->sent_ns > latest_ns ? late->sent_ns : latest_ns;
 			continue;
 		}
-		change_state(im, late, origin_at(&im->origins,
-		    late->origin)->cause == receive->other ? WRONG_ORDER_SAME :
-		    WRONG_ORDER_DIFFERENT);
+		change_state(im, late, origin_at(&im->origins, late->origin)->cause ==
+		    receive->other ? WRONG_ORDER_SAME : WRONG_ORDER_DIFFERENT);
 		*late = list->of[--list->count];
 		list->next = list->count % LATE;
 		i--;

@@ -21,8 +21,8 @@ add_interval(struct intervals *intervals, struct interval interval)
 void
 add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32_t location)
 {
-	const struct beginning *begin = stretch->from_sync ? NULL : beginning_of(stretch->known,
-	    location);
+	const struct beginning *begin = stretch->from_sync ? NULL :
+	    beginning_of(stretch->known, location);
 	const int64_t first_ns = begin != NULL ? begin->ns : stretch->begin_ns;
 	const struct row *before = NULL;
 
@@ -45,8 +45,8 @@ add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32
 static bool
 is_earlier(const struct interval *a, const struct interval *b)
 {
-	return a->begin_ns < b->begin_ns || (a->begin_ns == b->begin_ns &&
-	    a->location < b->location);
+	return a->begin_ns < b->begin_ns ||
+	    (a->begin_ns == b->begin_ns && a->location < b->location);
 }
 
 /* Neighbours are merged until one is left. */
@@ -134,8 +134,8 @@ connect_groups(const struct intervals *intervals, int64_t begin_ns, const struct
 			add_longest(&chain, longest);
 			longest = NULL;
 		}
-		if (longest == NULL || i->end_ns - i->begin_ns > longest->end_ns -
-		    longest->begin_ns)
+		if (longest == NULL ||
+		    i->end_ns - i->begin_ns > longest->end_ns - longest->begin_ns)
 			longest = i;
 	}
 	if (longest != NULL)

@@ -56,8 +56,8 @@ end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 		add_intervals(&merged, &stretch, l);
 		end_ns = in_sync ? last.enter_ns : last.leave_ns;
 		if (end_ns > ending.end_ns)
-			ending = (struct ending){ end_ns, last.enter_ns, 0, l, last.site,
-			    last.call };
+			ending = (struct ending){ end_ns, last.enter_ns, 0, l,
+			    last.site, last.call };
 	}
 	r->bounds[arrays] = r->bounds[arrays + 1] = merged.count;
 	merge_intervals(&merged, r->bounds, arrays);
@@ -178,8 +178,8 @@ end_round(struct rounds *r, struct path *path)
 	path_gather(&part, r->team);
 	path_append(path, &part);
 	r->begin_ns = ends[r->stretches];
-	for (uint32_t l = 0; r->run->functions != NULL && l < r->run->graph.known.location_count;
-	    l++)
+	for (uint32_t l = 0;
+	    r->run->functions != NULL && l < r->run->graph.known.location_count; l++)
 		functions_forget(r->run->functions, l, r->begin_ns, run_owns(r->run, l),
 		    run_owns(r->run, l));
 	r->rows_before = r->rows_until[r->stretches - 1];
