@@ -153,8 +153,9 @@ unit_text(const struct site_sums *p)
 	char text[512];
 
 	if (p->function == NULL)
-		snprintf(text, sizeof text, "%s%s", p->call == NULL ? "start, and what has no site"
-		    : call, p->call == NULL ? "" : ", site not known");
+		snprintf(text, sizeof text, "%s%s",
+		    p->call == NULL ? "start, and what has no site" : call,
+		    p->call == NULL ? "" : ", site not known");
 	else if (p->file != NULL && p->line > 0)
 		snprintf(text, sizeof text, "%s at %s (%s:%d)", call, p->function,
 		    file_name(p->file), (int)p->line);

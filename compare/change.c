@@ -108,8 +108,8 @@ apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
 
 	for (size_t i = 0; i < count; i++) {
 		const int64_t a = sum_of(c, A, of, i), b = sum_of(c, B, of, i);
-		int64_t part = b / runs_b - a / runs_a, rest = b % runs_b * runs_a -
-		    a % runs_a * runs_b;
+		int64_t part = b / runs_b - a / runs_a,
+		    rest = b % runs_b * runs_a - a % runs_a * runs_b;
 		/* Both of one sign: it is cut towards 0. */
 		const int64_t carry = part > 0 && rest < 0 ? -1 : part < 0 && rest > 0 ? 1 : 0;
 
@@ -215,8 +215,8 @@ deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
 		all.count += one.count;
 	}
 	if ((int)all.count > sides)
-		result = 1.4826 * median(all) * sqrt((double)all.count / ((double)all.count -
-		    sides));
+		result = 1.4826 * median(all) *
+		    sqrt((double)all.count / ((double)all.count - sides));
 	free(all.at);
 	return result;
 }

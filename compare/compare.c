@@ -50,11 +50,11 @@ parse_options(int argc, char **argv)
 	enum { LIMIT = 256, SUMMARY, ALL, JUNIT, SCALING, WEAK, HISTORY };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "limit", required_argument, NULL,
-		LIMIT },
+		{ "format", required_argument, NULL, 'F' },
+		{ "limit", required_argument, NULL, LIMIT },
 		{ "summary", no_argument, NULL, SUMMARY }, { "all", no_argument, NULL, ALL },
-		{ "junit", required_argument, NULL, JUNIT }, { "scaling", no_argument, NULL,
-		SCALING },
+		{ "junit", required_argument, NULL, JUNIT },
+		{ "scaling", no_argument, NULL, SCALING },
 		{ "weak", no_argument, NULL, WEAK }, { "history", no_argument, NULL, HISTORY },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -105,8 +105,8 @@ openable(const char *file)
 	char *name;
 	int to;
 
-	if (from < 0 || fstat(from, &status) < 0 || ((S_ISREG(status.st_mode) ||
-	    S_ISDIR(status.st_mode)) && !is_stdin)) {
+	if (from < 0 || fstat(from, &status) < 0 ||
+	    ((S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) && !is_stdin)) {
 		if (from >= 0)
 			close(from);
 		return file;	/* where it is not there its reader says so */

@@ -15,8 +15,8 @@ static void add_fact(struct verdict *v, const char *what, uint32_t unit, double 
     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
 static void
-add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b, const char *format,
-    ...)
+add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b,
+    const char *format, ...)
 {
 	struct fact *fact;
 	va_list arguments;
@@ -77,8 +77,8 @@ run_facts(const struct comparison *c, struct verdict *v, const uint64_t ranks[SI
 		    "%llu ranks, then %llu", (unsigned long long)ranks[A],
 		    (unsigned long long)ranks[B]);
 	if (program[A] != NULL && program[B] != NULL && strcmp(program[A], program[B]) != 0)
-		add_fact(v, "program", NOBODY, NAN, NAN, "the program was %s, then %s", program[A],
-		    program[B]);
+		add_fact(v, "program", NOBODY, NAN, NAN, "the program was %s, then %s",
+		    program[A], program[B]);
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (counts(c, all[i].of, 0, count) && count[A] != count[B])
 			add_fact(v, all[i].what, NOBODY, (double)count[A], (double)count[B],
@@ -107,8 +107,8 @@ words(const struct comparison *c, const char *name, const char *text[SIDES])
 		for (size_t r = 1; r < c->count[side]; r++) {
 			const char *other = words_of(&c->runs[side][r], name);
 
-			if ((text[side] == NULL) != (other == NULL) || (other != NULL &&
-			    strcmp(text[side], other) != 0))
+			if ((text[side] == NULL) != (other == NULL) ||
+			    (other != NULL && strcmp(text[side], other) != 0))
 				return false;
 		}
 	}
@@ -150,8 +150,8 @@ variable_fact(const struct comparison *c, struct verdict *v, const char *name)
 	const char *text[SIDES];
 	char was[200], is[200];
 
-	if (!words(c, name, text) || (text[A] != NULL && text[B] != NULL && strcmp(text[A],
-	    text[B]) == 0))
+	if (!words(c, name, text) ||
+	    (text[A] != NULL && text[B] != NULL && strcmp(text[A], text[B]) == 0))
 		return;
 	for (size_t i = 0; i < v->fact_count; i++)	/* B has it, too */
 		if (v->facts[i].name != NULL && strcmp(v->facts[i].name, name) == 0)
@@ -171,8 +171,8 @@ word_facts(const struct comparison *c, struct verdict *v, bool same_ranks)
 
 	if (words(c, NULL, hosts) && hosts[A] != NULL && hosts[B] != NULL &&
 	    !same_hosts(hosts[A], hosts[B], same_ranks))
-		add_fact(v, "hosts", NOBODY, NAN, NAN, "hosts and their ranks were %.200s, then "
-		    "%.200s", hosts[A], hosts[B]);
+		add_fact(v, "hosts", NOBODY, NAN, NAN,
+		    "hosts and their ranks were %.200s, then %.200s", hosts[A], hosts[B]);
 	for (int side = A; side < SIDES; side++)
 		for (size_t r = 0; r < c->count[side]; r++)
 			if (c->runs[side][r].variable_count == 0)
@@ -194,17 +194,16 @@ unit_facts(const struct comparison *c, struct verdict *v, uint32_t u, const uint
 
 	if (!counts(c, polls_of, u, polls) || polls[A] || polls[B])
 		return;
-	if (unit->first->call != NULL && (unit->on[A] == NULL) != (unit->on[B] == NULL) &&
-	    same_calls) {
+	if (unit->first->call != NULL &&
+	    (unit->on[A] == NULL) != (unit->on[B] == NULL) && same_calls) {
 		add_fact(v, "site", u, (double)calls[A], (double)calls[B],
 		    "%.255s is only in %s, %llu calls", text, unit->on[A] != NULL ? "A" : "B",
 		    (unsigned long long)calls[A] + calls[B]);
 		return;
 	}
 	if (same_calls && differ(calls, ranks))
-		add_fact(v, "calls", u, (double)calls[A], (double)calls[B],
-		    "%.255s: %llu calls, then %llu", text, (unsigned long long)calls[A],
-		    (unsigned long long)calls[B]);
+		add_fact(v, "calls", u, (double)calls[A], (double)calls[B], "%.255s: %llu calls, "
+		    "then %llu", text, (unsigned long long)calls[A], (unsigned long long)calls[B]);
 	if (counts(c, sent_of, u, bytes) && differ(bytes, ranks))
 		add_fact(v, "bytes_sent", u, (double)bytes[A], (double)bytes[B],
 		    "%.255s: %llu bytes sent in %llu calls, then %llu in %llu", text,
@@ -215,8 +214,8 @@ unit_facts(const struct comparison *c, struct verdict *v, uint32_t u, const uint
 		    "%.255s: %llu bytes received in %llu calls, then %llu in %llu", text,
 		    (unsigned long long)bytes[A], (unsigned long long)calls[A],
 		    (unsigned long long)bytes[B], (unsigned long long)calls[B]);
-	if (unit->first->call != NULL && counts(c, comm_of, u, comm) && counts(c, comm_size_of, u,
-	    size) && (comm[A] != comm[B] || differ(size, ranks)))
+	if (unit->first->call != NULL && counts(c, comm_of, u, comm) &&
+	    counts(c, comm_size_of, u, size) && (comm[A] != comm[B] || differ(size, ranks)))
 		add_fact(v, "communicator", u, (double)size[A], (double)size[B],
 		    "%.255s: on communicator %llu of %llu ranks, then %llu of %llu", text,
 		    (unsigned long long)comm[A], (unsigned long long)size[A],

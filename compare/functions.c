@@ -32,8 +32,8 @@ add_other_functions(struct summary *s)
 
 /* ---- both sides ------------------------------------------------------------------------- */
 
-static VALUE_IS(function_path, run->by_function[index] != NULL ? run->by_function[index]->path_ns :
-    0)
+static VALUE_IS(function_path,
+    run->by_function[index] != NULL ? run->by_function[index]->path_ns : 0)
 static VALUE_IS(function_all, run->by_function[index] != NULL ? run->by_function[index]->all_ns : 0)
 
 /* Numbers functions alike in all runs: false where one has none. */

@@ -61,8 +61,8 @@ static const struct field run_fields[] = {
 };
 
 static void
-history_as_json(struct text *text, const struct comparison *c, const struct weighed *sites,
-    size_t shown)
+history_as_json(struct text *text, const struct comparison *c,
+    const struct weighed *sites, size_t shown)
 {
 	struct json json, *out = &json;
 
@@ -87,8 +87,8 @@ history_as_json(struct text *text, const struct comparison *c, const struct weig
 }
 
 static void
-history_as_text(struct text *text, const struct comparison *c, const struct weighed *sites,
-    size_t shown)
+history_as_text(struct text *text, const struct comparison *c,
+    const struct weighed *sites, size_t shown)
 {
 	struct table_writer table, *out = &table;
 

@@ -72,17 +72,17 @@ judge_limit(struct verdict *v, const struct asked *asked, const struct change *c
 	l->value = (change->judged ? change->shift : (double)change->change_ns) / one;
 	l->site = site;
 	if (!l->judged) {
-		snprintf(l->text, sizeof l->text, "%s changed by %.6g%s%s, the limit is %.6g%s%s; "
-		    "too few runs to judge", l->name, l->value, space, l->unit, l->limit, space,
-		    l->unit);
+		snprintf(l->text, sizeof l->text,
+		    "%s changed by %.6g%s%s, the limit is %.6g%s%s; too few runs to judge",
+		    l->name, l->value, space, l->unit, l->limit, space, l->unit);
 		return;
 	}
 	l->low = change->low / one;
 	l->high = change->high / one;
 	l->exceeded = l->low > l->limit;
-	snprintf(l->text, sizeof l->text, "%s grew by %.6g%s%s (95 %%: %.6g to %.6g), the limit is "
-	    "%.6g%s%s", l->name, l->value, space, l->unit, l->low, l->high, l->limit, space,
-	    l->unit);
+	snprintf(l->text, sizeof l->text,
+	    "%s grew by %.6g%s%s (95 %%: %.6g to %.6g), the limit is %.6g%s%s", l->name, l->value,
+	    space, l->unit, l->low, l->high, l->limit, space, l->unit);
 }
 
 static void

@@ -28,9 +28,9 @@ static const struct field site_fields[] = {
 	PATH_KINDS(X)
 #undef X
 	{ "wait_change_s", SITE(wait_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9,
-	.head = "wait_s" },
+	    .head = "wait_s" },
 	{ "delay_change_s", SITE(delay_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9,
-	.head = "delay_s" },
+	    .head = "delay_s" },
 	{ "named", SITE(named), .text = PLAIN, .names = yes },
 	{ "up to and in", SITE(place.text), .text = PLAIN },
 	FIELDS_END
@@ -158,20 +158,20 @@ print_spread(struct text *text, const struct comparison *c, const struct verdict
 
 	for (int side = A; side < SIDES; side++)
 		if (isfinite(v->run_spread[side]))
-			snprintf(spread[side], sizeof spread[side], "%.2f %%", share_of(v,
-			    v->run_spread[side]));
+			snprintf(spread[side], sizeof spread[side], "%.2f %%",
+			    share_of(v, v->run_spread[side]));
 		else
 			snprintf(spread[side], sizeof spread[side], "not known");
 	if (isfinite(v->run_spread[A]) || isfinite(v->run_spread[B]))
-		text_line(text, "from run to run of A: %s of the run time; of B: %s", spread[A],
-		    spread[B]);
+		text_line(text, "from run to run of A: %s of the run time; of B: %s",
+		    spread[A], spread[B]);
 	for (size_t u = 0; u < c->unit_count; u++)
 		if (isfinite(v->sites[u].detectable))
 			sites.at[sites.count++] = v->sites[u].detectable;
 	if (isfinite(v->run_detectable))
-		text_line(text, "4 times in 5 so many runs would show a change of the run time by "
-		    "%.2f %%%s", share_of(v, v->run_detectable), sites.count > 0 ? ""
-		    : ", and none of a site");
+		text_line(text,
+		    "4 times in 5 so many runs would show a change of the run time by %.2f %%%s",
+		    share_of(v, v->run_detectable), sites.count > 0 ? "" : ", and none of a site");
 	if (sites.count > 0)
 		text_line(text, "and of a site's time on the path by %.2f %% of the run (median of "
 		    "%zu sites)", share_of(v, median(sites)), sites.count);
@@ -239,8 +239,8 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 		text_line(text, "exact: %s", v->facts[i].text);
 	print_more(text, v->fact_count, shown);
 	text_char(text, '\n');
-	text_line(text, "change of the critical path by site; all sites make up the change of the "
-	    "run time");
+	text_line(text,
+	    "change of the critical path by site; all sites make up the change of the run time");
 	table_rows(text, site_fields, sites, c->unit_count < shown ? c->unit_count : shown,
 	    sizeof *sites);
 	print_more(text, c->unit_count, shown);
@@ -257,8 +257,8 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 			if (any++ == 0)
 				text_char(text, '\n');
 			text_line(text, "waits: %s %.6f s, then %.6f s", state_names[s],
-			    1e-9 * (double)mean_ns(c, A, state_wait, s), 1e-9 * (double)mean_ns(c,
-			    B, state_wait, s));
+			    1e-9 * (double)mean_ns(c, A, state_wait, s),
+			    1e-9 * (double)mean_ns(c, B, state_wait, s));
 		}
 	free(sites);
 }

@@ -164,8 +164,8 @@ make_sites(struct scaling_table *t)
 	t->sites = zalloc(t->c->unit_count, sizeof *t->sites);
 	for (size_t u = 0; u < t->c->unit_count; u++) {
 		struct scaling_site *s = &t->sites[u];
-		const double ideal = t->weak ? 1 : (double)t->groups[0].mean.ranks /
-		    t->groups[last].mean.ranks;
+		const double ideal = t->weak ? 1 :
+		    (double)t->groups[0].mean.ranks / t->groups[last].mean.ranks;
 
 		s->unit = u;
 		s->place = t->c->units[u].place;
@@ -174,8 +174,8 @@ make_sites(struct scaling_table *t)
 			s->at[g] = site_at(&t->groups[g], u);
 		s->growth = s->at[last].share - s->at[0].share;
 		s->lost_ns = s->at[last].path_ns - ideal * s->at[0].path_ns;
-		for (size_t g = last; g > 0 && s->at[g].low > s->at[0].high && s->growth >= WORTH;
-		    g--)
+		for (size_t g = last;
+		    g > 0 && s->at[g].low > s->at[0].high && s->growth >= WORTH; g--)
 			s->first_ranks = s->at[g].ranks;
 		s->grows = s->first_ranks > 0;
 		for (size_t g = 0; g <= last; g++) {

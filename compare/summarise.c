@@ -366,8 +366,8 @@ summarise(const char *file, int argc, char **argv)
 		die("%s: its path was not found", file);
 	if (!w.any_path && im.graph.known.run_ns > 0)
 		die("%s: no critical path", file);
-	w.s.of = efficiency_of_spans(im.spans, im.graph.known.ranks, 0, im.graph.known.run_ns,
-	    false);
+	w.s.of = efficiency_of_spans(im.spans, im.graph.known.ranks, 0,
+	    im.graph.known.run_ns, false);
 	w.s.ranks = im.graph.known.ranks;
 	w.s.run_ns = w.last_ns;
 	w.s.date_s = im.graph.known.headline.date_s;

@@ -93,8 +93,8 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	for (size_t i = 0; i < s->functions.count; i++) {
 		message_begin(&out, "function", 4);
 		put_string(&out, "function", s->functions.at[i].name);
-		put_string(&out, "file", s->functions.at[i].file != NULL ? s->functions.at[i].file :
-		    "");
+		put_string(&out, "file",
+		    s->functions.at[i].file != NULL ? s->functions.at[i].file : "");
 		put_int(&out, "path_ns", s->functions.at[i].path_ns);
 		put_int(&out, "all_ns", s->functions.at[i].all_ns);
 		if (message_end(&out) < 0)
@@ -232,17 +232,15 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	p->file = text_of(message, "file");
 	p->call = text_of(message, "call");
 	if (body_int(in, message, "line", 0, INT32_MAX, &line) < 0 ||
-	    body_uint(in, message, "order", &p->order) < 0 ||
-	    body_column(in, message, "path_ns", i64, PATH_KINDS_COUNT, PATH_KINDS_COUNT,
-	    p->path_ns) < 0 || body_int(in, message, "total_ns", INT64_MIN, INT64_MAX,
-	    &p->total_ns) < 0 || body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX,
-	    &p->wait_ns) < 0 || body_int(in, message, "delay_ns", INT64_MIN, INT64_MAX,
-	    &p->delay_ns) < 0 || body_uint(in, message, "calls", &p->calls) < 0 ||
-	    body_uint(in, message, "bytes_sent", &p->sent_bytes) < 0 ||
-	    body_uint(in, message, "bytes_received", &p->received_bytes) < 0 ||
-	    body_int(in, message, "comm", 0, UINT32_MAX, &comm) < 0 ||
-	    body_int(in, message, "comm_size", 0, INT32_MAX, &comm_size) < 0 ||
-	    body_int(in, message, "polls", 0, 1, &polls) < 0)
+	    body_uint(in, message, "order", &p->order) < 0 || body_column(in, message,
+	    "path_ns", i64, PATH_KINDS_COUNT, PATH_KINDS_COUNT, p->path_ns) < 0 ||
+	    body_int(in, message, "total_ns", INT64_MIN, INT64_MAX, &p->total_ns) < 0 ||
+	    body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX, &p->wait_ns) < 0 || body_int(in,
+	    message, "delay_ns", INT64_MIN, INT64_MAX, &p->delay_ns) < 0 || body_uint(in, message,
+	    "calls", &p->calls) < 0 || body_uint(in, message, "bytes_sent", &p->sent_bytes) < 0 ||
+	    body_uint(in, message, "bytes_received", &p->received_bytes) < 0 || body_int(in,
+	    message, "comm", 0, UINT32_MAX, &comm) < 0 || body_int(in, message, "comm_size", 0,
+	    INT32_MAX, &comm_size) < 0 || body_int(in, message, "polls", 0, 1, &polls) < 0)
 		die_input(in);
 	read_ranks(p, in, message);
 	read_positions(p, in, message);
@@ -259,16 +257,16 @@ read_variable(struct summary *s, const struct message *message)
 
 	if (!variable_read(&v, message))
 		return;
-	s->environment = grow(s->environment, &s->variable_capacity, s->variable_count + 1,
-	    sizeof v);
+	s->environment = grow(s->environment, &s->variable_capacity,
+	    s->variable_count + 1, sizeof v);
 	s->environment[s->variable_count++] = v;
 }
 
 static void
 read_function(struct summary *s, struct reader *in, const struct message *message)
 {
-	struct function_time f = { .name = text_of(message, "function"), .file = text_of(message,
-	    "file") };
+	struct function_time f = { .name = text_of(message, "function"),
+	    .file = text_of(message, "file") };
 
 	if (f.name == NULL)
 		die_message(in, message, "function: without a name");
@@ -288,8 +286,8 @@ read_stream(struct summary *s, struct reader **opened, const char *name)
 	struct reader *in;
 	int got;
 
-	if (reader_open(opened, name, READ_STREAM) < 0 || reader_need_content(*opened,
-	    "summary") < 0)
+	if (reader_open(opened, name, READ_STREAM) < 0 ||
+	    reader_need_content(*opened, "summary") < 0)
 		return -1;
 	in = *opened;
 	while ((got = reader_next(in, &message)) > 0)
@@ -335,9 +333,8 @@ summary_read(struct summary *s, const char *file)
 	struct reader *in;
 	bool is_summary;
 
-	if (reader_open(&in, file, READ_STREAM) < 0 ||
-	    reader_refuse_content(in, "measurement", "lp-guidelines --compare compares "
-	    "campaigns") < 0)
+	if (reader_open(&in, file, READ_STREAM) < 0 || reader_refuse_content(in, "measurement",
+	    "lp-guidelines --compare compares campaigns") < 0)
 		die_input(in);
 	is_summary = reader_need_content(in, "summary") == 0;
 	reader_close(in);

@@ -69,16 +69,15 @@ say_run_time(const struct comparison *c, struct verdict *v)
 	const double percent = share_of(v, t->judged ? t->shift : (double)t->change_ns);
 
 	if (!t->judged) {
-		say(v, "B took %.2f %% %s time than A; with %zu and %zu runs nothing can be said "
-		    "of chance", fabs(percent), percent < 0 ? "less" : "more", c->count[A],
-		    c->count[B]);
+		say(v, "B took %.2f %% %s time than A; with %zu and %zu runs nothing "
+		    "can be said of chance", fabs(percent), percent < 0 ? "less" : "more",
+		    c->count[A], c->count[B]);
 		if (least_p < 1)
 			say(v, " (the least p is %.2g)", least_p);
 	} else if (changed)
 		say(v, "B is %.2f %% %s (95 %%: %.2f to %.2f %%)", fabs(percent), percent > 0 ?
-		    "slower" : "faster", fmin(fabs(share_of(v, t->low)),
-		    fabs(share_of(v, t->high))), fmax(fabs(share_of(v, t->low)),
-		    fabs(share_of(v, t->high))));
+		    "slower" : "faster", fmin(fabs(share_of(v, t->low)), fabs(share_of(v,
+		    t->high))), fmax(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))));
 	else
 		say(v, "no change of the run time shows in %zu and %zu runs (95 %%: %+.2f to %+.2f "
 		    "%%)", c->count[A], c->count[B], share_of(v, t->low), share_of(v, t->high));

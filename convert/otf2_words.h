@@ -157,8 +157,8 @@ otf2_told(const struct otf2_event *e, uint32_t comm)
 #define OTF2_CREATOR "longpole"
 #define OTF2_CALL "call of longpole"
 #define OTF2_PLACE "call site of longpole"	/* and in lines: offset, module, call,
-							   function, file, line it was inlined into,
-							       ... */
+							   function, file,
+							       line it was inlined into, ... */
 #define OTF2_COMMUNICATOR "communicator "
 #define OTF2_WINDOW "window "
 #define OTF2_FILE "file "

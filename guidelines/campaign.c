@@ -51,8 +51,8 @@ scaled(const struct sample *sample, double factor)
 
 /* Strings of a setting by their keys; the rules of lp-mend are too long for a message. */
 static const struct { const char *key; size_t offset; } texts[] = {
-	{ "library", offsetof(struct setting, library) }, { "hosts", offsetof(struct setting,
-	hosts) },
+	{ "library", offsetof(struct setting, library) },
+	{ "hosts", offsetof(struct setting, hosts) },
 	{ "type", offsetof(struct setting, type) }, { "sync", offsetof(struct setting, sync) },
 	{ "mended", offsetof(struct setting, mended) },
 };
@@ -91,8 +91,8 @@ check_setting(struct reader *in, const struct message *message, const struct set
 		bad = reader_fail(in, message->offset, "an mpirun of %"
 		    PRId64 " ranks; those before have %" PRId64, now.ranks, before->ranks);
 	else if (now.root != before->root)
-		bad = reader_fail(in, message->offset, "an mpirun with another root than those "
-		    "before");
+		bad = reader_fail(in, message->offset,
+		    "an mpirun with another root than those before");
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *text = *text_of(&now, i), *other = *text_of(before, i);
 
@@ -113,8 +113,8 @@ static struct campaign *
 take_mpirun(struct campaign *first, struct reader *in, const struct message *message)
 {
 	char *stage = body_string(message, "stage");
-	struct campaign *c = stage != NULL && strcmp(stage, "confirm") == 0 ? first->confirm :
-	    first;
+	struct campaign *c = stage != NULL && strcmp(stage, "confirm") == 0 ?
+	    first->confirm : first;
 
 	if (first->mpiruns + first->confirm->mpiruns == 0)
 		first->setting = first->confirm->setting = read_setting(in, message);
@@ -241,8 +241,8 @@ check_sides(const struct campaign *c)
 		if (s->medians.count != c->mpiruns)
 			die("%s at %" PRIu64 " bytes: measured in %zu of %zu mpiruns", s->name,
 			    s->bytes, s->medians.count, c->mpiruns);
-		if (s->role != FUNCTION && find_series(c, s->function, FUNCTION, s->bytes,
-		    0) == NULL)
+		if (s->role != FUNCTION &&
+		    find_series(c, s->function, FUNCTION, s->bytes, 0) == NULL)
 			die("%s at %" PRIu64 " bytes: no measurement of %s",
 			    s->role == MOCKUP ? s->guideline : s->name, s->bytes, s->function);
 		if (s->role != MOCKUP)

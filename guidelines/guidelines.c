@@ -50,17 +50,17 @@ parse_options(int argc, char **argv)
 	static const char *const corrections[] = { "holm", "bh", "none", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
-		{ "test", required_argument, NULL, 't' }, { "correction", required_argument, NULL,
-		'c' },
-		{ "alpha", required_argument, NULL, 'a' }, { "margin", required_argument, NULL,
-		'm' },
-		{ "plots", required_argument, NULL, 'p' }, { "rules", required_argument, NULL,
-		'r' },
-		{ "mpirun", required_argument, NULL, 'R' }, { "slower", required_argument, NULL,
-		'S' },
+		{ "test", required_argument, NULL, 't' },
+		{ "correction", required_argument, NULL, 'c' },
+		{ "alpha", required_argument, NULL, 'a' },
+		{ "margin", required_argument, NULL, 'm' },
+		{ "plots", required_argument, NULL, 'p' },
+		{ "rules", required_argument, NULL, 'r' },
+		{ "mpirun", required_argument, NULL, 'R' },
+		{ "slower", required_argument, NULL, 'S' },
 		{ "pairs", no_argument, NULL, 'P' }, { "difference", required_argument, NULL, 'D' },
-		{ "candidates", required_argument, NULL, 'C' }, { "compare", no_argument, NULL,
-		'B' },
+		{ "candidates", required_argument, NULL, 'C' },
+		{ "compare", no_argument, NULL, 'B' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static char *standard_input[] = { "-" };
@@ -151,8 +151,8 @@ main(int argc, char **argv)
 		note("no candidates: nothing is left to confirm");
 	judged = c.confirm != NULL ? c.confirm->mpiruns : c.mpiruns;
 	if (judged < v.needed && opt.candidates == NULL)
-		note("%zu mpiruns are too few for %zu tests; %zu are needed", judged, v.tests,
-		    v.needed);
+		note("%zu mpiruns are too few for %zu tests; %zu are needed", judged,
+		    v.tests, v.needed);
 	if (opt.plots != NULL)
 		write_plots(&v, opt.plots);
 	violated = v.violations > 0;

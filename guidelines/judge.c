@@ -22,13 +22,13 @@ short_name(const char *function)
 static void
 test_samples(struct judgement *j, const struct rules_of_judging *rules)
 {
-	struct sample x = scaled(&j->function->medians, 1), y = scaled(&j->other->medians,
-	    j->factor);
+	struct sample x = scaled(&j->function->medians, 1),
+	    y = scaled(&j->other->medians, j->factor);
 
 	j->function_ns = median(x);
 	j->other_ns = median(y);
-	j->ratio = j->other_ns > 0 ? j->function_ns / j->other_ns : j->function_ns > 0 ? INFINITY :
-	    1;
+	j->ratio = j->other_ns > 0 ? j->function_ns / j->other_ns :
+	    j->function_ns > 0 ? INFINITY : 1;
 	j->shift = hodges_lehmann(x, y, 1 - rules->alpha);
 	j->p = p_greater(rules->test, x, y);
 	j->p_normal = p_greater(NORMAL, x, y);
@@ -56,11 +56,11 @@ test_monotony(const struct campaign *c, struct verdict *v, const struct rules_of
 		const struct series *s = &c->series[i], *next = s + 1;
 		const char *name = short_name(s->function);
 
-		if (s->role == FUNCTION && next->role == FUNCTION && strcmp(s->name,
-		    next->name) == 0)
-			add(v, rules, (struct judgement){ .kind = MONOTONY, .function = s,
-			    .other = next, .factor = 1, .guideline = formatted("%s(n) <= %s(n+k)",
-			    name, name) });
+		if (s->role == FUNCTION && next->role == FUNCTION &&
+		    strcmp(s->name, next->name) == 0)
+			add(v, rules,
+			    (struct judgement){ .kind = MONOTONY, .function = s, .other = next,
+			    .factor = 1, .guideline = formatted("%s(n) <= %s(n+k)", name, name) });
 	}
 }
 
@@ -95,11 +95,11 @@ test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_j
 			made = find_series(c, large->function, SPLIT, large->bytes, small->bytes);
 			if (made == NULL && has_splits(c))
 				continue;
-			add(v, rules, (struct judgement){ .kind = SPLIT_ROBUSTNESS,
-			    .function = large, .other = made != NULL ? made : small,
-			    .factor = TOLERANCE * (made != NULL ? 1 : ceil((double)large->bytes /
-			    (double)small->bytes)), .guideline = formatted("%s(n) <= k %s(n/k)",
-			    name, name) });
+			add(v, rules,
+			    (struct judgement){ .kind = SPLIT_ROBUSTNESS, .function = large,
+			    .other = made != NULL ? made : small, .factor = TOLERANCE *
+			    (made != NULL ? 1 : ceil((double)large->bytes / (double)small->bytes)),
+			    .guideline = formatted("%s(n) <= k %s(n/k)", name, name) });
 		}
 	}
 }

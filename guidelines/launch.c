@@ -89,8 +89,8 @@ count_messages(const struct mending *m, const char *rules, const char *arguments
 bool
 is_read(struct text *report, const struct mending *m, const char *file)
 {
-	char *broken = formatted("%s/broken", m->folder), *out = formatted("%s/trial.0", m->folder),
-	    *arguments;
+	char *broken = formatted("%s/broken", m->folder),
+	    *out = formatted("%s/trial.0", m->folder), *arguments;
 	bool read = true;
 
 	write_rules(m, broken, true);

@@ -125,9 +125,8 @@ unite_sizes(struct mending *m, const struct tuned *t)
 	for (size_t i = 0; i < m->count; i++) {
 		const struct rule *rule = &m->rules[i];
 
-		if (rule->tuned == t && rule->algorithm != AS_IS &&
-		    (best == NULL || rule->as_is_ns / rule->best_ns > best->as_is_ns /
-		    best->best_ns))
+		if (rule->tuned == t && rule->algorithm != AS_IS && (best == NULL ||
+		    rule->as_is_ns / rule->best_ns > best->as_is_ns / best->best_ns))
 			best = rule;
 	}
 	for (size_t i = 0; best != NULL && i < m->count; i++)
@@ -143,10 +142,9 @@ same_judgement(const struct verdict *v, const struct judgement *wanted)
 	for (size_t i = 0; i < v->count; i++) {
 		const struct judgement *j = &v->at[i];
 
-		if (strcmp(j->guideline, wanted->guideline) == 0 &&
-		    j->function->bytes == wanted->function->bytes &&
-		    j->other->part == wanted->other->part && (j->kind != SPLIT_ROBUSTNESS ||
-		    j->other->bytes == wanted->other->bytes))
+		if (strcmp(j->guideline, wanted->guideline) == 0 && j->function->bytes ==
+		    wanted->function->bytes && j->other->part == wanted->other->part &&
+		    (j->kind != SPLIT_ROBUSTNESS || j->other->bytes == wanted->other->bytes))
 			return j;
 	}
 	return NULL;
@@ -172,8 +170,8 @@ outcome(const struct judgement *before, const struct judgement *after, int algor
 	if (!after->violated)
 		return "mended";
 	return find_tuned(before->function->function) == NULL ? "violated; no rule is possible" :
-	    algorithm == AS_IS ? "violated; no algorithm is faster"
-	    : "violated; no algorithm removes it";
+	    algorithm == AS_IS ? "violated; no algorithm is faster" :
+	    "violated; no algorithm removes it";
 }
 
 static void

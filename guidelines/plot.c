@@ -58,9 +58,8 @@ put_data(struct text *out, const struct verdict *v, size_t first)
 	uint64_t least = UINT64_MAX, most = 0;
 
 	text_put(out, "$data << END\n# bytes function_us other_us top_us low_us high_us stars\n");
-	for (size_t i = first; i < v->count && strcmp(v->at[i].guideline,
-	    v->at[first].guideline) == 0;
-	    i++) {
+	for (size_t i = first;
+	    i < v->count && strcmp(v->at[i].guideline, v->at[first].guideline) == 0; i++) {
 		const struct judgement *j = &v->at[i];
 
 		if (!is_shown(v, i))
@@ -126,8 +125,8 @@ print_spread(struct text *out, const struct series *s, double factor)
 	double middle = median(sorted);	/* sorts them */
 
 	text_print(out, " %.6f %.6f %.6f", 1e-3 * factor * middle,
-	    1e-3 * factor * lower_quartile(sorted), 1e-3 * factor * (lower_quartile(sorted) +
-	    quartile_distance(sorted)));
+	    1e-3 * factor * lower_quartile(sorted),
+	    1e-3 * factor * (lower_quartile(sorted) + quartile_distance(sorted)));
 	free(sorted.at);
 }
 
@@ -137,8 +136,8 @@ put_side_data(struct text *out, const struct sides *s, size_t i, const struct ro
 	size_t count;
 	uint64_t *sizes = row_sizes(s, row, &count);
 
-	text_print(out, "$side%zu << END\n# bytes function_us low high other_us low high "
-	    "violated\n", i);
+	text_print(out,
+	    "$side%zu << END\n# bytes function_us low high other_us low high violated\n", i);
 	for (size_t k = 0; k < count; k++) {
 		const struct judgement *j = find_judgement(&s->at[i], row->guideline, sizes[k]);
 
@@ -158,8 +157,7 @@ static void
 put_sides(struct text *out, const struct sides *s, const struct row *row, const char *picture)
 {
 	static const char *const colours[] = { "#d55e00", "#0072b2", "#009e73", "#cc79a7",
-	    "#e69f00",
-		"#56b4e9" };
+	    "#e69f00", "#56b4e9" };
 	size_t count;
 	uint64_t *sizes = row_sizes(s, row, &count);
 

@@ -86,8 +86,8 @@ static void
 print_control(struct text *out, const struct verdict *v)
 {
 	if (!v->has_control)
-		text_line(out, "A/A control: none was measured, so nobody knows how far this can "
-		    "be trusted");
+		text_line(out,
+		    "A/A control: none was measured, so nobody knows how far this can be trusted");
 	else
 		text_line(out, "A/A control, %s under two names: p %.3g at %" PRIu64 " bytes%s",
 		    v->control->function, v->control_p, v->control->bytes, v->control_failed ?
@@ -173,10 +173,10 @@ print_trust(struct text *out, const struct campaign *c, const struct verdict *v,
 		    100 * rules->slower);
 	else
 		text_line(out, "one stage: no second campaign has confirmed what is said here");
-	text_line(out, "false alarms: %s; power: a difference of %.3g %% would have been seen in "
-	    "%zu of %zu tests, each with probability %.2g", rules->correction == HOLM ?
-	    "any at all in at most the share alpha of campaigns"
-	    : "not bounded for all tests together", 100 * rules->difference, seen, v->count, POWER);
+	text_line(out, "false alarms: %s; power: a difference of %.3g %% would "
+	    "have been seen in %zu of %zu tests, each with probability %.2g",
+	    rules->correction == HOLM ? "any at all in at most the share alpha of campaigns" :
+	    "not bounded for all tests together", 100 * rules->difference, seen, v->count, POWER);
 }
 
 void
@@ -198,8 +198,8 @@ print_table(struct text *out, const struct campaign *c, const struct verdict *v,
 	text_char(out, '\n');
 	for (enum kind kind = MONOTONY; kind < KINDS; kind++)
 		print_held(out, v, kind);
-	text_line(out, "%s", v->violations > 0 ? "VIOLATED" : v->undecided > 0 ? "NOT DECIDABLE"
-	    : "HELD");
+	text_line(out, "%s", v->violations > 0 ? "VIOLATED" :
+	    v->undecided > 0 ? "NOT DECIDABLE" : "HELD");
 }
 
 void

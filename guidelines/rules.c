@@ -103,9 +103,9 @@ write_rules(const struct mending *m, const char *path, bool broken)
 	for (size_t i = 0; i < tuned_count; i++) {
 		if (!has_rule(m, &tuned[i]))
 			continue;
-		fprintf(out, "%d\t# %s\n3\t# sizes of communicators\n0\t# smaller ones\n1\n0 0 0 "
-		    "0\n%" PRId64 "\t# ranks\n", tuned[i].id, tuned[i].function,
-		    m->c->setting.ranks);
+		fprintf(out,
+		    "%d\t# %s\n3\t# sizes of communicators\n0\t# smaller ones\n1\n0 0 0 0\n%" PRId64
+		    "\t# ranks\n", tuned[i].id, tuned[i].function, m->c->setting.ranks);
 		write_sizes(out, m, &tuned[i], broken);
 		fprintf(out, "%" PRId64 "\t# larger ones\n1\n0 0 0 0\n", m->c->setting.ranks + 1);
 	}

@@ -98,8 +98,8 @@ by_kind(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 
-	return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : strcmp(a->guideline,
-	    b->guideline);
+	return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) :
+	    strcmp(a->guideline, b->guideline);
 }
 
 static void
@@ -215,10 +215,10 @@ change_of(const struct sides *s, size_t side, const struct judgement *j,
     const struct rules_of_judging *rules)
 {
 	const char *function = j->function->function;
-	const struct series *a = find_series(&s->at[0].c, function, FUNCTION, j->function->bytes,
-	    0);
-	const struct series *b = find_series(&s->at[side].c, function, FUNCTION, j->function->bytes,
-	    0);
+	const struct series *a = find_series(&s->at[0].c, function, FUNCTION,
+	    j->function->bytes, 0);
+	const struct series *b = find_series(&s->at[side].c, function, FUNCTION,
+	    j->function->bytes, 0);
 	struct sample x, y;
 	struct effect effect;
 

@@ -54,11 +54,11 @@ static const struct field news_fields[] = {
 	{ "guideline", NEWS(guideline), IN_DATA },
 	{ "bytes", NEWS(bytes), IN_ALL, .head = "m_bytes" },
 	{ "a_function_us", NEWS(a.function_ns), .csv = "%.6g", .scale = 1e-3 },
-	{ "a_us", NEWS(a.function_ns), .text = "%.3f", .json = "%.6g", .scale = 1e-3, .head = "A_us"
-	},
+	{ "a_us", NEWS(a.function_ns), .text = "%.3f", .json = "%.6g", .scale = 1e-3,
+	    .head = "A_us" },
 	{ "a_other_us", NEWS(a.other_ns), .csv = "%.6g", .scale = 1e-3 },
-	{ "a_ratio", NEWS(a.ratio), .text = "%.3f", .csv = "%.6g", .json = "%.6g", .head = "A_ratio"
-	},
+	{ "a_ratio", NEWS(a.ratio), .text = "%.3f", .csv = "%.6g", .json = "%.6g",
+	    .head = "A_ratio" },
 	{ "a_violated", NEWS(a.violated), .csv = PLAIN },
 	{ "function_us", NEWS(b.function_ns), .csv = "%.6g", .scale = 1e-3 },
 	{ "us", NEWS(b.function_ns), .text = "%.3f", .json = "%.6g", .scale = 1e-3 },
@@ -85,8 +85,8 @@ describe_sides(struct sides *s)
 		for (enum kind kind = MONOTONY; kind < KINDS; kind++)
 			side->violated[kind] = count_violated(&side->v, kind);
 		side->verdict = verdict_word(&side->v);
-		side->control = !side->v.has_control ? "none" : side->v.control_failed ? "FAILED"
-		    : "passed";
+		side->control = !side->v.has_control ? "none" :
+		    side->v.control_failed ? "FAILED" : "passed";
 	}
 }
 
@@ -182,8 +182,8 @@ find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *f
 				all = grow(all, &capacity, *found + 1, sizeof *all);
 				n = &all[(*found)++];
 				*n = (struct news){ s->at[i].letter, i, row->kind, row->guideline,
-				    outcome(a, b), NULL, sizes[k],
-					news_side(a), news_side(b), { NAN, NAN, NAN } };
+				    outcome(a, b), NULL, sizes[k], news_side(a), news_side(b),
+				    { NAN, NAN, NAN } };
 				if (a != NULL && b != NULL)
 					n->change = change_of(s, i, b, rules);
 				n->text = formatted("%s: %s", n->guideline, n->outcome);

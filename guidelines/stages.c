@@ -150,8 +150,8 @@ write_candidates(const struct campaign *c, const struct verdict *v, const char *
 		bool needed = false;
 
 		for (size_t k = 0; k < v->count && !needed; k++)
-			needed = v->at[k].candidate && (v->at[k].function == s ||
-			    v->at[k].other == s);
+			needed = v->at[k].candidate &&
+			    (v->at[k].function == s || v->at[k].other == s);
 		if (!needed || s->role != FUNCTION)
 			continue;
 		visible_copy(name, sizeof name, s->function);

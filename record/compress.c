@@ -104,8 +104,8 @@ look(const char *folder)
 	struct stat status;
 
 	/* Times of files are not exact. */
-	if (job.ended || (stat(folder, &status) == 0 && status.st_mtim.tv_sec +
-	    2 >= traces.looked_s)) {
+	if (job.ended ||
+	    (stat(folder, &status) == 0 && status.st_mtim.tv_sec + 2 >= traces.looked_s)) {
 		traces.looked_s = time(NULL);
 		folder_for_each(folder, add_own);
 	}

@@ -51,10 +51,9 @@ put_died(const char *path, uint64_t offset, bool here)
 	if (here)
 		put_int(&out, "at_ns", died.at_ns);
 	/* Unwritten space follows, of which a byte is enough. */
-	if (message_end(&out) == 0 && msgpack_sbuffer_write(&out.buffer, "", 1) == 0 && fd >= 0 &&
-	    pwrite(fd, out.buffer.data, out.buffer.size,
-	    (off_t)offset) == (ssize_t)out.buffer.size && ftruncate(fd,
-	    (off_t)(offset + out.buffer.size)) != 0)
+	if (message_end(&out) == 0 && msgpack_sbuffer_write(&out.buffer, "", 1) == 0 &&
+	    fd >= 0 && pwrite(fd, out.buffer.data, out.buffer.size, (off_t)offset) ==
+	    (ssize_t)out.buffer.size && ftruncate(fd, (off_t)(offset + out.buffer.size)) != 0)
 		note("%s: %s", path, strerror(errno));
 	if (fd >= 0)
 		close(fd);

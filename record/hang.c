@@ -150,8 +150,8 @@ hang_watch(const struct hang *hang, pid_t run)
 {
 	const pid_t parent = getpid();
 
-	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-	    0);
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED || (watcher = fork()) != 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -70,23 +70,23 @@ parse_options(int argc, char **argv)
 	    SYNC_EVERY, CLOCK, MPI, MERGE, STUCK_AFTER, STUCK_KILL };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
-		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL,
-		POLLS },
+		{ "compress", required_argument, NULL, 'z' },
+		{ "polls", required_argument, NULL, POLLS },
 		{ "fold-local", required_argument, NULL, THRESHOLD },
 		/* as it was called before */
 		{ "threshold", required_argument, NULL, THRESHOLD },
-		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL,
-		PAUSED },
+		{ "stack", required_argument, NULL, STACK },
+		{ "paused", no_argument, NULL, PAUSED },
 		{ "sample", required_argument, NULL, SAMPLE },
 		{ "sample-stack", required_argument, NULL, SAMPLE_STACK },
-		{ "switches", no_argument, NULL, SWITCHES }, { "sync", required_argument, NULL,
-		SYNC },
+		{ "switches", no_argument, NULL, SWITCHES },
+		{ "sync", required_argument, NULL, SYNC },
 		{ "sync-every", required_argument, NULL, SYNC_EVERY },
 		{ "clock", required_argument, NULL, CLOCK },
-		{ "mpi", required_argument, NULL, MPI }, { "merge", required_argument, NULL,
-		MERGE },
-		{ "stuck-after", required_argument, NULL, STUCK_AFTER }, { "stuck-kill",
-		no_argument, NULL, STUCK_KILL },
+		{ "mpi", required_argument, NULL, MPI },
+		{ "merge", required_argument, NULL, MERGE },
+		{ "stuck-after", required_argument, NULL, STUCK_AFTER },
+		{ "stuck-kill", no_argument, NULL, STUCK_KILL },
 		{ NULL, 0, NULL, 0 },
 	};
 	static const char *const amounts[] = { "none", "min", "max", NULL };
@@ -144,8 +144,8 @@ find_library(const char *mpi, char *path, size_t size)
 {
 	char name[60];
 
-	snprintf(name, sizeof name, "record%s%.40s", mpi != NULL ? "." : "", mpi != NULL ? mpi :
-	    "");
+	snprintf(name, sizeof name, "record%s%.40s", mpi != NULL ? "." : "",
+	    mpi != NULL ? mpi : "");
 	preload_find(name, path, size);
 }
 

@@ -112,9 +112,8 @@ end_whole(struct squeeze *s, const struct message *message)
 {
 	const msgpack_object *more = body_get(message, "more");
 
-	return put_all(s) < 0 ? -1 :
-	    writer_end_of(&s->out, more != NULL && more->type == MSGPACK_OBJECT_BOOLEAN &&
-	    more->via.boolean);
+	return put_all(s) < 0 ? -1 : writer_end_of(&s->out, more != NULL &&
+	    more->type == MSGPACK_OBJECT_BOOLEAN && more->via.boolean);
 }
 
 static int

@@ -116,10 +116,10 @@ void
 say_why(char **command)
 {
 	static const char *const why[] = {
-		[STATIC] = "is linked statically: only a dynamically linked program can be "
-		    "recorded",
-		[PRIVILEGED] = "runs with another user's rights: the system preloads nothing into "
-		    "it",
+		[STATIC] = "is linked statically: only a dynamically linked program can "
+		    "be recorded",
+		[PRIVILEGED] = "runs with another user's rights: the system preloads "
+		    "nothing into it",
 		[WITHOUT_MPI] = "no MPI library is linked to it, and nothing it started or loaded "
 		    "called MPI_Init: or that lost LD_PRELOAD and LONGPOLE_DIR from its environment",
 		[WITH_MPI] = "did not get through MPI_Init, or was started without LD_PRELOAD and "

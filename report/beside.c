@@ -27,8 +27,8 @@ run_ns_of(const char *file)
 	if (reader_open(&in, file, READ_STREAM) < 0)
 		die_input(in);
 	while (run_ns < 0 && (got = reader_next(in, &message)) > 0)
-		if (is_kind(&message, "run") && body_int(in, &message, "run_ns", 0, INT64_MAX,
-		    &run_ns) < 0)
+		if (is_kind(&message, "run") &&
+		    body_int(in, &message, "run_ns", 0, INT64_MAX, &run_ns) < 0)
 			die_input(in);
 	if (run_ns < 0 && got < 0)
 		die_input(in);
@@ -67,16 +67,16 @@ beside_read(struct beside *b, const char *own, const char *other,
 	FILE *file;
 	pid_t child;
 
-	*b = (struct beside){ .file = other, .own = own, .axis_ns = own_ns > other_ns ? own_ns :
-	    other_ns };
+	*b = (struct beside){ .file = other, .own = own,
+	    .axis_ns = own_ns > other_ns ? own_ns : other_ns };
 	if ((child = fork()) < 0)
 		die("%s: %s", other, strerror(errno));
 	if (child == 0)
 		draw_other(b, fd, read, arguments);
 	if (waitpid(child, &status, 0) < 0 || status != 0)
 		die("%s: it cannot be shown", other);	/* it has said why */
-	if (lseek(fd, 0, SEEK_SET) < 0 || (file = fdopen(fd, "r")) == NULL || fscanf(file, "%d\n",
-	    &b->height) != 1 || getdelim(&b->svg, &size, '\0', file) < 0)
+	if (lseek(fd, 0, SEEK_SET) < 0 || (file = fdopen(fd, "r")) == NULL ||
+	    fscanf(file, "%d\n", &b->height) != 1 || getdelim(&b->svg, &size, '\0', file) < 0)
 		die("temporary file: it has been cut");
 	fclose(file);
 }
@@ -93,9 +93,8 @@ draw_beside(struct text *out, const struct page *page)
 	const int height = lanes_height(page), strip = 24;
 	char title[300];
 
-	draw_begin(out, "beside", WIDE, height + page->beside.height + 2 * strip,
-	    "Timelines of two runs, one above the other on one axis of time",
-	    file_name(page->beside.file));
+	draw_begin(out, "beside", WIDE, height + page->beside.height + 2 * strip, "Timelines of "
+	    "two runs, one above the other on one axis of time", file_name(page->beside.file));
 	draw_label(out, 8, 16, "start", file_name(page->beside.own));
 	text_print(out, "<g transform=\"translate(0 %d)\">\n", strip);
 	snprintf(title, sizeof title, "Timeline of %s", file_name(page->beside.own));

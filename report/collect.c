@@ -11,8 +11,8 @@
 const char *const activity_names[ACTIVITIES] = NAMES("outside the run", "computation",
     "MPI, no wait", "wait for a message", "wait for a receiver", "wait in a collective",
     "wait at set-up or end", "wait for a window or file");
-const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4", "a5", "a6",
-    "a7");
+const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4",
+    "a5", "a6", "a7");
 const char *const piece_names[PIECES] = { "computation", "MPI", "transfer", "start and end" };
 
 enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EACH_MESSAGE = 640,
@@ -57,12 +57,12 @@ begin_run(struct page *page)
 	const struct definitions *known = &page->im.graph.known;
 	size_t side = (size_t)known->ranks < MOST_GROUPS ? (size_t)known->ranks : MOST_GROUPS;
 
-	bins_begin(&page->bins, known->location_count, known->run_ns, page->budget /
-	    BYTES_EACH_CELL);
+	bins_begin(&page->bins, known->location_count, known->run_ns,
+	    page->budget / BYTES_EACH_CELL);
 	page->path_ns = zalloc((size_t)known->ranks, sizeof *page->path_ns);
 	page->matrix = (struct matrix){ .side = side, .ranks = known->ranks,
-	    .messages = zalloc(side * side, sizeof(uint64_t)), .bytes = zalloc(side * side,
-	    sizeof(uint64_t)) };
+	    .messages = zalloc(side * side, sizeof(uint64_t)),
+	    .bytes = zalloc(side * side, sizeof(uint64_t)) };
 }
 
 static size_t
@@ -93,8 +93,8 @@ take_sends(struct page *page, const struct calls *calls)
 		to = world_rank(known, calls->comm[i], from, calls->peer[i]);
 		if (to < 0 || to >= known->ranks)
 			continue;
-		to = (int32_t)(group_of(&page->matrix, from) * page->matrix.side +
-		    group_of(&page->matrix, to));
+		to = (int32_t)(group_of(&page->matrix,
+		    from) * page->matrix.side + group_of(&page->matrix, to));
 		page->matrix.messages[to]++;
 		page->matrix.bytes[to] += calls->bytes_sent[i];
 	}
@@ -132,8 +132,8 @@ add_piece(struct page *page, const struct event *piece)
 	if (piece->site >= page->path_sites) {
 		size_t old = page->path_sites;
 
-		page->path_site_ns = grow(page->path_site_ns, &page->path_sites, piece->site +
-		    (size_t)1, sizeof *page->path_site_ns);
+		page->path_site_ns = grow(page->path_site_ns, &page->path_sites,
+		    piece->site + (size_t)1, sizeof *page->path_site_ns);
 		memset(page->path_site_ns + old, 0,
 		    (page->path_sites - old) * sizeof *page->path_site_ns);
 	}
@@ -224,10 +224,10 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 		bins_add(&page->bins, location, activity_of(w->state), w->from_ns, w->to_ns);
 		at_ns = w->to_ns;
 		if (pool_wants(&page->events, w->from_ns, w->to_ns))
-			pool_keep(&page->events, &(struct event){ w->from_ns, w->to_ns, location,
-			    w->site, w->cause == NOBODY ? -1 :
-			    im->graph.known.location_rank[w->cause], (uint16_t)w->call,
-			    (uint16_t)w->state });
+			pool_keep(&page->events,
+			    &(struct event){ w->from_ns, w->to_ns, location, w->site,
+			    w->cause == NOBODY ? -1 : im->graph.known.location_rank[w->cause],
+			    (uint16_t)w->call, (uint16_t)w->state });
 	}
 	bins_add(&page->bins, location, IN_MPI, at_ns, leave_ns);
 }

@@ -25,8 +25,8 @@ columns_write(struct text *out, const struct page *page)
 			csv_fixed(&csv, (double)(c + 1) * width_s, 12);
 			for (int a = 0; a < ACTIVITIES; a++)
 				csv_significant(&csv, 1e-9 * (double)ns[a], 7);
-			csv_significant(&csv, 1e-9 * (double)bins->path_ns[row * bins->columns + c],
-			    7);
+			csv_significant(&csv,
+			    1e-9 * (double)bins->path_ns[row * bins->columns + c], 7);
 			csv_end_row(&csv);
 		}
 	}

@@ -74,8 +74,8 @@ put_rows(struct json *out, const struct bins *bins, const char *key,
 		for (size_t c = 0, end; c < bins->columns; c = end) {
 			const unsigned letter = c > 0 ? next : value(bins, row, c);
 
-			for (end = c + 1; end < bins->columns && (next = value(bins, row,
-			    end)) == letter; end++)
+			for (end = c + 1;
+			    end < bins->columns && (next = value(bins, row, end)) == letter; end++)
 				;
 			text_char(out->text, (char)('a' + letter));
 			if (end > c + 1)

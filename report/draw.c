@@ -94,8 +94,8 @@ nice_step(double most, int count)
 
 	if (most <= count * step)
 		return step;
-	return most <= 2 * count * step ? 2 * step : most <= 5 * count * step ? 5 * step :
-	    10 * step;
+	return most <= 2 * count * step ? 2 * step : most <= 5 * count * step ?
+	    5 * step : 10 * step;
 }
 
 void
@@ -120,8 +120,8 @@ draw_time_axis(struct text *out, double run_s, double top, double bottom)
 
 		time_label(step * i, run_s, label, sizeof label);
 		draw_line(out, "grid", x, top, x, bottom);
-		draw_label(out, fmin(x, WIDE - 4.0 * (double)strlen(label)), bottom + 15, "middle",
-		    label);
+		draw_label(out, fmin(x, WIDE - 4.0 * (double)strlen(label)), bottom + 15,
+		    "middle", label);
 	}
 }
 

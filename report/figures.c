@@ -25,15 +25,15 @@ struct bars {
 
 /* Mean over the ranks of a group. */
 static double
-group_value(const struct page *page, const struct bars *bars, size_t groups, size_t group,
-    size_t kind)
+group_value(const struct page *page, const struct bars *bars, size_t groups,
+    size_t group, size_t kind)
 {
 	const int32_t ranks = page->im.graph.known.ranks;
 	double sum = 0;
 	int count = 0;
 
-	for (int32_t r = (int32_t)(((int64_t)group * ranks + (int64_t)groups - 1) /
-	    (int64_t)groups);
+	for (int32_t r =
+	    (int32_t)(((int64_t)group * ranks + (int64_t)groups - 1) / (int64_t)groups);
 	    r < ranks && (int64_t)r * (int64_t)groups / ranks == (int64_t)group; r++, count++)
 		sum += bars->value(page, r, kind);
 	return count > 0 ? sum / count : 0;
@@ -64,14 +64,14 @@ draw_bar(struct text *out, const struct page *page, const struct bars *bars, siz
 
 	group_label(page->im.graph.known.ranks, groups, g, name, sizeof name);
 	for (size_t k = 0; k < bars->kinds; k++) {
-		double value = group_value(page, bars, groups, g, k), height = plot_height * value /
-		    most;
+		double value = group_value(page, bars, groups, g, k),
+		    height = plot_height * value / most;
 
 		time_label(value, most, length, sizeof length);
 		snprintf(tip, sizeof tip, "rank %s: %s, %s", name, bars->names[k], length);
 		y -= height;
-		draw_box(out, bars->classes[k], LEFT + step * ((double)g + 0.1), y, 0.8 * step,
-		    height, tip);
+		draw_box(out, bars->classes[k], LEFT + step * ((double)g + 0.1), y,
+		    0.8 * step, height, tip);
 	}
 }
 
@@ -79,8 +79,8 @@ static void
 draw_bars(struct text *out, const struct page *page, const struct bars *bars)
 {
 	const double plot_height = 220;
-	size_t ranks = (size_t)page->im.graph.known.ranks, groups = ranks < SHOWN_GROUPS ? ranks :
-	    SHOWN_GROUPS;
+	size_t ranks = (size_t)page->im.graph.known.ranks,
+	    groups = ranks < SHOWN_GROUPS ? ranks : SHOWN_GROUPS;
 	size_t step, top = 0;
 	double most = 0, longest = 0;
 	unsigned used = 0;
@@ -139,10 +139,8 @@ wait_value(const struct page *page, int32_t rank, size_t kind)
 static void
 draw_waits(struct text *out, const struct page *page)
 {
-	static const struct bars bars = { "waits", "Waits by rank and kind", "s",
-		activity_classes + WAIT_MESSAGE, activity_names + WAIT_MESSAGE, ACTIVITIES -
-		WAIT_MESSAGE,
-		wait_value };
+	static const struct bars bars = { "waits", "Waits by rank and kind", "s", activity_classes +
+	    WAIT_MESSAGE, activity_names + WAIT_MESSAGE, ACTIVITIES - WAIT_MESSAGE, wait_value };
 
 	draw_bars(out, page, &bars);
 }
@@ -158,8 +156,7 @@ draw_path_bars(struct text *out, const struct page *page)
 {
 	static const char *const classes[PIECES] = { "a1", "a2", "a3", "a6" };
 	static const struct bars bars = { "path", "The critical path by rank and kind", "s",
-	    classes,
-		piece_names, PIECES, path_value };
+	    classes, piece_names, PIECES, path_value };
 
 	draw_bars(out, page, &bars);
 }
@@ -203,16 +200,17 @@ draw_matrix_cells(struct text *out, const struct matrix *m, double cell, double 
 
 		if (m->messages[i] == 0)
 			continue;
-		shade = (int)(6 - log2(top_bytes / (double)(m->bytes[i] > 0 ? m->bytes[i] : 1)) /
-		    2);
+		shade =
+		    (int)(6 - log2(top_bytes / (double)(m->bytes[i] > 0 ? m->bytes[i] : 1)) / 2);
 		snprintf(class, sizeof class, "m%d", shade < 1 ? 1 : shade > 6 ? 6 : shade);
 		group_label(m->ranks, m->side, i / m->side, from, sizeof from);
 		group_label(m->ranks, m->side, i % m->side, to, sizeof to);
 		bytes_label((double)m->bytes[i], size, sizeof size);
 		snprintf(tip, sizeof tip, "%s to %s: %s in %llu messages", from, to, size,
 		    (unsigned long long)m->messages[i]);
-		draw_box(out, class, LEFT + cell * (double)(i % m->side), TOP + cell * (double)(i /
-		    m->side), cell * 0.94, cell * 0.94, m->side <= 32 ? tip : NULL);
+		draw_box(out, class, LEFT + cell * (double)(i % m->side),
+		    TOP + cell * (double)(i / m->side), cell * 0.94, cell * 0.94,
+		    m->side <= 32 ? tip : NULL);
 	}
 }
 
@@ -234,8 +232,8 @@ draw_matrix(struct text *out, const struct page *page)
 	bytes_label((double)m->bytes[most], label, sizeof label);
 	snprintf(text, sizeof text, "Most bytes go from rank %s to rank %s: %s in %llu messages.",
 	    from, to, label, (unsigned long long)m->messages[most]);
-	draw_begin(out, "matrix", WIDTH, (int)(TOP + size) + 44, "Who sends how much to whom",
-	    text);
+	draw_begin(out, "matrix", WIDTH, (int)(TOP + size) + 44,
+	    "Who sends how much to whom", text);
 	for (int i = 0; i < 6; i++) {
 		bytes_label((double)m->bytes[most] / pow(4, i + (i < 5)), label, sizeof label);
 		snprintf(names[i], sizeof names[i], i < 5 ? "from %s" : "less", label);
@@ -250,8 +248,8 @@ draw_matrix(struct text *out, const struct page *page)
 		if (i % step == 0)
 			draw_label(out, LEFT - 6, TOP + cell * ((double)i + 0.5) + 4, "end", label);
 		if (i % across == 0)
-			draw_label(out, LEFT + cell * ((double)i + 0.5), TOP + size + 15, "middle",
-			    label);
+			draw_label(out, LEFT + cell * ((double)i + 0.5), TOP + size + 15,
+			    "middle", label);
 	}
 	draw_label(out, 8, TOP + size + 32, "start", "receiving rank; senders at the left");
 	draw_end(out);
@@ -322,16 +320,15 @@ draw_one_efficiency(struct text *out, const struct page *page)
 {
 	const struct efficiency e = efficiency_of(&page->im, false);
 	const char *names[5] = { "parallel efficiency = load balance x communication",
-	    "load balance",
-		"communication efficiency", "serialisation (ideal network)",
-		"transfer (ideal network)" };
+	    "load balance", "communication efficiency", "serialisation (ideal network)",
+	    "transfer (ideal network)" };
 	double values[5] = { e.parallel, e.load_balance, e.communication, NAN, NAN };
 	int count = 3;
 	char number[32], text[128];
 
 	if (page->ideal != NULL) {
-		const struct ideal_efficiency i = ideal_efficiency_of(&page->im, page->ideal,
-		    false);
+		const struct ideal_efficiency i = ideal_efficiency_of(&page->im,
+		    page->ideal, false);
 
 		values[3] = i.serialisation;
 		values[4] = i.transfer;
@@ -340,8 +337,8 @@ draw_one_efficiency(struct text *out, const struct page *page)
 	snprintf(text, sizeof text, "Parallel efficiency %.1f %%.", 100 * e.parallel);
 	draw_begin(out, "efficiency", WIDTH, TOP + 40 * count + 8,
 	    "Efficiencies as POP defines them", text);
-	draw_label(out, 8, 20, "start", "efficiencies as POP defines them; 100 % is as good as can "
-	    "be");
+	draw_label(out, 8, 20, "start",
+	    "efficiencies as POP defines them; 100 % is as good as can be");
 	for (int i = 0; i < count; i++)
 		if (isfinite(values[i])) {
 			snprintf(number, sizeof number, "%.1f %%", 100 * values[i]);
@@ -369,9 +366,8 @@ draw_efficiencies(struct text *out, const struct page *page)
 	const double height = 220, width = WIDTH - LEFT - RIGHT - 40;
 	char label[48];
 
-	draw_begin(out, "efficiency", WIDTH, (int)(TOP + height) + 40,
-	    "Efficiencies of several runs, by ranks", "Each against the smallest run, as POP "
-	    "defines them.");
+	draw_begin(out, "efficiency", WIDTH, (int)(TOP + height) + 40, "Efficiencies of several "
+	    "runs, by ranks", "Each against the smallest run, as POP defines them.");
 	draw_legend(out, WIDTH, classes, names, 4, 0xf);
 	for (int i = 0; i <= 5; i++) {
 		snprintf(label, sizeof label, "%d %%", 20 * i);
@@ -384,8 +380,8 @@ draw_efficiencies(struct text *out, const struct page *page)
 			const struct efficiency *e = &runs[i].of;
 			const double values[4] = { e->parallel, e->load_balance, e->communication,
 				runs[i].computation_scaling };
-			double x = LEFT + 20 + (high > low ? width * (log2(runs[i].ranks) - low) /
-			    (high - low) : 0);
+			double x = LEFT + 20 +
+			    (high > low ? width * (log2(runs[i].ranks) - low) / (high - low) : 0);
 
 			text_print(out, i == 0 ? "<path class=\"%s s\" stroke-width=\"2\" "
 			    "d=\"M%.1f %.1f" : "%.0sL%.1f %.1f", classes[k], x,
@@ -395,8 +391,9 @@ draw_efficiencies(struct text *out, const struct page *page)
 		}
 	for (size_t i = 0; i < page->run_count; i++) {
 		snprintf(label, sizeof label, "%d", (int)runs[i].ranks);
-		draw_label(out, LEFT + 20 + (high > low ? width * (log2(runs[i].ranks) - low) /
-		    (high - low) : 0), TOP + height + 15, "middle", label);
+		draw_label(out, LEFT + 20 +
+		    (high > low ? width * (log2(runs[i].ranks) - low) / (high - low) : 0),
+		    TOP + height + 15, "middle", label);
 	}
 	draw_label(out, WIDTH / 2, TOP + height + 32, "middle", "ranks");
 	draw_end(out);

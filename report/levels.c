@@ -107,8 +107,8 @@ bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_
 void
 bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns)
 {
-	spread(bins, location, bins->path_ns + bins->at[location].row * bins->columns, 1, from_ns,
-	    to_ns);
+	spread(bins, location, bins->path_ns + bins->at[location].row * bins->columns,
+	    1, from_ns, to_ns);
 }
 
 enum activity
@@ -248,8 +248,8 @@ select_longest(struct event *at, size_t count, size_t most)
 	int rounds = 64;
 
 	while (most > 0 && low < high && rounds-- > 0) {
-		const struct event middle = middle_of(&at[low], &at[low + (high - low) / 2],
-		    &at[high]);
+		const struct event middle = middle_of(&at[low],
+		    &at[low + (high - low) / 2], &at[high]);
 		ptrdiff_t i = low, j = high;
 
 		while (i <= j) {

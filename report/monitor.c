@@ -57,8 +57,8 @@ float_of(struct reader *in, const struct message *message, const char *key)
 {
 	const msgpack_object *value = body_get(message, key);
 
-	if (value == NULL || (value->type != MSGPACK_OBJECT_FLOAT64 &&
-	    value->type != MSGPACK_OBJECT_FLOAT32)) {
+	if (value == NULL ||
+	    (value->type != MSGPACK_OBJECT_FLOAT64 && value->type != MSGPACK_OBJECT_FLOAT32)) {
 		reader_fail(in, message->offset, "region: %s is missing or no float", key);
 		die_input(in);
 	}
@@ -118,24 +118,24 @@ draw_phases(struct text *out, const struct monitor *m, int32_t rank, double top)
 
 	for (size_t i = 0; i < m->phase_count; i++) {
 		const struct phase *p = &m->phases[i];
-		const double left = x_of(m, (double)p->begin_ns), right = x_of(m,
-		    fmin((double)p->end_ns, (double)m->run_ns));
+		const double left = x_of(m, (double)p->begin_ns),
+		    right = x_of(m, fmin((double)p->end_ns, (double)m->run_ns));
 
 		if (p->rank != rank)
 			continue;
 		snprintf(tip, sizeof tip, "phase from %.6g s to %.6g s: transfer efficiency %.1f "
 		    "%%, computing %.1f %%", 1e-9 * (double)p->begin_ns, 1e-9 * (double)p->end_ns,
 		    100 * p->efficiency, 100 * p->computing);
-		draw_box(out, "a1", left, y_of(top, p->efficiency), right - left, top + HEIGHT -
-		    y_of(top, p->efficiency), tip);
+		draw_box(out, "a1", left, y_of(top, p->efficiency), right - left,
+		    top + HEIGHT - y_of(top, p->efficiency), tip);
 		draw_line(out, "grid", left, top, left, top + HEIGHT);
 	}
 }
 
 /* LOCAL: from one column to the next; else since the beginning of the run. */
 static void
-draw_curve(struct text *out, const struct monitor *m, const struct monitored *rank, double top,
-    bool local)
+draw_curve(struct text *out, const struct monitor *m, const struct monitored *rank,
+    double top, bool local)
 {
 	int64_t last_recorded = 0, last_simulated = 0;
 	bool any = false;
@@ -148,9 +148,8 @@ draw_curve(struct text *out, const struct monitor *m, const struct monitored *ra
 
 		if (rank->recorded_ns[c] == 0 || recorded <= 0)
 			continue;
-		text_print(out, "%c%.1f %.1f", any ? 'L' : 'M',
-		    x_of(m, (double)rank->recorded_ns[c]), y_of(top, (double)simulated /
-		    (double)recorded));
+		text_print(out, "%c%.1f %.1f", any ? 'L' : 'M', x_of(m,
+		    (double)rank->recorded_ns[c]), y_of(top, (double)simulated / (double)recorded));
 		last_recorded = rank->recorded_ns[c];
 		last_simulated = rank->simulated_ns[c];
 		any = true;
@@ -162,9 +161,8 @@ void
 monitor_draw(struct text *out, const struct monitor *m)
 {
 	static const char *const classes[3] = { "a1", "a3", "a5" };
-	static const char *const names[3] = { "phase", "transfer efficiency from one moment to the "
-	    "next",
-		"since the beginning" };
+	static const char *const names[3] = { "phase",
+	    "transfer efficiency from one moment to the next", "since the beginning" };
 	const double bottom = TOP + (double)m->count * (HEIGHT + GAP_BELOW) - GAP_BELOW;
 	char label[48];
 

@@ -57,8 +57,8 @@ figure_file(struct text *out, const struct page *page, const struct figure *figu
 	text_bytes(out, bytes, (size_t)(inside - bytes));
 	text_put(out, "<style>");
 	put_literal_style(out);
-	text_put(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" "
-	    "fill=\"#ffffff\"/>\n");
+	text_put(out,
+	    "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
 	text_put(out, inside);
 	free(bytes);
 }
@@ -82,8 +82,8 @@ put_head(struct text *out, const char *title)
 
 /* SCALE 100: a share, which is printed in per cent. */
 static void
-put_fact(struct text *out, const char *id, const char *name, double scale, const char *format,
-    double value)
+put_fact(struct text *out, const char *id, const char *name, double scale,
+    const char *format, double value)
 {
 	if (!isfinite(value))
 		return;
@@ -132,8 +132,8 @@ put_facts(struct text *out, const struct page *page)
 
 		put_share(out, "path_compute", "of the path computation",
 		    (double)page->path_all_ns[COMPUTE_PIECE] / all);
-		put_share(out, "path_mpi", "of the path MPI", (double)page->path_all_ns[MPI_PIECE] /
-		    all);
+		put_share(out, "path_mpi", "of the path MPI",
+		    (double)page->path_all_ns[MPI_PIECE] / all);
 		put_share(out, "path_transfer", "of the path transfers",
 		    (double)page->path_all_ns[TRANSFER_PIECE] / all);
 	}
@@ -211,8 +211,8 @@ put_hosts(struct text *out, const struct headline *headline)
 		text_markup(out, host->name);
 		text_print(out, " (%d ranks", (int)host->ranks);
 		for (size_t k = 0; k < headline->load_count; k++)
-			if (headline->loads[k].host != NULL && strcmp(headline->loads[k].host,
-			    host->name) == 0)
+			if (headline->loads[k].host != NULL &&
+			    strcmp(headline->loads[k].host, host->name) == 0)
 				text_print(out, " on %d cores", (int)headline->loads[k].cores);
 		text_put(out, ")");
 	}

@@ -68,14 +68,14 @@ parse_options(int argc, char **argv)
 	enum { FIGURE = 256, VERDICT_FILE, TEXT_FILE, SIZE, GAIN, IDEAL, RUNS, BESIDE };
 	static const char *const forms[] = { "html", "svg", "text", "json", "csv", NULL };
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "figure", required_argument, NULL,
-		FIGURE },
+		{ "format", required_argument, NULL, 'F' },
+		{ "figure", required_argument, NULL, FIGURE },
 		{ "output", required_argument, NULL, 'o' },
 		{ "verdict", required_argument, NULL, VERDICT_FILE },
 		{ "text", required_argument, NULL, TEXT_FILE },
 		{ "size", required_argument, NULL, SIZE },
-		{ "gain", required_argument, NULL, GAIN }, { "ideal", required_argument, NULL,
-		IDEAL },
+		{ "gain", required_argument, NULL, GAIN },
+		{ "ideal", required_argument, NULL, IDEAL },
 		{ "runs", required_argument, NULL, RUNS },
 		{ "beside", required_argument, NULL, BESIDE }, { NULL, 0, NULL, 0 },
 	};

@@ -21,8 +21,7 @@
 
 /* Activities, as colours: a wait is of one of the classes below. */
 enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE,
-    WAIT_SETUP,
-	WAIT_RMA, ACTIVITIES };
+    WAIT_SETUP, WAIT_RMA, ACTIVITIES };
 extern const char *const activity_names[ACTIVITIES];
 extern const char *const activity_classes[ACTIVITIES];	/* of CSS */
 enum activity activity_of(enum state state);

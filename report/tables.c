@@ -41,9 +41,8 @@ begin_table(struct text *out, const struct page *page, const char *id, const cha
 	text_print(out, "<section><h2 id=\"%s\">%s</h2>\n<div class=\"scroll\"><table "
 	    "id=\"t-%s\"><caption>%s</caption><thead><tr>", id, title, id, note);
 	while ((name = strsep(&rest, "\t")) != NULL) {
-		const enum column column = *name == '*' ? NAME : *name == '.' ? RATIO :
-		    strstr(name, "s)") != NULL ? SECONDS : strstr(name, "(%)") != NULL ? SHARE :
-		    COUNT;
+		const enum column column = *name == '*' ? NAME : *name == '.' ? RATIO : strstr(name,
+		    "s)") != NULL ? SECONDS : strstr(name, "(%)") != NULL ? SHARE : COUNT;
 		const bool sorts = columns.numbers == 0 && column != COUNT;
 
 		columns.of[columns.numbers + columns.names] = column;
@@ -252,10 +251,10 @@ sampled_table(struct text *out, const struct page *page)
 			const struct excess *e = &by->sites[i].functions[k];
 
 			put_line(&columns, (double[]){ 1e-9 * ((double)e->slow_ns - e->others_ns),
-			    1e-9 * e->error_ns, 1e-9 * (double)e->slow_ns, 1e-9 * e->others_ns,
-			    (double)e->samples, by->sites[i].rank },
-			    (const char *[]){ by->names[e->function].name, site_label(page,
-			    by->sites[i].site, where, sizeof where) });
+			    1e-9 * e->error_ns, 1e-9 * (double)e->slow_ns,
+			    1e-9 * e->others_ns, (double)e->samples, by->sites[i].rank },
+			    (const char *[]){ by->names[e->function].name,
+			    site_label(page, by->sites[i].site, where, sizeof where) });
 		}
 	end_table(&columns, 0);
 }
@@ -267,20 +266,20 @@ states_table(struct text *out, const struct page *page)
 	struct columns columns;
 	char where[LABEL];
 
-	columns = begin_table(out, page, "states", "Wait states", "All waits by kind; largest is "
-	    "the longest single one.", "share of all time (%)\twait (rank-s)\twaits\tlargest "
-	    "(s)\tby rank\t*state\t*where the largest was");
+	columns = begin_table(out, page, "states", "Wait states",
+	    "All waits by kind; largest is the longest single one.", "share of all time (%)\twait "
+	    "(rank-s)\twaits\tlargest (s)\tby rank\t*state\t*where the largest was");
 	for (int s = 0; s < STATES; s++) {
 		const struct state_sums *sums = &im->states[s];
 		const struct wait *w = &sums->largest;
 
 		if (sums->wait_ns == 0)
 			continue;
-		put_line(&columns, (double[]){ share_of_time(page, sums->wait_ns),
-		    1e-9 * (double)sums->wait_ns, (double)sums->count, 1e-9 * (double)(w->to_ns -
-		    w->from_ns), im->graph.known.location_rank[w->location] },
-		    (const char *[]){ state_names[s], site_label(page, w->site, where,
-		    sizeof where) });
+		put_line(&columns,
+		    (double[]){ share_of_time(page, sums->wait_ns), 1e-9 * (double)sums->wait_ns,
+		    (double)sums->count, 1e-9 * (double)(w->to_ns - w->from_ns),
+		    im->graph.known.location_rank[w->location] }, (const char *[]){ state_names[s],
+		    site_label(page, w->site, where, sizeof where) });
 	}
 	end_table(&columns, 0);
 }
@@ -325,9 +324,9 @@ hosts_table(struct text *out, const struct page *page)
 		sums[host][2] += 1e-9 * (double)ranks->cells[r].compute_ns;
 		sums[host][3] += 1e-9 * (double)ranks->cells[r].mpi_ns;
 	}
-	columns = begin_table(out, page, "hosts", "Hosts", "The ranks of each host together; MPI "
-	    "includes waits.", "on the path (s)\twait (rank-s)\tcomputation (rank-s)\tMPI "
-	    "(rank-s)\tranks\t*host");
+	columns = begin_table(out, page, "hosts", "Hosts",
+	    "The ranks of each host together; MPI includes waits.",
+	    "on the path (s)\twait (rank-s)\tcomputation (rank-s)\tMPI (rank-s)\tranks\t*host");
 	for (size_t i = 0; i < headline->host_count; i++)
 		put_line(&columns, (double[]){ sums[i][0], sums[i][1], sums[i][2], sums[i][3],
 		    headline->hosts[i].ranks }, (const char *[]){ headline->hosts[i].name });
@@ -352,14 +351,14 @@ cells_table(struct text *out, const struct page *page, enum dimension by, const 
 	for (size_t i = 0; i < count; i++) {
 		const struct cell *c = lines[i].cell;
 		const size_t of = lines[i].index;
-		const double numbers[] = { 1e-9 * (double)(by == BY_RANK ? rank_path_ns(page, of) :
-		    site_path_ns(page, of)), 1e-9 * (double)lines[i].wait_ns, (double)c->waits,
-		    1e-9 * (double)c->compute_ns, 1e-9 * (double)c->mpi_ns, (double)c->calls,
-		    (double)of };
+		const double numbers[] = { 1e-9 * (double)(by == BY_RANK ? rank_path_ns(page,
+		    of) : site_path_ns(page, of)), 1e-9 * (double)lines[i].wait_ns,
+		    (double)c->waits, 1e-9 * (double)c->compute_ns, 1e-9 * (double)c->mpi_ns,
+		    (double)c->calls, (double)of };
 
-		put_line(&columns, numbers + !path, (const char *[]){ by == BY_RANK ?
-		    host_name(page, (int32_t)of) : index_text(&page->im, by, of, label,
-		    sizeof label) });
+		put_line(&columns, numbers + !path,
+		    (const char *[]){ by == BY_RANK ? host_name(page, (int32_t)of) :
+		    index_text(&page->im, by, of, label, sizeof label) });
 	}
 	end_table(&columns, count);
 	free(lines);
@@ -381,10 +380,9 @@ gains_table(struct text *out, const struct page *page)
 	for (size_t i = 0; i < page->gain_count; i++) {
 		const struct site_gain *gain = &page->gains[i];
 
-		put_line(&columns, (double[]){ 1e-9 * (double)gain->gain_ns,
-		    (double)gain->gain_ns / (double)path_length_ns(page),
-		    1e-9 * (double)gain->most_ns }, (const char *[]){ site_label(page, gain->site,
-		    where, sizeof where) });
+		put_line(&columns, (double[]){ 1e-9 * (double)gain->gain_ns, (double)gain->gain_ns /
+		    (double)path_length_ns(page), 1e-9 * (double)gain->most_ns },
+		    (const char *[]){ site_label(page, gain->site, where, sizeof where) });
 	}
 	end_table(&columns, page->gain_count);
 }
@@ -420,11 +418,11 @@ tables_write(struct text *out, const struct page *page)
 	states_table(out, page);
 	cells_table(out, page, BY_SITE, "sites", "Call sites", "Where in the program; computation "
 	    "is that up to the call, MPI includes waits.", "*site");
-	cells_table(out, page, BY_CALL, "calls", "MPI functions", "All calls of a function.",
-	    "*function");
+	cells_table(out, page, BY_CALL, "calls", "MPI functions",
+	    "All calls of a function.", "*function");
 	hosts_table(out, page);
-	cells_table(out, page, BY_RANK, "ranks", "Ranks", "All calls and all computation of a "
-	    "rank; MPI includes waits.", page->im.graph.known.headline.host_count > 1 ?
-	    "rank\t*host" : "rank");
+	cells_table(out, page, BY_RANK, "ranks", "Ranks",
+	    "All calls and all computation of a rank; MPI includes waits.",
+	    page->im.graph.known.headline.host_count > 1 ? "rank\t*host" : "rank");
 	runs_table(out, page);
 }

@@ -22,8 +22,8 @@ struct raster {
 static struct raster
 raster_of(const struct bins *bins, int64_t axis_ns)
 {
-	const double plot = (WIDE - LEFT - RIGHT) * (axis_ns > 0 ? (double)bins->run_ns /
-	    (double)axis_ns : 1);
+	const double plot = (WIDE - LEFT - RIGHT) *
+	    (axis_ns > 0 ? (double)bins->run_ns / (double)axis_ns : 1);
 	struct raster r = { .each_row = (bins->rows + SHOWN_ROWS - 1) / SHOWN_ROWS,
 	    .each_column = (bins->columns + SHOWN_COLUMNS - 1) / SHOWN_COLUMNS };
 
@@ -171,8 +171,8 @@ host_of_row(const struct page *page, const struct raster *r, size_t row)
 {
 	const struct definitions *known = &page->im.graph.known;
 
-	return headline_host(&known->headline, known->location_rank[location_of(&page->bins,
-	    row * r->each_row)]);
+	return headline_host(&known->headline,
+	    known->location_rank[location_of(&page->bins, row * r->each_row)]);
 }
 
 /* Of several hosts, at the left of the rows of each a line, and its name as far as there is
@@ -213,8 +213,8 @@ timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1],
 		names[i] = activity_names[i];
 	}
 	classes[ACTIVITIES] = "way";
-	names[ACTIVITIES] = bins_path_spreads(&page->bins) ? "critical path (darker: more of it)"
-	    : "critical path";
+	names[ACTIVITIES] = bins_path_spreads(&page->bins) ? "critical path (darker: more of it)" :
+	    "critical path";
 }
 
 int
@@ -254,8 +254,8 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 		draw_path(out, bins, &r);
 	for (size_t row = 0; row < r.rows; row += step) {
 		location_label(page, row * r.each_row, label, sizeof label);
-		draw_label(out, LEFT - 6, TOP + r.height * ((double)row + LANE / 2) + 4, "end",
-		    label);
+		draw_label(out, LEFT - 6, TOP + r.height * ((double)row + LANE / 2) + 4,
+		    "end", label);
 	}
 	draw_hosts(out, page, &r);
 	draw_label(out, 8, bottom + 15, "start", "rank");
@@ -267,6 +267,6 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 void
 draw_timeline(struct text *out, const struct page *page)
 {
-	draw_lanes(out, page, "timeline", "Timeline: what each rank did, and the critical path "
-	    "over it", page->bins.run_ns);
+	draw_lanes(out, page, "timeline",
+	    "Timeline: what each rank did, and the critical path over it", page->bins.run_ns);
 }

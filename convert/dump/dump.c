@@ -307,8 +307,8 @@ dump_file(struct dump *dump, const char *file)
 	if (reader_is_raw(dump->in))
 		look_ahead(dump);
 	progress_begin(&progress);
-	while ((got = reader_next(dump->in, &message)) > 0 && reader_error(dump->in,
-	    NULL) == NULL) {
+	while ((got = reader_next(dump->in, &message)) > 0 &&
+	    reader_error(dump->in, NULL) == NULL) {
 		print_message(dump, &message);
 		progress_input(&progress, dump->in);
 	}

@@ -48,8 +48,8 @@ put_column_values(struct json *out, const char *key, const uint64_t *values, siz
 static bool
 is_wanted_location(const struct dump *dump, uint64_t location)
 {
-	return dump->opt.ranks.count == 0 || has_rank(&dump->opt.ranks, find_thread(dump,
-	    location).rank);
+	return dump->opt.ranks.count == 0 ||
+	    has_rank(&dump->opt.ranks, find_thread(dump, location).rank);
 }
 
 static const char *
@@ -214,22 +214,22 @@ bool
 print_edges(struct dump *dump, const struct message *message)
 {
 	static const struct shown_column messages[COLUMNS] = {
-		{ "source", "source", COLUMN_UNSIGNED, END }, { "send", "send", COLUMN_UNSIGNED,
-		NUMBER },
-		{ "target", "target", COLUMN_UNSIGNED, END }, { "receive", "receive",
-		COLUMN_UNSIGNED, NUMBER },
+		{ "source", "source", COLUMN_UNSIGNED, END },
+		{ "send", "send", COLUMN_UNSIGNED, NUMBER },
+		{ "target", "target", COLUMN_UNSIGNED, END },
+		{ "receive", "receive", COLUMN_UNSIGNED, NUMBER },
 	}, segments[COLUMNS] = {
-		{ "location", NULL, COLUMN_UNSIGNED, PLACE }, { "begin", "begin_ns", COLUMN_SIGNED,
-		TIME },
-		{ "end", "end_ns", COLUMN_SIGNED, NUMBER }, { "kind", "segment", COLUMN_UNSIGNED,
-		SEGMENT },
-		{ "call", "call", COLUMN_UNSIGNED, CALL }, { "site", "site", COLUMN_OPTIONAL,
-		SITE },
+		{ "location", NULL, COLUMN_UNSIGNED, PLACE },
+		{ "begin", "begin_ns", COLUMN_SIGNED, TIME },
+		{ "end", "end_ns", COLUMN_SIGNED, NUMBER },
+		{ "kind", "segment", COLUMN_UNSIGNED, SEGMENT },
+		{ "call", "call", COLUMN_UNSIGNED, CALL },
+		{ "site", "site", COLUMN_OPTIONAL, SITE },
 	}, slack[COLUMNS] = {
-		{ "location", NULL, COLUMN_UNSIGNED, PLACE }, { "seq", "seq", COLUMN_UNSIGNED,
-		NUMBER },
-		{ "compute", "compute_ns", COLUMN_SIGNED, NUMBER }, { "call", "call_ns",
-		COLUMN_SIGNED, NUMBER },
+		{ "location", NULL, COLUMN_UNSIGNED, PLACE },
+		{ "seq", "seq", COLUMN_UNSIGNED, NUMBER },
+		{ "compute", "compute_ns", COLUMN_SIGNED, NUMBER },
+		{ "call", "call_ns", COLUMN_SIGNED, NUMBER },
 	};
 	static const struct {
 		const char *kind, *line;

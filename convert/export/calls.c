@@ -11,9 +11,8 @@
 
 /* Every block of calls of a stream, to TAKE; then it is closed. */
 static void
-read_rows(struct reader *in, struct definitions *known,
-    void (*take)(void *context, const struct definitions *known, const struct calls *calls),
-    void *context)
+read_rows(struct reader *in, struct definitions *known, void (*take)(void *context,
+    const struct definitions *known, const struct calls *calls), void *context)
 {
 	static struct calls calls;
 	struct message message;

@@ -104,8 +104,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL,
-		'o' },
+		{ "format", required_argument, NULL, 'f' },
+		{ "output", required_argument, NULL, 'o' },
 		{ "from", required_argument, NULL, 'b' }, { "to", required_argument, NULL, 'e' },
 		{ "ranks", required_argument, NULL, 'r' }, { "for", required_argument, NULL, 's' },
 		{ NULL, 0, NULL, 0 },
@@ -127,8 +127,8 @@ main(int argc, char **argv)
 		case 's': export.scout = parse_choice("--for", optarg, readers) == 0; break;
 		}
 	export.files = argv + optind;
-	if (format == NULL || (argc - optind > 1 && !format->many) || (format->files &&
-	    export.name == NULL))
+	if (format == NULL || (argc - optind > 1 && !format->many) ||
+	    (format->files && export.name == NULL))
 		bad_usage(usage);
 	if (!format->windows && !is_all_wanted(&export))
 		die("--from, --to and --ranks are not for -f %s", format->name);

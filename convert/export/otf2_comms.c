@@ -33,8 +33,8 @@ struct group_of *
 comm_of(struct archive *a, uint32_t number)
 {
 	struct comm_slot slot = { number, (uint32_t)a->comm_count }, *found;
-	const struct communicator *c = number < a->known->comm_count ? &a->known->comms[number] :
-	    NULL;
+	const struct communicator *c = number < a->known->comm_count ?
+	    &a->known->comms[number] : NULL;
 	struct group_of *of;
 
 	if (number == 0)
@@ -45,8 +45,8 @@ comm_of(struct archive *a, uint32_t number)
 	a->comms = grow(a->comms, &a->comm_capacity, a->comm_count + 1, sizeof *a->comms);
 	of = &a->comms[a->comm_count];
 	*of = (struct group_of){ .number = number, .comm = (uint32_t)a->comm_count++,
-	    .window = NONE, .file = NONE, .defined = number < 3 || (c != NULL &&
-	    c->members != NULL), .inter = c != NULL && c->remote_size > 0 };
+	    .window = NONE, .file = NONE, .defined = number < 3 ||
+	    (c != NULL && c->members != NULL), .inter = c != NULL && c->remote_size > 0 };
 	return of;
 }
 
@@ -54,8 +54,8 @@ void
 comm_type(struct archive *a, uint32_t number, const char *type)
 {
 	struct group_of *of = comm_of(a, number);
-	const struct communicator *c = number < a->known->comm_count ? &a->known->comms[number] :
-	    NULL;
+	const struct communicator *c = number < a->known->comm_count ?
+	    &a->known->comms[number] : NULL;
 
 	if (of == NULL)
 		return;
@@ -75,8 +75,8 @@ comm_type(struct archive *a, uint32_t number, const char *type)
 
 /* Members as ranks of the run; those that are none are left out. */
 static uint32_t
-put_group(struct archive *a, uint32_t name, OTF2_GroupType type, const int32_t *members,
-    size_t count)
+put_group(struct archive *a, uint32_t name, OTF2_GroupType type,
+    const int32_t *members, size_t count)
 {
 	uint64_t *ids = zalloc(count + 1, sizeof *ids);
 	size_t known = 0;

@@ -71,8 +71,8 @@ put_rank(struct archive *a, int32_t rank, uint32_t node)
 static void
 put_ranks(struct archive *a)
 {
-	const uint32_t node_class = define_string(a, "node"), machine_class = define_string(a,
-	    "machine");
+	const uint32_t node_class = define_string(a, "node"),
+	    machine_class = define_string(a, "machine");
 	uint32_t nodes = MACHINE + 1;
 	struct host_nodes hosts;
 
@@ -84,8 +84,8 @@ put_ranks(struct archive *a)
 		uint32_t node = MACHINE;
 
 		if (host.name != NULL && (node = host_nodes_add(&hosts, &host)->node) == nodes) {
-			DEFINE(SystemTreeNode, nodes, define_string(a, host.name), node_class,
-			    MACHINE);
+			DEFINE(SystemTreeNode, nodes, define_string(a, host.name),
+			    node_class, MACHINE);
 			DEFINE(SystemTreeNodeDomain, nodes++,
 			    OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
 		}
@@ -126,9 +126,9 @@ put_words(struct archive *a)
 		OTF2_COLUMNS(X)
 #undef X
 		{ "longpole::aside", "the event is also told by attributes of the call",
-		OTF2_TYPE_UINT8 },
+		    OTF2_TYPE_UINT8 },
 		{ "longpole::wait_ns", "of the call, that its rank could not go on for another",
-		OTF2_TYPE_UINT64 },
+		    OTF2_TYPE_UINT64 },
 		{ "longpole::wait_state", "why it could not: the longest wait", OTF2_TYPE_STRING },
 		{ "longpole::waits_for", "for whom it waited longest", OTF2_TYPE_LOCATION },
 		{ "longpole::kind", "what the critical path consists of here", OTF2_TYPE_STRING },
@@ -137,8 +137,8 @@ put_words(struct archive *a)
 	};
 
 	for (uint32_t w = 0; w < WORDS; w++)
-		DEFINE(Attribute, w, define_string(a, words[w].name), define_string(a,
-		    words[w].what), words[w].type);
+		DEFINE(Attribute, w, define_string(a, words[w].name),
+		    define_string(a, words[w].what), words[w].type);
 }
 
 void
@@ -162,8 +162,8 @@ definitions_begin(struct archive *a)
 void
 definitions_end(struct archive *a)
 {
-	const uint64_t length = (uint64_t)(a->known->run_ns > a->last_ns ? a->known->run_ns :
-	    a->last_ns);
+	const uint64_t length = (uint64_t)(a->known->run_ns > a->last_ns ?
+	    a->known->run_ns : a->last_ns);
 
 	DEFINE(ClockProperties, 1000000000, 0, length,
 	    a->date_s > 0 ? (uint64_t)a->date_s * 1000000000 : OTF2_UNDEFINED_TIMESTAMP);

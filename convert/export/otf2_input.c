@@ -51,8 +51,8 @@ need_writer(struct archive *a, uint32_t location)
 {
 	struct spot *spot = &a->spots[location];
 
-	if (spot->writer == NULL && (spot->writer = OTF2_Archive_GetEvtWriter(a->archive,
-	    location)) == NULL)
+	if (spot->writer == NULL &&
+	    (spot->writer = OTF2_Archive_GetEvtWriter(a->archive, location)) == NULL)
 		die("%s: no room for the events of location %u", a->export->name, location);
 }
 
@@ -115,10 +115,10 @@ read_trace(struct archive *a, struct reader *in)
 			continue;
 		if (calls_read(&calls, in, &message) < 0)
 			die_input(in);
-		if (calls.count > 0 && (calls.first != a->spots[calls.location].begin ||
-		    calls.call[0] == 0)) {
-			reader_fail(in, message.offset, "calls: the block does not follow the one "
-			    "before");
+		if (calls.count > 0 &&
+		    (calls.first != a->spots[calls.location].begin || calls.call[0] == 0)) {
+			reader_fail(in, message.offset,
+			    "calls: the block does not follow the one before");
 			die_input(in);
 		}
 		a->spots[calls.location].begin = calls.first + calls.count;

@@ -168,8 +168,8 @@ plan_collective(const struct subject *s, struct otf2_event *e, bool starts)
 	if (!has_comm(s) || s->meaning->collective < 0 || (s->of->window != NONE && starts))
 		return;
 	e->kind = s->of->window != NONE ? EVENT_RmaCollectiveEnd : EVENT_MpiCollectiveEnd;
-	*(s->of->window != NONE ? &e->window : &e->comm) = s->of->window != NONE ? s->of->window :
-	    s->of->comm;
+	*(s->of->window != NONE ? &e->window : &e->comm) = s->of->window != NONE ?
+	    s->of->window : s->of->comm;
 	e->level = OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY;
 	e->collective = (OTF2_CollectiveOp)s->meaning->collective;
 	e->root = root_of(c->peer[s->i]);

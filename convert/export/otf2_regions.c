@@ -15,14 +15,14 @@ collective_of(const char *name)
 	static const struct { const char *name; OTF2_CollectiveOp op; } ops[] = {
 		{ "barrier", OTF2_COLLECTIVE_OP_BARRIER }, { "bcast", OTF2_COLLECTIVE_OP_BCAST },
 		{ "gather", OTF2_COLLECTIVE_OP_GATHER }, { "gatherv", OTF2_COLLECTIVE_OP_GATHERV },
-		{ "scatter", OTF2_COLLECTIVE_OP_SCATTER }, { "scatterv",
-		OTF2_COLLECTIVE_OP_SCATTERV },
-		{ "allgather", OTF2_COLLECTIVE_OP_ALLGATHER }, { "allgatherv",
-		OTF2_COLLECTIVE_OP_ALLGATHERV },
-		{ "alltoall", OTF2_COLLECTIVE_OP_ALLTOALL }, { "alltoallv",
-		OTF2_COLLECTIVE_OP_ALLTOALLV },
-		{ "alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW }, { "allreduce",
-		OTF2_COLLECTIVE_OP_ALLREDUCE },
+		{ "scatter", OTF2_COLLECTIVE_OP_SCATTER },
+		{ "scatterv", OTF2_COLLECTIVE_OP_SCATTERV },
+		{ "allgather", OTF2_COLLECTIVE_OP_ALLGATHER },
+		{ "allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV },
+		{ "alltoall", OTF2_COLLECTIVE_OP_ALLTOALL },
+		{ "alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV },
+		{ "alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW },
+		{ "allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE },
 		{ "reduce", OTF2_COLLECTIVE_OP_REDUCE },
 		{ "reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER },
 		{ "reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK },
@@ -37,10 +37,10 @@ collective_of(const char *name)
 		name += 10;
 	else if (strncmp(name, "MPI_", 4) == 0)
 		name += 4;
-	for (length = 0; name[length] != '\0' && name[length] != ')' && length + 1 < sizeof word;
-	    length++)
-		word[length] = (char)(name[length] >= 'A' && name[length] <= 'Z' ? name[length] |
-		    32 : name[length]);
+	for (length = 0;
+	    name[length] != '\0' && name[length] != ')' && length + 1 < sizeof word; length++)
+		word[length] = (char)(name[length] >= 'A' && name[length] <= 'Z' ?
+		    name[length] | 32 : name[length]);
 	word[length] = '\0';
 	if (length > 2 && strcmp(word + length - 2, "_c") == 0)
 		word[length - 2] = '\0';

@@ -182,8 +182,8 @@ static void
 turn_frames(struct cursor *k, uint32_t site, uint64_t at)
 {
 	uint32_t old[PLACES], new[PLACES];
-	size_t from = site_frames(k->a->known, k->spot->site, old), to = site_frames(k->a->known,
-	    site, new);
+	size_t from = site_frames(k->a->known, k->spot->site, old),
+	    to = site_frames(k->a->known, site, new);
 	size_t same = 0;
 
 	while (same < from && same < to && old[same] == new[same])

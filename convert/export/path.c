@@ -53,8 +53,8 @@ site_frames(const struct definitions *known, uint32_t site, uint32_t frames[PLAC
 }
 
 void
-frames_text(const struct definitions *known, uint32_t site, const char *separator, char *text,
-    size_t size)
+frames_text(const struct definitions *known, uint32_t site, const char *separator,
+    char *text, size_t size)
 {
 	uint32_t frames[PLACES];
 	size_t count = site_frames(known, site, frames), used = 0;
@@ -66,7 +66,7 @@ frames_text(const struct definitions *known, uint32_t site, const char *separato
 		for (char *c = shown; *c != '\0'; c++)
 			if (*c == ';')
 				*c = ':';	/* it divides frames where stacks are folded */
-		used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? separator : "",
-		    shown);
+		used += (size_t)snprintf(text + used, size - used, "%s%s",
+		    i > 0 ? separator : "", shown);
 	}
 }

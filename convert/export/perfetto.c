@@ -37,8 +37,8 @@ static void
 put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 {
 	const struct slice *call = window_row(&p->graph.window, location, seq), *longest = call;
-	const uint64_t name = name_iid(p, call->kept.row.call), site = site_iid(p,
-	    call->kept.row.site);
+	const uint64_t name = name_iid(p, call->kept.row.call),
+	    site = site_iid(p, call->kept.row.site);
 	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns,
 	    THREAD_TRACK(location), SLICE_BEGIN);
 
@@ -82,9 +82,8 @@ add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 
 	if (width <= 0 || to_ns > p->graph.known.run_ns || from_ns < 0)
 		return;
-	for (size_t bin = (size_t)((double)from_ns / width); bin < BINS &&
-	    (double)bin * width < (double)to_ns;
-	    bin++) {
+	for (size_t bin = (size_t)((double)from_ns / width);
+	    bin < BINS && (double)bin * width < (double)to_ns; bin++) {
 		double low = (double)bin * width, high = low + width;
 
 		if (low < (double)from_ns)
@@ -140,8 +139,8 @@ put_counter(struct perfetto *p)
 		if (at_ns < p->export->from_ns || at_ns > p->export->to_ns)
 			continue;
 		event = event_begin(p, &packet, at_ns, COUNTER_TRACK, COUNTER);
-		proto_double(&p->out, EVENT_COUNTER, 100 * p->bins[bin] / width /
-		    p->graph.known.ranks);
+		proto_double(&p->out, EVENT_COUNTER,
+		    100 * p->bins[bin] / width / p->graph.known.ranks);
 		proto_end(&p->out, event);
 		packet_end(p, packet);
 	}
@@ -159,9 +158,8 @@ put_tracks(struct perfetto *p)
 		if (is_wanted(p->export, r, p->export->from_ns, p->export->from_ns))
 			process_track(p, r);
 	for (uint32_t l = 0; l < known->location_count; l++)
-		if (known->location_rank[l] >= 0 &&
-		    is_wanted(p->export, known->location_rank[l], p->export->from_ns,
-		    p->export->from_ns))
+		if (known->location_rank[l] >= 0 && is_wanted(p->export, known->location_rank[l],
+		    p->export->from_ns, p->export->from_ns))
 			location_tracks(p, l);
 }
 
@@ -249,8 +247,8 @@ take_switches(struct perfetto *p, const struct message *message)
 {
 	const struct samples *s = &p->switches;
 
-	if (reader_verify(p->graph.in, message) < 0 || samples_read(&p->switches, p->graph.in,
-	    message) < 0)
+	if (reader_verify(p->graph.in, message) < 0 ||
+	    samples_read(&p->switches, p->graph.in, message) < 0)
 		die_input(p->graph.in);
 	begin_tracks(p);
 	for (size_t i = 0; i < s->count && s->worker == 0; i++) {

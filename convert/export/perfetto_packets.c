@@ -9,14 +9,11 @@
 enum { WRITE_BYTES = 1 << 18, TEXT_SIZE = 512 };
 
 static const char *const annotation_names[] = { [PEER] = "peer", [TAG] = "tag",
-    [COMM] = "communicator",
-	[SENT] = "bytes sent", [RECEIVED] = "bytes received", [SITE] = "site",
-	    [WAITS_FOR] = "waits for rank",
-	[RANK] = "rank", [FOLDED] = "further calls" };
+    [COMM] = "communicator", [SENT] = "bytes sent", [RECEIVED] = "bytes received", [SITE] = "site",
+    [WAITS_FOR] = "waits for rank", [RANK] = "rank", [FOLDED] = "further calls" };
 
 static const char *const own_names[] = { "compute", "MPI", "transfer", "start of the process",
-    "late sender",
-	"late to a collective", "blocked", "preempted", "not known" };
+    "late sender", "late to a collective", "blocked", "preempted", "not known" };
 
 void
 perfetto_flush(struct perfetto *p)
@@ -108,8 +105,8 @@ site_iid(struct perfetto *p, uint32_t site)
 	}
 	if (!p->told[site]) {
 		p->told[site] = true;
-		intern(p, INTERNED_STRINGS, site, site_text(&p->graph.known, site, text,
-		    sizeof text));
+		intern(p, INTERNED_STRINGS, site,
+		    site_text(&p->graph.known, site, text, sizeof text));
 	}
 	return site;
 }
@@ -158,8 +155,8 @@ location_tracks(struct perfetto *p, uint32_t location)
 	char name[48];
 	size_t packet, track, thread;
 
-	snprintf(name, sizeof name, p->graph.known.location_thread[location] == 0 ? "MPI"
-	    : "MPI of thread %u", (unsigned)p->graph.known.location_thread[location]);
+	snprintf(name, sizeof name, p->graph.known.location_thread[location] == 0 ? "MPI" :
+	    "MPI of thread %u", (unsigned)p->graph.known.location_thread[location]);
 	track = track_begin(p, &packet, THREAD_TRACK(location));
 	thread = proto_begin(&p->out, TRACK_THREAD);
 	proto_uint(&p->out, THREAD_PID, (uint64_t)rank + 1);

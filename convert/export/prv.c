@@ -184,9 +184,9 @@ take_message(struct input *p, size_t i)
 	const struct kept_row *send = window_row(&p->graph.window, e->source[i], e->send[i]);
 	const struct kept_row *receive = window_row(&p->graph.window, e->target[i], e->receive[i]);
 
-	message_add(&p->o, &(struct sent){ send->row.enter_ns, posted_ns(p, e->target[i],
-	    e->receive[i], receive), receive->row.leave_ns, p->o.order++, send->sent, e->source[i],
-	    e->target[i], send->tag });
+	message_add(&p->o, &(struct sent){ send->row.enter_ns,
+	    posted_ns(p, e->target[i], e->receive[i], receive), receive->row.leave_ns, p->o.order++,
+	    send->sent, e->source[i], e->target[i], send->tag });
 }
 
 /* A receive that is posted is looked for when its message comes. */

@@ -44,8 +44,8 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 		csv_text(&watch->csv, state_names[w->state]);
 		csv_int(&watch->csv, w->from_ns);
 		csv_int(&watch->csv, w->to_ns);
-		csv_int(&watch->csv, w->cause != NOBODY ? im->graph.known.location_rank[w->cause] :
-		    -1);
+		csv_int(&watch->csv,
+		    w->cause != NOBODY ? im->graph.known.location_rank[w->cause] : -1);
 		csv_uint(&watch->csv, row->comm);
 		csv_text(&watch->csv, site_text(&im->graph.known, row->site, site, sizeof site));
 		csv_end_row(&watch->csv);

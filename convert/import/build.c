@@ -199,8 +199,8 @@ build_comm(struct build *build, const struct text *text, char *at, int64_t base)
 	comm->size = (int32_t)text_integer(text, &at, 1, build->ranks);
 	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
 	for (int32_t i = 0; i < comm->size; i++)
-		comm->members[i] = (int32_t)(text_integer(text, &at, base, build->ranks - 1 +
-		    base) - base);
+		comm->members[i] = (int32_t)(text_integer(text, &at, base,
+		    build->ranks - 1 + base) - base);
 	text_end(text, at);
 	comm->number = comm_number(build, comm->members, comm->size);
 }

@@ -16,11 +16,11 @@ number_calls(struct build *build, struct sorter *numbered)
 
 	sorter_begin(numbered, sizeof call, by_instance);
 	sorter_sort(&build->called);
-	for (; (next = sorter_peek(&build->called)) != NULL; sorter_drop(&build->called),
-	    any = true) {
+	for (; (next = sorter_peek(&build->called)) != NULL;
+	    sorter_drop(&build->called), any = true) {
 		call = *(const struct build_call *)next;
-		call.index = any && call.comm == last.comm && call.rank == last.rank ? last.index +
-		    1 : 0;
+		call.index = any && call.comm == last.comm && call.rank == last.rank ?
+		    last.index + 1 : 0;
 		sorter_add(numbered, &call);
 		last = call;
 	}

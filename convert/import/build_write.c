@@ -74,8 +74,8 @@ write_location(struct writer *out, uint32_t location, uint32_t rank, uint32_t th
 void
 write_place(struct writer *out, const struct place *place)
 {
-	message_begin(out, "site", 2u + (place->call != NULL) + (place->function != NULL) +
-	    2u * (place->file != NULL));
+	message_begin(out, "site",
+	    2u + (place->call != NULL) + (place->function != NULL) + 2u * (place->file != NULL));
 	put_uint(out, "site", place->site);
 	put_uint(out, "offset", place->offset);
 	if (place->call != NULL)
@@ -176,8 +176,7 @@ write_messages(struct output *o, uint64_t round)
 	size_t count = 0;
 
 	for (; count < MESSAGES && (e = sorter_peek(&o->build->messages)) != NULL &&
-	    e->round == round;
-	    count++, sorter_drop(&o->build->messages)) {
+	    e->round == round; count++, sorter_drop(&o->build->messages)) {
 		source[count] = e->source;
 		send[count] = e->send;
 		target[count] = e->target;

@@ -33,9 +33,9 @@ take_event(struct dim *d, int64_t type, int64_t value)
 		return;
 	}
 	/* What Extrae adds by itself: its own state, counters, arguments of calls and callers. */
-	if (type == 0 || (type >= 40000000 && type < 60000000) || (type >= 70000000 &&
-	    type < 90000000) || type > INT32_MAX || value > INT32_MAX || value < INT32_MIN ||
-	    d->at->in_call)
+	if (type == 0 || (type >= 40000000 && type < 60000000) ||
+	    (type >= 70000000 && type < 90000000) || type > INT32_MAX || value > INT32_MAX ||
+	    value < INT32_MIN || d->at->in_call)
 		return;
 	dim_local(d, d->event, (int32_t)type, (int32_t)value);
 }
@@ -131,8 +131,8 @@ rank_in(const struct dim *d, const struct build_id *comm, int32_t task)
 static void
 take_collective(struct dim *d, char *at)
 {
-	static const enum kind kinds[] = { COLLECTIVE_START, COLLECTIVE, COLLECTIVE_WAIT,
-	    COLLECTIVE };
+	static const enum kind kinds[] = { COLLECTIVE_START, COLLECTIVE,
+	    COLLECTIVE_WAIT, COLLECTIVE };
 	const struct text *t = &d->text;
 	struct record r = { .peer = NO_PEER };
 	const struct build_id *comm;

@@ -341,8 +341,8 @@ play_step(struct play *p, uint32_t location)
 	case WAIT: play_wait(p, location, &step); break;
 	case COLLECTIVE: case COLLECTIVE_START:
 		instance = arrive(p, location, step.comm, player->now_ns);
-		(step.kind == COLLECTIVE ? wait_collective : start_collective)(p, location,
-		    instance);
+		(step.kind == COLLECTIVE ? wait_collective : start_collective)(p,
+		    location, instance);
 		break;
 	case COLLECTIVE_WAIT: wait_collective(p, location, player->started[player->first++]); break;
 	}

@@ -254,9 +254,9 @@ fits(struct dim *d, uint16_t call)
 
 	if (class == CLASS_COMPLETE || class == CLASS_START) {
 		for (; r < d->at->records + d->at->record_count; r++)
-			if (class == CLASS_COMPLETE ? r->kind != WAIT &&
-			    r->kind != COLLECTIVE_WAIT : r->kind != POST && !(r->kind == SEND &&
-			    r->sync == 2))
+			if (class == CLASS_COMPLETE ?
+			    r->kind != WAIT && r->kind != COLLECTIVE_WAIT :
+			    r->kind != POST && !(r->kind == SEND && r->sync == 2))
 				return false;
 		return true;
 	}

@@ -151,8 +151,8 @@ dim_match(struct dim *d)
 		    s->place != send.place)
 			d->build.unmatched_sends++;
 		else {
-			build_message(&d->build, number++, send.source, send.seq, send.target,
-			    s->seq);
+			build_message(&d->build, number++, send.source, send.seq,
+			    send.target, s->seq);
 			sorter_drop(&numbered);
 		}
 	}

@@ -167,8 +167,8 @@ void write_mpirun(struct writer *out, uint64_t ranks, const char *sync);
 void write_samples(struct writer *out, const struct samples *samples);
 _Noreturn void die_line(const struct text *text, const char *what);	/* at the line read last */
 /* Each file, or standard input, into one stream. */
-void import_measurement(char **files, int argc, char **argv, void (*read_file)(struct text *,
-    struct writer *));
+void import_measurement(char **files, int argc, char **argv,
+    void (*read_file)(struct text *, struct writer *));
 
 /* ---- one source file a format; FILES end with NULL, none is standard input ----------------- */
 

@@ -40,8 +40,8 @@ write_samples(struct writer *out, const struct samples *samples)
 }
 
 void
-import_measurement(char **files, int argc, char **argv, void (*read_file)(struct text *,
-    struct writer *))
+import_measurement(char **files, int argc, char **argv,
+    void (*read_file)(struct text *, struct writer *))
 {
 	static char *standard_input[] = { "-", NULL };
 	struct writer out;

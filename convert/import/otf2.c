@@ -107,8 +107,8 @@ read_events(struct otf2 *o)
 	if (OTF2_Reader_OpenEvtFiles(o->reader) != OTF2_SUCCESS)
 		otf2_die(o, "its events cannot be read");
 	for (size_t i = 0; i < o->lane_count; i++) {
-		OTF2_DefReader *local = maps ? OTF2_Reader_GetDefReader(o->reader, o->lanes[i].id) :
-		    NULL;
+		OTF2_DefReader *local = maps ?
+		    OTF2_Reader_GetDefReader(o->reader, o->lanes[i].id) : NULL;
 
 		if (local != NULL && (OTF2_Reader_ReadAllLocalDefinitions(o->reader, local,
 		    &count) != OTF2_SUCCESS || OTF2_Reader_CloseDefReader(o->reader,

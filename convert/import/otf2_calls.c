@@ -38,8 +38,8 @@ call_operation(struct lane *lane)
 
 	if (lane->in_mpi == 0)
 		return NULL;
-	lane->operations = grow(lane->operations, &lane->operation_capacity, lane->operation_count +
-	    1, sizeof *lane->operations);
+	lane->operations = grow(lane->operations, &lane->operation_capacity,
+	    lane->operation_count + 1, sizeof *lane->operations);
 	op = &lane->operations[lane->operation_count++];
 	*op = (struct operation){ .row = CALL_ROW };
 	return op;
@@ -120,8 +120,8 @@ close_epoch(struct lane *lane, uint32_t window, bool exposure)
 void
 call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group)
 {
-	const enum call_class class = lane->in_mpi > 0 ? call_class(o->regions[lane->region].call) :
-	    CLASS_LOCAL;
+	const enum call_class class = lane->in_mpi > 0 ?
+	    call_class(o->regions[lane->region].call) : CLASS_LOCAL;
 
 	if (class == CLASS_POST || class == CLASS_ACCESS)
 		open_epoch(o, lane, window, group, class == CLASS_POST);

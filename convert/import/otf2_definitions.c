@@ -125,8 +125,8 @@ take_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef
 		return OTF2_CALLBACK_SUCCESS;
 	region->mpi = paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0;
 	region->call = region->mpi ? call_of(region->name) : 0;
-	region->phase = !region->mpi && (paradigm == OTF2_PARADIGM_USER ||
-	    (flags & OTF2_REGION_FLAG_PHASE) != 0);
+	region->phase = !region->mpi &&
+	    (paradigm == OTF2_PARADIGM_USER || (flags & OTF2_REGION_FLAG_PHASE) != 0);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -203,8 +203,8 @@ take_io_paradigm(void *user, OTF2_IoParadigmRef self, OTF2_StringRef identificat
 	struct otf2 *o = user;
 	const char *text = string_of(o, identification);
 
-	(void)name, (void)class, (void)flags, (void)count, (void)properties, (void)types,
-	    (void)values;
+	(void)name, (void)class, (void)flags, (void)count, (void)properties,
+	    (void)types, (void)values;
 	if (text != NULL && strcmp(text, "MPI-IO") == 0 && self < 64)
 		o->mpi_io |= (uint64_t)1 << self;
 	return OTF2_CALLBACK_SUCCESS;
@@ -304,8 +304,8 @@ take_process_property(void *user, OTF2_LocationGroupRef self, OTF2_StringRef nam
 	const uint32_t at = ids_find(o, ID_PROCESS, self);
 	struct process *process = at != UNKNOWN ? &o->processes[at] : NULL;
 
-	if (!o->ours || key == NULL || process == NULL || strncmp(key, OTF2_RANK,
-	    strlen(OTF2_RANK)) != 0)
+	if (!o->ours || key == NULL || process == NULL ||
+	    strncmp(key, OTF2_RANK, strlen(OTF2_RANK)) != 0)
 		return OTF2_CALLBACK_SUCCESS;
 	key += strlen(OTF2_RANK);
 	if (type == OTF2_TYPE_STRING && strcmp(key, "program") == 0)

@@ -40,8 +40,8 @@ is_aside(const struct otf2 *o, const OTF2_AttributeList *list)
 {
 	OTF2_AttributeValue value;
 
-	for (uint32_t i = 0, n = o->ours ? OTF2_AttributeList_GetNumberOfElements(list) : 0; i < n;
-	    i++)
+	for (uint32_t i = 0, n = o->ours ? OTF2_AttributeList_GetNumberOfElements(list) :
+	    0; i < n; i++)
 		if (word_at(o, list, i, &value) == WORD_ASIDE)
 			return true;
 	return false;
@@ -207,8 +207,8 @@ take_event(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *
 		op->receives = e->kind == EVENT_MpiRecv || e->kind == EVENT_MpiIrecv ||
 		    e->kind == EVENT_MpiIrecvRequest;
 		/* Of these starts the row is whole. */
-		op->sends = e->kind == EVENT_MpiSend || e->kind == EVENT_MpiIsend || one_sided ||
-		    io;
+		op->sends = e->kind == EVENT_MpiSend || e->kind == EVENT_MpiIsend ||
+		    one_sided || io;
 		if (o->ours)
 			take_words(o, op, attributes);
 	}

@@ -251,8 +251,8 @@ write_comm(struct otf2 *o, const struct communicator_of *comm)
 		free(members);
 		return;
 	}
-	message_begin(&o->out, "communicator", 3u + (remote != NULL ? 2 : 0) + (comm->type != NULL ?
-	    1 : 0));
+	message_begin(&o->out, "communicator",
+	    3u + (remote != NULL ? 2 : 0) + (comm->type != NULL ? 1 : 0));
 	put_uint(&o->out, "comm", comm->comm);
 	put_uint(&o->out, "size", count);
 	put_column(&o->out, "members", rank_type, members, count);
@@ -302,8 +302,8 @@ write_rank(struct otf2 *o, uint32_t rank, const struct lane *lane)
 
 	if (o->ours && host == NULL && more == 0 && (process == NULL || process->program == NULL))
 		return;		/* nothing was known of it */
-	message_begin(&o->out, "rank", 1u + (host != NULL) + (process != NULL &&
-	    process->program != NULL) + (unsigned)more);
+	message_begin(&o->out, "rank",
+	    1u + (host != NULL) + (process != NULL && process->program != NULL) + (unsigned)more);
 	put_uint(&o->out, "rank", rank);
 	if (host != NULL)
 		put_string(&o->out, "host", host);

@@ -118,14 +118,14 @@ put_source(struct otf2 *o, const struct region *region)
 
 /* WHAT: 0 the functions, 1 their files. */
 static void
-put_inlined(struct otf2 *o, const char *key, const struct place_lines *lines, size_t count,
-    size_t what)
+put_inlined(struct otf2 *o, const char *key, const struct place_lines *lines,
+    size_t count, size_t what)
 {
 	put_part(o, NULL, key, strlen(key));
 	msgpack_pack_array(&o->out.pack, count);
 	for (size_t i = 0; i < count; i++)
-		put_part(o, NULL, lines->at[INLINED + 3 * i + what], lines->length[INLINED + 3 * i +
-		    what]);
+		put_part(o, NULL, lines->at[INLINED + 3 * i + what],
+		    lines->length[INLINED + 3 * i + what]);
 }
 
 static void
@@ -153,8 +153,8 @@ write_own_place(struct otf2 *o, const struct region *region)
 		put_part(o, NULL, "inlined_lines", strlen("inlined_lines"));
 		msgpack_pack_array(&o->out.pack, inlined);
 		for (size_t i = 0; i < inlined; i++)
-			msgpack_pack_uint64(&o->out.pack, strtoull(lines.at[INLINED + 3 * i + 2],
-			    NULL, 10));
+			msgpack_pack_uint64(&o->out.pack,
+			    strtoull(lines.at[INLINED + 3 * i + 2], NULL, 10));
 	}
 	end_message(&o->out);
 }

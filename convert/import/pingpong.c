@@ -28,8 +28,8 @@ take_comment(struct table *t, const char *line)
 		die_line(t->text, "of OSU's benchmarks only osu_latency is a ping-pong");
 	if (benchmark != NULL) {
 		benchmark += strlen("Benchmarking ");
-		t->elsewhere = strcspn(benchmark, " \t") != 8 || strncmp(benchmark, "PingPong",
-		    8) != 0;
+		t->elsewhere = strcspn(benchmark, " \t") != 8 ||
+		    strncmp(benchmark, "PingPong", 8) != 0;
 		t->time_column = 1;
 	}
 	if (strstr(line, "#repetitions") != NULL)
@@ -59,8 +59,8 @@ take_size(struct table *t, struct writer *out, char *line)
 		die_line(t->text, "no time in microseconds");
 	ns = (uint64_t)llround(1e3 * PINGPONG_MESSAGES * time_us);
 	write_samples(out, &(struct samples){ .name = "MPI_Pingpong", .function = "MPI_Pingpong",
-	    .role = "function", .guideline = "", .bytes = size, .volume = size, .count = 1,
-	    .ns = &ns });
+	    .role = "function", .guideline = "", .bytes = size, .volume = size,
+	    .count = 1, .ns = &ns });
 	t->sizes++;
 }
 

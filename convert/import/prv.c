@@ -136,8 +136,8 @@ take_events(struct prv *p, char *at)
 
 		if (type > PARAVER_TYPE && type <= PARAVER_TYPE + 5) {
 			if (task->any && at_ns < task->call.leave_ns)
-				die_text(&p->text, "the records of a task are not in order of "
-				    "time");
+				die_text(&p->text,
+				    "the records of a task are not in order of time");
 			if (call != NULL)
 				call->leave_ns = at_ns;
 			task->in_call = false;
@@ -208,8 +208,8 @@ refuse_applications(const struct prv *p, const char *file, int64_t count)
 			left--;
 		}
 	}
-	snprintf(what, sizeof what, "%lld applications, which are not read%s", (long long)count,
-	    names);
+	snprintf(what, sizeof what, "%lld applications, which are not read%s",
+	    (long long)count, names);
 	die_text(&p->text, what);
 }
 

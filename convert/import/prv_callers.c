@@ -146,11 +146,10 @@ take_names(struct callers *c, FILE *in)
 			what = FUNCTIONS;
 		else if (behind > 0 && type > CALLER_LINE && type <= CALLER_LINE + MOST_LEVELS)
 			what = LINES;
-		else if (what != OTHER && sscanf(line, "%lld %n", &number, &behind) == 1 &&
-		    behind > 0) {
-			const struct name_slot slot = { number, what == LINES,
-			    need(strdup(what == LINES ? line + behind : whole_name(line +
-			    behind))) };
+		else if (what != OTHER &&
+		    sscanf(line, "%lld %n", &number, &behind) == 1 && behind > 0) {
+			const struct name_slot slot = { number, what == LINES, need(strdup(what ==
+			    LINES ? line + behind : whole_name(line + behind))) };
 			const struct name_slot *kept = name_table_add(&c->names, &slot);
 
 			if (kept->text != slot.text)
@@ -196,8 +195,8 @@ static void
 write_caller(const struct callers *c, uint32_t site, struct writer *out)
 {
 	const struct made *made = &c->made[site];
-	const char *function = name_of(c, made->function, false), *source = name_of(c, made->line,
-	    true);
+	const char *function = name_of(c, made->function, false),
+	    *source = name_of(c, made->line, true);
 	char *end = NULL, *file = NULL;
 	long number = source != NULL ? strtol(source, &end, 10) : 0;
 

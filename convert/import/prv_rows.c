@@ -137,8 +137,8 @@ item_before(struct rows *r, const struct call *next)
 {
 	const struct item *item = sorter_peek(&r->p->items);
 
-	return item != NULL && item->task == r->task && (next == NULL ||
-	    item->at_ns < next->enter_ns);
+	return item != NULL && item->task == r->task &&
+	    (next == NULL || item->at_ns < next->enter_ns);
 }
 
 /* What was posted before this call and has come by its end. */
@@ -212,8 +212,8 @@ put_call(struct rows *r, const struct call *call)
 	if (r->count > 0)
 		qsort(r->parts, r->count, sizeof *r->parts, by_part);
 	/* MPI_Sendrecv that only receives: its send went to nobody. */
-	if (r->count == 0 || (call_class(call->call) == CLASS_SENDRECV &&
-	    r->parts[0].kind != ITEM_SEND)) {
+	if (r->count == 0 ||
+	    (call_class(call->call) == CLASS_SENDRECV && r->parts[0].kind != ITEM_SEND)) {
 		put_plain(r->p, r->task, call, row);
 		row.call = 0;
 	}
@@ -275,8 +275,8 @@ match_messages(struct prv *p)
 		else if (receive.seq == UINT64_MAX)
 			p->build.unmatched_sends++;
 		else
-			build_message(&p->build, send.message, send.task, send.seq, receive.task,
-			    receive.seq);
+			build_message(&p->build, send.message, send.task, send.seq,
+			    receive.task, receive.seq);
 	}
 	sorter_free(&p->placed);
 }

@@ -102,8 +102,8 @@ take_columns(const struct text *text, struct file *f, char *line)
 			if (strcmp(word, names[c][0]) == 0 || strcmp(word, names[c][1]) == 0)
 				f->place[c] = at;
 	if (f->place[TEST] < 0 || f->place[COUNT] < 0 || f->place[RUNTIME] < 0)
-		die_line(text, "test, count and runtime_sec are needed (a summary has no run "
-		    "times)");
+		die_line(text,
+		    "test, count and runtime_sec are needed (a summary has no run times)");
 }
 
 static struct job *

@@ -60,8 +60,8 @@ text_allows(const struct text *text, uint64_t count, size_t size)
 static bool
 take_rest(struct text *text, size_t *used)
 {
-	const char *from = text->buffer + text->at, *end = memchr(from, '\n', text->filled -
-	    text->at);
+	const char *from = text->buffer + text->at,
+	    *end = memchr(from, '\n', text->filled - text->at);
 	size_t length = end != NULL ? (size_t)(end - from) + 1 : text->filled - text->at;
 
 	if (memchr(from, '\0', length) != NULL)

@@ -140,8 +140,8 @@ same_result(const struct call *c, void (*mockup)(const struct call *call))
 		memcpy(result, c->output, out);
 		memset(c->output, fill == 0 ? 0x5a : 0xa5, out);
 		mockup(c);
-		same = same && memcmp(result, c->output, out) == 0 && memcmp(input, c->input,
-		    in) == 0;
+		same = same && memcmp(result, c->output, out) == 0 &&
+		    memcmp(input, c->input, in) == 0;
 	}
 	free(result);
 	free(input);

@@ -55,8 +55,8 @@ scan_word(struct scanner *s, const char *word)
 	size_t length = strlen(word);
 
 	scan_blanks(s);
-	if (strncmp(s->at, word, length) != 0 || (is_name(word[length - 1]) &&
-	    is_name(s->at[length])))
+	if (strncmp(s->at, word, length) != 0 ||
+	    (is_name(word[length - 1]) && is_name(s->at[length])))
 		return false;
 	s->at += length;
 	return true;

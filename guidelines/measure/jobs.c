@@ -58,8 +58,8 @@ make_members(struct state *s, const struct group *g, struct member *members)
 		add_member(s, g, members, &count, (struct member){ f, .role = CONTROL });
 	for (size_t i = 0; i < mockup_count; i++)
 		if (strcmp(mockups[i].function, f->name) == 0)
-			add_member(s, g, members, &count, (struct member){ &mockups[i],
-			    .role = MOCKUP });
+			add_member(s, g, members, &count,
+			    (struct member){ &mockups[i], .role = MOCKUP });
 	for (size_t i = 0; i < s->own.count; i++)
 		if (s->own.subjects[i].own->function == f)
 			add_member(s, g, members, &count,
@@ -73,8 +73,8 @@ make_members(struct state *s, const struct group *g, struct member *members)
 
 			split->call.calls = (int)k;
 			if (f->input >= ALL || f->output >= ALL)
-				split->extra_bytes = 2 * (uint64_t)s->call.ranks * (part +
-				    s->call.extent);
+				split->extra_bytes = 2 * (uint64_t)s->call.ranks *
+				    (part + s->call.extent);
 		}
 	}
 	return count;

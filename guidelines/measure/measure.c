@@ -97,21 +97,21 @@ static struct options
 parse_options(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL,
-		's' },
+		{ "functions", required_argument, NULL, 'f' },
+		{ "sizes", required_argument, NULL, 's' },
 		{ "guidelines", required_argument, NULL, 'G' },
-		{ "reps", required_argument, NULL, 'n' }, { "reps-file", required_argument, NULL,
-		'N' },
+		{ "reps", required_argument, NULL, 'n' },
+		{ "reps-file", required_argument, NULL, 'N' },
 		{ "confirm", required_argument, NULL, 'O' },
-		{ "control", required_argument, NULL, 'c' }, { "split", required_argument, NULL,
-		'k' },
-		{ "sync", required_argument, NULL, 'S' }, { "window", required_argument, NULL,
-		'W' },
-		{ "warm-up", required_argument, NULL, 'w' }, { "type", required_argument, NULL,
-		't' },
+		{ "control", required_argument, NULL, 'c' },
+		{ "split", required_argument, NULL, 'k' },
+		{ "sync", required_argument, NULL, 'S' },
+		{ "window", required_argument, NULL, 'W' },
+		{ "warm-up", required_argument, NULL, 'w' },
+		{ "type", required_argument, NULL, 't' },
 		{ "root", required_argument, NULL, 'r' }, { "seed", required_argument, NULL, 'e' },
-		{ "budget", required_argument, NULL, 'B' }, { "output", required_argument, NULL,
-		'o' },
+		{ "budget", required_argument, NULL, 'B' },
+		{ "output", required_argument, NULL, 'o' },
 		{ "check", no_argument, NULL, 'C' },
 		{ "plain", no_argument, NULL, 'P' }, { "list", no_argument, NULL, 'l' },
 		{ NULL, 0, NULL, 0 },
@@ -286,8 +286,8 @@ put_mpirun(struct state *s)
 	put_int(&s->out, "ranks", s->call.ranks);
 	put_string(&s->out, "library", library);
 	put_string(&s->out, "hosts", hosts);
-	put_string(&s->out, "mended", getenv("LONGPOLE_MEND") != NULL ? getenv("LONGPOLE_MEND") :
-	    "");
+	put_string(&s->out, "mended",
+	    getenv("LONGPOLE_MEND") != NULL ? getenv("LONGPOLE_MEND") : "");
 	put_string(&s->out, "stage", s->opt.confirm != NULL ? "confirm" : "screen");
 	put_int(&s->out, "seed", s->opt.seed);
 	put_string(&s->out, "sync", sync_names[s->sync.kind]);

@@ -96,8 +96,8 @@ spread_block(const struct call *c)
 static void
 Gather_as_Reduce(const struct call *c)
 {
-	MPI_Reduce(spread_block(c), c->recv, total(c, c->extent), MPI_BYTE, MPI_BOR, c->root,
-	    c->comm);
+	MPI_Reduce(spread_block(c), c->recv, total(c, c->extent), MPI_BYTE, MPI_BOR,
+	    c->root, c->comm);
 }
 
 static void

@@ -225,8 +225,8 @@ parse_guideline(struct scanner *s, struct own_file *file)
 	}
 	own->function = find_function(name);
 	if (own->function == NULL) {
-		scan_fail(s, "%s is no function that can be measured; lp-measure --list shows them",
-		    name);
+		scan_fail(s,
+		    "%s is no function that can be measured; lp-measure --list shows them", name);
 		return;
 	}
 	scan_need(s, "<=");

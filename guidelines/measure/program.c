@@ -45,8 +45,8 @@ has_memory(const struct view *v, int buffer)
 {
 	bool at_root = v->rank == v->call->root;
 
-	return buffer > OUT || has_buffer(buffer == IN ? v->own->function->input :
-	    v->own->function->output, at_root);
+	return buffer > OUT ||
+	    has_buffer(buffer == IN ? v->own->function->input : v->own->function->output, at_root);
 }
 
 static int64_t
@@ -60,9 +60,9 @@ evaluate(const struct view *v, const struct number *number, int64_t otherwise, i
 		return otherwise;
 	value = number->factor ? scan_factor(&s, v->values) : scan_number(&s, v->values);
 	if (v->error[0] == '\0' && (value < 0 || value > most))
-		scan_fail(&s, "%s is %" PRId64 ", with n = %" PRId64 ", p = %d and block = %d; it "
-		    "lies from 0 to %" PRId64, what, value, v->values[VOLUME], v->call->ranks,
-		    v->call->count, most);
+		scan_fail(&s, "%s is %" PRId64 ", with n = %" PRId64
+		    ", p = %d and block = %d; it lies from 0 to %" PRId64, what, value,
+		    v->values[VOLUME], v->call->ranks, v->call->count, most);
 	return value;
 }
 
@@ -137,10 +137,10 @@ add_call(struct program *program, const struct own_step *step, const struct plan
 	made->call = *call;
 	made->call.count = (int)p->count;
 	made->call.root = (int)p->root;
-	made->call.send = p->reads > 0 ? memory[step->from.buffer] +
-	    (size_t)p->from * call->extent : NULL;
-	made->call.recv = p->writes > 0 ? memory[step->to.buffer] + (size_t)p->to * call->extent :
-	    NULL;
+	made->call.send = p->reads > 0 ?
+	    memory[step->from.buffer] + (size_t)p->from * call->extent : NULL;
+	made->call.recv = p->writes > 0 ?
+	    memory[step->to.buffer] + (size_t)p->to * call->extent : NULL;
 	made->call.counts = made->call.mock_counts = zalloc(ranks, sizeof(int));
 	made->call.mock_displs = zalloc(ranks, sizeof(int));
 	for (size_t r = 0; r < ranks; r++) {
@@ -206,8 +206,8 @@ program_make(const struct own *own, const struct call *call, char error[ERROR_BY
 		return NULL;
 	program = zalloc(1, sizeof *program);
 	for (int b = 0; b < own->buffer_count; b++) {
-		memory[b] = !has_memory(&mine, b) || b > OUT ? NULL : b == IN ? call->send :
-		    call->recv;
+		memory[b] = !has_memory(&mine, b) || b > OUT ? NULL :
+		    b == IN ? call->send : call->recv;
 		if (memory[b] == NULL) {
 			program->bytes += (uint64_t)mine.need[b] * call->extent;
 			memory[b] = program->memory[b] = zalloc((size_t)mine.need[b] + 1,

@@ -70,8 +70,8 @@ duration(struct reader *in, const struct message *message, const char *key)
 static void
 take_test(struct mending *m, struct reader *in, const struct message *message, int64_t ranks)
 {
-	char *type = need_string(in, message, "type"), *function = need_string(in, message,
-	    "function");
+	char *type = need_string(in, message, "type"),
+	    *function = need_string(in, message, "function");
 	char *other = need_string(in, message, "other");
 	int64_t bytes, part, violated;
 	struct size_rule *rule;
@@ -150,8 +150,8 @@ static int
 by_place(const void *left, const void *right)
 {
 	const struct size_rule *a = left, *b = right;
-	int order = a->ranks < b->ranks ? -1 : a->ranks > b->ranks ? 1 : strcmp(a->function,
-	    b->function);
+	int order = a->ranks < b->ranks ? -1 : a->ranks > b->ranks ? 1 :
+	    strcmp(a->function, b->function);
 
 	return order != 0 ? order : a->from < b->from ? -1 : a->from > b->from;
 }

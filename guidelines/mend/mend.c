@@ -40,8 +40,8 @@ parse_options(int argc, char **argv)
 {
 	enum { VERDICT = 256, EXACT, COUNT, LIST, FACTORS };
 	static const struct option longs[] = {
-		{ "verdict", required_argument, NULL, VERDICT }, { "exact", no_argument, NULL,
-		EXACT },
+		{ "verdict", required_argument, NULL, VERDICT },
+		{ "exact", no_argument, NULL, EXACT },
 		{ "count", no_argument, NULL, COUNT }, { "list", no_argument, NULL, LIST },
 		{ "factors", required_argument, NULL, FACTORS }, { NULL, 0, NULL, 0 },
 	};
@@ -101,8 +101,8 @@ main(int argc, char **argv)
 		read_verdict(&m, opt.verdicts[i]);
 	finish_rules(&m);
 	if (!opt.list && opt.graph == NULL) {
-		if (count_rules(&m) == 0 && (rank_of_launcher() == NULL ||
-		    strcmp(rank_of_launcher(), "0") == 0))
+		if (count_rules(&m) == 0 &&
+		    (rank_of_launcher() == NULL || strcmp(rank_of_launcher(), "0") == 0))
 			note("nothing that could be replaced is slower: all stays as it is");
 		start(&opt, &m);
 	}

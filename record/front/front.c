@@ -128,8 +128,8 @@ say(const char *line)
 	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") :
 	    getenv("OMPI_COMM_WORLD_RANK");
 
-	if ((rank == NULL || strcmp(rank, "0") == 0) && write(STDERR_FILENO, line,
-	    strlen(line)) < 0)
+	if ((rank == NULL || strcmp(rank, "0") == 0) &&
+	    write(STDERR_FILENO, line, strlen(line)) < 0)
 		return;
 }
 
@@ -238,8 +238,8 @@ front_dlsym(void *handle, const char *name)
 	there = ask_system(handle, name);
 	address = found.mpi == NULL ? NULL : ask_system(handle, "PMPI_Init");
 	/* A library's own function of that name is none of ours. */
-	if (there == NULL || address == NULL || dladdr(there, &of) == 0 || dladdr(doors,
-	    &own) == 0 || of.dli_fbase == own.dli_fbase)
+	if (there == NULL || address == NULL || dladdr(there, &of) == 0 ||
+	    dladdr(doors, &own) == 0 || of.dli_fbase == own.dli_fbase)
 		return (struct answer){ &doors, there };
 	if (strncmp(strrchr(of.dli_fname, '/') != NULL ? strrchr(of.dli_fname, '/') + 1 :
 	    of.dli_fname, "libmpi", 6) != 0)

@@ -10,8 +10,8 @@ sigaction(int number, const struct sigaction *restrict new, struct sigaction *re
 {
 	int (*action)(const struct sigaction *, struct sigaction *) = longpole_bus_action;
 
-	return number == SIGBUS && action != NULL ? action(new, old) : __sigaction(number, new,
-	    old);
+	return number == SIGBUS && action != NULL ? action(new, old) :
+	    __sigaction(number, new, old);
 }
 
 EXPORT __sighandler_t

@@ -54,8 +54,8 @@ put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t
 static size_t
 block_bytes(uint32_t capacity, unsigned form)
 {
-	return HEADER_BYTES + (size_t)capacity * (size_t)((form & WIDE ? 54 : 36) + (form & REFERS ?
-	    2 : 0) + (folding() ? 2 : 0));
+	return HEADER_BYTES + (size_t)capacity *
+	    (size_t)((form & WIDE ? 54 : 36) + (form & REFERS ? 2 : 0) + (folding() ? 2 : 0));
 }
 
 /*
@@ -68,8 +68,8 @@ write_zeros(uint64_t to)
 	static const unsigned char zeros[1 << 18];
 
 	while (raw.now->zeroed < to) {
-		size_t size = to - raw.now->zeroed < sizeof zeros ? (size_t)(to - raw.now->zeroed) :
-		    sizeof zeros;
+		size_t size = to - raw.now->zeroed < sizeof zeros ?
+		    (size_t)(to - raw.now->zeroed) : sizeof zeros;
 
 		if (!file_write(zeros, size, raw.now->zeroed))
 			return false;
@@ -141,8 +141,7 @@ mapping_open(size_t size)
 		return false;
 	}
 	*mapping = (struct mapping){ .segment = raw.now, .begin = begin,
-	    .size = (size_t)(raw.now->tail - begin) + size,
-		.blocks = 1 };
+	    .size = (size_t)(raw.now->tail - begin) + size, .blocks = 1 };
 	if (!file_reserve(size) || !write_zeros(raw.now->tail + size) || !mapping_map(mapping)) {
 		free(mapping);
 		return false;
@@ -166,11 +165,11 @@ mapping_leave(const struct segment *segment)
 static bool
 map_tail(size_t size, size_t more)
 {
-	if (current != NULL && current->segment == raw.now && raw.now->tail +
-	    size <= current->begin + current->size)
+	if (current != NULL && current->segment == raw.now &&
+	    raw.now->tail + size <= current->begin + current->size)
 		return true;
-	return mapping_open(file_promise(raw.now->tail + size + more + 1) == 0 ? size + more :
-	    size);
+	return mapping_open(file_promise(raw.now->tail + size + more + 1) == 0 ?
+	    size + more : size);
 }
 
 bool
@@ -383,8 +382,8 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 static bool
 fits(const struct block *b, uint32_t count, unsigned form)
 {
-	return b->mapping != NULL && b->count + count <= b->capacity && (b->wide ||
-	    !(form & WIDE)) && (b->request_at != NULL || !(form & REFERS));
+	return b->mapping != NULL && b->count + count <= b->capacity &&
+	    (b->wide || !(form & WIDE)) && (b->request_at != NULL || !(form & REFERS));
 }
 
 void

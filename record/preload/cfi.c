@@ -219,8 +219,8 @@ cfa_expression(struct bytes *b, struct state *s)
 {
 	bool dereferenced;
 
-	s->cfa_is = base_expression(b, &dereferenced, &s->cfa) && dereferenced ? DEREFERENCED :
-	    OTHERWISE;
+	s->cfa_is = base_expression(b, &dereferenced, &s->cfa) && dereferenced ?
+	    DEREFERENCED : OTHERWISE;
 }
 
 static void
@@ -277,8 +277,8 @@ step(struct run *r, unsigned what)
 	case 0x02: r->here += take(b, 1) * r->told->code_unit; return true;
 	case 0x03: r->here += take(b, 2) * r->told->code_unit; return true;
 	case 0x04: r->here += take(b, 4) * r->told->code_unit; return true;
-	case 0x05: number = take_uleb(b); place(&r->s, number, AT_CFA,
-	    (int64_t)take_uleb(b) * unit); return true;
+	case 0x05: number = take_uleb(b);
+	    place(&r->s, number, AT_CFA, (int64_t)take_uleb(b) * unit); return true;
 	case 0x06: number = take_uleb(b); restore(&r->s, r->first, number); return true;
 	case 0x07: place(&r->s, take_uleb(b), UNDEFINED, 0); return true;
 	case 0x08: place(&r->s, take_uleb(b), SAME, 0); return true;
@@ -382,8 +382,8 @@ frame_rule(const void *address, struct frame_rule *rule)
 	struct run r;
 
 	*rule = (struct frame_rule){ .address = address, .kind = FRAME_UNKNOWN };
-	if ((fde = _Unwind_Find_FDE((void *)in_call, &bases)) == NULL || !read_fde(fde, in_call,
-	    &told))
+	if ((fde = _Unwind_Find_FDE((void *)in_call, &bases)) == NULL ||
+	    !read_fde(fde, in_call, &told))
 		return false;
 	r = (struct run){ .b = told.first, .told = &told };
 	if (!run(&r, UINTPTR_MAX))

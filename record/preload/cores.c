@@ -36,11 +36,11 @@ busy_ns(const cpu_set_t *mask)
 	char line[512];
 	unsigned core;
 
-	while (file != NULL && fgets(line, sizeof line, file) != NULL && strncmp(line, "cpu",
-	    3) == 0)
-		if (sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", &core, &user, &nice,
-		    &system, &irq, &soft_irq, &stolen) == 7 && core < CPU_SETSIZE && CPU_ISSET(core,
-		    mask))
+	while (file != NULL && fgets(line, sizeof line, file) != NULL &&
+	    strncmp(line, "cpu", 3) == 0)
+		if (sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", &core, &user,
+		    &nice, &system, &irq, &soft_irq, &stolen) == 7 && core < CPU_SETSIZE &&
+		    CPU_ISSET(core, mask))
 			ticks += user + nice + system + irq + soft_irq + stolen;
 	if (file != NULL)
 		fclose(file);

@@ -225,8 +225,8 @@ begin_unnamed(void)
 	if (snprintf(unnamed, sizeof unnamed, "%.*s/.%s.%d", (int)(slash - raw.now->path),
 	    raw.now->path, slash + 1, (int)getpid()) < (int)sizeof unnamed) {
 		unlink(unnamed);
-		fd = open(unnamed, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-		    0666);
+		fd = open(unnamed,
+		    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	}
 	if (fd < 0 || fstat(fd, &status) != 0) {
 		give_up(raw.now->path, strerror(errno));

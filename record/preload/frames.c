@@ -134,8 +134,8 @@ step_up(struct frame_memory *memory, struct place *at)
 
 /* -1: the system's way is needed. */
 static int
-walk(struct frame_memory *memory, struct place at, const void *first, const void **frames,
-    int depth)
+walk(struct frame_memory *memory, struct place at, const void *first,
+    const void **frames, int depth)
 {
 	int count = 0, step = 1;
 

@@ -206,8 +206,8 @@ complete_alone(struct at *at, MPI_Request handle, const MPI_Status *status)
 
 	if (UNLIKELY(handle == MPI_REQUEST_NULL))
 		complete_none(at);
-	else if (LIKELY(stores(at, &common, 1) && complete_near(at, &c, thread->seq, handle,
-	    status))) {
+	else if (LIKELY(stores(at, &common, 1) &&
+	    complete_near(at, &c, thread->seq, handle, status))) {
 		store_completion(&thread->block, thread->block.count, at->call, &common, &c);
 		rows_count(thread, 1);
 	} else

@@ -18,9 +18,8 @@ static SELDOM void
 start_of_many(struct at *at, MPI_Request request, enum request_kind kind, uint32_t comm)
 {
 	const struct request new = { .handle = request, .kind = (uint8_t)kind,
-	    .start = next_row(at),
-		.location = at->thread->location, .comm = comm, .ticks = at->enter_ticks,
-		    .active = true };
+	    .start = next_row(at), .location = at->thread->location, .comm = comm,
+	    .ticks = at->enter_ticks, .active = true };
 
 	lock_tables();
 	if (request_is_static(request))

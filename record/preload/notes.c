@@ -29,8 +29,8 @@ types_start(void)
 	int size;
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (known[i] != MPI_DATATYPE_NULL && PMPI_Type_size(known[i],
-		    &size) == MPI_SUCCESS && size > 0) {
+		if (known[i] != MPI_DATATYPE_NULL &&
+		    PMPI_Type_size(known[i], &size) == MPI_SUCCESS && size > 0) {
 			known_types[type_slot(known[i])].type = known[i];
 			known_types[type_slot(known[i])].size = (uint32_t)size;
 		}
@@ -67,13 +67,13 @@ commit_folding(struct at *at, const struct entry *entry, enum foldable kind)
 	struct thread *thread = at->thread;
 	const int64_t threshold_ns = options.threshold_ns;
 	const bool is_short = entry->leave_ns - entry->enter_ns < threshold_ns;
-	const int64_t gap_ns = options.fold_polls && threshold_ns < POLL_GAP_NS ? POLL_GAP_NS :
-	    threshold_ns;
+	const int64_t gap_ns = options.fold_polls && threshold_ns < POLL_GAP_NS ?
+	    POLL_GAP_NS : threshold_ns;
 	const bool folds = (options.fold_polls && kind == POLL) || is_short;
 
-	if (folds && thread->fold_seq == thread->seq && thread->seq > 0 && !paused &&
-	    entry->enter_ns - thread->fold_leave_ns < gap_ns && rows_fold(thread,
-	    entry->leave_ns)) {
+	if (folds && thread->fold_seq == thread->seq && thread->seq > 0 &&
+	    !paused && entry->enter_ns - thread->fold_leave_ns < gap_ns &&
+	    rows_fold(thread, entry->leave_ns)) {
 		thread->fold_leave_ns = entry->leave_ns;
 		return;
 	}

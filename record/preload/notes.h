@@ -64,8 +64,8 @@ ALWAYS struct entry
 entry_of(const struct at *at)
 {
 	return (struct entry){ .enter_ns = ticks_ns(at->enter_ticks),
-	    .leave_ns = ticks_ns(at->leave_ticks), .call = at->call, .site = site_number(at->from,
-	    at->call), .peer = NO_PEER, .tag = NO_TAG };
+	    .leave_ns = ticks_ns(at->leave_ticks), .call = at->call,
+	    .site = site_number(at->from, at->call), .peer = NO_PEER, .tag = NO_TAG };
 }
 
 /* ---- the rows ---- */

@@ -82,8 +82,8 @@ poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns)
 		const uint64_t apart_ns = (uint64_t)(leave_ns - gaps->from_ns);
 
 		/* Who only lost the core was at work. */
-		add_gap(gaps, site, apart_ns, slept > gaps->from_slept ? (uint64_t)(cpu_ns -
-		    gaps->from_cpu_ns) : apart_ns);
+		add_gap(gaps, site, apart_ns,
+		    slept > gaps->from_slept ? (uint64_t)(cpu_ns - gaps->from_cpu_ns) : apart_ns);
 		gaps->from_seq = NO_ROW;
 		return;
 	}

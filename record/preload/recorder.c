@@ -323,8 +323,8 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	if (have_met())
 		clock_say();
 	rows_commit(at.thread, &entry, 1);
-	open_store(&at, CLASS_FINALIZE, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER,
-	    NO_TAG });
+	open_store(&at, CLASS_FINALIZE,
+	    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG });
 	result = finalize();
 	leave_call(&at);
 	entry.leave_ns = ticks_ns(at.leave_ticks);
@@ -452,8 +452,8 @@ session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session s
 	int result;
 
 	if (records)
-		open_store(&at, CLASS_LOCAL, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER,
-		    NO_TAG });
+		open_store(&at, CLASS_LOCAL,
+		    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG });
 	result = finalize(arguments);
 
 	if (records) {

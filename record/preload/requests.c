@@ -149,8 +149,8 @@ request_remove(struct request *request)
 	const MPI_Request handle = request->handle;
 
 	if (request >= behind && request < behind + behind_count) {
-		memmove(request, request + 1, (size_t)(behind + --behind_count -
-		    request) * sizeof *request);
+		memmove(request, request + 1,
+		    (size_t)(behind + --behind_count - request) * sizeof *request);
 		return;
 	}
 	open_requests_remove(&table, request);
@@ -198,8 +198,8 @@ static_room(void)
 		return;
 	}
 	for (; larger.count < pending.count; larger.count++)
-		larger.slots[larger.count] = pending.slots[(pending.first + larger.count) &
-		    (pending.size - 1)];
+		larger.slots[larger.count] =
+		    pending.slots[(pending.first + larger.count) & (pending.size - 1)];
 	free(pending.slots);
 	pending = larger;
 }

@@ -129,8 +129,8 @@ SELDOM void request_forget_apart(MPI_Request handle);
 ALWAYS struct near_request *
 near_request(MPI_Request handle)
 {
-	return &near_requests[((uintptr_t)handle * 0x9e3779b97f4a7c15u) >> (64 -
-	    NEAR_REQUEST_BITS)];
+	return &near_requests[((uintptr_t)handle * 0x9e3779b97f4a7c15u) >>
+	    (64 - NEAR_REQUEST_BITS)];
 }
 
 /* One that is active as it is made, and of which no more need be known. Not where there are many

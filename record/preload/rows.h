@@ -109,8 +109,8 @@ row_is_plain(const struct entry *e)
 ALWAYS bool
 rows_room(const struct thread *thread, uint32_t rows, uint16_t call)
 {
-	return thread->block.count + (size_t)rows <= thread->block.plain_end && !silent &&
-	    named[call];
+	return thread->block.count + (size_t)rows <= thread->block.plain_end &&
+	    !silent && named[call];
 }
 
 /* A row that has no wide value, as number I of a block that is not wide. It is not counted yet. */

@@ -81,8 +81,8 @@ open_event(pid_t tid, uint64_t config)
 static void
 add_places(struct ring *ring)
 {
-	ring->place_fd = options.switches ? open_event(ring->tid, PERF_COUNT_SW_CONTEXT_SWITCHES) :
-	    -1;
+	ring->place_fd = options.switches ?
+	    open_event(ring->tid, PERF_COUNT_SW_CONTEXT_SWITCHES) : -1;
 	if (ring->place_fd < 0)
 		return;
 	if (ioctl(ring->place_fd, PERF_EVENT_IOC_ID, &ring->place_id) == 0 &&
@@ -105,15 +105,15 @@ add_ring(pid_t tid)
 		return ENOMEM;
 	ring->tid = tid;
 	ring->there = true;
-	if ((ring->fd = open_event(tid, options.sample_hz > 0 ? PERF_COUNT_SW_TASK_CLOCK :
-	    PERF_COUNT_SW_DUMMY)) < 0) {
+	if ((ring->fd = open_event(tid,
+	    options.sample_hz > 0 ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_DUMMY)) < 0) {
 		error = errno;
 		free(ring);
 		return error;
 	}
 	do	/* of an ordinary user's locked memory there is little */
-		ring->page = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd,
-		    0);
+		ring->page = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
+		    MAP_SHARED, ring->fd, 0);
 	while (ring->page == MAP_FAILED && (bytes /= 2) >= page);
 	if (ring->page == MAP_FAILED) {
 		error = errno;

@@ -46,8 +46,8 @@ write_batch(struct ring *ring, int64_t until_ns)
 
 	if (batch.count == 0 && (ring->lost == 0 || options.sample_hz == 0))
 		return;
-	small_begin(&small, "sampled", 7u + (ring->worker > 0) + (ring->lost > 0) +
-	    (batch.stacks != NULL ? 3 : 0));
+	small_begin(&small, "sampled",
+	    7u + (ring->worker > 0) + (ring->lost > 0) + (batch.stacks != NULL ? 3 : 0));
 	small_uint(&small, "location", ring->thread != NULL ? ring->thread->location : 0);
 	if (ring->worker > 0)
 		small_uint(&small, "worker", ring->worker);
@@ -135,8 +135,8 @@ static void
 copy_out(const struct ring *ring, uint64_t from, void *to, size_t size)
 {
 	const unsigned char *data = (const unsigned char *)ring->page + ring->page->data_offset;
-	size_t at = (size_t)(from % ring->bytes), first = ring->bytes - at < size ? ring->bytes -
-	    at : size;
+	size_t at = (size_t)(from % ring->bytes),
+	    first = ring->bytes - at < size ? ring->bytes - at : size;
 
 	memcpy(to, data + at, first);
 	memcpy((unsigned char *)to + first, data, size - first);
@@ -203,8 +203,8 @@ take_other(struct ring *ring, const struct perf_event_header *header, const uint
 	if (header->type != PERF_RECORD_SWITCH || size < sizeof *told)
 		return;
 	if (header->misc & PERF_RECORD_MISC_SWITCH_OUT)
-		switch_out(ring, (int64_t)told->time + offset, header->misc &
-		    PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+		switch_out(ring, (int64_t)told->time + offset,
+		    header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
 	else
 		switch_in(ring, (int64_t)told->time + offset);
 }
@@ -227,12 +227,13 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 		copy_out(ring, tail, &header, sizeof header);
 		if (header.size < sizeof header)
 			break;
-		size = header.size - sizeof header < sizeof taken ? header.size - sizeof header :
-		    sizeof taken;
+		size = header.size - sizeof header < sizeof taken ?
+		    header.size - sizeof header : sizeof taken;
 		copy_out(ring, tail + sizeof header, &taken, size);
 		if (header.type == PERF_RECORD_SAMPLE && size >= BEFORE_FRAMES * sizeof(uint64_t)) {
-			if (batch.stacks != NULL && taken.frames <= sizeof taken /
-			    sizeof(uint64_t) && taken.id != ring->place_id)
+			if (batch.stacks != NULL &&
+			    taken.frames <= sizeof taken / sizeof(uint64_t) &&
+			    taken.id != ring->place_id)
 				take_stack(ring, tail + sizeof header + (BEFORE_FRAMES +
 				    taken.frames) * sizeof(uint64_t), tail + header.size);
 			take_sample(ring, &taken, size, offset);

@@ -220,8 +220,8 @@ modules_unloaded(void)
 	bool forgot = false;
 
 	dl_iterate_phdr(count_objects, &now);
-	if (!in_recorded_process() || now.unloads == __atomic_load_n(&unloads_seen,
-	    __ATOMIC_RELAXED))
+	if (!in_recorded_process() ||
+	    now.unloads == __atomic_load_n(&unloads_seen, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&table_lock);
 	__atomic_store_n(&unloads_seen, now.unloads, __ATOMIC_RELAXED);

@@ -57,8 +57,8 @@ write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t
 {
 	struct small small;
 
-	small_begin(&small, "switched", 7u + (worker > 0) + (missing > 0) + 2 * clocked +
-	    2 * v->placed);
+	small_begin(&small, "switched",
+	    7u + (worker > 0) + (missing > 0) + 2 * clocked + 2 * v->placed);
 	small_uint(&small, "location", location);
 	if (worker > 0)
 		small_uint(&small, "worker", worker);
@@ -130,8 +130,8 @@ lies_in_call(struct switching *of, int64_t at_ns)
 			high = middle;
 	}
 	within = low < end && ticks_ns(of->enter_ticks[low % KEPT_CALLS]) <= at_ns;
-	return within && atomic_load_explicit(&of->calls, memory_order_acquire) -
-	    first <= KEPT_CALLS;
+	return within &&
+	    atomic_load_explicit(&of->calls, memory_order_acquire) - first <= KEPT_CALLS;
 }
 
 static void
@@ -153,8 +153,8 @@ add_interval(struct ring *ring, enum reason reason, int64_t end_ns)
 	const uint32_t i = batch.count;
 	struct switching *calls = ring->thread != NULL ? ring->thread->switching : NULL;
 
-	if (duration_ns <= 0 || (calls != NULL && lies_in_call(calls, ring->since_ns + duration_ns /
-	    2)))
+	if (duration_ns <= 0 ||
+	    (calls != NULL && lies_in_call(calls, ring->since_ns + duration_ns / 2)))
 		return;
 	batch.time_ns[i] = ring->since_ns;
 	batch.duration_ns[i] = duration_ns;
@@ -272,8 +272,8 @@ void
 stretch_end(struct thread *thread)
 {
 	struct switching *of = thread->switching;
-	const int64_t cpu_ns = own_cpu_ns() - of->begin_cpu_ns, duration_ns = clock_ns() -
-	    of->begin_ns;
+	const int64_t cpu_ns = own_cpu_ns() - of->begin_cpu_ns,
+	    duration_ns = clock_ns() - of->begin_ns;
 	struct intervals *v = of->stretches;
 
 	thread->within = NULL;

@@ -39,9 +39,8 @@ static struct {
 static void
 c_name(const char *symbol, char *name, size_t size)
 {
-	static const char *const tails[] = { "_f08ts_large_", "_f08_large_", "_c_f08ts_", "_c_f08_",
-	    "_f08ts_", "_f08_",
-		"_" };
+	static const char *const tails[] = { "_f08ts_large_", "_f08_large_", "_c_f08ts_",
+	    "_c_f08_", "_f08ts_", "_f08_", "_" };
 	size_t length;
 
 	snprintf(name, size, "%s", symbol);
@@ -68,8 +67,8 @@ look_at_symbol(const char *symbol)
 	/* All capitals are constants. */
 	if (strncmp(symbol, "MPI", 3) == 0 && strpbrk(symbol, "abcdefghijklmnopqrstuvwxyz") == NULL)
 		return;
-	if (fnmatch("mpi_*", symbol, FNM_CASEFOLD) != 0 && fnmatch("mpix_*", symbol,
-	    FNM_CASEFOLD) != 0)
+	if (fnmatch("mpi_*", symbol, FNM_CASEFOLD) != 0 &&
+	    fnmatch("mpix_*", symbol, FNM_CASEFOLD) != 0)
 		return;
 	address = found.own != NULL ? dlsym(found.own, symbol) : NULL;
 	if (address != NULL && dladdr(address, &of) != 0 && dladdr(&found, &own) != 0 &&
@@ -84,8 +83,8 @@ look_at_symbol(const char *symbol)
 		return;
 	found.count++;
 	if (found.size + strlen(told) + 2 < sizeof found.names)
-		found.size += (size_t)sprintf(found.names + found.size, "%s%s", found.size > 0 ? ","
-		    : "", told);
+		found.size += (size_t)sprintf(found.names + found.size, "%s%s",
+		    found.size > 0 ? "," : "", told);
 }
 
 struct symbols {
@@ -126,8 +125,8 @@ look_at_symbols(const struct symbols *symbols)
 	bool classes = false;
 
 	for (size_t i = 1; i < count && !classes; i++)
-		classes = strncmp(symbols->strings + symbols->table[i].st_name, "_ZTVN3MPI",
-		    9) == 0;
+		classes = strncmp(symbols->strings + symbols->table[i].st_name,
+		    "_ZTVN3MPI", 9) == 0;
 	for (size_t i = 1; i < count; i++) {
 		const char *name = symbols->strings + symbols->table[i].st_name;
 

@@ -55,8 +55,8 @@ burst(void *argument)
 			int out = i, in;
 			MPI_Request request;
 
-			MPI_Irecv(&in, 1, MPI_INT, 0, 1000 * thread + i % 7, MPI_COMM_SELF,
-			    &request);
+			MPI_Irecv(&in, 1, MPI_INT, 0, 1000 * thread + i % 7,
+			    MPI_COMM_SELF, &request);
 			MPI_Send(&out, 1, MPI_INT, 0, 1000 * thread + i % 7, MPI_COMM_SELF);
 			MPI_Wait(&request, MPI_STATUS_IGNORE);
 			MPI_Probe(MPI_PROC_NULL, 4 * b + i % 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
@@ -89,8 +89,8 @@ main(int argc, char **argv)
 
 	count = atoi(argv[1]);
 	bound_kib = getenv("BOUND_KIB") != NULL ? atol(getenv("BOUND_KIB")) : 0;
-	MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
-	    &provided);
+	MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE :
+	    MPI_THREAD_SINGLE, &provided);
 	snprintf(trace, sizeof trace, "%s", getenv("LONGPOLE_DIR") != NULL ?
 	    getenv("LONGPOLE_DIR") : ".");
 	if (threads > 1) {

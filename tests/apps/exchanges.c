@@ -82,8 +82,8 @@ static void
 plane(int ahead)
 {
 	const int row = rank / side, column = rank % side;
-	const int before[] = { row - ahead, column - ahead }, after[] = { row + ahead,
-	    column + ahead };
+	const int before[] = { row - ahead, column - ahead },
+	    after[] = { row + ahead, column + ahead };
 
 	if (before[0] >= 0 && before[0] < side)
 		MPI_Recv(there, WORDS, MPI_DOUBLE, before[0] * side + column, 2, MPI_COMM_WORLD,

@@ -74,8 +74,8 @@ serialized(void)
 	for (int i = 0; i < 300; i++) {
 		pthread_t thread;
 
-		MPI_Irecv(&in, 1, MPI_INT, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD,
-		    &handed[0]);
+		MPI_Irecv(&in, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
+		    MPI_COMM_WORLD, &handed[0]);
 		MPI_Isend(&out, 1, MPI_INT, (rank + 1) % ranks, 0, MPI_COMM_WORLD, &handed[1]);
 		if (i % 3 == 0) {
 			pthread_create(&thread, NULL, complete, NULL);
@@ -158,8 +158,8 @@ on_fault(int number, siginfo_t *info, void *context)
 	if ((char *)info->si_addr != own_map)
 		_exit(3);
 	faults++;
-	mmap(own_map, (size_t)page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
-	    -1, 0);
+	mmap(own_map, (size_t)page, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
 /* A fault of the program's own, in a file without a page. */

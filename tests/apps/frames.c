@@ -60,8 +60,8 @@ check(void)
 			continue;
 		printf("%d frames for %d\n", found, count);
 		for (int i = 0; i < found || i < count; i++)
-			printf("%p %p\n", i < found ? frames[i] : NULL, i < count ? all[from + i] :
-			    NULL);
+			printf("%p %p\n", i < found ? frames[i] : NULL,
+			    i < count ? all[from + i] : NULL);
 		exit(1);
 	}
 }

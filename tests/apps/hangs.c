@@ -191,8 +191,8 @@ busy(void)
 	for (int i = 0; i < 100000000; i++) {
 		MPI_Request request;
 
-		MPI_Irecv(&word, 1, MPI_INT, (me + ranks - 1) % ranks, i % 3, MPI_COMM_WORLD,
-		    &request);
+		MPI_Irecv(&word, 1, MPI_INT, (me + ranks - 1) % ranks, i % 3,
+		    MPI_COMM_WORLD, &request);
 		MPI_Send(&me, 1, MPI_INT, (me + 1) % ranks, i % 3, MPI_COMM_WORLD);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 		if (i % 16 == 0)

@@ -6,8 +6,8 @@
 int
 main(int argc, char **argv)
 {
-	int rank, ranks, one = 1, all[8] = { 0 }, many[8] = { 0 }, counts[8], places[8], flag,
-	    index;
+	int rank, ranks, one = 1, all[8] = { 0 }, many[8] = { 0 }, counts[8],
+	    places[8], flag, index;
 	int provided, zeros[8] = { 0 };
 	MPI_Comm copy, half, some, inter, merged, late, grid;
 	MPI_Group group, firsts;
@@ -30,8 +30,8 @@ main(int argc, char **argv)
 	MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
 	MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % ranks, 7, many, 1, MPI_INT, MPI_ANY_SOURCE, 7,
 	    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-	MPI_Sendrecv_replace(many, 1, MPI_INT, MPI_PROC_NULL, 7, MPI_PROC_NULL, 7, MPI_COMM_WORLD,
-	    &status);
+	MPI_Sendrecv_replace(many, 1, MPI_INT, MPI_PROC_NULL, 7, MPI_PROC_NULL, 7,
+	    MPI_COMM_WORLD, &status);
 	MPI_Isend(&rank, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, requests);
 	MPI_Wait(requests, &status);
 	MPI_Iprobe(MPI_ANY_SOURCE, 123, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

@@ -82,8 +82,8 @@ agrees(const struct pattern *p)
 		core |= (unsigned)s.nodes[n].core << n;
 	}
 	solve_free(&s);
-	return stuck == all && (core & ~stuck) == 0 && (stuck == 0) == (core == 0) && is_closed(p,
-	    core);
+	return stuck == all && (core & ~stuck) == 0 && (stuck == 0) == (core == 0) &&
+	    is_closed(p, core);
 }
 
 int

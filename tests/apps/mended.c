@@ -84,8 +84,8 @@ move(MPI_Comm comm, int me, int members, int count)
 {
 	int from_count, to_count, root = (int)draw(&same, (uint64_t)members);
 	int in_place = (int)draw(&same, 3) == 0, which = (int)draw(&same, 5);
-	MPI_Datatype from = ints_as(count, draw(&own, 5), &from_count), to = ints_as(count,
-	    draw(&own, 5), &to_count);
+	MPI_Datatype from = ints_as(count, draw(&own, 5), &from_count),
+	    to = ints_as(count, draw(&own, 5), &to_count);
 
 	switch (which) {
 	case 0:
@@ -97,12 +97,12 @@ move(MPI_Comm comm, int me, int members, int count)
 		    to_count, to, root, comm);
 		break;
 	case 2:
-		MPI_Allgather(in_place ? MPI_IN_PLACE : in, from_count, from, out, to_count, to,
-		    comm);
+		MPI_Allgather(in_place ? MPI_IN_PLACE : in, from_count, from, out,
+		    to_count, to, comm);
 		break;
 	case 3:
-		MPI_Alltoall(in_place ? MPI_IN_PLACE : in, from_count, from, out, to_count, to,
-		    comm);
+		MPI_Alltoall(in_place ? MPI_IN_PLACE : in, from_count, from, out,
+		    to_count, to, comm);
 		break;
 	case 4: MPI_Bcast(out, from_count, from, root, comm); break;
 	}
@@ -120,8 +120,8 @@ reduce(MPI_Comm comm, int me, int members, int count, MPI_Datatype pair, MPI_Op 
 		{ pair, composition, 2 },
 		{ MPI_2INT, MPI_MAXLOC, 2 }, { MPI_SHORT_INT, MPI_MINLOC, 2 },	/* with a gap */
 	};
-	int kind = (int)draw(&same, 6), which = (int)draw(&same, 5), root = (int)draw(&same,
-	    (uint64_t)members);
+	int kind = (int)draw(&same, 6), which = (int)draw(&same, 5),
+	    root = (int)draw(&same, (uint64_t)members);
 	int in_place = (int)draw(&same, 3) == 0, counts[RANKS];
 	void *from = in_place && (which > 0 || me == root) ? MPI_IN_PLACE : in;
 
@@ -146,16 +146,16 @@ reduce(MPI_Comm comm, int me, int members, int count, MPI_Datatype pair, MPI_Op 
 		memset((char *)&out[i] + sizeof(short), 0, sizeof(int) - sizeof(short));
 	/* behind the result the buffer holds what it likes */
 	if (which >= 3 && from == MPI_IN_PLACE)
-		memset(out + counts[me] * kinds[kind].ints, 0, sizeof out -
-		    (size_t)(counts[me] * kinds[kind].ints) * 4);
+		memset(out + counts[me] * kinds[kind].ints, 0,
+		    sizeof out - (size_t)(counts[me] * kinds[kind].ints) * 4);
 }
 
 static void
 exchange(MPI_Comm comm, int me, int members, int count)
 {
 	int from_count, to_count, got, step = (int)draw(&same, (uint64_t)members);
-	MPI_Datatype from = ints_as(count, draw(&own, 5), &from_count), to = ints_as(count,
-	    draw(&own, 5), &to_count);
+	MPI_Datatype from = ints_as(count, draw(&own, 5), &from_count),
+	    to = ints_as(count, draw(&own, 5), &to_count);
 	MPI_Status status;
 
 	MPI_Sendrecv(in, from_count, from, (me + step) % members, 7, out, to_count, to,

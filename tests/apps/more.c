@@ -19,8 +19,8 @@ windows(void)
 	MPI_Request request;
 	MPI_Win window;
 
-	MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
-	    &window);
+	MPI_Win_allocate(4 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+	    &memory, &window);
 	memset(memory, 0, 4 * sizeof(long));
 	MPI_Win_fence(0, window);
 	MPI_Put(&put, 1, MPI_LONG, others[0], 0, 1, MPI_LONG, window);
@@ -71,8 +71,8 @@ files(void)
 	MPI_Status status;
 	MPI_File file;
 
-	MPI_File_open(MPI_COMM_WORLD, "more.data", MPI_MODE_CREATE | MPI_MODE_RDWR |
-	    MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+	MPI_File_open(MPI_COMM_WORLD, "more.data",
+	    MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
 	MPI_File_write_at(file, rank * (int)sizeof numbers, numbers, 5, MPI_INT, MPI_STATUS_IGNORE);
 	MPI_File_sync(file);
 	MPI_Barrier(MPI_COMM_WORLD);

@@ -48,8 +48,8 @@ step(int rank, const struct kind *kind)
 	for (int i = 0; i < kind->exchanges; i++) {
 		int token = i;
 
-		work(loops_a_us * (kind->compute_us + (rank == 1 ? kind->wait_us : 0)) * (0.9 +
-		    0.2 * drand48()));
+		work(loops_a_us * (kind->compute_us + (rank == 1 ? kind->wait_us : 0)) *
+		    (0.9 + 0.2 * drand48()));
 		if (rank == 0)
 			MPI_Recv(&token, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		else

@@ -54,8 +54,8 @@ main(int argc, char **argv)
 			MPI_Isend(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
 			MPI_Wait(&request, MPI_STATUS_IGNORE);
 		} else if (rank == 1) {
-			MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
-			    &request);
+			MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG,
+			    MPI_COMM_WORLD, &request);
 			MPI_Wait(&request, MPI_STATUS_IGNORE);
 		}
 	} else if (strcmp(mode, "chain") == 0) {

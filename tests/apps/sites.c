@@ -64,9 +64,8 @@ SITE(7)
 SITE(8)
 SITE(9)
 
-static void (*const sites[SITES])(double us) = { site_0, site_1, site_2, site_3, site_4, site_5,
-    site_6,
-	site_7, site_8, site_9 };
+static void (*const sites[SITES])(double us) = { site_0, site_1, site_2, site_3, site_4,
+    site_5, site_6, site_7, site_8, site_9 };
 
 static double
 option(int argc, char **argv, const char *name, double otherwise)

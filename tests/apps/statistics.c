@@ -61,8 +61,8 @@ main(void)
 		else if (line[0] == 'y')
 			y = numbers(line + 1);
 		else if (line[0] == 'r') {
-			double greater = p_greater(WILCOXON, x, y), less = p_greater(WILCOXON, y,
-			    x);
+			double greater = p_greater(WILCOXON, x, y),
+			    less = p_greater(WILCOXON, y, x);
 			struct effect effect = hodges_lehmann(x, y, 0.95);
 			char r[8][40];
 
@@ -77,15 +77,15 @@ main(void)
 			compare(effect.low, r[5], &worst);
 			compare(effect.high, r[6], &worst);
 			if (strcmp(r[7], "-") != 0)
-				worst_ks = fmax(worst_ks, fabs(p_greater(KOLMOGOROV, x, y) -
-				    atof(r[7])));
+				worst_ks = fmax(worst_ks,
+				    fabs(p_greater(KOLMOGOROV, x, y) - atof(r[7])));
 			cases++;
 		} else if (line[0] == 's') {
 			char r[5][40];
 			struct effect effect;
 
-			if (sscanf(line + 1, "%39s %39s %39s %39s %39s", r[0], r[1], r[2], r[3],
-			    r[4]) != 5)
+			if (sscanf(line + 1, "%39s %39s %39s %39s %39s", r[0], r[1], r[2],
+			    r[3], r[4]) != 5)
 				return 2;
 			compare(p_above(x, atof(r[0])), r[1], &worst_p);
 			effect = centre_of(x, 0.95);

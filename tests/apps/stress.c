@@ -51,8 +51,8 @@ start_receive(const struct item *m, int i, MPI_Comm comm, MPI_Request *request)
 		MPI_Recv_init(receive_buffer[i], room, MPI_BYTE, m->from, m->tag, comm, request);
 		MPI_Startall(1, request);
 	} else if (m->how_received == 2)
-		MPI_Irecv(receive_buffer[i], room, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm,
-		    request);
+		MPI_Irecv(receive_buffer[i], room, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG,
+		    comm, request);
 	else
 		MPI_Irecv(receive_buffer[i], room, MPI_BYTE, m->from, m->tag, comm, request);
 }
@@ -127,8 +127,8 @@ one_round(MPI_Comm *comms, const int *me, int ranks, int *size)
 			MPI_Message message;
 			MPI_Status status;
 
-			MPI_Mprobe(items[i].from, items[i].tag, comms[items[i].comm], &message,
-			    &status);
+			MPI_Mprobe(items[i].from, items[i].tag, comms[items[i].comm],
+			    &message, &status);
 			MPI_Mrecv(receive_buffer[i], (int)sizeof receive_buffer[i], MPI_BYTE,
 			    &message, &status);
 		}
@@ -141,8 +141,8 @@ one_round(MPI_Comm *comms, const int *me, int ranks, int *size)
 	if (draw(4) == 0) {
 		MPI_Request request;
 
-		MPI_Irecv(receive_buffer[0], 1, MPI_BYTE, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD,
-		    &request);
+		MPI_Irecv(receive_buffer[0], 1, MPI_BYTE, MPI_ANY_SOURCE, 99,
+		    MPI_COMM_WORLD, &request);
 		MPI_Cancel(&request);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	}

@@ -153,9 +153,9 @@ begin_trace(struct growing *g, struct trace *t, const char *folder, int64_t rank
 	gethostname(host, sizeof host - 1);
 	t->size = (size_t)(rows + 2 * BLOCK_ROWS) * (ROW_BYTES + 4) + HEAD_BYTES;
 	snprintf(t->path, sizeof t->path, "%s/rank.%lld", folder, (long long)rank);
-	if ((fd = open(t->path, O_RDWR | O_CREAT | O_TRUNC, 0666)) < 0 || ftruncate(fd,
-	    (off_t)t->size) != 0 || (t->map = mmap(NULL, t->size, PROT_READ | PROT_WRITE,
-	    MAP_SHARED, fd, 0)) == MAP_FAILED)
+	if ((fd = open(t->path, O_RDWR | O_CREAT | O_TRUNC, 0666)) < 0 ||
+	    ftruncate(fd, (off_t)t->size) != 0 ||
+	    (t->map = mmap(NULL, t->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
 		die("%s: %s", t->path, strerror(errno));
 	close(fd);
 	t->tail = t->map;
@@ -173,8 +173,8 @@ begin_trace(struct growing *g, struct trace *t, const char *folder, int64_t rank
 		put_int(&head, "peer", 0);
 		end_message(&head);
 	}
-	used[g->init] = used[g->send] = used[g->receive] = used[g->allreduce] = used[g->finalize] =
-	    true;
+	used[g->init] = used[g->send] = used[g->receive] = used[g->allreduce] =
+	    used[g->finalize] = true;
 	call_names_write(&head, used);
 	put_messages(t, &head);
 }
@@ -193,8 +193,8 @@ add_call(const struct growing *g, int64_t rank, int64_t k, int64_t now)
 		add_row(t, g->allreduce, at_ns + (late ? step_ns / 2 : 0), at_ns + 3 * step_ns / 4,
 		    NO_PEER, true, true);
 	else if (rank % 2 == 0)
-		add_row(t, g->send, at_ns + step_ns / 4, at_ns + step_ns / 3, (int32_t)rank + 1,
-		    true, false);
+		add_row(t, g->send, at_ns + step_ns / 4, at_ns + step_ns / 3,
+		    (int32_t)rank + 1, true, false);
 	else
 		add_row(t, g->receive, at_ns, at_ns + step_ns / 2, (int32_t)rank - 1, false, true);
 	return true;

@@ -23,8 +23,8 @@ write_block(struct writer *out, struct calls *calls, int64_t rank, int64_t ranks
 	calls->count = (size_t)(2 * (end - first));
 	for (int64_t k = first; k < end; k++) {
 		size_t i = (size_t)(2 * (k - first));
-		int64_t at_ns = k * (COMPUTE_NS + SEND_NS + RECEIVE_NS) + (k % ranks == rank ?
-		    late_ns : 0);
+		int64_t at_ns = k * (COMPUTE_NS + SEND_NS + RECEIVE_NS) +
+		    (k % ranks == rank ? late_ns : 0);
 
 		for (size_t j = i; j < i + 2; j++) {
 			bool send = j == i;

@@ -219,8 +219,8 @@ static void call_write(void)
 static void
 with_file(void (*call)(void))
 {
-	MPI_File_open(MPI_COMM_WORLD, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL,
-	    &file);
+	MPI_File_open(MPI_COMM_WORLD, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY,
+	    MPI_INFO_NULL, &file);
 	steps(SLOW, call);
 	MPI_File_close(&file);
 }
@@ -260,13 +260,11 @@ int
 main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(bcast), CASE(scatter), CASE(reduce),
-	    CASE(gather), CASE(allreduce),
-		CASE(barrier), CASE(alltoall), CASE(allgather), CASE(scan), CASE(exscan),
-		    CASE(reduce_scatter), CASE(neighbours),
-		CASE(iallreduce), CASE(ibarrier), CASE(split), CASE(fence), CASE(late_post),
-		    CASE(late_complete), CASE(lock),
-		CASE(flush), CASE(write_all), CASE(write_ordered), CASE(set_view), CASE(iwrite_all),
-		    CASE(split_write) };
+	    CASE(gather), CASE(allreduce), CASE(barrier), CASE(alltoall), CASE(allgather),
+	    CASE(scan), CASE(exscan), CASE(reduce_scatter), CASE(neighbours), CASE(iallreduce),
+	    CASE(ibarrier), CASE(split), CASE(fence), CASE(late_post), CASE(late_complete),
+	    CASE(lock), CASE(flush), CASE(write_all), CASE(write_ordered), CASE(set_view),
+	    CASE(iwrite_all), CASE(split_write) };
 
 	return RUN(cases, argc, argv);
 }

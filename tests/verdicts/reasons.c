@@ -189,8 +189,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(more_work), CASE(asleep), CASE(into_file),
-	    CASE(page_faults), CASE(preempted),
-		CASE(thread_lock), CASE(slow_thread), CASE(in_library), CASE(in_libm) };
+	    CASE(page_faults), CASE(preempted), CASE(thread_lock), CASE(slow_thread),
+	    CASE(in_library), CASE(in_libm) };
 
 	return RUN(cases, argc, argv);
 }

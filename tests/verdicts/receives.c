@@ -259,11 +259,11 @@ exchange_partitions(int asks)
 	MPI_Request request;
 
 	if (rank == SLOW)
-		MPI_Psend_init(data, 2, 32, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD, MPI_INFO_NULL,
-		    &request);
+		MPI_Psend_init(data, 2, 32, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD,
+		    MPI_INFO_NULL, &request);
 	else
-		MPI_Precv_init(data, 2, 32, MPI_DOUBLE, SLOW, 7, MPI_COMM_WORLD, MPI_INFO_NULL,
-		    &request);
+		MPI_Precv_init(data, 2, 32, MPI_DOUBLE, SLOW, 7, MPI_COMM_WORLD,
+		    MPI_INFO_NULL, &request);
 	for (int step = 0; step < STEPS; step++) {
 		MPI_Start(&request);
 		if (rank == SLOW) {

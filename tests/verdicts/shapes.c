@@ -254,10 +254,9 @@ int
 main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(in_turn), CASE(one_step), CASE(growing),
-	    CASE(chain), CASE(tree),
-		CASE(slow_master), CASE(slow_worker), CASE(two_halves), CASE(halo), CASE(wavefront),
-		    CASE(balanced),
-		CASE(network_bound), CASE(start_bound), CASE(end_bound) };
+	    CASE(chain), CASE(tree), CASE(slow_master), CASE(slow_worker), CASE(two_halves),
+	    CASE(halo), CASE(wavefront), CASE(balanced), CASE(network_bound), CASE(start_bound),
+	    CASE(end_bound) };
 
 	return RUN(cases, argc, argv);
 }

@@ -157,8 +157,8 @@ stencil(struct heat *h)
 			const double *c = at(h->now, h, i, j);
 			const size_t line = (size_t)h->columns + 2;
 
-			*at(h->next, h, i, j) = *c + 0.2 * (c[1] + c[-1] + c[line] + *(c - line) -
-			    4 * *c);
+			*at(h->next, h, i,
+			    j) = *c + 0.2 * (c[1] + c[-1] + c[line] + *(c - line) - 4 * *c);
 		}
 }
 

@@ -63,8 +63,8 @@ pack(const struct side *side, size_t all, char *to, size_t bytes, MPI_Comm comm)
 {
 	int position = 0;
 
-	return PMPI_Pack(side->at, side->count * (int)all, side->type, to, (int)bytes, &position,
-	    comm);
+	return PMPI_Pack(side->at, side->count * (int)all, side->type, to, (int)bytes,
+	    &position, comm);
 }
 
 static int

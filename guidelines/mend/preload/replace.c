@@ -54,8 +54,8 @@ take_memory(MPI_Comm comm, size_t bytes)
 static size_t
 extra_elements(const struct rule *rule, size_t ranks, size_t count)
 {
-	return rule->mockup != NULL ? rule->mockup->extra(ranks, count, (count + ranks - 1) /
-	    ranks * ranks) : ranks * count + 2 * ranks;
+	return rule->mockup != NULL ? rule->mockup->extra(ranks, count,
+	    (count + ranks - 1) / ranks * ranks) : ranks * count + 2 * ranks;
 }
 
 bool
@@ -71,8 +71,8 @@ make_replaced(const struct rule *rule, const struct group *group, MPI_Comm comm,
     MPI_Datatype type, size_t extent, size_t copies, char **memory)
 {
 	size_t ranks = (size_t)group->ranks, ints = 2 * ranks * sizeof(int), align = 64;
-	size_t head = (ints + align - 1) / align * align, body = (copies + align - 1) /
-	    align * align;
+	size_t head = (ints + align - 1) / align * align,
+	    body = (copies + align - 1) / align * align;
 	struct call call = { .comm = comm, .rank = group->rank, .ranks = group->ranks, .type = type,
 	    .extent = extent, .count = count, .function = rule->function };
 

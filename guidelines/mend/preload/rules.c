@@ -128,8 +128,8 @@ static bool
 all_have_it(void)
 {
 	static const char *const sizes[][2] = {
-		{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE" }, { "PMI_SIZE",
-		"MPI_LOCALNRANKS" },
+		{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE" },
+		{ "PMI_SIZE", "MPI_LOCALNRANKS" },
 	};
 	int size;
 
@@ -258,10 +258,10 @@ say_calls(void)
 		for (size_t i = 0; i < counts[f]; i++) {
 			const struct rule *r = &rules[f][i];
 
-			snprintf(line, sizeof line, "%" PRIu64 " calls of %s of %" PRIu64 " to %"
-			    PRIu64 " bytes on %d ranks became %s", __atomic_load_n(&r->calls,
-			    __ATOMIC_RELAXED), names[f], r->from, r->to, r->ranks,
-			    r->mockup != NULL ? r->mockup->name : "several");
+			snprintf(line, sizeof line, "%" PRIu64 " calls of %s of %" PRIu64
+			    " to %" PRIu64 " bytes on %d ranks became %s",
+			    __atomic_load_n(&r->calls, __ATOMIC_RELAXED), names[f], r->from, r->to,
+			    r->ranks, r->mockup != NULL ? r->mockup->name : "several");
 			say(line);
 		}
 }
