@@ -83,8 +83,10 @@ forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t unti
 	}
 }
 
-/* What is kept moves to the front where that is cheap for what is added; else there is room for
- * more, MOST in the end. */
+/*
+ * Moves the kept activities to the front if that is cheap; otherwise makes room for more, up to
+ * all->most.
+ */
 static void
 make_room(struct pasts *all, struct past *past)
 {
@@ -110,7 +112,7 @@ make_room(struct pasts *all, struct past *past)
 	past->capacity = (uint32_t)capacity;
 }
 
-/* Room for one more. */
+/* Makes room for one more activity. */
 static inline void
 begin_activity(struct imbalance *im, struct pasts *all, struct past *past)
 {

@@ -39,9 +39,10 @@ positive(int64_t ns)
 
 /* ---- when locations synchronised: the latest enter of the calls ---- */
 
-/* One rank may go on receiving what another sent that waits for it, and so get ahead of its
- * wait. */
-enum { KEPT = 7 };	/* times of each: a line of a cache */
+/*
+ * A rank may receive more messages from a sender that waits for it, and so get ahead of that wait.
+ */
+enum { KEPT = 7 };	/* times for each key: one cache line */
 
 struct common {
 	uint64_t key;			/* 0: free slot */
@@ -61,7 +62,7 @@ HASH_TABLE(sync_table, struct common, HASH, SAME, FREE, MAKE_FREE, RECENT, die("
 
 struct syncs {
 	struct sync_table table;	/* first */
-	/* until then nothing is asked for again: all synchronised twice since */
+	/* when the last synchronisation but one of all locations was: nothing before is needed */
 	int64_t forgotten_ns;
 };
 
@@ -76,7 +77,7 @@ forgotten_of(const struct sync_table *table)
 #undef FREE
 #undef MAKE_FREE
 
-/* Keys: of two locations, and of one in a communicator. */
+/* Keys: of two locations; of one location in a communicator. */
 static uint64_t
 common_pair(uint32_t a, uint32_t b)
 {
@@ -90,8 +91,8 @@ common_comm(uint32_t location, uint32_t comm)
 }
 
 /*
- * The last before NOW, as one that is being explained may have been noted by the other already;
- * INT64_MIN where there is none.
+ * The latest time before NOW, since the other location may have noted the explained call already;
+ * INT64_MIN if there is none.
  */
 static int64_t
 common_before(const struct syncs *syncs, uint64_t key, int64_t now_ns)
@@ -120,15 +121,15 @@ common_note(struct syncs *syncs, uint64_t key, int64_t at_ns)
 
 /* ---- what two locations spent on each piece of code, the one less the other ---- */
 
-/* Scratch, empty between uses. */
+/* Scratch memory, empty between uses. */
 struct spending {
-	struct spent {			/* by key, as of struct delay */
+	struct spent {			/* by key, as in struct delay */
 		int64_t ns;
 		bool listed;
 	} *spent;
 	size_t capacity;
-	uint32_t *keys;			/* those that are listed */
-	double *ns;			/* by place in keys: what was gathered of it */
+	uint32_t *keys;			/* the keys in use */
+	double *ns;			/* by index in keys: the time gathered */
 	size_t count, key_capacity, ns_capacity;
 };
 
@@ -143,7 +144,7 @@ spending_grow(struct spending *s, uint32_t site)
 	s->ns = grow(s->ns, &s->ns_capacity, s->capacity, sizeof *s->ns);
 }
 
-/* Room for the keys of a site, before anything is spent on it. */
+/* Makes room for the keys of a site before any time is spent on it. */
 static inline void
 spending_know(struct spending *s, uint32_t site)
 {
@@ -164,7 +165,7 @@ spend(struct spending *s, uint32_t key, int64_t ns)
 	spent->listed = true;
 }
 
-/* How much all keys have that have more than 0; the others are gone then. Newest code first. */
+/* Sums the keys with more than 0 and drops the others. Newest code first. */
 static double
 spending_gather(struct spending *s)
 {
@@ -192,7 +193,7 @@ struct causes {
 	struct syncs syncs;
 	struct delays *delays;
 	struct spending spending;	/* scratch */
-	struct waited {			/* waits of the delaying location: scratch */
+	struct waited {			/* scratch: waits of the delaying location */
 		uint32_t origin;
 		int64_t ns;
 	} *waited;
@@ -214,9 +215,9 @@ causes_begin(struct imbalance *im)
 }
 
 /*
- * The last instant, not after NOW, that both spent in calls that synchronised them, or in one of
- * all. Both had the same time since, so that what the one waited is what the other did longer. What
- * is not kept of either cannot be compared.
+ * The last instant, not after NOW, at which both locations were in calls that synchronised them, or
+ * all. Since then both had the same time: the excess of one is the wait of the other. Times before
+ * the oldest kept activity of either cannot be compared.
  */
 static int64_t
 last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64_t now_ns)
@@ -224,14 +225,14 @@ last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64
 	const struct past *of = c->pasts.of;
 	int64_t last_ns = most(of[a].sync_ns, most(of[a].kept_ns, of[b].kept_ns));
 
-	if (comm > 1)		/* of the world it is sync_ns */
+	if (comm > 1)		/* for the world it is sync_ns */
 		last_ns = most(last_ns, common_before(&c->syncs, common_comm(a, comm), now_ns));
 	return most(last_ns, common_before(&c->syncs, common_pair(a, b), now_ns));
 }
 
 /* ---- one wait --------------------------------------------------------------------------- */
 
-/* How much of the wait lies between; what does not count is outside of that. */
+/* How much of the counted part of the wait lies between FROM and TO. */
 static int64_t
 waited(const struct origin *wait, int64_t from_ns, int64_t to_ns)
 {
@@ -245,7 +246,7 @@ note_waited(struct causes *c, uint32_t origin, int64_t ns)
 	c->waited[c->waited_count++] = (struct waited){ origin, ns };
 }
 
-/* What lies between of an activity that was left at LEAVE: compute, and the call. */
+/* The compute and call time between LOW and HIGH of an activity that was left at LEAVE. */
 static struct activity_part
 cut_activity(const struct activity_part *all, const struct wide *wide, int64_t leave_ns,
     int64_t low_ns, int64_t high_ns)
@@ -261,8 +262,8 @@ cut_activity(const struct activity_part *all, const struct wide *wide, int64_t l
 }
 
 /*
- * What the location did between, times SIGN, but for its waits: how long they were is returned, and
- * with a SIGN of 1 they are noted.
+ * Adds SIGN times the time of the location between FROM and TO to its keys, without its waits.
+ * Returns the length of the waits; notes them if SIGN is 1.
  */
 static inline __attribute__((always_inline)) int64_t
 spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_ns, const int sign)
@@ -296,7 +297,7 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 	return waited_ns;
 }
 
-/* Those waits of the delaying location that had a part in this one. */
+/* Shares the indirect part out over the waits of the delaying location. */
 static void
 share_indirect(struct imbalance *im, double share, struct origin *origin,
     struct cause_shares *shares)
@@ -327,8 +328,10 @@ share_indirect(struct imbalance *im, double share, struct origin *origin,
 	origin_follows(&im->origins, origin, largest->origin);
 }
 
-/* What the delaying location computed before the call that was waited for, if that is not counted:
- * it ends the wait. */
+/*
+ * What the delaying location computed before the awaited call may lie outside the counted time: it
+ * still ends the wait.
+ */
 static void
 spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 {
@@ -344,7 +347,7 @@ spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 		    counted_ns(im, most(last_ns, from_ns), least(cause->row.enter_ns, to_ns)));
 }
 
-/* What is left of the keys are delays of RANK: SHARE of each is the wait's. */
+/* The keys now hold the delays of RANK. The wait gets SHARE of each. */
 static void
 share_direct(struct causes *c, int32_t rank, double share, double wait_ns,
     struct cause_shares *shares)
@@ -360,7 +363,7 @@ share_direct(struct causes *c, int32_t rank, double share, double wait_ns,
 	s->count = 0;
 }
 
-/* It is told of the wait's state, and remembered where that may change. */
+/* Adds the times to the wait's state, and remembers them if the state may change. */
 static void
 tell_cause(struct imbalance *im, const struct wait *wait, struct late *late, int64_t direct_ns,
     int64_t indirect_ns)
@@ -404,7 +407,7 @@ explain(struct imbalance *im, const struct wait *wait)
 
 /* ---- call by call ----------------------------------------------------------------------- */
 
-/* After the call: whom it synchronised with. */
+/* After a call: notes the locations it synchronised with. */
 static void
 note_syncs(struct imbalance *im, const struct whole_call *call)
 {
@@ -446,14 +449,14 @@ count_causes(struct imbalance *im, const struct whole_call *call,
 
 	spending_know(&c->spending, now->site);
 	for (int i = 0; i < count; i++) {
-		/* it is the collective itself that takes so long */
+		/* the collective itself takes so long */
 		if (is_completion(waits[i].state))
 			im->states[waits[i].state].direct_ns +=
 			    counted_ns(im, waits[i].from_ns, waits[i].to_ns);
 		if (waits[i].cause == NOBODY || waits[i].cause == call->location ||
 		    counted_ns(im, waits[i].from_ns, waits[i].to_ns) == 0)
 			continue;
-		if (now->origin != 0)	/* of the first of two */
+		if (now->origin != 0)	/* origin of the first of two */
 			now = past_divide(im, &c->pasts, call->location, waits[i].from_ns);
 		now->origin = explain(im, &waits[i]);
 	}

@@ -24,7 +24,7 @@ origin_wait(const struct origin *origin)
 
 /* ---- causes ----------------------------------------------------------------------------- */
 
-/* COUNT shares, then as many delays: a pool for each number of causes. */
+/* COUNT shares, then COUNT delays. There is a pool for each number of causes. */
 static size_t
 shares_bytes(unsigned count)
 {

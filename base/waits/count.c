@@ -17,7 +17,7 @@ count_cell(struct cell *cell, const struct whole_call *call)
 	cell->calls++;
 }
 
-/* A call, once no edge can reach it any more: what it adds to all sums. */
+/* Adds a call to all sums, once no edge can reach it. */
 static void
 count_call(struct imbalance *im, const struct whole_call *call)
 {
@@ -31,7 +31,8 @@ count_call(struct imbalance *im, const struct whole_call *call)
 
 	for (int i = 0; i < count; i++) {
 		count_wait(im, &waits[i], 1);
-		if (waits[i].state != LATE_SENDER)	/* that may still turn out in wrong order */
+		/* a late sender may still be in wrong order */
+		if (waits[i].state != LATE_SENDER)
 			count_largest(im, &waits[i]);
 		useful_ns -= counted_ns(im, waits[i].from_ns, waits[i].to_ns);
 	}
@@ -82,18 +83,18 @@ sooner(const struct next *a, const struct next *b)
 HEAP(heap, struct next, sooner)
 
 struct queue {
-	/* of each location the next call, where it is settled to its end */
+	/* the next call of each location, if all its rows are settled */
 	struct next *heap;
 	size_t count;
 	bool *is_queued;		/* by location: it is in the heap */
-	uint32_t *counted;		/* locations that have counted rows in the window */
+	uint32_t *counted;		/* locations with counted rows in the window */
 	size_t counted_count;
-	uint64_t rows;			/* settled and not counted */
+	uint64_t rows;			/* settled but not counted */
 };
 
 /*
- * The rows from SEQ on that lie side by side. Calls come from all locations in turn, so that of
- * each its next rows have left the caches by then: they are fetched ahead.
+ * The contiguous rows from SEQ on. Calls come from all locations in turn, so a location's next rows
+ * have left the caches: prefetch them.
  */
 static inline struct wait_row *
 next_rows(const struct imbalance *im, uint32_t location, uint64_t seq, size_t *left)
@@ -111,7 +112,7 @@ next_rows(const struct imbalance *im, uint32_t location, uint64_t seq, size_t *l
 	return rows;
 }
 
-/* The next call of the location; false where it is not settled to its end. */
+/* Finds the next call of the location. Returns false if some of its rows are not settled. */
 static inline bool
 next_call(const struct imbalance *im, uint32_t location, struct next *next)
 {
@@ -166,8 +167,8 @@ queue_next(struct imbalance *im, uint32_t location)
 }
 
 /*
- * Counts the settled calls that are left until LIMIT_NS, so that whoever was waited for has been
- * counted up to there. Then they are forgotten.
+ * Counts settled calls up to LIMIT_NS, so that the causes of later waits are counted first. Then
+ * forgets them.
  */
 static void
 count_until(struct imbalance *im, int64_t limit_ns)
@@ -199,7 +200,7 @@ count_until(struct imbalance *im, int64_t limit_ns)
 	}
 }
 
-enum { MOST_ROWS = 1 << 20 };	/* kept for the sake of order */
+enum { MOST_ROWS = 1 << 20 };	/* kept to count calls in order */
 
 static void
 settle(struct imbalance *im, uint32_t location, uint64_t seq)
@@ -216,7 +217,10 @@ settle(struct imbalance *im, uint32_t location, uint64_t seq)
 	queue_next(im, location);
 }
 
-/* Of a point the rows that it names are there; of those that are settled, the rows before them. */
+/*
+ * Rows must exist: for a synchronisation point the rows that it names, for settled rows the rows
+ * before them.
+ */
 static void
 check_seqs(const struct imbalance *im, const struct message *message, bool is_point)
 {
@@ -249,7 +253,7 @@ order_settled(struct imbalance *im, const struct message *message)
 	late_settle(im);
 }
 
-/* Rows that are still to come are left later: those that are settled can be counted up to there. */
+/* Rows that are still to come are left after this time: settled rows up to it can be counted. */
 void
 order_reached(struct imbalance *im, const struct message *message)
 {
@@ -270,7 +274,7 @@ order_reached(struct imbalance *im, const struct message *message)
 	late_settle(im);
 }
 
-/* When the last rank entered the point. */
+/* The latest enter of the point's calls. */
 static int64_t
 point_ns(const struct imbalance *im)
 {
@@ -285,7 +289,7 @@ point_ns(const struct imbalance *im)
 	return last_ns;
 }
 
-/* The call of the point was the last one of its location, which is all that anybody asks of it. */
+/* The call of the point is the last of its location. Nothing else is needed of the calls before. */
 static void
 start_behind(struct imbalance *im, uint32_t location, uint64_t seq)
 {
@@ -305,7 +309,7 @@ start_behind(struct imbalance *im, uint32_t location, uint64_t seq)
 		span_start(&im->spans[location], row.row.leave_ns);
 }
 
-/* Waits that are to come look at nothing before the point: nobody asks for it any more. */
+/* Later waits look at nothing before the point. */
 static void
 forget_stretch(struct imbalance *im, int64_t at_ns)
 {
@@ -342,7 +346,7 @@ order_sync(struct imbalance *im, const struct message *message)
 	im->at_point = true;
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		im->at_point &= im->done[l] == seqs[l] + 1;
-	if (im->at_point)	/* else what is behind has been told to be settled before */
+	if (im->at_point)	/* otherwise rows after the point were already settled */
 		forget_stretch(im, at_ns);
 }
 
@@ -351,7 +355,7 @@ order_end(struct imbalance *im)
 {
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		im->settled[l] = window_end(&im->graph.window, l);
-		queue_next(im, l);	/* its last call may not have had an end before */
+		queue_next(im, l);	/* its last call may have become complete */
 	}
 	count_until(im, INT64_MAX);
 }

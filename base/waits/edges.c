@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Edges: what the ends need to know of each other is noted at their rows. */
+/* Edges: notes at each row what it needs to know of the other end. */
 #include <stdlib.h>
 
 #include "core.h"
@@ -22,7 +22,7 @@ group_rows(struct wait_row *row, const struct wait_row *with)
 	row->end_ns = with->row.leave_ns;
 }
 
-/* Its ends lie anywhere. */
+/* The ends lie anywhere in memory. */
 static void
 fetch_ahead(const struct imbalance *im, const struct edge_block *e, size_t i)
 {
@@ -53,7 +53,7 @@ take_messages(struct imbalance *im, bool are_probes)
 
 		fetch_ahead(im, e, i + 8);
 		if (send == NULL || receive == NULL)
-			continue;	/* of a stretch before the part that is read */
+			continue;	/* in a stretch before this part of the run */
 		link_rows(receive, e->source[i], e->send[i], send->row.enter_ns, false);
 		if (!are_probes || !call_polls(receive->row.call)) {
 			group_rows(receive, send);
@@ -71,14 +71,17 @@ take_messages(struct imbalance *im, bool are_probes)
 	}
 }
 
-/* Who neither gave nor got anything has no part in what others wait for. */
+/* A member that sends and receives nothing holds nobody up. */
 static bool
 needs_payload(enum call_class class)
 {
 	return class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE || class == CLASS_SCAN;
 }
 
-/* Where calls of all-to-all do not all overlap: who gets data waits for the last that gives any. */
+/*
+ * An all-to-all whose calls do not all overlap: a member that receives data waits for the last one
+ * that sends any.
+ */
 static void
 wait_for_data(const struct member *members, uint32_t count, uint32_t *waits_for)
 {
@@ -124,7 +127,7 @@ note_instance(struct imbalance *im, const struct member *members, uint32_t count
 	}
 }
 
-/* The group of the analytic estimate is the whole instance. */
+/* The whole instance is one group of the analytic estimate. */
 static void
 group_instance(struct imbalance *im, const struct member *members, uint32_t size)
 {
@@ -150,7 +153,10 @@ group_instance(struct imbalance *im, const struct member *members, uint32_t size
 	}
 }
 
-/* Behind room for as many; false: not all are there, in a stretch before the part that is read. */
+/*
+ * Room has been made. Returns false if members are missing, in a stretch before this part of the
+ * run.
+ */
 static bool
 copy_members(struct imbalance *im, size_t first, uint32_t size)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sums of fractions of nanoseconds that come out the same in whatever order and in however many
- * parts they are added up: fixed point, 64 bits of nanoseconds (292 years, of all ranks together)
- * and 32 bits behind the point. Each number is cut to 2^-32 ns when it comes; from then on nothing
- * is rounded.
+ * Fixed-point sums of fractions of nanoseconds: the same in any order and any number of parts. They
+ * have 64 bits of whole nanoseconds (292 years over all ranks) and 32 bits of fraction. Each number
+ * is cut to 2^-32 ns when it is added; after that nothing is rounded.
  */
 #ifndef FIXED_H
 #define FIXED_H
@@ -19,7 +18,7 @@ fixed_add(int64_t *ns, uint32_t *fraction, int64_t more_ns, uint32_t more_fracti
 	*ns = (int64_t)((uint64_t)*ns + (uint64_t)more_ns + (sum >> 32));
 }
 
-/* Not negative, and less than 2^63. */
+/* MORE_NS is from 0 to below 2^63. */
 static inline void
 fixed_add_double(int64_t *ns, uint32_t *fraction, double more_ns)
 {

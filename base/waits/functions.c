@@ -46,7 +46,7 @@ functions_take(struct imbalance *im, const struct message *message)
 		return;
 	}
 	im->functions->period_ns = im->functions->block.period_ns;
-	if (im->functions->block.worker == 0)	/* others are not what leads up to a call */
+	if (im->functions->block.worker == 0)	/* other threads do not lead up to a call */
 		lane_add(lane_of(&im->functions->lanes, im->functions->block.location),
 		    &im->functions->block);
 }
@@ -61,7 +61,7 @@ count_time(struct functions *f, const struct taken *of, uint32_t place, int64_t 
 		taken_table_add(&f->taken, &new)->samples += (uint64_t)ns;
 }
 
-/* Of the threads of a rank those that the first one computes beside. */
+/* Counts time on and off the core; for the first thread also the time of all threads beside it. */
 static void
 count_core(struct imbalance *im, uint32_t location, const struct taken *of, int64_t from_ns,
     int64_t to_ns)
@@ -85,7 +85,7 @@ count_core(struct imbalance *im, uint32_t location, const struct taken *of, int6
 	count_time(f, of, TAKEN_ALONE, alone_ns);
 }
 
-/* What no thread of the rank asks for any more. */
+/* Forgets intervals that no thread of the rank needs any more. */
 static void
 forget_off_core(struct imbalance *im, uint32_t location, int64_t leave_ns)
 {
@@ -113,7 +113,7 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 	struct taken new = { .site = row->site, .rank = im->graph.known.location_rank[location],
 	    .period_ns = f->period_ns };
 
-	/* before the first call is the start */
+	/* time before the first call is the start */
 	if (last_ns == INT64_MIN || row->site == UINT32_MAX)
 		last_ns = INT64_MAX;
 	if (im->counts.switched > 0) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was counted of samples and switches, by function and rank: on the slowest rank, and what
- * others waited for. */
+/*
+ * Samples and switches by function and rank: on the slowest rank, and in the delays that others
+ * waited for.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +61,7 @@ function_named(const struct by_function *by, const char *name, const char *file)
 	return (uint32_t)(found - by->names);
 }
 
-/* All of them by site, function and rank, each once; their functions are in BY. */
+/* All sums by site, function and rank, each once. The functions go to BY. */
 static struct taken *
 sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
     size_t *count, bool own)
@@ -102,7 +104,7 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 
 /* ---- one site ---- */
 
-/* Computation up to a site, by rank: how long, and how many samples it has. */
+/* Computation before a site, by rank: its length and its samples. */
 struct sums {
 	const struct imbalance *im;
 	const struct by_function *by;
@@ -110,8 +112,8 @@ struct sums {
 	const struct taken *at;		/* by function and rank */
 	size_t count;
 	uint64_t *samples;		/* by rank */
-	int64_t *on_core_ns;		/* by rank; where switches tell it */
-	uint64_t *shared;		/* by rank: samples that have got their share of it */
+	int64_t *on_core_ns;		/* by rank; if switches show it */
+	uint64_t *shared;		/* by rank: samples that already have their share */
 	int64_t period_ns;
 };
 
@@ -123,7 +125,7 @@ worth_ns(const struct sums *s, int32_t rank)
 	return sample_worth(s->period_ns, s->samples[rank], s->compute_ns[rank]);
 }
 
-/* The time of so many of the rank's samples, so that those of all functions add up. */
+/* The time of SAMPLES samples of the rank, rounded so that all functions add up. */
 static int64_t
 share_ns(struct sums *s, int32_t rank, uint64_t samples)
 {
@@ -139,8 +141,7 @@ share_ns(struct sums *s, int32_t rank, uint64_t samples)
 	    __extension__ (__int128)ns * before / all);
 }
 
-/* NS of a rank by SAMPLES of it, with that error: added where it is the slow one, or one of the
- * others. */
+/* Adds NS, from SAMPLES with this error, to the slow rank or to the others. */
 static void
 add_rank(struct excess *e, const struct sums *s, int32_t rank, int32_t slow, uint64_t samples,
     int64_t ns, double error_ns)
@@ -167,8 +168,7 @@ by_excess(const void *left, const void *right)
 	    (a->function < b->function);
 }
 
-/* What samples are drawn from: all that is computed, unless it is known how much of it was on a
- * core. */
+/* Samples are drawn from all compute time, or from the time on a core if that is known. */
 static double
 error_of(const struct sums *s, int32_t rank, uint64_t samples)
 {
@@ -176,7 +176,7 @@ error_of(const struct sums *s, int32_t rank, uint64_t samples)
 	    s->im->counts.switched > 0 ? s->on_core_ns[rank] : s->compute_ns[rank]);
 }
 
-/* One of them of a function on a rank; NULL: it has none. */
+/* Adds the samples of a function on a rank; OF NULL: none. */
 static void
 add_function(struct excess *e, struct sums *s, int32_t rank, int32_t slow, const struct taken *of)
 {
@@ -194,7 +194,10 @@ add_function(struct excess *e, struct sums *s, int32_t rank, int32_t slow, const
 		    error_of(s, rank, samples));
 }
 
-/* Each function there, on RANK against the others, and the rest; they add up. To be freed. */
+/*
+ * Each function there, RANK against the others, and the rest; the parts add up. The caller frees
+ * them.
+ */
 static struct excess *
 excesses_of(struct sums *s, int32_t rank, size_t *count)
 {
@@ -289,7 +292,7 @@ sums_of(const struct imbalance *im, const struct site_groups *groups, const stru
 /* ---- whose functions others waited for ---- */
 
 struct costs {
-	struct function_cost *of;	/* by function; errors squared */
+	struct function_cost *of;	/* by function; squared errors */
 	uint32_t not_sampled, mpi;
 	struct rank_cost *ranks;
 	size_t rank_count, rank_capacity;
@@ -311,8 +314,8 @@ weight_ns(const struct excess *e, bool only_more)
 }
 
 /*
- * A delay's cost goes to the functions that its rank has more of than the others, as they have it;
- * where it has no more of any, to all that it has.
+ * Shares a delay's cost out to the functions in which its rank exceeds the others, in proportion.
+ * Without any excess, all its functions share the cost.
  */
 static void
 share_out(struct costs *costs, const struct excess *list, size_t count, int32_t rank,
@@ -335,7 +338,7 @@ share_out(struct costs *costs, const struct excess *list, size_t count, int32_t 
 		if (share <= 0)
 			continue;
 		add_cost(costs, list[i].function, rank, cost_ns * share);
-		/* Of a share of independent parts. */
+		/* The error of a share of independent parts. */
 		costs->of[list[i].function].error_ns += cost_ns * cost_ns / (sum_ns * sum_ns) *
 		    ((1 - share) * (1 - share) * own + share * share * (variance - own));
 	}
@@ -361,7 +364,7 @@ by_rank_and_cost(const void *left, const void *right)
 	return by_rank_and_function(left, right);
 }
 
-/* Each function of a rank once; returns how many there are. */
+/* Merges equal functions of a rank; returns their number. */
 static size_t
 fold_costs(struct rank_cost *list, size_t count)
 {
@@ -438,7 +441,7 @@ find_function_costs(const struct imbalance *im, const struct site_groups *groups
 
 /* ---- ranks ---- */
 
-/* Of each rank all sites, also those of which nothing was sampled. */
+/* All sites of each rank, also those without samples. */
 static struct rank_core *
 rank_cores(const struct imbalance *im, const struct site_groups *groups)
 {

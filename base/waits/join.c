@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The results of several processes, each for a part of the run, become the whole with the first
- * process. They are sums of whole numbers, the largest of something, or the first or last in time.
- * So parts may begin anywhere: a binary-tree reduction over the parts, in order. Results travel as
- * messages of a stream in memory; a message has many rows of one kind. Memory: the results of a
- * part, and some thousand rows.
+ * Joins the results of several processes, each for a part of the run, in the first process. Results
+ * are sums of integers, maxima, or the first or last in time, so parts may begin anywhere: a
+ * binary-tree reduction over the parts, in order. Results travel as messages of a stream in memory;
+ * a message has many rows of one kind.
+ *
+ * Memory: the results of a part, and some thousand rows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 /* ---- what a result is ---- */
 
-/* A result, and where it belongs: OF is a table, a site, ... as place() has it. */
+/* A result and where it belongs. OF is a table, a site, ...: see PLACE. */
 struct item {
 	uint32_t of, index;
 	union {
@@ -66,7 +67,7 @@ static const struct field taken_fields[] = { PLACE, HAS(taken.site),
     HAS(taken.place), HAS(taken.own),
 	HAS(taken.rank), HAS(taken.samples), HAS(taken.period_ns), FIELDS_END };
 
-/* In the order in which they are sent. */
+/* In the order of sending. */
 enum result {
 	COUNTS, STATE, LARGEST, CALL, RANK, SPAN, LOCATION, CELL, WAIT_NS, SITE, DELAY, LINK,
 	    SAMPLED, RESULTS
@@ -87,7 +88,7 @@ static const struct {
 
 /* ---- where they are ---- */
 
-/* How many places of a kind there are in table, state or site OF; false: there is no such. */
+/* Counts the indices of a kind in table, state or site OF; false: there is no such OF. */
 static bool
 count_places(const struct imbalance *im, enum result result, uint32_t of, size_t *count)
 {
@@ -118,7 +119,7 @@ count_places(const struct imbalance *im, enum result result, uint32_t of, size_t
 	return of == 0;
 }
 
-/* The result of a place; false: there is none. */
+/* The result at an index; false: there is none. */
 static bool
 find(const struct imbalance *im, enum result result, struct item *item)
 {
@@ -147,7 +148,7 @@ find(const struct imbalance *im, enum result result, struct item *item)
 		item->site = im->sites[of][index];
 		return index == 0 || item->site.compute_ns != 0 || item->site.mpi_ns != 0;
 	case DELAY: item->delay = *delay_at(im, index); break;
-	case LINK:		/* OF: links behind it */
+	case LINK:		/* OF: links after this one */
 		links = chain_of(im, of, chain);
 		if (index >= links)
 			return false;
@@ -160,7 +161,7 @@ find(const struct imbalance *im, enum result result, struct item *item)
 	return true;
 }
 
-/* The sums of a place, made if there are none; NULL: it has no sums. */
+/* The sums at an index, added if missing; NULL: it has no sums. */
 static void *
 sums_of(struct imbalance *im, enum result result, const struct item *item)
 {
@@ -193,7 +194,7 @@ send_rows(const struct team *team, int to, enum result result,
 	writer_close(&out);
 }
 
-/* All results; a message without bytes is the last. */
+/* Sends all results; a message without bytes is the last. */
 static void
 give(const struct imbalance *im, const struct team *team, int to)
 {
@@ -217,7 +218,7 @@ give(const struct imbalance *im, const struct team *team, int to)
 	free(items);
 }
 
-/* A chain that comes link by link. */
+/* A chain that arrives link by link. */
 struct links {
 	struct wait of[MOST_LINKS];
 	size_t count;
@@ -236,7 +237,7 @@ add(struct imbalance *im, enum result result, const struct item *item, struct li
 	case LARGEST: count_largest(im, &item->wait); break;
 	case SPAN: span_join(&im->spans[item->index], &item->span); break;
 	case LOCATION:
-		/* one part has its first call */
+		/* only one part has its first call */
 		im->before_ns[item->index] += item->location.before_ns;
 		if (item->location.last_leave_ns > im->last_leave_ns[item->index])
 			im->last_leave_ns[item->index] = item->location.last_leave_ns;
@@ -256,7 +257,7 @@ add(struct imbalance *im, enum result result, const struct item *item, struct li
 		functions_begin(im);
 }
 
-/* The rows of a message; returns the number of its bytes. */
+/* Takes the rows of a message; returns its number of bytes. */
 static size_t
 take_message(struct imbalance *im, msgpack_unpacked *unpacked, const struct team *team, int from,
     struct item *items, struct links *links)
@@ -298,7 +299,7 @@ take(struct imbalance *im, const struct team *team, int from)
 
 /* ---- who gives to whom ---- */
 
-/* Which members have the parts that make up the run; their count goes to *COUNT. */
+/* The members whose parts make up the run; their number goes to *COUNT. */
 static int *
 needed(const struct part *part, const struct team *team, size_t *count)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits of one-sided communication: who holds a lock, who accessed whose memory when, and when a
- * target was in a call. Memory: the last 4096 calls of each location, 4 million of all; the state
- * of each window at each rank.
+ * Waits of one-sided communication: which rank holds a lock, which accessed whose memory and when,
+ * and when a target was in a call.
+ *
+ * Memory: the last 4096 calls of each location, 4 million in all; the state of each MPI window at
+ * each rank.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,23 +21,27 @@ enum { MOST_VISITS = 4096, LEAST_VISITS = 64, ALL_VISITS = 1 << 22 };
 struct visits {
 	struct visit { int64_t enter_ns, leave_ns; uint64_t seq; } *of;
 	size_t begin, end, capacity;
-	int64_t kept_ns;		/* those that were left later are all there */
+	int64_t kept_ns;		/* all calls left after this are kept */
 };
 
-/* The last operation of an origin on a target's memory in its epoch, and the last in that
- * before. */
+/*
+ * The last operation of an origin on a target's memory in its epoch, and the last in the epoch
+ * before.
+ */
 struct accesses {
 	uint32_t origin, epoch;
 	struct access { int64_t leave_ns; uint64_t seq; } last, before;
 };
 
-/* A rank's part of a window, by world rank: who holds its lock, who let go of it last, who accessed
- * it. */
+/*
+ * A rank's part of an MPI window, by world rank: the holders of its lock, the last to unlock it,
+ * and its accesses.
+ */
 struct target {
 	uint32_t window, of;		/* rank; NOBODY: free slot */
 	struct holder { uint32_t location; bool shared; } *holders;
 	size_t holder_count, holder_capacity;
-	uint32_t unlocked_by;		/* NOBODY */
+	uint32_t unlocked_by;		/* NOBODY: not yet */
 	bool unlocked_shared;
 	uint64_t unlock_seq;
 	int64_t unlock_ns;
@@ -43,12 +49,12 @@ struct target {
 	size_t access_count, access_capacity;
 };
 
-/* An origin's own state in a window. */
+/* The state of an origin in an MPI window. */
 struct accessor {
 	uint32_t window, of;		/* location; NOBODY: free slot */
 	uint32_t epochs;		/* of active targets, ended */
 	bool all;			/* MPI_Win_lock_all */
-	/* ranks that it accessed by a lock and has not flushed since; in order */
+	/* ranks accessed under a lock and not flushed since, in order */
 	int32_t *pending;
 	size_t pending_count, pending_capacity;
 };
@@ -64,9 +70,9 @@ HASH_TABLE(accessors, struct accessor, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_AL
 struct one_sided {
 	struct targets targets;
 	struct accessors accessors;
-	struct visits *visits;		/* by location; NULL: there is no window */
-	size_t most_visits;		/* of each */
-	bool defined;			/* windows are */
+	struct visits *visits;		/* by location; NULL: there is no MPI window */
+	size_t most_visits;		/* of each location */
+	bool defined;			/* there is an MPI window */
 };
 
 /* ---- when locations were in their last calls ---- */
@@ -127,8 +133,10 @@ one_sided_forget(struct imbalance *im, int64_t at_ns)
 SEARCH(visit_at, struct visit, int64_t, BEFORE)
 #undef BEFORE
 
-/* The first call that the location left after AT_NS, counted or not; false: none, or it is not kept
- * any more. */
+/*
+ * The first call that the location left after AT_NS, counted or not; false: there is none, or it is
+ * no longer kept.
+ */
 static bool
 visit_after(const struct imbalance *im, uint32_t location, int64_t at_ns, struct visit *found)
 {
@@ -184,7 +192,7 @@ accessor_of(struct imbalance *im, uint32_t window, uint32_t location)
 	return accessors_add(&im->one_sided->accessors, &key);
 }
 
-/* The world rank that a row's call is about; -1: none, or it is not known. */
+/* The world rank of the call's target; -1: none, or unknown. */
 static int32_t
 target_rank(const struct imbalance *im, uint32_t location, const struct row *row)
 {
@@ -195,9 +203,9 @@ target_rank(const struct imbalance *im, uint32_t location, const struct row *row
 /* ---- when a target is in MPI -------------------------------------------------------------- */
 
 /*
- * Wait for Progress: the target was outside of MPI, where it does nothing for others, and the call
- * of the origin returned only after one of the target's threads had entered MPI again. Longer than
- * what is in WAIT.
+ * Wait for Progress: the target was outside MPI, where it makes no progress for others. The
+ * origin's call returned only after a thread of the target had entered MPI again. Only if longer
+ * than WAIT.
  */
 static void
 wait_for_progress(const struct imbalance *im, int32_t rank, int64_t leave_ns, struct wait *wait)
@@ -232,7 +240,7 @@ wait_for_progress(const struct imbalance *im, int32_t rank, int64_t leave_ns, st
 
 /* ---- locks ------------------------------------------------------------------------------ */
 
-/* The place of the location among the holders; their count where it is none. */
+/* The index of the location among the holders; their number if it is not one. */
 static size_t
 holder_at(const struct target *target, uint32_t location)
 {
@@ -267,9 +275,9 @@ set_pending(struct accessor *me, int32_t rank, bool pending)
 }
 
 /*
- * Lock Contention: a call of one epoch goes on when another, with which it cannot share the lock,
- * has unlocked the window at that target. Calls come here in order of their leaves, so that unlock
- * has been here.
+ * Lock Contention: a call of one epoch goes on when another epoch, with which it cannot share the
+ * lock, has unlocked the window at that target. Calls arrive in order of their leaves, so the
+ * unlock came before.
  */
 static int
 contention(const struct target *target, size_t at, const struct row *row, struct wait *wait)
@@ -295,7 +303,7 @@ let_go(struct target *target, size_t at, const struct whole_call *call)
 	target->holders[at] = target->holders[--target->holder_count];
 }
 
-/* One call of an epoch of passive targets, at one of them. */
+/* Waits of a call in an epoch of passive targets, at one target. */
 static int
 waits_at_target(struct imbalance *im, const struct whole_call *call, int32_t rank,
     struct wait waits[MOST_WAITS])
@@ -375,7 +383,7 @@ accesses_of(struct target *target, uint32_t origin)
 	return &target->accesses[low];
 }
 
-/* An operation on the memory of another rank. */
+/* An operation on another rank's memory. */
 static void
 note_access(struct imbalance *im, const struct whole_call *call)
 {
@@ -398,7 +406,7 @@ note_access(struct imbalance *im, const struct whole_call *call)
 	accesses->last = (struct access){ row->leave_ns, call->first };
 }
 
-/* The later of LAST and what ORIGIN did before it ended its epoch, not after LIMIT_NS. */
+/* The later of LAST and the last access of ORIGIN in its ended epoch, not after LIMIT_NS. */
 static void
 last_access(const struct accesses *a, int64_t limit_ns, struct access *last, uint32_t *by)
 {
@@ -410,7 +418,7 @@ last_access(const struct accesses *a, int64_t limit_ns, struct access *last, uin
 	}
 }
 
-/* Of the first wait that what lies before AT_NS is of state BEFORE; the rest is what it was. */
+/* The part of the first wait before AT_NS gets state BEFORE; the rest keeps its state. */
 static int
 divide(struct wait waits[MOST_WAITS], int count, const struct access *at, uint32_t by,
     enum state before)
@@ -432,8 +440,8 @@ divide(struct wait waits[MOST_WAITS], int count, const struct access *at, uint32
 }
 
 /*
- * Early Fence: the part of a fence until the last operation on own memory returned that others had
- * before their fence.
+ * Early Fence: the part of a fence until the last operation of others on own memory, before their
+ * fence, returned.
  */
 int
 fence_waits(struct imbalance *im, const struct whole_call *call,
@@ -451,7 +459,7 @@ fence_waits(struct imbalance *im, const struct whole_call *call,
 		last_access(&target->accesses[i], limit_ns, &last, &by);
 	if (by == NOBODY || last.leave_ns >= row->row.leave_ns)
 		return count;
-	/* not all of them overlap, but this one ended behind the operation */
+	/* not all calls overlap, but this one ended after the operation */
 	if (!waiting) {
 		waits[0].from_ns = waits[0].to_ns = row->row.enter_ns;
 		waits[0].state = STATES;
@@ -460,8 +468,8 @@ fence_waits(struct imbalance *im, const struct whole_call *call,
 }
 
 /*
- * Early Wait lasts to the last operation of the epoch; from there, or from the own enter, until the
- * last origin entered MPI_Win_complete it is Late Complete.
+ * Early Wait lasts until the last operation of the epoch. Late Complete lasts from there, or from
+ * the own enter, until the last origin entered MPI_Win_complete.
  */
 int
 exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS])

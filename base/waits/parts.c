@@ -9,7 +9,7 @@
 SEARCH(entry_at, struct index_entry, uint64_t, BEFORE)
 #undef BEFORE
 
-/* The entry whose rows before it are closest to ROWS. */
+/* The entry with the number of rows before it closest to ROWS. */
 static size_t
 closest(const struct index *index, uint64_t rows)
 {
@@ -24,7 +24,7 @@ part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined)
 {
 	struct border *borders = zalloc(count, sizeof *borders);
 	struct index index;
-	size_t next = 0;		/* entry that a border may be at */
+	size_t next = 0;		/* the next entry for a border */
 
 	*parts = 1;
 	*defined = 0;
@@ -46,7 +46,7 @@ part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined)
 	return borders;
 }
 
-/* An index may lie: then no answer is better than a wrong one. */
+/* An index may be wrong: no answer is better than a wrong one. */
 static _Noreturn void
 die_index(struct reader *in, uint64_t offset, const char *what)
 {
@@ -72,7 +72,7 @@ part_skips(const struct part *part, struct reader *in, const struct message *mes
 	    (message->offset < part->borders[part->first].from || is_kind(message, "settled"));
 }
 
-/* What is to come does not refer to anything before. */
+/* Nothing later refers to anything before. */
 static bool
 is_clear(const struct imbalance *im)
 {

@@ -8,7 +8,7 @@
 #include "../run/sampled_place.h"
 #include "functions.h"
 
-/* Ranks whose computation differs by less compute alike. */
+/* Ranks whose compute times differ by less are alike. */
 static const double ALIKE = 1.15, LITTLE = 0.2;
 
 enum { LEAST_SAMPLES = 3 };	/* of a function that is named */
@@ -33,7 +33,7 @@ same_file(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* The line of the function that has most samples before a site of that name; 0: not known. */
+/* The line in the function with the most samples before a site of that name; 0: unknown. */
 static int32_t
 sampled_line(const struct poles *poles, const struct long_pole *p)
 {
@@ -71,7 +71,7 @@ sampled_line(const struct poles *poles, const struct long_pole *p)
 	return line;
 }
 
-/* The function with most of what is more on the slow rank; one with little of it is no reason. */
+/* The function with most of the slow rank's excess; a function with little of it is no reason. */
 static void
 find_function(const struct poles *poles, struct long_pole *p, const struct uneven *u)
 {
@@ -98,14 +98,14 @@ find_function(const struct poles *poles, struct long_pole *p, const struct uneve
 		p->line = sampled_line(poles, p);
 }
 
-/* What samples tell of the computation there: its function, and how the other ranks compare. */
+/* Adds the samples of the computation there: its function, and how the other ranks compare. */
 static void
 add_samples(const struct poles *poles, struct long_pole *p, uint32_t site)
 {
 	const struct uneven *u = NULL;
 	char where[1024], other[1024];
 
-	/* Sites with one name, of different callers, are one there. */
+	/* Sites with one name but different callers are one in the samples. */
 	index_text(poles->im, BY_SITE, site, where, sizeof where);
 	for (size_t i = 0; poles->by != NULL && u == NULL && i < poles->by->site_count; i++) {
 		index_text(poles->im, BY_SITE, poles->by->sites[i].site, other, sizeof other);
@@ -160,7 +160,7 @@ add_cost(const struct poles *poles, struct long_pole *p, uint32_t site)
 	p->all_s = 1e-9 * (double)all_time_ns(poles->im);
 }
 
-/* Of the place AT of the path, or where it is not known of the delay AT. */
+/* From place AT of the path; if the path is unknown, from delay AT. */
 static struct long_pole
 pole_at(const struct poles *poles, size_t at)
 {
@@ -188,7 +188,7 @@ pole_at(const struct poles *poles, size_t at)
 	return p;
 }
 
-/* Is that told with one that is before it? Ranks that compute alike are one pole. */
+/* Whether an earlier pole covers this one: ranks that compute alike are one pole. */
 static bool
 is_told(const struct long_pole *before, size_t count, const struct long_pole *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The long pole of a run and the next two, of its waits, and of its path if that is known. */
+/* The long pole of a run and the next two, from its waits and, if known, its path. */
 #ifndef POLES_H
 #define POLES_H
 
@@ -8,15 +8,15 @@
 #include "waits.h"
 
 /*
- * If a call site takes so many percent less time: by how much the run gets shorter, and would if no
- * other path took over.
+ * The gain of the run when a call site takes PERCENT less time, and the gain if no other path took
+ * over.
  */
 struct site_gain {
 	uint32_t site;
 	int64_t gain_ns, most_ns;
 };
 
-/* A critical path without its start; without places: not known. */
+/* A critical path without its start; no places: unknown. */
 struct known_path {
 	const struct places *places;
 	int64_t ns;
@@ -25,7 +25,7 @@ struct known_path {
 	int percent;
 };
 
-/* The place with most of the path, or else the one whose delays cost the others most. */
+/* The place with most of the path, or otherwise the one whose delays cost the others most. */
 struct verdict verdict_of(const struct imbalance *im, const struct known_path *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Items of one size, of which there are many: side by side in blocks, named by numbers of 32 bits
- * from 1 on. What is given back is used again. Memory: the most items that there were at a time.
+ * A pool for many items of one size: contiguous in blocks, numbered with 32 bits from 1. Returned
+ * items are used again. Memory: the peak number of items.
  */
 #ifndef POOL_H
 #define POOL_H
@@ -14,11 +14,10 @@ enum { POOL_SHIFT = 10, POOL_MASK = (1 << POOL_SHIFT) - 1 };	/* items of a block
 struct item_pool {
 	char **blocks;
 	size_t count, capacity;		/* blocks */
-	/* given back last; each begins with the number of the next. 0: none */
-	uint32_t free;
+	uint32_t free;	/* the last freed item, which begins with the next one's number; 0: none */
 };
 
-/* An item of BYTES, always the same and 4 at least, with anything in it. */
+/* An uninitialised item of BYTES: at least 4, and the same in each call. */
 uint32_t pool_take(struct item_pool *pool, size_t bytes);
 void pool_give(struct item_pool *pool, size_t bytes, uint32_t number);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The graph stream, message by message. */
+/* Reads the graph stream, message by message. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "functions.h"
 #include "../stream/samples.h"
 
-/* So many ranks take much memory for themselves: rows get little. */
+/* Many ranks take much memory themselves, so rows get less. */
 static size_t
 memory_for_rows(const struct imbalance *im)
 {
@@ -95,7 +95,7 @@ take_message(struct imbalance *im, const struct message *message)
 		im->observer->message(im->observer, im, message, &im->graph.calls);
 }
 
-/* All of it, or the part that is asked for. */
+/* Reads all, or the part that is asked for. */
 static void
 read_messages(struct imbalance *im)
 {

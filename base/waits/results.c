@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What follows from the sums of a run: shares, efficiencies, and names. */
+/* Derives shares, efficiencies and names from the sums of a run. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

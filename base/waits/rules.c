@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wait states, as the field's pattern analysers define them (Wolf and Mohr 2003; Geimer et al.
- * 2010; Boehme et al. 2016), and the same rules for what those leave out: non-blocking and
- * neighbourhood collectives. E is the enter and L the leave of the waiting call. Every wait lies
- * within its call, and at most one of each kind is taken from a call. Those of one-sided
- * communication are in one_sided.c.
+ * Wait states as the field's pattern analysers define them (Wolf and Mohr 2003; Geimer et al. 2010;
+ * Boehme et al. 2016). The same rules extend to non-blocking and neighbourhood collectives, which
+ * these omit. E is the enter and L the leave of the waiting call. Every wait lies within its call,
+ * and a call has at most one of each kind. one_sided.c has the waits of one-sided communication.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +108,7 @@ learn_kinds(struct imbalance *im)
 
 /* ---- the waits of a call ---------------------------------------------------------------- */
 
-/* The wait until the other end of EDGE was entered, if it is longer than what is in WAIT. */
+/* The wait until the other end of EDGE was entered, if longer than WAIT. */
 static void
 wait_for(struct wait *wait, enum state state, const struct wait_row *edge, const struct row *call)
 {
@@ -124,7 +123,7 @@ wait_for(struct wait *wait, enum state state, const struct wait_row *edge, const
 	wait->comm = edge->row.comm != 0 ? edge->row.comm : wait->comm;
 }
 
-/* Late Receiver: the send is complete only after the receive was posted: E_post - E. */
+/* Late Receiver: the send completes only after the receive was posted: E_post - E. */
 static void
 late_receiver(struct wait *wait, const struct wait_row *send, const struct row *call)
 {
@@ -132,8 +131,9 @@ late_receiver(struct wait *wait, const struct wait_row *send, const struct row *
 		wait_for(wait, LATE_RECEIVER, send, call);
 }
 
-/* What a completion waited for: messages (Late Sender), collectives, else receivers; the last of
- * each. */
+/*
+ * A completion waits for messages (Late Sender), collectives, or else receivers: the last of each.
+ */
 static void
 completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *wait)
 {
@@ -170,7 +170,7 @@ message_waits(const struct whole_call *c, struct wait *wait)
 		late_receiver(wait, &c->rows[0], &c->rows[0].row);
 }
 
-/* Late Post, Early Wait: of those that were posted before it was left the last. */
+/* Late Post, Early Wait: the last of those posted before the leave. */
 static void
 epoch_waits(const struct whole_call *c, struct wait *wait)
 {
@@ -182,7 +182,7 @@ epoch_waits(const struct whole_call *c, struct wait *wait)
 	}
 }
 
-/* Before: E of whom it waits for - E. After: L - the first L, where all calls overlap. */
+/* Before: E of the member it waits for - E. After: L - the first L, if all calls overlap. */
 static int
 collective_waits_of(const struct wait_row *row, const struct call_kind *r,
     struct wait waits[MOST_WAITS])
@@ -202,7 +202,7 @@ collective_waits_of(const struct wait_row *row, const struct call_kind *r,
 	return count;
 }
 
-/* Might the program have received another message instead? */
+/* Whether the program could have received another message instead. */
 static bool
 has_choice(const struct imbalance *im, const struct whole_call *c, uint32_t i)
 {
@@ -211,7 +211,7 @@ has_choice(const struct imbalance *im, const struct whole_call *c, uint32_t i)
 	return im->every_order || (!c->kind->several && (start == NULL || !start->row.any));
 }
 
-/* The message was taken out by a matched probe, in the order of which it counts. */
+/* A matched probe took the message: the order of the probes counts. */
 static bool
 was_taken(const struct imbalance *im, const struct whole_call *c, uint32_t i)
 {
@@ -224,7 +224,7 @@ was_taken(const struct imbalance *im, const struct whole_call *c, uint32_t i)
 	    call_class(row->row.call) == CLASS_RECV_START);
 }
 
-/* What was received, for the waits to come. */
+/* Notes the received messages for later waits. */
 static void
 note_received(struct imbalance *im, const struct whole_call *c, const struct wait *wait)
 {
@@ -264,7 +264,7 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 	case CLASS_PROBE:
 		if (kind->polls && !im->graph.known.polls_wait)
 			return 0;
-		/* It may be a question about a request. */
+		/* It may test a request. */
 		/* fall through */
 	case CLASS_COMPLETE:
 		completion_waits(im, c, &waits[0]);

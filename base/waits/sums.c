@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tables that times are added up in. */
+/* The tables in which times are added up. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,8 +125,7 @@ imbalance_of(const struct totals *t)
 	return useful_ns > 0 ? (double)wait_ns(t) / (double)useful_ns : 0;
 }
 
-/* Into the group's sums MPI_NS goes what of the calls is in groups: analytic_end takes it out
- * again. */
+/* Sums of groups hold MPI time that is in groups; analytic_end subtracts it. */
 static void
 add_group(struct totals *t, int64_t before_ns, int64_t after_ns, int64_t execution_ns,
     int64_t mpi_ns, uint64_t edges)
@@ -168,7 +167,7 @@ count_analytic(struct imbalance *im, const struct whole_call *call)
 			group = part;
 	}
 	if (group == NULL)
-		return;		/* all execution; and edges end only at rows of a group */
+		return;		/* all execution; edges end only at rows of a group */
 	rank = &im->ranks[im->graph.known.location_rank[call->location]];
 	of_call = totals_of(im, row->call);
 	start_ns = group->start_ns > row->enter_ns ? group->start_ns : row->enter_ns;
@@ -190,7 +189,7 @@ count_analytic(struct imbalance *im, const struct whole_call *call)
 	of_call->unsynchronised++;
 }
 
-/* Calls in no group are all execution; each is two nodes and an edge. */
+/* Calls outside groups are all execution; each has two nodes and an edge. */
 static void
 add_cell_to(struct totals *t, const struct cell *cell)
 {
@@ -213,7 +212,7 @@ analytic_end(struct imbalance *im)
 
 		add_cell_to(&im->ranks[r], cell);
 		im->ranks[r].program_ns = cell->compute_ns;
-		/* from the call before; the first have none */
+		/* from the call before; the first call has none */
 		im->ranks[r].edges += cell->calls;
 	}
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++)

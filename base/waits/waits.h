@@ -84,67 +84,67 @@ enum state {
 };
 extern const char *const state_names[STATES];
 
-/* Behind the last enter: for this no rank is late, the collective itself takes so long. */
+/* After the last enter no rank is late: the collective itself takes so long. */
 static inline bool
 is_completion(enum state state)
 {
 	return state == BARRIER_COMPLETION || state == NXN_COMPLETION || state == INIT_COMPLETION;
 }
 
-/* One piece of one call. */
+/* A piece of a call. */
 struct wait {
 	enum state state;
 	int64_t from_ns, to_ns;
 	uint32_t location, site, comm, call;
-	uint32_t cause;		/* location that was waited for; NOBODY: not known */
+	uint32_t cause;		/* location waited for; NOBODY: unknown */
 	uint64_t cause_seq;	/* its row that ended the wait */
 };
 
-/* What the waits are told by. */
+/* Waits are summed by these. */
 enum dimension { BY_RANK, BY_SITE, BY_CALL, BY_COMMUNICATOR, BY_PARTNER, DIMENSIONS,
     BY_FUNCTION = DIMENSIONS };
 
 struct cell {
-	/* What each call adds to comes first: it lies in one line of a cache. */
-	int64_t compute_ns;	/* before calls: a site's is that up to it */
+	/* Fields that each call adds to come first, in one cache line. */
+	int64_t compute_ns;	/* before calls; of a site: up to it */
 	int64_t mpi_ns;		/* in calls, waits included */
-	int64_t polling_ns;	/* of it in tests and probes that failed */
+	int64_t polling_ns;	/* part of mpi_ns in failed tests and probes */
 	uint64_t calls, waits;
 };
 
 struct state_sums {
 	int64_t wait_ns;
-	/* caused by delays; by waits of the delaying rank */
-	int64_t direct_ns, indirect_ns;
-	int64_t propagating_ns;			/* what caused waits of others in turn */
+	int64_t direct_ns, indirect_ns;		/* from delays; from waits of the delaying rank */
+	int64_t propagating_ns;			/* the part that caused waits of others */
 	uint64_t count;
 	struct wait largest;
 };
 
 struct table {
 	struct cell *cells;	/* by rank, site, call, ... */
-	/* the same, of each state; NULL: nobody was in it. Most runs have few */
-	int64_t *wait_ns[STATES];
+	int64_t *wait_ns[STATES];	/* the same by state; NULL: no waits, as for most states */
 	size_t count, capacity;
 };
 
 /* ---- the run ---------------------------------------------------------------------------- */
 
-/* A row, and what its edge, if it has one, tells. */
+/* A row with facts from its edge. */
 struct wait_row {
 	struct row row;
 	int64_t start_ns, end_ns;	/* analytic: latest start and earliest end of the others */
-	int64_t other_ns;	/* message: when the other end was entered (of a receive: posted);
-				   collective: when the last was that this one waits for */
+	/*
+	 * message: enter (of a receive: post) of the other end; collective: the last enter that
+	 * this one waits for
+	 */
+	int64_t other_ns;
 	uint64_t other_seq;
-	uint32_t other;		/* location of that */
+	uint32_t other;		/* location of the other end */
 	uint32_t edges;		/* that end here */
 	bool paired;		/* in a group of the analytic estimate */
 	bool is_send;		/* the sending end of a message */
 	bool has_other;
-	/* collective: all its calls overlap in time; then end_ns holds for it */
-	bool overlap;
-	bool open;		/* it started a request that nothing counted so far has completed */
+	bool overlap;		/* collective: all calls overlap; end_ns is valid */
+	bool open;		/* it started a request that no counted row has completed */
 };
 
 enum one_sided_kind {
@@ -153,70 +153,69 @@ enum one_sided_kind {
 	ENDS_EPOCH,			/* of active targets */
 };
 
-/* What a call can lead to, by index of call_name: rules.c. */
+/* Facts of a call, by index of call_name: rules.c. */
 struct call_kind {
 	enum call_class class;
 	enum one_sided_kind one_sided;
 	enum state before, after;	/* STATES: none */
-	bool only_overlap;		/* the wait is sure only where all calls overlap in time */
+	bool only_overlap;		/* the wait is certain only if all calls overlap in time */
 	bool is_test;			/* returns at once: it only waits for the polls before it */
-	bool several;			/* completes what comes of several requests, or all */
-	bool polls;			/* a test or probe: where it fails its time is polling */
+	bool several;			/* completes some of several requests, or all */
+	bool polls;			/* a test or probe: if it fails, its time is polling */
 	bool frames;			/* the program: see base/run/span.h */
-	/* requests that later rows refer to; what earlier rows started */
-	bool starts, ends;
+	bool starts, ends;	/* requests that later rows refer to; requests of earlier rows */
 };
 
-/* A call that no further edge can reach, with its rows, which lie side by side in the window. */
+/* A call that no further edge can reach, with its rows, which are contiguous in the window. */
 struct whole_call {
 	struct wait_row *rows;
 	const struct call_kind *kind;
 	uint64_t first;
 	uint32_t location, count;	/* of rows */
-	/* when the location left its call before; INT64_MIN: its first */
-	int64_t last_ns;
+	int64_t last_ns;		/* leave of the call before; INT64_MIN: none */
 	int64_t program_ns, mpi_ns;	/* before it and in it */
 	bool polled;			/* a test or probe that found nothing */
 };
 
-/* chains.c: those of waits, and their causes by how many there are. */
+/* Pools of waits, and of their causes by the number of causes: chains.c. */
 enum { MOST_CAUSES = 8 };	/* of a wait */
 struct origins {
 	struct item_pool waits, shares[MOST_CAUSES + 1];
 };
 
-/* As lp-graph counted, and whether there are samples. */
+/* Counts from lp-graph, and whether there are samples. */
 struct run_counts {
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
-	uint64_t errors;		/* calls that returned one */
+	uint64_t errors;	/* calls that returned an error */
 	uint64_t sampled;
 	uint64_t switched;	/* there are intervals off the core */
 };
 
 struct imbalance;
 
-/* Who wants to see what is read and counted, as lp-report does; the first two functions are
- * there. */
+/* A tool that observes reading and counting, such as lp-report; message and call must be set. */
 struct observer {
-	/* Any message, once it is taken; CALLS holds the block of one of kind calls. */
+	/* Any message, after it was taken. CALLS holds the block if the kind is calls. */
 	void (*message)(struct observer *observer, struct imbalance *im,
 	    const struct message *message, const struct calls *calls);
-	/* A call with its waits; those of a location come in order of time. */
+	/* A call with its waits. Calls of a location arrive in order of time. */
 	void (*call)(struct observer *observer, struct imbalance *im, uint32_t location,
 	    const struct row *row, const struct wait *waits, int count);
-	/* What the waits of the call just seen cost more by a delay of this rank, by KEY of struct
-	 * delay. */
+	/*
+	 * The cost of a delay of this rank in the waits of the call just seen. KEY as in struct
+	 * delay.
+	 */
 	void (*delay)(struct observer *observer, uint32_t key, int32_t rank, double cost_ns);
 };
 
 struct imbalance {
 	struct graph_input graph;
 	struct observer *observer;	/* NULL: nobody */
-	const struct whole_call *seen;	/* the call that it sees, with all its rows */
+	const struct whole_call *seen;	/* the call it sees, with all its rows */
 	bool waits_only;		/* no causes */
-	bool every_order;		/* any message may be in wrong order: wrong_order.c */
-	struct part *part;		/* of the run that is read alone; NULL: all of it */
-	size_t window_bytes;		/* see window_limit; as is usual unless it is set */
+	bool every_order;	/* a message from any source may be in wrong order: wrong_order.c */
+	struct part *part;		/* the part of the run to read; NULL: all */
+	size_t window_bytes;		/* see window_limit; set before reading to override */
 	bool window_bytes_set;
 	struct open_requests *open;
 	struct member *members;
@@ -224,15 +223,13 @@ struct imbalance {
 	uint32_t *waits_for;
 	size_t member_capacity, copy_capacity, wait_capacity;
 
-	int64_t from_ns, to_ns;		/* what is outside does not count */
+	int64_t from_ns, to_ns;		/* time outside does not count */
 	struct queue *queue;		/* count.c: calls to be counted next */
-	/* count.c: the last message ended a stretch, and all of that is counted */
-	bool at_point;
+	bool at_point;	/* count.c: the last message ended a stretch that is all counted */
 	uint64_t *done;			/* by location: rows already counted */
 	uint64_t *settled;		/* by location: rows that no edge can reach any more */
-	int64_t *settled_ns;		/* when the last of these was left */
-	/* by location: of the last call counted; INT64_MIN before */
-	int64_t *last_leave_ns;
+	int64_t *settled_ns;		/* leave of the last of these */
+	int64_t *last_leave_ns;	/* by location: of the last counted call; INT64_MIN: none */
 	uint32_t *open_starts;		/* by location: rows in the window that are open */
 
 	struct call_kind *kinds;	/* by index of call_name */
@@ -241,22 +238,21 @@ struct imbalance {
 	size_t call_capacity;
 	struct table tables[DIMENSIONS];
 	struct state_sums states[STATES];
-	struct site_ns {		/* by site: of each rank, or NULL */
-		int64_t compute_ns, mpi_ns;	/* up to the site; in it, without waits */
+	struct site_ns {		/* by site, of each rank; or NULL */
+		int64_t compute_ns, mpi_ns;	/* before the site; in it, without waits */
 	} **sites;
 	size_t site_count, site_capacity;
-	/* wrong_order.c: by location, receives that might be in wrong order */
-	struct late_list *late;
-	struct one_sided *one_sided;	/* one_sided.c: what was done to windows */
+	struct late_list *late;	/* wrong_order.c: by location */
+	struct one_sided *one_sided;	/* one_sided.c: accesses and locks of MPI windows */
 	struct causes *causes;		/* causes.c */
 	struct origins origins;
-	struct functions *functions;	/* functions.c: of the samples; NULL: there are none */
+	struct functions *functions;	/* functions.c: from samples; NULL: none */
 	struct run_counts counts;
-	int64_t *before_ns;		/* by location: of the run, before its first call */
-	struct span *spans;		/* by rank, of its first thread */
+	int64_t *before_ns;		/* by location: time of the run before its first call */
+	struct span *spans;		/* by rank, for its first thread */
 };
 
-/* Nanoseconds of FROM to TO that count. */
+/* The counted nanoseconds between FROM and TO. */
 static inline int64_t
 counted_ns(const struct imbalance *im, int64_t from_ns, int64_t to_ns)
 {
@@ -271,10 +267,10 @@ wait_ns(const struct totals *t)
 	return t->wait_before_ns + t->wait_after_ns;
 }
 
-/* Waits over execution and program time; 0 where there is neither. */
+/* Wait time over execution and program time; 0 without either. */
 double imbalance_of(const struct totals *t);
 
-/* Waits of what INDEX numbers in a state, and in all. */
+/* The wait time of INDEX in a state, and in all states. */
 static inline int64_t
 state_ns(const struct table *table, size_t index, int state)
 {
@@ -283,49 +279,51 @@ state_ns(const struct table *table, size_t index, int state)
 }
 int64_t waits_ns(const struct table *table, size_t index);
 
-/* read.c: all of a graph stream; times from_ns and to_ns and the observer are set before. */
+/* read.c: reads a graph stream. The caller sets from_ns, to_ns and the observer before. */
 void read_graph(struct imbalance *im, const char *file);
-void read_opened_graph(struct imbalance *im);	/* the same of a reader that is open */
-/* The part im->part; analytic_end is left to who joins the parts. */
+void read_opened_graph(struct imbalance *im);	/* the same from an open reader */
+/* Reads the part im->part; the joining process calls analytic_end. */
 void read_part(struct imbalance *im, const char *file);
 
 /* ---- parts of a run, for several processes: parts.c, join.c ---- */
 
 /*
- * A part of a run: some stretches that follow each other, for one of several processes. It begins
- * where the index of the graph tells of a synchronisation point: reading begins in the blocks that
- * hold the point's calls, and counting behind these. It ends with the calls of the point where the
- * next part begins, if nothing reaches across that; else it goes on into the next part, whose
- * process then worked in vain.
+ * A part of a run: some consecutive stretches, for one of several processes. It begins at a
+ * synchronisation point from the index of the graph. Reading begins with the blocks of the point's
+ * calls, and counting after these calls. It ends with the calls of the point that begins the next
+ * part, if nothing crosses that point. Otherwise it continues into the next part, whose result is
+ * then unused.
  */
 struct border {			/* where a part begins */
 	uint64_t at;		/* offset of the message of kind sync; 0: the begin of the run */
-	uint64_t from;		/* its calls and later ones are in blocks behind this */
+	uint64_t from;		/* its calls and later ones are in blocks after this */
 };
 
 struct part {
 	const struct border *borders;	/* of all parts */
 	size_t count;
 	uint64_t defined;	/* no definition comes after this offset */
-	size_t first;		/* the own one */
-	size_t end;		/* the first that is not read as well */
+	size_t first;			/* index of this part */
+	size_t end;			/* the first part that is not read */
 	bool begun, ended;
 };
 
-/* The borders of at most COUNT parts of FILE, with about equally many rows; one where it has no
- * index. */
+/*
+ * The borders of at most COUNT parts of FILE with about equal numbers of rows; one part if there is
+ * no index.
+ */
 struct border *part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined);
 
-/* Each member of the team has counted its im->part, or nothing where that is NULL. */
+/* Each member of the team has counted its im->part, or nothing if that is NULL. */
 struct team;
 void join_parts(struct imbalance *im, const struct team *team);
-void analytic_end(struct imbalance *im);	/* then, by the first */
+void analytic_end(struct imbalance *im);	/* then, in the first process */
 
 /* ---- causes: causes.c, delays.c, chains.c ---- */
 
-/* What one rank's excess time on one piece of code cost others. */
+/* The cost to others of one rank's excess time on one piece of code. */
 struct delay {
-	uint32_t key;		/* 2 * site: compute up to it; 2 * site + 1: MPI in it */
+	uint32_t key;		/* 2 * site: compute before it; 2 * site + 1: MPI in it */
 	int32_t rank;		/* -1: free slot */
 	uint32_t short_fraction, long_fraction;
 	int64_t short_whole_ns, long_whole_ns;
@@ -353,12 +351,12 @@ delay_cost_ns(const struct delay *d)
 	return fixed_ns(ns, fraction);
 }
 
-/* most costly first; to be freed */
+/* most costly first; the caller frees them */
 struct delay *sorted_delays(const struct imbalance *im, size_t *count);
 
 enum { MOST_CHAINS = 5, MOST_LINKS = 33 };
 size_t chain_count(const struct imbalance *im);
-/* One of the longest waits and, behind it, the waits that led to it; returns how many. */
+/* One of the longest waits and, after it, the waits that led to it; returns their number. */
 size_t chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS]);
 
 /* ---- what follows from the sums: results.c ---- */
@@ -369,19 +367,19 @@ seconds(int64_t ns)
 	return 1e-9 * (double)ns;
 }
 
-/* The run as far as it counts. */
+/* The counted time of the run. */
 int64_t counted_run_ns(const struct imbalance *im);
-/* The same of all locations together. */
+/* The same, summed over all locations. */
 int64_t all_time_ns(const struct imbalance *im);
 
-/* Where the time of a rank went; all its locations together. */
+/* The shares of a rank's time, summed over its locations. */
 struct shares {
 	int32_t rank;
 	int64_t before_ns, compute_ns, mpi_useful_ns, wait_ns, after_ns;
-	int64_t run_ns;		/* what they add up to, if all is well */
+	int64_t run_ns;		/* the sum, unless there is a fault */
 	int64_t polling_ns;	/* part of mpi_useful_ns */
 };
-struct shares *shares_by_rank(const struct imbalance *im);	/* to be freed */
+struct shares *shares_by_rank(const struct imbalance *im);	/* the caller frees them */
 struct shares shares_of_all(const struct imbalance *im);
 bool sums_hold(const struct imbalance *im);	/* on every rank, to the nanosecond */
 
@@ -399,28 +397,27 @@ struct ideal_efficiency {
 struct ideal_efficiency ideal_efficiency_of(const struct imbalance *im, const struct times *ideal,
     bool whole);
 
-/* What is known of why all waits came about. */
+/* How much of all wait time is explained. */
 struct explained {
 	int64_t wait_ns;
-	int64_t delay_ns;	/* by what other ranks did, or waited for, meanwhile */
+	int64_t delay_ns;	/* by computation or waits of other ranks meanwhile */
 	int64_t completion_ns;	/* the collective itself took so long */
 };
 struct explained explained_of(const struct imbalance *im);
-double explained_share(const struct explained *e);	/* 1 where nobody waits */
+double explained_share(const struct explained *e);	/* 1 if nobody waits */
 
-/* The cells that have anything, most wait first, then by number. */
+/* Non-empty cells, longest wait first, then by number. */
 struct line {
 	size_t index;
 	const struct cell *cell;
 	int64_t wait_ns;
 };
 struct line *sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count);
-/* What INDEX of the dimension is called, into TEXT. */
+/* The name of INDEX in the dimension, in TEXT. */
 const char *index_text(const struct imbalance *im, enum dimension dimension, size_t index,
     char *text, size_t size);
 
-/* The heuristic estimate: of the compute up to a call site, the largest of a rank over the mean of
- * all. */
+/* The heuristic estimate: of compute before a call site, the maximum over the mean of all ranks. */
 double site_heuristic(const struct imbalance *im, size_t site);
 
 

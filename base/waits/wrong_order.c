@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LATE = 100 };	/* that are remembered of each location */
+enum { LATE = 100 };	/* remembered for each location */
 
 struct late_list {
 	struct late *of;
 	size_t capacity;
 	unsigned count, next;
-	int64_t latest_ns;	/* no message of the list was sent later */
+	int64_t latest_ns;	/* no message in the list was sent later */
 };
 
 void
@@ -68,7 +68,7 @@ late_of(struct imbalance *im, const struct wait *wait)
 	    origin_at(&im->origins, late->origin)->from_ns != wait->from_ns ? NULL : late;
 }
 
-/* The wait is of another state than it was counted under, and so is what was told of its cause. */
+/* Moves the wait, and its causes, from the state it was counted in to STATE. */
 static void
 change_state(struct imbalance *im, const struct late *late, enum state state)
 {
@@ -90,8 +90,7 @@ change_state(struct imbalance *im, const struct late *late, enum state state)
 	forget(im, late);
 }
 
-/* Waits for messages that were sent after one that was received only now: these came in wrong
- * order. */
+/* A message was received: messages sent after it but received before it came in wrong order. */
 static void
 change_later(struct imbalance *im, struct late_list *list, const struct wait_row *receive)
 {
@@ -124,18 +123,18 @@ late_check(struct imbalance *im, uint32_t location, const struct wait_row *recei
 
 /* ---- forgetting ------------------------------------------------------------------------- */
 
-/* No row of the location that is not settled yet was entered before. */
+/* Unsettled rows of the location were entered at or after this. */
 static int64_t
 entered_ns(const struct imbalance *im, uint32_t location)
 {
 	const struct wait_row *last = im->done[location] == im->settled[location] ? NULL :
-	    /* others of its call may not be settled */
+	    /* other rows of its call may not be settled */
 	    wait_row(im, location, im->settled[location] - 1);
 
 	return last != NULL ? last->row.enter_ns : im->last_leave_ns[location];
 }
 
-/* Nothing that calls of the location receive which are settled and not counted was sent before. */
+/* Settled but uncounted receives of the location got no message sent before this. */
 static int64_t
 sent_ns(const struct imbalance *im, uint32_t location)
 {
@@ -159,7 +158,7 @@ any_until(const struct late_list *list, int64_t limit_ns)
 	return false;
 }
 
-/* Those sent until LIMIT are certain; the others stay, in order. */
+/* Messages sent up to LIMIT are certain; the others stay, in order. */
 static void
 settle_list(struct imbalance *im, struct late_list *list, int64_t limit_ns)
 {
@@ -182,9 +181,9 @@ settle_list(struct imbalance *im, struct late_list *list, int64_t limit_ns)
 }
 
 /*
- * A receive that is still to be counted is settled, and then its message is known; or it is not,
- * and then neither is the send, which is entered after all settled rows of its location: edges to
- * come have both ends there.
+ * The message of a settled receive is known. If an uncounted receive is not settled, neither is its
+ * send, which is entered after all settled rows of its location: both ends of a later edge are
+ * unsettled.
  */
 void
 late_settle(struct imbalance *im)
