@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process beside the run looks for segments that have got their end, and has each made smaller by
- * a process of its own, the oldest first. These run where a core is idle only. When ranks are too
- * far ahead of them they take their share of the cores, and when that is not enough the disk holds
- * what waits; each is said once. When the run has ended all that is left is done, as many traces at
- * once as there are cores.
+ * A process beside the run compresses segments that are full, the oldest first, each in a process
+ * of its own that runs only on idle cores. When compression falls behind the ranks, these processes
+ * take their share of the cores. When that is not enough, segments wait on the disk. The user gets
+ * a note of each. After the run, all segments that are left are compressed, one on each core.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,25 +23,25 @@
 #include "record.h"
 
 enum {
-	LOOK_MS = 50,		/* from one look to the next */
-	/* segments that wait, for each core, before cores are shared with the program */
+	LOOK_MS = 50,		/* between two looks */
+	/* waiting segments per core; above, cores are shared with the program */
 	MOST_BEHIND = 4,
-	MANY_BEHIND = 16,	/* the same, before it is said that the disk holds them */
+	MANY_BEHIND = 16,	/* the same; above, the user gets a note */
 	MOST_WORKERS = 256,
-	SEGMENT_END_BYTES = 58,	/* the message that ends a segment before others: preload/file.c */
+	SEGMENT_END_BYTES = 58,	/* of the message that ends a segment: preload/file.c */
 };
 
 struct trace {
 	char *path;
-	bool of_world;		/* of a further run */
-	bool has_end;		/* of a segment: nobody writes to it any more */
-	bool failed;		/* while the program ran; once more at the end */
+	bool of_world;		/* belongs to a further run */
+	bool has_end;		/* the segment is full: nobody writes to it any more */
+	bool failed;		/* while the program ran; there is one more try at the end */
 };
 
 static struct {
-	struct trace *open;	/* neither compressed nor being so, the oldest first */
+	struct trace *open;	/* waiting, the oldest first */
 	size_t count, capacity;
-	void *known;		/* paths of all, for tsearch() */
+	void *known;		/* all paths, for tsearch() */
 	int known_count, failed_count;
 	time_t looked_s;	/* when the folder was last looked through */
 } traces;
@@ -50,17 +49,17 @@ static struct {
 static struct {
 	struct { pid_t pid; struct trace trace; } each[MOST_WORKERS];
 	int count;
-	bool share;		/* the cores with the program */
+	bool share;		/* share the cores with the program */
 } workers;
 
 static struct {
-	const char *rank;	/* whose traces alone; NULL: all */
+	const char *rank;	/* only this rank's traces; NULL: all */
 	int level;
 	long cores;
-	bool ended;		/* the run has */
+	bool ended;		/* the run has ended */
 } job;
 
-/* ---- what there is to do ---- */
+/* ---- what to compress ---- */
 
 static int
 by_path(const void *left, const void *right)
@@ -97,7 +96,7 @@ add_world(const char *folder)
 	folder_for_each(folder, add_of_world);
 }
 
-/* Those of further runs come into folders of their own. */
+/* Further runs have folders of their own. */
 static void
 look(const char *folder)
 {
@@ -112,7 +111,7 @@ look(const char *folder)
 	folder_for_each_world(folder, add_world);
 }
 
-/* The file ends with the message that ends it, and not with room for more. */
+/* Whether the file ends with an end message rather than with reserved space. */
 static bool
 has_end(const char *path)
 {
@@ -129,7 +128,7 @@ has_end(const char *path)
 	return has;
 }
 
-/* Nobody knows when the further runs of one rank's process end. */
+/* A rank's process cannot know when its further runs end. */
 static bool
 may_be_taken(struct trace *trace)
 {
@@ -140,7 +139,7 @@ may_be_taken(struct trace *trace)
 	return trace->has_end && !trace->failed;
 }
 
-/* ---- who does it ---- */
+/* ---- worker processes ---- */
 
 static void
 set_policy(pid_t pid)
@@ -150,7 +149,7 @@ set_policy(pid_t pid)
 	sched_setscheduler(pid, workers.share || job.ended ? SCHED_OTHER : SCHED_IDLE, &none);
 }
 
-/* False: there is no process for it. */
+/* Returns false if no worker is free. */
 static bool
 start(struct trace trace)
 {
@@ -160,7 +159,7 @@ start(struct trace trace)
 	if (workers.count == job.cores || workers.count == MOST_WORKERS || (pid = fork()) < 0)
 		return false;
 
-	/* it must not outlive this process, and overwrite the trace of a later run */
+	/* must not outlive this process: it might overwrite the trace of a later run */
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		set_policy(0);
@@ -168,11 +167,11 @@ start(struct trace trace)
 	}
 	workers.each[workers.count].pid = pid;
 	workers.each[workers.count].trace = trace;
-	workers.each[workers.count++].trace.failed |= job.ended;	/* there is no other time */
+	workers.each[workers.count++].trace.failed |= job.ended;	/* no second try */
 	return true;
 }
 
-/* Waits for one, or for none (WNOHANG). False: none has ended. */
+/* Waits for one worker, or for none (WNOHANG). Returns false if none has ended. */
 static bool
 reap(int how)
 {
@@ -197,7 +196,7 @@ reap(int how)
 	return true;
 }
 
-/* While the program runs: how far it is ahead. */
+/* Notes how far the program is ahead. */
 static void
 compare_with_program(size_t waiting)
 {
@@ -234,7 +233,7 @@ give_work(void)
 		compare_with_program(waiting);
 }
 
-/* RUN: a pipe whose other end is closed when the program has ended. */
+/* RUN is a pipe whose other end closes when the program ends. */
 static _Noreturn void
 work(const char *folder, int run)
 {
@@ -280,7 +279,8 @@ compress_begin(const char *folder, const char *rank, int level)
 		return;
 	if ((worker = fork()) == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (int i = 1; i < NSIG; i++)	/* a terminal's are for the program */
+		/* signals typed at a terminal are for the program */
+		for (int i = 1; i < NSIG; i++)
 			signal(i, i == SIGCHLD ? SIG_DFL : SIG_IGN);
 		close(ends[1]);
 		job.rank = rank;
@@ -293,7 +293,7 @@ compress_begin(const char *folder, const char *rank, int level)
 	running = ends[1];
 }
 
-/* Of a process that was killed. */
+/* Removes the output of a worker that was killed. */
 static void
 remove_unfinished(const char *path)
 {

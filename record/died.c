@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A rank that is killed leaves its trace without an end, and nothing in it tells when that was. The
- * recorder outlives it, and says so behind the trace's last message.
+ * The trace of a killed rank has no end and does not say when the rank died. The recorder outlives
+ * the rank, and appends this behind the last message.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include "../base/tool/tool.h"
 #include "record.h"
 
-enum { STEP_MS = 10, MOST_STEPS = 100 };	/* for a launcher's ranks to go, behind it */
+enum { STEP_MS = 10, MOST_STEPS = 100 };	/* wait until the launcher's ranks are gone */
 
 static struct { const char *rank; int64_t at_ns; int steps; bool one_lives; char host[256]; } died;
 
@@ -39,7 +39,7 @@ lives(int64_t pid)
 	return false;
 }
 
-/* Clocks of other hosts are others. */
+/* Other hosts have other clocks. */
 static void
 put_died(const char *path, uint64_t offset, bool here)
 {
@@ -50,7 +50,7 @@ put_died(const char *path, uint64_t offset, bool here)
 	message_begin(&out, "died", here);
 	if (here)
 		put_int(&out, "at_ns", died.at_ns);
-	/* Unwritten space follows, of which a byte is enough. */
+	/* The reserved space behind it is cut to one byte. */
 	if (message_end(&out) == 0 && msgpack_sbuffer_write(&out.buffer, "", 1) == 0 &&
 	    fd >= 0 && pwrite(fd, out.buffer.data, out.buffer.size, (off_t)offset) ==
 	    (ssize_t)out.buffer.size && ftruncate(fd, (off_t)(offset + out.buffer.size)) != 0)

@@ -31,7 +31,7 @@ make_folders(const char *folder)
 		die("%s: %s", folder, strerror(errno));
 }
 
-/* rank.N.new and rank.N.K.new, or .rank.N.PID of a process that died in MPI_Init. */
+/* rank.N.new and rank.N.K.new, or .rank.N.PID, left by a process that died in MPI_Init. */
 static int
 is_unfinished_name(const struct dirent *entry)
 {
@@ -51,7 +51,7 @@ folder_is_trace(const char *path)
 {
 	static const char head[] = "\222\250longpole";
 	char bytes[sizeof head - 1];
-	/* no pipe holds it up */
+	/* a pipe does not block */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	struct stat status;
 	bool is = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
@@ -72,7 +72,7 @@ folder_is_of_rank(const char *path, const char *rank)
 	    strspn(number, "0123456789") == strlen(rank));
 }
 
-/* Calls DO_IT for what has such a name; returns how many there are. */
+/* Calls DO_IT for each file with such a name; returns their number. */
 static int
 for_each(const char *folder, int (*is_name)(const struct dirent *), void (*do_it)(const char *path))
 {

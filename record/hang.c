@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether the run hangs says lp-stuck: to a process beside the run that asks again and again, at
- * SIGUSR1, and when the launcher failed.
+ * lp-stuck decides whether the run hangs. It is asked by a process beside the run again and again,
+ * at SIGUSR1, and when the launcher failed.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -22,19 +22,19 @@
 #include "record.h"
 
 enum {
-	LOOKS = 4,			/* in the time after which a run is called stuck */
-	LEAST_MS = 250, MOST_MS = 10000,	/* from one look to the next */
+	LOOKS = 4,			/* within the time after which a run counts as stuck */
+	LEAST_MS = 250, MOST_MS = 10000,	/* between two looks */
 	SHARE = 20,			/* a look takes at most 1/20 of a core */
-	SETTLE_MS = 1000,		/* in which a run that is just ending has ended */
+	SETTLE_MS = 1000,		/* a run that is ending ends within this */
 	GRACE_MS = 10000,		/* from SIGTERM to SIGKILL */
 };
 
-#define ANSWER_NS 10000000000	/* who asks waits no longer for it */
+#define ANSWER_NS 10000000000	/* a user who asks does not wait longer */
 
 static volatile pid_t watcher, answering;
-static struct { bool told, ended_run; } *shared;	/* with it */
+static struct { bool told, ended_run; } *shared;	/* shared with the watching process */
 
-/* Starts lp-stuck, its answer to OUT. */
+/* Starts lp-stuck, with its answer written to OUT. */
 static pid_t
 ask(const char *folder, int64_t after_ns, int out)
 {
@@ -58,7 +58,7 @@ ask(const char *folder, int64_t after_ns, int out)
 	snprintf(after, sizeof after, "%.3f", (double)after_ns / 1e9);
 	unsetenv("LD_PRELOAD");
 	dup2(out, STDOUT_FILENO);
-	/* no trace may be there yet */
+	/* there may be no trace yet */
 	dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDERR_FILENO);
 	execl(path, "lp-stuck", "--after", after, folder, (char *)NULL);
 	_exit(TROUBLE);
@@ -84,7 +84,7 @@ sleep_ms(int64_t ms)
 		continue;
 }
 
-/* What lp-stuck has written to the file. */
+/* Prints what lp-stuck has written to the file. */
 static void
 tell(int answer)
 {
@@ -119,8 +119,7 @@ children_cpu_ms(void)
 	    (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
 }
 
-/* It is killed when the run has ended: what it finds of a run that is just ending it does not
- * say. */
+/* Killed at the end of the run, so it reports no hang of a run that is just ending. */
 static _Noreturn void
 watch(const struct hang *hang, pid_t run)
 {
@@ -155,7 +154,7 @@ hang_watch(const struct hang *hang, pid_t run)
 	if (shared == MAP_FAILED || (watcher = fork()) != 0)
 		return;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (int i = 1; i < NSIG; i++)	/* a terminal's are for the program */
+	for (int i = 1; i < NSIG; i++)	/* signals typed at a terminal are for the program */
 		signal(i, i == SIGCHLD ? SIG_DFL : SIG_IGN);
 	if (getppid() == parent)
 		watch(hang, run);
@@ -213,7 +212,7 @@ catches(pid_t pid, int number)
 	return (caught >> (number - 1) & 1) != 0;
 }
 
-/* Whether all processes that the launcher has in the end started catch the signal. */
+/* Whether all processes below the launcher that have no children catch the signal. */
 static bool
 program_catches(pid_t pid, int number)
 {

@@ -44,24 +44,25 @@ static const char usage[] =
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
-#define SEGMENTS ",segment_bytes=4194304"	/* of traces that are to be compressed */
+/* of a segment of a trace that is to be compressed */
+#define SEGMENTS ",segment_bytes=4194304"
 
 struct options {
 	const char *folder;	/* NULL: standard output */
 	char **command;
-	int level;		/* of compression; 0: none */
+	int level;		/* of compression; 0: do not compress */
 	struct hang hang;
-	const char *mpi;	/* whose recorder; NULL: the one that was built by default */
-	char recorder[240];	/* what the library in the ranks is told: key=value,... */
+	const char *mpi;	/* the MPI whose recorder to use; NULL: the default one */
+	char recorder[240];	/* options of the library in the ranks: key=value,... */
 };
 
-/* The child, for the signal handler; and the last signal that came. */
+/* For the signal handler: the child, and the last signal received. */
 static volatile pid_t child;
 static volatile sig_atomic_t caught;
-/* what is typed at a terminal reaches the program by itself */
+/* signals typed at a terminal reach the program without our help */
 static volatile sig_atomic_t shared;
 static volatile sig_atomic_t asked;	/* by SIGUSR1 */
-static volatile int64_t ending_ns;	/* when the first signal came that is to end the run */
+static volatile int64_t ending_ns;	/* when the first signal arrived that should end the run */
 
 static struct options
 parse_options(int argc, char **argv)
@@ -73,8 +74,7 @@ parse_options(int argc, char **argv)
 		{ "compress", required_argument, NULL, 'z' },
 		{ "polls", required_argument, NULL, POLLS },
 		{ "fold-local", required_argument, NULL, THRESHOLD },
-		/* as it was called before */
-		{ "threshold", required_argument, NULL, THRESHOLD },
+		{ "threshold", required_argument, NULL, THRESHOLD },	/* its former name */
 		{ "stack", required_argument, NULL, STACK },
 		{ "paused", no_argument, NULL, PAUSED },
 		{ "sample", required_argument, NULL, SAMPLE },
@@ -138,7 +138,7 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* The library that is preloaded, that of one MPI alone where MPI names one. */
+/* The library to preload; the one of a single MPI if MPI names one. */
 static void
 find_library(const char *mpi, char *path, size_t size)
 {
@@ -172,7 +172,7 @@ forward(int signal, siginfo_t *info, void *context)
 static const int ending[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT };
 enum { ENDING = sizeof ending / sizeof ending[0] };
 
-/* Holds back the signals that end a program; returns what was held back before. */
+/* Blocks the signals that end a program; returns the former mask. */
 static sigset_t
 hold_signals(void)
 {
@@ -185,7 +185,7 @@ hold_signals(void)
 	return before;
 }
 
-/* They are passed on from now on. */
+/* From now on, signals are passed on to the child. */
 static void
 on_signals(bool terminal_is_shared)
 {
@@ -217,7 +217,8 @@ run(const struct options *opt, const char *folder, int failed)
 {
 	int error;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a killed recorder leaves nothing behind */
+	/* if the recorder is killed, the run ends with it */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (opt->folder == NULL)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	setenv("LONGPOLE_DIR", folder, 1);
@@ -292,8 +293,7 @@ wait_for_child(const struct hang *hang)
 	return status;
 }
 
-/* Of a run that failed: what it leaves says when it died, and whether it hung. True: it was ended
- * for that. */
+/* After a failed run: marks dead ranks and reports a hang. Returns true if a hang ended the run. */
 static bool
 after_failure(const struct options *opt, const char *folder)
 {
@@ -319,7 +319,7 @@ end_as(int status)
 	return WEXITSTATUS(status);
 }
 
-/* All raw traces of the run to standard output; the folder goes in any case. */
+/* Writes all raw traces of the run to standard output; removes the folder in any case. */
 static void
 hand_over(const char *folder)
 {
@@ -331,21 +331,21 @@ hand_over(const char *folder)
 	folder_remove_traces(folder);
 	rmdir(folder);
 	if (caught != 0)
-		end_as(caught);	/* a wait status that is a signal's number means death by it */
+		end_as(caught);	/* the wait status of a death by it */
 	finish(DONE);
 	if (others > 0)
 		die("%d further MPI runs were started, or processes spawned: their traces are "
 		    "lost; -o FOLDER keeps them", others);
 }
 
-/* The folder is left as it was found, or with the traces of this run alone. */
+/* Leaves the folder as it was, or with the traces of this run only. */
 static void
 prepare(const struct options *opt, char *folder)
 {
 	const char *rank = rank_of_launcher();
 
 	folder_make(opt->folder, folder);
-	/* No rank writes before rank 0 has passed MPI_Init. */
+	/* No rank writes before rank 0 has left MPI_Init. */
 	if (rank == NULL || strcmp(rank, "0") == 0)
 		folder_remove_traces(folder);
 	folder_refuse_others(folder);
@@ -386,19 +386,18 @@ main(int argc, char **argv)
 	}
 	start(&opt, folder, &mask);
 	if (rank_of_launcher() == NULL || strcmp(rank_of_launcher(), "0") == 0)
-		opt.hang.folder = folder;	/* one of several asks */
+		opt.hang.folder = folder;	/* one rank's process asks for all */
 	if (opt.hang.watched && opt.hang.folder != NULL)
 		hang_watch(&opt.hang, child);
 	status = wait_for_child(&opt.hang);
-	caught = 0;		/* what came before was the program's */
+	caught = 0;		/* signals until now were for the program */
 	if (status != 0 || ending_ns != 0)
 		hung = after_failure(&opt, folder);
 	else
 		hang_ended_run();
 	if (opt.level > 0) {
 		on_signals(false);
-		/* of a killed launcher ranks may go on for a while */
-		if (WIFSIGNALED(status))
+		if (WIFSIGNALED(status))	/* ranks may outlive a killed launcher */
 			compress_stop();
 		compress_end(folder, rank_of_launcher(), opt.level);
 	}
@@ -407,7 +406,7 @@ main(int argc, char **argv)
 		hand_over(folder);
 	else if (caught != 0)
 		return end_as(caught);
-	/* for that the launcher has its reason */
+	/* in that case the launcher reports the reason */
 	if (empty && !(WIFSIGNALED(status) && rank_of_launcher() != NULL)) {
 		say_why(opt.command);
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)

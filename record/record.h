@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of lp-record have for each other. */
+/* Interfaces between the files of lp-record. */
 #ifndef RECORD_H
 #define RECORD_H
 
@@ -10,49 +10,48 @@
 /* ---- folder.c: the folder with the raw traces ---- */
 
 /*
- * Makes FOLDER, or a temporary one where it is NULL, and says its absolute path in REAL (PATH_MAX
- * bytes). Dies where it cannot be written to.
+ * Makes FOLDER, or a temporary folder if NULL, and stores its absolute path in REAL (PATH_MAX
+ * bytes). Dies if the folder cannot be written to.
  */
 void folder_make(const char *folder, char *real);
-/* Whether all who write to files of the folder run under this kernel, as on a disk of its own. */
+/* Whether every writer to the folder runs under this kernel, as on a local disk. */
 bool folder_is_local(const char *folder);
-/* What the name of a trace that is being compressed ends with. */
+/* Suffix of a trace that is being compressed. */
 #define UNFINISHED ".new"
-/* Whether the file is a raw trace, or the empty beginning of one: a folder may hold other
- * things. */
+/* Whether the file is a raw trace, or the empty beginning of one. A folder may hold other files. */
 bool folder_is_trace(const char *path);
-/* Of that rank; RANK NULL: of any. */
+/* Whether the file belongs to RANK; RANK NULL: to any rank. */
 bool folder_is_of_rank(const char *path, const char *rank);
-/* Calls DO_IT for each raw trace of the folder, in order of ranks; returns how many there are. */
+/* Calls DO_IT for each raw trace of the folder, in order of ranks; returns their number. */
 int folder_for_each(const char *folder, void (*do_it)(const char *path));
-/* The same for the folders of further runs within it. */
+/* The same for the folders of further runs inside it. */
 int folder_for_each_world(const char *folder, void (*do_it)(const char *path));
-/* Takes away all raw traces, those of further runs included. */
+/* Removes all raw traces, including those of further runs. */
 void folder_remove_traces(const char *folder);
-/* Dies where something else has the name of a trace. */
+/* Dies if something else has the name of a trace. */
 void folder_refuse_others(const char *folder);
 
-/* ---- compress.c: raw traces made smaller, while the program runs and afterwards, by a process
- * beside it ---- */
+/* ---- compress.c: compresses raw traces in a process beside the program ---- */
 
-/* Compresses the full segments in FOLDER, also those of further runs, or those of one rank; LEVEL
- * is zstd's. */
+/*
+ * Compresses full segments in FOLDER and of further runs, or only those of RANK, at zstd's LEVEL.
+ */
 void compress_begin(const char *folder, const char *rank, int level);
-/* The program has ended: returns when all of its traces are compressed, or cannot be, which is
- * said. */
+/*
+ * To be called after the program. Returns when each trace is compressed or reported as impossible.
+ */
 void compress_end(const char *folder, const char *rank, int level);
-/* For a signal handler: compress_end() waits for nothing more, and what is not done stays as it
- * is. */
+/* For a signal handler: compress_end() stops waiting, and the remaining traces stay as they are. */
 void compress_stop(void);
 
 /* ---- squeeze.c ---- */
 
 /*
- * Makes a raw trace smaller, under another name that then becomes its own: every block with the
- * narrowest columns that hold it and compressed, small blocks of a location as one, the definitions
- * between them together. One that is compressed stays. LEVEL is zstd's. 0, or -1: the trace is as
- * it was. Memory: one such block for each location, which the caller leaves to the end of its
- * process.
+ * Compresses a raw trace under another name, and then renames it over the trace. Each block gets
+ * the narrowest columns that hold it; small blocks of a location become one block; definitions
+ * between them are compressed together. A compressed trace stays as it is. LEVEL is zstd's. Returns
+ * 0, or -1 if the trace stayed as it was. Memory: one such block per location, not freed before the
+ * process ends.
  */
 int squeeze_trace(const char *path, int level);
 
@@ -60,34 +59,36 @@ int squeeze_trace(const char *path, int level);
 
 int64_t monotonic_ns(void);
 /*
- * Says in the traces of ranks that left no end, all or those of RANK, that they are dead: since
- * AT_NS, on this host. False: one still lives.
+ * Appends a death at AT_NS on this host to each trace without an end, or only to that of RANK.
+ * Returns false if a rank is still alive.
  */
 bool died_mark(const char *folder, const char *rank, int64_t at_ns);
 
-/* ---- hang.c: does the run hang ---- */
+/* ---- hang.c ---- */
 
 struct hang {
 	const char *folder;
-	int64_t after_ns;	/* not proved, but nothing moves for so long */
+	int64_t after_ns;	/* without motion for so long, a run counts as stuck */
 	bool watched;
-	bool ends_run;		/* as soon as it hangs */
+	bool ends_run;		/* end the run as soon as it hangs */
 };
-/* Looks again and again, in a process beside RUN, and says it once on standard error. */
+/* Looks again and again in a process beside RUN, and reports a hang once on standard error. */
 void hang_watch(const struct hang *hang, pid_t run);
-/* For a signal handler: the run is about to end, and hangs no more. */
+/* For a signal handler: the run is about to end and no longer hangs. */
 void hang_stop(void);
-/* The run has ended: whether that process has done it. */
+/* To be called after the run: whether that process ended it. */
 bool hang_ended_run(void);
-/* Says what hung, if it did, of a run that has ended before its ranks had. */
+/* Reports what hung, if anything, in a run that ended before its ranks did. */
 void hang_say(const struct hang *hang);
-/* SIGUSR1 asks what the run does. It is for the program, too, if that would not die of it. Does not
- * wait. */
+/*
+ * At SIGUSR1: reports the state of the run without waiting. Passes the signal on if the program
+ * would survive it.
+ */
 void hang_answer(const struct hang *hang, pid_t run);
 
 /* ---- why.c ---- */
 
-/* Says in one line why no rank was recorded, by what the files that COMMAND names are. */
+/* Prints one line on why no rank was recorded, from the files that COMMAND names. */
 void say_why(char **command);
 
 #endif

@@ -12,13 +12,13 @@
 #include "record.h"
 
 enum {
-	ROWS = 1 << 14,			/* of a block, at least, but for the last */
+	ROWS = 1 << 14,			/* of a block, at least; the last block may be smaller */
 	MOST_LOCATIONS = 1 << 20,
 };
 
 struct squeeze {
 	struct reader *in;
-	struct writer out, one;		/* one: messages to be compressed together; never written */
+	struct writer out, one;		/* one: messages to be compressed together; not a file */
 	struct calls calls;
 	struct calls *pending;		/* by location: rows not yet written */
 	size_t pending_count, pending_capacity;
@@ -48,7 +48,7 @@ put_rows(struct squeeze *s, struct calls *rows)
 	return put_one(s);
 }
 
-/* A compressed block has none, so that of a rank that died is a message of its own. */
+/* A compressed block has no open call. The open call of a dead rank becomes a message. */
 static int
 take_open_call(struct squeeze *s, const struct message *message, uint32_t location)
 {
@@ -79,7 +79,7 @@ take_block(struct squeeze *s, const struct message *message)
 		s->pending[s->pending_count++] = (struct calls){ 0 };
 	rows = &s->pending[s->calls.location];
 	rows->location = s->calls.location;
-	if (rows->count == 0)		/* those before may be compressed already */
+	if (rows->count == 0)		/* earlier rows may have been written already */
 		rows->first = s->calls.first;
 	if (rows->first + rows->count != s->calls.first || calls_append(rows, &s->calls) < 0)
 		return -1;
@@ -97,8 +97,9 @@ put_all(struct squeeze *s)
 	return put_one(s);
 }
 
-/* A rank that died has no end: its trace goes on with unwritten space, of which a byte is
- * enough. */
+/*
+ * The trace of a dead rank goes on with reserved space instead of an end; one byte of it is enough.
+ */
 static int
 end_cut(struct squeeze *s)
 {
@@ -153,7 +154,7 @@ squeeze_to(const char *path, int fd, int level)
 	return got;
 }
 
-/* While the program ran. Behind a header, which has less than this, nothing else begins so. */
+/* It was compressed while the program ran. Only a block begins so: a header has fewer pairs. */
 static bool
 is_compressed(const char *path)
 {
@@ -167,7 +168,7 @@ is_compressed(const char *path)
 	return got > 0 && memmem(bytes, (size_t)got, begin, strlen(begin)) != NULL;
 }
 
-/* A later run may have put its own trace there meanwhile. */
+/* A later run may have put its own trace there in the meantime. */
 static bool
 is_same(const struct stat *before, const char *path)
 {

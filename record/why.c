@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why a program was not recorded: what its file says of it, and where that is silent what is
- * left. */
+/* Why a program was not recorded: its file shows it, or leaves only one reason. */
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +13,7 @@
 #include "../base/tool/tool.h"
 #include "record.h"
 
-/* Of an executable file, the kinds that matter here. */
+/* Kinds of executable files. */
 enum kind { NO_PROGRAM, STATIC, PRIVILEGED, WITHOUT_MPI, WITH_MPI };
 
 struct image {
@@ -22,7 +21,7 @@ struct image {
 	size_t size;
 };
 
-/* The header, or NULL where it is not one of this machine's 64-bit executables. */
+/* The ELF header, or NULL if the file is not a 64-bit executable of this machine. */
 static const Elf64_Ehdr *
 header_of(const struct image *image)
 {
@@ -34,7 +33,7 @@ header_of(const struct image *image)
 	    head->e_phnum <= (image->size - head->e_phoff) / sizeof(Elf64_Phdr) ? head : NULL;
 }
 
-/* Whether the text stands in the file, from its beginning to its NUL: names of libraries do. */
+/* Whether the file contains the text, terminated by NUL, as names of libraries are. */
 static bool
 names(const struct image *image, const char *library)
 {
@@ -94,7 +93,7 @@ kind_of_file(const char *path)
 	return kind;
 }
 
-/* As a shell would find it. */
+/* Finds the file as a shell would. */
 static enum kind
 kind_of_word(const char *word)
 {
@@ -128,7 +127,7 @@ say_why(char **command)
 	const char *word = command[0];
 	enum kind kind = NO_PROGRAM;
 
-	/* Behind a launcher the program is the last word that can be run. */
+	/* After a launcher, the program is the last word that can be executed. */
 	for (int i = 0; command[i] != NULL; i++) {
 		enum kind this = kind_of_word(command[i]);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Threads are told to the recorder as they begin: who looked for them at times would not see all
- * that they do. */
+/* Reports threads to the recorder as they begin: polling would miss short ones. */
 #include "front.h"
 
 #include <dlfcn.h>
@@ -17,7 +16,7 @@ struct beginning {
 	void *argument;
 };
 
-/* The last call is a jump: this function stands on no stack of the thread. */
+/* The last call is a jump, so this function is on no stack of the thread. */
 static void *
 begin(void *argument)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exported functions: each goes on to where doors[] points, with all arguments and the return
- * address as they came. The list, doors.h, is made of what the recorders export.
+ * The exported functions. Each jumps to the address in doors[], with all arguments and the return
+ * address unchanged. The list, doors.h, is generated from the symbols that the recorders export.
  */
 #include "front.h"
 
@@ -32,7 +32,10 @@ __asm__(".pushsection .text\n"
 	"	push %r10\n	leaq doors(%rip), %r10\n	movq (%r10,%r11,8), %r11\n	pop %r10\n"
 	"	jmp *%r11\n"
 #ifndef FRONT
-	/* RTLD_NEXT and RTLD_DEFAULT depend on who calls: the system must see that caller. */
+	/*
+	 * RTLD_NEXT and RTLD_DEFAULT depend on the caller, so the system must see the original
+	 * caller.
+	 */
 	".globl dlsym\n.type dlsym, @function\n"
 	"dlsym:\n"
 	"	endbr64\n	push %rdi\n	push %rsi\n	subq $8, %rsp\n"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library that lp-record preloads. It is bound to no MPI: at the first call of an MPI function
- * it looks which MPI this process has loaded, by then or by dlopen(), and takes that MPI's recorder
- * from its own folder. Programs that ask for MPI functions by dlsym() get these doors, too.
- * lp-mend's is made of the same files, with other names (Makefile) and without dlsym().
+ * The library that lp-record preloads. It is linked to no MPI. At the first call of an MPI function
+ * it finds the MPI that this process has loaded, at start or by dlopen(), and loads the recorder of
+ * that MPI from its own folder. dlsym() returns these doors to programs that ask for MPI functions.
+ * The library of lp-mend is built from the same files with other names (Makefile), without dlsym().
  *
- * Nothing is done, loaded or opened before that call.
+ * Before that call it does nothing and opens nothing.
  */
 #include "front.h"
 
@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #ifndef FRONT
-#define FRONT "record"			/* of libraries: liblongpole-record.*.so */
-#define FRONT_SETTING "LONGPOLE_DIR"	/* is in the environment, or there is nothing to do */
+#define FRONT "record"			/* prefix of libraries: liblongpole-record.*.so */
+#define FRONT_SETTING "LONGPOLE_DIR"	/* if the environment lacks it, there is nothing to do */
 #define FRONT_PART "recorder"
 #define FRONT_LOSS "nothing is recorded"
 #define EXPORT __attribute__((visibility("default")))
@@ -30,7 +30,7 @@
 
 void *system_dlsym;
 
-/* By the beginning of the library's file name. */
+/* Identified by the prefix of the library's file name. */
 static const struct mpi {
 	const char *library, *name, *title, *package;
 } mpis[] = {
@@ -67,7 +67,8 @@ ask_system(void *handle, const char *name)
 	void *(*ask)(void *, const char *) = NULL;
 
 	if (system_dlsym == NULL) {
-		void *found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");	/* not in between itself */
+		/* bypasses our own dlsym() */
+		void *found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
 
 		if (found == NULL)
 			found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
@@ -81,7 +82,7 @@ ask_system(void *handle, const char *name)
 	return ask(handle, name);
 }
 
-/* In all that is loaded, behind this library. */
+/* Searches all loaded objects behind this library. */
 struct search {
 	const char *name;
 	void *address;
@@ -108,7 +109,7 @@ search_in(struct dl_phdr_info *info, size_t size, void *context)
 	return 1;
 }
 
-/* Recorders, which are not in the order of libraries, have it instead of RTLD_NEXT. */
+/* For recorders, which cannot use RTLD_NEXT because they are not in the search order. */
 EXPORT void *longpole_next(const char *name);
 void *
 longpole_next(const char *name)
@@ -133,7 +134,7 @@ say(const char *line)
 		return;
 }
 
-/* NULL where there is none, which is said. */
+/* Returns NULL, with a message, if there is none. */
 static void *
 open_recorder(const struct mpi *mpi)
 {
@@ -159,7 +160,7 @@ open_recorder(const struct mpi *mpi)
 	return NULL;
 }
 
-/* Who is opened may want to know the MPI library behind it. */
+/* The recorder may want to know the MPI library behind it. */
 static void
 begin(void *recorder, void *mpi)
 {
@@ -186,8 +187,10 @@ find_recorder(void)
 		begin(recorder, own_mpi);
 }
 
-/* Only now: of some 1600 names a program calls few. A library may have one of another MPI for a
- * function of its own. */
+/*
+ * Only at the call: a program uses few of some 1600 names, and a library of another MPI may own
+ * one.
+ */
 void
 front_open(size_t door)
 {
@@ -232,12 +235,12 @@ front_dlsym(void *handle, const char *name)
 	if (known == NULL)
 		return ask;
 	dl_iterate_phdr(look_at, &found);
-	if (handle == RTLD_DEFAULT)	/* a program that looks whether it has MPI */
+	if (handle == RTLD_DEFAULT)	/* the program checks whether it has MPI */
 		return found.mpi != NULL && longpole_next(name) != NULL ? ask :
 		    (struct answer){ &doors, NULL };
 	there = ask_system(handle, name);
 	address = found.mpi == NULL ? NULL : ask_system(handle, "PMPI_Init");
-	/* A library's own function of that name is none of ours. */
+	/* If a library has its own function of that name, it is not MPI's. */
 	if (there == NULL || address == NULL || dladdr(there, &of) == 0 ||
 	    dladdr(doors, &own) == 0 || of.dli_fbase == own.dli_fbase)
 		return (struct answer){ &doors, there };

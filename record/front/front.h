@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the doors (doors.c) and the one who opens them (front.c) share; and what signals.c and
- * unload.c tell a recorder, which are in it, too, for where it is preloaded alone: what stands
- * first in the order of libraries is what all of them and the program call.
+ * Interface between the doors (doors.c) and their opener (front.c), and the notifications from
+ * signals.c and unload.c to a recorder. A recorder contains these two as well, in case it is
+ * preloaded alone: the program calls the first definition in the search order.
  */
 #ifndef FRONT_H
 #define FRONT_H
@@ -11,32 +11,34 @@
 #include <stddef.h>
 
 struct answer {
-	void *done;		/* NULL: ask the system, as if nobody had been in between */
+	void *done;		/* NULL: ask the system directly */
 	void *address;
 };
 
-extern const char *const door_names[];	/* in order of strcmp() */
-extern void *doors[];			/* by name: where calls of it go */
+extern const char *const door_names[];	/* sorted by strcmp() */
+extern void *doors[];			/* target of each name */
 extern const size_t door_count;
 extern void *system_dlsym;		/* NULL until front_dlsym() was called */
 
-void front_open(size_t door);	/* at the first call of each: sets its place in doors[] */
+void front_open(size_t door);	/* at the first call of each name: sets its doors[] */
 struct answer front_dlsym(void *handle, const char *name);
 
 /*
- * A recorder that handles SIGBUS for itself gets what the program sets and asks for: as sigaction()
- * of that signal. NULL: nobody handles it.
+ * Set by a recorder that handles SIGBUS: it gets the program's calls of sigaction() for that
+ * signal.
+ * NULL: nobody handles it.
  */
 extern int (*_Atomic longpole_bus_action)(const struct sigaction *, struct sigaction *);
-/* The C library's own sigaction, by a name that no other definition hides. */
+/* The C library's sigaction, under a name that nothing overrides. */
 int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
 
-/* In each thread that pthread_create() makes, before its own function; NULL: nobody wants to
- * know. */
+/* Called in each thread made by pthread_create(), before its function. NULL: not wanted. */
 extern void (*_Atomic longpole_thread_began)(void);
 
-/* After each dlclose() of the program, as another library may come to the same addresses; NULL:
- * nobody wants to know. */
+/*
+ * Called after each dlclose() of the program, since another library may be loaded at the same
+ * addresses. NULL: not wanted.
+ */
 extern void (*_Atomic longpole_unloaded)(void);
 int close_library(void *handle);	/* the C library's own */
 

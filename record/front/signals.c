@@ -20,7 +20,7 @@ signal(int number, __sighandler_t handler)
 	struct sigaction new = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
 
 	if (number != SIGBUS || longpole_bus_action == NULL)
-		return ssignal(number, handler);	/* the same by another name */
+		return ssignal(number, handler);	/* an alias of signal() */
 	sigaddset(&new.sa_mask, SIGBUS);
 	return sigaction(number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
 }

@@ -18,7 +18,7 @@ close_library(void *handle)
 	for (size_t i = 0; call == NULL && i < sizeof versions / sizeof versions[0]; i++)
 		*(void **)&call = dlvsym(RTLD_NEXT, "dlclose", versions[i]);
 	if (call == NULL)
-		/* it stays, which a program cannot tell from one that others use, too */
+		/* the library stays loaded; to the program this looks as if others used it, too */
 		return 0;
 	next = call;
 	return call(handle);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows: blocks of them, in mappings of the raw trace. */
+/* Blocks of rows, in mappings of the raw trace. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,27 +15,29 @@
 #include "rows.h"
 #include "small.h"
 
-#ifndef MADV_POPULATE_WRITE	/* glibc 2.36 has it */
+#ifndef MADV_POPULATE_WRITE	/* defined since glibc 2.36 */
 #define MADV_POPULATE_WRITE 23
 #endif
 
 enum {
-	FIRST_ROWS = 256,		/* of a block */
+	FIRST_ROWS = 256,		/* of a thread's first block */
 	/*
-	 * At most. Columns that begin a power of two apart share a place in the first cache, of
-	 * which there are fewer than columns: those of 2, 4 and 8 bytes times 80 more rows do not.
+	 * Upper limit. Columns whose starts differ by a power of two share a set of the L1 cache,
+	 * which
+	 * has fewer ways than there are columns. With 80 more rows, columns of 2, 4 and 8 bytes do
+	 * not.
 	 */
 	MOST_ROWS = 16384 + 80,
-	/* by which the file grows and is mapped, at least */
+	/* growth of the file and size of a mapping, at least */
 	MAPPING_BYTES = 1 << 20,
-	SMALL_BYTES = 1 << 16,			/* the same behind a small message */
-	/* more than the keys of a block take, and the open call */
+	SMALL_BYTES = 1 << 16,			/* the same for a small message */
+	/* more than the keys of a block and the open call need */
 	HEADER_BYTES = 320 + sizeof(struct open_call),
 };
 
-/* What a block's rows may hold. */
+/* What the rows of a block may hold. */
 enum {
-	WIDE = 1,	/* values that need more than the usual width */
+	WIDE = 1,	/* values that need wide columns */
 	REFERS = 2,	/* references to rows of other threads */
 };
 
@@ -45,10 +47,10 @@ static void
 put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes)
 {
 	put_text(at, key);
-	put_byte(at, 0xc6);	/* whatever the length, so that HEADER_BYTES holds */
+	put_byte(at, 0xc6);	/* the long form for any length, as HEADER_BYTES assumes */
 	put_big(at, bytes, 4);
 	*column = *at;
-	*at += bytes;		/* zeros, as the file is new there */
+	*at += bytes;		/* this part of the file is new, hence zero */
 }
 
 static size_t
@@ -59,8 +61,8 @@ block_bytes(uint32_t capacity, unsigned form)
 }
 
 /*
- * Zeros into the file up to TO, in plain writes: a page that a mapping is the first to write to
- * costs some microseconds where the file is on a disk.
+ * Writes zeros up to TO: the first store to a page of a mapping costs microseconds on a disk if the
+ * page was not written before.
  */
 static bool
 write_zeros(uint64_t to)
@@ -79,15 +81,15 @@ write_zeros(uint64_t to)
 }
 
 /*
- * A mapping is larger than most blocks: the way to the kernel and back is
- * paid once for many of them. It goes with the last of its blocks.
+ * A mapping holds many blocks, to share the cost of the system call. It is unmapped with the last
+ * of its blocks.
  */
 struct mapping {
 	unsigned char *map;
-	struct segment *segment;	/* whose file it is of */
+	struct segment *segment;	/* the file it maps */
 	uint64_t begin;		/* in the file */
 	size_t size;
-	unsigned blocks;	/* open in it, and one while it is the current one */
+	unsigned blocks;	/* open blocks, and 1 while the mapping is current */
 	struct guarded *guarded;
 };
 static struct mapping *current;
@@ -116,9 +118,9 @@ mapping_map(struct mapping *mapping)
 		return false;
 	}
 	/*
-	 * All pages at once, ready to be written to: MAP_POPULATE makes those of a file ready for
-	 * reading, and the first store to each is a fault. Where the kernel (before 5.14) or the
-	 * disk refuses, so it is.
+	 * Makes all pages writable at once. MAP_POPULATE maps pages of a file read-only, and the
+	 * first
+	 * store to each is a fault. If the kernel (before 5.14) or the disk refuses, this stays so.
 	 */
 	madvise(mapping->map, mapping->size, MADV_POPULATE_WRITE);
 	if ((mapping->guarded = guard_add(mapping->map, mapping->size)) == NULL) {
@@ -129,7 +131,7 @@ mapping_map(struct mapping *mapping)
 	return true;
 }
 
-/* A mapping from the tail on, with room for SIZE bytes there. */
+/* Opens a mapping at the tail, with room for SIZE bytes. */
 static bool
 mapping_open(size_t size)
 {
@@ -160,8 +162,11 @@ mapping_leave(const struct segment *segment)
 	current = NULL;
 }
 
-/* Whether SIZE bytes at the tail are mapped. If not: a mapping with room for MORE behind them, if
- * the disk has it. */
+/*
+ * Whether SIZE bytes at the tail are mapped. If not, makes a mapping with room for MORE bytes
+ * behind
+ * them, if the disk has space.
+ */
 static bool
 map_tail(size_t size, size_t more)
 {
@@ -187,7 +192,7 @@ mapped_write(const unsigned char *bytes, size_t size)
 
 struct open_call no_block;
 
-/* Lays out an empty block at the tail, mapped. */
+/* Lays out an empty block in the mapping at the tail. */
 static bool
 block_open(struct thread *thread, uint32_t capacity, unsigned form)
 {
@@ -197,16 +202,16 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	const size_t bytes = block_bytes(capacity, form);
 	unsigned char *at;
 
-	/* A mapping for as many such blocks as go into it. */
+	/* Makes a mapping for as many such blocks as fit. */
 	if (!map_tail(bytes, bytes < MAPPING_BYTES ? MAPPING_BYTES / bytes * bytes - bytes : 0))
 		return false;
 	b->mapping = current;
 	b->mapping->blocks++;
 	raw.now->blocks++;
 	at = b->message = b->mapping->map + (raw.now->tail - b->mapping->begin);
-	at++;			/* the first byte comes last */
+	at++;			/* the first byte is written last */
 	put_text(&at, "calls");
-	put_byte(&at, 0xde);	/* a map of 15 pairs and more */
+	put_byte(&at, 0xde);	/* a map of more than 15 pairs */
 	put_big(&at, 16u + refers + folding(), 2);
 	put_text(&at, "location");
 	put_byte(&at, 0xce);
@@ -333,7 +338,7 @@ put_name(uint16_t call)
 		return;
 	named[call] = true;
 	if (call >= NUMBER_ERROR) {
-		put_name(call - NUMBER_ERROR);		/* sites have that number */
+		put_name(call - NUMBER_ERROR);		/* sites use this number */
 		snprintf(error, sizeof error, "%s(error)", names[call - NUMBER_ERROR]);
 	}
 	small_begin(&small, "call", 2);
@@ -361,7 +366,7 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 
 	if (thread->block.mapping != NULL)
 		memcpy(last, thread->block.open->last, sizeof last);
-	/* a thread that does so once does so again */
+	/* a thread that refers to other threads once will do so again */
 	thread->refers |= (form & REFERS) != 0;
 	form |= thread->refers ? REFERS : 0;
 	pthread_mutex_lock(&raw.lock);
@@ -372,13 +377,13 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 	if (done)
 		memcpy(thread->block.open->last, last, sizeof last);
 	pthread_mutex_unlock(&raw.lock);
-	/* What the last block leaves empty is a sixteenth of the trace at most. */
+	/* The unused end of the last block is at most 1/16 of the trace. */
 	capacity = (uint32_t)(thread->seq / 16 < MOST_ROWS ? thread->seq / 16 : MOST_ROWS);
 	thread->next_capacity = capacity > FIRST_ROWS ? capacity : FIRST_ROWS;
 	return done;
 }
 
-/* Whether the block takes COUNT more rows of that form. */
+/* Whether the block has room for COUNT more rows of that form. */
 static bool
 fits(const struct block *b, uint32_t count, unsigned form)
 {
@@ -421,8 +426,7 @@ rows_fold(struct thread *thread, int64_t leave_ns)
 	uint64_t duration_ns;
 	uint16_t folded;
 
-	/* A block that was closed has its hash; one that a paused thread has opened may be
-	 * empty. */
+	/* A closed block has its hash; a block that a paused thread opened may be empty. */
 	if (lost || b->mapping == NULL || b->count == 0)
 		return false;
 	memcpy(&enter_ns, b->enter + 8 * row, 8);

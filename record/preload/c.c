@@ -2,7 +2,7 @@
 /* The wrappers of the C functions, expanded from call_table.h. */
 #include "wrap.h"
 
-/* The list of MPI_Pready_list, which is const in some libraries only. */
+/* The list of MPI_Pready_list is const only in some libraries. */
 #if defined MPICH_VERSION || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 typedef __typeof__(_Generic(&PMPI_Pready_list, int (*)(int, int *, MPI_Request): (int *)0,
     default: (const int *)0)) partition_list;
@@ -11,8 +11,8 @@ typedef const int *partition_list;
 #endif
 
 /*
- * Of each kind the parameter as in mpi.h; before the call a view of what goes in, or a stand-in for
- * an ignored status; after it a view of what came out.
+ * For each kind: (1) the parameter as in mpi.h; (2) before the call, a view of the input or a
+ * substitute for an ignored status; (3) after the call, a view of the output.
  */
 #define PARAM(kind, name) KIND(1, kind, name)
 #define BEFORE(kind, name) KIND(2, kind, name)
@@ -20,7 +20,7 @@ typedef const int *partition_list;
 #define ARGUMENT(kind, name) p_##name
 #define VIEW_IN(type, name) type name UNUSED = p_##name;
 #define VIEW_OUT(type, name) type name UNUSED = *p_##name;
-/* Where there was no memory recording has ended, and there is nothing to note. */
+/* Without memory, recording has ended, and there is nothing to note. */
 #define NEEDS(own) \
 	if (own == NULL) { \
 		end_call(&at); \
@@ -126,7 +126,7 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 	WRAPPER(MPI_##Name, Name, CLASS, params, record)
 #ifndef HAVE_MPI_4
 #define CALL_4(Name, name, NAME, CLASS, params, record)
-#ifdef OPEN_MPI		/* declared in a header that not every build of it has */
+#ifdef OPEN_MPI		/* not every build of Open MPI declares it */
 #define PERSISTENT(Name, name, NAME, CLASS, params, record) \
 	int PMPIX_##Name(LIST(PARAM, params)) __attribute__((weak)); \
 	EXPORT int MPIX_##Name(LIST(PARAM, params)); \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Call frame information: what compilers tell of each address in .eh_frame (the DWARF standard's
- * section
- * 6.4, as the Linux Standard Base has it for exceptions), as far as struct frame_rule can hold it.
- * The bytes are those of loaded objects, which the system itself relies on; lengths are kept to all
- * the same.
+ * Call frame information: what compilers say about each address in .eh_frame (DWARF, section 6.4,
+ * as
+ * the Linux Standard Base uses it for exceptions), as far as struct frame_rule can hold it. The
+ * bytes
+ * come from loaded objects, which the system trusts; lengths are checked all the same.
  */
 #include <string.h>
 
@@ -12,11 +12,11 @@
 
 #ifdef __x86_64__
 
-/* ---- bytes, and the numbers in them ---- */
+/* ---- reading bytes and numbers ---- */
 
 struct bytes {
 	const unsigned char *at, *end;
-	bool bad;		/* more was taken than is there */
+	bool bad;		/* read beyond the end */
 };
 
 static uint64_t
@@ -29,12 +29,15 @@ take(struct bytes *b, unsigned size)
 		b->at = b->end;
 		return 0;
 	}
-	memcpy(&value, b->at, size);	/* least significant first */
+	memcpy(&value, b->at, size);	/* little-endian */
 	b->at += size;
 	return value;
 }
 
-/* Seven bits a byte, the low ones first; IS_SIGNED: the last one's highest is that of all above. */
+/*
+ * LEB128: seven bits a byte, the low ones first. IS_SIGNED: the sign bit is the highest of the last
+ * seven.
+ */
 static uint64_t
 take_leb(struct bytes *b, bool is_signed)
 {
@@ -54,14 +57,13 @@ take_leb(struct bytes *b, bool is_signed)
 static uint64_t take_uleb(struct bytes *b) { return take_leb(b, false); }
 static int64_t take_sleb(struct bytes *b) { return (int64_t)take_leb(b, true); }
 
-enum { BASE = 6, STACK = 7, RETURN = 16 };	/* numbers of registers */
+enum { BASE = 6, STACK = 7, RETURN = 16 };	/* register numbers */
 
-/* Of the compiler's library: what is told of the function that the address lies in; NULL:
- * nothing. */
+/* From the compiler's library: the frame description of the function at an address, or NULL. */
 struct dwarf_eh_bases { void *text, *data, *function; };
 const void *_Unwind_Find_FDE(void *address, struct dwarf_eh_bases *bases);
 
-/* A pointer as its encoding byte says; 0 where that is none that compilers take for code. */
+/* A pointer in the encoding of that byte; 0 if compilers do not use the encoding for code. */
 static uintptr_t
 take_pointer(struct bytes *b, unsigned encoding)
 {
@@ -75,13 +77,13 @@ take_pointer(struct bytes *b, unsigned encoding)
 	default: b->bad = true;
 	}
 	if ((encoding & 0xf0) == 0x10)
-		value += here;		/* from the place where it stands */
+		value += here;		/* relative to its own position */
 	else if ((encoding & 0xf0) != 0)
 		b->bad = true;
 	return value;
 }
 
-/* ---- what is told of a function: its FDE, and the CIE that is shared by many ---- */
+/* ---- the description of a function: its FDE and the CIE, which many functions share ---- */
 
 struct told {
 	struct bytes first, program;	/* instructions of the CIE and of the FDE */
@@ -130,7 +132,7 @@ read_cie(const unsigned char *at, struct told *told, unsigned *encoding, bool *s
 				take_pointer(&of, how & 0x7f);
 				break;
 			}
-			default: return false;		/* 'S': a signal's frame */
+			default: return false;		/* 'S': a signal frame */
 			}
 		if (of.bad)
 			return false;
@@ -171,17 +173,17 @@ read_fde(const unsigned char *at, uintptr_t address, struct told *told)
 
 /* ---- the instructions ---- */
 
-/* Where a register of the caller lies. */
+/* Where a register of the caller is saved. */
 enum where { SAME, AT_CFA, AT_BASE, UNDEFINED, ELSEWHERE };
 struct place {
 	enum where where;
 	int64_t offset;
 };
 struct state {
-	enum { BY_REGISTER, DEREFERENCED, OTHERWISE } cfa_is;	/* the CFA */
+	enum { BY_REGISTER, DEREFERENCED, OTHERWISE } cfa_is;	/* how to find the CFA */
 	uint64_t cfa_register;
 	int64_t cfa;
-	struct place base, back;	/* the base pointer, the return address */
+	struct place base, back;	/* the base pointer and the return address */
 };
 
 static void
@@ -193,8 +195,9 @@ place(struct state *s, uint64_t number, enum where where, int64_t offset)
 		s->back = (struct place){ where, offset };
 }
 
-/* An expression: the base pointer and an offset, perhaps with what lies there taken. False:
- * another. */
+/*
+ * An expression of the form base pointer + offset, perhaps dereferenced. Returns false for others.
+ */
 static bool
 base_expression(struct bytes *b, bool *dereferenced, int64_t *offset)
 {
@@ -253,18 +256,18 @@ set_cfa(struct state *s, uint64_t number, int64_t offset)
 	s->cfa = offset;
 }
 
-enum { REMEMBERED = 16 };	/* states, one on the other */
+enum { REMEMBERED = 16 };	/* depth of the stack of states */
 
 struct run {
 	struct bytes b;
 	const struct told *told;
-	const struct state *first;	/* behind the CIE's instructions; NULL: in them */
+	const struct state *first;	/* after the instructions of the CIE; NULL: still in them */
 	struct state s, remembered[REMEMBERED];
 	unsigned depth;
 	uintptr_t here;
 };
 
-/* Those with operands; false: one that is not known. */
+/* Instructions with operands; returns false for an unknown one. */
 static bool
 step(struct run *r, unsigned what)
 {
@@ -304,12 +307,12 @@ step(struct run *r, unsigned what)
 	case 0x12: number = take_uleb(b); set_cfa(&r->s, number, take_sleb(b) * unit); return true;
 	case 0x13: r->s.cfa = take_sleb(b) * unit; return true;
 	case 0x14: case 0x15: place(&r->s, take_uleb(b), ELSEWHERE, 0); take_uleb(b); return true;
-	case 0x2e: take_uleb(b); return true;	/* how large the arguments are */
+	case 0x2e: take_uleb(b); return true;	/* size of the arguments */
 	default: return false;
 	}
 }
 
-/* To the instructions' end, or to those that hold from behind the address on. */
+/* Runs to the end of the instructions, or up to those that apply only behind the address. */
 static bool
 run(struct run *r, uintptr_t address)
 {
@@ -373,7 +376,7 @@ to_rule(const struct state *s, struct frame_rule *rule)
 bool
 frame_rule(const void *address, struct frame_rule *rule)
 {
-	/* behind it another function may begin */
+	/* the return address may belong to the next function */
 	const uintptr_t in_call = (uintptr_t)address - 1;
 	struct dwarf_eh_bases bases;
 	const unsigned char *fde;

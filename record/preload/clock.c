@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock that calls are timed with, and how far it is from those of other nodes. */
+/* The clock that times calls, and its offset from the clocks of other nodes. */
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
@@ -20,8 +20,8 @@ struct clock_map clock_map = { .rate = (uint64_t)1 << 32 };
 /* ---- the processor's counter ---- */
 
 /*
- * The counter can be trusted where it runs at one rate in all states of the processor, and where
- * the kernel itself keeps time with it: then it has found those of all cores in step.
+ * The counter is good if its rate is the same in all states of the processor and if the kernel uses
+ * it for its own clock: then the kernel has found the counters of all cores synchronised.
  */
 static bool
 counter_is_good(void)
@@ -48,7 +48,7 @@ counter_is_good(void)
 #endif
 }
 
-/* Both clocks at one moment: of several tries the one in which the counter went on least. */
+/* Reads both clocks at one moment: of several tries, the one that took the fewest ticks. */
 struct instant
 clock_instant(void)
 {
@@ -75,7 +75,7 @@ clock_instant(void)
 	return best;
 }
 
-/* CLOCK_MONOTONIC here is the kernel's and so much. */
+/* Difference of CLOCK_MONOTONIC in this time namespace from the kernel's. */
 int64_t
 clock_namespace_ns(void)
 {
@@ -96,10 +96,10 @@ clock_ticks_at(const struct instant *instant)
 
 /* ---- which ranks share a clock ---- */
 
-/* The lowest rank of each clock leads the others, and is the one that measures. */
+/* The lowest rank on each clock is its leader and measures for it. */
 static struct {
-	int *ranks, count;	/* of all leaders, in order; NULL where all ranks share one clock */
-	int own, index;		/* this rank's, and where that stands in ranks */
+	int *ranks, count;	/* all leaders, in order; NULL if all ranks share one clock */
+	int own, index;		/* this rank's leader, and its index in ranks */
 } leaders = { .count = 1 };
 
 uint64_t
@@ -111,8 +111,9 @@ hash_text(uint64_t hash, const char *text)
 }
 
 /*
- * CLOCK_MONOTONIC begins with the kernel, and is shifted in a time namespace. The host's name is
- * part of it because machines that were copied while they ran have the same boot id.
+ * CLOCK_MONOTONIC starts with the kernel, and a time namespace shifts it. The host's name is
+ * included
+ * because cloned virtual machines have the same boot id.
  */
 static uint64_t
 clock_identity(void)
@@ -167,7 +168,7 @@ by_rank(const void *a, const void *b)
 	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
 }
 
-/* From what all ranks have told: this rank's leader with its map, and all leaders. */
+/* Finds this rank's leader with its map, and all leaders, from what all ranks sent. */
 static void
 find_leaders(struct told *all, int ranks, uint64_t clock)
 {
@@ -190,8 +191,8 @@ find_leaders(struct told *all, int ranks, uint64_t clock)
 }
 
 /*
- * Makes no communicators: one that is made beside the program's own calls changes what the library
- * does in them. Where all ranks share a clock two small collectives are all.
+ * Makes no communicator: an additional one would change what the library does in the program's
+ * calls. If all ranks share a clock, two small collectives suffice.
  */
 static void
 share_map(struct clock_map map)
@@ -212,7 +213,7 @@ share_map(struct clock_map map)
 		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE,
 		    MPI_COMM_WORLD);
 		find_leaders(all, ranks, mine.clock);
-	} else {	/* one clock; a rank that lacks memory records nothing, by whichever */
+	} else {	/* one clock; a rank without memory records nothing anyway */
 		PMPI_Bcast(&map, sizeof map, MPI_BYTE, 0, MPI_COMM_WORLD);
 		clock_map = map;
 		free(leaders.ranks);
@@ -224,8 +225,8 @@ share_map(struct clock_map map)
 }
 
 /*
- * The rate is what CLOCK_MONOTONIC says of the time that MPI_Init took, some 0.1 s; what it is off
- * is drift of the node's clock like any other, for its ranks all take the leader's map.
+ * The rate is measured against CLOCK_MONOTONIC during MPI_Init, some 0.1 s. Its error appears as
+ * drift of the node's clock, since all ranks of the clock use their leader's map.
  */
 void
 clock_start(const struct instant *init)
@@ -238,26 +239,29 @@ clock_start(const struct instant *init)
 	if (elapsed_ns > 1000000 && ticks > 0 && counter_is_good()) {
 		map.counter = true;
 		map.rate = (uint64_t)(((unsigned __int128)(uint64_t)elapsed_ns << 32) / ticks);
-		/* 2^48 ticks, a day, earlier, since another rank may have begun before: a whole
-		 * number of ns. */
+		/*
+		 * 2^48 ticks (about a day) earlier, since another rank may have begun first: a
+		 * whole number of ns.
+		 */
 		map.first_ticks = init->counter - ((uint64_t)1 << 48);
 		map.first_ns = init->monotonic_ns - (int64_t)(map.rate << 16);
 	}
 	share_map(map);
 }
 
-/* ---- the other nodes' clocks ---- */
+/* ---- the clocks of other nodes ---- */
 
 enum { ROUND_TRIPS = 200, TAG = 32767 };
 
 /*
- * Whom leaders talk to each other on. While MPI_Init lasts nobody else uses MPI_COMM_WORLD, and
- * what a leader sends later comes after what it sends here; afterwards a receive of the program
- * could take it, so there is a communicator then, of the leaders alone. It is never freed.
+ * How leaders talk to each other. During MPI_Init nobody else uses MPI_COMM_WORLD, and later
+ * messages
+ * of a leader do not overtake these. Afterwards a receive of the program could match them, so
+ * leaders get a communicator of their own. It is never freed.
  */
 struct way {
 	MPI_Comm comm;
-	const int *ranks;	/* of leaders in it; NULL: in their order */
+	const int *ranks;	/* of the leaders in the communicator; NULL: in their order */
 };
 
 static int
@@ -282,7 +286,7 @@ leaders_alone(void)
 	return made;
 }
 
-/* The parent answers each message with its time; so does the child, to end the round. */
+/* The parent answers each message with its time. The child sends the last message of a round. */
 static void
 answer(const struct way *way, int leader)
 {
@@ -310,7 +314,7 @@ append_sample(int64_t at_ns, int peer, int64_t offset_ns, int64_t error_ns)
 	small_append(&small);
 }
 
-/* The offset is measured best in the round trip that was shortest: its half bounds the error. */
+/* The shortest round trip gives the best offset; half of it bounds the error. */
 static void
 measure(const struct way *way, int leader)
 {
@@ -334,8 +338,8 @@ measure(const struct way *way, int leader)
 }
 
 /*
- * A binomial tree: in round k = 1, 2, 4, ... the leaders k to 2k - 1 measure against those k below
- * them. So the error grows with the depth of the tree, log2 of the number of clocks.
+ * A binomial tree: in round k = 1, 2, 4, ... leaders k to 2k - 1 measure against the leaders k
+ * below. So the error grows with the depth of the tree, log2 of the number of clocks.
  */
 static void
 measure_tree(const struct way *way)
@@ -350,9 +354,10 @@ measure_tree(const struct way *way)
 }
 
 /*
- * The paper's way. Nobody leaves an MPI_Allreduce before the last has entered it. That instant lies
- * between enter and leave on every clock; so [enter - their leave, leave - their enter], the first
- * of the two being the leader's, holds the offset, and all rounds together hold it tighter.
+ * As in the paper. Nobody leaves an MPI_Allreduce before the last rank has entered it. That instant
+ * is between enter and leave on every clock. So the offset is in [enter - their leave, leave -
+ * their
+ * enter], where the first is the leader's time; the intersection over all rounds is tighter.
  */
 static void
 measure_all(bool leads)
@@ -397,7 +402,7 @@ clock_sync_again(void)
 	if (next == 0)
 		next = 1;
 	last_ns = clock_ns();
-	/* Rank 0 says for all after how many of these calls they do it again. */
+	/* Rank 0 decides for all after how many such calls to repeat this. */
 	PMPI_Bcast(&next, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
 	every = next;
 	calls = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock of calls, and how those of the ranks are compared: clock.c. */
+/* The clock that times calls, and the comparison of clocks between ranks: clock.c. */
 #ifndef CLOCK_H
 #define CLOCK_H
 
@@ -10,30 +10,31 @@
 #include "recorder.h"
 
 /*
- * clock.c: calls are timed in ticks, of the processor's counter where that can be trusted and
- * of CLOCK_MONOTONIC, in nanoseconds, elsewhere. One map per clock leads to nanoseconds.
+ * Calls are timed in ticks: of the processor's counter if it is good, else nanoseconds of
+ * CLOCK_MONOTONIC. Each clock has one map from ticks to nanoseconds.
  */
 struct clock_map {
 	bool counter;
-	uint64_t first_ticks;	/* before all that is timed */
+	uint64_t first_ticks;	/* before any timed event */
 	int64_t first_ns;
-	uint64_t rate;		/* nanoseconds a tick, times 2^32 */
+	uint64_t rate;		/* nanoseconds per tick, times 2^32 */
 };
 SHARED struct clock_map clock_map;
-struct instant {		/* the same moment on both, before it is known which is used */
+struct instant {		/* one moment on both clocks, before one is chosen */
 	uint64_t counter;
 	int64_t monotonic_ns;
 };
 struct instant clock_instant(void);
 uint64_t hash_text(uint64_t hash, const char *text);
 int64_t clock_namespace_ns(void);
-/* All ranks of MPI_COMM_WORLD: chooses the clock, which instants of before are then ticks of. */
+/* Collective over MPI_COMM_WORLD: chooses the clock; earlier instants become ticks of it. */
 void clock_start(const struct instant *init);
 uint64_t clock_ticks_at(const struct instant *instant);
-/* how far the kernel's clock is, which other runs on the host know; to the trace */
+/* writes the offset from the kernel's clock, which other runs on the host know, to the trace */
 void clock_say(void);
-void clock_sync(void);		/* all ranks of MPI_COMM_WORLD; appends its samples to the trace */
-void clock_sync_again(void);	/* after a collective of MPI_COMM_WORLD: at times compares again */
+void clock_sync(void);	/* collective over MPI_COMM_WORLD; appends its samples to the trace */
+/* after a collective over MPI_COMM_WORLD: compares again if it is time */
+void clock_sync_again(void);
 
 ALWAYS uint64_t
 clock_ticks(void)
@@ -51,7 +52,7 @@ clock_ticks(void)
 ALWAYS int64_t
 ticks_ns(uint64_t ticks)
 {
-	/* one multiplication of 64 bits by 64 */
+	/* one 64 by 64 bit multiplication */
 	const unsigned __int128 since = ticks - clock_map.first_ticks;
 
 	return clock_map.first_ns + (int64_t)(since * clock_map.rate >> 32);

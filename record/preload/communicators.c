@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators get an id that all members agree on without talking to each other. All members of a
- * communicator make new ones from it in the same order; so its id, how many were made from it
- * before, and the world rank of the new one's first member (a split makes several at once) name the
- * new one. Where only a group takes part the members themselves and a count of such calls do.
+ * Communicators get an id on which all members agree without communication. All members of a
+ * communicator make new ones from it in the same order. So three numbers name a new one: the id of
+ * the parent, how many were made from it before, and the world rank of the new one's first member,
+ * as a split makes several at once. If only a group takes part, the members and a count of such
+ * calls name it.
  *
- * Two MPI_COMM_WORLDs that meet cannot agree on a name without talking, which would hang where one
- * of them is not recorded. So each says how and when it met another one, and lp-merge finds who met
- * whom. What is made from such an intercommunicator gets an id that goes with it: there ranks of
- * the communicator name the members.
+ * Two MPI_COMM_WORLDs that meet cannot agree on a name without communication, which would hang if
+ * one of them is not recorded. So each records how and when it met another, and lp-merge pairs
+ * them. Ids of communicators made from such an intercommunicator belong to it: its ranks name the
+ * members.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 #include "recorder.h"
 #include "small.h"
 
-/* Slots move; what they point to stays, for threads that use it outside of the lock. */
+/* Slots move. What they point to stays, as threads use it outside the lock. */
 struct slot {
 	uintptr_t handle;
 	struct communicator *it;
@@ -36,12 +37,12 @@ HASH_TABLE(communicators, struct slot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_AL
 static struct communicators table;
 struct communicator *near[NEAR];
 static uint32_t last_number = 2;
-/* Nothing is known of its members: sizes that depend on them are 0, and nobody is its root. */
+/* Of unknown members: sizes that depend on them are 0, and no rank is the root. */
 static struct communicator unknown = { .inter = true };
 
-static bool met;		/* another MPI_COMM_WORLD */
+static bool met;		/* whether another MPI_COMM_WORLD was met */
 
-/* calls by the same members */
+/* number of such calls by the same members */
 static struct calls_by { uint64_t key; uint32_t count; } *groups;
 static size_t group_count, group_capacity;
 
@@ -56,7 +57,7 @@ table_set(struct communicator new)
 	}
 	*slot.it = new;
 	if ((at = communicators_add(&table, &slot)) != NULL)
-		*at = slot;		/* a handle may come again after a free */
+		*at = slot;		/* the handle may be used again after a free */
 	else
 		free(slot.it);
 }
@@ -112,7 +113,7 @@ communicator_find(uintptr_t handle)
 	return it;
 }
 
-/* All processes, as a group to be freed. */
+/* All processes, as a group that the caller frees. */
 static MPI_Group
 world_group(void)
 {
@@ -127,7 +128,7 @@ world_group(void)
 	return world;
 }
 
-/* The ranks of the group's members in BASE, to be freed; NULL: there are none, or no memory. */
+/* The ranks of the group's members in BASE, for the caller to free; NULL: none, or no memory. */
 static int *
 ranks_in(MPI_Group group, MPI_Group base, int *size)
 {
@@ -151,7 +152,7 @@ ranks_in(MPI_Group group, MPI_Group base, int *size)
 	return to;
 }
 
-/* A hash of the group's members, in order, by their ranks in BASE. */
+/* A hash of the ranks in BASE of the group's members, in order. */
 static uint64_t
 hash_group(MPI_Group group, MPI_Group base, int *first)
 {
@@ -209,8 +210,10 @@ first_world_rank(MPI_Comm comm)
 	return rank;
 }
 
-/* Which of those that a call of all the parent's members has made: both groups of an
- * intercommunicator know it alike. */
+/*
+ * Distinguishes communicators made by one call of all members of the parent. Both groups of an
+ * intercommunicator get the same number.
+ */
 static uint64_t
 place_in(MPI_Comm parent, MPI_Comm made)
 {
@@ -221,7 +224,7 @@ place_in(MPI_Comm parent, MPI_Comm made)
 	PMPI_Comm_test_inter(parent, &of_inter);
 	PMPI_Comm_test_inter(made, &inter);
 	if (of_inter && !inter)
-		return 0;		/* merged: there is one */
+		return 0;		/* only one was made, by a merge */
 	PMPI_Comm_group(made, &group);
 	PMPI_Comm_group(parent, &base);
 	place += mix((uint64_t)first_rank_in(group, base) + 1, 0);
@@ -266,7 +269,7 @@ append(const struct communicator *comm, struct creation name, int side, const ch
 	small_append(&small);
 }
 
-/* Ranks of the communicator that this rank gets from in neighbourhood collectives, in no order. */
+/* Ranks that this rank receives from in neighbourhood collectives, in no order. */
 static int *
 find_neighbours(MPI_Comm comm, int topology, int rank, uint32_t *sources, uint32_t *targets)
 {
@@ -329,7 +332,7 @@ add_new(MPI_Comm made, struct creation name, int side, const struct meeting *mee
 	lock_tables();
 	new.number = ++last_number;
 	unlock_tables();
-	/* the other side knows what is made from it by its own number */
+	/* the other side has its own numbers for communicators made from it */
 	if (meeting != NULL) {
 		met = true;
 		new.id = 3;
@@ -358,7 +361,7 @@ register_communicator(MPI_Comm made, struct creation creation)
 		int inter;
 
 		PMPI_Comm_test_inter(made, &inter);
-		/* a copy of an intercommunicator: both groups name it alike */
+		/* a copy of an intercommunicator has the same name in both groups */
 		if (inter && creation.root == 0) {
 			note_group_communicator(MPI_COMM_NULL, 0, made);
 			return;
@@ -402,7 +405,7 @@ group_calls(uint64_t key)
 	return 1;
 }
 
-/* The groups of an intercommunicator, or both times the group. */
+/* The two groups of an intercommunicator, or the same group twice. */
 static void
 groups_of(MPI_Comm comm, MPI_Group group[2], bool *inter)
 {
@@ -417,7 +420,7 @@ groups_of(MPI_Comm comm, MPI_Group group[2], bool *inter)
 		PMPI_Comm_group(comm, &group[1]);
 }
 
-/* With MEETING there, of the same MPI_COMM_WORLD or of two. */
+/* MEETING: how processes of one or of two MPI_COMM_WORLDs met, if they did. */
 static void
 name_group(MPI_Comm parent, uint64_t tag, MPI_Comm made, struct meeting *meeting)
 {
@@ -475,7 +478,7 @@ note_meeting(struct meeting meeting, MPI_Comm made)
 		name_group(MPI_COMM_NULL, 0, made, &meeting);
 }
 
-/* What TYPE of thing is made on a communicator by all of its members, and keeps them. */
+/* Adds an object of TYPE that all members of a communicator make on it, with the same members. */
 static void
 add_made_on(MPI_Comm parent, uintptr_t handle, MPI_Group group, const char *type)
 {
@@ -508,9 +511,9 @@ note_new_file(MPI_Comm parent, MPI_File made)
 	add_made_on(parent, file_key(made), MPI_GROUP_NULL, "file");
 }
 
-/* ---- how two worlds have met ---- */
+/* ---- how two worlds met ---- */
 
-/* A name that both sides have: 0 is none. */
+/* A name that both sides know; never 0, which stands for none. */
 static uint64_t
 hash_bytes(const void *bytes, size_t length)
 {
@@ -526,13 +529,14 @@ port_of_name(const char *name, size_t length)
 {
 	size_t end = strnlen(name, length);
 
-	while (end > 0 && name[end - 1] == ' ')		/* Fortran's */
+	while (end > 0 && name[end - 1] == ' ')		/* Fortran pads with blanks */
 		end--;
 	return hash_bytes(name, end);
 }
 
-/* Open MPI 4 tells a spawned process the number of the parents' job, and which of them was the
- * root. */
+/*
+ * Open MPI 4 gives a spawned process the job number of its parents, and which of them was the root.
+ */
 uint64_t
 port_of_root(MPI_Comm comm, int root)
 {
@@ -560,7 +564,7 @@ port_of_parent(void)
 	return port != NULL ? port_of_name(port, strcspn(port, ":")) : 0;
 }
 
-/* The addresses of both ends. */
+/* Hash of the addresses of both ends. */
 uint64_t
 port_of_socket(int fd)
 {
@@ -601,7 +605,7 @@ partitions_of(MPI_Comm comm)
 	return of_handle(new.handle);
 }
 
-/* By now another thread may have made one that has the handle. */
+/* By now another thread may have made a communicator with the same handle. */
 void
 forget_communicator(struct communicator *comm)
 {
@@ -618,7 +622,7 @@ forget_communicator(struct communicator *comm)
 	unlock_tables();
 	if (comm->group != MPI_GROUP_NULL)
 		PMPI_Group_free(&comm->group);
-	if (comm->handle % 4 == 0)	/* a communicator may have partitions, which go with it */
+	if (comm->handle % 4 == 0)	/* partitions of the communicator go with it */
 		forget_communicator(of_handle(comm->handle + 3));
 	free(comm);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What this rank could run on, and what it got of it: lp-trace(5), cores. A look takes some files
- * of /proc, when recording begins and when it ends.
+ * The cores this rank could use, and the time it got: lp-trace(5), cores. It reads some files of
+ * /proc when recording begins and when it ends.
  */
 #include <dirent.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 #include "recorder.h"
 #include "small.h"
 
-/* a thread that ran less than this part of the time is not counted */
+/* a thread counts if it ran for at least 1/BUSY_PART of the time */
 enum { BUSY_PART = 10 };
 
 static int64_t
@@ -25,8 +25,7 @@ clock_of(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Time that the cores of the mask ran whatever it was; the system counts it in hundredths of a
- * second. */
+/* How long the cores of the mask were busy with any process; the system counts in 0.01 s. */
 static uint64_t
 busy_ns(const cpu_set_t *mask)
 {
@@ -47,8 +46,7 @@ busy_ns(const cpu_set_t *mask)
 	return ticks * tick_ns;
 }
 
-/* What the threads there are now have waited for a core, and how many of them have run for so
- * long. */
+/* How long the present threads have waited for a core, and how many of them ran for LEAST_NS. */
 static uint64_t
 threads_waited_ns(uint64_t least_ns, uint64_t *busy)
 {
@@ -86,7 +84,7 @@ cores_append(void)
 	cpu_set_t mask;
 
 	if (sched_getaffinity(0, sizeof mask, &mask) != 0)
-		return;		/* more cores than the set has room for */
+		return;		/* more cores than the set holds */
 	if (begun_ns == 0)
 		begun_ns = at_ns;
 	waited_ns = threads_waited_ns((uint64_t)(at_ns - begun_ns) / BUSY_PART, &threads);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a run depends on beside the program: the MPI library, and variables by which its user steers
- * it. Only names with the prefixes below are looked at. Not told: what a launcher sets for itself,
- * which is another one in each run, and what a name calls secret.
+ * it. Only names with the prefixes below are read. Left out are variables that a launcher sets for
+ * itself, as they differ in each run, and names that suggest a secret.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "small.h"
 #include "recorder.h"
 
-enum { MOST_VARIABLES = 256, MOST_BYTES = 1000 };	/* the value of one is cut there */
+enum { MOST_VARIABLES = 256, MOST_BYTES = 1000 };	/* longer values are cut */
 
 extern char **environ;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The raw trace of a rank. It is whole at every instant: rows are stored into a block that is
- * mapped from the file, and become part of it when the block's count is stored (blocks.c); other
- * messages are written at the tail, their first byte last. So nothing is lost with the process,
- * however it ends.
+ * The raw trace of a rank. The file is whole at every instant. Rows are stored into a block that is
+ * mapped from the file, and become part of the trace when the block's count is stored (blocks.c).
+ * Other messages are written at the tail, their first byte last. So nothing is lost with the
+ * process, however it ends.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #include "rows.h"
 #include "small.h"
 
-static char unnamed[4096 + 20];	/* the file, until it tells what rank it is of */
+static char unnamed[4096 + 20];	/* the file until the rank is known */
 static struct segment first = { .fd = -1 };
 struct raw_file raw = { .now = &first, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -33,8 +33,9 @@ is_ours(int fd, struct stat *status)
 	    status->st_ino == raw.now->inode;
 }
 
-/* Not the file whose name this is, but the one that was made. The old number may be another's
- * now. */
+/*
+ * Opens our file, not another one of the same name: the old descriptor may now be someone else's.
+ */
 static bool
 open_again(struct stat *status)
 {
@@ -77,7 +78,7 @@ file_promise(uint64_t end)
 	if (end <= raw.now->reserved)
 		return 0;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)
-		return EFBIG;		/* to try would send the program a signal */
+		return EFBIG;		/* trying would send the program SIGXFSZ */
 	if ((fd = file_fd()) < 0)
 		return EBADF;
 	do
@@ -147,7 +148,7 @@ small_append(struct small *small)
 	small_free(small);
 }
 
-enum { COMMAND = 2048 };		/* bytes of a command line, of which the rest is not told */
+enum { COMMAND = 2048 };		/* bytes kept of a command line */
 
 /* The program's command line, quoted for a shell. */
 static void
@@ -170,9 +171,8 @@ command_line(char line[SHELL_WORD_BYTES(COMMAND)])
 }
 
 /*
- * What lies at the path: nothing, a trace (or the beginning of one: a process may die between any
- * two writes), or something that is not ours. Nothing is followed or waited for: it may be a link
- * or a pipe.
+ * What lies at the path: nothing, a trace (or its beginning: a process may die between two writes),
+ * or something foreign. The path may be a link or a pipe, so it is neither followed nor waited for.
  */
 enum found { NOTHING, TRACE, FOREIGN };
 
@@ -197,7 +197,7 @@ look(const char *path)
 	return found;
 }
 
-/* A high number: programs close low ones that they take for their own. */
+/* To a high number: programs close low ones that they take for theirs. */
 static int
 move_up(int fd)
 {
@@ -212,7 +212,7 @@ move_up(int fd)
 	return high;
 }
 
-/* The segment's file, without a name yet, up to its header; raw.now->path is set. */
+/* Begins a segment's file without a name, up to its header. Sets raw.now->path. */
 static bool
 begin_unnamed(void)
 {
@@ -255,8 +255,10 @@ file_begin(const char *folder, int rank)
 	return begin_unnamed();
 }
 
-/* Network file systems may lack the first call, others have no links: there another run may come in
- * between. */
+/*
+ * Network file systems may lack renameat2(), others have no links; there a race with another run is
+ * possible.
+ */
 static bool
 give_name(const char *path)
 {
@@ -275,14 +277,14 @@ give_name(const char *path)
 	return rename(unnamed, path) == 0;
 }
 
-/* From the trace of an earlier run, if need be. */
+/* Takes the name, from the trace of an earlier run if necessary. */
 static void
 take_name(void)
 {
 	const char *path = raw.now->path, *why;
 
 	if (look(path) == TRACE)
-		unlink(path);		/* not cut: a run that still goes on may have it mapped */
+		unlink(path);		/* not truncated: a run in progress may have it mapped */
 	if (give_name(path))
 		return;
 	why = strerror(errno);
@@ -307,7 +309,7 @@ file_name(const char *folder, int rank)
 	}
 	snprintf(path, sizeof path, "%s/rank.%d", folder, rank);
 	if (access(unnamed, F_OK) != 0 && strcmp(path, raw.now->path) == 0)
-		return;			/* it has it, as the first one */
+		return;			/* the first segment has its name already */
 	strcpy(raw.now->path, path);
 	take_name();
 }
@@ -365,7 +367,7 @@ void
 file_close(struct thread *threads)
 {
 	pthread_mutex_lock(&raw.lock);
-	recording = true;	/* for small_write; no call is recorded any more */
+	recording = true;	/* needed by small_write; no calls are recorded any more */
 	for (struct thread *thread = threads; thread != NULL; thread = thread->next)
 		block_close(&thread->block);
 	segment_end(raw.now, false);

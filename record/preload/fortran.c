@@ -3,17 +3,19 @@
  * The wrappers of the Fortran routines, expanded from call_table.h: include 'mpif.h', use mpi and
  * use mpi_f08.
  *
- * They call the library's own pmpi_ routine with the caller's very arguments, so that sentinels,
- * callbacks and logicals keep their Fortran form; only an ignored status is replaced. mpi_f08 calls
- * mpi_x_f08_, which takes the same arguments in Open MPI, but that ierror may be absent; were the
- * routine wrapped that it calls in turn, the call site would lie in the library. pmpi_x_ leads past
- * all of these names, so no call is seen twice.
+ * They call the library's own pmpi_ routine with the caller's arguments, so that sentinels,
+ * callbacks
+ * and logicals keep their Fortran form. Only an ignored status is replaced. mpi_f08 calls
+ * mpi_x_f08_,
+ * which in Open MPI takes the same arguments except that ierror may be absent. If we wrapped the
+ * routine that it calls in turn, the call site would be in the library. pmpi_x_ bypasses all of
+ * these names, so no call is recorded twice.
  *
- * Names are those of gfortran and flang, with one underscore behind. The other manglings (mpi_send,
- * mpi_send__, MPI_SEND) are left alone: a C library may have functions of its own with such names.
+ * Names are those of gfortran and flang, with one trailing underscore. Other manglings (mpi_send,
+ * mpi_send__, MPI_SEND) are not wrapped: a C library may have its own functions of such names.
  *
- * In MPICH mpi_f08 has no such way past: buffers are descriptors, and the routine is called
- * mpi_x_f08ts_ where there are any. Its wrapper calls the next of that name.
+ * MPICH's mpi_f08 has no such bypass: buffers are descriptors, and routines with buffers are called
+ * mpi_x_f08ts_. The wrapper calls the next definition of that name.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,8 +24,8 @@
 
 #ifdef MPICH_VERSION
 /*
- * mpi.h does not name all of them, and since MPICH 4.1 they are in the Fortran library alone, which
- * a C program does not load. The first is found by Fortran's initialisation.
+ * mpi.h does not declare all of them. Since MPICH 4.1 only the Fortran library has them, which a C
+ * program does not load. The initialisation of Fortran finds the first one.
  */
 extern void *MPIR_F_MPI_IN_PLACE __attribute__((weak));
 extern int MPIR_F08_MPI_IN_PLACE __attribute__((weak));
@@ -51,7 +53,7 @@ is_mpi_fortran_statuses_ignore(const void *p)
 	    (&MPI_F08_STATUSES_IGNORE != NULL && p == (void *)MPI_F08_STATUSES_IGNORE);
 }
 #else
-/* The common blocks of mpif.h, under the names that compilers give them. */
+/* The common blocks of mpif.h, under the names that compilers use. */
 #define SENTINEL(name, NAME) \
 	extern int name##_[] __attribute__((weak)), name[] __attribute__((weak)), \
 	    name##__[] __attribute__((weak)), NAME[] __attribute__((weak)); \
@@ -64,7 +66,7 @@ SENTINEL(mpi_fortran_status_ignore, MPI_FORTRAN_STATUS_IGNORE)
 SENTINEL(mpi_fortran_statuses_ignore, MPI_FORTRAN_STATUSES_IGNORE)
 #endif
 
-/* In a descriptor the base address comes first. */
+/* A descriptor begins with the base address. */
 static inline const void *
 buffer(const void *p, bool is_descriptor)
 {
@@ -73,7 +75,7 @@ buffer(const void *p, bool is_descriptor)
 	return is_mpi_fortran_in_place(p) ? MPI_IN_PLACE : p;
 }
 
-/* A C and a Fortran status have the same size, so a thread's storage serves both. */
+/* A C status and a Fortran status have the same size, so both use a thread's storage. */
 static const MPI_Status *
 statuses_to_c(struct thread *thread, int count, MPI_Fint *from)
 {
@@ -104,18 +106,19 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #define ARGUMENT(kind, name) p_##name
 #define AS(type, name) (*(type *)p_##name)
 
-/* Behind ierr come the lengths of strings, by value. */
+/* Lengths of strings follow ierr, by value. */
 #define NO_LENGTH(...)
 #define LENGTH_TOO(...) __VA_ARGS__
 #define WITH(macro, ...) macro(__VA_ARGS__)
 #define LENGTH(kind, name) WITH(KIND(1, kind, name), , size_t length_##name)
 #define PASS_LENGTH(kind, name) WITH(KIND(1, kind, name), , length_##name)
 
-/* Of each kind whether it has a length; before the call a view of what goes in, after it of what
- * came out. */
+/*
+ * For each kind: whether it has a length; a view of the input before the call, of the output after.
+ */
 #define BEFORE(kind, name) KIND(2, kind, name)
 #define AFTER(kind, name) KIND(3, kind, name)
-/* Where there was no memory recording has ended, and there is nothing to note. */
+/* Without memory, recording has ended, and there is nothing to note. */
 #define NEEDS(own) \
 	if (own == NULL) { \
 		end_call(&at); \
@@ -188,7 +191,7 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #define KIND_OLDCOMM(n) (NO_LENGTH), \
 	(struct communicator *n = communicator_of(PMPI_Comm_f2c(AS(MPI_Fint, n)));), ()
 
-/* OWN passes the call on to CALLEE; where BUFFERS they come as descriptors. */
+/* OWN passes the call on to CALLEE; BUFFERS: with buffers as descriptors. */
 #define WRAPPER(own, callee, buffers, Name, class, params, record) \
 	void own(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)); \
 	void own(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
@@ -215,7 +218,7 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 	}
 
 #ifdef MPICH_VERSION
-/* The front's, where this was taken by it: then RTLD_NEXT does not lead to the program's MPI. */
+/* The front's, if it loaded this recorder: RTLD_NEXT then does not find the program's MPI. */
 void *longpole_next(const char *name) __attribute__((weak));
 
 static void *
@@ -224,7 +227,9 @@ behind_front(const char *name)
 	return longpole_next != NULL ? longpole_next(name) : dlsym(RTLD_NEXT, name);
 }
 
-/* With buffers or without; of large counts as MPICH 4.0 names it, or 4.2. */
+/*
+ * Finds the routine with or without buffers; for large counts under the name of MPICH 4.0 or 4.2.
+ */
 static void *
 next_f08(const char *name, bool large)
 {
@@ -273,7 +278,7 @@ next_f08(const char *name, bool large)
 #include "../../base/mpi/call_table.h"
 #undef COUNT_TYPE
 
-/* Large counts: mpi_f08 alone has them. */
+/* Only mpi_f08 has large counts. */
 #if defined HAVE_LARGE_COUNTS && defined DESCRIPTORS
 #define SPECIAL(Name, name, NAME, CLASS)
 #define CALL(Name, name, NAME, CLASS, params, record)
@@ -285,7 +290,7 @@ next_f08(const char *name, bool large)
 #include "../../base/mpi/call_table.h"
 #endif
 
-/* The forms that give a C pointer have the same arguments. */
+/* The variants with a C pointer have the same arguments. */
 ALIAS(record_win_allocate) void mpi_win_allocate_cptr_(void *, void *, void *, void *, void *,
     void *, void *);
 ALIAS(record_win_allocate_shared) void mpi_win_allocate_shared_cptr_(void *, void *, void *, void *,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The Fortran routines that are not expanded from call_table.h: where recording begins and ends,
- * and marks. */
+/*
+ * The Fortran routines that call_table.h does not cover: beginning and end of recording, and marks.
+ */
 #include "wrap.h"
 
 /* ---- MPI_Init, MPI_Init_thread and MPI_Finalize ---- */
@@ -82,7 +83,7 @@ NAMES(init, MPI_Fint *)
 NAMES(init_thread, MPI_Fint *, MPI_Fint *, MPI_Fint *)
 NAMES(finalize, MPI_Fint *)
 
-/* ---- sessions: a handle of mpi_f08 is one integer, as that of the others is ---- */
+/* ---- sessions: a handle of mpi_f08 is one integer, like other handles ---- */
 
 #if defined HAVE_MPI_4 && defined MPICH_VERSION
 void pmpi_session_init_(MPI_Fint *info, MPI_Fint *handler, MPI_Fint *session,
@@ -134,7 +135,7 @@ NAMES(session_init, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *)
 NAMES(session_finalize, MPI_Fint *, MPI_Fint *)
 #endif
 
-/* ---- and those that do not return, or have no ierr ---- */
+/* ---- routines that do not return or have no ierr ---- */
 
 void record_abort(MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierr);
 void record_pcontrol(MPI_Fint *level);

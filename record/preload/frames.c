@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The callers of a call. The system's own way, backtrace(), looks for every frame in the tables of
- * the object that it lies in and carries out what they say of it, all the way up to main():
- * microseconds. Here what they say of an address is learnt once, and is a few additions from then
- * on; no more frames are looked at than are asked for. Whatever is unusual goes the system's way.
+ * The callers of a call. backtrace() searches the tables of an object for every frame and
+ * interprets
+ * them, up to main(): that takes microseconds. Here the rule of an address is learnt once; from
+ * then
+ * on it costs a few additions. Only the requested number of frames is walked. Unusual frames are
+ * left to backtrace().
  */
 #include "frames.h"
 
@@ -14,16 +16,16 @@
 
 enum {
 	RULES = 1 << 10,
-	/* of the system's way: those asked for, and this library's own */
+	/* for backtrace(): the frames asked for, and this library's own */
 	MOST_FRAMES = 64 + 8,
 	OWN_FRAMES = 8,
 };
 
 struct frame_memory {
-	/* by address; a later one takes the place of another */
+	/* by address; a new rule replaces an old one in its slot */
 	struct frame_rule rules[RULES];
-	unsigned long long unloads;	/* objects unloaded, when the rules were learnt */
-	uintptr_t low, high;		/* the thread's stack; 0: not known */
+	unsigned long long unloads;	/* objects unloaded so far, when the rules were learnt */
+	uintptr_t low, high;		/* bounds of the thread's stack; 0: not known */
 };
 
 static int
@@ -50,7 +52,7 @@ find_stack(struct frame_memory *memory)
 	pthread_attr_destroy(&attributes);
 }
 
-/* Other code may lie now where an object was. NULL: no memory. */
+/* After an unload, other code may be at an address. Returns NULL without memory. */
 static struct frame_memory *
 prepared(struct frame_memory **kept)
 {
@@ -80,13 +82,13 @@ rule_of(struct frame_memory *memory, const void *address)
 	return rule;
 }
 
-/* Where the thread is: on its stack, in a function. */
+/* A position of the walk: on the stack, in a function. */
 struct place {
 	const void *address;
 	uintptr_t stack, base;
 };
 
-/* Whether eight bytes there are the stack's, and in use. */
+/* Whether the eight bytes are on the stack and in use. */
 static inline bool
 is_stack(const struct frame_memory *memory, const struct place *at, uintptr_t address)
 {
@@ -99,7 +101,7 @@ word(uintptr_t address)
 	return *(const uintptr_t *)address;
 }
 
-/* To the caller. 0: there is none; -1: it is not known. */
+/* Steps to the caller. Returns 0 if there is none, -1 if it is unknown. */
 static inline int
 step_up(struct frame_memory *memory, struct place *at)
 {
@@ -132,7 +134,7 @@ step_up(struct frame_memory *memory, struct place *at)
 	return at->address != NULL;
 }
 
-/* -1: the system's way is needed. */
+/* Returns -1 if backtrace() is needed. */
 static int
 walk(struct frame_memory *memory, struct place at, const void *first,
     const void **frames, int depth)
@@ -140,7 +142,7 @@ walk(struct frame_memory *memory, struct place at, const void *first,
 	int count = 0, step = 1;
 
 	if (at.stack < memory->low || at.stack >= memory->high)
-		return -1;	/* a stack that the program has made for itself */
+		return -1;	/* a stack that the program made for itself */
 	for (int own = 0; at.address != first; own++)
 		if (own == OWN_FRAMES || (step = step_up(memory, &at)) <= 0)
 			return -1;
@@ -157,7 +159,7 @@ ask_system(const void *first, const void **frames, int depth)
 	int count = backtrace(all, MOST_FRAMES), from = 0, found = 0;
 
 	while (from < count && all[from] != first)
-		from++;		/* frames of this library */
+		from++;		/* skip frames of this library */
 	for (; from < count && found < depth; from++)
 		frames[found++] = all[from];
 	return found;
@@ -168,8 +170,10 @@ callers_from(struct frame_memory **kept, const void *first, const void **frames,
 {
 	int count = -1;
 #ifdef __x86_64__
-	/* What lies at the base pointer of a function that has one: its caller's, and where that
-	 * goes on. */
+	/*
+	 * The frame of a function with a base pointer begins with the caller's and the return
+	 * address.
+	 */
 	const uintptr_t *own = __builtin_frame_address(0);
 	struct frame_memory *memory = prepared(kept);
 

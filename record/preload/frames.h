@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The callers of a function: frames.c, and cfi.c where compilers tell how to find them. */
+/* The callers of a function: frames.c, and cfi.c for what compilers say about frames. */
 #ifndef FRAMES_H
 #define FRAMES_H
 
@@ -7,16 +7,16 @@
 #include <stdint.h>
 
 /*
- * How a frame leads to its caller's, at one address of its code. The caller's stack pointer (CFA)
- * is found from the frame's own or its base pointer; the return address lies below it, and the
- * caller's base pointer is the same or lies there, too.
+ * How to find the caller's frame, for one address of code. The caller's stack pointer (CFA) follows
+ * from the stack pointer or the base pointer of the frame. The return address is below the CFA. The
+ * caller's base pointer is unchanged or saved on the stack.
  */
 enum frame_kind {
-	FRAME_UNKNOWN,		/* nothing is told, or more than this can say */
-	FRAME_LAST,		/* nobody has called it */
+	FRAME_UNKNOWN,		/* no information, or too complex for a rule */
+	FRAME_LAST,		/* it has no caller */
 	FRAME_BY_STACK,		/* CFA = stack pointer + cfa */
 	FRAME_BY_BASE,		/* CFA = base pointer + cfa */
-	/* CFA = what lies at base pointer + cfa, where a stack was aligned */
+	/* CFA = value at (base pointer + cfa), after the stack was aligned */
 	FRAME_AT_BASE,
 };
 enum base_kind {
@@ -30,13 +30,14 @@ struct frame_rule {
 	uint8_t kind, base_kind;
 };
 
-/* cfi.c: the rule of a return address; false: it is not known, or more than a rule can say. */
+/* cfi.c: the rule of a return address. Returns false if it is unknown or too complex. */
 bool frame_rule(const void *address, struct frame_rule *rule);
 
 /*
- * frames.c: return addresses of this function's callers from FIRST on, at most DEPTH of them; as
- * backtrace() has them, and 0 where FIRST is none of the first of them. The memory of what was
- * learnt is the thread's.
+ * frames.c: like backtrace(), the return addresses of this function's callers, beginning with
+ * FIRST,
+ * at most DEPTH. Returns 0 if FIRST is not among the first callers. Rules are remembered per
+ * thread.
  */
 struct frame_memory;
 int callers_from(struct frame_memory **memory, const void *first, const void **frames, int depth);

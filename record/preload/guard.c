@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * SIGBUS from a mapping of the trace. When the file is cut, or the disk cannot give a page of it,
- * the kernel sends that signal at the next store: the handler puts plain memory in the place of the
- * mapping, the store is done again, and recording ends.
+ * SIGBUS from a mapping of the trace. If the file is truncated, or the disk cannot supply a page,
+ * the
+ * kernel sends SIGBUS at the next store. The handler replaces the mapping by plain memory, the
+ * store
+ * is repeated, and recording ends.
  *
- * The program's own handling of the signal stays what the program believes it to be: what it sets
- * is kept here and done for every SIGBUS that is not ours, and what it asks for is answered from
- * here. Where it ignores the signal, or blocks it in the thread, the kernel ends the process all
- * the same.
+ * The program sees its own handling of the signal. Its settings are kept here and applied to every
+ * SIGBUS that is not ours; its queries are answered from here. If it ignores the signal, or blocks
+ * it in the thread, the kernel ends the process all the same.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -19,14 +20,14 @@
 #include "recorder.h"
 
 struct guarded {
-	unsigned char *_Atomic map;	/* NULL: not in use */
+	unsigned char *_Atomic map;	/* NULL: free */
 	_Atomic size_t size;
 	struct guarded *next;
 };
 
-/* The handler may walk the list at any time: entries are used again, never freed. */
+/* The handler may walk the list at any time: entries are reused, never freed. */
 static struct guarded *_Atomic all;
-static struct sigaction theirs;		/* what the program has set */
+static struct sigaction theirs;		/* the program's setting */
 
 struct guarded *
 guard_add(void *map, size_t size)
@@ -85,7 +86,7 @@ on_fault(int number, siginfo_t *info, void *context)
 
 		__sigaction(number, &none, NULL);
 		if (info->si_code <= 0)
-			/* held back until this returns; a fault comes again */
+			/* pending until this returns; a fault occurs again */
 			raise(number);
 	} else if (action.sa_handler == SIG_IGN)
 		return;
@@ -95,20 +96,20 @@ on_fault(int number, siginfo_t *info, void *context)
 		action.sa_handler(number);
 }
 
-/* Sets what the program wants, with on_fault in the place of its handler. */
+/* Sets the program's action, but with on_fault as the handler. */
 static int
 set_action(const struct sigaction *wanted)
 {
 	struct sigaction mine = *wanted;
 
-	if (wanted->sa_handler == SIG_IGN)	/* to be inherited by what the program executes */
+	if (wanted->sa_handler == SIG_IGN)	/* programs that it executes inherit SIG_IGN */
 		return __sigaction(SIGBUS, wanted, NULL);
 	mine.sa_flags = (wanted->sa_flags & ~(int)SA_RESETHAND) | SA_SIGINFO;
 	mine.sa_sigaction = on_fault;
 	return __sigaction(SIGBUS, &mine, NULL);
 }
 
-/* What the program sets and asks for. */
+/* The program's sigaction() for this signal. */
 static int
 program_action(const struct sigaction *new, struct sigaction *old)
 {
