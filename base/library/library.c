@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is installed of base/stream/ for stages of others: the same reader and writer, their insides
- * hidden. */
+/* The installed library: the reader and writer of base/stream behind opaque types. */
 #include "longpole-stream.h"
 
 #include <stdbool.h>
@@ -174,8 +173,8 @@ longpole_column_int(struct longpole_reader *r, const char *key, size_t count, in
 	if (got < 0 || (body_get(&r->message, "capacity") != NULL &&
 	    body_int(r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0))
 		return -1;
-	return body_column(r->in, &r->message, key, type, (size_t)room, count, values) < 0 ? -1 :
-	    got;
+	return body_column(r->in, &r->message, key, type, (size_t)room, count, values) < 0 ?
+	    -1 : got;
 }
 
 API int

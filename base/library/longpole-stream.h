@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams of longpole, for your own stages: cc stage.c $(pkg-config --cflags --libs
- * longpole-stream) lp-trace(5) describes the format, and the messages that a stage needs.
+ * Reads and writes streams of longpole in your own stages:
+ *
+ *	cc stage.c $(pkg-config --cflags --libs longpole-stream)
+ *
+ * lp-trace(5) describes the format and the messages that a stage needs.
  *
  * The library never prints and never exits. A function that fails returns -1, and longpole_error
  * returns the reason; the first reason stays. Memory: one message. All readers of a process share
@@ -22,12 +25,11 @@ struct longpole_writer;
 
 enum longpole_how {
 	LONGPOLE_STREAM,	/* one stream of any content but raw */
-	/* concatenated raw traces; their headers and ends are messages, too */
-	LONGPOLE_RAW,
+	LONGPOLE_RAW,		/* concatenated raw traces; headers and ends are messages, too */
 	LONGPOLE_ANY		/* any of these; headers and ends are messages, too */
 };
 
-/* FILE: NULL or "-" is standard input. Returns NULL without memory; then check longpole_error. */
+/* FILE: NULL or "-" is standard input. Check longpole_error next. NULL: no memory. */
 struct longpole_reader *longpole_open(const char *file, enum longpole_how how);
 void longpole_close(struct longpole_reader *in);
 /* The reason, with the offset in bytes if OFFSET is not NULL; NULL if there is no error. */
@@ -46,11 +48,10 @@ uint64_t longpole_offset(const struct longpole_reader *in);
 int longpole_int(struct longpole_reader *in, const char *key, int64_t *value);
 int longpole_float(struct longpole_reader *in, const char *key, double *value);
 int longpole_string(struct longpole_reader *in, const char *key, const char **text, size_t *length);
-/* A column as it is stored: WIDTH bytes each, little-endian, at any address. COUNT: rows asked
- * for. */
+/* A column as stored, for COUNT rows: WIDTH bytes each, little-endian, at any address. */
 int longpole_column(struct longpole_reader *in, const char *key, size_t count, const void **values,
     unsigned *width);
-/* The same, widened to 64 bits into VALUES, with room for COUNT; all ABSENT if there is no key. */
+/* The same, widened to 64 bits into VALUES[COUNT]; an absent column is all ABSENT. */
 int longpole_column_int(struct longpole_reader *in, const char *key, size_t count, int is_signed,
     int64_t absent, int64_t *values);
 
@@ -60,7 +61,7 @@ struct longpole_calls {
 	uint64_t first;			/* seq of row 0 */
 	size_t count;
 	const int64_t *enter_ns, *leave_ns;
-	const uint16_t *call;		/* for longpole_call_name; 0: a part of the call before */
+	const uint16_t *call;		/* index for longpole_call_name; 0: part of a call */
 	const uint32_t *site, *comm;
 	const int32_t *peer, *tag;
 	const uint64_t *bytes_sent, *bytes_received;
@@ -73,8 +74,7 @@ const char *longpole_call_name(unsigned call);
 
 /*
  * Writes a header to FD: the history of IN (NULL: none) and this command line. NULL: no memory, or
- * it cannot be written, see errno. Later errors are reported by longpole_end, which returns 0 if
- * all succeeded.
+ * a failed write, see errno. longpole_end reports later errors; it returns 0 if all succeeded.
  */
 struct longpole_writer *longpole_create(int fd, const char *content,
     const struct longpole_reader *in, int argc, char **argv);
@@ -91,7 +91,7 @@ void longpole_put_column(struct longpole_writer *out, const char *key, int is_si
 int longpole_finish(struct longpole_writer *out);
 /* Writes the end and closes FD; readers refuse a stream without an end. Frees the writer. */
 int longpole_end(struct longpole_writer *out);
-/* Frees the writer without an end, for a stage that failed. */
+/* Frees the writer without an end: for a stage that failed. */
 void longpole_abandon(struct longpole_writer *out);
 
 #ifdef __cplusplus

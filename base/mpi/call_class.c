@@ -23,7 +23,7 @@ static const char *const names[] = {
 #include "call_table.h"
 };
 
-/* Their indices, as classes have them. */
+/* Indices of the functions of call_table.h, in the order of call_classes. */
 enum {
 	INDEX_PART,
 #define CALL(Name, ...) INDEX_##Name,
@@ -46,7 +46,7 @@ has_tail(unsigned call, const char *tail)
 {
 	const char *found;
 
-	return call >= call_class_count &&	/* none of those known here */
+	return call >= call_class_count &&	/* the name is not in call_table.h */
 	    (found = strrchr(call_name(call), '(')) != NULL && strcmp(found, tail) == 0;
 }
 
@@ -96,7 +96,7 @@ call_takes(unsigned call)
 	return call == INDEX_Mprobe || call == INDEX_Improbe;
 }
 
-/* The format below knows no MPI function: the names of those known here get their indices first. */
+/* The stream format knows no MPI functions: gives those of call_table.h the first indices. */
 __attribute__((constructor)) static void
 give_names(void)
 {

@@ -18,16 +18,13 @@ enum call_class {
 	CLASS_RECV_START,	/* MPI_Irecv, MPI_Imrecv */
 	CLASS_SEND_INIT,	/* persistent: made here, started by CLASS_START */
 	CLASS_RECV_INIT,
-	/* persistent, too; its starts have the class of the collective's start */
-	CLASS_COLLECTIVE_INIT,
+	CLASS_COLLECTIVE_INIT,	/* persistent; its starts have the class of the non-blocking form */
 	CLASS_START,		/* MPI_Start, MPI_Startall: each row starts the request it names */
-	/* Wait and Test families: each row completes the request it names */
-	CLASS_COMPLETE,
+	CLASS_COMPLETE,		/* Wait and Test: each row completes the request it names */
 	CLASS_CANCEL,		/* the request that it names will end without a message */
 	CLASS_REQUEST_FREE,	/* the request that it names is not seen again */
 	CLASS_PROBE,		/* a matched one takes the message for its receive */
-	/* files, one rank alone; bytes_sent are written, bytes_received read */
-	CLASS_IO,
+	CLASS_IO,		/* file I/O of one rank; bytes_sent written, bytes_received read */
 	CLASS_RMA,		/* one-sided, of the origin alone: data, locks, flushes */
 	CLASS_POST,		/* general active target: MPI_Win_post, a row for each origin */
 	CLASS_ACCESS,		/* MPI_Win_start, a row for each target */
@@ -39,8 +36,7 @@ enum call_class {
 	CLASS_ALL_TO_ONE,	/* the root waits for all ranks; peer is the root */
 	CLASS_SCAN,		/* each rank waits for the ranks up to its own */
 	CLASS_NEIGHBOUR,	/* each rank waits for its sources in the topology */
-	/* collective on a file: all ranks may wait for all; bytes as of CLASS_IO */
-	CLASS_FILE,
+	CLASS_FILE,		/* collective on a file: all wait for all; bytes as in CLASS_IO */
 	CLASS_COMM_CREATE,	/* collective over the communicator that it is called on */
 	CLASS_COMM_CREATE_GROUP,/* collective over a part of it only: not matched */
 	CLASS_BARRIER_START,	/* the non-blocking forms, complete in a row of CLASS_COMPLETE */
@@ -53,7 +49,7 @@ enum call_class {
 	CLASS_COMM_CREATE_START,
 };
 
-/* True if every member of the communicator makes the call, so instances can be counted. */
+/* True if every member of the communicator makes the call, so that instances can be counted. */
 static inline bool is_collective(enum call_class class)
 {
 	return class == CLASS_INIT || class == CLASS_FINALIZE ||
@@ -75,25 +71,25 @@ static inline enum call_class blocking_class(enum call_class class)
 extern const unsigned char call_classes[];
 extern const unsigned call_class_count;
 
-/* Names that only a stream defines are local. */
+/* A name that only a stream defines counts as local. */
 static inline enum call_class
 call_class(unsigned call)
 {
 	return call < call_class_count ? (enum call_class)call_classes[call] : CLASS_LOCAL;
 }
 
-/* The row of a call that returned an error: MPI_Send(error). It is matched with nothing. */
+/* The row of a call that returned an error: MPI_Send(error). It is not matched. */
 bool call_failed(unsigned call);
-/* Of a call that did not return: MPI_Recv(open). It is matched with nothing, either. */
+/* The row of a call that did not return: MPI_Recv(open). It is not matched, either. */
 bool call_is_open(unsigned call);
 
-/* A test of requests or a probe: it returns at once in any case. */
+/* A test of requests or a probe, which returns at once. */
 bool call_polls(unsigned call);
-/* MPI_Comm_spawn and its kin: MPI_Init of who is spawned is the same collective. */
+/* MPI_Comm_spawn and its kin: MPI_Init of the spawned processes is the same collective. */
 bool call_spawns(unsigned call);
-/* May members of one instance make these? */
+/* May the members of one instance make these two calls? */
 bool calls_meet(unsigned a, unsigned b);
-/* Of CLASS_IO and CLASS_RMA, the calls that start a request: MPI_File_iread, MPI_Rput. */
+/* Does this call of CLASS_IO or CLASS_RMA start a request (MPI_File_iread, MPI_Rput)? */
 bool call_starts(unsigned call);
 /* MPI_Mprobe and MPI_Improbe: no other receive gets the message. */
 bool call_takes(unsigned call);

@@ -5,9 +5,9 @@
  *	CALL(Name, name, NAME, CLASS, params, record)
  *
  * CLASS is one of enum call_class. params are the parameters as (kind, name) pairs. record is the
- * note of the recorder after the call, in terms of the parameters. Both are for
- * record/preload/wrap.h. The order of the rows does not matter to streams, which contain names.
- * These have the same arguments:
+ * recorder's note after the call, in terms of the parameters. record/preload/wrap.h uses both.
+ * Streams contain names, so the order of the rows does not matter to them. These macros have the
+ * same arguments:
  *
  *	SPECIAL		wrapped by hand; no params
  *	CALL_4		new in MPI 4; as CALL where it is not defined
@@ -16,7 +16,7 @@
  *			nothing where it is not defined
  *
  * DERIVED(number, "name", CLASS) is not a function: it names rows for one of the requests of a
- * call. It is empty if not defined. All macros are undefined again at the end.
+ * call. It is empty unless defined. All macros are undefined again at the end.
  */
 #ifndef CALL_4
 #define CALL_4 CALL
@@ -42,7 +42,7 @@
 	PERSISTENT(Name, name, NAME, CLASS, params, record) \
 	LARGE(Name, name, NAME, CLASS, params, record)
 
-/* A collective, its non-blocking form and the init of its persistent one. */
+/* A collective, its non-blocking form, and the init of its persistent form. */
 #define BOTH(Name, name, NAME, CLASS, params, root, sent, received) \
 	BLOCKING(COUNTED, PERSISTENT_COUNTED, Name, name, NAME, CLASS, params, root, sent, received)
 #define BLOCKING(Call, Init, Name, name, NAME, CLASS, params, root, sent, received) \
@@ -100,7 +100,7 @@ COUNTED(Sendrecv_replace, sendrecv_replace, SENDRECV_REPLACE, SENDRECV, ((BUF, b
     (TYPE, type), (INT, dest), (INT, sendtag), (INT, source), (INT, recvtag), (COMM, comm),
     (STATUS, status)), SENDRECV(comm, dest, sendtag, count, type, status))
 
-/* A request for both: the row is the send, and a row of its own behind it the receive. */
+/* One request for both: the row is the send, and a second row after it is the receive. */
 COUNTED_4(Isendrecv, isendrecv, ISENDRECV, SEND_START, ((CBUF, sendbuf), (COUNT, sendcount),
     (TYPE, sendtype), (INT, dest), (INT, sendtag), (BUF, recvbuf), (COUNT, recvcount),
     (TYPE, recvtype), (INT, source), (INT, recvtag), (COMM, comm), (NEWREQ, request)),
@@ -304,7 +304,7 @@ NEIGHBOUR(alltoallw, alltoallw, ALLTOALLW, ((CBUF, sendbuf), (COUNTS, sendcounts
     (CTYPES, recvtypes)),
     sum_bytes_w(sendcounts, TARGETS, sendtypes), sum_bytes_w(recvcounts, SOURCES, recvtypes))
 
-/* One-sided communication: a window has a communicator of its own, with the members of its parent. */
+/* One-sided communication: an MPI window has a communicator of its own with its parent's members. */
 COUNTED(Win_create, win_create, WIN_CREATE, COMM_CREATE, ((BUF, base), (ADDRESS, size), (UNIT, unit),
     (INFO, info), (COMM, comm), (NEWWIN, made)), NEW_WIN(comm, made))
 COUNTED(Win_allocate, win_allocate, WIN_ALLOCATE, COMM_CREATE, ((ADDRESS, size), (UNIT, unit),

@@ -3,8 +3,8 @@
  * Measured functions, and mock-ups, which do the same with other functions of the library.
  * GL is the number of the guideline "function <= mock-up" in S. Hunold, A. Carpen-Amarie,
  * F. D. Lübbe, J. L. Träff, "Automatic Verification of Self-consistent MPI Performance
- * Guidelines" (PGMPI), Euro-Par 2016; 1 is monotony, 2 split-robustness; those from 20 on are not
- * in the paper.
+ * Guidelines" (PGMPI), Euro-Par 2016. 1 is monotony, 2 is split-robustness; numbers from 20 on are
+ * not in the paper.
  */
 #ifndef CATALOGUE_H
 #define CATALOGUE_H
@@ -40,8 +40,8 @@ enum layout { NONE, ONE, ONE_AT_ROOT, ONE_BUT_ROOT, TWO, ALL, ALL_AT_ROOT };
 	FUNCTION(Ibarrier, NONE, NONE)
 
 /*
- * Functions that lp-network fits; they are not in the guidelines and not in "all". Each is 16
- * messages of a block, one after the other, between ranks 0 and 1; other ranks do nothing.
+ * Functions that lp-network fits; they are not in the guidelines and not in "all". Each consists
+ * of 16 messages of a block, one after the other, between ranks 0 and 1; other ranks do nothing.
  * Pingpong: back and forth in turn. Send, Recv: time in MPI_Send while the receiver computes, and
  * then in MPI_Recv. Exchange: both ways at once. Burst: all in one direction, then one empty
  * message back. Combine: no message, but the sum of two blocks.
@@ -57,7 +57,7 @@ enum { PINGPONG_MESSAGES = 16 };
 
 /*
  * MOCKUP(GL, function, name, text, extra memory): the memory beside the function's own buffers, in
- * elements on the rank that needs most, of p ranks and m elements a block; pad is m rounded up to
+ * elements on the rank that needs most, for p ranks and m elements a block; pad is m rounded up to
  * a multiple of p.
  */
 #define MOCKUPS(MOCKUP) \

@@ -2,8 +2,8 @@
 /*
  * MPI functions that need no row: they exchange nothing with other ranks, synchronise with none and
  * complete nothing, or their time is not the program's. NEEDS_NO_ROW(pattern of C names, reason);
- * matching ignores case. At the end of a run the recorder lists functions that are neither here nor
- * recorded.
+ * matching ignores case. At the end of a run the recorder lists the functions that are neither here
+ * nor recorded.
  */
 NEEDS_NO_ROW("MPI_T_*", "the tools' interface")
 NEEDS_NO_ROW("MPI_Type_*", "datatypes are local")

@@ -6,16 +6,15 @@
 #ifndef PARAVER_H
 #define PARAVER_H
 
-/* + 1 point-to-point, 2 collective, 3 other, 4 one-sided, 5 files */
-#define PARAVER_TYPE 50000000
+#define PARAVER_TYPE 50000000		/* +1 point-to-point, 2 collective, 3 other, 4 RMA, 5 I/O */
 #define PARAVER_SEND_BYTES 50100001	/* arguments of a collective, on the line of its entry */
 #define PARAVER_RECEIVE_BYTES 50100002
 #define PARAVER_ROOT 50100003		/* 1 on the root */
 #define PARAVER_COMM 50100004
 
-/* Callers: functions and their lines by level; level 1 is the call itself. */
+/* Callers: a function and its line at each level; level 1 is the call itself. */
 enum {
-	CALLER = 70000000, CALLER_LINE = 80000000,	/* and the level */
+	CALLER = 70000000, CALLER_LINE = 80000000,	/* plus the level */
 	MOST_LEVELS = 99,
 	CALLER_VALUES = 2,		/* 0 end, 1 unresolved, 2 not found */
 };

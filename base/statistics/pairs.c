@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of pairs: signed ranks. */
+/* Tests of pairs by signed ranks. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ rank_distribution(size_t n)
 	return share;
 }
 
-/* The sum of the positive ones' ranks; zeros are left out, ties have their mean rank. */
+/* The rank sum of positive differences; zeros are left out, ties have their mean rank. */
 static double
 rank_sum(struct ranked *at, size_t count, double *variance, bool *has_ties)
 {
@@ -94,7 +94,7 @@ least_p_above(size_t count)
 	    0.5 * erfc((n * (n + 1) / 4 - 0.5) / sqrt(n * (n + 1) * (2 * n + 1) / 24) / sqrt(2));
 }
 
-/* How many of the sorted means lie outside of the interval, on each side. */
+/* How many of the sorted means lie outside the interval on each side. */
 static size_t
 outside(size_t n, double confidence)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of two sides of runs by relabelling them. If the sides are alike, every way to choose side
- * B among the runs is as likely as the real one [F]. Exact where the ways are few; otherwise a
- * sample of them, the real one included [D].
+ * Tests of two sides of runs by relabelling. If the sides are alike, every choice of side B among
+ * the runs is as likely as the real one [F]. Exact if there are few ways to choose; otherwise from
+ * a random sample of them and the real one [D].
  */
 #include <math.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include "statistics.h"
 
 enum { WAYS_MOST = 4000 };	/* 7 and 7 runs have 3432 */
-#define ALIKE 1e-9		/* less is a difference of rounding: it would break ties at will */
+#define ALIKE 1e-9		/* smaller differences are rounding, which breaks ties at random */
 
 double
 ways_to_choose(size_t a, size_t b)
@@ -25,7 +25,7 @@ ways_to_choose(size_t a, size_t b)
 	return round(ways);
 }
 
-/* The next one of COUNT ascending numbers below RUNS; false: there was none. */
+/* The next set of COUNT ascending numbers below RUNS; false: that was the last. */
 static bool
 next_choice(size_t *chosen, size_t count, size_t runs)
 {
@@ -41,7 +41,7 @@ next_choice(size_t *chosen, size_t count, size_t runs)
 	return true;
 }
 
-/* splitmix64, as lp-measure has it; the excess of the least numbers is below 10^-15. */
+/* splitmix64, as in lp-measure; the small numbers are too likely by less than 10^-15. */
 static size_t
 random_below(uint64_t *state, size_t limit)
 {
@@ -52,7 +52,7 @@ random_below(uint64_t *state, size_t limit)
 	return (size_t)((z ^ z >> 31) % limit);
 }
 
-/* Of the smaller side, so that the partitions are the same with the sides swapped. */
+/* Draws the smaller side, so that swapped sides give the same partitions. */
 static void
 draw(size_t *chosen, size_t count, size_t runs, uint64_t *state, size_t *order)
 {
@@ -79,7 +79,7 @@ way_of(const bool *is_b, const bool *real, size_t runs)
 	return way;
 }
 
-/* With CHOSEN as side B, or A; IS_B is for its use. */
+/* Adds the way with CHOSEN as side B (ARE_B) or side A. IS_B is scratch space. */
 static void
 add_way(struct relabelling *r, const size_t *chosen, bool are_b, const bool *real, bool *is_b)
 {
@@ -121,7 +121,7 @@ relabel(const bool *real, size_t runs)
 	return r;
 }
 
-/* Of side B; all values add up to 0. With swapped sides the sign flips and no digit changes. */
+/* The sum over side B; all values add up to 0. Swapping sides flips the sign, but no digit. */
 static double
 sum_of(const struct way *way, const double *values)
 {
@@ -132,8 +132,7 @@ sum_of(const struct way *way, const double *values)
 	return way->sign * sum;
 }
 
-/* Values less their mean, so that side A has the sum of B with the other sign; and their
- * squares. */
+/* Subtracts the mean, so that the sums of A and B differ only in sign. Returns the squares' sum. */
 static double
 centre(double *to, const double *values, size_t count)
 {
@@ -147,7 +146,7 @@ centre(double *to, const double *values, size_t count)
 	return squares;
 }
 
-/* The value that K others of COUNT precede; moves them. C. A. R. Hoare, Comm. ACM 4 (1961). */
+/* The value that K of COUNT others precede; reorders them. C. A. R. Hoare, Comm. ACM 4 (1961). */
 static double
 select_value(double *at, size_t count, size_t k)
 {
@@ -178,9 +177,10 @@ select_value(double *at, size_t count, size_t k)
 }
 
 /*
- * If B were longer by a shift S and nothing else, then less S both sides would be alike. A way has
- * so great a difference as the real one wherever S is at least the bound of that way. So p changes
- * at the bounds, and the interval holds every S that the test with this level does not refute [G].
+ * If B were longer by a shift S and nothing else, subtracting S from B would make the sides alike.
+ * A way then has a difference as great as the real one if S is at least the bound of that way. So p
+ * changes only at the bounds, and the interval holds every S that the test does not reject at this
+ * level [G].
  */
 struct effect
 permuted_shift(const struct relabelling *r, const double *values, double confidence, double *p)
@@ -201,7 +201,7 @@ permuted_shift(const struct relabelling *r, const double *values, double confide
 			    off / (double)r->way[w].changed;
 	}
 	*p = fmin(1, 2 * (double)(more < less ? more : less) / (double)r->ways);
-	/* As many ways, the real one among them, as are at most half of what is put up with. */
+	/* Half of 1 - CONFIDENCE of all ways, less the ways that move no run and have no bound. */
 	out = (size_t)((double)r->ways * (1 - confidence) / 2 + ALIKE) - (r->ways - count);
 	effect.low = out < count ? select_value(bounds, count, out) : -INFINITY;
 	effect.high = out < count ? select_value(bounds, count, count - 1 - out) : INFINITY;
@@ -234,9 +234,9 @@ downwards(const void *left, const void *right)
 }
 
 /*
- * All runs of a test together have the same sum of squares in every way, so that the t of two
- * samples grows with the share of it that lies between the sides. So does |sum of B|, with all
- * squares 1.
+ * In every way, the runs of a test have the same total sum of squares. So the two-sample t grows
+ * with the share of it that lies between the sides. So does |sum of B| once the squares are scaled
+ * to add up to 1.
  */
 double
 max_t(const struct relabelling *r, const double *values, size_t tests, double level,
@@ -260,7 +260,7 @@ max_t(const struct relabelling *r, const double *values, size_t tests, double le
 		for (size_t k = tests; k-- > 0; ) {
 			const double *of = at + order[k].index * r->runs;
 
-			/* of the less sure, too */
+			/* the maximum over this test and all less significant ones */
 			most[w] = fmax(most[w], fabs(sum_of(&r->way[w], of)));
 			reached[k] += most[w] >= order[k].size - ALIKE;
 		}
@@ -271,7 +271,7 @@ max_t(const struct relabelling *r, const double *values, size_t tests, double le
 	}
 	qsort(most, r->ways, sizeof *most, downwards);
 	critical = most[(size_t)(level * (double)r->ways + ALIKE)];
-	critical = fmin(1, critical * critical * (1 / in_a + 1 / in_b));	/* that share */
+	critical = fmin(1, critical * critical * (1 / in_a + 1 / in_b));	/* share between */
 	free(at);
 	free(most);
 	free(order);

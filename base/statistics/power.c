@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How far apart two normal samples have to be for Wilcoxon's test to find it. Where y lies D
- * deviations lower, a value of x is smaller than one of y with q = Phi(-D / sqrt(2)); the number of
- * such pairs has the mean mnq and nearly the variance mn(q(1 - q) + (m + n - 2)(q2 - q^2)), q2
- * being the probability that two of y are greater than one of x [L, 2]. The test finds it where
- * that number is at most the critical one.
+ * The shift between two normal samples that Wilcoxon's test detects. If y lies D standard
+ * deviations below x, a value of x is smaller than one of y with q = Phi(-D / sqrt(2)). The number
+ * of such pairs has the mean mnq and nearly the variance mn(q(1 - q) + (m + n - 2)(q2 - q^2)),
+ * where q2 is the probability that two values of y exceed one of x [L, 2]. The test detects the
+ * shift if that number is at most the critical one.
  *
- * Of pairs, whose difference is normal with mean D deviations, the sum of the positive ones' ranks
- * counts the means of two that are positive: each alone with p = Phi(D), two with p1 = Phi(D
- * sqrt(2)), and two that share one with p2 [L, 4].
+ * The differences of pairs are normal with mean D standard deviations. The rank sum of the positive
+ * ones counts the positive means of two differences: each with itself with p = Phi(D), two with
+ * p1 = Phi(D sqrt(2)), and two such means that share one difference with p2 [L, 4].
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ phi(double z)
 	return 0.5 * erfc(-z / sqrt(2));
 }
 
-/* The largest number of pairs at which the two-sided test has so small a p; -1: none. */
+/* The largest number of pairs that is significant in the two-sided test; -1: none. */
 static double
 critical_pairs(size_t m, size_t n, double level)
 {
@@ -50,8 +50,7 @@ found(size_t m, size_t n, double critical, double d)
 	return phi((critical + 0.5 - mn * q) / sqrt(fmax(variance, 1e-12)));
 }
 
-/* Of the sum of signed ranks: the least at which the one-sided test has so small a p; more than
- * all: none. */
+/* The least sum of signed ranks that is significant in the one-sided test; above all sums: none. */
 static double
 critical_sum(size_t n, double level)
 {
@@ -82,7 +81,7 @@ found_of_pairs(size_t m, size_t count, double critical, double d)
 	return phi((n * (n - 1) / 2 * p1 + n * p - critical + 0.5) / sqrt(fmax(variance, 1e-12)));
 }
 
-/* The least D at which FOUND reaches POWER. */
+/* The least D that the test finds with probability POWER. */
 static double
 least_shift(double (*found_at)(size_t m, size_t n, double critical, double d), size_t m, size_t n,
     double critical, double power)

@@ -23,7 +23,7 @@ sort(struct sample s)
 		qsort(s.at, s.count, sizeof *s.at, by_value);
 }
 
-/* R's type 7: linear between the order statistics at (n - 1) share. */
+/* R's type 7: interpolates between the order statistics at (n - 1) share. */
 static double
 quantile(struct sample sorted, double share)
 {
@@ -130,8 +130,8 @@ standard_deviation(struct sample s)
 }
 
 /*
- * The probabilities of U = 0..mn where all orders of m + n distinct values are alike [W]: the r-th
- * smallest value, taken as the k-th of the m, has r - k values of the other side below it.
+ * The probabilities of U = 0..mn if all orders of m + n distinct values are equally likely [W]: if
+ * the r-th smallest value is the k-th of the m, r - k values of the other side lie below it.
  */
 double *
 u_distribution(size_t m, size_t n)
@@ -164,7 +164,7 @@ pool(struct sample x, struct sample y)
 	return all;
 }
 
-/* The sum of t^3 - t over all groups of t equal values [L, 1]; 0 where there are no ties. */
+/* The sum of t^3 - t over all groups of t equal values [L, 1]; 0 without ties. */
 static double
 ties(struct sample x, struct sample y)
 {
@@ -183,7 +183,7 @@ ties(struct sample x, struct sample y)
 	return sum;
 }
 
-/* How often x is greater than y; a tie counts half. */
+/* The number of pairs with x greater than y; a tie counts half. */
 static double
 u_statistic(struct sample x, struct sample y)
 {
@@ -195,7 +195,7 @@ u_statistic(struct sample x, struct sample y)
 	return u;
 }
 
-/* Of U, with the correction for ties [L, 1]. */
+/* The standard deviation of U, corrected for ties [L, 1]. */
 static double
 u_deviation(struct sample x, struct sample y, double tied)
 {
@@ -233,9 +233,9 @@ is_exact(struct sample x, struct sample y)
 }
 
 /*
- * One-sided Kolmogorov-Smirnov: x is greater where its distribution function lies below y's. Of
- * all paths from (0, 0) to (m, n) that the pooled values could take, which reach so great a
- * distance [H]? Distances count only where a group of equal values ends. In units of 1/(mn).
+ * One-sided Kolmogorov-Smirnov: x is greater where its distribution function lies below y's. The
+ * share of all paths of the pooled values from (0, 0) to (m, n) that reach this distance [H].
+ * Distances count only at the end of a group of equal values. In units of 1/(mn).
  */
 static double
 kolmogorov_smirnov(struct sample x, struct sample y)
@@ -313,8 +313,10 @@ correct(enum correction correction, const double *p, double *adjusted, size_t co
 		order[i] = (struct place){ p[i], i };
 	qsort(order, count, sizeof *order, by_p);
 	for (size_t i = 0; i < count; i++) {
-		/* Holm steps down from the least p [S], Benjamini and Hochberg up from the greatest
-		 * [B]. */
+		/*
+		 * Holm steps down from the least p [S], Benjamini and Hochberg up from the greatest
+		 * [B].
+		 */
 		size_t k = correction == HOLM ? i : count - 1 - i;
 		const struct place *at = &order[k];
 
@@ -329,7 +331,7 @@ correct(enum correction correction, const double *p, double *adjusted, size_t co
 	free(order);
 }
 
-/* Which of the sorted differences bounds the interval: as many as U would leave outside. */
+/* Index of the sorted difference that bounds the interval: U leaves as many outside. */
 static size_t
 outside(struct sample x, struct sample y, double confidence)
 {
@@ -344,7 +346,7 @@ outside(struct sample x, struct sample y, double confidence)
 	} else {
 		double deviation = u_deviation(x, y, ties(x, y)), z = 0;
 
-		for (double step = 4; step > 1e-9; step /= 2)	/* z: that share lies above it */
+		for (double step = 4; step > 1e-9; step /= 2)	/* share lies above z */
 			if (0.5 * erfc((z + step) / sqrt(2)) > share)
 				z += step;
 		u = (size_t)fmax(0, floor((double)pairs / 2 - z * deviation));

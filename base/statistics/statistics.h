@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two-sample tests, their correction and the size of an effect. The sources:
+ * Two-sample tests, their correction, and effect sizes. Sources:
  *   [W]  F. Wilcoxon, Biometrics Bulletin 1 (1945); Mann and Whitney, Ann. Math. Stat. 18 (1947)
  *   [L]  E. L. Lehmann, Nonparametrics (1975): chapter 1 ties and continuity, chapter 2 the shift
  *   [H]  J. L. Hodges, Arkiv foer Matematik 3 (1958): exact Kolmogorov-Smirnov by counting paths
@@ -26,16 +26,16 @@ struct sample {
 	size_t count;
 };
 
-/* These three sort the sample. */
+/* These sort the sample. */
 double median(struct sample sample);
-/* The fences are 1.5 quartile distances outside the quartiles [T]. */
+/* The fences lie 1.5 quartile distances outside the quartiles [T]. */
 void fences(struct sample sample, double *low, double *high);
 struct sample within_fences(struct sample sample);
-/* Distance of the quartiles; the sample is sorted. */
+/* The distance of the quartiles; the sample must be sorted. */
 double quartile_distance(struct sample sorted);
 
 double lower_quartile(struct sample sorted);
-/* 1.4826 times the median distance from the median: the deviation without outliers. */
+/* 1.4826 times the median distance from the median: a standard deviation that ignores outliers. */
 double robust_deviation(struct sample sample);
 double normal_quantile(double p);
 
@@ -52,7 +52,7 @@ enum test {
 /* From this number of values a side Wilcoxon's test uses the normal approximation, as in R. */
 enum { EXACT_BELOW = 50 };
 
-/* One-sided: the probability that x is so much greater than y, if both have one distribution. */
+/* One-sided p: how likely x exceeds y by so much if both have the same distribution. */
 double p_greater(enum test test, struct sample x, struct sample y);
 
 enum correction { HOLM, BENJAMINI_HOCHBERG, NO_CORRECTION };
@@ -60,63 +60,67 @@ enum correction { HOLM, BENJAMINI_HOCHBERG, NO_CORRECTION };
 /* Adjusts each p for COUNT tests. */
 void correct(enum correction correction, const double *p, double *adjusted, size_t count);
 
-/* The least p that the test can reach with COUNT values a side, all different. */
+/* The least p that the test can reach with COUNT distinct values a side. */
 double least_p(enum test test, size_t count);
 
-/* Probabilities of U = 0..mn by chance; to be freed. */
+/* The probabilities of U = 0..mn by chance; free() them. */
 double *u_distribution(size_t m, size_t n);
 
 /*
  * power.c: the distance of normal samples of M and N values, in standard deviations, that
- * Wilcoxon's two-sided test of this level finds with probability POWER; NaN: it never does.
+ * Wilcoxon's two-sided test at this level detects with probability POWER; NaN: none.
  */
 double detectable_shift(size_t m, size_t n, double level, double power);
-/* The same for the one-sided test of N differences of pairs: distance of their mean from 0. */
+/* The same for the one-sided test of N differences of pairs: the distance of their mean from 0. */
 double detectable_pairs(size_t n, double level, double power);
 
-/* Probability of each sum of positive ranks, over all 2^n signs: 0..n(n+1)/2; to be freed. */
+/* The probability of each rank sum 0..n(n+1)/2 over all 2^n signs; free() it. */
 double *rank_distribution(size_t n);
 
 struct effect {
 	double shift;		/* median of all differences x - y [L] */
-	double low, high;	/* its interval */
+	double low, high;	/* confidence interval */
 };
 struct effect hodges_lehmann(struct sample x, struct sample y, double confidence);
 
 /*
- * One-sided, for differences of pairs: the probability of values so great, if they are symmetric
- * about CENTRE. Exact below 50 without ties or zeros [P].
+ * One-sided p for differences of pairs: how likely values are so great if they are symmetric about
+ * CENTRE. Exact below 50 without ties or zeros [P].
  */
 double p_above(struct sample differences, double centre);
 double least_p_above(size_t count);
-/* The median of all means of two differences, and its interval [P]. */
+/* The median of the means of all two differences, and its interval [P]. */
 struct effect centre_of(struct sample differences, double confidence);
 
 /* ---- permutation.c: sides of runs ------------------------------------------------------- */
 
-/* To choose A of A + B runs. */
+/* The number of ways to choose A of A + B runs. */
 double ways_to_choose(size_t a, size_t b);
 
-/* One of them. */
+/* One way to assign the runs to the sides. */
 struct way {
-	uint32_t *others;		/* the runs that it puts on the other side than run 0 */
-	size_t count, changed;		/* of these; of the runs of B that it puts into A */
-	double sign;			/* of the others' sum, to make it that of side B */
+	uint32_t *others;		/* the runs on the other side from run 0 */
+	size_t count, changed;		/* of others; runs of B that it moves to A */
+	double sign;			/* turns the sum over others into that over side B */
 };
 struct relabelling {
 	size_t runs, in_b, ways;
 	struct way real, *way;
 };
-/* All ways, or some 4000 by chance, always the same ones. Neither side is empty. REAL: is a run of
- * B? */
+/*
+ * All ways, or about 4000 random ones, the same each time. REAL[i]: run i is of B; no side is
+ * empty.
+ */
 struct relabelling relabel(const bool *real, size_t runs);
-/* By how much the mean of B is more, and the two-sided p: at most 1 - CONFIDENCE where 0 lies
- * outside. */
+/*
+ * By how much the mean of B is greater, and the two-sided p: at most 1 - CONFIDENCE if the interval
+ * excludes 0.
+ */
 struct effect permuted_shift(const struct relabelling *relabelling, const double *values,
     double confidence, double *p);
 /*
- * Adjusts the p of TESTS, with a value of each run, by the greatest t of all in each way, stepping
- * down [M]. Returns the t that one must exceed at this level; infinity: none can.
+ * Adjusts the p of TESTS, each with one value per run, by the maximum t over tests in each way,
+ * stepping down [M]. Returns the t to exceed at this level; infinity: no t suffices.
  */
 double max_t(const struct relabelling *relabelling, const double *values, size_t tests,
     double level, double *adjusted);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A team of one, without MPI. Where a launcher has started several of
- * us we are the wrong program: lp-critpath-mpi and the like lie beside and take over. So who
- * analyses on one process pays nothing for MPI.
+ * A team of one process, without MPI. If a launcher has started several processes, this is the
+ * wrong program, and TOOL-mpi beside it takes over. So an analysis on one process does not pay for
+ * MPI.
  */
 #include <stdlib.h>
 #include <string.h>

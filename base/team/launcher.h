@@ -31,7 +31,7 @@ launcher_tells(int *rank, int *size)
 	return false;
 }
 
-/* For a child that runs alone. */
+/* For a child that must run alone. */
 static inline void
 launcher_forget(void)
 {

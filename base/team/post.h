@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Items for other members of a team, collected one by one and exchanged together. */
+/* Items for other members of a team, collected one by one and exchanged all at once. */
 #ifndef POST_H
 #define POST_H
 
@@ -12,7 +12,7 @@ struct post {			/* begins as zeros */
 };
 
 void post_add(struct post *post, const void *item, size_t bytes, int to);
-/* What the others have for this member, by sender, to be freed. Empties POST. */
+/* The items that all members have for this one, by sender; free() them. Empties POST. */
 void *post_exchange(const struct team *team, struct post *post, size_t bytes, size_t *received);
 
 #endif

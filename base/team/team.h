@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processes that solve a problem together. A tool is a team of one (alone.c). If there is a
- * TOOL-mpi, it has the same sources, but teams of MPI processes (mpi/team.c).
+ * The processes that solve a problem together. A tool is a team of one process (alone.c). TOOL-mpi,
+ * where there is one, has the same sources with teams of MPI processes (mpi/team.c).
  */
 #ifndef TEAM_H
 #define TEAM_H
@@ -17,9 +17,9 @@ struct team {
 };
 
 /*
- * First thing in main: rank and size; the tool executes TOOL-mpi here. If all would end for the
- * same reason before team_open, only the first prints it. The others try it in a silent child, and
- * end with status 0 if the child does not reach team_open.
+ * The first call of main: sets rank and size, or executes TOOL-mpi. If all members would end for
+ * the same reason before team_open, only member 0 prints it. The others try it in a silent child,
+ * and end with status 0 if the child does not reach team_open.
  */
 struct team team_start(int *argc, char ***argv);
 void team_open(struct team *team, int *argc, char ***argv);
@@ -29,26 +29,26 @@ void team_close(void);
 struct team team_split(const struct team *team, int colour);
 
 /*
- * Between these two each member works alone. A member that fails waits for all. Of several
- * failures the first member prints its own, as one process would, and all end.
+ * Between these two, each member works alone. A member that fails waits for all others. If several
+ * fail, only the first of them prints its error, as one process would, and all end.
  */
 void team_part(const struct team *team);
 void team_meet(const struct team *team);
 
-/* The same result on every member: the largest of each value, the sum, the data of member 0. */
+/* The same result on every member: the maximum of each value, the sum, the data of member 0. */
 void team_max(const struct team *team, int64_t *values, size_t count);
 uint64_t team_sum(const struct team *team, uint64_t value);
 void team_copy(const struct team *team, void *data, size_t bytes);
 
 /*
- * Every member gets the items that the others have for it. ITEMS has counts[0] items of BYTES for
- * member 0, then those for member 1 and so on. Returns *received items, by sender, to be freed.
+ * Gives every member the items that the others have for it. ITEMS has counts[0] items of BYTES for
+ * member 0, then counts[1] for member 1, and so on. Returns *received items by sender; free() them.
  */
 void *team_exchange(const struct team *team, const void *items, const size_t *counts, size_t bytes,
     size_t *received);
 /*
- * From one member to another. Only these two call it: TO or FROM is the other member. The received
- * items are to be freed.
+ * From one member to another. Only these two call it: TO or FROM is the other member. free() the
+ * received items.
  */
 void team_send(const struct team *team, int to, const void *items, size_t count, size_t bytes);
 void *team_receive(const struct team *team, int from, size_t bytes, size_t *count);

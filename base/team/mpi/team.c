@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Teams of MPI processes: what lp-critpath-mpi and the like have in place of alone.c. */
+/* Teams of MPI processes: TOOL-mpi has this in place of alone.c. */
 #include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -29,14 +29,14 @@ team_of(MPI_Comm comm)
 	return team;
 }
 
-/* What one process has for all others, counted once for each. */
+/* Bytes from one process to all others, counted once for each receiver. */
 static uint64_t
 to_others(const struct team *team, size_t bytes)
 {
 	return (uint64_t)(team->size - 1) * bytes;
 }
 
-enum { GOT_FAR = 3 };	/* exit status of a child that got to team_open */
+enum { GOT_FAR = 3 };	/* exit status of a child that reached team_open */
 
 struct team
 team_start(int *argc, char ***argv)
@@ -76,9 +76,9 @@ team_open(struct team *team, int *argc, char ***argv)
 }
 
 /*
- * Who comes last to an exchange waits for nobody: what it takes is the least that any of them was
- * in it. Where groups had exchanges of their own it is what the process had in all that was in them
- * least.
+ * The last process to enter an exchange waits for nobody. So the cost of an exchange is the least
+ * time that any process spends in it. If groups had exchanges of their own, it is the least total
+ * of any process.
  */
 static double
 without_waiting(const struct cost *cost)
@@ -135,15 +135,15 @@ team_split(const struct team *team, int colour)
 
 	cost_enter();
 	MPI_Comm_split(comm_of(team), colour, team->rank, &part);
-	/* each tells its colour and its place */
+	/* each member sends its colour and its rank */
 	cost_leave(to_others(team, 2 * sizeof colour));
 	return team_of(part);
 }
 
-/* All that are apart, to be found by who fails. */
+/* The team between team_part and team_meet, for a member that fails. */
 static const struct team *apart;
 
-/* The lowest member of those that have failed; -1: none. */
+/* The lowest member that has failed; -1: none. */
 static int
 first_failed(bool failed)
 {
@@ -153,7 +153,7 @@ first_failed(bool failed)
 	return lowest == INT64_MIN ? -1 : (int)-lowest;
 }
 
-/* A launcher ends the others when one has ended so: none does before the line is out. */
+/* A launcher ends the others once one process has failed: none exits before the line is out. */
 static bool
 ask_others(bool has_said)
 {
@@ -215,7 +215,7 @@ team_copy(const struct team *team, void *data, size_t bytes)
 	}
 }
 
-/* Where each count begins; the sum goes to *TOTAL. MPI counts items in int. */
+/* Where the items of each member begin; *TOTAL is their sum. MPI counts items in int. */
 static int *
 offsets(const int *counts, int size, size_t *total)
 {
