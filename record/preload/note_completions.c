@@ -6,7 +6,7 @@
 #include "requests.h"
 #include "rows.h"
 
-/* Looks up, and for the last time but for a persistent one, what the call has completed. */
+/* Looks up the request that the call completed, and forgets it unless it is persistent. */
 static bool
 take_request(const struct at *at, MPI_Request handle, struct request *done)
 {
@@ -39,8 +39,8 @@ fill_completed(struct entry *e, const struct request *done, const MPI_Status *st
 }
 
 /*
- * The receive of an MPI_Isendrecv. MPICH 4.0 leaves the status as it was, or gives that of the
- * send: there what was asked for stands where it is no wildcard, and the room in place of the size.
+ * The receive of an MPI_Isendrecv. MPICH 4.0 leaves the status unchanged or fills in the send. Then
+ * the row gets the source and tag asked for, if no wildcards, and the size of the buffer.
  */
 static void
 fill_both(struct entry *e, const struct request *done, const MPI_Status *status)
@@ -53,7 +53,7 @@ fill_both(struct entry *e, const struct request *done, const MPI_Status *status)
 #endif
 }
 
-/* The completion of one request: rows E of the call, the first of which will be SEQ. */
+/* Makes the rows E for the completion of one request; the first will be row SEQ. */
 static uint32_t
 rows_of(struct at *at, const struct entry *call, struct entry *e, uint64_t seq,
     const struct request *done, const MPI_Status *status)
@@ -82,10 +82,9 @@ complete(struct at *at, const struct entry *call, struct entry *e, uint64_t seq,
 	return take_request(at, handle, &done) ? rows_of(at, call, e, seq, &done, status) : 0;
 }
 
-enum { MOST_ROWS = 2 };		/* of one completion */
+enum { MOST_ROWS = 2 };		/* per completion */
 
-/* The rows gathered so far become those of one call; it has one row even if nothing was
- * completed. */
+/* Commits the rows so far as one call; it has one row even if nothing completed. */
 static void
 commit_completions(struct at *at, struct entry *e, uint32_t count)
 {
@@ -99,7 +98,7 @@ commit_completions(struct at *at, struct entry *e, uint32_t count)
 	rows_commit(at->thread, e, count);
 }
 
-/* A row that refers to nothing. */
+/* Commits a row without a reference. */
 static __attribute__((noinline)) void
 complete_none(struct at *at)
 {
@@ -116,7 +115,7 @@ complete_apart(struct at *at, MPI_Request handle, const MPI_Status *status)
 	commit_completions(at, e, complete(at, &call, e, at->thread->seq, handle, status));
 }
 
-/* What the rows of a call that completes have in common, and what one row has of its own. */
+/* What all rows of a completing call share, and what differs. */
 struct common {
 	int64_t enter_ns;
 	uint64_t duration_ns;
@@ -136,8 +135,7 @@ common_of(const struct at *at)
 	return (struct common){ e.enter_ns, (uint64_t)(e.leave_ns - e.enter_ns), e.site };
 }
 
-/* Whether its rows may be stored as they are found, as far as that depends on the call; ROWS at
- * most. */
+/* Whether the rows, at most ROWS, may be stored directly, as far as the call decides it. */
 ALWAYS bool
 stores(const struct at *at, const struct common *call, uint32_t rows)
 {
@@ -146,8 +144,8 @@ stores(const struct at *at, const struct common *call, uint32_t rows)
 }
 
 /*
- * The completion, which will be row SEQ, of what is found at once; it is forgotten. False: it is
- * not found so, or its row is no plain one, and nothing has changed.
+ * Fills in the completion for row SEQ if the request is in the near table and its row is plain, and
+ * forgets the request. Otherwise returns false and changes nothing.
  */
 ALWAYS bool
 complete_near(const struct at *at, struct completion *c, uint64_t seq, MPI_Request handle,
@@ -185,7 +183,7 @@ complete_near(const struct at *at, struct completion *c, uint64_t seq, MPI_Reque
 	return true;
 }
 
-/* As row I of the block. It is not counted yet. */
+/* Stores row I of the block, without counting it. */
 ALWAYS void
 store_completion(const struct block *b, size_t i, uint16_t call, const struct common *common,
     const struct completion *c)
@@ -196,7 +194,7 @@ store_completion(const struct block *b, size_t i, uint16_t call, const struct co
 	    .request = c->request, .peer = c->peer, .tag = c->tag });
 }
 
-/* As most completions are: by itself, and one row. */
+/* The common case: one request, one row. */
 static __attribute__((noinline)) void
 complete_alone(struct at *at, MPI_Request handle, const MPI_Status *status)
 {
@@ -214,7 +212,7 @@ complete_alone(struct at *at, MPI_Request handle, const MPI_Status *status)
 		complete_apart(at, handle, status);
 }
 
-/* The entries of rows that are stored behind the last one, and not counted. */
+/* Reads back the rows that are stored but not yet counted. */
 static void
 take_back(const struct thread *thread, const struct entry *call, struct entry *e, uint32_t rows)
 {
@@ -232,7 +230,7 @@ take_back(const struct thread *thread, const struct entry *call, struct entry *e
 	}
 }
 
-/* The call's ROWS rows so far are stored; those of the requests from I on are not as simple. */
+/* ROWS rows of the call are stored; the requests from I on need the general way. */
 static SELDOM void
 complete_others(struct at *at, int i, int count, const MPI_Request *before,
     const MPI_Status *statuses, uint32_t rows)
@@ -249,7 +247,7 @@ complete_others(struct at *at, int i, int count, const MPI_Request *before,
 	commit_completions(at, e, rows);
 }
 
-/* Rows are stored as they are found, into the block itself, and counted together. */
+/* Stores rows directly into the block and counts them together. */
 static __attribute__((noinline)) void
 complete_many(struct at *at, int count, const MPI_Request *before, const MPI_Status *statuses)
 {

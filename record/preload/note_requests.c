@@ -6,14 +6,14 @@
 #include "requests.h"
 #include "rows.h"
 
-/* Where the call's row will be. */
+/* The number that the call's row will have. */
 static uint64_t
 next_row(const struct at *at)
 {
 	return paused ? NO_ROW : at->thread->seq;
 }
 
-/* One that is active as it is made: its start is the call's row. */
+/* Adds a request that is active when made: it starts with the call's row. */
 static SELDOM void
 start_of_many(struct at *at, MPI_Request request, enum request_kind kind, uint32_t comm)
 {
@@ -216,7 +216,7 @@ note_idup(struct at *at, MPI_Comm comm, MPI_Comm made, MPI_Request request)
 	note_local(at, comm);
 }
 
-/* The row SEQ of the start of a request. */
+/* Makes row SEQ, the start of a request. */
 static void
 start_one(const struct at *at, struct request *request, struct entry *e, uint64_t seq)
 {
@@ -237,7 +237,7 @@ start_one(const struct at *at, struct request *request, struct entry *e, uint64_
 	request->ready = 0;
 }
 
-/* Messages first, as one call; each collective is a row of its own, at the end of the call. */
+/* Messages come first, as one call. Then each collective gets a row, at the end of the call. */
 void
 note_start(struct at *at, int count, const MPI_Request *requests)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows that a call leaves: lp-trace(5), "What the rows of a call say". */
+/* The rows that calls leave: lp-trace(5), "What the rows of a call say". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ types_start(void)
 		MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_FLOAT, MPI_DOUBLE,
 		MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T, MPI_C_BOOL, MPI_DOUBLE_INT,
 		MPI_2INT, MPI_C_DOUBLE_COMPLEX, MPI_AINT, MPI_OFFSET, MPI_COUNT,
-		/* Null where the library has no Fortran, or not this one. */
+		/* Null if the library lacks Fortran, or this type. */
 		MPI_CHARACTER, MPI_LOGICAL, MPI_INTEGER, MPI_REAL, MPI_DOUBLE_PRECISION,
 		    MPI_COMPLEX,
 		MPI_DOUBLE_COMPLEX, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8,
@@ -39,7 +39,7 @@ types_start(void)
 uint64_t
 size_of(MPI_Datatype type)
 {
-	MPI_Count size;		/* it may be more than an int holds */
+	MPI_Count size;		/* the size may exceed an int */
 
 	if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
 		return 0;
@@ -58,7 +58,7 @@ size_of(MPI_Datatype type)
 OF_COUNTS(bytes_of_counts, int)
 OF_COUNTS(bytes_of_large_counts, MPI_Count)
 
-/* Calls of a run follow each other that closely: what lies between is the loop around them. */
+/* Polls of a loop follow each other within this time: the gap is the loop's own work. */
 enum { POLL_GAP_NS = 10000 };
 
 void
@@ -170,15 +170,14 @@ note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
 	pair_commit(at->thread, &e, &part);
 }
 
-/* ---- matched probes: the message handle stands for its communicator until it is received ---- */
+/* ---- matched probes: a message handle stands for its communicator until the receive ---- */
 
 enum { MESSAGES = 1024 };
 static struct { MPI_Message handle; uint64_t row; uint32_t location, comm; int32_t peer, tag;
     } probed[MESSAGES];
 static size_t probed_count;
 
-/* The row of a call that found what it looked for, which refers to itself; NO_ROW: it cannot say
- * so. */
+/* The row of a call that found something, which refers to itself; NO_ROW: it cannot. */
 static uint64_t
 probe_row(const struct at *at)
 {
@@ -196,7 +195,9 @@ refer_to_itself(struct at *at, struct entry *e)
 	e->request_at = (uint16_t)(at->thread->location + 1);
 }
 
-/* A yes refers to what began the request, or to itself where that is over or not known. */
+/*
+ * A success refers to the start of the request, or to itself if that has completed or is unknown.
+ */
 void
 note_looked(struct at *at, bool found, MPI_Request request)
 {
@@ -225,13 +226,14 @@ remember_message(const struct at *at, MPI_Message message, uint32_t comm, const 
 	unlock_tables();
 }
 
-/* The message's envelope and its probe into the entry; it is not needed again. */
+/* Moves the message's envelope and its probe into the entry. */
 void
 recall_message(const struct at *at, MPI_Message message, struct entry *e)
 {
 	lock_tables();
-	/* The oldest: a thread's new message may have the handle of one just received by
-	 * another. */
+	/*
+	 * Oldest first: another thread may just have received a message whose handle is used again.
+	 */
 	for (size_t i = 0; i < probed_count; i++)
 		if (probed[i].handle == message) {
 			e->comm = probed[i].comm;
@@ -298,7 +300,7 @@ note_collective(struct at *at, const struct communicator *comm, int root, uint64
 	commit(at, &e);
 }
 
-/* The row is there before the call, which does not return. */
+/* The row is written before the call, which does not return. */
 void
 abort_noted(MPI_Comm comm, int code, const void *from)
 {
@@ -313,7 +315,7 @@ abort_noted(MPI_Comm comm, int code, const void *from)
 	say_at_abort();
 }
 
-/* 0 pauses recording, 1 goes on with it; the level is noted, so that others mark regions. */
+/* 0 pauses recording, 1 resumes it. The level is noted, since others mark regions. */
 void
 pcontrol_noted(int level, const void *from)
 {
@@ -354,7 +356,7 @@ note_one_sided(struct at *at, const struct communicator *win, int rank, uint64_t
 	    rank == MPI_PROC_NULL ? 0 : received);
 }
 
-/* A row for each member of the group, as a rank of the MPI window. */
+/* Adds a row for each member of the group, by its rank in the MPI window. */
 void
 note_epoch(struct at *at, struct communicator *win, struct epoch *epoch, MPI_Group group)
 {
@@ -386,7 +388,7 @@ note_epoch(struct at *at, struct communicator *win, struct epoch *epoch, MPI_Gro
 	rows_commit(at->thread, e, count < 1 ? 1 : (uint32_t)count);
 }
 
-/* Its rows refer to those that opened the epoch, one by one. */
+/* Its rows refer one by one to the rows that opened the epoch. */
 void
 note_epoch_end(struct at *at, struct communicator *win, struct epoch *epoch, bool done)
 {

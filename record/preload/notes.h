@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a call passes through, and the rows that it leaves when it has returned: notes.c, and
- * note_requests.c and note_completions.c where requests are involved.
+ * What happens at each call, and the rows that it leaves: notes.c, and note_requests.c and
+ * note_completions.c for requests.
  */
 #ifndef NOTES_H
 #define NOTES_H
@@ -26,10 +26,10 @@ struct at {
 	uint16_t call;
 };
 
-/* Where the frame of a wrapper's caller ends. */
+/* The end of the frame of a wrapper's caller. */
 #define FRAME __builtin_dwarf_cfa()
 
-/* False: do not record. */
+/* Returns false if the call is not to be recorded. */
 ALWAYS bool
 enter_call(struct at *at, uint16_t call, const void *from)
 {
@@ -40,7 +40,7 @@ enter_call(struct at *at, uint16_t call, const void *from)
 	if (UNLIKELY(thread == NULL) && (thread = new_thread()) == NULL)
 		return false;
 	if (UNLIKELY(thread->within != NULL) && !call_was_left(thread, FRAME))
-		return false;		/* the library calls itself: not a call of the program */
+		return false;		/* a call made by the library itself */
 	thread->within = FRAME;
 	at->thread = thread;
 	at->call = call;
@@ -50,7 +50,7 @@ enter_call(struct at *at, uint16_t call, const void *from)
 }
 
 ALWAYS void leave_call(struct at *at) { at->leave_ticks = clock_ticks(); }
-/* A call may take on it what else is to be done at times, outside of its own duration. */
+/* Does periodic work at the end of a call, outside its duration. */
 ALWAYS void
 end_call(struct at *at)
 {
@@ -76,10 +76,12 @@ commit(struct at *at, const struct entry *entry)
 	row_commit(at->thread, entry);
 }
 
-/* A call that exchanged nothing: a run of such calls may become one row. POLL: a test or probe that
- * found nothing. */
+/*
+ * A call that exchanged nothing: a run of such calls may become one row. POLL: a test or probe that
+ * found nothing.
+ */
 enum foldable { SHORT, POLL };
-/* what lies further apart may be sleep or work: as lp-graph has it */
+/* polls further apart may have sleep or work between them, as in lp-graph */
 enum { POLL_APART_NS = 20000 };
 SELDOM void commit_folding(struct at *at, const struct entry *entry, enum foldable kind);
 
@@ -114,7 +116,7 @@ tag_of(int tag)
 	return tag == MPI_ANY_TAG ? -1 : tag;
 }
 
-/* What MPI_Get_elements_x says of bytes, without a call: the MPI's own fields of a status. */
+/* MPI_Get_elements_x in bytes without a call, from the MPI library's own fields of a status. */
 ALWAYS uint64_t
 moved_bytes(const MPI_Status *status)
 {
@@ -126,7 +128,7 @@ moved_bytes(const MPI_Status *status)
 #endif
 }
 
-/* What came in: where from, with which tag, how much. */
+/* Source, tag and size of what was received. */
 ALWAYS void
 fill_received(struct entry *e, const MPI_Status *status)
 {
@@ -135,7 +137,7 @@ fill_received(struct entry *e, const MPI_Status *status)
 	e->bytes_received = e->peer == NULL_PEER ? 0 : moved_bytes(status);
 }
 
-/* Makes the row that will be SEQ refer to row START of LOCATION: by distance, or across threads. */
+/* Makes row SEQ refer to row START of LOCATION, by distance or across threads. */
 ALWAYS void
 refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uint64_t start)
 {
@@ -149,14 +151,14 @@ refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uin
 	}
 }
 
-/* Envelope of a matched probe, and the row of that. */
+/* Fills in the envelope of a matched probe, and refers to its row. */
 void recall_message(const struct at *at, MPI_Message message, struct entry *entry);
 
-/* Sizes of predefined types by a hash of their handle; they never change. */
+/* Sizes of predefined types by a hash of their handles; they never change. */
 enum { TYPE_SLOTS = 1 << 10 };
 SHARED struct type_size { MPI_Datatype type; uint32_t size; } known_types[TYPE_SLOTS];
 void types_start(void);
-SELDOM uint64_t size_of(MPI_Datatype type);	/* of any */
+SELDOM uint64_t size_of(MPI_Datatype type);	/* of any type */
 
 ALWAYS unsigned
 type_slot(MPI_Datatype type)
@@ -177,16 +179,19 @@ bytes_of(int64_t count, MPI_Datatype type)
 
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 uint64_t bytes_of_large_counts(const MPI_Count *counts, int n, MPI_Datatype type);
-SELDOM void note_error(struct at *at);	/* what an error has left of the arguments is not known */
+SELDOM void note_error(struct at *at);	/* after an error the arguments have no meaning */
 void note_local(struct at *at, MPI_Comm comm);
-/* Made with processes of another MPI_COMM_WORLD: the row is about what was made. ROOT -1: there is
- * none. */
+/*
+ * For communicators with processes of another MPI_COMM_WORLD: the row is about the new
+ * communicator.
+ * ROOT -1: there is none.
+ */
 void note_with_others(struct at *at, MPI_Comm comm, int root, struct meeting meeting,
     MPI_Comm made);
-void note_alone(struct at *at);	/* nobody else is involved */
-/* whether it, or a part of it, is complete */
+void note_alone(struct at *at);	/* no other rank is involved */
+/* whether the request, or a part of it, is complete */
 void note_looked(struct at *at, bool found, MPI_Request request);
-void note_group_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */
+void note_group_free(struct at *at, struct communicator *comm);	/* its handle is invalid by now */
 void abort_noted(MPI_Comm comm, int code, const void *from);
 void pcontrol_noted(int level, const void *from);
 void note_lock(struct at *at, const struct communicator *win, int rank, bool exclusive);
@@ -212,7 +217,7 @@ void note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send,
     struct envelope receive, MPI_Request request);
 void note_partitioned(struct at *at, MPI_Comm comm, struct envelope envelope, int partitions,
     enum request_kind kind, MPI_Request request);
-/* LAST: the number of the row's name where these are the last partitions. */
+/* LAST: the number of the call's name for the last partitions. */
 void note_ready(struct at *at, MPI_Request request, int partitions, uint16_t last);
 void note_collective_init(struct at *at, const struct communicator *comm, int root, uint64_t sent,
     uint64_t received, MPI_Request request, uint16_t start);

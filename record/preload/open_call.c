@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests of an open call that are not found at once. */
+/* Requests of an open call that are not in the near table. */
 #include "open_call.h"
 
 uint64_t

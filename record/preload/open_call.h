@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The open call of a thread (lp-trace(5), The open call): what wrappers store of a call before they
- * make it. */
+/* The open call of a thread (lp-trace(5), The open call): what a wrapper stores before it calls. */
 #ifndef OPEN_CALL_H
 #define OPEN_CALL_H
 
@@ -10,7 +9,7 @@
 #include "../../base/stream/open_call.h"
 #include "notes.h"
 
-/* The starting rows of requests that a call waits for. */
+/* The row that started a request that the call waits for. */
 SELDOM uint64_t open_request_apart(MPI_Request handle);
 
 ALWAYS uint64_t
@@ -35,14 +34,16 @@ open_requests(struct open_call *open, int count, const MPI_Request *requests)
 	open->requests = count > 0 ? (uint32_t)count : 0;
 }
 
-/* What the wrapper finds among the call's parameters. */
+/* What the wrapper finds among the parameters. */
 struct opening {
 	struct communicator *comm;
 	int32_t peer, tag, source, receive_tag;
 };
 
-/* The call is made next. The number of the function comes last: where that is 0 nothing else
- * counts. */
+/*
+ * To be used just before the call. The function's number is stored last: while it is 0 the rest is
+ * ignored.
+ */
 ALWAYS void
 open_store(const struct at *at, enum call_class class, const struct opening *o)
 {
@@ -75,12 +76,12 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 #define OPEN_WAITS(number) \
 	(number == NUMBER_Wait || number == NUMBER_Waitall || number == NUMBER_Waitany || \
 	number == NUMBER_Waitsome)
-/* Calls that return at once in any case: it is enough to know which. */
+/* For calls that always return at once, the number is enough. */
 #define OPEN_POLLS(number) \
 	(number == NUMBER_Test || number == NUMBER_Testall || number == NUMBER_Testany || \
 	number == NUMBER_Testsome || number == NUMBER_Iprobe || number == NUMBER_Improbe)
 
-/* In a wrapper, behind the views of what goes in. */
+/* In a wrapper, behind the views of the input. */
 #define OPEN_CALL(Name, class, params) do { \
 		enum { waits = OPEN_WAITS(NUMBER_##Name), polls = OPEN_POLLS(NUMBER_##Name) }; \
 		struct opening o = { NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG }; \
@@ -102,7 +103,7 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 #define OPEN_INT_dest o.peer = peer_of(dest);
 #define OPEN_INT_root o.peer = peer_of(root);
 #define OPEN_INT_rank o.peer = peer_of(rank);
-/* Of a call that does both, the send comes first. */
+/* If a call sends and receives, the send comes first. */
 #define OPEN_INT_source *(o.tag == NO_TAG ? &o.peer : &o.source) = peer_of(source);
 #define OPEN_INT_tag o.tag = tag_of(tag);
 #define OPEN_INT_sendtag o.tag = tag_of(sendtag);

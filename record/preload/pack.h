@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The msgpack encodings that the recorder writes, at *AT, which moves on. Every length goes through
- * put_length, so that none is written in fewer bytes than it needs.
+ * The msgpack encodings that the recorder writes, at *AT, which advances. All lengths go through
+ * put_length, so that none is written in too few bytes.
  */
 #ifndef PACK_H
 #define PACK_H
@@ -27,8 +27,8 @@ put_big(unsigned char **at, uint64_t value, int bytes)
 }
 
 /*
- * The markers of strings, bins, arrays and maps: SHORT | size where size < BELOW, else the marker
- * of 1, 2 or 4 bytes of length; MARKER_1 is 0 where there is none of 1 byte.
+ * Markers of strings, bins, arrays and maps: SHORT | size if size < BELOW, else the marker for 1, 2
+ * or 4 bytes of length. MARKER_1 is 0 if there is no marker for 1 byte.
  */
 static inline void
 put_length(unsigned char **at, size_t size, size_t below, unsigned short_marker, unsigned marker_1,

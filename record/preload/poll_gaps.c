@@ -6,19 +6,19 @@
 #include "rows.h"
 #include "small.h"
 
-/* One time in so many is measured, by two system calls; sites beyond those are not. */
+/* one gap in EACH is measured, by two system calls; further sites are ignored */
 enum { EACH = 8, SITES = 16 };
 
 struct poll_gaps {
 	struct gap_sum { uint64_t site, count, apart_ns, awake_ns; } of[SITES];
 	uint64_t seen;
-	/* row of the poll that ends what is being measured; NO_ROW: nothing is */
+	/* row of the poll that ends the measured gap; NO_ROW: none is being measured */
 	uint64_t from_seq;
 	int64_t from_ns, from_cpu_ns;
 	long from_slept;
 };
 
-/* Time that this thread has run; how often it gave up its core to wait for something. */
+/* CPU time of this thread, and how often it blocked. */
 static int64_t
 thread_cpu_ns(long *slept)
 {
@@ -45,7 +45,7 @@ add_gap(struct poll_gaps *gaps, uint32_t site, uint64_t apart_ns, uint64_t awake
 	gaps->of[i].awake_ns += awake_ns < apart_ns ? awake_ns : apart_ns;
 }
 
-/* When the thread's last row was left; a time that none has, if its block has none. */
+/* When the thread left its last row; before all times if its block is empty. */
 static int64_t
 last_leave_ns(const struct block *b)
 {
@@ -56,7 +56,7 @@ last_leave_ns(const struct block *b)
 	if (b->mapping == NULL || b->count == 0)
 		return INT64_MIN;
 	memcpy(&enter_ns, b->enter + 8 * (b->count - 1), 8);
-	/* the low bytes come first */
+	/* little-endian */
 	memcpy(&duration_ns, b->duration + size * (b->count - 1), size);
 	return enter_ns + (int64_t)duration_ns;
 }
@@ -69,7 +69,7 @@ poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns)
 	long slept;
 
 	if (last_leave_ns(&thread->block) != thread->polled_ns)
-		return;		/* there was another call */
+		return;		/* another call came in between */
 	if (gaps == NULL) {
 		if ((gaps = thread->gaps = calloc(1, sizeof *gaps)) == NULL)
 			return;
@@ -81,7 +81,7 @@ poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns)
 	if (gaps->from_seq == thread->seq) {
 		const uint64_t apart_ns = (uint64_t)(leave_ns - gaps->from_ns);
 
-		/* Who only lost the core was at work. */
+		/* A thread that was only preempted was working. */
 		add_gap(gaps, site, apart_ns,
 		    slept > gaps->from_slept ? (uint64_t)(cpu_ns - gaps->from_cpu_ns) : apart_ns);
 		gaps->from_seq = NO_ROW;

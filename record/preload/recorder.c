@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When recording begins and ends, and what every recorded call passes through. */
+/* Begin and end of recording, and the entry and exit of every recorded call. */
 #include "clock.h"
 #include "communicators.h"
 #include "file.h"
@@ -27,8 +27,8 @@ pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int own_rank, own_ranks;
 static unsigned long long own_run;
-static bool by_session;		/* recording began with a session, before any MPI_Init */
-static pid_t recorded_pid;	/* a forked child is another process: it must not write */
+static bool by_session;		/* recording began with a session before MPI_Init */
+static pid_t recorded_pid;	/* a forked child must not write */
 
 void
 say(const char *what)
@@ -52,7 +52,7 @@ give_up(const char *what, const char *why)
 	char line[600];
 
 	snprintf(line, sizeof line, "%.400s: %.120s; recording of this rank ends", what, why);
-	/* else this rank's part in comparing clocks goes on */
+	/* otherwise this rank keeps comparing clocks */
 	if (options.sync_every_ns == 0)
 		recording = false;
 	if (!atomic_exchange(&lost, true))
@@ -60,7 +60,7 @@ give_up(const char *what, const char *why)
 	silent = true;
 }
 
-/* Recording may be lost at any time, by another thread or a signal. */
+/* Another thread or a signal may end recording at any time. */
 void
 set_paused(bool pause)
 {
@@ -147,10 +147,9 @@ rank_write(unsigned segment)
 }
 
 /*
- * Spawned processes have a world of their own, with a rank 0 again: it gets a folder of its own. So
- * does every run but the first that one lp-record starts, or that a program starts by itself. The
- * first is the one whose rank 0 gets the name of the file, as lp-record has taken away what was
- * there.
+ * Spawned processes have their own MPI_COMM_WORLD with a rank 0, and get a folder of their own. So
+ * does each run after the first that one lp-record or one program starts. The first run is the one
+ * whose rank 0 gets the name of the file: lp-record has removed earlier traces.
  */
 static const char *
 folder_of_world(const char *folder, int rank, bool spawned)
@@ -164,11 +163,11 @@ folder_of_world(const char *folder, int rank, bool spawned)
 	if (world == 0)
 		return folder;
 	snprintf(path, sizeof path, "%s/world.%d", folder, world);
-	mkdir(path, 0777);	/* where that fails, so does opening the file, which is said */
+	mkdir(path, 0777);	/* if this fails, opening the file fails, with a message */
 	return path;
 }
 
-/* What MPI_Init brings: the communicators that all programs have. */
+/* Adds the predefined communicators. */
 static void
 world_begin(void)
 {
@@ -176,7 +175,7 @@ world_begin(void)
 	requests_find_static();
 }
 
-/* Every rank takes part in what is collective here, also one that cannot write its file. */
+/* Every rank takes part in the collectives here, even if it cannot write its file. */
 static void
 begin(const char *folder, const struct instant *init)
 {
@@ -209,9 +208,10 @@ begin(const char *folder, const struct instant *init)
 }
 
 /*
- * Handles and constants are those of the MPI that this was built with. A program with another one
- * cannot even be let through the wrappers, as handles may differ in size: it ends, and one rank
- * says why.
+ * Handles and constants are those of the MPI that this was built with. A program with another MPI
+ * cannot even pass through the wrappers, as handles may differ in size. So it ends, and one rank
+ * says
+ * why.
  */
 static void
 check_mpi(void)
@@ -223,7 +223,7 @@ check_mpi(void)
 #endif
 	static const char line[] = "lp-record: the program has another MPI than this recorder was "
 	    "built with: see --mpi\n";
-	static char version[1 << 14];	/* any MPI's MPI_MAX_LIBRARY_VERSION_STRING */
+	static char version[1 << 14];	/* at least MPI_MAX_LIBRARY_VERSION_STRING of any MPI */
 	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") :
 	    getenv("OMPI_COMM_WORLD_RANK");
 	int length;
@@ -231,8 +231,10 @@ check_mpi(void)
 	if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
 	    (strstr(version, "Open MPI") != NULL) == own)
 		return;
-	/* A launcher ends all when the first one ends, perhaps before the one that says why has
-	 * come so far. */
+	/*
+	 * A launcher kills all ranks when the first one ends, perhaps before rank 0 has printed
+	 * why.
+	 */
 	if (rank != NULL && strcmp(rank, "0") != 0)
 		sleep(2);
 	else if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
@@ -240,7 +242,7 @@ check_mpi(void)
 	_exit(2);
 }
 
-/* Spawned processes and their parents are in MPI_Init and MPI_Comm_spawn together. */
+/* Spawned processes are in MPI_Init while their parents are in MPI_Comm_spawn. */
 static uint32_t
 comm_of_init(void)
 {
@@ -250,7 +252,10 @@ comm_of_init(void)
 	return parent != MPI_COMM_NULL ? communicator_of(parent)->number : 0;
 }
 
-/* MPICH's Fortran routines call those of C, which are wrapped, too: the outer one is recorded. */
+/*
+ * MPICH's Fortran routines call the C functions, which are wrapped, too: the outer call is
+ * recorded.
+ */
 static bool within;
 
 int
@@ -298,11 +303,11 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 
 	if (within || recorded_pid != getpid())
 		return finalize();
-	within = true;		/* to the end */
+	within = true;		/* of inner calls to PMPI_Finalize */
 	at.enter_ticks = clock_ticks();
 	if (!by_session)
-		clock_sync();	/* also where this rank's file has failed: all ranks call it */
-	set_paused(false);	/* the end is always told */
+		clock_sync();	/* even if this rank's file failed: all ranks call it */
+	set_paused(false);	/* the end is recorded even when paused */
 	if (!recording)
 		return finalize();
 	if ((at.thread = self != NULL ? self : new_thread()) == NULL)
@@ -311,8 +316,9 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 		stretch_end(at.thread);
 	at.thread->within = FRAME;
 	/*
-	 * The row is there before the call returns: a launcher kills all ranks as soon as the first
-	 * has ended with another status than 0, and most of them are still in here then.
+	 * The row is written before the call returns: a launcher kills all ranks as soon as the
+	 * first one
+	 * ends with a status other than 0, and most of them are still in here then.
 	 */
 	leave_call(&at);
 	entry = entry_of(&at);
@@ -332,7 +338,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	rows_replace(at.thread, &entry);
 	at.thread->within = NULL;
 	if (by_session)
-		within = false;		/* sessions may go on; at_end() closes the file */
+		within = false;		/* sessions may continue; at_end() closes the file */
 	else if (recording && !lost) {
 		recording = false;
 		if (own_rank == 0)
@@ -342,7 +348,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	return result;
 }
 
-/* ---- sessions: MPI without MPI_Init, perhaps several times over ---- */
+/* ---- sessions: MPI without MPI_Init, perhaps several times ---- */
 
 #ifdef HAVE_MPI_4
 enum { SESSIONS = 64 };
@@ -360,7 +366,7 @@ session_world(void)
 	return group;
 }
 
-/* The same on all ranks of a run, without asking them: they may never meet. */
+/* The same number on all ranks of a run without communication: they may never meet. */
 static unsigned long long
 run_of_job(const char *folder)
 {
@@ -374,7 +380,7 @@ run_of_job(const char *folder)
 }
 
 /*
- * Nothing here is collective, as nobody knows who else has a session: calls are timed with
+ * Nothing here is collective, as nobody knows who else has a session. Calls are timed with
  * CLOCK_MONOTONIC, which the ranks of a node share, and clocks are not compared.
  */
 static void
@@ -405,7 +411,7 @@ begin_session(const char *folder)
 	set_paused(options.paused);
 }
 
-/* As for MPI_Init: Fortran's routines call those of C. Threads may make sessions at once. */
+/* As in MPI_Init: Fortran's routines call those of C. Threads may begin sessions concurrently. */
 static __thread bool in_session;
 
 int
@@ -481,8 +487,8 @@ say_at_abort(void)
 }
 
 /*
- * The last that a process does; where sessions come and go nothing else tells the end, and a
- * program may end without MPI_Finalize: then its trace stays as it is.
+ * Runs last in a process. With sessions nothing else marks the end. A program that ends without
+ * MPI_Finalize leaves its trace without an end.
  */
 __attribute__((destructor)) static void
 at_end(void)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recorder that lives in the program's own processes. It writes one raw trace a rank
- * (lp-trace(5), RAW TRACES), prints nothing but one line when it has to give up, and calls MPI
- * only through PMPI_.
+ * The recorder inside the program's processes. It writes one raw trace per rank (lp-trace(5), RAW
+ * TRACES). It prints only a line when it has to give up, and calls MPI only through PMPI_.
  *
- * A call costs two readings of the clock, a few hash look-ups and the stores of its rows: no system
- * call, no lock unless MPI_THREAD_MULTIPLE was provided, no memory of its own that grows with
- * calls.
+ * A call costs two readings of the clock, a few hash look-ups and the stores of its rows. It makes
+ * no system call, takes no lock except under MPI_THREAD_MULTIPLE, and needs no memory that grows
+ * with the number of calls.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -19,17 +18,18 @@
 #include <stdint.h>
 
 /*
- * What every call goes through is compiled into its wrapper; what is seldom needed is kept out of
- * there, so that it takes neither registers nor room in caches.
+ * The common path of a call is compiled into its wrapper. Rare paths stay out of it: there they
+ * would
+ * take registers and space in the instruction cache.
  */
 #define ALWAYS static inline __attribute__((always_inline))
 #define SELDOM __attribute__((noinline, cold))
 #define LIKELY(what) __builtin_expect(!!(what), 1)
 #define UNLIKELY(what) __builtin_expect(!!(what), 0)
-/* A variable that calls read: hidden, its address needs no look-up. */
+/* A variable that calls read: as it is hidden, its address needs no look-up. */
 #define SHARED extern __attribute__((visibility("hidden")))
 
-/* Open MPI 5 has the calls of MPI 4 but for large counts. */
+/* Open MPI 5 has the functions of MPI 4 except large counts. */
 #if MPI_VERSION >= 4 || (defined OPEN_MPI && OMPI_MAJOR_VERSION >= 5)
 #define HAVE_MPI_4
 #endif
@@ -40,7 +40,7 @@
 /* Values of peer and tag: lp-trace(5), CALLS. */
 enum { ANY_PEER = -1, NULL_PEER = -2, NO_PEER = -3, ROOT_PEER = -4, NO_TAG = -2 };
 
-/* Numbers of the calls: their places in call_table.h, from 1; 0 is a part. */
+/* Numbers of the calls: their positions in call_table.h, from 1. 0 is a part of a call. */
 enum call_number {
 	NUMBER_part,
 #define CALL(Name, ...) NUMBER_##Name,
@@ -49,24 +49,24 @@ enum call_number {
 #define DERIVED(number, ...) NUMBER_##number,
 #include "../../base/mpi/call_table.h"
 	NUMBER_COUNT,
-	NUMBER_ERROR = NUMBER_COUNT	/* to be added: the function returned an error */
+	NUMBER_ERROR = NUMBER_COUNT	/* added if the function returned an error */
 };
 
-/* What lp-record was told, as key=value pairs in LONGPOLE_OPTIONS. */
+/* Options from lp-record, as key=value pairs in LONGPOLE_OPTIONS. */
 struct options {
-	bool monotonic;			/* never the processor's counter */
-	bool allreduce;			/* clocks are compared by MPI_Allreduce, not by ping-pong */
+	bool monotonic;			/* do not use the processor's counter */
+	bool allreduce;			/* compare clocks by MPI_Allreduce, not by ping-pong */
 	bool fold_polls;
 	bool paused;			/* until MPI_Pcontrol(1) */
-	/* callers noted for a call site, 1: the calling function alone */
+	/* callers noted for a call site; 1: only the calling function */
 	int stack;
-	int64_t threshold_ns;		/* local calls shorter than this are folded; 0: none */
-	int sample_hz;			/* samples a second of computation; 0: none */
-	bool switches;			/* when threads leave the core, and come back */
-	int sample_stack;		/* bytes of the stack that go with each; 0: none */
-	/* of a file, before the next one is begun; 0: there is one */
+	int64_t threshold_ns;		/* fold local calls shorter than this; 0: fold none */
+	int sample_hz;			/* samples per second of computation; 0: none */
+	bool switches;			/* record when threads leave a core and return */
+	int sample_stack;		/* bytes of the stack saved with each sample; 0: none */
+	/* size of a file before the next one begins; 0: one file */
 	uint64_t segment_bytes;
-	int64_t sync_every_ns;		/* 0: clocks are compared at the beginning and the end */
+	int64_t sync_every_ns;		/* 0: compare clocks only at the beginning and the end */
 };
 enum { MOST_CALLERS = 64 };
 SHARED struct options options;
@@ -75,10 +75,10 @@ ALWAYS bool folding(void) { return options.fold_polls || options.threshold_ns > 
 
 SHARED _Atomic bool lost;	/* the trace cannot be written any more */
 SHARED _Atomic bool paused;	/* by MPI_Pcontrol: calls leave no rows */
-SHARED _Atomic bool silent;	/* one of these two */
+SHARED _Atomic bool silent;	/* lost or paused */
 void set_paused(bool);
 SHARED _Atomic bool recording;	/* between MPI_Init and MPI_Finalize, in this process */
-SHARED bool many_threads;	/* MPI_THREAD_MULTIPLE: tables are locked */
+SHARED bool many_threads;	/* MPI_THREAD_MULTIPLE: lock tables */
 SHARED pthread_mutex_t table_lock;
 
 ALWAYS void lock_tables(void) { if (UNLIKELY(many_threads)) pthread_mutex_lock(&table_lock); }
@@ -86,52 +86,50 @@ ALWAYS void unlock_tables(void) { if (UNLIKELY(many_threads)) pthread_mutex_unlo
 
 /* threads.c */
 SHARED __thread struct thread *self __attribute__((tls_model("initial-exec")));
-/* all that have made MPI calls, the last one first */
+/* all that made MPI calls, the last one first */
 extern struct thread *all_threads;
 SELDOM struct thread *new_thread(void);	/* NULL: no memory */
-/* Whether the call that the thread is in was left by longjmp, as one is made from FRAME. */
+/* Whether the thread left its current call by longjmp, when a call is made from FRAME. */
 SELDOM bool call_was_left(struct thread *thread, const void *frame);
-struct thread *thread_of(pid_t tid);	/* of one that has made MPI calls; NULL: it has not */
+struct thread *thread_of(pid_t tid);	/* NULL: the thread has made no MPI call */
 
-/* environment.c: the MPI library and variables that matter, of the first rank */
+/* environment.c: the MPI library and relevant variables, on the first rank */
 void environment_append(void);
-/* cores.c: cores that the rank may use, and time on them; when recording begins, and when it
- * ends */
+/* cores.c: cores that the rank may use and their time, when recording begins and ends */
 void cores_append(void);
-/* recorder.c: who this is, at the beginning of the trace's further files */
+/* recorder.c: identifies the rank at the beginning of the trace's further files */
 void rank_write(unsigned segment);
 /* unrecorded.c */
-void say_unrecorded(void);	/* what the program uses of MPI and is not recorded; once */
+/* names MPI functions that the program uses and that are not recorded; once */
+void say_unrecorded(void);
 
 /* recorder.c */
 #ifdef HAVE_MPI_4
-/* INIT and FINALIZE: the library's own, as the program's language has them; INIT tells the session
- * made. */
+/* INIT and FINALIZE are the library's own, in the program's language. INIT returns the session. */
 int session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const void *from);
 int session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session session,
     const void *from);
-/* All processes, where there is a session; to be freed. MPI_GROUP_NULL: there is none. */
+/* All processes as a group that the caller frees; MPI_GROUP_NULL without a session. */
 MPI_Group session_world(void);
 #endif
-bool in_recorded_process(void);		/* recording, and not a forked child */
-/* Recording ends, the program goes on. Nothing that fails in here may do more harm than that. */
+bool in_recorded_process(void);		/* false in a forked child */
+/* Ends recording while the program goes on. No failure in here may do more harm than that. */
 void give_up(const char *what, const char *why);
 void out_of_memory(void);
 void say(const char *what);	/* one line on standard error */
-void say_at_abort(void);	/* what is told at the end, by the first rank, as this is it */
+void say_at_abort(void);	/* the first rank's messages at the end, before it aborts */
 int init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *from);
 int finalize_wrapper(int (*finalize)(void), const void *from);
 
-/* sample.c: samples of computation and switches off the core, where options ask for them. */
-/* calls left from then on are to be told to sample_call() */
+/* sample.c: samples of computation and switches off the core, if options ask for them. */
+/* from this time on, sample_call() is told of calls that end */
 SHARED uint64_t sample_due_ticks;
 void sample_start(int rank);
 SELDOM void sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks);
 void sample_end(void);
 void sample_forget(void);		/* in a forked child */
-/* switch.c: where the kernel tells no switches, what a thread computes is timed by its own clock,
- * too. */
-/* in place of the frame of a call: the thread is in such a stretch */
+/* switch.c: if the kernel reports no switches, computation is timed by the thread's CPU clock. */
+/* in place of a call's frame: the thread is in a timed stretch of computation */
 SHARED const char stretch_mark[];
 SELDOM void stretch_end(struct thread *thread);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Open requests by handle. Open MPI has one handle for all requests that were complete when they
- * were started; those are kept in order and taken oldest first, a thread's own before those of
- * others.
+ * Open requests by handle. Open MPI has one handle for all requests that are complete when they
+ * start. Those are kept in order and taken oldest first, a thread's own before those of others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,9 @@
 #include "recorder.h"
 #include "requests.h"
 
-/* The low bits of addresses are alike; those in the middle of a product depend on all bits that
- * differ. */
+/*
+ * The low bits of addresses are alike; the middle bits of a product depend on all bits that differ.
+ */
 #define HASH(r) ((uintptr_t)(r)->handle * 0x9e3779b97f4a7c15u >> 32)
 #define SAME(a, b) ((a)->handle == (b)->handle)
 #define FREE(r) ((r)->handle == MPI_REQUEST_NULL)
@@ -25,7 +25,7 @@ size_t requests_apart;
 struct near_request near_requests[1 << NEAR_REQUEST_BITS];
 MPI_Request static_request;
 struct pending_ring pending;
-enum { LOOKED_AT = 1 << 10 };		/* for one of the thread's own */
+enum { LOOKED_AT = 1 << 10 };		/* search depth for the thread's own */
 /* a program that never completes its sends loses the oldest */
 enum { PENDING_LIMIT = 1 << 16 };
 
@@ -51,7 +51,7 @@ requests_find_static(void)
 }
 
 /*
- * With threads a handle may come again before the one that it was completed by has taken note: the
+ * With threads, a handle may be used again before the thread that completed it has noted that. The
  * new request waits here until then.
  */
 static struct request *behind;
@@ -98,7 +98,7 @@ request_apart(struct near_request *it)
 	add_to_table(&request);
 }
 
-/* A handle is known once: here or there. */
+/* A handle is known once: here or in the near table. */
 void
 request_add(const struct request *request)
 {
@@ -211,8 +211,8 @@ pending_at(size_t i)
 }
 
 /*
- * Which of the requests that share the handle a thread completes nobody can tell. It is its own as
- * long as it has one, else the oldest that was not started after this call had ended.
+ * Nobody can tell which of the requests with this handle a thread completes. We take the thread's
+ * own as long as it has one, else the oldest that started before this call ended.
  */
 bool
 static_take(uint32_t own, uint64_t leave_ticks, uint32_t *location, uint64_t *start)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests by their handles: what is known from their start until they complete. */
+/* Requests by handle, from their start to their completion. */
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
@@ -12,52 +12,55 @@
 
 enum request_kind {
 	OF_SEND, OF_RECEIVE, OF_COLLECTIVE, OF_IDUP, OF_OTHER,
-	OF_SENDRECV,		/* the row behind that of its start is the receive's */
-	OF_PARTITIONS,		/* a partitioned send: its start is the row of the last partition */
+	OF_SENDRECV,		/* the next row after the start is the receive */
+	OF_PARTITIONS,	/* a partitioned send: it starts with the row of the last partition */
 };
 struct request {
 	MPI_Request handle;
 	uint64_t ticks;		/* when the call that made it was entered */
-	uint64_t start;		/* row of the start; of a persistent one that is idle its init */
-	uint32_t location, comm;	/* where its start is */
-	/* persistent: the name of the row of its start; 0: that of the call */
+	uint64_t start;		/* row of the start; of an idle persistent one, of its init call */
+	uint32_t location, comm;	/* where it started */
+	/* persistent: name of the row of its start; 0: the call's */
 	uint16_t start_call;
 	uint8_t kind;
 	bool persistent, active, cancelled;
-	/* What follows only a persistent one has, and where it is said. */
-	uint64_t init;		/* row of the init call of a persistent one */
+	/* The members below are of persistent requests, or of the kinds named. */
+	uint64_t init;		/* row of a persistent request's init call */
 	struct creation creation;	/* OF_IDUP */
-	uint64_t bytes;		/* persistent: size of the message or room for it, bytes sent */
-	uint64_t received;	/* and received, of a persistent collective; OF_SENDRECV: room */
+	uint64_t bytes;		/* persistent: size of the message or buffer, bytes sent */
+	/* bytes received by a persistent collective; OF_SENDRECV: size of the buffer */
+	uint64_t received;
 	MPI_Comm made;		/* OF_IDUP */
 	uint32_t init_location;
 	int32_t peer, tag;	/* persistent; OF_SENDRECV: of the receive */
-	int partitions, ready;	/* OF_PARTITIONS: in all, and of them ready since its start */
+	/* OF_PARTITIONS: number of partitions, and of those ready since the start */
+	int partitions, ready;
 };
 void requests_start(void);
-void requests_find_static(void);	/* when MPI_Init has been called */
+void requests_find_static(void);	/* after MPI_Init */
 void request_add(const struct request *request);
 struct request *request_find(MPI_Request handle);	/* NULL: unknown */
 /*
- * Of those that have had the handle and are not noted as complete the one that a call which was
- * entered at TICKS completes: the newest that was there then. It is forgotten, but for a persistent
- * one. DONE gets what is known of it: kind, start, location, comm and whether it is cancelled; all,
- * where is_special(). False: it is unknown.
+ * Finds the request that a call entered at TICKS completes: the newest request with the handle at
+ * that time that is not noted as complete. Forgets it unless it is persistent. DONE gets its kind,
+ * start, location, comm and whether it is cancelled; everything if is_special(). Returns false if
+ * it
+ * is unknown.
  */
 bool request_complete(MPI_Request handle, uint64_t ticks, struct request *done);
-void request_remove(struct request *request);	/* as found */
+void request_remove(struct request *request);	/* found before */
 
-/* Those whose completion leaves more than a row. */
+/* Requests whose completion leaves more than one row. */
 ALWAYS bool
 is_special(const struct request *request)
 {
 	return request->kind == OF_IDUP || request->kind == OF_SENDRECV;
 }
 
-/* ---- the one handle of all that are complete at once: a ring of them, oldest first ---- */
+/* ---- the handle of all requests that are complete at once: a ring, oldest first ---- */
 
 struct pending {
-	uint64_t start, ticks;		/* row, and when that call was entered */
+	uint64_t start, ticks;		/* row of the start, and when its call was entered */
 	uint32_t location;
 };
 struct pending_ring {
@@ -73,9 +76,9 @@ request_is_static(MPI_Request handle)
 	return handle == static_request && handle != MPI_REQUEST_NULL;
 }
 
-SELDOM void static_room(void);		/* for one more */
+SELDOM void static_room(void);		/* makes room for one more */
 
-/* When the start was entered. */
+/* TICKS: when the starting call was entered. */
 ALWAYS void
 static_add(uint32_t location, uint64_t start, uint64_t ticks)
 {
@@ -88,7 +91,7 @@ static_add(uint32_t location, uint64_t start, uint64_t ticks)
 	    (struct pending){ start, ticks, location };
 }
 
-/* The oldest, where it is a thread's of location OWN: that which it completes. Else NULL. */
+/* The oldest, if a thread of location OWN started it: then this thread completes it. Else NULL. */
 ALWAYS const struct pending *
 static_first(uint32_t own)
 {
@@ -104,25 +107,26 @@ static_drop_first(void)
 	pending.count--;
 }
 
-/* One that a thread of location OWN completes in a call that ended at LEAVE_TICKS. */
+/* A request that a thread of location OWN completes in a call that ended at LEAVE_TICKS. */
 bool static_take(uint32_t own, uint64_t leave_ticks, uint32_t *location, uint64_t *start);
 
-/* ---- those that are found at once ---- */
+/* ---- requests in the near table ---- */
 
 /*
  * Most requests are started by the call that makes them, and complete before another one needs
- * their place here; where threads may come in between, none is here. All others are in the table of
+ * their
+ * slot here. With several threads this table is not used. All others are in the table of
  * requests.c.
  */
 struct near_request {
-	MPI_Request handle;	/* MPI_REQUEST_NULL: none */
+	MPI_Request handle;	/* MPI_REQUEST_NULL: free */
 	uint64_t start;
 	uint32_t location, comm;
-	enum request_kind kind;	/* one that is not is_special(), and not cancelled */
+	enum request_kind kind;	/* of a request that is neither is_special() nor cancelled */
 };
 enum { NEAR_REQUEST_BITS = 10 };
 SHARED struct near_request near_requests[1 << NEAR_REQUEST_BITS];
-SHARED size_t requests_apart;	/* how many the table has */
+SHARED size_t requests_apart;	/* number of requests in that table */
 SELDOM void request_apart(struct near_request *it);		/* moves it there */
 SELDOM void request_forget_apart(MPI_Request handle);
 
@@ -133,8 +137,7 @@ near_request(MPI_Request handle)
 	    (64 - NEAR_REQUEST_BITS)];
 }
 
-/* One that is active as it is made, and of which no more need be known. Not where there are many
- * threads. */
+/* Adds a simple request that is active when made. Not for use with several threads. */
 ALWAYS void
 request_start(MPI_Request handle, enum request_kind kind, uint64_t start, uint32_t location,
     uint32_t comm)

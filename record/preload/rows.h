@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows, what a thread has to write its own, and the block that it writes them to: blocks.c. */
+/* Rows, the state that a thread needs to write them, and the block that they go to: blocks.c. */
 #ifndef ROWS_H
 #define ROWS_H
 
@@ -12,7 +12,7 @@
 
 #include "recorder.h"
 
-#define NO_ROW UINT64_MAX	/* where there is none, since recording was paused */
+#define NO_ROW UINT64_MAX	/* there is no row, since recording was paused */
 
 /* One row. */
 struct entry {
@@ -20,82 +20,89 @@ struct entry {
 	uint64_t bytes_sent, bytes_received;
 	uint32_t site, comm, request;
 	int32_t peer, tag;
-	/* request_at: 1 + location of the row, if not the own one */
+	/* request_at: 1 + location of the row referred to, if not the thread's own */
 	uint16_t call, request_at;
 };
 
 /* The block that a thread fills, in a mapping of the file. */
 struct block {
-	struct mapping *mapping;	/* of the file, in which it lies; NULL: none open */
+	struct mapping *mapping;	/* of the file; NULL: no block is open */
 	unsigned char *message;	/* its first byte */
 	size_t message_bytes;
 	uint32_t count, capacity;
-	uint32_t plain_end;	/* capacity, where row_commit() may store; 0: where not */
-	/* 8 bytes for durations and sizes, 4 for communicators; else 4, 2 */
+	uint32_t plain_end;	/* capacity, if row_commit() may store; else 0 */
+	/* 8 bytes for durations and sizes, 4 for communicators; else 4 and 2 */
 	bool wide;
-	unsigned char *request_at, *folded;	/* NULL: the block is without */
+	unsigned char *request_at, *folded;	/* NULL: the block has no such column */
 	unsigned char *count_at, *enter, *duration, *call, *site, *comm, *peer, *tag, *sent,
 	    *received, *request;
-	struct open_call *open;	/* in it; no_block where none is open */
+	struct open_call *open;	/* of the block; no_block if none is open */
 };
 
-/* What a thread has of its own. */
+/* State of a thread. */
 struct thread {
-	bool known;		/* has a location */
-	/* Frame of the MPI call it is in: those below are the library's own. NULL: in none;
-	 * stretch_mark: in none, and the stretch until the next one is timed. */
+	bool known;		/* it has a location */
+	/*
+	 * Frame of the MPI call it is in: frames below are the library's own. NULL: in no call;
+	 * stretch_mark:
+	 * in no call, and the time until the next one is measured.
+	 */
 	const void *within;
-	const char *stack, *stack_end;	/* as the system gave it; NULL: not asked for yet */
+	const char *stack, *stack_end;	/* bounds given by the system; NULL: not asked for yet */
 	uint32_t location;
 	pid_t tid;
-	bool refers;		/* to rows of other threads: its blocks have a column for that */
-	uint64_t seq;		/* of its next row */
-	int64_t polled_ns;	/* when the last poll that found nothing was left */
+	bool refers;	/* has referred to other threads: its blocks have a column for that */
+	uint64_t seq;		/* number of its next row */
+	int64_t polled_ns;	/* when the last unsuccessful poll was left */
 	struct poll_gaps *gaps;	/* between such polls: poll_gaps.c; NULL: none so far */
-	/* seq as it was behind the last row that may stand for more calls */
+	/* seq after the last row that may absorb more calls */
 	uint64_t fold_seq;
-	int64_t fold_leave_ns;	/* when the last of them was left */
+	int64_t fold_leave_ns;	/* when the last call in that row was left */
 	uint32_t next_capacity;	/* of its next block */
 	struct block block;
-	struct thread *next;	/* all threads; they outlive their end, for their blocks */
-	MPI_Status status;	/* stands in for MPI_STATUS_IGNORE */
-	MPI_Status *statuses;	/* and MPI_STATUSES_IGNORE */
+	struct thread *next;	/* list of all threads; kept after their end, for their blocks */
+	MPI_Status status;	/* replaces MPI_STATUS_IGNORE */
+	MPI_Status *statuses;	/* replaces MPI_STATUSES_IGNORE */
 	MPI_Request *requests;	/* as they were before the call */
 	struct entry *entries;
-	struct frame_memory *frames;	/* of stacks, where they are asked for */
-	struct switching *switching;	/* where switches are asked for; NULL: not of this thread */
+	struct frame_memory *frames;	/* for stacks, if asked for */
+	struct switching *switching;	/* if switches are recorded; NULL: not of this thread */
 	size_t statuses_capacity, requests_capacity, entries_capacity;
 };
 
-/* blocks.c: rows of a thread, by itself. */
-SHARED struct open_call no_block;	/* nobody reads it */
+/* blocks.c: writes rows of the calling thread. */
+SHARED struct open_call no_block;	/* never read */
 void rows_commit(struct thread *thread, const struct entry *entries, uint32_t count);
-/* One more call for the row committed last, which now lasts until LEAVE_NS; false: it is full. */
+/*
+ * Folds one more call into the last row, which now lasts until LEAVE_NS. Returns false if it is
+ * full.
+ */
 bool rows_fold(struct thread *thread, int64_t leave_ns);
-void rows_begin(struct thread *thread);	/* a block before the first row: it has the open call */
-void rows_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
+/* opens a block before the first row, to hold the open call */
+void rows_begin(struct thread *thread);
+void rows_replace(struct thread *thread, const struct entry *entry);	/* replaces the last row */
 
 SHARED _Atomic bool named[];	/* by number: calls whose name is in the trace */
 SELDOM void name_call(uint16_t call);
 
-/* In one store, as the process may end between any two. */
+/* A single store, as the process may end between any two. */
 ALWAYS void
 put_count(const struct block *b)
 {
 	const uint32_t count = __builtin_bswap32(b->count);
 
-	__atomic_signal_fence(__ATOMIC_RELEASE);	/* the rows are there before they count */
+	__atomic_signal_fence(__ATOMIC_RELEASE);	/* rows are stored before they count */
 	memcpy(b->count_at, &count, 4);
 }
 
-/* Field by field: a copy of the whole would need the whole in memory. */
+/* Field by field: copying the struct would need it in memory. */
 #define ENTRY_COPY(e) \
 	{ .enter_ns = (e)->enter_ns, .leave_ns = (e)->leave_ns, .bytes_sent = (e)->bytes_sent, \
 	.bytes_received = (e)->bytes_received, .site = (e)->site, .comm = (e)->comm, \
 	    .request = (e)->request, \
 	.peer = (e)->peer, .tag = (e)->tag, .call = (e)->call, .request_at = (e)->request_at }
 
-/* Whether it has no value that needs a wide column, and no reference to another thread. */
+/* Whether no value needs a wide column and no reference goes to another thread. */
 ALWAYS bool
 row_is_plain(const struct entry *e)
 {
@@ -105,7 +112,7 @@ row_is_plain(const struct entry *e)
 	return wide <= UINT32_MAX && e->request_at == 0;
 }
 
-/* Whether so many more plain rows of the call may be stored. */
+/* Whether ROWS more plain rows of the call may be stored. */
 ALWAYS bool
 rows_room(const struct thread *thread, uint32_t rows, uint16_t call)
 {
@@ -113,14 +120,14 @@ rows_room(const struct thread *thread, uint32_t rows, uint16_t call)
 	    !silent && named[call];
 }
 
-/* A row that has no wide value, as number I of a block that is not wide. It is not counted yet. */
+/* Stores a plain row as row I of a block that is not wide, without counting it. */
 ALWAYS void
 row_store(const struct block *b, size_t i, const struct entry *e)
 {
 	const uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
 
 	memcpy(b->enter + 8 * i, &e->enter_ns, 8);
-	memcpy(b->duration + 4 * i, &duration_ns, 4);	/* the low bytes come first */
+	memcpy(b->duration + 4 * i, &duration_ns, 4);	/* little-endian */
 	memcpy(b->call + 2 * i, &e->call, 2);
 	memcpy(b->site + 2 * i, &e->site, 2);
 	memcpy(b->comm + 2 * i, &e->comm, 2);
@@ -131,7 +138,7 @@ row_store(const struct block *b, size_t i, const struct entry *e)
 	memcpy(b->request + 2 * i, &e->request, 2);
 }
 
-/* Those stored behind the last one become part of the trace. */
+/* Counts the rows stored last, which makes them part of the trace. */
 ALWAYS void
 rows_count(struct thread *thread, uint32_t rows)
 {
@@ -141,9 +148,9 @@ rows_count(struct thread *thread, uint32_t rows)
 }
 
 /*
- * One row, as most are. Always inlined, and the entry is a variable of the caller whose address
- * goes nowhere else: so what a kind of call does not have is a constant there, and each kind has a
- * sequence of stores of its own, without a struct in memory. All else goes through rows_commit().
+ * Commits one row, the common case. It is always inlined, and the entry is a local variable of the
+ * caller whose address does not escape. So fields that a kind of call lacks are constants, and each
+ * kind becomes its own sequence of stores, without a struct in memory. The rest is rows_commit()'s.
  */
 ALWAYS void
 row_commit(struct thread *thread, const struct entry *e)
@@ -158,7 +165,7 @@ row_commit(struct thread *thread, const struct entry *e)
 	rows_count(thread, 1);
 }
 
-/* Two values of a column with one store. */
+/* Stores two values of a column at once. */
 ALWAYS void
 store_both(unsigned char *column, size_t i, unsigned size, uint64_t first, uint64_t second)
 {
@@ -167,7 +174,7 @@ store_both(unsigned char *column, size_t i, unsigned size, uint64_t first, uint6
 	memcpy(column + size * i, &both, 2 * size);
 }
 
-/* The same for a call of two rows, which differ in call, peer, tag and sizes alone. */
+/* The same for a call of two rows, which differ only in call, peer, tag and sizes. */
 ALWAYS void
 pair_commit(struct thread *thread, const struct entry *e, const struct entry *part)
 {
@@ -196,15 +203,14 @@ pair_commit(struct thread *thread, const struct entry *e, const struct entry *pa
 }
 
 /*
- * poll_gaps.c: a poll of the thread found nothing, as the one before, which lies further apart:
- * from time to time it is measured whether the thread slept, if there was no other call. Its row is
- * the next one.
+ * poll_gaps.c: a poll found nothing, like the one before, and lies further apart from it. At times
+ * this measures whether the thread slept, if no other call came in between. Its row is the next
+ * one.
  */
 SELDOM void poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns);
-void poll_gaps_append(void);	/* what was measured, of all threads */
+void poll_gaps_append(void);	/* measurements of all threads */
 
-/* threads.c: storage of the thread, so that a wrapper needs no memory of its own. NULL: recording
- * has ended. */
+/* threads.c: storage of the thread, so that a wrapper needs none. NULL: recording has ended. */
 MPI_Status *own_statuses(struct thread *thread, int count);
 MPI_Request *own_requests(struct thread *thread, int count);
 struct entry *own_entries(struct thread *thread, int count);

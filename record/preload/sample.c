@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Samples of what the program's threads do between their calls, and when they leave their cores.
- * The kernel takes samples by a timer that runs while a thread is on a core, and writes all into a
- * ring for each thread; no signal is sent. A wrapper at times reads the rings and appends what they
- * hold to the trace.
+ * The
+ * kernel samples by a timer that runs while a thread is on a core, and writes all into one ring per
+ * thread; it sends no signals. At times a wrapper reads the rings and appends their content to the
+ * trace.
  *
- * Each thread of the process has a ring from its beginning: those that were there before, and those
- * that pthread_create() did not make, are found in /proc/self/task when rings are read. A thread is
- * told by its location where it makes MPI calls, and by a number as a worker where it does not.
+ * Each thread of the process has a ring from its beginning. Threads that began earlier, or without
+ * pthread_create(), are found in /proc/self/task when rings are read. The trace names a thread by
+ * its
+ * location if it makes MPI calls, otherwise by a number as a worker.
  *
- * Callers are found by the kernel, along frame pointers. Where that is asked for, registers and the
- * top of the stack go into the trace, too, for lp-merge to unwind.
+ * The kernel finds callers by frame pointers. With --sample-stack, registers and the top of the
+ * stack
+ * go into the trace as well, for lp-merge to unwind.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,22 +32,22 @@
 #include "sites.h"
 
 enum {
-	/* of a thread that makes MPI calls, halved until there is room */
+	/* of a thread that makes MPI calls; halved until there is room */
 	RING_BYTES = 1 << 19,
 	WORKER_BYTES = 1 << 17,
-	/* rings are read that often, at least where calls are made */
+	/* how often rings are read, if calls are made */
 	DUE_NS = 100000000,
-	/* and where so many threads began meanwhile, as others may have ended */
+	/* also look when this many threads have begun, as others may have ended */
 	NEW_RINGS = 64,
 };
 
 uint64_t sample_due_ticks = UINT64_MAX;
-/* when rings are to be read; calls are told before that, too */
+/* when to read the rings; sample_call() hears of calls even earlier */
 static uint64_t due_ticks;
-/* main_ring: of the thread that called MPI_Init, where switches are told */
+/* main_ring: of the thread that called MPI_Init, for switches */
 static struct ring *rings, *main_ring;
 static int new_rings;
-static bool clocked;			/* there are no rings: threads ask their own clocks */
+static bool clocked;			/* without rings, threads read their own CPU clocks */
 pthread_mutex_t sampling = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- rings ---- */
@@ -59,7 +62,7 @@ open_event(pid_t tid, uint64_t config)
 		.exclude_kernel = config != PERF_COUNT_SW_CONTEXT_SWITCHES, .exclude_hv = 1,
 		.exclude_callchain_kernel = 1, .sample_id_all = 1,
 		.context_switch = options.switches && config != PERF_COUNT_SW_CONTEXT_SWITCHES,
-		/* its end */
+		/* reports the thread's end */
 		.task = options.switches && config != PERF_COUNT_SW_CONTEXT_SWITCHES,
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC, .sample_max_stack = FRAMES,
 	};
@@ -76,8 +79,7 @@ open_event(pid_t tid, uint64_t config)
 	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Samples where the thread leaves its core go into the same ring, where the system lets this user
- * have them. */
+/* Samples at which the thread leaves its core go into the same ring, if the system permits them. */
 static void
 add_places(struct ring *ring)
 {
@@ -92,7 +94,7 @@ add_places(struct ring *ring)
 	ring->place_fd = -1;
 }
 
-/* 0, or why there is none. */
+/* Returns 0, or the error number. */
 static int
 add_ring(pid_t tid)
 {
@@ -111,7 +113,7 @@ add_ring(pid_t tid)
 		free(ring);
 		return error;
 	}
-	do	/* of an ordinary user's locked memory there is little */
+	do	/* an ordinary user may lock little memory */
 		ring->page = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
 		    MAP_SHARED, ring->fd, 0);
 	while (ring->page == MAP_FAILED && (bytes /= 2) >= page);
@@ -151,7 +153,7 @@ ring_of(pid_t tid)
 	return NULL;
 }
 
-/* A ring for each thread that has none; 0, or why the first of them could not be made. */
+/* Makes a ring for each thread without one. Returns 0, or the error number of the first failure. */
 static int
 find_threads(void)
 {
@@ -176,10 +178,9 @@ find_threads(void)
 	return error;
 }
 
-/* ---- at times ---- */
+/* ---- periodic reading ---- */
 
-/* From the kernel's clock to the one of the trace: they run at one rate for the time between
- * two. */
+/* Offset of the trace's clock from the kernel's; both run at one rate between two readings. */
 static int64_t
 offset_ns(void)
 {
@@ -232,14 +233,15 @@ static void
 drain(void)
 {
 	if (pthread_mutex_trylock(&sampling) != 0)
-		return;			/* another thread is at it */
+		return;			/* another thread is reading */
 	if (is_on() && recording && !lost)
 		look();
 	pthread_mutex_unlock(&sampling);
 }
 
-/* A rank that yields in a call may fill half of its ring there: then all that comes behind would be
- * lost. */
+/*
+ * A rank that yields in a call may fill half of its ring there, and then everything later is lost.
+ */
 static bool
 fills_up(const struct thread *thread)
 {
@@ -262,7 +264,7 @@ sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks)
 		stretch_begin(thread, leave_ticks);
 }
 
-/* In a thread that begins. */
+/* Runs in each new thread. */
 static void
 thread_began(void)
 {
@@ -333,7 +335,7 @@ sample_end(void)
 	pthread_mutex_unlock(&sampling);
 }
 
-/* The rings are not mapped in a forked child. */
+/* A forked child does not have the rings mapped. */
 void
 sample_forget(void)
 {

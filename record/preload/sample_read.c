@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the rings of samples to the trace. */
+/* Moves samples from the rings to the trace. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +9,15 @@
 #include "small.h"
 
 enum {
-	BATCH = 4096,		/* samples of a message */
-	STACKS = 64,		/* of a message, at most */
-	STACK_BYTES = 1 << 17,	/* and of these */
+	BATCH = 4096,		/* samples per message */
+	STACKS = 64,		/* stacks per message, at most */
+	STACK_BYTES = 1 << 17,	/* bytes of their stacks */
 	REGISTERS = 17,
 };
 
-/* In the kernel's order of their bits; in the trace they are in DWARF's, the instruction's address
- * last. */
+/*
+ * In the order of the kernel's bits. The trace uses DWARF's order, the instruction's address last.
+ */
 static const unsigned char dwarf_register[REGISTERS] = {
 	0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15,
 };
@@ -25,10 +26,10 @@ static struct {
 	int64_t time_ns[BATCH];
 	uint32_t site[BATCH], callers[BATCH];
 	uint32_t count;
-	/* Where stacks are asked for: */
+	/* For stacks, if asked for: */
 	uint64_t registers[STACKS][REGISTERS];
 	uint32_t stack_bytes[STACKS];
-	unsigned char *stacks;		/* one behind the other */
+	unsigned char *stacks;		/* concatenated */
 	size_t used;
 } batch;
 static uint32_t workers;
@@ -71,7 +72,7 @@ write_batch(struct ring *ring, int64_t until_ns)
 	ring->lost = 0;
 }
 
-/* What a ring's record of a sample is made of: struct perf_event_header, then these. */
+/* The record of a sample in a ring: struct perf_event_header, then these. */
 struct taken {
 	uint64_t id, ip, time, frames, frame[FRAMES + 8];
 };
@@ -81,7 +82,7 @@ struct told {
 	uint64_t time, id;
 };
 
-/* The program's own frames: its PLACE, if there is one, and who called it. */
+/* The program's own frames: its PLACE, if there is one, and the callers. */
 static uint32_t
 take_callers(const struct taken *taken, size_t size, uint64_t *place)
 {
@@ -92,7 +93,7 @@ take_callers(const struct taken *taken, size_t size, uint64_t *place)
 	for (uint64_t i = 0; i < taken->frames && size >= 8 * (BEFORE_FRAMES + i + 1) &&
 	    depth < FRAMES; i++) {
 		if (taken->frame[i] >= (uint64_t)PERF_CONTEXT_MAX)
-			continue;	/* says whose frames follow */
+			continue;	/* a marker: says whose frames follow */
 		if (first) {
 			first = false;
 			*place = taken->frame[i];
@@ -100,12 +101,12 @@ take_callers(const struct taken *taken, size_t size, uint64_t *place)
 		else if (is_in_module((const void *)(uintptr_t)taken->frame[i]))
 			callers[depth++] = (const void *)(uintptr_t)taken->frame[i];
 		else
-			break;		/* a register that holds no frame */
+			break;		/* not a frame: the register held something else */
 	}
 	return frames_site(callers, depth, 0);
 }
 
-/* Like a return address: one byte before it lies inside. */
+/* Like a return address, so that one byte before it is inside the instruction. */
 static uint32_t
 site_at(uint64_t place)
 {
@@ -118,7 +119,7 @@ take_sample(struct ring *ring, const struct taken *taken, size_t size, int64_t o
 	const int64_t at_ns = (int64_t)taken->time + offset;
 	uint64_t place = 0;
 
-	/* it leaves its core, there */
+	/* a sample of leaving the core */
 	if (ring->place_fd >= 0 && taken->id == ring->place_id) {
 		ring->callers = take_callers(taken, size, &place);
 		ring->site = place > 0 ? site_at(place) : 0;
@@ -143,9 +144,11 @@ copy_out(const struct ring *ring, uint64_t from, void *to, size_t size)
 }
 
 /*
- * What lies behind the callers: which registers there are, they, the size of the stack, it, and how
- * much of it was there. FROM and END: of the record, in the ring. Before take_sample(), which
- * counts.
+ * After the callers come: the mask of registers, the registers, the size of the stack, the stack,
+ * and
+ * how much of it was copied. FROM and END delimit the record in the ring. Runs before
+ * take_sample(),
+ * which counts.
  */
 static void
 take_stack(const struct ring *ring, uint64_t from, uint64_t end)
@@ -177,7 +180,7 @@ take_stack(const struct ring *ring, uint64_t from, uint64_t end)
 	batch.used += (size_t)there;
 }
 
-/* No room for one more. */
+/* No room for another sample. */
 static bool
 is_full(void)
 {
@@ -185,7 +188,7 @@ is_full(void)
 	    STACK_BYTES - batch.used < (size_t)options.sample_stack));
 }
 
-/* What is no sample: RECORD begins behind the header. */
+/* Records other than samples; RECORD begins behind the header. */
 static void
 take_other(struct ring *ring, const struct perf_event_header *header, const uint64_t *record,
     size_t size, int64_t offset)
@@ -193,12 +196,12 @@ take_other(struct ring *ring, const struct perf_event_header *header, const uint
 	const struct told *told = (const void *)((const char *)record + size - sizeof *told);
 
 	if (header->type == PERF_RECORD_LOST && size >= 2 * sizeof *record + sizeof *told) {
-		ring->lost += record[1];	/* an id, then how many */
+		ring->lost += record[1];	/* an id, then the number lost */
 		if (options.switches)
 			switch_lost(ring);
 	}
 	if (header->type == PERF_RECORD_EXIT && size >= 2 * sizeof *record + sizeof *told &&
-	    (pid_t)(uint32_t)record[1] == ring->tid)	/* pid and parent, thread and parent */
+	    (pid_t)(uint32_t)record[1] == ring->tid)	/* pid and parent's, thread and parent's */
 		ring->end_ns = (int64_t)told->time + offset;
 	if (header->type != PERF_RECORD_SWITCH || size < sizeof *told)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Call sites: return addresses get numbers, and the loaded modules tell where they lie. */
+/* Call sites: numbers for return addresses, and the loaded modules that contain them. */
 #include <elf.h>
 #include <link.h>
 #include <stdlib.h>
@@ -14,21 +14,21 @@
 #include "small.h"
 
 enum {
-	FIRST_BITS = 14,	/* slots of the first table: 2^14 */
-	MOST_SITES = 1 << 22,	/* those beyond stay unknown */
+	FIRST_BITS = 14,	/* size of the first table: 2^14 */
+	MOST_SITES = 1 << 22,	/* further ones stay unknown */
 };
 static struct { struct site_table head; struct site slots[1 << FIRST_BITS]; } first_table =
     { .head = { 64 - FIRST_BITS, (1 << FIRST_BITS) - 1 } };
 struct site_table *_Atomic sites = &first_table.head;
 static uint32_t site_count;
-static unsigned long long modules_seen;		/* objects ever loaded, as of the last look */
+static unsigned long long modules_seen;		/* objects ever loaded, at the last look */
 static uint32_t module_count;
 
 struct note_header {
 	uint32_t name_size, value_size, type;
 };
 
-/* The build id of a loaded object, for finding the same file again. */
+/* The build id of a loaded object, to find the same file again. */
 static const unsigned char *
 build_id(const struct dl_phdr_info *info, size_t *size)
 {
@@ -53,12 +53,13 @@ build_id(const struct dl_phdr_info *info, size_t *size)
 	return NULL;
 }
 
-/* The objects that have been told and are still there, where their code is, and whether call sites
- * lie in them. */
+/*
+ * Reported objects that are still loaded: where their code is, and whether call sites are in them.
+ */
 static struct told { uint64_t base, bytes, code, code_bytes; bool here, has_sites; } *told;
 static size_t told_count, told_capacity;
 static unsigned long long unloads_seen;
-static uint64_t unload_count;		/* times that any with call sites had gone */
+static uint64_t unload_count;		/* how often an object with call sites was unloaded */
 
 static struct told *
 find_told(uint64_t base)
@@ -69,7 +70,7 @@ find_told(uint64_t base)
 	return NULL;
 }
 
-/* False: it has been told already, or there is no memory. */
+/* Returns false if it is known already, or without memory. */
 static bool
 note_told(struct told new)
 {
@@ -116,7 +117,7 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 	}
 	if (!note_told(new))
 		return 0;
-	if (path[0] == '\0') {		/* the program, or the kernel's page, which has no file */
+	if (path[0] == '\0') {		/* the program, or the vDSO, which has no file */
 		if (module_count > 0 || readlink("/proc/self/exe", program, sizeof program - 1) < 0)
 			return 0;
 		path = program;
@@ -133,7 +134,7 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 	return 0;
 }
 
-/* How many objects were ever loaded, and unloaded. */
+/* How many objects were ever loaded and unloaded. */
 struct counts { unsigned long long loads, unloads; };
 
 static int
@@ -146,7 +147,7 @@ count_objects(struct dl_phdr_info *info, size_t info_size, void *counts)
 
 static void modules_unloaded(void);
 
-/* All modules at first, later those that were loaded since. The table is locked. */
+/* Appends all modules at first, later those loaded since. The table is locked. */
 static void
 append_modules(void)
 {
@@ -180,7 +181,7 @@ is_in_module(const void *address)
 	return is;
 }
 
-/* ---- libraries that are closed ---- */
+/* ---- unloaded libraries ---- */
 
 static int
 mark_here(struct dl_phdr_info *info, size_t info_size, void *unused)
@@ -194,7 +195,7 @@ mark_here(struct dl_phdr_info *info, size_t info_size, void *unused)
 	return 0;
 }
 
-/* Nobody searches for these any more: their code is gone. Searches for others go on behind them. */
+/* Replaces addresses whose code was unloaded, so that searches for others still go past them. */
 static const char forgotten[1];
 
 static void
@@ -209,8 +210,8 @@ forget_sites(const struct told *object)
 }
 
 /*
- * The program has closed a library. What comes to its addresses later is told anew, and so are call
- * sites there and all stacks.
+ * After the program unloaded a library: whatever is loaded there later is reported anew, and so are
+ * call sites in it and all stacks.
  */
 static void
 modules_unloaded(void)
@@ -252,8 +253,9 @@ put_into(struct site_table *table, const void *address, uint32_t number)
 }
 
 /*
- * A table of twice the size, where three quarters of this one are taken. Other threads may be
- * searching the old one: it stays, half as large as what replaces it. False: no memory.
+ * Doubles the table when it is three quarters full. Other threads may be searching the old one, so
+ * it
+ * is kept; all old ones together are no larger than the new one. Returns false without memory.
  */
 static bool
 make_room(void)
@@ -276,7 +278,7 @@ make_room(void)
 	return true;
 }
 
-/* 0: not there. */
+/* Returns 0 if it is not there. */
 static uint32_t
 known_site(const void *address)
 {
@@ -291,7 +293,7 @@ known_site(const void *address)
 	return 0;
 }
 
-/* The number of a new one, with the table locked; 0: no more can be told apart. */
+/* A new number, with the table locked; 0: all are used up. */
 static uint32_t
 new_number(void)
 {
@@ -335,7 +337,7 @@ plain_site(const void *address, uint16_t call)
 	if (number != 0)
 		return number;
 	pthread_mutex_lock(&table_lock);
-	number = known_site(address);	/* another thread may have come first */
+	number = known_site(address);	/* another thread may have added it */
 	if (number == 0)
 		number = add_site(address, call);
 	pthread_mutex_unlock(&table_lock);
@@ -343,8 +345,9 @@ plain_site(const void *address, uint16_t call)
 }
 
 /*
- * A stack is a site like any other, found by a hash of its addresses in place of an address. It is
- * told as the sites of its frames, the call itself first.
+ * A stack is a site like any other, under a hash of its addresses. It is reported as the sites of
+ * its
+ * frames, the call itself first.
  */
 uint32_t
 frames_site(const void *const *frames, int depth, uint16_t call)

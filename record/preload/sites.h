@@ -9,22 +9,23 @@
 
 #include "recorder.h"
 
-/* sites.c: return addresses get numbers from 1; 0 where there are too many. */
+/* Return addresses get numbers from 1; 0 if there are too many. */
 struct site { const void *address; uint32_t number; };
 struct site_table {
-	unsigned shift;		/* 64 less the bits of the size */
+	unsigned shift;		/* 64 minus log2 of the size */
 	size_t mask;		/* size - 1 */
 	struct site slots[];
 };
-/* one that has got too small stays for its readers */
+/* old tables are kept for their readers */
 SHARED struct site_table *_Atomic sites;
 /* CALL is the function called there, 0 for a frame further up. */
 SELDOM uint32_t plain_site(const void *address, uint16_t call);
-/* with the callers, options.stack */
+/* with its callers: options.stack */
 SELDOM uint32_t stack_site(const void *address, uint16_t call);
-uint32_t frames_site(const void *const *frames, int depth, uint16_t call);	/* of 0 frames: 0 */
-void modules_append(void);		/* tells those that were loaded since */
-bool is_in_module(const void *address);	/* in the code of one that was told */
+/* returns 0 for 0 frames */
+uint32_t frames_site(const void *const *frames, int depth, uint16_t call);
+void modules_append(void);		/* reports modules loaded since the last time */
+bool is_in_module(const void *address);	/* in the code of a reported module */
 
 ALWAYS size_t
 site_slot(const struct site_table *table, const void *address)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small messages: definitions, clock samples, header and end. They are built in the struct itself,
- * or, where that has no room for them, in memory of their own; where there is none recording ends.
+ * Small messages: definitions, clock samples, header and end. They are built inside the struct, or,
+ * if
+ * too large, in allocated memory. Without memory, recording ends.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ small_free(struct small *small)
 	small->bytes = small->own;
 }
 
-/* Room for SIZE more bytes and the hash behind them. */
+/* Makes room for SIZE more bytes and the hash. */
 static bool
 small_room(struct small *small, size_t size)
 {
@@ -56,7 +57,7 @@ small_room(struct small *small, size_t size)
 	return true;
 }
 
-/* The key is written; room for a value of so many bytes behind it. NULL: there is none. */
+/* Writes the key and makes room for a value of VALUE_SIZE bytes. Returns NULL without room. */
 static unsigned char *
 small_key(struct small *small, const char *key, size_t value_size)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the program's threads leave their cores and come back: the kernel writes a record at each
- * switch into the ring of the thread. Of a thread that makes calls intervals within these are
- * dropped where the call is among its last, as a rank that yields in a call switches thousands of
- * times a second.
+ * When the program's threads leave their cores and return. At each switch the kernel writes a
+ * record
+ * into the thread's ring. Intervals within recent calls of the thread are dropped, since a rank
+ * that
+ * yields in a call switches thousands of times a second.
  *
- * Where the kernel refuses such records each thread that makes calls reads its own clock at both
- * ends of stretches between calls, of one in a millisecond at most: then it is known how long it
- * was off a core there, but neither when nor why.
+ * If the kernel refuses such records, each thread that makes calls reads its own CPU clock at both
+ * ends of stretches between calls, at most once a millisecond. That shows how long it was off a
+ * core
+ * there, but not when or why.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,12 +25,12 @@
 #include "small.h"
 
 enum {
-	BATCH = 1024,			/* intervals of a message */
-	/* of a thread, the last ones that may have an interval within */
+	BATCH = 1024,			/* intervals per message */
+	/* recent calls of a thread that may contain an interval */
 	KEPT_CALLS = 4096,
-	LONG_NS = 1000,			/* a shorter call has none: two switches take longer */
-	STRETCH_EVERY_NS = 1000000,	/* the thread's clock is read that often at most */
-	STRETCH_LEAST_NS = 20000,	/* and a shorter stretch is not told */
+	LONG_NS = 1000,			/* shorter calls have none: two switches take longer */
+	STRETCH_EVERY_NS = 1000000,	/* least time between two readings of the thread's clock */
+	STRETCH_LEAST_NS = 20000,	/* shorter stretches are not reported */
 };
 
 struct intervals {
@@ -41,15 +43,15 @@ struct intervals {
 
 struct switching {
 	uint64_t enter_ticks[KEPT_CALLS], leave_ticks[KEPT_CALLS];
-	/* so many were kept in all, one after the other, in a circle */
+	/* number of calls so far; the array is a ring */
 	_Atomic uint64_t calls;
-	/* Where the thread's own clock is asked: */
+	/* Where the thread reads its own clock: */
 	struct intervals *stretches;
 	int64_t from_ns, begin_ns, begin_cpu_ns;
 };
 
 const char stretch_mark[1];
-static struct intervals batch;		/* of the ring that is read */
+static struct intervals batch;		/* for the ring being read */
 
 static void
 write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t from_ns,
@@ -83,9 +85,9 @@ write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t
 	v->placed = false;
 }
 
-/* ---- records of the kernel ---- */
+/* ---- the kernel's records ---- */
 
-/* The system's word for it, of one that was there before it was watched. */
+/* The state of a thread that existed before it was watched, according to the system. */
 static bool
 is_asleep(pid_t tid)
 {
@@ -112,7 +114,7 @@ switch_found(struct ring *ring)
 	ring->reason = BLOCKED;
 }
 
-/* The middle is in one of the kept calls; their owner may go on meanwhile. */
+/* Whether one of the kept calls contains the instant, a middle; their owner may go on meanwhile. */
 static bool
 lies_in_call(struct switching *of, int64_t at_ns)
 {
@@ -137,7 +139,7 @@ lies_in_call(struct switching *of, int64_t at_ns)
 static void
 write_batch(struct ring *ring, int64_t until_ns)
 {
-	/* else the samples tell it */
+	/* otherwise the samples report it */
 	const uint64_t missing = options.sample_hz > 0 ? 0 : ring->lost;
 
 	write_intervals(&batch, ring->thread != NULL ? ring->thread->location : 0, ring->worker,
@@ -145,7 +147,7 @@ write_batch(struct ring *ring, int64_t until_ns)
 	ring->lost -= missing;
 }
 
-/* What the ring's thread was since SINCE has ended; it may be written a piece at a time. */
+/* Adds the past state of the ring's thread, which has ended; it may be written in pieces. */
 static void
 add_interval(struct ring *ring, enum reason reason, int64_t end_ns)
 {
@@ -169,7 +171,7 @@ add_interval(struct ring *ring, enum reason reason, int64_t end_ns)
 void
 switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 {
-	if (ring->told && ring->off)	/* what was missing ends here */
+	if (ring->told && ring->off)	/* the missing records end here */
 		add_interval(ring, ring->reason, at_ns);
 	ring->told = ring->off = true;
 	ring->reason = preempted ? PREEMPTED : BLOCKED;
@@ -179,7 +181,7 @@ switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 void
 switch_in(struct ring *ring, int64_t at_ns)
 {
-	if (!ring->told && !ring->off)	/* it was found ready to run, without a core */
+	if (!ring->told && !ring->off)	/* when found, it was ready to run but without a core */
 		ring->reason = PREEMPTED;
 	if (!ring->told || ring->off)
 		add_interval(ring, ring->reason, at_ns);
@@ -202,7 +204,7 @@ switch_write(struct ring *ring, int64_t until_ns)
 {
 	if (until_ns > ring->end_ns)
 		until_ns = ring->end_ns;
-	if (ring->off)		/* the rest of the interval comes with the next look */
+	if (ring->off)		/* the next look writes the rest of the interval */
 		add_interval(ring, ring->reason, until_ns);
 	if (ring->since_ns < until_ns)
 		ring->since_ns = until_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The threads that make MPI calls, and what each has of its own. */
+/* The threads that make MPI calls, and their state. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -26,12 +26,12 @@ new_thread(void)
 	all_threads = thread;
 	pthread_mutex_unlock(&table_lock);
 	thread->block.open = &no_block;
-	if (thread->location > 0)	/* the first one's comes with the row of MPI_Init */
+	if (thread->location > 0)	/* the first one's is written with the row of MPI_Init */
 		rows_begin(thread);
 	return self = thread;
 }
 
-/* The system reads the list of all mappings for it: once a thread. */
+/* Once per thread: the system reads the list of all mappings for it. */
 static bool
 find_stack(struct thread *thread)
 {
@@ -49,10 +49,11 @@ find_stack(struct thread *thread)
 }
 
 /*
- * An error handler or another callback may jump out of the call that it is called from. A call
- * within a call lies below it on the thread's stack; one that does not is made by who has jumped.
- * Where the frame is not on the stack that the system gave the thread (that of a signal handler, or
- * the program's own), nothing is known.
+ * An error handler or another callback may leave its call by longjmp. A call within a call is below
+ * it
+ * on the thread's stack; if it is not, the thread has jumped. If the frame is on another stack (of
+ * a
+ * signal handler, or the program's own), nothing is known.
  */
 bool
 call_was_left(struct thread *thread, const void *frame)
@@ -83,7 +84,7 @@ thread_of(pid_t tid)
 	return thread;
 }
 
-/* Storage for COUNT things of SIZE bytes, the old one if it has room; NULL: recording has ended. */
+/* Storage for COUNT items of SIZE bytes, reused if large enough. NULL: recording has ended. */
 static void *
 room_for(void *storage, size_t *capacity, int count, size_t size)
 {
@@ -99,7 +100,7 @@ room_for(void *storage, size_t *capacity, int count, size_t size)
 	return more;
 }
 
-/* Where there is no memory the old storage stays the thread's. */
+/* Without memory, the thread keeps its old storage. */
 #define ROOM(kind, storage) \
 	kind *own = room_for(thread->storage, &thread->storage##_capacity, count, sizeof *own); \
 	if (own != NULL) \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the program uses of MPI and this recorder does not record, told once at the end. Nothing is
- * put in between for that: the names are those that the loaded modules import.
+ * MPI functions that the program uses and this recorder does not record, reported once at the end.
+ * They are not intercepted for that: the names are imports of the loaded modules.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -13,14 +13,14 @@
 
 #include "recorder.h"
 
-/* Functions that exchange nothing with other ranks and complete nothing, as patterns. */
+/* Patterns of functions that exchange nothing with other ranks and complete nothing. */
 static const char *const no_row[] = {
 #define NEEDS_NO_ROW(pattern, why) pattern,
 #include "../../base/mpi/no_row.h"
 #undef NEEDS_NO_ROW
 };
 
-/* Modules of MPI itself, and of recorders: what they call is not the program's. */
+/* Modules of MPI and of recorders: their calls are not the program's. */
 static const char *const not_the_program[] = {
 	"libmpi", "libmpich", "libopen-", "liblongpole-record", "libpmi", "libucp", "libuct",
 	"libucs",
@@ -28,14 +28,13 @@ static const char *const not_the_program[] = {
 };
 
 static struct {
-	char names[400];	/* as they are told */
+	char names[400];	/* as reported */
 	size_t size;
 	unsigned count;
 	void *own;		/* handle of this library */
 } found;
 
-/* The C name that a symbol stands for, as mpi_send_, mpi_send_f08ts_ and MPI_Send do for
- * MPI_SEND. */
+/* The C name of a symbol; mpi_send_, mpi_send_f08ts_ and MPI_Send give MPI_SEND. */
 static void
 c_name(const char *symbol, char *name, size_t size)
 {
@@ -64,7 +63,7 @@ look_at_symbol(const char *symbol)
 	Dl_info of, own;
 	void *address;
 
-	/* All capitals are constants. */
+	/* Names in capitals are constants. */
 	if (strncmp(symbol, "MPI", 3) == 0 && strpbrk(symbol, "abcdefghijklmnopqrstuvwxyz") == NULL)
 		return;
 	if (fnmatch("mpi_*", symbol, FNM_CASEFOLD) != 0 &&
@@ -73,7 +72,7 @@ look_at_symbol(const char *symbol)
 	address = found.own != NULL ? dlsym(found.own, symbol) : NULL;
 	if (address != NULL && dladdr(address, &of) != 0 && dladdr(&found, &own) != 0 &&
 	    of.dli_fbase == own.dli_fbase)
-		return;			/* recorded */
+		return;			/* it is recorded */
 	c_name(symbol, name, sizeof name);
 	for (size_t i = 0; i < sizeof no_row / sizeof no_row[0]; i++)
 		if (fnmatch(no_row[i], name, FNM_CASEFOLD) == 0)
@@ -94,7 +93,7 @@ struct symbols {
 	const uint32_t *gnu_hash;
 };
 
-/* Imported symbols stand in front of those that the hash of defined ones tells of. */
+/* Imported symbols come before the defined ones, which the hash table covers. */
 static size_t
 symbol_count(const struct symbols *symbols)
 {
@@ -115,8 +114,9 @@ symbol_count(const struct symbols *symbols)
 }
 
 /*
- * mpicxx compiles the tables of MPI's C++ classes into every module. Of what they import this alone
- * is not recorded; a program that does use it calls MPI_Grequest_start, which is named.
+ * mpicxx compiles the tables of MPI's C++ classes into every module. Of their imports only this one
+ * is
+ * not recorded. A program that really uses it calls MPI_Grequest_start, which is reported.
  */
 static void
 look_at_symbols(const struct symbols *symbols)

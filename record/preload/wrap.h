@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What call_table.h's rows become a wrapper with: lists of parameters, and the notes taken after a
- * call. The wrappers of both languages name the caller's parameters p_NAME and give the notes a
- * view NAME of each, in terms of C (c.c, fortran.c).
+ * How rows of call_table.h become wrappers: lists of parameters, and the notes after a call.
+ * Wrappers
+ * of both languages name the caller's parameters p_NAME, and give the notes a view NAME of each, in
+ * terms of C (c.c, fortran.c).
  */
 #ifndef WRAP_H
 #define WRAP_H
@@ -12,7 +13,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define UNUSED __attribute__((unused))
-/* A second name of a function of this file. */
+/* A second name for a function of this file. */
 #define ALIAS(body) EXPORT __attribute__((alias(#body)))
 
 #define UNWRAP(...) __VA_ARGS__
@@ -21,7 +22,7 @@
 #define COUNT(...) COUNT_(__VA_ARGS__, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, ...) n
 
-/* EACH(M, ((k1, n1), (k2, n2))) is M(k1, n1) M(k2, n2); LIST has commas between. */
+/* EACH(M, ((k1, n1), (k2, n2))) is M(k1, n1) M(k2, n2); LIST puts commas between them. */
 #define APPLY(macro, ...) macro(__VA_ARGS__)
 #define EACH(m, params) APPLY(CAT(EACH_, COUNT params), m, UNWRAP params)
 #define EACH_1(m, a) m a
@@ -53,8 +54,9 @@
 #define LIST_13(m, a, ...) m a, LIST_12(m, __VA_ARGS__)
 
 /*
- * KIND_x(n) of each language is what a parameter n of kind x brings with it: (1), (2), (3). KIND(i,
- * x, n) is one of them, without its parentheses.
+ * In each language, KIND_x(n) gives the parts of a parameter n of kind x: (1), (2), (3). KIND(i, x,
+ * n)
+ * is one of them, without its parentheses.
  */
 #define KIND(i, kind, name) CAT(KIND_, i)(KIND_##kind(name))
 #define KIND_1(...) KIND_1_(__VA_ARGS__)
@@ -64,7 +66,7 @@
 #define KIND_3(...) KIND_3_(__VA_ARGS__)
 #define KIND_3_(a, b, c) UNWRAP c
 
-/* The notes, by the names that call_table.h uses. */
+/* The notes, by their names in call_table.h. */
 #define bytes(count, type) bytes_of(count, type)
 #define sum_bytes(counts, n, type) \
 	_Generic((counts), const int *: bytes_of_counts, const MPI_Count *: bytes_of_large_counts) \
@@ -123,7 +125,7 @@
 	    0 }, made)
 #define PARENT(made) (note_local(&at, MPI_COMM_NULL), note_parent(made))
 #define FREE_COMMUNICATOR(comm) note_group_free(&at, comm)
-/* Windows and files are seen as the communicator that each has for its own. */
+/* Windows and files are treated as a communicator of their own. */
 #define NEW_WIN(comm, made) (note_local(&at, comm), note_new_win(comm, made))
 #define NEW_FILE(comm, made) (note_local(&at, comm), note_new_file(comm, made))
 #define FREE_GROUP_OF(group) note_group_free(&at, group)
@@ -150,8 +152,10 @@
 #define EACH_TARGET (uint64_t)c->targets
 #define MEMBERS (c->size)
 #define ME (c->rank)
-/* In an intercommunicator the root is a rank of the other group, but for the root itself. What is
- * not significant at a rank must not be looked at: it may hold anything. */
+/*
+ * In an intercommunicator the root is a rank of the other group, except at the root itself. An
+ * argument that is not significant at a rank may hold anything and must not be read.
+ */
 #define IS_ROOT (root == MPI_ROOT || (!c->inter && root == c->rank))
 #define AT_ROOT(value) (IS_ROOT ? (value) : 0)
 #define NOT_NULL_ROOT(value) (root == MPI_PROC_NULL || root == MPI_ROOT ? 0 : (value))
