@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which site of one run is which of another. Those of one function (its callers included, where
- * stacks are known) that make one call are alike: they correspond in order of their lines, so that
- * a site that has moved is not a new one. Where one run has more of them than the other, those stay
- * without a partner whose absence makes the others' lines agree best.
+ * Matches the sites of the runs. Sites that make the same call in the same function (with the same
+ * callers, if stacks are known) are alike. They correspond in order of their lines, so a site that
+ * moved is not a new one. If one run has more of them than the other, the sites without a partner
+ * are
+ * chosen so that the lines of the rest agree best.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,10 @@ new_unit(struct comparison *c, const struct summary *run, struct site_sums *plac
 	c->units[c->unit_count++] = (struct unit){ .first = place, .of = run };
 }
 
-/* N places of a run and M units of the same group, both in order: the shorter all find a
- * partner. */
+/*
+ * Matches N places of a run with M units of the same group, both in order. Each of the shorter list
+ * finds a partner.
+ */
 static void
 align_group(struct comparison *c, const struct summary *run, struct site_sums **places, size_t n,
     const struct site_sums **units, size_t m)
@@ -63,7 +66,7 @@ align_group(struct comparison *c, const struct summary *run, struct site_sums **
 	uint64_t *cost = zalloc((n + 1) * wide, sizeof *cost);
 	size_t i = n, j = m;
 
-	/* cost[i][j]: of the first i and j; skips are free, but only on the longer side. */
+	/* cost[i][j]: of the first i and j; skips are free, but only in the longer list. */
 	for (size_t a = 0; a <= n; a++)
 		for (size_t b = 0; b <= m; b++)
 			if ((a < b && n >= m) || (b < a && m >= n))
@@ -73,7 +76,7 @@ align_group(struct comparison *c, const struct summary *run, struct site_sums **
 			uint64_t best;
 
 			if (cost[a * wide + b] > 0)
-				continue;	/* more of the shorter side than of the longer */
+				continue;	/* more of the shorter list than of the longer */
 			best = cost[(a - 1) * wide + b - 1] + distance(places[a - 1], units[b - 1]);
 
 			if (n > m && a > b && cost[(a - 1) * wide + b] < best)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Differences and their tests. Means, since these add up: the change of the mean run time is the
- * sum of the changes of what the paths are made of. In whole nanoseconds each part is cut towards
- * 0, and what is missing then goes to the parts that lost most; so parts make up their whole
- * exactly, and with the sides swapped every sign flips.
+ * Differences and their tests. We compare means, since these add up: the change of the mean run
+ * time
+ * is the sum of the changes of the parts of the paths. In whole nanoseconds each part is rounded
+ * towards 0, and the missing rest goes to the parts that lost most. So parts add up to their whole
+ * exactly, and if the sides are swapped every sign flips.
  *
- * Tests relabel the runs that disturbed.c leaves; the greatest t of all sites adjusts them, and
- * intervals are what no test refutes. With fewer runs than could ever tell anything at 95 % nothing
- * is said of chance.
+ * The tests permute the labels of the runs that disturbed.c leaves. The largest t of all sites
+ * adjusts their p. An interval holds the shifts that no test rejects. With too few runs to reach 95
+ * %,
+ * no statement of chance is made.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,12 +18,12 @@
 #include "compare.h"
 
 static const double CONFIDENCE = 1 - LEVEL;
-static const double FOUND = 0.8;	/* of such changes, where the spread is as it seems */
+static const double FOUND = 0.8;	/* power: share of such changes that are found */
 
 bool
 can_judge(size_t a, size_t b)
 {
-	return 2 / ways_to_choose(a, b) <= LEVEL;	/* the least two-sided p */
+	return 2 / ways_to_choose(a, b) <= LEVEL;	/* the smallest two-sided p possible */
 }
 
 static int64_t
@@ -74,7 +76,7 @@ change_of(const struct comparison *c, VALUE(of), size_t index, struct change *ch
 
 		put_values(values, c, of, index);
 		effect = permuted_shift(&c->ways, values, CONFIDENCE, &change->p);
-		change->p_adjusted = 1;		/* unless it is tested */
+		change->p_adjusted = 1;		/* unless tested */
 		change->shift = effect.shift;
 		change->low = effect.low;
 		change->high = effect.high;
@@ -87,7 +89,9 @@ struct rest {
 	size_t index;
 };
 
-/* Most of the sign that is missing first, whichever that is; then by place. */
+/*
+ * Parts whose rest has the sign of the missing time come first, the largest first; then by index.
+ */
 static int
 by_rest(const void *left, const void *right)
 {
@@ -110,7 +114,7 @@ apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
 		const int64_t a = sum_of(c, A, of, i), b = sum_of(c, B, of, i);
 		int64_t part = b / runs_b - a / runs_a,
 		    rest = b % runs_b * runs_a - a % runs_a * runs_b;
-		/* Both of one sign: it is cut towards 0. */
+		/* If both have one sign, the part is rounded towards 0. */
 		const int64_t carry = part > 0 && rest < 0 ? -1 : part < 0 && rest > 0 ? 1 : 0;
 
 		parts_ns[i] = part + carry;
@@ -118,7 +122,7 @@ apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
 		rests[i] = (struct rest){ rest - carry * runs_a * runs_b, i };
 	}
 	qsort(rests, count, sizeof *rests, by_rest);
-	/* First to those whose rest has the sign of what is missing, then to any. */
+	/* First pass: parts whose rest has the sign of the missing time; then any. */
 	for (int pass = 0; missing_ns != 0 && count > 0 && pass < 1000; pass++)
 		for (size_t i = 0; i < count && missing_ns != 0; i++) {
 			const int sign = missing_ns < 0 ? -1 : 1;
@@ -131,7 +135,7 @@ apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
 	free(rests);
 }
 
-/* ---- what is looked at ------------------------------------------------------------------ */
+/* ---- quantities ------------------------------------------------------------------------- */
 
 static VALUE_IS(run_time, run->run_ns)
 VALUE_IS(state_wait, run->wait_ns[index])
@@ -139,10 +143,10 @@ static VALUE_OF_UNIT(unit_total, total_ns)
 static VALUE_OF_UNIT(unit_wait, wait_ns)
 static VALUE_OF_UNIT(unit_delay, delay_ns)
 static VALUE_IS(rank_path, index < (size_t)run->ranks ? run->rank_ns[index] : 0)
-/* Behind all units: what comes behind the last synchronisation point. */
+/* Units come first, then the time after the last synchronisation point. */
 static VALUE_IS(phase_path, run->phase_unit_ns[index])
 
-/* Kind by kind of unit by unit. */
+/* All kinds of one unit, then of the next. */
 static int64_t
 unit_kind(const struct summary *run, size_t index)
 {
@@ -192,8 +196,8 @@ phases_by_unit(const struct comparison *c)
 /* ---- tests ------------------------------------------------------------------------------ */
 
 /*
- * The robust deviation of the runs of the sides FROM to TO from the median of their side. Each
- * median takes the freedom of one run; NaN: there are too few.
+ * The robust deviation of the runs of sides FROM to TO from the median of their side. Each median
+ * costs one degree of freedom. NaN: too few runs.
  */
 static double
 deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
@@ -221,7 +225,7 @@ deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
 	return result;
 }
 
-/* Of one test that is found where its t is at least CRITICAL, after Student's t about a shift. */
+/* The shift that a test finds if its t is at least CRITICAL, by Student's t. */
 static double
 detectable_of(const struct comparison *c, const struct quantity *test, double critical)
 {
@@ -257,14 +261,14 @@ test_all(const struct comparison *c, struct quantity *tests, size_t count)
 	free(adjusted);
 }
 
-/* A thousandth of the mean run time somewhere. */
+/* Whether the site takes a thousandth of the mean run time on some side. */
 bool
 is_tested(const struct verdict *v, const struct change *path)
 {
 	return path->a + path->b >= WORTH * (v->run_time.a + v->run_time.b);
 }
 
-/* Significant but negligible differences are not named. */
+/* Whether the change is significant and not negligible. */
 bool
 is_named(const struct verdict *v, const struct change *change)
 {
@@ -272,7 +276,7 @@ is_named(const struct verdict *v, const struct change *change)
 	    change->low * change->high > 0;
 }
 
-/* The surer of two: the one that is named; of two such the larger, else the one with less p. */
+/* A named change beats one that is not. Of two named ones the larger wins, else the smaller p. */
 static bool
 is_surer(const struct verdict *v, const struct quantity *a, const struct quantity *b)
 {
@@ -284,7 +288,10 @@ is_surer(const struct verdict *v, const struct quantity *a, const struct quantit
 	    a->change.p_adjusted < b->change.p_adjusted;
 }
 
-/* All of a part, and it without what held up single visits: either may be what changed. */
+/*
+ * Each part is tested twice: whole, and without what delayed single visits. Either may have
+ * changed.
+ */
 enum { KINDS_OF_TEST = 2 * PARTS };
 
 static void
@@ -341,7 +348,7 @@ judge(const struct comparison *c, struct verdict *v)
 
 		s->unit = u;
 		s->place = c->units[u].place;
-		s->detectable = NAN;		/* unless it is tested */
+		s->detectable = NAN;		/* unless tested */
 		change_of(c, unit_path, u, &s->path);
 		change_of(c, unit_total, u, &s->total);
 		s->wait_ns = difference(c, unit_wait, u);

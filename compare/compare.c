@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-compare - what changed from one side of runs to another, where, and how sure
+ * lp-compare - what changed between two sides of runs, where, and with which confidence
  *
- * reads   graph or path streams of both sides, or summaries of its own
- * writes  a report: text, JSON, CSV or a stream; with --summary one run as a small stream
- * memory  call sites and ranks of all runs; of the run being read what lp-imbalance needs
+ * reads graph or path streams of both sides, or summaries of its own
+ * writes a report as text, JSON, CSV or a stream; with --summary one run as a small stream
+ * memory call sites and ranks of all runs; for the run being read, as lp-imbalance
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ struct options {
 	size_t count[SIDES];
 };
 
-/* The options stand before the first file; a "--" divides the files. */
+/* Options come before the first file; a "--" separates the files of the two sides. */
 static struct options
 parse_options(int argc, char **argv)
 {
@@ -95,7 +95,7 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* A name under which FILE can be opened more than once: pipes are copied to a temporary file. */
+/* A name under which FILE can be opened more than once. Pipes are copied to a temporary file. */
 static const char *
 openable(const char *file)
 {
@@ -109,7 +109,7 @@ openable(const char *file)
 	    ((S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) && !is_stdin)) {
 		if (from >= 0)
 			close(from);
-		return file;	/* where it is not there its reader says so */
+		return file;	/* if it does not exist, its reader says so */
 	}
 	to = spool_copy(from, is_stdin ? "standard input" : file);
 	if (!is_stdin)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of lp-compare share.
+ * Interfaces between the files of lp-compare.
  *
- * A run is read once and becomes a summary (summarise.c): what its path, its waits and its calls
- * make up by call site, rank and phase. Summaries are small streams (summary.c). Those of both
- * sides get their sites aligned (align.c), so that they have rows of numbers: a unit is a site, or
- * what stands for one, with a value of each run. Differences of means, exact to the nanosecond, and
- * tests are in change.c.
+ * A run is read once and becomes a summary (summarise.c): its path, waits and calls by call site,
+ * rank and phase. Summaries are small streams (summary.c). align.c matches the sites of all runs to
+ * units: a unit is a site, or stands for one, and has a value in each run. change.c computes
+ * differences of means, exact to the nanosecond, and tests.
  */
 #ifndef COMPARE_H
 #define COMPARE_H
@@ -32,30 +31,31 @@ extern const char *const path_kind_names[PATH_KINDS_COUNT];
 enum form { TEXT, JSON, CSV, STREAM };
 
 /*
- * The tests look at computing and at communication apart: where ranks wait for each other the one
- * is far quieter than the other.
+ * Computation and communication are tested separately: where ranks wait for each other, computation
+ * has far less noise.
  */
 enum { COMPUTING, COMMUNICATION, PARTS };
-/* A visit of the path to a site lasts until it computes anew or is elsewhere. */
+/* A visit of the path to a site lasts until the path computes again or reaches another site. */
 enum { POSITIONS = 64 };
 
 struct site_sums {			/* a call site of one run */
-	char *function, *file, *call;	/* function: with the callers where stacks are known */
-	int32_t line;			/* 0: not known; ORDER then tells them apart */
+	char *function, *file, *call;	/* function: with the callers if stacks are known */
+	int32_t line;			/* 0: unknown; then ORDER distinguishes sites */
 	uint64_t order;			/* line, or offset in the module */
 	int64_t path_ns[PATH_KINDS_COUNT];
-	int32_t *rank;			/* those with most of the path, so many at most */
-	int64_t *rank_ns;		/* of each, less its start */
+	int32_t *rank;			/* the ranks with most of the path, at most LISTED_RANKS */
+	int64_t *rank_ns;		/* path of each, without the start */
 	uint32_t rank_count;
-	int64_t total_ns;		/* of all ranks: compute up to it and useful MPI in it */
-	int64_t wait_ns, delay_ns;	/* waits in it; waits of others that it caused */
-	uint64_t visits;		/* of the path; 0: not known either */
-	uint64_t position_visits;	/* that a position holds, a power of 2 */
-	int64_t *position_ns[PARTS];	/* the path of successive visits; NULL: no visit */
+	/* over all ranks: the computation before it and the useful MPI time in it */
+	int64_t total_ns;
+	int64_t wait_ns, delay_ns;	/* waits in it; waits elsewhere that it caused */
+	uint64_t visits;		/* of the path; 0: also if unknown */
+	uint64_t position_visits;	/* visits per position, a power of 2 */
+	int64_t *position_ns[PARTS];	/* path time of successive visits; NULL: no visit */
 	uint64_t calls, sent_bytes, received_bytes;
 	uint32_t comm;			/* of its first call */
 	int32_t comm_size;
-	bool polls;			/* how often it is called is chance */
+	bool polls;			/* the number of calls is random */
 	uint32_t unit;			/* align.c */
 };
 
@@ -68,36 +68,41 @@ struct summary {
 	struct efficiency of;
 	int64_t wait_ns[STATES];
 	uint64_t messages, collectives, communicators;
-	char *hosts;			/* "name*ranks ...", in order of name; NULL: not known */
-	char *load;			/* where ranks had too few cores: a sentence; else NULL */
+	char *hosts;			/* "name*ranks ...", sorted by name; NULL: unknown */
+	char *load;			/* if ranks had too few cores: a sentence; else NULL */
 	double preempted;		/* share of its threads' time: load.h */
-	struct variable *environment;	/* NULL: not known */
+	struct variable *environment;	/* NULL: unknown */
 	size_t variable_count, variable_capacity;
-	int64_t date_s;			/* 0: not known */
-	char date[40];			/* "-": not known */
-	struct site_sums *places;		/* [0]: what has no site */
+	int64_t date_s;			/* 0: unknown */
+	char date[40];			/* "-": unknown */
+	struct site_sums *places;		/* [0]: everything without a site */
 	size_t count, capacity;
 	struct function_times functions;
-	const struct function_time **by_function;	/* functions.c, as by_unit */
-	const struct site_sums **by_unit;	/* align.c; NULL: it has none of it */
-	int64_t *undisturbed_ns[PARTS];	/* disturbed.c: by unit, less what held up single visits */
-	int64_t held_up_ns;		/* more than other runs of both sides take */
-	/* change.c: by unit, then behind the last synchronisation point */
+	const struct function_time **by_function;	/* functions.c, indexed as by_unit */
+	const struct site_sums **by_unit;	/* align.c; NULL: this run lacks the unit */
+	/* disturbed.c: by unit, without what delayed single visits */
+	int64_t *undisturbed_ns[PARTS];
+	int64_t held_up_ns;		/* time beyond what other runs of both sides take */
+	/* change.c: by unit, then after the last synchronisation point */
 	int64_t *phase_unit_ns;
-	int64_t *rank_ns;		/* by rank: of the path */
-	/* by place that ended a stretch; [count]: behind the last */
+	int64_t *rank_ns;		/* path by rank */
+	/* by the place that ends a stretch; [count]: after the last */
 	int64_t *phase_ns;
 };
 
 static inline size_t
-positions_of(const struct site_sums *p)		/* that are in use */
+positions_of(const struct site_sums *p)		/* number of positions in use */
 {
 	return p->visits > 0 ? (size_t)((p->visits - 1) / p->position_visits + 1) : 0;
 }
 
-/* Runs lp-critpath on FILE unless it has a path. Into OUT as a stream, in a process of its own. */
+/*
+ * Writes the summary of FILE to OUT as a stream, after lp-critpath if FILE has no path. For use in
+ * a
+ * process of its own.
+ */
 void summarise(const char *file, int argc, char **argv);
-/* A summary that is written, or FILE summarised by another process. */
+/* Reads a summary from FILE, or has another process summarise FILE. */
 void summary_read(struct summary *summary, const char *file);
 void summary_write(const struct summary *summary, struct reader *in, int argc, char **argv);
 
@@ -107,11 +112,11 @@ enum { A, B, SIDES };
 
 /* A site's name in output. */
 struct place_names {
-	const char *function, *file, *call;	/* NULL: not known */
+	const char *function, *file, *call;	/* NULL: unknown */
 	const char *text;		/* "call at function (file:line)" */
-	int32_t line;			/* 0: not known */
+	int32_t line;			/* 0: unknown */
 };
-/* Its fields in a row that has it as PLACE. */
+/* Its fields in a line that has it as PLACE. */
 #define PLACE_FIELDS(type) \
 	{ "function", FIELD(type, place.function), IN_DATA }, { "file", FIELD(type, place.file), \
 	    IN_DATA }, \
@@ -121,9 +126,10 @@ struct place_names {
 
 struct unit {
 	struct place_names place;
-	const struct site_sums *first;	/* as the first run that has it tells it */
+	const struct site_sums *first;	/* as in the first run that has it */
 	const struct summary *of;
-	const struct site_sums *on[SIDES];	/* the same of each side; NULL: it has none of it */
+	/* the same for each side; NULL: the side lacks it */
+	const struct site_sums *on[SIDES];
 };
 
 struct comparison {
@@ -131,7 +137,7 @@ struct comparison {
 	size_t count[SIDES];
 	struct unit *units;
 	size_t unit_count, unit_capacity;
-	/* disturbed.c: both sides in order of run time, less disturbed runs */
+	/* disturbed.c: both sides in order of run time, without disturbed runs */
 	struct summary **tested;
 	bool *is_b;
 	size_t tested_count;
@@ -147,24 +153,24 @@ struct disturbed {
 	double held_up, preempted;	/* shares of its time */
 	bool left_out;
 };
-/* Which runs the tests leave out, and what of the others. */
+/* Chooses the runs that the tests leave out, and removes disturbances from the others. */
 void find_disturbed(struct comparison *c);
 
 void align(struct comparison *c);
 
 /* ---- changes ---------------------------------------------------------------------------- */
 
-/* Of one quantity from A to B; an interval only where the runs are enough for one. */
+/* The change of one quantity from A to B; the interval exists only with enough runs. */
 struct change {
 	double a, b;			/* means, in ns where it is time */
-	/* of times: apportioned, so that parts make up their whole */
+	/* times only: rounded so that parts add up to their whole */
 	int64_t change_ns;
 	bool judged;			/* enough runs for the interval and p */
-	double shift, low, high;	/* of the runs tested, 95 %; NaN unless judged, as p */
+	double shift, low, high;	/* of the runs tested, 95 %; NaN unless judged, as is p */
 	double p, p_adjusted;
 };
 
-/* One number of a run, by index; and a function for it. */
+/* A number of a run, by index, and a function that returns one. */
 #define VALUE(name) int64_t (*name)(const struct summary *run, size_t index)
 #define VALUE_IS(name, value) \
 	int64_t name(const struct summary *run, size_t index) \
@@ -175,53 +181,55 @@ struct change {
 #define VALUE_OF_UNIT(name, member) \
 	VALUE_IS(name, run->by_unit[index] != NULL ? (int64_t)run->by_unit[index]->member : 0)
 
-/* Errors of the first kind that are put up with: of a test, and of all sites' together. */
+/* Probability of a type I error: of one test, and of all sites together. */
 #define LEVEL 0.05
-/* A change by less of the run time is not worth a name, however sure. */
+/* A change by a smaller share of the run time is negligible, however significant. */
 #define WORTH 1e-3
 
-/* Are there enough runs for a statement of chance at all? */
+/* Whether there are enough runs for a statement of chance. */
 bool can_judge(size_t a, size_t b);
 void change_of(const struct comparison *c, VALUE(of), size_t index, struct change *change);
-/* Changes of COUNT parts of the run time that add up to WHOLE_NS, to the nanosecond. */
+/* Changes of COUNT parts of the run time that add up to WHOLE_NS exactly. */
 void apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
     int64_t *parts_ns);
 int64_t mean_ns(const struct comparison *c, int side, VALUE(of), size_t index);	/* rounded */
-int64_t difference(const struct comparison *c, VALUE(of), size_t index);	/* B less A */
-/* Of several whose p are adjusted together. */
+int64_t difference(const struct comparison *c, VALUE(of), size_t index);	/* B minus A */
+/* One of several quantities whose p are adjusted together. */
 struct quantity {
 	VALUE(of);
 	size_t index;
 	struct change change;
-	double detectable;		/* a change that is found 4 times in 5; NaN: none is */
+	double detectable;		/* the change found 4 times in 5; NaN: none */
 };
 void test_all(const struct comparison *c, struct quantity *tests, size_t count);
 
 struct site_change {
 	struct place_names place;
 	struct change path, total;
-	/* of its time on the path, of which tests are surest */
+	/* of its time on the path, the part with the most significant tests */
 	int part;
-	struct change surest;			/* of that part, or of it undisturbed */
-	double detectable;			/* of that, ns; NaN: none is */
+	struct change surest;			/* of that part, whole or without disturbances */
+	double detectable;	/* change of that, ns, found 4 times in 5; NaN: none */
 	int64_t kinds_ns[PATH_KINDS_COUNT], wait_ns, delay_ns;
 	bool named;
 	size_t unit;
-	/* Of the output: */
+	/* For output: */
 	const char *on;				/* the sides that have it */
-	int32_t rank, line_b;			/* -1: no single one; 0: the same */
+	int32_t rank, line_b;			/* -1: no single rank; 0: the same line */
 };
 
 struct verdict {
 	struct change run_time;
 	double run_spread[SIDES], run_detectable;	/* ns */
 	struct site_change *sites;		/* by unit */
-	int64_t *ranks_ns, *phases_ns;		/* phases: by unit, then behind the last */
+	/* phases: by unit, then after the last synchronisation point */
+	int64_t *ranks_ns, *phases_ns;
 	int64_t all_kinds_ns[PATH_KINDS_COUNT];
 	size_t ranks;
 	struct fact *facts;
 	size_t fact_count, fact_capacity;
-	struct function_change *functions;	/* largest first; none: not all runs were sampled */
+	/* largest first; none unless all runs were sampled */
+	struct function_change *functions;
 	size_t function_count;
 	struct limit *limits;
 	size_t limit_count, limit_capacity;
@@ -229,16 +237,18 @@ struct verdict {
 };
 
 /*
- * ranks.c: the rank on which most of a unit's change on the path is, or -1. There is one only where
- * what all ranks spend there does not change by more than half as much again as the path does:
- * where all ranks take longer, which of them the path runs through is chance.
+ * ranks.c: the rank with most of a unit's change on the path, or -1. It is -1 if the time of all
+ * ranks
+ * in the unit changes by more than 1.5 times the change of the path. Then all ranks take longer,
+ * and
+ * it is random which of them is on the path.
  */
 enum { LISTED_RANKS = 64 };
 int32_t rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit);
 
 struct function_change {
 	const char *name, *file;
-	char *text;			/* both */
+	char *text;			/* both sides */
 	struct change path;
 	int64_t all_change_ns;		/* of all time, on the path or not */
 	bool named;
@@ -246,8 +256,8 @@ struct function_change {
 
 struct limit {
 	const char *typed, *name, *unit;	/* unit: s, % or none */
-	const char *site;		/* of those that NAME fits, or NULL */
-	double limit, value, low, high;	/* NaN: not known */
+	const char *site;		/* of the sites that match NAME, or NULL */
+	double limit, value, low, high;	/* NaN: unknown */
 	bool judged, exceeded;
 	char text[512];
 };
@@ -256,7 +266,7 @@ struct fact {
 	/* ranks, program, hosts, library, environment, site, calls, bytes_sent, ... */
 	const char *what;
 	uint32_t unit;			/* NOBODY: of the whole run */
-	double a, b;			/* NaN: it is told in words only */
+	double a, b;			/* NaN: only in words */
 	const char *name;		/* of a variable, or NULL */
 	char text[512];
 };
@@ -264,8 +274,10 @@ struct fact {
 void find_facts(const struct comparison *c, struct verdict *v);	/* facts.c */
 void judge(const struct comparison *c, struct verdict *v);		/* change.c */
 void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
-/* Does it take enough of the run time to be tested? And is the change, with its p adjusted, worth a
- * name? */
+/*
+ * Whether it takes enough of the run time to be tested; whether its change, with p adjusted, is
+ * significant and not negligible.
+ */
 bool is_tested(const struct verdict *v, const struct change *path);
 bool is_named(const struct verdict *v, const struct change *change);
 double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */
@@ -275,14 +287,18 @@ struct weighed {
 };
 int by_weight(const void *left, const void *right);	/* for qsort: largest first, then by unit */
 /* functions.c */
-void add_other_functions(struct summary *summary);	/* at the end: what is no computation */
+/* at the end of reading: time other than computation */
+void add_other_functions(struct summary *summary);
 void judge_functions(const struct comparison *c, struct verdict *v);
-/* limit.c: adds a result for each limit, and says which are exceeded or cannot be judged: is any
- * exceeded? */
+/*
+ * limit.c: adds a result for each limit and prints each that is exceeded or cannot be judged.
+ * Returns
+ * whether any is exceeded.
+ */
 bool judge_limits(const struct comparison *c, struct verdict *v, const char **limits, size_t count);
 void write_junit(const struct verdict *v, const char *name);
 
-/* change.c: of a unit all kinds, of a run by wait state. */
+/* change.c: path of a unit, all kinds; values of a run by wait state. */
 int64_t unit_path(const struct summary *run, size_t unit);
 int64_t unit_part(const struct summary *run, size_t unit, size_t part);
 int64_t state_wait(const struct summary *run, size_t state);
@@ -292,7 +308,7 @@ extern const struct field place_fields[];	/* of a struct unit */
 void print_more(struct text *text, size_t count, size_t shown);	/* "(3 more; ...)" */
 void print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
     int argc, char **argv);
-/* Runs that are all of one side: history.c, scaling.c. */
+/* Runs that are all on one side: history.c, scaling.c. */
 void print_history(struct comparison *c, enum form form, bool all);
 void print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all);
 

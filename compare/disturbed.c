@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What else ran on the machine holds up single visits to a site, or a whole run. Neither is what
- * the sides differ in, so the tests leave it out. All is found without a look at the sides, so that
- * a test by relabelling the runs stays exact.
+ * Other load on the machine delays single visits to a site, or a whole run. Neither is a difference
+ * between the sides, so the tests leave both out. All of this is found without the sides, so a test
+ * that permutes labels stays exact.
  *
- * A side of N runs can be told from (N - 1) / 2 of them that are disturbed. What so few of all runs
- * take longer than the next one is held up: no change of a side can be that.
+ * A side of N runs can be distinguished if (N - 1) / 2 of them are disturbed. If at most so few of
+ * all runs take longer than the rest, they were delayed: no change of a side looks like that.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,8 +13,10 @@
 
 #include "compare.h"
 
-/* A run is disturbed if it was held up for so much more of its time than most, and so many times as
- * much. */
+/*
+ * A run is disturbed if it was delayed for so much more of its time than most, and so many times as
+ * much.
+ */
 #define HELD_UP 0.02
 #define TIMES 3
 
@@ -26,7 +28,7 @@ most_disturbed(const struct comparison *c)
 	return (least - 1) / 2;
 }
 
-/* The value that FEW others exceed; sorts. */
+/* The value that FEW others exceed; sorts the sample. */
 static double
 exceeded_by(struct sample values, size_t few)
 {
@@ -36,7 +38,9 @@ exceeded_by(struct sample values, size_t few)
 
 /* ---- visits ----------------------------------------------------------------------------- */
 
-/* Of a part of a site, by run and position; 0 positions: not all runs tell. To be freed. */
+/*
+ * Of a part of a site, by run and position; 0 positions: unknown in some run. The caller frees it.
+ */
 static double *
 positions_of_runs(const struct comparison *c, size_t unit, size_t part, size_t *positions)
 {
@@ -68,7 +72,7 @@ positions_of_runs(const struct comparison *c, size_t unit, size_t part, size_t *
 	return at;
 }
 
-/* How much longer each run takes than all do, at most positions: values become what is left. */
+/* Subtracts from each run how much longer than all others it takes at most positions. */
 static void
 subtract_runs(double *at, size_t runs, size_t positions)
 {
@@ -95,7 +99,7 @@ subtract_runs(double *at, size_t runs, size_t positions)
 	free(middle);
 }
 
-/* Of a part of a site: what is left of it in each run, and what held it up. */
+/* Removes disturbances from a part of a site, and counts them as delay of their runs. */
 static void
 clean(const struct comparison *c, size_t unit, size_t part, size_t few)
 {
@@ -152,7 +156,7 @@ preempted(const struct summary *run)
 	return isfinite(run->preempted) ? run->preempted : 0;
 }
 
-/* Is the share of this run far from that of most? */
+/* Whether the share of this run is far from that of most runs. */
 static bool
 stands_out(const struct comparison *c, double (*share)(const struct summary *run),
     const struct summary *run)
@@ -167,7 +171,7 @@ stands_out(const struct comparison *c, double (*share)(const struct summary *run
 	return share(run) > usual + HELD_UP && share(run) > TIMES * usual;
 }
 
-/* The others must bear a test without them; more than a few are the way of a side, or of all. */
+/* The remaining runs must suffice for a test. More than a few are typical of a side, or of all. */
 static void
 leave_out(struct comparison *c)
 {
@@ -221,7 +225,7 @@ find_disturbed(struct comparison *c)
 				run->undisturbed_ns[part] = zalloc(c->unit_count, sizeof(int64_t));
 			c->tested[c->tested_count++] = run;
 		}
-	/* An order that does not depend on the sides, so that swapped sides have the same ways. */
+	/* An order independent of the sides, so that swapped sides give the same permutations. */
 	qsort(c->tested, runs, sizeof(struct summary *), by_run_time);
 	for (size_t r = 0; r < runs; r++)
 		c->is_b[r] = c->tested[r]->side == B;

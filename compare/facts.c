@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What differs exactly: no noise is in it, so that one run a side is enough. A count is told where
- * it is the same in all runs of a side; of sides with other numbers of ranks where it differs for
- * each rank. How often tests and probes were called is chance, and no fact.
+ * Differences without noise: one run per side is enough. A count is a fact if it is the same in all
+ * runs of a side. If sides differ in ranks, counts are compared per rank. The number of tests and
+ * probes is random, and no fact.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -29,7 +29,7 @@ add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b,
 	va_end(arguments);
 }
 
-/* The count of each side; false where runs of a side do not agree. */
+/* The count of each side. Returns false if runs of a side differ. */
 static bool
 counts(const struct comparison *c, VALUE(of), size_t unit, uint64_t count[SIDES])
 {
@@ -53,7 +53,7 @@ static VALUE_OF_UNIT(comm_of, comm)
 static VALUE_OF_UNIT(comm_size_of, comm_size)
 static VALUE_OF_UNIT(polls_of, polls)
 
-/* Do the sides differ, for each rank where their numbers do? */
+/* Whether the sides differ; per rank if their numbers of ranks do. */
 static bool
 differ(const uint64_t count[SIDES], const uint64_t ranks[SIDES])
 {
@@ -88,7 +88,7 @@ run_facts(const struct comparison *c, struct verdict *v, const uint64_t ranks[SI
 
 /* ---- facts in words --------------------------------------------------------------------- */
 
-/* A variable of a run, or its hosts where NAME is NULL; NULL: it has none. */
+/* A variable of a run, or its hosts if NAME is NULL. NULL: it has none. */
 static const char *
 words_of(const struct summary *run, const char *name)
 {
@@ -98,7 +98,7 @@ words_of(const struct summary *run, const char *name)
 	return name == NULL ? run->hosts : NULL;
 }
 
-/* The text of each side; false where runs of a side do not agree. */
+/* The text of each side. Returns false if runs of a side differ. */
 static bool
 words(const struct comparison *c, const char *name, const char *text[SIDES])
 {
@@ -115,7 +115,7 @@ words(const struct comparison *c, const char *name, const char *text[SIDES])
 	return true;
 }
 
-/* Hosts are the same where sides differ in ranks, and so in ranks of a host. */
+/* If sides differ in ranks, and so in ranks per host, hosts are still the same. */
 static bool
 same_hosts(const char *a, const char *b, bool same_ranks)
 {
@@ -133,7 +133,7 @@ same_hosts(const char *a, const char *b, bool same_ranks)
 	return *a == *b;
 }
 
-/* The lines of an MPI library's version become one, the first of them are enough. */
+/* Joins the first lines of an MPI library's version. */
 static void
 one_line(char *to, size_t size, const char *text)
 {
@@ -153,7 +153,7 @@ variable_fact(const struct comparison *c, struct verdict *v, const char *name)
 	if (!words(c, name, text) ||
 	    (text[A] != NULL && text[B] != NULL && strcmp(text[A], text[B]) == 0))
 		return;
-	for (size_t i = 0; i < v->fact_count; i++)	/* B has it, too */
+	for (size_t i = 0; i < v->fact_count; i++)	/* also set in B */
 		if (v->facts[i].name != NULL && strcmp(v->facts[i].name, name) == 0)
 			return;
 	one_line(was, sizeof was, text[A]);
@@ -163,7 +163,7 @@ variable_fact(const struct comparison *c, struct verdict *v, const char *name)
 	v->facts[v->fact_count - 1].name = name;
 }
 
-/* Told only where both sides have recorded their surroundings. */
+/* Only if both sides have recorded their environment. */
 static void
 word_facts(const struct comparison *c, struct verdict *v, bool same_ranks)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path by function, of runs that were sampled: lp-critpath tells what each place has of it,
- * here places become functions, by name and file. With what was not sampled and what is no
- * computation they make up the path, and their changes that of the run time.
+ * The path by function, of sampled runs. lp-critpath gives the path of each place; here places
+ * become
+ * functions, by name and file. Together with time that was not sampled and time other than
+ * computation they add up to the path, and their changes to that of the run time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "compare.h"
 #include "../base/tool/file_name.h"
 
-/* What is no computation has its own lines, so that all of them are the path. */
+/* Time other than computation has its own lines, so that all lines add up to the path. */
 void
 add_other_functions(struct summary *s)
 {
@@ -36,7 +37,7 @@ static VALUE_IS(function_path,
     run->by_function[index] != NULL ? run->by_function[index]->path_ns : 0)
 static VALUE_IS(function_all, run->by_function[index] != NULL ? run->by_function[index]->all_ns : 0)
 
-/* Numbers functions alike in all runs: false where one has none. */
+/* Gives functions the same numbers in all runs. Returns false if a run has no functions. */
 static bool
 align_functions(const struct comparison *c, struct verdict *v)
 {

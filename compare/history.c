@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs in the order of their dates: run time, efficiencies, and the sites that are most on the
- * path. */
+/* Runs in order of date: run time, efficiencies, and the sites with most of the path. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +107,7 @@ history_as_text(struct text *text, const struct comparison *c,
 void
 print_history(struct comparison *c, enum form form, bool all)
 {
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	struct weighed *sites;
 
 	qsort(c->runs[A], c->count[A], sizeof *c->runs[A], by_date);

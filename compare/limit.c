@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Limits of what may have become worse: NAME=VALUE, where VALUE is seconds, or per cent of A's run
- * time with % behind it. One is exceeded only where the whole interval lies beyond it.
+ * Limits: NAME=VALUE, where VALUE is in seconds, or with % in per cent of A's run time. A limit is
+ * exceeded only if the whole interval is above it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@ all_waits(const struct summary *run, size_t index)
 	return ns;
 }
 
-/* Share of each rank's time that was lost, in 10^-9: a whole number, as all values. */
+/* Share of each rank's time that was lost, in 10^-9: an integer, like all values. */
 static VALUE_IS(parallel_loss, isfinite(run->of.parallel) ?
     (int64_t)(1e9 * (1 - run->of.parallel)) : 0)
 
-/* Sites whose function, file:line or whole text is NAME; all of them are looked at. */
+/* Whether function, file:line or text of the site is NAME; several sites may match. */
 static bool
 is_site(const struct unit *unit, const char *name)
 {
@@ -38,9 +38,9 @@ is_site(const struct unit *unit, const char *name)
 	    strcmp(p->text, name) == 0;
 }
 
-/* What a limit is of: its unit is told from the value that was typed. */
+/* What a limit applies to; its unit follows from the value as typed. */
 struct asked {
-	const char *typed;		/* the whole of it */
+	const char *typed;		/* the whole argument */
 	char *name;
 	double limit;
 	bool relative, is_share;
@@ -159,7 +159,7 @@ judge_limits(const struct comparison *c, struct verdict *v, const char **limits,
 	return any;
 }
 
-/* ---- results beside the exit status ----------------------------------------------------- */
+/* ---- JUnit results ---------------------------------------------------------------------- */
 
 static void
 put_case(struct text *out, const struct limit *l)
@@ -177,11 +177,11 @@ put_case(struct text *out, const struct limit *l)
 	    "</system-out>\n  </testcase>\n" : "\"/>\n  </testcase>\n");
 }
 
-/* A test case for each limit; what too few runs cannot tell is skipped. */
+/* A test case per limit; a limit that too few runs cannot decide is skipped. */
 void
 write_junit(const struct verdict *v, const char *name)
 {
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	struct whole_file whole = whole_file_begin(name);
 	size_t failures = 0, skipped = 0;
 

@@ -11,7 +11,7 @@ static const char *const yes[] = { NULL, "yes" }, *const side_names[SIDES] = { "
 
 #define IN_JSON_SECONDS .json = "%.9f", .scale = 1e-9
 #define SITE(member) FIELD(struct site_change, member)
-/* In JSON they stand on both sides of its kinds. */
+/* In JSON these enclose the site's kinds. */
 static const struct field site_fields[] = {
 	PLACE_FIELDS(struct site_change),
 	{ "path_change_s", SITE(path.change_ns), IN_SECONDS, .head = "change_s" },
@@ -129,7 +129,7 @@ by_change(const void *left, const void *right)
 	return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
-/* Largest change on the path first; to be freed. */
+/* Largest change on the path first; the caller frees it. */
 static struct site_change *
 sorted_sites(const struct comparison *c, const struct verdict *v)
 {
@@ -149,7 +149,7 @@ print_more(struct text *text, size_t count, size_t shown)
 		text_line(text, "(%zu more; --all shows them)", count - shown);
 }
 
-/* How far runs of a side lie apart, and what could have been seen through that. */
+/* The spread of runs within a side, and the change that could be detected despite it. */
 static void
 print_spread(struct text *text, const struct comparison *c, const struct verdict *v)
 {
@@ -178,7 +178,7 @@ print_spread(struct text *text, const struct comparison *c, const struct verdict
 	free(sites.at);
 }
 
-/* Of each side the runs whose ranks had too few cores: their times say less. */
+/* The runs of each side whose ranks had too few cores: their times are less reliable. */
 static void
 print_load(struct text *text, const struct comparison *c)
 {
@@ -440,7 +440,7 @@ void
 print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
     int argc, char **argv)
 {
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 
 	if (form == STREAM) {
 		print_stream(c, v, argc, argv);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* On which rank is a site's change? */
+/* Which rank has a site's change. */
 #include <math.h>
 
 #include "compare.h"
 
-/* Of the path; of a rank that a long list leaves out, what the last one listed has: it has no
- * more. */
+/* Path of a rank. A rank missing in a long list counts like the last one listed: it has no more. */
 static int64_t
 rank_path(const struct site_sums *p, int32_t rank)
 {
@@ -38,7 +37,7 @@ int32_t
 rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit)
 {
 	const double path_ns = fabs((double)v->sites[unit].path.change_ns);
-	/* whose lists are looked at */
+	/* the side whose lists are searched */
 	const int more = v->sites[unit].path.change_ns > 0 ? B : A;
 	int32_t best = -1;
 	double most_ns = path_ns / 2;

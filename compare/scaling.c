@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs on several numbers of ranks: which sites stop scaling. Where all of a program scales, each
- * site keeps its share of the critical path, be the scaling strong or weak; one that does not takes
- * a share that grows. It grows from the first number of ranks on from which in each run its share
- * is larger than in all runs on the fewest ranks, and stays so: beyond the spread, where there are
- * several runs of a number. What it costs is its time on the path beyond what it had if it scaled.
+ * Runs on several numbers of ranks: which sites stop scaling. If all of a program scales, strongly
+ * or
+ * weakly, each site keeps its share of the critical path. The share of a site that does not scale
+ * grows. It grows from the first number of ranks on at which its share in each run exceeds its
+ * share
+ * in all runs on the fewest ranks, and stays above; with several runs, this exceeds the spread. Its
+ * cost is its time on the path beyond what it would have if it scaled.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@ struct at_ranks {
 	struct place_names place;
 	int32_t ranks, first_ranks;
 	size_t count;
-	/* means over the runs; shares: least and greatest */
+	/* means over the runs; shares: least and largest */
 	double path_ns, share, low, high;
 };
 
@@ -33,10 +35,10 @@ struct scaling_site {
 	struct place_names place;
 	size_t unit;
 	struct at_ranks *at;		/* by group */
-	double growth, lost_ns;		/* of the share, and of time, at the most ranks */
-	int32_t first_ranks;		/* from which on it grows; 0: it does not */
+	double growth, lost_ns;		/* at the most ranks: of the share, and of time */
+	int32_t first_ranks;		/* the number from which it grows; 0: it does not */
 	bool grows;
-	char *shares;			/* in words: "2:10.1 4:12.0" */
+	char *shares;			/* as text: "2:10.1 4:12.0" */
 };
 
 #define GROUP(member) FIELD(struct group, member)
@@ -81,7 +83,7 @@ struct scaling_table {
 	bool weak;
 	struct group *groups;
 	size_t group_count, group_capacity;
-	struct scaling_site *sites;	/* what grew most first */
+	struct scaling_site *sites;	/* largest growth first */
 };
 
 static int
@@ -276,7 +278,7 @@ scaling_as_csv(struct text *text, const struct scaling_table *t)
 void
 print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all)
 {
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	struct scaling_table t = { .c = c, .weak = weak };
 	char *verdict;
 

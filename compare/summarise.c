@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One run becomes a summary: lp-critpath finds its path, and all else is counted as it comes by. */
+/* Reduces a run to a summary: lp-critpath finds its path, and the rest is counted on the way. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,16 +13,16 @@
 struct watcher {
 	struct observer observer;
 	struct summary s;		/* places by site */
-	/* of location 0: sites of its rows since the last of these */
+	/* of location 0: sites of its rows since the last synchronisation point */
 	uint32_t *ends;
 	uint64_t ends_first;
 	size_t ends_count, ends_capacity;
-	/* site that ended the stretch whose path comes; SIZE_MAX: none */
+	/* site that ended the stretch whose path comes next; SIZE_MAX: none */
 	size_t phase;
 	size_t phase_capacity;
 	struct segments path;		/* of one message */
-	uint32_t visited;		/* the site of the segment before; NOBODY: START, or none */
-	bool computed;			/* in it */
+	uint32_t visited;		/* site of the previous segment; NOBODY: START, or none */
+	bool computed;			/* during this visit */
 	struct places by_rank;		/* of the path */
 	int64_t last_ns;
 	bool any_path;
@@ -53,7 +53,7 @@ phase_at(struct watcher *w, size_t site)
 	return &w->s.phase_ns[site];
 }
 
-/* Tests, probes and calls that complete what has come: how often they are made is chance. */
+/* Tests, probes and calls that complete some requests: the number of these calls is random. */
 static bool
 is_chance(const char *call)
 {
@@ -111,7 +111,7 @@ take_sync(struct watcher *w, struct imbalance *im, const struct message *message
 	free(seqs);
 }
 
-/* Two become one. */
+/* Merges positions in pairs. */
 static void
 join_positions(struct site_sums *p)
 {
@@ -252,7 +252,7 @@ function_of(const struct definitions *known, const struct site *s)
 	return text;
 }
 
-/* What the definitions and the analysis know of each site. */
+/* Names each site from the definitions and the analysis. */
 static void
 name_places(struct summary *s, const struct imbalance *im)
 {
@@ -295,7 +295,7 @@ name_places(struct summary *s, const struct imbalance *im)
 	free(delays);
 }
 
-/* The ranks with most of each site's path. */
+/* Lists the ranks with most of each site's path. */
 static void
 list_ranks(struct summary *s, const struct places *by_rank)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Summaries as streams: written by one process a run, read by the one that compares. */
+/* Summaries as streams: a process per run writes one, the comparing process reads them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,7 @@ number_of(const struct message *message, const char *key)
 	    value->type == MSGPACK_OBJECT_FLOAT64) ? value->via.f64 : NAN;
 }
 
-/* What older summaries do not tell. */
+/* A number that older summaries lack. */
 static int
 int_or_0(struct reader *in, const struct message *message, const char *key, int64_t *value)
 {
@@ -138,7 +138,7 @@ int_or_0(struct reader *in, const struct message *message, const char *key, int6
 static void
 read_head(struct summary *s, struct reader *in, const struct message *message)
 {
-	const int64_t most = (int64_t)message->size;	/* a column has a byte a row at least */
+	const int64_t most = (int64_t)message->size;	/* a column has at least a byte per row */
 	int64_t ranks, places;
 
 	if (body_int(in, message, "ranks", 1, most, &ranks) < 0 ||
@@ -170,7 +170,7 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 		die_input(in);
 }
 
-/* What older summaries do not tell, either. */
+/* Older summaries lack this, too. */
 static void
 read_ranks(struct site_sums *p, struct reader *in, const struct message *message)
 {
@@ -278,7 +278,7 @@ read_function(struct summary *s, struct reader *in, const struct message *messag
 	free(f.file);
 }
 
-/* 0, or -1 with the reason in the reader. */
+/* Returns 0, or -1 with the reason in the reader. */
 static int
 read_stream(struct summary *s, struct reader **opened, const char *name)
 {
@@ -305,8 +305,8 @@ read_stream(struct summary *s, struct reader **opened, const char *name)
 }
 
 /*
- * The analysis of a run has its memory to itself, in a process that ends with it; so one run is
- * in memory at a time, and of all others their sites.
+ * A run is analysed in a process of its own that ends afterwards. So only one run is in memory at a
+ * time; of all others, only the sites are.
  */
 static void
 read_of_child(struct summary *s, const char *file)
@@ -321,7 +321,7 @@ read_of_child(struct summary *s, const char *file)
 	got = read_stream(s, &in, name);
 	close(from);
 	if (!ended_well(child))
-		_exit(TROUBLE);		/* it has said why */
+		_exit(TROUBLE);		/* the child has reported why */
 	if (got < 0)
 		die_input(in);
 	reader_close(in);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verdict in words: no more than the runs can carry. */
+/* The verdict in words, which claims no more than the runs support. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ share_of(const struct verdict *v, double ns)
 	return v->run_time.a > 0 ? 100 * ns / v->run_time.a : 0;
 }
 
-/* What the change at the site mostly is. */
+/* The kind of segment with most of the change at the site. */
 static const char *
 main_kind(const struct verdict *v, size_t unit)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The timelines of two runs, one above the other on one axis of time. Each run is read by a process
- * of its own, as the analysis knows one; the other's picture comes through a temporary file.
+ * The timelines of two runs, one above the other on one time axis. Each run is read in a process of
+ * its own, since the analysis holds one run. The other run's picture comes in a temporary file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "draw.h"
 #include "../base/tool/file_name.h"
 
-/* How long a run takes, as the head of its stream says. */
+/* The run time from the head of the stream. */
 static int64_t
 run_ns_of(const char *file)
 {
@@ -43,7 +43,7 @@ draw_other(struct beside *b, int fd, void (*read)(struct page *page, void *argum
     void *arguments)
 {
 	static struct page other;
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	FILE *file = need(fdopen(fd, "w"));
 	char title[300];
 
@@ -74,7 +74,7 @@ beside_read(struct beside *b, const char *own, const char *other,
 	if (child == 0)
 		draw_other(b, fd, read, arguments);
 	if (waitpid(child, &status, 0) < 0 || status != 0)
-		die("%s: it cannot be shown", other);	/* it has said why */
+		die("%s: it cannot be shown", other);	/* the child has reported why */
 	if (lseek(fd, 0, SEEK_SET) < 0 || (file = fdopen(fd, "r")) == NULL ||
 	    fscanf(file, "%d\n", &b->height) != 1 || getdelim(&b->svg, &size, '\0', file) < 0)
 		die("temporary file: it has been cut");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One pass over the stream: the counts of lp-imbalance, and beside them what pictures need. */
+/* One pass over the stream, for the counts of lp-imbalance and the data of the pictures. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ group_of(const struct matrix *matrix, int32_t rank)
 	return (size_t)((int64_t)rank * (int64_t)matrix->side / matrix->ranks);
 }
 
-/* Sends of a block, to the matrix. */
+/* Adds the sends of a block to the matrix. */
 static void
 take_sends(struct page *page, const struct calls *calls)
 {
@@ -181,7 +181,7 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		die_input(im->graph.in);
 }
 
-/* Those that the call received. */
+/* Adds the messages that the call received. */
 static void
 see_messages(struct page *page, const struct whole_call *call)
 {
@@ -232,7 +232,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	bins_add(&page->bins, location, IN_MPI, at_ns, leave_ns);
 }
 
-/* What of the path is no computation has its own lines, so that all of them are the path. */
+/* Path time other than computation has its own lines, so that all lines add up to the path. */
 static void
 add_other_times(struct page *page)
 {
@@ -267,7 +267,7 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	    path_length_ns(page), page->gains, page->gain_count, page->percent });
 }
 
-/* ---- what comes of it --------------------------------------------------------------------- */
+/* ---- results ------------------------------------------------------------------------------ */
 
 int64_t
 path_length_ns(const struct page *page)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The columns of the timeline as numbers, for figures that others draw. */
+/* The columns of the timeline as numbers, for figures made elsewhere. */
 #include "../base/tool/csv.h"
 #include "report.h"
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the script draws: JSON within a script element, its columns as differences where they are
- * long. */
+/* The data for the script: JSON in a script element, with long columns stored as differences. */
 #include <stdlib.h>
 
 #include "report.h"
 
 enum { LABEL = 1024, MOST_SITES = 4096 };
 
-/* Call sites are numbered anew, in order of their first use. */
+/* Renumbers call sites in order of their first use. */
 struct numbers {
-	uint32_t *of;		/* by site, 1 + number; 0: none yet */
+	uint32_t *of;		/* by site, 1 + number; 0: not yet used */
 	size_t capacity, count;
 	uint32_t sites[MOST_SITES];
 };
@@ -28,11 +27,10 @@ number_of(struct numbers *numbers, uint32_t site)
 		numbers->sites[numbers->count++] = site;
 		numbers->of[site] = (uint32_t)numbers->count;
 	}
-	return numbers->of[site];	/* 0: too many to be named */
+	return numbers->of[site];	/* 0: there are too many */
 }
 
-/* Each event is its row's difference to the one before, begin after the last one's begin, length,
- * ... */
+/* Rows of events: difference of row numbers, begin minus the previous begin, length, ... */
 static void
 put_events(struct json *out, const char *key, const struct pool *pool, struct numbers *numbers)
 {
@@ -59,7 +57,7 @@ put_events(struct json *out, const char *key, const struct pool *pool, struct nu
 	json_end_array(out);
 }
 
-/* A letter for each cell of a row, with how often it comes: "b12a3". */
+/* The cells of a row as letters with repeat counts: "b12a3". */
 static void
 put_rows(struct json *out, const struct bins *bins, const char *key,
     unsigned (*value)(const struct bins *bins, size_t row, size_t column))
@@ -98,7 +96,7 @@ level_in(const struct bins *bins, size_t row, size_t column)
 	return bins_path_level(bins, row, 1, column, column + 1);
 }
 
-/* The path as a line, or where that would be a smear by its share of each cell. */
+/* The path as a line, or, if that would be a smear, its share of each cell. */
 static void
 put_path(struct json *out, const struct bins *bins)
 {
@@ -163,7 +161,7 @@ put_states(struct json *out)
 	json_end_array(out);
 }
 
-/* Of several: their names, and a location and a host each where another one begins. */
+/* If there are several hosts: their names, and location and host wherever the host changes. */
 static void
 put_hosts(struct json *out, const struct page *page)
 {

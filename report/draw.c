@@ -37,7 +37,7 @@ cut_label(const char *name, size_t most, char *text)
 
 	if (length > most)
 		for (length = most; length > 0 && (name[length] & 0xc0) == 0x80; length--)
-			;	/* not within a character */
+			;	/* do not cut within a character */
 	snprintf(text, most + 4, "%.*s%s", (int)length, name, name[length] != '\0' ? "..." : "");
 	return text;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pictures: each is complete in itself, in a page as well as in a file. The timeline is in
- * timeline.c. */
+/* The pictures. Each is complete, in a page or as a file. The timeline is in timeline.c. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -273,7 +272,7 @@ has_gains(const struct page *page)
 	return page->gain_count > 0;
 }
 
-/* A bar from the left with its name above, as far as there is room, and its number behind. */
+/* A bar from the left, with its name above, cut to fit, and its number behind. */
 static void
 draw_row(struct text *out, int i, const char *class, const char *name, double share, double full,
     const char *number)

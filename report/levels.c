@@ -15,7 +15,7 @@ column_at(const struct bins *bins, int64_t at_ns)
 	return (double)at_ns / (double)bins->run_ns * (double)bins->columns;
 }
 
-/* Where columns begin, so that nothing need be divided later. */
+/* Where columns begin; saves divisions later. */
 static void
 find_edges(struct bins *bins)
 {
@@ -59,7 +59,7 @@ bins_row(const struct bins *bins, uint32_t location)
 	return (size_t)((uint64_t)location * bins->rows / bins->locations);
 }
 
-/* Mostly the column of the last or near it. */
+/* Usually the same column as the last time, or one near it. */
 static size_t
 column_of(const struct bins *bins, size_t near, int64_t at_ns)
 {
@@ -129,7 +129,7 @@ bins_main(const struct bins *bins, size_t row, size_t from, size_t to)
 	return all > 0 && waits >= 0.25 * all ? wait : most;
 }
 
-/* How long the path is in a row in those columns. */
+/* Path time in those columns of a row. */
 static double
 path_in(const struct bins *bins, size_t row, size_t from, size_t to)
 {
@@ -198,7 +198,7 @@ bins_path_spreads(const struct bins *bins)
 
 /* ---- events ----------------------------------------------------------------------------- */
 
-/* An order of all events, so that it is certain which are kept. */
+/* A total order of events: it defines which are kept. */
 static bool
 is_longer(const struct event *a, const struct event *b)
 {
@@ -223,7 +223,7 @@ longest_first(const void *left, const void *right)
 	return is_longer(left, right) ? -1 : is_longer(right, left);
 }
 
-/* Of three the one in the middle. */
+/* The median of three. */
 static struct event
 middle_of(const struct event *a, const struct event *b, const struct event *c)
 {
@@ -237,9 +237,8 @@ middle_of(const struct event *a, const struct event *b, const struct event *c)
 }
 
 /*
- * The MOST longest come to the front, in any order: Hoare's selection, which takes a few steps for
- * each event where sorting takes many. Where it does not get on, which no run is known to bring
- * about, the rest is sorted.
+ * Moves the MOST longest to the front, in any order, by Hoare's selection: linear time instead of
+ * sorting. If it does not converge, which no known run causes, it sorts the rest.
  */
 static void
 select_longest(struct event *at, size_t count, size_t most)
@@ -285,8 +284,11 @@ cut(struct pool *pool, size_t most)
 			pool->least_ns = pool->at[i].end_ns - pool->at[i].begin_ns;
 }
 
-/* Four times as many as wanted are kept before the shorter ones go: so each costs a few steps
- * only. */
+/*
+ * Keeps up to four times as many as wanted before it drops the shorter ones, so the amortised cost
+ * per
+ * event is small.
+ */
 void
 pool_keep(struct pool *pool, const struct event *event)
 {

@@ -132,7 +132,7 @@ draw_phases(struct text *out, const struct monitor *m, int32_t rank, double top)
 	}
 }
 
-/* LOCAL: from one column to the next; else since the beginning of the run. */
+/* LOCAL: per column; else since the beginning of the run. */
 static void
 draw_curve(struct text *out, const struct monitor *m, const struct monitored *rank,
     double top, bool local)

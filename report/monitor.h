@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lp-replay --monitor saw of transfer efficiency, and its phases, in columns of time. */
+/* Transfer efficiency as seen by lp-replay --monitor, and its phases, in columns of time. */
 #ifndef MONITOR_H
 #define MONITOR_H
 
@@ -9,9 +9,9 @@ enum { MONITOR_COLUMNS = 448 };
 
 struct monitored {		/* one rank */
 	int32_t rank;
-	/* last end of a pair in the column; 0: none there */
+	/* last end of a pair in the column; 0: none */
 	int64_t recorded_ns[MONITOR_COLUMNS];
-	int64_t simulated_ns[MONITOR_COLUMNS];	/* and where the replay has it */
+	int64_t simulated_ns[MONITOR_COLUMNS];	/* the same in the replay */
 };
 
 struct phase {
@@ -28,7 +28,7 @@ struct monitor {
 	size_t phase_count, phase_capacity;
 };
 
-/* Reads a replay's stream; there may be nothing of the kind in it. */
+/* Reads a replay's stream, which may lack this. */
 void monitor_read(struct monitor *monitor, const char *file, int64_t run_ns);
 void monitor_draw(struct text *out, const struct monitor *monitor);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The page: one file that asks for nothing else. */
+/* The page: one HTML file that loads nothing else. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "../base/run/load.h"
 #include "draw.h"
 #include "report.h"
-#include "hashes.h"	/* made from the files beside this one: Makefile */
+#include "hashes.h"	/* of the files beside this one: Makefile */
 
-/* The files beside this one, as they are. */
+/* The files beside this one, verbatim. */
 #define INCLUDED(name, file) \
 	extern const char name[], name##_end[]; \
 	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n" \
@@ -23,7 +23,7 @@ size_of(const char *begin, const char *end)
 	return (size_t)(end - begin);
 }
 
-/* With the colours themselves in place of var(--NAME), which only browsers know. */
+/* Replaces var(--NAME), which only browsers understand, by the colour. */
 static void
 put_literal_style(struct text *out)
 {
@@ -42,7 +42,7 @@ put_literal_style(struct text *out)
 void
 figure_file(struct text *out, const struct page *page, const struct figure *figure)
 {
-	static struct text part;	/* large for a stack */
+	static struct text part;	/* too large for the stack */
 	char *bytes = NULL;
 	const char *inside;
 	size_t size = 0;
@@ -52,7 +52,7 @@ figure_file(struct text *out, const struct page *page, const struct figure *figu
 	figure->draw(&part, page);
 	text_flush(&part);
 	fclose(file);
-	inside = strchr(bytes, '\n') + 1;	/* the style stands first in the element */
+	inside = strchr(bytes, '\n') + 1;	/* the element begins with the style */
 	text_put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
 	text_bytes(out, bytes, (size_t)(inside - bytes));
 	text_put(out, "<style>");
@@ -63,7 +63,7 @@ figure_file(struct text *out, const struct page *page, const struct figure *figu
 	free(bytes);
 }
 
-/* All styles are in one element, all code in another, and only these may be used. */
+/* All styles are in one element and all code in another; the page allows no others. */
 static void
 put_head(struct text *out, const char *title)
 {
@@ -80,7 +80,7 @@ put_head(struct text *out, const char *title)
 	text_put(out, "</style>\n</head>\n<body>\n");
 }
 
-/* SCALE 100: a share, which is printed in per cent. */
+/* SCALE 100: a share, printed in per cent. */
 static void
 put_fact(struct text *out, const char *id, const char *name, double scale,
     const char *format, double value)
@@ -166,7 +166,7 @@ put_next(struct text *out, const struct page *page)
 	text_put(out, "</ol>\n");
 }
 
-/* The longest waits with what led to them. */
+/* The longest waits with their causes. */
 static void
 put_chains(struct text *out, const struct page *page)
 {
@@ -219,7 +219,7 @@ put_hosts(struct text *out, const struct headline *headline)
 	text_print(out, "%s.</p>\n", headline->host_count > 64 ? ", ..." : "");
 }
 
-/* The first line of the history is that of the program itself. */
+/* The first line of the history is the program's own. */
 static void
 put_provenance(struct text *out, const struct page *page)
 {
@@ -263,7 +263,7 @@ put_figure(struct text *out, const struct page *page, const struct figure *figur
 	text_put(out, "</div></section>\n");
 }
 
-/* What is nowhere in the run has no colour in the legend. */
+/* The legend leaves out activities that the run lacks. */
 static bool
 is_anywhere(const struct page *page, enum activity activity)
 {
@@ -356,11 +356,11 @@ write_with(struct text *out, struct page *page, size_t events)
 	free(verdict);
 }
 
-/* What does not fit is left out, the shortest events first, until the page is within its budget. */
+/* Drops events, the shortest first, until the page fits its budget. */
 void
 page_write(struct text *out, struct page *page)
 {
-	static struct text part;	/* large for a stack */
+	static struct text part;	/* too large for the stack */
 
 	for (size_t events = page->events.most; ; events /= 2) {
 		char *bytes = NULL;

@@ -2,12 +2,11 @@
 /*
  * lp-report - a run as one page that can be mailed, and as pictures
  *
- * reads one graph or path stream; of a graph in a file, the path as lp-gain or lp-critpath finds
- * it; streams of
- *         its replay and of other runs to compare with
- * writes  one HTML file that asks for nothing else, one SVG picture, its timeline as a table,
+ * reads   one graph or path stream (for a graph in a file it runs lp-gain or lp-critpath);
+ *         streams of its replay and of other runs to compare with
+ * writes  one HTML file that loads nothing else, one SVG picture, its timeline as a table,
  *         or the verdict
- * memory  that of lp-imbalance, and what is proportional to --size and to ranks
+ * memory  that of lp-imbalance, and an amount proportional to --size and to ranks
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,9 +40,9 @@ enum kind_of_output { HTML, SVG, TEXT, JSON, COLUMNS };
 
 struct options {
 	enum kind_of_output form;
-	int figure;		/* of figures[] */
+	int figure;		/* index in figures[] */
 	const char *output;	/* NULL: standard output */
-	const char *verdict, *text;	/* as JSON, as text; NULL: only what the form is */
+	const char *verdict, *text;	/* as JSON, as text; NULL: only in the output form */
 	int64_t size;
 	int percent;
 	const char *ideal;
@@ -122,7 +121,7 @@ needs_path(const char *file)
 	return needs;
 }
 
-/* The stream with its path, and gains unless PERCENT is 0; the child's process in CHILD. */
+/* The stream with its path, and with gains unless PERCENT is 0; CHILD gets the process. */
 static int
 start_path(const char *file, int percent, pid_t *child)
 {
@@ -150,7 +149,7 @@ read_run(struct page *page, const struct options *opt)
 
 /* ---- output ------------------------------------------------------------------------------- */
 
-/* The other run as this one, without what only a page needs. */
+/* Reads the other run, without the parts that only a page needs. */
 static void
 read_other(struct page *page, void *options)
 {
@@ -180,7 +179,7 @@ read_runs(struct page *page, char *list)
 static void
 write_file(const char *name, struct page *page, enum kind_of_output form, int figure)
 {
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	struct whole_file whole = whole_file_begin(name);
 
 	text_begin(&text, whole.file, name);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lp-report gathers in one pass, and how it shows it.
+ * What lp-report collects in one pass, and how it shows it.
  *
- * The timeline has two layers. BINS: so many rows (locations, or groups of them) by so many columns
- * of time, in each how long which activity lasted. EVENTS: the longest calls, waits and pieces of
- * the path as single ones; what is too short to be kept is too short to be seen but zoomed far in,
- * where the bins show it. So memory and page depend on the budget, not on the run.
+ * The timeline has two layers. BINS: a grid of rows (locations, or groups of them) and columns of
+ * time, with the time of each activity per cell. EVENTS: the longest calls, waits and segments of
+ * the
+ * path one by one. Events too short to be kept are visible only at high zoom, where the bins show
+ * them. So memory and page depend on the budget, not on the run.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -19,7 +20,7 @@
 #include "../base/run/scaling.h"
 #include "monitor.h"
 
-/* Activities, as colours: a wait is of one of the classes below. */
+/* Activities, as colours; waits are grouped into the classes below. */
 enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE,
     WAIT_SETUP, WAIT_RMA, ACTIVITIES };
 extern const char *const activity_names[ACTIVITIES];
@@ -27,8 +28,9 @@ extern const char *const activity_classes[ACTIVITIES];	/* of CSS */
 enum activity activity_of(enum state state);
 
 /*
- * Kinds of pieces of the path, as lp-trace(5) numbers them. What frames the program, MPI_Init and
- * MPI_Finalize, is with the start, and none of that is in shares: base/run/span.h.
+ * Kinds of segments of the path, numbered as in lp-trace(5). MPI_Init and MPI_Finalize count as
+ * start,
+ * and shares leave the start out: base/run/span.h.
  */
 enum piece { COMPUTE_PIECE, MPI_PIECE, TRANSFER_PIECE, START_PIECE, PIECES };
 extern const char *const piece_names[PIECES];
@@ -36,10 +38,10 @@ extern const char *const piece_names[PIECES];
 struct event {
 	int64_t begin_ns, end_ns;
 	uint32_t location, site;
-	/* rank that was waited for, -1: none; of a message its sender's location */
+	/* rank waited for, -1: none; of a message its sender's location */
 	int32_t partner;
 	uint16_t call;
-	uint16_t what;		/* state of a wait, or one of these; of the path enum piece */
+	uint16_t what;	/* state of a wait, or A_CALL or A_COMPUTATION; of the path enum piece */
 };
 enum { A_CALL = STATES, A_COMPUTATION };	/* the computation before a call */
 
@@ -47,8 +49,8 @@ enum { A_CALL = STATES, A_COMPUTATION };	/* the computation before a call */
 struct pool {
 	struct event *at;
 	size_t count, capacity, most;
-	int64_t least_ns;	/* shorter ones are not kept */
-	bool dropped;		/* there were such */
+	int64_t least_ns;	/* shorter ones are dropped */
+	bool dropped;		/* some were */
 };
 void pool_keep(struct pool *pool, const struct event *event);
 static inline bool
@@ -56,18 +58,18 @@ pool_wants(const struct pool *pool, int64_t begin_ns, int64_t end_ns)
 {
 	return !pool->dropped || end_ns - begin_ns >= pool->least_ns;
 }
-/* Down to MOST, and in order of location and time. */
+/* Reduces the pool to MOST events, in order of location and time. */
 void pool_sort(struct pool *pool, size_t most);
 
 struct bins {
 	size_t rows, columns;
 	int64_t run_ns;
 	uint32_t locations;
-	int64_t *edge_ns;	/* by column: the first instant in it; behind the last INT64_MAX */
+	int64_t *edge_ns;	/* by column: its first instant; after the last INT64_MAX */
 	struct spot {
-		uint32_t row, column;	/* its own, and the one that was asked for last */
+		uint32_t row, column;	/* its own row, and the column used last */
 		int64_t begin_ns, end_ns;	/* of that column */
-		float *cell;		/* of ns, there */
+		float *cell;		/* activities of that cell, in ns */
 	} *at;			/* by location */
 	float *ns;		/* by row, column, activity */
 	float *path_ns;		/* by row, column */
@@ -75,7 +77,7 @@ struct bins {
 void bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells);
 void bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns,
     int64_t to_ns);
-/* Calls of a location come in order, and most are in the column of the last. */
+/* Calls of a location arrive in order, and most fall into the column used last. */
 static inline void
 bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns,
     int64_t to_ns)
@@ -89,25 +91,28 @@ bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t f
 }
 void bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns);
 size_t bins_row(const struct bins *bins, uint32_t location);
-/* What most of the time in those columns is, waits first where they are a quarter; OUTSIDE:
- * nothing. */
+/*
+ * The activity with most time in those columns; waits take precedence from a quarter on. OUTSIDE:
+ * none.
+ */
 enum activity bins_main(const struct bins *bins, size_t row, size_t from, size_t to);
-/* The row that the path is in for most of those columns' time; SIZE_MAX: none. */
+/* The row with most of the path in those columns; SIZE_MAX: none. */
 size_t bins_path(const struct bins *bins, size_t from, size_t to);
 /*
- * Where the path changes rows far more often than there are columns a line through them is a smear:
- * it would go through a tenth of all rows from column to column, or most of the path's time is in
- * no column's main row. Its share of each cell is shown instead, by level.
+ * Whether a line along the path would be a smear, as the path changes rows much more often than
+ * there
+ * are columns: the line would cross a tenth of all rows from column to column, or most path time is
+ * outside the columns' main rows. Then the picture shows the path's share of each cell, by level.
  */
 bool bins_path_spreads(const struct bins *bins);
-enum { PATH_LEVELS = 5 };	/* of the columns' time: less than 1/256, 1/16, 1/4, 1/2; more */
+enum { PATH_LEVELS = 5 };	/* share of a column's time: below 1/256, 1/16, 1/4, 1/2; above */
 unsigned bins_path_level(const struct bins *bins, size_t row, size_t rows, size_t from, size_t to);
 
-/* Who sent how much to whom; ranks in groups where they are many. */
+/* Bytes and messages by sender and receiver; many ranks are grouped. */
 struct matrix {
 	size_t side;
 	int32_t ranks;
-	uint64_t *messages, *bytes;	/* by group of the sender, of the receiver */
+	uint64_t *messages, *bytes;	/* by group of the sender and of the receiver */
 };
 
 /* beside.c: another run's timeline. */
@@ -119,22 +124,22 @@ struct beside {
 };
 
 struct page {
-	struct observer observer;	/* first: the engine of lp-imbalance knows no more of it */
+	struct observer observer;	/* must be first: lp-imbalance's engine knows only this */
 	struct imbalance im;
 	const char *file;		/* of the graph, for messages and the title */
 	size_t budget;			/* bytes of the page */
 	struct bins bins;
 	struct pool events, computations, pieces;
-	struct pool messages;		/* of the receiver, from send to receipt */
+	struct pool messages;		/* on the receiver's row, from send to receipt */
 	struct matrix matrix;
-	struct segments path;		/* those of one message */
+	struct segments path;		/* of one message */
 	struct places places;		/* of the path */
 	int64_t (*path_ns)[PIECES];	/* by rank */
 	int64_t *path_site_ns;		/* by site */
 	size_t path_sites;
 	int64_t path_all_ns[PIECES];
 	uint64_t segments;
-	struct function_times functions;	/* of the path, by samples */
+	struct function_times functions;	/* of the path, from samples */
 	struct site_gain *gains;
 	size_t gain_count, gain_capacity;
 	struct beside beside;
@@ -146,24 +151,23 @@ struct page {
 	size_t run_count;
 };
 
-/* collect.c: reads the graph or path stream FILE, or the one that FD yields where that is not
- * -1. */
+/* collect.c: reads a graph or path stream, from FD unless that is -1, else from FILE. */
 void page_read(struct page *page, const char *file, int fd, size_t budget);
-int64_t path_length_ns(const struct page *page);	/* what shares are of: without the start */
+int64_t path_length_ns(const struct page *page);	/* base of shares: without the start */
 const char *site_label(const struct page *page, size_t site, char *text, size_t size);
 
-/* figures.c: pictures as svg elements, text alternatives included. */
+/* figures.c: pictures as svg elements, including text alternatives. */
 struct figure {
 	const char *name, *title;
 	void (*draw)(struct text *out, const struct page *page);
-	bool (*has)(const struct page *page);	/* there is something to show */
-	bool wide;				/* it has an axis of time */
+	bool (*has)(const struct page *page);	/* whether there is something to show */
+	bool wide;				/* it has a time axis */
 };
 extern const struct figure figures[];
 extern const size_t figure_count;
 /* columns.c: the timeline as CSV. */
 void columns_write(struct text *out, const struct page *page);
-/* What the colours of the timeline mean: classes and names, the path last. */
+/* Meaning of the timeline's colours: classes and names, the path last. */
 void timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1],
     const char *names[ACTIVITIES + 1]);
 void figure_file(struct text *out, const struct page *page, const struct figure *figure);
@@ -173,7 +177,7 @@ void page_write(struct text *out, struct page *page);
 void verdict_write(struct text *out, const struct page *page, bool as_json);
 /* tables.c: all tables of the page. */
 void tables_write(struct text *out, const struct page *page);
-/* data.c: what the script draws from, as JSON. */
+/* data.c: the script's data, as JSON. */
 void data_write(struct text *out, struct page *page, size_t events);
 
 #endif

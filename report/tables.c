@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of the page: complete without a script, which only sorts them. Cells say what they
- * hold. */
+/*
+ * Tables of the page. They are complete without a script, which only sorts them. Cells name their
+ * column.
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #include "report.h"
 
 enum { MOST_LINES = 200, LABEL = 1024, MOST_COLUMNS = 10, MOST_NAMES = 2 };
-#define LEAST_SHARE 5e-5	/* of the run: less would be printed as nothing */
+#define LEAST_SHARE 5e-5	/* of the run: less would print as zero */
 
-/* How a column's head says that its cells are printed. */
+/* Print formats, chosen by a column's head. */
 enum column { SECONDS, RATIO, SHARE, COUNT, NAME };
 
 struct table_line {
 	double numbers[MOST_COLUMNS];
 	char *names[MOST_NAMES];
-	size_t order;			/* in which it came */
+	size_t order;			/* of arrival */
 };
 
 struct columns {
@@ -25,12 +27,13 @@ struct columns {
 	bool has_shares;
 	size_t numbers, names;		/* all numbers come before the names */
 	struct table_line *lines;
-	/* lines: those that are kept, all, and those of nearly nothing */
+	/* lines: kept, all, and with nearly zero */
 	size_t count, capacity, came, small;
 };
 
-/* Heads are separated by tabs: "... (s)" and "... (rank-s)", "... (%)", ".ratio", "*name", or a
- * count. */
+/*
+ * Heads are separated by tabs: "... (s)", "... (rank-s)", "... (%)", ".ratio", "*name", or a count.
+ */
 static struct columns
 begin_table(struct text *out, const struct page *page, const char *id, const char *title,
     const char *note, const char *head)
@@ -58,8 +61,7 @@ begin_table(struct text *out, const struct page *page, const char *id, const cha
 	return columns;
 }
 
-/* What is shown is rounded; what is sorted by, and can be compared with lp-imbalance's JSON, is
- * not. */
+/* Shown numbers are rounded. Sort keys, which match lp-imbalance's JSON, are not. */
 static void
 put_number(const struct columns *columns, enum column column, double value)
 {
@@ -69,7 +71,7 @@ put_number(const struct columns *columns, enum column column, double value)
 		text_print(out, "<td data-v=\"%.0f\">%.0f</td>", value, value);
 	else if (!isfinite(value))
 		text_put(out, "<td data-v=\"\">-</td>");
-	else if (column == SECONDS)	/* as many digits as the run has of LEAST_SHARE */
+	else if (column == SECONDS)	/* enough digits for LEAST_SHARE of the run */
 		text_print(out, "<td data-v=\"%.9f\">%.*f</td>", value,
 		    (int)fmin(9, fmax(0, 5 - floor(log10(columns->run_s)))), value);
 	else
@@ -98,7 +100,7 @@ sort_and_cut(struct columns *c, size_t most)
 			free(c->lines[c->count - 1].names[i]);
 }
 
-/* A line for END_TABLE, if a share, or where there is none a time, is not nearly nothing. */
+/* Keeps a line for end_table() unless its shares, or without shares its times, are nearly zero. */
 static void
 put_line(struct columns *c, const double *numbers, const char *const *names)
 {
@@ -121,7 +123,7 @@ put_line(struct columns *c, const double *numbers, const char *const *names)
 	c->small += !shows;
 }
 
-/* COUNT: of all lines, where those behind the last of them are known to be less. */
+/* COUNT: number of all lines, if the lines left out are known to be smaller. */
 static void
 end_table(struct columns *c, size_t count)
 {
@@ -189,7 +191,7 @@ places_table(struct text *out, const struct page *page)
 	free(places);
 }
 
-/* Of a run with samples: what computes on the path, beside what computes anywhere. */
+/* For a sampled run: functions that compute on the path, and anywhere. */
 static void
 path_functions_table(struct text *out, const struct page *page)
 {
@@ -230,7 +232,7 @@ delays_table(struct text *out, const struct page *page)
 	free(delays);
 }
 
-/* Of a run with samples: each place where one rank computes longer, by function. */
+/* For a sampled run: each place where one rank computes longer, by function. */
 static void
 sampled_table(struct text *out, const struct page *page)
 {
@@ -284,7 +286,7 @@ states_table(struct text *out, const struct page *page)
 	end_table(&columns, 0);
 }
 
-/* Time of the path in computation, MPI and transfers. */
+/* Path time in computation, MPI and transfers. */
 static int64_t
 rank_path_ns(const struct page *page, size_t rank)
 {
@@ -302,7 +304,7 @@ host_name(const struct page *page, int32_t rank)
 	return host == SIZE_MAX ? "" : headline->hosts[host].name;
 }
 
-/* The ranks of each of several hosts together. */
+/* Sums over the ranks of each host, if there are several hosts. */
 static void
 hosts_table(struct text *out, const struct page *page)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The timeline: what each rank did when, and the path through it. */
+/* The timeline: the activity of each rank over time, and the path. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,16 +7,16 @@
 
 enum { SHOWN_ROWS = 64, SHOWN_COLUMNS = 440, LEAST_HOP = 3 };
 
-/* Of a row's height: its lane, and below it, so that it hides nothing, the path. */
+/* In units of a row's height: the lane, and below it the path, so that it hides nothing. */
 #define LANE 0.76
 #define WAY 0.91	/* its middle */
 #define WAY_SIZE 0.14
 
-/* Of the bins, the rows and columns of a picture: ROWS by COLUMNS of them are one cell. */
+/* How bins map to a picture: ROWS by COLUMNS of them are one cell. */
 struct raster {
 	size_t rows, columns, each_row, each_column;
 	double height, width;		/* of a row and a column in the picture */
-	double right;			/* where the run ends */
+	double right;			/* end of the run */
 };
 
 static struct raster
@@ -43,7 +43,7 @@ end_column(const struct bins *bins, const struct raster *r, size_t column)
 	return to < bins->columns ? to : bins->columns;
 }
 
-/* A row of several stands for its first: an average of ranks would show what none of them did. */
+/* A row of several ranks shows the first: an average would show what none of them did. */
 static unsigned
 main_of(const struct bins *bins, const struct raster *r, size_t row, size_t column)
 {
@@ -58,7 +58,7 @@ level_of(const struct bins *bins, const struct raster *r, size_t row, size_t col
 	    end_column(bins, r, column));
 }
 
-/* Of all cells the VALUE, to be freed; USED gets a bit for each value. */
+/* The VALUE of all cells, which the caller frees; USED gets a bit for each value. */
 static unsigned char *
 cells_of(const struct bins *bins, const struct raster *r, unsigned *used,
     unsigned (*value)(const struct bins *bins, const struct raster *r, size_t row, size_t column))
@@ -72,8 +72,9 @@ cells_of(const struct bins *bins, const struct raster *r, unsigned *used,
 	return cells;
 }
 
-/* A line for each stretch of cells with that value, all in one element; AT and SIZE are shares of a
- * row. */
+/*
+ * A line for each run of cells of that value, all in one element; AT and SIZE are shares of a row.
+ */
 static void
 draw_stretches(struct text *out, const struct raster *r, const unsigned char *cells, unsigned value,
     const char *class, double at, double size)
@@ -97,8 +98,7 @@ way_y(const struct raster *r, size_t row)
 	return TOP + r->height * ((double)row + WAY);
 }
 
-/* Below each lane that the path is in a line; from lane to lane thin ones, if they are not too
- * close. */
+/* A line below each lane that the path is in, with thin ones between lanes unless too close. */
 static void
 draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 {
@@ -131,8 +131,7 @@ draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 	}
 }
 
-/* Where it goes through too many rows for that: the darker a cell, the more of the path is in
- * it. */
+/* If the path crosses too many rows for lines: a darker cell contains more of the path. */
 static void
 draw_path_levels(struct text *out, const struct bins *bins, const struct raster *r)
 {
@@ -146,7 +145,7 @@ draw_path_levels(struct text *out, const struct bins *bins, const struct raster 
 	free(cells);
 }
 
-/* The first of a row. */
+/* The first location of a row. */
 static size_t
 location_of(const struct bins *bins, size_t row)
 {
@@ -175,8 +174,7 @@ host_of_row(const struct page *page, const struct raster *r, size_t row)
 	    known->location_rank[location_of(&page->bins, row * r->each_row)]);
 }
 
-/* Of several hosts, at the left of the rows of each a line, and its name as far as there is
- * room. */
+/* If there are several hosts: a line at the left of each host's rows, and its name, cut to fit. */
 static void
 draw_hosts(struct text *out, const struct page *page, const struct raster *r)
 {
