@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lp-export and lp-import say to each other in an archive of OTF2 beside what every reader
- * knows.
+ * How lp-export and lp-import use an OTF2 archive beyond what every reader knows.
  *
- * A row of a call is told by the event that OTF2 has for it. What that does not say, or says
- * otherwise, stands in attributes of the event, one a column; where OTF2 has no event the
- * attributes are those of the call's Enter, or, for a further row, of a parameter. Other readers
- * may leave them all out.
+ * A row of a call becomes the OTF2 event for it. Attributes of the event, one per column, hold what
+ * the
+ * event lacks or states differently. If OTF2 has no event for the row, the call's Enter carries the
+ * attributes, or, for a further row, a parameter. Other readers may ignore all of them.
  */
 #ifndef OTF2_WORDS_H
 #define OTF2_WORDS_H
@@ -15,7 +14,7 @@
 
 #include "../base/stream/calls.h"
 
-/* X(NAME, field of a row, name, what it is, type) */
+/* X(NAME, field of a row, name, description, type) */
 #define OTF2_COLUMNS(X) \
 	X(COMM, comm, "longpole::communicator", "of the call: a communicator, window or file", \
 	    COMM) \
@@ -37,15 +36,16 @@ enum otf2_word {
 	OTF2_COLUMNS(X)
 #undef X
 	WORD_COLUMNS,
-	WORD_ASIDE = WORD_COLUMNS,	/* the event repeats for others what attributes say */
+	/* the event repeats for other readers what attributes say */
+	WORD_ASIDE = WORD_COLUMNS,
 	WORD_WAIT, WORD_WAIT_STATE, WORD_WAITS_FOR,	/* of a Leave */
 	WORD_KIND, WORD_CALL, WORD_SITE,		/* of the path's metric */
 	WORDS
 };
 
 /*
- * Events of which rows consist: X(name, when, what, number of fields, fields in OTF2's order). WHEN
- * lp-export writes it: NOW, or as the call is left. WHAT it is to lp-import: an operation of the
+ * Events that represent rows: X(name, when, what, number of fields, fields in OTF2's order). WHEN
+ * lp-export writes it: NOW, or as the call is left. WHAT it means to lp-import: an operation of the
  * call, which it starts or completes, or something else.
  */
 enum otf2_what { PLAIN, STARTS, COMPLETES, OTHER };
@@ -90,7 +90,7 @@ enum otf2_kind {
 
 struct otf2_event {
 	enum otf2_kind kind;
-	uint32_t comm, window, file;	/* UINT32_MAX: not about one */
+	uint32_t comm, window, file;	/* UINT32_MAX: not applicable */
 	uint32_t peer, tag, root, group;
 	uint64_t sent, received, request, value;
 	OTF2_CollectiveOp collective;
@@ -117,7 +117,10 @@ struct otf2_event {
 #define OTF2_EACH5(F, a, ...) F(a) OTF2_EACH4(F, __VA_ARGS__)
 #define OTF2_EACH6(F, a, ...) F(a) OTF2_EACH5(F, __VA_ARGS__)
 
-/* What a reader takes from an event alone; COMM is the number in the stream of what it is about. */
+/*
+ * The fields that a reader takes from an event alone; COMM: the communicator's number in the
+ * stream.
+ */
 static inline struct call_row
 otf2_told(const struct otf2_event *e, uint32_t comm)
 {
@@ -127,7 +130,7 @@ otf2_told(const struct otf2_event *e, uint32_t comm)
 	row.bytes_sent = e->sent;
 	row.bytes_received = e->received;
 	switch (e->kind) {
-	case EVENT_MpiIrecvRequest:	/* OTF2 tells of it only that it is one */
+	case EVENT_MpiIrecvRequest:	/* OTF2 gives only the request */
 		row.peer = ANY_PEER;
 		row.tag = ANY_TAG;
 		break;
@@ -153,26 +156,25 @@ otf2_told(const struct otf2_event *e, uint32_t comm)
 	return row;
 }
 
-/* Descriptions of regions, and how names begin; a number follows. */
+/* Descriptions of regions, and prefixes of names, which a number follows. */
 #define OTF2_CREATOR "longpole"
 #define OTF2_CALL "call of longpole"
-#define OTF2_PLACE "call site of longpole"	/* and in lines: offset, module, call,
-							   function, file,
-							       line it was inlined into, ... */
+/* in lines: offset, module, call, function, file, line it was inlined into, ... */
+#define OTF2_PLACE "call site of longpole"
 #define OTF2_COMMUNICATOR "communicator "
 #define OTF2_WINDOW "window "
 #define OTF2_FILE "file "
 #define OTF2_PARTITIONS "partitions "
 /*
- * Properties of the root of the system tree: lists of numbers, as trace.5 has them. Members are
- * there where some are not of the run, which groups of OTF2 cannot hold.
+ * Properties of the root of the system tree: lists of numbers, as in trace.5. Members are listed if
+ * some are outside the run, which OTF2's groups cannot express.
  */
 #define OTF2_MEMBERS "longpole::members::"		/* and a communicator */
 #define OTF2_REMOTE "longpole::remote::"
 #define OTF2_NEIGHBOURS "longpole::neighbours::"	/* and a communicator, :: and a member */
-#define OTF2_RANK "longpole::"			/* before the keys of a message of kind rank */
+#define OTF2_RANK "longpole::"			/* prefix of the keys of a message of kind rank */
 
-/* Those keys: X(name). The program is apart: a string. */
+/* Those keys: X(name). The program is separate: a string. */
 #define OTF2_RANK_KEYS(X) \
 	X(rows) X(ended) X(offset_ns) X(drift_ppb) X(error_ns) X(reversed) X(reversed_left) \
 	X(moved_ns)

@@ -2,10 +2,11 @@
 /*
  * lp-dump - any stream as text: JSON lines, or a table of its calls
  *
- * reads   streams of any content, also concatenated raw traces; a raw trace is read twice, for its
- *         names of calls may stand at its end, and kept in a temporary file if it comes from a pipe
- * writes  a line for each call, edge and other message, in the order of the stream
- * memory  one block, whatever the length of the stream, and the threads beyond one a rank
+ * reads streams of any content, also concatenated raw traces. A raw trace is read twice, since
+ * names
+ *         of calls may be at its end; from a pipe it is kept in a temporary file
+ * writes a line for each call, edge and other message, in the order of the stream
+ * memory one block, whatever the length of the stream, and threads beyond one per rank
  */
 #include <errno.h>
 #include <stdio.h>
@@ -96,7 +97,8 @@ find_thread(const struct dump *dump, uint64_t location)
 {
 	size_t at;
 
-	if (reader_is_raw(dump->in))	/* there a location is the number of a thread in its rank */
+	/* in raw traces, a location is the number of a thread in its rank */
+	if (reader_is_raw(dump->in))
 		return (struct thread){ 0, dump->raw_now > 0 && dump->raw_now <= dump->raw_count ?
 		    dump->raw_ranks[dump->raw_now - 1] : -1, (int64_t)location };
 	at = thread_from(dump->threads, dump->thread_count, location);
@@ -126,7 +128,7 @@ void
 begin_picked(struct dump *dump, const char *kind, bool timed)
 {
 	begin_line(dump, kind);
-	/* Edges have no times, and come through whatever these are. */
+	/* Edges have no times and pass any limits of time. */
 	dump->picked |= timed || (dump->opt.begin_ns == INT64_MIN && dump->opt.end_ns == INT64_MAX);
 }
 
@@ -156,7 +158,7 @@ add_thread(struct dump *dump, const struct message *message)
 	dump->thread_count++;
 }
 
-/* Columns are the one thing in a small message that is no plain value. */
+/* Prints columns, the only values in a small message that need decoding. */
 static bool
 put_members(struct dump *dump, const struct message *message, const char *key)
 {
@@ -205,7 +207,7 @@ put_members(struct dump *dump, const struct message *message, const char *key)
 	return true;
 }
 
-/* Any message that is no block: its keys and values as they stand. */
+/* Prints any message other than a block with its keys and values. */
 static void
 print_body(struct dump *dump, const struct message *message, const char *kind)
 {
@@ -216,7 +218,7 @@ print_body(struct dump *dump, const struct message *message, const char *kind)
 	json_begin_object(out, NULL);
 	if (kind != NULL)
 		json_text(out, "kind", kind);
-	else	/* the reader has cut long ones */
+	else	/* the reader has cut long columns */
 		put_value(out, "kind", &message->stated_kind);
 	for (uint32_t i = 0; i < map->size && reader_error(dump->in, NULL) == NULL; i++) {
 		const msgpack_object *key = &map->ptr[i].key;
@@ -226,7 +228,7 @@ print_body(struct dump *dump, const struct message *message, const char *kind)
 			snprintf(name, sizeof name, "%.*s", (int)key->via.str.size,
 			    key->via.str.ptr);
 		if (strcmp(name, "xxh3") == 0 || strcmp(name, "hashed") == 0)
-			continue;	/* about the bytes of the stream, not what it says */
+			continue;	/* these keys describe the bytes, not the content */
 		if (put_members(dump, message, name))
 			continue;
 		put_map_key(out, key);
@@ -246,7 +248,7 @@ print_message(struct dump *dump, const struct message *message)
 		if (is_wanted(dump, "call") || is_wanted(dump, "open"))
 			print_calls(dump, message);
 	} else if (is_kind(message, "call")) {
-		/* "call" is what a line for a call is called. */
+		/* The option names the kind "call". */
 		if (!dump->opt.table && is_wanted(dump, "call_name"))
 			print_body(dump, message, "call_name");
 	} else if (is_kind(message, "cut")) {
@@ -259,8 +261,8 @@ print_message(struct dump *dump, const struct message *message)
 }
 
 /*
- * A first pass over raw traces: the names of calls, which the reader keeps, and whose they are.
- * What is wrong with them the second pass will find, too.
+ * The first pass over raw traces collects the names of calls and their ranks. The second pass will
+ * report any errors.
  */
 static void
 look_ahead(struct dump *dump)
@@ -313,13 +315,13 @@ dump_file(struct dump *dump, const char *file)
 		progress_input(&progress, dump->in);
 	}
 	progress_end(&progress);
-	text_flush(&dump->out);		/* what came before the damage is good */
+	text_flush(&dump->out);		/* everything before the damage is valid */
 	if (reader_error(dump->in, NULL) != NULL)
 		die_input(dump->in);
 	reader_close(dump->in);
 }
 
-/* A filter was given, and nothing that it is about came through. */
+/* Whether the filters let nothing through that they apply to. */
 static bool
 is_nothing(const struct dump *dump)
 {
@@ -334,7 +336,7 @@ is_nothing(const struct dump *dump)
 int
 main(int argc, char **argv)
 {
-	static struct dump dump;	/* static: its buffer is large for a stack */
+	static struct dump dump;	/* static: its buffer is too large for the stack */
 
 	tool = "lp-dump";
 	dump.opt = parse_options(argc, argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of lp-dump share. */
+/* Interfaces between the files of lp-dump. */
 #ifndef DUMP_H
 #define DUMP_H
 
@@ -9,9 +9,9 @@
 
 struct options {
 	char **kinds;			/* of lines to print, NULL-terminated; NULL: all */
-	bool table;			/* of calls only */
-	struct ranks ranks;		/* to print */
-	int64_t begin_ns, end_ns;	/* first instant printed, first not printed */
+	bool table;			/* calls only */
+	struct ranks ranks;		/* ranks to print */
+	int64_t begin_ns, end_ns;	/* first instant printed, first instant not printed */
 	char **files;			/* NULL-terminated; none: standard input */
 };
 
@@ -21,47 +21,50 @@ struct thread {
 	int64_t rank, thread;
 };
 
-enum { COLUMNS = 6 };	/* of the widest block that is not of kind calls */
+enum { COLUMNS = 6 };	/* of the widest block other than calls */
 
 struct dump {
 	struct options opt;
 	struct reader *in;
 	struct text out;
-	struct json json;		/* onto it */
-	bool chosen_from;		/* there were calls */
-	/* a line has been printed; one that ranks and times choose */
+	struct json json;		/* writes to out */
+	bool chosen_from;		/* calls were seen */
+	/* any: a line was printed; picked: one that ranks and times may select */
 	bool any, picked;
 	struct calls calls;
 	uint64_t *columns[COLUMNS];
 	size_t column_capacity[COLUMNS];
 	struct thread *threads;		/* in order of location */
 	size_t thread_count, thread_capacity;
-	int64_t *raw_ranks;		/* of each of the concatenated raw traces; -1 unknown */
+	int64_t *raw_ranks;		/* by concatenated raw trace; -1: unknown */
 	size_t raw_count, raw_capacity;
-	size_t raw_now;			/* raw traces begun so far */
+	size_t raw_now;			/* number of raw traces begun */
 };
 
 bool is_wanted(const struct dump *dump, const char *kind);
 
-/* Rank (-1 unknown) and thread of a location. */
+/* Rank (-1: unknown) and thread of a location. */
 struct thread find_thread(const struct dump *dump, uint64_t location);
-/* The keys rank and, where it is not 0, thread. */
+/* The keys rank and, unless 0, thread. */
 void put_rank(struct json *out, struct thread where);
-/* A line: an object with its kind. */
+/* Begins a line: an object with its kind. */
 void begin_line(struct dump *dump, const char *kind);
-/* Of what ranks choose, and if TIMED times, too. */
+/* Begins a line that ranks and, if TIMED, times may select. */
 void begin_picked(struct dump *dump, const char *kind, bool timed);
 void end_line(struct dump *dump);
 
-/* dump_calls.c: a line for each call of a block. */
+/* dump_calls.c: prints a line for each call of a block. */
 void print_calls(struct dump *dump, const struct message *message);
 
-/* dump_edges.c: the lines of a block of edges or segments; false where it is none. */
+/*
+ * dump_edges.c: prints the lines of a block of edges or segments; returns false for other messages.
+ */
 bool print_edges(struct dump *dump, const struct message *message);
 
 /*
- * Reads a column into columns[INDEX] and its rows into COUNT; they are the value of ROWS_KEY.
- * False: the reader keeps the reason.
+ * Reads a column into columns[INDEX] and its number of rows, the value of ROWS_KEY, into COUNT. If
+ * it
+ * returns false, the reader has the reason.
  */
 enum column_kind { COLUMN_UNSIGNED, COLUMN_SIGNED, COLUMN_OPTIONAL };
 bool read_column(struct dump *dump, const struct message *message, size_t index, const char *key,
@@ -69,9 +72,9 @@ bool read_column(struct dump *dump, const struct message *message, size_t index,
 void put_column_values(struct json *out, const char *key, const uint64_t *values, size_t count,
     bool is_signed);
 
-/* value.c: what msgpack says as JSON; bytes are hexadecimal digits. */
+/* value.c: a msgpack value as JSON; bytes become hexadecimal digits. */
 void put_value(struct json *out, const char *key, const msgpack_object *value);
-/* A key of a map; its value follows with KEY NULL. */
+/* Prints the key of a map's pair; the value follows with KEY NULL. */
 void put_map_key(struct json *out, const msgpack_object *key);
 
 #endif

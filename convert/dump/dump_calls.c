@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls as lines: a call and its parts become one JSON object or one line of the table. */
+/* Calls as lines: a call with its parts becomes one JSON object or one line of the table. */
 #include "dump.h"
 
 #include "../../base/mpi/call_class.h"
@@ -8,7 +8,7 @@
 
 enum { SENT = 1, RECEIVED = 2 };
 
-/* Which of the byte counts say something even where they are 0. */
+/* The byte counts that have a meaning even if 0. */
 static unsigned
 bytes_of(enum call_class class)
 {
@@ -59,7 +59,7 @@ put_special(struct json *out, const char *key, int32_t value, const char *name)
 		json_int(out, key, value);
 }
 
-/* Where to or from, and how much: what applies to the row, BYTES even where they are 0. */
+/* Peer and amount, as far as they apply to the row; counts in BYTES even if 0. */
 static void
 put_transfer(struct dump *dump, size_t row, unsigned bytes)
 {
@@ -84,7 +84,7 @@ refers(const struct calls *calls, size_t row)
 	return calls->request[row] > 0 || calls->request_at[row] > 0;
 }
 
-/* The row that this row refers to; its location where that is another. */
+/* The row that this row refers to; its location if that is another. */
 static void
 put_request(struct dump *dump, const char *key, size_t row)
 {
@@ -103,7 +103,7 @@ completed_bytes(const struct calls *calls, size_t row)
 	return calls->peer[row] != NO_PEER ? RECEIVED : 0;
 }
 
-/* An array of the operations of a call: rows FROM up to TO. */
+/* An array of the operations of a call: rows FROM to before TO. */
 static void
 put_operations(struct dump *dump, const char *key, size_t from, size_t to, bool completes)
 {
@@ -113,7 +113,7 @@ put_operations(struct dump *dump, const char *key, size_t from, size_t to, bool 
 	json_begin_array(out, key);
 	for (size_t row = from; row < to; row++) {
 		if (completes && !refers(calls, row))
-			continue;	/* completed nothing */
+			continue;	/* it completed nothing */
 		json_begin_object(out, NULL);
 		put_request(dump, "seq", row);
 		put_transfer(dump, row, completes ? completed_bytes(calls, row) : 0);
@@ -134,7 +134,7 @@ put_receive_part(struct dump *dump, size_t row)
 	json_uint(out, "bytes_received", dump->calls.bytes_received[row]);
 }
 
-/* What the call in rows FROM up to TO did. */
+/* Details of the call in rows FROM to before TO. */
 static void
 put_details(struct dump *dump, size_t from, size_t to)
 {
@@ -186,7 +186,7 @@ print_line(struct dump *dump, struct thread where, size_t from, size_t to)
 	end_line(dump);
 }
 
-/* "-" where it does not apply. */
+/* "-" if it does not apply. */
 static void
 put_number(struct text *out, bool applies, int64_t value)
 {
@@ -208,7 +208,7 @@ put_name(struct text *out, const char *name, int32_t value, bool applies)
 	text_char(out, '\t');
 }
 
-/* By hand, as the form is fixed and calls are many. */
+/* Printed by hand: the form is fixed, and calls are many. */
 static void
 print_table_line(struct dump *dump, struct thread where, size_t from, size_t to)
 {
@@ -227,7 +227,7 @@ print_table_line(struct dump *dump, struct thread where, size_t from, size_t to)
 	dump->picked = dump->any = true;
 	put_number(out, where.rank >= 0, where.rank);
 	put_number(out, true, (int64_t)(calls->first + from));
-	/* a stream may name a function anything */
+	/* a stream may contain any name of a function */
 	text_visible(out, call_name(calls->call[from]));
 	text_char(out, '\t');
 	put_number(out, true, calls->enter_ns[from]);
@@ -244,7 +244,7 @@ print_table_line(struct dump *dump, struct thread where, size_t from, size_t to)
 	text_char(out, '\n');
 }
 
-/* Of a raw trace: the call that the thread is in. */
+/* For a raw trace: the call that the thread is in. */
 static void
 print_open(struct dump *dump, const struct message *message, struct thread where)
 {
@@ -278,7 +278,7 @@ print_calls(struct dump *dump, const struct message *message)
 	struct thread where;
 
 	if (calls_read(calls, dump->in, message) < 0)
-		return;		/* the reader keeps the reason */
+		return;		/* the reader has the reason */
 	dump->chosen_from |= calls->count > 0;
 	where = find_thread(dump, calls->location);
 	if (!has_rank(&dump->opt.ranks, where.rank))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of edges and of path segments as lines: one for each edge, instance and piece. */
+/* Blocks of edges and of path segments: one line for each edge, instance and segment. */
 #include "dump.h"
 
 #include "../../base/run/segments.h"
@@ -15,7 +15,7 @@ read_column(struct dump *dump, const struct message *message, size_t index, cons
 
 	if (body_int(dump->in, message, rows_key, 0, UINT32_MAX, &rows) < 0)
 		return false;
-	/* The count is believed only as far as there are bytes for it. */
+	/* The count is trusted only as far as there are bytes for it. */
 	if (found != NULL && found->type == MSGPACK_OBJECT_BIN &&
 	    found->via.bin.size < (uint64_t)rows) {
 		reader_fail(dump->in, message->offset, "%s: %s is too short", message->kind, key);
@@ -60,10 +60,10 @@ stream_call_name(const struct dump *dump, uint64_t number)
 	return index > 0 ? call_name(index) : NULL;
 }
 
-/* How a value is printed: as a number, or END the same of a location, or otherwise. */
+/* Print format of a value: a number, an END with the location's number, or as named. */
 enum shown { NUMBER, END, PLACE, TIME, SEGMENT, CALL, SITE };
 struct shown_column {
-	const char *key, *name;		/* in the stream; printed */
+	const char *key, *name;		/* in the stream; as printed */
 	enum column_kind kind;
 	enum shown shown;
 };
@@ -85,7 +85,7 @@ put_column_value(struct dump *dump, const struct shown_column *column, uint64_t 
 		json_uint(out, column->name, value);
 }
 
-/* Does one of the row's locations, and its time if it has one, choose it? */
+/* Whether the row's locations and time, if it has one, are among those selected. */
 static bool
 is_wanted_row(const struct dump *dump, const struct shown_column *columns, size_t row)
 {

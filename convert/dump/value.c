@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of a message that the format does not know, as JSON. */
+/* Values of messages unknown to the format, as JSON. */
 #include "dump.h"
 
 static void
@@ -16,7 +16,7 @@ put_hex(struct json *out, const char *key, const char *bytes, size_t size)
 	text_char(out->text, '"');
 }
 
-/* Keys of JSON are strings: a number is put into quotes as it would be printed. */
+/* JSON keys are strings: a number is put in quotes. */
 void
 put_map_key(struct json *out, const msgpack_object *key)
 {

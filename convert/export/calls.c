@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is told of calls one by one (csv), or summed up by call site for Extra-P. */
+/* Calls one by one (csv), or summed by call site for Extra-P. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "../../base/waits/waits.h"
 #include "export.h"
 
-/* Every block of calls of a stream, to TAKE; then it is closed. */
+/* Passes every block of calls of a stream to TAKE, then closes the stream. */
 static void
 read_rows(struct reader *in, struct definitions *known, void (*take)(void *context,
     const struct definitions *known, const struct calls *calls), void *context)
@@ -132,7 +132,7 @@ by_place(const void *left, const void *right)
 	return strcmp(call_name(a->call), call_name(b->call));
 }
 
-/* One line of it: a metric of a place, the mean of a rank. */
+/* A line for Extra-P: a metric of a place, mean over the ranks. */
 static void
 put_metric(struct json *json, const struct definitions *known, const struct sum *sum,
     const char *metric, double value)
@@ -155,10 +155,10 @@ put_metric(struct json *json, const struct definitions *known, const struct sum 
 	json_end_line(json);
 }
 
-/* ---- with waits, where there are edges ---- */
+/* ---- with waits, if there are edges ---- */
 
 struct watch {
-	struct observer observer;	/* first: the engine of lp-imbalance knows no more of it */
+	struct observer observer;	/* must be first: lp-imbalance's engine knows only this */
 	struct sums *sums;
 };
 
@@ -182,7 +182,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 		    (uint64_t)(waits[i].to_ns - waits[i].from_ns);
 }
 
-/* What FILE says, into SUMS and *KNOWN; true: its waits are known. */
+/* Reads FILE into SUMS and *KNOWN; returns whether its waits are known. */
 static bool
 read_sums(const char *file, struct sums *sums, struct definitions *known)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-export - streams for the tools of others
+ * lp-export - streams in the formats of other tools
  *
- * reads   a graph stream, or one of a later stage; for extrap one of each run
- * writes  what the format says, to standard output or to files of a name
- * memory speedscope: the path; the others: ranks, call sites, and rows to which edges may still
- * come
+ * reads   a graph stream, or one of a later stage; for extrap one per run
+ * writes  the format, to standard output or to files of a name
+ * memory  speedscope: the path; others: ranks, call sites, and rows to which edges may still come
  */
 #include <errno.h>
 #include <string.h>
@@ -30,11 +29,11 @@ static const char usage[] =
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
-/* One row a format. */
+/* One entry per format. */
 static const struct format {
 	const char *name;
 	void (*write)(const struct export *export);
-	bool files;		/* of a name, not one to standard output */
+	bool files;		/* needs a file name, not standard output */
 	bool many;		/* takes several streams */
 	bool windows;		/* takes --from, --to and --ranks */
 	bool readers;		/* takes --for */
@@ -68,7 +67,7 @@ parse_format(const char *name)
 	return format;
 }
 
-/* Once --to was the format, and its names are no times. */
+/* --to once selected the format; names of formats cannot be times. */
 static void
 parse_to(struct export *export, const struct format **format, char *text)
 {
@@ -78,7 +77,7 @@ parse_to(struct export *export, const struct format **format, char *text)
 		export->to_ns = parse_seconds("--to", text);
 }
 
-/* Standard output becomes NAME.part, which gets its name when it is whole. */
+/* Redirects standard output to NAME.part, to be renamed when complete. */
 static char *
 open_output(const struct export *export)
 {

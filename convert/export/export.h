@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the formats share: what was asked for, and a graph stream in memory for those that need
- * another order. */
+/*
+ * Shared by the formats: the options, and a graph stream in memory for formats that need another
+ * order.
+ */
 #ifndef EXPORT_H
 #define EXPORT_H
 
@@ -13,14 +15,14 @@
 #include "../../base/tool/tool.h"
 
 struct export {
-	char **files;		/* NULL ends; none: standard input */
+	char **files;		/* ends with NULL; none: standard input */
 	const char *name;	/* of the output; NULL: standard output */
-	int64_t from_ns, to_ns;	/* calls that are at least in part between these */
+	int64_t from_ns, to_ns;	/* calls that overlap this interval */
 	struct ranks ranks;
-	bool scout;		/* only what Scalasca's scout knows */
+	bool scout;		/* only what Scalasca's scout accepts */
 };
 
-/* True where a call of that rank and time was asked for. */
+/* Whether a call of that rank and time is wanted. */
 static inline bool
 is_wanted(const struct export *export, int32_t rank, int64_t enter_ns, int64_t leave_ns)
 {
@@ -28,7 +30,7 @@ is_wanted(const struct export *export, int32_t rank, int64_t enter_ns, int64_t l
 	    enter_ns <= export->to_ns;
 }
 
-/* All of the stream is. */
+/* Whether the whole stream is wanted. */
 static inline bool
 is_all_wanted(const struct export *export)
 {
@@ -36,27 +38,26 @@ is_all_wanted(const struct export *export)
 	    export->to_ns == INT64_MAX;
 }
 
-struct kept_row {		/* begins what a format keeps of a row, whose edges come later */
+struct kept_row {		/* kept of a row whose edges come later; formats extend it */
 	struct row row;
 	uint64_t sent, received;
 	int32_t tag;
 	uint32_t folded;
 };
-/* Fills these of the block that was read last. */
+/* Fills kept rows from the last block read. */
 void keep_rows(struct graph_input *graph);
-/* The segments in a message; NULL: it has none. Bad input ends the tool. */
+/* The segments in a message; NULL: it has none. Dies on bad input. */
 const struct segments *message_segments(struct reader *in, const struct message *message,
     const struct definitions *known);
 
-/* The frames of a site, outermost first, into FRAMES of PLACES: numbers of sites that are
- * places. */
+/* The frames of a site, outermost first, as numbers of places in FRAMES. */
 enum { PLACES = 256 };
 size_t site_frames(const struct definitions *known, uint32_t site, uint32_t frames[PLACES]);
-/* Functions of its frames with SEPARATOR between, in a form that is fit to be read. */
+/* The functions of its frames with SEPARATOR between them, in printable form. */
 void frames_text(const struct definitions *known, uint32_t site, const char *separator, char *text,
     size_t size);
 
-/* One a format. */
+/* One function per format. */
 void export_prv_files(const struct export *export);
 void export_perfetto(const struct export *export);
 void export_folded(const struct export *export);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The critical path as stacks of calls, for flame graphs: folded lines, or a profile of
- * speedscope. */
+/* The critical path as stacks of calls, for flame graphs: folded lines, or a speedscope profile. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,7 @@ leaf(const struct segment *s)
 	return s->kind == 1 && s->call > 0 ? call_name(s->call) : leaves[s->kind];
 }
 
-/* All pieces of the path of a stream, to TAKE. */
+/* Passes all segments of a stream's path to TAKE. */
 static void
 read_path(const struct export *export, struct definitions *known,
     void (*take)(void *context, const struct segment *), void *context)
@@ -45,10 +44,10 @@ read_path(const struct export *export, struct definitions *known,
 	reader_close(in);
 }
 
-/* What pieces of the path are at: the number of their stack, once it is known. */
+/* Where segments of the path are, with the number of the stack once known. */
 struct spot {
 	uint32_t site, kind, call;
-	/* NO_STACK: not known yet; the slot is free where kind is FREE_KIND */
+	/* NO_STACK: not yet known; the slot is free if kind is FREE_KIND */
 	uint32_t stack;
 };
 enum { FREE_KIND = KINDS + 1 };
@@ -99,7 +98,7 @@ static void
 export_flame(const struct export *export, bool speedscope)
 {
 	static struct definitions known;
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	struct flame flame = { .known = &known, .stacks = stacks_begin(&text, speedscope) };
 
 	text_begin(&text, stdout, NULL);

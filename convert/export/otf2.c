@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Archives of OTF2, written by OTF2's library into NAME.part, which becomes NAME when all of it is
- * there.
+ * OTF2 archives, written by OTF2's library into NAME.part, which is renamed to NAME when complete.
  *
- * memory OTF2's buffer of each location, 256 KiB at most; open requests; of a graph the rows to
- * which
- *	   edges may still come
+ * memory  OTF2's buffer of each location, at most 256 KiB; open requests; for a graph, the rows to
+ *         which edges may still come
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +18,7 @@
 
 #define ARCHIVE "traces"
 
-/* The library's word for what is wrong becomes ours, at once: it does not bear to go on. */
+/* Turns an error of the library into ours and exits at once: the library cannot continue. */
 static OTF2_ErrorCode
 end_tool(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error,
     const char *format, va_list arguments)
@@ -50,7 +48,7 @@ path_in(const char *folder, const char *name)
 	return path;
 }
 
-/* Takes away the files of a folder that are an archive's; no others. */
+/* Removes the files of a folder that belong to an archive, no others. */
 static void
 clear_folder(const char *folder)
 {
@@ -84,7 +82,7 @@ make_folder(struct archive *a)
 		die("%s: is there already, and not an empty folder", name);
 	if (asprintf(&a->folder, "%s.part", name) < 0)
 		die("out of memory");
-	clear_folder(a->folder);	/* of one that was killed */
+	clear_folder(a->folder);	/* left by a killed run */
 	if (mkdir(a->folder, 0777) != 0)
 		die("%s: %s", a->folder, strerror(errno));
 }
@@ -98,7 +96,7 @@ may_flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *calle
 	return OTF2_FLUSH;
 }
 
-/* A buffer is one chunk: when that is full OTF2 gets no other, and writes it to the file. */
+/* Gives a buffer one chunk. When it is full, OTF2 gets no other and writes it to the file. */
 static void *
 take_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_buffer,
     uint64_t size)
@@ -117,7 +115,7 @@ free_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_
 	*of_buffer = NULL;
 }
 
-/* A location has a file of its own, which stays open. */
+/* Each location has a file that stays open. */
 static void
 allow_files(void)
 {
@@ -153,8 +151,9 @@ open_archive(struct archive *a)
 }
 
 /*
- * The library gives each archive a number by the clock, and offers no other; in the anchor file it
- * becomes one that depends on what is in the archive.
+ * The library numbers each archive by the clock and offers nothing else. The anchor file gets a
+ * number
+ * derived from the content instead.
  */
 static void
 number_archive(const struct archive *a, uint64_t ours)
@@ -185,7 +184,7 @@ number_archive(const struct archive *a, uint64_t ours)
 	free(path);
 }
 
-/* Ids and clocks are those of the whole archive, but readers look for what maps them. */
+/* Ids and clocks are the same in the whole archive, but readers want local definitions. */
 static void
 put_local_definitions(struct archive *a)
 {

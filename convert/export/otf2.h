@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An archive of OTF2 while it is written: otf2.c (the archive), otf2_input.c (what is read),
- * otf2_definitions.c, otf2_regions.c, otf2_comms.c, otf2_plan.c (which events a row becomes),
- * otf2_rows.c (writes them).
+ * State of an OTF2 archive being written: otf2.c (the archive), otf2_input.c (input),
+ * otf2_definitions.c, otf2_regions.c, otf2_comms.c, otf2_plan.c (the event for a row), otf2_rows.c
+ * (writes events).
  */
 #ifndef OTF2_EXPORT_H
 #define OTF2_EXPORT_H
@@ -15,15 +15,15 @@
 
 enum { NONE = UINT32_MAX };
 
-/* What a function is to OTF2, found once by its name. */
+/* A function's meaning in OTF2, found once by its name. */
 struct meaning {
 	bool known;
-	uint32_t region;	/* NONE: not defined yet */
-	int collective;		/* OTF2_CollectiveOp; -1: OTF2 has no word for it */
+	uint32_t region;	/* NONE: not yet defined */
+	int collective;		/* OTF2_CollectiveOp; -1: OTF2 has none */
 	enum otf2_kind event;	/* of RMA and I/O */
 	OTF2_RmaAtomicType atomic;
 	OTF2_IoOperationMode mode;
-	bool io_collective, starts;	/* starts: of RMA and I/O, a request */
+	bool io_collective, starts;	/* starts: a request of RMA or I/O */
 	bool frees;			/* the communicator that it is called on */
 };
 
@@ -31,7 +31,7 @@ struct meaning {
 struct group_of {
 	uint32_t number;
 	uint32_t comm;		/* in the archive */
-	uint32_t window, file;	/* NONE: is none */
+	uint32_t window, file;	/* NONE: it is none */
 	enum { A_COMMUNICATOR, A_WINDOW, A_FILE, PARTITIONS } type;
 	bool defined, inter;
 };
@@ -45,29 +45,30 @@ struct rank_of {		/* of a message of kind rank */
 
 struct spot {			/* a location */
 	OTF2_EvtWriter *writer;
-	struct calls rows;	/* read, but their waits are not known yet */
+	struct calls rows;	/* read, but their waits are not yet known */
 	size_t begin;		/* rows before it are written */
-	int64_t left_ns;	/* its last call; INT64_MIN: none */
+	int64_t left_ns;	/* of its last call; INT64_MIN: none */
 	uint32_t site;		/* whose frames are entered */
 	uint64_t events;
 };
 
 struct archive {
 	const struct export *export;
-	bool scout;		/* only what Scalasca's scout knows */
+	bool scout;		/* only what Scalasca's scout accepts */
 	char *folder;		/* NAME.part */
 	OTF2_Archive *archive;
 	OTF2_GlobalDefWriter *definitions;
 	OTF2_AttributeList *attributes;
 	struct definitions *known;
-	uint32_t locations;	/* spots begin with these; behind them the path */
+	uint32_t locations;	/* spots of locations; the path's spot comes after them */
 	struct spot *spots;
 	bool path;
 	int64_t last_ns;	/* of all events */
-	int64_t date_s;		/* of the run; 0: not known */
+	int64_t date_s;		/* of the run; 0: unknown */
 	struct rank_of *ranks;
 
-	uint32_t strings, regions, groups, empty;	/* so many are defined; the string "" */
+	/* numbers defined so far; of the string "" */
+	uint32_t strings, regions, groups, empty;
 	struct meaning *meanings;		/* by index of call_name */
 	uint32_t *site_regions;			/* by place; 0: none, else region + 1 */
 	size_t site_capacity;
@@ -75,12 +76,12 @@ struct archive {
 	size_t comm_count, comm_capacity;
 	uint32_t windows, files;
 	struct comm_table *comm_table;
-	struct open_table *open;		/* requests that events have begun */
+	struct open_table *open;		/* requests begun by events */
 	struct sync_table *syncs;		/* groups of RmaGroupSync */
 	uint32_t state_names[STATES], kind_names[KINDS + 1];
 };
 
-/* otf2.c: anything that OTF2's library refuses ends the tool. */
+/* otf2.c: dies on any error of OTF2's library. */
 void archive_check(const struct archive *a, OTF2_ErrorCode code);
 
 /* otf2_input.c */
@@ -104,20 +105,20 @@ uint32_t region_of_place(struct archive *a, uint32_t site);
 /* otf2_comms.c */
 void comms_begin(struct archive *a);
 void comms_end(struct archive *a);
-/* The definition of communicator NUMBER is read: its type and the rest. */
+/* Reads the definition of communicator NUMBER: its type and the rest. */
 void comm_type(struct archive *a, uint32_t number, const char *type);
-struct group_of *comm_of(struct archive *a, uint32_t number);	/* good until the next one is new */
-/* A group of the peers, ranks of communicator NUMBER; NONE: one of them is not known. */
+struct group_of *comm_of(struct archive *a, uint32_t number);	/* valid until the next new one */
+/* A group of the peers, ranks of communicator NUMBER; NONE: one is unknown. */
 uint32_t sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peers,
     size_t count);
 
-/* otf2_plan.c: the event of a row; NO_EVENT: OTF2 has none. */
+/* otf2_plan.c: the event for a row; NO_EVENT: OTF2 has none. */
 void plan_begin(struct archive *a);
 struct otf2_event plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i,
     size_t part, uint16_t call);
 
 /* otf2_rows.c */
-/* Rows FIRST to before END of a location are a call; it waited so. */
+/* Writes the call in rows FIRST to before END of a location, with its wait. */
 void rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t first,
     size_t end, const struct wait *waits, int wait_count);
 void rows_end(struct archive *a);

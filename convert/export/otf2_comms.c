@@ -11,7 +11,7 @@ struct comm_slot { uint32_t number, at; };
 #define SAME(x, y) ((x)->number == (y)->number)
 HASH_TABLE_BY(comm_table, struct comm_slot, HASH, SAME, at, NONE)
 
-/* A group of a window's ranks; written at the end, behind the ranks. */
+/* A group of ranks of a window; written at the end, after the ranks. */
 struct sync_slot { uint64_t hash; uint32_t count, group; int32_t *members; };
 #define SYNC_HASH(s) ((s)->hash)
 #define SYNC_SAME(x, y) ((x)->hash == (y)->hash && (x)->count == (y)->count)
@@ -73,7 +73,7 @@ comm_type(struct archive *a, uint32_t number, const char *type)
 		of->type = PARTITIONS;
 }
 
-/* Members as ranks of the run; those that are none are left out. */
+/* Members as ranks of the run; others are left out. */
 static uint32_t
 put_group(struct archive *a, uint32_t name, OTF2_GroupType type,
     const int32_t *members, size_t count)
@@ -110,7 +110,7 @@ put_list(struct archive *a, const char *name, const int32_t *values, size_t coun
 	free(text);
 }
 
-/* Members that a group cannot hold. */
+/* Members that a group cannot express. */
 static void
 put_strangers(struct archive *a, const char *name, uint32_t number, const int32_t *members,
     int32_t count)
@@ -161,7 +161,7 @@ put_syncs(struct archive *a)
 {
 	const uint32_t groups = a->groups;
 
-	/* free slots are last */
+	/* free slots come last */
 	qsort(a->syncs->slots, a->syncs->size, sizeof *a->syncs->slots, by_group);
 	a->groups = FIRST_GROUP;
 	for (size_t i = 0; i < a->syncs->count; i++)
@@ -170,7 +170,7 @@ put_syncs(struct archive *a)
 	a->groups = groups;
 }
 
-/* Of a communicator with a topology, whom each member gets from. */
+/* For a communicator with a topology: the ranks that each member receives from. */
 static void
 put_neighbours(struct archive *a, const struct group_of *of, const struct communicator *c)
 {

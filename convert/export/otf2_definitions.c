@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Definitions of the archive: what rows use when it is first used, and at the end who the ranks
- * are, as only then the events of each are counted.
+ * Definitions of the archive: those of rows at first use; those of ranks at the end, when the
+ * events of
+ * each are counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ put_ranks(struct archive *a)
 	}
 }
 
-/* The critical path is a location of its own, with the rank as its metric. */
+/* The critical path is a location with the rank as its metric. */
 static void
 put_path(struct archive *a)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is read for an archive of OTF2: a trace as it comes, a graph or path through the engine of
- * lp-imbalance, whose waits are told with the calls.
+ * Input for an OTF2 archive: a trace directly, a graph or path through the engine of lp-imbalance,
+ * which adds the waits to the calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ need_writer(struct archive *a, uint32_t location)
 		die("%s: no room for the events of location %u", a->export->name, location);
 }
 
-/* What both kinds of input tell beside calls. */
+/* Messages other than calls, in both kinds of input. */
 static void
 take_other(struct archive *a, struct reader *in, const struct message *message)
 {
@@ -131,7 +131,7 @@ read_trace(struct archive *a, struct reader *in)
 /* ---- a graph ---- */
 
 struct watch {
-	struct observer observer;	/* first: the engine knows no more of it */
+	struct observer observer;	/* must be first: the engine knows only this */
 	struct archive *a;
 };
 
@@ -161,7 +161,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	need_writer(a, location);
 	rows_put(a, location, c, spot->begin, end, waits, count);
 	spot->begin = end;
-	if (end >= 4096 && end >= c->count - end) {	/* as many as those behind them */
+	if (end >= 4096 && end >= c->count - end) {	/* amortised: as many as come after them */
 		calls_drop(&spot->rows, end);
 		spot->begin = 0;
 	}

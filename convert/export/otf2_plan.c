@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which event of OTF2 a row becomes. What differs from the row goes along as attributes; where OTF2
- * has no event for the row, attributes say all of it.
+ * The OTF2 event for a row. Differences from the row go into attributes; if OTF2 has no event for
+ * the
+ * row, attributes hold all of it.
  *
- * memory  requests that are open, and persistent ones until they are freed
+ * memory open requests, and persistent ones until they are freed
  */
 #include "../../base/tool/hash_table.h"
 #include "otf2.h"
 
-/* A request that an event has begun, by the row that did. */
+/* A request begun by an event, by the row that began it. */
 struct open {
 	uint64_t seq;
 	uint32_t location;	/* NONE: free */
 	/*
-	 * What its end says: of a receive only if it is cancelled; of a persistent request that is
-	 * made this is the kind of its starts.
+	 * Fields for its end; for a receive only if it is cancelled. For a persistent request, the
+	 * kind of its
+	 * starts.
 	 */
 	struct otf2_event end;
 };
@@ -22,7 +24,7 @@ struct open {
 #define SAME(x, y) ((x)->seq == (y)->seq && (x)->location == (y)->location)
 HASH_TABLE_BY(open_table, struct open, HASH, SAME, location, NONE)
 
-/* What plans of a row look at. */
+/* Input for the event of a row. */
 struct subject {
 	struct archive *a;
 	const struct calls *rows;
@@ -30,7 +32,7 @@ struct subject {
 	uint32_t location;
 	uint64_t seq;
 	const struct meaning *meaning;
-	const struct group_of *of;	/* NULL: nothing that is known */
+	const struct group_of *of;	/* NULL: unknown */
 };
 
 void
@@ -40,7 +42,7 @@ plan_begin(struct archive *a)
 	open_table_begin(a->open, 64);
 }
 
-/* The same for no other request of the process. */
+/* A number that no other request of the process has. */
 static uint64_t
 request_id(const struct archive *a, uint32_t location, uint64_t seq)
 {
@@ -79,14 +81,14 @@ root_of(int32_t peer)
 	    peer == NULL_PEER ? OTF2_COLLECTIVE_ROOT_THIS_GROUP : OTF2_COLLECTIVE_ROOT_NONE;
 }
 
-/* Scout has no intercommunicators. */
+/* Scout supports no intercommunicators. */
 static bool
 has_comm(const struct subject *s)
 {
 	return s->of != NULL && s->of->defined && !(s->a->scout && s->of->inter);
 }
 
-/* There is somebody at the other end. */
+/* Whether the peer is a rank. */
 static bool
 has_peer(const struct subject *s)
 {
@@ -132,7 +134,7 @@ plan_post(const struct subject *s, struct otf2_event *e)
 	keep(s, e, EVENT_MpiRequestCancelled);
 }
 
-/* A persistent request is what it was made as. */
+/* A persistent request is of the kind that it was made as. */
 static void
 plan_start(const struct subject *s, struct otf2_event *e)
 {

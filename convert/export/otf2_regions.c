@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Regions of the archive: functions, with what they are to OTF2, and places in the program. */
+/* Regions of the archive: functions, with their meaning in OTF2, and places in the program. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ---- functions ---- */
 
-/* The part of a name that says which collective it is: of MPI_Iallreduce_c allreduce. */
+/* The part of a name that selects the collective: allreduce in MPI_Iallreduce_c. */
 static int
 collective_of(const char *name)
 {
@@ -107,7 +107,7 @@ meaning_of(struct archive *a, uint16_t call)
 	if (m->known)
 		return m;
 	*m = (struct meaning){ .known = true, .region = NONE, .collective = -1 };
-	/* scout stops at it */
+	/* scout fails on it */
 	if (class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_START)
 		m->collective = a->scout ? -1 : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 	else if (is_collective(class))
@@ -158,11 +158,12 @@ region_of_call(struct archive *a, uint16_t call)
 	m->region = a->regions++;
 	DEFINE(Region, m->region, text, text, what, role_of(call_class(call)),
 	    mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
-	    mpi ? define_string(a, "MPI") : a->empty, 0, 0);	/* scout knows MPI by that file */
+	    /* scout recognises MPI by that file name */
+	    mpi ? define_string(a, "MPI") : a->empty, 0, 0);
 	return m->region;
 }
 
-/* What lp-import takes back of a place, line by line. */
+/* The description of a place that lp-import reads back, line by line. */
 static uint32_t
 place_description(struct archive *a, const struct site *site)
 {
@@ -186,7 +187,7 @@ place_description(struct archive *a, const struct site *site)
 	return id;
 }
 
-/* A place is shown by its function and line, and its canonical name is the function alone. */
+/* A place is displayed by function and line; its canonical name is the function alone. */
 uint32_t
 region_of_place(struct archive *a, uint32_t number)
 {

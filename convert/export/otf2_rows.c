@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of a location: the frames of a call site, the call in them, and in that an event for each
- * of its rows. As nothing is known of a program between its calls, it is in the frames of a call
- * since the one before was left, which is how all tools count what was computed.
+ * Events of a location: the frames of a call site, the call in them, and an event in the call for
+ * each
+ * of its rows. Nothing is known of a program between its calls. So it counts as in the frames of a
+ * call since the previous call, like computation in all tools.
  */
 #include <string.h>
 
 #include "otf2.h"
 
-/* Where a call's events are being written. */
+/* State while a call's events are written. */
 struct cursor {
 	struct archive *a;
 	struct spot *spot;
 	const struct calls *rows;
 	uint32_t location;
-	uint64_t enter, leave, at;	/* events come in order of time: at is that of the last */
+	uint64_t enter, leave, at;	/* at: time of the last event, as events come in order */
 	uint16_t call;
 };
 
@@ -62,7 +63,7 @@ attribute(struct archive *a, enum otf2_word word, OTF2_Type type, OTF2_Attribute
 	archive_check(a, OTF2_AttributeList_AddAttribute(a->attributes, word, type, value));
 }
 
-/* What a reader of the event takes for the row without attributes. */
+/* The row that a reader would get from the event without attributes. */
 static struct call_row
 told_row(const struct cursor *k, size_t i, const struct otf2_event *e)
 {
@@ -86,7 +87,7 @@ told_row(const struct cursor *k, size_t i, const struct otf2_event *e)
 	return row;
 }
 
-/* What the row has otherwise than its event tells; MARK: at least one thing. */
+/* Attributes for the fields in which the row differs from its event; MARK: at least one. */
 static OTF2_AttributeList *
 differences(struct cursor *k, size_t i, const struct otf2_event *e, bool mark)
 {
@@ -128,7 +129,7 @@ put_event(struct cursor *k, const struct otf2_event *e, OTF2_AttributeList *more
 #undef FIELD
 }
 
-/* Where scout knows no such event, nothing is written. */
+/* Writes nothing if scout does not know the event. */
 static void
 put_row(struct cursor *k, size_t i, struct otf2_event e, size_t part)
 {
@@ -155,7 +156,7 @@ put_row(struct cursor *k, size_t i, struct otf2_event e, size_t part)
 	}
 }
 
-/* For others: the group that opens an epoch. Its rows are told by attributes. */
+/* For other readers: the group that opens an epoch. Attributes hold its rows. */
 static void
 put_epoch(struct cursor *k, size_t first, size_t end)
 {
@@ -221,8 +222,9 @@ wait_attributes(struct archive *a, const struct wait *waits, int count)
 }
 
 /*
- * True where lp-import would take the call for another without a mark: it has further rows, or is
- * of a kind that without any event went to nobody.
+ * Whether lp-import would mistake the call for another without a mark: it has further rows, or is
+ * of a
+ * kind that without events had no peer.
  */
 static bool
 needs_mark(enum call_class class, size_t rows)

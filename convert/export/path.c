@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the formats share: rows, segments of the path, and the frames of sites. */
+/* Shared by the formats: rows, segments of the path, and the frames of sites. */
 #include <stdlib.h>
 
 #include "../../base/tool/text.h"
@@ -65,7 +65,7 @@ frames_text(const struct definitions *known, uint32_t site, const char *separato
 		visible_copy(shown, sizeof shown, site_text(known, frames[i], one, sizeof one));
 		for (char *c = shown; *c != '\0'; c++)
 			if (*c == ';')
-				*c = ':';	/* it divides frames where stacks are folded */
+				*c = ':';	/* ';' separates frames in folded stacks */
 		used += (size_t)snprintf(text + used, size - used, "%s%s",
 		    i > 0 ? separator : "", shown);
 	}

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Perfetto's trace of packets (TracePacket, field 1 of Trace), one sequence of them: a process a
- * rank with a track for the calls of each thread and one for its waits, messages as flows, the
- * critical path where the stream has one, and how much of all ranks computes as a counter.
+ * Perfetto's trace of packets (TracePacket, field 1 of Trace), in one sequence. Each rank is a
+ * process
+ * with a track for the calls of each thread and one for its waits. Messages are flows. The critical
+ * path, if known, has a track. A counter shows the share of ranks that compute.
  *
- * memory  rows to which edges may still come, and BINS of the counter
+ * memory rows to which edges may still come, and BINS of the counter
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "../../base/run/collective.h"
 #include "perfetto.h"
 
-/* ---- slices of calls, and of what they wait for ---- */
+/* ---- slices of calls and their waits ---- */
 
 static void
 put_wait(struct perfetto *p, uint32_t location, const struct slice *call,
@@ -32,7 +33,7 @@ put_wait(struct perfetto *p, uint32_t location, const struct slice *call,
 	slice_end(p, longest->wait_end_ns, WAIT_TRACK(location));
 }
 
-/* A call with its PARTS, COUNT rows: what it did itself as arguments, all its messages as flows. */
+/* A call with its parts, COUNT rows: its own data as arguments, all its messages as flows. */
 static void
 put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 {
@@ -74,7 +75,7 @@ put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 		put_wait(p, location, call, longest);
 }
 
-/* The time between calls, shared out to the bins that it lies in. */
+/* Spreads the time between calls over the bins that it overlaps. */
 static void
 add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 {
@@ -95,7 +96,7 @@ add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 	}
 }
 
-/* Calls before SEQ are complete with all their edges. */
+/* Writes the calls before SEQ, which have all their edges. */
 static void
 put_calls(struct perfetto *p, uint32_t location, uint64_t seq)
 {
@@ -123,7 +124,7 @@ put_calls(struct perfetto *p, uint32_t location, uint64_t seq)
 	window_drop(&p->graph.window, location, at);
 }
 
-/* How many of all ranks compute, in percent, where it is of the whole run. */
+/* Per cent of all ranks that compute; only for the whole run. */
 static void
 put_counter(struct perfetto *p)
 {
@@ -148,7 +149,7 @@ put_counter(struct perfetto *p)
 
 /* ---- reading ---- */
 
-/* All threads are defined when the first block comes. */
+/* When the first block arrives, all threads are defined. */
 static void
 put_tracks(struct perfetto *p)
 {
@@ -198,7 +199,7 @@ take_instance(struct perfetto *p, size_t first, uint32_t count)
 		p->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
 		    window_row(&p->graph.window, e->location[first + i], e->seq[first + i]) };
 	if (is_collective_start(call_class(p->members[0].row->call)))
-		/* the wait is in the completion, and what it waits for is not told there */
+		/* the wait is in the completion, which has no partner there */
 		return;
 	collective_waits(&p->graph.known, p->members, count, p->waits_for);
 	for (uint32_t i = 0; i < count; i++) {
@@ -241,7 +242,7 @@ take_segment(struct perfetto *p, const struct segment *s)
 	slice_end(p, s->end_ns, PATH_TRACK);
 }
 
-/* Intervals off the core of a thread that makes calls. */
+/* Intervals off the core, for threads that make calls. */
 static void
 take_switches(struct perfetto *p, const struct message *message)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the export to Perfetto (perfetto.c) and its packets (perfetto_packets.c) share. */
+/* Shared by the export to Perfetto (perfetto.c) and its packets (perfetto_packets.c). */
 #ifndef PERFETTO_H
 #define PERFETTO_H
 
@@ -9,7 +9,7 @@
 
 enum { BINS = 2000 };		/* of the counter, over the whole run */
 
-/* Numbers that Perfetto's .proto files give to fields. */
+/* Field numbers from Perfetto's .proto files. */
 enum {
 	TRACE_PACKET = 1,
 	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12,
@@ -33,10 +33,10 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 enum annotation { PEER = 1, TAG, COMM, SENT, RECEIVED, SITE, WAITS_FOR, RANK, FOLDED, ANNOTATIONS };
 
-/* Names of slices: calls by their index, and behind them these. */
+/* Names of slices: calls by their index, then these. */
 enum { NAME_COMPUTE = 1 << 16, NAME_MPI, NAME_TRANSFER, NAME_START, NAME_LATE_SENDER,
     NAME_LATE_MEMBER,
-	NAME_OFF, NAMES = NAME_OFF + OFF_UNKNOWN + 1 };	/* NAME_OFF: and the reason, added */
+	NAME_OFF, NAMES = NAME_OFF + OFF_UNKNOWN + 1 };	/* NAME_OFF: plus the reason */
 enum { OWN_NAMES = NAMES - NAME_COMPUTE };
 
 /* Tracks. */
@@ -47,9 +47,9 @@ enum { PATH_TRACK = 2, COUNTER_TRACK = 3, FIRST_TRACK = 16 };
 #define OFF_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 3)
 
 struct slice {
-	struct kept_row kept;		/* first */
+	struct kept_row kept;		/* must be first */
 	uint64_t flow, flow_end;	/* 0: no message */
-	int64_t wait_end_ns;		/* from the enter on; 0: none */
+	int64_t wait_end_ns;		/* since its enter; 0: none */
 	uint32_t waits_for;		/* location */
 	bool late_sender;
 };
@@ -59,16 +59,17 @@ struct perfetto {
 	struct graph_input graph;
 	struct proto out;
 	uint64_t flows, slices;
-	bool *named;			/* names of slices, by number */
-	bool *told;			/* sites, by number */
+	bool *named;			/* names of slices already written, by number */
+	bool *told;			/* sites already written, by number */
 	size_t told_capacity;
-	/* by location: it has a track of when it was off its core */
+	/* by location: it has a track for its time off the core */
 	bool *off;
 	struct samples switches;	/* as read */
-	bool begun, path;		/* a block has come, so threads are defined; the path has */
-	int64_t *left_ns;		/* by location, of its last call; -1: none */
-	double *bins;			/* ns that ranks compute, by time */
-	uint32_t *waits_for;		/* members of an instance */
+	/* begun: a block came, so threads are defined; path: a segment came */
+	bool begun, path;
+	int64_t *left_ns;		/* of the last call, by location; -1: none */
+	double *bins;			/* computation over time, ns */
+	uint32_t *waits_for;		/* by member of an instance */
 	struct member *members;
 	size_t waits_capacity, member_capacity;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Packets of Perfetto's trace: names and tracks that are told once, and events. */
+/* Packets of Perfetto's trace: names and tracks, written once, and events. */
 #include <string.h>
 #include <unistd.h>
 
@@ -45,11 +45,11 @@ put_text(struct perfetto *p, unsigned field, const char *name)
 {
 	char text[TEXT_SIZE];
 
-	visible_copy(text, sizeof text, name);	/* it has to be UTF-8 */
+	visible_copy(text, sizeof text, name);	/* it must be UTF-8 */
 	proto_text(&p->out, field, text);
 }
 
-/* ---- what is said once ---- */
+/* ---- written once ---- */
 
 static void
 intern(struct perfetto *p, unsigned kind, uint64_t iid, const char *text)
@@ -77,7 +77,7 @@ perfetto_begin(struct perfetto *p)
 		intern(p, INTERNED_ANNOTATION_NAMES, a, annotation_names[a]);
 }
 
-/* An iid may not be 0. */
+/* An iid must not be 0. */
 uint64_t
 name_iid(struct perfetto *p, uint32_t name)
 {
@@ -89,7 +89,7 @@ name_iid(struct perfetto *p, uint32_t name)
 	return name + (uint64_t)1;
 }
 
-/* 0 where it is not known. */
+/* 0: unknown. */
 uint64_t
 site_iid(struct perfetto *p, uint32_t site)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The wire form of protocol buffers: a varint and three kinds of fields, into a buffer that
- * grows. */
+/* The wire format of protocol buffers: a varint and three kinds of fields, in a growing buffer. */
 #ifndef PROTOBUF_H
 #define PROTOBUF_H
 
@@ -29,7 +28,7 @@ proto_varint(struct proto *p, uint64_t value)
 	p->bytes[p->count++] = (unsigned char)value;
 }
 
-/* Negative values take ten bytes, as int64 fields do. */
+/* Negative values take ten bytes, as in int64 fields. */
 static inline void
 proto_uint(struct proto *p, unsigned field, uint64_t value)
 {
@@ -71,8 +70,10 @@ proto_text(struct proto *p, unsigned field, const char *text)
 	proto_bytes(p, field, text, strlen(text));
 }
 
-/* A message within a message: begun, filled, ended; it is less than 2 MiB, and its size takes three
- * bytes. */
+/*
+ * A nested message is begun, filled and ended. It is smaller than 2 MiB, and its size takes three
+ * bytes.
+ */
 static inline size_t
 proto_begin(struct proto *p, unsigned field)
 {

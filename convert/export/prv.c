@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paraver: .prv with the records in order of time, .pcf with the names of what they hold, .row with
- * the names of processors, nodes and threads. As no time is written that was not measured, the
- * physical times of a message are those at which its send began and its receive ended.
+ * Paraver: .prv with the records in order of time, .pcf with names for their values, .row with the
+ * names of processors, nodes and threads. Only measured times are written: the physical times of a
+ * message are the begin of its send and the end of its receive.
  *
- * A record can be written when nothing earlier comes any more: when all locations have been read up
- * to its time, and with them their edges, and where there is one the critical path.
+ * A record can be written once nothing earlier can follow: all locations, their edges and, if
+ * present,
+ * the critical path have been read up to its time.
  *
- * memory  rows to which edges may still come, and those behind the location that has come least far
+ * memory rows to which edges may still come, and those after the location that is furthest behind
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 #include "../../base/tool/whole_file.h"
 #include "prv.h"
 
-/* When a receive was posted, by its row, until it has completed. */
+/* When a receive was posted, by its row, until it completes. */
 struct post {
 	uint64_t seq;
 	uint32_t location;	/* UINT32_MAX: free */
@@ -33,8 +34,8 @@ struct input {
 	struct graph_input graph;
 	struct posts posts;
 	struct output o;
-	bool begun;		/* a block has come, so ranks and communicators are defined */
-	int64_t *left_ns;	/* by location: all its lines before are made */
+	bool begun;		/* a block came, so ranks and communicators are defined */
+	int64_t *left_ns;	/* by location: lines up to here are complete */
 	int64_t path_ns;	/* the path is read up to here */
 	bool has_path;
 	struct whole_file file;
@@ -89,7 +90,7 @@ add_state(struct output *o, uint32_t location, int64_t begin_ns, int64_t end_ns,
 		    .end_ns = end_ns, .value = (uint32_t)state, .location = location });
 }
 
-/* The rank that the row is of is the root of its collective. */
+/* Whether the row's rank is the root of its collective. */
 static bool
 is_root(const struct definitions *known, const struct row *row, uint32_t location)
 {
@@ -159,7 +160,7 @@ begin_records(struct input *p)
 	put_header(p->file.file, &p->o);
 }
 
-/* The row that posted what this row completes: itself where nothing did. */
+/* When the receive that this row completes was posted; the row's own enter if there was no post. */
 static int64_t
 posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct kept_row *receive)
 {
@@ -169,7 +170,8 @@ posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct k
 
 	if (receive->row.request == 0 || receive->row.request_at != 0 ||
 	    receive->row.request > seq ||
-	    call_class(receive->row.call) == CLASS_RECV)	/* a matched probe takes no data */
+	    /* a matched probe receives no data */
+	    call_class(receive->row.call) == CLASS_RECV)
 		return receive->row.enter_ns;
 	if ((row = window_row(&p->graph.window, location, key.seq)) != NULL)
 		return row->row.enter_ns;
@@ -189,7 +191,7 @@ take_message(struct input *p, size_t i)
 	    send->sent, e->source[i], e->target[i], send->tag });
 }
 
-/* A receive that is posted is looked for when its message comes. */
+/* A posted receive is looked up when its message arrives. */
 static void
 note_post(struct input *p, uint32_t location, uint64_t seq, const struct row *row)
 {
@@ -232,7 +234,7 @@ write_settled(struct input *p)
 	lines_until(&p->o, limit_ns);
 }
 
-/* On the location that the path is on its kind is an event; in a gap it is on none. */
+/* The path's kind is an event on the location that it is on; in a gap, on none. */
 static void
 take_segment(struct input *p, const struct segment *s)
 {
@@ -331,5 +333,5 @@ export_prv_files(const struct export *export)
 		die("%s: %s", export->name, strerror(errno));
 	whole_file_end(&rows);
 	whole_file_end(&names);
-	whole_file_end(&p.file);	/* the last, so that where it is new the others are */
+	whole_file_end(&p.file);	/* last: if it is new, the others are, too */
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Paraver trace while it is made: prv.c writes its records, prv_names.c what stands around
- * them. */
+/* A Paraver trace being written: prv.c writes its records, prv_names.c the header and names. */
 #ifndef PRV_H
 #define PRV_H
 
@@ -8,23 +7,23 @@
 #include "../../base/tool/text.h"
 #include "export.h"
 
-enum { OTHER_VALUES = 1000 };	/* functions that Extrae has no number for: this and their index */
+enum { OTHER_VALUES = 1000 };	/* for functions without an Extrae number: this plus their index */
 enum { PATH_TYPE = 59000001 };
 
 struct code { uint32_t type, value; };
 
-/* A record; those of a location come in order of time. */
+/* A record; a location's records come in order of time. */
 enum line_kind { LINE_STATE, LINE_LEAVE, LINE_ENTER, LINE_EVENT, LINE_PATH };
 struct line {
 	int64_t at_ns, end_ns;		/* end: of a state */
 	enum line_kind kind;
-	uint32_t type, value;		/* of an event; of a state its number is the value */
+	uint32_t type, value;		/* of an event; a state has its number as value */
 	uint32_t location, site, comm;
 	bool root;
 	uint64_t sent, received;
 };
 
-struct queue {				/* lines, first in first out */
+struct queue {				/* FIFO of lines */
 	struct line *at;
 	size_t begin, end, capacity;
 };
@@ -38,19 +37,19 @@ struct sent {				/* a message */
 
 struct output {
 	const struct definitions *known;
-	char **hosts;			/* by rank; NULL: not known */
-	struct code *codes;		/* by index of call_name; type 0: not used */
-	bool *placed;			/* by site: a caller */
-	size_t placed_capacity, levels;	/* the deepest caller */
+	char **hosts;			/* by rank; NULL: unknown */
+	struct code *codes;		/* by index of call_name; type 0: unused */
+	bool *placed;			/* by site: it is a caller */
+	size_t placed_capacity, levels;	/* levels: of the deepest caller */
 	bool path;
 	uint32_t *node_of;		/* by rank */
-	const char **nodes;		/* names; NULL: made up */
+	const char **nodes;		/* names; NULL: generated */
 	uint32_t node_count;
 	uint32_t *ranks_on;		/* by node */
 	uint32_t *threads_of;		/* by rank */
 	struct text *text;		/* the .prv */
 	struct queue *queues;		/* by location; behind them the path */
-	struct next { int64_t at_ns; uint32_t queue; } *heap;	/* of queues that have lines */
+	struct next { int64_t at_ns; uint32_t queue; } *heap;	/* non-empty queues */
 	size_t heap_count;
 	struct sent *messages;		/* a heap */
 	size_t message_count, message_capacity;
@@ -67,7 +66,7 @@ void put_rows(FILE *out, const struct output *output);		/* the .row */
 void lines_begin(struct output *output);
 void line_add(struct output *output, uint32_t queue, const struct line *line);
 void message_add(struct output *output, const struct sent *message);
-/* Writes what begins before LIMIT: nothing that is added later does. */
+/* Writes lines that begin before LIMIT; lines added later begin after it. */
 void lines_until(struct output *output, int64_t limit_ns);
 
 #endif

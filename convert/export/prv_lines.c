@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of a Paraver trace in order of time; at the same time those of the lower location come
- * first, then the path, then messages.
+ * Records of a Paraver trace in order of time. At equal times lower locations come first, then the
+ * path,
+ * then messages.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,7 @@ put_number(struct output *o, uint64_t value)
 	text_uint(o->text, value);
 }
 
-/* CPU:1:TASK:THREAD, all from 1. A rank has a CPU of its own. */
+/* CPU:1:TASK:THREAD, all from 1. Each rank has its own CPU. */
 static void
 put_object(struct output *o, uint32_t location)
 {
@@ -69,7 +70,7 @@ put_object(struct output *o, uint32_t location)
 	put_number(o, o->known->location_thread[location] + (uint64_t)1);
 }
 
-/* Where the call is: its own place is level 1. */
+/* The call's location: its own place is level 1. */
 static void
 put_callers(struct output *o, uint32_t site)
 {
@@ -125,7 +126,7 @@ put_line(struct output *o, const struct line *line)
 		put_number(o, (uint64_t)line->end_ns);
 	else
 		put_number(o, line->type);
-	if (line->kind == LINE_EVENT) {		/* the user's value may be negative */
+	if (line->kind == LINE_EVENT) {		/* a user's value may be negative */
 		text_char(o->text, ':');
 		text_int(o->text, (int32_t)line->value);
 	} else

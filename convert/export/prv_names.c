@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands around the records of a Paraver trace: its first lines, and the names of what it
- * holds. */
+/* The header of a Paraver trace, and the names of its values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +20,16 @@ by_host(const void *left, const void *right)
 	return order != 0 ? order : a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* Ranks of the same host share a node; ranks without one get one each. Nodes come in order of
- * ranks. */
+/*
+ * Ranks of a host share a node; ranks without a host get a node each. Nodes are in order of ranks.
+ */
 void
 find_nodes(struct output *o)
 {
 	size_t ranks = (size_t)o->known->ranks;
 	struct seat *seats = zalloc(ranks + 1, sizeof *seats);
-	uint32_t *first = zalloc(ranks + 1, sizeof *first);	/* by rank: the first on its node */
+	/* by rank: the first rank on its node */
+	uint32_t *first = zalloc(ranks + 1, sizeof *first);
 
 	o->node_of = zalloc(ranks + 1, sizeof *o->node_of);
 	o->nodes = zalloc(ranks + 1, sizeof *o->nodes);
@@ -56,7 +57,7 @@ find_nodes(struct output *o)
 	free(first);
 }
 
-/* No date, so that the same input gives the same bytes. */
+/* No date: the same input gives the same bytes. */
 void
 put_header(FILE *out, const struct output *o)
 {
@@ -86,7 +87,7 @@ put_header(FILE *out, const struct output *o)
 	}
 }
 
-/* Names come from traces and hold anything; here each has a line of its own. */
+/* Names come from traces and may hold anything; here each takes one line. */
 static void
 put_name(FILE *out, uint32_t value, const char *name)
 {

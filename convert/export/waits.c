@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A line a wait, as lp-imbalance finds them: who could not go on where, why, and for whom.
+ * A line per wait, as lp-imbalance finds them: who waited where, why, and for whom.
  *
- * memory  that of lp-imbalance without causes
+ * memory that of lp-imbalance without causes
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "export.h"
 
 struct watch {
-	struct observer observer;	/* first: the engine of lp-imbalance knows no more of it */
+	struct observer observer;	/* must be first: lp-imbalance's engine knows only this */
 	const struct export *export;
 	struct csv csv;
 	bool any;

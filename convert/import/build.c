@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A graph while it is read: rows by location, edges by the round in which they will be written. */
+/* A graph being read: rows by location, edges by the round in which they will be written. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "import.h"
 
-enum { BLOCK = 4096 };		/* rows of a location in a round, at most */
-/* rows of all ranks in a round, as far as blocks stay worth it */
+enum { BLOCK = 4096 };		/* rows of a location per round, at most */
+/* rows of all ranks per round, as long as blocks are large enough */
 enum { IN_FLIGHT = 1 << 18, FEWEST = 64 };
 
 uint16_t
@@ -24,7 +24,7 @@ ORDER(by_member, struct build_member, BY(round) BY(number))
 ORDER(by_begin, struct build_end, BY(begin) BY(location) BY(seq) BY(round))
 ORDER(by_row, struct build_patch, BY(round) BY(location) BY(seq))
 
-/* Of a rank, and of a location among these. */
+/* By rank, then by location within it. */
 ORDER(by_time, struct build_call, BY(comm) BY(rank) BY(at_ns) BY(location) BY(seq))
 
 void
@@ -57,9 +57,9 @@ build_begin(struct build *build, uint32_t ranks, const int32_t *further)
 	sorter_begin(&build->called, sizeof(struct build_call), by_time);
 }
 
-/* Which columns of a row differ from CALL_ROW: bits below its call, before the values. */
+/* Columns of a row that differ from CALL_ROW: bits below its call, before the values. */
 enum {
-	LASTS,			/* leave is not enter */
+	LASTS,			/* leave differs from enter */
 #define X(field, key, type, is_signed, required, absent) HAS_##field,
 	CALL_COLUMNS(X)
 #undef X
@@ -164,7 +164,7 @@ build_called(struct build *build, const struct build_call *call)
 	sorter_add(&build->called, call);
 }
 
-/* The number of a communicator of these world ranks, which it keeps. */
+/* Finds or adds the communicator of these world ranks and takes over MEMBERS. */
 static uint32_t
 comm_number(struct build *build, int32_t *members, int32_t size)
 {

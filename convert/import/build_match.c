@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of collectives become instances, whose members stand in the order of their ranks. */
+/* Joins calls of collectives into instances, with members in order of their ranks. */
 #include <stdlib.h>
 
 #include "import.h"
 
 ORDER(by_instance, struct build_call, BY(comm) BY(index) BY(rank))
 
-/* The first, second ... of a rank on a communicator. */
+/* Numbers the calls of each rank on each communicator. */
 static void
 number_calls(struct build *build, struct sorter *numbered)
 {

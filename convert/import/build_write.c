@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a graph is written: in rounds of a block of each location, with the edges behind the later of
- * their ends, so that a reader need not keep more of it than locations and rows in flight.
+ * Writes a graph in rounds of one block per location. Edges follow the later of their ends, so that
+ * a
+ * reader keeps only locations and rows in flight.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,15 +10,16 @@
 
 #include "import.h"
 
-enum { MESSAGES = 4096 };	/* in a block, at most */
+enum { MESSAGES = 4096 };	/* per block, at most */
 
 static const struct column_type location_type = { 4, false, true, 0 };	/* and of sites */
 static const struct column_type rank_type = { 4, true, true, 0 };
 static const struct column_type time_type = { 8, true, true, 0 };
 static const struct column_type seq_type = { 8, false, true, 0 };
 
-/* Ends of a location in rows that are written, of edges that are not, each of a later round than
- * the one before. */
+/*
+ * Ends in written rows of edges not yet written, per location; each of a later round than the last.
+ */
 struct open {
 	struct { uint64_t seq, round; } *ends;
 	size_t first, count, capacity;
@@ -27,7 +29,7 @@ struct output {
 	struct build *build;
 	struct writer out;
 	struct calls block;
-	uint64_t *written;	/* by location: rows */
+	uint64_t *written;	/* rows, by location */
 	uint64_t *settled;
 	struct open *open;	/* by location */
 };
@@ -123,7 +125,7 @@ write_definitions(const struct build *build, struct writer *out)
 		build->define(build->context, out);
 }
 
-/* What was not known of these rows when they were read. */
+/* Adds fields that were unknown when these rows were read. */
 static void
 take_patches(struct output *o, uint32_t location, uint64_t round)
 {
@@ -143,7 +145,7 @@ take_patches(struct output *o, uint32_t location, uint64_t round)
 	}
 }
 
-/* The rows of a location up to the round's last one. A call and its parts are never divided. */
+/* The rows of a location up to the round's last. A call and its parts stay together. */
 static void
 write_block(struct output *o, uint32_t location, uint64_t round)
 {
@@ -191,7 +193,7 @@ write_messages(struct output *o, uint64_t round)
 	end_message(&o->out);
 }
 
-/* The next instance: its members are the next ones of its number. */
+/* The next instance, whose members are the next ones with its number. */
 static void
 write_instance(struct output *o)
 {
@@ -231,7 +233,7 @@ write_edges(struct output *o, uint64_t round)
 		write_instance(o);
 }
 
-/* An end whose edge comes no later than that of one before it settles nothing. */
+/* An end is skipped if an earlier one has an edge as late: it settles nothing. */
 static void
 take_open_ends(struct output *o, uint64_t round)
 {
@@ -257,7 +259,7 @@ take_open_ends(struct output *o, uint64_t round)
 	}
 }
 
-/* By location the first row to which an edge may still come. */
+/* By location, the first row to which an edge may still come. */
 static void
 write_settled(struct output *o, uint64_t round)
 {
@@ -279,7 +281,9 @@ write_settled(struct output *o, uint64_t round)
 	end_message(&o->out);
 }
 
-/* What ranks computed as the other tool saw it, which may differ from the time outside of calls. */
+/*
+ * Computation of ranks according to the other tool, which may differ from the time outside calls.
+ */
 static void
 write_useful(const struct build *build, struct writer *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dimemas traces. They know how long ranks computed and what they then called, but no length of a
- * call: a row has none here, and the clock of a rank is the sum of its bursts.
+ * Dimemas traces. They have the lengths of bursts of computation and the calls between them, but no
+ * lengths of calls. So rows have length 0, and the clock of a rank is the sum of its bursts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "../../base/mpi/paraver.h"
 #include "dim.h"
 
-enum { MOST_THREADS = 1 << 17 };	/* behind the first ones of the tasks */
-enum { BYTES_OF_TASK = 384 };		/* of memory, as long as it has no record */
+enum { MOST_THREADS = 1 << 17 };	/* beyond the tasks' first ones */
+enum { BYTES_OF_TASK = 384 };		/* of memory, for a task without records */
 
 static void
 take_event(struct dim *d, int64_t type, int64_t value)
@@ -32,7 +32,7 @@ take_event(struct dim *d, int64_t type, int64_t value)
 		}
 		return;
 	}
-	/* What Extrae adds by itself: its own state, counters, arguments of calls and callers. */
+	/* Extrae's own events: states, counters, arguments of calls and callers. */
 	if (type == 0 || (type >= 40000000 && type < 60000000) ||
 	    (type >= 70000000 && type < 90000000) || type > INT32_MAX || value > INT32_MAX ||
 	    value < INT32_MIN || d->at->in_call)
@@ -40,7 +40,7 @@ take_event(struct dim *d, int64_t type, int64_t value)
 	dim_local(d, d->event, (int32_t)type, (int32_t)value);
 }
 
-/* Seconds with up to nine decimals, exactly. */
+/* Exact seconds with up to nine decimals. */
 static int64_t
 take_seconds(struct dim *d, char *at)
 {
@@ -66,7 +66,7 @@ take_burst(struct dim *d, char *at)
 		return;
 	if (d->at->in_call)
 		dim_end_call(d);
-	/* two bursts, one behind the other, stay two: see lp-replay(1) */
+	/* two successive bursts stay two: see lp-replay(1) */
 	else if (d->at->computed)
 		dim_local(d, d->event, NO_TAG, NO_PEER);
 	if (__builtin_add_overflow(d->at->now_ns, ns, &d->at->now_ns))
@@ -74,7 +74,7 @@ take_burst(struct dim *d, char *at)
 	d->at->computed = true;
 }
 
-/* The end of a thread's records: a last burst needs a row behind it. */
+/* At the end of a thread's records, a last burst needs a row behind it. */
 static void
 end_thread(struct dim *d)
 {
@@ -118,7 +118,7 @@ take_receive(struct dim *d, char *at)
 	dim_record(d, &r);
 }
 
-/* The rank of a task in a communicator, which it must be in. */
+/* The rank of a task in a communicator; dies if it is not a member. */
 static int32_t
 rank_in(const struct dim *d, const struct build_id *comm, int32_t task)
 {
@@ -150,7 +150,7 @@ take_collective(struct dim *d, char *at)
 	r.sync = (int)text_integer(t, &at, 0, 3);
 	text_end(t, at);
 	r.kind = kinds[r.sync];
-	if (r.sync == 3)	/* MPI_Reduce as prv2dim writes it: the field is the root's task */
+	if (r.sync == 3)	/* MPI_Reduce by prv2dim: the field is the root's task */
 		r.peer = rank_in(d, comm, (int32_t)root);
 	else if (root != 0)
 		r.peer = rank_in(d, comm, (int32_t)d->at->rank);
@@ -158,8 +158,7 @@ take_collective(struct dim *d, char *at)
 	dim_record(d, &r);
 }
 
-/* The threads of all tasks, (threads,...): those behind the first of a task are locations of their
- * own. */
+/* The threads of all tasks, (threads,...). Threads beyond the first of a task become locations. */
 static void
 take_threads(struct dim *d, char *at, uint32_t ranks)
 {
@@ -200,18 +199,18 @@ take_header(struct dim *d)
 		die_text(&d->text, "no Dimemas trace: its first line begins with #DIMEMAS:");
 	at += 2;
 	text_integer(&d->text, &at, 0, INT64_MAX);
-	if (*at != ':')		/* 0 where it is not told */
+	if (*at != ':')		/* 0: unknown */
 		d->offsets_at = (uint64_t)text_integer(&d->text, &at, 0, INT64_MAX);
 	at += *at == ':';
 	ranks = text_integer(&d->text, &at, 1, 1 << 24);
-	if ((uint64_t)ranks > 1024 + d->text.next ||	/* their threads are listed */
+	if ((uint64_t)ranks > 1024 + d->text.next ||	/* the header lists their threads */
 	    !text_allows(&d->text, (uint64_t)ranks, BYTES_OF_TASK))
 		die_text(&d->text, "there are more tasks than the line lists");
 	take_threads(d, at, (uint32_t)ranks);
 	d->at = d->threads;
 }
 
-/* TASK:THREAD: whose record it is. */
+/* TASK:THREAD of a record. */
 static void
 take_place(struct dim *d, char **at)
 {
@@ -231,7 +230,7 @@ take_place(struct dim *d, char **at)
 		d->begins[rank] = d->text.offset;
 }
 
-/* s:TASK:OFFSET, for each task where its records begin: the end of a trace that is whole. */
+/* s:TASK:OFFSET: where the records of a task begin. These lines end a complete trace. */
 static void
 take_offset(struct dim *d, char *at)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A Dimemas trace while it is read: dim.c takes its lines, dim_rows.c makes rows of them, and where
- * order alone does not say who gets what, dim_match.c plays the trace.
+ * A Dimemas trace being read. dim.c reads its lines and dim_rows.c makes rows of them. If order
+ * alone
+ * does not decide who receives a message, dim_match.c plays the trace.
  */
 #ifndef DIM_H
 #define DIM_H
 
 #include "import.h"
 
-enum { OPERATIONS = 16 };	/* collectives, by id */
+enum { OPERATIONS = 16 };	/* ids of collectives */
 enum kind { SEND, RECEIVE, POST, WAIT, COLLECTIVE, COLLECTIVE_START, COLLECTIVE_WAIT };
 
 struct record {
@@ -26,30 +27,30 @@ struct thread {
 	uint32_t rank;
 	int32_t number;			/* in its task */
 	int64_t now_ns;
-	int64_t step_ns;		/* of the last step that was put, or taken; and its row */
+	int64_t step_ns;		/* time and row of the last step written, or read */
 	uint64_t step_seq;
 	bool computed;			/* a burst since the last row */
 	bool in_call;
-	uint16_t call;			/* index of the call that events say we are in; 0 none */
+	uint16_t call;			/* index of the call that events report; 0: none */
 	uint64_t posted;		/* receives so far */
 	struct record *records;		/* of that call */
 	size_t record_count, record_capacity;
-	/* seqs of collectives to be waited for: FIRST to before COUNT */
+	/* seqs of collectives not yet waited for: FIRST to before COUNT */
 	uint64_t *starts;
 	size_t start_first, start_count, start_capacity;
 };
 
 /*
- * What a thread does in a message or a collective, in order. Receives of a thread that are posted
- * have numbers, by which their waits name them; the wait for a collective is for the oldest that
- * was started.
+ * One operation of a thread in a message or a collective, in order. Posted receives of a thread
+ * have
+ * numbers, which their waits name. A wait for a collective is for the oldest started.
  */
 struct step {
 	enum kind kind;
 	int64_t at_ns;			/* on the thread's own clock */
-	uint64_t seq, head;		/* its row, and the row that this is a part of */
+	uint64_t seq, head;		/* its row, and the row that it is a part of */
 	uint32_t comm;			/* as in the file */
-	int32_t peer, tag, other;	/* of a message, as the record has them */
+	int32_t peer, tag, other;	/* of a message, as in the record */
 	uint64_t bytes;			/* SEND */
 	uint64_t number;		/* POST, WAIT */
 };
@@ -57,44 +58,44 @@ struct step {
 struct dim {
 	struct text text;
 	struct build build;
-	struct posts *posts;		/* receives to be waited for */
-	uint64_t waiting;		/* of these, and of records of calls that go on */
+	struct posts *posts;		/* receives not yet waited for */
+	uint64_t waiting;		/* their number, plus records of unfinished calls */
 	struct spill steps;		/* by location */
 	struct sorter sides;		/* of messages */
 	struct thread *threads;		/* by location */
-	/* by rank: location of its thread 1, with the others behind it */
+	/* by rank: location of its thread 1; its further threads follow */
 	uint32_t *first_further;
 	int32_t *thread_count;		/* by rank */
-	struct thread *at;		/* the one whose record is being read */
-	uint32_t location;		/* its */
-	/* where the lines of offsets begin, as the first line says; 0: not told */
+	struct thread *at;		/* of the record being read */
+	uint32_t location;		/* its location */
+	/* where the offset lines begin, by the header; 0: unknown */
 	uint64_t offsets_at;
-	uint64_t *begins;		/* by rank: of its first record; 0: none yet */
+	uint64_t *begins;		/* by rank: offset of its first record; 0: none yet */
 	uint32_t offset_lines;
 	bool played;			/* there are wildcards or further threads: see dim_play */
 	uint16_t event, by_value[6][256];
-	/* calls by kind and flags or id; 0: not asked for yet */
+	/* calls by kind and flags or id; 0: not yet looked up */
 	uint16_t natural[COLLECTIVE_WAIT + 1][OPERATIONS];
 };
 
 void dim_begin(struct dim *dim);
 void dim_record(struct dim *dim, const struct record *record);
-/* A row of a function that exchanges nothing. */
+/* Adds a row of a function that exchanges nothing. */
 void dim_local(struct dim *dim, uint16_t call, int32_t tag, int32_t peer);
-void dim_end_call(struct dim *dim);	/* the call that the events have told is over: its rows */
-/* Many things that nobody has waited for yet: death, where the text has too few bytes for them. */
+void dim_end_call(struct dim *dim);	/* writes the rows of the call that has ended */
+/* Dies if so many unmatched items exceed what a text of this size may contain. */
 void dim_bound(const struct dim *dim, uint64_t things);
 
 /* dim_steps.c */
 void dim_put_step(struct dim *dim, const struct step *step);
-void dim_read_steps(struct dim *dim);	/* all are put */
-/* false: there is none */
+void dim_read_steps(struct dim *dim);	/* after the last is written */
+/* returns false at the end */
 bool dim_take_step(struct dim *dim, uint32_t location, struct step *step);
 void dim_sides_begin(struct dim *dim);
 void dim_put_side(struct dim *dim, const struct step *step, uint64_t place);
-/* at the end: the sides of receives that nobody has waited for */
+/* at the end: adds receives that were never waited for */
 void dim_unwaited(struct dim *dim);
-void dim_match(struct dim *dim);	/* messages, in the order of their channels */
-void dim_play(struct dim *dim);		/* messages, by playing the trace */
+void dim_match(struct dim *dim);	/* matches messages in the order of their channels */
+void dim_play(struct dim *dim);		/* matches messages by playing the trace */
 
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of a Dimemas trace with receives from anybody, of any tag, or by several threads: who
- * gets what depends on time. So the trace is played on a network without latency and limits, all
- * sends eager: a send gives its message to the receive posted first that it fits, or leaves it to
- * the first that comes. In memory are the next step of each thread, and messages that are not over.
+ * Matches messages of a Dimemas trace with wildcards in source or tag, or with several threads,
+ * where
+ * matches depend on time. The trace is played on a network without latency or limits, with all
+ * sends
+ * eager. A send goes to the receive posted first that it fits, or waits for the first such receive.
+ * Memory holds the next step of each thread and the messages in flight.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +15,11 @@
 #include "dim.h"
 
 /*
- * How many collectives on this communicator a rank has called; or, of an instance, how many have
- * come, and who waits for the others: a location and 1, and then the next ones of players. An
- * instance that all have come to is forgotten.
+ * Number of collectives that a rank has called on a communicator; or, of an instance, how many
+ * ranks
+ * have arrived, and the list of those that wait: a location plus 1, linked through players. A
+ * complete
+ * instance is forgotten.
  */
 struct tally { uint32_t comm, waits; uint64_t who, count; };
 
@@ -23,20 +27,20 @@ struct tally { uint32_t comm, waits; uint64_t who, count; };
 #define TALLY_SAME(a, b) ((a)->comm == (b)->comm && (a)->who == (b)->who)
 HASH_TABLE_BY(tallies, struct tally, TALLY_HASH, TALLY_SAME, comm, UINT32_MAX)
 
-/* Receives that were posted and not waited for, by their numbers. */
+/* Posted receives that were not yet waited for, by number. */
 struct posted { uint64_t number; uint32_t location, end; };
 
 #define POSTED_HASH(p) mix((p)->number, (p)->location)
 #define POSTED_SAME(a, b) ((a)->number == (b)->number && (a)->location == (b)->location)
 HASH_TABLE_BY(open_posts, struct posted, POSTED_HASH, POSTED_SAME, end, 0)
 
-/* A side of a message that is not over: what was received stays until it is waited for. */
+/* One side of a message in flight; a matched receive stays until its wait. */
 struct end {
-	struct step step;		/* of a receive whose wait has come: seq and head of that */
+	struct step step;		/* once its wait has come: seq and head of the wait */
 	uint32_t location;
-	uint32_t next;			/* of what waits at its rank, or of those that are free */
+	uint32_t next;			/* in the queue of its rank, or in the free list */
 	bool matched, completed;
-	uint64_t message;		/* number; and of a matched receive what the send was: */
+	uint64_t message;		/* number; of a matched receive also the send's: */
 	struct step sent;
 	uint32_t source;		/* location */
 };
@@ -46,13 +50,13 @@ struct queue { uint32_t first, last; };	/* of ends, by next; 0: none */
 enum waiting { RUNS, FOR_END, FOR_COLLECTIVE };
 
 struct player {				/* a location */
-	int64_t now_ns, at_ns;		/* played, and on its own clock */
+	int64_t now_ns, at_ns;		/* of the play, and of the thread's own clock */
 	struct step next;
-	bool any;			/* such a step */
+	bool any;			/* there is such a step */
 	enum waiting waiting;
 	uint32_t end;			/* FOR_END */
 	uint32_t next_waits;		/* FOR_COLLECTIVE */
-	struct tally *started;		/* collectives to be waited for: FIRST to before COUNT */
+	struct tally *started;		/* collectives not yet waited for: FIRST to before COUNT */
 	size_t first, count, capacity;
 };
 
@@ -68,11 +72,11 @@ struct play {
 	struct queue *posted, *unexpected;	/* by rank */
 	struct tallies called, come;
 	struct open_posts open;
-	struct end *ends;		/* 0 is none */
+	struct end *ends;		/* index 0 stands for none */
 	size_t end_count, end_capacity;
 	uint32_t free;			/* by next */
 	uint64_t open_ends, messages;
-	struct runner *heap;		/* threads that run, the one that is first on top */
+	struct runner *heap;		/* running threads, the earliest on top */
 	size_t heap_count;
 };
 
@@ -135,7 +139,7 @@ append(struct play *p, struct queue *queue, uint32_t end)
 	queue->last = end;
 }
 
-/* Takes the first of the queue that END fits; 0: none. */
+/* Takes the first in the queue that END fits; 0: none. */
 static uint32_t
 take_fitting(struct play *p, struct queue *queue, uint32_t end)
 {
@@ -155,8 +159,9 @@ take_fitting(struct play *p, struct queue *queue, uint32_t end)
 	return 0;
 }
 
-/* A message whose receive is over, or which nobody waits for; what was open in the receive is known
- * now. */
+/*
+ * Writes a message whose receive has completed or is never waited for, with its wildcards resolved.
+ */
 static void
 put_message(struct play *p, uint32_t receive)
 {
@@ -224,7 +229,7 @@ post(struct play *p, uint32_t rank, uint32_t receive)
 		join(p, send, receive);
 }
 
-/* A blocking receive waits where no message is there. */
+/* A blocking receive waits if no message is there. */
 static void
 play_receive(struct play *p, uint32_t location, const struct step *step)
 {
@@ -249,8 +254,7 @@ play_post(struct play *p, uint32_t location, const struct step *step)
 	post(p, p->d->threads[location].rank, posted.end);
 }
 
-/* The receive that is waited for, which now has the row of its wait; 0: it has its message
- * already. */
+/* The receive that is waited for, now with the row of its wait; 0: it has its message already. */
 static uint32_t
 complete(struct play *p, uint32_t location, const struct step *wait)
 {
@@ -281,7 +285,9 @@ play_wait(struct play *p, uint32_t location, const struct step *step)
 		player->waiting = FOR_END;
 }
 
-/* A rank comes to its next collective on this communicator: which one. With the last all may go. */
+/*
+ * A rank reaches its next collective on this communicator: its tally. The last rank releases all.
+ */
 static struct tally
 arrive(struct play *p, uint32_t location, uint32_t comm, int64_t now_ns)
 {
@@ -350,7 +356,7 @@ play_step(struct play *p, uint32_t location)
 		push(p, location);
 }
 
-/* What nobody comes to. */
+/* Counts steps that were never reached. */
 static void
 count_rest(struct play *p, uint32_t location)
 {
@@ -372,7 +378,7 @@ count_rest(struct play *p, uint32_t location)
 		b->unmatched_receives++;
 }
 
-/* Who waits for ever, and what nobody receives, stays without its edge: lp-replay names them. */
+/* Ranks that wait for ever and messages that nobody receives get no edge: lp-replay names them. */
 void
 dim_play(struct dim *d)
 {
@@ -398,7 +404,7 @@ dim_play(struct dim *d)
 	for (size_t i = 0; i < p.open.size; i++)
 		if (p.open.slots[i].end != 0 && p.ends[p.open.slots[i].end].matched)
 			put_message(&p, p.open.slots[i].end);
-	free(p.ends);		/* the rest grows with locations only */
+	free(p.ends);		/* the rest grows only with locations */
 	free(p.open.slots);
 	free(p.come.slots);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the records of a Dimemas trace become: rows, and steps that dim_steps.c and dim_match.c
- * match. */
+/*
+ * Turns the records of a Dimemas trace into rows, and into steps for dim_steps.c and dim_match.c.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,15 +10,16 @@
 #include "dim.h"
 
 /*
- * A receive that was posted and is to be waited for: the HEADth of its kind, or the one that is
- * NEXT behind it, since a wait is for the oldest. At number 0 stands which ones there are.
+ * A posted receive to be waited for: number HEAD of its kind, or the one NEXT after it, since a
+ * wait is
+ * for the oldest. Number 0 holds the range of existing ones.
  */
 struct post {
 	uint32_t source, location, comm;
 	int32_t tag;
-	uint64_t number;		/* among its kind, from 1 */
-	uint64_t first, last;		/* of number 0: those that are there */
-	uint64_t seq, posted;		/* of others: row, and number among all of the thread */
+	uint64_t number;		/* within its kind, from 1 */
+	uint64_t first, last;		/* at number 0: the existing ones */
+	uint64_t seq, posted;		/* otherwise: row, and number within the thread */
 };
 
 #define POST_HASH(p) mix(mix((uint64_t)(p)->source << 32 | (p)->location, \
@@ -37,11 +39,10 @@ static const char *const operations[] = {
 	"MPI_Iallreduce", "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_block", "MPI_Iscan",
 	"MPI_Ialltoallw",
 };
-/* The flags of a send say how Dimemas' own converter saw the mode of the call. */
+/* The flags of a send show its mode, as Dimemas' own converter derived it. */
 static const char *const sends[] = { "MPI_Bsend", "MPI_Ssend", "MPI_Isend", "MPI_Irsend" };
 
-/* The call that such a record is where no event says more. WHICH: flags of a send, id of a
- * collective. */
+/* The call for a record without events. WHICH: flags of a send, id of a collective. */
 static uint16_t
 natural(struct dim *d, enum kind kind, int which)
 {
@@ -75,7 +76,7 @@ dim_bound(const struct dim *d, uint64_t things)
 		die_text(&d->text, "too much that nobody waits for");
 }
 
-/* The kind of a receive: its wait has the same wildcards, and lies on the same thread. */
+/* The kind of a receive: its wait has the same wildcards and is on the same thread. */
 static struct post
 kind_of(const struct dim *d, const struct record *r)
 {
@@ -95,7 +96,7 @@ put_post(struct dim *d, const struct record *r, struct step *step)
 	posts_add(d->posts, &post);
 }
 
-/* The oldest receive of the kind that was posted and not waited for: its row. */
+/* Removes the oldest posted receive of the kind; returns its row. */
 static uint64_t
 take_post(struct dim *d, const struct record *r, struct step *step)
 {
@@ -114,7 +115,7 @@ take_post(struct dim *d, const struct record *r, struct step *step)
 	return oldest.seq;
 }
 
-/* A collective that was started and not waited for, or the oldest of these. */
+/* Adds a started collective; take_start() removes the oldest. */
 static void
 put_start(struct dim *d, uint64_t seq)
 {
@@ -148,7 +149,7 @@ call_collective(struct dim *d, const struct record *r, uint64_t seq)
 	    .at_ns = d->at->now_ns, .seq = seq });
 }
 
-/* Writes one record as a row; CALL is 0 for a part of the call before it. */
+/* Writes a record as a row; CALL is 0 for a part of the previous call. */
 static void
 put_record(struct dim *d, uint16_t call, const struct record *r)
 {
@@ -188,7 +189,7 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 	build_row(&d->build, d->location, &row);
 }
 
-/* A row of a function that exchanges nothing. */
+/* Adds a row of a function that exchanges nothing. */
 void
 dim_local(struct dim *d, uint16_t call, int32_t tag, int32_t peer)
 {
@@ -202,8 +203,7 @@ dim_local(struct dim *d, uint16_t call, int32_t tag, int32_t peer)
 	build_row(&d->build, d->location, &row);
 }
 
-/* MPI_Sendrecv is a receive posted, a send and a wait, each there unless its peer is
- * MPI_PROC_NULL. */
+/* MPI_Sendrecv is a posted receive, a send and a wait; a side with MPI_PROC_NULL is absent. */
 static bool
 put_sendrecv(struct dim *d, uint16_t call)
 {
@@ -244,8 +244,7 @@ put_sendrecv(struct dim *d, uint16_t call)
 	return true;
 }
 
-/* True where the records of a call are what its function does, so that it can be one row and
- * parts. */
+/* Whether the records match what the function does, so that the call can be a row with parts. */
 static bool
 fits(struct dim *d, uint16_t call)
 {
@@ -262,7 +261,7 @@ fits(struct dim *d, uint16_t call)
 	}
 	if (d->at->record_count > 1)
 		return false;
-	/* The protocol that its flags ask for must be that of the function, see lp-replay(1). */
+	/* The flags must give the function's protocol; see lp-replay(1). */
 	if (class == CLASS_SEND)
 		return r->kind == SEND && r->sync == (call != natural(d, SEND, 0));
 	if (class == CLASS_SEND_START)
@@ -272,7 +271,7 @@ fits(struct dim *d, uint16_t call)
 	return class == call_class(natural_call(d, r));
 }
 
-/* The call that the events have told is over: its rows. */
+/* Writes the rows of the call that has ended. */
 void
 dim_end_call(struct dim *d)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps of threads on their way through a temporary file; and their messages where nothing is open:
- * then the sends and the receives of a channel (source, target, tag and communicator) match in
- * order.
+ * Passes the steps of threads through a temporary file. Without wildcards, sends and receives of a
+ * channel (source, target, tag and communicator) match in order.
  */
 #include "dim.h"
 
-/* Fields of a step behind its kind; those that are not 0 are put. */
+/* Fields of a step after its kind; those other than 0 are written. */
 #define STEP_FIELDS(X) \
 	X(at_ns, int64_t) X(seq, uint64_t) X(head, uint64_t) X(number, uint64_t) X(comm, \
 	    uint32_t) X(peer, int32_t) \
@@ -76,9 +75,9 @@ struct side {
 	uint32_t source, target, comm;
 	int32_t tag;
 	uint32_t is_receive;
-	/* row where it began; and then which one of its channel it is */
+	/* row where it began; later its number in its channel */
 	uint64_t place;
-	uint64_t seq;			/* of a receive the row that completes it */
+	uint64_t seq;			/* of a receive, the row that completes it */
 };
 
 ORDER(by_channel, struct side, BY(source) BY(target) BY(comm) BY(tag) BY(is_receive) BY(place))
@@ -109,7 +108,7 @@ dim_put_side(struct dim *d, const struct step *s, uint64_t place)
 		sorter_add(&d->sides, &side);
 }
 
-/* The first, second ... send, and receive, of each channel. */
+/* Numbers the sends and the receives of each channel. */
 static void
 number_sides(struct dim *d, struct sorter *numbered)
 {

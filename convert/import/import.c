@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-import - what other tools have recorded or measured, as a stream
+ * lp-import - recordings and measurements of other tools, as a stream
  *
- * reads   text of the format asked for, also in gzip form
- * writes  one graph stream, one trace (of OTF2), or one measurement
- * memory tasks, and messages that are open; of OTF2 rows since the oldest open request; of
- * measurements the
- *         numbers of one file
+ * reads   text of the given format, also in gzip form
+ * writes  one graph stream, one trace (from OTF2), or one measurement
+ * memory  tasks and messages in flight; for OTF2, rows since the oldest open request; for
+ *         measurements, the numbers of one file
  */
 #include <string.h>
 
@@ -21,10 +20,10 @@ static const char usage[] =
 	"  -h, --help         print this text\n"
 	"  -V, --version      print the version\n";
 
-/* One row a format. */
+/* One entry per format. */
 static const struct format {
 	const char *name;
-	bool many;		/* files are read one after the other */
+	bool many;		/* several files are read in sequence */
 	void (*import)(char **files, int argc, char **argv);
 } formats[] = {
 	{ "dim", false, import_dim },

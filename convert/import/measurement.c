@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measurements of others as a stream: what the importers of their formats share. */
+/* Measurements of other tools as a stream: shared by the importers of their formats. */
 #include <string.h>
 #include <unistd.h>
 

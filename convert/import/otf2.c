@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Archives of OTF2, as Score-P and others write them. They are read twice: the first time for when
- * the first call is entered and the last left, which stands at the head of a trace; the definitions
- * tell only when the measurement began and ended, and OTF2's library cannot read from the end.
- * lp-export makes both the same: what it has written is read once. Clock offsets and local numbers
- * are applied by the library, in a process of its own: what that does with damaged files is not
- * known.
+ * OTF2 archives, as written by Score-P and others. They are read twice. The first pass finds the
+ * first
+ * enter and the last leave of calls, which the head of a trace needs: the definitions give only the
+ * begin and end of the measurement, and OTF2's library cannot read backwards. In archives of
+ * lp-export
+ * both are the same, so these are read once. The library applies clock offsets and local numbers.
+ * It
+ * runs in a process of its own, as its behaviour on damaged files is unknown.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ otf2_die(const struct otf2 *o, const char *what)
 	die("%s: %s%s%s", o->file, what, o->why[0] != '\0' ? ": " : "", o->why);
 }
 
-/* The library's complaints become the reason of ours; the first stays. */
+/* Keeps the library's first error message as our reason. */
 static OTF2_ErrorCode
 keep_reason(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error,
     const char *format, va_list arguments)
@@ -60,8 +62,9 @@ open_archive(struct otf2 *o)
 }
 
 /*
- * The anchor has a hundred bytes, but where it is damaged the library may go round for ever: after
- * some seconds of processor time the kernel ends it.
+ * The anchor file has some hundred bytes. If it is damaged, the library may loop for ever, so the
+ * kernel
+ * ends it after some seconds of CPU time.
  */
 static void
 open_first(struct otf2 *o)
@@ -79,7 +82,7 @@ open_first(struct otf2 *o)
 	setrlimit(RLIMIT_CPU, &before);
 }
 
-/* Whether lp-export has written it. */
+/* Whether lp-export wrote it. */
 static void
 find_creator(struct otf2 *o)
 {
@@ -90,7 +93,7 @@ find_creator(struct otf2 *o)
 	free(creator);
 }
 
-/* All events, in order of time, to the callbacks. */
+/* Passes all events to the callbacks, in order of time. */
 static void
 read_events(struct otf2 *o)
 {
@@ -130,7 +133,7 @@ read_events(struct otf2 *o)
 	OTF2_Reader_Close(o->reader);
 }
 
-/* The time of the run: where it is not told, from a first pass. */
+/* The time of the run; a first pass finds it if the definitions do not give it. */
 static void
 find_run(struct otf2 *o)
 {
@@ -195,7 +198,7 @@ import_otf2(char **files, int argc, char **argv)
 	if (waitpid(child, &status, 0) < 0)
 		die("the process that reads the archive is gone");
 	if (WIFEXITED(status) && WEXITSTATUS(status) != DONE)
-		_exit(WEXITSTATUS(status));	/* it has said why */
+		_exit(WEXITSTATUS(status));	/* the child has reported why */
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
 		signal(SIGPIPE, SIG_DFL);
 		raise(SIGPIPE);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the parts of the import of OTF2 share: otf2.c (the archive), otf2_definitions.c (reads
- * them), otf2_head.c (numbers and writes them), otf2_events.c, otf2_skipped.c (those without a
- * place in a trace), otf2_calls.c (calls), otf2_rows.c (rows), otf2_sites.c.
+ * State of an OTF2 import: otf2.c (the archive), otf2_definitions.c (reads definitions),
+ * otf2_head.c
+ * (numbers and writes them), otf2_events.c, otf2_skipped.c (events without a counterpart in a
+ * trace),
+ * otf2_calls.c (calls), otf2_rows.c (rows), otf2_sites.c.
  */
 #ifndef OTF2_IMPORT_H
 #define OTF2_IMPORT_H
@@ -18,30 +20,30 @@ struct otf2;
 enum { UNKNOWN = UINT32_MAX };
 enum { DEEPEST = 256 };		/* regions of a stack */
 
-/* Ids of OTF2 may be any; what they stand for lies in arrays, at these places. */
+/* OTF2's ids may be any numbers; here they map to indices in arrays. */
 enum id_kind { ID_STRING, ID_REGION, ID_GROUP, ID_COMM, ID_WINDOW, ID_FILE, ID_LANE, ID_TREE,
     ID_PROCESS,
 	ID_RANK,	/* of a process */
 	ID_NUMBER,	/* of a communicator in the stream */
 	ID_KINDS };
 void ids_put(struct otf2 *o, enum id_kind kind, uint64_t id, size_t at);
-/* UNKNOWN: not there */
+/* UNKNOWN: not found */
 uint32_t ids_find(const struct otf2 *o, enum id_kind kind, uint64_t id);
 
 struct region {
 	const char *name, *file;
-	const char *place;	/* what lp-export said of a call site; NULL: it did not */
+	const char *place;	/* lp-export's description of a call site; NULL: none */
 	uint32_t line;
-	uint16_t call;		/* index of call_name, of an MPI function that is kept; else 0 */
-	bool mpi;		/* no place of the program */
-	bool phase;		/* the user has named it */
+	uint16_t call;		/* index of call_name, if an MPI function that we keep; else 0 */
+	bool mpi;		/* not a place in the program */
+	bool phase;		/* named by the user */
 	uint32_t site;		/* of the region as a place; 0: none yet */
 };
 
 struct tree_node {
 	const char *name, *class;
 	uint64_t parent;	/* id */
-	bool host;		/* memory is shared there */
+	bool host;		/* its processes share memory */
 };
 
 struct process {		/* a group of locations */
@@ -51,7 +53,7 @@ struct process {		/* a group of locations */
 	size_t property_count, property_capacity;
 };
 
-struct list {			/* numbers that lp-export gave the root of the system tree */
+struct list {			/* numbers from lp-export, at the root of the system tree */
 	const char *name, *values;
 };
 
@@ -66,29 +68,29 @@ struct communicator_of {
 	const char *name;
 	uint64_t group, remote;	/* ids */
 	bool inter;
-	uint64_t parent;	/* id of the communicator that it was made from */
+	uint64_t parent;	/* id of its parent communicator */
 	bool window, file;
 	uint32_t comm;		/* number in the stream */
-	const char *type;	/* there; NULL: none */
-	bool told;		/* by another one of the same number */
+	const char *type;	/* of an object on it; NULL: none */
+	bool told;		/* another one with the same number is written */
 };
 
-/* A place in the tree of calls: a region within the regions around it. */
+/* A node in the call tree: a region within the regions around it. */
 struct node {
 	uint32_t parent, region;	/* UNKNOWN: the root */
 	uint32_t site;			/* of calls from here; 0: none yet */
 	uint32_t depth;
 };
 
-/* What a call did, in the order in which the events came. */
+/* What a call did, in order of its events. */
 struct operation {
 	enum otf2_what what;
-	bool receives, sends;	/* PLAIN: a part of MPI_Sendrecv is told by these */
+	bool receives, sends;	/* PLAIN: whether a part of MPI_Sendrecv receives or sends */
 	uint64_t request;	/* id */
-	struct call_row row;	/* what the event says: communicator, peer, tag and bytes */
-	unsigned said;		/* a bit for each column that attributes give */
-	struct call_row as;	/* what they say */
-	uint64_t io;		/* id of an operation of I/O that ends within the call; 0: none */
+	struct call_row row;	/* from the event: communicator, peer, tag and bytes */
+	unsigned said;		/* a bit for each column with an attribute */
+	struct call_row as;	/* values of the attributes */
+	uint64_t io;		/* id of an I/O operation that ends within the call; 0: none */
 };
 
 struct lane {			/* a location */
@@ -100,33 +102,33 @@ struct lane {			/* a location */
 	uint32_t node;		/* where the thread is */
 	uint32_t *outer;	/* nodes around it */
 	size_t depth, outer_capacity;
-	unsigned in_mpi;	/* regions of MPI that it is in, one within the other */
+	unsigned in_mpi;	/* depth of nested MPI regions */
 	uint32_t region;	/* the outermost of these */
-	uint32_t skipped;	/* regions beyond the deepest that is kept */
+	uint32_t skipped;	/* regions deeper than DEEPEST */
 	int64_t enter_ns, last_leave_ns;
 	struct operation *operations;
 	size_t operation_count, operation_capacity;
-	uint32_t made_from;	/* a communicator was made from this one in the call; 0: none */
-	struct epoch *epochs;	/* of windows, that are open */
+	uint32_t made_from;	/* parent of a communicator made in the call; 0: none */
+	struct epoch *epochs;	/* open epochs of windows */
 	size_t epoch_count, epoch_capacity;
-	struct calls rows;	/* not written yet; first is the seq of the first of these */
-	bool *open;		/* rows whose call is known only when it completes */
+	struct calls rows;	/* not yet written; first: seq of the first of these */
+	bool *open;		/* by row: its call is known only when it completes */
 	size_t open_capacity, open_count;
-	size_t known;		/* so many rows wait for nothing; those before the first open one */
+	size_t known;		/* number of rows before the first open one */
 };
 
 struct otf2 {
 	const char *file;
 	struct writer out;
 	OTF2_Reader *reader;
-	uint64_t resolution;	/* ticks a second */
-	uint64_t origin, last;	/* first enter of a call and last leave, ticks */
-	bool any, writing;	/* a call was seen; the last pass */
-	bool ours;		/* lp-export has written it */
-	bool late;		/* a call was left behind the end of the run */
+	uint64_t resolution;	/* ticks per second */
+	uint64_t origin, last;	/* first enter and last leave of calls, ticks */
+	bool any, writing;	/* a call was seen; this is the last pass */
+	bool ours;		/* written by lp-export */
+	bool late;		/* a call was left after the end of the run */
 	uint64_t begin, length;	/* of its clock, ticks */
-	uint64_t date_s;	/* when that was; 0: not known */
-	/* by attribute: enum otf2_word, where lp-export has defined it */
+	uint64_t date_s;	/* date of the begin; 0: unknown */
+	/* by attribute: enum otf2_word, if lp-export defined it */
 	unsigned char words[64];
 	const char **strings;
 	size_t string_count, string_capacity;
@@ -142,7 +144,7 @@ struct otf2 {
 	size_t process_count, process_capacity;
 	struct list *lists;
 	size_t list_count, list_capacity;
-	uint64_t mpi_io;	/* bits: I/O paradigms that are MPI's, of the first 64 */
+	uint64_t mpi_io;	/* bit mask of MPI's I/O paradigms, among the first 64 */
 	struct lane *lanes;
 	size_t lane_count, lane_capacity;
 	struct id_table *ids;		/* by kind */
@@ -155,15 +157,15 @@ struct otf2 {
 	struct request_table *requests;
 	uint32_t sites;
 	size_t block_rows;
-	/* Said at the end. */
+	/* Reported at the end. */
 	uint64_t skipped[128];	/* events, by kind */
-	uint64_t lost_requests;	/* completed, but nothing started them */
-	uint64_t backward;	/* calls entered before the one before was left */
-	uint64_t other_io;	/* of files that MPI has not opened */
+	uint64_t lost_requests;	/* completions without a start */
+	uint64_t backward;	/* calls entered before the previous one was left */
+	uint64_t other_io;	/* I/O events on files that MPI did not open */
 	uint64_t parameters;	/* of kind ParameterUnsignedInt */
-	uint64_t foreign;	/* events of locations that are no rank's */
-	uint64_t outside;	/* messages and the like that no call of MPI is around */
-	char why[256];		/* of the library */
+	uint64_t foreign;	/* events of locations that belong to no rank */
+	uint64_t outside;	/* messages and the like outside of MPI calls */
+	char why[256];		/* the library's error */
 };
 
 /* otf2_definitions.c */
@@ -175,7 +177,7 @@ void otf2_write_definitions(struct otf2 *o);
 
 /* otf2_events.c */
 OTF2_GlobalEvtReaderCallbacks *otf2_callbacks(struct otf2 *o);
-/* otf2_skipped.c: kinds of events that have no place in a trace are counted and named. */
+/* otf2_skipped.c: counts and names events without a counterpart in a trace. */
 void otf2_skip(OTF2_GlobalEvtReaderCallbacks *callbacks);
 void otf2_say_skipped(const struct otf2 *o);
 
@@ -184,10 +186,10 @@ _Noreturn void otf2_die(const struct otf2 *o, const char *what);
 
 /* otf2_sites.c: places in the program. */
 void sites_begin(struct otf2 *o);
-/* the node of a region in another */
+/* the node of a region inside NODE */
 uint32_t site_below(struct otf2 *o, uint32_t node, uint32_t region);
-uint32_t site_of(struct otf2 *o, uint32_t node);			/* of what is there */
-/* of calls of that region from there */
+uint32_t site_of(struct otf2 *o, uint32_t node);			/* of the node itself */
+/* of calls of that MPI function from the node */
 uint32_t site_of_call(struct otf2 *o, uint32_t node, uint32_t call);
 
 /* otf2_calls.c */
@@ -195,7 +197,7 @@ void calls_begun(struct otf2 *o);
 void call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t region);
 void call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t region);
 bool call_has_request(const struct otf2 *o, const struct lane *lane);	/* MPI_Rput and the like */
-/* of the call that is going on; NULL: none */
+/* of the current call; NULL: none */
 struct operation *call_operation(struct lane *lane);
 void call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group);
 
@@ -207,7 +209,7 @@ void rows_mark(struct otf2 *o, struct lane *lane, const struct call_row *row);
 void rows_end(struct otf2 *o);
 bool request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id);
 
-/* otf2_head.c: world ranks of a group, to be freed; NULL where it is not known. */
+/* otf2_head.c: world ranks of a group, for the caller to free; NULL: unknown. */
 int32_t *otf2_members(const struct otf2 *o, uint64_t group, uint32_t *count);
 
 #endif

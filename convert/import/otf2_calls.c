@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Regions that are entered and left: calls of MPI with what they do, the frames around them, and
- * phases. */
+/*
+ * Entering and leaving regions: MPI calls with their operations, the frames around them, and
+ * phases.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@
 #include "otf2.h"
 
 
-/* An epoch of general active target: the rows that opened it. */
+/* An epoch of general active target synchronisation: the rows that opened it. */
 struct epoch {
 	uint32_t window, count;
 	uint64_t seq;
@@ -65,7 +67,7 @@ find_epoch(struct lane *lane, uint32_t window, bool exposure)
 	return NULL;
 }
 
-/* A row for each rank of the group, with its rank in the window. */
+/* Adds a row for each rank of the group, with its rank in the window. */
 static void
 open_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group, bool exposure)
 {
@@ -96,7 +98,7 @@ open_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group, b
 	free(of_window);
 }
 
-/* A row for each row that opened it. */
+/* Adds a row for each row that opened it. */
 static void
 close_epoch(struct lane *lane, uint32_t window, bool exposure)
 {
@@ -133,7 +135,7 @@ call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group)
 		o->outside++;
 }
 
-/* The row of MPI_Sendrecv is its send, also where that goes nowhere. */
+/* The row of MPI_Sendrecv is its send, even to MPI_PROC_NULL. */
 static void
 order_sendrecv(struct lane *lane)
 {
@@ -163,14 +165,14 @@ end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
 	row.call = call;
 	if (call_class(call) == CLASS_SENDRECV)
 		order_sendrecv(lane);
-	row.comm = lane->made_from;	/* where nothing else is known */
+	row.comm = lane->made_from;	/* unless we know more */
 	row.site = site_of_call(o, lane->node, lane->region);
 	rows_call(o, lane, row);
 }
 
 /* ---- enter and leave ---- */
 
-/* A phase that the user has named begins (1) or ends (0): a row without length. */
+/* A phase named by the user begins (1) or ends (0): a row without length. */
 static void
 mark_phase(struct otf2 *o, struct lane *lane, uint64_t ticks, int32_t tag)
 {
@@ -178,7 +180,7 @@ mark_phase(struct otf2 *o, struct lane *lane, uint64_t ticks, int32_t tag)
 	int64_t at_ns = otf2_ns(o, ticks);
 
 	if (ticks < o->origin || ticks > o->last)
-		return;		/* the run is what lies between its first and last call */
+		return;		/* the run lasts from its first call to its last */
 	at_ns = at_ns > lane->last_leave_ns ? at_ns : lane->last_leave_ns;
 	lane->last_leave_ns = row.enter_ns = row.leave_ns = at_ns;
 	row.call = build_call("phase");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Definitions of an OTF2 archive, as they are read. */
+/* Definitions of an OTF2 archive, while they are read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,10 @@ struct id { uint64_t id; uint32_t at; };
 #define ID_SAME(a, b) ((a)->id == (b)->id)
 HASH_TABLE_BY(id_table, struct id, ID_HASH, ID_SAME, at, UNKNOWN)
 
-/* A new item of a list, all of it 0; and one with an id. NAME: of its count and capacity. */
+/*
+ * Appends a zeroed item to a list; the second form also gives it an id. NAME: of count and
+ * capacity.
+ */
 #define APPEND(array, name) \
 	((array) = grow((array), &(name##_capacity), (name##_count) + 1, sizeof *(array)), \
 	memset(&(array)[name##_count], 0, sizeof *(array)), &(array)[(name##_count)++])
@@ -62,7 +65,7 @@ take_string(void *user, OTF2_StringRef self, const char *text)
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-/* The MPI function that a region's name tells of: some write MPI_Send(), or mpi_send_. */
+/* The MPI function of a region's name: some write MPI_Send(), or mpi_send_. */
 static uint16_t
 call_of(const char *name)
 {
@@ -86,7 +89,7 @@ call_of(const char *name)
 	return 0;
 }
 
-/* What lp-export says of a region is taken as it stands. */
+/* Takes lp-export's description of a region as it is. */
 static bool
 take_own_region(struct otf2 *o, struct region *region, const char *canonical, const char *what)
 {
@@ -210,7 +213,7 @@ take_io_paradigm(void *user, OTF2_IoParadigmRef self, OTF2_StringRef identificat
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-/* Files that MPI has opened; those of others are not of the trace. */
+/* Keeps files opened by MPI; others are not part of the trace. */
 static OTF2_CallbackCode
 take_file(void *user, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file,
     OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm,
@@ -244,7 +247,7 @@ take_attribute(void *user, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_Str
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-/* ---- where it ran ---- */
+/* ---- hosts and processes ---- */
 
 static OTF2_CallbackCode
 take_tree_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef class,

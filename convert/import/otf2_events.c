@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of OTF2: what a call of MPI did becomes its operations. */
+/* OTF2 events become operations of MPI calls. */
 #include "otf2.h"
 
 enum { NO_WORD = 255 };
@@ -8,7 +8,7 @@ enum { NO_WORD = 255 };
 #define OF_RMA ((uint64_t)1 << 62)
 #define OF_IO ((uint64_t)1 << 63)
 
-/* NULL: of no rank. */
+/* NULL: not of a rank. */
 static struct lane *
 lane_of(struct otf2 *o, uint64_t id)
 {
@@ -20,7 +20,7 @@ lane_of(struct otf2 *o, uint64_t id)
 	return NULL;
 }
 
-/* ---- what lp-export said beside ---- */
+/* ---- attributes from lp-export ---- */
 
 static uint32_t
 word_at(const struct otf2 *o, const OTF2_AttributeList *list, uint32_t i,
@@ -34,7 +34,7 @@ word_at(const struct otf2 *o, const OTF2_AttributeList *list, uint32_t i,
 	return id < sizeof o->words ? o->words[id] : NO_WORD;
 }
 
-/* The event repeats what attributes say elsewhere. */
+/* Whether the event repeats what attributes say elsewhere. */
 static bool
 is_aside(const struct otf2 *o, const OTF2_AttributeList *list)
 {
@@ -110,7 +110,7 @@ take_Leave(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
 
 /* ---- operations ---- */
 
-/* Some archives say that a lock is asked for, and that it is got. */
+/* Some archives have events both for requesting a lock and for getting it. */
 static bool
 is_repeated(const struct lane *lane, const struct call_row *lock)
 {
@@ -120,8 +120,7 @@ is_repeated(const struct lane *lane, const struct call_row *lock)
 	return last != NULL && last->comm == lock->comm && last->peer == lock->peer;
 }
 
-/* The end of I/O that began in the same call: as much was done as it says, of what was asked
- * for. */
+/* The end of I/O that began in the same call: its size replaces the requested one. */
 static bool
 ends_in_call(struct lane *lane, uint64_t request, uint64_t bytes)
 {
@@ -139,8 +138,10 @@ ends_in_call(struct lane *lane, uint64_t request, uint64_t bytes)
 	return false;
 }
 
-/* What the event is to the call, by what is known of both; OTHER: no operation. AT: what it is
- * about, in comms. */
+/*
+ * The event's meaning to the call, from both; OTHER: no operation. AT: index in comms of its
+ * communicator.
+ */
 static enum otf2_what
 meaning_of(struct otf2 *o, struct lane *lane, const OTF2_AttributeList *attributes,
     const struct otf2_event *e, enum otf2_what what, uint32_t at, const struct call_row *row,
@@ -148,7 +149,7 @@ meaning_of(struct otf2 *o, struct lane *lane, const OTF2_AttributeList *attribut
 {
 	switch (e->kind) {
 	case EVENT_CommCreate: case EVENT_RmaWinCreate: case EVENT_IoCreateHandle:
-		/* what the next call of the location makes is made of that */
+		/* what the location's next call makes is derived from that */
 		if (at != UNKNOWN)
 			lane->made_from = comm_at(o, ids_find(o, ID_COMM, o->comms[at].parent));
 		break;
@@ -156,7 +157,7 @@ meaning_of(struct otf2 *o, struct lane *lane, const OTF2_AttributeList *attribut
 		if (!is_aside(o, attributes))
 			call_epoch(o, lane, row->comm, e->group);
 		break;
-	/* unless the call has told more of itself */
+	/* unless the call has already given more */
 	case EVENT_CommDestroy: case EVENT_RmaWinDestroy:
 		return lane->operation_count == 0 ? what : OTHER;
 	case EVENT_RmaRequestLock: case EVENT_RmaAcquireLock: case EVENT_RmaReleaseLock:
@@ -193,7 +194,7 @@ take_event(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *
 		o->other_io++;
 	else if (e->kind == EVENT_ParameterUnsignedInt &&
 	    (!o->ours || OTF2_AttributeList_GetNumberOfElements(attributes) == 0))
-		o->parameters++;	/* no further row of a call of ours */
+		o->parameters++;	/* not a further row of a call from lp-export */
 	else if ((lane = lane_of(o, location)) == NULL ||
 	    (what = meaning_of(o, lane, attributes, e, what, at, &row, request)) == OTHER)
 		return OTF2_CALLBACK_SUCCESS;
@@ -206,7 +207,7 @@ take_event(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *
 		op->io = io && what == PLAIN ? request : 0;
 		op->receives = e->kind == EVENT_MpiRecv || e->kind == EVENT_MpiIrecv ||
 		    e->kind == EVENT_MpiIrecvRequest;
-		/* Of these starts the row is whole. */
+		/* The row of these starts is complete. */
 		op->sends = e->kind == EVENT_MpiSend || e->kind == EVENT_MpiIsend ||
 		    one_sided || io;
 		if (o->ours)
@@ -240,8 +241,8 @@ otf2_callbacks(struct otf2 *o)
 	OTF2_GlobalEvtReaderCallbacks_SetEnterCallback(c, take_Enter);
 	OTF2_GlobalEvtReaderCallbacks_SetLeaveCallback(c, take_Leave);
 	if (!o->writing)
-		return c;	/* for the bounds of the run these are all */
-	/* Begins of collectives and tests of requests say nothing that other events do not. */
+		return c;	/* the bounds of the run need no more */
+	/* Begins of collectives and tests of requests add nothing to other events. */
 #define X(name, when, what, count, ...) \
 	OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, take_##name);
 	OTF2_EVENTS(X)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The head of the trace: who the ranks are, where they ran, and their communicators. */
+/* The head of the trace: ranks, hosts and communicators. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ number_ranks(struct otf2 *o)
 	}
 }
 
-/* The host of a process: where above it memory is shared, or what is called a node. */
+/* The host of a process: the ancestor with shared memory, or one called a node. */
 static const char *
 host_of(const struct otf2 *o, const struct process *process)
 {
@@ -110,7 +110,7 @@ is_self(const struct otf2 *o, const struct communicator_of *comm)
 	return is_comm(comm) && at != UNKNOWN && o->groups[at].type == OTF2_GROUP_TYPE_COMM_SELF;
 }
 
-/* Of several with all ranks MPI_COMM_WORLD is the one of that name, or else the first. */
+/* MPI_COMM_WORLD among communicators with all ranks: the one of that name, else the first. */
 static const struct communicator_of *
 find_world(const struct otf2 *o)
 {
@@ -123,7 +123,7 @@ find_world(const struct otf2 *o)
 	return world;
 }
 
-/* What lp-export calls a communicator has its number in it; 0: no such name. */
+/* The number in lp-export's name of a communicator; 0: another name. */
 static uint32_t
 own_number(struct communicator_of *comm)
 {
@@ -146,8 +146,10 @@ own_number(struct communicator_of *comm)
 	return 0;
 }
 
-/* In an archive of lp-export windows and files have a communicator of the same name: one of both is
- * told. */
+/*
+ * In archives of lp-export a window or file has a communicator of the same name: only one is
+ * written.
+ */
 static void
 number_own(struct otf2 *o, struct communicator_of *comm)
 {
@@ -194,7 +196,7 @@ otf2_number(struct otf2 *o)
 
 /* ---- written ---- */
 
-/* The numbers of a list that lp-export wrote; NULL: there is none of that name. */
+/* The numbers of a list from lp-export; NULL: there is none of that name. */
 static int32_t *
 listed(const struct otf2 *o, const char *name, uint32_t *count)
 {
@@ -267,7 +269,7 @@ write_comm(struct otf2 *o, const struct communicator_of *comm)
 	free(remote);
 }
 
-/* Whom members of communicators with a topology get from. */
+/* Writes neighbours of members of communicators with a topology. */
 static void
 write_neighbours(struct otf2 *o)
 {
@@ -301,7 +303,7 @@ write_rank(struct otf2 *o, uint32_t rank, const struct lane *lane)
 	const size_t more = process != NULL ? process->property_count : 0;
 
 	if (o->ours && host == NULL && more == 0 && (process == NULL || process->program == NULL))
-		return;		/* nothing was known of it */
+		return;		/* it is unknown */
 	message_begin(&o->out, "rank",
 	    1u + (host != NULL) + (process != NULL && process->program != NULL) + (unsigned)more);
 	put_uint(&o->out, "rank", rank);
@@ -349,7 +351,7 @@ otf2_write_definitions(struct otf2 *o)
 	free(first);
 	for (size_t i = 0; i < o->region_count; i++) {
 		o->used[o->regions[i].call] = true;
-		/* OTF2 tells as what it starts */
+		/* OTF2 represents it as the operation that it starts */
 		if (call_class(o->regions[i].call) == CLASS_START)
 			o->used[build_call("MPI_Isend")] = o->used[build_call("MPI_Irecv")] = true;
 		if (o->regions[i].phase)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows from OTF2's events. Where a receive or a collective is started, OTF2 does not tell of which
- * communicator it is; its completion does, and lp-export at once. So rows wait until those before
- * them are known: memory is that of the rows since the oldest open request, MOST_WAITING of a
- * location at most.
+ * Rows from OTF2's events. When a receive or a collective starts, OTF2 does not give its
+ * communicator;
+ * its completion does, and in archives of lp-export the start does. So rows wait until all earlier
+ * ones are known. Memory holds the rows since the oldest open request, at most MOST_WAITING per
+ * location.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include "otf2.h"
 
 enum {
-	BLOCK = 4096, FEWEST = 64,	/* rows of a location in a block */
+	BLOCK = 4096, FEWEST = 64,	/* rows of a location per block */
 	IN_FLIGHT = 1 << 18,		/* of all locations */
 	MOST_WAITING = 1 << 20,
 };
@@ -23,7 +24,7 @@ rows_next(const struct lane *lane)
 	return lane->rows.first + lane->rows.count;
 }
 
-/* Writes the first COUNT rows that wait. */
+/* Writes the first COUNT waiting rows. */
 static void
 write_rows(struct otf2 *o, struct lane *lane, size_t count)
 {
@@ -39,7 +40,7 @@ write_rows(struct otf2 *o, struct lane *lane, size_t count)
 	memmove(lane->open, lane->open + count, rows->count * sizeof *lane->open);
 }
 
-/* Rows up to the first that is not known, a call and its parts together. */
+/* Writes rows up to the first unknown one, keeping a call and its parts together. */
 static void
 write_known(struct otf2 *o, struct lane *lane)
 {
@@ -76,10 +77,10 @@ add_row(struct lane *lane, const struct call_row *row, bool open)
 
 /* ---- requests ---- */
 
-/* Which row has begun what. */
+/* The row that began a request. */
 struct request {
 	uint64_t id;
-	/* location, and index of lanes, that started it; UNKNOWN: free slot */
+	/* location and index in lanes of its starter; UNKNOWN: free slot */
 	uint32_t lane, at_lane;
 	uint64_t seq;
 	bool open;		/* its row waits */
@@ -123,7 +124,7 @@ request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id)
 	return find_request(o, lane, id) != NULL;
 }
 
-/* What a completion tells of the start, which may still wait for it. */
+/* Completes the start, which may still wait, with the communicator from its completion. */
 static void
 resolve(struct lane *starter, const struct request *request, const struct operation *op)
 {
@@ -145,7 +146,7 @@ resolve(struct lane *starter, const struct request *request, const struct operat
 		rows->bytes_sent[i] = op->row.bytes_sent;
 }
 
-/* The row, or part, of a completion, which has ROW's number SEQ. */
+/* The row, or part, of a completion, with number SEQ of ROW. */
 static struct call_row
 completed_row(struct otf2 *o, struct lane *lane, uint64_t seq, const struct operation *op)
 {
@@ -197,8 +198,9 @@ add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call,
 }
 
 /*
- * A start of a persistent request has no row to refer to, for OTF2 does not tell where that was
- * made: it becomes the start of what it sends or receives, and those behind the first take no time.
+ * OTF2 does not say where a persistent request was made. So its start becomes the start of the send
+ * or
+ * receive itself; further starts take no time.
  */
 static void
 add_starts(struct otf2 *o, struct lane *lane, struct call_row row)
@@ -210,7 +212,7 @@ add_starts(struct otf2 *o, struct lane *lane, struct call_row row)
 	}
 }
 
-/* A persistent request refers to where it was made, which only lp-export tells. */
+/* Only lp-export gives the row that made a persistent request. */
 static bool
 starts_are_told(const struct lane *lane)
 {
@@ -226,7 +228,7 @@ rows_call(struct otf2 *o, struct lane *lane, struct call_row row)
 	const enum call_class class = call_class(row.call);
 
 	if (lane->operation_count == 0) {
-		/* Of the kinds that are matched by what they do, this one went to nobody. */
+		/* These kinds are matched by their operations: this call had no peer. */
 		if (class == CLASS_SEND || class == CLASS_RECV || class == CLASS_SENDRECV ||
 		    class == CLASS_SEND_START || class == CLASS_RECV_START)
 			row.peer = NULL_PEER;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places in the program: regions, and stacks of the regions around each other. */
+/* Places in the program: regions, and stacks of nested regions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct node_slot {
 #define NODE_SAME(a, b) ((a)->parent == (b)->parent && (a)->region == (b)->region)
 HASH_TABLE_BY(node_table, struct node_slot, NODE_HASH, NODE_SAME, node, UNKNOWN)
 
-/* The file with code of a call site of lp-export. */
+/* The object file of a call site from lp-export. */
 struct module_slot { const char *path; size_t length; uint32_t number; };
 static uint64_t
 path_hash(const struct module_slot *m)
@@ -62,7 +62,7 @@ put_part(struct otf2 *o, const char *key, const char *text, size_t length)
 	msgpack_pack_str_with_body(&o->out.pack, text, length);
 }
 
-/* The number of a module, defined where it is new. */
+/* The number of a module; defines it if new. */
 static uint32_t
 module_number(struct otf2 *o, const char *path, size_t length)
 {
@@ -79,8 +79,9 @@ module_number(struct otf2 *o, const char *path, size_t length)
 }
 
 /*
- * The lines of what lp-export said of a place: offset, module, call, and of each function that it
- * was compiled into name, file and line.
+ * The lines of lp-export's description of a place: offset, module, call, and name, file and line of
+ * each
+ * function that it was inlined into.
  */
 enum { INLINED = 3, MOST_LINES = INLINED + 3 * 64 };
 struct place_lines {
@@ -159,7 +160,7 @@ write_own_place(struct otf2 *o, const struct region *region)
 	end_message(&o->out);
 }
 
-/* The site with this number; CALL: what is called there, or NULL. */
+/* The site with this number; CALL: the function called there, or NULL. */
 static void
 write_region(struct otf2 *o, const struct region *region, uint32_t number, const char *call)
 {
@@ -182,8 +183,7 @@ place_site(struct otf2 *o, struct region *region)
 	return region->site;
 }
 
-/* Another archive does not say where in a region its calls are: there is a site for each function
- * called. */
+/* Other archives do not say where in a region calls are: each called function gets one site. */
 static uint32_t
 call_site(struct otf2 *o, uint32_t region, uint32_t call)
 {
@@ -207,8 +207,9 @@ site_of_call(struct otf2 *o, uint32_t at, uint32_t call)
 }
 
 /*
- * The site of a node: its region, or the stack of all regions from there outwards. A call and the
- * region that it is in are one.
+ * The site of a node: its region, or the stack of regions from there outwards. A call shares the
+ * frame
+ * of the region that it is in.
  */
 uint32_t
 site_of(struct otf2 *o, uint32_t at)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Kinds of events of OTF2 that have no place in a trace of MPI: they are counted, and named at the
- * end. */
+/* Kinds of OTF2 events without a counterpart in an MPI trace: counted, and named at the end. */
 #include "otf2.h"
 
-/* With the types of what they carry. */
+/* With the types of their fields. */
 #define SKIPPED(X) \
 	X(BufferFlush, P1(OTF2_TimeStamp)) \
 	X(MeasurementOnOff, P1(OTF2_MeasurementMode)) \
@@ -64,7 +63,7 @@ skip(void *user, int kind)
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-/* Parameters without names, for what is only counted. */
+/* Unnamed parameters, for callbacks that only count. */
 #define P0
 #define P1(t1) , t1 a1 __attribute__((unused))
 #define P2(t1, t2) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A ping-pong as a table of bytes and microseconds, half a round trip: as it is, of osu_latency, or
- * the PingPong of IMB, which has the repetitions between the two.
+ * A ping-pong as a table of bytes and microseconds per half round trip: plain, from osu_latency, or
+ * from
+ * IMB's PingPong, which has the repetitions between the two.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,11 +14,11 @@
 struct table {
 	struct text *text;
 	int time_column;	/* from 0 */
-	bool elsewhere;		/* in a table of IMB that is no ping-pong */
+	bool elsewhere;		/* in an IMB table of another benchmark */
 	size_t sizes;
 };
 
-/* Comments tell which benchmark the lines behind them are of. */
+/* Comments name the benchmark of the lines that follow. */
 static void
 take_comment(struct table *t, const char *line)
 {

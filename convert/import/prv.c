@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paraver traces, as Extrae writes them: MPI calls are pairs of events, messages records of their
- * own, which lie in calls by their logical times. What a request was is not told: a receive that is
- * posted completes in the waiting call that its data falls into; the wait for a send says nothing.
+ * Paraver traces, as written by Extrae. MPI calls are pairs of events. Messages are separate
+ * records,
+ * and their logical times place them in calls. Requests are not recorded: a posted receive
+ * completes
+ * in the waiting call during which its data arrives, and the wait for a send is not known.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 #include "../../base/mpi/paraver.h"
 #include "prv.h"
 
-enum { BYTES_OF_TASK = 512 };	/* of memory, as long as it has no record */
+enum { BYTES_OF_TASK = 512 };	/* of memory, for a task without records */
 enum { RUNNING = 1, INSTRUCTIONS_TYPE = 42000050, CYCLES_TYPE = 42000059 };
 
 static uint16_t
@@ -24,7 +26,7 @@ call_of_event(struct prv *p, int64_t type, int64_t value)
 	return build_call(name);
 }
 
-/* CPU:APPL:TASK:THREAD: the task, or NULL where it is another thread's. */
+/* CPU:APPL:TASK:THREAD: the task, or NULL for another thread. */
 static struct task *
 take_object(struct prv *p, char **at, uint32_t *number)
 {
@@ -83,8 +85,7 @@ take_state(struct prv *p, char *at)
 		task->end_ns = end_ns;
 }
 
-/* As Paraver has it, a time in state Running counts what the first counter behind its begin
- * says. */
+/* As in Paraver, a period in state Running counts the first counter value after its begin. */
 static void
 count_useful(struct task *task, int64_t at_ns, int64_t type, int64_t value)
 {
@@ -186,7 +187,7 @@ take_message(struct prv *p, char *at)
 }
 
 /* #Paraver (date at time):END_ns:NODES(cpus,...):APPLICATIONS:TASKS(...),COMMUNICATORS */
-/* What the .row beside the trace calls its applications. */
+/* The names of the applications, from the .row beside the trace. */
 static _Noreturn void
 refuse_applications(const struct prv *p, const char *file, int64_t count)
 {
@@ -237,7 +238,7 @@ take_header(struct prv *p, const char *file)
 	if ((applications = text_integer(&p->text, &at, 1, INT32_MAX)) != 1)
 		refuse_applications(p, file, applications);
 	ranks = text_integer(&p->text, &at, 1, 1 << 24);
-	if ((uint64_t)ranks > p->text.next ||	/* their threads and nodes are listed */
+	if ((uint64_t)ranks > p->text.next ||	/* the header lists their threads and nodes */
 	    !text_allows(&p->text, (uint64_t)ranks, BYTES_OF_TASK))
 		die_text(&p->text, "there are more tasks than the line lists");
 	build_begin(&p->build, (uint32_t)ranks, NULL);

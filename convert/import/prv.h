@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Paraver trace while it is read: prv.c takes its lines, prv_rows.c makes rows and edges of
- * them. */
+/* A Paraver trace being read: prv.c reads its lines, prv_rows.c makes rows and edges. */
 #ifndef PRV_H
 #define PRV_H
 
@@ -10,13 +9,13 @@
 struct call {
 	int64_t enter_ns, leave_ns;
 	uint64_t sent, received;	/* of a collective */
-	uint32_t comm;			/* as in the file; 0: not told */
+	uint32_t comm;			/* as in the file; 0: unknown */
 	uint16_t call;
 	bool root;
-	uint32_t site;			/* 0: not told */
+	uint32_t site;			/* 0: unknown */
 };
 
-/* callers on a line: numbers of functions and lines, 0 not known */
+/* callers on a line: numbers of functions and lines, 0: unknown */
 struct levels {
 	int64_t function[MOST_LEVELS], line[MOST_LEVELS];
 	size_t count;
@@ -26,15 +25,15 @@ enum { INSTRUCTIONS, CYCLES, COUNTERS };
 
 struct task {
 	struct call call;		/* the last one */
-	bool any, in_call;		/* there is one; we are in it */
-	int64_t put_ns;			/* enter of the last one that was put away, or taken */
+	bool any, in_call;		/* a call exists; it is not over */
+	int64_t put_ns;			/* enter of the last call written, or read */
 	int64_t end_ns;			/* of the last record */
 	int64_t running_ns;		/* in state 1 */
 	int64_t counted[COUNTERS];	/* in state 1 */
 	struct pending { int64_t begin_ns; unsigned at_begin, before; } pending[COUNTERS];
 };
 
-/* A side of a message at its task, in the order of the file. */
+/* One side of a message at its task, in the order of the file. */
 struct item {
 	uint32_t task, peer;
 	int32_t tag;
@@ -43,7 +42,7 @@ struct item {
 	uint64_t bytes, message;
 };
 
-/* Where a side of a message has come to lie; row UINT64_MAX: in no call. */
+/* The row of one side of a message; UINT64_MAX: outside of calls. */
 struct placed {
 	uint64_t message, seq;
 	uint32_t task, is_receive;
@@ -58,8 +57,8 @@ struct prv {
 	struct callers *callers;
 	uint64_t message_count;
 	uint16_t by_value[6][256];
-	int64_t end_ns, last_ns;	/* as the first line says; of all records */
-	uint64_t other_threads;		/* records of further threads, which are not read */
+	int64_t end_ns, last_ns;	/* by the header; of all records */
+	uint64_t other_threads;		/* records of further threads, which are skipped */
 };
 
 /* prv_callers.c: sites of calls. */
@@ -71,8 +70,8 @@ void callers_names(struct prv *prv, const char *file);	/* of the .pcf beside the
 void callers_write(void *callers, struct writer *out);
 
 void prv_begin(struct prv *prv);
-void prv_put_call(struct prv *prv, uint32_t task);	/* the last one of a task is over */
-/* Rows of all calls and messages, and the edges between them. */
+void prv_put_call(struct prv *prv, uint32_t task);	/* when the last call of a task is over */
+/* Makes rows of all calls and messages, and the edges between them. */
 void prv_rows(struct prv *prv);
 
 #endif

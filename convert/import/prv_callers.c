@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Callers that Extrae notes with a call, level by level, as the site of the call: a place, or a
- * stack of them. They are numbers, of functions and of lines; what these are called stands in the
- * .pcf beside the trace, as far as there is one.
+ * The callers that Extrae records with a call, level by level, become the call's site: a place or a
+ * stack
+ * of places. They are numbers of functions and of lines; the .pcf beside the trace names them, if
+ * it
+ * exists.
  *
- * memory  places and stacks that differ
+ * memory distinct places and stacks
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -20,8 +22,7 @@ struct place_slot { int64_t function, line; uint32_t site; };
 #define PLACE_SAME(a, b) ((a)->function == (b)->function && (a)->line == (b)->line)
 HASH_TABLE_BY(place_table, struct place_slot, PLACE_HASH, PLACE_SAME, site, 0)
 
-/* A stack is a site, the place of a caller, and the stack that it was called from, which is one,
- * too. */
+/* A stack is a site: the place of a caller, and the stack that it was called from. */
 struct stack_slot { uint32_t place, outer, site; };
 #define STACK_HASH(s) mix((s)->place, (s)->outer)
 #define STACK_SAME(a, b) ((a)->place == (b)->place && (a)->outer == (b)->outer)
@@ -78,7 +79,7 @@ callers_take(struct levels *levels, int64_t type, int64_t value)
 	const size_t level = (size_t)(type - (line ? CALLER_LINE : CALLER));
 
 	if (value <= CALLER_VALUES)
-		return;		/* it is not known */
+		return;		/* unknown */
 	for (; levels->count < level; levels->count++)
 		levels->function[levels->count] = levels->line[levels->count] = 0;
 	*(line ? &levels->line[level - 1] : &levels->function[level - 1]) = value;
@@ -115,7 +116,7 @@ callers_site(struct prv *p, const struct levels *levels)
 
 /* ---- names ---- */
 
-/* "short [whole]" is the whole. */
+/* The whole name in "short [whole]". */
 static char *
 whole_name(char *text)
 {
@@ -190,7 +191,7 @@ name_of(const struct callers *c, int64_t value, bool line)
 
 /* ---- written ---- */
 
-/* A line is "133 (file.c, function)", or without a function. */
+/* A line is "133 (file.c, function)", or lacks the function. */
 static void
 write_caller(const struct callers *c, uint32_t site, struct writer *out)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of a Paraver trace find their calls, and calls become rows: a task after the other, its
- * calls and its sides of messages each in order of time. In memory are those of one call, and the
- * receives of one task that are posted and not over.
+ * Assigns messages of a Paraver trace to calls, and makes rows of calls, task by task, with calls
+ * and
+ * sides of messages in order of time. Memory holds those of one call, and the open posted receives
+ * of
+ * one task.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +13,19 @@
 #include "../../base/mpi/call_class.h"
 #include "../../base/tool/heap.h"
 
-/* Several sides of messages in a call become its row and parts: sends, then what it posts, then
- * what it completes. */
+/*
+ * Several sides of messages in a call become its row and parts: sends, then posts, then
+ * completions.
+ */
 enum kind { ITEM_SEND, ITEM_POST, ITEM_RECEIVE };
 
 struct part {
 	enum kind kind;
 	struct item item;
-	uint64_t post;		/* ITEM_RECEIVE: row where it was posted, or UINT64_MAX */
+	uint64_t post;		/* ITEM_RECEIVE: row of the post, or UINT64_MAX */
 };
 
-/* What was posted completes in the first waiting call behind it that its data falls into. */
+/* A posted receive completes in the first waiting call after it during which its data arrives. */
 struct open { int64_t arrived_ns; struct part part; };
 
 #define OPEN_BEFORE(a, b) \
@@ -29,7 +33,7 @@ struct open { int64_t arrived_ns; struct part part; };
 	(a)->part.item.message < (b)->part.item.message)
 HEAP(opens, struct open, OPEN_BEFORE)
 
-struct rows {			/* of a task, as they are made */
+struct rows {			/* of a task, under construction */
 	struct prv *p;
 	uint32_t task;
 	struct part *parts;	/* of the call */
@@ -110,8 +114,7 @@ bound(const struct rows *r)
 		die_text(&r->p->text, "too many messages at a time");
 }
 
-/* The next side of a message of the task that begins before NEXT_NS lies in this call, or in
- * none. */
+/* Assigns the task's next side of a message before NEXT_NS to this call, or to none. */
 static void
 take_item(struct rows *r, const struct call *call)
 {
@@ -130,8 +133,7 @@ take_item(struct rows *r, const struct call *call)
 	sorter_drop(&r->p->items);
 }
 
-/* Whether the next side of a message is of this task, and before its next call; NULL: there is
- * none. */
+/* Whether the next side of a message belongs to this task, before its next call; NULL: no call. */
 static bool
 item_before(struct rows *r, const struct call *next)
 {
@@ -141,7 +143,7 @@ item_before(struct rows *r, const struct call *next)
 	    (next == NULL || item->at_ns < next->enter_ns);
 }
 
-/* What was posted before this call and has come by its end. */
+/* Completes receives posted before this call whose data arrived by its end. */
 static void
 take_completed(struct rows *r, const struct call *call)
 {
@@ -179,7 +181,7 @@ put_part(struct rows *r, const struct part *part, struct call_row row)
 	build_row(&r->p->build, r->task, &row);
 }
 
-/* A call without a message: a collective, or nothing that anybody waits for. */
+/* A call without messages: a collective, or one without partners. */
 static void
 put_plain(struct prv *p, uint32_t task, const struct call *call, struct call_row row)
 {
@@ -211,7 +213,7 @@ put_call(struct rows *r, const struct call *call)
 	row.site = call->site;
 	if (r->count > 0)
 		qsort(r->parts, r->count, sizeof *r->parts, by_part);
-	/* MPI_Sendrecv that only receives: its send went to nobody. */
+	/* MPI_Sendrecv that only receives: its send went to MPI_PROC_NULL. */
 	if (r->count == 0 ||
 	    (call_class(call->call) == CLASS_SENDRECV && r->parts[0].kind != ITEM_SEND)) {
 		put_plain(r->p, r->task, call, row);
@@ -222,7 +224,7 @@ put_call(struct rows *r, const struct call *call)
 	r->count = 0;
 }
 
-/* A rank that goes on behind its last call gets a row at its end. */
+/* A rank that continues after its last call gets a row at its end. */
 static void
 put_end(struct prv *p, uint32_t number)
 {
@@ -247,7 +249,7 @@ put_task(struct rows *r)
 	while (more) {
 		call = next;
 		more = take_call(r->p, r->task, &next);
-		/* Of calls that are entered at one time the last one has them. */
+		/* Of calls entered at one time, the last one gets the messages. */
 		while (item_before(r, more ? &next : NULL))
 			take_item(r, &call);
 		take_completed(r, &call);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ReproMPI's raw text: "#@key=value" lines, a line with the names of the columns, a line for each
- * repetition. A count is that of MPI's argument: the block of a Gather, the vector of a Reduce.
+ * ReproMPI's raw text: "#@key=value" lines, a line with the names of columns, a line per
+ * repetition. The
+ * count is that of MPI's argument: the block of a Gather, the vector of a Reduce.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "../../base/mpi/catalogue.h"
 #include "import.h"
 
-/* Columns that are used. */
+/* The columns we read. */
 enum column { TEST, COUNT, RUNTIME, ERROR, COLUMNS };
 
 struct job {
@@ -23,12 +24,12 @@ struct job {
 struct file {
 	uint64_t ranks, extent;
 	char *sync;
-	int place[COLUMNS];	/* of the column in a line; -1 where it is absent */
+	int place[COLUMNS];	/* position of the column in a line; -1: absent */
 	struct job *jobs;
 	size_t count, capacity;
 };
 
-/* How a name of ReproMPI is written in the stream. */
+/* How the stream names a function of ReproMPI. */
 struct subject {
 	const char *name, *function, *guideline;
 	int number;
@@ -157,8 +158,8 @@ put_job(struct writer *out, const struct file *f, const struct job *job,
 }
 
 /*
- * ReproMPI 1.0 leaves the copies of mock-ups out, so that GL_Gather_as_Allgather makes the same
- * call as MPI_Allgather: an A/A control.
+ * ReproMPI 1.0 omits the copies of mock-ups. So GL_Gather_as_Allgather makes the same call as
+ * MPI_Allgather: an A/A control.
  */
 static void
 put_control(const struct text *text, struct writer *out, const struct file *f,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of text, which may be in gzip form. */
+/* Lines of text, also in gzip form. */
 #include "import.h"
 
 #include <errno.h>
@@ -9,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Memory that any text may ask for, and what each byte of its file stands for beyond: trace.5,
- * NUMBERS. */
+/* Memory allowed for any text, and additional memory per byte of the file: trace.5, NUMBERS. */
 enum { FREE_BYTES = 1 << 24, FACTOR = 64 };
 
 static void
@@ -56,7 +55,7 @@ text_allows(const struct text *text, uint64_t count, size_t size)
 	    (text->file_bytes > text->file_size ? text->file_bytes : text->file_size);
 }
 
-/* The rest of a line that is in the buffer goes to LINE; true: it was its end. */
+/* Moves the rest of the current line from the buffer to LINE; returns whether the line ended. */
 static bool
 take_rest(struct text *text, size_t *used)
 {
@@ -82,7 +81,7 @@ die_packed(const struct text *text, const char *what)
 	    (unsigned long long)(text->file_bytes - text->zlib.avail_in), what);
 }
 
-/* Behind the end of compressed text another may begin, or zeros fill a block. */
+/* Another compressed member may follow, or zeros that fill a block. */
 static void
 next_member(struct text *text)
 {
