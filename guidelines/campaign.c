@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading measurement streams into one median for each subject, size and mpirun. */
+/* Reads measurement streams into one median per subject, size and mpirun. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ scaled(const struct sample *sample, double factor)
 	return to;
 }
 
-/* Strings of a setting by their keys; the rules of lp-mend are too long for a message. */
+/* Strings of a setting by their keys; lp-mend's rules may be too long for a message. */
 static const struct { const char *key; size_t offset; } texts[] = {
 	{ "library", offsetof(struct setting, library) },
 	{ "hosts", offsetof(struct setting, hosts) },
@@ -108,7 +108,7 @@ check_setting(struct reader *in, const struct message *message, const struct set
 		die_input(in);
 }
 
-/* Returns the campaign that it belongs to: the first stage or the second. */
+/* Returns the campaign that the mpirun belongs to: the first stage or the second. */
 static struct campaign *
 take_mpirun(struct campaign *first, struct reader *in, const struct message *message)
 {
@@ -142,7 +142,7 @@ same_series(const struct campaign *c, const struct series *wanted)
 	return NULL;
 }
 
-/* The median after Tukey's fences, as PGMPI takes it; and the lower quartile of all. */
+/* The median within Tukey's fences, as in PGMPI; QUARTILE gets the lower quartile of all times. */
 static double
 median_of(struct reader *in, const struct message *message, double *quartile)
 {
@@ -231,7 +231,7 @@ find_series(const struct campaign *c, const char *function, enum role role, uint
 	return NULL;
 }
 
-/* Each side of each guideline must be there at each size, and in each mpirun. */
+/* Each side of each guideline must be measured at each size in each mpirun. */
 static void
 check_sides(const struct campaign *c)
 {
@@ -260,7 +260,7 @@ check_sides(const struct campaign *c)
 	}
 }
 
-/* By function, role, name, size: what comes out does not depend on the order of the jobs. */
+/* By function, role, name, size: the result does not depend on the order of jobs. */
 static int
 by_place(const void *left, const void *right)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests say, for programs: JSON, CSV and a stream. */
+/* Results of the tests for programs: JSON, CSV and a stream. */
 #include <math.h>
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-guidelines - whether an MPI library keeps its own promises
+ * lp-guidelines - whether an MPI library keeps performance guidelines
  *
- * reads   measurement streams, one or more mpiruns each
- * writes  a verdict; with --rules a rules file of Open MPI that mends what was violated
- * memory  one number for each mpirun, function, mock-up and size
+ * reads measurement streams, one or more mpiruns each
+ * writes a verdict; with --rules, an Open MPI rules file that fixes the violations
+ * memory one number for each mpirun, function, mock-up and size
  */
 #include <stdlib.h>
 
@@ -96,7 +96,7 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* That nothing is violated is known only where all could be decided. */
+/* The answer is yes only if all tests were decidable. */
 static enum exit_status
 status_of(const struct verdict *v)
 {
@@ -106,7 +106,7 @@ status_of(const struct verdict *v)
 	    (enum exit_status)NOT_DECIDABLE : DONE;
 }
 
-/* All folders beside each other; the status is the last one's. */
+/* Prints all folders side by side; the exit status is that of the last. */
 static int
 compare(const struct options *opt, struct text *text)
 {
@@ -127,7 +127,7 @@ compare(const struct options *opt, struct text *text)
 int
 main(int argc, char **argv)
 {
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	struct options opt;
 	struct campaign c;
 	struct verdict v;

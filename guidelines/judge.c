@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tests. Numbers of guidelines are those of the paper: see base/mpi/catalogue.h. */
+/* The tests. Guidelines are numbered as in the paper: see base/mpi/catalogue.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ short_name(const char *function)
 	return strncmp(function, "MPI_", 4) == 0 ? function + 4 : function;
 }
 
-/* As PGMPI tests: both sides' medians, which mpirun they are of being forgotten. */
+/* As in PGMPI: medians of both sides, without pairing by mpirun. */
 static void
 test_samples(struct judgement *j, const struct rules_of_judging *rules)
 {
@@ -48,7 +48,7 @@ add(struct verdict *v, const struct rules_of_judging *rules, struct judgement j)
 	v->at[v->count++] = j;
 }
 
-/* GL 1: A(n) <= A(n + k), for sizes that are neighbours; the series are sorted by size. */
+/* GL 1: A(n) <= A(n + k), for neighbouring sizes; the series are sorted by size. */
 static void
 test_monotony(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
 {
@@ -74,8 +74,9 @@ has_splits(const struct campaign *c)
 }
 
 /*
- * GL 2: A(n) <= k A(n/k), with k = ceil(m_j / m_i) for all smaller sizes m_i. The k calls are those
- * that were really made; only where none were made at any size, k times the time of one.
+ * GL 2: A(n) <= k A(n/k), with k = ceil(m_j / m_i) for all smaller sizes m_i. The k calls were
+ * actually
+ * measured; only if none were, at any size, it is k times the time of one call.
  */
 static void
 test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
@@ -84,7 +85,7 @@ test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_j
 		const struct series *large = &c->series[j];
 		const char *name = short_name(large->function);
 
-		/* All smaller sizes lie before it, the next smaller first. */
+		/* All smaller sizes come before it, the next smaller first. */
 		for (size_t i = j; large->role == FUNCTION && i-- > 0; ) {
 			const struct series *small = &c->series[i], *made;
 
@@ -117,7 +118,7 @@ test_patterns(const struct campaign *c, struct verdict *v, const struct rules_of
 	}
 }
 
-/* Corrected among themselves, and by how much there is in practice. */
+/* Corrects p among these tests, and requires a relevant difference. */
 static void
 decide(struct verdict *v, const struct campaign *confirm, const struct rules_of_judging *rules)
 {
@@ -141,8 +142,9 @@ decide(struct verdict *v, const struct campaign *confirm, const struct rules_of_
 }
 
 /*
- * The A/A control: one call under two names, which every test here should find alike, in both
- * directions. Its tests are a family of their own.
+ * The A/A control: one call under two names. Every test should find them alike, in both directions.
+ * Its
+ * tests are a family of their own.
  */
 static void
 test_control(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
@@ -174,7 +176,7 @@ test_control(const struct campaign *c, struct verdict *v, const struct rules_of_
 	free(control.at);
 }
 
-/* Of the sizes into which a call would better be split the largest alone is reported. */
+/* If a call should be split, only the largest part size is reported. */
 static void
 keep_largest_part(struct verdict *v)
 {
@@ -190,7 +192,7 @@ keep_largest_part(struct verdict *v)
 	}
 }
 
-/* The median of all mpiruns; by pairs the quiet ones' differences decide, not the barrier. */
+/* By default the barrier's median spread; for pairs 0, as their differences decide. */
 static double
 margin_of(const struct campaign *c, const struct rules_of_judging *rules, bool paired)
 {
@@ -199,7 +201,7 @@ margin_of(const struct campaign *c, const struct rules_of_judging *rules, bool p
 	return c->spreads.count > 0 && !paired ? median(c->spreads) : 0;
 }
 
-/* What is said of it in all forms. */
+/* Values of it for all forms of output. */
 static void
 describe(struct judgement *j)
 {

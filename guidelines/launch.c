@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The mpiruns that mending makes, and what they show: times, and whether a rules file is read. */
+/*
+ * The mpiruns that mending makes, and their results: times, and whether the library reads a rules
+ * file.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +36,7 @@ remove_files(const struct mending *m)
 	rmdir(m->folder);
 }
 
-/* Paths go through the environment: no shell looks into them. */
+/* Paths are passed in the environment, so no shell interprets them. */
 bool
 run_measure(const struct mending *m, const char *rules, const char *arguments, const char *out,
     enum how how)
@@ -56,7 +59,7 @@ run_measure(const struct mending *m, const char *rules, const char *arguments, c
 	return status == 0;
 }
 
-/* Messages of collectives in such a run, of all ranks; -1 where they are not known. */
+/* Messages of collectives in such a run, over all ranks; -1: unknown. */
 static long long
 count_messages(const struct mending *m, const char *rules, const char *arguments)
 {
@@ -82,9 +85,11 @@ count_messages(const struct mending *m, const char *rules, const char *arguments
 }
 
 /*
- * Whether the library reads the file. With the same file, but for algorithms that do not exist,
- * the collective must fail: one that is ignored changes nothing. Another algorithm shows in the
- * messages, too, but need not.
+ * Whether the library reads the file. If its algorithms are replaced by non-existent ones, the
+ * collective
+ * must fail; a library that ignores the file does not. A change in messages is further evidence,
+ * but
+ * need not occur.
  */
 bool
 is_read(struct text *report, const struct mending *m, const char *file)
@@ -121,14 +126,14 @@ is_read(struct text *report, const struct mending *m, const char *file)
 	return read;
 }
 
-/* Functions, sizes and splits of a campaign, as lp-measure is told. */
+/* Functions, sizes and splits of a campaign, as arguments of lp-measure. */
 static char *
 same_choice(const struct campaign *c)
 {
 	char *arguments = NULL;
 	size_t length = 0, sizes = 0;
 	uint64_t splits = 0;
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	struct text *out = &text;
 	FILE *file = need(open_memstream(&arguments, &length));
 
@@ -136,7 +141,7 @@ same_choice(const struct campaign *c)
 	text_put(out, "-f ");
 	for (size_t i = 0; i < c->count; i++)
 		if (i == 0 || strcmp(c->series[i].function, c->series[i - 1].function) != 0) {
-			/* from a measurement: it can be anything */
+			/* from a measurement: it may be anything */
 			const char *function = c->series[i].function;
 			char *word = zalloc(SHELL_WORD_BYTES(strlen(function)), 1);
 
@@ -163,7 +168,7 @@ same_choice(const struct campaign *c)
 	return arguments;
 }
 
-/* COUNT mpiruns more behind the first BEFORE. */
+/* COUNT more mpiruns, numbered from BEFORE. */
 static void
 measure_stage(const struct mending *m, const char *rules, const char *arguments, char **files,
     size_t before, size_t count)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mending: which algorithm of the library is faster where a guideline is violated, a rules file
- * that says so, and the proof that the library reads it.
+ * Mending: finds the library's fastest algorithm where a guideline is violated, writes a rules
+ * file, and
+ * shows that the library reads it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +32,9 @@ size_list(const struct mending *m, const struct tuned *t)
 	return list;
 }
 
-/* Median run time of a function at each of its violated sizes; false where it cannot be run. */
+/*
+ * Median run time of a function at each violated size. Returns false if the algorithm cannot run.
+ */
 static bool
 try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, int segment,
     struct campaign *result)
@@ -59,8 +62,9 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, int
 }
 
 /*
- * What an algorithm gains at the violated sizes. Slower in one mpirun than what is there in
- * another: that may be chance, and is no gain.
+ * The gain of an algorithm at the violated sizes. Slower in one of its mpiruns than the default in
+ * another
+ * may be chance, and counts as no gain.
  */
 static void
 take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
@@ -86,8 +90,11 @@ take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
 	}
 }
 
-/* What is there first, then each algorithm, whole and in segments that are shorter than what is
- * violated. */
+/*
+ * The default first, then each algorithm, with whole messages and with segments shorter than the
+ * violated
+ * sizes.
+ */
 static void
 find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 {
@@ -111,12 +118,14 @@ find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 				take_trial(m, t, a, segments[k], &result, margin_ns);
 			else if (a == AS_IS)
 				die("\"%s lp-measure\" fails", m->mpirun);
-			/* else it is not for this number of ranks */
+			/* otherwise it is not for this number of ranks */
 		}
 	}
 }
 
-/* Where no size is compared there can be one rule only: that of the greatest gain. */
+/*
+ * If the library does not compare sizes, only one rule is possible: the one with the largest gain.
+ */
 static void
 unite_sizes(struct mending *m, const struct tuned *t)
 {
@@ -159,7 +168,7 @@ algorithm_of(const struct mending *m, const struct judgement *j)
 	return AS_IS;
 }
 
-/* What became of a violation, or that it is a new one. */
+/* The fate of a violation, or that it is new. */
 static const char *
 outcome(const struct judgement *before, const struct judgement *after, int algorithm)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A picture for each violated guideline, of one campaign or of sides: a gnuplot script with its
- * data in it. */
+/*
+ * A picture for each violated guideline, of one campaign or of sides: a gnuplot script that
+ * contains its
+ * data.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +30,7 @@ file_name(const char *folder, const char *guideline, const char *suffix)
 	return name;
 }
 
-/* Of the splits of one size the one that is reported is shown, or else the last. */
+/* Of the splits of one size, only the reported one is shown, or else the last. */
 static bool
 is_shown(const struct verdict *v, size_t i)
 {
@@ -41,8 +44,9 @@ is_shown(const struct verdict *v, size_t i)
 	return last || j->violated;
 }
 
-/* Both axes are logarithmic, but for 0 bytes, as a barrier has; one size alone gets room on both
- * sides. */
+/*
+ * Logarithmic axes, except for 0 bytes, as for a barrier; a single size gets space on both sides.
+ */
 static void
 put_axes(struct text *out, uint64_t least, uint64_t most)
 {
@@ -66,8 +70,9 @@ put_data(struct text *out, const struct verdict *v, size_t first)
 			continue;
 		least = j->function->bytes < least ? j->function->bytes : least;
 		most = j->function->bytes > most ? j->function->bytes : most;
-		/* The interval is that of the difference: where the function's time lies above the
-		 * other's. */
+		/*
+		 * The interval of the difference: where the function's time is above the other's.
+		 */
 		text_print(out, "%" PRIu64 " %.6f %.6f %.6f %.6f %.6f \"%s\"\n", j->function->bytes,
 		    1e-3 * j->function_ns, 1e-3 * j->other_ns,
 		    1e-3 * (j->function_ns > j->other_ns ? j->function_ns : j->other_ns),
@@ -78,7 +83,7 @@ put_data(struct text *out, const struct verdict *v, size_t first)
 	put_axes(out, least, most);
 }
 
-/* What the other side is called in the legend. */
+/* The other side's name in the legend. */
 static const char *
 other_side(const struct judgement *j)
 {
@@ -86,7 +91,7 @@ other_side(const struct judgement *j)
 	    "the same in k parts" : j->other->name;
 }
 
-/* SIZE and KEY as gnuplot has them. */
+/* SIZE and KEY in gnuplot's syntax. */
 static void
 put_head(struct text *out, const char *size, const char *key, const char *picture,
     const char *title)
@@ -152,7 +157,10 @@ put_side_data(struct text *out, const struct sides *s, size_t i, const struct ro
 	free(sizes);
 }
 
-/* Each side has a colour; its function is a line, the other side of the guideline a broken one. */
+/*
+ * A colour per side: a solid line for its function, a broken one for the other side of the
+ * guideline.
+ */
 static void
 put_sides(struct text *out, const struct sides *s, const struct row *row, const char *picture)
 {
@@ -185,14 +193,14 @@ put_sides(struct text *out, const struct sides *s, const struct row *row, const 
 	    "compared with'\n");
 }
 
-/* Of SIDES, or of V where those are NULL. */
+/* From SIDES, or from V if that is NULL. */
 static void
 write_plot(const char *guideline, const struct sides *sides, const struct verdict *v, size_t first,
     const char *folder)
 {
 	char *script = file_name(folder, guideline, ".gp");
 	char *picture = file_name(folder, guideline, ".svg");
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	struct whole_file whole = whole_file_begin(script);
 
 	text_begin(&text, whole.file, script);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests say, for people: for a screen, and as the paper's tables. */
+/* Results of the tests for people: on a screen, and as the paper's tables. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ const struct field violation_fields[] = {
 	FIELDS_END
 };
 
-enum { SHOWN = 15 };	/* violations of the table that fit on a screen */
+enum { SHOWN = 15 };	/* violations in the table, to fit on a screen */
 
 const char *
 stars(double p)
@@ -63,14 +63,14 @@ by_ratio(const void *left, const void *right)
 	return *a < *b ? -1 : 1;
 }
 
-/* The first judgement of each guideline is where it is counted. */
+/* A guideline is counted at its first judgement. */
 static bool
 is_first(const struct verdict *v, size_t i)
 {
 	return i == 0 || strcmp(v->at[i - 1].guideline, v->at[i].guideline) != 0;
 }
 
-/* Of the judgements of the guideline that begins at I: is any VIOLATED, or else not held? */
+/* Whether any judgement of the guideline that begins at I is VIOLATED, or else not held. */
 static bool
 any_is(const struct verdict *v, size_t i, bool violated)
 {
@@ -127,7 +127,7 @@ print_found(struct text *out, const struct verdict *v, bool violated, size_t sho
 	free(found);
 }
 
-/* What the held guidelines of a kind are called together: GL 1 and 2 by function. */
+/* Common names of held guidelines of a kind: GL 1 and 2 by function. */
 static void
 print_held(struct text *out, const struct verdict *v, enum kind kind)
 {
@@ -217,7 +217,7 @@ add_size(uint64_t **sizes, size_t *count, size_t *capacity, uint64_t bytes)
 	++*count;
 }
 
-/* m, s and p where monotony, split-robustness or a pattern is violated at the size. */
+/* Marks m, s and p if monotony, split-robustness or a pattern is violated at the size. */
 static void
 put_marks(struct table_writer *table, const struct verdict *v, const char *function, uint64_t bytes)
 {

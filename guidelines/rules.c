@@ -2,9 +2,9 @@
 /*
  * Dynamic rules files of Open MPI 4.1's coll/tuned:
  *   NCOLL { ID NCOMM { COMMSIZE NMSG { MSGSIZE ALGORITHM FANINOUT SEGSIZE } } }
- * Its traps: a faulty file is ignored without a word; the first COMMSIZE is used for smaller
- * communicators, too, and the last for all larger ones; the first MSGSIZE must be 0; algorithm 0 is
- * the library's own decision; MSGSIZE means different things, see enum compared.
+ * Pitfalls: an invalid file is ignored silently; the first COMMSIZE also applies to smaller
+ * communicators, and the last to all larger ones; the first MSGSIZE must be 0; algorithm 0 is the
+ * library's own decision; the meaning of MSGSIZE varies, see enum compared.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ has_rule(const struct mending *m, const struct tuned *t)
 	return false;
 }
 
-/* One line each time the algorithm changes from one measured size to the next; the first from 0. */
+/* A line for each change of algorithm between measured sizes; the first is from 0. */
 static void
 write_sizes(FILE *out, const struct mending *m, const struct tuned *t, bool broken)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading sides, and what is the same and what is not between them. */
+/* Reads sides, and finds what they share and how they differ. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include "guidelines.h"
 
-/* Streams of mpiruns; those with nothing in them stand for mpiruns that had nothing to confirm. */
+/* Streams of mpiruns; an empty one stands for an mpirun that had nothing to confirm. */
 static int
 is_run(const struct dirent *e)
 {
@@ -65,7 +65,9 @@ differ(const struct sides *s, size_t offset)
 	return false;
 }
 
-/* Its folder, and what of library, ranks, hosts, type and lp-mend is not the same everywhere. */
+/*
+ * Names a side by its folder, and by library, ranks, hosts, type and lp-mend as far as they differ.
+ */
 static void
 name_side(const struct sides *s, struct side *side)
 {
@@ -199,7 +201,7 @@ has_news(const struct sides *s, const struct row *row)
 	return news;
 }
 
-/* Logarithms of the lower quartiles by mpirun: what another load on the machine moves least. */
+/* Logarithms of lower quartiles by mpirun, which other load on the machine changes least. */
 static struct sample
 logs(const struct series *s)
 {

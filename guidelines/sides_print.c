@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sides beside each other: the paper's tables with guidelines as rows, before and after with their
- * spread. */
+/*
+ * Sides beside each other: the paper's tables with a line per guideline; before and after with
+ * spread.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -31,8 +33,10 @@ static const struct field side_fields[] = {
 	FIELDS_END
 };
 
-/* What is violated at some side, at one size: the first side and another, and how sure the change
- * is. */
+/*
+ * A violation at one size on some side: the first side and another, and the significance of the
+ * change.
+ */
 struct news {
 	const char *letter;
 	size_t side;
@@ -90,7 +94,7 @@ describe_sides(struct sides *s)
 	}
 }
 
-/* Sizes at which the side finds it violated; with "?" those at which nothing can be decided. */
+/* Sizes at which the side finds it violated; with "?" those not decidable. */
 static void
 put_cell(struct table_writer *table, const struct side *side, const char *guideline,
     const uint64_t *sizes, size_t count)
@@ -110,8 +114,7 @@ put_cell(struct table_writer *table, const struct side *side, const char *guidel
 	table_text(table, !any ? "not measured" : used > 0 ? cell : "held");
 }
 
-/* The paper's tables, a guideline a row: those that some side does not hold, or with ALL every
- * one. */
+/* The paper's tables, a guideline per line: those not held on some side, or with ALL every one. */
 static void
 print_rows(struct text *out, const struct sides *s, bool all)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two stages: a first campaign screens all tests, a second one, of mpiruns of its own, decides
- * about the candidates. An mpirun is a pair: in it both sides were measured together, mixed at
- * random, so that whatever made it slow made both slow. Of each side counts the lower quartile of
- * its times, which another load on the machine hardly moves. A violation is where the logarithms of
- * the ratios lie above that of 1 + slower by the signed-rank test, corrected among the candidates
- * alone.
+ * Two stages: a first campaign screens all tests; a second one, with further mpiruns, decides about
+ * the
+ * candidates. An mpirun is a pair: it measured both sides, mixed at random, so a disturbance slows
+ * both.
+ * Each side counts by the lower quartile of its times, which other load hardly changes. It is a
+ * violation
+ * if the logarithms of the ratios are above that of 1 + slower by the signed-rank test, corrected
+ * among
+ * the candidates alone.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,7 +19,7 @@
 #include "../base/tool/whole_file.h"
 #include "guidelines.h"
 
-/* Of the mpiruns that both have, logarithms of ratios; times of 0 are taken for 1 ns. */
+/* Logarithms of ratios, for mpiruns that have both; times of 0 count as 1 ns. */
 static struct sample
 logs(const struct judgement *j)
 {
@@ -39,7 +42,7 @@ middle(const struct sample *values)
 	return result;
 }
 
-/* Splits have their tolerance in their factor. */
+/* A split's tolerance is in its factor. */
 static double
 threshold(const struct judgement *j, const struct rules_of_judging *rules)
 {
@@ -80,8 +83,9 @@ take_confirmed(struct verdict *v, const struct campaign *confirm,
 }
 
 /*
- * Deviation of a judgement's differences, as a share for pairs, in ns without: robust, and not too
- * small where there are few (C. Croux and P. J. Rousseeuw, COMPSTAT 1992).
+ * Deviation of a judgement's differences, a share for pairs, else in ns: robust, and corrected for
+ * small
+ * numbers (C. Croux and P. J. Rousseeuw, COMPSTAT 1992).
  */
 static double
 deviation_of(const struct judgement *j, bool paired)
@@ -103,9 +107,9 @@ deviation_of(const struct judgement *j, bool paired)
 }
 
 /*
- * What would have been seen: a difference whose test exceeds its bound with probability POWER, were
- * the times normal (base/statistics/power.c). Where so few mpiruns can prove nothing, nothing would
- * have been.
+ * The detectable difference: its test exceeds the bound with probability POWER, for normally
+ * distributed
+ * times (base/statistics/power.c). With too few mpiruns to prove anything there is none.
  */
 void
 find_undecided(struct verdict *v, const struct rules_of_judging *rules)
@@ -135,7 +139,7 @@ find_undecided(struct verdict *v, const struct rules_of_judging *rules)
 	}
 }
 
-/* A function at a size is measured once, whatever tests need it; for longer than before. */
+/* A function at a size is measured once, for all tests that need it, and longer than before. */
 size_t
 write_candidates(const struct campaign *c, const struct verdict *v, const char *file)
 {

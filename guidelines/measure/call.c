@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments of calls, the comparison of results, and what the command line chooses. */
+/* Arguments of calls, comparison of results, and choices on the command line. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ random_below(struct random *random, uint64_t limit)
 	return (z ^ (z >> 31)) % limit;
 }
 
-/* A pair (a, b) is x -> a x + b modulo 2^32; to put one after the other does not commute. */
+/* A pair (a, b) is x -> a x + b modulo 2^32; composition does not commute. */
 static void
 compose(void *in, void *inout, int *count, MPI_Datatype *type)
 {
@@ -55,7 +55,7 @@ choose_type(struct call *call, enum type type)
 	}
 }
 
-/* Different on each rank; sums of doubles are whole numbers, which no order of them changes. */
+/* Different on each rank. Doubles are integers, so their sums do not depend on the order. */
 static void
 fill_input(struct call *call, enum type type, size_t elements)
 {
@@ -120,8 +120,9 @@ set_call(struct call *call, const struct subject *function, size_t count)
 }
 
 /*
- * Twice, with the output filled beforehand with different bytes: what the mock-up does not write
- * can then not look like the function's result both times.
+ * Twice, with different bytes in the output beforehand: an output that the mock-up does not write
+ * cannot
+ * match the function's result both times.
  */
 bool
 same_result(const struct call *c, void (*mockup)(const struct call *call))

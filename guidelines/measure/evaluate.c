@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Words and numbers of a file of guidelines:
- *	number = product { "+" | "-" product }      product = factor { "*" | "/" | "%" factor }
- *	factor = digits | variable | "(" number ")" |
- *               ("ceil" | "min" | "max") "(" number "," number ")"
- * A quotient is rounded down, ceil(a, b) is a / b rounded up. All are whole, in 63 bits, and no
- * negative one is divided.
+ * 	number = product { "+" | "-" product }      product = factor { "*" | "/" | "%" factor }
+ * 	factor = digits | variable | "(" number ")" |
+ * 	         ("ceil" | "min" | "max") "(" number "," number ")"
+ * A quotient is rounded down; ceil(a, b) is a / b rounded up. All numbers are integers of 63 bits, and a
+ * negative one is never divided.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -62,7 +62,7 @@ scan_word(struct scanner *s, const char *word)
 	return true;
 }
 
-/* What stands here, for a message: a few printable characters. */
+/* The text at this position, for a message: a few printable characters. */
 static void
 fail_here(struct scanner *s, const char *wanted)
 {
@@ -110,7 +110,7 @@ scan_name(struct scanner *s, char name[OWN_NAME])
 	return true;
 }
 
-/* One operation; VALUES NULL: the operands are none. */
+/* One operation; VALUES NULL: there are no values, only parse. */
 static int64_t
 operate(struct scanner *s, char operation, int64_t a, int64_t b, const int64_t *values)
 {
@@ -198,7 +198,7 @@ scan_factor(struct scanner *s, const int64_t *values)
 	return scan_variable(s, values);
 }
 
-/* Operands of SCAN with OPERATIONS between them, from the left. */
+/* Operands of SCAN joined by OPERATIONS, from left to right. */
 static int64_t
 scan_chain(struct scanner *s, const int64_t *values, const char *operations,
     int64_t (*scan)(struct scanner *s, const int64_t *values))

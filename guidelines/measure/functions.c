@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The library's functions, and splits: the same in several calls. */
+/* The library's functions, and splits: the same work in several calls. */
 #include <string.h>
 
 #include "measure.h"
@@ -7,7 +7,7 @@
 #define SEND c->send, c->count, c->type
 #define RECV c->recv, c->count, c->type
 
-/* BODY of a blocking function, and of its non-blocking form with nothing to overlap. */
+/* BODY of a blocking function, and of its non-blocking form without overlap. */
 #define BLOCKING(name, ...) static void run_##name(const struct call *c) \
 	{ MPI_##name(__VA_ARGS__); }
 #define NONBLOCKING(name, ...) static void run_##name(const struct call *c) \
@@ -17,7 +17,7 @@
 	MPI_Wait(&request, MPI_STATUS_IGNORE); \
 }
 
-/* The root of a broadcast has its input in send, the others their output in recv. */
+/* In a broadcast, the root has its input in send; the others have their output in recv. */
 #define BUFFER c->rank == c->root ? c->send : c->recv, c->count, c->type
 
 BLOCKING(Gather, SEND, RECV, c->root, c->comm)
@@ -62,7 +62,7 @@ run_Sendrecv_vector(const struct call *c)
 	    (c->rank + c->ranks - 1) % c->ranks, 0, c->comm, MPI_STATUS_IGNORE);
 }
 
-#ifdef OF_MOCKUPS	/* in a program that is mended no network is measured */
+#ifdef OF_MOCKUPS	/* lp-mend's library measures no network */
 #undef NETWORK_FUNCTIONS
 #define NETWORK_FUNCTIONS(FUNCTION)
 #endif
@@ -74,7 +74,7 @@ const size_t function_count = sizeof functions / sizeof functions[0];
 #define ONE_EACH(name, in, out) +1
 const size_t guideline_functions = FUNCTIONS(ONE_EACH);
 
-/* Copies COUNT elements of each block between a whole buffer and one of the smaller blocks. */
+/* Copies COUNT elements of each block between a whole buffer and one with smaller blocks. */
 static void
 copy_blocks(const struct call *c, char *to, size_t to_block, const char *from, size_t from_block,
     size_t count)
@@ -85,8 +85,9 @@ copy_blocks(const struct call *c, char *to, size_t to_block, const char *from, s
 }
 
 /*
- * A buffer of one block is passed in pieces as it lies; one of a block a rank has to be copied,
- * because the piece of each rank must lie beside the next rank's.
+ * A buffer of one block is passed in pieces as it is. A buffer with a block per rank is copied,
+ * since the
+ * pieces of neighbouring ranks must be adjacent.
  */
 void
 run_split(const struct call *c)

@@ -5,18 +5,18 @@
 
 #include "jobs.h"
 
-/* Repetitions between two looks at the clock; and those that are made however late it is. */
+/* Repetitions between two looks at the clock; and the number made whatever the time. */
 enum { BLOCK = 5, LEAST_REPS = 10 };
 
-/* A subject at one size: what its function, its mock-ups and splits are made with. */
+/* A subject at one size, with the buffers of its function, mock-ups and splits. */
 struct member {
 	const struct subject *subject;
 	enum role role;
 	struct call call;
 	size_t part;			/* SPLIT: bytes of each call */
 	uint64_t extra_bytes;
-	uint64_t *ns;			/* one a repetition */
-	struct program *program;	/* of a guideline of the file, or NULL */
+	uint64_t *ns;			/* one per repetition */
+	struct program *program;	/* of a guideline in the file, or NULL */
 };
 
 static struct member *
@@ -34,7 +34,8 @@ add_member(struct state *s, const struct group *g, struct member *members, size_
 
 		to->program = program_make(member.subject->own, &s->call, error);
 		if (to->program == NULL)
-			die("%s: %s", s->opt.guidelines, error);	/* own_fits has looked */
+			/* own_fits has checked it */
+			die("%s: %s", s->opt.guidelines, error);
 		to->call.program = to->program;
 		to->extra_bytes = program_bytes(to->program);
 	} else if (member.role == MOCKUP)
@@ -43,7 +44,7 @@ add_member(struct state *s, const struct group *g, struct member *members, size_
 	return to;
 }
 
-/* The function, itself again as a control, its mock-ups, and splits into each smaller size. */
+/* The function, a copy of it as control, its mock-ups, and splits into each smaller size. */
 static size_t
 make_members(struct state *s, const struct group *g, struct member *members)
 {
@@ -94,7 +95,7 @@ check_member(const struct member *m, size_t bytes)
 		    bytes, m->role == SPLIT ? " in several calls" : "", m->subject->function);
 }
 
-/* COUNT repetitions from FIRST on; in each, all members in a new order. */
+/* COUNT repetitions from FIRST on; each times all members in a new order. */
 static void
 time_members(struct state *s, struct member *members, size_t count, size_t first, size_t reps)
 {
@@ -103,7 +104,7 @@ time_members(struct state *s, struct member *members, size_t count, size_t first
 
 	for (size_t r = 0; r < reps; r++)
 		for (size_t i = 0; i < count;
-		    i++) {	/* Durstenfeld's shuffle, from the inside out */
+		    i++) {	/* Durstenfeld's shuffle, inside out */
 			size_t other = random_below(&s->random, i + 1);
 
 			who[r * count + i] = who[r * count + other];
@@ -118,7 +119,7 @@ time_members(struct state *s, struct member *members, size_t count, size_t first
 	free(who);
 }
 
-/* Whether there is time left for this group; rank 0's clock counts. */
+/* Whether there is time left for this group, by rank 0's clock. */
 static bool
 in_budget(const struct state *s, int64_t end_ns)
 {

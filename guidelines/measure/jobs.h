@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lp-measure has to do, and the doing of one function at one size. */
+/* The jobs of lp-measure: each is a function at one size. */
 #ifndef JOBS_H
 #define JOBS_H
 
@@ -10,9 +10,9 @@
 struct options {
 	const char *functions;		/* NULL: those of the file's guidelines, or all */
 	const char *sizes, *reps_file, *output;
-	const char *guidelines;		/* NULL or a file of them */
-	const char *confirm;		/* a file of candidates: these only, a second time */
-	const char *control;		/* NULL: the first that is chosen */
+	const char *guidelines;		/* a file of guidelines, or NULL */
+	const char *confirm;	/* a file of candidates: measures only these, a second time */
+	const char *control;		/* NULL: the first one chosen */
 	size_t reps, splits, warm_up;
 	enum sync_kind sync;
 	int64_t window_ns;
@@ -23,7 +23,7 @@ struct options {
 	bool plain, check, list;
 };
 
-/* A function at one size, with all that it is compared with. */
+/* A function at one size, and everything it is compared with. */
 struct group {
 	const struct subject *function;
 	size_t bytes;
@@ -44,13 +44,12 @@ struct state {
 	int64_t began_ns;
 };
 
-/* Measures the group at this place of the order, and writes what comes out. */
+/* Measures the group at this position, and writes the result. */
 void measure_group(struct state *s, size_t position);
 
-/* Compares the results of everything there is; false: a guideline of the file cannot be made. */
+/* Checks all results; returns false if a guideline of the file is impossible. */
 bool check_all(struct state *s);
-/* Whether all guidelines of the file can be made at the sizes that are planned; else it is said
- * why. */
+/* Whether all guidelines of the file are possible at the planned sizes; reports if not. */
 bool own_fits(struct state *s);
 
 #endif

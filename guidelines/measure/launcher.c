@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the ranks run, and whether they are the ranks of one run at all. */
+/* The hosts of the ranks, and whether the ranks belong to one run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "measure.h"
 
-/* What launchers tell a process of how many it is one; and which. */
+/* Variables by which launchers give the number of processes and the own rank. */
 static const struct {
 	const char *size, *rank;
 } launchers[] = {
@@ -26,8 +26,9 @@ number(const char *name)
 }
 
 /*
- * A program that was started by the launcher of another MPI library is alone in its world, as often
- * as it was started. A launcher within another's rank is no such case: its own size is right.
+ * If a process was started by another MPI library's launcher, it is alone in its MPI_COMM_WORLD,
+ * once per
+ * process. A launcher inside another one's rank is fine: its own size is right.
  */
 bool
 is_refused_launch(const struct call *call)
@@ -42,7 +43,7 @@ is_refused_launch(const struct call *call)
 	}
 	if (foreign < 0)
 		return false;
-	if (number(launchers[foreign].rank) == 0)	/* one of them speaks for all */
+	if (number(launchers[foreign].rank) == 0)	/* one of them reports */
 		note("%s is %ld, but MPI knows of 1 rank: the launcher is that of another MPI "
 		    "library", launchers[foreign].size, number(launchers[foreign].size));
 	return true;
@@ -54,7 +55,7 @@ by_text(const void *left, const void *right)
 	return strcmp(left, right);
 }
 
-/* Names of all hosts on rank 0, in their order, each once, with commas between; NULL elsewhere. */
+/* Names of all hosts on rank 0, in order, each once, separated by commas; NULL elsewhere. */
 char *
 host_names(const struct call *call)
 {

@@ -51,7 +51,7 @@ list(const struct own_file *own)
 		printf("%d\t%s\tof its own\n", own->subjects[i].number, own->subjects[i].guideline);
 }
 
-/* The file's bytes, with a 0 behind them; where there are none ERROR says why. */
+/* The file's bytes, terminated by 0; on failure ERROR has the reason. */
 static char *
 read_file(const char *path, size_t *size, char error[ERROR_BYTES])
 {
@@ -69,7 +69,7 @@ read_file(const char *path, size_t *size, char error[ERROR_BYTES])
 	return text;
 }
 
-/* Rank 0 reads, and says what is wrong with the file; with RANKS 1 nobody else is asked. */
+/* Rank 0 reads the file and reports errors; with RANKS 1 there is no communication. */
 static bool
 read_guidelines(struct state *s, int ranks)
 {
@@ -150,7 +150,7 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* What is asked for; else the left sides of the file, else all. */
+/* The functions asked for; else the left sides in the file, else all. */
 static bool *
 chosen_functions(const struct state *s)
 {
@@ -164,7 +164,7 @@ chosen_functions(const struct state *s)
 	return chosen;
 }
 
-/* Every function and size that is asked for, in an order of this mpirun's own. */
+/* Every function and size asked for, in this mpirun's own random order. */
 static void
 plan(struct state *s)
 {
@@ -204,7 +204,7 @@ plan(struct state *s)
 	free(control);
 }
 
-/* Only those of the candidates stay, in their order; they are the same on all ranks. */
+/* Keeps only the candidates, in order; they are the same on all ranks. */
 static void
 keep_candidates(struct state *s)
 {
@@ -229,7 +229,7 @@ keep_candidates(struct state *s)
 			}
 }
 
-/* What lp-nrep found for each function counts for its mock-ups, too. */
+/* lp-nrep's result for each function applies to its mock-ups, too. */
 static void
 read_reps(struct state *s)
 {
@@ -245,7 +245,7 @@ read_reps(struct state *s)
 		unsigned long long bytes, ranks, reps;
 
 		if (number++ == 0)
-			continue;	/* names of the columns */
+			continue;	/* names of columns */
 		if (sscanf(line, "%63s %llu %llu %llu", name, &bytes, &ranks, &reps) != 4)
 			die("%s: line %zu is not from lp-nrep", s->opt.reps_file, number);
 		if (ranks != (unsigned long long)s->call.ranks)
@@ -306,7 +306,7 @@ put_mpirun(struct state *s)
 static void
 open_output(struct state *s, int argc, char **argv)
 {
-	/* A terminal is not refused: mpirun gives its ranks one, whatever its own output is. */
+	/* A terminal is not refused: mpirun gives one to its ranks whatever its own output is. */
 	int fd = s->opt.output == NULL ? STDOUT_FILENO :
 	    open(s->opt.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
@@ -316,7 +316,7 @@ open_output(struct state *s, int argc, char **argv)
 		die_output();
 }
 
-/* The largest call, in elements; the sizes must be made of whole ones. */
+/* The largest call, in elements; sizes must be multiples of an element. */
 static size_t
 most_elements(const struct state *s, size_t extent)
 {

@@ -12,7 +12,7 @@
 #include "../../base/tool/tool.h"
 #include "../../base/mpi/catalogue.h"
 
-/* Everything a call needs, with the names of MPI's arguments. */
+/* The arguments of a call, named as in MPI. */
 struct call {
 	MPI_Comm comm;
 	int rank, ranks, root;
@@ -22,33 +22,33 @@ struct call {
 	size_t extent;			/* of type, bytes */
 	MPI_Op op;
 	int count;			/* elements of a block */
-	int calls;			/* that a split is made of */
-	char *send, *recv;		/* NULL where MPI does not look at them */
-	char *input, *output;		/* the memory of the two */
-	char *extra;			/* memory that only mock-ups and splits use */
-	int *counts, *displs;		/* argument of Reduce_scatter: count for each rank */
+	int calls;			/* number of calls in a split */
+	char *send, *recv;		/* NULL if MPI ignores them */
+	char *input, *output;		/* memory of the two */
+	char *extra;			/* memory for mock-ups and splits */
+	int *counts, *displs;		/* for Reduce_scatter: count for each rank */
 	int *mock_counts, *mock_displs;	/* filled by mock-ups; 2 ranks ints each */
-	const struct subject *function;	/* whose arguments these are; splits call it */
-	const struct program *program;	/* of a guideline of one's own: own.h */
-	/* a function of which only a part counts says here how long that took */
+	const struct subject *function;	/* owner of these arguments; splits call it */
+	const struct program *program;	/* for a guideline from a file: own.h */
+	/* a function that is timed only in part reports its time here */
 	int64_t *part_ns;
 };
 
 enum role { FUNCTION, MOCKUP, SPLIT, CONTROL };	/* names in the stream: role_name */
 
-/* A function or mock-up; guideline and mock-up's name are NULL for a function. */
+/* A function or mock-up; for a function, guideline and memory are NULL. */
 struct subject {
 	const char *name;		/* "MPI_Gather", "Gather_as_Allgather" */
-	const char *function;		/* "MPI_Gather" in both */
+	const char *function;		/* "MPI_Gather" for both */
 	const char *guideline;		/* "Gather <= Allgather" */
 	const char *memory;		/* formula of the extra memory, "p * m" */
 	void (*run)(const struct call *call);
-	/* elements; NULL: has its own memory */
+	/* elements; NULL: it has its own memory */
 	size_t (*extra)(size_t p, size_t m, size_t pad);
 	enum layout input, output;
 	enum role role;
-	int number;			/* of the guideline; 0 of a function */
-	const struct own *own;		/* NULL of what is built in, and of functions */
+	int number;			/* of the guideline; 0 for a function */
+	const struct own *own;		/* NULL for functions and built-in mock-ups */
 };
 
 extern const struct subject functions[], mockups[];
@@ -57,14 +57,15 @@ extern const struct subject functions[], mockups[];
 NETWORK_FUNCTIONS(RUN)
 #undef RUN
 extern const size_t function_count, mockup_count;
-extern const size_t guideline_functions;	/* so many of the functions come first: "all" */
+/* number of functions selected by "all", which come first */
+extern const size_t guideline_functions;
 
-/* Equal blocks; the counts and displacements are in mock_counts and mock_displs. */
+/* Equal blocks; counts and displacements are in mock_counts and mock_displs. */
 void run_Gatherv(const struct call *call);
 void run_Scatterv(const struct call *call);
 void run_Allgatherv(const struct call *call);
 void run_Alltoallv(const struct call *call);
-/* calls of count / calls elements: what split-robustness compares with. */
+/* CALLS calls of count / calls elements, for split-robustness. */
 void run_split(const struct call *call);
 
 static inline size_t blocks(enum layout layout, int ranks)
@@ -79,7 +80,7 @@ static inline bool has_buffer(enum layout layout, bool at_root)
 	    at_root || (layout != ONE_AT_ROOT && layout != ALL_AT_ROOT);
 }
 
-/* The volume n of the paper, in bytes: of all blocks of the largest buffer. */
+/* The volume n of the paper, in bytes: all blocks of the larger buffer. */
 static inline uint64_t volume(const struct subject *f, int ranks, uint64_t block_bytes)
 {
 	bool all = f->input >= ALL || f->output >= ALL;
@@ -97,12 +98,12 @@ struct sync {
 	MPI_Comm comm;
 	int rank, ranks;
 	int64_t window_ns;		/* WINDOW: from one start to the next */
-	int64_t offset_ns;		/* WINDOW: rank 0's clock less the own */
-	/* WINDOW: calls made again, they or the one before being late */
+	int64_t offset_ns;		/* WINDOW: rank 0's clock minus the own */
+	/* WINDOW: calls repeated because they or the previous one were late */
 	uint64_t dropped;
 };
 
-/* One call to be timed, and its time on this rank. */
+/* A call to be timed, and its time on this rank. */
 struct timed {
 	void (*run)(const struct call *call);
 	const struct call *call;
@@ -111,9 +112,9 @@ struct timed {
 
 int64_t now_ns(void);
 void sync_clocks(struct sync *sync);
-/* Makes the calls one by one, all ranks starting together; then ns is that of the slowest rank. */
+/* Makes the calls one by one, with a common start; ns becomes the time of the slowest rank. */
 void time_calls(struct sync *sync, struct timed *calls, size_t count);
-/* The synchronisation itself: median and quartile distance. */
+/* Times the synchronisation itself: median and interquartile range. */
 void time_barrier(struct sync *sync, int64_t *median_ns, int64_t *spread_ns);
 
 /* ---- call.c: buffers, results and choices ------------------------------------------------ */
@@ -123,24 +124,26 @@ enum type { BYTE, INT, DOUBLE, PAIR };
 extern const char *const type_names[];
 size_t type_extent(enum type type);	/* bytes */
 
-/* A call with buffers for blocks of so many elements, of all functions and mock-ups. */
+/* A call with buffers for blocks of so many elements, for all functions and mock-ups. */
 struct call make_call(MPI_Comm comm, int root, enum type type, size_t most);
 void set_call(struct call *call, const struct subject *function, size_t count);
 
-/* Whether the mock-up's result equals that of the function, on all ranks; its input unchanged. */
+/* Whether, on all ranks, the mock-up's result equals the function's and its input is unchanged. */
 bool same_result(const struct call *call, void (*mockup)(const struct call *call));
 
-/* The functions named by LIST ("Gather,MPI_Bcast", or "all"), or death: flags by index. */
+/* The functions named by LIST ("Gather,MPI_Bcast", or "all") as flags by index; dies on errors. */
 bool *choose_functions(const char *list);
-/* Sizes of "1,8,64k", ascending, none twice. */
+/* Sizes from "1,8,64k", ascending, without duplicates. */
 size_t parse_sizes(const char *option, const char *text, size_t **sizes);
 
-/* Says on rank 0 where it took longer than it should. */
+/* Rank 0 reports if it took longer than the budget. */
 void note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns);
 
 /* ---- launcher.c --------------------------------------------------------------------------- */
 
-/* Whether another library's launcher started this: then each process is alone; says so once. */
+/*
+ * Whether another library's launcher started this, so that each process is alone; reports it once.
+ */
 bool is_refused_launch(const struct call *call);
 char *host_names(const struct call *call);	/* on rank 0 */
 

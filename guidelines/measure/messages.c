@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages between two ranks, as lp-network takes them apart; see catalogue.h. */
+/* Messages between two ranks, as lp-network analyses them; see catalogue.h. */
 #include <time.h>
 
 #include "measure.h"
 
-enum { LATE_NS = 50000 };		/* of a receive, beside the time of three messages */
+enum { LATE_NS = 50000 };		/* delay of a receive, beyond the time of three messages */
 
 #define SEND c->send, c->count, c->type
 #define RECV c->recv, c->count, c->type
@@ -52,7 +52,7 @@ run_Combine(const struct call *c)
 		MPI_Reduce_local(c->send, c->recv, c->count, c->type, c->op);
 }
 
-/* The least of some round trips, on rank 1. */
+/* The fastest of some round trips, on rank 1. */
 static int64_t
 round_trip_ns(const struct call *c)
 {
@@ -73,9 +73,9 @@ round_trip_ns(const struct call *c)
 }
 
 /*
- * A message that has had the time of three before its receive begins: what one of its ends spends
- * on it, the median of so many messages. The receiver sleeps until then, as the sender may need its
- * core.
+ * A message that had the time of three before its receive begins: the time that one end spends on
+ * it,
+ * median of several. The receiver sleeps until then, since the sender may need its core.
  */
 static void
 run_late(const struct call *c, bool sends)

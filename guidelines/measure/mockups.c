@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mock-ups: each does what its function does, for any number of ranks, any count and operations
- * that do not commute, by other functions. Copies and the filling of arrays belong to them.
+ * Mock-ups. Each computes its function by other functions, for any number of ranks, any count and
+ * operations that do not commute. Copies and array setup are part of them.
  */
 #include <limits.h>
 #include <string.h>
@@ -23,7 +23,7 @@ block_bytes(const struct call *c)
 	return (size_t)c->count * c->extent;
 }
 
-/* All blocks, as the int that MPI wants. */
+/* Size of all blocks as an int, as MPI requires. */
 static int
 total(const struct call *c, size_t factor)
 {
@@ -41,14 +41,14 @@ own_block(const struct call *c, char *blocks_)
 	return blocks_ + (size_t)c->rank * block_bytes(c);
 }
 
-/* Elements a rank where the vector is cut into one block a rank, the last ones padded. */
+/* Elements per rank if the vector is cut into a block per rank, the last ones padded. */
 static int
 share(const struct call *c)
 {
 	return (int)(((long)c->count + c->ranks - 1) / c->ranks);
 }
 
-/* The padded copy of the input in the extra memory; what pads is an operand that is valid. */
+/* The padded copy of the input in the extra memory; the padding is a valid operand. */
 static char *
 padded_input(const struct call *c)
 {
@@ -60,7 +60,7 @@ padded_input(const struct call *c)
 	return c->extra;
 }
 
-/* Behind the padded vector. */
+/* After the padded vector. */
 static char *
 own_share(const struct call *c)
 {
@@ -83,7 +83,7 @@ Gather_as_Allgather(const struct call *c)
 	MPI_Allgather(SEND, at_root(c) ? c->recv : c->extra, c->count, c->type, c->comm);
 }
 
-/* Zeros but for the own block: an OR of the bytes then puts the blocks together. */
+/* Zeros except for the own block: a bitwise OR then assembles all blocks. */
 static char *
 spread_block(const struct call *c)
 {
@@ -189,7 +189,9 @@ Reduce_scatter_block_as_ReduceScatter(const struct call *c)
 	MPI_Scatter(c->extra, c->count, c->type, RECV, 0, c->comm);
 }
 
-/* The prefix is the left operand, so it is the input of Reduce_local, and the own value in-out. */
+/*
+ * The prefix is the left operand, so it is the input of Reduce_local, with the own value as inout.
+ */
 static void
 Scan_as_ExscanReducelocal(const struct call *c)
 {
@@ -251,7 +253,7 @@ Sendrecv_vector_as_PackSendrecvUnpack(const struct call *c)
 	MPI_Unpack(unpacked, size, &at, c->recv, 1, c->strided, c->comm);
 }
 
-/* A non-blocking function should not be slower than the blocking one: the mock-up is that. */
+/* A non-blocking function should not be slower than its mock-up, the blocking function. */
 #define BLOCKING(name, blocking) static void name##_as_##blocking(const struct call *c) \
 	{ functions[F_##blocking].run(c); }
 #define NUMBER(name, in, out) F_##name,

@@ -2,9 +2,9 @@
 /*
  * lp-nrep - how many repetitions a measurement of each MPI function needs
  *
- * runs    as all ranks of one mpirun
- * writes  a table: function, size, ranks, repetitions, and how steady they were; by rank 0
- * memory  buffers for the largest call, and the times of one function at one size
+ * runs as all ranks of one mpirun
+ * writes a table: function, size, ranks, repetitions, and their stability; by rank 0
+ * memory buffers for the largest call, and the times of one function at one size
  *
  * Methods and steps are those of PGMPI: see catalogue.h.
  */
@@ -43,7 +43,7 @@ enum method { RSE, COV_MEAN, COV_MEDIAN, METHODS };
 
 struct options {
 	const char *functions, *sizes, *steps;
-	double threshold[METHODS];	/* 0: the method is not asked */
+	double threshold[METHODS];	/* 0: the method is not used */
 	size_t window[METHODS];		/* values; RSE has none */
 	size_t min, max, step, predictions, warm_up;
 	enum sync_kind sync;
@@ -51,13 +51,13 @@ struct options {
 	int64_t seed;
 };
 
-/* A function at a size, and what is known of it. */
+/* A function at a size, and its result so far. */
 struct job {
 	const struct subject *function;
 	size_t bytes, reps;
-	double value[METHODS];		/* at that many; NAN where not known */
+	double value[METHODS];		/* at that many; NAN: unknown */
 	const char *end;		/* "steady", "max" or "budget" */
-	/* Of the output: */
+	/* For output: */
 	const char *name;
 	int ranks;
 };
@@ -154,7 +154,7 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* In their order, those of the first COUNT times within Tukey's fences; all, where 10 or fewer. */
+/* The first COUNT times that are within Tukey's fences, in order; all if there are 10 or fewer. */
 static struct sample
 fenced(const struct state *s, size_t count, bool fence)
 {
@@ -284,7 +284,7 @@ plan(struct state *s)
 	free(sizes);
 }
 
-/* Each prediction of all jobs in an order of its own. */
+/* Each prediction runs all jobs in a new order. */
 static void
 predict_all(struct state *s)
 {
@@ -324,7 +324,7 @@ int
 main(int argc, char **argv)
 {
 	static struct state s;
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 
 	tool = "lp-nrep";
 	s.opt = parse_options(argc, argv);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file of guidelines, read:
- *	guideline = [ name ":" ] function "<=" step { "+" step }
- *	step = name "(" [ [ place "," ] place "," number ] ")"
- *             [ "root" factor ] [ "for" "i" "<" factor ]
- *	place = buffer [ "[" number "]" ]
+ * Reads a file of guidelines:
+ * 	guideline = [ name ":" ] function "<=" step { "+" step }
+ * 	step = name "(" [ [ place "," ] place "," number ] ")"
+ * 	       [ "root" factor ] [ "for" "i" "<" factor ]
+ * 	place = buffer [ "[" number "]" ]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 #include "own.h"
 
-/* ---- what a right side may consist of ------------------------------------------------------- */
+/* ---- functions for a right side ------------------------------------------------------------- */
 
 #define ACTION(name, action) static void run_##name(const struct call *c) { action; }
 ACTION(Reduce_local, MPI_Reduce_local(c->send, c->recv, c->count, c->type, c->op))
@@ -101,7 +101,7 @@ read_place(struct scanner *s, struct own *own)
 	return place;
 }
 
-/* Behind the arguments: a root of its own, and how often. */
+/* After the arguments: a root of its own, and a number of repetitions. */
 static void
 parse_rest(struct scanner *s, struct own_step *step)
 {
@@ -146,7 +146,7 @@ parse_step(struct scanner *s, struct own *own)
 
 /* ---- guidelines ----------------------------------------------------------------------------- */
 
-/* The calls with PLUS between them; copies and the like only where there is nothing else. */
+/* The calls joined by PLUS; local copies are named only if there is nothing else. */
 static char *
 calls_of(const struct own *own, const char *plus)
 {
@@ -165,8 +165,7 @@ calls_of(const struct own *own, const char *plus)
 	return names;
 }
 
-/* The line before the file's own guideline of that name; 0: there is none; SIZE_MAX: it is a
- * built-in one. */
+/* Line of an earlier guideline of that name in the file; 0: none; SIZE_MAX: a built-in one. */
 static size_t
 line_of(const struct own_file *file, const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Guidelines of one's own, from a file: "Gather <= Allgather(in, out, block)". The language stands
- * in measure.1. own.c reads the file, evaluate.c its numbers, program.c makes calls of a right
- * side.
+ * The user's guidelines, from a file: "Gather <= Allgather(in, out, block)". measure.1 has the
+ * language.
+ * own.c reads the file, evaluate.c its numbers, and program.c makes calls of a right side.
  */
 #ifndef OWN_H
 #define OWN_H
@@ -12,44 +12,44 @@
 enum {
 	OWN_FIRST = 100,	/* number of the file's first guideline */
 	OWN_BYTES = 1 << 20,	/* of a file */
-	OWN_LINES = 1000,	/* guidelines of a file */
+	OWN_LINES = 1000,	/* guidelines in a file */
 	OWN_STEPS = 64,		/* calls of a right side, as written */
-	OWN_CALLS = 1 << 16,	/* and as made */
+	OWN_CALLS = 1 << 16,	/* and as executed */
 	OWN_BUFFERS = 16,	/* in, out and temporary ones */
 	OWN_NAME = 64,		/* bytes of a name */
-	OWN_DEPTH = 32,		/* parentheses in parentheses */
+	OWN_DEPTH = 32,		/* depth of parentheses */
 	ERROR_BYTES = 256,
 };
 enum { IN, OUT };		/* numbers of the first two buffers */
 
-/* What numbers are made of. */
+/* Variables in numbers. */
 enum variable { VOLUME, RANKS, ELEMENTS, RANK, ROOT, TURN, VARIABLES };
 
-/* Where in the text somebody reads; the first error stays. */
+/* Position of a parser in the text; the first error is kept. */
 struct scanner {
 	const char *at;
 	size_t line;
 	int depth;
-	bool same;		/* the number has to be the same on all ranks */
-	char *error;		/* ERROR_BYTES; empty while all is well */
+	bool same;		/* the number must be the same on all ranks */
+	char *error;		/* ERROR_BYTES; empty without an error */
 };
 
 void scan_fail(struct scanner *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Blanks and comments; a line that begins with a blank goes on with the one before. */
+/* Skips blanks and comments; a line that begins with a blank continues the previous one. */
 void scan_blanks(struct scanner *s);
-/* The word is skipped if it stands here. */
+/* Skips the word if it is here. */
 bool scan_word(struct scanner *s, const char *word);
 bool scan_need(struct scanner *s, const char *word);
 bool scan_name(struct scanner *s, char name[OWN_NAME]);
-/* A number; VALUES NULL only skips it, whatever it would be. 0 after an error. */
+/* A number; with VALUES NULL it is only skipped. 0 after an error. */
 int64_t scan_number(struct scanner *s, const int64_t *values);
-int64_t scan_factor(struct scanner *s, const int64_t *values);	/* of a product */
+int64_t scan_factor(struct scanner *s, const int64_t *values);	/* operand of a product */
 
-/* A number that is evaluated later; AT is NULL where there is none. */
+/* A number that is evaluated later; AT is NULL if there is none. */
 struct number {
 	const char *at;
 	size_t line;
-	bool factor;		/* where a + behind it would begin the next call */
+	bool factor;		/* a factor: a following + begins the next call */
 };
 
 struct place {
@@ -57,12 +57,12 @@ struct place {
 	struct number offset;		/* elements */
 };
 
-/* What a right side may consist of. */
+/* A function that a right side may use. */
 struct action {
 	const char *name;
 	void (*run)(const struct call *call);
 	enum layout input, output;
-	/* exchanges nothing; not done where in or out are not there */
+	/* exchanges nothing; skipped on ranks without in or out */
 	bool local;
 };
 
@@ -86,11 +86,14 @@ struct own_file {
 	size_t count;
 };
 
-/* False: ERROR says why, with the line. The text must stay. */
+/* On failure ERROR has the reason, with the line. TEXT must outlive the guidelines. */
 bool own_parse(const char *text, size_t size, struct own_file *file, char error[ERROR_BYTES]);
 
-/* The right side for the call's function and size: what it calls. NULL: ERROR says why, the same on
- * all ranks. */
+/*
+ * The calls of the right side, for the function and size of CALL. NULL: ERROR has the reason, the
+ * same on
+ * all ranks.
+ */
 struct program *program_make(const struct own *own, const struct call *call,
     char error[ERROR_BYTES]);
 uint64_t program_bytes(const struct program *program);	/* of temporary memory */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A right side at one size: its calls, with memory of their own, so that nothing is left to be done
- * when it is timed. The bounds are looked at for every rank on every rank: then all find the same
- * fault.
+ * A right side at one size: its calls with their memory, prepared before they are timed. Every rank
+ * checks
+ * the bounds of every rank, so that all find the same error.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -20,11 +20,11 @@ struct made {
 struct program {
 	struct made *made;
 	size_t count, capacity;
-	char *memory[OWN_BUFFERS];	/* NULL where it is not its own */
+	char *memory[OWN_BUFFERS];	/* NULL: not its own */
 	uint64_t bytes;
 };
 
-/* A step with its numbers, in elements; offsets of what the rank does not use are 0. */
+/* A step with its numbers, in elements; unused offsets are 0. */
 struct planned {
 	int64_t from, to, count, root;
 	size_t reads, writes;		/* elements from there on */
@@ -66,7 +66,7 @@ evaluate(const struct view *v, const struct number *number, int64_t otherwise, i
 	return value;
 }
 
-/* Says it where the elements are not there; temporary buffers become as large as is needed. */
+/* Reports elements outside a buffer; temporary buffers grow to the size needed. */
 static void
 use(struct view *v, const struct own_step *step, int buffer, int64_t offset, size_t elements)
 {
@@ -87,7 +87,7 @@ use(struct view *v, const struct own_step *step, int buffer, int64_t offset, siz
 		v->need[buffer] = end;
 }
 
-/* One turn of a step; false: this rank does nothing, or there is a fault. */
+/* One turn of a step; returns false if this rank does nothing, or after an error. */
 static bool
 plan(struct view *v, const struct own_step *step, struct planned *p)
 {
@@ -149,7 +149,7 @@ add_call(struct program *program, const struct own_step *step, const struct plan
 	}
 }
 
-/* All turns of all steps as this rank sees them; PROGRAM NULL only looks. */
+/* All turns of all steps as this rank sees them; with PROGRAM NULL it only checks. */
 static void
 walk(struct view *v, struct program *program, char *const *memory)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starting together, and timing. */
+/* Synchronised starts, and timing. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -19,8 +19,9 @@ now_ns(void)
 }
 
 /*
- * The dissemination barrier: D. Hensgen, R. Finkel, U. Manber, Int. J. Parallel Prog. 17 (1988).
- * Made of messages only, so that it does not change with the library's choice of a barrier.
+ * The dissemination barrier: D. Hensgen, R. Finkel, U. Manber, Int. J. Parallel Prog. 17 (1988). It
+ * uses
+ * only messages, so it does not depend on the library's barrier.
  */
 static void
 disseminate(const struct sync *s)
@@ -34,8 +35,9 @@ disseminate(const struct sync *s)
 }
 
 /*
- * Rank 0's clock less the own, from the ping-pong that took least: in its middle the other clock
- * was read, give or take half its length. (SKaMPI: T. Worsch et al., Euro PVM/MPI 2002.)
+ * Rank 0's clock minus the own, from the shortest ping-pong: the other clock was read in its
+ * middle, up to
+ * half its length. (SKaMPI: T. Worsch et al., Euro PVM/MPI 2002.)
  */
 static int64_t
 offset_to(const struct sync *s, int rank)
@@ -85,8 +87,9 @@ time_one(struct timed *t)
 }
 
 /*
- * Calls at START + i windows on rank 0's clock. Returns how many of them all ranks began in time: a
- * call that overruns its window counts, but the next begins late, and from there on all is lost.
+ * Calls at START + i windows on rank 0's clock. Returns the number of calls that all ranks began in
+ * time.
+ * A call that overruns its window counts, but the next begins late, and the rest is lost.
  */
 static int
 time_windows(const struct sync *s, struct timed *calls, int count, int64_t lead_ns)
@@ -176,7 +179,7 @@ time_barrier(struct sync *s, int64_t *median_ns, int64_t *spread_ns)
 		calls[i].call = &call;
 	}
 	time_calls(s, calls, BARRIERS);
-	time_calls(s, calls, BARRIERS);		/* the first time warms up */
+	time_calls(s, calls, BARRIERS);		/* the first time is a warm-up */
 	for (size_t i = 0; i < BARRIERS; i++)
 		times.at[i] = (double)calls[i].ns;
 	*median_ns = (int64_t)median(times);

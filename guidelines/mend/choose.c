@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules from verdicts: at each measured size of a function the fastest of what is said to be
- * faster, up to the next measured size; of sizes beyond those that were measured nothing is said.
+ * Rules from verdicts: at each measured size of a function the fastest alternative, up to the next
+ * measured
+ * size. Beyond the measured sizes there is no rule.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -22,7 +23,7 @@ is_one_of(const char *const *names, size_t count, const char *name)
 	return false;
 }
 
-/* NULL: it may. */
+/* NULL: it may replace the function. */
 static const char *
 why_not(const char *function, const char *other)
 {
@@ -42,7 +43,7 @@ why_not(const char *function, const char *other)
 	    "a guideline of one's own has no function in the library";
 }
 
-/* The rule of that size, added where it is new. */
+/* The rule of that size, added if new. */
 static struct size_rule *
 rule_of(struct mending *m, int64_t ranks, const char *function, uint64_t bytes)
 {
@@ -103,7 +104,7 @@ take_test(struct mending *m, struct reader *in, const struct message *message, i
 	free(other);
 }
 
-/* All that is put together must be about one library. */
+/* All verdicts must be from one library. */
 static void
 take_head(struct mending *m, struct reader *in, const struct message *message, int64_t *ranks)
 {

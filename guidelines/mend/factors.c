@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What replacing would do to a recorded run: for each function that has a rule how many times as
- * long all of its calls would take together, each counting with the time that was measured at the
- * size next to its own.
+ * Predicts the effect of replacing on a recorded run: for each function with a rule, the ratio of
+ * the total
+ * times of its calls. Each call counts with the times measured at the size nearest to its own.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -13,13 +13,13 @@
 #include "../../base/stream/calls.h"
 #include "mend.h"
 
-/* Of one function in the run. */
+/* Sums for one function in the run. */
 struct share {
 	double before_ns, after_ns;
 	uint64_t calls, replaced;
 };
 
-/* Bytes that the count of the call says, of what the recorder noted of it. */
+/* The bytes of the call's count, from the recorded bytes. */
 static uint64_t
 block_of(const char *name, uint64_t sent, uint64_t received, uint64_t ranks)
 {
@@ -36,8 +36,9 @@ block_of(const char *name, uint64_t sent, uint64_t received, uint64_t ranks)
 	return sent > received ? sent : received;
 }
 
-/* The rule that holds for the size, or that of the nearest smaller size, else the first; NULL: not
- * measured. */
+/*
+ * The rule for the size, or that of the nearest smaller size, else the first; NULL: not measured.
+ */
 static const struct size_rule *
 nearest(const struct mending *m, const char *name, int64_t ranks, uint64_t bytes)
 {

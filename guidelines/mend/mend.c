@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-mend - run an MPI program with mock-ups in place of functions that are slower
+ * lp-mend - run an MPI program with mock-ups in place of slower functions
  *
- * reads   verdict streams; with --factors a graph stream
- * writes  nothing of its own, but for --list and --factors: the program's output is its own
- * memory  a rule for each function, number of ranks and size
+ * reads verdict streams; with --factors a graph stream
+ * writes nothing except for --list and --factors: the output is the program's
+ * memory a rule for each function, number of ranks and size
  */
 #include <errno.h>
 #include <limits.h>
@@ -74,7 +74,8 @@ start(const struct options *opt, const struct mending *m)
 	const char *rank = rank_of_launcher();
 
 	preload_find("mend", library, sizeof library);
-	preload_add(library, false);	/* behind a recorder, which then sees the program's calls */
+	/* after a recorder, so that it records the program's own calls */
+	preload_add(library, false);
 	setenv("LONGPOLE_MEND", text, 1);
 	if (opt->exact)
 		setenv("LONGPOLE_MEND_EXACT", "1", 1);
@@ -91,7 +92,7 @@ start(const struct options *opt, const struct mending *m)
 int
 main(int argc, char **argv)
 {
-	static struct text text;	/* large for a stack */
+	static struct text text;	/* too large for the stack */
 	struct mending m = { 0 };
 	struct options opt;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lp-mend reads of verdicts, and the rules that it makes of it. */
+/* What lp-mend reads from verdicts, and the rules it derives. */
 #ifndef MEND_H
 #define MEND_H
 
@@ -7,33 +7,33 @@
 #include "../../base/tool/text.h"
 #include "../../base/tool/tool.h"
 
-/* The winner at one measured size, and what else there is to know of that size. */
+/* The fastest alternative at one measured size, and other results for that size. */
 struct size_rule {
 	int64_t ranks;
 	char *function;
-	uint64_t from, to;	/* bytes; to the next measured size, both inclusive */
-	double function_ns;	/* as the library has it */
-	/* mock-up, or "split"; NULL: nothing is faster, or may stand for it */
+	uint64_t from, to;	/* bytes; up to the next measured size, both inclusive */
+	double function_ns;	/* of the library's function */
+	/* mock-up, or "split"; NULL: none is faster, or none is permitted */
 	char *winner;
 	uint64_t part;		/* of a split */
 	double winner_ns;
-	const char *why_not;	/* of what is faster and may not stand for it; or NULL */
+	const char *why_not;	/* why a faster one is not permitted; or NULL */
 };
 
 struct mending {
 	struct size_rule *at;	/* by ranks, function, size; one each */
 	size_t count, capacity;
-	char *library;		/* that was measured; NULL before the first verdict */
+	char *library;		/* the library measured; NULL before the first verdict */
 };
 
 void read_verdict(struct mending *m, const char *file);
-/* Behind the last verdict. */
+/* To be called after the last verdict. */
 void finish_rules(struct mending *m);
 size_t count_rules(const struct mending *m);
-char *rules_text(const struct mending *m);	/* for the library: LONGPOLE_MEND */
+char *rules_text(const struct mending *m);	/* for the preloaded library: LONGPOLE_MEND */
 void print_rules(struct text *out, const struct mending *m);
 
-/* factors.c: of each function in the graph, how many times as long all its calls will take. */
+/* factors.c: for each function in the graph, predicted over recorded time of all its calls. */
 void print_factors(struct text *out, const struct mending *m, const char *graph);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that can be replaced by a mock-up: for lp-mend and its library. Those that return
- * before they are done are not among them: what blocks may not stand for what does not.
+ * Functions that a mock-up can replace, for lp-mend and its library. Non-blocking functions are not
+ * among
+ * them: a blocking one must not replace them.
  */
 #ifndef REPLACED_H
 #define REPLACED_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Data movements: both sides become bytes, as they are the same on all ranks; the types need not
- * be. */
+/*
+ * Data movements. Both sides become bytes, which are the same on all ranks, while types may differ.
+ */
 #include <stdlib.h>
 
 #include "replace.h"
 
-/* What the program passes on one side: COUNT elements in each block. */
+/* One side of a movement, as the program passes it: COUNT elements in each block. */
 struct side {
 	const void *at;
 	int count;
@@ -32,7 +33,7 @@ is_plain(MPI_Datatype type)
 	return combiner == MPI_COMBINER_NAMED && low == 0 && extent == size;
 }
 
-/* Bytes of a block; -1 where it is none that MPI could move. */
+/* Bytes of a block; -1 if MPI could not move it. */
 static int64_t
 bytes_of(const struct side *side)
 {
@@ -44,7 +45,7 @@ bytes_of(const struct side *side)
 	return (int64_t)side->count * size;
 }
 
-/* The own block of the output, where MPI_IN_PLACE says that the input lies there. */
+/* The own block of the output, which is the input under MPI_IN_PLACE. */
 static struct side
 own_part(const struct move *m, const struct group *group, enum layout input)
 {
@@ -57,7 +58,7 @@ own_part(const struct move *m, const struct group *group, enum layout input)
 	return side;
 }
 
-/* To and from bytes; ALL blocks. */
+/* Packs to or unpacks from bytes; ALL blocks. */
 static int
 pack(const struct side *side, size_t all, char *to, size_t bytes, MPI_Comm comm)
 {
@@ -76,7 +77,7 @@ unpack(const char *from, size_t bytes, const struct side *side, size_t all, MPI_
 	    side->count * (int)all, side->type, comm);
 }
 
-/* The rank's view of a movement that is replaced. */
+/* The replaced movement, on this rank. */
 static int
 move_bytes(const struct move *m, struct rule *rule, const struct group *group, size_t bytes)
 {
@@ -109,7 +110,7 @@ move_bytes(const struct move *m, struct rule *rule, const struct group *group, s
 	return result;
 }
 
-/* Whether it was replaced, and with what result. */
+/* Whether it was replaced, and with which result. */
 static bool
 move(const struct move *m, int *result)
 {
@@ -125,7 +126,7 @@ move(const struct move *m, int *result)
 	PMPI_Comm_rank(m->comm, &rank);
 	if (m->root < 0 || m->root >= ranks)
 		return false;
-	/* The side that this rank has to give, as MPI reads it. */
+	/* The side that this rank passes, as MPI reads it. */
 	said = m->from.at == MPI_IN_PLACE ? &m->to : m->to.at == MPI_IN_PLACE ? &m->from :
 	    m->function == R_Gather || m->function == R_Allgather || m->function == R_Alltoall ?
 	    &m->from : (m->function == R_Scatter || m->function == R_Bcast) && rank == m->root ?

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The MPI library's own functions, where this library has put itself in front of them. It stands
- * below the profiling interface, for MPI_X and PMPI_X alike, so that a recorder above and Fortran's
- * wrappers find it.
+ * The MPI library's own functions, which this library overrides. It is below the profiling
+ * interface, for
+ * MPI_X and PMPI_X alike, so that a recorder above and Fortran's wrappers reach it.
  */
 #ifndef REAL_H
 #define REAL_H
@@ -17,7 +17,7 @@
 extern struct real { REAL_FUNCTIONS(FIELD) } real;
 #undef FIELD
 
-/* The first error of the calls that one call became. */
+/* The first error among the calls that replace one call. */
 extern _Thread_local int first_error;
 static inline int noted(int error)
 {
@@ -26,7 +26,7 @@ static inline int noted(int error)
 	return error;
 }
 
-/* What mock-ups call, when they are compiled for this library. */
+/* Calls of mock-ups, when compiled for this library. */
 #ifdef OF_MOCKUPS
 #define MPI_Gather(...) noted(real.Gather(__VA_ARGS__))
 #define MPI_Scatter(...) noted(real.Scatter(__VA_ARGS__))

@@ -16,7 +16,7 @@ struct reduction {
 	MPI_Comm comm;
 };
 
-/* Elements that fill their extent: a copy of extents writes nothing that is not the program's. */
+/* Elements without gaps: copying their extent writes only the program's data. */
 static bool
 is_dense(MPI_Datatype type, size_t *bytes)
 {
@@ -30,7 +30,7 @@ is_dense(MPI_Datatype type, size_t *bytes)
 	return size > 0 && low == 0 && true_low == 0 && extent == size && true_extent == size;
 }
 
-/* Whether the order in which operands are put together shows in the result. */
+/* Whether the result is independent of the order of operands. */
 static bool
 is_exact(MPI_Datatype type, MPI_Op op)
 {
@@ -122,7 +122,7 @@ REDUCE(Allreduce)
 REDUCE(Scan)
 REDUCE(Reduce_scatter_block)
 
-/* The count of all ranks, where they have the same; -1. */
+/* The count, if it is the same for all ranks; else -1. */
 static int
 same_count(const int *counts, MPI_Comm comm)
 {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions in front of the library's. Whether one is replaced has to be decided alike by all ranks
- * of the communicator, so only what MPI has all of them pass alike may decide: of data movements
- * (move.c) the bytes of a block, whose types may differ from rank to rank and are packed where they
- * do not lie as bytes; of reductions (reduce.c) count, type and operation. Sendrecv alone is
- * nobody's matter but the caller's. Arguments that are wrong go to the library, which says so.
+ * Overrides the library's functions. All ranks of the communicator must decide alike whether a call
+ * is
+ * replaced. So the decision uses only arguments that MPI requires to be the same on all ranks. For
+ * data
+ * movements (move.c) these are the bytes of a block; types may differ and are packed unless
+ * contiguous.
+ * For reductions (reduce.c) they are count, type and operation. Sendrecv is the caller's own
+ * decision.
+ * Calls with wrong arguments go to the library, which reports them.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -17,8 +21,7 @@ struct real real;
 _Thread_local int first_error;
 const char *tool = "lp-mend";
 
-/* Mock-ups end here where numbers are too large for MPI; nothing comes here, as fits() looks
- * first. */
+/* Mock-ups call this if numbers are too large for MPI; fits() prevents that. */
 _Noreturn void
 die(const char *format, ...)
 {
@@ -26,7 +29,9 @@ die(const char *format, ...)
 	abort();
 }
 
-/* By the one who opened this library, before anything else: the library's own functions. */
+/*
+ * Called first, by whoever loaded this library: MPI is the handle for the library's own functions.
+ */
 EXPORT void longpole_begin(void *mpi);
 void
 longpole_begin(void *mpi)
@@ -35,8 +40,7 @@ longpole_begin(void *mpi)
 	REAL_FUNCTIONS(FILL)
 }
 
-/* Room for copies and what mock-ups need. A rank alone cannot go back to the library's own
- * function. */
+/* Memory for copies and mock-ups. A single rank cannot fall back to the library's function. */
 static char *
 take_memory(MPI_Comm comm, size_t bytes)
 {
@@ -148,7 +152,7 @@ MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int targe
 	if (result == MPI_ERR_IN_STATUS)
 		result = own[0].MPI_ERROR != MPI_SUCCESS ? own[0].MPI_ERROR : own[1].MPI_ERROR;
 	if (result == MPI_SUCCESS && status != MPI_STATUS_IGNORE) {
-		int error = status->MPI_ERROR;	/* which only calls on several requests set */
+		int error = status->MPI_ERROR;	/* set only by calls on several requests */
 
 		*status = own[1];
 		status->MPI_ERROR = error;

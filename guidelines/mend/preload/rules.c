@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules come in LONGPOLE_MEND from lp-mend: "RANKS FUNCTION FROM TO MOCKUP PART" on lines. They
- * hold once all ranks of MPI_COMM_WORLD have been found to have the same, with the same number
- * formats, and only on communicators of these ranks alone: of others, as of spawned ones, nobody
- * knows what they do.
+ * lp-mend passes rules in LONGPOLE_MEND: lines of "RANKS FUNCTION FROM TO MOCKUP PART". They apply
+ * once all
+ * ranks of MPI_COMM_WORLD have been found to have the same rules and number formats, and only on
+ * communicators of these ranks: of others, such as spawned ones, that is unknown.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static const char *const names[REPLACED] = {
 	REPLACED_FUNCTIONS(NAME)
 };
 
-/* Written by agree() alone, before MPI_Init returns. */
+/* Written only by agree(), before MPI_Init returns. */
 static struct rule *rules[REPLACED];
 static size_t counts[REPLACED];
 static bool active, exact;
@@ -71,7 +71,7 @@ add_rule(const char *line)
 	return true;
 }
 
-/* False where a line is none of lp-mend's. */
+/* Returns false if a line is not lp-mend's. */
 static bool
 read_rules(const char *text)
 {
@@ -94,7 +94,7 @@ hash(uint64_t seed, const void *bytes, size_t size)
 	return seed;
 }
 
-/* How numbers lie in memory, and whether the library packs them as they lie. */
+/* How numbers are stored, and whether the library packs them in the same way. */
 static uint64_t
 formats(uint64_t seed)
 {
@@ -120,9 +120,10 @@ forget_group(MPI_Comm comm, int key, void *group, void *extra)
 }
 
 /*
- * Whether every rank has this library. Behind a launcher on several nodes that is so only if each
- * rank was started by lp-mend: a launcher need not hand its environment on. All ranks find the
- * same.
+ * Whether every rank has this library. If a launcher started ranks on several nodes, it may not
+ * have passed
+ * its environment on; then each rank must have been started by lp-mend. All ranks get the same
+ * answer.
  */
 static bool
 all_have_it(void)
@@ -184,7 +185,7 @@ wants_exact(void)
 	return exact;
 }
 
-/* Looked at once for each communicator. */
+/* Once for each communicator. */
 static struct group
 look_at(MPI_Comm comm)
 {
@@ -199,7 +200,7 @@ look_at(MPI_Comm comm)
 		return group;
 	here = malloc(2 * (size_t)group.ranks * sizeof *here);
 	if (here == NULL)
-		abort();	/* alone one must not decide otherwise */
+		abort();	/* a single rank must not decide differently */
 	there = here + group.ranks;
 	for (int r = 0; r < group.ranks; r++)
 		here[r] = r;
