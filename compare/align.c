@@ -3,8 +3,7 @@
  * Matches the sites of the runs. Sites that make the same call in the same function (with the same
  * callers, if stacks are known) are alike. They correspond in order of their lines, so a site that
  * moved is not a new one. If one run has more of them than the other, the sites without a partner
- * are
- * chosen so that the lines of the rest agree best.
+ * are chosen so that the lines of the rest agree best.
  */
 #include <stdlib.h>
 #include <string.h>

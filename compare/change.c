@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Differences and their tests. We compare means, since these add up: the change of the mean run
- * time
- * is the sum of the changes of the parts of the paths. In whole nanoseconds each part is rounded
- * towards 0, and the missing rest goes to the parts that lost most. So parts add up to their whole
- * exactly, and if the sides are swapped every sign flips.
+ * time is the sum of the changes of the parts of the paths. In whole nanoseconds each part is
+ * rounded towards 0, and the missing rest goes to the parts that lost most. So parts add up to
+ * their whole exactly, and if the sides are swapped every sign flips.
  *
  * The tests permute the labels of the runs that disturbed.c leaves. The largest t of all sites
  * adjusts their p. An interval holds the shifts that no test rejects. With too few runs to reach 95
- * %,
- * no statement of chance is made.
+ * %, no statement of chance is made.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /*
  * lp-compare - what changed between two sides of runs, where, and with which confidence
  *
- * reads graph or path streams of both sides, or summaries of its own
- * writes a report as text, JSON, CSV or a stream; with --summary one run as a small stream
- * memory call sites and ranks of all runs; for the run being read, as lp-imbalance
+ * reads graph or path streams of both sides, or summaries of its own writes a report as text, JSON,
+ * CSV or a stream; with --summary one run as a small stream memory call sites and ranks of all
+ * runs; for the run being read, as lp-imbalance
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -98,8 +98,7 @@ positions_of(const struct site_sums *p)		/* number of positions in use */
 
 /*
  * Writes the summary of FILE to OUT as a stream, after lp-critpath if FILE has no path. For use in
- * a
- * process of its own.
+ * a process of its own.
  */
 void summarise(const char *file, int argc, char **argv);
 /* Reads a summary from FILE, or has another process summarise FILE. */
@@ -238,10 +237,8 @@ struct verdict {
 
 /*
  * ranks.c: the rank with most of a unit's change on the path, or -1. It is -1 if the time of all
- * ranks
- * in the unit changes by more than 1.5 times the change of the path. Then all ranks take longer,
- * and
- * it is random which of them is on the path.
+ * ranks in the unit changes by more than 1.5 times the change of the path. Then all ranks take
+ * longer, and it is random which of them is on the path.
  */
 enum { LISTED_RANKS = 64 };
 int32_t rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit);
@@ -292,8 +289,7 @@ void add_other_functions(struct summary *summary);
 void judge_functions(const struct comparison *c, struct verdict *v);
 /*
  * limit.c: adds a result for each limit and prints each that is exceeded or cannot be judged.
- * Returns
- * whether any is exceeded.
+ * Returns whether any is exceeded.
  */
 bool judge_limits(const struct comparison *c, struct verdict *v, const char **limits, size_t count);
 void write_junit(const struct verdict *v, const char *name);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The path by function, of sampled runs. lp-critpath gives the path of each place; here places
- * become
- * functions, by name and file. Together with time that was not sampled and time other than
+ * become functions, by name and file. Together with time that was not sampled and time other than
  * computation they add up to the path, and their changes to that of the run time.
  */
 #include <math.h>

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs on several numbers of ranks: which sites stop scaling. If all of a program scales, strongly
- * or
- * weakly, each site keeps its share of the critical path. The share of a site that does not scale
- * grows. It grows from the first number of ranks on at which its share in each run exceeds its
- * share
- * in all runs on the fewest ranks, and stays above; with several runs, this exceeds the spread. Its
- * cost is its time on the path beyond what it would have if it scaled.
+ * or weakly, each site keeps its share of the critical path. The share of a site that does not
+ * scale grows. It grows from the first number of ranks on at which its share in each run exceeds
+ * its share in all runs on the fewest ranks, and stays above; with several runs, this exceeds the
+ * spread. Its cost is its time on the path beyond what it would have if it scaled.
  */
 #include <math.h>
 #include <stdlib.h>

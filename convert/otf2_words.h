@@ -3,9 +3,8 @@
  * How lp-export and lp-import use an OTF2 archive beyond what every reader knows.
  *
  * A row of a call becomes the OTF2 event for it. Attributes of the event, one per column, hold what
- * the
- * event lacks or states differently. If OTF2 has no event for the row, the call's Enter carries the
- * attributes, or, for a further row, a parameter. Other readers may ignore all of them.
+ * the event lacks or states differently. If OTF2 has no event for the row, the call's Enter carries
+ * the attributes, or, for a further row, a parameter. Other readers may ignore all of them.
  */
 #ifndef OTF2_WORDS_H
 #define OTF2_WORDS_H

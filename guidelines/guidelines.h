@@ -150,8 +150,8 @@ const char *verdict_word(const struct verdict *v);	/* violated, not decidable or
 
 /*
  * mend.c: finds algorithms, writes FILE, measures again, and reports to OUT what that changed.
- * Returns
- * whether nothing is violated any more. C and V become those under the rules, if there are any.
+ * Returns whether nothing is violated any more. C and V become those under the rules, if there are
+ * any.
  */
 bool mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules,
     const char *file, const char *mpirun, struct text *out);

@@ -75,8 +75,7 @@ has_splits(const struct campaign *c)
 
 /*
  * GL 2: A(n) <= k A(n/k), with k = ceil(m_j / m_i) for all smaller sizes m_i. The k calls were
- * actually
- * measured; only if none were, at any size, it is k times the time of one call.
+ * actually measured; only if none were, at any size, it is k times the time of one call.
  */
 static void
 test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
@@ -143,8 +142,7 @@ decide(struct verdict *v, const struct campaign *confirm, const struct rules_of_
 
 /*
  * The A/A control: one call under two names. Every test should find them alike, in both directions.
- * Its
- * tests are a family of their own.
+ * Its tests are a family of their own.
  */
 static void
 test_control(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)

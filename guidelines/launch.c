@@ -86,10 +86,8 @@ count_messages(const struct mending *m, const char *rules, const char *arguments
 
 /*
  * Whether the library reads the file. If its algorithms are replaced by non-existent ones, the
- * collective
- * must fail; a library that ignores the file does not. A change in messages is further evidence,
- * but
- * need not occur.
+ * collective must fail; a library that ignores the file does not. A change in messages is further
+ * evidence, but need not occur.
  */
 bool
 is_read(struct text *report, const struct mending *m, const char *file)

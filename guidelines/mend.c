@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mending: finds the library's fastest algorithm where a guideline is violated, writes a rules
- * file, and
- * shows that the library reads it.
+ * file, and shows that the library reads it.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -63,8 +62,7 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, int
 
 /*
  * The gain of an algorithm at the violated sizes. Slower in one of its mpiruns than the default in
- * another
- * may be chance, and counts as no gain.
+ * another may be chance, and counts as no gain.
  */
 static void
 take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
@@ -92,8 +90,7 @@ take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
 
 /*
  * The default first, then each algorithm, with whole messages and with segments shorter than the
- * violated
- * sizes.
+ * violated sizes.
  */
 static void
 find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)

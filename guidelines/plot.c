@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A picture for each violated guideline, of one campaign or of sides: a gnuplot script that
- * contains its
- * data.
+ * contains its data.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -54,8 +54,7 @@ void remove_files(const struct mending *m);
 enum how { QUIET, LOUD, COUNTING };	/* LOUD shows mpirun's output; COUNTING counts messages */
 /*
  * Runs lp-measure with the arguments under the rules file (NULL: under the user's settings) with
- * its stream
- * to OUT. Returns whether it succeeded.
+ * its stream to OUT. Returns whether it succeeded.
  */
 bool run_measure(const struct mending *m, const char *rules, const char *arguments,
     const char *out, enum how how);

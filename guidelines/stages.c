@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two stages: a first campaign screens all tests; a second one, with further mpiruns, decides about
- * the
- * candidates. An mpirun is a pair: it measured both sides, mixed at random, so a disturbance slows
- * both.
- * Each side counts by the lower quartile of its times, which other load hardly changes. It is a
- * violation
- * if the logarithms of the ratios are above that of 1 + slower by the signed-rank test, corrected
- * among
- * the candidates alone.
+ * the candidates. An mpirun is a pair: it measured both sides, mixed at random, so a disturbance
+ * slows both. Each side counts by the lower quartile of its times, which other load hardly changes.
+ * It is a violation if the logarithms of the ratios are above that of 1 + slower by the signed-rank
+ * test, corrected among the candidates alone.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -84,8 +80,7 @@ take_confirmed(struct verdict *v, const struct campaign *confirm,
 
 /*
  * Deviation of a judgement's differences, a share for pairs, else in ns: robust, and corrected for
- * small
- * numbers (C. Croux and P. J. Rousseeuw, COMPSTAT 1992).
+ * small numbers (C. Croux and P. J. Rousseeuw, COMPSTAT 1992).
  */
 static double
 deviation_of(const struct judgement *j, bool paired)
@@ -108,8 +103,8 @@ deviation_of(const struct judgement *j, bool paired)
 
 /*
  * The detectable difference: its test exceeds the bound with probability POWER, for normally
- * distributed
- * times (base/statistics/power.c). With too few mpiruns to prove anything there is none.
+ * distributed times (base/statistics/power.c). With too few mpiruns to prove anything there is
+ * none.
  */
 void
 find_undecided(struct verdict *v, const struct rules_of_judging *rules)

@@ -286,8 +286,7 @@ cut(struct pool *pool, size_t most)
 
 /*
  * Keeps up to four times as many as wanted before it drops the shorter ones, so the amortised cost
- * per
- * event is small.
+ * per event is small.
  */
 void
 pool_keep(struct pool *pool, const struct event *event)

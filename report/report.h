@@ -4,9 +4,8 @@
  *
  * The timeline has two layers. BINS: a grid of rows (locations, or groups of them) and columns of
  * time, with the time of each activity per cell. EVENTS: the longest calls, waits and segments of
- * the
- * path one by one. Events too short to be kept are visible only at high zoom, where the bins show
- * them. So memory and page depend on the budget, not on the run.
+ * the path one by one. Events too short to be kept are visible only at high zoom, where the bins
+ * show them. So memory and page depend on the budget, not on the run.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -29,8 +28,7 @@ enum activity activity_of(enum state state);
 
 /*
  * Kinds of segments of the path, numbered as in lp-trace(5). MPI_Init and MPI_Finalize count as
- * start,
- * and shares leave the start out: base/run/span.h.
+ * start, and shares leave the start out: base/run/span.h.
  */
 enum piece { COMPUTE_PIECE, MPI_PIECE, TRANSFER_PIECE, START_PIECE, PIECES };
 extern const char *const piece_names[PIECES];
@@ -100,9 +98,9 @@ enum activity bins_main(const struct bins *bins, size_t row, size_t from, size_t
 size_t bins_path(const struct bins *bins, size_t from, size_t to);
 /*
  * Whether a line along the path would be a smear, as the path changes rows much more often than
- * there
- * are columns: the line would cross a tenth of all rows from column to column, or most path time is
- * outside the columns' main rows. Then the picture shows the path's share of each cell, by level.
+ * there are columns: the line would cross a tenth of all rows from column to column, or most path
+ * time is outside the columns' main rows. Then the picture shows the path's share of each cell, by
+ * level.
  */
 bool bins_path_spreads(const struct bins *bins);
 enum { PATH_LEVELS = 5 };	/* share of a column's time: below 1/256, 1/16, 1/4, 1/2; above */

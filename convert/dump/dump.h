@@ -63,8 +63,7 @@ bool print_edges(struct dump *dump, const struct message *message);
 
 /*
  * Reads a column into columns[INDEX] and its number of rows, the value of ROWS_KEY, into COUNT. If
- * it
- * returns false, the reader has the reason.
+ * it returns false, the reader has the reason.
  */
 enum column_kind { COLUMN_UNSIGNED, COLUMN_SIGNED, COLUMN_OPTIONAL };
 bool read_column(struct dump *dump, const struct message *message, size_t index, const char *key,

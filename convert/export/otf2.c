@@ -152,8 +152,7 @@ open_archive(struct archive *a)
 
 /*
  * The library numbers each archive by the clock and offers nothing else. The anchor file gets a
- * number
- * derived from the content instead.
+ * number derived from the content instead.
  */
 static void
 number_archive(const struct archive *a, uint64_t ours)

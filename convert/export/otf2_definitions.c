@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Definitions of the archive: those of rows at first use; those of ranks at the end, when the
- * events of
- * each are counted.
+ * events of each are counted.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The OTF2 event for a row. Differences from the row go into attributes; if OTF2 has no event for
- * the
- * row, attributes hold all of it.
+ * the row, attributes hold all of it.
  *
  * memory open requests, and persistent ones until they are freed
  */
@@ -15,8 +14,7 @@ struct open {
 	uint32_t location;	/* NONE: free */
 	/*
 	 * Fields for its end; for a receive only if it is cancelled. For a persistent request, the
-	 * kind of its
-	 * starts.
+	 * kind of its starts.
 	 */
 	struct otf2_event end;
 };

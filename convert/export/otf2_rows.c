@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events of a location: the frames of a call site, the call in them, and an event in the call for
- * each
- * of its rows. Nothing is known of a program between its calls. So it counts as in the frames of a
- * call since the previous call, like computation in all tools.
+ * each of its rows. Nothing is known of a program between its calls. So it counts as in the frames
+ * of a call since the previous call, like computation in all tools.
  */
 #include <string.h>
 
@@ -223,8 +222,7 @@ wait_attributes(struct archive *a, const struct wait *waits, int count)
 
 /*
  * Whether lp-import would mistake the call for another without a mark: it has further rows, or is
- * of a
- * kind that without events had no peer.
+ * of a kind that without events had no peer.
  */
 static bool
 needs_mark(enum call_class class, size_t rows)

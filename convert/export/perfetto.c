@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Perfetto's trace of packets (TracePacket, field 1 of Trace), in one sequence. Each rank is a
- * process
- * with a track for the calls of each thread and one for its waits. Messages are flows. The critical
- * path, if known, has a track. A counter shows the share of ranks that compute.
+ * process with a track for the calls of each thread and one for its waits. Messages are flows. The
+ * critical path, if known, has a track. A counter shows the share of ranks that compute.
  *
  * memory rows to which edges may still come, and BINS of the counter
  */

@@ -5,8 +5,7 @@
  * message are the begin of its send and the end of its receive.
  *
  * A record can be written once nothing earlier can follow: all locations, their edges and, if
- * present,
- * the critical path have been read up to its time.
+ * present, the critical path have been read up to its time.
  *
  * memory rows to which edges may still come, and those after the location that is furthest behind
  */

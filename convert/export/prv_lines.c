@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Records of a Paraver trace in order of time. At equal times lower locations come first, then the
- * path,
- * then messages.
+ * path, then messages.
  */
 #include <stdlib.h>
 #include <string.h>

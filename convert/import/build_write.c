@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes a graph in rounds of one block per location. Edges follow the later of their ends, so that
- * a
- * reader keeps only locations and rows in flight.
+ * a reader keeps only locations and rows in flight.
  */
 #include <stdlib.h>
 #include <string.h>

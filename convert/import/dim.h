@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A Dimemas trace being read. dim.c reads its lines and dim_rows.c makes rows of them. If order
- * alone
- * does not decide who receives a message, dim_match.c plays the trace.
+ * alone does not decide who receives a message, dim_match.c plays the trace.
  */
 #ifndef DIM_H
 #define DIM_H
@@ -42,8 +41,7 @@ struct thread {
 
 /*
  * One operation of a thread in a message or a collective, in order. Posted receives of a thread
- * have
- * numbers, which their waits name. A wait for a collective is for the oldest started.
+ * have numbers, which their waits name. A wait for a collective is for the oldest started.
  */
 struct step {
 	enum kind kind;

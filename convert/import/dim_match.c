@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Matches messages of a Dimemas trace with wildcards in source or tag, or with several threads,
- * where
- * matches depend on time. The trace is played on a network without latency or limits, with all
- * sends
- * eager. A send goes to the receive posted first that it fits, or waits for the first such receive.
- * Memory holds the next step of each thread and the messages in flight.
+ * where matches depend on time. The trace is played on a network without latency or limits, with
+ * all sends eager. A send goes to the receive posted first that it fits, or waits for the first
+ * such receive. Memory holds the next step of each thread and the messages in flight.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +14,8 @@
 
 /*
  * Number of collectives that a rank has called on a communicator; or, of an instance, how many
- * ranks
- * have arrived, and the list of those that wait: a location plus 1, linked through players. A
- * complete
- * instance is forgotten.
+ * ranks have arrived, and the list of those that wait: a location plus 1, linked through players. A
+ * complete instance is forgotten.
  */
 struct tally { uint32_t comm, waits; uint64_t who, count; };
 

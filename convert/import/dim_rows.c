@@ -11,8 +11,7 @@
 
 /*
  * A posted receive to be waited for: number HEAD of its kind, or the one NEXT after it, since a
- * wait is
- * for the oldest. Number 0 holds the range of existing ones.
+ * wait is for the oldest. Number 0 holds the range of existing ones.
  */
 struct post {
 	uint32_t source, location, comm;

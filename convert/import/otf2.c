@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * OTF2 archives, as written by Score-P and others. They are read twice. The first pass finds the
- * first
- * enter and the last leave of calls, which the head of a trace needs: the definitions give only the
- * begin and end of the measurement, and OTF2's library cannot read backwards. In archives of
- * lp-export
- * both are the same, so these are read once. The library applies clock offsets and local numbers.
- * It
- * runs in a process of its own, as its behaviour on damaged files is unknown.
+ * first enter and the last leave of calls, which the head of a trace needs: the definitions give
+ * only the begin and end of the measurement, and OTF2's library cannot read backwards. In archives
+ * of lp-export both are the same, so these are read once. The library applies clock offsets and
+ * local numbers. It runs in a process of its own, as its behaviour on damaged files is unknown.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -63,8 +60,7 @@ open_archive(struct otf2 *o)
 
 /*
  * The anchor file has some hundred bytes. If it is damaged, the library may loop for ever, so the
- * kernel
- * ends it after some seconds of CPU time.
+ * kernel ends it after some seconds of CPU time.
  */
 static void
 open_first(struct otf2 *o)

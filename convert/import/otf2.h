@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * State of an OTF2 import: otf2.c (the archive), otf2_definitions.c (reads definitions),
- * otf2_head.c
- * (numbers and writes them), otf2_events.c, otf2_skipped.c (events without a counterpart in a
- * trace),
- * otf2_calls.c (calls), otf2_rows.c (rows), otf2_sites.c.
+ * otf2_head.c (numbers and writes them), otf2_events.c, otf2_skipped.c (events without a
+ * counterpart in a trace), otf2_calls.c (calls), otf2_rows.c (rows), otf2_sites.c.
  */
 #ifndef OTF2_IMPORT_H
 #define OTF2_IMPORT_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows from OTF2's events. When a receive or a collective starts, OTF2 does not give its
- * communicator;
- * its completion does, and in archives of lp-export the start does. So rows wait until all earlier
- * ones are known. Memory holds the rows since the oldest open request, at most MOST_WAITING per
- * location.
+ * communicator; its completion does, and in archives of lp-export the start does. So rows wait
+ * until all earlier ones are known. Memory holds the rows since the oldest open request, at most
+ * MOST_WAITING per location.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -199,8 +198,7 @@ add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call,
 
 /*
  * OTF2 does not say where a persistent request was made. So its start becomes the start of the send
- * or
- * receive itself; further starts take no time.
+ * or receive itself; further starts take no time.
  */
 static void
 add_starts(struct otf2 *o, struct lane *lane, struct call_row row)

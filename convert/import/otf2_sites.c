@@ -80,8 +80,7 @@ module_number(struct otf2 *o, const char *path, size_t length)
 
 /*
  * The lines of lp-export's description of a place: offset, module, call, and name, file and line of
- * each
- * function that it was inlined into.
+ * each function that it was inlined into.
  */
 enum { INLINED = 3, MOST_LINES = INLINED + 3 * 64 };
 struct place_lines {
@@ -208,8 +207,7 @@ site_of_call(struct otf2 *o, uint32_t at, uint32_t call)
 
 /*
  * The site of a node: its region, or the stack of regions from there outwards. A call shares the
- * frame
- * of the region that it is in.
+ * frame of the region that it is in.
  */
 uint32_t
 site_of(struct otf2 *o, uint32_t at)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A ping-pong as a table of bytes and microseconds per half round trip: plain, from osu_latency, or
- * from
- * IMB's PingPong, which has the repetitions between the two.
+ * from IMB's PingPong, which has the repetitions between the two.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Paraver traces, as written by Extrae. MPI calls are pairs of events. Messages are separate
- * records,
- * and their logical times place them in calls. Requests are not recorded: a posted receive
- * completes
- * in the waiting call during which its data arrives, and the wait for a send is not known.
+ * records, and their logical times place them in calls. Requests are not recorded: a posted receive
+ * completes in the waiting call during which its data arrives, and the wait for a send is not
+ * known.
  */
 #include <stdlib.h>
 #include <string.h>

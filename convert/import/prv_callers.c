@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The callers that Extrae records with a call, level by level, become the call's site: a place or a
- * stack
- * of places. They are numbers of functions and of lines; the .pcf beside the trace names them, if
- * it
- * exists.
+ * stack of places. They are numbers of functions and of lines; the .pcf beside the trace names
+ * them, if it exists.
  *
  * memory distinct places and stacks
  */

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Assigns messages of a Paraver trace to calls, and makes rows of calls, task by task, with calls
- * and
- * sides of messages in order of time. Memory holds those of one call, and the open posted receives
- * of
- * one task.
+ * and sides of messages in order of time. Memory holds those of one call, and the open posted
+ * receives of one task.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ReproMPI's raw text: "#@key=value" lines, a line with the names of columns, a line per
- * repetition. The
- * count is that of MPI's argument: the block of a Gather, the vector of a Reduce.
+ * repetition. The count is that of MPI's argument: the block of a Gather, the vector of a Reduce.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -121,8 +121,7 @@ set_call(struct call *call, const struct subject *function, size_t count)
 
 /*
  * Twice, with different bytes in the output beforehand: an output that the mock-up does not write
- * cannot
- * match the function's result both times.
+ * cannot match the function's result both times.
  */
 bool
 same_result(const struct call *c, void (*mockup)(const struct call *call))

@@ -4,8 +4,8 @@
  * 	number = product { "+" | "-" product }      product = factor { "*" | "/" | "%" factor }
  * 	factor = digits | variable | "(" number ")" |
  * 	         ("ceil" | "min" | "max") "(" number "," number ")"
- * A quotient is rounded down; ceil(a, b) is a / b rounded up. All numbers are integers of 63 bits, and a
- * negative one is never divided.
+ * A quotient is rounded down; ceil(a, b) is a / b rounded up. All numbers are integers of 63 bits,
+ * and a negative one is never divided.
  */
 #include <ctype.h>
 #include <inttypes.h>

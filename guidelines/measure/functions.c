@@ -86,8 +86,7 @@ copy_blocks(const struct call *c, char *to, size_t to_block, const char *from, s
 
 /*
  * A buffer of one block is passed in pieces as it is. A buffer with a block per rank is copied,
- * since the
- * pieces of neighbouring ranks must be adjacent.
+ * since the pieces of neighbouring ranks must be adjacent.
  */
 void
 run_split(const struct call *c)

@@ -27,8 +27,7 @@ number(const char *name)
 
 /*
  * If a process was started by another MPI library's launcher, it is alone in its MPI_COMM_WORLD,
- * once per
- * process. A launcher inside another one's rank is fine: its own size is right.
+ * once per process. A launcher inside another one's rank is fine: its own size is right.
  */
 bool
 is_refused_launch(const struct call *call)

@@ -74,8 +74,7 @@ round_trip_ns(const struct call *c)
 
 /*
  * A message that had the time of three before its receive begins: the time that one end spends on
- * it,
- * median of several. The receiver sleeps until then, since the sender may need its core.
+ * it, median of several. The receiver sleeps until then, since the sender may need its core.
  */
 static void
 run_late(const struct call *c, bool sends)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The user's guidelines, from a file: "Gather <= Allgather(in, out, block)". measure.1 has the
- * language.
- * own.c reads the file, evaluate.c its numbers, and program.c makes calls of a right side.
+ * language. own.c reads the file, evaluate.c its numbers, and program.c makes calls of a right
+ * side.
  */
 #ifndef OWN_H
 #define OWN_H
@@ -91,8 +91,7 @@ bool own_parse(const char *text, size_t size, struct own_file *file, char error[
 
 /*
  * The calls of the right side, for the function and size of CALL. NULL: ERROR has the reason, the
- * same on
- * all ranks.
+ * same on all ranks.
  */
 struct program *program_make(const struct own *own, const struct call *call,
     char error[ERROR_BYTES]);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A right side at one size: its calls with their memory, prepared before they are timed. Every rank
- * checks
- * the bounds of every rank, so that all find the same error.
+ * checks the bounds of every rank, so that all find the same error.
  */
 #include <inttypes.h>
 #include <limits.h>

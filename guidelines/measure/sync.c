@@ -20,8 +20,7 @@ now_ns(void)
 
 /*
  * The dissemination barrier: D. Hensgen, R. Finkel, U. Manber, Int. J. Parallel Prog. 17 (1988). It
- * uses
- * only messages, so it does not depend on the library's barrier.
+ * uses only messages, so it does not depend on the library's barrier.
  */
 static void
 disseminate(const struct sync *s)
@@ -36,8 +35,7 @@ disseminate(const struct sync *s)
 
 /*
  * Rank 0's clock minus the own, from the shortest ping-pong: the other clock was read in its
- * middle, up to
- * half its length. (SKaMPI: T. Worsch et al., Euro PVM/MPI 2002.)
+ * middle, up to half its length. (SKaMPI: T. Worsch et al., Euro PVM/MPI 2002.)
  */
 static int64_t
 offset_to(const struct sync *s, int rank)
@@ -88,8 +86,7 @@ time_one(struct timed *t)
 
 /*
  * Calls at START + i windows on rank 0's clock. Returns the number of calls that all ranks began in
- * time.
- * A call that overruns its window counts, but the next begins late, and the rest is lost.
+ * time. A call that overruns its window counts, but the next begins late, and the rest is lost.
  */
 static int
 time_windows(const struct sync *s, struct timed *calls, int count, int64_t lead_ns)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rules from verdicts: at each measured size of a function the fastest alternative, up to the next
- * measured
- * size. Beyond the measured sizes there is no rule.
+ * measured size. Beyond the measured sizes there is no rule.
  */
 #include <inttypes.h>
 #include <math.h>

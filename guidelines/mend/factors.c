@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Predicts the effect of replacing on a recorded run: for each function with a rule, the ratio of
- * the total
- * times of its calls. Each call counts with the times measured at the size nearest to its own.
+ * the total times of its calls. Each call counts with the times measured at the size nearest to its
+ * own.
  */
 #include <inttypes.h>
 #include <math.h>

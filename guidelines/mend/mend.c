@@ -2,9 +2,8 @@
 /*
  * lp-mend - run an MPI program with mock-ups in place of slower functions
  *
- * reads verdict streams; with --factors a graph stream
- * writes nothing except for --list and --factors: the output is the program's
- * memory a rule for each function, number of ranks and size
+ * reads verdict streams; with --factors a graph stream writes nothing except for --list and
+ * --factors: the output is the program's memory a rule for each function, number of ranks and size
  */
 #include <errno.h>
 #include <limits.h>

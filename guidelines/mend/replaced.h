@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions that a mock-up can replace, for lp-mend and its library. Non-blocking functions are not
- * among
- * them: a blocking one must not replace them.
+ * among them: a blocking one must not replace them.
  */
 #ifndef REPLACED_H
 #define REPLACED_H

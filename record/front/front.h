@@ -25,8 +25,7 @@ struct answer front_dlsym(void *handle, const char *name);
 
 /*
  * Set by a recorder that handles SIGBUS: it gets the program's calls of sigaction() for that
- * signal.
- * NULL: nobody handles it.
+ * signal. NULL: nobody handles it.
  */
 extern int (*_Atomic longpole_bus_action)(const struct sigaction *, struct sigaction *);
 /* The C library's sigaction, under a name that nothing overrides. */

@@ -23,9 +23,8 @@ enum {
 	FIRST_ROWS = 256,		/* of a thread's first block */
 	/*
 	 * Upper limit. Columns whose starts differ by a power of two share a set of the L1 cache,
-	 * which
-	 * has fewer ways than there are columns. With 80 more rows, columns of 2, 4 and 8 bytes do
-	 * not.
+	 * which has fewer ways than there are columns. With 80 more rows, columns of 2, 4 and 8
+	 * bytes do not.
 	 */
 	MOST_ROWS = 16384 + 80,
 	/* growth of the file and size of a mapping, at least */
@@ -119,8 +118,8 @@ mapping_map(struct mapping *mapping)
 	}
 	/*
 	 * Makes all pages writable at once. MAP_POPULATE maps pages of a file read-only, and the
-	 * first
-	 * store to each is a fault. If the kernel (before 5.14) or the disk refuses, this stays so.
+	 * first store to each is a fault. If the kernel (before 5.14) or the disk refuses, this
+	 * stays so.
 	 */
 	madvise(mapping->map, mapping->size, MADV_POPULATE_WRITE);
 	if ((mapping->guarded = guard_add(mapping->map, mapping->size)) == NULL) {
@@ -164,8 +163,7 @@ mapping_leave(const struct segment *segment)
 
 /*
  * Whether SIZE bytes at the tail are mapped. If not, makes a mapping with room for MORE bytes
- * behind
- * them, if the disk has space.
+ * behind them, if the disk has space.
  */
 static bool
 map_tail(size_t size, size_t more)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Call frame information: what compilers say about each address in .eh_frame (DWARF, section 6.4,
- * as
- * the Linux Standard Base uses it for exceptions), as far as struct frame_rule can hold it. The
- * bytes
- * come from loaded objects, which the system trusts; lengths are checked all the same.
+ * as the Linux Standard Base uses it for exceptions), as far as struct frame_rule can hold it. The
+ * bytes come from loaded objects, which the system trusts; lengths are checked all the same.
  */
 #include <string.h>
 

@@ -112,8 +112,7 @@ hash_text(uint64_t hash, const char *text)
 
 /*
  * CLOCK_MONOTONIC starts with the kernel, and a time namespace shifts it. The host's name is
- * included
- * because cloned virtual machines have the same boot id.
+ * included because cloned virtual machines have the same boot id.
  */
 static uint64_t
 clock_identity(void)
@@ -255,9 +254,8 @@ enum { ROUND_TRIPS = 200, TAG = 32767 };
 
 /*
  * How leaders talk to each other. During MPI_Init nobody else uses MPI_COMM_WORLD, and later
- * messages
- * of a leader do not overtake these. Afterwards a receive of the program could match them, so
- * leaders get a communicator of their own. It is never freed.
+ * messages of a leader do not overtake these. Afterwards a receive of the program could match them,
+ * so leaders get a communicator of their own. It is never freed.
  */
 struct way {
 	MPI_Comm comm;
@@ -356,8 +354,7 @@ measure_tree(const struct way *way)
 /*
  * As in the paper. Nobody leaves an MPI_Allreduce before the last rank has entered it. That instant
  * is between enter and leave on every clock. So the offset is in [enter - their leave, leave -
- * their
- * enter], where the first is the leader's time; the intersection over all rounds is tighter.
+ * their enter], where the first is the leader's time; the intersection over all rounds is tighter.
  */
 static void
 measure_all(bool leads)

@@ -11,8 +11,7 @@
 
 /*
  * A trace begins without a name and gets it with the message that says its rank. So every trace
- * that
- * can be found says its rank. Returns false if recording was given up.
+ * that can be found says its rank. Returns false if recording was given up.
  */
 bool file_begin(const char *folder, int rank);
 bool file_is_first(void);	/* takes the name; false: another run in this folder has it */
@@ -46,8 +45,7 @@ extern struct raw_file raw;
 
 /*
  * The descriptor, if it still refers to the file and the file has its length; else -1, and
- * recording
- * was given up. Every system call on the file uses it.
+ * recording was given up. Every system call on the file uses it.
  */
 int file_fd(void);
 /* Allocates the file's bytes up to END on the disk; returns 0 or the error number. */

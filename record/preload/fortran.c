@@ -4,12 +4,10 @@
  * use mpi_f08.
  *
  * They call the library's own pmpi_ routine with the caller's arguments, so that sentinels,
- * callbacks
- * and logicals keep their Fortran form. Only an ignored status is replaced. mpi_f08 calls
- * mpi_x_f08_,
- * which in Open MPI takes the same arguments except that ierror may be absent. If we wrapped the
- * routine that it calls in turn, the call site would be in the library. pmpi_x_ bypasses all of
- * these names, so no call is recorded twice.
+ * callbacks and logicals keep their Fortran form. Only an ignored status is replaced. mpi_f08 calls
+ * mpi_x_f08_, which in Open MPI takes the same arguments except that ierror may be absent. If we
+ * wrapped the routine that it calls in turn, the call site would be in the library. pmpi_x_
+ * bypasses all of these names, so no call is recorded twice.
  *
  * Names are those of gfortran and flang, with one trailing underscore. Other manglings (mpi_send,
  * mpi_send__, MPI_SEND) are not wrapped: a C library may have its own functions of such names.

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The callers of a call. backtrace() searches the tables of an object for every frame and
- * interprets
- * them, up to main(): that takes microseconds. Here the rule of an address is learnt once; from
- * then
- * on it costs a few additions. Only the requested number of frames is walked. Unusual frames are
- * left to backtrace().
+ * interprets them, up to main(): that takes microseconds. Here the rule of an address is learnt
+ * once; from then on it costs a few additions. Only the requested number of frames is walked.
+ * Unusual frames are left to backtrace().
  */
 #include "frames.h"
 

@@ -35,8 +35,7 @@ bool frame_rule(const void *address, struct frame_rule *rule);
 
 /*
  * frames.c: like backtrace(), the return addresses of this function's callers, beginning with
- * FIRST,
- * at most DEPTH. Returns 0 if FIRST is not among the first callers. Rules are remembered per
+ * FIRST, at most DEPTH. Returns 0 if FIRST is not among the first callers. Rules are remembered per
  * thread.
  */
 struct frame_memory;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * SIGBUS from a mapping of the trace. If the file is truncated, or the disk cannot supply a page,
- * the
- * kernel sends SIGBUS at the next store. The handler replaces the mapping by plain memory, the
- * store
- * is repeated, and recording ends.
+ * the kernel sends SIGBUS at the next store. The handler replaces the mapping by plain memory, the
+ * store is repeated, and recording ends.
  *
  * The program sees its own handling of the signal. Its settings are kept here and applied to every
  * SIGBUS that is not ours; its queries are answered from here. If it ignores the signal, or blocks

@@ -183,8 +183,7 @@ SELDOM void note_error(struct at *at);	/* after an error the arguments have no m
 void note_local(struct at *at, MPI_Comm comm);
 /*
  * For communicators with processes of another MPI_COMM_WORLD: the row is about the new
- * communicator.
- * ROOT -1: there is none.
+ * communicator. ROOT -1: there is none.
  */
 void note_with_others(struct at *at, MPI_Comm comm, int root, struct meeting meeting,
     MPI_Comm made);

@@ -210,8 +210,7 @@ begin(const char *folder, const struct instant *init)
 /*
  * Handles and constants are those of the MPI that this was built with. A program with another MPI
  * cannot even pass through the wrappers, as handles may differ in size. So it ends, and one rank
- * says
- * why.
+ * says why.
  */
 static void
 check_mpi(void)
@@ -317,8 +316,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	at.thread->within = FRAME;
 	/*
 	 * The row is written before the call returns: a launcher kills all ranks as soon as the
-	 * first one
-	 * ends with a status other than 0, and most of them are still in here then.
+	 * first one ends with a status other than 0, and most of them are still in here then.
 	 */
 	leave_call(&at);
 	entry = entry_of(&at);

@@ -19,8 +19,7 @@
 
 /*
  * The common path of a call is compiled into its wrapper. Rare paths stay out of it: there they
- * would
- * take registers and space in the instruction cache.
+ * would take registers and space in the instruction cache.
  */
 #define ALWAYS static inline __attribute__((always_inline))
 #define SELDOM __attribute__((noinline, cold))

@@ -44,8 +44,7 @@ struct request *request_find(MPI_Request handle);	/* NULL: unknown */
  * Finds the request that a call entered at TICKS completes: the newest request with the handle at
  * that time that is not noted as complete. Forgets it unless it is persistent. DONE gets its kind,
  * start, location, comm and whether it is cancelled; everything if is_special(). Returns false if
- * it
- * is unknown.
+ * it is unknown.
  */
 bool request_complete(MPI_Request handle, uint64_t ticks, struct request *done);
 void request_remove(struct request *request);	/* found before */
@@ -114,8 +113,7 @@ bool static_take(uint32_t own, uint64_t leave_ticks, uint32_t *location, uint64_
 
 /*
  * Most requests are started by the call that makes them, and complete before another one needs
- * their
- * slot here. With several threads this table is not used. All others are in the table of
+ * their slot here. With several threads this table is not used. All others are in the table of
  * requests.c.
  */
 struct near_request {

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Samples of what the program's threads do between their calls, and when they leave their cores.
- * The
- * kernel samples by a timer that runs while a thread is on a core, and writes all into one ring per
- * thread; it sends no signals. At times a wrapper reads the rings and appends their content to the
- * trace.
+ * The kernel samples by a timer that runs while a thread is on a core, and writes all into one ring
+ * per thread; it sends no signals. At times a wrapper reads the rings and appends their content to
+ * the trace.
  *
  * Each thread of the process has a ring from its beginning. Threads that began earlier, or without
  * pthread_create(), are found in /proc/self/task when rings are read. The trace names a thread by
- * its
- * location if it makes MPI calls, otherwise by a number as a worker.
+ * its location if it makes MPI calls, otherwise by a number as a worker.
  *
  * The kernel finds callers by frame pointers. With --sample-stack, registers and the top of the
- * stack
- * go into the trace as well, for lp-merge to unwind.
+ * stack go into the trace as well, for lp-merge to unwind.
  */
 #include <dirent.h>
 #include <errno.h>

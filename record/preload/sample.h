@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the parts of sampling share: sample.c has the rings, sample_read.c reads the kernel's
- * records
- * in them, and switch.c makes intervals of records of switches.
+ * records in them, and switch.c makes intervals of records of switches.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H

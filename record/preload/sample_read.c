@@ -145,10 +145,8 @@ copy_out(const struct ring *ring, uint64_t from, void *to, size_t size)
 
 /*
  * After the callers come: the mask of registers, the registers, the size of the stack, the stack,
- * and
- * how much of it was copied. FROM and END delimit the record in the ring. Runs before
- * take_sample(),
- * which counts.
+ * and how much of it was copied. FROM and END delimit the record in the ring. Runs before
+ * take_sample(), which counts.
  */
 static void
 take_stack(const struct ring *ring, uint64_t from, uint64_t end)

@@ -254,8 +254,7 @@ put_into(struct site_table *table, const void *address, uint32_t number)
 
 /*
  * Doubles the table when it is three quarters full. Other threads may be searching the old one, so
- * it
- * is kept; all old ones together are no larger than the new one. Returns false without memory.
+ * it is kept; all old ones together are no larger than the new one. Returns false without memory.
  */
 static bool
 make_room(void)
@@ -346,8 +345,7 @@ plain_site(const void *address, uint16_t call)
 
 /*
  * A stack is a site like any other, under a hash of its addresses. It is reported as the sites of
- * its
- * frames, the call itself first.
+ * its frames, the call itself first.
  */
 uint32_t
 frames_site(const void *const *frames, int depth, uint16_t call)

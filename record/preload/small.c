@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Small messages: definitions, clock samples, header and end. They are built inside the struct, or,
- * if
- * too large, in allocated memory. Without memory, recording ends.
+ * if too large, in allocated memory. Without memory, recording ends.
  */
 #include <errno.h>
 #include <stdlib.h>

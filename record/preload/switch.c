@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When the program's threads leave their cores and return. At each switch the kernel writes a
- * record
- * into the thread's ring. Intervals within recent calls of the thread are dropped, since a rank
- * that
- * yields in a call switches thousands of times a second.
+ * record into the thread's ring. Intervals within recent calls of the thread are dropped, since a
+ * rank that yields in a call switches thousands of times a second.
  *
  * If the kernel refuses such records, each thread that makes calls reads its own CPU clock at both
  * ends of stretches between calls, at most once a millisecond. That shows how long it was off a
- * core
- * there, but not when or why.
+ * core there, but not when or why.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -50,10 +50,8 @@ find_stack(struct thread *thread)
 
 /*
  * An error handler or another callback may leave its call by longjmp. A call within a call is below
- * it
- * on the thread's stack; if it is not, the thread has jumped. If the frame is on another stack (of
- * a
- * signal handler, or the program's own), nothing is known.
+ * it on the thread's stack; if it is not, the thread has jumped. If the frame is on another stack
+ * (of a signal handler, or the program's own), nothing is known.
  */
 bool
 call_was_left(struct thread *thread, const void *frame)

@@ -115,8 +115,7 @@ symbol_count(const struct symbols *symbols)
 
 /*
  * mpicxx compiles the tables of MPI's C++ classes into every module. Of their imports only this one
- * is
- * not recorded. A program that really uses it calls MPI_Grequest_start, which is reported.
+ * is not recorded. A program that really uses it calls MPI_Grequest_start, which is reported.
  */
 static void
 look_at_symbols(const struct symbols *symbols)

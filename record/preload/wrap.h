@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How rows of call_table.h become wrappers: lists of parameters, and the notes after a call.
- * Wrappers
- * of both languages name the caller's parameters p_NAME, and give the notes a view NAME of each, in
- * terms of C (c.c, fortran.c).
+ * Wrappers of both languages name the caller's parameters p_NAME, and give the notes a view NAME of
+ * each, in terms of C (c.c, fortran.c).
  */
 #ifndef WRAP_H
 #define WRAP_H
@@ -55,8 +54,7 @@
 
 /*
  * In each language, KIND_x(n) gives the parts of a parameter n of kind x: (1), (2), (3). KIND(i, x,
- * n)
- * is one of them, without its parentheses.
+ * n) is one of them, without its parentheses.
  */
 #define KIND(i, kind, name) CAT(KIND_, i)(KIND_##kind(name))
 #define KIND_1(...) KIND_1_(__VA_ARGS__)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What AFL++ calls for each input that it is about to run: streams get right hashes again, and an
- * end that tells of all bytes, so that the readers behind the first check are reached. One input in
- * eight stays as it is.
+ * AFL++ calls this for each input before it runs it. Streams get correct hashes and an end with the
+ * right number of bytes, so that readers behind the first check are reached. One input in eight
+ * stays as is.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ afl_custom_init(void *afl, unsigned seed)
 	return calloc(1, sizeof(struct mutator));
 }
 
-/* Every hash covers the bytes since the one before; see trace.5, INTEGRITY. */
+/* Every hash covers the bytes since the previous one; see trace.5, INTEGRITY. */
 static void
 repair(unsigned char *bytes, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of one rank to itself whose rows are the same in each run, up to times: tests/rows.bats has
- * them. "alone" makes messages, one-sided calls and collectives, "alone polls" runs of polls that
- * find nothing.
+ * Calls of one rank to itself. Their rows, except times, are the same in each run: tests/rows.bats
+ * has them. "alone" makes messages, one-sided calls and collectives; "alone polls" makes runs of
+ * polls that find nothing.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ send_to_self(int count, int first_tag, MPI_Request *sends, int messages)
 		MPI_Isend(data, count + i, MPI_INT, 0, first_tag + i, MPI_COMM_SELF, &sends[i]);
 }
 
-/* Three are open at a time, and the one in the middle is received first. */
+/* Three are open at a time, and the middle one is received first. */
 static void
 matched_probes(void)
 {
@@ -39,7 +39,7 @@ matched_probes(void)
 	MPI_Probe(MPI_PROC_NULL, 5, MPI_COMM_SELF, MPI_STATUS_IGNORE);
 }
 
-/* A probe and its receive, of which only one is recorded. */
+/* A probe and its receive, only one of which is recorded. */
 static void
 paused(void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many calls in bursts, whose arguments tell their place in the order. Behind each burst the
- * program waits until the disk has little of its trace, at most a minute, and tells the most that
- * it had.
+ * Many calls in bursts, whose arguments give their place in the order. After each burst the program
+ * waits until its trace takes little of the disk, at most a minute, and prints the most that it
+ * took.
  *
- *  bursts COUNT [threads | kill]   threads: three make them, and a fourth calls once only;
+ *  bursts COUNT [threads | kill]   threads: three make them, and a fourth calls only once;
  *                                  kill: dies at the end
- *  BOUND_KIB=N                     what is little; 0 [0]: nothing is waited for
+ *  BOUND_KIB=N                     limit for the trace; 0 [0]: do not wait
  */
 #include <dirent.h>
 #include <mpi.h>
@@ -18,14 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CALLS = 100000 };	/* of a burst */
+enum { CALLS = 100000 };	/* per burst */
 
 static char trace[4096];
 static _Atomic long most_kib;
 static long bound_kib;
 static int count;
 
-/* All files of the folder. */
+/* Size of all files in the folder. */
 static long
 kib_now(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that come and go, a child that is forked, and system calls that a signal would interrupt:
- * prints what they saw.
+ * Threads that come and go, a forked child, and system calls that a signal would interrupt. Prints
+ * what they observed.
  */
 #include <errno.h>
 #include <mpi.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* death HOW - 10 barriers, then rank 1 ends the way it is told; also fork and system, harmless */
+/*
+ * death HOW - 10 barriers, then rank 1 ends as told by HOW; also fork and system, which do no harm
+ */
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ main(int argc, char **argv)
 		pid_t child = fork();
 
 		if (child == 0)
-			exit(0);	/* runs what the library does at exit */
+			exit(0);	/* runs the libraries' exit handlers */
 		waitpid(child, NULL, 0);
 		if (system("true") != 0)
 			return 3;

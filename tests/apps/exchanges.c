@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchanges as two of the NAS benchmarks have them, for the causes of waits.
+ * Exchanges like those of two NAS benchmarks, for the causes of waits.
  *
  *  exchanges cg ITERATIONS receive posted, send, wait: sums by recursive doubling within a row of
  *                          ranks, then a swap with the transposed rank, as in CG
  *  exchanges lu SWEEPS     a wave front over a grid of ranks, plane by plane from one corner, then
- *                         back from the other; blocking receives from behind, sends ahead, as in LU
- *  exchanges pingpong N    pairs of ranks send to and fro, without a call of all
+ *                          back from the other; blocking receives and sends, as in LU
+ *  exchanges pingpong N    pairs of ranks send back and forth, without a global call
  *
- * The ranks, 4 or 16, form a square grid. Each computes a little more or less each time, by a fixed
+ * The 4 or 16 ranks form a square grid. Each computes a little more or less each time, by a fixed
  * sequence of numbers, so that most waits come from many small delays of all ranks.
  */
 #include <mpi.h>
@@ -31,7 +31,7 @@ now_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Asleep for MICROSECONDS, up to twice that: all ranks of a grid may share one processor. */
+/* Sleeps MICROSECONDS, up to twice that: all ranks of a grid may share one processor. */
 static void
 compute(double microseconds)
 {
@@ -77,7 +77,7 @@ cg(int iterations)
 	}
 }
 
-/* One plane: what comes from the rows and columns behind goes on to those ahead. */
+/* One plane: data from the rows and columns behind goes on to the next ones. */
 static void
 plane(int ahead)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * faults WHAT [ARGUMENT ...] - programs that a recorder could harm, or lose the trace of, one for
- * each WHAT. All end with status 0 where all is well with the program.
+ * faults WHAT [ARGUMENT ...] - programs that a recorder could harm, or whose trace it could lose,
+ * one per WHAT. Each ends with status 0 if the program itself is unharmed.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -15,7 +15,7 @@
 
 static int rank, ranks;
 
-/* Each neighbour N times: long columns in small messages. */
+/* Lists each neighbour N times: long columns in small messages. */
 static int
 neighbours(int n)
 {
@@ -41,7 +41,7 @@ deep(int n)
 	return n;
 }
 
-/* 2^DEPTH ways to the same call. */
+/* 2^DEPTH call paths to the same call. */
 __attribute__((noinline)) static int
 ways(int depth)
 {
@@ -65,7 +65,7 @@ complete(void *unused)
 	return unused;
 }
 
-/* Started here, completed by another thread, one at a time: the level of threads is a lower one. */
+/* Started here and completed by another thread, one at a time: needs only MPI_THREAD_SERIALIZED. */
 static int
 serialized(void)
 {
@@ -117,8 +117,10 @@ polls(void)
 	return 0;
 }
 
-/* Closes all descriptors, as daemons do, and takes their numbers for a file of its own; TRACE goes
- * altogether. */
+/*
+ * Closes all descriptors, as daemons do, and reuses their numbers for its own file; TRACE: also
+ * removes the trace.
+ */
 static int
 closes(const char *own, const char *trace)
 {
@@ -162,7 +164,7 @@ on_fault(int number, siginfo_t *info, void *context)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-/* A fault of the program's own, in a file without a page. */
+/* A SIGBUS of the program's own, in a file without a page. */
 static void
 own_fault(void)
 {
@@ -176,7 +178,7 @@ own_fault(void)
 	close(fd);
 }
 
-/* Somebody cuts the trace, while the program handles the same signal for itself. */
+/* Somebody truncates the trace while the program handles SIGBUS itself. */
 static int
 cut(const char *folder, long size)
 {
@@ -194,7 +196,7 @@ cut(const char *folder, long size)
 	return faults != 2 || seen.sa_sigaction != on_fault || (seen.sa_flags & SA_SIGINFO) == 0;
 }
 
-/* Much of everything that tables are kept of. */
+/* Many entries for every table of the recorder. */
 static int
 tables(void)
 {

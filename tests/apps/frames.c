@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The recorder's way to the callers beside the system's, from functions whose frames differ.
- * "frames [LIBRARY ...]" prints how many stacks it compared and how many of them went the system's
- * way; it ends with status 1 at the first that differs. Compiled with -DLIBRARY=N it is a library
- * with frames of N * 48 bytes.
+ * Compares the recorder's unwinder with the system's, from functions with different frames. "frames
+ * [LIBRARY ...]" prints how many stacks it compared and how many needed the system's. It ends with
+ * status 1 at the first difference. Compiled with -DLIBRARY=N it is a library with frames of N * 48
+ * bytes.
  */
 #ifdef LIBRARY
 
@@ -78,7 +78,7 @@ of_a_size_found_out(int bytes)
 	sink += room[0];
 }
 
-/* The stack is aligned, and the caller's frame is found by what was kept of it. */
+/* The stack is aligned, and the caller's frame is found through a saved pointer. */
 static __attribute__((noinline)) void
 aligned(int bytes)
 {
@@ -109,7 +109,7 @@ with_a_base_pointer(int bytes)
 	sink++;
 }
 
-/* Many registers are kept, the base pointer as one of them. */
+/* Saves many registers, among them the base pointer. */
 static __attribute__((noinline)) int
 busy(int a, int b, int c, int d, int e, int f)
 {
@@ -143,7 +143,7 @@ call_back(void)
 	sink++;
 }
 
-/* What was learnt of a library's addresses holds no more when another one lies there. */
+/* Rules of a library's addresses become invalid when another library is loaded there. */
 static int
 library(const char *path, const void **last)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that hang, each in its way, and some that are only slow or busy: hangs CASE. */
+/* Programs that hang, each in a different way, and some that are only slow or busy: hangs CASE. */
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -80,7 +80,7 @@ pending(void)
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* One request of four never comes. */
+/* One request of four never completes. */
 static void
 waitall(void)
 {
@@ -111,8 +111,10 @@ bcast(void)
 		barrier();
 }
 
-/* Rank 1 tests for a message that nobody sends, the others wait for it; all: nobody waits, all
- * test. */
+/*
+ * Rank 1 tests for a message that nobody sends; the others wait for rank 1, or, for all, test as
+ * well.
+ */
 static void
 poll_until(int who)
 {
@@ -157,7 +159,7 @@ leave(void)
 		_exit(0);
 }
 
-/* A second thread waits for a message that never comes, while the first ones go on to a barrier. */
+/* A second thread waits for a message that never comes, while the first ones reach a barrier. */
 static void *
 receive(void *tag)
 {

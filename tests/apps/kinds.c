@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* kinds - one of each kind of call, on 4 ranks; prints what came out */
+/* kinds - one of each kind of call, on 4 ranks; prints the results */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -83,7 +83,10 @@ main(int argc, char **argv)
 	if (rank == 3)
 		MPI_Recv(many, 1, MPI_INT, 0, 9, inter, MPI_STATUS_IGNORE);
 	MPI_Allreduce(&rank, many, 1, MPI_INT, MPI_SUM, inter);
-	/* What matters only at the root, rank 0 of the even ranks, is no address elsewhere. */
+	/*
+	 * Arguments significant only at the root, rank 0 of the even ranks, are invalid addresses
+	 * elsewhere.
+	 */
 	MPI_Gatherv(&rank, 1, MPI_INT, many, rank == 0 ? counts : (int *)1, rank == 0 ? places :
 	    (int *)1, MPI_INT, rank % 2 == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter);
 	MPI_Intercomm_merge(inter, rank % 2, &merged);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-stuck's graph against brute force: random patterns of AND and OR waits, half of them with a
- * planted knot. A set of nodes is closed if each is halted or has a clause within it; the stuck are
- * the union of all closed sets.
+ * Compares lp-stuck's graph with brute force, on random patterns of AND and OR waits, half of them
+ * with a planted knot. A set of nodes is closed if each is halted or has a clause within the set.
+ * The stuck nodes are the union of all closed sets.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ make(void)
 			for (unsigned i = 1 + draw(3); i > 0; i--)
 				p.clause[n][c] |= 1u << draw(p.nodes);
 	}
-	if (draw(2) == 0) {		/* a planted cycle of the first ones */
+	if (draw(2) == 0) {		/* a planted cycle of the first nodes */
 		unsigned length = 1 + draw(p.nodes);
 
 		for (unsigned n = 0; n < length; n++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * late_thread: rank 0's second thread computes 60 ms of its own clock in long_work(), all others 10
- * ms; then each rank's first computes 10 ms in short_work(). 10 times. Threads wait for each other
- * in the runtime of OpenMP.
+ * late_thread: 10 times rank 0's second thread computes 60 ms of its CPU time in long_work(), and
+ * all other threads 10 ms; then each rank's first thread computes 10 ms in short_work(). Threads
+ * wait for each other in the OpenMP runtime.
  */
 #include <mpi.h>
 #include <omp.h>

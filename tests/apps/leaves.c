@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * leaves WHAT [ARGUMENT ...] - programs that leave a call, their process or their libraries by
- * another way than the one they came by. Each makes 10 barriers first and, where it gets there, 5
- * at the end.
+ * leaves WHAT [ARGUMENT ...] - programs that leave a call, their process or their libraries in
+ * unusual ways. Each makes 10 barriers first and, if it gets there, 5 at the end.
  *
  *  jump            an error handler jumps out of 3 sends
- *  exit N, _exit N a signal handler ends the process so, out of a probe for what never comes
+ *  exit N, _exit N a signal handler ends the process, out of a probe for a message never sent
  *  finalize        a signal handler calls MPI_Finalize and exit, out of a computation
  *  exec            children by fork, vfork and posix_spawn execute something, one jumps and exits;
  *                  at last the process itself executes true
- *  unload A B     makes the calls of function call_mpi in library A, closes it, and then those in B
+ *  unload A B      makes the calls of call_mpi in library A, closes it, and then those in B
  *
  * With -DPART: such a library, whose call_mpi makes CALLS barriers.
  */
@@ -116,7 +115,7 @@ execute(void)
 	if (posix_spawnp(&child[2], "true", NULL, NULL, true_words, environ) != 0)
 		return 1;
 	if ((child[3] = fork()) == 0)
-		exit(0);	/* as a copy of this process, with all that libraries do at exit */
+		exit(0);	/* in a copy of this process, with the libraries' exit handlers */
 	for (int i = 0; i < 4; i++)
 		result |= waitpid(child[i], &status, 0) != child[i] || status != 0;
 	return result;

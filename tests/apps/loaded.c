@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes MPI by dlopen() and dlsym(), as Julia and some wrappers in Rust and Python do. */
+/* Loads MPI by dlopen() and dlsym(), as Julia and some wrappers in Rust and Python do. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To be preloaded: counts the communicators that a recorder makes for itself, into the file
- * MADE. */
+/*
+ * To be preloaded: counts the communicators that a recorder makes for itself, into the file MADE.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

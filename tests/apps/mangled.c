@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A C library (-DLIBRARY) with functions of its own that are named as other Fortran compilers name
- * those of MPI, as interpreters' bindings have them; and the program that uses it.
+ * A C library (-DLIBRARY) with functions named as other Fortran compilers mangle MPI's names, as
+ * bindings of interpreters have them; and the program that uses it.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mended SEED CALLS: collectives as they come, with types that differ from rank to rank, gaps,
+ * mended SEED CALLS: random collectives, with types that differ from rank to rank, gaps,
  * MPI_IN_PLACE, communicators of all kinds, and operations that do not commute. Prints one number
- * for each rank: of all bytes of all buffers after each call. Under lp-mend it is the same.
+ * per rank, from all bytes of all buffers after each call. Under lp-mend it must be the same.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ add(const void *bytes, size_t size)
 		sum = (sum ^ at[i]) * 0x100000001b3u;
 }
 
-/* x -> a x + b, one behind the other: does not commute. */
+/* Composes x -> a x + b, which does not commute. */
 static void
 compose(void *from, void *to, int *count, MPI_Datatype *type)
 {
@@ -49,7 +49,7 @@ compose(void *from, void *to, int *count, MPI_Datatype *type)
 	}
 }
 
-/* INTS ints in one of many ways: all of them have the same signature. */
+/* INTS ints in one of many ways, all with the same type signature. */
 static MPI_Datatype
 ints_as(int count, uint64_t way, int *elements)
 {
@@ -125,8 +125,8 @@ reduce(MPI_Comm comm, int me, int members, int count, MPI_Datatype pair, MPI_Op 
 	int in_place = (int)draw(&same, 3) == 0, counts[RANKS];
 	void *from = in_place && (which > 0 || me == root) ? MPI_IN_PLACE : in;
 
-	for (int i = 0; i < RANKS; i++)		/* of all communicators as many draws */
-		counts[i] = count + (draw(&same, 4) == 0);	/* in most cases not all alike */
+	for (int i = 0; i < RANKS; i++)		/* the same number of draws for each communicator */
+		counts[i] = count + (draw(&same, 4) == 0);	/* in most cases not all the same */
 	if (draw(&same, 2) == 0)
 		for (int i = 0; i < RANKS; i++)
 			counts[i] = count;
@@ -141,10 +141,10 @@ reduce(MPI_Comm comm, int me, int members, int count, MPI_Datatype pair, MPI_Op 
 		counts[me] = count;
 		break;
 	}
-	/* between short and int: the library copies it or not */
+	/* the padding of a short-int pair: the library may copy it */
 	for (size_t i = 0; kind == 5 && i < INTS; i += 2)
 		memset((char *)&out[i] + sizeof(short), 0, sizeof(int) - sizeof(short));
-	/* behind the result the buffer holds what it likes */
+	/* behind the result the buffer may hold anything */
 	if (which >= 3 && from == MPI_IN_PLACE)
 		memset(out + counts[me] * kinds[kind].ints, 0,
 		    sizeof out - (size_t)(counts[me] * kinds[kind].ints) * 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * more [spawn PROGRAM] - what kinds.c has not: windows, files, topologies, MPI_Pcontrol, and with
- * spawn processes of another world. Four ranks; rank 0 prints what came of it.
+ * more [spawn PROGRAM] - calls missing in kinds.c: windows, files, topologies, MPI_Pcontrol, and
+ * with spawn processes of another MPI_COMM_WORLD. Four ranks; rank 0 prints the results.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpi4 [SEED [STEPS]] - calls that are new in MPI 4, in random order; message number N is N bytes
- * long more than 8 and has N in it, so that its partner is known by its size. Prints a sum over all
- * that came.
+ * mpi4 [SEED [STEPS]] - calls that are new in MPI 4, in random order. Message number N has N + 8
+ * bytes and contains N, so its size identifies its partner. Prints a sum over all received
+ * messages.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -115,7 +115,7 @@ partitions(void)
 	MPI_Precv_init(in, PARTS, size, MPI_BYTE, left(), 5, MPI_COMM_WORLD, MPI_INFO_NULL,
 	    &requests[1]);
 	for (int round = 0; round < 2; round++) {
-		/* An ordinary message of the same tag, which it must not be taken for. */
+		/* An ordinary message of the same tag, which must not be mistaken for it. */
 		memcpy(out, &number, sizeof number);
 		MPI_Irecv(all, (int)sizeof all, MPI_BYTE, left(), 5, MPI_COMM_WORLD, &plain);
 		MPI_Startall(2, requests);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * To be preloaded: of the allocations that the recorder makes, number FAIL and all behind it fail.
- * In the end the number that there were goes into the file SEEN.
+ * To be preloaded: allocation number FAIL of the recorder and all later ones fail. At the end the
+ * number of allocations goes into the file SEEN.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

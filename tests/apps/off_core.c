@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* off_core: 20 times each rank computes for 20 ms of its own clock in long_work(); the last then
- * sleeps 50 ms. */
+/*
+ * off_core: 20 times each rank computes for 20 ms of its CPU time in long_work(); the last rank
+ * then sleeps 50 ms.
+ */
 #include <mpi.h>
 #include <unistd.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * off_kinds [PINNED]: 20 times each rank computes 20 ms of its own clock; the last one then sleeps
+ * off_kinds [PINNED]: 20 times each rank computes 20 ms of its CPU time; the last one then sleeps
  * 20 ms. With PINNED the last rank shares its core with a child that computes all the time. Each
- * rank prints how long it was off its core in the one and in the other, by its own clocks.
+ * rank prints how long it was off its core in each part, by its own clocks.
  */
 #define _GNU_SOURCE
 #include <mpi.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * paced SECONDS CALLS: rounds of messages around a ring and an Allreduce, so many calls a second on
- * each rank; in turn, for a second each, a rank is late. Every second there is a new communicator.
- * Ranks sleep in between: there may be many on few cores.
+ * paced SECONDS CALLS: rounds of messages around a ring and an Allreduce, CALLS calls a second on
+ * each rank. A rank is late for a second each, in turn, and every second there is a new
+ * communicator. Ranks sleep in between, so that many fit on few cores.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { RING = 8 };		/* messages of a round */
+enum { RING = 8 };		/* messages per round */
 
 static void
 sleep_until(double at_s)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * phases SEED - two ranks go through three to five phases, each of its own computing, waiting and
- * calls a step
+ * phases SEED - two ranks go through three to five phases, each with its own computation, waits and
+ * calls per step
  *
- * Computing is a fixed amount of work, not of time: what other processes of the machine take away
- * makes it last longer. MPI_Pcontrol(2) marks the end of each phase.
+ * Computation is a fixed amount of work, not of time: other processes on the machine make it last
+ * longer. MPI_Pcontrol(2) marks the end of each phase.
  */
 #include <mpi.h>
 #include <stdlib.h>
 
 static const struct kind {
-	int compute_us, wait_us;	/* of rank 0; rank 1 computes as long as both */
+	int compute_us, wait_us;	/* of rank 0; rank 1 computes as long as both together */
 	int exchanges;			/* in a step, which a barrier ends */
 } kinds[] = { { 1000, 10, 3 }, { 1000, 800, 3 }, { 300, 500, 9 }, { 5000, 20, 1 }, { 2000, 900, 2 },
     { 600, 60, 1 } };
@@ -29,7 +29,7 @@ work(double loops)
 	sink = x;
 }
 
-/* Of several tries the fastest: that which nobody disturbed. */
+/* Takes the fastest of several tries, which was not disturbed. */
 static void
 calibrate(void)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* planted MODE - a program whose waits are known; it sleeps where it "computes", so that the times
- * hold on a busy machine, too. 4 ranks. */
+/*
+ * planted MODE - a program with known waits on 4 ranks. It sleeps instead of computing, so that the
+ * times hold on a busy machine, too.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>

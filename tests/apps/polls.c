@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* polls - rank 1 polls three times 1100 times for what comes only at the end; two ranks */
+/*
+ * polls - three times, rank 1 polls 1100 times for a message that comes only at the end; two ranks
+ */
 #include <mpi.h>
 #include <unistd.h>
 
@@ -12,8 +14,7 @@ main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	if (rank == 0) {
-		/* However slow the machine is, nothing is there to be found before the last
-		 * poll. */
+		/* However slow the machine is, nothing can be found before the last poll. */
 		MPI_Recv(&value, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		usleep(50000);
 		MPI_Send(&value, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);

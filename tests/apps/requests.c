@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests in all the ways that the recorder keeps them, on one rank with messages to itself.
+ * Requests in all the ways in which the recorder keeps them, on one rank with messages to itself.
  *
  *  requests open   3000 receives are open at once, and completed in another order: alone,
  *                  together with persistent, cancelled, null and freed ones, and some at a time
@@ -38,7 +38,7 @@ complete_together(int first)
 		some[count++] = requests[first + i];
 		if (i == 9)
 			some[count++] = MPI_REQUEST_NULL;
-		if (i == 15) {		/* found otherwise than those around it */
+		if (i == 15) {		/* found in another way than its neighbours */
 			MPI_Recv_init(&got, 1, MPI_INT, 0, OPEN + first, MPI_COMM_SELF,
 			    &some[count]);
 			MPI_Start(&some[count++]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sampled [SCALE [ROUNDS]]: between the same two calls rank 0 computes 0.3 s in long_work() and 0.1
- * s in short_work(); the others 0.05 s in short_work() alone, off the path.
+ * s in short_work(); the others only 0.05 s in short_work(), off the path.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two functions that compute for so many seconds of their thread's own time: of sampled.c. */
+/* Two functions for sampled.c that compute for so many seconds of their thread's CPU time. */
 #include <time.h>
 
 #include "sampled_work.h"
@@ -15,7 +15,7 @@ own_time_s(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* They differ, or the compiler makes one of them. */
+/* They differ, otherwise the compiler merges them. */
 void
 long_work(double s)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ten call sites that compute alike before they meet, for lp-compare.
+ * Ten call sites that compute the same before they meet, for lp-compare.
  *
- *	sites [slow=SITE:PERCENT] [bytes=N] [barrier=1] [self=1] [iterations=N] [us=N] [cpu=1]
+ * 	sites [slow=SITE:PERCENT] [bytes=N] [barrier=1] [self=1] [iterations=N] [us=N] [cpu=1]
  *
- * slow: one site computes longer, by so much of the whole run; bytes: what the messages have;
- * barrier: one more in each iteration; self: one of the collectives is on a copy of the
- * communicator; cpu: sites compute for so much processor time, however fast the core is just now.
+ * slow: one site computes longer, by this share of the whole run; bytes: size of messages; barrier:
+ * one more in each iteration; self: one of the collectives is on a copy of the communicator; cpu:
+ * sites compute for so much CPU time, however fast the core is.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 enum { SITES = 10 };
 
 static volatile double sink;
-static double turns_of_us;	/* of the loop below, in a microsecond */
+static double turns_of_us;	/* of the loop below, per microsecond */
 
 static bool by_cpu_time;
 

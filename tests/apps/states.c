@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * states NAME - plants one wait state: somebody comes 0.1 s late, everybody works 0.03 s
+ * states NAME - plants one wait state: one rank comes 0.1 s late, each works 0.03 s
  *
- * Three ranks. Rank 2 takes part only where three are needed. Nothing else waits: whoever was late
- * and whoever waited go on together, and who took no part sleeps as long.
+ * Three ranks. Rank 2 takes part only if three are needed. Nothing else waits: the late rank and
+ * the waiting ranks go on together, and a rank that takes no part sleeps as long.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ late_sender(void)
 		late();
 }
 
-/* The message is seen by a probe, and taken out by it or not. */
+/* A probe sees the message, and receives it or not. */
 static void
 late_sender_probe(void)
 {
@@ -244,7 +244,7 @@ neighbours(void)
 static MPI_Win window;
 static int memory[4];
 
-/* That takes a while: so rank 2 makes one, too, for itself. */
+/* Making a window takes a while, so rank 2 makes one of its own, too. */
 static void
 make_window(void)
 {
@@ -264,7 +264,7 @@ fence(void)
 		MPI_Win_fence(0, window);
 }
 
-/* What rank 0 has to put it puts late: rank 1 is in its fence by then. */
+/* Rank 0 puts late, when rank 1 is in its fence already. */
 static void
 early_fence(void)
 {
@@ -278,7 +278,7 @@ early_fence(void)
 		MPI_Win_fence(0, window);
 }
 
-/* Rank 1 is not in MPI, where it would answer, when rank 0 locks its window. */
+/* When rank 0 locks its window, rank 1 is not in MPI, where it would answer. */
 static void
 progress(void)
 {
@@ -399,7 +399,7 @@ main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	pass(0.03);
-	MPI_Comm_split(MPI_COMM_WORLD, rank < 2, rank, &pair);	/* what lies before is no delay */
+	MPI_Comm_split(MPI_COMM_WORLD, rank < 2, rank, &pair);	/* time before this is no delay */
 	for (size_t i = 0; argc > 1 && i < sizeof plants / sizeof plants[0]; i++)
 		if (strcmp(argv[1], plants[i].name) == 0) {
 			plants[i].plant();

@@ -6,8 +6,8 @@
  *   x DIFFERENCE...   s CENTRE p shift low high
  * or a correction in three
  *   p none P...   p holm P...   p BH P...
- * Prints the greatest relative differences. R takes the Kolmogorov-Smirnov p from 1, so that only
- * its digits before the 12th count.
+ * Prints the largest relative differences. R computes the Kolmogorov-Smirnov p as 1 minus a value,
+ * so only its digits before the 12th count.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ compare(double ours, const char *theirs, double *worst)
 		*worst = difference;
 }
 
-/* Against R's corrected values, in the same order. */
+/* Compares with R's corrected values, in the same order. */
 static void
 compare_correction(struct sample p, enum correction correction, struct sample theirs, double *worst)
 {
@@ -89,7 +89,7 @@ main(void)
 				return 2;
 			compare(p_above(x, atof(r[0])), r[1], &worst_p);
 			effect = centre_of(x, 0.95);
-			/* near 0 a relative difference says nothing */
+			/* near 0 a relative difference means nothing */
 			if (strcmp(r[2], "-") != 0) {
 				worst = fmax(worst, fabs(effect.shift - atof(r[2])));
 				worst = fmax(worst, fabs(effect.low - atof(r[3])));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stress SEED ROUNDS - messages of all kinds in random order, each of a size that no other has, so
- * that a match can be checked by the sizes of its two ends
+ * stress SEED ROUNDS - messages of all kinds in random order, each of a unique size, so that the
+ * sizes of its two ends show whether a match is right
  *
- * All ranks draw the same random numbers, so each knows which messages come in a round; how they
- * are sent and received is drawn, too. Within a round everything is non-blocking or posted before.
+ * All ranks draw the same random numbers, so each knows the messages of a round. How they are sent
+ * and received is drawn, too. Within a round everything is non-blocking or posted before.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -40,8 +40,9 @@ start_send(const struct item *m, int i, MPI_Comm comm, MPI_Request *request)
 	}
 }
 
-/* Receives of a channel are posted in the order of its messages; a wild one could take
- * another's. */
+/*
+ * Receives of a channel are posted in the order of its messages; a wildcard could take another's.
+ */
 static void
 start_receive(const struct item *m, int i, MPI_Comm comm, MPI_Request *request)
 {
@@ -57,7 +58,7 @@ start_receive(const struct item *m, int i, MPI_Comm comm, MPI_Request *request)
 		MPI_Irecv(receive_buffer[i], room, MPI_BYTE, m->from, m->tag, comm, request);
 }
 
-/* Completes all requests by one of the ways there are. */
+/* Completes all requests in one of the possible ways. */
 static void
 complete(int count, MPI_Request *requests, int how)
 {
@@ -111,7 +112,9 @@ one_round(MPI_Comm *comms, const int *me, int ranks, int *size)
 		items[i] = (struct item){ draw(2), draw(ranks), draw(ranks), draw(2),
 		    (*size)++ % 60000, draw(4), wild ? 2 : draw(2) };
 	}
-	/* Matched probes take what was not posted: then nothing of that rank is posted at all. */
+	/*
+	 * Matched probes take messages without a posted receive: then the rank posts none at all.
+	 */
 	for (int i = 0; i < count && !probed; i++)
 		if (items[i].to == me[items[i].comm]) {
 			persistent[open] = items[i].how_received == 1;
@@ -146,7 +149,7 @@ one_round(MPI_Comm *comms, const int *me, int ranks, int *size)
 		MPI_Cancel(&request);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	}
-	/* Nothing of a round is left for the wild receives of the next. */
+	/* Leaves nothing of a round to the wildcard receives of the next. */
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -163,7 +166,7 @@ main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	MPI_Buffer_attach(attached, (int)sizeof attached);
 	comms[0] = MPI_COMM_WORLD;
-	/* The ranks in reverse: so communicator and world rank differ. */
+	/* Ranks in reverse order: so ranks differ between this communicator and MPI_COMM_WORLD. */
 	MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &comms[1]);
 	MPI_Comm_rank(comms[1], &me[1]);
 	me[0] = rank;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads - two threads a rank exchange messages at once, each on a communicator of its own; then
+ * threads - two threads per rank exchange messages concurrently, each on its own communicator; then
  * one starts what the other completes, with message number N being N integers long
  */
 #include <mpi.h>
@@ -30,7 +30,7 @@ work(void *argument)
 	return NULL;
 }
 
-/* ---- started here, completed there ---- */
+/* ---- started by one thread, completed by the other ---- */
 
 enum { HANDED = 60 };
 static MPI_Request handed[HANDED][2];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads_busy: 10 times a thread that lives shortly computes 30 ms of its own clock while the main
- * thread computes 10 ms and waits for its end; then 10 ms are computed alone. Prints what each of
- * them computed, by its own clock.
+ * threads_busy: 10 times a short-lived thread computes 30 ms of its CPU time while the main thread
+ * computes 10 ms and waits for its end; then the main thread computes 10 ms alone. Prints the
+ * computation of each, by its own clock.
  */
 #include <mpi.h>
 #include <pthread.h>

@@ -23,8 +23,7 @@ on_error(MPI_Comm *comm, int *code, ...)
 		printf("handler of %s: class %d\n", name, class);
 }
 
-/* Errors come back with their codes, to the handler of the communicator that the call was made
- * on. */
+/* Errors return their codes to the handler of the communicator that the call was made on. */
 static void
 errors(void)
 {
@@ -48,8 +47,10 @@ errors(void)
 	MPI_Comm_free(&mine);
 }
 
-/* A message that is too long for its receive: the error is in the status of Waitsome, and stays
- * there. */
+/*
+ * A message that is too long for its receive: the error is in the status of Waitsome, and stays
+ * there.
+ */
 static void
 truncation(void)
 {
@@ -64,9 +65,9 @@ truncation(void)
 	} else {
 		statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = 77;
 		/*
-		 * No MPI_Waitall: that of Open MPI 4.1.4 never ends where the message that is too
-		 * long was there before it, which depends on the load. Both are there, so that one
-		 * call completes both.
+		 * No MPI_Waitall: in Open MPI 4.1.4 it hangs if the truncated message arrived
+		 * first, which depends on the load. Here both are there, so that one call completes
+		 * both.
 		 */
 		MPI_Probe(0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Irecv(&in[0], 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[0]);
@@ -81,7 +82,7 @@ truncation(void)
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-/* 8 GiB to nobody, MPI_IN_PLACE, null types where they do not count, empty waits. */
+/* 8 GiB to MPI_PROC_NULL, MPI_IN_PLACE, null types where they do not count, empty waits. */
 static void
 edges(void)
 {

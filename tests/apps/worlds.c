@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * worlds SECONDS - two parents spawn two children, of whom the second one is late. Messages go both
- * ways, also by the communicator of all four; a copy and a split of what they share are used, too.
- * Rank 0 prints what came of it.
+ * worlds SECONDS - two parents spawn two children, of which the second one is late. Messages go
+ * both ways, also on the communicator of all four; a copy and a split of the shared one are used,
+ * too. Rank 0 prints the results.
  *
- * worlds accept|connect PORTFILE - two runs meet by a port: messages both ways, a barrier, a merged
- * communicator.
+ * worlds accept|connect PORTFILE - two runs meet through a port: messages both ways, a barrier, a
+ * merged communicator.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ talk(MPI_Comm others, int high, double late_s)
 	MPI_Comm_rank(others, &rank);
 	MPI_Comm_dup(others, &copy);
 	MPI_Intercomm_merge(others, high, &all);
-	MPI_Comm_split(all, rank, 0, &half);	/* one of each side */
+	MPI_Comm_split(all, rank, 0, &half);	/* one rank of each side */
 	if (high && rank == 1)
 		rest(late_s);
 	if (high) {

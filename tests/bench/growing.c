@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * growing FOLDER RANKS CALLS SECONDS - raw traces that grow as those of a run with RANKS ranks and,
- * together, CALLS calls a second: 15 messages from each even rank to the next one, then an
+ * growing FOLDER RANKS CALLS SECONDS - raw traces that grow like those of a run with RANKS ranks
+ * and, together, CALLS calls a second: 15 messages from each even rank to the next one, then an
  * Allreduce for which one rank is late.
  *
- * writes  what the recorder writes, by stores into mappings: blocks whose count grows
+ * writes like the recorder, by stores into mappings: blocks whose count grows
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +106,7 @@ open_block(struct trace *t)
 	put_byte(&at, 0xc5);
 	put_big(&at, sizeof(struct open_call), 2);
 	at += sizeof(struct open_call);
-	/* 15 pairs and the hash, which nobody has made. */
+	/* 15 pairs and a hash, which is not computed. */
 	put_text(&at, "xxh3");
 	put_byte(&at, 0xcf);
 	at += 8;
@@ -179,7 +179,7 @@ begin_trace(struct growing *g, struct trace *t, const char *folder, int64_t rank
 	put_messages(t, &head);
 }
 
-/* Call K of the rank; false: it has not returned by NOW. */
+/* Call K of the rank; returns false if it has not returned by NOW. */
 static bool
 add_call(const struct growing *g, int64_t rank, int64_t k, int64_t now)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ring - a trace of ranks that compute, send 1 KiB to the next and receive from the one before
+ * ring - a trace of ranks that compute, send 1 KiB to the next and receive from the previous one
  *
- * writes a trace of RANKS times ITERATIONS times {compute, MPI_Send, MPI_Recv}; ranks take turns in
- *         being LATE_NS late, and are waited for where that is more than SEND_NS
+ * writes  a trace of RANKS times ITERATIONS times {compute, MPI_Send, MPI_Recv};
+ *         ranks take turns in being LATE_NS late, and are waited for if that is more than SEND_NS
  * memory  one block
  */
 #include <unistd.h>
@@ -11,7 +11,9 @@
 #include "../../base/stream/calls.h"
 #include "../../base/tool/tool.h"
 
-/* Small runs have blocks as lp-merge makes them, large ones smaller ones, so that time goes on. */
+/*
+ * Small runs have blocks as from lp-merge, large runs smaller ones, so that time advances evenly.
+ */
 enum { ROWS = 4096, ALL_ROWS = 65536, COMPUTE_NS = 10000, SEND_NS = 700, RECEIVE_NS = 900 };
 
 static void

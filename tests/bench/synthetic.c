@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * synthetic - raw traces of a run that never was, of any size
+ * synthetic - raw traces of an invented run, of any size
  *
- * writes  the raw traces of all ranks, one behind the other
+ * writes  the raw traces of all ranks, concatenated
  * memory  one block
  *
- * Every iteration each rank computes, exchanges a message with both neighbours in a ring
- * (MPI_Irecv twice, MPI_Isend twice, MPI_Waitall), and every tenth iteration ends with an
- * MPI_Allreduce. All times follow from the rank and the iteration alone: in iteration k the rank
- * k modulo ranks is the last to arrive. So no rank needs to know another's history. With -a a
- * message is there when its receiver waits for it, and there is no MPI_Allreduce: no rank ever
- * waits for another.
+ * In every iteration each rank computes and exchanges a message with both neighbours in a ring
+ * (MPI_Irecv twice, MPI_Isend twice, MPI_Waitall). Every tenth iteration ends with an
+ * MPI_Allreduce. All times follow from the rank and the iteration: in iteration k, rank k modulo
+ * ranks arrives last. So no rank needs another's history. With -a a message is there when its
+ * receiver waits for it, and there is no MPI_Allreduce: no rank ever waits for another.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -32,7 +31,7 @@ struct generator {
 	struct calls calls;
 	int64_t ranks, iterations;
 	size_t block_rows;
-	int64_t drift, samples;		/* ns a second; how many */
+	int64_t drift, samples;		/* drift in ns per second; number of samples */
 	bool apart;
 	int64_t rank_drift;		/* of the rank being written */
 	uint16_t init, irecv, isend, waitall, allreduce, finalize;
@@ -106,7 +105,7 @@ add_iteration(struct generator *g, int64_t rank, int64_t k)
 		latest_ns = arrival_ns(g, right, k);
 	if (g->apart)				/* all have sent by then */
 		wait_ns = 100000 + k * PERIOD_NS + 2 * JITTER_NS;
-	latest_ns += 300 + LATENCY_NS;		/* the neighbours' sends begin 200 and 300 ns on */
+	latest_ns += 300 + LATENCY_NS;	/* the neighbours' sends begin 200 and 300 ns later */
 	leave_ns = (latest_ns > wait_ns ? latest_ns : wait_ns) + 50;
 	if (c->count + 9 > g->block_rows)
 		flush_block(g);

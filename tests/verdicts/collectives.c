@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 1 comes late to a collective, of each class: where it holds up others. */
+/* Rank 1 comes late to a collective, of each class in which it delays others. */
 #include "planted.h"
 
 static double in[64 * 64], out[64 * 64];
 
-/* A step: rank LATE computes for long, and all call. */
+/* Steps in which rank LATE computes long, and then all call. */
 static void
 steps(int late, void (*call)(void))
 {
@@ -113,7 +113,7 @@ call_split(void)
 }
 static void split(void) { steps(SLOW, call_split); }
 
-/* One-sided: the same with windows. */
+/* One-sided calls, on windows. */
 static MPI_Win win;
 
 static void
@@ -192,7 +192,7 @@ lock_steps(void)
 }
 static void lock(void) { with_window(lock_steps); }
 
-/* Rank 1 comes late with what the others want. */
+/* Rank 1 is late with what the others need. */
 static void
 flush_steps(void)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the programs with a planted long pole share: steps, a part that takes long, and the choice
- * of a case. */
+/* Shared by the programs with a planted long pole: steps, a slow part, and the choice of a case. */
 #ifndef PLANTED_H
 #define PLANTED_H
 
@@ -28,8 +27,10 @@ cpu_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Computes for so long on a core, however busy the machine is. Inlined, so that its callers are
- * what samples see. */
+/*
+ * Computes for so long on a core, however busy the machine is. Inlined, so that samples show its
+ * callers.
+ */
 static inline __attribute__((always_inline)) void
 compute(double s)
 {
@@ -69,7 +70,7 @@ struct planted {
 #define CASE(function) { #function, function }
 #define RUN(cases, argc, argv) run_case(cases, sizeof cases / sizeof cases[0], argc, argv)
 
-/* Runs the case that is named, between MPI_Init and MPI_Finalize. */
+/* Runs the named case, between MPI_Init and MPI_Finalize. */
 static inline int
 run_case(const struct planted *cases, size_t count, int argc, char **argv)
 {

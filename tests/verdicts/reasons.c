@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 1 comes late to a barrier, for many reasons. */
+/* Rank 1 comes late to a barrier, for various reasons. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -92,7 +92,7 @@ holds_lock(void *none)
 		pthread_barrier_wait(&both);
 		slow_part();
 		pthread_mutex_unlock(&mutex);
-		/* else it may have the lock again before the other gets it, for good */
+		/* otherwise it may take the lock again before the other gets it, for ever */
 		pthread_barrier_wait(&both);
 	}
 	return none;
@@ -136,7 +136,7 @@ thread_part(void *none)
 	return none;
 }
 
-/* Two threads a rank; on rank 1 the other thread takes long, and the main thread waits for it. */
+/* Two threads per rank; on rank 1 the second thread is slow, and the main thread waits for it. */
 static void
 slow_thread(void)
 {
@@ -154,7 +154,7 @@ slow_thread(void)
 	pthread_join(thread, NULL);
 }
 
-/* Rank 1 sorts in a library of the system. */
+/* Rank 1 sorts in a system library. */
 static int
 ascending(const void *a, const void *b)
 {

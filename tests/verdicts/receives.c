@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 1 computes for long and then sends; rank 0 receives, in every way that MPI has. Of more
- * ranks, all others receive. */
+/*
+ * Rank 1 computes long and then sends; rank 0 receives, in every way of MPI. With more ranks, all
+ * others receive.
+ */
 #include "planted.h"
 
 static double data[64];
@@ -297,7 +299,7 @@ sendrecv(void)
 	}
 }
 
-/* Here the receiver comes late, and the sender waits for it. */
+/* Here the receiver is late, and the sender waits for it. */
 static void
 ssend(void)
 {

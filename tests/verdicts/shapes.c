@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Long poles of many shapes: always one rank, in turn, once, growing, along chains, trees and
- * fronts; and none at all. */
+/*
+ * Long poles of many shapes: always one rank, in turn, once, growing, along chains, trees and
+ * fronts; and none at all.
+ */
 #include "planted.h"
 
 static double data[1 << 20];
@@ -65,7 +67,7 @@ growing(void)
 	}
 }
 
-/* A pipeline: each rank takes work from the one before; the second stage is slow. */
+/* A pipeline: each rank takes work from the previous one; the second stage is slow. */
 static void
 chain(void)
 {
@@ -96,7 +98,7 @@ tree(void)
 	}
 }
 
-/* Workers are quick; the master takes long to make the next task. */
+/* Workers are quick; the master is slow to make the next task. */
 static void
 slow_master(void)
 {
@@ -113,7 +115,7 @@ slow_master(void)
 	}
 }
 
-/* The master waits for whoever is done; worker 1 has the long tasks. */
+/* The master waits for any worker; worker 1 has the long tasks. */
 static void
 slow_worker(void)
 {
@@ -134,7 +136,7 @@ slow_worker(void)
 	}
 }
 
-/* Two halves that meet only at the end; rank 1 holds up the odd half. */
+/* Two halves that meet only at the end; rank 1 delays the odd half. */
 static void
 two_halves(void)
 {
@@ -180,7 +182,7 @@ halo(void)
 	MPI_Comm_free(&grid);
 }
 
-/* A front that crosses the ranks forth and back; rank 1 is slow. */
+/* A front that crosses the ranks back and forth; rank 1 is slow. */
 static void
 wavefront(void)
 {
@@ -206,7 +208,7 @@ balanced(void)
 	}
 }
 
-/* Each rank sends megabytes round a ring and computes next to nothing. */
+/* Each rank sends megabytes around a ring and computes next to nothing. */
 static void
 network_bound(void)
 {

@@ -3,14 +3,14 @@
  * heat - the heat equation on the unit square, with execution patterns to look at
  *
  * The grid of n x n inner points with zero boundary is divided over a 2D grid of ranks; a step is
- * the explicit five-point stencil with dt = h^2 / 5. It begins with the lowest sine mode, which the
+ * the explicit five-point stencil with dt = h^2 / 5. The start is the lowest sine mode, which the
  * scheme only scales, by the same factor each step; so the result can be checked exactly.
  *
  * Phases (-p), each with a number of steps:
- *	balanced    exchange of halos, stencil
- *	imbalanced  the same, and rank -r does -i times the work
- *	serial      ranks compute one after the other: each waits for a message of the one before
- *	messages    the same as balanced, and large messages between all ranks
+ * 	balanced    exchange of halos, stencil
+ * 	imbalanced  the same, and rank -r does -i times the work
+ * 	serial      ranks compute one after the other: each waits for a message of the previous one
+ * 	messages    the same as balanced, and large messages between all ranks
  */
 #include <getopt.h>
 #include <math.h>
@@ -46,7 +46,7 @@ struct heat {
 	double *now, *next;	/* (rows + 2) x (columns + 2), halo included */
 	MPI_Datatype column;	/* one column of own points */
 	int steps;		/* done so far */
-	double *send, *receive;	/* of the messages phase */
+	double *send, *receive;	/* for the messages phase */
 };
 
 enum { MESSAGE_DOUBLES = 16384 };	/* to each rank in a step of the messages phase */
@@ -119,7 +119,7 @@ set_up(struct heat *h)
 		fail("out of memory");
 	for (size_t i = 0; i < (size_t)h->ranks * MESSAGE_DOUBLES; i++)
 		h->send[i] =
-		    (double)i;	/* pages that nobody wrote are one page, which goes slowly */
+		    (double)i;	/* pages never written share one page, which is slow to send */
 	for (int i = 1; i <= h->rows; i++)
 		for (int j = 1; j <= h->columns; j++)
 			*at(h->now, h, i, j) = sin(pi * (h->first_row + i) * step) *
@@ -148,7 +148,7 @@ exchange_halos(struct heat *h)
 	MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
 }
 
-/* next from now; the same result however often. */
+/* Computes next from now; idempotent. */
 static void
 stencil(struct heat *h)
 {
@@ -172,7 +172,7 @@ swap(struct heat *h)
 	h->steps++;
 }
 
-/* Every tenth step the program looks at its largest change, as solvers do. */
+/* Every tenth step the program checks its largest change, as solvers do. */
 static void
 check_change(struct heat *h)
 {
@@ -248,7 +248,7 @@ run_phases(struct heat *h, double began)
 	}
 }
 
-/* The mode after all steps, at the centre of the grid, against what theory says. */
+/* Compares the mode after all steps, at the centre of the grid, with theory. */
 static void
 print_result(struct heat *h)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * patterns PATTERN BYTES ROUNDS [US] - one pattern of messages, with so much computing before each
- * round
+ * patterns PATTERN BYTES ROUNDS [US] - one pattern of messages, with so much computation before
+ * each round
  *
- *	ring       a token goes round all ranks
- *	sendrecv   each rank sends to the next and receives from the one before, as IMB's Sendrecv
- *	exchange   each rank exchanges with both neighbours, as IMB's Exchange
- *	alltoall, allreduce, allgather, bcast, reduce_scatter   the collective, of blocks of BYTES
- *	pipeline   each rank hands on what it got from the one before, many at a time
+ * 	ring       a token goes around all ranks
+ * 	sendrecv   each rank sends to the next and receives from the previous one, as IMB's Sendrecv
+ * 	exchange   each rank exchanges with both neighbours, as IMB's Exchange
+ * 	alltoall, allreduce, allgather, bcast, reduce_scatter   the collective, of blocks of BYTES
+ * 	pipeline   each rank passes on what it got from the previous one, many at a time
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static char *out, *in;
 
 static volatile double sink;
 
-/* So many turns of a loop, which is the same work however busy the machine is. */
+/* A loop of so many turns: the same work however busy the machine is. */
 static void
 compute(long turns)
 {
@@ -91,8 +91,10 @@ main(int argc, char **argv)
 	bytes = atoi(argv[2]);
 	out = calloc((size_t)(ranks > 2 ? ranks : 2), (size_t)bytes + 1);
 	in = calloc((size_t)(ranks > 2 ? ranks : 2), (size_t)bytes + 1);
-	/* As of a program that has something to send: pages that nobody wrote are one page, which
-	 * goes slowly. */
+	/*
+	 * Like a program with data to send: pages never written share one page, which is slow to
+	 * send.
+	 */
 	memset(out, 1, (size_t)(ranks > 2 ? ranks : 2) * ((size_t)bytes + 1));
 	for (int i = atoi(argv[3]); i > 0; i--) {
 		compute(turns);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The MPI library's own functions, which this library overrides. It is below the profiling
- * interface, for
- * MPI_X and PMPI_X alike, so that a recorder above and Fortran's wrappers reach it.
+ * interface, for MPI_X and PMPI_X alike, so that a recorder above and Fortran's wrappers reach it.
  */
 #ifndef REAL_H
 #define REAL_H

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Overrides the library's functions. All ranks of the communicator must decide alike whether a call
- * is
- * replaced. So the decision uses only arguments that MPI requires to be the same on all ranks. For
- * data
- * movements (move.c) these are the bytes of a block; types may differ and are packed unless
- * contiguous.
- * For reductions (reduce.c) they are count, type and operation. Sendrecv is the caller's own
- * decision.
- * Calls with wrong arguments go to the library, which reports them.
+ * is replaced. So the decision uses only arguments that MPI requires to be the same on all ranks.
+ * For data movements (move.c) these are the bytes of a block; types may differ and are packed
+ * unless contiguous. For reductions (reduce.c) they are count, type and operation. Sendrecv is the
+ * caller's own decision. Calls with wrong arguments go to the library, which reports them.
  */
 #include <dlfcn.h>
 #include <limits.h>

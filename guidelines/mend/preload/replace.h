@@ -52,9 +52,8 @@ bool wants_exact(void);
 bool fits(const struct group *group, uint64_t count, uint64_t extent);
 /*
  * The call without its operands, with COPIES bytes for its input, then the memory that the rule
- * needs. All
- * is in MEMORY, which the caller frees. A single rank cannot fall back: without memory the run
- * ends.
+ * needs. All is in MEMORY, which the caller frees. A single rank cannot fall back: without memory
+ * the run ends.
  */
 struct call make_replaced(const struct rule *rule, const struct group *group, MPI_Comm comm,
     int count, MPI_Datatype type, size_t extent, size_t copies, char **memory);

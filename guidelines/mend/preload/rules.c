@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lp-mend passes rules in LONGPOLE_MEND: lines of "RANKS FUNCTION FROM TO MOCKUP PART". They apply
- * once all
- * ranks of MPI_COMM_WORLD have been found to have the same rules and number formats, and only on
- * communicators of these ranks: of others, such as spawned ones, that is unknown.
+ * once all ranks of MPI_COMM_WORLD have been found to have the same rules and number formats, and
+ * only on communicators of these ranks: of others, such as spawned ones, that is unknown.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -121,9 +120,8 @@ forget_group(MPI_Comm comm, int key, void *group, void *extra)
 
 /*
  * Whether every rank has this library. If a launcher started ranks on several nodes, it may not
- * have passed
- * its environment on; then each rank must have been started by lp-mend. All ranks get the same
- * answer.
+ * have passed its environment on; then each rank must have been started by lp-mend. All ranks get
+ * the same answer.
  */
 static bool
 all_have_it(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The least that a recorder can do, to compare with: a wrapper that reads the clock twice and
- * stores 32 bytes. With -DCOUNTER the clock is the processor's time-stamp counter.
+ * The minimum for a recorder, as a baseline: a wrapper that reads the clock twice and stores 32
+ * bytes. With -DCOUNTER the clock is the processor's time-stamp counter.
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a cheap MPI call takes, in nanoseconds: one line "NAME NS" for each kind, the median of
+ * The time of a cheap MPI call in nanoseconds: one line "NAME NS" for each kind, the median of
  * BATCHES means. Two ranks; bench-record runs it bare and under every recorder in turn.
  */
 #include <mpi.h>
@@ -78,7 +78,7 @@ self_waitall(void)
 	MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
 }
 
-static MPI_Request posted;	/* a receive that nobody sends to */
+static MPI_Request posted;	/* a receive without a sender */
 
 static void
 self_test(void)
@@ -115,7 +115,7 @@ measure(const char *name, void (*what)(void), int calls_each)
 {
 	double times[BATCHES];
 
-	for (int b = -2; b < BATCHES; b++) {	/* two batches warm up */
+	for (int b = -2; b < BATCHES; b++) {	/* two batches of warm-up */
 		double begin = now_ns();
 
 		for (int i = 0; i < CALLS; i++)
