@@ -7,8 +7,7 @@
 #include "../base/mpi/call_class.h"
 #include "../base/path/edge_rows.h"
 
-/* ---- what each row of the stretch may have waited for
- * ----------------------------------------- */
+/* ---- what each row of the stretch may have waited for -------------------------------- */
 
 enum { NO_GATE = UINT32_MAX };
 
@@ -218,8 +217,7 @@ free_gates(struct hubs *hubs)
 	free(hubs->source);
 }
 
-/* ---- vertices and edges
- * ------------------------------------------------------------------------ */
+/* ---- vertices and edges -------------------------------------------------------------- */
 
 /* The leave of a call: its own enter, and the gates that were open before its end. */
 static void

@@ -80,8 +80,7 @@ void matched_open(struct matched *matched, struct input *input, size_t row_bytes
 bool matched_next(struct matched *matched, enum graph_item *item);
 void matched_close(struct matched *matched);
 
-/* ---- nodes.c: matched messages and collectives, between enters and the leaves that wait for them
- * ---- */
+/* ---- nodes.c: matches, between enters and the leaves that wait ----------------------- */
 
 /* A node that a row waits for. */
 struct wait {

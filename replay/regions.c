@@ -199,8 +199,7 @@ find_cuts(const struct series *s, const struct sizes *sizes, size_t *ends)
 	return count;
 }
 
-/* ---- the borders: blocks end near one; pairs before it are of one phase, those behind of the
- * other */
+/* ---- the borders between phases ------------------------------------------------------ */
 
 /* Sizes are looked at in classes that are that wide, in logarithms; a pair lasts less than 2^64
  * ns. */
@@ -285,8 +284,7 @@ move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, in
 		}
 }
 
-/* ---- pieces that are alike are one phase
- * ------------------------------------------------------------ */
+/* ---- pieces that are alike are one phase --------------------------------------------- */
 
 /* Of the logarithm of what pairs last: phases differ by more. */
 static const double SAME_SIZE = 0.25;

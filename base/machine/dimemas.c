@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dimemas' .cfg: "kind of record" {field, field, ...};; with C comments. It may name a table of
- * collectives: models and sizes by machine and operation.
+ * Dimemas' .cfg format: "kind of record" {field, field, ...};; with C comments. It may name a table
+ * of collectives, which has models and sizes by machine and operation.
  */
 #include "read.h"
 
@@ -11,14 +11,14 @@
 
 enum { FIELDS = 32 };
 
-/* One record, its fields cut apart in place; a list {1,2} is one field. */
+/* One record, split into fields in place; a list {1,2} is one field. */
 struct record {
 	char *kind;
 	char *fields[FIELDS];
 	int count;
 };
 
-/* Comments become blanks, so that lines keep their numbers. */
+/* Replaces comments by blanks, so that line numbers stay the same. */
 static void
 blank_comments(char *text)
 {
@@ -54,7 +54,7 @@ skip_blanks(struct config *config, char *at)
 	return at;
 }
 
-/* The end of a field; a quoted one and a list may hold commas. */
+/* The end of a field. Quoted fields and lists may contain commas. */
 static char *
 field_end(const struct config *config, char *at)
 {
@@ -73,7 +73,7 @@ field_end(const struct config *config, char *at)
 	die_config(config, "the record does not end with };;");
 }
 
-/* Blanks around a field and its quotes go. */
+/* Removes blanks around a field, and its quotes. */
 static char *
 trim(char *from, char *end)
 {
@@ -145,7 +145,7 @@ count(const struct config *config, const struct record *record, int i)
 	return (int64_t)value;
 }
 
-/* The number of a default model in field I. */
+/* The default model in field I. */
 static enum model
 default_model(const struct config *config, const struct record *record, int i)
 {
@@ -156,7 +156,7 @@ default_model(const struct config *config, const struct record *record, int i)
 	return (enum model)model;
 }
 
-/* The id of a machine or connection, of which there are no more than records in the file. */
+/* The id of a machine or connection, at most the number of records in the file. */
 static size_t
 id(const struct config *config, const struct record *record, int i)
 {
@@ -168,7 +168,7 @@ id(const struct config *config, const struct record *record, int i)
 }
 
 static double
-ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes; 0: no time at all */
+ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes; 0: takes no time */
 {
 	return megabytes_per_s > 0 ? 1e9 / 1048576 / megabytes_per_s : 0;
 }
@@ -185,8 +185,8 @@ take_environment(struct machine *m, const struct config *config, const struct re
 }
 
 /*
- * The settings of so many nodes, from column FIRST on; or in the oldest form, where memory has a
- * bus a CPU and one half duplex link a rank.
+ * Settings of COUNT nodes, from column FIRST on. In the oldest form memory has a bus for each CPU
+ * and one half duplex link for each rank.
  */
 static void
 take_node(struct machine *m, const struct config *config, const struct record *r, int first,
@@ -221,7 +221,8 @@ take_node(struct machine *m, const struct config *config, const struct record *r
 static void
 take_predefined(struct machine *m, const struct config *config, const struct record *record)
 {
-	const char *map = record->fields[record->count - 1];	/* a trace may be named before it */
+	/* a trace name may come before it */
+	const char *map = record->fields[record->count - 1];
 	char *end;
 
 	if (strstr(map, "FILL_NODES") != NULL)
@@ -237,7 +238,7 @@ take_predefined(struct machine *m, const struct config *config, const struct rec
 		die_config(config, "%s is no mapping", map);
 }
 
-/* "[2] {3,4}": what stands before the braces is not needed. */
+/* "[2] {3,4}": the part before the braces is ignored. */
 static void
 take_list(struct list *list, const struct config *config, const char *text, const char *what)
 {
@@ -315,7 +316,7 @@ take_wide(struct machine *m, const struct config *config, const struct record *r
 	m->wide_model = default_model(config, record, 6);
 }
 
-/* One line of the table: all words but the operation are of fixed places. */
+/* One line of the table. All words except the operation have fixed columns. */
 static void
 take_table_line(struct machine *m, const struct config *config, char *line)
 {
@@ -348,7 +349,7 @@ take_table_line(struct machine *m, const struct config *config, char *line)
 			m->islands[i].phases[op] = phases;
 }
 
-/* It is looked for beside the configuration, too. */
+/* Also looks for the file beside the configuration. */
 static void
 read_table(struct machine *m, const struct config *parent, const char *file)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine: without a file, which rank is on which node, and what messages cost by their
- * size. */
+/*
+ * The machine: its defaults without a file, the node of each rank, and the cost of messages by
+ * size.
+ */
 #include "machine.h"
 
 #include <stdlib.h>
@@ -70,7 +72,7 @@ machine_loggp(struct machine *m)
 	island_phases(&m->islands[0], LOGGP_PHASES);
 }
 
-/* Where the machine has a parameter for the I-th time; NULL: there are no more. */
+/* The I-th place where the machine has a parameter; NULL: no more. */
 static double *
 parameter_at(const struct machine *m, enum parameter parameter, size_t i)
 {
@@ -116,7 +118,7 @@ node_at(const struct machine *m, int64_t number)
 	return &m->groups[group_of(m->groups, m->group_count, number)].node;
 }
 
-/* By rank the number of its node; nodes are filled one after the other unless all are told. */
+/* Node numbers by rank. Nodes are filled one after another unless the file lists all. */
 static void
 number_nodes(const struct machine *m, int64_t *number, uint32_t ranks)
 {
@@ -219,12 +221,13 @@ machine_is_contended(const struct machine *m, uint32_t ranks)
 	for (uint32_t r = 0; r < ranks; r++) {
 		const struct node *node = &m->nodes[m->node_of[r]];
 
-		/* Memory and its limits matter only where ranks share a node, links only between
-		 * nodes. */
+		/*
+		 * Memory limits matter only if ranks share a node; links matter only between nodes.
+		 */
 		contended |= ++used[m->node_of[r]] > 1 && node->memory_buses + node->memory_in +
 		    node->memory_out > 0;
 		contended |= used[m->node_of[r]] > node->cpus;
-		/* Between islands everything waits for links. */
+		/* Between islands all messages need links. */
 		contended |= node->island != m->nodes[m->node_of[0]].island;
 		contended |= m->islands[node->island].nodes > 1 &&
 		    node->in + node->out + m->islands[node->island].buses > 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The models of a collective's two phases on Dimemas' machine, and which collective a call is. */
+/*
+ * The models of the two phases of a collective on Dimemas' machine, and the operation of each call.
+ */
 #include <string.h>
 #include <strings.h>
 
@@ -40,8 +42,10 @@ operation_of(uint16_t call)
 	    operation_named(name + 5) : operation;
 }
 
-/* ceil(n / buses) summed over the stages of a tree of P: the validation paper's logarithmic
- * model. */
+/*
+ * ceil(n / buses) summed over the stages of a tree of P ranks: the validation paper's logarithmic
+ * model.
+ */
 static double
 tree_steps(int64_t p, int64_t buses)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The own format of lp-replay(1), MACHINE: words on lines, sizes and times with their units. */
+/* The own format, MACHINE in lp-replay(1): lines of words, sizes and times with units. */
 #include "read.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ struct unit { const char *name; double factor; };
 static const struct unit times[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
     { NULL, 0 } };
 static const struct unit sizes[] = { { "B", 1 }, { "KiB", 1024 }, { "MiB", 1048576 }, { NULL, 0 } };
-static const struct unit rates[] = {	/* bytes a second */
+static const struct unit rates[] = {	/* bytes per second */
 	{ "B/s", 1 }, { "kB/s", 1e3 }, { "MB/s", 1e6 }, { "GB/s", 1e9 }, { "KiB/s", 1024 },
 	{ "MiB/s", 1048576 }, { "GiB/s", 1073741824 }, { "Mbit/s", 125e3 }, { "Gbit/s", 125e6 },
 	{ NULL, 0 },
@@ -66,7 +66,7 @@ word_at(const struct config *c, int i)
 	return i < c->count ? c->words[i] : "";
 }
 
-/* Whether the line begins with these WORDS, which are used then. */
+/* Whether the line begins with WORDS; marks these as used. */
 static bool
 is_line_of(struct config *c, const char *words)
 {
@@ -83,7 +83,7 @@ is_line_of(struct config *c, const char *words)
 	return true;
 }
 
-/* Word I as a number, or death; it is used then. */
+/* Word I as a number, or dies; marks it as used. */
 static double
 number(struct config *c, int i)
 {
@@ -128,7 +128,7 @@ is_unit(const struct config *c, int i, const struct unit *units, double *factor)
 	return false;
 }
 
-/* A number in words I and I + 1, the second its unit. */
+/* Words I and I + 1: a number and its unit. */
 static double
 quantity(struct config *c, int i, const struct unit *units)
 {
@@ -140,7 +140,7 @@ quantity(struct config *c, int i, const struct unit *units)
 	return value * factor;
 }
 
-/* A rate as ns a byte. */
+/* A rate as ns per byte. */
 static double
 ns_each(struct config *c, int i)
 {
@@ -167,8 +167,7 @@ take_size(struct config *c, struct curve_by_size *curve, int i)
 	curve->told = true;
 }
 
-/* A link is held for a gap, or for work: processors work on a message while another is on its
- * way. */
+/* A gap or work holds a link. Processors work on a message while another is on its way. */
 static void
 take_gap(struct config *c, struct wire_costs *wire, bool works)
 {
@@ -178,7 +177,7 @@ take_gap(struct config *c, struct wire_costs *wire, bool works)
 	take_size(c, &wire->gap, c->used);
 }
 
-/* A line of a table; or a RATE, with a TIME before it that may stand alone. */
+/* A line of a table; or a RATE, possibly with a TIME before it. TIME may stand alone. */
 static void
 take_curve(struct config *c, struct curve_by_size *curve, bool has_time)
 {
@@ -199,7 +198,7 @@ take_curve(struct config *c, struct curve_by_size *curve, bool has_time)
 		curve->ns_per_byte = ns_each(c, i);
 }
 
-/* Sets what the line says in OBJECT; false: it is none of these settings. */
+/* Sets in OBJECT what the line says; false: it is none of these settings. */
 static bool
 take_setting(struct config *c, const struct setting *s, void *object)
 {
@@ -237,7 +236,7 @@ take_collective(struct machine *m, struct config *c)
 	struct island *island = machine_island(m, m->island_count - 1);
 	enum operation operation;
 
-	c->used = c->count;	/* fewer and more are refused here */
+	c->used = c->count;	/* other numbers of words are errors here */
 	if (c->count == 3 && strcmp(c->words[1], "all") == 0) {
 		enum model model = config_model(c, c->words[2]);
 
@@ -254,8 +253,10 @@ take_collective(struct machine *m, struct config *c)
 	    c->words[4]), config_size(c, c->words[3]), config_size(c, c->words[5]) };
 }
 
-/* schedule COLLECTIVE NAME [BYTES UNIT [RANKS]] [segment BYTES UNIT]: as messages, from so many
- * on. */
+/*
+ * schedule COLLECTIVE NAME [BYTES UNIT [RANKS]] [segment BYTES UNIT]: runs as messages from these
+ * sizes on.
+ */
 static void
 take_schedule(struct machine *m, struct config *c)
 {
@@ -288,7 +289,7 @@ take_schedule(struct machine *m, struct config *c)
 	c->needs_loggp = true;
 }
 
-/* beside COLLECTIVE BYTES UNIT TIME UNIT [RANKS]: a line of a table for so many ranks and more. */
+/* beside COLLECTIVE BYTES UNIT TIME UNIT [RANKS]: a line of a table for at least RANKS ranks. */
 static void
 take_beside(struct machine *m, struct config *c)
 {
@@ -346,7 +347,7 @@ take_region(struct machine *m, struct config *c)
 	add_region(m, region);
 }
 
-/* model loggp, behind machine and before collectives, which get its own defaults. */
+/* model loggp: must follow machine and precede collectives, which get its defaults. */
 static void
 take_model(struct machine *m, struct config *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file of a machine in either format: its text, words that both have, and what must be there. */
+/* Reads a machine file of either format: its text, common words, and mandatory settings. */
 #include "read.h"
 
 #include <errno.h>
@@ -85,7 +85,7 @@ add_region(struct machine *m, struct region region)
 	m->regions[m->region_count++] = region;
 }
 
-/* What the lines do not say by themselves; counts the nodes of each island. */
+/* Checks the file as a whole; counts the nodes of each island. */
 static void
 check(struct machine *m, const char *file)
 {
@@ -114,7 +114,7 @@ machine_read_text(struct machine *m, const char *file, char *text)
 	memset(m, 0, sizeof *m);
 	m->dimemas = true;
 	m->eager_bytes = -1;
-	/* Dimemas wants any header with a #; what only that format has is a record in quotes. */
+	/* Dimemas accepts any header with a #. Only its format has quoted records. */
 	(strstr(text, "};;") != NULL ? read_dimemas : read_own)(m, &config);
 	free(text);
 	check(m, file);

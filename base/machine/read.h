@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files of machines: lp-replay's own format (machine_own.c) and Dimemas' (machine_dimemas.c). */
+/* Machine files: lp-replay's own format (own.c) and Dimemas' (dimemas.c). */
 #ifndef MACHINE_READ_H
 #define MACHINE_READ_H
 
@@ -7,16 +7,16 @@
 
 struct config {			/* a file in memory */
 	const char *file;
-	char *text;		/* all of it, with a 0 behind */
+	char *text;		/* the whole text, ended by 0 */
 	int line;		/* for messages */
-	size_t records;		/* of Dimemas, at most; ids are smaller */
+	size_t records;		/* upper bound of Dimemas' records; ids are smaller */
 	char **words;		/* of a line in the own format */
 	size_t capacity;
-	int count, used;	/* used: words that mean something here */
+	int count, used;	/* used: number of words understood */
 	bool needs_loggp;	/* a line means something with model loggp only */
 };
 
-/* What the words of a machine set; Dimemas' record of a node has the same settings as columns. */
+/* The settings of a machine. Dimemas' record of a node has them as columns. */
 struct setting {
 	const char *words;
 	enum setting_kind { IS_COUNT, IS_TWO_COUNTS, IS_NUMBER, IS_TIME, IS_RATE, IS_FLAG, IS_MODEL,
@@ -31,7 +31,7 @@ extern const struct setting node_settings[];
 _Noreturn void die_config(const struct config *config, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *read_whole(const char *file);	/* or NULL, and errno */
-/* A model or a size by Dimemas' or the own words, or death. */
+/* A model or a size in Dimemas' or the own words, or dies. */
 enum model config_model(const struct config *config, const char *word);
 enum size config_size(const struct config *config, const char *word);
 void add_region(struct machine *machine, struct region region);

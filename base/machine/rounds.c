@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rounds of each schedule, but for those of trees that go in segments: trees.c.
+ * The rounds of each schedule, except segmented trees: trees.c.
  *
- * Rooted ones number the ranks from the root on. Where a schedule needs a power of two, each of the
- * first even ranks takes its odd neighbour's part, in a round before and, if that one needs the
- * result, one behind.
+ * Rooted schedules number the ranks from the root. If a schedule needs a power of two, each of the
+ * first even ranks acts for its odd neighbour. The neighbour sends its part in an extra first round
+ * and, if it needs the result, receives that in an extra last round.
  */
 #include <stddef.h>
 
@@ -56,7 +56,7 @@ unlike(uint32_t to, double to_bytes, uint32_t from, double from_bytes)
 	    .from_bytes = from_bytes };
 }
 
-/* The blocks of so many ranks from FIRST on, round about. */
+/* The bytes of COUNT blocks from FIRST on, wrapping round. */
 static double
 some(const struct plan *plan, uint32_t first, uint32_t count)
 {
@@ -70,8 +70,8 @@ some(const struct plan *plan, uint32_t first, uint32_t count)
 }
 
 /*
- * From one rank to another in an alltoall. Of what is uneven only the sums of each rank are known:
- * it gives as much of what it has as the other takes of all.
+ * Bytes between two ranks in an alltoall. If sizes differ only the sums of each rank are known: a
+ * rank's bytes are shared out in proportion to what the others receive.
  */
 static double
 between(const struct plan *plan, uint32_t from, uint32_t to)
@@ -82,7 +82,10 @@ between(const struct plan *plan, uint32_t from, uint32_t to)
 	    all > 0 ? plan->blocks[from] / all * plan->taken[to] : 0;
 }
 
-/* The round before: odd neighbours hand over; and behind: they get back what is there. */
+/*
+ * The extra first round: odd neighbours send their part. BACK: the extra last one, in which they
+ * receive.
+ */
 static struct round
 folding(const struct fold *f, uint32_t me, double bytes, bool back)
 {
@@ -92,7 +95,7 @@ folding(const struct fold *f, uint32_t me, double bytes, bool back)
 	    receives(me % 2 != 0 ? me - 1 : me + 1, bytes);
 }
 
-/* Who does not take part has the number NOBODY. */
+/* Ranks that take no part get the number NOBODY. */
 static uint32_t
 folded(const struct fold *f, uint32_t me)
 {
@@ -105,11 +108,13 @@ unfolded(const struct fold *f, uint32_t number)
 	return number < f->beyond ? 2 * number : number + f->beyond;
 }
 
-/* What goes down a binomial tree: everything to all, or to each the share or the blocks of all
- * below it. */
+/*
+ * The load of a binomial tree: everything to all, or for each child the shares or blocks of its
+ * subtree.
+ */
 enum load { EVERYTHING, SHARES, BLOCKS };
 
-/* The farthest first. */
+/* The farthest child first. */
 static struct round
 down_tree(const struct plan *plan, uint32_t me, uint32_t s, enum load load)
 {
@@ -137,7 +142,7 @@ up_tree(const struct plan *plan, uint32_t me, uint32_t s, enum load load)
 	return reversed(down_tree(plan, me, tree_depth(plan->ranks) - 1 - s, load));
 }
 
-/* From the root to all one by one, or the other way. */
+/* From the root to all one by one, or from all to the root. */
 static struct round
 star(const struct plan *plan, uint32_t me, uint32_t s, bool out)
 {
@@ -153,14 +158,14 @@ chain(uint32_t me, uint32_t s, double bytes)
 	return me == s ? sends(s + 1, bytes) : me == s + 1 ? receives(s, bytes) : silent;
 }
 
-/* So many places on, from as many before. */
+/* Sends to the rank DISTANCE ahead, receives from the one DISTANCE behind. */
 static struct round
 shift(uint32_t p, uint32_t me, uint32_t distance, double bytes)
 {
 	return swaps((me + distance) % p, (me + p - distance) % p, bytes);
 }
 
-/* How many of the distances below P have bit S. */
+/* The number of distances below P with bit S set. */
 static double
 with_bit(uint32_t p, uint32_t s)
 {
@@ -171,7 +176,7 @@ with_bit(uint32_t p, uint32_t s)
 	return n;
 }
 
-/* Halving, and where HALVED is not the end doubling or gathering back; N bytes in all. */
+/* Halving; then, unless only HALVED is needed, doubling or gathering back. N bytes in all. */
 static struct round
 rabenseifner(const struct plan *plan, uint32_t me, uint32_t s)
 {
@@ -182,7 +187,7 @@ rabenseifner(const struct plan *plan, uint32_t me, uint32_t s)
 	if (f.beyond > 0 && s == 0)
 		return folding(&f, me, n, false);
 	s -= f.beyond > 0;
-	if (s < f.depth) {		/* half as much each time */
+	if (s < f.depth) {		/* half as much in each round */
 		if (mine == NOBODY)
 			return silent;
 		other = unfolded(&f, mine ^ 1u << s);
@@ -199,7 +204,7 @@ rabenseifner(const struct plan *plan, uint32_t me, uint32_t s)
 	n /= (double)((uint64_t)2 << back);
 	if (plan->operation == OP_ALLREDUCE)
 		return swaps(other, other, n);
-	if (mine >> (back + 1) != 0)	/* has handed over what it had */
+	if (mine >> (back + 1) != 0)	/* it has handed over all it had */
 		return silent;
 	return mine >> back & 1 ? sends(other, n) : receives(other, n);
 }
@@ -232,7 +237,7 @@ doubling(const struct plan *plan, uint32_t me, uint32_t s)
 	return swaps(other, other, plan->bytes);
 }
 
-/* All that is given is handed on: blocks become more from round to round. */
+/* Each rank hands on all blocks that it has, so messages grow from round to round. */
 static struct round
 allgather_doubling(const struct plan *plan, uint32_t me, uint32_t s)
 {
@@ -251,8 +256,10 @@ allgather_bruck(const struct plan *plan, uint32_t me, uint32_t s)
 	return unlike((me + p - distance) % p, some(plan, me, n), from, some(plan, from, n));
 }
 
-/* Everybody to the one so many places on; of a reduction that one's block, of an allgather the
- * own. */
+/*
+ * Each rank sends to the one DISTANCE ahead: in a reduction that rank's block, in an allgather its
+ * own.
+ */
 static struct round
 direct(const struct plan *plan, uint32_t me, uint32_t distance)
 {
@@ -265,7 +272,10 @@ direct(const struct plan *plan, uint32_t me, uint32_t distance)
 	return unlike(to, between(plan, me, to), from, between(plan, from, me));
 }
 
-/* Blocks go round; of an allgather the own comes first, of a reduction it comes home last. */
+/*
+ * Blocks go round a ring. In an allgather a rank's own block starts; in a reduction it arrives
+ * last.
+ */
 static struct round
 ring(const struct plan *plan, uint32_t me, uint32_t s)
 {

@@ -53,7 +53,7 @@ schedule_is_segmented(enum schedule schedule, enum operation operation)
 	    schedule == SCHEDULE_BINOMIAL || schedule == SCHEDULE_BINARY);
 }
 
-/* In all but these trees there is one message from one rank to another in a round. */
+/* All except these trees have one message between two ranks in a round. */
 static struct round
 plain_round(const struct plan *plan, uint32_t me, uint32_t s)
 {

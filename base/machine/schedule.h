@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives as MPI libraries do them: rounds of messages between members. Here is only who sends
- * how much to whom in which round; the engine makes messages of it, as of those that the program
- * sends.
+ * Collectives as MPI libraries do them: rounds of messages between members. This part only says
+ * which member sends how much to which other in which round. The engine treats these messages like
+ * those that the program sends.
  */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H
@@ -25,12 +25,13 @@ struct plan {			/* of one collective */
 	enum schedule schedule;
 	enum operation operation;
 	uint32_t ranks, root;
-	/* of a block, the mean: what a rank hands over to one other, or to all alike */
-	double bytes;
+	double bytes;		/* of a block, mean: sent to one other rank, or to all alike */
 	double segment;		/* bytes that a tree hands on at once; 0: all */
-	double beside_ns;	/* what each member spends beside its messages, before them */
-	/* By rank, where blocks differ: bytes of each; of an alltoall all that it gives, and takes.
-	 * Or NULL. */
+	double beside_ns;	/* time each member spends before its messages */
+	/*
+	 * By rank, if blocks differ: bytes of each block; in an alltoall all bytes sent, and
+	 * received. Or NULL.
+	 */
 	const double *blocks, *taken;
 };
 
@@ -39,32 +40,34 @@ enum { NOBODY = UINT32_MAX };
 struct round {			/* of one member: both at once; NOBODY: neither */
 	uint32_t to, from;
 	double to_bytes, from_bytes;
-	uint32_t to_number, from_number;	/* which of the messages between the same two */
+	/* which of the messages between the same two ranks */
+	uint32_t to_number, from_number;
 };
 
 bool schedule_is_rooted(enum operation operation);
 bool schedule_fits(enum schedule schedule, enum operation operation);
 uint32_t schedule_rounds(const struct plan *plan);
-/* True where what is received in this round is put together with what is there: sums, say. */
+/* Whether a round combines the received data with the own, as sums do. */
 bool schedule_combines(const struct plan *plan, uint32_t round);
 struct round schedule_round(const struct plan *plan, uint32_t me, uint32_t round);
-/* Whether it goes by a tree that may hand on its bytes in segments. */
+/* Whether it uses a tree that may hand on data in segments. */
 bool schedule_is_segmented(enum schedule schedule, enum operation operation);
 
 /* ---- what schedule.c is made of: rounds.c ---- */
 
-/* Ranks that take part where a power of two is needed, its logarithm, and how many there are
- * beyond. */
+/* The power of two that takes part, its logarithm, and the number of ranks beyond. */
 struct fold { uint32_t ranks, depth, beyond; };
 
 struct fold fold_of(uint32_t ranks);
 bool is_allgather(enum operation operation);
 uint32_t rabenseifner_rounds(const struct plan *plan);
-/* A round without segments: ME counts from the root on; and of operations without a root. */
+/*
+ * A round without segments; ME counts from the root. rootless_round: for operations without a root.
+ */
 struct round rooted_round(const struct plan *plan, uint32_t me, uint32_t round);
 struct round even_round(const struct plan *plan, uint32_t me, uint32_t round);
 
-/* trees.c: those that go in segments; ranks are counted from the root on. */
+/* trees.c: segmented schedules; ranks count from the root. */
 uint32_t tree_rounds(const struct plan *plan);
 struct round tree_round(const struct plan *plan, uint32_t me, uint32_t round);
 uint32_t tree_depth(uint32_t ranks);	/* ceil(log2) */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trees down which a broadcast goes, or up which a reduction does, one segment behind the other:
- * each rank hands a segment on to its children one by one, while the next is on its way to it. Open
- * MPI's module "tuned" does it like this; J. Pjesivac-Grbovic et al., "Performance Analysis of MPI
- * Collective Operations", Cluster Computing 10 (2007).
+ * Trees for broadcast (down) and reduction (up), one segment after another: a rank hands a segment
+ * on to its children one by one, while it receives the next. Open MPI's module "tuned" works like
+ * this; J. Pjesivac-Grbovic et al., "Performance Analysis of MPI Collective Operations", Cluster
+ * Computing 10 (2007).
  */
 #include "schedule.h"
 
@@ -19,8 +19,10 @@ tree_depth(uint32_t p)
 	return k;
 }
 
-/* Who is above and below: the root is 0. Of a binary tree the sons of a level stand side by
- * side. */
+/*
+ * Parent and children; the root is 0. In a binary tree the children of a level have consecutive
+ * numbers.
+ */
 struct family { uint32_t parent, children, first, step; };
 
 static struct family
@@ -62,7 +64,7 @@ family_of(const struct plan *plan, uint32_t me)
 	    binary(plan->ranks, me);
 }
 
-/* Child I in the order in which they are served: of a binomial tree the farthest first. */
+/* Child I in the order of service: in a binomial tree the farthest first. */
 static uint32_t
 child(const struct plan *plan, const struct family *f, uint32_t i)
 {
@@ -70,7 +72,7 @@ child(const struct plan *plan, const struct family *f, uint32_t i)
 	    f->first + i * f->step;
 }
 
-/* Equal ones but for the last. */
+/* Equal sizes except the last. */
 struct segments { uint32_t count; double bytes, last; };
 
 static struct segments
@@ -104,7 +106,9 @@ tree_rounds(const struct plan *plan)
 	return segments_of(plan).count * most + 1;
 }
 
-/* Sends of a segment to each child in turn; with the last of them the next comes in. */
+/*
+ * Sends a segment to each child in turn; during the last of these sends the next segment arrives.
+ */
 static struct round
 down(const struct plan *plan, const struct family *f, const struct segments *s, uint32_t round)
 {
@@ -128,7 +132,10 @@ down(const struct plan *plan, const struct family *f, const struct segments *s, 
 	return r;
 }
 
-/* Receives of a segment from each child in turn; with the first of them that before goes up. */
+/*
+ * Receives a segment from each child in turn; during the first of these receives the segment before
+ * goes up.
+ */
 static struct round
 up(const struct plan *plan, const struct family *f, const struct segments *s, uint32_t round)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a row does: how long it computes before, what it costs, for whom it waits. */
+/* The effect of a row: the computation before it, its cost, and which events it waits for. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
 
-/* What it waits for is known to be over then, which where there are events is the past. */
+/* The awaited event is known to be over: with an event queue, AT_NS is in the past. */
 static bool
 sleep_until(struct runner *r, double at_ns)
 {
@@ -14,7 +14,7 @@ sleep_until(struct runner *r, double at_ns)
 	return true;
 }
 
-/* The ratio of the innermost open region that has one; 1 where there is none. */
+/* The ratio of the innermost open region that has one; 1: none. */
 static double
 region_ratio(const struct runner *r)
 {
@@ -42,7 +42,7 @@ compute_ns(const struct engine *e, uint32_t id, const struct op *op)
 	return ns;
 }
 
-/* An event opens a region, or closes the innermost of its type. */
+/* An event opens a region, or closes the innermost one of its type. */
 static void
 take_event(const struct engine *e, uint32_t id)
 {
@@ -70,7 +70,7 @@ take_event(const struct engine *e, uint32_t id)
 	r->regions[r->region_count++] = (struct open_region){ row->tag, ratio };
 }
 
-/* The peer of a message that has no other end is a rank of this run: its other end is lost. */
+/* Whether the other end of a message is missing although its peer is a rank of this run. */
 static bool
 is_lost(const struct engine *e, uint32_t id)
 {
@@ -120,7 +120,7 @@ after_ns(const struct engine *e, uint32_t id, const struct op *op)
 	    (double)row_at(e, id, e->runners[id].part)->received);
 }
 
-/* Who sleeps on the message goes on. */
+/* Wakes the receiver that sleeps on the message. */
 static void
 wake_receiver(struct engine *e, uint32_t link, int when, double at_ns)
 {
@@ -134,7 +134,7 @@ wake_receiver(struct engine *e, uint32_t link, int when, double at_ns)
 	wake(e, id, at_ns);
 }
 
-/* The data is there: who sleeps on it goes on. */
+/* The data has arrived: wakes the rank that sleeps on it. */
 void
 arrive(struct engine *e, uint32_t link, double at_ns)
 {
@@ -155,7 +155,7 @@ arrive(struct engine *e, uint32_t link, double at_ns)
 	flight_unref(e, link);
 }
 
-/* All data has left: on a machine of LogGP a sender that waited for its receive goes on. */
+/* All data has left: with LogGP, wakes the sender that waited for the receive. */
 void
 depart(struct engine *e, uint32_t link, double at_ns)
 {
@@ -170,7 +170,7 @@ depart(struct engine *e, uint32_t link, double at_ns)
 	wake(e, sender, at_ns);
 }
 
-/* Both ends have done what the protocol asks for: the data moves. */
+/* Both ends have done what the protocol needs: the transfer starts. */
 static void
 start_if_due(struct engine *e, uint32_t link)
 {
@@ -183,7 +183,7 @@ start_if_due(struct engine *e, uint32_t link)
 	    f->posted_ns : f->sent_ns);
 }
 
-/* The receive of a message is reached: a sender that waits for it goes on. */
+/* The receive is posted: wakes a sender that waits for it. */
 void
 post(struct engine *e, uint32_t id, uint32_t link)
 {
@@ -198,7 +198,8 @@ post(struct engine *e, uint32_t id, uint32_t link)
 		return;
 	if (e->marks != NULL)
 		mark_set(e, message_time(e, link, POSTED), id, &NO_COST, NO_PAYER);
-	if (f->sender != NONE && !e->machine->loggp) {	/* else it goes on when the data has left */
+	/* otherwise it goes on when the data has left */
+	if (f->sender != NONE && !e->machine->loggp) {
 		mark_message(e, f->sender, link, POSTED);
 		wake(e, f->sender, now_ns);
 		f->sender = NONE;
@@ -224,7 +225,7 @@ wait_posted(struct engine *e, uint32_t id, uint32_t link)
 	return block(e, id);
 }
 
-/* What its way takes, and who pays for it: the sender. */
+/* Marks the parameters of the message's way; its sender pays. */
 static void
 mark_sent(struct engine *e, uint32_t id, uint32_t link, double bytes)
 {
@@ -251,7 +252,7 @@ begin_send(struct engine *e, uint32_t id, uint32_t link, double bytes)
 	if (e->marks != NULL)
 		mark_sent(e, id, link, bytes);
 	if (f->flags & MESSAGE_RENDEZVOUS && !(f->flags & (MESSAGE_PART | MESSAGE_POSTED)))
-		wake_receiver(e, link, SENT, f->sent_ns);	/* one that probes */
+		wake_receiver(e, link, SENT, f->sent_ns);	/* a probe */
 	start_if_due(e, link);
 }
 
@@ -288,7 +289,10 @@ wait_arrived(struct engine *e, uint32_t id, uint32_t link)
 	return block(e, id);
 }
 
-/* Sees a message whose data is there; one whose data waits for the receive from its send on. */
+/*
+ * Sees a message whose data has arrived. If the data waits for the receive, it sees the message
+ * from its send on.
+ */
 static bool
 do_probe(struct engine *e, uint32_t id, uint32_t link)
 {
@@ -307,7 +311,7 @@ do_probe(struct engine *e, uint32_t id, uint32_t link)
 	return block(e, id);
 }
 
-/* Does what the row does; false: the runner sleeps, and goes on behind it. */
+/* Executes the row; false: the runner sleeps, and continues after the row. */
 bool
 act(struct engine *e, uint32_t id)
 {
@@ -330,7 +334,7 @@ act(struct engine *e, uint32_t id)
 	case ACT_POST_FREED:
 		lost_post(e, id);
 		return true;
-	case ACT_WAIT_SEND:	/* in Dimemas' model a send that was started is never waited for */
+	case ACT_WAIT_SEND:	/* Dimemas' model never waits for a send that was started */
 		return e->machine->dimemas || wait_posted(e, id, op->link);
 	case ACT_COMPLETE:
 		return row_at(e, id, e->runners[id].part)->peer >= 0 && is_lost(e, id) ?

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives. On Dimemas' machine all leave together, when the last has come and the phases of the
- * model are over; on the ideal one each leaves when those have come that it needs.
+ * Collectives. On Dimemas' machine all leave together, when the last has entered and the phases of
+ * the model are over. On the ideal machine each leaves when the members that it needs have entered.
  */
 #include <stdlib.h>
 
 #include "engine.h"
 #include "../mpi/call_class.h"
 
-/* Both phases over one kind of wire: how often they cost latency, and bytes. */
+/* Cost of both phases over one kind of wire: latency and bytes. */
 static struct cost
 phases_cost(const struct phases *phases, const struct instance *i, int64_t p, int64_t buses,
     double latency, double ns_each)
@@ -21,7 +21,7 @@ phases_cost(const struct phases *phases, const struct instance *i, int64_t p, in
 	    ns_each), { [LATENCY] = in + out, [GAP] = in * in_bytes + out * out_bytes } };
 }
 
-/* The sum of the slowest node, the slowest island, and what is between islands. */
+/* The sum of the slowest node, the slowest island, and the network between islands. */
 struct cost
 collective_cost(const struct engine *e, const struct instance *instance)
 {
@@ -70,7 +70,7 @@ collective_cost(const struct engine *e, const struct instance *instance)
 	}
 	free(in_node);
 	free(nodes);
-	/* its messages are in that */
+	/* the recorded time includes its messages */
 	if (instance->class == CLASS_COMM_CREATE && m->keeps_making)
 		inside = network.ns = wide = network.times[LATENCY] = network.times[GAP] = 0;
 	network.ns = (inside + network.ns + wide) * instance->factor + instance->own_ns;
@@ -80,8 +80,8 @@ collective_cost(const struct engine *e, const struct instance *instance)
 }
 
 /*
- * When this member has all that it needs to leave, as MPI has it; -1: not yet known. Where CLOCK is
- * a number, who looks on is told so: this time is no less.
+ * When this member may leave by MPI's rules; -1: not yet known. Unless CLOCK is NONE, notes for the
+ * watcher that this time is at least each of these.
  */
 static double
 needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
@@ -126,7 +126,7 @@ needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
 #undef NEED
 }
 
-/* From what this member's time to leave follows, with COST behind it. */
+/* Notes how this member's leave follows from other times, plus COST. */
 static void
 mark_leave(struct engine *e, uint32_t link, uint32_t me, const struct cost *cost)
 {
@@ -135,7 +135,7 @@ mark_leave(struct engine *e, uint32_t link, uint32_t me, const struct cost *cost
 		needs(e, link, me, member->location);
 		return;
 	}
-	/* It came when it called, or where it only waits now, when it started. */
+	/* It arrived at its call, or for a wait at the call that started the operation. */
 	mark_set(e, e->marks->scratch, member->started ? member_time(e, link, me) :
 	    member->location, &NO_COST, NO_PAYER);
 	needs(e, link, me, e->marks->scratch);
@@ -143,7 +143,7 @@ mark_leave(struct engine *e, uint32_t link, uint32_t me, const struct cost *cost
 	mark_max(e, member->location, e->marks->scratch, member->payer);
 }
 
-/* A member has come: when, for those whose time to leave follows from it. */
+/* Notes the arrival of a member, for leaves that depend on it. */
 static void
 mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool waits)
 {
@@ -162,8 +162,7 @@ mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool wai
 		mark_max(e, last, id, NO_PAYER);
 }
 
-/* All clocks are at one time where all have come to what holds up all, and no message is on its
- * way. */
+/* A collective that all wait for sets all clocks to one time, if no message is in flight. */
 static void
 mark_if_sync(struct engine *e, uint32_t link)
 {
@@ -178,14 +177,14 @@ holds_all(const struct instance *i)
 {
 	switch ((enum call_class)i->class) {
 	case CLASS_ONE_TO_ALL: case CLASS_ALL_TO_ONE: case CLASS_SCAN: case CLASS_NEIGHBOUR:
-	case CLASS_FILE:	/* but each leaves at a time of its own */
+	case CLASS_FILE:	/* except that each leaves at a time of its own */
 		return false;
 	default:
 		return true;
 	}
 }
 
-/* On a machine of LogGP: what a member that waits for others pays when it has all that it needs. */
+/* With LogGP: the cost to a waiting member once it has all it needs. */
 static struct cost
 wait_cost(const struct engine *e, const struct instance *i, uint32_t me)
 {
@@ -200,7 +199,7 @@ wait_cost(const struct engine *e, const struct instance *i, uint32_t me)
 	}
 }
 
-/* When it leaves, with that; -1: not yet known. */
+/* When it leaves, with that cost; -1: not yet known. */
 static double
 end_ns(struct engine *e, uint32_t link, uint32_t me)
 {
@@ -216,7 +215,7 @@ end_ns(struct engine *e, uint32_t link, uint32_t me)
 	return at_ns + cost.ns + i->members[me].own_ns;
 }
 
-/* True where the arrival of this member may let others go. */
+/* Whether the arrival of this member may let others leave. */
 static bool
 releases(const struct instance *i, uint32_t me)
 {
@@ -224,7 +223,7 @@ releases(const struct instance *i, uint32_t me)
 	    (i->class == CLASS_ONE_TO_ALL && me == i->root);
 }
 
-/* Who sleeps and may now leave does. */
+/* Wakes the sleepers that may now leave. */
 static void
 release(struct engine *e, uint32_t link)
 {
@@ -241,13 +240,13 @@ release(struct engine *e, uint32_t link)
 	}
 }
 
-/* All have come on Dimemas' machine. */
+/* All have arrived on Dimemas' machine. */
 static void
 begin_operation(struct engine *e, uint32_t link)
 {
 	struct cost cost;
 
-	if (e->instances[link].class == CLASS_FILE) {	/* no network has a part in it */
+	if (e->instances[link].class == CLASS_FILE) {	/* a file needs no network */
 		collective_done(e, link, e->instances[link].last_ns);
 		return;
 	}
@@ -283,7 +282,7 @@ collective_done(struct engine *e, uint32_t link, double at_ns)
 		}
 }
 
-/* MPI_Reduce is messages to the root, unless the machine says how long it takes. */
+/* MPI_Reduce is messages to the root, unless the machine has phases for it. */
 static bool
 is_messages(const struct engine *e, const struct instance *i)
 {
@@ -309,7 +308,7 @@ reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
 	return cost;
 }
 
-/* What starting a collective, or waiting for it, costs: the largest latency among its members. */
+/* The cost of starting a collective, or waiting for it: the largest latency of its members. */
 struct cost
 collective_startup(const struct engine *e, uint32_t id, uint32_t link)
 {
@@ -332,7 +331,7 @@ collective_startup(const struct engine *e, uint32_t id, uint32_t link)
 	return cost;
 }
 
-/* MPI_Reduce as prv2dim and Dimemas have it: everybody sends to the root, which waits for all. */
+/* MPI_Reduce as in prv2dim and Dimemas: all send to the root, which waits for all. */
 static bool
 enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 {
@@ -366,7 +365,7 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 		    { [GAP] = flight->wire == WIRE_NETWORK ? (double)row_at(e, id, r->part)->sent :
 		    0 } }, payer_here(e, id, false));
 	transfer_start(e, f, r->now_ns);
-	if (!e->contended)	/* it is there already, at a later time */
+	if (!e->contended)	/* it has arrived, at a later time */
 		r->now_ns = e->flights[f].arrived_ns;
 	return !e->contended;
 }
@@ -446,7 +445,7 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 	if (e->machine->loggp && row->received > i->received)
 		i->received = row->received;
 	if (e->marks != NULL && waits && i->arrived == i->count && holds_all(i)) {
-		i->sleeping++;		/* as far as it is concerned it has not left */
+		i->sleeping++;		/* it has not left for the instance's purposes */
 		mark_if_sync(e, op->link);
 		i->sleeping--;
 	}

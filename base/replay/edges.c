@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Edges as they are read: rows get their messages and instances, and are settled. */
+/* Takes edges as they are read: connects rows with messages and instances, and settles rows. */
 #include <stdlib.h>
 
 #include "engine.h"
@@ -18,7 +18,7 @@ is_any_collective(const struct op *op)
 	return op->act == ACT_COLLECTIVE || op->act == ACT_COLLECTIVE_START;
 }
 
-/* One message: its two rows, and the one that posts the receive, get it. */
+/* Adds a message to its two rows and to the row that posts the receive. */
 static void
 add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
 {
@@ -57,8 +57,10 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	}
 }
 
-/* What a probe sees is the message of the send, whose edge has come before; many probes of one are
- * not all told. */
+/*
+ * A probe sees the message of a send whose edge came before. Beyond MOST references, probes of one
+ * message are dropped.
+ */
 static void
 add_probe(struct engine *e, struct op *probe, const struct op *send)
 {
@@ -98,7 +100,7 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 	return 0;
 }
 
-/* Its rank in the communicator, for what waits by rank. */
+/* The rank in the communicator, for operations that wait by rank. */
 static uint32_t
 comm_rank(const struct engine *e, uint32_t comm, uint32_t location)
 {
@@ -111,8 +113,7 @@ comm_rank(const struct engine *e, uint32_t comm, uint32_t location)
 	return (uint32_t)rank;
 }
 
-/* Bytes of a block, the mean where they differ: what a rank hands over to one other, or to all
- * alike. */
+/* Bytes of a block (mean): what a rank sends to one other rank, or to all alike. */
 static double
 block_bytes(const struct engine *e, enum operation operation, const uint32_t *location,
     const uint64_t *seq, uint32_t count)
@@ -136,8 +137,7 @@ block_bytes(const struct engine *e, enum operation operation, const uint32_t *lo
 	}
 }
 
-/* Blocks of members that have their own: what each hands over, or gets; of an alltoall both, in
- * all. */
+/* Blocks of different sizes: what each member sends or receives; in an alltoall both, in all. */
 static void
 take_blocks(const struct engine *e, struct instance *instance, const uint32_t *location,
     const uint64_t *seq, const uint32_t *order)
@@ -167,8 +167,8 @@ take_blocks(const struct engine *e, struct instance *instance, const uint32_t *l
 }
 
 /*
- * Whether it is done by messages: then members stand in the order of the communicator, in ORDER.
- * Who only starts it, or has an unknown place, does it as before.
+ * Whether it runs as messages. ORDER then has the members in the order of the communicator.
+ * Collectives that are only started, or have unknown ranks, use the model.
  */
 static bool
 make_plan(const struct engine *e, struct instance *instance, const uint32_t *location,
@@ -204,8 +204,7 @@ make_plan(const struct engine *e, struct instance *instance, const uint32_t *loc
 	return true;
 }
 
-/* Of calls on a file, when the last was entered; INT64_MIN: they held up nobody
- * (base/run/collective.h). */
+/* The last enter of calls on a file; INT64_MIN: they held up nobody (base/run/collective.h). */
 static int64_t
 last_enter_ns(const struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
 {
@@ -249,7 +248,7 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 
 		op->link = i;
 		row->member = j;
-		/* The shortest call is that of the last to come, which waited for nobody. */
+		/* The shortest call is that of the last member, which waited for nobody. */
 		if (keeps && (j == 0 || (double)op->duration_ns < instance->own_ns))
 			instance->own_ns = (double)op->duration_ns;
 		if (class == CLASS_FILE) {
@@ -265,7 +264,7 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 			instance->root = instance->plan.root = j;
 	}
 	free(order);
-	/* A root that nobody knows: as before. */
+	/* Without a known root, use the model. */
 	if (planned && schedule_is_rooted(instance->plan.operation) && instance->root == NONE)
 		instance->plan.schedule = NO_SCHEDULE;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank does, row by row. */
+/* Runs a rank, row by row. */
 #include "engine.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The runner goes on at that time, unless its clock is ahead; where CPUs are limited, once it has
- * one. */
+/* The runner continues at AT_NS or its own later clock. If CPUs are limited, it needs one first. */
 void
 wake(struct engine *e, uint32_t id, double at_ns)
 {
@@ -37,7 +36,7 @@ wake(struct engine *e, uint32_t id, double at_ns)
 	events_add(&e->events, at_ns, EVENT_RUN, id);
 }
 
-/* A rank keeps its CPU until it blocks; then the first that waits for one gets it. */
+/* A rank keeps its CPU until it blocks; then the first in the queue gets it. */
 static void
 give_cpu(struct engine *e, uint32_t id)
 {
@@ -109,7 +108,7 @@ leave_call(struct engine *e, uint32_t id)
 	r->begin_ns = r->now_ns;
 }
 
-/* The root of MPI_Comm_spawn has entered: whom it spawns begins. */
+/* The root of MPI_Comm_spawn has entered: the spawned ranks begin. */
 static void
 bear(struct engine *e, uint32_t id)
 {
@@ -150,7 +149,7 @@ enter_call(struct engine *e, uint32_t id)
 			post(e, id, part->link);
 }
 
-/* What a row costs before it does what it does. */
+/* The cost at the begin of a row. */
 static double
 begin_ns(struct engine *e, uint32_t id, const struct op *op)
 {
@@ -174,8 +173,7 @@ begin_ns(struct engine *e, uint32_t id, const struct op *op)
 	return cost.ns;
 }
 
-/* One step of a collective that is done by messages; false: it sleeps, or has to wait for its
- * turn. */
+/* One step of a collective that runs as messages; false: it sleeps, or waits for its turn. */
 static bool
 go_on(struct engine *e, uint32_t id)
 {
@@ -196,7 +194,7 @@ go_on(struct engine *e, uint32_t id)
 	return ns == 0 || spend(e, id, ns);
 }
 
-/* Runs until it blocks, lacks rows, or has to wait for its turn. */
+/* Runs until the rank blocks, has no rows, or must wait for its turn. */
 static void
 run(struct engine *e, uint32_t id)
 {
@@ -225,8 +223,7 @@ run(struct engine *e, uint32_t id)
 			}
 			op = op_at(e, id, r->seq);
 			r->step = STEP_ENTER;
-			/* By the time the row is reached its message is near, and the rows behind
-			 * it. */
+			/* Prefetches the row's message and the rows behind it. */
 			if (op->link < e->flight_count)
 				__builtin_prefetch(&e->flights[op->link]);
 			__builtin_prefetch(op_at(e, id, r->seq + 2));
@@ -286,7 +283,7 @@ run(struct engine *e, uint32_t id)
 		}
 }
 
-/* Runners that lacked rows, and now have some, or the end, go on. */
+/* Continues runners that had no rows and now have some, or have reached the end. */
 static void
 feed(struct engine *e)
 {
@@ -309,7 +306,7 @@ run_events(struct engine *e)
 {
 	struct event event;
 
-	/* What a runner that lacks rows will do comes before all that is scheduled. */
+	/* A runner without rows may act before all scheduled events. */
 	while (e->starving == 0 && events_take(&e->events, &event)) {
 		e->now_ns = event.at_ns;
 		if (event.kind == EVENT_RUN) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The simulation. Ranks run through the rows of their lanes; messages and instances of collectives
- * tie them together, and live in pools from the edge that makes them until nobody needs them.
+ * The simulation. Ranks run through the rows of their lanes. Messages and instances of collectives
+ * connect them; these live in pools from their edge until nobody needs them.
  *
- * Where nothing is limited the order of events does not matter: a rank runs until it needs what
- * another has not done yet, and all times follow from maxima. Else (contended) all goes through
- * events, in order of time and, at the same time, of scheduling.
+ * Without limits the order of events does not matter: a rank runs until it needs something from
+ * another, and all times follow from maxima. Otherwise (contended) all passes through an event
+ * queue, in order of time and then of scheduling.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -16,26 +16,22 @@
 #include "events.h"
 #include "watchers.h"
 
-/* ---- rows, and the lanes in which they stand
- * --------------------------------------------------- */
+/* ---- rows, and the lanes in which they stand ----------------------------------------- */
 
 enum { NONE = UINT32_MAX };
 
-/* What a row does. */
+/* The action of a row. */
 enum act {
 	ACT_LOCAL,		/* nothing, in no time */
 	ACT_KEEP,		/* nothing, in its recorded time: files */
-	/* the same; if all were held up there, it becomes a collective, and lasts as long as it
-	 * then did */
-	ACT_FILE,
+	ACT_FILE,	/* as ACT_KEEP; if it held up all, a collective of recorded length */
 	ACT_EVENT,		/* opens or closes a region */
 	ACT_SEND, ACT_RECEIVE,
 	ACT_PROBE,		/* sees the message of its edge; without one nothing, in no time */
-	/* the send of one; its part is an ACT_WAIT that was posted with the call */
-	ACT_SENDRECV,
+	ACT_SENDRECV,		/* the send; its part is an ACT_WAIT posted with the call */
 	ACT_SEND_START, ACT_POST,
-	ACT_POST_FREED,		/* of a receive whose request is freed: no edge tells what it got */
-	ACT_START,		/* of a persistent request: a send or a post, when the edge tells */
+	ACT_POST_FREED,		/* of a receive whose request is freed: no edge shows what it got */
+	ACT_START,	/* of a persistent request: the edge shows whether it sends or posts */
 	ACT_COMPLETE,		/* of what its request says, which becomes one of these: */
 	ACT_WAIT, ACT_WAIT_SEND, ACT_WAIT_COLLECTIVE,
 	ACT_COLLECTIVE, ACT_COLLECTIVE_START,
@@ -43,18 +39,17 @@ enum act {
 	ACT_REQUEST,		/* makes a request to be started: local */
 };
 
-/* How a call sends; MPI_Rsend is a standard send here. */
+/* How a call sends; MPI_Rsend counts as a standard send. */
 enum mode { MODE_STANDARD, MODE_BUFFERED, MODE_SYNCHRONOUS };
 
 /*
- * A row is in two parts: what each step of the simulation needs, two to a cache line, and what is
- * needed when the row is read, or seldom. Where a thousand ranks take turns, nothing that a step
- * touches is still near from the step before, and the cache lines that it touches are its cost.
+ * A row has two parts: one for each step of the simulation, two to a cache line, and one for
+ * reading and rare use. With a thousand ranks taking turns, every step misses the caches, so the
+ * cache lines that it touches are its cost.
  */
 struct op {
-	/* since the leave before, as recorded; when it is done its enter, simulated */
-	int64_t gap_ns;
-	int64_t duration_ns;	/* as recorded; when it is done the leave, simulated */
+	int64_t gap_ns;		/* since the leave before; once done: simulated enter */
+	int64_t duration_ns;	/* as recorded; once done: simulated leave */
 	double startup_ns;	/* on the CPU at its begin; collectives: see collective.c */
 	uint32_t link;		/* message or instance; NONE */
 	uint8_t act;
@@ -64,7 +59,7 @@ struct op {
 	bool costs : 1;		/* the overhead of a call */
 };
 
-/* Its time is its own, whatever the machine. */
+/* Its duration does not depend on the machine. */
 static inline bool
 is_kept(const struct op *op)
 {
@@ -72,7 +67,7 @@ is_kept(const struct op *op)
 }
 
 struct replay_row {			/* as in the stream */
-	union { uint64_t sent; int64_t enter_ns; };	/* bytes; as recorded, of ACT_FILE */
+	union { uint64_t sent; int64_t enter_ns; };	/* bytes; for ACT_FILE as recorded */
 	uint64_t received;	/* bytes */
 	uint32_t request, request_at;
 	uint32_t comm, site;
@@ -98,26 +93,25 @@ lane_end(const struct op_lane *lane)
 	return lane->first + lane->count;
 }
 
-/* ---- messages and collectives under way, and the links and buses that they take
- * ---------------- */
+/* ---- messages and collectives under way, and the links and buses that they take ------ */
 
 enum { MESSAGE_SENT = 1, MESSAGE_POSTED = 2, MESSAGE_ARRIVED = 4, MESSAGE_RENDEZVOUS = 8,
 	MESSAGE_HAS_OUT = 16, MESSAGE_HAS_IN = 32, MESSAGE_HAS_BUS = 64,
 	MESSAGE_PART = 128 };	/* of a reduction, to its root */
 
-/* WIRE_BUSES: no message, but a collective that queues for all buses. */
+/* WIRE_BUSES: not a message, but a collective that queues for all buses. */
 enum wire { WIRE_MEMORY, WIRE_NETWORK, WIRE_WIDE, WIRE_CONNECTION, WIRE_BUSES };
 
 struct flight {			/* a message: a cache line */
 	double sent_ns, posted_ns;	/* send reached, receive reached */
-	double arrived_ns;	/* data there; before, since when it has its link out */
-	double wire_ns;		/* that it holds links and bus for */
+	double arrived_ns;		/* data arrived; before that: got its link out */
+	double wire_ns;			/* time for which it holds links and bus */
 	uint32_t source, target;	/* locations */
-	/* rank that sleeps on it, or NONE; of a part: whose */
+	/* rank that sleeps on it, or NONE; of a part: its member */
 	union { uint32_t sender, member; };
-	union { uint32_t receiver, instance; };	/* likewise; of a part: of which reduction */
+	union { uint32_t receiver, instance; };	/* likewise; of a part: its reduction */
 	uint32_t next, previous;	/* in a queue */
-	union { uint32_t next_lender, connection; };	/* see struct port; that it takes */
+	union { uint32_t next_lender, connection; };	/* see struct port; the connection in use */
 	uint8_t references;	/* rows that are not done, and the transfer */
 	uint8_t flags, wire;
 	bool departed;		/* all data has left the source */
@@ -136,40 +130,37 @@ struct instance {		/* of a collective */
 	struct arrival *members;
 	uint32_t count, capacity, arrived, left, references;
 	uint32_t sleeping;	/* members that wait for it in a row of their own */
-	double last_ns;		/* arrival so far */
+	double last_ns;		/* latest arrival so far */
 	double done_ns;		/* all leave; -1 before */
-	double factor;		/* of what --scale asks for */
-	double own_ns;		/* lasts so long by itself, whatever the network */
+	double factor;		/* from --scale */
+	double own_ns;		/* lasts so long by itself, on any network */
 	uint64_t sent, received;	/* of the root, or of the last to arrive */
 	uint32_t root;		/* member; NONE */
 	uint32_t comm, next;
-	/* numbers, of the last to come and of its members; see watchers.h */
-	uint32_t first_time, times;
+	uint32_t first_time, times;	/* of the latest arrival and of its members: watchers.h */
 	uint8_t class, operation;
-	bool uneven;		/* sizes differ, so that who comes last matters */
-	double *blocks;		/* by member: of the plan, where they differ */
+	bool uneven;		/* sizes differ, so the order of arrival matters */
+	double *blocks;		/* by member, for the plan: if they differ */
 	size_t block_capacity;
-	/* as messages, members being numbered as in the communicator; or NO_SCHEDULE */
-	struct plan plan;
+	struct plan plan;	/* as messages, members in communicator order; or NO_SCHEDULE */
 };
 
 struct queue { uint32_t head, tail; };	/* of flights */
 
-/* links or buses; total 0: no limit */
+/* Links or buses; total 0: no limit. */
 struct resource { int64_t total, busy; struct queue queue; };
 
-/* a node, for memory a rank, between islands an island or a connection */
+/* A node; for memory a rank; between islands an island or a connection. */
 struct port {
 	struct resource out, in;	/* half duplex: out is both */
-	/* a list: messages that have a link out of here and wait for one into another */
+	/* list of messages with a link out of here that wait for one into another */
 	uint32_t lenders;
 	bool half_duplex;
 };
 
-/* ---- the simulation
- * ---------------------------------------------------------------------------- */
+/* ---- the simulation ------------------------------------------------------------------ */
 
-/* A move is a part of a collective that is done by messages. */
+/* A move is a part of a collective that runs as messages. */
 enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE,
     STEP_MOVE, STEP_MOVE_ACT,
 	STEP_MOVE_AFTER, STEP_END };
@@ -178,7 +169,7 @@ struct spent {			/* by a location, outside computing, in ns */
 	double latency_ns, wire_ns, link_ns, bus_ns, partner_ns, cpu_ns;
 };
 
-struct runner {			/* a location; what each step needs comes first */
+struct runner {			/* a location; fields of each step come first */
 	double now_ns;
 	uint64_t seq, part;	/* row of the call, row in it */
 	uint64_t move;		/* in the schedule of its collective */
@@ -193,7 +184,7 @@ struct runner {			/* a location; what each step needs comes first */
 	bool unborn;		/* MPI_Comm_spawn is to come: known->begins */
 	uint32_t rank, next;	/* next: in the queue for a CPU */
 	double begin_ns;	/* end of the call before */
-	double act_ns, woken_ns;	/* it began what its row does; it last could go on */
+	double act_ns, woken_ns;	/* begin of its row's action; last time it could continue */
 	struct spent spent;
 	struct open_region { int64_t type; double ratio; } *regions;
 	size_t region_count, region_capacity;
@@ -204,24 +195,23 @@ struct engine {
 	struct definitions *known;
 	bool contended, limited_cpus, ended;	/* ended: all input has been read */
 	uint32_t locations, starving;
-	uint32_t unborn;	/* of them */
+	uint32_t unborn;			/* number of unborn runners */
 	struct op_lane *lanes;
 	struct runner *runners;
 	uint32_t *node_of;	/* by location */
 	struct flight *flights;
-	struct trail *trails;	/* by flight; NULL where nobody asks */
-	/* by flight: links and bus, where the machine tells gaps; else NULL */
-	double *held_ns;
+	struct trail *trails;			/* by flight; NULL if nobody asks */
+	double *held_ns;	/* by flight: links and bus, if the machine has gaps; or NULL */
 	size_t held_capacity;
 	size_t flight_count, flight_capacity, trail_capacity;
-	bool explains;		/* somebody asks, so trails are kept */
-	uint32_t *free_flights;	/* a stack, as a list would lead through lines that are far */
+	bool explains;				/* trails are kept */
+	uint32_t *free_flights;	/* a stack: a list would touch distant cache lines */
 	size_t free_flight_count, free_flight_capacity;
 	struct instance *instances;
 	size_t instance_count, instance_capacity;
 	uint32_t free_instance;
 	struct letters *letters;	/* messages of collectives, see scheduled.c */
-	/* contended: */
+	/* if contended: */
 	struct events events;
 	double now_ns;
 	struct port *links, *memory_links;	/* by node; by rank */
@@ -229,39 +219,38 @@ struct engine {
 	struct resource *buses, *memory_buses;	/* by island; by node */
 	int64_t *free_cpus;			/* by node */
 	struct queue *cpu_queues;
-	/* else: */
+	/* otherwise: */
 	uint32_t *stack;
 	size_t stack_count;
 	struct scales *scales;	/* of computing and communication; NULL: none */
-	/* A call is done: rows FIRST to before END, with simulated times. NULL: they are
-	 * forgotten. */
+	/* A call is done: rows [FIRST, END) with simulated times. NULL: they are forgotten. */
 	void (*done)(void *context, uint32_t location, uint64_t first, uint64_t end);
-	/* What a row waited for, and a message that is over, for --explain. NULL: nobody asks. */
+	/* A row's wait, and a finished message, for --explain. NULL: nobody asks. */
 	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
 	void (*over)(void *context, uint32_t flight);
 	void *context;
-	struct marks *marks;	/* who looks on how times come about; NULL: nobody */
+	struct marks *marks;	/* a watcher of how times follow from others; NULL: nobody */
 	struct made_requests *made;	/* see protocol.c */
 	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
 };
 
-/* lanes.c: rows that are read. */
+/* lanes.c: reads rows. */
 void engine_begin(struct engine *engine, const struct machine *machine, struct definitions *known);
 int lanes_add(struct engine *engine, struct reader *in, const struct message *message,
     const struct calls *calls);
-void lanes_spawned(struct engine *e);	/* behind each message of that kind */
-/* From a row to the one that its request is from. */
+void lanes_spawned(struct engine *e);	/* after each message of that kind */
+/* From a row to the row that its request comes from. */
 void follow_request(const struct replay_row *row, uint32_t *location, uint64_t *seq);
-/* From a row to the one that started its request; NULL: there is none. */
+/* From a row to the row that started its request; NULL: none. */
 struct op *started_by(const struct engine *engine, uint32_t *location, uint64_t *seq);
-/* rows before have all edges */
+/* Rows before SEQ have all edges. */
 void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);
-void lanes_advance(struct engine *engine);	/* sees how far they may be simulated */
+void lanes_advance(struct engine *engine);	/* finds how far rows may be simulated */
 void lanes_end(struct engine *engine);		/* no more input: everything is settled */
 /* Forgets the rows before SEQ, which are done. */
 void lane_drop(struct op_lane *lane, uint64_t seq);
 
-/* edges.c: edges that are read. */
+/* edges.c: reads edges. */
 int lanes_messages(struct engine *engine, struct reader *in, const struct message *message,
     const struct edge_block *edges);
 int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message,
@@ -286,7 +275,7 @@ row_at(const struct engine *engine, uint32_t location, uint64_t seq)
 	return &lane->rows[lane->begin + (size_t)(seq - lane->first)];
 }
 
-/* What --scale makes of the computing before a row of a runner, or of its communication. */
+/* The factor from --scale for the computing before a runner's row, or for its communication. */
 static inline double
 scale_of(const struct engine *e, uint32_t runner, uint64_t seq, bool compute)
 {
@@ -299,25 +288,25 @@ scale_of(const struct engine *e, uint32_t runner, uint64_t seq, bool compute)
 	    row->site, compute);
 }
 
-/* engine.c: simulates as far as what is read allows. */
+/* engine.c: simulates as far as the rows read so far allow. */
 void engine_run(struct engine *engine);
 void wake(struct engine *engine, uint32_t runner, double at_ns);
 void arrive(struct engine *engine, uint32_t flight, double at_ns);
 bool block(struct engine *engine, uint32_t runner);	/* sleeps until wake; false */
 
-/* act.c: what a row does. */
+/* act.c: executes a row. */
 double compute_ns(const struct engine *engine, uint32_t runner, const struct op *op);
-/* What an operation costs on the CPU at its begin. */
+/* The cost of an operation on the CPU at its begin. */
 struct cost startup(const struct engine *engine, uint32_t runner, const struct op *op);
 bool act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
 /* A runner reaches the receive of a message. */
 void post(struct engine *engine, uint32_t runner, uint32_t flight);
-/* A message begins its way, or waits for its receive; false: the runner sleeps until it is over. */
+/* A message starts, or waits for its receive; false: the runner sleeps until it is over. */
 void begin_send(struct engine *engine, uint32_t runner, uint32_t flight, double bytes);
 /* a rendezvous one */
 bool wait_posted(struct engine *engine, uint32_t runner, uint32_t flight);
 bool wait_arrived(struct engine *engine, uint32_t runner, uint32_t flight);
-/* The overhead of a receive whose data is there, or of a send whose data is on its way. */
+/* The overhead of a receive whose data has arrived, or of a send whose data is on its way. */
 double after_ns(const struct engine *engine, uint32_t runner, const struct op *op);
 void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data has left */
 
@@ -325,12 +314,12 @@ void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data h
 void moves_begin(struct engine *engine);
 bool is_scheduled(const struct engine *engine, const struct op *op);
 void moves_enter(struct engine *engine, uint32_t runner);
-/* What it does next and what that costs on the CPU first; false: it has done all. */
+/* Finds the next move and its cost on the CPU before; false: all are done. */
 bool move_next(struct engine *engine, uint32_t runner, double *ns);
 bool move_act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
-double move_after(struct engine *engine, uint32_t runner);	/* cost of what is done */
+double move_after(struct engine *engine, uint32_t runner);	/* cost after the move */
 
-/* protocol.c: which sends wait for their receive, and what was made to be started. */
+/* protocol.c: finds sends that wait for their receive, and keeps persistent requests. */
 struct made_requests *made_requests(void);
 bool is_rendezvous(const struct machine *machine, uint16_t call, uint64_t bytes);
 void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op,
@@ -341,13 +330,13 @@ void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct
 bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);
 void lost_post(struct engine *engine, uint32_t runner);
 
-/* collective.c: true where the runner may go on at once. */
+/* collective.c: true if the runner may continue at once. */
 bool collective_enter(struct engine *engine, uint32_t runner, const struct op *op, bool waits);
 bool collective_wait(struct engine *engine, uint32_t runner, const struct op *op);
 void collective_done(struct engine *engine, uint32_t instance, double at_ns);
 /* of a reduction: data is at the root */
 void collective_part(struct engine *engine, uint32_t flight);
-/* Its phases on Dimemas' machine. */
+/* The cost of its phases on Dimemas' machine. */
 struct cost collective_cost(const struct engine *engine, const struct instance *instance);
 struct cost reduction_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
 struct cost collective_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
@@ -359,8 +348,10 @@ uint32_t instance_new(struct engine *engine, uint32_t members);
 void instance_unref(struct engine *engine, uint32_t instance);
 void resource_begin(struct resource *resource, int64_t total);
 bool is_free(const struct resource *resource);
-/* Takes one for a message that has none, as FLAG tells; false: there is none, and it waits in
- * QUEUE. */
+/*
+ * Takes one for a message without one, recorded in FLAG; false: none is free, and the message waits
+ * in QUEUE.
+ */
 bool resource_take(struct engine *engine, struct resource *resource, struct queue *queue,
     uint32_t flight, uint8_t flag);
 void queue_add(struct engine *engine, struct queue *queue, uint32_t flight);
@@ -370,20 +361,21 @@ uint32_t queue_take(struct engine *engine, struct queue *queue);	/* NONE: it is 
 
 void port_begin(struct port *port, int64_t in, int64_t out);
 bool links_take(struct engine *engine, uint32_t flight);	/* false: it waits for one */
-void links_give(struct engine *engine, uint32_t flight);	/* and who waits for them goes on */
+/* wakes messages that wait for them */
+void links_give(struct engine *engine, uint32_t flight);
 
-/* transfer.c: how messages get across. */
+/* transfer.c: moves messages. */
 void transfer_begin(struct engine *engine);
 double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
 bool is_between_nodes(const struct engine *engine, uint32_t source, uint32_t target);
 /* once routed */
 double flight_latency_ns(const struct engine *engine, const struct flight *flight);
-/* By which wire it goes, and how long. */
+/* Finds the wire and the time on it. */
 void flight_route(const struct engine *engine, struct flight *flight, int64_t tag, uint64_t bytes);
 void transfer_start(struct engine *engine, uint32_t flight, double at_ns);
 void transfer_try(struct engine *engine, uint32_t flight);	/* takes what it lacks, or waits */
 void transfer_end(struct engine *engine, uint32_t flight);	/* gives back what it held */
-void bus_take_all(struct engine *engine, uint32_t instance);	/* in the end an EVENT_INSTANCE */
+void bus_take_all(struct engine *engine, uint32_t instance);	/* ends with an EVENT_INSTANCE */
 void bus_give_all(struct engine *engine, uint32_t instance);
 
 #endif

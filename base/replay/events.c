@@ -42,7 +42,7 @@ append(struct events *events, struct bucket *bucket, uint32_t s, bool empty)
 	bucket->last = s;
 }
 
-/* Files an event, whose time is not before now. */
+/* Files an event that is not before now. */
 static void
 file(struct events *events, uint32_t s)
 {
@@ -69,7 +69,7 @@ events_add(struct events *events, double at_ns, enum event_kind kind, uint32_t w
 	double now_ns;
 
 	memcpy(&now_ns, &events->now, sizeof now_ns);
-	if (at_ns < now_ns || at_ns == 0)	/* there is a zero with a sign */
+	if (at_ns < now_ns || at_ns == 0)	/* zero may have a sign */
 		at_ns = now_ns;
 	memcpy(&slot->time, &at_ns, sizeof at_ns);
 	slot->who = who;
@@ -77,7 +77,7 @@ events_add(struct events *events, double at_ns, enum event_kind kind, uint32_t w
 	file(events, s);
 }
 
-/* Time goes on to the first event that is filed; those of its bucket are filed anew. */
+/* Advances to the first event, and files the events of its bucket again. */
 static void
 go_on(struct events *events)
 {
@@ -89,7 +89,7 @@ go_on(struct events *events)
 	if (events->filled[level] == 0)
 		events->levels &= (uint16_t)~(1u << level);
 	events->now = events->slots[first].time;
-	if (events->slots[first].next == NO_SLOT) {	/* half of them are alone */
+	if (events->slots[first].next == NO_SLOT) {	/* half of the events are alone */
 		events->due = (struct bucket){ first, first };
 		return;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows as they are read, and how far they may be simulated. */
+/* Reads rows, and finds how far they may be simulated. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->made = made_requests();
 	e->stack = zalloc(n, sizeof *e->stack);
 	for (uint32_t l = 0; l < n; l++) {
-		/* A thread that is defined only later is on the node of its rank, found then. */
+		/* A later thread runs on the node of its rank. */
 		take_seat(e, l,
 		    known->location_rank[l] >= 0 ? (uint32_t)known->location_rank[l] : 0);
 		e->runners[l].starved = true;
@@ -73,7 +73,7 @@ make_room(struct op_lane *lane, size_t rows)
 {
 	size_t capacity = lane->capacity;
 
-	/* Moving the kept rows down is cheap only where they are few. */
+	/* Moving the kept rows down is cheap only if they are few. */
 	if (lane->begin > 0 && lane->begin >= lane->count) {
 		memmove(lane->ops, lane->ops + lane->begin, lane->count * sizeof *lane->ops);
 		memmove(lane->rows, lane->rows + lane->begin, lane->count * sizeof *lane->rows);
@@ -94,15 +94,16 @@ lane_drop(struct op_lane *lane, uint64_t seq)
 	lane->first = seq;
 }
 
-/* A row's own act where it is a part: the receive of MPI_Sendrecv waits for what the call
- * posted. */
+/*
+ * The action of a row that is a part: the receive of MPI_Sendrecv waits for what the call posted.
+ */
 static enum act
 part_act(enum act act)
 {
 	return act == ACT_SENDRECV ? ACT_WAIT : act;
 }
 
-/* What the stream says of row I of a block. */
+/* Fills a row from row I of a block. */
 static void
 read_row(struct replay_row *row, const struct calls *calls, size_t i, uint16_t call)
 {
@@ -174,7 +175,7 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 	return 0;
 }
 
-/* What begins with MPI_Comm_spawn has computed since then, not since the run began. */
+/* A rank spawned by MPI_Comm_spawn has computed since then, not since the begin of the run. */
 void
 lanes_spawned(struct engine *e)
 {
@@ -216,7 +217,7 @@ started_by(const struct engine *e, uint32_t *location, uint64_t *seq)
 	return op_at(e, *location, *seq);
 }
 
-/* The edges of these rows have all come: what do their completions complete? */
+/* All edges of these rows have arrived: finds what each completion completes. */
 static void
 resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 {
@@ -249,7 +250,7 @@ resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 	}
 }
 
-/* Rows may be simulated up to the first that starts a request of which the end is not known. */
+/* Rows may be simulated up to the first one whose request has no known completion. */
 void
 lanes_advance(struct engine *e)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages and instances of collectives, which are used again as soon as they are free; links and
- * buses, and the queues for them. A message takes a link out of its source and one into its target,
- * in this order; who lacks one waits for it and keeps what it has, unless another borrows it.
- * Dimemas' links.c.
+ * Pools of messages and instances; links and buses with their queues. A message takes a link out of
+ * its source, then one into its target. If one is missing it waits and keeps what it has, unless
+ * another message borrows that. As Dimemas' links.c.
  */
 #include "engine.h"
 
@@ -64,7 +63,7 @@ instance_new(struct engine *e, uint32_t members)
 		i = (uint32_t)e->instance_count++;
 	}
 	instance = &e->instances[i];
-	/* its memory, and the numbers of its times, are used again */
+	/* keep its memory and its numbers of times */
 	before = *instance;
 	capacity = before.capacity;
 	*instance = (struct instance){
@@ -167,11 +166,11 @@ port_begin(struct port *port, int64_t in, int64_t out)
 {
 	port->half_duplex = (in == 0) != (out == 0);
 	resource_begin(&port->out, port->half_duplex ? in + out : out);
-	resource_begin(&port->in, in);		/* of a half duplex one only its queue is used */
+	resource_begin(&port->in, in);		/* half duplex: only its queue is used */
 	port->lenders = NONE;
 }
 
-/* Where a message gets its links at one of its ends. */
+/* The port of a message at one of its ends. */
 static struct port *
 port_of(const struct engine *e, const struct flight *f, uint32_t location)
 {
@@ -183,14 +182,14 @@ port_of(const struct engine *e, const struct flight *f, uint32_t location)
 	    &e->connections[f->connection];
 }
 
-/* In a half duplex place both directions share one supply. */
+/* In a half duplex port both directions share one supply. */
 static struct resource *
 in_links(struct port *port)
 {
 	return port->half_duplex ? &port->out : &port->in;
 }
 
-/* A message that has its link out of here waits for one into another port. */
+/* A message with a link out of here waits for one into another port. */
 static void
 lend(struct engine *e, struct port *from, struct port *to, uint32_t link)
 {
@@ -199,8 +198,7 @@ lend(struct engine *e, struct port *from, struct port *to, uint32_t link)
 	from->lenders = link;
 }
 
-/* It waits no more, or has lost its link. Links out of a port are few, and so are those that
- * lend. */
+/* It no longer waits, or has lost its link. A port has few links out, and so few lenders. */
 static void
 unlend(struct engine *e, struct port *from, uint32_t link)
 {
@@ -212,8 +210,8 @@ unlend(struct engine *e, struct port *from, uint32_t link)
 }
 
 /*
- * Who loses its link to a message that can use it: who has had one for longest, then the one to the
- * first node, then who queued for it first (which are last in the list); or NONE.
+ * The message that loses its link to another that can use it: the one that has held it longest;
+ * then the one to the lowest node; then the one that queued first (last in the list). Or NONE.
  */
 static uint32_t
 robbable(const struct engine *e, const struct port *port)
@@ -231,7 +229,7 @@ robbable(const struct engine *e, const struct port *port)
 	return best != NULL ? (uint32_t)(best - e->flights) : NONE;
 }
 
-/* The robbed one goes to the front of the queue for links out; its link is free for a moment. */
+/* The victim goes to the front of the queue for links out; its link is free for a moment. */
 static void
 rob(struct engine *e, struct port *port, uint32_t victim)
 {
@@ -289,8 +287,8 @@ take_network_links(struct engine *e, uint32_t link)
 }
 
 /*
- * Memory has links of the two ranks; where they are half duplex the lower rank's comes first.
- * Between islands each has one link out and one in, which nobody borrows; a connection is one link.
+ * Memory has links of the two ranks; if half duplex, the lower rank's comes first. Between islands
+ * each has one link out and one in, which nobody borrows; a connection is one link.
  */
 static bool
 take_other_links(struct engine *e, uint32_t link)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which sends wait for their receive. MPI_Bsend and its kin never do, MPI_Ssend and its kin always;
- * the others where they are large enough. A persistent send has the mode of the call that made its
- * request, whose row may be long gone when it is started, so what these calls made is kept until it
- * is freed.
+ * Decides which sends wait for their receive. MPI_Bsend and its kin never do, MPI_Ssend and its kin
+ * always do; others do from a size on. A persistent send has the mode of the call that made its
+ * request. That row may be long gone at the start, so the mode is kept until the request is freed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 #include "engine.h"
 
 struct made {			/* by a call of class SEND_INIT or RECV_INIT */
-	uint64_t seq, started;	/* started: row that did so last; 0: none */
+	uint64_t seq, started;	/* row that started it last; 0: none */
 	uint32_t location;	/* NONE: free */
 	uint16_t call;
 };
@@ -50,7 +49,7 @@ mode_of(uint16_t call)
 	return MODE_STANDARD;
 }
 
-/* Modes that Dimemas' converter takes for eager; all other sends are rendezvous by themselves. */
+/* Modes that are eager in Dimemas' converter; there all other sends are rendezvous. */
 static bool
 is_eager_by_call(uint16_t call)
 {
@@ -75,7 +74,7 @@ is_rendezvous(const struct machine *m, uint16_t call, uint64_t bytes)
 	return bytes >= (uint64_t)m->eager_bytes;
 }
 
-/* By the call that made the request of a row; NULL: it is not known. */
+/* The request of a row, by the call that made it; NULL: unknown. */
 static struct made *
 made_for(const struct engine *e, uint32_t location, uint64_t seq, const struct replay_row *row)
 {
@@ -106,8 +105,7 @@ note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op,
 		    made->call, row->sent);
 		return;
 	}
-	/* What frees a request that was made to be started frees the operation that was started
-	 * last. */
+	/* Freeing a persistent request frees the operation started last. */
 	if (made->started > 0) {
 		row->request_at = made->location + 1;
 		row->request = (uint32_t)made->started;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a graph stream to the engine; at its end which rank is blocked, in which call, and by
- * which. */
+/*
+ * Feeds a graph stream to the engine. At its end, reports which rank is blocked, in which call, and
+ * by which rank.
+ */
 #include "replay.h"
 
 enum { NAMED = 16 };		/* more are only counted */
 
-/* The members that an instance lacks, as text. */
+/* Lists the missing members of an instance. */
 static void
 name_missing(const struct engine *e, const struct instance *i, char *text, size_t size)
 {

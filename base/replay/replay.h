@@ -24,7 +24,7 @@ struct replay {
 		void (*plain)(struct machine *machine);
 		int64_t eager_bytes;		/* -1: the machine's */
 		struct scales scales;
-		bool partial;			/* a run that blocks is replayed up to there */
+		bool partial;			/* replay a run that blocks up to there */
 	} opt;
 	struct graph_input graph;	/* rows are in the engine's lanes */
 	struct machine machine;
@@ -35,10 +35,12 @@ struct replay {
 void replay_open(struct replay *replay);
 /* Takes a message, and simulates as far as all edges are known. */
 enum graph_item replay_take(struct replay *replay, const struct message *message);
-/* The stream has ended: simulates the rest. A run that blocks ends the tool, but for
- * opt.partial. */
+/*
+ * The stream has ended: simulates the rest. A run that blocks ends the tool, unless opt.partial is
+ * set.
+ */
 void replay_end(struct replay *replay);
-/* When a location has finished; if it is blocked, since when it is. */
+/* When a location finished or, if it is blocked, the time since which it is. */
 int64_t finish_ns(const struct runner *runner);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives as messages. A member goes through the rounds of its schedule: in each it posts its
- * receive, sends, waits where its message is a rendezvous one, and then for what it receives, as
- * MPI_Sendrecv does. The messages are those of the engine, so they cost overheads, wait for links
- * and are looked on like any other.
+ * Collectives as messages. A member goes through the rounds of its schedule. In each round it posts
+ * its receive, sends, waits for a rendezvous message, and then for its receive, as MPI_Sendrecv
+ * does. The engine handles these messages like all others: they cost overheads, wait for links, and
+ * are watched.
  */
 #include <stdlib.h>
 
 #include "../tool/hash_table.h"
 #include "engine.h"
 
-/* A message of a collective that one of its ends has come to: members, and which of theirs. */
+/* A message of a collective that one end has reached: members, and its number between them. */
 struct letter { uint32_t instance, source, target, number, flight, done; };	/* done: ends */
 
 #define LETTER_HASH(l) mix((uint64_t)(l)->instance << 32 | (l)->number, \
@@ -28,7 +28,7 @@ struct move {
 	enum kind kind;
 	uint32_t peer, number;
 	double bytes;
-	bool combines;		/* what it receives with what it has */
+	bool combines;		/* it combines received data with its own */
 };
 
 void
@@ -56,7 +56,7 @@ moves_enter(struct engine *e, uint32_t id)
 	r->move = 0;
 }
 
-/* The move that the runner is at, or the first behind it; false: there is none. */
+/* The runner's current or next move; false: there is none. */
 static bool
 move_here(struct engine *e, uint32_t id, struct move *move)
 {
@@ -87,7 +87,7 @@ move_here(struct engine *e, uint32_t id, struct move *move)
 	return false;
 }
 
-/* Its message, which the end that comes first makes. */
+/* The message of a move, made by the end that comes first. */
 static struct letter *
 letter_of(struct engine *e, uint32_t id, const struct move *move)
 {
@@ -116,7 +116,7 @@ letter_of(struct engine *e, uint32_t id, const struct move *move)
 	return letters_add(e->letters, &key);
 }
 
-/* One of its ends is done with a message. */
+/* One end is done with a message. */
 static void
 drop(struct engine *e, struct letter *letter)
 {

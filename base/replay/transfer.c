@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How messages get across: links, then a bus, then their way. Dimemas' communic.c. */
+/* Moves messages: they take links, then a bus, then travel. As Dimemas' communic.c. */
 #include <stdlib.h>
 
 #include "engine.h"
@@ -38,8 +38,9 @@ transfer_begin(struct engine *e)
 		const struct node *node = &m->nodes[m->node_of[r]];
 		int64_t in = node->memory_in, out = node->memory_out;
 
-		/* Dimemas never clears the flag of its tasks that says half duplex: a message takes
-		 * a pair. */
+		/*
+		 * Dimemas never clears the half-duplex flag of its tasks: a message takes a pair.
+		 */
 		port_begin(&e->memory_links[r], in == 0 || (out > 0 && out < in) ? out : in, 0);
 	}
 	free(used);
@@ -83,7 +84,7 @@ flight_latency_ns(const struct engine *e, const struct flight *f)
 	return ns < 1 ? 0 : ns;
 }
 
-/* What the machine says of messages on that wire by their size; NULL: nothing. */
+/* The machine's costs by size on that wire; NULL: none. */
 static const struct wire_costs *
 costs_of(const struct engine *e, const struct flight *f)
 {
@@ -111,7 +112,7 @@ flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t byt
 	f->wire = (uint8_t)wire;
 	f->wire_ns = (double)bytes * each;
 	costs = costs_of(e, f);
-	/* A table holds all of the way, latency included. */
+	/* A table has the whole travel time, with the latency. */
 	if (costs != NULL && costs->travel.told)
 		f->wire_ns = by_size_ns(&costs->travel, (double)bytes) -
 		    latency_ns(e, f->source, f->target);
@@ -132,9 +133,8 @@ bus_of(const struct engine *e, const struct flight *f)
 }
 
 /*
- * How long it is on its way from now on without its latency, of which a part may be over: then it
- * is negative. If links are held for the work of processors, all else of its way goes by while it
- * waits for them.
+ * The remaining travel time without the latency; negative if part of the latency is over. If links
+ * are held for work of processors, the rest of the travel passes while the message waits for links.
  */
 static double
 way_ns(const struct engine *e, uint32_t who)
@@ -152,7 +152,7 @@ way_ns(const struct engine *e, uint32_t who)
 	    e->held_ns[who] - flight_latency_ns(e, f);
 }
 
-/* All is there: the data moves. A connection is free again while what it carried is in flight. */
+/* It has all it needs: the data moves. A connection is free again while its data is in flight. */
 static void
 ride(struct engine *e, uint32_t who)
 {
@@ -176,7 +176,7 @@ ride(struct engine *e, uint32_t who)
 	events_add(&e->events, e->now_ns + ns, EVENT_ARRIVE, who);
 }
 
-/* A collective that waits for all buses holds up who comes behind it. */
+/* A collective that waits for all buses holds up the messages behind it. */
 static bool
 is_held_up(const struct engine *e, const struct resource *bus)
 {
@@ -203,7 +203,7 @@ transfer_try(struct engine *e, uint32_t who)
 		ride(e, who);
 }
 
-/* When its data is there; of a machine of LogGP also when it has left. */
+/* Notes when the data arrives; with LogGP also when it has left. */
 static void
 mark_transfer(struct engine *e, uint32_t link, double ns)
 {
@@ -213,7 +213,7 @@ mark_transfer(struct engine *e, uint32_t link, double ns)
 	uint32_t arrived = message_time(e, link, ARRIVED), posted, payer;
 	const struct weight *weight;
 
-	if (f->flags & MESSAGE_PART)	/* of a reduction, which tells it itself */
+	if (f->flags & MESSAGE_PART)	/* a reduction notes it itself */
 		return;
 	weight = message_weight(e, link);
 	cost.times[GAP] = weight->bytes;
@@ -261,8 +261,7 @@ start_operation(struct engine *e, uint32_t instance)
 	    EVENT_INSTANCE, instance);
 }
 
-/* The first in the queue gets its bus, or where it is a collective all of them when none is in
- * use. */
+/* The first in the queue gets its bus. A collective gets all of them, once none is in use. */
 static void
 bus_next(struct engine *e, struct resource *bus)
 {
@@ -298,7 +297,10 @@ transfer_end(struct engine *e, uint32_t link)
 	}
 }
 
-/* Buses of the island of the instance's first member; collectives over several take only those. */
+/*
+ * Buses of the island of the instance's first member; a collective over several islands takes only
+ * those.
+ */
 static struct resource *
 buses_of(const struct engine *e, uint32_t instance)
 {
@@ -335,7 +337,7 @@ bus_give_all(struct engine *e, uint32_t instance)
 	if (bus->total == 0)
 		return;
 	bus->busy = 0;
-	/* As many of those that wait as find a bus. */
+	/* Wakes as many as find a bus. */
 	while (bus->queue.head != NONE && (is_held_up(e, bus) ? bus->busy == 0 : is_free(bus)))
 		bus_next(e, bus);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ends of messages that have no edge. A receive whose request is freed gets its message, but no row
- * tells which; so it takes the first send without an edge that it fits. Nobody waits for the data,
- * and a rendezvous send only until the receive is posted. What is left is sent and never received.
+ * Ends of messages without an edge. A receive whose request is freed gets a message, but no row
+ * shows which; so it takes the first unmatched send that fits. Nobody waits for the data; a
+ * rendezvous send waits only until the receive is posted. The remaining sends are never received.
  */
 #include <string.h>
 
 #include "engine.h"
 
 struct lost {
-	double at_ns;		/* a post: when; a send: when its sender began to wait */
+	double at_ns;			/* of a post; of a send: when its sender began to wait */
 	uint32_t source, target, comm;	/* ranks; source NONE: any */
 	int32_t tag;
 	uint32_t sleeper;	/* a send: runner that waits, or NONE */
@@ -23,7 +23,10 @@ fits(const struct lost *send, const struct lost *post)
 	    (post->tag == ANY_TAG || post->tag == send->tag);
 }
 
-/* The first of the other kind that it fits leaves its list; false: it joins its own. */
+/*
+ * Takes the first fitting end from the other list; false: there is none, and the end joins its own
+ * list.
+ */
 static bool
 meet(struct lost_ends *mine, struct lost_ends *others, bool is_send, const struct lost *end,
     struct lost *other)
@@ -51,7 +54,7 @@ lost_send(struct engine *e, uint32_t id, const struct op *op)
 	struct lost post, send = { r->now_ns, r->rank, (uint32_t)target, row->comm, row->tag,
 	    waits ? id : NONE };
 
-	if (target < 0)		/* MPI_PROC_NULL, or a program of its own */
+	if (target < 0)		/* MPI_PROC_NULL, or another program */
 		return true;
 	if (!meet(&e->lost_sends, &e->lost_posts, true, &send, &post))
 		return waits ? block(e, id) : true;

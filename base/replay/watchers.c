@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of times, and who pays, for those who look on. */
+/* Numbers of times and payers, for watchers. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ marks_begin(struct engine *e, struct marks *m, const struct watcher *watchers, s
 	m->watchers = watchers;
 	m->watcher_count = count;
 	m->scratch = e->locations;
-	m->times = e->locations + 1;	/* 0 is none, where a number is kept */
+	m->times = e->locations + 1;	/* a stored number 0 means none */
 	m->payer_table = zalloc(1, sizeof *m->payer_table);
 	payers_begin(m->payer_table, 1024);
 	m->payers = grow(NULL, &m->payer_capacity, 1, sizeof *m->payers);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How each time of a simulation came about: by sums and maxima of other times, and of the
- * parameters of the machine. The engine says so while it runs, where nothing is limited; who looks
- * on can then tell what the run would be with other parameters, or which of them are on its path.
+ * How each simulated time follows from sums and maxima of other times and of the machine's
+ * parameters. The engine notes this while it runs without limits. A watcher can then find the times
+ * for other parameters, or the parameters on the path.
  *
- * A time has a number: of a location its clock, of a message and of a collective what is below.
+ * Each time has a number: the clock of a location, or those of a message or collective below.
  */
 #ifndef WATCHERS_H
 #define WATCHERS_H
@@ -13,23 +13,23 @@
 
 struct engine;
 
-/* Who pays: where the cost, or the wait, arises. */
+/* The place where a cost or a wait arises. */
 struct payer {
 	uint32_t site, comm, source, target;	/* source, target: nodes of a message; NO_NODE */
 	uint16_t call;
-	bool waits;		/* the time of another rank may hold this one up here */
+	bool waits;				/* another rank's time may hold this one up here */
 };
 enum { NO_NODE = UINT32_MAX, NO_PAYER = 0 };
 
 enum { SENT, POSTED, ARRIVED, MESSAGE_TIMES };
 
-struct watcher {		/* who looks on; any may be NULL */
+struct watcher {		/* any function may be NULL */
 	void *context;
 	void (*add)(void *context, uint32_t to, const struct cost *cost, uint32_t payer);
 	void (*set)(void *context, uint32_t to, uint32_t from, const struct cost *cost,
 	    uint32_t payer);
 	void (*max)(void *context, uint32_t to, uint32_t from, uint32_t payer);
-	/* all clocks are at this time, and nothing is in flight */
+	/* all clocks have this time, and nothing is in flight */
 	void (*sync)(void *context, uint32_t at);
 };
 
@@ -37,7 +37,7 @@ struct marks {
 	const struct watcher *watchers;
 	size_t watcher_count;
 	uint32_t times;			/* numbers in use */
-	uint32_t scratch;		/* a time for sums on the way */
+	uint32_t scratch;			/* a time for intermediate sums */
 	struct weight {
 		double bytes;
 		uint32_t first;			/* number of its first time; 0: none yet */
@@ -47,9 +47,9 @@ struct marks {
 	struct payer *payers;		/* from 1 */
 	size_t payer_count, payer_capacity;
 	struct payers *payer_table;
-	uint64_t in_flight;		/* messages that are on their way and not received */
-	bool pays;			/* somebody asks who pays */
-	const char *broken;		/* why the times are no sums and maxima; NULL: they are */
+	uint64_t in_flight;		/* messages on their way and not received */
+	bool pays;			/* payers are wanted */
+	const char *broken;		/* why the times are not sums and maxima; NULL: they are */
 };
 
 void marks_begin(struct engine *engine, struct marks *marks, const struct watcher *watchers,
@@ -60,14 +60,16 @@ void mark_set(struct engine *engine, uint32_t to, uint32_t from, const struct co
 void mark_max(struct engine *engine, uint32_t to, uint32_t from, uint32_t payer);
 void mark_sync(struct engine *engine, uint32_t at);
 uint32_t message_time(struct engine *engine, uint32_t flight, int which);
-uint32_t last_time(struct engine *engine, uint32_t instance);	/* of the last to come */
+uint32_t last_time(struct engine *engine, uint32_t instance);	/* of the last to arrive */
 uint32_t member_time(struct engine *engine, uint32_t instance, uint32_t member);
 struct weight *message_weight(struct engine *engine, uint32_t flight);
-/* These do nothing where nobody looks on: the runner goes on no sooner than the message is so far;
- * it computes. */
+/*
+ * Without a watcher these do nothing. The runner continues at this time of the message, or later;
+ * it computes.
+ */
 void mark_message(struct engine *engine, uint32_t runner, uint32_t flight, int when);
 void mark_spent(struct engine *engine, uint32_t runner, double ns);
-/* For what the runner does now, and whether it waits there for others. */
+/* The payer of the runner's current action, and whether it waits there for others. */
 uint32_t payer_here(struct engine *engine, uint32_t runner, bool waits);
 
 #endif
