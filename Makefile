@@ -1,5 +1,5 @@
 # Builds, tests and installs longpole: GNU make and the packages listed below.
-#   make          build into bin/ and lib/; make install PREFIX=/opt/longpole installs, make uninstall takes it away
+#   make          build into bin/ and lib/; make install PREFIX=/opt/longpole installs, make uninstall removes
 #   make demo     install what is missing, build, record a small program and report on it
 #   make test     install what is missing, build, run all tests
 VERSION  = 0.1.0
@@ -7,7 +7,7 @@ PREFIX   = /usr/local
 MPICC    = mpicc
 MPIRUN   = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 CFLAGS   = -O3 -g
-# Of the recorders: make LTO=-flto=auto spares 5 % of their instructions, and takes a minute more for each.
+# For the recorders: make LTO=-flto=auto saves 5 % of their instructions, and takes a minute longer for each.
 LTO      =
 WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
@@ -15,10 +15,10 @@ CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 # msgpack's C library has one name in Debian 12 and another in 13.
 LDLIBS   = $(shell pkg-config --libs msgpack-c 2>/dev/null || pkg-config --libs msgpack) -lzstd -lm
 
-# The one list of Debian packages; of NAME|NAME the first that there is. What builds and runs longpole:
+# The only list of Debian packages; NAME|NAME is the first one available. Needed to build and run longpole:
 PACKAGES = gcc libc6-dev pkgconf binutils openmpi-bin libopenmpi-dev libmsgpack-c-dev|libmsgpack-dev libxxhash-dev \
            libzstd-dev zlib1g-dev libotf2-trace-dev libdw-dev libcminpack-dev libstdc++6 jq parallel util-linux
-# What the tests need beside it; a browser only where no test may be skipped.
+# Needed by the tests as well; the browser only if no test may be skipped.
 TESTED   = g++ gfortran mpich libmpich-dev gnuplot-nox bats glpk-utils mandoc shellcheck otf2-tools \
            protobuf-compiler python3 python3-otf2 python3-msgpack python3-mpi4py python3-numpy python3-pandas \
            python3-xxhash python3-zstandard \
@@ -30,7 +30,7 @@ export PATH := $(CURDIR)/bin:$(PATH)
 
 ifdef SAN				# make clean && make SAN=1 test
 CFLAGS  += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-# Tools leave their memory to the system, and say themselves when there is none.
+# Tools do not free memory at exit, and report themselves when there is none.
 export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 endif
 
@@ -39,7 +39,7 @@ SHELL    = bash
 .DEFAULT_GOAL := all
 .PHONY: all setup demo demo-fortran demo-lammps test lint install uninstall clean
 
-# A tool is the .c files in its folder, which is that of its name but for these, and the floors under all tools.
+# A tool consists of the .c files in its folder, named like the tool except for these, and the libraries in base/.
 TOOLS    = record stuck merge graph critpath gain imbalance compare fit guidelines mend replay tolerance network report import export dump
 import   = convert/import
 export   = convert/export
@@ -77,7 +77,7 @@ bin/lp-merge bin/lp-merge-mpi: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of
 bin/lp-fit: LDLIBS += -lcminpack
 bin/lp-stuck: LDLIBS += -ldw
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(call folder,$(t))) build/libbase.a))
-# The team of several processes stands before the library's team of one.
+# The team of several processes overrides the library's team of one.
 build/base/team/mpi/%.o: CC = $(MPICC)
 $(foreach t,$(TEAMS),$(eval bin/lp-$(t)-mpi: $(call objects,$(t)) $(call objects,base/team/mpi) build/libbase.a))
 $(TEAMS:%=bin/lp-%-mpi) $(MEASURE:%=bin/%): private CC = $(MPICC)
@@ -92,11 +92,11 @@ build/apps/%: workflows/apps/%.f90
 	@mkdir -p $(@D)
 	mpifort -O2 -g -o $@ $<
 
-# On all cores, unless make was told how many itself.
+# On all cores, unless make has -j.
 JOBS    = $(shell nproc)
 BUILD   = @$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
-# Installs missing packages as root or with sudo; else says what to type, and stops.
+# Installs missing packages as root or with sudo; otherwise prints the command to type, and stops.
 setup:
 	@.ci/setup $(PACKAGES:%='%')
 test lint fuzz: PACKAGES += $(TESTED)
@@ -113,7 +113,7 @@ demo demo-fortran demo-lammps: setup
 	$(BUILD) all $(filter build/apps/%,$(PROGRAM))
 	rm -rf build/$@ && longpole -o build/$@ $(MPIRUN) -n 4 $(PROGRAM)
 
-# As many files of tests run at a time as there are cores, the largest first, so that none is left for the end.
+# Runs as many test files at a time as there are cores, the largest first, so that none runs alone at the end.
 test: setup
 	$(BUILD) all $(TESTERS) build/apps/heat build/apps/ring
 	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure $$(ls -S tests/*.bats)
@@ -125,7 +125,7 @@ doc/timeline.svg: bin/lp-report
 	@[ -e build/demo/graph ] || $(MAKE) demo
 	lp-report -F svg -o $@ build/demo/graph
 
-# What each file is compiled with, for editors and analysers.
+# The compiler command of each file, for editors and analysers.
 compile_commands.json: all
 	@$(MAKE) -nB --no-print-directory all | grep -e ' -c -o ' | jq -Rn --arg here '$(CURDIR)' \
 		'[inputs | {directory: $$here, command: ., file: (split(" ") | last)}]' >$@

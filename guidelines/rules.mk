@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How the programs that time an MPI library, and the library that mends it, are built.
+# Builds the programs that time an MPI library, and the library that mends it.
 # Makefile sets the tools and flags, and includes this behind record/rules.mk.
 
 # guidelines/measure/ holds two, which run as the ranks of an mpirun.
 build/guidelines/measure/%.o: CC = $(MPICC)
-# In MPICH ignored statuses have the address 1.
+# In MPICH, MPI_STATUS_IGNORE is the address 1.
 build/guidelines/measure/%.o: WARN += -Wno-stringop-overflow
 shared = build/guidelines/measure/call.o build/guidelines/measure/functions.o build/guidelines/measure/messages.o build/guidelines/measure/mockups.o \
          build/guidelines/measure/launcher.o build/guidelines/measure/sync.o build/libbase.a
 bin/lp-measure: $(foreach f,measure jobs own evaluate program,build/guidelines/measure/$f.o) $(shared)
 bin/lp-nrep: build/guidelines/measure/nrep.o $(shared)
 
-# The same two for another MPI than that of MPICC: PATH=build/measure.mpich:$$PATH, and its mpirun.
+# The same two for an MPI other than MPICC's: use PATH=build/measure.mpich:$$PATH, and its mpirun.
 measures = $(foreach p,measure nrep,build/measure.$(1)/lp-$(p))
 define measuring
 build/measure.$(1)/%.o: guidelines/measure/%.c Makefile
@@ -24,7 +24,7 @@ $(call measures,$(1)):
 endef
 $(foreach mpi,openmpi mpich,$(eval $(call measuring,$(mpi))))
 
-# What lp-mend preloads: mock-ups by the library's own functions, for each MPI, and a front like the recorder's.
+# lp-mend preloads mock-ups that call the library's own functions, one set per MPI, and a front like the recorder's.
 define mending
 build/mend.$(1)/%.o: guidelines/mend/preload/%.c Makefile
 	@mkdir -p $$(@D)

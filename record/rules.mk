@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How the recorders are built: one for each MPI that is installed, and a front that chooses.
+# Builds the recorders: one for each installed MPI, and a front that chooses.
 # Makefile sets the tools and flags, and includes this.
 
-# The recorder runs in other people's processes: no sanitizers, no symbols but the wrappers. There
-# is one for each MPI, and a front in front of them that finds out which MPI a program has.
+# The recorder runs in other people's processes: no sanitizers, and no symbols except the wrappers. There is
+# one for each MPI, and a front that detects the MPI of a program.
 define recorder
 build/record.$(1)/%.o: record/preload/%.c Makefile
 	@mkdir -p $$(@D)
@@ -15,7 +15,7 @@ lib/liblongpole-record.$(1).so: $(patsubst record/preload/%.c,build/record.$(1)/
 endef
 have = $(shell command -v $(1) 2>/dev/null)
 MPIS := $(if $(call have,mpicc.openmpi),openmpi) $(if $(call have,mpicc.mpich),mpich)
-ifeq ($(strip $(MPIS)),)		# no Debian: the one MPI of this system
+ifeq ($(strip $(MPIS)),)		# not Debian: the only MPI of this system
 MPIS := $(if $(shell echo '#include <mpi.h>' | $(MPICC) -E -dM -x c - | grep -w OPEN_MPI),openmpi,mpich)
 $(eval $(call recorder,$(MPIS),$(MPICC)))
 else

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The page's Content-Security-Policy names its script and style by their hashes.
+# The page's Content-Security-Policy contains the hashes of its script and style.
 sha256 = $$(printf "$$(cat $(1) | sha256sum | cut -c 1-64 | sed 's/../\\x&/g')" | base64)
 build/report/hashes.h: report/page.js report/page.css report/figure.css
 	@mkdir -p $(@D)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What takes minutes: longer tests, fuzzing, and measurements.
+# Targets that take minutes: longer tests, fuzzing, and measurements.
 .PHONY: test-long fuzz bench bench-scale bench-record bench-replay bench-live
 
-# Programs that the tests run, beside the tools.
+# Programs for the tests, besides the tools.
 TESTERS = build/bench/synthetic build/bench/ring build/bench/growing build/statistics build/knots
 build/bench/synthetic: build/tests/bench/synthetic.o build/libbase.a
 build/bench/ring: build/tests/bench/ring.o build/libbase.a
@@ -10,7 +10,7 @@ build/bench/growing: build/tests/bench/growing.o build/libbase.a
 build/statistics: build/tests/apps/statistics.o build/libbase.a
 build/knots: build/tests/apps/knots.o build/stuck/solve.o build/libbase.a
 
-# Is the first line right? Real runs with a planted long pole each, and the score; CASES='recv halo' runs these.
+# Is the first line right? Runs programs with a planted long pole, and prints the score; CASES='recv halo' selects.
 .PHONY: verdicts
 MPI = openmpi
 verdicts: all
@@ -19,15 +19,15 @@ verdicts: all
 test-long: test
 	tests/long
 
-# Fuzzes every reader for TIME seconds with AFL++ and sanitizers, and prints the lines that were reached. READERS
-# names some of them: see tests/afl/run.
+# Fuzzes every reader for TIME seconds with AFL++ and sanitizers, and prints the lines reached. READERS selects
+# some of them: see tests/afl/run.
 TIME = 60
 fuzz: setup
 	tests/afl/build build/fuzz
 	tests/afl/run build/fuzz $(TIME) $(READERS)
 
-# Speed and memory of the tools; the same at size (10^8 calls, 131072 ranks: minutes, and 4 GB in TMPDIR); what
-# recording costs; operations a second of replays; what it costs to follow a run.
+# Speed and memory of the tools; the same at scale (10^8 calls, 131072 ranks: minutes, and 4 GB in TMPDIR); cost of
+# recording; operations per second of replays; cost of following a run.
 bench: RUN = bench bench-critpath
 bench-scale: RUN = scale
 bench-record: RUN = bench-record bench-sample
@@ -36,8 +36,8 @@ bench-live: RUN = bench-live
 bench bench-scale bench-record bench-replay bench-live: all $(TESTERS) build/apps/heat
 	set -e; for one in $(RUN); do tests/bench/$$one; done
 
-# Do the tests of a tool see it when one token of its C is wrong: make mutate TOOL=graph N=200 SEED=1 FILE=graph/match.c.
-# Which lines and branches of each folder they run: make coverage TESTS='golden graph'.
+# Do the tests of a tool notice a wrong token in its C? make mutate TOOL=graph N=200 SEED=1 FILE=graph/match.c
+# Which lines and branches of each folder do they run? make coverage TESTS='golden graph'
 .PHONY: mutate coverage
 N    = 20
 SEED = 1

@@ -8,11 +8,11 @@ Streams of longpole in Python; the format is in lp-trace(5).
             if message.kind == "calls":
                 duration = message.column("duration")     # numpy, a view of the file
 
-    longpole.columns("app.graph", "calls", ["location", "enter"])   # all blocks, one array a column
+    longpole.columns("app.graph", "calls", ["location", "enter"])   # all blocks, one array per column
     longpole.frames("app.graph")["calls"]                           # with pandas: data frames
     longpole.waits("app.graph")                                     # who waited where for whom, a frame
 
-Writing: Writer. Checking a stream to the letter: longpole.check.read.
+Writer writes streams; longpole.check.read checks one strictly.
 """
 from .write import Writer
 from .shards import Damaged

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Data frames of a stream, for pandas. Memory: all rows that are asked for."""
+"""Data frames of a stream, for pandas. Memory: all requested rows."""
 import io
 import subprocess
 
@@ -21,7 +21,7 @@ def _text(site):
 
 
 def _named(numbers, names, missing=""):
-    """Numbers as names: a category, so that a name is kept once."""
+    """Names for numbers, as a category, so that each name is stored once."""
     found, inverse = numpy.unique(numbers, return_inverse=True)
     text = [names.get(int(n), missing or str(int(n))) for n in found]
     known = list(dict.fromkeys(text))
@@ -30,7 +30,7 @@ def _named(numbers, names, missing=""):
 
 
 def _calls(got):
-    """A part gets the number of the call that it belongs to."""
+    """Gives each part the number of its call."""
     call = got["call"]
     got["part"] = call == 0
     at = numpy.where(call != 0, numpy.arange(len(call)), 0)
@@ -59,7 +59,7 @@ def _order(kind):
 
 
 def frames(file):
-    """By kind of block, a frame with its columns; "call" and "site" are names."""
+    """A frame for each kind of block, with its columns; "call" and "site" are names."""
     parts, names, sites, instances = {kind: [] for kind in KINDS}, {0: ""}, {0: {}}, 0
     with open(file) as stream:
         for message in stream:
@@ -90,7 +90,7 @@ def frames(file):
 
 
 def waits(file, start=None, end=None, ranks=None):
-    """What lp-export tells of the waits of a stream."""
+    """The waits of a stream, from lp-export."""
     command = ["lp-export", "-f", "waits"]
     for option, value in (("--from", start), ("--to", end), ("--ranks", ranks)):
         command += [] if value is None else [option, str(value)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The checker: every message of a stream, with all demands of lp-trace(5) checked, in memory of the size of
-the input. Written, with message.py and write.py, from the page alone, apart from the C library, to keep that honest.
+The checker: reads every message of a stream and checks all requirements of lp-trace(5), in memory of the size of the
+input. With message.py and write.py it is written from the page alone, as an independent check of the C library.
 """
 import bisect
 
@@ -12,28 +12,28 @@ import zstandard
 from .message import (BITS, CALL_COLUMNS, DEFINITIONS, DEPTH, EDGE_COLUMNS, Message, check_hash, check_types,
                       integer, together)
 from .shards import Damaged, Rounds, files, is_folder, merged
-from .write import Writer, column_bytes, width_of  # noqa: for those who test
+from .write import Writer, column_bytes, width_of  # noqa: for tests
 
 
 class _Checker:
-    """What one stream has said so far, and whether it fits together."""
+    """The content of a stream so far, checked for consistency."""
 
     def __init__(self, names, of_folder=False):
         self.names = names        # call numbers; shared by concatenated raw traces
         self.messages = self.rows = 0
-        self.segment = 0          # of a raw trace; what came before one may be in another file
+        self.segment = 0          # of a raw trace; earlier messages may be in another file
         self.next_seq = {}        # location -> seq of its next row
-        self.late = {}            # number used before it was named: offset; raw traces only
+        self.late = {}            # number used before its name: offset; raw traces only
         self.last_leave = {}
         self.path_ns = None       # end of the last segment
         self.blocks = {}          # location -> (seq behind its last row, offset) of each block
         self.syncs = []           # (offset, seqs)
         self.sampled = {}         # (kind, location, worker) -> time of its last sample, end of its last interval
-        self.samples_at = None    # offset of the samples that the next block of calls comes behind
-        self.samples_of = {}      # location -> time of the last of these
+        self.samples_at = None    # offset of the samples before the next block of calls
+        self.samples_of = {}      # location -> offset of the last of these samples
         self.defined = None       # offset of the last definition
         self.last = None          # message
-        self.of_folder = of_folder    # a shard of a graph, which tells of rows and points of others
+        self.of_folder = of_folder    # a shard of a graph, which refers to rows and points of others
         self.rounds = []          # of a folder: places where they begin
 
     def fail(self, message, what):
@@ -88,7 +88,7 @@ class _Checker:
         self.last_leave[location] = leave[-1]
 
     def samples(self, message):
-        """In order, each between the last leave before it and the calls that follow."""
+        """Samples are in order, after the previous leave and before the calls that follow."""
         location, worker = message.body["location"], message.body.get("worker", 0)
         columns = message.columns()
         time, key = columns["time"], (message.kind, location, worker)
@@ -108,7 +108,7 @@ class _Checker:
         self.sampled[key] = end[-1]
 
     def intervals(self, message, columns):
-        """When the intervals off a core end; they are one behind the other."""
+        """The ends of the intervals off a core, which do not overlap."""
         duration, on_core = columns["duration"].astype(numpy.int64), columns["on_core"].astype(numpy.int64)
         end = columns["time"] + duration
         if (duration < 0).any() or (end < columns["time"]).any() or (end[:-1] > columns["time"][1:]).any():
@@ -148,7 +148,7 @@ class _Checker:
             self.syncs.append((message.offset, columns["seq"].tolist()))
 
     def entry(self, number):
-        """What an index says of that synchronisation point, from 1; in a folder it begins with the round."""
+        """The index entry of a synchronisation point, from 1; in a folder it begins with the round."""
         at, seqs = self.syncs[number - 1]
         begin = min(self.blocks[location][bisect.bisect_right(self.blocks[location], (seq, at))][1]
                     for location, seq in enumerate(seqs))
@@ -157,7 +157,7 @@ class _Checker:
         return sum(seqs), begin, bisect.bisect_left(self.syncs, (begin,)), at
 
     def index(self, messages):
-        """That of a stream, or those of all shards, which are of the same points."""
+        """The index of a stream, or those of all shards, which have the same points."""
         message, columns = messages[0], [m.columns() for m in messages]
         body = {**message.body, "defined": sum(m.body["defined"] for m in messages)}
         if any(m.body[key] != body[key] for m in messages for key in ("count", "syncs", "step")):
@@ -224,7 +224,7 @@ def _unpack(data):
                 value = None if data[position] == 0 else unpacker.unpack()
             except msgpack.OutOfData:
                 raise Damaged(len(data), f"cut short in the message that begins at {position}")
-            except Exception as error:    # the library has many
+            except Exception as error:    # the library raises many kinds
                 raise Damaged(position, f"not msgpack: {error}")
             if value is None:
                 break
@@ -257,7 +257,7 @@ def _header(message):
 
 
 def _inflated(values, data):
-    """The same, but what messages of kind zstd hold in their place; and the bytes of each."""
+    """The same, with messages of kind zstd replaced by their content; and the bytes of each."""
     for position, value, end in values:
         if not (isinstance(value, list) and len(value) == 2 and value[0] == "zstd"):
             yield position, value, end, data[position:end]
@@ -282,7 +282,7 @@ def _inflated(values, data):
 
 
 def _read_folder(folder):
-    """The messages of all shards in the order of the one stream, their offsets places in the folder."""
+    """The messages of all shards in the order of the one stream; offsets are places in the folder."""
     def inner(path, headers):
         with open(path, "rb") as file:
             for message in read(file, True):
@@ -310,9 +310,9 @@ def _read_folder(folder):
 
 def read(stream, of_folder=False):
     """
-    Every message of a stream (bytes, a binary file, or the path of a folder of shards), headers and ends
-    included, all demands of the page checked; kind "cut" where a rank died. Raises Damaged.
-    OF_FOLDER: it is one of the shards, of which others have what it tells of.
+    Every message of a stream (bytes, a binary file, or the path of a folder of shards) including headers and ends,
+    with all requirements of the page checked; kind "cut" marks where a rank died. Raises Damaged.
+    OF_FOLDER: the stream is a shard, which may refer to other shards.
     """
     if is_folder(stream):
         yield from _read_folder(stream)

@@ -18,7 +18,7 @@ OPEN_VALUES = ("call", "comm", "enter", "address", "collective", "peer", "tag", 
 
 
 def open_call(body):
-    """The call that the thread of a raw trace's block is in, as a dict; None: in none, or not known."""
+    """The open call of the thread of a raw trace's block, as a dict; None: none, or unknown."""
     data = body.get("open")
     if data is None or len(data) != OPEN.size:
         return None
@@ -31,7 +31,7 @@ def open_call(body):
     return found
 
 
-# name in a block of kind calls: (signed, value where the column is absent; None: required)
+# name in a block of kind calls: (signed, value if the column is absent; None: required)
 CALL_COLUMNS = {
     "enter": (True, None), "duration": (False, None), "call": (False, None),
     "site": (False, 0), "comm": (False, 0), "peer": (True, NONE), "tag": (True, NO_TAG),
@@ -109,7 +109,7 @@ REQUIRED = {
 
 
 class _Codes:
-    """Coded times, one after the other."""
+    """Reads coded times in sequence."""
 
     def __init__(self, message):
         body = message.body
@@ -151,7 +151,7 @@ class Message:
         self.kind, self.body, self.offset, self.bytes, self.raw = kind, body, offset, data, raw
 
     def column(self, key, signed=False, absent=None, rows=None):
-        """The column as int64 or uint64, widened; all `absent` where it is not there."""
+        """The column as int64 or uint64, widened; filled with `absent` if it is missing."""
         count = self.body["count"] if rows is None else rows
         room = self.body.get("capacity", count) if rows is None else rows
         kind = numpy.int64 if signed else numpy.uint64
@@ -184,7 +184,7 @@ class Message:
         return got
 
     def _coded(self, table):
-        """Of a block whose rows stand in order of sites, and whose times are codes and bits."""
+        """Columns of a block whose rows are sorted by site, and whose times are codes and bits."""
         if not self.raw:
             raise Damaged(self.offset, "calls: coded times in what is no raw trace")
         got = {key: self.column(key, *how) for key, how in table.items() if key not in ("enter", "duration")}
@@ -213,7 +213,7 @@ class Message:
         return {key: got[key] for key in table}
 
     def _enters(self, got):
-        """From the gaps, where the block has these instead."""
+        """From the gaps, if the block has these instead."""
         if "gap" not in self.body:
             return
         gap, leave, enter = self.column("gap", True), 0, []
@@ -265,7 +265,7 @@ def check_types(message):
 
 
 def together(body, held):
-    """What a message of kind zstd held, with the bytes of integers that lie apart put together."""
+    """The content of a message of kind zstd, with separated bytes of integers joined."""
     if "planes" not in body:
         return held
     if not isinstance(body["planes"], (bytes, memoryview)) or not 1 <= len(body["planes"]) / 12 <= 16 \

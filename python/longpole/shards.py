@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-A folder of shards as the one stream that they are pieces of, as lp-trace(5) has it; of the reader and of
-the checker, which both give the messages of a shard. Memory: of each shard what is read ahead, a block.
+A folder of shards as one stream, see lp-trace(5). Both the reader and the checker use it with their own messages of
+a shard. Memory: one block read ahead per shard.
 """
 import heapq
 import os
@@ -29,7 +29,7 @@ def files(folder):
 
 
 class _Part:
-    """One shard: `head` is its next message, `samples` those that stand before it and go with it."""
+    """One shard: `head` is its next message, `samples` are the samples before it that belong to it."""
 
     def __init__(self, path, messages):
         self.path, self.messages, self.head, self.samples = path, iter(messages), None, []
@@ -58,7 +58,7 @@ class _Part:
 
 
 def _check_heads(parts):
-    """Of one run, each what its name says, and none missing; definitions that all have."""
+    """Checks that shards are of one run, each as named, and complete; returns the common definitions."""
     heads = [part.one() for part in parts]
     for number, (part, head) in enumerate(zip(parts, heads)):
         if head is None or head.kind != "shard":
@@ -73,7 +73,7 @@ def _check_heads(parts):
 
 
 def _definitions(parts, heads, rounds):
-    """All shards have the same ones, byte by byte."""
+    """All shards have the same definitions, byte by byte."""
     place = sum(head.offset + len(head.bytes) for head in heads)
     for _ in range(heads[0].body["defined"]):
         alike = [part.one() for part in parts]
@@ -88,7 +88,7 @@ def _definitions(parts, heads, rounds):
 
 
 class Rounds:
-    """Where rounds begin, and the indexes: what is in shards and not in the one stream."""
+    """The beginnings of rounds, and the indexes, which are in shards but not in the one stream."""
 
     def __init__(self):
         self.place, self.begins, self.indexes = 0, [], []
@@ -112,7 +112,7 @@ class Rounds:
                 heapq.heappop(heap)
 
     def others(self, part):
-        """What else a shard has in the round; its mark of the next one, or None."""
+        """The rest of a shard's round; its mark of the next round, or None."""
         while part.head is not None or part.samples:
             if part.head is not None and part.head.kind in ("calls", "round"):
                 return part.head if part.head.kind == "round" else None
@@ -142,7 +142,7 @@ class Rounds:
 
 
 def merged(paths, streams, rounds):
-    """Place and message, one after the other; STREAMS give the messages between header and end of each file."""
+    """Yields place and message; STREAMS give the messages between header and end of each file."""
     parts = [_Part(path, stream) for path, stream in zip(paths, streams)]
     yield from _definitions(parts, _check_heads(parts), rounds)
     yield from rounds.messages(parts)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The reader: messages one after the other, columns as numpy arrays that lie in the file's own pages.
+The reader: messages in order, with columns as numpy arrays that are views of the file.
 
-Memory: a file is mapped; a pipe is kept in pieces of the size of its messages.
+Memory: a file is mapped; a pipe is buffered message by message.
 """
 import builtins
 import mmap
@@ -103,8 +103,8 @@ def _value(data, at, depth=30):
 
 class Message:
     """
-    kind; body: a dict, columns in it as memoryviews; offset in the stream, of the compressed message where
-    it was in one; bytes: the message as it stands there.
+    kind; body: a dict with columns as memoryviews; offset in the stream, or of the enclosing compressed message;
+    bytes: the message as stored.
     """
     __slots__ = ("kind", "body", "offset", "bytes")
 
@@ -112,18 +112,18 @@ class Message:
         self.kind, self.body, self.offset, self.bytes = kind, body, offset, data
 
     def _how(self, key):
-        """Whether a column is signed, and its value where it is absent (None: it must be there)."""
+        """Whether a column is signed, and its value if it is absent (None: required)."""
         table = CALL_COLUMNS if self.kind == "calls" else EDGE_COLUMNS.get(self.kind, {})
         return table.get(key, (SIGNED.get(key, False), None))
 
     def column(self, key, signed=None):
-        """A column, one that is stored in order of rows as a view; an array of the absent value where it is not there."""
+        """A column, as a view if it is stored in order of rows; an array of the absent value if it is missing."""
         if self.kind == "calls" and "time_codes" in self.body and key != "site":
             return self._coded(key, signed)
         return self._stored(key, signed)
 
     def _coded(self, key, signed):
-        """Of a block whose rows stand in order of sites."""
+        """Columns of a block whose rows are sorted by site."""
         order = numpy.argsort(self._stored("site"), kind="stable")
         if key not in ("enter", "duration"):
             stored = self._stored(key, signed)
@@ -160,7 +160,7 @@ class Message:
         return numpy.frombuffer(value, f"<{'i' if signed else 'u'}{width}", count)
 
     def _enters(self):
-        """From the gaps: each call begins so long after the row before it was left."""
+        """From the gaps between each call and the previous leave."""
         gap = self.column("gap").astype(numpy.int64)
         duration = self.column("duration").astype(numpy.int64)
         first = self.column("call") != 0
@@ -176,10 +176,9 @@ class Message:
 
 class Stream:
     """
-    The messages of a stream, in order; what compressed messages hold in their place. `header` is the body
-    of the first. Raises Damaged where a hash is wrong (unless verify is False), a message is cut, or the
-    end is missing or tells of something else. Raw traces may follow each other: kinds longpole, end and
-    cut are then among the messages.
+    The messages of a stream in order, with compressed messages replaced by their content. `header` is the body of
+    the first. Raises Damaged if a hash is wrong (unless verify is False), a message is cut, or the end is missing
+    or inconsistent. Raw traces may be concatenated: then kinds longpole, end and cut are among the messages.
     """
 
     def __init__(self, file, verify=True):
@@ -189,7 +188,7 @@ class Stream:
             self.data, self.whole = memoryview(file), True
         else:
             self._open(file)
-        self.at = self.base = 0      # in data; of data in the stream
+        self.at = self.base = 0      # position in data; offset of data in the stream
         self.held, self.held_at = None, 0
         self.messages = self.rows = 0
         self.raw, self.inside = False, False
@@ -215,13 +214,13 @@ class Stream:
 
     def __exit__(self, *_):
         if self.file is not None and self.file is not sys.stdin.buffer:
-            self.file.close()       # the mapping lives as long as the arrays in it
+            self.file.close()       # the mapping lives as long as its arrays
 
     def __iter__(self):
         return self.iterator
 
     def _more(self):
-        """More bytes of a pipe; what was handed out stays as it is."""
+        """Reads more bytes of a pipe; arrays handed out stay valid."""
         if self.whole:
             return False
         piece = self.file.read(max(READ_BYTES, len(self.data) - self.at))
@@ -286,7 +285,7 @@ class Stream:
         self.inside = False
 
     def _inflated(self, message):
-        """The messages that one of kind zstd holds."""
+        """The messages in a message of kind zstd."""
         import zstandard
         try:
             held = memoryview(together(message.body, zstandard.ZstdDecompressor().decompress(
@@ -335,7 +334,7 @@ class Stream:
             self.rows += message.body["count"]
 
     def _skip_zeros(self):
-        """False where unwritten space shows that the rank died."""
+        """False if unwritten space shows that the rank died."""
         died = False
         while True:
             while self.at < len(self.data) and self.data[self.at] == 0:
@@ -351,8 +350,8 @@ class Stream:
 
 class Folder:
     """
-    The messages of a folder of shards, as those of the one stream that they are pieces of; `header` is that of
-    one of them, which all have. An offset is a place in the folder. Memory: the shards are mapped.
+    The messages of a folder of shards, as of one stream; `header` is the same for all shards. An offset is a place
+    in the folder. Memory: the shards are mapped.
     """
 
     def __init__(self, folder, verify=True):
@@ -388,7 +387,7 @@ def open(file, verify=True):
 
 
 def columns(file, kind, keys, verify=True):
-    """The columns of all blocks of a kind, each as one array; "location" of calls is repeated by row."""
+    """The columns of all blocks of a kind, one array each; "location" of calls is repeated for each row."""
     parts = {key: [] for key in keys}
     with open(file, verify) as stream:
         for message in stream:
@@ -404,8 +403,8 @@ def columns(file, kind, keys, verify=True):
 
 
 def pass_on(writer, message):
-    """Writes a message as it was read, as a stage does with what it does not replace."""
-    if message.kind == "index":     # its offsets are those of the stream that was read
+    """Writes a message as it was read, for stages that pass messages on."""
+    if message.kind == "index":     # its offsets apply to the input
         return
     writer.out.write(message.bytes)
     writer.messages += 1

@@ -2,7 +2,7 @@
 """Coded times of blocks of calls (lp-trace(5), Coded times), decoded with arrays in place of loops."""
 import numpy
 
-# By code: the value without the bits that follow, and how many these are; -1: there is no such code.
+# By code: the value without the extra bits, and the number of these bits; -1: no such code.
 _VALUE = numpy.zeros(256, numpy.uint64)
 _BITS = numpy.full(256, -1, numpy.int64)
 for _code in range(216):
@@ -17,7 +17,7 @@ for _code in range(216):
 
 
 def values(codes, bits):
-    """The integers; ValueError where codes and bits do not fit together."""
+    """The integers; ValueError if codes and bits do not fit."""
     codes = numpy.frombuffer(codes, numpy.uint8)
     count = _BITS[codes]
     ends = numpy.cumsum(count)
@@ -37,7 +37,7 @@ def values(codes, bits):
 
 
 def decode(call, order, begin, codes, bits):
-    """Enters and durations of the rows; ORDER: they by site, as the codes stand."""
+    """Enters and durations of the rows; ORDER: the rows by site, the order of the codes."""
     first = call != 0
     if not len(call) or not first[0]:
         raise ValueError("a block that does not begin with a call")

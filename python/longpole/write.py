@@ -9,7 +9,7 @@ from .message import CALL_COLUMNS, EDGE_COLUMNS
 
 
 def width_of(values, signed):
-    """The least width that holds all values."""
+    """The smallest width that holds all values."""
     values = [int(v) for v in values]
     low, high = min(values, default=0), max(values, default=0)
     for width in (1, 2, 4, 8):
@@ -22,7 +22,7 @@ def width_of(values, signed):
 
 
 def column_bytes(values, signed, width=None, capacity=None):
-    """The bin of a column; room behind the values is zero."""
+    """The bin of a column, padded with zeros."""
     width = width or width_of(values, signed)
     stored = b"".join(int(v).to_bytes(width, "little", signed=signed) for v in values)
     return stored.ljust((capacity or 0) * width, b"\0")
