@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What changed between two commands, and how sure: runs of both in turns, recorded and compared.
+# What changed between two commands, and with what confidence: runs of both in turns, recorded and compared.
 #
 # run     make -f workflows/compare.mk A="mpirun -n 4 ./before" B="mpirun -n 4 ./after" RUNS=7 OUT=compared
-# input   A, B: commands; RUNS: how many of each; LIMITS: of lp-compare, as in "run_time=2%"
+# input   A, B: commands; RUNS: number of runs of each; LIMITS: of lp-compare, for example "run_time=2%"
 # output  $(OUT)/compare.txt, compare.json, limits.xml (JUnit); path.svg, the path of both sides by site;
-#         timeline.svg, the first run of each on one axis of time
+#         timeline.svg, the first run of each on one time axis
 #
-# The order is A B B A A B B A ..., so that a machine that drifts does so for both alike.
+# The order is A B B A A B B A ..., so that drift of the machine affects both alike.
 
 A =
 B =
@@ -44,7 +44,7 @@ define one
 
 endef
 
-# Of each two runs of a side one comes before and one behind the other side's.
+# Of two runs of a side, one comes before and one after the other side's.
 odd = $(filter 1 3 5 7 9 11 13 15 17 19 21 23 25 27 29,$(1))
 $(OUT)/runs: $(OUT)/asked
 	@rm -f $(OUT)/run.log
@@ -59,7 +59,7 @@ $(OUT)/compare.json: $(OUT)/runs
 
 rows = .sites | sort_by(-(.path_a_s + .path_b_s))[:12][] | [((.function // "no site") + " " + (.call // "") | \
 	gsub("[^A-Za-z0-9_:<> .,()*&~=+-]"; "?")), .path_a_s, .path_b_s] | @tsv
-# Names go into the picture as what they are: no quotes, backslashes or control characters.
+# Makes names safe for gnuplot: no quotes, backslashes or control characters.
 $(OUT)/path.tsv: $(OUT)/compare.json
 	@jq -r '$(rows)' $< $(whole)
 

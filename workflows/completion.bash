@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Completion of bash for longpole and its tools: options as --help lists them, tools, workflows, settings.
+# Bash completion for longpole and its tools: options from --help, tools, workflows and settings.
 
 _longpole_options() {
 	"$1" --help 2>/dev/null | grep -oE -- '(^|[ [,])--?[a-zA-Z][a-z-]*' | grep -oE -- '-.*' | sort -u

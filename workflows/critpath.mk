@@ -3,18 +3,17 @@
 #
 # run     make -f workflows/critpath.mk APP="mpirun -n 4 ./app"
 #         make -f workflows/critpath.mk RUN=big APP="mpirun -n 64 ./app input" RECORD="--stack 4"
-#         make -f workflows/critpath.mk RUN=big          what was recorded there
+#         make -f workflows/critpath.mk RUN=big          analyses the run recorded there
 #         make -f workflows/critpath.mk JOBS=4 APP="mpirun -n 4 ./app"      merged, matched and analysed by 4 processes
-# input   APP, any command that starts an MPI program; nothing is compiled anew; RECORD, options of lp-record
-#         JOBS, how many processes of MPIRUN merge, match, find the path and the waits: trace and graph are then folders of shards
+# input   APP, any command that starts an MPI program, without recompilation; RECORD, options of lp-record;
+#         JOBS, the number of processes of MPIRUN that analyse: trace and graph are then folders of shards
 # output  in $(RUN): verdict.txt, verdict.json, raw traces, trace, graph, path.txt, path.json, gain.json,
-#         imbalance.txt, imbalance.json, report.html: all of it as one page
+#         imbalance.txt, imbalance.json, and report.html with all results on one page
 #
-# A run that is there is recorded again when the command, its programs, their libraries, files that it
-# names, the folder that it runs in or variables of MPI are others than they were; AGAIN=1 always records.
-# It is recorded into $(RUN).part, and takes the place of the one before, which becomes $(RUN)~, when its program has
-# ended with status 0 and left a trace. Otherwise the run before stays, and $(RUN).part/raw is what was recorded.
-# The reports do not depend on each other and are made by GNU parallel, each from the one graph.
+# A run is recorded again if the command, its programs, their libraries, files that it names, its working directory or
+# variables of MPI have changed; AGAIN=1 always records. It is recorded into $(RUN).part. If the program ended with
+# status 0 and left a trace, the previous run becomes $(RUN)~ and the new one replaces it. Otherwise the previous run
+# stays, and $(RUN).part/raw has the new traces. GNU parallel makes the reports, each from the same graph.
 
 APP =
 RUN = run
@@ -40,12 +39,12 @@ all: $(RUN)/reported
 	@$(here)brief $(RUN)
 
 ifneq ($(strip $(APP)),)
-# The words of the command, as the shell takes them.
+# The words of the command, as the shell splits them.
 command = lp-record $(RECORD) -- $(APP)
 $(RUN)/command: always $(RUN)/asked
 	@$(call as_now,$(command),$(RUN)/recorded)
 
-# The program's own exit status counts: a failed run takes no place.
+# The program's own exit status counts: a failed run replaces nothing.
 $(RUN)/recorded: $(RUN)/command
 	@rm -rf $(RUN).part/raw
 	lp-record -o $(RUN).part/raw $(RECORD) -- $(APP)
@@ -59,7 +58,7 @@ $(RUN)/recorded:
 	@echo 'APP is not set: APP="mpirun -n 4 ./app"' >&2; exit 2
 endif
 
-# Where a file becomes a folder of shards or the other way round the old one goes first.
+# If a file becomes a folder of shards or vice versa, the old one is removed first.
 ifeq ($(filter-out 1,$(JOBS)),)
 $(RUN)/trace: $(RUN)/recorded $(RUN)/asked
 	@rm -rf $@ $@.part
@@ -81,7 +80,7 @@ $(RUN)/graph: $(RUN)/trace
 	@mv $@.part $@ && touch $@
 endif
 
-# The verdict is made once, and lp-critpath repeats it.
+# The verdict is made once; lp-critpath repeats it.
 page = 'set -e; lp-report --verdict $(RUN)/verdict.json.part --text $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part; \
 	lp-critpath -F json --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.json.part'
 
@@ -94,7 +93,7 @@ $(RUN)/reported: $(RUN)/graph
 		$(page)
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 else
-# One after the other where several processes make one, as each mpirun binds its own to the first cores.
+# In sequence if several processes make each: every mpirun would bind its processes to the first cores.
 $(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: 'lp-gain -F json $< >$(RUN)/gain.json.part' \
 		$(page)

@@ -6,11 +6,10 @@
 # input   RUNS: Paraver traces or graph streams of runs on different numbers of ranks
 # output  $(OUT)/modelfactors.csv, and the same on the terminal
 #
-# Each run is replayed on the ideal Dimemas machine, 32 KiB and more rendezvous. The first run is the
-# one on the fewest ranks; scaling is weak where instructions grow as ranks do (mean ratio above 0.9).
-# A Paraver trace is judged as a whole, as modelfactors.py does; a graph stream from leaving MPI_Init
-# to entering MPI_Finalize, as all tools here do.
-# Instructions and cycles are those of a Paraver trace; without them what needs them is left out.
+# Each run is replayed on the ideal Dimemas machine, with rendezvous from 32 KiB. The first run is the one on the
+# fewest ranks. Scaling is weak if instructions grow with ranks (mean ratio above 0.9). A Paraver trace is judged as a
+# whole, as by modelfactors.py; a graph stream from leaving MPI_Init to entering MPI_Finalize, as by all tools here.
+# Instructions and cycles come from Paraver traces; without them the factors that need them are left out.
 
 RUNS =
 OUT = factors
@@ -41,7 +40,7 @@ endef
 export replay
 
 define factors
-# Microseconds with two decimals, which is what modelfactors.py goes on with.
+# Microseconds with two decimals, as modelfactors.py uses them.
 function us(ns) { return sprintf("%.2f", ns / 1e3) + 0 }
 function line(name, values,   i, text) {
 	text = name

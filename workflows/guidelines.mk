@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which functions of this MPI library are slower than what they could be made of?
+# Which functions of this MPI library are slower than their equivalents?
 #
 # run     make -f workflows/guidelines.mk
 #         make -f workflows/guidelines.mk RANKS=4 R=20 BUDGET=600 FUNCTIONS=Bcast,Reduce
-#         make -f workflows/guidelines.mk GUIDELINES=mine  # of one's own, too: see lp-measure
-#         make -f workflows/guidelines.mk rules        # and a rules file for Open MPI that mends it
-# input   none but the library; BUDGET is in seconds, for the whole campaign: a tenth for lp-nrep, the
-#         rest in halves for the two stages. All functions in twice 20 mpiruns of 2 ranks cannot do with
-#         less than about 60 s, and it is said where that is more.
-# output  in $(CAMPAIGN): nrep and nrep.svg, its convergence; N.run of the first stage, candidates, confirm.N.run of the second,
-#         report.txt, report.json, plots, verdict (for lp-mend); with rules: rules, and in verdict what
-#         is violated under them
+#         make -f workflows/guidelines.mk GUIDELINES=mine  # with your own: see lp-measure
+#         make -f workflows/guidelines.mk rules        # with a rules file for Open MPI that fixes violations
+# input   only the library; BUDGET, seconds for the whole campaign: a tenth for lp-nrep, half of the rest for each
+#         stage. All functions in twice 20 mpiruns of 2 ranks need at least about 60 s; a line says so if the
+#         budget is too short
+# output  in $(CAMPAIGN): nrep and nrep.svg, its convergence; N.run of the first stage, candidates, confirm.N.run of
+#         the second; report.txt, report.json, plots, verdict (for lp-mend); with rules: rules, and in verdict the
+#         violations under them
 #
-# The first R mpiruns screen all guidelines; what looks violated is measured again in R fresh mpiruns,
-# and only what these confirm counts. With fewer than 20 little can be proved.
+# The first R mpiruns screen all guidelines. Apparent violations are measured again in R new mpiruns, and only
+# confirmed ones count. Fewer than 20 mpiruns can prove little.
 #
-# What is finished is not measured again: after a break the same command goes on with the next
-# mpirun, but not with another library, program or choice. To begin anew: make -f workflows/guidelines.mk clean
+# Finished mpiruns are kept: after an interruption the same command continues with the next one, unless library,
+# program or settings have changed. To start over: make -f workflows/guidelines.mk clean
 
 CAMPAIGN = campaign
 RANKS = 2
@@ -42,13 +42,13 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 run = $(MPIRUN) -n $(RANKS)
 runs = $(patsubst %,$(CAMPAIGN)/%.run,$(shell seq $(R)))
 own = $(if $(GUIDELINES),--guidelines $(call quoted,$(GUIDELINES)))
-# Without FUNCTIONS those on the left sides of the file.
+# Without FUNCTIONS, the left sides in the file.
 functions = $(if $(FUNCTIONS),$(call quoted,$(FUNCTIONS)),"$$(lp-measure --list $(own) | \
 	awk '$$1 + 0 >= 100 { print $$2 }' | sort -u | paste -sd,)")
 choice = -f $(functions) -s $(call quoted,$(SIZES))
 confirming = $(patsubst %,$(CAMPAIGN)/confirm.%.run,$(shell seq $(R)))
 judged = $(JUDGE) --pairs $(runs) $$(find $(confirming) -size +0)
-# To start an mpirun takes half a second here.
+# Starting an mpirun takes half a second here.
 share = $(shell echo $(BUDGET) $(R) | awk '{ s = $$1 * $(1) - 0.5; print (s > 0.1 ? s : 0.1) }')
 
 all: $(CAMPAIGN)/report.txt $(if $(shell command -v gnuplot),$(call drawn,nrep))
@@ -65,7 +65,7 @@ settings:
 $(CAMPAIGN)/nrep: | settings
 	@$(run) lp-nrep $(choice) -B $(call share,0.1) --steps $(CAMPAIGN)/steps $(whole)
 
-# How the three values converge, a line for each function and size of the first prediction; sizes are colours.
+# Convergence of the three values: a line for each function and size of the first prediction, coloured by size.
 $(CAMPAIGN)/steps.dat: $(CAMPAIGN)/nrep
 	@awk -F'\t' 'NR > 1 && $$4 == 1 { k = $$2; if (!(k in c)) { c[k] = n++; } \
 		if ($$1 $$2 != last) { if (last) print "\n"; last = $$1 $$2 } print $$5, $$6, $$7, $$8, c[k], $$2 }' $(CAMPAIGN)/steps $(whole)
@@ -84,13 +84,13 @@ $(runs): $(CAMPAIGN)/%.run: | settings $(CAMPAIGN)/nrep
 	@mv $@.part $@
 	@done=$$(find $(CAMPAIGN) -maxdepth 1 -name '[0-9]*.run' | wc -l); echo "mpirun $$done of $(R) is finished" >&2
 
-# Status 1 is an answer, and so is 3: not decidable. 2 is trouble.
+# Status 1 (violated) and 3 (not decidable) are answers; 2 is an error.
 $(CAMPAIGN)/candidates: $(runs)
 	@lp-guidelines $(JUDGE) --pairs --candidates $@.part $(runs) >$(CAMPAIGN)/messages 2>&1 || [ $$? != 2 ] || \
 		{ cat $(CAMPAIGN)/messages >&2; exit 2; }
 	@mv $@.part $@
 
-# Without candidates an empty file stands for an mpirun that had nothing to do.
+# Without candidates, an empty file stands for an mpirun with nothing to do.
 $(confirming): $(CAMPAIGN)/confirm.%.run: $(CAMPAIGN)/candidates
 	@if [ "$$(wc -l <$<)" -gt 1 ]; then $(measure) --confirm $<; else : >$@.part; fi
 	@mv $@.part $@

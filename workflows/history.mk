@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How did a program do from run to run, and is the newest one worse? For machines that test each change.
+# How does a program develop from run to run, and is the newest run worse? For continuous integration.
 #
 # run     make -f workflows/history.mk RUN=run.graph OUT=history LIMITS="run_time=3%"
-# input   RUN: graph or path streams, or summaries, to be added; none: what is there is shown
-#         LAST, NEW: the newest NEW runs are compared with so many before them, on as many ranks: 1 run needs
+# input   RUN: graph or path streams, or summaries, to add; without RUN the history is shown
+#         LAST, NEW: the newest NEW runs are compared with the LAST runs before them on as many ranks: 1 run needs
 #         39 to be judged, 2 need 8, 3 need 5, 4 need 4; LIMITS: of lp-compare
 # output  $(OUT)/runs: a summary of each run, some kilobytes, named by its date; history.json, and history.svg:
-#         run time, efficiencies, sites on the critical path (FIGURES="svg pdf png" are its formats); compare.json, compare.txt, and limits.xml (JUnit)
+#         run time, efficiencies, sites on the critical path, in formats FIGURES="svg pdf png"; compare.json,
+#         compare.txt, and limits.xml (JUnit)
 #
-# The date is that of the recording. A run that is there already is not added again. `clean` leaves the runs.
+# The date is that of the recording. A run is added only once. `clean` keeps the runs.
 
 RUN =
 LAST = 39
@@ -35,7 +36,7 @@ all: $(OUT)/history.json $(call drawn,history) $(OUT)/compared
 		echo; status=0; xargs -d '\n' lp-compare $(limits) --junit limits.xml <compared >compare.txt.part || status=2; \
 		head -n 20 compare.txt.part; mv compare.txt.part compare.txt; exit $$status; fi
 
-# A run gets its name when its summary is whole; what comes behind the date is of what it holds.
+# A run gets its name when its summary is complete: its date and a hash of its content.
 $(OUT)/asked: add
 add:
 	@[ -z $(call quoted,$(strip $(RUN))) ] || mkdir -p $(OUT)/runs
@@ -51,7 +52,7 @@ add:
 $(OUT)/history.json: $(OUT)/asked
 	@cd $(OUT) && lp-compare --history -F json -- runs/*.summary >history.json.part && mv history.json.part history.json
 
-# The runs to compare, a line each: those before, --, the newest; none where there is only one.
+# The runs to compare, one per line: the earlier runs, --, the newest; none if there is only one.
 both = .runs[-1].ranks as $$r | [.runs[] | select(.ranks == $$r) | .file] | \
 	if length > $$new then (.[:-$$new][-$$last:] + ["--"] + .[-$$new:])[] else empty end
 $(OUT)/compared: $(OUT)/history.json
@@ -59,7 +60,7 @@ $(OUT)/compared: $(OUT)/history.json
 	@cd $(OUT) && rm -f compare.json && { [ ! -s compared ] || \
 		{ xargs -d '\n' lp-compare -F json <compared >compare.json.part && mv compare.json.part compare.json; }; }
 
-# Names go into the picture as what they are: no quotes, backslashes or control characters.
+# Makes names safe for gnuplot: no quotes, backslashes or control characters.
 runs = .runs | to_entries[] | [.key, (.value.date | sub("T.*"; "")), .value.run_time_s, .value.parallel, \
 	.value.load_balance, .value.communication] | @tsv
 name = ((.function // "no site") + " " + (.call // "") + (if .line then ":\(.line)" else "" end) | \

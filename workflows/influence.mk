@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What do buses, links, nodes and CPUs of a machine do to run times? Curves of several programs in one figure each.
+# How do buses, links, nodes and CPUs of a machine influence run times? One figure each, with curves of all programs.
 #
 # run     make -f workflows/influence.mk GRAPHS="heat.graph lammps.graph" NETWORK=machine OUT=influence
 #         make -f workflows/influence.mk PATTERNS="sendrecv exchange reduce_scatter allgather" RANKS=8
 #         make -f workflows/influence.mk PROGRAMS="lammps hpcc" RANKS=4 OUT=influence
-# input   GRAPHS, graph streams; PATTERNS, of workflows/apps/patterns.c, which are compiled and recorded here on
-#         RANKS ranks, ROUNDS of BYTES each; PROGRAMS, of workflows/program, likewise; NETWORK, a machine in lp-replay's own format
-#         [LATENCY_US and MB_S, 32 KiB eager]; BUSES, LINKS, NODES and CPUS, the values, 0 buses or links being
-#         no limit; PER_NODE, ranks on a node where CPUS are tried [4], elsewhere one
-# output  $(OUT)/influence.tsv: parameter, value, program, seconds, and these over those of the last value;
-#         $(OUT)/buses.svg, links.svg, nodes.svg and cpus.svg; FIGURES="svg pdf png" are their formats
+# input   GRAPHS, graph streams; PATTERNS, of workflows/apps/patterns.c, compiled and recorded here on RANKS ranks,
+#         ROUNDS of BYTES each; PROGRAMS, of workflows/program, likewise; NETWORK, a machine in lp-replay's format
+#         [LATENCY_US and MB_S, 32 KiB eager]; BUSES, LINKS, NODES and CPUS, the values to try, where 0 buses or
+#         links mean no limit; PER_NODE, ranks per node when CPUS vary [4], otherwise one
+# output  $(OUT)/influence.tsv: parameter, value, program, seconds, and their ratio to those of the last value;
+#         $(OUT)/buses.svg, links.svg, nodes.svg and cpus.svg, in formats FIGURES="svg pdf png"
 #
-# A time is the longest of a rank from leaving MPI_Init to entering MPI_Finalize.
-# A node has as many CPUs as ranks where NODES are tried, so that only messages differ. More nodes than ranks are
-# left out. No value changes what was computed: that is as recorded.
+# A run time is the longest time of a rank from leaving MPI_Init to entering MPI_Finalize. When NODES vary, a node has
+# as many CPUs as ranks, so that only messages differ; more nodes than ranks are skipped. Computation stays as recorded.
 
 GRAPHS =
 PATTERNS =
@@ -68,7 +67,7 @@ $(OUT)/programs: $(OUT)/asked
 	@{ for pattern in $(call each_quoted,$(PATTERNS) $(PROGRAMS)); do echo "$(OUT)/$$pattern.graph"; done; \
 		for graph in $(call each_quoted,$(GRAPHS)); do printf '%s\n' "$$graph"; done; } $(whole)
 
-# Arguments: parameter, value, file, its number. A later line of a machine takes the place of an earlier one.
+# Arguments: parameter, value, file, its number. A later line of a machine overrides an earlier one.
 define one
 machine=$$(mktemp); trap 'rm -f $$machine' EXIT
 ranks=$$(lp-dump -k run "$$3" | jq .ranks)
@@ -86,7 +85,7 @@ printf '%s\t%s\t%s\t%s\n' $$1 $$2 "$$4" "$$(lp-replay -n $$machine -F csv "$$3" 
 endef
 export one
 tries = $(each) -k --colsep '\t' bash -eu -o pipefail -c '"$$one"' one
-# The name of a file without folders and ending; what could end a cell, or a string of gnuplot, is not for pictures.
+# The name of a file without folder and suffix, and without characters that end a cell or a gnuplot string.
 names = awk '{ sub(".*/", ""); sub("\\.graph$$", ""); gsub(/[^A-Za-z0-9_.,+=@ -]/, "?"); \
 	if (n[$$0]++) $$0 = $$0 " " n[$$0]; print NR "\t" $$0 }'
 

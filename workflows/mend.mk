@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What a program gains by lp-mend: predicted by a replay before, and measured after.
+# What a program gains from lp-mend: first predicted by a replay, then measured.
 #
 # run     make -f workflows/mend.mk VERDICT=campaign/verdict APP="mpirun -n 2 ./app"
 #         make -f workflows/mend.mk VERDICT=campaign/verdict APP="mpirun -n 2 ./app" MACHINE=machine RUNS=9
 # input   VERDICT, of lp-guidelines -F stream (workflows/guidelines.mk leaves it in its folder); APP, a command;
 #         MACHINE, for lp-replay: without it one is fitted to this library, by lp-measure under MPIRUN
-# output  in $(OUT): mend.txt, predicted and measured change of the run time; rules, what becomes of which
-#         size; compared/, all of lp-compare's results without and with lp-mend
+# output  in $(OUT): mend.txt, predicted and measured change of the run time; rules, the replacement at each size;
+#         compared/, all of lp-compare's results without and with lp-mend
 #
-# The prediction is made from one recorded run, before the program has run under lp-mend: its calls take the
-# time that was measured of the mock-ups. Then RUNS runs without and with are made in turns.
+# The prediction is from one recorded run, before the program has run under lp-mend: its calls take the measured time
+# of the mock-ups. Then RUNS runs without and with lp-mend alternate.
 
 VERDICT =
 APP =
@@ -41,7 +41,7 @@ $(OUT)/graph: $(OUT)/asked
 	@lp-merge $(OUT)/run.part 2>>$(OUT)/run.log | lp-graph 2>>$(OUT)/run.log $(whole)
 	@rm -rf $(OUT)/run.part
 
-# A model of each function that has a rule, and the messages.
+# A model of each function with a rule, and of messages.
 names = $$(awk -F'\t' 'NR > 1 && $$2 !~ /Sendrecv/ { print $$2 }' $(OUT)/rules | sort -u | paste -sd,)
 $(OUT)/machine: $(OUT)/asked $(OUT)/rules
 	@$(if $(MACHINE),cat $(call quoted,$(MACHINE)),$(MPIRUN) lp-measure --plain -n 200 -f "Pingpong,$(names)" \
@@ -58,9 +58,9 @@ $(OUT)/predicted.json: $(OUT)/graph $(OUT)/machine $(OUT)/factors
 		'{$$factors, before_s: ($$before / 1e9), after_s: ($$after / 1e9), change: ($$after / $$before - 1)}' $(whole)
 
 numbers = $(words $(wildcard $(OUT)/compared/a*.summary))
-# Intervals are those of lp-compare; one run a side has none.
+# Intervals are lp-compare's; with one run per side there are none.
 measured = .run_time | .a_s as $$a | [.a_s, .b_s, (.change_s, .low_s, .high_s | if . == null then "" else . * 1e8 / $$a | round / 1e6 end), $$what] | @tsv
-# Measured only when the prediction stands.
+# Measures only after the prediction is made.
 $(OUT)/compared/compare.json: $(OUT)/predicted.json
 	@$(MAKE) --no-print-directory -s -f $(here)compare.mk A=$(call quoted,$(APP)) B=$(call quoted,$(mend) $(APP)) \
 		RUNS=$(call quoted,$(RUNS)) OUT=$(OUT)/compared >>$(OUT)/run.log

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Where does the network hold a run back? Timeline, transfer-efficiency monitors and the phases they show.
+# Where does the network hold a run back? Timeline, transfer-efficiency monitors and the resulting phases.
 #
 # run     make -f workflows/monitor.mk GRAPH=run.graph OUT=monitor RANK=0
-# input   GRAPH, a graph stream; RANK, whose monitor is drawn; NETWORK, a machine [ideal]
+# input   GRAPH, a graph stream; RANK, the rank of the drawn monitor; NETWORK, a machine [ideal];
 #         FIGURES, svg, pdf and png [svg]
-# output  $(OUT)/monitor.svg, the figure of Haldar's poster: computing and MPI of all ranks over time, local
-#         and cumulative transfer efficiency, phases; $(OUT)/regions.tsv, monitor.tsv and timeline.csv: its numbers
+# output  $(OUT)/monitor.svg, like the figure of Haldar's poster: computation and MPI of all ranks over time, local
+#         and cumulative transfer efficiency, phases; $(OUT)/regions.tsv, monitor.tsv and timeline.csv: its data
 
 GRAPH =
 NETWORK =
@@ -36,7 +36,7 @@ $(OUT)/regions.tsv: $(OUT)/asked
 $(OUT)/timeline.csv: $(OUT)/asked
 	@lp-report -F csv --gain 0 --size 400k $(graph) $(whole)
 
-# A box a cell, so that lines of ranks have edges in every viewer.
+# A box for each cell, so that rows of ranks have sharp edges in every viewer.
 box = using (($$3 + $$4) / 2):(($$1 + $$2) / 2):3:4
 timeline = "$(OUT)/timeline.csv" skip 1 $(box):($$1 - 0.5):($$2 + 0.5):(($$7 + $$8 + $$9 + $$10 + $$11 + $$12) / (($$4 - $$3) * ($$2 - $$1 + 1))) with boxxyerror fs solid noborder lc palette, "" skip 1 using ($$13 > 0.5 * ($$4 - $$3) ? $$3 : NaN):(($$1 + $$2) / 2):3:4:(($$1 + $$2) / 2 - 0.08 * ($$2 - $$1 + 1)):(($$1 + $$2) / 2 + 0.08 * ($$2 - $$1 + 1)) with boxxyerror fs solid noborder lc rgb "\#111111"
 $(call drawn,monitor) &: $(OUT)/monitor.tsv $(OUT)/regions.tsv $(OUT)/timeline.csv $(OUT)/figures

@@ -1,34 +1,35 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Which network is this machine? The parameters of lp-replay's model that come closest to what was measured.
+# Which network does this machine have? The parameters of lp-replay's model that come closest to measurements.
 #
 # run     make -f workflows/network.mk MEASURED=osu_latency.txt OUT=network
 #         mpirun -n 2 lp-measure --plain -f Pingpong,Bcast,Allreduce -o 2.run
 #         make -f workflows/network.mk MEASURED=2.run GRAPHS=heat.graph OUT=network
 #         make -f workflows/network.mk GRAPHS="pingpong.graph heat.graph" OUT=network
 #         make -f workflows/network.mk GRAPHS="a.graph b.graph" SECONDS_="1.25 3.5" PREDICT=c.graph
-# input   MEASURED, a ping-pong and maybe collectives: streams of lp-measure, or a table of bytes and
+# input   MEASURED, a ping-pong and optionally collectives: streams of lp-measure, or a table of bytes and
 #         microseconds, see lp-import(1), ping-pong; BYTES, a range of sizes [all];
-#         GRAPHS, graph streams; SECONDS_, what each took on the machine to be fitted (without it: as
-#         recorded); PREDICT, graph streams to be replayed on the best network [GRAPHS];
-#         NODE, ranks on a node [1]; LATENCY_US, MB_S, EAGER, BUSES and LINKS, the grid; EXTEND, how often
-#         latencies or bandwidths of the grid are continued where the best is at their end [4]
-# output  $(OUT)/fit.txt: the best network, its error, its region and the influence of buses. What GRAPHS do not
-#         fix is named, not given; nothing is said of an error where they fix as many parameters as they are;
-#         $(OUT)/fixed.tsv: which parameters they fix;
-#         $(OUT)/machine: it, for lp-replay -n;
-#         $(OUT)/region.tsv: all within 10 % of what was measured, the region of acceptable parameters;
+#         GRAPHS, graph streams; SECONDS_, their run times on the machine to be fitted [as recorded];
+#         PREDICT, graph streams to be replayed on the best network [GRAPHS];
+#         NODE, ranks per node [1]; LATENCY_US, MB_S, EAGER, BUSES and LINKS, the grid; EXTEND, how often
+#         latencies or bandwidths of the grid are extended if the best is at their end [4]
+# output  $(OUT)/fit.txt: the best network, its error, its region and the influence of buses. Parameters that
+#         GRAPHS do not fix are named without a value; there is no error if they fix as many parameters as there
+#         are graphs;
+#         $(OUT)/fixed.tsv: the parameters that they fix;
+#         $(OUT)/machine: the best network, for lp-replay -n;
+#         $(OUT)/region.tsv: the region of acceptable parameters, within 10 % of the measurements;
 #         $(OUT)/buses.tsv: influence of the number of buses on the best network;
 #         $(OUT)/predicted.tsv: recorded and replayed run times of PREDICT;
-#         $(OUT)/pingpong.tsv: measured and fitted times of MEASURED, collectives too;
-#         $(OUT)/regions.tsv: how many networks are within 10 % for each graph, and for all of them;
+#         $(OUT)/pingpong.tsv: measured and fitted times of MEASURED, including collectives;
+#         $(OUT)/regions.tsv: number of networks within 10 % for each graph, and for all of them;
 #         $(OUT)/validation.svg: measured and predicted times of PREDICT, as bars;
-#         $(OUT)/region.svg, regions.svg (of each graph, without MEASURED), buses.svg and pingpong.svg: these as figures; FIGURES="svg pdf png" are their formats
+#         $(OUT)/region.svg, regions.svg (for each graph, without MEASURED), buses.svg and pingpong.svg: the same
+#         as figures, in formats FIGURES="svg pdf png"
 #
-# What was MEASURED gives latency, bandwidth, eager limit and collectives, see lp-network(1), and the region
-# is that of the ping-pong; GRAPHS then decide on buses and links alone, and without MEASURED on all but the
-# collectives, which are logarithmic. The error of a network is the mean over the graphs of
-# |replayed - measured| / measured. First the grid is replayed, then a finer one of latency and bandwidth
-# around its best, all by GNU parallel.
+# MEASURED gives latency, bandwidth, eager limit and collectives, see lp-network(1), and the region of the ping-pong;
+# GRAPHS then decide only on buses and links. Without MEASURED, they decide on everything except collectives, which
+# are logarithmic. The error of a network is the mean over the graphs of |replayed - measured| / measured. First the
+# grid is replayed, then a finer one of latency and bandwidth around its best, all by GNU parallel.
 
 MEASURED =
 BYTES = 0-9223372036854775807
@@ -61,7 +62,7 @@ parts = $(call drawn,region $(if $(MEASURED),pingpong,regions) $(if $(GRAPHS),bu
 all: $(OUT)/fit.txt $(parts)
 	@cat $<
 
-# Arguments: latency in us, MB/s, eager limit, buses, links. A later line takes the place of an earlier one.
+# Arguments: latency in us, MB/s, eager limit, buses, links. A later line overrides an earlier one.
 define machine
 if [ -n "$$BASE" ]; then
 	cat "$$BASE"
@@ -73,7 +74,7 @@ fi
 printf 'buses %s\nlinks %s %s\n' $$4 $$5 $$5
 endef
 
-# Prints them, the error, and that of each graph.
+# Prints the arguments, the error, and the error of each graph.
 define try
 network=$$(mktemp); trap 'rm -f $$network' EXIT
 {
@@ -90,16 +91,16 @@ awk -v all="$$all" -v p="$$1 $$2 $$3 $$4 $$5" 'BEGIN { gsub(" ", "\t", p); n = s
 endef
 export try machine NODE
 
-# What was measured, in ns, the most ranks of any graph and the machine that is not to be changed: for try.
+# For try: measured times in ns, the largest number of ranks, and the fixed part of the machine.
 setting = export GRAPHS=$(call quoted,$(GRAPHS)) SECONDS_NS="$$(cat $(OUT)/seconds)" RANKS=$$(cat $(OUT)/ranks) BASE='$(base)'
 tries = $(each) -k bash -eu -o pipefail -c '"$$try"' try
 header = printf 'latency_us\tMB_s\teager_bytes\tbuses\tlinks\terror\n'
 sorted = sort -t"$$(printf '\t')"
-# The best; of those that are as good but for 0.05 % the one with the fewest limits, as a limit that nothing
-# speaks for predicts waits elsewhere.
+# The best network; among those within 0.05 % of it, the one with the fewest limits, since a limit without evidence
+# predicts waits elsewhere.
 simplest = $(sorted) -k6,6g -s | awk -F'\t' 'NR == 1 { least = $$6 } $$6 <= least + 0.0005 { n = ($$4 > 0) + ($$5 > 0); \
 	if (NR == 1 || n < fewest) { fewest = n; line = $$0 } } END { print line }'
-# Latency or bandwidth at the end of what was tried: the best may lie behind it.
+# Latency or bandwidth is at the end of the grid: the best may be beyond it.
 edge = awk -F'\t' 'NR == FNR { l = $$1; b = $$2; next } $$1 + 0 != $$1 { next } { n++; \
 	if (n == 1 || $$1 < ll) ll = $$1; if ($$1 > lm) lm = $$1; if (n == 1 || $$2 < bl) bl = $$2; if ($$2 > bm) bm = $$2 } \
 	END { if (ll < lm && (l == ll || l == lm)) printf "edge\tnothing %s than %s us was tried: more LATENCY_US\n", l == ll ? "smaller" : "larger", l; \
@@ -118,7 +119,7 @@ ifneq ($(MEASURED),)
 base = $(OUT)/base
 fit = ranks=$$(cat $(OUT)/ranks); lp-network -b $(BYTES) -c $(NODE) $${ranks:+-r $$ranks} $(OUT)/*.measured
 
-# Streams begin with an array of two; anything else is a table.
+# A stream begins with an array of two; anything else is a table.
 $(base): $(OUT)/seconds
 	@rm -f $(OUT)/*.measured
 	@n=0; for file in $(call each_quoted,$(MEASURED)); do n=$$((n + 1)); \
@@ -156,7 +157,7 @@ $(OUT)/coarse.tsv: $(OUT)/seconds
 		[ -z "$$more_b" ] || $(tries) ::: $$l ::: $$more_b ::: $(EAGER) ::: $(BUSES) ::: $(LINKS) >>$@.part; \
 		b="$$b $$more_b"; \
 	done; mv $@.part $@
-# A value behind the first of these where it is at their end: as far from it as the next one before.
+# If the first argument is at an end of the others: a value beyond it, by the same ratio as to its neighbour.
 beyond = awk 'BEGIN { best = ARGV[1] + 0; less = more = 0; for (i = 2; i < ARGC; i++) { v = ARGV[i] + 0; \
 	if (v < best && v > less) less = v; if (v > best && (more == 0 || v < more)) more = v } \
 	if (less > 0 && more == 0) print best * best / less; else if (more > 0 && less == 0) print best * best / more }'
@@ -178,8 +179,8 @@ endif
 $(OUT)/best: $(OUT)/coarse.tsv $(OUT)/fine.tsv
 	@tail -q -n +2 $^ | $(simplest) $(whole)
 
-# Other limits at the best latency and bandwidth against what was measured; latency and bandwidth twice and half
-# as large against the best network.
+# Other limits at the best latency and bandwidth, against the measurements; half and double latency and bandwidth,
+# against the best network.
 $(OUT)/moved.tsv: $(OUT)/best
 	@$(setting); read -r l b e u k _ <$<; \
 	{ $(tries) ::: $$l ::: $$b ::: $(if $(MEASURED),$$e,$(EAGER)) ::: $(BUSES) ::: $(LINKS) | sed 's/^/limits\t/'; \
@@ -192,8 +193,8 @@ $(OUT)/moved.tsv: $(OUT)/best
 	done;) } $(whole)
 times = awk 'BEGIN { print ARGV[1] * ARGV[2] }'
 
-# A limit is fixed if no other value is as good. Latency and bandwidth are if times change with them by more than
-# the network misses, and another bandwidth cannot make up for another latency: one run time fixes one of the two.
+# A limit is fixed if no other value is as good. Latency and bandwidth are fixed if times change with them by more
+# than the network's error, and another bandwidth cannot compensate another latency: one run time fixes one of them.
 $(OUT)/fixed.tsv: $(OUT)/best $(OUT)/moved.tsv
 	@awk -F'\t' -v OFS='\t' 'NR == FNR { for (i = 3; i <= 5; i++) is[i] = $$i; best = $$6; graphs = NF - 6; next } \
 		$$1 == "limits" { for (i = 3; i <= 5; i++) if ($$(i + 1) != is[i]) { \
@@ -265,13 +266,13 @@ $(call drawn,buses) &: $(OUT)/buses.tsv $(OUT)/figures
 	awk -F'\t' '$$4 == 0 && NR > 1 { printf "limit = %s\n", 100 * $$6 }' $<; \
 	echo 'plot "$<" skip 1 using ($$4 > 0 ? $$4 : NaN):(100 * $$6) with linespoints pt 7 title "so many", limit with lines dt 2 lc rgb "black" title "no limit"'; } | $(call picture,buses,640x420)
 
-# The ping-pong and the line of the machine; 0 bytes have no place on a logarithmic axis.
+# The ping-pong and the machine's line; 0 bytes are not on a logarithmic axis.
 $(call drawn,pingpong) &: $(OUT)/pingpong.tsv $(OUT)/figures
 	@{ echo 'set log xy; set xlabel "bytes"; set ylabel "half a round trip (us)"'; \
 	echo 'set title "ping-pong, and what the fitted machine says"; set key top left'; \
 	echo 'plot "<grep Pingpong $<" using 3:4 with points pt 7 title "measured", "" using 3:5 with lines lc rgb "black" title "fitted"'; } | $(call picture,pingpong,640x420)
 
-# A line for each graph and one for all: networks within 10 %, and from where to where.
+# A line for each graph and one for all: number of networks within 10 %, and their ranges.
 $(OUT)/regions.tsv: $(OUT)/coarse.tsv $(OUT)/fine.tsv
 	@{ printf 'of\tnetworks\tleast_us\tmost_us\tleast_MB_s\tmost_MB_s\n'; \
 	tail -q -n +2 $^ | $(sorted) -u -k1,1g -k2,2g -k3,3g -k4,4g -k5,5g | graphs=$(call quoted,$(GRAPHS)) awk -F'\t' -v OFS='\t' \
@@ -282,7 +283,7 @@ $(OUT)/regions.tsv: $(OUT)/coarse.tsv $(OUT)/fine.tsv
 		END { for (i = 1; i <= graphs; i++) print name[i], n[i] + 0, l[i], L[i], b[i], B[i]; \
 			print "all of these", n[0] + 0, l[0], L[0], b[0], B[0] }'; } $(whole)
 
-# Circles of each graph's own size, one in another; where all are, a dot.
+# Concentric circles, one size per graph; a dot where all graphs agree.
 $(call drawn,regions) &: $(OUT)/regions.tsv $(OUT)/figures
 	@{ echo 'set datafile separator tab; set log xy; set xlabel "latency (us)"; set ylabel "bandwidth (MB/s)"'; \
 	echo 'set title "networks within 10 % of each graph, and of all of them"; set key outside right top noenhanced'; \
@@ -299,7 +300,7 @@ $(call drawn,regions) &: $(OUT)/regions.tsv $(OUT)/figures
 		"$$(printf %s "$${name%.graph}" | sed 's/[^A-Za-z0-9_.,+=@ -]/?/g')"; done; \
 	echo '$$all using 1:2 with points pt 7 ps 0.5 lc rgb "black" title "all of these"'; } | $(call picture,regions,700x420)
 
-# What was measured beside what is predicted.
+# Measured beside predicted times.
 $(call drawn,validation) &: $(OUT)/predicted.tsv $(OUT)/figures
 	@{ echo 'set datafile separator tab; set style data histograms; set style fill solid 0.8; set yrange [0:*]; set ylabel "s"'; \
 	echo 'set key outside top right horizontal; set xtics rotate by -30 noenhanced; set title "run times on the fitted network"; set grid y'; \

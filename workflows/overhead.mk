@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How much of each run is overhead? Figures and errors of tables, or of a program recorded here.
+# How much of each run is overhead? Figures and errors for tables, or for a program recorded here.
 #
 # run     make -f workflows/overhead.mk                    the tables of fit/data
 #         make -f workflows/overhead.mk DATA="my/*.csv"    your own
 #         make -f workflows/overhead.mk record APP="build/apps/heat -n 2000" RANKS="1 2 4"
 # input   DATA, tables n,t[,tau,dtau]; or APP, an MPI program that is recorded REPEAT times on each
-#         number of RANKS; nothing is compiled anew
-# output  in $(OUT): shares.svg, tau/t of all tables with equation 1; of each table NAME.svg,
+#         number of RANKS, without recompilation
+# output  in $(OUT): shares.svg, tau/t of all tables with equation 1; for each table NAME.svg,
 #         NAME.txt and .json by FIT; errors.tsv, the median relative errors of tau at
-#         n >= 16 by the paper's rule, by run times alone, by one measured tau and by the bound
-#         record: N.I.graph of each run, alone.json (run times only), compared.tsv
+#         n >= 16 by the paper's rule, by run times alone, by one measured tau and by the bound;
+#         with record: N.I.graph of each run, alone.json (run times only), compared.tsv
 #
-# Pictures are of the kind of figures 1 to 8 of Hoefinger and Haunschmid 2017: 1 the shares, 2 to 8 the
-# programs, and a second one for AMBER. Tables do not depend on each other: GNU parallel fits them.
+# Figures are like figures 1 to 8 of Hoefinger and Haunschmid 2017: 1 has the shares, 2 to 8 the programs, with a
+# second one for AMBER. GNU parallel fits the tables.
 
 DATA   = $(here)../fit/data/*.csv
 FIT    = --paper
@@ -47,7 +47,7 @@ space := $(subst ,, )
 all: $(OUT)/errors.tsv $(OUT)/pictures $(call drawn,shares)
 	@cat $<
 
-# Of every table the fit, what run times alone and one measured tau give, and its picture.
+# For each table: the fit, the results from run times alone and from one measured tau, and the picture.
 $(OUT)/fitted: $(OUT)/asked
 	$(each) 'lp-fit {=2 uq =} {1} >$(OUT)/{1/.}.{3}' ::: $(call each_quoted,$(tables)) ::: \
 		'$(FIT)' '$(FIT) -F json' '$(FIT) --gnuplot' '--tau none -F json' '--tau $(ONE) -F json' \
@@ -57,7 +57,7 @@ $(OUT)/pictures: $(OUT)/fitted $(OUT)/figures
 	$(each) '$(call picture,{},900x700) <$(OUT)/{}.gp' ::: $(names)
 	@touch $@
 
-# The median over n >= 16 with a measured tau; for one tau without its own n.
+# The median over n >= 16 with a measured tau; for a single tau, without its own n.
 error = def error(key; but): [.points[] | select(.n >= 16 and .n != but and .tau > 0 and .t > 0) | \
 	(.[key] / .tau - 1) | fabs] | sort | if length == 0 then null else \
 	(.[length / 2 | floor] + .[(length - 1) / 2 | floor]) / 2 end;
@@ -85,8 +85,8 @@ $(call drawn,shares) &: $(OUT)/fitted $(OUT)/figures
 record: $(OUT)/compared.tsv
 	@cat $(OUT)/alone.txt $<
 
-# One run after the other: they must not share cores. A run that is there is recorded again when the program,
-# its libraries or anything else about it is another one.
+# Runs do not overlap, since they must not share cores. A run is recorded again if the program, its libraries or
+# anything else about it has changed.
 runs := $(foreach n,$(RANKS),$(foreach i,$(shell seq $(REPEAT)),$(n).$(i)))
 graphs = $(runs:%=$(OUT)/%.graph)
 .NOTPARALLEL: $(graphs)

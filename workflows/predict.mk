@@ -1,32 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How long would programs run on another network, and how long do they? Both networks are there: each is
-# measured, each program recorded on both, replayed on the machine of the other, and compared.
+# How long would programs run on another network, and how long do they run? With access to both networks: each is
+# measured; each program is recorded on both, replayed on the other's machine, and compared.
 #
 # run     make -f workflows/predict.mk APPS=programs HERE="mpirun -n 2" THERE="nodes mpirun -n 2" OUT=predict
 # input   APPS, a file: on each line a name and the command of a program, without its launcher;
-#         PARTS, names of those that choose their counts by measured speed, and so are compared by the parts
-#         that are alike on both networks (workflows/parts), not as a whole; HERE, THERE: launchers, on either network; RUNS, how often all is measured and runs on each [5];
+#         PARTS, names of programs that choose their counts by measured speed: they are compared by the parts that
+#         are alike on both networks (workflows/parts), not as a whole; HERE, THERE: launchers, one per network;
+#         RUNS, number of measurements and of runs on each [5];
 #         SIZES, COLLECTIVES, REPS, BUDGET and MPIRUNS (in each run): of lp-measure; QUANTILE of its
 #         repetitions, of lp-network
 # output  $(OUT)/predicted.txt: by program and direction recorded, predicted and measured seconds, and the
 #         relative root mean square error of all, of programs that mostly compute, and of the others;
-#         $(OUT)/predicted.tsv; parts.tsv, each part of each run of PARTS, of which those that are alike and
-#         a hundredth of a run are in the table; here.machine and there.machine, for lp-replay -n; here.tsv and
-#         there.tsv, measured and fitted times of collectives; predicted.svg: predicted against measured;
-#         FIGURES="svg pdf png" are its formats
+#         $(OUT)/predicted.tsv; parts.tsv, each part of each run of PARTS (the table has those that are alike and
+#         take a hundredth of a run); here.machine and there.machine, for lp-replay -n; here.tsv and
+#         there.tsv, measured and fitted times of collectives; predicted.svg: predicted against measured,
+#         in formats FIGURES="svg pdf png"
 #
-# A time is that from the last leave of MPI_Init to the last enter of MPI_Finalize: who leaves MPI_Init first
-# waits for the others, and how long tells nothing of the network. Seconds are medians of the runs.
-#	error_%   predicted and measured of the same run, which are neighbours in time: the median over runs
-#	spread_%  of the measured runs: half the distance of their quartiles. No prediction is better than that
-#	own_%     what is recorded on the target itself, replayed on the target's machine, beside its own time: the
-#	          error that is left where computing is the target's own; the median over runs
-# The order in a run is here, there, in the next one there, here, and the networks are measured at the begin of
-# each. What both share, the cores above all, is not predicted: where other programs run, or more ranks than
-# cores, computing takes another time: a rank that waits looks for messages all the time and so takes turns with
-# those that compute, and what is recorded between two calls holds the turns of others. Nor is a receiver that
-# falls behind a sender who never waits for it: its messages are copied into new memory until the network stops
-# the sender, and cost more than any that are measured here.
+# A run time is from the last leave of MPI_Init to the last enter of MPI_Finalize: ranks that leave MPI_Init early
+# wait for the others, which is not due to the network. Seconds are medians of the runs.
+#	error_%   predicted against measured time of the same run, close together in time: the median over runs
+#	spread_%  of the measured runs: half their interquartile range. No prediction is better than that
+#	own_%     the run recorded on the target, replayed on the target's machine, against its own time: the error
+#	          that remains with the target's own computation; the median over runs
+# A run has the order here, there, the next one there, here; each begins by measuring the networks. Effects of shared
+# resources, above all cores, are not predicted. With other programs, or more ranks than cores, computation takes a
+# different time: a waiting rank polls for messages and so takes turns with computing ranks, and the recorded time
+# between two calls includes the turns of others. Nor is a receiver predicted that falls behind a sender which never
+# waits for it: its messages are copied into new memory until the network stops the sender, at a higher cost than any
+# measured here.
 
 APPS =
 PARTS =
@@ -59,8 +60,8 @@ all: $(OUT)/predicted.txt $(OUT)/here.tsv $(OUT)/there.tsv $(call drawn,predicte
 
 messages = Pingpong,Send,Recv,Exchange,Burst,Combine
 
-# Arguments: run, side, launcher. The network is measured as programs are: with the recorder, which makes the
-# quickest calls longer by a tenth and more.
+# Arguments: run, side, launcher. The network is measured under the recorder, like programs: it makes the fastest
+# calls longer by a tenth and more.
 define measure
 for n in $$(seq "$$MPIRUNS"); do
 	rm -rf "$$OUT/raw"

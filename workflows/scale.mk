@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What would it cost to analyse a run on many processes? A model fitted to the analysis on few of them.
+# What would it cost to analyse a run on many processes? A model fitted to analyses on a few.
 #
 # run     make -f workflows/scale.mk RAW=run/raw
 #         make -f workflows/scale.mk RAW=run/raw PROCESSES="1 2 4 8" PREDICT="64 1024" MPIRUN="srun"
-# input   RAW, the raw traces of a run; PROCESSES, three numbers or more, 1 among them; PREDICT, those to tell of; REPEAT
-#         rounds, all numbers in turns; ANALYSES, of critpath and imbalance
-# output  in $(OUT): costs.tsv, what each tool told of each analysis (LONGPOLE_COST, longpole(7)): seconds until
-#         the processes had met (start_s), of the processor of the one that worked longest (work_s), in exchanges
-#         without waiting for who comes last (exchange_s), of the clock on the wall (wall_s); exchanges, the bytes in
-#         them, and the most memory of a process; units.tsv: the same for a row, an exchange and a byte, medians
-#         TOOL.csv and all.csv, the tables that lp-fit is given: n processes, t = work_s + exchange_s, tau = exchange_s;
-#         fit.txt: what lp-fit says of them; prediction.tsv: t and its band on PROCESSES and PREDICT, labelled
+# input   RAW, the raw traces of a run; PROCESSES, at least three numbers, among them 1; PREDICT, numbers to predict;
+#         REPEAT rounds, each with all numbers in turn; ANALYSES: critpath and imbalance
+# output  in $(OUT): costs.tsv, each tool's report of each analysis (LONGPOLE_COST, longpole(7)): seconds until
+#         the processes had met (start_s), CPU time of the process that worked longest (work_s), time in exchanges
+#         without waiting for the last process (exchange_s), wall time (wall_s); number of exchanges, their bytes,
+#         and the peak memory of a process; units.tsv: medians of the same per row, exchange and byte;
+#         TOOL.csv and all.csv, the tables for lp-fit: n processes, t = work_s + exchange_s, tau = exchange_s;
+#         fit.txt: lp-fit's result; prediction.tsv: t and its band on PROCESSES and PREDICT, labelled
 #
-# t is built of what does not depend on how many cores the processes share, so that 4 of them may run on 2: it is
-# the wall time of an analysis that has a core for each, but for start_s, which a longer run does not lengthen, and but
-# for what processes wait for each other where rounds are uneven: wall_s less these and t, where there are cores enough.
-# Other work on the machine lengthens exchanges: it should be quiet. What all numbers of processes find must be the same.
+# The parts of t do not depend on how many cores the processes share, so 4 processes may run on 2 cores. t is the wall
+# time of an analysis with a core for each process, without start_s, which does not grow with the run, and without the
+# time that processes wait for each other in uneven rounds (with enough cores, wall_s minus start_s and t). Other work
+# on the machine lengthens exchanges, so it should be quiet. All numbers of processes must give the same results.
 
 RAW =
 PROCESSES = 1 2 4
@@ -47,7 +47,7 @@ all: $(OUT)/units.tsv $(OUT)/prediction.tsv $(OUT)/fit.txt
 		echo 'Of a model, not measured: t without start_s, 95 % from and to, tau the part of it in exchanges; see fit.txt'; \
 		cat $(OUT)/prediction.tsv
 
-# So many shards as the most processes want, whoever works: all have the same files.
+# As many shards as the largest number of processes, so that all numbers use the same files.
 define analyse
 processes=$$1 out=$$2 raw=$$3 tools=$$4
 launched=()
@@ -117,7 +117,7 @@ export units
 $(OUT)/units.tsv: $(OUT)/costs.tsv
 	@awk -F '\t' "$$units" $< $(whole)
 
-# A table for each tool, and one of what they take together in a round.
+# A table for each tool, and one for their sum in a round.
 define tables
 NR > 1 {
 	tool = $$1; sub(/^lp-/, "", tool)
@@ -145,7 +145,7 @@ predicted = $(subst $(empty) $(empty),$(comma),$(strip $(PREDICT)))
 $(OUT)/fit.txt: $(fitted)
 	@lp-fit --predict $(predicted) $^ $(whole)
 
-# What was measured, too: how far the fit is from that tells what it is worth.
+# Includes the measured numbers: the distance of the fit from them shows its quality.
 define predictions
 "tool\tprocesses\tt_s\tfrom_s\tto_s\ttau_s\tefficiency\twhat",
 (.[] | .name as $$name | (.equation6.t1) as $$one | .points | group_by(.n) | .[] | .[0] + {was: (map(.t) | add)} |

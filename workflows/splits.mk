@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The critical path of a long run, its stretches solved in parallel by processes that know nothing
-# of each other: list parts between synchronisation points, solve each, join.
+# The critical path of a long run, solved in parallel by independent processes: list parts between synchronisation
+# points, solve each, join.
 #
 # run     make -f workflows/splits.mk GRAPH=run.graph
 #         make -f workflows/splits.mk GRAPH=run.graph PARTS=64 PARALLEL="parallel -S node1,node2"
 # input   GRAPH, a graph stream of lp-graph in a file, not a pipe, or a folder of shards
 # output  in $(OUT): parts.tsv, N.path for each part, path (all segments) and path.txt
 #
-# Each process skips to its part, so the parts may run anywhere that sees the file; a part that is
-# there and newer than the graph is not solved again.
+# Each process skips to its part, so the parts may run on any machine that sees the file. A part newer than the graph
+# is not solved again.
 
 GRAPH     =
 OUT       = splits
@@ -26,7 +26,7 @@ made = parts.tsv solved *.path path path.txt
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 graph = $(call quoted,$(GRAPH))
-MAKEFLAGS += --jobs=2		# the two forms of the path are joined at once
+MAKEFLAGS += --jobs=2		# joins the two forms of the path concurrently
 
 all: $(OUT)/path.txt $(OUT)/path
 	@cat $<

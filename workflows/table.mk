@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What do recording and analysing a program cost? The tables of the critical-path paper, of your own program.
+# What do recording and analysing a program cost? The tables of the critical-path paper, for your own program.
 #
 # run     make -f workflows/table.mk APP="./app input" RANKS="2 4 8"
 #         make -f workflows/table.mk lammps RANKS="2 4"     or hpcc, openfoam, cp2k, gromacs: small runs of what
 #                                                     Debian's packages of these names install
-# input   APP, an MPI program; COMPRESS and THRESHOLDS, options of lp-record, each with each; REPEAT rounds of
-#         a bare run and one of each, in turns; PROCESSES, those of the parallel algorithms; SOLVERS, ALGORITHM:SPLITS
-#         each: delta:par-seq takes minutes on a million calls
-# output  in $(OUT): overhead.tsv, time of the program, with the recorder and of the analysis, medians, least and
-#         most; the per cents are those of the bare run of the same round. overhead.svg: the same as a figure
-#         processes.tsv, the paper's report: graph_time_s is the time of the tools, which is the same for all
-#         processes as one analysis serves all; total_time_s the sum of both
-#         solvers.tsv, time of every algorithm on the same graph; N.I.round, what was measured
+# input   APP, an MPI program; COMPRESS and THRESHOLDS, options of lp-record, in all combinations; REPEAT rounds of
+#         a bare run and one of each, in turns; PROCESSES, for the parallel algorithms; SOLVERS, as ALGORITHM:SPLITS:
+#         delta:par-seq takes minutes on a million calls
+# output  in $(OUT): overhead.tsv, times of the program, of the recorded program and of the analysis: median, least
+#         and most, in per cent of the bare run of the same round; overhead.svg: the same as a figure;
+#         processes.tsv, the paper's report: graph_time_s is the time of the tools, the same for all processes since
+#         one analysis serves all; total_time_s is the sum of both;
+#         solvers.tsv, time of every algorithm on the same graph; N.I.round, the measurements
 #
-# Tables and their terms: Korkhov et al., Algorithms 2023, 16, 505. Times are those of a clock on the wall; what
-# else the machine does shows in the spread.
+# Tables and their terms: Korkhov et al., Algorithms 2023, 16, 505. Times are wall times; other load on the machine
+# shows in the spread.
 
 APP        =
 RANKS      = 2 4
@@ -49,7 +49,7 @@ rounds := $(foreach i,$(shell seq $(REPEAT)),$(ranks:%=%.$(i)))
 all $(ready): $(OUT)/overhead.tsv $(call drawn,overhead) $(OUT)/processes.tsv $(OUT)/solvers.tsv
 	@for table in overhead processes solvers; do cat $(OUT)/$$table.tsv; echo; done
 
-# What is run on so many ranks, in words of the shell.
+# The command for a number of ranks, for the shell.
 $(ranks:%=$(OUT)/%.program): $(OUT)/%.program: $(OUT)/asked
 	@{ printf '%s ' $(call quoted,$(MPIRUN)) -n $*; \
 		$(if $(ready),$(here)program $(ready) $* $(OUT)/$*.input,printf '%s\n' $(call quoted,$(APP))); } $(whole)
@@ -113,7 +113,7 @@ $(OUT)/overhead.tsv: $(rounds:%=$(OUT)/%.recorded) $(ranks:%=$(OUT)/%.json)
 	@awk -F'\t' -v OFS='\t' "$$spread $$overhead" \
 		<(jq -r '[.program.ranks, .program.num_calls] | @tsv' $(ranks:%=$(OUT)/%.json)) $(rounds:%=$(OUT)/%.round) $(whole)
 
-# The paper's names; graph_time is that of the first way of recording.
+# The paper's names; graph_time is from the first way of recording.
 report = def line($$who): ["$*", $$who, .total_time_s, $$graph, ((.total_time_s + $$graph) * 1e9 | round / 1e9), \
 	.total_execution_time_s, .total_wait_time_s, .imbalance, .num_calls, .num_nodes, .num_edges]; \
 	(.processes[] | line(.rank)), (.program | line("all")) | @tsv
@@ -143,7 +143,7 @@ $(ranks:%=$(OUT)/%.solved): $(OUT)/%.solved: $(OUT)/%.json
 $(OUT)/solvers.tsv: $(ranks:%=$(OUT)/%.solved)
 	@awk -F'\t' -v OFS='\t' "$$spread $$solvers" $^ $(whole)
 
-# A group for each number of ranks: on its left what recording adds in each way, on its right what the analysis takes.
+# A group for each number of ranks: on its left the cost of each way of recording, on its right that of the analysis.
 define figure
 NR > 1 {
 	name = $$2 "," $$3 "s"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# How much worse may the network be? Run time against latency, 1/bandwidth and overhead, of several runs at once.
+# How much worse may the network be? Run time against latency, 1/bandwidth and overhead, for several runs.
 #
 # run     make -f workflows/tolerance.mk GRAPHS=run.graph OUT=tolerance
 #         make -f workflows/tolerance.mk GRAPHS="a.graph b.graph" NETWORK=machine PERCENTS=1,5,10
 # input   GRAPHS, graph streams; NETWORK, a machine of lp-replay [no latency, no limit: LogGP with a node for each
-#         rank]; PERCENTS, longer runs that are asked for; SITES=1: who pays, too
-# output  $(OUT)/tolerance.txt: what lp-tolerance says of each; $(OUT)/curves.tsv: program, parameter,
-#         value in us (of the gap in ns a byte), per cent longer, seconds, and whether curve or points;
-#         $(OUT)/latency.svg, gap.svg and overhead.svg; FIGURES="svg pdf png" are their formats
+#         rank]; PERCENTS, the increases of the run time to look for; SITES=1: also the sites that pay
+# output  $(OUT)/tolerance.txt: lp-tolerance's result for each; $(OUT)/curves.tsv: program, parameter,
+#         value in us (the gap in ns per byte), per cent longer, seconds, and whether curve or points;
+#         $(OUT)/latency.svg, gap.svg and overhead.svg, in formats FIGURES="svg pdf png"
 #
-# Curves are exact, breaks and all; where links, buses or CPUs are limited they join points, and are dashed.
+# Curves are exact, including their breaks. If links, buses or CPUs are limited, they join points and are dashed.
 
 GRAPHS =
 NETWORK =
@@ -36,7 +36,7 @@ $(OUT)/tolerance.txt: $(OUT)/asked
 		$(if $(word 2,$(GRAPHS)),printf '%s\n' "$$graph";) \
 		$(tolerance) $(if $(SITES),--sites) -F text "$$graph"; $(if $(word 2,$(GRAPHS)),echo;) done $(whole)
 
-# From the machine's value on, breaks and all, up to where the run is twice the largest percentage longer.
+# From the machine's value, with all breaks, to the value at which the run is longer by twice the largest percentage.
 define points
 def short: . * 1e9 | round / 1e9;
 def at($$pieces; $$x): [$$pieces[] | select(.from_ns <= $$x)][-1] | .run_time_ns + .slope * ($$x - .from_ns);
@@ -62,7 +62,7 @@ unit_latency = latency (us)
 unit_gap = 1/bandwidth (ns a byte)
 unit_overhead = overhead of a call (us)
 
-# Curves of one parameter; the lines across are what was asked for.
+# Curves of one parameter; horizontal lines mark the requested percentages.
 define figure
 $$(call drawn,$(1)) &: $$(OUT)/curves.tsv $$(OUT)/figures
 	@{ echo 'set datafile separator tab; set xlabel "$$(unit_$(1))"; set ylabel "run takes longer (%)"; set key outside right top noenhanced; set yrange [0:*]'; \

@@ -3,15 +3,14 @@
 #
 # run     make -f workflows/whatif.mk GRAPH=run.graph OUT=whatif
 #         make -f workflows/whatif.mk GRAPH=run.graph NETWORK=machine.cfg TOP=20
-# input   GRAPH, a graph stream; NETWORK, a machine for lp-replay (without it the ideal network);
-#         TOP, how many sites and how many functions
-# output  $(OUT)/whatif.txt: gain, best first: gain_% of baseline_s, a replay with nothing changed;
+# input   GRAPH, a graph stream; NETWORK, a machine for lp-replay [the ideal network];
+#         TOP, the number of sites and of functions
+# output  $(OUT)/whatif.txt: gains, largest first: gain_% of baseline_s, an unchanged replay;
 #         predicted_s, the replay with the change
 #
-# Sites are where the critical path computes most, functions where it communicates most. The base is
-# the replay with nothing changed. Only computing gets shorter at a site, and MPI only for a function:
-# lp-gain makes both shorter at a site, and keeps the times of messages as recorded.
-# The replays do not depend on each other: GNU parallel runs them.
+# Sites are those with most computation on the critical path, functions those with most communication. A site shortens
+# only computation, a function only MPI; lp-gain shortens both at a site, and keeps the times of messages as recorded.
+# GNU parallel runs the replays.
 
 GRAPH =
 NETWORK =
@@ -36,8 +35,8 @@ all: $(OUT)/whatif.txt
 $(OUT)/path.json: $(OUT)/asked
 	lp-critpath -F json $(graph) $(whole)
 
-# A line for each candidate: what --scale selects, and that in words. Sites go by their numbers: names
-# have commas and more in them.
+# A line for each candidate: the selector of --scale, and a description. Sites are selected by number, since names
+# contain commas and other special characters.
 sites = [.by_site[] | select(.compute_s > 0 and .where != "")] | sort_by(-.compute_s)[:$(TOP)][] | \
 	"site=\#\(.site)\tsite=\(.where | gsub("[\u0000-\u001f\u007f]"; "?"))"
 calls = [.by_call[] | select(.call != null) | .t = .mpi_s + .transfer_s | select(.t > 0)] | \
@@ -48,7 +47,7 @@ $(OUT)/candidates: $(OUT)/path.json
 $(OUT)/base: $(OUT)/asked
 	$(replay) $(graph) | jq -r '"\(.run_time_ns) \(.recorded_run_time_ns)"' $(whole)
 
-# What no factor makes faster gains nothing, and is listed all the same.
+# A candidate without any gain is listed, too.
 one = $(replay) --scale "$$1,factor=$$2" $(graph) | jq .run_time_ns
 $(OUT)/runs: $(OUT)/candidates
 	@{ [ ! -s $< ] || $(each) -k --colsep '\t' --tagstring '{2}	{3}' \
