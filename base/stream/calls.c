@@ -8,14 +8,13 @@
 #include "reader.h"
 #include "times.h"
 
-/* Given ones, and those that only a stream brought; they live as long as the process. */
+/* Names given by calls_known, and names that only a stream brought; they live until exit. */
 static const char *const *known;
 static unsigned known_count;
 static char **foreign;
 static unsigned foreign_count;
 
-/* All of them by name, so that a stream of 65535 names does not take a search through all for
- * each. */
+/* All names, sorted: a stream of 65535 names must not take a linear search for each. */
 struct name {
 	const char *text;
 	int index;
@@ -224,15 +223,15 @@ add_gaps(struct calls *calls)
 }
 
 /*
- * What is checked of each row is gathered over the block and looked at once, in loops that have no
- * branch: a compiler makes vectors of them.
+ * Each check gathers its bits over the whole block and tests them once. The loops have no branch,
+ * so that a compiler vectorises them.
  */
 
 #define MOST_BIT 61
 #define MOST_NS ((uint64_t)1 << MOST_BIT)
 
 /*
- * Durations become leaves. False: an enter or duration is so far from 0 that the difference of two
+ * Durations become leaves. False: an enter or duration is so large that the difference of two
  * times might overflow (trace.5, BLOCKS).
  */
 static bool
@@ -260,7 +259,7 @@ parts_of(const struct calls *calls)
 	return parts;
 }
 
-/* Numbers become indices. A number that has no name would become that of a part. */
+/* Numbers become indices. False: a number has no name; it would look like a part. */
 static bool
 take_names(struct calls *calls, const struct reader *in)
 {
@@ -285,7 +284,7 @@ fail_unnamed(struct calls *calls, struct reader *in, const struct message *messa
 	return reader_fail(in, message->offset, "calls: call %u has no name", calls->call[i]);
 }
 
-/* Those that are not defined become none. */
+/* Sites that are not defined become 0. */
 static void
 forget_sites(struct calls *calls, uint32_t site_end)
 {
@@ -296,7 +295,7 @@ forget_sites(struct calls *calls, uint32_t site_end)
 static bool
 refers_back(const struct calls *calls)
 {
-	uint32_t farthest = 0;		/* at least that: all bits of all distances */
+	uint32_t farthest = 0;		/* or more: the bits of all distances */
 
 	for (size_t i = 0; i < calls->count; i++)
 		farthest |= calls->request[i];
@@ -306,7 +305,7 @@ refers_back(const struct calls *calls)
 	return true;
 }
 
-/* Times that stand there as columns; gaps stay gaps. */
+/* Times stored as columns; gaps stay gaps. */
 static int
 read_times(struct calls *calls, struct reader *in, const struct message *message, bool gaps,
     size_t room)
@@ -318,7 +317,7 @@ read_times(struct calls *calls, struct reader *in, const struct message *message
 	    calls->leave_ns);
 }
 
-/* A column in order of sites becomes one in order of rows. */
+/* Moves a column from the order of sites to the order of rows. */
 #define PUT_BACK(field) { \
 		memcpy(held, calls->field, calls->count * sizeof *calls->field); \
 		for (size_t i = 0; i < calls->count; i++) \
@@ -326,7 +325,7 @@ read_times(struct calls *calls, struct reader *in, const struct message *message
 			    sizeof *calls->field); \
 	}
 
-/* Of a block whose other columns are there, in order of sites. */
+/* Decodes the times of a block whose other columns have been read, in order of sites. */
 static int
 decode(struct calls *calls, int64_t begin_ns, struct bytes codes, struct bytes bits)
 {
@@ -367,7 +366,7 @@ read_coded(struct calls *calls, struct reader *in, const struct message *message
 	return 0;
 }
 
-/* All columns, times added up, and how many rows there is room for. */
+/* Reads all columns and adds up times; *ROOM is the number of rows that they have room for. */
 static int
 read_columns(struct calls *calls, struct reader *in, const struct message *message, size_t *room)
 {
@@ -423,7 +422,7 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 		return -1;
 	if (!take_names(calls, in))
 		return fail_unnamed(calls, in, message, capacity);
-	if (!in->raw)		/* in a raw trace they come behind their calls */
+	if (!in->raw)		/* in a raw trace, sites come after their calls */
 		forget_sites(calls, in->known->site_end);
 	if (calls->count > 0 && calls->call[0] == 0)
 		return reader_fail(in, message->offset, "calls: a part without its call");

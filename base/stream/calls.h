@@ -9,23 +9,22 @@
 #include "stream.h"
 
 /*
- * Names of calls, each with an index that holds in this process: 0 is the part, then those that
- * were given before reading began (calls_known), then new ones as streams bring them.
+ * Names of calls. Each has an index that is valid in this process: 0 is the part, then come the
+ * names given before reading began (calls_known), then new names as streams bring them.
  */
 const char *call_name(unsigned index);
 unsigned call_count(void);
-/* The index of NAME, added where it is new; -1 when more than 65535 are known or memory is out. */
+/* The index of NAME, which is added if it is new; -1: more than 65535 names, or no memory. */
 int call_number(const char *name);
-/* COUNT names for the indices from 1 on, which live as long as the process; before any other is
- * known. */
+/* Gives COUNT names the indices from 1 on, before any other name is known. They must stay valid. */
 void calls_known(const char *const *names, unsigned count);
 
-/* Values of the columns where nothing applies. */
+/* Values of columns that do not apply to a row. */
 enum { ANY_PEER = -1, NULL_PEER = -2, NO_PEER = -3, ROOT_PEER = -4, ANY_TAG = -1, NO_TAG = -2 };
 
 /*
- * One block, columns widened. X(field in memory, key in the stream, type, is_signed, required,
- * absent). The times are apart: the stream has enter and duration, memory has enter_ns and
+ * One block with widened columns. X(field in memory, key in the stream, type, is_signed, required,
+ * absent). Times differ: the stream has enter and duration, memory has enter_ns and
  * leave_ns.
  */
 #define CALL_COLUMNS(X) \
@@ -52,7 +51,7 @@ struct calls {
 #undef X
 };
 
-/* One row of it. */
+/* One row of a block. */
 struct call_row {
 	int64_t enter_ns, leave_ns;
 #define X(field, key, type, is_signed, required, absent) type field;
@@ -64,7 +63,7 @@ struct call_row {
 
 /* Makes room for ROWS rows. 0 or -1 (no memory). */
 int calls_reserve(struct calls *calls, size_t rows);
-/* Adds the rows of MORE behind those that are there. 0 or -1 (no memory). */
+/* Adds the rows of MORE at the end. 0 or -1 (no memory). */
 int calls_append(struct calls *calls, const struct calls *more);
 /* Adds a row. 0 or -1 (no memory). */
 int calls_add(struct calls *calls, const struct call_row *row);
@@ -72,19 +71,17 @@ int calls_add(struct calls *calls, const struct call_row *row);
 void calls_drop(struct calls *calls, size_t count);
 void calls_free(struct calls *calls);
 
-/* From a message of kind "calls"; call numbers become indices of call_name. 0 or -1. */
+/* From a message of kind "calls"; numbers of calls become indices of call_name. 0 or -1. */
 int calls_read(struct calls *calls, struct reader *in, const struct message *message);
-/* The same where the names of calls, which may come behind their block in a raw trace, are not
- * known yet. */
+/* The same, but keeps the numbers: in a raw trace, the names may come after the block. */
 int calls_read_numbered(struct calls *calls, struct reader *in, const struct message *message);
-/* The first enter of a block that has rows, of which the first will do. 0 or -1. */
+/* The first enter of a block; only its first row need be there. 0 or -1. */
 int calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns);
-/* Rows of a block without reading its columns. 0 or -1. */
+/* The number of rows, without reading the columns. 0 or -1. */
 int calls_count(struct reader *in, const struct message *message, uint64_t *rows);
 /* Writes one block. The tool writes the names of the calls itself: call_names_write. */
 int calls_write(struct writer *out, const struct calls *calls);
-/* The same for a block that is compressed: with coded times, or where these cannot be coded with
- * gaps. */
+/* The same for a block to be compressed: with coded times, or with gaps if they have no code. */
 int calls_write_small(struct writer *out, const struct calls *calls);
 /* One message of kind "call" for each index that USED marks. */
 int call_names_write(struct writer *out, const bool *used);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of calls into a stream. */
+/* Writes blocks of calls. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "calls.h"
 #include "times.h"
 
-/* A column of which every value is the one that stands for its absence need not be written. */
+/* A column need not be written if every value means that it is absent. */
 static bool
 all_are(const void *values, size_t width, int64_t value, size_t count)
 {
 	const char *bytes = values;
 
-	/* The first is compared with the value, the others each with the one before. */
+	/* Compares the first value with VALUE, and each other value with the one before. */
 	return count == 0 || (memcmp(bytes, &value, width) == 0 &&
 	    memcmp(bytes, bytes + width, (count - 1) * width) == 0);
 }
 
-/* The enters, or in their place the gaps: smaller numbers, which a compressor makes more of. */
+/* Gaps in place of enters: smaller numbers, which compress better. */
 static int64_t *
 make_gaps(const struct calls *calls)
 {
@@ -33,11 +33,11 @@ make_gaps(const struct calls *calls)
 /* How the times of a block are written. */
 struct times {
 	const int64_t *gaps;		/* in place of enters; NULL: enters */
-	const struct coded_times *coded;	/* in place of both; NULL: as columns */
-	const uint32_t *rows;		/* and the order in which the other columns stand */
+	const struct coded_times *coded;	/* in place of both; NULL: times are columns */
+	const uint32_t *rows;		/* with coded: the order of the other columns */
 };
 
-/* A column, or one in the order of ROWS with its bytes apart. */
+/* A column; with ROWS in their order, and with its bytes apart. */
 static void
 put_one(struct writer *out, const char *key, struct column_type type, const void *values,
     size_t count, const uint32_t *rows)
@@ -91,8 +91,7 @@ put_columns(struct writer *out, const struct calls *calls, const struct times *t
 	return 0;
 }
 
-/* The bits, which no compressor makes smaller, and the codes of each group of sites are compressed
- * apart. */
+/* Codes of each group of sites have frequencies of their own; the bits do not compress at all. */
 static void
 put_coded(struct writer *out, const struct coded_times *coded)
 {
@@ -144,7 +143,7 @@ calls_write(struct writer *out, const struct calls *calls)
 	return write_block(out, calls, &(struct times){ NULL, NULL, NULL });
 }
 
-/* As gaps, where they cannot be coded. */
+/* Writes gaps if the times cannot be coded. */
 static int
 write_gaps(struct writer *out, const struct calls *calls)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Columns: the same integers with 1, 2, 4 or 8 bytes each (trace.5, COLUMNS). */
+/* Columns: integers that all have 1, 2, 4 or 8 bytes (trace.5, COLUMNS). */
 #include <string.h>
 
 #include "reader.h"
 
-/* Columns lie anywhere in a message, so these may be read at any address. */
+/* Columns lie anywhere in a message, so these types may be read at any address. */
 #define ANYWHERE __attribute__((aligned(1), may_alias))
 typedef uint8_t u8;
 typedef int8_t i8;
@@ -33,7 +33,7 @@ CONVERT_ALL(u64)
 
 typedef void convert_function(void *, const void *, size_t);
 
-/* [source is signed][log2 of its width][log2 of the width it gets] */
+/* [source is signed][log2 of its width][log2 of the width in memory] */
 #define FROM(from) { from##_to_u8, from##_to_u16, from##_to_u32, from##_to_u64 }
 static convert_function *const convert[2][4][4] = {
 	{ FROM(u8), FROM(u16), FROM(u32), FROM(u64) },
@@ -110,7 +110,7 @@ column_apart(struct writer *out, size_t count)
 			(uint32_t)count, (uint32_t)width };
 }
 
-/* The first by hand, the others by copying what is there: as fast as copying can be. */
+/* Writes the first value, then doubles the filled part: as fast as copying. */
 static void
 fill(void *to, uint8_t width, int64_t value, size_t count)
 {
@@ -159,7 +159,7 @@ body_column(struct reader *in, const struct message *message, const char *key,
 	return 0;
 }
 
-/* Bytes that are alike stand together, so that a compressor finds them (trace.5, COMPRESSION). */
+/* The first bytes of all integers, then their second ones, and so on (trace.5, COMPRESSION). */
 void
 planes_apart(unsigned char *bytes, const struct plane *plane, unsigned char *room)
 {

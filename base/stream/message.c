@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One message: its bytes become kind and body, and its hash is checked. */
+/* One message: its bytes become kind and body; its hash is checked. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +10,11 @@
 #include "reader.h"
 
 enum { HASH_BYTES = 9 };		/* a msgpack uint64: marker and value */
-#define MESSAGE_LIMIT ((size_t)1 << 31)	/* bytes; more is taken for damage */
+#define MESSAGE_LIMIT ((size_t)1 << 31)	/* bytes; a longer message counts as damage */
 
 /*
- * The hash, where a message has one, is the last value of its body and covers all bytes before
- * that value (trace.5, INTEGRITY).
+ * The hash, if a message has one, is the last value of its body and covers all bytes before that
+ * value (trace.5, INTEGRITY).
  */
 enum message_hash
 message_hash(const struct message *message, uint64_t *hash)
@@ -48,7 +48,7 @@ message_check_hash(struct reader *in, const struct message *message)
 		return reader_fail(in, message->offset, "%s: its hash is malformed", message->kind);
 	default:
 		if (hash == 0 && in->raw && is_kind(message, "calls"))
-			return 0;	/* the block that its rank was still filling */
+			return 0;	/* the rank was still filling this block */
 		return reader_fail(in, message->offset, "%s: damaged: its hash is wrong",
 		    message->kind);
 	}
@@ -115,7 +115,7 @@ unpack(struct reader *in, struct message *message, const struct buffer *from, ui
 	return message_check_hash(in, message) < 0 ? -1 : 1;
 }
 
-/* The next of the messages that a message of kind zstd held. */
+/* The next message inside a message of kind zstd. */
 static int
 take_inflated(struct reader *in, struct message *message)
 {
@@ -133,7 +133,7 @@ take_inflated(struct reader *in, struct message *message)
 	return 1;
 }
 
-/* The bytes of some integers lie apart: each goes back to its integer. */
+/* The bytes of some integers lie apart: moves each byte back to its integer. */
 static int
 put_together(struct reader *in, const struct message *message, const msgpack_object *stated,
     size_t bytes)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Message by message: headers, names of calls and ends, the shard behind a shard, and what streams
- * promise. */
+/* Goes from message to message: headers, names of calls, ends, the next shard, and checks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +65,7 @@ read_header(struct reader *in, const struct message *message)
 		    in->content);
 	if (!in->raw || in->known->history == NULL)
 		read_history(in->known, body_get(message, "history"));
-	if (!in->raw)		/* the ranks of a run, and its shards, number their calls alike */
+	if (!in->raw)		/* raw traces of one run share their numbers of calls */
 		memset(in->known->call_map, 0, sizeof in->known->call_map);
 	in->known->site_end = 0;
 	in->state = IN_STREAM;
@@ -89,7 +88,7 @@ reader_name_call(struct reader *in, uint16_t number, const char *name)
 	return 0;
 }
 
-/* A name for the number of a call: from now on blocks may use it. */
+/* Names the number of a call; blocks may use it from now on. */
 static int
 read_call_name(struct reader *in, const struct message *message)
 {
@@ -109,8 +108,8 @@ read_call_name(struct reader *in, const struct message *message)
 }
 
 /*
- * Tools make room for all locations of a run when it begins, so that the stream must be long enough
- * for them; a pipe is read so far ahead.
+ * Tools allocate memory for all locations when a run begins, so the stream must be long enough for
+ * them. A pipe is read ahead that far.
  */
 static int
 read_run(struct reader *in, struct message *message)
@@ -135,7 +134,7 @@ read_run(struct reader *in, struct message *message)
 	return more < 0 || inflated ? more : message_take(in, message);
 }
 
-/* What calls_read needs to know of sites; what they are is not for the reader. */
+/* Only what calls_read needs of a site: its number. */
 static void
 read_site(struct reader *in, const struct message *message)
 {
@@ -162,7 +161,7 @@ read_end(struct reader *in, const struct message *message)
 	return 0;
 }
 
-/* One of a graph has edges to rows of the others. */
+/* A single shard of a graph cannot be read: it has edges to rows of other shards. */
 static int
 read_shard(struct reader *in, const struct message *message)
 {
@@ -174,8 +173,7 @@ read_shard(struct reader *in, const struct message *message)
 	return 0;
 }
 
-/* Behind a shard the next one of the same run may follow: what is the same in both is passed
- * over. */
+/* Another shard of the same run may follow a shard: skips what both have. */
 static int
 next_shard(struct reader *in, struct message *message)
 {
@@ -206,7 +204,7 @@ next_shard(struct reader *in, struct message *message)
 	return got > 0 ? reader_next(in, message) : got;
 }
 
-/* Skips the unwritten space of a raw trace. 1: something follows, 0: nothing, -1: error. */
+/* Skips the unwritten space of a raw trace. 1: something follows, 0: nothing does, -1: error. */
 static int
 skip_zeros(struct reader *in)
 {
@@ -220,7 +218,7 @@ skip_zeros(struct reader *in)
 	return more;
 }
 
-/* A raw trace may be followed by another one, any other by nothing. */
+/* Another raw trace may follow a raw trace; nothing may follow any other stream. */
 int
 next_stream(struct reader *in, struct message *message)
 {
@@ -264,8 +262,7 @@ reader_next(struct reader *in, struct message *message)
 			return got < 0 ? -1 :
 			    reader_fail(in, buffer_here(input), "ends without an end message");
 		if (in->raw && input->bytes[input->begin] == 0) {
-			/* Unwritten space: the rank died. The next stream, if any, begins behind
-			 * it. */
+			/* Unwritten space: the rank died. Another stream may follow. */
 			*message = (struct message){ .kind = "cut", .offset = buffer_here(input) };
 			in->state = BETWEEN;
 			return skip_zeros(in) < 0 ? -1 : 1;

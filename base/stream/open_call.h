@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The open call of a thread as a raw trace has it (trace.5, The open call). */
+/* The open call of a thread in a raw trace (trace.5, The open call). */
 #ifndef OPEN_CALL_FORM_H
 #define OPEN_CALL_FORM_H
 
@@ -14,13 +14,13 @@ struct open_call {
 	uint32_t comm;
 	int64_t enter_ns;
 	uint64_t address;	/* return address */
-	uint32_t collective;	/* counted on comm from 1; 0: it is none */
-	int32_t peer, tag;	/* as asked for */
-	int32_t source, receive_tag;	/* of the receive, where the call is a send, too */
-	uint32_t requests, kept;	/* that a completion waits for; those in rows */
-	uint32_t thread;	/* the system's number of it */
+	uint32_t collective;	/* its number on comm, from 1; 0: it is none */
+	int32_t peer, tag;	/* as the program asked for */
+	int32_t source, receive_tag;	/* of the receive, if the call is also a send */
+	uint32_t requests, kept;	/* that a completion waits for; that rows has */
+	uint32_t thread;	/* the system's number of the thread */
 	uint64_t rows[OPEN_REQUESTS];	/* open_row of their starts */
-	/* at comm % OPEN_COUNTS */
+	/* index: comm % OPEN_COUNTS */
 	struct open_count { uint32_t comm, collectives; } last[OPEN_COUNTS];
 } __attribute__((packed));
 

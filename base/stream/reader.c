@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How streams are opened, how a reader goes elsewhere in them, and what it has read. */
+/* Opens streams, moves to other places in them, and says what has been read. */
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 
 #include "shards.h"
 
-/* ---- why it reads no more ---- */
+/* ---- errors ---- */
 
 int
 reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
@@ -26,7 +26,7 @@ reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
 	if (in->shards != NULL)
 		in->error_offset = in->shards->last_place == 0 ? -1 :
 		    (int64_t)in->shards->last_offset;
-	else	/* what could not be opened has no place */
+	else	/* a file that could not be opened has no places */
 		in->error_offset = in->input.fd < 0 ? -1 : (int64_t)offset;
 	return -1;
 }
@@ -66,7 +66,7 @@ reader_error(const struct reader *in, int64_t *offset)
 
 /* ---- opening ---- */
 
-/* Whichever comes: the header, which reader_next returns, too, says whether the stream is raw. */
+/* Any stream: its header, which reader_next returns again, says whether it is raw. */
 static int
 peek_header(struct reader *in)
 {
@@ -181,7 +181,7 @@ reader_verify(struct reader *in, const struct message *message)
 	return message_check_hash(in, message);
 }
 
-/* ---- going elsewhere ---- */
+/* ---- moving to another place ---- */
 
 void
 reader_jump(struct reader *in, uint64_t offset)
@@ -253,7 +253,7 @@ reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
 	reader_jump(in, offset);
 }
 
-/* Bytes of a message that stand in its file from AT on. */
+/* Fills a hole: SIZE bytes of the message at AT, from its file. */
 static int
 fetch(struct reader *in, const struct message *message, const char *at, size_t size)
 {
@@ -310,7 +310,7 @@ reader_hint(struct reader *in, size_t bytes)
 	in->input.few_bytes = bytes > 0 ? bytes : SKIM_BYTES;
 }
 
-/* ---- what it has read ---- */
+/* ---- what has been read ---- */
 
 const char *
 reader_file(const struct reader *in)

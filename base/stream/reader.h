@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The reader as its parts see it. bytes.c: bytes of a file. message.c, skim.c: bytes become
- * messages. next.c: from one message to the next. shards.h: a folder of shards, each with a reader
- * of its own.
+ * The reader as its own sources see it. bytes.c reads bytes; message.c and skim.c make messages of
+ * them; next.c goes from message to message; shards.h has a reader for each shard of a folder.
  */
 #ifndef READER_H
 #define READER_H
@@ -15,22 +14,21 @@
 #endif
 
 /*
- * What a stream states is believed as far as it has bytes for it (trace.5, NUMBERS), so that memory
- * follows the size of the input: what small runs have is free, and every further one takes some
- * bytes.
+ * Numbers in a stream are believed as far as its size supports them (trace.5, NUMBERS), so that
+ * memory follows the size of the input. Small numbers are free; each further location, site or
+ * the like takes some bytes.
  */
 enum {
 	NUMBERS_FREE = 1 << 16,		/* sites, communicators, modules */
 	LOCATIONS_FREE = 1 << 14,
 	NUMBER_BYTES = 16,
-	/* bytes that a message of kind zstd may hold whatever its size */
-	INFLATED_FREE = 1 << 24,
+	INFLATED_FREE = 1 << 24,	/* bytes that any message of kind zstd may hold */
 	INFLATED_FACTOR = 64,
 };
 
-/* What the streams of a run say alike: those of its ranks, or of its shards. */
+/* What the streams of a run share: the raw traces of its ranks, or its shards. */
 struct known {
-	uint16_t call_map[65536];	/* number in the stream -> index of call_name */
+	uint16_t call_map[65536];	/* number in the stream to index of call_name */
 	uint16_t call_number[65536];	/* and back */
 	char **history;			/* command lines of the tools so far */
 	size_t history_count;
@@ -45,59 +43,58 @@ struct reader {
 	uint64_t inflated_offset;	/* where that message lay in the input */
 	uint64_t inflated_bytes;	/* in all such messages so far */
 	bool skims, hollow;		/* READ_SKIMMING; the last message has holes */
-	void (*waiting)(void *context);	/* before the input makes it wait; NULL: nobody asks */
+	void (*waiting)(void *context);	/* called before the input blocks; NULL: none */
 	void *waiting_context;
 	/* messages */
 	msgpack_unpacked unpacked;
-	enum { NOT_STARTED, IN_STREAM, BETWEEN } state;	/* before the first header; behind an end */
+	enum { NOT_STARTED, IN_STREAM, BETWEEN } state;	/* no header yet; after an end */
 	bool raw;			/* accept what only raw traces have */
 	bool all;			/* reader_next returns headers and ends, too */
 	bool lazy;			/* READ_LAZY */
 	bool growing;			/* READ_GROWING */
 	bool jumped;			/* see reader_jump */
-	bool hashed;			/* header says that every message carries its hash */
+	bool hashed;			/* the header says that every message has a hash */
 	char content[16];		/* "raw", "trace", "graph", ... */
 	uint64_t messages, rows;	/* so far, to check the end message */
 	struct known *known;
 	char error[200];		/* empty while all is well */
-	int64_t error_offset;		/* -1: it has no place */
+	int64_t error_offset;		/* -1: no place */
 	/* shards */
-	struct shard_head shard;	/* of the stream being read, where it is a shard */
+	struct shard_head shard;	/* of the stream being read, if it is a shard */
 	uint64_t rows_before;		/* rows in shards before it */
-	bool more_shards;		/* there was one before it */
-	/* it is one of a folder that is read; known is the folder's */
-	bool of_folder;
-	struct shards *shards;		/* a folder of them is read; NULL: a stream */
+	bool more_shards;		/* a shard came before it */
+	bool of_folder;			/* it is a shard of a folder, which owns known */
+	struct shards *shards;		/* of the folder being read; NULL: a stream */
 };
 
-/* reader_open with what other streams of the run have said; NULL: nothing. */
+/* reader_open that shares KNOWN with other streams of the run; NULL: with none. */
 int reader_open_known(struct reader **opened, const char *file, enum reading how,
     struct known *known);
 
-/* More bytes of the input. 1: got some, 0: there are no more, -1: error. */
+/* Reads more bytes of the input. 1: got some, 0: there are no more, -1: error. */
 int reader_more(struct reader *in);
-/* errno said why the input cannot be read. -1. */
+/* Fails with the reason in errno: the input cannot be read. -1. */
 int reader_fail_input(struct reader *in, uint64_t offset);
 
-/* next.c: between streams: the first message of the next one, as message_take returns it. */
+/* next.c: between streams, the first message of the next one, as message_take returns it. */
 int next_stream(struct reader *in, struct message *message);
 void forget_history(struct known *known);
 
 /* Takes the next message. 1: done, 0: nothing left, -1: error. */
 int message_take(struct reader *in, struct message *message);
-/* A message of many rows, as most are. */
+/* A message of many rows. */
 bool message_is_block(const struct message *message);
 int message_check_hash(struct reader *in, const struct message *message);
 
 enum { SKIM_BYTES = 1 << 14 };	/* asked of the kernel at once by a reader that skims */
 /*
- * Brings the message that begins at the unread part into the buffer where it is a block of calls as
- * writers make them: its small values, and of each column the beginning; the rest is a hole.
- * Anything else, damage included, is left for the reader to read whole.
+ * Brings the next message into the buffer if it is a block of calls as our writers make them: its
+ * small values and the beginning of each column; the rest is a hole. The reader reads anything
+ * else, damage included, as a whole.
  */
 void skim(struct reader *in);
 
-/* column.c: the bytes of integers apart and together; ROOM has as many bytes as the integers. */
+/* column.c: take the bytes of integers apart and put them together; ROOM: as many bytes. */
 void planes_apart(unsigned char *bytes, const struct plane *plane, unsigned char *room);
 void planes_together(unsigned char *bytes, const struct plane *plane, unsigned char *room);
 

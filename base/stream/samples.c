@@ -93,7 +93,7 @@ stack_bytes(const struct stacks *stacks, size_t i)
 	return bytes;
 }
 
-/* A key that may be absent, and then is 0. */
+/* An optional key; it is 0 if absent. */
 static int
 read_optional(struct reader *in, const struct message *message, const char *key, int64_t most,
     int64_t *value)
@@ -102,8 +102,7 @@ read_optional(struct reader *in, const struct message *message, const char *key,
 	return body_get(message, key) == NULL ? 0 : body_int(in, message, key, 0, most, value);
 }
 
-/* From durations to ends; the intervals of a block are in order, and none begins before the one
- * before ends. */
+/* Durations become ends. The intervals of a block are in order and do not overlap. */
 static int
 find_ends(struct samples *s, struct reader *in, const struct message *message)
 {
@@ -192,7 +191,7 @@ stacks_read(struct stacks *s, struct reader *in, const struct message *message, 
 	return 1;
 }
 
-/* Whether a column that may be absent says something. */
+/* Does a column have to be written? An optional one only if a value is not 0. */
 static bool
 says(const struct samples *s, const void *values, int column)
 {

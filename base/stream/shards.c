@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A folder of shards, read as the one stream that they are pieces of: the definitions of one of
- * them; then, round by round, the blocks of calls of all in order of their first enter, each behind
- * its samples, and what else each of them has in the round. Memory: of each shard what its reader
- * has.
+ * Reads a folder of shards as one stream: the definitions of one shard; then, round by round, the
+ * blocks of calls of all shards in order of their first enter, each after its samples, and then all
+ * other messages of the round. Memory: a reader for each shard.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,7 @@ keep_samples(struct shards *s, struct part *part)
 	return 0;
 }
 
-/* A block without rows stands where the one before it stood. */
+/* A block without rows takes the place of the block before. */
 static int
 place_block(struct part *part)
 {
@@ -105,7 +104,7 @@ make_heap(struct shards *s)
 		sink(s, i);
 }
 
-/* Behind the message returned last. 0 or -1. */
+/* Moves on in the shard whose message was returned last. 0 or -1. */
 static int
 go_on(struct shards *s)
 {
@@ -126,7 +125,7 @@ go_on(struct shards *s)
 
 /* ---- messages ---- */
 
-/* A message of which there are the bytes, whose hash has been checked. */
+/* Parses a message whose bytes are in memory and whose hash has been checked. */
 static int
 take_again(struct shards *s, const void *bytes, size_t size, struct message *message)
 {
@@ -160,7 +159,7 @@ give(struct shards *s, struct part *part, struct message *message)
 	return 1;
 }
 
-/* READ_ANY: the header, and an end that counts what all shards have. */
+/* READ_ANY: the header, and an end that counts the messages of all shards. */
 static int
 give_frame(struct shards *s, struct message *message)
 {
@@ -180,7 +179,7 @@ give_frame(struct shards *s, struct message *message)
 	return 1;
 }
 
-/* The definitions are those of the first shard; the others have the same. */
+/* The definitions come from the first shard; the others have the same. */
 static int
 give_definition(struct shards *s, struct message *message)
 {
@@ -196,7 +195,7 @@ give_definition(struct shards *s, struct message *message)
 	return 1;
 }
 
-/* What the others have of definitions is passed over, and all stand before their first blocks. */
+/* Skips the definitions of the other shards; all shards then stand before their first blocks. */
 static int
 end_definitions(struct shards *s)
 {
@@ -217,7 +216,7 @@ end_definitions(struct shards *s)
 	return 0;
 }
 
-/* A shard has come to the end of a round: the next one is that of all shards. */
+/* A shard has reached the end of a round: the next round must be the same for all shards. */
 static int
 pass_round(struct shards *s, struct part *part)
 {
@@ -225,7 +224,7 @@ pass_round(struct shards *s, struct part *part)
 
 	if (body_uint(part->in, &part->head, "number", &number) < 0)
 		return shard_fail(s, part);
-	/* after a jump, of which only these can tell where it led */
+	/* After a jump, only this number says where it led. */
 	if (s->passed == 0 && s->round == 0)
 		s->round = number;
 	if (number != s->round) {
@@ -238,12 +237,12 @@ pass_round(struct shards *s, struct part *part)
 	return shard_advance(s, part);
 }
 
-/* All have been asked for what they have of the round. */
+/* All shards have given what they have of the round. */
 static int
 end_round(struct shards *s)
 {
 	if (s->passed == 0)
-		return 0;	/* of a trace; or these were the last ones */
+		return 0;	/* a trace has no rounds; or this was the last one */
 	for (uint32_t i = 0; i < s->count && s->passed < s->count; i++)
 		if (s->parts[i].state == ENDED) {
 			reader_fail(s->parts[i].in, reader_offset(s->parts[i].in), "ends before "
@@ -256,7 +255,7 @@ end_round(struct shards *s)
 	return 0;
 }
 
-/* The next of what a round has behind its blocks. 1: a message; 0: the round is over; -1. */
+/* The next message after the blocks of a round. 1; 0: the round is over; -1: error. */
 static int
 give_other(struct shards *s, struct message *message)
 {

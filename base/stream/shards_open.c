@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which shards a folder has, whether they are of one run, and which of them are missing. */
+/* Finds the shards of a folder, checks that they are of one run, and reports missing ones. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,10 +10,9 @@
 #include "shards.h"
 
 enum {
-	/* bytes asked of the kernel at once, of all shards together */
-	ALL_CHUNKS = 1 << 22,
+	ALL_CHUNKS = 1 << 22,		/* bytes to read at once, for all shards together */
 	LEAST_CHUNK = 1 << 16,
-	OTHER_FILES = 64,		/* that the process may have open besides */
+	OTHER_FILES = 64,		/* that the process may have open besides the shards */
 };
 
 int
@@ -41,7 +40,7 @@ shard_read(struct reader *in, const struct message *message, struct shard_head *
 	return body_column(in, message, "of", type, (size_t)ranks, (size_t)ranks, head->of);
 }
 
-/* A name "shard.000012". */
+/* Is it named like "shard.000012"? */
 static int
 is_shard(const struct dirent *entry)
 {
@@ -95,7 +94,7 @@ shard_fail(struct shards *s, const struct part *part)
 	return -1;
 }
 
-/* A line about what is left out. 0, or -1 where memory is out. */
+/* Adds a line about a part that is left out. 0, or -1 without memory. */
 static int
 lose(struct shards *s, const char *file, const char *what)
 {
@@ -126,7 +125,7 @@ shard_damaged(struct shards *s, struct part *part)
 	return lose(s, part->path, what);
 }
 
-/* The shard's first message says that it belongs to the others. */
+/* Checks by its first message that the shard belongs with the others. */
 static int
 check_part(struct shards *s, struct part *part, struct message *message)
 {
@@ -169,7 +168,7 @@ open_part(struct shards *s, struct part *part)
 
 	if (reader_open_known(&part->in, part->path, how, s->in->known) < 0)
 		return -1;
-	if (header) {	/* of all shards: they have the same history */
+	if (header) {	/* one for all shards: they have the same history */
 		if (reader_next(part->in, &message) <= 0 ||
 		    writer_pass(&s->header, &message, 0) < 0)
 			return -1;
@@ -180,7 +179,7 @@ open_part(struct shards *s, struct part *part)
 	return check_part(s, part, &message);
 }
 
-/* A shard takes a file; a process may have few of them open by itself. */
+/* Each shard takes an open file, and the default limit may be low. */
 static void
 allow_files(uint32_t count)
 {
@@ -190,10 +189,10 @@ allow_files(uint32_t count)
 		return;
 	limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > count + OTHER_FILES ?
 	    count + OTHER_FILES : limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);	/* where it cannot be had, opening says so */
+	setrlimit(RLIMIT_NOFILE, &limit);	/* if this fails, opening reports it */
 }
 
-/* One line for all that are missing; they are named by the first, and by whose calls it held. */
+/* One line for all missing shards: the number of the first, and whose calls it held. */
 static int
 check_missing(struct shards *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the reader of a folder is, and how it goes elsewhere. A place is the sum of offsets in all
- * shards (trace.5, SHARDS); a round begins at one in all of them, which their indexes tell.
+ * The place of a folder's reader, and how it moves. A place is the sum of the offsets in all shards
+ * (trace.5, SHARDS). A round begins at one place; the shards' indexes have its offsets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@ shards_share(const struct shards *s)
 }
 
 /*
- * Where rounds begin in each shard, one shard after the other; free() it. NULL: one has no index,
- * or one of another length.
+ * The offsets of the rounds in each shard, one shard after the other; free() them. NULL: a shard
+ * has no index, or an index of another length.
  */
 static uint64_t *
 read_rounds(const struct shards *s, size_t *rows)
@@ -47,7 +47,7 @@ read_rounds(const struct shards *s, size_t *rows)
 	return NULL;
 }
 
-/* The shard stands before the round's first message, or what is there is none. 0 or -1. */
+/* Moves the shard to the first message of a round, or fails if none begins there. 0 or -1. */
 static int
 enter_round(struct shards *s, struct part *part, uint64_t offset)
 {
@@ -61,7 +61,7 @@ enter_round(struct shards *s, struct part *part, uint64_t offset)
 	return shard_fail(s, part);
 }
 
-/* Every shard goes where its index says. False: they have none, or none that tells of the place. */
+/* Moves every shard by its index. False: there is no index, or none that has the place. */
 static bool
 jump_to_round(struct shards *s, uint64_t place)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words for a shell: what is quoted here, every POSIX shell reads back as it was. */
+/* Quotes words for a shell: every POSIX shell reads them back unchanged. */
 #ifndef SHELL_H
 #define SHELL_H
 
 #include <string.h>
 
-/* So many bytes hold a quoted word of LENGTH bytes, and its NUL. */
+/* The bytes of a quoted word of LENGTH bytes, at most, and its NUL. */
 #define SHELL_WORD_BYTES(length) (4 * (length) + 3)
 
-/* Appends the word at END, in single quotes where it needs them; returns the new end. */
+/* Appends the word at END, in single quotes if it needs them; returns the new end. */
 static inline char *
 shell_word(char *end, const char *word)
 {

@@ -5,10 +5,9 @@
 #include "reader.h"
 
 enum {
-	/* a short key; or the marker of a value, its size, and its first 8 bytes */
-	LOOK_BYTES = 64,
+	LOOK_BYTES = 64,	/* hold a short key, or a value's marker, size and first 8 bytes */
 	LEAST_HOLE = 1024,
-	PIECE_BYTES = 512,	/* read behind a hole */
+	PIECE_BYTES = 512,	/* read after a hole */
 };
 #define SKIM_LIMIT ((size_t)1 << 31)	/* bytes of a message; see MESSAGE_LIMIT */
 
@@ -24,7 +23,7 @@ present(const struct skim *s)
 	return s->in->input.end - s->in->input.begin;
 }
 
-/* More bytes behind the end of the buffer. False: there are none. */
+/* Reads more bytes behind the end of the buffer. False: there are none. */
 static bool
 read_on(struct skim *s)
 {
@@ -38,7 +37,7 @@ read_on(struct skim *s)
 	return got > 0;
 }
 
-/* A hole up to s->at, and what the file has behind it. False: there is nothing. */
+/* Leaves a hole up to s->at and reads a piece after it. False: there is nothing. */
 static bool
 read_behind_hole(struct skim *s)
 {
@@ -49,7 +48,7 @@ read_behind_hole(struct skim *s)
 
 	if (s->at > SKIM_LIMIT)
 		return false;
-	/* Room is made only for what is there: a damaged size may be any. */
+	/* Makes room only for bytes that exist: a damaged size may be anything. */
 	got = pread(b->fd, piece, sizeof piece, (off_t)(buffer_end(b) + skipped));
 	if (got <= 0 || buffer_room(b, skipped + sizeof piece) < 0)
 		return false;
@@ -62,7 +61,7 @@ read_behind_hole(struct skim *s)
 	return true;
 }
 
-/* How many bytes are there from s->at on; LOOK_BYTES where the file has so many. */
+/* The number of bytes from s->at on: LOOK_BYTES, unless the file has fewer. */
 static size_t
 look(struct skim *s, const unsigned char **bytes)
 {
@@ -73,7 +72,7 @@ look(struct skim *s, const unsigned char **bytes)
 	return s->at < present(s) ? present(s) - s->at : 0;
 }
 
-/* Passes over an integer, a string or a bin. False: it is none of these, or not there. */
+/* Skips an integer, a string or a bin. False: it is none of these, or the bytes end. */
 static bool
 skip_value(struct skim *s)
 {

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 enum {
-	END_BYTES = 256,		/* more than an end message has */
-	INDEX_BYTES = 1 << 21,		/* and than an index has */
+	END_BYTES = 256,		/* more than an end message takes */
+	INDEX_BYTES = 1 << 21,		/* more than an index takes */
 };
 
-/* The message that BYTES consist of, if it is of KIND and is written as our writer does. */
+/* Parses BYTES, if they are one message of KIND as our writer writes it. */
 static bool
 take_message(struct tail *tail, const unsigned char *bytes, size_t size, const char *kind,
     struct message *message)
@@ -26,7 +26,7 @@ take_message(struct tail *tail, const unsigned char *bytes, size_t size, const c
 	    size, &why) > 0 && message->size == size && message_hash(message, &hash) == HASH_RIGHT;
 }
 
-/* The end message among the last bytes of a file; its size, or 0. */
+/* Finds the end message in the last bytes of a file; returns its size, or 0. */
 static size_t
 find_end(struct tail *tail, const unsigned char *bytes, size_t size, struct message *end)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Times are nearly all that is left of a trace when it is compressed, and they are noise in their
- * lower bits. So each is divided into a code, which says how large it is within an eighth, and the
- * bits below, which stay as they are. Codes of one call site have frequencies of their own: they
- * stand together.
+ * Times are nearly all of a compressed trace, and their low bits are noise. So each time is split
+ * into a code, which gives its size to within an eighth, and the bits below, which stay as they
+ * are. The codes of a call site have frequencies of their own, so they stand together.
  */
 #include "times.h"
 
@@ -11,14 +10,14 @@
 #include <string.h>
 
 enum {
-	EXACT = 16,		/* values that are their own codes */
-	EIGHTHS = 24,		/* bits of the largest values that are told within an eighth */
+	EXACT = 16,		/* smaller values are their own codes */
+	EIGHTHS = 24,		/* bits of the largest values that have codes for eighths */
 	LAST_EIGHTH = EXACT + 8 * (EIGHTHS - 4),	/* the code behind those */
 	CODES = LAST_EIGHTH + 64 - EIGHTHS,
-	GROUP = 500,		/* codes that are worth frequencies of their own, at least */
+	GROUP = 500,		/* least number of codes that get frequencies of their own */
 };
 
-/* How many bits follow a code, and the value without them. */
+/* The number of bits after a code, and the value without them. */
 static unsigned
 bits_of(unsigned code, uint64_t *value)
 {
@@ -52,7 +51,7 @@ rows_by_site(const struct calls *calls)
 		rows[i] = (uint32_t)i;
 		most |= calls->site[i];
 	}
-	/* Byte by byte, from the lowest. */
+	/* Radix sort, lowest byte first. */
 	for (unsigned shift = 0; shift < 32 && most >> shift != 0; shift += 8) {
 		size_t begins[257] = { 0 };
 		uint32_t *sorted = other;
@@ -74,9 +73,8 @@ rows_by_site(const struct calls *calls)
 
 struct coder {
 	struct coded_times *to;
-	/* bits that are not written yet, and how many these are: fewer than 32 */
-	uint64_t held;
-	unsigned bits;
+	uint64_t held;		/* bits not written yet */
+	unsigned bits;		/* their number, below 32 */
 };
 
 /* At most 32 bits. */
@@ -96,7 +94,7 @@ put_bits(struct coder *c, uint64_t value, unsigned bits)
 	}
 }
 
-/* The last bits, with zeros up to a whole byte. */
+/* Writes the last bits, with zeros up to a whole byte. */
 static void
 put_last(struct coder *c)
 {
@@ -200,8 +198,7 @@ struct decoder {
 	const unsigned char *codes, *codes_end, *bits, *end;
 	uint64_t held;
 	unsigned ready;		/* bits in it */
-	/* codes or bits: there were not enough, or a code that there is not */
-	bool short_of;
+	bool short_of;		/* codes or bits ran out, or a code does not exist */
 };
 
 static uint64_t

@@ -11,7 +11,7 @@
 #include "reader.h"
 #include "shell.h"
 
-enum { WRITE_BYTES = 1 << 18 };	/* handed to the kernel at once, at least */
+enum { WRITE_BYTES = 1 << 18 };	/* least number of bytes to write at once */
 
 static int
 writer_fail(struct writer *out, int error)
@@ -42,7 +42,7 @@ writer_flush(struct writer *out)
 	return 0;
 }
 
-/* A writer without a file keeps all in the buffer. */
+/* A writer without a file keeps everything in the buffer. */
 static int
 flush_full(struct writer *out)
 {
@@ -125,7 +125,7 @@ put_bytes(struct writer *out, const char *key, const void *bytes, size_t size)
 	msgpack_pack_bin_with_body(&out->pack, bytes, size);
 }
 
-/* The command line as a shell would take it; the folder of the tool is not kept. */
+/* The command line, quoted for a shell and without the folder of the tool. */
 static char *
 command_line(int argc, char **argv)
 {
@@ -168,8 +168,8 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 	put_int(out, "version", STREAM_VERSION);
 	put_string(out, "content", content);
 	/*
-	 * What is passed on stays as it is: our own messages have hashes, but the header speaks of
-	 * all. Of raw traces nothing is passed on but into raw traces.
+	 * Messages passed on stay as they are. Ours have hashes, but the header speaks for all.
+	 * Messages of raw traces are passed on only into raw traces.
 	 */
 	put_bool(out, "hashed", in == NULL || in->hashed ||
 	    (in->raw && strcmp(content, "raw") != 0));
@@ -194,8 +194,8 @@ writer_cut(struct writer *out, size_t at)
 }
 
 /*
- * One frame, in which a block begins at each cut: within a block of zstd's all bytes are coded by
- * the same frequencies. Returns its bytes; 0: it failed.
+ * One frame with a zstd block for each cut: zstd codes all bytes of a block with the same
+ * frequencies. Returns its size; 0: error.
  */
 static size_t
 compress(char *to, size_t room, const struct writer *held, int level)
@@ -216,7 +216,7 @@ compress(char *to, size_t room, const struct writer *held, int level)
 
 		in.size = last ? size : held->cuts[i];
 		left = ZSTD_compressStream2(context, &out, &in, last ? ZSTD_e_end : ZSTD_e_flush);
-		if (left != 0)		/* an error, or more than there is room for */
+		if (left != 0)		/* an error, or no room */
 			break;
 	}
 	ZSTD_freeCCtx(context);
@@ -228,7 +228,7 @@ put_compressed(struct writer *out, struct writer *held, int level)
 {
 	const size_t size = held->buffer.size;
 	const unsigned planes = held->plane_count;
-	/* A block has 3 bytes, and one that cannot be compressed is not. */
+	/* A zstd block takes 3 bytes; one that does not compress is stored as it is. */
 	size_t room = ZSTD_compressBound(size) + 16 * (size_t)(held->cut_count + 1), got;
 	char *packed = malloc(room);
 
@@ -250,7 +250,7 @@ put_compressed(struct writer *out, struct writer *held, int level)
 		put_bytes(out, "planes", held->planes, planes * sizeof held->planes[0]);
 	put_bytes(out, "data", packed, got);
 	free(packed);
-	out->messages--;	/* what it holds counts, it does not */
+	out->messages--;	/* the messages inside count, but not this one */
 	return message_end(out);
 }
 
@@ -304,7 +304,7 @@ writer_end(struct writer *out)
 {
 	if (writer_end_of(out, false) < 0)
 		return -1;
-	if (close(out->fd) != 0)	/* some file systems tell of a full disk only here */
+	if (close(out->fd) != 0)	/* some file systems report a full disk only here */
 		return writer_fail(out, errno);
 	return 0;
 }
