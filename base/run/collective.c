@@ -132,7 +132,7 @@ collective_sources(const struct definitions *d, const struct member *members, in
 	return of != NULL && of->sources != NULL ? of : NULL;
 }
 
-/* A neighbourhood collective: everybody needs its sources; who knows of none waits for nobody. */
+/* A neighbourhood collective: each rank needs its sources; if they are unknown, none. */
 static void
 neighbour_waits(const struct definitions *d, const struct member *members, uint32_t count,
     uint32_t *waits_for)
@@ -157,7 +157,7 @@ neighbour_waits(const struct definitions *d, const struct member *members, uint3
 	free(member_of);
 }
 
-/* A scan: everybody needs the ranks up to its own. */
+/* A scan: each rank needs the ranks up to its own. */
 static void
 scan_waits(const struct definitions *d, const struct member *members, uint32_t count,
     uint32_t *waits_for)
@@ -294,7 +294,7 @@ collective_needs(struct needs *needs, const struct definitions *d, const struct 
 		begin_group(needs, false);
 		for (uint32_t i = 0; i < count; i++) {
 			if (rooted && members[i].row->peer == NULL_PEER)
-				continue;	/* of the root's own side of an intercommunicator */
+				continue;	/* on the root's side of an intercommunicator */
 			if (class != CLASS_ONE_TO_ALL || i == root)
 				add_source(needs, i);
 			if (class != CLASS_ALL_TO_ONE || i == root)

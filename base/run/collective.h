@@ -16,10 +16,9 @@ struct member {
 };
 
 /*
- * Calls on files are collective, but nothing says that a rank waits for another there: some
- * libraries and ways of access let each go when it is done. So they hold up no rank if one left
- * before the last entered. Of those that start requests, only a completion that lasts until then
- * can tell.
+ * Calls on files are collective, but no rule makes a rank wait for another: some libraries and
+ * access methods let each rank leave when it is done. So they hold up no rank if one left before
+ * the last entered. Of calls that start requests, only a completion that lasts until then shows it.
  */
 bool collective_holds(const struct member *members, uint32_t count);
 
@@ -55,16 +54,16 @@ void collective_needs(struct needs *needs, const struct definitions *definitions
 /* The member that is the root; NOBODY if its rank is not known. */
 uint32_t collective_root(const struct definitions *definitions, const struct member *members,
     uint32_t count);
-/* The rank of each member in the communicator; to be freed. */
+/* The rank of each member in the communicator; free() them. */
 int32_t *collective_ranks(const struct definitions *definitions, const struct member *members,
     uint32_t count);
-/* The member of each of the SIZE ranks in the communicator; NOBODY: none. To be freed. */
+/* The member of each of the SIZE ranks of the communicator, or NOBODY; free() them. */
 uint32_t *collective_members(const struct definitions *definitions, const struct member *members,
     uint32_t count, const int32_t *ranks, int32_t *size);
-/* Indices of the members by their rank in the communicator; to be freed. */
+/* Indices of the members in order of their ranks in the communicator; free() them. */
 uint32_t *collective_order(const struct definitions *definitions, const struct member *members,
     uint32_t count);
-/* The sources of a rank in a neighbourhood collective; NULL: not known. */
+/* The sources of a rank in a neighbourhood collective; NULL: unknown. */
 const struct neighbours *collective_sources(const struct definitions *definitions,
     const struct member *members, int32_t comm_rank);
 

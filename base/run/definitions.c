@@ -38,7 +38,7 @@ take_run(struct definitions *d, struct reader *in, const struct message *message
 	return 1;
 }
 
-/* Others may want to look at it, too. */
+/* Notes a rank's host and clock; other readers may use the message, too. */
 static int
 take_rank(struct definitions *d, struct reader *in, const struct message *message)
 {
@@ -157,7 +157,7 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 	if (body_number(in, message, "comm", 1, &number) < 0)
 		return -1;
 	if (number < 3)
-		return 1;	/* the predefined ones need no definition */
+		return 1;	/* predefined communicators need no definition */
 	if ((comm.members = members(d, in, message, "size", "members", &comm.size)) == NULL)
 		return -1;
 	if (body_get(message, "remote_size") != NULL && (comm.remote = members(d, in, message,
@@ -188,7 +188,7 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 	return 1;
 }
 
-/* A stack is made of sites defined before, so that none leads back to itself. */
+/* A stack consists of sites defined before it, so it cannot contain itself. */
 static int
 take_stack(struct definitions *d, struct reader *in, const struct message *message, uint32_t number,
     struct site *site)
@@ -214,7 +214,7 @@ bad:
 	return -1;
 }
 
-/* Of an array that goes along with another one; NULL: it has no such element. */
+/* An element of an optional array that accompanies another one; NULL: there is none. */
 static const msgpack_object *
 element(const struct message *message, const char *key, uint32_t i)
 {
@@ -259,7 +259,7 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 
 	if (body_number(in, message, "site", 1, &number) < 0)
 		return -1;
-	/* What is a place now may be in a stack already, which must not be made part of itself. */
+	/* A site may be in a stack already: redefined as a stack, it could contain itself. */
 	if (number < d->site_count && d->sites[number].defined)
 		return reader_fail(in, message->offset, "site: number %u a second time", number);
 	if (body_get(message, "stack") != NULL) {

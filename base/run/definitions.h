@@ -12,34 +12,32 @@ struct communicator {
 	/* world ranks, -1 unknown, -2 outside; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
 	int32_t *members, *remote;
 	uint8_t *in_members;		/* a bit for each world rank; intercommunicators only */
-	/* members, of both groups, that are not in MPI_COMM_WORLD */
-	int32_t outside;
+	int32_t outside;		/* members of both groups outside MPI_COMM_WORLD */
 	bool is_world;			/* one of several MPI_COMM_WORLDs */
 	struct neighbours {
-		int32_t *sources;	/* ranks of the communicator, -2 none; NULL: not known */
+		int32_t *sources;	/* ranks of the communicator, -2 none; NULL: unknown */
 		uint32_t count;
-	} *neighbours;			/* by rank of the communicator; NULL: it has no topology */
+	} *neighbours;			/* by rank of the communicator; NULL: no topology */
 };
 
 struct inlined {
-	char *function, *file;		/* file NULL: not known */
-	int32_t line;			/* at which the one before was inlined; 0: not known */
+	char *function, *file;		/* file NULL: unknown */
+	int32_t line;			/* where the one before was inlined; 0: unknown */
 };
 
 struct site {
 	uint64_t offset;		/* of the return address in its module */
-	uint32_t module;		/* UINT32_MAX: not known */
-	int32_t line;			/* 0: not known */
+	uint32_t module;		/* UINT32_MAX: unknown */
+	int32_t line;			/* 0: unknown */
 	char *call;			/* the MPI function called there */
-	char *function, *file;		/* of the call; each NULL: not known */
+	char *function, *file;		/* of the call; each NULL: unknown */
 	struct inlined *inlined;	/* functions into which it is inlined, innermost first */
 	size_t inlined_count;
-	/* sites of its frames, the call itself first; NULL: a place */
-	uint32_t *stack, depth;
+	uint32_t *stack, depth;		/* sites of its frames, the call first; NULL: no stack */
 	bool defined;
 };
 
-/* What a spawned process begins with: the enter of the root in MPI_Comm_spawn. */
+/* The origin of a spawned process: the enter of the root in MPI_Comm_spawn. */
 struct beginning {
 	uint64_t seq;
 	int64_t ns;
@@ -47,19 +45,18 @@ struct beginning {
 };
 
 struct definitions {
-	int32_t ranks;			/* 0 until the message of kind run has come */
+	int32_t ranks;			/* 0 before the message of kind run */
 	uint32_t location_count;
 	int64_t run_ns;
 	struct headline headline;	/* program, hosts, date */
 	int32_t *location_rank;		/* by location; -1 until defined */
 	uint32_t *location_thread;
-	/* by rank, location UINT32_MAX: it was not spawned; NULL: none was, or not yet */
-	struct beginning *begins;
+	struct beginning *begins;	/* by rank, location UINT32_MAX: not spawned; NULL: none */
 	struct communicator *comms;
 	size_t comm_count, comm_capacity;
 	struct site *sites;
 	size_t site_count, site_capacity;
-	char **modules;			/* paths, by number; NULL: not defined */
+	char **modules;			/* paths, by number; NULL: undefined */
 	size_t module_count, module_capacity;
 	struct poll_gaps *poll_gaps;	/* in order of locations, then sites */
 	size_t poll_gaps_count, poll_gaps_capacity;
@@ -68,14 +65,14 @@ struct definitions {
 };
 
 /*
- * Takes a message if it is a definition: 1 taken, 0 of another kind, -1 error (in the reader).
+ * Takes a message if it is a definition. 1: taken, 0: of another kind, -1: error (in the reader).
  * Calls or edges before the message of kind run, or of an undefined location, are errors, too.
  * Memory errors end the tool.
  */
 int definitions_take(struct definitions *definitions, struct reader *in,
     const struct message *message);
 
-/* Of the location, or NULL: it begins with the run. */
+/* The origin of a location; NULL: it begins with the run. */
 static inline const struct beginning *
 beginning_of(const struct definitions *definitions, uint32_t location)
 {
@@ -86,10 +83,10 @@ beginning_of(const struct definitions *definitions, uint32_t location)
 	    &definitions->begins[rank];
 }
 
-/* Is it of a kind at the head of a trace, including names of calls? */
+/* Is its kind one at the head of a trace, including names of calls? */
 bool is_definition(const struct message *message);
 
-/* The world rank of PEER in COMM as RANK sees it; -1 if not known. */
+/* The world rank of PEER in COMM as RANK sees it; -1: unknown. */
 int32_t world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank,
     int32_t peer);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Edges of a graph stream, block by block: their ends are rows of a window. */
+/* The edges of a graph stream, block by block; their ends are rows of a window. */
 #include "window.h"
 
 #include <stdlib.h>

@@ -11,8 +11,8 @@
  *
  * On GRAPH_RUN, a tool may limit the window (window_limit), declare that it begins in the middle
  * (window.partial), and choose the locations whose rows it keeps (keeps, window.shared). A tool
- * that reads a part of a file calls graph_define for each message, and graph_rows for those that
- * the part needs.
+ * that reads only a part of a file calls graph_define for every message, and graph_rows for the
+ * messages of that part.
  *
  * Memory: the rows that the tool has not dropped from the window, and one block of edges.
  */
@@ -31,16 +31,13 @@ enum graph_item {
 	GRAPH_NOT_KEPT,		/* rows of a location that the tool does not keep */
 	GRAPH_MESSAGES,		/* edges: source, send, target, receive; count of them */
 	GRAPH_PROBES,		/* the same; receive is a probe that saw the message */
-	/* edges: size of each of the instances; location and seq of each member */
-	GRAPH_COLLECTIVES,
+	GRAPH_COLLECTIVES,	/* edges: size of each instance; location and seq of each member */
 	GRAPH_SETTLED,		/* seqs: no later message refers to rows before these */
-	/* seqs: the row of each location in a global synchronisation point */
-	GRAPH_SYNC,
+	GRAPH_SYNC,		/* seqs: each location's row in a global synchronisation point */
 };
 
 struct graph_input {
-	/* of the window's rows; 0: the tool keeps rows itself, and checks ends of edges */
-	size_t row_bytes;
+	size_t row_bytes;	/* of the window's rows; 0: the tool keeps rows and checks edges */
 	bool *keeps;		/* by location; NULL: the rows of all locations are read */
 	struct reader *in;
 	struct definitions known;
@@ -54,7 +51,7 @@ struct graph_input {
 void graph_open(struct graph_input *graph, const char *file, enum reading how);
 /* Takes a message and returns its item. */
 enum graph_item graph_read(struct graph_input *graph, const struct message *message);
-/* The two halves of graph_read: definitions, then all else. */
+/* The two halves of graph_read: definitions, and all other messages. */
 enum graph_item graph_define(struct graph_input *graph, const struct message *message);
 enum graph_item graph_rows(struct graph_input *graph, const struct message *message);
 /* graph_read, but bad input ends the tool. */

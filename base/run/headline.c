@@ -11,7 +11,7 @@
 #include "../tool/memory.h"
 #include "../tool/tool.h"
 
-/* Ranks may be dealt out to many hosts in turn, so that looking through all hosts would not do. */
+/* Ranks may alternate between many hosts, so a linear search for each rank would be too slow. */
 struct host_slot {
 	const char *name;	/* NULL: free */
 	size_t host;
@@ -25,7 +25,7 @@ struct host_slot {
 HASH_TABLE(host_table, struct host_slot, HOST_HASH, HOST_SAME, HOST_FREE, HOST_MAKE_FREE,
     HASH_KEEP_ALL, die("out of memory"))
 
-/* Its number. */
+/* Adds a host unless it is known; returns its number. */
 static size_t
 add_host(struct headline *h, char *name)
 {

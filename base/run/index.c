@@ -11,7 +11,7 @@
 #include "../tool/tool.h"
 #include "shard_files.h"
 
-enum {				/* entries; even, since every second goes */
+enum {				/* entries; even, because every second one is dropped */
 	MOST_ENTRIES = INDEX_ROWS,
 	SHARD_ENTRIES = 1 << 12,
 };
@@ -39,7 +39,7 @@ index_add(struct index *index, struct index_entry entry)
 		for (size_t i = 0; i < index->count; i++)
 			index->entries[i] = index->entries[2 * i + 1];
 		index->step *= 2;
-		return;		/* this one is at an odd multiple of the old step */
+		return;		/* this entry is at an odd multiple of the old step */
 	}
 	index->entries[index->count++] = entry;
 }
@@ -71,7 +71,7 @@ index_write(const struct index *index, struct writer *out)
 	return message_end(out);
 }
 
-/* What a reader can tell without looking at the stream: entries follow each other. */
+/* Checks what a reader can check without the stream: that entries follow each other. */
 static bool
 is_plausible(const struct index *index, uint64_t offset)
 {
@@ -98,7 +98,7 @@ add(uint64_t *sum, uint64_t value)
 	return !__builtin_add_overflow(*sum, value, sum);
 }
 
-/* The index of one file is added to that of others, which are of the same points. */
+/* Adds the index of one shard to that of others, which must have the same points. */
 static bool
 add_index(struct index *index, struct tail *tail, bool first)
 {
@@ -139,7 +139,7 @@ add_file(struct index *index, const char *file, bool first, uint64_t *offset)
 	return added;
 }
 
-/* The shards of a folder; which there must be is not for us to say. */
+/* Adds the indexes of a folder's shards; their reader checks that none is missing. */
 static bool
 add_folder(struct index *index, const char *folder, uint64_t *offset)
 {
@@ -165,7 +165,7 @@ index_read(struct index *index, const char *file)
 	uint64_t offset = 0;
 
 	*index = (struct index){ 0 };
-	/* Nor is a pipe opened, which gives what it has but once. */
+	/* A pipe must not be opened, either: it gives its bytes only once. */
 	if (file == NULL || stat(file, &status) < 0 ||
 	    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
 		return false;

@@ -7,7 +7,7 @@
 #include "../tool/memory.h"
 #include "../tool/tool.h"
 
-#define TOLD_SHARE 0.05		/* less is not worth a line */
+#define TOLD_SHARE 0.05		/* smaller shares are not worth a line */
 
 int
 load_take(struct headline *h, struct reader *in, const struct message *message)
@@ -78,7 +78,7 @@ load_text(const struct headline *h)
 	const struct load *worst = load_worst(h);
 	char others[80] = "", *measured, *text;
 
-	/* Who sleeps wants no core. */
+	/* Threads that sleep need no core. */
 	if (h->load_count == 0 || load_shares(worst).preempted < TOLD_SHARE)
 		return NULL;
 	if (load_shares(worst).others >= TOLD_SHARE)

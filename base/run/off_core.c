@@ -46,7 +46,7 @@ off_add(struct off_lanes *lanes, const struct samples *block)
 		struct off_span span = { block->time_ns[i], block->end_ns[i], block->on_core_ns[i],
 		    block->site[i], block->callers[i], block->reason[i] };
 
-		if (span.from_ns < last_ns)	/* of a damaged stream */
+		if (span.from_ns < last_ns)	/* in a damaged stream */
 			span.from_ns = last_ns;
 		if (span.from_ns < span.to_ns)
 			lane->at[lane->end++] = span;
@@ -108,8 +108,9 @@ core_time(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 	    i < lane->end && lane->at[i].from_ns < end_ns; i++) {
 		const struct off_span *span = &lane->at[i];
 		const int64_t ns = earlier(span->to_ns, end_ns) - later(span->from_ns, begin_ns);
-		const int64_t on_ns = span->on_core_ns == 0 ? 0 : (int64_t)(
-		    __extension__ (__int128)span->on_core_ns * ns / (span->to_ns - span->from_ns));
+		const int64_t on_ns = span->on_core_ns == 0 ? 0 :
+		    (int64_t)(__extension__ (__int128)span->on_core_ns * ns /
+		    (span->to_ns - span->from_ns));
 
 		time.on_ns += on_ns;
 		time.off_ns[span->reason] += ns - on_ns;

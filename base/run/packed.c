@@ -16,22 +16,22 @@ struct chunk {
 		uint64_t offset;	/* in the file */
 	} at;
 	uint32_t count, size;		/* rows, packed bytes */
-	uint32_t slot;			/* 1 + that of its rows; 0: they are only here */
+	uint32_t slot;			/* 1 + slot of its unpacked rows; 0: none */
 	bool filed;
 };
 
 struct chunks {
-	struct chunk *of;		/* BEGIN to before END, in order */
+	struct chunk *of;		/* BEGIN to END - 1, in order */
 	uint32_t begin, end, capacity;
-	uint32_t found;			/* index of the one asked for last */
-	uint64_t first;			/* the rows before have been forgotten */
+	uint32_t found;			/* index of the last result of find_chunk */
+	uint64_t first;			/* rows before it are forgotten */
 };
 
 struct slot {
 	char *rows;
 	size_t capacity;		/* in rows */
-	uint64_t first;			/* of the chunk */
-	uint64_t request;		/* the last one for it; 0: none */
+	uint64_t first;			/* seq of the chunk's first row */
+	uint64_t request;		/* number of the last request for it; 0: none */
 	uint32_t location;
 	bool used, changed;
 };
@@ -48,11 +48,11 @@ struct packed {
 	uint8_t *scratch;
 	size_t scratch_size;
 	size_t bytes, limit;		/* of chunks in memory */
-	uint32_t next_filed;		/* location whose chunks go into the file next */
+	uint32_t next_filed;		/* location whose chunks go to the file next */
 	struct packed_file file;
 };
 
-/* Into the scratch; how many bytes. */
+/* Packs rows into the scratch space; returns their bytes. */
 static size_t
 pack(struct packed *p, const char *rows, size_t count)
 {
@@ -72,7 +72,7 @@ packed_new(uint32_t locations, size_t row_bytes, unsigned wide, size_t bytes)
 	p->locations = locations;
 	p->chunks = zalloc(locations, sizeof *p->chunks);
 	p->shape = row_shape(row_bytes, wide);
-	/* One of each location are unpacked at a time where all take part in something. */
+	/* Some operations unpack a chunk of every location at a time. */
 	p->chunk_rows = MANY_ROWS / locations;
 	if (p->chunk_rows > MOST_ROWS)
 		p->chunk_rows = MOST_ROWS;
@@ -109,14 +109,14 @@ packed_free(struct packed *p)
 	free(p);
 }
 
-/* The chunk that has the row, which must not lie before the first. */
+/* The chunk that has the row, which must not precede the first kept row. */
 static struct chunk *
 find_chunk(const struct packed *p, uint32_t location, uint64_t seq)
 {
 	struct chunks *chunks = &p->chunks[location];
 	uint32_t low = chunks->begin, high = chunks->end;
 
-	/* Often it is the same again, or the one before it. */
+	/* Often it is the same chunk again, or the one before. */
 	for (uint32_t c = chunks->found; c + 2 > chunks->found && c >= low && c < high; c--)
 		if (seq - chunks->of[c].first < chunks->of[c].count)
 			return &chunks->of[chunks->found = c];
@@ -142,7 +142,7 @@ let_go(struct packed *p, struct chunk *chunk)
 	}
 }
 
-/* What is in the scratch. */
+/* Keeps the packed bytes in the scratch space as the chunk's. */
 static void
 keep_packed(struct packed *p, struct chunk *chunk, size_t size)
 {
@@ -155,7 +155,7 @@ keep_packed(struct packed *p, struct chunk *chunk, size_t size)
 	p->bytes += size;
 }
 
-/* All of a location at once, so that they lie side by side. */
+/* Files all chunks of a location at once, so that they lie side by side. */
 static void
 file_chunks(struct packed *p, struct chunks *chunks)
 {
@@ -272,7 +272,7 @@ empty_slot(struct packed *p, struct slot *slot)
 	slot->used = slot->changed = false;
 }
 
-/* Whose rows stay in place: that of the pinned rows, and those of the last requests. */
+/* The rows of pinned chunks and of the last requests must stay in place. */
 static bool
 is_held(const struct packed *p, uint32_t at)
 {
@@ -281,7 +281,7 @@ is_held(const struct packed *p, uint32_t at)
 	return at + 1 == p->pinned || (request > 0 && p->requests - request < LEAST_SLOTS / 2);
 }
 
-/* The next one in turn that is not held, without a chunk. */
+/* The next slot in turn that is not held, emptied of its chunk. */
 static uint32_t
 free_slot(struct packed *p)
 {

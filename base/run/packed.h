@@ -2,7 +2,7 @@
 /*
  * The older rows of a window, packed: each row as its differences from the row before it, in
  * chunks of consecutive calls. A request for a row unpacks its chunk into a slot. If the chunk
- * changes, it is packed again before the slot is reused. Packed rows beyond a limit are in a
+ * changes, it is packed again before the slot is reused. Packed rows beyond a limit go to a
  * temporary file. Memory: the given limit, and 32 bytes a chunk.
  */
 #ifndef PACKED_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows that may be pointed to at a time. */
+/* Pointers to rows that are valid at a time. */
 enum { LEAST_SLOTS = 64 };
 
 struct packed;
@@ -28,12 +28,12 @@ void packed_drop(struct packed *packed, uint32_t location, uint64_t seq);
 /* The first row that is still kept, or END. */
 uint64_t packed_first(const struct packed *packed, uint32_t location, uint64_t end);
 /*
- * A row, and the number of consecutive rows from it; NULL: not kept. CHANGES: for changing it. The
- * rows stay in place until LEAST_SLOTS / 2 others have been requested.
+ * A row, and the number of consecutive rows from it; NULL: not kept. CHANGES: the caller changes
+ * it. The rows stay in place until LEAST_SLOTS / 2 others have been requested.
  */
 void *packed_rows(struct packed *packed, uint32_t location, uint64_t seq, bool changes,
     size_t *left);
-/* The chunk requested last stays unpacked, and its rows in place, until another is pinned. */
+/* Keeps the chunk requested last unpacked, and its rows in place, until another is pinned. */
 void packed_pin(struct packed *packed);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pieces of bytes in a temporary file, in parts of 1 MB. A part is reused when none of its pieces
- * is needed. The file is made with the first piece. Memory: the part that is being filled.
+ * is needed. The first piece creates the file. Memory: the part that is being filled.
  */
 #ifndef PACKED_FILE_H
 #define PACKED_FILE_H
@@ -22,7 +22,7 @@ struct packed_file {
 
 void packed_file_begin(struct packed_file *file);
 void packed_file_end(struct packed_file *file);
-/* False: the piece is too long for a part, and is not stored. */
+/* False: the piece is too long for a part and is not stored. */
 bool packed_file_put(struct packed_file *file, const uint8_t *bytes, size_t size, uint64_t *offset);
 void packed_file_get(const struct packed_file *file, uint8_t *bytes, size_t size, uint64_t offset);
 void packed_file_forget(struct packed_file *file, uint64_t offset, size_t size);

@@ -7,7 +7,7 @@
 #include "../tool/tool.h"
 #include "window.h"
 
-/* Bytes of a number, and which words of a row the times are. */
+/* Bytes of a packed number, and the words of a row that are its times. */
 enum { MOST_BYTES = 10, ENTER = 0, LEAVE = 1 };
 
 struct row_shape
@@ -22,10 +22,10 @@ row_shape(size_t row_bytes, unsigned wide)
 }
 
 /*
- * A row is words of 8 bytes, and of each one field or two halves. Of each row is told which fields
- * differ from the row before, and of these the difference from the last value that was not 0, so
- * that fields that only some rows have stay small. A leave counts from its enter, an enter from the
- * leave before.
+ * A row consists of words of 8 bytes, each with one field or two halves. A packed row marks the
+ * fields that differ from the row before. Each has its difference from the field's last value
+ * other than 0, so that fields that only some rows have stay small. A leave counts from its enter,
+ * an enter from the leave before.
  */
 struct before {
 	uint64_t word[MOST_WORDS];
@@ -78,7 +78,7 @@ changed_fields(const struct row_shape *shape, const uint64_t *word, const struct
 	return changed;
 }
 
-/* How many bytes there are then at TO. Of a known number of WORDS the loops are unrolled. */
+/* Returns the number of bytes at TO. If WORDS is a constant, the loops are unrolled. */
 static inline __attribute__((always_inline)) size_t
 pack_words(const struct row_shape *shape, uint8_t *to, const char *rows, size_t count,
     const unsigned words)
@@ -109,7 +109,7 @@ pack_words(const struct row_shape *shape, uint8_t *to, const char *rows, size_t 
 	return (size_t)(to - begin);
 }
 
-/* The same backwards. */
+/* The reverse. */
 static inline __attribute__((always_inline)) void
 unpack_words(const struct row_shape *shape, const uint8_t *from, char *rows, size_t count,
     const unsigned words)
@@ -137,7 +137,7 @@ unpack_words(const struct row_shape *shape, const uint8_t *from, char *rows, siz
 	}
 }
 
-enum { USUAL_WORDS = 8, MANY_WORDS = 12 };	/* of lp-critpath's and of lp-imbalance's rows */
+enum { USUAL_WORDS = 8, MANY_WORDS = 12 };	/* the rows of lp-critpath and of lp-imbalance */
 
 size_t
 rows_most_bytes(const struct row_shape *shape, size_t count)

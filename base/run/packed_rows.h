@@ -9,8 +9,8 @@
 enum { MOST_WORDS = 16 };		/* of a row */
 
 struct row_shape {
-	unsigned words, mark_bytes;	/* of a row; mark_bytes: a bit for each part that changed */
-	uint32_t wide;			/* by word: one number, not two halves */
+	unsigned words, mark_bytes;	/* of a row; marks: a bit for each field that changed */
+	uint32_t wide;			/* a bit for each word that is one number, not two halves */
 };
 
 /* The shape of rows of ROW_BYTES, with a struct row and WIDE numbers of 8 bytes first. */

@@ -12,7 +12,7 @@ struct place {
 	int32_t rank;		/* -1: an empty slot */
 	bool compute;		/* before the call there; else in MPI */
 	int64_t ns;
-	int64_t transfer_ns;	/* of it, in which a message was under way */
+	int64_t transfer_ns;	/* the part of it with a message under way */
 };
 
 struct places {
@@ -20,7 +20,7 @@ struct places {
 };
 
 void places_add(struct places *places, const struct place *more);
-/* Longest first; to be freed. */
+/* Longest first; free() them. */
 struct place *places_sorted(const struct places *places, size_t *count);
 void places_free(struct places *places);
 

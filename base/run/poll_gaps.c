@@ -4,7 +4,7 @@
 int
 poll_gaps_read(struct poll_gaps *gaps, struct reader *in, const struct message *message)
 {
-	const int64_t most = INT64_MAX / 4;	/* so that sums of a few stay in range */
+	const int64_t most = INT64_MAX / 4;	/* so that a sum of a few does not overflow */
 	int64_t location, site;
 
 	if (body_int(in, message, "location", 0, UINT32_MAX, &location) < 0 ||

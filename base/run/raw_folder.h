@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A folder that lp-record wrote: a raw trace in a file rank.N for each rank, and its further
- * segments in rank.N.K. */
+/* A folder written by lp-record: each rank's raw trace in rank.N, further segments in rank.N.K. */
 #ifndef RAW_FOLDER_H
 #define RAW_FOLDER_H
 
 #include <dirent.h>
 
-/* For scandir: world.N, a folder in it with a run that was started or spawned by the recorded
- * one. */
+/* For scandir: is it world.N, a folder in it for a run that the recorded one started or spawned? */
 int is_world_name(const struct dirent *entry);
-/* For scandir: does a file have such a name? It need not be a raw trace. */
+/* For scandir: does the file have such a name? It need not be a raw trace. */
 int is_raw_name(const struct dirent *entry);
-/* The number of the segment, "" of the first one; NULL: no such name. */
+/* The number of the segment, "" for the first; NULL: no such name. */
 const char *raw_name_segment(const char *name);
 
 #endif

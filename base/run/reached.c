@@ -11,7 +11,7 @@ reached_read(struct reached *reached, struct reader *in, const struct message *m
 {
 	static const struct column_type time_type = { 8, true, true, 0 },
 	    call_type = { 2, false, true, 0 };
-	const int64_t limit = INT64_MAX / 4;	/* so that sums of times stay in range */
+	const int64_t limit = INT64_MAX / 4;	/* so that sums of times do not overflow */
 	int64_t stated;
 
 	*reached = (struct reached){ 0, zalloc(count, sizeof *reached->since_ns),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples by location, kept while they are needed. In a stream they precede the calls before which
- * they were taken (trace.5, SAMPLES), so a tool that drops them together with rows keeps as few
- * samples as rows. Memory: 16 bytes a kept sample. Memory errors end the tool.
+ * Samples by location, kept while they are needed. In a stream they come before the calls before
+ * which they were taken (trace.5, SAMPLES), so a tool that drops them together with rows keeps few
+ * of them. Memory: 16 bytes a kept sample. Memory errors end the tool.
  */
 #ifndef SAMPLE_LANES_H
 #define SAMPLE_LANES_H
@@ -12,14 +12,14 @@
 #include "definitions.h"
 #include "sampled_place.h"
 
-enum { SITE_IN_CALL = UINT32_MAX };	/* of a sample that was taken within a call */
+enum { SITE_IN_CALL = UINT32_MAX };	/* of a sample taken within a call */
 
 struct sample {
 	int64_t at_ns;
 	uint32_t site, callers;
 };
 
-/* Kept samples are from BEGIN to before END; for those before SEEN the activity is known. */
+/* Kept samples are BEGIN to END - 1; for samples before SEEN the activity is known. */
 struct sample_lane {
 	struct sample *at;
 	size_t begin, seen, end, capacity;

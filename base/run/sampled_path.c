@@ -27,7 +27,7 @@ function_times_add(struct function_times *f, const struct function_time *more)
 	f->at[f->count++].file = more->file != NULL ? need(strdup(more->file)) : NULL;
 }
 
-/* Of what lies in a damaged stream, too. */
+/* Saturates: a damaged stream may have any numbers. */
 static int64_t
 sum_of(int64_t a, int64_t b)
 {
@@ -56,7 +56,7 @@ function_times_fold(struct function_times *f)
 	f->count = last + 1;
 }
 
-/* What is no function: by reason where switches tell it. SAMPLED_NS: what the functions have. */
+/* Adds the rest of the path: by reason if there are switches. SAMPLED_NS: the functions' time. */
 static int
 add_rest(struct function_times *f, struct reader *in, const struct message *message,
     int64_t sampled_ns)

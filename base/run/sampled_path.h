@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path by function, for a run with samples; lp-critpath writes it by place, as sampled_path. */
+/* The path by function of a run with samples; lp-critpath writes it by place, as sampled_path. */
 #ifndef SAMPLED_PATH_H
 #define SAMPLED_PATH_H
 
 #include "definitions.h"
 
-/* or what stands for the rest of the path, as not_sampled */
+/* A function, or a name for the rest of the path such as not_sampled. */
 struct function_time {
-	char *name, *file;		/* file NULL: not known */
+	char *name, *file;		/* file NULL: unknown */
 	int64_t path_ns, all_ns;	/* on the path; of all computation, by samples */
 };
 
@@ -16,14 +16,14 @@ struct function_times {
 	size_t count, capacity;		/* 0: the run was not sampled */
 };
 
-/* The places of one message, as functions. 0, or -1 with the reason in the reader. */
+/* Adds the places of one message as functions. 0, or -1 with the reason in the reader. */
 int sampled_path_read(struct function_times *functions, struct reader *in,
     const struct message *message, const struct definitions *known);
-/* A copy of MORE. */
+/* Adds a copy of MORE. */
 void function_times_add(struct function_times *functions, const struct function_time *more);
-/* Joins functions of one name and file, in any folder, and sorts by these. */
+/* Joins functions with the same name and file name, and sorts by these. */
 void function_times_fold(struct function_times *functions);
-/* of struct function_time */
+/* Compares two struct function_time. */
 int function_times_compare(const void *left, const void *right);
 
 #endif

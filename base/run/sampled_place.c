@@ -9,18 +9,17 @@
 const char not_sampled[] = NOT_SAMPLED;
 const char on_core_name[] = "(on a core)";
 
-/* Modules that do no work of the program, whichever of their functions it is. */
+/* Modules without work of the program, in any of their functions. */
 static const struct {
 	const char *module, *name;
 } no_work[] = {
-	{ "liblongpole-record", "(lp-record)" },	/* also where it called others */
+	{ "liblongpole-record", "(lp-record)" },	/* also where it calls others */
 	{ "libgomp.so", "(waiting for threads)" }, { "libgomp-", "(waiting for threads)" },
 	{ "libomp.so", "(waiting for threads)" }, { "libomp5.so", "(waiting for threads)" },
 	{ "libiomp5.so", "(waiting for threads)" }, { "libtbb.so", "(waiting for threads)" },
 };
 
-/* Whose modules and headers nobody edits to make a program faster; others may have been built where
- * /opt is. */
+/* Modules and headers that no user edits to make a program faster; /opt may hold the user's own. */
 static bool
 is_of_system(const char *path)
 {

@@ -6,32 +6,32 @@
 #include "../tool/stacks.h"
 #include "definitions.h"
 
-/* Computation without samples: a row beside the functions. */
+/* The name of computation without samples, a line beside the functions. */
 extern const char not_sampled[];
 #define NOT_SAMPLED "(not on a core, or not sampled)"
-/* Of computation on a core that no sample tells of, where switches do: likewise. */
+/* The name of computation on a core without samples, if there are switches: likewise. */
 extern const char on_core_name[];
 
-/* The function of a sampled place, or of a caller of it; TEXT holds a name such as "[module]". */
+/* The function of a sampled place, or of its caller; TEXT holds a name such as "[module]". */
 struct stack_frame place_frame(const struct definitions *known, uint32_t site, char *text,
     size_t size);
 struct stack_frame caller_frame(const struct definitions *known, uint32_t site, char *text,
     size_t size);
 
 /*
- * The innermost place of a sample that is in the program, or in a library of the user's: not in one
- * of the system's. The place itself where there is no such caller, or where threads wait.
+ * The innermost place of a sample that is in the program or in a library of the user, not of the
+ * system. The place itself if there is no such caller, or where threads wait.
  */
 uint32_t own_place(const struct definitions *known, uint32_t site, uint32_t callers);
-/* The function of such a place: the one into which those of the system's headers are inlined. */
+/* The function of such a place: the one into which functions of system headers are inlined. */
 struct stack_frame own_frame(const struct definitions *known, uint32_t site, char *text,
     size_t size);
 
 /* The time of each sample: the period, or less if all would exceed the computation. */
 int64_t sample_worth(int64_t period_ns, uint64_t samples, int64_t compute_ns);
 /*
- * The standard error of the time of COUNT samples, in ns: of n = compute / worth draws k were this
- * one's, and by Laplace's rule the variance of the share is (k+1)(n-k+1) / ((n+2)^2 (n+3)), which
+ * The standard error of the time of COUNT samples, in ns. Of n = compute / worth draws, k are this
+ * function's. By Laplace's rule the variance of the share is (k+1)(n-k+1) / ((n+2)^2 (n+3)), which
  * is never 0.
  */
 double sampled_error(uint64_t count, int64_t worth_ns, int64_t compute_ns);

@@ -12,7 +12,7 @@ struct scale {
 	int64_t number;		/* of the site; -1: its name counts */
 	char *site, *call;	/* NULL: all sites; computing */
 	double factor;
-	int8_t *site_matches;	/* by site: 0 not yet known, 1 yes, -1 no */
+	int8_t *site_matches;	/* by site: 0 unknown, 1 yes, -1 no */
 	size_t known_sites;
 };
 
@@ -28,8 +28,7 @@ add_scale(struct scales *scales)
 	return scale;
 }
 
-/* Cuts the first part off; a comma ends it where another part follows: names of C++ have commas,
- * too. */
+/* Cuts off the first part. Names in C++ have commas: a comma ends a part only before another. */
 static char *
 next_part(char **rest)
 {
@@ -77,7 +76,7 @@ scale_add(struct scales *scales, const char *text, int argc, char **argv, int *n
 	free(copy);
 }
 
-/* The name is the site's text as reports show it, or its function alone. */
+/* Is it the site's text in reports, or the name of its function alone? */
 static bool
 is_site(struct scale *scale, const struct definitions *known, uint32_t site)
 {

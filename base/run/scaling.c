@@ -29,7 +29,7 @@ read_spans(const char *file, bool matched)
 			continue;
 		if (calls_read(&calls, in, &message) < 0)
 			die_input(in);
-		/* What a call nests is in its own row; further threads are no ranks. */
+		/* Nested calls count within their outer call; only first threads count as ranks. */
 		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
 			if (calls.call[i] != 0)
 				span_call(&run.spans[calls.location], calls.call[i],

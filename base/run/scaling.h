@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs on several numbers of ranks, compared with the smallest. Only the computing time of the
- * ranks of each run is read.
+ * Compares runs on different numbers of ranks with the smallest. Reads only the computing time of
+ * each rank.
  */
 #ifndef SCALING_H
 #define SCALING_H
@@ -10,7 +10,7 @@
 
 #include "span.h"
 
-/* Spans of the ranks of a run; MATCHED: refuses a trace. Memory: ranks. */
+/* The spans of the ranks of a run; MATCHED: refuses a trace. Memory: ranks. */
 struct rank_spans {
 	int32_t ranks;
 	int64_t run_ns;
@@ -23,7 +23,7 @@ struct times {
 	int32_t ranks;
 	int64_t run_ns;
 	struct efficiency of;
-	/* POP's, against the smallest run: */
+	/* POP's, relative to the smallest run: */
 	double speedup, computation_scaling, global;
 };
 struct times read_times(const char *file, bool whole);
@@ -32,7 +32,7 @@ struct times read_times(const char *file, bool whole);
 void scale_against(struct times *run, const struct times *smallest, bool weak);
 void sort_and_scale(struct times *runs, size_t count, bool weak);	/* smallest run first */
 
-/* For fields.h; IN is empty in a row of such times, and "times." where TYPE has them as TIMES. */
+/* For fields.h. IN: "times." if struct TYPE has its times in a member TIMES; else empty. */
 #define SCALING_FIELDS(type, in) \
 	{ "run_time_s", FIELD(type, in run_ns), IN_SECONDS }, \
 	{ "speedup", FIELD(type, in speedup), IN_FIXED(3, 9) }, \

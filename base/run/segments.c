@@ -7,7 +7,7 @@
 
 const char *const segment_names[KINDS + 1] = { "compute", "mpi", "transfer", "start", "unknown" };
 
-/* The columns of a message, one behind the other in two allocations. */
+/* The columns of a message, in two allocations. */
 struct columns {
 	uint32_t *location, *kind, *call, *site, *polls;
 	int64_t *begin_ns, *end_ns;
@@ -33,7 +33,7 @@ columns_read(struct columns *c, struct reader *in, const struct message *message
 	    body_column(in, message, "polls", optional, n, n, c->polls) < 0 ? -1 : 0;
 }
 
-/* As far as leaves may be: calls.c. */
+/* The limit of leaves: calls.c. */
 #define MOST_NS ((int64_t)1 << 62)
 
 static int

@@ -7,7 +7,7 @@
 
 /*
  * START is the time of a rank before MPI_Init: span.h. In a GAP of an approximate path the rank is
- * not known; the gap is not part of the path's length.
+ * unknown; the gap is not part of the path's length.
  */
 enum segment_kind { COMPUTE, MPI, TRANSFER, START, KINDS, GAP = KINDS };
 extern const char *const segment_names[KINDS + 1];
@@ -24,13 +24,13 @@ struct segment {
 struct segments {
 	struct segment *at;
 	size_t count, capacity;
-	int64_t end_ns;		/* of the last that was read, where BEGUN */
+	int64_t end_ns;		/* of the last one read, if BEGUN */
 	bool begun;
 };
 
 /*
- * Appends the segments of a message; undefined sites become 0. -1, with the reason in the reader: a
- * column is missing, a value is out of range, or the path does not continue where it ended.
+ * Appends the segments of a message; undefined sites become 0. -1 with the reason in the reader: a
+ * column is missing, a value is out of range, or the path does not continue at its end.
  */
 int segments_read(struct segments *segments, struct reader *in, const struct message *message,
     const struct definitions *known);

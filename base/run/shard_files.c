@@ -24,7 +24,7 @@ is_shard_name(const char *name)
 	    strspn(name + 6, "0123456789") == strlen(name) - 6;
 }
 
-/* Shards of a run before would be taken for some of this one. */
+/* Removes the shards of an earlier run, which would pass for shards of this run. */
 static void
 make_folder(const char *folder)
 {

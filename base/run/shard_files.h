@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A folder of shards that is being written: trace.5, SHARDS. */
+/* Writes a folder of shards: trace.5, SHARDS. */
 #ifndef SHARD_FILES_H
 #define SHARD_FILES_H
 
@@ -8,22 +8,22 @@
 
 /* The division of a run. */
 struct shard_plan {
-	uint64_t run;		/* a number that only the shards of this run share */
+	uint64_t run;		/* a number that only the shards of this run have */
 	uint32_t count, ranks;
 	uint32_t *of;		/* by rank: its shard */
 };
 
 /*
- * Makes the folder, removes shards from it, and refuses a folder with any other file. All members
- * return when this is done.
+ * Makes the folder, removes shards from it, and refuses a folder with any other file. Returns on
+ * all members when this is done.
  */
 void shards_prepare(const char *folder, const struct team *team);
 /* Opens the empty file of shard NUMBER; later errors name it. */
 int shard_create(const char *folder, uint32_t number);
-/* The shard's first message; DEFINED messages that all shards have follow. */
+/* Writes the shard's first message. DEFINED messages follow that all shards have. */
 void shard_write(struct writer *out, const struct shard_plan *plan, uint32_t number,
     uint64_t defined);
-/* The shards of a member of the team are FIRST to before END. */
+/* The shards of a member of the team: FIRST to END - 1. */
 void shards_of_member(const struct team *team, int member, uint32_t count, uint32_t *first,
     uint32_t *end);
 /* "shard.000012" */

@@ -6,7 +6,7 @@
 #include "definitions.h"
 #include "../tool/file_name.h"
 
-/* Where the call is, then who called the function that it is in, and so on. */
+/* The place of the call, then the caller of its function, and so on. */
 static void
 stack_text(const struct definitions *definitions, const struct site *s, char *text, size_t size)
 {
@@ -52,13 +52,13 @@ site_text(const struct definitions *definitions, uint32_t site, char *text, size
 	if (s->function == NULL)
 		snprintf(text + used, size - (size_t)used, "%s", offset);
 	else {
-		/* C++ writes whole signatures; their beginning tells enough. */
+		/* C++ has whole signatures; their beginning is enough. */
 		used += snprintf(text + used, size - (size_t)used,
 		    strlen(s->function) > 64 ? "%.61s..." : "%s", s->function);
 		if (s->file != NULL && (size_t)used < size)
 			snprintf(text + used, size - (size_t)used, " (%s:%d)", file_name(s->file),
 			    (int)s->line);
-		else if ((size_t)used < size)	/* tells two calls in one function apart */
+	else if ((size_t)used < size)	/* distinguishes two calls in one function */
 			snprintf(text + used, size - (size_t)used, " (%s)", offset);
 	}
 	return text;

@@ -34,7 +34,7 @@ span_call_within(struct span *s, unsigned call, int64_t enter_ns, int64_t leave_
 	const int64_t before_ns = between(s->any ? s->last_ns : 0, enter_ns, from_ns, to_ns);
 	const int64_t mpi_ns = between(enter_ns, leave_ns, from_ns, to_ns);
 
-	/* A program that only has sessions makes its first; later ones are calls like others. */
+	/* With sessions only, the first one begins the span; later ones are calls like others. */
 	const bool begins = call_class(call) == CLASS_INIT || (!s->any && span_begins(call));
 	const bool ends = !begins && call_class(call) == CLASS_FINALIZE && !s->finalized;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of a run that belongs to the program, and its efficiencies: the one rule of all tools.
+ * The part of a run that belongs to the program, and its efficiencies: one rule for all tools.
  *
  * A rank's life is, in this order:
  *	start		before it entered MPI_Init: the process is made and loaded
@@ -10,8 +10,8 @@
  *	end		after it, until the run ends
  * Efficiencies refer to spans; the rest is neither useful nor lost. With WHOLE the span is the
  * whole run, and time outside MPI before the last call is useful, including the start. If a rank
- * makes no MPI_Init (for example in the trace of another tool), its span begins with the run; if
- * it makes no MPI_Finalize, its span ends with its last call.
+ * does not call MPI_Init (for example in the trace of another tool), its span begins with the run.
+ * If it does not call MPI_Finalize, its span ends with its last call.
  *
  * POP's efficiencies, where useful is the time outside MPI of each rank's first thread, within its
  * span, and T the longest span of a rank:
@@ -26,12 +26,12 @@
 #include <stdint.h>
 
 struct span {
-	int64_t begin_ns, end_ns;	/* the span, as far as it is known */
-	int64_t last_ns;		/* when the last call was left */
+	int64_t begin_ns, end_ns;	/* the span, as far as known */
+	int64_t last_ns;		/* the leave of the last call */
 	int64_t useful_ns;		/* within the span */
-	int64_t outside_ns;		/* outside of MPI, before the first call included */
+	int64_t outside_ns;		/* outside MPI, including before the first call */
 	int64_t start_ns, init_ns, finalize_ns;
-	bool any, began, finalized;	/* a call; MPI_Init or what begins the span; MPI_Finalize */
+	bool any, began, finalized;	/* a call; MPI_Init or the like; MPI_Finalize */
 };
 
 /* May the time of a rank before this first call be its start? */
@@ -39,13 +39,12 @@ bool span_begins(unsigned call);
 /* MPI_Init or MPI_Finalize, which are outside spans. */
 bool span_frames(unsigned call);
 
-/* Calls of one rank's first thread, in order; INDEX of call_name. Times from the begin of the
- * run. */
+/* Calls of one rank's first thread, in order; CALL of call_name. Times from the run's begin. */
 void span_call(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns);
 /* The same, counting only from FROM to TO. */
 void span_call_within(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns,
     int64_t from_ns, int64_t to_ns);
-/* The same for a later call, neither MPI_Init nor MPI_Finalize, after BEFORE_NS outside MPI. */
+/* The same for a later call other than MPI_Init and MPI_Finalize, after BEFORE_NS outside MPI. */
 static inline void
 span_call_between(struct span *s, int64_t before_ns, int64_t leave_ns)
 {
@@ -58,18 +57,18 @@ span_call_between(struct span *s, int64_t before_ns, int64_t leave_ns)
 	s->end_ns = leave_ns;
 }
 
-/* Begins a span in the middle of the run: the rank left its last call at LEAVE_NS. */
+/* Begins a span in the middle of a run: the rank left its last call at LEAVE_NS. */
 void span_start(struct span *span, int64_t leave_ns);
-/* Appends MORE, which was begun so, to SPAN. */
+/* Appends MORE, which span_start began, to SPAN. */
 void span_join(struct span *span, const struct span *more);
 
 struct efficiency {
 	int64_t span_ns;		/* T */
 	int64_t useful_max_ns, useful_total_ns;
-	double load_balance, communication, parallel;	/* NaN where nothing is useful */
+	double load_balance, communication, parallel;	/* NaN if nothing is useful */
 };
 
-/* Of the run from FROM to TO. */
+/* For the run from FROM to TO. */
 struct efficiency efficiency_of_spans(const struct span *spans, int32_t ranks, int64_t from_ns,
     int64_t to_ns, bool whole);
 

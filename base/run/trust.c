@@ -10,11 +10,10 @@
 #include "../tool/tool.h"
 #include "load.h"
 
-/* Of the ranks' time without a core, of the cores' time for others: less is no harm, more
- * misleads. */
+/* Shares of the ranks' time without a core, and of the cores' time for others. */
 static const double HARM = 0.05, MUCH = 0.1;
 static const double SHORT = 0.01, TOO_SHORT = 0.1;	/* the clocks' error, of the run time */
-static const double FEW_LOST = 0.001, MANY_LOST = 0.05;	/* without a partner, of all calls */
+static const double FEW_LOST = 0.001, MANY_LOST = 0.05;	/* of all calls, without a partner */
 static const int64_t FEW_SAMPLES = 10;
 
 const struct evidence no_evidence = { .samples = -1, .function_samples = -1 };
@@ -32,7 +31,7 @@ add_reason(struct trust *t, enum trust_level level, const char *format, ...)
 	va_end(values);
 }
 
-/* Who has more threads than cores slows down all its ranks alike. Others slow down one of them. */
+/* A user with more threads than cores slows all ranks alike; others slow some of them. */
 static void
 judge_cores(struct trust *t, const struct headline *h)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of the headline that says that a run did not end, and what its threads were in (trace.5,
- * unended). */
+/* The headline of a run that did not end: what its threads were in (trace.5, unended). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 
 enum { MOST_GROUPS = 4 };
 
-/* Threads at one place. */
+/* Threads at the same place. */
 struct group {
 	uint16_t call;		/* index of call_name */
 	uint32_t site;

@@ -5,7 +5,7 @@
 #include "definitions.h"
 
 /*
- * A message of kind unended becomes a part of the headline: "killed at 12.3 s: ranks 0-2 were in
+ * Makes a message of kind unended a part of the headline: "killed at 12.3 s: ranks 0-2 were in
  * MPI_Recv at exchange (a.c:12) since 0.4 s, rank 3 computed since 0.4 s". 1 or -1.
  */
 int unended_take(struct definitions *definitions, struct reader *in, const struct message *message);

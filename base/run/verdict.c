@@ -15,9 +15,8 @@
 const struct long_pole no_pole = { .rank = -1, .samples = -1, .unsampled_share = NAN, .times = NAN,
 	.path_s = NAN, .path_share = NAN, .cost_s = NAN, .gain_s = NAN, .gain_share = NAN };
 
-static const double MUCH = 0.25;		/* not sampled: more is told */
-/* times the mean: the others hardly compute there */
-static const double MANY = 1000;
+static const double MUCH = 0.25;		/* share not sampled: worth saying */
+static const double MANY = 1000;		/* times the mean: others hardly compute there */
 
 enum pole_kind
 place_kind(const struct place *place)
@@ -27,14 +26,14 @@ place_kind(const struct place *place)
 	return 2 * place->transfer_ns > place->ns ? POLE_TRANSFER : POLE_MPI;
 }
 
-/* Two digits that mean something. */
+/* Two significant digits. */
 static void
 put_two_digits(FILE *out, double value, const char *unit)
 {
 	fprintf(out, "%.*f %s", value < 9.95, value, unit);
 }
 
-/* The same in the unit that fits. */
+/* Two digits in a suitable unit. */
 static void
 put_seconds(FILE *out, double s)
 {

@@ -43,11 +43,11 @@ window_close(struct window *window)
 	window_forget_all_kept(window);
 }
 
-/* ---- rows that are packed --------------------------------------------------------------- */
+/* ---- packing ------------------------------------------------------------------------------ */
 
 /*
- * Packing takes longer than all else that is done for a row. So rows that lp-merge has in flight,
- * some 4 million, are not packed, but where so many ranks take much memory for themselves.
+ * Packing dominates the time for a row. So the rows that lp-merge has in flight, about 4 million,
+ * stay unpacked, unless there are so many ranks that these take much memory themselves.
  */
 static size_t
 usual_bytes(const struct window *window)
@@ -68,15 +68,14 @@ window_limit(struct window *window, size_t bytes, unsigned wide)
 	window->packed = packed_new(window->locations, window->row_bytes, wide, bytes - bytes / 2);
 }
 
-/* Rows that each lane has room for, whatever the others have. */
+/* The rows that each lane has room for, whatever the other lanes have. */
 static size_t
 share_of(const struct window *window)
 {
 	return window->limit / window->row_bytes / window->locations;
 }
 
-/* Packs the older rows of a lane: a quarter of its share stays, and the calls that these are of.
- * More room than its share goes. */
+/* Packs the older rows of a lane. A quarter of its share stays, in whole calls; frees the rest. */
 static void
 pack_lane(struct window *window, uint32_t location)
 {
@@ -116,8 +115,8 @@ pack_lane(struct window *window, uint32_t location)
 }
 
 /*
- * Before ROWS come: a lane that has its share, and finds no room beyond, is packed where it is. So
- * once all have their share none is allocated or freed any more.
+ * Before ROWS are added: packs a lane in place that has its share and finds no free memory. So once
+ * all lanes have their share, none allocates or frees any more.
  */
 static void
 pack_ahead(struct window *window, uint32_t location, size_t rows)
@@ -131,7 +130,7 @@ pack_ahead(struct window *window, uint32_t location, size_t rows)
 	pack_lane(window, location);
 }
 
-/* Lanes that took more than their share give it back. */
+/* Lanes larger than their share give memory back. */
 static void
 keep_limit(struct window *window)
 {
@@ -174,9 +173,9 @@ window_rows(const struct window *window, uint32_t location, uint64_t seq, bool c
 /* ---- rows ------------------------------------------------------------------------------- */
 
 /*
- * A lane gets what it needs, and an eighth more only once it grows again: with many locations most
- * lanes hold a block or two, and what doubling would add to each is memory that nobody uses. Where
- * older rows are packed lanes grow and shrink all the time, so those that are large by half.
+ * A lane gets the room that it needs, and an eighth more only when it grows again. With many
+ * locations most lanes hold a block or two, so doubling would waste memory. With packing, lanes
+ * grow and shrink all the time, so large lanes grow by half.
  */
 static void
 grow_lane(struct window *window, struct lane *lane, size_t rows)
@@ -199,7 +198,7 @@ grow_lane(struct window *window, struct lane *lane, size_t rows)
 static void *
 make_room(struct window *window, struct lane *lane, size_t rows)
 {
-	/* Moving the kept rows down is cheap only where they are few. */
+	/* Moving the kept rows down is cheap only if they are few. */
 	if (lane->begin > 0 && lane->begin >= lane->count) {
 		memmove(lane->rows, lane->rows + lane->begin * window->row_bytes,
 		    lane->count * window->row_bytes);
@@ -209,7 +208,7 @@ make_room(struct window *window, struct lane *lane, size_t rows)
 	return lane->rows + (lane->begin + lane->count) * window->row_bytes;
 }
 
-/* The usual sizes are known to the compiler. */
+/* The compiler knows the usual sizes. */
 static inline void
 clear_own(void *own, size_t size)
 {
@@ -250,7 +249,7 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 		struct row *row = (struct row *)to;
 		const uint32_t request = calls->request[i], request_at = calls->request_at[i];
 
-		/* Of its own location it lies before this one: calls_read has seen to that. */
+		/* On its own location it lies before this row: calls_read has checked that. */
 		if (request_at > window->locations)
 			return reader_fail(in, message->offset, "calls: request is out of range");
 		part = calls->call[i] != 0 ? 0 : part + 1;

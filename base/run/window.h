@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rows of a graph stream that edges may still refer to, by location and seq. Tools put their
- * own fields behind the common ones: their row begins with a struct row, and window_open gets its
- * size. Memory: the rows kept. Memory errors end the tool.
+ * The rows of a graph stream that edges may still refer to, by location and seq. A tool adds its
+ * own fields: its row begins with a struct row, and window_open gets its size. Memory: the rows
+ * kept. Memory errors end the tool.
  */
 #ifndef WINDOW_H
 #define WINDOW_H
@@ -15,20 +15,19 @@ struct row {
 	uint32_t site;
 	uint32_t comm;
 	int32_t peer;		/* as in the block: rank in the communicator */
-	uint32_t request;	/* distance to the row that this one refers to; 0 none */
-	uint32_t request_at;	/* or 1 + location of that row, whose seq is then request; 0: own */
-	uint32_t part;		/* distance to the first row of the call; 0 for that row */
-	uint16_t call;		/* index of call_name; parts have that of their call */
-	bool sent, received;	/* bytes, any */
+	uint32_t request;	/* distance to the row that this one refers to; 0: none */
+	uint32_t request_at;	/* or 1 + that row's location, and request is its seq; 0: own */
+	uint32_t part;		/* distance to the first row of the call; 0 in that row */
+	uint16_t call;		/* index of call_name; a part has its call's */
+	bool sent, received;	/* any bytes */
 	bool shared;		/* MPI_Win_lock of a shared lock */
 	bool polled;		/* completed nothing: a test or probe that failed, if it is one */
-	bool any;		/* a receive of any source and any tag, as it was posted */
+	bool any;		/* posted as a receive from any source with any tag */
 };
 
 struct lane {
 	char *rows;
-	/* rows; those that are not packed are begin..begin + count - 1 */
-	size_t begin, count, capacity;
+	size_t begin, count, capacity;	/* rows; unpacked are BEGIN to BEGIN + COUNT - 1 */
 	uint64_t first;			/* seq of the first of these */
 	int64_t last_leave_ns;
 };
@@ -36,23 +35,22 @@ struct lane {
 struct window {
 	size_t row_bytes;
 	uint32_t locations;
-	/* reading began in the middle: blocks and ends of edges may be missing */
-	bool partial;
+	bool partial;		/* reading began in the middle: rows and ends may be missing */
 	bool shared;		/* other processes keep some rows: ends of edges may be missing */
 	struct lane *lanes;
 	struct kept_rows *kept;	/* see window_keep; NULL: none */
 	struct packed *packed;	/* see window_limit; NULL: no rows are packed */
-	size_t bytes, limit;	/* of rows that are not packed */
+	size_t bytes, limit;	/* of unpacked rows */
 	uint32_t next_packed;	/* location whose rows are packed next */
 };
 
 void window_open(struct window *window, uint32_t locations, size_t row_bytes);
 void window_close(struct window *window);
 /*
- * Limits memory for rows to BYTES (SIZE_MAX: the default); call it before any rows. Older rows
- * are packed, and the oldest of these go to a temporary file. Then a pointer to a row is valid
- * until half of LEAST_SLOTS others have been requested, or a block has been added. WIDE: number of
- * the tool's own fields of 8 bytes, which come first.
+ * Limits memory for rows to BYTES (SIZE_MAX: the default); call it before adding rows. Older rows
+ * are packed, and the oldest go to a temporary file. A pointer to a row is then valid until half of
+ * LEAST_SLOTS others have been requested, or a block has been added. WIDE: number of the tool's own
+ * fields of 8 bytes, which come first.
  */
 void window_limit(struct window *window, size_t bytes, unsigned wide);
 /* Appends a block; the tool's own fields are zero. 0, or -1 with the reason in the reader. */
@@ -61,14 +59,14 @@ int window_add(struct window *window, struct reader *in, const struct message *m
 /* Drops the rows before SEQ. */
 void window_drop(struct window *window, uint32_t location, uint64_t seq);
 
-/* Copies a row, so that it is still there when the rows around it are dropped. */
+/* Copies a row, so that it remains when the rows around it are dropped. */
 void window_keep(struct window *window, uint32_t location, uint64_t seq);
-/* Such a row, or NULL. */
+/* Such a copy, or NULL. */
 void *window_kept(const struct window *window, uint32_t location, uint64_t seq);
 void window_forget_kept(struct window *window, uint32_t location, uint64_t seq);
 void window_forget_all_kept(struct window *window);
 
-/* A row that is packed, or NULL. */
+/* A packed row, unpacked; NULL: it is not kept. */
 void *window_unpacked(const struct window *window, uint32_t location, uint64_t seq, bool changes);
 
 /* A row, or NULL if it is not in the window. */
@@ -82,7 +80,7 @@ window_row(const struct window *window, uint32_t location, uint64_t seq)
 	    window->packed == NULL ? NULL : window_unpacked(window, location, seq, false);
 }
 
-/* The same, for changing it. */
+/* The same, for a change. */
 static inline void *
 window_change(const struct window *window, uint32_t location, uint64_t seq)
 {
@@ -100,7 +98,7 @@ window_change(const struct window *window, uint32_t location, uint64_t seq)
 void *window_rows(const struct window *window, uint32_t location, uint64_t seq, bool changes,
     size_t *left);
 
-/* The first row in the window, or the next to come if there is none. */
+/* The first row in the window, or the next one to come. */
 static inline uint64_t
 window_first(const struct window *window, uint32_t location)
 {
@@ -127,7 +125,7 @@ window_end(const struct window *window, uint32_t location)
 	return window->lanes[location].first + window->lanes[location].count;
 }
 
-/* edges.c: the edges of one block, widened. Ends must be in the window; else see PARTIAL, SHARED */
+/* edges.c: the edges of one block, widened; both ends in the window, but see PARTIAL, SHARED. */
 struct edge_block {
 	size_t count, instances;
 	uint32_t *source, *target;	/* messages */
@@ -141,7 +139,7 @@ int messages_read(struct edge_block *edges, struct reader *in, const struct mess
     const struct window *window);
 int collectives_read(struct edge_block *edges, struct reader *in, const struct message *message,
     const struct window *window);
-/* sync and settled: one seq a location into SEQS. */
+/* Reads sync or settled: one seq for each location. */
 int seqs_read(uint64_t *seqs, struct reader *in, const struct message *message,
     const struct window *window);
 void edge_block_free(struct edge_block *edges);
