@@ -80,6 +80,57 @@ installed() {
 	run -2 lp-dump half
 }
 
+@test "signals interrupt neither what is read nor what is written" {
+	installed
+	cat >stage.c <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <longpole-stream.h>
+		#include <signal.h>
+		#include <sys/time.h>
+		static volatile sig_atomic_t signals;
+		static void count(int signal)
+		{
+			(void)signal;
+			signals++;
+		}
+		/* Passes all on through a small pipe, and has a signal each millisecond that restarts no call. */
+		int main(int argc, char **argv)
+		{
+			const struct sigaction action = { .sa_handler = count };
+			const struct itimerval often = { { 0, 1000 }, { 0, 1000 } };
+			struct longpole_reader *in;
+			struct longpole_writer *out;
+			int got;
+			if (fcntl(1, F_SETPIPE_SZ, 4096) < 0 || sigaction(SIGALRM, &action, NULL) < 0 ||
+			    setitimer(ITIMER_REAL, &often, NULL) < 0)
+				return 3;
+			if ((in = longpole_open(NULL, LONGPOLE_STREAM)) == NULL)
+				return 4;
+			if ((out = longpole_create(1, longpole_content(in), in, argc, argv)) == NULL)
+				return 5;
+			while ((got = longpole_next(in)) > 0)
+				if (longpole_pass(out, in) < 0)
+					return 6;
+			if (got < 0 || longpole_end(out) < 0)
+				return 7;
+			return signals > 5 ? 0 : 8;
+		}
+	END
+	# shellcheck disable=SC2046
+	cc -Wall -Wextra -Werror stage.c -o stage $(pkg-config --cflags --libs longpole-stream)
+	"$ROOT/build/bench/ring" 4 2000 >t.trace
+	slowly() {
+		python3 -c 'import os, time
+while data := os.read(0, 8192): os.write(1, data); time.sleep(0.002)'
+	}
+	slowly <t.trace | timeout 20 ./stage | slowly >t2.trace
+	[ "${PIPESTATUS[*]}" = "0 0 0" ]
+	lp-dump -k call t.trace >1
+	lp-dump -k call t2.trace >2
+	cmp 1 2
+}
+
 @test "only the library's own names are seen, and nothing of it exits or prints" {
 	[ -z "$(nm -D --defined-only "$ROOT/lib/liblongpole-stream.so" | awk '{ print $3 }' | grep -v '^longpole_')" ]
 	[ -z "$(nm -D --undefined-only "$ROOT/lib/liblongpole-stream.so" | grep -E ' (_?exit|abort|printf|puts|perror)(@|$)')" ]

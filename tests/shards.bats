@@ -129,10 +129,16 @@ without_history() {
 	cp good/shard.000000 two/shard.000001
 	run -2 --separate-stderr lp-graph two
 	[[ "$stderr" == 'lp-graph: two/shard.000001:'*': it is shard 0' ]]
-	for cut in 'shard.000000 shard.000001' 'shard.000000 shard.000002' 'shard.000001 shard.000000'; do
-		run -2 --separate-stderr bash -c "cd good && cat $cut | lp-graph >/dev/null"
-		[[ "$stderr" == 'lp-graph: standard input:'*': shard '* ]]
-	done
+	lp-graph -o graphs good 2>/dev/null
+	while IFS=: read -r first second said; do
+		run -2 --separate-stderr bash -c "cat $first $second | lp-graph >/dev/null"
+		[[ "$stderr" =~ ^'lp-graph: standard input:'[0-9]+": $said"$ ]]
+	done <<-'END'
+		good/shard.000000:good/shard.000001:shard 2 of 3 is missing
+		good/shard.000000:good/shard.000002:shard 2 behind shard 0
+		good/shard.000001:good/shard.000000:shard 0 behind shard 1
+		good/shard.000000:graphs/shard.000001:a graph behind a shard of a trace
+	END
 
 	mkdir none
 	run -2 --separate-stderr lp-dump none
@@ -152,6 +158,8 @@ without_history() {
 	[[ "$stderr" == 'lp-graph: good/shard.000002:'*': a shard of another run than good/shard.000000' ]]
 	lp-graph --partial good 2>err >/dev/null
 	grep -q 'a shard of another run' err
+	run -2 --separate-stderr bash -c "cat good/shard.000000 other/shard.000001 | lp-graph >/dev/null"
+	[[ "$stderr" == 'lp-graph: standard input:'*': no shard of the run before' ]]
 }
 
 @test "a folder for shards holds nothing else, and none of a run before" {
