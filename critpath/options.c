@@ -74,17 +74,17 @@ parse_options(int argc, char **argv)
 	static const char *const forms[] = { "stream", "text", "json", "folded",
 	    "speedscope", NULL };
 	static const struct option longs[] = {
-		{ "algorithm", required_argument, NULL, 'a' }, { "splits", required_argument, NULL,
-		's' },
+		{ "algorithm", required_argument, NULL, 'a' },
+		{ "splits", required_argument, NULL, 's' },
 		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
 		{ "list", required_argument, NULL, 'L' }, { "part", required_argument, NULL, 'P' },
 		{ "join", no_argument, NULL, 'J' }, { "whole", no_argument, NULL, 'W' },
 		{ "distance", no_argument, NULL, 'D' }, { "verdict", required_argument, NULL, 'v' },
-		{ "memory", required_argument, NULL, 'M' }, { "every", required_argument, NULL,
-		'e' },
+		{ "memory", required_argument, NULL, 'M' },
+		{ "every", required_argument, NULL, 'e' },
 		/* Where they were once: */
-		{ "slack", no_argument, NULL, 'k' }, { "alternatives", required_argument, NULL,
-		'k' },
+		{ "slack", no_argument, NULL, 'k' },
+		{ "alternatives", required_argument, NULL, 'k' },
 		{ "gain", required_argument, NULL, 'k' }, { "needed", no_argument, NULL, 'k' },
 		{ "scale", required_argument, NULL, 'k' },
 		{ NULL, 0, NULL, 0 },

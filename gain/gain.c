@@ -73,10 +73,10 @@ parse_options(int argc, char **argv)
 	static const char *const forms[] = { "stream", "text", "json", NULL };
 	static const struct option longs[] = {
 		{ "gain", required_argument, NULL, 'G' }, { "slack", no_argument, NULL, 'S' },
-		{ "alternatives", required_argument, NULL, 'k' }, { "needed", no_argument, NULL,
-		'N' },
-		{ "scale", required_argument, NULL, 'C' }, { "algorithm", required_argument, NULL,
-		'a' },
+		{ "alternatives", required_argument, NULL, 'k' },
+		{ "needed", no_argument, NULL, 'N' },
+		{ "scale", required_argument, NULL, 'C' },
+		{ "algorithm", required_argument, NULL, 'a' },
 		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
 		{ "whole", no_argument, NULL, 'W' }, { "memory", required_argument, NULL, 'M' },
 		{ NULL, 0, NULL, 0 },

@@ -41,8 +41,8 @@ parse_options(int argc, char **argv, struct polls *polls)
 {
 	static const char *const readings[] = { "wait", "work", NULL };
 	static const struct option longs[] = {
-		{ "polls", required_argument, NULL, 'p' }, { "poll-gap", required_argument, NULL,
-		'g' },
+		{ "polls", required_argument, NULL, 'p' },
+		{ "poll-gap", required_argument, NULL, 'g' },
 		{ "partial", no_argument, NULL, 'P' }, { "output", required_argument, NULL, 'o' },
 		{ "round", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
 	};

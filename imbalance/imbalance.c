@@ -59,13 +59,13 @@ parse_options(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "by", required_argument, NULL, BY },
 		{ "from", required_argument, NULL, FROM }, { "to", required_argument, NULL, TO },
-		{ "path", required_argument, NULL, PATH }, { "ideal", required_argument, NULL,
-		IDEAL },
+		{ "path", required_argument, NULL, PATH },
+		{ "ideal", required_argument, NULL, IDEAL },
 		{ "weak", no_argument, NULL, WEAK }, { "whole", no_argument, NULL, WHOLE },
 		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
 		{ "memory", required_argument, NULL, MEMORY },
-		{ "order", required_argument, NULL, ORDER }, { "every", required_argument, NULL,
-		EVERY },
+		{ "order", required_argument, NULL, ORDER },
+		{ "every", required_argument, NULL, EVERY },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1,

@@ -7,19 +7,20 @@
 #include "unended.h"
 
 enum {
-	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in the blocks that overlap in time */
-	LEAST_SLICE = 32,		/* rows of a block that was divided */
-	MOST_SLICES = 8,		/* of a block: it is read again for each */
+	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in blocks that overlap in time */
+	LEAST_SLICE = 32,		/* rows of a slice */
+	MOST_SLICES = 8,		/* of a block, which is read again for each */
 };
 
-/* Offsets of blocks that were passed over in search of another thread's; first in, first out. */
+/* Offsets of blocks that were skipped in the search for another thread's; first in, first out. */
 struct passed {
 	uint64_t *offsets;
 	size_t begin, count, capacity;
 };
 
-/* When a location goes on: its next row's enter in the trace; at least, where that is not read
- * yet. */
+/*
+ * When a location continues: the enter of its next row. A lower bound if that row is not read yet.
+ */
 struct next {
 	int64_t at_ns;
 	uint32_t location;
@@ -29,8 +30,8 @@ struct cursor {
 	int64_t leave_ns;	/* of its last row, own clock */
 	uint64_t row;		/* seq of the next one */
 	uint64_t rows;		/* of the location */
-	uint64_t block;		/* where the next row's block lies, once that is known */
-	bool found, read;	/* the block is known; so is the row's enter */
+	uint64_t block;		/* offset of the next row's block, if found */
+	bool found, read;	/* the block is known; the row's enter, too */
 };
 
 struct blocks {
@@ -38,13 +39,11 @@ struct blocks {
 	struct source source;
 	struct cursor *cursors;		/* by location */
 	struct passed *passed;		/* by location */
-	/* by rank: where the blocks begin that nobody has looked at */
-	uint64_t *search_from;
-	/* of the locations that have rows left; the earliest first */
-	struct next *heap;
+	uint64_t *search_from;	/* by rank: where blocks begin that have not been searched */
+	struct next *heap;		/* locations with rows left; the earliest first */
 	size_t count;
-	struct calls calls;		/* the block at hand */
-	uint32_t location;		/* whose it is; of none: UINT32_MAX */
+	struct calls calls;		/* the current block */
+	uint32_t location;		/* its location; UINT32_MAX: no block */
 };
 
 /* ---- the heap ---- */
@@ -120,8 +119,7 @@ pass_over(struct passed *passed, uint64_t offset)
 	passed->offsets[passed->count++] = offset;
 }
 
-/* The location's next block, which lies behind those that were looked at, or was passed over
- * then. */
+/* Finds the location's next block: a skipped one, or one after those searched. */
 static void
 search(struct blocks *b, uint32_t location, struct message *message)
 {
@@ -156,7 +154,7 @@ search(struct blocks *b, uint32_t location, struct message *message)
 	}
 }
 
-/* When the block begins, which must not be before the one before it ends. */
+/* Reads when the block begins. Blocks must not overlap. */
 static void
 read_begin(struct blocks *b, uint32_t location, const struct message *message)
 {
@@ -175,7 +173,7 @@ read_begin(struct blocks *b, uint32_t location, const struct message *message)
 	heap_down(b->heap, b->count, 0);
 }
 
-/* The block of the earliest location is at hand. */
+/* Reads the block of the earliest location. */
 static void
 read_earliest(struct blocks *b)
 {
@@ -207,8 +205,8 @@ read_earliest(struct blocks *b)
 /* ---- slices ---- */
 
 /*
- * Where ranks are many the blocks of a short run would each hold all of it, so that whoever reads
- * the trace must keep all ranks whole until the last one has come. There blocks go out in slices.
+ * With many ranks, each block of a short run would cover the whole run: a reader would have to keep
+ * all ranks until the last one arrives. So blocks go out in slices.
  */
 static size_t
 slice_rows(const struct input *input, size_t block_rows)
@@ -220,7 +218,7 @@ slice_rows(const struct input *input, size_t block_rows)
 	return rows < block_rows / MOST_SLICES + 1 ? block_rows / MOST_SLICES + 1 : rows;
 }
 
-/* Rows of the block at hand from one to another. */
+/* Rows [FROM, TO) of a block. */
 static struct calls
 slice_of(const struct calls *calls, size_t from, size_t to)
 {
@@ -252,7 +250,7 @@ blocks_next(struct blocks *b, struct calls *slice)
 		source_changed(&b->source);
 	from = (size_t)(cursor->row - calls->first);
 	end = calls->count;
-	if (end - from > cursor->rows - cursor->row)	/* the rank lives, and wrote more */
+	if (end - from > cursor->rows - cursor->row)	/* the rank is alive and wrote more */
 		end = from + (size_t)(cursor->rows - cursor->row);
 	to = end - from > slice_rows(b->input, calls->count) ?
 	    from + slice_rows(b->input, calls->count) : end;

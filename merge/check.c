@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the passes: whether the raw traces are of one run and whole; locations, and their
- * ends. */
+/*
+ * Between the passes: checks that the raw traces are complete and belong to one run; finds
+ * locations and their ends.
+ */
 #include <stdlib.h>
 
 #include "merge.h"
 #include "source.h"
 #include "unended.h"
 
-enum { MOST_TOLD = 19 };	/* ranks named on standard error; one more line says how many */
+enum { MOST_TOLD = 19 };	/* ranks named on standard error; one more line has their number */
 
 /* All names have been read by now. */
 static void
@@ -49,7 +51,7 @@ thread_of(const struct input *input, uint32_t location)
 	    &rank->thread[thread] : NULL;
 }
 
-/* The last leave of a thread, from its last block. */
+/* Finds the last leave of a thread, from its last block. */
 static void
 find_end(struct source *source, int32_t rank, struct thread *thread, struct calls *calls)
 {
@@ -83,7 +85,7 @@ find_ends_of(struct source *source, struct rank *rank, int32_t number, struct ca
 	}
 }
 
-/* A trace begins with its end. */
+/* Finds the first enter and the last leave of each rank. */
 void
 find_ends(struct input *input)
 {
@@ -121,7 +123,7 @@ check_ranks(struct input *input, const char *whole)
 		}
 	if (whole == NULL)
 		die("no raw trace tells its rank");
-	/* Where a rank died others may have died before they had a trace. */
+	/* If a rank died, others may have died before they had a trace. */
 	for (int32_t r = 0; r < input->rank_count; r++)
 		died |= input->ranks[r].present && !input->ranks[r].ended;
 	if (missing > 0 && !input->partial && !died)

@@ -15,7 +15,7 @@
 #include "order.h"
 
 struct clc {
-	const struct latencies *latencies;	/* of the trace before */
+	const struct latencies *latencies;	/* of the previous trace */
 	struct shift *shifts;		/* by location */
 };
 
@@ -25,7 +25,7 @@ latency_ns(const struct latencies *latencies, uint32_t location, const struct no
 {
 	const int32_t *rank = latencies->input->location_rank;
 
-	/* In a collective it is not known who heard from whom. */
+	/* A collective does not show which members heard from which. */
 	return !node->message ? latencies->least_ns : latency_between(latencies,
 	    rank[sources[node->sources].location], rank[location]);
 }
@@ -140,10 +140,10 @@ correct_order(struct input *input)
 	}
 	clc.shifts = zalloc(input->location_count, sizeof *clc.shifts);
 	replay(input, &forward);
-	make_ramps(input, clc.shifts);		/* as they would be without limits */
+	make_ramps(input, clc.shifts);		/* as if there were no limits */
 	replay(input, &limits);
 	make_ramps(input, clc.shifts);
-	/* not before: the replayed trace is that before all shifts */
+	/* not before: the replay needs the times before all shifts */
 	input->shifts = clc.shifts;
 	latencies_find(&after, input, false);
 	report(input, &before, &after);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From every rank's clock to that of rank 0. A rank either shares the clock of another or has
- * samples of its offset to another's; the offsets of a chain of clocks add up, and so do the
- * bounds of their errors.
+ * Corrects every rank's clock to that of rank 0. A rank shares another's clock, or has samples of
+ * its offset to one. The offsets of a chain of clocks add up, and so do their error bounds.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include "../base/tool/search.h"
 #include "merge.h"
 
-/* The part of a correction that holds for a time and up to another one. */
+/* A linear piece of a correction, from one time to another. */
 struct piece {
 	struct knot from;
 	double drift;
@@ -54,8 +53,8 @@ corrected_ns(const struct correction *correction, int64_t time_ns)
 }
 
 /*
- * The line through samples that are off by E1 and E2, T apart, is off by a line, too: beyond one of
- * them by no more than its own error and (E1 + E2) / T for each ns.
+ * A line through samples with errors E1 and E2, T apart, also has a linear error: outside a sample
+ * at most its error plus (E1 + E2) / T for each ns.
  */
 int64_t
 correction_error_ns(const struct correction *correction, int64_t begin_ns, int64_t end_ns)
@@ -78,7 +77,7 @@ correct_times(const struct correction *correction, int64_t *times_ns, size_t cou
 	for (size_t begin = 0, end = 0; begin < count; begin = end) {
 		const struct piece piece = piece_at(correction, times_ns[begin]);
 
-		/* Most often one piece holds for all of them. */
+		/* Most often one piece covers all of them. */
 		if (times_ns[count - 1] < piece.until_ns || piece.until_ns == INT64_MAX)
 			end = count;
 		while (end < count && times_ns[end] < piece.until_ns)
@@ -100,7 +99,7 @@ by_instant(const void *left, const void *right)
 	return a->at_ns < b->at_ns ? -1 : a->at_ns > b->at_ns;
 }
 
-/* How far the knot is from the line between two others, beyond what its error allows for. */
+/* The distance of the knot from the line between two others, beyond its error. */
 static double
 excess(const struct knot *knot, int64_t error_ns, const struct knot *from, const struct knot *to)
 {
@@ -111,9 +110,9 @@ excess(const struct knot *knot, int64_t error_ns, const struct knot *from, const
 }
 
 /*
- * A sample on the way is worse than those at the ends where the machine was busy. So it bends the
- * line only where the line contradicts it: the worst such sample first, then those on either side
- * of it (Douglas and Peucker, 1973). Returns how many are kept.
+ * Samples in the middle are worse than those at the ends, where the machine was less busy. So one
+ * bends the line only if the line contradicts it: the worst such sample first, then those on either
+ * side of it (Douglas and Peucker, 1973). Returns the number of samples kept.
  */
 static size_t
 keep_bends(struct knot *knots, int64_t *errors_ns, size_t count)
@@ -158,7 +157,7 @@ static void
 sample_correction(struct rank *rank, const struct correction *peer, enum sync sync)
 {
 	struct correction *c = &rank->correction;
-	/* Against a clock of unknown drift later samples tell nothing of this one's. */
+	/* Against a clock of unknown drift, later samples show nothing about this one's drift. */
 	size_t count = sync == SYNC_OFFSET || peer->count == 1 ? 1 : rank->sample_count;
 	int64_t *errors_ns = zalloc(count, sizeof *errors_ns);
 	const struct knot *first, *last;
@@ -170,7 +169,7 @@ sample_correction(struct rank *rank, const struct correction *peer, enum sync sy
 		const int64_t peer_ns = sample->at_ns + sample->offset_ns,
 		    to_ns = corrected_ns(peer, peer_ns);
 
-		/* One at which the corrected clock would not go on is passed over. */
+		/* Skips samples at which the corrected clock would not advance. */
 		if (c->count > 0 && (sample->at_ns == c->knots[c->count - 1].at_ns ||
 		    to_ns <= c->knots[c->count - 1].at_ns + c->knots[c->count - 1].offset_ns))
 			continue;
@@ -194,7 +193,7 @@ sample_correction(struct rank *rank, const struct correction *peer, enum sync sy
 	c->known = true;
 }
 
-/* A chain of clocks is followed to its end, then unwound: no recursion, and a loop is found. */
+/* Follows a chain of clocks to its end, then unwinds it: no recursion, and loops are found. */
 static void
 correct_rank(struct input *input, int32_t start, enum sync sync, int32_t *chain)
 {

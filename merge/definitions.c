@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators and call sites: each rank numbers its own; here they become the same for all. */
+/* Communicators and call sites: each rank numbers its own; this file gives them common numbers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 			write_neighbours(out, group->shares[i].of, number);
 }
 
-/* Where there are several, no communicator is that of all ranks. */
+/* With several worlds, no communicator has all ranks. */
 static void
 write_worlds(struct writer *out, const struct input *input)
 {
@@ -191,7 +191,7 @@ place_of(const struct rank *rank, const struct raw_site *site)
 	return (struct known_site){ UINT32_MAX, site->address, 0 };
 }
 
-/* All places of all ranks, sorted and each once; then every rank's map to them. */
+/* Sorts the places of all ranks, keeps each once, and maps every rank's numbers to them. */
 static void
 number_sites(struct input *input)
 {
@@ -214,7 +214,7 @@ number_sites(struct input *input)
 		if (kept == 0 || by_place(&input->sites[kept], &input->sites[i]) != 0)
 			input->sites[++kept] = input->sites[i];
 		else if (input->sites[kept].call <
-		    input->sites[i].call)	/* not a frame alone */
+		    input->sites[i].call)	/* not only a frame */
 			input->sites[kept].call = input->sites[i].call;
 	input->site_count = kept + 1;
 	for (int32_t r = 0; r < input->rank_count; r++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The trace of a run that goes on. Time goes on in steps. What has returned before a step ends goes
- * out, location by location, and then a message of kind reached (trace.5). The step is LAG_NS or
- * more before now: so a thread that has read the clock and has not stored its row yet has time to
- * do so. One that needs longer, as it was stopped just then, has its row in a later step. What goes
- * out does not depend on when it is looked for: a run that has ended gives the same bytes.
+ * Merges a run that continues, in steps of time. What returned before the end of a step is written,
+ * location by location, and then a message of kind reached (trace.5). A step ends at least LAG_NS
+ * before now, so a thread that has read the clock has time to store its row. If a thread was
+ * stopped for longer, its row goes into a later step. The output does not depend on when files are
+ * read: a run that has ended gives the same bytes.
  *
- * Memory: definitions, for each location a number of rows, and 40 bytes for each block that is
- * still to be read.
+ * Memory: definitions, a number of rows for each location, and 40 bytes for each block that is not
+ * yet read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +20,15 @@
 enum {
 	STEP_NS = 100000000,
 	LAG_NS = 300000000,
-	NAP_NS = 100000000,	/* from one look to the next */
-	STEP_LOCATIONS = 1024,	/* so many more make steps longer */
-	BLOCK_ROWS = 1 << 14,	/* of a block that goes out */
-	FIRST_S = 60,		/* for the first trace to come */
+	NAP_NS = 100000000,	/* between two looks at the files */
+	STEP_LOCATIONS = 1024,	/* each multiple of this number makes steps longer */
+	BLOCK_ROWS = 1 << 14,	/* of a written block */
+	FIRST_S = 60,		/* to wait for the first trace */
 };
 
 /* ---- what goes out ---- */
 
-/* From the trace's clock to the rank's own; it has one offset from the beginning to the end. */
+/* Converts from the trace's clock to the rank's own; a followed rank has one constant offset. */
 static int64_t
 own_ns(const struct follow *f, int32_t rank, int64_t at_ns)
 {
@@ -68,7 +68,7 @@ write_slice(struct follow *f, uint32_t location, struct lane *lane, size_t count
 	lane->from += count;
 }
 
-/* What the thread is in at UNTIL_NS, on its own clock. */
+/* Finds the call that the thread is in at UNTIL_NS, on its own clock. */
 static void
 find_open_call(const struct follow *f, struct lane *lane, int64_t until_ns)
 {
@@ -86,7 +86,7 @@ find_open_call(const struct follow *f, struct lane *lane, int64_t until_ns)
 	}
 }
 
-/* The rows of a location that had returned by then. */
+/* Writes the rows of a location that had returned by then. */
 static void
 step_location(struct follow *f, struct tail *tail, uint32_t location, struct lane *lane)
 {
@@ -99,7 +99,7 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 		while (end < lane->rows.count && lane->rows.leave_ns[end] < until_ns)
 			end++;
 		count = end - lane->from;
-		/* Where a block ends must not depend on how much was there at this look. */
+		/* The end of a block must not depend on how much was there at this look. */
 		if (end == lane->rows.count && count < BLOCK_ROWS && read_rows(f, tail, lane))
 			continue;
 		if (count == 0)
@@ -127,7 +127,7 @@ lane_of(const struct follow *f, uint32_t location, struct tail **tail)
 	return *tail == NULL ? NULL : &(*tail)->lanes[thread];
 }
 
-/* How far all have come. */
+/* Writes how far all locations have come. */
 static void
 write_reached(struct follow *f)
 {
@@ -188,7 +188,7 @@ step(struct follow *f, int64_t until_ns)
 
 /* ---- the run ---- */
 
-/* Each rank has told what there is to know of it before its rows go out. */
+/* Whether each rank has all the definitions that its rows need first. */
 static bool
 is_ready(const struct follow *f)
 {
@@ -220,7 +220,7 @@ wait_for_ranks(struct follow *f)
 	}
 	if (f->input->rank_count == 0)
 		die("%s: no raw trace tells its rank", f->folder);
-	tails_look(f);		/* all that came before the last rank's first row */
+	tails_look(f);		/* takes all that came before the last rank's first row */
 }
 
 static void
@@ -259,7 +259,10 @@ begin(struct follow *f, enum sync sync)
 	number_locations(input);
 }
 
-/* Now, on the trace's clock: by a rank of this host, or else by the latest call of any. */
+/*
+ * The current time on the trace's clock: from a rank of this host, or else the latest call of any
+ * rank.
+ */
 static int64_t
 trace_now_ns(const struct follow *f)
 {
@@ -296,7 +299,7 @@ tell_of_threads(struct follow *f)
 	}
 }
 
-/* What is known of the run now that it has ended. */
+/* Writes facts that are known only after the end of the run. */
 static void
 write_ended(struct follow *f)
 {
@@ -316,7 +319,7 @@ write_ended(struct follow *f)
 	free(ended);
 }
 
-/* Step by step, up to the end of the run. */
+/* Goes step by step to the end of the run. */
 static void
 go_along(struct follow *f)
 {
@@ -348,7 +351,7 @@ follow(struct input *input, const char *folder, int fd, bool names, enum sync sy
 	struct rlimit files;
 
 	gethostname(f.host, sizeof f.host - 1);
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {	/* each rank's stays open */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {	/* each rank's file stays open */
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}

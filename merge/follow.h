@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run that goes on: its raw traces as far as they are read (tails.c), and what goes out of them
- * (follow.c). */
+/*
+ * A run that continues: its raw traces as far as they are read (tails.c), and the output
+ * (follow.c).
+ */
 #ifndef FOLLOW_H
 #define FOLLOW_H
 
@@ -10,25 +12,25 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* A block that has rows that are still to be read. */
+/* A block with unread rows. */
 struct piece {
 	size_t segment;
-	uint64_t place;		/* in its file */
+	uint64_t place;		/* offset in its file */
 	uint64_t first;
-	uint32_t rows;		/* that were there when it was looked at */
-	/* where it says how many, and the open call, from its first byte; 0: nowhere */
+	uint32_t rows;		/* at the last look */
+	/* offsets in the block of its row count and open call; 0: none */
 	uint32_t count_at, open_at;
 };
 
 /* A thread of a rank. */
 struct lane {
 	struct piece *pieces;
-	size_t begin, count, capacity;	/* those from BEGIN on */
+	size_t begin, count, capacity;	/* [begin, begin + count) are unread */
 	uint64_t next;		/* row to be read next */
-	struct calls rows;	/* that are read, of which FROM have gone out */
+	struct calls rows;	/* rows read; those before FROM are written */
 	size_t from;
-	struct open_call open;	/* as it was when the folder was looked at last */
-	/* enter of the call that it is in at the end of the step; or that end */
+	struct open_call open;	/* as of the last look at the folder */
+	/* enter of its call at the end of the step; without one that end */
 	int64_t open_ns;
 	uint16_t open_call;
 };
@@ -41,10 +43,10 @@ struct tail {
 		char *path;
 	} *segments;
 	size_t segment_count, segment_capacity;
-	uint64_t offset;	/* of what has not been looked at, in the last of them */
+	uint64_t offset;	/* in the last segment: bytes behind it are not read */
 	struct scan scan;
 	int64_t pid;
-	bool gone;		/* its process is, or its trace has ended */
+	bool gone;		/* its process is gone, or its trace has ended */
 	struct lane *lanes;
 	size_t lane_count;
 };
@@ -59,10 +61,9 @@ struct follow {
 	struct calls read;	/* a piece */
 	struct writer out;
 	struct later *later;
-	/* what has returned before this, on the trace's clock, has gone out */
-	int64_t step_ns;
-	int64_t last_ns;	/* the last leave that has */
-	int64_t moved_ns;	/* when a trace was seen to grow last */
+	int64_t step_ns;	/* on the trace's clock: all that returned before is written */
+	int64_t last_ns;	/* the latest leave written */
+	int64_t moved_ns;	/* when a trace last grew */
 	bool over;		/* the traces will not grow any more */
 	bool told;		/* of a thread that is left out */
 };
@@ -70,16 +71,16 @@ struct follow {
 /* ---- tails.c ---- */
 
 int64_t now_ns(void);
-/* What is new: traces, their messages, rows in blocks, and processes that are gone. */
+/* Reads new traces, messages and rows of blocks; notes processes that are gone. */
 void tails_look(struct follow *f);
-/* The lane of a thread, which may be new. */
+/* The lane of a thread, added if missing. */
 struct lane *lane_at(struct tail *tail, size_t location);
-/* The next message from OFFSET of the segment on, as it is now. */
+/* The next message of the segment from OFFSET on, as it is now. */
 void read_at(struct follow *f, const struct segment *segment, uint64_t offset,
     struct message *message);
-/* More rows of the thread, behind those that are there. False: there are none. */
+/* Reads more rows of the thread, after those it has. False: there are none. */
 bool read_rows(struct follow *f, struct tail *tail, struct lane *lane);
-/* Segments that are read to their end. */
+/* Closes segments that are read to their end. */
 void close_segments(struct tail *tail);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first pass, a survey: definitions, samples of clocks, and of the blocks of calls how many
- * rows they have. What is in these is checked when they are written.
+ * The first pass, a survey: definitions, samples of clocks, and the number of rows of each block of
+ * calls. Blocks are checked when they are written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,22 +15,20 @@
 
 enum {
 	SMALL_BYTES = 1 << 13,		/* a message that is most often read as a whole */
-	RANKS_FREE = 1 << 14,		/* more than these must have some bytes each in the input */
+	RANKS_FREE = 1 << 14,		/* more ranks need some bytes each in the input */
 	RANK_BYTES = 16,
-	/* how far a rank's own numbers may be ahead of its messages */
-	OWN_NUMBERS = 64,
-	/* members of a communicator that are in no trace, at most */
-	STRANGERS = 1 << 16,
+	OWN_NUMBERS = 64,	/* lead of a rank's own numbers over its messages, at most */
+	STRANGERS = 1 << 16,	/* members of a communicator that are in no trace, at most */
 };
-#define LATEST_NS (INT64_MAX / 4)	/* so that sums of times stay in range */
+#define LATEST_NS (INT64_MAX / 4)	/* keeps sums of times in range */
 
 #define APPEND(array, count, capacity) \
 	(array = grow(array, &(capacity), (count) + 1, sizeof *(array)), \
 	memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
 
 /*
- * A number that the rank counts by itself, from MIN. It counts without holes, and what the trace
- * does not tell of all at once is little: arrays can be indexed with it. 0 or -1.
+ * Reads a number that the rank assigns itself, from MIN on. Ranks number almost without gaps, so
+ * the number can index an array. Returns 0 or -1.
  */
 static int
 own_number(struct scan *scan, const struct message *message, const char *key, int64_t min,
@@ -47,7 +45,7 @@ own_number(struct scan *scan, const struct message *message, const char *key, in
 	return 0;
 }
 
-/* Memory follows the size of the input: a large run has large traces. */
+/* Memory must follow the size of the input: a large run has large traces. */
 static int
 check_size(const struct scan *scan, const struct message *message, int64_t ranks)
 {
@@ -97,7 +95,7 @@ world_of(struct scan *scan, const struct message *message, uint64_t run, int64_t
 	return world;
 }
 
-/* The rank goes on in this file. */
+/* The rank continues in this file. */
 static void
 scan_segment(struct scan *scan, const struct message *message, struct rank *rank)
 {
@@ -171,8 +169,10 @@ thread_at(struct rank *rank, uint32_t thread)
 	return &rank->thread[thread];
 }
 
-/* Where ranks are many their blocks are small, and need not be read again for the last leave; names
- * come later. */
+/*
+ * With many ranks blocks are small, and need not be read again for the last leave. Names come
+ * later.
+ */
 static int
 scan_end(struct scan *scan, const struct message *message, struct thread *thread)
 {
@@ -220,7 +220,7 @@ scan_calls(struct scan *scan, const struct message *message)
 	return scan_end(scan, message, thread);
 }
 
-/* Of a block that was compressed. */
+/* Of a compressed block. */
 static int
 scan_open_message(struct scan *scan, const struct message *message)
 {
@@ -424,7 +424,7 @@ scan_sampled(struct scan *scan, const struct message *message)
 	return 0;
 }
 
-/* A process may die before it has told what rank it is: that rank is missing then. */
+/* A process may die before it has written its rank: that rank is missing then. */
 static int
 end_trace(struct scan *scan, const struct message *message)
 {
@@ -472,11 +472,11 @@ static const struct {
 } kinds[] = {
 	{ "calls", scan_calls, ROWS }, { "sampled", scan_sampled, ROWS },
 	{ "switched", scan_sampled, ROWS }, { "site", scan_site, DEFINITION },
-	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME }, { "cut", end_trace,
-	FRAME },
+	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME },
+	{ "cut", end_trace, FRAME },
 	{ "rank", scan_rank, DEFINITION }, { "communicator", scan_communicator, DEFINITION },
-	{ "neighbours", scan_neighbours, DEFINITION }, { "environment", scan_environment,
-	DEFINITION },
+	{ "neighbours", scan_neighbours, DEFINITION },
+	{ "environment", scan_environment, DEFINITION },
 	{ "cores", scan_cores, DEFINITION }, { "poll_gaps", scan_poll_gaps, DEFINITION },
 	{ "module", scan_module, DEFINITION },
 	{ "clock", scan_clock, DEFINITION }, { "clock_shared", scan_clock, DEFINITION },
@@ -525,7 +525,7 @@ scan_kept(struct input *input, const char *file, const char *bytes, size_t size)
 	return scan.rank;
 }
 
-/* Nothing of a rank has been taken from what cannot be read, and it is not needed. */
+/* A trace that cannot be read is left out if nothing was taken from it and it is not needed. */
 static bool
 leave_out(const struct scan *scan)
 {

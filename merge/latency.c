@@ -17,13 +17,12 @@
 #include "../base/tool/hash_table.h"
 #include "order.h"
 
-#define DRIFT_LIMIT 1e-2	/* no clock is that wrong */
+#define DRIFT_LIMIT 1e-2	/* no clock drifts that much */
 
 struct pair {
-	/* clocks, by the rank they are named after; low -1: free slot */
-	int32_t low, high;
+	int32_t low, high;		/* clocks, by the rank that names them; low -1: free slot */
 	int64_t least_ns[2];		/* from low to high, and back */
-	double rate_low, rate_high;	/* bounds of how fast high runs ahead of low */
+	double rate_low, rate_high;	/* bounds of the rate at which high gains on low */
 };
 
 #define HASH(p) mix((uint32_t)(p)->low, (uint32_t)(p)->high)
@@ -67,22 +66,21 @@ latency_between(const struct latencies *latencies, int32_t rank, int32_t other)
 
 /* ---- one pass ---- */
 
-/* Is only the offset of this clock known, not its drift? */
+/* Whether the offset of this clock is known, but not its drift. */
 static bool
 clock_lacks_drift(const struct input *input, int32_t clock)
 {
 	return input->ranks[clock].correction.count == 1;
 }
 
-/* The common clock, and those measured at both ends. */
+/* The common clock, and clocks measured at both ends. */
 static bool
 has_drift(const struct input *input, int32_t clock)
 {
 	return clock == input->ranks[0].clock || input->ranks[clock].correction.count > 1;
 }
 
-/* How long before the event the offset between the clocks was known; 0: drift is not of
- * interest. */
+/* The time from the measurement of the offset to the event; 0: drift does not matter. */
 static int64_t
 since_known_ns(const struct input *input, const struct pair *pair, int64_t at_ns)
 {
@@ -184,7 +182,7 @@ void
 look_at_guessed(struct input *input, struct world *world)
 {
 	const int32_t w = (int32_t)(world - input->worlds);
-	int64_t least_ns[2] = { INT64_MAX, INT64_MAX };		/* to it, and back */
+	int64_t least_ns[2] = { INT64_MAX, INT64_MAX };		/* to the other clock, and back */
 	struct latencies latencies;
 
 	latencies_find(&latencies, input, false);
@@ -223,13 +221,15 @@ by_width(const void *left, const void *right)
 	return a->high < b->high ? -1 : a->high > b->high;
 }
 
-/* A clock's drift against the common one, and the bound of its error. */
+/* A clock's drift against the common clock, and its error bound. */
 struct rate {
 	double rate, error;
 	bool known;
 };
 
-/* From clocks whose drift is known to their neighbours, best pairs first, until nothing changes. */
+/*
+ * Goes from clocks with known drift to their neighbours, best pairs first, until nothing changes.
+ */
 static void
 spread(const struct pair *pairs, size_t count, struct rate *rates)
 {
@@ -247,7 +247,7 @@ spread(const struct pair *pairs, size_t count, struct rate *rates)
 			/* No line fits: the clock stepped, or this is not drift. */
 			if (p->rate_low > p->rate_high || fabs(middle) > DRIFT_LIMIT)
 				continue;
-			/* If the bounds include no drift at all, none is evident. */
+			/* Bounds that include zero drift show none. */
 			if (p->rate_low <= 0 && p->rate_high >= 0)
 				middle = 0;
 			to->rate = from->rate + (up ? middle : -middle);
@@ -270,8 +270,7 @@ apply_rates(struct input *input, const struct rate *rates)
 		if (rank->rows == 0 || !clock_lacks_drift(input, rank->clock) || !rate->known)
 			continue;
 		rank->correction.drift = -rate->rate;
-		/* The square: some bounds were of the time on one clock, some of that on the
-		 * other. */
+		/* The square: some bounds use the time of one clock, some that of the other. */
 		most = fabs(rate->rate) + rate->error;
 		rank->correction.error_ns += (int64_t)ceil((rate->error + most * most) *
 		    (double)(rank->end_ns - rank->correction.knots[0].at_ns));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Definitions of ranks that go on, each in front of the first row that refers to it. So
- * communicators and call sites have other numbers than in a trace of the whole run; but they are
- * numbered in the order of rows, not of looks.
+ * Definitions of ranks that continue, each before the first row that refers to it. So communicators
+ * and call sites have other numbers than in the trace of the whole run. The order of rows numbers
+ * them, not the times of reading.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,15 +38,15 @@ struct place_slot {
 HASH_TABLE(places, struct place_slot, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE,
     HASH_KEEP_ALL, die("out of memory"))
 
-/* A communicator, as its members tell of it one after the other. */
+/* A communicator whose members' definitions arrive one after another. */
 struct comm {
 	struct member {
 		int32_t rank;
-		size_t membership;	/* of the rank's */
+		size_t membership;	/* the rank's membership */
 	} *members;
 	size_t count, capacity;
 	size_t size;		/* members of both groups */
-	time_t asked_s;		/* when it was needed first; 0: it was not */
+	time_t asked_s;		/* when a row first needed it; 0: none yet */
 };
 
 struct known_stack {
@@ -66,12 +66,12 @@ struct later {
 	struct places places;
 	struct known_stack *stacks;
 	size_t stack_count, stack_capacity;
-	struct symbols **symbols;	/* by module that is written */
+	struct symbols **symbols;	/* by written module */
 	size_t module_count, module_capacity;
-	bool used[65536];	/* names of calls that are written, by index */
+	bool used[65536];	/* names of written calls, by index */
 };
 
-/* Room in a map from a rank's own numbers up to NUMBER. */
+/* Makes room in a map of a rank's own numbers up to NUMBER. */
 static void
 make_room(uint32_t **map, size_t *size, uint32_t number)
 {
@@ -180,8 +180,10 @@ write_comm(struct later *l, struct comm *comm)
 	free(group.shares);
 }
 
-/* What the rank numbers so: most often at this place of its array, for it numbers without holes.
- * NULL: nothing. */
+/*
+ * The definition with the rank's own NUMBER. It is most often at that index, since numbers have few
+ * gaps. NULL: none.
+ */
 static const struct membership *
 find_membership(const struct rank *rank, uint32_t number)
 {
@@ -204,7 +206,7 @@ find_site(const struct rank *rank, uint32_t number)
 	return at < rank->site_count ? &rank->sites[at] : NULL;
 }
 
-/* False: members are still to come. */
+/* False: members are missing. */
 static bool
 define_comm(struct later *l, struct rank *rank, uint32_t number)
 {
@@ -216,7 +218,7 @@ define_comm(struct later *l, struct rank *rank, uint32_t number)
 	if (number >= rank->comm_map_size || rank->comm_map[number] != 0 || number == 0)
 		return true;
 	if ((of = find_membership(rank, number)) == NULL)
-		return true;		/* it is never told of */
+		return true;		/* it has no definition */
 	key.id = of->name;
 	comm = &l->comms[ids_find(&l->ids, &key)->comm];
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -283,7 +285,7 @@ site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 	return l->next_site++;
 }
 
-/* The number in the trace; 0: it is never told of. */
+/* The number in the trace; 0: it has no definition. */
 static uint32_t
 define_site(struct later *l, struct rank *rank, uint32_t number)
 {

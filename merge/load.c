@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The load of each host. What its cores ran beside the ranks is known where ranks may use the same
- * cores or others, but not where one may use some of another's.
+ * The load of each host. The load of cores beside the ranks is known if ranks may use the same
+ * cores, or all different ones, but not if their cores overlap partly.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ int
 cores_read(struct rank *rank, struct reader *in, const struct message *message)
 {
 	const msgpack_object *mask = body_get(message, "mask");
-	const int64_t most = INT64_MAX / 4;	/* so that sums stay in range */
+	const int64_t most = INT64_MAX / 4;	/* keeps sums in range */
 	struct cores cores = { 0 };
 
 	if (body_int(in, message, "at_ns", -most, most, &cores.at_ns) < 0 ||
@@ -64,7 +64,7 @@ bits(const unsigned char *mask)
 	return count;
 }
 
-/* Ranks of a host that may use the same cores. */
+/* Adds the ranks of a host that may use the same cores. */
 static void
 add_group(struct load *load, const struct share *group, size_t count)
 {
@@ -111,7 +111,7 @@ write_load(struct writer *out, const char *host, const struct load *load)
 		die_output();
 }
 
-/* Of a rank that has died nothing is known. */
+/* Nothing is known of a rank that died. */
 static size_t
 find_shares(const struct input *input, struct share *shares)
 {

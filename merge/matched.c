@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trace as corrected so far, through lp-graph: merge (a child) | lp-graph (a child) | here. */
+/*
+ * Pipes the trace as corrected so far through lp-graph: merge (a child) | lp-graph (a child) | this
+ * process.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +35,17 @@ start(int in, int out, const int *others, struct input *trace)
 		if (trace == NULL || others[i] != out)
 			close(others[i]);
 	if (trace != NULL) {
-		trace->sampled = false;		/* nobody asks for samples here */
+		trace->sampled = false;		/* samples are not needed here */
 		write_trace(trace, out, false, 1, command);
 		_exit(DONE);
 	}
-	launcher_forget();	/* it is none of the launcher's processes */
+	launcher_forget();	/* the child is not a process of the launcher */
 	become_tool((char *[]){ "lp-graph", NULL });
 }
 
 /*
- * Neither child has standard error. Whether the raw traces are damaged is found here by writing the
- * trace once more; what lp-graph has to say tells who asks it without this tool.
+ * Neither child has standard error. This process finds damage in the raw traces by writing the
+ * trace once more. Messages of lp-graph appear only if the user runs it.
  */
 static _Noreturn void
 die_matching(const struct matched *matched)
@@ -59,7 +62,7 @@ void
 matched_open(struct matched *matched, struct input *input, size_t row_bytes)
 {
 	char name[32];
-	int ends[4];	/* of the trace: to read, to write; of the graph */
+	int ends[4];	/* the trace: to read, to write; the graph: likewise */
 
 	memset(matched, 0, sizeof *matched);
 	matched->input = input;

@@ -38,11 +38,11 @@ static const char usage[] =
 
 struct options {
 	enum sync sync;
-	bool partial;	/* go on where ranks are missing */
+	bool partial;	/* continue if ranks are missing */
 	bool names;	/* look for functions and lines in the recorded program */
 	const char *folder;	/* of shards; NULL: one stream */
-	uint32_t shards;	/* how many; 0: one a node */
-	bool counted;	/* their number was given */
+	uint32_t shards;	/* number of shards; 0: one per node */
+	bool counted;	/* the number was given */
 	bool follow;	/* the run may still go on */
 	char **files;	/* NULL-terminated; none: standard input */
 };
@@ -54,8 +54,8 @@ parse_options(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "sync", required_argument, NULL, 's' }, { "partial", no_argument, NULL, 'p' },
 		{ "no-names", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
-		{ "shards", required_argument, NULL, 'S' }, { "meet", optional_argument, NULL,
-		'm' },
+		{ "shards", required_argument, NULL, 'S' },
+		{ "meet", optional_argument, NULL, 'm' },
 		{ "member", optional_argument, NULL, 'm' }, { "follow", no_argument, NULL, 'f' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -84,7 +84,7 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* The path is kept, for messages. NULL: standard input. */
+/* Keeps the path, for messages. NULL: standard input. */
 static void
 add_file(struct input *input, char *path)
 {
@@ -95,8 +95,10 @@ add_file(struct input *input, char *path)
 
 static void add_spawned(struct input *input, const char *folder);
 
-/* Every file rank.N of a folder, and of those in it with spawned ranks. Of several processes not
- * all need see some. */
+/*
+ * Adds every file rank.N of a folder, and those of spawned ranks in its folders. Of several
+ * processes, some may see none.
+ */
 static void
 add_folder(struct input *input, const char *folder)
 {
@@ -119,7 +121,7 @@ add_folder(struct input *input, const char *folder)
 	add_spawned(input, folder);
 }
 
-/* Does it begin with a rank that was spawned? Other runs are for who names them. */
+/* Whether FOLDER begins with a spawned rank. Other runs must be named by the user. */
 static bool
 is_spawned(const char *folder)
 {
@@ -187,8 +189,9 @@ add_all_files(struct input *input, char **files, const struct team *team)
 		die("%s", input->no_file);
 }
 
-/* Stacks are unwound by each for all ranks; what messages tell of clocks the first one looks for in
- * all traces. */
+/*
+ * Each process unwinds the stacks of all ranks. The first one looks for clock errors in all traces.
+ */
 static bool
 needs_all_files(const struct input *input, const struct options *opt)
 {
@@ -212,9 +215,8 @@ correct_world(struct input *input, struct world *world, const struct options *op
 }
 
 /*
- * Samples are with all of the team, who find alike what they tell; the first one says what there is
- * to say, and dies first if need be. What messages tell takes a pass over all files: it is the
- * first one's work.
+ * All of the team have the clock samples and find the same corrections. The first one prints notes,
+ * and dies first on an error. Messages need a pass over all files, which the first one makes.
  */
 static void
 correct(struct input *input, const struct options *opt, const struct team *team)
@@ -269,8 +271,8 @@ check_options(const struct options *opt, const struct team *team)
 }
 
 /*
- * What goes to a pipe is gone; a file gets the trace of the whole run at last, as if it had been
- * made now. False: it is a pipe, and all is done.
+ * To a pipe, output is final. A file gets the trace of the whole run at the end, as if merged then.
+ * False: it is a pipe, and all is done.
  */
 static bool
 follow_run(struct input *input, const struct options *opt, int *argc, char ***argv)
@@ -285,7 +287,7 @@ follow_run(struct input *input, const struct options *opt, int *argc, char ***ar
 		return false;
 	if (lseek(STDOUT_FILENO, 0, SEEK_SET) != 0 || ftruncate(STDOUT_FILENO, 0) != 0)
 		die("standard output: %s", strerror(errno));
-	for (int i = 0; i < *argc; i++)		/* it may be cut to this */
+	for (int i = 0; i < *argc; i++)		/* it may be cut to this length */
 		if (strncmp((*argv)[i], "--f", 3) != 0)
 			words[kept++] = (*argv)[i];
 	*argc = kept;

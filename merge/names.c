@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Addresses to functions and source lines, by elfutils' libdw. */
+/* Finds functions and source lines of addresses, with elfutils' libdw. */
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
@@ -27,8 +27,10 @@ struct symbols {
 	GElf_Addr bias;		/* offset within the module -> address that libdw gave it */
 };
 
-/* The path stands in a trace and may name anything: only of files it is known that opening does no
- * harm. */
+/*
+ * The path comes from a trace and may name anything: only opening a regular file is known to do no
+ * harm.
+ */
 static int
 open_file(const char *path)
 {
@@ -57,11 +59,11 @@ symbols_open(const struct module *module)
 		goto unknown;
 	symbols->module = dwfl_report_offline(symbols->dwfl, module->path, module->path, fd);
 	if (symbols->module != NULL)
-		fd = -1;	/* it is libdw's now */
+		fd = -1;	/* libdw owns it now */
 	dwfl_report_end(symbols->dwfl, NULL, NULL);
 	if (symbols->module == NULL || dwfl_module_getelf(symbols->module, &symbols->bias) == NULL)
 		goto unknown;
-	/* The file may have been built anew since: then its lines would be wrong. */
+	/* The file may have been rebuilt: its lines would then be wrong. */
 	size = dwfl_module_build_id(symbols->module, &bits, &at);
 	if (module->build_id_size > 0 && (size != (int)module->build_id_size ||
 	    memcmp(bits, module->build_id, (size_t)size) != 0)) {
@@ -121,7 +123,7 @@ readable(const char *name)
 	return text != NULL ? text : need(strdup(name));
 }
 
-/* Of a function as the source has it: with the classes and namespaces that it is in. */
+/* The name of a function with its classes and namespaces. */
 static char *
 name_of(Dwarf_Die *die)
 {
@@ -133,7 +135,7 @@ name_of(Dwarf_Die *die)
 	return linkage != NULL ? readable(linkage) : name != NULL ? need(strdup(name)) : NULL;
 }
 
-/* Where in the next function outwards the inlined one stands; false where that is not told. */
+/* The place of an inlined function in the next function outwards; false: unknown. */
 static bool
 find_call(Dwarf_Die *inlined, Dwarf_Die *unit, char **file, int *line)
 {
@@ -155,8 +157,8 @@ find_call(Dwarf_Die *inlined, Dwarf_Die *unit, char **file, int *line)
 }
 
 /*
- * The innermost function at the address, also where the compiler has put it into its caller, and
- * then those callers. Nothing where the program has no debug information.
+ * Finds the innermost function at the address, inlined or not, and then the functions it is inlined
+ * into. Finds nothing without debug information.
  */
 static void
 find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
@@ -167,8 +169,10 @@ find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
 	int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0, line = 0;
 	char *file = NULL;
 
-	/* The scopes around an inlined function are those of its source, not of where it was
-	 * put. */
+	/*
+	 * The scopes around an inlined function are those of its source, not of the place of
+	 * inlining.
+	 */
 	count = count > 0 ? dwarf_getscopes_die(&scopes[0], &outer) : 0;
 	for (int i = 0; i < count; i++) {
 		int tag = dwarf_tag(&outer[i]);
@@ -199,7 +203,7 @@ find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
 void
 symbols_find(struct symbols *symbols, uint64_t offset, struct place *place)
 {
-	/* A return address is behind the call: one byte before it is still inside. */
+	/* A return address is after the call: one byte before it is still inside. */
 	GElf_Addr address = offset + symbols->bias - 1;
 	const char *name;
 	Dwfl_Line *line = dwfl_module_getsrc(symbols->module, address);

@@ -116,7 +116,7 @@ nodes_take_messages(struct nodes *n, const struct graph_input *graph)
 	}
 }
 
-/* The members that have more bytes than this; they come first then. */
+/* Moves the members that have more than THAN bytes to the front; returns their number. */
 static uint32_t
 with_more(const struct nodes *n, uint32_t *members, uint32_t count, bool sent, uint64_t than)
 {
@@ -132,8 +132,8 @@ with_more(const struct nodes *n, uint32_t *members, uint32_t count, bool sent, u
 }
 
 /*
- * Without bytes there is nothing to wait for, and MPI does not: but in barriers, which have none,
- * and in scans, where one count is that of all.
+ * Without bytes there is nothing to wait for, and MPI does not wait. Exceptions are barriers, which
+ * have none, and scans, where one count holds for all.
  */
 static void
 drop_without_bytes(struct nodes *n, enum call_class class)
@@ -204,7 +204,7 @@ keep_sure_needs(struct nodes *n)
 	}
 }
 
-/* One group of an instance; returns its node, or NONE where nobody waits for anybody. */
+/* One group of an instance; returns its node, or NONE if nobody waits. */
 static uint32_t
 take_need(struct nodes *n, const struct window *window, const struct need *need, uint32_t before)
 {
@@ -246,7 +246,7 @@ take_instance(struct nodes *n, const struct graph_input *graph, const uint32_t *
 		    window_row(&graph->window, location[i], seq[i]) };
 	name = call_name(n->members[0].row->call);
 	class = blocking_class(call_class(n->members[0].row->call));
-	/* MPI does not say that these hold up anybody. */
+	/* MPI does not require these to hold up anybody. */
 	if (class == CLASS_INIT || class == CLASS_FINALIZE || class == CLASS_FILE)
 		return;
 	collective_needs(&n->needs, &graph->known, n->members, size);

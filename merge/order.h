@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Replays the trace in an order in which every event comes behind those that it depends on,
- * whatever the clocks say. lp-graph matches: this process writes the trace to it, as corrected so
- * far, and reads the graph back. That takes up to five passes over one run, each with new
- * corrections, and so cannot be a pipe before lp-merge. Memory: rows that lp-graph has not settled,
- * and messages in flight.
+ * Replays the trace so that every event comes after those that it depends on, whatever the clocks
+ * say. lp-graph does the matching: this process writes it the trace as corrected so far, and reads
+ * the graph back. That takes up to five passes, each with new corrections, so it cannot be a pipe
+ * before lp-merge. Memory: rows that lp-graph has not settled, and messages in flight.
  */
 #ifndef ORDER_H
 #define ORDER_H
@@ -25,23 +24,22 @@ struct sender {
 };
 
 /*
- * Receives wait for all sources of a node, and for all of the node that it is chained to. It keeps
- * the latest enter and the latest of any other location, since nobody waits for itself.
+ * Receives wait for all sources of a node, and for the earlier node in its chain. A node keeps the
+ * latest enter, and the latest one of any other location, since no location waits for itself.
  */
 struct node {
 	uint32_t sources;
 	uint32_t pending;	/* sources to come, and the earlier node */
 	uint32_t users;		/* calls that wait for it and have not left; the later node */
-	uint32_t earlier, later;	/* chained: it needs, and is needed */
-	/* 1 + a location that stands at it, which names the next; 0: no more */
-	uint32_t blocked;
+	uint32_t earlier, later;	/* chained: the node it needs, and the one that needs it */
+	uint32_t blocked;	/* 1 + first of the locations that wait here, as a list; 0: none */
 	uint32_t latest_location;
 	int64_t latest_ns, second_ns;
 	int64_t limit_ns;	/* for the visitor */
 	bool message;		/* of one source and one receive */
 };
 
-/* The instant when all others that this location waits for in the node have entered. */
+/* The instant at which all others that this location waits for in the node have entered. */
 static inline int64_t
 node_ready_ns(const struct node *node, uint32_t location)
 {
@@ -50,20 +48,19 @@ node_ready_ns(const struct node *node, uint32_t location)
 
 struct visitor {
 	void *context;
-	bool tell;		/* notes on standard error, once a trace is enough */
+	bool tell;		/* notes go to standard error, for one trace only */
 	/* The time of an event that others depend on. */
 	int64_t (*enter)(void *context, const struct sender *source);
-	/* A call leaves that had to wait for the node; SOURCES is the pool that the node's are
-	 * in. */
+	/* A call that waited for the node leaves. SOURCES is the pool with the node's sources. */
 	void (*leave)(void *context, uint32_t location, uint64_t event, int64_t at_ns,
 	    struct node *node, const struct sender *sources);
-	/* All calls that waited for the node have left. NULL: not of interest. */
+	/* All calls that waited for the node have left. NULL: ignored. */
 	void (*done)(void *context, const struct node *node, const struct sender *sources);
 };
 
 /*
- * Times are since the origin. Returns how many calls left before a node was ready because they and
- * others wait for each other in a circle.
+ * Times are since the origin. Returns the number of calls that left before their node was ready,
+ * because calls wait for each other in a circle.
  */
 uint64_t replay(struct input *input, const struct visitor *visitor);
 
@@ -95,7 +92,7 @@ struct event_row {
 	uint64_t bytes_sent, bytes_received;
 };
 
-/* Items that come and go, by number from 1; the first four bytes link the free ones. */
+/* Items numbered from 1, used again when free; the first four bytes link the free ones. */
 struct pool {
 	char *items;
 	size_t bytes, count, capacity;
@@ -112,9 +109,9 @@ struct nodes {
 void nodes_begin(struct nodes *nodes);
 void nodes_end(struct nodes *nodes);
 
-/* Rows that have just been read: what of them the window's rows lack. */
+/* Fills facts of the rows just read into the window's rows. */
 void nodes_take_calls(const struct graph_input *graph);
-/* Nodes of the edges that have just been read; the window's rows get their sources and waits. */
+/* Makes nodes of the edges just read; the window's rows get their sources and waits. */
 void nodes_take_messages(struct nodes *nodes, const struct graph_input *graph);
 void nodes_take_collectives(struct nodes *nodes, const struct graph_input *graph);
 
@@ -143,13 +140,13 @@ struct latencies {
 	/* by rank: receives and members of collectives that end too early */
 	uint64_t *reversed;
 	uint64_t reversed_count;	/* of all ranks */
-	int64_t least_ns;	/* of all pairs of clocks; 0 where there are no messages */
+	int64_t least_ns;		/* of all pairs of clocks; 0: no messages */
 };
 
-/* In the trace as corrected so far; TELL of calls that wait in a circle. */
+/* Measures the trace as corrected so far; TELL: notes calls that wait in a circle. */
 void latencies_find(struct latencies *latencies, struct input *input, bool tell);
 void latencies_free(struct latencies *latencies);
-/* A lower bound for the time of a message between two ranks. */
+/* A lower bound for the latency of a message between two ranks. */
 int64_t latency_between(const struct latencies *latencies, int32_t rank, int32_t other);
 
 /* ---- shift.c ------------------------------------------------------------------------- */
@@ -163,7 +160,7 @@ int64_t latency_between(const struct latencies *latencies, int32_t rank, int32_t
  * ramp		rises at SHIFT_RATE towards a jump, more steeply behind a limit: an event that must
  *		not move further, for then another rank's receive would be too early
  */
-enum { SHIFT_RATE = 100 };	/* ns in which a shift rises or falls by one: 1 % */
+enum { SHIFT_RATE = 100 };	/* ns in which a shift changes by one: 1 % */
 
 struct shift_knot {
 	uint64_t event;
@@ -185,7 +182,7 @@ struct shift {		/* of a location */
 int64_t shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns);
 int64_t forward_shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns);
 
-/* The shift at this event, which comes after all jumps so far, is to be at least SHIFT_NS. */
+/* The shift at this event, which comes after all jumps so far, must be at least SHIFT_NS. */
 void shift_jump(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns);
 /* At this event it must not be more. */
 void shift_limit(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The second pass: the trace, on corrected clocks. */
+/* The second pass: writes the trace, on corrected clocks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ last_leave_ns(const struct input *input)
 		const struct thread *thread = thread_of(input, l);
 		int64_t end_ns;
 
-		/* Behind the last event nothing leads up to a jump any more. */
+		/* No jump follows the last event. */
 		if (thread != NULL && (end_ns = event_ns(input, l, UINT64_MAX - 1,
 		    end_of_thread(&input->ranks[input->location_rank[l]], thread))) > last_ns)
 			last_ns = end_ns;
@@ -110,7 +110,7 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, boo
 		write_loads(out, input);
 }
 
-/* Own numbers become common ones; a number that was never defined becomes 0, unknown. */
+/* Maps own numbers to common ones; an undefined number becomes 0, unknown. */
 static void
 map_column(uint32_t *values, size_t count, const uint32_t *map, size_t map_size)
 {
@@ -138,14 +138,13 @@ add_all(int64_t *times_ns, size_t count, int64_t ns)
 		times_ns[i] += ns;
 }
 
-/* What goes out, and what the logical clock does to it. */
+/* The output, and the shifts of the logical clock in it. */
 struct output {
 	struct writer out;
 	struct input *input;
-	int64_t moved_ns;	/* by what all is moved */
+	int64_t moved_ns;	/* shift of all times */
 	struct sample_pass samples;
-	/* by location: the leave of its last row; NULL: no samples, or no shifts */
-	struct moves *moves;
+	struct moves *moves;	/* by location: leave of the last row; NULL: no samples or shifts */
 	int64_t end_ns;		/* of the run, in the trace */
 	int64_t *before_ns;	/* enters and leaves of a block, before shifts */
 	size_t before_capacity;
@@ -161,8 +160,7 @@ keep_times(struct output *o, const struct calls *calls)
 	return o->before_ns;
 }
 
-/* The block, with the samples that belong before it; it is the location's last where UNTIL_NS says
- * so. */
+/* Writes the samples before the block; with UNTIL_NS of INT64_MAX it is the location's last. */
 static void
 shift_block(struct output *o, struct calls *calls, int64_t until_ns)
 {
@@ -187,8 +185,7 @@ shift_block(struct output *o, struct calls *calls, int64_t until_ns)
 	moves->begun = true;
 }
 
-/* All ranks of the world are in MPI_Init and MPI_Finalize; where there is one world, that goes
- * without saying. */
+/* MPI_Init and MPI_Finalize involve all ranks of the world; a single world needs no mention. */
 static void
 frame_world(struct calls *calls)
 {

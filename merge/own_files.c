@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A file that several processes see, of one host or by a network file system, is one: it has the
- * same name, number, size and time for all of them. The first process that sees it reads it.
+ * A file seen by several processes, of one host or through a network file system, is one file: it
+ * has the same name, number, size and time for all. The first process that sees it reads it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,7 @@ enum { COPIED = 1 << 20 };	/* bytes of a file at once */
 struct seen {
 	/* name: a hash of its last part; 0: the slot is free */
 	uint64_t name, number, size, time_ns;
-	/* among all that the processes see, one process after the other */
-	uint64_t place;
+	uint64_t place;	/* index among all processes' files, one process after another */
 };
 
 #define HASH(s) mix((s)->name ^ (s)->number, (s)->size ^ (s)->time_ns)
@@ -38,7 +37,7 @@ see(const char *file)
 	struct seen seen = { .name = XXH3_64bits(name, strlen(name)) | 1 };
 	struct stat status;
 
-	if (stat(file, &status) == 0) {		/* else reading it will say why not */
+	if (stat(file, &status) == 0) {		/* else reading will report the error */
 		seen.number = status.st_ino;
 		seen.size = (uint64_t)status.st_size;
 		seen.time_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
@@ -57,7 +56,7 @@ all_see_the_same(const struct seen *own, size_t count, const struct team *team)
 	return most[0] == -most[1];
 }
 
-/* Those that no process before this one sees. */
+/* Keeps the files that no process before this one sees. */
 static void
 keep_own(struct input *input, const struct team *team, const struct seen *own)
 {
@@ -105,7 +104,7 @@ divide_files(struct input *input, const struct team *team)
 
 /* ---- copies ---- */
 
-/* All get the bytes of the file, bit by bit; those who want them keep them at OFFSET. Its size. */
+/* Sends the file to all, in pieces; processes that want it store it at OFFSET. Returns its size. */
 static uint64_t
 copy_file(const char *file, bool own, const struct team *team, int spool, bool wanted,
     uint64_t offset)
@@ -141,7 +140,7 @@ copy_file(const char *file, bool own, const struct team *team, int spool, bool w
 void
 files_to_all(struct input *input, const struct team *team)
 {
-	/* stacks are unwound by all; the rest is the first one's */
+	/* all unwind stacks; the first one does the rest */
 	const bool reads = team->rank == 0 || input->sampled;
 	const int spool = reads ? spool_open() : -1;
 	uint64_t offset = 0;

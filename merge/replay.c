@@ -6,7 +6,7 @@
 
 struct lane_replay {
 	uint64_t next, settled;	/* rows */
-	bool entered;		/* the call in row next has */
+	bool entered;		/* the call in row next has entered */
 	bool queued;
 	uint32_t open;		/* waits of non-blocking collectives that are not complete */
 	uint32_t blocked_at;	/* node */
@@ -17,7 +17,7 @@ struct replay {
 	struct matched matched;
 	const struct visitor *visitor;
 	struct lane_replay *lanes;
-	uint32_t *queue;	/* locations that may go on */
+	uint32_t *queue;	/* locations that may continue */
 	size_t queued;
 	struct nodes nodes;
 };
@@ -33,7 +33,7 @@ enqueue(struct replay *r, uint32_t location)
 	r->queue[r->queued++] = location;
 }
 
-/* One thing that the node needed has come; with the last one, those that wait for it go on. */
+/* The node has one source less to wait for; after the last one its waiting locations continue. */
 static void
 node_step(struct replay *r, uint32_t number)
 {
@@ -56,7 +56,7 @@ node_step(struct replay *r, uint32_t number)
 	}
 }
 
-/* One user less; without any, the node goes, and what is known of its limit to the one before. */
+/* The node has one user less. Without users it is freed; its limit goes to the earlier node. */
 static void
 node_leave(struct replay *r, uint32_t number)
 {
@@ -108,7 +108,7 @@ call_enters(struct replay *r, uint32_t location, uint64_t begin, uint64_t end)
 	lane->entered = true;
 }
 
-/* The link to the first wait of the row, or to the open one that it completes; or to NONE. */
+/* The link to the first wait of the row, or to the open wait that it completes; or to NONE. */
 static uint32_t *
 row_wait(struct replay *r, struct event_row *row, uint32_t location, uint64_t seq)
 {
@@ -161,7 +161,7 @@ call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, b
 	return true;
 }
 
-/* The next call of the location; false where it must wait or is not settled. */
+/* Advances to the location's next call; false if it must wait or is not settled. */
 static bool
 advance(struct replay *r, uint32_t location, bool forced)
 {
@@ -221,8 +221,8 @@ unblock(struct replay *r, uint32_t location)
 }
 
 /*
- * All rows are settled, so who still stands waits in a circle: the earliest of them goes on.
- * Returns how many had to.
+ * All rows are settled, so locations that still wait form a circle: the earliest goes on. Returns
+ * the number of calls forced.
  */
 static uint64_t
 break_circles(struct replay *r)

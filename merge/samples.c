@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The samples and switches of all ranks, on the one clock, each before the calls that it was taken
- * before. A rank's trace is read ahead of its calls until the rings had been read later than the
- * last leave that goes out; what was taken after that leave is kept till then.
+ * Puts samples and switches of all ranks on the common clock, before the calls that follow them.
+ * Reads a rank's trace ahead of its calls, until the rings were read later than the last leave to
+ * write; keeps samples taken after that leave.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "source.h"
 
-/* One thread's that are still to go out, own clock. */
+/* A thread's samples that are not written yet, own clock. */
 struct queue {
-	struct samples left;		/* from BEGIN on; its location is that in the trace */
+	struct samples left;		/* from BEGIN on; location as in the trace */
 	size_t begin;
-	int64_t floor_ns;		/* what has gone out is not later */
-	int64_t told_ns;		/* of switches: until when all have gone out */
+	int64_t floor_ns;		/* written samples are not later */
+	int64_t told_ns;		/* all switches before this are written */
 };
 
 struct rank_samples {
-	uint64_t offset;		/* where nobody has looked yet */
-	/* samples with stacks so far, in the file of their callers */
-	uint64_t unwound;
+	uint64_t offset;		/* where reading continues */
+	uint64_t unwound;	/* samples with stacks so far, for the file of their callers */
 	int64_t until_ns;		/* all before this have been read; own clock */
 	bool ended;
 	struct queue *queues;
@@ -33,7 +32,7 @@ map_one(uint32_t number, const uint32_t *map, size_t size)
 	return number < size ? map[number] : 0;
 }
 
-/* A thread of which no call is known is shown as a worker beyond those that the recorder counts. */
+/* A thread without known calls is a worker, numbered beyond those that the recorder counts. */
 static void
 place_block(struct samples *s, const struct rank *rank, int32_t number)
 {
@@ -64,7 +63,7 @@ queue_of(struct rank_samples *of, const struct samples *block)
 	return &of->queues[of->count++];
 }
 
-/* Behind what is left, which goes to the front. */
+/* Appends to the rest, which moves to the front. */
 static void
 append_block(struct queue *queue, const struct samples *block)
 {
@@ -94,7 +93,7 @@ append_block(struct queue *queue, const struct samples *block)
 	left->lost += block->lost;
 }
 
-/* Rings are read while others write: one that just missed its turn comes a little late. */
+/* Rings are read while others write: a sample that just missed its turn comes a little late. */
 static int64_t
 not_before(struct queue *queue, int64_t ns)
 {
@@ -140,13 +139,13 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 }
 
 /*
- * Reads on until all that was taken before the instant has been read; messages that were compressed
- * together, which have one offset, all at once.
+ * Reads until all samples from before the instant are read. Messages compressed together share an
+ * offset and are read together.
  */
 static void
 read_until(struct sample_pass *pass, struct rank_samples *of, int32_t number, int64_t until_ns)
 {
-	int64_t enough_ns = INT64_MAX;	/* of one look at all rings every message is needed */
+	int64_t enough_ns = INT64_MAX;	/* needs every message of one look at all rings */
 	struct message message;
 	bool amidst = false;
 
@@ -165,7 +164,7 @@ read_until(struct sample_pass *pass, struct rank_samples *of, int32_t number, in
 
 /* ---- writing ---- */
 
-/* How the logical clock moved calls moves what lies between them, and in them, along. */
+/* Moves times between calls, and in them, as the logical clock moved the calls. */
 static void
 move_along(const struct moves *moves, int64_t *times_ns, size_t count)
 {
@@ -176,7 +175,7 @@ move_along(const struct moves *moves, int64_t *times_ns, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		int64_t end_ns, end_moved_ns;
 
-		/* Enters and leaves in turn; those of a part are those of its call. */
+		/* Enters and leaves in turn; a part has those of its call. */
 		while (at < 2 * moves->count &&
 		    (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2] <= times_ns[i]) {
 			from_ns = (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2];
@@ -198,7 +197,7 @@ move_along(const struct moves *moves, int64_t *times_ns, size_t count)
 	}
 }
 
-/* Instants of the rank's own clock become those of the trace. */
+/* Converts from the rank's own clock to the trace's. */
 static void
 put_on_clock(const struct sample_pass *pass, const struct correction *correction,
     const struct moves *moves, int64_t *times_ns, size_t count)
@@ -212,7 +211,7 @@ put_on_clock(const struct sample_pass *pass, const struct correction *correction
 		times_ns[i] -= pass->moved_ns;
 }
 
-/* An interval that goes on behind UNTIL is cut in two: the rest of it goes out with later calls. */
+/* Cuts an interval that goes beyond UNTIL in two: the rest goes out with later calls. */
 static size_t
 cut_interval(struct samples *left, size_t begin, size_t end, int64_t until_ns)
 {
@@ -235,8 +234,10 @@ cut_interval(struct samples *left, size_t begin, size_t end, int64_t until_ns)
 	return end;
 }
 
-/* What was taken before UNTIL; of switches a block that has none tells that the thread stayed on
- * its core. */
+/*
+ * Writes samples from before UNTIL. A block without switches shows that the thread stayed on its
+ * core.
+ */
 static void
 write_queue(struct sample_pass *pass, struct queue *queue, const struct correction *correction,
     int64_t until_ns, const struct moves *moves)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trace as a folder of shards: base/run/shard_files.h. */
+/* Writes the trace as a folder of shards: base/run/shard_files.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ by_node(const struct input *input, uint32_t *of)
 	return count > 0 ? count : 1;
 }
 
-/* Ranges of ranks that are as long as each other, or the ranks of a node. */
+/* Ranges of ranks of equal length, or the ranks of each node. */
 static struct shard_plan
 plan_shards(const struct input *input, uint32_t count)
 {
@@ -45,8 +45,7 @@ plan_shards(const struct input *input, uint32_t count)
 	return plan;
 }
 
-/* All have numbered what is defined alike, in as many messages; how it reads is the first
- * member's. */
+/* All members number definitions alike, in equally many messages; the first one's bytes count. */
 static void
 share_definitions(struct writer *definitions, const struct team *team)
 {
@@ -59,8 +58,10 @@ share_definitions(struct writer *definitions, const struct team *team)
 	free(bytes);
 }
 
-/* Who writes a shard: where each has files of its own, the one that has its ranks; UINT32_MAX:
- * nobody. */
+/*
+ * The writer of each shard: if members have files of their own, the one with its ranks; UINT32_MAX:
+ * none.
+ */
 static uint32_t *
 find_writers(const struct input *input, const struct shard_plan *plan, const struct team *team)
 {

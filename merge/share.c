@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several processes survey a run. Each scans its raw traces and keeps their definitions, as the
- * messages that they are. Then all get these messages and scan them in the order in which one
- * process would have, so that all know the same. Blocks of calls stay in the files; all get the
- * numbers that their reader has found.
+ * Several processes survey a run. Each scans its raw traces and keeps their definitions as
+ * messages. Then all receive these messages and scan them in the order of a single process, so that
+ * all know the same. Blocks of calls stay in the files; all receive the numbers that their reader
+ * found.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "../base/run/raw_folder.h"
 #include "order.h"
 
-/* What the others get of a rank, before the bytes of its segments and definitions. */
+/* What the others receive of a rank, before the bytes of its segments and definitions. */
 struct surveyed {
 	int32_t rank, holder;
 	uint64_t order;
@@ -90,7 +90,7 @@ share_threads(const struct input *input, const struct team *team)
 	return all;
 }
 
-/* Names of calls: of each its number, 2 bytes, and the name with its end. */
+/* Names of calls: for each a number of 2 bytes, and the name with its end. */
 static char *
 share_names(const struct input *input, const struct team *team, size_t *size)
 {
@@ -153,8 +153,10 @@ take_rank(struct input *input, const struct surveyed *from, const char *bytes,
 	input->sampled |= from->sampled;
 }
 
-/* If each has files of its own, the history is that of the lowest rank. Else all have read the
- * first file's. */
+/*
+ * If each has files of its own, the history is that of the lowest rank. Otherwise all have read the
+ * first file's.
+ */
 static void
 share_history(struct input *input, const struct team *team, int32_t holder)
 {
@@ -190,7 +192,7 @@ share_survey(struct input *input, const struct team *team)
 	const bool died = team_sum(team, input->died) > 0;
 
 	all = team_share(team, own, count, sizeof *own, &count);
-	for (size_t i = 0; i < count; i++) {	/* as team_share has put them */
+	for (size_t i = 0; i < count; i++) {	/* in the order of team_share */
 		all[i].at = at;
 		all[i].thread_at = thread_at;
 		at += all[i].bytes;
@@ -217,13 +219,13 @@ share_survey(struct input *input, const struct team *team)
 	free((void *)(uintptr_t)names);
 }
 
-/* Names and the history are those of the first trace for whoever reads others. */
+/* Processes that read other traces still take names and history from the first one. */
 static void
 read_header(struct input *input)
 {
 	struct message message;
 
-	if (input->file_count == 0) {	/* the others tell all */
+	if (input->file_count == 0) {	/* the others have all */
 		reader_open(&input->in, "/dev/null", READ_SKIMMING);
 		reader_go_on(input->in, "/dev/null");
 	} else if (reader_open(&input->in, input->files[0], READ_SKIMMING) < 0 ||
@@ -232,7 +234,7 @@ read_header(struct input *input)
 	reader_leave(input->in);
 }
 
-/* The segments of a rank are read by one process. */
+/* One process reads all segments of a rank. */
 static size_t
 first_of(const struct input *input, size_t part, size_t parts)
 {

@@ -4,7 +4,7 @@
 #include "../base/tool/search.h"
 #include "order.h"
 
-/* The first knot at or behind the event. */
+/* The first knot at or after the event. */
 #define BEFORE(knot, sought) ((knot)->event < (sought))
 SEARCH(knot_from, struct shift_knot, uint64_t, BEFORE)
 
@@ -39,8 +39,9 @@ ramp_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 		return to->shift_ns - (to->at_ns - at_ns) / SHIFT_RATE;
 	if (from->at_ns == to->at_ns)
 		return from->shift_ns;
-	/* A product and a quotient that never fall as the time grows, so no two events change
-	 * places. */
+	/*
+	 * A product and a quotient that never decrease with time, so no two events change places.
+	 */
 	return from->shift_ns + (int64_t)((double)(to->shift_ns - from->shift_ns) *
 	    (double)(at_ns - from->at_ns) / (double)(to->at_ns - from->at_ns));
 }
@@ -78,7 +79,7 @@ shift_limit(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns
 	const struct shift_knots *jumps = &shift->jumps;
 	struct shift_knots *limits = &shift->limits;
 
-	/* Where no jump lies between, this limit implies those before it that are not lower. */
+	/* Without a jump between, this limit implies earlier limits that are not lower. */
 	while (limits->count > 0) {
 		const struct shift_knot *last = &limits->at[limits->count - 1];
 
@@ -102,7 +103,7 @@ by_event(const void *left, const void *right)
 	return a->shift_ns < b->shift_ns ? -1 : a->shift_ns > b->shift_ns;
 }
 
-/* From the last event to the first: a knot where a jump lies above the ramp or a limit below it. */
+/* From the last event to the first: a knot where a jump is above the ramp or a limit below it. */
 void
 shift_ramps(struct shift *shift)
 {

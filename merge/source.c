@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SPARE_BYTES = 256 };	/* by which the next block may be larger than this one */
+enum { SPARE_BYTES = 256 };	/* the next block may be this much larger */
 
 void
 source_open(struct source *source, const struct input *input)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Raw traces that grow. Each is whole at every instant, so it is only read: nobody waits for the
- * reader, however slow it is, or sees whether it is there.
+ * Reads raw traces that grow. Each is complete at every instant, so it is only read: the run
+ * neither waits for the reader nor notices it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,10 +16,9 @@
 #include "follow.h"
 
 enum {
-	ROWS = 1 << 18,		/* of all locations that are read ahead */
+	ROWS = 1 << 18,		/* of all locations, read ahead */
 	LEAST_ROWS = 256,	/* of one */
-	/* of all traces, until ranks of other hosts, which cannot be seen, are dead */
-	SILENCE_S = 600,
+	SILENCE_S = 600,	/* without growth, ranks of other hosts count as dead */
 };
 
 /* ---- files ---- */
@@ -33,8 +32,7 @@ now_ns(void)
 	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* False: it is not there yet. A file stays open, since one that says the same may come in its
- * place. */
+/* False: it is not there yet. The file stays open, since one with the same name may replace it. */
 static bool
 open_segment(struct tail *tail)
 {
@@ -66,7 +64,7 @@ knows(const struct follow *f, const char *name)
 	return false;
 }
 
-/* Traces that are new in the folder. */
+/* Adds new traces in the folder. */
 static void
 look_for_traces(struct follow *f)
 {
@@ -172,7 +170,7 @@ take(struct follow *f, struct tail *tail, const struct message *message)
 		die_input(f->input->in);
 }
 
-/* The messages that the trace has got since. */
+/* Reads the trace's new messages. */
 static void
 scan_tail(struct follow *f, struct tail *tail)
 {
@@ -189,7 +187,7 @@ scan_tail(struct follow *f, struct tail *tail)
 			return;
 		read_at(f, segment, tail->offset, &message);
 		take(f, tail, &message);
-		/* The others that a compressed message holds. */
+		/* Takes the other messages of a compressed one. */
 		while (reader_offset(f->input->in) == tail->offset) {
 			if (reader_next(f->input->in, &message) <= 0)
 				die_input(f->input->in);
@@ -198,12 +196,14 @@ scan_tail(struct follow *f, struct tail *tail)
 		tail->offset = reader_offset(f->input->in);
 		if (is_kind(&message, "end") && body_get(&message, "more") != NULL &&
 		    !open_segment(tail))
-			tail->offset -= message.size;	/* once more, when the next one is there */
+			/* read it again when the next one is there */
+			tail->offset -= message.size;
 	}
 }
 
-/* The last block of a lane, which may have more rows by now, and says what call the thread is
- * in. */
+/*
+ * Looks again at the last block of a lane: it may have more rows, and has the thread's open call.
+ */
 static void
 look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
 {
@@ -244,7 +244,7 @@ is_alive(const struct follow *f, const struct tail *tail)
 	return behind == NULL || behind[1] != ' ' || (behind[2] != 'Z' && behind[2] != 'X');
 }
 
-/* A process that is gone has written all that it will. */
+/* A process that is gone writes no more. */
 static void
 look_at_processes(struct follow *f)
 {
@@ -278,8 +278,7 @@ tails_look(struct follow *f)
 
 /* ---- rows ---- */
 
-/* MPI_Finalize has its row while it lasts, and one that stands for several calls takes more of
- * them. */
+/* MPI_Finalize has its row before it returns; a row that stands for several calls may get more. */
 static bool
 may_change(const struct tail *tail, const struct calls *rows, bool folds)
 {
@@ -287,7 +286,7 @@ may_change(const struct tail *tail, const struct calls *rows, bool folds)
 	    (folds || strcmp(call_name(rows->call[rows->count - 1]), "MPI_Finalize") == 0);
 }
 
-/* Takes the last call away. False: it is the only one. */
+/* Removes the last call. False: it is the only one. */
 static bool
 drop_last_call(struct calls *rows)
 {
@@ -300,7 +299,7 @@ drop_last_call(struct calls *rows)
 	return i > 0;
 }
 
-/* Rows of the piece from the next one on, MOST of them if they can be read apart. */
+/* Reads the next rows of the piece, at most MOST if they can be read in parts. */
 static void
 read_piece(struct follow *f, struct tail *tail, struct lane *lane,
     const struct piece *piece, size_t most)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranks that have left no end: the call that a thread was in becomes its last row, MPI_Recv(open),
- * which lasts until the run ends; a rank that was in none gets a row (killed) there, unless it
- * called MPI_Abort. Traces that do not tell stay as they were.
+ * Ranks that left no end. The call that a thread was in becomes its last row, such as
+ * MPI_Recv(open), which lasts until the run ends. A rank outside calls gets a row (killed), unless
+ * it called MPI_Abort. Traces without this information stay as they were.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ scan_died(struct scan *scan, const struct message *message)
 	    body_int(scan->in, message, "at_ns", 1, most, &scan->rank->died_ns);
 }
 
-/* Its own number; a site at which no call has returned gets one. */
+/* The rank's number of the row's site, added if no call has returned there. */
 static uint32_t
 site_at(struct rank *rank, const struct last_row *last)
 {
@@ -63,8 +63,7 @@ is_abort(unsigned call)
 	return strcmp(call_name(call), "MPI_Abort") == 0;
 }
 
-/* Of a thread of which nothing tells where it was, and that may have ended long ago, no row is
- * made. */
+/* Makes no row for a thread whose last place is unknown: it may have ended long ago. */
 static void
 find_last(struct input *input, struct rank *rank, struct thread *thread, bool first)
 {

@@ -4,24 +4,28 @@
 
 #include "scan.h"
 
-/* From raw traces: the open call of a block or a message of its own; and when the rank died. 0 or
- * -1. */
-/* Is CALL MPI_Abort, which does not return though its row says so? */
+/* Whether CALL is MPI_Abort, which does not return although it has a row. */
 bool is_abort(unsigned call);
+/*
+ * Take messages of raw traces: the open call, in a block or alone, and when the rank died. Return 0
+ * or -1.
+ */
 int scan_open(struct scan *scan, const struct message *message, struct thread *thread);
 int scan_died(struct scan *scan, const struct message *message);
 
-/* When all traces have been read: which threads get a last row. */
+/* After all traces are read: finds threads that get a last row. */
 void find_last_rows(struct input *input);
-/* How many the rank gets. */
+/* Their number in the rank. */
 uint64_t last_rows(const struct rank *rank);
-/* Its last leave, or later, on its own clock, where it has such a row. */
+/* The thread's last leave, or the later begin of its last row; own clock. */
 int64_t end_of_thread(const struct rank *rank, const struct thread *thread);
-/* Adds the thread's, if it has one, behind its last block, on its own clock; then it lasts until
- * END_NS of the trace. */
+/*
+ * Adds the thread's last row, if any, after its last block, on its own clock. It lasts until END_NS
+ * of the trace.
+ */
 void add_last_row(struct calls *calls, const struct thread *thread);
 void stretch_last_row(struct calls *calls, const struct thread *thread, int64_t end_ns);
-/* Who was where. */
+/* Writes which rank was where. */
 void write_unended(struct writer *out, const struct input *input, int64_t end_ns, int64_t moved_ns);
 
 #endif

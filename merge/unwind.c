@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who called where a sample was taken: from the registers and the top of the stack that came with
- * it, by libdw, which reads the program's tables for exceptions (or its debug information). Frame
- * pointers are not needed. The callers found become sites of the rank, like those that its recorder
- * told; which they are of which sample is kept in a file until the samples are written.
+ * Finds the callers of a sample from its registers and the copied top of its stack, by libdw, which
+ * reads the program's tables for exceptions (or its debug information). Frame pointers are not
+ * needed. The callers become sites of the rank, like those from its recorder. A file keeps each
+ * sample's number until the samples are written.
  *
- * Memory: a rank's modules as libdw has them, the places and stacks that were found, and one
- * message.
+ * Memory: a rank's modules as libdw has them, the places and stacks found, and one message.
  */
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -20,9 +19,9 @@
 #include "../base/tool/spool.h"
 #include "source.h"
 
-enum { MOST_FRAMES = 128, SELF = 1 };	/* SELF: the one thread that libdw is told of */
+enum { MOST_FRAMES = 128, SELF = 1 };	/* SELF: the one thread that libdw knows */
 
-/* A place or a stack that callers were found to be, by what it is made of. */
+/* A place or stack of callers, by its frames. */
 struct found {
 	const uint64_t *frames;		/* NULL: a free slot */
 	uint32_t depth, number;		/* number: of the rank's site */
@@ -83,7 +82,7 @@ get_thread(Dwfl *dwfl, pid_t tid, void *u, void **thread)
 	return tid == SELF;
 }
 
-/* Nothing but the stack that was copied is known. */
+/* Reads memory: only the copied stack is known. */
 static bool
 read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *result, void *context)
 {
@@ -135,7 +134,7 @@ static const Dwfl_Callbacks callbacks = {
 	.debuginfo_path = &debug_path,
 };
 
-/* The file may have been built anew since, or be none. */
+/* The file may have been rebuilt, or be missing. */
 static bool
 is_recorded(const struct module *module)
 {
@@ -155,7 +154,7 @@ is_recorded(const struct module *module)
 	return is;
 }
 
-/* The rank's modules where they lay in its memory. */
+/* Opens the rank's modules at their addresses. */
 static void
 open_rank(struct unwinder *u)
 {
@@ -192,7 +191,7 @@ new_site(struct unwinder *u)
 	return &rank->sites[rank->site_count++];
 }
 
-/* The slot of these frames, and whether they are new; then they are copied. */
+/* The slot of these frames; new ones are copied. */
 static struct found *
 find(struct unwinder *u, const uint64_t *frames, uint32_t depth, bool *new)
 {
@@ -223,7 +222,7 @@ place_number(struct unwinder *u, uint64_t address)
 	return found->number;
 }
 
-/* The callers that were found, as a site; 0: none. */
+/* The callers found, as a site; 0: none. */
 static uint32_t
 callers_number(struct unwinder *u)
 {
@@ -243,7 +242,7 @@ callers_number(struct unwinder *u)
 	site = new_site(u);
 	site->depth = u->depth;
 	site->stack = stack = zalloc(u->depth, sizeof *stack);
-	/* which adds sites: SITE and FOUND may be elsewhere */
+	/* may add sites and move SITE and FOUND */
 	for (uint32_t i = 0; i < u->depth; i++)
 		stack[i] = place_number(u, u->frames[i]);
 	return number;

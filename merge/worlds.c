@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several MPI_COMM_WORLDs in one trace: of spawned processes, or of runs that connected. Their
- * recorders have not talked to each other, for one of them may not be recorded. Each told how it
- * met another world, and when: the two sides of a meeting are found by what they did (spawn and
- * parent, accept and connect), by the sizes of both groups, by what both call it (port), and where
- * several are alike by their times, if these are of one kernel's clock.
+ * Several MPI_COMM_WORLDs in one trace: spawned processes, or runs that connected. Their recorders
+ * have not talked to each other, since one world may not be recorded. Each recorded how and when it
+ * met another world. The two sides of a meeting match by their calls (spawn and parent, accept and
+ * connect), by the sizes of both groups, and by their common port. If several match, times decide,
+ * provided that these are of one kernel's clock.
  *
- * Clocks of two worlds are compared by that of a kernel under which both have ranks. Worlds without
- * a kernel in common take the instant of their meeting for the same, until messages in both
- * directions say better.
+ * Clocks of two worlds are compared through a kernel under which both have ranks. Without a common
+ * kernel, the meeting counts as one instant, until messages in both directions show better.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +21,11 @@ struct part {
 	int32_t rank;
 };
 
-/* One side: its parts follow each other, in order of rank. */
+/* One side: its parts are consecutive, in order of rank. */
 struct half {
 	struct part *parts;
 	size_t count;
-	uint64_t port, kernel;	/* 0: not known */
+	uint64_t port, kernel;	/* 0: unknown */
 	int64_t at_ns;		/* kernel's clock */
 	bool joined;
 };
@@ -48,7 +47,7 @@ comm_of(const struct rank *rank, uint32_t number)
 	return NULL;
 }
 
-/* What comes from a meeting has the name of that and its own id. */
+/* An object from a meeting is named by the meeting and its own id. */
 uint64_t
 communicator_name(const struct rank *rank, const struct membership *of)
 {
@@ -57,7 +56,7 @@ communicator_name(const struct rank *rank, const struct membership *of)
 	return from != NULL ? mix(from->name, of->id) : of->id;
 }
 
-/* The others' ids hold in their world only. */
+/* Ids of other objects hold in their world only. */
 static void
 name_communicators(struct input *input)
 {
@@ -90,8 +89,7 @@ by_name(const void *left, const void *right)
 	return a->rank < b->rank ? -1 : a->rank > b->rank;
 }
 
-/* The rank's look at the kernel's clock that is nearest to an instant of its own; NULL: there is
- * none. */
+/* The rank's look at the kernel's clock nearest to its own time AT_NS; NULL: none. */
 static const struct kernel_clock *
 kernel_at(const struct rank *rank, int64_t at_ns)
 {
@@ -124,7 +122,7 @@ half_of(const struct input *input, struct part *parts, size_t count)
 	return half;
 }
 
-/* Those that have not been joined, each with all of its parts. */
+/* Sides that have not been joined, each with all of its parts. */
 static struct meetings
 find_halves(const struct input *input)
 {
@@ -171,7 +169,7 @@ may_have_met(const struct half *a, const struct half *b)
 	return false;
 }
 
-/* Of several that half H may have met the nearest in time, where that is known of all. */
+/* Of several sides that half H may have met: the nearest in time, if all times are known. */
 static size_t
 best_of(const struct meetings *all, size_t h)
 {
@@ -225,7 +223,7 @@ join_halves(struct input *input, struct half *a, struct half *b)
 	join_half(b, name, 1);
 }
 
-/* True: some have been joined, and by that others may get the same name. */
+/* True: some were joined, so others may now get the same name. */
 static bool
 join_round(struct input *input)
 {
@@ -262,7 +260,7 @@ has_met(const struct input *input, const struct world *world)
 	return false;
 }
 
-/* World W, counted from 1 in words as its ranks are in the trace. */
+/* World W in words, counted from 1 as in the trace. */
 static void
 tell_world(const struct input *input, int32_t w)
 {
@@ -297,7 +295,7 @@ world_comm(const struct input *input, int32_t world)
 
 /* ---- clocks ---- */
 
-/* The kernel's clock at an instant of its own on the rank's clock, between two looks at it. */
+/* The rank's own time for a time of the kernel's clock, between two looks at it. */
 static int64_t
 own_ns(const struct rank *rank, int64_t kernel_ns)
 {
@@ -323,8 +321,10 @@ add_knot(struct correction *c, int64_t at_ns, int64_t to_ns)
 	c->knots[c->count++] = (struct knot){ at_ns, to_ns - at_ns };
 }
 
-/* From the clock of a world to that of another one, by ranks under one kernel: the first and the
- * last look of the first. */
+/*
+ * From one world's clock to another's, through ranks under one kernel: the first and last look of
+ * the first.
+ */
 static bool
 compare_kernels(const struct input *input, const struct world *world, const struct world *to,
     struct correction *c)
@@ -353,7 +353,7 @@ compare_kernels(const struct input *input, const struct world *world, const stru
 	return false;
 }
 
-/* What holds for a world as a whole comes behind each rank's own correction. */
+/* Applies the world's correction after each rank's own. */
 static void
 correct_world(struct input *input, const struct world *world, const struct correction *by)
 {
@@ -376,7 +376,7 @@ correct_world(struct input *input, const struct world *world, const struct corre
 void
 join_clocks(struct input *input)
 {
-	/* each meets one before it, which is corrected */
+	/* each meets an earlier one, which is corrected */
 	for (int32_t w = 1; w < input->world_count; w++) {
 		struct world *world = &input->worlds[w];
 		struct correction c = { .known = true };

@@ -62,12 +62,12 @@ parse_options(int argc, char **argv)
 	static const char *const forms[] = { "machine", "text", "region", NULL };
 	static const char *const models[] = { "dimemas", "loggp", NULL };
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "memory", required_argument, NULL,
-		'm' },
+		{ "format", required_argument, NULL, 'F' },
+		{ "memory", required_argument, NULL, 'm' },
 		{ "model", required_argument, NULL, 'M' },
 		{ "cpus", required_argument, NULL, 'c' }, { "bytes", required_argument, NULL, 'b' },
-		{ "ranks", required_argument, NULL, 'r' }, { "quantile", required_argument, NULL,
-		'q' },
+		{ "ranks", required_argument, NULL, 'r' },
+		{ "quantile", required_argument, NULL, 'q' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .cpus = 1, .quantile = 0.5, .bytes = { 0, INT64_MAX } };

@@ -270,8 +270,8 @@ add_kin(struct rules *rules)
 	static const char *const kin[][2] = {
 		{ "MPI_Gather", "MPI_Gatherv" }, { "MPI_Scatter", "MPI_Scatterv" },
 		{ "MPI_Allgather", "MPI_Allgatherv" }, { "MPI_Alltoall", "MPI_Alltoallv" },
-		{ "MPI_Alltoallv", "MPI_Alltoallw" }, { "MPI_Reduce_scatter",
-		"MPI_Reduce_scatter_block" },
+		{ "MPI_Alltoallv", "MPI_Alltoallw" },
+		{ "MPI_Reduce_scatter", "MPI_Reduce_scatter_block" },
 	};
 
 	for (size_t i = 0; i < sizeof kin / sizeof kin[0]; i++)

@@ -39,17 +39,17 @@ parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "stream", "json", "text", "csv", NULL };
 	static const struct option longs[] = {
-		{ "network", required_argument, NULL, 'n' }, { "eager", required_argument, NULL,
-		'E' },
+		{ "network", required_argument, NULL, 'n' },
+		{ "eager", required_argument, NULL, 'E' },
 		{ "format", required_argument, NULL, 'F' }, { "partial", no_argument, NULL, 'P' },
 		{ "monitor", required_argument, NULL, 'M' }, { "regions", no_argument, NULL, 'R' },
-		{ "scale", required_argument, NULL, 'S' }, { "explain", required_argument, NULL,
-		'X' },
+		{ "scale", required_argument, NULL, 'S' },
+		{ "explain", required_argument, NULL, 'X' },
 		{ "whole", no_argument, NULL, 'W' },
-		{ "tolerance", optional_argument, NULL, 'T' }, { "range", required_argument, NULL,
-		'T' },
-		{ "curves", required_argument, NULL, 'T' }, { "sites", optional_argument, NULL,
-		'T' },
+		{ "tolerance", optional_argument, NULL, 'T' },
+		{ "range", required_argument, NULL, 'T' },
+		{ "curves", required_argument, NULL, 'T' },
+		{ "sites", optional_argument, NULL, 'T' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .form = GRAPH,

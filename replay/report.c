@@ -164,8 +164,8 @@ struct rank_line { int64_t rank, finish_ns, recorded_ns, useful_ns; };
 #define RANK(member) FIELD(struct rank_line, member), .text = "%.9f", .scale = 1e-9
 static const struct field rank_fields[] = {
 	{ "rank", FIELD(struct rank_line, rank), .text = PLAIN },
-	{ "finish_s", RANK(finish_ns) }, { "recorded_s", RANK(recorded_ns) }, { "useful_s",
-	RANK(useful_ns) },
+	{ "finish_s", RANK(finish_ns) }, { "recorded_s", RANK(recorded_ns) },
+	{ "useful_s", RANK(useful_ns) },
 	FIELDS_END
 };
 

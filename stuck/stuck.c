@@ -34,8 +34,8 @@ parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", NULL };
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "after", required_argument, NULL,
-		'a' },
+		{ "format", required_argument, NULL, 'F' },
+		{ "after", required_argument, NULL, 'a' },
 		{ "watch", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .after_ns = 10000000000 };

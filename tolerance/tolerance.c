@@ -82,14 +82,14 @@ parse_options(struct tolerance *t, int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
-		{ "network", required_argument, NULL, 'n' }, { "eager", required_argument, NULL,
-		'E' },
-		{ "percents", required_argument, NULL, 'p' }, { "range", required_argument, NULL,
-		'G' },
-		{ "curves", required_argument, NULL, 'C' }, { "sites", optional_argument, NULL,
-		'I' },
-		{ "scale", required_argument, NULL, 'S' }, { "format", required_argument, NULL,
-		'F' },
+		{ "network", required_argument, NULL, 'n' },
+		{ "eager", required_argument, NULL, 'E' },
+		{ "percents", required_argument, NULL, 'p' },
+		{ "range", required_argument, NULL, 'G' },
+		{ "curves", required_argument, NULL, 'C' },
+		{ "sites", optional_argument, NULL, 'I' },
+		{ "scale", required_argument, NULL, 'S' },
+		{ "format", required_argument, NULL, 'F' },
 		{ "partial", no_argument, NULL, 'P' },
 		{ NULL, 0, NULL, 0 },
 	};

@@ -54,8 +54,8 @@ static enum one_sided_kind
 one_sided_of(const char *name, enum call_class class)
 {
 	static const struct { const char *name; enum one_sided_kind kind; } synchronise[] = {
-		{ "MPI_Win_lock", LOCKS }, { "MPI_Win_unlock", UNLOCKS }, { "MPI_Win_flush",
-		FLUSHES },
+		{ "MPI_Win_lock", LOCKS }, { "MPI_Win_unlock", UNLOCKS },
+		{ "MPI_Win_flush", FLUSHES },
 		{ "MPI_Win_flush_local", FLUSHES_LOCALLY }, { "MPI_Win_lock_all", LOCKS_ALL },
 		{ "MPI_Win_unlock_all", UNLOCKS_ALL }, { "MPI_Win_flush_all", FLUSHES_ALL },
 		{ "MPI_Win_flush_local_all", FLUSHES_LOCALLY }, { "MPI_Win_fence", ENDS_EPOCH },
