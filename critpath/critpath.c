@@ -39,8 +39,7 @@ take_early(struct critpath *c, struct event to)
 
 /* ---- one process: stretch by stretch, as the stream comes ----------------------------------- */
 
-/* A long way is gone twice: back, to see where it leads through, then piece by piece from its
- * beginning. */
+/* Walks a long way twice: back, to find its course, then forward piece by piece. */
 static void
 take_pieces(struct critpath *c, struct event last)
 {
@@ -118,7 +117,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 
 /* ---- several processes, or a part: the path first, then the output ------------------------- */
 
-/* Member 0 finds where the parts are and tells the others. */
+/* Member 0 finds the parts and sends them to the others. */
 static struct part
 read_part(const struct critpath *c, int index, int count)
 {
@@ -175,7 +174,9 @@ solve_together(struct critpath *c, struct path *path)
 		report_gather(&c->output.report, &c->run.graph.known, &c->team);
 }
 
-/* The whole stream once more, with each stretch's segments behind it; of a part its definitions. */
+/*
+ * Passes the whole stream again, with each stretch's segments after it; of a part its definitions.
+ */
 static void
 print_stream(struct critpath *c, struct segments rest, const struct path *path,
     bool only_definitions)
@@ -198,7 +199,7 @@ print_stream(struct critpath *c, struct segments rest, const struct path *path,
 	put_segments(c, &rest);
 }
 
-/* Once more from the beginning; of a part no further than the definitions go. */
+/* Reads again from the beginning; of a part only the definitions. */
 static void
 open_again(struct critpath *c)
 {
@@ -248,7 +249,7 @@ print_list(struct critpath *c)
 	text_flush(&c->output.text);
 }
 
-/* What can be known without the others; the file is looked at by the first one. */
+/* Checks that need no other members; the first one checks the file. */
 static void
 check_options(const struct critpath *c)
 {
@@ -256,7 +257,7 @@ check_options(const struct critpath *c)
 	struct run run;
 
 	refuse_terminal_input(file, usage);
-	/* mpirun makes one */
+	/* under mpirun, standard output is one */
 	if (c->opt.form == STREAM && c->opt.list == 0 && c->team.size == 1)
 		refuse_terminal_output();
 	if (c->team.size == 1)

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Long stretches: the path up to an event may be known long before the stretch ends.
+ * Long stretches: the path up to an event may be certain long before the stretch ends.
  *
- * Each event follows from one event only, so the ways back from all events that the path may still
- * come from are chains that run together, as survivors do in Viterbi's algorithm (online with this
- * rule: Sramek, Brejova, Vinar, WABI 2007). Where all have met, the path leads through that event.
- * What lies before is taken at once and its rows are forgotten, so that memory follows how soon the
- * ranks hear of each other, not how long the stretch is.
+ * Each event follows from one event only. So the ways back from all events that the path may still
+ * come from are chains that merge, like survivors in Viterbi's algorithm (online with this rule:
+ * Sramek, Brejova, Vinar, WABI 2007). Where all have merged, the path leads through that event. The
+ * part before it is taken at once and its rows are forgotten. Memory thus depends on how soon the
+ * ranks hear of each other, not on the length of the stretch.
  *
- * Calls from the first one on that a later edge may reach (settled, in lp-trace(5)) are open. An
- * open call follows from its own enter, or from an event not before that; so behind the instant at
- * which the first open call was entered, the horizon, nothing comes from before it but by a settled
- * event that does, or by the last event that a location has before it.
+ * Calls are open from the first one on that a later edge may reach (settled, in lp-trace(5)). An
+ * open call follows from its own enter, or from an event not before that. The horizon is the enter
+ * of the first open call. After it, events follow from events before it in two ways only: through a
+ * settled event, or through the last event of a location before it.
  */
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ add_chain(struct front *front, const struct stretch *stretch, struct event event
 	chains_push(front->at, &front->count, (struct chain){ time_of(stretch, event), event });
 }
 
-/* The first row of the first open call; false where the location has none in the stretch. */
+/* The first row of the first open call; false if the location has none in the stretch. */
 static bool
 find_open(const struct run *run, uint32_t location, uint64_t *open)
 {
@@ -69,9 +69,9 @@ find_open(const struct run *run, uint32_t location, uint64_t *open)
 }
 
 /*
- * All that the path may come from before the horizon, by location: what its settled events from
- * there on follow from, and its last event before. False where that is the beginning of the
- * stretch.
+ * Adds all events before the horizon that the path may come from, for one location: those that its
+ * settled events from there on follow from, and its last event before. False if that is the begin
+ * of the stretch.
  */
 static bool
 add_location(struct front *front, const struct stretch *stretch, uint32_t location, uint64_t open,
@@ -84,7 +84,7 @@ add_location(struct front *front, const struct stretch *stretch, uint32_t locati
 		if (at.seq <= stretch->first_seq[location] && !at.leave) {
 			if (!event_before(stretch, at, &before, &ns))
 				return false;
-			/* else an event of another location, which is looked at there */
+			/* otherwise an event of another location, which is added there */
 			if (ns < horizon_ns)
 				add_chain(front, stretch, before);
 			return true;
@@ -119,8 +119,9 @@ rows_in(const struct window *window)
 	return rows;
 }
 
-/* Follows the chains back, always the latest, until they are one; not far back, as more rows may be
- * to come. */
+/*
+ * Follows the chains back, the latest first, until they merge; not far back, as more rows may come.
+ */
 static bool
 run_together(struct front *front, const struct stretch *stretch, struct event *met)
 {
@@ -166,7 +167,7 @@ find_met(const struct run *run, const struct stretch *stretch, struct event *met
 	return all;
 }
 
-/* Looking costs no more than half of the rows that have come since the last time: run_together. */
+/* Limits the work of run_together to half of the rows that have come since the last time. */
 static void
 set_next_try(struct run *run)
 {
@@ -203,15 +204,14 @@ is_open_start(const struct event_row *row)
 	    class == CLASS_START || is_collective_start(class));
 }
 
-/* Starts that rows of other locations complete, which may be set apart only later. */
+/* Starts completed by rows of other locations, which may come before the start is kept. */
 struct completed {
 	struct event *at;
 	size_t count, capacity;
 };
 
 /*
- * Before a row is forgotten: that of a start that nothing has completed is set apart; one that this
- * row completes is not needed any more.
+ * Before a row is forgotten: keeps an uncompleted start, and drops a start that this row completes.
  */
 static void
 keep_start(struct run *run, const struct event_row *row, uint32_t location, uint64_t seq,
@@ -236,7 +236,7 @@ keep_start(struct run *run, const struct event_row *row, uint32_t location, uint
 	}
 }
 
-/* Of the rows from SEQ to before LAST that were left before NS; the first that was not. */
+/* Forgets rows from SEQ to before LAST that were left before NS; returns the first that was not. */
 static uint64_t
 keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int64_t ns,
     struct completed *completed)

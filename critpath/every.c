@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The path window by window: a line for each, as soon as the path leaves it. Pieces of the path
- * come in order of time and without gaps, so that the windows add up to the path, and there is one
- * at a time in memory.
+ * arrive in order of time and without gaps, so the windows add up to the path. Memory: one window.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@ by_time(const void *left, const void *right)
 	return a->rank < b->rank ? -1 : 1;
 }
 
-/* All ranks, the one with most of the path first; to be freed. */
+/* All ranks, the one with most of the path first; the caller frees them. */
 static struct on_rank *
 ranks_of(const struct report *report, const struct definitions *known)
 {

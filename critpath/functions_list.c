@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Places that were sampled become functions, or lines of these: by themselves, and with what they
- * called. */
+/*
+ * Turns sampled places into functions, or lines of these: their own samples, and those with their
+ * callees.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +47,7 @@ functions_by_path(const void *left, const void *right)
 	return by_frame(&a->frame, &b->frame);
 }
 
-/* Rows of one frame become one, which has their names. */
+/* Merges rows of one frame, which keeps the names. */
 static size_t
 fold(struct function *at, size_t count)
 {
@@ -69,7 +71,7 @@ fold(struct function *at, size_t count)
 	return kept;
 }
 
-/* All of them, in order of their frames. A function that calls itself has its time once. */
+/* All frames, in order. A recursive function has its time once. */
 static struct function *
 list_frames(const struct functions *f, const struct definitions *known, enum by by, size_t *count)
 {
@@ -107,7 +109,7 @@ list_frames(const struct functions *f, const struct definitions *known, enum by 
 	return list;
 }
 
-/* Own samples count before those of what was called there. */
+/* Own samples count before those of callees. */
 static int
 by_seen(const struct function *a, const struct function *b)
 {
@@ -118,7 +120,7 @@ by_seen(const struct function *a, const struct function *b)
 	return order != 0 ? order : functions_by_path(a, b);
 }
 
-/* Of each function the line that is seen most. */
+/* Finds the most frequent line of each function. */
 static void
 find_lines(struct function *functions, size_t count, const struct function *lines,
     size_t line_count)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path by function and by line, for people and scripts: by themselves, and with what they
- * called. */
+/* The path by function and by line, for people and scripts: own time, and time with callees. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,13 +20,15 @@ all_ns(const struct listed *l, uint64_t samples)
 	const struct on_path *path = &l->on_path;
 	const int64_t ns = (int64_t)(samples * (uint64_t)l->of->sums.period_ns);
 
-	/* Where samples came late, or the kernel took none in itself, more than a period is between
-	 * them. */
+	/*
+	 * If samples came late, or the kernel took none in itself, they are more than a period
+	 * apart.
+	 */
 	return l->of->sums.switched && path->worth_ns >= l->of->sums.period_ns ?
 	    on_path_ns(path, samples) : ns;
 }
 
-/* Of the share of the path, by how many samples there are. */
+/* Of the share of the path, from the number of samples. */
 static double
 error_of(const struct listed *l, uint64_t samples)
 {
@@ -48,7 +49,7 @@ put_name(struct table_writer *table, const struct stack_frame *frame)
 	table_end_line(table);
 }
 
-/* What is of the path and no function. */
+/* A part of the path outside functions. */
 static void
 put_other(struct table_writer *table, const struct listed *l, const char *name,
     int64_t ns, double error)
@@ -64,7 +65,7 @@ put_other(struct table_writer *table, const struct listed *l, const char *name,
 	put_name(table, &(struct stack_frame){ .name = name });
 }
 
-/* What is of the computation and no function. */
+/* Parts of the computation outside functions. */
 enum { OTHER_ROWS = OFF_REASONS + 1 };
 struct other_row {
 	const char *name;
@@ -130,7 +131,7 @@ by_inclusive(const void *left, const void *right)
 	return order != 0 ? order : functions_by_path(left, right);
 }
 
-/* Those that called others: outermost first, as they have most. Sorts the list anew. */
+/* Functions with callees, outermost first, as they have most. Sorts the list again. */
 static void
 inclusive_text(struct text *out, struct listed *l, enum by by, size_t shown)
 {
@@ -163,7 +164,7 @@ inclusive_text(struct text *out, struct listed *l, enum by by, size_t shown)
 
 /* ---- the path beside a profile of all time ---- */
 
-/* A function's share of the samples on the path and of all, and its place by each. */
+/* A function's share of the samples on the path and of all, and its rank in each. */
 struct beside {
 	struct stack_frame frame;	/* line -1: none */
 	uint64_t path_rank, all_rank;
@@ -195,7 +196,7 @@ by_all(const void *left, const void *right)
 	    (a->path_rank > b->path_rank) - (a->path_rank < b->path_rank);
 }
 
-/* Before a profile's: those that it has first; then those that the path has first. */
+/* The first of a profile first; then the first of the path. */
 static int
 by_which(const void *left, const void *right)
 {
@@ -215,8 +216,8 @@ share_error(double share, uint64_t of)
 }
 
 /*
- * Those that make a hundredth of either and less than half, or more than twice, of the path than of
- * all time, by more than three standard errors.
+ * Functions with at least 1 % of either, and with less than half or more than twice the share on
+ * the path compared to all time, by more than three standard errors.
  */
 static struct beside *
 find_beside(const struct listed *l, size_t *count)
@@ -354,7 +355,7 @@ put_place(struct json *out, const struct stack_frame *frame)
 	}
 }
 
-/* Of a function, or of what has INCLUSIVE_NS and no samples. */
+/* Of a function, or of a part with INCLUSIVE_NS and no samples. */
 static void
 put_numbers(struct json *out, const struct listed *l, const struct function *it, int64_t ns,
     int64_t inclusive_ns, double error)
@@ -397,8 +398,7 @@ list_json(struct json *out, const struct listed *l, const char *key)
 	json_end_array(out);
 }
 
-/* SOURCE: what tells the time on a core. Without switches it is not known why a thread was off
- * it. */
+/* SOURCE: of the time on a core. Without switches the reasons for time off it are unknown. */
 static void
 computation_json(struct json *out, const struct functions *f, const struct on_path *path)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stacks of the places that were sampled, and the forms that viewers of stacks read. */
+/* Stacks of sampled places, in the formats of stack viewers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ add_stack(struct stacks *stacks, const struct definitions *known,
 	struct frames frames = frames_of(known, place);
 	struct stack_frame outer_first[sizeof frames.at / sizeof frames.at[0]];
 
-	for (size_t i = 0; i < frames.count; i++)	/* functions, whichever their lines */
+	for (size_t i = 0; i < frames.count; i++)	/* functions, on any line */
 		outer_first[i] = (struct stack_frame){ .name = frames.at[frames.count -
 		    1 - i].name };
 	stacks_add(stacks, stacks_number(stacks, outer_first, frames.count), ns);

@@ -82,7 +82,7 @@ parse_options(int argc, char **argv)
 		{ "distance", no_argument, NULL, 'D' }, { "verdict", required_argument, NULL, 'v' },
 		{ "memory", required_argument, NULL, 'M' },
 		{ "every", required_argument, NULL, 'e' },
-		/* Where they were once: */
+		/* Options that moved to other tools: */
 		{ "slack", no_argument, NULL, 'k' },
 		{ "alternatives", required_argument, NULL, 'k' },
 		{ "gain", required_argument, NULL, 'k' }, { "needed", no_argument, NULL, 'k' },

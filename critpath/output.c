@@ -79,7 +79,7 @@ put_distance(struct json *out, const struct distance *distance)
 	json_end_object(out);
 }
 
-/* The file of --verdict, without the end of its line; NULL: none was given. */
+/* The file of --verdict, without its newline; NULL: not given. */
 static char *
 given_verdict(const char *file)
 {
@@ -134,8 +134,8 @@ end_output(struct critpath *c)
 }
 
 /*
- * Until mpirun has taken all that was written: that of Open MPI 5 puts the half of a line that
- * waits on one output into what comes on the other.
+ * Waits until mpirun has read all output: that of Open MPI 5 may put half of a waiting line of one
+ * output into the other.
  */
 static void
 wait_for_reader(void)

@@ -6,10 +6,10 @@
 
 #include "../base/run/index.h"
 
-/* Blocks of a location that hold rows of the stretch being read, or later ones. */
+/* Blocks of a location with rows of the current stretch, or later ones. */
 struct blocks {
 	struct block {
-		uint64_t end;		/* seq behind its last row */
+		uint64_t end;		/* seq after its last row */
 		uint64_t offset;
 	} *at;
 	size_t count, capacity;
@@ -18,7 +18,7 @@ struct blocks {
 struct scan {
 	struct run run;
 	struct blocks *blocks;		/* by location */
-	uint64_t rows;			/* before the stretch being read */
+	uint64_t rows;			/* before the current stretch */
 };
 
 static void
@@ -44,7 +44,7 @@ add_chunk(struct chunks *chunks, struct chunk chunk)
 	chunks->at[chunks->count++] = chunk;
 }
 
-/* The stretch that ends here has its rows; the next one begins in the oldest block still needed. */
+/* The stretch that ends here has its rows. The next one begins in the oldest block still needed. */
 static void
 take_sync(struct scan *scan, struct chunks *chunks, const struct message *message)
 {
@@ -157,7 +157,7 @@ chunks_part(const struct chunks *chunks, int index, int count, uint64_t *rows)
 	*rows = 0;
 	for (size_t p = 0; p < chunks->count; p++)
 		all += chunks->at[p].rows;
-	/* A chunk belongs to the part that its middle row lies in. */
+	/* A chunk belongs to the part of its middle row. */
 	for (size_t p = 0; p < chunks->count; before += chunks->at[p++].rows) {
 		const struct chunk *chunk = &chunks->at[p];
 		int owner = all == 0 ? 0 : (int)((double)(before + chunk->rows / 2) / (double)all *

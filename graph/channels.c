@@ -39,7 +39,10 @@ channel_of(struct graph *graph, uint32_t comm, int32_t source, int32_t target, i
 	return channels_add(graph->channels, &key);
 }
 
-/* Behind the probes in front of it, of which LAST is the last one; or NONE. */
+/*
+ * The first receive after the probes at the head of the queue, or NONE. LAST: the last of these
+ * probes.
+ */
 static uint32_t
 first_receive(const struct graph *graph, const struct channel *channel, uint32_t *last)
 {
@@ -131,7 +134,7 @@ tell_left(struct graph *graph, const struct channel *c, const struct operation *
 static void
 count_left(struct graph *graph, struct channel *channel)
 {
-	/* A receive that was never completed may still have taken a message. */
+	/* A receive that never completed may still have taken a message. */
 	while (channel->receive != NONE && channel->send != NONE) {
 		uint32_t before, receive = first_receive(graph, channel, &before),
 		    send = channel->send;

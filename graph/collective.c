@@ -37,15 +37,15 @@ HASH_TABLE(open_instances, struct instance, HASH, SAME, FREE, MAKE_FREE, HASH_KE
     die("out of memory"))
 
 struct instances {
-	struct open_instances open;	/* that still lack members */
-	uint32_t *locations;	/* of one instance that goes out */
+	struct open_instances open;	/* instances that still lack members */
+	uint32_t *locations;		/* of the instance being written */
 	uint64_t *seqs;
 	size_t location_capacity, seq_capacity;
 };
 
 /*
- * MPI_Init and MPI_Finalize are counted apart from the collectives of their MPI_COMM_WORLD, which
- * is that of all ranks unless the row says which.
+ * MPI_Init and MPI_Finalize are counted apart from other collectives of their MPI_COMM_WORLD. That
+ * has all ranks unless the row names a communicator.
  */
 enum { INIT_COMM = 1 << 30, FINALIZE_COMM };
 
@@ -77,7 +77,7 @@ collective_begin(struct graph *graph)
 	open_instances_begin(&graph->instances->open, 1024);
 }
 
-/* 0 where the communicator is not known. */
+/* 0 if the communicator is unknown. */
 static uint32_t
 member_count(const struct graph *graph, uint32_t comm)
 {
@@ -127,14 +127,14 @@ crossing_take(struct crossings *c)
 static bool
 is_candidate(const struct graph *graph, uint32_t members, uint32_t comm, uint16_t call)
 {
-	/* Between MPI_Comm_spawn and MPI_Init lies more than waiting. */
+	/* MPI_Comm_spawn and MPI_Init have more than waiting between them. */
 	if (call_spawns(call) || (comm < INIT_COMM && call_class(call) == CLASS_INIT))
 		return false;
 	return members == (uint32_t)graph->known.ranks && graph->known.location_count == members &&
 	    waits_for_all(call_class(call));
 }
 
-/* Edges of other shards may cross it, too: it is decided at the end of the round. */
+/* Edges of other shards may cross it, too: the end of the round decides. */
 static void
 keep_candidate(struct graph *graph, const struct instance *instance, uint32_t number)
 {
@@ -150,9 +150,9 @@ keep_candidate(struct graph *graph, const struct instance *instance, uint32_t nu
 }
 
 /*
- * All members' rows have been read, and so have all rows before them. An edge that crosses the
- * instance has an end before it: either this end is still listed, or the edge has marked the
- * instance as crossed.
+ * All members' rows have been read, and all rows before them. An edge that crosses the instance has
+ * one end before it. Either this end is still listed, or the edge has marked the instance as
+ * crossed.
  */
 static void
 consider_sync(struct graph *graph, const struct instance *instance, uint32_t number)
@@ -171,9 +171,9 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 		return;
 	}
 	/*
-	 * Once an instance was a candidate for some ranks only, ranks number candidates
-	 * differently, and marks are wrong. All rows before this instance have been read, so that
-	 * one before it has been seen.
+	 * After a candidate that only some ranks counted, ranks number candidates differently, and
+	 * marks are wrong. All rows before this instance have been read, so such an earlier one has
+	 * been seen.
 	 */
 	pending |= crossing_take(&graph->crossings) ||
 	    instance->mismatched || graph->crossings.drifted;
@@ -302,7 +302,7 @@ collective_init(struct graph *graph, const struct graph_row *row)
 		    .order = 1 + count_one(graph, COUNT_INITS, row->comm, row->rank, 0) });
 }
 
-/* Which of the communicator's collectives it is: a persistent one says where it was made. */
+/* Numbers the collective within its communicator; a persistent one by the call that made it. */
 static void
 number_member(struct graph *graph, const struct graph_row *row, struct parcel *parcel)
 {
@@ -316,7 +316,7 @@ number_member(struct graph *graph, const struct graph_row *row, struct parcel *p
 		parcel->index = count_one(graph, COUNT_COLLECTIVES, parcel->comm, row->rank, 0);
 }
 
-/* Lines about a collective of an unknown communicator; about no communicator only the first one. */
+/* Reports a collective of an unknown communicator; without a communicator only the first one. */
 static void
 tell_unknown(struct graph *graph, const struct graph_row *row, uint32_t comm)
 {
@@ -345,7 +345,7 @@ collective_member(struct graph *graph, const struct graph_row *row)
 	if (comm == 2)
 		return;		/* alone */
 	if (comm == 0 && blocking_class(class) == CLASS_FILE)
-		return;		/* of which file is seldom told by others than our recorder */
+		return;		/* other recorders seldom record the file */
 	if (members == 0) {
 		graph->counts.unmatched_collectives++;
 		tell_unknown(graph, row, comm);

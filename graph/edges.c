@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Edges are gathered into blocks; a synchronisation point or a settled message flushes them. */
+/* Gathers edges into blocks; a synchronisation point or a settled message flushes them. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct edges {
 	uint32_t *size, *location;
 	uint64_t *seq;
 	size_t instances, size_capacity, members, location_capacity, seq_capacity;
-	/* of a shard: blocks of edges, which stand behind all calls of the round */
+	/* of a shard: blocks of edges, written after all calls of the round */
 	struct writer later;
 };
 
@@ -57,7 +57,7 @@ flush_pairs(struct graph *graph, struct pairs *p, const char *kind)
 	p->count = 0;
 }
 
-/* What a probe saw is known to a reader from the edge of its message. */
+/* A reader learns what a probe saw from the edge of its message. */
 static void
 flush_messages(struct graph *graph)
 {
@@ -241,7 +241,7 @@ tell(struct graph *graph, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	if (graph->exchange != NULL) {	/* there are lines of other shards, too */
+	if (graph->exchange != NULL) {	/* other shards have lines, too */
 		struct exchange *x = graph->exchange;
 
 		x->lines = grow(x->lines, &x->line_capacity, x->line_count + 1, sizeof *x->lines);

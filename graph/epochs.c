@@ -20,7 +20,7 @@ struct epoch {
 	int32_t origin, target;		/* world ranks; origin -1: free slot */
 	uint32_t operations[ENDS];
 	int64_t post_enter_ns, start_leave_ns;
-	bool exposed, waited;		/* edges gone out */
+	bool exposed, waited;		/* edges written */
 };
 
 #define HASH(e) mix((uint64_t)(e)->win << 32 | (e)->index, \
@@ -60,8 +60,7 @@ resolve(struct graph *graph, struct epoch *e)
 	}
 	if (!e->exposed || !e->waited)
 		return;
-	/* As long as it lasted it was pending across what lies within it, whenever the ends are
-	 * read. */
+	/* An epoch was pending across everything within it, in whatever order its ends are read. */
 	for (int end = 1; end < ENDS; end++)
 		crossing_mark(&graph->crossings, graph->operations[e->operations[0]].candidates,
 		    graph->operations[e->operations[end]].candidates);
@@ -87,7 +86,7 @@ epoch_arrived(struct graph *graph, const struct parcel *p)
 	resolve(graph, e);
 }
 
-/* OPENED: the row that opened the epoch, which has its number. */
+/* OPENED: the row that opened the epoch and has its number. */
 static void
 add_end(struct graph *graph, const struct request *opened, enum end end,
     const struct graph_row *row, int64_t time_ns)

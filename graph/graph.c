@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lp-graph - match messages, collectives and synchronisation points
- *
  * reads   one trace
- * writes the same messages, and behind each block the edges that it completes; or shards of a trace
- *         become shards of a graph, by one process or several
+ * writes  the same messages, and after each block the edges that it completes;
+ *        from shards of a trace, shards of a graph, with one process or several
  * memory  ranks, messages and collectives in flight
  */
 #include <stdlib.h>
@@ -31,8 +30,7 @@ enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at lea
 struct options {
 	const char *file;
 	const char *output;	/* folder of shards; NULL: one stream */
-	/* rows of all shards that are matched at a time; 0: as many as are good */
-	uint64_t round;
+	uint64_t round;		/* rows of all shards in a round; 0: chosen here */
 	bool partial;
 };
 
@@ -70,7 +68,7 @@ parse_options(int argc, char **argv, struct polls *polls)
 	return opt;
 }
 
-/* What of the shards is missing or damaged, and has not been told yet. */
+/* Reports missing or damaged parts of shards once. */
 static void
 tell_lost(const struct reader *in, size_t *told)
 {
@@ -127,7 +125,7 @@ start_request(struct graph *graph, const struct graph_row *row)
 	const struct request *request = request_find(graph, row->starter, row->start);
 	enum call_class class = request != NULL ? request->class : CLASS_LOCAL;
 
-	/* Made by a thread whose rows come later: what it is shows in the sizes. */
+	/* Rows of the thread that made it come later: the sizes show what it is. */
 	if (request == NULL && row->calls->request_at[row->i] > 0)
 		class = row->calls->bytes_received[row->i] > 0 ? CLASS_RECV_INIT : CLASS_SEND_INIT;
 	if (class == CLASS_SEND_INIT)
@@ -148,7 +146,7 @@ read_row(struct graph_row *row, const struct location *location, const struct ca
 	row->comm = c->comm[i];
 	row->peer = c->peer[i];
 	row->tag = c->tag[i];
-	if (c->call[i] != 0)	/* else of the call before */
+	if (c->call[i] != 0)	/* otherwise of the call before */
 		row->call = c->call[i];
 	row->refers = (request | at) > 0;
 	if (row->refers) {
@@ -243,7 +241,7 @@ take_row(struct graph *graph, const struct graph_row *row)
 	}
 }
 
-/* Written anew, as its calls are numbered in the stream. */
+/* Writes the block anew, with the stream's numbers of calls. */
 static void
 write_block(struct graph *graph, const struct reader *in, const struct calls *calls)
 {
@@ -273,7 +271,7 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	if (!graph->has_samples)
 		begin_block(graph);
 	graph->has_samples = false;
-	/* Edges come behind the blocks of both their ends. */
+	/* Edges come after the blocks of both their ends. */
 	if (changed)
 		write_block(graph, in, calls);
 	else if (writer_pass(&graph->out, message, calls->count) < 0)
@@ -314,7 +312,7 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message,
 		graph->has_samples = true;
 		begin_block(graph);
 	}
-	if (is_kind(message, "reached"))	/* all that is known by then is told by then */
+	if (is_kind(message, "reached"))	/* everything known by then is written by then */
 		settle(graph);
 	if (is_definition(message))
 		graph->index.defined = writer_offset(&graph->out);
@@ -333,7 +331,7 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	struct reader *in;
 	uint64_t settled_rows = 0;
 	size_t lost = 0;
-	bool told = false;	/* how polls are read */
+	bool told = false;	/* the reading of polls is announced */
 	int got;
 
 	refuse_terminal_input(opt->file, usage);

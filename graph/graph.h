@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of lp-graph share. Rows are named by location and seq, as in lp-trace(5). */
+/* Shared by the parts of lp-graph. Rows are named by location and seq, as in lp-trace(5). */
 #ifndef GRAPH_H
 #define GRAPH_H
 
@@ -14,7 +14,7 @@
 
 enum { NONE = UINT32_MAX };	/* no operation */
 
-/* A row that is being matched: number I of a block. */
+/* The row being matched: number I of a block. */
 struct graph_row {
 	const struct calls *calls;
 	size_t i;
@@ -23,58 +23,59 @@ struct graph_row {
 	uint32_t candidates;	/* before it: see struct location */
 	uint32_t comm;
 	int32_t rank, peer, tag;
-	uint16_t call;		/* of a part: that of the call it belongs to */
+	uint16_t call;		/* of a part: that of its call */
 	bool refers;
 };
 
 /*
- * An operation that still lacks its other end. It sits in a queue of its channel (next) and, while
- * an edge to it may still come, in the list of its location (older, newer), in order of rows.
+ * An operation that lacks its other end. It is in a queue of its channel (next). While an edge to
+ * it may come, it is also in the list of its location (older, newer), in order of rows.
  */
 struct operation {
 	uint64_t seq;		/* of the row that will be the edge's end */
 	uint32_t location;
 	uint32_t next;
 	uint32_t older, newer;	/* NONE, NONE and not listed: no edge can come yet */
-	int32_t peer, tag;	/* of receives: as asked for, then as received; world rank */
+	int32_t peer, tag;	/* of receives: as posted, later as received; world rank */
 	uint32_t comm;
 	uint32_t candidates;	/* before its row: see struct location */
-	/* of a receive: the first row that was told that it has its message, or NONE */
-	uint32_t answer;
+	uint32_t answer;	/* of a receive: first row that found it complete, or NONE */
 	uint16_t call;
 	uint8_t state;		/* enum receive_state; sends: POSTED, 0 */
 	bool listed;
 };
 
-/* Dropped: cancelled, it takes no message. A probe sees that of the next receive in its queue. */
+/*
+ * DROPPED: cancelled, it takes no message. A probe sees the message of the next receive in its
+ * queue.
+ */
 enum receive_state { POSTED, COMPLETED, DROPPED, PROBED };
 
 struct location {
 	uint64_t next_seq;	/* rows read so far */
 	int64_t last_leave_ns;
 	int64_t open;		/* requests started and not completed */
-	/* how many collectives it has called that may be synchronisation points */
-	uint32_t candidates;
+	uint32_t candidates;	/* collectives called so far that may be synchronisation points */
 	uint32_t oldest, newest;	/* its listed operations */
-	uint32_t held, held_last;	/* receives from anyone, and those that wait for them */
+	uint32_t held, held_last;	/* receives from any source, and those that wait for them */
 };
 
-struct counts {		/* uint64_t only: shards.c adds them up */
+struct counts {		/* uint64_t only: shards.c sums them */
 	uint64_t messages, collectives, unmatched_sends, unmatched_receives, unmatched_collectives;
 	uint64_t refused_pending, refused_overlap, refused_partial;
 	uint64_t errors;	/* calls that returned one */
 	uint64_t mismatched;	/* instances whose members made different calls */
 };
 
-/* Candidates for a synchronisation point that are not decided yet. */
+/* Undecided candidates for a synchronisation point. */
 struct crossings {
-	bool drifted;		/* ranks no longer count the same candidates: none is believed */
+	bool drifted;		/* ranks count candidates differently: none is valid */
 	uint32_t decided;	/* candidates before these */
 	bool *crossed;		/* by an edge found here */
 	size_t count, capacity;
 };
 
-/* A place in the output; in a shard the round, which begins in all of them. */
+/* A place in the output; in a shard the round, which begins in all shards. */
 struct spot {
 	uint64_t offset, syncs;	/* in bytes; synchronisation points before it */
 	uint64_t round;
@@ -98,10 +99,10 @@ struct graph {
 	struct counts counts;
 	struct index index;
 	struct spot block;	/* the block of calls being read, with the samples before it */
-	bool has_samples;	/* these have come, and the block has not */
+	bool has_samples;	/* the samples have come, and the block has not */
 	unsigned told;		/* problems named on stderr so far */
-	bool nowhere;		/* a collective on no communicator is one of them */
-	bool elsewhere;		/* a message to or from another MPI run is */
+	bool nowhere;		/* one of them: a collective without a communicator */
+	bool elsewhere;		/* one of them: a message to or from another MPI run */
 	/* with the graphs of other shards; NULL: all ranks are in this one */
 	struct exchange *exchange;
 };
@@ -112,33 +113,33 @@ rank_of(const struct graph *graph, uint32_t location)
 	return graph->known.location_rank[location];
 }
 
-/* graph.c: an empty graph; its locations once their number is known; and what is left at the
- * end. */
+/*
+ * graph.c: begins an empty graph; adds locations once their number is known; handles the rest at
+ * the end.
+ */
 void graph_begin(struct graph *graph, uint32_t shards);
 struct location *locations_new(uint32_t count);
 void graph_end(struct graph *graph);
-/* A message goes out; CALLS: NULL, or its block, written anew where it has CHANGED. */
+/* Passes a message on; CALLS: NULL, or its block, written anew if CHANGED. */
 void pass_on(struct graph *graph, struct reader *in, const struct message *message,
     const struct calls *calls, bool changed);
 
 /* ---- shards -------------------------------------------------------------------------- */
 
 /*
- * Each shard of a run has a graph of its own. If a row concerns ranks of another shard, a parcel
- * goes there: a send to the shard of its target, an end of an epoch to that of the target, a member
- * of a collective to the shard that counts this instance.
+ * Each shard of a run has its own graph. An operation on another shard goes there as a parcel. A
+ * send goes to the shard of its target, and so does an end of an epoch. A member of a collective
+ * goes to the shard that counts this instance.
  */
 enum parcel_kind { PARCEL_SEND, PARCEL_EPOCH, PARCEL_MEMBER };
 
 struct parcel {
 	uint64_t seq;
-	int64_t enter_ns, leave_ns;	/* of a member; of an epoch the time of its end: enter */
+	int64_t enter_ns, leave_ns;	/* of a member; of an epoch the enter of its end */
 	int64_t open;			/* of a member: requests pending */
 	uint32_t location, comm;
-	/* of the epoch of the pair; of the collective of the communicator */
-	uint32_t index;
-	/* of a persistent collective, of which INDEX counts the starts; or 0 */
-	uint32_t order;
+	uint32_t index;	/* of the epoch of the pair; of the collective of the communicator */
+	uint32_t order;	/* of a persistent collective, whose starts INDEX counts; or 0 */
 	uint32_t candidates;		/* before the row: see struct location */
 	uint32_t to;			/* shard */
 	int32_t source, target, tag;	/* world ranks; source of an epoch: its origin */
@@ -146,7 +147,10 @@ struct parcel {
 	uint8_t kind, end;		/* end: of an epoch, see epochs.c */
 };
 
-/* A collective of all ranks that may be a synchronisation point, once all know what is pending. */
+/*
+ * A collective of all ranks that may be a synchronisation point, once all pending operations are
+ * known.
+ */
 struct candidate {
 	uint64_t number;		/* as ranks count them, from 1 */
 	uint64_t round;			/* of the member that came first */
@@ -155,9 +159,9 @@ struct candidate {
 };
 
 struct exchange {
-	const uint32_t *of;		/* by rank its shard */
-	uint32_t shard, shards;		/* this one, of how many */
-	struct parcel *parcels;		/* to go out */
+	const uint32_t *of;		/* shard by rank */
+	uint32_t shard, shards;		/* this shard, and the number of shards */
+	struct parcel *parcels;		/* to be sent */
 	size_t count, capacity;
 	struct candidate *candidates;	/* complete and not decided */
 	size_t candidate_count, candidate_capacity;
@@ -172,20 +176,25 @@ shard_of(const struct graph *graph, int32_t rank)
 	return graph->exchange != NULL ? graph->exchange->of[rank] : 0;
 }
 
-/* Is the rank of another shard? */
+/* Whether the rank is in another shard. */
 static inline bool
 is_away(const struct graph *graph, int32_t rank)
 {
 	return graph->exchange != NULL && graph->exchange->of[rank] != graph->exchange->shard;
 }
 
-/* shards.c: to shard TO, where it arrives at the end of the round; or to this graph, at once. */
+/*
+ * shards.c: sends to shard TO, where it arrives at the end of the round; or delivers to this graph,
+ * at once.
+ */
 void parcel_post(struct graph *graph, uint32_t to, const struct parcel *parcel);
 void parcel_arrived(struct graph *graph, const struct parcel *parcel);
 
 struct polls;
-/* All shards of a folder become shards of a graph in another, ROUND_ROWS at a time; 0: a good
- * number. */
+/*
+ * Matches all shards of a folder into shards of a graph in another, ROUND_ROWS at a time; 0: chosen
+ * here.
+ */
 void match_shards(const char *from, const char *to, const struct polls *polls, uint64_t round_rows,
     struct team *team, int argc, char **argv);
 
@@ -207,13 +216,13 @@ void match_receive(struct graph *graph, const struct graph_row *row);	/* complet
 void match_post(struct graph *graph, const struct graph_row *row);
 /* The request of this row receives the message that the probe it refers to took out. */
 void match_taken(struct graph *graph, const struct graph_row *row);
-/* The row was told that the request it refers to is complete. */
+/* The row found the request that it refers to complete. */
 void match_answer(struct graph *graph, const struct graph_row *row);
 /* FOUND: it says so. */
 void match_probe(struct graph *graph, const struct graph_row *row, bool found);
 /*
- * The row completes the request that it refers to. Another thread's start may not have been read
- * yet; then match_early makes up for it when it is.
+ * The row completes the request that it refers to. If another thread started it and that row is not
+ * read yet, match_early completes it later.
  */
 void match_complete(struct graph *graph, const struct graph_row *row);
 void match_early(struct graph *graph, uint32_t location, uint64_t seq);
@@ -223,15 +232,15 @@ void match_end(struct graph *graph);
 /*
  * channels.c: MPI receives the messages of one channel (communicator, source, destination, tag) in
  * the order of their sends, by receives in the order of their posts. So a channel is two queues
- * whose heads belong together. Ranks are of the world.
+ * whose heads match. Ranks are of the world.
  */
 void channels_begin_all(struct graph *graph);
-/* The operation becomes the last of its channel; what can be matched now is. */
+/* Appends the operation to its channel, and matches. */
 void channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag,
     uint32_t send);
 void channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t target,
     int32_t tag, uint32_t receive);
-/* A receive that is in it has completed or is dropped. */
+/* A receive in the channel has completed or is dropped. */
 void channel_again(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag);
 void channels_end(struct graph *graph);
 
@@ -252,12 +261,12 @@ void request_open(struct graph *graph, const struct graph_row *row, struct reque
 void request_close(struct graph *graph, struct request *request);
 /* or NONE */
 uint32_t request_close_receive(struct graph *graph, uint32_t location, uint64_t seq);
-/* Completions that came before their start: the operation that stands for them, or NONE. */
+/* Completions that came before their start: the operation that represents them, or NONE. */
 void request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion);
 uint32_t request_take_early(struct graph *graph, uint32_t location, uint64_t seq);
-/* True where the request was an open one, false for an idle persistent one. */
+/* True if the request was open, false if it was an idle persistent one. */
 bool request_free(struct graph *graph, uint32_t location, uint64_t seq);
-/* How many times this was counted before: the collectives of a rank, or the epochs of a pair. */
+/* Returns the count so far: of collectives of a rank, or epochs of a pair. */
 enum counter_kind { COUNT_COLLECTIVES, COUNT_INITS, COUNT_POSTS, COUNT_ACCESSES };
 uint32_t count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, int32_t rank,
     int32_t peer);
@@ -267,10 +276,10 @@ void collective_begin(struct graph *graph);
 void collective_init(struct graph *graph, const struct graph_row *row);
 void collective_member(struct graph *graph, const struct graph_row *row);
 void collective_arrived(struct graph *graph, const struct parcel *parcel);
-/* The first candidate is decided: was it crossed? */
+/* Decides the first candidate: whether an edge crossed it. */
 bool crossing_take(struct crossings *crossings);
 void collective_end(struct graph *graph);
-/* An edge between rows that have so many candidates before them: those between are crossed. */
+/* An edge whose ends have FROM and TO candidates before them crosses the candidates between. */
 void crossing_mark(struct crossings *crossings, uint32_t from, uint32_t to);
 
 /* epochs.c: MPI_Win_post, start, complete and wait. CLASS: of the call. */
@@ -283,29 +292,29 @@ void epoch_end(struct graph *graph);
 /* edges.c: the output. */
 void edges_begin(struct graph *graph);
 void edge_message(struct graph *graph, uint32_t send, uint32_t receive);
-/* A probe saw this send: the edge stands behind that of the message, once that is received. */
+/* A probe saw this send: its edge follows that of the message, once received. */
 void edge_probe(struct graph *graph, uint32_t send, uint32_t probe);
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
-/* The ranks of this begin when the root of MPI_Comm_spawn has entered it. */
+/* These ranks begin when the root of MPI_Comm_spawn has entered it. */
 void write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks,
     uint32_t count);
-/* Writes all of them; those of a shard's round stand behind its blocks. */
+/* Writes all edges; those of a shard's round come after its blocks. */
 void edges_flush(struct graph *graph);
 /* ENTRY names the first block with one of the rows SEQS, for the index. */
 void write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry);
 void write_settled(struct graph *graph, const uint64_t *seqs);
-/* The counts as a message; and as a line for people. */
+/* Writes the counts as a message; and as a line for people. */
 void write_matching(struct graph *graph);
 void note_matching(const struct counts *counts, uint64_t syncs);
 
-/* One line about a row that cannot be matched; after the tenth only counting goes on. */
+/* Reports a row that cannot be matched; after the tenth only counts. */
 enum { LINES_TOLD = 10 };
 void tell(struct graph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- polls --------------------------------------------------------------------------- */
 
-enum { POLLS_MOST_LEFT = 8 };	/* so many waits must succeed for each that the rank gave up */
+enum { POLLS_MOST_LEFT = 8 };	/* waits that must succeed for each wait that the rank gave up */
 
 struct polls {
 	bool as_waits;
@@ -313,22 +322,23 @@ struct polls {
 	uint64_t waits, absorbed;	/* waits made, and failed polls in them */
 	struct poll_run *runs;		/* by location */
 	struct habits *habits;
-	unsigned char *kinds;		/* by index of call_name, once it is known */
+	unsigned char *kinds;		/* by index of call_name, once known */
 	struct held *oldest, *newest;	/* messages held back */
-	struct calls calls;		/* of the block that is handed on */
+	struct calls calls;		/* of the block that is passed on */
 	struct samples samples;		/* of the block to come */
 	size_t held_bytes;
-	/* the first block has come; ranks had fewer cores than they wanted */
-	bool begun, crowded;
+	bool begun, crowded;		/* the first block has come; ranks lacked cores */
 };
 
-/* Takes a message; CALLS: NULL, or its block as read. Passes on what need not be held any more. */
+/* Takes a message; CALLS: NULL, or its block as read. Passes on messages that need not be held. */
 void polls_take(struct polls *polls, struct graph *graph, struct reader *in,
     const struct message *message, struct calls *calls);
-/* Hands on the oldest messages: those before the first with a run that is open, or ALL. */
+/* Passes on the oldest messages, up to the first with a run that is open, or ALL. */
 void polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool all);
-/* How polls are read, as a message in front of all blocks; and at the end the result, for
- * people. */
+/*
+ * Writes the reading of polls, as a message before all blocks. polls_end prints the result, for
+ * people.
+ */
 void polls_begin(const struct polls *polls, struct graph *graph);
 void polls_tell(const struct polls *polls);
 

@@ -10,7 +10,7 @@
 
 #include "graph.h"
 
-/* The world rank of the row's peer; -1, after a line about it, if that is not known. */
+/* The world rank of the row's peer; -1, after a report, if unknown. */
 static int32_t
 peer_of(struct graph *graph, const struct graph_row *row)
 {
@@ -55,7 +55,7 @@ match_arrived(struct graph *graph, const struct parcel *p)
 	channel_send(graph, p->comm, p->source, p->target, p->tag, operation_of_parcel(graph, p));
 }
 
-/* Might the open receive from anyone take messages of the other's channel? */
+/* Whether the open receive from any source may take messages of the other's channel. */
 static bool
 may_take(const struct operation *wild, const struct operation *other)
 {
@@ -78,8 +78,10 @@ to_channel(struct graph *graph, uint32_t receive)
 	channel_receive(graph, op->comm, op->peer, rank_of(graph, op->location), op->tag, receive);
 }
 
-/* Receives go to their channel in posting order. They wait behind an open wild one that may be of
- * that channel. */
+/*
+ * Receives go to their channel in posting order. They wait while an open wild one before them may
+ * be of that channel.
+ */
 static void
 enqueue(struct graph *graph, uint32_t receive)
 {
@@ -105,7 +107,7 @@ enqueue(struct graph *graph, uint32_t receive)
 	queue_add(graph, &location->held, &location->held_last, receive);
 }
 
-/* Everything that OTHER might take, WILD might take, too. */
+/* Whether WILD might take everything that OTHER might take. */
 static bool
 covers(const struct operation *wild, const struct operation *other)
 {
@@ -114,10 +116,9 @@ covers(const struct operation *wild, const struct operation *other)
 }
 
 /*
- * A wild receive has completed or is dropped: BEFORE is what it was until then. It and what it held
- * back go to their channels, unless an open wild receive ahead holds them. Where one of those
- * covers what it was, nothing behind can go; so this takes a step for most receives, however many
- * are open.
+ * A wild receive, until now BEFORE, has completed or is dropped. It and the receives it held back
+ * go to their channels, unless an open wild receive ahead holds them. If one ahead covers BEFORE,
+ * nothing can go; so this is one step for most receives, however many are open.
  */
 static void
 release_held(struct graph *graph, struct location *location, const struct operation *before)
@@ -154,7 +155,7 @@ release_held(struct graph *graph, struct location *location, const struct operat
 	free(wild);
 }
 
-/* The row's receive, in this state; NONE where nothing comes. */
+/* The row's receive in this state; NONE if it receives nothing. */
 static uint32_t
 new_receive(struct graph *graph, const struct graph_row *row, enum receive_state state)
 {
@@ -222,7 +223,7 @@ match_answer(struct graph *graph, const struct graph_row *row)
 	graph->operations[request->operation].answer = answer;
 }
 
-/* One that blocks has found a message in any trace. */
+/* A blocking probe has found a message in any trace. */
 void
 match_probe(struct graph *graph, const struct graph_row *row, bool found)
 {
@@ -234,8 +235,9 @@ match_probe(struct graph *graph, const struct graph_row *row, bool found)
 		match_post(graph, row);
 }
 
-/* The open receive took what the completion at LOCATION, SEQ says: a message from PEER, or
- * nothing. */
+/*
+ * The open receive took what the completion at LOCATION, SEQ says: a message from PEER, or nothing.
+ */
 static void
 complete(struct graph *graph, uint32_t starter, uint32_t receive,
     const struct operation *completion)
@@ -276,7 +278,7 @@ match_complete(struct graph *graph, const struct graph_row *row)
 
 		operation_list(graph, early);
 		request_early(graph, row->starter, row->start, early);
-	}	/* else of a send, a collective or a start that is not in the trace */
+	}	/* otherwise of a send, a collective or a start missing in the trace */
 }
 
 void
@@ -297,7 +299,7 @@ match_early(struct graph *graph, uint32_t location, uint64_t seq)
 
 /* ---- what is left ---- */
 
-/* The first location of this shard from there on. */
+/* The first location of this shard from LOCATION on. */
 static uint32_t
 next_own(const struct graph *graph, uint32_t location)
 {

@@ -31,7 +31,7 @@ operation_of_parcel(struct graph *graph, const struct parcel *p)
 	return new;
 }
 
-/* The ends of the list that the operation belongs in. */
+/* The ends of the list that the operation belongs to. */
 static void
 list_of(const struct graph *graph, const struct operation *op, uint32_t **oldest, uint32_t **newest)
 {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Polling is waiting if the rank goes on only when something has come. A run is a sequence of
- * failed tests and probes, of one thing or of several in turn, with at most a given time between
- * two. A run that ends with the success of one of them (of a probe: with the receive behind it)
- * becomes one wait: the call that ended it was entered when all of its things had first been
- * polled, and the failed polls from then on take no time.
+ * Polling is waiting if the rank continues only after something has come. A run is a sequence of
+ * failed tests and probes, of one thing or several in turn, with at most a given time between
+ * polls. A run that ends with the success of one of them (for a probe, with the receive after it)
+ * becomes one wait. The call that ended it then enters when all of its things had first been
+ * polled; the failed polls from there on take no time.
  *
- * A run that ends in any other way stays as it is. So do all runs for the same things if more than
- * one in nine ended that way: then the rank works between its polls, and they cost it time. HPCC's
+ * A run that ends in another way stays as it is. So do all runs for the same things if more than
+ * one in nine ended that way: the rank then works between its polls, and they cost it time. HPCC's
  * RandomAccess, which tests once for each number it makes, is such a program.
  *
- * A longer time between two polls ends no run if the thread sleeps until the next one. The recorder
- * has measured that for some of the times between polls at a site, and this one is not much longer
- * than those. Else, if the thread is sampled, it is off the core for most of the time between polls
- * of these things.
+ * A longer time between two polls does not end a run if the thread sleeps until the next poll.
+ * There are two signs of that. The recorder has measured sleep between some polls at the site, and
+ * this time is not much longer than those. Or samples show the thread off the core for most of the
+ * time between polls of these things.
  *
- * Neither does a longer time for each thousand polls, if ranks had too few cores, so that the
- * thread lost its own, or if such times make up at most a tenth of the run.
+ * Nor does one longer time per thousand polls end a run, if ranks had too few cores, so that the
+ * thread lost its own. The same holds if such times make up at most a tenth of the run.
  *
- * Messages are held back until the runs in them have ended, as far as memory allows.
+ * Messages are held back until their runs have ended, as far as memory allows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +29,15 @@
 #include "graph.h"
 
 enum {
-	/* beyond that blocks are held back in compressed form */
+	/* bytes of blocks held back; beyond HELD_PLAIN compressed */
 	MOST_HELD = 64 << 20, HELD_PLAIN = 8 << 20,
 	LOOK_BACK = 8, THINGS = 8,
-	SLEEP_PERIODS = 16,	/* of samples: less time between polls proves nothing */
-	MOST_ON_CORE = 8,	/* a sleeping thread is on a core for at most one part in so many */
+	SLEEP_PERIODS = 16,	/* of samples: a shorter time between polls proves nothing */
+	MOST_ON_CORE = 8,	/* sleeping: on a core for at most 1/MOST_ON_CORE of the time */
 	MANY_POLLS = 1000,	/* for each longer time between two of them */
 	LONGEST_SLICE_NS = 20000000,
-	/* of the measured time between polls a sleeping thread is awake for one part in so many */
-	MOST_AWAKE = 4,
-	ALIKE = 16,		/* no such time is so many times as long as they are in the mean */
+	MOST_AWAKE = 4,		/* sleeping: awake for at most 1/MOST_AWAKE of the measured time */
+	ALIKE = 16,		/* largest ratio of such a time to their mean */
 };
 
 struct held {
@@ -54,17 +53,16 @@ struct held {
 	size_t size, plain_size;	/* of the bytes; and without compression */
 };
 
-/* Of a row in memory. */
+/* Bytes of a row in memory. */
 #define X(field, key, type, is_signed, required, absent) + sizeof(type)
 enum { ROW_BYTES = 2 * sizeof(int64_t) CALL_COLUMNS(X) };
 #undef X
 
-/* What a run polls for, as far as a trace tells: the call at a site, and where it was first
- * made. */
+/* A thing that a run polls for: the call at a site, and where it was first made. */
 struct thing {
 	uint32_t site;
 	uint16_t call;
-	struct held *block;		/* NULL: in the block being looked at */
+	struct held *block;		/* NULL: in the current block */
 	size_t row;
 	int64_t begin_ns;
 	uint64_t polls_before;		/* of the run */
@@ -73,19 +71,18 @@ struct thing {
 /* Polls that may turn out to be a wait. */
 struct poll_run {
 	bool open;
-	struct thing things[THINGS];	/* in the order in which they joined */
+	struct thing things[THINGS];	/* in the order of their first poll */
 	unsigned thing_count;
 	int64_t last_ns;
 	uint64_t polls;
 	int64_t begin_ns;
-	/* how often two polls lay further apart, and for how long */
-	uint64_t apart;
+	uint64_t apart;			/* longer times between two polls: number, and sum */
 	int64_t apart_ns;
 	struct held *newest;		/* of the location's blocks held back */
 	struct { uint32_t comm; int32_t peer, tag; } probed[LOOK_BACK];
 	uint64_t probes;
 	int64_t period_ns;		/* of the location's samples; 0: none so far */
-	int64_t *sample_ns;		/* when they were taken, up to the end of the next block */
+	int64_t *sample_ns;		/* times of samples, up to the end of the next block */
 	size_t sample_count, sample_capacity, sample_next;
 };
 
@@ -94,7 +91,8 @@ struct habit {
 	uint64_t things;		/* a hash, the same in any order */
 	uint32_t location;		/* UINT32_MAX: free slot */
 	uint64_t ended, left;		/* by success; the rank went on without */
-	int64_t apart_ns, on_core_ns;	/* long times between two of these polls; of them sampled */
+	/* long times between two of these polls; on a core by samples */
+	int64_t apart_ns, on_core_ns;
 };
 #define HASH(h) mix((h)->things, (h)->location)
 #define SAME(a, b) ((a)->things == (b)->things && (a)->location == (b)->location)
@@ -115,8 +113,10 @@ kind_of(struct polls *polls, uint16_t call)
 	return (enum poll_kind)*kind;
 }
 
-/* One that found something refers to it; a probe of a trace that does not say so is one either
- * way. */
+/*
+ * A successful poll refers to what it found. A probe without such a reference counts as a poll in
+ * any case.
+ */
 static bool
 is_poll(struct polls *polls, const struct calls *c, size_t i)
 {
@@ -148,7 +148,7 @@ find_thing(struct poll_run *run, uint16_t call, uint32_t site)
 	return NULL;
 }
 
-/* Does the call at row I bring what the run polled for? */
+/* Whether the call at row I brings a thing that the run polled for. */
 static bool
 ends_run(struct polls *polls, struct poll_run *run, const struct calls *c, size_t i)
 {
@@ -168,8 +168,10 @@ habit_of(struct polls *polls, const struct poll_run *run, uint32_t location)
 	return habits_add(polls->habits, &key);
 }
 
-/* Does the rank wait in runs for these things, or does it often go on without them? Counts this
- * run. */
+/*
+ * Whether the rank waits in runs for these things, rather than often going on without them. Counts
+ * this run.
+ */
 static bool
 waits_for_them(struct polls *polls, const struct poll_run *run, uint32_t location, bool ended)
 {
@@ -180,7 +182,7 @@ waits_for_them(struct polls *polls, const struct poll_run *run, uint32_t locatio
 	return ended && habit->left * POLLS_MOST_LEFT <= habit->ended;
 }
 
-/* Does the thread sleep before it polls at the site again, so far as was measured? */
+/* Whether the thread was measured to sleep before it polls at the site again. */
 static bool
 was_seen_asleep(const struct definitions *known, uint32_t location, uint32_t site, int64_t apart_ns)
 {
@@ -192,8 +194,7 @@ was_seen_asleep(const struct definitions *known, uint32_t location, uint32_t sit
 	    apart_ns / ALIKE <= gaps->apart_ns / gaps->count;
 }
 
-/* Between polls that lie further apart: is the thread off the core there, as far as samples
- * tell? */
+/* Whether samples show the thread off the core between polls that lie further apart. */
 static bool
 sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int64_t from_ns,
     int64_t to_ns)
@@ -213,9 +214,8 @@ sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int
 }
 
 /*
- * Such a time between two polls of a rank that does hardly anything but poll: it lost its core,
- * where cores were short, or all such times are so short beside the run that it does not matter
- * what it did.
+ * Whether a rank that does little but poll lost its core for such a time: cores were short, or all
+ * such times are so short beside the run that their use does not matter.
  */
 static bool
 lost_core(const struct polls *polls, struct poll_run *run, int64_t apart_ns)
@@ -238,8 +238,10 @@ move_rows(struct calls *c, size_t from, size_t to, int64_t begin_ns, bool ended)
 	}
 }
 
-/* The call in rows [I, END) of the newest block becomes the wait, from when all things were
- * polled. */
+/*
+ * The call in rows [I, END) of the newest block becomes the wait, from the time when all things
+ * were polled.
+ */
 static void
 become_wait(struct polls *polls, const struct poll_run *run, struct calls *c, size_t i, size_t end)
 {
@@ -283,7 +285,7 @@ note_poll(struct polls *polls, struct poll_run *run, const struct calls *c, size
 	run->last_ns = c->leave_ns[i];
 }
 
-/* Most programs never poll: then there is nothing to look at. */
+/* Most programs never poll: then there is nothing to do. */
 static bool
 may_poll(struct polls *polls, const struct calls *c)
 {
@@ -321,8 +323,9 @@ look_at(struct polls *polls, const struct definitions *known, struct poll_run *r
 
 /* ---- holding back ----------------------------------------------------------------------- */
 
-/* All columns of a block lie one behind the other at BYTES, times as differences. Copies from them,
- * or TO them. */
+/*
+ * Columns of a block are contiguous at BYTES, times as differences. Copies from them, or TO them.
+ */
 static void
 copy_columns(struct calls *c, unsigned char *bytes, bool to)
 {
@@ -349,7 +352,7 @@ copy_columns(struct calls *c, unsigned char *bytes, bool to)
 #undef X
 }
 
-/* A long run of polls has some ten million rows a second, one much like the other. */
+/* A long run of polls has some ten million rows a second, all much alike. */
 static void
 compress(struct held *h)
 {
@@ -440,7 +443,7 @@ polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool 
 	}
 }
 
-/* If the system lost some, they say nothing until the next message of them. */
+/* Lost samples make the time up to the next message unknown. */
 static void
 note_samples(struct polls *polls, uint32_t locations, struct reader *in,
     const struct message *message)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Open receives, persistent requests and epochs, to which later rows refer by the row that began
- * them. */
+/*
+ * Open receives, persistent requests and epochs; later rows refer to them by the row that began
+ * them.
+ */
 #include "../base/tool/hash_table.h"
 #include "graph.h"
 
@@ -104,7 +106,7 @@ request_free(struct graph *graph, uint32_t location, uint64_t seq)
 {
 	struct request *request = request_find(graph, location, seq);
 
-	/* An open receive stays: it may still take a message, which nobody will see. */
+	/* An open receive stays: it may still take a message, which no row will show. */
 	if (request == NULL || request->operation != NONE)
 		return true;
 	requests_remove(graph->requests, request);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One shard on its way through lp-graph: blocks are read up to a time, matched as far as the
- * shard's own ranks go, and written. A second reader looks ahead to see when blocks begin.
+ * One shard in lp-graph: reads blocks up to a time, matches as far as the shard's own ranks allow,
+ * and writes. A second reader looks ahead to see when blocks begin.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ shard_take_sync(struct shard *s, uint64_t round, const uint64_t *seqs)
 		index_add(&s->graph.index, (struct index_entry){ .from = first->at });
 }
 
-/* One block further. A block never counts as beginning before those that stand before it. */
+/* Looks one block further. A block never counts as beginning before earlier ones. */
 static void
 look_further(struct shard *s)
 {
@@ -115,7 +115,7 @@ shard_look(struct shard *s, uint64_t rows)
 	return s->next_ns;
 }
 
-/* The next message; true if it was a block with rows, or there is none. */
+/* Takes the next message; true if it was a block with rows, or there is none. */
 static bool
 take_message(struct shard *s)
 {

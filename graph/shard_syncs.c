@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * At the end of a round all shards together know what is pending, and so which collectives of all
- * ranks are synchronisation points. The rule is that of collective.c.
+ * ranks are synchronisation points. collective.c has the rule.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "shards.h"
 
-/* As negative numbers, since MAX is taken of all members'. */
+/* Numbers are negative because the team takes their maximum. */
 void
 find_settled(struct rounds *r, int64_t *next_ns)
 {
@@ -40,8 +40,7 @@ find_settled(struct rounds *r, int64_t *next_ns)
 enum fact_kind { CANDIDATE, CROSSED, DRIFTED };
 
 struct fact {			/* for all */
-	/* of a candidate, as ranks count them; of one that an edge crosses, from 0 */
-	uint64_t number, round;
+	uint64_t number, round;	/* of a candidate, as ranks count; of a crossed candidate, from 0 */
 	uint32_t shard, index;	/* where a candidate is kept */
 	uint16_t kind;
 	bool pending, overlaps;
@@ -50,8 +49,7 @@ struct fact {			/* for all */
 struct facts {
 	struct fact *at;	/* of own shards; then all candidates in order */
 	size_t count, capacity;
-	/* by candidate; all are crossed where ranks no longer count alike */
-	bool *crossed;
+	bool *crossed;		/* by candidate; all are crossed if ranks count differently */
 };
 
 static int
@@ -74,7 +72,7 @@ add_fact(struct facts *facts, struct fact fact)
 	facts->at[facts->count++] = fact;
 }
 
-/* Its candidates, and those of any shard that its edges cross. */
+/* Adds the shard's candidates, and those of any shard that its edges cross. */
 static void
 add_shard(struct facts *facts, const struct rounds *r, const struct shard *shard)
 {
@@ -122,7 +120,7 @@ share_facts(const struct rounds *r)
 	return all;
 }
 
-/* All shards count the points among the candidates, in order; the last one writes them. */
+/* All shards count the synchronisation points, in order; the last shard writes them. */
 static void
 write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, size_t count)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A run in shards, matched by a team. Each member has some shards. All work in rounds: every shard
- * is read up to a time that all agree on, and the parcels for other shards go out, all at once.
- * Then all know what is pending and which collectives are synchronisation points, and write the
- * edges of the round behind its blocks. The files are the same for any number of members. Memory: a
- * round, and operations in flight.
+ * A run in shards, matched by a team. Each member has some shards. All work in rounds. In a round
+ * every shard is read up to an agreed time, and all parcels for other shards are exchanged. Then
+ * all know what is pending and which collectives are synchronisation points, and write the edges of
+ * the round after its blocks. The files are the same for any number of members. Memory: a round,
+ * and operations in flight.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ enum {
 	ROUND_ROWS = 1 << 18,
 	SHARD_ROWS = 1 << 14,	/* of each of many shards: work must outweigh the exchange */
 	MANY_LOCATIONS = 1 << 10,
-	LOCATION_ROWS = 16,	/* of each of many locations: what is settled is written for all */
+	LOCATION_ROWS = 16,	/* of each of many locations: settled is written for all */
 	COUNTS = sizeof(struct counts) / sizeof(uint64_t),
 };
 
@@ -47,7 +47,7 @@ parcel_post(struct graph *graph, uint32_t to, const struct parcel *parcel)
 	x->parcels[x->count++].to = to;
 }
 
-/* Of all own shards, by the member that has the shard, in the order in which they were posted. */
+/* Parcels of all own shards, by the member of the target shard, in the order of posting. */
 static struct parcel *
 sort_parcels(struct rounds *r, size_t *counts)
 {
@@ -88,7 +88,7 @@ deliver(struct rounds *r)
 
 /* ---- a round ---- */
 
-/* How far own shards want to go next: the slowest of them takes all that it has looked at. */
+/* How far own shards want to go next: the slowest takes all that it has looked at. */
 static int64_t
 look(const struct rounds *r)
 {
@@ -103,7 +103,7 @@ look(const struct rounds *r)
 	return until_ns;
 }
 
-/* Members exchange little at a time, but wait for each other: so they do it in few steps. */
+/* Members exchange little data but wait for each other, so a round has few steps. */
 static void
 do_round(struct rounds *r)
 {
@@ -131,7 +131,7 @@ do_rounds(struct rounds *r)
 {
 	bool last;
 
-	r->until_ns = -look(r);		/* negative, for the sake of MAX */
+	r->until_ns = -look(r);		/* negative because the team takes the maximum */
 	team_max(r->team, &r->until_ns, 1);
 	r->until_ns = -r->until_ns;
 	do {
@@ -142,7 +142,7 @@ do_rounds(struct rounds *r)
 
 /* ---- the end ---- */
 
-/* The first lines about what all shards could not match, in order of the shards. */
+/* Prints the first reports of unmatched rows of all shards, in order of the shards. */
 static void
 tell_all(struct rounds *r)
 {
@@ -206,7 +206,7 @@ end_all(struct rounds *r, const struct polls *how)
 
 /* ---- the beginning ---- */
 
-/* The first member checks the folder; then all read what the run is. */
+/* The first member checks the folder; then all read the definitions of the run. */
 static void
 open_folder(struct rounds *r, const char *from)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shards of a run, matched in rounds: shards.c drives them, shard.c reads and writes each of
- * them. */
+/* The shards of a run, matched in rounds: shards.c drives them, shard.c reads and writes each. */
 #ifndef SHARDS_H
 #define SHARDS_H
 
@@ -14,30 +13,29 @@ struct shard {
 	bool ended;			/* IN has */
 	struct calls calls;
 	uint64_t taken_rows, ahead_rows;
-	/* of the blocks between IN and AHEAD; INT64_MAX: there are no more */
-	int64_t *begins;
+	int64_t *begins;		/* of blocks between IN and AHEAD; INT64_MAX: no more */
 	size_t begin_count, begin_capacity;
 	uint64_t next_rows;		/* of the last one */
 	int64_t next_ns;		/* and when it begins */
 	struct round {
-		/* offset of its first message in the file that is written */
-		uint64_t at;
+		uint64_t at;		/* offset of its first message in the written file */
 		uint64_t syncs;		/* points before it */
 	} *rounds;
 	size_t round_count, round_capacity;
 };
 
-/* Opens shard NUMBER of FROM and begins that of TO; the run has one KNOWN and one array of
- * LOCATIONS. */
+/*
+ * Opens shard NUMBER of FROM and begins that of TO; the run shares one KNOWN and one array of
+ * LOCATIONS.
+ */
 void shard_open(struct shard *shard, const char *from, const char *to, uint32_t number,
     const struct definitions *known, struct location *locations, const struct polls *polls,
     int argc, char **argv);
-/* The next round begins, from 1. */
+/* Begins the next round, from 1. */
 void shard_begin_round(struct shard *shard);
-/* The next synchronisation point, some members of which are in ROUND; SEQS: this shard's file has
- * its message. */
+/* The next synchronisation point has members in ROUND; SEQS: this shard's file has its message. */
 void shard_take_sync(struct shard *shard, uint64_t round, const uint64_t *seqs);
-/* When the first block begins behind so many more rows; INT64_MAX: the shard ends before. */
+/* When the first block after ROWS more rows begins; INT64_MAX: the shard ends before. */
 int64_t shard_look(struct shard *shard, uint64_t rows);
 /* Takes all blocks that begin no later than that. */
 void shard_take(struct shard *shard, int64_t until_ns);
@@ -50,12 +48,10 @@ struct rounds {
 	uint32_t count, first, end;	/* shards of the run; the own ones: [first, end) */
 	int *member_of;			/* by shard */
 	struct shard *own, *own_end;
-	/* of the last shard, which has what concerns all; NULL: another member's */
-	struct graph *last;
-	/* by location: see find_settled; MAX is taken of all members */
-	int64_t *settled;
+	struct graph *last;		/* of the last shard, for all; NULL: another member's */
+	int64_t *settled;	/* by location: see find_settled; the maximum of all members */
 	uint64_t *seqs;			/* the same as rows */
-	/* of the round: the last begin of its blocks; INT64_MAX: it takes the rest */
+	/* of the round: last begin of its blocks; INT64_MAX: takes the rest */
 	int64_t until_ns;
 	uint64_t syncs;			/* points so far */
 	uint64_t rows;			/* that each shard looks ahead in a round */
@@ -68,11 +64,12 @@ own_shard(const struct rounds *r, uint32_t number)
 }
 
 /*
- * shard_syncs.c: r->seqs becomes by location the first row to which an edge may still come, from
- * all members; NEXT_NS, how far own shards want to go in the next round, the least of all members'.
+ * shard_syncs.c: sets r->seqs, by location, to the first row to which an edge from any member may
+ * still come. NEXT_NS: how far own shards want to go in the next round; becomes the minimum of all
+ * members.
  */
 void find_settled(struct rounds *rounds, int64_t *next_ns);
-/* Then: which candidates of the round are synchronisation points? */
+/* Then decides which candidates of the round are synchronisation points. */
 void decide_syncs(struct rounds *rounds);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Topological sort by intervals (Korkhov et al. 2023): what the locations compute between their
- * calls, as intervals in order of their begin. Intervals that overlap the longest among them are a
- * group, and that longest one is taken to lie on the path, which gets there through the call before
- * it. No edge is looked at, so this is an approximation: where that call began only after the piece
- * of the group before had ended, there is a gap, of which nothing is known.
+ * Topological sort by intervals (Korkhov et al. 2023). Intervals are the locations' computations
+ * between calls, in order of their begin. Intervals that overlap the longest among them form a
+ * group. The longest one is assumed to lie on the path, which reaches it through the call before
+ * it. This uses no edges, so it is an approximation. If that call began only after the previous
+ * group's piece had ended, the gap between is unknown.
  */
 #include <stdlib.h>
 
@@ -32,7 +32,10 @@ add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32
 
 		if (row->part > 0)
 			continue;
-		/* Before a synchronisation point the time is that of the stretch before. */
+		/*
+		 * At a synchronisation point the compute time before belongs to the previous
+		 * stretch.
+		 */
 		if (row->enter_ns > begin_ns && (before != NULL || !stretch->from_sync))
 			add_interval(intervals, (struct interval){ begin_ns, row->enter_ns,
 			    location, row->site, before != NULL ? before->enter_ns : first_ns,
@@ -49,7 +52,7 @@ is_earlier(const struct interval *a, const struct interval *b)
 	    (a->begin_ns == b->begin_ns && a->location < b->location);
 }
 
-/* Neighbours are merged until one is left. */
+/* Merges neighbours until one is left. */
 void
 merge_intervals(struct intervals *intervals, size_t *bounds, size_t arrays)
 {
@@ -98,7 +101,7 @@ add_link(struct chain *chain, struct segment segment)
 	chain->begun = true;
 }
 
-/* Up to END_NS, through a call that began at ENTER_NS. */
+/* Adds the path up to END_NS, through a call that began at ENTER_NS. */
 static void
 add_call(struct chain *chain, uint32_t location, int64_t enter_ns, int64_t end_ns, uint32_t site,
     uint16_t call)

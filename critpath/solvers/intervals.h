@@ -7,7 +7,7 @@
 
 bool solve_intervals(const struct stretch *stretch, struct segments *segments);
 
-/* What a location computes between two calls. */
+/* Computation of a location between two calls. */
 struct interval {
 	int64_t begin_ns, end_ns;
 	uint32_t location;
@@ -26,27 +26,26 @@ struct intervals {
 /* The call that a stretch ends in. */
 struct ending {
 	int64_t end_ns, enter_ns;
-	uint64_t intervals;		/* how many come with it, where it is sent on */
+	uint64_t intervals;		/* number of intervals sent with it */
 	uint32_t location, site;
 	uint16_t call;
 };
 
 void add_interval(struct intervals *intervals, struct interval interval);
-/* What a location computes in the stretch, in order of time. */
+/* Adds the location's intervals in the stretch, in order of time. */
 void add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32_t location);
-/* One sorted array from ARRAYS sorted ones; they begin at BOUNDS, which has room for 2 more. */
+/* Merges ARRAYS sorted arrays into one; they begin at BOUNDS, which has room for 2 more. */
 void merge_intervals(struct intervals *intervals, size_t *bounds, size_t arrays);
 /* Appends the path through all groups from BEGIN_NS to the end. */
 void connect_groups(const struct intervals *intervals, int64_t begin_ns,
     const struct ending *ending, struct segments *segments);
 
-/* How far an approximate path is from the exact one: for how much of the time both name the
- * same. */
+/* The distance of an approximate path from the exact one: for how long both name the same. */
 struct distance {
 	bool wanted;
 	int64_t all_ns;			/* of the exact path */
-	int64_t same_rank_ns;		/* both lie on the same rank */
-	int64_t same_site_ns;		/* and lead up to or lie in the same call site */
+	int64_t same_rank_ns;		/* both are on the same rank */
+	int64_t same_site_ns;		/* and before or in a call at the same site */
 };
 
 /* Adds a stretch whose approximate path is SEGMENTS. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Both tile the stretch. */
+/* Both cover the stretch without gaps. */
 static void
 compare(struct distance *d, const struct definitions *known, const struct segments *exact,
     const struct segments *other)

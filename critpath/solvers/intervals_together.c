@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intervals on several processes (Korkhov et al. 2023): each reads the calls of its locations, the
- * intervals are shuffled so that each process owns a period of time, and there they are merged,
- * grouped and connected. Periods begin and end at synchronisation points, which no interval spans.
- * It goes in rounds, so that memory does not grow with the run: all see the same synchronisation
- * points and so the same rounds.
+ * Intervals on several processes (Korkhov et al. 2023). Each process reads the calls of its
+ * locations. A shuffle gives each process the intervals of a period of time, which it merges,
+ * groups and connects. Periods begin and end at synchronisation points, which no interval spans.
+ * Work goes in rounds, so that memory does not grow with the run. All processes see the same
+ * synchronisation points and so the same rounds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +21,16 @@ struct rounds {
 	int64_t begin_ns;		/* of the round */
 	uint64_t rows_before;		/* the round */
 	/* By stretch of the round: */
-	struct ending *endings;		/* as far as own locations tell, with own intervals */
-	uint64_t *rows_until;		/* the stretch ends, of all locations */
+	struct ending *endings;		/* from own locations only, with own intervals */
+	uint64_t *rows_until;		/* end of the stretch, over all locations */
 	size_t stretches, capacity, row_capacity;
 	struct intervals intervals;	/* of own locations, stretch after stretch */
 };
 
-/* The calls of own locations in the stretch become intervals; it ends after ROWS rows of the
- * run. */
+/*
+ * Turns the calls of own locations in the stretch into intervals; it ends after ROWS rows of the
+ * run.
+ */
 static void
 end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 {
@@ -83,7 +85,7 @@ owner(const struct rounds *r, size_t stretch)
 	return all == 0 ? 0 : (int)((double)before / (double)all * (double)r->team->size);
 }
 
-/* What the members sent for the own stretches: endings and intervals, by sender, then stretch. */
+/* Endings and intervals for own stretches, by sender, then stretch. */
 struct received {
 	struct ending *endings;
 	struct interval *intervals;
@@ -110,7 +112,7 @@ shuffle(const struct rounds *r)
 	return got;
 }
 
-/* Own stretch number S, whose intervals begin at NEXT[m] in those of sender m. */
+/* Own stretch number S; its intervals begin at NEXT[m] in those of sender m. */
 static void
 solve_stretch(const struct rounds *r, const struct received *got, size_t s, size_t *next,
     int64_t begin_ns, struct path *path)
@@ -150,7 +152,7 @@ report_round(const struct rounds *r, struct path *part)
 	report_free(&report);
 }
 
-/* Shuffle, solve, gather; then the next round begins where this one ends. */
+/* Shuffles, solves and gathers; the next round begins where this one ends. */
 static void
 end_round(struct rounds *r, struct path *path)
 {
@@ -207,7 +209,7 @@ take_sync(struct rounds *r)
 	}
 }
 
-/* Nobody needs edges, but damage counts: each member looks at its share. */
+/* Edges are not needed, but must be undamaged: each member checks its share. */
 static bool
 looks_at(const struct rounds *r, const struct message *message)
 {
@@ -228,7 +230,7 @@ take_message(struct rounds *r, const struct message *message)
 	struct run *run = r->run;
 	const bool sync = is_kind(message, "sync"), calls = is_kind(message, "calls");
 
-	if (is_samples(message)) {	/* any location's may lie in an own period */
+	if (is_samples(message)) {	/* samples of any location may fall into an own period */
 		run_take_samples(run, message, true);
 		return;
 	}
