@@ -3,14 +3,13 @@
  * lp-critpath - the critical path: what the run could not have ended without
  *
  * reads   one graph stream
- * writes the same messages and the path's segments; or a report as text or JSON, as text to a
- * terminal
- *         of what would be only a report
- * memory  64 bytes for each row between two global synchronisation points, or, with walk, since the
- *         ranks last heard of each other (early.c), up to a bound (critpath.1): older rows are
- *         packed, the rest is in a temporary file;
- *         where several processes or parts take part, the path, and in a
- *         group that solves a stretch together the rows of own ranks only
+ * writes  the same messages and the path's segments; or a report as text or JSON;
+ *         a report of several forms goes to a terminal as text
+ * memory  64 bytes for each row between two global synchronisation points, or, with walk,
+ *         since the ranks last heard of each other (early.c), up to a bound (critpath.1):
+ *         older rows are packed, the rest is in a temporary file;
+ *         with several processes or parts also the path, and in a group that solves
+ *         a stretch together only the rows of own ranks
  */
 #include <stdlib.h>
 #include <string.h>

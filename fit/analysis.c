@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One program: the fits, the choice between them, and what its points say. */
+/* One program: the fits, the choice between them, and the results at its points. */
 #include "fit.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ const char *const model_names[] = { "hofinger", "amdahl", "usl", NULL };
 const char *const residual_names[] = { "log", "relative", "absolute", NULL };
 const char *const origin_names[] = { "measured", "rule", "bound", NULL };
 
-/* an AICc so much higher is no reason for more parameters */
+/* a lower AICc by less does not justify more parameters */
 static const double SIMPLER = 2;
 static const double CLEAR = 0.3;	/* the paper's own aim is standard errors of 10 to 30 % */
 
@@ -28,7 +28,7 @@ bits(unsigned set)
 	return (unsigned)__builtin_popcount(set);
 }
 
-/* The geometric mean of the runs on one core; NAN where there are none. */
+/* The geometric mean of the runs on one core; NAN: there are none. */
 static double
 measured_t1(const struct program *program)
 {
@@ -42,8 +42,8 @@ measured_t1(const struct program *program)
 }
 
 /*
- * t_1 is fitted with the rest: the run on one core is as uneven as any other. Where that run is
- * left out of the fit, t_1 is what was measured.
+ * Fits t_1 with the rest: the run on one core has errors like any other. If that run is left out of
+ * the fit, t_1 is the measured one.
  */
 static unsigned
 varied_by(enum model model, const struct analysis *a)
@@ -67,8 +67,8 @@ fit_model(const struct problem *p, enum model model, unsigned varied, double t1)
 }
 
 /*
- * The simplest within SIMPLER of the lowest AICc. Amdahl's law has no overhead: a measured one
- * rules it out where there is any other.
+ * The simplest within SIMPLER of the lowest AICc. Amdahl's law has no overhead: a measured overhead
+ * rules it out if there is any other model.
  */
 static enum model
 choose(const struct model_fit *models, bool has_overhead)
@@ -112,7 +112,7 @@ fit_paper(struct analysis *a, const struct problem *p, double serial, double t1)
 		a->paper.trial = paper_trial(p, serial, t1);
 }
 
-/* The rule is clear where one f alone meets it with standard errors that the paper aims at. */
+/* The rule is clear if a single f meets it with standard errors within the paper's aim. */
 static void
 choose_origin(struct analysis *a)
 {
@@ -131,14 +131,14 @@ choose_origin(struct analysis *a)
 		a->origin = BY_BOUND;
 }
 
-/* n times the time outside of MPI, where that is known; else n t. */
+/* n times the time outside MPI if known, otherwise n t. */
 static double
 work(const struct run *run)
 {
 	return run->n * (run->t - (isnan(run->tau) ? 0 : run->tau));
 }
 
-/* The model has neither less work than on one core nor less than on fewer. */
+/* The model allows neither less work than on one core nor less than on fewer cores. */
 static void
 flag(struct analysis *a, const struct program *program)
 {
@@ -195,7 +195,7 @@ add_predictions(struct analysis *a, const struct settings *settings)
 		    NAN, NAN, NAN });
 }
 
-/* A copy of the runs that are fitted, in which only what joins the fit has its tau. */
+/* A copy of the fitted runs, in which only runs that join the fit have their tau. */
 static struct run *
 joined_runs(struct analysis *a, const struct program *program, const struct settings *settings)
 {
@@ -222,7 +222,7 @@ joined_runs(struct analysis *a, const struct program *program, const struct sett
 	return runs;
 }
 
-/* The paper's curve in place of the fitted one; what then is varied under a given f. */
+/* Replaces the fitted curve by the paper's; returns the parameters still varied at a given f. */
 static unsigned
 take_paper(struct analysis *a)
 {
@@ -234,7 +234,7 @@ take_paper(struct analysis *a)
 	return FREE_G | FREE_R;
 }
 
-/* The models, the one that is chosen, and the paper's procedure; returns the widest one. */
+/* The models, the chosen one, and the paper's procedure; returns the widest model. */
 static enum model
 fit_all(struct analysis *a, const struct program *program, const struct problem *p,
     const struct settings *settings)
@@ -251,7 +251,7 @@ fit_all(struct analysis *a, const struct program *program, const struct problem 
 	if (!a->models[a->model].fitted)
 		die("%s: too few values of n for this model", program->name);
 	a->curve = a->models[a->model].solution.at;
-	/* On the declared branch what looks like Amdahl's serial share is overhead, too. */
+	/* On the declared branch, the serial share of Amdahl's law is overhead, too. */
 	if (a->model == AMDAHL && settings->models != 1u << AMDAHL && a->tau_joined == 0)
 		a->curve = (struct curve){ 0, a->curve.f, 1, a->curve.t1 };
 	a->six_fitted = a->models[HOFINGER].fitted;

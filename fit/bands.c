@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How sure the fit is: the profile over f. A curve is as good as the best where its sum of squares
- * is below S_min (1 + q^2/ndf), q being Student's 97.5 % quantile. For every such f the other
- * parameters are fitted anew; what S leaves them is an ellipsoid around that fit, and the band of a
- * quantity is from its least to its largest value on all of those.
+ * The bands of the fit: the profile over f. A curve is as good as the best one if its sum of
+ * squares is below S_min (1 + q^2/ndf), where q is Student's 97.5 % quantile. For each such f the
+ * other parameters are fitted again. The remaining S allows an ellipsoid around that fit. The band
+ * of a quantity goes from its least to its largest value on all ellipsoids.
  */
 #include "fit.h"
 
@@ -39,7 +39,7 @@ widen(struct band *band, double value)
 	band->high = fmax(band->high, value);
 }
 
-/* All that has a band, by number: b, c, the best n, then t and tau by n. */
+/* All quantities with a band, by number: b, c, the best n, then t and tau by n. */
 enum { BAND_B, BAND_C, BAND_BEST_N, BAND_T };
 
 static double
@@ -63,7 +63,7 @@ moved(const struct curve *c, const double by[PARAMETERS], double scale)
 	return to;
 }
 
-/* Exact for t: its slopes along what the data leave open are small differences. */
+/* Exact for t: its slopes along directions that the data leave open are small differences. */
 static void
 slopes_of(const struct profile *p, const struct solution *s, size_t which,
     double slopes[PARAMETERS])
@@ -85,7 +85,7 @@ slopes_of(const struct profile *p, const struct solution *s, size_t which,
 	}
 }
 
-/* To the ends of the ellipsoid where the quantity is extreme, and only as far as S allows. */
+/* Goes to the ends of the ellipsoid where the quantity is extreme, only as far as S allows. */
 static void
 add_ends(const struct profile *p, const struct solution *s, size_t which)
 {
@@ -112,7 +112,7 @@ add_ends(const struct profile *p, const struct solution *s, size_t which)
 		}
 }
 
-/* Beyond the branch lie the swap partners of what a smaller f has shown. */
+/* Beyond the branch are the swap partners of curves at a smaller f. */
 static bool
 good_at(const struct profile *p, double f, struct solution *s)
 {
@@ -123,7 +123,7 @@ good_at(const struct profile *p, double f, struct solution *s)
 	    (s->at.g >= f || p->problem->has_useful);
 }
 
-/* Where it ends between an f that is good and one that is not. */
+/* The end of the good range between a good f and a bad one. */
 static double
 edge(const struct profile *p, double good, double bad)
 {
@@ -176,7 +176,7 @@ add_slice(const struct profile *p, const struct solution *s)
 	}
 }
 
-/* Near its bound the ellipsoid of r is cut off: from there inward it goes in steps. */
+/* The bound of r cuts off its ellipsoid: goes inward from there in steps. */
 static void
 add_inward(const struct profile *p, const struct solution *s)
 {
@@ -199,7 +199,7 @@ bands_find(const struct problem *problem, const struct solution *best, unsigned 
 {
 	double ndf = (double)problem->measured - __builtin_popcount(varied);
 	double q = student(fmax(ndf, 1)), more = best->sum * q * q / fmax(ndf, 1);
-	struct problem coarse = coarse_problem(problem);	/* S is asked for very often */
+	struct problem coarse = coarse_problem(problem);	/* S is computed very often */
 	struct profile p = { &coarse, best, varied & ~(unsigned)FREE_F,
 	    sum_of_squares(&coarse, &best->at) + more, n, count, bands,
 	    zalloc(BAND_T + 2 * count, sizeof *p.of) };

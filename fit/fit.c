@@ -2,8 +2,8 @@
 /*
  * lp-fit - parallel overhead from run times alone
  *
- * reads   tables of run times (CSV, TSV) or graph streams, one a run
- * writes  a report a program: table, JSON, CSV or a stream; or a gnuplot script
+ * reads   tables of run times (CSV, TSV), or graph streams, one for each run
+ * writes  a report for each program: table, JSON, CSV or a stream; or a gnuplot script
  * memory  runs
  */
 #include <math.h>

@@ -13,35 +13,35 @@ struct writer;
 
 /* ---- input.c ---------------------------------------------------------------------------- */
 
-/* One measured run; NAN stands for what was not measured. */
+/* A measured run; NAN: not measured. */
 struct run {
 	double n;		/* cores */
 	double t;		/* s */
 	double tau, dtau;	/* s; mean overhead of a core and its standard deviation */
 };
 
-/* All runs of a program, n not falling. */
+/* All runs of a program, in order of n. */
 struct program {
 	char *name;
 	struct run *runs;
 	size_t count, capacity;
 };
 
-/* Fewer say nothing. */
+/* Fewer runs show nothing. */
 enum { LEAST_RUNS = 4, LEAST_N = 3 };
 
 enum residuals { LOG, RELATIVE, ABSOLUTE };
 enum model { HOFINGER, AMDAHL, USL, MODELS };
 
 /*
- * Reads FILES (none: standard input); a text file is a program, graph streams are one a folder, and
- * WHOLE tells whether their start and end count.
+ * Reads FILES (none: standard input). A text file is a program; so are the graph streams of a
+ * folder. WHOLE: their start and end count.
  */
 struct program *read_programs(char **files, size_t count, bool whole, size_t *programs);
 
 /* ---- problem.c, solve.c ------------------------------------------------------------------ */
 
-/* What was measured at some n: t, the useful time t - tau, or the share tau/t. */
+/* A measurement at some n: t, the useful time t - tau, or the share tau/t. */
 struct observation {
 	enum { OF_TIME, OF_USEFUL, OF_SHARE } what;
 	double n, value;
@@ -49,10 +49,10 @@ struct observation {
 };
 
 struct problem {
-	struct observation *observed;	/* those of a kind by n, which does not fall */
+	struct observation *observed;	/* each kind in order of n */
 	size_t count;
-	size_t measured;		/* values that they are made of */
-	double rest;			/* of the sum of squares: what no curve changes */
+	size_t measured;	/* values in these observations */
+	double rest;		/* part of the sum of squares that no curve changes */
 	enum residuals residuals;
 	bool has_useful;	/* then f and g are not interchangeable */
 	double n_max, t_max;
@@ -68,23 +68,26 @@ struct solution {
 
 enum { FREE_F = 1 << F, FREE_G = 1 << LOG_G, FREE_R = 1 << R, FREE_T1 = 1 << LOG_T1 };
 
-/* Equation 1 on the share of the runs that have a tau. */
+/* Equation 1 on the shares of runs with a tau. */
 struct problem share_problem(const struct run *runs, size_t count);
-/* Equation 6 on t, and equation 4 on the useful time of the runs that have a tau. */
+/* Equation 6 on t, and equation 4 on the useful time of runs with a tau. */
 struct problem time_problem(const struct run *runs, size_t count, enum residuals residuals);
-/* At most about COARSE observations of the same: for searching. */
+/* The same in at most about COARSE observations, for searching. */
 enum { COARSE = 64 };
 struct problem coarse_problem(const struct problem *problem);
 void problem_free(struct problem *problem);
 
 double sum_of_squares(const struct problem *problem, const struct curve *at);
-/* From one start, VARIED parameters. Bounded: what would leave the box stays on its side. */
+/*
+ * From one start, for VARIED parameters. Bounded: a parameter that would leave the box stays on its
+ * side.
+ */
 bool solve_from(const struct problem *problem, struct curve start, unsigned varied, bool bounded,
     struct solution *solution);
-/* The best of many starts in the box; f <= g. AT gives the parameters that are not free. */
+/* The best of many starts in the box; f <= g. AT gives the fixed parameters. */
 bool solve_best(const struct problem *problem, struct curve at, unsigned varied,
     struct solution *solution);
-/* With so many degrees of freedom. */
+/* With NDF degrees of freedom. */
 void find_standard_errors(struct solution *solution, double ndf);
 
 /* ---- bands.c ---------------------------------------------------------------------------- */
@@ -100,16 +103,16 @@ struct bands {
 	bool open;		/* f reaches the last value tried */
 };
 
-/* Of BEST, in which VARIED parameters were fitted. */
+/* For BEST, fitted with VARIED parameters. */
 void bands_find(const struct problem *problem, const struct solution *best, unsigned varied,
     const double *n, size_t count, struct bands *bands);
 
 /* ---- paper.c ---------------------------------------------------------------------------- */
 
-/* What the rule sees at one f: b and c fitted to t. */
+/* Values for the rule at one f: b and c fitted to t. */
 struct trial {
 	struct solution solution;
-	double gap;		/* b + b_se - c: the rule wants 0 */
+	double gap;		/* b + b_se - c: the rule needs 0 */
 	double worst_se;	/* the larger of b_se/b and c_se/c */
 	bool valid;		/* b, c > 0, no pole up to twice the largest n, c > b */
 };
@@ -118,12 +121,11 @@ enum { MOST_CROSSINGS = 8 };
 
 struct paper_fit {
 	struct trial trial;	/* valid: some f passes */
-	/* f where the gap goes through 0 and the standard errors are below 100 % */
-	size_t meets;
+	size_t meets;	/* f at which the gap crosses 0 and standard errors are below 100 % */
 	struct trial crossings[MOST_CROSSINGS];
 };
 
-/* b and c by equation 6 at a given f, t_1 measured. */
+/* b and c by equation 6 at a given f, with measured t_1. */
 struct trial paper_trial(const struct problem *problem, double f, double t1);
 struct paper_fit paper_procedure(const struct problem *problem, double t1);
 
@@ -134,13 +136,12 @@ struct settings {
 	bool paper;			/* the paper's procedure instead */
 	double serial;			/* its f; NAN: found by its rule */
 	enum residuals residuals;
-	bool join_all;			/* every measured tau joins the fit; else those at joined */
+	bool join_all;		/* every measured tau joins the fit; otherwise those at joined */
 	double *joined;
 	size_t joined_count;
 	double *predict;		/* further n */
 	size_t predict_count;
-	/* runs on fewer cores are left out of the fits; t_1 stays */
-	double from;
+	double from;			/* runs on fewer cores are not fitted; t_1 stays */
 	bool whole_curve;		/* for a picture: many n up to the last of these instead */
 };
 
@@ -150,7 +151,7 @@ struct model_fit {
 	double aicc;
 };
 
-/* Where the estimate of tau comes from: the choice is made by run times and their fits alone. */
+/* The source of the estimate of tau: run times and their fits alone decide. */
 enum origin { BY_TAU, BY_RULE, BY_BOUND };
 
 struct point {
@@ -159,8 +160,8 @@ struct point {
 	double t, tau, dtau;		/* s; NAN: not measured */
 	double t_fit, tau_fit;		/* s; by the curve */
 	struct band t_band, tau_band;	/* of equation 6 */
-	double tau_bound;		/* t - t_1/n; NAN where there is no t */
-	double tau_estimate;		/* t - t^Amdahl, f as the origin says */
+	double tau_bound;		/* t - t_1/n; NAN: there is no t */
+	double tau_estimate;		/* t - t^Amdahl, with f from the origin */
 	double share, efficiency;	/* tau_estimate/t; t_1/(n t) */
 	double t_partner, tau_partner;	/* NAN: there is none */
 	bool superlinear;		/* less work than on one core: n (t - tau) < t_1 */
@@ -168,11 +169,11 @@ struct point {
 	bool left_out;			/* of the fits */
 };
 
-/* How far what is said of tau is from measured ones, at n >= ERRORS_FROM: |said/measured - 1|. */
+/* The error of an estimate of tau at n >= ERRORS_FROM: |estimate/measured - 1|. */
 enum { ERRORS_FROM = 16 };
 struct errors {
 	size_t points;
-	double median, mean;		/* NAN where there are no points */
+	double median, mean;		/* NAN: there are no points */
 };
 
 struct analysis {
@@ -185,14 +186,14 @@ struct analysis {
 	bool by_paper, serial_given;
 	struct model_fit models[MODELS];
 	struct paper_fit paper;
-	enum model model;		/* the one chosen */
-	struct curve curve;		/* its, or the paper's */
+	enum model model;		/* the chosen one */
+	struct curve curve;		/* its curve, or the paper's */
 	bool six_fitted;		/* equation 6, all three parameters, or the paper's */
 	const char *six_name;
 	struct solution six;
 	bool profiled;			/* the band of f is of all three parameters */
 	bool given_f;			/* bands are those at this f, not over f */
-	size_t tau_measured, tau_inside;	/* at n > 1; of them in the band */
+	size_t tau_measured, tau_inside;	/* at n > 1; those within the band */
 	struct errors fit_error, estimate_error, bound_error;
 	double tau_on_one;		/* the largest measured tau at n = 1, s; should be 0 */
 	size_t left_out;
@@ -201,13 +202,13 @@ struct analysis {
 	struct curve partner;		/* f and g exchanged */
 	bool partner_valid;
 	enum origin origin;
-	struct curve estimate;		/* its f and t_1 */
+	struct curve estimate;		/* f and t_1 of the estimate */
 	double n_max;			/* of the data */
-	struct point *points;		/* the runs, then what was to be predicted */
+	struct point *points;		/* the runs, then the predictions */
 	size_t runs, count;
 };
 
-extern const char *const model_names[];		/* NULL ends */
+extern const char *const model_names[];		/* ends with NULL */
 extern const char *const residual_names[];
 extern const char *const origin_names[];
 
@@ -221,8 +222,8 @@ struct notes {
 struct analysis analyse(const struct program *program, const struct settings *settings);
 
 /*
- * points.c. Bands are those of equation 6 over f, even where a simpler model is chosen or f found
- * by a rule: the choice is unsure, too. Of MIDDLE, in which VARIED parameters were fitted.
+ * points.c. Bands are those of equation 6 over f, even with a simpler model or an f found by a
+ * rule: the choice is uncertain, too. For MIDDLE, fitted with VARIED parameters.
  */
 void find_bands(struct analysis *analysis, const struct problem *problem,
     const struct solution *middle, unsigned varied);

@@ -15,7 +15,7 @@ print_value(struct text *out, double value)
 		text_put(out, " NaN");
 }
 
-/* Overheads of 0 have no place on a logarithmic axis: FLOOR is where it ends. */
+/* A logarithmic axis has no 0: it ends at FLOOR, where overheads of 0 are drawn. */
 static double
 lowest_value(const struct analysis *a)
 {
@@ -37,7 +37,7 @@ void
 print_gnuplot(struct text *out, const struct analysis *a)
 {
 	double floor_s = lowest_value(a);
-	/* Over f it holds what is measured only where equation 6 does. */
+	/* The band over f contains the measurements only if equation 6 holds. */
 	const char *band = a->by_paper ? "band over f" : "95 % band";
 	char error[128] = "", *title;
 

@@ -16,7 +16,7 @@ struct table {
 	const char *file;
 	unsigned long line;
 	char separator;
-	int column[64];		/* what the fields of a line are; -1: nothing of ours */
+	int column[64];		/* meaning of the fields of a line; -1: ignored */
 	size_t columns;
 };
 
@@ -117,7 +117,7 @@ read_run(const struct table *table, struct program *p, char *line)
 	    value[COLUMN_DTAU] });
 }
 
-/* The last part of a path, without what follows its last dot. */
+/* The last part of a path, without its last dot and the rest. */
 static char *
 base_name(const char *path)
 {
@@ -176,9 +176,9 @@ read_table(FILE *in, const char *file, struct program *p)
 }
 
 /*
- * The run begins where the first rank leaves MPI_Init and ends where the last enters MPI_Finalize
- * (base/run/span.h): what the program cannot help is left out, what ranks wait there for each other
- * is not. WHOLE_NS, unless it is 0, is all of the run instead.
+ * The run begins when the first rank leaves MPI_Init, and ends when the last enters MPI_Finalize
+ * (base/run/span.h). That omits time outside the program's control, but not the waits of ranks for
+ * each other there. WHOLE_NS, unless 0, is the whole run instead.
  */
 static struct run
 run_of(const struct span *spans, int32_t count, int64_t whole_ns)
@@ -191,8 +191,7 @@ run_of(const struct span *spans, int32_t count, int64_t whole_ns)
 		begin_ns = spans[r].begin_ns < begin_ns ? spans[r].begin_ns : begin_ns;
 		end_ns = spans[r].end_ns > end_ns ? spans[r].end_ns : end_ns;
 	}
-	/* Whole nanoseconds, exact as far as a run can be long; times of damaged input may be
-	 * any. */
+	/* Whole nanoseconds, exact for any possible run; damaged input may have any times. */
 	run_ns = (double)end_ns - (double)begin_ns;
 	run.t = 1e-9 * run_ns;
 	for (int32_t r = 0; r < count; r++) {
@@ -231,7 +230,7 @@ by_n(const void *left, const void *right)
 	return a->n != b->n ? (a->n < b->n ? -1 : 1) : (a->t > b->t) - (a->t < b->t);
 }
 
-/* Graph streams are gathered by folder, which is named as in the command line. */
+/* The folder of a graph stream, as on the command line: its streams belong together. */
 static char *
 folder_name(const char *file)
 {
@@ -267,7 +266,7 @@ read_programs(char **files, size_t count, bool whole, size_t *programs)
 		first = ungetc(getc(in), in);
 		if (first == 0x92 && !is_stdin && fseek(in, 0, SEEK_END) < 0)
 			die("%s: graph streams are read from files only", file);
-		if (first != 0x92) {	/* no stream: those begin with an array of two */
+		if (first != 0x92) {	/* not a stream: streams begin with an array of two */
 			p = add_program(&all, &capacity, programs,
 			    is_stdin ? need(strdup("standard input")) : base_name(file));
 			read_table(in, is_stdin ? "standard input" : file, p);

@@ -12,7 +12,7 @@ curve_amdahl(const struct curve *c, double n)
 double
 curve_time(const struct curve *c, double n)
 {
-	/* In this order the products are the same, bit for bit, when f and g are exchanged. */
+	/* In this order the products are bitwise the same if f and g are exchanged. */
 	return c->t1 / n *
 	    ((1 + c->f * (n - 1)) * (1 + c->g * (n - 1)) / (1 + curve_h(c) * (n - 1)));
 }
@@ -64,7 +64,7 @@ curve_swap(const struct curve *c, struct curve *other)
 {
 	double h = curve_h(c);
 
-	/* Without f the other is plain Amdahl, where g says nothing. */
+	/* Without f the other is plain Amdahl, which does not depend on g. */
 	*other = c->f > 0 ? (struct curve){ c->g, c->f, 1 - h / c->f, c->t1 } :
 	    (struct curve){ c->g, 1, 0, c->t1 };
 	return h <= c->f;
@@ -73,8 +73,10 @@ curve_swap(const struct curve *c, struct curve *other)
 double
 curve_best_n(const struct curve *c)
 {
-	/* t_n/t_1 = (A x^2 + B x + 1)/(P x^2 + Q x + 1); its slope has the sign of u x^2 + 2 v x +
-	 * w. */
+	/*
+	 * t_n/t_1 = (A x^2 + B x + 1)/(P x^2 + Q x + 1); its slope has the sign of u x^2 + 2 v x +
+	 * w.
+	 */
 	double h = curve_h(c), A = c->f * c->g, B = c->f + c->g, P = h, Q = 1 + h;
 	double u = A * Q - B * P, v = A - P, w = B - Q, root;
 
@@ -82,7 +84,7 @@ curve_best_n(const struct curve *c)
 		return 1;	/* the second core does not pay */
 	if (u <= 0 && (v <= 0 || v * v - u * w <= 0))
 		return INFINITY;
-	/* The smaller positive root, in the form that neither cancels nor divides by u. */
+	/* The smaller positive root, without cancellation or division by u. */
 	root = -w / (v + sqrt(v * v - u * w));
 	return root > 0 ? 1 + root : INFINITY;
 }

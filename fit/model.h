@@ -47,10 +47,10 @@ void curve_time_slopes(const struct curve *c, double n, double slopes[PARAMETERS
 void curve_amdahl_slopes(const struct curve *c, double n, double slopes[PARAMETERS]);
 void curve_share_slopes(const struct curve *c, double n, double slopes[PARAMETERS]);
 
-/* The other solution: the same t_n with f and g exchanged. False where its overhead is negative. */
+/* The other solution: the same t_n with f and g exchanged. False if its overhead is negative. */
 bool curve_swap(const struct curve *c, struct curve *other);
 
-/* The n of the shortest run time; infinite where t_n falls for ever. */
+/* The n of the shortest run time; infinite if t_n always falls. */
 double curve_best_n(const struct curve *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the numbers mean, and what they do not: one sentence each. */
+/* What the numbers mean, and their limits: one sentence each. */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -18,7 +18,7 @@ say(struct notes *notes, const char *format, ...)
 	va_end(arguments);
 }
 
-/* "2, 4, 8, ...": the n of the points that have the flag. */
+/* "2, 4, 8, ...": the n of the points with the flag. */
 static size_t
 list_n(const struct analysis *a, size_t flag, char *text, size_t size)
 {
@@ -90,7 +90,7 @@ say_rule(struct notes *notes, const struct analysis *a)
 		    fit->crossings[i].solution.at.f, 100 * fit->crossings[i].worst_se);
 }
 
-/* The rule and least squares ask different things of f: they may exclude each other. */
+/* The rule and least squares have different aims for f: they may exclude each other. */
 static bool
 rule_is_outside(const struct analysis *a)
 {
@@ -140,7 +140,7 @@ say_identified(struct notes *notes, const struct analysis *a)
 		    "more run times");
 }
 
-/* What measured tau say about all this. */
+/* What measured tau show. */
 static void
 say_measured(struct notes *notes, const struct analysis *a)
 {

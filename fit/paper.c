@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The procedure of Hoefinger and Haunschmid 2017, section 3.3, which was done by eye: fix f, fit b
- * and c by equation 6, aim at asymptotic standard errors of 10 to 30 %, see to c > b and try to
- * have b + its standard error close to c; lower f and repeat. Made explicit: over f of 0 and
- * FIRST_F to LAST_F, of all fits that are valid and sure enough, that with the smallest
- * |b + b_se - c|. Sure enough are standard errors
- * up to 35 %, or up to 40 % where no f has less (HPL).
+ * The procedure of Hoefinger and Haunschmid 2017, section 3.3, which they did by eye: fix f, fit b
+ * and c by equation 6, aim at asymptotic standard errors of 10 to 30 %, ensure c > b and try to get
+ * b + its standard error close to c; lower f and repeat. Here it is explicit: f is 0, or from
+ * FIRST_F to LAST_F. Of all fits that are valid and certain enough, it takes the one with the
+ * smallest |b + b_se - c|. Certain enough are standard errors up to 35 %, or up to 40 % if no f has
+ * less (HPL).
  */
 #include "fit.h"
 
@@ -30,7 +30,10 @@ judge(const struct problem *p, const struct solution *s)
 	return trial;
 }
 
-/* By the coarse problem where to start, or NEAR, a neighbouring f's; then by the whole one. */
+/*
+ * First fits the coarse problem, from its own start or from NEAR, a neighbouring f's; then the
+ * whole one.
+ */
 static struct trial
 try(const struct problem *p, const struct problem *coarse, double f, double t1,
     const struct curve *near)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The bands of a program's points, and how far from measured tau is what is said of it. */
+/* The bands of a program's points, and the errors against measured tau. */
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "fit.h"
 
-enum { MOST_BANDS = 64 };	/* different n whose bands are found; others lie between */
+enum { MOST_BANDS = 64 };	/* different n with computed bands; others are interpolated */
 
 static struct band
 band_with(struct band band, double value)
@@ -42,14 +42,14 @@ choose_n(const struct analysis *a, double *n)
 
 		while (at < different - 1 && n[at] < wanted)
 			at++;
-		/* at is kept or beyond: nothing that is still needed goes */
+		/* at is at least kept: no needed value is overwritten */
 		n[kept] = n[at];
 		kept += kept == 0 || n[at] > n[kept - 1];
 	}
 	return kept;
 }
 
-/* Between two n the band is as far from the curve, relatively, as on a line between them. */
+/* Interpolates the relative distance of the band from the curve, linearly between two n. */
 static struct band
 band_at(const struct analysis *a, const double *n, size_t count, double at,
     const struct band *bands, double (*curve)(const struct curve *c, double n))
@@ -103,7 +103,7 @@ find_bands(struct analysis *a, const struct problem *p, const struct solution *m
 	free(a->bands.tau);
 }
 
-/* Of the value at this place of a point. */
+/* Errors of the value at this offset in a point. */
 static struct errors
 errors_of(const struct analysis *a, size_t place)
 {

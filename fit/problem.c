@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the fits see of a program. Runs at one n are one observation, exactly: of the squared
- * residuals of many values about one curve, those of their mean, weighted, and a constant are all
- * there is. A coarser problem puts neighbouring n together, too: it is searched, never reported.
+ * The data of a program for its fits. Runs at one n are one observation, exactly: the squared
+ * residuals of many values about a curve are those of their weighted mean plus a constant. A coarse
+ * problem merges neighbouring n, too: it is for searching, and never reported.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "fit.h"
 
 /*
- * The useful time of a run repeats better than its run time: in the paper's data its rms about
+ * The useful time of a run repeats better than its run time. In the paper's data its rms about
  * equation 4 is 0.37 to 0.59 of that of t about equation 6 in six of eight programs, 0.9 and 1.0 in
  * vasp and inhouse; the median is 0.49.
  */
@@ -59,7 +59,7 @@ take(struct problem *p, struct growing *g, const struct observation *o)
 		g->at->scale *= g->at->value;
 }
 
-/* Of FROM, whose n do not fall, with those put together that are RATIO apart at most. */
+/* Merges observations of FROM at n within a factor RATIO; FROM is in order of n. */
 static struct problem
 put_together(const struct problem *from, double ratio)
 {
@@ -128,7 +128,7 @@ time_problem(const struct run *runs, size_t count, enum residuals residuals)
 	return united(p);
 }
 
-/* Fine enough that within an observation the curve is straight, in logarithms. */
+/* So fine that the curve is straight within an observation, in logarithms. */
 struct problem
 coarse_problem(const struct problem *p)
 {

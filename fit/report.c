@@ -35,7 +35,7 @@ static const struct field point_fields[] = {
 	FIELDS_END
 };
 
-/* A curve with what is known of its parameters. */
+/* A curve with facts about its parameters. */
 struct parameters {
 	const char *name, *model;
 	double aicc, f, f_se, f_low, f_high, b, b_se, b_low, b_high, c, c_se, c_low, c_high, t1,
@@ -214,7 +214,7 @@ put_paper(struct json *out, const struct analysis *a)
 	json_end_object(out);
 }
 
-/* How far from measured tau: null where there are none. */
+/* Errors against measured tau; null if there are none. */
 static void
 put_errors(struct json *out, const struct analysis *a)
 {

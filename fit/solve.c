@@ -9,7 +9,7 @@
 struct call {
 	const struct problem *problem;
 	struct curve fixed;
-	int parameter[PARAMETERS];	/* which one the solver's i-th is */
+	int parameter[PARAMETERS];	/* parameter of the solver's i-th */
 };
 
 static double
@@ -36,7 +36,9 @@ in_domain(const struct curve *c, double n)
 	return 1 + c->f * (n - 1) > 0 && 1 + curve_h(c) * (n - 1) > 0 && c->g > 1e-15 && c->g < 1e6;
 }
 
-/* What a trial step outside of the domain gives: worse than any curve, so that it is taken back. */
+/*
+ * The result of a trial step outside the domain: worse than any curve, so the solver takes it back.
+ */
 static double
 far_off(const struct problem *p)
 {
@@ -60,7 +62,10 @@ residual(const struct problem *p, const struct curve *c, const struct observatio
 	}
 }
 
-/* Its derivatives: those of ln t and ln t^Amdahl, times what a logarithm leaves out. */
+/*
+ * Derivatives of the residuals: those of ln t and ln t^Amdahl, times the value unless residuals are
+ * logarithms.
+ */
 static void
 residual_slopes(const struct problem *p, const struct curve *c, const struct observation *o,
     double slopes[PARAMETERS])
@@ -80,7 +85,7 @@ residual_slopes(const struct problem *p, const struct curve *c, const struct obs
 		slopes[q] *= factor;
 }
 
-/* For lmder: the residuals where WHAT is 1, else their derivatives, by columns of LEAD rows. */
+/* For lmder: the residuals if WHAT is 1, otherwise their derivatives, by columns of LEAD rows. */
 static int
 for_lmder(void *data, int m, int count, const double *x, double *values, double *slopes, int lead,
     int what)
@@ -127,8 +132,8 @@ sum_of_squares(const struct problem *p, const struct curve *c)
 }
 
 /*
- * One unbounded run of the solver; false where it ends outside of the model's domain. covar1 wants
- * more rows than parameters: a row of zeros says nothing.
+ * One unbounded run of the solver; false if it ends outside the model's domain. covar1 needs more
+ * rows than parameters: a row of zeros has no effect.
  */
 static bool
 descend(const struct problem *p, struct solution *s, unsigned varied)
@@ -165,7 +170,7 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 	return in_domain(&s->at, p->n_max) && isfinite(s->sum);
 }
 
-/* What leaves the box is put on its side and stays there. */
+/* A parameter that leaves the box is put on its side and stays there. */
 static bool
 solve_in_box(const struct problem *p, struct curve start, unsigned varied, struct solution *s)
 {
@@ -206,7 +211,7 @@ solve_from(const struct problem *p, struct curve start, unsigned varied, bool bo
 	}
 	if (!solve_in_box(p, start, varied, s))
 		return false;
-	/* The declared branch is f <= g; where tau was measured, that decides. */
+	/* The declared branch is f <= g; a measured tau overrides that. */
 	if (!(varied & FREE_F) || p->has_useful || s->at.f <= s->at.g)
 		return true;
 	curve_swap(&s->at, &other);
@@ -216,7 +221,10 @@ solve_from(const struct problem *p, struct curve start, unsigned varied, bool bo
 static bool
 search(const struct problem *p, struct curve at, unsigned varied, struct solution *best)
 {
-	/* r below 1 and at its bound, f inside and at its bound: the best may lie on any side. */
+	/*
+	 * Starts with r below 1 and at its bound, f inside and at its bound: the best may lie on
+	 * any side.
+	 */
 	static const double starts_r[] = { 1, 0.9, 0.5 }, starts_f[] = { 0, 0.1 };
 	double n_max = p->n_max;
 	bool found = false;

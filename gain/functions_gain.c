@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the run would gain if a function took less time: each piece of computation gets shorter by
- * as much as the function's samples have of it, on all ranks, and the end is found anew.
+ * The gain of the run if a function took less time. On all ranks, each piece of computation gets
+ * shorter by PERCENT of the function's samples in it; then the end of the run is computed again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,7 @@
 
 struct function_gain {
 	const char *name;
-	/* by how much the run gets shorter, and would if no other path took over */
-	int64_t ns, most_ns;
+	int64_t ns, most_ns;	/* gain; gain if no other path took over */
 	double share;		/* of the run */
 };
 
@@ -38,11 +37,11 @@ struct gaining {
 	struct function_gains *gains;
 	const struct dag *dag;
 	struct piece *pieces;	/* by call: vertex / 2 */
-	uint32_t function;	/* that is faster */
+	uint32_t function;	/* the faster function */
 	int percent;
 };
 
-/* Sites that nothing defines are all as unknown as number 0. */
+/* Undefined sites share number 0, the unknown one. */
 static uint32_t *
 number_at(const struct function_gains *gains, uint32_t site)
 {
@@ -94,8 +93,7 @@ piece_of(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t
 	return piece;
 }
 
-/* What the piece gets shorter by: its samples of the function stand for no more than there is of
- * it. */
+/* How much shorter the piece gets: at most by its own time. */
 static int64_t
 saved_ns(const struct gaining *g, const struct piece *piece)
 {
@@ -148,7 +146,7 @@ function_gains_add(struct function_gains *gains,
 		g.function = function;
 		for (size_t i = 0; i < path_count; i++)
 			most_ns += saved_ns(&g, &path[i]);
-		if (most_ns > 0) {	/* only what is on the path can gain anything */
+		if (most_ns > 0) {	/* only functions on the path can gain anything */
 			gains->at[function].most_ns += most_ns;
 			gains->at[function].ns += dag->time_ns[dag->end] - dag_evaluate(dag,
 			    time_ns, weight_if_faster, &g);
@@ -169,7 +167,7 @@ by_gain(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* A copy in order, to be freed. */
+/* A sorted copy; the caller frees it. */
 static struct function_gain *
 sorted_gains(const struct function_gains *gains, size_t *count)
 {

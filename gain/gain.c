@@ -3,11 +3,10 @@
  * lp-gain - what if something took longer or shorter: gains, slack, alternatives
  *
  * reads   one graph stream
- * writes the same messages, the path's segments and what was asked for; or a report as text or
- * JSON, as
- *         text to a terminal of what would be only a report
- * memory about 150 bytes for each row between two global synchronisation points; of rows as
- * lp-critpath
+ * writes  the same messages, the path's segments and the answers; or a report as text or
+ *         JSON; a report of several forms goes to a terminal as text
+ * memory  about 150 bytes for each row between two global synchronisation points;
+ *         rows as in lp-critpath
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -183,7 +182,7 @@ main(int argc, char **argv)
 	run_open(&a.run, a.opt.file, READ_STREAM, ALL_STRETCHES, &a.team);
 	a.run.keeps_instances = true;
 	a.run.window_bytes = a.opt.memory;
-	/* When samples were taken is when pieces were, not when they would be. */
+	/* Samples have the times of recorded pieces, not of changed ones. */
 	a.run.functions = a.opt.needed ? NULL : &a.functions;
 	a.choice = (struct choice){ .scales = a.opt.scales, .last = NOBODY };
 	a.whatif = (struct whatif){ .functions = &a.functions, .slack = a.opt.slack,

@@ -11,23 +11,22 @@
 /* ---- needs.c --------------------------------------------------------------------------------- */
 
 /*
- * The stretch as a graph in which durations can be changed: what would happen if.
+ * The stretch as a graph in which durations can change.
  *
- * An activity begins when all that it needs is there, and lasts as long as it did: a call needs
- * its own enter and the enters of those that it may wait for, and lasts from the last of them to
- * its leave. So unlike in stretch.h the graph has the edges that did not block, too, and no waiting
- * in its weights. A send needs its receive only where it was seen to wait for it. What waits for
- * the last of many needs a hub, a vertex behind the events without duration, so edges grow with
- * members only. Memory: about 100 bytes a row.
+ * An activity begins when all that it needs is there, and lasts as long as recorded. A call needs
+ * its own enter and the enters of the events that it may wait for; it lasts from the latest of
+ * these to its leave. So unlike in stretch.h the graph also has edges that did not block, and its
+ * weights contain no waiting. A send needs its receive only if it was seen to wait for it. A call
+ * that waits for the last of many needs a hub: a vertex after the events, without duration. So
+ * edges grow only linearly with members. Memory: about 100 bytes for each row.
  */
 void dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instances *instances,
     const struct definitions *known);
 
-/* What a way that comes FROM a vertex, or BEGIN, shows of the activity that ends in VERTEX, an
- * event, at END_NS. */
+/* The segment of a way from vertex FROM, or BEGIN, to VERTEX, an event at END_NS. */
 struct segment dag_piece(const struct dag *dag, uint32_t from, uint32_t vertex, int64_t end_ns);
 
-/* The row that a vertex below dag->events belongs to. */
+/* The row of a vertex below dag->events. */
 static inline const struct row *
 dag_row(const struct dag *dag, uint32_t vertex)
 {
@@ -39,8 +38,8 @@ dag_row(const struct dag *dag, uint32_t vertex)
 /* ---- needed.c -------------------------------------------------------------------------------- */
 
 /*
- * The longest way through all that events need, where an event may have many edges and weights
- * may be others than they were: which edge binds is for a solver to find out.
+ * The longest way through all that events need. An event may have many edges, and weights may have
+ * changed: a solver finds the edge that binds.
  */
 
 struct choice {
@@ -51,7 +50,7 @@ struct choice {
 
 enum chooser { CHOOSE_WALK, CHOOSE_KAHN, CHOOSE_DIJKSTRA, CHOOSE_DELTA };
 
-/* Appends the stretch's segments, in order of time as they would be. */
+/* Appends the stretch's segments, in order of their new times. */
 void choice_solve(struct choice *choice, enum chooser how, const struct stretch *stretch,
     const struct instances *instances, const struct definitions *known, struct segments *segments);
 
@@ -59,11 +58,11 @@ void choice_solve(struct choice *choice, enum chooser how, const struct stretch 
 
 /*
  * Beyond the path: the slack of every activity, the next-longest disjoint ways through the run, and
- * what the run would gain if a call site were faster. All are sums over stretches, since everybody
- * goes through each synchronisation point together.
+ * the gains from faster call sites. All are sums over stretches, since all ranks pass each
+ * synchronisation point together.
  */
 
-enum { NO_SLACK = -1 };		/* not known: the activity leads to nothing */
+enum { NO_SLACK = -1 };		/* unknown: the activity leads to nothing */
 
 struct slack_rows {		/* one for each call, in order of location and seq */
 	size_t count, capacity;
@@ -77,7 +76,7 @@ struct site_slack {
 	bool seen;
 };
 
-/* By function, which is numbered as it is met: functions_gain.c. */
+/* By function, in order of first use: functions_gain.c. */
 struct function_gains {
 	struct function_gain *at;
 	size_t count, capacity;
@@ -88,18 +87,18 @@ struct function_gains {
 struct alternative {
 	int64_t length_ns;	/* of its pieces, in the stretches that have it */
 	int64_t shorter_ns;	/* than the critical path there */
-	int64_t absent_ns;	/* time of the stretches that have not */
+	int64_t absent_ns;		/* time of the stretches without it */
 	struct segments segments;	/* of this stretch, in order of time */
 	struct report report;		/* of all */
 };
 
 struct whatif {
-	const struct functions *functions;	/* their gains, too, where the run was sampled */
+	const struct functions *functions;	/* their gains, too, if the run was sampled */
 	bool slack;
 	bool whole;		/* the start, MPI_Init and MPI_Finalize may be faster, too */
 	int count;		/* of alternatives */
 	struct slack_rows rows;	/* of this stretch */
-	/* by location: compute slack of the call that the next one begins with */
+	/* by location: compute slack of the call that begins the next stretch */
 	int64_t *held_ns;
 	struct site_slack *site_slack;
 	size_t slack_capacity;
@@ -112,17 +111,19 @@ struct whatif {
 void whatif_add(struct whatif *whatif, const struct stretch *stretch,
     const struct instances *instances, const struct definitions *known,
     const struct segments *segments);
-/* Shares are of what those of the path's REPORT are of. */
+/* Shares have the same totals as those of the path's REPORT. */
 void whatif_text(struct text *out, const struct whatif *whatif, const struct report *report,
     const struct definitions *known, bool all);
 /* Further members of the report's object. */
 void whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known);
-/* Into a stream: the slack of this stretch's activities; what each call site would gain, of the
- * whole run. */
+/*
+ * Into a stream: the slack of this stretch's activities; the gain of each call site in the whole
+ * run.
+ */
 void write_slack(struct writer *out, const struct slack_rows *rows);
 void write_gains(struct writer *out, const struct gains *gains);
 
-/* functions_gain.c: what the run would gain if a function took less time. */
+/* functions_gain.c: the gain of the run if a function took less time. */
 void function_gains_add(struct function_gains *gains,
     const struct functions *functions, const struct definitions *known, const struct dag *dag,
     const struct segments *segments, int percent);

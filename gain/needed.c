@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The solvers of the path on a graph that leaves them a choice (base/path/solvers).
+ * The solvers of the path on a graph in which events may have several edges (base/path/solvers).
  *
- * Walk and Kahn's order give each vertex the longest way to it from the beginning; Dijkstra and
- * delta-stepping go the other way and give it the longest way from it to the end. Where there
- * are several longest ways, that is taken which, from the end back, has the lowest vertices.
+ * Walk and Kahn's order give each vertex the longest way to it from the begin. Dijkstra and
+ * delta-stepping go the other way and give it the longest way from it to the end. Of several
+ * longest ways, all take the one with the lowest vertices, seen from the end.
  *
- * What the searches order by is how much waiting the best way from a vertex to the end has, by the
- * recorded times: never less than nothing as long as nothing lasts longer than it did, so that then
- * each vertex is settled once, as in Dijkstra's. Where something lasts longer, labels are
- * corrected.
+ * The searches order vertices by the waiting on the best way to the end, by the recorded times.
+ * This is never negative while no duration grows; then each vertex is settled once, as in
+ * Dijkstra's algorithm. If a duration grows, labels are corrected.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -35,8 +34,8 @@ recorded_weight(const void *dag, uint32_t v)
 }
 
 /*
- * What a search knows from the end as labels from the beginning, of vertices that lie on a longest
- * way; others lie on none.
+ * Turns a search's labels from the end into labels from the begin, for vertices on a longest way;
+ * other vertices have none.
  */
 static int64_t *
 labels_from_begin(const struct dag *dag, const struct search *search)
@@ -74,15 +73,17 @@ search_longest(const struct dag *dag, enum chooser how)
 	search_open(&search, dag);
 	if (how == CHOOSE_DIJKSTRA)
 		search_dijkstra(&search);
-	else	/* the mean time between two events, of all together */
+	else	/* the mean time between two events of all locations */
 		search_delta(&search, 1 + dag->time_ns[dag->end] / (int64_t)(dag->ordered + 1));
 	to_ns = labels_from_begin(dag, &search);
 	search_close(&search);
 	return to_ns;
 }
 
-/* The longest way from the beginning of DAG to its end, behind it in AT, which has room for all
- * vertices. */
+/*
+ * The longest way from the begin of DAG to its end, last vertex first, in AT, which has room for
+ * all vertices.
+ */
 static size_t
 choose(const struct dag *dag, enum chooser how, uint32_t *at)
 {
@@ -101,7 +102,7 @@ choose(const struct dag *dag, enum chooser how, uint32_t *at)
 	return n;
 }
 
-/* What activities would last: all that --scale names. */
+/* Scales the activities that --scale names. */
 static void
 scale_weights(struct choice *choice, struct dag *dag, const struct definitions *known)
 {
@@ -145,7 +146,9 @@ choice_solve(struct choice *choice, enum chooser how, const struct stretch *stre
 		if (way[n] >= dag.events || dag.weight_ns[way[n]] == 0)
 			continue;
 		piece = dag_piece(&dag, before, way[n], choice->length_ns + dag.weight_ns[way[n]]);
-		/* Who was the last to come to the synchronisation point goes on by himself. */
+		/*
+		 * The last location to enter the synchronisation point continues without waiting.
+		 */
 		if (before == BEGIN && piece.kind == TRANSFER && piece.location == choice->last)
 			piece.kind = MPI;
 		choice->length_ns = piece.end_ns;
@@ -153,8 +156,10 @@ choice_solve(struct choice *choice, enum chooser how, const struct stretch *stre
 		    sizeof *segments->at);
 		segments->at[segments->count++] = piece;
 	}
-	/* Behind the end, way[0], comes the last event; a synchronisation point ends with its last
-	 * enter. */
+	/*
+	 * Way[0] is the end, way[1] the last event; a synchronisation point ends with its last
+	 * enter.
+	 */
 	choice->last = count > 1 && way[1] < dag.events ?
 	    numbering_event(&dag.numbering, way[1]).location : NOBODY;
 	free(way);

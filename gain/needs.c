@@ -11,7 +11,7 @@
 
 enum { NO_GATE = UINT32_MAX };
 
-/* Hubs while they are made; each becomes a vertex behind the events. */
+/* Hubs in the making; each becomes a vertex after the events. */
 struct hubs {
 	uint32_t *gate;		/* by row: the vertex that its call needs, besides its enter */
 	uint64_t *in;		/* as in the dag */
@@ -50,7 +50,7 @@ add_hub(const struct dag *dag, struct hubs *hubs)
 	return dag->events + (uint32_t)hubs->count++;
 }
 
-/* To the hub made last. */
+/* Adds a source to the last hub. */
 static void
 add_to_hub(struct hubs *hubs, uint32_t source)
 {
@@ -59,7 +59,7 @@ add_to_hub(struct hubs *hubs, uint32_t source)
 	hubs->source[hubs->source_count++] = source;
 }
 
-/* Everybody, or ONLY, waits for all. */
+/* All members, or ONLY, wait for all. */
 static void
 gate_by_all(const struct dag *dag, struct hubs *hubs, const struct member *members, uint32_t count,
     uint32_t only)
@@ -73,7 +73,7 @@ gate_by_all(const struct dag *dag, struct hubs *hubs, const struct member *membe
 	}
 }
 
-/* Each waits for what the one before waits for, and for that one. */
+/* Each member waits for the one before it, and for all that this waits for. */
 static void
 gate_scan(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
     const struct member *members, uint32_t count)
@@ -143,7 +143,7 @@ gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions
 		gate_by_all(dag, hubs, members, count, NOBODY);
 }
 
-/* Collectives in the stretch; its own ends are the beginning and the end instead. */
+/* Collectives in the stretch. Those at its ends are the begin and the end instead. */
 static void
 gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instances *instances,
     const struct definitions *known)
@@ -151,7 +151,7 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 	const struct stretch *stretch = dag->stretch;
 	bool ends_in_sync = !stretch->to.leave;
 	struct member *members = NULL;
-	struct row *rows = NULL;	/* copies: more than may be pointed to at a time */
+	struct row *rows = NULL;	/* copies: more than can be pointed to at a time */
 	size_t capacity = 0, row_capacity = 0;
 
 	for (size_t k = 0; k < instances->count; k++) {
@@ -219,7 +219,7 @@ free_gates(struct hubs *hubs)
 
 /* ---- vertices and edges -------------------------------------------------------------- */
 
-/* The leave of a call: its own enter, and the gates that were open before its end. */
+/* The leave of a call: its own enter, and the gates that opened before its end. */
 static void
 add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t location, uint64_t seq)
 {
@@ -268,8 +268,10 @@ add_calls(struct dag *dag, const struct hubs *hubs, uint32_t location)
 		if (row->part > 0)
 			continue;
 		if (seq == first && stretch->from_sync) {
-			/* All members of the synchronisation point leave after the last has
-			 * entered. */
+			/*
+			 * All members of the synchronisation point leave after the last has
+			 * entered.
+			 */
 			dag_add_source(dag, BEGIN);
 			dag->weight_ns[enter + 1] = dag->time_ns[enter + 1];
 		} else {
@@ -318,7 +320,10 @@ measure(struct dag *dag, const struct hubs *hubs)
 	}
 }
 
-/* Depth first from the end; an edge that closes a cycle (all at one instant) is left out. */
+/*
+ * Depth first from the end; leaves out an edge that closes a cycle, whose events are all at one
+ * instant.
+ */
 static void
 put_in_order(struct dag *dag)
 {

@@ -51,7 +51,7 @@ add_to_site(struct whatif *whatif, uint32_t index, int64_t slack_ns, int64_t wei
 		site->critical_ns += weight_ns;
 }
 
-/* By vertex how much later it could be without the end being later. */
+/* By vertex: how much later it may end without a later end of the run. */
 static int64_t *
 find_slack(const struct dag *dag)
 {
@@ -69,7 +69,7 @@ find_slack(const struct dag *dag)
 
 			if (u == BEGIN)
 				continue;
-			/* What begins with V could begin so much later, less than V's own time. */
+			/* The wait from the end of U to the begin of V's activity. */
 			waits_ns = dag->time_ns[v] - dag->weight_ns[v] - dag->time_ns[u];
 			if (slack_ns[v] + waits_ns < slack_ns[u])
 				slack_ns[u] = slack_ns[v] + waits_ns;
@@ -98,8 +98,10 @@ add_slack(struct whatif *whatif, const struct dag *dag)
 
 			if (row->part > 0)
 				continue;
-			/* Of the call that divides two stretches the computation is in the
-			 * first. */
+			/*
+			 * The computation before a call between two stretches belongs to the first
+			 * stretch.
+			 */
 			if (seq == first && stretch->from_sync)
 				compute_ns = whatif->held_ns[l];
 			else
@@ -123,8 +125,10 @@ saved_ns(int64_t weight_ns, int percent)
 	return (weight_ns * percent + 50) / 100;
 }
 
-/* Unless all is WHOLE, what lies before MPI_Init, it and MPI_Finalize stay as they are: no share is
- * of them. */
+/*
+ * Unless all is WHOLE, the time before MPI_Init, it and MPI_Finalize stay as they are: shares
+ * exclude them.
+ */
 static bool
 may_be_faster(const struct whatif *whatif, enum segment_kind kind, unsigned call)
 {
@@ -152,7 +156,7 @@ sites_of_vertices(const struct whatif *whatif, const struct dag *dag)
 	return site_of;
 }
 
-/* What leads up to and is in the calls at one site is faster. */
+/* The computation before the calls at one site, and these calls, are faster. */
 struct faster {
 	const struct dag *dag;
 	const uint32_t *site_of;
@@ -182,7 +186,7 @@ gain_of(struct whatif *whatif, uint32_t site)
 	return &whatif->gains.by_site[site];
 }
 
-/* Only sites on the path can gain anything; each is one more evaluation of the graph. */
+/* Only sites on the path can gain anything; each costs one more evaluation of the graph. */
 static void
 add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *segments)
 {
@@ -230,7 +234,7 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *s
 struct ways {
 	const struct dag *dag;
 	bool *used;		/* by vertex: its activity is part of a longer way */
-	int64_t *length_ns;	/* of the longest way to a vertex that is left; -1: none */
+	int64_t *length_ns;	/* of the longest way to a remaining vertex; -1: none */
 	uint32_t *from;		/* the vertex before on it, or BEGIN */
 };
 
@@ -275,7 +279,7 @@ find_longest(struct ways *ways)
 	}
 }
 
-/* The pieces of the way to the end; the time between them is spent waiting. */
+/* The pieces of the way to the end; the time between them is waiting. */
 static void
 take_way(struct ways *ways, struct segments *segments)
 {

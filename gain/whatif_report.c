@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lies beyond the path, for people and for scripts. */
+/* Results beyond the path, for people and for scripts. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../base/run/span.h"
 #include "gain.h"
 
-/* Of a call site: what its table is sorted by, largest first, and what stands beside it. */
+/* A call site: values to sort by, largest first, and further ones. */
 struct line {
 	unsigned site;
-	/* while it is printed: its name, for scripts and for people */
-	const char *where, *shown;
+	const char *where, *shown;	/* for printing: its name for scripts and for people */
 	int64_t first_ns, second_ns, third_ns;
 	double share;
 };
@@ -126,7 +125,7 @@ struct way {
 	int number;
 	int64_t length_ns, shorter_ns, absent_ns;
 	struct share share;
-	char rank[16], where[SITE_TEXT];	/* that have most of it */
+	char rank[16], where[SITE_TEXT];	/* the ones with most of it */
 };
 
 #define WAY(member) FIELD(struct way, member)
@@ -152,7 +151,7 @@ largest(const struct share *shares, size_t count)
 	return best;
 }
 
-/* One for each alternative, to be freed. */
+/* One for each alternative; the caller frees them. */
 static struct way *
 find_ways(const struct whatif *whatif, const struct definitions *known, size_t *count)
 {

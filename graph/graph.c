@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lp-graph - match messages, collectives and synchronisation points
+ *
  * reads   one trace
  * writes  the same messages, and after each block the edges that it completes;
- *        from shards of a trace, shards of a graph, with one process or several
+ *         from shards of a trace, shards of a graph, with one process or several
  * memory  ranks, messages and collectives in flight
  */
 #include <stdlib.h>

@@ -49,12 +49,12 @@ take_segments(struct path *p, const struct imbalance *im, struct reader *in,
 		p->length_ns += ns;
 		if (s->kind == TRANSFER)
 			p->transfer_ns += ns;
-		else if (s->kind != START)	/* that is of no site */
+		else if (s->kind != START)	/* time of no site */
 			add_segment(p, im, s->site, im->graph.known.location_rank[s->location], ns);
 	}
 }
 
-/* Time of a rank up to and in a site, without waits. */
+/* Time of a rank before and in a site, without waits. */
 static double
 site_ns(const struct imbalance *im, size_t site, int32_t rank)
 {

@@ -20,18 +20,18 @@
 
 struct critical_site {
 	uint32_t site;
-	int32_t rank;			/* that has most of it on the path */
+	int32_t rank;			/* the rank with most of it on the path */
 	int64_t path_ns;
 	double mean_ns, imbalance_ns, activity_impact_ns, imbalance_impact_ns;
 };
 
 struct critical {
 	int64_t length_ns, transfer_ns;
-	struct critical_site *sites;	/* most critical imbalance first */
+	struct critical_site *sites;	/* largest critical imbalance first */
 	size_t count;
 };
 
-/* From a path stream of lp-critpath and the times counted; FILE must be of the same run. */
+/* From a path stream of lp-critpath and the counted times; FILE must be of the same run. */
 struct critical read_critical(const struct imbalance *im, const char *file);
 
 #endif

@@ -26,7 +26,7 @@ print_analytic(struct text *text, const struct imbalance *im)
 		}
 }
 
-/* One line for each state of each rank, site, ... that has any. */
+/* Prints one line for each state of each rank, site, ... that has any. */
 static void
 print_by(struct text *text, const struct imbalance *im, enum dimension by)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows of the run, one after the other: each as soon as nothing can be added to it any more, so
- * also while the run goes on. What is added is each call, once, divided among the windows that it
- * lasts in; the sums of all windows are those of the run.
+ * Windows of the run, one after another. Each is printed once nothing can be added to it, so also
+ * while the run goes on. Each call is added once, divided among the windows that it spans, so the
+ * sums of all windows are those of the run.
  *
- * Memory: for each window from the slowest location to the fastest 40 bytes a rank, and its pairs
- * of ranks that wait.
+ * Memory: for each window from the slowest location to the fastest 40 bytes for each rank, and its
+ * pairs of waiting ranks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ window_of(struct every *e, size_t number)
 {
 	struct window_sums *w;
 
-	if (number < e->first)		/* a row that was stored late: its window has been told */
+	if (number < e->first)	/* a row that was stored late: its window has been printed */
 		number = e->first;
 	while (e->first + e->count <= number) {
 		e->windows = grow(e->windows, &e->capacity, e->count + 1, sizeof *e->windows);
@@ -50,7 +50,7 @@ static void
 add_compute(struct every *e, uint32_t location, int64_t from_ns, int64_t to_ns)
 {
 	const int32_t rank = e->im->graph.known.location_rank[location];
-	/* Before MPI_Init and from MPI_Finalize on nothing is useful. */
+	/* Before MPI_Init and from MPI_Finalize on no time is useful. */
 	const bool useful = location < (uint32_t)e->im->graph.known.ranks &&
 	    from_ns < e->end_ns[rank];
 
@@ -78,7 +78,7 @@ add_wait(struct every *e, int32_t rank, const struct wait *wait)
 	})
 }
 
-/* A wait is known when its call returns, and its causes with it. */
+/* A wait and its causes are known when its call returns. */
 static void
 see_delay(struct observer *observer, uint32_t key, int32_t rank, double cost_ns)
 {
@@ -127,7 +127,7 @@ tell(struct every *e, struct window_sums *w, size_t number)
 	free(w->pairs.slots);
 }
 
-/* Windows to which nothing can be added. */
+/* Prints windows that are complete. */
 static void
 tell_windows(struct every *e, int64_t until_ns)
 {
@@ -169,7 +169,7 @@ go_on(struct every *e, const struct message *message)
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		struct account *account = &e->accounts[l];
 
-		/* Of calls that are not counted yet nobody knows the end. */
+		/* The end of an uncounted call is unknown. */
 		if (im->done[l] < window_end(&im->graph.window, l) ||
 		    now.since_ns[l] <= account->until_ns)
 			continue;

@@ -7,18 +7,20 @@
 #include "../base/tool/json.h"
 #include "report.h"
 
-/* Of a rank in a window: all its locations; the useful time that of its first thread within its
- * span. */
+/*
+ * A rank in a window: all its locations; the useful time is that of its first thread within its
+ * span.
+ */
 struct share {
 	int64_t useful_ns, compute_ns, mpi_ns, wait_ns;
-	double cost_ns;		/* of its delays, in waits of all ranks that have ended here */
+	double cost_ns;		/* of its delays, in waits of all ranks that ended in this window */
 };
 
-/* A rank that waits for another one; or one that is late somewhere. */
+/* A rank that waits for another one, or that is late at a site. */
 struct pair {
 	int32_t rank;		/* -1: a free slot */
 	int32_t for_rank;	/* -1: it is late */
-	uint32_t key;		/* then where, as in struct delay */
+	uint32_t key;		/* if late: where, as in struct delay */
 	double ns;		/* of waits */
 };
 
@@ -35,7 +37,7 @@ struct window_sums {
 	struct pairs pairs;
 };
 
-/* How far a location is accounted for. */
+/* The progress of a location's account. */
 struct account {
 	int64_t until_ns;
 	bool began;			/* its first call has come */
@@ -51,9 +53,8 @@ struct every {
 	struct window_sums *windows;	/* from number FIRST on */
 	size_t first, count, capacity;
 	int64_t last_ns;		/* leave of the call just seen */
-	/* when the last window, or what holds up the next one, was told */
-	int64_t told_ns;
-	/* SCREEN: of a terminal, which a window replaces the one before on */
+	int64_t told_ns;	/* last output of a window, or of calls that hold up the next one */
+	/* SCREEN: of a terminal, where each window replaces the one before */
 	bool ended, screen;
 	struct text text;
 	struct json json;
@@ -61,10 +62,9 @@ struct every {
 
 void print_every(struct imbalance *im, const char *file, int64_t every_ns, enum form form);
 
-/* window.c: what a window says. */
+/* window.c: prints a window. */
 void tell_window(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns);
-/* What holds up the next window: in what calls the ranks are; ALL_UNTIL_NS: so far all is
- * complete. */
+/* Prints which calls hold up the next window. ALL_UNTIL_NS: all is complete before. */
 void tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lines that several forms of output have: their fields, declared once. */
+/* Lines of several forms of output: their fields, declared once. */
 #include "report.h"
 
 #define DATA_SECONDS .csv = "%.9f", .json = "%.9f", .scale = 1e-9

@@ -4,11 +4,13 @@
 
 #include "report.h"
 
-/* A function: how long others waited for its delays, or how much longer it computes before a call
- * than elsewhere. */
+/*
+ * A function: the cost of its delays to others, or its excess computation before a call compared
+ * with other ranks.
+ */
 struct function_line {
 	const char *what, *function, *file, *where;
-	double cost_ns, error_ns, slow_ns, others_ns, more_ns;	/* NaN: not of this */
+	double cost_ns, error_ns, slow_ns, others_ns, more_ns;	/* NaN: does not apply */
 	int32_t rank;			/* negative, likewise */
 	int64_t samples;
 };
@@ -67,7 +69,7 @@ excess_line(const struct by_function *by, const struct uneven *u, size_t k, cons
 
 /* ---- text ---- */
 
-/* What is more on the slowest rank than on the others. */
+/* The excess of the slowest rank over the others. */
 static void
 print_excess(struct text *out, const struct imbalance *im, const struct by_function *by,
     size_t sites, size_t functions)
@@ -124,7 +126,7 @@ core_line(const struct rank_core *of)
 	    *of };
 }
 
-/* What it cost others that the rank was late: SIZE bytes of the reasons that cost most. */
+/* The cost to others of the rank's delays. TEXT gets, in SIZE bytes, the most costly reasons. */
 static double
 rank_reasons(const struct by_function *by, int32_t rank, char *text, size_t size)
 {
@@ -223,7 +225,7 @@ put_uneven(struct json *out, const struct imbalance *im, const struct by_functio
 	json_end_object(out);
 }
 
-/* Of all ranks, and of each; whose delays cost others how much, and what they were. */
+/* Of all ranks, and of each: whose delays cost others how much, and for which reasons. */
 static void
 put_off_core(struct json *out, const struct by_function *by)
 {

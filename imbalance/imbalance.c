@@ -4,9 +4,9 @@
  *
  * reads   one graph stream; further ones of a replay or of runs to compare with
  * writes  a report: table, JSON, CSV or a stream
- * memory ranks, call sites, open requests, and the rows between those just read and the oldest that
- *         lacks an edge; of several processes each has that for its part of
- *         the run (base/waits/parts.c)
+ * memory  ranks, call sites, open requests, and the rows from the oldest without its edges
+ *         to the newest; each of several processes for its part of the run
+ *         (base/waits/parts.c)
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ struct options {
 	enum form form;
 	struct view view;
 	int64_t from_ns, to_ns;
-	int64_t every_ns;	/* 0: of all the run */
+	int64_t every_ns;	/* 0: the whole run */
 	const char **limits;
 	size_t limit_count, limit_capacity;
 	const char *path, *ideal;
@@ -111,7 +111,7 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* Of a time in which there is no run nothing can be said. */
+/* A time outside the run has no results. */
 static void
 refuse_empty(const struct imbalance *im)
 {
@@ -122,8 +122,10 @@ refuse_empty(const struct imbalance *im)
 		die("--to: the run has not begun by then");
 }
 
-/* What the run is read for and what it is compared with; the first of several processes has all of
- * it. */
+/*
+ * Reads the run, its path and the runs to compare with; the first of several processes has the
+ * results.
+ */
 static void
 read_run(struct imbalance *im, const char *file, const struct team *team)
 {
@@ -180,14 +182,14 @@ tell(struct imbalance *im, struct options *opt, int argc, char **argv)
 	return !check_limits(im, opt->limits, opt->limit_count, opt->view.whole);
 }
 
-/* What can be known without the others. */
+/* Checks options, without the other processes. */
 static void
 check_options(const struct options *opt, const struct team *team)
 {
 	if (opt->file_count > 1)
 		return;
 	refuse_terminal_input(opt->files[0], usage);
-	if (opt->form == STREAM && team->size == 1)	/* mpirun makes one */
+	if (opt->form == STREAM && team->size == 1)	/* under mpirun, standard output is one */
 		refuse_terminal_output();
 }
 

@@ -9,7 +9,7 @@
 
 enum { WHERE = 1024 };		/* bytes of a site's name */
 
-/* A list and an object in it begin lines of their own. */
+/* A list, and an object in it, begin new lines. */
 static void
 begin_list(struct json *out, const char *key)
 {
@@ -24,7 +24,7 @@ begin_item(struct json *out)
 	json_begin_object(out, NULL);
 }
 
-/* Into an open object, which it ends. */
+/* Puts members into an open object, and ends it. */
 static void
 put_totals(struct json *out, const struct totals *totals)
 {
@@ -97,7 +97,7 @@ put_largest(struct json *out, const struct imbalance *im, const struct wait *w)
 	json_end_object(out);
 }
 
-/* The state's waits by rank, and by the rank that was waited for. */
+/* The state's waits by rank, and by the rank waited for. */
 static void
 put_ranks(struct json *out, const struct imbalance *im, enum state state, enum dimension by,
     const char *key)

@@ -16,9 +16,9 @@ struct view {
 	const struct times *ideal;		/* or NULL */
 };
 
-extern const char *const dimension_names[DIMENSIONS + 2];	/* with that of BY_FUNCTION */
+extern const char *const dimension_names[DIMENSIONS + 2];	/* and the name of BY_FUNCTION */
 
-/* report.c: what the forms share. */
+/* report.c: code for all forms. */
 void report(const struct imbalance *im, enum form form, const struct view *view,
     int argc, char **argv);
 /* table.c */
@@ -27,10 +27,10 @@ void print_json(struct text *out, const struct imbalance *im, const struct view 
 void print_csv(struct text *out, const struct imbalance *im, const struct view *view);	/* csv.c */
 void write_stream(const struct imbalance *im, int argc, char **argv);	/* csv.c */
 
-/* times.c: several runs beside each other. */
+/* times.c: several runs side by side. */
 void print_scaling(char **files, size_t count, bool weak, bool whole, enum form form);
 
-/* functions_report.c: nothing where the run was not sampled. */
+/* functions_report.c: prints nothing if the run was not sampled. */
 void functions_table(struct text *out, const struct imbalance *im, bool all);
 void functions_members(struct json *out, const struct imbalance *im);
 void functions_rows(struct text *out, const struct imbalance *im);
@@ -58,9 +58,9 @@ struct critical_line {
 	const char *where;
 };
 
-/* A value by name, for limits; false: there is none of that name. */
+/* A value by name, for limits; false: there is no such name. */
 bool value_of(const struct imbalance *im, const char *name, bool whole, double *value);
-/* Says which of NAME=VALUE are exceeded; true if any is. */
+/* Reports each NAME=VALUE that is exceeded; true if any is. */
 bool check_limits(const struct imbalance *im, const char **limits, size_t count, bool whole);
 
 #endif

@@ -134,7 +134,7 @@ print_states(struct text *out, const struct imbalance *im, size_t shown)
 	print_more(out, (size_t)count, shown);
 }
 
-/* The state that most of the waits are in. */
+/* The state with most of the wait time. */
 static const char *
 main_state(const struct table *table, size_t index)
 {
@@ -202,7 +202,7 @@ print_delays(struct text *out, const struct imbalance *im, size_t shown)
 	free(delays);
 }
 
-/* The longest waits, each back to where it began. */
+/* The longest waits, each with the chain back to its origin. */
 static void
 print_chains(struct text *out, const struct imbalance *im, size_t shown)
 {

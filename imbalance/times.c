@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several runs beside each other. */
+/* Several runs side by side. */
 #include <stdlib.h>
 
 #include "../base/tool/fields.h"

@@ -23,7 +23,7 @@ by_wait(const void *left, const void *right)
 	    (a->for_rank < b->for_rank) : (a->key > b->key) - (a->key < b->key);
 }
 
-/* Those that wait, or are late, the longest first; how many. */
+/* The longest waits, or delays, first; returns their number. */
 static size_t
 longest(const struct window_sums *w, bool late, struct pair *to)
 {
@@ -36,7 +36,7 @@ longest(const struct window_sums *w, bool late, struct pair *to)
 	return count < TOLD ? count : TOLD;
 }
 
-/* The rank whose delays cost most; if there are none, the one that computes most. */
+/* The rank whose delays cost most; without delays, the one that computes most. */
 static int32_t
 long_pole(const struct window_sums *w, int32_t ranks)
 {
@@ -205,7 +205,7 @@ by_cost(const void *left, const void *right)
 	return a->rank < b->rank ? -1 : 1;
 }
 
-/* As many ranks as there are lines for, those that cost most first, and who waits for whom. */
+/* The most costly ranks, as many as there are lines, and which rank waits for which. */
 static void
 tell_screen(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns)
 {

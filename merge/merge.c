@@ -2,14 +2,12 @@
 /*
  * lp-merge - raw traces to one trace on one clock
  *
- * reads   the raw traces of all ranks of a run: folders, files, or one concatenated stream; a
- *         pipe is kept in a temporary file, for the input is looked through before it is read
- * writes one trace: the definitions, then the blocks of calls in order of their first enter; or a
- * folder
- *         of shards that are that trace in pieces, each process its own
- * memory ranks, their threads, communicators and call sites, and one block of calls; for clocks
- * that
- *         need messages, see merge.1, what lp-graph needs, too
+ * reads   the raw traces of all ranks of a run: folders, files, or one concatenated stream;
+ *         a pipe is kept in a temporary file, since the input is read twice
+ * writes  one trace: the definitions, then the blocks of calls in order of their first enter;
+ *         or a folder of shards with the same trace in pieces, each process its own
+ * memory  ranks, their threads, communicators and call sites, and one block of calls;
+ *         for clocks that need messages (merge.1) also the memory of lp-graph
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which model of lp-replay(1) a collective comes closest to: twice a factor times latency plus size
- * over bandwidth, in the fullest node and between nodes. Sizes are those of the root, or of any.
+ * Finds the model of lp-replay(1) closest to a measured collective: in each phase a factor times
+ * latency plus size over bandwidth, in the fullest node and between nodes. Sizes are those of the
+ * root, or of any rank.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,16 +11,16 @@
 #include "../base/mpi/catalogue.h"
 #include "network.h"
 
-#define WORTH 0.9	/* a second phase must bring the error down to so much */
+#define WORTH 0.9	/* a second phase must lower the error to this fraction */
 
-/* What lp-measure lets the root hand over and get, in blocks. */
+/* Bytes that the root sends or receives in lp-measure, in blocks. */
 static double
 blocks(enum layout layout, int64_t ranks)
 {
 	return layout == NONE || layout == ONE_BUT_ROOT ? 0 : layout >= ALL ? (double)ranks : 1;
 }
 
-/* The functions that machines know models of; others are of the kind that has no name. */
+/* Functions with models in machines; other functions belong to the unnamed kind. */
 static const struct known { const char *name; enum layout in, out; } functions[] = {
 #define FUNCTION(name, in, out) { "MPI_" #name, in, out },
 	FUNCTIONS(FUNCTION)
@@ -28,7 +29,7 @@ static const struct known { const char *name; enum layout in, out; } functions[]
 static const struct known *
 known_of(const char *function)
 {
-	/* MPI_Reduce is messages to the root there, and no model. */
+	/* A machine sends MPI_Reduce as messages to the root, without a model. */
 	static const char *const unnamed[] = { "MPI_Reduce", "MPI_Exscan", "MPI_Sendrecv",
 	    "MPI_Sendrecv_vector" };
 
@@ -71,7 +72,7 @@ error_of(const struct collective *c, const struct known *known, const struct wir
 	return sum / (double)count;
 }
 
-/* Of models that are as good the logarithmic one, with a phase less and the plainer size. */
+/* Of equally good models takes the logarithmic one, then one phase, then the simpler size. */
 static struct collective
 best_model(const struct known *known, const struct wires *w,
     const struct point *points, size_t count)
@@ -82,7 +83,7 @@ best_model(const struct known *known, const struct wires *w,
 	enum { MODELS = 3, SIZES = 5 };
 	struct collective best = { .mean_error = INFINITY }, c = { .few = false };
 
-	/* The first have one phase. */
+	/* The first models have one phase. */
 	for (int i = -MODELS * SIZES; i < MODELS * SIZES * MODELS * SIZES; i++) {
 		int first = i < 0 ? i + MODELS * SIZES : i / (MODELS * SIZES),
 		    second = i % (MODELS * SIZES);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A ping-pong as lines T = L + m / B, least squares of the relative error. Where a line becomes
- * another one is found by dynamic programming, and how many there are by Schwarz' criterion (G.
- * Schwarz, Ann. Statist. 6 (1978)), which a further line must improve by STRONG (R. E. Kass, A. E.
- * Raftery, JASA 90 (1995)). The eager limit is the break at which the time jumps up the most: what
- * caches do to large messages changes the slope and jumps at one of the two sizes only.
+ * Fits lines T = L + m / B to a ping-pong by least squares of the relative error. Dynamic
+ * programming finds the breaks between lines. Schwarz' criterion (G. Schwarz, Ann. Statist. 6
+ * (1978)) finds their number; a further line must improve it by STRONG (R. E. Kass, A. E. Raftery,
+ * JASA 90 (1995)). The eager limit is the break with the largest jump up in time. Caches affect
+ * large messages otherwise: they change the slope, and make a jump at one of the two sizes only.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,20 +12,19 @@
 #include "network.h"
 
 enum {
-	LEAST = 3,		/* sizes in a segment: two would lie on any line */
+	LEAST = 3,		/* sizes in a segment: two would fit any line */
 	STRONG = 6,
 	MOST_SIZES = 512
 };
-#define RESOLUTION 1e-3		/* relative: finer differences are not looked for */
-/* latencies: who asks before he sends takes this long at the least */
-#define QUESTION 0.5
+#define RESOLUTION 1e-3		/* relative: finer differences do not count */
+#define QUESTION 0.5		/* latencies: the least time of a request before a rendezvous */
 
 struct sizes {			/* of the ping-pong, ascending */
 	double bytes[MOST_SIZES], us[MOST_SIZES];
 	size_t count;
 };
 
-/* The sum of squared relative errors of the best line through sizes FIRST to before END. */
+/* The sum of squared relative errors of the best line through the sizes [FIRST, END). */
 static double
 fit_line(const struct sizes *s, size_t first, size_t end, bool bounded, struct line *line)
 {
@@ -45,7 +44,7 @@ fit_line(const struct sizes *s, size_t first, size_t end, bool bounded, struct l
 	det = a * c - b * b;
 	l = det > 1e-12 * a * c ? (c * u - b * v) / det : u / a;
 	k = det > 1e-12 * a * c ? (a * v - b * u) / det : 0;
-	if (bounded && l < 0) {	/* a machine has no negative ones; behind a cache a line may */
+	if (bounded && l < 0) {	/* a machine has no negative latency; beyond a cache a line may */
 		l = 0;
 		k = v / c;
 	} else if (bounded && k < 0) {
@@ -63,7 +62,7 @@ fit_line(const struct sizes *s, size_t first, size_t end, bool bounded, struct l
 	return sum;
 }
 
-/* Each line has two parameters, each break is one. */
+/* Each line has two parameters, each break one. */
 static double
 criterion(const struct sizes *s, double sum, size_t segments)
 {
@@ -72,7 +71,9 @@ criterion(const struct sizes *s, double sum, size_t segments)
 	return n * log((sum > least ? sum : least) / n) + (3 * (double)segments - 1) * log(n);
 }
 
-/* The sum for sizes 0 to before END in so many segments, the last of which begins at BEGIN[..]. */
+/*
+ * The best sum for sizes [0, END) in a number of segments; BEGIN[..] is the begin of the last one.
+ */
 struct cuts {
 	double sum[MOST_SEGMENTS][MOST_SIZES + 1];
 	size_t begin[MOST_SEGMENTS][MOST_SIZES + 1];
@@ -101,7 +102,7 @@ find_cuts(const struct sizes *s, struct cuts *cuts)
 		}
 }
 
-/* By how much the time jumps up between two lines, at the sizes on both sides of the break. */
+/* The jump up in time between two lines, at the sizes on both sides of the break. */
 static double
 jump_us(const struct sizes *s, const struct segment *segments, size_t at)
 {
@@ -117,7 +118,7 @@ jump_us(const struct sizes *s, const struct segment *segments, size_t at)
 	return least;
 }
 
-/* Where else, between the breaks beside it, a break may lie: as good but for STRONG. */
+/* The range of a break between its neighbours in which the fit is as good, within STRONG. */
 static void
 find_range(const struct sizes *s, const size_t *breaks, size_t which, double sum,
     struct pingpong *p)
@@ -164,7 +165,7 @@ find_segments(const struct sizes *s, struct pingpong *p)
 		p->segments[k].last = (uint64_t)s->bytes[breaks[k + 1] - 1];
 		fit_line(s, breaks[k], breaks[k + 1], false, &p->segments[k].line);
 	}
-	/* A jump within what the lines miss anyway is none. */
+	/* A jump within the error of the lines does not count. */
 	largest = 2 * sqrt(sum / (double)s->count);
 	for (size_t k = 1; k < count; k++) {
 		double us = jump_us(s, &p->segments[k - 1], breaks[k]),

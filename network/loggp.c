@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A machine of LogGP with tables by size, from times at one end and at both: T. Kielmann, H. E.
- * Bal, K. Verstoep, "Fast Measurement of LogP Parameters for Message Passing Platforms", RTSPP
- * 2000. What a sender spends is the time of MPI_Send while the receiver computes, what a receiver
- * spends that of MPI_Recv when the data is there, and the rest of half a round trip is the
- * message's way.
+ * A LogGP machine with tables by size, from times at one end and at both: T. Kielmann, H. E. Bal,
+ * K. Verstoep, "Fast Measurement of LogP Parameters for Message Passing Platforms", RTSPP 2000. The
+ * sender's overhead is the time of MPI_Send while the receiver computes. The receiver's is the time
+ * of MPI_Recv when the data has arrived. The rest of half a round trip is the travel time.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,11 +13,12 @@
 #include "../base/tool/text.h"
 #include "network.h"
 
-/* The receiver comes three messages late: a sender that waited for it took longer than this
- * many. */
+/*
+ * The receiver is three messages late. A sender that waited for it took longer than this many
+ * messages.
+ */
 #define WAITED 1.5
-/* a limit must bring the error of exchanges and bursts down by so much */
-#define NEAR 0.02
+#define NEAR 0.02	/* links must lower the error of exchanges and bursts by this much */
 
 static double
 time_of(const struct points *points, const char *function, const struct point *pingpong)
@@ -34,7 +34,7 @@ waits_for_receive(const struct ends *e, const struct end_times *t)
 	return e->has_limit && t->bytes > e->below;
 }
 
-/* Of a message behind others in one direction; infinite: not measured. */
+/* Time of a message behind others in one direction; infinite: not measured. */
 static double
 each_of_burst(const struct ends *e, const struct end_times *t)
 {
@@ -43,7 +43,7 @@ each_of_burst(const struct ends *e, const struct end_times *t)
 	return isnan(us) ? INFINITY : fmax(us, 0);
 }
 
-/* From FROM on messages are rendezvous: their ends spend what those of the least message do. */
+/* Messages are rendezvous from FROM on: their overheads are those of the smallest message. */
 static void
 split_times(struct ends *e)
 {
@@ -54,14 +54,18 @@ split_times(struct ends *e)
 			t->send_us = e->at[0].send_us + e->at[0].sent_us;
 			t->receive_us = e->at[0].receive_us;
 		} else {
-			/* Of many messages in a row each end spends no more on one than they take
-			 * each. */
+			/*
+			 * In a burst neither end spends more on a message than the burst takes for
+			 * one.
+			 */
 			t->send_us = fmin(t->send_us, each_of_burst(e, t));
 			t->receive_us = fmin(t->receive_us, each_of_burst(e, t));
 		}
 		t->receive_us = fmin(t->receive_us, t->pingpong_us);
-		/* What both ends spend at one time the sender spends when the message is there
-		 * already. */
+		/*
+		 * Time that both overheads share: the sender spends it after the message has
+		 * arrived.
+		 */
 		t->sent_us = fmax(t->send_us + t->receive_us - t->pingpong_us, 0);
 		t->send_us -= t->sent_us;
 		t->way_us = fmax(t->pingpong_us - t->send_us - t->receive_us, 0);
@@ -70,8 +74,10 @@ split_times(struct ends *e)
 	}
 }
 
-/* What an exchange takes without links: each end sends and then receives; rendezvous ones go on
- * meanwhile. */
+/*
+ * The time of an exchange without links: each end sends and then receives; rendezvous messages move
+ * meanwhile.
+ */
 static double
 exchange_us(const struct ends *e, const struct end_times *t)
 {
@@ -80,10 +86,10 @@ exchange_us(const struct ends *e, const struct end_times *t)
 }
 
 /*
- * How long a message holds links; 0 without any. Those of both directions as long as each of a
- * burst takes, or where it waits for its receive, all but the latency. Those of one direction are
- * the processor of a node, whose work an exchange is twice: but no longer than the message is on
- * its way, as alone it takes no longer.
+ * How long a message holds links; 0: no links. Links in both directions are held as long as each
+ * message of a burst takes; a message that waits for its receive holds them for all but the
+ * latency. Links in one direction are the processor of a node, which works for both messages of an
+ * exchange. It works no longer than a message travels, since a single message takes no longer.
  */
 static double
 held_us(const struct ends *e, const struct end_times *t, int links)
@@ -93,12 +99,11 @@ held_us(const struct ends *e, const struct end_times *t, int links)
 	if (links == HALF_DUPLEX)
 		us = t->exchange_us > exchange_us(e, t) ?
 		    fmin((t->exchange_us - t->send_us - t->receive_us) / 2, t->way_us) : 0;
-	/* nor where it was not measured */
+	/* nor if not measured */
 	return links != NO_LINKS && us > 0 && !isinf(us) ? us : 0;
 }
 
-/* What exchanges and bursts of 16 would take with such links, against what they took: mean relative
- * error. */
+/* The mean relative error of exchanges and bursts of 16 with such links. */
 static double
 links_error(const struct ends *e, int links)
 {
@@ -111,7 +116,7 @@ links_error(const struct ends *e, int links)
 
 		if (held > each)
 			each = held;
-		if (waits_for_receive(e, t))	/* one after the other, whatever the links */
+		if (waits_for_receive(e, t))	/* one after another, with any links */
 			each = t->pingpong_us;
 		if (links == HALF_DUPLEX)
 			free = fmax(free, t->send_us + 2 * held + t->receive_us);
@@ -169,12 +174,13 @@ fit_ends(const struct points *points, const char *file)
 	return e;
 }
 
-/* Sizes nearer to each other than this tell the noise of their times, not what a byte more
- * takes. */
+/* For sizes closer than this ratio, noise hides the time per byte. */
 #define APART 1.25
 
-/* Behind the limit the line through the next two sizes, down to it: no size in between was
- * measured. */
+/*
+ * Beyond the limit: extends the line through the next two sizes down to it, since no size between
+ * was measured.
+ */
 static struct end_times
 behind_limit(const struct ends *e, size_t i)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-network - the machine of lp-replay that comes closest to a measured ping-pong and collectives
+ * lp-network - the machine for lp-replay closest to a measured ping-pong and collectives
  *
  * reads   measurement streams
- * writes  a machine for lp-replay -n, or what was measured beside what that says
+ * writes  a machine for lp-replay -n, or the measurements beside the machine's times
  * memory  the times of one function at one size, and a median of each
  */
 #include <ctype.h>
@@ -129,8 +129,10 @@ make_fit(const struct options *opt)
 	return f;
 }
 
-/* NAME 1.5 UNIT # +- 0.1; INVERTED: a time each byte, told as a rate. No more than its error is no
- * value. */
+/*
+ * NAME 1.5 UNIT # +- 0.1; INVERTED: a time per byte, printed as a rate. A value below its error is
+ * not printed.
+ */
 static void
 print_quantity(struct text *out, const char *name, double value, double error, const char *unit,
     bool inverted)
@@ -174,7 +176,7 @@ print_eager(struct text *out, const struct pingpong *p)
 	text_print(out, "\n");
 }
 
-/* As machines have it, without MPI_. */
+/* As in machines, without MPI_. */
 static void
 put_name(struct text *out, const char *function)
 {
@@ -221,7 +223,7 @@ print_machine(struct text *out, const struct options *opt, const struct fit *f)
 	print_collectives(out, f);
 	text_print(out, "nodes %lld\ncpus %lld\n", (long long)f->nodes, (long long)opt->cpus);
 	print_quantity(out, "latency", p->all.latency_us, p->all.latency_error_us, "us", false);
-	if (opt->cpus > 1) {	/* else nothing moves in memory */
+	if (opt->cpus > 1) {	/* otherwise nothing moves in memory */
 		print_quantity(out, "memory latency", f->local.latency_us,
 		    f->local.latency_error_us, "us", false);
 		print_quantity(out, "memory bandwidth", f->local.us_per_byte,
@@ -232,7 +234,7 @@ print_machine(struct text *out, const struct options *opt, const struct fit *f)
 	text_print(out, "init recorded\n");
 }
 
-/* Tables by size; without collectives, whose schedules are found on this machine. */
+/* Tables by size; without collectives, whose schedules are fitted on this machine. */
 static char *
 tables_machine(const struct options *opt, const struct points *points, const struct ends *ends)
 {
@@ -291,7 +293,7 @@ print_rules(struct text *out, const struct rules *rules)
 		    (unsigned long long)r->from_bytes, (long long)r->from_ranks);
 		if (r->segment > 0)
 			text_print(out, " segment %llu B", (unsigned long long)r->segment);
-		if (r->sizes > 1)	/* of one size some schedule comes close */
+		if (r->sizes > 1)	/* one size alone always has a close schedule */
 			text_print(out, "\t# error %.1f %%", 100 * r->error / (double)r->sizes);
 		text_char(out, '\n');
 	}

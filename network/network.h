@@ -1,37 +1,39 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What lp-network fits: medians of measured times, a ping-pong's lines, and models of
- * collectives. */
+/* lp-network fits medians of measured times: lines of a ping-pong, and models of collectives. */
 #ifndef NETWORK_H
 #define NETWORK_H
 
 #include "../base/machine/machine.h"
 
-/* ---- samples.c: measurement streams ------------------------------------------------------ */
+/* MPI_Bcast */
 
 struct point {
-	char *function;		/* MPI_Bcast */
+	char *function;		/* of a block */
 	int64_t ranks;
-	uint64_t bytes;		/* a block */
-	double *medians_us;	/* one an mpirun; of a ping-pong half a round trip */
+	uint64_t bytes;		/* one for each mpirun; of a ping-pong half a round trip */
+	double *medians_us;	/* median of these */
 	size_t count, capacity;
-	double us;		/* median of these */
-	double fitted_us;	/* what the machine says; < 0: nothing */
-	bool taken;		/* the machine has this very time: no error is known */
+	double us;		/* by the machine; < 0: none */
+	double fitted_us;	/* the machine has exactly this time: no error is known */
+	bool taken;		/* by function, ranks and bytes */
 };
 
-struct points {			/* by function, ranks and bytes */
+struct points {			/* NULL: unknown */
 	struct point *at;
 	size_t count, capacity;
 	int64_t most_ranks;
-	char *library;		/* NULL: not known */
+	char *library;		/* instead of a quantile */
 };
 
 struct range { int64_t least, most; };
 
-enum { MEAN_OF_ALL = -1 };	/* in place of a quantile */
+/*
+ * Reads points with SIZES, in bytes of a block, as a quantile of repetitions. FILES end with NULL;
+ * without files reads standard input.
+ */
+enum { MEAN_OF_ALL = -1 };
 
-/* Those of SIZES, bytes a block; of repetitions that quantile. FILES end with NULL; none is
- * standard input. */
+/* Or NULL. */
 struct points read_points(char **files, struct range sizes, double quantile);
 bool is_pingpong(const struct point *point);
 /* Or NULL. */
@@ -41,22 +43,22 @@ struct point *find_point(const struct points *points, const char *function, int6
 /* ---- lines.c: T = L + m / B ------------------------------------------------------------------ */
 
 struct line {
-	double latency_us, latency_error_us;		/* standard errors; < 0: not known */
+	double latency_us, latency_error_us;		/* standard errors; < 0: unknown */
 	double us_per_byte, us_per_byte_error;
 };
 
 enum { MOST_SEGMENTS = 4 };
 
 struct pingpong {
-	struct line all;	/* one line through everything, which is what a machine has */
+	struct line all;	/* one line through all sizes, as in a machine */
 	double mean_error, most_error;	/* of that line, relative */
 	uint64_t most_at;	/* bytes */
 	size_t count;		/* sizes */
 	struct segment { uint64_t first, last; struct line line; } segments[MOST_SEGMENTS];
 	size_t segment_count;
 	bool has_limit;		/* a break upwards is visible */
-	uint64_t below, from;	/* the largest size before it, and the first behind it */
-	uint64_t below_least, from_most;	/* and these where it may be as well */
+	uint64_t below, from;	/* the largest size before it, and the first after it */
+	uint64_t below_least, from_most;	/* and their possible range */
 };
 
 /* Fits the ping-pong's points and sets their fitted_us. FILE is for messages. */
@@ -66,7 +68,7 @@ double line_error(const struct points *points, double latency_us, double us_per_
 
 /* ---- collectives.c: the models of Dimemas -------------------------------------------------- */
 
-struct wires {			/* of the machine that is written */
+struct wires {			/* of the written machine */
 	double latency_us, us_per_byte;			/* between nodes */
 	double local_latency_us, local_us_per_byte;	/* inside one */
 	int64_t cpus;		/* ranks on a node */
@@ -77,32 +79,31 @@ struct collective {
 	struct phases phases;
 	double mean_error;	/* relative */
 	bool few;		/* no more measurements than parameters: no error is known */
-	bool alike;		/* measured on 2 ranks at most, where all models are the same */
+	bool alike;		/* measured on at most 2 ranks, where all models agree */
 };
 
-/* The best model of each function that was measured; sets fitted_us. Returns how many. */
+/* The best model of each measured function; sets fitted_us. Returns their number. */
 size_t fit_collectives(struct points *points, const struct wires *wires, struct collective **all);
 
 /* ---- loggp.c: tables by size --------------------------------------------------------------- */
 
 enum { NO_LINKS, FULL_DUPLEX, HALF_DUPLEX, LINKS };
 
-struct ends {			/* what a message costs at its ends, and on its way */
+struct ends {			/* the cost of a message at its ends, and on its way */
 	struct end_times {
 		uint64_t bytes;
 		double pingpong_us, send_us, receive_us, way_us;
-		/* of what the sender spends, so much once the message is on its way */
-		double sent_us;
-		double held_us;	/* of links, where there are any */
+		double sent_us;	/* part of the sender's overhead after the message has left */
+		double held_us;			/* of links, if any */
 		double exchange_us, burst_us;	/* of a message, of 16; NaN: not measured */
 	double combine_us;	/* of two blocks; NaN: not measured */
 	} *at;
 	size_t count;
-	bool has_limit;		/* larger ones than BELOW wait for their receive */
+	bool has_limit;		/* messages larger than BELOW wait for their receive */
 	uint64_t below;
-	double latency_us;	/* the least way */
-	int links;		/* with these exchanges and bursts are explained best */
-	double errors[LINKS];	/* mean relative ones */
+	double latency_us;	/* the shortest travel time */
+	int links;		/* the links that explain exchanges and bursts best */
+	double errors[LINKS];	/* mean relative errors */
 };
 
 struct text;
@@ -119,17 +120,17 @@ struct rules {
 		enum schedule schedule;
 		uint64_t from_bytes, segment;	/* segment 0: none */
 		int64_t from_ranks;
-		double error;	/* sum of the relative ones over SIZES */
+		double error;			/* sum of relative errors over SIZES */
 		size_t sizes;
 	} *at;
 	size_t count, capacity;
-	/* What was measured beyond the messages of these schedules, where all wait for all. */
+	/* Measured time beyond the messages of the schedule, if all ranks wait for all. */
 	struct beside_found { const char *function; int64_t ranks; uint64_t bytes;
 	    double us; } *besides;
 	size_t beside_count, beside_capacity;
 };
 
-/* The schedule of each collective that was measured, on MACHINE; sets fitted_us. */
+/* The schedule of each measured collective on MACHINE; sets fitted_us. */
 struct rules fit_schedules(struct points *points, const char *machine);
 
 #endif

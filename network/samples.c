@@ -14,7 +14,7 @@ is_pingpong(const struct point *point)
 	return strcmp(point->function, "MPI_Pingpong") == 0;
 }
 
-/* Those of which a call is so many messages. */
+/* Functions whose call is a known number of messages. */
 static bool
 is_of_messages(const struct point *point)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * By which schedule the library did a collective: that whose replay on the fitted machine comes
- * closest to what was measured, by size and number of ranks. The replay is lp-replay's own.
+ * The schedule of each collective of the library: the one whose replay on the fitted machine is
+ * closest to the measurements, by size and number of ranks. The replay is lp-replay's own.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,11 +10,10 @@
 #include "../base/replay/engine.h"
 #include "network.h"
 
-/* another schedule from some size on must gain so much in relative error */
-#define CHANGE 0.05
-#define PLAINER 0.01		/* and one in segments so much at each size */
+#define CHANGE 0.05	/* a change of schedule at a size must lower the relative error by this */
+#define PLAINER 0.01		/* likewise a segmented schedule, at each size */
 
-/* Ranks that make one call, again and again. */
+/* Ranks that make one call repeatedly. */
 struct stage {
 	struct machine machine;
 	struct definitions known;
@@ -42,7 +41,7 @@ stage_begin(struct stage *s, const char *machine, uint32_t ranks)
 	}
 }
 
-/* How long until the last has left, when all come at one time. */
+/* The time until the last rank leaves, if all enter at one time. */
 static double
 stage_us(struct stage *s, const struct plan *plan)
 {
@@ -74,12 +73,12 @@ stage_us(struct stage *s, const struct plan *plan)
 	return last_ns / 1e3;
 }
 
-/* What is tried: a schedule, of trees also in segments, of the sizes that libraries use. */
+/* A way to try: a schedule, for trees also with segments of the sizes that libraries use. */
 struct way { enum schedule schedule; uint64_t segment; };
 enum {
 	SEGMENTS = 5,
-	MANY = 1024,		/* more in a block take time, and no library sends them */
-	/* of all ranks: some 0.1 s, and that for each size; they grow as ranks squared */
+	MANY = 1024,		/* more segments in a block take long, and no library sends them */
+	/* of all ranks: some 0.1 s for each size; grows as ranks squared */
 	MOST_MOVES = 1 << 18,
 	MOST_WAYS = SCHEDULES * (1 + SEGMENTS)
 };
@@ -101,8 +100,7 @@ ways_of(enum operation operation)
 	return ways;
 }
 
-/* Relative errors of all ways at points FIRST to before END, of one function and number of
- * ranks. */
+/* Relative errors of all ways at points [FIRST, END), of one function and number of ranks. */
 struct trial { double us[MOST_WAYS], error[MOST_WAYS]; };
 
 static struct trial *
@@ -140,7 +138,7 @@ try_all(const struct points *points, size_t first, size_t end, enum operation op
 	return trials;
 }
 
-/* The ways with the least sum of errors, each change of them counting as CHANGE a size. */
+/* The ways with the least sum of errors; each change adds CHANGE per size. */
 static void
 choose(const struct trial *trials, size_t count, const struct ways *ways, size_t *chosen)
 {
@@ -168,8 +166,9 @@ choose(const struct trial *trials, size_t count, const struct ways *ways, size_t
 }
 
 /*
- * Copies in memory, buffers and the call itself. Where all wait for all it does not matter who
- * spends that, and no rank runs ahead; of what has a root nobody can tell, so there is nothing.
+ * Adds copies in memory, buffers and the call itself. If all wait for all, it does not matter which
+ * rank spends that, and no rank runs ahead. For rooted collectives nobody can tell, so they get
+ * none.
  */
 static void
 add_beside(struct rules *rules, struct point *point, enum operation operation)
@@ -231,7 +230,7 @@ has_rules(const struct rules *rules, const char *function)
 	return false;
 }
 
-/* The same rules for FUNCTION as for MEASURED, of which blocks are told in the same way. */
+/* Copies the rules of MEASURED to FUNCTION, whose blocks mean the same. */
 static void
 copy_rules(struct rules *rules, const char *measured, const char *function)
 {
@@ -261,8 +260,8 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 }
 
 /*
- * What was not measured is done as its kin: a library's algorithms for blocks of one size and of
- * several differ little. Without any rule it would take no time at all.
+ * A collective that was not measured runs as its kin: a library's algorithms for equal and unequal
+ * blocks differ little. Without any rule it would take no time.
  */
 static void
 add_kin(struct rules *rules)
@@ -290,7 +289,7 @@ fit_schedules(struct points *points, const char *machine)
 		const char *function = points->at[i].function;
 		enum operation operation = operation_named(function + strlen("MPI_"));
 
-		/* Of nothing the library makes no messages. */
+		/* Without data the library sends no messages. */
 		if (operation != OP_BARRIER && points->at[i].bytes == 0) {
 			next = i + 1;
 			continue;

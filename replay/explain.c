@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the time of a rank or of a message went. */
+/* The time of a rank or of a message, by activity. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ explain_parse(struct explain *x, const char *text)
 		die("--explain: %s: a rank, or location:row of a send", text);
 }
 
-/* The part of [BEGIN, END] that lies before AT; begin moves there. */
+/* The part of [BEGIN, END] before AT; BEGIN moves there. */
 static double
 until(double *begin, double end, double at)
 {
@@ -38,7 +38,7 @@ until(double *begin, double end, double at)
 	return to - from;
 }
 
-/* The rank slept in a row from BEGIN to END: for whom? */
+/* The rank slept in a row from BEGIN to END: adds this to the resource it waited for. */
 void
 explain_wait(struct spent *spent, const struct engine *e, const struct op *op, double begin,
     double end, double woken)

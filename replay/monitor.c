@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The monitors of transfer efficiency (Haldar): a pair is an MPI call and the computing before it;
- * its local efficiency is its simulated length over its recorded one, the cumulative efficiency is
- * that of all pairs so far. Waits move between pairs, so single ones may be above 1.
+ * The monitors of transfer efficiency (Haldar). A pair is an MPI call and the computing before it.
+ * Its local efficiency is its simulated over its recorded duration; the cumulative efficiency is
+ * that of all pairs so far. Waits move between pairs, so single efficiencies may exceed 1.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { BLOCK = 4096 };		/* pairs in a message */
 
-/* Numbers and ranges with commas between them. */
+/* Numbers and ranges, separated by commas. */
 static void
 choose(struct monitor *m, const char *at)
 {
@@ -49,7 +49,7 @@ monitor_run(struct monitor *m, uint32_t ranks)
 		m->series[r].chosen = true;
 }
 
-/* A call of the rank has been left. Rows of other functions belong to the pair behind them. */
+/* The rank has left a call. Rows of other functions belong to the next pair. */
 void
 monitor_take(struct monitor *m, uint32_t rank, uint16_t call, int64_t recorded_ns,
     int64_t simulated_ns, int64_t useful_ns)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The stream with new times. Messages keep their order, so one waits until the rows of all blocks
- * before it have been simulated. A block gets new columns enter and duration, and the recorded ones
- * beside them; all else in it stays as it was. The message of kind run, which comes first, holds
- * the length of the run, which is known last: so all but it goes through a temporary file.
+ * The stream with new times. Messages keep their order, so each waits until the rows of all earlier
+ * blocks have been simulated. A block gets new columns enter and duration, and keeps the recorded
+ * ones beside them; the rest stays. The first message, of kind run, has the length of the run,
+ * which is known last: so all others go through a temporary file.
  */
 #include "replay.h"
 
@@ -51,8 +51,7 @@ output_writer(struct output *o)
 void
 output_take(struct output *o, const struct message *message, const struct calls *calls)
 {
-	/* Some are written anew, some have the old times, and an index has old places in the
-	 * file. */
+	/* Messages that are written anew, have old times, or, like an index, old offsets. */
 	static const char *const left_out[] = { "run", "replay", "monitor", "sampled",
 	    "switched", "sampled_path",
 		"index", "shard" };
@@ -121,7 +120,7 @@ put_times(struct output *o, const struct engine *e, const struct held *held, boo
 	put_column(&o->out, "recorded_duration", length, held->recorded + held->rows, n);
 }
 
-/* The block with new times; where it has been replayed before, what was recorded stays. */
+/* Writes the block with new times; in a second replay the recorded times stay. */
 static void
 write_block(struct output *o, const struct engine *e, const struct held *held,
     const msgpack_object_map *map)
@@ -157,7 +156,7 @@ write_block(struct output *o, const struct engine *e, const struct held *held,
 		die_output();
 }
 
-/* What is held as a message again. */
+/* Unpacks a held message. */
 static void
 reread(const struct held *held, struct message *message, msgpack_unpacked *unpacked)
 {
@@ -206,14 +205,14 @@ output_flush(struct output *o, struct engine *e)
 	}
 }
 
-/* True where all rows that an edge names have been simulated. */
+/* Whether all rows of an edge have been simulated. */
 static bool
 is_simulated(const struct engine *e, uint32_t location, uint64_t seq)
 {
 	return location < e->locations && seq < e->runners[location].seq;
 }
 
-/* N integers, which have been read once. */
+/* A column of N integers; reading it before has checked it. */
 static uint64_t *
 column(const struct message *message, const char *key, size_t n)
 {
@@ -224,7 +223,7 @@ column(const struct message *message, const char *key, size_t n)
 	return values;
 }
 
-/* Edges of a block if all of their ends are simulated: messages, or collectives of any size. */
+/* Writes edges of a block whose ends are all simulated: messages, or collectives of any size. */
 static void
 write_partial_edges(struct output *o, const struct engine *e, const struct message *message)
 {
@@ -271,7 +270,7 @@ write_partial_edges(struct output *o, const struct engine *e, const struct messa
 		die_output();
 }
 
-/* What a replay that does not come to its end leaves: rows and edges up to there. */
+/* Writes a replay that stopped early: rows and edges up to there. */
 void
 output_partial(struct output *o, struct engine *e)
 {
@@ -316,7 +315,7 @@ copy_to(int fd, int from)
 		die("temporary file: %s", strerror(errno));
 }
 
-/* The last message: what lp-imbalance --ideal and people want to know. */
+/* The last message: results for lp-imbalance --ideal and for people. */
 static void
 put_result(struct writer *out, const struct result *r)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Focus-of-analysis regions: where the local efficiency changes. Pieces of the run whose pairs have
- * one distribution of computing, waiting and length on the ideal network are found, their borders
- * moved to the pair where they lie, and neighbours with pairs of similar sizes united into one
+ * Focus-of-analysis regions: phases of the run with different local efficiency. First finds pieces
+ * of the run in which pairs have one distribution of computing, waiting and ideal duration. Then
+ * moves each border to its exact pair, and merges neighbours with pairs of similar sizes into one
  * phase.
  *
- * The best cut into pieces goes by their empirical distribution functions (ED-PELT: Haynes,
- * Fearnhead and Eckley, Statistics and Computing 2017, 27, 1293). At some quantiles of all pairs it
- * is counted how many pairs of a piece are below, which no single long pair changes by more than
- * one: a process that the system stops for a time slice is no phase.
+ * The best cut into pieces uses empirical distribution functions (ED-PELT: Haynes, Fearnhead and
+ * Eckley, Statistics and Computing 2017, 27, 1293). It counts the pairs of a piece below some
+ * quantiles of all pairs. A single long pair changes each count by at most one: so a process that
+ * the system stops for a time slice is not a phase.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,13 +18,13 @@
 #include "../base/tool/search.h"
 #include "replay.h"
 
-/* none is shorter than a fortieth of the run while it is looked for */
+/* during the search a piece lasts at least 1/MOST_PHASES of the run */
 enum { MOST_PHASES = 40 };
 
-/* What a pair lasts: computing, waiting and, on the ideal network, all of it. */
+/* The durations of a pair: computing, waiting and, on the ideal network, all of it. */
 enum part { USEFUL, WAITING, SIMULATED, PARTS };
 
-/* The logarithms of these, in ns; below 100 ns all is alike. */
+/* Their logarithms, in ns; sizes below 100 ns are equal. */
 struct sizes {
 	double *of[PARTS];
 	size_t count;
@@ -37,20 +37,19 @@ recorded_until(const struct series *s, size_t pairs)
 }
 
 enum {
-	/* by time and by number of pairs: a piece ends where a block does */
-	BLOCKS = 300,
+	BLOCKS = 300,		/* by time and by number of pairs; pieces end where blocks do */
 	MOST_BLOCKS = 2 * BLOCKS + 2,
 	THRESHOLDS = 20,	/* of each part of pairs */
 	TABLE = 1 << 16,
 };
 
-/* Times log n for each piece: three distribution functions are looked at. */
+/* Times log n for each piece: there are three distribution functions. */
 static const double PENALTY = 3;
 
 struct blocks {
 	int count, thresholds;
-	size_t end[MOST_BLOCKS + 1];		/* pairs up to the end of so many blocks */
-	/* the same for those below the threshold, twice; on it, once */
+	size_t end[MOST_BLOCKS + 1];		/* pairs before the end of each block */
+	/* pairs below the threshold count 2, pairs on it 1 */
 	int64_t *below[PARTS * THRESHOLDS];
 	double weight;
 };
@@ -63,8 +62,9 @@ by_value(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* A block has a 300th of the time or of the pairs: phases of few long pairs, and of many short
- * ones. */
+/*
+ * A block has 1/BLOCKS of the time or of the pairs, for phases of few long or of many short pairs.
+ */
 static void
 make_blocks(struct blocks *blocks, const struct series *s)
 {
@@ -97,7 +97,7 @@ count_below(struct blocks *blocks, const double *size, double threshold)
 	blocks->below[blocks->thresholds++] = below;
 }
 
-/* Quantiles, denser in the tails, as in the paper: there phases differ that have few pairs. */
+/* Quantiles are denser in the tails, as in the paper: phases with few pairs differ there. */
 static void
 count_blocks(struct blocks *blocks, const struct sizes *sizes)
 {
@@ -124,14 +124,14 @@ count_blocks(struct blocks *blocks, const struct sizes *sizes)
 	free(sorted);
 }
 
-/* x log x, of what is counted. */
+/* x log x of a count. */
 static double
 entropy(const double *table, int64_t x)
 {
 	return x < TABLE ? table[x] : (double)x * log((double)x);
 }
 
-/* Twice the negative logarithm of the likelihood of blocks FROM to before TO as one piece. */
+/* Minus twice the log likelihood of blocks [FROM, TO) as one piece. */
 static double
 cost(const struct blocks *blocks, const double *table, int from, int to)
 {
@@ -146,7 +146,10 @@ cost(const struct blocks *blocks, const double *table, int from, int to)
 	return blocks->weight * (blocks->thresholds * entropy(table, all) - sum);
 }
 
-/* The best cut up to each block, and where its last piece begins; pieces of at least LEAST_NS. */
+/*
+ * Finds the best cut up to each block and the begin of its last piece; pieces last at least
+ * LEAST_NS.
+ */
 static void
 find_best(const struct blocks *blocks, const struct series *s, double least_ns, int *before)
 {
@@ -180,7 +183,7 @@ find_best(const struct blocks *blocks, const struct series *s, double least_ns, 
 	free(table);
 }
 
-/* How many pairs there are up to the end of each piece; how many pieces. */
+/* The number of pairs up to the end of each piece; returns the number of pieces. */
 static int
 find_cuts(const struct series *s, const struct sizes *sizes, size_t *ends)
 {
@@ -201,8 +204,7 @@ find_cuts(const struct series *s, const struct sizes *sizes, size_t *ends)
 
 /* ---- the borders between phases ------------------------------------------------------ */
 
-/* Sizes are looked at in classes that are that wide, in logarithms; a pair lasts less than 2^64
- * ns. */
+/* Width of the classes of sizes, in logarithms; a pair lasts less than 2^64 ns. */
 static const double WIDTH = 0.2;
 enum { CLASSES = 225, ROUNDS = 2 };
 
@@ -214,8 +216,7 @@ class_of(double size)
 	return class < 1 ? 1 : class > CLASSES - 2 ? CLASSES - 2 : class;
 }
 
-/* The logarithm of how likely each class is among the pairs FIRST to before END; neighbours look
- * alike. */
+/* The log probability of each class among the pairs [FIRST, END), smoothed over neighbours. */
 static void
 find_density(const double *size, size_t first, size_t end, double *density)
 {
@@ -233,8 +234,7 @@ find_density(const double *size, size_t first, size_t end, double *density)
 		density[class] = log((pairs[class] + 0.5) / (all + 0.5 * CLASSES));
 }
 
-/* Of two phases, FIRST to before FROM and TO to before END, where between them the border is most
- * likely. */
+/* The most likely border between two phases, [FIRST, FROM) and [TO, END). */
 static size_t
 likely_border(const struct sizes *sizes, size_t first, size_t from, size_t to, size_t end)
 {
@@ -262,7 +262,7 @@ likely_border(const struct sizes *sizes, size_t first, size_t from, size_t to, s
 #define ENDS_BEFORE(pair, ns) ((double)(pair)->recorded_ns < (ns))
 SEARCH(pair_at, struct pair, double, ENDS_BEFORE)
 
-/* Each border to the pair where it lies. */
+/* Moves each border to its exact pair. */
 static void
 move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, int count)
 {
@@ -286,7 +286,7 @@ move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, in
 
 /* ---- pieces that are alike are one phase --------------------------------------------- */
 
-/* Of the logarithm of what pairs last: phases differ by more. */
+/* Phases differ by more than this in the logarithm of a duration. */
 static const double SAME_SIZE = 0.25;
 
 static void
@@ -309,7 +309,7 @@ find_sizes(const struct series *s, struct sizes *sizes)
 	}
 }
 
-/* So many of the pairs FIRST to before END are smaller, a share. */
+/* The quantile SHARE of the pairs [FIRST, END). */
 static double
 typical(const double *size, size_t first, size_t end, double share)
 {
@@ -323,7 +323,7 @@ typical(const double *size, size_t first, size_t end, double share)
 	return result;
 }
 
-/* A step may be of two kinds of pairs, so both the smaller and the larger ones are looked at. */
+/* A step may mix two kinds of pairs, so this compares smaller and larger ones. */
 static bool
 are_alike(const struct sizes *sizes, size_t first, size_t border, size_t end)
 {
@@ -335,7 +335,7 @@ are_alike(const struct sizes *sizes, size_t first, size_t border, size_t end)
 	return true;
 }
 
-/* Pieces whose pairs are alike, or that are too short, are one phase. Returns how many are left. */
+/* Merges pieces that are too short, or whose pairs are alike. Returns the remaining number. */
 static int
 unite(const struct series *s, const struct sizes *sizes, size_t *ends, int count)
 {

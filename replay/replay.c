@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-replay - what a run would be on another network
+ * lp-replay - the run on another network
  *
  * reads   one graph stream
  * writes  the same with simulated times, or a report
- * memory  ranks, and the rows between the first that is not yet simulated and the last read
+ * memory  ranks, and the rows from the first that is not yet simulated to the last read
  */
 #include "replay.h"
 
@@ -86,7 +86,7 @@ struct state {
 	struct result result;
 };
 
-/* A call has been left. Its rows are needed no more, unless they are to be written. */
+/* A call has been left. Its rows are no longer needed, unless they must be written. */
 static void
 done(void *context, uint32_t location, uint64_t first, uint64_t end)
 {
@@ -140,7 +140,7 @@ take_useful(struct state *s, const struct message *message)
 		die_input(s->replay.graph.in);
 }
 
-/* Each hook costs time, so only those that are needed are set. */
+/* Each hook costs time, so only the needed ones are set. */
 static void
 begin_run(struct state *s)
 {
@@ -178,7 +178,8 @@ write_or_print(struct state *s, int argc, char **argv)
 	struct result *result = &s->result;
 
 	if (opt->explain.asked) {
-		if (!opt->explain.message)	/* that of a message has been said */
+		/* the explanation of a message is printed already */
+		if (!opt->explain.message)
 			explain_rank(&s->replay.engine, opt->explain.location);
 	} else if (opt->form == GRAPH) {
 		output_flush(s->output, &s->replay.engine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of lp-replay share. */
+/* Shared by the parts of lp-replay. */
 #ifndef REPLAY_H
 #define REPLAY_H
 
@@ -8,7 +8,7 @@
 enum form { GRAPH, JSON, TEXT, CSV };
 
 struct result {			/* of a replay */
-	const struct headline *headline;	/* of which run it is */
+	const struct headline *headline;		/* names the run */
 	int64_t run_ns, recorded_run_ns;
 	int64_t *finish_ns, *recorded_finish_ns;	/* by rank */
 	int64_t *useful_ns, *recorded_useful_ns;	/* by rank: computed outside MPI */
@@ -29,13 +29,13 @@ struct output;
 struct output *output_begin(void);
 void output_take(struct output *output, const struct message *message, const struct calls *calls);
 void output_flush(struct output *output, struct engine *engine);
-struct writer *output_writer(struct output *output);	/* for messages behind all others */
+struct writer *output_writer(struct output *output);	/* for messages after all others */
 void output_partial(struct output *output, struct engine *engine);
 void output_end(struct output *output, const struct engine *engine, const struct result *result,
     struct reader *in, int argc, char **argv);
 
 /* report.c */
-void result_print(const struct result *result, enum form form);	/* none of stream */
+void result_print(const struct result *result, enum form form);	/* not for stream */
 
 /* monitor.c: transfer efficiency by pair of computing and call. */
 struct pair { int64_t recorded_ns, simulated_ns, useful_ns; };	/* its end; computed until then */

@@ -16,8 +16,10 @@ largest(const int64_t *values, uint32_t count)
 	return most;
 }
 
-/* Of RANKS spans, the first of which may be longer only as its rank left MPI_Init before the
- * others. */
+/*
+ * From the last begin of RANKS spans to their last end: a rank may leave MPI_Init earlier than
+ * others.
+ */
 static int64_t
 together(const struct span *spans, uint32_t ranks)
 {
@@ -65,7 +67,7 @@ result_of(struct result *result, const struct engine *e)
 			result->finish_ns[r->rank] = finish_ns(r);
 		if (r->recorded_leave_ns > result->recorded_finish_ns[r->rank])
 			result->recorded_finish_ns[r->rank] = r->recorded_leave_ns;
-		if (l < ranks) {	/* further threads are no part of these metrics */
+		if (l < ranks) {	/* these metrics use first threads only */
 			result->useful_ns[l] = (int64_t)(r->useful_ns + 0.5);
 			result->recorded_useful_ns[l] = r->recorded_useful_ns;
 		}
@@ -92,7 +94,7 @@ ratio(int64_t a, int64_t b)
 	return b > 0 ? (double)a / (double)b : 1;
 }
 
-struct derived {		/* what the reports say */
+struct derived {		/* derived values in the reports */
 	int64_t ranks, run_ns, recorded_run_ns, useful_ns, most_useful_ns, ideal_most_useful_ns,
 	    instructions, cycles, together_ns, recorded_together_ns;
 	double transfer, serial;
@@ -119,7 +121,7 @@ static struct derived
 derive(const struct result *r)
 {
 	const struct efficiency *e = &r->efficiency, *recorded = &r->recorded;
-	/* of a Paraver trace: what basicanalysis calls useful */
+	/* of a Paraver trace: useful as in basicanalysis */
 	bool states = r->running_ns != NULL;
 
 	return (struct derived){ r->ranks, e->span_ns, recorded->span_ns,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the raw traces of a folder say now: who is in which call, and how communicators hang
- * together. */
+/*
+ * Reads the current state from the raw traces of a folder: the call that each rank is in, and the
+ * communicators.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -136,7 +138,7 @@ take_communicator(struct scan *scan, const struct message *message)
 	if (d.comm < 3 || body_uint(scan->in, message, "id", &d.id) < 0 || d.size < 1 ||
 	    d.size > 1 << 24 || d.remote_size > 1 << 24)
 		return;
-	/* What comes from a meeting with another MPI_COMM_WORLD has an id that goes with that. */
+	/* An object from a meeting with another MPI_COMM_WORLD has an id of that meeting. */
 	for (size_t i = scan->definition_count; i-- > 0 && from > 0; )
 		if (scan->definitions[i].own == d.own && scan->definitions[i].comm == from) {
 			d.id = mix(scan->definitions[i].id, d.id);
@@ -185,7 +187,7 @@ take(struct scan *scan, const struct message *message)
 	}
 }
 
-/* By any stream's number of a call its name: the ranks of a run number them alike. */
+/* Names of calls by their numbers in any stream: all ranks of a run use the same numbers. */
 static void
 keep_names(struct scan *scan)
 {
@@ -196,7 +198,9 @@ keep_names(struct scan *scan)
 			scan->look->names[i] = names[i];
 }
 
-/* The first byte of a block comes last: what a living rank is laying out looks damaged. */
+/*
+ * The first byte of a block is written last: a block that a living rank is writing looks damaged.
+ */
 static void
 stop_reading(struct scan *scan)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that make different collective calls at the same place of a communicator, as their slots
- * say. */
+/*
+ * Finds ranks that make different collective calls at the same place of a communicator, from their
+ * slots.
+ */
 #include <string.h>
 
 #include "../base/tool/tool.h"
 #include "waits.h"
 
-/* The large form of a function is the same call. */
+/* The large-count form of a function is the same call. */
 static bool
 same_call(const struct thread *a, const struct thread *b)
 {
@@ -67,7 +69,8 @@ is_there(const struct look *look, const struct thread *thread, const struct thre
 const struct thread *
 find_mismatch(const struct look *look)
 {
-	static const struct thread **first;	/* of each place in a communicator */
+	/* the first thread at each place of a communicator */
+	static const struct thread **first;
 	static size_t capacity;
 	size_t count = 0, i;
 

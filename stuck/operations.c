@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The messages and collectives that open calls wait for, and which of them meet. */
+/* Finds the messages and collectives that open calls wait for, and those that match. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +75,7 @@ receives(const struct row *op)
 	return op->class == CLASS_RECV || op->class == CLASS_RECV_START || op->class == CLASS_PROBE;
 }
 
-/* A send of one rank and a receive of another that are for each other. */
+/* Whether a send of one rank and a receive of another match. */
 static bool
 match(const struct look *look, int32_t from, const struct row *send, int32_t to,
     const struct row *receive)

@@ -125,7 +125,7 @@ output_json(const struct look *look, const struct verdict *verdict, struct text 
 	json_end_line(&out);
 }
 
-/* Threads of the table that stand in one line: in the same call at the same place. */
+/* Threads that share a line of the table: in the same call at the same place. */
 static bool
 same_line(const struct look *look, const struct thread *a, const struct thread *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of this host, and names of addresses, by /proc and elfutils' libdwfl. */
+/* Processes of this host, and names of addresses, from /proc and elfutils' libdwfl. */
 #include <elfutils/libdwfl.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -78,14 +78,13 @@ place_in(Dwfl_Module *module, GElf_Addr address)
 	return place;
 }
 
-/* Ranks of one program have the same modules, each at addresses of its own: each module is opened
- * once. */
+/* Ranks of one program have the same modules at different addresses: opens each module once. */
 struct known {
 	const char *path;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	GElf_Addr bias;
-	uint64_t offset;	/* looked up last */
+	uint64_t offset;	/* the last one looked up */
 	struct place place;
 };
 
@@ -160,7 +159,7 @@ add_frame(Dwfl_Frame *frame, void *to)
 	return DWARF_CB_OK;
 }
 
-/* The process stands still for a moment. */
+/* Stops the process for a moment. */
 char **
 stack_of(const struct rank *rank, uint32_t thread)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows of raw traces, read again where a verdict needs them. */
+/* Rows of raw traces, read again for a verdict. */
 #include <stdlib.h>
 
 #include "../base/stream/stream.h"
@@ -16,7 +16,7 @@ block_read(const struct block *block, struct calls *calls)
 	struct calls more = { 0 };
 	bool done = false;
 
-	/* Of a compressed block the offset is that of the message it is in. */
+	/* The offset of a compressed block is that of its message. */
 	if (reader_open(&in, block->file, READ_SKIMMING) == 0 && reader_next(in, &message) > 0) {
 		reader_jump(in, block->offset);
 		while (!done && reader_next(in, &message) > 0)
@@ -107,7 +107,10 @@ class_of(const struct look *look, const struct calls *calls, size_t i)
 	return call_class(look->names[calls->call[i]]);
 }
 
-/* A row that starts a persistent request is of its init's class, as far as that is there. */
+/*
+ * A row that starts a persistent request has the class of its init call, if that row is still
+ * there.
+ */
 static enum call_class
 started_class(const struct look *look, const struct calls *calls, size_t i)
 {

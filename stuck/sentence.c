@@ -71,7 +71,7 @@ add_call(char **text, const struct look *look, const struct thread *thread)
 	add_place(text, rank, thread->open.address);
 }
 
-/* The thread that is told of a rank: one that does not wait, where others do. */
+/* The thread to name for a rank: one that does not wait, if others do. */
 static const struct thread *
 told_thread(const struct rank *rank)
 {

@@ -63,8 +63,10 @@ uses_of(const struct solve *s)
 	return uses;
 }
 
-/* From those that go on by themselves: whose clauses are all over goes on, too. The rest is
- * stuck. */
+/*
+ * Starts from nodes that go on by themselves: a node whose clauses are all over goes on, too. The
+ * rest is stuck.
+ */
 static void
 reduce(struct solve *s)
 {
@@ -104,7 +106,7 @@ reduce(struct solve *s)
 	free(over);
 }
 
-/* Of a stuck node the smallest clause of which no member ever comes; NULL: it is halted. */
+/* The smallest clause of a stuck node of which no member ever comes; NULL: the node is halted. */
 static const struct clause *
 dead_clause(const struct solve *s, const struct solve_node *node)
 {
@@ -122,8 +124,10 @@ dead_clause(const struct solve *s, const struct solve_node *node)
 	return node->halted ? NULL : best;
 }
 
-/* Tarjan's components, without recursion, on one dead clause of each stuck node; the last ones are
- * the cores. */
+/*
+ * Tarjan's components, without recursion, on one dead clause of each stuck node; the final
+ * components are the cores.
+ */
 struct walk {
 	const struct clause **dead;
 	size_t *next;

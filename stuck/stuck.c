@@ -2,12 +2,12 @@
 /*
  * lp-stuck - does a run hang, and which rank, where, for whom
  *
- * reads the raw traces of a run, while it runs or after it was killed: open calls, definitions, and
- * of the rows only
- *         those that a verdict needs; of processes of this host also /proc
+ * reads   the raw traces of a run, while it runs or after it was killed: open calls,
+ *         definitions, and the few rows that a verdict needs; for processes of this
+ *         host also /proc
  * writes  a verdict in a sentence, and the calls that the ranks are in
- * memory some 2 kB a thread, and a window of one trace; for a proof the rows of the ranks that it
- * is about
+ * memory  some 2 kB for each thread, and a window of one trace; for a proof the rows
+ *         of the ranks concerned
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static const char usage[] =
 	"  -V, --version        print the version\n";
 
 #define STEP_NS 100000000	/* between two looks, at least */
-enum { SHARE = 20 };		/* of looks that go on: a twentieth of a core at most */
+enum { SHARE = 20 };		/* of continued looks: at most 1/20 of a core */
 
 static struct options
 parse_options(int argc, char **argv)
@@ -59,8 +59,9 @@ sleep_ns(int64_t ns)
 	nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
 }
 
-/* Whether any thread has moved since the look before, but for polls; and whether one that is blamed
- * has. */
+/*
+ * Whether any thread has moved since the last look, except for polls; and whether a blamed one has.
+ */
 static bool
 moved(const struct look *before, const struct look *now, bool *blamed)
 {
@@ -94,9 +95,9 @@ lives(const struct look *look)
 }
 
 /*
- * Ranks go on while this reads their traces, one after the other. A verdict of a running program
- * holds if those that it is about are where they were at a second look; and what does not move yet
- * is looked at until it has not for as long as asked.
+ * Ranks continue while this reads their traces, one after another. A verdict on a running program
+ * holds if the ranks concerned are at the same place in a second look. Looks go on until ranks have
+ * not moved for as long as asked.
  */
 static struct verdict
 judge(struct look *look, const struct options *opt)
@@ -153,7 +154,7 @@ main(int argc, char **argv)
 	do {
 		verdict = judge(&look, &opt);
 		output(&look, &verdict, &opt);
-		fflush(stdout);		/* who watches through a pipe sees it now */
+		fflush(stdout);		/* for users who watch through a pipe */
 		free(verdict.sentence);
 		ends = opt.watch_ns == 0 || !lives(&look);
 		look_free(&look);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of lp-stuck share. */
+/* Shared by the parts of lp-stuck. */
 #ifndef STUCK_H
 #define STUCK_H
 
@@ -25,16 +25,14 @@ struct thread {
 	struct open_call open;
 	unsigned call;			/* index of call_name; 0: computing */
 	uint64_t rows;
-	/* the call's enter, or the last leave; on the rank's clock */
-	int64_t since_ns;
-	/* the same but for tests and probes without success; not before its newest block */
+	int64_t since_ns;		/* enter of the call, or last leave; on the rank's clock */
+	/* the same without failed tests and probes; at least the begin of its newest block */
 	int64_t moved_ns;
-	/* index of call_name of its newest row, where that is one of those; 0: it is not */
-	unsigned polls;
+	unsigned polls;	/* index of call_name of its newest row, if that is one of these; or 0 */
 	struct block *blocks;
 	size_t block_count, block_capacity;
 	uint32_t node;			/* of the wait-for graph */
-	struct row *ops;		/* what it waits for: messages, collectives */
+	struct row *ops;		/* it waits for these: messages, collectives */
 	size_t op_count;
 	bool either;			/* one of them is enough */
 	bool unknown;			/* there are more */
@@ -42,11 +40,11 @@ struct thread {
 	struct calls calls;		/* some of its rows, or all */
 };
 
-enum life { ABSENT, ALIVE, REMOTE, DEAD, ENDED };	/* REMOTE: on another host, no telling */
+enum life { ABSENT, ALIVE, REMOTE, DEAD, ENDED };	/* REMOTE: on another host, state unknown */
 
 struct site_place { uint64_t address; uint32_t site; };
 struct module_place { char *path; uint64_t base, bytes; };
-/* by a rank's own number: which communicator, its rank in it */
+/* By a rank's own number: its communicator, and its rank in it. */
 struct member { uint32_t group; int32_t rank; };
 
 struct rank {
@@ -62,14 +60,14 @@ struct rank {
 	struct member *members;
 	size_t member_count, member_capacity;
 	bool ended, died;
-	int64_t died_ns;		/* as the recorder saw it; 0: not known */
-	char state;			/* as /proc says: R, S, D, T, ...; 0: not known */
-	char wchan[40];			/* where the kernel has it; empty: not known */
+	int64_t died_ns;		/* as the recorder saw it; 0: unknown */
+	char state;			/* from /proc: R, S, D, T, ...; 0: unknown */
+	char wchan[40];			/* its wait channel in the kernel; empty: unknown */
 	uint32_t node;
 	bool blamed;
 };
 
-/* A communicator, of all ranks that know it: members by side and rank in it, -1 not known. */
+/* A communicator, of all ranks that know it: members by side and rank in it; -1: unknown. */
 struct group {
 	uint64_t id;
 	int32_t size, remote_size;
@@ -84,10 +82,8 @@ struct look {
 	size_t group_count, group_capacity;
 	uint64_t run;
 	uint16_t *names;		/* by a stream's number of a call: the index of call_name */
-	/* on the clock of this host, or when anything last happened */
-	int64_t now_ns;
-	/* when the recorder saw that no process lived any more; 0: not known */
-	int64_t killed_ns;
+	int64_t now_ns;			/* on this host's clock, or the time of the last event */
+	int64_t killed_ns;	/* when the recorder saw the last process gone; 0: unknown */
 	bool elsewhere;			/* some ranks have another host's clock */
 	uint64_t rows;			/* of all threads */
 };
@@ -101,9 +97,9 @@ struct verdict {
 	char *sentence;
 };
 
-/* The nodes of the wait-for graph that are neither ranks nor threads. */
+/* Nodes of the wait-for graph that are neither ranks nor threads. */
 struct hub {
-	bool any;		/* one member will do; else all have to call it */
+	bool any;		/* one member is enough; otherwise all must call it */
 	uint32_t group, collective;
 };
 
@@ -114,37 +110,36 @@ struct options {
 	int64_t watch_ns;
 };
 
-/* look.c: reads the folder's traces; the look before tells which threads are the same. */
+/* look.c: reads the folder's traces; the previous look shows which threads are the same. */
 void look_read(struct look *look, char **folders);
 void look_free(struct look *look);
 int64_t monotonic_ns(void);
-/* rows.c: the block's rows behind those that are there. */
+/* rows.c: appends the block's rows. */
 bool block_read(const struct block *block, struct calls *calls);
-/* The row of a thread; false: not to be had. */
+/* A row of a thread; false: not available. */
 bool row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row);
-/* What the newest block tells: last_leave of all, and the thread's moved_ns and polls. */
+/* Reads the newest block: returns the last leave, and sets the thread's moved_ns and polls. */
 int64_t rows_last(const struct look *look, struct thread *thread);
-/* Whether one of its rows from FROM on is more than a test or probe without success. */
+/* Whether one of its rows from FROM on is not a failed test or probe. */
 bool rows_moved(const struct look *look, struct thread *thread, uint64_t from);
-/* How many collectives the thread called on COMM up to row SEQ; 0: not known. */
+/* The number of collectives that the thread called on COMM up to row SEQ; 0: unknown. */
 uint32_t rows_collectives(const struct look *look, struct thread *thread, uint32_t comm,
     uint64_t seq);
-/* Messages of a channel by the rows of one rank; TAG -1: of any. False: there are too many rows to
- * look. */
+/* Messages of a channel in the rows of one rank; TAG -1: any. False: too many rows to read. */
 struct channel { uint32_t comm; int32_t peer, tag; };
 struct traffic { uint64_t sent, received, posted; };
 bool rows_count(const struct look *look, struct rank *rank, struct channel channel,
     struct traffic *traffic);
-/* waits.c: SEEN_NS: no look since then has seen anything move. */
+/* waits.c: nothing has moved in any look since SEEN_NS. */
 struct verdict waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
-/* The world rank of a peer; -1 not known. */
+/* The world rank of a peer; -1: unknown. */
 int32_t world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
 uint32_t group_of(const struct rank *rank, uint32_t comm);
 /* process.c */
 void process_look(struct rank *rank);
 struct place { char *function, *file; int line; };
 struct place place_of(const struct rank *rank, uint64_t address);
-/* Lines "function file:line", innermost first, NULL at the end; NULL: not to be had. */
+/* Lines "function file:line", innermost first, NULL at the end; NULL: not available. */
 char **stack_of(const struct rank *rank, uint32_t thread);
 /* output.c */
 void output(const struct look *look, const struct verdict *verdict, const struct options *opt);

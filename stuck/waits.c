@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who waits for whom, and the verdict. A rank comes when one of its threads goes on; a thread in a
- * call waits for the ranks that its messages come from or go to, or for a hub: a collective that
- * all members have to call, or any one of a communicator. What the rows show to be on its way is
- * not waited for.
+ * Builds the wait-for graph and finds the verdict. A rank comes when one of its threads goes on. A
+ * thread in a call waits for the ranks that its messages come from or go to, or for a hub. A hub is
+ * a collective that all members must call, or any one member of a communicator. A thread does not
+ * wait for messages that rows show to be on their way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int3
 struct graph {
 	struct look *look;
 	struct solve s;
-	uint32_t threads;	/* first node behind those */
+	uint32_t threads;	/* first node after the threads' nodes */
 	struct hub *hubs;
 	size_t hub_count, hub_capacity;
 };
@@ -83,7 +83,7 @@ hub_node(struct graph *g, struct hub hub)
 	return g->threads + (uint32_t)(g->hub_count - 1);
 }
 
-/* How many collectives the rank has called on the communicator; -1: not known. */
+/* The number of collectives that the rank has called on the communicator; -1: unknown. */
 static int64_t
 collectives_of(const struct look *look, const struct rank *rank, uint32_t group)
 {
@@ -122,7 +122,7 @@ has_called(const struct look *look, int32_t world, uint32_t group, uint32_t coll
 	return count < 0 ? rank->life != ENDED : count >= collective;
 }
 
-/* Rooted collectives need not wait for all; where the root has come nothing is sure. */
+/* Rooted collectives need not wait for all; if the root has come nothing is certain. */
 static uint32_t
 collective_node(struct graph *g, int32_t own, const struct row *op)
 {
@@ -142,7 +142,7 @@ collective_node(struct graph *g, int32_t own, const struct row *op)
 	return hub_node(g, (struct hub){ false, group, op->collective });
 }
 
-/* Whom the operation waits for. */
+/* The node that the operation waits for. */
 static uint32_t
 node_of(struct graph *g, int32_t own, const struct row *op)
 {
@@ -175,7 +175,7 @@ add_thread(struct graph *g, struct thread *thread)
 
 	solve_node(&g->s, false);
 	thread->waits = false;
-	/* a stopped process may be let go on, whatever it waits for */
+	/* a stopped process may be continued, whatever it waits for */
 	if (state == 'T' || state == 't')
 		return;
 	nodes = zalloc(thread->op_count + 1, sizeof *nodes);
@@ -249,8 +249,10 @@ build(struct graph *g, bool over)
 
 /* ---- what the rows say is on its way ---- */
 
-/* One rank's messages to another that it has not received, or receives that it has posted. False:
- * no telling. */
+/*
+ * Whether one rank has sent messages to another that this has not received, or posted receives.
+ * False: unknown.
+ */
 static bool
 is_on_its_way(const struct look *look, int32_t own, const struct row *op, int32_t other,
     bool *on_its_way)
@@ -278,8 +280,9 @@ is_on_its_way(const struct look *look, int32_t own, const struct row *op, int32_
 	return true;
 }
 
-/* Drops what is on its way from what the thread waits for. False: there are too many rows to
- * look. */
+/*
+ * Drops operations on their way from those that the thread waits for. False: too many rows to read.
+ */
 static bool
 drop_arriving(const struct look *look, struct thread *thread, bool *dropped)
 {
@@ -349,7 +352,7 @@ blame_awaited(struct look *look, const struct graph *g)
 	return count;
 }
 
-/* Where nobody is waited for: ranks that test or probe in vain. */
+/* If no rank is waited for: ranks that test or probe in vain. */
 static size_t
 blame_polling(struct look *look)
 {
@@ -365,7 +368,7 @@ blame_polling(struct look *look)
 	return count;
 }
 
-/* The ranks at the core of what is stuck. GONE: some of them are dead. */
+/* The ranks in the core of the stuck nodes. GONE: some of them are dead. */
 static size_t
 blame_core(struct look *look, const struct graph *g, enum kind *kind)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is behind a verdict: waits.c, operations.c and mismatch.c find it, sentence.c says it. */
+/* The basis of a verdict: waits.c, operations.c and mismatch.c find it, sentence.c words it. */
 #ifndef WAITS_H
 #define WAITS_H
 
 #include "stuck.h"
 
-#define FINALIZE UINT32_MAX		/* in place of the number of a collective */
+#define FINALIZE UINT32_MAX		/* instead of the number of a collective */
 
 struct findings {
 	struct look *look;
@@ -13,10 +13,10 @@ struct findings {
 	const struct thread *at;	/* of a mismatch: one of the collectives */
 	bool over;			/* no process lives */
 	bool proved;			/* rows show that nothing is on its way */
-	int64_t still_ns;		/* since anything happened */
+	int64_t still_ns;		/* since the last event */
 };
 
-/* operations.c: fills in what the thread's call waits for. */
+/* operations.c: finds what the thread's call waits for. */
 void find_ops(const struct look *look, struct rank *rank, struct thread *thread);
 bool sends(const struct row *op);
 bool receives(const struct row *op);
@@ -26,9 +26,9 @@ bool is_met(const struct look *look, int32_t own, const struct row *op, int32_t 
 const struct thread *find_mismatch(const struct look *look);
 enum { MOST_CALLS = 16 };
 struct same { const struct thread *first; size_t threads; };
-/* The different calls there, MOST_CALLS at most; how many. */
+/* The different calls there, at most MOST_CALLS; returns their number. */
 size_t mismatch_calls(const struct look *look, const struct thread *at, struct same *calls);
-/* Marks the ranks in the call that fewer are in; all if they are as many. */
+/* Marks the ranks in the call that fewer ranks are in; all if the numbers are equal. */
 void blame_few(struct look *look, const struct thread *at);
 /* sentence.c */
 char *sentence_of(const struct findings *f);

@@ -18,7 +18,10 @@ curve_begin(struct curve *c, enum parameter parameter, double base, double range
 	c->generation = 1;
 }
 
-/* The time of a number, which is that of the last point at which all stood where it is older. */
+/*
+ * The lines of a time, by number. If it is older than the last synchronisation, its time is that
+ * synchronisation's.
+ */
 static struct envelope *
 time_at(struct curve *c, uint32_t number)
 {
@@ -97,7 +100,7 @@ lines_of(const struct envelope *e)
 	return e->count > 0 ? e->count : 1;
 }
 
-/* True where B, between A and C in slope, is nowhere above both. */
+/* Whether B, between A and C in slope, is nowhere above both. */
 static bool
 is_covered(struct line a, struct line b, struct line c)
 {
@@ -105,7 +108,7 @@ is_covered(struct line a, struct line b, struct line c)
 	    (long double)(a.ns - b.ns) * (c.slope - a.slope);
 }
 
-/* A line, of at least the slope of those before it, joins those that are largest somewhere. */
+/* Adds a line to the lines of the upper envelope; its slope is at least theirs. */
 static uint32_t
 push(const struct curve *c, struct line *lines, uint32_t count, struct line line)
 {
@@ -158,7 +161,7 @@ max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 		    a->base.slope };
 }
 
-/* All that was up to this time is added to the sum. */
+/* Adds all time up to this point to the sum. */
 static void
 sync(void *context, uint32_t at)
 {

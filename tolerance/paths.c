@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The longest way and who is on it, see tolerance.h. */
+/* The longest way and its payers, see tolerance.h. */
 #include "tolerance.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* sites for which the run is computed anew: those with most on the way */
-enum { MOST_CHANGED = 50 };
+enum { MOST_CHANGED = 50 };	/* sites whose change is computed: those with most on the way */
 
 enum { ADD, SET, MAX };
 
 struct mark {
 	uint32_t to, from, payer;
 	uint8_t kind;
-	bool taken;		/* MAX: of FROM, which was later */
-	double ns;		/* MAX: when FROM was; SET: when TO is */
+	bool taken;		/* MAX: FROM was later */
+	double ns;		/* MAX: time of FROM; SET: time of TO */
 	struct cost cost;
 };
 
@@ -59,14 +58,14 @@ paths_watcher(struct paths *p, uint32_t locations)
 	return (struct watcher){ p, add, set, max, sync };
 }
 
-/* A site is a call at a place; who waits there and who sends there is the same. */
+/* A site is a call at a place, for waits and sends alike. */
 static bool
 is_same_site(const struct payer *a, const struct payer *b)
 {
 	return a->site == b->site && a->call == b->call;
 }
 
-/* A change: what waits at this site waits no more, or what it sends arrives so much earlier. */
+/* A change: rows at this site no longer wait, or their messages arrive earlier. */
 struct change { const struct payer *site; bool waitless; double earlier_ns; };
 
 static double
@@ -104,7 +103,7 @@ compute(const struct paths *p, const struct marks *m, const struct change *chang
 	return latest_clock(p, times, &location);
 }
 
-/* The times of all steps; where the run ends. */
+/* Computes the times of all steps; finds where the run ends. */
 static double
 go_forward(struct paths *p, double *times, uint32_t *location)
 {
@@ -125,7 +124,7 @@ go_forward(struct paths *p, double *times, uint32_t *location)
 	return latest_clock(p, times, location);
 }
 
-/* Back along the way: what each payer has on it. */
+/* Goes back along the way; adds up each payer's part of it. */
 static void
 go_back(const struct paths *p, uint32_t at, struct share *shares)
 {
@@ -146,8 +145,7 @@ go_back(const struct paths *p, uint32_t at, struct share *shares)
 	}
 }
 
-/* The latest that each time may be without a longer run: of messages as they are sent, and waited
- * for. */
+/* The latest value of each time without a longer run, for messages as sent and as awaited. */
 static void
 find_slack(const struct paths *p, const struct marks *m, double run_ns, struct share *shares)
 {
@@ -204,7 +202,7 @@ by_size(const void *left, const void *right)
 	return by_payer(left, right);
 }
 
-/* What is left of WHO where shares are grouped this way. */
+/* The fields of WHO that this grouping uses. */
 static struct payer
 grouped(const struct payer *who, enum grouping grouping)
 {
@@ -218,7 +216,7 @@ grouped(const struct payer *who, enum grouping grouping)
 	}
 }
 
-/* Adds up what belongs together. */
+/* Adds up shares of one group. */
 static struct shares
 group(const struct share *shares, size_t count, enum grouping grouping)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The curves, and who is on the longest way, as text, JSON, CSV and in the stream. */
+/* The curves, and the payers on the longest way, as text, JSON, CSV and in the stream. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,7 @@
 #include "../base/tool/fields.h"
 #include "tolerance.h"
 
-/* In text: pieces of a curve, those around the machine's own value; sites, communicators and
- * pairs. */
+/* In text: pieces of a curve around the machine's own value; sites, communicators and pairs. */
 enum { MOST_PIECES = 12, MOST_SHARES = 20 };
 
 struct piece_line {		/* of a curve */
@@ -107,7 +106,7 @@ share_lines(const struct shares *shares, const struct definitions *known)
 	return lines;
 }
 
-/* Who is on the longest way, if that is asked for and known; TEXT or JSON is NULL. */
+/* The payers on the longest way, if asked for and known; TEXT or JSON is NULL. */
 static void
 print_shares(struct tolerance *t, struct text *text, struct json *json)
 {
@@ -182,7 +181,7 @@ print_json(struct tolerance *t, struct text *text)
 	json_end_line(&json);
 }
 
-/* Those pieces around the machine's value. */
+/* The pieces around the machine's value. */
 static void
 print_curve(const struct tolerance *t, int p, struct text *text)
 {

@@ -3,9 +3,9 @@
  * lp-tolerance - how much worse the network may be before a run takes longer
  *
  * reads   one graph stream; a file several times if links, buses or CPUs are limited
- * writes run time against latency, 1/bandwidth and overhead of a call; as a stream behind the input
- * memory as lp-replay, and the lines of the maxima since all ranks last had one time; for --sites
- *         56 bytes for each sum and maximum of the run
+ * writes  run time against latency, 1/bandwidth and overhead of a call; as a stream after the input
+ * memory  as lp-replay, and the lines of the maxima since all ranks last had one time;
+ *         for --sites 56 bytes for each sum and maximum of the run
  */
 #include "tolerance.h"
 
@@ -154,7 +154,7 @@ begin(struct tolerance *t, struct engine *e)
 	t->marks.pays = t->sites;
 }
 
-/* Values at which a limited machine is tried; of a parameter that is 0 steps that are usual. */
+/* Values to try on a limited machine; for a parameter that is 0, usual steps. */
 static size_t
 values_of(const struct tolerance *t, int p, double *values)
 {
@@ -179,7 +179,7 @@ run_ns(const struct engine *e)
 	return (double)last_ns;
 }
 
-/* The run time with one parameter changed. A process of its own gives all of its memory back. */
+/* The run time with one parameter changed. A separate process returns all of its memory. */
 static double
 try(const struct replay_options *opt, enum parameter parameter, double value)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How much worse the network may be. curve.c: the run time as a function of each parameter;
- * paths.c: what is on the longest path. Both watch the engine while it replays:
- * base/replay/watchers.h.
+ * paths.c: the longest path. Both watch the engine while it replays: base/replay/watchers.h.
  */
 #ifndef TOLERANCE_H
 #define TOLERANCE_H
@@ -12,18 +11,17 @@
 /* ---- curve.c ------------------------------------------------------------------------------- */
 
 /*
- * All of a curve in one pass: each time is the largest of lines in the parameter, which are kept as
- * far as they are largest anywhere. Where all ranks stand at one time and nothing is in flight the
- * lines begin anew, and what was before is added up.
+ * The whole curve in one pass. Each time is the maximum of lines in the parameter; lines that are
+ * nowhere largest are dropped. When all ranks have one time and nothing is in flight, new lines
+ * begin, and the time before is added to a sum.
  */
 struct line { double ns, slope; };	/* at 0 */
 
-struct envelope {		/* of lines in order of slopes; on top of them all BASE */
+struct envelope {		/* of lines in order of slopes, all relative to BASE */
 	struct line base;
 	struct line *lines;
 	uint32_t count, capacity;	/* count 0: one line, which is BASE */
-	/* of an earlier one the time is 0: it is before all of this one */
-	uint32_t generation;
+	uint32_t generation;	/* an earlier generation has time 0: it is before all of this one */
 };
 
 struct curve {
@@ -34,7 +32,7 @@ struct curve {
 	size_t time_count;
 	struct line *merged;
 	size_t merged_capacity;
-	struct line sum;	/* of what is behind */
+	struct line sum;	/* of all before */
 	struct bend { double at, by; } *bends;
 	size_t bend_count, bend_capacity;
 };
@@ -44,32 +42,33 @@ struct piece { double from, to, run_ns, slope; };	/* run time at FROM; to: INFIN
 void curve_begin(struct curve *curve, enum parameter parameter, double base, double range,
     uint32_t locations);
 struct watcher curve_watcher(struct curve *curve);
-size_t curve_end(struct curve *curve, struct piece **pieces);	/* how many */
+size_t curve_end(struct curve *curve, struct piece **pieces);	/* returns their number */
 double pieces_at(const struct piece *pieces, size_t count, double value);	/* run time */
-/* The largest value at which the run time is no more than that; INFINITY: none is. */
+/* The largest value at which the run takes at most RUN_NS; INFINITY: any value. */
 double pieces_reach(const struct piece *pieces, size_t count, double run_ns);
 
 /* ---- paths.c ------------------------------------------------------------------------------- */
 
-/* All sums and maxima are kept, so that the way can be gone back, and the run be computed anew with
- * a change. */
+/*
+ * Keeps all sums and maxima, to go back along the way, and to compute the run again with a change.
+ */
 struct paths {
 	struct mark *steps;
 	size_t count, capacity;
 	uint32_t locations;
-	double earlier_ns;	/* so much earlier the messages of a site are asked to come */
+	double earlier_ns;	/* how much earlier the messages of a site shall arrive */
 };
 
 struct watcher paths_watcher(struct paths *paths, uint32_t locations);
 
-/* of the longest way: a call at a site, a communicator, or a pair of nodes */
+/* A part of the longest way: of a call at a site, a communicator, or a pair of nodes. */
 struct share {
 	struct payer who;
 	double times[PARAMETERS];	/* latencies, bytes and calls on it */
-	double ns;		/* what these cost */
-	double slack_ns;	/* a message of it may come so much later; INFINITY: it has none */
-	double waitless_ns;	/* the run would be so much shorter if it never waited */
-	double earlier_ns;	/* or if its messages came earlier */
+	double ns;			/* their cost */
+	double slack_ns;		/* slack of its messages; INFINITY: it has none */
+	double waitless_ns;		/* gain of the run if it never waited */
+	double earlier_ns;		/* gain of the run if its messages came earlier */
 };
 
 enum grouping { BY_SITE, BY_COMM, BY_PAIR, GROUPINGS };
@@ -88,7 +87,7 @@ struct tolerance {
 	size_t percent_count;
 	double range;		/* curves end at this multiple of the parameter; 0: nowhere */
 	bool wanted[PARAMETERS];
-	bool sites;		/* report what is on the longest path */
+	bool sites;		/* report the payers on the longest path */
 	struct paths paths;
 	const struct definitions *known;
 	const char *sampled;	/* why the curves are points; NULL: they are exact */
@@ -102,13 +101,12 @@ struct tolerance {
 
 extern const char *const parameter_names[PARAMETERS];
 
-/* The largest value for runs that many percent longer; INFINITY: any; NAN: no curve was asked
- * for. */
+/* The largest value for runs PERCENT longer; INFINITY: any; NAN: no curve was asked for. */
 double tolerance_at(const struct tolerance *tolerance, int parameter, double percent);
 
 /* ---- print.c ------------------------------------------------------------------------------- */
 
-void tolerance_print(struct tolerance *tolerance, enum form form);	/* none of stream */
+void tolerance_print(struct tolerance *tolerance, enum form form);	/* not for stream */
 void tolerance_write(const struct tolerance *tolerance, struct writer *out);
 
 #endif
