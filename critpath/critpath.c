@@ -36,7 +36,7 @@ take_early(struct critpath *c, struct event to)
 	run_go_on(&c->run, to);
 }
 
-/* ---- one process: stretch by stretch, as the stream comes ----------------------------------- */
+/* ---- one process: stretch by stretch, in the order of the stream --------------------- */
 
 /* Walks a long way twice: back, to find its course, then forward piece by piece. */
 static void

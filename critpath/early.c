@@ -69,9 +69,9 @@ find_open(const struct run *run, uint32_t location, uint64_t *open)
 }
 
 /*
- * Adds all events before the horizon that the path may come from, for one location: those that its
- * settled events from there on follow from, and its last event before. False if that is the begin
- * of the stretch.
+ * Adds all events before the horizon that the path may come from, for one location. These are the
+ * predecessors of its settled events from there on, and its last event before. False if that is the
+ * begin of the stretch.
  */
 static bool
 add_location(struct front *front, const struct stretch *stretch, uint32_t location, uint64_t open,

@@ -134,8 +134,8 @@ end_output(struct critpath *c)
 }
 
 /*
- * Waits until mpirun has read all output: that of Open MPI 5 may put half of a waiting line of one
- * output into the other.
+ * Waits until mpirun has read all output: the one of Open MPI 5 may put half of a waiting line of
+ * one output into the other.
  */
 static void
 wait_for_reader(void)

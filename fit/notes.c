@@ -140,7 +140,7 @@ say_identified(struct notes *notes, const struct analysis *a)
 		    "more run times");
 }
 
-/* What measured tau show. */
+/* Results of measured tau. */
 static void
 say_measured(struct notes *notes, const struct analysis *a)
 {

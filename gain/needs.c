@@ -7,7 +7,7 @@
 #include "../base/mpi/call_class.h"
 #include "../base/path/edge_rows.h"
 
-/* ---- what each row of the stretch may have waited for -------------------------------- */
+/* ---- rows that each row of the stretch may have waited for --------------------------- */
 
 enum { NO_GATE = UINT32_MAX };
 

@@ -57,7 +57,7 @@ flush_pairs(struct graph *graph, struct pairs *p, const char *kind)
 	p->count = 0;
 }
 
-/* A reader learns what a probe saw from the edge of its message. */
+/* A reader finds the message that a probe saw by the edge of that message. */
 static void
 flush_messages(struct graph *graph)
 {

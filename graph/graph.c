@@ -126,7 +126,7 @@ start_request(struct graph *graph, const struct graph_row *row)
 	const struct request *request = request_find(graph, row->starter, row->start);
 	enum call_class class = request != NULL ? request->class : CLASS_LOCAL;
 
-	/* Rows of the thread that made it come later: the sizes show what it is. */
+	/* Rows of the thread that made it come later: the sizes show its kind. */
 	if (request == NULL && row->calls->request_at[row->i] > 0)
 		class = row->calls->bytes_received[row->i] > 0 ? CLASS_RECV_INIT : CLASS_SEND_INIT;
 	if (class == CLASS_SEND_INIT)

@@ -244,7 +244,9 @@ void channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t
 void channel_again(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag);
 void channels_end(struct graph *graph);
 
-/* requests.c: what later rows refer to, by the row that began it; and counters. */
+/*
+ * requests.c: finds operations that later rows refer to, by the row that began them; and counters.
+ */
 struct request {
 	uint64_t seq;
 	uint32_t location;	/* NONE: free slot */

@@ -297,7 +297,7 @@ match_early(struct graph *graph, uint32_t location, uint64_t seq)
 	operation_free(graph, early);
 }
 
-/* ---- what is left ---- */
+/* ---- the end ------------------------------------------------------------------------- */
 
 /* The first location of this shard from LOCATION on. */
 static uint32_t

@@ -114,8 +114,8 @@ kind_of(struct polls *polls, uint16_t call)
 }
 
 /*
- * A successful poll refers to what it found. A probe without such a reference counts as a poll in
- * any case.
+ * A successful poll refers to its message. A probe without such a reference counts as a poll in any
+ * case.
  */
 static bool
 is_poll(struct polls *polls, const struct calls *c, size_t i)

@@ -20,7 +20,7 @@
 
 struct critical_site {
 	uint32_t site;
-	int32_t rank;			/* the rank with most of it on the path */
+	int32_t rank;			/* with the largest part of it on the path */
 	int64_t path_ns;
 	double mean_ns, imbalance_ns, activity_impact_ns, imbalance_impact_ns;
 };

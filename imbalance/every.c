@@ -157,7 +157,7 @@ all_until_ns(const struct every *e)
 	return until_ns;
 }
 
-/* ---- a run that goes on ---- */
+/* ---- a run that continues ------------------------------------------------------------ */
 
 static void
 go_on(struct every *e, const struct message *message)

@@ -97,7 +97,7 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
 	table_end(&table);
 }
 
-/* ---- by rank, where switches are known ---- */
+/* ---- by rank, if switches are recorded ----------------------------------------------- */
 
 struct core_line {
 	int32_t rank;

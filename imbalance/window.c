@@ -254,7 +254,7 @@ tell_window(struct every *e, const struct window_sums *w, int64_t from_ns, int64
 		tell_text(e, w, from_ns, to_ns);
 }
 
-/* ---- what holds up the next one ---- */
+/* ---- calls that hold up the next window ---------------------------------------------- */
 
 void
 tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns)

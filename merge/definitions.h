@@ -31,7 +31,7 @@ void write_place(struct writer *out, size_t number, const struct known_site *sit
     struct symbols *symbols);
 void write_stack(struct writer *out, size_t number, const struct stack *stack);
 
-/* ---- later.c: as they come, of ranks that go on ---- */
+/* ---- later.c: definitions of ranks that continue ------------------------------------- */
 
 struct later;
 struct later *later_begin(struct input *input, struct writer *out, bool names);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Merges a run that continues, in steps of time. What returned before the end of a step is written,
- * location by location, and then a message of kind reached (trace.5). A step ends at least LAG_NS
- * before now, so a thread that has read the clock has time to store its row. If a thread was
+ * Merges a run that continues, in steps of time. A step writes the calls that returned before its
+ * end, location by location, and then a message of kind reached (trace.5). A step ends at least
+ * LAG_NS before now, so a thread that has read the clock has time to store its row. If a thread was
  * stopped for longer, its row goes into a later step. The output does not depend on when files are
  * read: a run that has ended gives the same bytes.
  *
@@ -26,7 +26,7 @@ enum {
 	FIRST_S = 60,		/* to wait for the first trace */
 };
 
-/* ---- what goes out ---- */
+/* ---- output -------------------------------------------------------------------------- */
 
 /* Converts from the trace's clock to the rank's own; a followed rank has one constant offset. */
 static int64_t

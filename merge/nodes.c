@@ -179,12 +179,12 @@ amounts_of(const struct nodes *n, const uint32_t *members, uint32_t count, bool 
 }
 
 /*
- * Where each pair of members exchanges its own number of bytes, or none, a trace has only what each
- * sent and got in all. Of R bytes that one got, those not from a certain other, who sent S, are
- * from the rest, who sent T - S, of T in all. So with R + S > T that other is among those it got
- * from, and otherwise all could have come without it. Two such pairs always have the sender or the
- * receiver in common, for all R, and all S, make up T: so they are who has enough for the one with
- * most.
+ * If each pair of members exchanges its own number of bytes, a trace has only the totals that each
+ * member sent and received. Suppose a member received R bytes, another sent S, and T is the sum
+ * over all. The bytes received from the rest are at most T - S. So if R + S > T, the member
+ * received from that sender; otherwise it may have received nothing from there. Any two such pairs
+ * have the sender or the receiver in common, since all R, and all S, add up to T. So it suffices to
+ * compare each member with the one that has most.
  */
 static void
 keep_sure_needs(struct nodes *n)

@@ -64,7 +64,7 @@ struct visitor {
  */
 uint64_t replay(struct input *input, const struct visitor *visitor);
 
-/* ---- matched.c: what lp-graph matches in the trace as corrected so far ----------------- */
+/* ---- matched.c: matches by lp-graph in the trace as corrected so far ----------------- */
 
 struct matched {
 	struct input *input;

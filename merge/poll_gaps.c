@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes what threads did between polls, as their ranks measured it, with the numbers of the trace.
+ * Writes the threads' activity between polls, as their ranks measured it, with the numbers of the
+ * trace.
  */
 #include <stdlib.h>
 

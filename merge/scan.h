@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scans messages of a raw trace, one by one, into what is known of its rank. */
+/* Scans messages of a raw trace, one by one, into the data of its rank. */
 #ifndef SCAN_H
 #define SCAN_H
 

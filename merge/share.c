@@ -11,7 +11,7 @@
 #include "../base/run/raw_folder.h"
 #include "order.h"
 
-/* What the others receive of a rank, before the bytes of its segments and definitions. */
+/* A rank's data for the others, before the bytes of its segments and definitions. */
 struct surveyed {
 	int32_t rank, holder;
 	uint64_t order;
@@ -43,7 +43,7 @@ by_order(const void *left, const void *right)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* ---- what this process has found ---- */
+/* ---- results of this process --------------------------------------------------------- */
 
 static struct bytes
 pack_definitions(const struct input *input, int member, struct surveyed *own, size_t *count)
@@ -110,7 +110,7 @@ share_names(const struct input *input, const struct team *team, size_t *size)
 	return all;
 }
 
-/* ---- what all have found ---- */
+/* ---- results of all processes -------------------------------------------------------- */
 
 static void
 take_names(struct input *input, const char *names, size_t size)
@@ -204,7 +204,7 @@ share_survey(struct input *input, const struct team *team)
 	    .holders = input->holders, .partial = input->partial, .died = died };
 	if (input->holders > 0 && count > 0)
 		share_history(input, team, all[0].holder);
-	for (int turn = 0; turn < 2; turn++) {		/* one says what is wrong */
+	for (int turn = 0; turn < 2; turn++) {		/* only one reports the error */
 		if ((team->rank > 0) == turn) {
 			for (size_t i = 0; i < count; i++)
 				take_rank(input, &all[i], bytes, threads);
@@ -271,7 +271,7 @@ survey(struct input *input, const struct team *team)
 
 /* ---- clocks ---- */
 
-/* What correct_drift and correct_order change of a rank. */
+/* The values of a rank that correct_drift and correct_order change. */
 struct corrected {
 	double drift;
 	int64_t error_ns, moved_ns;

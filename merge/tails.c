@@ -101,7 +101,7 @@ read_at(struct follow *f, const struct segment *segment, uint64_t offset, struct
 		die_input(in);
 }
 
-/* ---- what is new in a trace ---- */
+/* ---- news in a trace ----------------------------------------------------------------- */
 
 struct lane *
 lane_at(struct tail *tail, size_t location)

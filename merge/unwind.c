@@ -62,7 +62,7 @@ struct unwinder {
 	bool self;		/* the next frame is the place itself */
 };
 
-/* ---- what libdw asks ---- */
+/* ---- callbacks of libdw -------------------------------------------------------------- */
 
 static pid_t
 next_thread(Dwfl *dwfl, void *u, void **thread)

@@ -167,8 +167,7 @@ choose(const struct trial *trials, size_t count, const struct ways *ways, size_t
 
 /*
  * Adds copies in memory, buffers and the call itself. If all wait for all, it does not matter which
- * rank spends that, and no rank runs ahead. For rooted collectives nobody can tell, so they get
- * none.
+ * rank spends that, and no rank runs ahead. For rooted collectives it is unknown, so they get none.
  */
 static void
 add_beside(struct rules *rules, struct point *point, enum operation operation)

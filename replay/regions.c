@@ -284,7 +284,7 @@ move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, in
 		}
 }
 
-/* ---- pieces that are alike are one phase --------------------------------------------- */
+/* ---- merging similar pieces ---------------------------------------------------------- */
 
 /* Phases differ by more than this in the logarithm of a duration. */
 static const double SAME_SIZE = 0.25;

@@ -247,7 +247,7 @@ build(struct graph *g, bool over)
 		add_hub(g, &g->hubs[h]);
 }
 
-/* ---- what the rows say is on its way ---- */
+/* ---- messages on their way, by rows -------------------------------------------------- */
 
 /*
  * Whether one rank has sent messages to another that this has not received, or posted receives.

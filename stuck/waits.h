@@ -16,7 +16,7 @@ struct findings {
 	int64_t still_ns;		/* since the last event */
 };
 
-/* operations.c: finds what the thread's call waits for. */
+/* operations.c: finds the operations that the thread's call waits for. */
 void find_ops(const struct look *look, struct rank *rank, struct thread *thread);
 bool sends(const struct row *op);
 bool receives(const struct row *op);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CHANGED = 50 };	/* sites whose change is computed: those with most on the way */
+enum { MOST_CHANGED = 50 };	/* sites with a computed gain: those with most time on the way */
 
 enum { ADD, SET, MAX };
 

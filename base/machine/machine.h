@@ -84,9 +84,9 @@ struct machine {
 			double ns, ns_per_byte;
 			bool told;
 		} send, sent, receive;	/* overheads; sent: of a send, after the data has left */
-		/* travel time with latency; not told: latency and bandwidth */
+		/* travel time with latency; if missing: latency and bandwidth */
 		struct curve_by_size travel;
-		/* time it holds links and bus; not told: travel less latency */
+		/* time it holds links and bus; if missing: travel less latency */
 		struct curve_by_size gap;
 		/* processors work during the gap: a message may be on its way before */
 		bool works;
@@ -101,7 +101,7 @@ struct machine {
 		double segment;		/* bytes; 0: none */
 	} *rules;
 	size_t rule_count, rule_capacity;
-	/* what members of a collective spend beside its messages, by block size */
+	/* time of members of a collective beside its messages, by block size */
 	struct beside {
 		enum operation operation;
 		uint32_t from_ranks;	/* the last matching one counts */
@@ -160,7 +160,7 @@ double overhead_ns(const struct machine *machine, bool in_memory, bool receives,
 double beside_ns(const struct machine *machine, enum operation operation, uint32_t ranks,
     double bytes);
 double sent_ns(const struct machine *machine, bool in_memory, double bytes);
-/* The rule for a collective of so many ranks and bytes a block; NULL: modelled by its class. */
+/* The rule for a collective with these ranks and block bytes; NULL: modelled by its class. */
 const struct rule *machine_rule(const struct machine *machine, enum operation operation,
     uint32_t ranks, double bytes);
 /* Gives each rank its node; dies if a rank has none. */

@@ -198,7 +198,7 @@ take_curve(struct config *c, struct curve_by_size *curve, bool has_time)
 		curve->ns_per_byte = ns_each(c, i);
 }
 
-/* Sets in OBJECT what the line says; false: it is none of these settings. */
+/* Sets a setting of OBJECT from the line; false: it is none of these settings. */
 static bool
 take_setting(struct config *c, const struct setting *s, void *object)
 {

@@ -71,7 +71,7 @@ some(const struct plan *plan, uint32_t first, uint32_t count)
 
 /*
  * Bytes between two ranks in an alltoall. If sizes differ only the sums of each rank are known: a
- * rank's bytes are shared out in proportion to what the others receive.
+ * rank's bytes are shared out in proportion to the bytes that the others receive.
  */
 static double
 between(const struct plan *plan, uint32_t from, uint32_t to)

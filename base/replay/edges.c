@@ -113,7 +113,7 @@ comm_rank(const struct engine *e, uint32_t comm, uint32_t location)
 	return (uint32_t)rank;
 }
 
-/* Bytes of a block (mean): what a rank sends to one other rank, or to all alike. */
+/* Bytes of a block (mean), sent to one other rank, or to all alike. */
 static double
 block_bytes(const struct engine *e, enum operation operation, const uint32_t *location,
     const uint64_t *seq, uint32_t count)
@@ -137,7 +137,9 @@ block_bytes(const struct engine *e, enum operation operation, const uint32_t *lo
 	}
 }
 
-/* Blocks of different sizes: what each member sends or receives; in an alltoall both, in all. */
+/*
+ * Blocks of different sizes: bytes that each member sends or receives; in an alltoall both, in all.
+ */
 static void
 take_blocks(const struct engine *e, struct instance *instance, const uint32_t *location,
     const uint64_t *seq, const uint32_t *order)
@@ -248,7 +250,7 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 
 		op->link = i;
 		row->member = j;
-		/* The shortest call is that of the last member, which waited for nobody. */
+		/* The last member has the shortest call, since it waited for nobody. */
 		if (keeps && (j == 0 || (double)op->duration_ns < instance->own_ns))
 			instance->own_ns = (double)op->duration_ns;
 		if (class == CLASS_FILE) {

@@ -16,7 +16,7 @@
 #include "events.h"
 #include "watchers.h"
 
-/* ---- rows, and the lanes in which they stand ----------------------------------------- */
+/* ---- rows and their lanes ------------------------------------------------------------ */
 
 enum { NONE = UINT32_MAX };
 
@@ -93,7 +93,7 @@ lane_end(const struct op_lane *lane)
 	return lane->first + lane->count;
 }
 
-/* ---- messages and collectives under way, and the links and buses that they take ------ */
+/* ---- messages and collectives in flight, their links and buses ----------------------- */
 
 enum { MESSAGE_SENT = 1, MESSAGE_POSTED = 2, MESSAGE_ARRIVED = 4, MESSAGE_RENDEZVOUS = 8,
 	MESSAGE_HAS_OUT = 16, MESSAGE_HAS_IN = 32, MESSAGE_HAS_BUS = 64,
@@ -373,8 +373,9 @@ double flight_latency_ns(const struct engine *engine, const struct flight *fligh
 /* Finds the wire and the time on it. */
 void flight_route(const struct engine *engine, struct flight *flight, int64_t tag, uint64_t bytes);
 void transfer_start(struct engine *engine, uint32_t flight, double at_ns);
-void transfer_try(struct engine *engine, uint32_t flight);	/* takes what it lacks, or waits */
-void transfer_end(struct engine *engine, uint32_t flight);	/* gives back what it held */
+/* takes the resources it lacks, or waits */
+void transfer_try(struct engine *engine, uint32_t flight);
+void transfer_end(struct engine *engine, uint32_t flight);	/* gives its resources back */
 void bus_take_all(struct engine *engine, uint32_t instance);	/* ends with an EVENT_INSTANCE */
 void bus_give_all(struct engine *engine, uint32_t instance);
 

@@ -95,7 +95,8 @@ lane_drop(struct op_lane *lane, uint64_t seq)
 }
 
 /*
- * The action of a row that is a part: the receive of MPI_Sendrecv waits for what the call posted.
+ * The action of a row that is a part: the receive of MPI_Sendrecv waits for the receive that the
+ * call posted.
  */
 static enum act
 part_act(enum act act)
@@ -217,7 +218,7 @@ started_by(const struct engine *e, uint32_t *location, uint64_t *seq)
 	return op_at(e, *location, *seq);
 }
 
-/* All edges of these rows have arrived: finds what each completion completes. */
+/* All edges of these rows have arrived: finds the operation that each completion completes. */
 static void
 resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 {

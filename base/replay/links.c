@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Pools of messages and instances; links and buses with their queues. A message takes a link out of
- * its source, then one into its target. If one is missing it waits and keeps what it has, unless
+ * its source, then one into its target. If one is missing it waits and keeps the other, unless
  * another message borrows that. As Dimemas' links.c.
  */
 #include "engine.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why waits came about (Boehme, Geimer, Wolf, Arnold: Identifying the root causes of wait states,
- * ICPP 2010). Since both last synchronised, the delaying location spent on some code more time than
- * the waiting one: d_c = max(0, t_c(delaying) - t_c(waiting)) for each call site, compute up to it
- * and MPI in it apart. Besides it may have waited itself, W. Of the wait w
+ * The causes of waits (Boehme, Geimer, Wolf, Arnold: Identifying the root causes of wait states, ICPP 2010).
+ * Since both last synchronised, the delaying location has spent more time on some code than the
+ * waiting one: d_c = max(0, t_c(delaying) - t_c(waiting)) for each call site, with the compute before
+ * it and the MPI in it apart. It may also have waited itself, for W. For a wait w
  *
- *	d_c * min(w / (sum d + W), 1)		is the short-term cost of the delay c,
- *	W * min(w / (sum d + W), 1)		is indirect, and shared out over what caused those
- *						waits: the long-term cost of their delays
+ * 	d_c * min(w / (sum d + W), 1)		is the short-term cost of the delay c,
+ * 	W * min(w / (sum d + W), 1)		is indirect. It is shared out over the causes of W:
+ * 						the long-term cost of their delays
  *
- * Memory: for each location the calls since the last but one synchronisation of all, 8192 at most.
+ * Memory: for each location the calls since the last synchronisation of all but one, at most 8192.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +119,7 @@ common_note(struct syncs *syncs, uint64_t key, int64_t at_ns)
 	}
 }
 
-/* ---- what two locations spent on each piece of code, the one less the other ---- */
+/* ---- excess of one location over another on each piece of code ----------------------- */
 
 /* Scratch memory, empty between uses. */
 struct spending {
@@ -186,7 +186,7 @@ spending_gather(struct spending *s)
 	return delay_ns;
 }
 
-/* ---- what is known ---- */
+/* ---- state --------------------------------------------------------------------------- */
 
 struct causes {
 	struct pasts pasts;

@@ -49,7 +49,7 @@ referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t l
 void take_messages(struct imbalance *im, bool are_probes);
 void take_collectives(struct imbalance *im);
 
-/* ---- count.c ---- */
+/* ---- edges.c: rows get facts from their edges ---- */
 
 /*
  * Calls are counted stretch by stretch; within a stretch by their leaves, then by location. A
@@ -227,7 +227,7 @@ origin_at(const struct origins *all, uint32_t number)
 
 /* A new origin with one user and no causes. */
 uint32_t origin_new(struct origins *all, const struct wait *wait);
-/* Drops one user. The last one frees the origin, and those before it lose a user each. */
+/* Drops one user. The last one frees the origin, whose predecessors then lose a user each. */
 void origin_release(struct origins *all, uint32_t number);
 /* The wait without its call, communicator and the row that ended it. */
 struct wait origin_wait(const struct origin *origin);

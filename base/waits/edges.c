@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Edges: notes at each row what it needs to know of the other end. */
+/* Edges: each row gets the facts that it needs of the other end. */
 #include <stdlib.h>
 
 #include "core.h"

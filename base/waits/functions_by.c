@@ -289,7 +289,7 @@ sums_of(const struct imbalance *im, const struct site_groups *groups, const stru
 	return s;
 }
 
-/* ---- whose functions others waited for ---- */
+/* ---- functions that others waited for ------------------------------------------------ */
 
 struct costs {
 	struct function_cost *of;	/* by function; squared errors */

@@ -14,7 +14,7 @@
 #include "core.h"
 #include "functions.h"
 
-/* ---- what a result is ---- */
+/* ---- results ------------------------------------------------------------------------- */
 
 /* A result and where it belongs. OF is a table, a site, ...: see PLACE. */
 struct item {
@@ -86,7 +86,7 @@ static const struct {
 	[SAMPLED] = { "sampled", taken_fields },
 };
 
-/* ---- where they are ---- */
+/* ---- their places in memory ---------------------------------------------------------- */
 
 /* Counts the indices of a kind in table, state or site OF; false: there is no such OF. */
 static bool
@@ -297,7 +297,7 @@ take(struct imbalance *im, const struct team *team, int from)
 	free(items);
 }
 
-/* ---- who gives to whom ---- */
+/* ---- the reduction tree -------------------------------------------------------------- */
 
 /* The members whose parts make up the run; their number goes to *COUNT. */
 static int *

@@ -13,7 +13,7 @@
 #include "../tool/search.h"
 #include "core.h"
 
-/* ---- what is known of windows ---- */
+/* ---- state of MPI windows ------------------------------------------------------------ */
 
 enum { MOST_VISITS = 4096, LEAST_VISITS = 64, ALL_VISITS = 1 << 22 };
 
@@ -75,7 +75,7 @@ struct one_sided {
 	bool defined;			/* there is an MPI window */
 };
 
-/* ---- when locations were in their last calls ---- */
+/* ---- the last calls of locations ----------------------------------------------------- */
 
 static void
 visits_begin(struct imbalance *im)
@@ -159,7 +159,7 @@ visit_after(const struct imbalance *im, uint32_t location, int64_t at_ns, struct
 	return true;
 }
 
-/* ---- windows ---- */
+/* ---- MPI windows --------------------------------------------------------------------- */
 
 void
 one_sided_begin(struct imbalance *im)
@@ -362,7 +362,7 @@ passive_waits(struct imbalance *im, const struct whole_call *call, struct wait w
 	return waits[0].state != STATES;
 }
 
-/* ---- epochs of active targets: which operations on the own memory ended when ---- */
+/* ---- epochs of active targets: ends of operations on own memory ---------------------- */
 
 #define BEFORE(at, sought) ((at)->origin < (sought))
 SEARCH(access_at, struct accesses, uint32_t, BEFORE)

@@ -71,7 +71,7 @@ sampled_line(const struct poles *poles, const struct long_pole *p)
 	return line;
 }
 
-/* The function with most of the slow rank's excess; a function with little of it is no reason. */
+/* The function with the largest part of the slow rank's excess; a small part is no reason. */
 static void
 find_function(const struct poles *poles, struct long_pole *p, const struct uneven *u)
 {

@@ -10,7 +10,7 @@
 
 #include "core.h"
 
-/* ---- which state a call leads to -------------------------------------------------------- */
+/* ---- states of each call ------------------------------------------------------------- */
 
 static bool
 begins(const char *name, const char *with)
