@@ -3,13 +3,13 @@
  * Between two clocks, a message in one direction seems to take its latency plus the error of the
  * clocks; in the other direction, its latency less that error. So
  *
- * latency	half the sum of the shortest messages in both directions is at most the latency, with any
- * 		error; if the error changed during the run the sum only gets smaller.
- * drift	an offset measured once, at t0, leaves an error r (t - t0). No message takes less than
- * 		no time, so each bounds r from above or, in the other direction, from below: Duda's
- * 		convex hulls (Estimating global time in distributed systems, 1987) with one point of
- * 		the line known, which leaves two numbers of each hull. r is the middle of the bounds:
- * 		equal parts of the latencies in both directions cancel.
+ * latency	half the sum of the shortest messages in both directions is at most the latency,
+ *		with any error; if the error changed during the run the sum only gets smaller.
+ * drift	an offset measured once, at t0, leaves an error r (t - t0). No message takes less
+ *		than no time, so each bounds r from above or, in the other direction, from below:
+ *		Duda's convex hulls (Estimating global time in distributed systems, 1987) with one
+ *		point of the line known, which leaves two numbers of each hull. r is the middle of
+ *		the bounds: equal parts of the latencies in both directions cancel.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The causes of waits (Boehme, Geimer, Wolf, Arnold: Identifying the root causes of wait states, ICPP 2010).
- * Since both last synchronised, the delaying location has spent more time on some code than the
- * waiting one: d_c = max(0, t_c(delaying) - t_c(waiting)) for each call site, with the compute before
- * it and the MPI in it apart. It may also have waited itself, for W. For a wait w
+ * The causes of waits (Boehme, Geimer, Wolf, Arnold: Identifying the root causes of wait states,
+ * ICPP 2010). Since both last synchronised, the delaying location has spent more time on some code
+ * than the waiting one: d_c = max(0, t_c(delaying) - t_c(waiting)) for each call site, with the
+ * compute before it and the MPI in it apart. It may also have waited itself, for W. For a wait w
  *
- * 	d_c * min(w / (sum d + W), 1)		is the short-term cost of the delay c,
- * 	W * min(w / (sum d + W), 1)		is indirect. It is shared out over the causes of W:
- * 						the long-term cost of their delays
+ *	d_c * min(w / (sum d + W), 1)		is the short-term cost of the delay c,
+ *	W * min(w / (sum d + W), 1)		is indirect. It is shared out over the causes of W:
+ *						the long-term cost of their delays
  *
- * Memory: for each location the calls since the last synchronisation of all but one, at most 8192.
+ * Memory: for each location the calls since the second last synchronisation of all, at most 8192.
  */
 #include <stdlib.h>
 #include <string.h>
