@@ -24,6 +24,8 @@ struct definition {
 	int32_t rank, own, size, remote_size;
 	uint32_t comm;
 	int side;
+	int32_t *sources;
+	uint32_t source_count;
 };
 
 struct scan {
@@ -149,6 +151,25 @@ take_communicator(struct scan *scan, const struct message *message)
 	scan->definitions[scan->definition_count++] = d;
 }
 
+/* It follows the communicator's definition. */
+static void
+take_neighbours(struct scan *scan, const struct message *message)
+{
+	static const struct column_type rank_type = { 4, true, true, 0 };
+	struct definition *d = scan->definition_count == 0 ? NULL :
+	    &scan->definitions[scan->definition_count - 1];
+	size_t count;
+
+	if (d == NULL || d->own != scan->number || d->comm != number_of(message, "comm", 0) ||
+	    d->sources != NULL ||
+	    body_count(scan->in, message, "count", 0, 1 << 24, "sources", &count) < 0)
+		return;
+	d->sources = zalloc(count + 1, sizeof *d->sources);
+	if (body_column(scan->in, message, "sources", rank_type, count, count, d->sources) < 0)
+		die_input(scan->in);
+	d->source_count = (uint32_t)count;
+}
+
 static void
 take(struct scan *scan, const struct message *message)
 {
@@ -166,6 +187,8 @@ take(struct scan *scan, const struct message *message)
 		take_open(scan, message, thread_of(scan, number_of(message, "location", -1)));
 	else if (is_kind(message, "communicator"))
 		take_communicator(scan, message);
+	else if (is_kind(message, "neighbours"))
+		take_neighbours(scan, message);
 	else if (is_kind(message, "site") && body_get(message, "address") != NULL) {
 		rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1,
 		    sizeof *rank->sites);
@@ -248,10 +271,10 @@ by_id(const void *left, const void *right)
 static uint32_t
 add_group(struct look *look, const struct definition *d)
 {
-	struct group group = { .id = d->id, .size = d->size, .remote_size = d->remote_size,
-	    .any = UINT32_MAX };
-	const int32_t sizes[2] = { d->side == 0 || d->remote_size == 0 ? d->size : d->remote_size,
-		d->side == 0 ? d->remote_size : d->size };
+	const bool other = d->side == 1 && d->remote_size > 0;
+	const int32_t sizes[2] = { other ? d->remote_size : d->size, other ? d->size :
+	    d->remote_size };
+	struct group group = { .id = d->id, .size = sizes[0], .remote_size = sizes[1] };
 
 	for (int side = 0; side < 2; side++) {
 		group.of[side] = zalloc((size_t)sizes[side] + 1, sizeof *group.of[side]);
@@ -272,11 +295,12 @@ set_member(struct look *look, const struct definition *d, uint32_t group)
 	while (rank->member_count <= d->comm) {
 		rank->members = grow(rank->members, &rank->member_capacity, rank->member_count + 1,
 		    sizeof *rank->members);
-		rank->members[rank->member_count++] = (struct member){ 0, -1 };
+		rank->members[rank->member_count++] = (struct member){ .rank = -1 };
 	}
-	rank->members[d->comm] = (struct member){ group, d->rank };
+	rank->members[d->comm] = (struct member){ group, d->rank, d->remote_size > 0 ? d->side : 0,
+		d->sources, d->source_count };
 	if (group > 2 && d->rank >= 0 && d->rank < d->size)
-		look->groups[group].of[d->remote_size > 0 ? d->side : 0][d->rank] = d->own;
+		look->groups[group].of[rank->members[d->comm].side][d->rank] = d->own;
 }
 
 static void
@@ -396,6 +420,8 @@ look_free(struct look *look)
 		}
 		for (size_t m = 0; m < rank->module_count; m++)
 			free(rank->modules[m].path);
+		for (size_t m = 0; m < rank->member_count; m++)
+			free(rank->members[m].sources);
 		free(rank->threads);
 		free(rank->sites);
 		free(rank->modules);

@@ -79,7 +79,7 @@ find_mismatch(const struct look *look)
 			const struct thread *thread = &look->ranks[r].threads[t];
 			const uint32_t group = group_called(look, thread);
 
-			if (group < 3 ? group != 1 : look->groups[group].remote_size > 0)
+			if (group == 0 || group == 2)
 				continue;
 			for (i = 0; i < count && !is_there(look, thread, first[i]); i++)
 				;

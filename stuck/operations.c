@@ -6,11 +6,18 @@
 #include "../base/tool/tool.h"
 #include "waits.h"
 
-static void
+void
 add_op(struct thread *thread, struct row op)
 {
 	thread->ops = need(realloc(thread->ops, (thread->op_count + 1) * sizeof op));
 	thread->ops[thread->op_count++] = op;
+}
+
+/* A standard send may end before it is received, so long as nothing shows that it has not. */
+static bool
+is_buffered(const struct row *op)
+{
+	return sends(op) && strstr(call_name(op->call), "ssend") == NULL;
 }
 
 static void
@@ -32,10 +39,9 @@ find_requests(const struct look *look, struct thread *thread, struct thread *thr
 			thread->unknown = true;
 			continue;
 		}
-		if (is_collective_start(op.class)) {
+		if (is_collective_start(op.class) && !starts_persistent(op.call))
 			op.collective = rows_collectives(look, &threads[location], op.comm, seq);
-			thread->unknown |= op.collective == 0;
-		}
+		op.may = is_buffered(&op) && open->kept > 1;
 		add_op(thread, op);
 	}
 }
@@ -45,28 +51,39 @@ find_ops(const struct look *look, struct rank *rank, struct thread *thread)
 {
 	const struct open_call *open = &thread->open;
 	const enum call_class class = call_class(thread->call);
-	const struct row op = { class, open->comm, open->peer, open->tag, open->collective };
+	const struct row op = { class, thread->call, open->comm, open->peer, open->tag,
+		open->collective, false };
 
 	if (thread->call == 0 || call_polls(thread->call))
 		return;
 	if (class == CLASS_FINALIZE)
-		add_op(thread, (struct row){ class, 1, NO_PEER, NO_TAG, FINALIZE });
+		add_op(thread, (struct row){ class, thread->call, 1, NO_PEER, NO_TAG,
+		    FINALIZE, false });
 	else if (class == CLASS_COMPLETE)
 		find_requests(look, thread, rank->threads, rank->thread_count);
 	else if (class == CLASS_SEND || class == CLASS_RECV ||
 	    class == CLASS_PROBE || is_collective(class))
 		add_op(thread, op);
 	else if (class == CLASS_SENDRECV) {
-		add_op(thread, (struct row){ CLASS_SEND, open->comm, open->peer, open->tag, 0 });
-		add_op(thread,
-		    (struct row){ CLASS_RECV, open->comm, open->source, open->receive_tag, 0 });
-	}
+		add_op(thread, (struct row){ CLASS_SEND, thread->call, open->comm, open->peer,
+		    open->tag, 0, true });
+		add_op(thread, (struct row){ CLASS_RECV, thread->call, open->comm, open->source,
+		    open->receive_tag, 0, false });
+	} else
+		find_epoch(look, rank, thread);
 }
 
 bool
 sends(const struct row *op)
 {
 	return op->class == CLASS_SEND || op->class == CLASS_SEND_START;
+}
+
+bool
+waits_outside(unsigned call)
+{
+	return call_meets(call) || call_class(call) == CLASS_COMM_CREATE_GROUP ||
+	    call_class(call) == CLASS_RMA || strcmp(call_name(call), "MPI_Session_finalize") == 0;
 }
 
 bool

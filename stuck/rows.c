@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of raw traces, read again for a verdict. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "../base/stream/stream.h"
 #include "../base/tool/tool.h"
@@ -79,8 +80,8 @@ rows_moved(const struct look *look, struct thread *thread, uint64_t from)
 	return moved || !done;
 }
 
-static bool
-load_all(struct thread *thread)
+bool
+rows_load(struct thread *thread)
 {
 	if (thread->calls.count > 0 && thread->calls.first == 0 &&
 	    thread->calls.count >= thread->rows)
@@ -107,22 +108,25 @@ class_of(const struct look *look, const struct calls *calls, size_t i)
 	return call_class(look->names[calls->call[i]]);
 }
 
-/*
- * A row that starts a persistent request has the class of its init call, if that row is still
- * there.
- */
+/* A row that starts a persistent request counts as its init call, if that row is still there. */
+static unsigned
+started_call(const struct look *look, const struct calls *calls, size_t i)
+{
+	const bool there = class_of(look, calls, i) == CLASS_START && calls->request_at[i] == 0 &&
+	    calls->request[i] <= i;
+
+	return look->names[calls->call[there ? i - calls->request[i] : i]];
+}
+
 static enum call_class
 started_class(const struct look *look, const struct calls *calls, size_t i)
 {
-	const enum call_class class = class_of(look, calls, i);
+	const enum call_class class = call_class(started_call(look, calls, i));
 
-	if (class != CLASS_START || calls->request_at[i] != 0 || calls->request[i] > i)
+	if (class_of(look, calls, i) != CLASS_START)
 		return class;
-	switch (class_of(look, calls, i - calls->request[i])) {
-	case CLASS_SEND_INIT: return CLASS_SEND_START;
-	case CLASS_RECV_INIT: return CLASS_RECV_START;
-	default: return CLASS_START;
-	}
+	return class == CLASS_SEND_INIT ? CLASS_SEND_START : class == CLASS_RECV_INIT ?
+	    CLASS_RECV_START : CLASS_START;
 }
 
 bool
@@ -135,7 +139,7 @@ row_read(const struct look *look, struct thread *thread, uint64_t seq, struct ro
 
 		if (seq < block->first || seq >= block->first + block->count)
 			continue;
-		if (load_all(thread))
+		if (rows_load(thread))
 			break;
 		calls_free(calls);
 		*calls = (struct calls){ .first = block->first };
@@ -147,21 +151,34 @@ row_read(const struct look *look, struct thread *thread, uint64_t seq, struct ro
 		return false;
 	const size_t i = (size_t)(seq - calls->first);
 
-	*row = (struct row){ started_class(look, calls, i), calls->comm[i], calls->peer[i],
-	    calls->tag[i], 0 };
+	*row = (struct row){ started_class(look, calls, i), started_call(look, calls, i),
+		calls->comm[i], calls->peer[i], calls->tag[i], 0, false };
 	return true;
+}
+
+bool
+starts_persistent(unsigned call)
+{
+	return strncmp(call_name(call), "MPI_Start(", 10) == 0;
 }
 
 uint32_t
 rows_collectives(const struct look *look, struct thread *thread, uint32_t comm, uint64_t seq)
 {
+	const struct calls *calls = &thread->calls;
 	uint32_t count = 0;
 
-	if (!load_all(thread))
+	if (!rows_load(thread))
 		return 0;
-	for (size_t i = 0; i < thread->calls.count && i <= seq; i++)
-		count += thread->calls.comm[i] == comm &&
-		    is_collective(class_of(look, &thread->calls, i));
+	for (size_t i = 0; i < calls->count && i <= seq; i++) {
+		const unsigned call = look->names[calls->call[i]];
+
+		/* They count, but their rows do not state the communicator. */
+		if (call_failed(call) || (call_meets(call) && calls->comm[i] != comm))
+			return 0;
+		count += calls->comm[i] == comm && is_collective(call_class(call)) &&
+		    !starts_persistent(call);
+	}
 	return count;
 }
 
@@ -184,7 +201,7 @@ rows_count(const struct look *look, struct rank *rank, struct channel channel,
 		const struct calls *calls = &rank->threads[t].calls;
 		enum call_class owner = CLASS_LOCAL;
 
-		if (!load_all(&rank->threads[t]))
+		if (!rows_load(&rank->threads[t]))
 			return false;
 		for (size_t i = 0; i < calls->count; i++) {
 			const bool part = calls->call[i] == 0;

@@ -50,11 +50,33 @@ add_peer(char **text, const struct look *look, const struct rank *rank, const st
 		add(text, " tag %d", op->tag);
 }
 
+/* "MPI_Win_lock of rank 0, locked by rank 1 since 2.0 s", "MPI_Win_wait for rank 1" */
+static void
+add_target(char **text, const struct look *look, struct rank *rank, const struct row *op)
+{
+	const uint32_t group = group_of(rank, op->comm);
+	int32_t *holders;
+	size_t count;
+
+	if (op->peer >= 0)
+		add(text, " %s rank %d", op->class == CLASS_RMA ? "of" : "for",
+		    world_rank(look, rank, op->comm, op->peer));
+	if (op->class != CLASS_RMA)
+		return;
+	count = lock_holders(look, (int32_t)(rank - look->ranks), group, op->peer, &holders);
+	if (count > 0)
+		add(text, ", locked by rank %d%s since %.1f s", holders[0],
+		    count > 1 ? " and others" : "",
+		    (double)(look->now_ns - locked_since(look, &look->ranks[holders[0]], group,
+		    op->peer, true)) / 1e9);
+	free(holders);
+}
+
 /* "MPI_Ssend to 1 tag 5 (talk a.c:12)" */
 static void
 add_call(char **text, const struct look *look, const struct thread *thread)
 {
-	const struct rank *rank = &look->ranks[thread->rank];
+	struct rank *rank = &look->ranks[thread->rank];
 	const char *between = call_class(thread->call) == CLASS_COMPLETE ? " for a message" : "";
 
 	add(text, "%s", call_name(thread->call));
@@ -62,12 +84,16 @@ add_call(char **text, const struct look *look, const struct thread *thread)
 		add(text, " #%u of communicator %u",
 		    thread->open.collective - 1, thread->open.comm);
 	for (size_t i = 0; i < thread->op_count && i < 2; i++)
-		if (!is_collective(thread->ops[i].class) && thread->ops[i].class != CLASS_LOCAL) {
+		if (is_of_window(&thread->ops[i]))
+			add_target(text, look, rank, &thread->ops[i]);
+		else if (!is_collective(thread->ops[i].class) &&
+		    thread->ops[i].class != CLASS_LOCAL) {
 			add(text, "%s%s", i > 0 ? " and" : "", between);
 			add_peer(text, look, rank, &thread->ops[i]);
 		}
 	if (thread->op_count > 2)
-		add(text, " and %u more", thread->open.requests - 2);
+		add(text, " and %zu more", (call_class(thread->call) == CLASS_COMPLETE ?
+		    thread->open.requests : thread->op_count) - 2);
 	add_place(text, rank, thread->open.address);
 }
 
@@ -109,6 +135,7 @@ add_state(char **text, const struct look *look, int32_t r)
 	if (thread->call != 0) {
 		add(text, "is in ");
 		add_call(text, look, thread);
+		add(text, call_meets(thread->call) ? ", for another MPI_COMM_WORLD," : "");
 	} else {
 		add(text, rank->life == ALIVE && rank->state != 'R' && rank->state != 'T' ?
 		    "is outside of MPI and off its core" : "computes");
@@ -132,7 +159,10 @@ add_waiting(char **text, const struct look *look)
 		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
 			if (look->ranks[r].threads[t].waits && !look->ranks[r].blamed) {
 				waiting++;
-				first = first == NULL ? &look->ranks[r].threads[t] : first;
+				/* of a lock it is said who has it */
+				if (first == NULL || (call_class(first->call) != CLASS_RMA &&
+				    call_class(look->ranks[r].threads[t].call) == CLASS_RMA))
+					first = &look->ranks[r].threads[t];
 			}
 	if (first == NULL)
 		return;

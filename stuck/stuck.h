@@ -10,8 +10,15 @@
 #include "../base/stream/calls.h"
 #include "../base/stream/open_call.h"
 
-/* A message or a collective that a call waits for. */
-struct row { enum call_class class; uint32_t comm; int32_t peer, tag; uint32_t collective; };
+/* A message, a collective or a part of an epoch that a call waits for. */
+struct row {
+	enum call_class class;
+	unsigned call;			/* index of call_name */
+	uint32_t comm;
+	int32_t peer, tag;
+	uint32_t collective;		/* its number on comm; 0: not known */
+	bool may;			/* MPI lets the call end without the other side */
+};
 
 /* A block of calls in a trace. */
 struct block {
@@ -44,8 +51,8 @@ enum life { ABSENT, ALIVE, REMOTE, DEAD, ENDED };	/* REMOTE: on another host, st
 
 struct site_place { uint64_t address; uint32_t site; };
 struct module_place { char *path; uint64_t base, bytes; };
-/* By a rank's own number: its communicator, and its rank in it. */
-struct member { uint32_t group; int32_t rank; };
+/* By a rank's own number: its communicator, its rank and side in it, its sources there. */
+struct member { uint32_t group; int32_t rank; int side; int32_t *sources; uint32_t source_count; };
 
 struct rank {
 	enum life life;
@@ -70,9 +77,8 @@ struct rank {
 /* A communicator, of all ranks that know it: members by side and rank in it; -1: unknown. */
 struct group {
 	uint64_t id;
-	int32_t size, remote_size;
+	int32_t size, remote_size;	/* of side 0; of side 1 of an intercommunicator */
 	int32_t *of[2];			/* NULL: MPI_COMM_WORLD */
-	uint32_t any;			/* node: one of its members; UINT32_MAX: none yet */
 };
 
 struct look {
@@ -97,12 +103,6 @@ struct verdict {
 	char *sentence;
 };
 
-/* Nodes of the wait-for graph that are neither ranks nor threads. */
-struct hub {
-	bool any;		/* one member is enough; otherwise all must call it */
-	uint32_t group, collective;
-};
-
 struct options {
 	char **folders;
 	bool json;
@@ -116,6 +116,10 @@ void look_free(struct look *look);
 int64_t monotonic_ns(void);
 /* rows.c: appends the block's rows. */
 bool block_read(const struct block *block, struct calls *calls);
+/* All rows of a thread, in calls; false: there are too many. */
+bool rows_load(struct thread *thread);
+/* The start of a persistent collective. */
+bool starts_persistent(unsigned call);
 /* A row of a thread; false: not available. */
 bool row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row);
 /* Reads the newest block: returns the last leave, and sets the thread's moved_ns and polls. */
@@ -132,9 +136,17 @@ bool rows_count(const struct look *look, struct rank *rank, struct channel chann
     struct traffic *traffic);
 /* waits.c: nothing has moved in any look since SEEN_NS. */
 struct verdict waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
-/* The world rank of a peer; -1: unknown. */
-int32_t world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
+/* members.c: group 0 is none. */
 uint32_t group_of(const struct rank *rank, uint32_t comm);
+/* The rank's membership of a communicator; NULL: it does not know it. */
+const struct member *member_of(const struct rank *rank, uint32_t group);
+bool is_inter(const struct look *look, uint32_t group);
+int32_t side_size(const struct look *look, uint32_t group, int side);
+/* The world rank of the member; -1: unknown. */
+int32_t member_at(const struct look *look, uint32_t group, int side, int32_t i);
+/* In an intercommunicator peers are in the other group. */
+int peers_side(const struct look *look, const struct rank *rank, uint32_t comm);
+int32_t world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
 /* process.c */
 void process_look(struct rank *rank);
 struct place { char *function, *file; int line; };

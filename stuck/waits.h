@@ -18,10 +18,24 @@ struct findings {
 
 /* operations.c: finds the operations that the thread's call waits for. */
 void find_ops(const struct look *look, struct rank *rank, struct thread *thread);
+void add_op(struct thread *thread, struct row op);
 bool sends(const struct row *op);
+/* A call that ends when processes do something that the traces of this run do not show. */
+bool waits_outside(unsigned call);
 bool receives(const struct row *op);
 /* Whether the other side of a message of rank OWN is open in rank OTHER, too. */
 bool is_met(const struct look *look, int32_t own, const struct row *op, int32_t other);
+/* windows.c: the ranks that the call of an epoch of MPI waits for; a lock's by whose it is. */
+void find_epoch(const struct look *look, struct rank *rank, struct thread *thread);
+bool is_of_window(const struct row *op);
+/* Whether rank OTHER has done its part of the epoch that OP of rank OWN waits for. */
+bool epoch_is_met(const struct look *look, int32_t own, const struct row *op, int32_t other);
+/* Those but OWN that have locked the part of TARGET and not unlocked it; to be freed. */
+size_t lock_holders(const struct look *look, int32_t own, uint32_t group, int32_t target,
+    int32_t **holders);
+/* Since when the rank has held such a lock; INT64_MIN: it has none. */
+int64_t locked_since(const struct look *look, struct rank *rank, uint32_t group, int32_t target,
+    bool any);
 /* mismatch.c: one of the threads at a place where others are in another call; NULL: none. */
 const struct thread *find_mismatch(const struct look *look);
 enum { MOST_CALLS = 16 };

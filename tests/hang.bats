@@ -123,9 +123,10 @@ gone() {
 }
 
 @test "longpole says what hangs at USR1 and with --stuck-after, and ends it with --stuck-kill" {
-	run -2 --separate-stderr timeout 60 longpole --stuck-after 30 --stuck-kill "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend
+	run -1 --separate-stderr timeout 60 longpole --stuck-after 30 --stuck-kill "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend
 	grep -q '^deadlock: 0 waits in MPI_Ssend' <<<"$stderr"
 	grep -q '^longpole: what it did until then: ' <<<"$stderr"
+	run -2 --separate-stderr timeout 60 longpole -o failed --stuck-after 30 --stuck-kill "${launch[@]}" sh -c "exit 1"
 	longpole "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend >out 2>&1 3>&- &
 	echo $! >pid
 	for _ in $(seq 100); do

@@ -3,8 +3,11 @@
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
-	mpicc -O1 -g -o hangs "$ROOT/tests/apps/hangs.c" -lpthread
-	command -v mpicc.mpich >/dev/null && mpicc.mpich -O1 -g -o hangs.mpich "$ROOT/tests/apps/hangs.c" -lpthread
+	local of
+	for of in hangs ${MORE:-}; do
+		mpicc -O1 -g -w -o $of "$ROOT/tests/apps/$of.c" -lpthread
+		! command -v mpicc.mpich >/dev/null || mpicc.mpich -O1 -g -w -o $of.mpich "$ROOT/tests/apps/$of.c" -lpthread
+	done
 }
 
 setup() {

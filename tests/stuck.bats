@@ -2,6 +2,7 @@
 # lp-stuck on programs that hang: while they run, after SIGTERM and after SIGKILL; and on programs that only take long.
 bats_require_minimum_version 1.5.0
 load helpers
+MORE=stalls
 load hangs
 
 # says KIND RANKS: lp-stuck's verdict of the run
@@ -119,6 +120,67 @@ hangs() {
 	says mismatch '[2]'
 	end TERM
 	says mismatch '[2]'
+}
+
+# stalls CASE KIND RANKS SIGNAL: the verdict while it runs, and after SIGNAL
+stalls() {
+	begin "$1" 4 '' stalls
+	says "$2" "$3"
+	end "$4"
+	says "$2" "$3"
+}
+
+@test "messages and collectives between two groups are waited for" {
+	stalls inter deadlock '[0,2]' KILL
+	stalls interany deadlock '[0,1,2,3]' KILL
+	stalls interall waiting '[3]' TERM
+}
+
+@test "in a scan ranks wait for those before them, with neighbours for those they receive from" {
+	stalls scan deadlock '[0,3]' KILL
+	stalls exscan waiting '[2]' TERM
+	stalls neighbours deadlock '[0,1]' KILL
+	stalls neighbourlate waiting '[1]' KILL
+}
+
+@test "collectives that MPI_Wait completes are waited for, also behind persistent ones" {
+	stalls iall deadlock '[0,1]' KILL
+	stalls ilate waiting '[1]' TERM
+	stalls persistent waiting '[2]' KILL
+}
+
+@test "a standard send beside a receive that a late rank owes is no deadlock" {
+	stalls eager waiting '[2]' KILL
+	stalls exchange waiting '[2]' KILL
+}
+
+@test "in windows ranks wait for who holds the lock, has not posted, or not completed" {
+	begin locked 4 '' stalls
+	says waiting '[1]'
+	[[ $(jq -r .sentence <<<"$output") == *"; 3 ranks wait, rank 2 in MPI_Win_lock of rank 0, locked by rank 1 since "*" s (lock stalls.c:"* ]]
+	end KILL
+	says waiting '[1]'
+	stalls locks deadlock '[1,2]' KILL
+	stalls exposed waiting '[1]' KILL
+	stalls unposted waiting '[0]' TERM
+	stalls epochs deadlock '[0,1]' KILL
+	stalls fence waiting '[2]' KILL
+}
+
+@test "MPI_Comm_accept waits for another world; a rank that has only a session hangs like others" {
+	stalls accept waiting '[0,1,2,3]' KILL
+	[[ $(jq -r .sentence <<<"$output") == *"rank 0 is in MPI_Comm_accept "*", for another MPI_COMM_WORLD, since "* ]]
+	command -v mpirun.mpich >/dev/null || skip "no MPICH"
+	begin session 2 mpirun.mpich stalls.mpich
+	says deadlock '[0,1]'
+	end KILL
+	says deadlock '[0,1]'
+	begin sessionleft 2 mpirun.mpich stalls.mpich
+	says waiting '[1]'
+	end KILL
+	begin locked 4 mpirun.mpich stalls.mpich
+	says waiting '[1]'
+	end KILL
 }
 
 @test "a slow and a busy program are moving at each of many looks" {

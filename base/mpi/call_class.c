@@ -68,6 +68,12 @@ call_spawns(unsigned call)
 	return call == INDEX_Comm_spawn || call == INDEX_Comm_spawn_multiple;
 }
 
+bool
+call_meets(unsigned call)
+{
+	return call_spawns(call) || call == INDEX_Comm_accept || call == INDEX_Comm_connect;
+}
+
 static bool
 begins(unsigned call)
 {

@@ -87,6 +87,8 @@ bool call_is_open(unsigned call);
 bool call_polls(unsigned call);
 /* MPI_Comm_spawn and its kin: MPI_Init of the spawned processes is the same collective. */
 bool call_spawns(unsigned call);
+/* These, MPI_Comm_accept and connect: they wait for processes of another MPI_COMM_WORLD. */
+bool call_meets(unsigned call);
 /* May the members of one instance make these two calls? */
 bool calls_meet(unsigned a, unsigned b);
 /* Does this call of CLASS_IO or CLASS_RMA start a request (MPI_File_iread, MPI_Rput)? */

@@ -324,8 +324,8 @@ CALL(Win_wait, win_wait, WIN_WAIT, EXPOSE_END, ((WIN, win)), EXPOSE_END(1, win))
 CALL(Win_test, win_test, WIN_TEST, EXPOSE_END, ((WIN, win), (FLAG, flag)), EXPOSE_END(flag, win))
 #define TO_RANK(Name, name, NAME, params) CALL(Name, name, NAME, RMA, params, RMA(win, rank, 0, 0))
 #define TO_ALL(Name, name, NAME, params) CALL(Name, name, NAME, RMA, params, RMA(win, NO_PEER, 0, 0))
-CALL(Win_lock, win_lock, WIN_LOCK, RMA, ((INT, type), (INT, rank), (INT, assert), (WIN, win)),
-    LOCK(win, rank, type))
+CALL(Win_lock, win_lock, WIN_LOCK, RMA, ((INT, lock), (INT, rank), (INT, assert), (WIN, win)),
+    LOCK(win, rank, lock))
 TO_RANK(Win_unlock, win_unlock, WIN_UNLOCK, ((INT, rank), (WIN, win)))
 TO_RANK(Win_flush, win_flush, WIN_FLUSH, ((INT, rank), (WIN, win)))
 TO_RANK(Win_flush_local, win_flush_local, WIN_FLUSH_LOCAL, ((INT, rank), (WIN, win)))

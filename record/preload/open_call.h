@@ -38,7 +38,11 @@ open_requests(struct open_call *open, int count, const MPI_Request *requests)
 struct opening {
 	struct communicator *comm;
 	int32_t peer, tag, source, receive_tag;
+	MPI_Group group;
 };
+
+/* The targets of MPI_Win_start, as ranks in the window. */
+SELDOM void open_targets(struct open_call *open, const struct communicator *win, MPI_Group group);
 
 /*
  * To be used just before the call. The function's number is stored last: while it is 0 the rest is
@@ -62,6 +66,8 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 	open->tag = o->tag;
 	open->comm = comm != NULL ? comm->number : 0;
 	open->collective = 0;
+	if (class == CLASS_ACCESS && comm != NULL)
+		open_targets(open, comm, o->group);
 	if (is_collective(class) && comm != NULL) {
 		const size_t at_comm = comm->number % OPEN_COUNTS;
 
@@ -84,7 +90,7 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 /* In a wrapper, behind the views of the input. */
 #define OPEN_CALL(Name, class, params) do { \
 		enum { waits = OPEN_WAITS(NUMBER_##Name), polls = OPEN_POLLS(NUMBER_##Name) }; \
-		struct opening o = { NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG }; \
+		struct opening o = { NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL }; \
 		if (!polls) { \
 			EACH(OPEN, params) \
 		} \
@@ -117,6 +123,7 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 #define OPEN_INT_key
 #define OPEN_INT_leader
 #define OPEN_INT_length
+#define OPEN_INT_lock o.tag = lock == MPI_LOCK_EXCLUSIVE ? 1 : 2;
 #define OPEN_INT_low
 #define OPEN_INT_mode
 #define OPEN_INT_n
@@ -141,7 +148,7 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 #define OPEN_INTS(n)
 #define OPEN_ERRORS(n)
 #define OPEN_OP(n)
-#define OPEN_GROUP(n)
+#define OPEN_GROUP(n) o.group = n;
 #define OPEN_NEWWIN(n)
 #define OPEN_NEWFILE(n)
 #define OPEN_ADDRESS(n)

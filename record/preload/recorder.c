@@ -328,7 +328,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 		clock_say();
 	rows_commit(at.thread, &entry, 1);
 	open_store(&at, CLASS_FINALIZE,
-	    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG });
+	    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL });
 	result = finalize();
 	leave_call(&at);
 	entry.leave_ns = ticks_ns(at.leave_ticks);
@@ -457,7 +457,7 @@ session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session s
 
 	if (records)
 		open_store(&at, CLASS_LOCAL,
-		    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG });
+		    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL });
 	result = finalize(arguments);
 
 	if (records) {

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "waitfor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/tool/tool.h"
+#include "waits.h"
+
+#define NOBODY UINT32_MAX
+
+static uint32_t
+hub_node(struct graph *g, struct hub hub)
+{
+	for (size_t i = g->hub_count; i-- > 0; ) {
+		const struct hub *it = &g->hubs[i];
+
+		if (it->rule == hub.rule && it->group == hub.group && it->side == hub.side &&
+		    it->collective == hub.collective && it->of == hub.of &&
+		    it->target == hub.target)
+			return g->threads + (uint32_t)i;
+	}
+	g->hubs = grow(g->hubs, &g->hub_capacity, g->hub_count + 1, sizeof *g->hubs);
+	g->hubs[g->hub_count++] = hub;
+	return g->threads + (uint32_t)(g->hub_count - 1);
+}
+
+/* How many collectives the rank has called on the communicator; -1: not known. */
+static int64_t
+collectives_of(const struct rank *rank, uint32_t group)
+{
+	const struct member *member = member_of(rank, group);
+	const uint32_t comm = member == NULL ? 0 : (uint32_t)(member - rank->members);
+	int64_t count = 0;
+
+	if (member == NULL)
+		return rank->life == ABSENT ? 0 : -1;
+	for (size_t t = 0; t < rank->thread_count; t++) {
+		const struct open_count last = rank->threads[t].open.last[comm % OPEN_COUNTS];
+
+		if (last.comm == comm && last.collectives > count)
+			count = last.collectives;
+		else if (last.comm != comm && last.comm != 0)
+			return -1;
+	}
+	return rank->life == ENDED ? -1 : count;
+}
+
+/* Starts of persistent collectives have no number: whether one of them is to be completed. */
+static bool
+has_started(const struct rank *rank, uint32_t group)
+{
+	for (size_t t = 0; t < rank->thread_count; t++)
+		for (size_t i = 0; i < rank->threads[t].op_count; i++) {
+			const struct row *op = &rank->threads[t].ops[i];
+
+			if (is_collective_start(op->class) && op->collective == 0 &&
+			    group_of(rank, op->comm) == group)
+				return true;
+		}
+	return false;
+}
+
+static bool
+has_called(const struct look *look, int32_t world, uint32_t group, uint32_t collective)
+{
+	const struct rank *rank = &look->ranks[world];
+	int64_t count;
+
+	if (collective == 0)
+		return has_started(rank, group);
+	if (collective == FINALIZE) {
+		for (size_t t = 0; t < rank->thread_count; t++)
+			if (call_class(rank->threads[t].call) == CLASS_FINALIZE)
+				return true;
+		return rank->life == ENDED;
+	}
+	count = collectives_of(rank, group);
+	return count < 0 ? rank->life != ENDED : count >= collective;
+}
+
+/* What MPI demands. In an intercommunicator ranks wait for the other side. */
+static uint32_t
+collective_node(struct graph *g, int32_t own, const struct row *op)
+{
+	const struct look *look = g->look;
+	const struct rank *rank = &look->ranks[own];
+	const enum call_class class = blocking_class(op->class);
+	const uint32_t group = group_of(rank, op->comm);
+	const int32_t root = world_rank(look, rank, op->comm, op->peer);
+	struct hub hub = { HUB_ALL, group, op->collective, BOTH_SIDES, 0, 0 };
+
+	if (group == 0 || group == 2)
+		return NOBODY;
+	if (g->may)
+		return hub_node(g, hub);
+	if (op->collective == 0 || class == CLASS_FILE)
+		return NOBODY;
+	if (class == CLASS_ONE_TO_ALL)
+		return root < 0 || root == own || has_called(look, root, group, op->collective) ?
+		    NOBODY : (uint32_t)root;
+	if (class == CLASS_ALL_TO_ONE && root != own && op->peer != ROOT_PEER)
+		return NOBODY;
+	if (class == CLASS_SCAN) {
+		hub.rule = HUB_BEFORE;
+		hub.of = rank->members[op->comm].rank;
+	} else if (class == CLASS_NEIGHBOUR) {
+		hub.rule = HUB_SOURCES;
+		hub.of = own;
+	}
+	if (class != CLASS_COMM_CREATE && is_inter(look, group))
+		hub.side = peers_side(look, rank, op->comm);
+	return hub_node(g, hub);
+}
+
+/* Of a window: who holds the lock, who has not posted, started or completed. */
+static uint32_t
+window_node(struct graph *g, int32_t own, const struct row *op)
+{
+	const struct rank *rank = &g->look->ranks[own];
+	const int32_t world = world_rank(g->look, rank, op->comm, op->peer);
+
+	if (op->class != CLASS_RMA)
+		return world < 0 || epoch_is_met(g->look, own, op, world) ? NOBODY :
+		    (uint32_t)world;
+	return hub_node(g, (struct hub){ HUB_HOLDERS, group_of(rank, op->comm), 0, 0,
+	    own, op->peer });
+}
+
+/* Whom the operation waits for. */
+static uint32_t
+node_of(struct graph *g, int32_t own, const struct row *op)
+{
+	const struct look *look = g->look;
+	const struct rank *rank = &look->ranks[own];
+	const uint32_t group = group_of(rank, op->comm);
+	int32_t peer;
+
+	if (is_collective(op->class))
+		return collective_node(g, own, op);
+	if ((op->may && !g->may) || group == 0)
+		return NOBODY;
+	if (is_of_window(op))
+		return window_node(g, own, op);
+	if ((!sends(op) && !receives(op)) || group == 2)
+		return NOBODY;
+	if (op->peer == ANY_PEER) {
+		for (int32_t r = 0; r < look->rank_count; r++)
+			if (is_met(look, own, op, r))
+				return NOBODY;
+		return hub_node(g, (struct hub){ HUB_ANY, group, 0,
+		    peers_side(look, rank, op->comm), 0, 0 });
+	}
+	peer = world_rank(look, rank, op->comm, op->peer);
+	return peer < 0 || is_met(look, own, op, peer) ? NOBODY : (uint32_t)peer;
+}
+
+static void
+add_thread(struct graph *g, struct thread *thread)
+{
+	const char state = g->look->ranks[thread->rank].state;
+	bool somebody = false;
+	uint32_t *nodes;
+
+	solve_node(&g->s, false);
+	thread->waits = false;
+	/* a stopped process may be let go on, whatever it waits for */
+	if (state == 'T' || state == 't')
+		return;
+	nodes = zalloc(thread->op_count + 1, sizeof *nodes);
+	for (size_t i = 0; i < thread->op_count; i++) {
+		nodes[i] = node_of(g, thread->rank, &thread->ops[i]);
+		somebody |= nodes[i] == NOBODY;
+	}
+	if (thread->op_count > 0 && thread->either && !somebody && !thread->unknown) {
+		solve_clause(&g->s);
+		thread->waits = true;
+		for (size_t i = 0; i < thread->op_count; i++)
+			solve_member(&g->s, nodes[i]);
+	}
+	for (size_t i = 0; i < thread->op_count && !thread->either; i++)
+		if (nodes[i] != NOBODY) {
+			solve_clause(&g->s);
+			solve_member(&g->s, nodes[i]);
+			thread->waits = true;
+		}
+	free(nodes);
+}
+
+static void
+wait_for(struct graph *g, const struct hub *hub, int32_t world)
+{
+	if (world < 0 || has_called(g->look, world, hub->group, hub->collective))
+		return;
+	solve_clause(&g->s);
+	solve_member(&g->s, (uint32_t)world);
+}
+
+/* One of the members; where one is not known it may come at any time. */
+static void
+add_any(struct graph *g, const struct hub *hub)
+{
+	const int32_t size = side_size(g->look, hub->group, hub->side);
+
+	for (int32_t i = 0; i < size; i++)
+		if (member_at(g->look, hub->group, hub->side, i) < 0)
+			return;
+	solve_clause(&g->s);
+	for (int32_t i = 0; i < size; i++)
+		solve_member(&g->s, (uint32_t)member_at(g->look, hub->group, hub->side, i));
+}
+
+static void
+add_holders(struct graph *g, const struct hub *hub)
+{
+	int32_t *holders;
+	const size_t count = lock_holders(g->look, hub->of, hub->group, hub->target, &holders);
+	const int32_t target = member_at(g->look, hub->group, 0, hub->target);
+
+	if (count > 0 || (target >= 0 && target != hub->of))
+		solve_clause(&g->s);
+	for (size_t i = 0; i < count; i++)
+		solve_member(&g->s, (uint32_t)holders[i]);
+	/* where nobody has it the target may have to help */
+	if (count == 0 && target >= 0 && target != hub->of)
+		solve_member(&g->s, (uint32_t)target);
+	free(holders);
+}
+
+/* The hubs that it leads to are added behind it. */
+static void
+add_hub(struct graph *g, struct hub hub)
+{
+	const struct look *look = g->look;
+	const struct member *member;
+
+	solve_node(&g->s, false);
+	switch (hub.rule) {
+	case HUB_ANY:
+		add_any(g, &hub);
+		return;
+	case HUB_HOLDERS:
+		add_holders(g, &hub);
+		return;
+	case HUB_ALL:
+		for (int side = 0; side < BOTH_SIDES; side++)
+			for (int32_t i = 0; (hub.side == side || hub.side == BOTH_SIDES) &&
+			    i < side_size(look, hub.group, side); i++)
+				wait_for(g, &hub, member_at(look, hub.group, side, i));
+		return;
+	case HUB_SOURCES:
+		member = member_of(&look->ranks[hub.of], hub.group);
+		for (uint32_t i = 0; i < member->source_count; i++)
+			wait_for(g, &hub, member_at(look, hub.group, 0, member->sources[i]));
+		return;
+	case HUB_BEFORE:
+		if (--hub.of < 0)
+			return;
+		wait_for(g, &hub, member_at(look, hub.group, 0, hub.of));
+		solve_clause(&g->s);
+		solve_member(&g->s, hub_node(g, hub));
+	}
+}
+
+/* Nodes: the ranks, then their threads, then hubs. */
+void
+graph_build(struct graph *g, bool over)
+{
+	struct look *look = g->look;
+	uint32_t next = (uint32_t)look->rank_count;
+
+	solve_free(&g->s);
+	g->hub_count = 0;
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		struct rank *rank = &look->ranks[r];
+
+		rank->node = solve_node(&g->s, rank->life == ENDED || (rank->life == DEAD &&
+		    !over));
+		if (rank->thread_count > 0 && rank->life != ENDED)
+			solve_clause(&g->s);
+		for (size_t t = 0; t < rank->thread_count; t++) {
+			rank->threads[t].node = next++;
+			if (rank->life != ENDED)
+				solve_member(&g->s, rank->threads[t].node);
+		}
+	}
+	g->threads = next;
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
+			add_thread(g, &look->ranks[r].threads[t]);
+	for (size_t h = 0; h < g->hub_count; h++)
+		add_hub(g, g->hubs[h]);
+	solve(&g->s);
+}
+
+void
+graph_free(struct graph *g)
+{
+	solve_free(&g->s);
+	free(g->hubs);
+	*g = (struct graph){ 0 };
+}
+
+bool *
+graph_awaited(const struct graph *g)
+{
+	const uint32_t ranks = (uint32_t)g->look->rank_count;
+	bool *awaited = zalloc((size_t)ranks + 1, sizeof *awaited);
+
+	for (size_t n = ranks; n < g->s.count; n++)
+		for (size_t c = 0; c < g->s.nodes[n].clauses; c++) {
+			const struct clause *clause = &g->s.clauses[g->s.nodes[n].clause + c];
+
+			for (size_t i = 0; i < clause->size; i++)
+				if (g->s.members[clause->first + i] < ranks)
+					awaited[g->s.members[clause->first + i]] = true;
+		}
+	return awaited;
+}
