@@ -141,7 +141,6 @@ struct listed
 functions_list(const struct functions *f, const struct definitions *known, enum by by)
 {
 	struct listed l = { .of = f, .on_path = functions_on_path(f) };
-	uint64_t samples = 0;
 
 	for (int kind = 0; kind < KINDS; kind++)
 		l.path_ns += f->sums.path_ns[kind];
@@ -158,8 +157,7 @@ functions_list(const struct functions *f, const struct definitions *known, enum 
 	if (l.count > 0)
 		qsort(l.at, l.count, sizeof *l.at, functions_by_path);
 	for (size_t i = 0; i < l.count; i++) {
-		l.at[i].path_ns = on_path_piece_ns(&l.on_path, samples, samples + l.at[i].samples);
-		samples += l.at[i].samples;
+		l.at[i].path_ns = on_path_ns(&l.on_path, l.at[i].samples);
 		l.all += l.at[i].all;
 	}
 	l.all += l.all == 0;

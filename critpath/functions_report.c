@@ -17,15 +17,7 @@ of_path(const struct listed *l, int64_t ns)
 static int64_t
 all_ns(const struct listed *l, uint64_t samples)
 {
-	const struct on_path *path = &l->on_path;
-	const int64_t ns = (int64_t)(samples * (uint64_t)l->of->sums.period_ns);
-
-	/*
-	 * If samples came late, or the kernel took none in itself, they are more than a period
-	 * apart.
-	 */
-	return l->of->sums.switched && path->worth_ns >= l->of->sums.period_ns ?
-	    on_path_ns(path, samples) : ns;
+	return (int64_t)(samples * (uint64_t)l->of->sums.period_ns);
 }
 
 /* Of the share of the path, from the number of samples. */
@@ -81,8 +73,8 @@ other_row(const struct listed *l, int i)
 	const bool switched = l->of->sums.switched;
 
 	if (i == OFF_REASONS)
-		return (struct other_row){ on_core_name, path->samples == 0 ? path->on_core_ns : 0,
-		    0, path->samples == 0 && path->on_core_ns > 0 };
+		return (struct other_row){ on_core_name, path->unsampled_ns, error_of(l,
+		    path->samples), switched };
 	return (struct other_row){ off_names[i], path->off_ns[i], switched ? 0 : error_of(l,
 	    path->samples), switched ? i != OFF_UNKNOWN || path->off_ns[i] > 0 : i == OFF_UNKNOWN };
 }

@@ -80,19 +80,13 @@ functions_stacks(struct text *out, const struct functions *f, const struct defin
 	struct stacks *stacks = stacks_begin(out, speedscope);
 	size_t count;
 	struct sampled *places = functions_places(f, &count);
-	uint64_t samples = 0;
 
 	stacks_profile(stacks, "on the path", "path", 0);
 	for (size_t i = 0; i < count; i++)
-		if (places[i].samples > 0 && on_path.worth_ns > 0) {
-			const int64_t ns = on_path_piece_ns(&on_path, samples,
-			    samples + places[i].samples);
-
-			add_stack(stacks, known, &places[i], (uint64_t)ns);
-			samples += places[i].samples;
-		}
-	if (on_path.samples == 0)
-		add_one(stacks, on_core_name, on_path.on_core_ns);
+		if (places[i].samples > 0 && on_path.worth_ns > 0)
+			add_stack(stacks, known, &places[i], (uint64_t)on_path_ns(&on_path,
+			    places[i].samples));
+	add_one(stacks, on_core_name, on_path.unsampled_ns);
 	for (int reason = 0; reason < OFF_REASONS; reason++)
 		add_one(stacks, off_names[reason], on_path.off_ns[reason]);
 	for (int kind = 0; kind < KINDS; kind++)

@@ -21,7 +21,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import trace  # noqa: E402 (the one beside this file)
 
 ON, BLOCKED, PREEMPTED, UNKNOWN = -1, 0, 1, 2
-BEGIN, LONGEST, SITES = 1000, 9000, 5
+BEGIN, LONGEST, SITES, PERIOD = 1000, 9000, 5, 100
+UNSAMPLED = "(on a core, not sampled)"
 
 
 class Run:
@@ -99,7 +100,7 @@ class Run:
         at, sites = self.samples[rank]
         here = (at >= begin) & (at < leave)
         if here.any():
-            out.put("sampled", {"location": rank, "count": int(here.sum()), "period_ns": 100, "until_ns": leave,
+            out.put("sampled", {"location": rank, "count": int(here.sum()), "period_ns": PERIOD, "until_ns": leave,
                                 "time": at[here].astype("<i8").tobytes(), "site": sites[here].astype("<u4").tobytes(),
                                 "callers": numpy.zeros(int(here.sum()), "<u4").tobytes()})
 
@@ -145,11 +146,12 @@ def path(run, report):
         rows = {row["function"]: ns(row["path_s"]) for row in report[key]}
         if sum(rows.values()) != ns(report["path_length_s"]):
             sys.exit(f"{key} is not the path")
-        if sum(rows.get(f"f{site}", 0) for site in range(SITES + 1)) != sums[ON]:
-            sys.exit(f"{key}: functions are not what was on a core")
+        worth = min(PERIOD, sums[ON] // sites.sum())
         for site in range(1, SITES + 1):
-            if abs(rows.get(f"f{site}", 0) - sums[ON] * sites[site] / sites.sum()) > 1:
+            if rows.get(f"f{site}", 0) != worth * sites[site]:
                 sys.exit(f"{key}: f{site}: {rows}, {sites}")
+        if rows[UNSAMPLED] != sums[ON] - worth * sites.sum():
+            sys.exit(f"{key}: {rows}: functions and what was not sampled are not {sums[ON]} on a core")
         names = {"(blocked)": BLOCKED, "(preempted)": PREEMPTED, "(not on a core, or not sampled)": UNKNOWN}
         if any(rows.get(name, 0) != sums[reason] for name, reason in names.items()):
             sys.exit(f"{key}: {rows} instead of {sums}")
@@ -169,6 +171,8 @@ def ranks(run, report):
     for uneven in report["compute_by_function"]:
         if sum(ns(row["slow_s"]) for row in uneven["functions"]) != ns(uneven["slow_s"]):
             sys.exit("the functions do not add up")
+        if any(ns(row["slow_s"]) > PERIOD * row["samples"] for row in uneven["functions"] if row["function"][0] == "f"):
+            sys.exit(f"a sample stands for more than its period: {uneven}")
     for of in report["delays_by_rank"]:
         if abs(of["cost_s"] - sum(row["cost_s"] for row in of["reasons"])) > 1e-9 * (len(of["reasons"]) + 1):
             sys.exit(f"reasons do not add up: {of}")

@@ -75,7 +75,7 @@ as_printed() {
 	grep -qE '^rank 1 made the others wait [0-9.]+ s: .*[0-9.]+ s \(blocked\)' text
 	lp-critpath -F text t.graph >text
 	grep -qE '^computation on the path .* s: .* s on a core, .* s blocked, .* s preempted, 0.000000 s not known; ' text
-	grep -q '	(on a core)$' text
+	grep -q '	(on a core, not sampled)$' text
 }
 
 @test "where the kernel refuses, threads' clocks tell the time on a core, and the answer says so" {

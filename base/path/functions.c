@@ -184,28 +184,20 @@ functions_on_path(const struct functions *f)
 	for (size_t i = 0; f->places != NULL && i < f->places->size; i++)
 		if (!FREE(&f->places->slots[i]))
 			path.samples += f->places->slots[i].samples;
-	if (f->sums.switched) {
-		path.on_core_ns = path.drawn_ns = f->sums.core.on_ns;
-		memcpy(path.off_ns, f->sums.core.off_ns, sizeof path.off_ns);
-		path.worth_ns = path.samples > 0 ? path.on_core_ns / (int64_t)path.samples : 0;
-		return path;
-	}
-	path.drawn_ns = path.compute_ns;
-	path.worth_ns = sample_worth(f->sums.period_ns, path.samples, path.compute_ns);
-	path.on_core_ns = (int64_t)path.samples * path.worth_ns;
+	path.drawn_ns = f->sums.switched ? f->sums.core.on_ns : path.compute_ns;
+	path.worth_ns = sample_worth(f->sums.period_ns, path.samples, path.drawn_ns);
+	path.on_core_ns = on_path_ns(&path, path.samples);
 	path.off_ns[OFF_UNKNOWN] = path.compute_ns - path.on_core_ns;
+	if (f->sums.switched) {
+		path.unsampled_ns = path.drawn_ns - path.on_core_ns;
+		path.on_core_ns = path.drawn_ns;
+		memcpy(path.off_ns, f->sums.core.off_ns, sizeof path.off_ns);
+	}
 	return path;
 }
 
 int64_t
 on_path_ns(const struct on_path *path, uint64_t samples)
 {
-	return path->samples > 0 ?
-	    (int64_t)(__extension__ (__int128)path->on_core_ns * samples / path->samples) : 0;
-}
-
-int64_t
-on_path_piece_ns(const struct on_path *path, uint64_t first, uint64_t end)
-{
-	return on_path_ns(path, end) - on_path_ns(path, first);
+	return (int64_t)samples * path->worth_ns;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path by function. Where switches tell exactly how long its computation was on a core, the
- * samples share that; else each stands for its period. What is left are rows of their own. Memory:
- * the places that were sampled, and 16 bytes for each sample, and 48 for each interval off the
- * core, of the calls that are kept.
+ * The path by function: each sample stands for its period, or less if all would exceed what
+ * computed, of which switches tell exactly how long it was on a core. What is left are rows of
+ * their own. Memory: the places that were sampled, and 16 bytes for each sample, and 48 for each
+ * interval off the core, of the calls that are kept.
  */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
@@ -50,14 +50,13 @@ struct on_path {
 	uint64_t samples;
 	int64_t worth_ns;		/* of each of them, rounded down */
 	int64_t compute_ns;
-	int64_t on_core_ns;		/* shared by the samples, if there are any */
-	int64_t off_ns[OFF_REASONS];	/* they make up the computation with it */
+	int64_t on_core_ns;
+	/* of that, by switches: in the kernel, which is not sampled, or when samples came late */
+	int64_t unsampled_ns;
+	int64_t off_ns[OFF_REASONS];	/* they make up the computation with on_core_ns */
 	int64_t drawn_ns;		/* what samples are drawn from */
 };
-/* Of so many samples of the path; and of those from FIRST to before END in some order, so that
- * pieces add up. */
 int64_t on_path_ns(const struct on_path *path, uint64_t samples);
-int64_t on_path_piece_ns(const struct on_path *path, uint64_t first, uint64_t end);
 
 /*
  * Samples of the run, which come before the calls. KEEPS: pieces of their location will be asked

@@ -67,7 +67,7 @@ static const struct {
 enum { CORE_KEYS = sizeof core_keys / sizeof core_keys[0] };
 
 static void
-put_core_keys(struct writer *out, const struct function_sums *sums)
+put_core_keys(struct writer *out, const struct function_sums *sums, int64_t unsampled_ns)
 {
 	for (int k = 0; k < CORE_KEYS; k++) {
 		int64_t ns;
@@ -75,6 +75,7 @@ put_core_keys(struct writer *out, const struct function_sums *sums)
 		memcpy(&ns, (const char *)sums + core_keys[k].at, sizeof ns);
 		put_int(out, core_keys[k].key, ns);
 	}
+	put_int(out, "unsampled_ns", unsampled_ns);
 	put_bool(out, "clock", sums->clock);
 }
 
@@ -95,10 +96,9 @@ read_core_keys(struct function_sums *sums, struct reader *in, const struct messa
 	return 0;
 }
 
-/* SAMPLED: samples on the path in the blocks before. */
-static uint64_t
+static void
 write_block(struct writer *out, const struct functions *f, const struct sampled *places,
-    size_t count, bool first, uint64_t sampled)
+    size_t count, bool first)
 {
 	const struct on_path on_path = functions_on_path(f);
 	uint32_t site[BLOCK], callers[BLOCK];
@@ -110,16 +110,15 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 		callers[i] = places[i].callers;
 		all[i] = places[i].all;
 		samples[i] = places[i].samples;
-		path[i] = on_path_piece_ns(&on_path, sampled, sampled + samples[i]);
-		sampled += samples[i];
+		path[i] = on_path_ns(&on_path, samples[i]);
 	}
-	message_begin(out, "sampled_path", 9u + (first && f->sums.switched ? CORE_KEYS + 1 : 0));
+	message_begin(out, "sampled_path", 9u + (first && f->sums.switched ? CORE_KEYS + 2 : 0));
 	put_uint(out, "count", count);
 	put_int(out, "period_ns", f->sums.period_ns > 0 ? f->sums.period_ns : 1);
 	put_uint(out, "lost", first ? f->sums.lost : 0);
 	put_int(out, "not_sampled_ns", first ? on_path.off_ns[OFF_UNKNOWN] : 0);
 	if (first && f->sums.switched)
-		put_core_keys(out, &f->sums);
+		put_core_keys(out, &f->sums, on_path.unsampled_ns);
 	put_column(out, "site", site_type, site, count);
 	put_column(out, "callers", site_type, callers, count);
 	put_column(out, "all", count_type, all, count);
@@ -127,7 +126,6 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 	put_column(out, "path", time_type, path, count);
 	if (message_end(out) < 0)
 		die_output();
-	return sampled;
 }
 
 void
@@ -135,11 +133,9 @@ functions_write(struct writer *out, const struct functions *f)
 {
 	size_t count;
 	struct sampled *places = functions_places(f, &count);
-	uint64_t sampled = 0;
 
 	for (size_t i = 0; i == 0 || i < count; i += BLOCK)
-		sampled = write_block(out, f, places + i, count - i < BLOCK ? count - i : BLOCK,
-		    i == 0, sampled);
+		write_block(out, f, places + i, count - i < BLOCK ? count - i : BLOCK, i == 0);
 	free(places);
 }
 

@@ -91,6 +91,17 @@ earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* NS's share of the span's time on a core. */
+static int64_t
+on_core_ns(const struct off_span *span, int64_t ns)
+{
+	__extension__ typedef __int128 wide;
+
+	if (span->on_core_ns == 0)
+		return 0;
+	return (int64_t)((wide)span->on_core_ns * ns / (span->to_ns - span->from_ns));
+}
+
 struct core_time
 core_time(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 {
@@ -108,9 +119,7 @@ core_time(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 	    i < lane->end && lane->at[i].from_ns < end_ns; i++) {
 		const struct off_span *span = &lane->at[i];
 		const int64_t ns = earlier(span->to_ns, end_ns) - later(span->from_ns, begin_ns);
-		const int64_t on_ns = span->on_core_ns == 0 ? 0 :
-		    (int64_t)(__extension__ (__int128)span->on_core_ns * ns /
-		    (span->to_ns - span->from_ns));
+		const int64_t on_ns = on_core_ns(span, ns);
 
 		time.on_ns += on_ns;
 		time.off_ns[span->reason] += ns - on_ns;

@@ -56,13 +56,12 @@ function_times_fold(struct function_times *f)
 	f->count = last + 1;
 }
 
-/* Adds the rest of the path: by reason if there are switches. SAMPLED_NS: the functions' time. */
+/* Adds the rest of the path: by reason if there are switches. */
 static int
-add_rest(struct function_times *f, struct reader *in, const struct message *message,
-    int64_t sampled_ns)
+add_rest(struct function_times *f, struct reader *in, const struct message *message)
 {
 	static const char *const keys[] = { "blocked_ns", "preempted_ns", "not_sampled_ns",
-	    "on_core_ns" };
+	    "unsampled_ns" };
 	const char *const names[] = { off_names[OFF_BLOCKED], off_names[OFF_PREEMPTED], not_sampled,
 	    on_core_name };
 	const bool switched = body_get(message, "clock") != NULL;
@@ -74,8 +73,6 @@ add_rest(struct function_times *f, struct reader *in, const struct message *mess
 			continue;
 		if (body_int(in, message, keys[i], 0, INT64_MAX, &rest.path_ns) < 0)
 			return -1;
-		if (i == 3)
-			rest.path_ns = sampled_ns == 0 ? rest.path_ns : 0;
 		if (i == 2 || rest.path_ns > 0)
 			function_times_add(f, &rest);
 	}
@@ -88,7 +85,7 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 {
 	static const struct column_type u32 = { 4, false, true, 0 }, u64 = { 8, false, true, 0 };
 	static const struct column_type i64 = { 8, true, true, 0 };
-	int64_t count, period_ns, sampled_ns = 0;
+	int64_t count, period_ns;
 	uint32_t *site;
 	uint64_t *all;
 	int64_t *path;
@@ -114,11 +111,10 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 
 		if (__builtin_mul_overflow(all[i], period_ns, &one.all_ns))
 			one.all_ns = INT64_MAX;
-		sampled_ns |= path[i];
 		function_times_add(f, &one);
 	}
 	if (got == 0)
-		got = add_rest(f, in, message, sampled_ns);
+		got = add_rest(f, in, message);
 	free(site);
 	free(all);
 	free(path);

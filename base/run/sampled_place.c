@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char not_sampled[] = NOT_SAMPLED;
-const char on_core_name[] = "(on a core)";
+const char on_core_name[] = "(on a core, not sampled)";
 
 /* Modules without work of the program, in any of their functions. */
 static const struct {
@@ -133,8 +133,11 @@ sample_worth(int64_t period_ns, uint64_t samples, int64_t compute_ns)
 double
 sampled_error(uint64_t count, int64_t worth_ns, int64_t compute_ns)
 {
-	const double n = worth_ns > 0 ? (double)compute_ns / (double)worth_ns : 0,
-	    k = fmin((double)count, n);
+	double n, k;
 
+	if (worth_ns <= 0)
+		return 0;
+	n = (double)compute_ns / (double)worth_ns;
+	k = fmin((double)count, n);
 	return (double)compute_ns * sqrt((k + 1) * (n - k + 1) / ((n + 2) * (n + 2) * (n + 3)));
 }

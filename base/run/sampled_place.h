@@ -32,7 +32,7 @@ int64_t sample_worth(int64_t period_ns, uint64_t samples, int64_t compute_ns);
 /*
  * The standard error of the time of COUNT samples, in ns. Of n = compute / worth draws, k are this
  * function's. By Laplace's rule the variance of the share is (k+1)(n-k+1) / ((n+2)^2 (n+3)), which
- * is never 0.
+ * is never 0. In a run without samples the error is 0.
  */
 double sampled_error(uint64_t count, int64_t worth_ns, int64_t compute_ns);
 

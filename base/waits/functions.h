@@ -3,9 +3,9 @@
  * Finds the functions in which a slow rank spends more time than the others, from samples of
  * computation, and why it was off its core.
  *
- * The compute time of each rank before each call site is known. If switches show how long the rank
- * was on a core there, its samples share that time. Otherwise each sample counts one period
- * (base/run/sampled_place.h). The rest gets rows of its own.
+ * The compute time of each rank before each call site is known, and switches show how long the rank
+ * was on a core there. Each sample counts one period, or less (base/run/sampled_place.h). The rest
+ * gets rows of its own.
  *
  * Memory: the samples and intervals of the kept calls, 16 and 48 bytes each, and 32 bytes for each
  * sampled place of a rank before a call site.
@@ -24,7 +24,7 @@ struct sampled_function {
 /* A function's computation before a site, on the slowest rank and the mean of the others. */
 struct excess {
 	uint32_t function;		/* index in the list */
-	bool is_off;			/* time off the core */
+	bool is_unsampled;		/* time off the core, or not sampled */
 	uint64_t samples;		/* on that rank */
 	int64_t slow_ns;
 	double others_ns, error_ns;	/* standard error of the difference */
@@ -54,6 +54,7 @@ struct by_function {
 	struct rank_core *ranks;	/* if switches are recorded; otherwise NULL */
 	size_t count, site_count, cost_count, rank_cost_count;
 	uint64_t samples;
+	int64_t period_ns;		/* of samples; 0: there are none */
 	int64_t compute_ns;		/* of all ranks */
 	struct core_time core;		/* part of compute_ns; without switches from samples */
 };

@@ -17,13 +17,14 @@ static struct sampled_function
 function_of(const struct imbalance *im, const struct taken *taken, bool own)
 {
 	const uint32_t place = taken->place;
+	struct stack_frame frame = { .name = on_core_name };
 	char text[1024];
-	const struct stack_frame frame = place >= TAKEN_OFF_CORE ?
-	    (struct stack_frame){ .name = off_names[place - TAKEN_OFF_CORE] } :
-	    place >= TAKEN_THREADS ? (struct stack_frame){ .name = on_core_name } :
-	    own ? own_frame(&im->graph.known, taken->own, text, sizeof text) :
-	    place_frame(&im->graph.known, place, text, sizeof text);
 
+	if (place >= TAKEN_OFF_CORE)
+		frame.name = off_names[place - TAKEN_OFF_CORE];
+	else if (place < TAKEN_THREADS)
+		frame = own ? own_frame(&im->graph.known, taken->own, text, sizeof text) :
+		    place_frame(&im->graph.known, place, text, sizeof text);
 	return (struct sampled_function){ need(strdup(frame.name)), frame.file };
 }
 
@@ -72,10 +73,14 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 
 	by->names = zalloc(places + 4, sizeof *by->names);
 	by->count = *count = 0;
-	for (size_t i = 0; i < places; i++)
-		if (taken_at(im, i, &list[*count]) && list[*count].place != TAKEN_THREADS &&
-		    list[*count].place != TAKEN_ALONE)
-			by->names[by->count++] = function_of(im, &list[(*count)++], own);
+	for (size_t i = 0; i < places; i++) {
+		if (!taken_at(im, i, &list[*count]) || list[*count].place == TAKEN_THREADS ||
+		    list[*count].place == TAKEN_ALONE)
+			continue;
+		if (list[*count].period_ns > by->period_ns)
+			by->period_ns = list[*count].period_ns;
+		by->names[by->count++] = function_of(im, &list[(*count)++], own);
+	}
 	by->names[by->count++] = (struct sampled_function){ not_sampled, NULL };
 	by->names[by->count++] = (struct sampled_function){ on_core_name, NULL };
 	by->names[by->count++] = (struct sampled_function){ "(MPI)", NULL };
@@ -113,32 +118,14 @@ struct sums {
 	size_t count;
 	uint64_t *samples;		/* by rank */
 	int64_t *on_core_ns;		/* by rank; if switches show it */
-	uint64_t *shared;		/* by rank: samples that already have their share */
-	int64_t period_ns;
+	const int64_t *drawn_ns;	/* by rank: time on a core if known, else compute time */
 };
 
 static int64_t
-worth_ns(const struct sums *s, int32_t rank)
+sampled_ns(const struct sums *s, int32_t rank, uint64_t samples)
 {
-	if (s->im->counts.switched > 0)
-		return s->samples[rank] > 0 ? s->on_core_ns[rank] / (int64_t)s->samples[rank] : 0;
-	return sample_worth(s->period_ns, s->samples[rank], s->compute_ns[rank]);
-}
-
-/* The time of SAMPLES samples of the rank, rounded so that all functions add up. */
-static int64_t
-share_ns(struct sums *s, int32_t rank, uint64_t samples)
-{
-	const uint64_t all = s->samples[rank], before = s->shared[rank], behind = before + samples;
-	const int64_t ns = s->on_core_ns[rank];
-
-	if (s->im->counts.switched == 0)
-		return (int64_t)samples * worth_ns(s, rank);
-	if (samples == 0)
-		return 0;
-	s->shared[rank] = behind;
-	return (int64_t)(__extension__ (__int128)ns * behind / all -
-	    __extension__ (__int128)ns * before / all);
+	return (int64_t)samples * sample_worth(s->by->period_ns, s->samples[rank],
+	    s->drawn_ns[rank]);
 }
 
 /* Adds NS, from SAMPLES with this error, to the slow rank or to the others. */
@@ -168,30 +155,35 @@ by_excess(const void *left, const void *right)
 	    (a->function < b->function);
 }
 
-/* Samples are drawn from all compute time, or from the time on a core if that is known. */
 static double
 error_of(const struct sums *s, int32_t rank, uint64_t samples)
 {
-	return sampled_error(samples, worth_ns(s, rank),
-	    s->im->counts.switched > 0 ? s->on_core_ns[rank] : s->compute_ns[rank]);
+	return sampled_error(samples, sampled_ns(s, rank, 1), s->drawn_ns[rank]);
 }
 
-/* Adds the samples of a function on a rank; OF NULL: none. */
+/* Adds what the rank HAS: samples, or nanoseconds without samples. */
 static void
-add_function(struct excess *e, struct sums *s, int32_t rank, int32_t slow, const struct taken *of)
+add_function(struct excess *e, const struct sums *s, int32_t rank, int32_t slow, uint64_t has)
 {
-	const uint64_t samples = of != NULL && of->place < TAKEN_THREADS ? of->samples : 0;
-
-	if (of != NULL && of->place >= TAKEN_OFF_CORE)
-		add_rank(e, s, rank, slow, 0, (int64_t)of->samples, 0);
-	else if (e->function == function_named(s->by, on_core_name, NULL))
-		add_rank(e, s, rank, slow, 0,
-		    of != NULL && s->samples[rank] == 0 ? (int64_t)of->samples : 0, 0);
-	else if (e->is_off)
-		add_rank(e, s, rank, slow, 0, 0, 0);
+	if (e->is_unsampled)
+		add_rank(e, s, rank, slow, 0, (int64_t)has, 0);
 	else
-		add_rank(e, s, rank, slow, samples, share_ns(s, rank, samples),
-		    error_of(s, rank, samples));
+		add_rank(e, s, rank, slow, has, sampled_ns(s, rank, has), error_of(s, rank, has));
+}
+
+/* The time that samples are drawn from and do not represent. */
+static struct excess
+excess_unsampled(const struct sums *s, int32_t slow)
+{
+	const bool switched = s->im->counts.switched > 0;
+	/* In a run without samples nothing more is known of the time on a core. */
+	struct excess e = { function_named(s->by, switched ? on_core_name : not_sampled, NULL),
+	    .is_unsampled = !switched || s->by->period_ns > 0 };
+
+	for (int32_t r = 0; r < s->im->graph.known.ranks; r++)
+		add_rank(&e, s, r, slow, 0, s->drawn_ns[r] - sampled_ns(s, r, s->samples[r]),
+		    error_of(s, r, s->samples[r]));
+	return e;
 }
 
 /*
@@ -199,35 +191,32 @@ add_function(struct excess *e, struct sums *s, int32_t rank, int32_t slow, const
  * them.
  */
 static struct excess *
-excesses_of(struct sums *s, int32_t rank, size_t *count)
+excesses_of(const struct sums *s, int32_t rank, size_t *count)
 {
 	const int32_t ranks = s->im->graph.known.ranks;
 	struct excess *list = zalloc(s->count + 1, sizeof *list);
 
 	*count = 0;
-	memset(s->shared, 0, (size_t)ranks * sizeof *s->shared);
 	for (size_t i = 0; i < s->count; ) {
-		struct excess *e = &list[(*count)++];
+		struct excess *e = &list[*count];
 
+		if (s->at[i].place == TAKEN_ON_CORE) {
+			i++;
+			continue;
+		}
 		e->function = s->at[i].function;
-		e->is_off = s->at[i].place >= TAKEN_OFF_CORE;
+		e->is_unsampled = s->at[i].place >= TAKEN_OFF_CORE;
 		for (int32_t r = 0; r < ranks; r++) {
 			const bool any = i < s->count && s->at[i].function == e->function &&
 			    s->at[i].rank == r;
 
-			add_function(e, s, r, rank, any ? &s->at[i] : NULL);
+			add_function(e, s, r, rank, any ? s->at[i].samples : 0);
 			i += any;
 		}
-		*count -= s->at[i - 1].place >= TAKEN_THREADS && e->slow_ns == 0 &&
-		    e->others_ns == 0;
+		++*count;
 	}
-	if (s->im->counts.switched == 0) {
-		list[*count].function = function_named(s->by, not_sampled, NULL);
-		for (int32_t r = 0; r < ranks; r++)
-			add_rank(&list[*count], s, r, rank, 0, s->compute_ns[r] - share_ns(s, r,
-			    s->samples[r]), error_of(s, r, s->samples[r]));
-		*count += list[*count].slow_ns > 0 || list[*count].others_ns > 0;
-	}
+	list[*count] = excess_unsampled(s, rank);
+	*count += list[*count].slow_ns > 0 || list[*count].others_ns > 0;
 	for (size_t i = 0; i < *count; i++)
 		list[i].error_ns = sqrt(list[i].error_ns);
 	qsort(list, *count, sizeof *list, by_excess);
@@ -275,17 +264,16 @@ sums_of(const struct imbalance *im, const struct site_groups *groups, const stru
 	s.at = list + first;
 	while (first + s.count < count && s.at[s.count].site == site)
 		s.count++;
-	s.samples = zalloc(3 * (size_t)im->graph.known.ranks, sizeof *s.samples);
-	s.shared = s.samples + im->graph.known.ranks;
-	s.on_core_ns = (int64_t *)s.shared + im->graph.known.ranks;
+	s.samples = zalloc(2 * (size_t)im->graph.known.ranks, sizeof *s.samples);
+	s.on_core_ns = (int64_t *)s.samples + im->graph.known.ranks;
 	for (size_t i = 0; i < s.count; i++) {
 		if (s.at[i].place == TAKEN_ON_CORE)
 			s.on_core_ns[s.at[i].rank] += (int64_t)s.at[i].samples;
 		else if (s.at[i].place < TAKEN_THREADS)
 			s.samples[s.at[i].rank] += s.at[i].samples;
-		s.period_ns = s.at[i].period_ns;
 	}
 	s.compute_ns = groups->compute_ns[site];
+	s.drawn_ns = im->counts.switched > 0 ? s.on_core_ns : s.compute_ns;
 	return s;
 }
 
@@ -492,7 +480,7 @@ functions_by(const struct imbalance *im, bool own)
 		for (int32_t r = 0; s.compute_ns != NULL && r < im->graph.known.ranks; r++) {
 			by->samples += s.samples[r];
 			if (im->counts.switched == 0)
-				by->core.on_ns += (int64_t)s.samples[r] * worth_ns(&s, r);
+				by->core.on_ns += sampled_ns(&s, r, s.samples[r]);
 		}
 		if (s.compute_ns != NULL)
 			by->sites[by->site_count++] = uneven_of(&s, list[i].site);

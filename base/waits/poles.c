@@ -76,15 +76,15 @@ static void
 find_function(const struct poles *poles, struct long_pole *p, const struct uneven *u)
 {
 	const double others = p->alike ? 0 : 1;
-	int64_t off_ns = 0;
+	int64_t unsampled_ns = 0;
 	double most_ns = LITTLE * ((double)u->slow_ns - others * u->others_ns);
 
 	for (size_t i = 0; i < u->count; i++) {
 		const struct excess *e = &u->functions[i];
 		const double more_ns = (double)e->slow_ns - others * e->others_ns;
 
-		if (e->is_off || strcmp(poles->by->names[e->function].name, not_sampled) == 0)
-			off_ns += e->slow_ns;
+		if (e->is_unsampled)
+			unsampled_ns += e->slow_ns;
 		else if (more_ns > most_ns && e->samples >= LEAST_SAMPLES) {
 			most_ns = more_ns;
 			p->function = poles->by->names[e->function].name;
@@ -92,8 +92,8 @@ find_function(const struct poles *poles, struct long_pole *p, const struct uneve
 			p->samples = (int64_t)e->samples;
 		}
 	}
-	if (off_ns > 0)
-		p->unsampled_share = (double)off_ns / (double)u->slow_ns;
+	if (unsampled_ns > 0)
+		p->unsampled_share = (double)unsampled_ns / (double)u->slow_ns;
 	if (p->function != NULL)
 		p->line = sampled_line(poles, p);
 }
