@@ -88,10 +88,12 @@ calls() {
 @test "the recorder is that of the MPI which the program has, also by dlopen" {
 	[ -e "$ROOT/lib/liblongpole-record.mpich.so" ] || skip "not built: needs libmpich-dev"
 	mpicc.mpich -w -o kinds "$ROOT/tests/apps/kinds.c"
-	run -7 lp-record -o run -- mpirun.mpich -n 4 ./kinds
+	run -0 lp-record -o run -- mpirun.mpich -n 4 ./kinds
 	[ "$(calls run MPI_Finalize)" -eq 4 ]
-	run -7 lp-record -o run -- $RUN -n 4 "$BATS_FILE_TMPDIR/kinds"
+	run -0 lp-record -o run -- $RUN -n 4 "$BATS_FILE_TMPDIR/kinds"
 	[ "$(calls run MPI_Finalize)" -eq 4 ]
+	run -7 lp-record -o run -- mpirun.mpich -n 4 ./kinds 7
+	run -7 lp-record -o run -- $RUN -n 4 "$BATS_FILE_TMPDIR/kinds" 7
 	lp-record -o run -- mpirun.mpich -n 2 "$BATS_FILE_TMPDIR/loaded" libmpich.so.12 mpich
 	[ "$(calls run MPI_Barrier)" -eq 10 ]
 }

@@ -21,7 +21,7 @@ rows() {
 @test "programs that make each kind of call have the rows that they had" {
 	for p in kinds more; do
 		mpicc -w -g -O1 -o $p "$ROOT/tests/apps/$p.c"
-		lp-record -o $p.run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 ./$p >out 2>err || [ $p = kinds ]	# which ends with status 7
+		lp-record -o $p.run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 ./$p >out 2>err
 		lp-merge $p.run >$p.trace 2>merge.err
 		rows <"$ROOT/tests/golden.d/texts/$p.txt" >before
 		[ "$(wc -l <before)" -gt 190 ]
