@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether threads sleep between polls that find nothing: lp-trace(5), poll_gaps. */
-#include <stdlib.h>
 #include <sys/resource.h>
 
 #include "rows.h"
 #include "small.h"
 
-/* one gap in EACH is measured, by two system calls; further sites are ignored */
-enum { EACH = 8, SITES = 16 };
-
-struct poll_gaps {
-	struct gap_sum { uint64_t site, count, apart_ns, awake_ns; } of[SITES];
-	uint64_t seen;
-	/* row of the poll that ends the measured gap; NO_ROW: none is being measured */
-	uint64_t from_seq;
-	int64_t from_ns, from_cpu_ns;
-	long from_slept;
-};
+/* One gap in EACH is measured, by two system calls. */
+enum { EACH = 8 };
 
 /* CPU time of this thread, and how often it blocked. */
 static int64_t
@@ -35,9 +25,9 @@ add_gap(struct poll_gaps *gaps, uint32_t site, uint64_t apart_ns, uint64_t awake
 {
 	size_t i = 0;
 
-	while (i < SITES && gaps->of[i].count > 0 && gaps->of[i].site != site)
+	while (i < GAP_SITES && gaps->of[i].count > 0 && gaps->of[i].site != site)
 		i++;
-	if (i == SITES)
+	if (i == GAP_SITES)
 		return;
 	gaps->of[i].site = site;
 	gaps->of[i].count++;
@@ -64,17 +54,12 @@ last_leave_ns(const struct block *b)
 void
 poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns)
 {
-	struct poll_gaps *gaps = thread->gaps;
+	struct poll_gaps *gaps = &thread->gaps;
 	int64_t cpu_ns;
 	long slept;
 
 	if (last_leave_ns(&thread->block) != thread->polled_ns)
 		return;		/* another call came in between */
-	if (gaps == NULL) {
-		if ((gaps = thread->gaps = calloc(1, sizeof *gaps)) == NULL)
-			return;
-		gaps->from_seq = NO_ROW;
-	}
 	if (gaps->from_seq != thread->seq && gaps->seen++ % EACH != 0)
 		return;
 	cpu_ns = thread_cpu_ns(&slept);
@@ -84,7 +69,7 @@ poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns)
 		/* A thread that was only preempted was working. */
 		add_gap(gaps, site, apart_ns,
 		    slept > gaps->from_slept ? (uint64_t)(cpu_ns - gaps->from_cpu_ns) : apart_ns);
-		gaps->from_seq = NO_ROW;
+		gaps->from_seq = 0;
 		return;
 	}
 	gaps->from_seq = thread->seq + 1;
@@ -97,9 +82,8 @@ void
 poll_gaps_append(void)
 {
 	for (const struct thread *thread = all_threads; thread != NULL; thread = thread->next)
-		for (size_t i = 0; thread->gaps != NULL && i < SITES &&
-		    thread->gaps->of[i].count > 0; i++) {
-			const struct gap_sum *sum = &thread->gaps->of[i];
+		for (size_t i = 0; i < GAP_SITES && thread->gaps.of[i].count > 0; i++) {
+			const struct gap_sum *sum = &thread->gaps.of[i];
 			struct small small;
 
 			small_begin(&small, "poll_gaps", 5);

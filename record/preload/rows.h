@@ -39,6 +39,22 @@ struct block {
 	struct open_call *open;	/* of the block; no_block if none is open */
 };
 
+/*
+ * Whether the thread sleeps between polls that find nothing: poll_gaps.c. The sums are by site; any
+ * further sites are not measured.
+ */
+enum { GAP_SITES = 16 };
+struct poll_gaps {
+	struct gap_sum {
+		uint64_t site, count, apart_ns, awake_ns;
+	} of[GAP_SITES];
+	uint64_t seen;
+	/* row of the poll that ends the measured gap; 0: none is being measured */
+	uint64_t from_seq;
+	int64_t from_ns, from_cpu_ns;
+	long from_slept;
+};
+
 /* State of a thread. */
 struct thread {
 	bool known;		/* it has a location */
@@ -53,7 +69,7 @@ struct thread {
 	bool refers;	/* has referred to other threads: its blocks have a column for that */
 	uint64_t seq;		/* number of its next row */
 	int64_t polled_ns;	/* when the last unsuccessful poll was left */
-	struct poll_gaps *gaps;	/* between such polls: poll_gaps.c; NULL: none so far */
+	struct poll_gaps gaps;
 	/* seq after the last row that may absorb more calls */
 	uint64_t fold_seq;
 	int64_t fold_leave_ns;	/* when the last call in that row was left */
