@@ -182,7 +182,9 @@ step(struct follow *f, int64_t until_ns)
 			left |= lane->from < lane->rows.count || has_more(lane);
 		}
 	}
-	write_reached(f);
+	/* Behind its last row the run goes nowhere: what follows says when it ended. */
+	if (left || !f->over)
+		write_reached(f);
 	return left;
 }
 
