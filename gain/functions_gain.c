@@ -118,12 +118,10 @@ weight_if_faster(const void *context, uint32_t v)
 void
 function_gains_add(struct function_gains *gains,
     const struct functions *f, const struct definitions *known, const struct dag *dag,
-    const struct segments *segments, int percent)
+    const struct longest_way *way, int percent)
 {
 	struct gaining g = { .functions = f, .gains = gains, .dag = dag, .percent = percent };
-	struct piece *path = zalloc(segments->count + 1, sizeof *path);
 	int64_t *time_ns;	/* by vertex */
-	size_t path_count = 0;
 
 	number_functions(gains, f, known);
 	g.pieces = zalloc(dag->events / 2 + 1, sizeof *g.pieces);
@@ -134,19 +132,14 @@ function_gains_add(struct function_gains *gains,
 
 		g.pieces[v / 2] = piece_of(f, event.location, end_ns - dag->weight_ns[v], end_ns);
 	}
-	for (size_t i = 0; i < segments->count; i++) {
-		const struct segment *s = &segments->at[i];
-
-		if (s->kind == COMPUTE)
-			path[path_count++] = piece_of(f, s->location, s->begin_ns, s->end_ns);
-	}
 	for (uint32_t function = 0; function < gains->count; function++) {
 		int64_t most_ns = 0;
 
 		g.function = function;
-		for (size_t i = 0; i < path_count; i++)
-			most_ns += saved_ns(&g, &path[i]);
-		if (most_ns > 0) {	/* only functions on the path can gain anything */
+		for (size_t i = 0; i < way->count; i++)
+			if (way->at[i] < dag->events && (way->at[i] & 1) == 0)
+				most_ns += saved_ns(&g, &g.pieces[way->at[i] / 2]);
+		if (most_ns > 0) {	/* only what is on the longest way can gain anything */
 			gains->at[function].most_ns += most_ns;
 			gains->at[function].ns += dag->time_ns[dag->end] - dag_evaluate(dag,
 			    time_ns, weight_if_faster, &g);
@@ -154,7 +147,6 @@ function_gains_add(struct function_gains *gains,
 	}
 	free(g.pieces);
 	free(time_ns);
-	free(path);
 }
 
 static int

@@ -126,7 +126,7 @@ solve_stretch(struct asked *a, struct event last)
 	while (!solve_walk(&stretch, &a->segments))
 		cut_cycle(&stretch, &a->run.graph.known);
 	output_report(&a->output, &a->segments);
-	whatif_add(&a->whatif, &stretch, &a->run.instances, &a->run.graph.known, &a->segments);
+	whatif_add(&a->whatif, &stretch, &a->run.instances, &a->run.graph.known);
 	if (a->opt.form != STREAM)
 		return;
 	output_write(&a->output, 0, &a->segments);
@@ -208,6 +208,7 @@ main(int argc, char **argv)
 		solve_stretch(&a, last);
 		run_count_rest(&a.run);
 	}
+	whatif_end(&a.whatif, &a.run.graph.known);
 	end_output(&a);
 	return a.opt.form == STREAM ? DONE : finish(DONE);
 }

@@ -6,6 +6,7 @@
 #include "../base/path/functions.h"
 #include "../base/path/report.h"
 #include "../base/path/run.h"
+#include "../base/run/same_site.h"
 #include "../base/run/scale.h"
 
 /* ---- needs.c --------------------------------------------------------------------------------- */
@@ -22,6 +23,14 @@
  */
 void dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instances *instances,
     const struct definitions *known);
+
+#define NO_SITE UINT32_MAX
+
+/* The vertices of a longest way through it, the last first. */
+struct longest_way {
+	uint32_t *at;
+	size_t count;
+};
 
 /* The segment of a way from vertex FROM, or BEGIN, to VERTEX, an event at END_NS. */
 struct segment dag_piece(const struct dag *dag, uint32_t from, uint32_t vertex, int64_t end_ns);
@@ -58,8 +67,8 @@ void choice_solve(struct choice *choice, enum chooser how, const struct stretch 
 
 /*
  * Beyond the path: the slack of every activity, the next-longest disjoint ways through the run, and
- * the gains from faster call sites. All are sums over stretches, since all ranks pass each
- * synchronisation point together.
+ * the gains from faster call sites; sites of one name are one. All are sums over stretches, since
+ * all ranks pass each synchronisation point together.
  */
 
 enum { NO_SLACK = -1 };		/* unknown: the activity leads to nothing */
@@ -84,6 +93,14 @@ struct function_gains {
 	size_t site_count;
 };
 
+/* If a rank computed no longer than the others: balance.c. Sums over stretches. */
+struct balances {
+	struct places gained, most;	/* as in struct balance */
+	struct places computed, by_site;	/* by_site: of all ranks, as rank 0 */
+	struct balance *at;		/* most gain first, once they have ended */
+	size_t count;
+};
+
 struct alternative {
 	int64_t length_ns;	/* of its pieces, in the stretches that have it */
 	int64_t shorter_ns;	/* than the critical path there */
@@ -103,17 +120,20 @@ struct whatif {
 	struct site_slack *site_slack;
 	size_t slack_capacity;
 	struct gains gains;	/* percent 0: not asked for */
+	struct balances balances;	/* with the gains */
+	struct same_sites same_sites;	/* of which both sum up */
 	struct function_gains function_gains;
 	struct alternative *alternatives;
 };
 
-/* Adds a stretch, whose path is SEGMENTS. */
+/* Adds a stretch. */
 void whatif_add(struct whatif *whatif, const struct stretch *stretch,
-    const struct instances *instances, const struct definitions *known,
-    const struct segments *segments);
+    const struct instances *instances, const struct definitions *known);
 /* Shares have the same totals as those of the path's REPORT. */
 void whatif_text(struct text *out, const struct whatif *whatif, const struct report *report,
     const struct definitions *known, bool all);
+/* After the last stretch. */
+void whatif_end(struct whatif *whatif, const struct definitions *known);
 /* Further members of the report's object. */
 void whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known);
 /*
@@ -123,10 +143,15 @@ void whatif_json(struct json *out, const struct whatif *whatif, const struct def
 void write_slack(struct writer *out, const struct slack_rows *rows);
 void write_gains(struct writer *out, const struct gains *gains);
 
+/* balance.c: adds a stretch; after the last one. */
+void balances_add(struct balances *balances, const struct dag *dag, const struct longest_way *way,
+    const struct definitions *known, struct same_sites *same_sites);
+void balances_end(struct balances *balances, const struct definitions *known);
+
 /* functions_gain.c: the gain of the run if a function took less time. */
 void function_gains_add(struct function_gains *gains,
     const struct functions *functions, const struct definitions *known, const struct dag *dag,
-    const struct segments *segments, int percent);
+    const struct longest_way *way, int percent);
 /* Shares are of TOLD_NS. */
 void function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns,
     int percent, size_t shown);

@@ -119,6 +119,62 @@ gate_neighbours(const struct dag *dag, struct hubs *hubs, const struct definitio
 	free(member_of);
 }
 
+/* A member, by when it entered. */
+struct entered {
+	int64_t enter_ns;
+	uint32_t index;
+};
+
+static int
+by_enter(const void *left, const void *right)
+{
+	const struct entered *a = left, *b = right;
+
+	if (a->enter_ns != b->enter_ns)
+		return a->enter_ns < b->enter_ns ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/*
+ * Libraries make members wait for others whose data they do not need: a rank that passes on data
+ * of a third one, or has no buffer left. Who was in the call when others came was waiting for the
+ * last of them.
+ */
+static void
+gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members, uint32_t count)
+{
+	struct entered *order = zalloc(count, sizeof *order);
+
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = (struct entered){ members[i].row->enter_ns, i };
+	qsort(order, count, sizeof *order, by_enter);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct member *me = &members[order[i].index], *last = NULL;
+		uint32_t low = i + 1, end = count, gate, hub;
+
+		/* the last that entered before this one left */
+		while (low < end) {
+			const uint32_t middle = low + (end - low) / 2;
+
+			if (order[middle].enter_ns < me->row->leave_ns)
+				low = middle + 1;
+			else
+				end = middle;
+		}
+		last = &members[order[low - 1].index];
+		gate = *gate_of(dag, hubs, me->location, me->seq);
+		if (last->row->enter_ns <= me->row->enter_ns ||
+		    (gate != NO_GATE && gate >= dag->events))
+			continue;
+		hub = add_hub(dag, hubs);
+		if (gate != NO_GATE)
+			add_to_hub(hubs, gate);
+		add_to_hub(hubs, enter_of(dag, last->location, last->seq));
+		*gate_of(dag, hubs, me->location, me->seq) = hub;
+	}
+	free(order);
+}
+
 static void
 gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
     const struct member *members, uint32_t count)
@@ -141,6 +197,8 @@ gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions
 			    enter_of(dag, members[root].location, members[root].seq);
 	else if (class != CLASS_ONE_TO_ALL && class != CLASS_ALL_TO_ONE)
 		gate_by_all(dag, hubs, members, count, NOBODY);
+	if (root != NOBODY && class == call_class(members[0].row->call))
+		gate_seen(dag, hubs, members, count);
 }
 
 /* Collectives in the stretch. Those at its ends are the begin and the end instead. */
@@ -219,6 +277,30 @@ free_gates(struct hubs *hubs)
 
 /* ---- vertices and edges -------------------------------------------------------------- */
 
+/*
+ * What a send waited for: the post of its receive, if that came in time. Else the receiver may
+ * have had to be in any call: in some libraries a send takes until then.
+ */
+static uint32_t
+gate_of_send(const struct dag *dag, uint32_t gate, int64_t enter_ns, int64_t leave_ns)
+{
+	const struct event post = numbering_event(&dag->numbering, gate);
+	const uint32_t first = gate - 2 *
+	    (uint32_t)(post.seq - dag->stretch->first_seq[post.location]);
+	uint32_t low = first, end = gate + 2;
+
+	while (low < end) {	/* enters of the receiver, in order */
+		const uint32_t middle = low + ((end - low) / 4) * 2;
+
+		if (dag->time_ns[middle] < leave_ns)
+			low = middle + 2;
+		else
+			end = middle;
+	}
+	return low > first && dag->time_ns[low - 2] > enter_ns ? enter_of(dag, post.location,
+	    numbering_event(&dag->numbering, low - 2).seq) : NO_GATE;
+}
+
 /* The leave of a call: its own enter, and the gates that opened before its end. */
 static void
 add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t location, uint64_t seq)
@@ -236,9 +318,10 @@ add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t loc
 			uint32_t gate = is_inside(stretch, e.edge_location, e.edge_seq) ?
 			    *gate_of(dag, hubs, e.edge_location, e.edge_seq) : NO_GATE;
 
+			if (gate != NO_GATE && row_sends(e.edge) && dag->time_ns[gate] >= leave_ns)
+				gate = gate_of_send(dag, gate, enter_ns, leave_ns);
 			if (gate == NO_GATE || dag->time_ns[gate] > leave_ns ||
-			    (row_sends(e.edge) &&
-			    (dag->time_ns[gate] < enter_ns || dag->time_ns[gate] == leave_ns)))
+			    (row_sends(e.edge) && dag->time_ns[gate] < enter_ns))
 				continue;
 			dag_add_source(dag, gate);
 			if (dag->time_ns[gate] > last_ns)

@@ -135,11 +135,9 @@ may_be_faster(const struct whatif *whatif, enum segment_kind kind, unsigned call
 	return whatif->whole || (kind != START && (kind == COMPUTE || !span_frames(call)));
 }
 
-#define NO_SITE UINT32_MAX
-
 /* By vertex: the site at which it may be faster. */
 static uint32_t *
-sites_of_vertices(const struct whatif *whatif, const struct dag *dag)
+sites_of_vertices(struct whatif *whatif, const struct dag *dag, const struct definitions *known)
 {
 	const struct stretch *stretch = dag->stretch;
 	uint32_t *site_of = zalloc(dag->events, sizeof *site_of), *at = site_of;
@@ -148,10 +146,11 @@ sites_of_vertices(const struct whatif *whatif, const struct dag *dag)
 		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++) {
 			const struct row *row = window_row(stretch->window, l, seq);
 			bool first = seq == stretch->first_seq[l] && !stretch->from_sync;
+			uint32_t site = first_of_name(&whatif->same_sites, known, row->site);
 
-			*at++ = may_be_faster(whatif, kind_before(row->call, first), 0) ?
-			    row->site : NO_SITE;
-			*at++ = may_be_faster(whatif, MPI, row->call) ? row->site : NO_SITE;
+			*at++ = may_be_faster(whatif, kind_before(row->call, first), 0) ? site :
+			    NO_SITE;
+			*at++ = may_be_faster(whatif, MPI, row->call) ? site : NO_SITE;
 		}
 	return site_of;
 }
@@ -186,30 +185,30 @@ gain_of(struct whatif *whatif, uint32_t site)
 	return &whatif->gains.by_site[site];
 }
 
-/* Only sites on the path can gain anything; each costs one more evaluation of the graph. */
+/* Only sites on the longest way can gain anything; each costs one more evaluation of the graph. */
 static void
-add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *segments)
+add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way *way,
+    const struct definitions *known)
 {
-	uint32_t *site_of = sites_of_vertices(whatif, dag), *sites = NULL, count = 0;
+	uint32_t *site_of = sites_of_vertices(whatif, dag, known), *sites = NULL, count = 0;
 	int64_t *time_ns = zalloc(dag->vertices, sizeof *time_ns);
 	int64_t *most_ns = NULL;	/* by site */
 	size_t most_capacity = 0, site_capacity = 0;
 	struct faster faster = { dag, site_of, 0, whatif->gains.percent };
 
-	for (size_t s = 0; s < segments->count; s++) {
-		const struct segment *segment = &segments->at[s];
+	for (size_t i = 0; i < way->count; i++) {
+		const uint32_t v = way->at[i], site = v < dag->events ? site_of[v] : NO_SITE;
 		size_t before = most_capacity;
 
-		if (!may_be_faster(whatif, segment->kind, segment->call))
+		if (site == NO_SITE || dag->weight_ns[v] == 0)
 			continue;
-		most_ns = grow(most_ns, &most_capacity, (size_t)segment->site + 1, sizeof *most_ns);
+		most_ns = grow(most_ns, &most_capacity, (size_t)site + 1, sizeof *most_ns);
 		memset(most_ns + before, 0, (most_capacity - before) * sizeof *most_ns);
-		if (most_ns[segment->site] == 0) {
+		if (most_ns[site] == 0) {
 			sites = grow(sites, &site_capacity, count + 1, sizeof *sites);
-			sites[count++] = segment->site;
+			sites[count++] = site;
 		}
-		most_ns[segment->site] += saved_ns(segment->end_ns - segment->begin_ns,
-		    whatif->gains.percent);
+		most_ns[site] += saved_ns(dag->weight_ns[v], whatif->gains.percent);
 	}
 	for (uint32_t s = 0; s < count; s++) {
 		struct gain *gain = gain_of(whatif, sites[s]);
@@ -330,19 +329,33 @@ add_alternatives(struct whatif *whatif, const struct dag *dag, const struct defi
 
 void
 whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct instances *instances,
-    const struct definitions *known, const struct segments *segments)
+    const struct definitions *known)
 {
+	struct longest_way way = { NULL, 0 };
 	struct dag dag;
 
 	dag_of_needs(&dag, stretch, instances, known);
 	if (whatif->slack)
 		add_slack(whatif, &dag);
-	if (whatif->gains.percent > 0)
-		add_gains(whatif, &dag, segments);
-	if (whatif->gains.percent > 0 && whatif->functions->sums.any)
-		function_gains_add(&whatif->function_gains, whatif->functions, known, &dag,
-		    segments, whatif->gains.percent);
+	if (whatif->gains.percent > 0) {
+		way.at = zalloc(dag.vertices, sizeof *way.at);
+		way.count = dag_follow(&dag, dag.time_ns, way.at);
+		add_gains(whatif, &dag, &way, known);
+		balances_add(&whatif->balances, &dag, &way, known, &whatif->same_sites);
+		if (whatif->functions->sums.any)
+			function_gains_add(&whatif->function_gains, whatif->functions, known, &dag,
+			    &way, whatif->gains.percent);
+		free(way.at);
+	}
 	if (whatif->count > 0)
 		add_alternatives(whatif, &dag, known);
 	dag_close(&dag);
+}
+
+void
+whatif_end(struct whatif *whatif, const struct definitions *known)
+{
+	balances_end(&whatif->balances, known);
+	whatif->gains.balances = whatif->balances.at;
+	whatif->gains.balance_count = whatif->balances.count;
 }

@@ -34,6 +34,27 @@ static const struct field slack_fields[] = {
 	FIELDS_END
 };
 
+struct balance_line {
+	struct balance b;
+	const char *where, *shown;
+	double share;
+};
+
+#define BALANCE(member) FIELD(struct balance_line, member)
+static const struct field balance_fields[] = {
+	{ "rank", BALANCE(b.rank), .json = PLAIN },
+	{ "site", BALANCE(b.site), .json = PLAIN },
+	{ "where", BALANCE(where), .json = PLAIN },
+	{ "gain_s", BALANCE(b.gain_ns), IN_SECONDS },
+	{ "gain_%", BALANCE(share), .text = "%.2f", .percent = true },
+	{ "at_most_s", BALANCE(b.most_ns), IN_SECONDS },
+	{ "compute_s", BALANCE(b.compute_ns), IN_SECONDS },
+	{ "others_s", BALANCE(b.others_ns), IN_SECONDS },
+	{ "rank", BALANCE(b.rank), .text = PLAIN },
+	{ "compute up to", BALANCE(shown), .text = PLAIN },
+	FIELDS_END
+};
+
 static int
 by_first(const void *left, const void *right)
 {
@@ -119,6 +140,50 @@ json_lines(struct json *out, const char *key, const struct field *fields, struct
 	free(lines);
 }
 
+static struct balance_line
+balance_line(const struct balance *b, int64_t told_ns, const struct definitions *known)
+{
+	static char where[SITE_TEXT];
+	const char *name = site_text(known, b->site, where, sizeof where);
+
+	return (struct balance_line){ *b, name, name[0] != '\0' ? name : "(unknown)",
+	    told_ns > 0 ? (double)b->gain_ns / (double)told_ns : 0 };
+}
+
+static void
+balances_text(struct text *out, const struct gains *gains, int64_t told_ns,
+    const struct definitions *known, size_t shown)
+{
+	struct table_writer table;
+
+	text_char(out, '\n');
+	text_line(out, "if one rank computed no longer than the mean of the others");
+	table_begin(&table, out, NULL);
+	table_head(&table, balance_fields);
+	for (size_t i = 0; i < gains->balance_count && i < shown; i++) {
+		const struct balance_line line = balance_line(&gains->balances[i], told_ns, known);
+
+		table_row(&table, balance_fields, &line);
+	}
+	if (gains->balance_count > shown)
+		put_more(&table, 6, gains->balance_count - shown);
+	table_end(&table);
+}
+
+static void
+balances_json(struct json *out, const struct gains *gains, const struct definitions *known)
+{
+	json_break(out);
+	json_begin_array(out, "gain_if_balanced");
+	for (size_t i = 0; i < gains->balance_count; i++) {
+		const struct balance_line line = balance_line(&gains->balances[i], 0, known);
+
+		json_break(out);
+		json_row(out, NULL, balance_fields, &line);
+	}
+	json_end_array(out);
+}
+
 /* ---- alternatives ---- */
 
 struct way {
@@ -191,6 +256,8 @@ whatif_text(struct text *out, const struct whatif *whatif, const struct report *
 		    "gain_%% is of the path's %.9f s, %s", percent, 1e-9 * (double)told_ns,
 		    span_rule(report->whole));
 		print_lines(out, gain_fields, lines, count, shown, known);
+		if (whatif->gains.balance_count > 0)
+			balances_text(out, &whatif->gains, told_ns, known, shown);
 		if (whatif->functions->sums.any)
 			function_gains_text(out, &whatif->function_gains, told_ns, percent, shown);
 	}
@@ -220,6 +287,7 @@ whatif_json(struct json *out, const struct whatif *whatif, const struct definiti
 		json_break(out);
 		json_int(out, "faster_percent", whatif->gains.percent);
 		json_lines(out, "gain_by_site", gain_fields, lines, count, known);
+		balances_json(out, &whatif->gains, known);
 		if (whatif->functions->sums.any)
 			function_gains_json(out, &whatif->function_gains);
 	}
@@ -274,6 +342,19 @@ write_gains(struct writer *out, const struct gains *gains)
 		put_int(out, "percent", gains->percent);
 		put_int(out, "gain_ns", gain->ns);
 		put_int(out, "most_ns", gain->most_ns);
+		if (message_end(out) < 0)
+			die_output();
+	}
+	for (size_t i = 0; i < gains->balance_count; i++) {
+		const struct balance *b = &gains->balances[i];
+
+		message_begin(out, "balance", 6);
+		put_uint(out, "site", b->site);
+		put_int(out, "rank", b->rank);
+		put_int(out, "gain_ns", b->gain_ns);
+		put_int(out, "most_ns", b->most_ns);
+		put_int(out, "compute_ns", b->compute_ns);
+		put_int(out, "others_ns", b->others_ns);
 		if (message_end(out) < 0)
 			die_output();
 	}

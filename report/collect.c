@@ -117,6 +117,26 @@ take_gain(struct page *page, struct reader *in, const struct message *message)
 }
 
 static void
+take_balance(struct page *page, struct reader *in, const struct message *message)
+{
+	int64_t site, rank;
+	struct balance b;
+
+	if (body_int(in, message, "site", 0, UINT32_MAX, &site) < 0 ||
+	    body_int(in, message, "rank", 0, page->im.graph.known.ranks - 1, &rank) < 0 ||
+	    body_int(in, message, "gain_ns", 0, INT64_MAX, &b.gain_ns) < 0 ||
+	    body_int(in, message, "most_ns", 0, INT64_MAX, &b.most_ns) < 0 ||
+	    body_int(in, message, "compute_ns", 0, INT64_MAX, &b.compute_ns) < 0 ||
+	    body_int(in, message, "others_ns", 0, INT64_MAX, &b.others_ns) < 0)
+		die_input(in);
+	b.site = (uint32_t)site;
+	b.rank = (int32_t)rank;
+	page->balances = grow(page->balances, &page->balance_capacity, page->balance_count + 1,
+	    sizeof *page->balances);
+	page->balances[page->balance_count++] = b;
+}
+
+static void
 add_piece(struct page *page, const struct event *piece)
 {
 	const int32_t rank = page->im.graph.known.location_rank[piece->location];
@@ -176,6 +196,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		take_segments(page, im->graph.in, message);
 	else if (is_kind(message, "gain"))
 		take_gain(page, im->graph.in, message);
+	else if (is_kind(message, "balance"))
+		take_balance(page, im->graph.in, message);
 	else if (is_kind(message, "sampled_path") &&
 	    sampled_path_read(&page->functions, im->graph.in, message, &im->graph.known) < 0)
 		die_input(im->graph.in);
@@ -264,7 +286,8 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	read_graph(&page->im, fd >= 0 ? path : file);
 	add_other_times(page);
 	page->verdict = verdict_of(&page->im, &(struct known_path){ &page->places,
-	    path_length_ns(page), page->gains, page->gain_count, page->percent });
+	    path_length_ns(page), page->gains, page->gain_count, page->percent,
+	    page->balances, page->balance_count });
 }
 
 /* ---- results ------------------------------------------------------------------------------ */

@@ -139,6 +139,8 @@ struct page {
 	uint64_t segments;
 	struct function_times functions;	/* of the path, from samples */
 	struct site_gain *gains;
+	struct balance *balances;
+	size_t balance_count, balance_capacity;
 	size_t gain_count, gain_capacity;
 	struct beside beside;
 	int percent;			/* of the gains */

@@ -26,6 +26,7 @@ class Model:
 
     def __init__(self, run):
         self.run, self.needs, self.weight, self.site, self.time = run, {}, {}, {}, {}
+        self.members = {row: rows for rows in run.collectives for row in rows}
         for location, rows in enumerate(run.rows):
             before = None
             for seq, row in enumerate(rows):
@@ -46,14 +47,23 @@ class Model:
     def gates(self, location, seq):
         call, needs = self.run.rows[location][seq], []
         for edge in self.run.edge_rows(location, seq):
-            if not edge.needs:
-                continue
-            last = max(self.run.rows[r][s].enter for r, s in edge.needs)
+            gates = list(edge.needs)
+            if edge.call in ("MPI_Bcast", "MPI_Reduce") and len(gates) < 2:
+                gates += self.last_inside(call, self.members[location, seq])
+            if edge.is_send and edge.call in random_run.SENDS and gates and \
+                    self.enter_ns(gates[0]) >= call.leave:
+                gates = self.last_inside(call, [(gates[0][0], s) for s in range(gates[0][1] + 1)])
+            last = max(map(self.enter_ns, gates), default=-1)
             if last > call.leave or (edge.is_send and edge.call in random_run.SENDS and
-                                     (last < call.enter or last == call.leave)):
+                                     last < call.enter):
                 continue
-            needs += [(r, s - self.run.rows[r][s].part, 0) for r, s in edge.needs]
+            needs += [(r, s - self.run.rows[r][s].part, 0) for r, s in gates]
         return needs
+
+    def last_inside(self, call, rows):
+        """Of these the last entered while the call went on."""
+        inside = [row for row in rows if call.enter < self.enter_ns(row) < call.leave]
+        return [max(inside, key=lambda row: (self.enter_ns(row), row))] if inside else []
 
     def end(self, weight):
         """The end of the run if activities take that long."""

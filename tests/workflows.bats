@@ -157,16 +157,49 @@ record() {
 		1 MPI_Barrier 2400 2400 comm=1 site=2
 		1 MPI_Finalize 2400 2500 comm=1
 	END
-	flow whatif GRAPH=t.graph >out
 	# Of 2000 ns between MPI_Init and MPI_Finalize 1000 lead up to the first barrier.
-	grep -Fqx $'50.00\t0.000001\t100\tsite=MPI_Barrier at work (a.c:7)\t0.000002\t0.000001' out
-	grep -qx 'gain_% is of baseline_s: .* takes 0.000002 s on an ideal network; it took 0.000003 s as recorded' out
+	for network in '' ideal; do
+		flow whatif GRAPH=t.graph NETWORK=$network >"out$network"
+		grep -Fqx $'50.00\t0.000001\t100\tsite=MPI_Barrier at work (a.c:7)\t0.000002\t0.000001' "out$network"
+	done
+	grep -qx 'gain_% is of baseline_s: .* takes 0.000002 s on an ideal network; it took 0.000003 s as recorded' outideal
+	grep -qx 'gain_% is of baseline_s: 0.000002 s of the recorded run of 0.000003 s; messages keep their recorded times' out
 	lp-gain --gain 100 -F text t.graph >text
 	[[ "$(head -1 text)" == *'; 100 % less there on all ranks gains 50.0 %' ]]
 	grep -Eqx $'0.000001\t50.00\t0.000001\tMPI_Barrier at (work|other) .*' text
 	run -1 grep -q $'\tMPI_Init$' <(sed -n '/^if it/,$p' text)
 	# With --whole all 2500 ns count.
 	[[ "$(lp-gain --whole --gain 100 -F text t.graph | head -1)" == *' gains 40.0 %' ]]
+}
+
+# gains PERCENT: of each site, as lp-gain and as whatif say
+gains() {
+	lp-gain --gain "$1" -F json t.graph | jq -r '.gain_by_site[] | select(.gain_s > 0 and .where != "") | "\(.where) \(.gain_s * 1e6 | round)"' |
+		sort >gain
+	awk -F'\t' -v p="$1" '$3 == p && /site=/ && $2 > 0 { sub("site=", "", $4); printf "%s %.0f\n", $4, 1e6 * $2 }' out | sort >whatif.gain
+	[ -s gain ]
+	diff gain whatif.gain
+}
+
+@test "whatif and lp-gain --gain say the same where messages take time, and a line has two sites" {
+	pack <<-'END' | lp-graph 2>/dev/null >t.graph
+		trace ranks=2
+		site site=1 offset=1 call=MPI_Recv function=get file=a.c line=7
+		site site=2 offset=2 call=MPI_Send function=put file=a.c line=9
+		site site=3 offset=3 call=MPI_Send function=put file=a.c line=9
+		0 MPI_Init 0 400000
+		0 MPI_Recv 600000 9400000 comm=1 peer=1 tag=1 received=8 site=1
+		0 MPI_Recv 9900000 19000000 comm=1 peer=1 tag=1 received=8 site=1
+		0 MPI_Finalize 20000000 20100000
+		1 MPI_Init 0 400000
+		1 MPI_Send 8400000 8500000 comm=1 peer=0 tag=1 sent=8 site=2
+		1 MPI_Send 16500000 16700000 comm=1 peer=0 tag=1 sent=8 site=3
+		1 MPI_Finalize 17000000 20100000
+	END
+	flow whatif GRAPH=t.graph >out
+	gains 10
+	gains 50
+	gains 100
 }
 
 @test "what both promise is what the run gains without the cause" {

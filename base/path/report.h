@@ -51,6 +51,8 @@ struct gains {
 		int64_t most_ns;	/* and would if no other path took over */
 	} *by_site;
 	size_t capacity;
+	const struct balance *balances;	/* if a rank were as fast as the others */
+	size_t balance_count;
 };
 
 void report_add(struct report *report, const struct definitions *known,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../run/load.h"
+#include "../run/same_site.h"
 #include "../run/span.h"
 #include "../run/verdict.h"
 #include "report.h"
@@ -188,6 +189,20 @@ print_longest(struct text *out, const struct report *report, const struct defini
 	table_end(&table);
 }
 
+static void
+add_gain(struct long_pole *p, const struct place *place, const struct definitions *known,
+    const struct gains *gains, double told_ns)
+{
+	p->percent = gains->percent;
+	for (size_t i = 0; i < gains->capacity; i++)
+		if (gains->by_site[i].most_ns > 0 && is_same_site(known, (uint32_t)i,
+		    place->site)) {
+			p->gain_s = seconds(gains->by_site[i].ns);
+			p->gain_share = (double)gains->by_site[i].ns / told_ns;
+		}
+	pole_balance(p, place, known, gains->balances, gains->balance_count, told_ns);
+}
+
 /* The largest places on the path; what they gain is added where that was asked for. */
 static struct verdict
 report_verdict(const struct report *report, const struct definitions *known,
@@ -209,11 +224,8 @@ report_verdict(const struct report *report, const struct definitions *known,
 		p->path_share = (double)place->ns / told_ns;
 		if (place->site != 0)
 			site_text(known, place->site, p->where, sizeof p->where);
-		if (gains != NULL && place->site < gains->capacity) {
-			p->percent = gains->percent;
-			p->gain_s = seconds(gains->by_site[place->site].ns);
-			p->gain_share = (double)gains->by_site[place->site].ns / told_ns;
-		}
+		if (gains != NULL)
+			add_gain(p, place, known, gains, told_ns);
 	}
 	free(places);
 	return v;

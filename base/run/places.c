@@ -29,6 +29,15 @@ places_add(struct places *places, const struct place *more)
 	sum->transfer_ns += more->transfer_ns;
 }
 
+int64_t
+places_ns(const struct places *places, const struct place *key)
+{
+	const struct place *found = places->table != NULL ? place_table_find(places->table, key) :
+	    NULL;
+
+	return found != NULL ? found->ns : 0;
+}
+
 static int
 by_time(const void *left, const void *right)
 {

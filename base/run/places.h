@@ -15,11 +15,22 @@ struct place {
 	int64_t transfer_ns;	/* the part of it with a message under way */
 };
 
+/* If a rank computed there no longer than the others do on the mean, see gain/balance.c. */
+struct balance {
+	uint32_t site;
+	int32_t rank;
+	/* by how much the run gets shorter, and would if no other path took over */
+	int64_t gain_ns, most_ns;
+	int64_t compute_ns, others_ns;	/* in the run: of that rank, and the mean of the others */
+};
+
 struct places {
 	struct place_table *table;	/* NULL: none yet */
 };
 
 void places_add(struct places *places, const struct place *more);
+/* The sum at the place of KEY. */
+int64_t places_ns(const struct places *places, const struct place *key);
 /* Longest first; free() them. */
 struct place *places_sorted(const struct places *places, size_t *count);
 void places_free(struct places *places);

@@ -11,6 +11,7 @@
 #include "../tool/tool.h"
 #include "headline.h"
 #include "places.h"
+#include "same_site.h"
 
 const struct long_pole no_pole = { .rank = -1, .samples = -1, .unsampled_share = NAN, .times = NAN,
 	.path_s = NAN, .path_share = NAN, .cost_s = NAN, .gain_s = NAN, .gain_share = NAN };
@@ -26,6 +27,14 @@ place_kind(const struct place *place)
 	return 2 * place->transfer_ns > place->ns ? POLE_TRANSFER : POLE_MPI;
 }
 
+/* The unit that fits, and how many of it are a second. */
+static const char *
+unit_of(double s, double *of_second)
+{
+	*of_second = s >= 1 ? 1 : s >= 1e-3 ? 1e3 : 1e6;
+	return s >= 1 ? "s" : s >= 1e-3 ? "ms" : "us";
+}
+
 /* Two significant digits. */
 static void
 put_two_digits(FILE *out, double value, const char *unit)
@@ -37,9 +46,48 @@ put_two_digits(FILE *out, double value, const char *unit)
 static void
 put_seconds(FILE *out, double s)
 {
-	const char *unit = s >= 1 ? "s" : s >= 1e-3 ? "ms" : "us";
+	double of_second;
+	const char *unit = unit_of(s, &of_second);
 
-	put_two_digits(out, s >= 1 ? s : s >= 1e-3 ? 1e3 * s : 1e6 * s, unit);
+	put_two_digits(out, s * of_second, unit);
+}
+
+static void
+put_gain(FILE *out, const struct long_pole *p)
+{
+	double of_second;
+	const char *unit = unit_of(p->run_s, &of_second);
+
+	if (p->balanced)
+		fprintf(out, "; balanced, the run takes %.3g instead of %.3g %s",
+		    (p->run_s - p->gain_s) * of_second, p->run_s * of_second, unit);
+	else if (isfinite(p->gain_share))
+		fprintf(out, "; %d %% less there on all ranks gains %.1f %%", p->percent,
+		    100 * p->gain_share);
+}
+
+/* Less is alike. */
+static const double SLOW = 1.15;
+
+bool
+can_be_balanced(double own_ns, double others_ns)
+{
+	return own_ns >= SLOW * others_ns && own_ns < MANY * others_ns;
+}
+
+void
+pole_balance(struct long_pole *p, const struct place *place,
+    const struct definitions *known, const struct balance *balances, size_t count,
+    double told_ns)
+{
+	for (size_t i = 0; i < count && p->kind == POLE_COMPUTE && !p->alike; i++)
+		if (balances[i].rank == place->rank && is_same_site(known, balances[i].site,
+		    place->site)) {
+			p->balanced = true;
+			p->run_s = 1e-9 * (double)known->run_ns;
+			p->gain_s = 1e-9 * (double)balances[i].gain_ns;
+			p->gain_share = (double)balances[i].gain_ns / told_ns;
+		}
 }
 
 /* "relax (heat.c:80)" */
@@ -101,9 +149,7 @@ verdict_sentence(const struct long_pole *p)
 		put_two_digits(out, 100 * p->cost_s / p->all_s, "%");
 		fputs(" of all", out);
 	}
-	if (isfinite(p->gain_share))
-		fprintf(out, "; %d %% less there on all ranks gains %.1f %%", p->percent,
-		    100 * p->gain_share);
+	put_gain(out, p);
 	if (fclose(out) != 0)
 		die("out of memory");
 	return sentence;
@@ -152,7 +198,9 @@ put_pole(struct json *json, const char *key, const struct long_pole *p, int32_t 
 		json_null(json, key);
 		return;
 	}
-	if (isfinite(p->gain_share))
+	if (p->balanced)
+		snprintf(question, sizeof question, "balanced");
+	else if (isfinite(p->gain_share))
 		snprintf(question, sizeof question, "%d %% less", p->percent);
 	json_begin_object(json, key);
 	put_ranks(json, p, ranks);

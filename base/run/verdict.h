@@ -5,6 +5,8 @@
 
 #include "trust.h"
 
+struct balance;
+struct definitions;
 struct place;
 
 enum pole_kind { POLE_COMPUTE, POLE_MPI, POLE_TRANSFER };
@@ -24,11 +26,23 @@ struct long_pole {
 	double path_s, path_share;	/* on the critical path; its share of the path, 0 to 1 */
 	double cost_s;		/* waiting time of other ranks for it */
 	double all_s;		/* run time of all ranks together, if there is a cost */
-	int percent;		/* the gain is for PERCENT less time there on all ranks */
+	/* the gain is for PERCENT less time there on all ranks, or if BALANCED, for that rank as
+	 * fast as the others; the run takes RUN_S */
+	int percent;
+	bool balanced;
+	double run_s;
 	double gain_s, gain_share;	/* how much shorter the run would be, and its share */
 };
 
 extern const struct long_pole no_pole;		/* nothing stands out, nothing is known */
+
+/* Does a rank compute long enough at a place, and the others at all? Else that it be as fast as
+ * they are is no question. */
+bool can_be_balanced(double own_ns, double others_ns);
+/* If that is known of PLACE, it is what the pole gains; shares are of TOLD_NS. */
+void pole_balance(struct long_pole *pole, const struct place *place,
+    const struct definitions *known, const struct balance *balances, size_t count,
+    double told_ns);
 
 struct verdict {
 	struct long_pole pole, next[2];		/* those with a rank >= 0 */
@@ -37,8 +51,9 @@ struct verdict {
 
 /*
  * "rank 2's computation before exchange_halos (heat.c:134) is 52 % of the critical path and cost
- * the others 3.6 s of rank time, 23 % of all; 20 % less there on all ranks gains 10.6 %"; free()
- * it. With samples: "computation in relax (heat.c:80) before exchange_halos (heat.c:134), 2.5
+ * the others 3.6 s of rank time, 23 % of all; 20 % less there on all ranks gains 10.6 %", or for a
+ * slow rank "balanced, the run takes 4.1 instead of 10.2 s"; free() it. With samples:
+ * "computation in relax (heat.c:80) before exchange_halos (heat.c:134), 2.5
  * times the mean of the others, is".
  */
 char *verdict_sentence(const struct long_pole *pole);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../run/same_site.h"
 #include "../run/sampled_place.h"
 #include "functions.h"
 
@@ -132,6 +133,7 @@ add_path(const struct poles *poles, struct long_pole *p, size_t at)
 {
 	const struct place *place = &poles->places[at];
 	const struct known_path *path = poles->path;
+	const struct definitions *known = &poles->im->graph.known;
 	int64_t ns = place->ns;
 
 	for (size_t i = 0; p->alike && i < poles->place_count; i++)
@@ -141,10 +143,11 @@ add_path(const struct poles *poles, struct long_pole *p, size_t at)
 	p->path_share = path_share(poles, ns);
 	p->percent = path->percent;
 	for (size_t i = 0; i < path->gain_count; i++)
-		if (path->gains[i].site == place->site) {
+		if (is_same_site(known, path->gains[i].site, place->site)) {
 			p->gain_s = 1e-9 * (double)path->gains[i].gain_ns;
 			p->gain_share = path_share(poles, path->gains[i].gain_ns);
 		}
+	pole_balance(p, place, known, path->balances, path->balance_count, (double)path->ns);
 }
 
 static void

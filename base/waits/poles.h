@@ -23,6 +23,8 @@ struct known_path {
 	const struct site_gain *gains;
 	size_t gain_count;
 	int percent;
+	const struct balance *balances;
+	size_t balance_count;
 };
 
 /* The place with most of the path, or otherwise the one whose delays cost the others most. */

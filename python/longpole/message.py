@@ -104,6 +104,8 @@ REQUIRED = {
     "switched": {"location": int, "count": int, "from_ns": int, "until_ns": int},
     "sampled_path": {"count": int, "period_ns": int, "lost": int, "not_sampled_ns": int},
     "slack": {"count": int},
+    "gain": {"site": int, "percent": int, "gain_ns": int, "most_ns": int},
+    "balance": {"site": int, "rank": int, "gain_ns": int, "most_ns": int, "compute_ns": int, "others_ns": int},
     "path": {"run_ns": int, "length_ns": int, "segments": int},
 }
 

@@ -5,17 +5,25 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { STEPS = 20, SLOW = 1 };		/* SLOW: the rank with the long pole */
-
+enum { SLOW = 1 };			/* the rank with the long pole */
+#ifdef SLEEPS	/* few, as each sleep ends a little late */
+enum { STEPS = 5 };
+static const double USUAL_S = 0.008, SLOW_S = 0.06;
+#else
+enum { STEPS = 20 };
 static const double USUAL_S = 0.002, SLOW_S = 0.015;
+#endif
 
 static int rank, ranks;
+static bool without;			/* the long pole is not there */
+static double pace = 1, slow_pace = 1;	/* of all computing; of the slow part */
 static volatile double sink;
 
 static inline double
@@ -27,14 +35,24 @@ cpu_s(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static inline void
+sleep_s(double s)
+{
+	nanosleep(&(struct timespec){ .tv_sec = (time_t)s,
+	    .tv_nsec = (long)(1e9 * (s - (double)(time_t)s)) }, NULL);
+}
+
 /*
  * Computes for so long on a core, however busy the machine is. Inlined, so that samples show its
- * callers.
+ * callers. With SLEEPS it sleeps instead, so that other processes delay it little.
  */
 static inline __attribute__((always_inline)) void
 compute(double s)
 {
-	const double end = cpu_s() + s;
+#ifdef SLEEPS
+	sleep_s(pace * s);
+#else
+	const double end = cpu_s() + pace * s;
 	double x = 1;
 
 	do
@@ -42,6 +60,7 @@ compute(double s)
 			x = x * 1.0000001 + 1e-9;
 	while (cpu_s() < end);
 	sink = x;
+#endif
 }
 
 static __attribute__((noinline, unused)) void
@@ -53,14 +72,9 @@ usual_part(void)
 static __attribute__((noinline, unused)) void
 slow_part(void)
 {
-	compute(SLOW_S);
+	compute(without ? USUAL_S : slow_pace * SLOW_S);
 }
 
-static inline void
-sleep_ms(int ms)
-{
-	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L }, NULL);
-}
 
 struct planted {
 	const char *name;
@@ -70,13 +84,21 @@ struct planted {
 #define CASE(function) { #function, function }
 #define RUN(cases, argc, argv) run_case(cases, sizeof cases / sizeof cases[0], argc, argv)
 
-/* Runs the named case, between MPI_Init and MPI_Finalize. */
+/*
+ * Runs the named case, between MPI_Init and MPI_Finalize. A word may follow the name: "without"
+ * runs it without its long pole, "less" with 20 % less time for all computation, "less-slow" for
+ * the slow part.
+ */
 static inline int
 run_case(const struct planted *cases, size_t count, int argc, char **argv)
 {
+	const char *how = argc == 3 ? argv[2] : "";
 	int provided;
 
-	for (size_t i = 0; argc == 2 && i < count; i++) {
+	without = strcmp(how, "without") == 0;
+	pace = strcmp(how, "less") == 0 ? 0.8 : 1;
+	slow_pace = strcmp(how, "less-slow") == 0 ? 0.8 : 1;
+	for (size_t i = 0; argc >= 2 && i < count; i++) {
 		if (strcmp(cases[i].name, argv[1]) != 0)
 			continue;
 		MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

@@ -15,7 +15,7 @@ steps(void (*reason)(void))
 {
 	for (int step = 0; step < STEPS; step++) {
 		usual_part();
-		if (rank == SLOW)
+		if (rank == SLOW && !without)
 			reason();
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
@@ -23,7 +23,7 @@ steps(void (*reason)(void))
 
 static void more_work(void) { steps(slow_part); }
 
-static __attribute__((noinline)) void nap(void) { sleep_ms(15); }
+static __attribute__((noinline)) void nap(void) { sleep_s(SLOW_S); }
 static void asleep(void) { steps(nap); }
 
 static __attribute__((noinline)) void

@@ -36,7 +36,7 @@ in_turn(void)
 static __attribute__((noinline)) void
 rare_part(void)
 {
-	compute(20 * SLOW_S);
+	compute(STEPS * SLOW_S);
 }
 
 static void
@@ -44,7 +44,7 @@ one_step(void)
 {
 	for (int step = 0; step < 3 * STEPS; step++) {
 		usual_part();
-		if (rank == SLOW && step == 17)
+		if (rank == SLOW && step == STEPS && !without)
 			rare_part();
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
@@ -53,7 +53,7 @@ one_step(void)
 static __attribute__((noinline)) void
 growing_part(int step)
 {
-	compute(0.002 * step);
+	compute(USUAL_S * step);
 }
 
 static void
@@ -61,7 +61,7 @@ growing(void)
 {
 	for (int step = 0; step < STEPS; step++) {
 		usual_part();
-		if (rank == SLOW)
+		if (rank == SLOW && !without)
 			growing_part(step);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
@@ -124,7 +124,8 @@ slow_worker(void)
 			for (int worker = 1; worker < ranks; worker++)
 				send(worker);
 			for (int worker = 1; worker < ranks; worker++)
-				receive(MPI_ANY_SOURCE);
+				MPI_Recv(data, 64, MPI_DOUBLE, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD,
+				    MPI_STATUS_IGNORE);
 		} else {
 			receive(0);
 			if (rank == SLOW)
@@ -220,7 +221,7 @@ network_bound(void)
 static __attribute__((noinline)) void
 set_up(void)
 {
-	compute(20 * SLOW_S);
+	compute(STEPS * SLOW_S);
 }
 
 static void
@@ -238,7 +239,7 @@ start_bound(void)
 static __attribute__((noinline)) void
 write_result(void)
 {
-	compute(20 * SLOW_S);
+	compute(STEPS * SLOW_S);
 }
 
 static void

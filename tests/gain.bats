@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What a run would gain: against runs that are written down, and against real runs without the cause.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# Steps of milliseconds; rank 1 is slow in the second. Both calls are on one line, of which a compiler made two sites.
+two_steps() {
+	pack <<-'END' | lp-graph 2>/dev/null
+		trace ranks=3
+		site site=1 offset=1 call=MPI_Barrier function=work file=a.c line=7
+		site site=2 offset=2 call=MPI_Barrier function=work file=a.c line=7
+		0 MPI_Init 0 1000000
+		1 MPI_Init 0 1000000
+		2 MPI_Init 0 1000000
+		0 MPI_Barrier 3000000 3000000 comm=1 site=1
+		1 MPI_Barrier 2000000 3000000 comm=1 site=1
+		2 MPI_Barrier 2500000 3000000 comm=1 site=1
+		0 MPI_Barrier 4000000 9000000 comm=1 site=1
+		1 MPI_Barrier 9000000 9000000 comm=1 site=2
+		2 MPI_Barrier 6000000 9000000 comm=1 site=1
+		0 MPI_Finalize 9500000 9600000
+		1 MPI_Finalize 9500000 9600000
+		2 MPI_Finalize 9500000 9600000
+	END
+}
+
+@test "balanced: in each step the rank computes no longer than the mean of the others, and others take over" {
+	two_steps >t.graph
+	# Rank 1 takes 6 ms in the second step, the others 1 and 3: at 2 ms, rank 2 is the last, 3 ms earlier.
+	# In the first step it is fast and stays so. In the run it has 7 ms, the others 3 and 4.5.
+	lp-gain -F json t.graph >gain.json
+	[ "$(jq -c '.gain_if_balanced[] | [.rank, .site, .gain_s, .at_most_s, .compute_s, .others_s]' gain.json)" = \
+		'[1,1,0.003,0.004,0.007,0.00375]' ]
+	[ "$(jq -c '.verdict.long_pole | [.ranks, .if, .gain_s]' gain.json)" = '[[1],"balanced",0.003]' ]
+	lp-report -F json t.graph | jq -e '.long_pole | .if == "balanced" and .gain_s == 0.003'
+	lp-report -F text t.graph | grep -q '; balanced, the run takes 6.6 instead of 9.6 ms$'
+	lp-gain t.graph | lp-dump -k balance | jq -e '.rank == 1 and .gain_ns == 3000000'
+	# Both sites of the line take less time together: 2 + 6 ms of the path.
+	[ "$(jq '.gain_by_site[] | select(.site == 1).gain_s' gain.json)" = 0.0016 ]
+}
+
+@test "balanced is no question where the others compute nothing: then all take less" {
+	pack <<-'END' | lp-graph 2>/dev/null >alone.graph
+		trace ranks=2
+		site site=1 offset=1 call=MPI_Send function=put file=a.c line=7
+		0 MPI_Init 0 1000
+		1 MPI_Init 0 1000
+		0 MPI_Send 9000000 9000100 comm=1 peer=1 tag=1 sent=8 site=1
+		1 MPI_Recv 2000 9000100 comm=1 peer=0 tag=1 received=8
+		0 MPI_Finalize 9001000 9002000
+		1 MPI_Finalize 9001000 9002000
+	END
+	lp-gain -F json alone.graph | jq -e '.gain_if_balanced == [] and .verdict.long_pole.if == "20 % less"'
+}
+
+@test "a send that ended when its receiver was in another call waited for that, and so did a rank that a reduction held" {
+	# Rank 1 computes 8 ms twice. Rank 0's second send takes until rank 1 enters its own send.
+	pack <<-'END' | lp-graph 2>/dev/null >send.graph
+		trace ranks=3
+		site site=1 offset=1 call=MPI_Send function=put file=a.c line=7
+		0 MPI_Init 0 1000000
+		1 MPI_Init 0 1000000
+		2 MPI_Init 0 1000000
+		0 MPI_Send 2000000 2000100 comm=1 peer=1 tag=1 sent=8
+		0 MPI_Send 3000000 10000200 comm=1 peer=1 tag=1 sent=8
+		0 MPI_Finalize 10001000 20000000
+		1 MPI_Recv 1500000 2000000 comm=1 peer=0 tag=1 received=8
+		1 MPI_Send 10000000 10000300 comm=1 peer=2 tag=1 sent=8 site=1
+		1 MPI_Recv 10000400 10000500 comm=1 peer=0 tag=1 received=8
+		1 MPI_Finalize 10001000 20000000
+		2 MPI_Recv 1500000 10000300 comm=1 peer=1 tag=1 received=8
+		2 MPI_Finalize 10001000 20000000
+	END
+	# All of the 8 ms may go, but for what rank 0 does until its second send.
+	[ "$(lp-gain --gain 100 -F json send.graph | jq '.gain_by_site[] | select(.site == 1).gain_s * 1e9 | round / 1e6 | floor')" -eq 7 ]
+	pack <<-'END' | lp-graph 2>/dev/null >reduce.graph
+		trace ranks=3
+		site site=1 offset=1 call=MPI_Reduce function=sum file=a.c line=7
+		0 MPI_Init 0 1000000
+		1 MPI_Init 0 1000000
+		2 MPI_Init 0 1000000
+		0 MPI_Reduce 2000000 9000100 comm=1 peer=0 sent=8 received=8 site=1
+		1 MPI_Reduce 9000000 9000050 comm=1 peer=0 sent=8 site=1
+		2 MPI_Reduce 2000000 9000100 comm=1 peer=0 sent=8 site=1
+		0 MPI_Finalize 9500000 9600000
+		1 MPI_Finalize 9500000 9600000
+		2 MPI_Finalize 9500000 9600000
+	END
+	[ "$(lp-gain -F json reduce.graph | jq '.gain_if_balanced[] | select(.rank == 1 and .site == 1).gain_s')" = 0.007 ]
+}
+
+@test "real runs without the cause take as long as was told" {
+	for try in 1 2 3 4 5; do
+		if "$ROOT/tests/gains/gains" -r 3 recv allreduce chain >&2; then return 0; fi	# the machine may have other work
+	done
+	return 1
+}
