@@ -137,3 +137,10 @@ alone() {
 	END
 	)
 }
+
+@test "local calls are no polls: they are folded where that is asked for, and else each is a row" {
+	printf '%s\n' MPI_Init MPI_Buffer_detach MPI_Buffer_detach MPI_Finalize >rows
+	alone --polls fold -- local | diff - rows
+	rm -r run
+	alone --fold-local 0.05 -- local | diff - <(sed '2d; 3s/$/ folded=1/' rows)
+}

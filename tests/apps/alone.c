@@ -2,10 +2,11 @@
 /*
  * Calls of one rank to itself. Their rows, except times, are the same in each run: tests/rows.bats
  * has them. "alone" makes messages, one-sided calls and collectives; "alone polls" makes runs of
- * polls that find nothing.
+ * polls that find nothing; "alone local" makes calls that concern no other rank.
  */
 #include <mpi.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int data[8];
@@ -143,11 +144,26 @@ polls(void)
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static void
+local(void)
+{
+	char room[2 * MPI_BSEND_OVERHEAD];
+	void *was;
+	int size;
+
+	for (int i = 0; i < 2; i++) {
+		MPI_Buffer_attach(room, sizeof room);
+		MPI_Buffer_detach(&was, &size);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
-	if (argc > 1)
+	if (argc > 1 && strcmp(argv[1], "local") == 0)
+		local();
+	else if (argc > 1)
 		polls();
 	else {
 		matched_probes();
