@@ -8,14 +8,8 @@ launch=(mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2)
 
 # state: state, kind and ranks that lp-stuck finds
 state() {
-	lp-stuck -F json run | jq -c '[.state,.kind,.ranks]' || true
-}
-
-# ended: how the recorder has ended, in status
-ended() {
-	status=0
-	wait "$(cat pid)" || status=$?
-	rm pid
+	lp-stuck -F json run >stuck.json || [ $? -eq 1 ] || return
+	jq -c '[.state,.kind,.ranks]' stuck.json
 }
 
 # all processes of the run end soon

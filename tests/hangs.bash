@@ -38,7 +38,15 @@ begin() {
 		[ -e "run/rank.$((n - 1))" ] && break
 		sleep 0.1
 	done
+	[ -e "run/rank.$((n - 1))" ]
 	sleep "${WAIT:-0.5}"
+}
+
+# ended: how the recorder has ended, in status
+ended() {
+	status=0
+	wait "$(cat pid)" || status=$?
+	rm pid
 }
 
 # end SIGNAL: of the launcher and all ranks

@@ -139,13 +139,14 @@ in_order() {
 		sleep 1
 		for _ in $(seq 40); do	# until all ranks have their ten barriers behind them
 			sleep 0.25
-			[ "$(lp-merge --partial run 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c '"MPI_Barrier"')" = 60 ] && break
+			[ "$(lp-merge --partial run 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c '"MPI_Barrier"')" = 60 ] && touch all_there && break
 		done
 		kill -9 $(ip netns pids node2)
 	} &
 	killer=$!
 	SKEW=3 on_nodes 6 lp-record -o "$PWD/run" "$BATS_FILE_TMPDIR/dies" >out 2>err || status=$?
 	wait $killer	# and not for what bats keeps in the background for its time limit
+	[ -e all_there ]
 	[ "$status" -ne 0 ]
 	[ "$status" -ne 124 ]
 	lp-merge run >t.trace 2>merge.err
@@ -208,13 +209,14 @@ as_gathered() {
 	{
 		for _ in $(seq 60); do	# until all ranks have their ten barriers behind them
 			sleep 0.25
-			[ "$(lp-merge --partial disk.*/rank.* 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c MPI_Barrier)" = 60 ] && break
+			[ "$(lp-merge --partial disk.*/rank.* 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c MPI_Barrier)" = 60 ] && touch all_there && break
 		done
 		kill -9 $(ip netns pids node2)
 	} &
 	killer=$!
 	SKEW=3 run ! with_disks lp-record -o local "$BATS_FILE_TMPDIR/dies"
 	wait $killer
+	[ -e all_there ]
 	rm disk.node2/rank.*
 	merge_disks 3 2>err
 	[ "$(grep -c 'is missing' err)" -eq 2 ]

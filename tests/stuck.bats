@@ -24,7 +24,9 @@ hangs() {
 	says deadlock '[0,1]'
 	[[ $(jq -r .sentence <<<"$output") == "deadlock: 0 waits in MPI_Ssend to 1 tag 7 (ssend hangs.c:"*"), 1 waits in MPI_Ssend to 0 tag 7 (ssend hangs.c:"*")" ]]
 	jq -e '.calls | map(.call == "MPI_Ssend" and .peer == 1 - .rank and .tag == 7 and .comm == 1 and .thread == 0) | all' <<<"$output"
-	timeout 4 lp-stuck --watch 1 run >watched || true	# killed: what it has not flushed is lost
+	status=0
+	timeout 4 lp-stuck --watch 1 run >watched || status=$?	# killed: what it has not flushed is lost
+	[ "$status" -eq 124 ]
 	[ "$(grep -c '^deadlock: 0 waits' watched)" -ge 1 ]
 	if [ "$(cat /proc/sys/kernel/yama/ptrace_scope)" = 0 ]; then
 		jq -e '.calls[0].stack | map(test("^ssend hangs.c:")) | any' <<<"$output"

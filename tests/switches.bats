@@ -35,19 +35,20 @@ recorded() {
 	trace.py check t.graph
 }
 
-# as_printed: what each rank said of itself is what lp-imbalance tells, within 5 % and 20 ms: a rank that loses its core between
-# its clock and its call, or as it wakes, cannot know of that
+# as_printed: what each rank said of itself is what lp-imbalance says of it, within 2 % of its time on a core and 2 ms. Outside
+# its own clocks a rank may be off its core, but computes nothing. Of its sleep it may have been ready to run for what it waited.
 as_printed() {
 	[ "$(wc -l <out)" -eq 2 ]
 	lp-imbalance -F json t.graph >waits.json
-	for line in 1 2; do
-		read -r rank ready asleep < <(sed -n ${line}p out)
-		jq -e --argjson rank "$rank" --argjson ready "$ready" --argjson asleep "$asleep" \
-			'def near($a; $b): ($a - $b | fabs) <= 0.05 * $b + 0.02;
-			.computation.by_rank[$rank] | near(.preempted_s + .blocked_s; $ready + $asleep) and .unknown_s == 0 and
-			.blocked_s <= 1.05 * $asleep + 0.02 and ($asleep == 0 or .blocked_s > 0.398) and
+	local rank on_core ready asleep waited
+	while read -r rank on_core ready asleep waited; do
+		jq -e --argjson rank "$rank" --argjson on_core "$on_core" --argjson ready "$ready" --argjson asleep "$asleep" \
+			--argjson waited "$waited" '(0.02 * $on_core + 0.002) as $little | .computation.by_rank[$rank] |
+			(.on_core_s - $on_core | fabs) <= $little and .unknown_s == 0 and
+			.preempted_s + .blocked_s >= $ready + $asleep - $little and
+			.blocked_s <= $asleep + 0.002 and .blocked_s >= $asleep - $waited - 0.002 and
 			(.on_core_s + .blocked_s + .preempted_s - .compute_s | fabs) < 1e-8' waits.json
-	done
+	done <out
 }
 
 @test "what a rank slept and how long it waited for a core are told, with samples and without" {
@@ -56,13 +57,18 @@ as_printed() {
 		recorded $how -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds"
 		as_printed
 		lp-critpath -F json t.graph >path.json
-		jq -e '.computation.blocked_s > 0.39 and .computation.source == "switches" and
-			([.by_function[].path_s] | add) - .path_length_s < 1e-8' path.json
+		# Rank 1 sleeps, 0.4 s at least; where the path leads through rank 0 it lacks no more than what rank 1 computed then.
+		jq -e --slurpfile waits waits.json '$waits[0].computation.by_rank as $ranks |
+			(.by_rank | map(select(.rank == 1) | .compute_s) | add // 0) as $on_path |
+			.computation.blocked_s >= $ranks[1].blocked_s - ($ranks[1].compute_s - $on_path) - 1e-6 and
+			.computation.blocked_s <= $ranks[0].blocked_s + $ranks[1].blocked_s + 1e-6 and
+			.computation.source == "switches" and ([.by_function[].path_s] | add) - .path_length_s < 1e-8' path.json
 	done
 	jq -e '(.by_function | map({ (.function): . }) | add) as $f | .computation as $c | $f["(blocked)"].path_s == $c.blocked_s and
 		$f["(preempted)"].path_s == $c.preempted_s and
 		(([.by_function[] | select(.function | IN("(blocked)", "(preempted)", "(MPI)", "(transfer)", "(start)") | not).path_s] |
-			add) - $c.on_core_s | fabs) < 1e-8 and $f.long_work.path_s > 0.9 * $c.on_core_s' path.json
+			add) - $c.on_core_s | fabs) < 1e-8 and
+		$f.long_work.path_s + $f["(on a core, not sampled)"].path_s > 0.9 * $c.on_core_s' path.json
 }
 
 @test "a process on the same core preempts, and the others wait for that" {
@@ -87,12 +93,13 @@ as_printed() {
 	trace.py check t.graph
 	lp-imbalance -F json t.graph >waits.json
 	[ "$(wc -l <out)" -eq 2 ]
-	for line in 1 2; do	# 0.4 s computed; the rest cannot be told apart
-		read -r rank ready asleep < <(sed -n ${line}p out)
-		jq -e --argjson rank "$rank" --argjson off "$(awk -v a="$ready" -v b="$asleep" 'BEGIN { print a + b }')" \
-			'.computation.by_rank[$rank] | .unknown_s >= 0.98 * $off - 0.003 and (.on_core_s + .unknown_s - .compute_s | fabs) < 1e-8 and
-			(.on_core_s - 0.4 | fabs) < 0.02 and .blocked_s == 0 and .preempted_s == 0' waits.json
-	done
+	# The rest cannot be told apart. What begins within 1 ms of what was timed last is not timed: the first 20 ms may be so.
+	while read -r rank on_core ready asleep _; do
+		jq -e --argjson rank "$rank" --argjson on_core "$on_core" --argjson ready "$ready" --argjson asleep "$asleep" \
+			'(0.02 * $on_core + 0.002) as $little | .computation.by_rank[$rank] |
+			.unknown_s >= $ready + $asleep - $little and (.on_core_s + .unknown_s - .compute_s | fabs) < 1e-8 and
+			(.on_core_s - $on_core) <= $little and .on_core_s >= $on_core - 0.02 - $little and .blocked_s == 0 and .preempted_s == 0' waits.json
+	done <out
 	lp-critpath -F json t.graph | jq -e '.computation.source == "thread clock"'
 	lp-critpath -F text t.graph >text
 	grep -q "^computation on the path .* s on a core, by the threads' own clocks; .* s off it, or not timed: the kernel told no switches$" text

@@ -7,8 +7,8 @@ load hangs
 @test "calls that did not return last until the recorder ended the run, and the path is a rank that computed" {
 	WAIT=2 begin spin
 	kill -TERM "$(cat pid)"
-	wait "$(cat pid)" || true
-	rm pid
+	ended
+	[ "$status" -ne 0 ]
 	lp-merge run >t.trace 2>err
 	trace.py check t.trace
 	lp-dump -k call t.trace | jq -s -e 'map(select(.call == "MPI_Barrier(open)")) | (map(.rank) | sort) == [0,2,3] and (map(.leave_ns) | unique | length) == 1 and
@@ -50,8 +50,8 @@ load hangs
 	[ "$(cat count)" -eq 2 ]
 	OPTIONS='-z min' begin cycle 2
 	kill -TERM "$(cat pid)"
-	wait "$(cat pid)" || true
-	rm pid
+	ended
+	[ "$status" -ne 0 ]
 	lp-merge run 2>err | lp-dump -k call | grep -c 'MPI_Recv(open)' >count
 	[ "$(cat count)" -eq 2 ]
 }

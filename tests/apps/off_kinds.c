@@ -2,7 +2,8 @@
 /*
  * off_kinds [PINNED]: 20 times each rank computes 20 ms of its CPU time; the last one then sleeps
  * 20 ms. With PINNED the last rank shares its core with a child that computes all the time. Each
- * rank prints how long it was off its core in each part, by its own clocks.
+ * rank prints its CPU time from MPI_Init to MPI_Finalize outside other calls, how long it was off
+ * its core in its computation and in its sleep, and how long it waited for a core in its sleep.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -24,10 +25,40 @@ clock_s(clockid_t clock)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* The kernel's account of how long the thread was ready to run, without a core. */
 static double
-off_s(void)
+waited_s(void)
 {
-	return clock_s(CLOCK_MONOTONIC) - clock_s(CLOCK_THREAD_CPUTIME_ID);
+	FILE *file = fopen("/proc/thread-self/schedstat", "r");
+	unsigned long long waited_ns = 0;
+
+	if (file != NULL) {
+		if (fscanf(file, "%*u %llu", &waited_ns) != 1)
+			waited_ns = 0;
+		fclose(file);
+	}
+	return 1e-9 * (double)waited_ns;
+}
+
+/* Each part begins at the instant at which the one before ends, so that no time is lost. */
+static double at_s, cpu_s, cpu;
+
+static void
+begin(void)
+{
+	at_s = clock_s(CLOCK_MONOTONIC);
+	cpu_s = own_time_s();
+}
+
+/* How long the thread was off its core. */
+static double
+end_part(void)
+{
+	const double from_s = at_s, cpu_from_s = cpu_s;
+
+	begin();
+	cpu += cpu_s - cpu_from_s;
+	return at_s - from_s - (cpu_s - cpu_from_s);
 }
 
 static pid_t
@@ -54,30 +85,36 @@ share_core(void)
 int
 main(int argc, char **argv)
 {
-	double ready = 0, asleep = 0, from;
+	double ready = 0, asleep = 0, waited = 0, from;
 	pid_t child = 0;
 	int rank, ranks;
 
 	(void)argv;
 	MPI_Init(&argc, &argv);
+	begin();
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	if (argc > 1 && rank == ranks - 1)
 		child = share_core();
+	asleep += end_part();
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < 20; i++) {
-		from = off_s();
+		begin();
 		long_work(0.02);
-		ready += off_s() - from;
+		from = waited_s();
+		ready += end_part();
 		if (rank == ranks - 1) {
-			from = off_s();
 			usleep(20000);
-			asleep += off_s() - from;
+			waited += waited_s() - from;
+			asleep += end_part();
 		}
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
+	begin();
 	if (child > 0)
 		kill(child, SIGKILL);
-	printf("%d %.9f %.9f\n", rank, ready, asleep);
-	return MPI_Finalize();
+	ready += end_part();
+	MPI_Finalize();
+	printf("%d %.9f %.9f %.9f %.9f\n", rank, cpu, ready, asleep, waited);
+	return 0;
 }
