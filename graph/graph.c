@@ -156,6 +156,60 @@ read_row(struct graph_row *row, const struct location *location, const struct ca
 	}
 }
 
+/* A message is looked for, received, or is to be received later. */
+static void
+take_receive(struct graph *graph, const struct graph_row *row, enum call_class class)
+{
+	if (class == CLASS_PROBE) {
+		if (row->refers && (row->starter != row->location || row->start != row->seq))
+			match_answer(graph, row);
+		else
+			match_probe(graph, row, row->refers);
+	} else if (class == CLASS_RECV) {
+		if (row->refers)
+			match_complete(graph, row);
+		else
+			match_receive(graph, row);
+	} else {
+		graph->locations[row->location].open++;
+		if (row->refers)
+			match_taken(graph, row);
+		else
+			match_post(graph, row);
+	}
+}
+
+/* Requests that are made ahead of their use, started, completed and freed. */
+static void
+take_request(struct graph *graph, const struct graph_row *row, enum call_class class)
+{
+	int64_t *open = &graph->locations[row->location].open;
+
+	switch (class) {
+	case CLASS_COLLECTIVE_INIT:
+		collective_init(graph, row);
+		break;
+	case CLASS_START:
+		if (!row->refers)
+			break;
+		++*open;
+		start_request(graph, row);
+		break;
+	case CLASS_COMPLETE:
+		if (!row->refers)
+			break;
+		graph->locations[row->starter].open--;
+		match_complete(graph, row);
+		break;
+	case CLASS_REQUEST_FREE:
+		if (row->refers && request_free(graph, row->starter, row->start))
+			graph->locations[row->starter].open--;
+		break;
+	default:
+		request_open(graph, row, (struct request){ .operation = NONE, .class = class });
+	}
+}
+
 static void
 take_row(struct graph *graph, const struct graph_row *row)
 {
@@ -179,46 +233,17 @@ take_row(struct graph *graph, const struct graph_row *row)
 		match_send(graph, row);
 		break;
 	case CLASS_PROBE:
-		if (row->refers && (row->starter != row->location || row->start != row->seq))
-			match_answer(graph, row);
-		else
-			match_probe(graph, row, row->refers);
-		break;
 	case CLASS_RECV:
-		if (row->refers)
-			match_complete(graph, row);
-		else
-			match_receive(graph, row);
-		break;
 	case CLASS_RECV_START:
-		++*open;
-		if (row->refers)
-			match_taken(graph, row);
-		else
-			match_post(graph, row);
+		take_receive(graph, row, class);
 		break;
 	case CLASS_SEND_INIT:
 	case CLASS_RECV_INIT:
-		request_open(graph, row, (struct request){ .operation = NONE, .class = class });
-		break;
 	case CLASS_COLLECTIVE_INIT:
-		collective_init(graph, row);
-		break;
 	case CLASS_START:
-		if (!row->refers)
-			break;
-		++*open;
-		start_request(graph, row);
-		break;
 	case CLASS_COMPLETE:
-		if (!row->refers)
-			break;
-		graph->locations[row->starter].open--;
-		match_complete(graph, row);
-		break;
 	case CLASS_REQUEST_FREE:
-		if (row->refers && request_free(graph, row->starter, row->start))
-			graph->locations[row->starter].open--;
+		take_request(graph, row, class);
 		break;
 	case CLASS_POST:
 	case CLASS_ACCESS:

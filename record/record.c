@@ -64,31 +64,32 @@ static volatile sig_atomic_t shared;
 static volatile sig_atomic_t asked;	/* by SIGUSR1 */
 static volatile int64_t ending_ns;	/* when the first signal arrived that should end the run */
 
+enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SWITCHES, SYNC,
+	SYNC_EVERY, CLOCK, MPI, MERGE, STUCK_AFTER, STUCK_KILL };
+static const struct option longs[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "compress", required_argument, NULL, 'z' },
+	{ "polls", required_argument, NULL, POLLS },
+	{ "fold-local", required_argument, NULL, THRESHOLD },
+	{ "threshold", required_argument, NULL, THRESHOLD },	/* its former name */
+	{ "stack", required_argument, NULL, STACK },
+	{ "paused", no_argument, NULL, PAUSED },
+	{ "sample", required_argument, NULL, SAMPLE },
+	{ "sample-stack", required_argument, NULL, SAMPLE_STACK },
+	{ "switches", no_argument, NULL, SWITCHES },
+	{ "sync", required_argument, NULL, SYNC },
+	{ "sync-every", required_argument, NULL, SYNC_EVERY },
+	{ "clock", required_argument, NULL, CLOCK },
+	{ "mpi", required_argument, NULL, MPI },
+	{ "merge", required_argument, NULL, MERGE },
+	{ "stuck-after", required_argument, NULL, STUCK_AFTER },
+	{ "stuck-kill", no_argument, NULL, STUCK_KILL },
+	{ NULL, 0, NULL, 0 },
+};
+
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SWITCHES, SYNC,
-	    SYNC_EVERY, CLOCK, MPI, MERGE, STUCK_AFTER, STUCK_KILL };
-	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' },
-		{ "compress", required_argument, NULL, 'z' },
-		{ "polls", required_argument, NULL, POLLS },
-		{ "fold-local", required_argument, NULL, THRESHOLD },
-		{ "threshold", required_argument, NULL, THRESHOLD },	/* its former name */
-		{ "stack", required_argument, NULL, STACK },
-		{ "paused", no_argument, NULL, PAUSED },
-		{ "sample", required_argument, NULL, SAMPLE },
-		{ "sample-stack", required_argument, NULL, SAMPLE_STACK },
-		{ "switches", no_argument, NULL, SWITCHES },
-		{ "sync", required_argument, NULL, SYNC },
-		{ "sync-every", required_argument, NULL, SYNC_EVERY },
-		{ "clock", required_argument, NULL, CLOCK },
-		{ "mpi", required_argument, NULL, MPI },
-		{ "merge", required_argument, NULL, MERGE },
-		{ "stuck-after", required_argument, NULL, STUCK_AFTER },
-		{ "stuck-kill", no_argument, NULL, STUCK_KILL },
-		{ NULL, 0, NULL, 0 },
-	};
 	static const char *const amounts[] = { "none", "min", "max", NULL };
 	static const int levels[] = { 0, 3, 19 };
 	static const char *const polls[] = { "all", "fold", NULL };

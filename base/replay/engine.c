@@ -194,39 +194,72 @@ go_on(struct engine *e, uint32_t id)
 	return ns == 0 || spend(e, id, ns);
 }
 
+/* There is no next row, not yet, or not before its process is spawned. */
+static bool
+must_wait(struct engine *e, uint32_t id)
+{
+	struct runner *r = &e->runners[id];
+	const struct op_lane *lane = &e->lanes[id];
+
+	if (r->seq == lane->ready) {
+		if (e->ended && r->seq == lane_end(lane)) {
+			r->step = STEP_END;
+			if (e->limited_cpus)
+				give_cpu(e, id);
+		} else {
+			r->starved = true;
+			e->starving++;
+		}
+		return true;
+	}
+	if (r->unborn)
+		block(e, id);
+	return r->unborn;
+}
+
+/* The row's message and the rows behind it will be needed. */
+static void
+prefetch(const struct engine *e, uint32_t id, const struct op *op)
+{
+	if (op->link < e->flight_count)
+		__builtin_prefetch(&e->flights[op->link]);
+	__builtin_prefetch(op_at(e, id, e->runners[id].seq + 2));
+}
+
+/* The part is over. */
+static void
+leave_part(struct engine *e, uint32_t id)
+{
+	struct runner *r = &e->runners[id];
+	const struct op *op;
+
+	if (e->slept != NULL && r->now_ns > r->act_ns)
+		e->slept(e->context, id, op_at(e, id, r->part), r->act_ns);
+	op = op_at(e, id, ++r->part);
+	if (op != NULL && op->part)
+		r->step = STEP_PART;
+	else {
+		leave_call(e, id);
+		r->step = STEP_COMPUTE;
+	}
+}
+
 /* Runs until the rank blocks, has no rows, or must wait for its turn. */
 static void
 run(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	const struct op_lane *lane = &e->lanes[id];
 	struct op *op;
 	double ns;
 
 	for (;;)
 		switch ((enum step)r->step) {
 		case STEP_COMPUTE:
-			if (r->seq == lane->ready) {
-				if (e->ended && r->seq == lane_end(lane)) {
-					r->step = STEP_END;
-					if (e->limited_cpus)
-						give_cpu(e, id);
-				} else {
-					r->starved = true;
-					e->starving++;
-				}
+			if (must_wait(e, id))
 				return;
-			}
-			if (r->unborn) {
-				block(e, id);
-				return;
-			}
 			op = op_at(e, id, r->seq);
 			r->step = STEP_ENTER;
-			/* Prefetches the row's message and the rows behind it. */
-			if (op->link < e->flight_count)
-				__builtin_prefetch(&e->flights[op->link]);
-			__builtin_prefetch(op_at(e, id, r->seq + 2));
+			prefetch(e, id, op);
 			ns = compute_ns(e, id, op);
 			mark_spent(e, id, ns);
 			if (!spend(e, id, ns))
@@ -264,15 +297,7 @@ run(struct engine *e, uint32_t id)
 				return;
 			break;
 		case STEP_LEAVE:
-			if (e->slept != NULL && r->now_ns > r->act_ns)
-				e->slept(e->context, id, op_at(e, id, r->part), r->act_ns);
-			op = op_at(e, id, ++r->part);
-			if (op != NULL && op->part)
-				r->step = STEP_PART;
-			else {
-				leave_call(e, id);
-				r->step = STEP_COMPUTE;
-			}
+			leave_part(e, id);
 			break;
 		case STEP_MOVE: case STEP_MOVE_ACT: case STEP_MOVE_AFTER:
 			if (!go_on(e, id))

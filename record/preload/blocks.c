@@ -190,13 +190,34 @@ mapped_write(const unsigned char *bytes, size_t size)
 
 struct open_call no_block;
 
+static void
+put_columns(unsigned char **at, struct block *b, uint32_t capacity, unsigned form)
+{
+	const uint32_t size = (form & WIDE) != 0 ? 8 : 4;
+
+	put_column(at, "enter", &b->enter, 8 * capacity);
+	put_column(at, "duration", &b->duration, size * capacity);
+	put_column(at, "call", &b->call, 2 * capacity);
+	put_column(at, "site", &b->site, size / 2 * capacity);
+	put_column(at, "comm", &b->comm, size / 2 * capacity);
+	put_column(at, "peer", &b->peer, 4 * capacity);
+	put_column(at, "tag", &b->tag, 4 * capacity);
+	put_column(at, "bytes_sent", &b->sent, size * capacity);
+	put_column(at, "bytes_received", &b->received, size * capacity);
+	put_column(at, "request", &b->request, size / 2 * capacity);
+	b->request_at = b->folded = NULL;
+	if ((form & REFERS) != 0)
+		put_column(at, "request_at", &b->request_at, 2 * capacity);
+	if (folding())
+		put_column(at, "folded", &b->folded, 2 * capacity);
+}
+
 /* Lays out an empty block in the mapping at the tail. */
 static bool
 block_open(struct thread *thread, uint32_t capacity, unsigned form)
 {
 	struct block *b = &thread->block;
 	const bool wide = (form & WIDE) != 0, refers = (form & REFERS) != 0;
-	const uint32_t size = wide ? 8 : 4;
 	const size_t bytes = block_bytes(capacity, form);
 	unsigned char *at;
 
@@ -224,21 +245,7 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	put_text(&at, "capacity");
 	put_byte(&at, 0xce);
 	put_big(&at, capacity, 4);
-	put_column(&at, "enter", &b->enter, 8 * capacity);
-	put_column(&at, "duration", &b->duration, size * capacity);
-	put_column(&at, "call", &b->call, 2 * capacity);
-	put_column(&at, "site", &b->site, size / 2 * capacity);
-	put_column(&at, "comm", &b->comm, size / 2 * capacity);
-	put_column(&at, "peer", &b->peer, 4 * capacity);
-	put_column(&at, "tag", &b->tag, 4 * capacity);
-	put_column(&at, "bytes_sent", &b->sent, size * capacity);
-	put_column(&at, "bytes_received", &b->received, size * capacity);
-	put_column(&at, "request", &b->request, size / 2 * capacity);
-	b->request_at = b->folded = NULL;
-	if (refers)
-		put_column(&at, "request_at", &b->request_at, 2 * capacity);
-	if (folding())
-		put_column(&at, "folded", &b->folded, 2 * capacity);
+	put_columns(&at, b, capacity, form);
 	put_text(&at, "open");
 	put_byte(&at, 0xc5);
 	put_big(&at, sizeof *b->open, 2);
