@@ -58,7 +58,8 @@ fit_model(const struct problem *p, enum model model, unsigned varied, double t1)
 	struct model_fit fit = { .fitted = false };
 	double m = (double)p->measured, k = bits(varied) + 1;	/* and the variance */
 
-	if (p->count < bits(varied) || !solve_best(p, at, varied, &fit.solution))
+	/* As many run times as parameters fit any run: they say nothing. */
+	if (p->measured <= bits(varied) || !solve_best(p, at, varied, &fit.solution))
 		return fit;
 	fit.fitted = true;
 	fit.aicc = m > k + 1 ? m * log(fmax(fit.solution.sum, 1e-300) / m) + 2 * k +

@@ -28,7 +28,7 @@ struct program {
 };
 
 /* Fewer runs show nothing. */
-enum { LEAST_RUNS = 4, LEAST_N = 3 };
+enum { LEAST_RUNS = 4, LEAST_N = 3, SIX_PARAMETERS = 4 /* f, b, c, t_1 */ };
 
 enum residuals { LOG, RELATIVE, ABSOLUTE };
 enum model { HOFINGER, AMDAHL, USL, MODELS };

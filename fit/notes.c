@@ -196,6 +196,9 @@ say_best(struct notes *notes, const struct analysis *a)
 		beyond = fmax(beyond, a->points[i].n);
 	if (beyond > a->n_max)
 		say(notes, "warning: predictions above n = %g are beyond the data", a->n_max);
+	if (!a->six_fitted && !a->by_paper && a->runs <= SIX_PARAMETERS)
+		say(notes, "%zu run times do not fix the %d parameters of equation 6", a->runs,
+		    SIX_PARAMETERS);
 	say(notes, "estimate is %s", origins[a->origin]);
 }
 

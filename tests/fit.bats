@@ -115,6 +115,18 @@ by_gnuplot() {
 	lp-fit --paper --residuals absolute -F json "$data/hpl.csv" | jq -e '.paper == null'
 }
 
+@test "as many run times as parameters fix none of them; one more may" {
+	printf 'n,t\n1,100\n2,56\n4,36\n8,30\n' >four.csv
+	lp-fit four.csv >said
+	grep -q 'hofinger not fitted' said
+	refute grep -q '^equation 6' said
+	grep -qx -- '- 4 run times do not fix the 4 parameters of equation 6' said
+	lp-fit -F json four.csv | jq -e '.equation6 == null and all(.models[]; .model != "hofinger")'
+	run -2 --separate-stderr lp-fit --model hofinger four.csv
+	printf '16,29\n' >>four.csv
+	lp-fit four.csv | grep -q '^equation 6'
+}
+
 @test "exchanging f and g leaves t and changes tau" {
 	for name in amber qe; do
 		lp-fit --tau none --model usl -F json "$data/$name.csv" >fit.json
