@@ -156,7 +156,7 @@ stalls() {
 	stalls exchange waiting '[2]' KILL
 }
 
-@test "in windows ranks wait for who holds the lock, has not posted, or not completed" {
+@test "in windows ranks wait for the holder of the lock, and for ranks that have not posted or completed" {
 	begin locked 4 '' stalls
 	says waiting '[1]'
 	[[ $(jq -r .sentence <<<"$output") == *"; 3 ranks wait, rank 2 in MPI_Win_lock of rank 0, locked by rank 1 since "*" s (lock stalls.c:"* ]]
@@ -186,8 +186,8 @@ stalls() {
 }
 
 @test "a slow and a busy program are moving at each of many looks" {
-	for case in slow busy; do
-		WAIT=2 begin $case
+	for case in slow\ hangs busy\ hangs slow\ stalls; do
+		WAIT=2 begin "${case% *}" 4 '' "${case#* }"
 		for _ in $(seq "${LOOKS:-10}"); do
 			lp-stuck run >said
 			grep -q '^moving' said
@@ -221,6 +221,11 @@ stalls() {
 
 @test "the graph's solver agrees with brute force on ten thousand patterns" {
 	"$ROOT/build/knots" 10000
+}
+
+@test "of random open calls a deadlock is proved if and only if some can never go on" {
+	run -0 stuck_random.py 300
+	[[ "$output" == "300 runs: "*" deadlock, "*" mismatch, "*" waiting" ]]
 }
 
 @test "a folder without traces, and one of two runs, are errors of one line" {

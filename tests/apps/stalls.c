@@ -309,6 +309,40 @@ accept(void)
 	MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &comm);
 }
 
+/* Another rank is late each time. */
+static void
+slow(void)
+{
+	MPI_Comm between = halves(), of_line = line();
+	MPI_Win locks_of = window(), fenced = window();
+
+	for (int i = 0; i < 10000; i++) {
+		usleep(me == i % ranks ? 300000 : 1000);
+		switch (i % 6) {
+		case 0:
+			MPI_Scan(&me, &word, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+			break;
+		case 1:
+			MPI_Neighbor_allgather(&me, 1, MPI_INT, &word, 1, MPI_INT, of_line);
+			break;
+		case 2:
+			ibarrier();
+			break;
+		case 3:
+			lock(locks_of);
+			usleep(50000);
+			MPI_Win_unlock(0, locks_of);
+			break;
+		case 4:
+			MPI_Win_fence(0, fenced);
+			break;
+		default:
+			MPI_Sendrecv(&me, 1, MPI_INT, me % (ranks / 2), 5, &word, 1, MPI_INT,
+			    me % (ranks / 2), 5, between, MPI_STATUS_IGNORE);
+		}
+	}
+}
+
 static const struct { const char *name; void (*run)(void); } cases[] = {
 	{ "inter", inter }, { "interany", interany }, { "interall", interall },
 	{ "scan", scan }, { "exscan", exscan },
@@ -316,7 +350,7 @@ static const struct { const char *name; void (*run)(void); } cases[] = {
 	{ "ilate", ilate }, { "persistent", persistent }, { "eager", eager },
 	{ "exchange", exchange }, { "locked", locked }, { "locks", locks },
 	{ "exposed", exposed }, { "unposted", unposted }, { "epochs", epochs },
-	{ "fence", fence }, { "accept", accept },
+	{ "fence", fence }, { "accept", accept }, { "slow", slow },
 };
 
 /* Without MPI_Init: face to face, or rank 1 has left. */

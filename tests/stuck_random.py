@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+stuck_random.py [COUNT [SEED]] - random runs of which only the open calls are known, some of them with a hang: lp-stuck proves a
+deadlock if and only if this plain count of those who can go on leaves somebody, and names only such ranks; and it finds every
+mismatch. Messages, collectives with and without a root, scans, neighbours, and two groups.
+"""
+import importlib.machinery
+import importlib.util
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, here)
+loader = importlib.machinery.SourceFileLoader("pack", os.path.join(here, "pack"))
+pack = importlib.util.module_from_spec(importlib.util.spec_from_loader("pack", loader))
+loader.exec_module(pack)
+
+WORLD, LINE, GROUPS = 1, 3, 4
+ON_WORLD = ["MPI_Barrier", "MPI_Scan", "MPI_Exscan", "MPI_Bcast", "MPI_Reduce"]
+CALLS = ["MPI_Recv", "MPI_Ssend", "MPI_Neighbor_allgather", "MPI_Allreduce"] + ON_WORLD
+ANY, NO_PEER = -1, -3
+
+
+def make(draw):
+    """Of each rank its call, its communicator and its peer or root; what they receive from in LINE."""
+    n = draw.choice([2, 4, 6])
+    collective, root = draw.choice(ON_WORLD), draw.randrange(n)
+    calls = []
+    for rank in range(n):
+        name = draw.choice([None, "MPI_Recv", "MPI_Recv", "MPI_Ssend", "MPI_Neighbor_allgather", "MPI_Allreduce",
+                            collective, collective, collective])
+        if name and draw.random() < 0.02:
+            name = draw.choice(ON_WORLD)
+        comm, peer = WORLD, NO_PEER
+        if name in ("MPI_Recv", "MPI_Ssend"):
+            comm = draw.choice([WORLD, GROUPS])
+            peer = draw.randrange(n if comm == WORLD else n // 2)
+            if name == "MPI_Recv" and draw.random() < 0.3:
+                peer = ANY
+            elif comm == WORLD and peer == rank:
+                peer = (rank + 1) % n
+        elif name in ("MPI_Bcast", "MPI_Reduce"):
+            peer = root
+        elif name == "MPI_Neighbor_allgather":
+            comm = LINE
+        elif name == "MPI_Allreduce":
+            comm = GROUPS
+        calls.append((name, comm, peer))
+    return calls, [draw.sample(range(n), draw.randrange(n)) for _ in range(n)]
+
+
+def write(folder, calls, sources):
+    n = len(calls)
+    for rank, (name, comm, peer) in enumerate(calls):
+        collective = int(name not in (None, "MPI_Recv", "MPI_Ssend"))
+        last = [(0, 0)] * 32
+        if collective:
+            last[comm] = (comm, 1)
+        slot = struct.pack("<IIqQIiiiiIII", 2 + CALLS.index(name) if name else 0, comm, 2000, 4096, collective, peer,
+                           7 if peer != NO_PEER else -2, 0, 0, 0, 0, 0)
+        slot += bytes(128) + b"".join(struct.pack("<II", *one) for one in last)
+        half = n // 2
+        text = [f"raw ranks={n} rank={rank} run=77 host=elsewhere pid=1", "0 MPI_Init 0 1000",
+                f"communicator comm={LINE} id=99 size={n} rank={rank}",
+                f"neighbours comm={LINE} sources={','.join(map(str, sources[rank]))}" if sources[rank] else "",
+                f"communicator comm={GROUPS} id=98 size={half} remote_size={half} rank={rank % half} side={rank // half}",
+                f"open location=0 open=0x{slot.hex()}", *[f"call number={2 + i} name={call}" for i, call in enumerate(CALLS)], "died at_ns=90000000000", "zeros 64"]
+        with open(os.path.join(folder, f"rank.{rank}"), "wb") as out:
+            out.write(pack.pack(text))
+
+
+def stuck_of(calls, sources):
+    n = len(calls)
+    half = n // 2
+
+    def peers(rank):
+        """The ranks that its message may be with."""
+        _, comm, peer = calls[rank]
+        others = list(range(n)) if comm == WORLD else list(range(half, n) if rank < half else range(half))
+        return others if peer == ANY else [others[peer]]
+
+    def met(rank):
+        name, comm, _ = calls[rank]
+        other = "MPI_Ssend" if name == "MPI_Recv" else "MPI_Recv"
+        return any(calls[p][:2] == (other, comm) and rank in peers(p) for p in peers(rank))
+
+    def needs(rank):
+        name, _, root = calls[rank]
+        if name is None:
+            return []
+        if name in ("MPI_Scan", "MPI_Exscan"):
+            them = range(rank)
+        elif name == "MPI_Bcast":
+            them = [] if rank == root else [root]
+        elif name == "MPI_Reduce":
+            them = range(n) if rank == root else []
+        elif name == "MPI_Neighbor_allgather":
+            them = sources[rank]
+        elif name == "MPI_Allreduce":
+            them = range(half, n) if rank < half else range(half)
+        else:
+            them = range(n)
+        return [p for p in them if calls[p][0] != name]
+
+    free = set()
+    while True:
+        more = set()
+        for rank, (name, _, _) in enumerate(calls):
+            if name in ("MPI_Recv", "MPI_Ssend"):
+                goes = met(rank) or any(p in free for p in peers(rank))
+            else:
+                goes = all(p in free for p in needs(rank))
+            if goes and rank not in free:
+                more.add(rank)
+        if not more:
+            return set(range(n)) - free
+        free |= more
+
+
+def main():
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    draw = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+    kinds = {}
+    for number in range(count):
+        calls, sources = make(draw)
+        with tempfile.TemporaryDirectory() as folder:
+            write(folder, calls, sources)
+            said = subprocess.run(["lp-stuck", "--after", "1", "-F", "json", folder], stdout=subprocess.PIPE, check=False)
+        verdict = json.loads(said.stdout)
+        kind, stuck = verdict["kind"], stuck_of(calls, sources)
+        proved = kind == "deadlock" and "nothing has moved" not in verdict["sentence"]
+        if len({name for name, _, _ in calls if name in ON_WORLD}) > 1:
+            right = kind == "mismatch"
+        else:
+            right = proved == bool(stuck) and (not proved or set(verdict["ranks"]) <= stuck) and kind != "mismatch"
+        if not right:
+            sys.exit(f"run {number}: {calls}, sources {sources}: {kind} {verdict['ranks']}, stuck are {sorted(stuck)}: "
+                     f"{verdict['sentence']}")
+        kinds[kind] = kinds.get(kind, 0) + 1
+    print(count, "runs:", ", ".join(f"{kinds[kind]} {kind}" for kind in sorted(kinds)))
+
+
+if __name__ == "__main__":
+    main()
