@@ -263,12 +263,12 @@ begin(struct follow *f, enum sync sync)
 
 /*
  * The current time on the trace's clock: from a rank of this host, or else the latest call of any
- * rank.
+ * rank. While neither is known, no time passes.
  */
 static int64_t
 trace_now_ns(const struct follow *f)
 {
-	int64_t latest_ns = INT64_MIN;
+	int64_t latest_ns = f->step_ns;
 
 	for (int32_t r = 0; r < f->input->rank_count; r++) {
 		const struct tail *tail = f->by_rank[r];

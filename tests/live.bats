@@ -140,6 +140,16 @@ said() {
 	[ -s first ]
 }
 
+@test "no step goes out before a host is known or a call is open" {
+	mkdir run
+	printf 'raw ranks=1 rank=0 run=7\n0 MPI_Init 0 100000000\n' | pack >whole
+	# It goes on: its end is not there.
+	head -c "$(grep -aobF $'\x92\xa3end' whole | cut -d: -f1)" whole >run/rank.0
+	(ulimit -f 1000; timeout 2 lp-merge --follow run >followed) || echo $? >status
+	[ "$(cat status)" -eq 124 ]
+	[ "$(wc -c <followed)" -lt 1000 ]
+}
+
 @test "--follow is of one folder and makes one stream" {
 	mkdir run
 	run -2 --separate-stderr lp-merge --follow run -o shards

@@ -25,7 +25,8 @@ columns() {
 
 # score: of the last line of the driver, cases that were right or not to be acted on; nothing if one was wrong or silent
 score() {
-	sed -nE 's/^verdicts .*: ([0-9]+) right, 0 wrong, 0 silent; ([0-9]+) not to be acted on$/\1 + \2/p' <<<"${lines[-1]}" | bc
+	sed -nE 's/^verdicts .*: ([0-9]+) right, 0 wrong, 0 silent; ([0-9]+) not to be acted on$/\1 \2/p' <<<"${lines[-1]}" |
+		awk '{ print $1 + $2 }'
 }
 
 @test "the first line names the rank and place of planted long poles: probes, collectives, chains, Fortran" {
