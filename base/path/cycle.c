@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that wait for each other in a circle, which only wrong clocks can show. No edge leads back
- * in time, so all of it lies at one instant. One call of the circle is taken as not blocked: that
- * on the lowest location, then of the lowest seq; so every solver goes on with the same graph.
+ * Calls that wait for each other in a circle, which can happen only if clocks are wrong. No edge
+ * leads back in time, so the whole circle lies at one instant. The call on the lowest location,
+ * then of the lowest seq, is taken as not blocked; so every solver continues with the same graph.
  */
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ is_before(struct event a, struct event b)
 	return a.location < b.location || (a.location == b.location && a.seq < b.seq);
 }
 
-/* What a member of the team finds out about an event that it has the rows of; then all know. */
+/* What the owner of an event's row finds out; then all members know it. */
 struct known_event {
 	struct event before;
 	int64_t ns;
@@ -44,7 +44,7 @@ look_at(const struct stretch *stretch, struct event at)
 	    value[LEAVE] != 0 }, value[NS], (uint16_t)value[CALL] };
 }
 
-/* "rank 1 MPI_Recv (row 12)" behind what is in TEXT; returns its length. */
+/* Appends "rank 1 MPI_Recv (row 12)" to TEXT; returns the new length. */
 static size_t
 add_name(char *text, size_t size, size_t used, const struct stretch *stretch,
     const struct definitions *known, struct event at)
@@ -56,7 +56,7 @@ add_name(char *text, size_t size, size_t used, const struct stretch *stretch,
 	return used + (size_t)more < size ? used + (size_t)more : size - 1;
 }
 
-/* The next call on the cycle whose leave another location's enter blocks, from AT on. */
+/* The next call on the cycle, from AT on, whose leave is blocked by another location's enter. */
 static struct event
 next_call(const struct stretch *stretch, struct event at)
 {
@@ -67,8 +67,7 @@ next_call(const struct stretch *stretch, struct event at)
 	}
 }
 
-/* An event on the cycle: who goes on with a mark that stays longer each time will meet it (Brent
- * 1980). */
+/* Finds an event on the cycle: each mark stays longer, so the walk meets one (Brent 1980). */
 static struct event
 enter_cycle(const struct stretch *stretch)
 {

@@ -29,7 +29,7 @@ dag_find_edge(const struct dag *dag, uint32_t vertex, struct dag_edges *e)
 	edge_into(dag, numbering_event(&dag->numbering, vertex), e);
 }
 
-/* Rows that are parts of calls have no events: nothing leads to their vertices. */
+/* Rows that are parts of calls have no events: no edge leads to their vertices. */
 static void
 find_edges(struct dag *dag)
 {

@@ -4,9 +4,9 @@
  *
  * An activity ends in each event: the computation before a call in its enter, the call in its
  * leave. The path's graph has the one edge into each event that stretch.h describes. A member of a
- * team has the vertices of its own events, and finds edges when it asks for them. A tool may make
- * another graph with more edges and other weights (gain/needs.c), whose vertices behind the events
- * are its own.
+ * team has the vertices of its own events, and finds their edges when it needs them. A tool may
+ * make another graph with more edges and other weights (gain/needs.c), with vertices of its own
+ * after the events.
  */
 #ifndef DAG_H
 #define DAG_H
@@ -14,23 +14,20 @@
 #include "stretch.h"
 
 enum {
-	BEGIN = UINT32_MAX,		/* instead of a source: the beginning of the stretch */
+	BEGIN = UINT32_MAX,		/* in place of a source: the beginning of the stretch */
 	ELSEWHERE = UINT32_MAX - 1,	/* an event of another member of the team */
 };
 
 struct dag {
 	const struct stretch *stretch;
-	struct numbering numbering;	/* of the first vertices: events */
+	struct numbering numbering;	/* of the first vertices, the events */
 	uint32_t events, vertices, end;	/* END may be ELSEWHERE */
 	int64_t *weight_ns;		/* of the activity that ends in each vertex */
-	/* its sources are source[in[v]] to before in[v + 1]; NULL: found when asked for */
-	uint64_t *in;
+	uint64_t *in;			/* sources: source[in[v]] to before in[v + 1]; or NULL */
 	uint32_t *source;
 	size_t source_count, source_capacity;
-	/* since the beginning of the stretch; NULL in the path's graph */
-	int64_t *time_ns;
-	/* vertices with a way to the end, sources first; NULL in the path's graph */
-	uint32_t *order;
+	int64_t *time_ns;		/* since the stretch began; NULL in the path's graph */
+	uint32_t *order;		/* vertices with a way to the end, sources first; or NULL */
 	uint32_t ordered;
 };
 
@@ -39,7 +36,7 @@ struct dag_edges {
 	const uint32_t *source;
 	size_t count;
 	int64_t weight_ns;
-	uint32_t one;			/* the source, in the path's graph */
+	uint32_t one;			/* in the path's graph: the source */
 	struct event before;		/* its event, unless it is BEGIN */
 	int64_t before_ns;
 };
@@ -47,10 +44,10 @@ struct dag_edges {
 /* The path's graph; WHOLE: with all its edges. */
 void dag_of_path(struct dag *dag, const struct stretch *stretch, bool whole);
 void dag_close(struct dag *dag);
-/* In the path's graph: the edge into an event. */
+/* The edge into an event of the path's graph. */
 void dag_find_edge(const struct dag *dag, uint32_t vertex, struct dag_edges *edges);
 
-/* Vertices get their sources in the order of their numbers. */
+/* Adds a source of the current vertex; vertices get their sources in the order of their numbers. */
 static inline void
 dag_add_source(struct dag *dag, uint32_t source)
 {
@@ -72,14 +69,13 @@ dag_edges(const struct dag *dag, uint32_t vertex, struct dag_edges *edges)
 }
 
 /*
- * From the end back along labels, the longest way to each vertex with itself included; of several
- * longest ways the one with the lowest vertices. AT has room for all vertices; returns how many are
- * on the way.
+ * The longest way, from the end back along labels (the longest way to each vertex, including the
+ * vertex). Of several longest ways the one with the lowest vertices. AT has room for all vertices;
+ * returns the number on the way.
  */
 size_t dag_follow(const struct dag *dag, const int64_t *to_ns, uint32_t *at);
 
-/* The time at which each vertex would be if its weight were WEIGHT_OF(CONTEXT, vertex): returns
- * that of the end. */
+/* The time of each vertex with weights WEIGHT_OF(CONTEXT, vertex); returns the time of the end. */
 static inline int64_t
 dag_evaluate(const struct dag *dag, int64_t *time_ns, int64_t (*weight_of)(const void *, uint32_t),
     const void *context)

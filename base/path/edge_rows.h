@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which rows tell what a call may have waited for: its own, and the starts that it completes. */
+/* The rows that show what a call may have waited for: its own, and the starts that it completes. */
 #ifndef EDGE_ROWS_H
 #define EDGE_ROWS_H
 
@@ -10,8 +10,8 @@ struct edge_rows {
 	const struct window *window;
 	uint64_t first, at;		/* seq of the call and of the row to look at */
 	uint32_t location;
-	bool completes, at_start;	/* next comes the start that the row before AT completes */
-	const struct event_row *edge;	/* the row found, and where it is */
+	bool completes, at_start;	/* next: the start that the row before AT completes */
+	const struct event_row *edge;	/* the row found, and its place */
 	uint32_t edge_location;
 	uint64_t edge_seq;
 };
@@ -21,12 +21,12 @@ may_wait(const struct event_row *call)
 {
 	enum call_class class = call_class(call->row.call);
 
-	/* A start does not wait; what completes it may. */
+	/* A start does not wait, but its completion may. */
 	return !call->cut && class != CLASS_SEND_START && class != CLASS_RECV_START &&
 	    class != CLASS_START && !is_collective_start(class);
 }
 
-/* The row's edge is that of a message that it sends. */
+/* Is the row's edge that of a message that it sends? */
 static inline bool
 row_sends(const struct event_row *row)
 {
@@ -42,7 +42,7 @@ edge_rows(const struct window *window, uint32_t location, uint64_t seq)
 	const struct event_row *call = window_row(window, location, seq);
 	const enum call_class class = call_class(call->row.call);
 
-	/* A question about a request waits as its completion does. */
+	/* A query of a request waits as its completion does. */
 	return (struct edge_rows){ .window = window, .first = seq, .at = seq, .location = location,
 	    .completes = class == CLASS_COMPLETE || class == CLASS_PROBE };
 }

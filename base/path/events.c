@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The graph of a stretch: what each event follows from (the rule is in stretch.h). */
+/* The graph of a stretch: what each event follows from (stretch.h has the rule). */
 #include <stdlib.h>
 #include "../run/span.h"
 #include "../tool/search.h"
@@ -21,8 +21,7 @@ struct far {
 	uint32_t part;
 };
 
-/* The far end of an edge: here, or as its owner has told. False: there is none, or it has been
- * dropped. */
+/* The far end of an edge, in the window or from its owner. False: none, or it was dropped. */
 static bool
 find_far(const struct stretch *stretch, const struct event_row *edge, struct far *far)
 {
@@ -63,7 +62,7 @@ candidate(const struct stretch *stretch, const struct event_row *edge, const str
 	*best = far;
 }
 
-/* What blocked the call whose first row is SEQ: true and the blocking row, or false. */
+/* Finds the row that blocked the call with first row SEQ; false: none. */
 static bool
 blocked_by(const struct stretch *stretch, uint32_t location, uint64_t seq, struct far *far)
 {
@@ -85,7 +84,7 @@ time_of(const struct stretch *stretch, struct event event)
 	return event.leave ? row->row.leave_ns : row->row.enter_ns;
 }
 
-/* The first enter of a location: its process may have been spawned. */
+/* Before the first enter of a location: its process may have been spawned. */
 static bool
 begun_by(const struct stretch *stretch, struct event first, struct event *before,
     int64_t *before_ns)
@@ -125,7 +124,7 @@ event_before(const struct stretch *stretch, struct event at, struct event *befor
 	if (!blocked_by(stretch, at.location, at.seq, &far))
 		return true;
 	seq = far.seq - far.part;
-	/* What lies outside the stretch cannot be on a path within it. */
+	/* An event outside the stretch cannot be on a path within it. */
 	if (seq >= stretch->first_seq[far.location] && seq < stretch->end_seq[far.location]) {
 		*before = (struct event){ seq, far.location, false };
 		*before_ns = far.enter_ns;
@@ -211,7 +210,7 @@ SEARCH(base_behind, uint64_t, uint64_t, NOT_BEHIND)
 struct event
 numbering_event(const struct numbering *numbering, uint64_t number)
 {
-	/* The last location whose base is not behind the row. */
+	/* The last location whose base is not above the row. */
 	const uint32_t l = (uint32_t)base_behind(numbering->base,
 	    numbering->stretch->window->locations, number / 2) - 1;
 

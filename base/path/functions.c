@@ -13,7 +13,7 @@
 HASH_TABLE(place_table, struct sampled, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
     die("out of memory"))
 
-/* among the workers': callers are as many as were lost then */
+/* A site of workers for lost samples; their number is in callers. */
 enum { SITE_LOST = UINT32_MAX };
 
 void
@@ -61,7 +61,7 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 	}
 	if (block->worker == 0 && keeps)
 		lane_add(lane_of(&f->lanes, block->location), block);
-	else if (block->worker > 0 && owns)	/* a thread that makes no calls only computes */
+	else if (block->worker > 0 && owns)	/* a thread without calls only computes */
 		lane_add(lane_of(&f->workers, block->location), block);
 }
 
@@ -72,7 +72,7 @@ functions_see_calls(struct functions *f, const struct calls *calls)
 		lane_see(&f->lanes.of[calls->location], calls);
 }
 
-/* Of the samples of its workers, too, those before go. */
+/* Drops the earlier samples of a location's workers. */
 static void
 forget_workers(struct functions *f, struct sample_lane *lane, int64_t before_ns, bool counts)
 {
@@ -119,7 +119,7 @@ functions_length(struct functions *f, const struct segment *s)
 		f->sums.path_ns[s->kind] += s->end_ns - s->begin_ns;
 }
 
-/* Was the piece's thread on a core, and which others of its process were? */
+/* Adds the time of the piece's thread on a core, and of the other threads of its process. */
 static void
 add_core_time(struct functions *f, const struct segment *s)
 {

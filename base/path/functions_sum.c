@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What several processes, or parts, found of the path by function becomes one: all of it are sums
- * of whole numbers, so that it does not matter who found what.
+ * Joins the paths by function that several processes, or parts, have found. They are sums of whole
+ * numbers, so the result does not depend on who found what.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "functions.h"
 
-enum { BLOCK = 4096 };		/* places of a message */
+enum { BLOCK = 4096 };		/* places in a message */
 
 static const struct column_type site_type = { 4, false, true, 0 };
 static const struct column_type count_type = { 8, false, true, 0 };
@@ -39,7 +39,7 @@ functions_gather(struct functions *f, const struct team *team)
 	struct sampled *all = team_gather(team, mine, own, sizeof *mine, &places);
 	struct function_sums *sums = team_gather(team, &f->sums, 1, sizeof f->sums, &members);
 
-	if (team->rank == 0) {	/* what it knows itself comes first */
+	if (team->rank == 0) {	/* its own places come first */
 		for (size_t i = own; i < places; i++)
 			functions_add_place(f, &all[i]);
 		for (size_t m = 1; m < members; m++)
@@ -52,7 +52,7 @@ functions_gather(struct functions *f, const struct team *team)
 
 /* ---- between parts, as a message ---- */
 
-/* What switches tell; of all blocks the first one has it. */
+/* From switches; only the first block has it. */
 static const struct {
 	const char *key;
 	size_t at;

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-enum { BLOCK = 4096 };		/* rows of a message */
+enum { BLOCK = 4096 };		/* rows in a message */
 
 static const struct column_type location_type = { 4, false, true, 0 };
 static const struct column_type time_type = { 8, true, true, 0 };
@@ -71,8 +71,8 @@ output_begin(struct output *o, int argc, char **argv)
 }
 
 /*
- * How many pieces from I on are one loop of polls: failed polls at one site, and the computing
- * between. A second of such a loop has some million.
+ * How many pieces from I on form one polling loop: failed polls at one site, and the computing
+ * between them. A loop of one second has some million pieces.
  */
 static size_t
 polling_loop(const struct segments *segments, size_t i)
@@ -93,7 +93,7 @@ polling_loop(const struct segments *segments, size_t i)
 static void
 segments_json(struct output *o, const struct segments *segments)
 {
-	enum { MOST_APART = 64 };	/* pieces of a loop that are printed one by one */
+	enum { MOST_APART = 64 };	/* pieces of a loop to print one by one */
 
 	for (size_t i = 0, count; i < segments->count; i += count) {
 		count = polling_loop(segments, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path on its way out of a tool, in whichever form; output errors end the tool. */
+/* Writes the path in any form of output; output errors end the tool. */
 #ifndef OUTPUT_H
 #define OUTPUT_H
 
@@ -12,26 +12,26 @@ enum form { UNSAID_FORM = -1, STREAM, TEXT, JSON, FOLDED, SPEEDSCOPE };
 struct output {
 	enum form form;
 	const struct run *run;
-	struct functions *functions;	/* get the path; NULL: they know it, or are not asked for */
+	struct functions *functions;	/* get the path; NULL: they have it, or are not wanted */
 	struct writer out;
 	struct text text;
-	struct json json;		/* onto it */
+	struct json json;		/* writes to text */
 	struct report report;
 };
 
-/* Form, run, functions and report.whole have been set. */
+/* Set form, run, functions and report.whole first. */
 void output_begin(struct output *output, int argc, char **argv);
-/* A message of the input, which a stream passes on. */
+/* Passes a message of the input on to a stream. */
 void output_pass(struct output *output, const struct message *message);
-/* Into the sums, and into JSON. */
+/* Adds segments to the sums, and to JSON. */
 void output_report(struct output *output, const struct segments *segments);
-/* Pieces of the path, or of the alternative NUMBER from 1, into a stream. */
+/* Writes pieces of the path, or of alternative NUMBER from 1, to a stream. */
 void output_write(struct output *output, int number, const struct segments *segments);
-/* The end of a stream; FUNCTIONS of a run with samples come before. */
+/* Ends a stream; before the end come the FUNCTIONS of a run with samples. */
 void output_end_stream(struct output *output, const struct functions *functions);
 /*
- * All of JSON but what the tool adds before the end: the path, GAINS in its verdict where they are
- * not NULL; or the whole VERDICT.
+ * Writes all of JSON that comes before the tool's own values: the path, its verdict with GAINS
+ * unless NULL; or the given VERDICT.
  */
 void output_json(struct output *output, const struct gains *gains, const char *verdict);
 void output_end_json(struct output *output);

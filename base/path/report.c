@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path summed up: shares by rank, call, site and kind, and the longest pieces. */
+/* Sums up the path: shares by rank, call, site and kind, and the longest pieces. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,7 +161,7 @@ report_gather(struct report *report, const struct definitions *known, const stru
 	struct place *own_places = places_sorted(&report->places, &own);
 	struct place *places = team_gather(team, own_places, own, sizeof *places, &all);
 	struct report *parts = team_gather(team, report, 1, sizeof *report, &count);
-	/* Shares of all members, one behind the other: */
+	/* The shares of all members, one after the other: */
 	struct share *by_location = team_gather(team, report->by_location, locations,
 	    sizeof *by_location, &(size_t){ 0 }), *location = by_location;
 	struct share *by_call = team_gather(team, report->by_call, report->call_capacity,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was summed up of the path, for people and for scripts. */
+/* Prints the sums of the path as text and JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "../run/verdict.h"
 #include "report.h"
 
-/* What shares are of. */
+/* The total of the shares. */
 static int64_t
 told_sum(const struct share *told, bool whole)
 {
@@ -26,13 +26,13 @@ report_told_ns(const struct report *report)
 	return told_sum(&told, report->whole);
 }
 
-/* One of a list: what it has of the path, as it is told. */
+/* A line of a list: a share of the path, as printed. */
 struct line {
 	unsigned index;		/* rank, call or site */
-	int64_t ns;		/* what shares are of */
+	int64_t ns;		/* the total of the share */
 	double of_path;
 	struct share share;
-	const char *name;	/* while it is printed */
+	const char *name;	/* valid while it is printed */
 };
 
 #define LINE(member) FIELD(struct line, member)
@@ -72,7 +72,7 @@ by_share(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* The shares that are not zero, or all where ALL, by index; to be freed. */
+/* The shares that are not zero, or ALL, by index; free() them. */
 static struct line *
 share_lines(const struct report *report, const struct share *shares, size_t all_count, bool all,
     size_t *count)

@@ -17,7 +17,7 @@ run_open(struct run *run, const char *file, enum reading how, struct part part,
 	graph_open(&run->graph, file, how);
 }
 
-/* An index may lie: then no path is better than a wrong one. */
+/* An index may be wrong: then no path is better than a wrong one. */
 static _Noreturn void
 die_index(struct run *run, uint64_t offset, const char *what)
 {
@@ -70,7 +70,7 @@ run_take_samples(struct run *run, const struct message *message, bool all)
 		functions_see(run->functions, run->graph.in, message, true, owns);
 }
 
-/* Of each location those before its first row that stays; the others' rows are not here. */
+/* Forgets samples before each location's first kept row; other members' rows are not here. */
 void
 run_forget_samples(struct run *run, bool counts)
 {
@@ -95,7 +95,7 @@ run_count_rest(struct run *run)
 
 /*
  * A row entered before a call, or before the start that a call of the same thread completes, cannot
- * have blocked it; but what would happen if calls took less time needs all edges.
+ * have blocked it. But to see what happens if calls take less time, all edges are needed.
  */
 static bool
 may_block(const struct run *run, const struct row *far, const struct row *row)
@@ -120,7 +120,7 @@ take_messages(struct run *run, const struct message *message)
 		uint64_t post = e->receive[i];
 
 		if (send == NULL || receive == NULL)
-			continue;	/* of a stretch before the first wanted one */
+			continue;	/* in a stretch before the first wanted one */
 		if (probes) {
 			if (may_block(run, &send->row, &receive->row))
 				link_rows(receive, e->source[i], e->send[i]);
@@ -223,7 +223,7 @@ take_sync(struct run *run, const struct message *message, struct event *last)
 		share_last(run, last);
 }
 
-/* The points where the part begins and ends are where it was said. */
+/* Checks that the part begins and ends at the stated points. */
 static void
 check_place(struct run *run, const struct message *message)
 {
@@ -253,7 +253,7 @@ begin_run(struct run *run)
 		g->keeps[l] = run_owns(run, l);
 }
 
-/* False: it lies before or behind the part. */
+/* False: it lies before or after the part. */
 static bool
 is_wanted(struct run *run, const struct message *message)
 {
@@ -268,7 +268,7 @@ is_wanted(struct run *run, const struct message *message)
 	}
 	if (wanted && reader_verify(run->graph.in, message) < 0)
 		die_input(run->graph.in);
-	if (sync && run->stretch + 1 < run->part.from)	/* not even its rows are here */
+	if (sync && run->stretch + 1 < run->part.from)	/* its rows are not here, either */
 		wanted = false;
 	run->stretch += sync && !wanted;
 	return wanted;
@@ -351,8 +351,10 @@ run_end(struct run *run, struct event *last)
 		if (!run_owns(run, l) || run->end_seq[l] == run->first_seq[l])
 			continue;
 		row = row_of(run, l, run->end_seq[l] - 1);
-		/* All calls that did not return end with the run: one that computed until then
-		 * comes before them. */
+		/*
+		 * All calls that did not return end with the run. A rank that computed until then
+		 * comes before them.
+		 */
 		if (row->row.leave_ns > run->last_ns ||
 		    (row->row.leave_ns == run->last_ns && open && !call_is_open(row->row.call))) {
 			*last = (struct event){ run->end_seq[l] - 1 - row->row.part, l, true };
@@ -375,7 +377,7 @@ run_stretch(const struct run *run, struct event last)
 	    run_shared(run), last, run->last_ns };
 }
 
-/* Forgets those that are not behind SEQS, by location. */
+/* Forgets the instances that do not lie after SEQS, by location. */
 static void
 instances_forget(struct instances *instances, const uint64_t *seqs)
 {

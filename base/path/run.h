@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading a graph stream stretch by stretch: all of them, or some in the middle. */
+/* Reads a graph stream stretch by stretch: all of them, or some in the middle. */
 #ifndef RUN_H
 #define RUN_H
 
@@ -9,11 +9,10 @@
 
 /* A part of the stretches, and where to find it in a file. */
 struct part {
-	uint64_t from, to;		/* the first one, and the first that is not in it */
-	/* offsets of the points where these begin; 0: an end of the run */
-	uint64_t from_at, to_at;
+	uint64_t from, to;		/* first stretch; first one after the part */
+	uint64_t from_at, to_at;	/* offsets of the points there; 0: an end of the run */
 	uint64_t offset;		/* its rows do not begin before */
-	uint64_t stretch;		/* that the stream is in at the offset */
+	uint64_t stretch;		/* number of the stretch at that offset */
 	uint64_t defined;		/* no definition comes after; 0: not known */
 };
 
@@ -30,24 +29,24 @@ struct instances {
 struct run {
 	struct graph_input graph;
 	const struct team *team;	/* of several: each member keeps the rows of its ranks */
-	size_t window_bytes;		/* see window_limit; as run_open makes it SIZE_MAX */
-	struct row *copies;		/* of one instance; more than may be pointed to at a time */
+	size_t window_bytes;		/* see window_limit; run_open sets SIZE_MAX */
+	struct row *copies;		/* of one instance; too many for valid pointers */
 	struct member *members;
 	uint32_t *waits_for;
 	size_t copy_capacity, member_capacity, wait_capacity;
 	bool keeps_instances;
-	struct instances instances;	/* where they are kept */
+	struct instances instances;	/* if they are kept */
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
 	int64_t begin_ns, last_ns;	/* of the stretch, and its last event */
 	uint64_t stretch;		/* its number, from 0 */
 	bool from_event;		/* the path up to FROM has been taken: see run_decided */
 	struct event from;
-	uint64_t next_try;		/* rows in the window when it is worth to look again */
+	uint64_t next_try;		/* rows in the window at which to try again */
 	struct part part;		/* the stretches that are read */
-	struct functions *functions;	/* who takes the samples; NULL: nobody */
+	struct functions *functions;	/* get the samples; NULL: none */
 };
 
-/* Members of the team keep different rows. */
+/* True if members of the team keep different rows. */
 static inline bool
 run_shared(const struct run *run)
 {
@@ -69,7 +68,7 @@ link_rows(struct event_row *row, uint32_t other, uint64_t other_seq)
 	row->other_seq = other_seq;
 }
 
-/* From the row of a receive to the one that posted it. */
+/* From the row of a receive to the row that posted it. */
 static inline void
 post_of(const struct event_row *receive, uint32_t *location, uint64_t *seq)
 {
@@ -78,58 +77,57 @@ post_of(const struct event_row *receive, uint32_t *location, uint64_t *seq)
 }
 
 /*
- * What the members of instance K of the block wait for, in run->waits_for; FIRST: the index of the
- * first in the block, ROWS theirs (NULL: all are in the window). False: not all have one.
+ * Finds what the members of instance K of the block wait for, into run->waits_for. FIRST: index of
+ * its first member in the block; ROWS: their rows (NULL: all in the window). False: one is missing.
  */
 bool collective_find(struct run *run, size_t k, size_t first, const struct row *const *rows);
 
 /*
- * Opens FILE for a part of its stretches. From one opened for NO_STRETCHES the caller takes what it
- * wants besides definitions, and verifies it.
+ * Opens FILE for a part of its stretches. With NO_STRETCHES, the caller takes the messages that it
+ * needs beside definitions, and verifies them.
  */
 #define ALL_STRETCHES ((struct part){ .to = UINT64_MAX })
 #define NO_STRETCHES ((struct part){ 0 })
 void run_open(struct run *run, const char *file, enum reading how, struct part part,
     const struct team *team);
-/* The next message: false at the end of the stream, or of the part. */
+/* The next message; false: the stream, or the part, has ended. */
 bool run_next(struct run *run, struct message *message);
-/* Takes it; true where it ends a wanted stretch, whose last event is then in LAST. */
+/* Takes it; true: it ends a wanted stretch, and LAST is the stretch's last event. */
 bool run_take(struct run *run, const struct message *message, struct event *last);
 /* After the last message: the same for the last stretch. */
 bool run_end(struct run *run, struct event *last);
 /* The stretch that has ended. */
 struct stretch run_stretch(const struct run *run, struct event last);
-/* Samples that nothing asks for once rows are forgotten; COUNTS: they are part of all time. */
+/* Drops samples that are not needed after their rows; COUNTS: they are part of all time. */
 void run_forget_samples(struct run *run, bool counts);
-/* After run_end: what has been computed up to there is part of all time. */
+/* After run_end: computation up to here is part of all time. */
 void run_count_rest(struct run *run);
-/* Samples of own locations, or of ALL, go to the functions. */
+/* Gives samples of own locations, or of ALL, to the functions. */
 void run_take_samples(struct run *run, const struct message *message, bool all);
-/* Forgets its rows and goes on to the next one. */
+/* Forgets the stretch's rows and goes to the next one. */
 void run_advance(struct run *run);
 
 /* ---- shared.c ------------------------------------------------------------------------------- */
 
 /*
- * A run of which each member of a team keeps the rows of its own ranks only. What a call needs of
- * others that may have blocked it comes with the edge, from the member that has their rows. All
- * members read the same messages, so all exchange at the same ones.
+ * A run in which each member of a team keeps only the rows of its own ranks. If a row of another
+ * member may have blocked a call, its owner sends what is needed with the edge. All members read
+ * the same messages, so all exchange at the same ones.
  */
 
-/* What a row has behind struct event_row: the far end of its edge where that is with another
- * member. */
+/* The fields after struct event_row: the far end of its edge, if another member has it. */
 struct shared_row {
 	struct event_row at;
 	int64_t other_ns;	/* its enter */
 	uint32_t other_part;	/* distance to the first row of its call */
 };
 
-/* The block of edges read last is joined to own rows. */
+/* Joins the block of edges read last to own rows. */
 void share_messages(struct run *run, const struct message *message);
 void share_collectives(struct run *run, const struct message *message);
-/* The last event of all members' in run->last_ns and LAST, from that of each; INT64_MIN: none. */
+/* The last event of all members into run->last_ns and LAST, from each member's; INT64_MIN: none. */
 void share_last(struct run *run, struct event *last);
-/* Ends of all locations in run->end_seq, from those of own ones. */
+/* The ends of all locations into run->end_seq, from those of each member. */
 void share_ends(struct run *run);
 
 #endif

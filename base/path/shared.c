@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To the owner of a row: what may have blocked its call. */
+/* To the owner of a row: a row that may have blocked its call. */
 struct link {
 	uint64_t seq, other_seq;
 	int64_t other_ns;
 	uint32_t location, other, other_part;
-	/* of the links in the block: a later one replaces an earlier one */
-	uint32_t order;
+	uint32_t order;		/* in the block: a later link replaces an earlier one */
 };
 
-/* To who finds out what the members of a collective wait for: the row of one. */
+/* To the member that resolves a collective: the row of one of its members. */
 struct parcel {
 	uint64_t at;			/* index of the member in the block */
 	struct row row;
@@ -26,8 +25,7 @@ owner(const struct run *run, uint32_t location)
 	return owner_in(run->team, run->graph.known.location_rank, location);
 }
 
-/* An own row that an edge names; NULL: of another member, or of a stretch before the first wanted
- * one. */
+/* An own row that an edge names; NULL: another member's, or before the first wanted stretch. */
 static struct event_row *
 own_row(struct run *run, const struct message *message, uint32_t location, uint64_t seq)
 {
@@ -49,7 +47,7 @@ post_link(struct run *run, struct post *out, struct link link, const struct row 
 	post_add(out, &link, sizeof link, owner(run, link.location));
 }
 
-/* Joins own rows with what comes; ORDERS: how many orders there are. */
+/* Joins arriving links with own rows; ORDERS: the number of different orders. */
 static void
 take_links(struct run *run, struct post *out, size_t orders)
 {
@@ -97,7 +95,7 @@ share_messages(struct run *run, const struct message *message)
 		if (receive == NULL || is_kind(message, "probes"))
 			continue;
 		post_of(receive, &poster, &at);
-		/* The threads of a rank have one owner, so the post is here, too. */
+		/* The threads of a rank have the same owner, so the post is here, too. */
 		if ((receive = window_row(&run->graph.window, poster, at)) != NULL)
 			post_link(run, &out,
 			    (struct link){ .location = e->source[i], .seq = e->send[i],
@@ -106,7 +104,7 @@ share_messages(struct run *run, const struct message *message)
 	take_links(run, &out, 2 * e->count);
 }
 
-/* Rows of the members of own instances, by index in the block; NULL where there is none. */
+/* Rows of the members of own instances, by index in the block; NULL: there is none. */
 static struct parcel *
 share_members(struct run *run, const struct message *message, const struct row **rows)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A stretch of the run as a graph of events, through which a path is looked for.
+ * A stretch of the run as a graph of events, in which solvers look for a path.
  *
  * The graph: every call has an enter and a leave event; the program edge joins a leave with the
- * next enter of the location. A call is blocked by another location's event where it could not end
- * before it: a receive, or a probe, by the enter of a send that came later than it, a send by the
- * post of its receive that came later than the send, a member of a collective by the enter of the
- * member that it waits for (base/run/collective.h). What counts is the last such event that is not
- * before the call's own enter and not behind its leave (the post of a receive: before the leave of
- * the send); of several at one instant the one on the lowest location, then of the lowest seq. A
- * blocked call was waiting until that event: its own enter does not lie on a path through its
- * leave. The first enter of a spawned process follows from the enter of MPI_Comm_spawn at its root.
+ * next enter of the location. An event of another location blocks a call that could not end before
+ * it. A receive or a probe is blocked by the enter of a send that came later than itself; a send by
+ * a later post of its receive; a member of a collective by the enter of the member that it waits
+ * for (base/run/collective.h). The last such event counts that is not before the call's own enter
+ * and not after its leave (the post of a receive: before the leave of the send); of several at one
+ * instant the one on the lowest location, then of the lowest seq. A blocked call waits until that
+ * event: its own enter does not lie on a path through its leave. The first enter of a spawned
+ * process follows from the enter of MPI_Comm_spawn at its root.
  * So a leave event follows from one event only: the blocking one (the edge is a transfer) or the
  * call's own enter (the edge is MPI). The critical path is the longest path that ends in the last
- * leave of the run; no part of it is wait time. Since only one event leads to each, there is one
- * path to each and nothing is left to choose for a solver.
+ * leave of the run; no part of it is wait time. Only one event leads to each event, so each has one
+ * path, and a solver has nothing to choose.
  */
 #ifndef STRETCH_H
 #define STRETCH_H
@@ -25,15 +25,17 @@
 #include "../tool/tool.h"
 #include "../team/team.h"
 
-/* A row with the far end of its edge: send and receive refer to each other's row, a member of a
- * collective to the member that it waits for. */
+/*
+ * A row with the far end of its edge: send and receive refer to each other's row, a member of a
+ * collective refers to the member that it waits for.
+ */
 struct event_row {
 	struct row row;
 	uint64_t other_seq;
 	uint32_t other;		/* location */
 	bool has_other;
 	bool is_send;		/* of a message; for starts of persistent requests */
-	bool cut;		/* its call is taken as not blocked, to break a cycle */
+	bool cut;		/* taken as not blocked, to break a cycle */
 };
 
 /* An event in time: the enter or leave of a call (its first row). */
@@ -51,20 +53,19 @@ same_event(struct event a, struct event b)
 
 /*
  * A stretch between two global synchronisation points, or the ends of the run: on every location
- * the rows from first_seq to before end_seq. The path through it leads from the instant begin_ns
- * (where the last member of the synchronisation point arrived, or the run began) to the event TO.
+ * the rows first_seq to end_seq - 1. The path through it leads from the instant begin_ns, when the
+ * last member of the synchronisation point arrived or the run began, to the event TO.
  */
 struct stretch {
-	const struct team *team;	/* who solves it together */
+	const struct team *team;	/* the processes that solve it together */
 	const struct definitions *known;
 	const struct window *window;
 	const uint64_t *first_seq, *end_seq;
 	int64_t begin_ns;
 	bool from_sync;			/* not the run's first stretch */
-	bool from_event;		/* the path up to FROM is known, and leads on from there */
+	bool from_event;		/* the path up to FROM is known and continues there */
 	struct event from;
-	/* a member of the team has the rows of its own ranks only */
-	bool shared;
+	bool shared;			/* each member of the team has the rows of its own ranks */
 	struct event to;
 	int64_t to_ns;
 };
@@ -72,13 +73,13 @@ struct stretch {
 /* ---- events.c: the graph ------------------------------------------------------------------ */
 
 int64_t time_of(const struct stretch *stretch, struct event event);
-/* The event that AT follows from, and its time; false: from the beginning of the stretch. */
+/* The event that AT follows from, and its time; false: AT follows from the stretch's beginning. */
 bool event_before(const struct stretch *stretch, struct event at, struct event *before,
     int64_t *before_ns);
-/* Events of the stretch; no path has more. */
+/* The number of events of the stretch; no path has more. */
 uint64_t count_events(const struct stretch *stretch);
 
-/* Of what a location does before CALL; FIRST: the piece begins with the run. */
+/* The kind of what a location does before CALL; FIRST: since the run began. */
 enum segment_kind kind_before(unsigned call, bool first);
 /* A piece of the path that ends with the row's call, or with the computation before it. */
 struct segment path_segment(const struct row *row, uint32_t location, enum segment_kind kind,
@@ -88,7 +89,7 @@ void add_piece(struct segments *segments, const struct stretch *stretch, const s
     int64_t from_ns, struct event at);
 void reverse_segments(struct segments *segments, size_t begin);
 
-/* The member of the team that a location belongs to: all threads of a rank to the same. */
+/* The member of the team that a location belongs to: the same for all threads of a rank. */
 static inline int
 owner_in(const struct team *team, const int32_t *location_rank, uint32_t location)
 {
@@ -104,8 +105,7 @@ owner_of(const struct stretch *stretch, uint32_t location)
 /* Numbers for the events of some locations, by location, then row: enter 2i, leave 2i + 1. */
 struct numbering {
 	const struct stretch *stretch;
-	/* by location: number of rows before its first; one more at the end */
-	uint64_t *base;
+	uint64_t *base;		/* by location: number of rows before its first; and at the end */
 };
 
 /* For the locations that OWNER owns; -1: for all. */
@@ -122,17 +122,16 @@ numbering_of(const struct numbering *numbering, struct event event)
 
 /* ---- the path ------------------------------------------------------------------------------ */
 
-/* walk.c: appends the stretch's segments in order of time; false: there is a cycle behind the last
- * event. */
+/* walk.c: appends the stretch's segments in order of time; false: a cycle before the last event. */
 bool solve_walk(const struct stretch *stretch, struct segments *segments);
-/* Every STEP-th event of the path, the last first; at is to be freed. False: a cycle. */
+/* Every STEP-th event of the path, the last one first; free() at. False: a cycle. */
 struct marks {			/* begins as zeros */
 	struct event *at;
 	size_t count, capacity;
 };
 bool walk_marks(const struct stretch *stretch, uint64_t step, struct marks *marks);
 
-/* cycle.c: names the cycle behind the last event, and takes one of its calls as not blocked. */
+/* cycle.c: names the cycle before the last event, and takes one of its calls as not blocked. */
 void cut_cycle(const struct stretch *stretch, const struct definitions *known);
 
 #endif

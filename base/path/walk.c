@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The backward walk (Boehme et al. 2012): from the last event back, and where a call was blocked
- * over to the location that it waited for, until the beginning, or where the path is already known
- * (early.c). Linear in the number of calls on the path.
+ * The backward walk (Boehme et al. 2012): from the last event back, and from a blocked call to the
+ * location that it waited for, until the beginning, or until the path is already known (early.c).
+ * Linear in the number of calls on the path.
  */
 #include "stretch.h"
 
 /*
- * From the last event back to the FIRST one, whose pieces go to SEGMENTS, or of which every STEP-th
- * goes to MARKS. False: a cycle.
+ * From the last event back to the FIRST one. SEGMENTS get the pieces, or MARKS every STEP-th event.
+ * False: a cycle.
  */
 static inline bool
 walk(const struct stretch *stretch, struct event *first, struct segments *segments, uint64_t step,

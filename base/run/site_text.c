@@ -58,7 +58,7 @@ site_text(const struct definitions *definitions, uint32_t site, char *text, size
 		if (s->file != NULL && (size_t)used < size)
 			snprintf(text + used, size - (size_t)used, " (%s:%d)", file_name(s->file),
 			    (int)s->line);
-	else if ((size_t)used < size)	/* distinguishes two calls in one function */
+		else if ((size_t)used < size)	/* distinguishes two calls in one function */
 			snprintf(text + used, size - (size_t)used, " (%s)", offset);
 	}
 	return text;

@@ -10,7 +10,10 @@
 #include "../tool/tool.h"
 #include "load.h"
 
-/* Shares of the ranks' time without a core, and of the cores' time for others. */
+/*
+ * Shares of the ranks' time without a core, and of the cores' time for others: harmless below the
+ * first, misleading from the second on.
+ */
 static const double HARM = 0.05, MUCH = 0.1;
 static const double SHORT = 0.01, TOO_SHORT = 0.1;	/* the clocks' error, of the run time */
 static const double FEW_LOST = 0.001, MANY_LOST = 0.05;	/* of all calls, without a partner */

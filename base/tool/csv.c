@@ -19,7 +19,7 @@ next_cell(struct csv *csv)
 	csv->more = true;
 }
 
-/* Control characters other than those of layout have no place in a table, nor has broken UTF-8. */
+/* Control characters other than tab and newline do not belong in a table, nor does broken UTF-8. */
 static void
 put_character(struct text *text, const unsigned char *c, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CSV as in RFC 4180, with lines ended by a newline only. A name that a spreadsheet would read as a
+ * CSV as in RFC 4180, but lines end with a newline only. A name that a spreadsheet would read as a
  * formula, because it begins with = + - @ or a control character, gets a single quote in front.
  */
 #ifndef CSV_H
@@ -15,7 +15,7 @@ struct csv {
 	bool more;		/* the row has a cell */
 };
 
-void csv_begin(struct csv *csv, struct text *text, const char *head);	/* "a,b": names of ours */
+void csv_begin(struct csv *csv, struct text *text, const char *head);	/* our names: "a,b" */
 void csv_text(struct csv *csv, const char *string);
 void csv_int(struct csv *csv, int64_t value);
 void csv_uint(struct csv *csv, uint64_t value);

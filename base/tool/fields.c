@@ -40,7 +40,7 @@ is_infinite(const struct field *f, const void *row)
 	return f->type == FIELD_DOUBLE && isinf(*(const double *)place_of(f, row));
 }
 
-/* The value as FORM asks for, NULL where it is not known; NUMBER is room for it. */
+/* The value in FORM, or NULL if it is unknown; NUMBER is room for it. */
 static const char *
 value_text(const struct field *f, const void *row, const char *form, bool percent, char *number)
 {

@@ -42,8 +42,7 @@ struct field {
 	enum field_type type;
 	const char *text, *csv, *json;	/* printf format of a double, or PLAIN; NULL: none */
 	const char *head;		/* column of the table; NULL: name */
-	/* stands for an infinite double in a table; CSV has an empty cell then */
-	const char *infinite;
+	const char *infinite;		/* text of an infinite double; empty in CSV */
 	const char *key;		/* of a message, without scale; NULL: not in it */
 	const char *const *names;	/* of the values of an integer */
 	double scale;			/* of formatted numbers; 0: 1 */
@@ -70,9 +69,9 @@ void table_rows(struct text *text, const struct field *fields, const void *rows,
     size_t size);
 void csv_rows(struct text *text, const struct field *fields, const void *rows, size_t count,
     size_t size);
-/* An object; NULL for ROW: null. */
+/* An object; null if ROW is NULL. */
 void json_row(struct json *json, const char *key, const struct field *fields, const void *row);
-/* An array of objects, one on a line. */
+/* An array of objects, one a line. */
 void json_rows(struct json *json, const char *key, const struct field *fields, const void *rows,
     size_t count, size_t size);
 
@@ -81,13 +80,12 @@ void table_head(struct table_writer *table, const struct field *fields);
 void table_row(struct table_writer *table, const struct field *fields, const void *row);
 void csv_head(struct csv *csv, struct text *text, const struct field *fields);
 void csv_row(struct csv *csv, const struct field *fields, const void *row);
-/* of an open object */
+/* Members of an open object. */
 void json_members(struct json *json, const struct field *fields, const void *row);
 struct writer;
 void put_row(struct writer *out, const char *kind, const struct field *fields, const void *row);
 
-/* Whole numbers with a key, as the columns of one message: writes it, and reads at most CAPACITY
- * rows. */
+/* Integer fields with a key as columns of one message: writes it; reads at most CAPACITY rows. */
 void put_rows(struct writer *out, const char *kind, const struct field *fields, const void *rows,
     size_t count, size_t size);
 struct message;

@@ -5,10 +5,10 @@
  *	HASH_TABLE(name, slot, HASH, SAME, FREE, MAKE_FREE, KEEP, NO_MEMORY)
  *
  * defines struct name and the functions below. A slot holds key and value. HASH(slot *) is 64 bits,
- * with well mixed low bits; SAME(a, b) compares keys; FREE(slot *) is true for an empty slot and
- * MAKE_FREE(slot *) makes one; when the table grows, it keeps only slots with KEEP(slot *) true.
- * NO_MEMORY is a statement. If it returns, name_begin returns false and the table must not be used;
- * name_add returns NULL and leaves the table unchanged.
+ * with well mixed low bits; SAME(a, b) compares keys; FREE(slot *) is true for an empty slot, and
+ * MAKE_FREE(slot *) makes one. A growing table keeps only slots with KEEP(slot *) true. NO_MEMORY
+ * is a statement. If it returns, name_begin returns false and the table must not be used; name_add
+ * returns NULL and leaves the table unchanged.
  *
  *	name_begin(table, size)		an empty table; size is a power of two
  *	name_find(table, &key)		the slot, or NULL
@@ -16,8 +16,8 @@
  *					otherwise a copy of the given slot
  *	name_remove(table, found)	empties a slot; others may move
  *
- * A pointer to a slot is good until the next name_add or name_remove. At most half of the slots are
- * taken, so that a search is short.
+ * A pointer to a slot is valid until the next name_add or name_remove. At most half of the slots
+ * are taken, so that searches are short.
  */
 #ifndef HASH_TABLE_H
 #define HASH_TABLE_H
@@ -27,7 +27,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Two keys into 64 well mixed bits. */
+/* Mixes two keys into 64 bits. */
 static inline uint64_t
 mix(uint64_t a, uint64_t b)
 {
@@ -52,7 +52,7 @@ mix(uint64_t a, uint64_t b)
 		return true; \
 	} \
 	\
-	/* Where the key is, or the empty slot where it belongs. */ \
+	/* The slot with the key, or the empty slot where it belongs. */ \
 	static inline slot *name##_at(const struct name *table, const slot *key) \
 	{ \
 		size_t at = HASH(key) & (table->size - 1); \
@@ -106,7 +106,7 @@ mix(uint64_t a, uint64_t b)
 		return at; \
 	} \
 	\
-	/* Later slots move up if they may, so a search never meets a hole. */ \
+	/* Later slots move up if they may, so that a search never meets a hole. */ \
 	static inline void name##_remove(struct name *table, slot *found) \
 	{ \
 		size_t mask = table->size - 1, hole = (size_t)(found - table->slots); \
@@ -122,8 +122,7 @@ mix(uint64_t a, uint64_t b)
 
 #define HASH_KEEP_ALL(slot) 1
 
-/* The same for tools: a slot is empty if MEMBER is NONE; all are kept; without memory the tool
- * dies. */
+/* The same for tools: MEMBER is NONE in an empty slot, all are kept, no memory ends the tool. */
 #define HASH_TABLE_BY(name, slot, HASH, SAME, member, none) \
 	static inline bool name##_is_free(const slot *s) { return s->member == (none); } \
 	static inline void name##_make_free(slot *s) { s->member = (none); } \

@@ -10,7 +10,7 @@ json_begin(struct json *json, struct text *text)
 	*json = (struct json){ .text = text };
 }
 
-/* How many bytes from here need no escape. */
+/* The number of bytes from here that need no escape. */
 static size_t
 plain_run(const unsigned char *c, size_t left, bool in_markup)
 {

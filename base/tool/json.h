@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON: correct for any bytes, with its commas. KEY is NULL for members of an array and for single
+ * JSON: valid for any bytes, with its commas. KEY is NULL for members of an array and for single
  * values. Keys are ours and need no escapes, except in json_key_bytes.
  */
 #ifndef JSON_H
@@ -104,7 +104,7 @@ void json_key_bytes(struct json *json, const char *bytes, size_t size);
 /* NaN and infinity become null. */
 void json_fixed(struct json *json, const char *key, double value, int decimals);
 void json_significant(struct json *json, const char *key, double value, int digits);
-/* the shortest exact form */
+/* The shortest exact form. */
 void json_double(struct json *json, const char *key, double value);
 void json_seconds(struct json *json, const char *key, int64_t ns);
 

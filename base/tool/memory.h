@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory: if there is none, the tool ends with a line that says so. */
+/* Memory: if there is none left, the tool ends with an error. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -7,10 +7,10 @@
 
 void *need(void *pointer);
 void *zalloc(size_t count, size_t size);	/* zeroed; the product is checked for overflow */
-char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));	/* to be freed */
-/* at least doubles */
+char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));	/* free() it */
+/* Grows the array to WANTED items or more; at least doubles it. */
 void *grow(void *pointer, size_t *capacity, size_t wanted, size_t size);
-/* The same, but grows by half, for many small arrays. */
+/* The same, but at least by half: for many small arrays. */
 void *grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size);
 
 #endif

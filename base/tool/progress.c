@@ -26,7 +26,7 @@ progress_begin(struct progress *progress)
 	progress->began_s = progress->last_s = progress->shown ? now_s() : 0;
 }
 
-/* Since the last line enough time has gone by for another. */
+/* Has enough time passed since the last line? */
 static bool
 is_due(struct progress *progress)
 {
@@ -35,7 +35,7 @@ is_due(struct progress *progress)
 	if (!progress->shown || (now = now_s()) - progress->last_s < 0.2)
 		return false;
 	progress->last_s = now;
-	return now - progress->began_s >= 0.5;	/* what is done at once needs none */
+	return now - progress->began_s >= 0.5;	/* short work needs no progress */
 }
 
 static void

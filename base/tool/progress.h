@@ -18,10 +18,10 @@ struct progress {
 };
 
 void progress_begin(struct progress *progress);
-/* COUNT of UNIT so far, and the share DONE of ALL; ALL 0: not known. */
+/* COUNT of UNIT so far, and the share DONE of ALL; ALL 0: unknown. */
 void progress_show(struct progress *progress, const char *unit, uint64_t count, uint64_t done,
     uint64_t all);
-/* Calls read so far; for a file also the share and the time left. */
+/* Calls read so far; for a file also its share and the time left. */
 void progress_input(struct progress *progress, const struct reader *in);
 /* Removes the line. */
 void progress_end(struct progress *progress);

@@ -6,7 +6,7 @@
  *
  *	name(items, count, sought)	index of the first item not before SOUGHT; or COUNT
  *
- * BEFORE(a, sought) takes a pointer to an item; it is true for items up to some place, then false.
+ * BEFORE(a, sought) takes a pointer to an item; it is true up to some place, then false.
  */
 #ifndef SEARCH_H
 #define SEARCH_H

@@ -10,9 +10,9 @@
 #include "spool.h"
 #include "tool.h"
 
-enum { MEMORY = 1 << 22, FEWEST_BYTES = 1 << 12 };	/* of all records; of a run that is read */
+enum { MEMORY = 1 << 22, FEWEST_BYTES = 1 << 12 };	/* of all records; of a run being read */
 
-/* Sorted records in the file: FROM to before TO; and in memory those at AT to before FILLED. */
+/* Sorted records: in the file FROM to TO - 1, in memory AT to FILLED - 1. */
 struct sorter_run {
 	uint64_t from, to;
 	const struct sorter *of;
@@ -81,7 +81,7 @@ refill(struct sorter_run *run, size_t room)
 	return true;
 }
 
-/* Records of a run that are in memory at a time. */
+/* The records of each run that are in memory at a time. */
 static size_t
 room_of_run(const struct sorter *s)
 {

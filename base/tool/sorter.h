@@ -13,13 +13,13 @@ struct sorter_run;
 
 struct sorter {
 	size_t size;			/* of a record */
-	int (*order)(const void *, const void *);	/* as of qsort; no two are equal */
+	int (*order)(const void *, const void *);	/* as for qsort; no two are equal */
 	char *records;
 	size_t count, room;		/* in memory */
 	int fd;				/* -1: no record is in a file */
 	struct sorter_run *runs;
 	size_t run_count, run_capacity;
-	struct sorter_head { struct sorter_run *run; } *heap;	/* runs with more, least first */
+	struct sorter_head { struct sorter_run *run; } *heap;	/* runs not at their end */
 	size_t heap_count, at;
 };
 
@@ -30,7 +30,7 @@ const void *sorter_peek(struct sorter *sorter);		/* the next record, or NULL; it
 void sorter_drop(struct sorter *sorter);		/* removes it */
 void sorter_free(struct sorter *sorter);
 
-/* An order by one field, then by others: ORDER(by_place, struct side, BY(source) BY(target)). */
+/* Orders by one field, then by others: ORDER(by_place, struct side, BY(source) BY(target)). */
 #define ORDER(name, type, by) \
 	static int \
 	name(const void *left, const void *right) \

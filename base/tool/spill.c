@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers stand in 7 bits a byte. A sequence lies in the file in extents that double from 256 bytes
- * to 64 KiB, each with the place of the next one before it.
+ * Numbers take 7 bits a byte. A sequence lies in the file in extents that double from 256 bytes to
+ * 64 KiB; each begins with the offset of the next.
  */
 #include "spill.h"
 
@@ -91,7 +91,7 @@ spill_read(struct spill *spill)
 	}
 }
 
-/* The bytes that are left go to the front, and more of the file behind them. */
+/* Moves the remaining bytes to the front and reads more of the file after them. */
 static void
 fill(struct spill *spill, struct spill_lane *lane)
 {

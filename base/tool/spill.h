@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many sequences of numbers that grow at the same time and are later read from their beginnings.
- * Long sequences go to a temporary file. Memory: a buffer for each sequence, 16 MB in all, or 128
- * bytes each for more than 131072 sequences.
+ * Many sequences of numbers that grow at the same time and are later read from the beginning. Long
+ * sequences go to a temporary file. Memory: a buffer for each sequence, 16 MB in all, or 128 bytes
+ * each for more than 131072 sequences.
  */
 #ifndef SPILL_H
 #define SPILL_H
@@ -21,19 +21,19 @@ struct spill {
 
 struct spill_lane {
 	uint8_t *buffer;		/* NULL: empty */
-	/* reading: AT to before FILLED is not taken; writing: FILLED is not written */
+	/* reading: AT to FILLED - 1 are not taken yet; writing: FILLED are not written yet */
 	uint32_t at, filled;
-	/* in the file, of 8 bytes for where the next one is, and SIZE more; 0: none */
+	/* offsets in the file; an extent has the next offset and SIZE bytes; 0: none */
 	uint64_t first, extent;
 	uint32_t extent_size, extent_at;
-	uint64_t in_file;		/* bytes that are written, and then those to be read */
+	uint64_t in_file;		/* bytes written; then bytes still to be read */
 };
 
 void spill_begin(struct spill *spill, size_t lanes);
 void spill_put(struct spill *spill, size_t lane, uint64_t number);
 void spill_read(struct spill *spill);			/* after the last put: starts reading */
 bool spill_any(struct spill *spill, size_t lane);	/* is there another number? */
-uint64_t spill_next(struct spill *spill, size_t lane);	/* the next number, which stays */
+uint64_t spill_next(struct spill *spill, size_t lane);	/* the next number; it stays */
 uint64_t spill_take(struct spill *spill, size_t lane);	/* removes it; there must be one */
 void spill_free(struct spill *spill);
 

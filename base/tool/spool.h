@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Input from a pipe that is read more than once. */
+/* Files for input from a pipe that must be read more than once. */
 #ifndef SPOOL_H
 #define SPOOL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A new unnamed file in TMPDIR, or in /tmp; it is removed when its descriptor is closed. */
+/* A new unnamed file in TMPDIR, or in /tmp; it disappears when its descriptor is closed. */
 int spool_open(void);
-/* The rest of FD in such a file, at its beginning; FILE is FD's name for messages. */
+/* Copies the rest of FD into such a file and rewinds it; FILE: FD's name for messages. */
 int spool_copy(int fd, const char *file);
 /* Writes or reads SIZE bytes at OFFSET of such a file, or dies. */
 void spool_put(int fd, const void *bytes, size_t size, uint64_t offset);

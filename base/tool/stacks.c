@@ -12,7 +12,7 @@ struct known_frame {
 	char *name;
 	char *file;		/* NULL: none */
 	int32_t line;
-	uint32_t number;	/* 1 + that of the frame; 0: a free slot */
+	uint32_t number;	/* 1 + the frame's number; 0: a free slot */
 };
 
 static uint64_t
@@ -46,7 +46,7 @@ HASH_TABLE(known_frames, struct known_frame, HASH, SAME, FREE, MAKE_FREE, HASH_K
 struct known_stack {
 	uint32_t *frames;	/* NULL: a free slot */
 	size_t count;
-	uint32_t number;	/* 1 + that of the stack */
+	uint32_t number;	/* 1 + the stack's number */
 };
 
 static uint64_t
@@ -98,11 +98,11 @@ stacks_begin(struct text *out, bool speedscope)
 	return s;
 }
 
-/* The name as it stands in what is written. */
+/* The name as it will be written. */
 static char *
 shown_name(const char *name)
 {
-	const size_t size = 10 * strlen(name) + 1;	/* what is made visible takes no more */
+	const size_t size = 10 * strlen(name) + 1;	/* enough for any visible form */
 	char *shown = zalloc(size, 1);
 
 	visible_copy(shown, size, name);
@@ -190,7 +190,7 @@ line_of(const struct stacks *s, const struct known_stack *stack)
 	return text;
 }
 
-/* The lines of a profile in order of their text; functions that look alike are one. */
+/* Writes a profile's lines in order of their text; joins functions that look alike. */
 static void
 put_lines(struct stacks *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stacks of frames and their durations, for viewers of flame graphs: folded lines, one for each
- * stack, or profiles of speedscope, with the stacks in the order in which they were added.
+ * Stacks of frames and their durations, for flame graphs: folded lines, one for each stack, or
+ * profiles of speedscope, with the stacks in the order in which they were added.
  * Memory: distinct frames and stacks; for speedscope also 16 bytes for each addition.
  */
 #ifndef STACKS_H
@@ -12,15 +12,15 @@
 #include "text.h"
 
 struct stack_frame {
-	const char *name;	/* any bytes: it is made visible, and a semicolon becomes a colon */
-	const char *file;	/* NULL: not known */
-	int32_t line;		/* of the file; 0: not known */
+	const char *name;	/* any bytes: made visible; a semicolon becomes a colon */
+	const char *file;	/* NULL: unknown */
+	int32_t line;		/* of the file; 0: unknown */
 };
 
 struct stacks *stacks_begin(struct text *out, bool speedscope);
 /* The number of a stack, its outermost frame first; stacks with equal frames have one number. */
 uint32_t stacks_number(struct stacks *stacks, const struct stack_frame *frames, size_t count);
-/* Later additions belong to this profile. PREFIX: first frame of its folded lines; NULL: none. */
+/* Starts a profile for later additions. PREFIX: the first frame of its folded lines; NULL: none. */
 void stacks_profile(struct stacks *stacks, const char *name, const char *prefix, int64_t begin_ns);
 void stacks_add(struct stacks *stacks, uint32_t number, uint64_t ns);
 /* Writes all stacks and frees them. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs another longpole tool: the one beside this program, or else the one in PATH. */
+/* Runs another longpole tool: the one beside this program, else the one in PATH. */
 #ifndef START_H
 #define START_H
 

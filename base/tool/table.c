@@ -9,7 +9,7 @@
 #include "memory.h"
 #include "tool.h"
 
-enum { GAP = 2, LEAST_WIDTH = 8 };	/* between columns; to which a column of names shrinks */
+enum { GAP = 2, LEAST_WIDTH = 8 };	/* between columns; of a shrunk column of names */
 
 static size_t
 terminal_width(FILE *file)
@@ -159,10 +159,10 @@ table_end_line(struct table_writer *table)
 
 struct column {
 	size_t width;
-	bool number;		/* all of its cells but the head are */
+	bool number;		/* all its cells but the head are numbers */
 };
 
-/* How wide columns want to be, and how many there are. */
+/* The widths that columns want, and their number. */
 static size_t
 measure(const struct table_writer *table, struct column columns[MOST_COLUMNS])
 {
@@ -188,7 +188,7 @@ measure(const struct table_writer *table, struct column columns[MOST_COLUMNS])
 	return count;
 }
 
-/* The widest column of names gives way until the line fits, or nothing more can. */
+/* Shrinks the widest column of names until the line fits, or no column can shrink more. */
 static void
 shrink(struct column columns[MOST_COLUMNS], size_t count, size_t width)
 {
@@ -217,7 +217,7 @@ put_aligned(struct text *text, const char *cell, struct column column, bool last
 			text_char(text, ' ');
 	if (width <= column.width)
 		text_put(text, cell);
-	else {		/* what does not fit is cut, and that is seen */
+	else {		/* a cell that does not fit is cut visibly */
 		for (const char *c = cell; ; c++)
 			if ((*c & 0xc0) != 0x80 && ++kept == column.width) {
 				text_bytes(text, cell, (size_t)(c - cell));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables for people: tab-separated in files and pipes, and written at once; on a terminal aligned
- * columns within its width, written at the table's end. Cells are made visible (text.h).
- * Memory: the table, on a terminal only.
+ * Tables for people. In files and pipes, cells are separated by tabs and written at once. On a
+ * terminal, columns are aligned within its width and written when the table ends. Cells are made
+ * visible (text.h). Memory: the table, on a terminal only.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -17,10 +17,10 @@ struct table_writer {
 	struct text *text;
 	bool aligned;
 	size_t width;		/* of the terminal */
-	size_t columns;		/* of the line so far */
+	size_t columns;		/* in the line so far */
 	/* On a terminal: */
 	char **cells;		/* NULL ends a line */
-	bool *numbers;		/* by cell: is one */
+	bool *numbers;		/* by cell: is it a number? */
 	size_t count, cell_capacity, number_capacity;
 };
 
@@ -31,7 +31,7 @@ void table_format(struct table_writer *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void table_int(struct table_writer *table, int64_t value);
 void table_uint(struct table_writer *table, uint64_t value);
-/* "-" if not known. */
+/* "-" if unknown. */
 void table_fixed(struct table_writer *table, double value, int decimals);
 void table_significant(struct table_writer *table, double value, int digits);
 void table_seconds(struct table_writer *table, int64_t ns);	/* six decimals */

@@ -102,7 +102,7 @@ utf8_size(const unsigned char *c, size_t left)
 	for (size_t i = 1; i < size; i++)
 		if ((c[i] & 0xc0) != 0x80)
 			return 0;
-	/* Overlong forms, surrogates and what lies beyond U+10FFFF. */
+	/* Overlong forms, surrogates, and code points beyond U+10FFFF. */
 	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
 	    (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
 		return 0;
@@ -130,8 +130,7 @@ code_point(const unsigned char *c, size_t size)
 	return code;
 }
 
-/* Separators of lines, and what changes the direction of writing: text would not be what it
- * looks. */
+/* Separators of lines and changes of the writing direction: the text would not be as it looks. */
 static bool
 misleads(unsigned code)
 {
@@ -142,7 +141,7 @@ misleads(unsigned code)
 
 enum { PIECE = 12 };
 
-/* One character in its visible form; bytes taken. */
+/* One character in its visible form; returns the bytes taken. */
 static size_t
 visible_piece(const unsigned char *c, size_t left, char piece[PIECE])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Text output: a buffer in front of a file, and one function for each form in which a name can be
- * printed. Names come from traces and may contain any bytes, so names are printed only by these
- * functions, json.h, csv.h and table.h. Failed writes end the tool.
+ * printed. Names come from traces and may contain any bytes, so only these functions, json.h, csv.h
+ * and table.h print names. Failed writes end the tool.
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -25,7 +25,7 @@ void text_begin(struct text *text, FILE *file, const char *name);
 /* Writes the buffer to the file. */
 void text_flush(struct text *text);
 
-/* Unchanged: our own bytes, numbers. */
+/* Unchanged: our own text, numbers. */
 void text_more(struct text *text, const char *bytes, size_t size);	/* of any size */
 static inline void text_bytes(struct text *text, const char *bytes, size_t size)
 {
@@ -52,14 +52,14 @@ static inline void text_put(struct text *text, const char *string)
 	text_bytes(text, string, strlen(string));
 }
 
-/* ---- for a reader's eyes -------------------------------------------------------------------- */
+/* ---- for people ----------------------------------------------------------------------------- */
 
 /*
- * Characters that act on a terminal or break a line - control characters, changes of the direction
- * of writing, bytes that are not UTF-8 - are made visible: \t, \n, \x1b, \u202e, \xff.
+ * Makes characters visible that act on a terminal or break a line: control characters, changes of
+ * the writing direction, bytes that are not UTF-8. For example \t, \n, \x1b, \u202e, \xff.
  */
 void text_visible(struct text *text, const char *string);
-/* A line with its end; the whole of it is made visible. */
+/* A line with its end; all of it is made visible. */
 void text_line(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same into memory, cut to SIZE; for messages. */
 void visible_copy(char *to, size_t size, const char *string);
@@ -68,12 +68,12 @@ void visible_copy(char *to, size_t size, const char *string);
 
 /* HTML and SVG, between tags and within quotes. */
 void text_markup(struct text *text, const char *string);
-/* gnuplot: a string with its single quotes, in which nothing is executed. */
+/* gnuplot: a string in single quotes, in which nothing is executed. */
 void text_gnuplot(struct text *text, const char *string);
 
 /* ---- UTF-8 ---------------------------------------------------------------------------------- */
 
-/* Bytes of the character that begins here; 0 if none does. */
+/* The number of bytes of the character that begins here; 0: none does. */
 size_t utf8_size(const unsigned char *c, size_t left);
 /* The number of places that these bytes take on a terminal. */
 size_t utf8_count(const char *bytes, size_t size);

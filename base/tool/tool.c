@@ -37,7 +37,7 @@ say(const char *format, va_list arguments)
 	int used = snprintf(line, sizeof line, "%s: ", tool);
 
 	vsnprintf(message, sizeof message, format, arguments);
-	/* names can hold anything */
+	/* names may contain anything */
 	visible_copy(line + used, sizeof line - (size_t)used - 1, message);
 	strcat(line, "\n");
 	fflush(stdout);
@@ -88,7 +88,7 @@ die_input(const struct reader *in)
 	int64_t offset;
 	const char *why = reader_error(in, &offset);
 
-	if (offset < 0)		/* it could not be opened: there is no place in it */
+	if (offset < 0)		/* it was not opened, so there is no offset */
 		die("%s: %s", reader_file(in), why);
 	die("%s:%lld: %s", reader_file(in), (long long)offset, why);
 }
@@ -151,7 +151,7 @@ finish(enum exit_status status)
 {
 	bool failed = ferror(stdout) != 0;
 
-	if (failed) {	/* long ago, perhaps: one more try says why */
+	if (failed) {	/* perhaps long ago: another try finds the reason */
 		errno = EIO;
 		if (write(STDOUT_FILENO, "\n", 1) >= 0)
 			errno = EIO;
@@ -182,7 +182,7 @@ is_terminal(int fd)
 void
 refuse_terminal_output(void)
 {
-	/* Else the next file that is opened would take its place, and get the stream. */
+	/* Otherwise the next file opened would take its place and get the stream. */
 	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
 		die_output();
 	if (isatty(STDOUT_FILENO))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How every tool fails and ends. The headers named below have their other common parts;
- * their output is in text.h, json.h, csv.h and table.h.
+ * How every tool fails and ends. The headers below have the tools' other common parts; text.h,
+ * json.h, csv.h and table.h have their output.
  *
  * Exit status: 0 done, 1 done and the answer is no (if the tool judges), 2 error.
  * A message is one line on standard error: "tool: what" or "tool: file:offset: what".
@@ -24,50 +24,49 @@ struct writer;
 
 enum exit_status { DONE = 0, ANSWER_IS_NO = 1, TROUBLE = 2 };
 
-extern const char *tool;	/* the command's name, set first thing by main */
-/* what die_output is about: "standard output", unless a tool writes elsewhere */
+extern const char *tool;	/* the command's name; main sets it first */
+/* The output, for die_output: "standard output", unless a tool writes elsewhere. */
 extern const char *output_name;
 
 /* The only ways out of a tool. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* says file, offset and the reader's reason */
+/* Prints file, offset and the reader's reason. */
 _Noreturn void die_input(const struct reader *in);
-/* The same of a message: with its offset, and the reason as for printf. */
+/* The same for a message: with its offset, and a reason as for printf. */
 #define die_message(in, message, ...) \
 	(reader_fail(in, (message)->offset, __VA_ARGS__), die_input(in))
-_Noreturn void die_output(void);			/* says why the output failed */
-/* first line of the usage text, on stderr */
+_Noreturn void die_output(void);			/* prints why the output failed */
+/* Prints the first line of the usage text on standard error. */
 _Noreturn void bad_usage(const char *usage);
 _Noreturn void print_and_exit(const char *text);	/* for --help and --version */
 int finish(enum exit_status status);			/* flushes and checks standard output */
 
-/* A string of a message, to be freed; if there is none, the tool dies of bad input. */
+/* A string of a message, for the caller to free; if it is missing, the tool ends. */
 char *need_string(struct reader *in, const struct message *message, const char *key);
 
 /*
- * For several processes with one task: before this process prints why it fails it calls
- * ASK(false), and prints only if that is true; after printing it calls ASK(true). NULL: it just
- * prints.
+ * For several processes with one task. Before this process prints why it fails, it calls ASK(false)
+ * and prints only if that is true; after printing, it calls ASK(true). NULL: it just prints.
  */
 void on_failure(bool (*ask)(bool has_said));
 
-void end_message(struct writer *out);	/* message_end, or death */
-void flush_output(void *out);		/* writer_flush, or death: for reader_when_waiting */
+void end_message(struct writer *out);	/* message_end, or die_output */
+void flush_output(void *out);		/* writer_flush, or die_output: for reader_when_waiting */
 
 /* One line on standard error that is not an error. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Between these, notes are not printed: another process prints the same. */
+/* Between these, notes are not printed, because another process prints them. */
 void be_silent(void);
 void be_heard(void);
 
-/* The rank that a launcher gave this process; NULL without a launcher. */
+/* The rank that a launcher gave this process; NULL: no launcher. */
 const char *rank_of_launcher(void);
 
-/* True if a user sees it. A launcher may give its ranks terminals that go to a file. */
+/* Does a user see it? A launcher may give its ranks terminals that lead to a file. */
 bool is_terminal(int fd);
 
-/* Binary output to a terminal is refused with a hint; input from a terminal, with the usage. */
+/* Refuses to write binary output to a terminal, with a hint; or to read one, with the usage. */
 void refuse_terminal_output(void);
 void refuse_terminal_input(const char *file, const char *usage);
 

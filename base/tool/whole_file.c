@@ -48,7 +48,7 @@ whole_file_end(struct whole_file *whole)
 
 	if (whole->name == NULL)
 		return;
-	if (ferror(whole->file) != 0)	/* of a write before, whose reason is gone */
+	if (ferror(whole->file) != 0)	/* after an earlier write; its reason is lost */
 		error = EIO;
 	if (fclose(whole->file) != 0 || (error == 0 && whole->temporary != NULL &&
 	    rename(whole->temporary, whole->name) != 0))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file that gets its name when all of it is there; until then it has another beside it. */
+/* A file that gets its name only when it is complete; until then it has another name beside it. */
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H
 
@@ -15,7 +15,7 @@ struct whole_file {
 /* False for devices and pipes, which are written directly: root could replace /dev/null. */
 bool whole_file_replaces(const char *name);
 
-/* If they fail, both end the tool and remove the incomplete file. */
+/* Both end the tool if they fail, and remove the incomplete file. */
 struct whole_file whole_file_begin(const char *name);
 void whole_file_end(struct whole_file *whole);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Delta-stepping (Meyer and Sanders 2003) for the longest path: labels are worked off in buckets of
- * width delta; edges that cost less than delta may lead back into the bucket and are relaxed until
- * it is empty, the others once after that. All members of a team are in the same bucket at a time.
- * The list of entries is not an array of buckets: it holds the fronts of the search, which are few.
+ * Delta-stepping (Meyer and Sanders 2003) for the longest path. Labels are processed in buckets of
+ * width delta. Edges that cost less than delta may lead back into the bucket and are relaxed until
+ * it is empty, the other edges once after that. All members of a team process the same bucket.
+ * Entries are in one list, not in an array of buckets: it holds the fronts of the search, which are
+ * few.
  */
 #include <stdlib.h>
 
@@ -14,15 +15,14 @@ struct taken {
 	size_t count, capacity;
 };
 
-/* Rounded down, below zero, too. */
+/* Rounds down, also below zero. */
 static int64_t
 bucket_of(int64_t cost_ns, int64_t delta_ns)
 {
 	return cost_ns / delta_ns - (cost_ns % delta_ns < 0);
 }
 
-/* The lowest bucket of any member; outdated entries are forgotten. INT64_MAX: no member has an
- * entry. */
+/* The lowest bucket of all members; drops outdated entries. INT64_MAX: no member has an entry. */
 static int64_t
 next_bucket(struct search *s, int64_t delta_ns)
 {
@@ -40,7 +40,7 @@ next_bucket(struct search *s, int64_t delta_ns)
 	return -next;
 }
 
-/* Moves the entries of a bucket behind those taken. */
+/* Moves the entries of a bucket to the end of TAKEN. */
 static void
 take_bucket(struct search *s, int64_t bucket, int64_t delta_ns, struct taken *taken)
 {
@@ -50,7 +50,7 @@ take_bucket(struct search *s, int64_t bucket, int64_t delta_ns, struct taken *ta
 	for (size_t i = 0; i < s->count; i++) {
 		const struct entry entry = s->at[i];
 
-		if (entry.cost_ns >= end_ns) {	/* none is from a lower one */
+		if (entry.cost_ns >= end_ns) {	/* none is in a lower one */
 			s->at[kept++] = entry;
 			continue;
 		}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dijkstra's search with a priority queue, label-correcting since the weights are those of a
- * longest path (Korkhov et al. 2023 negate them). A member of a team works off its own queue before
- * it exchanges relaxations with the others; all end when nobody had any to send.
+ * Dijkstra's search with a priority queue; it corrects labels, because the weights of a longest
+ * path are negative (Korkhov et al. 2023). A member of a team empties its own queue before it
+ * exchanges relaxations with the others. All end when none had any to send.
  */
 #include "../../tool/heap.h"
 #include "solvers.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kahn's topological order with dynamic programming: the reference for the other solvers. It looks
- * at all vertices and edges of the graph. Memory: for each event 20 bytes of the graph and 28 here.
+ * Kahn's topological order with dynamic programming: the reference for the other solvers. It visits
+ * all vertices and edges of the graph. Memory: for each event 20 bytes of the graph and 28 here.
  */
 #include <stdlib.h>
 
 #include "solvers.h"
 
 struct onward {			/* the edges that lead out of vertices, and how many lead in */
-	uint64_t *out;		/* they are to[out[v]] to before to[out[v + 1]] */
+	uint64_t *out;		/* to[out[v]] to to[out[v + 1] - 1] */
 	uint32_t *to, *left;
 };
 
@@ -20,7 +20,7 @@ turn_around(const struct dag *dag, struct onward *onward)
 	onward->out = zalloc((size_t)dag->vertices + 2, sizeof *onward->out);
 	onward->to = zalloc(dag->source_count, sizeof *onward->to);
 	onward->left = zalloc(dag->vertices, sizeof *onward->left);
-	next = onward->out + 1;		/* while they are filled in, out is one further on */
+	next = onward->out + 1;		/* while filling, out is one entry ahead */
 	for (uint32_t v = 0; v < dag->vertices; v++)
 		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++)
 			if (dag->source[k] != BEGIN) {

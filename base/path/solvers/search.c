@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* relax an edge of SOURCE: over it the way to the end has this length */
+/* Relax an edge from SOURCE: the way to the end over this edge has this length. */
 struct request {
 	struct event source;
 	int64_t label_ns;
@@ -111,7 +111,7 @@ by_steps(const void *left, const void *right)
 	return (a->steps < b->steps) - (a->steps > b->steps);
 }
 
-/* One edge leads into each event: those that were reached are the path, each with its piece. */
+/* Each event has one edge into it, so the events reached are the path; each with its piece. */
 static struct step *
 own_steps(const struct search *s, size_t *count)
 {
