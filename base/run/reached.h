@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How far the ranks of a growing run have come: a message of kind reached. */
+/* How far the ranks of a run in progress have come: a message of kind reached. */
 #ifndef REACHED_H
 #define REACHED_H
 
