@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lp-compare: what changed, exactly and by chance.
+# lp-compare: exact differences, and changes with their confidence.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -14,13 +14,13 @@ setup_file() {
 	done
 }
 
-@test "2 % more at one site of ten is named by its line in 19 of 20 trials, and the same twice is not" {
+@test "2 % more at one site of ten is named by line in 19 of 20 trials; equal sides are not" {
 	cd "$BATS_FILE_TMPDIR"
 	compare_runs.py trials 1 20 a*.summary -- b*.summary | jq -e '.["13"] >= 19'
 	compare_runs.py trials 2 40 a*.summary -- a*.summary | jq -e '.none >= 38'
 }
 
-@test "the parts make up the whole to the nanosecond, and with the sides swapped every sign flips" {
+@test "parts add up to the whole to the nanosecond, and swapped sides flip every sign" {
 	cd "$BATS_FILE_TMPDIR"
 	compare_runs.py exact a1.graph -- b1.graph
 	compare_runs.py exact a1.summary a2.summary a3.summary -- b1.summary b2.graph
@@ -28,7 +28,7 @@ setup_file() {
 	compare_runs.py exact a[1-8].summary -- b[1-9].summary	# only some of the ways to choose the sides
 }
 
-@test "with 5 runs a side, one of them disturbed, 2 % more at one site is found, and the same twice is not told apart" {
+@test "with 5 runs per side, one disturbed, 2 % more at one site is found; equal sides are not" {
 	compare_runs.py power 5 8 5 >score
 	cat score
 	jq -e '.found >= 7 and .covered >= 6 and .told >= 7 and .alarms <= 1 and .wrong <= 2' score
@@ -39,7 +39,7 @@ old() {
 	for run; do trace.py text "$BATS_FILE_TMPDIR/$run.summary" | sed '1s/.*/trace content=summary/; s/ visits=.*//' | pack >"$run.old"; done
 }
 
-@test "p, interval and adjusted p are those of all ways to choose the sides, counted anew, and old summaries are read" {
+@test "p, interval and adjusted p match a recount of all choices of sides; old summaries are read" {
 	old a{1..9} b{1..6}
 	trace.py check a1.old
 	compare_runs.py ways a[1-5].old -- b[1-5].old
@@ -55,7 +55,7 @@ old() {
 # run NAME OPTION...: its summary
 run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-compare --summary - >"$1.summary"; }
 
-@test "a disturbed run is told and left out of the tests where the others bear them" {
+@test "a disturbed run is reported and left out of the tests if the others suffice" {
 	cd "$BATS_FILE_TMPDIR"
 	run_of held 301 slow=5:30
 	lp-compare -F json a[1-4].summary held.summary -- b[1-5].summary >t.json
@@ -78,7 +78,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	lp-compare -F json a[1-4].old held.old -- b[1-5].old | jq -e '[.disturbed[] | [.side, .run, .left_out]] == [["a", 5, true]]'
 }
 
-@test "a run whose threads had no core is disturbed, however long it took" {
+@test "a run whose threads lacked a core is disturbed, however long it took" {
 	cd "$BATS_FILE_TMPDIR"
 	for i in 1 2 3 4 5; do
 		waited=$((i == 3 ? 60 : 5))
@@ -90,7 +90,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	lp-compare a[1-5].summary -- w[1-5].summary | grep -q '; 6.0 % of its threads. time ready to run, without a core; the tests leave it out$'
 }
 
-@test "a change at single visits is found, and one visit of a run that was held up is none" {
+@test "a change at single visits is found; one delayed visit of a run is not a change" {
 	cd "$BATS_FILE_TMPDIR"
 	for i in 1 2 3 4 5; do run_of once$i 40$i once=5:400000 late=5:$((10 * i)); done	# sure, but too small
 	lp-compare -F json a[1-5].summary -- once[1-5].summary | jq -e '[.sites[] | select(.named) | .line] == [15]'
@@ -101,7 +101,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	jq -e '[.sites[] | select(.named) | .line] == [13]' t.json
 }
 
-@test "what has no site is tested, too" {
+@test "time without a site is tested, too" {
 	cd "$BATS_FILE_TMPDIR"
 	for i in 1 2 3 4 5; do
 		compare_runs.py make 50$i | awk '/MPI_Finalize/ { $4 += 500000 } { print }' | pack | lp-graph 2>/dev/null |
@@ -111,7 +111,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	lp-compare a[1-5].summary -- late[1-5].summary | head -1 | grep -q ': communication in start, and what has no site: +3'
 }
 
-@test "the verdict says on which rank a site takes longer, where it is one rank and not all" {
+@test "the verdict names the rank on which a site takes longer if it is one rank and not all" {
 	cd "$BATS_FILE_TMPDIR"
 	for rank in 0 1; do
 		for i in 1 2 3 4 5 6 7; do
@@ -146,7 +146,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	lp-compare -F json a1.summary -- - <b1.graph | cmp - files.json
 }
 
-@test "one run a side says what changed and nothing of chance" {
+@test "one run per side gives the changes and no statement of chance" {
 	cd "$BATS_FILE_TMPDIR"
 	lp-compare -F json a1.graph -- b1.graph | jq -e '(.run_time | .low_s == null and .high_s == null and .p == null) and
 		([.sites[] | select(.named or .low_s != null or .p_adjusted != null)] == []) and
@@ -159,7 +159,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	trace.py check t.stream
 }
 
-@test "a limit fails only where the whole interval lies beyond it" {
+@test "a limit fails only if the whole interval is beyond it" {
 	cd "$BATS_FILE_TMPDIR"
 	run -1 --separate-stderr lp-compare --limit site:solve.c:13=1% a[1-7].summary -- b[1-7].summary
 	[[ "$stderr" == "lp-compare: site:solve.c:13 grew by "* ]]
@@ -178,7 +178,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	done
 }
 
-@test "each limit has a result as JSON and as a JUnit case: kept, exceeded, or not to be judged" {
+@test "each limit is a JSON result and a JUnit case: kept, exceeded, or skipped" {
 	cd "$BATS_FILE_TMPDIR"
 	run -1 lp-compare -F json --junit t.xml --limit site:solve.c:13=1% --limit run_time=9% --limit 'site:<"&>=1' \
 		a[1-7].summary -- b[1-7].summary
@@ -202,7 +202,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	[ -z "$(ls bad.xml* 2>/dev/null)" ]
 }
 
-@test "the spread of a side's runs is told, and the change that so many runs would have shown" {
+@test "the spread of a side's runs is reported, and the change that they could detect" {
 	cd "$BATS_FILE_TMPDIR"
 	lp-compare -F json a[1-7].summary -- b[1-7].summary >seven.json
 	lp-compare -F json a[1-4].summary -- b[1-4].summary | jq -e '(.run_time | .detectable_s > 0 and .spread_b_s > 0) and
@@ -241,7 +241,7 @@ scaled() {
 	END
 }
 
-@test "sites that stop scaling are told with the first number of ranks, beyond the spread, and what scales is not" {
+@test "sites that stop scaling beyond the spread have their first number of ranks, others none" {
 	for n in 2 4 8; do scaled $n 1; scaled $n 2; done
 	lp-compare --scaling -F json s8.?.graph s2.?.graph s4.?.graph >t.json
 	jq -e '[.runs[] | [.ranks, .count]] == [[2, 2], [4, 2], [8, 2]] and .scaling == "strong"' t.json
@@ -265,7 +265,7 @@ scaled() {
 	run -2 lp-compare --scaling --limit run_time=1 s2.1.graph s8.1.graph
 }
 
-@test "a history keeps a summary of each run in order of dates, draws them and judges the newest" {
+@test "a history keeps run summaries in order of dates, draws them and judges the newest" {
 	for d in 5 3 1 2 4 6 7 8; do
 		compare_runs.py make $d $([ $d -lt 5 ] || echo slow=3:5) date=$((1700000000 + d * 86400)) | pack | lp-graph 2>/dev/null >$d.graph
 	done
@@ -305,7 +305,7 @@ facts() {
 	jq -c '[.facts[] | [.what, .call, .a, .b]] | unique' t.json
 }
 
-@test "message sizes, barriers, communicators, iterations and ranks are each told exactly" {
+@test "changed message sizes, barriers, communicators, iterations and ranks are exact differences" {
 	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
 	ranks=2 graph_of >a.graph
 	[ "$(facts)" = '[]' ]
@@ -321,7 +321,7 @@ facts() {
 	jq -e '[.facts[] | select(.what == "calls")] == []' t.json
 }
 
-@test "other variables of MPI, another library and other hosts are exact differences, secrets are nowhere" {
+@test "changed variables of MPI, library and hosts are exact differences; secrets appear nowhere" {
 	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
 	OMP_NUM_THREADS=1 UCX_TOKEN_X=hidden OMPI_MCA_orte_base_x=hidden graph_of >a.graph
 	lp-dump -k environment run/rank.0 | jq -e -s 'map(.name) | index("OMP_NUM_THREADS") and .[0] == "MPI_Get_library_version"'
@@ -346,7 +346,7 @@ facts() {
 		"the MPI library was Open <1> 2, then MPICH <1> 2"]'
 }
 
-@test "sampled runs are compared by function, which make up the path and its change, and other runs are not" {
+@test "sampled runs are compared by functions, which add up to the path and its change" {
 	for seed in 1 2 3 4 5; do sampled_run.py make $seed 3 20 12 | lp-graph 2>/dev/null >$seed.graph; done
 	lp-compare -F json 1.graph 3.graph 4.graph -- 2.graph 5.graph |
 		jq -e '(.run_time.change_s * 1e9 | round) == ([.functions[].path_change_s * 1e9 | round] | add)'
@@ -366,7 +366,7 @@ facts() {
 	jq -S '.functions | map({(.function): .path_change_s}) | add' t.json | jq -e --slurpfile back back.json '. == $back[0]'
 }
 
-@test "the recipe takes turns, compares and draws" {
+@test "the workflow alternates runs, compares and draws" {
 	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
 	run="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./sites us=5"
 	make -s -f "$ROOT/workflows/compare.mk" A="$run" B="$run barrier=1" RUNS=2 OUT=out >t.text
@@ -385,7 +385,7 @@ facts() {
 	lp-dump -k summary t.summary | jq -e '.ranks == 4 and .run_ns > 0'
 }
 
-@test "what is no run, or of other ranks than its side, is refused in one line" {
+@test "a file that is no run, or has another number of ranks, is refused in one line" {
 	cd "$BATS_FILE_TMPDIR"
 	lp-merge --help >/dev/null
 	printf 'trace ranks=2\n0 MPI_Init 0 1\n1 MPI_Init 0 1\n' | pack >t.trace
@@ -402,7 +402,7 @@ facts() {
 	fuzz -n 100 a1.summary -- lp-compare b1.summary --
 }
 
-@test "of each side the runs whose ranks had too few cores are counted, from summaries, too" {
+@test "runs whose ranks had too few cores are counted per side, from summaries, too" {
 	for waited in 0 500; do
 		tests/pack <<-END | lp-graph 2>/dev/null >$waited.graph
 			trace ranks=2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lp-record --compress: while the program runs, and what is left when it is killed.
+# lp-record --compress, while the program runs, and when something is killed.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -28,14 +28,14 @@ rows() {
 	[ "$(cat run/* | wc -c)" -lt 9000000 ]
 }
 
-@test "nor that of threads, of which one calls no more" {
+@test "the disk never holds the trace of threads uncompressed, even if one calls no more" {
 	most=$(BOUND_KIB=24000 lp-record -z min -o run -- "$BATS_FILE_TMPDIR/bursts" 5 threads)
 	[ "$most" -lt 44000 ]
 	lp-merge run | lp-graph 2>&1 >/dev/null | grep -q '^lp-graph: 375000 messages .* 0 sends, 0 receives'
 	[ "$(cat run/* | wc -c)" -lt 12000000 ]
 }
 
-@test "where the program is faster than compression that is said once, and the oldest segments are done first" {
+@test "a program faster than compression is reported once, and the oldest segments come first" {
 	mpirun --oversubscribe -n 1 lp-record -z max -o run -- "$BATS_FILE_TMPDIR/bursts" 40 >/dev/null 2>err &
 	until grep -q 'lp-record: the program is faster than compression: [0-9]* segments wait on the disk' err; do sleep 0.1; done
 	done=$(find run -name 'rank.0*' ! -name '*.new' -size -1500k | sort | head -n -1)
@@ -50,7 +50,7 @@ rows() {
 	lp-merge run | lp-graph 2>&1 >/dev/null | grep -q '^lp-graph: 1000000 messages .* 0 sends, 0 receives'
 }
 
-@test "what was compressed while the program ran says the same" {
+@test "a trace compressed while the program ran has the same content" {
 	lp-record -o plain -- "$BATS_FILE_TMPDIR/bursts" 2 >/dev/null
 	BOUND_KIB=6000 lp-record -z min -o run -- "$BATS_FILE_TMPDIR/bursts" 2 >/dev/null
 	rows plain >plain.rows
@@ -59,7 +59,7 @@ rows() {
 	[ "$(ls run | wc -l)" -eq 2 ]
 }
 
-@test "a rank that is killed leaves all its calls, compressed or not" {
+@test "a killed rank leaves all its calls, compressed or not" {
 	BOUND_KIB=6000 run -137 lp-record -z min -o run -- bash -c "$BATS_FILE_TMPDIR/bursts 3 kill; exit 137"
 	[[ "$(lp-merge run 2>&1 >t.trace)" == *'rank 0 ended early, after 300001 rows' ]]
 	lp-graph t.trace 2>&1 >/dev/null | grep -q '^lp-graph: 75000 messages .* 0 sends, 0 receives'
@@ -67,7 +67,7 @@ rows() {
 	[ "$(ls run | wc -l)" -eq 3 ]
 }
 
-@test "the trace is whole whenever lp-record, the program or both are killed" {
+@test "the trace is valid whenever lp-record, the program or both are killed" {
 	for who in program lp-record both; do
 		lp-record -z min -o run -- "$BATS_FILE_TMPDIR/bursts" 1000 >/dev/null 2>&1 &
 		local pid=$! program
@@ -146,7 +146,7 @@ for key in ("enter", "duration", "call", "site", "comm", "peer", "bytes_sent", "
 	cmp <(lp-merge "$1" | lp-dump -k call) <(lp-merge "$2" | lp-dump -k call)
 }
 
-@test "times of any number of bits are coded, and those that cannot be are not" {
+@test "times of any number of bits are coded, except for those that cannot be" {
 	mkdir packed
 	all_times | pack >rank.0
 	lp-record -z min -o packed -- cp rank.0 packed
@@ -189,7 +189,7 @@ w.rows = 3
 w.end()' "$@"
 }
 
-@test "coded times that do not fit their rows, and those of other streams, are refused" {
+@test "coded times that do not fit their rows, or are from other streams, are refused" {
 	# In order of sites: row 1, then row 0 and the part, row 2. Gaps 20 (16 + 2 * 2, and a bit) and 0, durations 3 and 9.
 	coded raw 12000309 00 '{"call": bytes([1, 1, 0])}' >good
 	trace.py check good

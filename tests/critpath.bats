@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lp-critpath and lp-imbalance on runs small enough to see.
+# lp-critpath and lp-imbalance on small runs.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -36,7 +36,7 @@ late_sender() {
 		call: "MPI_Iprobe", site: 1, pieces: 1200, compute_ns: 30850}]' 600.json
 }
 
-@test "every report begins with the verdict, which names program, ranks, host and date: alone, in parts and on three processes" {
+@test "every report begins with the same verdict: alone, in parts and on three processes" {
 	graph <<-'END'
 		trace ranks=2 program=/opt/sim/heat host=n1 date_s=1795325400
 		site site=1 offset=1 call=MPI_Send function=exchange file=heat.c line=134
@@ -66,7 +66,7 @@ late_sender() {
 	[ "$(lp-report --gain 0 -F text t.graph)" = "$run: $pole is 68 % of the critical path and cost the others 0.3 us of rank time, 21 % of all" ]
 }
 
-@test "ranks that are dealt out to hosts in turn are counted by host, and the earliest rank dates the run" {
+@test "ranks distributed round-robin are counted by host, and the earliest rank dates the run" {
 	for ((r = 0; r < 6; r++)); do
 		pack <<-END >rank.$r
 			raw ranks=6 rank=$r host=n$((r % 3)) date_s=$((1795325400 + (r * 5 + 7) % 11))
@@ -110,7 +110,7 @@ late_sender() {
 	grep -q 'run time 0.000000700 s; critical path 0.000000700 s in 6 segments' t.text
 }
 
-@test "a send that waits for its receiver hands the path over" {
+@test "if a send waits for its receiver, the path goes to the receiver" {
 	graph <<-'END'
 		trace ranks=2
 		0 MPI_Init 0 100
@@ -131,7 +131,7 @@ late_sender() {
 	)" ]
 }
 
-@test "calls that wait for each other in a circle are named, and the path leads around them" {
+@test "calls that wait for each other in a cycle are named, and the path avoids them" {
 	graph <<-'END'
 		trace ranks=2
 		0 MPI_Init 0 90
@@ -151,7 +151,7 @@ late_sender() {
 	done
 }
 
-@test "intervals find the path where all wait for the last; elsewhere gaps are marked, and no part of the length" {
+@test "intervals find the path if all wait for the last; else gaps are marked, outside the length" {
 	graph <<-'END'
 		trace ranks=2
 		0 MPI_Init 0 100
@@ -183,7 +183,7 @@ late_sender() {
 	[ "$stderr" = "lp-critpath: --distance is that of -a intervals, of the whole run on one process" ]
 }
 
-@test "what the distance of intervals says is how long both are on the same rank" {
+@test "the distance of intervals is how long both are on the same rank" {
 	for seed in 1 2 3 4 5 6; do
 		random_run.py make $seed | lp-graph 2>/dev/null >t.graph
 		lp-critpath -a intervals --distance -F json t.graph >near.json 2>/dev/null
@@ -200,7 +200,7 @@ late_sender() {
 	done
 }
 
-@test "rows that are packed and in a temporary file give the same path, byte for byte" {
+@test "packed rows in a temporary file give the same path, byte for byte" {
 	for seed in 1 2 3 4; do
 		random_run.py make $seed more | lp-graph 2>/dev/null >t.graph
 		for how in 'critpath -a walk' 'critpath -a kahn' 'critpath -a dijkstra' 'critpath -a intervals' 'gain --slack' \
@@ -222,7 +222,7 @@ late_sender() {
 	done
 }
 
-@test "a stretch in which no rank waits for another takes no more memory than it is given, from a pipe, too" {
+@test "a stretch without waits stays within its memory limit, from a pipe, too" {
 	"$ROOT/build/bench/synthetic" -a -r 4 -c 600000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
 	lp-critpath -F json t.graph >kept
 	limited 60000 lp-critpath -F json --memory 8 t.graph >packed
@@ -236,21 +236,21 @@ late_sender() {
 	cmp kept packed
 }
 
-@test "a temporary file that cannot be written ends the path with a line" {
+@test "a temporary file that cannot be written ends the tool with a message" {
 	"$ROOT/build/bench/synthetic" -a -r 4 -c 100000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
 	TMPDIR=$PWD/nowhere run -2 --separate-stderr lp-critpath -F json --memory 0 t.graph
 	[[ "$stderr" == "lp-critpath: $PWD/nowhere/lp-critpath."*": No such file or directory" ]]
 }
 
-@test "slack, gain and alternatives of random runs are those of brute force" {
+@test "slack, gain and alternatives of random runs equal brute force" {
 	run -0 tests/whatif_check.py 1 60
 }
 
-@test "on the graph of all that calls need the solvers agree with brute force, where nothing changes and where other edges bind" {
+@test "on the graph of all needs, solvers equal brute force, with the same and with other edges" {
 	run -0 tests/choice_check.py 1 40
 }
 
-@test "what --scale makes shorter or longer is what it names" {
+@test "--scale scales exactly what it names" {
 	graph <<-'END'
 		trace ranks=2
 		site site=1 offset=0
@@ -278,7 +278,7 @@ late_sender() {
 	done
 }
 
-@test "what lp-critpath was once asked, and lp-gain answers, ends with a line that names lp-gain" {
+@test "options that moved from lp-critpath end with a line that names lp-gain" {
 	late_sender
 	for old in --slack '--gain 20' '-k 2' '--alternatives 2' --needed '--scale rank=0,factor=0.5'; do
 		run -2 --separate-stderr lp-critpath $old t.graph
@@ -326,7 +326,7 @@ late_sender() {
 	[ "$(lp-imbalance -F csv t.graph | wc -l)" -eq 8 ]
 }
 
-@test "calls that do not overlap have no wait and are counted apart" {
+@test "calls that do not overlap have no wait and are counted separately" {
 	graph <<-'END'
 		trace ranks=2
 		0 MPI_Init 0 100
@@ -366,7 +366,7 @@ late_sender() {
 	done
 }
 
-@test "what a tool has written when it fails does not look whole" {
+@test "the output of a failed tool does not look complete" {
 	tests/random_run.py make 5 | lp-graph 2>/dev/null >t.graph
 	head -c -40 t.graph >cut
 	run -1 trace.py check <(lp-critpath cut 2>/dev/null)
@@ -377,7 +377,7 @@ late_sender() {
 	[ -z "$(lp-imbalance cut 2>/dev/null)" ]
 }
 
-@test "walk takes a long stretch piece by piece: the same path, whatever is read when" {
+@test "walk solves a long stretch in pieces: the same path, for any order of reading" {
 	for seed in $(seq 1 25); do
 		for more in "" more; do
 			random_run.py make $seed $more | lp-graph 2>/dev/null | trace.py text |
@@ -389,7 +389,7 @@ late_sender() {
 	done
 }
 
-@test "a wait that ends long after its start still knows whom the message went to" {
+@test "a wait that ends long after its start still knows the target of its message" {
 	# What comes before 50 is known as soon as rows are settled, and the row of MPI_Isend with it.
 	tests/pack >t.graph <<-'END'
 		graph ranks=2
@@ -417,7 +417,7 @@ late_sender() {
 	[ "${#lines[@]}" -eq 7 ]
 }
 
-@test "edges behind what was called settled are refused, not followed" {
+@test "edges to rows declared settled are refused, not followed" {
 	tests/pack >t.graph <<-'END'
 		graph ranks=2
 		0 MPI_Send 0 1 comm=1 peer=1 tag=1 sent=8
@@ -435,14 +435,14 @@ late_sender() {
 	[[ "$stderr" == "lp-critpath: "* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
 }
 
-@test "a stretch of 2 million calls without a synchronisation point needs no more memory than its ranks" {
+@test "2 million calls without a synchronisation point need no more memory than their ranks" {
 	"$ROOT/build/bench/ring" 4 250000 3000 | lp-graph 2>/dev/null >ring.graph
 	limited 65536 lp-critpath -F text ring.graph >walk.txt
 	run -2 limited 65536 lp-critpath -a kahn -F text ring.graph
 	lp-critpath -a kahn -F text ring.graph | cmp - walk.txt
 }
 
-@test "how early the path through a long stretch is known, and which rows are kept until then, is as counted" {
+@test "the early path through a long stretch, and the rows kept until then, are as counted" {
 	for seed in {1..12}; do
 		random_run.py make $seed | lp-graph 2>/dev/null | settle.py 3 >t.graph
 		LONGPOLE_COST=cost lp-critpath -F json t.graph >known

@@ -18,7 +18,7 @@ pairs() {
 	} | pack | lp-graph 2>/dev/null
 }
 
-@test "buses, links, nodes and CPUs change run times as by hand, in one figure of all runs each" {
+@test "buses, links, nodes and CPUs change run times as computed by hand, in one figure each" {
 	pairs 10000 >a.graph
 	pairs 30000 >'b;c.graph'
 	printf 'machine\nbandwidth 100 MB/s\nnodes 8\nlatency 1 us\neager all\nmapping 1\n' >machine
@@ -55,7 +55,7 @@ pairs() {
 	[[ "$stderr" == *'nonesuch is none of lammps, hpcc'* ]]
 }
 
-@test "curves of tolerance are lp-replay's, with all breaks, and in figures of all runs" {
+@test "tolerance curves equal lp-replay, with all breaks, also in figures of several runs" {
 	pairs 100000 >a.graph
 	pairs 200000 >b.graph
 	printf 'machine\nmodel loggp\nbandwidth 1 GB/s\nnodes 4\nlatency 1 us\n' >machine
@@ -75,7 +75,7 @@ pairs() {
 	cut -f6 out/curves.tsv | sort -u | diff - <(printf 'is\npoints\n')
 }
 
-@test "parts of two runs that chose their counts are found, and those that are alike compared" {
+@test "parts of runs that choose their counts are found, and only alike parts are compared" {
 	# one NAME POLLS ROUNDS: rounds of calls at site 3 between those at 2 and 4, polls at site 5 between 4 and 6
 	one() {
 		{
@@ -100,7 +100,7 @@ pairs() {
 	[[ "$stderr" == 'parts: the replayed run is not the recorded one' ]]
 }
 
-@test "programs on two networks that were planted are predicted from each other, both ways" {
+@test "programs on two planted networks are predicted from each other, both ways" {
 	# net NAME COMMAND...: in place of a launcher; what lp-measure and lp-record would leave on that network
 	cat >net <<-'END'
 		#!/usr/bin/env bash

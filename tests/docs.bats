@@ -12,7 +12,7 @@ page() {
 
 commands="longpole $(printf 'lp-%s ' $tools)"
 
-@test "every option of the help text is in the manual page, and the other way round" {
+@test "every option of the help text is in the manual page, and vice versa" {
 	for t in $commands; do
 		"$t" --help | grep -o -- '--[a-z][a-z-]*' | sort -u >help
 		mandoc -T ascii "$(page "${t#lp-}")" | sed 's/.\x08//g' | sed -n '/^OPTIONS/,/^INPUT/p' |
@@ -30,7 +30,7 @@ commands="longpole $(printf 'lp-%s ' $tools)"
 	done
 }
 
-@test "a wrong option gives the usage line on standard error and status 2" {
+@test "a wrong option prints the usage line on standard error, with status 2" {
 	for t in $commands; do
 		run -2 --separate-stderr "$t" --no-such-option
 		[ -z "$output" ]
@@ -38,7 +38,7 @@ commands="longpole $(printf 'lp-%s ' $tools)"
 	done
 }
 
-@test "manual pages have their sections in order and no faults" {
+@test "manual pages have their sections in order and no errors" {
 	for t in $tools longpole; do
 		"$ROOT/.ci/pages" "$(page $t)"
 		[ "$(grep -o '^\.Sh .*' "$(page $t)" | cut -c5- | tr '\n' ' ')" = \
@@ -50,7 +50,7 @@ commands="longpole $(printf 'lp-%s ' $tools)"
 	[ "$stderr" = 'x.1: a word of the text is a macro in this line' ]
 }
 
-@test "an installed copy works from its own place" {
+@test "an installed copy works from its own location" {
 	make -s -C "$ROOT" install PREFIX=/opt/longpole DESTDIR="$PWD/root"
 	for f in "$ROOT"/bin/* "$ROOT"/lib/*.so "$ROOT"/workflows/*.mk "$ROOT"/fit/data/*.csv; do
 		place=${f#"$ROOT"/}
@@ -77,7 +77,7 @@ commands="longpole $(printf 'lp-%s ' $tools)"
 	done <"$BATS_TEST_TMPDIR/sources"
 }
 
-@test "every test that the list of claims names is there, and every file that the documents link to" {
+@test "every test in the list of claims exists, and every linked file" {
 	grep -oE '^\| .* \| `[a-z]+\.bats` \| .*' "$ROOT/doc/validation.md" >rows
 	[ "$(wc -l <rows)" -gt 30 ]
 	while IFS= read -r row; do
@@ -111,7 +111,7 @@ commands="longpole $(printf 'lp-%s ' $tools)"
 	[ -s whatif/whatif.txt ]
 }
 
-@test "lines of tests that could not fail are found: !, && between checks, || true, loops of no turns" {
+@test "lines of tests that cannot fail are found: !, && between checks, || true, empty loops" {
 	cat >bad.bats <<-'END'
 		x() {
 			! grep a b

@@ -94,7 +94,7 @@ assert not any(stacks.values()), "a slice does not end"'
 	grep '^counter|' slices | awk -F'|' '$2 > 110 && $2 < 190 && $3 < 99.9 { exit 1 } $2 > 1210 && $2 < 1300 && $3 > 0.1 { exit 1 }'
 }
 
-@test "perfetto: when a thread was off its core is a track of its rank" {
+@test "perfetto: the time of a thread off its core is a track of its rank" {
 	command -v protoc || skip "no protoc"
 	pack >t.graph <<-END
 		graph
@@ -115,7 +115,7 @@ assert not any(stacks.values()), "a slice does not end"'
 	END
 }
 
-@test "perfetto: a window of time and ranks, from a pipe; nothing of it is refused" {
+@test "perfetto: windows of time and ranks, from a pipe; an empty selection is refused" {
 	command -v protoc || skip "no protoc"
 	example
 	cat t.graph | lp-export -f perfetto --from 0.00000065 --to 0.000001350 --ranks 1-2 | decode >slices
@@ -135,7 +135,7 @@ assert not any(stacks.values()), "a slice does not end"'
 	[[ "$stderr" == *"a graph; lp-critpath finds its path" ]]
 }
 
-@test "speedscope: frames and weights fit each other, and are the path" {
+@test "speedscope: frames and weights are consistent, and are the path" {
 	example
 	lp-export -f speedscope -o path.json t.path
 	jq -e '.profiles[0] as $p | .shared.frames as $f |
@@ -157,7 +157,7 @@ assert not any(stacks.values()), "a slice does not end"'
 	pack text | lp-export -f extrap | jq -s -e 'length == 25 and all(.metric != "waits")'
 }
 
-@test "csv: rows as Python's reader sees them are those of lp-dump" {
+@test "csv: rows read by Python equal those of lp-dump" {
 	example
 	lp-export -f csv t.graph | /usr/bin/python3 -c '
 import csv, sys
@@ -167,7 +167,7 @@ for row in csv.DictReader(sys.stdin):
 	cmp <(sort 1) <(sort 2)
 }
 
-@test "a failed export leaves nothing under the name it was to have" {
+@test "a failed export leaves no file under the final name" {
 	example
 	head -c 900 t.path >cut
 	run -2 lp-export -f csv -o out.csv cut
@@ -202,7 +202,7 @@ for row in csv.DictReader(sys.stdin):
 		map(.offset) == [3, 4] and all(has("function") | not)'
 }
 
-@test "prv: several applications are refused, with their names where there are any" {
+@test "prv: several applications are refused, with their names if known" {
 	printf '%s\n' '#Paraver (01/01/1970 at 00:00):10_ns:1(2):2:1(1:1):1(1:1)' 1:1:1:1:1:0:10:1 >two.prv
 	run -2 --separate-stderr lp-import -f prv two.prv
 	[[ "$stderr" == "lp-import: two.prv:0: 2 applications, which are not read" ]]

@@ -9,7 +9,7 @@ calls() {
 	    jq -c "select(.call == \"$1\" and .rank == 0) | del(.kind, .rank, .call, .enter_ns, .leave_ns)"
 }
 
-@test "a call is one line with times, and only what applies" {
+@test "a call is one line with its times and applicable fields" {
 	run -0 lp-dump -k call "$(stream good-small)"
 	[ "${lines[0]}" = '{"kind":"call","rank":0,"seq":0,"call":"MPI_Init","enter_ns":0,"leave_ns":1000}' ]
 	[ "${lines[1]}" = '{"kind":"call","rank":0,"seq":1,"call":"MPI_Send","enter_ns":1500,"leave_ns":1600,"comm":1,"peer":1,"tag":5,"bytes_sent":8,"site":1}' ]
@@ -27,7 +27,7 @@ calls() {
 	[ "$(lp-dump -k site t.trace | jq -c .stack | tail -1)" = '[200,200]' ]
 }
 
-@test "a call site that is not defined is none, if only by one" {
+@test "an undefined call site counts as none, even if only one is undefined" {
 	tests/pack >t.trace <<-END
 		trace ranks=1
 		site site=5 module=0 offset=1
@@ -38,7 +38,7 @@ calls() {
 	[ "$(lp-dump -k call t.trace | jq -c .site | paste -sd ' ')" = '5 null' ]
 }
 
-@test "zero bytes are printed where bytes apply, and only there" {
+@test "zero bytes are printed if and only if bytes apply" {
 	[ "$(calls MPI_Send)" = '{"seq":1,"comm":1,"peer":1,"tag":0,"bytes_sent":0}' ]
 	[ "$(calls MPI_Barrier)" = '{"seq":29,"comm":1}' ]
 	[ "$(calls MPI_Allreduce)" = '{"seq":28,"comm":1,"bytes_sent":0,"bytes_received":0}' ]
@@ -54,7 +54,7 @@ calls() {
 	[ "$(calls MPI_Sendrecv)" = '{"seq":8,"comm":1,"peer":1,"tag":2,"bytes_sent":24,"source":1,"receive_tag":3,"bytes_received":0}' ]
 }
 
-@test "waiting names what it completed" {
+@test "a wait names the operations that it completed" {
 	[ "$(calls MPI_Test)" = '{"seq":5,"completed":[]}' ]
 	run -0 calls MPI_Wait
 	[ "${lines[0]}" = '{"seq":6,"completed":[{"seq":3}]}' ]
@@ -70,7 +70,7 @@ calls() {
 	[ "$(calls MPI_Request_free)" = '{"seq":23,"request_seq":14}' ]
 }
 
-@test "a function that nobody knows is printed with its parts" {
+@test "an unknown function is printed with its parts" {
 	[ "$(calls MPIX_Future)" = '{"seq":34,"comm":1,"peer":1,"bytes_sent":5,"parts":[{"seq":35,"tag":3,"bytes_received":1}]}' ]
 }
 
@@ -109,7 +109,7 @@ calls() {
 	    = "0 1 MPI_Send,0 null MPI_Comm_dup,0 null MPI_Init," ]
 }
 
-@test "the table has a call a line" {
+@test "the table has one line per call" {
 	run -0 lp-dump -F table "$(stream good-small)"
 	diff <(echo "$output") - <<-END
 	$(printf 'rank\tseq\tcall\tenter_ns\tleave_ns\tcomm\tpeer\ttag\tbytes_sent\tbytes_received')
@@ -127,7 +127,7 @@ calls() {
 	[ "$(awk '$3 == "MPI_Bcast" { print $7 }' <<< "$output" | tail -n 1)" = MPI_ROOT ]
 }
 
-@test "kinds, ranks and times choose lines" {
+@test "kinds, ranks and times select lines" {
 	file=$(stream good-path)
 	[ "$(lp-dump -k run,end "$file" | jq -r .kind | tr '\n' ' ')" = "run end " ]
 	[ "$(lp-dump -k call -r 1 "$file" | jq .rank | sort -u)" = 1 ]
@@ -137,12 +137,12 @@ calls() {
 	[ -z "$(lp-dump -k calls "$file")" ]
 }
 
-@test "several files are printed one after the other" {
+@test "several files are printed in order" {
 	a=$(stream good-small) b=$(stream good-path)
 	cat <(lp-dump "$a") <(lp-dump "$b") | cmp - <(lp-dump "$a" - < "$b")
 }
 
-@test "what comes before the damage is printed, and the damage is an error" {
+@test "everything before the damage is printed, and the damage is an error" {
 	file=$(stream good-path)
 	head -c 1000 "$file" > "$file.cut"
 	run -2 --separate-stderr lp-dump "$file.cut"
@@ -150,12 +150,12 @@ calls() {
 	echo "$output" | jq -c . | cmp - <(lp-dump "$file" | head -n "${#lines[@]}" | jq -c .)
 }
 
-@test "a file that is not there is an error" {
+@test "a missing file is an error" {
 	run -2 --separate-stderr lp-dump /nowhere
 	[ "$stderr" = "lp-dump: /nowhere: No such file or directory" ]
 }
 
-@test "a full disk is an error, for no call, one and many" {
+@test "a full disk is an error, for no call, one call and many" {
 	grep -v '^trace' "$fixtures/good-small.txt" > "$BATS_TEST_TMPDIR/rows"
 	seq -f '0 MPI_Barrier %g000 +10 comm=1' 2000 > "$BATS_TEST_TMPDIR/many"
 	pack -H trace < /dev/null > "$BATS_TEST_TMPDIR/0"
@@ -169,7 +169,7 @@ calls() {
 	done
 }
 
-@test "a reader that goes away ends it silently" {
+@test "if the reader of its output exits, it ends silently" {
 	seq -f '0 MPI_Barrier %g000 +10 comm=1' 20000 | pack -H trace > "$BATS_TEST_TMPDIR/many"
 	run --separate-stderr bash -c 'lp-dump "$1" | head -n 1; exit ${PIPESTATUS[0]}' - "$BATS_TEST_TMPDIR/many"
 	[ "$status" -eq 141 ]

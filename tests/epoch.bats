@@ -41,7 +41,7 @@ ideal_machine() {
 	done <totals | diff - totals
 }
 
-@test "EPOCH: receives from anybody and of any tag find the same messages, as each has a communicator of its own" {
+@test "EPOCH: receives with wildcards find the same messages, each on its own communicator" {
 	need_data
 	lp-import -f dim "$data/epoch_4proc.dim.gz" >4.graph
 	zcat "$data/epoch_4proc.dim.gz" | awk -F: -v OFS=: 'NR == 1 { sub(/,[0-9]+:/, ",0:") }
@@ -69,7 +69,7 @@ ideal_machine() {
 	done <totals | diff - totals
 }
 
-@test "EPOCH: end and useful time of each rank, recorded and ideal, are those of the Paraver traces" {
+@test "EPOCH: end and useful time of each rank, recorded and ideal, equal the Paraver traces" {
 	need_data
 	for n in 1 2 4; do
 		ideal_machine $n >machine

@@ -15,7 +15,7 @@ memory() {
 	nm "$ROOT/bin/lp-dump" | grep -q __asan_init || echo -m
 }
 
-@test "known hostile streams: every reader ends in order, within 64 MB and 64 times the input" {
+@test "known hostile streams: every reader fails cleanly, in 64 MB and 64 times the input" {
 	for text in "$fixtures"/faults/*.txt; do
 		pack "$text" >"$(basename "$text" .txt)"
 	done
@@ -32,7 +32,7 @@ memory() {
 	done
 }
 
-@test "a thousand mutations with right hashes: every reader ends in order within that memory" {
+@test "a thousand mutations with valid hashes: every reader fails cleanly within that memory" {
 	raw=$(stream good-raw) trace=$(stream good-threads)
 	lp-graph "$trace" >graph 2>/dev/null
 	lp-critpath graph >path
@@ -49,7 +49,7 @@ memory() {
 	done
 }
 
-@test "a stage that drops all hashes, as the format allows, does not break the pipe behind it" {
+@test "a stage that drops all hashes, as the format allows, does not break the next stage" {
 	# shellcheck disable=SC2016
 	sed -n '/^import sys, msgpack/,/^\.Ed/p' "$ROOT/base/stream/trace.5" | sed '/^\.Ed/d' >filter.py
 	for kind in nothing site; do
@@ -63,7 +63,7 @@ memory() {
 	done
 }
 
-@test "a site of a row that is not defined is unknown" {
+@test "a row's undefined site is unknown" {
 	{
 		echo 'trace ranks=1'
 		echo 'site site=1 offset=16 function=f'
@@ -73,7 +73,7 @@ memory() {
 	lp-dump -k call t.trace | jq -s -e '[.[].site] == [1, 0] or [.[].site] == [1, null]'
 }
 
-@test "a site that is defined twice is refused: stacks cannot become parts of themselves" {
+@test "a site defined twice is refused, so that no stack is a part of itself" {
 	{
 		echo 'graph ranks=1'
 		echo 'site site=1 offset=16'
@@ -86,7 +86,7 @@ memory() {
 	[[ "$stderr" == *"site: number 2 a second time" ]]
 }
 
-@test "a run of many ranks is read from a pipe that has bytes for them, and refused from one that has not" {
+@test "a pipe may announce only as many ranks as it has bytes for" {
 	{
 		echo 'trace ranks=20000'
 		for r in $(seq 0 3); do echo "$r MPI_Init 0 +1"; done
@@ -100,14 +100,14 @@ run ranks=20000 locations=20000 run_ns=1' | pack >t.trace
 	cat t.trace | (! lp-graph)
 }
 
-@test "lp-merge --partial names twenty missing ranks at most" {
+@test "lp-merge --partial names at most twenty missing ranks" {
 	printf 'raw ranks=5000 rank=0 run=7\n0 MPI_Init 0 +1\n' | pack >rank.0
 	lp-merge --partial rank.0 2>said >t.trace
 	[ "$(wc -l <said)" -eq 20 ]
 	[[ "$(tail -1 said)" == *"of 4999 ranks in all"* ]]
 }
 
-@test "names of calls take time in proportion" {
+@test "names of calls take time proportional to their number" {
 	{
 		echo 'trace ranks=1'
 		seq 1 65000 | awk '{ print "call number=" $1 " name=MPI_Name_" $1 }'

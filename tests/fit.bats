@@ -54,7 +54,7 @@ by_gnuplot() {
 	END
 }
 
-@test "equation 1 is what gnuplot fits, for every table" {
+@test "equation 1 equals gnuplot's fit, for every table" {
 	for table in "$data"/*.csv; do
 		lp-fit -F json "$table" >fit.json
 		read -r b b_se c c_se < <(value fit.json '.equation1 | .b, .b_se, .c, .c_se')
@@ -84,11 +84,11 @@ by_gnuplot() {
 	END
 }
 
-@test "equations 1 and 6 are what numpy fits, to 1e-5" {
+@test "equations 1 and 6 equal numpy's fit, to 1e-5" {
 	tests/fit_check.py "$data"/*.csv
 }
 
-@test "equation 6 at a fixed f is what gnuplot fits" {
+@test "equation 6 at a fixed f equals gnuplot's fit" {
 	while read -r name f; do
 		t1=$(awk -F, '$1 == 1 { print $2 }' "$data/$name.csv")
 		lp-fit --serial "$f" -F json "$data/$name.csv" >fit.json
@@ -108,7 +108,7 @@ by_gnuplot() {
 	END
 }
 
-@test "the rule says where it is not met, met twice, or cannot be met" {
+@test "the rule reports if it is not met, is met twice, or cannot be met" {
 	lp-fit --paper "$data/gromacs.csv" | grep -q "^- the paper's rule is not met"
 	lp-fit --paper "$data/lammps.csv" | grep -q "^- the paper's rule is met 2 times: and at f = 0.046.* up to 53 %"
 	lp-fit --paper --residuals absolute "$data/hpl.csv" | grep -q "^- the paper's rule cannot be met"
@@ -138,7 +138,7 @@ by_gnuplot() {
 	jq -e '.equation6 | .f < 1 / (.c + 1)' fit.json
 }
 
-@test "no fit is better than the nested ones, and the bounds hold" {
+@test "nested fits are never better, and the bounds hold" {
 	for table in "$data"/*.csv; do
 		for residuals in log relative absolute; do
 			lp-fit --tau none --residuals $residuals -F json "$table" >fit.json
@@ -149,7 +149,7 @@ by_gnuplot() {
 	done
 }
 
-@test "without noise the parameters come back" {
+@test "data without noise gives back its parameters" {
 	awk 'BEGIN { print "n\tt"; f = 0.002; b = 40; c = 60
 		for (n = 1; n <= 1024; n *= 2)
 			printf "%d\t%.12g\n", n, 100*(f + (1-f)/n) * (1 + b*(n-1)/((1+c-b)*n + b + c + c*c)) }' >t.tsv
@@ -162,7 +162,7 @@ by_gnuplot() {
 	jq -e '.model == "hofinger"' fit.json
 }
 
-@test "bands hold the truth as often as they say" {
+@test "bands contain the truth as often as stated" {
 	tests/fit_coverage.py 60
 }
 
@@ -182,7 +182,7 @@ by_gnuplot() {
 	lp-fit --tau 64 "$data/amber.csv" | grep -q '^- 1 measured tau joined the fit'
 }
 
-@test "the choice between rule and bound does not see tau" {
+@test "the choice between rule and bound does not use tau" {
 	for table in "$data"/*.csv; do
 		lp-fit --tau none -F json "$table" >with.json
 		cut -d, -f1,2 "$table" | sed 's/^#.*/#/' >"$(basename "$table")"
@@ -194,7 +194,7 @@ by_gnuplot() {
 	done
 }
 
-@test "a table may have several rows an n, tabs, blanks, comments, other columns and no n = 1" {
+@test "a table may have several lines per n, tabs, blanks, comments, other columns and no n = 1" {
 	printf '# x\r\nhost\tt\t n \ttau\r\na\t50\t2\t\r\nb\t51\t2\t1.5 # y\r\n\r\nc\t30\t4\t\r\nd\t20\t8\t\r\ne\t19\t16\t\r\n' >t.tsv
 	lp-fit t.tsv >out
 	grep -q '^t: 5 runs on 2 to 16 cores$' out
@@ -206,14 +206,14 @@ by_gnuplot() {
 	lp-fit --paper t.tsv >out
 }
 
-@test "superlinear and not monotone data are flagged" {
+@test "superlinear and non-monotone data is flagged" {
 	lp-fit --tau none "$data/hpl.csv" | grep -q '^- superlinear: .* at n = 4, 8, '
 	lp-fit -F json "$data/hpl.csv" | jq -e '.points | map(select(.superlinear).n) | index([4, 8]) == 0'
 	lp-fit "$data/gromacs.csv" | grep -q '^- not monotone: '
 	lp-fit --tau none "$data/amber.csv" | grep -q '^- f is not identified: anything from 0 to '
 }
 
-@test "predictions beyond the data come with a warning" {
+@test "predictions beyond the data have a warning" {
 	lp-fit --predict 100,1024 "$data/amber.csv" >out
 	grep -q '^- warning: predictions above n = 512 are beyond the data' out
 	lp-fit --predict 100,200 "$data/amber.csv" >out
@@ -222,7 +222,7 @@ by_gnuplot() {
 		.t_low < .t_fit and .t_fit < .t_high'
 }
 
-@test "bad input is refused with file and line" {
+@test "bad input is refused with its file and line" {
 	refused 't.csv:4: 3 points, at least 4 are needed' n,t 1,9 2,5 4,3
 	refused 't.csv:4: n is not increasing' n,t 1,9 4,5 2,3 8,2
 	refused 't.csv:3: t is not above 0' n,t 1,9 2,0 4,3 8,2
@@ -250,7 +250,7 @@ by_gnuplot() {
 	[ "$stderr" = 'lp-fit: .: Is a directory' ]
 }
 
-@test "a bad second file leaves no output of the first" {
+@test "if the second file is bad, there is no output for the first" {
 	table n,t 1,9
 	run -2 --separate-stderr lp-fit -F csv "$data/hpl.csv" t.csv
 	[ -z "$output" ]
@@ -333,7 +333,7 @@ started() {
 	done | pack -H "graph ranks=$1 run_ns=$(($2 + $3 + 900000))"
 }
 
-@test "start and end of MPI are no overhead, unless the whole run is asked for" {
+@test "start and end of MPI are not overhead, unless the whole run is asked for" {
 	mkdir a
 	for n in 1 2 4 8; do started $n 70000000 $((16000000 / n)) >a/$n.graph; done
 	lp-fit -F json a/*.graph >fit.json
@@ -349,7 +349,7 @@ started() {
 	[[ "$stderr" == *': graph streams are read from files only' ]]
 }
 
-@test "the start of a program that only has sessions is left out, too" {
+@test "the start of a program with only sessions is left out, too" {
 	mkdir a b
 	for n in 1 2 4 8; do
 		started $n 70000000 $((16000000 / n)) >a/$n.graph
@@ -363,7 +363,7 @@ started() {
 	lp-fit -F json a/*.graph b/*.graph | jq -se 'map(.points | map([.n, .t, .tau])) | .[0] == .[1]'
 }
 
-@test "a thousand rows are fitted within a second of processor time, many a value of n or one" {
+@test "a thousand lines are fitted within a second of CPU time, for many values of n or one" {
 	awk 'BEGIN { srand(1); print "n,t"; for (n = 1; n <= 1000; n++)
 		print n "," (10 / n + 0.1 + 0.001 * n) * (1 + 0.02 * rand()) }' >many.csv
 	awk 'BEGIN { srand(2); print "n,t"; for (n = 1; n <= 512; n *= 2) for (i = 0; i < 100; i++)
@@ -382,7 +382,7 @@ started() {
 	done
 }
 
-@test "bands of the paper's procedure are over f, hold its curve, and say how many measured tau they hold" {
+@test "bands of the paper's procedure are over f, contain its curve, and count measured tau" {
 	inside=0
 	all=0
 	for table in "$data"/*.csv; do
@@ -400,7 +400,7 @@ started() {
 	run -1 grep -q 'over all f' <(lp-fit --serial 0.00377 "$data/amber.csv")
 }
 
-@test "measured deviations and the error of tau are in JSON and CSV, and beside the figure" {
+@test "measured deviations and errors of tau are in JSON and CSV, and beside the figure" {
 	lp-fit --paper -F json "$data/amber.csv" >fit.json
 	jq -e '(.points[4].dtau - 16.6 | fabs) < 1e-9 and .tau_error.points == 19 and
 		([.points[] | select(.n >= 16) | (.tau_fit / .tau - 1) | fabs] | sort | .[9]) as $m |
@@ -433,7 +433,7 @@ started() {
 	[ "$stderr" = 'lp-fit: amber: --from leaves 2 values of n, at least 3 are needed' ]
 }
 
-@test "any bytes are read as a table or a stream, or refused in one line" {
+@test "any input is read as a table or a stream, or refused in one line" {
 	printf '\222ro.ram,u\nx,1,\377\377\377\177\nx,4,4<,4<1\350\377\371x\0\020\177\377\377,1.1\ny,1,3,\ny,' >bytes
 	run -2 --separate-stderr lp-fit bytes
 	[ "$stderr" = 'lp-fit: bytes:0: damaged: a message is not [kind, body]' ]
@@ -443,7 +443,7 @@ started() {
 	[ "${#stderr_lines[@]}" -eq 1 ]
 }
 
-@test "gnuplot draws every script without a word" {
+@test "gnuplot draws every script without a message" {
 	for table in "$data"/*.csv; do
 		for form in '--tau none' --paper '--predict 4096'; do
 			# shellcheck disable=SC2086

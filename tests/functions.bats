@@ -5,7 +5,7 @@ load helpers
 
 RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 
-@test "the path by function and by line is what the samples say, to the nanosecond, with those who called" {
+@test "the path by function and by line equals the samples, to the nanosecond, with callers" {
 	for seed in 1 2 3 4 5 6; do
 		sampled_run.py make $seed 3 20 12 >t.trace
 		trace.py check t.trace
@@ -15,7 +15,7 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 	done
 }
 
-@test "several processes, and parts that are joined, tell the same bytes of functions as one process" {
+@test "several processes, and joined parts, give the same functions as one process" {
 	sampled_run.py make 7 5 30 9 | lp-graph 2>/dev/null >t.graph
 	for form in json text folded speedscope; do
 		lp-critpath -F $form t.graph >alone.$form
@@ -35,12 +35,12 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 	$RUN -n 3 lp-critpath -a intervals --splits par-par -F json t.graph 2>/dev/null | cmp - alone.json
 }
 
-@test "samples are kept as long as the calls that they come before, and no longer" {
+@test "samples are kept as long as the calls that follow them, and no longer" {
 	sampled_run.py make 5 2 60 40000 | lp-graph 2>/dev/null >t.graph	# 2.4 million samples, 38 MB
 	limited 40000 lp-critpath -F json t.graph | sampled_run.py check 5 2 60 40000
 }
 
-@test "the functions that the slowest rank spends more time in than the others are what the samples say" {
+@test "functions in which the slowest rank spends more time equal the samples" {
 	for seed in 1 2 3 4 5 6; do
 		sampled_run.py make $seed 4 12 40 | lp-graph 2>/dev/null >t.graph
 		lp-imbalance -F json t.graph | sampled_run.py uneven $seed 4 12 40
@@ -59,7 +59,7 @@ print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if 
 	sampled_run.py make 1 1 3 9 | lp-graph 2>/dev/null | lp-imbalance -F json | jq -e '.delays_by_function == []'
 }
 
-@test "the page has the functions of samples as a table, with the numbers that lp-imbalance tells" {
+@test "the page has a table of the sampled functions, with lp-imbalance's numbers" {
 	sampled_run.py make 3 4 12 40 | lp-graph 2>/dev/null >t.graph
 	lp-report -o t.html t.graph
 	sed -n '/<table id="t-functions">/,/<\/table>/p' t.html | grep -o '^<tr>.*' | sed 's/<td data-v="\([^"]*\)">[^<]*<\/td>/\1 /g; s/<td class="t" title="\([^"]*\)">.*/\1/; s/<tr>//' |
@@ -70,7 +70,7 @@ print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if 
 	cmp page told
 }
 
-@test "the page has the path by function, as lp-critpath tells it, and its lines are the path" {
+@test "the page has lp-critpath's path by function, and its lines add up to the path" {
 	sampled_run.py make 3 4 12 40 | lp-graph 2>/dev/null >t.graph
 	lp-report -o page.html t.graph
 	grep -A100000 'id="t-path-functions"' page.html | sed '/<\/table>/q' | grep '^<tr><td' >lines
@@ -87,7 +87,7 @@ print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if 
 	sed 's/<tr><td data-v="\([^"]*\)".*/\1/' lines | awk '{ s += $1 } END { exit !(s > 0.999999 && s < 1.000001) }'
 }
 
-@test "where the logical clock moves calls, samples stay between the calls that they were taken between" {
+@test "if the logical clock moves calls, samples stay between their calls" {
 	pack >rank.0 <<-END
 		raw rank=0 ranks=2
 		0 MPI_Init 0 100

@@ -57,7 +57,7 @@ same_as() {
 	done
 }
 
-@test "processes that see only their own traces write what one does that sees all" {
+@test "processes that see only their own traces write the same as one that sees all" {
 	four_ranks ended
 	apart 2 '0 3' 1
 	[ $status -eq 0 ]
@@ -66,7 +66,7 @@ same_as() {
 	[ "$(ls shards | wc -l)" -eq 3 ]
 }
 
-@test "a file that several processes see is read once, and one may see none" {
+@test "a file that several processes see is read once, and a process may see none" {
 	four_ranks ended
 	apart '' '0 3' '0 3 1' '2 1'
 	[ $status -eq 0 ]
@@ -79,7 +79,7 @@ same_as() {
 	grep -q '^lp-merge: run/rank.[03]:.*: rank 3 again' said
 }
 
-@test "what takes the messages of all ranks is worked out from copies, to the same bytes" {
+@test "work that needs all ranks' messages is done from copies, to the same bytes" {
 	four_ranks ''
 	apart '0 3' 1 2
 	[ $status -eq 0 ]
@@ -88,7 +88,7 @@ same_as() {
 	cmp expected said
 }
 
-@test "where one of the processes fails all end, and a line says why" {
+@test "if a process fails, all end with one line that gives the reason" {
 	four_ranks ended
 	head -c -30 run/rank.1 >cut
 	mv cut run/rank.1
@@ -117,7 +117,7 @@ same_as() {
 	same_as left --partial
 }
 
-@test "the options that this replaces name it" {
+@test "the replaced options name the new command" {
 	run -2 --separate-stderr lp-record -o run --merge shards true
 	[ "$stderr" = 'lp-record: --merge is gone: mpirun -n NODES lp-merge -o shards FOLDER, behind the program' ]
 	for option in --meet --member; do

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What the tools say of small inputs, against what they said before: tests/golden.
+# The tools' output for small inputs, against the recorded output: tests/golden.
 bats_require_minimum_version 1.5.0
 load helpers
 
-@test "all tools say of small inputs in all forms what they said before" {
+@test "all tools print the recorded output for small inputs in all forms" {
 	run -0 golden check
 	[ -z "$output" ]
 }
 
-@test "one byte more of one tool is seen, with its command and input" {
+@test "one additional byte of one tool is noticed, with its command and input" {
 	mkdir changed
 	printf '#!/bin/sh\n"%s/bin/lp-dump" "$@" && echo\n' "$ROOT" >changed/lp-dump
 	chmod +x changed/lp-dump

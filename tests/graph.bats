@@ -28,7 +28,7 @@ edges() {
 	[ "$output" = "$(printf '[0,1,1,4]\n[0,2,1,3]')" ]
 }
 
-@test "an open receive from anyone holds back the receives that it could compete with" {
+@test "an open wildcard receive holds back the receives that it could compete with" {
 	cat >t.txt <<-'END'
 		trace ranks=2
 		0 MPI_Init 0 10
@@ -45,7 +45,7 @@ edges() {
 	[ "$output" = "$(printf '[0,1,1,3]\n[0,2,1,2]')" ]
 }
 
-@test "thousands of open receives from anyone take no time, in whatever order they complete" {
+@test "thousands of open wildcard receives take no time, in any order of completion" {
 	for order in 'i' '3999 - i' '(i * 7919) % 4000'; do
 		awk 'BEGIN {
 			print "trace ranks=2\n0 MPI_Init 0 10\n1 MPI_Init 0 10"
@@ -80,7 +80,7 @@ edges() {
 	[ "$output" = '[0,1,1,4]' ]
 }
 
-@test "what has no partner is named, counted and left out" {
+@test "rows without a partner are named, counted and left out" {
 	cat >t.txt <<-'END'
 		trace ranks=2
 		0 MPI_Init 0 10
@@ -98,7 +98,7 @@ edges() {
 		.unmatched_collectives == 1 and .messages == 0 and .collectives == 1'
 }
 
-@test "a location that nothing defines is refused by every tool" {
+@test "an undefined location is refused by every tool" {
 	printf 'run ranks=1 locations=2 run_ns=10\n1 MPI_Init 0 10\n' | tests/pack -H trace >t.trace
 	run -2 --separate-stderr lp-graph t.trace
 	[[ "$stderr" == 'lp-graph: t.trace:'*': calls: location 1 is not defined' ]]
@@ -109,7 +109,7 @@ edges() {
 	done
 }
 
-@test "peers are ranks of the communicator, also of an intercommunicator" {
+@test "peers are ranks of the communicator, also in an intercommunicator" {
 	cat >t.txt <<-'END'
 		trace ranks=3
 		communicator comm=3 members=2,0
@@ -140,7 +140,7 @@ syncs() {
 	[ "$output" = '[3,0,0,0]' ]
 }
 
-@test "a barrier across which a request is pending is refused" {
+@test "a barrier with a request pending across it is refused" {
 	run -0 syncs <<-'END'
 		0 MPI_Irecv 15 16 comm=1 peer=1 tag=0 received=8 as=a
 		0 MPI_Barrier 20 100 comm=1
@@ -161,7 +161,7 @@ syncs() {
 	[ "$output" = '[2,1,0,0]' ]
 }
 
-@test "a barrier that a broadcast of some ranks crosses is refused, whichever of them is its root" {
+@test "a barrier that a broadcast of some ranks crosses is refused, whatever the root" {
 	for root in 0 1 2; do
 		{
 			printf 'trace ranks=4\ncommunicator comm=3 members=0,1,2\n'
@@ -177,7 +177,7 @@ syncs() {
 	done
 }
 
-@test "a barrier that one rank left before the other came is refused" {
+@test "a barrier that one rank left before another entered is refused" {
 	run -0 syncs <<-'END'
 		0 MPI_Barrier 20 80 comm=1
 		1 MPI_Barrier 90 100 comm=1
@@ -185,7 +185,7 @@ syncs() {
 	[ "$output" = '[2,0,1,0]' ]
 }
 
-@test "a broadcast is no synchronisation point" {
+@test "a broadcast is not a synchronisation point" {
 	run -0 syncs <<-'END'
 		0 MPI_Bcast 20 100 comm=1 peer=0
 		1 MPI_Bcast 90 100 comm=1 peer=0
@@ -193,12 +193,12 @@ syncs() {
 	[ "$output" = '[2,0,0,1]' ]
 }
 
-@test "graph, critpath and imbalance agree with brute force on 300 random runs" {
+@test "graph, critpath and imbalance equal brute force on 300 random runs" {
 	run -0 tests/random_run.py check 1 300
 	[ -z "$output" ]
 }
 
-@test "the same trace gives the same bytes out of every stage" {
+@test "the same trace gives the same bytes from every stage" {
 	tests/random_run.py make 42 >t.trace
 	for i in 1 2; do
 		lp-graph <t.trace >t.graph$i 2>t.err$i
@@ -220,7 +220,7 @@ syncs() {
 	rm t.raw t.trace t.graph
 }
 
-@test "the index tells where synchronisation points are, and stays small however many there are" {
+@test "the index gives the synchronisation points, and stays small however many there are" {
 	seq -f '0 MPI_Barrier %.0f +1 comm=1' 0 2 79998 | tests/pack -H 'trace ranks=1' | lp-graph 2>/dev/null >t.graph
 	trace.py check t.graph
 	[ "$(lp-dump -k index t.graph | jq -c '[.count, .syncs, .step, (.at | length), (.at | min > 0)]')" = \
@@ -231,7 +231,7 @@ syncs() {
 	lp-critpath --join -F json 1.path 2.path | cmp - <(lp-critpath -F json t.graph)
 }
 
-@test "the index is right on random runs, and what passes the stream on drops it" {
+@test "the index is right on random runs, and stages that pass the stream on drop it" {
 	for seed in 1 2 3 4 5 6 7 8; do
 		random_run.py make $seed | lp-graph 2>/dev/null >t.graph
 		trace.py check t.graph
@@ -242,7 +242,7 @@ syncs() {
 	done
 }
 
-@test "messages with another MPI run are named once, in words" {
+@test "messages with another MPI run are reported once" {
 	tests/pack >t.trace <<-'END'
 		trace ranks=2
 		communicator comm=3 size=2 members=-2,-2 remote_size=2 remote=0,1
@@ -275,7 +275,7 @@ polls() {
 	END
 }
 
-@test "tests that fail until one succeeds are one wait for its message, the time between them included" {
+@test "failed tests before a success are one wait for its message, with the time between them" {
 	polls 19000 >t.trace
 	run -0 --separate-stderr lp-graph t.trace
 	lp-graph t.trace 2>t.err >t.graph
@@ -308,7 +308,7 @@ asked() {
 	lp-imbalance -F json t.graph | jq '[.wait_states[] | select(.name == "late_sender").wait_s * 1e9 | round] | add'
 }
 
-@test "a loop of polls is one wait though its thread loses its core, but not if it may have computed" {
+@test "a loop of polls is one wait even if preempted, but not if it may have computed" {
 	local crowded='load host=a ranks=2 cores=1 threads=2 elapsed_ns=1000 cpu_ns=900 thread_cpu_ns=900 waited_ns=500 others_ns=0'
 	[ "$(asked 4000 5000000 "$crowded")" -eq 5800000 ]
 	[ "$(asked 4000 50000)" -eq 850000 ]
@@ -317,7 +317,7 @@ asked() {
 	[ "$(asked 4000 25000000 "$crowded")" -eq 200000 ]
 }
 
-@test "a loop of polls is one wait if the recorder saw the thread sleep between such polls, for about as long" {
+@test "a loop of polls is one wait if the recorder saw the thread sleep for about as long" {
 	local gaps='poll_gaps location=1 site=0 count=10 apart_ns=1500000'
 	[ "$(asked 400 150000)" -eq 20000 ]
 	[ "$(asked 400 150000 "$gaps awake_ns=375000")" -eq 230000 ]
@@ -332,7 +332,7 @@ asked() {
 }
 
 # Rank 0 polls for what rank 1 sends after 30 ms: it sleeps between, or computes, or calls something else.
-@test "without samples the recorder tells which ranks sleep between polls; a rank that computes or calls there is left as it is" {
+@test "without samples the recorder finds which ranks sleep between polls, and which compute" {
 	cat >polls.c <<-'END'
 		#include <mpi.h>
 		#include <stdlib.h>
@@ -380,7 +380,7 @@ asked() {
 	refute grep -q 'are waits' other.err
 }
 
-@test "a loop of more polls than memory holds as they are is one wait" {
+@test "a loop of more polls than fit in memory is one wait" {
 	[ "$(asked 1000000 0)" -eq 200000000 ]
 	(ulimit -v 200000 && lp-graph t.trace >/dev/null 2>limited.err)
 	grep -q '^lp-graph: 1 runs of 1000000 failed tests' limited.err
@@ -399,7 +399,7 @@ arrived() {
 	END
 }
 
-@test "questions whether a partition has come are one wait until the answer is yes" {
+@test "tests for a partition are one wait until it has arrived" {
 	arrived found=1 >t.trace
 	lp-graph t.trace 2>t.err >t.graph
 	grep -q '^lp-graph: 1 runs of 4 failed tests and probes' t.err
@@ -428,7 +428,7 @@ asked_for() {
 	END
 }
 
-@test "questions about a request are one wait until the answer is yes, for what completes it; its completion waits no more" {
+@test "tests of a request are one wait until it completes; its completion waits no more" {
 	local from='0 MPI_Send 900000 901000 comm=1 peer=1 tag=5 sent=8' got='comm=1 peer=0 tag=5 received=8'
 	local is_wait='[.wait_states[] | select(.count > 0 and .name != "wait_at_finalize" and (.name | test("completion") | not)) |
 		.name, .count, (.wait_s * 1e9 | round)]'
@@ -454,7 +454,7 @@ asked_for() {
 	[ "$(lp-graph specific.trace 2>/dev/null | lp-dump -k probe | jq -c '[.source, .send, .target, .receive]')" = '[0,1,1,6]' ]
 }
 
-@test "a receive that is open across a barrier is pending there, whatever other requests were completed before" {
+@test "a receive open across a barrier is pending there, whatever other requests completed before" {
 	local call
 	for call in 'MPI_File_iwrite_at' 'MPI_Rput' 'MPI_Ibarrier' ''; do
 		tests/pack <<-END | lp-graph 2>t.err >t.graph
@@ -492,7 +492,7 @@ files() {
 	jq -c '[.wait_states[] | select(.name == "wait_at_file") | .ranks[] * 1e9 | round]' t.json
 }
 
-@test "who comes late to a collective call on a file holds up the others, unless one of them left before" {
+@test "a rank late to a collective on a file delays the others, unless one has left before" {
 	local call
 	for call in MPI_File_write_at_all MPI_File_set_view MPI_File_read_ordered MPI_File_write_all_end MPI_File_close MPI_File_sync; do
 		[ "$(files $call 98000)" = '[80000,0,40000]' ]
@@ -529,7 +529,7 @@ files() {
 	[ "$(jq -c '[.wait_states[] | select(.name == "wait_at_file") | .ranks[] * 1e9 | round]' t.json)" = '[78000,0,0]' ]
 }
 
-@test "polls with work between them, polls that another call ends, and --polls work stay as they are" {
+@test "polls with work between them, polls ended by another call, and --polls work stay separate" {
 	polls 21000 >work.trace
 	polls 19000 '1 MPI_Send 90000 90100 comm=1 peer=1 tag=9 sent=0' >other.trace
 	polls 19000 >wait.trace
@@ -579,7 +579,7 @@ turns() {
 		"\(.call) \(.enter_ns) \(.leave_ns)"' | paste -sd' '
 }
 
-@test "polls of several things in turn are one wait for what comes first, from where all of them were polled" {
+@test "polls of several things in turn are one wait for the first one to arrive" {
 	[ "$(turns a a a a B)" = "" ]			# what came had not been polled
 	[ "$(turns a b a b A)" = "MPI_Test 11000 14500" ]
 	[ "$(turns a b a b B)" = "MPI_Testany 11000 14500" ]
@@ -587,7 +587,7 @@ turns() {
 	[ "$(turns a a a a b a b a B)" = "MPI_Testany 14000 18500" ]
 }
 
-@test "polls without which the rank goes on, time and again, are work, however close they lie" {
+@test "polls after which the rank goes on are work, however close together" {
 	[ "$(turns a a A a a s)" = "MPI_Test 10000 12500" ]
 	# It sends although nothing has come; so the next runs are no waits.
 	[ "$(turns a a s a a A a a A)" = "" ]
@@ -602,7 +602,7 @@ turns() {
 	grep -q '^lp-graph: 1 runs of 2 failed .* the rank went on without in at most one of 9' t.err
 }
 
-@test "what of the path are polls that are no waits is told, with the threshold, by all ways to find it" {
+@test "the path's polls that are not waits are reported with the threshold, by all solvers" {
 	turns a a s a a A s >/dev/null
 	lp-critpath -F text t.graph >text
 	grep -q '^failed polls that led to a message are waits for it, .* where at most 20 us lie between two' text
@@ -619,7 +619,7 @@ turns() {
 	lp-graph --polls work t.trace 2>/dev/null | lp-critpath -F json | jq -e '.poll_gap_s == null and .total.polls_s > 0'
 }
 
-@test "a probe that finds a message and the receive behind it end a wait, a receive of another does not" {
+@test "a probe that finds a message ends a wait, its receive too, another's receive does not" {
 	for tag in 5 6; do
 		tests/pack <<-END | lp-graph 2>/dev/null >t.graph
 			trace ranks=2
@@ -639,7 +639,7 @@ turns() {
 }
 
 # Rank 1 starts them in the other order, and each twice; a barrier between is counted apart.
-@test "persistent collectives match in the order of their making, whatever that of their starts" {
+@test "persistent collectives match in the order of their creation, not of their starts" {
 	tests/pack <<-'END' | lp-graph >t.graph 2>t.err
 		trace ranks=2
 		0 MPI_Init 0 100 comm=1
@@ -667,7 +667,7 @@ turns() {
 }
 
 # Both messages are on one channel: which one a receive takes is told by the handle, and the plain probe takes none.
-@test "a matched probe keeps its message for the receive of its handle, and waits for it" {
+@test "a matched probe waits for its message and keeps it for the receive of its handle" {
 	tests/pack <<-'END' | lp-graph >t.graph 2>t.err
 		trace ranks=2
 		0 MPI_Init 0 1000 comm=1
@@ -693,7 +693,7 @@ turns() {
 	[ "$(lp-critpath -F json t.graph | jq -c '[.segments[] | select(.kind == "compute" and .rank == 1)] | length')" -le 1 ]
 }
 
-@test "a probe of a message that nobody receives waits for it; one of MPI_PROC_NULL for nothing" {
+@test "a probe waits for a message that is never received; of MPI_PROC_NULL for nothing" {
 	tests/pack <<-'END' | lp-graph >t.graph 2>t.err
 		trace ranks=2
 		0 MPI_Init 0 1000 comm=1
@@ -711,7 +711,7 @@ turns() {
 }
 
 # Rank 1 probes each 150 us for 150 ms: between these it computes (a sample each ms), or sleeps (one sample before).
-@test "probes with sleep between them, as samples tell, are a wait; with computing they are work" {
+@test "probes with sleep between them, by samples, are a wait; with computation they are work" {
 	for every in 1 1000; do
 		/usr/bin/python3 - $every <<-'END' | lp-graph 2>/dev/null >t.graph
 			import os, sys
@@ -747,7 +747,7 @@ turns() {
 	[ "$(sed -n 2p t.waits)" -ge 120 ]
 }
 
-@test "blocks of all ranks keep their order while a wait is held back, and memory stays bounded" {
+@test "blocks keep their order while a wait is held back, in bounded memory" {
 	tests/pack -H 'trace ranks=2 rows=100' <<-END >t.trace
 		$(seq -f '0 MPI_Iprobe %.0f +200 comm=1 peer=1 tag=1' 1000 300 901000)
 		$(seq -f '1 MPI_Send %.0f +200 comm=1 peer=1 tag=2 sent=0' 1000 300 901000)
@@ -762,7 +762,7 @@ turns() {
 
 # The second barrier of rank 0 meets a broadcast of rank 1; from then on rank 0 has called one barrier more.
 # A message goes over the fourth barrier, and one that is not crossed by anything comes behind.
-@test "behind a barrier that meets another call no synchronisation point is believed" {
+@test "after a barrier that meets another call, no synchronisation point counts" {
 	mismatched() {
 		tests/pack <<-END | lp-graph 2>/dev/null >t.graph
 			trace ranks=2
@@ -792,14 +792,14 @@ turns() {
 	done | uniq | wc -l | grep -qx 1
 }
 
-@test "a graph is not matched twice: it is refused in a line" {
+@test "a graph is not matched twice, but refused in one line" {
 	lp-graph "$(stream good-small)" >t.graph 2>/dev/null
 	run -2 --separate-stderr bash -c 'lp-graph t.graph | cat; exit ${PIPESTATUS[0]}'
 	[ -z "$output" ]
 	[ "$stderr" = "lp-graph: t.graph:0: a graph; its messages and collectives are matched already" ]
 }
 
-@test "collectives that name no communicator are told of in one line" {
+@test "collectives without a communicator are reported in one line" {
 	for n in 100 200 300; do
 		for r in 0 1; do echo "$r MPI_Comm_dup $n $((n + 10))"; done
 	done | pack -H 'trace ranks=2' >t.trace

@@ -62,7 +62,7 @@ slow_gather() {
 	[[ "$output" == *"FAILED"*"0.722"$'\t'"0.551"*"5.4e-06"$'\t'"9.13e-05"* ]]
 }
 
-@test "mock-ups and splits equal the library on 1 to 5 ranks, for all types and counts" {
+@test "mock-ups and splits have the library's results on 1 to 5 ranks, for all types and counts" {
 	for p in 1 2 3 4 5; do
 		run -0 --separate-stderr ranks $p lp-measure --check
 		[ "$output" = "896 results equal on $p ranks" ]
@@ -101,7 +101,7 @@ slow_gather() {
 	cmp <(sort -u order.1) <(sort order.2)
 }
 
-@test "violations, their size and the tables" {
+@test "violations, their size and the tables are as expected" {
 	slow_gather
 	campaign 6
 	run -1 --separate-stderr lp-guidelines -F json ./*.run
@@ -121,7 +121,7 @@ slow_gather() {
 	lp-dump verdict | jq -s -e 'map(select(.kind == "test")) | length == 4' >/dev/null
 }
 
-@test "monotony, and of splits the largest only" {
+@test "monotony is judged, and of splits only the largest is reported" {
 	subject MPI_Bcast MPI_Bcast function 16 1000
 	subject MPI_Bcast MPI_Bcast function 32 1500
 	subject MPI_Bcast MPI_Bcast function 64 90000
@@ -133,7 +133,7 @@ split,Bcast(n) <= k Bcast(n/k),64,32
 split,Bcast(n) <= k Bcast(n/k),128,32" ]
 }
 
-@test "splits that were made count, not calculated ones; 5 per cent are tolerated" {
+@test "measured splits count, not calculated ones; 5 per cent are tolerated" {
 	subject MPI_Bcast MPI_Bcast function 16 1000
 	subject MPI_Bcast MPI_Bcast function 32 104000
 	subject MPI_Bcast MPI_Bcast split 32 100000 16
@@ -146,7 +146,7 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	[[ "$output" == *"split,Bcast(n) <= k Bcast(n/k),MPI_Bcast,split,64,64,16,"*",1" ]]
 }
 
-@test "what is below the margin is no violation" {
+@test "a difference below the margin is not a violation" {
 	slow_gather
 	campaign 6 barrier_spread=1500
 	run -3 --separate-stderr lp-guidelines ./*.run
@@ -160,7 +160,7 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	run -3 --separate-stderr lp-guidelines -m 1100 ./*.run
 }
 
-@test "a control that differs fails, in either direction" {
+@test "a control that differs fails, in both directions" {
 	for ns in 1000 3000; do
 		subjects=()
 		subject MPI_Gather MPI_Gather function 8 2000
@@ -172,7 +172,7 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	done
 }
 
-@test "too few mpiruns for so many tests are named" {
+@test "too few mpiruns for the number of tests are reported" {
 	slow_gather
 	campaign 4
 	run -3 --separate-stderr lp-guidelines -F json ./*.run
@@ -181,7 +181,7 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	run -1 --separate-stderr lp-guidelines -c none ./*.run
 }
 
-@test "a picture for each violated guideline, with stars" {
+@test "each violated guideline has a picture, with stars" {
 	slow_gather
 	campaign 8
 	run -1 lp-guidelines -p plots ./*.run
@@ -192,7 +192,7 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	fi
 }
 
-@test "a function without bytes has its picture, of one campaign and of sides" {
+@test "a function without bytes has a picture, for one campaign and for sides" {
 	command -v gnuplot || skip "gnuplot is not installed"
 	subject MPI_Ibarrier MPI_Ibarrier function 0 2000
 	subject MPI_Ibarrier MPI_Ibarrier control 0 2000
@@ -212,7 +212,7 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	done
 }
 
-@test "bad campaigns are named, with status 2" {
+@test "bad campaigns are reported, with status 2" {
 	run -2 --separate-stderr lp-guidelines nothing
 	slow_gather
 	campaign 1
@@ -254,7 +254,7 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	run -2 --separate-stderr bash -c "lp-import -f reprompi '$fixtures/reprompi/run1.txt' >/dev/full"
 }
 
-@test "what ReproMPI did not write is refused with its line" {
+@test "text that ReproMPI did not write is refused with its line" {
 	sed 's/runtime_sec/mean/' "$fixtures/reprompi/run1.txt" >summary
 	run -2 --separate-stderr bash -c 'lp-import -f reprompi summary | cat; exit ${PIPESTATUS[0]}'
 	[[ "$stderr" == "lp-import: summary: line 12: "*"runtime_sec are needed"* ]]
@@ -270,14 +270,14 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	run -2 --separate-stderr lp-import -f osu late
 }
 
-@test "sizes may end in k, M or G, of 1024" {
+@test "sizes may end in k, M or G, powers of 1024" {
 	ranks 2 lp-measure -f Bcast -s 4k,8 -n 1 --plain | lp-dump | jq -s -e \
 		'[.[] | select(.kind == "samples").bytes] | sort == [8, 4096]'
 	run -2 --separate-stderr ranks 2 lp-measure -f Bcast -s 4q -n 1 --plain
 	[[ "$stderr" == *"--sizes 4q: a whole number"* ]]
 }
 
-@test "lp-nrep keeps its limits, and lp-measure takes its table" {
+@test "lp-nrep keeps its limits, and lp-measure reads its table" {
 	ranks 2 lp-nrep -f Bcast -s 8,64 --min 10 --max 10 --cov-mean 0.5 --cov-median 0.5 --rse 0.001 >nrep
 	[ "$(cut -f1-4 nrep)" = "$(printf 'function\tm_bytes\tranks\tnrep\nMPI_Bcast\t8\t2\t10\nMPI_Bcast\t64\t2\t10')" ]
 	ranks 2 lp-measure -f Bcast -s 8,64 -N nrep --plain | lp-dump | jq -s -e \
@@ -294,7 +294,7 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	run -2 lp-nrep --min 5 --max 2
 }
 
-@test "wrong options of lp-measure are named" {
+@test "wrong options of lp-measure are reported" {
 	run -2 lp-measure -n 0
 	run -2 lp-measure -t complex
 	run -2 ranks 1 lp-measure -f Nothing
@@ -344,7 +344,7 @@ noisy() {
 	for r in $(seq "$1"); do pack "$2.$r.txt" >"$2.$r.run"; done
 }
 
-@test "what a second stage confirms is violated, and nothing else" {
+@test "exactly the candidates that the second stage confirms are violated" {
 	noisy 20 screen 1.3 1
 	noisy 20 confirm 1.3 2
 	run -1 --separate-stderr lp-guidelines -c none -F json ./*.run
@@ -361,7 +361,7 @@ noisy() {
 	run -3 --separate-stderr lp-guidelines --pairs --slower 0.5 ./*.run
 }
 
-@test "candidates of the first stage are what the second one measures" {
+@test "the second stage measures the candidates of the first" {
 	noisy 20 screen 1.3 1
 	lp-guidelines --pairs --candidates cand ./*.run >out || [ $? = 1 ]
 	[ "$(cat cand)" = "$(printf 'function\tm_bytes\tranks\tnrep\nMPI_Gather\t8\t2\t4')" ]
@@ -374,7 +374,7 @@ noisy() {
 	[[ "$stderr" == *"no candidates"* ]]
 }
 
-@test "mpiruns of another library, host, root or type are no repetitions" {
+@test "mpiruns of another library, host, root or type are not repetitions" {
 	noisy 3 screen 1.3 1
 	cp screen.3.txt third
 	for other in library=B hosts=m root=1 type=int sync=window; do
@@ -385,7 +385,7 @@ noisy() {
 	done
 }
 
-@test "under the launcher of another library nothing is measured" {
+@test "under another library's launcher nothing is measured" {
 	for command in 'lp-measure -f Bcast -s 8' 'lp-nrep -f Bcast -s 8'; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr env PMI_SIZE=4 PMI_RANK=0 $command
@@ -401,7 +401,7 @@ noisy() {
 	fi
 }
 
-@test "guidelines of one's own: written like built-in ones they have the same results, on 1 to 5 ranks" {
+@test "built-in guidelines written in a file have the same results, on 1 to 5 ranks" {
 	cat >mine <<-'END'
 		# the built-in ones once more
 		mine: Gather <= Allgather(in, out, block)
@@ -426,7 +426,7 @@ noisy() {
 	[ "$(cat listed)" = "$(printf '100\tGather <= mine\n101\tAllgather <= mine\n102\tScatter <= mine')" ]
 }
 
-@test "guidelines of one's own are measured and judged as the built-in ones are" {
+@test "guidelines from a file are measured and judged like built-in ones" {
 	echo 'Gather <= Zero(a, n) + Copy(in, a[rank * block], block) + Reduce(a, out, n) + Barrier()' >mine
 	for r in 1 2; do
 		ranks 2 lp-measure --guidelines mine -s 8,64 -n 10 --split 0 -o $r.run 2>err
@@ -441,13 +441,13 @@ noisy() {
 	[ "$(cut -d, -f3 csv | sort -u | grep -c MPI_)" = 1 ]
 }
 
-@test "a right side with another result is noticed" {
+@test "a right side with a different result is noticed" {
 	echo 'Gather <= Gather(in, out, block / 2)' >mine
 	run -2 ranks 2 lp-measure --guidelines mine -s 8 -n 1
 	[[ "$output" == *"Gather_as_Gather at 8 bytes: the result differs from that of MPI_Gather"* ]]
 }
 
-@test "faults in a file of guidelines are one line with its number, and nothing is measured" {
+@test "an error in a file of guidelines is one line with its number, before any measurement" {
 	local deep n=0
 	deep=$(printf '(%.0s' {1..40})
 	while IFS='|' read -r line message; do
@@ -487,7 +487,7 @@ noisy() {
 	[ "$stderr" = 'lp-measure: nothing: No such file or directory' ]
 }
 
-@test "what does not fit is said before anything is measured, once, with the numbers" {
+@test "a right side that does not fit is reported once, with numbers, before any measurement" {
 	while IFS='|' read -r line message; do
 		printf '%s\n' "$line" >mine
 		run -2 --separate-stderr ranks 3 lp-measure --guidelines mine -s 8,64 -n 1 --seed 1 -o out
@@ -516,7 +516,7 @@ before_after() {
 	done
 }
 
-@test "campaigns beside each other: guidelines as rows, before and after with spread and names" {
+@test "campaigns side by side: a line per guideline, before and after, with spread and names" {
 	before_after
 	run -0 --separate-stderr lp-guidelines --pairs -c none --compare A/ B/
 	[ "$(sed -n 2,3p <<<"$output" | cut -f1-3,7,8,11,13)" = "$(printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
@@ -545,7 +545,7 @@ before_after() {
 	[[ "$stderr" == "lp-compare: A/screen.1.run:"*"lp-guidelines --compare compares campaigns" ]]
 }
 
-@test "the power that is stated is that of the test: of planted differences of that size nine in ten are found" {
+@test "the stated power is that of the test: nine in ten planted differences are found" {
 	planted_pairs.py 20 300 0.1 1.1227 1 | pack >planted
 	lp-guidelines --pairs -c none -F csv planted >csv || [ $? = 1 ]
 	awk -F, 'NR > 1 { v += $NF; k++ } END { exit !(k == 300 && v / k > 0.83 && v / k < 0.97) }' csv

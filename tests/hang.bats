@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What lp-record and longpole do with a run that hangs, or is ended before it has: --stuck-after, signals, a time limit.
+# lp-record and longpole with a run that hangs or is ended early: --stuck-after, signals, a time limit.
 bats_require_minimum_version 1.5.0
 load helpers
 load hangs
@@ -24,7 +24,7 @@ gone() {
 	done
 }
 
-@test "--stuck-kill ends a run that hangs with status 1, and says once what hung; the traces are whole" {
+@test "--stuck-kill ends a hanging run with status 1, reports once, and leaves valid traces" {
 	run -1 --separate-stderr timeout 60 lp-record --stuck-after 2 --stuck-kill -o run -- "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend
 	[ "$(grep -c '^deadlock: 0 waits in MPI_Ssend to 1 tag 7 (ssend hangs.c:' <<<"$stderr")" -eq 1 ]
 	grep -q '^lp-record: the run hangs, and is ended$' <<<"$stderr"
@@ -35,7 +35,7 @@ gone() {
 	lp-merge run 2>err >merged
 }
 
-@test "--stuck-after says what hangs and goes on; of a slow run it says nothing" {
+@test "--stuck-after reports a hang and the run continues; a slow run is not reported" {
 	OPTIONS='--stuck-after 2' begin spin
 	for _ in $(seq 200); do
 		grep -q '^rank 1 computes' out && break
@@ -50,7 +50,7 @@ gone() {
 	end KILL
 }
 
-@test "INT and TERM to lp-record alone end the run, and say what hung" {
+@test "INT and TERM to lp-record alone end the run and report the hang" {
 	local name all
 	for name in INT TERM; do
 		begin cycle 2
@@ -64,7 +64,7 @@ gone() {
 	done
 }
 
-@test "a slow run that timeout(1) ends is not said to have hung, and is not stuck: plain and compressed" {
+@test "a slow run ended by timeout(1) is not reported as hung or stuck: plain and compressed" {
 	local how
 	for how in none min; do
 		run ! timeout 4 lp-record -z $how -o run -- "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" slow
@@ -76,7 +76,7 @@ gone() {
 	done
 }
 
-@test "a recorder that is killed leaves nothing behind but the traces" {
+@test "a killed recorder leaves nothing except the traces" {
 	local all
 	begin cycle 2
 	all=$(family "$(cat pid)")
@@ -90,7 +90,7 @@ gone() {
 	[ "$(state)" = '["stuck","deadlock",[0,1]]' ]
 }
 
-@test "SIGUSR1 asks what the run does, which goes on; a program that catches it gets it" {
+@test "SIGUSR1 prints the state of a run that continues; a program that catches it gets it" {
 	begin cycle 2
 	kill -USR1 "$(cat pid)"
 	for _ in $(seq 100); do
@@ -116,7 +116,7 @@ gone() {
 	[ "$(grep -c '^caught$' out)" -eq 2 ]
 }
 
-@test "longpole says what hangs at USR1 and with --stuck-after, and ends it with --stuck-kill" {
+@test "longpole reports a hang at USR1 and with --stuck-after, and ends it with --stuck-kill" {
 	run -1 --separate-stderr timeout 60 longpole --stuck-after 30 --stuck-kill "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend
 	grep -q '^deadlock: 0 waits in MPI_Ssend' <<<"$stderr"
 	grep -q '^longpole: what it did until then: ' <<<"$stderr"

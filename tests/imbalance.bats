@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lp-imbalance: wait states, their causes, and what is made of them.
+# lp-imbalance: wait states, their causes, and their sums.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -67,7 +67,7 @@ f_planted() {
 	found "$2" "$3" && jq -e '.delays[0].file | endswith("states.f90")' report.json
 }
 
-@test "C: each planted state is found, for as long, and on who caused it" {
+@test "C: each planted state is found with its duration and its cause" {
 	while read -r name state cause; do
 		attempts c_planted $name $state $cause
 	done <<-END
@@ -105,7 +105,7 @@ f_planted() {
 	END
 }
 
-@test "C: who waits for a lock waits for who holds it" {
+@test "C: a rank that waits for a lock waits for its holder" {
 	planted 3 c_states lock
 	jq -e '.wait_states[] | select(.name == "lock_contention") | .wait_s > 0.02 and .wait_s < 0.15 and
 		.ranks[0] < 0.01 and .ranks[2] == .wait_s and .partners[0] == .wait_s' report.json
@@ -122,7 +122,7 @@ one_sided() {
 }
 
 # Rank 0 puts at 510 and, as soon as it has left the fence, again; rank 2 at 300. Rank 1 is there from 100 on.
-@test "a fence that is early for operations on its memory is told apart from one that waits for fences" {
+@test "early fences that wait for operations differ from those that wait for fences" {
 	[ "$(one_sided 'trace ranks=3
 		communicator comm=3 members=0,1,2 type=window
 		0 MPI_Win_fence 10 20 comm=3
@@ -144,7 +144,7 @@ early_fence 1 410" ]
 }
 
 # Two origins: the one ends its epoch at 500, and puts in the next at 620; the other puts at 420 and ends at 700.
-@test "an exposure that waits for operations is told apart from one that waits for MPI_Win_complete" {
+@test "exposures that wait for operations differ from those that wait for MPI_Win_complete" {
 	[ "$(one_sided 'trace ranks=3
 		communicator comm=3 members=0,1,2 type=window
 		1 MPI_Win_post 10 20 comm=3 peer=0 as=a
@@ -166,7 +166,7 @@ late_complete 1 290" ]
 }
 
 # Rank 1 is in MPI until 50 and from 600 on, rank 2 is in a barrier of its own throughout.
-@test "an origin that locks waits for the target to make a call, where that is not in one" {
+@test "a locking origin waits until its target makes an MPI call" {
 	local progress='trace ranks=3
 		communicator comm=3 members=0,1,2 type=window
 		communicator comm=4 members=2
@@ -204,7 +204,7 @@ late_complete 1 290" ]
 }
 
 # The holder unlocks at 500 and is not waited for any longer; the target makes a call at 700.
-@test "who waits for a lock and then for progress waits for the holder first" {
+@test "a wait for a lock and then for progress counts for the holder first" {
 	[ "$(one_sided 'trace ranks=3
 		communicator comm=3 members=0,1,2 type=window
 		1 MPI_Iprobe 700 710 comm=1 peer=0 tag=0
@@ -259,7 +259,7 @@ chain() {
 }
 
 # Of the 920 ns 900 are for the wait for rank 0, 15 for the rest of the receive, 5 for computing.
-@test "a wait that spreads is put down to who began it, and the chain is told" {
+@test "a wait that spreads is attributed to its origin, with the chain" {
 	chain 3000
 	lp-imbalance -F json t.graph >t.json
 	[ "$(jq -c '.delays[] | [.rank, .kind, (.short_s * 1e9 | round), (.long_s * 1e9 | round)]' t.json |
@@ -272,7 +272,7 @@ chain() {
 
 # Since the first message, at 600, one rank was 15 ns in the call and computed 985, the other 10 and 90:
 # nothing before counts.
-@test "a delay is looked for since both ranks synchronised last" {
+@test "delays are searched since the last synchronisation of both ranks" {
 	tests/pack >t.trace <<-END
 		trace ranks=2
 		0 MPI_Init 0 10
@@ -290,7 +290,7 @@ chain() {
 }
 
 # Rank 1 took rank 0's message a nanosecond after rank 0 began to wait for it: that is no synchronisation before this wait.
-@test "a message that is received once a wait has begun is no synchronisation before this wait" {
+@test "a message received after a wait began does not synchronise before the wait" {
 	tests/pack >t.trace <<-END
 		trace ranks=2
 		0 MPI_Init 0 10
@@ -325,7 +325,7 @@ three_ranks() {
 }
 
 # Without these 20 us rank 2 waits 20 us less; without the wait for rank 0 50 us less: both have their part in the 50 us.
-@test "what a rank computes between its own wait and its message costs those that wait for this" {
+@test "computation between a rank's own wait and its message costs the ranks that wait for it" {
 	three_ranks 101000 >t.json
 	[ "$(jq -c '.delays[] | [.rank, .kind, .site, (.short_s * 1e9 | round), (.long_s * 1e9 | round)]' t.json |
 		paste -sd' ')" = '[0,"compute",3,50000,35714] [1,"compute",2,14286,0]' ]
@@ -333,7 +333,7 @@ three_ranks() {
 	[ "$(three_ranks 81000 | jq '.wait_states[] | select(.name == "late_sender").ranks[2] * 1e9 | round')" -eq 30000 ]
 }
 
-@test "a wait becomes shorter by the cost of a delay when lp-replay takes the delay away" {
+@test "a wait shrinks by the cost of a delay if lp-replay removes the delay" {
 	delays_check.py 1 15
 }
 
@@ -343,7 +343,7 @@ explained() {
 		(.share >= $least and .share < 1.0001) or error(tostring)' >/dev/null
 }
 
-@test "waits of exchanges as in CG and of wave fronts as in LU have a cause" {
+@test "waits in exchanges as in CG and wave fronts as in LU have a cause" {
 	mpicc -g -O1 -w -o exchanges "$ROOT/tests/apps/exchanges.c"
 	for shape in "cg 100" "lu 10"; do
 		for ranks in 4 16; do
@@ -355,7 +355,7 @@ explained() {
 	done
 }
 
-@test "waits of LAMMPS and of HPCC have a cause" {
+@test "waits in LAMMPS and HPCC have a cause" {
 	for program in lmp hpcc; do
 		command -v $program || skip "$program is not installed"
 	done
@@ -371,7 +371,7 @@ explained() {
 
 # Rank 1 waits at 100 for a message sent at 1000; one sent at 500 is received after it. Rank 0 computed
 # 890 ns longer between the common begin and 1000.
-@test "what is known of a wait goes with it when it turns out to be one in wrong order" {
+@test "a wait keeps its data when it turns out to be in wrong order" {
 	tests/pack <<-END | lp-graph 2>/dev/null >t.graph
 		trace ranks=2
 		0 MPI_Init 0 10
@@ -405,7 +405,7 @@ wrong_order() {
 		jq -r '.wait_states[] | select(.count > 0) | [.name, .largest.wait_s * 1e9 | tostring] | join(" ")'
 }
 
-@test "a message is in wrong order only where another receive could have been completed first" {
+@test "a message is in wrong order only if another receive could have completed first" {
 	local call same='messages_in_wrong_order_same_source 900'
 	for call in MPI_Waitall MPI_Waitany MPI_Waitsome; do
 		[ "$(wrong_order $call)" = 'late_sender 900' ]
@@ -415,7 +415,7 @@ wrong_order() {
 	[ "$(peer=-1 wrong_order MPI_Wait)" = "$same" ]
 }
 
-@test "a receive of any message is not in wrong order" {
+@test "a wildcard receive is not in wrong order" {
 	tests/pack >t.graph <<-END
 		graph ranks=2
 		0 MPI_Init 0 10
@@ -437,7 +437,7 @@ wrong_order() {
 }
 
 # Both receives are settled before rank 0 does more, but the second one is left later than that, and so counted later.
-@test "a wait for a late message is not forgotten while a settled receive may show that it was in wrong order" {
+@test "a wait for a late message is kept while a settled receive may show wrong order" {
 	tests/pack >t.graph <<-END
 		graph ranks=2
 		0 MPI_Init 0 10
@@ -458,7 +458,7 @@ wrong_order() {
 }
 
 # The barrier is left at 1000 by one and at 1400 by the other, for which the first then waits.
-@test "how long a collective itself takes is a delay for others, and its own cause" {
+@test "a collective's own duration is a delay for others, and its own cause" {
 	tests/pack <<-END | lp-graph 2>/dev/null >t.graph
 		trace ranks=2
 		0 MPI_Init 0 10
@@ -476,7 +476,7 @@ wrong_order() {
 		'[1,"mpi",400]' ]
 }
 
-@test "every state of every rank agrees with the definitions, looked at call by call" {
+@test "every state of every rank agrees with the definitions, call by call" {
 	cd "$BATS_FILE_TMPDIR"
 	wait_states.py check heat.graph
 	for seed in $(seq 30); do
@@ -486,7 +486,7 @@ wrong_order() {
 	wait_states.py check r*.graph m*.graph
 }
 
-@test "what lies in two halves of the run adds up to the whole" {
+@test "two halves of the run add up to the whole" {
 	cd "$BATS_FILE_TMPDIR"
 	for graph in heat random; do
 		middle=$(lp-dump -k run $graph.graph | jq '(.run_ns / 2 | floor) / 1e9')
@@ -500,7 +500,7 @@ wrong_order() {
 	done
 }
 
-@test "waits by rank, site, call, communicator and partner are the same waits" {
+@test "waits by rank, site, call, communicator and partner have the same sum" {
 	cd "$BATS_FILE_TMPDIR"
 	for by in rank site call communicator; do
 		lp-imbalance -F json --by $by heat.graph | jq -e --arg by "by_$by" \
@@ -523,7 +523,7 @@ wrong_order() {
 	[ "$(lp-imbalance --all heat.graph | wc -l)" -gt "${#lines[@]}" ]
 }
 
-@test "a limit that is exceeded is said and gives exit status 1" {
+@test "an exceeded limit is reported, with exit status 1" {
 	cd "$BATS_FILE_TMPDIR"
 	run -1 --separate-stderr lp-imbalance --limit wait_s=0.000001 --limit imbalance=1e9 heat.graph
 	[[ "$stderr" =~ ^lp-imbalance:\ wait_s\ is\ [0-9.e-]+,\ the\ limit\ is\ 1e-06$ ]]
@@ -537,7 +537,7 @@ wrong_order() {
 
 # The path: rank 0 until 1000, rank 1 from 1015 to 1020, rank 2 from 1030 to 3000; 35 ns are
 # transfers, the last to MPI_Finalize on rank 0. The ranks were busy for 3000, 2100 and 2090 ns, and in one code site all of it.
-@test "critical imbalance and its impact are as by hand" {
+@test "critical imbalance and its impact are as computed by hand" {
 	chain 2990
 	lp-critpath t.graph >t.path
 	[ "$(lp-imbalance -F json --path t.path t.graph | jq -c '.critical | [.length_s, .transfer_s,
@@ -545,7 +545,7 @@ wrong_order() {
 		map(. * 1e9 | round)')" = '[3010,35,2975,2397,578,7165,1760]' ]
 }
 
-@test "critical imbalance, ideal network and scaling" {
+@test "critical imbalance, ideal network and scaling are as expected" {
 	cd "$BATS_FILE_TMPDIR"
 	lp-critpath heat.graph >heat.path
 	lp-imbalance -F json --path heat.path --ideal heat.graph heat.graph >t.json
@@ -614,19 +614,19 @@ wrong_order() {
 }
 
 # Every location keeps what it did of late, its waits that may still change, and rows to come.
-@test "4096 ranks take less than 36 KB each, their causes included" {
+@test "4096 ranks take less than 36 KB each, including causes" {
 	"$ROOT/build/bench/synthetic" -r 4096 -c 409600 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >many
 	limited 145000 lp-imbalance many >t.table
 	grep -q late_sender t.table
 }
 
-@test "16384 ranks take less than 5 KB each and 16 MB for rows, their causes included, and no byte is another" {
+@test "16384 ranks take below 5 KB each and 16 MB for rows, including causes, to the same bytes" {
 	"$ROOT/build/bench/synthetic" -r 16384 -c 819200 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >many
 	limited 100000 lp-imbalance --memory 16 -F csv --by rank many >little
 	lp-imbalance -F csv --by rank many | cmp - little
 }
 
-@test "rows that are packed and in a temporary file give the same waits, byte for byte" {
+@test "packed rows in a temporary file give the same waits, byte for byte" {
 	for seed in 1 2 3 4 5 6; do
 		random_run.py make $seed more | lp-graph 2>/dev/null >t.graph
 		lp-imbalance -F json t.graph >kept
@@ -649,7 +649,7 @@ wrong_order() {
 	done
 }
 
-@test "a graph without the message of its run is refused before anything is printed" {
+@test "a graph without a run message is refused before anything is printed" {
 	printf 'graph\n' | tests/pack >t.graph
 	for form in table json csv msgpack; do
 		run -2 --separate-stderr lp-imbalance -F $form t.graph

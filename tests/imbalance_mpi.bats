@@ -45,7 +45,7 @@ windows() {
 	}'
 }
 
-@test "random runs give the bytes of one process, by 2, 3, 4 and 7" {
+@test "random runs give the bytes of one process with 2, 3, 4 and 7" {
 	local run
 	for run in '2 26' '3 17' '4 44' '7 33' '2 53' '7 64'; do
 		set -- $run
@@ -54,7 +54,7 @@ windows() {
 	done
 }
 
-@test "every form and view is the same by several processes, samples too" {
+@test "every form and view is the same with several processes, also for samples" {
 	sampled_run.py make 7 5 30 9 | lp-graph 2>/dev/null >t.graph
 	lp-critpath t.graph >t.path
 	same 2 --all t.graph
@@ -67,7 +67,7 @@ windows() {
 	run -1 by 2 lp-imbalance --limit wait_s=0 t.graph
 }
 
-@test "a part ends where nothing is locked: windows that are locked across barriers are counted as by one process" {
+@test "parts end where nothing is locked: windows locked across barriers count as with one" {
 	windows | tests/pack >t.trace
 	lp-graph t.trace 2>/dev/null >t.graph
 	[ "$(lp-dump -k sync t.graph | wc -l)" -gt 15 ]
@@ -77,7 +77,7 @@ windows() {
 	for processes in 2 3 7; do same $processes -F json t.graph; done
 }
 
-@test "shards are counted in parts as the one stream is" {
+@test "shards are counted in parts like the one stream" {
 	sampled_run.py make 4 6 40 5 >t.trace
 	tests/cut_trace.py t.trace shards 3 2>/dev/null
 	lp-graph -o graph shards 2>/dev/null
@@ -86,7 +86,7 @@ windows() {
 	cmp <(lp-imbalance -F json t.graph) many
 }
 
-@test "a stream without synchronisation points, one without an index and standard input are read by one process" {
+@test "streams without synchronisation points or index, and standard input, need one process" {
 	random_run.py make 9 | lp-graph 2>/dev/null >t.graph
 	lp-imbalance -F json t.graph >one.json
 	by 3 lp-imbalance -F json <t.graph | cmp - one.json
@@ -103,7 +103,7 @@ END
 	same 3 -F json t.graph
 }
 
-@test "what fails in several processes is said in one line, that of the part that comes first" {
+@test "a failure in several processes is one line, from the earliest part" {
 	sampled_run.py make 7 5 30 9 | lp-graph 2>/dev/null >t.graph
 	size=$(stat -c %s t.graph)
 	for at in $((size / 10)) $((size / 2)) $((size * 9 / 10)); do	# in what all read, in the middle, in the last part

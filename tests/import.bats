@@ -7,7 +7,7 @@ calls() {
 	lp-dump "$1" | jq -rc 'select(.kind == "call") | "\(.rank) \(.call) \(.enter_ns) \(.leave_ns)"'
 }
 
-@test "a Dimemas trace becomes calls without length, matched" {
+@test "a Dimemas trace becomes matched calls without length" {
 	lp-import -f dim "$fixtures/dimemas/05-rendezvous-irecv-then-wait/trace.dim" >t.graph
 	tests/trace.py check t.graph
 	run -0 calls t.graph
@@ -24,7 +24,7 @@ calls() {
 	[ "$(lp-dump -k message t.graph)" = '{"kind":"message","source":0,"send":1,"target":1,"receive":2}' ]
 }
 
-@test "text in gzip form and from standard input is read the same" {
+@test "gzip text and standard input are read the same" {
 	case=$fixtures/dimemas/23-ring-rendezvous
 	lp-import -f dim "$case/trace.dim" | lp-dump | tail -n +2 >plain
 	gzip -c "$case/trace.dim" >t.gz
@@ -32,7 +32,7 @@ calls() {
 	lp-import -f dim <t.gz | lp-dump | tail -n +2 | cmp - plain
 }
 
-@test "a Paraver trace, written again and read again, stays the same" {
+@test "a Paraver trace stays the same when exported and imported again" {
 	lp-import -f prv "$fixtures/paraver/in.prv" >a.graph
 	tests/trace.py check a.graph
 	[ "$(calls a.graph | grep -c MPI_)" -eq 14 ]
@@ -49,7 +49,7 @@ calls() {
 		<(grep '^3:' b.prv | cut -d: -f1-6,8-12,14- | sort)
 }
 
-@test "a Paraver trace replays as its conversion by prv2dim does in Dimemas" {
+@test "a Paraver trace replays like its conversion by prv2dim in Dimemas" {
 	lp-import -f prv "$fixtures/paraver/in.prv" >a.graph
 	[ "$(lp-replay -n "$fixtures/paraver/cfg" -F json a.graph | jq -c .finish_ns)" = '[160294,160294]' ]
 	lp-import -f dim "$fixtures/paraver/out.dim" >b.graph
@@ -69,7 +69,7 @@ messages() {
 	lp-dump -k message t.graph | jq -rc '"\(.source):\(.send) \(.target):\(.receive)"' | sort
 }
 
-@test "a receive from anybody gets the message that is there first, on a network without latency" {
+@test "a wildcard receive gets the first message on a network without latency" {
 	# 1 sends at 5 us, 2 at 3 us, and at 4 us with another tag; 0 waits for tag 7 first.
 	dim '3(1,1,1)' >t.dim <<-'END'
 		1:0:0:1
@@ -92,7 +92,7 @@ messages() {
 	[ "$(lp-replay -n machine -F json t.graph | jq -c .finish_ns)" = '[5000,5000,4000]' ]
 }
 
-@test "who waits for a message sends later, whatever its own clock says; at the same time the lower rank is first" {
+@test "a rank that waits sends later, whatever its own clock; at ties the lower rank is first" {
 	# By its bursts 2 sends at 1 and at 3 us, but it has to wait for 1, which like 4 sends to 0 before.
 	dim '5(1,1,1,1,1)' >t.dim <<-'END'
 		3:0:0:-1:-1:8:7:1:1
@@ -120,7 +120,7 @@ messages() {
 	[ "$output" = "$(printf 'MPI_Irecv MPI_ANY_SOURCE\nMPI_Wait 1\nMPI_Recv 2\nMPI_Recv 4\nMPI_Recv 3\nMPI_Recv 2')" ]
 }
 
-@test "of receives that a message fits the one posted first gets it, and collectives hold ranks up" {
+@test "a message goes to the first matching receive posted, and collectives delay ranks" {
 	# 0 posts one from anybody and one from 2; 2 sends twice; the barrier keeps 1 until 0 has come, at 9 us.
 	dim '3(1,1,1)' >t.dim <<-'END'
 		3:0:0:-1:-1:8:-1:1:1
@@ -141,14 +141,14 @@ messages() {
 	[ "$(messages)" = "$(printf '1:1 0:5\n2:0 0:3\n2:1 0:4')" ]
 }
 
-@test "a receive from anybody that nobody sends to is left to the replay, which names it" {
+@test "a wildcard receive without a message is left to the replay, which names it" {
 	printf '3:0:0:-1:-1:8:7:1:0\n1:1:0:3\n' | dim '2(1,1)' | lp-import -f dim >t.graph
 	printf 'machine\nnodes 2\n' >machine
 	run -2 --separate-stderr lp-replay -n machine -F json t.graph
 	[[ "$stderr" == *'rank 0 is blocked in MPI_Recv'* ]]
 }
 
-@test "further threads are locations of their task, with a clock of their own" {
+@test "further threads are locations of their task, each with its own clock" {
 	# Thread 1 of task 0 gets what is sent to it, thread 0 what is sent to none; 1 has three.
 	dim '2(2,3)' >t.dim <<-'END'
 		1:0:0:1
@@ -179,7 +179,7 @@ messages() {
 	[[ "$stderr" == *'a thread that the first line does not tell' ]]
 }
 
-@test "damaged text is refused with its place" {
+@test "damaged text is refused with its position" {
 	printf '#DIMEMAS:"x":1,0:2(1,1),1\nd:1:1:2:0:1\n1:0:0:0.5\n2:0:0:7:-1:8:1:1:1\n' >bad.dim
 	run -2 --separate-stderr lp-import -f dim bad.dim
 	[ "$stderr" = "lp-import: bad.dim:48: a number is out of range" ]
@@ -190,7 +190,7 @@ messages() {
 	[ "$stderr" = "lp-import: --from: tape is no format" ]
 }
 
-@test "a trace that is cut, or has bytes that do not belong there, is never taken for whole" {
+@test "a cut trace, or one with foreign bytes, never counts as complete" {
 	case=$fixtures/dimemas/16-two-nodes-two-cpus/trace.dim
 	head -n -1 "$case" >cut.dim				# an offset is missing
 	sed 's/^s:1:/s:1:9/' "$case" >offset.dim
@@ -233,7 +233,7 @@ ring() {
 	END
 }
 
-@test "a Dimemas trace is read in bounded memory, and is matched as a short one" {
+@test "a Dimemas trace is read in bounded memory, and matched like a short one" {
 	# 270 000 messages: held whole they would take 90 MB.
 	for source in 0 -1; do
 		ring 9 30000 $source >t.dim
@@ -256,7 +256,7 @@ ring() {
 	done
 }
 
-@test "a Paraver trace is read in bounded memory, and in time that grows with it" {
+@test "a Paraver trace is read in bounded memory and linear time" {
 	# Receives that are posted stay open to the end: 200 000 of them, each call once a message of its own.
 	/usr/bin/python3 - >t.prv <<-'END'
 		n = 200000
@@ -315,7 +315,7 @@ ring() {
 	[[ "$stderr" == *'something follows the compressed text' ]]
 }
 
-@test "an export that fails leaves the files of the one before, and none that look whole" {
+@test "a failed export leaves the previous files, and none that look complete" {
 	lp-import -f prv "$fixtures/paraver/in.prv" >a.graph
 	lp-export -f prv -o b a.graph
 	cp b.prv before
@@ -328,7 +328,7 @@ ring() {
 	refute cmp -s b.prv before
 }
 
-@test "lp-export takes time in proportion to ranks" {
+@test "lp-export takes time proportional to ranks" {
 	# Each is on a host of its own.
 	/usr/bin/python3 - <<-'END' >many.graph
 		import sys
@@ -345,7 +345,7 @@ ring() {
 	[ "$(grep -c ^THREAD many.row)" = 100000 ]
 }
 
-@test "a full disk is trouble" {
+@test "a full disk is an error" {
 	[ -e /dev/full ] || skip
 	run -2 bash -c 'lp-import -f prv "$1" >/dev/full' - "$fixtures/paraver/in.prv"
 	lp-import -f prv "$fixtures/paraver/in.prv" >a.graph
@@ -355,7 +355,7 @@ ring() {
 	done
 }
 
-@test "a network that was planted is found again, and the other workflows run" {
+@test "a planted network is found again, and the other workflows run" {
 	case=$fixtures/dimemas
 	for c in 01-latency-bandwidth-pingpong 11-full-duplex-exchange; do
 		lp-import -f dim "$case/$c/trace.dim" | lp-replay -n "$case/$c/cfg" >$c.graph

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lp-record itself: which recorder, which runs, what happens to their traces.
+# lp-record itself: choice of the recorder, several runs, and their traces.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -16,7 +16,7 @@ calls() {
 	lp-merge "$1" | lp-dump -k call | jq -s --arg call "$2" 'map(select(.call == $call)) | length'
 }
 
-@test "each MPI run under one lp-record is a world of its own, and none is lost" {
+@test "each MPI run under one lp-record is separate, and none is lost" {
 	lp-record -o run -- bash -c "$RUN -n 2 $BATS_FILE_TMPDIR/loaded libmpi.so.40 &&
 		$RUN -n 3 $BATS_FILE_TMPDIR/loaded libmpi.so.40 && $RUN -n 1 $BATS_FILE_TMPDIR/loaded libmpi.so.40" 2>err
 	[ "$(cat err)" = "lp-record: run: 2 further MPI runs, started or spawned, are in world.N there: lp-merge adds spawned ones, and others that are named" ]
@@ -24,12 +24,12 @@ calls() {
 	[ "$(for w in run/world.*; do calls $w MPI_Barrier; done | sort -n | paste -sd' ')" = "5 15" ]
 }
 
-@test "runs at the same time do not mix" {
+@test "concurrent runs do not mix" {
 	lp-record -o run -- bash -c "for i in 1 2 3; do $RUN -n 2 $BATS_FILE_TMPDIR/loaded libmpi.so.40 & done; wait" 2>/dev/null
 	[ "$(for w in run run/world.*; do calls $w MPI_Barrier; done | paste -sd' ')" = "10 10 10" ]
 }
 
-@test "what a program starts is a run of its own, too" {
+@test "a run started by a program is separate, too" {
 	lp-record -o run -- $RUN -n 2 bash -c "$BATS_FILE_TMPDIR/loaded libmpi.so.40" 2>err
 	[ ! -s err ]
 	[ "$(calls run MPI_Barrier)" -eq 10 ]
@@ -52,21 +52,21 @@ calls() {
 	[ "$(for w in run/world.*; do calls $w MPI_Barrier; done | paste -sd' ')" = "5 5" ]
 }
 
-@test "on standard output one run fits: status 2 where there were more" {
+@test "standard output holds one run: status 2 if there were more" {
 	run -2 --separate-stderr bash -c "lp-record -- bash -c '$RUN -n 2 $BATS_FILE_TMPDIR/loaded libmpi.so.40;
 		$RUN -n 1 $BATS_FILE_TMPDIR/loaded libmpi.so.40' >raw"
 	[[ "$stderr" == *"lp-record: 1 further MPI runs were started, or processes spawned: their traces are lost; -o FOLDER keeps them" ]]
 	[ "$(calls raw MPI_Barrier)" -eq 10 ]
 }
 
-@test "a rank under a launcher takes the traces of an earlier run away, with its worlds" {
+@test "a rank under a launcher removes traces of an earlier run, including further worlds" {
 	lp-record -o run -- bash -c "$RUN -n 3 $BATS_FILE_TMPDIR/loaded libmpi.so.40; $RUN -n 1 $BATS_FILE_TMPDIR/loaded libmpi.so.40" 2>err
 	$RUN -n 2 lp-record -o run "$BATS_FILE_TMPDIR/loaded" libmpi.so.40
 	[ "$(ls run | paste -sd' ')" = "rank.0 rank.1" ]
 	[ "$(calls run MPI_Barrier)" -eq 10 ]
 }
 
-@test "what has the name of a trace and is none is refused, and not followed or read" {
+@test "a file with the name of a trace that is no trace is refused, not followed or read" {
 	mkdir run
 	mkfifo run/rank.0
 	run -2 --separate-stderr timeout 20 lp-record -o run -- true
@@ -78,14 +78,14 @@ calls() {
 	[ "$(cat mine)" = mine ]
 }
 
-@test "a program that takes MPI by dlopen and dlsym is recorded" {
+@test "a program that loads MPI by dlopen and dlsym is recorded" {
 	lp-record -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/loaded" libmpi.so.40 >out
 	[ "$(grep -c 'loaded: done' out)" -eq 2 ]
 	[ "$(calls run MPI_Barrier)" -eq 10 ]
 	[ "$(calls run MPI_Init)" -eq 2 ]
 }
 
-@test "the recorder is that of the MPI which the program has, also by dlopen" {
+@test "the recorder fits the program's MPI, also after dlopen" {
 	[ -e "$ROOT/lib/liblongpole-record.mpich.so" ] || skip "not built: needs libmpich-dev"
 	mpicc.mpich -w -o kinds "$ROOT/tests/apps/kinds.c"
 	run -0 lp-record -o run -- mpirun.mpich -n 4 ./kinds
@@ -105,7 +105,7 @@ calls() {
 	[ "$(calls run MPI_Barrier)" -ge 10 ]
 }
 
-@test "a recorder that is not built is named, with what builds it, and the program runs" {
+@test "a recorder that is not built is named, with its make target, and the program runs" {
 	mkdir -p copy/bin copy/lib
 	cp "$ROOT/bin/lp-record" copy/bin
 	cp "$ROOT/lib/liblongpole-record.so" copy/lib
@@ -128,7 +128,7 @@ slow_run() {
 	END
 }
 
-@test "a signal during compression ends it, and the traces stay whole" {
+@test "a signal ends compression, and the traces stay valid" {
 	slow_run
 	for signal in TERM INT; do
 		env --default-signal=INT lp-record -z max -o run -- $RUN -n 2 ./many &
@@ -161,7 +161,7 @@ slow_run() {
 	[ "$(ls run)" = rank.0 ]
 }
 
-@test "a site is named with its MPI function, and by its offset where lines are missing" {
+@test "a site is named with its MPI function, and by its offset if lines are missing" {
 	cat >two.c <<-END
 		#include <mpi.h>
 		__attribute__((noinline)) void both(void) {

@@ -131,12 +131,12 @@ while data := os.read(0, 8192): os.write(1, data); time.sleep(0.002)'
 	cmp 1 2
 }
 
-@test "only the library's own names are seen, and nothing of it exits or prints" {
+@test "the library exports only its own names, and nothing in it exits or prints" {
 	[ -z "$(nm -D --defined-only "$ROOT/lib/liblongpole-stream.so" | awk '{ print $3 }' | grep -v '^longpole_')" ]
 	[ -z "$(nm -D --undefined-only "$ROOT/lib/liblongpole-stream.so" | grep -E ' (_?exit|abort|printf|puts|perror)(@|$)')" ]
 }
 
-@test "uninstall takes away what install put there" {
+@test "uninstall removes what install installed" {
 	installed
 	make -s -C "$ROOT" uninstall PREFIX="$BATS_TEST_TMPDIR/usr" >/dev/null
 	[ -z "$(find usr -type f)" ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What has an end, and what happens beyond: the list in longpole(7), LIMITS.
+# Limits, and what happens beyond them: longpole(7), LIMITS.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -17,14 +17,14 @@ wrong_order() {
 		jq -c '[.wait_states[] | select(.name == "late_sender" or (.name | test("different_source$"))) | .count]'
 }
 
-@test "of 100 waits for messages in wrong order each is told; an older one counts as late sender" {
+@test "100 waits for messages in wrong order are all found; an older one counts as late sender" {
 	run wrong_order 100
 	[ "$output" = '[0,100]' ]
 	run wrong_order 103
 	[ "$output" = '[3,100]' ]
 }
 
-@test "16 ranks that stay blocked are named, and the others counted" {
+@test "16 blocked ranks are named, and the others counted" {
 	{
 		echo 'trace ranks=20'
 		for ((r = 0; r < 20; r++)); do
@@ -36,7 +36,7 @@ wrong_order() {
 	grep -q '^lp-replay: and 4 more$' <<<"$stderr"
 }
 
-@test "lists and tables that are too long are refused in one line that says how long they may be" {
+@test "too long lists and tables are refused in one line with the limit" {
 	pack <<<$'trace ranks=1\n0 MPI_Barrier 0 10 comm=1' | lp-graph >t.graph 2>/dev/null
 	lp-tolerance -p "$(seq -s , 16)" -F json t.graph | jq -e '.tolerance | length == 16'
 	run -2 --separate-stderr lp-tolerance -p "$(seq -s , 17)" t.graph
@@ -53,7 +53,7 @@ wrong_order() {
 	[[ "$stderr" == "lp-record: --stack 65: a whole number from 1 to 64 is needed" && ${#stderr_lines[@]} -eq 1 ]]
 }
 
-@test "a complaint of more than 1024 bytes is cut, and still one line" {
+@test "a message of more than 1024 bytes is cut, and still one line" {
 	run -2 --separate-stderr lp-dump "$(printf '%4000s' '' | tr ' ' x)"
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[ "${#stderr}" -gt 1000 ] && [ "${#stderr}" -lt 1100 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A run that is followed while it goes on, and what has been written at its end.
+# A run that is followed in progress, and the results at its end.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -48,7 +48,7 @@ said() {
 	lp-critpath -F text --all graph | sort
 }
 
-@test "the trace of a run that is followed has the same rows, edges, waits and path as the trace of all of it" {
+@test "the trace of a followed run has the same rows, edges, waits and path as the whole trace" {
 	begin 4 paced 2 400
 	lp-merge --follow run | cat >followed
 	lp-merge run >whole
@@ -59,7 +59,7 @@ said() {
 	cmp a b
 }
 
-@test "what has been written of a run does not depend on when it was followed, and a file has the whole run's trace" {
+@test "the trace so far does not depend on when it was followed, and a file has the whole trace" {
 	begin 4 paced 3 4000
 	lp-merge --follow run >file &
 	lp-merge --follow run | cat >from_the_start
@@ -80,7 +80,7 @@ said() {
 	cmp a b
 }
 
-@test "segments that are replaced by compressed ones while they are followed, or before" {
+@test "segments replaced by compressed ones, before or while followed, are read" {
 	OPTIONS='-z max' begin 2 paced 4 150000
 	lp-merge --follow run | cat >followed
 	wait "$(cat pid)"
@@ -93,7 +93,7 @@ said() {
 	cmp a b
 }
 
-@test "a run that is killed ends what follows it, and its file has all that the traces have" {
+@test "a killed run ends its follower, whose file has everything in the traces" {
 	begin 4 hangs cycle
 	lp-merge --follow run >file 2>err &
 	sleep 1
@@ -112,7 +112,7 @@ said() {
 	grep -q '4 ranks ended before MPI_Finalize' told
 }
 
-@test "whoever follows a run may be stopped or killed: the run does not see it, and nothing is lost" {
+@test "a follower may be stopped or killed: the run does not notice, and nothing is lost" {
 	begin 2 paced 5 2000
 	lp-merge --follow run >killed &
 	local killed=$!
@@ -130,7 +130,7 @@ said() {
 	[ "$(lp-dump -k rank whole | jq -s 'map(select(.ended)) | length')" -eq 2 ]
 }
 
-@test "what all are in now comes through a pipe of stages while the run goes on" {
+@test "the open calls of all ranks come through a pipe of stages during the run" {
 	begin 4 hangs cycle
 	mkfifo lines
 	lp-merge --follow run 2>/dev/null | lp-graph 2>/dev/null | lp-dump -k reached >lines &
@@ -150,7 +150,7 @@ said() {
 	[ "$(wc -c <followed)" -lt 1000 ]
 }
 
-@test "--follow is of one folder and makes one stream" {
+@test "--follow reads one folder and makes one stream" {
 	mkdir run
 	run -2 --separate-stderr lp-merge --follow run -o shards
 	[[ "$stderr" == "lp-merge: --follow makes one stream, by one process" ]]
@@ -172,7 +172,7 @@ two_ranks() {
 	lp-merge rank.0 rank.1 | lp-graph 2>/dev/null >graph
 }
 
-@test "a call and a wait that last over windows are divided among them; the last window ends with the run" {
+@test "calls and waits across windows are divided; the last window ends with the run" {
 	two_ranks
 	lp-imbalance -F json --every 1 graph >windows
 	# Adding 0: newer releases of jq print a number as it was written.
@@ -189,7 +189,7 @@ two_ranks() {
 	grep -qx '2.700 s: parallel 0.500 = load balance 0.600 x communication 0.833; compute 42.9 %, MPI 28.6 %, waits 28.6 %; rank 1 cost the others 1.900 s, rank 1.s computation before an unknown place 1.900 s' text
 }
 
-@test "each window says what --from and --to say of it, and all of them add up to the run" {
+@test "each window equals --from and --to, and all windows add up to the run" {
 	begin 4 paced 2 400
 	wait "$(cat pid)"
 	lp-merge run | lp-graph 2>/dev/null >graph
@@ -210,7 +210,7 @@ two_ranks() {
 	jq -se --slurpfile whole whole '(map(.delays[].cost_s) | add) <= ($whole[0].delays | map(.cost_s) | add) + 1e-6' windows
 }
 
-@test "what is said of a run while it goes on is what its whole trace says" {
+@test "results during the run equal those of its whole trace" {
 	begin 4 paced 4 500
 	lp-merge --follow run | tee followed | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.5 >live
 	[ "$(wc -l <live)" -ge 8 ]
@@ -222,7 +222,7 @@ two_ranks() {
 	cmp a b
 }
 
-@test "a call that holds up all windows is told, again and again" {
+@test "a call that delays all windows is reported again and again" {
 	begin 4 hangs cycle
 	mkfifo lines
 	lp-merge --follow run 2>/dev/null | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.3 >lines &
@@ -231,7 +231,7 @@ two_ranks() {
 	jq -e 'length == 2 and (map(.calls | length == 4) | all) and .[1].at_s > .[0].at_s' told
 }
 
-@test "a rank that computes for long holds up no window" {
+@test "a rank that computes long delays no window" {
 	mkdir run
 	{ printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 100000000\n'
 		seq 5 95 | awk '{ printf "0 MPI_Barrier %d %d comm=2\n", $1 * 1e8, $1 * 1e8 + 1000 }'
@@ -242,7 +242,7 @@ two_ranks() {
 	jq -se '.[-1] | .from_s == 9 and .to_s == 9.97' windows
 }
 
-@test "--every takes a time, and goes with few other options" {
+@test "--every needs a time, and combines with few other options" {
 	two_ranks
 	run -2 --separate-stderr lp-imbalance --every 0 graph
 	[[ "$stderr" == "lp-imbalance: --every: no time" ]]
@@ -253,7 +253,7 @@ two_ranks() {
 	done
 }
 
-@test "lp-critpath --every: windows of the path, which add up to it, also while the run goes on" {
+@test "lp-critpath --every: windows of the path add up to it, also during the run" {
 	begin 4 paced 3 500
 	lp-merge --follow run | tee followed | lp-graph 2>/dev/null | lp-critpath -F json --every 0.5 >live
 	[ "$(wc -l <live)" -ge 6 ]
@@ -271,7 +271,7 @@ two_ranks() {
 	done
 }
 
-@test "lp-critpath --every names the rank and the place that the path goes through in each window" {
+@test "lp-critpath --every names the rank and the place of the path in each window" {
 	two_ranks
 	lp-critpath --every 1 graph >text
 	[ "$(wc -l <text)" -eq 3 ]
@@ -280,7 +280,7 @@ two_ranks() {
 	[[ "$stderr" == "lp-critpath: --every goes with "* ]]
 }
 
-@test "many ranks that call often: what is told of a run while it goes on is what its whole trace tells; in little memory" {
+@test "many ranks with many calls: results during the run equal the whole trace, in little memory" {
 	[ -x "$ROOT/build/bench/growing" ] || skip "build/bench/growing is not built"
 	mkdir run
 	"$ROOT/build/bench/growing" run 64 40000 3 3>&- &
@@ -301,7 +301,7 @@ two_ranks() {
 
 # ---- longpole watch ----
 
-@test "longpole watch tells of a run while it goes on, and ends with it" {
+@test "longpole watch shows a run in progress, and ends with it" {
 	begin 4 paced 3 400
 	longpole -v watch run 0.5 >live 2>err
 	grep -qxF '+ lp-merge --follow run | lp-graph | lp-imbalance --every 0.5 -F json' err
@@ -331,7 +331,7 @@ two_ranks() {
 	[[ "$stderr" == "longpole: watch: soon: seconds are needed" ]]
 }
 
-@test "on a terminal longpole watch is a screen that stays, with a line for each rank" {
+@test "on a terminal longpole watch is a screen with a line for each rank" {
 	script -qc true /dev/null </dev/null >screen 2>&1 || skip "no pseudo-terminals here"
 	begin 2 paced 2 200
 	script -qc 'longpole watch run' /dev/null </dev/null >screen

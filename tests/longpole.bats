@@ -13,14 +13,14 @@ setup_file() {
 	PATH="$installed/bin:/usr/bin:/bin" longpole -v -o first $heat -n 400 -p imbalanced:20 >out 2>err
 }
 
-@test "one command records, analyses and begins with the verdict: program, ranks, hosts, date, the long pole" {
+@test "one command records, analyses and begins with the verdict of the run" {
 	cd "$BATS_FILE_TMPDIR"
 	grep -q '^heat: 20 steps, mean' out
 	grep -qE "^heat, 2 ranks on [^ ,]+, 20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC: .* is [0-9.]+ % of the critical path" out
 	cmp <(sed -n '/^heat, 2 ranks/,$p' out) <(printed_reports first)
 }
 
-@test "the first command prints a screen: verdict, trust, the path, the places and delays with most of it; and where all of it is" {
+@test "the first command prints a screen: verdict, trust, path, places, delays, and its folder" {
 	cd "$BATS_FILE_TMPDIR"
 	sed -n '/^heat, 2 ranks/,$p' out >screen
 	[ "$(wc -l <screen)" -le 20 ]
@@ -39,7 +39,7 @@ setup_file() {
 	[ -s first/report.html ]
 }
 
-@test "a command that is repeated says that nothing was done again, unless something was" {
+@test "a repeated command says that nothing was done again, unless something was" {
 	run -0 --separate-stderr longpole -o run $heat -n 100
 	[[ "$stderr" != *'nothing was done again'* ]]
 	again="longpole: nothing has changed since run was recorded, and nothing was done again; --again records"
@@ -53,7 +53,7 @@ setup_file() {
 	[[ "$stderr" != *"$again"* ]]
 }
 
-@test "what is wrong is said in the words of longpole" {
+@test "errors are reported in the words of longpole" {
 	run -2 --separate-stderr longpole whatif nothere
 	[ "$stderr" = 'longpole: nothere: No such file or directory' ]
 	mkdir used
@@ -64,7 +64,7 @@ setup_file() {
 	[[ "$stderr" == 'used: other files are there: name a folder for this run alone, RUN=FOLDER'* ]]
 }
 
-@test "the front door samples, unless it is told not to or how, and goes on where the kernel refuses" {
+@test "the front door samples, unless options differ or the kernel refuses" {
 	for line in '' '--no-sample' '--record "--sample 100"' '--record --sample=100'; do
 		eval "longpole -v -o run $line $heat -n 100 >out 2>err"
 		grep -oE '^lp-record .* -- ' out | grep -oE -- '--sample[ =][0-9]+' >>asked || echo none >>asked
@@ -77,7 +77,7 @@ setup_file() {
 	jq -e '.trust.samples == null and .long_pole.function == null' run/verdict.json
 }
 
-@test "the verdict is that of lp-report, and names what the path names" {
+@test "the verdict is lp-report's, and names the path's long pole" {
 	cd "$BATS_FILE_TMPDIR/first"
 	cmp verdict.txt <("$installed/bin/lp-report" -F text graph)
 	cmp verdict.json <("$installed/bin/lp-report" -F json graph)
@@ -88,7 +88,7 @@ setup_file() {
 	jq -e --arg place "$place" '[.by_site[] | select(.where == $place)] | length == 1' path.json
 }
 
-@test "-v prints each step, and the steps do the same when they are typed" {
+@test "-v prints each step, and the steps do the same if typed" {
 	sed '/^heat, 2 ranks/,$d' "$BATS_FILE_TMPDIR/out" | grep -E '^lp-|^parallel|^	' >steps
 	[ "$(grep -c '^lp-' steps)" -eq 3 ]
 	grep -q "^lp-record -o first.part/raw .*-- mpirun" steps
@@ -104,7 +104,7 @@ setup_file() {
 	[ "$output" = "$(cat "$BATS_FILE_TMPDIR/first/path.txt")" ]
 }
 
-@test "tools and workflows are found wherever they are installed, and folders of runs stand for their graphs" {
+@test "tools and workflows run from any location, and folders of runs stand for their graphs" {
 	cp -r "$BATS_FILE_TMPDIR/first" .
 	for bin in "$ROOT/bin" "$installed/bin"; do
 		cd "$BATS_TEST_TMPDIR"
@@ -125,7 +125,7 @@ setup_file() {
 	grep -q '^heat, 2 ranks' <<<"$output"
 }
 
-@test "the map fits a screen and names every tool and workflow that is installed" {
+@test "the map fits a screen and names every installed tool and workflow" {
 	run -0 longpole
 	[ "${#lines[@]}" -le 24 ]
 	for f in "$installed"/bin/lp-* "$installed"/share/longpole/workflows/*.mk; do
@@ -137,7 +137,7 @@ setup_file() {
 	[[ "$output" != *also:* ]]
 }
 
-@test "arguments reach the program as they were typed" {
+@test "arguments reach the program as typed" {
 	cat >app.c <<-'END'
 		#include <mpi.h>
 		#include <stdio.h>
@@ -150,7 +150,7 @@ setup_file() {
 	[ ! -e taken ]
 }
 
-@test "what is none of all is refused, and a program that fails is said to" {
+@test "unknown words are refused, and a failing program is reported" {
 	run -2 --separate-stderr longpole nosuch x
 	[ "$stderr" = "longpole: no tool, workflow or command 'nosuch'" ]
 	[ -z "$output" ]
@@ -170,7 +170,7 @@ setup_file() {
 	[ ! -e run/graph ]
 }
 
-@test "a name or setting that is mistyped brings the nearest one, a wrong value one line, and nothing is run" {
+@test "a mistyped name or setting gets the nearest one, a bad value one line; nothing is run" {
 	said() {
 		run -2 --separate-stderr longpole "${@:2}"
 		[ -z "$output" ]
@@ -205,7 +205,7 @@ sleeper() {
 		"$1" -o "$PWD/sleeper" -x c -
 }
 
-@test "a run that fails leaves the one before, which stays beside the next that does not, and what it did can be read" {
+@test "a failed run leaves the previous one in place, and its own traces can be read" {
 	cp -r "$BATS_FILE_TMPDIR/first" run
 	cp run/path.txt before
 	run -2 --separate-stderr longpole mpirun -n 1 ./typo
@@ -233,7 +233,7 @@ sleeper() {
 	[ "$(find run run~ 2>/dev/null | paste -sd ' ')" = 'run run/mine' ]
 }
 
-@test "INT or TERM to longpole or lp-record alone, or to all, ends what was started, and the run is kept" {
+@test "INT or TERM to longpole or lp-record alone, or to all, ends all, and the run is kept" {
 	local way tool kind signal pid command
 	for way in 'openmpi mpicc mpirun --oversubscribe --mca mpi_yield_when_idle 1' 'mpich mpicc.mpich mpirun.mpich'; do
 		read -r kind compiler launcher <<<"$way"
@@ -283,7 +283,7 @@ sleeper() {
 	complete_words lp-graph som | grep -qx some.graph
 }
 
-@test "uninstall takes away all that install put there, and nothing else" {
+@test "uninstall removes all that install installed, and nothing else" {
 	make -s -C "$ROOT" install PREFIX=/usr DESTDIR="$PWD/here"
 	touch here/usr/bin/other
 	[ "$(find here -type f | wc -l)" -gt 60 ]

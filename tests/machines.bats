@@ -40,7 +40,7 @@ finish() {
 	lp-replay -n cfg -F json t.graph | jq -c .finish_ns
 }
 
-@test "between machines one message at a time goes out of each, and one comes in" {
+@test "between machines, each sends one message at a time and receives one at a time" {
 	four_ranks
 	machines "0, 4, 0.0"
 	# 1 MiB is 10 ms. 0 sends at 1 ms + 1 ms of latency and 1 at 3 ms, over the same link out: 2 to 12
@@ -51,7 +51,7 @@ finish() {
 	grep -qx 'wire	12000000	22000000	10000000' t.out
 }
 
-@test "traffic functions change nothing, as in Dimemas, where there is no traffic but one's own" {
+@test "traffic functions change nothing without other traffic, as in Dimemas" {
 	four_ranks
 	for function in 1 2 3 4; do
 		for most in 0.0 50.0; do
@@ -61,7 +61,7 @@ finish() {
 	done
 }
 
-@test "a dedicated connection carries its tags and sizes, one message at a time in both directions" {
+@test "a dedicated connection carries its tags and sizes, one message at a time each way" {
 	four_ranks
 	machines "1, 4, 0.0" "$(connection '0, 1, 0, 200.0, [2] {7,9}' '1000, >, &, 2000000, <')"
 	# 1 MiB is 5 ms, latency 2 ms, flight 3 ms. 2 sends tag 9 at 3 ms: the connection is taken until 8,
@@ -84,7 +84,7 @@ finish() {
 	[ "$(finish)" = '[11000000,4000000,12000000,4000000]' ]
 }
 
-@test "connections that are announced and not there, or the other way round, are refused" {
+@test "announced connections that are missing, and missing announcements, are refused" {
 	four_ranks
 	machines "1, 4, 0.0"
 	run -2 --separate-stderr lp-replay -n cfg -F json t.graph
@@ -97,7 +97,7 @@ finish() {
 	[[ "$stderr" == *"cfg: line 7: a condition of size is <, = or >"* ]]
 }
 
-@test "all 14 collectives of the paper's table last as its formulas say, a barrier with P as with P - 1" {
+@test "all 14 collectives follow the paper's formulas, a barrier with P as with P - 1" {
 	# S. Girona, J. Labarta, R. M. Badia, EuroPVM/MPI 2000: 25 us and 87.5 MB/s, here without limits; 6 nodes.
 	printf '%s\n' 'Barrier linear-p max linear-p max' 'Barrier linear max linear max' 'Bcast logarithmic max none max' \
 		'Gather logarithmic mean none max' 'Gatherv logarithmic mean none max' 'Scatter none max logarithmic mean' \

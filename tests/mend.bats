@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lp-mend: calls that become mock-ups. Verdicts are made here: what is fast does not matter.
+# lp-mend: calls replaced by mock-ups. The verdicts are invented, so speed does not matter.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -89,7 +89,7 @@ everything() {
 	done
 }
 
-@test "a recorder sees the program's calls, whichever of the two starts the other" {
+@test "a recorder records the program's calls, whichever of the two starts the other" {
 	cat >app.c <<-'END'
 		#include <mpi.h>
 		int main(int argc, char **argv)
@@ -117,7 +117,7 @@ everything() {
 	done
 }
 
-@test "where ranks have other rules, or some nodes none, nothing is replaced" {
+@test "if ranks have different rules, or some nodes none, nothing is replaced" {
 	cat >app.c <<-'END'
 		#include <mpi.h>
 		int main(int argc, char **argv)
@@ -148,7 +148,7 @@ everything() {
 	grep -q '^lp-mend: 1 calls of MPI_Gather' err
 }
 
-@test "an error inside is the call's, and wrong arguments reach the library" {
+@test "an inner error becomes the call's, and wrong arguments reach the library" {
 	cat >app.c <<-'END'
 		#include <mpi.h>
 		#include <stdio.h>
@@ -177,7 +177,7 @@ everything() {
 	cmp plain out
 }
 
-@test "exactly leaves sums of floating-point numbers alone" {
+@test "--exact leaves sums of floating-point numbers alone" {
 	cat >app.c <<-'END'
 		#include <mpi.h>
 		int main(int argc, char **argv)
@@ -200,7 +200,7 @@ everything() {
 	grep -q '^lp-mend: 2 calls' err
 }
 
-@test "rules: the fastest of a size, up to the next one that was measured; what may not stand for it is told" {
+@test "rules: the fastest up to the next measured size; those not permitted are listed" {
 	{
 		echo measurement content=verdict
 		echo 'verdict ranks=2 library=A mpiruns=20 confirming=20 tests=1 margin_ns=0.0 control_p_value=1.0 control_failed=0'
@@ -224,7 +224,7 @@ everything() {
 		2 MPI_Scan 8 8 2.000 - "as it is: a guideline of one's own has no function in the library")" ]
 }
 
-@test "of a recorded run the factors follow from sizes and measured times" {
+@test "factors of a recorded run follow from sizes and measured times" {
 	verdict 2 Gather Gather_as_Allgather 8 0
 	pack >g <<-'END'
 		graph ranks=2
@@ -242,7 +242,7 @@ everything() {
 	[ "$stderr" = "lp-mend: 2 of 4 calls of MPI_Gather would be replaced" ]
 }
 
-@test "wrong input of lp-mend is one line" {
+@test "wrong input to lp-mend gives one line" {
 	verdict 2 Gather Gather_as_Allgather 8 0
 	library=B verdict 3 Gather Gather_as_Allgather 8 0
 	run -2 --separate-stderr lp-mend --verdict 2.verdict --verdict 3.verdict --list
@@ -265,7 +265,7 @@ everything() {
 	[ "${lines[-1]}" = "one two" ]
 }
 
-@test "the workflow predicts from one run, and compares that with what it measures" {
+@test "the workflow predicts from one run, and compares the prediction with measurements" {
 	cat >app.c <<-'END'
 		#include <mpi.h>
 		int main(int argc, char **argv)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lp-merge: what belongs together, and clocks.
+# lp-merge: assembling a run, and clocks.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -46,7 +46,7 @@ two_ranks() {
 	[ -z "$output" ]
 }
 
-@test "a missing rank is refused unless asked for" {
+@test "a missing rank is refused without --partial" {
 	two_ranks
 	rm run/rank.0
 	run -2 --separate-stderr lp-merge run
@@ -56,7 +56,7 @@ two_ranks() {
 	[ "$(lp-dump -k call t.trace | wc -l)" -eq 3 ]
 }
 
-@test "where a rank died, ranks that have no trace yet, or one without their name, are left out and named" {
+@test "after a rank died, ranks without a trace or a name are left out and named" {
 	two_ranks
 	printf 'raw ranks=4 rank=1 run=7\n0 MPI_Init 1000 1100\nzeros 100\n' | tests/pack >run/rank.1
 	rm run/rank.0
@@ -91,7 +91,7 @@ two_ranks() {
 	[[ "$stderr" == "lp-merge: run/rank.1:"*": of another run than run/rank.0" ]]
 }
 
-@test "worlds that met are one run: all is matched, on one clock, on 60 random runs" {
+@test "worlds that met are one run: all matched, on one clock, in 60 random runs" {
 	run -0 tests/worlds_run.py check 1 60
 	[ -z "$output" ]
 }
@@ -114,7 +114,7 @@ groups() {
 	lp-merge "$@" 2>err | lp-dump -k communicator | jq -s -c 'map(select(.remote_size) | .members + .remote)'
 }
 
-@test "sides of a meeting are joined where only these fit, or by one clock; else they are left apart in words" {
+@test "sides of a meeting are joined if unique or on one clock; else left apart with a line" {
 	side a 1 accept
 	side b 2 connect
 	[ "$(groups a b)" = '[[0,1]]' ]
@@ -143,7 +143,7 @@ groups() {
 	[ "$(groups a b)" = '[[0,-2],[1,-2]]' ]
 }
 
-@test "worlds on nodes of their own have the clocks of their meeting, and those of one kernel that kernel's" {
+@test "worlds on different nodes get clocks from their meeting; those on one kernel its clock" {
 	side a 1 accept 0 500
 	side b 2 connect 0 70500
 	lp-merge a b 2>/dev/null | lp-dump -k call | jq -s -e 'map(select(.seq == 1) | .leave_ns) == [70500, 70500]'
@@ -153,7 +153,7 @@ groups() {
 	refute grep -q 'on no node' err
 }
 
-@test "a rank that died is read up to there, and named" {
+@test "a dead rank is read up to its death, and named" {
 	two_ranks
 	printf 'raw ranks=2 rank=1 run=7\n0 MPI_Init 1000 1100\n0 MPI_Barrier 1200 1300 comm=1\nblock hash=0 capacity=8\nzeros 100\n' |
 		tests/pack >run/rank.1
@@ -189,7 +189,7 @@ groups() {
 	lp-dump -k rank t.trace | jq -s -e '.[1].error_ns == 7'
 }
 
-@test "a sample on the way that is no better than the line changes nothing" {
+@test "an intermediate sample that does not improve the line changes nothing" {
 	raw 0 2 >rank.0
 	for middle in '' 'clock at_ns=500 peer=0 offset_ns=90 error_ns=100\n'; do
 		printf "raw ranks=2 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=1\n${middle}clock at_ns=1500 peer=0 offset_ns=0 error_ns=1\n0 MPI_Init 1000 1100\n" |
@@ -208,7 +208,7 @@ corrected() {
 	lp-merge rank.0 rank.1 | lp-dump -k call | jq -s -c 'map(select(.rank == 1) | .enter_ns)'
 }
 
-@test "times are rounded, drift holds before the first sample, and a clock that would stand still goes on" {
+@test "times are rounded, drift applies before the first sample, and a clock never stands still" {
 	[ "$(corrected '100 0' '200 -1')" = '[41,159,189]' ]	# + 0.6, - 0.6, - 0.9
 	[ "$(corrected '100 0' '200 1')" = '[39,161,191]' ]
 	[ "$(corrected '100 10' '200 20')" = '[44,176,209]' ]
@@ -216,7 +216,7 @@ corrected() {
 	[ "$(corrected '100 0' '100 50' '300 0')" = '[40,160,190]' ]
 }
 
-@test "requests of other threads are referred to by the numbers of locations" {
+@test "requests of other threads are referred to by location" {
 	raw 0 2 >rank.0
 	{ printf 'raw ranks=2 rank=1 run=7\n'
 		for thread in 0 1 2; do
@@ -242,7 +242,7 @@ corrected() {
 	lp-merge run | lp-dump -k call | jq -s -e '[.[] | select(.call == "MPI_Init") | .enter_ns] == [0, 0, 0]'
 }
 
-@test "communicators and call sites are numbered alike for all ranks" {
+@test "communicators and call sites have the same numbers on all ranks" {
 	mkdir -p run
 	for r in 0 1; do
 		printf 'raw ranks=2 rank=%d run=7\nmodule module=0 path=/none/app base=%d bytes=4096\nsite site=%d address=%d\ncommunicator comm=%d id=99 size=2 rank=%d\n0 MPI_Init 1000 1100\n0 MPI_Barrier 1200 1300 comm=%d site=%d\n' \
@@ -255,7 +255,7 @@ corrected() {
 	lp-graph t.trace 2>/dev/null | lp-dump -k collective | jq -s -e 'length == 2'
 }
 
-@test "where ranks are many, blocks go out in slices that keep a call and its parts together" {
+@test "with many ranks, blocks are written in slices that keep a call and its parts together" {
 	for ranks in 1 16384; do
 		{
 			echo "raw ranks=$ranks rank=0 run=7"
@@ -277,7 +277,7 @@ corrected() {
 	[ "$(cat 16384.blocks)" -eq 8 ]
 }
 
-@test "threads' blocks may lie in any order among each other" {
+@test "threads' blocks may be in any relative order" {
 	# Blocks of a rank with three threads: in turn, one thread behind the other, and the last first.
 	block() {	# block THREAD NUMBER: two rows
 		printf 'block\n%d MPI_Comm_rank %d +10\n%d MPI_Comm_size %d +10 comm=1\n' \
@@ -297,12 +297,12 @@ corrected() {
 	lp-dump -k call last.trace | jq -s -e 'map(.enter_ns) == (map(.enter_ns) | sort)'
 }
 
-@test "blocks that begin at one instant come in order of location" {
+@test "blocks that begin at one instant are in order of location" {
 	for rank in 0 1 2; do raw $rank 3 >rank.$rank; done
 	[ "$(lp-merge rank.2 rank.0 rank.1 | lp-dump -k call | jq -s -c 'map(.rank)')" = '[0,0,0,1,1,1,2,2,2]' ]
 }
 
-@test "a block that begins before the one before it ends, or with another row, is refused" {
+@test "a block that begins before the previous one ends, or with a wrong row, is refused" {
 	printf 'raw ranks=1 rank=0 run=7\n0 MPI_Init 0 100\nblock\n0 MPI_Finalize 99 200\n' | pack >raw
 	run -2 --separate-stderr lp-merge raw
 	[[ "$stderr" =~ ^lp-merge:\ raw:[0-9]+:\ calls:\ begins\ before\ the\ block\ before\ it\ ends$ ]]
@@ -328,7 +328,7 @@ peak() {
 	[ $(($(peak long) - $(peak short))) -lt 2000 ]
 }
 
-@test "more files than may be open" {
+@test "more files than may be open are read" {
 	mkdir run
 	# All by one process, then a file for each header: 300 starts of Python take a minute.
 	for rank in $(seq 0 299); do raw_text $rank 300; done | tests/pack >all
@@ -342,7 +342,7 @@ for rank, raw in enumerate(open("all", "rb").read().split(head)[1:]):
 	[ "$(wc -l <one)" -eq 900 ]
 }
 
-@test "what is no file, and so cannot be read twice, is refused" {
+@test "input that is not a file and cannot be read twice is refused" {
 	two_ranks
 	mkfifo pipe
 	cat run/rank.0 >pipe &
@@ -350,7 +350,7 @@ for rank, raw in enumerate(open("all", "rb").read().split(head)[1:]):
 	[ "$stderr" = 'lp-merge: pipe:0: Illegal seek' ]
 }
 
-@test "damage within a block is one line, also where the trace is matched first" {
+@test "damage within a block is one line, also if the trace is matched first" {
 	"$ROOT/build/bench/synthetic" -r 3 -c 30000 -d 100000 -n 1 >raw
 	for at in 50000 100000 150000 200000; do	# in blocks of each rank
 		cp raw bad
@@ -363,7 +363,7 @@ for rank, raw in enumerate(open("all", "rb").read().split(head)[1:]):
 	done
 }
 
-@test "what was written before damage was met does not look whole" {
+@test "output written before damage was found does not look complete" {
 	"$ROOT/build/bench/synthetic" -r 3 -c 300000 >raw
 	printf '\xff' | dd of=raw bs=1 seek=$(($(stat -c %s raw) - 100000)) conv=notrunc 2>dd
 	run -2 --separate-stderr bash -c 'lp-merge --sync none raw >t.trace'
@@ -406,7 +406,7 @@ drifting() {
 	"$ROOT/build/bench/synthetic" -r "$1" -c "$2" -d 100000 -n "$3"
 }
 
-@test "clc: on a trace without reversed messages nothing is moved" {
+@test "clc: without reversed messages nothing is moved" {
 	drifting 8 20000 2 >raw
 	lp-merge raw | lp-dump | tail -n +2 >linear
 	lp-merge -s clc raw 2>err | lp-dump | tail -n +2 >clc
@@ -414,7 +414,7 @@ drifting() {
 	[ "$(cat err)" = 'lp-merge: no message is reversed: nothing is moved' ]
 }
 
-@test "clc: clocks that nothing is known of leave no message reversed" {
+@test "clc: unknown clocks leave no message reversed" {
 	drifting 8 20000 0 >raw
 	lp-merge -s clc raw 2>err >t.trace
 	tests/trace.py check t.trace
@@ -425,7 +425,7 @@ drifting() {
 	lp-graph t.trace 2>/dev/null | lp-critpath -F json | jq -e '.path_length_s == .run_time_s'
 }
 
-@test "clc: a clock that steps is put right, and what is near it moves little by little" {
+@test "clc: a clock's step is corrected, and its neighbourhood moves gradually" {
 	# Rank 1 falls 1 ms behind before its second receive; messages take 1000 ns.
 	printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 10\n0 MPI_Send 1000000 1000100 comm=1 peer=1 tag=0 sent=8\n0 MPI_Send 201000000 201000100 comm=1 peer=1 tag=0 sent=8\n0 MPI_Recv 201000200 201003000 comm=1 peer=1 tag=0 received=8\n' |
 		tests/pack >rank.0
@@ -439,12 +439,12 @@ drifting() {
 		[10, 1001000, 100959490, 201001000, 201002980]'
 }
 
-@test "clc: no message is reversed and no interval broken on 150 random runs with wrong clocks" {
+@test "clc: no message is reversed and no interval negative on 150 random runs with wrong clocks" {
 	run -0 tests/clock_run.py check 1 150
 	[ -z "$output" ]
 }
 
-@test "a drift that no sample tells is told by messages, within its error" {
+@test "a drift without samples is found from messages, within its error" {
 	drifting 8 400000 1 >raw
 	lp-merge raw >t.trace 2>err
 	grep -q 'lp-merge: rank 1: drift of [0-9]* ns a second, told by messages; so for 7 ranks in all' err
@@ -455,7 +455,7 @@ drifting() {
 	lp-dump -k rank t.trace | jq -s -e 'all(.drift_ppb == 0)'
 }
 
-@test "the bound of an error has room for all drifts that messages allow for, also where none is taken" {
+@test "the error bound covers all drifts that messages allow, also if none is corrected" {
 	# From rank 0 a message takes 100 us, back 1 us, 1 s behind the only sample: -1e-6 to 1e-4.
 	printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 10\n0 MPI_Send 1000000000 +100 comm=1 peer=1 tag=0 sent=8\n0 MPI_Recv 1000000200 1000201000 comm=1 peer=1 tag=0 received=8\n' |
 		tests/pack >rank.0
@@ -465,7 +465,7 @@ drifting() {
 	lp-dump -k rank t.trace | jq -s -e '.[1] | .drift_ppb == 0 and .error_ns >= 100000 and .error_ns <= 100100'
 }
 
-@test "samples against a clock whose drift nothing tells give the offset alone" {
+@test "samples against a clock of unknown drift give only the offset" {
 	printf 'raw ranks=3 rank=0 run=7\n0 MPI_Init 0 10\n' | tests/pack >rank.0
 	printf 'raw ranks=3 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=0\n0 MPI_Init 0 10\n' | tests/pack >rank.1
 	printf 'raw ranks=3 rank=2 run=7\nclock at_ns=0 peer=1 offset_ns=5 error_ns=0\nclock at_ns=1000000 peer=1 offset_ns=1005 error_ns=0\n0 MPI_Init 0 10\n' |
@@ -473,7 +473,7 @@ drifting() {
 	lp-merge rank.0 rank.1 rank.2 | lp-dump -k rank | jq -s -e '.[2] | .drift_ppb == 0 and .offset_ns == 5'
 }
 
-@test "without lp-graph, or where it fails, clocks that need it are an error that says so" {
+@test "without lp-graph, or if it fails, clocks that need it are an error that says so" {
 	drifting 2 1000 0 >raw
 	cp "$(command -v lp-merge)" .
 	run -2 --separate-stderr env PATH=/nowhere ./lp-merge -s clc raw
@@ -493,7 +493,7 @@ clc() {
 	tests/trace.py check t.trace
 }
 
-@test "clc: a non-blocking collective holds up the call that completes it" {
+@test "clc: a non-blocking collective delays the call that completes it" {
 	clc '0 MPI_Iallreduce 1000 1100 comm=1 sent=8 received=8 as=a\n0 MPI_Wait 5000 9000 of=a\n' \
 		'0 MPI_Iallreduce 100 200 comm=1 sent=8 received=8 as=a\n0 MPI_Send 300 350 comm=2 peer=0 tag=1\n0 MPI_Wait 400 900 of=a\n'
 	grep -q '1 messages and members of collectives reversed, 0 left' err
@@ -501,7 +501,7 @@ clc() {
 	lp-dump -k call t.trace | jq -s -e '[.[] | select(.call == "MPI_Wait") | .leave_ns] == [808, 8808]'
 }
 
-@test "clc: neighbours wait for their neighbours only" {
+@test "clc: ranks wait only for their neighbours in neighbourhood collectives" {
 	clc 'communicator comm=3 id=9 size=3 rank=0\nneighbours comm=3 sources=1\n0 MPI_Neighbor_allgather 1000 1100 comm=3 sent=8 received=8\n' \
 		'communicator comm=3 id=9 size=3 rank=1\nneighbours comm=3 sources=2\n0 MPI_Neighbor_allgather 1050 1200 comm=3 sent=8 received=8\n' \
 		'communicator comm=3 id=9 size=3 rank=2\nneighbours comm=3 sources=2\n0 MPI_Neighbor_allgather 5000 5100 comm=3 sent=8 received=8\n'
@@ -509,7 +509,7 @@ clc() {
 	lp-dump -k rank t.trace | jq -s -c -e 'map([.reversed, .moved_ns]) == [[null, null], [1, 3800], [null, null]]'
 }
 
-@test "clc: members of a collective that get no bytes wait for nobody" {
+@test "clc: members of a collective that receive nothing wait for nobody" {
 	for bytes in 0 8; do
 		clc "0 MPI_Bcast 1000 1100 comm=1 peer=0 sent=$bytes\n" "0 MPI_Bcast 100 200 comm=1 peer=0 received=$bytes\n"
 		if [ $bytes = 0 ]; then
@@ -522,7 +522,7 @@ clc() {
 	grep -q 'no message is reversed' err
 }
 
-@test "clc: a thread is moved on its own, and its rank's other threads are not" {
+@test "clc: a thread moves independently of its rank's other threads" {
 	clc '0 MPI_Send 2000 2100 comm=1 peer=1 tag=1 sent=8\n' \
 		'0 MPI_Comm_rank 500 600 comm=1\n1 MPI_Recv 700 1000 comm=1 peer=0 tag=1 received=8\n0 MPI_Comm_rank 2900 3000 comm=1\n'
 	grep -q '1 messages and members of collectives reversed, 0 left' err
@@ -530,14 +530,14 @@ clc() {
 	lp-dump -k call t.trace | jq -s -c -e '[.[] | select(.call == "MPI_Recv") | .leave_ns] == [1500]'
 }
 
-@test "clc: calls that wait for each other in a circle are named and left" {
+@test "clc: calls that wait for each other in a cycle are named and left" {
 	clc '0 MPI_Recv 100 200 comm=1 peer=1 tag=1 received=8\n0 MPI_Send 300 400 comm=1 peer=1 tag=1 sent=8\n' \
 		'0 MPI_Recv 100 210 comm=1 peer=0 tag=1 received=8\n0 MPI_Send 300 400 comm=1 peer=0 tag=1 sent=8\n'
 	grep -q 'rank 0, row 0: waits in a circle of calls' err
 	grep -q ' 2 messages and members of collectives reversed, 1 left' err
 }
 
-@test "clc: where each pair has its own bytes, members wait for whom they must have got some from" {
+@test "clc: with bytes per pair, members wait for those that must have sent to them" {
 	# sent and received of ranks 0, 1 and 2; who jumps to the enter of rank 0, by 8800
 	while read -r call s0 r0 s1 r1 s2 r2 jumps; do
 		clc "0 MPI_$call 9000 9100 comm=1 sent=$s0 received=$r0\n" \
@@ -568,7 +568,7 @@ clc() {
 	done
 }
 
-@test "clc: what leads up to a jump uses all the room that others' receives leave, and no more" {
+@test "clc: time before a jump uses exactly the room that others' receives leave" {
 	clc '0 MPI_Comm_rank 0 10\n0 MPI_Send 1000000 +10 comm=1 peer=1 tag=1 sent=8\n' \
 		'0 MPI_Comm_rank 0 10\n0 MPI_Send 150000 +10 comm=1 peer=2 tag=1 sent=8\n0 MPI_Recv 160000 200000 comm=1 peer=0 tag=1 received=8\n' \
 		'0 MPI_Comm_rank 0 10\n0 MPI_Recv 100 155000 comm=1 peer=1 tag=1 received=8\n'
@@ -577,7 +577,7 @@ clc() {
 		[3500, 155000, 1000000]'
 }
 
-@test "names of calls may come behind the block, however small that is" {
+@test "names of calls may come after the block, however small it is" {
 	sed 's/id=-[0-9]*/id=7/' "$fixtures/good-raw.txt" | pack >late
 	sed 's/id=-[0-9]*/id=7/; s/names=late//' "$fixtures/good-raw.txt" | pack >early
 	lp-merge late 2>/dev/null | lp-dump -k call >late.calls
@@ -585,7 +585,7 @@ clc() {
 	[ "$(jq -r .call late.calls | sort -u | paste -sd' ')" = 'MPI_Comm_dup MPI_Init MPI_Recv MPI_Send' ]
 }
 
-@test "a module that is no file is not opened: its functions are not named, and nothing waits" {
+@test "a module that is not a regular file is not opened, and nothing waits" {
 	mkfifo pipe
 	mkdir folder
 	for path in "$PWD/pipe" "$PWD/folder" /dev/zero /dev/tty "$PWD/none"; do
@@ -609,7 +609,7 @@ with_cores() {
 	lp-graph t.trace 2>/dev/null >t.graph
 }
 
-@test "what ranks had of their cores is a line of reports where they wanted more, and nobody is blamed who sleeps" {
+@test "a lack of cores is a line in reports; ranks that sleep are not blamed" {
 	with_cores 200 300
 	line='2 ranks with 4 threads on 2 cores, 10 % of the time ready to run, without a core; other processes took 15 % of the cores'
 	lp-imbalance t.graph >report
@@ -631,7 +631,7 @@ with_cores() {
 	lp-imbalance -F json t.graph | jq -e '.load.others_share == 0.15'
 }
 
-@test "several processes write the load that one does" {
+@test "several processes write the same load as one" {
 	with_cores 200 300
 	mkdir run
 	mv rank.0 rank.1 run

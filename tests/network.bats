@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lp-network: machines that were planted are found again, and lp-replay says of them what it says.
+# lp-network: it finds planted machines, and lp-replay agrees with it.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -25,7 +25,7 @@ samples() {
 	echo "samples name=$1 function=$1 role=function guideline=\"\" number=0 bytes=$2 volume=$2 part=0 time=$3"
 }
 
-@test "latency and bandwidth that were planted are found, and no eager limit where there is none" {
+@test "planted latency and bandwidth are found, and no eager limit where there is none" {
 	pingpong '1.5 + m / 1000' | lp-import -f pingpong | lp-network >machine
 	near "$(word latency)" 1.5
 	near "$(word bandwidth)" 1000
@@ -33,7 +33,7 @@ samples() {
 	[ "$(word eager)" = all ]
 }
 
-@test "the eager limit is where the time jumps, and not where a cache ends" {
+@test "the eager limit is at the jump of the time, not at the end of a cache" {
 	pingpong '(m < 8192 ? 1 + m / 2000 : 6 + m / 8000) + (m > 65536 ? (m - 65536) / 1000 : 0)' |
 		lp-import -f pingpong | lp-network >machine
 	grep -Eqx 'eager 8192 B	# the limit lies above 4096 and up to here.*' machine
@@ -45,14 +45,14 @@ samples() {
 	[ "$(word eager)" = all ]
 }
 
-@test "noise is no break, and the standard errors hold what was planted" {
+@test "noise is not a break, and the standard errors contain the planted values" {
 	pingpong '(1.5 + m / 1000) * (1 + 0.05 * cos(7 * NR * NR))' | lp-import -f pingpong | lp-network >machine
 	[ "$(word eager)" = all ]
 	awk '$1 == "latency" { l = ($2 - 1.5) / $6 } $1 == "bandwidth" { b = ($2 - 1000) / $6 }
 		END { exit !(l * l < 6 && b * b < 6) }' machine
 }
 
-@test "tables of OSU and IMB are read; other benchmarks of theirs are not taken for a ping-pong" {
+@test "tables of OSU and IMB are read; their other benchmarks do not pass for a ping-pong" {
 	lp-network -F table <(pingpong '2 + m / 100' | lp-import -f pingpong) >plain
 	{ echo '# OSU MPI-CUDA Latency Test v5.9'; echo '# Size          Latency (us)'; pingpong '2 + m / 100'; } |
 		lp-import -f pingpong | lp-network -F table | diff - plain
@@ -67,7 +67,7 @@ samples() {
 	[ "$stderr" = "lp-import: bw: line 1: of OSU's benchmarks only osu_latency is a ping-pong" ]
 }
 
-@test "a replay of the ping-pong and of collectives on the fitted machine says what the table says" {
+@test "a replay of ping-pong and collectives on the fitted machine gives the table's times" {
 	{
 		echo measurement
 		echo mpirun ranks=4 sync=none
@@ -101,7 +101,7 @@ samples() {
 		$((2 * (2000 + m) + 2 * (2000 + m) + 3 * (2000 + 8 * m) + 2 * (2000 + 4 * m)))
 }
 
-@test "models that 2 ranks cannot tell apart are told by more; ranks on a node move in memory" {
+@test "models alike on 2 ranks are distinguished by more; ranks on a node use memory" {
 	for p in 2 8; do
 		{
 			echo measurement
@@ -127,7 +127,7 @@ samples() {
 	near "$(lp-replay -n machine -F json t.graph | jq .run_time_ns)" 1500
 }
 
-@test "the region holds the parameters within 10 %, and sizes can be chosen" {
+@test "the region has the parameters within 10 %, and sizes can be selected" {
 	pingpong '1.5 + m / 1000' | lp-import -f pingpong >m
 	lp-network -F region m >region
 	head -1 region | grep -qx 'latency_us	MB_s	error'
@@ -136,7 +136,7 @@ samples() {
 	near "$(word bandwidth)" 2000
 }
 
-@test "what cannot be fitted is refused in one line" {
+@test "input that cannot be fitted is refused in one line" {
 	pingpong '1 + m' 1 2 | lp-import -f pingpong >few
 	run -2 --separate-stderr lp-network few
 	[ "$stderr" = 'lp-network: few: a ping-pong of 2 sizes, at least 3 are needed' ]
@@ -159,7 +159,7 @@ samples() {
 	run -2 bash -c 'lp-network m >/dev/full'
 }
 
-@test "of networks that are as good the one without limits is taken, and the edge of what was tried is told" {
+@test "of equally good networks the one without limits wins, and the grid's edge is reported" {
 	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
 		trace ranks=2
 		0 MPI_Send 100000 100010 comm=1 peer=1 tag=0 sent=1000
@@ -173,7 +173,7 @@ samples() {
 	grep -q '^edge.nothing larger than 3 us was tried: more LATENCY_US$' out/fit.txt
 }
 
-@test "what measurements do not fix is named, and nothing is told from as many numbers as parameters" {
+@test "parameters not fixed are named, and as many numbers as parameters give no error" {
 	# Of two messages the time falls by as much with a lower latency as with a higher bandwidth.
 	for n in 1 2; do
 		tests/pack <<-END | lp-graph 2>/dev/null >$n.graph
@@ -217,7 +217,7 @@ samples() {
 	grep -q '^collective bcast .*# not fixed by so few measurements$' machine
 }
 
-@test "a ping-pong that is measured here becomes a machine" {
+@test "a ping-pong measured here becomes a machine" {
 	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
 		lp-measure --plain -f Pingpong,Bcast -s 1,64,4096,65536 -n 5 >m
 	lp-network m >machine
@@ -261,7 +261,7 @@ samples() {
 	[[ "$stderr" == 'neither GRAPHS nor MEASURED is set'* ]]
 }
 
-@test "a grid goes on where its best is at the end; regions of each run, their intersection, and bars of all" {
+@test "a grid is extended if its best is at the end; regions of runs, intersection, and bars" {
 	for n in 1 4; do	# messages of 1000 and 4000 bytes on 30 us and 100 MB/s
 		pack <<-END | lp-graph 2>/dev/null >$n.graph
 			trace ranks=2

@@ -62,7 +62,7 @@ in_order() {
 		map((map(.enter_ns) | max) - (map(.leave_ns) | min)) | max <= 2 * $error'
 }
 
-@test "clocks that are seconds apart are put on one, within the bound that is stated" {
+@test "clocks that are seconds apart are aligned within the stated bound" {
 	nodes 3
 	for sync in pingpong allreduce; do
 		SKEW=3 on_nodes 6 lp-record --sync $sync -o "$PWD/run" "$BATS_FILE_TMPDIR/stress" 1 100
@@ -76,7 +76,7 @@ in_order() {
 	done
 }
 
-@test "the drift between nodes is told by what is measured at both ends, within its bound" {
+@test "the drift between nodes follows from measurements at both ends, within its bound" {
 	nodes 2
 	# The clocks are one, but for the skew; so it is none, and the offset at the end is that of the beginning.
 	cat >waits.c <<-'END'
@@ -99,7 +99,7 @@ in_order() {
 	in_order "$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')" t.trace
 }
 
-@test "folders that only a node sees are gathered afterwards" {
+@test "folders local to nodes are gathered afterwards" {
 	nodes 3
 	on_nodes 6 lp-record -o "$PWD/run" "$BATS_FILE_TMPDIR/stress" 2 60
 	SKEW=2 on_nodes 6 sh -c 'exec lp-record -o "$0/local.$(hostname)" "$@"' "$PWD" "$BATS_FILE_TMPDIR/stress" 2 60
@@ -124,7 +124,7 @@ in_order() {
 	in_order "$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')" t.trace
 }
 
-@test "in front of mpirun the recorder reaches all nodes that share the folder and the environment" {
+@test "in front of mpirun the recorder reaches all nodes with the same folder and environment" {
 	nodes 2
 	timeout -k 1 100 lp-record -o run -- "$NODES" mpirun -n 4 "$BATS_FILE_TMPDIR/stress" 3 60
 	lp-merge run >t.trace
@@ -132,7 +132,7 @@ in_order() {
 	in_order "$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')" t.trace
 }
 
-@test "of a node that dies all that had returned is there, and its ranks are named" {
+@test "a dead node leaves all calls that had returned, and its ranks are named" {
 	nodes 3
 	status=0
 	{
@@ -157,7 +157,7 @@ in_order() {
 	right 3 t.trace
 }
 
-@test "ranks that start unevenly have their own beginnings, on one clock" {
+@test "ranks that start at different times have their own beginnings, on one clock" {
 	nodes 2
 	SKEW=4 on_nodes 4 sh -c '[ "$(hostname)" = node1 ] || sleep 1.5; exec "$@"' sh \
 		lp-record -o "$PWD/run" "$BATS_FILE_TMPDIR/stress" 4 40
@@ -194,7 +194,7 @@ as_gathered() {
 	done
 }
 
-@test "traces on the nodes' own disks become shards by a process a node, as if they had been gathered" {
+@test "traces on nodes' own disks become shards by one process per node, like gathered ones" {
 	nodes 3
 	SKEW=3 with_disks lp-record -o local "$BATS_FILE_TMPDIR/stress" 5 40
 	[ "$(ls -A local disk.node1 | paste -sd' ')" = "disk.node1: rank.0 rank.3  local:" ]
@@ -204,7 +204,7 @@ as_gathered() {
 	right 3 shards
 }
 
-@test "of a node that has died the others' traces are merged, and its ranks are missing" {
+@test "after a node died, the others' traces are merged, and its ranks are missing" {
 	nodes 3
 	{
 		for _ in $(seq 60); do	# until all ranks have their ten barriers behind them

@@ -14,7 +14,7 @@ planted() {
 	lp-import -f otf2 planted/traces.otf2 2>said >t.trace
 }
 
-@test "planted wait states come out in the planted seconds" {
+@test "planted wait states have the planted seconds" {
 	needs_otf2
 	planted
 	trace.py check t.trace
@@ -47,13 +47,13 @@ planted() {
 	grep -qE '^run ranks=4 locations=5 run_ns=1810000( date_s=[0-9]+)?$' text
 }
 
-@test "what is not understood is counted and named" {
+@test "unknown events are counted and named" {
 	needs_otf2
 	planted
 	grep -qx 'lp-import: planted/traces.otf2: events that have no place in a trace are left out: 1 BufferFlush' said
 }
 
-@test "damaged archives end in a line and status 2, whatever OTF2's library does with them" {
+@test "damaged archives give one line and status 2, whatever OTF2's library does" {
 	needs_otf2
 	planted
 	exported		# in out: its attributes and properties are damaged, too
@@ -86,7 +86,7 @@ planted() {
 	run -2 lp-import -f otf2 -
 }
 
-@test "epochs, locks, files, hosts, phases and other threads come in" {
+@test "epochs, locks, files, hosts, phases and further threads are imported" {
 	needs_otf2
 	tests/otf2_more.py more
 	lp-import -f otf2 more/traces.otf2 >t.trace 2>said
@@ -194,7 +194,7 @@ exported() {
 	grep -q '^MPI_SEND ' printed
 }
 
-@test "export --for scout: nothing that scout has no callback for, and no attributes" {
+@test "export --for scout: only what scout has callbacks for, and no attributes" {
 	needs_otf2
 	exported
 	lp-export -f otf2 --for scout -o scout t.path
@@ -221,7 +221,7 @@ exported() {
 	[ "$stderr" = "lp-export: --for is not for -f csv" ]
 }
 
-@test "random runs of all kinds of calls come back row by row, with their edges and paths" {
+@test "random runs of all kinds of calls return row by row, with their edges and paths" {
 	needs_otf2
 	exported
 	lp-import -f otf2 out/traces.otf2 >back.trace
@@ -233,7 +233,7 @@ exported() {
 	done
 }
 
-@test "a full disk, a killed export: no archive under its name; what is there is kept" {
+@test "a full disk or a killed export leaves no archive under its name, and keeps an old one" {
 	random_run.py make 3 more >t.trace
 	(ulimit -f 1; trap '' XFSZ; run -2 --separate-stderr lp-export -f otf2 -o out t.trace
 	[ "$stderr" = "lp-export: out: File is too large" ])

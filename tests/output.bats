@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Text that leaves the tools: names from traces hold anything, and stay names.
+# Text that leaves the tools: names from traces may contain anything, and stay names.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -26,7 +26,7 @@ on_terminal() {
 	lp-imbalance -F json hostile.graph hostile.graph | jq -e '.runs | length == 2'
 }
 
-@test "CSV has as many cells in each line as in its head, and none that is a formula" {
+@test "CSV has as many cells in each line as in its head, and no formulas" {
 	hostile
 	for form in '' '--by site' '--by call' '--by partner'; do
 		lp-imbalance -F csv $form hostile.graph >out.csv
@@ -43,7 +43,7 @@ on_terminal() {
 	lp-imbalance -F csv '=1+1,"x".graph' hostile.graph | sed -n 2p | grep -qF '"'"'"'=1+1,""x"".graph"'
 }
 
-@test "tables keep their columns, and nothing in them reaches a terminal but text" {
+@test "tables keep their columns, and send only text to a terminal" {
 	hostile
 	for command in 'lp-gain -F text --all --gain 20 --slack -k 1' 'lp-imbalance --all' 'lp-imbalance --by site' 'lp-dump -F text'; do
 		$command hostile.graph >out
@@ -55,7 +55,7 @@ on_terminal() {
 	lp-imbalance --by site hostile.graph | grep -qF 'a,b\tc\nd.c'
 }
 
-@test "a value that is not known is - in a table, empty in CSV, null in JSON and no key of a message" {
+@test "an unknown value is - in a table, empty in CSV, null in JSON, and absent in a message" {
 	printf 'n,t\n1,9\n2,5\n4,3\n8,2\n' >$'=1+1,\033"a\tb.csv'
 	lp-fit -F text $'=1+1,\033"a\tb.csv' >out
 	[ "$(awk -F '\t' '$1 == 8 { print $4 }' out)" = - ]
@@ -68,19 +68,19 @@ on_terminal() {
 	jq -es 'map(select(.kind == "fit_point")) | length == 4 and all(has("t") and (has("tau") | not))' out
 }
 
-@test "a complaint is one line without control characters, whatever the file is called" {
+@test "a message is one line without control characters, whatever the file is called" {
 	run -2 --separate-stderr lp-graph $'no\nsuch\e[31m'
 	[ "$stderr" = 'lp-graph: no\nsuch\x1b[31m: No such file or directory' ]
 }
 
-@test "a missing file is named without a place in it" {
+@test "a missing file is named without an offset" {
 	for t in lp-dump lp-graph lp-critpath lp-imbalance lp-replay lp-report; do
 		run -2 --separate-stderr "$t" nowhere
 		[ "$stderr" = "$t: nowhere: No such file or directory" ]
 	done
 }
 
-@test "scripts for gnuplot run nothing out of a name" {
+@test "scripts for gnuplot execute nothing from a name" {
 	for name in '`touch hurt`' "x'; system 'touch hurt'; '" $'x"\nsystem "touch hurt"\n#' '@x $(touch hurt)'; do
 		printf 'n,t\n1,9\n2,5\n4,3\n8,2\n' >"$name.csv"
 		lp-fit --gnuplot "$name.csv" >fit.gp
@@ -110,7 +110,7 @@ on_terminal() {
 	done
 }
 
-@test "on a terminal tables are aligned and within its width, and the path is text" {
+@test "on a terminal tables are aligned and fit its width, and the path is text" {
 	script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no terminals here"
 	hostile
 	on_terminal 90 'lp-imbalance hostile.graph' >out
@@ -122,7 +122,7 @@ on_terminal() {
 	[ "$(lp-critpath hostile.graph | lp-dump -k path | wc -l)" = 1 ]
 }
 
-@test "text, json, csv and stream are the words for forms; older ones are taken, too" {
+@test "text, json, csv and stream name the forms; older names are accepted" {
 	hostile
 	for old in table=text msgpack=stream; do
 		cmp <(lp-imbalance -F "${old%=*}" hostile.graph | lp-dump -k shares 2>/dev/null || lp-imbalance -F "${old%=*}" hostile.graph) \
@@ -133,7 +133,7 @@ on_terminal() {
 	[[ "$stderr" == *"one of text, json, csv, stream is needed" ]]
 }
 
-@test "a filter that selects nothing says so" {
+@test "a filter that selects nothing reports it" {
 	hostile
 	for filter in '-k nothing' '-r 7' '-b 100' '-e -1' '-F text -r 7'; do
 		run -2 --separate-stderr lp-dump $filter hostile.graph
@@ -142,7 +142,7 @@ on_terminal() {
 	run -0 lp-dump -r 1 hostile.graph
 }
 
-@test "a time or a rank that the run does not have is said, not answered" {
+@test "a time or rank outside the run is an error" {
 	lp-import -f prv "$fixtures/paraver/in.prv" >t.graph
 	run -2 --separate-stderr lp-imbalance --from 0.0002 t.graph
 	[ "$stderr" = "lp-imbalance: --from: the run has ended by then, after 0.000200000 s" ]
@@ -161,7 +161,7 @@ on_terminal() {
 	[ "$(lp-replay -F csv --monitor 0-1 t.graph)" = "$(lp-replay -F csv --monitor all t.graph)" ]
 }
 
-@test "names of hosts and calls have a line of their own in what Paraver reads" {
+@test "names of hosts and calls each take one line in Paraver's files" {
 	cat >t.txt <<-'END'
 		graph ranks=2 host="h\x0aLEVEL NODE SIZE 9\x1b[31m"
 		call number=900 name="MPI_Odd\x0aEVENT_TYPE\x0a0 1 x\x1b]0;t\x07"
@@ -177,7 +177,7 @@ on_terminal() {
 	grep -q 'h\\nLEVEL NODE SIZE 9\\x1b\[31m' t.row
 }
 
-@test "what takes long says on a terminal how far it is, and takes that away; elsewhere nothing is said" {
+@test "a long command shows its progress on a terminal, and only there" {
 	script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no terminals here"
 	random_run.py make 3 >t.trace
 	lp-graph <t.trace >t.graph 2>/dev/null

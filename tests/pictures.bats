@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Pictures: what cannot be drawn is said in a line, and no workflow ends by it.
+# Pictures: a figure that cannot be drawn gives one line, and stops no workflow.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -42,7 +42,7 @@ table() {
 	{ [ -z "$2" ] || printf '%s\n' "$2"; [ $# -lt 3 ] || printf '%s\n' "${@:3}"; } | tr ' ' '\t' >"o/$1"
 }
 
-@test "what gnuplot cannot draw is said in one line, by the picture too, in each format" {
+@test "what gnuplot cannot draw is reported in one line and in the picture, in each format" {
 	printf '%s\n' 'set logscale xy' '$d << END' '0 1' 'END' 'plot $d using 1:2' >bad
 	run -0 --separate-stderr "$ROOT/workflows/picture" "it's" 300x200 svg pdf png <bad
 	[ "$stderr" = "picture: it's: not drawn: x range is invalid" ]
@@ -70,7 +70,7 @@ each() {
 	done
 }
 
-@test "nothing, one point, zeros and less: compare, history, influence, predict" {
+@test "empty, single, zero and negative data is drawn: compare, history, influence, predict" {
 	others=(compare.json)
 	each compare path path.tsv '' '' 'a 0 0' 'a 1 2' 'a -1 0' 'a nan nan'
 	[ "$whole" -eq 3 ]
@@ -93,7 +93,7 @@ each() {
 	[ "$tried" -eq 35 ]
 }
 
-@test "nothing, one point, zeros and less: network, tolerance, table" {
+@test "empty, single, zero and negative data is drawn: network, tolerance, table" {
 	table best '' '1 100 4096 0 0 0.5 0.5'
 	others=(best)
 	each network region region.tsv 'latency_us MB_s eager_bytes buses links error' '' '1 100 4096 0 0 0.05' \
@@ -127,7 +127,7 @@ each() {
 	[ "$whole" -eq 25 ]
 }
 
-@test "nothing, one point, zeros and less: monitor, overhead, nrep" {
+@test "empty, single, zero and negative data is drawn: monitor, overhead, nrep" {
 	others=(timeline.csv monitor.tsv)
 	for line in '' 0,0,0,0,0,0,0,0,0,0,0,0,0 0,0,0,1,0,0,0,0,0,0,0,0,0; do
 		printf 'first,last\n%s\n' "$line" >o/timeline.csv

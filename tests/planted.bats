@@ -70,7 +70,7 @@ planted() {
 	return 1
 }
 
-@test "a rank that is late to a barrier is on the path, the others wait in the barrier" {
+@test "a rank that is late to a barrier is on the path; the others wait in it" {
 	planted barrier 2 0.2185 MPI_Barrier 0.57
 	jq -e '[.processes[].total_wait_time_s] as $waits | [0, 1, 3] | all($waits[.] > 0.19 and $waits[.] > $waits[2])' imbalance.json
 }
@@ -83,19 +83,19 @@ planted() {
 	planted bcast 1 0.2185 MPI_Bcast 0.57
 }
 
-@test "a late sender is on the path, its receiver waits" {
+@test "a late sender is on the path, and its receiver waits" {
 	planted late-sender 0 0.19 MPI_Recv 0.19
 }
 
-@test "a late sender of a non-blocking message from anyone is found in the wait" {
+@test "a late sender to a non-blocking wildcard receive is found in the wait" {
 	planted wait 0 0.19 MPI_Wait 0.19
 }
 
-@test "a late receiver is on the path, its synchronous sender waits" {
+@test "a late receiver is on the path, and its synchronous sender waits" {
 	planted late-receiver 1 0.19 MPI_Ssend 0.19
 }
 
-@test "a chain puts every rank's share on the path" {
+@test "in a chain, every rank's share is on the path" {
 	analyse "$BATS_FILE_TMPDIR/planted" chain
 	for rank in 0 1 2 3; do
 		on_path $rank 0.095
@@ -103,7 +103,7 @@ planted() {
 	waits MPI_Recv 0.57
 }
 
-@test "the heat program's slow rank is the long pole, and its answer is unchanged" {
+@test "the heat program's slow rank is the long pole, and its result is unchanged" {
 	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$ROOT/build/apps/heat" -n 1000 -i 20 -p imbalanced:60 >bare
 	analyse "$ROOT/build/apps/heat" -n 1000 -i 20 -p imbalanced:60
 	cmp bare out
@@ -130,7 +130,7 @@ planted() {
 	run -2 make -s -f "$ROOT/workflows/critpath.mk" RUN=none
 }
 
-@test "the workflow stops where the program fails" {
+@test "the workflow stops if the program fails" {
 	run -2 --separate-stderr make -s -f "$ROOT/workflows/critpath.mk" RUN=work APP=false
 	[ ! -e work/graph ]
 }

@@ -10,7 +10,7 @@ py() {
 	/usr/bin/python3 -c "$@"
 }
 
-@test "columns are views of the file, in the width that they have there" {
+@test "columns are views of the file, in its width" {
 	py 'import longpole, sys
 with longpole.open(sys.argv[1]) as stream:
     blocks = [m for m in stream if m.kind == "calls"]
@@ -21,7 +21,7 @@ for block in blocks:
 assert sum(m.body["count"] for m in blocks) > 0' "$(stream good-threads)"
 }
 
-@test "files, pipes and compressed streams give the same columns, those that the checker reads" {
+@test "files, pipes and compressed streams give the checker's columns" {
 	tests/random_run.py make 3 >t.trace
 	lp-graph t.trace >t.graph 2>/dev/null
 	for file in t.trace t.graph "$(stream good-raw)" "$(stream good-calls)"; do
@@ -36,7 +36,7 @@ for key in keys:
 	done
 }
 
-@test "gaps become the enters that they stand for" {
+@test "gaps become enter times" {
 	py 'import io, longpole, longpole.check as c, msgpack, zstandard
 out = io.BytesIO()
 inner = c.Writer(io.BytesIO(), "trace", header=False)
@@ -72,7 +72,7 @@ w.rows = 4
 w.end()' "$1"
 }
 
-@test "integers whose bytes lie apart are put together, by each reader, and refused where they lie beyond the message" {
+@test "separated bytes of integers are joined by each reader, and refused beyond the message" {
 	apart '[(at, 4, 4)]' >t.trace
 	[ "$(lp-dump -k call t.trace | jq -c '[.enter_ns, .leave_ns]' | tr '\n' ' ')" = '[5,15] [70015,70035] [370035,370037] ' ]
 	py 'import longpole, sys
@@ -87,7 +87,7 @@ assert longpole.columns(sys.argv[1], "calls", ["enter"])["enter"].tolist() == [5
 	done
 }
 
-@test "a stage that passes all on and adds a message is a stream that every tool takes" {
+@test "a stage that passes all on and adds a message makes a valid stream for every tool" {
 	cat >stage.py <<-'END'
 		import longpole, sys
 		with longpole.open("-") as stream:
@@ -107,7 +107,7 @@ assert longpole.columns(sys.argv[1], "calls", ["enter"])["enter"].tolist() == [5
 	lp-dump -k remark t2.graph | jq -e '.text == "seen"'
 }
 
-@test "data frames of calls, messages, collectives and path" {
+@test "calls, messages, collectives and path become data frames" {
 	tests/random_run.py make 3 | lp-graph 2>/dev/null | lp-critpath >t.path
 	py 'import longpole
 f = longpole.frames("t.path")
@@ -154,7 +154,7 @@ except longpole.Damaged: sys.exit(1)' cut
 	done
 }
 
-@test "waits are those of lp-imbalance, and who is not asked for is not there" {
+@test "waits equal lp-imbalance's, and ranks not asked for are left out" {
 	tests/random_run.py make 5 more | lp-graph 2>/dev/null >t.graph
 	lp-imbalance -F json t.graph >json
 	py 'import json, longpole
@@ -184,7 +184,7 @@ except ValueError as error:
 	grep -q 'seconds in MPI, all ranks together' said
 }
 
-@test "a folder of shards is the stream that they are pieces of, and one that lacks a shard is none" {
+@test "a folder of shards equals its stream, and one that lacks a shard is refused" {
 	tests/random_run.py make 14 more >t.trace
 	tests/cut_trace.py t.trace cut 3
 	lp-graph --round 9 -o graph cut 2>/dev/null

@@ -125,7 +125,7 @@ calls() {
 	cmp walk kahn
 }
 
-@test "what had returned is there, however a rank ends, and the merger names who ended early" {
+@test "calls that had returned are kept, however a rank ends; ranks that ended early are named" {
 	for how in kill segv _exit abort; do
 		recorded death $how
 		[ "$status" -ne 0 ]
@@ -138,19 +138,19 @@ calls() {
 	done
 }
 
-@test "a forked child and a shell of the program change nothing" {
+@test "a forked child and a shell started by the program change nothing" {
 	recorded death fork
 	[ "$status" -eq 0 ]
 	[ ! -s merge.err ]
 	[ "$(calls MPI_Finalize)" = '[1,1,1,1]' ]
 }
 
-@test "the exit status is the program's, also by a signal" {
+@test "the exit status is the program's, also after a signal" {
 	run -143 lp-record -o run -- bash -c 'kill -TERM $$'
 	run -9 lp-record -o run -- bash -c 'exit 9'
 }
 
-@test "raw traces of an earlier run are taken away, other files stay" {
+@test "raw traces of an earlier run are removed, other files stay" {
 	mkdir run
 	printf 'raw ranks=2 rank=7 run=7\n' | pack >run/rank.7
 	echo mine >run/notes
@@ -168,7 +168,7 @@ refused() {
 	[ -z "$output" ]
 }
 
-@test "what cannot be recorded is said in one line" {
+@test "a program that cannot be recorded is reported in one line" {
 	printf 'int main(void) { return 0; }\n' >empty.c
 	gcc -static -o static empty.c
 	local why='no rank was recorded:'
@@ -194,7 +194,7 @@ refused() {
 	[ -z "$(ls -d "${TMPDIR:-/tmp}"/lp-record.?????? 2>/dev/null)" ]
 }
 
-@test "a reader that goes away leaves no temporary folder behind" {
+@test "an exiting reader leaves no temporary folder behind" {
 	mkdir scratch
 	TMPDIR=$PWD/scratch run -0 bash -c 'set +o pipefail; lp-record -- mpirun --oversubscribe \
 		--mca mpi_yield_when_idle 1 -n 4 "$1" 1 100 2>err | head -c 10 | wc -c' - "$BATS_FILE_TMPDIR/stress"
@@ -215,7 +215,7 @@ refused() {
 	[ "$(grep -c 'No space left' err)" -le 4 ]
 }
 
-@test "ranks with clocks of their own are put on one" {
+@test "ranks with different clocks are aligned" {
 	unshare -T --monotonic 5 --fork true 2>/dev/null || skip "no time namespaces here"
 	cat >own-clock <<-'END'
 		#!/bin/bash
@@ -235,7 +235,7 @@ refused() {
 		(map(.enter_ns) | max) - (map(.leave_ns) | min) <= 2 * $error'
 }
 
-@test "Fortran: every call is seen once, whichever way MPI is used" {
+@test "Fortran: every call is recorded once, for every way to use MPI" {
 	for p in mpif use_mpi use_mpi_f08; do
 		recorded calls_$p
 		[ "$(cat out)" = "more:   7   2   6
@@ -250,7 +250,7 @@ calls:   6   6   1   2   3" ]
 	[ "$(cut -f 2 mpif.calls | sort -u | wc -l)" -eq 81 ]
 }
 
-@test "C: windows, files, topologies and MPI_Pcontrol are recorded as they are" {
+@test "C: windows, files, topologies and MPI_Pcontrol are recorded" {
 	recorded more
 	[ "$status" -eq 0 ]
 	[ "$(cat out)" = "more: 70 5 1" ]
@@ -291,7 +291,7 @@ calls:   6   6   1   2   3" ]
 	head -1 text | grep -q ' rank 2 was in MPI_Abort since '
 }
 
-@test "spawned processes and their parents are one trace: messages and collectives between them are matched" {
+@test "spawned processes and their parents are one trace, with all matches between them" {
 	recorded more spawn "$BATS_FILE_TMPDIR/more"
 	[ "$status" -eq 0 ]
 	grep -q 'spawned: 7' out
@@ -345,7 +345,7 @@ calls:   6   6   1   2   3" ]
 	grep -q '^lp-graph: 4 messages and 12 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
 }
 
-@test "a run of failed polls becomes one row, and nothing else is folded" {
+@test "a sequence of failed polls becomes one row, and nothing else is folded" {
 	mpicc -o polls "$ROOT/tests/apps/polls.c"
 	for how in all fold; do
 		lp-record --polls $how -o $how -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./polls
@@ -367,7 +367,7 @@ calls:   6   6   1   2   3" ]
 		map(.[0].enter_ns - .[1].leave_ns | select(. > 499e6)) | length >= 3'
 }
 
-@test "short local calls are folded under a threshold, and what communicates is kept however short" {
+@test "short local calls are folded below a threshold; communication never is" {
 	mpicc -o polls "$ROOT/tests/apps/polls.c"
 	lp-record --fold-local 0.01 -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./polls
 	lp-merge run >t.trace
@@ -392,7 +392,7 @@ calls:   6   6   1   2   3" ]
 		["MPI_Pcontrol", "MPI_Finalize"]'
 }
 
-@test "clocks are compared by MPI_Allreduce, too, and on the way" {
+@test "clocks are compared by MPI_Allreduce, too, and during the run" {
 	unshare -T --monotonic 5 --fork true 2>/dev/null || skip "no time namespaces here"
 	cat >own-clock <<-'END'
 		#!/bin/bash
@@ -426,7 +426,7 @@ packed() {
 	lp-record --compress "$1" -o "$2" -- cp "${@:3}" "$2"
 }
 
-@test "compressed traces say the same, and those of dead ranks stay cut" {
+@test "compressed traces have the same content, and those of dead ranks stay cut" {
 	lp-record -o plain -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 \
 		"$BATS_FILE_TMPDIR/stress" 1 60 >out
 	lp-merge plain >plain.trace
@@ -454,7 +454,7 @@ packed() {
 	[ -z "$(ls packed | grep -v 'rank.[0-3]$')" ]
 }
 
-@test "what cannot be compressed for want of disk stays as it was, and that is said" {
+@test "a trace that cannot be compressed on a full disk stays as it was, with a message" {
 	[ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
 	lp-record -o plain -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 \
 		"$BATS_FILE_TMPDIR/stress" 1 60 >out
@@ -485,7 +485,7 @@ packed() {
 	fuzz -n 200 run/rank.0 -- lp-merge
 }
 
-@test "errors, handlers, statuses and the exit status are as without the recorder" {
+@test "errors, handlers, statuses and exit status are the same as without the recorder" {
 	mpicc -g -w -o traps "$ROOT/tests/apps/traps.c" -lpthread
 	status=0
 	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./traps >bare 2>/dev/null || status=$?
@@ -504,7 +504,7 @@ packed() {
 	trace.py check t.graph
 }
 
-@test "a batch system that kills all leaves what had returned" {
+@test "a batch system that kills all ranks leaves the calls that had returned" {
 	for signal in TERM KILL; do
 		lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
 			"$BATS_FILE_TMPDIR/death" pause >out 2>err &
@@ -563,7 +563,7 @@ packed() {
 	[ "$(wc -l <mpif.calls)" -ge 80 ]
 }
 
-@test "a program with another MPI than the recorder's ends, and that is said" {
+@test "a program with an MPI other than the recorder's ends with a message" {
 	[ -e "$ROOT/lib/liblongpole-record.mpich.so" ] || skip "not built: make lib/liblongpole-record.mpich.so"
 	mpicc.mpich -w -o kinds "$ROOT/tests/apps/kinds.c"
 	run ! lp-record --mpi openmpi -o run -- mpirun.mpich -n 4 ./kinds
@@ -575,7 +575,7 @@ packed() {
 	[ "$stderr" = "lp-record: $ROOT/lib/liblongpole-record.none.so: No such file or directory" ]
 }
 
-@test "calls that return an error are rows of their own name, and matched with nothing" {
+@test "calls that return an error have rows with their own name, matched with nothing" {
 	cat >errors.c <<-'END'
 		#include <mpi.h>
 		int main(int argc, char **argv)
@@ -611,7 +611,7 @@ packed() {
 	lp-imbalance -F json t.graph | jq -e '.unmatched.errors == 6'
 }
 
-@test "ranks on fewer cores than they are wait for them, and the trace says how long" {
+@test "more ranks than cores wait for them, and the trace has the time" {
 	cat >spin.c <<-'END'
 		#include <mpi.h>
 		int main(int argc, char **argv)

@@ -40,7 +40,7 @@ recorded() {
 	grep -q ', 0 sends, 0 receives and 0 collectives not' graph.err
 }
 
-@test "a topology of any number of neighbours is recorded, each of them" {
+@test "a topology with any number of neighbours is recorded, with each of them" {
 	for n in 1 63 64 300 20000; do
 		recorded -- neighbours $n
 		lp-dump -k neighbours t.trace | jq -s -e --argjson n $n \
@@ -53,7 +53,7 @@ recorded() {
 	lp-dump -k site t.trace | jq -s -e 'map(select(.stack) | .stack | length) | max == 64'
 }
 
-@test "callers are found by what was learnt of an address, the same as the system finds, also where a library took another's place" {
+@test "learnt rules find the system's callers, also after another library took an address" {
 	[ "$(uname -m)" = x86_64 ] || skip "elsewhere the system is asked"
 	gcc -g -O2 -D_GNU_SOURCE -o frames "$ROOT/tests/apps/frames.c" -lpthread -ldl
 	for n in 1 3; do
@@ -63,7 +63,7 @@ recorded() {
 	grep -q '^[0-9]* compared, 0 by the system, [1-9][0-9]* at the place of another; [1-9]' compared
 }
 
-@test "more call sites than one table holds are told apart" {
+@test "more call sites than one table holds are distinguished" {
 	recorded --stack 64 -- ways 14
 	[ ! -s err ]
 	[ "$(lp-dump -k call t.trace | jq -r 'select(.call == "MPI_Iprobe" and .rank == 1) | .site' |
@@ -71,12 +71,12 @@ recorded() {
 	[ "$(lp-dump -k call t.trace | jq -r 'select(.site == null or .site == 0) | .call' | wc -l)" -eq 0 ]
 }
 
-@test "MPI_THREAD_SERIALIZED: what another thread completes refers to its start" {
+@test "MPI_THREAD_SERIALIZED: a completion in another thread refers to its start" {
 	recorded -- serialized
 	grep -q '^lp-graph: 600 messages' graph.err
 }
 
-@test "a disk that fills while polls are folded leaves a whole trace of what came before" {
+@test "a disk that fills while polls are folded leaves a valid trace up to then" {
 	[ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
 	mkdir small
 	mount -t tmpfs -o size=3000k small small || skip "no mount here"
@@ -96,14 +96,14 @@ recorded() {
 	grep -q '^lp-graph: 120000 messages' graph.err
 }
 
-@test "where the trace is gone as well as its descriptor recording ends, not the program" {
+@test "if the trace and its descriptor are gone, recording ends, not the program" {
 	run -2 --separate-stderr lp-record -o run -- "$BATS_FILE_TMPDIR/faults" closes own run/rank.0
 	[ "$output" = "closes: fine" ]
 	[ "${stderr_lines[0]}" = "lp-record: $PWD/run/rank.0: the program has closed it, and it is not there any more; recording of this rank ends" ]
 	[[ "${stderr_lines[1]}" == *"no rank was recorded"* ]]
 }
 
-@test "a trace that is cut ends recording, not the program, whose own handling of SIGBUS stays" {
+@test "a truncated trace ends recording, not the program, which keeps its handling of SIGBUS" {
 	for size in 0 100 5000; do
 		lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
 			"$BATS_FILE_TMPDIR/faults" cut run $size >out 2>err || [ $size = 0 ]
@@ -114,13 +114,13 @@ recorded() {
 	grep -q '^lp-graph: 120400 messages' graph.err
 }
 
-@test "C functions named like Fortran routines of other compilers are left alone" {
+@test "C functions named like other compilers' Fortran routines are left alone" {
 	lp-record -o run -- mpirun --oversubscribe -n 2 "$BATS_FILE_TMPDIR/mangled" >out
 	[ "$(sort -u out)" = 621 ]
 	nm -D "$ROOT"/lib/liblongpole-record*.so | refute grep -E ' T (mpi_[a-z_]*[a-z]|mpi_[a-z_]*__|MPI_[A-Z_]*)$'
 }
 
-@test "an allocation that fails ends recording, not the program" {
+@test "a failed allocation ends recording, not the program" {
 	# A folder of its own for each, several at once: n of all, and one more than there are.
 	fails() {
 		status=0
@@ -140,7 +140,7 @@ recorded() {
 	done
 }
 
-@test "no communicator is made where all ranks share a clock, nor before the end where they do not" {
+@test "no communicator is made if all ranks share a clock, nor before the end otherwise" {
 	export MADE=$PWD/made
 	LD_PRELOAD=$BATS_FILE_TMPDIR/made.so recorded -- serialized
 	LD_PRELOAD=$BATS_FILE_TMPDIR/made.so recorded --paused -- serialized
@@ -162,7 +162,7 @@ recorded() {
 	done
 }
 
-@test "what lies where a trace should go is neither followed, waited for, nor taken away" {
+@test "a file in a trace's place is neither followed, waited for, nor removed" {
 	mkdir run
 	echo theirs >target
 	# After lp-record has looked, before the rank does.
@@ -203,13 +203,13 @@ left() {
 		length]')" = "[$2,$2]" ]
 }
 
-@test "what an error handler jumps out of is no call, and all that comes behind it is recorded" {
+@test "a call left by longjmp has no row, and all later calls are recorded" {
 	left 0 15 jump
 	[ ! -s merge.err ]
 	[ "$(lp-dump -k call t.trace | grep -c -e MPI_Send -e MPI_Finalize)" -eq 2 ]
 }
 
-@test "a trace has no name before it tells its rank" {
+@test "a trace has no name before it has its rank" {
 	cat >dies.c <<-'END'
 		#include <mpi.h>
 		#include <unistd.h>
@@ -287,7 +287,7 @@ counted() {
 	. ./counts.0
 }
 
-@test "the system is asked once a thread where its stack is, and seldom for room for small messages" {
+@test "the system is asked once per thread for its stack, and seldom for memory" {
 	local stacks calls
 	cat >many.c <<-'END'
 		#include <mpi.h>
@@ -320,14 +320,14 @@ counted() {
 	[ "$(lp-dump -k communicator t.trace | wc -l)" -eq 500 ]
 }
 
-@test "of the recorder's functions only those that a program calls are looked up" {
+@test "only those of the recorder's functions that a program calls are looked up" {
 	LD_DEBUG=symbols LD_DEBUG_OUTPUT=$PWD/looked run lp-record -o run -- "$BATS_FILE_TMPDIR/leaves"
 	[ -e run/rank.0 ]
 	[ "$(grep -ch 'symbol=mpi_send_;.*/liblongpole-record\.' looked.* | sort -n | tail -1)" -eq 0 ]
 	[ "$(grep -ch 'symbol=MPI_Init;.*/liblongpole-record\.' looked.* | sort -n | tail -1)" -ge 1 ]
 }
 
-@test "a program that a signal handler ends ends so, and leaves what had returned" {
+@test "a program that ends in a signal handler leaves the calls that had returned" {
 	left 1 10 exit 0	# says mpirun, as MPI_Finalize was not called
 	[ "$(grep -c 'ended early, after 11 rows' merge.err)" -eq 2 ]
 	left 3 10 exit 3
@@ -336,13 +336,13 @@ counted() {
 	[ ! -s merge.err ]
 }
 
-@test "children by fork, vfork and posix_spawn, and what takes the process's place, change nothing" {
+@test "children by fork, vfork and posix_spawn, and exec of the process, change nothing" {
 	left 0 15 exec
 	[ ! -s merge.err ]
 	[ "$(find run -type f | sort | paste -sd' ')" = "run/rank.0 run/rank.1" ]
 }
 
-@test "where a library is closed and another comes to its place, call sites are those of each" {
+@test "if a library replaces another at its addresses, both keep their own call sites" {
 	left 0 22 unload "$BATS_FILE_TMPDIR/part3.so" "$BATS_FILE_TMPDIR/part4.so"
 	lp-dump -k module t.trace | jq -r '"\(.module) \(.path)"' | grep part >modules
 	lp-dump -k site,module,call t.trace | jq -s -r '
@@ -382,7 +382,7 @@ counted() {
 	[ -e run/rank.1.0001 ]
 }
 
-@test "MPI 4 under MPICH: every message, partitions included, is matched with the one that came" {
+@test "MPI 4 under MPICH: every message, including partitions, is matched with the received one" {
 	command -v mpicc.mpich >/dev/null || skip "no MPICH here"
 	mpicc.mpich -g -w -o mpi4 "$ROOT/tests/apps/mpi4.c" || skip "no MPI 4 here"
 	for seed in 1 2 3; do
@@ -433,7 +433,7 @@ counted() {
 	grep -q ' and 8 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
 }
 
-@test "sessions without MPI_Init are recorded, and matched over the communicators made from groups" {
+@test "sessions without MPI_Init are recorded, and matched on communicators made from groups" {
 	mpicc.mpich -g -w -o sessions "$ROOT/tests/apps/sessions.c" || skip "no sessions here"
 	lp-record -o run -- mpirun.mpich -n 3 ./sessions >out
 	# MPICH 4.2 may put the lines of several ranks into one.
@@ -448,7 +448,7 @@ counted() {
 	lp-critpath -F json t.graph | jq -e '.run_time_s == .path_length_s'
 }
 
-@test "sessions that come and go while another one is open are recorded, more of them than are open at a time" {
+@test "overlapping sessions that come and go are recorded, more than are open at a time" {
 	cat >rounds.c <<-'END'
 		#include <mpi.h>
 		static void round_of(int i)
@@ -487,7 +487,7 @@ counted() {
 	[ "$(lp-dump -k call t.graph | grep -c Session_init)" -eq 213 ]
 }
 
-@test "sessions in Fortran, by use mpi and use mpi_f08, are recorded as those in C are" {
+@test "sessions in Fortran, by use mpi and use mpi_f08, are recorded as in C" {
 	command -v mpifort.mpich >/dev/null || skip "no MPICH here"
 	cat >body.inc <<-'END'
 		  call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, session, ierr)
@@ -523,7 +523,7 @@ counted() {
 	grep -q ' 1 MPI_Session_finalize' f08.calls
 }
 
-@test "large counts of mpi_f08 leave the rows that ordinary ones do" {
+@test "large counts of mpi_f08 leave the same rows as ordinary ones" {
 	command -v mpifort.mpich >/dev/null || skip "no MPICH here"
 	cat >large.F90 <<-'END'
 		program large
@@ -567,7 +567,7 @@ counted() {
 	cmp rows.4 rows.MPI_COUNT_KIND
 }
 
-@test "what a program uses and is not recorded is named once, at the end" {
+@test "unrecorded functions that a program uses are named once, at the end" {
 	cat >general.c <<-'END'
 		#include <mpi.h>
 		static int query(void *extra, MPI_Status *status)
@@ -611,7 +611,7 @@ counted() {
 	[ ! -s err ]
 }
 
-@test "what only mpicxx compiles into a C++ program is not told as used by it" {
+@test "functions that only mpicxx compiles into a C++ program are not reported as used" {
 	printf '#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n' >empty.cpp
 	mpicxx -o empty empty.cpp
 	lp-record -o run -- mpirun --oversubscribe -n 1 ./empty 2>err
@@ -624,7 +624,7 @@ named() {
 		grep -vE '^MPI_(Aint|Comm|Count|Datatype|Errhandler|File|Fint|Group|Info|Message|Offset|Op|Request|Session|Status|Win)$'
 }
 
-@test "every function of the header is recorded, needs no row, or is named when it is called" {
+@test "every function of the header is recorded, needs no row, or is named if called" {
 	"$ROOT/tests/mpi_table" mpicc "$ROOT/lib/liblongpole-record.openmpi.so" >table
 	[ "$(grep -c 'recorded$' table)" -gt 170 ]
 	diff <(named table) <(printf '%s\n' MPI_Grequest_complete MPI_Grequest_start)
@@ -636,7 +636,7 @@ named() {
 	grep 'no row' table | cut -f 1 | grep -E '_(I?(send|recv|bcast|barrier|reduce|allreduce|gather|scatter|alltoall|scan)|start|wait|test|fence|lock)(all|any|some|v|w|_c|_init)*$' | refute grep -v -e MPI_T_ -e Topo_test
 }
 
-@test "of 3000 open requests each is completed by the row that completed it, however they are kept" {
+@test "each of 3000 open requests refers to the row that completed it, however it is kept" {
 	lp-record -o run -- "$BATS_FILE_TMPDIR/requests" open
 	lp-merge run >t.trace
 	lp-dump -k call t.trace | jq -s '[.[] | .completed // [] | .[]]' >completed
@@ -656,7 +656,7 @@ hashes = [m.body["xxh3"] for m in stream.open("run/rank.0") if m.kind == "calls"
 print(len(hashes), hashes.count(0))'
 }
 
-@test "full blocks have hashes by which damage is found, also where the rank was killed, whose last block has none" {
+@test "full blocks have hashes that detect damage; the last block of a killed rank has none" {
 	mkfifo input
 	lp-record -o run -- "$BATS_FILE_TMPDIR/requests" rows 200000 <input >out 3>&- &
 	local recorder=$!
@@ -680,7 +680,7 @@ print(len(hashes), hashes.count(0))'
 	[ "$without" -eq 1 ]
 }
 
-@test "the command line in a trace is read back by a shell as it was" {
+@test "a shell reads back the command line in a trace unchanged" {
 	run lp-record -o run -- "$BATS_FILE_TMPDIR/faults" "it's" 'a b' ''
 	lp-merge run | lp-dump -k longpole | jq -r '.history[0]' >line
 	eval "set -- $(cat line)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# lp-replay on runs small enough to see, and on those that Dimemas has answered.
+# lp-replay on small runs, and on those with results from Dimemas.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -26,7 +26,7 @@ late_sender() {
 	END
 }
 
-@test "all cases of Dimemas are answered to the nanosecond" {
+@test "all cases of Dimemas are reproduced to the nanosecond" {
 	failed=
 	for case in "$fixtures"/dimemas/*/; do
 		dimemas_case "${case%/}" || failed="$failed $case"
@@ -34,7 +34,7 @@ late_sender() {
 	[ -z "$failed" ]
 }
 
-@test "on the ideal network a receive ends when its send begins, a rendezvous send when it is posted" {
+@test "on the ideal network a receive ends at its send's begin, a rendezvous send at its post" {
 	late_sender
 	lp-replay t.graph >t.out
 	run -0 jq -rc 'select(.kind == "call") | "\(.rank) \(.call) \(.enter_ns) \(.leave_ns)"' < <(lp-dump t.out)
@@ -51,7 +51,7 @@ late_sender() {
 	)" ]
 }
 
-@test "messages of the limit and more are rendezvous, smaller ones eager" {
+@test "messages from the limit on are rendezvous, smaller ones eager" {
 	late_sender
 	[ "$(finish --eager 40000)" = '[830,830]' ]
 	lp-replay --eager 40001 t.graph | lp-dump |
@@ -69,7 +69,7 @@ late_sender() {
 	lp-replay --whole -F json t.graph | jq -e '.transfer_efficiency == 0.83'
 }
 
-@test "the stream keeps its form and the recorded times beside the new ones, also when replayed twice" {
+@test "the stream keeps its form and the recorded times, also if replayed twice" {
 	late_sender
 	lp-replay t.graph >t.out
 	tests/trace.py check t.out
@@ -88,7 +88,7 @@ late_sender() {
 }
 
 # Rank 0 computes twice as long, or half as long: what rank 1 probed for comes later, or sooner.
-@test "a probe waits for the simulated message, a rendezvous one for its send, and the receive not again" {
+@test "a probe waits for the simulated message, and the receive does not wait again" {
 	for size in 8 400000; do
 		graph <<-END
 			trace ranks=2
@@ -129,7 +129,7 @@ late_sender() {
 		jq -se 'any(.[]; .call == "MPI_Wait" and .leave_ns == 20)'
 }
 
-@test "each member of a collective waits for those that it needs" {
+@test "each member of a collective waits for the members that it needs" {
 	graph <<-'END'
 		trace ranks=3
 		0 MPI_Init 0 10
@@ -150,7 +150,7 @@ late_sender() {
 	[ "$output" = "$(printf '0 100 300\n0 310 1010\n1 300 300\n1 400 400\n2 1000 1000\n2 1010 1010')" ]
 }
 
-@test "who is blocked is named, with call and peer, and the status is 2" {
+@test "blocked ranks are named, with call and peer, and status 2" {
 	graph <<-'END'
 		trace ranks=3
 		0 MPI_Init 0 100
@@ -175,7 +175,7 @@ late_sender() {
 	[ "$(lp-dump -k call t.out | wc -l)" -eq 3 ]
 }
 
-@test "two large sends that meet are a deadlock, small ones are none" {
+@test "two large sends face to face are a deadlock, small ones are not" {
 	graph <<-'END'
 		trace ranks=2
 		0 MPI_Init 0 100
@@ -203,7 +203,7 @@ crossing() {
 	END
 }
 
-@test "MPI_Bsend never waits for its receive and MPI_Ssend always does, whatever the size and the limit" {
+@test "MPI_Bsend never waits for its receive and MPI_Ssend always does, whatever the size" {
 	crossing MPI_Bsend 80000
 	[ "$(finish)" = '[110,110]' ]
 	crossing MPI_Ssend 4
@@ -252,7 +252,7 @@ freed() {
 	END
 }
 
-@test "a receive whose request is freed ends nothing: its message arrives, and a large one waits for it" {
+@test "a receive with a freed request ends nothing: its message arrives, and a large one waits" {
 	freed 8
 	[ "$(finish)" = '[108,108]' ]
 	freed 80000 any
@@ -262,7 +262,7 @@ freed() {
 	[[ "$stderr" == *"1 sends have no receive"* ]]
 }
 
-@test "a send that nobody receives is trouble, even an eager one" {
+@test "a send that is never received is an error, even an eager one" {
 	graph <<-'END'
 		trace ranks=2
 		0 MPI_Init 0 100
@@ -288,7 +288,7 @@ freed() {
 	[[ "$stderr" == *"messages: an end is a collective" ]]
 }
 
-@test "the own format says the same as Dimemas'" {
+@test "a machine in our own format gives the same results as in Dimemas'" {
 	cat >machine <<-'END'
 		# two nodes with two CPUs each: case 16
 		machine
@@ -313,7 +313,7 @@ freed() {
 	[[ "$stderr" == *"machine: line 14: colour is not known here"* ]]
 }
 
-@test "every word of the own format means something, or is refused" {
+@test "every word of our own format has a meaning, or is refused" {
 	late_sender
 	while read -r line; do
 		printf 'machine\nnodes 2\n%s\n' "$line" >machine
@@ -333,7 +333,7 @@ freed() {
 	END
 }
 
-@test "a line of the own format for MPI_Reduce counts" {
+@test "a line for MPI_Reduce in our own format applies" {
 	graph <<-'END'
 		trace ranks=2
 		0 MPI_Reduce 100 110 comm=1 peer=0 sent=8
@@ -345,7 +345,7 @@ freed() {
 	[ "$(finish -n machine)" = '[1100,1100]' ]
 }
 
-@test "nodes that no rank is on cost no memory, and ids are no larger than what is defined" {
+@test "nodes without ranks take no memory, and ids are at most the number defined" {
 	late_sender
 	printf 'machine\nnodes 2000000000\nlatency 1 us\nmapping list 0 1999999999\n' >machine
 	limited 100000 lp-replay -n machine -F json t.graph | jq -e '.run_time_ns > 3000'
@@ -358,7 +358,7 @@ freed() {
 	[[ "$stderr" == "lp-replay: cfg: line 2: 400000000 is no id: there are fewer records" ]]
 }
 
-@test "of two messages that wait with a link out, who has it for longest loses it to one that can use it" {
+@test "of two messages waiting with an output link, the longer holder yields to a usable one" {
 	graph <<-'END'
 		trace ranks=6
 		0 MPI_Bsend 1000000 1000000 comm=1 peer=1 tag=1 sent=1048576
@@ -379,7 +379,7 @@ freed() {
 	[ "$(finish -n machine)" = '[3000000,23000000,0,20000000,0,13000000]' ]
 }
 
-@test "a collective that waits for all buses holds up the messages behind it" {
+@test "a collective that waits for all buses delays the messages behind it" {
 	graph <<-'END'
 		trace ranks=6
 		communicator comm=3 members=2,3
@@ -396,7 +396,7 @@ freed() {
 	[ "$(finish -n machine)" = '[0,10000000,30000000,30000000,2000000,40000000]' ]
 }
 
-@test "MPI_Init takes no time on its own, or what the machine says it keeps" {
+@test "MPI_Init takes no time by default, or as the machine says" {
 	late_sender
 	printf 'machine\nnodes 2\n' >machine
 	[ "$(lp-replay -n machine --eager 1M -F json t.graph | jq .run_time_ns)" -eq 830 ]
@@ -404,7 +404,7 @@ freed() {
 	[ "$(lp-replay -n machine --eager 1M -F json t.graph | jq .run_time_ns)" -eq 930 ]
 }
 
-@test "calls that make communicators take no time on their own, or what the machine says they keep" {
+@test "calls that make communicators take no time by default, or as the machine says" {
 	printf '%s\n' 'trace ranks=2' '0 MPI_Comm_dup 100 500 comm=1' '1 MPI_Comm_dup 300 500 comm=1' | pack | lp-graph 2>/dev/null >t.graph
 	printf 'machine\nmodel loggp\ncollective all none\nnodes 2\nlatency 1 ms\n' >m
 	[ "$(lp-replay -n m -F json t.graph | jq -c .finish_ns)" = '[300,300]' ]
@@ -414,7 +414,7 @@ freed() {
 	[ "$(lp-replay -n m -F json t.graph | jq -c .finish_ns)" = '[500,500]' ]
 }
 
-@test "what-if: shorter computing shortens the run only where it is waited for" {
+@test "what-if: shorter computation shortens the run only if others wait for it" {
 	graph <<-'END'
 		trace ranks=2
 		0 MPI_Barrier 0 10 comm=1
@@ -440,7 +440,7 @@ freed() {
 	[ "$stderr" = "lp-replay: --scale: side=#1 is none of rank=, site=, call= and factor=" ]
 }
 
-@test "the parts that explain a rank add up, and those of a message touch" {
+@test "the parts that explain a rank add up, and those of a message are adjacent" {
 	case=$fixtures/dimemas/09-one-bus
 	lp-import -f dim "$case/trace.dim" >t.graph
 	for rank in 0 1 2 3; do
@@ -452,7 +452,7 @@ freed() {
 	grep -qx 'wire	11010000	21010000	10000000' t.out
 }
 
-@test "phases are found where they were planted" {
+@test "planted phases are found" {
 	/usr/bin/python3 - >t.txt <<-'END'
 		import random
 		random.seed(3)
@@ -488,7 +488,7 @@ freed() {
 	/usr/bin/python3 tests/planted_regions.py 40 >out || { cat out; false; }
 }
 
-@test "phases of clocks that begin below 0, or jump, are found within bounds" {
+@test "phases with clocks that begin below 0, or jump, are found within bounds" {
 	for times in '-500 -490 500 510' '0 10 1099511627776 2199023255562' '0 4611686018427387904 0 0'; do
 		set -- $times
 		tests/pack <<-END >t.graph
@@ -500,7 +500,7 @@ freed() {
 	done
 }
 
-@test "a closed standard output is trouble, and nothing is taken for it" {
+@test "a closed standard output is an error, and no other file takes its place" {
 	late_sender
 	run -2 --separate-stderr bash -c 'lp-replay t.graph >&-'
 	[[ "$stderr" == "lp-replay: standard output: "* ]]

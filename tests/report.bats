@@ -16,7 +16,7 @@ browser() {
 	run -0 /usr/bin/python3 "$ROOT/tests/report_check.py" "$@"
 }
 
-@test "the page says the same numbers as the tools, zooms, sorts, searches, prints and asks for nothing" {
+@test "the page has the tools' numbers, zooms, sorts, searches, prints and loads nothing" {
 	heat
 	lp-report -o page.html heat.graph
 	lp-imbalance -F json heat.graph >imbalance.json
@@ -24,7 +24,7 @@ browser() {
 	browser page.html imbalance.json critpath.json
 }
 
-@test "names that would be markup or code are text in the page and in pictures" {
+@test "names that look like markup or code are text in the page and in pictures" {
 	pack "$fixtures/hostile.txt" >hostile.graph
 	lp-report -o page.html hostile.graph
 	run ! grep -q '<svg onload\|<img src\|<script>window' page.html
@@ -39,7 +39,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	browser page.html
 }
 
-@test "a page is within its size, of few calls and of many, of few ranks and of many; of many one can look at some" {
+@test "a page stays within its size, for few and many calls and ranks, and can be explored" {
 	random_run.py make 11 | lp-graph 2>/dev/null >small.graph
 	for size in 100k 300k 5M; do
 		lp-report --size $size -o page.html small.graph
@@ -71,7 +71,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	limited 40000 lp-report --size 500k -o page.html long.graph
 }
 
-@test "of many calls the longest are on the page" {
+@test "a page of many calls has the longest" {
 	"$ROOT/build/bench/synthetic" -r 8 -c 40000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
 	lp-report --size 200k -o page.html t.graph
 	lp-dump -F text t.graph >calls
@@ -86,7 +86,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	END
 }
 
-@test "a path that is everywhere is shown by its share of each cell, one that is not as a line" {
+@test "a scattered path is shown by its share of each cell, another as a line" {
 	"$ROOT/build/bench/synthetic" -r 8 -c 40000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
 	lp-report --size 100k -o page.html t.graph
 	lp-critpath -F stream t.graph >path
@@ -122,7 +122,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	grep -q '"way":' page.html
 }
 
-@test "the verdict names the rank and place of the path, what it costs and what less of it gains" {
+@test "the verdict names rank and place, their cost, and the gain from shortening them" {
 	pack >t.graph <<-END
 		graph ranks=2
 		site site=1 offset=1 function="work" file="w.c" line=5
@@ -139,7 +139,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	grep -o 'id="verdict">[^<]*' page.html | grep -q "rank 1&#39;s computation before .*work (w.c:5) is 9[0-9] % of the critical path and cost the others [0-9.]* us of rank time, [0-9.]* % of all; balanced, the run takes [0-9.]* instead of [0-9.]* us"
 }
 
-@test "messages go from the sender to the receiver, and ranks of one host stand together" {
+@test "messages go from sender to receiver, and ranks of one host are together" {
 	cat >t.txt <<-END
 		graph
 		run ranks=4 locations=4 run_ns=9010
@@ -181,7 +181,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	grep -q 'rotate(-90)" text-anchor="middle">alpha<' t.svg
 }
 
-@test "a run of one rank has a page, with no scale where nobody waits" {
+@test "a run of one rank has a page, without a scale if nobody waits" {
 	pack >t.graph <<-END
 		graph ranks=1
 		0 MPI_Init 0 +1000
@@ -195,7 +195,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	browser page.html
 }
 
-@test "serialisation and transfer are on the page where a replay tells them, else how to get them" {
+@test "serialisation and transfer are on the page with a replay; without, how to get them" {
 	random_run.py make 5 | lp-graph 2>/dev/null >t.graph
 	lp-replay t.graph >ideal.graph
 	lp-report --gain 0 t.graph | grep -q 'lp-report --ideal ideal GRAPH'
@@ -208,7 +208,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	done
 }
 
-@test "pictures are drawn by what knows nothing of variables: with their colours, and names that are too long cut" {
+@test "pictures work without CSS variables: with their own colours, and long names cut" {
 	type -P rsvg-convert >/dev/null || skip "needs rsvg-convert"
 	{
 		printf 'graph ranks=2\nsite site=1 offset=1 function="%s" file="w.c" line=5\n' "$(printf 'é%.0s' {1..90})"
@@ -238,7 +238,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	grep -q 'of the critical path\|no rank keeps' piped.html
 }
 
-@test "a device or a pipe is written into, and stays what it is" {
+@test "output to a device or a pipe does not replace it" {
 	random_run.py make 13 | lp-graph 2>/dev/null >t.graph
 	mkfifo pipe
 	for command in "lp-report -o pipe" "lp-export -f perfetto -o pipe"; do
@@ -275,7 +275,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	END
 }
 
-@test "the columns of the timeline add up to the run, and to the path" {
+@test "the columns of the timeline add up to the run and to the path" {
 	random_run.py make 3 | lp-graph 2>/dev/null | lp-critpath >t.path
 	lp-report -F csv t.path >t.csv
 	lp-critpath -F json t.path >t.json
@@ -294,7 +294,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	END
 }
 
-@test "what lp-replay monitors is a figure and a part of the page: the last value is the run's transfer efficiency" {
+@test "lp-replay's monitor is in a figure and on the page: it ends at the transfer efficiency" {
 	random_run.py make 5 | lp-graph 2>/dev/null >t.graph
 	lp-replay --monitor all --regions t.graph >ideal.graph
 	trace.py check ideal.graph
@@ -320,7 +320,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	[ "$stderr" = "lp-report: --figure monitor: the stream holds nothing for it" ]
 }
 
-@test "the timelines of two runs stand one above the other on one axis of time" {
+@test "the timelines of two runs are one above the other on one time axis" {
 	for end in 1000 4000; do
 		printf 'trace ranks=2\n0 MPI_Init 0 10 comm=1\n1 MPI_Init 0 10 comm=1\n0 MPI_Barrier 500 %s comm=1\n1 MPI_Barrier %s %s comm=1\n' \
 			$end $((end - 100)) $end | pack | lp-graph 2>/dev/null >$end.graph

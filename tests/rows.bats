@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What lp-record notes of each call, against what it noted before: tests/golden.d/texts.
+# The rows that lp-record writes for each call, against recorded ones: tests/golden.d/texts.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -18,7 +18,7 @@ rows() {
 	}' | sort -s -n -k1,1
 }
 
-@test "programs that make each kind of call have the rows that they had" {
+@test "programs that make each kind of call have the recorded rows" {
 	for p in kinds more; do
 		mpicc -w -g -O1 -o $p "$ROOT/tests/apps/$p.c"
 		lp-record -o $p.run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 ./$p >out 2>err
@@ -48,7 +48,7 @@ alone() {
 	}'
 }
 
-@test "messages that are open together, pauses, epochs and sizes: rows to the last field" {
+@test "concurrent messages, pauses, epochs and sizes have the recorded rows, field by field" {
 	alone -- | diff - <(sed 's/^\t*//' <<-'END'
 		MPI_Init
 		MPI_Isend comm=2 peer=0 tag=0 sent=4
@@ -114,7 +114,7 @@ alone() {
 	)
 }
 
-@test "a run of polls that find nothing ends with time, another call, a pause or a poll that finds something" {
+@test "a sequence of failed polls ends with time, another call, a pause or a success" {
 	alone --polls fold --fold-local 0.05 -- polls | diff - <(sed 's/^\t*//' <<-'END'
 		MPI_Init
 		MPI_Iprobe comm=2 peer=0 tag=9 folded=4

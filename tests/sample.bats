@@ -41,7 +41,7 @@ sampled() {
 	trace.py check t.graph
 }
 
-@test "planted functions get their time, on the path and off it, and the sums are the path" {
+@test "planted functions have their time, on the path and off it, and add up to the path" {
 	for program in planted:long_work:short_work planted_shared:long_work:short_work \
 		planted_cpp:long_loop:short_work planted_fortran:long_part:short_part; do
 		local words=(${program//:/ })
@@ -55,7 +55,7 @@ sampled() {
 	done
 }
 
-@test "a function that was compiled into others is named with its class, and its callers stand on the stack" {
+@test "an inlined function is named with its class, and its callers are on the stack" {
 	sampled planted_cpp
 	lp-critpath -F json t.graph | jq -e '.by_function | map(select(.function | test("work::adder<double>::long_loop"))) | length == 1'
 	lp-critpath -F folded t.graph | grep -qE '^path;.*main;work::adder<double>::long_loop'
@@ -67,7 +67,7 @@ sampled() {
 		([.profiles[].samples[][]] | max) < (.shared.frames | length)'
 }
 
-@test "what is off the path is told apart from what a profile would name" {
+@test "time off the path is separated, unlike in a profile" {
 	sampled planted
 	lp-critpath -F text t.graph >text
 	grep -q '^path_%	error_%	path_s	with_called_%	all_%	all_s	function$' text
@@ -76,7 +76,7 @@ sampled() {
 		.long_work.path_s * .short_work.all_s > .short_work.path_s * .long_work.all_s'
 }
 
-@test "a function gains what the run would without it: no more than until another rank takes over" {
+@test "a function's gain equals the run without it: up to where another rank takes over" {
 	# Rank 0 takes 0.4 s, of which 0.3 are long_work; the other rank has 0.05 s to do meanwhile: more where
 	# the machine has other work, so that there may be nothing to gain.
 	for try in 1 2 3 4 5; do
@@ -90,14 +90,14 @@ sampled() {
 	lp-gain --gain 50 -F text t.graph | grep -q '^if the function took 50 % less time, on all ranks$'
 }
 
-@test "a replay, whose times are others, has no samples" {
+@test "a replay, which has other times, has no samples" {
 	sampled planted 0.1
 	lp-replay t.graph >replayed 2>/dev/null
 	lp-dump -k sampled t.graph >/dev/null
 	run -2 lp-dump -k sampled replayed
 }
 
-@test "without --sample the trace has no word of it, and reports are as they were" {
+@test "without --sample neither trace nor reports mention samples" {
 	lp-record -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/planted" 0.05
 	lp-merge run | lp-graph 2>/dev/null >t.graph
 	[ "$(lp-dump t.graph | grep -c '"sampled"')" -eq 0 ]
@@ -106,7 +106,7 @@ sampled() {
 	[ "$stderr" = "lp-critpath: t.graph: no samples: lp-record --sample takes them" ]
 }
 
-@test "threads that come and go, forks and system calls are as without samples" {
+@test "threads that come and go, forks and system calls are the same as without samples" {
 	lp-record --sample 1000 -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/comes_and_goes" 1000 >out
 	[ "$(sort -u out)" = "1000 threads, 0 calls interrupted, child 7" ]
 	lp-merge run >t.trace
@@ -127,7 +127,7 @@ sampled() {
 	lp-report t.path | grep -qF '(on a core, not sampled)'
 }
 
-@test "a killed rank leaves what was sampled up to the last look, and the time of it" {
+@test "a killed rank leaves the samples up to the last read, and its time" {
 	cat >killed.c <<-END
 		#include <mpi.h>
 		#include <signal.h>
@@ -166,12 +166,12 @@ sampled() {
 	lp-merge small | lp-graph 2>/dev/null | lp-critpath -F json | jq -e '.by_function | map(.samples) | add > 50'
 }
 
-@test "a rate that is out of range is refused" {
+@test "a rate out of range is refused" {
 	run -2 lp-record --sample 0 -o run -- true
 	run -2 lp-record --sample 20000 -o run -- true
 }
 
-@test "a planted imbalance in one of two functions is that function's, and so are the delays by it" {
+@test "a planted imbalance in one of two functions is attributed to it, with its delays" {
 	cat >uneven.c <<-END
 		#include <mpi.h>
 		#include "sampled_work.h"
@@ -202,7 +202,7 @@ told() {
 	jq --arg name "$1" --arg key "$2" '.by_function | map(select(.function == $name))[0][$key] // 0' path.json
 }
 
-@test "a function has the time that its thread's clock gave it, and sleep is a row of its own" {
+@test "a function has its thread's CPU time, and sleep is a separate line" {
 	sampled off_core
 	lp-critpath -F json t.graph >path.json
 	jq -e --argjson work "$(told long_work path_s)" --argjson share "$(told long_work standard_error)" \
@@ -222,7 +222,7 @@ told() {
 	grep -qE "From [0-9]+ samples, which saw [0-9.]+ % of the ranks' computation on a core" page.html
 }
 
-@test "what a rank's threads do alike is no cause of waits, however they wait for each other" {
+@test "threads of a rank that do the same cause no waits, however they wait for each other" {
 	local RUN="$RUN --bind-to none"	# or a thread waits for its core, not for its runtime
 	for policy in passive active; do
 		OMP_WAIT_POLICY=$policy sampled late_thread
@@ -251,7 +251,7 @@ chained() {
 		END { exit !(all > 0.15e9 && found >= 0.95 * all) }' folded || { cat folded; false; }
 }
 
-@test "without frame pointers callers are found in copied stacks, in C, C++, Fortran and a shared library" {
+@test "without frame pointers callers come from copied stacks: C, C++, Fortran, shared library" {
 	local build="-g -O2 -fomit-frame-pointer -fno-inline -fno-optimize-sibling-calls"
 	cat >library.c <<-END
 		#include "sampled_work.h"
@@ -334,7 +334,7 @@ chained() {
 	chained chain_fortran 'main;chain;outer;middle;long_part'
 }
 
-@test "stacks that are cut short, or whose program is gone, leave the places as they were" {
+@test "truncated stacks, or a missing program, leave the places unchanged" {
 	mkdir gone
 	cp "$BATS_FILE_TMPDIR/planted" gone/
 	lp-record --sample 1000 --sample-stack 128 -o run -- $RUN -n 2 gone/planted 0.3
@@ -347,7 +347,7 @@ chained() {
 	[ "$stderr" = "lp-record: --sample-stack needs --sample" ]
 }
 
-@test "where the kernel refuses samples one line names the settings, and the run goes on without them" {
+@test "if the kernel refuses samples, one line names the settings, and the run continues" {
 	refuse_samples
 	run -0 --separate-stderr ./refused lp-record --sample 1000 --sample-stack 4096 -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/planted" 0.05
 	[ "$(grep -c '^lp-record: --sample: the kernel refuses it: Operation not permitted; .*kernel.perf_event_paranoid of 2 or less.*seccomp.*no samples are taken$' <<<"$stderr")" -eq 1 ]
@@ -356,7 +356,7 @@ chained() {
 	lp-critpath -F json t.graph | jq -e '.computation | .source == "thread clock" and .samples == 0'
 }
 
-@test "threads that call MPI at once have samples of their own, a child that executes has no ring, and rings stay below 1 MiB a thread" {
+@test "concurrent threads have their own samples, children no ring, rings take below 1 MiB" {
 	cat >multiple.c <<-END
 		#include <mpi.h>
 		#include <pthread.h>
@@ -408,7 +408,7 @@ chained() {
 			END { exit !(n["0,long_work"] > 50 && n["0,short_work"] == 0 && n["2,short_work"] > 50 && n["2,long_work"] == 0) }' names -
 }
 
-@test "more ranks than cores: time off the core is in the pieces, and is told apart from time on it" {
+@test "more ranks than cores: time off the core is reported apart from time on it" {
 	lp-record --sample 1000 -o run -- $RUN -n 6 "$BATS_FILE_TMPDIR/planted" 0.5
 	lp-merge run | lp-graph 2>/dev/null >t.graph
 	lp-critpath -F json t.graph | jq -e '(.by_function | map({ (.function): . }) | add) |

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Collectives as messages: by hand, against the same messages as calls, and found again from their times.
+# Collectives as messages: by hand, against the same messages as calls, and fitted from their times.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -24,7 +24,7 @@ finish() {
 	lp-replay -n machine -F json "$1" | jq -c .finish_ns
 }
 
-@test "a binomial broadcast, recursive doubling and a ring take what follows by hand" {
+@test "a binomial broadcast, recursive doubling and a ring take the times computed by hand" {
 	# 0 sends to 2 by 1 us and to 1 by 2; a message is 1 + 10 us on its way, and taken in 2; then 2 sends to 3.
 	collective 4 Bcast peer=0 sent=1000 >t.graph
 	machine 4 'schedule bcast binomial' >machine
@@ -46,7 +46,7 @@ finish() {
 	[ "$(finish t.graph | jq max)" -eq $((1000 + 6 * 13250 + 3 * 500)) ]
 }
 
-@test "the last line that fits counts: by bytes and by ranks" {
+@test "the last matching line applies, by bytes and by ranks" {
 	collective 4 Allreduce sent=1000 received=1000 >t.graph
 	machine 4 'schedule allreduce reduce-bcast' 'schedule allreduce recursive-doubling 1000 B 4' >machine
 	[ "$(finish t.graph)" = '[29000,29000,29000,29000]' ]
@@ -57,11 +57,11 @@ finish() {
 	[ "$(finish t.graph)" = "$(machine 4 >machine; finish t.graph)" ]
 }
 
-@test "schedules take as long as their messages written as calls, on random ranks, roots and machines" {
+@test "schedules take as long as the same messages as calls, on random ranks and machines" {
 	schedules_check.py 1 14
 }
 
-@test "a link is held for the gap, and a message is on its way for its time" {
+@test "a link is busy for the gap, and a message is in flight for its latency" {
 	{
 		echo 'trace ranks=3'
 		for r in 0 1; do
@@ -77,7 +77,7 @@ finish() {
 	[ "$(finish t.graph)" = '[0,0,42000]' ]
 }
 
-@test "processors work on one message while another is on its way" {
+@test "processors work on one message while another is in flight" {
 	collective 2 Allreduce sent=1000 received=1000 >two.graph
 	machine 2 'schedule allreduce recursive-doubling' 'time 1000 B 10 us' 'time 2000 B 11 us' 'links 1 0' >machine
 	# 1 + 10 + 2; a gap of 7 us holds the other up for so long, work of 7 us until 14 us after both left.
@@ -93,7 +93,7 @@ finish() {
 	[[ "$stderr" == *'line 13: links are held for a gap or for work, not for both' ]]
 }
 
-@test "what members spend beside their messages is by size and number of ranks, and of these collectives alone" {
+@test "extra time of members depends on size and ranks, and only for these collectives" {
 	collective 2 Allreduce sent=1000 received=1000 >two.graph
 	machine 2 'schedule allreduce recursive-doubling' 'beside allreduce 0 B 0 us' 'beside allreduce 2000 B 8 us' \
 		'beside allreduce 0 B 50 us 3' 'beside alltoall 0 B 70 us' >machine
@@ -107,7 +107,7 @@ finish() {
 	done
 }
 
-@test "overheads go by size, and in memory by their own" {
+@test "overheads depend on size, with separate values in memory" {
 	echo 'trace ranks=2
 	0 MPI_Send 0 10 comm=1 peer=1 tag=0 sent=500
 	1 MPI_Recv 0 10 comm=1 peer=0 tag=0 received=500' | pack | lp-graph 2>/dev/null >t.graph
@@ -117,7 +117,7 @@ finish() {
 	[ "$(finish t.graph)" = '[500,4500]' ]
 }
 
-@test "segments go down a chain and a binary tree one behind the other, as by hand" {
+@test "segments are pipelined along a chain and a binary tree, as computed by hand" {
 	collective 3 Bcast peer=0 sent=3000 >t.graph
 	# Segments leave the root at 2, 3 and 4 us; the next rank has the first at 15, and each other 3 us later.
 	machine 3 'schedule bcast chain segment 1000 B' >machine
@@ -133,7 +133,7 @@ finish() {
 	done
 }
 
-@test "what a sender spends once its message is on its way holds up the sender alone" {
+@test "a sender's time after its message has left delays only the sender" {
 	echo 'trace ranks=2
 	0 MPI_Send 0 10 comm=1 peer=1 tag=0 sent=0
 	1 MPI_Recv 0 10 comm=1 peer=0 tag=0 received=0' | pack | lp-graph 2>/dev/null >t.graph
@@ -147,7 +147,7 @@ finish() {
 	[ "$(finish two.graph)" = '[19000,19000]' ]	# 1 + 15 + 2: the other's message is there before
 }
 
-@test "the time from the last leave of MPI_Init on does not hold that one rank left it before" {
+@test "the time from the last leave of MPI_Init ignores that one rank left earlier" {
 	echo 'trace ranks=2
 	0 MPI_Init 0 100
 	0 MPI_Barrier 150 1100 comm=1
@@ -159,7 +159,7 @@ finish() {
 		NR == 2 { exit !($k["recorded_run_time_ns"] == 1050 && $k["recorded_together_ns"] == 160 && $k["together_ns"] == 110) }'
 }
 
-@test "schedules and tables that mean nothing are refused in one line" {
+@test "meaningless schedules and tables are refused in one line" {
 	collective 2 Barrier >t.graph
 	for bad in 'schedule barrier ring' 'schedule bcast colour' 'schedule colour ring' 'schedule bcast' \
 		'schedule bcast chain 3' 'overhead colour 1 us' 'memory overhead call 1 us' 'combining 3' 'gap 1 B'; do
@@ -177,7 +177,7 @@ samples() {
 	echo "samples name=MPI_$1 function=MPI_$1 role=function guideline=\"\" number=0 bytes=$2 volume=$2 part=0 time=$3"
 }
 
-@test "tables and schedules that were planted are found again, and replayed as the table says" {
+@test "planted tables and schedules are found, and the replay gives the table's times" {
 	{
 		echo measurement
 		echo mpirun ranks=5 sync=none
@@ -213,7 +213,7 @@ samples() {
 	[ "$(finish <(collective 5 Bcast peer=0 sent=64000) | jq max)" -eq $((fitted + 1000)) ]
 }
 
-@test "of thousands of ranks only schedules of few messages are tried, and that is told" {
+@test "for thousands of ranks only schedules of few messages are tried, and a line says so" {
 	{
 		printf 'measurement\nmpirun ranks=4096 sync=none\n'
 		for m in 0 8 64; do
@@ -229,7 +229,7 @@ samples() {
 	grep '^schedule' machine | cut -d' ' -f2,3 | diff - <(printf '%s\n' 'alltoall bruck' 'bcast binomial' 'scan recursive-doubling' 'alltoallv bruck')
 }
 
-@test "what tables by size need is named where it is missing" {
+@test "inputs missing for tables by size are named" {
 	printf 'measurement\nmpirun ranks=2 sync=none\n%s\n' "$(for m in 0 1 2; do samples Pingpong $m 100; done)" | pack >m
 	run -2 --separate-stderr lp-network -M loggp m
 	[ "$stderr" = 'lp-network: m: Send and Recv were not measured at 0 bytes, as Pingpong was' ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs that lie in pieces: folders of shards, and what several processes make of them.
+# Runs in pieces: folders of shards, and several processes that work on them.
 bats_require_minimum_version 1.5.0
 load helpers
 
@@ -64,7 +64,7 @@ without_history() {
 	[ "$(lp-dump -k shard shards/shard.000001 | jq -c .of)" = '[0,1,0,1,0]' ]
 }
 
-@test "random runs in shards have the results of the one stream" {
+@test "random runs in shards have the results of one stream" {
 	for seed in 3 8; do
 		tests/random_run.py make $seed more >t.trace
 		lp-graph t.trace 2>/dev/null >t.graph
@@ -80,7 +80,7 @@ without_history() {
 	done
 }
 
-@test "several processes write the shards that one writes" {
+@test "several processes write the same shards as one" {
 	five_ranks
 	cat run/rank.3 run/rank.1 >run/rank.1.both
 	rm run/rank.3
@@ -95,7 +95,7 @@ without_history() {
 	done
 }
 
-@test "what is missing, damaged or of another run is named in a line, and left out when asked for" {
+@test "missing, damaged and foreign shards are named in a line, and left out if asked for" {
 	five_ranks
 	lp-merge -o good --shards 3 run
 	lp-merge -s none --shards 3 -o other run
@@ -145,7 +145,7 @@ without_history() {
 	[ "$stderr" = 'lp-dump: none: a folder without shards (shard.000000, ...)' ]
 }
 
-@test "shards of another run are told apart" {
+@test "shards of another run are detected" {
 	five_ranks
 	lp-merge -o good --shards 3 run
 	mkdir next
@@ -162,7 +162,7 @@ without_history() {
 	[[ "$stderr" == 'lp-graph: standard input:'*': no shard of the run before' ]]
 }
 
-@test "a folder for shards holds nothing else, and none of a run before" {
+@test "a folder for shards has no other files, and no shards of an earlier run" {
 	five_ranks
 	lp-merge -o shards --shards 5 run
 	lp-merge -o shards --shards 2 run
@@ -189,7 +189,7 @@ without_history() {
 	run -2 lp-graph shards
 }
 
-@test "shards are matched as the one stream is, however few rows a round has" {
+@test "shards are matched like one stream, however few rows a round has" {
 	local seed n
 	for seed in 3 8 14; do
 		tests/random_run.py make $seed more >t.trace
@@ -205,7 +205,7 @@ without_history() {
 	done
 }
 
-@test "rounds of many edges keep them behind the calls of all shards" {
+@test "rounds of many edges keep them after the calls of all shards" {
 	"$ROOT/build/bench/synthetic" -r 9 -c 200000 >raw
 	lp-merge raw | lp-graph 2>err >t.graph
 	lp-merge -o shards --shards 3 raw
@@ -218,7 +218,7 @@ without_history() {
 	done
 }
 
-@test "several processes match shards as one does, to the byte, and find the path in them" {
+@test "several processes match shards like one, to the byte, and find the path in them" {
 	tests/random_run.py make 14 more >t.trace
 	tests/cut_trace.py t.trace cut 3
 	mkdir one
@@ -236,7 +236,7 @@ without_history() {
 	done
 }
 
-@test "epochs of one-sided communication across shards have both their edges" {
+@test "epochs of one-sided communication across shards have both edges" {
 	local rank
 	mkdir run
 	for rank in 0 1 2 3; do
@@ -263,7 +263,7 @@ without_history() {
 	[ "$(lp-dump -k message graph | wc -l)" -eq 4 ]
 }
 
-@test "what lp-graph refuses of shards is said in one line" {
+@test "errors of lp-graph in shards are one line" {
 	five_ranks
 	lp-merge -o shards --shards 3 run
 	lp-merge run >t.trace
@@ -295,7 +295,7 @@ without_history() {
 	cmp whole <(lp-critpath --join -F json 1.path 2.path 3.path)
 }
 
-@test "the index of shards is what the checker works out, and is found out where it lies" {
+@test "the index of shards equals the checker's, and a false one is detected" {
 	"$ROOT/build/bench/synthetic" -r 5 -c 60000 >raw
 	lp-merge -o shards --shards 3 raw
 	lp-graph --round 2000 -o graph shards 2>/dev/null
@@ -304,7 +304,7 @@ without_history() {
 	run -0 lying_index.py graph 25
 }
 
-@test "a part of shards is read without what lies before it" {
+@test "a part of shards is read without the earlier parts" {
 	"$ROOT/build/bench/synthetic" -r 5 -c 60000 >raw
 	lp-merge -o shards --shards 3 raw
 	lp-graph --round 2000 -o graph shards 2>/dev/null
@@ -326,7 +326,7 @@ without_history() {
 	cmp <(lp-imbalance graph) <(parallel_run 3 lp-imbalance graph)
 }
 
-@test "every tool that reads a graph takes its shards" {
+@test "every tool that reads a graph reads its shards" {
 	five_ranks
 	lp-merge run | lp-graph >t.graph 2>/dev/null
 	lp-merge -o shards --shards 2 run
@@ -344,7 +344,7 @@ without_history() {
 	cmp text text.one
 }
 
-@test "longpole -j merges and matches by several processes, and finds the same" {
+@test "longpole -j merges and matches with several processes, with the same results" {
 	five_ranks
 	mkdir -p kept
 	mv run kept/raw
@@ -361,7 +361,7 @@ without_history() {
 	cmp j2 <(lp-imbalance -F json kept/graph)
 }
 
-@test "a rank that died early and one without calls are in their shards as in the stream" {
+@test "a rank that died early and one without calls are in shards as in the stream" {
 	five_ranks
 	printf 'raw ranks=5 rank=2 run=77\n0 MPI_Init 1000 1100\n' | tests/pack >run/rank.2
 	printf 'raw ranks=5 rank=3 run=77\n' | tests/pack >run/rank.3
@@ -373,7 +373,7 @@ without_history() {
 	cmp <(lp-critpath -F json t.graph) <(lp-critpath -F json graph)
 }
 
-@test "a message across a barrier is seen whichever shards have its ends, and whenever it is matched" {
+@test "a message across a barrier is detected in any shards, whenever it is matched" {
 	local rank rows
 	mkdir run
 	for rank in 0 1 2 3; do
@@ -399,7 +399,7 @@ without_history() {
 	done
 }
 
-@test "clocks that messages correct are the same in the shards of several processes" {
+@test "clocks corrected by messages are the same in shards of several processes" {
 	"$ROOT/build/bench/synthetic" -r 8 -c 20000 -d 100000 -n 0 >raw
 	"$ROOT/build/bench/synthetic" -r 8 -c 100000 -d 100000 -n 1 >raw1
 	for how in 'clc raw' 'linear raw1'; do

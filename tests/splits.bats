@@ -13,7 +13,7 @@ setup_file() {
 	"$ROOT/tests/random_run.py" make 3 | lp-graph 2>/dev/null >"$BATS_FILE_TMPDIR/random.graph"
 }
 
-@test "several processes find the path of one, whichever way the stretches are solved" {
+@test "several processes find the same path as one, with every solver of stretches" {
 	for graph in long random; do
 		file=$BATS_FILE_TMPDIR/$graph.graph
 		lp-critpath -F json "$file" >one
@@ -25,7 +25,7 @@ setup_file() {
 	done
 }
 
-@test "several processes find the intervals of one" {
+@test "several processes find the same intervals as one" {
 	for graph in long random; do
 		file=$BATS_FILE_TMPDIR/$graph.graph
 		lp-critpath -a intervals -F json "$file" >one 2>one.note
@@ -45,7 +45,7 @@ setup_file() {
 	done
 }
 
-@test "the stream of several processes is that of one but for the command line" {
+@test "the stream of several processes is that of one except for the command line" {
 	file=$BATS_FILE_TMPDIR/long.graph
 	lp-critpath "$file" >one
 	mpi -n 2 lp-critpath --splits seq-par "$file" >many
@@ -64,7 +64,7 @@ setup_file() {
 	done
 }
 
-@test "threads and circles are the same on several processes" {
+@test "threads and cycles are the same on several processes" {
 	stream good-threads >t.name
 	lp-graph "$(cat t.name)" 2>/dev/null >threads.graph
 	tests/pack <<-'END' | lp-graph 2>/dev/null >circle.graph
@@ -91,7 +91,7 @@ setup_file() {
 	grep -q '2 calls wait for each other in a circle' one.note
 }
 
-@test "an edge without its row is refused by who should have it" {
+@test "an edge without its row is refused by the process that should have it" {
 	tests/pack >t.graph <<-'END'
 		graph ranks=2
 		0 MPI_Init 0 10
@@ -107,7 +107,7 @@ setup_file() {
 	grep -qxF "$said" <<<"$stderr"
 }
 
-@test "of a graph partitioned by rank each process keeps its ranks" {
+@test "in a graph partitioned by rank, each process keeps its ranks" {
 	if nm "$ROOT/bin/lp-dump" | grep -q __asan_init; then skip "the sanitizer needs memory of its own"; fi
 	# One stretch: 16 ranks without synchronisation points, and so long that the memory of MPI itself counts for little.
 	"$ROOT/build/bench/synthetic" -r 16 -c 1000000 | lp-merge | lp-graph 2>/dev/null >t.graph
@@ -160,7 +160,7 @@ setup_file() {
 	[[ "$stderr" == *":0: a graph; lp-critpath --part finds a part of its path" ]]
 }
 
-@test "several processes report what one does, whoever had the ends and the longest pieces" {
+@test "several processes report the same as one, whichever has the ends and longest segments" {
 	for graph in long random; do
 		file=$BATS_FILE_TMPDIR/$graph.graph
 		lp-critpath --all -F text "$file" >one
@@ -171,7 +171,7 @@ setup_file() {
 	done
 }
 
-@test "more parts than stretches are fine" {
+@test "more parts than stretches are allowed" {
 	file=$BATS_FILE_TMPDIR/random.graph
 	lp-critpath -F json "$file" >one
 	parts=$(lp-critpath --list 50 "$file" | tail -n +2 | cut -f 1)
@@ -189,7 +189,7 @@ setup_file() {
 	trace.py check splits/path
 }
 
-@test "what is not for parts or several processes is refused" {
+@test "options that exclude parts or several processes are refused" {
 	file=$BATS_FILE_TMPDIR/random.graph
 	run -2 --separate-stderr lp-critpath --part 3/2 "$file"
 	[ "$stderr" = "lp-critpath: --part 3: a whole number from 1 to 2 is needed" ]
@@ -201,7 +201,7 @@ setup_file() {
 	[[ "$stderr" == *"standard input:0: not a file, and it is read more than once" ]]
 }
 
-@test "what ends all processes alike is said by the first one, once" {
+@test "an error of all processes is reported once, by the first" {
 	for try in 1 2 3; do
 		run -0 --separate-stderr mpi -n 3 lp-critpath --help
 		[ "$output" = "$(lp-critpath --help)" ]
@@ -221,7 +221,7 @@ setup_file() {
 	done
 }
 
-@test "damage anywhere is refused by parts and ways, too" {
+@test "damage anywhere is refused by parts and solvers, too" {
 	random_run.py make 2 | lp-graph 2>/dev/null >t.graph
 	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits seq-par -F text @
 	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits par-seq -a intervals -F text @
@@ -233,7 +233,7 @@ damaged() {
 	printf '\xc1' | dd of=damaged.graph bs=1 seek="$2" conv=notrunc status=none
 }
 
-@test "with an index nothing is read of other parts" {
+@test "with an index other parts are not read" {
 	file=$BATS_FILE_TMPDIR/long.graph
 	lp-critpath --list 9 "$file" >list
 	lp-critpath --part 9/9 "$file" >9.path
@@ -246,7 +246,7 @@ damaged() {
 	[[ "$stderr" == "lp-critpath: damaged.graph:"*": damaged: "* ]]
 }
 
-@test "without an index parts are the same" {
+@test "parts without an index give the same path" {
 	file=$BATS_FILE_TMPDIR/long.graph
 	# What a tool that knows no index would write.
 	/usr/bin/python3 - "$file" >plain.graph <<-'END'
@@ -268,7 +268,7 @@ damaged() {
 	mpi -n 2 lp-critpath -F text plain.graph | cmp - <(lp-critpath -F text "$file")
 }
 
-@test "an index that lies is found out, or does no harm" {
+@test "a false index is detected, or does no harm" {
 	run -0 lying_index.py "$BATS_FILE_TMPDIR/long.graph" 300
 	random_run.py make 42 | lp-graph 2>/dev/null >t.graph
 	run -0 lying_index.py t.graph 300

@@ -5,7 +5,7 @@
 
 load helpers
 
-@test "every good fixture is good for both implementations" {
+@test "both implementations accept every good fixture" {
 	for text in "$fixtures"/good-*.txt; do
 		file=$(stream "$(basename "$text" .txt)")
 		echo "$text"
@@ -14,7 +14,7 @@ load helpers
 	done
 }
 
-@test "every bad fixture is refused by both at the byte that it names, without much memory" {
+@test "both refuse every bad fixture at the byte that it names, without much memory" {
 	cd "$BATS_TEST_TMPDIR"
 	for text in "$fixtures"/bad-*.txt; do
 		name=$(basename "$text" .txt)
@@ -49,7 +49,7 @@ load helpers
 	done
 }
 
-@test "an empty input is no stream" {
+@test "an empty input is not a stream" {
 	run -2 --separate-stderr lp-dump /dev/null
 	[ "$stderr" = "lp-dump: /dev/null:0: empty: not a longpole stream" ]
 	[ -z "$output" ]
@@ -72,7 +72,7 @@ load helpers
 	[[ "${lines[1]}" == *" 1 exceptions" ]]
 }
 
-@test "the raw trace of a rank that died is good as soon as one zero byte follows" {
+@test "the raw trace of a dead rank is valid once a zero byte follows" {
 	file=$(stream good-raw-died)
 	whole=$(($(wc -c < "$file") - 16 + 1))
 	every-byte --good-from "$whole" --cut "$file" -- lp-dump
@@ -80,14 +80,14 @@ load helpers
 	[ "$output" = '{"kind":"cut"}' ]
 }
 
-@test "raw traces, whole and of the dead, may be concatenated" {
+@test "raw traces, also of dead ranks, may be concatenated" {
 	cat "$(stream good-raw-died)" "$(stream good-raw)" "$(stream good-raw-died)" \
 	    > "$BATS_TEST_TMPDIR/all"
 	trace.py check "$BATS_TEST_TMPDIR/all"
 	[ "$(lp-dump -k cut,end "$BATS_TEST_TMPDIR/all" | jq -r .kind | tr '\n' ' ')" = "cut end end cut " ]
 }
 
-@test "columns of 1, 2, 4 and 8 bytes say the same" {
+@test "columns of 1, 2, 4 and 8 bytes have the same values" {
 	grep -v '^trace' "$fixtures/good-small.txt" > "$BATS_TEST_TMPDIR/rows"
 	pack "$fixtures/good-small.txt" | lp-dump > "$BATS_TEST_TMPDIR/least"
 	for width in 2 4 8; do
@@ -102,14 +102,14 @@ load helpers
 	cmp "$BATS_TEST_TMPDIR/1" "$BATS_TEST_TMPDIR/8"
 }
 
-@test "room in the columns is not taken for rows" {
+@test "spare room in columns does not count as rows" {
 	grep -v '^trace' "$fixtures/good-small.txt" > "$BATS_TEST_TMPDIR/rows"
 	pack -H "trace ranks=2 capacity=100" "$BATS_TEST_TMPDIR/rows" > "$BATS_TEST_TMPDIR/room"
 	trace.py check "$BATS_TEST_TMPDIR/room"
 	lp-dump "$BATS_TEST_TMPDIR/room" | cmp - <(pack "$fixtures/good-small.txt" | lp-dump)
 }
 
-@test "a stream without hashes is taken, but not if its header promises them" {
+@test "a stream without hashes is accepted, unless its header promises them" {
 	sed 's/^trace .*/& hashed=false/' "$fixtures/good-small.txt" | pack > "$BATS_TEST_TMPDIR/plain"
 	trace.py check "$BATS_TEST_TMPDIR/plain"
 	lp-dump "$BATS_TEST_TMPDIR/plain" | cmp - <(pack "$fixtures/good-small.txt" | lp-dump)
@@ -123,13 +123,13 @@ load helpers
 	[[ "$output" == *MPIX_Future* ]]
 }
 
-@test "the worked example of the page is what lp-dump prints" {
+@test "lp-dump prints the worked example of the page" {
 	sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$ROOT/base/stream/trace.5" | grep '^{' > "$BATS_TEST_TMPDIR/page"
 	printf 'trace ranks=2\n0 MPI_Init 0 9000\n' | pack | lp-dump -k run,call_name |
 	    cmp - "$BATS_TEST_TMPDIR/page"
 }
 
-@test "the sample filter of the page runs and drops what it says" {
+@test "the sample filter of the page runs and drops what it claims" {
 	sed -n '/^import sys, msgpack/,/^\.Ed/p' "$ROOT/base/stream/trace.5" | sed '$d' > "$BATS_TEST_TMPDIR/filter"
 	file=$(stream good-path)
 	/usr/bin/python3 "$BATS_TEST_TMPDIR/filter" rank < "$file" > "$file.out"
@@ -138,7 +138,7 @@ load helpers
 	lp-dump "$file.out" | grep -v '"kind":"end"' | cmp - "$file.1"
 }
 
-@test "the history is what a shell takes back, whatever the words are" {
+@test "a shell reads back the history, whatever the words" {
 	printf 'trace ranks=1\n0 MPI_Init 0 9000\n0 MPI_Finalize 9000 9900\n' | pack >trace
 	for name in "it's.trace" "''" 'a b' '$HOME' '*' '`x`' '~' '#' '!x' 'a;b' '{a,b}' 'x\y' '"' $'two\nlines' $'\t' é 'a=b' '<'; do
 		cp trace "$name"

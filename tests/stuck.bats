@@ -19,7 +19,7 @@ hangs() {
 	says "$2" "$3"
 }
 
-@test "two Ssends face to face are a deadlock, told call by call" {
+@test "two Ssends face to face are a deadlock, reported call by call" {
 	begin ssend 2
 	says deadlock '[0,1]'
 	[[ $(jq -r .sentence <<<"$output") == "deadlock: 0 waits in MPI_Ssend to 1 tag 7 (ssend hangs.c:"*"), 1 waits in MPI_Ssend to 0 tag 7 (ssend hangs.c:"*")" ]]
@@ -39,11 +39,11 @@ hangs() {
 	hangs cycle deadlock '[0,1,2,3]' KILL
 }
 
-@test "receives from any source that nobody sends to are a knot, running and after SIGTERM" {
+@test "wildcard receives without senders are a knot, running and after SIGTERM" {
 	hangs knot deadlock '[0,1,2,3]' TERM
 }
 
-@test "a receive in place of a collective is a deadlock with those in it" {
+@test "a receive instead of a collective is a deadlock with the ranks in it" {
 	begin nocoll 2
 	says deadlock '[0,1]'
 	jq -e '.calls[0] | .call == "MPI_Allreduce" and .collective == 6' <<<"$output"
@@ -58,19 +58,19 @@ hangs() {
 	says deadlock '[0,1]'
 }
 
-@test "requests that never complete are waited for: one of one, one of four" {
+@test "requests that never complete are waited for: one of one, or one of four" {
 	hangs pending deadlock '[0,1,2,3]' KILL
 	begin waitall
 	says deadlock '[0,1]'
 	jq -e '.calls[1] | .call == "MPI_Waitall" and .requests == 4' <<<"$output"
 }
 
-@test "collectives that differ by number are a mismatch of the few" {
+@test "collectives that differ by number are a mismatch of the minority" {
 	hangs bcast mismatch '[2]' KILL
 	hangs skip mismatch '[1]' TERM
 }
 
-@test "a rank that computes or sleeps while others wait for it is named, with its stack" {
+@test "a computing or sleeping rank that others wait for is named, with its stack" {
 	begin spin
 	says waiting '[1]'
 	jq -e '.calls[1] | .call == null and .since_s > 1' <<<"$output"
@@ -83,7 +83,7 @@ hangs() {
 	says waiting '[1]'
 }
 
-@test "a rank that tests in vain does not move, and is named: one that others wait for, and all" {
+@test "a rank that tests in vain does not move and is named, alone or with all others" {
 	begin onetests 3
 	says waiting '[1]'
 	[[ $(jq -r .sentence <<<"$output") == "rank 1 polls without success, last in MPI_Test ("*" hangs.c:"*"; 2 ranks wait, rank 0 in MPI_Barrier"* ]]
@@ -96,7 +96,7 @@ hangs() {
 	end KILL
 }
 
-@test "a rank that is stopped is said to be" {
+@test "a stopped rank is reported as stopped" {
 	begin busy 2
 	kill -STOP "$(lp-dump -k rank run/rank.1 | jq .pid)"
 	says waiting '[1]'
@@ -104,7 +104,7 @@ hangs() {
 	end KILL
 }
 
-@test "of a rank that dies shortly before others it is told that they waited for it" {
+@test "a rank that dies shortly before others is reported as waited for" {
 	begin leave
 	status=0
 	wait "$(cat pid)" || status=$?
@@ -185,7 +185,7 @@ stalls() {
 	end KILL
 }
 
-@test "a slow and a busy program are moving at each of many looks" {
+@test "slow and busy programs are moving at each of many looks" {
 	for case in slow\ hangs busy\ hangs slow\ stalls; do
 		WAIT=2 begin "${case% *}" 4 '' "${case#* }"
 		for _ in $(seq "${LOOKS:-10}"); do
@@ -228,7 +228,7 @@ stalls() {
 	[[ "$output" == "300 runs: "*" deadlock, "*" mismatch, "*" waiting" ]]
 }
 
-@test "a folder without traces, and one of two runs, are errors of one line" {
+@test "a folder without traces, or with two runs, is an error of one line" {
 	mkdir empty
 	run -2 --separate-stderr lp-stuck empty
 	[ "$stderr" = "lp-stuck: empty: no raw traces of a run there" ]

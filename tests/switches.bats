@@ -51,7 +51,7 @@ as_printed() {
 	done <out
 }
 
-@test "what a rank slept and how long it waited for a core are told, with samples and without" {
+@test "a rank's sleep and its waits for a core are reported, with samples and without" {
 	told_by_kernel
 	for how in --switches '--sample 1000'; do
 		recorded $how -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds"
@@ -71,7 +71,7 @@ as_printed() {
 		$f.long_work.path_s + $f["(on a core, not sampled)"].path_s > 0.9 * $c.on_core_s' path.json
 }
 
-@test "a process on the same core preempts, and the others wait for that" {
+@test "a process on the same core preempts, and the others wait for the rank" {
 	told_by_kernel
 	recorded --switches -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds" pinned
 	as_printed
@@ -84,7 +84,7 @@ as_printed() {
 	grep -q '	(on a core, not sampled)$' text
 }
 
-@test "where the kernel refuses, threads' clocks tell the time on a core, and the answer says so" {
+@test "if the kernel refuses, threads' clocks give the time on a core, and reports say so" {
 	run -0 --separate-stderr "$BATS_FILE_TMPDIR/refused" lp-record --switches -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds"
 	[ "$(grep -c '^lp-record: --switches: the kernel refuses it: .*threads. clocks tell' <<<"$stderr")" -eq 1 ]
 	printf '%s\n' "$output" >out
@@ -105,7 +105,7 @@ as_printed() {
 	grep -q "^computation on the path .* s on a core, by the threads' own clocks; .* s off it, or not timed: the kernel told no switches$" text
 }
 
-@test "threads are seen from their beginning to their end, and how many were on cores" {
+@test "threads are observed from begin to end, with the number on cores" {
 	told_by_kernel
 	recorded --switches -- "$BATS_FILE_TMPDIR/threads_busy"
 	lp-critpath -F json t.graph >path.json
@@ -115,7 +115,7 @@ as_printed() {
 		(.on_core_s - $main | fabs) <= 0.02 * $main + 0.002 and .alone_share < 1 and .alone_share * .path_s > 0.09' path.json
 }
 
-@test "each nanosecond of the path and of each rank is told as it was" {
+@test "each nanosecond of the path and of each rank is reported as it was" {
 	for seed in 1 2 3 4 5 6 7 8; do
 		switched_run.py make $seed 3 12 >t.trace
 		trace.py check t.trace
@@ -126,7 +126,7 @@ as_printed() {
 	done
 }
 
-@test "several processes, and parts that are joined, tell the same bytes of switches as one process" {
+@test "several processes, and joined parts, give the same switches as one process" {
 	switched_run.py make 9 5 30 | lp-graph 2>/dev/null >t.graph
 	for form in json text folded speedscope; do
 		lp-critpath -F $form t.graph >alone.$form
@@ -143,7 +143,7 @@ as_printed() {
 	done
 }
 
-@test "intervals are cut where calls end, and lie on the one clock" {
+@test "intervals are cut at the ends of calls, and are on the common clock" {
 	pack >rank.0 <<-END
 		raw rank=0 ranks=2
 		0 MPI_Init 0 100

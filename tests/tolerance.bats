@@ -16,7 +16,7 @@ pingpong() {
 	END
 }
 
-@test "a ping-pong's run time is what follows by hand: two latencies, 300 bytes, two sends" {
+@test "a ping-pong's run time is as by hand: two latencies, 300 bytes, two sends" {
 	pingpong
 	lp-tolerance -p 1,10 -F json t.graph >t.json
 	# 1000 computing, ping, 1000 computing, pong, 980 computing; on rank 1 1400 behind its send.
@@ -30,7 +30,7 @@ pingpong() {
 	jq -e '.tolerance[0] == {"percent":1,"latency_ns":34,"gap_ns":0.34,"overhead_ns":17}' t.json
 }
 
-@test "a ring's slope is its length, and a collective's the depth of its tree" {
+@test "a ring's slope is its length, a collective's the depth of its tree" {
 	{
 		echo trace ranks=8
 		for r in 0 1 2 3 4 5 6 7; do
@@ -60,11 +60,11 @@ pingpong() {
 		length > 9 and . == sort_by(-.path_ns, -.latencies, .source, .target)'
 }
 
-@test "curves are what lp-replay says, to the nanosecond, on random runs and machines" {
+@test "curves equal lp-replay's times, to the nanosecond, on random runs and machines" {
 	tests/tolerance_check.py replay 30 14 4
 }
 
-@test "the stream, CSV and JSON hold the same curves" {
+@test "the stream, CSV and JSON have the same curves" {
 	pingpong
 	lp-tolerance -F stream t.graph >out
 	lp-dump -k curve out | jq -se 'map(.parameter) == ["latency", "gap", "overhead"]'
@@ -74,7 +74,7 @@ pingpong() {
 		<(lp-dump out | grep -v '"kind":"\(longpole\|curve\|end\)"')
 }
 
-@test "where links are limited the curves are points, and marked as such" {
+@test "with limited links the curves are points, marked as such" {
 	pingpong
 	printf 'machine\nbandwidth 1 GB/s\nnodes 2\nlinks 1 1\nlatency 100 ns\neager all\n' >machine
 	lp-tolerance -n machine -F json t.graph >t.json
@@ -88,7 +88,7 @@ pingpong() {
 	[[ "$stderr" == *"it must be a FILE" ]]
 }
 
-@test "the wait for a collective that was started never ends before it begins" {
+@test "the wait for a started collective never ends before it begins" {
 	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
 		trace ranks=2
 		0 MPI_Ibarrier 10 20 comm=1 as=b
@@ -102,12 +102,12 @@ pingpong() {
 	[ "$(lp-replay -n machine -F json t.graph | jq -c .finish_ns)" = '[5980,40]' ]
 }
 
-@test "curves are what the linear program of the run says, solved exactly" {
+@test "curves equal the linear program of the run, solved exactly" {
 	command -v glpsol >/dev/null || skip "glpk-utils is not there"
 	tests/tolerance_check.py glpk 1 8 2
 }
 
-@test "who is on the longest way, how late its messages may be, and what it gains without waiting" {
+@test "ranks on the longest path, slack of their messages, and gains without waiting are right" {
 	# Rank 0 computes 1000 and sends to 1 and 2; 1 goes on for 500, 2 for 300: its message has 200 left.
 	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
 		trace ranks=3
@@ -132,14 +132,14 @@ pingpong() {
 	lp-tolerance --sites -n machine -F table t.graph | grep -q 'MPI_Send.*early'
 }
 
-@test "only the curves that are asked for are made" {
+@test "only the requested curves are computed" {
 	pingpong
 	lp-tolerance --curves gap -F json t.graph | jq -e 'has("gap") and (has("latency") | not)'
 	run -2 --separate-stderr lp-tolerance --curves colour -F json t.graph
 	[[ "$stderr" == *"colour is none of latency, gap and overhead" ]]
 }
 
-@test "what lp-replay was once asked, and lp-tolerance answers, ends with a line that names lp-tolerance" {
+@test "options that moved from lp-replay end with a line that names lp-tolerance" {
 	pingpong
 	for old in --tolerance --tolerance=1,2 '--range 3' '--curves gap' --sites --sites=4; do
 		run -2 --separate-stderr lp-replay $old t.graph
@@ -157,7 +157,7 @@ pingpong() {
 		END { exit bad || heads != 7 }' t.txt
 }
 
-@test "temporary files lie where TMPDIR says" {
+@test "temporary files are in TMPDIR" {
 	pingpong
 	TMPDIR="$PWD/nowhere" run -2 --separate-stderr lp-replay t.graph
 	[[ "$stderr" == "lp-replay: $PWD/nowhere/"*": No such file or directory" ]]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# A run that was killed, in all stages: calls that did not return are rows up to its end, and reports say so first.
+# A killed run in all stages: calls that did not return are rows up to its end, and reports begin with that.
 bats_require_minimum_version 1.5.0
 load helpers
 load hangs
 
-@test "calls that did not return last until the recorder ended the run, and the path is a rank that computed" {
+@test "open calls last until the recorder ended the run, and the path is a computing rank" {
 	WAIT=2 begin spin
 	kill -TERM "$(cat pid)"
 	ended
@@ -35,7 +35,7 @@ load hangs
 	lp-export -f perfetto t.graph >perfetto
 }
 
-@test "of a run whose recorder was killed, too, they last until anything last happened: plain, compressed, in shards, on other clocks" {
+@test "if the recorder was killed, open calls last until the last event, in every form of trace" {
 	begin cycle 2
 	end KILL
 	lp-merge run >t.trace 2>err
@@ -56,7 +56,7 @@ load hangs
 	[ "$(cat count)" -eq 2 ]
 }
 
-@test "a run that ended has no such rows" {
+@test "a run that ended has no rows of open calls" {
 	begin none 2
 	wait "$(cat pid)"
 	rm pid

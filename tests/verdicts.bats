@@ -29,7 +29,7 @@ score() {
 		awk '{ print $1 + $2 }'
 }
 
-@test "the first line names the rank and place of planted long poles: probes, collectives, chains, Fortran" {
+@test "the first line names planted long poles: probes, collectives, chains, Fortran" {
 	run -0 "$ROOT/tests/verdicts/verdicts" probe mprobe any_source waitsome ssend reduce scan asleep end_bound chain f_halo
 	[ "$(score)" -eq 12 ]
 }
@@ -57,7 +57,7 @@ trusted() {
 	END
 }
 
-@test "the second line says how far the first can be trusted: cores, others, clocks, ranks, calls" {
+@test "the second line gives the trust in the first: cores, others, clocks, ranks, calls" {
 	load() { echo "cores=$1 threads=$2 elapsed_ns=2000000000 cpu_ns=1000000000 thread_cpu_ns=1000000000 waited_ns=$(($3 * 20000000)) others_ns=$4"; }
 	ranks='2 ranks on 2 cores'
 	ready='of the time ready to run, without a core'
@@ -79,7 +79,7 @@ trusted() {
 	[[ "$(sed -n 2p said)" == 'do not act on this: 1 rank is missing'* ]]
 }
 
-@test "with samples the verdict names the function, how the others compare, and what was not sampled" {
+@test "with samples the verdict names the function, the other ranks' time, and time not sampled" {
 	planted 1000000 | lp-graph 2>/dev/null >run.graph
 	lp-report -F text run.graph >said
 	cat said >&2
@@ -92,7 +92,7 @@ trusted() {
 # is_verdict FILE: it has all values of a verdict, each of its type
 is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 
-@test "lp-report, its page, its files and lp-critpath say the same sentence and the same numbers" {
+@test "lp-report, its page, its files and lp-critpath have the same sentence and numbers" {
 	planted 1000000 | lp-graph 2>/dev/null >run.graph
 	lp-report -o page.html --verdict verdict.json --text verdict.txt run.graph
 	is_verdict verdict.json
@@ -122,7 +122,7 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 	[ "$stderr" = 'lp-critpath: --verdict is for -F json' ]
 }
 
-@test "the verdict names the user's function and line where a library of the system or one of its headers was sampled" {
+@test "the verdict names the user's function and line for samples in system libraries or headers" {
 	cat >trace <<-END
 		trace ranks=2 program=/home/me/app
 		0 MPI_Init 0 10
@@ -154,7 +154,7 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 	END
 }
 
-@test "what a tool does not know of a verdict is null, and no guess" {
+@test "unknown values of a verdict are null, not guesses" {
 	planted 1000000 | lp-graph 2>/dev/null >run.graph
 	lp-critpath -F json run.graph | jq .verdict >path.json
 	is_verdict path.json
@@ -168,7 +168,7 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 	jq -e '.long_pole.gain_s > 0' gain.json
 }
 
-@test "procedures of Fortran modules are named module::procedure, whichever compiler wrote them" {
+@test "procedures of Fortran modules are named module::procedure, for each compiler" {
 	cat >app.c <<-'END'
 		#include <mpi.h>
 		void gnu(void) __asm__("__grid_MOD_relax");

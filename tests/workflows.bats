@@ -43,7 +43,7 @@ record() {
 	flow critpath APP="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 $*" >out 2>err
 }
 
-@test "a run is recorded again when its program, its command or a file that it names changed, and only then" {
+@test "a run is recorded again only if its program, command or files that it names changed" {
 	cp "$BATS_FILE_TMPDIR/two" app
 	echo 1 >input
 	record ./app log input
@@ -71,7 +71,7 @@ record() {
 	[ "$(grep -cE ' ranks (with [0-9]+ threads )?on [0-9]+ cores, ' shown)" -eq 1 ]
 }
 
-@test "a run is recorded again when a library of its program changed" {
+@test "a run is recorded again if a library of its program changed" {
 	echo 'int helps(void) { return 1; }' >helps.c
 	echo '#include <mpi.h>
 		int helps(void);
@@ -86,7 +86,7 @@ record() {
 	[ "$(barriers)" -eq 6 ]
 }
 
-@test "an earlier run stays where a later one fails and is not recorded again, and foreign files stay" {
+@test "an earlier run stays if a later one fails, and so do foreign files" {
 	cp "$BATS_FILE_TMPDIR/two" app
 	record ./app log
 	cp run/path.txt before
@@ -105,7 +105,7 @@ record() {
 	[ -e mine/file ]
 }
 
-@test "a result is never that of an older input, even where the new one has the same name and an old date" {
+@test "a result is never from an older input, even if the new one has its name and an old date" {
 	graph 2000 >a.graph
 	graph 5000 >b.graph
 	touch -d 2001-01-01 b.graph
@@ -127,7 +127,7 @@ record() {
 	done
 }
 
-@test "overhead: tables and programs that changed are fitted anew" {
+@test "overhead: changed tables and programs are fitted again" {
 	mkdir my
 	printf 'n,t\n1,100\n2,60\n4,40\n8,33\n16,30\n' >my/a.csv
 	flow overhead DATA='my/*.csv' OUT=o >/dev/null
@@ -143,7 +143,7 @@ record() {
 	[[ "$stderr" == *"two tables of one name"* ]]
 }
 
-@test "whatif and lp-gain --gain say the same of a run whose messages take no time" {
+@test "whatif and lp-gain --gain agree on a run whose messages take no time" {
 	pack <<-'END' | lp-graph 2>/dev/null >t.graph
 		trace ranks=2
 		site site=1 offset=1 call=MPI_Barrier function=work file=a.c line=7
@@ -202,7 +202,7 @@ gains() {
 	gains 100
 }
 
-@test "what both promise is what the run gains without the cause" {
+@test "the gain that both predict is what the run gains without the cause" {
 	mpicc -O2 -g -o planted "$ROOT/tests/apps/planted.c"
 	holds() {
 		local w
@@ -225,7 +225,7 @@ gains() {
 	return 1
 }
 
-@test "names of sites and of files are names: no shell runs in them, and none is dropped" {
+@test "names of sites and files are never run by a shell, and none is dropped" {
 	pack "$fixtures/hostile-names.txt" | lp-graph 2>/dev/null >plain.graph
 	flow whatif GRAPH=plain.graph >plain
 	for name in 'solve<int, double>(int, double) (b c,d.cpp:5)' '$(touch taken1)`touch taken2` (p.c:7)' \
@@ -256,7 +256,7 @@ gains() {
 	[[ "$stderr" == *"nosuch.graph: No such file or directory"* ]]
 }
 
-@test "table: what recording and analysing cost, by process and by solver; measured again when the program changed, and only then" {
+@test "table: costs of recording and analysing by process and solver, measured again on change" {
 	cp "$BATS_FILE_TMPDIR/two" "an app"
 	table() {
 		flow table APP="'./an app'" RANKS=2 REPEAT=1 COMPRESS="none min" THRESHOLDS=0 PROCESSES=1 OUT=t "$@"
@@ -286,7 +286,7 @@ gains() {
 }
 
 # A launcher of one process that says it were several, whose exchanges take longer the more they are.
-@test "scale fits what the tools tell of their cost, and labels what it predicts" {
+@test "scale fits the tools' reported costs, and labels its predictions" {
 	"$ROOT/build/bench/synthetic" -r 4 -c 8000 >raw
 	cat >launch <<-'END'
 		#!/bin/bash
@@ -310,7 +310,7 @@ gains() {
 	[[ "$output" == *'RAW is not set'* ]]
 }
 
-@test "a folder of shards is another input when one of them is" {
+@test "a folder of shards is a new input if one of them changed" {
 	mkdir shards
 	echo one >shards/shard.000000
 	echo two >shards/shard.000001
