@@ -3,13 +3,13 @@
 """
 The solvers of lp-gain on a graph that leaves them a choice, against brute force on random runs.
 
-    tests/choice_check.py FIRST COUNT      exit 1 and a line where an answer is wrong
+    tests/choice_check.py FIRST COUNT      exit 1 and a line if an answer is wrong
 
-With --needed a call has an edge from each call that it may wait for, and with --scale what binds may be
-another one than when the run was recorded. The end is found by evaluating the run as a whole until nothing
-changes. A path is right if it ends there, each of its pieces is an activity that lasts that long, and each
-needs the one before. Walk, kahn, dijkstra and delta give the same bytes. Of the runs at least a
-third must have another path than when they were recorded: otherwise nothing was asked of the solvers.
+With --needed a call has an edge from each call that it may wait for; with --scale, other edges may bind than in the
+recorded run. The end is found by evaluating the whole run until nothing changes. A path is right if it ends there,
+each of its segments is an activity of that length, and each needs the previous one. Walk, kahn, dijkstra and delta
+must give the same bytes. At least a third of the runs must have a path other than the recorded one; otherwise the
+solvers were not tested.
 """
 import json
 import math

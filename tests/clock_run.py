@@ -1,21 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Random MPI runs (tests/random_run.py) on wrong clocks, and a check of what lp-merge makes of them.
+Random MPI runs (tests/random_run.py) on wrong clocks, and a check of lp-merge on them.
 
     tests/clock_run.py check FIRST COUNT    runs the tools of PATH on COUNT seeds; exit 1 and a line
-                                            where an answer is wrong
+                                            if an answer is wrong
     tests/clock_run.py make SEED FOLDER     raw traces of that run, on clocks without samples
 
-Every rank's clock has an offset, a drift of up to 1e-4, and, at some instant, a step. lp-merge is
-told of none of these (that is worse than any run that was recorded), or of the offset alone.
-Where each pair of members exchanges its own number of bytes, one needs another where the bytes that
-all have sent and got cannot be told otherwise: a maximum flow without that pair is too small.
-Afterwards no receive and no member of a collective may end before what it needs has begun, and the
-events of a rank are in the order in which they were. On clocks that are right nothing may be moved.
-What is told of each rank must be what was. Clocks that are linear, with samples at both ends, on the
-way and along chains of clocks, must be corrected as well as the samples know them, and as well as is
-told; where ranks lack the sample at the end, as well as is told.
+Every rank's clock has an offset, a drift of up to 1e-4, and, at some instant, a step. lp-merge knows none of these
+(worse than in any recorded run), or only the offset. If each pair of members exchanges its own number of bytes, one
+member needs another if the bytes sent and received have no other explanation: a maximum flow without that pair is too
+small. Afterwards no receive and no member of a collective may end before its partner has begun, and the events of a
+rank keep their order. On correct clocks nothing may move. The report on each rank must be true. Linear clocks, with
+samples at both ends, in between and along chains of clocks, must be corrected within the samples' error and the
+stated error; if ranks lack the sample at the end, within the stated error.
 """
 import io
 import os

@@ -1,26 +1,26 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Runs with noise for lp-compare, and what it makes of them.
+Noisy runs for lp-compare, and checks of its results.
 
     tests/compare_runs.py make SEED [slow=SITE:PERCENT[:RANK]] [late=SITE:NS] [once=SITE:NS] [moved=LINES] [date=S]
                                                         one trace as text for tests/pack
-    tests/compare_runs.py trials SEED N A... -- B...    N times 7 runs of each side by chance: how often
-                                                        which lines were named, as JSON
+    tests/compare_runs.py trials SEED N A... -- B...    N times 7 random runs of each side: how often each
+                                                        line was named, as JSON
     tests/compare_runs.py power SEED N RUNS [PERCENT]   N times RUNS runs of A, of B with PERCENT of the run more at
-                                                        one site and of C, which is as A: how often that
-                                                        site was found, another named, and A and C told apart
-    tests/compare_runs.py ways A... -- B...             p, intervals and adjusted p against all ways to choose the
-                                                        sides, of summaries of the same sites without visits
-    tests/compare_runs.py exact A... -- B...            the parts make up the whole to the nanosecond, and
-                                                        with the sides swapped every sign flips
+                                                        one site, and of C, which equals A: how often that site was
+                                                        found, another was named, and A and C were found to differ
+    tests/compare_runs.py ways A... -- B...             p, intervals and adjusted p against all choices of the
+                                                        sides, for summaries of the same sites without visits
+    tests/compare_runs.py exact A... -- B...            parts add up to the whole to the nanosecond, and swapped
+                                                        sides flip every sign
 
-A run has ten sites on two ranks; late makes a call at one of them last so much longer, once
-makes it compute so much longer at one turn, which depends on the seed. What each computes varies by 2 % from time to time and by 1 % from
-run to run, as on a busy machine, and one time in thirty by far more.
+A run has ten sites on two ranks. late makes calls at one site longer by NS; once makes it compute longer by NS in one
+iteration, which depends on the seed. Computation varies by 2 % from call to call and by 1 % from run to run, as on a
+busy machine, and one time in thirty by far more.
 
-The runs of power are new ones each time, worse, and made in turns. Calls of a site differ in size; noise has heavy
-tails; the machine becomes slower from run to run; one run of each comparison is disturbed, in one of three ways.
+power makes new, noisier runs each time, in turns. Calls of a site differ in size; noise has heavy tails; the machine
+becomes slower from run to run; one run of each comparison is disturbed, in one of three ways.
 """
 import importlib.machinery
 import importlib.util

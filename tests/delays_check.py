@@ -1,21 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-tests/delays_check.py FIRST COUNT - do waits shrink by what lp-imbalance says when lp-replay takes their cause away?
+tests/delays_check.py FIRST COUNT - do waits shrink by lp-imbalance's costs if lp-replay removes their cause?
 
-A run is a chain: each rank computes in some pieces, receives from the rank before, computes on and sends to the next.
-So rank k waits at most once, for rank k - 1. lp-imbalance gives, for each rank and call site, the short-term cost S of
-the delay there, and the long-term cost L. Then lp-replay shortens that computation by S, and the wait of the next
-rank and the sum of all waits are compared:
+A run is a chain: each rank computes in some pieces, receives from the previous rank, computes again and sends to the
+next. So rank k waits at most once, for rank k - 1. lp-imbalance gives, for each rank and call site, the short-term
+cost S of the delay there, and the long-term cost L. Then lp-replay shortens that computation by S, and the wait of
+the next rank and the sum of all waits are compared:
 
-- Behind the rank's own wait, or if it had none, the computation decides when its message leaves. The wait of the
-  next rank becomes shorter by S, and all waits together by S + L at least. If the rank had no wait because its message
-  was early, by the time that it was early at most: from then on the rank waits itself.
-- Before the rank's own wait it does not: that wait becomes longer by S, and no other changes. CAUSES in lp-imbalance(1)
-  says so.
+- After the rank's own wait, or if it had none, the computation decides when its message leaves. The wait of the next
+  rank shrinks by S, and all waits together by at least S + L. If the rank had no wait because its message was early,
+  they shrink at most by the time that it was early: from then on the rank waits itself.
+- Before the rank's own wait it does not: that wait grows by S, and no other changes. See CAUSES in lp-imbalance(1).
 
-Costs are printed in nanoseconds, and lp-replay rounds each piece of computation to one: a wait may differ by
-the number of pieces before it. Exit 1 and a line where it differs by more.
+Costs are printed in nanoseconds, and lp-replay rounds each piece of computation to one, so a wait may differ by the
+number of pieces before it. Exit 1 and a line if it differs by more.
 """
 import json
 import os

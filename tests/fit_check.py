@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-tests/fit_check.py TABLE... - lp-fit beside Gauss-Newton in numpy, from the equations as the paper has
-them: equation 1, and equation 6 at the f of lp-fit's rule. Parameters and standard errors agree to 1e-5.
+tests/fit_check.py TABLE... - compares lp-fit with Gauss-Newton in numpy, from the paper's equations: equation 1, and
+equation 6 at the f of lp-fit's rule. Parameters and standard errors must agree to 1e-5.
 """
 import json
 import subprocess

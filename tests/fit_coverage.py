@@ -3,9 +3,8 @@
 """
 tests/fit_coverage.py DRAWS [NOISE]
 
-Run times of known f, b, c with NOISE [0.02] log-normal noise, DRAWS times, through lp-fit: how often
-its 95 % bands hold the truth. Status 1 where a share is not in 0.90 to 0.99, or as near to it as so
-many draws can tell.
+How often do the 95 % bands of lp-fit contain the truth, for DRAWS sets of run times with known f, b, c and NOISE
+[0.02] log-normal noise? Status 1 if a share is significantly outside 0.90 to 0.99.
 """
 import json
 import math

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Graphs whose index says what is not so, with right hashes, given to lp-critpath in parts.
+Graphs with a false index and valid hashes, given to lp-critpath in parts.
 
-    tests/lying_index.py GRAPH COUNT      exit 1 and a line where an answer is wrong
+    tests/lying_index.py GRAPH COUNT      exit 1 and a line if an answer is wrong
 
-GRAPH may be a folder of shards, of which one or all then lie.
-Allowed for each part: status 2 and one line, or status 0; and where all have 0 their paths join to
-that of the whole run.
+GRAPH may be a folder of shards, of which one or all then have a false index.
+Allowed for each part: status 2 and one line, or status 0; if all have 0, their paths must join to the path of the
+whole run.
 """
 import io
 import os

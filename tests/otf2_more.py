@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-tests/otf2_more.py FOLDER: an OTF2 archive by OTF2's own Python writer, with what otf2_planted.py has not
+tests/otf2_more.py FOLDER: an OTF2 archive by OTF2's own Python writer, with events missing in otf2_planted.py
 
-Two ranks on two hosts: an access and an exposure epoch, a lock, a file of MPI and one of others, a phase
-of the user, and a second thread that completes what the first has started.
+Two ranks on two hosts: an access and an exposure epoch, a lock, a file of MPI and another file, a user phase, and a
+second thread that completes requests of the first.
 """
 import sys
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-tests/otf2_planted.py FOLDER: an OTF2 archive by OTF2's own Python writer, for what lp-import makes of it
+tests/otf2_planted.py FOLDER: an OTF2 archive by OTF2's own Python writer, to test lp-import
 
 Four ranks of two communicators, a second thread on rank 0, clocks in ticks of 0.1 us:
 a late sender (rank 1 waits 400 us for rank 0), non-blocking receives of a wildcard and a sendrecv,

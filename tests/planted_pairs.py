@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-tests/planted_pairs.py MPIRUNS TESTS SIGMA RATIO SEED: a campaign as text for tests/pack, in which each of TESTS functions
-takes RATIO times as long as its mock-up, and the logarithm of the ratio in an mpirun is normal with deviation SIGMA.
+tests/planted_pairs.py MPIRUNS TESTS SIGMA RATIO SEED: a campaign as text for tests/pack, in which each of TESTS
+functions takes RATIO times as long as its mock-up. The logarithm of the ratio in an mpirun is normal with deviation
+SIGMA.
 
 tests/planted_pairs.py any MPIRUNS SEED: functions of several sizes, with a control, mock-ups and splits, some of which
 are faster or slower than they should be.

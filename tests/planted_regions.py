@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-tests/planted_regions.py RUNS [SEED] - how many of so many planted noisy runs lp-replay --regions gets right
+tests/planted_regions.py RUNS [SEED] - the number of planted noisy runs that lp-replay --regions gets right
 
-A run has three to five phases of a step each, that differ in computing, waiting and calls a step, on two
-ranks of a busy machine: now and then a rank is stopped for 1 to 8 ms, in computing or in a call. Right is
-a run whose borders on rank 0 are as many as planted, each within 1 % of the run. Status 1 where fewer than
-95 % of the runs are right.
+A run has three to five phases, which differ in computation, waits and calls per step, on two ranks of a busy machine:
+now and then a rank is stopped for 1 to 8 ms, in computation or in a call. A run is right if rank 0 has as many borders
+as planted, each within 1 % of the run. Status 1 if fewer than 95 % of the runs are right.
 """
 import importlib.machinery
 import importlib.util

@@ -3,15 +3,14 @@
 """
 Random MPI runs whose matching, critical path and imbalance are known, and a check of the tools.
 
-    tests/random_run.py make SEED [more [TIMES]] > trace    a trace, with random blocks; with "more" it has
-                                              non-blocking and neighbourhood collectives, too; TIMES as long
+    tests/random_run.py make SEED [more [TIMES]] > trace    a trace with random blocks; "more" adds non-blocking
+                                              and neighbourhood collectives; TIMES as long
     tests/random_run.py check FIRST COUNT     runs the tools of PATH on COUNT seeds; exit 1 and a
-                                              line where an answer is wrong
+                                              line if an answer is wrong
 
-A run is made of actions in one global order, each of which moves the clocks of the ranks that take
-part, so it cannot deadlock. Each message is given to the first posted receive that it fits, as MPI
-demands; the tools see only what a recorder would have written. The critical path is found by brute
-force over all events of the run, without synchronisation points.
+A run consists of actions in one global order, each of which advances the clocks of its ranks, so it cannot deadlock.
+Each message goes to the first matching posted receive, as MPI requires; the tools see only what a recorder would have
+written. The critical path is found by brute force over all events of the run, without synchronisation points.
 """
 import io
 import json

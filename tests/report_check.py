@@ -3,9 +3,9 @@
 """
 tests/report_check.py PAGE IMBALANCE.json CRITPATH.json - opens a page of lp-report in a browser
 
-Looks for errors, compares the numbers with those of lp-imbalance and lp-critpath, then zooms, clicks,
-sorts, searches, turns the light off and prints, and looks at it in a window of 400 pixels. PAGE alone: errors and
-the time to the first view only; PAGE many: zooms to a few of its many ranks, and back.
+Looks for errors, compares the numbers with lp-imbalance and lp-critpath, then zooms, clicks, sorts, searches, switches
+to dark colours, prints, and uses a window of 400 pixels. PAGE alone: only errors and the time to the first view; PAGE
+many: zooms to a few of its many ranks, and back.
 """
 import base64
 import json

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-tests/same_trace.py A B: two traces (or graphs) say the same of a run: rows, what they are called and where,
-communicators, neighbours, locations, ranks. Numbers of sites and modules may differ, and the order of
-blocks and definitions. A part is where its call is.
+tests/same_trace.py A B: checks that two traces (or graphs) have the same rows with names and sites, communicators,
+neighbours, locations and ranks. Numbers of sites and modules may differ, and the order of blocks and definitions. A
+part has the site of its call.
 """
 import os
 import sys

@@ -4,12 +4,12 @@
 A run with samples whose path by function is known.
 
     tests/sampled_run.py make SEED RANKS STRETCHES SAMPLES > trace
-                            barriers, between two of which each rank is sampled up to SAMPLES times, in
-                            calls, too; rank 0 has two workers, and some samples were lost
+                            barriers; between two of them each rank is sampled up to SAMPLES times, also in
+                            calls; rank 0 has two workers, and some samples are lost
     tests/sampled_run.py check SEED RANKS STRETCHES SAMPLES < critpath.json
-                            exit 1 and a line where lp-critpath tells of another path
+                            exit 1 and a line if lp-critpath has another path
     tests/sampled_run.py uneven SEED RANKS STRETCHES SAMPLES < imbalance.json
-                            the same of lp-imbalance and the functions of the slowest rank
+                            the same for lp-imbalance and the functions of the slowest rank
 """
 import json
 import os

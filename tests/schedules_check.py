@@ -5,8 +5,8 @@ Collectives as messages, against the same messages written out as calls of MPI_S
 
     tests/schedules_check.py FIRST COUNT     random ranks, roots, sizes, arrivals and machines
 
-The schedules are written down here a second time, as who hands which blocks to whom; whether each rank then
-has what the collective promises is checked, too. Exit 1 and a line where a time differs.
+The schedules are written here a second time, as transfers of blocks between ranks; a check ensures that each rank then
+has the result of the collective. Exit 1 and a line if a time differs.
 """
 import json
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-tests/settle.py CALLS < graph > graph: the same run, told as a long one is
+tests/settle.py CALLS < graph > graph: the same run, written like a long one
 
-Blocks have so many calls, each edge stands behind the block that holds its last end, and then stands what no later
-edge reaches (settled); there are no synchronisation points. So tools have to let go of rows within one stretch.
+Blocks have CALLS calls. Each edge follows the block with its last end; then a message says which rows no later edge
+reaches (settled). There are no synchronisation points, so tools must release rows within one stretch.
 """
 import importlib.machinery
 import importlib.util

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The same run as one long stretch: a graph as text (tests/trace.py text) without its synchronisation
-points, in small blocks in a random order that the format allows, with edges late and often a message
-that says what is settled, which is computed here by looking ahead.
+The same run as one long stretch: a graph as text (tests/trace.py text) without its synchronisation points, in small
+blocks in a random order that the format allows, with late edges and frequent settled messages, which are computed
+here by looking ahead.
 
     tests/trace.py text a.graph | tests/stretch.py SEED | tests/pack > b.graph
 """

@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-A run with switches of which each nanosecond of each thread is known.
+A run with switches in which the state of each thread is known at each nanosecond.
 
     tests/switched_run.py make SEED RANKS STRETCHES > trace
-                            barriers; each rank, and two workers of each even one, leave their cores at
-                            random, in calls, too, and are watched from some time on only
+                            barriers; each rank, and two workers of each even rank, leave their cores at
+                            random, also in calls, and are watched only from some time on
     tests/switched_run.py path SEED RANKS STRETCHES < critpath.json
     tests/switched_run.py ranks SEED RANKS STRETCHES < imbalance.json
-                            exit 1 and a line where the tool tells of other times
+                            exit 1 and a line if the tool has other times
 """
 import json
 import os

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Curves of run time against those who know: lp-replay itself, and a linear program.
+Curves of run time against two references: lp-replay itself, and a linear program.
 
-    tests/tolerance_check.py replay FIRST COUNT VALUES   random runs: the curves of lp-tolerance
-                                             are what lp-replay says at so many values, to the nanosecond
-    tests/tolerance_check.py glpk FIRST COUNT VALUES     random runs: they are what the linear program of the
-                                             run's events says, solved by glpsol --exact
+    tests/tolerance_check.py replay FIRST COUNT VALUES   random runs: the curves of lp-tolerance equal lp-replay at
+                                             VALUES values, to the nanosecond
+    tests/tolerance_check.py glpk FIRST COUNT VALUES     random runs: they equal the linear program of the run's
+                                             events, solved by glpsol --exact
 
-Machines are random, too: Dimemas' model and that of LogGP, eager and rendezvous. Exit 1 and a line where
-an answer is wrong.
+Machines are random, too: the models of Dimemas and LogGP, eager and rendezvous. Exit 1 and a line if an answer is
+wrong.
 """
 import json
 import os

@@ -3,8 +3,8 @@
 """
 The checker of python/longpole as a command:
 
-    tests/trace.py check [FILE ...]   exit 0 where every demand of the page is met, else 1 and a line
-    tests/trace.py text [FILE ...]    the stream as tests/pack reads it, canonical: one line a row
+    tests/trace.py check [FILE ...]   exit 0 if every requirement of the page is met, else 1 and a line
+    tests/trace.py text [FILE ...]    the stream as tests/pack reads it, canonical: one line per row
 
 A FILE may be a folder of shards.
 

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Wait states of a graph stream once more, slowly and from their definitions.
+Computes the wait states of a graph stream a second time, slowly and from their definitions.
 
     tests/wait_states.py check GRAPH...   compares with lp-imbalance: every state of every rank, the
-                                          sums, what every delay cost, and the same with the ranks
+                                          sums, the cost of every delay, and the same with the ranks
                                           in another order
 
-The whole run is in memory; every call is looked at by itself.
+The whole run is in memory; every call is examined by itself.
 """
 import io
 import json

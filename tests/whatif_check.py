@@ -3,12 +3,12 @@
 """
 Slack, gain and alternatives of lp-critpath against brute force on random runs.
 
-    tests/whatif_check.py FIRST COUNT      exit 1 and a line where an answer is wrong
+    tests/whatif_check.py FIRST COUNT      exit 1 and a line if an answer is wrong
 
-The run is evaluated again as a whole, without hubs, stretches or topological order: every activity
-begins when all that it needs is there, until nothing changes. Slack is right if an activity that
-takes so much longer leaves the end where it is, and a nanosecond more does not. A gain is the run
-with other durations. An alternative is the longest way that avoids all pieces of those before it.
+The whole run is evaluated again, without hubs, stretches or topological order: every activity begins when all its
+requirements are met, until nothing changes. Slack is right if an activity longer by it leaves the end unchanged, and
+one longer by another nanosecond does not. A gain is the run with other durations. An alternative is the longest path
+that avoids all segments of the earlier ones.
 """
 import io
 import json

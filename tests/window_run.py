@@ -3,10 +3,10 @@
 """
 tests/window_run.py SEED [storm]: a random run with MPI windows and threads, as text for tests/pack
 
-Two to four ranks; post and start, fences, locks and flushes on two windows, each wait as long as it has to or
-returning early; messages whose requests another thread started or completes; barriers, probes, and calls that do
-nothing. Blocks are small, so that ends of the same thing are read in any order. A storm is rounds of many messages of
-all sizes at once, on five to eight ranks, which meet on links and buses.
+Two to four ranks; post and start, fences, locks and flushes on two windows, which wait as long as necessary or return
+early; messages whose requests another thread started or completes; barriers, probes, and calls that do nothing. Blocks
+are small, so that ends of an edge are read in any order. A storm has rounds of many concurrent messages of all sizes on
+five to eight ranks, which compete for links and buses.
 """
 import random
 import sys

@@ -1,17 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Random runs of several MPI_COMM_WORLDs, as raw traces, and a check of what lp-merge and lp-graph make of them.
+Random runs of several MPI_COMM_WORLDs, as raw traces, and a check of lp-merge and lp-graph on them.
 
     tests/worlds_run.py check FIRST COUNT    runs the tools of PATH on COUNT seeds; exit 1 and a line
-                                             where an answer is wrong
+                                             if an answer is wrong
 
-Worlds spawn others, of the same sizes or not, and connect to them; in what both have made they send, and meet in
-collectives: the intercommunicator, what is merged of it, a part of that. A recorder knows only its own side, so ids
-and numbers differ, and a port is known to both, to one or to nobody. Clocks of worlds have offsets and drifts, and
-all ranks looked at the clock of one kernel. Then everything is matched, the merged times are those of the run, and no
-rank's start lies before MPI_Comm_spawn of its parents. Where two worlds have a kernel each, messages in both
-directions tell the clock as well as is told.
+Worlds spawn others, of the same sizes or not, and connect to them. They exchange messages and collectives on the
+intercommunicator, on the communicator merged from it, and on a part of that. A recorder knows only its own side, so
+ids and numbers differ, and a port is known to both, to one or to nobody. Clocks of worlds have offsets and drifts, and
+all ranks have read the clock of one kernel. Then everything is matched, the merged times are those of the run, and no
+rank starts before MPI_Comm_spawn of its parents. If two worlds have a kernel each, messages in both directions
+determine the clock within the stated error.
 """
 import io
 import json

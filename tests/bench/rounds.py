@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What the bench scripts share: commands in turn, round after round, with what they are compared with among
-them. Absolute figures are those of a machine at a time; a ratio to a command of the same rounds says more,
-and its spread over the rounds says how much.
+Shared by the bench scripts: runs commands in turn, round after round, among them the baselines. Absolute figures
+depend on the machine and the moment; ratios to a command of the same rounds are more reliable, and their spread over
+the rounds shows how much.
 """
 import os
 import subprocess
