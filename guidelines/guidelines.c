@@ -83,8 +83,9 @@ parse_options(int argc, char **argv)
 		case 'R': opt.mpirun = optarg; break;
 		case 'P': opt.rules.paired = true; break;
 		case 'S': opt.rules.slower = parse_number("--slower", optarg, 0, 100); break;
-		case 'D': opt.rules.difference = parse_number("--difference", optarg, 1e-6, 100);
-		    break;
+		case 'D':
+			opt.rules.difference = parse_number("--difference", optarg, 1e-6, 100);
+			break;
 		case 'C': opt.candidates = optarg; break;
 		case 'B': opt.compare = true; break;
 		}

@@ -187,10 +187,9 @@ folder_make(const char *folder, char *real)
 bool
 folder_is_local(const char *folder)
 {
-	static const unsigned long own[] = { 0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630,
-	    0x2fc12fc1,
-		0xf2f52010,
-		    0xca451a4e };	/* ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs */
+	/* ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs */
+	static const unsigned long own[] = { 0xef53, 0x58465342, 0x9123683e, 0x01021994,
+	    0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e };
 	struct statfs status;
 
 	if (statfs(folder, &status) == 0)

@@ -108,8 +108,9 @@ parse_options(int argc, char **argv)
 		case THRESHOLD: threshold_ns = parse_seconds("--fold-local", optarg); break;
 		case STACK: stack = parse_integer("--stack", optarg, 1, 64); break;
 		case SAMPLE: sample_hz = (int)parse_integer("--sample", optarg, 1, 10000); break;
-		case SAMPLE_STACK: sample_stack = (int)parse_integer("--sample-stack", optarg, 128,
-		    32768); break;
+		case SAMPLE_STACK:
+			sample_stack = (int)parse_integer("--sample-stack", optarg, 128, 32768);
+			break;
 		case SWITCHES: switches = 1; break;
 		case PAUSED: paused = 1; break;
 		case SYNC: allreduce = parse_choice("--sync", optarg, syncs); break;

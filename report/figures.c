@@ -199,8 +199,8 @@ draw_matrix_cells(struct text *out, const struct matrix *m, double cell, double 
 
 		if (m->messages[i] == 0)
 			continue;
-		shade =
-		    (int)(6 - log2(top_bytes / (double)(m->bytes[i] > 0 ? m->bytes[i] : 1)) / 2);
+		shade = (int)(6 -
+		    log2(top_bytes / (double)(m->bytes[i] > 0 ? m->bytes[i] : 1)) / 2);
 		snprintf(class, sizeof class, "m%d", shade < 1 ? 1 : shade > 6 ? 6 : shade);
 		group_label(m->ranks, m->side, i / m->side, from, sizeof from);
 		group_label(m->ranks, m->side, i % m->side, to, sizeof to);

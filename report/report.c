@@ -88,8 +88,9 @@ parse_options(int argc, char **argv)
 		case 'o': opt.output = optarg; break;
 		case VERDICT_FILE: opt.verdict = optarg; break;
 		case TEXT_FILE: opt.text = optarg; break;
-		case SIZE: opt.size = parse_bytes("--size", optarg, 100000, (int64_t)1 << 30);
-		    break;
+		case SIZE:
+			opt.size = parse_bytes("--size", optarg, 100000, (int64_t)1 << 30);
+			break;
 		case GAIN: opt.percent = (int)parse_integer("--gain", optarg, 0, 100); break;
 		case IDEAL: opt.ideal = optarg; break;
 		case RUNS: opt.runs = optarg; break;

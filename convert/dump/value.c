@@ -52,8 +52,9 @@ put_value(struct json *out, const char *key, const msgpack_object *value)
 	case MSGPACK_OBJECT_NEGATIVE_INTEGER: json_int(out, key, value->via.i64); break;
 	case MSGPACK_OBJECT_FLOAT32:
 	case MSGPACK_OBJECT_FLOAT64: json_double(out, key, value->via.f64); break;
-	case MSGPACK_OBJECT_STR: json_bytes(out, key, value->via.str.ptr, value->via.str.size);
-	    break;
+	case MSGPACK_OBJECT_STR:
+		json_bytes(out, key, value->via.str.ptr, value->via.str.size);
+		break;
 	case MSGPACK_OBJECT_BIN: put_hex(out, key, value->via.bin.ptr, value->via.bin.size); break;
 	case MSGPACK_OBJECT_EXT: put_hex(out, key, value->via.ext.ptr, value->via.ext.size); break;
 	case MSGPACK_OBJECT_ARRAY:

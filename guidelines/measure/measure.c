@@ -130,12 +130,15 @@ parse_options(int argc, char **argv)
 		case 'O': opt.confirm = opt.reps_file = optarg; break;
 		case 'c': opt.control = optarg; break;
 		case 'k': opt.splits = (size_t)parse_integer("--split", optarg, 0, 1000000); break;
-		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names);
-		    break;
-		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000);
-		    break;
-		case 'w': opt.warm_up = (size_t)parse_integer("--warm-up", optarg, 0, 1000000);
-		    break;
+		case 'S':
+			opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names);
+			break;
+		case 'W':
+			opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000);
+			break;
+		case 'w':
+			opt.warm_up = (size_t)parse_integer("--warm-up", optarg, 0, 1000000);
+			break;
 		case 't': opt.type = (enum type)parse_choice("--type", optarg, type_names); break;
 		case 'r': opt.root = (int)parse_integer("--root", optarg, 0, INT32_MAX); break;
 		case 'e': opt.seed = parse_integer("--seed", optarg, 0, INT64_MAX); break;

@@ -125,20 +125,24 @@ parse_options(int argc, char **argv)
 		case 'f': opt.functions = optarg; break;
 		case 's': opt.sizes = optarg; break;
 		case '1': opt.threshold[RSE] = parse_number("--rse", optarg, 1e-9, 1); break;
-		case '2': opt.threshold[COV_MEAN] = parse_number("--cov-mean", optarg, 1e-9, 1);
-		    break;
-		case '3': opt.threshold[COV_MEDIAN] = parse_number("--cov-median", optarg, 1e-9, 1);
-		    break;
+		case '2':
+			opt.threshold[COV_MEAN] = parse_number("--cov-mean", optarg, 1e-9, 1);
+			break;
+		case '3':
+			opt.threshold[COV_MEDIAN] = parse_number("--cov-median", optarg, 1e-9, 1);
+			break;
 		case '4': opt.window[COV_MEAN] = parse_count("--mean-window", optarg, 2); break;
 		case '5': opt.window[COV_MEDIAN] = parse_count("--median-window", optarg, 2); break;
 		case 'm': opt.min = parse_count("--min", optarg, 2); break;
 		case 'M': opt.max = parse_count("--max", optarg, 2); break;
 		case 'd': opt.step = parse_count("--step", optarg, 1); break;
 		case 'p': opt.predictions = parse_count("--predictions", optarg, 1); break;
-		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names);
-		    break;
-		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000);
-		    break;
+		case 'S':
+			opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names);
+			break;
+		case 'W':
+			opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000);
+			break;
 		case 'w': opt.warm_up = parse_count("--warm-up", optarg, 0); break;
 		case 't': opt.steps = optarg; break;
 		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;

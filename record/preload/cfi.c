@@ -319,8 +319,9 @@ run(struct run *r, uintptr_t address)
 
 		switch (byte >> 6) {
 		case 1: r->here += low * r->told->code_unit; break;
-		case 2: place(&r->s, low, AT_CFA, (int64_t)take_uleb(&r->b) * r->told->data_unit);
-		    break;
+		case 2:
+			place(&r->s, low, AT_CFA, (int64_t)take_uleb(&r->b) * r->told->data_unit);
+			break;
 		case 3:
 			if (r->first == NULL)
 				return false;

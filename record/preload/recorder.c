@@ -93,8 +93,8 @@ run_number(int rank)
 		FILE *random = fopen("/dev/urandom", "r");
 
 		if (random == NULL || fread(run, sizeof run, 1, random) != 1)
-			run[0] =
-			    (unsigned long long)clock_ns() ^ (unsigned long long)getpid() << 40;
+			run[0] = (unsigned long long)clock_ns() ^
+			    (unsigned long long)getpid() << 40;
 		if (random != NULL)
 			fclose(random);
 		run[0] >>= 1;

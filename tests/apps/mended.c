@@ -134,8 +134,9 @@ reduce(MPI_Comm comm, int me, int members, int count, MPI_Datatype pair, MPI_Op 
 	case 0: MPI_Reduce(from, out, count, kinds[kind].type, kinds[kind].op, root, comm); break;
 	case 1: MPI_Allreduce(from, out, count, kinds[kind].type, kinds[kind].op, comm); break;
 	case 2: MPI_Scan(from, out, count, kinds[kind].type, kinds[kind].op, comm); break;
-	case 3: MPI_Reduce_scatter(from, out, counts, kinds[kind].type, kinds[kind].op, comm);
-	    break;
+	case 3:
+		MPI_Reduce_scatter(from, out, counts, kinds[kind].type, kinds[kind].op, comm);
+		break;
 	case 4:
 		MPI_Reduce_scatter_block(from, out, count, kinds[kind].type, kinds[kind].op, comm);
 		counts[me] = count;

@@ -118,8 +118,7 @@ set_up(struct heat *h)
 	if (h->now == NULL || h->next == NULL || h->send == NULL || h->receive == NULL)
 		fail("out of memory");
 	for (size_t i = 0; i < (size_t)h->ranks * MESSAGE_DOUBLES; i++)
-		h->send[i] =
-		    (double)i;	/* pages never written share one page, which is slow to send */
+		h->send[i] = (double)i;	/* pages never written share one, which is slow to send */
 	for (int i = 1; i <= h->rows; i++)
 		for (int j = 1; j <= h->columns; j++)
 			*at(h->now, h, i, j) = sin(pi * (h->first_row + i) * step) *
