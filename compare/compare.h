@@ -117,8 +117,8 @@ struct place_names {
 };
 /* Its fields in a line that has it as PLACE. */
 #define PLACE_FIELDS(type) \
-	{ "function", FIELD(type, place.function), IN_DATA }, { "file", FIELD(type, place.file), \
-	    IN_DATA }, \
+	{ "function", FIELD(type, place.function), IN_DATA }, \
+	{ "file", FIELD(type, place.file), IN_DATA }, \
 	{ "line", FIELD(type, place.line), .csv = PLAIN }, \
 	{ "line", FIELD(type, place.line), .json = PLAIN, .known = UNLESS_ZERO }, \
 	{ "call", FIELD(type, place.call), IN_DATA }

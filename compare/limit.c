@@ -23,8 +23,8 @@ all_waits(const struct summary *run, size_t index)
 }
 
 /* Share of each rank's time that was lost, in 10^-9: an integer, like all values. */
-static VALUE_IS(parallel_loss, isfinite(run->of.parallel) ?
-    (int64_t)(1e9 * (1 - run->of.parallel)) : 0)
+static VALUE_IS(parallel_loss,
+    isfinite(run->of.parallel) ? (int64_t)(1e9 * (1 - run->of.parallel)) : 0)
 
 /* Whether function, file:line or text of the site is NAME; several sites may match. */
 static bool

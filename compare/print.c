@@ -248,8 +248,8 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 		text_char(text, '\n');
 		text_line(text, "change of the critical path by function, of samples; these, too, "
 		    "make up that of the run time");
-		table_rows(text, function_fields, v->functions, v->function_count < shown ?
-		    v->function_count : shown, sizeof *v->functions);
+		table_rows(text, function_fields, v->functions,
+		    v->function_count < shown ? v->function_count : shown, sizeof *v->functions);
 	}
 	print_more(text, v->function_count, shown);
 	for (size_t s = 0, any = 0; s < STATES; s++)

@@ -75,9 +75,10 @@ say_run_time(const struct comparison *c, struct verdict *v)
 		if (least_p < 1)
 			say(v, " (the least p is %.2g)", least_p);
 	} else if (changed)
-		say(v, "B is %.2f %% %s (95 %%: %.2f to %.2f %%)", fabs(percent), percent > 0 ?
-		    "slower" : "faster", fmin(fabs(share_of(v, t->low)), fabs(share_of(v,
-		    t->high))), fmax(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))));
+		say(v, "B is %.2f %% %s (95 %%: %.2f to %.2f %%)",
+		    fabs(percent), percent > 0 ? "slower" : "faster",
+		    fmin(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))),
+		    fmax(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))));
 	else
 		say(v, "no change of the run time shows in %zu and %zu runs (95 %%: %+.2f to %+.2f "
 		    "%%)", c->count[A], c->count[B], share_of(v, t->low), share_of(v, t->high));

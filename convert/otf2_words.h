@@ -15,19 +15,18 @@
 
 /* X(NAME, field of a row, name, description, type) */
 #define OTF2_COLUMNS(X) \
-	X(COMM, comm, "longpole::communicator", "of the call: a communicator, window or file", \
-	    COMM) \
-	X(PEER, peer, "longpole::peer", "rank; -1: any, -2: none, -3: does not apply, -4: " \
-	    "MPI_ROOT", INT32) \
+	X(COMM, comm, "longpole::communicator", \
+	    "of the call: a communicator, window or file", COMM) \
+	X(PEER, peer, "longpole::peer", \
+	    "rank; -1: any, -2: none, -3: does not apply, -4: MPI_ROOT", INT32) \
 	X(TAG, tag, "longpole::tag", "-1: any, -2: does not apply", INT32) \
 	X(SENT, bytes_sent, "longpole::bytes_sent", "handed to others", UINT64) \
-	X(RECEIVED, bytes_received, "longpole::bytes_received", "got from others; of a posted " \
-	    "receive the room", UINT64) \
-	X(REQUEST, request, "longpole::request", "how many operations before this one lies what " \
-	    "it is about", UINT32) \
-	X(REQUEST_AT, request_at, "longpole::request_at", "or 1 + the location of that, which " \
-	    "request counts there", \
-	    UINT32) \
+	X(RECEIVED, bytes_received, "longpole::bytes_received", \
+	    "got from others; of a posted receive the room", UINT64) \
+	X(REQUEST, request, "longpole::request", \
+	    "how many operations before this one lies what it is about", UINT32) \
+	X(REQUEST_AT, request_at, "longpole::request_at", \
+	    "or 1 + the location of that, which request counts there", UINT32) \
 	X(FOLDED, folded, "longpole::folded", "further calls that this one stands for", UINT32)
 
 enum otf2_word {

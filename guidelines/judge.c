@@ -217,8 +217,8 @@ describe(struct judgement *j)
 	if (j->kind == MONOTONY)
 		snprintf(size, sizeof size, ", to %" PRIu64 " B", j->other_bytes);
 	else if (j->kind == SPLIT_ROBUSTNESS)
-		snprintf(size, sizeof size, ", n/k = %" PRIu64 " B%s", j->other_bytes, made ? ""
-		    : " (calculated)");
+		snprintf(size, sizeof size, ", n/k = %" PRIu64 " B%s", j->other_bytes,
+		    made ? "" : " (calculated)");
 	j->text = formatted("%s%s", j->guideline, size);
 }
 

@@ -51,8 +51,8 @@ put_axes(struct text *out, uint64_t least, uint64_t most)
 {
 	text_print(out, "set logscale %s\n", least > 0 ? "xy" : "y");
 	if (least == most)
-		text_print(out, "set xrange [%g:%g]\nset xtics (%" PRIu64 ")\n", least > 0 ?
-		    0.5 * (double)least : -1, least > 0 ? 2 * (double)least : 1, least);
+		text_print(out, "set xrange [%g:%g]\nset xtics (%" PRIu64 ")\n",
+		    least > 0 ? 0.5 * (double)least : -1, least > 0 ? 2 * (double)least : 1, least);
 }
 
 static void
@@ -179,8 +179,8 @@ put_sides(struct text *out, const struct sides *s, const struct row *row, const 
 	for (size_t i = 0; i < s->count; i++) {
 		const char *colour = colours[i % (sizeof colours / sizeof colours[0])];
 
-		text_print(out, "%s$side%zu using 1:2 with lines lw 2 lc rgb '%s' title ", i > 0 ?
-		    ", \\\n     " : "", i, colour);
+		text_print(out, "%s$side%zu using 1:2 with lines lw 2 lc rgb '%s' title ",
+		    i > 0 ? ", \\\n     " : "", i, colour);
 		text_gnuplot(out, s->at[i].name);
 		text_print(out, ", \\\n     $side%zu using 1:2:3:4 with yerrorbars lc rgb '%s' pt "
 		    "7 notitle, \\\n     $side%zu using 1:5:6:7 with yerrorbars lc rgb '%s' pt 6 notitle, \\\n"

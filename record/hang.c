@@ -245,6 +245,6 @@ hang_answer(const struct hang *hang, pid_t run)
 	if (program_catches(run, SIGUSR1))
 		kill(run, SIGUSR1);
 	if (hang->folder != NULL)
-		answering = ask(hang->folder, hang->after_ns < ANSWER_NS ? hang->after_ns :
-		    ANSWER_NS, STDERR_FILENO);
+		answering = ask(hang->folder,
+		    hang->after_ns < ANSWER_NS ? hang->after_ns : ANSWER_NS, STDERR_FILENO);
 }

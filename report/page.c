@@ -188,10 +188,10 @@ put_chains(struct text *out, const struct page *page)
 
 			time_label(1e-9 * (double)(w->to_ns - w->from_ns),
 			    1e-9 * (double)(w->to_ns - w->from_ns), length, sizeof length);
-			text_print(out, "%srank %d waited %s for rank %d at %.6f s, ", k > 0 ?
-			    "<br>&nbsp; as " : "", (int)im->graph.known.location_rank[w->location],
-			    length, (int)im->graph.known.location_rank[w->cause],
-			    1e-9 * (double)w->from_ns);
+			text_print(out, "%srank %d waited %s for rank %d at %.6f s, ",
+			    k > 0 ? "<br>&nbsp; as " : "",
+			    (int)im->graph.known.location_rank[w->location], length,
+			    (int)im->graph.known.location_rank[w->cause], 1e-9 * (double)w->from_ns);
 			text_print(out, "%s in ", state_names[w->state]);
 			text_markup(out, site_label(page, w->site, where, sizeof where));
 		}
@@ -257,8 +257,8 @@ put_provenance(struct text *out, const struct page *page)
 static void
 put_figure(struct text *out, const struct page *page, const struct figure *figure)
 {
-	text_print(out, "<section%s><h2>%s</h2>\n<div class=\"picture\">\n", figure->wide ?
-	    " class=\"wide\"" : "", figure->title);
+	text_print(out, "<section%s><h2>%s</h2>\n<div class=\"picture\">\n",
+	    figure->wide ? " class=\"wide\"" : "", figure->title);
 	figure->draw(out, page);
 	text_put(out, "</div></section>\n");
 }
@@ -329,8 +329,8 @@ write_with(struct text *out, struct page *page, size_t events)
 	text_markup(out, verdict);
 	text_put(out, ".</p>\n");
 	if (trust != NULL) {
-		text_print(out, "<p id=\"trust\"%s>", page->verdict.trust.level == TRUST_POOR ?
-		    " class=\"poor\"" : "");
+		text_print(out, "<p id=\"trust\"%s>",
+		    page->verdict.trust.level == TRUST_POOR ? " class=\"poor\"" : "");
 		text_markup(out, trust);
 		text_put(out, ".</p>\n");
 	}

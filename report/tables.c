@@ -75,8 +75,8 @@ put_number(const struct columns *columns, enum column column, double value)
 		text_print(out, "<td data-v=\"%.9f\">%.*f</td>", value,
 		    (int)fmin(9, fmax(0, 5 - floor(log10(columns->run_s)))), value);
 	else
-		text_print(out, "<td data-v=\"%.9f\">%.2f</td>", value, column == SHARE ?
-		    100 * value : value);
+		text_print(out, "<td data-v=\"%.9f\">%.2f</td>", value,
+		    column == SHARE ? 100 * value : value);
 }
 
 static int
@@ -146,9 +146,9 @@ end_table(struct columns *c, size_t count)
 	text_put(out, "</tbody></table></div>");
 	count = count > c->came ? count : c->came;
 	if (count > c->count)
-		text_print(out, "<p class=\"soft\">%zu of %zu lines; %slp-imbalance --all and "
-		    "lp-critpath --all print the rest.</p>", c->count, count, c->small > 0 ?
-		    "some others are less than 0.005 % of the run; " : "");
+		text_print(out, "<p class=\"soft\">%zu of %zu lines; %slp-imbalance "
+		    "--all and lp-critpath --all print the rest.</p>", c->count, count,
+		    c->small > 0 ? "some others are less than 0.005 % of the run; " : "");
 	text_put(out, "</section>\n");
 	sort_and_cut(c, 0);
 	free(c->lines);
@@ -181,9 +181,9 @@ places_table(struct text *out, const struct page *page)
 		    "What the run could not have ended without, by rank and place; computation is "
 		    "that before the call.", "share of path (%)\ttime (s)\trank\t*what\t*where");
 		for (size_t i = 0; i < count && i < MOST_LINES; i++)
-			put_line(&columns, (double[]){ (double)places[i].ns /
-			    (double)path_length_ns(page), 1e-9 * (double)places[i].ns,
-			    places[i].rank }, (const char *[]){
+			put_line(&columns, (double[]){
+			    (double)places[i].ns / (double)path_length_ns(page),
+			    1e-9 * (double)places[i].ns, places[i].rank }, (const char *[]){
 			    places[i].compute ? "computation before" : "in MPI",
 			    site_label(page, places[i].site, where, sizeof where) });
 		end_table(&columns, count);
@@ -204,8 +204,9 @@ path_functions_table(struct text *out, const struct page *page)
 	    "From samples, as many periods as there are: what computes on the path; beside it all its computation, on all ranks. In parentheses: time without samples, and other than computation.",
 	    "share of path (%)\ttime (s)\tall computation (rank-s)\t*function\t*file");
 	for (size_t i = 0; i < f->count; i++)
-		put_line(&columns, (double[]){ (double)f->at[i].path_ns /
-		    (double)path_length_ns(page), 1e-9 * (double)f->at[i].path_ns,
+		put_line(&columns, (double[]){
+		    (double)f->at[i].path_ns / (double)path_length_ns(page),
+		    1e-9 * (double)f->at[i].path_ns,
 		    f->at[i].all_ns > 0 ? 1e-9 * (double)f->at[i].all_ns : NAN },
 		    (const char *[]){ f->at[i].name, f->at[i].file != NULL ? f->at[i].file : "" });
 	end_table(&columns, f->count);

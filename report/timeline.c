@@ -115,8 +115,8 @@ draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 			row /= r->each_row;
 			if (last == SIZE_MAX)
 				text_print(out, "<path class=\"%s\" stroke-width=\"%.2f\" "
-				    "d=\"M%.1f %.1f", hops ? "hop" : "way", hops ? 0.8 :
-				    r->height * WAY_SIZE, x, way_y(r, row));
+				    "d=\"M%.1f %.1f", hops ? "hop" : "way",
+				    hops ? 0.8 : r->height * WAY_SIZE, x, way_y(r, row));
 			else if (!hops)
 				text_print(out, "H%.1fM%.1f %.1f", x, x, way_y(r, row));
 			else if (x - hop_x >= LEAST_HOP)

@@ -28,8 +28,7 @@ take_rank(struct archive *a, struct reader *in, const struct message *message)
 	    key##_value->type == MSGPACK_OBJECT_NEGATIVE_INTEGER || \
 	    key##_value->type == MSGPACK_OBJECT_BOOLEAN); \
 	of->key = !of->has_##key ? 0 : key##_value->type == MSGPACK_OBJECT_BOOLEAN ? \
-	    key##_value->via.boolean : \
-	    key##_value->via.i64;
+	    key##_value->via.boolean : key##_value->via.i64;
 	OTF2_RANK_KEYS(X)
 #undef X
 }

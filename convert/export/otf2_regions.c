@@ -208,8 +208,8 @@ region_of_place(struct archive *a, uint32_t number)
 		return a->site_regions[number] - 1;
 	site_text(known, number, one, sizeof one);
 	shown = strstr(one, " at ");
-	visible_copy(one + sizeof one / 2, sizeof one / 2, shown != NULL && site->call != NULL ?
-	    shown + 4 : one);
+	visible_copy(one + sizeof one / 2, sizeof one / 2,
+	    shown != NULL && site->call != NULL ? shown + 4 : one);
 	name = define_string(a, one + sizeof one / 2);
 	function = define_string(a, site->function);
 	what = place_description(a, site);

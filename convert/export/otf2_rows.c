@@ -20,9 +20,8 @@ struct cursor {
 
 #define WRITE(cursor, kind, attributes, ...) \
 	do { \
-		archive_check((cursor)->a, OTF2_EvtWriter_##kind((cursor)->spot->writer, \
-		    attributes, \
-		    __VA_ARGS__)); \
+		archive_check((cursor)->a, \
+		    OTF2_EvtWriter_##kind((cursor)->spot->writer, attributes, __VA_ARGS__)); \
 		(cursor)->spot->events++; \
 	} while (0)
 

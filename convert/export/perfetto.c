@@ -19,8 +19,8 @@ static void
 put_wait(struct perfetto *p, uint32_t location, const struct slice *call,
     const struct slice *longest)
 {
-	const uint64_t name = name_iid(p, longest->late_sender ? NAME_LATE_SENDER :
-	    NAME_LATE_MEMBER);
+	const uint64_t name = name_iid(p,
+	    longest->late_sender ? NAME_LATE_SENDER : NAME_LATE_MEMBER);
 	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns,
 	    WAIT_TRACK(location), SLICE_BEGIN);
 

@@ -85,8 +85,8 @@ write_place(struct writer *out, const struct place *place)
 		put_string(out, "function", place->function);
 	if (place->file != NULL) {
 		put_string(out, "file", place->file);
-		put_uint(out, "line", place->line > 0 && place->line <= INT32_MAX ?
-		    (uint64_t)place->line : 0);
+		put_uint(out, "line",
+		    place->line > 0 && place->line <= INT32_MAX ? (uint64_t)place->line : 0);
 	}
 	end_message(out);
 }

@@ -64,8 +64,8 @@ natural(struct dim *d, enum kind kind, int which)
 static uint16_t
 natural_call(struct dim *d, const struct record *r)
 {
-	return natural(d, r->kind, r->kind == SEND ? r->sync : r->kind >= COLLECTIVE ?
-	    r->operation : 0);
+	return natural(d, r->kind,
+	    r->kind == SEND ? r->sync : r->kind >= COLLECTIVE ? r->operation : 0);
 }
 
 void

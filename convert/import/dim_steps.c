@@ -7,9 +7,8 @@
 
 /* Fields of a step after its kind; those other than 0 are written. */
 #define STEP_FIELDS(X) \
-	X(at_ns, int64_t) X(seq, uint64_t) X(head, uint64_t) X(number, uint64_t) X(comm, \
-	    uint32_t) X(peer, int32_t) \
-	X(tag, int32_t) X(other, int32_t) X(bytes, uint64_t)
+	X(at_ns, int64_t) X(seq, uint64_t) X(head, uint64_t) X(number, uint64_t) \
+	X(comm, uint32_t) X(peer, int32_t) X(tag, int32_t) X(other, int32_t) X(bytes, uint64_t)
 enum {
 #define X(field, type) HAS_##field,
 	STEP_FIELDS(X)

@@ -220,8 +220,7 @@ take_event(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *
 #define SET(field) e.field = field;
 #define X(name, when, what, count, ...) \
 	static OTF2_CallbackCode take_##name(OTF2_LocationRef location, OTF2_TimeStamp time, \
-	    void *user, \
-	    OTF2_AttributeList *attributes OTF2_EACH##count(PARAMETER, __VA_ARGS__)) \
+	    void *user, OTF2_AttributeList *attributes OTF2_EACH##count(PARAMETER, __VA_ARGS__)) \
 	{ \
 		struct otf2_event e = OTF2_EVENT(EVENT_##name); \
 		(void)time; \

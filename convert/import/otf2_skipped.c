@@ -75,8 +75,7 @@ skip(void *user, int kind)
 	t3 a3 __attribute__((unused)), t4 a4 __attribute__((unused))
 #define X(name, parameters) \
 	static OTF2_CallbackCode skip_##name(OTF2_LocationRef location, OTF2_TimeStamp time, \
-	    void *user, \
-	    OTF2_AttributeList *attributes parameters) \
+	    void *user, OTF2_AttributeList *attributes parameters) \
 	{ \
 		(void)location, (void)time, (void)attributes; \
 		return skip(user, SKIP_##name); \

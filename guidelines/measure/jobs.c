@@ -103,8 +103,7 @@ time_members(struct state *s, struct member *members, size_t count, size_t first
 	size_t *who = zalloc(reps * count, sizeof *who);
 
 	for (size_t r = 0; r < reps; r++)
-		for (size_t i = 0; i < count;
-		    i++) {	/* Durstenfeld's shuffle, inside out */
+		for (size_t i = 0; i < count; i++) {	/* Durstenfeld's shuffle, inside out */
 			size_t other = random_below(&s->random, i + 1);
 
 			who[r * count + i] = who[r * count + other];

@@ -8,7 +8,6 @@
 
 #define REPLACED_FUNCTIONS(F) \
 	F(Gather) F(Scatter) F(Allgather) F(Alltoall) F(Bcast) F(Reduce) F(Allreduce) \
-	F(Reduce_scatter) \
-	F(Reduce_scatter_block) F(Scan) F(Barrier) F(Sendrecv)
+	F(Reduce_scatter) F(Reduce_scatter_block) F(Scan) F(Barrier) F(Sendrecv)
 
 #endif

@@ -244,8 +244,9 @@ front_dlsym(void *handle, const char *name)
 	if (there == NULL || address == NULL || dladdr(there, &of) == 0 ||
 	    dladdr(doors, &own) == 0 || of.dli_fbase == own.dli_fbase)
 		return (struct answer){ &doors, there };
-	if (strncmp(strrchr(of.dli_fname, '/') != NULL ? strrchr(of.dli_fname, '/') + 1 :
-	    of.dli_fname, "libmpi", 6) != 0)
+	if (strncmp(
+	    strrchr(of.dli_fname, '/') != NULL ? strrchr(of.dli_fname, '/') + 1 : of.dli_fname,
+	    "libmpi", 6) != 0)
 		return (struct answer){ &doors, there };
 	*(void **)&address = ask_system(RTLD_DEFAULT, name);
 	return (struct answer){ &doors, address };

@@ -67,8 +67,8 @@ typedef const int *partition_list;
 		p_##n = &at.thread->status; \
 	const MPI_Status *n UNUSED = p_##n;), ()
 #define KIND_STATUSES(n) (MPI_Status p_##n[]), \
-	(MPI_Status *n##_seen = p_##n == MPI_STATUSES_IGNORE ? own_statuses(at.thread, count) : \
-	    p_##n; \
+	(MPI_Status *n##_seen = \
+	    p_##n == MPI_STATUSES_IGNORE ? own_statuses(at.thread, count) : p_##n; \
 	const MPI_Status *n UNUSED = n##_seen; \
 	if (n##_seen != NULL) \
 		p_##n = n##_seen;), \

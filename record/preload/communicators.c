@@ -450,8 +450,8 @@ name_group(MPI_Comm parent, uint64_t tag, MPI_Comm made, struct meeting *meeting
 	unlock_tables();
 	if (from->root != 0)
 		key[0] = mix(from->id, key[0]);
-	add_new(made, (struct creation){ key[0], from->root }, inter ? side : -1, strangers ?
-	    meeting : NULL);
+	add_new(made, (struct creation){ key[0], from->root }, inter ? side : -1,
+	    strangers ? meeting : NULL);
 	if (strangers)
 		clock_say();
 }

@@ -263,8 +263,8 @@ next_f08(const char *name, bool large)
 #endif
 #define SPECIAL(Name, name, NAME, CLASS)
 #define CALL(Name, name, NAME, CLASS, params, record) \
-	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, \
-	    params)) __attribute__((weak)); \
+	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, params)) \
+	    __attribute__((weak)); \
 	WRAPPER(record_##name, pmpi_##name##_, false, Name, CLASS, params, record) \
 	ALIAS(record_##name) void mpi_##name##_(LIST(PLAIN, params), void *); \
 	F08(Name, name, CLASS, params, record)

@@ -21,10 +21,9 @@ types_start(void)
 		MPI_2INT, MPI_C_DOUBLE_COMPLEX, MPI_AINT, MPI_OFFSET, MPI_COUNT,
 		/* Null if the library lacks Fortran, or this type. */
 		MPI_CHARACTER, MPI_LOGICAL, MPI_INTEGER, MPI_REAL, MPI_DOUBLE_PRECISION,
-		    MPI_COMPLEX,
-		MPI_DOUBLE_COMPLEX, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8,
-		MPI_REAL4,
-		MPI_REAL8, MPI_REAL16, MPI_COMPLEX8, MPI_COMPLEX16, MPI_2INTEGER, MPI_2REAL,
+		MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4,
+		MPI_INTEGER8, MPI_REAL4, MPI_REAL8, MPI_REAL16, MPI_COMPLEX8, MPI_COMPLEX16,
+		MPI_2INTEGER, MPI_2REAL,
 		MPI_2DOUBLE_PRECISION };
 	int size;
 
@@ -239,8 +238,8 @@ recall_message(const struct at *at, MPI_Message message, struct entry *e)
 			e->comm = probed[i].comm;
 			e->peer = probed[i].peer;
 			e->tag = probed[i].tag;
-			refer(at, e, at->thread->seq, probed[i].location, paused ? NO_ROW :
-			    probed[i].row);
+			refer(at, e, at->thread->seq, probed[i].location,
+			    paused ? NO_ROW : probed[i].row);
 			memmove(&probed[i], &probed[i + 1],
 			    (--probed_count - i) * sizeof probed[0]);
 			break;

@@ -173,8 +173,8 @@ bytes_of(int64_t count, MPI_Datatype type)
 
 	if (UNLIKELY(count <= 0))
 		return 0;
-	return (uint64_t)count * (LIKELY(known->type == type && known->size > 0) ? known->size :
-	    size_of(type));
+	return (uint64_t)count *
+	    (LIKELY(known->type == type && known->size > 0) ? known->size : size_of(type));
 }
 
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);

@@ -114,8 +114,8 @@ put_count(const struct block *b)
 #define ENTRY_COPY(e) \
 	{ .enter_ns = (e)->enter_ns, .leave_ns = (e)->leave_ns, .bytes_sent = (e)->bytes_sent, \
 	.bytes_received = (e)->bytes_received, .site = (e)->site, .comm = (e)->comm, \
-	    .request = (e)->request, \
-	.peer = (e)->peer, .tag = (e)->tag, .call = (e)->call, .request_at = (e)->request_at }
+	.request = (e)->request, .peer = (e)->peer, .tag = (e)->tag, .call = (e)->call, \
+	.request_at = (e)->request_at }
 
 /* Whether no value needs a wide column and no reference goes to another thread. */
 ALWAYS bool

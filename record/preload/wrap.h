@@ -93,8 +93,8 @@
 	note_sendrecv_start(&at, comm, (struct envelope){ dest, tag, sent }, \
 	    (struct envelope){ source, source_tag, room }, request)
 #define PARTITIONED(comm, peer, tag, partitions, size, kind, request) \
-	note_partitioned(&at, comm, (struct envelope){ peer, tag, \
-	    (uint64_t)(partitions) * (size) }, \
+	note_partitioned(&at, comm, \
+	    (struct envelope){ peer, tag, (uint64_t)(partitions) * (size) }, \
 	    partitions, kind, request)
 #define READY(request, partitions, last) note_ready(&at, request, partitions, NUMBER_##last)
 #define START(count, requests) note_start(&at, count, requests)
@@ -113,14 +113,14 @@
 	(note_local(&at, comm), note_group_communicator(comm, tag, made))
 #define IDUP(comm, made, request) note_idup(&at, comm, made, request)
 #define SPAWN(comm, root, made) \
-	note_with_others(&at, comm, root, (struct meeting){ "spawn", port_of_root(comm, root), \
-	    0 }, made)
+	note_with_others(&at, comm, root, \
+	    (struct meeting){ "spawn", port_of_root(comm, root), 0 }, made)
 #define MEET(how, comm, root, port, made) \
 	note_with_others(&at, comm, root, (struct meeting){ #how, \
 	    root == communicator_of(comm)->rank ? port_of_name(port, port##_length) : 0, 0 }, made)
 #define JOIN(fd, made) \
-	note_with_others(&at, MPI_COMM_SELF, -1, (struct meeting){ "join", port_of_socket(fd), \
-	    0 }, made)
+	note_with_others(&at, MPI_COMM_SELF, -1, \
+	    (struct meeting){ "join", port_of_socket(fd), 0 }, made)
 #define PARENT(made) (note_local(&at, MPI_COMM_NULL), note_parent(made))
 #define FREE_COMMUNICATOR(comm) note_group_free(&at, comm)
 /* Windows and files are treated as a communicator of their own. */
@@ -168,8 +168,7 @@
 #define COLLECTIVE_INIT(comm, root, sent, received, request, start) do { \
 		const struct communicator *c = communicator_of(comm); \
 		note_collective_init(&at, c, root, (uint64_t)(sent), (uint64_t)(received), \
-		    request, \
-		    NUMBER_##start); \
+		    request, NUMBER_##start); \
 	} while (0)
 #define COLLECTIVE_START(comm, root, sent, received, request) do { \
 		const struct communicator *c = communicator_of(comm); \

@@ -91,8 +91,8 @@ main(int argc, char **argv)
 	bound_kib = getenv("BOUND_KIB") != NULL ? atol(getenv("BOUND_KIB")) : 0;
 	MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE :
 	    MPI_THREAD_SINGLE, &provided);
-	snprintf(trace, sizeof trace, "%s", getenv("LONGPOLE_DIR") != NULL ?
-	    getenv("LONGPOLE_DIR") : ".");
+	snprintf(trace, sizeof trace, "%s",
+	    getenv("LONGPOLE_DIR") != NULL ? getenv("LONGPOLE_DIR") : ".");
 	if (threads > 1) {
 		pthread_create(&thread[0], NULL, once, NULL);
 		pthread_join(thread[0], NULL);

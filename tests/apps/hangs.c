@@ -237,8 +237,9 @@ main(int argc, char **argv)
 	};
 	int provided;
 
-	MPI_Init_thread(&argc, &argv, argc > 1 && strcmp(argv[1], "threads") == 0 ?
-	    MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+	MPI_Init_thread(&argc, &argv,
+	    argc > 1 && strcmp(argv[1], "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+	    &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	barrier();

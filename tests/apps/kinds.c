@@ -88,8 +88,9 @@ main(int argc, char **argv)
 	 * Arguments significant only at the root, rank 0 of the even ranks, are invalid addresses
 	 * elsewhere.
 	 */
-	MPI_Gatherv(&rank, 1, MPI_INT, many, rank == 0 ? counts : (int *)1, rank == 0 ? places :
-	    (int *)1, MPI_INT, rank % 2 == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter);
+	MPI_Gatherv(&rank, 1, MPI_INT, many, rank == 0 ? counts : (int *)1,
+	    rank == 0 ? places : (int *)1, MPI_INT,
+	    rank % 2 == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL, inter);
 	MPI_Intercomm_merge(inter, rank % 2, &merged);
 	MPI_Barrier(merged);
 	MPI_Comm_idup(merged, &late, requests);

@@ -217,8 +217,9 @@ main(int argc, char **argv)
 	if (ranks > 1) {		/* between two groups */
 		int value = rank, all[RANKS] = { 0 };
 
-		MPI_Intercomm_create(comms[2], 0, MPI_COMM_WORLD, rank % 2 == 0 ? (ranks % 2 == 0 ?
-		    ranks - 1 : ranks - 2) : (ranks % 2 == 0 ? ranks - 2 : ranks - 1), 1, &between);
+		MPI_Intercomm_create(comms[2], 0, MPI_COMM_WORLD,
+		    rank % 2 == 0 ? (ranks % 2 == 0 ? ranks - 1 : ranks - 2) :
+		    (ranks % 2 == 0 ? ranks - 2 : ranks - 1), 1, &between);
 		MPI_Allgather(&value, 1, MPI_INT, all, 1, MPI_INT, between);
 		add(all, sizeof all);
 		MPI_Allreduce(&value, all, 1, MPI_INT, MPI_SUM, between);

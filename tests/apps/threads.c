@@ -64,9 +64,9 @@ hand_over(void)
 
 	pthread_create(&thread, NULL, complete, NULL);
 	for (int i = 0; i < HANDED; i++) {
-		MPI_Irecv(in[i], HANDED + 1, MPI_INT, i % 3 == 0 ? MPI_ANY_SOURCE :
-		    (rank + ranks - 1) % ranks, i % 5 == 0 ? MPI_ANY_TAG : 4, MPI_COMM_WORLD,
-		    &handed[i][0]);
+		MPI_Irecv(in[i], HANDED + 1, MPI_INT,
+		    i % 3 == 0 ? MPI_ANY_SOURCE : (rank + ranks - 1) % ranks,
+		    i % 5 == 0 ? MPI_ANY_TAG : 4, MPI_COMM_WORLD, &handed[i][0]);
 		MPI_Isend(out, i + 1, MPI_INT, (rank + 1) % ranks, 4, MPI_COMM_WORLD,
 		    &handed[i][1]);
 		pthread_mutex_lock(&lock);

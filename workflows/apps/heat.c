@@ -263,9 +263,9 @@ print_result(struct heat *h)
 		exact += sin(pi * i / (h->opt.points + 1));
 	exact = exact * exact * pow(factor, h->steps);
 	if (h->rank == 0)
-		printf("heat: %d steps, mean %.9f, relative error %.1e\n", h->steps,
-		    all / h->opt.points / h->opt.points, fabs(all / exact - 1) < 1e-12 ? 0 :
-		    fabs(all / exact - 1));
+		printf("heat: %d steps, mean %.9f, relative error %.1e\n",
+		    h->steps, all / h->opt.points / h->opt.points,
+		    fabs(all / exact - 1) < 1e-12 ? 0 : fabs(all / exact - 1));
 }
 
 int

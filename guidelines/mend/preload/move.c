@@ -90,8 +90,8 @@ move_bytes(const struct move *m, struct rule *rule, const struct group *group, s
 	struct side from = in && in_place ? own_part(m, group, rule->function->input) : m->from;
 	bool copies_in = in && (in_place || !is_plain(from.type));
 	bool copies_out = out && (kept || !is_plain(m->to.type));
-	size_t in_bytes = copies_in ? from_blocks * bytes : 0, out_bytes = copies_out ?
-	    to_blocks * bytes : 0;
+	size_t in_bytes = copies_in ? from_blocks * bytes : 0,
+	    out_bytes = copies_out ? to_blocks * bytes : 0;
 	char *memory;
 	struct call call = make_replaced(rule, group, m->comm, (int)bytes, MPI_BYTE, 1,
 	    in_bytes + out_bytes, &memory);
@@ -148,9 +148,8 @@ move(const struct move *m, int *result)
 EXPORT int \
 MPI_##name arguments \
 { \
-	const struct move m = { R_##name, { from, from_count, from_type }, { to, to_count, \
-	    to_type }, \
-		root_or_0, comm }; \
+	const struct move m = { R_##name, { from, from_count, from_type }, \
+	    { to, to_count, to_type }, root_or_0, comm }; \
 	int result; \
 \
 	return move(&m, &result) ? result : \

@@ -58,8 +58,8 @@ reduce_elements(const struct reduction *r, struct rule *rule, const struct group
 	bool out = has_buffer(rule->function->output, group->rank == r->root);
 	size_t bytes = blocks(rule->function->input, group->ranks) * (size_t)r->count * extent;
 	char *memory;
-	struct call call = make_replaced(rule, group, r->comm, r->count, r->type, extent, in_place ?
-	    bytes : 0, &memory);
+	struct call call = make_replaced(rule, group, r->comm, r->count, r->type, extent,
+	    in_place ? bytes : 0, &memory);
 	int result;
 
 	call.op = r->op;

@@ -158,8 +158,8 @@ agree(void)
 	}
 	active = text != NULL && read_rules(text);
 	exact = getenv("LONGPOLE_MEND_EXACT") != NULL;
-	mine[0] = formats(hash(0xcbf29ce484222325u, text != NULL ? text : "", text != NULL ?
-	    strlen(text) : 0));
+	mine[0] = formats(hash(0xcbf29ce484222325u, text != NULL ? text : "",
+	    text != NULL ? strlen(text) : 0));
 	mine[0] = hash(mine[0], &exact, sizeof exact);
 	mine[0] = active ? mine[0] | 1 : 0;
 	mine[1] = ~mine[0];

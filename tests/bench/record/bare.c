@@ -48,13 +48,12 @@ BARE(3, Irecv, (void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_
     (b, n, t, p, tag, c, r))
 BARE(4, Wait, (MPI_Request *r, MPI_Status *s), (r, s))
 BARE(5, Iprobe, (int p, int tag, MPI_Comm c, int *flag, MPI_Status *s), (p, tag, c, flag, s))
-BARE(6, Send, (const void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c), (b, n, t, p, tag,
-    c))
+BARE(6, Send, (const void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c),
+    (b, n, t, p, tag, c))
 BARE(7, Recv, (void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_Status *s),
     (b, n, t, p, tag, c, s))
 BARE(8, Barrier, (MPI_Comm c), (c))
 BARE(10, Sendrecv, (const void *a, int n, MPI_Datatype t, int p, int tag, void *b, int m, \
-    MPI_Datatype u, int q, \
-    int other, MPI_Comm c, MPI_Status *s), (a, n, t, p, tag, b, m, u, q, other, c, s))
+    MPI_Datatype u, int q, int other, MPI_Comm c, MPI_Status *s), (a, n, t, p, tag, b, m, u, q, other, c, s))
 BARE(11, Test, (MPI_Request *r, int *flag, MPI_Status *s), (r, flag, s))
 BARE(13, Waitall, (int n, MPI_Request r[], MPI_Status s[]), (n, r, s))
