@@ -60,7 +60,8 @@ differ(const struct sides *s, size_t offset)
 	for (size_t i = 1; i < s->count; i++)
 		if (strcmp(
 		    *(char *const *)(const void *)((const char *)&s->at[i].c.setting + offset),
-		    *(char *const *)(const void *)((const char *)&s->at[0].c.setting + offset)) != 0)
+		    *(char *const *)(const void *)((const char *)&s->at[0].c.setting + offset))
+		    != 0)
 			return true;
 	return false;
 }

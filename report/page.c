@@ -191,7 +191,8 @@ put_chains(struct text *out, const struct page *page)
 			text_print(out, "%srank %d waited %s for rank %d at %.6f s, ",
 			    k > 0 ? "<br>&nbsp; as " : "",
 			    (int)im->graph.known.location_rank[w->location], length,
-			    (int)im->graph.known.location_rank[w->cause], 1e-9 * (double)w->from_ns);
+			    (int)im->graph.known.location_rank[w->cause],
+			    1e-9 * (double)w->from_ns);
 			text_print(out, "%s in ", state_names[w->state]);
 			text_markup(out, site_label(page, w->site, where, sizeof where));
 		}

@@ -54,6 +54,7 @@ BARE(7, Recv, (void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_S
     (b, n, t, p, tag, c, s))
 BARE(8, Barrier, (MPI_Comm c), (c))
 BARE(10, Sendrecv, (const void *a, int n, MPI_Datatype t, int p, int tag, void *b, int m, \
-    MPI_Datatype u, int q, int other, MPI_Comm c, MPI_Status *s), (a, n, t, p, tag, b, m, u, q, other, c, s))
+    MPI_Datatype u, int q, int other, MPI_Comm c, MPI_Status *s),
+    (a, n, t, p, tag, b, m, u, q, other, c, s))
 BARE(11, Test, (MPI_Request *r, int *flag, MPI_Status *s), (r, flag, s))
 BARE(13, Waitall, (int n, MPI_Request r[], MPI_Status s[]), (n, r, s))
