@@ -203,7 +203,7 @@ add_gain(struct long_pole *p, const struct place *place, const struct definition
 	pole_balance(p, place, known, gains->balances, gains->balance_count, told_ns);
 }
 
-/* The largest places on the path; what they gain is added where that was asked for. */
+/* The largest places on the path, with their gains if known. */
 static struct verdict
 report_verdict(const struct report *report, const struct definitions *known,
     const struct gains *gains)
