@@ -293,13 +293,13 @@ computation_text(struct text *out, const struct functions *f)
 	}
 	if (f->sums.clock) {
 		text_line(out, "computation on the path %.6f s: %.6f s on a core, by the threads' "
-		    "own clocks; %.6f s off it, or not timed: the kernel told no switches",
+		    "own clocks; %.6f s off it, or not timed: the kernel reported no switches",
 		    seconds(path.compute_ns), seconds(path.on_core_ns),
 		    seconds(path.off_ns[OFF_UNKNOWN]));
 		return;
 	}
 	text_line(out, "computation on the path %.6f s: %.6f s on a core, %.6f s blocked, %.6f s "
-	    "preempted, %.6f s not known; %.2f threads on cores, one alone for %.2f %%; %llu "
+	    "preempted, %.6f s unknown; %.2f threads on cores, one alone for %.2f %%; %llu "
 	    "samples, %llu records lost in all", seconds(path.compute_ns), seconds(path.on_core_ns),
 	    seconds(path.off_ns[OFF_BLOCKED]), seconds(path.off_ns[OFF_PREEMPTED]),
 	    seconds(path.off_ns[OFF_UNKNOWN]), share(f->sums.threads_ns, path.compute_ns),

@@ -217,7 +217,8 @@ read_graph(const char *file, bool whole)
 		die("%s: no run with a run time", file);
 	run = run_of(all.spans, all.ranks, whole ? all.run_ns : 0);
 	if (!(run.t > 0))
-		die("%s: no time between MPI_Init and MPI_Finalize; --whole takes all of it", file);
+		die("%s: no time between MPI_Init and MPI_Finalize; --whole uses the whole run",
+		    file);
 	free(all.spans);
 	return run;
 }

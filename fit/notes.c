@@ -50,7 +50,7 @@ say_data(struct notes *notes, const struct analysis *a)
 		    "shares and efficiency rest on that t_1");
 	if (list_n(a, offsetof(struct point, left_out), list, sizeof list) > 0)
 		say(notes, "left out of the fits: n = %s%s", list, isnan(a->t1_measured) ? "" :
-		    "; t_1 is what was measured");
+		    "; t_1 is the measured value");
 	if (a->tau_on_one > 0)
 		say(notes, "tau at n = 1 is %.4g s, not 0: on one core nothing is parallel "
 		    "overhead by the model, and equation 1 is 0 there", a->tau_on_one);

@@ -321,7 +321,7 @@ static void
 tell_unknown(struct graph *graph, const struct graph_row *row, uint32_t comm)
 {
 	if (comm != 0)
-		tell(graph, "rank %d, row %llu: %s on communicator %u, which is not known",
+		tell(graph, "rank %d, row %llu: %s on unknown communicator %u",
 		    (int)row->rank, (unsigned long long)row->seq, call_name(row->call), comm);
 	else if (!graph->nowhere)
 		tell(graph, "rank %d, row %llu: the trace does not say on which communicator %s "

@@ -21,8 +21,8 @@ peer_of(struct graph *graph, const struct graph_row *row)
 	if (peer >= 0)
 		return peer;
 	if (!outside)
-		tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on communicator %u, which "
-		    "is not known", (int)row->rank, (unsigned long long)row->seq,
+		tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on unknown "
+		    "communicator %u", (int)row->rank, (unsigned long long)row->seq,
 		    call_name(row->call), (int)row->peer, (int)row->tag, row->comm);
 	else if (!graph->elsewhere)	/* once */
 		tell(graph, "rank %d, row %llu: the peer of %s belongs to another MPI run, spawned "

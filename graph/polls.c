@@ -529,8 +529,8 @@ void
 polls_tell(const struct polls *polls)
 {
 	if (polls->waits > 0)
-		note("%llu runs of %llu failed tests and probes, with at most %.6g us between two, "
-		    "are waits, where the rank went on without in at most one of %d; --polls work leaves them",
+		note("counted %llu polling loops with %llu failed tests and probes as waits (gaps "
+		    "up to %.6g us, at most one loop in %d given up); --polls work turns this off",
 		    (unsigned long long)polls->waits, (unsigned long long)polls->absorbed,
 		    1e-3 * (double)polls->gap_ns, POLLS_MOST_LEFT + 1);
 }

@@ -62,16 +62,15 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	    im), share(all.wait_ns, im), share(all.before_ns + all.after_ns, im), sums_hold(im) ?
 	    "; adds up on every rank" : "; DOES NOT ADD UP");
 	if (open_ns > 0)
-		text_line(out, "and %.2f %% in calls that did not return: not known whether they "
-		    "waited", share(open_ns, im));
+		text_line(out, "and %.2f %% in calls that did not return, and may have waited",
+		    share(open_ns, im));
 	if (why.wait_ns > 0)
-		text_line(out, "of all waits %.2f %% have a cause: %.2f %% what other ranks did "
-		    "meanwhile, %.2f %% that the collective itself took so long",
+		text_line(out, "%.2f %% of all waits have a cause: %.2f %% delays of other ranks, "
+		    "%.2f %% the time that the collective itself took",
 		    100 * explained_share(&why), 100 * (double)why.delay_ns / (double)why.wait_ns,
 		    100 * (double)why.completion_ns / (double)why.wait_ns);
 	if (im->graph.known.polls_wait)
-		text_line(out, "failed tests and probes before the one that succeeds are a wait "
-		    "where at most %.6g us lie between two",
+		text_line(out, "polling loops with at most %.6g us between polls count as waiting",
 		    1e-3 * (double)im->graph.known.poll_gap_ns);
 	if (im->counts.unmatched_sends + im->counts.unmatched_receives +
 	    im->counts.unmatched_collectives > 0)

@@ -122,7 +122,7 @@ check_ranks(struct input *input, const char *whole)
 			first_missing = r;
 		}
 	if (whole == NULL)
-		die("no raw trace tells its rank");
+		die("no raw trace gives its rank");
 	/* If a rank died, others may have died before they had a trace. */
 	for (int32_t r = 0; r < input->rank_count; r++)
 		died |= input->ranks[r].present && !input->ranks[r].ended;

@@ -221,7 +221,7 @@ wait_for_ranks(struct follow *f)
 		nanosleep(&nap, NULL);
 	}
 	if (f->input->rank_count == 0)
-		die("%s: no raw trace tells its rank", f->folder);
+		die("%s: no raw trace gives its rank", f->folder);
 	tails_look(f);		/* takes all that came before the last rank's first row */
 }
 

@@ -438,7 +438,7 @@ end_trace(struct scan *scan, const struct message *message)
 	if (ended && !scan->input->partial)
 		return reader_fail(scan->in, message->offset,
 		    "a raw trace that does not name its rank");
-	note("%s:%llu: the trace of a process that did not tell its rank; left out", scan->file,
+	note("%s:%llu: left out the trace of a process that did not give its rank", scan->file,
 	    (unsigned long long)message->offset);
 	scan->input->died |= !ended;
 	return 0;

@@ -278,8 +278,9 @@ apply_rates(struct input *input, const struct rate *rates)
 			first = r;
 	}
 	if (corrected > 0)
-		note("rank %d: drift of %lld ns a second, told by messages; so for %d ranks in all",
-		    (int)first, (long long)llround(rates[input->ranks[first].clock].rate * 1e9),
+		note("rank %d: drift of %lld ns a second, found from messages; %d ranks corrected "
+		    "in all", (int)first,
+		    (long long)llround(rates[input->ranks[first].clock].rate * 1e9),
 		    (int)corrected);
 }
 

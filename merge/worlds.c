@@ -271,7 +271,7 @@ tell_world(const struct input *input, int32_t w)
 		    world->file, (int)world->first, (int)(world->first + world->ranks - 1),
 		    (int)(world->ranks - 1));
 	else if (has_met(input, world))
-		note("%s: which of the others these ranks met is not known: messages with them "
+		note("%s: these ranks met others, but it is not known which; messages with them "
 		    "match nothing", world->file);
 	else
 		die("%s:%llu: of another run than %s", world->file,
@@ -414,7 +414,7 @@ correct_guessed(struct input *input, struct world *world)
 		    world->file);
 		return;
 	}
-	note("%s: on no node of the others: messages tell its clock, within %lld ns", world->file,
+	note("%s: on no node of the others: messages give its clock, within %lld ns", world->file,
 	    (long long)world->error_ns);
 	for (int32_t r = world->first; r < world->first + world->ranks; r++) {
 		struct correction *c = &input->ranks[r].correction;

@@ -344,7 +344,7 @@ started() {
 	grep -q 'tau at n = 1 is 5e-06 s, not 0' fit.json
 	echo '0 MPI_Init 0 100' | pack -H 'graph ranks=1 run_ns=100' >a/1.graph
 	run -2 --separate-stderr lp-fit a/*.graph
-	[ "$stderr" = 'lp-fit: a/1.graph: no time between MPI_Init and MPI_Finalize; --whole takes all of it' ]
+	[ "$stderr" = 'lp-fit: a/1.graph: no time between MPI_Init and MPI_Finalize; --whole uses the whole run' ]
 	run -2 --separate-stderr bash -c 'lp-fit <(cat a/2.graph)'
 	[[ "$stderr" == *': graph streams are read from files only' ]]
 }
@@ -424,7 +424,7 @@ started() {
 @test "runs on fewer cores are left out, and their t_1 stays" {
 	lp-fit --from 16 --tau none -F json "$data/amber.csv" >fit.json
 	jq -e '.equation6.t1 == 4602 and .points[0].n == 1' fit.json
-	lp-fit --from 16 --tau none "$data/amber.csv" | grep -q '^- left out of the fits: n = 1, 2, 4, 8, 12; t_1 is what was measured$'
+	lp-fit --from 16 --tau none "$data/amber.csv" | grep -q '^- left out of the fits: n = 1, 2, 4, 8, 12; t_1 is the measured value$'
 	awk -F, 'NR == 1 || $1 == 1 || $1 >= 16 { print } $1 > 1 && $1 < 16 { print $1 "," 3 * $2 ",," }' "$data/amber.csv" >other.csv
 	lp-fit --from 16 --tau none -F json other.csv >other.json
 	[ "$(jq -c '.equation6' fit.json)" = "$(jq -c '.equation6' other.json)" ]

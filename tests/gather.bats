@@ -84,7 +84,7 @@ same_as() {
 	apart '0 3' 1 2
 	[ $status -eq 0 ]
 	same_as run
-	grep -q 'drift of .* told by messages' expected
+	grep -q 'drift of .* found from messages' expected
 	cmp expected said
 }
 

@@ -279,7 +279,7 @@ polls() {
 	polls 19000 >t.trace
 	run -0 --separate-stderr lp-graph t.trace
 	lp-graph t.trace 2>t.err >t.graph
-	grep -q '^lp-graph: 1 runs of 4 failed tests and probes, with at most 20 us between two, are waits' t.err
+	grep -q '^lp-graph: counted 1 polling loops with 4 failed tests and probes as waits (gaps up to 20 us' t.err
 	trace.py check t.graph
 	[ "$(lp-dump -k call t.graph | jq -c 'select(.call == "MPI_Test") | [.enter_ns, .leave_ns]' | paste -sd' ')" = \
 		'[10000,10000] [10000,10000] [10000,10000] [10000,10000] [10000,950000]' ]
@@ -383,7 +383,7 @@ asked() {
 @test "a loop of more polls than fit in memory is one wait" {
 	[ "$(asked 1000000 0)" -eq 200000000 ]
 	(ulimit -v 200000 && lp-graph t.trace >/dev/null 2>limited.err)
-	grep -q '^lp-graph: 1 runs of 1000000 failed tests' limited.err
+	grep -q '^lp-graph: counted 1 polling loops with 1000000 failed tests' limited.err
 }
 
 # arrived LAST: rank 1 asks five times, 19000 ns apart, whether its partition has come; LAST goes with the fifth answer.
@@ -402,7 +402,7 @@ arrived() {
 @test "tests for a partition are one wait until it has arrived" {
 	arrived found=1 >t.trace
 	lp-graph t.trace 2>t.err >t.graph
-	grep -q '^lp-graph: 1 runs of 4 failed tests and probes' t.err
+	grep -q '^lp-graph: counted 1 polling loops with 4 failed tests and probes' t.err
 	trace.py check t.graph
 	lp-dump -k call t.graph | jq -e -s '[.[] | select(.call == "MPI_Parrived")] | last.enter_ns == 10000'
 	arrived '' >never.trace
@@ -599,13 +599,13 @@ turns() {
 	[ "$(turns a a s $runs a A | wc -w)" -eq 3 ]
 	[ "$(turns a a s a a s $runs a a A | wc -w)" -eq 0 ]
 	turns a a s $runs a a A >/dev/null
-	grep -q '^lp-graph: 1 runs of 2 failed .* the rank went on without in at most one of 9' t.err
+	grep -q '^lp-graph: counted 1 polling loops with 2 failed .* at most one loop in 9 given up' t.err
 }
 
 @test "the path's polls that are not waits are reported with the threshold, by all solvers" {
 	turns a a s a a A s >/dev/null
 	lp-critpath -F text t.graph >text
-	grep -q '^failed polls that led to a message are waits for it, .* where at most 20 us lie between two' text
+	grep -q '^polling loops with at most 20 us between polls count as waiting' text
 	grep -q '^of MPI, .* % of the path are tests and probes that completed nothing' text
 	lp-critpath -F json t.graph | jq -e '.poll_gap_s == 2e-05 and (.total.polls_s * 1e9 | round) == 2000 and
 		([.by_rank[].polls_s] | add) == .total.polls_s and .total.mpi_s >= .total.polls_s'
@@ -756,7 +756,7 @@ turns() {
 	END
 	lp-graph t.trace 2>t.err >t.graph
 	trace.py check t.graph
-	[[ "$(cat t.err)" == *"1 runs of 3001 failed tests and probes"* ]]
+	[[ "$(cat t.err)" == *"counted 1 polling loops with 3001 failed tests and probes"* ]]
 	lp-dump -k call t.graph | jq -es 'map(select(.call == "MPI_Recv")) | .[0].enter_ns == 1000'
 }
 

@@ -64,7 +64,7 @@ two_ranks() {
 	LC_ALL=C grep -abo -m 1 "$(printf '\222\244rank')" whole | cut -d: -f1 >header_bytes
 	{ head -c "$(cat header_bytes)" whole; head -c 100 /dev/zero; } >run/rank.2
 	lp-merge run 2>err >t.trace
-	grep -q 'lp-merge: run/rank.2:[0-9]*: the trace of a process that did not tell its rank; left out' err
+	grep -q 'lp-merge: run/rank.2:[0-9]*: left out the trace of a process that did not give its rank' err
 	for rank in 0 2 3; do grep -q "lp-merge: rank $rank is missing" err; done
 	grep -q 'rank 1 ended early, after 1 rows' err
 	[ "$(lp-dump -k call t.trace | wc -l)" -eq 1 ]
@@ -81,7 +81,7 @@ two_ranks() {
 	[ "$(lp-dump -k call t.trace | wc -l)" -eq 3 ]
 	rm run/rank.1
 	run -2 --separate-stderr lp-merge --partial run
-	[ "${stderr##*$'\n'}" = 'lp-merge: no raw trace tells its rank' ]
+	[ "${stderr##*$'\n'}" = 'lp-merge: no raw trace gives its rank' ]
 }
 
 @test "ranks of different runs are refused" {
@@ -123,7 +123,7 @@ groups() {
 	# A third world that may be the one that was met, and no clock that says so.
 	side c 3 connect
 	[ "$(groups a b c)" = '[[0,-2],[1,-2],[2,-2]]' ]
-	[ "$(grep -c 'which of the others these ranks met is not known: messages with them match nothing' err)" -eq 2 ]
+	[ "$(grep -c 'these ranks met others, but it is not known which; messages with them match nothing' err)" -eq 2 ]
 	# The port says so.
 	side a 1 accept 5
 	side b 2 connect 5
@@ -447,7 +447,7 @@ drifting() {
 @test "a drift without samples is found from messages, within its error" {
 	drifting 8 400000 1 >raw
 	lp-merge raw >t.trace 2>err
-	grep -q 'lp-merge: rank 1: drift of [0-9]* ns a second, told by messages; so for 7 ranks in all' err
+	grep -q 'lp-merge: rank 1: drift of [0-9]* ns a second, found from messages; 7 ranks corrected in all' err
 	lp-dump -k rank t.trace | jq -s -e '.[7] | .drift_ppb > -105000 and .drift_ppb < -95000 and .error_ns > 1 and .error_ns < 10000'
 	# Where a drift of none is within what the messages allow for, there is none.
 	"$ROOT/build/bench/synthetic" -r 8 -c 20000 -d 1 -n 1 >raw

@@ -80,7 +80,7 @@ as_printed() {
 	lp-imbalance t.graph >text
 	grep -qE '^rank 1 made the others wait [0-9.]+ s: .*[0-9.]+ s \(blocked\)' text
 	lp-critpath -F text t.graph >text
-	grep -qE '^computation on the path .* s: .* s on a core, .* s blocked, .* s preempted, 0.000000 s not known; ' text
+	grep -qE '^computation on the path .* s: .* s on a core, .* s blocked, .* s preempted, 0.000000 s unknown; ' text
 	grep -q '	(on a core, not sampled)$' text
 }
 
@@ -102,7 +102,7 @@ as_printed() {
 	done <out
 	lp-critpath -F json t.graph | jq -e '.computation.source == "thread clock"'
 	lp-critpath -F text t.graph >text
-	grep -q "^computation on the path .* s on a core, by the threads' own clocks; .* s off it, or not timed: the kernel told no switches$" text
+	grep -q "^computation on the path .* s on a core, by the threads' own clocks; .* s off it, or not timed: the kernel reported no switches$" text
 }
 
 @test "threads are observed from begin to end, with the number on cores" {

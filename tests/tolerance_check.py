@@ -75,7 +75,7 @@ def check_replay(seed, values, folder):
     write()
     status, text, err = run("lp-tolerance", "-n", config, "-F", "json", path)
     if status != 0:
-        return f"seed {seed}: {err.decode().strip()}" if b"does not come to its end" not in err else None
+        return f"seed {seed}: {err.decode().strip()}" if b"the run does not end" not in err else None
     curves = json.loads(text)
     if not curves["exact"]:
         return None

@@ -266,11 +266,11 @@ report_text(struct text *out, const struct report *report,
 	    100 * (double)total.ns[MPI] / of, 100 * (double)total.ns[TRANSFER] / of, start);
 	if (total.polls_ns > 0)
 		text_line(out, "of MPI, %.2f %% of the path are tests and probes that completed "
-		    "nothing and that the rank did not wait in: they are what polling costs",
+		    "nothing and in which the rank did not wait: they are the cost of polling",
 		    100 * (double)total.polls_ns / of);
 	if (known->polls_wait)
-		text_line(out, "failed polls that led to a message are waits for "
-		    "it, not on the path, where at most %.6g us lie between two",
+		text_line(out, "polling loops with at most %.6g us between polls count as waiting, "
+		    "and are not on the path",
 		    1e-3 * (double)known->poll_gap_ns);
 	print_shares(out, report, rank_fields, ranks, (size_t)known->ranks, shown, known);
 	print_shares(out, report, call_fields, report->by_call, report->call_capacity,

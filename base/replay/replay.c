@@ -137,7 +137,7 @@ replay_end(struct replay *r)
 	if (blocked == 0 && e->lost_sends.count == 0)
 		return;
 	if (!r->opt.partial)
-		die("the run does not come to its end; --partial replays up to there");
+		die("the run does not end; --partial replays it up to that point");
 	note("the replay is partial: %u of %u ranks blocked", blocked, e->locations);
 }
 
