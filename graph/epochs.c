@@ -95,10 +95,11 @@ add_end(struct graph *graph, const struct request *opened, enum end end,
 	const int32_t opener = rank_of(graph, opened->location),
 	    target = exposes ? opener : opened->peer;
 
-	parcel_post(graph, shard_of(graph, target), &(struct parcel){ .seq = row->seq, .location =
-	    row->location, .comm = opened->win, .index = opened->order, .source = exposes ?
-	    opened->peer : opener, .target = target, .enter_ns = time_ns, .call = row->call,
-	    .candidates = row->candidates, .kind = PARCEL_EPOCH, .end = (uint8_t)end });
+	parcel_post(graph, shard_of(graph, target), &(struct parcel){ .seq = row->seq,
+	    .location = row->location, .comm = opened->win, .index = opened->order,
+	    .source = exposes ? opened->peer : opener, .target = target, .enter_ns = time_ns,
+	    .call = row->call, .candidates = row->candidates, .kind = PARCEL_EPOCH,
+	    .end = (uint8_t)end });
 }
 
 void

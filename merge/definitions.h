@@ -39,8 +39,8 @@ void later_end(struct later *later);
 /* All ranks' new definitions have been read; OVER: there will be no more. */
 void later_look(struct later *later, bool over);
 /*
- * Writes the definitions that COUNT rows of CALLS from FROM on refer to. Returns the number of rows
- * that can go out now: the next row's communicator still lacks members.
+ * Writes the definitions that COUNT rows of CALLS from FROM on refer to. Returns how many
+ * of the rows can go out now: members of the next row's communicator may be missing.
  */
 size_t later_define(struct later *later, int32_t rank, const struct calls *calls, size_t from,
     size_t count);

@@ -206,10 +206,12 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 		    isinf(trials[i - 1].error[chosen[i - 1]])) {
 			rules->at = grow(rules->at, &rules->capacity, rules->count + 1,
 			    sizeof *rules->at);
-			rules->at[rules->count++] = (struct rule_found){ .function =
-			    points->at[first].function, .schedule = ways.at[chosen[i]].schedule,
-			    .segment = ways.at[chosen[i]].segment, .from_bytes = i == 0 ? 0 :
-			    points->at[first + i].bytes, .from_ranks = points->at[first].ranks };
+			rules->at[rules->count++] = (struct rule_found){
+			    .function = points->at[first].function,
+			    .schedule = ways.at[chosen[i]].schedule,
+			    .segment = ways.at[chosen[i]].segment,
+			    .from_bytes = i == 0 ? 0 : points->at[first + i].bytes,
+			    .from_ranks = points->at[first].ranks };
 		}
 		add_beside(rules, &points->at[first + i], operation);
 		rule = &rules->at[rules->count - 1];

@@ -192,16 +192,15 @@ take(struct scan *scan, const struct message *message)
 	else if (is_kind(message, "site") && body_get(message, "address") != NULL) {
 		rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1,
 		    sizeof *rank->sites);
-		rank->sites[rank->site_count++] = (struct site_place){ (uint64_t)number_of(message,
-		    "address", 0),
+		rank->sites[rank->site_count++] = (struct site_place){
+			(uint64_t)number_of(message, "address", 0),
 			(uint32_t)number_of(message, "site", 0) };
 	} else if (is_kind(message, "module")) {
 		rank->modules = grow(rank->modules, &rank->module_capacity, rank->module_count + 1,
 		    sizeof *rank->modules);
-		rank->modules[rank->module_count++] = (struct module_place){ body_string(message,
-		    "path"),
-			(uint64_t)number_of(message, "base", 0),
-			    (uint64_t)number_of(message, "bytes", 0) };
+		rank->modules[rank->module_count++] = (struct module_place){
+			body_string(message, "path"), (uint64_t)number_of(message, "base", 0),
+			(uint64_t)number_of(message, "bytes", 0) };
 	} else if (is_kind(message, "end"))
 		rank->ended = body_get(message, "more") == NULL;
 	else if (is_kind(message, "died")) {

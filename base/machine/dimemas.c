@@ -293,9 +293,9 @@ take_connection(struct machine *m, const struct config *config, const struct rec
 		    m->connection_count);
 	c = &m->connections[id];
 	*c = (struct connection){ .ns_per_byte = ns_per_byte(number(config, record, 3)),
-	    .defined = true, .islands = { (uint32_t)count(config, record, 1),
-	    (uint32_t)count(config, record, 2) }, .latency_ns = number(config, record, 11) * 1e9,
-	    .either = record->fields[7][0] == '|' };
+	    .defined = true,
+	    .islands = { (uint32_t)count(config, record, 1), (uint32_t)count(config, record, 2) },
+	    .latency_ns = number(config, record, 11) * 1e9, .either = record->fields[7][0] == '|' };
 	c->flight_ns = c->ns_per_byte > 0 ? flight_ns : 0;
 	if (strcmp(record->fields[7], "&") != 0 && !c->either)
 		die_config(config, "conditions of size are joined by & or |");
