@@ -15,7 +15,7 @@ struct pairs {
 };
 
 struct edges {
-	struct pairs messages, probes;
+	struct pairs messages, probes, locks;
 	uint32_t *size, *location;
 	uint64_t *seq;
 	size_t instances, size_capacity, members, location_capacity, seq_capacity;
@@ -63,6 +63,7 @@ flush_messages(struct graph *graph)
 {
 	flush_pairs(graph, &graph->edges->messages, "messages");
 	flush_pairs(graph, &graph->edges->probes, "probes");
+	flush_pairs(graph, &graph->edges->locks, "locks");
 }
 
 static void
@@ -143,6 +144,12 @@ void
 edge_probe(struct graph *graph, uint32_t send, uint32_t probe)
 {
 	add_pair(graph, &graph->edges->probes, send, probe);
+}
+
+void
+edge_lock(struct graph *graph, uint32_t unlock, uint32_t waiter)
+{
+	add_pair(graph, &graph->edges->locks, unlock, waiter);
 }
 
 void

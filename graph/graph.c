@@ -97,6 +97,7 @@ graph_begin(struct graph *graph, uint32_t shards)
 	request_begin(graph);
 	channels_begin_all(graph);
 	epoch_begin(graph);
+	locks_begin(graph);
 	collective_begin(graph);
 	edges_begin(graph);
 	index_begin(&graph->index, shards);
@@ -107,6 +108,7 @@ graph_end(struct graph *graph)
 {
 	match_end(graph);
 	epoch_end(graph);
+	locks_decide(graph, NONE, INT64_MAX);
 	collective_end(graph);
 	edges_flush(graph);
 }
@@ -254,8 +256,10 @@ take_row(struct graph *graph, const struct graph_row *row)
 		if (row->refers)
 			epoch_close(graph, row, class);
 		break;
-	case CLASS_IO:
 	case CLASS_RMA:
+		lock_row(graph, row);
+		/* fall through */
+	case CLASS_IO:
 		*open += call_starts(row->call);
 		break;
 	default:
@@ -297,6 +301,8 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	if (!graph->has_samples)
 		begin_block(graph);
 	graph->has_samples = false;
+	if (calls->count > 0 && calls->enter_ns[0] > graph->block_ns)
+		graph->block_ns = calls->enter_ns[0];
 	/* Edges come after the blocks of both their ends. */
 	if (changed)
 		write_block(graph, in, calls);
@@ -320,6 +326,7 @@ settle(struct graph *graph)
 {
 	uint64_t *seqs = zalloc(graph->known.location_count, sizeof *seqs);
 
+	locks_decide(graph, 0, graph->block_ns);
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		seqs[l] = settled_seq(graph, l);
 	write_settled(graph, seqs);

@@ -96,9 +96,11 @@ struct graph {
 	struct crossings crossings;
 	struct edges *edges;
 	struct epochs *epochs;
+	struct locks *locks;
 	struct counts counts;
 	struct index index;
 	struct spot block;	/* the block of calls being read, with the samples before it */
+	int64_t block_ns;	/* its first enter: earlier rows have all been read */
 	bool has_samples;	/* the samples have come, and the block has not */
 	unsigned told;		/* problems named on stderr so far */
 	bool nowhere;		/* one of them: a collective without a communicator */
@@ -128,15 +130,16 @@ void pass_on(struct graph *graph, struct reader *in, const struct message *messa
 
 /*
  * Each shard of a run has its own graph. An operation on another shard goes there as a parcel. A
- * send goes to the shard of its target, and so does an end of an epoch. A member of a collective
- * goes to the shard that counts this instance.
+ * send goes to the shard of its target, and so do an end of an epoch and a call of a lock. A member
+ * of a collective goes to the shard that counts this instance.
  */
-enum parcel_kind { PARCEL_SEND, PARCEL_EPOCH, PARCEL_MEMBER };
+enum parcel_kind { PARCEL_SEND, PARCEL_EPOCH, PARCEL_LOCK, PARCEL_MEMBER };
 
 struct parcel {
 	uint64_t seq;
 	int64_t enter_ns, leave_ns;	/* of a member; of an epoch the enter of its end */
 	int64_t open;			/* of a member: requests pending */
+	int64_t locked_ns;		/* of a lock: when MPI_Win_lock returned */
 	uint32_t location, comm;
 	uint32_t index;	/* of the epoch of the pair; of the collective of the communicator */
 	uint32_t order;	/* of a persistent collective, whose starts INDEX counts; or 0 */
@@ -144,7 +147,8 @@ struct parcel {
 	uint32_t to;			/* shard */
 	int32_t source, target, tag;	/* world ranks; source of an epoch: its origin */
 	uint16_t call;
-	uint8_t kind, end;		/* end: of an epoch, see epochs.c */
+	uint8_t kind, end;		/* end: of an epoch, see epochs.c; of a lock, locks.c */
+	bool shared, used;		/* lock: see locks.c */
 };
 
 /*
@@ -291,11 +295,21 @@ void epoch_close(struct graph *graph, const struct graph_row *row, enum call_cla
 void epoch_arrived(struct graph *graph, const struct parcel *parcel);
 void epoch_end(struct graph *graph);
 
+/*
+ * locks.c: who waits for a lock. Decided are the calls before candidate number BEFORE for a
+ * synchronisation point, and those that were left until UNTIL_NS.
+ */
+void locks_begin(struct graph *graph);
+void lock_row(struct graph *graph, const struct graph_row *row);
+void lock_arrived(struct graph *graph, const struct parcel *parcel);
+void locks_decide(struct graph *graph, uint32_t before, int64_t until_ns);
+
 /* edges.c: the output. */
 void edges_begin(struct graph *graph);
 void edge_message(struct graph *graph, uint32_t send, uint32_t receive);
 /* A probe saw this send: its edge follows that of the message, once received. */
 void edge_probe(struct graph *graph, uint32_t send, uint32_t probe);
+void edge_lock(struct graph *graph, uint32_t unlock, uint32_t waiter);
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
 /* These ranks begin when the root of MPI_Comm_spawn has entered it. */

@@ -29,6 +29,8 @@ parcel_arrived(struct graph *graph, const struct parcel *parcel)
 		match_arrived(graph, parcel);
 	else if (parcel->kind == PARCEL_EPOCH)
 		epoch_arrived(graph, parcel);
+	else if (parcel->kind == PARCEL_LOCK)
+		lock_arrived(graph, parcel);
 	else
 		collective_arrived(graph, parcel);
 }
@@ -103,6 +105,28 @@ look(const struct rounds *r)
 	return until_ns;
 }
 
+/* What all members' rows before the end of the round say of locks. */
+static void
+decide_locks(struct rounds *r)
+{
+	int64_t all[] = { 0, INT64_MIN };	/* the last candidate; time, negative */
+
+	for (const struct shard *s = r->own; s < r->own_end; s++) {
+		const struct exchange *x = &s->exchange;
+		/* What polls hold back has not been taken yet. */
+		const int64_t until_ns = s->polls.oldest == NULL ? r->until_ns : s->graph.block_ns;
+
+		if (-until_ns > all[1])
+			all[1] = -until_ns;
+		for (size_t i = 0; i < x->candidate_count; i++)
+			if ((int64_t)x->candidates[i].number > all[0])
+				all[0] = (int64_t)x->candidates[i].number;
+	}
+	team_max(r->team, all, 2);
+	for (struct shard *s = r->own; s < r->own_end; s++)
+		locks_decide(&s->graph, (uint32_t)all[0], -all[1]);
+}
+
 /* Members exchange little data but wait for each other, so a round has few steps. */
 static void
 do_round(struct rounds *r)
@@ -114,6 +138,7 @@ do_round(struct rounds *r)
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		shard_take(s, r->until_ns);
 	deliver(r);
+	decide_locks(r);
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		edges_flush(&s->graph);
 	next_ns = look(r);

@@ -203,7 +203,7 @@ late_complete 1 290" ]
 		0 MPI_Win_unlock_all 730 1300 comm=3")" = "wait_for_progress 0 950" ]
 }
 
-# The holder unlocks at 500 and is not waited for any longer; the target makes a call at 700.
+# The holder enters its unlock at 400 and is not waited for any longer; the target makes a call at 700.
 @test "a wait for a lock and then for progress counts for the holder first" {
 	[ "$(one_sided 'trace ranks=3
 		communicator comm=3 members=0,1,2 type=window
@@ -211,8 +211,8 @@ late_complete 1 290" ]
 		2 MPI_Win_lock 100 110 comm=3 peer=1 tag=1
 		2 MPI_Win_unlock 400 500 comm=3 peer=1
 		0 MPI_Win_lock 200 800 comm=3 peer=1 tag=1
-		0 MPI_Win_unlock 800 810 comm=3 peer=1')" = "lock_contention 0 300
-wait_for_progress 0 200" ]
+		0 MPI_Win_unlock 800 810 comm=3 peer=1')" = "lock_contention 0 200
+wait_for_progress 0 300" ]
 }
 
 @test "a delay is on the line that caused it" {

@@ -78,7 +78,7 @@ def text(messages):
             for i in range(body["count"]):
                 words = _row_text(names, columns, i)
                 yield " ".join([str(body["location"])] + words)
-        elif message.kind in ("messages", "probes", "sync", "settled", "collectives", "segments", "alternatives",
+        elif message.kind in ("messages", "probes", "locks", "sync", "settled", "collectives", "segments", "alternatives",
                               "slack"):
             yield from _edges_text(names, message)
         elif message.kind == "communicator":
@@ -106,7 +106,7 @@ def _small_text(message, columns):
 
 def _edges_text(names, message):
     c = {key: [int(v) for v in values] for key, values in message.columns().items()}
-    if message.kind in ("messages", "probes"):
+    if message.kind in ("messages", "probes", "locks"):
         for s, i, t, j in zip(c["source"], c["send"], c["target"], c["receive"]):
             yield f"{message.kind[:-1]} {s}:{i} {t}:{j}"
     elif message.kind == "collectives":

@@ -96,6 +96,23 @@ call_starts(unsigned call)
 	    (call_class(call) == CLASS_RMA && strncmp(name, "MPI_R", 5) == 0);
 }
 
+enum one_sided_kind
+call_one_sided(unsigned call)
+{
+	switch (call) {
+	case INDEX_Win_lock: return LOCKS;
+	case INDEX_Win_unlock: return UNLOCKS;
+	case INDEX_Win_flush: return FLUSHES;
+	case INDEX_Win_flush_local: case INDEX_Win_flush_local_all: return FLUSHES_LOCALLY;
+	case INDEX_Win_lock_all: return LOCKS_ALL;
+	case INDEX_Win_unlock_all: return UNLOCKS_ALL;
+	case INDEX_Win_flush_all: return FLUSHES_ALL;
+	case INDEX_Win_fence: case INDEX_Win_complete: return ENDS_EPOCH;
+	default: return call_class(call) == CLASS_RMA && call != INDEX_Win_sync ? ACCESSES :
+	    NO_ACCESS;
+	}
+}
+
 bool
 call_takes(unsigned call)
 {

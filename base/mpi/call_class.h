@@ -78,6 +78,14 @@ call_class(unsigned call)
 	return call < call_class_count ? (enum call_class)call_classes[call] : CLASS_LOCAL;
 }
 
+/* What a call does to an MPI window from afar. */
+enum one_sided_kind {
+	NO_ACCESS, ACCESSES, LOCKS, UNLOCKS, FLUSHES, FLUSHES_LOCALLY, LOCKS_ALL, UNLOCKS_ALL,
+	FLUSHES_ALL,
+	ENDS_EPOCH,			/* of active targets */
+};
+enum one_sided_kind call_one_sided(unsigned call);
+
 /* The row of a call that returned an error: MPI_Send(error). It is not matched. */
 bool call_failed(unsigned call);
 /* The row of a call that did not return: MPI_Recv(open). It is not matched, either. */

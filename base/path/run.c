@@ -107,7 +107,8 @@ may_block(const struct run *run, const struct row *far, const struct row *row)
 static void
 take_messages(struct run *run, const struct message *message)
 {
-	const bool probes = is_kind(message, "probes");
+	/* nothing waits for a probe, or for who waits for a lock */
+	const bool one_way = !is_kind(message, "messages");
 	const struct edge_block *e = &run->graph.edges;
 
 	for (size_t i = 0; i < e->count; i++) {
@@ -121,7 +122,7 @@ take_messages(struct run *run, const struct message *message)
 
 		if (send == NULL || receive == NULL)
 			continue;	/* in a stretch before the first wanted one */
-		if (probes) {
+		if (one_way) {
 			if (may_block(run, &send->row, &receive->row))
 				link_rows(receive, e->source[i], e->send[i]);
 			continue;
@@ -314,6 +315,7 @@ run_take(struct run *run, const struct message *message, struct event *last)
 		break;
 	case GRAPH_MESSAGES:
 	case GRAPH_PROBES:
+	case GRAPH_LOCKS:
 		(run_shared(run) ? share_messages : take_messages)(run, message);
 		break;
 	case GRAPH_COLLECTIVES:

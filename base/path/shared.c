@@ -91,8 +91,8 @@ share_messages(struct run *run, const struct message *message)
 			    .other = e->source[i], .other_seq = e->send[i], .order = order },
 			    &send->row);
 		}
-		/* no send waits for a probe */
-		if (receive == NULL || is_kind(message, "probes"))
+		/* nothing waits for a probe, or for who waits for a lock */
+		if (receive == NULL || !is_kind(message, "messages"))
 			continue;
 		post_of(receive, &poster, &at);
 		/* The threads of a rank have the same owner, so the post is here, too. */

@@ -106,6 +106,7 @@ replay_take(struct replay *r, const struct message *message)
 	case GRAPH_CALLS: taken = lanes_add(e, g->in, message, &g->calls); break;
 	case GRAPH_MESSAGES: case GRAPH_PROBES: taken = lanes_messages(e, g->in, message,
 	    &g->edges); break;
+	case GRAPH_LOCKS: r->locks += g->edges.count; break;
 	case GRAPH_COLLECTIVES: taken = lanes_collectives(e, g->in, message, &g->edges); break;
 	case GRAPH_SETTLED: case GRAPH_SYNC:
 		taken = lanes_settle(e, g->in, message, g->seqs);
@@ -132,6 +133,9 @@ replay_end(struct replay *r)
 	lanes_end(e);
 	engine_run(e);
 	blocked = name_blocked(e);
+	if (r->locks > 0)
+		note("%llu calls waited for the lock of an MPI window: replayed, they take no time",
+		    (unsigned long long)r->locks);
 	if (e->lost_sends.count > 0)
 		note("%zu sends have no receive", e->lost_sends.count);
 	if (blocked == 0 && e->lost_sends.count == 0)

@@ -421,6 +421,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "switched", check_location, true },
 		{ "messages", NULL, true },
 		{ "probes", NULL, true },
+		{ "locks", NULL, true },
 		{ "collectives", NULL, true },
 		{ "sync", NULL, true },
 		{ "settled", NULL, true },

@@ -31,6 +31,7 @@ enum graph_item {
 	GRAPH_NOT_KEPT,		/* rows of a location that the tool does not keep */
 	GRAPH_MESSAGES,		/* edges: source, send, target, receive; count of them */
 	GRAPH_PROBES,		/* the same; receive is a probe that saw the message */
+	GRAPH_LOCKS,		/* the same; receive is a call that waited for the unlock SEND */
 	GRAPH_COLLECTIVES,	/* edges: size of each instance; location and seq of each member */
 	GRAPH_SETTLED,		/* seqs: no later message refers to rows before these */
 	GRAPH_SYNC,		/* seqs: each location's row in a global synchronisation point */

@@ -258,7 +258,7 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 		    .site = calls->site[i], .comm = calls->comm[i], .peer = calls->peer[i],
 		    .request = request, .request_at = request_at, .part = part, .call = call,
 		    .sent = calls->bytes_sent[i] > 0, .received = calls->bytes_received[i] > 0,
-		    .shared = calls->tag[i] == 2, .polled = request == 0 && request_at == 0,
+		    .polled = request == 0 && request_at == 0,
 		    .any = calls->peer[i] == -1 && calls->tag[i] == -1 };
 		clear_own(to + sizeof *row, window->row_bytes - sizeof *row);
 	}

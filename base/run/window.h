@@ -20,7 +20,6 @@ struct row {
 	uint32_t part;		/* distance to the first row of the call; 0 in that row */
 	uint16_t call;		/* index of call_name; a part has its call's */
 	bool sent, received;	/* any bytes */
-	bool shared;		/* MPI_Win_lock of a shared lock */
 	bool polled;		/* completed nothing: a test or probe that failed, if it is one */
 	bool any;		/* posted as a receive from any source with any tag */
 };

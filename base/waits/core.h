@@ -47,6 +47,7 @@ referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t l
 /* ---- edges.c: what an edge tells is noted at its rows ---- */
 
 void take_messages(struct imbalance *im, bool are_probes);
+void take_locks(struct imbalance *im);
 void take_collectives(struct imbalance *im);
 
 /* ---- edges.c: rows get facts from their edges ---- */
@@ -129,11 +130,17 @@ void open_keep(struct imbalance *im, uint32_t location, uint64_t seq);
 const struct wait_row *referred_row(const struct imbalance *im, const struct wait_row *row,
     uint32_t location, uint64_t seq);
 
+/* ---- rules.c ---- */
+
+/* The wait of CALL until the other end of EDGE was entered, if longer than WAIT. */
+void wait_for(struct wait *wait, enum state state, const struct wait_row *edge,
+    const struct row *call);
+
 /* ---- one_sided.c ---- */
 
 /*
- * Waits of one-sided communication. It has no edges except from MPI_Win_post to MPI_Win_wait. Calls
- * arrive in order of their leaves.
+ * Waits of one-sided communication. Its only edges are those from MPI_Win_post to MPI_Win_wait and
+ * those of locks. Calls arrive in order of their leaves.
  */
 
 void one_sided_begin(struct imbalance *im);

@@ -71,6 +71,20 @@ take_messages(struct imbalance *im, bool are_probes)
 	}
 }
 
+void
+take_locks(struct imbalance *im)
+{
+	const struct edge_block *e = &im->graph.edges;
+
+	for (size_t i = 0; i < e->count; i++) {
+		const struct wait_row *unlock = wait_row(im, e->source[i], e->send[i]);
+		struct wait_row *waiter = wait_row_change(im, e->target[i], e->receive[i]);
+
+		if (unlock != NULL && waiter != NULL)
+			link_rows(waiter, e->source[i], e->send[i], unlock->row.enter_ns, false);
+	}
+}
+
 /* A member that sends and receives nothing holds nobody up. */
 static bool
 needs_payload(enum call_class class)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits of one-sided communication: which rank holds a lock, which accessed whose memory and when,
- * and when a target was in a call.
+ * Waits of one-sided communication: which rank accessed whose memory and when, and when a target
+ * was in a call.
  *
  * Memory: the last 4096 calls of each location, 4 million in all; the state of each MPI window at
  * each rank.
@@ -33,18 +33,11 @@ struct accesses {
 	struct access { int64_t leave_ns; uint64_t seq; } last, before;
 };
 
-/*
- * A rank's part of an MPI window, by world rank: the holders of its lock, the last to unlock it,
- * and its accesses.
- */
+/* A rank's part of an MPI window, by world rank: the holders of its lock, and its accesses. */
 struct target {
 	uint32_t window, of;		/* rank; NOBODY: free slot */
-	struct holder { uint32_t location; bool shared; } *holders;
+	uint32_t *holders;		/* locations */
 	size_t holder_count, holder_capacity;
-	uint32_t unlocked_by;		/* NOBODY: not yet */
-	bool unlocked_shared;
-	uint64_t unlock_seq;
-	int64_t unlock_ns;
 	struct accesses *accesses;	/* in order of origins */
 	size_t access_count, access_capacity;
 };
@@ -179,7 +172,7 @@ one_sided_window(struct imbalance *im)
 static struct target *
 target_of(struct imbalance *im, uint32_t window, int32_t rank)
 {
-	const struct target key = { .window = window, .of = (uint32_t)rank, .unlocked_by = NOBODY };
+	const struct target key = { .window = window, .of = (uint32_t)rank };
 
 	return targets_add(&im->one_sided->targets, &key);
 }
@@ -246,7 +239,7 @@ holder_at(const struct target *target, uint32_t location)
 {
 	size_t at = 0;
 
-	while (at < target->holder_count && target->holders[at].location != location)
+	while (at < target->holder_count && target->holders[at] != location)
 		at++;
 	return at;
 }
@@ -274,35 +267,6 @@ set_pending(struct accessor *me, int32_t rank, bool pending)
 	me->pending_count += pending ? 1 : (size_t)-1;
 }
 
-/*
- * Lock Contention: a call of one epoch goes on when another epoch, with which it cannot share the
- * lock, has unlocked the window at that target. Calls arrive in order of their leaves, so the
- * unlock came before.
- */
-static int
-contention(const struct target *target, size_t at, const struct row *row, struct wait *wait)
-{
-	if (target->unlocked_by == NOBODY || target->unlocked_by == wait->location ||
-	    target->unlock_ns <= row->enter_ns || target->unlock_ns >= row->leave_ns ||
-	    (target->unlocked_shared && target->holders[at].shared))
-		return 0;
-	wait->state = LOCK_CONTENTION;
-	wait->to_ns = target->unlock_ns;
-	wait->cause = target->unlocked_by;
-	wait->cause_seq = target->unlock_seq;
-	return 1;
-}
-
-static void
-let_go(struct target *target, size_t at, const struct whole_call *call)
-{
-	target->unlocked_by = call->location;
-	target->unlocked_shared = target->holders[at].shared;
-	target->unlock_seq = call->first;
-	target->unlock_ns = call->rows[0].row.leave_ns;
-	target->holders[at] = target->holders[--target->holder_count];
-}
-
 /* Waits of a call in an epoch of passive targets, at one target. */
 static int
 waits_at_target(struct imbalance *im, const struct whole_call *call, int32_t rank,
@@ -314,19 +278,19 @@ waits_at_target(struct imbalance *im, const struct whole_call *call, int32_t ran
 	struct target *target = target_of(im, row->comm, rank);
 	struct wait next = waits[0];
 	size_t at;
-	int count = 0;
+	int count;
 
 	if (kind == LOCKS) {
 		target->holders = grow(target->holders, &target->holder_capacity,
 		    target->holder_count + 1, sizeof *target->holders);
-		target->holders[target->holder_count++] = (struct holder){ call->location,
-		    row->shared };
+		target->holders[target->holder_count++] = call->location;
 	}
 	at = holder_at(target, call->location);
 	if (at == target->holder_count && !me->all)
 		return 0;
-	if (at < target->holder_count)
-		count = contention(target, at, row, &waits[0]);
+	if (call->rows[0].other_ns <= row->leave_ns)	/* else the times are replayed */
+		wait_for(&waits[0], LOCK_CONTENTION, &call->rows[0], row);
+	count = waits[0].state != STATES;
 	if (count > 0)
 		next.from_ns = next.to_ns = waits[0].to_ns;
 	wait_for_progress(im, rank, row->leave_ns, &next);
@@ -335,7 +299,7 @@ waits_at_target(struct imbalance *im, const struct whole_call *call, int32_t ran
 	if (kind == ACCESSES || kind == FLUSHES || kind == UNLOCKS)
 		set_pending(me, rank, kind == ACCESSES);
 	if (kind == UNLOCKS && at < target->holder_count)
-		let_go(target, at, call);
+		target->holders[at] = target->holders[--target->holder_count];
 	return count;
 }
 

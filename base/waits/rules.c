@@ -50,31 +50,13 @@ state_before(unsigned call)
 	}
 }
 
-static enum one_sided_kind
-one_sided_of(const char *name, enum call_class class)
-{
-	static const struct { const char *name; enum one_sided_kind kind; } synchronise[] = {
-		{ "MPI_Win_lock", LOCKS }, { "MPI_Win_unlock", UNLOCKS },
-		{ "MPI_Win_flush", FLUSHES },
-		{ "MPI_Win_flush_local", FLUSHES_LOCALLY }, { "MPI_Win_lock_all", LOCKS_ALL },
-		{ "MPI_Win_unlock_all", UNLOCKS_ALL }, { "MPI_Win_flush_all", FLUSHES_ALL },
-		{ "MPI_Win_flush_local_all", FLUSHES_LOCALLY }, { "MPI_Win_fence", ENDS_EPOCH },
-		{ "MPI_Win_complete", ENDS_EPOCH },
-	};
-
-	for (size_t i = 0; i < sizeof synchronise / sizeof synchronise[0]; i++)
-		if (strcmp(name, synchronise[i].name) == 0)
-			return synchronise[i].kind;
-	return class == CLASS_RMA && !begins(name, "MPI_Win_") ? ACCESSES : NO_ACCESS;
-}
-
 static struct call_kind
 kind_of(unsigned call)
 {
 	const char *name = call_name(call);
 	const enum call_class class = call_class(call);
 	struct call_kind k = { .class = class, .before = state_before(call), .after = STATES,
-	    .one_sided = one_sided_of(name, class) };
+	    .one_sided = call_one_sided(call) };
 
 	if (class == CLASS_INIT)
 		k.after = INIT_COMPLETION;
@@ -108,8 +90,7 @@ learn_kinds(struct imbalance *im)
 
 /* ---- the waits of a call ---------------------------------------------------------------- */
 
-/* The wait until the other end of EDGE was entered, if longer than WAIT. */
-static void
+void
 wait_for(struct wait *wait, enum state state, const struct wait_row *edge, const struct row *call)
 {
 	int64_t to_ns = edge->other_ns < call->leave_ns ? edge->other_ns : call->leave_ns;

@@ -147,12 +147,6 @@ struct wait_row {
 	bool open;		/* it started a request that no counted row has completed */
 };
 
-enum one_sided_kind {
-	NO_ACCESS, ACCESSES, LOCKS, UNLOCKS, FLUSHES, FLUSHES_LOCALLY, LOCKS_ALL, UNLOCKS_ALL,
-	FLUSHES_ALL,
-	ENDS_EPOCH,			/* of active targets */
-};
-
 /* Facts of a call, by index of call_name: rules.c. */
 struct call_kind {
 	enum call_class class;
