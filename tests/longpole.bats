@@ -190,6 +190,9 @@ setup_file() {
 	said "-j two: a number of processes is needed, 1 or more" -j two true
 	said "'a b': a folder's name is made of letters, digits and . / _ - + = @ and the comma" -o 'a b' true
 	said "'a b': a folder's name is made of letters, digits and . / _ - + = @ and the comma" whatif x.graph OUT='a b'
+	said "whatif needs a run: longpole whatif RUN" whatif
+	said "scale needs a run: longpole scale RUN" scale OUT=other
+	said "no.csv: no such table" overhead no.csv
 	said './typo: No such file or directory' ./typo
 	touch file
 	said './file: not a program' ./file

@@ -38,7 +38,8 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 tables  = $(wildcard $(DATA))
 names   = $(basename $(notdir $(tables)))
 check_app = [ -n $(call quoted,$(APP)) ] || { echo 'APP is not set: APP=./app' >&2; exit 2; }
-check_tables = [ -n $(call quoted,$(tables)) ] || { echo 'DATA names no table' >&2; exit 2; }; \
+check_tables = [ -n $(call quoted,$(tables)) ] || { echo $${LONGPOLE_NAME:-overhead}: $(call quoted,$(DATA)): no such table >&2; exit 2; }; \
+	for t in $(call each_quoted,$(tables)); do lp-fit -- "$$t" >/dev/null; done; \
 	[ $(words $(names)) = $(words $(sort $(names))) ] || { echo 'DATA names two tables of one name' >&2; exit 2; }; \
 	[ -z $(call quoted,$(call unsafe,$(subst $(space),,$(names)))) ] || \
 	{ echo 'the name of a table is made of letters, digits and . _ - + = @ and the comma' >&2; exit 2; }

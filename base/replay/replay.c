@@ -133,7 +133,7 @@ replay_end(struct replay *r)
 	lanes_end(e);
 	engine_run(e);
 	blocked = name_blocked(e);
-	if (r->locks > 0)
+	if (r->locks > 0 && r->opt.scales.count == 0)	/* else the replay without them said so */
 		note("%llu calls waited for the lock of an MPI window: replayed, they take no time",
 		    (unsigned long long)r->locks);
 	if (e->lost_sends.count > 0)
