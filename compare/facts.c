@@ -228,7 +228,7 @@ find_facts(const struct comparison *c, struct verdict *v)
 	uint64_t ranks[SIDES];
 
 	if (!counts(c, ranks_of, 0, ranks))
-		die("the runs of a side are of different numbers of ranks");
+		die("the runs of a side have different numbers of ranks");
 	run_facts(c, v, ranks);
 	word_facts(c, v, ranks[A] == ranks[B]);
 	for (uint32_t u = 0; u < c->unit_count; u++)

@@ -124,7 +124,7 @@ judge_one(const struct comparison *c, struct verdict *v, struct asked *asked)
 			state = s;
 		}
 	if (of == NULL)
-		die("--limit: there is nothing called %s; there are run_time, parallel_loss, wait, "
+		die("--limit: unknown name %s; known are run_time, parallel_loss, wait, "
 		    "the wait states of lp-imbalance, and site:NAME", asked->name);
 	change_of(c, of, state, &change);
 	judge_limit(v, asked, &change, NULL);

@@ -40,7 +40,7 @@ read_folder(const char *folder)
 	}
 	free(found);
 	if (kept == 0)
-		die("%s: no campaign is in it: no files *.run", folder);
+		die("%s: contains no campaign: no files *.run", folder);
 	return read_campaign(files, kept);
 }
 

@@ -204,7 +204,7 @@ correct_rank(struct input *input, int32_t start, enum sync sync, int32_t *chain)
 		int32_t peer = rank->sample_count > 0 ? rank->samples[0].peer : rank->clock_peer;
 
 		if (length >= input->rank_count)
-			die("%s: the clocks of rank %d refer to each other in a circle",
+			die("%s: the clocks of rank %d refer to each other in a cycle",
 			    rank->file, (int)r);
 		chain[length++] = r;
 		rank->clock = r;

@@ -247,7 +247,7 @@ break_circles(struct replay *r)
 		if (first == UINT32_MAX)
 			return count;
 		if (count++ == 0 && r->visitor->tell)
-			note("rank %d, row %llu: waits in a circle of calls; its clock is not "
+			note("rank %d, row %llu: waits in a cycle of calls; its clock is not "
 			    "corrected there", (int)r->matched.graph.known.location_rank[first],
 			    (unsigned long long)r->lanes[first].next);
 		unblock(r, first);

@@ -150,7 +150,7 @@ refuse(const char *path)
 	struct stat status;
 
 	if (!folder_is_trace(path) && lstat(path, &status) == 0)
-		die("%s: not a raw trace, but in the way of one", path);
+		die("%s: is not a raw trace, but has the name of one", path);
 }
 
 void

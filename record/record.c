@@ -122,8 +122,8 @@ parse_options(int argc, char **argv)
 			opt.hang.watched = true;
 			break;
 		case STUCK_KILL: opt.hang.ends_run = true; break;
-		case MERGE: die("--merge is gone: mpirun -n NODES lp-merge -o %s FOLDER, behind "
-		    "the program", optarg);
+		case MERGE: die("--merge was removed: use mpirun -n NODES lp-merge -o %s FOLDER, "
+		    "behind the program", optarg);
 		}
 	if (optind == argc)
 		bad_usage(usage);
@@ -375,7 +375,7 @@ main(int argc, char **argv)
 	tool = "lp-record";
 	opt = parse_options(argc, argv);
 	if (opt.folder == NULL && rank_of_launcher() != NULL)
-		die("a rank of several: -o FOLDER is needed");
+		die("under a launcher, -o FOLDER is needed");
 	if (opt.folder == NULL)
 		refuse_terminal_output();
 	find_library(opt.mpi, library, sizeof library);

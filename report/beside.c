@@ -23,7 +23,7 @@ run_ns_of(const char *file)
 	int got;
 
 	if (file == NULL || strcmp(file, "-") == 0)
-		die("--beside: both runs are in files");
+		die("--beside: both runs must be files");
 	if (reader_open(&in, file, READ_STREAM) < 0)
 		die_input(in);
 	while (run_ns < 0 && (got = reader_next(in, &message)) > 0)
@@ -77,7 +77,7 @@ beside_read(struct beside *b, const char *own, const char *other,
 		die("%s: it cannot be shown", other);	/* the child has reported why */
 	if (lseek(fd, 0, SEEK_SET) < 0 || (file = fdopen(fd, "r")) == NULL ||
 	    fscanf(file, "%d\n", &b->height) != 1 || getdelim(&b->svg, &size, '\0', file) < 0)
-		die("temporary file: it has been cut");
+		die("temporary file: it was truncated");
 	fclose(file);
 }
 

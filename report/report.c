@@ -226,7 +226,7 @@ main(int argc, char **argv)
 		die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks,
 			    (int)page.im.graph.known.ranks);
 	if (opt.form == SVG && !figures[opt.figure].has(&page))
-		die("--figure %s: the stream holds nothing for it", figures[opt.figure].name);
+		die("--figure %s: the stream has no data for it", figures[opt.figure].name);
 	if (opt.verdict != NULL)
 		write_file(opt.verdict, &page, JSON, 0);
 	if (opt.text != NULL)

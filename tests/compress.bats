@@ -205,6 +205,6 @@ w.end()' "$@"
 	done
 	coded trace 12000309 00 >other
 	run -2 --separate-stderr lp-dump other
-	[[ "$stderr" == *'coded times in what is no raw trace' ]]
+	[[ "$stderr" == *'coded times outside of a raw trace' ]]
 	run ! trace.py check other
 }

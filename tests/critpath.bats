@@ -145,7 +145,7 @@ late_sender() {
 	END
 	for a in walk kahn dijkstra delta; do
 		run -0 --separate-stderr lp-critpath -a $a -F json t.graph
-		[ "$stderr" = "lp-critpath: 2 calls wait for each other in a circle at 0.000000200 s, the clocks are wrong: rank 0 MPI_Recv (row 1), rank 1 MPI_Recv (row 1); rank 0 MPI_Recv (row 1) is taken as not blocked" ]
+		[ "$stderr" = "lp-critpath: 2 calls wait for each other in a cycle at 0.000000200 s, the clocks are wrong: rank 0 MPI_Recv (row 1), rank 1 MPI_Recv (row 1); rank 0 MPI_Recv (row 1) is treated as not blocked" ]
 		jq -e '.path_length_s == 3.1e-7 and ([.segments[] | select(.call == "MPI_Recv")] |
 			length == 1 and .[0].rank == 0 and .[0].kind == "mpi")' <<<"$output"
 	done

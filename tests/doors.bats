@@ -122,7 +122,7 @@ assert not any(stacks.values()), "a slice does not end"'
 	[ "$(grep -c '^MPI|' slices)" -eq 2 ]
 	run -1 grep '^MPI|0' slices
 	run -2 --separate-stderr lp-export -f perfetto --ranks 7 t.graph
-	[ "$stderr" = "lp-export: nothing is of the ranks and times asked for" ]
+	[ "$stderr" = "lp-export: nothing has the ranks and times asked for" ]
 }
 
 @test "folded: the nanoseconds of the path, by frames" {

@@ -119,7 +119,7 @@ same_as() {
 
 @test "the replaced options name the new command" {
 	run -2 --separate-stderr lp-record -o run --merge shards true
-	[ "$stderr" = 'lp-record: --merge is gone: mpirun -n NODES lp-merge -o shards FOLDER, behind the program' ]
+	[ "$stderr" = 'lp-record: --merge was removed: use mpirun -n NODES lp-merge -o shards FOLDER, behind the program' ]
 	for option in --meet --member; do
 		run -2 --separate-stderr lp-merge -o shards $option 0/2 run
 		[ "$stderr" = "lp-merge: $option is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each node's own disk" ]

@@ -263,7 +263,7 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	[[ "$stderr" == *"nprocs"* ]]
 	{ cat "$fixtures/reprompi/run1.txt"; echo "MPI_Bcast 0 8 soon"; } >late
 	run -2 --separate-stderr bash -c 'lp-import -f reprompi late >out'
-	[[ "$stderr" == *"late: line "*": runtime_sec is no time" ]]
+	[[ "$stderr" == *"late: line "*": runtime_sec is not a time" ]]
 	{ cat "$fixtures/reprompi/run1.txt"; echo "GL_Bcast_as_Magic 0 8 1e-6"; } >magic
 	run -2 --separate-stderr bash -c 'lp-import -f reprompi magic >out'
 	[[ "$stderr" == *"no guideline is known for GL_Bcast_as_Magic" ]]
@@ -390,7 +390,7 @@ noisy() {
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr env PMI_SIZE=4 PMI_RANK=0 $command
 		[ -z "$output" ]
-		[[ "$stderr" == *": PMI_SIZE is 4, but MPI knows of 1 rank: the launcher is that of another MPI library" ]]
+		[[ "$stderr" == *": PMI_SIZE is 4, but MPI knows of 1 rank: the launcher belongs to another MPI library" ]]
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr env PMI_SIZE=4 PMI_RANK=3 $command
 		[ -z "$stderr$output" ]
@@ -457,20 +457,20 @@ noisy() {
 		[ "$stderr" = "lp-measure: mine: line 3: $message" ] || { echo "$line: $stderr"; false; }
 		n=$((n + 1))
 	done <<-END
-		Gather|"<=" is wanted at the end of the line
-		Gather <=|a name is wanted at the end of the line
-		Gather < Allgather(in, out, block)|"<=" is wanted in place of "<"
-		Gather <= Allgather in|"(" is wanted in place of "in"
-		Gather <= Allgather(in, out)|"," is wanted in place of ")"
-		Gather <= Allgather(in, out, m)|m is no number: n, p, block, rank, root and i are
-		Gather <= Allgather(in, out, 1 +)|a name is wanted in place of ")"
+		Gather|"<=" is missing at the end of the line
+		Gather <=|a name is missing at the end of the line
+		Gather < Allgather(in, out, block)|"<=" is expected instead of "<"
+		Gather <= Allgather in|"(" is expected instead of "in"
+		Gather <= Allgather(in, out)|"," is expected instead of ")"
+		Gather <= Allgather(in, out, m)|m is not a number; n, p, block, rank, root and i are
+		Gather <= Allgather(in, out, 1 +)|a name is expected instead of ")"
 		Gather <= Allgather(in, out, rank)|rank: the ranks would not agree on this number
-		Gather <= Allgather(in, out, block) Bcast(out, out, n)|"+" is wanted in place of "Bcast(out,"
-		Gather <= Allgather(in, in, block)|Allgather writes to in, which has to stay as it is
-		Gather <= Pingpong(in, out, block)|Pingpong is nothing that a right side can call
+		Gather <= Allgather(in, out, block) Bcast(out, out, n)|"+" is expected instead of "Bcast(out,"
+		Gather <= Allgather(in, in, block)|Allgather writes to in, which must not change
+		Gather <= Pingpong(in, out, block)|Pingpong cannot be called by a right side
 		Sendrecv_vector <= Copy(in, out, n)|Sendrecv_vector is no function that can be measured; lp-measure --list shows them
 		Gather <= Allgather(in, out, 99999999999999999999)|a number is too large
-		Gather <= Allgather(in, out, ${deep}1)|more than 32 parentheses in each other
+		Gather <= Allgather(in, out, ${deep}1)|more than 32 nested parentheses
 		Gatherv: Gather <= Gatherv(in, out, block)|there is a built-in "Gather <= Gatherv": give it a name, as in mine: Gather <= ...
 	END
 	[ $n -eq 15 ]
@@ -482,7 +482,7 @@ noisy() {
 	[ "$stderr" = 'lp-measure: mine: line 2: a byte of 0' ]
 	: >mine
 	run -2 --separate-stderr lp-measure --list --guidelines mine
-	[ "$stderr" = 'lp-measure: mine: line 1: there is no guideline in the file' ]
+	[ "$stderr" = 'lp-measure: mine: line 1: the file contains no guideline' ]
 	run -2 --separate-stderr lp-measure --list --guidelines nothing
 	[ "$stderr" = 'lp-measure: nothing: No such file or directory' ]
 }
@@ -538,7 +538,7 @@ before_after() {
 	[[ "$output" == *"Gather(n) <= Gather(n+k)"$'\theld\theld'* ]]
 	mkdir C
 	run -2 --separate-stderr lp-guidelines --compare A C
-	[[ "$stderr" == *'lp-guidelines: C: no campaign is in it: no files *.run' ]]
+	[[ "$stderr" == *'lp-guidelines: C: contains no campaign: no files *.run' ]]
 	run -2 --separate-stderr lp-guidelines --compare
 	run -2 --separate-stderr lp-guidelines --compare A nothing
 	run -2 --separate-stderr lp-compare A/screen.1.run -- B/screen.1.run

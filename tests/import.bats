@@ -185,7 +185,7 @@ messages() {
 	[ "$stderr" = "lp-import: bad.dim:48: a number is out of range" ]
 	echo hello >bad.prv
 	run -2 --separate-stderr lp-import -f prv bad.prv
-	[ "$stderr" = "lp-import: bad.prv:0: no Paraver trace: its first line begins with #Paraver" ]
+	[ "$stderr" = "lp-import: bad.prv:0: not a Paraver trace: its first line lacks #Paraver" ]
 	run -2 --separate-stderr lp-import -f tape bad.prv
 	[ "$stderr" = "lp-import: --from: tape is no format" ]
 }

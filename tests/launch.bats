@@ -70,7 +70,7 @@ calls() {
 	mkdir run
 	mkfifo run/rank.0
 	run -2 --separate-stderr timeout 20 lp-record -o run -- true
-	[ "$stderr" = "lp-record: $PWD/run/rank.0: not a raw trace, but in the way of one" ]
+	[ "$stderr" = "lp-record: $PWD/run/rank.0: is not a raw trace, but has the name of one" ]
 	rm run/rank.0
 	echo mine >mine
 	ln -s ../mine run/rank.0

@@ -142,7 +142,7 @@ everything() {
 	grep -q '^lp-mend: the ranks do not have the same rules' err
 	run -1 grep calls err
 	lp-mend --verdict one --count mpirun --oversubscribe -n 2 env OMPI_COMM_WORLD_LOCAL_SIZE=1 ./app 2>err
-	grep -q '^lp-mend: of ranks on several nodes each has to be started by it' err
+	grep -q '^lp-mend: ranks on several nodes must each be started by it' err
 	run -1 grep calls err
 	ranks 2 lp-mend --verdict one --count env OMPI_COMM_WORLD_LOCAL_SIZE=1 ./app 2>err
 	grep -q '^lp-mend: 1 calls of MPI_Gather' err

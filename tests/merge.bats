@@ -533,7 +533,7 @@ clc() {
 @test "clc: calls that wait for each other in a cycle are named and left" {
 	clc '0 MPI_Recv 100 200 comm=1 peer=1 tag=1 received=8\n0 MPI_Send 300 400 comm=1 peer=1 tag=1 sent=8\n' \
 		'0 MPI_Recv 100 210 comm=1 peer=0 tag=1 received=8\n0 MPI_Send 300 400 comm=1 peer=0 tag=1 sent=8\n'
-	grep -q 'rank 0, row 0: waits in a circle of calls' err
+	grep -q 'rank 0, row 0: waits in a cycle of calls' err
 	grep -q ' 2 messages and members of collectives reversed, 1 left' err
 }
 

@@ -256,7 +256,7 @@ samples() {
 	run -1 grep buses fit
 	echo 'no table' >table.txt
 	run -2 --separate-stderr make -s -f "$ROOT/workflows/network.mk" MEASURED=table.txt OUT=bad
-	[[ "$stderr" == *'lp-import: table.txt: line 1: no whole number of bytes'* ]]
+	[[ "$stderr" == *'lp-import: table.txt: line 1: the bytes are not a whole number'* ]]
 	run -2 --separate-stderr make -s -f "$ROOT/workflows/network.mk" OUT=none
 	[[ "$stderr" == 'neither GRAPHS nor MEASURED is set'* ]]
 }

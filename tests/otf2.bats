@@ -50,7 +50,7 @@ planted() {
 @test "unknown events are counted and named" {
 	needs_otf2
 	planted
-	grep -qx 'lp-import: planted/traces.otf2: events that have no place in a trace are left out: 1 BufferFlush' said
+	grep -qx 'lp-import: planted/traces.otf2: events without a counterpart in a trace are left out: 1 BufferFlush' said
 }
 
 @test "damaged archives give one line and status 2, whatever OTF2's library does" {

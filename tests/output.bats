@@ -137,7 +137,7 @@ on_terminal() {
 	hostile
 	for filter in '-k nothing' '-r 7' '-b 100' '-e -1' '-F text -r 7'; do
 		run -2 --separate-stderr lp-dump $filter hostile.graph
-		[ "$stderr" = "lp-dump: nothing is of the kinds, ranks and times asked for" ]
+		[ "$stderr" = "lp-dump: nothing has the kinds, ranks and times asked for" ]
 	done
 	run -0 lp-dump -r 1 hostile.graph
 }

@@ -317,7 +317,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	END
 	lp-report --ideal ideal.graph --gain 0 t.graph | grep -q 'Transfer efficiency over time'
 	run -2 --separate-stderr lp-report -F svg --figure monitor --gain 0 t.graph
-	[ "$stderr" = "lp-report: --figure monitor: the stream holds nothing for it" ]
+	[ "$stderr" = "lp-report: --figure monitor: the stream has no data for it" ]
 }
 
 @test "the timelines of two runs are one above the other on one time axis" {
@@ -346,5 +346,5 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	[ "$stderr" = 'lp-report: nowhere: No such file or directory' ]
 	[ -z "$output" ]
 	run -2 --separate-stderr lp-report -F svg --beside 1000.graph - <1000.graph
-	[ "$stderr" = 'lp-report: --beside: both runs are in files' ]
+	[ "$stderr" = 'lp-report: --beside: both runs must be files' ]
 }

@@ -116,7 +116,7 @@ without_history() {
 	[[ "$stderr" == 'lp-graph: damaged/shard.000002:'*': '* ]]
 	[ ${#stderr_lines[@]} -eq 1 ]
 	lp-graph --partial damaged 2>err >d.graph
-	grep -q '^lp-graph: damaged/shard.000002: .* nothing behind that is read' err
+	grep -q '^lp-graph: damaged/shard.000002: .* the rest is not read' err
 	lp-imbalance d.graph >/dev/null
 
 	printf 'run of ranks=5' >strange
@@ -137,7 +137,7 @@ without_history() {
 		good/shard.000000:good/shard.000001:shard 2 of 3 is missing
 		good/shard.000000:good/shard.000002:shard 2 behind shard 0
 		good/shard.000001:good/shard.000000:shard 0 behind shard 1
-		good/shard.000000:graphs/shard.000001:a graph behind a shard of a trace
+		good/shard.000000:graphs/shard.000001:a graph after a shard of a trace
 	END
 
 	mkdir none

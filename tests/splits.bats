@@ -88,7 +88,7 @@ setup_file() {
 			cmp one.note many.note
 		done
 	done
-	grep -q '2 calls wait for each other in a circle' one.note
+	grep -q '2 calls wait for each other in a cycle' one.note
 }
 
 @test "an edge without its row is refused by the process that should have it" {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that wait for each other in a circle, which can happen only if clocks are wrong. No edge
+ * Calls that wait for each other in a cycle, which can happen only if clocks are wrong. No edge
  * leads back in time, so the whole circle lies at one instant. The call on the lowest location,
- * then of the lowest seq, is taken as not blocked; so every solver continues with the same graph.
+ * then of the lowest seq, is treated as not blocked; so every solver continues with the same graph.
  */
 #include <stdio.h>
 
@@ -112,7 +112,7 @@ cut_cycle(const struct stretch *stretch, const struct definitions *known)
 	if (cut != NULL)
 		cut->cut = true;
 	if (stretch->team->rank == 0)
-		note("%llu calls wait for each other in a circle at %.9f s, the clocks are "
-		    "wrong: %s%s; %s is taken as not blocked", (unsigned long long)calls,
+		note("%llu calls wait for each other in a cycle at %.9f s, the clocks are "
+		    "wrong: %s%s; %s is treated as not blocked", (unsigned long long)calls,
 		    1e-9 * (double)cut_ns, names, calls > 8 ? ", ..." : "", first);
 }

@@ -21,7 +21,7 @@ run_open(struct run *run, const char *file, enum reading how, struct part part,
 static _Noreturn void
 die_index(struct run *run, uint64_t offset, const char *what)
 {
-	reader_fail(run->graph.in, offset, "%s, against the stream's index", what);
+	reader_fail(run->graph.in, offset, "%s, contrary to the stream's index", what);
 	die_input(run->graph.in);
 }
 

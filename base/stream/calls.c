@@ -355,14 +355,14 @@ read_coded(struct calls *calls, struct reader *in, const struct message *message
 
 	if (!in->raw)
 		return reader_fail(in, message->offset,
-		    "calls: coded times in what is no raw trace");
+		    "calls: coded times outside of a raw trace");
 	if (body_int(in, message, "begin", INT64_MIN, INT64_MAX, &begin_ns) < 0)
 		return -1;
 	if (codes->type != MSGPACK_OBJECT_BIN || bits == NULL || bits->type != MSGPACK_OBJECT_BIN ||
 	    decode(calls, begin_ns, (struct bytes){ codes->via.bin.ptr, codes->via.bin.size },
 	    (struct bytes){ bits->via.bin.ptr, bits->via.bin.size }) < 0)
 		return reader_fail(in, message->offset,
-		    "calls: coded times that are not those of its rows");
+		    "calls: coded times that do not match its rows");
 	return 0;
 }
 

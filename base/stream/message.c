@@ -153,7 +153,7 @@ put_together(struct reader *in, const struct message *message, const msgpack_obj
 		if (p->begin < from || p->begin > bytes || p->width < 2 || p->width > 8 ||
 		    p->count > (bytes - p->begin) / p->width)
 			return reader_fail(in, message->offset,
-			    "damaged: zstd: planes beyond what it holds");
+			    "damaged: zstd: planes beyond its end");
 		from = p->begin + (size_t)p->count * p->width;
 	}
 	if ((room = malloc(bytes)) == NULL)

@@ -155,7 +155,7 @@ read_end(struct reader *in, const struct message *message)
 		return -1;
 	if (!in->jumped && ((uint64_t)messages != in->messages || (uint64_t)rows != in->rows))
 		return reader_fail(in, message->offset, "damaged: %llu messages and %llu rows, "
-		    "but its end tells of %lld and %lld", (unsigned long long)in->messages,
+		    "but its end message says %lld and %lld", (unsigned long long)in->messages,
 		    (unsigned long long)in->rows, (long long)messages, (long long)rows);
 	in->state = BETWEEN;
 	return 0;
@@ -188,7 +188,7 @@ next_shard(struct reader *in, struct message *message)
 	in->rows_before += rows;
 	in->more_shards = true;
 	if (strcmp(content, in->content) != 0)
-		return reader_fail(in, message->offset, "a %s behind a shard of a %s",
+		return reader_fail(in, message->offset, "a %s after a shard of a %s",
 		    in->content, content);
 	in->shard.of = NULL;
 	free(last.of);

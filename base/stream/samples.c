@@ -183,7 +183,7 @@ stacks_read(struct stacks *s, struct reader *in, const struct message *message, 
 		return 0;
 	if (registers / (SAMPLE_REGISTERS * 8) != count || sizes / 4 != count)
 		return reader_fail(in, message->offset,
-		    "sampled: registers and stacks are not those of the samples");
+		    "sampled: registers and stacks do not match the samples");
 	for (size_t i = 0; i < count; i++)
 		sum += stack_bytes(s, i);
 	if (sum > s->size)

@@ -120,7 +120,7 @@ shard_damaged(struct shards *s, struct part *part)
 	part->sample_at = part->sample_end = 0;
 	if (s->how != READ_PARTIAL)
 		return shard_fail(s, part);
-	snprintf(what, sizeof what, "%lld: %s; nothing behind that is read",
+	snprintf(what, sizeof what, "%lld: %s; the rest is not read",
 	    (long long)offset, why);
 	return lose(s, part->path, what);
 }

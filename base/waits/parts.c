@@ -50,7 +50,7 @@ part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined)
 static _Noreturn void
 die_index(struct reader *in, uint64_t offset, const char *what)
 {
-	reader_fail(in, offset, "%s, against the stream's index", what);
+	reader_fail(in, offset, "%s, contrary to the stream's index", what);
 	die_input(in);
 }
 

@@ -350,6 +350,6 @@ main(int argc, char **argv)
 	for (char **file = dump.opt.files; *file != NULL; file++)
 		dump_file(&dump, *file);
 	if (is_nothing(&dump))
-		die("nothing is of the kinds, ranks and times asked for");
+		die("nothing has the kinds, ranks and times asked for");
 	return finish(DONE);
 }

@@ -86,7 +86,7 @@ export_csv(const struct export *export)
 		die_input(in);
 	read_rows(in, &known, put_rows, &t);
 	if (!t.any && !is_all_wanted(export))
-		die("nothing is of the ranks and times asked for");
+		die("nothing has the ranks and times asked for");
 	text_flush(&t.text);
 }
 

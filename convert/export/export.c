@@ -130,9 +130,9 @@ main(int argc, char **argv)
 	    (format->files && export.name == NULL))
 		bad_usage(usage);
 	if (!format->windows && !is_all_wanted(&export))
-		die("--from, --to and --ranks are not for -f %s", format->name);
+		die("-f %s does not take --from, --to and --ranks", format->name);
 	if (!format->readers && export.scout)
-		die("--for is not for -f %s", format->name);
+		die("-f %s does not take --for", format->name);
 	refuse_terminal_input(argv[optind], usage);
 	if (!format->files)
 		part = open_output(&export);

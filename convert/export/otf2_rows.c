@@ -243,7 +243,7 @@ rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t 
 	OTF2_AttributeList *more = NULL;
 
 	if (enter_ns < 0 || enter_ns < spot->left_ns || leave_ns < enter_ns)
-		die("a call of location %u begins before 0, or before the one before it has ended",
+		die("a call of location %u begins before 0, or before the previous one has ended",
 		    location);
 	if (site != spot->site)
 		turn_frames(&k, site < a->known->site_count ? site : 0,

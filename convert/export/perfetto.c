@@ -327,7 +327,7 @@ export_perfetto(const struct export *export)
 	for (uint32_t l = 0; l < p.graph.known.location_count; l++)
 		put_calls(&p, l, UINT64_MAX);
 	if (p.slices == 0)
-		die("nothing is of the ranks and times asked for");
+		die("nothing has the ranks and times asked for");
 	put_counter(&p);
 	perfetto_flush(&p);
 }

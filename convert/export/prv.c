@@ -320,7 +320,7 @@ export_prv_files(const struct export *export)
 	for (uint32_t l = 0; l < p.o.known->location_count; l++) {
 		settle(&p, l, UINT64_MAX);
 		if (p.left_ns[l] > p.o.known->run_ns)
-			die("a call of location %u ends behind the end of the run", l);
+			die("a call of location %u ends after the end of the run", l);
 	}
 	lines_until(&p.o, INT64_MAX);
 	text_flush(&p.text);

@@ -67,6 +67,6 @@ export_waits(const struct export *export)
 	im.observer = &watch.observer;
 	read_graph(&im, export->files[0]);
 	if (!watch.any && !is_all_wanted(export))
-		die("no wait is of the ranks and times asked for");
+		die("no wait has the ranks and times asked for");
 	text_flush(&text);
 }

@@ -120,19 +120,19 @@ otf2_say_skipped(const struct otf2 *o)
 		    "%s%llu of kinds that OTF2's library does not know", used > 0 ? ", " : "",
 		    (unsigned long long)o->skipped[SKIPPED_KINDS]);
 	if (used > 0)
-		note("%s: events that have no place in a trace are left out: %s", o->file, text);
+		note("%s: events without a counterpart in a trace are left out: %s", o->file, text);
 	if (o->parameters > 0 || o->other_io > 0)
 		note("%s: %llu events of kind ParameterUnsignedInt and %llu of files that MPI has "
 		    "not opened are left out", o->file, (unsigned long long)o->parameters,
 		    (unsigned long long)o->other_io);
 	if (o->foreign > 0)
-		note("%s: %llu events of locations that are no rank of MPI are left out", o->file,
-		    (unsigned long long)o->foreign);
+		note("%s: %llu events of locations that belong to no MPI rank are left out",
+		    o->file, (unsigned long long)o->foreign);
 	if (o->outside > 0)
-		note("%s: %llu messages and the like outside of calls of MPI are left out", o->file,
-		    (unsigned long long)o->outside);
+		note("%s: %llu messages and other events outside of MPI calls are left out",
+		    o->file, (unsigned long long)o->outside);
 	if (o->lost_requests > 0)
-		note("%s: %llu requests complete that were not started", o->file,
+		note("%s: %llu completed requests were never started", o->file,
 		    (unsigned long long)o->lost_requests);
 	if (o->backward > 0)
 		note("%s: %llu times go backward on their location and are moved", o->file,

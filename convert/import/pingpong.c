@@ -53,7 +53,7 @@ take_size(struct table *t, struct writer *out, char *line)
 		die_line(t->text, "bytes and microseconds are needed");
 	size = strtoull(bytes, &end, 10);
 	if (*end != '\0' || *bytes == '-' || size > INT64_MAX)
-		die_line(t->text, "no whole number of bytes");
+		die_line(t->text, "the bytes are not a whole number");
 	time_us = strtod(us, &end);
 	if (*end != '\0' || !(time_us > 0 && time_us < 1e12))
 		die_line(t->text, "no time in microseconds");
@@ -79,7 +79,7 @@ read_file(struct text *text, struct writer *out)
 			take_size(&table, out, line);
 	}
 	if (table.sizes == 0)
-		die("%s: no ping-pong in it", text->name);
+		die("%s: contains no ping-pong", text->name);
 }
 
 void

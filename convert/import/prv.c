@@ -33,7 +33,7 @@ take_object(struct prv *p, char **at, uint32_t *number)
 
 	text_integer(&p->text, at, 0, INT32_MAX);
 	if (text_integer(&p->text, at, 1, INT32_MAX) != 1)
-		die_text(&p->text, "a second application, which is not read");
+		die_text(&p->text, "a second application: only one is read");
 	task = text_integer(&p->text, at, 1, p->build.ranks);
 	*number = (uint32_t)task - 1;
 	if (text_integer(&p->text, at, 1, INT32_MAX) == 1)
@@ -221,7 +221,7 @@ take_header(struct prv *p, const char *file)
 
 	if (!text_next(&p->text) || strncmp(p->text.line, "#Paraver (", 10) != 0 ||
 	    (at = strstr(p->text.line, "):")) == NULL)
-		die_text(&p->text, "no Paraver trace: its first line begins with #Paraver");
+		die_text(&p->text, "not a Paraver trace: its first line lacks #Paraver");
 	at += 2;
 	p->end_ns = text_integer(&p->text, &at, 0, INT64_MAX);
 	if (strncmp(at, "_ns:", 4) != 0)

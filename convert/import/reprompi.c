@@ -133,10 +133,10 @@ take_sample(const struct text *text, struct file *f, char *line)
 		die_line(text, "a column is missing");
 	count = strtoull(words[COUNT], &end, 10);
 	if (*end != '\0' || words[COUNT][0] == '-')
-		die_line(text, "count is no whole number");
+		die_line(text, "count is not a whole number");
 	seconds = strtod(words[RUNTIME], &end);
 	if (*end != '\0' || !(seconds >= 0 && seconds < 9e9))
-		die_line(text, "runtime_sec is no time");
+		die_line(text, "runtime_sec is not a time");
 	if (words[ERROR] != NULL && strcmp(words[ERROR], "0") != 0)
 		return;		/* began late, or overran its window */
 	job = job_of(f, words[TEST], count);

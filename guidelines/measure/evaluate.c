@@ -71,9 +71,9 @@ fail_here(struct scanner *s, const char *wanted)
 	while (length < 20 && isgraph((unsigned char)s->at[length]))
 		length++;
 	if (length > 0)
-		scan_fail(s, "%s is wanted in place of \"%.*s\"", wanted, length, s->at);
+		scan_fail(s, "%s is expected instead of \"%.*s\"", wanted, length, s->at);
 	else
-		scan_fail(s, "%s is wanted at the end of the line", wanted);
+		scan_fail(s, "%s is missing at the end of the line", wanted);
 }
 
 bool
@@ -101,7 +101,7 @@ scan_name(struct scanner *s, char name[OWN_NAME])
 		return false;
 	}
 	if (length >= OWN_NAME) {
-		scan_fail(s, "a name of %zu letters, at most %d are taken", length, OWN_NAME - 1);
+		scan_fail(s, "a name of %zu letters, at most %d are allowed", length, OWN_NAME - 1);
 		return false;
 	}
 	memcpy(name, s->at, length);
@@ -166,7 +166,7 @@ scan_variable(struct scanner *s, const int64_t *values)
 				scan_fail(s, "rank: the ranks would not agree on this number");
 			return values != NULL ? values[v] : 0;
 		}
-	scan_fail(s, "%s is no number: n, p, block, rank, root and i are", name);
+	scan_fail(s, "%s is not a number; n, p, block, rank, root and i are", name);
 	return 0;
 }
 
@@ -230,7 +230,7 @@ scan_number(struct scanner *s, const int64_t *values)
 	int64_t value;
 
 	if (++s->depth > OWN_DEPTH)
-		scan_fail(s, "more than %d parentheses in each other", OWN_DEPTH);
+		scan_fail(s, "more than %d nested parentheses", OWN_DEPTH);
 	value = s->error[0] == '\0' ? scan_chain(s, values, "+-", scan_product) : 0;
 	s->depth--;
 	return s->error[0] == '\0' ? value : 0;

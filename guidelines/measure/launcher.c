@@ -43,7 +43,7 @@ is_refused_launch(const struct call *call)
 	if (foreign < 0)
 		return false;
 	if (number(launchers[foreign].rank) == 0)	/* one of them reports */
-		note("%s is %ld, but MPI knows of 1 rank: the launcher is that of another MPI "
+		note("%s is %ld, but MPI knows of 1 rank: the launcher belongs to another MPI "
 		    "library", launchers[foreign].size, number(launchers[foreign].size));
 	return true;
 }

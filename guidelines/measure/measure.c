@@ -363,7 +363,7 @@ measure(struct state *s, int argc, char **argv)
 		measure_group(s, g);
 	note_budget(&s->call, s->began_ns, s->opt.budget_ns);
 	if (s->sync.dropped > 0 && s->call.rank == 0)
-		note("%llu calls began late and were made again",
+		note("%llu calls began late and were repeated",
 		    (unsigned long long)s->sync.dropped);
 	if (s->call.rank == 0 && writer_end(&s->out) < 0)
 		die_output();

@@ -124,7 +124,7 @@ parse_step(struct scanner *s, struct own *own)
 	if (!scan_name(s, name))
 		return;
 	if (!find_action(name, &step->action)) {
-		scan_fail(s, "%s is nothing that a right side can call", name);
+		scan_fail(s, "%s cannot be called by a right side", name);
 		return;
 	}
 	own->step_count++;
@@ -136,7 +136,7 @@ parse_step(struct scanner *s, struct own *own)
 		}
 		step->to = read_place(s, own);
 		if (s->error[0] == '\0' && step->to.buffer == IN)
-			scan_fail(s, "%s writes to in, which has to stay as it is", name);
+			scan_fail(s, "%s writes to in, which must not change", name);
 		scan_need(s, ",");
 		step->count = read_number(s, !step->action.local, false);
 	}
@@ -260,6 +260,6 @@ own_parse(const char *text, size_t size, struct own_file *file, char error[ERROR
 	if (error[0] == '\0' && s.at != text + size)
 		scan_fail(&s, "a byte of 0");
 	if (error[0] == '\0' && file->count == 0)
-		scan_fail(&s, "there is no guideline in the file");
+		scan_fail(&s, "the file contains no guideline");
 	return error[0] == '\0';
 }

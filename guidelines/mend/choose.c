@@ -119,7 +119,7 @@ take_head(struct mending *m, struct reader *in, const struct message *message, i
 		die_input(in);
 	}
 	if (failed)
-		note("%s: the A/A control failed: this verdict is worth nothing", reader_file(in));
+		note("%s: the A/A control failed: this verdict is worthless", reader_file(in));
 	free(m->library);
 	m->library = library;
 }

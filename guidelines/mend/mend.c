@@ -103,7 +103,7 @@ main(int argc, char **argv)
 	if (!opt.list && opt.graph == NULL) {
 		if (count_rules(&m) == 0 &&
 		    (rank_of_launcher() == NULL || strcmp(rank_of_launcher(), "0") == 0))
-			note("nothing that could be replaced is slower: all stays as it is");
+			note("no replaceable function is slower: nothing is replaced");
 		start(&opt, &m);
 	}
 	text_begin(&text, stdout, NULL);

@@ -124,7 +124,7 @@ class _Codes:
         self.held = self.ready = 0
 
     def fail(self):
-        raise Damaged(self.message.offset, "calls: coded times that are not those of its rows")
+        raise Damaged(self.message.offset, "calls: coded times that do not match its rows")
 
     def next(self):
         code = next(self.codes, 255)
@@ -191,7 +191,7 @@ class Message:
     def _coded(self, table):
         """Columns of a block whose rows are sorted by site, and whose times are codes and bits."""
         if not self.raw:
-            raise Damaged(self.offset, "calls: coded times in what is no raw trace")
+            raise Damaged(self.offset, "calls: coded times outside of a raw trace")
         got = {key: self.column(key, *how) for key, how in table.items() if key not in ("enter", "duration")}
         order = sorted(range(self.body["count"]), key=got["site"].__getitem__)
         for key, stored in list(got.items()):
@@ -280,7 +280,7 @@ def together(body, held):
     for begin, count, width in struct.iter_unpack("<III", body["planes"]):
         end = begin + count * width
         if begin < behind or not 2 <= width <= 8 or end > len(held):
-            raise ValueError("planes beyond what it holds")
+            raise ValueError("planes beyond its end")
         apart = numpy.frombuffer(held[begin:end], numpy.uint8).reshape(width, count)
         held[begin:end] = apart.T.tobytes()
         behind = end

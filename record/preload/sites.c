@@ -300,7 +300,7 @@ new_number(void)
 
 	if (site_count >= MOST_SITES) {
 		if (!said)
-			say("more than 4194304 call sites: those beyond are recorded as unknown");
+			say("more than 4194304 call sites: further ones are recorded as unknown");
 		said = true;
 		return 0;
 	}

@@ -152,7 +152,7 @@ agree(void)
 
 	PMPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
 	if (!all_have_it()) {
-		say("of ranks on several nodes each has to be started by it, as in mpirun -n 8 "
+		say("ranks on several nodes must each be started by it, as in mpirun -n 8 "
 		    "lp-mend ...: nothing is replaced");
 		return;
 	}
@@ -168,7 +168,7 @@ agree(void)
 	    NULL) == MPI_SUCCESS && real.Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN,
 	    MPI_COMM_WORLD) == MPI_SUCCESS && least[0] == ~least[1] && least[0] != 0;
 	if (!active)
-		say("the ranks do not have the same rules, or other numbers: nothing is replaced");
+		say("the ranks have different rules or number formats: nothing is replaced");
 }
 
 bool
