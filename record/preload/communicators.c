@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "../../base/tool/hash_table.h"
 #include "clock.h"
 #include "communicators.h"
+#include "groups.h"
 #include "notes.h"
 #include "recorder.h"
 #include "small.h"
@@ -83,7 +83,7 @@ communicators_start(void)
 	communicators_begin(&table, 64);
 }
 
-static bool have_world;
+bool have_world;
 
 void
 communicators_add_world(void)
@@ -111,133 +111,6 @@ communicator_find(uintptr_t handle)
 		near[near_slot(handle)] = it = found->it;
 	unlock_tables();
 	return it;
-}
-
-/* All processes, as a group that the caller frees. */
-static MPI_Group
-world_group(void)
-{
-	MPI_Group world = MPI_GROUP_NULL;
-
-	if (have_world)
-		PMPI_Comm_group(MPI_COMM_WORLD, &world);
-#ifdef HAVE_MPI_4
-	else
-		world = session_world();
-#endif
-	return world;
-}
-
-/* The ranks of the group's members in BASE, for the caller to free; NULL: none, or no memory. */
-static int *
-ranks_in(MPI_Group group, MPI_Group base, int *size)
-{
-	int *from, *to;
-
-	PMPI_Group_size(group, size);
-	if (*size == 0 || base == MPI_GROUP_NULL)
-		return NULL;
-	from = malloc((size_t)*size * sizeof *from);
-	to = malloc((size_t)*size * sizeof *to);
-	if (from != NULL && to != NULL) {
-		for (int i = 0; i < *size; i++)
-			from[i] = i;
-		PMPI_Group_translate_ranks(group, *size, from, base, to);
-	} else {
-		out_of_memory();
-		free(to);
-		to = NULL;
-	}
-	free(from);
-	return to;
-}
-
-/* A hash of the ranks in BASE of the group's members, in order. */
-static uint64_t
-hash_group(MPI_Group group, MPI_Group base, int *first)
-{
-	uint64_t hash = 0x1234567;
-	int size, *ranks = ranks_in(group, base, &size);
-
-	*first = -1;
-	if (ranks == NULL)
-		return hash;
-	for (int i = 0; i < size; i++)
-		hash = mix(hash, (uint64_t)ranks[i] + 1);
-	*first = ranks[0];
-	free(ranks);
-	return hash;
-}
-
-static bool
-has_strangers(MPI_Group group)
-{
-	MPI_Group world = world_group();
-	int size, *ranks = ranks_in(group, world, &size);
-	bool any = false;
-
-	for (int i = 0; ranks != NULL && i < size; i++)
-		any |= ranks[i] == MPI_UNDEFINED;
-	free(ranks);
-	if (world != MPI_GROUP_NULL)
-		PMPI_Group_free(&world);
-	return any;
-}
-
-static int
-first_rank_in(MPI_Group group, MPI_Group base)
-{
-	int zero = 0, size, rank = -1;
-
-	PMPI_Group_size(group, &size);
-	if (size > 0)
-		PMPI_Group_translate_ranks(group, 1, &zero, base, &rank);
-	return rank;
-}
-
-static int
-first_world_rank(MPI_Comm comm)
-{
-	MPI_Group group, world = world_group();
-	int rank;
-
-	if (world == MPI_GROUP_NULL)
-		return -1;
-	PMPI_Comm_group(comm, &group);
-	rank = first_rank_in(group, world);
-	PMPI_Group_free(&group);
-	PMPI_Group_free(&world);
-	return rank;
-}
-
-/*
- * Distinguishes communicators made by one call of all members of the parent. Both groups of an
- * intercommunicator get the same number.
- */
-static uint64_t
-place_in(MPI_Comm parent, MPI_Comm made)
-{
-	MPI_Group group, base;
-	int of_inter, inter;
-	uint64_t place = 0;
-
-	PMPI_Comm_test_inter(parent, &of_inter);
-	PMPI_Comm_test_inter(made, &inter);
-	if (of_inter && !inter)
-		return 0;		/* only one was made, by a merge */
-	PMPI_Comm_group(made, &group);
-	PMPI_Comm_group(parent, &base);
-	place += mix((uint64_t)first_rank_in(group, base) + 1, 0);
-	PMPI_Group_free(&group);
-	PMPI_Group_free(&base);
-	if (!inter)
-		return place;
-	PMPI_Comm_remote_group(made, &group);
-	PMPI_Comm_remote_group(parent, &base);
-	place += mix((uint64_t)first_rank_in(group, base) + 1, 0);
-	PMPI_Group_free(&group);
-	PMPI_Group_free(&base);
-	return place;
 }
 
 static void
@@ -509,79 +382,6 @@ void
 note_new_file(MPI_Comm parent, MPI_File made)
 {
 	add_made_on(parent, file_key(made), MPI_GROUP_NULL, "file");
-}
-
-/* ---- how two worlds met ---- */
-
-/* A name that both sides know; never 0, which stands for none. */
-static uint64_t
-hash_bytes(const void *bytes, size_t length)
-{
-	uint64_t hash = 1;
-
-	for (size_t i = 0; i < length; i++)
-		hash = mix(hash, ((const unsigned char *)bytes)[i]);
-	return hash | 1;
-}
-
-uint64_t
-port_of_name(const char *name, size_t length)
-{
-	size_t end = strnlen(name, length);
-
-	while (end > 0 && name[end - 1] == ' ')		/* Fortran pads with blanks */
-		end--;
-	return hash_bytes(name, end);
-}
-
-/*
- * Open MPI 4 gives a spawned process the job number of its parents, and which of them was the root.
- */
-uint64_t
-port_of_root(MPI_Comm comm, int root)
-{
-	const char *job = getenv("PMIX_NAMESPACE");
-	MPI_Group world = world_group(), group;
-	char name[64];
-	int rank = -1;
-
-	PMPI_Comm_group(comm, &group);
-	if (world != MPI_GROUP_NULL) {
-		PMPI_Group_translate_ranks(group, 1, &root, world, &rank);
-		PMPI_Group_free(&world);
-	}
-	PMPI_Group_free(&group);
-	if (job == NULL || rank < 0 || job[strspn(job, "0123456789")] != '\0')
-		return 0;
-	return port_of_name(name, (size_t)snprintf(name, sizeof name, "%.40s.%d", job, rank));
-}
-
-static uint64_t
-port_of_parent(void)
-{
-	const char *port = getenv("OMPI_PARENT_PORT");
-
-	return port != NULL ? port_of_name(port, strcspn(port, ":")) : 0;
-}
-
-/* Hash of the addresses of both ends. */
-uint64_t
-port_of_socket(int fd)
-{
-	struct sockaddr_storage own = { 0 }, other = { 0 };
-	socklen_t own_size = sizeof own, other_size = sizeof other;
-
-	if (getsockname(fd, (struct sockaddr *)&own, &own_size) != 0 || own.ss_family == AF_UNIX ||
-	    getpeername(fd, (struct sockaddr *)&other, &other_size) != 0)
-		return 0;
-	return (hash_bytes(&own, own_size) + hash_bytes(&other, other_size)) | 1;
-}
-
-void
-note_parent(MPI_Comm parent)
-{
-	if (parent != MPI_COMM_NULL && communicator_of(parent)->number == 0)
-		note_meeting((struct meeting){ "parent", port_of_parent(), clock_ns() }, parent);
 }
 
 struct communicator *

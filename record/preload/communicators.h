@@ -47,6 +47,7 @@ void communicators_add_world(void);	/* after MPI_Init */
 SELDOM struct communicator *communicator_find(uintptr_t handle);
 enum { NEAR = 64 };		/* the communicators used last, by hash */
 SHARED struct communicator *near[NEAR];
+SHARED bool have_world;		/* MPI_COMM_WORLD may be used */
 
 ALWAYS unsigned
 near_slot(uintptr_t handle)
