@@ -18,19 +18,9 @@ enum {
 	RANKS_FREE = 1 << 14,		/* more ranks need some bytes each in the input */
 	RANK_BYTES = 16,
 	OWN_NUMBERS = 64,	/* lead of a rank's own numbers over its messages, at most */
-	STRANGERS = 1 << 16,	/* members of a communicator that are in no trace, at most */
 };
-#define LATEST_NS (INT64_MAX / 4)	/* keeps sums of times in range */
 
-#define APPEND(array, count, capacity) \
-	(array = grow(array, &(capacity), (count) + 1, sizeof *(array)), \
-	memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
-
-/*
- * Reads a number that the rank assigns itself, from MIN on. Ranks number almost without gaps, so
- * the number can index an array. Returns 0 or -1.
- */
-static int
+int
 own_number(struct scan *scan, const struct message *message, const char *key, int64_t min,
     uint32_t *number)
 {
@@ -228,126 +218,6 @@ scan_open_message(struct scan *scan, const struct message *message)
 
 	return own_number(scan, message, "location", 0, &number) < 0 ? -1 :
 	    scan_open(scan, message, thread_at(scan->rank, number));
-}
-
-static int
-scan_communicator(struct scan *scan, const struct message *message)
-{
-	struct rank *rank = scan->rank;
-	struct reader *in = scan->in;
-	const int64_t most = (int64_t)scan->input->rank_count + STRANGERS;
-	struct membership new = { .remote_size = -1 };
-	int64_t size, own, side = 0, remote_size = -1;
-
-	if (own_number(scan, message, "comm", 3, &new.comm) < 0 ||
-	    body_int(in, message, "size", 1, most, &size) < 0 ||
-	    body_int(in, message, "rank", 0, size - 1, &own) < 0 ||
-	    body_uint(in, message, "id", &new.id) < 0 ||
-	    (body_get(message, "from") != NULL && own_number(scan, message, "from", 3,
-	    &new.from) < 0) || (body_get(message, "met") != NULL &&
-	    (body_uint(in, message, "port", &new.port) < 0 ||
-	    body_int(in, message, "at_ns", -LATEST_NS, LATEST_NS, &new.at_ns) < 0)) ||
-	    (body_get(message, "remote_size") != NULL &&
-	    (body_int(in, message, "remote_size", 1, most, &remote_size) < 0 ||
-	    body_int(in, message, "side", 0, 1, &side) < 0)))
-		return -1;
-	new.rank = (int32_t)own;
-	new.size = (int32_t)size;
-	new.side = (int32_t)side;
-	new.remote_size = (int32_t)remote_size;
-	new.type = body_string(message, "type");
-	if (remote_size > 0)
-		new.met = body_string(message, "met");
-	new.name = communicator_name(rank, &new);
-	*APPEND(rank->comms, rank->comm_count, rank->comm_capacity) = new;
-	return 0;
-}
-
-static int
-scan_neighbours(struct scan *scan, const struct message *message)
-{
-	static const struct column_type type = { 4, true, true, 0 };
-	struct rank *rank = scan->rank;
-	struct membership *comm = rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL;
-	uint32_t number = 0;
-	size_t count;
-
-	if (own_number(scan, message, "comm", 3, &number) < 0 ||
-	    body_count(scan->in, message, "count", 0, 1 << 24, "sources", &count) < 0)
-		return -1;
-	if (comm == NULL || comm->comm != number || comm->sources != NULL)
-		return reader_fail(scan->in, message->offset,
-		    "neighbours: not behind its communicator");
-	comm->sources = zalloc(count + 1, sizeof *comm->sources);
-	comm->source_count = (uint32_t)count;
-	return body_column(scan->in, message, "sources", type, count, count, comm->sources);
-}
-
-/* Ranks of one program share their modules. */
-static uint32_t
-module_number(struct input *input, char *path, const void *build_id, uint32_t size)
-{
-	struct module *module;
-
-	for (size_t i = 0; i < input->module_count; i++) {
-		module = &input->modules[i];
-		if (strcmp(module->path, path) == 0 && module->build_id_size == size &&
-		    memcmp(module->build_id, build_id, size) == 0) {
-			free(path);
-			return (uint32_t)i;
-		}
-	}
-	module = APPEND(input->modules, input->module_count, input->module_capacity);
-	module->path = path;
-	module->build_id_size = size;
-	memcpy(module->build_id, build_id, size);
-	return (uint32_t)input->module_count - 1;
-}
-
-static int
-scan_module(struct scan *scan, const struct message *message)
-{
-	struct rank *rank = scan->rank;
-	const msgpack_object *id = body_get(message, "build_id");
-	const bool known = id != NULL && id->type == MSGPACK_OBJECT_BIN &&
-	    id->via.bin.size <= sizeof scan->input->modules->build_id;
-	char *path = body_string(message, "path");
-	uint64_t base, bytes;
-
-	if (body_uint(scan->in, message, "base", &base) < 0 ||
-	    body_uint(scan->in, message, "bytes", &bytes) < 0)
-		return -1;
-	if (path != NULL)
-		*APPEND(rank->modules, rank->module_count, rank->module_capacity) =
-		    (struct raw_module){ base, bytes, module_number(scan->input, path, known ?
-		    id->via.bin.ptr : "", known ? id->via.bin.size : 0) };
-	return 0;
-}
-
-static int
-scan_site(struct scan *scan, const struct message *message)
-{
-	static const struct column_type type = { 4, false, true, 0 };
-	struct rank *rank = scan->rank;
-	struct raw_site site = { .modules = rank->module_count };
-	int64_t call = 0;
-	size_t depth;
-
-	if (own_number(scan, message, "site", 1, &site.site) < 0 || (body_get(message,
-	    "call") != NULL && body_int(scan->in, message, "call", 0, UINT16_MAX, &call) < 0))
-		return -1;
-	site.call = (uint16_t)call;
-	if (body_get(message, "stack") != NULL) {
-		if (body_count(scan->in, message, "count", 1, 1 << 16, "stack", &depth) < 0)
-			return -1;
-		site.stack = zalloc(depth, sizeof *site.stack);
-		site.depth = (uint32_t)depth;
-		if (body_column(scan->in, message, "stack", type, depth, depth, site.stack) < 0)
-			return -1;
-	} else if (body_uint(scan->in, message, "address", &site.address) < 0)
-		return -1;
-	*APPEND(rank->sites, rank->site_count, rank->site_capacity) = site;
-	return 0;
 }
 
 static int

@@ -17,7 +17,25 @@ struct scan {
 	bool again;		/* messages that a process has kept after checking them */
 };
 
-/* Returns 0, or -1 with the reason in the reader. Skips unknown kinds. */
+#define LATEST_NS (INT64_MAX / 4)	/* keeps sums of times in range */
+
+#define APPEND(array, count, capacity) \
+	(array = grow(array, &(capacity), (count) + 1, sizeof *(array)), \
+	memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
+
+/*
+ * Reads a number that the rank assigns itself, from MIN on. Ranks number almost without gaps, so
+ * the number can index an array. Returns 0 or -1.
+ */
+int own_number(struct scan *scan, const struct message *message, const char *key, int64_t min,
+    uint32_t *number);
+
+/* Each returns 0, or -1 with the reason in the reader. */
+int scan_communicator(struct scan *scan, const struct message *message);
+int scan_neighbours(struct scan *scan, const struct message *message);
+int scan_module(struct scan *scan, const struct message *message);
+int scan_site(struct scan *scan, const struct message *message);
+/* Skips unknown kinds. */
 int scan_message(struct scan *scan, const struct message *message);
 
 #endif
