@@ -22,11 +22,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "../base/run/load.h"
 #include "../base/tool/hash_table.h"
 #include "graph.h"
+#include "held.h"
 
 enum {
 	/* bytes of blocks held back; beyond HELD_PLAIN compressed */
@@ -39,24 +39,6 @@ enum {
 	MOST_AWAKE = 4,		/* sleeping: awake for at most 1/MOST_AWAKE of the measured time */
 	ALIKE = 16,		/* largest ratio of such a time to their mean */
 };
-
-struct held {
-	struct held *next, *next_block;	/* of all; of the same location */
-	struct message message;		/* without its bytes */
-	uint64_t first;			/* of a block: its first row */
-	uint32_t location;
-	size_t count;			/* rows */
-	bool is_block, changed;
-	size_t moved_from;		/* rows from here on become polls without time */
-	int64_t moved_to_ns;
-	unsigned char *bytes;		/* columns, then the message */
-	size_t size, plain_size;	/* of the bytes; and without compression */
-};
-
-/* Bytes of a row in memory. */
-#define X(field, key, type, is_signed, required, absent) + sizeof(type)
-enum { ROW_BYTES = 2 * sizeof(int64_t) CALL_COLUMNS(X) };
-#undef X
 
 /* A thing that a run polls for: the call at a site, and where it was first made. */
 struct thing {
@@ -323,72 +305,12 @@ look_at(struct polls *polls, const struct definitions *known, struct poll_run *r
 
 /* ---- holding back ----------------------------------------------------------------------- */
 
-/*
- * Columns of a block are contiguous at BYTES, times as differences. Copies from them, or TO them.
- */
-static void
-copy_columns(struct calls *c, unsigned char *bytes, bool to)
-{
-	int64_t last_ns = 0, pair[2];
-
-	for (size_t i = 0; i < c->count; i++, bytes += sizeof pair) {
-		if (to) {
-			pair[0] = c->enter_ns[i] - last_ns;
-			pair[1] = c->leave_ns[i] - c->enter_ns[i];
-			memcpy(bytes, pair, sizeof pair);
-		} else {
-			memcpy(pair, bytes, sizeof pair);
-			c->enter_ns[i] = last_ns + pair[0];
-			c->leave_ns[i] = c->enter_ns[i] + pair[1];
-		}
-		last_ns = c->enter_ns[i];
-	}
-#define X(field, key, type, is_signed, required, absent) \
-	memcpy(to ? (void *)bytes : (void *)c->field, to ? (void *)c->field : (void *)bytes, \
-	    c->count * sizeof *c->field); \
-	bytes += c->count * sizeof *c->field;
-	/* cppcheck-suppress uselessAssignmentPtrArg */
-	CALL_COLUMNS(X)
-#undef X
-}
-
-/* A long run of polls has some ten million rows a second, all much alike. */
-static void
-compress(struct held *h)
-{
-	const size_t most = ZSTD_compressBound(h->plain_size);
-	unsigned char *packed = need(malloc(most));
-	const size_t size = ZSTD_compress(packed, most, h->bytes, h->plain_size, 1);
-
-	if (ZSTD_isError(size) || size >= h->plain_size) {
-		free(packed);
-		return;
-	}
-	free(h->bytes);
-	h->bytes = need(realloc(packed, size));
-	h->size = size;
-}
-
 static struct held *
 hold(struct polls *polls, const struct message *message, struct calls *calls, bool changed)
 {
-	struct held *h = zalloc(1, sizeof *h);
+	struct held *h = held_new(message, calls, polls->held_bytes > HELD_PLAIN);
 
-	h->message = *message;
 	h->changed = changed;
-	h->is_block = calls != NULL;
-	if (h->is_block) {
-		h->location = calls->location;
-		h->first = calls->first;
-		h->count = h->moved_from = calls->count;
-	}
-	h->size = h->plain_size = h->count * ROW_BYTES + message->size;
-	h->bytes = need(malloc(h->size));
-	if (h->is_block)
-		copy_columns(calls, h->bytes, true);
-	memcpy(h->bytes + h->count * ROW_BYTES, message->bytes, message->size);
-	if (h->is_block && polls->held_bytes > HELD_PLAIN)
-		compress(h);
 	polls->held_bytes += h->size;
 	*(polls->oldest == NULL ? &polls->oldest : &polls->newest->next) = h;
 	polls->newest = h;
@@ -399,23 +321,10 @@ static void
 hand_on(struct polls *polls, struct graph *graph, struct reader *in, struct held *h)
 {
 	struct calls *calls = &polls->calls;
-	unsigned char *plain = h->bytes;
+	unsigned char *plain = held_read(h, calls);
 
-	if (h->size < h->plain_size) {
-		plain = need(malloc(h->plain_size));
-		if (ZSTD_decompress(plain, h->plain_size, h->bytes, h->size) != h->plain_size)
-			die("out of memory");
-	}
-	if (h->is_block) {
-		calls->location = h->location;
-		calls->first = h->first;
-		if (calls_reserve(calls, h->count + 1) < 0)
-			die("out of memory");
-		calls->count = h->count;
-		copy_columns(calls, plain, false);
+	if (h->is_block)
 		move_rows(calls, h->moved_from, h->count, h->moved_to_ns, false);
-	}
-	h->message.bytes = plain + h->count * ROW_BYTES;
 	pass_on(graph, in, &h->message, h->is_block ? calls : NULL, h->changed);
 	if (plain != h->bytes)
 		free(plain);

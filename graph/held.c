@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Blocks as columns in memory, which are compressed. */
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "../base/tool/tool.h"
+#include "held.h"
+
+/* Bytes of a row in memory. */
+#define X(field, key, type, is_signed, required, absent) + sizeof(type)
+enum { ROW_BYTES = 2 * sizeof(int64_t) CALL_COLUMNS(X) };
+#undef X
+
+/*
+ * Columns of a block are contiguous at BYTES, times as differences. Copies from them, or TO them.
+ */
+static void
+copy_columns(struct calls *c, unsigned char *bytes, bool to)
+{
+	int64_t last_ns = 0, pair[2];
+
+	for (size_t i = 0; i < c->count; i++, bytes += sizeof pair) {
+		if (to) {
+			pair[0] = c->enter_ns[i] - last_ns;
+			pair[1] = c->leave_ns[i] - c->enter_ns[i];
+			memcpy(bytes, pair, sizeof pair);
+		} else {
+			memcpy(pair, bytes, sizeof pair);
+			c->enter_ns[i] = last_ns + pair[0];
+			c->leave_ns[i] = c->enter_ns[i] + pair[1];
+		}
+		last_ns = c->enter_ns[i];
+	}
+#define X(field, key, type, is_signed, required, absent) \
+	memcpy(to ? (void *)bytes : (void *)c->field, to ? (void *)c->field : (void *)bytes, \
+	    c->count * sizeof *c->field); \
+	bytes += c->count * sizeof *c->field;
+	/* cppcheck-suppress uselessAssignmentPtrArg */
+	CALL_COLUMNS(X)
+#undef X
+}
+
+/* A long run of polls has some ten million rows a second, all much alike. */
+static void
+compress(struct held *h)
+{
+	const size_t most = ZSTD_compressBound(h->plain_size);
+	unsigned char *packed = need(malloc(most));
+	const size_t size = ZSTD_compress(packed, most, h->bytes, h->plain_size, 1);
+
+	if (ZSTD_isError(size) || size >= h->plain_size) {
+		free(packed);
+		return;
+	}
+	free(h->bytes);
+	h->bytes = need(realloc(packed, size));
+	h->size = size;
+}
+
+struct held *
+held_new(const struct message *message, struct calls *calls, bool packed)
+{
+	struct held *h = zalloc(1, sizeof *h);
+
+	h->message = *message;
+	h->is_block = calls != NULL;
+	if (h->is_block) {
+		h->location = calls->location;
+		h->first = calls->first;
+		h->count = h->moved_from = calls->count;
+	}
+	h->size = h->plain_size = h->count * ROW_BYTES + message->size;
+	h->bytes = need(malloc(h->size));
+	if (h->is_block)
+		copy_columns(calls, h->bytes, true);
+	memcpy(h->bytes + h->count * ROW_BYTES, message->bytes, message->size);
+	if (h->is_block && packed)
+		compress(h);
+	return h;
+}
+
+unsigned char *
+held_read(struct held *h, struct calls *calls)
+{
+	unsigned char *plain = h->bytes;
+
+	if (h->size < h->plain_size) {
+		plain = need(malloc(h->plain_size));
+		if (ZSTD_decompress(plain, h->plain_size, h->bytes, h->size) != h->plain_size)
+			die("out of memory");
+	}
+	if (h->is_block) {
+		calls->location = h->location;
+		calls->first = h->first;
+		if (calls_reserve(calls, h->count + 1) < 0)
+			die("out of memory");
+		calls->count = h->count;
+		copy_columns(calls, plain, false);
+	}
+	h->message.bytes = plain + h->count * ROW_BYTES;
+	return plain;
+}
