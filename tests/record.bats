@@ -129,7 +129,8 @@ calls() {
 	for how in kill segv _exit abort; do
 		recorded death $how
 		[ "$status" -ne 0 ]
-		[ "$(calls MPI_Barrier)" = '[10,10,10,10]' ]
+		# mpirun may kill the others while they leave the last.
+		jq -en "$(calls MPI_Barrier) | length == 4 and .[1] == 10 and all(.[]; . == 10 or . == 9)"
 		rows=11
 		[ $how != abort ] || rows=12	# MPI_Abort itself
 		grep -q "lp-merge: run/rank.1: rank 1 ended early, after $rows rows" merge.err
