@@ -139,7 +139,7 @@ everything() {
 	cp 2.verdict rules.1
 	# shellcheck disable=SC2016
 	ranks 2 sh -c 'lp-mend --verdict rules.$OMPI_COMM_WORLD_RANK --count ./app' 2>err
-	grep -q '^lp-mend: the ranks do not have the same rules' err
+	grep -q '^lp-mend: the ranks have different rules' err
 	run -1 grep calls err
 	lp-mend --verdict one --count mpirun --oversubscribe -n 2 env OMPI_COMM_WORLD_LOCAL_SIZE=1 ./app 2>err
 	grep -q '^lp-mend: ranks on several nodes must each be started by it' err

@@ -218,7 +218,7 @@ exported() {
 	[ -s regions ]
 	run -1 grep -v 'File: "MPI"' regions
 	run -2 --separate-stderr lp-export -f csv --for scout t.path
-	[ "$stderr" = "lp-export: --for is not for -f csv" ]
+	[ "$stderr" = "lp-export: -f csv does not take --for" ]
 }
 
 @test "random runs of all kinds of calls return row by row, with their edges and paths" {
