@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../base/stream/open_call.h"
+#include "clock.h"
 #include "file.h"
 #include "hash.h"
 #include "pack.h"
@@ -401,15 +402,25 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 {
 	struct block *b = &thread->block;
 	unsigned form = form_of(entries, count);
+	int64_t late_ns = 0;
 
 	if (count == 0 || paused || lost)
 		return;
 	if (!named[entries[0].call])
 		name_call(entries[0].call);
-	if (!fits(b, count, form) && !next_block(thread, count, form))
-		return;
-	for (uint32_t i = 0; i < count; i++)
-		store(b, b->count + (size_t)i, &entries[i]);
+	if (!fits(b, count, form)) {
+		if (!next_block(thread, count, form))
+			return;
+		late_ns = clock_ns() - entries[0].leave_ns;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		struct entry e = entries[i];
+
+		/* The time to make the block is the recorder's: it counts to the call. */
+		if (b->wide || e.leave_ns - e.enter_ns + late_ns <= UINT32_MAX)
+			e.leave_ns += late_ns;
+		store(b, b->count + (size_t)i, &e);
+	}
 	b->count += count;
 	thread->seq += count;
 	put_count(b);
