@@ -19,12 +19,6 @@ struct hubs {
 	size_t count, in_capacity, source_count, source_capacity;
 };
 
-static inline bool
-is_inside(const struct stretch *stretch, uint32_t location, uint64_t seq)
-{
-	return seq >= stretch->first_seq[location] && seq < stretch->end_seq[location];
-}
-
 /* The enter of the call that a row belongs to. */
 static uint32_t
 enter_of(const struct dag *dag, uint32_t location, uint64_t seq)
@@ -223,7 +217,8 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 
 			const struct row *row = window_row(stretch->window, m->location, m->seq);
 
-			inside = inside && row != NULL && is_inside(stretch, m->location, m->seq) &&
+			inside = inside && row != NULL &&
+			    stretch_has(stretch, m->location, m->seq) &&
 			    !(ends_in_sync && m->seq + 1 == stretch->end_seq[m->location]);
 			if (!inside)
 				break;
@@ -248,7 +243,7 @@ gate_messages(const struct dag *dag, struct hubs *hubs)
 			enum call_class class = call_class(row->row.call);
 
 			if (row->has_other && !is_collective(class) &&
-			    is_inside(stretch, row->other, row->other_seq))
+			    stretch_has(stretch, row->other, row->other_seq))
 				*gate_of(dag, hubs, l, seq) = enter_of(dag, row->other,
 				    row->other_seq);
 		}
@@ -315,7 +310,7 @@ add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t loc
 	if (may_wait(&call))
 		for (struct edge_rows e = edge_rows(stretch->window, location, seq);
 		    edge_rows_next(&e);) {
-			uint32_t gate = is_inside(stretch, e.edge_location, e.edge_seq) ?
+			uint32_t gate = stretch_has(stretch, e.edge_location, e.edge_seq) ?
 			    *gate_of(dag, hubs, e.edge_location, e.edge_seq) : NO_GATE;
 
 			if (gate != NO_GATE && row_sends(e.edge) && dag->time_ns[gate] >= leave_ns)

@@ -125,7 +125,7 @@ event_before(const struct stretch *stretch, struct event at, struct event *befor
 		return true;
 	seq = far.seq - far.part;
 	/* An event outside the stretch cannot be on a path within it. */
-	if (seq >= stretch->first_seq[far.location] && seq < stretch->end_seq[far.location]) {
+	if (stretch_has(stretch, far.location, seq)) {
 		*before = (struct event){ seq, far.location, false };
 		*before_ns = far.enter_ns;
 	}

@@ -71,6 +71,12 @@ struct stretch {
 	int64_t to_ns;
 };
 
+static inline bool
+stretch_has(const struct stretch *stretch, uint32_t location, uint64_t seq)
+{
+	return seq >= stretch->first_seq[location] && seq < stretch->end_seq[location];
+}
+
 /* ---- events.c: the graph ------------------------------------------------------------------ */
 
 int64_t time_of(const struct stretch *stretch, struct event event);

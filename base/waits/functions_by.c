@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Samples and switches by function and rank: on the slowest rank, and in the delays that others
- * waited for.
- */
+/* Samples and switches by function and rank: on the slowest rank, and in delays of others. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

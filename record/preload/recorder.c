@@ -18,10 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-_Atomic bool recording;
-_Atomic bool lost;
-_Atomic bool paused;
-_Atomic bool silent;
+_Atomic bool recording, lost, paused, silent;
 bool many_threads;
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
