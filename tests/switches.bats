@@ -47,7 +47,8 @@ as_printed() {
 			(.on_core_s - $on_core | fabs) <= $little and .unknown_s == 0 and
 			.preempted_s + .blocked_s >= $ready + $asleep - $little and
 			.blocked_s <= $asleep + 0.002 and .blocked_s >= $asleep - $waited - 0.002 and
-			(.on_core_s + .blocked_s + .preempted_s - .compute_s | fabs) < 1e-8' waits.json
+			(.on_core_s + .blocked_s + .preempted_s - .compute_s | fabs) < 1e-8' waits.json ||
+			{ cat out; jq -c '.computation.by_rank' waits.json; false; }
 	done <out
 }
 
