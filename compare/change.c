@@ -102,14 +102,16 @@ by_rest(const void *left, const void *right)
 }
 
 void
-apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns, int64_t *parts_ns)
+apportion(const struct comparison *c, VALUE(of), size_t first, size_t count, int64_t whole_ns,
+    int64_t *parts_ns)
 {
 	const int64_t runs_a = (int64_t)c->count[A], runs_b = (int64_t)c->count[B];
 	struct rest *rests = zalloc(count, sizeof *rests);
 	int64_t missing_ns = whole_ns;
 
 	for (size_t i = 0; i < count; i++) {
-		const int64_t a = sum_of(c, A, of, i), b = sum_of(c, B, of, i);
+		const int64_t a = sum_of(c, A, of, first + i);
+		const int64_t b = sum_of(c, B, of, first + i);
 		int64_t part = b / runs_b - a / runs_a,
 		    rest = b % runs_b * runs_a - a % runs_a * runs_b;
 		/* If both have one sign, the part is rounded towards 0. */
@@ -340,7 +342,7 @@ judge(const struct comparison *c, struct verdict *v)
 			    (size_t)c->runs[side][r].ranks : v->ranks;
 	}
 	v->ranks_ns = zalloc(v->ranks, sizeof *v->ranks_ns);
-	apportion(c, unit_kind, units * PATH_KINDS_COUNT, v->run_time.change_ns, kinds_ns);
+	apportion(c, unit_kind, 0, units * PATH_KINDS_COUNT, v->run_time.change_ns, kinds_ns);
 	for (size_t u = 0; u < units; u++) {
 		struct site_change *s = &v->sites[u];
 
@@ -358,9 +360,9 @@ judge(const struct comparison *c, struct verdict *v)
 			v->all_kinds_ns[kind] += s->kinds_ns[kind];
 		}
 	}
-	apportion(c, rank_path, v->ranks, v->run_time.change_ns, v->ranks_ns);
+	apportion(c, rank_path, 0, v->ranks, v->run_time.change_ns, v->ranks_ns);
 	phases_by_unit(c);
-	apportion(c, phase_path, units + 1, v->run_time.change_ns, v->phases_ns);
+	apportion(c, phase_path, 0, units + 1, v->run_time.change_ns, v->phases_ns);
 	if (v->run_time.judged)
 		test_sites(c, v);
 	free(kinds_ns);

@@ -153,6 +153,7 @@ main(int argc, char **argv)
 	find_facts(&c, &v);
 	find_disturbed(&c);
 	judge(&c, &v);
+	judge_reasons(&c, &v);
 	judge_functions(&c, &v);
 	say_verdict(&c, &v);
 	beyond = judge_limits(&c, &v, opt.limits, opt.limit_count);

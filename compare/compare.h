@@ -10,6 +10,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
+#include "../base/run/off_core.h"
 #include "../base/run/sampled_path.h"
 #include "../base/run/segments.h"
 #include "../base/waits/waits.h"
@@ -38,11 +39,15 @@ enum { COMPUTING, COMMUNICATION, PARTS };
 /* A visit of the path to a site lasts until the path computes again or reaches another site. */
 enum { POSITIONS = 64 };
 
+/* What computation was: on a core, then off it by reason. */
+enum { ON_CORE, OFF_CORE, CORE_PARTS = OFF_CORE + OFF_REASONS };
+
 struct site_sums {			/* a call site of one run */
 	char *function, *file, *call;	/* function: with the callers if stacks are known */
 	int32_t line;			/* 0: unknown; then ORDER distinguishes sites */
 	uint64_t order;			/* line, or offset in the module */
 	int64_t path_ns[PATH_KINDS_COUNT];
+	int64_t core_ns[CORE_PARTS];	/* of path_ns[PATH_COMPUTE], if switches are known */
 	int32_t *rank;			/* the ranks with most of the path, at most LISTED_RANKS */
 	int64_t *rank_ns;		/* path of each, without the start */
 	uint32_t rank_count;
@@ -86,6 +91,8 @@ struct summary {
 	/* change.c: by unit, then after the last synchronisation point */
 	int64_t *phase_unit_ns;
 	int64_t *rank_ns;		/* path by rank */
+	/* all computation by rank, CORE_PARTS each; NULL: no switches are known */
+	int64_t *rank_core_ns;
 	/* by the place that ends a stretch; [count]: after the last */
 	int64_t *phase_ns;
 };
@@ -188,8 +195,8 @@ struct change {
 /* Whether there are enough runs for a statement of chance. */
 bool can_judge(size_t a, size_t b);
 void change_of(const struct comparison *c, VALUE(of), size_t index, struct change *change);
-/* Changes of COUNT parts of the run time that add up to WHOLE_NS exactly. */
-void apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
+/* Changes of COUNT parts, numbered from FIRST, that add up to WHOLE_NS exactly. */
+void apportion(const struct comparison *c, VALUE(of), size_t first, size_t count, int64_t whole_ns,
     int64_t *parts_ns);
 int64_t mean_ns(const struct comparison *c, int side, VALUE(of), size_t index);	/* rounded */
 int64_t difference(const struct comparison *c, VALUE(of), size_t index);	/* B minus A */
@@ -202,9 +209,15 @@ struct quantity {
 };
 void test_all(const struct comparison *c, struct quantity *tests, size_t count);
 
+/* Computation on the path or of a rank, divided by reason. The parts add up to the whole. */
+struct core_change {
+	struct core_part { int64_t a_ns, b_ns, change_ns; } whole, part[CORE_PARTS];
+};
+
 struct site_change {
 	struct place_names place;
 	struct change path, total;
+	struct core_change core;		/* of its computation on the path, if known */
 	/* of its time on the path, the part with the most significant tests */
 	int part;
 	struct change surest;			/* of that part, whole or without disturbances */
@@ -225,6 +238,10 @@ struct verdict {
 	int64_t *ranks_ns, *phases_ns;
 	int64_t all_kinds_ns[PATH_KINDS_COUNT];
 	size_t ranks;
+	/* reasons.c: why computation changed; NULL: both are known, of the path and by rank */
+	const char *core_unknown;
+	struct core_change core;
+	struct rank_change { size_t rank; struct core_change core; } *rank_cores;
 	struct fact *facts;
 	size_t fact_count, fact_capacity;
 	/* largest first; none unless all runs were sampled */
@@ -242,6 +259,16 @@ struct verdict {
  */
 enum { LISTED_RANKS = 64 };
 int32_t rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit);
+
+/* reasons.c */
+void judge_reasons(const struct comparison *c, struct verdict *v);
+/* ", +0.31 s: 0.30 s of it blocked", of the computation of a site; free() it. */
+char *reason_text(const struct comparison *c, const struct verdict *v, size_t unit);
+void print_reasons(struct text *text, const struct comparison *c, const struct verdict *v,
+    const struct site_change *sites, size_t shown);
+/* Members "computation" of a site; of the run, with its ranks. */
+void put_site_reasons(struct json *out, const struct verdict *v, const struct site_change *site);
+void put_reasons(struct json *out, const struct verdict *v);
 
 struct function_change {
 	const char *name, *file;

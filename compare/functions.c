@@ -100,7 +100,7 @@ judge_functions(const struct comparison *c, struct verdict *v)
 		return;
 	parts_ns = zalloc(v->function_count, sizeof *parts_ns);
 	tests = zalloc(v->function_count, sizeof *tests);
-	apportion(c, function_path, v->function_count, v->run_time.change_ns, parts_ns);
+	apportion(c, function_path, 0, v->function_count, v->run_time.change_ns, parts_ns);
 	for (size_t f = 0; f < v->function_count; f++) {
 		struct function_change *it = &v->functions[f];
 

@@ -244,6 +244,7 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 	table_rows(text, site_fields, sites, c->unit_count < shown ? c->unit_count : shown,
 	    sizeof *sites);
 	print_more(text, c->unit_count, shown);
+	print_reasons(text, c, v, sites, shown);
 	if (v->function_count > 0) {
 		text_char(text, '\n');
 		text_line(text, "change of the critical path by function, of samples; these, too, "
@@ -287,6 +288,7 @@ put_site(struct json *out, const struct comparison *c, const struct verdict *v,
 	json_begin_object(out, NULL);
 	json_members(out, site_fields, site);
 	put_kinds(out, site->kinds_ns);
+	put_site_reasons(out, v, site);
 	json_members(out, more_site_fields, site);
 	json_end_object(out);
 }
@@ -376,6 +378,7 @@ comparison_json(struct text *text, const struct comparison *c, const struct verd
 	json_rows(out, "functions", function_fields, v->functions, v->function_count,
 	    sizeof *v->functions);
 	put_facts(out, c, v);
+	put_reasons(out, v);
 	json_break(out);
 	json_rows(out, "disturbed", disturbed_fields, c->disturbed, c->disturbed_count,
 	    sizeof *c->disturbed);

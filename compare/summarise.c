@@ -7,6 +7,7 @@
 #include "../base/run/load.h"
 #include "compare.h"
 #include "../base/run/places.h"
+#include "../base/waits/functions.h"
 #include "../base/tool/file_name.h"
 #include "../base/tool/start.h"
 
@@ -21,6 +22,8 @@ struct watcher {
 	size_t phase;
 	size_t phase_capacity;
 	struct segments path;		/* of one message */
+	struct off_lanes off;		/* kept until the path has passed */
+	struct samples block;		/* of switches, as read */
 	uint32_t visited;		/* site of the previous segment; NOBODY: START, or none */
 	bool computed;			/* during this visit */
 	struct places by_rank;		/* of the path */
@@ -145,6 +148,25 @@ add_visit(struct watcher *w, struct site_sums *p, const struct segment *s)
 }
 
 static void
+take_switches(struct watcher *w, struct imbalance *im, const struct message *message)
+{
+	if (samples_read(&w->block, im->graph.in, message) < 0)
+		die_input(im->graph.in);
+	off_add(&w->off, &w->block);
+}
+
+static void
+add_core_time(struct watcher *w, struct site_sums *p, const struct segment *s)
+{
+	const struct core_time time = core_time(off_lane_of(&w->off, s->location, 0), s->begin_ns,
+	    s->end_ns);
+
+	p->core_ns[ON_CORE] += time.on_ns;
+	for (int reason = 0; reason < OFF_REASONS; reason++)
+		p->core_ns[OFF_CORE + reason] += time.off_ns[reason];
+}
+
+static void
 take_segments(struct watcher *w, struct imbalance *im, const struct message *message)
 {
 	struct segments *path = &w->path;
@@ -161,6 +183,8 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 			die_message(im->graph.in, message, "segments: no path from begin to end");
 		w->last_ns = s->end_ns;
 		place_at(&w->s, s->kind == START ? 0 : s->site)->path_ns[s->kind] += ns;
+		if (s->kind == COMPUTE)
+			add_core_time(w, place_at(&w->s, s->site), s);
 		w->s.rank_ns[im->graph.known.location_rank[s->location]] += ns;
 		if (s->kind == START)
 			w->visited = NOBODY;
@@ -171,6 +195,8 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		}
 		*phase_at(w, w->phase == SIZE_MAX ? 0 : w->phase + 1) += ns;
 	}
+	for (uint32_t l = 0; l < w->off.count; l++)
+		off_forget(&w->off, l, w->last_ns);
 	w->any_path = true;
 }
 
@@ -191,6 +217,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		take_sync(w, im, message);
 	else if (is_kind(message, "segments"))
 		take_segments(w, im, message);
+	else if (is_kind(message, "switched"))
+		take_switches(w, im, message);
 	else if (is_kind(message, "sampled_path")) {
 		if (sampled_path_read(&w->s.functions, im->graph.in, message, &im->graph.known) < 0)
 			die_input(im->graph.in);
@@ -317,6 +345,22 @@ list_ranks(struct summary *s, const struct places *by_rank)
 	free(sorted);
 }
 
+static void
+divide_ranks(struct summary *s, const struct imbalance *im)
+{
+	const struct by_function *by = im->counts.switched > 0 ? functions_by(im, false) : NULL;
+
+	if (by == NULL)
+		return;
+	s->rank_core_ns = zalloc((size_t)s->ranks * CORE_PARTS, sizeof *s->rank_core_ns);
+	for (int32_t r = 0; r < by->rank_count; r++) {
+		int64_t *to = s->rank_core_ns + (size_t)r * CORE_PARTS;
+
+		to[ON_CORE] = by->ranks[r].core.on_ns;
+		memcpy(to + OFF_CORE, by->ranks[r].core.off_ns, sizeof by->ranks[r].core.off_ns);
+	}
+}
+
 static int
 by_host(const void *left, const void *right)
 {
@@ -383,6 +427,7 @@ summarise(const char *file, int argc, char **argv)
 	phase_at(&w, w.s.count);
 	name_places(&w.s, &im);
 	list_ranks(&w.s, &w.by_rank);
+	divide_ranks(&w.s, &im);
 	add_other_functions(&w.s);
 	summary_write(&w.s, im.graph.in, argc, argv);
 }

@@ -17,15 +17,17 @@ const char *const path_kind_names[PATH_KINDS_COUNT] = {
 };
 
 static void
-write_place(struct writer *out, const struct site_sums *p)
+write_place(struct writer *out, const struct site_sums *p, bool switched)
 {
-	message_begin(out, "place", 18 + (p->visits > 0 ? 4 : 0));
+	message_begin(out, "place", 18u + switched + (p->visits > 0 ? 4 : 0));
 	put_string(out, "function", p->function != NULL ? p->function : "");
 	put_string(out, "file", p->file != NULL ? p->file : "");
 	put_string(out, "call", p->call != NULL ? p->call : "");
 	put_int(out, "line", p->line);
 	put_uint(out, "order", p->order);
 	put_column(out, "path_ns", i64, p->path_ns, PATH_KINDS_COUNT);
+	if (switched)
+		put_column(out, "core_ns", i64, p->core_ns, CORE_PARTS);
 	put_uint(out, "ranks", p->rank_count);
 	put_column(out, "rank", i32, p->rank, p->rank_count);
 	put_column(out, "rank_path_ns", i64, p->rank_ns, p->rank_count);
@@ -59,7 +61,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 		die_output();
 	memcpy(state_ns, s->wait_ns, sizeof state_ns);
 	message_begin(&out, "summary", (isfinite(s->of.parallel) ? 17u : 14u) + (s->load != NULL) +
-	    isfinite(s->preempted));
+	    isfinite(s->preempted) + (s->rank_core_ns != NULL));
 	put_string(&out, "program", s->program != NULL ? s->program : "");
 	put_int(&out, "ranks", s->ranks);
 	put_int(&out, "run_ns", s->run_ns);
@@ -77,6 +79,9 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	put_uint(&out, "places", s->count);
 	put_column(&out, "wait_ns", i64, state_ns, STATES);
 	put_column(&out, "rank_ns", i64, s->rank_ns, (size_t)s->ranks);
+	if (s->rank_core_ns != NULL)
+		put_column(&out, "rank_core_ns", i64, s->rank_core_ns,
+		    (size_t)s->ranks * CORE_PARTS);
 	put_column(&out, "phase_ns", i64, s->phase_ns, s->count + 1);
 	if (isfinite(s->of.parallel)) {
 		put_double(&out, "parallel", s->of.parallel);
@@ -89,7 +94,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 		if (variable_write(&out, &s->environment[i]) < 0)
 			die_output();
 	for (size_t i = 0; i < s->count; i++)
-		write_place(&out, &s->places[i]);
+		write_place(&out, &s->places[i], s->rank_core_ns != NULL);
 	for (size_t i = 0; i < s->functions.count; i++) {
 		message_begin(&out, "function", 4);
 		put_string(&out, "function", s->functions.at[i].name);
@@ -135,6 +140,19 @@ int_or_0(struct reader *in, const struct message *message, const char *key, int6
 	return body_get(message, key) == NULL ? 0 : body_int(in, message, key, 0, INT64_MAX, value);
 }
 
+/* Of runs without switches nothing. */
+static void
+read_rank_cores(struct summary *s, struct reader *in, const struct message *message)
+{
+	const size_t count = (size_t)s->ranks * CORE_PARTS;
+
+	if (body_get(message, "rank_core_ns") == NULL)
+		return;
+	s->rank_core_ns = zalloc(count, sizeof *s->rank_core_ns);
+	if (body_column(in, message, "rank_core_ns", i64, count, count, s->rank_core_ns) < 0)
+		die_input(in);
+}
+
 static void
 read_head(struct summary *s, struct reader *in, const struct message *message)
 {
@@ -168,6 +186,7 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	    s->rank_ns) < 0 || body_column(in, message, "phase_ns", i64, (size_t)places + 1,
 	    (size_t)places + 1, s->phase_ns) < 0)
 		die_input(in);
+	read_rank_cores(s, in, message);
 }
 
 /* Older summaries lack this, too. */
@@ -241,6 +260,9 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	    body_uint(in, message, "bytes_received", &p->received_bytes) < 0 || body_int(in,
 	    message, "comm", 0, UINT32_MAX, &comm) < 0 || body_int(in, message, "comm_size", 0,
 	    INT32_MAX, &comm_size) < 0 || body_int(in, message, "polls", 0, 1, &polls) < 0)
+		die_input(in);
+	if (s->rank_core_ns != NULL && body_column(in, message, "core_ns", i64, CORE_PARTS,
+	    CORE_PARTS, p->core_ns) < 0)
 		die_input(in);
 	read_ranks(p, in, message);
 	read_positions(p, in, message);

@@ -26,18 +26,19 @@ share_of(const struct verdict *v, double ns)
 	return v->run_time.a > 0 ? 100 * ns / v->run_time.a : 0;
 }
 
+static const char *const kind_names[PATH_KINDS_COUNT] = { "computation up to", "time in",
+	"transfers to", "process start before" };
+
 /* The kind of segment with most of the change at the site. */
 static const char *
 main_kind(const struct verdict *v, size_t unit)
 {
-	static const char *const names[] = { "computation up to", "time in", "transfers to",
-	    "process start before" };
 	size_t most = 0;
 
 	for (size_t k = 1; k < PATH_KINDS_COUNT; k++)
 		if (llabs(v->sites[unit].kinds_ns[k]) > llabs(v->sites[unit].kinds_ns[most]))
 			most = k;
-	return names[most];
+	return kind_names[most];
 }
 
 static void
@@ -46,18 +47,26 @@ say_site(const struct comparison *c, struct verdict *v, size_t unit)
 	const struct site_change *site = &v->sites[unit];
 	const struct change *part = &site->surest;
 	const int32_t rank = rank_of_change(c, v, unit);
-	char on[24] = "";
+	const char *kind = main_kind(v, unit);
+	const bool computes = v->run_time.judged ? site->part == COMPUTING :
+	    kind == kind_names[PATH_COMPUTE];
+	char on[24] = "", *reason;
 
 	if (rank >= 0)
 		snprintf(on, sizeof on, " on rank %d", (int)rank);
 	if (v->run_time.judged)
 		say(v, "%s %.255s%s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)",
-		    site->part == COMPUTING ? "computation up to" : "communication in",
+		    computes ? kind_names[PATH_COMPUTE] : "communication in",
 		    site->place.text, on, share_of(v, part->shift), share_of(v, part->low),
 		    share_of(v, part->high));
 	else
-		say(v, "%s %.255s%s: %+.2f %% of the run", main_kind(v, unit), site->place.text, on,
+		say(v, "%s %.255s%s: %+.2f %% of the run", kind, site->place.text, on,
 		    share_of(v, (double)site->path.change_ns));
+	if (computes) {
+		reason = reason_text(c, v, unit);
+		say(v, "%s", reason);
+		free(reason);
+	}
 }
 
 static void

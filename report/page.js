@@ -383,12 +383,34 @@ function at(px, py) {
 }
 
 // ---- mouse and keys -------------------------------------------------------------------------
-let drag = null;
+let drag = null, pinch = null;
+const fingers = new Map();
+// Two fingers keep what is under them: instants if they are side by side, else ranks.
+function beginPinch() {
+	const [a, b] = [...fingers.values()], beside = Math.abs(a.x - b.x) >= Math.abs(a.y - b.y);
+	const under = f => beside ? from + (f.x - LEFT) / (width() - LEFT) * (to - from) : top + f.y / rowHeight();
+	return { beside, kept: [under(a), under(b)] };
+}
+function movePinch() {
+	const [a, b] = [...fingers.values()], [first, second] = pinch.kept;
+	const each = (second - first) / (pinch.beside ? b.x - a.x : b.y - a.y);		// of a pixel
+	if (!(each > 0 && each < Infinity)) return;		// the fingers have met
+	const begin = first - each * (pinch.beside ? a.x - LEFT : a.y);
+	if (pinch.beside) look(begin, begin + each * (width() - LEFT));
+	else lookRanks(begin, each * (height() - BOTTOM));
+}
 canvas.addEventListener("pointerdown", e => {
-	drag = { x: e.offsetX, y: e.offsetY, from, to, top, moved: false };
+	fingers.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
+	drag = fingers.size === 1 ? { x: e.offsetX, y: e.offsetY, from, to, top, moved: false } : null;
+	pinch = fingers.size === 2 ? beginPinch() : null;
 	canvas.setPointerCapture(e.pointerId);
 });
 canvas.addEventListener("pointermove", e => {
+	if (fingers.has(e.pointerId)) fingers.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
+	if (pinch) {
+		movePinch();
+		return;
+	}
 	if (drag) {
 		const by = (e.offsetX - drag.x) / (width() - LEFT) * (drag.to - drag.from);
 		drag.moved = drag.moved || Math.hypot(e.offsetX - drag.x, e.offsetY - drag.y) > 3;
@@ -399,11 +421,17 @@ canvas.addEventListener("pointermove", e => {
 	const over = at(e.offsetX, e.offsetY);
 	canvas.title = over ? sentence(over) : "";
 });
+function lift(e) {
+	fingers.delete(e.pointerId);
+	drag = pinch = null;
+}
 canvas.addEventListener("pointerup", e => {
 	if (drag && !drag.moved) choose(at(e.offsetX, e.offsetY));
-	drag = null;
+	lift(e);
 });
-canvas.addEventListener("pointercancel", () => { drag = null; });
+canvas.addEventListener("pointercancel", lift);
+// Or the browser takes two fingers for scrolling.
+canvas.addEventListener("touchstart", e => { if (e.touches.length > 1) e.preventDefault(); }, { passive: false });
 canvas.addEventListener("wheel", e => {	// without ctrl it scrolls the page
 	if (!e.ctrlKey) return;
 	e.preventDefault();

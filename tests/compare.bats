@@ -366,12 +366,56 @@ facts() {
 	jq -S '.functions | map({(.function): .path_change_s}) | add' t.json | jq -e --slurpfile back back.json '. == $back[0]'
 }
 
+# reasons A... -- B...: as t.json; of each site and rank the reasons add up to the change, and if sides are swapped every sign flips
+reasons() {
+	lp-compare -F json "$@" >t.json
+	jq -e 'def ns: . * 1e9 | round; def parts: [.on_core_s, .blocked_s, .preempted_s, .unknown_s];
+		.computation.path_s.change_s != 0 and
+		([.sites[] | (.kinds.compute | ns) == ([.computation | parts[] | .change_s | ns] | add)] | all) and
+		([.sites[].computation.path_s.change_s | ns] | add) == (.computation.path_s.change_s | ns) and
+		(.computation.path_s.change_s | ns) == (.kinds.compute | ns) and
+		([.computation, .computation.by_rank[], .sites[].computation |
+			[((.path_s // .compute_s).change_s | ns) == ([parts[] | .change_s | ns] | add),
+			((.path_s // .compute_s).a_s | ns) == ([parts[] | .a_s | ns] | add),
+			(parts[] | (.b_s - .a_s - .change_s | fabs) < 3e-9)] | all] | all)' t.json
+}
+
+@test "why computation changed is what each run was, of sites and ranks, and adds up to the change" {
+	for seed in 1 2 3 4; do switched_run.py make $seed 3 12 | lp-graph 2>/dev/null >$seed.graph; done
+	reasons 1.graph -- 2.graph
+	for side in a:1 b:2; do
+		lp-critpath -F json ${side#*:}.graph >path.json
+		lp-imbalance -F json ${side#*:}.graph >waits.json
+		jq -e --arg side ${side%:*}_s --slurpfile path path.json --slurpfile waits waits.json '
+			def told: {on_core_s, blocked_s, preempted_s, unknown_s};
+			(.computation | told | map_values(.[$side])) == ($path[0].computation | told) and
+			(.computation.by_rank | map(told | map_values(.[$side]))) == ($waits[0].computation.by_rank | map(told)) and
+			(.sites | map(select(.computation.blocked_s[$side] > 0)) | length > 3)' t.json
+	done
+	cp t.json files.json
+	for run in 1 2; do lp-compare --summary $run.graph >$run.summary; trace.py check $run.summary; done
+	lp-compare -F json 1.summary -- 2.summary | cmp - files.json
+	lp-compare 1.graph -- 2.graph >t.text
+	head -1 t.text | grep -qE 's: [0-9.]+ s of it (on a core|blocked|preempted|for an unknown reason)'
+	grep -q '^why computation changed, by site and by rank$' t.text
+	reasons 1.graph 2.graph -- 3.graph 4.graph 1.graph
+	jq -S '[.sites[] | {(.line | tostring): (.computation | map_values(.change_s))}] | add' t.json >there.json
+	reasons 3.graph 4.graph 1.graph -- 1.graph 2.graph
+	jq -S '[.sites[] | {(.line | tostring): (.computation | map_values(0 - .change_s))}] | add' t.json | cmp - there.json
+	# Of one side nothing can be told.
+	lp-compare -F json 1.graph -- "$BATS_FILE_TMPDIR/a1.graph" >t.json
+	jq -e '.computation == null and all(.sites[]; has("computation") and .computation == null) and
+		.computation_unknown_because == "B has no switches"' t.json
+	lp-compare 1.graph -- "$BATS_FILE_TMPDIR/a1.graph" | grep -qx 'why computation changed is unknown: B has no switches'
+	lp-compare "$BATS_FILE_TMPDIR/a1.graph" -- "$BATS_FILE_TMPDIR/a2.graph" | refute grep 'why computation changed'
+}
+
 @test "the workflow alternates runs, compares and draws" {
 	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
 	run="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./sites us=5"
 	make -s -f "$ROOT/workflows/compare.mk" A="$run" B="$run barrier=1" RUNS=2 OUT=out >t.text
 	grep -q 'exact: MPI_Barrier at main (sites.c:[0-9]*) is only in B, 20 calls' t.text
-	jq -e '.runs == {a: 2, b: 2}' out/compare.json
+	jq -e '.runs == {a: 2, b: 2} and .computation_unknown_because == null and .computation.on_core_s.a_s > 0' out/compare.json
 	grep -q '<svg' out/path.svg
 	grep -q 'a1.graph' out/timeline.svg
 	grep -q 'b1.graph' out/timeline.svg

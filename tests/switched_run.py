@@ -83,7 +83,7 @@ class Run:
                     self.switched(out, rank, worker, begin, leave)
             self.sampled(out, rank, begin, leave)
             out.block("calls", {"enter": [enters[rank]], "duration": [leave - enters[rank]], "call": [call],
-                                "comm": [1]}, location=rank, first=seq)
+                                "comm": [1], "site": [seq % SITES + 1]}, location=rank, first=seq)
 
     def switched(self, out, rank, worker, begin, leave):
         start, _, intervals = self.threads[rank, worker]

@@ -85,6 +85,37 @@ as_printed() {
 	grep -q '	(on a core, not sampled)$' text
 }
 
+# changed_as_printed: rank 1's change from A to B is that of what it said itself, as in as_printed
+changed_as_printed() {
+	lp-compare -F json a.graph -- b.graph >t.json
+	paste <(grep '^1 ' a.out) <(grep '^1 ' b.out) | tr '\t' ' ' | jq -R 'split(" ") | map(tonumber)' >said.json
+	jq -e --slurpfile said said.json '$said[0] as [$_, $on, $ready, $asleep, $waited, $__, $on_b, $ready_b, $asleep_b, $waited_b] |
+		(0.02 * ($on + $on_b) + 0.004) as $little | .computation.by_rank[1] |
+		(.on_core_s.change_s - ($on_b - $on) | fabs) <= $little and .unknown_s.change_s == 0 and
+		.blocked_s.change_s <= $asleep_b - $asleep + $waited + $little and
+		.blocked_s.change_s >= $asleep_b - $asleep - $waited_b - $little and
+		(.preempted_s.change_s + .blocked_s.change_s - ($ready_b + $asleep_b - $ready - $asleep) | fabs) <= $little' t.json
+}
+
+@test "what was added to a program is the reason that lp-compare gives: sleep, work, or a process on its core" {
+	told_by_kernel
+	local how reason
+	recorded --switches -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds" sleep=1 work=20
+	mv t.graph a.graph
+	mv out a.out
+	for how in 'sleep=80 work=20:blocked' 'sleep=1 work=80:on_core' 'sleep=1 work=20 pinned:preempted'; do
+		reason=${how##*:}
+		recorded --switches -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds" ${how%:*}
+		mv t.graph b.graph
+		mv out b.out
+		changed_as_printed
+		jq -e --arg reason ${reason}_s '.computation.by_rank[1] | .compute_s.change_s > 0.2 and .[$reason].change_s > 0.2' t.json
+		lp-compare a.graph -- b.graph | head -1 >$reason
+	done
+	# 1.6 s of sleep are more than what other processes take from either run.
+	grep -qE 'computation up to MPI_Barrier at main \(off_kinds.c:[0-9]+\) on rank 1: .*, \+[0-9.]+ s: [0-9.]+ s of it blocked' blocked
+}
+
 @test "if the kernel refuses, threads' clocks give the time on a core, and reports say so" {
 	run -0 --separate-stderr "$BATS_FILE_TMPDIR/refused" lp-record --switches -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds"
 	[ "$(grep -c '^lp-record: --switches: the kernel refuses it: .*threads. clocks tell' <<<"$stderr")" -eq 1 ]

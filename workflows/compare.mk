@@ -2,7 +2,8 @@
 # What changed between two commands, and with what confidence: runs of both in turns, recorded and compared.
 #
 # run     make -f workflows/compare.mk A="mpirun -n 4 ./before" B="mpirun -n 4 ./after" RUNS=7 OUT=compared
-# input   A, B: commands; RUNS: number of runs of each; LIMITS: of lp-compare, for example "run_time=2%"
+# input   A, B: commands; RUNS: number of runs of each; LIMITS: of lp-compare, for example "run_time=2%";
+#         RECORD: options of lp-record [--switches, which say why computation changed]
 # output  $(OUT)/compare.txt, compare.json, limits.xml (JUnit); path.svg, the path of both sides by site;
 #         timeline.svg, the first run of each on one time axis
 #
@@ -11,11 +12,12 @@
 A =
 B =
 RUNS = 7
+RECORD = --switches
 LIMITS =
 OUT = compared
 
-SETTINGS = A B RUNS LIMITS OUT
-stamped = A B
+SETTINGS = A B RUNS RECORD LIMITS OUT
+stamped = A B RECORD
 counts = RUNS
 folder = $(OUT)
 tools = lp-record lp-merge lp-graph lp-critpath lp-compare lp-report
@@ -35,7 +37,7 @@ all: $(OUT)/compare.txt $(OUT)/compare.json $(call drawn,path) $(OUT)/timeline.s
 # One run of a side: $(call one,a,COMMAND).
 define one
 	rm -rf $(OUT)/run.part
-	lp-record -o $(OUT)/run.part -- $(2) >>$(OUT)/run.log
+	lp-record $(RECORD) -o $(OUT)/run.part -- $(2) >>$(OUT)/run.log
 	lp-merge $(OUT)/run.part 2>>$(OUT)/run.log | lp-graph 2>>$(OUT)/run.log >$(OUT)/graph.part
 	lp-compare --summary $(OUT)/graph.part >$(OUT)/$(1).summary.part
 	mv $(OUT)/$(1).summary.part $(OUT)/$(1).summary

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * off_kinds [PINNED]: 20 times each rank computes 20 ms of its CPU time; the last one then sleeps
- * 20 ms. With PINNED the last rank shares its core with a child that computes all the time. Each
- * rank prints its CPU time from MPI_Init to MPI_Finalize outside other calls, how long it was off
- * its core in its computation and in its sleep, and how long it waited for a core in its sleep.
+ * off_kinds [pinned] [work=MS] [sleep=MS]: 20 times each rank computes 20 ms of its CPU time; the
+ * last one computes WORK ms [20] and then sleeps 20 ms or SLEEP. If it is pinned, it shares its
+ * core with a child that computes all the time. Each rank prints its CPU time from MPI_Init to
+ * MPI_Finalize outside other calls, how long it was off its core in its computation and in its
+ * sleep, and how long it waited for a core in its sleep.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,29 +85,41 @@ share_core(void)
 	return child;
 }
 
+/* The value of NAME=VALUE among the arguments; a NAME alone is 1. */
+static int
+argument(char **argv, const char *name, int otherwise)
+{
+	const size_t length = strlen(name);
+
+	while (*++argv != NULL)
+		if (strncmp(*argv, name, length) == 0)
+			return (*argv)[length] == '=' ? atoi(*argv + length + 1) : 1;
+	return otherwise;
+}
+
 int
 main(int argc, char **argv)
 {
 	double ready = 0, asleep = 0, waited = 0, from;
 	pid_t child = 0;
-	int rank, ranks;
+	int rank, ranks, last;
 
-	(void)argv;
 	MPI_Init(&argc, &argv);
 	begin();
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-	if (argc > 1 && rank == ranks - 1)
+	last = rank == ranks - 1;
+	if (last && argument(argv, "pinned", 0))
 		child = share_core();
 	asleep += end_part();
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < 20; i++) {
 		begin();
-		long_work(0.02);
+		long_work(0.001 * (last ? argument(argv, "work", 20) : 20));
 		from = waited_s();
 		ready += end_part();
-		if (rank == ranks - 1) {
-			usleep(20000);
+		if (last) {
+			usleep(1000 * (useconds_t)argument(argv, "sleep", 20));
 			waited += waited_s() - from;
 			asleep += end_part();
 		}
