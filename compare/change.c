@@ -225,17 +225,19 @@ deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
 	return result;
 }
 
-/* The shift that a test finds if its t is at least CRITICAL, by Student's t. */
+/*
+ * The shift that a test finds if its t is at least CRITICAL, by Student's t. If most runs are
+ * alike, their deviation is 0, and says nothing.
+ */
 static double
 detectable_of(const struct comparison *c, const struct quantity *test, double critical)
 {
 	const double b = (double)c->ways.in_b, a = (double)c->tested_count - b;
 	const double spread = sqrt(1 + critical * critical / (2 * (a + b - 2)));
 	const double t = critical + normal_quantile(FOUND) * spread;
+	const double spread_ns = deviation(c, A, B, test->of, test->index);
 
-	if (!isfinite(t))
-		return NAN;
-	return t * deviation(c, A, B, test->of, test->index) * sqrt(1 / a + 1 / b);
+	return isfinite(t) && spread_ns > 0 ? t * spread_ns * sqrt(1 / a + 1 / b) : NAN;
 }
 
 void

@@ -139,8 +139,11 @@ main(int argc, char **argv)
 	for (int side = A; side < SIDES; side++) {
 		c.count[side] = opt.count[side];
 		c.runs[side] = zalloc(c.count[side], sizeof *c.runs[side]);
-		for (size_t r = 0; r < c.count[side]; r++)
+		for (size_t r = 0; r < c.count[side]; r++) {
 			summary_read(&c.runs[side][r], openable(opt.files[side][r]));
+			c.runs[side][r].side = side;
+			c.runs[side][r].number = r + 1;
+		}
 	}
 	if (opt.history || opt.scaling) {
 		if (opt.history)
@@ -149,6 +152,7 @@ main(int argc, char **argv)
 			print_scaling_sites(&c, opt.weak, opt.form, opt.all);
 		return finish(DONE);
 	}
+	leave_out_repeated(&c);
 	align(&c);
 	find_facts(&c, &v);
 	find_disturbed(&c);

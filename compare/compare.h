@@ -66,7 +66,8 @@ struct site_sums {			/* a call site of one run */
 
 struct summary {
 	const char *file;
-	int side;			/* disturbed.c */
+	int side;
+	uint64_t number;		/* among the side's files, from 1 */
 	char *program;
 	int32_t ranks;
 	int64_t run_ns;
@@ -149,8 +150,19 @@ struct comparison {
 	size_t tested_count;
 	struct disturbed *disturbed;
 	size_t disturbed_count;
+	struct repeated *repeated;
+	size_t repeated_count;
 	struct relabelling ways;
 };
+
+/* A run that was given before: it is one measurement, and counts once. */
+struct repeated {
+	int side;
+	uint64_t run, first_run;	/* as given, from 1 */
+	const char *file;
+};
+/* disturbed.c */
+void leave_out_repeated(struct comparison *c);
 
 struct disturbed {
 	int side;

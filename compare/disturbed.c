@@ -142,6 +142,39 @@ clean_all(struct comparison *c)
 			clean(c, u, part, most_disturbed(c));
 }
 
+/* ---- repeated runs ---------------------------------------------------------------------- */
+
+/* Two runs never take the same time on each rank, to the nanosecond. */
+static bool
+is_same_run(const struct summary *a, const struct summary *b)
+{
+	return a->ranks == b->ranks && a->count == b->count && a->run_ns == b->run_ns &&
+	    memcmp(a->rank_ns, b->rank_ns, (size_t)a->ranks * sizeof *a->rank_ns) == 0 &&
+	    memcmp(a->phase_ns, b->phase_ns, (a->count + 1) * sizeof *a->phase_ns) == 0 &&
+	    memcmp(a->wait_ns, b->wait_ns, sizeof a->wait_ns) == 0;
+}
+
+void
+leave_out_repeated(struct comparison *c)
+{
+	c->repeated = zalloc(c->count[A] + c->count[B], sizeof *c->repeated);
+	for (int side = A; side < SIDES; side++) {
+		struct summary *runs = c->runs[side];
+		size_t kept = 0;
+
+		for (size_t r = 0, same; r < c->count[side]; r++) {
+			for (same = 0; same < kept && !is_same_run(&runs[same], &runs[r]); )
+				same++;
+			if (same == kept)
+				runs[kept++] = runs[r];
+			else
+				c->repeated[c->repeated_count++] = (struct repeated){ side,
+				    runs[r].number, runs[same].number, runs[r].file };
+		}
+		c->count[side] = kept;
+	}
+}
+
 /* ---- runs ------------------------------------------------------------------------------- */
 
 static double
@@ -188,7 +221,8 @@ leave_out(struct comparison *c)
 		bool is_out = false;
 
 		for (size_t i = 0; i < c->disturbed_count; i++)
-			is_out |= run == &c->runs[c->disturbed[i].side][c->disturbed[i].run - 1];
+			is_out |= run->side == c->disturbed[i].side &&
+			    run->number == c->disturbed[i].run;
 		if (!is_out) {
 			c->is_b[kept] = c->is_b[r];
 			c->tested[kept++] = c->tested[r];
@@ -220,7 +254,6 @@ find_disturbed(struct comparison *c)
 		for (size_t r = 0; r < c->count[side]; r++) {
 			struct summary *run = &c->runs[side][r];
 
-			run->side = side;
 			for (size_t part = 0; part < PARTS; part++)
 				run->undisturbed_ns[part] = zalloc(c->unit_count, sizeof(int64_t));
 			c->tested[c->tested_count++] = run;
@@ -237,8 +270,8 @@ find_disturbed(struct comparison *c)
 			if (most_disturbed(c) == 0 ||
 			    (!stands_out(c, held_up_share, run) && !stands_out(c, preempted, run)))
 				continue;
-			c->disturbed[c->disturbed_count++] = (struct disturbed){ side, r + 1,
-			    run->file, held_up_share(run), run->preempted, false };
+			c->disturbed[c->disturbed_count++] = (struct disturbed){ side,
+			    run->number, run->file, held_up_share(run), run->preempted, false };
 		}
 	if (c->disturbed_count > 0) {
 		leave_out(c);

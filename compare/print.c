@@ -82,6 +82,12 @@ static const struct field run_fields[] = {
 	{ "preempted_share", FIELD(struct disturbed, preempted), .json = "%.9f" },
 	{ "left_out", FIELD(struct disturbed, left_out), .json = PLAIN },
 	FIELDS_END
+}, repeated_fields[] = {
+	{ "side", FIELD(struct repeated, side), .json = PLAIN, .names = side_names },
+	{ "run", FIELD(struct repeated, run), .json = PLAIN },
+	{ "file", FIELD(struct repeated, file), .json = PLAIN },
+	{ "first_run", FIELD(struct repeated, first_run), .json = PLAIN },
+	FIELDS_END
 }, fact_fields[] = {
 	{ "name", FIELD(struct fact, name), .json = PLAIN, .optional = true },
 	{ "a", FIELD(struct fact, a), .json = PLAIN },
@@ -200,6 +206,13 @@ print_load(struct text *text, const struct comparison *c)
 static void
 print_disturbed(struct text *text, const struct comparison *c)
 {
+	for (size_t i = 0; i < c->repeated_count; i++) {
+		const struct repeated *r = &c->repeated[i];
+
+		text_line(text, "%s: run %llu (%s) is run %llu again, and counts once",
+		    r->side == A ? "A" : "B", (unsigned long long)r->run, r->file,
+		    (unsigned long long)r->first_run);
+	}
 	for (size_t i = 0; i < c->disturbed_count; i++) {
 		const struct disturbed *d = &c->disturbed[i];
 		char preempted[80] = "";
@@ -382,6 +395,9 @@ comparison_json(struct text *text, const struct comparison *c, const struct verd
 	json_break(out);
 	json_rows(out, "disturbed", disturbed_fields, c->disturbed, c->disturbed_count,
 	    sizeof *c->disturbed);
+	json_break(out);
+	json_rows(out, "repeated", repeated_fields, c->repeated, c->repeated_count,
+	    sizeof *c->repeated);
 	json_break(out);
 	json_rows(out, "limits", limit_fields, v->limits, v->limit_count, sizeof *v->limits);
 	put_rest(out, c, v);

@@ -124,8 +124,10 @@ fit_collectives(struct points *points, const struct wires *wires, struct collect
 		/* a model and a size for each phase */
 		c.few = next - i <= (c.phases.out == MODEL_NONE ? 2 : 4);
 		c.alike = alike;
-		for (size_t k = i; k < next; k++)
+		for (size_t k = i; k < next; k++) {
 			points->at[k].fitted_us = model_us(&c, known, wires, &points->at[k]);
+			points->at[k].taken = c.few;
+		}
 		*all = grow(*all, &capacity, count + 1, sizeof **all);
 		(*all)[count++] = c;
 	}

@@ -103,9 +103,19 @@ held_us(const struct ends *e, const struct end_times *t, int links)
 	return links != NO_LINKS && us > 0 && !isinf(us) ? us : 0;
 }
 
-/* The mean relative error of exchanges and bursts of 16 with such links. */
+/* What sets the links explains itself: bursts in both directions, exchanges in one. */
+static bool
+sets_links(int links, bool burst)
+{
+	return links == (burst ? FULL_DUPLEX : HALF_DUPLEX);
+}
+
+/*
+ * The mean relative error of exchanges and bursts of 16 with such links; CHECKED: only of those
+ * that do not set them. NaN: there are none.
+ */
 static double
-links_error(const struct ends *e, int links)
+links_error(const struct ends *e, int links, bool checked)
 {
 	double sum = 0, n = 0, thanks = e->at[0].pingpong_us, last = PINGPONG_MESSAGES - 1;
 
@@ -120,16 +130,16 @@ links_error(const struct ends *e, int links)
 			each = t->pingpong_us;
 		if (links == HALF_DUPLEX)
 			free = fmax(free, t->send_us + 2 * held + t->receive_us);
-		if (!isnan(t->exchange_us)) {
+		if (!isnan(t->exchange_us) && !(checked && sets_links(links, false))) {
 			sum += fabs(free / t->exchange_us - 1);
 			n++;
 		}
-		if (!isnan(t->burst_us)) {
+		if (!isnan(t->burst_us) && !(checked && sets_links(links, true))) {
 			sum += fabs((t->pingpong_us + last * each + thanks) / t->burst_us - 1);
 			n++;
 		}
 	}
-	return n > 0 ? sum / n : 0;
+	return n > 0 ? sum / n : NAN;
 }
 
 struct ends
@@ -165,7 +175,8 @@ fit_ends(const struct points *points, const char *file)
 		die("%s: a ping-pong of %zu sizes, at least 3 are needed", file, e.count);
 	split_times(&e);
 	for (int links = NO_LINKS; links <= HALF_DUPLEX; links++) {
-		e.errors[links] = links_error(&e, links);
+		e.errors[links] = links_error(&e, links, false);
+		e.checked[links] = links_error(&e, links, true);
 		if (e.errors[links] < e.errors[e.links] - NEAR)
 			e.links = links;
 	}

@@ -238,8 +238,8 @@ print_machine(struct text *out, const struct options *opt, const struct fit *f)
 static char *
 tables_machine(const struct options *opt, const struct points *points, const struct ends *ends)
 {
-	static const char *const links[LINKS] = { "no links", "links of both directions",
-	    "links of one direction" };
+	static const char *const links[LINKS] = { "exchanges and bursts with no links",
+	    "exchanges with links of both directions", "bursts with links of one direction" };
 	static struct text out;
 	char *text = NULL;
 	size_t size = 0;
@@ -250,8 +250,12 @@ tables_machine(const struct options *opt, const struct points *points, const str
 	text_line(&out, "# lp-network: %s, tables of %zu sizes",
 	    points->library != NULL ? points->library : "a library that is not named", ends->count);
 	for (int i = NO_LINKS; i < LINKS; i++)
-		text_print(&out, "# error of exchanges and bursts with %s: %.1f %%\n", links[i],
-		    100 * ends->errors[i]);
+		if (isnan(ends->checked[i]))
+			text_line(&out, "# error of %s: not known, they were not measured",
+			    links[i]);
+		else
+			text_line(&out, "# error of %s: %.1f %%", links[i],
+			    100 * ends->checked[i]);
 	text_print(&out, "machine\nmodel loggp\nnodes %lld\ncpus %lld\n",
 	    (long long)((ranks + opt->cpus - 1) / opt->cpus), (long long)opt->cpus);
 	text_print(&out, "latency %.6g us\n", ends->latency_us);
@@ -293,7 +297,7 @@ print_rules(struct text *out, const struct rules *rules)
 		    (unsigned long long)r->from_bytes, (long long)r->from_ranks);
 		if (r->segment > 0)
 			text_print(out, " segment %llu B", (unsigned long long)r->segment);
-		if (r->sizes > 1)	/* one size alone always has a close schedule */
+		if (r->sizes > (r->segment > 0 ? 2 : 1))	/* else one is always close */
 			text_print(out, "\t# error %.1f %%", 100 * r->error / (double)r->sizes);
 		text_char(out, '\n');
 	}

@@ -5,35 +5,32 @@
 
 #include "../base/machine/machine.h"
 
-/* MPI_Bcast */
-
 struct point {
-	char *function;		/* of a block */
+	char *function;		/* MPI_Bcast */
 	int64_t ranks;
-	uint64_t bytes;		/* one for each mpirun; of a ping-pong half a round trip */
-	double *medians_us;	/* median of these */
+	uint64_t bytes;		/* of a block */
+	double *medians_us;	/* one for each mpirun; of a ping-pong half a round trip */
 	size_t count, capacity;
-	double us;		/* by the machine; < 0: none */
-	double fitted_us;	/* the machine has exactly this time: no error is known */
-	bool taken;		/* by function, ranks and bytes */
+	double us;		/* median of these */
+	double fitted_us;	/* by the machine; < 0: none */
+	bool taken;		/* as many parameters as times fit it: no error is known */
 };
 
-struct points {			/* NULL: unknown */
-	struct point *at;
+struct points {
+	struct point *at;	/* by function, ranks and bytes */
 	size_t count, capacity;
 	int64_t most_ranks;
-	char *library;		/* instead of a quantile */
+	char *library;		/* NULL: unknown */
 };
 
 struct range { int64_t least, most; };
+
+enum { MEAN_OF_ALL = -1 };	/* instead of a quantile */
 
 /*
  * Reads points with SIZES, in bytes of a block, as a quantile of repetitions. FILES end with NULL;
  * without files reads standard input.
  */
-enum { MEAN_OF_ALL = -1 };
-
-/* Or NULL. */
 struct points read_points(char **files, struct range sizes, double quantile);
 bool is_pingpong(const struct point *point);
 /* Or NULL. */
@@ -103,7 +100,9 @@ struct ends {			/* the cost of a message at its ends, and on its way */
 	uint64_t below;
 	double latency_us;	/* the shortest travel time */
 	int links;		/* the links that explain exchanges and bursts best */
-	double errors[LINKS];	/* mean relative errors */
+	/* mean relative errors of exchanges and bursts: of all, and of those that do not set the
+	 * links; NaN: there are none */
+	double errors[LINKS], checked[LINKS];
 };
 
 struct text;

@@ -78,6 +78,36 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	lp-compare -F json a[1-4].old held.old -- b[1-5].old | jq -e '[.disturbed[] | [.side, .run, .left_out]] == [["a", 5, true]]'
 }
 
+@test "a run that is given twice on a side is one measurement" {
+	cd "$BATS_FILE_TMPDIR"
+	cp a1.summary again.summary
+	lp-compare -F json a1.summary again.summary a1.graph a2.summary -- b[1-4].summary >t.json
+	jq -e '.runs == {a: 2, b: 4} and .run_time.low_s == null and .run_time.p == null and all(.sites[]; .low_s == null) and
+		(.repeated | map([.side, .run, .file, .first_run])) ==
+		[["a", 2, "again.summary", 1], ["a", 3, "a1.graph", 1]]' t.json
+	lp-compare a1.summary again.summary -- b[1-4].summary | grep -qx 'A: run 2 (again.summary) is run 1 again, and counts once'
+	# Of what is left all is as without it, and a disturbed run has its place among the files.
+	run_of twice 303 slow=5:30
+	lp-compare -F json a1.summary a1.summary a[2-4].summary twice.summary -- b[1-5].summary | jq '.disturbed[0].run, .run_time' >t.twice
+	lp-compare -F json a[1-4].summary twice.summary -- b[1-5].summary | jq '.disturbed[0].run + 1, .run_time' | cmp - t.twice
+}
+
+@test "what takes the same time in most runs has no least change that could be found" {
+	cd "$BATS_FILE_TMPDIR"
+	for i in 1 2 3 4 5 6 7 8; do
+		pack <<-END | lp-graph 2>/dev/null >still$i.graph
+			trace ranks=1
+			site site=1 offset=1 function=still
+			site site=2 offset=2 function=moves
+			0 MPI_Init 0 +10
+			0 MPI_Barrier 1000 +10 comm=1 site=1
+			0 MPI_Barrier $((2000 + 13 * i + i * i)) +10 comm=1 site=2
+		END
+	done
+	lp-compare -F json still[1-4].graph -- still[5-8].graph | jq -e '.sites | map({(.function // "none"): .detectable_s}) | add |
+		.still == null and .moves > 0'
+}
+
 @test "a run whose threads lacked a core is disturbed, however long it took" {
 	cd "$BATS_FILE_TMPDIR"
 	for i in 1 2 3 4 5; do
@@ -213,7 +243,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	jq -e '[.sites[] | select(.detectable_s != null)] | length == 10 and all(.detectable_s > 0)' seven.json
 	jq -e '.sites[0] | .named and .detectable_s < .path_change_s' seven.json
 	lp-compare -F json a1.summary -- b1.summary | jq -e '.run_time | .spread_a_s == null and .detectable_s == null'
-	lp-compare -F json a1.summary a1.summary -- a1.summary a1.summary | jq -e '.run_time | .spread_a_s == 0 and .detectable_s == null'
+	lp-compare -F json a1.summary a1.summary -- a1.summary a1.summary | jq -e '.run_time | .spread_a_s == null and .detectable_s == null'
 	lp-compare a[1-7].summary -- b[1-7].summary | grep -q '^from run to run of A: [0-9.]* % of the run time; of B: '
 }
 

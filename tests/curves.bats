@@ -162,6 +162,9 @@ pairs() {
 	rm -r out
 	flow predict APPS=programs HERE='./net near' THERE='./net far' OUT=out RUNS=1 MPIRUNS=1 >shown
 	awk -F'\t' '$1 == "all" && $2 == "here to there" { exit !($4 > 10) }' shown
+	# One run has no spread.
+	[ "$(cut -f9 out/predicted.tsv | sed 1d | sort -u)" = - ]
+	[ "$(awk -F'\t' '$1 == "all" { print $5 }' shown | sort -u)" = - ]
 	run -2 --separate-stderr flow predict OUT=none
 	[[ "$stderr" == *'APPS, HERE and THERE are needed'* ]]
 }

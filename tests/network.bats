@@ -127,6 +127,35 @@ samples() {
 	near "$(lp-replay -n machine -F json t.graph | jq .run_time_ns)" 1500
 }
 
+@test "no error is given of times that set the fit themselves, or of none" {
+	# samples_of FUNCTION...: ping-pongs of three sizes, with these beside them
+	samples_of() {
+		printf 'measurement\nmpirun ranks=4 sync=none\n'
+		local m f
+		for m in 0 1000 20000; do
+			samples MPI_Pingpong $m $((16 * (2000 + m)))
+			for f in Send Recv "$@"; do samples MPI_$f $m $((16 * (500 + m / 2))); done
+		done
+	}
+	samples_of | pack >m
+	lp-network -M loggp m >machine
+	[ "$(grep -c '^# error of .*: not known, they were not measured$' machine)" -eq 3 ]
+	samples_of Burst | pack >m
+	lp-network -M loggp m >machine
+	[ "$(grep '^# error of ' machine | grep -c 'not known')" -eq 1 ]
+	grep -qx '# error of exchanges with links of both directions: not known, they were not measured' machine
+	samples_of Exchange | pack >m
+	lp-network -M loggp m >machine
+	[ "$(grep '^# error of ' machine | grep -c 'not known')" -eq 1 ]
+	grep -qx '# error of bursts with links of one direction: not known, they were not measured' machine
+	# A model and a size are as many as two measurements.
+	{ samples_of; samples MPI_Bcast 0 5000; samples MPI_Bcast 1000 9000; } | pack >m
+	lp-network m | grep -q '^collective bcast .*# not fixed by so few measurements$'
+	[ "$(lp-network -F text m | awk -F'\t' '$1 == "MPI_Bcast" { print $5 ($6 == "" ? " unknown" : " " $6) }' | grep -c ' unknown$')" -eq 2 ]
+	{ samples_of; for m in 0 1000 20000; do samples MPI_Bcast $m $((5000 + m)); done; } | pack >m
+	lp-network -F text m | awk -F'\t' '$1 == "MPI_Bcast" { n += $6 != "" } END { exit n != 3 }'
+}
+
 @test "the region has the parameters within 10 %, and sizes can be selected" {
 	pingpong '1.5 + m / 1000' | lp-import -f pingpong >m
 	lp-network -F region m >region

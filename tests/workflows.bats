@@ -306,6 +306,8 @@ gains() {
 	[[ "$output" == *'lp-merge does not work by 2 processes of: env -- true'* ]]
 	run -2 flow scale RAW=raw OUT=other PROCESSES='1 2'
 	[[ "$output" == *'needs three numbers or more'* ]]
+	run -2 flow scale RAW=raw OUT=other REPEAT=1
+	[[ "$output" == *'lp-fit needs 4 analyses or more'* ]]
 	run -2 flow scale OUT=other
 	[[ "$output" == *'RAW is not set'* ]]
 }

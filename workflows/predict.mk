@@ -19,7 +19,7 @@
 # A run time is from the last leave of MPI_Init to the last enter of MPI_Finalize: ranks that leave MPI_Init early
 # wait for the others, which is not due to the network. Seconds are medians of the runs.
 #	error_%   predicted against measured time of the same run, close together in time: the median over runs
-#	spread_%  of the measured runs: half their interquartile range. No prediction is better than that
+#	spread_%  of the measured runs: half their interquartile range; - of one run. No prediction is better than that
 #	own_%     the run recorded on the target, replayed on the target's machine, against its own time: the error
 #	          that remains with the target's own computation; the median over runs
 # A run has the order here, there, the next one there, here; each begins by measuring the networks. Effects of shared
@@ -128,9 +128,11 @@ $(OUT)/predicted.tsv: $(OUT)/spans.tsv
 		for (i = 1; i <= n; i++) for (d = 0; d < 2; d++) { from = d ? "there" : "here"; to = d ? "here" : "there"; \
 			a = names[i] OFS from; b = names[i] OFS to; list = ""; \
 			for (r in runs) list = list " " 100 * (other[a, r] / one[b, r] - 1); \
-			printf "%s\t%s\t%s\t%.6f\t%.6f\t%.6f\t%.2f\t%.1f\t%.1f\t%.2f\n", names[i], from, to, quantile(was[a], 0.5), \
+			spread = split(was[b], v, " ") < 2 ? "-" : \
+				sprintf("%.1f", 50 * (quantile(was[b], 0.75) - quantile(was[b], 0.25)) / quantile(was[b], 0.5)); \
+			printf "%s\t%s\t%s\t%.6f\t%.6f\t%.6f\t%.2f\t%.1f\t%s\t%.2f\n", names[i], from, to, quantile(was[a], 0.5), \
 				quantile(on[a], 0.5), quantile(was[b], 0.5), quantile(list, 0.5), 100 * quantile(mpi[b], 0.5), \
-				50 * (quantile(was[b], 0.75) - quantile(was[b], 0.25)) / quantile(was[b], 0.5), quantile(own[b], 0.5) } }' $< $(whole)
+				spread, quantile(own[b], 0.5) } }' $< $(whole)
 
 $(OUT)/parts.tsv: $(OUT)/runs $(OUT)/here.machine $(OUT)/there.machine
 	@{ printf 'program\tfrom\tto\trun\tpart\tbegin\tbegin_site\tend\tend_site\tcalls\tcalls_there\talike\trecorded_s\tpredicted_s\tmeasured_s\n'; \
@@ -147,11 +149,11 @@ $(OUT)/predicted.txt: $(OUT)/predicted.tsv $(OUT)/parts.tsv
 		file == 2 { run = $$1 FS $$2 FS $$4; all[run] += $$15; if ($$12 == "yes") { m++; of[m] = run; way[m] = $$2 " to " $$3; p[m] = $$14; t[m] = $$15 } next } \
 		{ for (k = 0; k < 2; k++) { c = k ? ($$8 > 50 ? "communicates" : "computes") : "all"; \
 		for (d = 0; d < 2; d++) { key = c "\t" (d ? $$2 " to " $$3 : "both ways"); n[key]++; \
-			sum[key] += $$7 * $$7; own[key] += $$10 * $$10; spread[key] += $$9 * $$9 } } } \
+			sum[key] += $$7 * $$7; own[key] += $$10 * $$10; if ($$9 != "-") { spreads[key]++; spread[key] += $$9 * $$9 } } } } \
 		END { for (i = 1; i <= m; i++) if (t[i] > 0.01 * all[of[i]]) for (d = 0; d < 2; d++) { \
 			key = "parts\t" (d ? way[i] : "both ways"); n[key]++; sum[key] += 10000 * (p[i] / t[i] - 1) ^ 2 } \
-		 print "which\tdirection\tprograms\tRRMSE_%\tspread_%\town_%"; for (k in sum) printf "%s\t%d\t%.2f\t%.1f\t%.2f\n", \
-			k, n[k], sqrt(sum[k] / n[k]), sqrt(spread[k] / n[k]), sqrt(own[k] / n[k]) | "sort" }' $^; } $(whole)
+		 print "which\tdirection\tprograms\tRRMSE_%\tspread_%\town_%"; for (k in sum) printf "%s\t%d\t%.2f\t%s\t%.2f\n", \
+			k, n[k], sqrt(sum[k] / n[k]), spreads[k] ? sprintf("%.1f", sqrt(spread[k] / spreads[k])) : "-", sqrt(own[k] / n[k]) | "sort" }' $^; } $(whole)
 
 $(call drawn,predicted) &: $(OUT)/predicted.tsv $(OUT)/figures
 	@{ echo 'set datafile separator tab; set log xy; set xlabel "measured (s)"; set ylabel "predicted (s)"'; \

@@ -30,8 +30,10 @@ folder = $(OUT)
 tools = lp-merge lp-graph lp-critpath lp-imbalance lp-fit
 counts = PROCESSES PREDICT REPEAT
 needs = [ -n $(raw) ] || { echo 'RAW is not set: RAW=run/raw' >&2; exit 2; }; \
-	[ $(words $(PROCESSES)) -ge 3 ] && [ $(firstword $(PROCESSES)) -eq 1 ] || \
+	[ $(words $(sort $(PROCESSES))) -ge 3 ] && [ $(firstword $(PROCESSES)) -eq 1 ] || \
 	{ echo 'PROCESSES: lp-fit needs three numbers or more, and 1 is the first' >&2; exit 2; }; \
+	[ $$(($(words $(sort $(PROCESSES))) * $(REPEAT))) -ge 4 ] || \
+	{ echo 'REPEAT: lp-fit needs 4 analyses or more: a round of three numbers of processes is too few' >&2; exit 2; }; \
 	for t in $(call each_quoted,$(ANALYSES)); do [[ $$t =~ ^(critpath|imbalance)$$ ]] || \
 	{ echo 'ANALYSES: critpath imbalance' >&2; exit 2; }; done
 asks = $(call state,$(raw))
