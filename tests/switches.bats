@@ -35,19 +35,24 @@ recorded() {
 	trace.py check t.graph
 }
 
-# as_printed: what each rank said of itself is what lp-imbalance says of it, within 2 % of its time on a core and 2 ms. Outside
-# its own clocks a rank may be off its core, but computes nothing. Of its sleep it may have been ready to run for what it waited.
+# as_printed: what each rank said of itself is what lp-imbalance says of it, within 2 ms and 40 us each time it left its core, as
+# the kernel's own work then counts here or there. Outside its own clocks a rank may be off its core, but computes nothing. Of its
+# sleep it may have been ready to run for what it waited.
+# Time is unknown only where the kernel's records of the rank were lost: it switches 10^5 times a second while it waits in MPI.
 as_printed() {
 	[ "$(wc -l <out)" -eq 2 ]
 	lp-imbalance -F json t.graph >waits.json
-	local rank on_core ready asleep waited
+	local rank on_core ready asleep waited lost left
 	while read -r rank on_core ready asleep waited; do
+		lost=$(lp-dump t.trace | jq -n "[inputs | select(.location == $rank) | .lost // 0] | add")
+		left=$(lp-dump -k switched t.trace | jq -n "[inputs | select(.location == $rank and .worker == null) | .count] | add")
 		jq -e --argjson rank "$rank" --argjson on_core "$on_core" --argjson ready "$ready" --argjson asleep "$asleep" \
-			--argjson waited "$waited" '(0.02 * $on_core + 0.002) as $little | .computation.by_rank[$rank] |
-			(.on_core_s - $on_core | fabs) <= $little and .unknown_s == 0 and
+			--argjson waited "$waited" --argjson lost "$lost" --argjson left "$left" '.computation.by_rank[$rank] |
+			(0.00004 * $left + 0.002 + .unknown_s) as $little |
+			(.on_core_s - $on_core | fabs) <= $little and (.unknown_s == 0 or $lost > 0) and .unknown_s < 0.05 * .compute_s and
 			.preempted_s + .blocked_s >= $ready + $asleep - $little and
-			.blocked_s <= $asleep + 0.002 and .blocked_s >= $asleep - $waited - 0.002 and
-			(.on_core_s + .blocked_s + .preempted_s - .compute_s | fabs) < 1e-8' waits.json ||
+			.blocked_s <= $asleep + 0.002 and .blocked_s >= $asleep - $waited - 0.002 - .unknown_s and
+			(.on_core_s + .blocked_s + .preempted_s + .unknown_s - .compute_s | fabs) < 1e-8' waits.json ||
 			{ cat out; jq -c '.computation.by_rank' waits.json; false; }
 	done <out
 }
@@ -81,7 +86,7 @@ as_printed() {
 	lp-imbalance t.graph >text
 	grep -qE '^rank 1 made the others wait [0-9.]+ s: .*[0-9.]+ s \(blocked\)' text
 	lp-critpath -F text t.graph >text
-	grep -qE '^computation on the path .* s: .* s on a core, .* s blocked, .* s preempted, 0.000000 s unknown; ' text
+	grep -qE '^computation on the path .* s: .* s on a core, .* s blocked, .* s preempted, [0-9.]+ s unknown; ' text
 	grep -q '	(on a core, not sampled)$' text
 }
 
