@@ -102,7 +102,7 @@ take_sync(struct watcher *w, struct imbalance *im, const struct message *message
 {
 	uint64_t *seqs = zalloc(im->graph.known.location_count, sizeof *seqs), passed;
 
-	if (seqs_read(seqs, im->graph.in, message, &im->graph.window) < 0)
+	if (seqs_read(seqs, "seq", im->graph.in, message, &im->graph.window) < 0)
 		die_input(im->graph.in);
 	if (seqs[0] >= w->ends_first && seqs[0] - w->ends_first < w->ends_count) {
 		passed = seqs[0] - w->ends_first;

@@ -172,11 +172,13 @@ edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations
 }
 
 static void
-write_seqs(struct graph *graph, const char *kind, const uint64_t *seqs)
+write_seqs(struct graph *graph, const char *kind, const uint64_t *seqs, const uint64_t *early)
 {
-	message_begin(&graph->out, kind, 2);
+	message_begin(&graph->out, kind, 2 + (early != NULL));
 	put_uint(&graph->out, "count", graph->known.location_count);
 	put_column(&graph->out, "seq", seq_type, seqs, graph->known.location_count);
+	if (early != NULL)
+		put_column(&graph->out, "early", seq_type, early, graph->known.location_count);
 	if (message_end(&graph->out) < 0)
 		die_output();
 }
@@ -188,15 +190,26 @@ write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry)
 		entry.rows += seqs[l];
 	edges_flush(graph);
 	entry.at = writer_offset(&graph->out);
-	write_seqs(graph, "sync", seqs);
+	write_seqs(graph, "sync", seqs, NULL);
 	index_add(&graph->index, entry);
 }
 
 void
-write_settled(struct graph *graph, const uint64_t *seqs)
+write_settled(struct graph *graph, const uint64_t *seqs, const uint64_t *early)
 {
 	edges_flush(graph);
-	write_seqs(graph, "settled", seqs);
+	write_seqs(graph, "settled", seqs, early);
+}
+
+void
+write_overdue(struct graph *graph, const uint32_t *locations, const uint64_t *seqs, size_t count)
+{
+	message_begin(&graph->out, "overdue", 3);
+	put_uint(&graph->out, "count", count);
+	put_column(&graph->out, "location", location_type, locations, count);
+	put_column(&graph->out, "seq", seq_type, seqs, count);
+	if (message_end(&graph->out) < 0)
+		die_output();
 }
 
 void

@@ -84,8 +84,8 @@ locations_new(uint32_t count)
 
 	for (uint32_t l = 0; l < count; l++) {
 		locations[l].last_leave_ns = INT64_MIN;
-		locations[l].oldest = locations[l].newest = locations[l].held =
-		    locations[l].held_last = NONE;
+		locations[l].oldest = locations[l].newest = locations[l].due =
+		    locations[l].held = locations[l].held_last = NONE;
 	}
 	return locations;
 }
@@ -321,15 +321,24 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 		location->last_leave_ns = calls->leave_ns[calls->count - 1];
 }
 
+/* REACHED: how far a run in progress has come; NULL: unknown. */
 static void
-settle(struct graph *graph)
+settle(struct graph *graph, struct reader *in, const struct message *reached)
 {
-	uint64_t *seqs = zalloc(graph->known.location_count, sizeof *seqs);
+	uint64_t *seqs = zalloc(2 * (size_t)graph->known.location_count, sizeof *seqs),
+	    *early = seqs + graph->known.location_count;
+	int64_t at_ns;
+	bool any = false;
 
 	locks_decide(graph, 0, graph->block_ns);
+	if (reached != NULL) {
+		if (body_int(in, reached, "at_ns", INT64_MIN, INT64_MAX, &at_ns) < 0)
+			die_input(in);
+		any = overdue_look(graph, at_ns, early);
+	}
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		seqs[l] = settled_seq(graph, l);
-	write_settled(graph, seqs);
+	write_settled(graph, seqs, any ? early : NULL);
 	free(seqs);
 }
 
@@ -346,7 +355,7 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message,
 		begin_block(graph);
 	}
 	if (is_kind(message, "reached"))	/* everything known by then is written by then */
-		settle(graph);
+		settle(graph, in, message);
 	if (is_definition(message))
 		graph->index.defined = writer_offset(&graph->out);
 	if (writer_pass(&graph->out, message, 0) < 0)
@@ -396,7 +405,7 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 			if (reader_rows(in) - settled_rows > SETTLE_ROWS +
 			    16 * (uint64_t)graph.known.location_count) {
 				settled_rows = reader_rows(in);
-				settle(&graph);
+				settle(&graph, in, NULL);
 			}
 			progress_input(&progress, in);
 		} else if (!is_kind(&message, "polls"))

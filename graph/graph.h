@@ -42,7 +42,7 @@ struct operation {
 	uint32_t answer;	/* of a receive: first row that found it complete, or NONE */
 	uint16_t call;
 	uint8_t state;		/* enum receive_state; sends: POSTED, 0 */
-	bool listed;
+	bool listed, overdue;
 };
 
 /*
@@ -57,6 +57,7 @@ struct location {
 	int64_t open;		/* requests started and not completed */
 	uint32_t candidates;	/* collectives called so far that may be synchronisation points */
 	uint32_t oldest, newest;	/* its listed operations */
+	uint32_t due;		/* the first of these that is not overdue */
 	uint32_t held, held_last;	/* receives from any source, and those that wait for them */
 };
 
@@ -97,6 +98,7 @@ struct graph {
 	struct edges *edges;
 	struct epochs *epochs;
 	struct locks *locks;
+	struct overdue *overdue;	/* NULL: the run is not in progress */
 	struct counts counts;
 	struct index index;
 	struct spot block;	/* the block of calls being read, with the samples before it */
@@ -211,6 +213,12 @@ void operation_free(struct graph *graph, uint32_t operation);
 void operation_list(struct graph *graph, uint32_t operation);	/* an edge to it is due */
 /* Appends it to the queue from FIRST to LAST, or NONE. */
 void queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation);
+/*
+ * overdue.c: the run has come to AT_NS. Writes rows that have become overdue. Sets SEQS to the
+ * first row of each location that lacks its other end and is not overdue; false: none is overdue.
+ */
+bool overdue_look(struct graph *graph, int64_t at_ns, uint64_t *seqs);
+void overdue_end(struct graph *graph);	/* one of them has got it */
 /* The first row of the location to which an edge may still come. */
 uint64_t settled_seq(const struct graph *graph, uint32_t location);
 
@@ -319,7 +327,10 @@ void write_spawned(struct graph *graph, const struct beginning *begin, const uin
 void edges_flush(struct graph *graph);
 /* ENTRY names the first block with one of the rows SEQS, for the index. */
 void write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry);
-void write_settled(struct graph *graph, const uint64_t *seqs);
+/* EARLY: the same without rows that are overdue; NULL: there are none. */
+void write_settled(struct graph *graph, const uint64_t *seqs, const uint64_t *early);
+void write_overdue(struct graph *graph, const uint32_t *locations, const uint64_t *seqs,
+    size_t count);
 /* Writes the counts as a message; and as a line for people. */
 void write_matching(struct graph *graph);
 void note_matching(const struct counts *counts, uint64_t syncs);

@@ -52,6 +52,9 @@ operation_list(struct graph *graph, uint32_t operation)
 	op->older = *newest;
 	*(op->older != NONE ? &graph->operations[op->older].newer : oldest) = operation;
 	*newest = operation;
+	if (!is_away(graph, rank_of(graph, op->location)) &&
+	    graph->locations[op->location].due == NONE)
+		graph->locations[op->location].due = operation;
 }
 
 void
@@ -65,6 +68,10 @@ operation_free(struct graph *graph, uint32_t operation)
 	if (op->listed) {
 		list_of(graph, op, &oldest, &newest);
 		op->listed = false;
+		if (op->overdue)
+			overdue_end(graph);
+		if (graph->locations[op->location].due == operation)
+			graph->locations[op->location].due = op->newer;
 		*(op->older != NONE ? &graph->operations[op->older].newer : oldest) = op->newer;
 		*(op->newer != NONE ? &graph->operations[op->newer].older : newest) = op->older;
 	}

@@ -145,7 +145,7 @@ do_round(struct rounds *r)
 	find_settled(r, &next_ns);
 	decide_syncs(r);
 	if (r->last != NULL)
-		write_settled(r->last, r->seqs);
+		write_settled(r->last, r->seqs, NULL);
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		edges_flush(&s->graph);
 	r->until_ns = next_ns;

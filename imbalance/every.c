@@ -4,7 +4,7 @@
  * while the run goes on. Each call is added once, divided among the windows that it spans, so the
  * sums of all windows are those of the run.
  *
- * Memory: for each window from the slowest location to the fastest 40 bytes for each rank, and its
+ * Memory: for each window from the slowest location to the fastest 48 bytes for each rank, and its
  * pairs of waiting ranks.
  */
 #include <stdlib.h>
@@ -15,12 +15,18 @@
 
 /* ---- sums ---- */
 
+static int64_t
+later_of(int64_t a_ns, int64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
 static struct window_sums *
 window_of(struct every *e, size_t number)
 {
 	struct window_sums *w;
 
-	if (number < e->first)	/* a row that was stored late: its window has been printed */
+	if (number < e->first)	/* a delay before a call that was stored late */
 		number = e->first;
 	while (e->first + e->count <= number) {
 		e->windows = grow(e->windows, &e->capacity, e->count + 1, sizeof *e->windows);
@@ -34,9 +40,10 @@ window_of(struct every *e, size_t number)
 	return w;
 }
 
-/* Calls ADD for the part of FROM to TO in each window. */
+/* Calls ADD for the part of FROM to TO in each window that has not been printed. */
 #define FOR_WINDOWS(e, from, to, ADD) \
-	for (int64_t at_ = (from), end_; at_ < (to); at_ = end_) { \
+	for (int64_t at_ = later_of((from), (int64_t)(e)->first * (e)->every_ns), end_; \
+	    at_ < (to); at_ = end_) { \
 		const size_t number_ = at_ > 0 ? (size_t)(at_ / (e)->every_ns) : 0; \
 		end_ = ((int64_t)number_ + 1) * (e)->every_ns; \
 		if (end_ > (to)) \
@@ -78,6 +85,15 @@ add_wait(struct every *e, int32_t rank, const struct wait *wait)
 	})
 }
 
+static void
+add_open(struct every *e, int32_t rank, int64_t from_ns, int64_t to_ns)
+{
+	FOR_WINDOWS(e, from_ns, to_ns, {
+		w->shares[rank].open_ns += ns;
+		w->open_calls++;
+	})
+}
+
 /* A wait and its causes are known when its call returns. */
 static void
 see_delay(struct observer *observer, uint32_t key, int32_t rank, double cost_ns)
@@ -107,7 +123,11 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	else if (first_thread && call_class(row->call) == CLASS_FINALIZE &&
 	    e->end_ns[rank] == INT64_MAX)
 		e->end_ns[rank] = row->enter_ns;
-	FOR_WINDOWS(e, row->enter_ns, row->leave_ns, w->shares[rank].mpi_ns += ns)
+	/* Its time up to there has been added: the call was open. */
+	FOR_WINDOWS(e, later_of(row->enter_ns, account->until_ns), row->leave_ns,
+	    w->shares[rank].mpi_ns += ns)
+	if (is_overdue(im, im->seen))
+		add_open(e, rank, row->enter_ns, row->leave_ns);
 	for (int i = 0; i < count; i++)
 		add_wait(e, rank, &waits[i]);
 	account->until_ns = e->last_ns = row->leave_ns;
@@ -122,7 +142,7 @@ tell(struct every *e, struct window_sums *w, size_t number)
 	const int64_t to_ns = e->ended && run_ns < end_ns ? run_ns : end_ns;
 
 	tell_window(e, w, from_ns, to_ns);
-	e->told_ns = to_ns;
+	e->told_ns = later_of(e->told_ns, to_ns);
 	free(w->shares);
 	free(w->pairs.slots);
 }
@@ -159,6 +179,32 @@ all_until_ns(const struct every *e)
 
 /* ---- a run that continues ------------------------------------------------------------ */
 
+/*
+ * A call may last long, or for ever. Windows do not wait for a call that is older than this: its
+ * time in them is open.
+ */
+#define PATIENCE_NS INT64_C(10000000000)
+
+static void
+pass_open_calls(struct every *e, const struct reached *now)
+{
+	const struct imbalance *im = e->im;
+	const int64_t until_ns = now->at_ns > 0 ? now->at_ns / e->every_ns * e->every_ns : 0;
+
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
+		struct account *account = &e->accounts[l];
+		const int32_t rank = im->graph.known.location_rank[l];
+
+		if (now->call[l] == 0 || now->at_ns - now->since_ns[l] < PATIENCE_NS ||
+		    account->until_ns >= until_ns ||
+		    im->done[l] < window_end(&im->graph.window, l))
+			continue;
+		FOR_WINDOWS(e, account->until_ns, until_ns, w->shares[rank].mpi_ns += ns)
+		add_open(e, rank, account->until_ns, until_ns);
+		account->until_ns = until_ns;
+	}
+}
+
 static void
 go_on(struct every *e, const struct message *message)
 {
@@ -177,6 +223,7 @@ go_on(struct every *e, const struct message *message)
 			add_compute(e, l, account->until_ns, now.since_ns[l]);
 		account->until_ns = now.since_ns[l];
 	}
+	pass_open_calls(e, &now);
 	tell_windows(e, all_until_ns(e));
 	if (now.at_ns >= e->told_ns + 2 * e->every_ns)
 		tell_open_calls(e, &now, all_until_ns(e));
@@ -226,6 +273,7 @@ print_every(struct imbalance *im, const char *file, int64_t every_ns, enum form 
 	text_begin(&e.text, stdout, NULL);
 	json_begin(&e.json, &e.text);
 	im->observer = &e.observer;
+	im->goes_on = true;
 	read_graph(im, file);
 	e.ended = true;
 	tell_windows(&e, (im->graph.known.run_ns + every_ns - 1) / every_ns * every_ns);

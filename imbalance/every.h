@@ -9,10 +9,10 @@
 
 /*
  * A rank in a window: all its locations; the useful time is that of its first thread within its
- * span.
+ * span. Open time is in calls that had not returned or whose other end had not come.
  */
 struct share {
-	int64_t useful_ns, compute_ns, mpi_ns, wait_ns;
+	int64_t useful_ns, compute_ns, mpi_ns, wait_ns, open_ns;
 	double cost_ns;		/* of its delays, in waits of all ranks that ended in this window */
 };
 
@@ -34,6 +34,7 @@ HASH_TABLE(pairs, struct pair, PAIR_HASH, PAIR_SAME, PAIR_FREE, PAIR_MAKE_FREE, 
 
 struct window_sums {
 	struct share *shares;		/* by rank; NULL: not begun */
+	int64_t open_calls;
 	struct pairs pairs;
 };
 

@@ -106,6 +106,7 @@ put_ranks(struct every *e, const struct window_sums *w)
 		json_seconds(&e->json, "mpi_s", w->shares[r].mpi_ns);
 		json_seconds(&e->json, "wait_s", w->shares[r].wait_ns);
 		json_double(&e->json, "cost_s", 1e-9 * w->shares[r].cost_ns);
+		json_seconds(&e->json, "open_s", w->shares[r].open_ns);
 		json_end_object(&e->json);
 	}
 	json_end_array(&e->json);
@@ -120,6 +121,7 @@ sum_of(const struct window_sums *w, int32_t ranks)
 		all.compute_ns += w->shares[r].compute_ns;
 		all.mpi_ns += w->shares[r].mpi_ns;
 		all.wait_ns += w->shares[r].wait_ns;
+		all.open_ns += w->shares[r].open_ns;
 	}
 	return all;
 }
@@ -141,6 +143,8 @@ tell_json(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t
 	json_seconds(&e->json, "compute_s", all.compute_ns);
 	json_seconds(&e->json, "mpi_s", all.mpi_ns);
 	json_seconds(&e->json, "wait_s", all.wait_ns);
+	json_int(&e->json, "open_calls", w->open_calls);
+	json_seconds(&e->json, "open_s", all.open_ns);
 	json_begin_object(&e->json, "long_pole");
 	json_int(&e->json, "rank", pole);
 	json_double(&e->json, "cost_s", 1e-9 * w->shares[pole].cost_ns);
@@ -172,10 +176,13 @@ tell_text(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t
 	char where[WHERE];
 
 	text_print(&e->text, "%.3f s: parallel %.3f = load balance %.3f x communication %.3f; "
-	    "compute %.1f %%, MPI %.1f %%, waits %.1f %%; ", seconds(to_ns), isnan(f.parallel) ? 0 :
+	    "compute %.1f %%, MPI %.1f %%, waits %.1f %%", seconds(to_ns), isnan(f.parallel) ? 0 :
 	    f.parallel, isnan(f.load_balance) ? 0 : f.load_balance, isnan(f.communication) ? 0 :
 	    f.communication, percent(all.compute_ns, all_ns), percent(all.mpi_ns - all.wait_ns,
 	    all_ns), percent(all.wait_ns, all_ns));
+	if (all.open_ns > 0)
+		text_print(&e->text, ", open calls %.1f %%", percent(all.open_ns, all_ns));
+	text_put(&e->text, "; ");
 	if (late)
 		text_line(&e->text, "rank %d cost the others %.3f s, rank %d's %s %s %.3f s",
 		    (int)pole, 1e-9 * w->shares[pole].cost_ns, (int)pairs[0].rank,

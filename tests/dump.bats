@@ -100,6 +100,14 @@ calls() {
 	END
 }
 
+@test "rows that lack their other end while a run goes on are lines" {
+	run -0 lp-dump -k overdue,settled "$(stream good-overdue)"
+	diff <(echo "$output") - <<-'END'
+	{"kind":"overdue","rank":0,"seq":1}
+	{"kind":"settled","seq":[1,2],"early":[3,2]}
+	END
+}
+
 @test "a raw trace names ranks and calls, from a file and from a pipe" {
 	file=$(stream good-raw)
 	lp-dump "$file" > "$file.1"

@@ -231,6 +231,46 @@ two_ranks() {
 	jq -e 'length == 2 and (map(.calls | length == 4) | all) and .[1].at_s > .[0].at_s' told
 }
 
+@test "windows go on past messages and collectives that never complete, and say how much of them is open" {
+	open_runs.py runs $(seq 12)
+}
+
+# A message that nobody receives at 0.6 s; one that is received at 14.95 s by a call that began at 1 s.
+@test "a message without a receive delays windows by 2 s, a long call by 10 s" {
+	mkdir run
+	for rank in 0 1 2; do
+		{ printf 'raw ranks=3 rank=%d run=7\n0 MPI_Init 0 100000000\n' $rank
+			case $rank in
+			0) printf '0 MPI_Send 600000000 600001000 comm=1 peer=1 tag=9 sent=8\n' ;;
+			2) printf '0 MPI_Recv 1000000000 14950000000 comm=1 peer=1 tag=8 received=8\n' ;;
+			esac
+			[ $rank -ne 1 ] || printf '0 MPI_Send 14900000000 14900001000 comm=1 peer=2 tag=8 sent=8\n'
+			printf '0 MPI_Finalize 19000000000 20000000000\n'; } | pack >run/rank.$rank
+	done
+	lp-merge --follow run | lp-graph 2>/dev/null >graph
+	trace.py check graph
+	lp-imbalance -F json --every 1 graph | jq -c 'select(has("from_s"))' >windows
+	jq -se 'map(.from_s + 0) == [range(20)]' windows
+	# To the call that has lasted for 10 s, nothing is known of its wait; behind it, all is.
+	jq -se '[.[1:11][] | .open_calls == 1 and .ranks[2].open_s == 1 and .ranks[2].wait_s == 0] | all' windows
+	jq -se '.[14] | .open_calls == 0 and .ranks[2].wait_s > 0.89' windows
+	lp-imbalance --every 1 graph | grep -q '^2.000 s: .* waits 0.0 %, open calls 33.3 %; '
+}
+
+@test "an overdue row must have come, and there is an early row for each location" {
+	for bad in 'overdue location=0 seq=3' 'overdue location=2 seq=0' 'settled seq=0,0 early=0' 'settled seq=0,0 early=4,0'; do
+		pack >bad <<-END
+			graph ranks=2
+			0 MPI_Init 0 1
+			1 MPI_Init 0 1
+			$bad
+		END
+		run -2 --separate-stderr lp-imbalance --every 1 bad
+		[[ "$stderr" == "lp-imbalance: bad:"* ]]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+}
+
 @test "a rank that computes long delays no window" {
 	mkdir run
 	{ printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 100000000\n'

@@ -78,8 +78,8 @@ def text(messages):
             for i in range(body["count"]):
                 words = _row_text(names, columns, i)
                 yield " ".join([str(body["location"])] + words)
-        elif message.kind in ("messages", "probes", "locks", "sync", "settled", "collectives", "segments", "alternatives",
-                              "slack"):
+        elif message.kind in ("messages", "probes", "locks", "sync", "settled", "overdue", "collectives", "segments",
+                              "alternatives", "slack"):
             yield from _edges_text(names, message)
         elif message.kind == "communicator":
             yield _small_text(message, {"members": "size", "remote": "remote_size"})
@@ -125,7 +125,8 @@ def _edges_text(names, message):
             site = f" site={c['site'][i]}" if c["site"][i] else ""
             yield f"{head} {c['location'][i]} {c['begin'][i]} {c['end'][i]} {word}{name}{site}"
     else:
-        yield f"{message.kind} seq={','.join(map(str, c['seq']))}"
+        yield message.kind + "".join(f" {key}={','.join(map(str, c[key]))}" for key in ("location", "seq", "early")
+                                     if key in message.body)
 
 
 def main(arguments):

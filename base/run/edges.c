@@ -42,7 +42,8 @@ edge_block_free(struct edge_block *edges)
 static bool
 is_there(const struct window *window, uint32_t location, uint64_t seq)
 {
-	return seq < window_end(window, location) && seq >= window_first(window, location);
+	return seq < window_end(window, location) && (seq >= window_first(window, location) ||
+	    window_kept(window, location, seq) != NULL);
 }
 
 static int
@@ -108,13 +109,29 @@ collectives_read(struct edge_block *edges, struct reader *in, const struct messa
 }
 
 int
-seqs_read(uint64_t *seqs, struct reader *in, const struct message *message,
+overdue_read(struct edge_block *edges, struct reader *in, const struct message *message,
+    const struct window *window)
+{
+	size_t n = 0;
+
+	if (body_count(in, message, "count", 0, UINT32_MAX, "location", &n) < 0)
+		return -1;
+	edge_block_reserve(edges, n);
+	edges->count = n;
+	if (body_column(in, message, "location", location_type, n, n, edges->location) < 0 ||
+	    body_column(in, message, "seq", seq_type, n, n, edges->seq) < 0)
+		return -1;
+	return check_ends(in, message, window, edges->location, edges->seq, n);
+}
+
+int
+seqs_read(uint64_t *seqs, const char *key, struct reader *in, const struct message *message,
     const struct window *window)
 {
 	int64_t count;
 
 	if (body_int(in, message, "count", window->locations, window->locations, &count) < 0)
 		return -1;
-	return body_column(in, message, "seq", seq_type, window->locations,
+	return body_column(in, message, key, seq_type, window->locations,
 	    window->locations, seqs);
 }

@@ -67,9 +67,12 @@ graph_rows(struct graph_input *graph, const struct message *message)
 	} else if (is_kind(message, "collectives")) {
 		item = GRAPH_COLLECTIVES;
 		got = collectives_read(&graph->edges, in, message, &graph->window);
+	} else if (is_kind(message, "overdue")) {
+		item = GRAPH_OVERDUE;
+		got = overdue_read(&graph->edges, in, message, &graph->window);
 	} else if (is_kind(message, "settled") || is_kind(message, "sync")) {
 		item = is_kind(message, "sync") ? GRAPH_SYNC : GRAPH_SETTLED;
-		got = seqs_read(graph->seqs, in, message, &graph->window);
+		got = seqs_read(graph->seqs, "seq", in, message, &graph->window);
 	} else {
 		return GRAPH_OTHER;
 	}
@@ -92,6 +95,16 @@ graph_take(struct graph_input *graph, const struct message *message)
 	if (item == GRAPH_BAD)
 		die_input(graph->in);
 	return item;
+}
+
+bool
+graph_early(struct graph_input *graph, const struct message *message)
+{
+	if (body_get(message, "early") == NULL)
+		return false;
+	if (seqs_read(graph->seqs, "early", graph->in, message, &graph->window) < 0)
+		die_input(graph->in);
+	return true;
 }
 
 void

@@ -33,6 +33,7 @@ enum graph_item {
 	GRAPH_PROBES,		/* the same; receive is a probe that saw the message */
 	GRAPH_LOCKS,		/* the same; receive is a call that waited for the unlock SEND */
 	GRAPH_COLLECTIVES,	/* edges: size of each instance; location and seq of each member */
+	GRAPH_OVERDUE,		/* edges: location and seq of rows that lack their other end */
 	GRAPH_SETTLED,		/* seqs: no later message refers to rows before these */
 	GRAPH_SYNC,		/* seqs: each location's row in a global synchronisation point */
 };
@@ -57,6 +58,11 @@ enum graph_item graph_define(struct graph_input *graph, const struct message *me
 enum graph_item graph_rows(struct graph_input *graph, const struct message *message);
 /* graph_read, but bad input ends the tool. */
 enum graph_item graph_take(struct graph_input *graph, const struct message *message);
+/*
+ * After GRAPH_SETTLED of a run in progress: sets seqs to the rows before which all others are
+ * settled or overdue. False: none is overdue.
+ */
+bool graph_early(struct graph_input *graph, const struct message *message);
 /* Closes the reader, and frees everything except the definitions. */
 void graph_close(struct graph_input *graph);
 

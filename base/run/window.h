@@ -124,7 +124,10 @@ window_end(const struct window *window, uint32_t location)
 	return window->lanes[location].first + window->lanes[location].count;
 }
 
-/* edges.c: the edges of one block, widened; both ends in the window, but see PARTIAL, SHARED. */
+/*
+ * edges.c: the edges of one block, widened; both ends in the window or kept, but see PARTIAL,
+ * SHARED.
+ */
 struct edge_block {
 	size_t count, instances;
 	uint32_t *source, *target;	/* messages */
@@ -138,8 +141,11 @@ int messages_read(struct edge_block *edges, struct reader *in, const struct mess
     const struct window *window);
 int collectives_read(struct edge_block *edges, struct reader *in, const struct message *message,
     const struct window *window);
+/* Reads overdue: location and seq of rows. */
+int overdue_read(struct edge_block *edges, struct reader *in, const struct message *message,
+    const struct window *window);
 /* Reads sync or settled: one seq for each location. */
-int seqs_read(uint64_t *seqs, struct reader *in, const struct message *message,
+int seqs_read(uint64_t *seqs, const char *key, struct reader *in, const struct message *message,
     const struct window *window);
 void edge_block_free(struct edge_block *edges);
 

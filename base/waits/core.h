@@ -123,6 +123,8 @@ struct late *late_of(struct imbalance *im, const struct wait *wait);
  */
 void open_begin(struct imbalance *im);
 void open_count(struct imbalance *im, const struct whole_call *call);
+/* Such a copy; NULL: there is none. */
+struct wait_row *open_start(const struct imbalance *im, uint32_t location, uint64_t seq);
 bool open_is_empty(const struct imbalance *im);
 /* Rows of LOCATION before SEQ leave the window. */
 void open_keep(struct imbalance *im, uint32_t location, uint64_t seq);
@@ -135,6 +137,18 @@ const struct wait_row *referred_row(const struct imbalance *im, const struct wai
 /* The wait of CALL until the other end of EDGE was entered, if longer than WAIT. */
 void wait_for(struct wait *wait, enum state state, const struct wait_row *edge,
     const struct row *call);
+
+/* ---- overdue.c ---- */
+
+/*
+ * A run in progress may be counted without the other end of rows that are overdue. Copies of these
+ * rows are kept until their edges have come.
+ */
+void overdue_take(struct imbalance *im);
+/* After rows are settled: forgets their copies. */
+void overdue_settle(struct imbalance *im);
+/* The row of an edge, in the window or kept. NULL: it lies before this part of the run. */
+struct wait_row *edge_row(struct imbalance *im, uint32_t location, uint64_t seq);
 
 /* ---- one_sided.c ---- */
 

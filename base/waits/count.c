@@ -242,6 +242,9 @@ order_settled(struct imbalance *im, const struct message *message)
 	int64_t limit_ns = INT64_MAX;
 
 	check_seqs(im, message, false);
+	overdue_settle(im);
+	if (im->goes_on && graph_early(&im->graph, message))
+		check_seqs(im, message, false);
 	for (uint32_t l = 0; l < locations; l++) {
 		settle(im, l, im->graph.seqs[l]);
 		if (im->settled_ns[l] < limit_ns)

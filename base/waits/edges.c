@@ -45,8 +45,8 @@ take_messages(struct imbalance *im, bool are_probes)
 	struct edge_block *e = &im->graph.edges;
 
 	for (size_t i = 0; i < e->count; i++) {
-		struct wait_row *send = wait_row_change(im, e->source[i], e->send[i]);
-		struct wait_row *receive = wait_row_change(im, e->target[i], e->receive[i]);
+		struct wait_row *send = edge_row(im, e->source[i], e->send[i]);
+		struct wait_row *receive = edge_row(im, e->target[i], e->receive[i]);
 		const struct wait_row *post = receive, *referred;
 		uint32_t poster = e->target[i];
 		uint64_t post_seq = e->receive[i];
@@ -77,8 +77,8 @@ take_locks(struct imbalance *im)
 	const struct edge_block *e = &im->graph.edges;
 
 	for (size_t i = 0; i < e->count; i++) {
-		const struct wait_row *unlock = wait_row(im, e->source[i], e->send[i]);
-		struct wait_row *waiter = wait_row_change(im, e->target[i], e->receive[i]);
+		const struct wait_row *unlock = edge_row(im, e->source[i], e->send[i]);
+		struct wait_row *waiter = edge_row(im, e->target[i], e->receive[i]);
 
 		if (unlock != NULL && waiter != NULL)
 			link_rows(waiter, e->source[i], e->send[i], unlock->row.enter_ns, false);
@@ -136,7 +136,7 @@ note_instance(struct imbalance *im, const struct member *members, uint32_t count
 		    NULL : &im->members[im->waits_for[i]];
 
 		if (cause != NULL)
-			link_rows(wait_row_change(im, member->location, member->seq),
+			link_rows(edge_row(im, member->location, member->seq),
 			    cause->location, cause->seq, cause->row->enter_ns, false);
 	}
 }
@@ -158,7 +158,7 @@ group_instance(struct imbalance *im, const struct member *members, uint32_t size
 
 		if (is_collective_start(call_class(members[i].row->call)))
 			continue;	/* a start waits for nobody */
-		row = wait_row_change(im, members[i].location, members[i].seq);
+		row = edge_row(im, members[i].location, members[i].seq);
 		row->paired = true;
 		row->start_ns = start_ns;
 		row->end_ns = end_ns;
@@ -180,7 +180,7 @@ copy_members(struct imbalance *im, size_t first, uint32_t size)
 	    sizeof *im->members);
 	im->copies = grow(im->copies, &im->copy_capacity, size, sizeof *im->copies);
 	for (uint32_t i = 0; i < size; i++) {
-		const struct wait_row *row = wait_row(im, e->location[first + i],
+		const struct wait_row *row = edge_row(im, e->location[first + i],
 		    e->seq[first + i]);
 
 		if (row == NULL)

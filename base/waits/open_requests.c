@@ -24,6 +24,15 @@ open_begin(struct imbalance *im)
 	open_requests_begin(im->open, 256);
 }
 
+struct wait_row *
+open_start(const struct imbalance *im, uint32_t location, uint64_t seq)
+{
+	const struct open_request key = { .seq = seq, .location = location };
+	struct open_request *found = open_requests_find(im->open, &key);
+
+	return found != NULL ? &found->start : NULL;
+}
+
 static void
 open_forget(struct imbalance *im, uint32_t location, uint64_t seq)
 {
@@ -89,14 +98,12 @@ const struct wait_row *
 referred_row(const struct imbalance *im, const struct wait_row *row,
     uint32_t location, uint64_t seq)
 {
-	struct open_request key;
-	const struct open_request *found;
-	const struct wait_row *here = referred_here(im, row, location, seq,
-	    &key.location, &key.seq);
+	uint32_t to;
+	uint64_t to_seq;
+	const struct wait_row *here = referred_here(im, row, location, seq, &to, &to_seq);
 
 	if (here != NULL || (row->row.request == 0 && row->row.request_at == 0) ||
-	    key.location >= im->graph.known.location_count)
+	    to >= im->graph.known.location_count)
 		return here;
-	found = open_requests_find(im->open, &key);
-	return found != NULL ? &found->start : NULL;
+	return open_start(im, to, to_seq);
 }

@@ -145,6 +145,7 @@ struct wait_row {
 	bool has_other;
 	bool overlap;		/* collective: all calls overlap; end_ns is valid */
 	bool open;		/* it started a request that no counted row has completed */
+	bool overdue;		/* it is counted without its other end, which has not come */
 };
 
 /* Facts of a call, by index of call_name: rules.c. */
@@ -177,6 +178,10 @@ struct origins {
 	struct item_pool waits, shares[MOST_CAUSES + 1];
 };
 
+/* Whether an edge that the call's waits depend on has not come: overdue.c. */
+struct imbalance;
+bool is_overdue(const struct imbalance *im, const struct whole_call *call);
+
 /* Counts from lp-graph, and whether there are samples. */
 struct run_counts {
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
@@ -184,8 +189,6 @@ struct run_counts {
 	uint64_t sampled;
 	uint64_t switched;	/* there are intervals off the core */
 };
-
-struct imbalance;
 
 /* A tool that observes reading and counting, such as lp-report; message and call must be set. */
 struct observer {
@@ -207,6 +210,8 @@ struct imbalance {
 	struct observer *observer;	/* NULL: nobody */
 	const struct whole_call *seen;	/* the call it sees, with all its rows */
 	bool waits_only;		/* no causes */
+	bool goes_on;			/* rows that are overdue are counted: overdue.c */
+	struct overdue_rows *overdue;	/* NULL: there were none */
 	bool every_order;	/* a message from any source may be in wrong order: wrong_order.c */
 	struct part *part;		/* the part of the run to read; NULL: all */
 	size_t window_bytes;		/* see window_limit; set before reading to override */

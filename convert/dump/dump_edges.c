@@ -190,6 +190,9 @@ print_seqs(struct dump *dump, const struct message *message)
 		return;
 	begin_line(dump, message->kind);
 	put_column_values(&dump->json, "seq", dump->columns[0], count, false);
+	if (body_get(message, "early") != NULL &&
+	    read_column(dump, message, 1, "early", "count", COLUMN_UNSIGNED, &count))
+		put_column_values(&dump->json, "early", dump->columns[1], count, false);
 	end_line(dump);
 }
 
@@ -225,6 +228,9 @@ print_edges(struct dump *dump, const struct message *message)
 		{ "kind", "segment", COLUMN_UNSIGNED, SEGMENT },
 		{ "call", "call", COLUMN_UNSIGNED, CALL },
 		{ "site", "site", COLUMN_OPTIONAL, SITE },
+	}, overdue[COLUMNS] = {
+		{ "location", NULL, COLUMN_UNSIGNED, PLACE },
+		{ "seq", "seq", COLUMN_UNSIGNED, NUMBER },
 	}, slack[COLUMNS] = {
 		{ "location", NULL, COLUMN_UNSIGNED, PLACE },
 		{ "seq", "seq", COLUMN_UNSIGNED, NUMBER },
@@ -245,6 +251,7 @@ print_edges(struct dump *dump, const struct message *message)
 		{ "slack", "slack", slack, NULL },
 		{ "sync", "sync", NULL, print_seqs },
 		{ "settled", "settled", NULL, print_seqs },
+		{ "overdue", "overdue", overdue, NULL },
 		{ "reached", "reached", NULL, print_reached },
 	};
 

@@ -136,6 +136,8 @@ class _Checker:
             if columns["size"].sum() != message.body["count"]:
                 self.fail(message, "the sizes of the instances are not the members")
             self.ends(message, zip(columns["location"], columns["seq"]))
+        elif message.kind == "overdue":
+            self.ends(message, zip(columns["location"], columns["seq"]))
         elif message.kind == "segments":
             begin, end = columns["begin"], columns["end"]
             before = numpy.concatenate(([begin[0] if self.path_ns is None else self.path_ns], end)
