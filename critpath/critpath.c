@@ -83,6 +83,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	struct event last;
 
 	run_open(&c->run, c->opt.files[0], READ_STREAM, ALL_STRETCHES, &c->team);
+	c->run.goes_on = c->opt.every_ns > 0;
 	c->run.functions = c->output.functions = &c->functions;
 	c->run.window_bytes = c->opt.memory;
 	if (c->opt.every_ns > 0)

@@ -167,11 +167,16 @@ find_met(const struct run *run, const struct stretch *stretch, struct event *met
 	return all;
 }
 
-/* Limits the work of run_together to half of the rows that have come since the last time. */
+/*
+ * Limits the work of run_together to half of the rows that have come since the last time; to four
+ * times as many if the run may go on, so that its windows come sooner.
+ */
 static void
 set_next_try(struct run *run)
 {
-	run->next_try = 2 * rows_in(&run->graph.window);
+	const uint64_t rows = rows_in(&run->graph.window);
+
+	run->next_try = rows + rows / (run->goes_on ? 8 : 1);
 }
 
 bool
@@ -182,10 +187,13 @@ run_decided(struct run *run, const struct message *message, struct event *to)
 
 	if (!is_kind(message, "settled") || rows_in(&run->graph.window) < run->next_try)
 		return false;
+	if (run->goes_on)
+		graph_early(&run->graph, message);
 	for (uint32_t l = 0; l < run->graph.window.locations; l++)
 		run->end_seq[l] = window_end(&run->graph.window, l);
 	stretch = run_stretch(run, *to);
-	met = find_met(run, &stretch, to) && !(run->from_event && same_event(*to, run->from));
+	met = find_met(run, &stretch, to) && !(run->from_event && (same_event(*to, run->from) ||
+	    time_of(&stretch, *to) < run->from_ns));
 	if (met)
 		run->last_ns = time_of(&stretch, *to);
 	set_next_try(run);
@@ -210,6 +218,16 @@ struct completed {
 	size_t count, capacity;
 };
 
+/* It has been completed. If it is overdue, its edge may still come. */
+static void
+forget_start(struct run *run, uint32_t location, uint64_t seq)
+{
+	const struct event_row *kept = window_kept(&run->graph.window, location, seq);
+
+	if (kept != NULL && !kept->overdue)
+		window_forget_kept(&run->graph.window, location, seq);
+}
+
 /*
  * Before a row is forgotten: keeps an uncompleted start, and drops a start that this row completes.
  */
@@ -227,7 +245,7 @@ keep_start(struct run *run, const struct event_row *row, uint32_t location, uint
 	} else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
 	    row_refers(&row->row, location, seq, &to, &to_seq)) {
 		if (to == location) {
-			window_forget_kept(&run->graph.window, to, to_seq);
+			forget_start(run, to, to_seq);
 			return;
 		}
 		completed->at = grow(completed->at, &completed->capacity, completed->count + 1,
@@ -273,12 +291,12 @@ run_go_on(struct run *run, struct event from)
 		window_drop(&run->graph.window, l, seq);
 	}
 	for (size_t i = 0; i < completed.count; i++)
-		window_forget_kept(&run->graph.window,
-		    completed.at[i].location, completed.at[i].seq);
+		forget_start(run, completed.at[i].location, completed.at[i].seq);
 	free(completed.at);
 	run_forget_samples(run, true);
 	run->from_event = true;
 	run->from = from;
+	run->from_ns = ns;
 	cost_count("early_events", 1);
 	cost_count("rows_left", rows_in(&run->graph.window));
 	set_next_try(run);

@@ -57,6 +57,7 @@ tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *p
 		snprintf(key, sizeof key, "%s_s", segment_names[k]);
 		json_seconds(out, key, told.ns[k]);
 	}
+	json_uint(out, "open_calls", c->run.overdue);
 	json_begin_array(out, "ranks");
 	for (int32_t r = 0; r < known->ranks && r < TOLD && ranks[r].ns > 0; r++) {
 		json_begin_object(out, NULL);
@@ -92,6 +93,9 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 	text_print(&c->output.text, "%.3f s: the path is compute %.1f %%, MPI %.1f %%, transfer "
 	    "%.1f %%; ", seconds(r->end_ns), percent * (double)told.ns[COMPUTE],
 	    percent * (double)told.ns[MPI], percent * (double)told.ns[TRANSFER]);
+	if (c->run.overdue > 0)
+		text_print(&c->output.text, "%llu calls are open; ",
+		    (unsigned long long)c->run.overdue);
 	text_print(&c->output.text, "%.1f %% on rank %d", percent * (double)ranks[0].ns,
 	    (int)ranks[0].rank);
 	if (count > 0)

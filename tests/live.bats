@@ -311,6 +311,46 @@ two_ranks() {
 	done
 }
 
+# The stream up to where the run has come to this second.
+so_far() {
+	/usr/bin/python3 -B - "$1" <<-END
+		import sys
+		sys.path.insert(0, "$ROOT/tests")
+		from trace import read
+		data = open(sys.argv[1], "rb").read()
+		end = next(m.offset for m in read(data) if m.kind == "reached" and m.body["at_ns"] >= $2 * 1000000000)
+		sys.stdout.buffer.write(data[:end])
+	END
+}
+
+@test "lp-critpath --every goes on past a message that nobody receives" {
+	mkdir run
+	for rank in 0 1 2; do
+		{ printf 'raw ranks=3 rank=%d run=7\n0 MPI_Init 0 100000000\n' $rank
+			[ $rank -ne 0 ] || printf '0 MPI_Send 600000000 600001000 comm=1 peer=1 tag=9 sent=8\n'
+			seq 29 | awk -v rank=$rank '{ printf "0 MPI_Barrier %d%s00000000 %d400000000 comm=1\n", $1, $1 % 3 == rank ? 3 : 0, $1 }'
+			printf '0 MPI_Finalize 30000000000 30500000000\n'; } | pack >run/rank.$rank
+	done
+	lp-merge --follow run | lp-graph 2>/dev/null >graph
+	lp-critpath -F json --every 1 graph >live
+	jq -se 'all(.[:-1][]; .open_calls <= 1) and .[20].open_calls == 1' live
+	so_far graph 20 >part
+	lp-critpath -F json --every 1 part >told 2>/dev/null || true
+	[ "$(wc -l <told)" -ge 15 ]
+	lp-merge run | lp-graph 2>/dev/null | lp-critpath -F json --every 1 >whole
+	cmp <(jq -c 'del(.open_calls)' live) <(jq -c 'del(.open_calls)' whole)
+}
+
+@test "windows of the path add up to it where messages and collectives come late or never" {
+	for seed in 1 3 9; do
+		open_runs.py runs $seed
+		lp-critpath -F json --every 1 runs/graph >live
+		jq -se 'all(.[]; (.to_s - .from_s - .compute_s - .mpi_s - .transfer_s - .start_s | fabs) < 1e-8)' live
+		jq -se '[.[].from_s] == [0, .[:-1][].to_s]' live
+		[ "$(wc -l <live)" -eq "$(lp-merge runs | lp-graph 2>/dev/null | lp-critpath -F json --every 1 | wc -l)" ]
+	done
+}
+
 @test "lp-critpath --every names the rank and the place of the path in each window" {
 	two_ranks
 	lp-critpath --every 1 graph >text

@@ -104,6 +104,37 @@ may_block(const struct run *run, const struct row *far, const struct row *row)
 	    run->graph.known.location_count > (uint32_t)run->graph.known.ranks;
 }
 
+/* The row of an edge, or its copy if it was overdue. */
+static struct event_row *
+row_of_edge(struct run *run, uint32_t location, uint64_t seq)
+{
+	struct event_row *row = window_change(&run->graph.window, location, seq),
+	    *kept = run->overdue > 0 ? window_kept(&run->graph.window, location, seq) : NULL;
+
+	if (kept != NULL && kept->overdue) {
+		kept->overdue = false;
+		run->overdue--;
+	}
+	return row != NULL ? row : kept;
+}
+
+static void
+keep_overdue(struct run *run)
+{
+	const struct edge_block *e = &run->graph.edges;
+
+	for (size_t i = 0; i < e->count; i++) {
+		struct event_row *kept;
+
+		if (row_of(run, e->location[i], e->seq[i]) == NULL)
+			continue;
+		window_keep(&run->graph.window, e->location[i], e->seq[i]);
+		kept = window_kept(&run->graph.window, e->location[i], e->seq[i]);
+		kept->overdue = true;
+		run->overdue++;
+	}
+}
+
 static void
 take_messages(struct run *run, const struct message *message)
 {
@@ -112,10 +143,8 @@ take_messages(struct run *run, const struct message *message)
 	const struct edge_block *e = &run->graph.edges;
 
 	for (size_t i = 0; i < e->count; i++) {
-		struct event_row *send = window_change(&run->graph.window, e->source[i],
-		    e->send[i]);
-		struct event_row *receive = window_change(&run->graph.window, e->target[i],
-		    e->receive[i]);
+		struct event_row *send = row_of_edge(run, e->source[i], e->send[i]);
+		struct event_row *receive = row_of_edge(run, e->target[i], e->receive[i]);
 		const struct event_row *posted;
 		uint32_t poster = e->target[i];
 		uint64_t post = e->receive[i];
@@ -148,8 +177,8 @@ collective_find(struct run *run, size_t k, size_t first, const struct row *const
 	run->copies = grow(run->copies, &run->copy_capacity, size, sizeof *run->copies);
 	run->waits_for = grow(run->waits_for, &run->wait_capacity, size, sizeof *run->waits_for);
 	for (size_t i = 0; i < size; i++) {
-		const struct row *row = rows != NULL ? rows[i] :
-		    window_row(&run->graph.window, e->location[first + i], e->seq[first + i]);
+		const struct row *row = rows != NULL ? rows[i] : (const struct row *)row_of_edge(
+		    run, e->location[first + i], e->seq[first + i]);
 
 		if (row == NULL)
 			return false;
@@ -191,7 +220,7 @@ take_collectives(struct run *run, const struct message *message)
 			instances_add(&run->instances, run->members, e->size[k]);
 		for (uint32_t i = 0; i < e->size[k]; i++)
 			if (run->waits_for[i] != NOBODY && run->waits_for[i] != i)
-				link_rows(window_change(&run->graph.window,
+				link_rows(row_of_edge(run,
 				    run->members[i].location, run->members[i].seq),
 				    run->members[run->waits_for[i]].location,
 				    run->members[run->waits_for[i]].seq);
@@ -318,6 +347,10 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	case GRAPH_LOCKS:
 		(run_shared(run) ? share_messages : take_messages)(run, message);
 		break;
+	case GRAPH_OVERDUE:
+		if (run->goes_on)
+			keep_overdue(run);
+		break;
 	case GRAPH_COLLECTIVES:
 		(run_shared(run) ? share_collectives : take_collectives)(run, message);
 		break;
@@ -376,7 +409,7 @@ run_stretch(const struct run *run, struct event last)
 {
 	return (struct stretch){ run->team, &run->graph.known, &run->graph.window, run->first_seq,
 	    run->end_seq, run->begin_ns, run->stretch > 0, run->from_event, run->from,
-	    run_shared(run), last, run->last_ns };
+	    run->from_ns, run->goes_on, run_shared(run), last, run->last_ns };
 }
 
 /* Forgets the instances that do not lie after SEQS, by location. */

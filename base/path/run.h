@@ -41,8 +41,12 @@ struct run {
 	uint64_t stretch;		/* its number, from 0 */
 	bool from_event;		/* the path up to FROM has been taken: see run_decided */
 	struct event from;
+	int64_t from_ns;		/* its time */
 	uint64_t next_try;		/* rows in the window at which to try again */
 	struct part part;		/* the stretches that are read */
+	/* The run may go on: the path goes on past rows that are overdue. */
+	bool goes_on;
+	uint64_t overdue;		/* such rows whose edges have not come */
 	struct functions *functions;	/* get the samples; NULL: none */
 };
 

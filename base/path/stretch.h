@@ -37,6 +37,7 @@ struct event_row {
 	bool has_other;
 	bool is_send;		/* of a message; for starts of persistent requests */
 	bool cut;		/* taken as not blocked, to break a cycle */
+	bool overdue;		/* of a run that may go on: its edge has not come */
 };
 
 /* An event in time: the enter or leave of a call (its first row). */
@@ -66,6 +67,9 @@ struct stretch {
 	bool from_sync;			/* not the run's first stretch */
 	bool from_event;		/* the path up to FROM is known and continues there */
 	struct event from;
+	int64_t from_ns;		/* its time */
+	/* An edge that came late may lead around FROM: then the path jumps there. */
+	bool may_jump;
 	bool shared;			/* each member of the team has the rows of its own ranks */
 	struct event to;
 	int64_t to_ns;

@@ -35,6 +35,23 @@ walk(const struct stretch *stretch, struct event *first, struct segments *segmen
 	return true;
 }
 
+/*
+ * The path came to FIRST, which may not be FROM: pieces, which are in reverse order from BEGIN on,
+ * end at FROM in time.
+ */
+static void
+jump(struct segments *segments, const struct stretch *stretch, size_t begin, struct event first)
+{
+	if (time_of(stretch, first) > stretch->from_ns)
+		add_piece(segments, stretch, NULL, stretch->from_ns, first);
+	while (segments->count > begin &&
+	    segments->at[segments->count - 1].end_ns <= stretch->from_ns)
+		segments->count--;
+	if (segments->count > begin &&
+	    segments->at[segments->count - 1].begin_ns < stretch->from_ns)
+		segments->at[segments->count - 1].begin_ns = stretch->from_ns;
+}
+
 bool
 solve_walk(const struct stretch *stretch, struct segments *segments)
 {
@@ -47,6 +64,8 @@ solve_walk(const struct stretch *stretch, struct segments *segments)
 	}
 	if (!stretch->from_event)
 		add_piece(segments, stretch, NULL, stretch->begin_ns, first);
+	else if (!same_event(first, stretch->from) && stretch->may_jump)
+		jump(segments, stretch, begin, first);
 	else if (!same_event(first, stretch->from))
 		die("an edge has an end before what the stream had called settled");
 	reverse_segments(segments, begin);

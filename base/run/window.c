@@ -286,7 +286,12 @@ void
 window_keep(struct window *window, uint32_t location, uint64_t seq)
 {
 	struct kept_row add = { .seq = seq, .location = location };
+	void *before = window_kept(window, location, seq);
 
+	if (before != NULL) {
+		memcpy(before, window_row(window, location, seq), window->row_bytes);
+		return;
+	}
 	if (window->kept == NULL) {
 		window->kept = zalloc(1, sizeof *window->kept);
 		kept_rows_begin(window->kept, 64);

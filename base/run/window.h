@@ -58,7 +58,7 @@ int window_add(struct window *window, struct reader *in, const struct message *m
 /* Drops the rows before SEQ. */
 void window_drop(struct window *window, uint32_t location, uint64_t seq);
 
-/* Copies a row, so that it remains when the rows around it are dropped. */
+/* Copies a row, so that it remains when the rows around it are dropped; again, as it is now. */
 void window_keep(struct window *window, uint32_t location, uint64_t seq);
 /* Such a copy, or NULL. */
 void *window_kept(const struct window *window, uint32_t location, uint64_t seq);
