@@ -132,7 +132,7 @@ compile_commands.json: all
 
 INSTALLED = $(COMMANDS) $(LIBRARIES) $(MANUALS) base/library/longpole-stream.h workflows/completion.bash \
             $(wildcard workflows/*.mk workflows/apps/* fit/data/*.csv python/longpole/*.py) \
-            $(addprefix workflows/,state picture timed program parts nearest quiet brief) \
+            $(addprefix workflows/,state picture timed program parts nearest quiet each brief) \
             LICENSE README.md CHANGELOG.md $(wildcard doc/*.md doc/*.svg doc/*.slurm)
 install: all
 	@.ci/install '$(PREFIX)' '$(VERSION)' $(INSTALLED)

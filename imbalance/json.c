@@ -290,6 +290,7 @@ put_efficiency(struct json *out, const struct imbalance *im, const struct view *
 	if (view->ideal != NULL) {
 		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal, view->whole);
 
+		json_seconds(out, "ideal_span_s", view->ideal->of.span_ns);
 		json_fixed(out, "serialization", i.serialisation, 9);
 		json_fixed(out, "transfer", i.transfer, 9);
 		json_fixed(out, "bsc_serialization", i.bsc_serialisation, 9);

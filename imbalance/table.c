@@ -52,6 +52,8 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	if (view->ideal != NULL) {
 		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal, view->whole);
 
+		text_line(out, "%s %.9f s, on an ideal network %.9f s", span_rule(view->whole),
+		    seconds(e.span_ns), seconds(view->ideal->of.span_ns));
 		text_line(out, "communication = serialisation %.4f x transfer %.4f (POP); %.4f x "
 		    "%.4f (BSC modelfactors)", i.serialisation, i.transfer, i.bsc_serialisation,
 		    i.bsc_transfer);

@@ -123,6 +123,10 @@ put_facts(struct text *out, const struct page *page)
 	if (page->ideal != NULL) {
 		const struct ideal_efficiency i = ideal_efficiency_of(im, page->ideal, false);
 
+		put_fact(out, "span_s", "from MPI_Init to MPI_Finalize", 1, "%.4g s",
+		    1e-9 * (double)e.span_ns);
+		put_fact(out, "ideal_span_s", "the same on an ideal network", 1, "%.4g s",
+		    1e-9 * (double)page->ideal->of.span_ns);
 		put_share(out, "serialisation", "serialisation", i.serialisation);
 		put_share(out, "transfer", "transfer", i.transfer);
 	}

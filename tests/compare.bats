@@ -301,7 +301,7 @@ scaled() {
 	done
 	flow() { make -s -f "$ROOT/workflows/history.mk" OUT=h "$@"; }
 	run -2 flow
-	[[ "$output" == *"there is no run yet"* ]]
+	[[ "$output" == *"history needs a run"* ]]
 	[ ! -e h ]
 	flow RUN="3.graph 1.graph 2.graph 4.graph" >t.text
 	[ "$(ls h/runs | cut -c1-10 | xargs)" = '2023-11-15 2023-11-16 2023-11-17 2023-11-18' ]

@@ -50,7 +50,7 @@ pairs() {
 		[ -s out/$k.pdf ]
 	done
 	run -2 --separate-stderr flow influence OUT=none
-	[[ "$stderr" == *'none of GRAPHS, PATTERNS and PROGRAMS is set'* ]]
+	[[ "$stderr" == *'influence needs a run or PATTERNS or PROGRAMS: '* ]]
 	run -2 --separate-stderr flow influence PROGRAMS=nonesuch OUT=none
 	[[ "$stderr" == *'nonesuch is none of lammps, hpcc'* ]]
 }
@@ -166,5 +166,5 @@ pairs() {
 	[ "$(cut -f9 out/predicted.tsv | sed 1d | sort -u)" = - ]
 	[ "$(awk -F'\t' '$1 == "all" { print $5 }' shown | sort -u)" = - ]
 	run -2 --separate-stderr flow predict OUT=none
-	[[ "$stderr" == *'APPS, HERE and THERE are needed'* ]]
+	[[ "$stderr" == *'predict needs APPS and HERE and THERE: '* ]]
 }

@@ -89,7 +89,7 @@ setup_file() {
 }
 
 @test "-v prints each step, and the steps do the same if typed" {
-	sed '/^heat, 2 ranks/,$d' "$BATS_FILE_TMPDIR/out" | grep -E '^lp-|^parallel|^	' >steps
+	sed '/^heat, 2 ranks/,$d' "$BATS_FILE_TMPDIR/out" | grep -E '^lp-|/each :::|^	' >steps
 	[ "$(grep -c '^lp-' steps)" -eq 3 ]
 	grep -q "^lp-record -o first.part/raw .*-- mpirun" steps
 	ln -s "$BATS_FILE_TMPDIR/first/raw" raw
@@ -206,6 +206,131 @@ sleeper() {
 		#include <unistd.h>
 		int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD); for (int i = 0; i < 600; i++) usleep(100000); MPI_Finalize(); }' |
 		"$1" -o "$PWD/sleeper" -x c -
+}
+
+# Names of each kind, numbers, folders and files that are wrong, a run that is not there: through each workflow and the door itself.
+# What may stand in a line for users: a tool, a launcher, or longpole; nothing of make, jq, parallel, or a shell's script.
+@test "no wrong use shows a line of make, jq or parallel, or ends as if it were right" {
+	local first=$BATS_FILE_TMPDIR/first line status wrong=0
+	ln -s "$first" run
+	head -c 3000 run/graph >cut.graph
+	echo hello >text
+	mkdir emptyrun
+	touch emptyrun/recorded
+	{
+		for name in compare efficiency history influence mend monitor network overhead predict scale splits table tolerance whatif; do
+			printf '%s\n' "$name.mk" "$name nothere OUT=x" "$name run OUT=text TOP=1" "$name.mk cut.graph OUT=x APP=text" \
+				"$name.mk text OUT=x APP=nosuch"
+		done
+		cat <<-'END'
+			whatif emptyrun OUT=x
+			scale emptyrun OUT=x
+			splits OUTT=x
+			whatif run OUT=y NETWORK=text
+			whatif run OUT=y NETWORK=nothere
+			whatif run OUT=/proc/y
+			whatif run OUT=y TOP=0
+			whatif $'two\nlines' OUT=y
+			whatif 'a b' OUT=y
+			whatif "it's" OUT=y
+			whatif 'back\slash' OUT=y
+			whatif 'dollar$(touch taken)' OUT=y
+			whatif OUT=y GRAPH=$'two\nlines'
+			influence run OUT=y LATENCY_US=x
+			influence run OUT=y BUSES=x
+			influence run OUT=y CPUS=0
+			influence PATTERNS=sendrecv MPICC=nosuch OUT=y
+			influence PROGRAMS=nosuch OUT=y
+			network GRAPHS=run OUT=y SECONDS_=x
+			network GRAPHS=run OUT=y EXTEND=x
+			network GRAPHS=run OUT=y LATENCY_US=
+			network GRAPHS=text OUT=y LATENCY_US=1 MB_S=1
+			network MEASURED=text OUT=y
+			network MEASURED=run OUT=y
+			splits run OUT=y PARALLEL=nosuch
+			splits run OUT=y ALGORITHM=nosuch
+			splits run OUT=y PARTS=x
+			scale run OUT=y MPIRUN=nosuch
+			scale run OUT=y ANALYSES=nosuch
+			efficiency run text OUT=y
+			overhead run OUT=y
+			overhead text OUT=y
+			overhead FIT=--nosuch OUT=y
+			overhead record OUT=y
+			tolerance run OUT=y NETWORK=text
+			tolerance run OUT=y PERCENTS=x
+			monitor run OUT=y RANK=x
+			monitor run OUT=y RANK=99
+			history run OUT=y LAST=x
+			compare A=nosuch B=nosuch RUNS=1 OUT=y
+			compare A=true B=true RUNS=1 OUT=y
+			predict APPS=text HERE=nosuch THERE=nosuch OUT=y
+			mend.mk VERDICT=text APP=true OUT=y
+			table nosuch REPEAT=1 RANKS=1 OUT=y
+			critpath.mk RUN=nothere
+			critpath.mk RUN=emptyrun
+			help nosuch
+			workflows x
+			clean
+			''
+			-o text true
+		END
+	} >uses
+	[ "$(wc -l <uses)" -gt 110 ]
+	while read -r line; do
+		eval "set -- $line"
+		status=0
+		longpole "$@" >out 2>err </dev/null || status=$?
+		# The tables of overhead are there, and some of these take no TOP; a setting with a blank is a name.
+		if [ $status -ne 2 ] && [[ $line != overhead?(.mk) ]]; then
+			echo "status $status: longpole $line"
+			wrong=$((wrong + 1))
+		fi
+		[ $status -eq 0 ] || [ -s err ] || { echo "nothing is said: longpole $line"; wrong=$((wrong + 1)); }
+		if grep -E '^(make|jq|parallel|bash|awk|sed|one|try|replay|analyse|timed)(\[[0-9]+\])?: |\*\*\*|\.mk:[0-9]|line [0-9]+: [a-z]+: |This job|is not set|/tmp/tmp\.' err; then
+			echo "so says: longpole $line"
+			wrong=$((wrong + 1))
+		fi
+	done <uses
+	[ ! -e taken ]
+	[ $wrong -eq 0 ]
+}
+
+@test "help and the list of workflows name each, with its question and settings" {
+	run -0 longpole workflows
+	[ "${#lines[@]}" -eq "$(ls "$ROOT"/workflows/*.mk | grep -cv common)" ]
+	for line in "${lines[@]}"; do
+		[[ "$line" =~ ^([a-z]+)\ +[A-Z][^.:]+[a-z0-9?]$ ]]
+		[ "${#line}" -le 100 ]
+		name=${BASH_REMATCH[1]}
+		longpole help "$name.mk" >head
+		[ "$(head -1 head)" = "$(sed -n '2s/^# //p' "$ROOT/workflows/$name.mk")" ]
+		grep -q "^run     make -f workflows/$name.mk" head
+		run -1 grep -E '^#|=$' head
+	done
+	[ "$(longpole help)" = "$(longpole)" ]
+	longpole | grep -q 'longpole workflows lists them'
+	[ "$(longpole help whatif)" = "$(longpole help whatif.mk)" ]
+	[ "$(longpole help gain)" = "$(lp-gain --help)" ]
+	longpole help compare | tail -1 | grep -qx 'There is a workflow of this name, too: longpole help compare.mk'
+	run -2 --separate-stderr longpole help whatf
+	[ "$stderr" = "longpole: no tool, workflow or command 'whatf'; did you mean 'whatif'?" ]
+}
+
+@test "--ideal adds the run time, serialisation and transfer on an ideal network to all reports" {
+	cp -r "$BATS_FILE_TMPDIR/first" run
+	command="${heat%% -n 2 *} -n 2 ${heat##* } -n 400 -p imbalanced:20"
+	run -0 --separate-stderr longpole critpath.mk RUN=run IDEAL=1
+	span=$(lp-replay -F csv run/graph | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at["together_ns"] }')
+	jq -e --argjson span "$span" '.efficiency | (.ideal_span_s * 1e9 - $span | fabs) < 1 and
+		(.transfer - .ideal_span_s / .span_s | fabs) < 1e-8' run/imbalance.json
+	grep -qE '^from leaving MPI_Init to entering MPI_Finalize [0-9.]+ s, on an ideal network [0-9.]+ s$' <<<"$output"
+	grep -qE '^communication = serialisation [0-9.]+ x transfer [0-9.]+ ' <<<"$output"
+	[ "$(wc -l <<<"$output")" -le 20 ]
+	grep -q 'id="ideal_span_s"' run/report.html
+	grep -q 'id="transfer"' run/report.html
+	cmp run/ideal <(lp-replay run/graph)
+	longpole help critpath.mk | grep -q IDEAL=1
 }
 
 @test "a failed run leaves the previous one in place, and its own traces can be read" {

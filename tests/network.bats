@@ -287,7 +287,7 @@ samples() {
 	run -2 --separate-stderr make -s -f "$ROOT/workflows/network.mk" MEASURED=table.txt OUT=bad
 	[[ "$stderr" == *'lp-import: table.txt: line 1: the bytes are not a whole number'* ]]
 	run -2 --separate-stderr make -s -f "$ROOT/workflows/network.mk" OUT=none
-	[[ "$stderr" == 'neither GRAPHS nor MEASURED is set'* ]]
+	[[ "$stderr" == 'network needs a run or MEASURED: '* ]]
 }
 
 @test "a grid is extended if its best is at the end; regions of runs, intersection, and bars" {

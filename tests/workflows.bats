@@ -279,7 +279,7 @@ gains() {
 	[ "$(tail -1 t/processes.tsv | cut -f 9)" -eq 14 ]
 	for wrong in 'APP=' 'hpcc' 'hpcc lammps APP='; do
 		run -2 --separate-stderr table $wrong
-		[[ "$stderr" == *"one program: APP=./app, or one of: lammps hpcc openfoam cp2k gromacs"* ]]
+		[[ "$stderr" == *"table needs one program: APP=./app, or one of: lammps hpcc openfoam cp2k gromacs"* ]]
 	done
 	table clean
 	[ ! -e t ]
@@ -304,12 +304,14 @@ gains() {
 	grep -q 'not measured' out
 	run -2 flow scale RAW=raw OUT=other MPIRUN='env -- true'
 	[[ "$output" == *'lp-merge does not work by 2 processes of: env -- true'* ]]
+	run -2 flow scale RAW=raw OUT=other MPIRUN='nosuch -x'
+	[[ "$output" == *'MPIRUN=nosuch -x: no such command'* ]]
 	run -2 flow scale RAW=raw OUT=other PROCESSES='1 2'
 	[[ "$output" == *'needs three numbers or more'* ]]
 	run -2 flow scale RAW=raw OUT=other REPEAT=1
 	[[ "$output" == *'lp-fit needs 4 analyses or more'* ]]
 	run -2 flow scale OUT=other
-	[[ "$output" == *'RAW is not set'* ]]
+	[[ "$output" == *'scale needs a run'* ]]
 }
 
 @test "a folder of shards is a new input if one of them changed" {

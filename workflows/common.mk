@@ -7,8 +7,13 @@
 #   asks      inputs of its results: shell commands that print them, among them $(call state,FILE...)
 #   tools     the commands that make the results
 #   stamped   the SETTINGS on which the results depend [all]
-#   needs     requirements, as a shell command that reports a missing one and fails
+#   needed    the SETTINGS without which there is nothing to do; A|B: one of them is enough
+#   such_as   an example of them, as typed after longpole NAME
+#   needs     other requirements, as a shell command that ends by $(call fail,TEXT)
+#   commands  the SETTINGS that begin with a command
 #   counts    the SETTINGS that are integers of 1 or more
+#   wholes    those of 0 or more
+#   numbers   those that are numbers
 #   goals     goals besides all and clean: longpole reads this line
 #   beside    further folders with results
 #   made      files that `make clean` removes from the folder; the .svg of a figure stands for all formats
@@ -19,6 +24,7 @@
 
 # Under longpole, make's own messages are not for users.
 here := $(dir $(lastword $(MAKEFILE_LIST)))
+flow := $(basename $(notdir $(firstword $(MAKEFILE_LIST))))
 SHELL = $(if $(LONGPOLE_MESSAGES),$(here)quiet,bash)
 .SHELLFLAGS = -eu -o pipefail -c
 .DELETE_ON_ERROR:
@@ -40,7 +46,7 @@ picture = $(here)picture $(folder)/$(1) $(2) $(FIGURES)
 ifeq ($(MAKELEVEL),0)
 unknown := $(firstword $(filter-out $(SETTINGS),$(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))))
 ifneq ($(unknown),)
-$(error no setting '$(unknown)' in $(basename $(notdir $(firstword $(MAKEFILE_LIST))))$(shell $(here)nearest $(unknown) $(SETTINGS)))
+$(error no setting '$(unknown)' in $(flow)$(shell $(here)nearest $(unknown) $(SETTINGS)))
 endif
 endif
 
@@ -53,12 +59,27 @@ unexport $(foreach s,$(typed),$(if $(filter command,$(firstword $(origin $(s))) 
 quoted = '$(subst ','\'',$(1))'
 each_quoted = $(foreach w,$(1),$(call quoted,$(w)))
 state = $(here)state files $(1)
+# $(call fail,WORD): ends a recipe, with a line for users.
+fail = { echo "$${LONGPOLE_NAME:+longpole: }"$(1) >&2; exit 2; }
 
-wrong := $(shell for s in $(foreach c,$(counts),$(call quoted,$(c)=$($(c)))); do \
-	[[ $$s =~ =(\ *[1-9][0-9]{0,8})+\ *$$ ]] || { printf %s "$$s"; break; }; done)
-ifneq ($(wrong),)
-$(error $(wrong): a whole number is needed, 1 or more)
+define newline
+
+
+endef
+broken := $(firstword $(foreach s,$(SETTINGS),$(if $(findstring $(newline),$($(s))),$(s))))
+ifneq ($(broken),)
+$(error $(broken): a setting is one line)
 endif
+
+# $(call refuse,SETTINGS,PATTERN,WHAT IS NEEDED): the first of them that is not one or more of these.
+wrong = $(shell for s in $(foreach c,$(1),$(call quoted,$(c)=$($(c)))); do \
+	[[ $$s =~ =(\ *$(2))+\ *$$ ]] || { printf %s "$$s"; break; }; done)
+refuse = $(if $(call wrong,$(1),$(2)),$(error $(call wrong,$(1),$(2)): $(3)))
+comma = ,
+space := $(subst ,, )
+$(call refuse,$(counts),[1-9][0-9]{0$(comma)8},a whole number is needed$(comma) 1 or more)
+$(call refuse,$(wholes),[0-9]{1$(comma)18},a whole number is needed$(comma) 0 or more)
+$(call refuse,$(numbers),[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?,a number is needed)
 
 # A folder's name becomes part of targets and shell commands.
 unsafe = $(shell printf %s $(call quoted,$(1)) | LC_ALL=C tr -d 'A-Za-z0-9_./+,@=\200-\377-')
@@ -69,9 +90,7 @@ ifneq ($(words $(folder))$(filter -%,$(folder)),1)
 $(error '$(folder)' is no name of a folder)
 endif
 
-# GNU parallel also runs its jobs by bash; on a terminal it shows its progress.
-export PARALLEL_SHELL := $(shell command -v bash)
-each = parallel --will-cite --halt now,fail=1 $$([ ! -t 2 ] || echo --bar)
+each = $(here)each
 
 whole = >$@.part; mv $@.part $@
 
@@ -80,9 +99,16 @@ whole = >$@.part; mv $@.part $@
 as_now = $(here)state command $(1) >$@.new; mv $@.new $@; if [ -z '$(AGAIN)' ] && cmp -s $@ $(2); then touch -r $(2) $@; fi
 as_run = { grep -v '^file ' $<; $(here)state command $(1) | { grep '^file ' || true; }; } $(whole)
 
+missing = $(foreach n,$(needed),$(if $(strip $(foreach s,$(subst |, ,$(n)),$($(s)))),,$(n)))
+runs_of = $(subst RAW,GRAPH,$(subst RUNS,GRAPH,$(subst GRAPHS,GRAPH,$(1))))
+what_is = $(subst GRAPH,a run,$(subst |, or ,$(subst $(space), and ,$(call runs_of,$(strip $(missing))))))
+
 $(folder)/asked: always
+	@$(if $(strip $(missing)),$(call fail,$(call quoted,$(flow) needs $(what_is): longpole $(flow) $(such_as))),true)
+	@$(foreach c,$(commands),type -P -- $(call quoted,$(firstword $($(c)))) >/dev/null || \
+		$(call fail,$(call quoted,$(c)=$($(c)))': no such command');) true
 	@$(or $(needs),true)
-	@mkdir -p $(folder)
+	@said=$$(mkdir -p $(folder) 2>&1) || $(call fail,"$${said#mkdir: }")
 	@{ $(foreach s,$(stamped),printf '%s\n' $(call quoted,$(s) = $($(s)));) \
 		$(or $(asks),true); $(here)state tools $(tools); } >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi

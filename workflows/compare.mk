@@ -21,7 +21,8 @@ stamped = A B RECORD
 counts = RUNS
 folder = $(OUT)
 tools = lp-record lp-merge lp-graph lp-critpath lp-compare lp-report
-needs = [ -n $(call quoted,$(A)) ] && [ -n $(call quoted,$(B)) ] || { echo 'A and B are not set: A="mpirun ..." B="mpirun ..."' >&2; exit 2; }
+needed = A B
+such_as = A="mpirun -n 4 ./before" B="mpirun -n 4 ./after"
 made = runs compare.txt compare.json limits.xml path.svg path.tsv timeline.svg a1.graph b1.graph *.summary run.log
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 

@@ -6,8 +6,9 @@
 #         make -f workflows/critpath.mk RUN=big          analyses the run recorded there
 #         make -f workflows/critpath.mk JOBS=4 APP="mpirun -n 4 ./app"      merged, matched and analysed by 4 processes
 # input   APP, any command that starts an MPI program, without recompilation; RECORD, options of lp-record;
+#         IDEAL=1, to replay it on an ideal network, too;
 #         JOBS, the number of processes of MPIRUN that analyse: trace and graph are then folders of shards
-# output  in $(RUN): verdict.txt, verdict.json, raw traces, trace, graph, path.txt, path.json, gain.json,
+# output  in $(RUN): verdict.txt, verdict.json, raw traces, trace, graph, ideal (its replay), path.txt, path.json, gain.json,
 #         imbalance.txt, imbalance.json, and report.html with all results on one page
 #
 # A run is recorded again if the command, its programs, their libraries, files that it names, its working directory or
@@ -19,20 +20,22 @@ APP =
 RUN = run
 RECORD =
 AGAIN =
+IDEAL =
 JOBS = 1
 MPIRUN = mpirun
 
-SETTINGS = APP RUN RECORD AGAIN JOBS MPIRUN
+SETTINGS = APP RUN RECORD AGAIN IDEAL JOBS MPIRUN
 stamped = RUN
 folder = $(RUN)
-tools = lp-merge lp-graph lp-critpath lp-gain lp-imbalance lp-report
+tools = lp-merge lp-graph lp-critpath lp-gain lp-imbalance lp-replay lp-report
 reports = verdict.txt verdict.json path.txt path.json gain.json imbalance.txt imbalance.json report.html
 counts = JOBS
-run = recorded raw trace graph reported $(reports)
+commands = $(if $(filter-out 1,$(JOBS)),MPIRUN)
+run = recorded raw trace graph ideal reported $(reports)
 made = $(run) command command.new
 beside = $(RUN).part $(RUN)~
 needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -e $(RUN)/recorded ] || [ -z "$$(ls -A $(RUN))" ] || \
-	{ echo $(if $(LONGPOLE_MESSAGES),'longpole: ')'$(RUN): other files are there: name a folder for this run alone, $(if $(LONGPOLE_MESSAGES),-o ,RUN=)FOLDER' >&2; exit 2; }
+	$(call fail,'$(RUN): other files are there: name a folder for this run alone$(comma) $(if $(LONGPOLE_NAME),-o ,RUN=)FOLDER')
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 all: $(RUN)/reported
@@ -55,7 +58,7 @@ $(RUN)/recorded: $(RUN)/command
 	@$(call as_run,$(command))
 else
 $(RUN)/recorded:
-	@echo 'APP is not set: APP="mpirun -n 4 ./app"' >&2; exit 2
+	@$(call fail,'$(RUN): no run is recorded there; critpath.mk needs APP: longpole critpath.mk APP="mpirun -n 4 ./app"')
 endif
 
 # If a file becomes a folder of shards or vice versa, the old one is removed first.
@@ -80,25 +83,30 @@ $(RUN)/graph: $(RUN)/trace
 	@mv $@.part $@ && touch $@
 endif
 
+$(RUN)/ideal: $(RUN)/graph
+	lp-replay $< $(whole)
+ideal = $(if $(IDEAL),$(RUN)/ideal)
+imbalance = lp-imbalance $(ideal:%=--ideal %)
+
 # The verdict is made once; lp-critpath repeats it.
-page = 'set -e; lp-report --verdict $(RUN)/verdict.json.part --text $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part; \
+page = 'set -e; lp-report $(ideal:%=--ideal %) --verdict $(RUN)/verdict.json.part --text $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part; \
 	lp-critpath -F json --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.json.part'
 
 ifeq ($(filter-out 1,$(JOBS)),)
-$(RUN)/reported: $(RUN)/graph
-	parallel --will-cite --halt now,fail=1 ::: \
+$(RUN)/reported: $(RUN)/graph $(ideal)
+	$(each) ::: \
 		'lp-critpath -F text $< >$(RUN)/path.txt.part' \
 		'lp-gain -F json $< >$(RUN)/gain.json.part' \
-		'lp-imbalance $< >$(RUN)/imbalance.txt.part' 'lp-imbalance -F json $< >$(RUN)/imbalance.json.part' \
+		'$(imbalance) $< >$(RUN)/imbalance.txt.part' '$(imbalance) -F json $< >$(RUN)/imbalance.json.part' \
 		$(page)
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 else
 # In sequence if several processes make each: every mpirun would bind its processes to the first cores.
-$(RUN)/reported: $(RUN)/graph
-	parallel --will-cite --halt now,fail=1 ::: 'lp-gain -F json $< >$(RUN)/gain.json.part' \
+$(RUN)/reported: $(RUN)/graph $(ideal)
+	$(each) ::: 'lp-gain -F json $< >$(RUN)/gain.json.part' \
 		$(page)
 	$(together) lp-critpath -F text $< >$(RUN)/path.txt.part
-	$(together) lp-imbalance $< >$(RUN)/imbalance.txt.part
-	$(together) lp-imbalance -F json $< >$(RUN)/imbalance.json.part
+	$(together) $(imbalance) $< >$(RUN)/imbalance.txt.part
+	$(together) $(imbalance) -F json $< >$(RUN)/imbalance.json.part
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 endif

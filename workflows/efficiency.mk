@@ -17,7 +17,8 @@ OUT = factors
 SETTINGS = RUNS OUT
 folder = $(OUT)
 tools = lp-import lp-dump lp-replay
-needs = [ -n $(call quoted,$(RUNS)) ] || { echo 'RUNS is not set: RUNS="1.prv.gz 2.prv.gz"' >&2; exit 2; }
+needed = RUNS
+such_as = RUN RUN...
 asks = $(call state,$(call each_quoted,$(RUNS)))
 made = modelfactors.csv
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
@@ -27,15 +28,14 @@ all: $(OUT)/modelfactors.csv
 
 # One run as a line of numbers.
 define replay
-run=$$1; graph=$$(mktemp); machine=$$(mktemp)
-trap 'rm -f $$graph $$machine' EXIT
-case $$run in
-*.prv|*.prv.gz) lp-import -f prv -- "$$run" >$$graph; whole=--whole ;;
-*) cat -- "$$run" >$$graph; whole= ;;
+graph=$$1 imported=$$(mktemp) machine=$$(mktemp) whole=
+trap 'rm -f $$imported $$machine' EXIT
+case $$graph in
+*.prv|*.prv.gz) lp-import -f prv -- "$$graph" >$$imported; graph=$$imported whole=--whole ;;
 esac
-ranks=$$(lp-dump -k run $$graph | jq .ranks)
+ranks=$$(lp-dump -k run -- "$$graph" | jq .ranks)
 printf 'machine\nbandwidth infinite\ncollective all constant\nnodes %d\nmapping 1\n' $$ranks >$$machine
-lp-replay -n $$machine --eager 32k -F csv $$whole $$graph
+lp-replay -n $$machine --eager 32k -F csv $$whole -- "$$graph"
 endef
 export replay
 

@@ -22,7 +22,7 @@ stamped = LAST NEW
 counts = LAST NEW
 folder = $(OUT)
 tools = lp-compare
-needs = [ -n "$$(ls $(OUT)/runs 2>/dev/null)" ] || { echo 'there is no run yet: RUN=run.graph' >&2; exit 2; }
+needs = [ -n "$$(ls $(OUT)/runs 2>/dev/null)" ] || $(call fail,'history needs a run: longpole history RUN')
 asks = $(call state,$(OUT)/runs/*.summary)
 made = added history.json history.tsv sites.tsv history.svg compared compare.json compare.txt limits.xml
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk

@@ -34,10 +34,13 @@ MPICC = mpicc
 
 SETTINGS = GRAPHS PATTERNS PROGRAMS RANKS BYTES ROUNDS NETWORK LATENCY_US MB_S BUSES LINKS NODES CPUS PER_NODE OUT MPIRUN MPICC
 counts = RANKS BYTES ROUNDS NODES CPUS PER_NODE
+wholes = BUSES LINKS
+commands = $(if $(PATTERNS),MPICC) $(if $(PATTERNS)$(PROGRAMS),MPIRUN)
+numbers = LATENCY_US MB_S
 folder = $(OUT)
 tools = lp-replay lp-dump $(if $(PATTERNS)$(PROGRAMS),lp-record lp-merge lp-graph)
-needs = [ -n $(call quoted,$(GRAPHS)$(PATTERNS)$(PROGRAMS)) ] || \
-	{ echo 'none of GRAPHS, PATTERNS and PROGRAMS is set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
+needed = GRAPHS|PATTERNS|PROGRAMS
+such_as = RUN RUN...
 asks = $(call state,$(call each_quoted,$(GRAPHS) $(NETWORK)) $(if $(PATTERNS),$(call quoted,$(program))) \
 	$(if $(PROGRAMS),$(call quoted,$(here)program)))
 made = patterns *.input raw log *.graph base programs influence.tsv *.points buses.svg links.svg nodes.svg cpus.svg
@@ -81,7 +84,8 @@ if [ $$1 = nodes ] && [ $$2 -gt $$ranks ]; then exit; fi
 	cpus) printf 'buses 0\nlinks 0 0\ncpus %d\nmapping %d\n' $$2 $$PER_NODE ;;
 	esac
 } >$$machine
-printf '%s\t%s\t%s\t%s\n' $$1 $$2 "$$4" "$$(lp-replay -n $$machine -F csv "$$3" | awk -F, 'NR == 2 { print $$2 }')"
+ns=$$(lp-replay -n $$machine -F csv "$$3" | awk -F, 'NR == 2 { print $$2 }')
+printf '%s\t%s\t%s\t%s\n' $$1 $$2 "$$4" "$$ns"
 endef
 export one
 tries = $(each) -k --colsep '\t' bash -eu -o pipefail -c '"$$one"' one

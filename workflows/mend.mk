@@ -20,9 +20,11 @@ OUT = mended
 
 SETTINGS = VERDICT APP RUNS MACHINE MPIRUN OUT
 counts = RUNS
+commands = $(if $(MACHINE),,MPIRUN)
 folder = $(OUT)
 tools = lp-mend lp-record lp-merge lp-graph lp-replay lp-measure lp-network lp-compare
-needs = [ -n $(call quoted,$(VERDICT)) ] && [ -n $(call quoted,$(APP)) ] || { echo 'VERDICT and APP are not set: VERDICT=campaign/verdict APP="mpirun ..."' >&2; exit 2; }
+needed = VERDICT APP
+such_as = VERDICT=campaign/verdict APP="mpirun -n 2 ./app"
 asks = $(call state,$(call quoted,$(VERDICT)) $(if $(MACHINE),$(call quoted,$(MACHINE))))
 made = rules graph run.log machine factors predicted.json compared mend.txt
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
@@ -62,8 +64,9 @@ numbers = $(words $(wildcard $(OUT)/compared/a*.summary))
 measured = .run_time | .a_s as $$a | [.a_s, .b_s, (.change_s, .low_s, .high_s | if . == null then "" else . * 1e8 / $$a | round / 1e6 end), $$what] | @tsv
 # Measures only after the prediction is made.
 $(OUT)/compared/compare.json: $(OUT)/predicted.json
-	@$(MAKE) --no-print-directory -s -f $(here)compare.mk A=$(call quoted,$(APP)) B=$(call quoted,$(mend) $(APP)) \
-		RUNS=$(call quoted,$(RUNS)) OUT=$(OUT)/compared >>$(OUT)/run.log
+	@exec {LONGPOLE_MESSAGES}>&2; export LONGPOLE_MESSAGES; \
+	$(MAKE) --no-print-directory -s -f $(here)compare.mk A=$(call quoted,$(APP)) B=$(call quoted,$(mend) $(APP)) \
+		RUNS=$(call quoted,$(RUNS)) OUT=$(OUT)/compared >>$(OUT)/run.log 2>/dev/null
 
 $(OUT)/mend.txt: $(OUT)/predicted.json $(OUT)/compared/compare.json $(OUT)/rules
 	@{ printf 'run_s\tmended_s\tchange_%%\tlow_%%\thigh_%%\twhat\n'; \

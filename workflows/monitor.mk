@@ -15,7 +15,8 @@ OUT = monitor
 SETTINGS = GRAPH NETWORK RANK OUT
 folder = $(OUT)
 tools = lp-replay lp-report lp-critpath
-needs = [ -n $(graph) ] || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
+needed = GRAPH
+such_as = RUN
 asks = $(call state,$(graph) $(if $(NETWORK),$(call quoted,$(NETWORK))))
 made = monitor.tsv regions.tsv timeline.csv monitor.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk

@@ -48,10 +48,12 @@ FINE = 0.4 0.5 0.63 0.8 1 1.25 1.6 2 2.5
 
 SETTINGS = MEASURED BYTES GRAPHS SECONDS_ PREDICT NODE OUT LATENCY_US MB_S EAGER BUSES LINKS EXTEND FINE
 counts = NODE
+wholes = EAGER BUSES LINKS EXTEND
+numbers = LATENCY_US MB_S FINE $(if $(SECONDS_),SECONDS_)
 folder = $(OUT)
 tools = lp-network lp-replay lp-import lp-dump
-needs = [ -n $(call quoted,$(GRAPHS)$(MEASURED)) ] || \
-	{ echo 'neither GRAPHS nor MEASURED is set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
+needed = GRAPHS|MEASURED
+such_as = GRAPHS=RUN
 asks = $(call state,$(call each_quoted,$(MEASURED) $(GRAPHS) $(PREDICT)))
 made = ranks seconds *.measured base coarse.tsv fine.tsv latencies bandwidths best moved.tsv fixed.tsv machine fit.txt region.tsv \
        buses.tsv predicted.tsv pingpong.tsv regions.tsv region.svg regions.svg validation.svg buses.svg pingpong.svg
@@ -244,7 +246,6 @@ $(OUT)/fit.txt: $(OUT)/machine $(OUT)/best $(OUT)/region.tsv $(if $(GRAPHS),$(OU
 		if (n) printf ": %g to %g us, %g to %g MB/s", l, L, b, B; print "" }' $(OUT)/region.tsv; \
 	$(if $(GRAPHS),$(call free,buses) || awk -F'\t' 'NR > 1 { printf "error of %s buses\t%.2f %%\n"$(comma) ($$4 > 0 ? $$4 : "unlimited")$(comma) 100 * $$6 }' $(OUT)/buses.tsv;) \
 	$(if $(PREDICT),echo; cat $(OUT)/predicted.tsv;) } $(whole)
-comma = ,
 
 # Dots: networks within 10 %; the cross is the best.
 $(call drawn,region) &: $(OUT)/region.tsv $(OUT)/best $(OUT)/figures

@@ -25,6 +25,7 @@ MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 
 SETTINGS = DATA FIT ONE OUT APP RANKS REPEAT MPIRUN
 counts = ONE RANKS REPEAT
+commands = $(if $(filter record,$(MAKECMDGOALS)),MPIRUN)
 goals = record
 folder = $(OUT)
 tools = lp-fit
@@ -37,13 +38,12 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 tables  = $(wildcard $(DATA))
 names   = $(basename $(notdir $(tables)))
-check_app = [ -n $(call quoted,$(APP)) ] || { echo 'APP is not set: APP=./app' >&2; exit 2; }
-check_tables = [ -n $(call quoted,$(tables)) ] || { echo $${LONGPOLE_NAME:-overhead}: $(call quoted,$(DATA)): no such table >&2; exit 2; }; \
+check_app = [ -n $(call quoted,$(APP)) ] || $(call fail,'overhead needs APP: longpole overhead record APP=./app')
+check_tables = [ -n $(call quoted,$(tables)) ] || $(call fail,$(call quoted,$(DATA))': no such table'); \
 	for t in $(call each_quoted,$(tables)); do lp-fit -- "$$t" >/dev/null; done; \
-	[ $(words $(names)) = $(words $(sort $(names))) ] || { echo 'DATA names two tables of one name' >&2; exit 2; }; \
+	[ $(words $(names)) = $(words $(sort $(names))) ] || $(call fail,'DATA names two tables of one name'); \
 	[ -z $(call quoted,$(call unsafe,$(subst $(space),,$(names)))) ] || \
-	{ echo 'the name of a table is made of letters, digits and . _ - + = @ and the comma' >&2; exit 2; }
-space := $(subst ,, )
+	$(call fail,'the name of a table is made of letters$(comma) digits and . _ - + = @ and the comma')
 
 all: $(OUT)/errors.tsv $(OUT)/pictures $(call drawn,shares)
 	@cat $<

@@ -47,8 +47,9 @@ stamped = $(filter-out FIGURES OUT,$(SETTINGS))
 counts = RUNS REPS MPIRUNS
 folder = $(OUT)
 tools = lp-measure lp-network lp-record lp-merge lp-graph lp-replay $(if $(PARTS),lp-dump)
-needs = for s in $(call quoted,$(APPS)) $(call quoted,$(HERE)) $(call quoted,$(THERE)); do [ -n "$$s" ] || \
-	{ echo 'APPS, HERE and THERE are needed: APPS=programs HERE="mpirun -n 2" THERE="nodes mpirun -n 2"' >&2; exit 2; }; done
+needed = APPS HERE THERE
+commands = HERE THERE
+such_as = APPS=programs HERE="mpirun -n 2" THERE="nodes mpirun -n 2"
 asks = $(call state,$(call quoted,$(APPS)))
 made = *.run here.machine there.machine here.tsv there.tsv runs *.graph raw log spans.tsv parts.tsv replayed \
        predicted.tsv predicted.txt predicted.svg
@@ -83,13 +84,13 @@ export measure record
 quick = bash -eu -o pipefail -c
 
 $(OUT)/runs: $(OUT)/asked
-	@rm -f $(OUT)/*.graph $(OUT)/*.run; export OUT=$(OUT) MPIRUNS=$(call quoted,$(MPIRUNS)); \
+	@rm -f $(OUT)/*.graph $(OUT)/*.run $(OUT)/log; export OUT=$(OUT) MPIRUNS=$(call quoted,$(MPIRUNS)); \
 	launcher() { if [ "$$1" = here ]; then printf '%s' $(call quoted,$(HERE)); else printf '%s' $(call quoted,$(THERE)); fi; }; \
 	for run in $$(seq $(call quoted,$(RUNS))); do \
 		sides='here there'; [ $$((run % 2)) = 1 ] || sides='there here'; \
 		for side in $$sides; do $(quick) "$$measure" measure $$run $$side "$$(launcher $$side)"; done; \
 		while read -r name command; do \
-			[ -n "$$command" ] || { echo "$(APPS): $$name: a line is a name and a command" >&2; exit 2; }; \
+			[ -n "$$command" ] || $(call fail,"$(APPS): $$name: a line is a name and a command"); \
 			for side in $$sides; do \
 				$(quick) "$$record" record "$$name" $$run $$side "$$(launcher $$side) lp-record -o $$OUT/raw $$command"; \
 			done; \

@@ -29,13 +29,15 @@ SETTINGS = RAW PROCESSES PREDICT REPEAT ANALYSES OUT MPIRUN
 folder = $(OUT)
 tools = lp-merge lp-graph lp-critpath lp-imbalance lp-fit
 counts = PROCESSES PREDICT REPEAT
-needs = [ -n $(raw) ] || { echo 'RAW is not set: RAW=run/raw' >&2; exit 2; }; \
-	[ $(words $(sort $(PROCESSES))) -ge 3 ] && [ $(firstword $(PROCESSES)) -eq 1 ] || \
-	{ echo 'PROCESSES: lp-fit needs three numbers or more, and 1 is the first' >&2; exit 2; }; \
+commands = MPIRUN
+needed = RAW
+such_as = RUN
+needs = [ $(words $(sort $(PROCESSES))) -ge 3 ] && [ $(firstword $(PROCESSES)) -eq 1 ] || \
+	$(call fail,'PROCESSES: lp-fit needs three numbers or more$(comma) and 1 is the first'); \
 	[ $$(($(words $(sort $(PROCESSES))) * $(REPEAT))) -ge 4 ] || \
-	{ echo 'REPEAT: lp-fit needs 4 analyses or more: a round of three numbers of processes is too few' >&2; exit 2; }; \
+	$(call fail,'REPEAT: lp-fit needs 4 analyses or more: a round of three numbers of processes is too few'); \
 	for t in $(call each_quoted,$(ANALYSES)); do [[ $$t =~ ^(critpath|imbalance)$$ ]] || \
-	{ echo 'ANALYSES: critpath imbalance' >&2; exit 2; }; done
+	$(call fail,"ANALYSES: $$t is neither critpath nor imbalance"); done
 asks = $(call state,$(raw))
 made = trace graph *.cost *.result costs.tsv units.tsv *.csv fit.txt prediction.tsv
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
@@ -60,12 +62,12 @@ for tool in $$tools; do
 	graph) "$${launched[@]}" lp-graph -o $$out/graph $$out/trace ;;
 	critpath) "$${launched[@]}" lp-critpath -F text $$out/graph >$$out/critpath.new ;;
 	imbalance) "$${launched[@]}" lp-imbalance $$out/graph >$$out/imbalance.new ;;
-	esac 2>$$out/log || { cat $$out/log >&2; exit 2; }
+	esac 2>$$out/log || { cat $$out/log >&2; $(call fail,"lp-$$tool failed on $$processes processes"); }
 	grep -q "\"lp-$$tool\",\"processes\":$$processes," $$LONGPOLE_COST ||
-		{ echo "lp-$$tool does not work by $$processes processes of: $$MPIRUN" >&2; exit 2; }
+		$(call fail,"lp-$$tool does not work by $$processes processes of: $$MPIRUN")
 	[ -e $$out/$$tool.new ] || continue
 	[ -e $$out/$$tool.result ] || cp $$out/$$tool.new $$out/$$tool.result
-	cmp -s $$out/$$tool.new $$out/$$tool.result || { echo "lp-$$tool finds something else on $$processes processes" >&2; exit 2; }
+	cmp -s $$out/$$tool.new $$out/$$tool.result || $(call fail,"lp-$$tool finds something else on $$processes processes")
 	rm $$out/$$tool.new
 done
 rm $$out/log
@@ -141,9 +143,7 @@ fitted = $(foreach t,merge graph $(ANALYSES) all,$(OUT)/$(t).csv)
 $(fitted) &: $(OUT)/costs.tsv
 	@awk -F '\t' -v out=$(OUT) "$$tables" $<
 
-comma = ,
-empty =
-predicted = $(subst $(empty) $(empty),$(comma),$(strip $(PREDICT)))
+predicted = $(subst $(space),$(comma),$(strip $(PREDICT)))
 $(OUT)/fit.txt: $(fitted)
 	@lp-fit --predict $(predicted) $^ $(whole)
 

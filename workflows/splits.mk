@@ -20,7 +20,8 @@ SETTINGS = GRAPH OUT PARTS ALGORITHM PARALLEL
 counts = PARTS
 folder = $(OUT)
 tools = lp-critpath
-needs = [ -n $(graph) ] || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
+needed = GRAPH
+such_as = RUN
 asks = $(call state,$(graph))
 made = parts.tsv solved *.path path path.txt
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
@@ -36,7 +37,7 @@ $(OUT)/parts.tsv: $(OUT)/asked
 
 $(OUT)/solved: $(OUT)/parts.tsv
 	@rm -f $(OUT)/*.path
-	cut -f 1 $< | tail -n +2 | $(PARALLEL) --will-cite --halt now,fail=1 \
+	cut -f 1 $< | tail -n +2 | EACH=$(call quoted,$(PARALLEL)) $(each) \
 		$(call quoted,lp-critpath -a $(ALGORITHM) --part {}/$(PARTS) $(graph) >$(OUT)/{}.path)
 	@touch $@
 

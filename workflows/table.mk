@@ -32,10 +32,11 @@ ready := $(filter $(goals),$(MAKECMDGOALS))
 
 SETTINGS = APP RANKS REPEAT COMPRESS THRESHOLDS PROCESSES SOLVERS OUT MPIRUN
 counts = RANKS REPEAT PROCESSES
+commands = MPIRUN
 folder = $(OUT)
 tools = lp-record lp-merge lp-graph lp-critpath lp-imbalance
 needs = [ $(words $(ready)) -eq $(if $(strip $(APP)),0,1) ] || \
-	{ echo 'one program: APP=./app, or one of: $(goals)' >&2; exit 2; }
+	$(call fail,'table needs one program: APP=./app$(comma) or one of: $(goals)')
 asks = echo program $(ready)
 made = *.program *.input *.command *.recorded *.round *.graph *.json *.report *.solved \
        overhead.tsv overhead.svg processes.tsv solvers.tsv

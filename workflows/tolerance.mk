@@ -20,7 +20,8 @@ OUT = tolerance
 SETTINGS = GRAPHS NETWORK PERCENTS SITES OUT
 folder = $(OUT)
 tools = lp-tolerance
-needs = [ -n $(call quoted,$(GRAPHS)) ] || { echo 'GRAPHS is not set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
+needed = GRAPHS
+such_as = GRAPHS=RUN
 asks = $(call state,$(call each_quoted,$(GRAPHS) $(NETWORK)))
 made = tolerance.txt curves.tsv *.json latency.svg gap.svg overhead.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk

@@ -23,7 +23,8 @@ SETTINGS = GRAPH NETWORK TOP OUT
 counts = TOP
 folder = $(OUT)
 tools = lp-critpath lp-gain lp-replay
-needs = [ -n $(graph) ] || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
+needed = GRAPH
+such_as = RUN
 asks = $(call state,$(graph) $(if $(machine),$(call quoted,$(machine))))
 made = path.json candidates base runs whatif.txt
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
