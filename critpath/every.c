@@ -94,7 +94,7 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 	    "%.1f %%; ", seconds(r->end_ns), percent * (double)told.ns[COMPUTE],
 	    percent * (double)told.ns[MPI], percent * (double)told.ns[TRANSFER]);
 	if (c->run.overdue > 0)
-		text_print(&c->output.text, "%llu calls are open; ",
+		text_print(&c->output.text, "open calls %llu; ",
 		    (unsigned long long)c->run.overdue);
 	text_print(&c->output.text, "%.1f %% on rank %d", percent * (double)ranks[0].ns,
 	    (int)ranks[0].rank);

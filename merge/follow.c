@@ -24,6 +24,7 @@ enum {
 	STEP_LOCATIONS = 1024,	/* each multiple of this number makes steps longer */
 	BLOCK_ROWS = 1 << 14,	/* of a written block */
 	FIRST_S = 60,		/* to wait for the first trace */
+	MARGIN_S = 600,		/* by which the date may have been changed during the run */
 };
 
 /* ---- output -------------------------------------------------------------------------- */
@@ -212,11 +213,10 @@ is_ready(const struct follow *f)
 static void
 wait_for_ranks(struct follow *f)
 {
-	const int64_t begun_ns = now_ns();
 	const struct timespec nap = { 0, NAP_NS };
 
 	for (tails_look(f); !is_ready(f) && !f->over; tails_look(f)) {
-		if (f->tail_count == 0 && now_ns() - begun_ns > FIRST_S * SECOND_NS)
+		if (f->tail_count == 0 && now_ns() - f->begun_ns > FIRST_S * SECOND_NS)
 			die("%s: holds no raw trace (rank.0, rank.1, ...)", f->folder);
 		nanosleep(&nap, NULL);
 	}
@@ -261,29 +261,44 @@ begin(struct follow *f, enum sync sync)
 	number_locations(input);
 }
 
-/*
- * The current time on the trace's clock: from a rank of this host, or else the latest call of any
- * rank. While neither is known, no time passes.
- */
+/* The latest enter of a call that the thread is in, on the trace's clock. */
 static int64_t
-trace_now_ns(const struct follow *f)
+latest_ns(const struct follow *f)
 {
 	int64_t latest_ns = f->step_ns;
 
 	for (int32_t r = 0; r < f->input->rank_count; r++) {
 		const struct tail *tail = f->by_rank[r];
 
-		if (tail == NULL)
-			continue;
-		if (f->input->ranks[r].host != NULL &&
-		    strcmp(f->input->ranks[r].host, f->host) == 0)
-			return now_ns() - own_ns(f, r, 0);
-		for (size_t l = 0; l < tail->lane_count; l++)
+		for (size_t l = 0; tail != NULL && l < tail->lane_count; l++)
 			if (tail->lanes[l].open.call != 0 && tail->lanes[l].open.enter_ns -
 			    own_ns(f, r, 0) > latest_ns)
 				latest_ns = tail->lanes[l].open.enter_ns - own_ns(f, r, 0);
 	}
 	return latest_ns;
+}
+
+/*
+ * The current time on the trace's clock: from a rank of this host, or else the latest call of any
+ * rank. While neither is known, no time passes. Each step is written, so a wrong clock must not
+ * lead far ahead: not beyond the age of the run, nor, if that is unknown, faster than time passes
+ * here.
+ */
+static int64_t
+trace_now_ns(const struct follow *f)
+{
+	const int64_t latest = latest_ns(f), most_ns = f->input->date_s > 0 ?
+	    ((int64_t)time(NULL) - f->input->date_s + MARGIN_S) * SECOND_NS :
+	    latest + (now_ns() - f->begun_ns);
+
+	for (int32_t r = 0; r < f->input->rank_count; r++)
+		if (f->by_rank[r] != NULL && f->input->ranks[r].host != NULL &&
+		    strcmp(f->input->ranks[r].host, f->host) == 0) {
+			const int64_t ns = now_ns() - own_ns(f, r, 0);
+
+			return ns < most_ns ? ns : most_ns;
+		}
+	return latest < most_ns ? latest : most_ns;
 }
 
 /* A thread whose first call comes later has no location. */
@@ -299,6 +314,42 @@ tell_of_threads(struct follow *f)
 		    "out", rank->file, (int)(rank - f->input->ranks));
 		f->told = true;
 	}
+}
+
+/* By how much the rank's clock has moved against that of the first since the begin of the run. */
+static int64_t
+moved_ns(const struct input *input, int32_t rank)
+{
+	int64_t sum_ns = 0;
+
+	for (int32_t length = 0; rank >= 0 && length < input->rank_count; length++) {
+		const struct rank *at = &input->ranks[rank];
+		const size_t count = at->sample_count;
+
+		if (count > 0)
+			sum_ns += at->samples[count - 1].offset_ns - at->samples[0].offset_ns;
+		rank = count > 0 ? at->samples[0].peer : at->clock_peer;
+	}
+	return sum_ns;
+}
+
+/* Clocks of several nodes are corrected as they were at the begin. */
+static void
+tell_of_clocks(const struct input *input, bool ended)
+{
+	int64_t most_ns = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const int64_t ns = ended ? moved_ns(input, r) :
+		    input->ranks[r].correction.error_ns;
+
+		if ((ns < 0 ? -ns : ns) > most_ns)
+			most_ns = ns < 0 ? -ns : ns;
+	}
+	if (most_ns > 0)
+		note(ended ? "since then they have drifted apart by up to %.1f us" : "the clocks "
+		    "of the nodes are known to %.1f us at the beginning of the run",
+		    1e-3 * (double)most_ns);
 }
 
 /* Writes facts that are known only after the end of the run. */
@@ -359,15 +410,19 @@ follow(struct input *input, const char *folder, int fd, bool names, enum sync sy
 	}
 	if (reader_open(&input->in, "/dev/null", READ_GROWING) < 0)
 		die_input(input->in);
-	f.moved_ns = now_ns();
+	f.moved_ns = f.begun_ns = now_ns();
 	wait_for_ranks(&f);
 	begin(&f, sync == SYNC_NONE ? SYNC_NONE : SYNC_OFFSET);
 	if (writer_open(&f.out, fd, "trace", input->in, argc, argv) < 0)
 		die_output();
 	write_ranks(&f.out, input, 0, true);
+	if (sync != SYNC_NONE)
+		tell_of_clocks(input, false);
 	f.later = later_begin(input, &f.out, names);
 	go_along(&f);
 	later_end(f.later);
+	if (sync != SYNC_NONE)
+		tell_of_clocks(input, true);
 	write_ended(&f);
 	if (writer_end_of(&f.out, false) < 0)
 		die_output();

@@ -63,9 +63,12 @@ struct follow {
 	struct later *later;
 	int64_t step_ns;	/* on the trace's clock: all that returned before is written */
 	int64_t last_ns;	/* the latest leave written */
+	int64_t begun_ns;	/* when following began, on the clock of this host */
 	int64_t moved_ns;	/* when a trace last grew */
 	bool over;		/* the traces will not grow any more */
 	bool told;		/* of a thread that is left out */
+	bool told_of_worlds;
+	struct timespec changed;	/* the folder, at the last look for worlds */
 };
 
 /* ---- tails.c ---- */

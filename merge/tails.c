@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -88,6 +89,32 @@ look_for_traces(struct follow *f)
 		free(entries[i]);
 	}
 	free(entries);
+}
+
+/* Worlds that the run has spawned or started are in the trace of the whole run only. */
+static void
+tell_of_worlds(struct follow *f)
+{
+	struct dirent **entries;
+	struct stat status;
+	int count;
+
+	if (f->told_of_worlds || stat(f->folder, &status) != 0 ||
+	    (status.st_mtim.tv_sec == f->changed.tv_sec &&
+	    status.st_mtim.tv_nsec == f->changed.tv_nsec))
+		return;
+	f->changed = status.st_mtim;
+	count = scandir(f->folder, &entries, is_world_name, versionsort);
+	if (count > 0) {
+		note("%s/%s: processes that the run has spawned, or another run: they are not "
+		    "followed, and messages to and from them match nothing", f->folder,
+		    entries[0]->d_name);
+		f->told_of_worlds = true;
+	}
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	if (count >= 0)
+		free(entries);
 }
 
 void
@@ -263,6 +290,7 @@ tails_look(struct follow *f)
 {
 	if (f->by_rank == NULL)
 		look_for_traces(f);
+	tell_of_worlds(f);
 	look_at_processes(f);
 	for (size_t i = 0; i < f->tail_count; i++) {
 		struct tail *tail = &f->tails[i];

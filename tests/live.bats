@@ -5,8 +5,8 @@ load helpers
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
-	for program in paced hangs kinds; do
-		mpicc -O1 -g -o $program "$ROOT/tests/apps/$program.c" -lpthread
+	for program in paced hangs kinds more; do
+		mpicc -w -O1 -g -o $program "$ROOT/tests/apps/$program.c" -lpthread
 	done
 }
 
@@ -80,6 +80,17 @@ said() {
 	cmp a b
 }
 
+@test "of a run that spawns processes the rest is followed, and a line says that they are not" {
+	begin 4 more spawn "$BATS_FILE_TMPDIR/more"
+	lp-merge --follow run 2>err | cat >followed
+	[ "$(grep -c '^lp-merge: run/world.[0-9]*: processes that the run has spawned, or another run: they are not followed' err)" -eq 1 ]
+	lp-merge run/rank.* >whole
+	said followed >a
+	said whole >b
+	cmp a b
+	lp-graph followed 2>&1 >/dev/null | grep -q ' 1 sends, 0 receives and 0 collectives not'
+}
+
 @test "segments replaced by compressed ones, before or while followed, are read" {
 	OPTIONS='-z max' begin 2 paced 4 150000
 	lp-merge --follow run | cat >followed
@@ -148,6 +159,19 @@ said() {
 	(ulimit -f 1000; timeout 2 lp-merge --follow run >followed) || echo $? >status
 	[ "$(cat status)" -eq 124 ]
 	[ "$(wc -c <followed)" -lt 1000 ]
+}
+
+# Its times begin at 0, so they are not of this host's clock although it has the name of this host.
+@test "a trace with another clock does not make its follower write of time that has not passed" {
+	local date
+	for date in '' "date_s=$(date +%s)"; do
+		mkdir -p run
+		printf 'raw ranks=1 rank=0 run=7 host=%s pid=%s %s\n0 MPI_Init 0 100000000\n' "$(hostname)" $$ "$date" | pack >whole
+		head -c "$(grep -aobF $'\x92\xa3end' whole | cut -d: -f1)" whole >run/rank.0
+		timeout 2 lp-merge --follow run >followed || echo $? >status
+		[ "$(cat status)" -eq 124 ]
+		[ "$(wc -c <followed)" -lt 600000 ]
+	done
 }
 
 @test "--follow reads one folder and makes one stream" {

@@ -224,3 +224,21 @@ as_gathered() {
 	lp-dump -k rank shards | jq -s -e 'map([.rank, .host, .rows]) | sort == [[0, "node1", 12], [2, "node3", 12], [3, "node1", 12], [5, "node3", 12]]'
 	as_gathered
 }
+
+@test "a run on nodes whose clocks differ is followed: windows are within 1 % of the whole trace, and a line gives the clocks' error" {
+	nodes 3
+	cd "$BATS_TEST_TMPDIR"
+	mpicc -O1 -o paced "$ROOT/tests/apps/paced.c"
+	SKEW=1000 "$NODES" mpirun -n 6 lp-record -o run -- ./paced 4 400 >out 2>&1 8>&- 3>&- &
+	local pid=$!
+	until [ -e run/rank.5 ]; do sleep 0.1; done
+	lp-merge --follow run 2>err | lp-graph 2>/dev/null | lp-imbalance -F json --every 1 >live
+	wait $pid
+	grep -qE '^lp-merge: the clocks of the nodes are known to [0-9.]+ us at the beginning of the run$' err
+	grep -qE '^lp-merge: since then they have drifted apart by up to [0-9.]+ us$' err
+	lp-merge run | lp-graph 2>/dev/null | lp-imbalance -F json --every 1 >whole
+	[ "$(wc -l <live)" -ge 4 ]
+	jq -se --slurpfile whole whole 'map([.compute_s, .mpi_s, .wait_s]) as $live | ($whole | map([.compute_s, .mpi_s, .wait_s])) as $right |
+		($live | length) == ($right | length) and ([range($live | length)] | all(. as $w |
+		[0, 1, 2] | all(($live[$w][.] - $right[$w][.] | fabs) < 0.01 * 6)))' live
+}
