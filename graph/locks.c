@@ -236,8 +236,9 @@ locks_decide(struct graph *graph, uint32_t before, int64_t until_ns)
 		free(locks->stretches[done].waiters.at);
 		free(locks->stretches[done].unlocks.at);
 	}
-	memmove(locks->stretches, locks->stretches + done,
-	    (locks->count - done) * sizeof *locks->stretches);
+	if (done > 0)
+		memmove(locks->stretches, locks->stretches + done,
+		    (locks->count - done) * sizeof *locks->stretches);
 	locks->count -= done;
 	if (before != NONE && before > locks->decided)
 		locks->decided = before;
