@@ -123,6 +123,11 @@ setup_file() {
 	done
 	run -0 longpole critpath.mk RUN=first
 	grep -q '^heat, 2 ranks' <<<"$output"
+	[ "$(longpole whatif GRAPH=first TOP=1)" = "$(longpole whatif first TOP=1)" ]
+	[ "$(longpole efficiency RUNS='first first')" = "$(longpole efficiency first first/graph)" ]
+	longpole network GRAPHS=first PREDICT='first first/graph' LATENCY_US=1 MB_S=100 EAGER=1 BUSES=0 LINKS=0 FINE=1 EXTEND=0 >fitted
+	[ "$(grep -c '^first/graph	' fitted)" -eq 2 ]
+	longpole history RUN=first | grep -q '^date'
 }
 
 @test "the map fits a screen and names every installed tool and workflow" {
