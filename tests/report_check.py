@@ -223,13 +223,49 @@ def check_wheel(driver):
     driver.find_element(By.TAG_NAME, "body").send_keys("0")
 
 
+def pinch(driver, begins, ends):
+    """Two fingers go down at the points BEGINS of the canvas, to ENDS in ten steps, and up."""
+    canvas = driver.execute_script("const b = document.getElementById('live').getBoundingClientRect(); return [b.left, b.top]")
+    def touch(kind, points):
+        driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [
+            {"x": canvas[0] + x, "y": canvas[1] + y, "id": i} for i, (x, y) in enumerate(points)]})
+    touch("touchStart", begins[:1])
+    touch("touchStart", begins)
+    for step in range(1, 11):
+        touch("touchMove", [tuple(a + (b - a) * step / 10 for a, b in zip(*ways)) for ways in zip(begins, ends)])
+    touch("touchEnd", [])
+    time.sleep(0.3)
+
+
+def check_pinch(driver):
+    """Two fingers zoom: what was under each stays under it. Side by side instants do, one above the other ranks."""
+    canvas = driver.find_element(By.ID, "live")
+    driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    driver.find_element(By.TAG_NAME, "body").send_keys("0", Keys.ESCAPE)
+    driver.execute_script("scrollTo(0, 0)")
+    wide, begin, end = canvas.size["width"] - 2, *view(driver)      # without its border
+    at = lambda x, of: of[0] + (x - 56) / (wide - 56) * (of[1] - of[0])
+    a, b, to_a, to_b = wide * 0.4, wide * 0.6, wide * 0.3, wide * 0.8
+    pinch(driver, [(a, 60), (b, 70)], [(to_a, 60), (to_b, 70)])
+    zoomed = view(driver)
+    slack = 3 * (end - begin) / wide
+    assert abs(zoomed[1] - zoomed[0] - (end - begin) * 0.2 / 0.5) < slack, zoomed
+    assert abs(at(to_a, zoomed) - at(a, (begin, end))) < slack and abs(at(to_b, zoomed) - at(b, (begin, end))) < slack, zoomed
+    assert "Keys:" in driver.find_element(By.ID, "what").text, "a pinch is no click"
+    pinch(driver, [(to_a, 60), (to_b, 70)], [(a, 60), (b, 70)])
+    assert all(abs(x - y) < 2 * slack for x, y in zip(view(driver), (begin, end))), view(driver)
+    assert driver.execute_script("return scrollY === 0 && visualViewport.scale === 1"), "the page moved, too"
+    driver.find_element(By.TAG_NAME, "body").send_keys("0")
+    driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+
+
 def check_many(driver):
     """Of many ranks: what a cell of several is, is said; keys and buttons show fewer ranks, down to single calls."""
     canvas, body = driver.find_element(By.ID, "live"), driver.find_element(By.TAG_NAME, "body")
     def shown():
         time.sleep(0.2)
         return float(canvas.get_attribute("data-top")), float(canvas.get_attribute("data-shown"))
-    ranks = shown()[1]
+    ranks, whole = shown()[1], view(driver)
     assert coloured(driver) > 0.5, "the cells are not drawn"
     grain = driver.find_element(By.ID, "grain")
     assert re.match(r"Coloured by cells of .* ranks: what takes longest there, or a wait if waits take a quarter", grain.text), grain.text
@@ -246,6 +282,11 @@ def check_many(driver):
     assert labels and top <= labels[0] <= labels[-1] <= shown()[0] + shown()[1], labels
     body.send_keys("0")
     assert shown() == (0, ranks)
+    high = canvas.size["height"] - 28
+    pinch(driver, [(300, high * 0.4), (310, high * 0.5)], [(300, high * 0.2), (310, high * 0.8)])
+    assert abs(shown()[1] - ranks / 6) < ranks / 50 and abs(shown()[0] + shown()[1] * 0.2 - ranks * 0.4) < ranks / 50, shown()
+    assert view(driver) == whole, "a pinch across zooms ranks alone"
+    body.send_keys("0")
 
 
 def check_timeline(driver):
@@ -340,6 +381,7 @@ def main():
                 check_timeline(driver)
                 check_events(driver)
                 check_wheel(driver)
+                check_pinch(driver)
                 check_tables(driver)
                 check_rest(driver)
                 driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
