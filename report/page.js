@@ -107,7 +107,7 @@ function drawBins() {
 function drawEvents(h) {
 	const high = h * LANE;
 	for (let l = Math.floor(top); l < Math.min(data.locations, top + shown + 1); l++) {
-		const above = y(l), least = data.all ? 0.1 : 0.7;
+		const above = y(l), least = data.all ? 0.1 : 0.7, labels = [];
 		let colour = null;
 		if (data.all) {
 			ink.fillStyle = colours.a[0];
@@ -122,12 +122,10 @@ function drawEvents(h) {
 				ink.strokeStyle = colours.ink;
 				ink.strokeRect(left, above, Math.max(w, 2), high);
 			}
-			if (w > 90 && high > 11 && e.what === CALL) {
-				ink.fillStyle = "#000000";
-				colour = null;
-				ink.fillText(data.calls[e.call] || "", left + 3, above + high / 2 + 4, w - 6);
-			}
+			if (w > 90 && high > 11 && e.what === CALL) labels.push([data.calls[e.call] || "", left + 3, w - 6]);
 		});
+		ink.fillStyle = "#000000";		// after the waits in these calls, which would hide them
+		for (const [name, left, most] of labels) ink.fillText(name, left, above + high / 2 + 4, most);
 	}
 }
 // Below each lane that the path is in a line; from lane to lane thin ones, if they are not too close.
@@ -342,7 +340,7 @@ function sentence(e) {
 	return rank + " waited " + length + (e.partner >= 0 ? " for rank " + e.partner : "") + begin + ", " + data.states[e.what] +
 		", in " + place(e);
 }
-const HELP = "A click tells what a rank did there and for whom it waited.";
+const HELP = "A click tells what a rank did there and for whom it waited; two fingers zoom.";
 const KEYS = " Keys: w s (ctrl and wheel) zoom, " +
 	"a d and arrows move, W S (ctrl, shift and wheel) zoom to fewer ranks, 0 shows all, m draws messages, / searches, " +
 	"Enter goes to the next hit, t changes light.";

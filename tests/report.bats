@@ -18,7 +18,8 @@ browser() {
 
 @test "the page has the tools' numbers, zooms, sorts, searches, prints and loads nothing" {
 	heat
-	lp-report -o page.html heat.graph
+	lp-replay --monitor all heat.graph >ideal.graph
+	lp-report --ideal ideal.graph -o page.html heat.graph
 	lp-imbalance -F json heat.graph >imbalance.json
 	lp-gain -F json --gain 20 heat.graph >critpath.json
 	browser page.html imbalance.json critpath.json

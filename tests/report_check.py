@@ -54,7 +54,14 @@ def requests(driver):
 # What the canvas has said since it was drawn last: each drawing begins by taking its size.
 LISTEN = """
     const say = CanvasRenderingContext2D.prototype.fillText, clear = CanvasRenderingContext2D.prototype.setTransform;
+    const fill = CanvasRenderingContext2D.prototype.fillRect;
     window.said = [];
+    CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
+        for (const [text, left, low] of window.said)
+            if (text.startsWith("MPI_") && x <= left + 4 && x + width > left + 4 && y <= low - 4 && y + height > low - 4)
+                window.covered = text;
+        return fill.call(this, x, y, width, height);
+    };
     CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
         window.said.push([String(text), ...at.slice(0, 2)]);
         return say.call(this, text, ...at);
@@ -152,6 +159,9 @@ def check_first_screen(driver, width):
     for size in driver.execute_script("""return [...document.querySelectorAll(".pictures section:not(.wide) svg")].map(s =>
             12 * s.getBoundingClientRect().width / s.viewBox.baseVal.width)"""):
         assert size > 8, f"print of {size} pixels"
+    for size in driver.execute_script("""return [...document.querySelectorAll(".pictures svg")].map(s =>
+            12 * s.getBoundingClientRect().width / s.viewBox.baseVal.width)"""):
+        assert size < 30, f"print of {size} pixels"
 
 
 def check_ticks(driver):
@@ -302,6 +312,7 @@ def check_timeline(driver):
     driver.find_element(By.ID, "zoom-out").click()
     body.send_keys("0")
     assert view(driver) == whole, "0 does not show the whole run"
+    assert any(text.startswith("MPI_") for text, _, _ in driver.execute_script("return said")), "no call has its name"
     waits = driver.find_elements(By.CLASS_NAME, "chain")
     if waits:
         waits[0].click()
@@ -384,11 +395,13 @@ def main():
                 check_pinch(driver)
                 check_tables(driver)
                 check_rest(driver)
-                driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                       {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False})
-                time.sleep(0.5)
-                check_first_screen(driver, 400)
-                check_ticks(driver)
+                for width, height in ((3840, 2160), (400, 900)):
+                    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                           {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+                    time.sleep(0.5)
+                    check_first_screen(driver, width)
+                    check_ticks(driver)
+            assert driver.execute_script("return window.covered") is None, "the name of a call is hidden"
             assert driver.execute_script("return window.hurt") is None, "a name has become code"
             errors = [entry for entry in driver.get_log("browser")
                       if entry["level"] in ("SEVERE", "WARNING") and "getImageData" not in entry["message"]]
