@@ -105,6 +105,7 @@ what_is = $(subst GRAPH,a run,$(subst |, or ,$(subst $(space), and ,$(call runs_
 
 $(folder)/asked: always
 	@$(if $(strip $(missing)),$(call fail,$(call quoted,$(flow) needs $(what_is): longpole $(flow) $(such_as))),true)
+	@[ ! -e $(folder) ] || [ -w $(folder) ] || $(call fail,'$(folder): Permission denied')
 	@$(foreach c,$(commands),type -P -- $(call quoted,$(firstword $($(c)))) >/dev/null || \
 		$(call fail,$(call quoted,$(c)=$($(c)))': no such command');) true
 	@$(or $(needs),true)
