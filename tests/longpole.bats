@@ -407,6 +407,8 @@ sleeper() {
 		printf '%s\n' "${COMPREPLY[@]}"
 	}
 	complete_words longpole crit | grep -qx critpath
+	complete_words longpole work | grep -qx workflows
+	complete_words longpole --id | grep -qx -- --ideal
 	complete_words longpole whati | grep -qx whatif
 	complete_words longpole whatif GR | grep -qx GRAPH=
 	complete_words longpole gain --ga | grep -qx -- --gain

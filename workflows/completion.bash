@@ -27,7 +27,7 @@ _longpole() {
 		fi
 		tool=lp-${COMP_WORDS[1]}
 	elif [ "${tool##*/}" = longpole ] && [[ $word != -* ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$(compgen -c lp- | sed 's/^lp-//')
+		mapfile -t COMPREPLY < <(compgen -W "help watch workflows $(compgen -c lp- | sed 's/^lp-//')
 			$(ls "$(_longpole_flows)" 2>/dev/null | sed -n '/^common/d; s/\.mk$//p')" -- "$word"; compgen -c -- "$word")
 		return
 	fi
