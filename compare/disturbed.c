@@ -85,7 +85,7 @@ subtract_runs(double *at, size_t runs, size_t positions)
 			of.at[r] = at[r * POSITIONS + i];
 		middle[i] = median(of);
 	}
-	for (size_t r = 0; r < runs; r++) {
+	for (size_t r = 0; r < runs && positions > 0; r++) {
 		double longer;
 
 		of.count = positions;
