@@ -148,8 +148,10 @@ main(int argc, char **argv)
 	if (opt.history || opt.scaling) {
 		if (opt.history)
 			print_history(&c, opt.form, opt.all);
-		else
+		else {
+			leave_out_repeated(&c);
 			print_scaling_sites(&c, opt.weak, opt.form, opt.all);
+		}
 		return finish(DONE);
 	}
 	leave_out_repeated(&c);

@@ -181,6 +181,8 @@ make_sites(struct scaling_table *t)
 		for (size_t g = 0; g <= last; g++) {
 			s->at[g].place = s->place;
 			s->at[g].first_ranks = s->first_ranks;
+			if (s->at[g].count == 1)	/* one share is no spread */
+				s->at[g].low = s->at[g].high = NAN;
 		}
 	}
 	qsort(t->sites, t->c->unit_count, sizeof *t->sites, by_growth);

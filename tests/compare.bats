@@ -286,6 +286,9 @@ scaled() {
 	lp-compare --scaling s2.1.graph s8.1.graph | grep -q '^MPI_Allreduce at exchange (app.c:11) stops scaling at 8 ranks.*; one run of a number'
 	lp-compare --scaling s8.?.graph s2.?.graph | head -1 | refute grep 'one run of a number'
 	[ "$(lp-compare --scaling -F csv s2.1.graph s8.1.graph | wc -l)" = 9 ]
+	lp-compare --scaling -F json s2.1.graph s2.1.graph s2.2.graph s8.1.graph s8.1.graph >t.json
+	jq -e 'all(.sites[].runs[]; if .ranks == 8 then .low == null and .high == null and .share >= 0 else .low <= .high end) and
+		[.runs[].count] == [2, 1]' t.json
 	# One run on 2 ranks in which io took more than it does on 8: its growth lies within the spread.
 	scaled 2 3 90000
 	lp-compare --scaling -F json s?.?.graph | jq -e '[.sites[] | select(.function) | {(.function): .first_ranks}] | add ==
