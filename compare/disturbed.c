@@ -151,7 +151,8 @@ is_same_run(const struct summary *a, const struct summary *b)
 	return a->ranks == b->ranks && a->count == b->count && a->run_ns == b->run_ns &&
 	    memcmp(a->rank_ns, b->rank_ns, (size_t)a->ranks * sizeof *a->rank_ns) == 0 &&
 	    memcmp(a->phase_ns, b->phase_ns, (a->count + 1) * sizeof *a->phase_ns) == 0 &&
-	    memcmp(a->wait_ns, b->wait_ns, sizeof a->wait_ns) == 0;
+	    memcmp(a->wait_ns, b->wait_ns, sizeof a->wait_ns) == 0 &&
+	    memcmp(&a->preempted, &b->preempted, sizeof a->preempted) == 0;
 }
 
 void
