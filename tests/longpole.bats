@@ -322,9 +322,8 @@ sleeper() {
 	[ "$stderr" = "longpole: no tool, workflow or command 'whatf'; did you mean 'whatif'?" ]
 }
 
-@test "--ideal adds the run time, serialisation and transfer on an ideal network to all reports" {
+@test "--ideal adds the time, serialisation and transfer on an ideal network to all reports" {
 	cp -r "$BATS_FILE_TMPDIR/first" run
-	command="${heat%% -n 2 *} -n 2 ${heat##* } -n 400 -p imbalanced:20"
 	run -0 --separate-stderr longpole critpath.mk RUN=run IDEAL=1
 	span=$(lp-replay -F csv run/graph | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at["together_ns"] }')
 	jq -e --argjson span "$span" '.efficiency | (.ideal_span_s * 1e9 - $span | fabs) < 1 and
