@@ -12,17 +12,11 @@
 #include "../base/tool/file_name.h"
 
 static int
-compare_texts(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
-}
-
-static int
 by_group(const struct site_sums *a, const struct site_sums *b)
 {
-	const int functions = compare_texts(a->function, b->function);
+	const int functions = text_compare(a->function, b->function);
 
-	return functions != 0 ? functions : compare_texts(a->call, b->call);
+	return functions != 0 ? functions : text_compare(a->call, b->call);
 }
 
 static int

@@ -129,6 +129,12 @@ struct listed functions_list(const struct functions *functions,
 void functions_list_free(struct listed *listed);
 int functions_by_path(const void *left, const void *right);
 
+/* functions_blocked.c: a run with switches; the times add up to the time blocked on the path. */
+void blocked_text(struct text *out, const struct listed *functions,
+    const struct definitions *known, size_t most);
+void blocked_json(struct json *out, const struct listed *functions,
+    const struct definitions *known);
+
 /* functions_report.c */
 void functions_text(struct text *out, const struct functions *functions,
     const struct definitions *known, bool all);

@@ -9,21 +9,13 @@
 #include "critpath.h"
 
 static int
-compare_text(const char *a, const char *b)
-{
-	if (a == NULL || b == NULL)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
-static int
 by_frame(const void *left, const void *right)
 {
 	const struct stack_frame *a = left, *b = right;
 	int order;
 
 	if ((order = strcmp(a->name, b->name)) != 0 ||
-	    (order = compare_text(a->file, b->file)) != 0)
+	    (order = text_compare(a->file, b->file)) != 0)
 		return order;
 	return (a->line > b->line) - (a->line < b->line);
 }
@@ -81,9 +73,12 @@ list_frames(const struct functions *f, const struct definitions *known, enum by 
 
 	*count = 0;
 	for (size_t p = 0; p < places; p++) {
-		struct frames frames = frames_of(known, &place[p]);
+		struct frames frames;
 		const size_t first = *count;
 
+		if (place[p].all == 0 && place[p].samples == 0)	/* a thread only blocked there */
+			continue;
+		frames = frames_of(known, &place[p]);
 		list = grow(list, &capacity, first + frames.count, sizeof *list);
 		for (size_t i = 0; i < frames.count; i++) {
 			struct function row = { frames.at[i], i == 0 ? place[p].all : 0,
@@ -130,7 +125,7 @@ find_lines(struct function *functions, size_t count, const struct function *line
 		const struct stack_frame *of = &functions[i].frame;
 
 		for (; l < line_count && strcmp(lines[l].frame.name, of->name) == 0 &&
-		    compare_text(lines[l].frame.file, of->file) == 0; l++)
+		    text_compare(lines[l].frame.file, of->file) == 0; l++)
 			if (most == NULL || by_seen(&lines[l], most) < 0)
 				most = &lines[l];
 		functions[i].frame.line = most != NULL ? most->frame.line : 0;

@@ -320,6 +320,7 @@ functions_text(struct text *out, const struct functions *f,
 	functions = functions_list(f, known, BY_FUNCTION);
 	lines = functions_list(f, known, BY_LINE);
 	list_text(out, &functions, BY_FUNCTION, shown);
+	blocked_text(out, &functions, known, shown);
 	inclusive_text(out, &functions, BY_FUNCTION, shown);
 	list_text(out, &lines, BY_LINE, shown);
 	inclusive_text(out, &lines, BY_LINE, shown);
@@ -424,6 +425,8 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 	computation_json(out, f, &functions.on_path);
 	list_json(out, &functions, "by_function");
 	list_json(out, &lines, "by_line");
+	if (f->sums.switched)
+		blocked_json(out, &functions, known);
 	beside = find_beside(&functions, &count);
 	json_break(out);
 	json_rows(out, "beside_all_time", beside_fields, beside, count, sizeof *beside);

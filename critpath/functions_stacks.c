@@ -49,17 +49,20 @@ frames_of(const struct definitions *known, const struct sampled *place)
 	return frames;
 }
 
+/* Below ROOT, unless it is NULL. */
 static void
-add_stack(struct stacks *stacks, const struct definitions *known,
+add_stack(struct stacks *stacks, const struct definitions *known, const char *root,
     const struct sampled *place, uint64_t ns)
 {
 	struct frames frames = frames_of(known, place);
-	struct stack_frame outer_first[sizeof frames.at / sizeof frames.at[0]];
+	struct stack_frame outer_first[1 + sizeof frames.at / sizeof frames.at[0]];
+	const size_t first = root != NULL;
 
+	outer_first[0] = (struct stack_frame){ .name = root };
 	for (size_t i = 0; i < frames.count; i++)	/* functions, on any line */
-		outer_first[i] = (struct stack_frame){ .name = frames.at[frames.count -
+		outer_first[first + i] = (struct stack_frame){ .name = frames.at[frames.count -
 		    1 - i].name };
-	stacks_add(stacks, stacks_number(stacks, outer_first, frames.count), ns);
+	stacks_add(stacks, stacks_number(stacks, outer_first, first + frames.count), ns);
 	for (size_t i = 0; i < frames.count; i++)
 		free((void *)(uintptr_t)frames.at[i].name);
 }
@@ -76,7 +79,7 @@ void
 functions_stacks(struct text *out, const struct functions *f, const struct definitions *known,
     bool speedscope)
 {
-	const struct on_path on_path = functions_on_path(f);
+	struct on_path on_path = functions_on_path(f);
 	struct stacks *stacks = stacks_begin(out, speedscope);
 	size_t count;
 	struct sampled *places = functions_places(f, &count);
@@ -84,9 +87,15 @@ functions_stacks(struct text *out, const struct functions *f, const struct defin
 	stacks_profile(stacks, "on the path", "path", 0);
 	for (size_t i = 0; i < count; i++)
 		if (places[i].samples > 0 && on_path.worth_ns > 0)
-			add_stack(stacks, known, &places[i], (uint64_t)on_path_ns(&on_path,
+			add_stack(stacks, known, NULL, &places[i], (uint64_t)on_path_ns(&on_path,
 			    places[i].samples));
 	add_one(stacks, on_core_name, on_path.unsampled_ns);
+	for (size_t i = 0; i < count; i++)
+		if (places[i].blocked_ns > 0) {
+			add_stack(stacks, known, off_names[OFF_BLOCKED], &places[i],
+			    (uint64_t)places[i].blocked_ns);
+			on_path.off_ns[OFF_BLOCKED] -= places[i].blocked_ns;
+		}
 	for (int reason = 0; reason < OFF_REASONS; reason++)
 		add_one(stacks, off_names[reason], on_path.off_ns[reason]);
 	for (int kind = 0; kind < KINDS; kind++)
@@ -95,7 +104,7 @@ functions_stacks(struct text *out, const struct functions *f, const struct defin
 	stacks_profile(stacks, "in all time", "all", 0);
 	for (size_t i = 0; i < count; i++)
 		if (places[i].all > 0)
-			add_stack(stacks, known, &places[i],
+			add_stack(stacks, known, NULL, &places[i],
 			    places[i].all * (uint64_t)f->sums.period_ns);
 	free(places);
 	stacks_end(stacks);

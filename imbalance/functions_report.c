@@ -10,6 +10,7 @@
  */
 struct function_line {
 	const char *what, *function, *file, *where;
+	const char *in;			/* of time blocked: the function; NULL: unknown */
 	double cost_ns, error_ns, slow_ns, others_ns, more_ns;	/* NaN: does not apply */
 	int32_t rank;			/* negative, likewise */
 	int64_t samples;
@@ -20,6 +21,7 @@ struct function_line {
 static const struct field data_fields[] = {
 	{ "what", LINE(what), .csv = PLAIN },
 	{ "function", LINE(function), IN_DATA },
+	{ "in", LINE(in), .json = PLAIN, .optional = true },
 	{ "file", LINE(file), IN_DATA },
 	{ "cost_s", NS(cost_ns), .csv = "%.9f", .json = "%.9f", .optional = true },
 	{ "standard_error_s", NS(error_ns), .csv = "%.9f" },
@@ -30,6 +32,7 @@ static const struct field data_fields[] = {
 	{ "more_s", NS(more_ns), .csv = "%.9f", .json = "%.9f", .optional = true },
 	{ "standard_error_s", NS(error_ns), .json = "%.9f" },
 	{ "samples", LINE(samples), IN_DATA, .known = UNLESS_NEGATIVE, .optional = true },
+	{ "in", LINE(in), .csv = PLAIN },
 	FIELDS_END
 };
 static const struct field cost_fields[] = {
@@ -54,7 +57,8 @@ cost_line(const struct by_function *by, size_t i)
 	const struct function_cost *c = &by->costs[i];
 
 	return (struct function_line){ "delay", by->names[c->function].name,
-	    by->names[c->function].file, NULL, c->cost_ns, c->error_ns, NAN, NAN, NAN, -1, -1 };
+	    by->names[c->function].file, NULL, by->names[c->function].in, c->cost_ns, c->error_ns,
+	    NAN, NAN, NAN, -1, -1 };
 }
 
 static struct function_line
@@ -63,8 +67,9 @@ excess_line(const struct by_function *by, const struct uneven *u, size_t k, cons
 	const struct excess *e = &u->functions[k];
 
 	return (struct function_line){ "compute", by->names[e->function].name,
-	    by->names[e->function].file, where, NAN, e->error_ns, (double)e->slow_ns, e->others_ns,
-	    (double)e->slow_ns - e->others_ns, u->rank, (int64_t)e->samples };
+	    by->names[e->function].file, where, by->names[e->function].in, NAN, e->error_ns,
+	    (double)e->slow_ns, e->others_ns, (double)e->slow_ns - e->others_ns, u->rank,
+	    (int64_t)e->samples };
 }
 
 /* ---- text ---- */
@@ -75,7 +80,7 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
     size_t sites, size_t functions)
 {
 	struct table_writer table;
-	char where[1024], text[2048];
+	char where[1024], text[2048], name[512];
 
 	text_char(out, '\n');
 	table_begin(&table, out, NULL);
@@ -89,8 +94,8 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
 
 			if (line.more_ns <= 0)
 				break;
-			snprintf(text, sizeof text, "%s, in compute up to %s",
-			    line.function, where);
+			snprintf(text, sizeof text, "%s, in compute up to %s", function_text(
+			    &by->names[u->functions[k].function], name, sizeof name), where);
 			table_row(&table, excess_fields, &line);
 		}
 	}
@@ -133,6 +138,7 @@ rank_reasons(const struct by_function *by, int32_t rank, char *text, size_t size
 	double cost_ns = 0;
 	size_t used = 0;
 	int told = 0;
+	char name[256];
 
 	text[0] = '\0';
 	for (size_t i = 0; i < by->rank_cost_count; i++) {
@@ -143,7 +149,8 @@ rank_reasons(const struct by_function *by, int32_t rank, char *text, size_t size
 		cost_ns += c->cost_ns;
 		if (told++ < 3 && used < size)
 			used += (size_t)snprintf(text + used, size - used, "%s%.6f s %s",
-			    told > 1 ? ", " : "", 1e-9 * c->cost_ns, by->names[c->function].name);
+			    told > 1 ? ", " : "", 1e-9 * c->cost_ns,
+			    function_text(&by->names[c->function], name, sizeof name));
 	}
 	return cost_ns;
 }
@@ -180,6 +187,7 @@ functions_table(struct text *out, const struct imbalance *im, bool all)
 {
 	const struct by_function *by = functions_by(im, false);
 	struct table_writer table;
+	char name[512];
 
 	if (by == NULL)
 		return;
@@ -192,8 +200,10 @@ functions_table(struct text *out, const struct imbalance *im, bool all)
 	table_begin(&table, out, NULL);
 	table_head(&table, cost_fields);
 	for (size_t i = 0; i < by->cost_count && (all || i < 6); i++) {
-		const struct function_line line = cost_line(by, i);
+		struct function_line line = cost_line(by, i);
 
+		line.function = function_text(&by->names[by->costs[i].function], name,
+		    sizeof name);
 		table_row(&table, cost_fields, &line);
 	}
 	table_end(&table);
@@ -263,6 +273,8 @@ put_rank_delays(struct json *out, const struct by_function *by)
 
 			json_begin_object(out, NULL);
 			json_text(out, "function", f->name);
+			if (f->in != NULL)
+				json_text(out, "in", f->in);
 			if (f->file != NULL)
 				json_text(out, "file", f->file);
 			json_fixed(out, "cost_s", 1e-9 * by->rank_costs[i].cost_ns, 9);

@@ -239,7 +239,7 @@ sampled_table(struct text *out, const struct page *page)
 {
 	const struct by_function *by = functions_by(&page->im, false);
 	struct columns columns;
-	char where[LABEL], what[400];
+	char where[LABEL], what[400], function[LABEL];
 
 	if (by == NULL)
 		return;
@@ -256,7 +256,8 @@ sampled_table(struct text *out, const struct page *page)
 			put_line(&columns, (double[]){ 1e-9 * ((double)e->slow_ns - e->others_ns),
 			    1e-9 * e->error_ns, 1e-9 * (double)e->slow_ns,
 			    1e-9 * e->others_ns, (double)e->samples, by->sites[i].rank },
-			    (const char *[]){ by->names[e->function].name,
+			    (const char *[]){ function_text(&by->names[e->function], function,
+			    sizeof function),
 			    site_label(page, by->sites[i].site, where, sizeof where) });
 		}
 	end_table(&columns, 0);

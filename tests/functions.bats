@@ -48,7 +48,7 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 	# More samples than there is time for: they have all of it.
 	sampled_run.py make 7 4 12 4000 | lp-graph 2>/dev/null | lp-imbalance -F json | sampled_run.py uneven 7 4 12 4000
 	[ "$(lp-imbalance --by function -F csv t.graph | sed -n 1p)" = \
-		what,function,file,cost_s,standard_error_s,where,rank,slow_s,others_s,more_s,samples ]
+		what,function,file,cost_s,standard_error_s,where,rank,slow_s,others_s,more_s,samples,in ]
 	# The same numbers in all forms, and only of what lies in the window.
 	lp-imbalance --by function -F csv t.graph | python3 -c 'import csv, sys
 print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if row["what"] == "compute"))' >csv

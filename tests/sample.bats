@@ -217,7 +217,7 @@ as_planted() {
 	as_planted long_work 0.4
 	jq -e --argjson rest "$(told '(blocked)' path_s)" '$rest > 0.98 and .computation.unknown_s == 0 and
 		(.computation.on_core_s + $rest + .computation.preempted_s - .computation.path_s | fabs) < 1e-8' path.json
-	lp-critpath -F folded t.graph | grep -q '^path;(blocked) '
+	lp-critpath -F folded t.graph | grep -q '^path;(blocked)[; ]'
 	lp-critpath -F speedscope t.graph | jq -e 'any(.shared.frames[]; .name == "(blocked)")'
 	# The sleep is what others wait for, and so it is compared.
 	lp-imbalance -F json t.graph >waits.json

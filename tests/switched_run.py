@@ -5,7 +5,8 @@ A run with switches in which the state of each thread is known at each nanosecon
 
     tests/switched_run.py make SEED RANKS STRETCHES > trace
                             barriers; each rank, and two workers of each even rank, leave their cores at
-                            random, also in calls, and are watched only from some time on
+                            random, also in calls, at known and unknown places, and are watched only from some
+                            time on
     tests/switched_run.py path SEED RANKS STRETCHES < critpath.json
     tests/switched_run.py ranks SEED RANKS STRETCHES < imbalance.json
                             exit 1 and a line if the tool has other times
@@ -23,6 +24,9 @@ import trace  # noqa: E402 (the one beside this file)
 ON, BLOCKED, PREEMPTED, UNKNOWN = -1, 0, 1, 2
 BEGIN, LONGEST, SITES, PERIOD = 1000, 9000, 5, 100
 UNSAMPLED = "(on a core, not sampled)"
+BARRIERS = range(12, 17)                           # their sites, in turn
+# (site, callers) where a thread leaves its core: the program's function there, and what it called of the system
+PLACES = {(0, 0): (None, None), (8, 0): ("g8", None), (6, 9): ("g9", "usleep"), (6, 11): ("g10", "sleep")}
 
 
 class Run:
@@ -50,7 +54,7 @@ class Run:
         while at < self.end - 1:
             until = min(self.end, at + int(self.random.integers(1, 3000)))
             reason = int(self.random.choice([BLOCKED, PREEMPTED, UNKNOWN], p=[.5, .45, .05]))
-            intervals.append((at, until, reason))
+            intervals.append((at, until, reason, *list(PLACES)[int(self.random.integers(len(PLACES)))]))
             state[at:until] = reason
             at = until + int(self.random.choice([0, self.random.integers(1, 4000)]))
         state[:start] = UNKNOWN
@@ -70,6 +74,17 @@ class Run:
             out.put("call", {"number": number, "name": name})
         for site in range(1, SITES + 1):
             out.put("site", {"site": site, "offset": site, "function": f"f{site}", "file": "f.c", "line": site})
+        out.put("module", {"module": 0, "path": "/lib/libc.so.6"})
+        out.put("module", {"module": 1, "path": "/home/me/app"})
+        for site, name in ((6, "usleep"), (7, "sleep")):
+            out.put("site", {"site": site, "offset": site, "function": name, "module": 0})
+        for site in (8, 9, 10):
+            out.put("site", {"site": site, "offset": site, "function": f"g{site}", "file": "g.c", "line": site,
+                             "module": 1})
+        out.put("site", {"site": 11, "count": 2, "stack": bytes([7, 10])})
+        for site in BARRIERS:
+            out.put("site", {"site": site, "offset": site, "function": f"b{site}", "file": "b.c", "line": site,
+                             "call": "MPI_Barrier"})
         self.rows(out, 0, 1, [0] * self.ranks, BEGIN, 0)
         for seq, (begin, enters, leave) in enumerate(self.stretches, 1):
             self.rows(out, seq, 2, enters, leave, begin)
@@ -83,17 +98,18 @@ class Run:
                     self.switched(out, rank, worker, begin, leave)
             self.sampled(out, rank, begin, leave)
             out.block("calls", {"enter": [enters[rank]], "duration": [leave - enters[rank]], "call": [call],
-                                "comm": [1], "site": [seq % SITES + 1]}, location=rank, first=seq)
+                                "comm": [1], "site": [BARRIERS[seq % 5]]}, location=rank, first=seq)
 
     def switched(self, out, rank, worker, begin, leave):
         start, _, intervals = self.threads[rank, worker]
         if start >= leave or begin >= self.end:
             return
-        pieces = [(max(a, begin), min(b, leave), r) for a, b, r in intervals if a < leave and b > begin]
-        a, b, r = numpy.array(pieces, dtype=numpy.int64).reshape(-1, 3).T
+        pieces = [(max(a, begin), min(b, leave), *more) for a, b, *more in intervals if a < leave and b > begin]
+        a, b, r, site, callers = numpy.array(pieces, dtype=numpy.int64).reshape(-1, 5).T
         body = {"location": rank, "count": len(a), "from_ns": start, "until_ns": leave,
                 "time": a.astype("<i8").tobytes(), "duration": (b - a).astype("<u4").tobytes(),
-                "reason": r.astype("<u1").tobytes()}
+                "reason": r.astype("<u1").tobytes(), "site": site.astype("<u4").tobytes(),
+                "callers": callers.astype("<u4").tobytes()}
         out.put("switched", {**body, "worker": worker} if worker else body)
 
     def sampled(self, out, rank, begin, leave):
@@ -121,6 +137,20 @@ class Run:
         return sums, threads, alone, sites
 
 
+    def blocked(self, pieces):
+        """Of pieces (rank, begin, end, site): time blocked by function, called function, and call if these are unknown."""
+        found = {}
+        for rank, begin, end, barrier in pieces:
+            start, _, intervals = self.threads[rank, 0]
+            for a, b, reason, *place in intervals:
+                a, b = max(a, begin, start), min(b, end)
+                if reason == BLOCKED and a < b:
+                    function, called = PLACES[tuple(place)]
+                    key = function, called, None if function else f"MPI_Barrier at b{barrier} (b.c:{barrier})"
+                    found[key] = found.get(key, 0) + b - a
+        return found
+
+
 def ns(seconds):
     return round(float(seconds) * 1e9)
 
@@ -142,6 +172,10 @@ def path(run, report):
     if ns(got["path_s"]) != length or got["samples"] != sites.sum():
         sys.exit(f"{got} instead of {length} ns, {sites.sum()} samples")
     compare("path", got, sums, threads, alone, length)
+    where = [piece + (BARRIERS[seq % 5],) for seq, piece in enumerate(pieces, 1)]
+    blocked = {(row["function"], row["called"], row["before"]): ns(row["path_s"]) for row in report["blocked"]}
+    if blocked != run.blocked(where) or list(blocked.values()) != sorted(blocked.values(), reverse=True):
+        sys.exit(f"blocked: {blocked} instead of {run.blocked(where)}")
     for key in ("by_function", "by_line"):
         rows = {row["function"]: ns(row["path_s"]) for row in report[key]}
         if sum(rows.values()) != ns(report["path_length_s"]):
@@ -173,6 +207,14 @@ def ranks(run, report):
             sys.exit("the functions do not add up")
         if any(ns(row["slow_s"]) > PERIOD * row["samples"] for row in uneven["functions"] if row["function"][0] == "f"):
             sys.exit(f"a sample stands for more than its period: {uneven}")
+        wanted = {}
+        for (function, _, _), time in run.blocked(
+                [(uneven["rank"], begin, enters[uneven["rank"]], uneven["site"]) for seq, (begin, enters, _)
+                 in enumerate(run.stretches, 1) if BARRIERS[seq % 5] == uneven["site"]]).items():
+            wanted[function] = wanted.get(function, 0) + time
+        told = {row.get("in"): ns(row["slow_s"]) for row in uneven["functions"] if row["function"] == "(blocked)"}
+        if {name: time for name, time in told.items() if time} != wanted:
+            sys.exit(f"blocked before a call: {told} instead of {wanted}")
     for of in report["delays_by_rank"]:
         if abs(of["cost_s"] - sum(row["cost_s"] for row in of["reasons"])) > 1e-9 * (len(of["reasons"]) + 1):
             sys.exit(f"reasons do not add up: {of}")

@@ -31,6 +31,8 @@ functions_add_place(struct functions *f, const struct sampled *more)
 	place = place_table_add(f->places, &new);
 	place->all += more->all;
 	place->samples += more->samples;
+	place->blocked_ns += more->blocked_ns;
+	place->before_ns += more->before_ns;
 }
 
 void
@@ -119,14 +121,35 @@ functions_length(struct functions *f, const struct segment *s)
 		f->sums.path_ns[s->kind] += s->end_ns - s->begin_ns;
 }
 
+/* Adds the places where the piece's thread blocked. */
+static void
+add_blocked(struct functions *f, const struct off_lane *lane, const struct segment *s)
+{
+	struct off_cut cut = off_between(lane, s->begin_ns, s->end_ns);
+	struct off_span part;
+
+	while (off_next(&cut, &part)) {
+		const int64_t ns = part.to_ns - part.from_ns - part.on_core_ns;
+
+		if (part.reason != OFF_BLOCKED)
+			continue;
+		if (part.site > 0)
+			functions_add_place(f, &(struct sampled){ part.site, part.callers,
+			    .blocked_ns = ns });
+		else
+			functions_add_place(f, &(struct sampled){ s->site, .before_ns = ns });
+	}
+}
+
 /* Adds the time of the piece's thread on a core, and of the other threads of its process. */
 static void
 add_core_time(struct functions *f, const struct segment *s)
 {
-	const struct core_time time = core_time(off_lane_of(&f->off, s->location, 0),
-	    s->begin_ns, s->end_ns);
+	const struct off_lane *lane = off_lane_of(&f->off, s->location, 0);
+	const struct core_time time = core_time(lane, s->begin_ns, s->end_ns);
 
 	core_time_add(&f->sums.core, &time);
+	add_blocked(f, lane, s);
 	for (uint32_t l = 0; l < f->location_count; l++)
 		if (f->location_rank[l] == f->location_rank[s->location])
 			core_edges_add(&f->edges, &f->off, l, s->begin_ns, s->end_ns);

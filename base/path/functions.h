@@ -17,6 +17,8 @@ struct sampled {
 	uint32_t site, callers;
 	uint64_t all;		/* samples of computation, on the path or not */
 	uint64_t samples;	/* on the path */
+	/* Time blocked on the path: there; before that call, at a place that is not known. */
+	int64_t blocked_ns, before_ns;
 };
 
 struct place_table;

@@ -14,6 +14,7 @@ enum { BLOCK = 4096 };		/* places in a message */
 static const struct column_type site_type = { 4, false, true, 0 };
 static const struct column_type count_type = { 8, false, true, 0 };
 static const struct column_type time_type = { 8, true, true, 0 };
+static const struct column_type blocked_type = { 8, false, false, 0 };
 
 static void
 add_sums(struct functions *f, const struct function_sums *more)
@@ -103,7 +104,8 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 	const struct on_path on_path = functions_on_path(f);
 	uint32_t site[BLOCK], callers[BLOCK];
 	uint64_t all[BLOCK], samples[BLOCK];
-	int64_t path[BLOCK];
+	int64_t path[BLOCK], blocked[BLOCK], before[BLOCK];
+	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
 		site[i] = places[i].site;
@@ -111,8 +113,12 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 		all[i] = places[i].all;
 		samples[i] = places[i].samples;
 		path[i] = on_path_ns(&on_path, samples[i]);
+		blocked[i] = places[i].blocked_ns;
+		before[i] = places[i].before_ns;
+		any |= blocked[i] > 0 || before[i] > 0;
 	}
-	message_begin(out, "sampled_path", 9u + (first && f->sums.switched ? CORE_KEYS + 2 : 0));
+	message_begin(out, "sampled_path",
+	    9u + 2 * any + (first && f->sums.switched ? CORE_KEYS + 2 : 0));
 	put_uint(out, "count", count);
 	put_int(out, "period_ns", f->sums.period_ns > 0 ? f->sums.period_ns : 1);
 	put_uint(out, "lost", first ? f->sums.lost : 0);
@@ -124,6 +130,10 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 	put_column(out, "all", count_type, all, count);
 	put_column(out, "samples", count_type, samples, count);
 	put_column(out, "path", time_type, path, count);
+	if (any) {
+		put_column(out, "blocked", blocked_type, blocked, count);
+		put_column(out, "blocked_before", blocked_type, before, count);
+	}
 	if (message_end(out) < 0)
 		die_output();
 }
@@ -144,6 +154,7 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 {
 	static uint32_t site[BLOCK], callers[BLOCK];
 	static uint64_t all[BLOCK], samples[BLOCK];
+	static int64_t blocked[BLOCK], before[BLOCK];
 	struct function_sums sums = { .any = true };
 	int64_t count, lost;
 	size_t n;
@@ -157,11 +168,13 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 	if (body_column(in, message, "site", site_type, n, n, site) < 0 ||
 	    body_column(in, message, "callers", site_type, n, n, callers) < 0 ||
 	    body_column(in, message, "all", count_type, n, n, all) < 0 ||
-	    body_column(in, message, "samples", count_type, n, n, samples) < 0)
+	    body_column(in, message, "samples", count_type, n, n, samples) < 0 ||
+	    body_column(in, message, "blocked", blocked_type, n, n, blocked) < 0 ||
+	    body_column(in, message, "blocked_before", blocked_type, n, n, before) < 0)
 		die_input(in);
 	sums.lost = (uint64_t)lost;
 	add_sums(f, &sums);
 	for (size_t i = 0; i < n; i++)
-		functions_add_place(f,
-		    &(struct sampled){ site[i], callers[i], all[i], samples[i] });
+		functions_add_place(f, &(struct sampled){ site[i], callers[i], all[i], samples[i],
+		    blocked[i], before[i] });
 }

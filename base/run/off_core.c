@@ -46,8 +46,10 @@ off_add(struct off_lanes *lanes, const struct samples *block)
 		struct off_span span = { block->time_ns[i], block->end_ns[i], block->on_core_ns[i],
 		    block->site[i], block->callers[i], block->reason[i] };
 
-		if (span.from_ns < last_ns)	/* in a damaged stream */
+		if (span.from_ns < last_ns)	/* in a damaged stream, as is this site */
 			span.from_ns = last_ns;
+		if (span.site == UINT32_MAX)
+			span.site = 0;
 		if (span.from_ns < span.to_ns)
 			lane->at[lane->end++] = span;
 	}
@@ -73,7 +75,8 @@ off_lane_of(const struct off_lanes *lanes, uint32_t location, uint32_t worker)
 SEARCH(span_from, struct off_span, int64_t, BEFORE)
 #undef BEFORE
 
-size_t
+/* The first span that ends after the instant. */
+static size_t
 off_from(const struct off_lane *lane, int64_t ns)
 {
 	return lane->begin + span_from(lane->at + lane->begin, lane->end - lane->begin, ns);
@@ -91,6 +94,21 @@ earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+struct off_cut
+off_between(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
+{
+	struct off_cut cut = { .lane = lane, .from_ns = to_ns, .to_ns = to_ns };
+
+	if (lane == NULL)
+		return cut;
+	cut.from_ns = later(from_ns, lane->from_ns);
+	cut.to_ns = earlier(to_ns, lane->until_ns);
+	cut.next = off_from(lane, cut.from_ns);
+	if (cut.from_ns > cut.to_ns)
+		cut.to_ns = cut.from_ns;
+	return cut;
+}
+
 /* NS's share of the span's time on a core. */
 static int64_t
 on_core_ns(const struct off_span *span, int64_t ns)
@@ -102,31 +120,39 @@ on_core_ns(const struct off_span *span, int64_t ns)
 	return (int64_t)((wide)span->on_core_ns * ns / (span->to_ns - span->from_ns));
 }
 
+bool
+off_next(struct off_cut *cut, struct off_span *part)
+{
+	const struct off_span *whole;
+
+	if (cut->from_ns == cut->to_ns || cut->next >= cut->lane->end ||
+	    cut->lane->at[cut->next].from_ns >= cut->to_ns)
+		return false;
+	whole = &cut->lane->at[cut->next++];
+	*part = *whole;
+	part->from_ns = later(whole->from_ns, cut->from_ns);
+	part->to_ns = earlier(whole->to_ns, cut->to_ns);
+	part->on_core_ns = on_core_ns(whole, part->to_ns - part->from_ns);
+	return true;
+}
+
 struct core_time
 core_time(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 {
-	const int64_t begin_ns = lane != NULL ? later(from_ns, lane->from_ns) : to_ns;
-	const int64_t end_ns = lane != NULL ? earlier(to_ns, lane->until_ns) : to_ns;
+	struct off_cut cut = off_between(lane, from_ns, to_ns);
+	int64_t rest_ns = to_ns - from_ns, seen_ns = cut.to_ns - cut.from_ns;
 	struct core_time time = { 0 };
-	int64_t rest_ns = to_ns - from_ns, seen_ns;
+	struct off_span part;
 
-	if (begin_ns >= end_ns) {
-		time.off_ns[OFF_UNKNOWN] = rest_ns;
-		return time;
-	}
-	seen_ns = end_ns - begin_ns;
-	for (size_t i = off_from(lane, begin_ns);
-	    i < lane->end && lane->at[i].from_ns < end_ns; i++) {
-		const struct off_span *span = &lane->at[i];
-		const int64_t ns = earlier(span->to_ns, end_ns) - later(span->from_ns, begin_ns);
-		const int64_t on_ns = on_core_ns(span, ns);
+	while (off_next(&cut, &part)) {
+		const int64_t ns = part.to_ns - part.from_ns;
 
-		time.on_ns += on_ns;
-		time.off_ns[span->reason] += ns - on_ns;
+		time.on_ns += part.on_core_ns;
+		time.off_ns[part.reason] += ns - part.on_core_ns;
 		seen_ns -= ns;
 		rest_ns -= ns;
 	}
-	if (!lane->clock) {		/* else only its intervals are known */
+	if (seen_ns > 0 && !lane->clock) {	/* else only its intervals are known */
 		time.on_ns += seen_ns;
 		rest_ns -= seen_ns;
 	}
@@ -170,17 +196,17 @@ core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t
 {
 	for (size_t l = 0; location < lanes->count && l < lanes->at[location].count; l++) {
 		const struct off_lane *lane = &lanes->at[location].of[l];
-		int64_t on_ns = later(from_ns, lane->from_ns);
-		const int64_t end_ns = earlier(to_ns, lane->until_ns);
+		struct off_cut cut = off_between(lane, from_ns, to_ns);
+		int64_t on_ns = cut.from_ns;
+		struct off_span part;
 
 		if (lane->clock)
 			continue;
-		for (size_t i = off_from(lane, on_ns);
-		    i < lane->end && lane->at[i].from_ns < end_ns; i++) {
-			add_edges(edges, on_ns, lane->at[i].from_ns);
-			on_ns = lane->at[i].to_ns;
+		while (off_next(&cut, &part)) {
+			add_edges(edges, on_ns, part.from_ns);
+			on_ns = part.to_ns;
 		}
-		add_edges(edges, on_ns, end_ns);
+		add_edges(edges, on_ns, cut.to_ns);
 	}
 }
 

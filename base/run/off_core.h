@@ -46,10 +46,16 @@ void off_add(struct off_lanes *lanes, const struct samples *block);
 /* A thread of the location; NULL: unknown. */
 const struct off_lane *off_lane_of(const struct off_lanes *lanes, uint32_t location,
     uint32_t worker);
+/* The spans between two instants, cut to these and to what is known of the lane. */
+struct off_cut {
+	const struct off_lane *lane;
+	int64_t from_ns, to_ns;
+	size_t next;
+};
+struct off_cut off_between(const struct off_lane *lane, int64_t from_ns, int64_t to_ns);
+bool off_next(struct off_cut *cut, struct off_span *part);	/* false: there is no more */
 struct core_time core_time(const struct off_lane *lane, int64_t from_ns, int64_t to_ns);
 void core_time_add(struct core_time *sum, const struct core_time *more);
-/* The first span that ends after the instant. */
-size_t off_from(const struct off_lane *lane, int64_t ns);
 /* Drops the spans that ended before the instant. */
 void off_forget(struct off_lanes *lanes, uint32_t location, int64_t before_ns);
 

@@ -92,21 +92,45 @@ is_own(const struct definitions *known, uint32_t site)
 	    !is_of_system(module);
 }
 
+/* The frames of a sample: its place is number 0; 0: there are no more. */
+static uint32_t
+frame_at(const struct definitions *known, uint32_t site, uint32_t callers, size_t i)
+{
+	const struct site *s = callers < known->site_count ? &known->sites[callers] : NULL;
+
+	if (i == 0)
+		return site;
+	if (s != NULL && s->stack != NULL)
+		return i <= s->depth ? s->stack[i - 1] : 0;
+	return i == 1 ? callers : 0;
+}
+
+/* The number of the frame that is the program's own. */
+static size_t
+own_depth(const struct definitions *known, uint32_t site, uint32_t callers)
+{
+	uint32_t frame;
+
+	if (is_own(known, site) || no_work_name(module_of(known, site), NO_WORK) != NULL)
+		return 0;
+	for (size_t i = 1; (frame = frame_at(known, site, callers, i)) != 0; i++)
+		if (module_of(known, frame) != NULL && is_own(known, frame))
+			return i;
+	return 0;
+}
+
 uint32_t
 own_place(const struct definitions *known, uint32_t site, uint32_t callers)
 {
-	const struct site *s = callers > 0 && callers < known->site_count ?
-	    &known->sites[callers] : NULL;
-	const uint32_t *frames = s != NULL && s->stack != NULL ? s->stack : &callers;
-	const size_t count = s == NULL ? 0 : s->stack != NULL ? s->depth : 1;
+	return frame_at(known, site, callers, own_depth(known, site, callers));
+}
 
-	if (is_own(known, site) || no_work_name(module_of(known, site), NO_WORK) != NULL)
-		return site;
-	for (size_t i = 0; i < count; i++)
-		if (frames[i] < known->site_count && module_of(known, frames[i]) != NULL &&
-		    is_own(known, frames[i]))
-			return frames[i];
-	return site;
+uint32_t
+called_place(const struct definitions *known, uint32_t site, uint32_t callers)
+{
+	const size_t depth = own_depth(known, site, callers);
+
+	return depth > 0 ? frame_at(known, site, callers, depth - 1) : 0;
 }
 
 struct stack_frame

@@ -23,6 +23,8 @@ struct stack_frame caller_frame(const struct definitions *known, uint32_t site, 
  * system. The place itself if there is no such caller, or where threads wait.
  */
 uint32_t own_place(const struct definitions *known, uint32_t site, uint32_t callers);
+/* The place that it called, in a library of the system; 0: it called none. */
+uint32_t called_place(const struct definitions *known, uint32_t site, uint32_t callers);
 /* The function of such a place: the one into which functions of system headers are inlined. */
 struct stack_frame own_frame(const struct definitions *known, uint32_t site, char *text,
     size_t size);

@@ -52,6 +52,12 @@ static inline void text_put(struct text *text, const char *string)
 	text_bytes(text, string, strlen(string));
 }
 
+/* The order of two names; one that is not known, NULL, comes first. */
+static inline int text_compare(const char *a, const char *b)
+{
+	return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
+}
+
 /* ---- for people ----------------------------------------------------------------------------- */
 
 /*

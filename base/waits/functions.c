@@ -61,19 +61,39 @@ count_time(struct functions *f, const struct taken *of, uint32_t place, int64_t 
 		taken_table_add(&f->taken, &new)->samples += (uint64_t)ns;
 }
 
+/* Counts the time blocked, by place if that is known. */
+static void
+count_blocked(struct imbalance *im, const struct off_lane *lane, const struct taken *of,
+    int64_t from_ns, int64_t to_ns)
+{
+	struct off_cut cut = off_between(lane, from_ns, to_ns);
+	struct off_span part;
+	struct taken new = *of;
+
+	while (off_next(&cut, &part)) {
+		if (part.reason != OFF_BLOCKED)
+			continue;
+		new.own = part.site > 0 ? own_place(&im->graph.known, part.site, part.callers) : 0;
+		count_time(im->functions, &new, TAKEN_OFF_CORE + OFF_BLOCKED,
+		    part.to_ns - part.from_ns - part.on_core_ns);
+	}
+}
+
 /* Counts time on and off the core; for the first thread also the time of all threads beside it. */
 static void
 count_core(struct imbalance *im, uint32_t location, const struct taken *of, int64_t from_ns,
     int64_t to_ns)
 {
 	struct functions *f = im->functions;
-	const struct core_time time = core_time(off_lane_of(&f->off, location, 0), from_ns, to_ns);
+	const struct off_lane *lane = off_lane_of(&f->off, location, 0);
+	const struct core_time time = core_time(lane, from_ns, to_ns);
 	const uint32_t ranks = (uint32_t)im->graph.known.ranks;
 	int64_t threads_ns = 0, alone_ns = 0;
 
 	count_time(f, of, TAKEN_ON_CORE, time.on_ns);
-	for (uint32_t reason = 0; reason < OFF_REASONS; reason++)
-		count_time(f, of, TAKEN_OFF_CORE + reason, time.off_ns[reason]);
+	count_blocked(im, lane, of, from_ns, to_ns);
+	count_time(f, of, TAKEN_OFF_CORE + OFF_PREEMPTED, time.off_ns[OFF_PREEMPTED]);
+	count_time(f, of, TAKEN_OFF_CORE + OFF_UNKNOWN, time.off_ns[OFF_UNKNOWN]);
 	if (location >= ranks)
 		return;
 	core_edges_add(&f->edges, &f->off, location, from_ns, to_ns);

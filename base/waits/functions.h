@@ -16,10 +16,15 @@
 #include "../run/off_core.h"
 #include "waits.h"
 
-/* A function in the list of sampled functions; file NULL: unknown. */
+/*
+ * A function in the list of sampled functions, or a part of the rest: of time blocked, IN is the
+ * function that blocked. FILE and IN are NULL if unknown.
+ */
 struct sampled_function {
-	const char *name, *file;
+	const char *name, *in, *file;
 };
+/* "long_work", "(blocked) in io"; TEXT may hold it. */
+const char *function_text(const struct sampled_function *function, char *text, size_t size);
 
 /* A function's computation before a site, on the slowest rank and the mean of the others. */
 struct excess {
@@ -103,6 +108,15 @@ struct site_groups {
 };
 struct site_groups site_groups(const struct imbalance *im);
 void site_groups_free(struct site_groups *groups);
+
+/* functions_names.c */
+/* time without samples; with switches, the part of it on a core; delays by time in MPI */
+extern const struct sampled_function taken_rest, taken_on_core, taken_in_mpi;
+/* All sums by site, function and rank, each once. The functions go to BY. */
+struct taken *sorted_taken(const struct imbalance *im, const struct site_groups *groups,
+    struct by_function *by, size_t *count, bool own);
+/* The function's number; BY has it. */
+uint32_t function_named(const struct by_function *by, const struct sampled_function *function);
 
 /* Takes samples, which come before their calls. */
 void functions_take(struct imbalance *im, const struct message *message);

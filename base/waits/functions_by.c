@@ -8,102 +8,6 @@
 #include "../tool/search.h"
 #include "functions.h"
 
-/* ---- by function ---- */
-
-static struct sampled_function
-function_of(const struct imbalance *im, const struct taken *taken, bool own)
-{
-	const uint32_t place = taken->place;
-	struct stack_frame frame = { .name = on_core_name };
-	char text[1024];
-
-	if (place >= TAKEN_OFF_CORE)
-		frame.name = off_names[place - TAKEN_OFF_CORE];
-	else if (place < TAKEN_THREADS)
-		frame = own ? own_frame(&im->graph.known, taken->own, text, sizeof text) :
-		    place_frame(&im->graph.known, place, text, sizeof text);
-	return (struct sampled_function){ need(strdup(frame.name)), frame.file };
-}
-
-static int
-by_name(const void *left, const void *right)
-{
-	const struct sampled_function *a = left, *b = right;
-	const int order = strcmp(a->name, b->name);
-
-	if (order != 0 || a->file == b->file)
-		return order;
-	if (a->file == NULL || b->file == NULL)
-		return a->file == NULL ? -1 : 1;
-	return strcmp(a->file, b->file);
-}
-
-static int
-by_place(const void *left, const void *right)
-{
-	const struct taken *a = left, *b = right;
-
-	if (a->site != b->site)
-		return a->site < b->site ? -1 : 1;
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
-}
-
-static uint32_t
-function_named(const struct by_function *by, const char *name, const char *file)
-{
-	const struct sampled_function key = { name, file }, *found =
-	    bsearch(&key, by->names, by->count, sizeof key, by_name);
-
-	return (uint32_t)(found - by->names);
-}
-
-/* All sums by site, function and rank, each once. The functions go to BY. */
-static struct taken *
-sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
-    size_t *count, bool own)
-{
-	const size_t places = taken_places(im);
-	struct taken *list = zalloc(places + 1, sizeof *list);
-	size_t kept = 0;
-
-	by->names = zalloc(places + 4, sizeof *by->names);
-	by->count = *count = 0;
-	for (size_t i = 0; i < places; i++) {
-		if (!taken_at(im, i, &list[*count]) || list[*count].place == TAKEN_THREADS ||
-		    list[*count].place == TAKEN_ALONE)
-			continue;
-		if (list[*count].period_ns > by->period_ns)
-			by->period_ns = list[*count].period_ns;
-		by->names[by->count++] = function_of(im, &list[(*count)++], own);
-	}
-	by->names[by->count++] = (struct sampled_function){ not_sampled, NULL };
-	by->names[by->count++] = (struct sampled_function){ on_core_name, NULL };
-	by->names[by->count++] = (struct sampled_function){ "(MPI)", NULL };
-	qsort(by->names, by->count, sizeof *by->names, by_name);
-	for (size_t i = 0; i < by->count; i++)
-		if (kept == 0 || by_name(&by->names[kept - 1], &by->names[i]) != 0)
-			by->names[kept++] = by->names[i];
-	by->count = kept;
-	for (size_t i = 0; i < *count; i++) {
-		const struct sampled_function key = function_of(im, &list[i], own);
-
-		list[i].function = function_named(by, key.name, key.file);
-		list[i].site = groups->of[list[i].site];	/* counted with its calls */
-		free((void *)(uintptr_t)key.name);
-	}
-	qsort(list, *count, sizeof *list, by_place);
-	kept = 0;
-	for (size_t i = 0; i < *count; i++)
-		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0)
-			list[kept - 1].samples += list[i].samples;
-		else
-			list[kept++] = list[i];
-	*count = kept;
-	return list;
-}
-
 /* ---- one site ---- */
 
 /* Computation before a site, by rank: its length and its samples. */
@@ -174,7 +78,7 @@ excess_unsampled(const struct sums *s, int32_t slow)
 {
 	const bool switched = s->im->counts.switched > 0;
 	/* In a run without samples nothing more is known of the time on a core. */
-	struct excess e = { function_named(s->by, switched ? on_core_name : not_sampled, NULL),
+	struct excess e = { function_named(s->by, switched ? &taken_on_core : &taken_rest),
 	    .is_unsampled = !switched || s->by->period_ns > 0 };
 
 	for (int32_t r = 0; r < s->im->graph.known.ranks; r++)
@@ -381,7 +285,7 @@ find_function_costs(const struct imbalance *im, const struct site_groups *groups
     struct by_function *by, const struct taken *list, size_t taken)
 {
 	struct costs costs = { zalloc(by->count, sizeof *costs.of),
-	    function_named(by, not_sampled, NULL), function_named(by, "(MPI)", NULL), NULL, 0, 0 };
+	    function_named(by, &taken_rest), function_named(by, &taken_in_mpi), NULL, 0, 0 };
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 

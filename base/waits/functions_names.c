@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of what a rank did before a call: functions, and the rest of the time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../run/sampled_place.h"
+#include "functions.h"
+
+const struct sampled_function taken_rest = { .name = not_sampled },
+	taken_on_core = { .name = on_core_name }, taken_in_mpi = { .name = "(MPI)" };
+
+const char *
+function_text(const struct sampled_function *function, char *text, size_t size)
+{
+	if (function->in == NULL)
+		return function->name;
+	snprintf(text, size, "%s in %s", function->name, function->in);
+	return text;
+}
+
+/* The caller frees name and in. */
+static struct sampled_function
+function_of(const struct imbalance *im, const struct taken *taken, bool own)
+{
+	const struct definitions *known = &im->graph.known;
+	const uint32_t place = taken->place;
+	struct stack_frame frame = { .name = on_core_name };
+	const char *in = NULL;
+	char text[1024];
+
+	if (place == TAKEN_OFF_CORE + OFF_BLOCKED && taken->own > 0) {
+		frame = own_frame(known, taken->own, text, sizeof text);
+		in = need(strdup(frame.name));
+	} else if (place < TAKEN_THREADS)
+		frame = own ? own_frame(known, taken->own, text, sizeof text) :
+		    place_frame(known, place, text, sizeof text);
+	if (place >= TAKEN_OFF_CORE)
+		frame.name = off_names[place - TAKEN_OFF_CORE];
+	return (struct sampled_function){ need(strdup(frame.name)), in, frame.file };
+}
+
+static int
+by_name(const void *left, const void *right)
+{
+	const struct sampled_function *a = left, *b = right;
+	int order;
+
+	if ((order = strcmp(a->name, b->name)) != 0 || (order = text_compare(a->in, b->in)) != 0)
+		return order;
+	return text_compare(a->file, b->file);
+}
+
+static int
+by_place(const void *left, const void *right)
+{
+	const struct taken *a = left, *b = right;
+
+	if (a->site != b->site)
+		return a->site < b->site ? -1 : 1;
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+uint32_t
+function_named(const struct by_function *by, const struct sampled_function *key)
+{
+	const struct sampled_function *found =
+	    bsearch(key, by->names, by->count, sizeof *key, by_name);
+
+	return (uint32_t)(found - by->names);
+}
+
+struct taken *
+sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
+    size_t *count, bool own)
+{
+	const size_t places = taken_places(im);
+	struct taken *list = zalloc(places + 1, sizeof *list);
+	size_t kept = 0;
+
+	by->names = zalloc(places + 4, sizeof *by->names);
+	by->count = *count = 0;
+	for (size_t i = 0; i < places; i++) {
+		if (!taken_at(im, i, &list[*count]) || list[*count].place == TAKEN_THREADS ||
+		    list[*count].place == TAKEN_ALONE)
+			continue;
+		if (list[*count].period_ns > by->period_ns)
+			by->period_ns = list[*count].period_ns;
+		by->names[by->count++] = function_of(im, &list[(*count)++], own);
+	}
+	by->names[by->count++] = taken_rest;
+	by->names[by->count++] = taken_on_core;
+	by->names[by->count++] = taken_in_mpi;
+	qsort(by->names, by->count, sizeof *by->names, by_name);
+	for (size_t i = 0; i < by->count; i++)
+		if (kept == 0 || by_name(&by->names[kept - 1], &by->names[i]) != 0)
+			by->names[kept++] = by->names[i];
+	by->count = kept;
+	for (size_t i = 0; i < *count; i++) {
+		const struct sampled_function key = function_of(im, &list[i], own);
+
+		list[i].function = function_named(by, &key);
+		list[i].site = groups->of[list[i].site];	/* counted with its calls */
+		free((void *)(uintptr_t)key.name);
+		free((void *)(uintptr_t)key.in);
+	}
+	qsort(list, *count, sizeof *list, by_place);
+	kept = 0;
+	for (size_t i = 0; i < *count; i++)
+		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0)
+			list[kept - 1].samples += list[i].samples;
+		else
+			list[kept++] = list[i];
+	*count = kept;
+	return list;
+}
