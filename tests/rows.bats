@@ -29,7 +29,7 @@ rows() {
 	done
 }
 
-# alone [OPTION...] -- [ARGUMENT]: one rank's calls to itself, as its trace has them, without times and sites
+# alone [OPTION...] -- [ARGUMENT]: the calls of rank 0 of $ranks [1], as its trace has them, without times and sites
 alone() {
 	local options=()
 	while [ "$1" != -- ]; do
@@ -38,7 +38,7 @@ alone() {
 	done
 	shift
 	mpicc -w -g -O1 -o alone "$ROOT/tests/apps/alone.c"
-	lp-record "${options[@]}" -o run -- mpirun --oversubscribe -n 1 ./alone "$@"
+	lp-record "${options[@]}" -o run -- mpirun --oversubscribe -n "${ranks:-1}" ./alone "$@"
 	trace.py text run/rank.0 | awk '/^0 / {
 		line = $2
 		for (i = 3; i <= NF; i++)
@@ -143,4 +143,25 @@ alone() {
 	alone --polls fold -- local | diff - rows
 	rm -r run
 	alone --fold-local 0.05 -- local | diff - <(sed '2d; 3s/$/ folded=1/' rows)
+}
+
+@test "an epoch of two ranks has a row for each, whose end refers to its begin; the root of a spawn is known" {
+	ranks=2 alone -- together 2>err | diff - <(sed 's/^\t*//' <<-'END'
+		MPI_Init
+		MPI_Win_allocate comm=1
+		MPI_Win_post comm=3 peer=0
+		+ comm=3 peer=1
+		MPI_Win_start comm=3 peer=0
+		+ comm=3 peer=1
+		MPI_Put comm=3 peer=0 sent=4
+		MPI_Win_complete comm=3 request=3
+		+ comm=3 request=3
+		MPI_Win_wait comm=3 request=7
+		+ comm=3 request=7
+		MPI_Win_free comm=3
+		MPI_Comm_spawn comm=4 peer=root
+		MPI_Comm_disconnect comm=4
+		MPI_Finalize
+	END
+	)
 }

@@ -8,8 +8,8 @@ Curves of run time against two references: lp-replay itself, and a linear progra
     tests/tolerance_check.py glpk FIRST COUNT VALUES     random runs: they equal the linear program of the run's
                                              events, solved by glpsol --exact
 
-Machines are random, too: the models of Dimemas and LogGP, eager and rendezvous. Exit 1 and a line if an answer is
-wrong.
+Machines are random, too: the models of Dimemas and LogGP, eager and rendezvous, and some calls at another
+scale. Exit 1 and a line if an answer is wrong.
 """
 import json
 import os
@@ -72,8 +72,10 @@ def check_replay(seed, values, folder):
         with open(config, "w") as out:
             out.write(machine(eager, model, ranks, **{**base, **changed}))
 
+    scale = [word for call in rng.sample(("MPI_Send", "MPI_Recv", "MPI_Sendrecv", "MPI_Wait"), rng.randrange(3))
+             for word in ("--scale", f"call={call},factor={rng.choice((0, 2, 3))}")]
     write()
-    status, text, err = run("lp-tolerance", "-n", config, "-F", "json", path)
+    status, text, err = run("lp-tolerance", *scale, "-n", config, "-F", "json", path)
     if status != 0:
         return f"seed {seed}: {err.decode().strip()}" if b"the run does not end" not in err else None
     curves = json.loads(text)
@@ -86,7 +88,7 @@ def check_replay(seed, values, folder):
             if name == "gap" and value == 0:
                 value = 0.5
             write(**{name: value})
-            got = json.loads(run("lp-replay", "-n", config, "-F", "json", path)[1])["run_time_ns"]
+            got = json.loads(run("lp-replay", *scale, "-n", config, "-F", "json", path)[1])["run_time_ns"]
             want = at(curves[name], value)
             if abs(got - want) > 0.51:
                 return f"seed {seed}: {model} {name} {value}: curve {want}, replay {got}"

@@ -131,22 +131,22 @@ bear(struct engine *e, uint32_t id)
 	}
 }
 
-/* A call begins: the receives of MPI_Sendrecv are posted at once. */
+/* A call begins: the receive of MPI_Sendrecv is posted at once. */
 static void
 enter_call(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	struct op *op = op_at(e, id, r->seq), *part;
+	const struct op *receive;
 
 	r->enter_ns = r->now_ns;
 	r->part = r->seq;
 	if (e->unborn > 0)
 		bear(e, id);
-	if (op->act != ACT_SENDRECV)
+	if (op_at(e, id, r->seq)->act != ACT_SENDRECV)
 		return;
-	for (uint64_t seq = r->seq + 1; (part = op_at(e, id, seq)) != NULL && part->part; seq++)
-		if (part->link != NONE)
-			post(e, id, part->link);
+	receive = op_at(e, id, r->seq + 1);
+	if (receive != NULL && receive->part && receive->link != NONE)
+		post(e, id, receive->link);
 }
 
 /* The cost at the begin of a row. */

@@ -2,7 +2,8 @@
 /*
  * Calls of one rank to itself. Their rows, except times, are the same in each run: tests/rows.bats
  * has them. "alone" makes messages, one-sided calls and collectives; "alone polls" makes runs of
- * polls that find nothing; "alone local" makes calls that concern no other rank.
+ * polls that find nothing; "alone local" makes calls that concern no other rank. "alone together"
+ * runs on two ranks: an epoch of both, and a process that they spawn.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -157,12 +158,50 @@ local(void)
 	}
 }
 
+static void
+together(char *program)
+{
+	char child[] = "child", *words[] = { child, NULL };
+	int *memory, rank;
+	MPI_Comm children;
+	MPI_Group both;
+	MPI_Win win;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_group(MPI_COMM_WORLD, &both);
+	MPI_Win_allocate(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+	    &win);
+	MPI_Win_post(both, 0, win);
+	MPI_Win_start(both, 0, win);
+	MPI_Put(data, 1, MPI_INT, rank, 0, 1, MPI_INT, win);
+	MPI_Win_complete(win);
+	MPI_Win_wait(win);
+	MPI_Win_free(&win);
+	MPI_Group_free(&both);
+	MPI_Comm_spawn(program, words, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+	    MPI_ERRCODES_IGNORE);
+	MPI_Comm_disconnect(&children);
+}
+
+static void
+child(void)
+{
+	MPI_Comm parents;
+
+	MPI_Comm_get_parent(&parents);
+	MPI_Comm_disconnect(&parents);
+}
+
 int
 main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
 	if (argc > 1 && strcmp(argv[1], "local") == 0)
 		local();
+	else if (argc > 1 && strcmp(argv[1], "together") == 0)
+		together(argv[0]);
+	else if (argc > 1 && strcmp(argv[1], "child") == 0)
+		child();
 	else if (argc > 1)
 		polls();
 	else {
