@@ -272,30 +272,6 @@ free_gates(struct hubs *hubs)
 
 /* ---- vertices and edges -------------------------------------------------------------- */
 
-/*
- * What a send waited for: the post of its receive, if that came in time. Else the receiver may
- * have had to be in any call: in some libraries a send takes until then.
- */
-static uint32_t
-gate_of_send(const struct dag *dag, uint32_t gate, int64_t enter_ns, int64_t leave_ns)
-{
-	const struct event post = numbering_event(&dag->numbering, gate);
-	const uint32_t first = gate - 2 *
-	    (uint32_t)(post.seq - dag->stretch->first_seq[post.location]);
-	uint32_t low = first, end = gate + 2;
-
-	while (low < end) {	/* enters of the receiver, in order */
-		const uint32_t middle = low + ((end - low) / 4) * 2;
-
-		if (dag->time_ns[middle] < leave_ns)
-			low = middle + 2;
-		else
-			end = middle;
-	}
-	return low > first && dag->time_ns[low - 2] > enter_ns ? enter_of(dag, post.location,
-	    numbering_event(&dag->numbering, low - 2).seq) : NO_GATE;
-}
-
 /* The leave of a call: its own enter, and the gates that opened before its end. */
 static void
 add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t location, uint64_t seq)
@@ -313,8 +289,6 @@ add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t loc
 			uint32_t gate = stretch_has(stretch, e.edge_location, e.edge_seq) ?
 			    *gate_of(dag, hubs, e.edge_location, e.edge_seq) : NO_GATE;
 
-			if (gate != NO_GATE && row_sends(e.edge) && dag->time_ns[gate] >= leave_ns)
-				gate = gate_of_send(dag, gate, enter_ns, leave_ns);
 			if (gate == NO_GATE || dag->time_ns[gate] > leave_ns ||
 			    (row_sends(e.edge) && dag->time_ns[gate] < enter_ns))
 				continue;

@@ -171,6 +171,7 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 		return;
 	}
 	locks_decide(graph, number, INT64_MIN);
+	holds_decide(graph, number, INT64_MIN);
 	/*
 	 * After a candidate that only some ranks counted, ranks number candidates differently, and
 	 * marks are wrong. All rows before this instance have been read, so such an earlier one has

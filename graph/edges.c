@@ -15,7 +15,7 @@ struct pairs {
 };
 
 struct edges {
-	struct pairs messages, probes, locks;
+	struct pairs messages, probes, locks, holds;
 	uint32_t *size, *location;
 	uint64_t *seq;
 	size_t instances, size_capacity, members, location_capacity, seq_capacity;
@@ -64,6 +64,7 @@ flush_messages(struct graph *graph)
 	flush_pairs(graph, &graph->edges->messages, "messages");
 	flush_pairs(graph, &graph->edges->probes, "probes");
 	flush_pairs(graph, &graph->edges->locks, "locks");
+	flush_pairs(graph, &graph->edges->holds, "holds");
 }
 
 static void
@@ -150,6 +151,16 @@ void
 edge_lock(struct graph *graph, uint32_t unlock, uint32_t waiter)
 {
 	add_pair(graph, &graph->edges->locks, unlock, waiter);
+}
+
+void
+edge_hold(struct graph *graph, uint32_t location, uint64_t seq, uint32_t candidates, uint32_t held)
+{
+	const uint32_t by = operation_new(graph, &(struct graph_row){ .seq = seq,
+	    .location = location, .candidates = candidates });
+
+	add_pair(graph, &graph->edges->holds, by, held);
+	operation_free(graph, by);
 }
 
 void

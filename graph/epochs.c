@@ -96,7 +96,7 @@ add_end(struct graph *graph, const struct request *opened, enum end end,
 	    target = exposes ? opener : opened->peer;
 
 	parcel_post(graph, shard_of(graph, target), &(struct parcel){ .seq = row->seq,
-	    .location = row->location, .comm = opened->win, .index = opened->order,
+	    .location = row->location, .comm = opened->comm, .index = opened->order,
 	    .source = exposes ? opened->peer : opener, .target = target, .enter_ns = time_ns,
 	    .call = row->call, .candidates = row->candidates, .kind = PARCEL_EPOCH,
 	    .end = (uint8_t)end });
@@ -108,7 +108,7 @@ epoch_open(struct graph *graph, const struct graph_row *row, enum call_class cla
 	const int32_t other = world_rank(&graph->known, row->comm, row->rank, row->peer);
 	const bool exposes = class == CLASS_POST;
 	struct request opened = { .location = row->location, .operation = NONE, .class = class,
-	    .win = row->comm, .peer = other };
+	    .comm = row->comm, .peer = other };
 
 	if (other < 0)
 		return;

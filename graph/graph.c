@@ -98,6 +98,7 @@ graph_begin(struct graph *graph, uint32_t shards)
 	channels_begin_all(graph);
 	epoch_begin(graph);
 	locks_begin(graph);
+	holds_begin(graph);
 	collective_begin(graph);
 	edges_begin(graph);
 	index_begin(&graph->index, shards);
@@ -109,6 +110,7 @@ graph_end(struct graph *graph)
 	match_end(graph);
 	epoch_end(graph);
 	locks_decide(graph, NONE, INT64_MAX);
+	holds_decide(graph, NONE, INT64_MAX);
 	collective_end(graph);
 	edges_flush(graph);
 }
@@ -158,6 +160,18 @@ read_row(struct graph_row *row, const struct location *location, const struct ca
 	}
 }
 
+/* MPI_Bsend keeps the message in a buffer of the program. */
+static void
+take_send(struct graph *graph, const struct graph_row *row, enum call_class class)
+{
+	if (class == CLASS_SEND_START)
+		request_open(graph, row, (struct request){ .operation = NONE, .class = class,
+		    .comm = row->comm, .peer = row->peer });
+	else if (strcmp(call_name(row->call), "MPI_Bsend") != 0)
+		hold_row(graph, row, row->comm, row->peer);
+	match_send(graph, row);
+}
+
 /* A message is looked for, received, or is to be received later. */
 static void
 take_receive(struct graph *graph, const struct graph_row *row, enum call_class class)
@@ -186,6 +200,7 @@ static void
 take_request(struct graph *graph, const struct graph_row *row, enum call_class class)
 {
 	int64_t *open = &graph->locations[row->location].open;
+	struct request *request;
 
 	switch (class) {
 	case CLASS_COLLECTIVE_INIT:
@@ -201,7 +216,12 @@ take_request(struct graph *graph, const struct graph_row *row, enum call_class c
 		if (!row->refers)
 			break;
 		graph->locations[row->starter].open--;
-		match_complete(graph, row);
+		if ((request = request_find(graph, row->starter, row->start)) != NULL &&
+		    request->class == CLASS_SEND_START) {
+			hold_row(graph, row, request->comm, request->peer);
+			request_close(graph, request);
+		} else
+			match_complete(graph, row);
 		break;
 	case CLASS_REQUEST_FREE:
 		if (row->refers && request_free(graph, row->starter, row->start))
@@ -232,7 +252,7 @@ take_row(struct graph *graph, const struct graph_row *row)
 		++*open;
 		/* fall through */
 	case CLASS_SEND:
-		match_send(graph, row);
+		take_send(graph, row, class);
 		break;
 	case CLASS_PROBE:
 	case CLASS_RECV:
@@ -313,12 +333,13 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 			die_message(in, message, "calls: request is out of range");
 		read_row(&row, location, calls, i);
 		location->next_seq = row.seq + 1;
+		if (calls->call[i] != 0)
+			hold_computed(graph, &row, location->last_leave_ns);
 		take_row(graph, &row);
+		location->last_leave_ns = calls->leave_ns[i];
 		if (graph->any_early)
 			match_early(graph, row.location, row.seq);
 	}
-	if (calls->count > 0)
-		location->last_leave_ns = calls->leave_ns[calls->count - 1];
 }
 
 /* REACHED: how far a run in progress has come; NULL: unknown. */
@@ -331,6 +352,7 @@ settle(struct graph *graph, struct reader *in, const struct message *reached)
 	bool any = false;
 
 	locks_decide(graph, 0, graph->block_ns);
+	holds_decide(graph, 0, graph->block_ns);
 	if (reached != NULL) {
 		if (body_int(in, reached, "at_ns", INT64_MIN, INT64_MAX, &at_ns) < 0)
 			die_input(in);
@@ -338,6 +360,8 @@ settle(struct graph *graph, struct reader *in, const struct message *reached)
 	}
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		seqs[l] = settled_seq(graph, l);
+	if (any)
+		holds_forget(graph, early);
 	write_settled(graph, seqs, any ? early : NULL);
 	free(seqs);
 }

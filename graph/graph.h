@@ -53,7 +53,7 @@ enum receive_state { POSTED, COMPLETED, DROPPED, PROBED };
 
 struct location {
 	uint64_t next_seq;	/* rows read so far */
-	int64_t last_leave_ns;
+	int64_t last_leave_ns;	/* of these */
 	int64_t open;		/* requests started and not completed */
 	uint32_t candidates;	/* collectives called so far that may be synchronisation points */
 	uint32_t oldest, newest;	/* its listed operations */
@@ -99,6 +99,7 @@ struct graph {
 	struct epochs *epochs;
 	struct locks *locks;
 	struct overdue *overdue;	/* NULL: the run is not in progress */
+	struct holds *holds;
 	struct counts counts;
 	struct index index;
 	struct spot block;	/* the block of calls being read, with the samples before it */
@@ -132,10 +133,10 @@ void pass_on(struct graph *graph, struct reader *in, const struct message *messa
 
 /*
  * Each shard of a run has its own graph. An operation on another shard goes there as a parcel. A
- * send goes to the shard of its target, and so do an end of an epoch and a call of a lock. A member
- * of a collective goes to the shard that counts this instance.
+ * send goes to the shard of its target, and so do a send that may be held up, an end of an epoch
+ * and a call of a lock. A member of a collective goes to the shard that counts this instance.
  */
-enum parcel_kind { PARCEL_SEND, PARCEL_EPOCH, PARCEL_LOCK, PARCEL_MEMBER };
+enum parcel_kind { PARCEL_SEND, PARCEL_EPOCH, PARCEL_LOCK, PARCEL_HOLD, PARCEL_MEMBER };
 
 struct parcel {
 	uint64_t seq;
@@ -151,6 +152,7 @@ struct parcel {
 	uint16_t call;
 	uint8_t kind, end;		/* end: of an epoch, see epochs.c; of a lock, locks.c */
 	bool shared, used;		/* lock: see locks.c */
+	bool only;			/* hold: see holds.c */
 };
 
 /*
@@ -266,8 +268,8 @@ struct request {
 	enum call_class class;
 	uint32_t order;		/* of a persistent collective; of an epoch of its pair */
 	uint32_t starts;	/* of a persistent collective */
-	uint32_t win;		/* of an epoch; and the other rank */
-	int32_t peer;
+	uint32_t comm;		/* of a send; the MPI window of an epoch */
+	int32_t peer;		/* the other rank there */
 };
 void request_begin(struct graph *graph);
 struct request *request_find(const struct graph *graph, uint32_t location, uint64_t seq);
@@ -312,12 +314,31 @@ void lock_row(struct graph *graph, const struct graph_row *row);
 void lock_arrived(struct graph *graph, const struct parcel *parcel);
 void locks_decide(struct graph *graph, uint32_t before, int64_t until_ns);
 
+/*
+ * holds.c: which sends lasted until their receiver was in a call again. BEFORE, UNTIL_NS: as for
+ * locks.
+ */
+void holds_begin(struct graph *graph);
+/* The location has computed since FROM_NS, up to this row. */
+void hold_computed(struct graph *graph, const struct graph_row *row, int64_t from_ns);
+/* The row sends to PEER of the communicator, or completes such a send. */
+void hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_t peer);
+void hold_arrived(struct graph *graph, const struct parcel *parcel);
+void holds_decide(struct graph *graph, uint32_t before, int64_t until_ns);
+/* No edge leads to rows before SEQS, by location, any more. */
+void holds_forget(struct graph *graph, const uint64_t *seqs);
+/* The first row of the location to which an edge may still lead; UINT64_MAX: none read so far. */
+uint64_t hold_settled(const struct graph *graph, uint32_t location);
+
 /* edges.c: the output. */
 void edges_begin(struct graph *graph);
 void edge_message(struct graph *graph, uint32_t send, uint32_t receive);
 /* A probe saw this send: its edge follows that of the message, once received. */
 void edge_probe(struct graph *graph, uint32_t send, uint32_t probe);
 void edge_lock(struct graph *graph, uint32_t unlock, uint32_t waiter);
+/* From a row with so many candidates before it. */
+void edge_hold(struct graph *graph, uint32_t location, uint64_t seq, uint32_t candidates,
+    uint32_t held);
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
 /* These ranks begin when the root of MPI_Comm_spawn has entered it. */

@@ -91,6 +91,8 @@ uint64_t
 settled_seq(const struct graph *graph, uint32_t location)
 {
 	const struct location *l = &graph->locations[location];
+	const uint64_t held_seq = hold_settled(graph, location),
+	    seq = l->oldest != NONE ? graph->operations[l->oldest].seq : l->next_seq;
 
-	return l->oldest != NONE ? graph->operations[l->oldest].seq : l->next_seq;
+	return held_seq < seq ? held_seq : seq;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Open receives, persistent requests and epochs; later rows refer to them by the row that began
- * them.
+ * Open sends and receives, persistent requests and epochs; later rows refer to them by the row that
+ * began them.
  */
 #include "../base/tool/hash_table.h"
 #include "graph.h"
@@ -106,11 +106,14 @@ request_free(struct graph *graph, uint32_t location, uint64_t seq)
 {
 	struct request *request = request_find(graph, location, seq);
 
+	bool open;
+
 	/* An open receive stays: it may still take a message, which no row will show. */
 	if (request == NULL || request->operation != NONE)
 		return true;
+	open = request->class == CLASS_SEND_START;
 	requests_remove(graph->requests, request);
-	return false;
+	return open;
 }
 
 uint32_t

@@ -31,6 +31,8 @@ parcel_arrived(struct graph *graph, const struct parcel *parcel)
 		epoch_arrived(graph, parcel);
 	else if (parcel->kind == PARCEL_LOCK)
 		lock_arrived(graph, parcel);
+	else if (parcel->kind == PARCEL_HOLD)
+		hold_arrived(graph, parcel);
 	else
 		collective_arrived(graph, parcel);
 }
@@ -105,9 +107,9 @@ look(const struct rounds *r)
 	return until_ns;
 }
 
-/* What all members' rows before the end of the round say of locks. */
+/* What all members' rows before the end of the round say of locks and held sends. */
 static void
-decide_locks(struct rounds *r)
+decide_waits(struct rounds *r)
 {
 	int64_t all[] = { 0, INT64_MIN };	/* the last candidate; time, negative */
 
@@ -123,8 +125,10 @@ decide_locks(struct rounds *r)
 				all[0] = (int64_t)x->candidates[i].number;
 	}
 	team_max(r->team, all, 2);
-	for (struct shard *s = r->own; s < r->own_end; s++)
+	for (struct shard *s = r->own; s < r->own_end; s++) {
 		locks_decide(&s->graph, (uint32_t)all[0], -all[1]);
+		holds_decide(&s->graph, (uint32_t)all[0], -all[1]);
+	}
 }
 
 /* Members exchange little data but wait for each other, so a round has few steps. */
@@ -138,7 +142,7 @@ do_round(struct rounds *r)
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		shard_take(s, r->until_ns);
 	deliver(r);
-	decide_locks(r);
+	decide_waits(r);
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		edges_flush(&s->graph);
 	next_ns = look(r);

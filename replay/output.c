@@ -290,7 +290,7 @@ output_partial(struct output *o, struct engine *e)
 		}
 		reread(held, &message, &unpacked);
 		if (is_kind(&message, "messages") || is_kind(&message, "probes") ||
-		    is_kind(&message, "locks") ||
+		    is_kind(&message, "locks") || is_kind(&message, "holds") ||
 		    is_kind(&message, "collectives"))
 			write_partial_edges(o, e, &message);
 		else if (!is_kind(&message, "sync") && !is_kind(&message, "settled") &&

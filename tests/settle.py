@@ -31,7 +31,7 @@ def settle(graph, calls):
             rows[max(i for i, row in enumerate(rows) if row[1] == int(kind))][2].append(line)
         elif kind.isdigit():
             rows.append((int(line.split()[2]), int(kind), [line]))
-        elif kind in ("message", "probe", "collective"):
+        elif kind in ("message", "probe", "lock", "hold", "collective"):
             edges.append((line, [tuple(map(int, end.split(":"))) for end in re.findall(r"\d+:\d+", line)]))
         elif kind not in ("sync", "settled", "index", "end"):
             (tail if rows else head).append(line)

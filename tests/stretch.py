@@ -23,7 +23,7 @@ def main(seed):
                 lane[-1].append(line)
             else:
                 lane.append([line])
-        elif word in ("message", "probe", "collective"):
+        elif word in ("message", "probe", "lock", "hold", "collective"):
             ends = [tuple(map(int, end.split(":"))) for end in line.split()[1:]]
             edges.append((ends, line))
         elif word in ("sync", "settled", "index", "end"):

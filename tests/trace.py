@@ -78,8 +78,8 @@ def text(messages):
             for i in range(body["count"]):
                 words = _row_text(names, columns, i)
                 yield " ".join([str(body["location"])] + words)
-        elif message.kind in ("messages", "probes", "locks", "sync", "settled", "overdue", "collectives", "segments",
-                              "alternatives", "slack"):
+        elif message.kind in ("messages", "probes", "locks", "holds", "sync", "settled", "overdue", "collectives",
+                              "segments", "alternatives", "slack"):
             yield from _edges_text(names, message)
         elif message.kind == "communicator":
             yield _small_text(message, {"members": "size", "remote": "remote_size"})
@@ -106,7 +106,7 @@ def _small_text(message, columns):
 
 def _edges_text(names, message):
     c = {key: [int(v) for v in values] for key, values in message.columns().items()}
-    if message.kind in ("messages", "probes", "locks"):
+    if message.kind in ("messages", "probes", "locks", "holds"):
         for s, i, t, j in zip(c["source"], c["send"], c["target"], c["receive"]):
             yield f"{message.kind[:-1]} {s}:{i} {t}:{j}"
     elif message.kind == "collectives":

@@ -43,7 +43,7 @@ class Row:
         self.request = int(columns["request"][i])
         self.site = int(columns["site"][i]) if "site" in columns else 0
         self.starts = call.startswith("MPI_I") and call not in BLOCKING
-        self.send_of = self.receive_of = self.instance = None
+        self.send_of = self.receive_of = self.instance = self.held_by = None
 
 
 class Run:
@@ -75,6 +75,11 @@ class Run:
                     receive.send_of = send
                     if m.kind == "messages":
                         send.receive_of = receive
+            elif m.kind == "holds":
+                c = m.columns()
+                for i in range(m.body["count"]):
+                    self.rows[int(c["target"][i])][int(c["receive"][i])].held_by = \
+                        self.rows[int(c["source"][i])][int(c["send"][i])]
             elif m.kind == "collectives":
                 c, at = m.columns(), 0
                 for size in c["size"].tolist():
@@ -160,6 +165,9 @@ class Run:
                 post = post or completion
                 if post.enter <= call.leave and post.enter > call.enter:
                     receivers.append(("late_receiver", post.enter - call.enter, r, post))
+                    continue
+            if r.held_by is not None:
+                receivers.append(("late_receiver", r.held_by.enter - call.enter, r, r.held_by))
             if call.call in waits and start.instance is not None:
                 by = self.blocker(start, start.instance)
                 if by is not None and min(by.enter, call.leave) > call.enter:
@@ -318,7 +326,7 @@ def permuted(graph, order):
             columns["peer"] = [order[p] if c == 1 and p >= 0 else p
                                for p, c in zip(columns["peer"], columns["comm"])]
             writer.block("calls", columns, location=order[body["location"]], first=body["first"])
-        elif m.kind in ("messages", "probes"):
+        elif m.kind in ("messages", "probes", "holds"):
             columns = {k: v.tolist() for k, v in m.columns().items()}
             for key in ("source", "target"):
                 columns[key] = [order[r] for r in columns[key]]

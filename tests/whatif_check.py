@@ -50,9 +50,6 @@ class Model:
             gates = list(edge.needs)
             if edge.call in ("MPI_Bcast", "MPI_Reduce") and len(gates) < 2:
                 gates += self.last_inside(call, self.members[location, seq])
-            if edge.is_send and edge.call in random_run.SENDS and gates and \
-                    self.enter_ns(gates[0]) >= call.leave:
-                gates = self.last_inside(call, [(gates[0][0], s) for s in range(gates[0][1] + 1)])
             last = max(map(self.enter_ns, gates), default=-1)
             if last > call.leave or (edge.is_send and edge.call in random_run.SENDS and
                                      last < call.enter):

@@ -135,6 +135,30 @@ keep_overdue(struct run *run)
 	}
 }
 
+/* When the row that a send waits for was entered. */
+static int64_t
+linked_ns(const struct run *run, const struct event_row *send)
+{
+	const struct event_row *other = send->has_other ?
+	    row_of(run, send->other, send->other_seq) : NULL;
+
+	return other != NULL ? other->row.enter_ns : INT64_MIN;
+}
+
+static void
+take_holds(struct run *run)
+{
+	const struct edge_block *e = &run->graph.edges;
+
+	for (size_t i = 0; i < e->count; i++) {
+		struct event_row *held = window_change(&run->graph.window, e->target[i],
+		    e->receive[i]);
+
+		if (held != NULL && !stays_linked(held, linked_ns(run, held), INT64_MIN, true))
+			link_rows(held, e->source[i], e->send[i]);
+	}
+}
+
 static void
 take_messages(struct run *run, const struct message *message)
 {
@@ -161,8 +185,9 @@ take_messages(struct run *run, const struct message *message)
 		if (may_block(run, &send->row, &receive->row))
 			link_rows(receive, e->source[i], e->send[i]);
 		/* A send waits for the post of its receive. */
-		if ((posted = row_of(run, poster, post)) == NULL ||
-		    may_block(run, &posted->row, &send->row))
+		if ((posted = row_of(run, poster, post)) == NULL || (may_block(run, &posted->row,
+		    &send->row) && !stays_linked(send, linked_ns(run, send),
+		    posted->row.enter_ns, false)))
 			link_rows(send, poster, post);
 	}
 }
@@ -350,6 +375,12 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	case GRAPH_OVERDUE:
 		if (run->goes_on)
 			keep_overdue(run);
+		break;
+	case GRAPH_HOLDS:
+		if (run_shared(run))
+			share_messages(run, message);
+		else
+			take_holds(run);
 		break;
 	case GRAPH_COLLECTIVES:
 		(run_shared(run) ? share_collectives : take_collectives)(run, message);

@@ -72,6 +72,23 @@ link_rows(struct event_row *row, uint32_t other, uint64_t other_seq)
 	row->other_seq = other_seq;
 }
 
+static inline bool
+is_within(const struct row *call, int64_t ns)
+{
+	return ns >= call->enter_ns && ns <= call->leave_ns;
+}
+
+/*
+ * A send waits for the post of its receive or, if that did not come within the send, for the call
+ * that held it up. OTHER_NS: of what may be linked now; LINKED_NS: of what is linked.
+ */
+static inline bool
+stays_linked(const struct event_row *row, int64_t linked_ns, int64_t other_ns, bool is_hold)
+{
+	return row->has_other && is_within(&row->row, linked_ns) &&
+	    (is_hold || !is_within(&row->row, other_ns));
+}
+
 /* From the row of a receive to the row that posted it. */
 static inline void
 post_of(const struct event_row *receive, uint32_t *location, uint64_t *seq)

@@ -49,7 +49,7 @@ post_link(struct run *run, struct post *out, struct link link, const struct row 
 
 /* Joins arriving links with own rows; ORDERS: the number of different orders. */
 static void
-take_links(struct run *run, struct post *out, size_t orders)
+take_links(struct run *run, struct post *out, size_t orders, bool are_holds)
 {
 	const struct link **in_order = zalloc(orders, sizeof *in_order);
 	size_t count;
@@ -62,7 +62,7 @@ take_links(struct run *run, struct post *out, size_t orders)
 		struct shared_row *row = link != NULL ?
 		    window_change(&run->graph.window, link->location, link->seq) : NULL;
 
-		if (row == NULL)
+		if (row == NULL || stays_linked(&row->at, row->other_ns, link->other_ns, are_holds))
 			continue;
 		link_rows(&row->at, link->other, link->other_seq);
 		row->other_ns = link->other_ns;
@@ -86,12 +86,12 @@ share_messages(struct run *run, const struct message *message)
 		uint64_t at = e->receive[i];
 
 		if (send != NULL) {
-			send->is_send = true;
+			send->is_send |= is_kind(message, "messages");
 			post_link(run, &out, (struct link){ .location = poster, .seq = at,
 			    .other = e->source[i], .other_seq = e->send[i], .order = order },
 			    &send->row);
 		}
-		/* nothing waits for a probe, or for who waits for a lock */
+		/* nothing waits for a probe, or for who waits for a lock or a receiver */
 		if (receive == NULL || !is_kind(message, "messages"))
 			continue;
 		post_of(receive, &poster, &at);
@@ -101,7 +101,7 @@ share_messages(struct run *run, const struct message *message)
 			    (struct link){ .location = e->source[i], .seq = e->send[i],
 			    .other = poster, .other_seq = at, .order = order + 1 }, &receive->row);
 	}
-	take_links(run, &out, 2 * e->count);
+	take_links(run, &out, 2 * e->count, is_kind(message, "holds"));
 }
 
 /* Rows of the members of own instances, by index in the block; NULL: there is none. */
@@ -151,7 +151,7 @@ share_collectives(struct run *run, const struct message *message)
 				    rows[at + other]);
 		}
 	}
-	take_links(run, &out, e->count);
+	take_links(run, &out, e->count, false);
 	free(parcels);
 	free(rows);
 }

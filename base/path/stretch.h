@@ -5,13 +5,13 @@
  * The graph: every call has an enter and a leave event; the program edge joins a leave with the
  * next enter of the location. An event of another location blocks a call that could not end before
  * it. A receive or a probe is blocked by the enter of a send that came later than itself; a send by
- * a later post of its receive; a call that waits for a lock by the enter of the unlock; a member of
- * a collective by the enter of the member that it waits for (base/run/collective.h). The last such
- * event counts that is not before the call's own enter and not after its leave (the post of a
- * receive: before the leave of the send); of several at one instant the one on the lowest location,
- * then of the lowest seq. A blocked call waits until that event: its own enter does not lie on a
- * path through its leave. The first enter of a spawned process follows from the enter of
- * MPI_Comm_spawn at its root.
+ * a later post of its receive, or by the call of its receiver that held it up; a call that waits
+ * for a lock by the enter of the unlock; a member of a collective by the enter of the member that
+ * it waits for (base/run/collective.h). The last such event counts that is not before the call's
+ * own enter and not after its leave (the post of a receive: before the leave of the send); of
+ * several at one instant the one on the lowest location, then of the lowest seq. A blocked call
+ * waits until that event: its own enter does not lie on a path through its leave. The first enter
+ * of a spawned process follows from the enter of MPI_Comm_spawn at its root.
  * So a leave event follows from one event only: the blocking one (the edge is a transfer) or the
  * call's own enter (the edge is MPI). The critical path is the longest path that ends in the last
  * leave of the run; no part of it is wait time. Only one event leads to each event, so each has one

@@ -60,9 +60,9 @@ graph_rows(struct graph_input *graph, const struct message *message)
 	if (is_kind(message, "calls"))
 		return read_calls(graph, message);
 	if (is_kind(message, "messages") || is_kind(message, "probes") ||
-	    is_kind(message, "locks")) {
+	    is_kind(message, "locks") || is_kind(message, "holds")) {
 		item = is_kind(message, "messages") ? GRAPH_MESSAGES : is_kind(message, "probes") ?
-		    GRAPH_PROBES : GRAPH_LOCKS;
+		    GRAPH_PROBES : is_kind(message, "locks") ? GRAPH_LOCKS : GRAPH_HOLDS;
 		got = messages_read(&graph->edges, in, message, &graph->window);
 	} else if (is_kind(message, "collectives")) {
 		item = GRAPH_COLLECTIVES;

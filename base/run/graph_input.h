@@ -32,6 +32,7 @@ enum graph_item {
 	GRAPH_MESSAGES,		/* edges: source, send, target, receive; count of them */
 	GRAPH_PROBES,		/* the same; receive is a probe that saw the message */
 	GRAPH_LOCKS,		/* the same; receive is a call that waited for the unlock SEND */
+	GRAPH_HOLDS,		/* the same; receive ends a send, held up until the call SEND */
 	GRAPH_COLLECTIVES,	/* edges: size of each instance; location and seq of each member */
 	GRAPH_OVERDUE,		/* edges: location and seq of rows that lack their other end */
 	GRAPH_SETTLED,		/* seqs: no later message refers to rows before these */

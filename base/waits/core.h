@@ -48,6 +48,7 @@ referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t l
 
 void take_messages(struct imbalance *im, bool are_probes);
 void take_locks(struct imbalance *im);
+void take_holds(struct imbalance *im);
 void take_collectives(struct imbalance *im);
 
 /* ---- edges.c: rows get facts from their edges ---- */

@@ -14,6 +14,13 @@ link_rows(struct wait_row *row, uint32_t other, uint64_t other_seq, int64_t othe
 	row->has_other = true;
 }
 
+/* Did it wait until that instant, that of its other end? */
+static bool
+ends_within(const struct wait_row *row, int64_t other_ns)
+{
+	return row->has_other && other_ns >= row->row.enter_ns && other_ns <= row->row.leave_ns;
+}
+
 static void
 group_rows(struct wait_row *row, const struct wait_row *with)
 {
@@ -67,7 +74,23 @@ take_messages(struct imbalance *im, bool are_probes)
 			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post_seq);
 		}
 		group_rows(send, receive);
-		link_rows(send, poster, post_seq, post->row.enter_ns, true);
+		/* unless something held it up, and the receive was not posted meanwhile */
+		if (!ends_within(send, send->other_ns) || ends_within(send, post->row.enter_ns))
+			link_rows(send, poster, post_seq, post->row.enter_ns, true);
+	}
+}
+
+void
+take_holds(struct imbalance *im)
+{
+	const struct edge_block *e = &im->graph.edges;
+
+	for (size_t i = 0; i < e->count; i++) {
+		const struct wait_row *by = wait_row(im, e->source[i], e->send[i]);
+		struct wait_row *held = wait_row_change(im, e->target[i], e->receive[i]);
+
+		if (by != NULL && held != NULL && !ends_within(held, held->other_ns))
+			link_rows(held, e->source[i], e->send[i], by->row.enter_ns, true);
 	}
 }
 

@@ -79,6 +79,7 @@ take_message(struct imbalance *im, const struct message *message)
 	case GRAPH_MESSAGES:
 	case GRAPH_PROBES: take_messages(im, item == GRAPH_PROBES); break;
 	case GRAPH_LOCKS: take_locks(im); break;
+	case GRAPH_HOLDS: take_holds(im); break;
 	case GRAPH_COLLECTIVES: take_collectives(im); break;
 	case GRAPH_OVERDUE:
 		if (im->goes_on)

@@ -104,7 +104,10 @@ wait_for(struct wait *wait, enum state state, const struct wait_row *edge, const
 	wait->comm = edge->row.comm != 0 ? edge->row.comm : wait->comm;
 }
 
-/* Late Receiver: the send completes only after the receive was posted: E_post - E. */
+/*
+ * Late Receiver: the send completes only after the receive was posted, E_post - E; or, where the
+ * receiver held it up, after the receiver was in a call again.
+ */
 static void
 late_receiver(struct wait *wait, const struct wait_row *send, const struct row *call)
 {
@@ -126,6 +129,8 @@ completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *
 
 		if (row->has_other && !row->is_send)
 			wait_for(wait, LATE_SENDER, row, call);
+		else if (row->has_other)
+			late_receiver(&late, row, call);
 		else if ((start = referred_row(im, row, c->location, c->first + i)) == NULL)
 			continue;
 		else if (call_class(start->row.call) == CLASS_FILE_START &&

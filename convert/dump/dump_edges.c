@@ -245,6 +245,7 @@ print_edges(struct dump *dump, const struct message *message)
 		{ "messages", "message", messages, NULL },
 		{ "probes", "probe", messages, NULL },
 		{ "locks", "lock", messages, NULL },
+		{ "holds", "hold", messages, NULL },
 		{ "collectives", "collective", NULL, print_collectives },
 		{ "segments", "segment", segments, NULL },
 		{ "alternatives", "alternative", segments, NULL },

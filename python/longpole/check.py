@@ -129,7 +129,7 @@ class _Checker:
 
     def edges(self, message):
         columns = message.columns()
-        if message.kind in ("messages", "probes", "locks"):
+        if message.kind in ("messages", "probes", "locks", "holds"):
             self.ends(message, zip(columns["source"], columns["send"]))
             self.ends(message, zip(columns["target"], columns["receive"]))
         elif message.kind == "collectives":

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sends that their receiver held up. MPI need not move a message while its receiver computes: when
+ * all buffers are full, or for a long message, MPI_Send lasts until the receiver is in a call
+ * again. Any call will do, so the post of the receive may come much earlier or later. The edge
+ * leads
+ *
+ *	from the call that the receiver entered after it had computed
+ *	-> to the call of the sender that ended then: the send, or the completion of its request
+ *
+ * A send also lasts long if its data take long, or if its thread loses its core. So this is
+ * believed only if the receiver computed for most of that time, and the send ended soon after the
+ * receiver had entered the call, compared with the computation before it. Nor is it believed if
+ * sends to that receiver often ended while it had long been computing.
+ *
+ * No edge leads past a candidate for a synchronisation point, across which nobody can wait. Memory:
+ * the calls and computations since the last of these, or since the time until which all rows are
+ * known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/tool/hash_table.h"
+#include "graph.h"
+
+enum {
+	LEAST_NS = 20000,	/* of a send and of a computation: shorter ones show nothing */
+	SOON = 20,		/* the send ends within 1/SOON of the computation */
+	MOST_IN_CALLS = 10,	/* the receiver is in calls for at most 1/MOST_IN_CALLS */
+	MOST_ELSE = 8,		/* held up for MOST_ELSE times as long as ended otherwise */
+};
+
+/* A location computed up to row SEQ. */
+struct computing {
+	int64_t from_ns, to_ns;
+	uint64_t seq;
+	uint32_t candidates;		/* before the row: see struct location */
+};
+
+/* Of a location, in order of time. */
+struct computings {
+	struct computing *at;
+	size_t begin, end, capacity;
+};
+
+/* A call that may have been held up. */
+struct held_call {
+	int64_t enter_ns, leave_ns;
+	uint32_t operation, candidates;
+	int32_t source, target;
+	bool only;			/* it waits for nothing else */
+};
+
+/* How long the sends from one rank to another were held up, and lasted for other reasons. */
+struct send_habit {
+	int32_t source, target;		/* source -1: free slot */
+	int64_t held_ns, else_ns;
+};
+
+#define HASH(h) mix((uint64_t)(uint32_t)(h)->source << 32 | (uint32_t)(h)->target, 0)
+#define SAME(a, b) ((a)->source == (b)->source && (a)->target == (b)->target)
+#define FREE(h) ((h)->source < 0)
+#define MAKE_FREE(h) ((h)->source = -1)
+HASH_TABLE(send_habits, struct send_habit, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
+
+struct holds {
+	struct computings *of;		/* by location */
+	struct held_call *calls;
+	size_t count, capacity;
+	struct send_habits habits;
+};
+
+void
+holds_begin(struct graph *graph)
+{
+	graph->holds = zalloc(1, sizeof *graph->holds);
+	send_habits_begin(&graph->holds->habits, 64);
+}
+
+/* Which thread of a rank moves its messages is not known. */
+static bool
+is_known(const struct graph *graph)
+{
+	return graph->known.location_count == (uint32_t)graph->known.ranks;
+}
+
+void
+hold_computed(struct graph *graph, const struct graph_row *row, int64_t from_ns)
+{
+	const int64_t to_ns = row->calls->enter_ns[row->i];
+	struct holds *holds = graph->holds;
+	struct computings *c;
+
+	if (from_ns == INT64_MIN || to_ns - from_ns < LEAST_NS || !is_known(graph))
+		return;
+	if (holds->of == NULL)
+		holds->of = zalloc(graph->known.location_count, sizeof *holds->of);
+	c = &holds->of[row->location];
+	if (c->begin > c->end / 2 && c->end == c->capacity) {
+		memmove(c->at, c->at + c->begin, (c->end - c->begin) * sizeof *c->at);
+		c->end -= c->begin;
+		c->begin = 0;
+	}
+	c->at = grow(c->at, &c->capacity, c->end + 1, sizeof *c->at);
+	c->at[c->end++] = (struct computing){ from_ns, to_ns, row->seq, row->candidates };
+}
+
+void
+hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_t peer)
+{
+	const struct calls *c = row->calls;
+	const size_t i = row->i;
+	int32_t target;
+
+	if (c->leave_ns[i] - c->enter_ns[i] < LEAST_NS || peer < 0 || !is_known(graph) ||
+	    (target = world_rank(&graph->known, comm, row->rank, peer)) < 0 ||
+	    target == row->rank)
+		return;
+	parcel_post(graph, shard_of(graph, target), &(struct parcel){ .kind = PARCEL_HOLD,
+	    .seq = row->seq, .location = row->location, .source = row->rank, .target = target,
+	    .enter_ns = c->enter_ns[i], .leave_ns = c->leave_ns[i], .call = row->call,
+	    .candidates = row->candidates,
+	    .only = c->call[i] != 0 && (i + 1 == c->count || c->call[i + 1] != 0) });
+}
+
+void
+hold_arrived(struct graph *graph, const struct parcel *p)
+{
+	struct holds *holds = graph->holds;
+
+	holds->calls = grow(holds->calls, &holds->capacity, holds->count + 1,
+	    sizeof *holds->calls);
+	holds->calls[holds->count++] = (struct held_call){ p->enter_ns, p->leave_ns,
+	    operation_of_parcel(graph, p), p->candidates, p->source, p->target, p->only };
+}
+
+/* The part of a computation within the call; only what was long before the call ended. */
+static int64_t
+computed(const struct held_call *call, int64_t from_ns, int64_t to_ns)
+{
+	const int64_t begin_ns = from_ns > call->enter_ns ? from_ns : call->enter_ns;
+	const int64_t end_ns = to_ns < call->leave_ns ? to_ns : call->leave_ns;
+
+	return end_ns > begin_ns && end_ns - from_ns >= LEAST_NS ? end_ns - begin_ns : 0;
+}
+
+/*
+ * The computation of the receiver after which the call ended; NULL: none. COMPUTED_NS: computation
+ * of the receiver during the call, until the end of that one. GOES_ON_NS: of it, what the receiver
+ * had computed when the call ended, and still computed.
+ */
+static const struct computing *
+held_by(const struct graph *graph, const struct held_call *call, int64_t *computed_ns,
+    int64_t *goes_on_ns)
+{
+	const struct computings *of = graph->holds->of != NULL ?
+	    &graph->holds->of[call->target] : &(struct computings){ NULL };
+	const struct computing *last = NULL;
+	const struct location *target = &graph->locations[call->target];
+
+	/* The row that ends its last computation may not have been read. */
+	*computed_ns = target->candidates == call->candidates ?
+	    computed(call, target->last_leave_ns, call->leave_ns) : 0;
+	*goes_on_ns = *computed_ns;
+	for (size_t i = of->end; i-- > of->begin && of->at[i].to_ns > call->enter_ns;) {
+		const struct computing *c = &of->at[i];
+		const int64_t ns = computed(call, c->from_ns, c->to_ns);
+
+		if (c->candidates != call->candidates)
+			continue;
+		if (c->to_ns > call->leave_ns)
+			*goes_on_ns = ns;
+		if (last == NULL && c->to_ns <= call->leave_ns &&
+		    (call->leave_ns - c->to_ns) * SOON <= ns) {
+			last = c;
+			*computed_ns = 0;
+		}
+		*computed_ns += ns;
+	}
+	return last;
+}
+
+/* All rows of both ranks until the end of the call have been read. */
+static void
+decide(struct graph *graph, const struct held_call *call)
+{
+	struct send_habit *habit = send_habits_add(&graph->holds->habits,
+	    &(struct send_habit){ call->source, call->target, 0, 0 });
+	const int64_t ns = call->leave_ns - call->enter_ns;
+	int64_t computed_ns, goes_on_ns;
+	const struct computing *by = held_by(graph, call, &computed_ns, &goes_on_ns);
+
+	if (by != NULL && computed_ns >= (by->to_ns - call->enter_ns) -
+	    (by->to_ns - call->enter_ns) / MOST_IN_CALLS) {
+		habit->held_ns += ns;
+		if (habit->else_ns <= habit->held_ns / MOST_ELSE)
+			edge_hold(graph, (uint32_t)call->target, by->seq, by->candidates,
+			    call->operation);
+	} else if (call->only && goes_on_ns >= ns / 2) {
+		habit->else_ns += ns;
+	}
+}
+
+/* Of one sender the earlier call comes first. */
+static int
+by_leave(const void *left, const void *right)
+{
+	const struct held_call *a = left, *b = right;
+
+	if (a->leave_ns != b->leave_ns)
+		return a->leave_ns < b->leave_ns ? -1 : 1;
+	return a->source != b->source ? (a->source < b->source ? -1 : 1) :
+	    (a->target > b->target) - (a->target < b->target);
+}
+
+void
+holds_decide(struct graph *graph, uint32_t before, int64_t until_ns)
+{
+	struct holds *holds = graph->holds;
+	int64_t first_ns = until_ns;
+	size_t kept = 0;
+
+	if (holds->count > 1)
+		qsort(holds->calls, holds->count, sizeof *holds->calls, by_leave);
+	for (size_t i = 0; i < holds->count; i++) {
+		const struct held_call *call = &holds->calls[i];
+
+		if (call->candidates >= before && call->leave_ns >= until_ns) {
+			if (call->enter_ns < first_ns)
+				first_ns = call->enter_ns;
+			holds->calls[kept++] = *call;
+			continue;
+		}
+		decide(graph, call);
+		operation_free(graph, call->operation);
+	}
+	holds->count = kept;
+	for (uint32_t l = 0; holds->of != NULL && l < graph->known.location_count; l++) {
+		struct computings *c = &holds->of[l];
+
+		while (c->begin < c->end && (c->at[c->begin].to_ns <= first_ns ||
+		    c->at[c->begin].candidates < before))
+			c->begin++;
+	}
+}
+
+void
+holds_forget(struct graph *graph, const uint64_t *seqs)
+{
+	for (uint32_t l = 0; graph->holds->of != NULL && l < graph->known.location_count; l++) {
+		struct computings *c = &graph->holds->of[l];
+
+		while (c->begin < c->end && c->at[c->begin].seq < seqs[l])
+			c->begin++;
+	}
+}
+
+uint64_t
+hold_settled(const struct graph *graph, uint32_t location)
+{
+	const struct computings *c = graph->holds->of != NULL ?
+	    &graph->holds->of[location] : &(struct computings){ NULL };
+
+	return c->begin < c->end ? c->at[c->begin].seq : UINT64_MAX;
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Sends that lasted until their receiver was in a call again, and the path through them.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# held ENTER [MORE]: rank 0 sends from 100000 to 905000, and rank 1 computes from 50000 until it enters a call at ENTER.
+held() {
+	cat <<-END
+		trace ranks=2
+		0 MPI_Init 0 50000
+		1 MPI_Init 0 50000
+		0 MPI_Send 100000 905000 comm=1 peer=1 tag=1 sent=8
+		1 MPI_Send $1 +1000 comm=1 peer=null tag=5
+		$2
+		1 MPI_Recv 2000000 2001000 comm=1 peer=0 tag=1 received=8
+		0 MPI_Finalize 3000000 3001000
+		1 MPI_Finalize 2900000 3001000
+	END
+}
+holds() { tests/pack | lp-graph 2>/dev/null | lp-dump | jq -c 'select(.kind == "hold") | [.source, .send, .target, .receive]'; }
+
+@test "which sends their receiver held up is found as in 40 simulated runs, in one stream and in shards" {
+	run -0 tests/holds_check.py 1 40
+	[[ "$output" =~ ^[0-9]{3,}' sends were held up'$ ]]
+}
+
+@test "the path leads from a send that was held up to the receiver's computation, by one process and by several" {
+	held 900000 | tests/pack | lp-graph 2>/dev/null >t.graph
+	[ "$(lp-critpath t.graph | lp-dump -k segment | jq -r '"\(.rank) \(.begin_ns) \(.end_ns) \(.segment)"' | sed -n 2,4p)" = '1 50000 900000 compute
+0 900000 905000 transfer
+0 905000 3000000 compute' ]
+	lp-critpath t.graph | lp-dump -k segment >one
+	mpirun --oversubscribe -n 2 lp-critpath t.graph | lp-dump -k segment | cmp - one
+	lp-imbalance -F json t.graph | jq -e '.wait_states[] | select(.name == "late_receiver") | .ranks == [0.0008,0]'
+	tests/wait_states.py check t.graph
+	lp-gain --gain 50 -F json t.graph | jq -e '[.gain_by_site[].gain_s] | max > 0.0004'
+}
+
+@test "a send is not held up if it ends in a computation, long after a call, by MPI_Bsend, or below 20 us" {
+	[ "$(held 900000 | holds)" = '[1,1,0,1]' ]
+	[ -z "$(held 950000 | holds)" ]
+	[ -z "$(held 800000 | holds)" ]
+	[ -z "$(held 900000 | sed s/MPI_Send/MPI_Bsend/ | holds)" ]
+	[ -z "$(held 900000 | sed 's/100000 905000/890000 905000/' | holds)" ]
+}
+
+@test "sends that end while their receiver computes are evidence against all sends of this pair" {
+	against='0 MPI_Send 1000000 1600000 comm=1 peer=1 tag=1 sent=8
+		0 MPI_Send 1650000 1901000 comm=1 peer=1 tag=1 sent=8
+		1 MPI_Send 1900000 +1000 comm=1 peer=null tag=5'
+	[ "$(held 900000 "$against" | holds)" = '[1,1,0,1]' ]
+	[ "$(held 900000 "${against/1600000/1040000}" | holds)" = '[1,1,0,1]
+[1,2,0,3]' ]
+}
+
+@test "the completion of a send is held up likewise" {
+	[ "$(held 900000 | sed '/^0 MPI_Send/ {
+			s/MPI_Send 100000 905000/MPI_Isend 90000 91000/
+			a 0 MPI_Wait 100000 905000 request=1
+		}' | holds)" = '[1,1,0,2]' ]
+}
+
+@test "the first line names the receiver that computes while senders wait for it" {
+	run -0 "$ROOT/tests/verdicts/verdicts" full_buffers long_message feeder
+	[[ "${lines[-1]}" == *' 0 wrong, 0 silent;'* ]]
+}
