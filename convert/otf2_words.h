@@ -157,6 +157,7 @@ otf2_told(const struct otf2_event *e, uint32_t comm)
 /* Descriptions of regions, and prefixes of names, which a number follows. */
 #define OTF2_CREATOR "longpole"
 #define OTF2_CALL "call of longpole"
+#define OTF2_OFF_CORE "off the core, of longpole"
 /* in lines: offset, module, call, function, file, line it was inlined into, ... */
 #define OTF2_PLACE "call site of longpole"
 #define OTF2_COMMUNICATOR "communicator "

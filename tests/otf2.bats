@@ -221,6 +221,36 @@ exported() {
 	[ "$stderr" = "lp-export: -f csv does not take --for" ]
 }
 
+@test "the time of a thread off its core is a region between its calls, which an import leaves out" {
+	pack >t.graph <<-END
+		graph
+		run ranks=2 locations=2 run_ns=1000
+		0 MPI_Init 0 100
+		1 MPI_Init 0 100
+		switched location=1 from_ns=50 until_ns=900 time=80,200,300,780 duration=50,50,60,70 reason=0,0,1,2
+		switched location=1 worker=1 from_ns=50 until_ns=900 time=600 duration=50 reason=0
+		0 MPI_Finalize 800 900
+		1 MPI_Finalize 800 900
+	END
+	lp-export -f otf2 -o out t.graph
+	otf2-print out/traces.otf2 | grep -oE '^(ENTER|LEAVE) .*"\((blocked|preempted|not on a core, or not sampled)\)' |
+		sed -E 's/  +/ /g; s/Region: "//' >off
+	diff off - <<-END
+		ENTER 1 100 (blocked)
+		LEAVE 1 130 (blocked)
+		ENTER 1 200 (blocked)
+		LEAVE 1 250 (blocked)
+		ENTER 1 300 (preempted)
+		LEAVE 1 360 (preempted)
+		ENTER 1 780 (not on a core, or not sampled)
+		LEAVE 1 800 (not on a core, or not sampled)
+	END
+	lp-import -f otf2 out/traces.otf2 | lp-dump -k call >back
+	lp-dump -k call t.graph | jq -c '[.rank, .call, .enter_ns, .leave_ns]' | diff - <(jq -c '[.rank, .call, .enter_ns, .leave_ns]' back)
+	lp-export -f otf2 --for scout -o small t.graph
+	otf2-print small/traces.otf2 | refute grep -q blocked
+}
+
 @test "random runs of all kinds of calls return row by row, with their edges and paths" {
 	needs_otf2
 	exported

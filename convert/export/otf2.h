@@ -8,6 +8,7 @@
 #define OTF2_EXPORT_H
 
 #include "../../base/mpi/call_class.h"
+#include "../../base/run/off_core.h"
 #include "../../base/run/segments.h"
 #include "../../base/waits/waits.h"
 #include "../otf2_words.h"
@@ -66,12 +67,15 @@ struct archive {
 	int64_t last_ns;	/* of all events */
 	int64_t date_s;		/* of the run; 0: unknown */
 	struct rank_of *ranks;
+	struct samples switches;	/* as read */
+	struct off_lanes off;		/* what of them is not written yet */
 
 	/* numbers defined so far; of the string "" */
 	uint32_t strings, regions, groups, empty;
 	struct meaning *meanings;		/* by index of call_name */
 	uint32_t *site_regions;			/* by place; 0: none, else region + 1 */
 	size_t site_capacity;
+	uint32_t off_regions[OFF_REASONS];	/* likewise */
 	struct group_of *comms;
 	size_t comm_count, comm_capacity;
 	uint32_t windows, files;
@@ -101,6 +105,7 @@ void definitions_end(struct archive *a);
 struct meaning *meaning_of(struct archive *a, uint16_t call);
 uint32_t region_of_call(struct archive *a, uint16_t call);
 uint32_t region_of_place(struct archive *a, uint32_t site);
+uint32_t region_off_core(struct archive *a, enum off_reason reason);
 
 /* otf2_comms.c */
 void comms_begin(struct archive *a);

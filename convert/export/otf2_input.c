@@ -55,6 +55,16 @@ need_writer(struct archive *a, uint32_t location)
 		die("%s: no room for the events of location %u", a->export->name, location);
 }
 
+/* Scout has no use for these. Threads without calls are no locations. */
+static void
+take_switches(struct archive *a, struct reader *in, const struct message *message)
+{
+	if (reader_verify(in, message) < 0 || samples_read(&a->switches, in, message) < 0)
+		die_input(in);
+	if (!a->scout && a->switches.worker == 0 && !a->switches.clock)
+		off_add(&a->off, &a->switches);
+}
+
 /* Messages other than calls, in both kinds of input. */
 static void
 take_other(struct archive *a, struct reader *in, const struct message *message)
@@ -76,7 +86,9 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 		type = body_string(message, "type");
 		comm_type(a, number, type);
 		free(type);
-	} else if (!a->scout && (path = message_segments(in, message, a->known)) != NULL) {
+	} else if (is_kind(message, "switched"))
+		take_switches(a, in, message);
+	else if (!a->scout && (path = message_segments(in, message, a->known)) != NULL) {
 		need_writer(a, a->locations);
 		for (size_t i = 0; i < path->count; i++)
 			rows_segment(a, &path->at[i]);

@@ -220,3 +220,18 @@ region_of_place(struct archive *a, uint32_t number)
 	    (uint32_t)site->line);
 	return a->regions - 1;
 }
+
+uint32_t
+region_off_core(struct archive *a, enum off_reason reason)
+{
+	uint32_t name, what;
+
+	if (a->off_regions[reason] == 0) {
+		name = define_string(a, off_names[reason]);
+		what = define_string(a, OTF2_OFF_CORE);
+		a->off_regions[reason] = ++a->regions;
+		DEFINE(Region, a->regions - 1, name, name, what, OTF2_REGION_ROLE_ARTIFICIAL,
+		    OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, a->empty, 0, 0);
+	}
+	return a->off_regions[reason] - 1;
+}

@@ -196,6 +196,24 @@ turn_frames(struct cursor *k, uint32_t site, uint64_t at)
 
 /* ---- calls ---- */
 
+/* The times off the core in the computation before the call. */
+static void
+put_off_core(struct cursor *k)
+{
+	const int64_t enter_ns = (int64_t)k->enter;
+	struct off_cut cut = off_between(off_lane_of(&k->a->off, k->location, 0),
+	    k->spot->left_ns == INT64_MIN ? enter_ns : k->spot->left_ns, enter_ns);
+	struct off_span part;
+
+	while (off_next(&cut, &part)) {
+		const uint32_t region = region_off_core(k->a, part.reason);
+
+		WRITE(k, Enter, NULL, (uint64_t)part.from_ns, region);
+		WRITE(k, Leave, NULL, (uint64_t)part.to_ns, region);
+	}
+	off_forget(&k->a->off, k->location, (int64_t)k->leave);
+}
+
 static OTF2_AttributeList *
 wait_attributes(struct archive *a, const struct wait *waits, int count)
 {
@@ -248,6 +266,7 @@ rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t 
 	if (site != spot->site)
 		turn_frames(&k, site < a->known->site_count ? site : 0,
 		    spot->left_ns != INT64_MIN ? (uint64_t)spot->left_ns : k.enter);
+	put_off_core(&k);
 	if (event.kind == NO_EVENT)
 		more = differences(&k, first, &event, needs_mark(call_class(k.call), end - first));
 	WRITE(&k, Enter, more, k.enter, region);

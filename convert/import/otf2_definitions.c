@@ -97,6 +97,8 @@ take_own_region(struct otf2 *o, struct region *region, const char *canonical, co
 
 	if (!o->ours || what == NULL)
 		return false;
+	if (strcmp(what, OTF2_OFF_CORE) == 0)
+		return region->mpi = true;	/* no call, no place in the program */
 	if (strcmp(what, OTF2_CALL) == 0) {
 		region->mpi = true;
 		region->call = build_call(region->name);
