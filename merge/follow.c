@@ -2,9 +2,9 @@
 /*
  * Merges a run that continues, in steps of time. A step writes the calls that returned before its
  * end, location by location, and then a message of kind reached (trace.5). A step ends at least
- * LAG_NS before now, so a thread that has read the clock has time to store its row. If a thread was
- * stopped for longer, its row goes into a later step. The output does not depend on when files are
- * read: a run that has ended gives the same bytes.
+ * LAG_NS before now, so that stores of other cores are seen, and folded rows are final. It waits
+ * for the row of a thread that was stopped before it stored it. So the output does not depend on
+ * when files are read: a run that has ended gives the same bytes.
  *
  * Memory: definitions, a number of rows for each location, and 40 bytes for each block that is not
  * yet read.
@@ -24,6 +24,7 @@ enum {
 	STEP_LOCATIONS = 1024,	/* each multiple of this number makes steps longer */
 	BLOCK_ROWS = 1 << 14,	/* of a written block */
 	FIRST_S = 60,		/* to wait for the first trace */
+	PATIENCE_S = 10,	/* with a thread that does not store its row */
 	MARGIN_S = 600,		/* by which the date may have been changed during the run */
 };
 
@@ -94,6 +95,7 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 	const int32_t rank = f->input->location_rank[location];
 	const int64_t until_ns = own_ns(f, rank, f->step_ns);
 
+	forget_unsure(lane);
 	for (;;) {
 		size_t end = lane->from, count, can;
 
@@ -101,7 +103,8 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 			end++;
 		count = end - lane->from;
 		/* The end of a block must not depend on how much was there at this look. */
-		if (end == lane->rows.count && count < BLOCK_ROWS && read_rows(f, tail, lane))
+		if (end == lane->rows.count && count < BLOCK_ROWS &&
+		    read_rows(f, tail, lane, until_ns))
 			continue;
 		if (count == 0)
 			break;
@@ -372,22 +375,47 @@ write_ended(struct follow *f)
 	free(ended);
 }
 
+/*
+ * Whether all rows up to then are there. A thread that stays stopped may not hold up the others for
+ * ever.
+ */
+static bool
+may_step(struct follow *f, int64_t until_ns)
+{
+	const int64_t now = now_ns();
+	bool all = true;
+
+	for (uint32_t location = 0; location < f->input->location_count && all; location++) {
+		struct tail *tail;
+		struct lane *lane = lane_of(f, location, &tail);
+
+		all = lane == NULL || is_complete(f, tail, lane,
+		    own_ns(f, f->input->location_rank[location], until_ns));
+	}
+	if (all)
+		f->held_ns = 0;
+	else if (f->held_ns == 0)
+		f->held_ns = now;
+	return all || now - f->held_ns > PATIENCE_S * SECOND_NS;
+}
+
 /* Goes step by step to the end of the run. */
 static void
 go_along(struct follow *f)
 {
 	const struct timespec nap = { 0, NAP_NS };
 	const int64_t step_ns = STEP_NS * (1 + f->input->location_count / STEP_LOCATIONS);
-	bool over = false, left = true;
+	bool over = false, left;
 
 	while (!over) {
 		const int64_t now = trace_now_ns(f);
 
 		tails_look(f);
-		over = f->over;
+		over = left = f->over;	/* this look may have brought rows */
 		later_look(f->later, over);
 		tell_of_threads(f);
-		while (over ? left : f->step_ns + step_ns <= now - LAG_NS)
+		while (over ? left : f->step_ns + step_ns <= now - LAG_NS &&
+		    may_step(f, f->step_ns + step_ns))
 			left = step(f, f->step_ns + step_ns);
 		if (writer_flush(&f->out) < 0)
 			die_output();

@@ -29,7 +29,9 @@ struct lane {
 	uint64_t next;		/* row to be read next */
 	struct calls rows;	/* rows read; those before FROM are written */
 	size_t from;
+	bool unsure;		/* the last of these may get more calls */
 	struct open_call open;	/* as of the last look at the folder */
+	int64_t last_leave_ns;	/* of the rows read so far */
 	/* enter of its call at the end of the step; without one that end */
 	int64_t open_ns;
 	uint16_t open_call;
@@ -65,6 +67,7 @@ struct follow {
 	int64_t last_ns;	/* the latest leave written */
 	int64_t begun_ns;	/* when following began, on the clock of this host */
 	int64_t moved_ns;	/* when a trace last grew */
+	int64_t held_ns;	/* since when steps wait for a row; 0: they do not */
 	bool over;		/* the traces will not grow any more */
 	bool told;		/* of a thread that is left out */
 	bool told_of_worlds;
@@ -81,8 +84,14 @@ struct lane *lane_at(struct tail *tail, size_t location);
 /* The next message of the segment from OFFSET on, as it is now. */
 void read_at(struct follow *f, const struct segment *segment, uint64_t offset,
     struct message *message);
-/* Reads more rows of the thread, after those it has. False: there are none. */
-bool read_rows(struct follow *f, struct tail *tail, struct lane *lane);
+/*
+ * Reads more rows of the thread, after those it has. False: there are none. Rows left before
+ * FINAL_NS, on the rank's clock, do not change any more; forget_unsure removes one that may.
+ */
+void forget_unsure(struct lane *lane);
+bool read_rows(struct follow *f, struct tail *tail, struct lane *lane, int64_t final_ns);
+/* Whether the row of the thread's last call is there, if it was entered before UNTIL_NS. */
+bool is_complete(struct follow *f, struct tail *tail, struct lane *lane, int64_t until_ns);
 /* Closes segments that are read to their end. */
 void close_segments(struct tail *tail);
 

@@ -229,7 +229,9 @@ scan_tail(struct follow *f, struct tail *tail)
 }
 
 /*
- * Looks again at the last block of a lane: it may have more rows, and has the thread's open call.
+ * Looks again at the last block of a lane: it has the thread's open call, and may have more rows.
+ * The call is read first: if it has returned by then, its row is there after it, or is_complete
+ * will miss it.
  */
 static void
 look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
@@ -238,17 +240,17 @@ look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
 	const int fd = piece != NULL ? tail->segments[piece->segment].fd : -1;
 	unsigned char count[4];
 
-	lane->open.call = 0;
+	memset(&lane->open, 0, sizeof lane->open);
 	if (piece == NULL || piece->open_at == 0)
 		return;
+	if (pread(fd, &lane->open, sizeof lane->open,
+	    (off_t)(piece->place + piece->open_at)) != sizeof lane->open)
+		memset(&lane->open, 0, sizeof lane->open);
 	if (pread(fd, count, sizeof count, (off_t)(piece->place +
 	    piece->count_at)) == sizeof count && big_endian(count, sizeof count) > piece->rows) {
 		piece->rows = (uint32_t)big_endian(count, sizeof count);
 		f->moved_ns = now_ns();
 	}
-	if (pread(fd, &lane->open, sizeof lane->open,
-	    (off_t)(piece->place + piece->open_at)) != sizeof lane->open)
-		lane->open.call = 0;
 }
 
 static bool
@@ -285,6 +287,24 @@ look_at_processes(struct follow *f)
 	}
 }
 
+/* A new block, which has the open call from then on, may come at any time. */
+static void
+look_at_trace(struct follow *f, struct tail *tail)
+{
+	const uint64_t first = tail->offset;
+	uint64_t before;
+
+	scan_tail(f, tail);
+	do {
+		before = tail->offset;
+		for (size_t l = 0; l < tail->lane_count; l++)
+			look_at_block(f, tail, &tail->lanes[l]);
+		scan_tail(f, tail);
+	} while (tail->offset != before);
+	if (tail->offset != first)
+		f->moved_ns = now_ns();
+}
+
 void
 tails_look(struct follow *f)
 {
@@ -292,26 +312,28 @@ tails_look(struct follow *f)
 		look_for_traces(f);
 	tell_of_worlds(f);
 	look_at_processes(f);
-	for (size_t i = 0; i < f->tail_count; i++) {
-		struct tail *tail = &f->tails[i];
-		const uint64_t before = tail->offset;
-
-		for (size_t l = 0; l < tail->lane_count; l++)
-			look_at_block(f, tail, &tail->lanes[l]);
-		scan_tail(f, tail);
-		if (tail->offset != before)
-			f->moved_ns = now_ns();
-	}
+	for (size_t i = 0; i < f->tail_count; i++)
+		look_at_trace(f, &f->tails[i]);
 }
 
 /* ---- rows ---- */
 
-/* MPI_Finalize has its row before it returns; a row that stands for several calls may get more. */
+/* It has its row before it returns. */
 static bool
-may_change(const struct tail *tail, const struct calls *rows, bool folds)
+is_finalize(const struct calls *rows)
 {
-	return !tail->gone && rows->count > 0 &&
-	    (folds || strcmp(call_name(rows->call[rows->count - 1]), "MPI_Finalize") == 0);
+	return rows->count > 0 &&
+	    strcmp(call_name(rows->call[rows->count - 1]), "MPI_Finalize") == 0;
+}
+
+void
+forget_unsure(struct lane *lane)
+{
+	if (!lane->unsure)
+		return;
+	lane->rows.count--;
+	lane->next--;
+	lane->unsure = false;
 }
 
 /* Removes the last call. False: it is the only one. */
@@ -330,7 +352,7 @@ drop_last_call(struct calls *rows)
 /* Reads the next rows of the piece, at most MOST if they can be read in parts. */
 static void
 read_piece(struct follow *f, struct tail *tail, struct lane *lane,
-    const struct piece *piece, size_t most)
+    const struct piece *piece, size_t most, int64_t final_ns)
 {
 	struct reader *in = f->input->in;
 	const size_t from = (size_t)(lane->next - piece->first), all = piece->rows - from;
@@ -352,14 +374,18 @@ read_piece(struct follow *f, struct tail *tail, struct lane *lane,
 		f->read.count = count = all;
 	}
 	if (count < all && !drop_last_call(&f->read))	/* its parts may follow */
-		read_piece(f, tail, lane, piece, 2 * most);
-	else if (count == all && last && may_change(tail, &f->read, folds) &&
-	    !drop_last_call(&f->read))
+		read_piece(f, tail, lane, piece, 2 * most, final_ns);
+	else if (count == all && last && !tail->gone && lane->open.call != 0 &&
+	    is_finalize(&f->read) && !drop_last_call(&f->read))
 		f->read.count = 0;
+	/* A row that stands for several calls may get more. */
+	lane->unsure = count == all && last && !tail->gone && f->read.count > 0 &&
+	    (folds || is_finalize(&f->read)) &&
+	    f->read.leave_ns[f->read.count - 1] >= final_ns;
 }
 
 bool
-read_rows(struct follow *f, struct tail *tail, struct lane *lane)
+read_rows(struct follow *f, struct tail *tail, struct lane *lane, int64_t final_ns)
 {
 	const size_t most = ROWS / f->input->location_count;
 
@@ -367,7 +393,8 @@ read_rows(struct follow *f, struct tail *tail, struct lane *lane)
 		const struct piece *piece = &lane->pieces[lane->begin];
 
 		if (lane->next < piece->first + piece->rows) {
-			read_piece(f, tail, lane, piece, most > LEAST_ROWS ? most : LEAST_ROWS);
+			read_piece(f, tail, lane, piece, most > LEAST_ROWS ? most : LEAST_ROWS,
+			    final_ns);
 			if (lane->from > 0)
 				calls_drop(&lane->rows, lane->from);
 			lane->from = 0;
@@ -376,12 +403,25 @@ read_rows(struct follow *f, struct tail *tail, struct lane *lane)
 			if (calls_append(&lane->rows, &f->read) < 0)
 				die("out of memory");
 			lane->next += f->read.count;
+			if (f->read.count > 0)
+				lane->last_leave_ns = f->read.leave_ns[f->read.count - 1];
 			return f->read.count > 0;
 		}
 		if (lane->count == 1)
 			break;
 	}
 	return false;
+}
+
+bool
+is_complete(struct follow *f, struct tail *tail, struct lane *lane, int64_t until_ns)
+{
+	if (tail->gone || lane->open.call != 0 || lane->open.enter_ns >= until_ns)
+		return true;
+	forget_unsure(lane);
+	while (lane->last_leave_ns < lane->open.enter_ns && read_rows(f, tail, lane, until_ns))
+		;
+	return lane->last_leave_ns >= lane->open.enter_ns;
 }
 
 void

@@ -70,6 +70,16 @@ said() {
 	cmp file whole
 }
 
+@test "a thread that stops between reading the clock and storing its row does not change the trace so far" {
+	amidst.py run 3>&- &
+	until [ -s run/rank.0 ]; do sleep 0.05; done
+	lp-merge --follow run | cat >live
+	wait $!
+	lp-merge --follow run | cat >late
+	cmp live late
+	[ "$(lp-dump -k call live | wc -l)" -eq 3 ]
+}
+
 @test "communicators, windows and files of every kind are followed" {
 	cp "$BATS_FILE_TMPDIR/kinds" .
 	begin 4 kinds

@@ -367,11 +367,12 @@ static bool
 next_block(struct thread *thread, uint32_t count, unsigned form)
 {
 	uint32_t capacity = thread->next_capacity > 0 ? thread->next_capacity : FIRST_ROWS;
-	struct open_count last[OPEN_COUNTS] = { 0 };
+	const bool first = thread->block.mapping == NULL;
+	struct open_call open;
 	bool done;
 
-	if (thread->block.mapping != NULL)
-		memcpy(last, thread->block.open->last, sizeof last);
+	if (!first)
+		open = *thread->block.open;
 	/* a thread that refers to other threads once will do so again */
 	thread->refers |= (form & REFERS) != 0;
 	form |= thread->refers ? REFERS : 0;
@@ -380,8 +381,8 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 	if (options.segment_bytes > 0 && raw.now->tail >= options.segment_bytes && !lost)
 		segment_next();
 	done = !lost && block_open(thread, capacity > count ? capacity : count, form);
-	if (done)
-		memcpy(thread->block.open->last, last, sizeof last);
+	if (done && !first)
+		*thread->block.open = open;
 	pthread_mutex_unlock(&raw.lock);
 	/* The unused end of the last block is at most 1/16 of the trace. */
 	capacity = (uint32_t)(thread->seq / 16 < MOST_ROWS ? thread->seq / 16 : MOST_ROWS);
@@ -404,8 +405,10 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 	unsigned form = form_of(entries, count);
 	int64_t late_ns = 0;
 
-	if (count == 0 || paused || lost)
+	if (count == 0 || paused || lost) {
+		b->open->enter_ns = 0;	/* no row is to come: leave_call */
 		return;
+	}
 	if (!named[entries[0].call])
 		name_call(entries[0].call);
 	if (!fits(b, count, form)) {

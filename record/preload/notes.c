@@ -59,19 +59,23 @@ OF_COUNTS(bytes_of_large_counts, MPI_Count)
 
 /* Polls of a loop follow each other within this time: the gap is the loop's own work. */
 enum { POLL_GAP_NS = 10000 };
+/* A row is final after this time without another call: who follows the run relies on it. */
+enum { MOST_FOLD_NS = 100000000 };
 
 void
 commit_folding(struct at *at, const struct entry *entry, enum foldable kind)
 {
 	struct thread *thread = at->thread;
 	const int64_t threshold_ns = options.threshold_ns;
-	const bool is_short = entry->leave_ns - entry->enter_ns < threshold_ns;
+	const int64_t duration_ns = entry->leave_ns - entry->enter_ns;
 	const int64_t gap_ns = options.fold_polls && threshold_ns < POLL_GAP_NS ?
 	    POLL_GAP_NS : threshold_ns;
-	const bool folds = (options.fold_polls && kind == POLL) || is_short;
+	const bool folds = duration_ns < MOST_FOLD_NS &&
+	    ((options.fold_polls && kind == POLL) || duration_ns < threshold_ns);
 
 	if (folds && thread->fold_seq == thread->seq && thread->seq > 0 &&
 	    !paused && entry->enter_ns - thread->fold_leave_ns < gap_ns &&
+	    entry->enter_ns - thread->fold_leave_ns < MOST_FOLD_NS &&
 	    rows_fold(thread, entry->leave_ns)) {
 		thread->fold_leave_ns = entry->leave_ns;
 		return;

@@ -49,12 +49,22 @@ enter_call(struct at *at, uint16_t call, const void *from)
 	return true;
 }
 
-ALWAYS void leave_call(struct at *at) { at->leave_ticks = clock_ticks(); }
+/*
+ * From here on the open call has no function, and its enter is later than all rows until the row is
+ * stored: so who follows the run knows that a row is to come, even if the thread is stopped here.
+ */
+ALWAYS void
+leave_call(struct at *at)
+{
+	at->thread->block.open->call = 0;
+	__atomic_signal_fence(__ATOMIC_RELEASE);
+	at->leave_ticks = clock_ticks();
+}
+
 /* Does periodic work at the end of a call, outside its duration. */
 ALWAYS void
 end_call(struct at *at)
 {
-	at->thread->block.open->call = 0;
 	at->thread->within = NULL;
 	if (UNLIKELY(at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED)))
 		sample_call(at->thread, at->enter_ticks, at->leave_ticks);

@@ -282,7 +282,7 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 	if (recording) {
 		at.thread = self;
 		at.enter_ticks = clock_ticks_at(&before);
-		leave_call(&at);
+		at.leave_ticks = clock_ticks();
 		entry = entry_of(&at);
 		entry.comm = comm_of_init();
 		rows_commit(at.thread, &entry, 1);
@@ -315,7 +315,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	 * The row is written before the call returns: a launcher kills all ranks as soon as the
 	 * first one ends with a status other than 0, and most of them are still in here then.
 	 */
-	leave_call(&at);
+	at.leave_ticks = clock_ticks();
 	entry = entry_of(&at);
 	sample_end();
 	poll_gaps_append();
@@ -323,14 +323,15 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 		cores_append();
 	if (have_met())
 		clock_say();
-	rows_commit(at.thread, &entry, 1);
 	open_store(&at, CLASS_FINALIZE,
 	    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL });
+	rows_commit(at.thread, &entry, 1);
 	result = finalize();
+	at.thread->block.open->enter_ns = entry.leave_ns + 1;	/* later than the row: leave_call */
 	leave_call(&at);
 	entry.leave_ns = ticks_ns(at.leave_ticks);
-	at.thread->block.open->call = 0;
 	rows_replace(at.thread, &entry);
+	at.thread->block.open->enter_ns = entry.enter_ns;
 	at.thread->within = NULL;
 	if (by_session)
 		within = false;		/* sessions may continue; at_end() closes the file */
@@ -438,7 +439,7 @@ session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const 
 	    at.thread->within != NULL)
 		return result;
 	at.enter_ticks = clock_ticks_at(&before);
-	leave_call(&at);
+	at.leave_ticks = clock_ticks();
 	entry = entry_of(&at);
 	rows_commit(at.thread, &entry, 1);
 	return result;
