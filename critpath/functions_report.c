@@ -2,9 +2,11 @@
 /* The path by function and by line, for people and scripts: own time, and time with callees. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "critpath.h"
 #include "../base/path/report.h"
+#include "../base/run/runtimes.h"
 #include "../base/tool/fields.h"
 #include "../base/tool/file_name.h"
 
@@ -306,6 +308,59 @@ computation_text(struct text *out, const struct functions *f)
 	    100 * share(f->sums.alone_ns, path.compute_ns), samples, missing);
 }
 
+/* ---- how waiting for threads was recognised ---- */
+
+struct recognised {
+	const char *module, *by;
+	uint64_t samples;		/* in all time */
+};
+static const struct field recognised_fields[] = {
+	{ "module", FIELD(struct recognised, module), .json = PLAIN },
+	{ "by", FIELD(struct recognised, by), .json = PLAIN },
+	{ "samples", FIELD(struct recognised, samples), .json = PLAIN },
+	FIELDS_END
+};
+
+static struct recognised *
+find_recognised(const struct functions *f, const struct definitions *known, size_t *count)
+{
+	struct recognised *list = NULL;
+	size_t places, capacity = 0, k;
+	struct sampled *place = functions_places(f, &places);
+
+	*count = 0;
+	for (size_t i = 0; i < places; i++) {
+		const enum waiting how = waiting_at(known, place[i].site);
+		struct recognised one = { .by = how == WAITING_BY_MODULE ? "module" : "function" };
+
+		if (how == NOT_WAITING)
+			continue;
+		one.module = file_name(known->modules[known->sites[place[i].site].module]);
+		for (k = 0; k < *count && (strcmp(list[k].module, one.module) != 0 ||
+		    list[k].by != one.by); k++)
+			;
+		list = grow(list, &capacity, *count + 1, sizeof *list);
+		if (k == *count)
+			list[(*count)++] = one;
+		list[k].samples += place[i].all;
+	}
+	free(place);
+	return list;
+}
+
+static void
+recognised_text(struct text *out, const struct functions *f, const struct definitions *known)
+{
+	size_t count;
+	struct recognised *list = find_recognised(f, known, &count);
+
+	for (size_t i = 0; i < count; i++)
+		text_line(out, "waiting for threads: %llu samples in %s, recognised by its %s",
+		    (unsigned long long)list[i].samples, list[i].module,
+		    list[i].by[0] == 'm' ? "name, as the functions have none" : "functions");
+	free(list);
+}
+
 void
 functions_text(struct text *out, const struct functions *f,
     const struct definitions *known, bool all)
@@ -317,6 +372,7 @@ functions_text(struct text *out, const struct functions *f,
 		return;
 	text_char(out, '\n');
 	computation_text(out, f);
+	recognised_text(out, f, known);
 	functions = functions_list(f, known, BY_FUNCTION);
 	lines = functions_list(f, known, BY_LINE);
 	list_text(out, &functions, BY_FUNCTION, shown);
@@ -414,6 +470,7 @@ void
 functions_json(struct json *out, const struct functions *f, const struct definitions *known)
 {
 	struct listed functions, lines;
+	struct recognised *recognised;
 	struct beside *beside;
 	size_t count;
 
@@ -423,6 +480,11 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 	lines = functions_list(f, known, BY_LINE);
 	json_break(out);
 	computation_json(out, f, &functions.on_path);
+	recognised = find_recognised(f, known, &count);
+	if (count > 0)
+		json_rows(out, "waiting_for_threads", recognised_fields, recognised, count,
+		    sizeof *recognised);
+	free(recognised);
 	list_json(out, &functions, "by_function");
 	list_json(out, &lines, "by_line");
 	if (f->sums.switched)

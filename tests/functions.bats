@@ -110,3 +110,44 @@ print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if 
 		$at[0] >= $calls[0][1] and $at[0] < $calls[1][0] and $at[1] >= $calls[1][0] and $at[1] < $calls[1][1] and
 		$at[2] >= $calls[1][1] and $at[4] < $calls[2][0]'
 }
+
+@test "waiting functions of thread runtimes are no work, and other functions of these runtimes are" {
+	local modules=(app /lib/libgomp.so.1 /opt/libgomp-a34b.so.1.0.0 /usr/lib/libomp.so.5 /opt/intel/libiomp5.so /usr/lib/libtbb.so.12 /lib/libc.so.6)
+	# module, function ("-": none), whether it waits
+	local places=("0 work no" "0 gomp_team_barrier_wait_end yes" "0 do_wait no" "0 - no" "1 - yes" "1 GOMP_barrier yes"
+		"1 GOMP_loop_dynamic_next no" "1 GOMP_parallel no" "2 - yes" "2 do_spin yes" "3 - yes" "3 __kmp_hyper_barrier_gather yes"
+		"3 __kmp_fork_barrier yes" "3 __kmpc_dispatch_next_4 no" "4 - yes" "4 __kmp_wait_template yes" "4 kmp_flag_64::wait yes"
+		"5 - yes" "5 tbb::detail::r1::arena::process no" "5 tbb::detail::r1::prolonged_pause yes" "6 - no"
+		"6 pthread_mutex_lock no" "6 memcpy no")
+	{
+		echo graph
+		echo run ranks=1 locations=1 run_ns=100000
+		for ((i = 0; i < ${#modules[@]}; i++)); do echo "module module=$i path=${modules[i]}"; done
+		for ((i = 0; i < ${#places[@]}; i++)); do
+			read -r module name _ <<<"${places[i]}"
+			[ "$name" = - ] && name= || name="function=$name"
+			echo "site site=$((i + 1)) offset=$((16 * i)) module=$module $name"
+		done
+		# 2 samples in each place
+		echo "sampled location=0 period_ns=100 until_ns=90000 time=$(seq -s, 2000 10 $((1990 + 20 * ${#places[@]}))) site=$(
+			for ((i = 1; i <= ${#places[@]}; i++)); do echo $i $i; done | tr -s ' \n' , | sed 's/,$//')"
+		echo '0 MPI_Init 0 1000'
+		echo '0 MPI_Finalize 90000 100000'
+	} | pack >t.graph
+	trace.py check t.graph
+	lp-critpath -F json t.graph >path.json
+	local waits=0
+	for place in "${places[@]}"; do
+		read -r _ name is <<<"$place"
+		[ $is = no ] || waits=$((waits + 2))
+		[ "$name" = - ] || jq -e --arg name "$name" --arg is $is \
+			'any(.by_function[]; .function == $name and .samples == 2) == ($is == "no")' path.json || { echo "$place"; false; }
+	done
+	jq -e --argjson waits $waits 'any(.by_function[]; .function == "(waiting for threads)" and .samples == $waits)' path.json
+	jq -e --argjson waits $waits '(.waiting_for_threads | map(.samples) | add) == $waits and
+		(.waiting_for_threads | map(select(.module == "libgomp.so.1") | [.by, .samples])) == [["module", 2], ["function", 2]]' path.json
+	lp-critpath -F text t.graph | grep -qx 'waiting for threads: 2 samples in libomp.so.5, recognised by its name, as the functions have none'
+	lp-imbalance -F json t.graph >waits.json
+	jq -e --argjson waits $waits '.compute_by_function[0].functions |
+		any(.[]; .function == "(waiting for threads)" and .samples == $waits) and any(.[]; .function == "GOMP_loop_dynamic_next")' waits.json
+}

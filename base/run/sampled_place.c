@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampled_place.h"
 #include "../tool/file_name.h"
+#include "runtimes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,16 +9,6 @@
 
 const char not_sampled[] = NOT_SAMPLED;
 const char on_core_name[] = "(on a core, not sampled)";
-
-/* Modules without work of the program, in any of their functions. */
-static const struct {
-	const char *module, *name;
-} no_work[] = {
-	{ "liblongpole-record", "(lp-record)" },	/* also where it calls others */
-	{ "libgomp.so", "(waiting for threads)" }, { "libgomp-", "(waiting for threads)" },
-	{ "libomp.so", "(waiting for threads)" }, { "libomp5.so", "(waiting for threads)" },
-	{ "libiomp5.so", "(waiting for threads)" }, { "libtbb.so", "(waiting for threads)" },
-};
 
 /* Modules and headers that no user edits to make a program faster; /opt may hold the user's own. */
 static bool
@@ -33,27 +24,32 @@ is_of_system(const char *path)
 }
 
 static const char *
-no_work_name(const char *module, size_t classes)
-{
-	for (size_t i = 0; module != NULL && i < classes; i++)
-		if (strncmp(file_name(module), no_work[i].module, strlen(no_work[i].module)) == 0)
-			return no_work[i].name;
-	return NULL;
-}
-
-enum { NO_WORK = sizeof no_work / sizeof no_work[0] };
-
-static struct stack_frame
-frame_of(const struct definitions *known, uint32_t site, size_t classes, char *text, size_t size)
+module_of(const struct definitions *known, uint32_t site)
 {
 	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
-	const char *module = s != NULL && s->module < known->module_count ?
-	    known->modules[s->module] : NULL;
+
+	return s != NULL && s->module < known->module_count ? known->modules[s->module] : NULL;
+}
+
+/* The recorder does none of the program's work, also where it calls others. */
+static bool
+is_of_recorder(const char *module)
+{
+	static const char recorder[] = "liblongpole-record";
+
+	return module != NULL && strncmp(file_name(module), recorder, strlen(recorder)) == 0;
+}
+
+struct stack_frame
+caller_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
+{
+	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
+	const char *module = module_of(known, site);
 
 	if (s == NULL)
 		return (struct stack_frame){ .name = "(unknown)" };
-	if (no_work_name(module, classes) != NULL)
-		return (struct stack_frame){ .name = no_work_name(module, classes) };
+	if (is_of_recorder(module))
+		return (struct stack_frame){ .name = "(lp-record)" };
 	if (s->function != NULL)
 		return (struct stack_frame){ s->function, s->file, s->line };
 	if (module == NULL)
@@ -65,21 +61,9 @@ frame_of(const struct definitions *known, uint32_t site, size_t classes, char *t
 struct stack_frame
 place_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
 {
-	return frame_of(known, site, NO_WORK, text, size);
-}
-
-struct stack_frame
-caller_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
-{
-	return frame_of(known, site, 1, text, size);
-}
-
-static const char *
-module_of(const struct definitions *known, uint32_t site)
-{
-	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
-
-	return s != NULL && s->module < known->module_count ? known->modules[s->module] : NULL;
+	if (waiting_at(known, site) != NOT_WAITING)
+		return (struct stack_frame){ .name = "(waiting for threads)" };
+	return caller_frame(known, site, text, size);
 }
 
 static bool
@@ -111,7 +95,8 @@ own_depth(const struct definitions *known, uint32_t site, uint32_t callers)
 {
 	uint32_t frame;
 
-	if (is_own(known, site) || no_work_name(module_of(known, site), NO_WORK) != NULL)
+	if (is_own(known, site) || is_of_recorder(module_of(known, site)) ||
+	    waiting_at(known, site) != NOT_WAITING)
 		return 0;
 	for (size_t i = 1; (frame = frame_at(known, site, callers, i)) != 0; i++)
 		if (module_of(known, frame) != NULL && is_own(known, frame))
