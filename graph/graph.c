@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/run/reached.h"
 #include "graph.h"
 
 static const char usage[] =
@@ -342,22 +343,37 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	}
 }
 
+/* The run has come to AT_NS; rows still to come were not entered before the result. */
+static int64_t
+first_to_come(const struct graph *graph, struct reader *in, const struct message *message,
+    int64_t *at_ns)
+{
+	struct reached reached;
+	int64_t first_ns;
+
+	reached_read(&reached, in, message, graph->known.location_count);
+	*at_ns = first_ns = reached.at_ns;
+	for (uint32_t l = 0; l < graph->known.location_count; l++)
+		if (reached.since_ns[l] < first_ns)
+			first_ns = reached.since_ns[l];
+	reached_free(&reached);
+	return first_ns > graph->block_ns ? first_ns : graph->block_ns;
+}
+
 /* REACHED: how far a run in progress has come; NULL: unknown. */
 static void
 settle(struct graph *graph, struct reader *in, const struct message *reached)
 {
 	uint64_t *seqs = zalloc(2 * (size_t)graph->known.location_count, sizeof *seqs),
 	    *early = seqs + graph->known.location_count;
-	int64_t at_ns;
-	bool any = false;
+	int64_t at_ns = 0;
+	const int64_t until_ns = reached == NULL ? graph->block_ns :
+	    first_to_come(graph, in, reached, &at_ns);
+	bool any;
 
 	locks_decide(graph, 0, graph->block_ns);
-	holds_decide(graph, 0, graph->block_ns);
-	if (reached != NULL) {
-		if (body_int(in, reached, "at_ns", INT64_MIN, INT64_MAX, &at_ns) < 0)
-			die_input(in);
-		any = overdue_look(graph, at_ns, early);
-	}
+	holds_decide(graph, 0, until_ns);
+	any = reached != NULL && overdue_look(graph, at_ns, early);
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		seqs[l] = settled_seq(graph, l);
 	if (any)
