@@ -165,3 +165,10 @@ alone() {
 	END
 	)
 }
+
+@test "messages that two threads probe for at once keep their own envelopes and probes" {
+	alone -- threads | grep '^MPI_Mrecv.*tag=1' | sort | uniq -c | diff - <(printf '%7d %s\n' \
+		20000 'MPI_Mrecv comm=2 peer=0 tag=1 received=4 request=1')
+	trace.py text run/rank.0 | grep -c '^1 MPI_Mrecv .* tag=2 received=4 .*request=1$' >other
+	[ "$(cat other)" -eq 20000 ]
+}
