@@ -403,7 +403,6 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 {
 	struct block *b = &thread->block;
 	unsigned form = form_of(entries, count);
-	int64_t late_ns = 0;
 
 	if (count == 0 || paused || lost) {
 		b->open->enter_ns = 0;	/* no row is to come: leave_call */
@@ -414,14 +413,20 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 	if (!fits(b, count, form)) {
 		if (!next_block(thread, count, form))
 			return;
-		late_ns = clock_ns() - entries[0].leave_ns;
+		b->made_ns = clock_ns();
 	}
+	/* Further rows of the call that needed the block come here, too. */
+	b->plain_end = entries[0].leave_ns <= b->made_ns || b->wide || b->request_at != NULL ? 0 :
+	    b->capacity;
 	for (uint32_t i = 0; i < count; i++) {
 		struct entry e = entries[i];
 
 		/* The time to make the block is the recorder's: it counts to the call. */
-		if (b->wide || e.leave_ns - e.enter_ns + late_ns <= UINT32_MAX)
-			e.leave_ns += late_ns;
+		if (e.leave_ns < b->made_ns &&
+		    (b->wide || b->made_ns - e.enter_ns <= UINT32_MAX)) {
+			e.enter_ns = e.enter_ns < e.leave_ns ? e.enter_ns : b->made_ns;
+			e.leave_ns = b->made_ns;
+		}
 		store(b, b->count + (size_t)i, &e);
 	}
 	b->count += count;

@@ -31,6 +31,7 @@ struct block {
 	size_t message_bytes;
 	uint32_t count, capacity;
 	uint32_t plain_end;	/* capacity, if row_commit() may store; else 0 */
+	int64_t made_ns;		/* when it was ready, if a call had to wait for it */
 	/* 8 bytes for durations and sizes, 4 for communicators; else 4 and 2 */
 	bool wide;
 	unsigned char *request_at, *folded;	/* NULL: the block has no such column */
