@@ -318,6 +318,7 @@ print_json(struct text *text, const struct imbalance *im, const struct view *vie
 	put_sums(out, im);
 	put_explained(out, im);
 	put_efficiency(out, im, view);
+	hybrid_member(out, im);
 	json_break(out);
 	json_begin_object(out, "unmatched");
 	json_uint(out, "sends", im->counts.unmatched_sends);

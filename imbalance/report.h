@@ -35,6 +35,10 @@ void functions_table(struct text *out, const struct imbalance *im, bool all);
 void functions_members(struct json *out, const struct imbalance *im);
 void functions_rows(struct text *out, const struct imbalance *im);
 
+/* hybrid_report.c: a line, if several threads of a process compute; in JSON otherwise null. */
+void hybrid_line(struct text *out, const struct imbalance *im);
+void hybrid_member(struct json *out, const struct imbalance *im);
+
 /* ---- lines of several forms, and their fields: fields.c ---- */
 
 struct totals_line {

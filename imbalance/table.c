@@ -49,6 +49,7 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 		text_line(out, "efficiencies (POP) %s: parallel %.4f = load balance %.4f x "
 		    "communication %.4f", span_rule(view->whole), e.parallel, e.load_balance,
 		    e.communication);
+	hybrid_line(out, im);
 	if (view->ideal != NULL) {
 		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal, view->whole);
 

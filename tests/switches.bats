@@ -180,6 +180,25 @@ changed_as_printed() {
 	done
 }
 
+@test "hybrid efficiencies are those of the threads' states at each nanosecond, and factors of each other" {
+	for kind in random serial slow; do
+		for seed in 1 2 3 4 5 6; do
+			hybrid_run.py make $kind $seed 3 12 >t.trace
+			trace.py check t.trace
+			lp-graph t.trace >$kind.$seed.graph 2>/dev/null
+			lp-imbalance -F json $kind.$seed.graph | hybrid_run.py judge $kind $seed 3 12
+		done
+	done
+	for kind in random serial; do
+		lp-imbalance -F json $kind.1.graph >waits.json
+		$RUN -n 3 lp-imbalance -F json $kind.1.graph | cmp - waits.json
+	done
+	lp-imbalance serial.1.graph | grep -qxF 'hybrid efficiencies (POP): parallel 0.5952 = MPI 0.9524 x threads 0.6250; '\
+'threads = serial 0.6250 x imbalance 1.0000 x on a core 1.0000'
+	# Too much time of seed 2 is unknown.
+	lp-imbalance -F json random.2.graph | jq -e '.hybrid == null'
+}
+
 @test "intervals are cut at the ends of calls, and are on the common clock" {
 	pack >rank.0 <<-END
 		raw rank=0 ranks=2

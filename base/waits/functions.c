@@ -5,6 +5,7 @@
 
 #include "../run/sample_lanes.h"
 #include "../tool/hash_table.h"
+#include "hybrid.h"
 
 #define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | ((t)->place ^ (t)->own << 16))
 #define SAME(a, b) \
@@ -142,6 +143,7 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 
 		if (from_ns < to_ns)
 			count_core(im, location, &new, from_ns, to_ns);
+		hybrid_count(im, &f->off, location, row, from_ns, to_ns);
 		forget_off_core(im, location, row->leave_ns);
 	}
 	if (lane == NULL || lane->begin == lane->end)

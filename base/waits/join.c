@@ -13,6 +13,7 @@
 #include "../tool/fields.h"
 #include "core.h"
 #include "functions.h"
+#include "hybrid.h"
 
 /* ---- results ------------------------------------------------------------------------- */
 
@@ -29,6 +30,7 @@ struct item {
 		struct wait wait;
 		struct delay delay;
 		struct taken taken;
+		struct hybrid_time hybrid;
 		struct { int64_t before_ns, last_leave_ns; } location;
 		int64_t wait_ns;
 	};
@@ -66,11 +68,13 @@ static const struct field delay_fields[] = { PLACE, HAS(delay.key), HAS(delay.ra
 static const struct field taken_fields[] = { PLACE, HAS(taken.site),
     HAS(taken.place), HAS(taken.own),
 	HAS(taken.rank), HAS(taken.samples), HAS(taken.period_ns), FIELDS_END };
+static const struct field hybrid_fields[] = { PLACE, HAS(hybrid.ns), HAS(hybrid.on_core_ns),
+	FIELDS_END };
 
 /* In the order of sending. */
 enum result {
 	COUNTS, STATE, LARGEST, CALL, RANK, SPAN, LOCATION, CELL, WAIT_NS, SITE, DELAY, LINK,
-	    SAMPLED, RESULTS
+	    SAMPLED, HYBRID, RESULTS
 };
 
 static const struct {
@@ -83,7 +87,7 @@ static const struct {
 	[LOCATION] = { "location", location_fields }, [CELL] = { "cell", cell_fields },
 	[WAIT_NS] = { "wait_ns", wait_ns_fields }, [SITE] = { "site_ns", site_fields },
 	[DELAY] = { "delay", delay_fields }, [LINK] = { "link", wait_fields },
-	[SAMPLED] = { "sampled", taken_fields },
+	[SAMPLED] = { "sampled", taken_fields }, [HYBRID] = { "hybrid", hybrid_fields },
 };
 
 /* ---- their places in memory ---------------------------------------------------------- */
@@ -103,6 +107,9 @@ count_places(const struct imbalance *im, enum result result, uint32_t of, size_t
 	case SITE:
 		*count = (size_t)im->graph.known.ranks;
 		return of < im->site_count;
+	case HYBRID:
+		*count = (size_t)im->graph.known.ranks;
+		return of < hybrid_indices(im);
 	case LINK:
 		*count = MOST_LINKS;
 		return of < chain_count(im);
@@ -156,6 +163,9 @@ find(const struct imbalance *im, enum result result, struct item *item)
 		item->wait = chain[index];
 		break;
 	case SAMPLED: return taken_at(im, index, &item->taken);
+	case HYBRID:
+		item->hybrid = hybrid_time(im, of, (int32_t)index);
+		return item->hybrid.ns > 0;
 	default: return false;
 	}
 	return true;
@@ -174,6 +184,7 @@ sums_of(struct imbalance *im, enum result result, const struct item *item)
 	case WAIT_NS: return wait_ns_of(&im->tables[item->of / STATES], item->index,
 	    item->of % STATES);
 	case SITE: return site_ns_of(im, item->of, (int32_t)item->index);
+	case HYBRID: return hybrid_at(im, item->of, (int32_t)item->index);
 	default: return NULL;
 	}
 }

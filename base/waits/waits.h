@@ -246,6 +246,7 @@ struct imbalance {
 	struct causes *causes;		/* causes.c */
 	struct origins origins;
 	struct functions *functions;	/* functions.c: from samples; NULL: none */
+	struct hybrid_times *hybrid;	/* hybrid.c: from switches; NULL: none */
 	struct run_counts counts;
 	int64_t *before_ns;		/* by location: time of the run before its first call */
 	struct span *spans;		/* by rank, for its first thread */

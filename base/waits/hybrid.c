@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "hybrid.h"
+
+#include <stdlib.h>
+
+#include "../mpi/call_class.h"
+#include "../tool/tool.h"
+
+/* An instant at which a thread changes its state. */
+struct change {
+	int64_t at_ns;
+	int on_core, active, unknown;	/* 1, 0 or -1 */
+	int first;			/* active, if the first thread */
+};
+
+struct hybrid_times {
+	struct hybrid_time **of;	/* by index, then rank */
+	size_t count, capacity;
+	struct change *changes;		/* of one piece */
+	size_t change_count, change_capacity;
+};
+
+/* ---- the states of the threads ------------------------------------------------------- */
+
+/* The thread is in a state of CHANGE from FROM to TO. */
+static void
+add_state(struct hybrid_times *h, struct change change, int64_t from_ns, int64_t to_ns)
+{
+	if (from_ns >= to_ns)
+		return;
+	h->changes = grow(h->changes, &h->change_capacity, h->change_count + 2,
+	    sizeof *h->changes);
+	change.at_ns = from_ns;
+	h->changes[h->change_count++] = change;
+	h->changes[h->change_count++] = (struct change){ to_ns, -change.on_core, -change.active,
+	    -change.unknown, -change.first };
+}
+
+/* Other threads than the first exist only while they are watched. */
+static void
+add_thread(struct hybrid_times *h, const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
+{
+	const int first = lane->worker == 0;
+	const struct change on_core = { .on_core = 1, .active = 1, .first = first },
+	    ready = { .active = 1, .first = first }, unknown = { .unknown = 1 };
+	struct off_cut cut = off_between(lane, from_ns, to_ns);
+	int64_t at_ns = cut.from_ns;
+	struct off_span part;
+
+	if (lane->clock) {
+		add_state(h, unknown, from_ns, to_ns);
+		return;
+	}
+	if (first) {
+		add_state(h, unknown, from_ns, at_ns < to_ns ? at_ns : to_ns);
+		add_state(h, unknown, cut.to_ns, to_ns);
+	}
+	while (off_next(&cut, &part)) {
+		add_state(h, on_core, at_ns, part.from_ns);
+		if (part.reason != OFF_BLOCKED)
+			add_state(h, part.reason == OFF_PREEMPTED ? ready : unknown, part.from_ns,
+			    part.to_ns);
+		at_ns = part.to_ns;
+	}
+	add_state(h, on_core, at_ns, cut.to_ns);
+}
+
+static int
+by_time(const void *left, const void *right)
+{
+	const struct change *a = left, *b = right;
+
+	return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
+}
+
+static struct hybrid_times *
+times_of(struct imbalance *im)
+{
+	if (im->hybrid == NULL)
+		im->hybrid = zalloc(1, sizeof *im->hybrid);
+	return im->hybrid;
+}
+
+/* Counts the states from NOW to the next change, which they then include. */
+static void
+count_state(struct imbalance *im, uint32_t location, struct change *now, const struct change *next)
+{
+	const int64_t ns = next->at_ns - now->at_ns;
+
+	if (ns > 0 && now->unknown == 0) {
+		const int index = now->active == 0 ? HYBRID_IDLE :
+		    now->active == 1 && now->first == 1 ? HYBRID_SERIAL :
+		    HYBRID_SEVERAL + now->active;
+		struct hybrid_time *time = hybrid_at(im, (size_t)index, (int32_t)location);
+
+		time->ns += ns;
+		time->on_core_ns += ns * now->on_core;
+	}
+	*now = (struct change){ next->at_ns, now->on_core + next->on_core,
+	    now->active + next->active, now->unknown + next->unknown, now->first + next->first };
+}
+
+/* Time before MPI_Init is not in the span. */
+static void
+restart(struct imbalance *im, uint32_t rank)
+{
+	for (size_t i = 0; i < hybrid_indices(im); i++)
+		if (im->hybrid->of[i] != NULL)
+			im->hybrid->of[i][rank] = (struct hybrid_time){ 0 };
+}
+
+void
+hybrid_count(struct imbalance *im, const struct off_lanes *off, uint32_t location,
+    const struct row *row, int64_t from_ns, int64_t to_ns)
+{
+	struct change now = { .at_ns = from_ns };
+	struct hybrid_times *h;
+
+	if (location >= (uint32_t)im->graph.known.ranks || im->spans[location].finalized)
+		return;
+	if (call_class(row->call) == CLASS_INIT)
+		restart(im, location);
+	else if (from_ns < to_ns && off_lane_of(off, location, 0) != NULL) {
+		h = times_of(im);
+		h->change_count = 0;
+		for (size_t i = 0; i < off->at[location].count; i++)
+			add_thread(h, &off->at[location].of[i], from_ns, to_ns);
+		add_state(h, now, from_ns, to_ns);	/* all of it, if nobody is active */
+		qsort(h->changes, h->change_count, sizeof *h->changes, by_time);
+		for (size_t i = 0; i < h->change_count; i++)
+			count_state(im, location, &now, &h->changes[i]);
+	}
+}
+
+/* ---- sums ---------------------------------------------------------------------------- */
+
+size_t
+hybrid_indices(const struct imbalance *im)
+{
+	return im->hybrid != NULL ? im->hybrid->count : 0;
+}
+
+struct hybrid_time *
+hybrid_at(struct imbalance *im, size_t index, int32_t rank)
+{
+	struct hybrid_times *h = times_of(im);
+
+	h->of = grow(h->of, &h->capacity, index + 1, sizeof *h->of);
+	while (h->count <= index)
+		h->of[h->count++] = NULL;
+	if (h->of[index] == NULL)
+		h->of[index] = zalloc((size_t)im->graph.known.ranks, sizeof **h->of);
+	return &h->of[index][rank];
+}
+
+struct hybrid_time
+hybrid_time(const struct imbalance *im, size_t index, int32_t rank)
+{
+	const struct hybrid_times *h = im->hybrid;
+
+	return index < hybrid_indices(im) && h->of[index] != NULL ? h->of[index][rank] :
+	    (struct hybrid_time){ 0 };
+}
+
+/* ---- efficiencies -------------------------------------------------------------------- */
+
+/*
+ * The most threads of a rank that are active at once for 1/1000 of its time. Sleeping threads of
+ * the MPI library do not count, nor the few moments in which they wake up.
+ */
+static int64_t
+threads_of(const struct imbalance *im, int32_t rank, int64_t outside_ns)
+{
+	int64_t most = (int64_t)hybrid_indices(im) - 1 - HYBRID_SEVERAL, ns = 0;
+
+	for (; most > 1; most--) {
+		ns += hybrid_time(im, (size_t)(HYBRID_SEVERAL + most), rank).ns;
+		if (ns >= outside_ns / 1000 + 1)
+			break;
+	}
+	return most > 1 ? most : 1;
+}
+
+/* Adds the times of a rank; returns its known time outside MPI. */
+static int64_t
+add_rank(const struct imbalance *im, int32_t rank, int64_t threads, struct hybrid *sum)
+{
+	int64_t known_ns = 0;
+
+	for (size_t i = 0; i < hybrid_indices(im); i++) {
+		const struct hybrid_time time = hybrid_time(im, i, rank);
+		const int64_t active = i == HYBRID_IDLE ? 0 : i == HYBRID_SERIAL ? 1 :
+		    (int64_t)i - HYBRID_SEVERAL;
+		const int64_t counted = active < threads ? active : threads;
+		const int64_t useful_ns = time.on_core_ns < counted * time.ns ? time.on_core_ns :
+		    counted * time.ns;
+
+		known_ns += time.ns;
+		sum->useful_ns += useful_ns;
+		sum->preempted_ns += counted * time.ns - useful_ns;
+		*(i == HYBRID_IDLE ? &sum->blocked_ns : i == HYBRID_SERIAL ? &sum->serial_ns :
+		    &sum->imbalance_ns) += (threads - counted) * time.ns;
+	}
+	return known_ns;
+}
+
+bool
+hybrid_of(const struct imbalance *im, struct hybrid *hybrid)
+{
+	const struct efficiency e = efficiency_of(im, false);
+	const int32_t ranks = im->graph.known.ranks;
+	double weighed_ns = 0, left_ns;
+	struct hybrid sum = { 0 };
+
+	if (im->hybrid == NULL || im->graph.known.location_count > (uint32_t)ranks)
+		return false;
+	for (int32_t r = 0; r < ranks; r++) {
+		const int64_t useful_ns = im->spans[r].useful_ns;
+		const int64_t threads = threads_of(im, r, useful_ns);
+		const int64_t known_ns = add_rank(im, r, threads, &sum);
+
+		sum.thread_count += threads;
+		sum.outside_ns += threads * known_ns;
+		sum.unknown_ns += useful_ns - known_ns;
+		weighed_ns += (double)threads * (double)useful_ns;
+	}
+	if (sum.thread_count == ranks || sum.outside_ns <= 0 || e.span_ns <= 0 ||
+	    sum.unknown_ns > e.useful_total_ns / 100)
+		return false;
+	sum.mpi = weighed_ns / ((double)sum.thread_count * (double)e.span_ns);
+	sum.threads = (double)sum.useful_ns / (double)sum.outside_ns;
+	sum.parallel = sum.mpi * sum.threads;
+	left_ns = (double)(sum.outside_ns - sum.serial_ns);
+	sum.serial = left_ns / (double)sum.outside_ns;
+	sum.imbalance = (left_ns - (double)sum.imbalance_ns) / left_ns;
+	sum.on_core = (double)sum.useful_ns / (left_ns - (double)sum.imbalance_ns);
+	*hybrid = sum;
+	return true;
+}
