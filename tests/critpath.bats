@@ -452,3 +452,21 @@ late_sender() {
 	printf '%s\n' '2 41 0' '4 8 0' '2 33 1' '3 35 1' '1 12 0' '1 19 0' '0 0 0' '0 0 0' '1 48 0' '1 97 0' '0 0 0' '1 12 0' |
 		diff - counts
 }
+
+@test "a spawned rank follows from MPI_Comm_spawn, even the first row of a stretch, unless it began before that" {
+	local end
+	for end in 1000 800; do
+		tests/pack >t.graph <<-END
+			graph ranks=3
+			0 MPI_Comm_spawn 100 200
+			1 MPI_Init 150 300
+			1 MPI_Finalize 700 $end
+			2 MPI_Init 50 60
+			2 MPI_Finalize 700 900
+			spawned location=0 seq=0 begin_ns=100 ranks=1,2
+		END
+		lp-critpath -F json t.graph | jq -c '.segments[] | [.rank, .begin_ns, .end_ns, .kind]'
+	done >path
+	printf '%s\n' '[0,0,100,"compute"]' '[1,100,150,"start"]' '[1,150,300,"mpi"]' '[1,300,700,"compute"]' '[1,700,1000,"mpi"]' \
+		'[2,0,50,"start"]' '[2,50,60,"mpi"]' '[2,60,700,"compute"]' '[2,700,900,"mpi"]' | diff - path
+}
