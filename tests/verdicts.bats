@@ -79,6 +79,32 @@ trusted() {
 	[[ "$(sed -n 2p said)" == 'do not act on this: 1 rank is missing'* ]]
 }
 
+@test "of a rank that computes longer, the verdict has the reason: more work, blocked, preempted" {
+	# reason BLOCKED_NS PREEMPTED_NS OTHER_PREEMPTED_NS: rank 1 computes 800 ns before a barrier, rank 0 200 ns
+	reason() {
+		pack >run.trace <<-END
+			trace
+			run ranks=2 locations=2 run_ns=1200
+			site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
+			0 MPI_Init 0 100
+			1 MPI_Init 0 100
+			switched location=0 from_ns=0 until_ns=1200 time=120 duration=$3 reason=1
+			switched location=1 from_ns=0 until_ns=1200 time=120,500 duration=$1,$2 reason=0,1
+			0 MPI_Barrier 300 910 comm=1 site=1
+			1 MPI_Barrier 900 910 comm=1 site=1
+			0 MPI_Finalize 1000 1200
+			1 MPI_Finalize 1000 1200
+		END
+		lp-graph run.trace 2>/dev/null >run.graph
+		lp-report -F json run.graph | jq -r '.long_pole.what + ", " + .sentence'
+	}
+	[[ "$(reason 320 10 10)" == "blocked, rank 1's time before MPI_Barrier at main (main.c:3), 4.0 times the mean of the others, 40 % of it blocked, is "* ]]
+	[[ "$(reason 280 10 10)" == "compute, rank 1's computation before MPI_Barrier at main (main.c:3), 4.0 times the mean of the others, "* ]]
+	[[ "$(reason 10 320 2)" == "preempted, rank 1's time before MPI_Barrier at main (main.c:3), 4.0 times the mean of the others, 40 % of it preempted, is "* ]]
+	# With that much work the other rank would have been preempted for nearly as long.
+	[[ "$(reason 10 320 100)" == "compute, "* ]]
+}
+
 @test "with samples the verdict names the function, the other ranks' time, and time not sampled" {
 	planted 1000000 | lp-graph 2>/dev/null >run.graph
 	lp-report -F text run.graph >said

@@ -9,6 +9,7 @@
 
 const char not_sampled[] = NOT_SAMPLED;
 const char on_core_name[] = "(on a core, not sampled)";
+const char thread_wait_name[] = "(waiting for threads)";
 
 /* Modules and headers that no user edits to make a program faster; /opt may hold the user's own. */
 static bool
@@ -62,7 +63,7 @@ struct stack_frame
 place_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
 {
 	if (waiting_at(known, site) != NOT_WAITING)
-		return (struct stack_frame){ .name = "(waiting for threads)" };
+		return (struct stack_frame){ .name = thread_wait_name };
 	return caller_frame(known, site, text, size);
 }
 

@@ -11,6 +11,7 @@ extern const char not_sampled[];
 #define NOT_SAMPLED "(not on a core, or not sampled)"
 /* The name of computation on a core without samples, if there are switches: likewise. */
 extern const char on_core_name[];
+extern const char thread_wait_name[];
 
 /* The function of a sampled place, or of its caller; TEXT holds a name such as "[module]". */
 struct stack_frame place_frame(const struct definitions *known, uint32_t site, char *text,

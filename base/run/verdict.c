@@ -104,10 +104,12 @@ put_function(FILE *out, const struct long_pole *p)
 static void
 put_computation(FILE *out, const struct long_pole *p)
 {
+	static const char *const words[POLE_REASONS] = { [IS_BLOCKED] = "blocked",
+		[IS_PREEMPTED] = "preempted", [WAITS_FOR_THREADS] = "waiting for its threads" };
 	const bool longer = !p->alike && p->times >= 1.1 && p->times < MANY;
 
-	fputs("computation", out);
-	if (p->function != NULL)
+	fputs(p->reason == COMPUTES ? "computation" : "time", out);
+	if (p->function != NULL && p->reason == COMPUTES)
 		put_function(out, p);
 	if (p->where[0] != '\0')
 		fprintf(out, " before %s", p->where);
@@ -115,10 +117,14 @@ put_computation(FILE *out, const struct long_pole *p)
 		fputs(", alike on each", out);
 	if (longer)
 		fprintf(out, ", %.*f times the mean of the others", p->times < 9.95, p->times);
-	if (p->unsampled_share >= MUCH)
+	if (p->reason != COMPUTES) {
+		fprintf(out, ", %.0f %% of it %s", 100 * p->reason_share, words[p->reason]);
+		if (p->function != NULL)
+			put_function(out, p);
+	} else if (p->unsampled_share >= MUCH)
 		fprintf(out, ", %.0f %% of it not on a core or not sampled",
 		    100 * p->unsampled_share);
-	if (p->alike || longer || p->unsampled_share >= MUCH)
+	if (p->alike || longer || p->reason != COMPUTES || p->unsampled_share >= MUCH)
 		fputs(",", out);
 }
 
@@ -191,6 +197,7 @@ static void
 put_pole(struct json *json, const char *key, const struct long_pole *p, int32_t ranks)
 {
 	static const char *const kinds[] = { "compute", "mpi", "transfer" };
+	static const char *const reasons[] = { "compute", "blocked", "preempted", "threads" };
 	char question[40] = "";
 
 	json_break(json);
@@ -204,7 +211,7 @@ put_pole(struct json *json, const char *key, const struct long_pole *p, int32_t 
 		snprintf(question, sizeof question, "%d %% less", p->percent);
 	json_begin_object(json, key);
 	put_ranks(json, p, ranks);
-	json_text(json, "what", kinds[p->kind]);
+	json_text(json, "what", p->kind == POLE_COMPUTE ? reasons[p->reason] : kinds[p->kind]);
 	put_text(json, "function", p->function);
 	put_text(json, "file", p->file);
 	if (p->line > 0)

@@ -12,14 +12,20 @@ struct place;
 enum pole_kind { POLE_COMPUTE, POLE_MPI, POLE_TRANSFER };
 enum pole_kind place_kind(const struct place *place);
 
+/* What a rank does most in what counts as its computation. */
+enum pole_reason { COMPUTES, IS_BLOCKED, IS_PREEMPTED, WAITS_FOR_THREADS, POLE_REASONS };
+
 /* Unknown values are NAN, and the sentence omits them. Start from `no_pole`. */
 struct long_pole {
 	int32_t rank;		/* -1: nothing stands out */
 	enum pole_kind kind;	/* a transfer is, for most of its time, also in MPI */
 	char where[1024];	/* "exchange_halos (heat.c:134)"; "" if unknown */
-	const char *function, *file;	/* with most samples of the computation; NULL: unknown */
+	/* with most samples of the computation, or in which it is blocked; NULL: unknown */
+	const char *function, *file;
 	int32_t line;		/* with most samples in the function; 0: unknown */
 	int64_t samples;	/* of that function; -1: none */
+	enum pole_reason reason;	/* of a rank that computes longer, why it does */
+	double reason_share;	/* of the computation, if the reason is another */
 	double unsampled_share;	/* of the computation: off its core, or missed by samples */
 	double times;		/* the computation there, relative to the other ranks' mean */
 	bool alike;		/* all ranks compute equally long there: the verdict is for all */

@@ -72,6 +72,60 @@ sampled_line(const struct poles *poles, const struct long_pole *p)
 	return line;
 }
 
+/* What the part of a computation is: of no known reason, it computes. */
+static enum pole_reason
+reason_named(const char *name)
+{
+	const char *const names[POLE_REASONS] = { "", off_names[OFF_BLOCKED],
+		off_names[OFF_PREEMPTED], thread_wait_name };
+	enum pole_reason reason = POLE_REASONS - 1;
+
+	while (reason > COMPUTES && strcmp(name, names[reason]) != 0)
+		reason--;
+	return reason;
+}
+
+/*
+ * The reason for most of the slow rank's excess. Who has more work is preempted for longer, too:
+ * only what exceeds this counts. The function where it is blocked, if that is known.
+ */
+static void
+find_reason(const struct poles *poles, struct long_pole *p, const struct uneven *u)
+{
+	const double others = p->alike ? 0 : 1;
+	double slow_ns[POLE_REASONS] = { 0 }, others_ns[POLE_REASONS] = { 0 }, more_ns, most_ns = 0;
+	double work = 1;
+
+	for (size_t i = 0; i < u->count; i++) {
+		const struct excess *e = &u->functions[i];
+		const enum pole_reason reason =
+		    reason_named(poles->by->names[e->function].name);
+
+		slow_ns[reason] += (double)e->slow_ns;
+		others_ns[reason] += others * e->others_ns;
+	}
+	if (slow_ns[COMPUTES] > others_ns[COMPUTES] && others_ns[COMPUTES] > 0)
+		work = slow_ns[COMPUTES] / others_ns[COMPUTES];
+	others_ns[IS_PREEMPTED] = p->alike ? slow_ns[IS_PREEMPTED] :
+	    work * others_ns[IS_PREEMPTED];
+	for (enum pole_reason reason = IS_BLOCKED; reason < POLE_REASONS; reason++)
+		if (slow_ns[reason] - others_ns[reason] >
+		    ((double)u->slow_ns - others * u->others_ns) / 2) {
+			p->reason = reason;
+			p->reason_share = slow_ns[reason] / (double)u->slow_ns;
+		}
+	for (size_t i = 0; i < u->count && p->reason == IS_BLOCKED; i++) {
+		const struct sampled_function *f = &poles->by->names[u->functions[i].function];
+
+		more_ns = (double)u->functions[i].slow_ns - others * u->functions[i].others_ns;
+		if (reason_named(f->name) == IS_BLOCKED && f->in != NULL && more_ns > most_ns) {
+			most_ns = more_ns;
+			p->function = f->in;
+			p->file = f->file;
+		}
+	}
+}
+
 /* The function with the largest part of the slow rank's excess; a small part is no reason. */
 static void
 find_function(const struct poles *poles, struct long_pole *p, const struct uneven *u)
@@ -119,7 +173,9 @@ add_samples(const struct poles *poles, struct long_pole *p, uint32_t site)
 	if (u->rank != p->rank && !p->alike)
 		return;
 	p->times = (double)u->slow_ns / u->others_ns;
-	find_function(poles, p, u);
+	find_reason(poles, p, u);
+	if (p->reason == COMPUTES)
+		find_function(poles, p, u);
 }
 
 static double
