@@ -61,6 +61,8 @@ holds() { tests/pack | lp-graph 2>/dev/null | lp-dump | jq -c 'select(.kind == "
 }
 
 @test "the first line names the receiver that computes while senders wait for it" {
-	run -0 "$ROOT/tests/verdicts/verdicts" full_buffers long_message feeder
-	[[ "${lines[-1]}" == *' 0 wrong, 0 silent;'* ]]
+	# A rank that is preempted in a send for long may seem to be the cause. The second line then warns.
+	run "$ROOT/tests/verdicts/verdicts" full_buffers long_message feeder
+	[[ "${lines[-1]}" == 'verdicts (openmpi): '*' right, 0 wrong, 0 silent; '* ]]
+	[ "$(grep -cE '^(right|told) ' <<<"$output")" -eq 4 ]
 }
