@@ -80,11 +80,14 @@ trusted() {
 }
 
 @test "of a rank that computes longer, the verdict has the reason: more work, blocked, preempted" {
-	# reason BLOCKED_NS PREEMPTED_NS OTHER_PREEMPTED_NS: rank 1 computes 800 ns before a barrier, rank 0 200 ns
+	# reason BLOCKED_NS PREEMPTED_NS OTHER_PREEMPTED_NS [CORES]: rank 1 computes 800 ns before a barrier, rank 0 200 ns
 	reason() {
 		pack >run.trace <<-END
 			trace
 			run ranks=2 locations=2 run_ns=1200
+			${4:+rank rank=0 host=n1}
+			${4:+rank rank=1 host=n1}
+			${4:+load host=n1 ranks=2 cores=$4 threads=2 elapsed_ns=1200 cpu_ns=1200 thread_cpu_ns=1200 waited_ns=0 others_ns=0}
 			site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
 			0 MPI_Init 0 100
 			1 MPI_Init 0 100
@@ -103,6 +106,9 @@ trusted() {
 	[[ "$(reason 10 320 2)" == "preempted, rank 1's time before MPI_Barrier at main (main.c:3), 4.0 times the mean of the others, 40 % of it preempted, is "* ]]
 	# With that much work the other rank would have been preempted for nearly as long.
 	[[ "$(reason 10 320 100)" == "compute, "* ]]
+	# More ranks than cores preempt each other: less work is what helps.
+	[[ "$(reason 10 320 2 2)" == "preempted, "* ]]
+	[[ "$(reason 10 320 2 1)" == "compute, "* ]]
 }
 
 @test "with samples the verdict names the function, the other ranks' time, and time not sampled" {

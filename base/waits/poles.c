@@ -18,6 +18,7 @@ struct poles {
 	const struct imbalance *im;
 	const struct known_path *path;
 	const struct by_function *by;	/* NULL: not sampled */
+	bool crowded;			/* more ranks than cores: they preempt each other */
 	struct place *places;		/* longest first */
 	struct delay *delays;		/* most costly first */
 	size_t place_count, delay_count;
@@ -87,7 +88,8 @@ reason_named(const char *name)
 
 /*
  * The reason for most of the slow rank's excess. Who has more work is preempted for longer, too:
- * only what exceeds this counts. The function where it is blocked, if that is known.
+ * only what exceeds this counts, and only if the run does not crowd itself. The function where it
+ * is blocked, if that is known.
  */
 static void
 find_reason(const struct poles *poles, struct long_pole *p, const struct uneven *u)
@@ -106,8 +108,10 @@ find_reason(const struct poles *poles, struct long_pole *p, const struct uneven 
 	}
 	if (slow_ns[COMPUTES] > others_ns[COMPUTES] && others_ns[COMPUTES] > 0)
 		work = slow_ns[COMPUTES] / others_ns[COMPUTES];
-	others_ns[IS_PREEMPTED] = p->alike ? slow_ns[IS_PREEMPTED] :
-	    work * others_ns[IS_PREEMPTED];
+	if (p->alike || poles->crowded)
+		others_ns[IS_PREEMPTED] = slow_ns[IS_PREEMPTED];
+	else
+		others_ns[IS_PREEMPTED] *= work;
 	for (enum pole_reason reason = IS_BLOCKED; reason < POLE_REASONS; reason++)
 		if (slow_ns[reason] - others_ns[reason] >
 		    ((double)u->slow_ns - others * u->others_ns) / 2) {
@@ -281,9 +285,10 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 	struct poles poles = { .im = im, .path = path, .by = functions_by(im, true) };
 	struct long_pole found[3] = { no_pole, no_pole, no_pole };
 	struct evidence evidence;
-	struct verdict v;
+	struct verdict v = { .trust = trust_of(&im->graph.known, &no_evidence) };
 	size_t count = 0, candidates;
 
+	poles.crowded = v.trust.cores >= 0 && v.trust.cores < v.trust.ranks;
 	if (path != NULL)
 		poles.places = places_sorted(path->places, &poles.place_count);
 	poles.delays = sorted_delays(im, &poles.delay_count);
@@ -299,6 +304,7 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 	v.next[0] = found[1];
 	v.next[1] = found[2];
 	evidence = evidence_of(&poles, &v.pole);
+	trust_free(&v.trust);
 	v.trust = trust_of(&im->graph.known, &evidence);
 	free(poles.places);
 	free(poles.delays);
