@@ -85,7 +85,9 @@ gone() {
 	[ "$status" -eq 137 ]
 	# Ranks outlive a killed mpirun of Open MPI 5.
 	# shellcheck disable=SC2086
-	! command -v prterun >/dev/null || kill -KILL $all || true
+	if command -v prterun >/dev/null; then
+		run kill -KILL $all
+	fi
 	gone "$all"
 	[ "$(state)" = '["stuck","deadlock",[0,1]]' ]
 }
