@@ -152,8 +152,8 @@ add_core_time(struct functions *f, const struct segment *s)
 	add_blocked(f, lane, s);
 	for (uint32_t l = 0; l < f->location_count; l++)
 		if (f->location_rank[l] == f->location_rank[s->location])
-			core_edges_add(&f->edges, &f->off, l, s->begin_ns, s->end_ns);
-	core_edges_sum(&f->edges, &f->sums.threads_ns, &f->sums.alone_ns);
+			thread_states_add(&f->threads, &f->off, l, s->begin_ns, s->end_ns);
+	thread_states_time(&f->threads, &f->sums.threads_ns, &f->sums.alone_ns);
 }
 
 void

@@ -39,7 +39,7 @@ struct functions {
 	struct sample_lanes lanes;	/* of the locations */
 	struct sample_lanes workers;	/* of their workers; not in order */
 	struct off_lanes off;		/* of the locations and their workers */
-	struct core_edges edges;	/* of one piece */
+	struct thread_states threads;	/* of one piece */
 	struct samples block;		/* as read */
 	struct place_table *places;
 	const int32_t *location_rank;	/* set with the first switches */

@@ -180,60 +180,91 @@ off_forget(struct off_lanes *lanes, uint32_t location, int64_t before_ns)
 
 /* ---- several threads ---- */
 
+/* A thread is in that state from FROM to TO. */
 static void
-add_edges(struct core_edges *edges, int64_t from_ns, int64_t to_ns)
+add_state(struct thread_states *states, struct thread_state state, int64_t from_ns, int64_t to_ns)
 {
 	if (from_ns >= to_ns)
 		return;
-	edges->at = grow(edges->at, &edges->capacity, edges->count + 2, sizeof *edges->at);
-	edges->at[edges->count++] = (struct core_edge){ from_ns, 1 };
-	edges->at[edges->count++] = (struct core_edge){ to_ns, -1 };
+	states->at = grow(states->at, &states->capacity, states->count + 2, sizeof *states->at);
+	state.at_ns = from_ns;
+	states->at[states->count++] = state;
+	states->at[states->count++] = (struct thread_state){ to_ns, -state.on_core, -state.active,
+	    -state.unknown, -state.first };
+}
+
+static void
+add_thread(struct thread_states *states, const struct off_lane *lane, int64_t from_ns,
+    int64_t to_ns)
+{
+	const int first = lane->worker == 0;
+	const struct thread_state on_core = { .on_core = 1, .active = 1, .first = first },
+	    ready = { .active = 1, .first = first }, unknown = { .unknown = 1 };
+	struct off_cut cut = off_between(lane, from_ns, to_ns);
+	int64_t at_ns = cut.from_ns;
+	struct off_span part;
+
+	if (lane->clock) {
+		add_state(states, unknown, from_ns, to_ns);
+		return;
+	}
+	if (first) {
+		add_state(states, unknown, from_ns, earlier(at_ns, to_ns));
+		add_state(states, unknown, cut.to_ns, to_ns);
+	}
+	while (off_next(&cut, &part)) {
+		add_state(states, on_core, at_ns, part.from_ns);
+		if (part.reason != OFF_BLOCKED)
+			add_state(states, part.reason == OFF_PREEMPTED ? ready : unknown,
+			    part.from_ns, part.to_ns);
+		at_ns = part.to_ns;
+	}
+	add_state(states, on_core, at_ns, cut.to_ns);
 }
 
 void
-core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t location,
+thread_states_add(struct thread_states *states, const struct off_lanes *lanes, uint32_t location,
     int64_t from_ns, int64_t to_ns)
 {
-	for (size_t l = 0; location < lanes->count && l < lanes->at[location].count; l++) {
-		const struct off_lane *lane = &lanes->at[location].of[l];
-		struct off_cut cut = off_between(lane, from_ns, to_ns);
-		int64_t on_ns = cut.from_ns;
-		struct off_span part;
-
-		if (lane->clock)
-			continue;
-		while (off_next(&cut, &part)) {
-			add_edges(edges, on_ns, part.from_ns);
-			on_ns = part.to_ns;
-		}
-		add_edges(edges, on_ns, cut.to_ns);
-	}
+	for (size_t i = 0; location < lanes->count && i < lanes->at[location].count; i++)
+		add_thread(states, &lanes->at[location].of[i], from_ns, to_ns);
+	/* all of the time, if nobody is active */
+	add_state(states, (struct thread_state){ 0 }, from_ns, to_ns);
 }
 
 static int
 by_time(const void *left, const void *right)
 {
-	const struct core_edge *a = left, *b = right;
+	const struct thread_state *a = left, *b = right;
 
-	if (a->at_ns != b->at_ns)
-		return a->at_ns < b->at_ns ? -1 : 1;
-	return a->change - b->change;
+	return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
 }
 
 void
-core_edges_sum(struct core_edges *edges, int64_t *threads_ns, int64_t *alone_ns)
+thread_states_sum(struct thread_states *states)
 {
-	int64_t last_ns = 0, threads = 0;
+	if (states->count > 0)
+		qsort(states->at, states->count, sizeof *states->at, by_time);
+	for (size_t i = 1; i < states->count; i++) {
+		const struct thread_state *before = &states->at[i - 1];
+		struct thread_state *now = &states->at[i];
 
-	if (edges->count > 0)
-		qsort(edges->at, edges->count, sizeof *edges->at, by_time);
-	for (size_t i = 0; i < edges->count; i++) {
-		const int64_t ns = edges->at[i].at_ns - last_ns;
-
-		*threads_ns += threads * ns;
-		*alone_ns += threads == 1 ? ns : 0;
-		threads += edges->at[i].change;
-		last_ns = edges->at[i].at_ns;
+		now->on_core += before->on_core;
+		now->active += before->active;
+		now->unknown += before->unknown;
+		now->first += before->first;
 	}
-	edges->count = 0;
+}
+
+void
+thread_states_time(struct thread_states *states, int64_t *threads_ns, int64_t *alone_ns)
+{
+	thread_states_sum(states);
+	for (size_t i = 0; i + 1 < states->count; i++) {
+		const int64_t ns = states->at[i + 1].at_ns - states->at[i].at_ns;
+
+		*threads_ns += states->at[i].on_core * ns;
+		*alone_ns += states->at[i].on_core == 1 ? ns : 0;
+	}
+	states->count = 0;
 }

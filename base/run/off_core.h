@@ -59,18 +59,26 @@ void core_time_add(struct core_time *sum, const struct core_time *more);
 /* Drops the spans that ended before the instant. */
 void off_forget(struct off_lanes *lanes, uint32_t location, int64_t before_ns);
 
-/* Instants at which threads of the counted locations come to a core and leave it. */
-struct core_edges {
-	struct core_edge {
+/*
+ * The states of several threads over time. Changes are added; thread_states_sum() makes each of AT
+ * the number of threads in each state from that instant to the next of AT.
+ */
+struct thread_states {
+	struct thread_state {
 		int64_t at_ns;
-		int change;			/* 1 or -1 */
+		int on_core, active, unknown;	/* active: on a core or ready to run */
+		int first;			/* 1: the first thread is active */
 	} *at;
 	size_t count, capacity;
 };
-/* Adds the edges of all threads of the location from FROM to TO. */
-void core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t location,
-    int64_t from_ns, int64_t to_ns);
-/* The time of all threads on cores, and the time of just one thread on a core. Empties EDGES. */
-void core_edges_sum(struct core_edges *edges, int64_t *threads_ns, int64_t *alone_ns);
+/*
+ * Adds all threads of the location from FROM to TO. Threads other than the first exist only while
+ * they are watched.
+ */
+void thread_states_add(struct thread_states *states, const struct off_lanes *lanes,
+    uint32_t location, int64_t from_ns, int64_t to_ns);
+void thread_states_sum(struct thread_states *states);
+/* Adds the time of all threads on cores, and the time of just one on a core. Empties STATES. */
+void thread_states_time(struct thread_states *states, int64_t *threads_ns, int64_t *alone_ns);
 
 #endif

@@ -19,7 +19,7 @@ HASH_TABLE(taken_table, struct taken, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL
 struct functions {
 	struct sample_lanes lanes;
 	struct off_lanes off;
-	struct core_edges edges;	/* of one piece */
+	struct thread_states threads;	/* of one piece */
 	struct samples block;
 	int64_t period_ns;
 	struct taken_table taken;
@@ -97,11 +97,11 @@ count_core(struct imbalance *im, uint32_t location, const struct taken *of, int6
 	count_time(f, of, TAKEN_OFF_CORE + OFF_UNKNOWN, time.off_ns[OFF_UNKNOWN]);
 	if (location >= ranks)
 		return;
-	core_edges_add(&f->edges, &f->off, location, from_ns, to_ns);
+	thread_states_add(&f->threads, &f->off, location, from_ns, to_ns);
 	for (uint32_t l = ranks; l < im->graph.known.location_count; l++)
 		if (im->graph.known.location_rank[l] == of->rank)
-			core_edges_add(&f->edges, &f->off, l, from_ns, to_ns);
-	core_edges_sum(&f->edges, &threads_ns, &alone_ns);
+			thread_states_add(&f->threads, &f->off, l, from_ns, to_ns);
+	thread_states_time(&f->threads, &threads_ns, &alone_ns);
 	count_time(f, of, TAKEN_THREADS, threads_ns);
 	count_time(f, of, TAKEN_ALONE, alone_ns);
 }

@@ -6,72 +6,13 @@
 #include "../mpi/call_class.h"
 #include "../tool/tool.h"
 
-/* An instant at which a thread changes its state. */
-struct change {
-	int64_t at_ns;
-	int on_core, active, unknown;	/* 1, 0 or -1 */
-	int first;			/* active, if the first thread */
-};
-
 struct hybrid_times {
 	struct hybrid_time **of;	/* by index, then rank */
 	size_t count, capacity;
-	struct change *changes;		/* of one piece */
-	size_t change_count, change_capacity;
+	struct thread_states states;	/* of one piece */
 };
 
 /* ---- the states of the threads ------------------------------------------------------- */
-
-/* The thread is in a state of CHANGE from FROM to TO. */
-static void
-add_state(struct hybrid_times *h, struct change change, int64_t from_ns, int64_t to_ns)
-{
-	if (from_ns >= to_ns)
-		return;
-	h->changes = grow(h->changes, &h->change_capacity, h->change_count + 2,
-	    sizeof *h->changes);
-	change.at_ns = from_ns;
-	h->changes[h->change_count++] = change;
-	h->changes[h->change_count++] = (struct change){ to_ns, -change.on_core, -change.active,
-	    -change.unknown, -change.first };
-}
-
-/* Other threads than the first exist only while they are watched. */
-static void
-add_thread(struct hybrid_times *h, const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
-{
-	const int first = lane->worker == 0;
-	const struct change on_core = { .on_core = 1, .active = 1, .first = first },
-	    ready = { .active = 1, .first = first }, unknown = { .unknown = 1 };
-	struct off_cut cut = off_between(lane, from_ns, to_ns);
-	int64_t at_ns = cut.from_ns;
-	struct off_span part;
-
-	if (lane->clock) {
-		add_state(h, unknown, from_ns, to_ns);
-		return;
-	}
-	if (first) {
-		add_state(h, unknown, from_ns, at_ns < to_ns ? at_ns : to_ns);
-		add_state(h, unknown, cut.to_ns, to_ns);
-	}
-	while (off_next(&cut, &part)) {
-		add_state(h, on_core, at_ns, part.from_ns);
-		if (part.reason != OFF_BLOCKED)
-			add_state(h, part.reason == OFF_PREEMPTED ? ready : unknown, part.from_ns,
-			    part.to_ns);
-		at_ns = part.to_ns;
-	}
-	add_state(h, on_core, at_ns, cut.to_ns);
-}
-
-static int
-by_time(const void *left, const void *right)
-{
-	const struct change *a = left, *b = right;
-
-	return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
-}
 
 static struct hybrid_times *
 times_of(struct imbalance *im)
@@ -81,23 +22,19 @@ times_of(struct imbalance *im)
 	return im->hybrid;
 }
 
-/* Counts the states from NOW to the next change, which they then include. */
 static void
-count_state(struct imbalance *im, uint32_t location, struct change *now, const struct change *next)
+count_state(struct imbalance *im, uint32_t location, const struct thread_state *state, int64_t ns)
 {
-	const int64_t ns = next->at_ns - now->at_ns;
+	const int index = state->active == 0 ? HYBRID_IDLE :
+	    state->active == 1 && state->first == 1 ? HYBRID_SERIAL :
+	    HYBRID_SEVERAL + state->active;
+	struct hybrid_time *time;
 
-	if (ns > 0 && now->unknown == 0) {
-		const int index = now->active == 0 ? HYBRID_IDLE :
-		    now->active == 1 && now->first == 1 ? HYBRID_SERIAL :
-		    HYBRID_SEVERAL + now->active;
-		struct hybrid_time *time = hybrid_at(im, (size_t)index, (int32_t)location);
-
-		time->ns += ns;
-		time->on_core_ns += ns * now->on_core;
-	}
-	*now = (struct change){ next->at_ns, now->on_core + next->on_core,
-	    now->active + next->active, now->unknown + next->unknown, now->first + next->first };
+	if (ns == 0 || state->unknown > 0)
+		return;
+	time = hybrid_at(im, (size_t)index, (int32_t)location);
+	time->ns += ns;
+	time->on_core_ns += ns * state->on_core;
 }
 
 /* Time before MPI_Init is not in the span. */
@@ -113,22 +50,20 @@ void
 hybrid_count(struct imbalance *im, const struct off_lanes *off, uint32_t location,
     const struct row *row, int64_t from_ns, int64_t to_ns)
 {
-	struct change now = { .at_ns = from_ns };
-	struct hybrid_times *h;
+	struct thread_states *states;
 
 	if (location >= (uint32_t)im->graph.known.ranks || im->spans[location].finalized)
 		return;
 	if (call_class(row->call) == CLASS_INIT)
 		restart(im, location);
 	else if (from_ns < to_ns && off_lane_of(off, location, 0) != NULL) {
-		h = times_of(im);
-		h->change_count = 0;
-		for (size_t i = 0; i < off->at[location].count; i++)
-			add_thread(h, &off->at[location].of[i], from_ns, to_ns);
-		add_state(h, now, from_ns, to_ns);	/* all of it, if nobody is active */
-		qsort(h->changes, h->change_count, sizeof *h->changes, by_time);
-		for (size_t i = 0; i < h->change_count; i++)
-			count_state(im, location, &now, &h->changes[i]);
+		states = &times_of(im)->states;
+		states->count = 0;
+		thread_states_add(states, off, location, from_ns, to_ns);
+		thread_states_sum(states);
+		for (size_t i = 0; i + 1 < states->count; i++)
+			count_state(im, location, &states->at[i],
+			    states->at[i + 1].at_ns - states->at[i].at_ns);
 	}
 }
 
