@@ -54,6 +54,7 @@ gone() {
 	local name all
 	for name in INT TERM; do
 		begin cycle 2
+		hung
 		all=$(family "$(cat pid)")
 		kill -$name "$(cat pid)"
 		ended
@@ -79,6 +80,7 @@ gone() {
 @test "a killed recorder leaves nothing except the traces" {
 	local all
 	begin cycle 2
+	hung
 	all=$(family "$(cat pid)")
 	kill -KILL "$(cat pid)"
 	ended
@@ -94,6 +96,7 @@ gone() {
 
 @test "SIGUSR1 prints the state of a run that continues; a program that catches it gets it" {
 	begin cycle 2
+	hung
 	kill -USR1 "$(cat pid)"
 	for _ in $(seq 100); do
 		grep -q '^deadlock: 0 waits in MPI_Recv from 1' out && break

@@ -42,6 +42,15 @@ begin() {
 	sleep "${WAIT:-0.5}"
 }
 
+# hung: waits until the run hangs
+hung() {
+	for _ in $(seq 100); do
+		lp-stuck run >said || [ $? -ne 1 ] || return 0
+		sleep 0.2
+	done
+	return 1
+}
+
 # ended: how the recorder has ended, in status
 ended() {
 	status=0

@@ -37,6 +37,7 @@ load hangs
 
 @test "if the recorder was killed, open calls last until the last event, in every form of trace" {
 	begin cycle 2
+	hung
 	end KILL
 	lp-merge run >t.trace 2>err
 	trace.py check t.trace
@@ -49,6 +50,7 @@ load hangs
 	lp-merge -s clc run 2>err | lp-dump -k call | grep -c 'MPI_Recv(open)' >count
 	[ "$(cat count)" -eq 2 ]
 	OPTIONS='-z min' begin cycle 2
+	hung
 	kill -TERM "$(cat pid)"
 	ended
 	[ "$status" -ne 0 ]
