@@ -37,7 +37,7 @@ alone() {
 		shift
 	done
 	shift
-	mpicc -w -g -O1 -o alone "$ROOT/tests/apps/alone.c"
+	mpicc -w -g -O1 -rdynamic -o alone "$ROOT/tests/apps/alone.c" -ldl
 	lp-record "${options[@]}" -o run -- mpirun --oversubscribe -n "${ranks:-1}" ./alone "$@"
 	trace.py text run/rank.0 | awk '/^0 / {
 		line = $2
@@ -166,13 +166,19 @@ alone() {
 	)
 }
 
-@test "the receive of a message that another thread probed for refers to that thread's row" {
+@test "the receive of a message refers to its own probe, of whichever thread, also if others get its handle meanwhile" {
 	alone -- threads | diff - <(sed 's/^\t*//' <<-'END'
 		MPI_Init_thread
 		MPI_Isend comm=2 peer=0 tag=1 sent=4
-		MPI_Mrecv comm=2 peer=0 tag=1 received=4 request_at=2
+		MPI_Mprobe comm=2 peer=0 tag=1 request=2 request_at=1
+		MPI_Mrecv comm=2 peer=0 tag=1 received=4 request=1
+		MPI_Wait request=3
+		MPI_Isend comm=2 peer=0 tag=1 sent=4
+		MPI_Mrecv comm=2 peer=0 tag=1 received=4 request_at=3
 		MPI_Wait request=2
 		MPI_Finalize
 	END
 	)
+	trace.py text run/rank.0 | grep -c '^1 MPI_Mrecv .* comm=1 peer=0 tag=2 received=8 .*request=1$' >other
+	[ "$(cat other)" -eq 1 ]
 }

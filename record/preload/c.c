@@ -84,7 +84,7 @@ typedef const int *partition_list;
 #define KIND_INDICES(n) (int p_##n[]), (), (const int *n = p_##n; enum { n##_base = 0 };)
 #define KIND_OUTCOUNT(n) (int *p_##n), (), (VIEW_OUT(int, n))
 #define KIND_FLAG(n) (int *p_##n), (), (VIEW_OUT(int, n))
-#define KIND_MESSAGE(n) (MPI_Message *p_##n), (MPI_Message n = *p_##n;), ()
+#define KIND_MESSAGE(n) (MPI_Message *p_##n), (struct probed n = take_message(*p_##n);), ()
 #define KIND_NEWMESSAGE(n) (MPI_Message *p_##n), (), (VIEW_OUT(MPI_Message, n))
 #define KIND_NEWCOMM(n) (MPI_Comm *p_##n), (), (VIEW_OUT(MPI_Comm, n))
 #define KIND_OLDCOMM(n) (MPI_Comm *p_##n), (struct communicator *n = communicator_of(*p_##n);), ()

@@ -182,7 +182,8 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #define KIND_INDICES(n) (NO_LENGTH), (), (const int *n = p_##n; enum { n##_base = 1 };)
 #define KIND_OUTCOUNT(n) (NO_LENGTH), (), (int n = AS(MPI_Fint, n);)
 #define KIND_FLAG(n) (NO_LENGTH), (), (int n UNUSED = AS(MPI_Fint, n) != 0;)
-#define KIND_MESSAGE(n) (NO_LENGTH), (MPI_Message n = PMPI_Message_f2c(AS(MPI_Fint, n));), ()
+#define KIND_MESSAGE(n) (NO_LENGTH), \
+	(struct probed n = take_message(PMPI_Message_f2c(AS(MPI_Fint, n)));), ()
 #define KIND_NEWMESSAGE(n) (NO_LENGTH), (), \
 	(MPI_Message n UNUSED = PMPI_Message_f2c(AS(MPI_Fint, n));)
 #define KIND_NEWCOMM(n) (NO_LENGTH), (), (MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));)

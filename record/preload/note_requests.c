@@ -53,13 +53,12 @@ add_request(struct at *at, struct request request)
 }
 
 void
-note_mreceive_start(struct at *at, MPI_Message message, uint64_t bytes, MPI_Request request)
+note_mreceive_start(struct at *at, const struct probed *message, uint64_t bytes,
+    MPI_Request request)
 {
 	struct entry e = entry_of(at);
 
-	e.peer = NULL_PEER;
-	if (message != MPI_MESSAGE_NO_PROC)
-		recall_message(at, message, &e);
+	fill_probed(at, &e, message);
 	e.bytes_received = bytes;
 	start_request(at, request, OF_RECEIVE, e.comm);
 	commit(at, &e);

@@ -176,8 +176,7 @@ note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
 /* ---- matched probes: a message handle stands for its communicator until the receive ---- */
 
 enum { MESSAGES = 1024 };
-static struct { MPI_Message handle; uint64_t row; uint32_t location, comm; int32_t peer, tag;
-    } probed[MESSAGES];
+static struct probed probed[MESSAGES];
 static size_t probed_count;
 
 /* The row of a call that found something, which refers to itself; NO_ROW: it cannot. */
@@ -218,50 +217,48 @@ static void
 remember_message(const struct at *at, MPI_Message message, uint32_t comm, const MPI_Status *status)
 {
 	lock_tables();
-	if (probed_count < MESSAGES) {
-		probed[probed_count].handle = message;
-		probed[probed_count].row = probe_row(at);
-		probed[probed_count].location = at->thread->location;
-		probed[probed_count].comm = comm;
-		probed[probed_count].peer = peer_of(status->MPI_SOURCE);
-		probed[probed_count++].tag = status->MPI_TAG;
-	}
+	if (probed_count < MESSAGES)
+		probed[probed_count++] = (struct probed){ message, probe_row(at),
+		    at->thread->location, comm, peer_of(status->MPI_SOURCE), status->MPI_TAG };
 	unlock_tables();
 }
 
-/* Moves the message's envelope and its probe into the entry. */
-void
-recall_message(const struct at *at, MPI_Message message, struct entry *e)
+struct probed
+take_message(MPI_Message message)
 {
+	struct probed taken = { .handle = message, .row = NO_ROW, .peer = NULL_PEER,
+	    .tag = NO_TAG };
+
+	if (message == MPI_MESSAGE_NO_PROC)
+		return taken;
 	lock_tables();
-	/*
-	 * Oldest first: another thread may just have received a message whose handle is used again.
-	 */
 	for (size_t i = 0; i < probed_count; i++)
 		if (probed[i].handle == message) {
-			e->comm = probed[i].comm;
-			e->peer = probed[i].peer;
-			e->tag = probed[i].tag;
-			refer(at, e, at->thread->seq, probed[i].location,
-			    paused ? NO_ROW : probed[i].row);
-			memmove(&probed[i], &probed[i + 1],
-			    (--probed_count - i) * sizeof probed[0]);
+			taken = probed[i];
+			probed[i] = probed[--probed_count];
 			break;
 		}
 	unlock_tables();
+	return taken;
 }
 
 void
-note_mreceive(struct at *at, MPI_Message message, const MPI_Status *status)
+fill_probed(const struct at *at, struct entry *e, const struct probed *message)
+{
+	e->comm = message->comm;
+	e->peer = message->peer;
+	e->tag = message->tag;
+	refer(at, e, at->thread->seq, message->location, paused ? NO_ROW : message->row);
+}
+
+void
+note_mreceive(struct at *at, const struct probed *message, const MPI_Status *status)
 {
 	struct entry e = entry_of(at);
 
-	if (message == MPI_MESSAGE_NO_PROC)
-		e.peer = NULL_PEER;
-	else {
-		recall_message(at, message, &e);
+	fill_probed(at, &e, message);
+	if (message->handle != MPI_MESSAGE_NO_PROC)
 		fill_received(&e, status);
-	}
 	commit(at, &e);
 }
 

@@ -161,8 +161,14 @@ refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uin
 	}
 }
 
-/* Fills in the envelope of a matched probe, and refers to its row. */
-void recall_message(const struct at *at, MPI_Message message, struct entry *entry);
+/* What a matched probe found: its row, or NO_ROW, and the envelope of the message. */
+struct probed { MPI_Message handle; uint64_t row; uint32_t location, comm; int32_t peer, tag; };
+/*
+ * Before the receive: as soon as that has the message, another thread's probe can get its handle.
+ */
+struct probed take_message(MPI_Message message);
+/* Fills in the envelope, and refers to the probe. */
+void fill_probed(const struct at *at, struct entry *entry, const struct probed *message);
 
 /* Sizes of predefined types by a hash of their handles; they never change. */
 enum { TYPE_SLOTS = 1 << 10 };
@@ -212,7 +218,7 @@ void note_epoch(struct at *at, struct communicator *win, struct epoch *epoch, MP
 void note_epoch_end(struct at *at, struct communicator *win, struct epoch *epoch, bool done);
 void note_send(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes);
 void note_receive(struct at *at, MPI_Comm comm, const MPI_Status *status);
-void note_mreceive(struct at *at, MPI_Message message, const MPI_Status *status);
+void note_mreceive(struct at *at, const struct probed *message, const MPI_Status *status);
 void note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
     const MPI_Status *status);
 void note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
@@ -230,7 +236,8 @@ void note_partitioned(struct at *at, MPI_Comm comm, struct envelope envelope, in
 void note_ready(struct at *at, MPI_Request request, int partitions, uint16_t last);
 void note_collective_init(struct at *at, const struct communicator *comm, int root, uint64_t sent,
     uint64_t received, MPI_Request request, uint16_t start);
-void note_mreceive_start(struct at *at, MPI_Message message, uint64_t bytes, MPI_Request request);
+void note_mreceive_start(struct at *at, const struct probed *message, uint64_t bytes,
+    MPI_Request request);
 void note_start(struct at *at, int count, const MPI_Request *requests);
 void note_complete_all(struct at *at, int count, const MPI_Request *before,
     const MPI_Status *statuses);

@@ -80,11 +80,11 @@
 #define SEND_INIT(comm, dest, tag, count, type, request) \
 	note_init(&at, comm, dest, tag, bytes(count, type), OF_SEND, request)
 #define RECV(comm, status) note_receive(&at, comm, status)
-#define MRECV(message, status) note_mreceive(&at, message, status)
+#define MRECV(message, status) note_mreceive(&at, &message, status)
 #define RECV_START(comm, source, tag, count, type, request) \
 	note_receive_start(&at, comm, source, tag, bytes(count, type), request)
 #define MRECV_START(message, count, type, request) \
-	note_mreceive_start(&at, message, bytes(count, type), request)
+	note_mreceive_start(&at, &message, bytes(count, type), request)
 #define RECV_INIT(comm, source, tag, count, type, request) \
 	note_init(&at, comm, source, tag, bytes(count, type), OF_RECEIVE, request)
 #define SENDRECV(comm, dest, tag, count, type, status) \

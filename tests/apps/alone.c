@@ -4,8 +4,10 @@
  * has them. "alone" makes messages, one-sided calls and collectives; "alone polls" makes runs of
  * polls that find nothing; "alone local" makes calls that concern no other rank. "alone together"
  * runs on two ranks: an epoch of both, and a process that they spawn. "alone threads" receives
- * a message that another thread probed for.
+ * a message that another thread probed for, and one while another thread gets the next.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,6 +52,41 @@ probe(void *message)
 	return NULL;
 }
 
+/* Gets a message of its own, whose handle is that of the one received last. */
+static void *
+probe_and_receive(void *unused)
+{
+	MPI_Message message;
+	MPI_Request send;
+
+	MPI_Isend(data, 2, MPI_INT, 0, 2, MPI_COMM_WORLD, &send);
+	MPI_Mprobe(0, 2, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+	MPI_Mrecv(&data[4], 2, MPI_INT, &message, MPI_STATUS_IGNORE);
+	MPI_Wait(&send, MPI_STATUS_IGNORE);
+	return unused;
+}
+
+static int other_receives;
+
+/* MPI's own, in front of the library's: before it ends another thread may receive. */
+int
+PMPI_Mrecv(void *in, int count, MPI_Datatype type, MPI_Message *message, MPI_Status *status)
+{
+	int (*mrecv)(void *, int, MPI_Datatype, MPI_Message *, MPI_Status *);
+	const int now = other_receives;
+	pthread_t other;
+	int result;
+
+	*(void **)&mrecv = dlsym(RTLD_NEXT, "PMPI_Mrecv");
+	result = mrecv(in, count, type, message, status);
+	other_receives = 0;
+	if (now) {
+		pthread_create(&other, NULL, probe_and_receive, NULL);
+		pthread_join(other, NULL);
+	}
+	return result;
+}
+
 static void
 two_threads(void)
 {
@@ -58,9 +95,14 @@ two_threads(void)
 	pthread_t other;
 
 	send_to_self(1, 1, &send, 1);
+	MPI_Mprobe(0, 1, MPI_COMM_SELF, &message, MPI_STATUS_IGNORE);
+	other_receives = 1;
+	MPI_Mrecv(&data[4], 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+	MPI_Wait(&send, MPI_STATUS_IGNORE);
+	send_to_self(1, 1, &send, 1);
 	pthread_create(&other, NULL, probe, &message);
 	pthread_join(other, NULL);
-	MPI_Mrecv(data, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+	MPI_Mrecv(&data[4], 1, MPI_INT, &message, MPI_STATUS_IGNORE);
 	MPI_Wait(&send, MPI_STATUS_IGNORE);
 }
 
