@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../base/tool/tool.h"
-#include "waits.h"
+#include "stuck.h"
 
 enum { MOST_TOLD = 8 };
 
@@ -40,7 +40,7 @@ add_place(char **text, const struct rank *rank, uint64_t address)
 static void
 add_peer(char **text, const struct look *look, const struct rank *rank, const struct row *op)
 {
-	const int32_t world = world_rank(look, rank, op->comm, op->peer);
+	const int32_t world = world_peer(look, rank, op->comm, op->peer);
 
 	if (op->peer == ANY_PEER)
 		add(text, " from any rank");
@@ -60,7 +60,7 @@ add_target(char **text, const struct look *look, struct rank *rank, const struct
 
 	if (op->peer >= 0)
 		add(text, " %s rank %d", op->class == CLASS_RMA ? "of" : "for",
-		    world_rank(look, rank, op->comm, op->peer));
+		    world_peer(look, rank, op->comm, op->peer));
 	if (op->class != CLASS_RMA)
 		return;
 	count = lock_holders(look, (int32_t)(rank - look->ranks), group, op->peer, &holders);
@@ -257,23 +257,23 @@ sentence_of(const struct findings *f)
 {
 	char *text = NULL;
 
-	if (f->over && f->verdict->state == STUCK)
+	if (f->over && f->verdict.state == STUCK)
 		add(&text, "the run did not end: ");
-	switch (f->verdict->kind) {
+	switch (f->verdict.kind) {
 	case DEADLOCK: add_deadlock(&text, f->look); break;
 	case MISMATCH: add_mismatch(&text, f->look, f->at); break;
 	case WAITING: case GONE:
-		add_blamed(&text, f->look, f->verdict->kind == GONE, f->over);
+		add_blamed(&text, f->look, f->verdict.kind == GONE, f->over);
 		add_waiting(&text, f->look);
 		break;
 	case NO_KIND:
-		if (f->verdict->state == KILLED)
+		if (f->verdict.state == KILLED)
 			add_killed(&text, f);
 		else
 			add(&text,
-			    f->verdict->state == ENDED_WELL ? "the run has ended" : "moving");
+			    f->verdict.state == ENDED_WELL ? "the run has ended" : "moving");
 	}
-	if (f->verdict->kind == DEADLOCK && !f->proved)
+	if (f->verdict.kind == DEADLOCK && !f->proved)
 		add(&text, "; nothing has moved for %.1f s", (double)f->still_ns / 1e9);
 	return text;
 }

@@ -9,10 +9,12 @@
  * memory  some 2 kB for each thread, and a window of one trace; for a proof the rows
  *         of the ranks concerned
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../base/run/raw_folder.h"
 #include "../base/tool/tool.h"
 #include "stuck.h"
 
@@ -94,6 +96,42 @@ lives(const struct look *look)
 	return false;
 }
 
+/* The look's blocks refer to the names of files. */
+static void
+look_at(struct look *look, char **folders)
+{
+	char **files = NULL;
+	size_t count = 0, capacity = 0;
+
+	for (char **folder = folders; *folder != NULL; folder++) {
+		struct dirent **entries;
+		const int found = scandir(*folder, &entries, is_raw_name, versionsort);
+
+		if (found < 0)
+			die("%s: %s", *folder, strerror(errno));
+		for (int i = 0; i < found; i++) {
+			files = grow(files, &capacity, count + 1, sizeof *files);
+			if (asprintf(&files[count++], "%s/%s", *folder, entries[i]->d_name) < 0)
+				die("out of memory");
+			free(entries[i]);
+		}
+		free(entries);
+	}
+	look_read(look, files, count, true);
+	if (look->rank_count == 0)
+		die("%s: no raw traces of a run there", folders[0]);
+	free(files);
+}
+
+static struct verdict
+verdict_of(struct look *look, int64_t after_ns, int64_t seen_ns)
+{
+	struct findings f = waits_judge(look, after_ns, seen_ns);
+
+	f.verdict.sentence = sentence_of(&f);
+	return f.verdict;
+}
+
 /*
  * Ranks continue while this reads their traces, one after another. A verdict on a running program
  * holds if the ranks concerned are at the same place in a second look. Looks go on until ranks have
@@ -108,8 +146,8 @@ judge(struct look *look, const struct options *opt)
 	uint64_t rows;
 	bool blamed;
 
-	look_read(look, opt->folders);
-	verdict = waits_judge(look, opt->after_ns, 0);
+	look_at(look, opt->folders);
+	verdict = verdict_of(look, opt->after_ns, 0);
 	while ((verdict.state == MOVING || verdict.state == STUCK) && lives(look) &&
 	    spent_ns <= 2 * opt->after_ns + STEP_NS) {
 		const enum state state = verdict.state;
@@ -118,12 +156,12 @@ judge(struct look *look, const struct options *opt)
 
 		before = *look;
 		sleep_ns(step_ns);
-		look_read(look, opt->folders);
+		look_at(look, opt->folders);
 		any = moved(&before, look, &blamed);
 		rows = look->rows - before.rows;
 		still_ns = any ? 0 : still_ns + monotonic_ns() - begin_ns;
 		free(verdict.sentence);
-		verdict = waits_judge(look, opt->after_ns, still_ns);
+		verdict = verdict_of(look, opt->after_ns, still_ns);
 		look_free(&before);
 		if (verdict.state == STUCK && state == STUCK && !blamed)
 			break;

@@ -3,105 +3,7 @@
 #ifndef STUCK_H
 #define STUCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "../base/mpi/call_class.h"
-#include "../base/stream/calls.h"
-#include "../base/stream/open_call.h"
-
-/* A message, a collective or a part of an epoch that a call waits for. */
-struct row {
-	enum call_class class;
-	unsigned call;			/* index of call_name */
-	uint32_t comm;
-	int32_t peer, tag;
-	uint32_t collective;		/* its number on comm; 0: not known */
-	bool may;			/* MPI lets the call end without the other side */
-};
-
-/* A block of calls in a trace. */
-struct block {
-	const char *file;
-	uint64_t offset, first, count;
-};
-
-struct thread {
-	int32_t rank;
-	uint32_t location;
-	struct open_call open;
-	unsigned call;			/* index of call_name; 0: computing */
-	uint64_t rows;
-	int64_t since_ns;		/* enter of the call, or last leave; on the rank's clock */
-	/* the same without failed tests and probes; at least the begin of its newest block */
-	int64_t moved_ns;
-	unsigned polls;	/* index of call_name of its newest row, if that is one of these; or 0 */
-	struct block *blocks;
-	size_t block_count, block_capacity;
-	uint32_t node;			/* of the wait-for graph */
-	struct row *ops;		/* it waits for these: messages, collectives */
-	size_t op_count;
-	bool either;			/* one of them is enough */
-	bool unknown;			/* there are more */
-	bool waits;			/* it cannot go on by itself */
-	struct calls calls;		/* some of its rows, or all */
-};
-
-enum life { ABSENT, ALIVE, REMOTE, DEAD, ENDED };	/* REMOTE: on another host, state unknown */
-
-struct site_place { uint64_t address; uint32_t site; };
-struct module_place { char *path; uint64_t base, bytes; };
-/* By a rank's own number: its communicator, its rank and side in it, its sources there. */
-struct member { uint32_t group; int32_t rank; int side; int32_t *sources; uint32_t source_count; };
-
-struct rank {
-	enum life life;
-	int64_t pid;
-	char *host, *program;
-	struct thread *threads;		/* by location */
-	size_t thread_count, thread_capacity;
-	struct site_place *sites;
-	size_t site_count, site_capacity;
-	struct module_place *modules;
-	size_t module_count, module_capacity;
-	struct member *members;
-	size_t member_count, member_capacity;
-	bool ended, died;
-	int64_t died_ns;		/* as the recorder saw it; 0: unknown */
-	char state;			/* from /proc: R, S, D, T, ...; 0: unknown */
-	char wchan[40];			/* its wait channel in the kernel; empty: unknown */
-	uint32_t node;
-	bool blamed;
-};
-
-/* A communicator, of all ranks that know it: members by side and rank in it; -1: unknown. */
-struct group {
-	uint64_t id;
-	int32_t size, remote_size;	/* of side 0; of side 1 of an intercommunicator */
-	int32_t *of[2];			/* NULL: MPI_COMM_WORLD */
-};
-
-struct look {
-	int32_t rank_count;
-	struct rank *ranks;
-	struct group *groups;		/* 0: none, 1: MPI_COMM_WORLD, 2: MPI_COMM_SELF */
-	size_t group_count, group_capacity;
-	uint64_t run;
-	uint16_t *names;		/* by a stream's number of a call: the index of call_name */
-	int64_t now_ns;			/* on this host's clock, or the time of the last event */
-	int64_t killed_ns;	/* when the recorder saw the last process gone; 0: unknown */
-	bool elsewhere;			/* some ranks have another host's clock */
-	uint64_t rows;			/* of all threads */
-};
-
-enum state { ENDED_WELL, MOVING, STUCK, KILLED };	/* KILLED: while it moved */
-enum kind { NO_KIND, DEADLOCK, MISMATCH, WAITING, GONE };
-
-struct verdict {
-	enum state state;
-	enum kind kind;
-	char *sentence;
-};
+#include "../base/stuck/waits.h"
 
 struct options {
 	char **folders;
@@ -110,49 +12,13 @@ struct options {
 	int64_t watch_ns;
 };
 
-/* look.c: reads the folder's traces; the previous look shows which threads are the same. */
-void look_read(struct look *look, char **folders);
-void look_free(struct look *look);
-int64_t monotonic_ns(void);
-/* rows.c: appends the block's rows. */
-bool block_read(const struct block *block, struct calls *calls);
-/* All rows of a thread, in calls; false: there are too many. */
-bool rows_load(struct thread *thread);
-/* The start of a persistent collective. */
-bool starts_persistent(unsigned call);
-/* A row of a thread; false: not available. */
-bool row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row);
-/* Reads the newest block: returns the last leave, and sets the thread's moved_ns and polls. */
-int64_t rows_last(const struct look *look, struct thread *thread);
-/* Whether one of its rows from FROM on is not a failed test or probe. */
-bool rows_moved(const struct look *look, struct thread *thread, uint64_t from);
-/* The number of collectives that the thread called on COMM up to row SEQ; 0: unknown. */
-uint32_t rows_collectives(const struct look *look, struct thread *thread, uint32_t comm,
-    uint64_t seq);
-/* Messages of a channel in the rows of one rank; TAG -1: any. False: too many rows to read. */
-struct channel { uint32_t comm; int32_t peer, tag; };
-struct traffic { uint64_t sent, received, posted; };
-bool rows_count(const struct look *look, struct rank *rank, struct channel channel,
-    struct traffic *traffic);
-/* waits.c: nothing has moved in any look since SEEN_NS. */
-struct verdict waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
-/* members.c: group 0 is none. */
-uint32_t group_of(const struct rank *rank, uint32_t comm);
-/* The rank's membership of a communicator; NULL: it does not know it. */
-const struct member *member_of(const struct rank *rank, uint32_t group);
-bool is_inter(const struct look *look, uint32_t group);
-int32_t side_size(const struct look *look, uint32_t group, int side);
-/* The world rank of the member; -1: unknown. */
-int32_t member_at(const struct look *look, uint32_t group, int side, int32_t i);
-/* In an intercommunicator peers are in the other group. */
-int peers_side(const struct look *look, const struct rank *rank, uint32_t comm);
-int32_t world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
-/* process.c */
-void process_look(struct rank *rank);
+/* places.c */
 struct place { char *function, *file; int line; };
 struct place place_of(const struct rank *rank, uint64_t address);
 /* Lines "function file:line", innermost first, NULL at the end; NULL: not available. */
 char **stack_of(const struct rank *rank, uint32_t thread);
+/* sentence.c: the verdict in words. */
+char *sentence_of(const struct findings *f);
 /* output.c */
 void output(const struct look *look, const struct verdict *verdict, const struct options *opt);
 

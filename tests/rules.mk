@@ -8,7 +8,7 @@ build/bench/synthetic: build/tests/bench/synthetic.o build/libbase.a
 build/bench/ring: build/tests/bench/ring.o build/libbase.a
 build/bench/growing: build/tests/bench/growing.o build/libbase.a
 build/statistics: build/tests/apps/statistics.o build/libbase.a
-build/knots: build/tests/apps/knots.o build/stuck/solve.o build/libbase.a
+build/knots: build/tests/apps/knots.o build/libbase.a
 
 # Is the first line right? Runs programs with a planted long pole, and prints the score; CASES='recv halo' selects.
 .PHONY: verdicts

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "../../base/tool/tool.h"
-#include "../../stuck/solve.h"
+#include "../../base/stuck/solve.h"
 
 enum { MOST = 9 };
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The basis of a verdict: waits.c, operations.c and mismatch.c find it, sentence.c words it. */
+/* The basis of a verdict: waits.c, operations.c and mismatch.c find it. */
 #ifndef WAITS_H
 #define WAITS_H
 
-#include "stuck.h"
+#include "look.h"
 
 #define FINALIZE UINT32_MAX		/* instead of the number of a collective */
 
 struct findings {
 	struct look *look;
-	const struct verdict *verdict;
+	struct verdict verdict;
 	const struct thread *at;	/* of a mismatch: one of the collectives */
 	bool over;			/* no process lives */
 	bool proved;			/* rows show that nothing is on its way */
@@ -44,7 +44,7 @@ struct same { const struct thread *first; size_t threads; };
 size_t mismatch_calls(const struct look *look, const struct thread *at, struct same *calls);
 /* Marks the ranks in the call that fewer ranks are in; all if the numbers are equal. */
 void blame_few(struct look *look, const struct thread *at);
-/* sentence.c */
-char *sentence_of(const struct findings *f);
+/* waits.c: nothing has moved in any look since SEEN_NS. The verdict has no sentence yet. */
+struct findings waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../base/tool/tool.h"
+#include "../tool/tool.h"
 
 #define NONE UINT32_MAX
 

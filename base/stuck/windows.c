@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/tool.h"
+#include "../tool/tool.h"
 #include "waits.h"
 
 /* Calls of one class on a window, as one rank made them. */

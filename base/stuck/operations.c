@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/tool.h"
+#include "../tool/tool.h"
 #include "waits.h"
 
 void
@@ -100,8 +100,8 @@ match(const struct look *look, int32_t from, const struct row *send, int32_t to,
 	const struct rank *sender = &look->ranks[from], *receiver = &look->ranks[to];
 
 	return sends(send) && receives(receive) && group_of(sender,
-	    send->comm) == group_of(receiver, receive->comm) && world_rank(look, sender, send->comm,
-	    send->peer) == to && (receive->peer == ANY_PEER || world_rank(look, receiver,
+	    send->comm) == group_of(receiver, receive->comm) && world_peer(look, sender, send->comm,
+	    send->peer) == to && (receive->peer == ANY_PEER || world_peer(look, receiver,
 	    receive->comm, receive->peer) == from) && (receive->tag == ANY_TAG ||
 	    receive->tag == send->tag);
 }

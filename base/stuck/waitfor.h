@@ -8,7 +8,7 @@
 #define WAITFOR_H
 
 #include "solve.h"
-#include "stuck.h"
+#include "look.h"
 
 enum hub_rule {
 	HUB_ANY,		/* one member of a side will do */

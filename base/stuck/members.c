@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Members of communicators, by their ranks in MPI_COMM_WORLD. */
-#include "stuck.h"
+#include "look.h"
 
 uint32_t
 group_of(const struct rank *rank, uint32_t comm)
@@ -47,7 +47,7 @@ peers_side(const struct look *look, const struct rank *rank, uint32_t comm)
 }
 
 int32_t
-world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer)
+world_peer(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer)
 {
 	const uint32_t group = group_of(rank, comm);
 

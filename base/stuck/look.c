@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads the current state from the raw traces of a folder: the call that each rank is in, and the
+ * Reads the current state from the raw traces: the call that each rank is in, and the
  * communicators.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "../base/run/raw_folder.h"
-#include "../base/stream/stream.h"
-#include "../base/tool/hash_table.h"
-#include "../base/tool/tool.h"
-#include "stuck.h"
+#include "../stream/stream.h"
+#include "../tool/hash_table.h"
+#include "../tool/tool.h"
+#include "look.h"
 
 /* A communicator as one rank defines it. */
 struct definition {
@@ -228,7 +222,7 @@ stop_reading(struct scan *scan)
 {
 	if (scan->rank == NULL || scan->rank->life == ABSENT)
 		die_input(scan->in);
-	process_look(scan->rank);
+	process_look(scan->look, scan->rank);
 	if (scan->rank->life == DEAD || scan->rank->life == ENDED)
 		die_input(scan->in);
 	scan->rank->life = REMOTE;
@@ -349,7 +343,7 @@ finish_ranks(struct look *look, const uint16_t *names)
 		struct rank *rank = &look->ranks[r];
 
 		if (rank->life == REMOTE)
-			process_look(rank);
+			process_look(look, rank);
 		here |= rank->life == ALIVE;
 		look->elsewhere |= rank->life == REMOTE;
 		died_ns = rank->died_ns > died_ns ? rank->died_ns : died_ns;
@@ -375,29 +369,16 @@ finish_ranks(struct look *look, const uint16_t *names)
 }
 
 void
-look_read(struct look *look, char **folders)
+look_read(struct look *look, char **files, size_t count, bool live)
 {
 	struct scan scan = { .look = look };
-	struct dirent **entries;
 
-	*look = (struct look){ .names = zalloc((size_t)UINT16_MAX + 1, sizeof *look->names) };
-	for (; *folders != NULL; folders++) {
-		int count = scandir(*folders, &entries, is_raw_name, versionsort);
-
-		if (count < 0)
-			die("%s: %s", *folders, strerror(errno));
-		for (int i = 0; i < count; i++) {
-			char *path;
-
-			if (asprintf(&path, "%s/%s", *folders, entries[i]->d_name) < 0)
-				die("out of memory");
-			read_file(&scan, path);
-			free(entries[i]);
-		}
-		free(entries);
-	}
+	*look = (struct look){ .names = zalloc((size_t)UINT16_MAX + 1, sizeof *look->names),
+	    .live = live };
+	for (size_t i = 0; i < count; i++)
+		read_file(&scan, files[i]);
 	if (look->rank_count == 0)
-		die("%s: no raw traces of a run there", folders[-1]);
+		return;
 	join_communicators(&scan);
 	if (scan.in != NULL)
 		keep_names(&scan);

@@ -1,56 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes of this host, and names of addresses, from /proc and elfutils' libdwfl. */
+/* Names of addresses, and stacks of processes of this host, from elfutils' libdwfl. */
 #include <elfutils/libdwfl.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "../base/tool/process.h"
 #include "../base/tool/tool.h"
 #include "stuck.h"
 
 enum { MOST_FRAMES = 64 };
-
-/* Another process may have the number by now: then it runs another program. */
-static bool
-lives(const struct rank *rank)
-{
-	char path[64], program[4096];
-	ssize_t got;
-
-	snprintf(path, sizeof path, "/proc/%lld/exe", (long long)rank->pid);
-	if ((got = readlink(path, program, sizeof program - 1)) <= 0)
-		return errno == EACCES;
-	program[got] = '\0';
-	return rank->program == NULL || strcmp(program, rank->program) == 0;
-}
-
-void
-process_look(struct rank *rank)
-{
-	char host[256] = "";
-
-	if (rank->ended) {
-		rank->life = ENDED;
-		return;
-	}
-	if (rank->died) {
-		rank->life = DEAD;
-		return;
-	}
-	gethostname(host, sizeof host - 1);
-	if (rank->host == NULL || strcmp(host, rank->host) != 0)
-		return;
-	rank->state = process_state(rank->pid);
-	rank->life = rank->state != 0 && lives(rank) ? ALIVE : DEAD;
-	if (rank->life == DEAD)
-		rank->state = 0;
-	else
-		process_read(rank->pid, "wchan", rank->wchan, sizeof rank->wchan);
-	if (strcmp(rank->wchan, "0") == 0)
-		rank->wchan[0] = '\0';
-}
 
 static char *debug_path;
 static const Dwfl_Callbacks offline = {

@@ -2,8 +2,8 @@
 /* Finds the verdict. A thread does not wait for messages that rows show to be on their way. */
 #include <stdlib.h>
 
-#include "../base/tool/tool.h"
-#include "stuck.h"
+#include "../tool/tool.h"
+#include "look.h"
 #include "waitfor.h"
 #include "waits.h"
 
@@ -48,7 +48,7 @@ drop_arriving(const struct look *look, struct thread *thread, bool *dropped)
 		struct row *op = &thread->ops[i];
 		const struct rank *rank = &look->ranks[thread->rank];
 		const uint32_t group = group_of(rank, op->comm);
-		const int32_t peer = world_rank(look, rank, op->comm, op->peer);
+		const int32_t peer = world_peer(look, rank, op->comm, op->peer);
 		const int side = peers_side(look, rank, op->comm);
 		const int32_t size = side_size(look, group, side);
 		bool coming = false;
@@ -265,13 +265,12 @@ judge_waits(struct findings *f, size_t dead, int64_t after_ns, struct verdict *v
 	graph_free(&g);
 }
 
-struct verdict
+struct findings
 waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
 	struct findings f = { .look = look, .over = is_over(look),
 		.still_ns = look->elsewhere || still_ns(look) < seen_ns ? seen_ns : still_ns(look),
-		.proved = true };
-	struct verdict verdict = { .state = MOVING };
+		.proved = true, .verdict = { .state = MOVING } };
 	size_t ended = 0, dead = 0;
 
 	for (int32_t r = 0; r < look->rank_count; r++) {
@@ -281,14 +280,12 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 			find_ops(look, &look->ranks[r], &look->ranks[r].threads[t]);
 	}
 	if (ended == (size_t)look->rank_count)
-		verdict.state = ENDED_WELL;
+		f.verdict.state = ENDED_WELL;
 	else if ((f.at = find_mismatch(look)) != NULL) {
 		blame_few(look, f.at);
-		verdict.state = STUCK;
-		verdict.kind = MISMATCH;
+		f.verdict.state = STUCK;
+		f.verdict.kind = MISMATCH;
 	} else
-		judge_waits(&f, dead, after_ns, &verdict);
-	f.verdict = &verdict;
-	verdict.sentence = sentence_of(&f);
-	return verdict;
+		judge_waits(&f, dead, after_ns, &f.verdict);
+	return f;
 }

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/stream/stream.h"
-#include "../base/tool/tool.h"
-#include "stuck.h"
+#include "../stream/stream.h"
+#include "../tool/tool.h"
+#include "look.h"
 
 enum { MOST_ROWS = 1 << 21 };		/* of a thread, to be read for a proof */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/tool.h"
+#include "../tool/tool.h"
 #include "waits.h"
 
 #define NOBODY UINT32_MAX
@@ -87,7 +87,7 @@ collective_node(struct graph *g, int32_t own, const struct row *op)
 	const struct rank *rank = &look->ranks[own];
 	const enum call_class class = blocking_class(op->class);
 	const uint32_t group = group_of(rank, op->comm);
-	const int32_t root = world_rank(look, rank, op->comm, op->peer);
+	const int32_t root = world_peer(look, rank, op->comm, op->peer);
 	struct hub hub = { HUB_ALL, group, op->collective, BOTH_SIDES, 0, 0 };
 
 	if (group == 0 || group == 2)
@@ -118,7 +118,7 @@ static uint32_t
 window_node(struct graph *g, int32_t own, const struct row *op)
 {
 	const struct rank *rank = &g->look->ranks[own];
-	const int32_t world = world_rank(g->look, rank, op->comm, op->peer);
+	const int32_t world = world_peer(g->look, rank, op->comm, op->peer);
 
 	if (op->class != CLASS_RMA)
 		return world < 0 || epoch_is_met(g->look, own, op, world) ? NOBODY :
@@ -151,7 +151,7 @@ node_of(struct graph *g, int32_t own, const struct row *op)
 		return hub_node(g, (struct hub){ HUB_ANY, group, 0,
 		    peers_side(look, rank, op->comm), 0, 0 });
 	}
-	peer = world_rank(look, rank, op->comm, op->peer);
+	peer = world_peer(look, rank, op->comm, op->peer);
 	return peer < 0 || is_met(look, own, op, peer) ? NOBODY : (uint32_t)peer;
 }
 

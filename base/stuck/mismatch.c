@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "../base/tool/tool.h"
+#include "../tool/tool.h"
 #include "waits.h"
 
 /* The large-count form of a function is the same call. */
