@@ -189,8 +189,8 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		if (s->kind == START)
 			w->visited = NOBODY;
 		else {
-			places_add(&w->by_rank, &(struct place){ s->site,
-			    im->graph.known.location_rank[s->location], false, ns, 0 });
+			places_add(&w->by_rank, &(struct place){ .site = s->site,
+			    .rank = im->graph.known.location_rank[s->location], .ns = ns });
 			add_visit(w, place_at(&w->s, s->site), s);
 		}
 		*phase_at(w, w->phase == SIZE_MAX ? 0 : w->phase + 1) += ns;

@@ -33,8 +33,10 @@ take_computing(struct computing *c, struct balances *balances)
 	for (uint32_t l = 0; l < stretch->window->locations; l++)
 		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++, i++) {
 			const struct row *row = window_row(stretch->window, l, seq);
-			struct place place = { first_of_name(c->same_sites, c->known, row->site),
-			    c->known->location_rank[l], true, c->dag->weight_ns[2 * i], 0 };
+			struct place place = {
+			    .site = first_of_name(c->same_sites, c->known, row->site),
+			    .rank = c->known->location_rank[l], .compute = true,
+			    .ns = c->dag->weight_ns[2 * i] };
 
 			c->site[i] = place.site;
 			c->rank[i] = place.rank;
@@ -93,8 +95,8 @@ places_of_way(const struct computing *c, const struct longest_way *way, size_t *
 
 		if (v < c->dag->events && (v & 1) == 0 && c->dag->weight_ns[v] > 0 &&
 		    c->site[v / 2] != NO_SITE)
-			places_add(&places, &(struct place){ c->site[v / 2], c->rank[v / 2], true,
-			    c->dag->weight_ns[v], 0 });
+			places_add(&places, &(struct place){ .site = c->site[v / 2],
+			    .rank = c->rank[v / 2], .compute = true, .ns = c->dag->weight_ns[v] });
 	}
 	sorted = places_sorted(&places, count);
 	places_free(&places);
@@ -146,8 +148,8 @@ balances_end(struct balances *balances, const struct definitions *known)
 
 	balances->at = zalloc(count, sizeof *balances->at);
 	for (size_t i = 0; i < count && gained[i].ns > 0; i++) {
-		const struct place key = { gained[i].site, gained[i].rank, true, 0, 0 },
-		    all = { gained[i].site, 0, true, 0, 0 };
+		const struct place key = { .site = gained[i].site, .rank = gained[i].rank,
+		    .compute = true }, all = { .site = gained[i].site, .compute = true };
 		struct balance b = { key.site, key.rank, gained[i].ns, places_ns(&balances->most,
 		    &key), places_ns(&balances->computed, &key), 0 };
 

@@ -36,8 +36,6 @@ enum {
 	MOST_ON_CORE = 8,	/* sleeping: on a core for at most 1/MOST_ON_CORE of the time */
 	MANY_POLLS = 1000,	/* for each longer time between two of them */
 	LONGEST_SLICE_NS = 20000000,
-	MOST_AWAKE = 4,		/* sleeping: awake for at most 1/MOST_AWAKE of the measured time */
-	ALIKE = 16,		/* largest ratio of such a time to their mean */
 };
 
 /* A thing that a run polls for: the call at a site, and where it was first made. */
@@ -164,18 +162,6 @@ waits_for_them(struct polls *polls, const struct poll_run *run, uint32_t locatio
 	return ended && habit->left * POLLS_MOST_LEFT <= habit->ended;
 }
 
-/* Whether the thread was measured to sleep before it polls at the site again. */
-static bool
-was_seen_asleep(const struct definitions *known, uint32_t location, uint32_t site, int64_t apart_ns)
-{
-	const struct poll_gaps key = { .location = location, .site = site };
-	const struct poll_gaps *gaps = known->poll_gaps_count == 0 ? NULL :
-	    bsearch(&key, known->poll_gaps, known->poll_gaps_count, sizeof key, poll_gaps_order);
-
-	return gaps != NULL && gaps->awake_ns <= gaps->apart_ns / MOST_AWAKE &&
-	    apart_ns / ALIKE <= gaps->apart_ns / gaps->count;
-}
-
 /* Whether samples show the thread off the core between polls that lie further apart. */
 static bool
 sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int64_t from_ns,
@@ -289,7 +275,7 @@ look_at(struct polls *polls, const struct definitions *known, struct poll_run *r
 		const int64_t apart_ns = c->enter_ns[i] - run->last_ns;
 
 		if (run->open && apart_ns > polls->gap_ns)
-			run->open = was_seen_asleep(known, c->location, c->site[i], apart_ns) ||
+			run->open = is_seen_asleep(known, c->location, c->site[i], apart_ns) ||
 			    lost_core(polls, run, apart_ns) ||
 			    sleeps_between(polls, run, c->location, run->last_ns, c->enter_ns[i]);
 		if (is_poll(polls, c, i))

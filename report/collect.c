@@ -137,12 +137,12 @@ take_balance(struct page *page, struct reader *in, const struct message *message
 }
 
 static void
-add_piece(struct page *page, const struct event *piece)
+add_piece(struct page *page, const struct event *piece, bool polls)
 {
 	const int32_t rank = page->im.graph.known.location_rank[piece->location];
 	const int64_t ns = piece->end_ns - piece->begin_ns;
-	const struct place place = { piece->site, rank, piece->what == COMPUTE_PIECE, ns,
-	    piece->what == TRANSFER_PIECE ? ns : 0 };
+	const struct place place = { piece->site, rank, piece->what == COMPUTE_PIECE && !polls, ns,
+	    piece->what == TRANSFER_PIECE ? ns : 0, polls ? ns : 0 };
 
 	if (piece->what != START_PIECE)
 		places_add(&page->places, &place);
@@ -178,7 +178,7 @@ take_segments(struct page *page, struct reader *in, const struct message *messag
 		    s->call, frames ? START_PIECE : s->kind };
 
 		if (s->kind != GAP)
-			add_piece(page, &piece);
+			add_piece(page, &piece, s->polls);
 	}
 }
 

@@ -111,6 +111,47 @@ trusted() {
 	[[ "$(reason 10 320 2 1)" == "compute, "* ]]
 }
 
+# polls [GAPS] <ROWS: a run of 2 ranks with these rows, in which rank 1 polls at main (main.c:5)
+polls() {
+	{
+		cat <<-END
+			trace ranks=2
+			0 MPI_Init 0 100
+			1 MPI_Init 0 100
+			site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
+			site site=2 offset=32 function=main file=main.c line=5 call=MPI_Iprobe
+			${1:-}
+		END
+		cat
+	} | pack | lp-graph 2>/dev/null >run.graph
+	lp-critpath run.graph | lp-report -F json >verdict.json
+	jq -r '.long_pole | "\(.what) \(.ranks[0]) \(.site), \(.path_s * 1e9 | round)"' verdict.json
+}
+
+@test "the verdict says so if a rank polls: in vain, asleep, or so seldom that it finds a message late" {
+	local asleep='poll_gaps location=1 site=2 count=10 apart_ns=10000000 awake_ns=100000'
+	looks() { seq -f "1 MPI_Iprobe %.0f +$4 comm=1 peer=0 tag=9 site=2" "$1" "$2" "$3"; }
+	ends() { printf '%s\n' "0 MPI_Barrier 2000 $(($1 + 10)) comm=1 site=1" "1 MPI_Barrier $1 $(($1 + 10)) comm=1 site=1"; }
+	# In vain, without a pause; it computes 900 ns before the first.
+	[ "$(polls < <(looks 1000 500 20500 400; ends 21000))" = 'polling 1 MPI_Iprobe at main (main.c:5), 16000' ]
+	# Work between polls is work.
+	[ "$(polls < <(looks 1000 500 20500 100; ends 21000))" = 'compute 1 MPI_Iprobe at main (main.c:5), 16500' ]
+	# Sleep between them is polling, if it is known.
+	[ "$(polls < <(looks 1001000 1000000 9001000 500; ends 9002000))" = 'compute 1 MPI_Iprobe at main (main.c:5), 8996900' ]
+	[ "$(polls "$asleep" < <(looks 1001000 1000000 9001000 500; ends 9002000))" = 'polling 1 MPI_Iprobe at main (main.c:5), 8000500' ]
+	grep -qF "rank 1's polling in MPI_Iprobe at main (main.c:5) is 89 % of the critical path" verdict.json
+	# late FAILED: rank 1 looks for a message every 1 ms, FAILED times in vain, although it was sent after the first look
+	late() {
+		printf '%s\n' '0 MPI_Send 100000 +100 comm=1 peer=1 tag=9 sent=8' "0 MPI_Recv 100200 $1""100000 comm=1 peer=1 tag=8 received=8" \
+			'1 MPI_Irecv 1000 1100 comm=1 peer=0 tag=9 received=8 as=r'
+		seq -f '1 MPI_Test %.0f +500 site=2' 2000 1000000 "$1"000000
+		printf '%s\n' "1 MPI_Test $1""002000 +500 comm=1 peer=0 tag=9 received=8 of=r site=2" "1 MPI_Send $1""003000 +100 comm=1 peer=0 tag=8 sent=8"
+	}
+	# It lay there until the next look, or was under way for longer.
+	[ "$(polls "$asleep" < <(late 1))" = 'polling 1 MPI_Iprobe at main (main.c:5), 902500' ]
+	[ "$(polls "$asleep" < <(late 8))" = 'transfer 1 MPI_Iprobe at main (main.c:5), 7902500' ]
+}
+
 @test "with samples the verdict names the function, the other ranks' time, and time not sampled" {
 	planted 1000000 | lp-graph 2>/dev/null >run.graph
 	lp-report -F text run.graph >said

@@ -148,13 +148,53 @@ kind_before(unsigned call, bool first)
 	return first && span_begins(call) ? START : COMPUTE;
 }
 
+static bool
+failed_poll(const struct row *row)
+{
+	return row->polled && call_polls(row->call);
+}
+
 struct segment
 path_segment(const struct row *row, uint32_t location, enum segment_kind kind, int64_t begin_ns,
     int64_t end_ns)
 {
 	return (struct segment){ begin_ns, end_ns, location, row->site,
 	    kind == COMPUTE || kind == START ? 0 : row->call, (uint8_t)kind,
-	    kind == MPI && row->polled && call_polls(row->call) };
+	    kind == MPI && failed_poll(row) };
+}
+
+/*
+ * Did the rank look so seldom that the message may have lain there for most of the transfer? The
+ * failed polls of a wait are rows without time at its begin (graph/polls.c). Between two of them,
+ * or the last and the end, lies the mean of the wait.
+ */
+static bool
+found_late(const struct stretch *stretch, struct event at, const struct row *found, int64_t ns)
+{
+	const int64_t most = 2 * (found->leave_ns - found->enter_ns) / ns;
+	const struct event_row *row;
+	int64_t looks = 1;
+
+	if (!call_polls(found->call) || ns <= stretch->known->poll_gap_ns)
+		return false;
+	while (looks <= most &&
+	    at.seq >= stretch->first_seq[at.location] + (uint64_t)looks &&
+	    (row = row_at(stretch->window, at.location, at.seq - (uint64_t)looks)) != NULL &&
+	    failed_poll(&row->row) && row->row.leave_ns == found->enter_ns)
+		looks++;
+	return looks > 1 && looks <= most;
+}
+
+/* Whether the thread slept from a failed poll to the one at the row. */
+static bool
+sleeps_between_polls(const struct stretch *stretch, const struct event *from, struct event at,
+    const struct row *row, int64_t ns)
+{
+	const struct event_row *before = from != NULL && call_polls(row->call) ?
+	    row_at(stretch->window, from->location, from->seq) : NULL;
+
+	return before != NULL && failed_poll(&before->row) &&
+	    is_seen_asleep(stretch->known, at.location, row->site, ns);
 }
 
 void
@@ -171,7 +211,10 @@ add_piece(struct segments *segments, const struct stretch *stretch, const struct
 		return;
 	segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
 	    sizeof *segments->at);
-	segments->at[segments->count++] = path_segment(row, at.location, kind, from_ns, at_ns);
+	segments->at[segments->count] = path_segment(row, at.location, kind, from_ns, at_ns);
+	segments->at[segments->count++].polls |=
+	    (kind == TRANSFER && found_late(stretch, at, row, at_ns - from_ns)) ||
+	    (kind == COMPUTE && sleeps_between_polls(stretch, from, at, row, at_ns - from_ns));
 }
 
 void

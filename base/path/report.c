@@ -46,7 +46,7 @@ add_segment(struct share *share, const struct segment *segment)
 {
 	const int64_t ns = segment->end_ns - segment->begin_ns;
 
-	share->polls_ns += segment->polls ? ns : 0;
+	share->polls_ns += segment->polls && segment->kind == MPI ? ns : 0;
 	if (segment->call == 0 || !span_frames(segment->call))
 		share->ns[segment->kind] += ns;
 	else if (segment->kind == TRANSFER)
@@ -60,7 +60,8 @@ add_place(struct report *report, const struct definitions *known, const struct s
 {
 	const int64_t ns = segment->end_ns - segment->begin_ns;
 	const struct place place = { segment->site, known->location_rank[segment->location],
-	    segment->kind == COMPUTE, ns, segment->kind == TRANSFER ? ns : 0 };
+	    segment->kind == COMPUTE && !segment->polls, ns, segment->kind == TRANSFER ? ns : 0,
+	    segment->polls ? ns : 0 };
 
 	if (segment->kind != START &&
 	    (report->whole || segment->call == 0 || !span_frames(segment->call)))

@@ -64,6 +64,10 @@ struct definitions {
 	int64_t poll_gap_ns;		/* the longest gap between two of these polls */
 };
 
+/* Whether the thread was measured to sleep for about so long before it polls at the site again. */
+bool is_seen_asleep(const struct definitions *known, uint32_t location, uint32_t site,
+    int64_t apart_ns);
+
 /*
  * Takes a message if it is a definition. 1: taken, 0: of another kind, -1: error (in the reader).
  * Calls or edges before the message of kind run, or of an undefined location, are errors, too.

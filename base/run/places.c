@@ -23,10 +23,11 @@ places_add(struct places *places, const struct place *more)
 		places->table = zalloc(1, sizeof *places->table);
 		place_table_begin(places->table, 256);
 	}
-	place.ns = place.transfer_ns = 0;
+	place.ns = place.transfer_ns = place.polling_ns = 0;
 	sum = place_table_add(places->table, &place);
 	sum->ns += more->ns;
 	sum->transfer_ns += more->transfer_ns;
+	sum->polling_ns += more->polling_ns;
 }
 
 int64_t

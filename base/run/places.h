@@ -10,9 +10,10 @@
 struct place {
 	uint32_t site;
 	int32_t rank;		/* -1: an empty slot */
-	bool compute;		/* before the call there; else in MPI */
+	bool compute;		/* before the call there; else in MPI, or asleep between polls */
 	int64_t ns;
 	int64_t transfer_ns;	/* the part of it with a message under way */
+	int64_t polling_ns;	/* the part of it that polls: segments.h */
 };
 
 /* If a rank computed there no longer than the others do on the mean, see gain/balance.c. */

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "poll_gaps.h"
+#include <stdlib.h>
+
+#include "definitions.h"
+
+enum {
+	MOST_AWAKE = 4,		/* sleeping: awake for at most 1/MOST_AWAKE of the measured time */
+	ALIKE = 16,		/* largest ratio of a time to the mean of those measured */
+};
 
 int
 poll_gaps_read(struct poll_gaps *gaps, struct reader *in, const struct message *message)
@@ -26,4 +33,15 @@ poll_gaps_order(const void *left, const void *right)
 	if (a->location != b->location)
 		return a->location < b->location ? -1 : 1;
 	return a->site < b->site ? -1 : a->site > b->site;
+}
+
+bool
+is_seen_asleep(const struct definitions *known, uint32_t location, uint32_t site, int64_t apart_ns)
+{
+	const struct poll_gaps key = { .location = location, .site = site };
+	const struct poll_gaps *gaps = known->poll_gaps_count == 0 ? NULL :
+	    bsearch(&key, known->poll_gaps, known->poll_gaps_count, sizeof key, poll_gaps_order);
+
+	return gaps != NULL && gaps->awake_ns <= gaps->apart_ns / MOST_AWAKE &&
+	    apart_ns / ALIKE <= gaps->apart_ns / gaps->count;
 }

@@ -18,7 +18,11 @@ struct segment {
 	uint32_t site;
 	uint16_t call;		/* index of call_name; 0 for compute */
 	uint8_t kind;		/* enum segment_kind */
-	bool polls;		/* MPI: a test or probe that completed nothing */
+	/*
+	 * MPI: a test or probe that completed nothing. Compute: asleep between two of them.
+	 * Transfer: to a rank that looked for the message late.
+	 */
+	bool polls;
 };
 
 struct segments {

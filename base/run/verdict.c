@@ -22,6 +22,8 @@ static const double MANY = 1000;		/* times the mean: others hardly compute there
 enum pole_kind
 place_kind(const struct place *place)
 {
+	if (2 * place->polling_ns > place->ns)
+		return POLE_POLLING;
 	if (place->compute)
 		return POLE_COMPUTE;
 	return 2 * place->transfer_ns > place->ns ? POLE_TRANSFER : POLE_MPI;
@@ -144,7 +146,8 @@ verdict_sentence(const struct long_pole *p)
 	if (p->rank >= 0 && p->kind == POLE_COMPUTE)
 		put_computation(out, p);
 	else if (p->rank >= 0)
-		fprintf(out, "time in %s", p->where[0] != '\0' ? p->where : "MPI");
+		fprintf(out, "%s in %s", p->kind == POLE_POLLING ? "polling" : "time",
+		    p->where[0] != '\0' ? p->where : "MPI");
 	if (isfinite(p->path_share))
 		fprintf(out, " is %.0f %% of the critical path", 100 * p->path_share);
 	if (isfinite(p->cost_s) && p->cost_s > 0) {
@@ -196,7 +199,7 @@ put_ranks(struct json *json, const struct long_pole *p, int32_t ranks)
 static void
 put_pole(struct json *json, const char *key, const struct long_pole *p, int32_t ranks)
 {
-	static const char *const kinds[] = { "compute", "mpi", "transfer" };
+	static const char *const kinds[] = { "compute", "mpi", "transfer", "polling" };
 	static const char *const reasons[] = { "compute", "blocked", "preempted", "threads" };
 	char question[40] = "";
 

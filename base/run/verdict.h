@@ -9,7 +9,7 @@ struct balance;
 struct definitions;
 struct place;
 
-enum pole_kind { POLE_COMPUTE, POLE_MPI, POLE_TRANSFER };
+enum pole_kind { POLE_COMPUTE, POLE_MPI, POLE_TRANSFER, POLE_POLLING };
 enum pole_kind place_kind(const struct place *place);
 
 /* What a rank does most in what counts as its computation. */

@@ -217,10 +217,23 @@ add_cost(const struct poles *poles, struct long_pole *p, uint32_t site)
 
 	for (size_t i = 0; i < poles->delay_count; i++)
 		if ((p->alike || poles->delays[i].rank == p->rank) &&
-		    poles->delays[i].key == 2 * site + (p->kind != POLE_COMPUTE))
+		    poles->delays[i].key / 2 == site && (p->kind == POLE_POLLING ||
+		    poles->delays[i].key % 2 == (p->kind != POLE_COMPUTE)))
 			ns += delay_cost_ns(&poles->delays[i]);
 	p->cost_s = 1e-9 * ns;
 	p->all_s = 1e-9 * (double)all_time_ns(poles->im);
+}
+
+static bool
+polls_at(const struct definitions *known, uint32_t site)
+{
+	const struct site *s = site < known->site_count ? &known->sites[site] : NULL;
+	int call;
+
+	if (s != NULL && s->stack != NULL)
+		s = &known->sites[s->stack[0]];
+	call = s != NULL && s->call != NULL ? call_number(s->call) : -1;
+	return call >= 0 && call_polls((unsigned)call);
 }
 
 /* From place AT of the path; if the path is unknown, from delay AT. */
@@ -239,7 +252,8 @@ pole_at(const struct poles *poles, size_t at)
 	} else {
 		site = (uint32_t)(poles->delays[at].key / 2);
 		p.rank = poles->delays[at].rank;
-		p.kind = poles->delays[at].key % 2 == 0 ? POLE_COMPUTE : POLE_MPI;
+		p.kind = poles->delays[at].key % 2 == 0 ? POLE_COMPUTE :
+		    polls_at(&poles->im->graph.known, site) ? POLE_POLLING : POLE_MPI;
 	}
 	if (site != 0)
 		index_text(poles->im, BY_SITE, site, p.where, sizeof p.where);
