@@ -80,6 +80,18 @@ held_new(const struct message *message, struct calls *calls, bool packed)
 	return h;
 }
 
+/* The body of a message lasts only until the reader's next message. */
+static void
+parse_again(struct held *h)
+{
+	const uint64_t offset = h->message.offset;
+	const char *why = "";
+
+	if (message_parse(&h->message, &h->unpacked, h->message.bytes, h->message.size, &why) <= 0)
+		die("a message held back: %s", why);
+	h->message.offset = offset;
+}
+
 unsigned char *
 held_read(struct held *h, struct calls *calls)
 {
@@ -99,5 +111,15 @@ held_read(struct held *h, struct calls *calls)
 		copy_columns(calls, plain, false);
 	}
 	h->message.bytes = plain + h->count * ROW_BYTES;
+	if (!h->is_block)
+		parse_again(h);
 	return plain;
+}
+
+void
+held_free(struct held *h)
+{
+	msgpack_unpacked_destroy(&h->unpacked);
+	free(h->bytes);
+	free(h);
 }

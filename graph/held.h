@@ -7,7 +7,8 @@
 
 struct held {
 	struct held *next, *next_block;	/* of all; of the same location */
-	struct message message;		/* without its bytes */
+	struct message message;		/* without bytes and body */
+	msgpack_unpacked unpacked;	/* has the body */
 	uint64_t first;			/* of a block: its first row */
 	uint32_t location;
 	size_t count;			/* rows */
@@ -21,9 +22,10 @@ struct held {
 /* A copy of the message, with the rows of CALLS unless that is NULL; packed where that is less. */
 struct held *held_new(const struct message *message, struct calls *calls, bool packed);
 /*
- * Reads the rows into CALLS, and sets the bytes of the message, which lie in what it returns: to be
- * freed if it is not h->bytes.
+ * Reads the rows into CALLS, or the message's body. The bytes of the message lie in what it
+ * returns: to be freed if it is not h->bytes.
  */
 unsigned char *held_read(struct held *h, struct calls *calls);
+void held_free(struct held *h);
 
 #endif

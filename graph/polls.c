@@ -333,8 +333,7 @@ polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool 
 		polls->held_bytes -= h->size;
 		hand_on(polls, graph, in, h);
 		polls->oldest = h->next;
-		free(h->bytes);
-		free(h);
+		held_free(h);
 	}
 }
 

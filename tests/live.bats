@@ -90,6 +90,21 @@ said() {
 	cmp a b
 }
 
+# A step ends at 0.2 s, between a poll that finds nothing and the call that ends the loop.
+@test "a step that ends amidst a polling loop is passed on behind the loop" {
+	mkdir run
+	printf '%s\n' 'raw ranks=1 rank=0 run=7' '0 MPI_Init 0 100000000' '0 MPI_Iprobe 199999000 +500 comm=1 peer=any tag=any' \
+		'0 MPI_Iprobe 200000500 +500 comm=1 peer=any tag=any' '0 MPI_Barrier 200001500 +500 comm=1' \
+		'0 MPI_Finalize 300000000 400000000' | pack >run/rank.0
+	lp-merge --follow run >followed.file
+	lp-merge --follow run | tee followed | lp-graph >graph 2>err
+	[ "$(lp-dump -k reached followed | wc -l)" -ge 3 ]
+	cmp <(lp-dump -k reached followed) <(lp-dump -k reached graph)
+	trace.py check graph
+	lp-imbalance -F json --every 0.1 graph >live
+	lp-graph followed.file 2>/dev/null | lp-imbalance -F json --every 0.1 | cmp live -
+}
+
 @test "of a run that spawns processes the rest is followed, and a line says that they are not" {
 	begin 4 more spawn "$BATS_FILE_TMPDIR/more"
 	lp-merge --follow run 2>err | cat >followed
