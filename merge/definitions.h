@@ -36,13 +36,13 @@ void write_stack(struct writer *out, size_t number, const struct stack *stack);
 struct later;
 struct later *later_begin(struct input *input, struct writer *out, bool names);
 void later_end(struct later *later);
-/* All ranks' new definitions have been read; OVER: there will be no more. */
-void later_look(struct later *later, bool over);
 /*
- * Writes the definitions that COUNT rows of CALLS from FROM on refer to. Returns how many
- * of the rows can go out now: members of the next row's communicator may be missing.
+ * All ranks' new definitions have been read; OVER: there will be no more. False: members of a
+ * communicator are still to define it, so no step may be written yet.
  */
-size_t later_define(struct later *later, int32_t rank, const struct calls *calls, size_t from,
+bool later_look(struct later *later, bool over);
+/* Writes the definitions that COUNT rows of CALLS from FROM on refer to. */
+void later_define(struct later *later, int32_t rank, const struct calls *calls, size_t from,
     size_t count);
 /* The same for the name of a call, by its index. */
 void later_call(struct later *later, uint16_t call);

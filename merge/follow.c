@@ -97,7 +97,7 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 
 	forget_unsure(lane);
 	for (;;) {
-		size_t end = lane->from, count, can;
+		size_t end = lane->from, count;
 
 		while (end < lane->rows.count && lane->rows.leave_ns[end] < until_ns)
 			end++;
@@ -111,11 +111,8 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 		for (count = count < BLOCK_ROWS ? count : BLOCK_ROWS; lane->from + count < end &&
 		    lane->rows.call[lane->from + count] == 0; count++)
 			;
-		can = later_define(f->later, rank, &lane->rows, lane->from, count);
-		if (can > 0)
-			write_slice(f, location, lane, can);
-		if (can < count)
-			break;
+		later_define(f->later, rank, &lane->rows, lane->from, count);
+		write_slice(f, location, lane, count);
 	}
 	find_open_call(f, lane, until_ns);
 }
@@ -405,16 +402,16 @@ go_along(struct follow *f)
 {
 	const struct timespec nap = { 0, NAP_NS };
 	const int64_t step_ns = STEP_NS * (1 + f->input->location_count / STEP_LOCATIONS);
-	bool over = false, left;
+	bool over = false, left, defined;
 
 	while (!over) {
 		const int64_t now = trace_now_ns(f);
 
 		tails_look(f);
 		over = left = f->over;	/* this look may have brought rows */
-		later_look(f->later, over);
+		defined = later_look(f->later, over);
 		tell_of_threads(f);
-		while (over ? left : f->step_ns + step_ns <= now - LAG_NS &&
+		while (over ? left : defined && f->step_ns + step_ns <= now - LAG_NS &&
 		    may_step(f, f->step_ns + step_ns))
 			left = step(f, f->step_ns + step_ns);
 		if (writer_flush(&f->out) < 0)

@@ -6,13 +6,17 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../base/tool/hash_table.h"
-#include "definitions.h"
+#include "follow.h"
 
-/* for members of a communicator, which may belong to another world */
-enum { PATIENCE_S = 2 };
+/*
+ * A member defines a communicator when it leaves the call that made it: a stopped process, or a
+ * rank that waits late for MPI_Comm_idup, long after the others. Steps wait for it, as a row on a
+ * communicator without all members matches nothing, but not for ever. If a communicator derives
+ * from a meeting of worlds, nobody knows how many members will define it.
+ */
+enum { PATIENCE_S = 10, STRANGERS_S = 2 };
 
 struct id_slot {
 	uint64_t id;
@@ -45,8 +49,9 @@ struct comm {
 		size_t membership;	/* the rank's membership */
 	} *members;
 	size_t count, capacity;
-	size_t size;		/* members of both groups */
-	time_t asked_s;		/* when a row first needed it; 0: none yet */
+	size_t wanted;		/* members in the folder's traces; 0: unknown */
+	int64_t seen_ns;	/* when the first one came */
+	uint32_t number;	/* in the trace; 0: none yet */
 };
 
 struct known_stack {
@@ -61,13 +66,18 @@ struct later {
 	struct ids ids;
 	struct comm *comms;
 	size_t comm_count, comm_capacity;
+	size_t awaited;		/* for those before, steps do not wait any more */
 	size_t *looked;		/* by rank: memberships that are in comms */
 	uint32_t next_comm, next_site;
 	struct places places;
 	struct known_stack *stacks;
 	size_t stack_count, stack_capacity;
-	struct symbols **symbols;	/* by written module */
+	struct known_module {
+		uint32_t number;	/* in the trace; UINT32_MAX: none yet */
+		struct symbols *symbols;
+	} *modules;			/* as the input numbers them */
 	size_t module_count, module_capacity;
+	uint32_t next_module;
 	bool used[65536];	/* names of written calls, by index */
 };
 
@@ -108,8 +118,8 @@ void
 later_end(struct later *l)
 {
 	for (size_t m = 0; m < l->module_count; m++)
-		if (l->symbols[m] != NULL)
-			symbols_close(l->symbols[m]);
+		if (l->modules[m].symbols != NULL)
+			symbols_close(l->modules[m].symbols);
 	for (size_t c = 0; c < l->comm_count; c++)
 		free(l->comms[c].members);
 	for (size_t i = 0; i < l->stack_count; i++)
@@ -119,39 +129,62 @@ later_end(struct later *l)
 	free(l->comms);
 	free(l->looked);
 	free(l->stacks);
-	free(l->symbols);
+	free(l->modules);
 	free(l);
 }
 
 /* ---- communicators ---- */
 
-void
+/* Another world's members have their own name for a meeting. */
+static size_t
+members_wanted(const struct membership *of)
+{
+	if (of->from != 0)
+		return 0;
+	return (size_t)of->size + (of->met == NULL && of->remote_size > 0 ?
+	    (size_t)of->remote_size : 0);
+}
+
+static void
+add_member(struct later *l, int32_t r, size_t membership, int64_t now)
+{
+	struct rank *rank = &l->input->ranks[r];
+	const struct membership *of = &rank->comms[membership];
+	const struct id_slot key = { of->name, (uint32_t)l->comm_count };
+	const uint32_t c = ids_add(&l->ids, &key)->comm;
+	struct comm *comm;
+
+	if (c == l->comm_count) {
+		l->comms = grow(l->comms, &l->comm_capacity, l->comm_count + 1, sizeof *l->comms);
+		l->comms[l->comm_count++] = (struct comm){ .wanted = members_wanted(of),
+		    .seen_ns = now };
+	}
+	comm = &l->comms[c];
+	comm->members = grow(comm->members, &comm->capacity, comm->count + 1,
+	    sizeof *comm->members);
+	comm->members[comm->count++] = (struct member){ r, membership };
+	make_room(&rank->comm_map, &rank->comm_map_size, of->comm);
+}
+
+static bool
+is_awaited(const struct comm *comm, int64_t now)
+{
+	return comm->wanted == 0 ? now - comm->seen_ns < STRANGERS_S * SECOND_NS :
+	    comm->count < comm->wanted && now - comm->seen_ns < PATIENCE_S * SECOND_NS;
+}
+
+bool
 later_look(struct later *l, bool over)
 {
+	const int64_t now = now_ns();
+
 	l->over = over;
-	for (int32_t r = 0; r < l->input->rank_count; r++) {
-		struct rank *rank = &l->input->ranks[r];
-
-		for (; l->looked[r] < rank->comm_count; l->looked[r]++) {
-			const struct membership *of = &rank->comms[l->looked[r]];
-			const struct id_slot key = { of->name, (uint32_t)l->comm_count };
-			const uint32_t c = ids_add(&l->ids, &key)->comm;
-			struct comm *comm;
-
-			if (c == l->comm_count) {
-				l->comms = grow(l->comms, &l->comm_capacity, l->comm_count + 1,
-				    sizeof *l->comms);
-				l->comms[l->comm_count++] = (struct comm){
-				    .size = (size_t)of->size +
-				    (of->remote_size > 0 ? (size_t)of->remote_size : 0) };
-			}
-			comm = &l->comms[c];
-			comm->members = grow(comm->members, &comm->capacity, comm->count + 1,
-			    sizeof *comm->members);
-			comm->members[comm->count++] = (struct member){ r, l->looked[r] };
-			make_room(&rank->comm_map, &rank->comm_map_size, of->comm);
-		}
-	}
+	for (int32_t r = 0; r < l->input->rank_count; r++)
+		for (; l->looked[r] < l->input->ranks[r].comm_count; l->looked[r]++)
+			add_member(l, r, l->looked[r], now);
+	while (l->awaited < l->comm_count && !is_awaited(&l->comms[l->awaited], now))
+		l->awaited++;
+	return l->awaited == l->comm_count;
 }
 
 static int
@@ -176,7 +209,10 @@ write_comm(struct later *l, struct comm *comm)
 		group.shares[i] = (struct share){ &l->input->ranks[m->rank].comms[m->membership],
 		    m->rank };
 	}
-	write_group(l->out, l->input, &group, l->next_comm++, true);
+	if (comm->number == 0)
+		comm->number = l->next_comm++;
+	write_group(l->out, l->input, &group, comm->number, l->over ||
+	    comm->count >= comm->wanted);
 	free(group.shares);
 }
 
@@ -206,44 +242,40 @@ find_site(const struct rank *rank, uint32_t number)
 	return at < rank->site_count ? &rank->sites[at] : NULL;
 }
 
-/* False: members are missing. */
-static bool
+/* Again, if a member has come since it was written. */
+static void
 define_comm(struct later *l, struct rank *rank, uint32_t number)
 {
 	const struct membership *of;
-	struct timespec now;
 	struct id_slot key;
-	struct comm *comm;
 
-	if (number >= rank->comm_map_size || rank->comm_map[number] != 0 || number == 0)
-		return true;
-	if ((of = find_membership(rank, number)) == NULL)
-		return true;		/* it has no definition */
+	if (number >= rank->comm_map_size || rank->comm_map[number] != 0 || number == 0 ||
+	    (of = find_membership(rank, number)) == NULL)
+		return;		/* it is written, or has no definition */
 	key.id = of->name;
-	comm = &l->comms[ids_find(&l->ids, &key)->comm];
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (comm->asked_s == 0)
-		comm->asked_s = now.tv_sec;
-	if (comm->count < comm->size && !l->over && now.tv_sec < comm->asked_s + PATIENCE_S)
-		return false;
-	write_comm(l, comm);
-	return true;
+	write_comm(l, &l->comms[ids_find(&l->ids, &key)->comm]);
 }
 
 /* ---- call sites ---- */
 
-static struct symbols *
-symbols_of(struct later *l, uint32_t module)
+/* Modules are numbered in the order of the sites in them, as ranks load them at any time. */
+static struct known_module *
+known_module(struct later *l, uint32_t module)
 {
-	while (l->module_count < l->input->module_count) {
-		const struct module *of = &l->input->modules[l->module_count];
+	const struct module *of = &l->input->modules[module];
 
-		write_module(l->out, l->module_count, of);
-		l->symbols = grow(l->symbols, &l->module_capacity, l->module_count + 1,
-		    sizeof *l->symbols);
-		l->symbols[l->module_count++] = l->names ? symbols_open(of) : NULL;
+	if (module >= l->module_count) {
+		l->modules = grow(l->modules, &l->module_capacity, module + (size_t)1,
+		    sizeof *l->modules);
+		while (l->module_count <= module)
+			l->modules[l->module_count++] = (struct known_module){ UINT32_MAX, NULL };
 	}
-	return module != UINT32_MAX ? l->symbols[module] : NULL;
+	if (l->modules[module].number == UINT32_MAX) {
+		l->modules[module].number = l->next_module++;
+		write_module(l->out, l->modules[module].number, of);
+		l->modules[module].symbols = l->names ? symbols_open(of) : NULL;
+	}
+	return &l->modules[module];
 }
 
 static uint32_t
@@ -252,11 +284,18 @@ site_of_place(struct later *l, const struct rank *rank, const struct raw_site *r
 	struct known_site place = place_of(rank, raw);
 	const struct place_slot key = { place.offset, place.module, l->next_site };
 	const uint32_t site = places_add(&l->places, &key)->site;
+	struct symbols *symbols = NULL;
 
 	if (site < l->next_site)
 		return site;
 	place.call = reader_calls(l->input->in)[raw->call];
-	write_place(l->out, l->next_site++, &place, symbols_of(l, place.module));
+	if (place.module != UINT32_MAX) {
+		const struct known_module *module = known_module(l, place.module);
+
+		place.module = module->number;
+		symbols = module->symbols;
+	}
+	write_place(l->out, l->next_site++, &place, symbols);
 	return site;
 }
 
@@ -314,20 +353,14 @@ later_call(struct later *l, uint16_t call)
 		die_output();
 }
 
-size_t
+void
 later_define(struct later *l, int32_t number, const struct calls *calls, size_t from, size_t count)
 {
 	struct rank *rank = &l->input->ranks[number];
 
 	for (size_t i = from; i < from + count; i++) {
-		if (!define_comm(l, rank, calls->comm[i])) {
-			/* a call and its parts stay together */
-			while (i > from && calls->call[i] == 0)
-				i--;
-			return i - from;
-		}
+		define_comm(l, rank, calls->comm[i]);
 		define_site(l, rank, calls->site[i]);
 		later_call(l, calls->call[i]);
 	}
-	return count;
 }

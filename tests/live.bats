@@ -105,6 +105,59 @@ said() {
 	lp-graph followed.file 2>/dev/null | lp-imbalance -F json --every 0.1 | cmp live -
 }
 
+# The last rank completes its MPI_Comm_idup after so many seconds; the others use the communicator meanwhile.
+late_member() {
+	cat >late.c <<-END
+		#include <mpi.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		int main(int argc, char **argv) {
+			int rank, ranks, flag, last, x = 0, laps = 10 * atof(argv[1]);
+			MPI_Comm copy;
+			MPI_Request made;
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+			last = rank == ranks - 1;
+			MPI_Comm_idup(MPI_COMM_WORLD, &copy, &made);
+			for (int i = 0; last && i < laps * 100; i++, usleep(1000))
+				PMPI_Iprobe(0, 5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+			MPI_Wait(&made, MPI_STATUS_IGNORE);
+			for (int i = 0; !last && i < laps; i++, usleep(100000))
+				if (rank == 0)
+					MPI_Send(&x, 1, MPI_INT, 1, i, copy);
+				else
+					MPI_Recv(&x, 1, MPI_INT, 0, i, copy, MPI_STATUS_IGNORE);
+			MPI_Allreduce(MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, copy);
+			MPI_Finalize();
+		}
+	END
+	mpicc -O1 -g -o late late.c
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 3 ./late "$1" >out 2>&1 3>&- &
+	echo $! >pid
+	until [ -e run/rank.2 ]; do sleep 0.1; done
+}
+
+@test "steps wait for a member that defines its communicator later than the others use it" {
+	late_member 3
+	lp-merge --follow run | cat >followed
+	[ "$(lp-dump -k communicator followed | jq -c .members)" = '[0,1,2]' ]
+	lp-merge --follow run | cmp - followed
+	lp-merge run >whole
+	said followed >a
+	said whole >b
+	cmp a b
+}
+
+@test "after 10 s steps go on without such a member, whose collectives match all the same" {
+	late_member 12
+	lp-merge --follow run | cat >followed
+	lp-dump -k communicator followed | jq -c '[.comm, .members]' >told
+	printf '[3,[0,1,-1]]\n[3,[0,1,2]]\n' | cmp - told
+	trace.py check followed
+	lp-graph followed 2>&1 >/dev/null | grep -q ' 0 sends, 0 receives and 0 collectives not;'
+}
+
 @test "of a run that spawns processes the rest is followed, and a line says that they are not" {
 	begin 4 more spawn "$BATS_FILE_TMPDIR/more"
 	lp-merge --follow run 2>err | cat >followed
