@@ -12,20 +12,8 @@ state() {
 	jq -c '[.state,.kind,.ranks]' stuck.json
 }
 
-# all processes of the run end soon
-gone() {
-	local pid
-	for pid in $1; do
-		for _ in $(seq 100); do
-			[ -e "/proc/$pid" ] && [ "$(cut -d' ' -f3 "/proc/$pid/stat" 2>/dev/null)" != Z ] || continue 2
-			sleep 0.1
-		done
-		return 1
-	done
-}
-
 @test "--stuck-kill ends a hanging run with status 1, reports once, and leaves valid traces" {
-	run -1 --separate-stderr timeout 60 lp-record --stuck-after 2 --stuck-kill -o run -- "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend
+	run -1 --separate-stderr lp-record --stuck-after 8 --stuck-kill -o run -- "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend
 	[ "$(grep -c '^deadlock: 0 waits in MPI_Ssend to 1 tag 7 (ssend hangs.c:' <<<"$stderr")" -eq 1 ]
 	grep -q '^lp-record: the run hangs, and is ended$' <<<"$stderr"
 	run ! grep -q 'did not end' <<<"$stderr"
@@ -37,10 +25,7 @@ gone() {
 
 @test "--stuck-after reports a hang and the run continues; a slow run is not reported" {
 	OPTIONS='--stuck-after 2' begin spin
-	for _ in $(seq 200); do
-		grep -q '^rank 1 computes' out && break
-		sleep 0.1
-	done
+	await grep -q '^rank 1 computes' out
 	sleep 3
 	[ "$(grep -c '^rank 1 computes.*3 ranks wait, rank 0 in MPI_Barrier' out)" -eq 1 ]
 	[ -e "/proc/$(lp-dump -k rank run/rank.1 | jq .pid)" ]
@@ -59,7 +44,8 @@ gone() {
 		kill -$name "$(cat pid)"
 		ended
 		[ "$status" -ne 0 ]
-		gone "$all"
+		# shellcheck disable=SC2086
+		await gone $all
 		grep -q '^the run did not end: deadlock: 0 waits in MPI_Recv from 1 tag 9' out
 		[ "$(state)" = '["stuck","deadlock",[0,1]]' ]
 	done
@@ -68,8 +54,13 @@ gone() {
 @test "a slow run ended by timeout(1) is not reported as hung or stuck: plain and compressed" {
 	local how
 	for how in none min; do
-		run ! timeout 4 lp-record -z $how -o run -- "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" slow
-		run ! grep -q 'did not end' <<<"$output"
+		timeout 600 lp-record -z $how -o run -- "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" slow >out 2>&1 3>&- &
+		echo $! >pid
+		await is run 'moving: '
+		kill -TERM "$(cat pid)"		# which it passes on, as at the end of its time
+		ended
+		[ "$status" -ne 0 ]
+		refute grep -q 'did not end' out
 		[ "$(state)" = '["ended","none",[]]' ]
 		run -0 lp-stuck run
 		[[ "$output" == "the run did not end: it was killed "*" s after its last call; rank"* ]]
@@ -90,31 +81,35 @@ gone() {
 	if command -v prterun >/dev/null; then
 		run kill -KILL $all
 	fi
-	gone "$all"
+	# shellcheck disable=SC2086
+	await gone $all
 	[ "$(state)" = '["stuck","deadlock",[0,1]]' ]
+}
+
+# Both ranks have a handler for it.
+catch_usr1() {
+	local rank caught
+	for rank in 0 1; do
+		caught=$(sed -n 's/^SigCgt:\s*//p' "/proc/$(lp-dump -k rank run/rank.$rank | jq .pid)/status")
+		((0x$caught >> 9 & 1)) || return 1
+	done
 }
 
 @test "SIGUSR1 prints the state of a run that continues; a program that catches it gets it" {
 	begin cycle 2
 	hung
 	kill -USR1 "$(cat pid)"
-	for _ in $(seq 100); do
-		grep -q '^deadlock: 0 waits in MPI_Recv from 1' out && break
-		sleep 0.1
-	done
-	grep -q '^deadlock: 0 waits in MPI_Recv from 1' out
+	await grep -q '^deadlock: 0 waits in MPI_Recv from 1' out
 	lp-stuck run >said || [ $? -eq 1 ]
 	run ! grep -q 'did not end' said
 	end KILL
 	OPTIONS='--stuck-after 600' begin asleep 2
+	await is run 'rank 1 is outside of MPI' --after 1
 	kill -USR1 "$(cat pid)"
-	for _ in $(seq 300); do
-		grep -q '^rank 1 ' out && break
-		sleep 0.1
-	done
-	grep -q '^rank 1 is outside of MPI.*; rank 0 waits in MPI_Barrier' out
+	await grep -q '^rank 1 is outside of MPI.*; rank 0 waits in MPI_Barrier' out
 	end KILL
 	begin catches 2
+	await catch_usr1
 	kill -USR1 "$(cat pid)"
 	ended
 	[ "$status" -eq 0 ]
@@ -122,21 +117,15 @@ gone() {
 }
 
 @test "longpole reports a hang at USR1 and with --stuck-after, and ends it with --stuck-kill" {
-	run -1 --separate-stderr timeout 60 longpole --stuck-after 30 --stuck-kill "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend
+	run -1 --separate-stderr longpole --stuck-after 30 --stuck-kill "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend
 	grep -q '^deadlock: 0 waits in MPI_Ssend' <<<"$stderr"
 	grep -q '^longpole: what it did until then: ' <<<"$stderr"
-	run -2 --separate-stderr timeout 60 longpole -o failed --stuck-after 30 --stuck-kill "${launch[@]}" sh -c "exit 1"
+	run -2 --separate-stderr longpole -o failed --stuck-after 30 --stuck-kill "${launch[@]}" sh -c "exit 1"
 	longpole "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" ssend >out 2>&1 3>&- &
 	echo $! >pid
-	for _ in $(seq 100); do
-		[ -e run.part/raw/rank.1 ] && [ "$(lp-stuck run.part/raw | head -n 1 | cut -c1-8)" = deadlock ] && break
-		sleep 0.2
-	done
+	await is run.part/raw 'deadlock: '
 	kill -USR1 "$(cat pid)"
-	for _ in $(seq 100); do
-		grep -q '^deadlock: 0 waits in MPI_Ssend' out && break
-		sleep 0.1
-	done
+	await grep -q '^deadlock: 0 waits in MPI_Ssend' out
 	[ "$(grep -c '^deadlock: 0 waits in MPI_Ssend' out)" -eq 1 ]
 	kill -TERM "$(cat pid)"
 	ended

@@ -34,21 +34,19 @@ begin() {
 	# shellcheck disable=SC2086
 	lp-record ${OPTIONS:-} -o run -- ${3:-mpirun --oversubscribe --mca mpi_yield_when_idle 1} -n "$n" "$program" "$1" >out 2>&1 3>&- &
 	echo $! >pid
-	for _ in $(seq 300); do
-		[ -e "run/rank.$((n - 1))" ] && break
-		sleep 0.1
-	done
-	[ -e "run/rank.$((n - 1))" ]
+	await [ -e "run/rank.$((n - 1))" ]
 	sleep "${WAIT:-0.5}"
 }
 
-# hung: waits until the run hangs
+# is FOLDER VERDICT [OPTION...]: lp-stuck's first line of the run there begins so
+is() {
+	run lp-stuck "${@:3}" "$1"
+	[[ "$output" == "$2"* ]]
+}
+
+# hung: waits until the ranks are in a deadlock
 hung() {
-	for _ in $(seq 100); do
-		lp-stuck run >said || [ $? -ne 1 ] || return 0
-		sleep 0.2
-	done
-	return 1
+	await is run 'deadlock: '
 }
 
 # ended: how the recorder has ended, in status
@@ -60,16 +58,12 @@ ended() {
 
 # end SIGNAL: of the launcher and all ranks
 end() {
-	local all pid
+	local all
 	all=$(family "$(cat pid)")
 	# shellcheck disable=SC2086
 	kill "-$1" $all
-	for pid in $all; do
-		for _ in $(seq 100); do
-			[ -e "/proc/$pid" ] && [ "$(cut -d' ' -f3 "/proc/$pid/stat" 2>/dev/null)" != Z ] || break
-			sleep 0.1
-		done
-	done
+	# shellcheck disable=SC2086
+	await gone $all
 	rm pid
 }
 

@@ -33,6 +33,23 @@ refute() {
 	[ "$status" -eq 1 ]
 }
 
+# await COMMAND...: until it succeeds. A busy machine may take minutes for what takes a quiet one milliseconds.
+await() {
+	local end=$((SECONDS + 300))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
+# gone PID...: these processes have ended, though nobody may have taken their status
+gone() {
+	local pid
+	for pid; do
+		! kill -0 "$pid" 2>/dev/null || grep -q '^State:.Z' "/proc/$pid/status" || return 1
+	done
+}
+
 # What launchers print beside a program's output is not always text; grep would say "binary file matches".
 grep() {
 	command grep -a "$@"

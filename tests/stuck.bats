@@ -5,12 +5,14 @@ load helpers
 MORE=stalls
 load hangs
 
+does_not_move() {
+	run --separate-stderr lp-stuck --after 2 -F json run
+	[ "$status" -ne 0 ]
+}
+
 # says KIND RANKS: lp-stuck's verdict of the run, which on a busy machine takes a while to the place where it hangs
 says() {
-	for _ in $(seq 20); do
-		run --separate-stderr lp-stuck --after 2 -F json run
-		[ "$status" -eq 0 ] || break
-	done
+	await does_not_move
 	[ "$status" -eq 1 ]
 	[ "$(jq -c '[.state,.kind,.ranks]' <<<"$output")" = "[\"stuck\",\"$1\",$2]" ]
 }
