@@ -42,7 +42,7 @@ distance(const struct site_sums *a, const struct site_sums *b)
 static void
 new_unit(struct comparison *c, const struct summary *run, struct site_sums *place)
 {
-	c->units = grow(c->units, &c->unit_capacity, c->unit_count + 1, sizeof *c->units);
+	GROW(c->units, c->unit_capacity, c->unit_count + 1);
 	place->unit = (uint32_t)c->unit_count;
 	c->units[c->unit_count++] = (struct unit){ .first = place, .of = run };
 }

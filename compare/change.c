@@ -90,16 +90,7 @@ struct rest {
 /*
  * Parts whose rest has the sign of the missing time come first, the largest first; then by index.
  */
-static int
-by_rest(const void *left, const void *right)
-{
-	const struct rest *a = left, *b = right;
-	const int64_t x = a->ns < 0 ? -a->ns : a->ns, y = b->ns < 0 ? -b->ns : b->ns;
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
+ORDER(by_rest, struct rest, COMPARED(llabs(b->ns), llabs(a->ns)) BY(index))
 
 void
 apportion(const struct comparison *c, VALUE(of), size_t first, size_t count, int64_t whole_ns,

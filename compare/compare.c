@@ -65,9 +65,7 @@ parse_options(int argc, char **argv)
 		switch (c) {
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case LIMIT:
-			opt.limits = grow(opt.limits, &opt.limit_capacity, opt.limit_count + 1,
-			    sizeof *opt.limits);
-			opt.limits[opt.limit_count++] = optarg;
+			*APPEND(opt.limits, opt.limit_count, opt.limit_capacity) = optarg;
 			break;
 		case SUMMARY: opt.summary = true; break;
 		case ALL: opt.all = true; break;

@@ -232,16 +232,8 @@ leave_out(struct comparison *c)
 	c->tested_count = kept;
 }
 
-static int
-by_run_time(const void *left, const void *right)
-{
-	const struct summary *a = *(struct summary *const *)left;
-	const struct summary *b = *(struct summary *const *)right;
-
-	if (a->run_ns != b->run_ns)
-		return a->run_ns < b->run_ns ? -1 : 1;
-	return strcmp(a->file, b->file);
-}
+ORDER(by_run_time, struct summary *const, COMPARED((*a)->run_ns, (*b)->run_ns)
+    COMPARED(strcmp((*a)->file, (*b)->file), 0))
 
 void
 find_disturbed(struct comparison *c)

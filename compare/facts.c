@@ -21,8 +21,7 @@ add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b,
 	struct fact *fact;
 	va_list arguments;
 
-	v->facts = grow(v->facts, &v->fact_capacity, v->fact_count + 1, sizeof *v->facts);
-	fact = &v->facts[v->fact_count++];
+	fact = APPEND(v->facts, v->fact_count, v->fact_capacity);
 	*fact = (struct fact){ .what = what, .unit = unit, .a = a, .b = b };
 	va_start(arguments, format);
 	vsnprintf(fact->text, sizeof fact->text, format, arguments);

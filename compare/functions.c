@@ -78,16 +78,8 @@ align_functions(const struct comparison *c, struct verdict *v)
 	return true;
 }
 
-static int
-by_change(const void *left, const void *right)
-{
-	const struct function_change *a = left, *b = right;
-	const int64_t x = llabs(a->path.change_ns), y = llabs(b->path.change_ns);
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
+ORDER(by_change, struct function_change,
+    COMPARED(llabs(b->path.change_ns), llabs(a->path.change_ns)) BY_TEXT(name))
 
 void
 judge_functions(const struct comparison *c, struct verdict *v)

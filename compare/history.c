@@ -9,15 +9,7 @@
 
 enum { MOST_SITES = 12 };	/* in text and JSON, unless all are asked for */
 
-static int
-by_date(const void *left, const void *right)
-{
-	const struct summary *a = left, *b = right;
-
-	if (a->date_s != b->date_s)
-		return a->date_s < b->date_s ? -1 : 1;
-	return strcmp(a->file, b->file);
-}
+ORDER(by_date, struct summary, BY(date_s) BY_TEXT(file))
 
 static struct weighed *
 weigh(const struct comparison *c)

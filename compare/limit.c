@@ -51,8 +51,7 @@ add_limit(struct verdict *v, const struct asked *asked)
 {
 	struct limit *l;
 
-	v->limits = grow(v->limits, &v->limit_capacity, v->limit_count + 1, sizeof *v->limits);
-	l = &v->limits[v->limit_count++];
+	l = APPEND(v->limits, v->limit_count, v->limit_capacity);
 	*l = (struct limit){ .name = asked->name, .typed = asked->typed, .limit = asked->limit,
 	    .value = NAN, .low = NAN, .high = NAN };
 	l->unit = asked->relative ? "%" : asked->is_share ? "" : "s";

@@ -124,16 +124,8 @@ mean_of(const struct comparison *c, int side, size_t offset)
 	return sum / (double)c->count[side];
 }
 
-static int
-by_change(const void *left, const void *right)
-{
-	const struct site_change *a = left, *b = right;
-	const int64_t x = llabs(a->path.change_ns), y = llabs(b->path.change_ns);
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	return a->unit < b->unit ? -1 : a->unit > b->unit;
-}
+ORDER(by_change, struct site_change, COMPARED(llabs(b->path.change_ns), llabs(a->path.change_ns))
+    BY(unit))
 
 /* Largest change on the path first; the caller frees it. */
 static struct site_change *

@@ -165,16 +165,8 @@ static const struct field site_fields[] = {
 	FIELDS_END
 };
 
-static int
-by_change(const void *left, const void *right)
-{
-	const struct rank_change *a = left, *b = right;
-	const int64_t x = llabs(a->core.whole.change_ns), y = llabs(b->core.whole.change_ns);
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
+ORDER(by_change, struct rank_change,
+    COMPARED(llabs(b->core.whole.change_ns), llabs(a->core.whole.change_ns)) BY(rank))
 
 /* SITES in the order of the report. */
 void

@@ -84,15 +84,7 @@ struct scaling_table {
 	struct scaling_site *sites;	/* largest growth first */
 };
 
-static int
-by_ranks_and_file(const void *left, const void *right)
-{
-	const struct summary *a = left, *b = right;
-
-	if (a->ranks != b->ranks)
-		return a->ranks < b->ranks ? -1 : 1;
-	return a->run_ns < b->run_ns ? -1 : a->run_ns > b->run_ns;
-}
+ORDER(by_ranks_and_file, struct summary, BY(ranks) BY(run_ns))
 
 static void
 make_groups(struct scaling_table *t)
@@ -104,9 +96,7 @@ make_groups(struct scaling_table *t)
 
 		for (end = i; end < t->c->count[A] && runs[end].ranks == runs[i].ranks; end++)
 			;
-		t->groups = grow(t->groups, &t->group_capacity, t->group_count + 1,
-		    sizeof *t->groups);
-		g = &t->groups[t->group_count++];
+		g = APPEND(t->groups, t->group_count, t->group_capacity);
 		*g = (struct group){ .runs = runs + i, .count = end - i,
 		    .mean = { .ranks = runs[i].ranks } };
 		for (size_t r = 0; r < g->count; r++) {
@@ -144,17 +134,7 @@ site_at(const struct group *g, size_t unit)
 	return at;
 }
 
-static int
-by_growth(const void *left, const void *right)
-{
-	const struct scaling_site *a = left, *b = right;
-
-	if (a->grows != b->grows)
-		return a->grows ? -1 : 1;
-	if (a->growth < b->growth || a->growth > b->growth)
-		return a->growth > b->growth ? -1 : 1;
-	return a->unit < b->unit ? -1 : a->unit > b->unit;
-}
+ORDER(by_growth, struct scaling_site, MOST(grows) MOST(growth) BY(unit))
 
 static void
 make_sites(struct scaling_table *t)

@@ -37,7 +37,7 @@ place_at(struct summary *s, size_t site)
 	const size_t before = s->capacity;
 
 	if (site >= s->count) {
-		s->places = grow(s->places, &s->capacity, site + 1, sizeof *s->places);
+		GROW(s->places, s->capacity, site + 1);
 		memset(s->places + before, 0, (s->capacity - before) * sizeof *s->places);
 		s->count = site + 1;
 	}
@@ -49,7 +49,7 @@ phase_at(struct watcher *w, size_t site)
 {
 	const size_t before = w->phase_capacity;
 
-	w->s.phase_ns = grow(w->s.phase_ns, &w->phase_capacity, site + 1, sizeof *w->s.phase_ns);
+	GROW(w->s.phase_ns, w->phase_capacity, site + 1);
 	if (w->phase_capacity > before)
 		memset(w->s.phase_ns + before, 0,
 		    (w->phase_capacity - before) * sizeof *w->s.phase_ns);
@@ -89,9 +89,7 @@ take_calls(struct watcher *w, const struct imbalance *im, const struct calls *ca
 			}
 		}
 		if (calls->location == 0) {
-			w->ends = grow(w->ends, &w->ends_capacity, w->ends_count + 1,
-			    sizeof *w->ends);
-			w->ends[w->ends_count++] = calls->site[i];
+			*APPEND(w->ends, w->ends_count, w->ends_capacity) = calls->site[i];
 		}
 	}
 	w->phase = SIZE_MAX;
@@ -361,11 +359,7 @@ divide_ranks(struct summary *s, const struct imbalance *im)
 	}
 }
 
-static int
-by_host(const void *left, const void *right)
-{
-	return strcmp(((const struct host *)left)->name, ((const struct host *)right)->name);
-}
+ORDER(by_host, struct host, BY_TEXT(name))
 
 static char *
 hosts_text(struct headline *h)

@@ -47,7 +47,7 @@ struct front {
 static void
 add_chain(struct front *front, const struct stretch *stretch, struct event event)
 {
-	front->at = grow(front->at, &front->capacity, front->count + 1, sizeof *front->at);
+	GROW(front->at, front->capacity, front->count + 1);
 	chains_push(front->at, &front->count, (struct chain){ time_of(stretch, event), event });
 }
 
@@ -248,9 +248,8 @@ keep_start(struct run *run, const struct event_row *row, uint32_t location, uint
 			forget_start(run, to, to_seq);
 			return;
 		}
-		completed->at = grow(completed->at, &completed->capacity, completed->count + 1,
-		    sizeof *completed->at);
-		completed->at[completed->count++] = (struct event){ to_seq, to, false };
+		*APPEND(completed->at, completed->count, completed->capacity) = (struct event){
+		    to_seq, to, false };
 	}
 }
 

@@ -16,15 +16,7 @@ struct on_rank {
 	int64_t ns;
 };
 
-static int
-by_time(const void *left, const void *right)
-{
-	const struct on_rank *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->rank < b->rank ? -1 : 1;
-}
+ORDER(by_time, struct on_rank, MOST(ns) BY(rank))
 
 /* All ranks, the one with most of the path first; the caller frees them. */
 static struct on_rank *

@@ -33,27 +33,10 @@ static const struct field blocked_fields[] = {
 	FIELDS_END
 };
 
-static int
-by_place(const void *left, const void *right)
-{
-	const struct blocked *a = left, *b = right;
-	int order;
+ORDER(by_place, struct blocked, BY_ANY_TEXT(function) BY_ANY_TEXT(file) BY(line)
+    BY_ANY_TEXT(called) BY_ANY_TEXT(before))
 
-	if ((order = text_compare(a->function, b->function)) != 0 ||
-	    (order = text_compare(a->file, b->file)) != 0 ||
-	    (order = (a->line > b->line) - (a->line < b->line)) != 0 ||
-	    (order = text_compare(a->called, b->called)) != 0)
-		return order;
-	return text_compare(a->before, b->before);
-}
-
-static int
-by_time(const void *left, const void *right)
-{
-	const struct blocked *a = left, *b = right;
-
-	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : by_place(left, right);
-}
+ORDER(by_time, struct blocked, MOST(ns) COMPARED(by_place(a, b), 0))
 
 /* The program's function that blocked, and the function of the system that it called for that. */
 static struct blocked

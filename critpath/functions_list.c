@@ -8,17 +8,7 @@
 
 #include "critpath.h"
 
-static int
-by_frame(const void *left, const void *right)
-{
-	const struct stack_frame *a = left, *b = right;
-	int order;
-
-	if ((order = strcmp(a->name, b->name)) != 0 ||
-	    (order = text_compare(a->file, b->file)) != 0)
-		return order;
-	return (a->line > b->line) - (a->line < b->line);
-}
+ORDER(by_frame, struct stack_frame, BY_TEXT(name) BY_ANY_TEXT(file) BY(line))
 
 static int
 more_first(uint64_t a, uint64_t b)
@@ -79,7 +69,7 @@ list_frames(const struct functions *f, const struct definitions *known, enum by 
 		if (place[p].all == 0 && place[p].samples == 0)	/* a thread only blocked there */
 			continue;
 		frames = frames_of(known, &place[p]);
-		list = grow(list, &capacity, first + frames.count, sizeof *list);
+		GROW(list, capacity, first + frames.count);
 		for (size_t i = 0; i < frames.count; i++) {
 			struct function row = { frames.at[i], i == 0 ? place[p].all : 0,
 			    i == 0 ? place[p].samples : 0, place[p].all, place[p].samples, 0 };

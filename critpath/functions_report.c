@@ -116,14 +116,7 @@ list_text(struct text *out, const struct listed *l, enum by by, size_t shown)
 	table_end(&table);
 }
 
-static int
-by_inclusive(const void *left, const void *right)
-{
-	const struct function *a = left, *b = right;
-	const int order = (a->inclusive < b->inclusive) - (a->inclusive > b->inclusive);
-
-	return order != 0 ? order : functions_by_path(left, right);
-}
+ORDER(by_inclusive, struct function, MOST(inclusive) COMPARED(functions_by_path(a, b), 0))
 
 /* Functions with callees, outermost first, as they have most. Sorts the list again. */
 static void
@@ -181,14 +174,7 @@ static const struct field beside_fields[] = {
 	FIELDS_END
 };
 
-static int
-by_all(const void *left, const void *right)
-{
-	const struct beside *a = left, *b = right;
-
-	return a->all != b->all ? (a->all > b->all ? -1 : 1) :
-	    (a->path_rank > b->path_rank) - (a->path_rank < b->path_rank);
-}
+ORDER(by_all, struct beside, MOST(all) BY(path_rank))
 
 /* The first of a profile first; then the first of the path. */
 static int
@@ -339,7 +325,7 @@ find_recognised(const struct functions *f, const struct definitions *known, size
 		for (k = 0; k < *count && (strcmp(list[k].module, one.module) != 0 ||
 		    list[k].by != one.by); k++)
 			;
-		list = grow(list, &capacity, *count + 1, sizeof *list);
+		GROW(list, capacity, *count + 1);
 		if (k == *count)
 			list[(*count)++] = one;
 		list[k].samples += place[i].all;

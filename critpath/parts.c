@@ -33,15 +33,14 @@ take_calls(struct scan *scan, const struct message *message)
 	    body_int(scan->run.graph.in, message, "count", 0, UINT32_MAX, &count) < 0)
 		die_input(scan->run.graph.in);
 	blocks = &scan->blocks[location];
-	blocks->at = grow(blocks->at, &blocks->capacity, blocks->count + 1, sizeof *blocks->at);
-	blocks->at[blocks->count++] = (struct block){ (uint64_t)(first + count), message->offset };
+	*APPEND(blocks->at, blocks->count, blocks->capacity) = (struct block){
+	    (uint64_t)(first + count), message->offset };
 }
 
 static void
 add_chunk(struct chunks *chunks, struct chunk chunk)
 {
-	chunks->at = grow(chunks->at, &chunks->capacity, chunks->count + 1, sizeof *chunks->at);
-	chunks->at[chunks->count++] = chunk;
+	*APPEND(chunks->at, chunks->count, chunks->capacity) = chunk;
 }
 
 /* The stretch that ends here has its rows. The next one begins in the oldest block still needed. */

@@ -7,9 +7,7 @@
 void
 path_end_stretch(struct path *path, size_t before)
 {
-	path->counts = grow(path->counts, &path->capacity, path->stretches + 1,
-	    sizeof *path->counts);
-	path->counts[path->stretches++] = path->segments.count - before;
+	*APPEND(path->counts, path->stretches, path->capacity) = path->segments.count - before;
 }
 
 void
@@ -68,13 +66,12 @@ path_append(struct path *path, struct path *more)
 	struct segments *s = &path->segments;
 
 	if (more->segments.count > 0) {		/* not on members other than 0 */
-		s->at = grow(s->at, &s->capacity, s->count + more->segments.count, sizeof *s->at);
+		GROW(s->at, s->capacity, s->count + more->segments.count);
 		memcpy(s->at + s->count, more->segments.at, more->segments.count * sizeof *s->at);
 		s->count += more->segments.count;
 	}
 	if (more->stretches > 0) {
-		path->counts = grow(path->counts, &path->capacity,
-		    path->stretches + more->stretches, sizeof *path->counts);
+		GROW(path->counts, path->capacity, path->stretches + more->stretches);
 		memcpy(path->counts + path->stretches, more->counts,
 		    more->stretches * sizeof *path->counts);
 		path->stretches += more->stretches;

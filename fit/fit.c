@@ -49,8 +49,8 @@ parse_list(const char *option, const char *text, size_t *count)
 
 	*count = 0;
 	while ((word = strsep(&rest, ",")) != NULL) {
-		list = grow(list, &capacity, *count + 1, sizeof *list);
-		list[(*count)++] = (double)parse_integer(option, word, 1, 1000000000);
+		*APPEND(list, *count, capacity) = (double)parse_integer(option, word, 1,
+		    1000000000);
 	}
 	free(copy);
 	return list;

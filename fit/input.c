@@ -23,7 +23,7 @@ struct table {
 static struct run *
 add_run(struct program *p, struct run run)
 {
-	p->runs = grow(p->runs, &p->capacity, p->count + 1, sizeof *p->runs);
+	GROW(p->runs, p->capacity, p->count + 1);
 	p->runs[p->count] = run;
 	return &p->runs[p->count++];
 }
@@ -223,13 +223,7 @@ read_graph(const char *file, bool whole)
 	return run;
 }
 
-static int
-by_n(const void *left, const void *right)
-{
-	const struct run *a = left, *b = right;
-
-	return a->n != b->n ? (a->n < b->n ? -1 : 1) : (a->t > b->t) - (a->t < b->t);
-}
+ORDER(by_n, struct run, BY(n) BY(t))
 
 /* The folder of a graph stream, as on the command line: its streams belong together. */
 static char *
@@ -243,7 +237,7 @@ folder_name(const char *file)
 static struct program *
 add_program(struct program **all, size_t *capacity, size_t *count, char *name)
 {
-	*all = grow(*all, capacity, *count + 1, sizeof **all);
+	GROW(*all, *capacity, *count + 1);
 	(*all)[*count] = (struct program){ .name = name };
 	return &(*all)[(*count)++];
 }

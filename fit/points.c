@@ -14,13 +14,7 @@ band_with(struct band band, double value)
 	return (struct band){ fmin(band.low, value), fmax(band.high, value) };
 }
 
-static int
-by_value(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return a < b ? -1 : a > b;
-}
+ORDER(by_value, double, COMPARED(*a, *b))
 
 /* The different n of all points, or MOST_BANDS of them, from the first to the last. */
 static size_t

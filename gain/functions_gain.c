@@ -70,8 +70,7 @@ number_functions(struct function_gains *g, const struct functions *f,
 			while (n < g->count && strcmp(g->at[n].name, name) != 0)
 				n++;
 			if (n == g->count) {
-				g->at = grow(g->at, &g->capacity, g->count + 1, sizeof *g->at);
-				g->at[g->count++] = (struct function_gain){
+				*APPEND(g->at, g->count, g->capacity) = (struct function_gain){
 				    .name = need(strdup(name)) };
 			}
 			*number = 1 + n;
@@ -149,15 +148,7 @@ function_gains_add(struct function_gains *gains,
 	free(time_ns);
 }
 
-static int
-by_gain(const void *left, const void *right)
-{
-	const struct function_gain *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
+ORDER(by_gain, struct function_gain, MOST(ns) BY_TEXT(name))
 
 /* A sorted copy; the caller frees it. */
 static struct function_gain *

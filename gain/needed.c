@@ -152,9 +152,7 @@ choice_solve(struct choice *choice, enum chooser how, const struct stretch *stre
 		if (before == BEGIN && piece.kind == TRANSFER && piece.location == choice->last)
 			piece.kind = MPI;
 		choice->length_ns = piece.end_ns;
-		segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
-		    sizeof *segments->at);
-		segments->at[segments->count++] = piece;
+		*APPEND(segments->at, segments->count, segments->capacity) = piece;
 	}
 	/*
 	 * Way[0] is the end, way[1] the last event; a synchronisation point ends with its last

@@ -39,7 +39,7 @@ gate_of(const struct dag *dag, const struct hubs *hubs, uint32_t location, uint6
 static uint32_t
 add_hub(const struct dag *dag, struct hubs *hubs)
 {
-	hubs->in = grow(hubs->in, &hubs->in_capacity, hubs->count + 1, sizeof *hubs->in);
+	GROW(hubs->in, hubs->in_capacity, hubs->count + 1);
 	hubs->in[hubs->count] = hubs->source_count;
 	return dag->events + (uint32_t)hubs->count++;
 }
@@ -48,9 +48,7 @@ add_hub(const struct dag *dag, struct hubs *hubs)
 static void
 add_to_hub(struct hubs *hubs, uint32_t source)
 {
-	hubs->source = grow(hubs->source, &hubs->source_capacity, hubs->source_count + 1,
-	    sizeof *hubs->source);
-	hubs->source[hubs->source_count++] = source;
+	*APPEND(hubs->source, hubs->source_count, hubs->source_capacity) = source;
 }
 
 /* All members, or ONLY, wait for all. */
@@ -119,15 +117,7 @@ struct entered {
 	uint32_t index;
 };
 
-static int
-by_enter(const void *left, const void *right)
-{
-	const struct entered *a = left, *b = right;
-
-	if (a->enter_ns != b->enter_ns)
-		return a->enter_ns < b->enter_ns ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
+ORDER(by_enter, struct entered, BY(enter_ns) BY(index))
 
 /*
  * Libraries make members wait for others whose data they do not need: a rank that passes on data
@@ -210,8 +200,8 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 		const struct instance *instance = &instances->at[k];
 		bool inside = true;
 
-		members = grow(members, &capacity, instance->size, sizeof *members);
-		rows = grow(rows, &row_capacity, instance->size, sizeof *rows);
+		GROW(members, capacity, instance->size);
+		GROW(rows, row_capacity, instance->size);
 		for (uint32_t i = 0; i < instance->size; i++) {
 			const struct event *m = &instances->members[instance->first + i];
 

@@ -16,13 +16,10 @@ add_slack_row(struct slack_rows *rows, uint32_t location, uint64_t seq, int64_t 
 	if (rows->count > rows->capacity) {
 		size_t capacity[3] = { rows->capacity, rows->capacity, rows->capacity };
 
-		rows->location = grow(rows->location, &capacity[0], rows->count,
-		    sizeof *rows->location);
-		rows->seq = grow(rows->seq, &capacity[1], rows->count, sizeof *rows->seq);
-		rows->compute_ns = grow(rows->compute_ns, &capacity[2], rows->count,
-		    sizeof *rows->compute_ns);
-		rows->call_ns = grow(rows->call_ns, &rows->capacity, rows->count,
-		    sizeof *rows->call_ns);
+		GROW(rows->location, capacity[0], rows->count);
+		GROW(rows->seq, capacity[1], rows->count);
+		GROW(rows->compute_ns, capacity[2], rows->count);
+		GROW(rows->call_ns, rows->capacity, rows->count);
 	}
 	rows->location[i] = location;
 	rows->seq[i] = seq;
@@ -36,8 +33,7 @@ add_to_site(struct whatif *whatif, uint32_t index, int64_t slack_ns, int64_t wei
 	size_t before = whatif->slack_capacity;
 	struct site_slack *site;
 
-	whatif->site_slack = grow(whatif->site_slack, &whatif->slack_capacity, (size_t)index + 1,
-	    sizeof *whatif->site_slack);
+	GROW(whatif->site_slack, whatif->slack_capacity, (size_t)index + 1);
 	memset(whatif->site_slack + before, 0,
 	    (whatif->slack_capacity - before) * sizeof *whatif->site_slack);
 	if (slack_ns == NO_SLACK || weight_ns == 0)
@@ -178,8 +174,7 @@ gain_of(struct whatif *whatif, uint32_t site)
 {
 	size_t before = whatif->gains.capacity;
 
-	whatif->gains.by_site = grow(whatif->gains.by_site, &whatif->gains.capacity,
-	    (size_t)site + 1, sizeof *whatif->gains.by_site);
+	GROW(whatif->gains.by_site, whatif->gains.capacity, (size_t)site + 1);
 	memset(whatif->gains.by_site + before, 0,
 	    (whatif->gains.capacity - before) * sizeof *whatif->gains.by_site);
 	return &whatif->gains.by_site[site];
@@ -202,11 +197,10 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way
 
 		if (site == NO_SITE || dag->weight_ns[v] == 0)
 			continue;
-		most_ns = grow(most_ns, &most_capacity, (size_t)site + 1, sizeof *most_ns);
+		GROW(most_ns, most_capacity, (size_t)site + 1);
 		memset(most_ns + before, 0, (most_capacity - before) * sizeof *most_ns);
 		if (most_ns[site] == 0) {
-			sites = grow(sites, &site_capacity, count + 1, sizeof *sites);
-			sites[count++] = site;
+			*APPEND(sites, count, site_capacity) = site;
 		}
 		most_ns[site] += saved_ns(dag->weight_ns[v], whatif->gains.percent);
 	}
@@ -289,10 +283,8 @@ take_way(struct ways *ways, struct segments *segments)
 		if (v >= dag->events || dag->weight_ns[v] == 0)
 			continue;
 		use(ways, v);
-		segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
-		    sizeof *segments->at);
-		segments->at[segments->count++] = dag_piece(dag, ways->from[v], v,
-		    dag->stretch->begin_ns + dag->time_ns[v]);
+		*APPEND(segments->at, segments->count, segments->capacity) = dag_piece(dag,
+		    ways->from[v], v, dag->stretch->begin_ns + dag->time_ns[v]);
 	}
 	reverse_segments(segments, 0);
 }

@@ -55,15 +55,7 @@ static const struct field balance_fields[] = {
 	FIELDS_END
 };
 
-static int
-by_first(const void *left, const void *right)
-{
-	const struct line *a = left, *b = right;
-
-	if (a->first_ns != b->first_ns)
-		return a->first_ns > b->first_ns ? -1 : 1;
-	return a->site < b->site ? -1 : a->site > b->site;
-}
+ORDER(by_first, struct line, MOST(first_ns) BY(site))
 
 static struct line *
 gain_lines(const struct gains *gains, int64_t told_ns, size_t *count)

@@ -163,20 +163,8 @@ count_left(struct graph *graph, struct channel *channel)
 	}
 }
 
-static int
-by_channel(const void *left, const void *right)
-{
-	const struct channel *a = left, *b = right;
-	const int32_t x[] = { a->source, a->target, a->tag, (int32_t)a->comm };
-	const int32_t y[] = { b->source, b->target, b->tag, (int32_t)b->comm };
-
-	if (a->used != b->used)
-		return a->used ? -1 : 1;
-	for (int i = 0; i < 4; i++)
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	return 0;
-}
+ORDER(by_channel, struct channel, MOST(used) BY(source) BY(target) BY(tag)
+    COMPARED((int32_t)a->comm, (int32_t)b->comm))
 
 void
 channels_end(struct graph *graph)

@@ -29,12 +29,9 @@ struct instance {
 	uint32_t *operations;	/* of the members, in order of arrival */
 };
 
-#define FREE(slot) ((slot)->comm == NONE)
-#define MAKE_FREE(slot) ((slot)->comm = NONE)
 #define HASH(i) mix((uint64_t)(i)->order << 32 | (i)->comm, (i)->index)
 #define SAME(a, b) ((a)->comm == (b)->comm && (a)->order == (b)->order && (a)->index == (b)->index)
-HASH_TABLE(open_instances, struct instance, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(open_instances, struct instance, HASH, SAME, comm, NONE)
 
 struct instances {
 	struct open_instances open;	/* instances that still lack members */
@@ -105,8 +102,7 @@ crossing_mark(struct crossings *c, uint32_t from, uint32_t to)
 
 	if (first > last || last <= c->decided)
 		return;
-	c->crossed = grow(c->crossed, &c->capacity, (size_t)(last - c->decided),
-	    sizeof *c->crossed);
+	GROW(c->crossed, c->capacity, (size_t)(last - c->decided));
 	while (c->count < (size_t)(last - c->decided))
 		c->crossed[c->count++] = false;
 	for (uint32_t k = first > c->decided ? first : c->decided + 1; k <= last; k++)
@@ -142,10 +138,8 @@ keep_candidate(struct graph *graph, const struct instance *instance, uint32_t nu
 	uint64_t *seqs = zalloc(instance->size, sizeof *seqs);
 
 	memcpy(seqs, graph->instances->seqs, instance->size * sizeof *seqs);
-	x->candidates = grow(x->candidates, &x->candidate_capacity, x->candidate_count + 1,
-	    sizeof *x->candidates);
-	x->candidates[x->candidate_count++] = (struct candidate){ number, instance->first.round,
-	    seqs, instance->open > 0 || instance->mismatched,
+	*APPEND(x->candidates, x->candidate_count, x->candidate_capacity) = (struct candidate){
+	    number, instance->first.round, seqs, instance->open > 0 || instance->mismatched,
 	    instance->last_enter_ns > instance->first_leave_ns };
 }
 
@@ -213,9 +207,8 @@ instance_complete(struct graph *graph, struct instance *instance)
 	struct instances *all = graph->instances;
 	const uint32_t number = graph->operations[instance->operations[0]].candidates + 1;
 
-	all->locations = grow(all->locations, &all->location_capacity, instance->size,
-	    sizeof *all->locations);
-	all->seqs = grow(all->seqs, &all->seq_capacity, instance->size, sizeof *all->seqs);
+	GROW(all->locations, all->location_capacity, instance->size);
+	GROW(all->seqs, all->seq_capacity, instance->size);
 	if (instance->size == (uint32_t)graph->known.ranks &&
 	    graph->known.location_count == instance->size)
 		for (uint32_t i = 0; i < instance->size; i++) {
@@ -359,17 +352,8 @@ collective_member(struct graph *graph, const struct graph_row *row)
 	    (uint32_t)(HASH(&parcel) % graph->exchange->shards), &parcel);
 }
 
-static int
-by_key(const void *left, const void *right)
-{
-	const struct instance *a = left, *b = right;
-
-	if (a->comm != b->comm)
-		return a->comm < b->comm ? -1 : 1;	/* free slots come last */
-	if (a->order != b->order)
-		return a->order < b->order ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
+/* Free slots come last. */
+ORDER(by_key, struct instance, BY(comm) BY(order) BY(index))
 
 void
 collective_end(struct graph *graph)

@@ -171,10 +171,9 @@ edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations
 
 	if (e->members + members > MEMBERS)
 		flush_collectives(graph);
-	e->size = grow(e->size, &e->size_capacity, e->instances + 1, sizeof *e->size);
-	e->location = grow(e->location, &e->location_capacity, e->members + members,
-	    sizeof *e->location);
-	e->seq = grow(e->seq, &e->seq_capacity, e->members + members, sizeof *e->seq);
+	GROW(e->size, e->size_capacity, e->instances + 1);
+	GROW(e->location, e->location_capacity, e->members + members);
+	GROW(e->seq, e->seq_capacity, e->members + members);
 	e->size[e->instances++] = members;
 	memcpy(e->location + e->members, locations, members * sizeof *locations);
 	memcpy(e->seq + e->members, seqs, members * sizeof *seqs);
@@ -275,7 +274,7 @@ tell(struct graph *graph, const char *format, ...)
 	if (graph->exchange != NULL) {	/* other shards have lines, too */
 		struct exchange *x = graph->exchange;
 
-		x->lines = grow(x->lines, &x->line_capacity, x->line_count + 1, sizeof *x->lines);
+		GROW(x->lines, x->line_capacity, x->line_count + 1);
 		memcpy(x->lines[x->line_count++], line, sizeof line);
 		return;
 	}

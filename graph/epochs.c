@@ -27,9 +27,7 @@ struct epoch {
 	(uint64_t)(uint32_t)(e)->origin << 32 | (uint32_t)(e)->target)
 #define SAME(a, b) ((a)->win == (b)->win && (a)->index == (b)->index && \
 	(a)->origin == (b)->origin && (a)->target == (b)->target)
-#define FREE(e) ((e)->origin < 0)
-#define MAKE_FREE(e) ((e)->origin = -1)
-HASH_TABLE(epochs, struct epoch, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(epochs, struct epoch, HASH, SAME, origin, -1)
 
 void
 epoch_begin(struct graph *graph)

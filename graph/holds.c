@@ -59,10 +59,7 @@ struct send_habit {
 
 #define HASH(h) mix((uint64_t)(uint32_t)(h)->source << 32 | (uint32_t)(h)->target, 0)
 #define SAME(a, b) ((a)->source == (b)->source && (a)->target == (b)->target)
-#define FREE(h) ((h)->source < 0)
-#define MAKE_FREE(h) ((h)->source = -1)
-HASH_TABLE(send_habits, struct send_habit, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(send_habits, struct send_habit, HASH, SAME, source, -1)
 
 struct holds {
 	struct computings *of;		/* by location */
@@ -102,8 +99,8 @@ hold_computed(struct graph *graph, const struct graph_row *row, int64_t from_ns)
 		c->end -= c->begin;
 		c->begin = 0;
 	}
-	c->at = grow(c->at, &c->capacity, c->end + 1, sizeof *c->at);
-	c->at[c->end++] = (struct computing){ from_ns, to_ns, row->seq, row->candidates };
+	*APPEND(c->at, c->end, c->capacity) = (struct computing){ from_ns, to_ns, row->seq,
+	    row->candidates };
 }
 
 void
@@ -129,10 +126,9 @@ hold_arrived(struct graph *graph, const struct parcel *p)
 {
 	struct holds *holds = graph->holds;
 
-	holds->calls = grow(holds->calls, &holds->capacity, holds->count + 1,
-	    sizeof *holds->calls);
-	holds->calls[holds->count++] = (struct held_call){ p->enter_ns, p->leave_ns,
-	    operation_of_parcel(graph, p), p->candidates, p->source, p->target, p->only };
+	*APPEND(holds->calls, holds->count, holds->capacity) = (struct held_call){ p->enter_ns,
+	    p->leave_ns, operation_of_parcel(graph, p), p->candidates, p->source, p->target,
+	    p->only };
 }
 
 /* The part of a computation within the call; only what was long before the call ended. */
@@ -203,16 +199,7 @@ decide(struct graph *graph, const struct held_call *call)
 }
 
 /* Of one sender the earlier call comes first. */
-static int
-by_leave(const void *left, const void *right)
-{
-	const struct held_call *a = left, *b = right;
-
-	if (a->leave_ns != b->leave_ns)
-		return a->leave_ns < b->leave_ns ? -1 : 1;
-	return a->source != b->source ? (a->source < b->source ? -1 : 1) :
-	    (a->target > b->target) - (a->target < b->target);
-}
+ORDER(by_leave, struct held_call, BY(leave_ns) BY(source) BY(target))
 
 void
 holds_decide(struct graph *graph, uint32_t before, int64_t until_ns)

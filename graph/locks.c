@@ -39,10 +39,7 @@ struct lock {
 #define HASH(l) mix((l)->win, (uint64_t)(uint32_t)(l)->origin << 32 | (uint32_t)(l)->target)
 #define SAME(a, b) ((a)->win == (b)->win && (a)->origin == (b)->origin && \
 	(a)->target == (b)->target)
-#define FREE(l) ((l)->origin < 0)
-#define MAKE_FREE(l) ((l)->origin = -1)
-HASH_TABLE(held_locks, struct lock, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(held_locks, struct lock, HASH, SAME, origin, -1)
 
 /* A call that may wait for a lock, or unlocks. */
 struct lock_call {
@@ -130,16 +127,14 @@ lock_arrived(struct graph *graph, const struct parcel *p)
 	if (p->candidates < locks->decided)
 		return;
 	at = p->candidates - locks->decided;
-	locks->stretches = grow(locks->stretches, &locks->capacity, at + 1,
-	    sizeof *locks->stretches);
+	GROW(locks->stretches, locks->capacity, at + 1);
 	while (locks->count <= at)
 		locks->stretches[locks->count++] = (struct lock_stretch){ 0 };
 	stretch = &locks->stretches[at];
 	calls = p->end == UNLOCK_ENDS ? &stretch->unlocks : &stretch->waiters;
-	calls->at = grow(calls->at, &calls->capacity, calls->count + 1, sizeof *calls->at);
-	calls->at[calls->count++] = (struct lock_call){ p->enter_ns, p->leave_ns, p->locked_ns,
-	    p->comm, operation_of_parcel(graph, p), p->source, p->target, p->shared, p->used,
-	    p->end == LATER_WAITS };
+	*APPEND(calls->at, calls->count, calls->capacity) = (struct lock_call){ p->enter_ns,
+	    p->leave_ns, p->locked_ns, p->comm, operation_of_parcel(graph, p), p->source, p->target,
+	    p->shared, p->used, p->end == LATER_WAITS };
 }
 
 /* ---- who waited for whom ---- */
@@ -148,21 +143,10 @@ lock_arrived(struct graph *graph, const struct parcel *p)
 static int
 compare(const struct lock_call *a, const struct lock_call *b, int64_t a_ns, int64_t b_ns)
 {
-	if (a->win != b->win)
-		return a->win < b->win ? -1 : 1;
-	if (a->target != b->target)
-		return a->target < b->target ? -1 : 1;
-	return a_ns < b_ns ? -1 : a_ns > b_ns;
+	return BY(win) BY(target) COMPARED(a_ns, b_ns) 0;
 }
 
-static int
-by_target(const void *left, const void *right)
-{
-	const struct lock_call *a = left, *b = right;
-	const int order = compare(a, b, a->enter_ns, b->enter_ns);
-
-	return order != 0 ? order : a->origin < b->origin ? -1 : a->origin > b->origin;
-}
+ORDER(by_target, struct lock_call, BY(win) BY(target) BY(enter_ns) BY(origin))
 
 #define BEFORE(at, waiter) (compare(at, waiter, (at)->enter_ns, (waiter)->leave_ns) < 0)
 SEARCH(unlock_at, struct lock_call, const struct lock_call *, BEFORE)

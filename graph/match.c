@@ -134,7 +134,7 @@ release_held(struct graph *graph, struct location *location, const struct operat
 		if (is_wild(op)) {
 			if (covers(op, before))
 				break;
-			wild = grow(wild, &capacity, wild_count + (size_t)1, sizeof *wild);
+			GROW(wild, capacity, wild_count + (size_t)1);
 			wild[wild_count++] = receive;
 		}
 		for (uint32_t w = 0; w < wild_count && !held; w++)

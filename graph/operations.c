@@ -11,8 +11,7 @@ operation_new(struct graph *graph, const struct graph_row *row)
 	else {
 		if (graph->operation_count == NONE)
 			die("more than %u operations in flight", NONE - 1);
-		graph->operations = grow(graph->operations, &graph->operation_capacity,
-		    graph->operation_count + 1, sizeof *graph->operations);
+		GROW(graph->operations, graph->operation_capacity, graph->operation_count + 1);
 		new = (uint32_t)graph->operation_count++;
 	}
 	graph->operations[new] = (struct operation){ .seq = row->seq, .location = row->location,

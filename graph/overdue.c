@@ -45,9 +45,8 @@ pass_overdue(struct graph *graph, struct overdue *o, uint32_t l)
 			return op->seq;
 		op->overdue = true;
 		o->open++;
-		o->location = grow(o->location, &o->location_capacity, o->count + 1,
-		    sizeof *o->location);
-		o->seq = grow(o->seq, &o->seq_capacity, o->count + 1, sizeof *o->seq);
+		GROW(o->location, o->location_capacity, o->count + 1);
+		GROW(o->seq, o->seq_capacity, o->count + 1);
 		o->location[o->count] = l;
 		o->seq[o->count++] = op->seq;
 	}

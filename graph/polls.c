@@ -74,11 +74,7 @@ struct habit {
 	/* long times between two of these polls; on a core by samples */
 	int64_t apart_ns, on_core_ns;
 };
-#define HASH(h) mix((h)->things, (h)->location)
-#define SAME(a, b) ((a)->things == (b)->things && (a)->location == (b)->location)
-#define FREE(h) ((h)->location == UINT32_MAX)
-#define MAKE_FREE(h) ((h)->location = UINT32_MAX)
-HASH_TABLE(habits, struct habit, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_OF(habits, struct habit, things, location, location, UINT32_MAX)
 
 enum poll_kind { UNKNOWN, NO_POLL, TEST, PROBE };
 
@@ -353,8 +349,7 @@ note_samples(struct polls *polls, uint32_t locations, struct reader *in,
 	if (s->worker > 0)
 		return;
 	run->period_ns = s->lost > 0 ? 0 : s->period_ns;
-	run->sample_ns = grow(run->sample_ns, &run->sample_capacity, run->sample_count + s->count,
-	    sizeof *run->sample_ns);
+	GROW(run->sample_ns, run->sample_capacity, run->sample_count + s->count);
 	if (s->count > 0)
 		memcpy(run->sample_ns + run->sample_count, s->time_ns,
 		    s->count * sizeof *s->time_ns);

@@ -6,16 +6,7 @@
 #include "../base/tool/hash_table.h"
 #include "graph.h"
 
-#define HASH(r) mix((r)->location, (r)->seq)
-#define SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
-#define FREE(r) ((r)->location == NONE)
-#define MAKE_FREE(r) ((r)->location = NONE)
-HASH_TABLE(requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
-#undef HASH
-#undef SAME
-#undef FREE
-#undef MAKE_FREE
+HASH_TABLE_OF(requests, struct request, location, seq, location, NONE)
 
 struct counter {
 	enum counter_kind kind;
@@ -28,10 +19,7 @@ struct counter {
 	(uint64_t)(uint32_t)(c)->peer << 32 | (uint32_t)(c)->rank)
 #define SAME(a, b) ((a)->comm == (b)->comm && (a)->rank == (b)->rank && (a)->peer == (b)->peer && \
 	(a)->kind == (b)->kind)
-#define FREE(c) ((c)->comm == NONE)
-#define MAKE_FREE(c) ((c)->comm = NONE)
-HASH_TABLE(counters, struct counter, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(counters, struct counter, HASH, SAME, comm, NONE)
 
 void
 request_begin(struct graph *graph)

@@ -63,8 +63,8 @@ shard_begin_round(struct shard *s)
 	const uint64_t at = writer_offset(&graph->out);
 
 	index_settle(&graph->index, at);
-	s->rounds = grow(s->rounds, &s->round_capacity, s->round_count + 1, sizeof *s->rounds);
-	s->rounds[s->round_count++] = (struct round){ at, graph->index.syncs };
+	*APPEND(s->rounds, s->round_count, s->round_capacity) = (struct round){ at,
+	    graph->index.syncs };
 	graph->block.round = s->round_count;
 	message_begin(&graph->out, "round", 1);
 	put_uint(&graph->out, "number", s->round_count);
@@ -102,8 +102,7 @@ look_further(struct shard *s)
 		die_input(s->ahead);
 	if (s->next_ns < begin_ns)
 		s->next_ns = begin_ns;
-	s->begins = grow(s->begins, &s->begin_capacity, s->begin_count + 1, sizeof *s->begins);
-	s->begins[s->begin_count++] = s->next_ns;
+	*APPEND(s->begins, s->begin_count, s->begin_capacity) = s->next_ns;
 }
 
 int64_t

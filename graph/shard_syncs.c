@@ -52,24 +52,13 @@ struct facts {
 	bool *crossed;		/* by candidate; all are crossed if ranks count differently */
 };
 
-static int
-by_candidate(const void *left, const void *right)
-{
-	const struct fact *a = left, *b = right;
-
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;	/* candidates come first */
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return a->shard != b->shard ? (a->shard < b->shard ? -1 : 1) :
-	    a->index < b->index ? -1 : a->index > b->index;
-}
+/* Candidates come first. */
+ORDER(by_candidate, struct fact, BY(kind) BY(number) BY(shard) BY(index))
 
 static void
 add_fact(struct facts *facts, struct fact fact)
 {
-	facts->at = grow(facts->at, &facts->capacity, facts->count + 1, sizeof *facts->at);
-	facts->at[facts->count++] = fact;
+	*APPEND(facts->at, facts->count, facts->capacity) = fact;
 }
 
 /* Adds the shard's candidates, and those of any shard that its edges cross. */
@@ -136,7 +125,7 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 
 		if (!is_sync[i] || s == NULL)
 			continue;
-		own = grow(own, &capacity, (counts[last] + 1) * words, sizeof *own);
+		GROW(own, capacity, (counts[last] + 1) * words);
 		own[counts[last] * words] = i;
 		memcpy(&own[counts[last]++ * words + 1],
 		    s->exchange.candidates[facts[i].index].seqs, locations * sizeof *own);

@@ -46,7 +46,7 @@ parcel_post(struct graph *graph, uint32_t to, const struct parcel *parcel)
 		parcel_arrived(graph, parcel);
 		return;
 	}
-	x->parcels = grow(x->parcels, &x->capacity, x->count + 1, sizeof *x->parcels);
+	GROW(x->parcels, x->capacity, x->count + 1);
 	x->parcels[x->count] = *parcel;
 	x->parcels[x->count++].to = to;
 }
@@ -181,7 +181,7 @@ tell_all(struct rounds *r)
 	for (const struct shard *s = r->own; s < r->own_end; s++) {
 		const size_t more = s->exchange.line_count;
 
-		own = grow(own, &capacity, count + more, sizeof *own);
+		GROW(own, capacity, count + more);
 		if (more > 0)
 			memcpy(own[count], s->exchange.lines, more * sizeof *own);
 		count += more;

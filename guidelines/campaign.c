@@ -35,8 +35,7 @@ role_of(struct reader *in, const struct message *message)
 static void
 add_value(struct sample *sample, size_t *capacity, double value)
 {
-	sample->at = grow(sample->at, capacity, sample->count + 1, sizeof *sample->at);
-	sample->at[sample->count++] = value;
+	*APPEND(sample->at, sample->count, *capacity) = value;
 }
 
 struct sample
@@ -183,8 +182,7 @@ take_samples(struct campaign *c, struct reader *in, const struct message *messag
 		die_message(in, message, "samples: no mpirun before them");
 	s = same_series(c, &wanted);
 	if (s == NULL) {
-		c->series = grow(c->series, &c->capacity, c->count + 1, sizeof *c->series);
-		s = &c->series[c->count++];
+		s = APPEND(c->series, c->count, c->capacity);
 		*s = wanted;
 	}
 	if (s->medians.count >= c->mpiruns)
@@ -261,22 +259,8 @@ check_sides(const struct campaign *c)
 }
 
 /* By function, role, name, size: the result does not depend on the order of jobs. */
-static int
-by_place(const void *left, const void *right)
-{
-	const struct series *a = left, *b = right;
-	int order = strcmp(a->function, b->function);
-
-	if (order == 0 && a->role != b->role)
-		order = a->role < b->role ? -1 : 1;
-	if (order == 0 && a->number != b->number)
-		order = a->number < b->number ? -1 : 1;
-	if (order == 0)
-		order = strcmp(a->name, b->name);
-	if (order == 0 && a->bytes != b->bytes)
-		order = a->bytes < b->bytes ? -1 : 1;
-	return order != 0 ? order : a->part < b->part ? -1 : a->part > b->part;
-}
+ORDER(by_place, struct series, BY_TEXT(function) BY(role) BY(number) BY_TEXT(name) BY(bytes)
+    BY(part))
 
 struct campaign
 read_campaign(char **files, size_t count)

@@ -44,8 +44,7 @@ add(struct verdict *v, const struct rules_of_judging *rules, struct judgement j)
 	j.candidate = j.ratio > (j.kind == SPLIT_ROBUSTNESS ? 1 : 1 + rules->slower / 2);
 	if (!v->paired)
 		test_samples(&j, rules);
-	v->at = grow(v->at, &v->capacity, v->count + 1, sizeof *v->at);
-	v->at[v->count++] = j;
+	*APPEND(v->at, v->count, v->capacity) = j;
 }
 
 /* GL 1: A(n) <= A(n + k), for neighbouring sizes; the series are sorted by size. */

@@ -217,8 +217,7 @@ add_rules(struct mending *m, const struct verdict *v)
 			continue;
 		for (size_t k = 0; k < v->count; k++)
 			rule.violated |= v->at[k].violated && v->at[k].function == s;
-		m->rules = grow(m->rules, &m->capacity, m->count + 1, sizeof *m->rules);
-		m->rules[m->count++] = rule;
+		*APPEND(m->rules, m->count, m->capacity) = rule;
 	}
 }
 

@@ -53,15 +53,7 @@ verdict_word(const struct verdict *v)
 	return v->violations > 0 ? "violated" : v->undecided > 0 ? "not decidable" : "held";
 }
 
-static int
-by_ratio(const void *left, const void *right)
-{
-	const struct judgement *const *a = left, *const *b = right;
-
-	if ((*a)->ratio > (*b)->ratio || (*a)->ratio < (*b)->ratio)
-		return (*a)->ratio > (*b)->ratio ? -1 : 1;
-	return *a < *b ? -1 : 1;
-}
+ORDER(by_ratio, struct judgement *const, COMPARED((*b)->ratio, (*a)->ratio) COMPARED(*a, *b))
 
 /* A guideline is counted at its first judgement. */
 static bool
@@ -211,7 +203,7 @@ add_size(uint64_t **sizes, size_t *count, size_t *capacity, uint64_t bytes)
 		at--;
 	if (at < *count && (*sizes)[at] == bytes)
 		return;
-	*sizes = grow(*sizes, capacity, *count + 1, sizeof **sizes);
+	GROW(*sizes, *capacity, *count + 1);
 	memmove(*sizes + at + 1, *sizes + at, (*count - at) * sizeof **sizes);
 	(*sizes)[at] = bytes;
 	++*count;

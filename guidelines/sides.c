@@ -96,14 +96,7 @@ name_side(const struct sides *s, struct side *side)
 	visible_copy(side->name, sizeof side->name, text);
 }
 
-static int
-by_kind(const void *left, const void *right)
-{
-	const struct row *a = left, *b = right;
-
-	return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) :
-	    strcmp(a->guideline, b->guideline);
-}
+ORDER(by_kind, struct row, BY(kind) BY_TEXT(guideline))
 
 static void
 collect_rows(struct sides *s)
@@ -114,9 +107,8 @@ collect_rows(struct sides *s)
 		for (size_t k = 0; k < s->at[i].v.count; k++) {
 			const struct judgement *j = &s->at[i].v.at[k];
 
-			s->rows = grow(s->rows, &s->row_capacity, s->row_count + 1,
-			    sizeof *s->rows);
-			s->rows[s->row_count++] = (struct row){ j->kind, j->guideline };
+			*APPEND(s->rows, s->row_count, s->row_capacity) = (struct row){ j->kind,
+			    j->guideline };
 		}
 	if (s->row_count > 0)
 		qsort(s->rows, s->row_count, sizeof *s->rows, by_kind);

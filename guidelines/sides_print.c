@@ -182,8 +182,7 @@ find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *f
 				    row->guideline, sizes[k]);
 				struct news *n;
 
-				all = grow(all, &capacity, *found + 1, sizeof *all);
-				n = &all[(*found)++];
+				n = APPEND(all, *found, capacity);
 				*n = (struct news){ s->at[i].letter, i, row->kind, row->guideline,
 				    outcome(a, b), NULL, sizes[k], news_side(a), news_side(b),
 				    { NAN, NAN, NAN } };

@@ -20,9 +20,8 @@ add_segment(struct path *p, const struct imbalance *im, uint32_t site, int32_t r
 	if (site >= p->count) {
 		size_t known = p->count;
 
-		p->site_ns = grow(p->site_ns, &p->capacity, site + (size_t)1, sizeof *p->site_ns);
-		p->rank_ns = grow(p->rank_ns, &p->rank_capacity, site + (size_t)1,
-		    sizeof *p->rank_ns);
+		GROW(p->site_ns, p->capacity, site + (size_t)1);
+		GROW(p->rank_ns, p->rank_capacity, site + (size_t)1);
 		p->count = site + (size_t)1;
 		memset(p->site_ns + known, 0, (p->count - known) * sizeof *p->site_ns);
 		memset(p->rank_ns + known, 0, (p->count - known) * sizeof *p->rank_ns);
@@ -63,15 +62,7 @@ site_ns(const struct imbalance *im, size_t site, int32_t rank)
 	return s == NULL ? 0 : (double)(s[rank].compute_ns + s[rank].mpi_ns);
 }
 
-static int
-by_imbalance(const void *left, const void *right)
-{
-	const struct critical_site *a = left, *b = right;
-
-	if (a->imbalance_ns != b->imbalance_ns)
-		return a->imbalance_ns > b->imbalance_ns ? -1 : 1;
-	return a->site < b->site ? -1 : a->site > b->site;
-}
+ORDER(by_imbalance, struct critical_site, MOST(imbalance_ns) BY(site))
 
 static struct critical
 judge(const struct imbalance *im, const struct path *p)

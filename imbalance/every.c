@@ -29,8 +29,7 @@ window_of(struct every *e, size_t number)
 	if (number < e->first)	/* a delay before a call that was stored late */
 		number = e->first;
 	while (e->first + e->count <= number) {
-		e->windows = grow(e->windows, &e->capacity, e->count + 1, sizeof *e->windows);
-		e->windows[e->count++] = (struct window_sums){ 0 };
+		*APPEND(e->windows, e->count, e->capacity) = (struct window_sums){ 0 };
 	}
 	w = &e->windows[number - e->first];
 	if (w->shares == NULL) {

@@ -27,10 +27,7 @@ struct pair {
 #define PAIR_HASH(p) mix((uint64_t)(uint32_t)(p)->rank << 32 | (uint32_t)(p)->for_rank, (p)->key)
 #define PAIR_SAME(a, b) \
 	((a)->rank == (b)->rank && (a)->for_rank == (b)->for_rank && (a)->key == (b)->key)
-#define PAIR_FREE(p) ((p)->rank == -1)
-#define PAIR_MAKE_FREE(p) ((p)->rank = -1)
-HASH_TABLE(pairs, struct pair, PAIR_HASH, PAIR_SAME, PAIR_FREE, PAIR_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(pairs, struct pair, PAIR_HASH, PAIR_SAME, rank, -1)
 
 struct window_sums {
 	struct share *shares;		/* by rank; NULL: not begun */

@@ -83,9 +83,7 @@ parse_options(int argc, char **argv)
 				die("--every: no time");
 			break;
 		case LIMIT:
-			opt.limits = grow(opt.limits, &opt.limit_capacity, opt.limit_count + 1,
-			    sizeof *opt.limits);
-			opt.limits[opt.limit_count++] = optarg;
+			*APPEND(opt.limits, opt.limit_count, opt.limit_capacity) = optarg;
 			break;
 		case ALL: opt.view.all = true; break;
 		case PATH: opt.path = optarg; break;

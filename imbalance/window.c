@@ -10,18 +10,7 @@
 
 enum { TOLD = 5, WHERE = 1024 };	/* pairs and calls of a window; bytes of a site's name */
 
-static int
-by_wait(const void *left, const void *right)
-{
-	const struct pair *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->for_rank != b->for_rank ? (a->for_rank > b->for_rank) -
-	    (a->for_rank < b->for_rank) : (a->key > b->key) - (a->key < b->key);
-}
+ORDER(by_wait, struct pair, MOST(ns) BY(rank) BY(for_rank) BY(key))
 
 /* The longest waits, or delays, first; returns their number. */
 static size_t
@@ -30,7 +19,8 @@ longest(const struct window_sums *w, bool late, struct pair *to)
 	size_t count = 0;
 
 	for (size_t i = 0; i < w->pairs.size; i++)
-		if (!PAIR_FREE(&w->pairs.slots[i]) && (w->pairs.slots[i].for_rank == -1) == late)
+		if (!pairs_is_free(&w->pairs.slots[i]) &&
+		    (w->pairs.slots[i].for_rank == -1) == late)
 			to[count++] = w->pairs.slots[i];
 	qsort(to, count, sizeof *to, by_wait);
 	return count < TOLD ? count : TOLD;
@@ -200,17 +190,7 @@ struct rank_share {
 	struct share share;
 };
 
-static int
-by_cost(const void *left, const void *right)
-{
-	const struct rank_share *a = left, *b = right;
-
-	if (a->share.cost_ns != b->share.cost_ns)
-		return a->share.cost_ns > b->share.cost_ns ? -1 : 1;
-	if (a->share.compute_ns != b->share.compute_ns)
-		return a->share.compute_ns > b->share.compute_ns ? -1 : 1;
-	return a->rank < b->rank ? -1 : 1;
-}
+ORDER(by_cost, struct rank_share, MOST(share.cost_ns) MOST(share.compute_ns) BY(rank))
 
 /* The most costly ranks, as many as there are lines, and which rank waits for which. */
 static void

@@ -114,9 +114,7 @@ pass_over(struct passed *passed, uint64_t offset)
 		    passed->count * sizeof *passed->offsets);
 		passed->begin = 0;
 	}
-	passed->offsets = grow(passed->offsets, &passed->capacity, passed->count + 1,
-	    sizeof *passed->offsets);
-	passed->offsets[passed->count++] = offset;
+	*APPEND(passed->offsets, passed->count, passed->capacity) = offset;
 }
 
 /* Finds the location's next block: a skipped one, or one after those searched. */

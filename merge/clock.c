@@ -91,13 +91,7 @@ correct_times(const struct correction *correction, int64_t *times_ns, size_t cou
 	}
 }
 
-static int
-by_instant(const void *left, const void *right)
-{
-	const struct sample *a = left, *b = right;
-
-	return a->at_ns < b->at_ns ? -1 : a->at_ns > b->at_ns;
-}
+ORDER(by_instant, struct sample, BY(at_ns))
 
 /* The distance of the knot from the line between two others, beyond its error. */
 static double

@@ -7,28 +7,9 @@
 
 static const struct column_type rank_type = { 4, true, true, 0 };
 
-static int
-by_id(const void *left, const void *right)
-{
-	const struct share *a = left, *b = right;
+ORDER(by_id, struct share, BY(of->name) BY(rank) BY(of->comm))
 
-	if (a->of->name != b->of->name)
-		return a->of->name < b->of->name ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->of->comm < b->of->comm ? -1 : a->of->comm > b->of->comm;
-}
-
-static int
-by_maker(const void *left, const void *right)
-{
-	const struct group *a = left, *b = right;
-
-	if (a->shares->rank != b->shares->rank)
-		return a->shares->rank < b->shares->rank ? -1 : 1;
-	return a->shares->of->comm < b->shares->of->comm ? -1 :
-	    a->shares->of->comm > b->shares->of->comm;
-}
+ORDER(by_maker, struct group, BY(shares->rank) BY(shares->of->comm))
 
 static void
 check_share(const struct input *input, const struct share *share, const struct share *first)
@@ -160,15 +141,7 @@ write_communicators(struct writer *out, struct input *input)
 	free(group);
 }
 
-static int
-by_place(const void *left, const void *right)
-{
-	const struct known_site *a = left, *b = right;
-
-	if (a->module != b->module)
-		return a->module < b->module ? -1 : 1;
-	return a->offset < b->offset ? -1 : a->offset > b->offset;
-}
+ORDER(by_place, struct known_site, BY(module) BY(offset))
 
 static bool
 lies_in(const struct raw_module *module, uint64_t address)

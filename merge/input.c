@@ -69,9 +69,7 @@ world_of(struct scan *scan, const struct message *message, uint64_t run, int64_t
 			return world;
 	if (check_size(scan, message, ranks) < 0)
 		return NULL;
-	input->worlds = grow(input->worlds, &input->world_capacity, (size_t)input->world_count + 1,
-	    sizeof *input->worlds);
-	world = &input->worlds[input->world_count++];
+	world = APPEND(input->worlds, input->world_count, input->world_capacity);
 	*world = (struct world){ .run = run, .first = input->rank_count, .ranks = (int32_t)ranks,
 	    .file = scan->file, .offset = message->offset, .meets = -1, .error_ns = -1 };
 	input->rank_count += (int32_t)ranks;

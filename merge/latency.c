@@ -25,11 +25,7 @@ struct pair {
 	double rate_low, rate_high;	/* bounds of the rate at which high gains on low */
 };
 
-#define HASH(p) mix((uint32_t)(p)->low, (uint32_t)(p)->high)
-#define SAME(a, b) ((a)->low == (b)->low && (a)->high == (b)->high)
-#define FREE(p) ((p)->low < 0)
-#define MAKE_FREE(p) ((p)->low = -1)
-HASH_TABLE(pairs, struct pair, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_OF(pairs, struct pair, low, high, low, -1)
 
 static struct pair
 pair_of(const struct latencies *latencies, int32_t rank, int32_t other)
@@ -207,19 +203,8 @@ look_at_guessed(struct input *input, struct world *world)
 /* ---- drift ---- */
 
 /* Narrow bounds first; pairs without messages come last. */
-static int
-by_width(const void *left, const void *right)
-{
-	const struct pair *a = left, *b = right;
-	double x = a->low < 0 ? INFINITY : a->rate_high - a->rate_low;
-	double y = b->low < 0 ? INFINITY : b->rate_high - b->rate_low;
-
-	if (x != y)
-		return x < y ? -1 : 1;
-	if (a->low != b->low)
-		return a->low < b->low ? -1 : 1;
-	return a->high < b->high ? -1 : a->high > b->high;
-}
+#define WIDTH(pair) ((pair)->low < 0 ? INFINITY : (pair)->rate_high - (pair)->rate_low)
+ORDER(by_width, struct pair, COMPARED(WIDTH(a), WIDTH(b)) BY(low) BY(high))
 
 /* A clock's drift against the common clock, and its error bound. */
 struct rate {

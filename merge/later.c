@@ -25,22 +25,14 @@ struct id_slot {
 
 #define ID_HASH(s) mix((s)->id, 0)
 #define ID_SAME(a, b) ((a)->id == (b)->id)
-#define ID_FREE(s) ((s)->comm == UINT32_MAX)
-#define ID_MAKE_FREE(s) ((s)->comm = UINT32_MAX)
-HASH_TABLE(ids, struct id_slot, ID_HASH, ID_SAME, ID_FREE, ID_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(ids, struct id_slot, ID_HASH, ID_SAME, comm, UINT32_MAX)
 
 struct place_slot {
 	uint64_t offset;
 	uint32_t module, site;	/* site 0: a free slot */
 };
 
-#define PLACE_HASH(s) mix((s)->offset, (s)->module)
-#define PLACE_SAME(a, b) ((a)->offset == (b)->offset && (a)->module == (b)->module)
-#define PLACE_FREE(s) ((s)->site == 0)
-#define PLACE_MAKE_FREE(s) ((s)->site = 0)
-HASH_TABLE(places, struct place_slot, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_OF(places, struct place_slot, offset, module, site, 0)
 
 /* A communicator whose members' definitions arrive one after another. */
 struct comm {
@@ -155,14 +147,11 @@ add_member(struct later *l, int32_t r, size_t membership, int64_t now)
 	struct comm *comm;
 
 	if (c == l->comm_count) {
-		l->comms = grow(l->comms, &l->comm_capacity, l->comm_count + 1, sizeof *l->comms);
-		l->comms[l->comm_count++] = (struct comm){ .wanted = members_wanted(of),
-		    .seen_ns = now };
+		*APPEND(l->comms, l->comm_count, l->comm_capacity) = (struct comm){
+		    .wanted = members_wanted(of), .seen_ns = now };
 	}
 	comm = &l->comms[c];
-	comm->members = grow(comm->members, &comm->capacity, comm->count + 1,
-	    sizeof *comm->members);
-	comm->members[comm->count++] = (struct member){ r, membership };
+	*APPEND(comm->members, comm->count, comm->capacity) = (struct member){ r, membership };
 	make_room(&rank->comm_map, &rank->comm_map_size, of->comm);
 }
 
@@ -187,15 +176,7 @@ later_look(struct later *l, bool over)
 	return l->awaited == l->comm_count;
 }
 
-static int
-by_member(const void *left, const void *right)
-{
-	const struct member *a = left, *b = right;
-
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->membership < b->membership ? -1 : a->membership > b->membership;
-}
+ORDER(by_member, struct member, BY(rank) BY(membership))
 
 static void
 write_comm(struct later *l, struct comm *comm)
@@ -319,8 +300,8 @@ site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 			return l->stacks[i].site;
 		}
 	write_stack(l->out, l->next_site, &stack);
-	l->stacks = grow(l->stacks, &l->stack_capacity, l->stack_count + 1, sizeof *l->stacks);
-	l->stacks[l->stack_count++] = (struct known_stack){ stack, l->next_site };
+	*APPEND(l->stacks, l->stack_count, l->stack_capacity) = (struct known_stack){ stack,
+	    l->next_site };
 	return l->next_site++;
 }
 

@@ -36,23 +36,13 @@ cores_read(struct rank *rank, struct reader *in, const struct message *message)
 	if (mask != NULL && mask->type == MSGPACK_OBJECT_BIN &&
 	    mask->via.bin.size <= sizeof cores.mask) {
 		memcpy(cores.mask, mask->via.bin.ptr, mask->via.bin.size);
-		rank->cores = grow(rank->cores, &rank->cores_capacity, rank->cores_count + 1,
-		    sizeof *rank->cores);
-		rank->cores[rank->cores_count++] = cores;
+		*APPEND(rank->cores, rank->cores_count, rank->cores_capacity) = cores;
 	}
 	return 0;
 }
 
-static int
-by_host(const void *left, const void *right)
-{
-	const struct share *a = left, *b = right;
-	int order = strcmp(a->host, b->host);
-
-	if (order == 0)
-		order = memcmp(a->end->mask, b->end->mask, sizeof a->end->mask);
-	return order != 0 ? order : a->rank < b->rank ? -1 : a->rank > b->rank;
-}
+ORDER(by_host, struct share, BY_TEXT(host)
+    COMPARED(memcmp(a->end->mask, b->end->mask, sizeof a->end->mask), 0) BY(rank))
 
 static int64_t
 bits(const unsigned char *mask)

@@ -86,9 +86,7 @@ parse_options(int argc, char **argv)
 static void
 add_file(struct input *input, char *path)
 {
-	input->files = grow(input->files, &input->file_capacity, input->file_count + 1,
-	    sizeof *input->files);
-	input->files[input->file_count++] = path;
+	*APPEND(input->files, input->file_count, input->file_capacity) = path;
 }
 
 static void add_spawned(struct input *input, const char *folder);

@@ -240,7 +240,7 @@ take_instance(struct nodes *n, const struct graph_input *graph, const uint32_t *
 	const char *name;
 	uint32_t before = NONE;
 
-	n->members = grow(n->members, &n->member_capacity, size, sizeof *n->members);
+	GROW(n->members, n->member_capacity, size);
 	for (uint32_t i = 0; i < size; i++)
 		n->members[i] = (struct member){ location[i], seq[i],
 		    window_row(&graph->window, location[i], seq[i]) };

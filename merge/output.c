@@ -153,8 +153,7 @@ struct output {
 static const int64_t *
 keep_times(struct output *o, const struct calls *calls)
 {
-	o->before_ns = grow(o->before_ns, &o->before_capacity, 2 * calls->count,
-	    sizeof *o->before_ns);
+	GROW(o->before_ns, o->before_capacity, 2 * calls->count);
 	memcpy(o->before_ns, calls->enter_ns, calls->count * sizeof *o->before_ns);
 	memcpy(o->before_ns + calls->count, calls->leave_ns, calls->count * sizeof *o->before_ns);
 	return o->before_ns;

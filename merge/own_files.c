@@ -26,9 +26,7 @@ struct seen {
 
 #define HASH(s) mix((s)->name ^ (s)->number, (s)->size ^ (s)->time_ns)
 #define SAME(a, b) (memcmp(a, b, offsetof(struct seen, place)) == 0)
-#define FREE(s) ((s)->name == 0)
-#define MAKE_FREE(s) ((s)->name = 0)
-HASH_TABLE(files, struct seen, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(files, struct seen, HASH, SAME, name, 0)
 
 static struct seen
 see(const char *file)

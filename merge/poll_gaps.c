@@ -23,8 +23,7 @@ gather(struct all_gaps *all, const struct rank *rank, int32_t number)
 		gaps.location = gaps.location == 0 ? (uint32_t)number :
 		    rank->location_base + gaps.location - 1;
 		gaps.site = gaps.site < rank->site_map_size ? rank->site_map[gaps.site] : 0;
-		all->of = grow(all->of, &all->capacity, all->count + 1, sizeof *all->of);
-		all->of[all->count++] = gaps;
+		*APPEND(all->of, all->count, all->capacity) = gaps;
 	}
 }
 

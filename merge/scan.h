@@ -19,10 +19,6 @@ struct scan {
 
 #define LATEST_NS (INT64_MAX / 4)	/* keeps sums of times in range */
 
-#define APPEND(array, count, capacity) \
-	(array = grow(array, &(capacity), (count) + 1, sizeof *(array)), \
-	memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
-
 /*
  * Reads a number that the rank assigns itself, from MIN on. Ranks number almost without gaps, so
  * the number can index an array. Returns 0 or -1.

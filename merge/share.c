@@ -23,25 +23,9 @@ struct surveyed {
 	bool ended, sampled;
 };
 
-static int
-by_rank(const void *left, const void *right)
-{
-	const struct surveyed *a = left, *b = right;
+ORDER(by_rank, struct surveyed, BY(rank) BY(holder))
 
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->holder < b->holder ? -1 : a->holder > b->holder;
-}
-
-static int
-by_order(const void *left, const void *right)
-{
-	const struct surveyed *a = left, *b = right;
-
-	if (a->holder != b->holder)
-		return a->holder < b->holder ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
-}
+ORDER(by_order, struct surveyed, BY(holder) BY(order))
 
 /* ---- results of this process --------------------------------------------------------- */
 
@@ -80,7 +64,7 @@ share_threads(const struct input *input, const struct team *team)
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
 
-		own = grow(own, &capacity, count + rank->threads, sizeof *own);
+		GROW(own, capacity, count + rank->threads);
 		if (rank->threads > 0)
 			memcpy(own + count, rank->thread, rank->threads * sizeof *own);
 		count += rank->threads;

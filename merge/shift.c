@@ -58,8 +58,7 @@ shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 static void
 append(struct shift_knots *knots, struct shift_knot knot)
 {
-	knots->at = grow(knots->at, &knots->capacity, knots->count + 1, sizeof *knots->at);
-	knots->at[knots->count++] = knot;
+	*APPEND(knots->at, knots->count, knots->capacity) = knot;
 }
 
 void
@@ -93,15 +92,7 @@ shift_limit(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns
 	append(limits, (struct shift_knot){ event, at_ns, shift_ns, true });
 }
 
-static int
-by_event(const void *left, const void *right)
-{
-	const struct shift_knot *a = left, *b = right;
-
-	if (a->event != b->event)
-		return a->event < b->event ? -1 : 1;
-	return a->shift_ns < b->shift_ns ? -1 : a->shift_ns > b->shift_ns;
-}
+ORDER(by_event, struct shift_knot, BY(event) BY(shift_ns))
 
 /* From the last event to the first: a knot where a jump is above the ramp or a limit below it. */
 void

@@ -40,10 +40,7 @@ hash_frames(const struct found *found)
 #define HASH(f) hash_frames(f)
 #define SAME(a, b) ((a)->depth == (b)->depth && \
 	memcmp((a)->frames, (b)->frames, (a)->depth * sizeof *(a)->frames) == 0)
-#define FREE(f) ((f)->frames == NULL)
-#define MAKE_FREE(f) ((f)->frames = NULL)
-HASH_TABLE(found_table, struct found, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(found_table, struct found, HASH, SAME, frames, NULL)
 
 struct unwinder {
 	struct input *input;
@@ -184,8 +181,7 @@ new_site(struct unwinder *u)
 {
 	struct rank *rank = u->rank;
 
-	rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1,
-	    sizeof *rank->sites);
+	GROW(rank->sites, rank->site_capacity, rank->site_count + 1);
 	rank->sites[rank->site_count] = (struct raw_site){ .site = u->next++,
 	    .modules = rank->module_count };
 	return &rank->sites[rank->site_count++];

@@ -79,15 +79,7 @@ name_communicators(struct input *input)
 	}
 }
 
-static int
-by_name(const void *left, const void *right)
-{
-	const struct part *a = left, *b = right;
-
-	if (a->of->name != b->of->name)
-		return a->of->name < b->of->name ? -1 : 1;
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
+ORDER(by_name, struct part, BY(of->name) BY(rank))
 
 /* The rank's look at the kernel's clock nearest to its own time AT_NS; NULL: none. */
 static const struct kernel_clock *
@@ -135,9 +127,7 @@ find_halves(const struct input *input)
 
 			if (m->met == NULL || m->joined)
 				continue;
-			found.parts = grow(found.parts, &parts, found.part_count + 1,
-			    sizeof *found.parts);
-			found.parts[found.part_count++] = (struct part){ m, r };
+			*APPEND(found.parts, found.part_count, parts) = (struct part){ m, r };
 		}
 	if (found.part_count > 0)
 		qsort(found.parts, found.part_count, sizeof *found.parts, by_name);
@@ -145,9 +135,8 @@ find_halves(const struct input *input)
 		while (end < found.part_count &&
 		    found.parts[end].of->name == found.parts[i].of->name)
 			end++;
-		found.halves = grow(found.halves, &halves, found.half_count + 1,
-		    sizeof *found.halves);
-		found.halves[found.half_count++] = half_of(input, &found.parts[i], end - i);
+		*APPEND(found.halves, found.half_count, halves) = half_of(input, &found.parts[i],
+		    end - i);
 	}
 	return found;
 }

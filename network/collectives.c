@@ -128,8 +128,7 @@ fit_collectives(struct points *points, const struct wires *wires, struct collect
 			points->at[k].fitted_us = model_us(&c, known, wires, &points->at[k]);
 			points->at[k].taken = c.few;
 		}
-		*all = grow(*all, &capacity, count + 1, sizeof **all);
-		(*all)[count++] = c;
+		*APPEND(*all, count, capacity) = c;
 	}
 	return count;
 }

@@ -168,8 +168,7 @@ fit_ends(const struct points *points, const char *file)
 			e.has_limit = true;
 			e.below = e.at[e.count - 1].bytes;
 		}
-		e.at = grow(e.at, &capacity, e.count + 1, sizeof *e.at);
-		e.at[e.count++] = t;
+		*APPEND(e.at, e.count, capacity) = t;
 	}
 	if (e.count < 3)
 		die("%s: a ping-pong of %zu sizes, at least 3 are needed", file, e.count);

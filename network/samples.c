@@ -42,7 +42,7 @@ find_point(const struct points *points, const char *function, int64_t ranks, uin
 static struct point *
 add_point(struct points *points, const char *function, int64_t ranks, uint64_t bytes)
 {
-	points->at = grow(points->at, &points->capacity, points->count + 1, sizeof *points->at);
+	GROW(points->at, points->capacity, points->count + 1);
 	points->at[points->count] = (struct point){ .function = need(strdup(function)),
 	    .ranks = ranks, .bytes = bytes, .fitted_us = -1 };
 	return &points->at[points->count++];
@@ -94,8 +94,7 @@ take_samples(struct points *points, struct reader *in, const struct message *mes
 		point = find_point(points, function, ranks, (uint64_t)bytes);
 		if (point == NULL)
 			point = add_point(points, function, ranks, (uint64_t)bytes);
-		point->medians_us = grow(point->medians_us, &point->capacity, point->count + 1,
-		    sizeof *point->medians_us);
+		GROW(point->medians_us, point->capacity, point->count + 1);
 		point->medians_us[point->count++] =
 		    ns / 1e3 / (is_of_messages(point) ? PINGPONG_MESSAGES : 1);
 	}
@@ -133,16 +132,7 @@ read_file(struct points *points, const char *file, struct range sizes, double qu
 	reader_close(in);
 }
 
-static int
-by_place(const void *left, const void *right)
-{
-	const struct point *a = left, *b = right;
-	int order = strcmp(a->function, b->function);
-
-	if (order == 0 && a->ranks != b->ranks)
-		order = a->ranks < b->ranks ? -1 : 1;
-	return order != 0 ? order : a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
-}
+ORDER(by_place, struct point, BY_TEXT(function) BY(ranks) BY(bytes))
 
 struct points
 read_points(char **files, struct range sizes, double quantile)

@@ -176,10 +176,8 @@ add_beside(struct rules *rules, struct point *point, enum operation operation)
 
 	if (schedule_is_rooted(operation) || operation == OP_SCAN)
 		return;
-	rules->besides = grow(rules->besides, &rules->beside_capacity, rules->beside_count + 1,
-	    sizeof *rules->besides);
-	rules->besides[rules->beside_count++] = (struct beside_found){ point->function,
-	    point->ranks, point->bytes, us > 0 ? us : 0 };
+	*APPEND(rules->besides, rules->beside_count, rules->beside_capacity) =
+	    (struct beside_found){ point->function, point->ranks, point->bytes, us > 0 ? us : 0 };
 	if (us > 0) {
 		point->fitted_us = point->us;
 		point->taken = true;
@@ -204,14 +202,11 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 		points->at[first + i].fitted_us = trials[i].us[chosen[i]];
 		if (i == 0 || chosen[i] != chosen[i - 1] ||
 		    isinf(trials[i - 1].error[chosen[i - 1]])) {
-			rules->at = grow(rules->at, &rules->capacity, rules->count + 1,
-			    sizeof *rules->at);
-			rules->at[rules->count++] = (struct rule_found){
-			    .function = points->at[first].function,
-			    .schedule = ways.at[chosen[i]].schedule,
-			    .segment = ways.at[chosen[i]].segment,
-			    .from_bytes = i == 0 ? 0 : points->at[first + i].bytes,
-			    .from_ranks = points->at[first].ranks };
+			*APPEND(rules->at, rules->count, rules->capacity) = (struct rule_found){
+			    .function = points->at[first].function, .schedule =
+			    ways.at[chosen[i]].schedule, .segment = ways.at[chosen[i]].segment,
+			    .from_bytes = i == 0 ? 0 : points->at[first + i].bytes, .from_ranks =
+			    points->at[first].ranks };
 		}
 		add_beside(rules, &points->at[first + i], operation);
 		rule = &rules->at[rules->count - 1];
@@ -245,8 +240,7 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 		    !schedule_fits(rule.schedule, operation))
 			continue;
 		rule.function = function;
-		rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);
-		rules->at[rules->count++] = rule;
+		*APPEND(rules->at, rules->count, rules->capacity) = rule;
 	}
 	for (size_t i = 0; i < besides; i++) {
 		struct beside_found beside = rules->besides[i];
@@ -254,8 +248,7 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 		if (strcmp(beside.function, measured) != 0)
 			continue;
 		beside.function = function;
-		rules->besides = grow(rules->besides, &rules->beside_capacity, rules->beside_count +
-		    1, sizeof *rules->besides);
+		GROW(rules->besides, rules->beside_capacity, rules->beside_count + 1);
 		rules->besides[rules->beside_count++] = beside;
 	}
 }

@@ -70,8 +70,7 @@ by_path(const void *left, const void *right)
 static void
 add_open(struct trace trace)
 {
-	traces.open = grow(traces.open, &traces.capacity, traces.count + 1, sizeof *traces.open);
-	traces.open[traces.count++] = trace;
+	*APPEND(traces.open, traces.count, traces.capacity) = trace;
 }
 
 static void

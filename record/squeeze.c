@@ -73,8 +73,7 @@ take_block(struct squeeze *s, const struct message *message)
 	if (calls_read_numbered(&s->calls, s->in, message) < 0 ||
 	    s->calls.location > MOST_LOCATIONS)
 		return -1;
-	s->pending = grow(s->pending, &s->pending_capacity, s->calls.location + (size_t)1,
-	    sizeof *s->pending);
+	GROW(s->pending, s->pending_capacity, s->calls.location + (size_t)1);
 	while (s->pending_count <= s->calls.location)
 		s->pending[s->pending_count++] = (struct calls){ 0 };
 	rows = &s->pending[s->calls.location];

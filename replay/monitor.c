@@ -59,8 +59,8 @@ monitor_take(struct monitor *m, uint32_t rank, uint16_t call, int64_t recorded_n
 	if (rank >= m->count || !m->series[rank].chosen || strncmp(call_name(call), "MPI_", 4) != 0)
 		return;
 	s = &m->series[rank];
-	s->pairs = grow(s->pairs, &s->capacity, s->count + 1, sizeof *s->pairs);
-	s->pairs[s->count++] = (struct pair){ recorded_ns, simulated_ns, useful_ns };
+	*APPEND(s->pairs, s->count, s->capacity) = (struct pair){ recorded_ns, simulated_ns,
+	    useful_ns };
 }
 
 static double

@@ -64,7 +64,7 @@ output_take(struct output *o, const struct message *message, const struct calls 
 		memmove(o->held, o->held + o->begin, o->count * sizeof *o->held);
 		o->begin = 0;
 	}
-	o->held = grow(o->held, &o->capacity, o->begin + o->count + 1, sizeof *o->held);
+	GROW(o->held, o->capacity, o->begin + o->count + 1);
 	held = &o->held[o->begin + o->count++];
 	*held = (struct held){ need(malloc(message->size)), message->size, NONE, 0, 0, 0, NULL };
 	memcpy(held->bytes, message->bytes, message->size);
@@ -103,7 +103,7 @@ put_times(struct output *o, const struct engine *e, const struct held *held, boo
 	size_t n = (size_t)held->count;
 	int64_t *enter, *duration;
 
-	o->times = grow(o->times, &o->time_capacity, 2 * n + 1, sizeof *o->times);
+	GROW(o->times, o->time_capacity, 2 * n + 1);
 	enter = o->times;
 	duration = enter + n;
 	for (size_t i = 0; i < n; i++) {

@@ -54,13 +54,7 @@ struct blocks {
 	double weight;
 };
 
-static int
-by_value(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return a < b ? -1 : a > b;
-}
+ORDER(by_value, double, COMPARED(*a, *b))
 
 /*
  * A block has 1/BLOCKS of the time or of the pairs, for phases of few long or of many short pairs.

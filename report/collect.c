@@ -111,9 +111,8 @@ take_gain(struct page *page, struct reader *in, const struct message *message)
 	    body_int(in, message, "most_ns", INT64_MIN, INT64_MAX, &most_ns) < 0)
 		die_input(in);
 	page->percent = (int)percent;
-	page->gains = grow(page->gains, &page->gain_capacity, page->gain_count + 1,
-	    sizeof *page->gains);
-	page->gains[page->gain_count++] = (struct site_gain){ (uint32_t)site, gain_ns, most_ns };
+	*APPEND(page->gains, page->gain_count, page->gain_capacity) = (struct site_gain){
+	    (uint32_t)site, gain_ns, most_ns };
 }
 
 static void
@@ -131,9 +130,7 @@ take_balance(struct page *page, struct reader *in, const struct message *message
 		die_input(in);
 	b.site = (uint32_t)site;
 	b.rank = (int32_t)rank;
-	page->balances = grow(page->balances, &page->balance_capacity, page->balance_count + 1,
-	    sizeof *page->balances);
-	page->balances[page->balance_count++] = b;
+	*APPEND(page->balances, page->balance_count, page->balance_capacity) = b;
 }
 
 static void
@@ -152,8 +149,7 @@ add_piece(struct page *page, const struct event *piece, bool polls)
 	if (piece->site >= page->path_sites) {
 		size_t old = page->path_sites;
 
-		page->path_site_ns = grow(page->path_site_ns, &page->path_sites,
-		    piece->site + (size_t)1, sizeof *page->path_site_ns);
+		GROW(page->path_site_ns, page->path_sites, piece->site + (size_t)1);
 		memset(page->path_site_ns + old, 0,
 		    (page->path_sites - old) * sizeof *page->path_site_ns);
 	}

@@ -19,8 +19,7 @@ number_of(struct numbers *numbers, uint32_t site)
 	if (site >= numbers->capacity) {
 		size_t old = numbers->capacity;
 
-		numbers->of = grow(numbers->of, &numbers->capacity, site + (size_t)1,
-		    sizeof *numbers->of);
+		GROW(numbers->of, numbers->capacity, site + (size_t)1);
 		memset(numbers->of + old, 0, (numbers->capacity - old) * sizeof *numbers->of);
 	}
 	if (numbers->of[site] == 0 && numbers->count < MOST_SITES) {

@@ -256,15 +256,7 @@ draw_matrix(struct text *out, const struct page *page)
 
 /* ---- gains and efficiencies ---------------------------------------------------------------- */
 
-static int
-by_gain(const void *left, const void *right)
-{
-	const struct site_gain *a = left, *b = right;
-
-	if (a->gain_ns != b->gain_ns)
-		return a->gain_ns > b->gain_ns ? -1 : 1;
-	return a->site < b->site ? -1 : a->site > b->site;
-}
+ORDER(by_gain, struct site_gain, MOST(gain_ns) BY(site))
 
 static bool
 has_gains(const struct page *page)

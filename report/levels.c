@@ -291,25 +291,13 @@ cut(struct pool *pool, size_t most)
 void
 pool_keep(struct pool *pool, const struct event *event)
 {
-	pool->at = grow(pool->at, &pool->capacity, pool->count + 1, sizeof *pool->at);
-	pool->at[pool->count++] = *event;
+	*APPEND(pool->at, pool->count, pool->capacity) = *event;
 	if (pool->count >= 4 * pool->most)
 		cut(pool, pool->most);
 }
 
-static int
-by_place(const void *left, const void *right)
-{
-	const struct event *a = left, *b = right;
-
-	if (a->location != b->location)
-		return a->location < b->location ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->end_ns != b->end_ns)
-		return a->end_ns > b->end_ns ? -1 : 1;
-	return a->what > b->what ? -1 : a->what < b->what;	/* a call before its waits */
-}
+/* A call before its waits. */
+ORDER(by_place, struct event, BY(location) BY(begin_ns) MOST(end_ns) MOST(what))
 
 void
 pool_sort(struct pool *pool, size_t most)

@@ -15,7 +15,7 @@ rank_of(struct monitor *m, int32_t rank)
 {
 	if (m->count > 0 && m->ranks[m->count - 1].rank == rank)
 		return &m->ranks[m->count - 1];
-	m->ranks = grow(m->ranks, &m->capacity, m->count + 1, sizeof *m->ranks);
+	GROW(m->ranks, m->capacity, m->count + 1);
 	m->ranks[m->count] = (struct monitored){ .rank = rank };
 	return &m->ranks[m->count++];
 }
@@ -74,9 +74,9 @@ take_phase(struct monitor *m, struct reader *in, const struct message *message)
 	    body_int(in, message, "begin_ns", 0, INT64_MAX, &begin_ns) < 0 ||
 	    body_int(in, message, "end_ns", begin_ns, INT64_MAX, &end_ns) < 0)
 		die_input(in);
-	m->phases = grow(m->phases, &m->phase_capacity, m->phase_count + 1, sizeof *m->phases);
-	m->phases[m->phase_count++] = (struct phase){ (int32_t)rank, begin_ns, end_ns,
-	    float_of(in, message, "transfer_efficiency"), float_of(in, message, "computing") };
+	*APPEND(m->phases, m->phase_count, m->phase_capacity) = (struct phase){ (int32_t)rank,
+	    begin_ns, end_ns, float_of(in, message, "transfer_efficiency"), float_of(in, message,
+	    "computing") };
 }
 
 void

@@ -169,8 +169,7 @@ read_runs(struct page *page, char *list)
 	char *name;
 
 	while ((name = strsep(&list, ",")) != NULL) {
-		runs = grow(runs, &capacity, page->run_count + 1, sizeof *runs);
-		runs[page->run_count++] = read_times(name, false);
+		*APPEND(runs, page->run_count, capacity) = read_times(name, false);
 	}
 	if (runs != NULL)
 		sort_and_scale(runs, page->run_count, false);

@@ -79,15 +79,7 @@ put_number(const struct columns *columns, enum column column, double value)
 		    column == SHARE ? 100 * value : value);
 }
 
-static int
-largest_first(const void *left, const void *right)
-{
-	const struct table_line *a = left, *b = right;
-
-	if (a->numbers[0] != b->numbers[0])
-		return a->numbers[0] > b->numbers[0] ? -1 : 1;
-	return a->order < b->order ? -1 : 1;
-}
+ORDER(largest_first, struct table_line, MOST(numbers[0]) BY(order))
 
 /* By the first column, unless that is a count. */
 static void
@@ -110,7 +102,7 @@ put_line(struct columns *c, const double *numbers, const char *const *names)
 
 	if (c->count == 4 * MOST_LINES)
 		sort_and_cut(c, MOST_LINES);
-	c->lines = grow(c->lines, &c->capacity, c->count + 1, sizeof *c->lines);
+	GROW(c->lines, c->capacity, c->count + 1);
 	line = &c->lines[c->count];
 	line->order = c->came++;
 	memcpy(line->numbers, numbers, c->numbers * sizeof *numbers);

@@ -30,7 +30,7 @@ time_at(struct curve *c, uint32_t number)
 	if (number >= c->time_count) {
 		size_t known = c->time_count;
 
-		c->times = grow(c->times, &c->time_count, number + (size_t)1, sizeof *c->times);
+		GROW(c->times, c->time_count, number + (size_t)1);
 		memset(c->times + known, 0, (c->time_count - known) * sizeof *c->times);
 	}
 	e = &c->times[number];
@@ -72,8 +72,7 @@ set(void *context, uint32_t to, uint32_t from, const struct cost *cost, uint32_t
 	if (source->count > 0) {
 		size_t capacity = target->capacity;
 
-		target->lines = grow(target->lines, &capacity, source->count,
-		    sizeof *target->lines);
+		GROW(target->lines, capacity, source->count);
 		target->capacity = (uint32_t)capacity;
 		memcpy(target->lines, source->lines, source->count * sizeof *source->lines);
 	}
@@ -139,7 +138,7 @@ max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 		return;
 	n = lines_of(a);
 	m = lines_of(b);
-	c->merged = grow(c->merged, &c->merged_capacity, n + (size_t)m, sizeof *c->merged);
+	GROW(c->merged, c->merged_capacity, n + (size_t)m);
 	while (i < n || k < m) {
 		struct line x = i < n ? line_at(a, i) : (struct line){ 0, INFINITY };
 		struct line y = k < m ? line_at(b, k) : (struct line){ 0, INFINITY };
@@ -153,7 +152,7 @@ max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 	if (count == 1)
 		return;
 	capacity = a->capacity;
-	a->lines = grow(a->lines, &capacity, count, sizeof *a->lines);
+	GROW(a->lines, capacity, count);
 	a->capacity = (uint32_t)capacity;
 	a->count = count;
 	for (uint32_t l = 0; l < count; l++)
@@ -173,7 +172,7 @@ sync(void *context, uint32_t at)
 	for (uint32_t i = 1; i < e->count; i++) {
 		double by = e->lines[i].slope - e->lines[i - 1].slope;
 
-		c->bends = grow(c->bends, &c->bend_capacity, c->bend_count + 1, sizeof *c->bends);
+		GROW(c->bends, c->bend_capacity, c->bend_count + 1);
 		c->bends[c->bend_count++] =
 		    (struct bend){ (e->lines[i - 1].ns - e->lines[i].ns) / by, by };
 	}
@@ -186,13 +185,7 @@ curve_watcher(struct curve *c)
 	return (struct watcher){ c, add, set, max, sync };
 }
 
-static int
-by_place(const void *left, const void *right)
-{
-	const struct bend *a = left, *b = right;
-
-	return a->at < b->at ? -1 : a->at > b->at;
-}
+ORDER(by_place, struct bend, BY(at))
 
 size_t
 curve_end(struct curve *c, struct piece **pieces)

@@ -21,8 +21,7 @@ struct mark {
 static void
 put(struct paths *p, struct mark step)
 {
-	p->steps = grow(p->steps, &p->capacity, p->count + 1, sizeof *p->steps);
-	p->steps[p->count++] = step;
+	*APPEND(p->steps, p->count, p->capacity) = step;
 }
 
 static void
@@ -175,32 +174,9 @@ find_slack(const struct paths *p, const struct marks *m, double run_ns, struct s
 }
 
 /* By the numbers of their sites, communicators and nodes. */
-static int
-by_payer(const void *left, const void *right)
-{
-	const struct payer *a = &((const struct share *)left)->who,
-	    *b = &((const struct share *)right)->who;
-	const uint32_t fields[][2] = { { a->site, b->site }, { a->call, b->call },
-	    { a->comm, b->comm },
-		{ a->source, b->source }, { a->target, b->target } };
+ORDER(by_payer, struct share, BY(who.site) BY(who.call) BY(who.comm) BY(who.source) BY(who.target))
 
-	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-		if (fields[i][0] != fields[i][1])
-			return fields[i][0] < fields[i][1] ? -1 : 1;
-	return 0;
-}
-
-static int
-by_size(const void *left, const void *right)
-{
-	const struct share *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->times[LATENCY] != b->times[LATENCY])
-		return a->times[LATENCY] > b->times[LATENCY] ? -1 : 1;
-	return by_payer(left, right);
-}
+ORDER(by_size, struct share, MOST(ns) MOST(times[LATENCY]) COMPARED(by_payer(a, b), 0))
 
 /* The fields of WHO that this grouping uses. */
 static struct payer

@@ -20,7 +20,7 @@ island_phases(struct island *island, struct phases phases)
 struct island *
 machine_island(struct machine *m, size_t i)
 {
-	m->islands = grow(m->islands, &m->island_capacity, i + 1, sizeof *m->islands);
+	GROW(m->islands, m->island_capacity, i + 1);
 	for (; m->island_count <= i; m->island_count++) {
 		m->islands[m->island_count] = (struct island){ .nodes = 0 };
 		island_phases(&m->islands[m->island_count], (struct phases){ MODEL_LOGARITHMIC,
@@ -41,8 +41,7 @@ machine_nodes(struct machine *m, int64_t count)
 	struct node_group *group;
 	int64_t before = nodes_so_far(m);
 
-	m->groups = grow(m->groups, &m->group_capacity, m->group_count + 1, sizeof *m->groups);
-	group = &m->groups[m->group_count++];
+	group = APPEND(m->groups, m->group_count, m->group_capacity);
 	*group = (struct node_group){ before + count, { .cpus = 1, .ratio = 1 } };
 	return &group->node;
 }
@@ -50,8 +49,7 @@ machine_nodes(struct machine *m, int64_t count)
 void
 list_add(struct list *list, int64_t value)
 {
-	list->at = grow(list->at, &list->capacity, list->count + 1, sizeof *list->at);
-	list->at[list->count++] = value;
+	*APPEND(list->at, list->count, list->capacity) = value;
 }
 
 void
@@ -148,13 +146,7 @@ number_nodes(const struct machine *m, int64_t *number, uint32_t ranks)
 	}
 }
 
-static int
-by_number(const void *left, const void *right)
-{
-	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-	return a < b ? -1 : a > b;
-}
+ORDER(by_number, int64_t, COMPARED(*a, *b))
 
 void
 machine_map(struct machine *m, uint32_t ranks)

@@ -162,8 +162,7 @@ take_size(struct config *c, struct curve_by_size *curve, int i)
 
 	if (curve->count > 0 && curve->at[curve->count - 1].bytes >= travel.bytes)
 		die_config(c, "sizes are not ascending");
-	curve->at = grow(curve->at, &curve->capacity, curve->count + 1, sizeof *curve->at);
-	curve->at[curve->count++] = travel;
+	*APPEND(curve->at, curve->count, curve->capacity) = travel;
 	curve->told = true;
 }
 
@@ -284,8 +283,7 @@ take_schedule(struct machine *m, struct config *c)
 		rule.from_bytes = quantity(c, 3, sizes);
 	if (c->count > 5)
 		rule.from_ranks = rank_count(c, 5);
-	m->rules = grow(m->rules, &m->rule_capacity, m->rule_count + 1, sizeof *m->rules);
-	m->rules[m->rule_count++] = rule;
+	*APPEND(m->rules, m->rule_count, m->rule_capacity) = rule;
 	c->needs_loggp = true;
 }
 
@@ -301,9 +299,7 @@ take_beside(struct machine *m, struct config *c)
 	if (b.operation == OP_OTHER)
 		die_config(c, "%s is no collective", name);
 	if (last == NULL || last->operation != b.operation || last->from_ranks != b.from_ranks) {
-		m->besides = grow(m->besides, &m->beside_capacity, m->beside_count + 1,
-		    sizeof *m->besides);
-		last = &m->besides[m->beside_count++];
+		last = APPEND(m->besides, m->beside_count, m->beside_capacity);
 		*last = b;
 	}
 	take_size(c, &last->curve, 2);
@@ -431,9 +427,7 @@ read_own(struct machine *m, struct config *c)
 		c->count = 0;
 		for (char *word = strtok_r(text, " \t\r", &save); word != NULL;
 		    word = strtok_r(NULL, " \t\r", &save)) {
-			c->words = grow(c->words, &c->capacity, (size_t)c->count + 1,
-			    sizeof *c->words);
-			c->words[c->count++] = word;
+			*APPEND(c->words, c->count, c->capacity) = word;
 		}
 		if (c->count > 0)
 			take_line(m, c);

@@ -81,8 +81,7 @@ config_size(const struct config *config, const char *word)
 void
 add_region(struct machine *m, struct region region)
 {
-	m->regions = grow(m->regions, &m->region_capacity, m->region_count + 1, sizeof *m->regions);
-	m->regions[m->region_count++] = region;
+	*APPEND(m->regions, m->region_count, m->region_capacity) = region;
 }
 
 /* Checks the file as a whole; counts the nodes of each island. */

@@ -51,9 +51,7 @@ void dag_find_edge(const struct dag *dag, uint32_t vertex, struct dag_edges *edg
 static inline void
 dag_add_source(struct dag *dag, uint32_t source)
 {
-	dag->source = grow(dag->source, &dag->source_capacity, dag->source_count + 1,
-	    sizeof *dag->source);
-	dag->source[dag->source_count++] = source;
+	*APPEND(dag->source, dag->source_count, dag->source_capacity) = source;
 }
 
 static inline void

@@ -209,8 +209,7 @@ add_piece(struct segments *segments, const struct stretch *stretch, const struct
 
 	if (from_ns == at_ns)
 		return;
-	segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
-	    sizeof *segments->at);
+	GROW(segments->at, segments->capacity, segments->count + 1);
 	segments->at[segments->count] = path_segment(row, at.location, kind, from_ns, at_ns);
 	segments->at[segments->count++].polls |=
 	    (kind == TRANSFER && found_late(stretch, at, row, at_ns - from_ns)) ||

@@ -173,15 +173,7 @@ functions_segment(struct functions *f, const struct segment *s)
 		    &(struct sampled){ lane->at[i].site, lane->at[i].callers, .samples = 1 });
 }
 
-static int
-by_site(const void *left, const void *right)
-{
-	const struct sampled *a = left, *b = right;
-
-	if (a->site != b->site)
-		return a->site < b->site ? -1 : 1;
-	return a->callers < b->callers ? -1 : a->callers > b->callers;
-}
+ORDER(by_site, struct sampled, BY(site) BY(callers))
 
 struct sampled *
 functions_places(const struct functions *f, size_t *count)

@@ -36,7 +36,7 @@ share_of(struct share **shares, size_t *capacity, size_t index)
 {
 	size_t before = *capacity;
 
-	*shares = grow(*shares, capacity, index + 1, sizeof **shares);
+	GROW(*shares, *capacity, index + 1);
 	memset(*shares + before, 0, (*capacity - before) * sizeof **shares);
 	return &(*shares)[index];
 }

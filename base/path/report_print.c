@@ -60,17 +60,7 @@ static const struct field site_fields[] = {
 	FIELDS_END
 };
 
-static int
-by_share(const void *left, const void *right)
-{
-	const struct line *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->share.ns[START] != b->share.ns[START])
-		return a->share.ns[START] > b->share.ns[START] ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
+ORDER(by_share, struct line, MOST(ns) MOST(share.ns[START]) BY(index))
 
 /* The shares that are not zero, or ALL, by index; free() them. */
 static struct line *

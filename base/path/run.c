@@ -198,9 +198,9 @@ collective_find(struct run *run, size_t k, size_t first, const struct row *const
 	const struct edge_block *e = &run->graph.edges;
 	const uint32_t size = e->size[k];
 
-	run->members = grow(run->members, &run->member_capacity, size, sizeof *run->members);
-	run->copies = grow(run->copies, &run->copy_capacity, size, sizeof *run->copies);
-	run->waits_for = grow(run->waits_for, &run->wait_capacity, size, sizeof *run->waits_for);
+	GROW(run->members, run->member_capacity, size);
+	GROW(run->copies, run->copy_capacity, size);
+	GROW(run->waits_for, run->wait_capacity, size);
 	for (size_t i = 0; i < size; i++) {
 		const struct row *row = rows != NULL ? rows[i] : (const struct row *)row_of_edge(
 		    run, e->location[first + i], e->seq[first + i]);
@@ -220,10 +220,8 @@ instances_add(struct instances *instances, const struct member *members, uint32_
 {
 	size_t first = instances->member_count;
 
-	instances->at = grow(instances->at, &instances->capacity, instances->count + 1,
-	    sizeof *instances->at);
-	instances->members = grow(instances->members, &instances->member_capacity, first + size,
-	    sizeof *instances->members);
+	GROW(instances->at, instances->capacity, instances->count + 1);
+	GROW(instances->members, instances->member_capacity, first + size);
 	instances->at[instances->count++] = (struct instance){ first, size };
 	for (uint32_t i = 0; i < size; i++)
 		instances->members[first + i] = (struct event){ members[i].seq,

@@ -29,8 +29,7 @@ walk(const struct stretch *stretch, struct event *first, struct segments *segmen
 		if (marks == NULL || --to_mark > 0)
 			continue;
 		to_mark = step;
-		marks->at = grow(marks->at, &marks->capacity, marks->count + 1, sizeof *marks->at);
-		marks->at[marks->count++] = before;
+		*APPEND(marks->at, marks->count, marks->capacity) = before;
 	}
 	return true;
 }

@@ -66,8 +66,8 @@ take_event(const struct engine *e, uint32_t id)
 		if (e->machine->regions[i].type == row->tag &&
 		    e->machine->regions[i].value == row->peer)
 			ratio = e->machine->regions[i].ratio;
-	r->regions = grow(r->regions, &r->region_capacity, r->region_count + 1, sizeof *r->regions);
-	r->regions[r->region_count++] = (struct open_region){ row->tag, ratio };
+	*APPEND(r->regions, r->region_count, r->region_capacity) = (struct open_region){ row->tag,
+	    ratio };
 }
 
 /* Whether the other end of a message is missing although its peer is a rank of this run. */

@@ -152,8 +152,7 @@ take_blocks(const struct engine *e, struct instance *instance, const uint32_t *l
 
 	if (!all && !gets && plan->operation != OP_GATHERV && plan->operation != OP_ALLGATHERV)
 		return;
-	instance->blocks = grow(instance->blocks, &instance->block_capacity, 2 * (size_t)n,
-	    sizeof *instance->blocks);
+	GROW(instance->blocks, instance->block_capacity, 2 * (size_t)n);
 	for (uint32_t j = 0; j < n; j++) {
 		const struct replay_row *row = row_at(e, location[order[j]], seq[order[j]]);
 

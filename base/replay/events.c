@@ -26,8 +26,7 @@ slot_new(struct events *events)
 	}
 	if (events->slot_count == NO_SLOT)
 		die("there are more than %d events at once", NO_SLOT);
-	events->slots = grow(events->slots, &events->slot_capacity, events->slot_count + 1,
-	    sizeof *events->slots);
+	GROW(events->slots, events->slot_capacity, events->slot_count + 1);
 	return (uint32_t)events->slot_count++;
 }
 

@@ -79,9 +79,8 @@ make_room(struct op_lane *lane, size_t rows)
 		memmove(lane->rows, lane->rows + lane->begin, lane->count * sizeof *lane->rows);
 		lane->begin = 0;
 	}
-	lane->ops = grow(lane->ops, &capacity, lane->begin + lane->count + rows, sizeof *lane->ops);
-	lane->rows = grow(lane->rows, &lane->capacity, lane->begin + lane->count + rows,
-	    sizeof *lane->rows);
+	GROW(lane->ops, capacity, lane->begin + lane->count + rows);
+	GROW(lane->rows, lane->capacity, lane->begin + lane->count + rows);
 }
 
 void

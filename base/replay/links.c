@@ -17,16 +17,14 @@ flight_new(struct engine *e)
 	if (e->free_flight_count > 0)
 		f = e->free_flights[--e->free_flight_count];
 	else {
-		e->flights = grow(e->flights, &e->flight_capacity, e->flight_count + 1,
-		    sizeof *e->flights);
+		GROW(e->flights, e->flight_capacity, e->flight_count + 1);
 		f = (uint32_t)e->flight_count++;
 	}
 	e->flights[f] = (struct flight){ .sender = NONE, .receiver = NONE };
 	if (e->contended && (e->machine->network.gap.told || e->machine->memory.gap.told))
-		e->held_ns = grow(e->held_ns, &e->held_capacity, e->flight_count,
-		    sizeof *e->held_ns);
+		GROW(e->held_ns, e->held_capacity, e->flight_count);
 	if (e->explains) {
-		e->trails = grow(e->trails, &e->trail_capacity, e->flight_count, sizeof *e->trails);
+		GROW(e->trails, e->trail_capacity, e->flight_count);
 		e->trails[f] = (struct trail){ 0 };
 	}
 	return f;
@@ -39,9 +37,7 @@ flight_unref(struct engine *e, uint32_t f)
 		return;
 	if (e->over != NULL)
 		e->over(e->context, f);
-	e->free_flights = grow(e->free_flights, &e->free_flight_capacity, e->free_flight_count + 1,
-	    sizeof *e->free_flights);
-	e->free_flights[e->free_flight_count++] = f;
+	*APPEND(e->free_flights, e->free_flight_count, e->free_flight_capacity) = f;
 }
 
 uint32_t
@@ -56,8 +52,7 @@ instance_new(struct engine *e, uint32_t members)
 	else {
 		size_t known = e->instance_capacity;
 
-		e->instances = grow(e->instances, &e->instance_capacity, e->instance_count + 1,
-		    sizeof *e->instances);
+		GROW(e->instances, e->instance_capacity, e->instance_count + 1);
 		memset(e->instances + known, 0,
 		    (e->instance_capacity - known) * sizeof *e->instances);
 		i = (uint32_t)e->instance_count++;

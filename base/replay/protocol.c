@@ -17,12 +17,7 @@ struct made {			/* by a call of class SEND_INIT or RECV_INIT */
 	uint16_t call;
 };
 
-#define MADE_HASH(m) mix((m)->location, (m)->seq)
-#define MADE_SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
-#define MADE_FREE(m) ((m)->location == NONE)
-#define MADE_MAKE_FREE(m) ((m)->location = NONE)
-HASH_TABLE(made_requests, struct made, MADE_HASH, MADE_SAME, MADE_FREE, MADE_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_OF(made_requests, struct made, location, seq, location, NONE)
 
 struct made_requests *
 made_requests(void)

@@ -17,10 +17,7 @@ struct letter { uint32_t instance, source, target, number, flight, done; };	/* d
 	(uint64_t)(l)->source << 32 | (l)->target)
 #define LETTER_SAME(a, b) ((a)->instance == (b)->instance && (a)->source == (b)->source && \
 	(a)->target == (b)->target && (a)->number == (b)->number)
-#define LETTER_FREE(l) ((l)->flight == NONE)
-#define LETTER_MAKE_FREE(l) ((l)->flight = NONE)
-HASH_TABLE(letters, struct letter, LETTER_HASH, LETTER_SAME, LETTER_FREE, LETTER_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(letters, struct letter, LETTER_HASH, LETTER_SAME, flight, NONE)
 
 enum kind { POST, SEND, FINISH, RECEIVE, KINDS };
 

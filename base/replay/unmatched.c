@@ -39,8 +39,7 @@ meet(struct lost_ends *mine, struct lost_ends *others, bool is_send, const struc
 		    (--others->count - i) * sizeof *other);
 		return true;
 	}
-	mine->items = grow(mine->items, &mine->capacity, mine->count + 1, sizeof *mine->items);
-	mine->items[mine->count++] = *end;
+	*APPEND(mine->items, mine->count, mine->capacity) = *end;
 	return false;
 }
 

@@ -20,10 +20,7 @@ is_same(const struct payer *a, const struct payer *b)
 	mix((uint64_t)(s)->payer.source << 32 | (s)->payer.target, \
 	(uint64_t)(s)->payer.call << 1 | (s)->payer.waits))
 #define PAYER_SAME(a, b) is_same(&(a)->payer, &(b)->payer)
-#define PAYER_FREE(s) ((s)->number == 0)
-#define PAYER_MAKE_FREE(s) ((s)->number = 0)
-HASH_TABLE(payers, struct payer_slot, PAYER_HASH, PAYER_SAME, PAYER_FREE, PAYER_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(payers, struct payer_slot, PAYER_HASH, PAYER_SAME, number, 0)
 
 void
 marks_begin(struct engine *e, struct marks *m, const struct watcher *watchers, size_t count)
@@ -86,7 +83,7 @@ message_weight(struct engine *e, uint32_t flight)
 	struct marks *m = e->marks;
 	size_t known = m->weight_count;
 
-	m->weights = grow(m->weights, &m->weight_count, flight + (size_t)1, sizeof *m->weights);
+	GROW(m->weights, m->weight_count, flight + (size_t)1);
 	memset(m->weights + known, 0, (m->weight_count - known) * sizeof *m->weights);
 	return &m->weights[flight];
 }
@@ -142,8 +139,7 @@ payer_here(struct engine *e, uint32_t runner, bool waits)
 	}
 	slot = payers_add(m->payer_table, &key);
 	if (slot->number == 0) {
-		m->payers = grow(m->payers, &m->payer_capacity, m->payer_count + 1,
-		    sizeof *m->payers);
+		GROW(m->payers, m->payer_capacity, m->payer_count + 1);
 		m->payers[m->payer_count] = key.payer;
 		slot->number = (uint32_t)m->payer_count++;
 	}

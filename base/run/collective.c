@@ -54,13 +54,7 @@ struct place {
 	uint32_t member;
 };
 
-static int
-by_rank(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
+ORDER(by_rank, struct place, BY(rank))
 
 int32_t *
 collective_ranks(const struct definitions *d, const struct member *members, uint32_t count)
@@ -228,27 +222,21 @@ collective_waits(struct definitions *definitions, const struct member *members, 
 static void
 begin_group(struct needs *needs, bool chained)
 {
-	needs->groups = grow(needs->groups, &needs->capacity, needs->count + 1,
-	    sizeof *needs->groups);
-	needs->groups[needs->count++] = (struct need){ (uint32_t)needs->source_count, 0,
-	    (uint32_t)needs->dependent_count, 0, chained };
+	*APPEND(needs->groups, needs->count, needs->capacity) = (struct need){
+	    (uint32_t)needs->source_count, 0, (uint32_t)needs->dependent_count, 0, chained };
 }
 
 static void
 add_source(struct needs *needs, uint32_t member)
 {
-	needs->sources = grow(needs->sources, &needs->source_capacity, needs->source_count + 1,
-	    sizeof *needs->sources);
-	needs->sources[needs->source_count++] = member;
+	*APPEND(needs->sources, needs->source_count, needs->source_capacity) = member;
 	needs->groups[needs->count - 1].source_count++;
 }
 
 static void
 add_dependent(struct needs *needs, uint32_t member)
 {
-	needs->dependents = grow(needs->dependents, &needs->dependent_capacity,
-	    needs->dependent_count + 1, sizeof *needs->dependents);
-	needs->dependents[needs->dependent_count++] = member;
+	*APPEND(needs->dependents, needs->dependent_count, needs->dependent_capacity) = member;
 	needs->groups[needs->count - 1].dependent_count++;
 }
 

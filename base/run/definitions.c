@@ -30,7 +30,7 @@ take_run(struct definitions *d, struct reader *in, const struct message *message
 	d->location_thread = zalloc((size_t)locations, sizeof *d->location_thread);
 	for (int64_t l = 0; l < locations; l++)
 		d->location_rank[l] = l < ranks ? (int32_t)l : -1;
-	d->comms = grow(d->comms, &d->comm_capacity, 3, sizeof *d->comms);
+	GROW(d->comms, d->comm_capacity, 3);
 	d->comms[0] = (struct communicator){ 0 };
 	d->comms[1] = (struct communicator){ .size = d->ranks };
 	d->comms[2] = (struct communicator){ .size = 1 };
@@ -175,7 +175,7 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 				comm.in_members[comm.members[i] / 8] |= (uint8_t)(1u <<
 				    comm.members[i] % 8);
 	}
-	d->comms = grow(d->comms, &d->comm_capacity, (size_t)number + 1, sizeof *d->comms);
+	GROW(d->comms, d->comm_capacity, (size_t)number + 1);
 	while (d->comm_count <= number)
 		d->comms[d->comm_count++] = (struct communicator){ 0 };
 	if (d->comms[number].size > 0) {
@@ -281,7 +281,7 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 	site.function = body_string(message, "function");
 	site.file = body_string(message, "file");
 	take_inlined(&site, message);
-	d->sites = grow(d->sites, &d->site_capacity, (size_t)number + 1, sizeof *d->sites);
+	GROW(d->sites, d->site_capacity, (size_t)number + 1);
 	while (d->site_count <= number)
 		d->sites[d->site_count++] = (struct site){ .module = UINT32_MAX };
 	d->sites[number] = site;
@@ -295,7 +295,7 @@ take_module(struct definitions *d, struct reader *in, const struct message *mess
 
 	if (body_number(in, message, "module", 0, &number) < 0)
 		return -1;
-	d->modules = grow(d->modules, &d->module_capacity, (size_t)number + 1, sizeof *d->modules);
+	GROW(d->modules, d->module_capacity, (size_t)number + 1);
 	while (d->module_count <= number)
 		d->modules[d->module_count++] = NULL;
 	free(d->modules[number]);
@@ -324,9 +324,7 @@ take_poll_gaps(struct definitions *d, struct reader *in, const struct message *m
 	    poll_gaps_order(&d->poll_gaps[d->poll_gaps_count - 1], &gaps) >= 0)
 		return reader_fail(in, message->offset,
 		    "poll_gaps: not in order of locations and sites");
-	d->poll_gaps = grow(d->poll_gaps, &d->poll_gaps_capacity, d->poll_gaps_count + 1,
-	    sizeof *d->poll_gaps);
-	d->poll_gaps[d->poll_gaps_count++] = gaps;
+	*APPEND(d->poll_gaps, d->poll_gaps_count, d->poll_gaps_capacity) = gaps;
 	return 1;
 }
 

@@ -89,7 +89,7 @@ collectives_read(struct edge_block *edges, struct reader *in, const struct messa
 	    body_count(in, message, "instances", 0, UINT32_MAX, "size", &instances) < 0)
 		return -1;
 	edge_block_reserve(edges, n);
-	edges->size = grow(edges->size, &edges->instance_capacity, instances, sizeof *edges->size);
+	GROW(edges->size, edges->instance_capacity, instances);
 	edges->count = n;
 	edges->instances = instances;
 	if (body_column(in, message, "size", size_type, instances, instances, edges->size) < 0 ||

@@ -19,11 +19,8 @@ struct host_slot {
 
 #define HOST_HASH(s) mix(XXH3_64bits((s)->name, strlen((s)->name)), 0)
 #define HOST_SAME(a, b) (strcmp((a)->name, (b)->name) == 0)
-#define HOST_FREE(s) ((s)->name == NULL)
-#define HOST_MAKE_FREE(s) ((s)->name = NULL)
 
-HASH_TABLE(host_table, struct host_slot, HOST_HASH, HOST_SAME, HOST_FREE, HOST_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(host_table, struct host_slot, HOST_HASH, HOST_SAME, name, NULL)
 
 /* Adds a host unless it is known; returns its number. */
 static size_t
@@ -39,8 +36,7 @@ add_host(struct headline *h, char *name)
 	if (found->host < h->host_count) {
 		free(name);
 	} else {
-		h->hosts = grow(h->hosts, &h->host_capacity, h->host_count + 1, sizeof *h->hosts);
-		h->hosts[h->host_count++] = (struct host){ name, 0 };
+		*APPEND(h->hosts, h->host_count, h->host_capacity) = (struct host){ name, 0 };
 	}
 	h->hosts[found->host].ranks++;
 	return found->host;

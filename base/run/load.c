@@ -25,8 +25,7 @@ load_take(struct headline *h, struct reader *in, const struct message *message)
 	    body_int(in, message, "others_ns", -1, most, &load.others_ns) < 0)
 		return -1;
 	load.host = body_string(message, "host");
-	h->loads = grow(h->loads, &h->load_capacity, h->load_count + 1, sizeof *h->loads);
-	h->loads[h->load_count++] = load;
+	*APPEND(h->loads, h->load_count, h->load_capacity) = load;
 	return 1;
 }
 

@@ -30,9 +30,7 @@ packed_file_end(struct packed_file *file)
 static void
 let_go(struct packed_file *file, uint32_t part)
 {
-	file->unused = grow(file->unused, &file->unused_capacity, file->unused_count + 1,
-	    sizeof *file->unused);
-	file->unused[file->unused_count++] = part;
+	*APPEND(file->unused, file->unused_count, file->unused_capacity) = part;
 }
 
 static void
@@ -45,7 +43,7 @@ begin_part(struct packed_file *file)
 	}
 	if (file->parts == UINT32_MAX)
 		die("temporary file: too long");
-	file->live = grow(file->live, &file->capacity, file->parts + 1, sizeof *file->live);
+	GROW(file->live, file->capacity, file->parts + 1);
 	file->live[file->parts] = 0;
 	file->current = (uint32_t)file->parts++;
 }

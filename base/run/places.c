@@ -8,11 +8,8 @@
 #define PLACE_HASH(p) mix((uint64_t)(p)->site << 1 | (p)->compute, (uint64_t)(p)->rank)
 #define PLACE_SAME(a, b) \
 	((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->compute == (b)->compute)
-#define PLACE_FREE(p) ((p)->rank < 0)
-#define PLACE_MAKE_FREE(p) ((p)->rank = -1)
 
-HASH_TABLE(place_table, struct place, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(place_table, struct place, PLACE_HASH, PLACE_SAME, rank, -1)
 
 void
 places_add(struct places *places, const struct place *more)
@@ -39,18 +36,7 @@ places_ns(const struct places *places, const struct place *key)
 	return found != NULL ? found->ns : 0;
 }
 
-static int
-by_time(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->site != b->site ? (a->site < b->site ? -1 : 1) :
-	    (int)a->compute - (int)b->compute;
-}
+ORDER(by_time, struct place, MOST(ns) BY(rank) BY(site) BY(compute))
 
 struct place *
 places_sorted(const struct places *places, size_t *count)
@@ -60,7 +46,7 @@ places_sorted(const struct places *places, size_t *count)
 
 	*count = 0;
 	for (size_t i = 0; table != NULL && i < table->size; i++)
-		if (!PLACE_FREE(&table->slots[i]))
+		if (!place_table_is_free(&table->slots[i]))
 			sorted[(*count)++] = table->slots[i];
 	qsort(sorted, *count, sizeof *sorted, by_time);
 	return sorted;

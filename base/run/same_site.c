@@ -50,8 +50,7 @@ first_of_name(struct same_sites *sites, const struct definitions *known, uint32_
 	size_t before = sites->capacity;
 
 	if (site >= sites->capacity) {
-		sites->first = grow(sites->first, &sites->capacity, (size_t)site + 1,
-		    sizeof *sites->first);
+		GROW(sites->first, sites->capacity, (size_t)site + 1);
 		memset(sites->first + before, 0,
 		    (sites->capacity - before) * sizeof *sites->first);
 	}

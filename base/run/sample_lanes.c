@@ -9,7 +9,7 @@
 struct sample_lane *
 lane_of(struct sample_lanes *lanes, uint32_t location)
 {
-	lanes->of = grow(lanes->of, &lanes->capacity, (size_t)location + 1, sizeof *lanes->of);
+	GROW(lanes->of, lanes->capacity, (size_t)location + 1);
 	while (lanes->count <= location)
 		lanes->of[lanes->count++] = (struct sample_lane){ 0 };
 	return &lanes->of[location];
@@ -25,7 +25,7 @@ lane_add(struct sample_lane *lane, const struct samples *block)
 		lane->end -= lane->begin;
 		lane->begin = 0;
 	}
-	lane->at = grow(lane->at, &lane->capacity, lane->end + block->count, sizeof *lane->at);
+	GROW(lane->at, lane->capacity, lane->end + block->count);
 	for (size_t i = 0; i < block->count; i++)
 		lane->at[lane->end++] = (struct sample){ block->time_ns[i], block->site[i],
 		    block->callers[i] };

@@ -21,7 +21,7 @@ function_times_compare(const void *left, const void *right)
 void
 function_times_add(struct function_times *f, const struct function_time *more)
 {
-	f->at = grow(f->at, &f->capacity, f->count + 1, sizeof *f->at);
+	GROW(f->at, f->capacity, f->count + 1);
 	f->at[f->count] = *more;
 	f->at[f->count].name = need(strdup(more->name));
 	f->at[f->count++].file = more->file != NULL ? need(strdup(more->file)) : NULL;

@@ -21,9 +21,7 @@ add_scale(struct scales *scales)
 {
 	struct scale *scale;
 
-	scales->items = grow(scales->items, &scales->capacity, scales->count + 1,
-	    sizeof *scales->items);
-	scale = &scales->items[scales->count++];
+	scale = APPEND(scales->items, scales->count, scales->capacity);
 	*scale = (struct scale){ .rank = -1, .number = -1, .factor = -1 };
 	return scale;
 }

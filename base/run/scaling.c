@@ -57,15 +57,7 @@ read_times(const char *file, bool whole)
 	return t;
 }
 
-static int
-by_ranks(const void *left, const void *right)
-{
-	const struct times *a = left, *b = right;
-
-	if (a->ranks != b->ranks)
-		return a->ranks < b->ranks ? -1 : 1;
-	return a->run_ns < b->run_ns ? -1 : a->run_ns > b->run_ns;
-}
+ORDER(by_ranks, struct times, BY(ranks) BY(run_ns))
 
 void
 scale_against(struct times *run, const struct times *smallest, bool weak)

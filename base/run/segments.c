@@ -66,7 +66,7 @@ segments_read(struct segments *s, struct reader *in, const struct message *messa
 	if (known->ranks == 0)
 		return reader_fail(in, message->offset, "segments before the message of kind run");
 	got = columns_read(&c, in, message, count);
-	s->at = grow(s->at, &s->capacity, s->count + count, sizeof *s->at);
+	GROW(s->at, s->capacity, s->count + count);
 	for (size_t i = 0;
 	    i < count && (got = got < 0 ? got : check(s, in, message, &c, i, known)) == 0; i++)
 		s->at[s->count++] = (struct segment){ c.begin_ns[i], c.end_ns[i], c.location[i],

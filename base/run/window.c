@@ -12,12 +12,7 @@ struct kept_row {
 	uint32_t location;
 	void *row;		/* NULL: an empty slot */
 };
-#define KEPT_HASH(k) mix((k)->location, (k)->seq)
-#define KEPT_SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
-#define KEPT_FREE(k) ((k)->row == NULL)
-#define KEPT_MAKE_FREE(k) ((k)->row = NULL)
-HASH_TABLE(kept_rows, struct kept_row, KEPT_HASH, KEPT_SAME, KEPT_FREE, KEPT_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_OF(kept_rows, struct kept_row, location, seq, row, NULL)
 
 void
 window_open(struct window *window, uint32_t locations, size_t row_bytes)

@@ -13,13 +13,7 @@ struct ranked {
 	bool above;
 };
 
-static int
-by_size(const void *left, const void *right)
-{
-	const struct ranked *a = left, *b = right;
-
-	return a->size < b->size ? -1 : a->size > b->size;
-}
+ORDER(by_size, struct ranked, BY(size))
 
 double *
 rank_distribution(size_t n)

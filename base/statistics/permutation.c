@@ -215,23 +215,9 @@ struct ordered {
 	size_t index;
 };
 
-static int
-by_size(const void *left, const void *right)
-{
-	const struct ordered *a = left, *b = right;
+ORDER(by_size, struct ordered, MOST(size) BY(index))
 
-	if (a->size > b->size || a->size < b->size)
-		return a->size > b->size ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
-
-static int
-downwards(const void *left, const void *right)
-{
-	const double a = *(const double *)left, b = *(const double *)right;
-
-	return a > b ? -1 : a < b;
-}
+ORDER(downwards, double, COMPARED(*b, *a))
 
 /*
  * In every way, the runs of a test have the same total sum of squares. So the two-sample t grows

@@ -8,13 +8,7 @@
 #include "../tool/tool.h"
 
 
-static int
-by_value(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return a < b ? -1 : a > b;
-}
+ORDER(by_value, double, COMPARED(*a, *b))
 
 static void
 sort(struct sample s)
@@ -295,13 +289,7 @@ struct place {
 	size_t index;
 };
 
-static int
-by_p(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-
-	return a->p < b->p ? -1 : a->p > b->p ? 1 : a->index < b->index ? -1 : 1;
-}
+ORDER(by_p, struct place, BY(p) BY(index))
 
 void
 correct(enum correction correction, const double *p, double *adjusted, size_t count)

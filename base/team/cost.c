@@ -81,9 +81,7 @@ cost_leave(uint64_t bytes)
 	const double wall_s = cost_leave_pair(bytes);
 
 	own.exchange_s += wall_s;
-	own.exchanges = grow(own.exchanges, &own.exchange_capacity, own.exchange_count + 1,
-	    sizeof *own.exchanges);
-	own.exchanges[own.exchange_count++] = wall_s;
+	*APPEND(own.exchanges, own.exchange_count, own.exchange_capacity) = wall_s;
 }
 
 struct cost

@@ -10,7 +10,7 @@ void
 post_add(struct post *out, const void *item, size_t bytes, int to)
 {
 	out->items = grow(out->items, &out->item_capacity, out->count + 1, bytes);
-	out->to = grow(out->to, &out->to_capacity, out->count + 1, sizeof *out->to);
+	GROW(out->to, out->to_capacity, out->count + 1);
 	memcpy(out->items + out->count * bytes, item, bytes);
 	out->to[out->count++] = to;
 }

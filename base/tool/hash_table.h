@@ -129,4 +129,16 @@ mix(uint64_t a, uint64_t b)
 	HASH_TABLE(name, slot, HASH, SAME, name##_is_free, name##_make_free, HASH_KEEP_ALL, \
 	    die("out of memory"))
 
+/* The same with two integers as the key. */
+#define HASH_TABLE_OF(name, slot, first, second, member, none) \
+	static inline uint64_t name##_hash(const slot *s) \
+	{ \
+		return mix((uint64_t)s->first, (uint64_t)s->second); \
+	} \
+	static inline bool name##_same(const slot *a, const slot *b) \
+	{ \
+		return a->first == b->first && a->second == b->second; \
+	} \
+	HASH_TABLE_BY(name, slot, name##_hash, name##_same, member, none)
+
 #endif

@@ -4,6 +4,7 @@
 #define MEMORY_H
 
 #include <stddef.h>
+#include <string.h>
 
 void *need(void *pointer);
 void *zalloc(size_t count, size_t size);	/* zeroed; the product is checked for overflow */
@@ -12,5 +13,13 @@ char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));	
 void *grow(void *pointer, size_t *capacity, size_t wanted, size_t size);
 /* The same, but at least by half: for many small arrays. */
 void *grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size);
+
+/* Makes room for COUNT items in LIST. */
+#define GROW(list, capacity, count) \
+	((list) = grow((list), &(capacity), (count), sizeof *(list)))
+/* A zeroed item behind the COUNT that LIST has: *APPEND(list, count, capacity) = item; */
+#define APPEND(list, count, capacity) \
+	(GROW(list, capacity, (size_t)(count) + 1), \
+	memset(&(list)[count], 0, sizeof *(list)), &(list)[(count)++])
 
 #endif

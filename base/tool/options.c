@@ -127,8 +127,7 @@ parse_ranks(struct ranks *ranks, char *list)
 		if (last != NULL)
 			*last++ = '\0';
 		first = parse_integer("--ranks", word, 0, INT32_MAX);
-		ranks->ranges = grow(ranks->ranges, &ranks->capacity, ranks->count + 1,
-		    sizeof *ranks->ranges);
+		GROW(ranks->ranges, ranks->capacity, ranks->count + 1);
 		ranks->ranges[ranks->count].first = first;
 		ranks->ranges[ranks->count++].last = last == NULL ? first :
 		    parse_integer("--ranks", last, first, INT32_MAX);

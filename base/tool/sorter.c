@@ -36,8 +36,8 @@ write_run(struct sorter *s)
 		s->fd = spool_open();
 	qsort(s->records, s->count, s->size, s->order);
 	spool_put(s->fd, s->records, s->count * s->size, from);
-	s->runs = grow(s->runs, &s->run_capacity, s->run_count + 1, sizeof *s->runs);
-	s->runs[s->run_count++] = (struct sorter_run){ from, to, s, NULL, 0, 0 };
+	*APPEND(s->runs, s->run_count, s->run_capacity) = (struct sorter_run){ from, to, s, NULL, 0,
+	    0 };
 	s->count = 0;
 }
 

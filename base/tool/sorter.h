@@ -30,15 +30,4 @@ const void *sorter_peek(struct sorter *sorter);		/* the next record, or NULL; it
 void sorter_drop(struct sorter *sorter);		/* removes it */
 void sorter_free(struct sorter *sorter);
 
-/* Orders by one field, then by others: ORDER(by_place, struct side, BY(source) BY(target)). */
-#define ORDER(name, type, by) \
-	static int \
-	name(const void *left, const void *right) \
-	{ \
-		const type *a = left, *b = right; \
-	\
-		return by 0; \
-	}
-#define BY(field) a->field != b->field ? (a->field < b->field ? -1 : 1) :
-
 #endif

@@ -34,19 +34,14 @@ is_same_text(const char *a, const char *b)
 #define HASH(f) mix(hash_of((f)->name), mix(hash_of((f)->file), (uint32_t)(f)->line))
 #define SAME(a, b) ((a)->line == (b)->line && is_same_text((a)->name, (b)->name) && \
 	is_same_text((a)->file, (b)->file))
-#define FREE(f) ((f)->number == 0)
-#define MAKE_FREE(f) (*(f) = (struct known_frame){ 0 })
-HASH_TABLE(known_frames, struct known_frame, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(known_frames, struct known_frame, HASH, SAME, number, 0)
 #undef HASH
 #undef SAME
-#undef FREE
-#undef MAKE_FREE
 
 struct known_stack {
-	uint32_t *frames;	/* NULL: a free slot */
+	uint32_t *frames;
 	size_t count;
-	uint32_t number;	/* 1 + the stack's number */
+	uint32_t number;	/* 1 + the stack's number; 0: a free slot */
 };
 
 static uint64_t
@@ -61,10 +56,7 @@ hash_stack(const struct known_stack *stack)
 
 #define SAME(a, b) ((a)->count == (b)->count && \
 	memcmp((a)->frames, (b)->frames, (a)->count * sizeof *(a)->frames) == 0)
-#define FREE(s) ((s)->frames == NULL)
-#define MAKE_FREE(s) (*(s) = (struct known_stack){ 0 })
-HASH_TABLE(known_stacks, struct known_stack, hash_stack, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(known_stacks, struct known_stack, hash_stack, SAME, number, 0)
 
 struct stacks {
 	struct text *out;
@@ -125,8 +117,7 @@ frame_number(struct stacks *s, const struct stack_frame *frame)
 		return found->number - 1;
 	}
 	found->file = frame->file != NULL ? need(strdup(frame->file)) : NULL;
-	s->frames = grow(s->frames, &s->frame_capacity, s->frame_count + 1, sizeof *s->frames);
-	s->frames[s->frame_count++] = *found;
+	*APPEND(s->frames, s->frame_count, s->frame_capacity) = *found;
 	return found->number - 1;
 }
 
@@ -135,7 +126,7 @@ stacks_number(struct stacks *s, const struct stack_frame *frames, size_t count)
 {
 	struct known_stack key = { NULL, count, (uint32_t)s->stack_count + 1 }, *found;
 
-	s->numbers = grow(s->numbers, &s->number_capacity, count + 1, sizeof *s->numbers);
+	GROW(s->numbers, s->number_capacity, count + 1);
 	for (size_t i = 0; i < count; i++)
 		s->numbers[i] = frame_number(s, &frames[i]);
 	key.frames = s->numbers;
@@ -144,8 +135,7 @@ stacks_number(struct stacks *s, const struct stack_frame *frames, size_t count)
 		return found->number - 1;
 	found->frames = zalloc(count, sizeof *found->frames);
 	memcpy(found->frames, s->numbers, count * sizeof *found->frames);
-	s->stacks = grow(s->stacks, &s->stack_capacity, s->stack_count + 1, sizeof *s->stacks);
-	s->stacks[s->stack_count++] = *found;
+	*APPEND(s->stacks, s->stack_count, s->stack_capacity) = *found;
 	return found->number - 1;
 }
 
@@ -155,11 +145,10 @@ stacks_add(struct stacks *s, uint32_t stack, uint64_t ns)
 	const size_t before = s->ns_capacity;
 
 	if (s->speedscope) {
-		s->added = grow(s->added, &s->added_capacity, s->added_count + 1, sizeof *s->added);
-		s->added[s->added_count++] = (struct added){ ns, stack };
+		*APPEND(s->added, s->added_count, s->added_capacity) = (struct added){ ns, stack };
 		return;
 	}
-	s->ns = grow(s->ns, &s->ns_capacity, s->stack_count, sizeof *s->ns);
+	GROW(s->ns, s->ns_capacity, s->stack_count);
 	memset(s->ns + before, 0, (s->ns_capacity - before) * sizeof *s->ns);
 	s->ns[stack] += ns;
 }
@@ -168,11 +157,7 @@ stacks_add(struct stacks *s, uint32_t stack, uint64_t ns)
 
 struct line { char *text; uint64_t ns; };
 
-static int
-by_text(const void *left, const void *right)
-{
-	return strcmp(((const struct line *)left)->text, ((const struct line *)right)->text);
-}
+ORDER(by_text, struct line, BY_TEXT(text))
 
 static char *
 line_of(const struct stacks *s, const struct known_stack *stack)
@@ -226,10 +211,8 @@ stacks_profile(struct stacks *s, const char *name, const char *prefix, int64_t b
 		put_lines(s);
 	free(s->prefix);
 	s->prefix = prefix != NULL ? need(strdup(prefix)) : NULL;
-	s->profiles = grow(s->profiles, &s->profile_capacity, s->profile_count + 1,
-	    sizeof *s->profiles);
-	s->profiles[s->profile_count++] = (struct profile){ need(strdup(name)), begin_ns,
-	    s->added_count };
+	*APPEND(s->profiles, s->profile_count, s->profile_capacity) = (struct profile){
+	    need(strdup(name)), begin_ns, s->added_count };
 }
 
 /* ---- speedscope ---- */

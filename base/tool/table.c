@@ -30,10 +30,8 @@ keep(struct table_writer *table, const char *string, bool number)
 {
 	char *cell = NULL;
 
-	table->cells = grow(table->cells, &table->cell_capacity, table->count + 1,
-	    sizeof *table->cells);
-	table->numbers = grow(table->numbers, &table->number_capacity, table->count + 1,
-	    sizeof *table->numbers);
+	GROW(table->cells, table->cell_capacity, table->count + 1);
+	GROW(table->numbers, table->number_capacity, table->count + 1);
 	if (string != NULL) {
 		size_t room = 6 * strlen(string) + 1;
 

@@ -16,6 +16,7 @@
 
 #include "memory.h"
 #include "options.h"
+#include "order.h"
 #include "progress.h"
 
 struct message;

@@ -56,10 +56,10 @@ spending_grow(struct spending *s, uint32_t site)
 {
 	const size_t known = s->capacity;
 
-	s->spent = grow(s->spent, &s->capacity, 2 * (size_t)site + 2, sizeof *s->spent);
+	GROW(s->spent, s->capacity, 2 * (size_t)site + 2);
 	memset(s->spent + known, 0, (s->capacity - known) * sizeof *s->spent);
-	s->keys = grow(s->keys, &s->key_capacity, s->capacity, sizeof *s->keys);
-	s->ns = grow(s->ns, &s->ns_capacity, s->capacity, sizeof *s->ns);
+	GROW(s->keys, s->key_capacity, s->capacity);
+	GROW(s->ns, s->ns_capacity, s->capacity);
 }
 
 /* Makes room for the keys of a site before any time is spent on it. */
@@ -160,8 +160,7 @@ waited(const struct origin *wait, int64_t from_ns, int64_t to_ns)
 static void
 note_waited(struct causes *c, uint32_t origin, int64_t ns)
 {
-	c->waited = grow(c->waited, &c->waited_capacity, c->waited_count + 1, sizeof *c->waited);
-	c->waited[c->waited_count++] = (struct waited){ origin, ns };
+	*APPEND(c->waited, c->waited_count, c->waited_capacity) = (struct waited){ origin, ns };
 }
 
 /* The compute and call time between LOW and HIGH of an activity that was left at LEAVE. */

@@ -11,11 +11,7 @@ struct place {
 	int32_t rank;		/* -1: free slot */
 };
 
-#define HASH(p) mix((p)->key, (uint32_t)(p)->rank)
-#define SAME(a, b) ((a)->key == (b)->key && (a)->rank == (b)->rank)
-#define FREE(p) ((p)->rank < 0)
-#define MAKE_FREE(p) ((p)->rank = -1)
-HASH_TABLE(places, struct place, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_OF(places, struct place, key, rank, rank, -1)
 
 struct delays {
 	struct places places;
@@ -84,18 +80,7 @@ join_delay(struct imbalance *im, const struct delay *more)
 	    more->long_whole_ns, more->long_fraction);
 }
 
-static int
-by_cost(const void *left, const void *right)
-{
-	const struct delay *a = left, *b = right;
-	const double x = delay_cost_ns(a), y = delay_cost_ns(b);
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->key < b->key ? -1 : a->key > b->key;
-}
+ORDER(by_cost, struct delay, COMPARED(delay_cost_ns(b), delay_cost_ns(a)) BY(rank) BY(key))
 
 struct delay *
 sorted_delays(const struct imbalance *im, size_t *count)

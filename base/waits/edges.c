@@ -140,7 +140,7 @@ note_instance(struct imbalance *im, const struct member *members, uint32_t count
 	uint32_t kept = 0;
 	bool overlap;
 
-	im->waits_for = grow(im->waits_for, &im->wait_capacity, count, sizeof *im->waits_for);
+	GROW(im->waits_for, im->wait_capacity, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct row *row = members[i].row;
 
@@ -199,9 +199,8 @@ copy_members(struct imbalance *im, size_t first, uint32_t size)
 {
 	const struct edge_block *e = &im->graph.edges;
 
-	im->members = grow(im->members, &im->member_capacity, 2 * (size_t)size,
-	    sizeof *im->members);
-	im->copies = grow(im->copies, &im->copy_capacity, size, sizeof *im->copies);
+	GROW(im->members, im->member_capacity, 2 * (size_t)size);
+	GROW(im->copies, im->copy_capacity, size);
 	for (uint32_t i = 0; i < size; i++) {
 		const struct wait_row *row = edge_row(im, e->location[first + i],
 		    e->seq[first + i]);

@@ -11,10 +11,7 @@
 #define SAME(a, b) \
 	((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place && \
 	(a)->own == (b)->own)
-#define FREE(t) ((t)->site == UINT32_MAX)
-#define MAKE_FREE(t) ((t)->site = UINT32_MAX)
-HASH_TABLE(taken_table, struct taken, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(taken_table, struct taken, HASH, SAME, site, UINT32_MAX)
 
 struct functions {
 	struct sample_lanes lanes;
@@ -180,7 +177,7 @@ bool
 taken_at(const struct imbalance *im, size_t at, struct taken *taken)
 {
 	*taken = im->functions->taken.slots[at];
-	return !FREE(taken);
+	return !taken_table_is_free(taken);
 }
 
 void

@@ -46,15 +46,8 @@ add_rank(struct excess *e, const struct sums *s, int32_t rank, int32_t slow, uin
 	}
 }
 
-static int
-by_excess(const void *left, const void *right)
-{
-	const struct excess *a = left, *b = right;
-	const double x = (double)a->slow_ns - a->others_ns, y = (double)b->slow_ns - b->others_ns;
-
-	return x != y ? (x > y ? -1 : 1) : (a->function > b->function) -
-	    (a->function < b->function);
-}
+#define EXCESS(item) ((double)(item)->slow_ns - (item)->others_ns)
+ORDER(by_excess, struct excess, COMPARED(EXCESS(b), EXCESS(a)) BY(function))
 
 static double
 error_of(const struct sums *s, int32_t rank, uint64_t samples)
@@ -141,14 +134,7 @@ uneven_of(struct sums *s, uint32_t site)
 	return u;
 }
 
-static int
-by_most_excess(const void *left, const void *right)
-{
-	const struct uneven *a = left, *b = right;
-	const double x = (double)a->slow_ns - a->others_ns, y = (double)b->slow_ns - b->others_ns;
-
-	return x != y ? (x > y ? -1 : 1) : (a->site > b->site) - (a->site < b->site);
-}
+ORDER(by_most_excess, struct uneven, COMPARED(EXCESS(b), EXCESS(a)) BY(site))
 
 #define BEFORE(taken, sought) ((taken)->site < (sought))
 SEARCH(first_of, struct taken, uint32_t, BEFORE)
@@ -191,9 +177,8 @@ static void
 add_cost(struct costs *costs, uint32_t function, int32_t rank, double cost_ns)
 {
 	costs->of[function].cost_ns += cost_ns;
-	costs->ranks = grow(costs->ranks, &costs->rank_capacity, costs->rank_count + 1,
-	    sizeof *costs->ranks);
-	costs->ranks[costs->rank_count++] = (struct rank_cost){ rank, function, cost_ns };
+	*APPEND(costs->ranks, costs->rank_count, costs->rank_capacity) = (struct rank_cost){ rank,
+	    function, cost_ns };
 }
 
 static double
@@ -233,25 +218,9 @@ share_out(struct costs *costs, const struct excess *list, size_t count, int32_t 
 	}
 }
 
-static int
-by_rank_and_function(const void *left, const void *right)
-{
-	const struct rank_cost *a = left, *b = right;
+ORDER(by_rank_and_function, struct rank_cost, BY(rank) BY(function))
 
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return (a->function > b->function) - (a->function < b->function);
-}
-
-static int
-by_rank_and_cost(const void *left, const void *right)
-{
-	const struct rank_cost *a = left, *b = right;
-
-	if (a->rank == b->rank && a->cost_ns != b->cost_ns)
-		return a->cost_ns > b->cost_ns ? -1 : 1;
-	return by_rank_and_function(left, right);
-}
+ORDER(by_rank_and_cost, struct rank_cost, BY(rank) MOST(cost_ns) BY(function))
 
 /* Merges equal functions of a rank; returns their number. */
 static size_t
@@ -271,14 +240,7 @@ fold_costs(struct rank_cost *list, size_t count)
 	return kept;
 }
 
-static int
-by_cost(const void *left, const void *right)
-{
-	const struct function_cost *a = left, *b = right;
-
-	return a->cost_ns != b->cost_ns ? (a->cost_ns > b->cost_ns ? -1 : 1) :
-	    (a->function > b->function) - (a->function < b->function);
-}
+ORDER(by_cost, struct function_cost, MOST(cost_ns) BY(function))
 
 static void
 find_function_costs(const struct imbalance *im, const struct site_groups *groups,

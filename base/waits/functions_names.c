@@ -39,28 +39,9 @@ function_of(const struct imbalance *im, const struct taken *taken, bool own)
 	return (struct sampled_function){ need(strdup(frame.name)), in, frame.file };
 }
 
-static int
-by_name(const void *left, const void *right)
-{
-	const struct sampled_function *a = left, *b = right;
-	int order;
+ORDER(by_name, struct sampled_function, BY_TEXT(name) BY_ANY_TEXT(in) BY_ANY_TEXT(file))
 
-	if ((order = strcmp(a->name, b->name)) != 0 || (order = text_compare(a->in, b->in)) != 0)
-		return order;
-	return text_compare(a->file, b->file);
-}
-
-static int
-by_place(const void *left, const void *right)
-{
-	const struct taken *a = left, *b = right;
-
-	if (a->site != b->site)
-		return a->site < b->site ? -1 : 1;
-	if (a->function != b->function)
-		return a->function < b->function ? -1 : 1;
-	return (a->rank > b->rank) - (a->rank < b->rank);
-}
+ORDER(by_place, struct taken, BY(site) BY(function) BY(rank))
 
 uint32_t
 function_named(const struct by_function *by, const struct sampled_function *key)

@@ -9,14 +9,7 @@ struct named_site {
 	uint32_t site;
 };
 
-static int
-by_site_name(const void *left, const void *right)
-{
-	const struct named_site *a = left, *b = right;
-	const int order = strcmp(a->name, b->name);
-
-	return order != 0 ? order : (a->site > b->site) - (a->site < b->site);
-}
+ORDER(by_site_name, struct named_site, BY_TEXT(name) BY(site))
 
 struct site_groups
 site_groups(const struct imbalance *im)

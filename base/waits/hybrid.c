@@ -80,7 +80,7 @@ hybrid_at(struct imbalance *im, size_t index, int32_t rank)
 {
 	struct hybrid_times *h = times_of(im);
 
-	h->of = grow(h->of, &h->capacity, index + 1, sizeof *h->of);
+	GROW(h->of, h->capacity, index + 1);
 	while (h->count <= index)
 		h->of[h->count++] = NULL;
 	if (h->of[index] == NULL)

@@ -52,13 +52,8 @@ struct accessor {
 	size_t pending_count, pending_capacity;
 };
 
-#define HASH(slot) mix((slot)->window, (slot)->of)
-#define SAME(a, b) ((a)->window == (b)->window && (a)->of == (b)->of)
-#define FREE(slot) ((slot)->of == NOBODY)
-#define MAKE_FREE(slot) ((slot)->of = NOBODY)
-HASH_TABLE(targets, struct target, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
-HASH_TABLE(accessors, struct accessor, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_OF(targets, struct target, window, of, of, NOBODY)
+HASH_TABLE_OF(accessors, struct accessor, window, of, of, NOBODY)
 
 struct one_sided {
 	struct targets targets;
@@ -281,9 +276,8 @@ waits_at_target(struct imbalance *im, const struct whole_call *call, int32_t ran
 	int count;
 
 	if (kind == LOCKS) {
-		target->holders = grow(target->holders, &target->holder_capacity,
-		    target->holder_count + 1, sizeof *target->holders);
-		target->holders[target->holder_count++] = call->location;
+		*APPEND(target->holders, target->holder_count, target->holder_capacity) =
+		    call->location;
 	}
 	at = holder_at(target, call->location);
 	if (at == target->holder_count && !me->all)
@@ -477,10 +471,10 @@ one_sided_is_clear(const struct imbalance *im)
 	const struct one_sided *o = im->one_sided;
 
 	for (size_t i = 0; i < o->targets.size; i++)
-		if (!FREE(&o->targets.slots[i]) && o->targets.slots[i].holder_count > 0)
+		if (!targets_is_free(&o->targets.slots[i]) && o->targets.slots[i].holder_count > 0)
 			return false;
 	for (size_t i = 0; i < o->accessors.size; i++)
-		if (!FREE(&o->accessors.slots[i]) &&
+		if (!accessors_is_free(&o->accessors.slots[i]) &&
 		    (o->accessors.slots[i].all || o->accessors.slots[i].pending_count > 0))
 			return false;
 	return o->visits == NULL || o->defined;

@@ -10,12 +10,7 @@ struct open_request {
 	struct wait_row start;
 };
 
-#define HASH(r) mix((r)->location, (r)->seq)
-#define SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
-#define FREE(r) ((r)->location == NOBODY)
-#define MAKE_FREE(r) ((r)->location = NOBODY)
-HASH_TABLE(open_requests, struct open_request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_OF(open_requests, struct open_request, location, seq, location, NOBODY)
 
 void
 open_begin(struct imbalance *im)

@@ -28,10 +28,8 @@ overdue_take(struct imbalance *im)
 			continue;
 		row->overdue = true;
 		window_keep(&im->graph.window, e->location[i], e->seq[i]);
-		im->overdue->at = grow(im->overdue->at, &im->overdue->capacity,
-		    im->overdue->count + 1, sizeof *im->overdue->at);
-		im->overdue->at[im->overdue->count++] = (struct overdue_row){ e->seq[i],
-		    e->location[i] };
+		*APPEND(im->overdue->at, im->overdue->count, im->overdue->capacity) =
+		    (struct overdue_row){ e->seq[i], e->location[i] };
 	}
 }
 

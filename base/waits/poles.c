@@ -59,7 +59,7 @@ sampled_line(const struct poles *poles, const struct long_pole *p)
 			continue;
 		for (k = 0; k < count && lines[k].line != frame.line; k++)
 			;
-		lines = grow(lines, &capacity, count + 1, sizeof *lines);
+		GROW(lines, capacity, count + 1);
 		if (k == count)
 			lines[count++] = (struct line_samples){ .line = frame.line };
 		lines[k].samples += taken.samples;

@@ -121,15 +121,7 @@ explained_share(const struct explained *e)
 	return e->wait_ns > 0 ? (double)(e->delay_ns + e->completion_ns) / (double)e->wait_ns : 1;
 }
 
-static int
-by_wait(const void *left, const void *right)
-{
-	const struct line *a = left, *b = right;
-
-	if (a->wait_ns != b->wait_ns)
-		return a->wait_ns > b->wait_ns ? -1 : 1;
-	return a->index < b->index ? -1 : a->index > b->index;
-}
+ORDER(by_wait, struct line, MOST(wait_ns) BY(index))
 
 struct line *
 sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count)

@@ -16,7 +16,7 @@ add_cell(struct table *table, size_t index)
 {
 	const size_t known = table->capacity;
 
-	table->cells = grow(table->cells, &table->capacity, index + 1, sizeof *table->cells);
+	GROW(table->cells, table->capacity, index + 1);
 	memset(table->cells + known, 0, (table->capacity - known) * sizeof *table->cells);
 	for (int s = 0; s < STATES; s++) {
 		if (table->wait_ns[s] == NULL || known == table->capacity)
@@ -32,7 +32,7 @@ add_cell(struct table *table, size_t index)
 struct site_ns *
 new_site(struct imbalance *im, uint32_t site)
 {
-	im->sites = grow(im->sites, &im->site_capacity, site + (size_t)1, sizeof *im->sites);
+	GROW(im->sites, im->site_capacity, site + (size_t)1);
 	while (im->site_count <= site)
 		im->sites[im->site_count++] = NULL;
 	if (im->sites[site] == NULL)
@@ -143,8 +143,7 @@ totals_of(struct imbalance *im, uint16_t call)
 	if (call >= im->call_capacity) {
 		size_t known = im->call_capacity;
 
-		im->calls = grow(im->calls, &im->call_capacity, call + (size_t)1,
-		    sizeof *im->calls);
+		GROW(im->calls, im->call_capacity, call + (size_t)1);
 		memset(im->calls + known, 0, (im->call_capacity - known) * sizeof *im->calls);
 	}
 	return &im->calls[call];

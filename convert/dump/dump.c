@@ -37,7 +37,7 @@ split(char *list)
 	char **words = NULL;
 
 	for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
-		words = grow(words, &capacity, count + 2, sizeof *words);
+		GROW(words, capacity, count + 2);
 		words[count++] = word;
 	}
 	if (count == 0)
@@ -150,8 +150,7 @@ add_thread(struct dump *dump, const struct message *message)
 	    body_int(dump->in, message, "thread", 0, INT32_MAX, &thread) < 0)
 		return;
 	at = thread_from(dump->threads, dump->thread_count, (uint64_t)location);
-	dump->threads = grow(dump->threads, &dump->thread_capacity, dump->thread_count + 1,
-	    sizeof *dump->threads);
+	GROW(dump->threads, dump->thread_capacity, dump->thread_count + 1);
 	memmove(dump->threads + at + 1, dump->threads + at,
 	    (dump->thread_count - at) * sizeof *dump->threads);
 	dump->threads[at] = (struct thread){ (uint32_t)location, rank, thread };
@@ -277,9 +276,7 @@ look_ahead(struct dump *dump)
 		die_input(in);
 	while (reader_next(in, &message) > 0)
 		if (is_kind(&message, "longpole")) {
-			dump->raw_ranks = grow(dump->raw_ranks, &dump->raw_capacity,
-			    dump->raw_count + 1, sizeof *dump->raw_ranks);
-			dump->raw_ranks[dump->raw_count++] = -1;
+			*APPEND(dump->raw_ranks, dump->raw_count, dump->raw_capacity) = -1;
 		} else if (is_kind(&message, "rank") && dump->raw_count > 0)
 			body_int(in, &message, "rank", 0, INT32_MAX,
 			    &dump->raw_ranks[dump->raw_count - 1]);

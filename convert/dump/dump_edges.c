@@ -26,8 +26,7 @@ read_column(struct dump *dump, const struct message *message, size_t index, cons
 		return false;
 	}
 	*count = (size_t)rows;
-	dump->columns[index] = grow(dump->columns[index], &dump->column_capacity[index], *count,
-	    sizeof *dump->columns[index]);
+	GROW(dump->columns[index], dump->column_capacity[index], *count);
 	return body_column(dump->in, message, key, type, *count, *count,
 	    dump->columns[index]) == 0;
 }

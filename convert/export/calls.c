@@ -97,11 +97,7 @@ struct sum {
 	bool used;
 	uint64_t calls, ns, sent, received, wait_ns;
 };
-#define HASH(s) mix((s)->site, (s)->call)
-#define SAME(a, b) ((a)->site == (b)->site && (a)->call == (b)->call)
-#define FREE(s) (!(s)->used)
-#define MAKE_FREE(s) (*(s) = (struct sum){ 0 })
-HASH_TABLE(sums, struct sum, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_OF(sums, struct sum, site, call, used, false)
 
 static void
 add_rows(void *context, const struct definitions *known, const struct calls *c)
@@ -122,15 +118,7 @@ add_rows(void *context, const struct definitions *known, const struct calls *c)
 	}
 }
 
-static int
-by_place(const void *left, const void *right)
-{
-	const struct sum *a = left, *b = right;
-
-	if (a->site != b->site)
-		return a->site < b->site ? -1 : 1;
-	return strcmp(call_name(a->call), call_name(b->call));
-}
+ORDER(by_place, struct sum, BY(site) COMPARED(strcmp(call_name(a->call), call_name(b->call)), 0))
 
 /* A line for Extra-P: a metric of a place, mean over the ranks. */
 static void
@@ -221,7 +209,7 @@ put_run(struct json *json, const char *file)
 	waits = read_sums(file, &sums, &known);
 	all = zalloc(sums.count, sizeof *all);
 	for (size_t i = 0; i < sums.size; i++)
-		if (!FREE(&sums.slots[i]))
+		if (!sums_is_free(&sums.slots[i]))
 			all[count++] = sums.slots[i];
 	qsort(all, count, sizeof *all, by_place);
 	for (size_t i = 0; i < count; i++) {

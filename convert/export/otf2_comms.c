@@ -42,7 +42,7 @@ comm_of(struct archive *a, uint32_t number)
 	found = comm_table_add(a->comm_table, &slot);
 	if (found->at < a->comm_count)
 		return &a->comms[found->at];
-	a->comms = grow(a->comms, &a->comm_capacity, a->comm_count + 1, sizeof *a->comms);
+	GROW(a->comms, a->comm_capacity, a->comm_count + 1);
 	of = &a->comms[a->comm_count];
 	*of = (struct group_of){ .number = number, .comm = (uint32_t)a->comm_count++,
 	    .window = NONE, .file = NONE, .defined = number < 3 ||
@@ -148,13 +148,7 @@ sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peer
 	return found->group;
 }
 
-static int
-by_group(const void *left, const void *right)
-{
-	const struct sync_slot *a = left, *b = right;
-
-	return a->group < b->group ? -1 : a->group > b->group;
-}
+ORDER(by_group, struct sync_slot, BY(group))
 
 static void
 put_syncs(struct archive *a)

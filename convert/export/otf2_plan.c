@@ -18,9 +18,7 @@ struct open {
 	 */
 	struct otf2_event end;
 };
-#define HASH(o) mix((o)->seq, (o)->location)
-#define SAME(x, y) ((x)->seq == (y)->seq && (x)->location == (y)->location)
-HASH_TABLE_BY(open_table, struct open, HASH, SAME, location, NONE)
+HASH_TABLE_OF(open_table, struct open, seq, location, location, NONE)
 
 /* Input for the event of a row. */
 struct subject {

@@ -199,8 +199,7 @@ region_of_place(struct archive *a, uint32_t number)
 	if (number >= a->site_capacity) {
 		size_t before = a->site_capacity;
 
-		a->site_regions = grow(a->site_regions, &a->site_capacity, known->site_count,
-		    sizeof *a->site_regions);
+		GROW(a->site_regions, a->site_capacity, known->site_count);
 		memset(a->site_regions + before, 0,
 		    (a->site_capacity - before) * sizeof *a->site_regions);
 	}

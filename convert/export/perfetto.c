@@ -192,8 +192,8 @@ take_instance(struct perfetto *p, size_t first, uint32_t count)
 {
 	const struct edge_block *e = &p->graph.edges;
 
-	p->members = grow(p->members, &p->member_capacity, count, sizeof *p->members);
-	p->waits_for = grow(p->waits_for, &p->waits_capacity, count, sizeof *p->waits_for);
+	GROW(p->members, p->member_capacity, count);
+	GROW(p->waits_for, p->waits_capacity, count);
 	for (uint32_t i = 0; i < count; i++)
 		p->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
 		    window_row(&p->graph.window, e->location[first + i], e->seq[first + i]) };

@@ -100,7 +100,7 @@ site_iid(struct perfetto *p, uint32_t site)
 	if (site >= p->told_capacity) {
 		size_t before = p->told_capacity;
 
-		p->told = grow(p->told, &p->told_capacity, site + (size_t)1, sizeof *p->told);
+		GROW(p->told, p->told_capacity, site + (size_t)1);
 		memset(p->told + before, 0, (p->told_capacity - before) * sizeof *p->told);
 	}
 	if (!p->told[site]) {

@@ -25,9 +25,7 @@ struct post {
 	uint32_t location;	/* UINT32_MAX: free */
 	int64_t enter_ns;
 };
-#define POST_HASH(p) mix((p)->seq, (p)->location)
-#define POST_SAME(a, b) ((a)->seq == (b)->seq && (a)->location == (b)->location)
-HASH_TABLE_BY(posts, struct post, POST_HASH, POST_SAME, location, UINT32_MAX)
+HASH_TABLE_OF(posts, struct post, seq, location, location, UINT32_MAX)
 
 struct input {
 	struct graph_input graph;

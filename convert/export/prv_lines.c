@@ -34,8 +34,7 @@ line_add(struct output *o, uint32_t number, const struct line *line)
 		q->end -= q->begin;
 		q->begin = 0;
 	}
-	q->at = grow(q->at, &q->capacity, q->end + 1, sizeof *q->at);
-	q->at[q->end++] = *line;
+	*APPEND(q->at, q->end, q->capacity) = *line;
 	if (q->end - q->begin == 1)
 		next_push(o->heap, &o->heap_count, (struct next){ line->at_ns, number });
 }
@@ -43,8 +42,7 @@ line_add(struct output *o, uint32_t number, const struct line *line)
 void
 message_add(struct output *o, const struct sent *message)
 {
-	o->messages = grow(o->messages, &o->message_capacity, o->message_count + 1,
-	    sizeof *o->messages);
+	GROW(o->messages, o->message_capacity, o->message_count + 1);
 	sent_push(o->messages, &o->message_count, *message);
 }
 
@@ -82,8 +80,7 @@ put_callers(struct output *o, uint32_t site)
 		if (place >= o->placed_capacity) {
 			const size_t before = o->placed_capacity;
 
-			o->placed = grow(o->placed, &o->placed_capacity, o->known->site_count,
-			    sizeof *o->placed);
+			GROW(o->placed, o->placed_capacity, o->known->site_count);
 			memset(o->placed + before, 0,
 			    (o->placed_capacity - before) * sizeof *o->placed);
 		}

@@ -10,15 +10,7 @@
 /* A rank and its host, which may be NULL. */
 struct seat { const char *host; uint32_t rank; };
 
-static int
-by_host(const void *left, const void *right)
-{
-	const struct seat *a = left, *b = right;
-	int order = a->host == NULL || b->host == NULL ? (a->host == NULL) - (b->host == NULL) :
-	    strcmp(a->host, b->host);
-
-	return order != 0 ? order : a->rank < b->rank ? -1 : a->rank > b->rank;
-}
+ORDER(by_host, struct seat, COMPARED(a->host == NULL, b->host == NULL) BY_ANY_TEXT(host) BY(rank))
 
 /*
  * Ranks of a host share a node; ranks without a host get a node each. Nodes are in order of ranks.

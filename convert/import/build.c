@@ -36,8 +36,7 @@ build_begin(struct build *build, uint32_t ranks, const int32_t *further)
 		for (int32_t t = 0; t < further[r]; t++) {
 			uint32_t at = build->locations++ - ranks;
 
-			build->threads = grow(build->threads, &build->thread_capacity,
-			    at + (size_t)1, sizeof *build->threads);
+			GROW(build->threads, build->thread_capacity, at + (size_t)1);
 			build->threads[at] = (struct build_thread){ r, (uint32_t)t + 1 };
 		}
 	build->round_rows = IN_FLIGHT / build->locations;
@@ -174,8 +173,7 @@ comm_number(struct build *build, int32_t *members, int32_t size)
 		world = members[i] == i;
 	if (world)
 		return 1;
-	build->comms = grow(build->comms, &build->comm_capacity, build->comm_count + 1,
-	    sizeof *build->comms);
+	GROW(build->comms, build->comm_capacity, build->comm_count + 1);
 	build->comms[build->comm_count] = (struct build_comm){ members, size };
 	build->comm_members += (uint64_t)size;
 	return (uint32_t)build->comm_count++;
@@ -193,7 +191,7 @@ build_comm(struct build *build, const struct text *text, char *at, int64_t base)
 	if (!text_allows(text, build->comm_members, sizeof *comm->members) ||
 	    !text_allows(text, build->comm_count + (uint64_t)id, sizeof(struct build_comm)))
 		die_text(text, "too many communicators");
-	build->ids = grow(build->ids, &build->id_capacity, (size_t)id + 1, sizeof *build->ids);
+	GROW(build->ids, build->id_capacity, (size_t)id + 1);
 	memset(build->ids + known, 0, (build->id_capacity - known) * sizeof *build->ids);
 	comm = &build->ids[id];
 	comm->size = (int32_t)text_integer(text, &at, 1, build->ranks);

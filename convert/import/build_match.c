@@ -63,8 +63,7 @@ build_match(struct build *build)
 
 	number_calls(build, &numbered);
 	for (next = sorter_peek(&numbered); next != NULL; ) {
-		calls = grow(calls, &capacity, count + 1, sizeof *calls);
-		calls[count++] = *next;
+		*APPEND(calls, count, capacity) = *next;
 		sorter_drop(&numbered);
 		next = sorter_peek(&numbered);
 		if (next != NULL && next->comm == calls[0].comm && next->index == calls[0].index)

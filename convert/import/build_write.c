@@ -205,8 +205,8 @@ write_instance(struct output *o)
 	uint32_t count = 0;
 
 	for (; m != NULL && m->instance == instance; m = sorter_peek(members)) {
-		location = grow(location, &location_capacity, count + (size_t)1, sizeof *location);
-		seq = grow(seq, &seq_capacity, count + (size_t)1, sizeof *seq);
+		GROW(location, location_capacity, count + (size_t)1);
+		GROW(seq, seq_capacity, count + (size_t)1);
 		location[count] = m->location;
 		seq[count++] = m->seq;
 		sorter_drop(members);
@@ -252,7 +252,7 @@ take_open_ends(struct output *o, uint64_t round)
 			open->count -= open->first;
 			open->first = 0;
 		}
-		open->ends = grow(open->ends, &open->capacity, open->count + 1, sizeof *open->ends);
+		GROW(open->ends, open->capacity, open->count + 1);
 		open->ends[open->count].seq = e->seq;
 		open->ends[open->count++].round = e->round;
 	}

@@ -19,16 +19,12 @@
  */
 struct tally { uint32_t comm, waits; uint64_t who, count; };
 
-#define TALLY_HASH(t) mix((t)->comm, (t)->who)
-#define TALLY_SAME(a, b) ((a)->comm == (b)->comm && (a)->who == (b)->who)
-HASH_TABLE_BY(tallies, struct tally, TALLY_HASH, TALLY_SAME, comm, UINT32_MAX)
+HASH_TABLE_OF(tallies, struct tally, comm, who, comm, UINT32_MAX)
 
 /* Posted receives that were not yet waited for, by number. */
 struct posted { uint64_t number; uint32_t location, end; };
 
-#define POSTED_HASH(p) mix((p)->number, (p)->location)
-#define POSTED_SAME(a, b) ((a)->number == (b)->number && (a)->location == (b)->location)
-HASH_TABLE_BY(open_posts, struct posted, POSTED_HASH, POSTED_SAME, end, 0)
+HASH_TABLE_OF(open_posts, struct posted, number, location, end, 0)
 
 /* One side of a message in flight; a matched receive stays until its wait. */
 struct end {
@@ -97,7 +93,7 @@ new_end(struct play *p, const struct step *step, uint32_t location)
 	else {
 		if (p->end_count == UINT32_MAX)
 			die("too many messages at a time");
-		p->ends = grow(p->ends, &p->end_capacity, p->end_count + 1, sizeof *p->ends);
+		GROW(p->ends, p->end_capacity, p->end_count + 1);
 		at = (uint32_t)p->end_count++;
 	}
 	p->ends[at] = (struct end){ .step = *step, .location = location };

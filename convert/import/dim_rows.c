@@ -127,8 +127,7 @@ put_start(struct dim *d, uint64_t seq)
 		t->start_first = 0;
 	}
 	dim_bound(d, ++d->waiting);
-	t->starts = grow(t->starts, &t->start_capacity, t->start_count + 1, sizeof *t->starts);
-	t->starts[t->start_count++] = seq;
+	*APPEND(t->starts, t->start_count, t->start_capacity) = seq;
 }
 
 static uint64_t
@@ -303,9 +302,7 @@ dim_record(struct dim *d, const struct record *r)
 		return;
 	}
 	dim_bound(d, ++d->waiting);
-	d->at->records = grow(d->at->records, &d->at->record_capacity, d->at->record_count + 1,
-	    sizeof *d->at->records);
-	d->at->records[d->at->record_count++] = *r;
+	*APPEND(d->at->records, d->at->record_count, d->at->record_capacity) = *r;
 }
 
 void

@@ -40,9 +40,7 @@ call_operation(struct lane *lane)
 
 	if (lane->in_mpi == 0)
 		return NULL;
-	lane->operations = grow(lane->operations, &lane->operation_capacity,
-	    lane->operation_count + 1, sizeof *lane->operations);
-	op = &lane->operations[lane->operation_count++];
+	op = APPEND(lane->operations, lane->operation_count, lane->operation_capacity);
 	*op = (struct operation){ .row = CALL_ROW };
 	return op;
 }
@@ -81,9 +79,7 @@ open_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group, b
 	if (base != UNKNOWN)
 		of_window = otf2_members(o, o->comms[base].group, &all);
 	if (epoch == NULL) {
-		lane->epochs = grow(lane->epochs, &lane->epoch_capacity, lane->epoch_count + 1,
-		    sizeof *lane->epochs);
-		epoch = &lane->epochs[lane->epoch_count++];
+		epoch = APPEND(lane->epochs, lane->epoch_count, lane->epoch_capacity);
 	}
 	*epoch = (struct epoch){ window, count, rows_next(lane) + lane->operation_count, exposure };
 	for (uint32_t i = 0; i < count; i++) {
@@ -218,9 +214,7 @@ call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 		lane->skipped++;
 		return;
 	}
-	lane->outer = grow(lane->outer, &lane->outer_capacity, lane->depth + 1,
-	    sizeof *lane->outer);
-	lane->outer[lane->depth++] = lane->node;
+	*APPEND(lane->outer, lane->depth, lane->outer_capacity) = lane->node;
 	lane->node = site_below(o, lane->node, at);
 	if (region->phase)
 		mark_phase(o, lane, ticks, 1);

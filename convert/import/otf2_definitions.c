@@ -11,14 +11,9 @@ struct id { uint64_t id; uint32_t at; };
 #define ID_SAME(a, b) ((a)->id == (b)->id)
 HASH_TABLE_BY(id_table, struct id, ID_HASH, ID_SAME, at, UNKNOWN)
 
-/*
- * Appends a zeroed item to a list; the second form also gives it an id. NAME: of count and
- * capacity.
- */
-#define APPEND(array, name) \
-	((array) = grow((array), &(name##_capacity), (name##_count) + 1, sizeof *(array)), \
-	memset(&(array)[name##_count], 0, sizeof *(array)), &(array)[(name##_count)++])
-#define DEFINE(kind, id, array, name) (ids_put(o, kind, id, name##_count), APPEND(array, name))
+/* Appends an item with an id to a list. NAME: of count and capacity. */
+#define DEFINE(kind, id, array, name) \
+	(ids_put(o, kind, id, name##_count), APPEND(array, name##_count, name##_capacity))
 
 void
 ids_put(struct otf2 *o, enum id_kind kind, uint64_t id, size_t at)
@@ -285,7 +280,7 @@ take_tree_property(void *user, OTF2_SystemTreeNodeRef node, OTF2_StringRef name,
 
 	(void)node;
 	if (o->ours && key != NULL && values != NULL)
-		*APPEND(o->lists, o->list) = (struct list){ key, values };
+		*APPEND(o->lists, o->list_count, o->list_capacity) = (struct list){ key, values };
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -317,7 +312,8 @@ take_process_property(void *user, OTF2_LocationGroupRef self, OTF2_StringRef nam
 		process->program = string_of(o, value.stringRef);
 #define X(known) \
 	if (type == OTF2_TYPE_INT64 && strcmp(key, #known) == 0) \
-		*APPEND(process->properties, process->property) = (struct property){ #known, \
+		*APPEND(process->properties, process->property_count, \
+		    process->property_capacity) = (struct property){ #known, \
 		    value.int64 };
 	OTF2_RANK_KEYS(X)
 #undef X

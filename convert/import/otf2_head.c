@@ -209,14 +209,14 @@ listed(const struct otf2 *o, const char *name, uint32_t *count)
 			at = o->lists[i].values;
 	if (at == NULL)
 		return NULL;
-	values = grow(values, &capacity, 1, sizeof *values);
+	GROW(values, capacity, 1);
 	for (*count = 0; *at != '\0'; ) {
 		char *end;
 		long value = strtol(at, &end, 10);
 
 		if (end == at || value < -2 || value > INT32_MAX)
 			otf2_die(o, "damaged: a list of ranks");
-		values = grow(values, &capacity, *count + (size_t)1, sizeof *values);
+		GROW(values, capacity, *count + (size_t)1);
 		values[(*count)++] = (int32_t)value;
 		at = *end == ' ' ? end + 1 : end;
 	}

@@ -69,7 +69,7 @@ add_row(struct lane *lane, const struct call_row *row, bool open)
 
 	if (calls_add(&lane->rows, row) < 0)
 		die("out of memory");
-	lane->open = grow(lane->open, &lane->open_capacity, i + 1, sizeof *lane->open);
+	GROW(lane->open, lane->open_capacity, i + 1);
 	lane->open[i] = open;
 	lane->open_count += open;
 }
@@ -84,9 +84,7 @@ struct request {
 	uint64_t seq;
 	bool open;		/* its row waits */
 };
-#define REQUEST_HASH(r) mix((r)->id, (r)->lane)
-#define REQUEST_SAME(a, b) ((a)->id == (b)->id && (a)->lane == (b)->lane)
-HASH_TABLE_BY(request_table, struct request, REQUEST_HASH, REQUEST_SAME, lane, UNKNOWN)
+HASH_TABLE_OF(request_table, struct request, id, lane, lane, UNKNOWN)
 
 void
 rows_begin(struct otf2 *o)

@@ -8,9 +8,7 @@
 struct node_slot {
 	uint32_t parent, region, node;
 };
-#define NODE_HASH(s) mix((s)->parent, (s)->region)
-#define NODE_SAME(a, b) ((a)->parent == (b)->parent && (a)->region == (b)->region)
-HASH_TABLE_BY(node_table, struct node_slot, NODE_HASH, NODE_SAME, node, UNKNOWN)
+HASH_TABLE_OF(node_table, struct node_slot, parent, region, node, UNKNOWN)
 
 /* The object file of a call site from lp-export. */
 struct module_slot { const char *path; size_t length; uint32_t number; };
@@ -30,7 +28,7 @@ HASH_TABLE_BY(module_table, struct module_slot, path_hash, MODULE_SAME, path, NU
 void
 sites_begin(struct otf2 *o)
 {
-	o->nodes = grow(o->nodes, &o->node_capacity, 1, sizeof *o->nodes);
+	GROW(o->nodes, o->node_capacity, 1);
 	o->nodes[0] = (struct node){ UNKNOWN, UNKNOWN, 0, 0 };
 	o->node_count = 1;
 	o->node_table = zalloc(1, sizeof *o->node_table);
@@ -49,7 +47,7 @@ site_below(struct otf2 *o, uint32_t parent, uint32_t region)
 
 	if (found->node < o->node_count)
 		return found->node;
-	o->nodes = grow(o->nodes, &o->node_capacity, o->node_count + 1, sizeof *o->nodes);
+	GROW(o->nodes, o->node_capacity, o->node_count + 1);
 	o->nodes[o->node_count] = (struct node){ parent, region, 0, o->nodes[parent].depth + 1 };
 	return (uint32_t)o->node_count++;
 }

@@ -16,20 +16,14 @@
 #include "prv.h"
 
 struct place_slot { int64_t function, line; uint32_t site; };
-#define PLACE_HASH(s) mix((uint64_t)(s)->function, (uint64_t)(s)->line)
-#define PLACE_SAME(a, b) ((a)->function == (b)->function && (a)->line == (b)->line)
-HASH_TABLE_BY(place_table, struct place_slot, PLACE_HASH, PLACE_SAME, site, 0)
+HASH_TABLE_OF(place_table, struct place_slot, function, line, site, 0)
 
 /* A stack is a site: the place of a caller, and the stack that it was called from. */
 struct stack_slot { uint32_t place, outer, site; };
-#define STACK_HASH(s) mix((s)->place, (s)->outer)
-#define STACK_SAME(a, b) ((a)->place == (b)->place && (a)->outer == (b)->outer)
-HASH_TABLE_BY(stack_table, struct stack_slot, STACK_HASH, STACK_SAME, site, 0)
+HASH_TABLE_OF(stack_table, struct stack_slot, place, outer, site, 0)
 
 struct name_slot { int64_t value; bool line; char *text; };	/* text NULL: free */
-#define NAME_HASH(s) mix((uint64_t)(s)->value, (s)->line)
-#define NAME_SAME(a, b) ((a)->value == (b)->value && (a)->line == (b)->line)
-HASH_TABLE_BY(name_table, struct name_slot, NAME_HASH, NAME_SAME, text, NULL)
+HASH_TABLE_OF(name_table, struct name_slot, value, line, text, NULL)
 
 struct callers {
 	struct place_table places;
@@ -59,7 +53,7 @@ make(struct prv *p, const struct made *made)
 
 	if (!text_allows(&p->text, c->count, 4 * sizeof *made))
 		die_text(&p->text, "too many callers");
-	c->made = grow(c->made, &c->capacity, c->count + 1, sizeof *c->made);
+	GROW(c->made, c->capacity, c->count + 1);
 	c->made[c->count] = *made;
 	return (uint32_t)c->count++;
 }

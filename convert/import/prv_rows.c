@@ -101,8 +101,7 @@ place(struct prv *p, const struct item *item, bool is_receive, uint64_t seq)
 static void
 add_part(struct rows *r, enum kind kind, const struct item *item, uint64_t post)
 {
-	r->parts = grow(r->parts, &r->capacity, r->count + 1, sizeof *r->parts);
-	r->parts[r->count++] = (struct part){ kind, *item, post };
+	*APPEND(r->parts, r->count, r->capacity) = (struct part){ kind, *item, post };
 }
 
 static void
@@ -173,7 +172,7 @@ put_part(struct rows *r, const struct part *part, struct call_row row)
 	if (part->kind != ITEM_POST)
 		place(r->p, item, !item->is_send, seq);
 	else {
-		r->open = grow(r->open, &r->open_capacity, r->open_count + 1, sizeof *r->open);
+		GROW(r->open, r->open_capacity, r->open_count + 1);
 		opens_push(r->open, &r->open_count, open);
 	}
 	build_row(&r->p->build, r->task, &row);

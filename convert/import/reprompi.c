@@ -112,7 +112,7 @@ job_of(struct file *f, const char *test, uint64_t count)
 	for (size_t i = f->count; i-- > 0; )	/* nearly always the last one */
 		if (f->jobs[i].count == count && strcmp(f->jobs[i].test, test) == 0)
 			return &f->jobs[i];
-	f->jobs = grow(f->jobs, &f->capacity, f->count + 1, sizeof *f->jobs);
+	GROW(f->jobs, f->capacity, f->count + 1);
 	f->jobs[f->count] = (struct job){ .test = need(strdup(test)), .count = count };
 	return &f->jobs[f->count++];
 }
@@ -140,8 +140,7 @@ take_sample(const struct text *text, struct file *f, char *line)
 	if (words[ERROR] != NULL && strcmp(words[ERROR], "0") != 0)
 		return;		/* began late, or overran its window */
 	job = job_of(f, words[TEST], count);
-	job->ns = grow(job->ns, &job->capacity, job->samples + 1, sizeof *job->ns);
-	job->ns[job->samples++] = (uint64_t)llround(1e9 * seconds);
+	*APPEND(job->ns, job->samples, job->capacity) = (uint64_t)llround(1e9 * seconds);
 }
 
 static void

@@ -13,9 +13,7 @@
 void
 add_interval(struct intervals *intervals, struct interval interval)
 {
-	intervals->at = grow(intervals->at, &intervals->capacity, intervals->count + 1,
-	    sizeof *intervals->at);
-	intervals->at[intervals->count++] = interval;
+	*APPEND(intervals->at, intervals->count, intervals->capacity) = interval;
 }
 
 void
@@ -93,8 +91,7 @@ add_link(struct chain *chain, struct segment segment)
 	struct segments *s = chain->segments;
 
 	if (segment.end_ns > segment.begin_ns) {
-		s->at = grow(s->at, &s->capacity, s->count + 1, sizeof *s->at);
-		s->at[s->count++] = segment;
+		*APPEND(s->at, s->count, s->capacity) = segment;
 	}
 	chain->at_ns = segment.end_ns;
 	chain->location = segment.location;

@@ -67,9 +67,8 @@ end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 		add_interval(&r->intervals, merged.at[i]);
 	ending.intervals = merged.count;
 	free(merged.at);
-	r->endings = grow(r->endings, &r->capacity, r->stretches + 1, sizeof *r->endings);
-	r->rows_until = grow(r->rows_until, &r->row_capacity, r->stretches + 1,
-	    sizeof *r->rows_until);
+	GROW(r->endings, r->capacity, r->stretches + 1);
+	GROW(r->rows_until, r->row_capacity, r->stretches + 1);
 	r->endings[r->stretches] = ending;
 	r->rows_until[r->stretches++] = rows;
 }

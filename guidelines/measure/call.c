@@ -196,8 +196,7 @@ parse_sizes(const char *option, const char *text, size_t **sizes)
 
 	*sizes = NULL;
 	for (char *word; (word = strsep(&rest, ",")) != NULL; ) {
-		*sizes = grow(*sizes, &capacity, count + 1, sizeof **sizes);
-		(*sizes)[count++] = (size_t)parse_bytes(option, word, 0, INT_MAX);
+		*APPEND(*sizes, count, capacity) = (size_t)parse_bytes(option, word, 0, INT_MAX);
 	}
 	qsort(*sizes, count, sizeof **sizes, by_size);
 	for (size_t i = 0; i < count; i++)

@@ -188,9 +188,8 @@ plan(struct state *s)
 
 			if (function->input == NONE && i > 0)
 				break;		/* a barrier has no size */
-			s->groups = grow(s->groups, &capacity, s->group_count + 1,
-			    sizeof *s->groups);
-			s->groups[s->group_count++] = (struct group){ function, bytes, opt->reps };
+			*APPEND(s->groups, s->group_count, capacity) = (struct group){ function,
+			    bytes, opt->reps };
 		}
 	}
 	if (s->control == NULL)

@@ -276,9 +276,9 @@ plan(struct state *s)
 
 			if (functions[f].input == NONE && i > 0)
 				break;
-			s->jobs = grow(s->jobs, &capacity, s->count + 1, sizeof *s->jobs);
-			s->jobs[s->count++] = (struct job){ .function = &functions[f],
-			    .bytes = bytes, .name = functions[f].name, .ranks = s->call.ranks };
+			*APPEND(s->jobs, s->count, capacity) = (struct job){ .function =
+			    &functions[f], .bytes = bytes, .name = functions[f].name, .ranks =
+			    s->call.ranks };
 		}
 	s->sync = (struct sync){ s->opt.sync, s->call.comm, s->call.rank, s->call.ranks,
 	    s->opt.window_ns, 0, 0 };

@@ -129,9 +129,7 @@ add_call(struct program *program, const struct own_step *step, const struct plan
 	struct made *made;
 	size_t ranks = (size_t)call->ranks;
 
-	program->made = grow(program->made, &program->capacity, program->count + 1,
-	    sizeof *program->made);
-	made = &program->made[program->count++];
+	made = APPEND(program->made, program->count, program->capacity);
 	made->run = step->action.run;
 	made->call = *call;
 	made->call.count = (int)p->count;

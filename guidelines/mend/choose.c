@@ -50,7 +50,7 @@ rule_of(struct mending *m, int64_t ranks, const char *function, uint64_t bytes)
 		if (m->at[i].ranks == ranks && m->at[i].from == bytes &&
 		    strcmp(m->at[i].function, function) == 0)
 			return &m->at[i];
-	m->at = grow(m->at, &m->capacity, m->count + 1, sizeof *m->at);
+	GROW(m->at, m->capacity, m->count + 1);
 	m->at[m->count] = (struct size_rule){ .ranks = ranks, .from = bytes, .to = bytes,
 	    .function = need(strdup(function)) };
 	return &m->at[m->count++];
@@ -146,15 +146,7 @@ read_verdict(struct mending *m, const char *file)
 	reader_close(in);
 }
 
-static int
-by_place(const void *left, const void *right)
-{
-	const struct size_rule *a = left, *b = right;
-	int order = a->ranks < b->ranks ? -1 : a->ranks > b->ranks ? 1 :
-	    strcmp(a->function, b->function);
-
-	return order != 0 ? order : a->from < b->from ? -1 : a->from > b->from;
-}
+ORDER(by_place, struct size_rule, BY(ranks) BY_TEXT(function) BY(from))
 
 void
 finish_rules(struct mending *m)

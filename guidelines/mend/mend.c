@@ -51,9 +51,7 @@ parse_options(int argc, char **argv)
 	while ((c = next_option(argc, argv, "+", longs, usage)) != -1)
 		switch (c) {
 		case VERDICT:
-			opt.verdicts = grow(opt.verdicts, &capacity, opt.verdict_count + 1,
-			    sizeof *opt.verdicts);
-			opt.verdicts[opt.verdict_count++] = optarg;
+			*APPEND(opt.verdicts, opt.verdict_count, capacity) = optarg;
 			break;
 		case EXACT: opt.exact = true; break;
 		case COUNT: opt.count = true; break;

@@ -54,8 +54,7 @@ take_bucket(struct search *s, int64_t bucket, int64_t delta_ns, struct taken *ta
 			s->at[kept++] = entry;
 			continue;
 		}
-		taken->at = grow(taken->at, &taken->capacity, taken->count + 1, sizeof *taken->at);
-		taken->at[taken->count++] = entry;
+		*APPEND(taken->at, taken->count, taken->capacity) = entry;
 	}
 	s->count = kept;
 }

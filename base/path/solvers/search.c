@@ -16,15 +16,12 @@ improve(struct search *s, uint32_t v, int64_t label_ns, uint32_t steps)
 {
 	if (s->steps != NULL) {
 		if (s->reached[v] == 0) {
-			s->path = grow(s->path, &s->path_capacity, s->path_count + 1,
-			    sizeof *s->path);
-			s->path[s->path_count++] = v;
+			*APPEND(s->path, s->path_count, s->path_capacity) = v;
 		}
 		s->steps[v] = steps;
 	}
 	s->reached[v] = label_ns + 1;
-	s->at = grow(s->at, &s->capacity, s->count + 1, sizeof *s->at);
-	s->at[s->count++] = (struct entry){ cost_of(s->dag, v, label_ns), v };
+	*APPEND(s->at, s->count, s->capacity) = (struct entry){ cost_of(s->dag, v, label_ns), v };
 }
 
 void
@@ -103,13 +100,7 @@ struct step {
 	uint32_t steps;			/* to the end */
 };
 
-static int
-by_steps(const void *left, const void *right)
-{
-	const struct step *a = left, *b = right;
-
-	return (a->steps < b->steps) - (a->steps > b->steps);
-}
+ORDER(by_steps, struct step, MOST(steps))
 
 /* Each event has one edge into it, so the events reached are the path; each with its piece. */
 static struct step *
@@ -154,8 +145,7 @@ search_path(const struct stretch *stretch, void (*search_all)(struct search *),
 	if (arrived && stretch->team->rank == 0) {
 		if (count > 0)
 			qsort(all, count, sizeof *all, by_steps);
-		segments->at = grow(segments->at, &segments->capacity, segments->count + count,
-		    sizeof *segments->at);
+		GROW(segments->at, segments->capacity, segments->count + count);
 		for (size_t i = 0; i < count; i++)
 			segments->at[segments->count++] = all[i].segment;
 	}

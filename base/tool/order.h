@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Orders for qsort and bsearch: by one key, then by others.
+ *
+ *	ORDER(by_time, struct place, MOST(ns) BY(rank) BY_TEXT(file))
+ *
+ * Keys are members. BY: the smaller one first; MOST: the larger one first. A key that must be
+ * computed is COMPARED(f(a), f(b)), of the items A and B.
+ */
+#ifndef TOOL_ORDER_H
+#define TOOL_ORDER_H
+
+#include <string.h>
+
+#define ORDER(name, type, keys) \
+	static int \
+	name(const void *left, const void *right) \
+	{ \
+		const type *a = left; \
+		const type *b = right; \
+		\
+		return keys 0; \
+	}
+#define COMPARED(x, y) (x) < (y) ? -1 : (x) > (y) ? 1 :
+#define BY(member) COMPARED(a->member, b->member)
+#define MOST(member) COMPARED(b->member, a->member)
+#define BY_TEXT(member) COMPARED(strcmp(a->member, b->member), 0)
+/* The same for strings that may be NULL, which comes first; needs text.h. */
+#define BY_ANY_TEXT(member) COMPARED(text_compare(a->member, b->member), 0)
+
+#endif
