@@ -9,6 +9,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR"
 	local apps=$ROOT/tests/apps
 	mpicc -g -O2 -o off_kinds "$apps/off_kinds.c" "$apps/sampled_work.c"
+	mpicc -g -O2 -fomit-frame-pointer -o blocks "$apps/blocks.c"
 	mpicc -g -O2 -o threads_busy "$apps/threads_busy.c" "$apps/sampled_work.c" -lpthread
 	lp-record --switches -o probe -- $RUN -n 1 ./off_kinds 2>probe.err
 	cat probe.err >&2
@@ -84,6 +85,27 @@ as_printed() {
 		(([.by_function[] | select(.function | IN("(blocked)", "(preempted)", "(MPI)", "(transfer)", "(start)") | not).path_s] |
 			add) - $c.on_core_s | fabs) < 1e-8 and
 		$f.long_work.path_s + $f["(on a core, not sampled)"].path_s > 0.9 * $c.on_core_s' path.json
+}
+
+# The kernel gives stacks at switches, which have parts of its own, only with CAP_PERFMON (38) or paranoid 1.
+stacks_permitted() {
+	told_by_kernel
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 1 ] ||
+		[ $((0x$(awk '$1 == "CapEff:" { print $2 }' /proc/self/status) >> 38 & 1)) -eq 1 ] || skip "this user gets no stacks at switches"
+}
+
+@test "time blocked has the program's own function, without frame pointers, also of ranks that yield in MPI all the time" {
+	stacks_permitted
+	recorded --switches -- taskset -c 0 $RUN -n 3 "$BATS_FILE_TMPDIR/blocks"
+	# They left their core far more often than places could be kept; none of it cost an interval or a place outside of MPI.
+	[ "$(jq -s 'min' out)" -gt 1000 ]
+	lp-dump -k switched t.trace | jq -s -e 'map(select(.worker == null)) | all(.lost == null) and
+		all(.reason as $reason | (.site // [range(.count) | 0]) as $site | range(.count) | $reason[.] != 0 or $site[.] > 0)'
+	lp-critpath -F json t.graph >path.json
+	jq -e '[.blocked[] | select(.path_s > 0.01)] | sort_by(.function) | map(.function) == ["io", "reads"] and
+		all(.[]; .path_s > 0.3 and .before == null and .line > 0 and (.file | endswith("blocks.c")))' path.json
+	lp-critpath -F folded t.graph | grep -q '^path;(blocked);.*;main;io;usleep;'
+	lp-critpath -F text t.graph | grep -qE '	io \(blocks.c:[0-9]+\), in usleep$'
 }
 
 @test "a process on the same core preempts, and the others wait for the rank" {

@@ -24,6 +24,7 @@ struct frame_memory {
 	struct frame_rule rules[RULES];
 	unsigned long long unloads;	/* objects unloaded so far, when the rules were learnt */
 	uintptr_t low, high;		/* bounds of the thread's stack; 0: not known */
+	uintptr_t moved;		/* from the stack to its copy; 0: it is no copy */
 };
 
 static int
@@ -50,7 +51,18 @@ find_stack(struct frame_memory *memory)
 	pthread_attr_destroy(&attributes);
 }
 
-/* After an unload, other code may be at an address. Returns NULL without memory. */
+/* After an unload, other code may be at an address. */
+static void
+forget_unloaded(struct frame_memory *memory, unsigned long long unloads)
+{
+	if (unloads == memory->unloads)
+		return;
+	for (size_t i = 0; i < RULES; i++)
+		memory->rules[i].address = NULL;
+	memory->unloads = unloads;
+}
+
+/* Returns NULL without memory. */
 static struct frame_memory *
 prepared(struct frame_memory **kept)
 {
@@ -62,11 +74,7 @@ prepared(struct frame_memory **kept)
 		find_stack(*kept);
 	}
 	dl_iterate_phdr(count_unloads, &unloads);
-	if (unloads != (*kept)->unloads) {
-		for (size_t i = 0; i < RULES; i++)
-			(*kept)->rules[i].address = NULL;
-		(*kept)->unloads = unloads;
-	}
+	forget_unloaded(*kept, unloads);
 	return *kept;
 }
 
@@ -94,9 +102,9 @@ is_stack(const struct frame_memory *memory, const struct place *at, uintptr_t ad
 }
 
 static inline uintptr_t
-word(uintptr_t address)
+word(const struct frame_memory *memory, uintptr_t address)
 {
-	return *(const uintptr_t *)address;
+	return *(const uintptr_t *)(address + memory->moved);
 }
 
 /* Steps to the caller. Returns 0 if there is none, -1 if it is unknown. */
@@ -114,7 +122,7 @@ step_up(struct frame_memory *memory, struct place *at)
 	case FRAME_AT_BASE:
 		if (!is_stack(memory, at, at->base + offset))
 			return -1;
-		cfa = word(at->base + offset);
+		cfa = word(memory, at->base + offset);
 		break;
 	default: return -1;
 	}
@@ -125,10 +133,10 @@ step_up(struct frame_memory *memory, struct place *at)
 		    (uintptr_t)(intptr_t)rule->base;
 		if (!is_stack(memory, at, saved))
 			return -1;
-		at->base = word(saved);
+		at->base = word(memory, saved);
 	}
 	at->stack = cfa;
-	at->address = (const void *)word(cfa - 8);
+	at->address = (const void *)word(memory, cfa - 8);
 	return at->address != NULL;
 }
 
@@ -182,4 +190,43 @@ callers_from(struct frame_memory **kept, const void *first, const void **frames,
 	(void)kept;
 #endif
 	return count >= 0 ? count : ask_system(first, frames, depth);
+}
+
+struct copied {
+	struct frame_memory *memory;
+	const struct stack_copy *copy;
+	const void **frames;
+	int depth, count;
+};
+
+/* Meanwhile no object can be unloaded: the frames are those of another thread, which goes on. */
+static int
+walk_copy(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct copied *of = context;
+	const struct stack_copy *copy = of->copy;
+	/* a thread is stopped before an instruction, and a caller behind one */
+	struct place at = { (const void *)(copy->address + 1), copy->stack, copy->base };
+
+	(void)size;
+	forget_unloaded(of->memory, info->dlpi_subs);
+	while (of->count < of->depth && step_up(of->memory, &at) > 0)
+		of->frames[of->count++] = at.address;
+	return 1;
+}
+
+int
+callers_in(struct frame_memory **kept, const struct stack_copy *copy, const void **frames,
+    int depth)
+{
+	struct copied of = { NULL, copy, frames, depth, 0 };
+
+	if (copy->size < 8 || copy->stack % 8 != 0 ||
+	    (*kept == NULL && (*kept = calloc(1, sizeof **kept)) == NULL))
+		return 0;
+	of.memory = *kept;
+	of.memory->high = copy->stack + copy->size;
+	of.memory->moved = (uintptr_t)copy->bytes - copy->stack;
+	dl_iterate_phdr(walk_copy, &of);
+	return of.count;
 }

@@ -4,6 +4,7 @@
 #define FRAMES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -40,5 +41,15 @@ bool frame_rule(const void *address, struct frame_rule *rule);
  */
 struct frame_memory;
 int callers_from(struct frame_memory **memory, const void *first, const void **frames, int depth);
+
+/* The registers of a stopped thread, and a copy of the top of its stack, from STACK on. */
+struct stack_copy {
+	uintptr_t address, stack, base;
+	const unsigned char *bytes;	/* aligned to 8 bytes */
+	size_t size;
+};
+/* Its callers, the innermost first: as far as the copy and the rules go. */
+int callers_in(struct frame_memory **memory, const struct stack_copy *copy, const void **frames,
+    int depth);
 
 #endif

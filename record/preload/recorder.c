@@ -308,8 +308,8 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 		return finalize();
 	if ((at.thread = self != NULL ? self : new_thread()) == NULL)
 		return finalize();
-	if (at.thread->within == stretch_mark)
-		stretch_end(at.thread);
+	if (at.thread->within == sample_mark)
+		sample_enter(at.thread);
 	at.thread->within = FRAME;
 	/*
 	 * The row is written before the call returns: a launcher kills all ranks as soon as the
@@ -436,7 +436,7 @@ session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const 
 	if (!recording && !by_session)
 		begin_session(folder);
 	if (!recording || (at.thread = self != NULL ? self : new_thread()) == NULL ||
-	    at.thread->within != NULL)
+	    (at.thread->within != NULL && at.thread->within != sample_mark))
 		return result;
 	at.enter_ticks = clock_ticks_at(&before);
 	at.leave_ticks = clock_ticks();

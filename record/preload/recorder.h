@@ -125,11 +125,10 @@ int finalize_wrapper(int (*finalize)(void), const void *from);
 SHARED uint64_t sample_due_ticks;
 void sample_start(int rank);
 SELDOM void sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks);
+/* in place of a call's frame: sample_enter() is told of the thread's next call */
+SHARED const char sample_mark[];
+SELDOM void sample_enter(struct thread *thread);
 void sample_end(void);
 void sample_forget(void);		/* in a forked child */
-/* switch.c: if the kernel reports no switches, computation is timed by the thread's CPU clock. */
-/* in place of a call's frame: the thread is in a timed stretch of computation */
-SHARED const char stretch_mark[];
-SELDOM void stretch_end(struct thread *thread);
 
 #endif

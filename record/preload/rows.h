@@ -61,7 +61,7 @@ struct thread {
 	bool known;		/* it has a location */
 	/*
 	 * Frame of the MPI call it is in: frames below are the library's own. NULL: in no call;
-	 * stretch_mark: in no call, and the time until the next one is measured.
+	 * sample_mark: in no call, and sample_enter() is told of the next one.
 	 */
 	const void *within;
 	const char *stack, *stack_end;	/* bounds given by the system; NULL: not asked for yet */

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -38,6 +37,7 @@ enum {
 	NEW_RINGS = 64,
 };
 
+const char sample_mark[1];
 uint64_t sample_due_ticks = UINT64_MAX;
 /* when to read the rings; sample_call() hears of calls even earlier */
 static uint64_t due_ticks;
@@ -49,54 +49,62 @@ pthread_mutex_t sampling = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- rings ---- */
 
-static int
-open_event(pid_t tid, uint64_t config)
+struct perf_event_attr
+event_of(uint64_t config, uint64_t period, int stack_bytes)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = config,
+		.sample_period = period,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME |
 		    PERF_SAMPLE_CALLCHAIN,
-		.exclude_kernel = config != PERF_COUNT_SW_CONTEXT_SWITCHES, .exclude_hv = 1,
-		.exclude_callchain_kernel = 1, .sample_id_all = 1,
-		.context_switch = options.switches && config != PERF_COUNT_SW_CONTEXT_SWITCHES,
-		/* reports the thread's end */
-		.task = options.switches && config != PERF_COUNT_SW_CONTEXT_SWITCHES,
-		.use_clockid = 1, .clockid = CLOCK_MONOTONIC, .sample_max_stack = FRAMES,
+		.exclude_kernel = 1, .exclude_hv = 1, .exclude_callchain_kernel = 1,
+		.sample_id_all = 1, .use_clockid = 1, .clockid = CLOCK_MONOTONIC,
+		.sample_max_stack = FRAMES,
 	};
 
-	if (config == PERF_COUNT_SW_TASK_CLOCK)
-		attr.sample_period = 1000000000u / (unsigned)options.sample_hz;
-	else
-		attr.sample_period = config == PERF_COUNT_SW_CONTEXT_SWITCHES;
-	if (config == PERF_COUNT_SW_TASK_CLOCK && options.sample_stack > 0) {
+	if (stack_bytes > 0) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = SAMPLE_REGISTER_MASK;
-		attr.sample_stack_user = (uint32_t)options.sample_stack;
+		attr.sample_stack_user = (uint32_t)stack_bytes;
 	}
-	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return attr;
 }
 
-/* Samples at which the thread leaves its core go into the same ring, if the system permits them. */
-static void
-add_places(struct ring *ring)
+int
+buffer_open(struct buffer *buffer, struct perf_event_attr *attr, pid_t tid, size_t bytes)
 {
-	ring->place_fd = options.switches ?
-	    open_event(ring->tid, PERF_COUNT_SW_CONTEXT_SWITCHES) : -1;
-	if (ring->place_fd < 0)
-		return;
-	if (ioctl(ring->place_fd, PERF_EVENT_IOC_ID, &ring->place_id) == 0 &&
-	    ioctl(ring->place_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0)
-		return;
-	close(ring->place_fd);
-	ring->place_fd = -1;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int error;
+
+	buffer->fd = (int)syscall(SYS_perf_event_open, attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (buffer->fd < 0)
+		return errno;
+	do	/* an ordinary user may lock little memory */
+		buffer->page = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
+		    MAP_SHARED, buffer->fd, 0);
+	while (buffer->page == MAP_FAILED && (bytes /= 2) >= page);
+	buffer->bytes = bytes;
+	if (buffer->page != MAP_FAILED)
+		return 0;
+	error = errno;
+	close(buffer->fd);
+	return error;
+}
+
+void
+buffer_close(struct buffer *buffer)
+{
+	munmap(buffer->page, (size_t)sysconf(_SC_PAGESIZE) + buffer->bytes);
+	close(buffer->fd);
 }
 
 /* Returns 0, or the error number. */
 static int
 add_ring(pid_t tid)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = thread_of(tid) != NULL ? RING_BYTES : WORKER_BYTES;
+	struct perf_event_attr attr = options.sample_hz > 0 ? event_of(PERF_COUNT_SW_TASK_CLOCK,
+	    1000000000u / (unsigned)options.sample_hz, options.sample_stack) :
+	    event_of(PERF_COUNT_SW_DUMMY, 0, 0);
 	struct ring *ring = calloc(1, sizeof *ring);
 	int error;
 
@@ -104,24 +112,15 @@ add_ring(pid_t tid)
 		return ENOMEM;
 	ring->tid = tid;
 	ring->there = true;
-	if ((ring->fd = open_event(tid,
-	    options.sample_hz > 0 ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_DUMMY)) < 0) {
-		error = errno;
+	attr.context_switch = attr.task = options.switches;	/* task: reports the thread's end */
+	error = buffer_open(&ring->buffer, &attr, tid,
+	    thread_of(tid) != NULL ? RING_BYTES : WORKER_BYTES);
+	if (error != 0) {
 		free(ring);
 		return error;
 	}
-	do	/* an ordinary user may lock little memory */
-		ring->page = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE,
-		    MAP_SHARED, ring->fd, 0);
-	while (ring->page == MAP_FAILED && (bytes /= 2) >= page);
-	if (ring->page == MAP_FAILED) {
-		error = errno;
-		close(ring->fd);
-		free(ring);
-		return error;
-	}
-	ring->bytes = bytes;
-	add_places(ring);
+	if (options.switches)
+		places_begin(ring);
 	switch_found(ring);
 	ring->next = rings;
 	rings = ring;
@@ -132,10 +131,8 @@ add_ring(pid_t tid)
 static void
 close_ring(struct ring *ring)
 {
-	munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
-	close(ring->fd);
-	if (ring->place_fd >= 0)
-		close(ring->place_fd);
+	buffer_close(&ring->buffer);
+	places_end(ring);
 	if (ring == main_ring)
 		main_ring = NULL;
 	free(ring);
@@ -236,21 +233,42 @@ drain(void)
 	pthread_mutex_unlock(&sampling);
 }
 
+/* NULL: of another thread than that which called MPI_Init. */
+static struct ring *
+main_ring_of(const struct thread *thread)
+{
+	return main_ring != NULL && main_ring->tid == thread->tid ? main_ring : NULL;
+}
+
 /*
  * A rank that yields in a call may fill half of its ring there, and then everything later is lost.
  */
 static bool
 fills_up(const struct thread *thread)
 {
-	const struct ring *ring = main_ring;
+	const struct ring *ring = main_ring_of(thread);
 
-	return ring != NULL && ring->tid == thread->tid &&
-	    ring->page->data_head - ring->page->data_tail > ring->bytes / 2;
+	return ring != NULL && ring->buffer.page->data_head - ring->buffer.page->data_tail >
+	    ring->buffer.bytes / 2;
+}
+
+void
+sample_enter(struct thread *thread)
+{
+	struct ring *ring = main_ring_of(thread);
+
+	thread->within = NULL;
+	if (clocked)
+		stretch_end(thread);
+	else if (ring != NULL && ring->places != NULL)
+		places_enter(ring);
 }
 
 void
 sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks)
 {
+	struct ring *ring;
+
 	if (clocked && thread->switching == NULL)
 		stretch_start(thread);
 	else if (!clocked && thread->switching != NULL)
@@ -259,6 +277,10 @@ sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks)
 		drain();
 	if (clocked && thread->switching != NULL)
 		stretch_begin(thread, leave_ticks);
+	if ((ring = main_ring_of(thread)) != NULL && ring->places != NULL) {
+		places_leave(ring);
+		thread->within = sample_mark;
+	}
 }
 
 /* Runs in each new thread. */
@@ -311,6 +333,8 @@ sample_start(int rank)
 	} else if (options.switches && !many_threads) {
 		main_ring = ring_of(self->tid);
 		switch_begin(self);
+		if (main_ring != NULL && main_ring->places != NULL)
+			self->within = sample_mark;
 	}
 	if (!clocked)
 		longpole_thread_began = thread_began;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the parts of sampling share: sample.c has the rings, sample_read.c reads the kernel's
- * records in them, and switch.c makes intervals of records of switches.
+ * records in them, switch.c makes intervals of records of switches, and place.c finds where threads
+ * block.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -15,7 +16,10 @@
 
 #include "rows.h"
 
-enum { FRAMES = 24 };	/* callers kept per sample */
+enum {
+	FRAMES = 24,		/* callers kept per sample */
+	REGISTERS = 17,
+};
 
 /* The kernel's bits for ax bx cx dx si di bp sp ip, r8 to r15. */
 #define SAMPLE_REGISTER_MASK UINT64_C(0xff01ff)
@@ -23,19 +27,24 @@ enum { FRAMES = 24 };	/* callers kept per sample */
 /* Why a thread was not on a core in an interval; lp-trace(5), SWITCHES. */
 enum reason { BLOCKED, PREEMPTED, NOT_KNOWN };
 
-struct ring {
-	struct ring *next;
+/* An event of a thread, and its records. */
+struct buffer {
 	struct perf_event_mmap_page *page;
 	size_t bytes;		/* of data, behind the page */
+	int fd;
+};
+
+struct ring {
+	struct ring *next;
+	struct buffer buffer;
+	struct places *places;	/* where it blocked; NULL: not permitted */
 	uint64_t lost;		/* records that the kernel had no room for, not yet reported */
 	pid_t tid;
 	struct thread *thread;	/* that makes calls; NULL: none so far */
 	uint32_t worker;	/* number of a thread that makes no calls; 0: none so far */
-	int fd;
-	int place_fd;		/* samples where it blocks; -1: not permitted */
-	uint64_t place_id;	/* id of these samples */
 	bool there;		/* the last look found the thread */
 	/* If switches are recorded, in times of the trace: */
+	uint64_t switched;	/* the kernel's time of the last switch read */
 	int64_t from_ns;	/* watched since then */
 	int64_t since_ns;	/* start of its present state */
 	int64_t end_ns;		/* end of the thread; INT64_MAX: it is running */
@@ -45,10 +54,44 @@ struct ring {
 	uint32_t site, callers;	/* where it blocked; 0: not known */
 };
 
+/* sample.c: the kernel writes this event of the thread into a buffer. 0, or an error number. */
+int buffer_open(struct buffer *buffer, struct perf_event_attr *attr, pid_t tid, size_t bytes);
+void buffer_close(struct buffer *buffer);
+struct perf_event_attr event_of(uint64_t config, uint64_t period, int stack_bytes);
+
+/* sample_read.c */
+/* The record of a sample: struct perf_event_header, then these. */
+struct taken {
+	uint64_t id, ip, time, frames, frame[FRAMES + 8];
+};
+/* What a sample has of the thread's stack: registers in DWARF's order, and a part of the buffer. */
+struct stack_top {
+	uint64_t registers[REGISTERS], from;
+	size_t bytes;		/* 0: nothing */
+};
+void buffer_copy(const struct buffer *buffer, uint64_t from, void *to, size_t size);
+/* Reads the record FROM a place on; returns how much of TAKEN is valid. */
+size_t take_record(const struct buffer *buffer, uint64_t from,
+    const struct perf_event_header *header, struct taken *taken);
+struct stack_top take_top(const struct buffer *buffer, uint64_t from,
+    const struct perf_event_header *header, const struct taken *taken);
+/* The program's own frames: its PLACE, if there is one, and the callers. Returns their number. */
+int take_frames(const struct taken *taken, size_t size, uint64_t *place, const void **callers);
+uint32_t site_at(uint64_t place);
 /* Makes room for stacks, if asked for, before rings are read. Returns false if there is none. */
 bool sample_room(void);
 /* Appends the ring's content to the trace. OFFSET: of the trace's clock from the kernel's. */
 void sample_read(struct ring *ring, int64_t offset, int64_t until_ns);
+
+/* place.c */
+void places_begin(struct ring *ring);
+void places_end(struct ring *ring);
+void places_read(struct ring *ring);
+/* The ring's thread left its core at that time of the kernel: where? */
+void places_find(struct ring *ring, uint64_t time);
+/* The ring's thread enters or leaves a call. */
+void places_enter(struct ring *ring);
+void places_leave(struct ring *ring);
 
 /* switch.c; the caller holds SAMPLING while it touches rings or intervals. */
 extern pthread_mutex_t sampling;
@@ -63,6 +106,7 @@ void switch_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_tic
 /* For a kernel that reports no switches: times the computation between calls. */
 void stretch_start(struct thread *thread);
 void stretch_begin(struct thread *thread, uint64_t leave_ticks);
+void stretch_end(struct thread *thread);
 void stretch_write(struct thread *thread, int64_t until_ns);
 
 #endif

@@ -12,7 +12,6 @@ enum {
 	BATCH = 4096,		/* samples per message */
 	STACKS = 64,		/* stacks per message, at most */
 	STACK_BYTES = 1 << 17,	/* bytes of their stacks */
-	REGISTERS = 17,
 };
 
 /*
@@ -72,21 +71,15 @@ write_batch(struct ring *ring, int64_t until_ns)
 	ring->lost = 0;
 }
 
-/* The record of a sample in a ring: struct perf_event_header, then these. */
-struct taken {
-	uint64_t id, ip, time, frames, frame[FRAMES + 8];
-};
 enum { BEFORE_FRAMES = 4 };
-/* Other records end with these. */
+/* Records other than samples end with these. */
 struct told {
 	uint64_t time, id;
 };
 
-/* The program's own frames: its PLACE, if there is one, and the callers. */
-static uint32_t
-take_callers(const struct taken *taken, size_t size, uint64_t *place)
+int
+take_frames(const struct taken *taken, size_t size, uint64_t *place, const void **callers)
 {
-	const void *callers[FRAMES];
 	int depth = 0;
 	bool first = true;
 
@@ -103,79 +96,99 @@ take_callers(const struct taken *taken, size_t size, uint64_t *place)
 		else
 			break;		/* not a frame: the register held something else */
 	}
-	return frames_site(callers, depth, 0);
+	return depth;
 }
 
 /* Like a return address, so that one byte before it is inside the instruction. */
-static uint32_t
+uint32_t
 site_at(uint64_t place)
 {
 	return plain_site((const void *)(uintptr_t)(place + 1), 0);
+}
+
+void
+buffer_copy(const struct buffer *buffer, uint64_t from, void *to, size_t size)
+{
+	const unsigned char *data = (const unsigned char *)buffer->page + buffer->page->data_offset;
+	size_t at = (size_t)(from % buffer->bytes),
+	    first = buffer->bytes - at < size ? buffer->bytes - at : size;
+
+	memcpy(to, data + at, first);
+	memcpy((unsigned char *)to + first, data, size - first);
+}
+
+size_t
+take_record(const struct buffer *buffer, uint64_t from, const struct perf_event_header *header,
+    struct taken *taken)
+{
+	const size_t there = header->size - sizeof *header,
+	    size = there < sizeof *taken ? there : sizeof *taken;
+
+	buffer_copy(buffer, from + sizeof *header, taken, size);
+	return header->type != PERF_RECORD_SAMPLE || size >= BEFORE_FRAMES * 8 ? size : 0;
+}
+
+/*
+ * After the callers come: the mask of registers, the registers, the size of the stack, the stack,
+ * and how much of it was copied.
+ */
+struct stack_top
+take_top(const struct buffer *buffer, uint64_t from, const struct perf_event_header *header,
+    const struct taken *taken)
+{
+	const uint64_t end = from + header->size;
+	uint64_t abi = 0, registers[REGISTERS], size = 0, there = 0;
+	struct stack_top top = { .bytes = 0 };
+
+	if (taken->frames > sizeof *taken / 8)
+		return top;
+	from += sizeof *header + (BEFORE_FRAMES + taken->frames) * 8;
+	if (end < from + sizeof abi)
+		return top;
+	buffer_copy(buffer, from, &abi, sizeof abi);
+	from += sizeof abi;
+	if (abi != PERF_SAMPLE_REGS_ABI_64 || end - from < sizeof registers + sizeof size)
+		return top;
+	buffer_copy(buffer, from, registers, sizeof registers);
+	from += sizeof registers;
+	for (int i = 0; i < REGISTERS; i++)
+		top.registers[dwarf_register[i]] = registers[i];
+	buffer_copy(buffer, from, &size, sizeof size);
+	from += sizeof size;
+	if (size == 0 || size > end - from || end - from - size < sizeof there)
+		return top;
+	buffer_copy(buffer, from + size, &there, sizeof there);
+	top.from = from;
+	top.bytes = there <= size ? (size_t)there : 0;
+	return top;
+}
+
+/* Runs before take_sample(), which counts. */
+static void
+take_stack(const struct buffer *buffer, const struct stack_top *top)
+{
+	const size_t bytes = top->bytes <= STACK_BYTES - batch.used ? top->bytes : 0;
+
+	memcpy(batch.registers[batch.count], top->registers, sizeof top->registers);
+	batch.stack_bytes[batch.count] = (uint32_t)bytes;
+	buffer_copy(buffer, top->from, batch.stacks + batch.used, bytes);
+	batch.used += bytes;
 }
 
 static void
 take_sample(struct ring *ring, const struct taken *taken, size_t size, int64_t offset)
 {
 	const int64_t at_ns = (int64_t)taken->time + offset;
+	const void *callers[FRAMES];
 	uint64_t place = 0;
+	int depth;
 
-	/* a sample of leaving the core */
-	if (ring->place_fd >= 0 && taken->id == ring->place_id) {
-		ring->callers = take_callers(taken, size, &place);
-		ring->site = place > 0 ? site_at(place) : 0;
-		return;
-	}
 	if (ring->off && ring->reason == NOT_KNOWN)
 		switch_in(ring, at_ns);
+	depth = take_frames(taken, size, &place, callers);
 	batch.time_ns[batch.count] = at_ns;
 	batch.site[batch.count] = site_at(taken->ip);
-	batch.callers[batch.count++] = take_callers(taken, size, &place);
-}
-
-static void
-copy_out(const struct ring *ring, uint64_t from, void *to, size_t size)
-{
-	const unsigned char *data = (const unsigned char *)ring->page + ring->page->data_offset;
-	size_t at = (size_t)(from % ring->bytes),
-	    first = ring->bytes - at < size ? ring->bytes - at : size;
-
-	memcpy(to, data + at, first);
-	memcpy((unsigned char *)to + first, data, size - first);
-}
-
-/*
- * After the callers come: the mask of registers, the registers, the size of the stack, the stack,
- * and how much of it was copied. FROM and END delimit the record in the ring. Runs before
- * take_sample(), which counts.
- */
-static void
-take_stack(const struct ring *ring, uint64_t from, uint64_t end)
-{
-	uint64_t abi = 0, registers[REGISTERS], size = 0, there = 0;
-	uint64_t *into = batch.registers[batch.count];
-
-	batch.stack_bytes[batch.count] = 0;
-	memset(into, 0, sizeof batch.registers[0]);
-	if (end - from < sizeof abi)
-		return;
-	copy_out(ring, from, &abi, sizeof abi);
-	from += sizeof abi;
-	if (abi != PERF_SAMPLE_REGS_ABI_64 || end - from < sizeof registers + sizeof size)
-		return;
-	copy_out(ring, from, registers, sizeof registers);
-	from += sizeof registers;
-	for (int i = 0; i < REGISTERS; i++)
-		into[dwarf_register[i]] = registers[i];
-	copy_out(ring, from, &size, sizeof size);
-	from += sizeof size;
-	if (size == 0 || size > end - from || end - from - size < sizeof there)
-		return;
-	copy_out(ring, from + size, &there, sizeof there);
-	if (there > size || there > STACK_BYTES - batch.used)
-		return;
-	copy_out(ring, from, batch.stacks + batch.used, (size_t)there);
-	batch.stack_bytes[batch.count] = (uint32_t)there;
-	batch.used += (size_t)there;
+	batch.callers[batch.count++] = frames_site(callers, depth, 0);
 }
 
 /* No room for another sample. */
@@ -197,6 +210,7 @@ take_other(struct ring *ring, const struct perf_event_header *header, const uint
 		ring->lost += record[1];	/* an id, then the number lost */
 		if (options.switches)
 			switch_lost(ring);
+		ring->switched = told->time;	/* earlier places are of missing switches */
 	}
 	if (header->type == PERF_RECORD_EXIT && size >= 2 * sizeof *record + sizeof *told &&
 	    (pid_t)(uint32_t)record[1] == ring->tid)	/* pid and parent's, thread and parent's */
@@ -208,16 +222,20 @@ take_other(struct ring *ring, const struct perf_event_header *header, const uint
 		    header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
 	else
 		switch_in(ring, (int64_t)told->time + offset);
+	places_find(ring, told->time);
+	ring->switched = told->time;
 }
 
 void
 sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 {
-	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
-	uint64_t tail = ring->page->data_tail;
+	struct perf_event_mmap_page *page = ring->buffer.page;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = page->data_tail;
 	struct perf_event_header header;
 	struct taken taken;
 
+	places_read(ring);
 	if ((ring->thread = thread_of(ring->tid)) != NULL)
 		ring->worker = 0;
 	else if (ring->worker == 0)
@@ -225,18 +243,17 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 	while (tail + sizeof header <= head) {
 		size_t size;
 
-		copy_out(ring, tail, &header, sizeof header);
+		buffer_copy(&ring->buffer, tail, &header, sizeof header);
 		if (header.size < sizeof header)
 			break;
-		size = header.size - sizeof header < sizeof taken ?
-		    header.size - sizeof header : sizeof taken;
-		copy_out(ring, tail + sizeof header, &taken, size);
-		if (header.type == PERF_RECORD_SAMPLE && size >= BEFORE_FRAMES * sizeof(uint64_t)) {
-			if (batch.stacks != NULL &&
-			    taken.frames <= sizeof taken / sizeof(uint64_t) &&
-			    taken.id != ring->place_id)
-				take_stack(ring, tail + sizeof header + (BEFORE_FRAMES +
-				    taken.frames) * sizeof(uint64_t), tail + header.size);
+		size = take_record(&ring->buffer, tail, &header, &taken);
+		if (header.type == PERF_RECORD_SAMPLE && size > 0) {
+			if (batch.stacks != NULL) {
+				const struct stack_top top =
+				    take_top(&ring->buffer, tail, &header, &taken);
+
+				take_stack(&ring->buffer, &top);
+			}
 			take_sample(ring, &taken, size, offset);
 		} else
 			take_other(ring, &header, &taken.id, size, offset);
@@ -244,7 +261,7 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 		if (is_full())
 			write_batch(ring, until_ns);
 	}
-	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 	write_batch(ring, until_ns);
 	if (options.switches)
 		switch_write(ring, until_ns);

@@ -47,7 +47,6 @@ struct switching {
 	int64_t from_ns, begin_ns, begin_cpu_ns;
 };
 
-const char stretch_mark[1];
 static struct intervals batch;		/* for the ring being read */
 
 static void
@@ -264,7 +263,7 @@ stretch_begin(struct thread *thread, uint64_t leave_ticks)
 		return;
 	of->begin_ns = leave_ns;
 	of->begin_cpu_ns = own_cpu_ns();
-	thread->within = stretch_mark;
+	thread->within = sample_mark;
 }
 
 void
@@ -275,7 +274,6 @@ stretch_end(struct thread *thread)
 	    duration_ns = clock_ns() - of->begin_ns;
 	struct intervals *v = of->stretches;
 
-	thread->within = NULL;
 	if (duration_ns < STRETCH_LEAST_NS)
 		return;
 	pthread_mutex_lock(&sampling);

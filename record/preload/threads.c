@@ -58,8 +58,8 @@ call_was_left(struct thread *thread, const void *frame)
 {
 	const char *at = frame;
 
-	if (thread->within == stretch_mark) {
-		stretch_end(thread);
+	if (thread->within == sample_mark) {
+		sample_enter(thread);
 		return true;
 	}
 	if (at < (const char *)thread->within)
