@@ -226,6 +226,28 @@ stalls() {
 	trace.py check run/rank.0
 }
 
+# A proof reads the rows of all ranks here, but does not keep them all.
+@test "the hang of 4096 ranks is found in little memory" {
+	for what in late ring knot mismatch; do
+		many_stuck.py run 4096 $what
+		limited 220000 lp-stuck -F json run >$what || [ $? -eq 1 ]
+		rm -r run
+	done
+	jq -se 'map(.state) == ["stuck", "stuck", "stuck", "stuck"]' late ring knot mismatch
+	jq -se 'map(.kind) == ["waiting", "deadlock", "deadlock", "mismatch"]' late ring knot mismatch
+	jq -se 'map(.ranks | length) == [1, 4096, 4096, 1]' late ring knot mismatch
+	refute grep -q 'nothing has moved' ring
+}
+
+# The recorder makes a trace larger by a megabyte at a time.
+@test "unwritten space at the end of a trace is not read" {
+	[ -r /proc/self/io ] || skip "no counts of bytes read here"
+	many_stuck.py run 64 late
+	sh -c 'lp-stuck run; cat /proc/$$/io' >said
+	[ "$(grep -c "rank 63 computes" said)" -eq 1 ]
+	[ "$(sed -n 's/rchar: //p' said)" -lt $((64 * 200000)) ]
+}
+
 @test "the graph's solver agrees with brute force on ten thousand patterns" {
 	"$ROOT/build/knots" 10000
 }

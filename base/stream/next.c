@@ -208,10 +208,14 @@ next_shard(struct reader *in, struct message *message)
 static int
 skip_zeros(struct reader *in)
 {
+	static const unsigned char none[4096];
 	struct buffer *input = &in->input;
 	int more = 1;
 
 	do {
+		while (input->end - input->begin >= sizeof none &&
+		    memcmp(input->bytes + input->begin, none, sizeof none) == 0)
+			input->begin += sizeof none;
 		while (input->begin < input->end && input->bytes[input->begin] == 0)
 			input->begin++;
 	} while (input->begin == input->end && (more = reader_more(in)) > 0);
@@ -265,7 +269,7 @@ reader_next(struct reader *in, struct message *message)
 			/* Unwritten space: the rank died. Another stream may follow. */
 			*message = (struct message){ .kind = "cut", .offset = buffer_here(input) };
 			in->state = BETWEEN;
-			return skip_zeros(in) < 0 ? -1 : 1;
+			return 1;
 		}
 	}
 	if ((got = message_take(in, message)) <= 0)

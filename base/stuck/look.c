@@ -247,7 +247,8 @@ read_file(struct scan *scan, const char *file)
 		if (reader_go_on(scan->in, file) < 0)
 			die_input(scan->in);
 	}
-	while ((got = reader_next(scan->in, &message)) > 0)
+	/* A file of the folder has one trace, and its unwritten space may be large. */
+	while ((got = reader_next(scan->in, &message)) > 0 && !is_kind(&message, "cut"))
 		take(scan, &message);
 	if (got < 0)
 		stop_reading(scan);

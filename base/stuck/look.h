@@ -117,6 +117,8 @@ int64_t monotonic_ns(void);
 bool block_read(const struct block *block, struct calls *calls);
 /* All rows of a thread, in calls; false: there are too many. */
 bool rows_load(struct thread *thread);
+/* Frees the rows of all threads. */
+void rows_forget(struct look *look);
 /* The start of a persistent collective. */
 bool starts_persistent(unsigned call);
 /* A row of a thread; false: not available. */

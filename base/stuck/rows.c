@@ -12,13 +12,14 @@ enum { MOST_ROWS = 1 << 21 };		/* of a thread, to be read for a proof */
 bool
 block_read(const struct block *block, struct calls *calls)
 {
-	struct reader *in = NULL;
+	static struct reader *in;	/* making one takes longer than reading a block */
 	struct message message;
 	struct calls more = { 0 };
 	bool done = false;
 
 	/* The offset of a compressed block is that of its message. */
-	if (reader_open(&in, block->file, READ_SKIMMING) == 0 && reader_next(in, &message) > 0) {
+	if ((in == NULL ? reader_open(&in, block->file, READ_SKIMMING) : reader_go_on(in,
+	    block->file)) == 0 && reader_next(in, &message) > 0) {
 		reader_jump(in, block->offset);
 		while (!done && reader_next(in, &message) > 0)
 			done = is_kind(&message, "calls") && reader_verify(in, &message) == 0 &&
@@ -27,7 +28,8 @@ block_read(const struct block *block, struct calls *calls)
 		done = done && calls_append(calls, &more) == 0;
 	}
 	calls_free(&more);
-	reader_close(in);
+	if (in != NULL)
+		reader_leave(in);
 	return done;
 }
 
@@ -129,8 +131,9 @@ started_class(const struct look *look, const struct calls *calls, size_t i)
 	    CLASS_RECV_START : CLASS_START;
 }
 
-bool
-row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row)
+/* Reads the block with the row, unless it is there. */
+static bool
+load_row(struct thread *thread, uint64_t seq)
 {
 	struct calls *calls = &thread->calls;
 
@@ -139,21 +142,40 @@ row_read(const struct look *look, struct thread *thread, uint64_t seq, struct ro
 
 		if (seq < block->first || seq >= block->first + block->count)
 			continue;
-		if (rows_load(thread))
-			break;
 		calls_free(calls);
-		*calls = (struct calls){ .first = block->first };
+		*calls = (struct calls){ 0 };
 		if (!block_read(block, calls))
 			return false;
 		calls->first = block->first;
 	}
-	if (!has(calls, seq))
-		return false;
-	const size_t i = (size_t)(seq - calls->first);
+	return has(calls, seq);
+}
 
+bool
+row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row)
+{
+	struct calls *calls = &thread->calls;
+	size_t i;
+
+	if (!load_row(thread, seq))
+		return false;
+	i = (size_t)(seq - calls->first);
+	/* A persistent request was made in an earlier block, perhaps. */
+	if (class_of(look, calls, i) == CLASS_START && calls->request[i] > i && rows_load(thread))
+		i = (size_t)(seq - calls->first);
 	*row = (struct row){ started_class(look, calls, i), started_call(look, calls, i),
 		calls->comm[i], calls->peer[i], calls->tag[i], 0, false };
 	return true;
+}
+
+void
+rows_forget(struct look *look)
+{
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
+			calls_free(&look->ranks[r].threads[t].calls);
+			look->ranks[r].threads[t].calls = (struct calls){ 0 };
+		}
 }
 
 bool

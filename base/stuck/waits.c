@@ -7,7 +7,10 @@
 #include "waitfor.h"
 #include "waits.h"
 
-enum { MOST_MEMBERS = 64, MOST_TURNS = 16 };
+enum {
+	MOST_MEMBERS = 64, MOST_TURNS = 16,
+	MOST_KEPT = 1 << 20,	/* rows in memory for the next thread's proof */
+};
 
 /* ---- what the rows say is on its way ---- */
 
@@ -170,12 +173,20 @@ static bool
 drop_in_core(struct look *look, const struct graph *g, bool *proved)
 {
 	bool dropped = false;
+	size_t rows = 0;
 
 	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
-			if (g->s.nodes[look->ranks[r].threads[t].node].core)
-				*proved &= drop_arriving(look, &look->ranks[r].threads[t],
-				    &dropped);
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
+			struct thread *thread = &look->ranks[r].threads[t];
+
+			if (!g->s.nodes[thread->node].core)
+				continue;
+			*proved &= drop_arriving(look, thread, &dropped);
+			if ((rows += thread->calls.count) < MOST_KEPT)
+				continue;
+			rows_forget(look);
+			rows = 0;
+		}
 	return dropped;
 }
 
