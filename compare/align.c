@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "compare.h"
-#include "../base/tool/file_name.h"
+#include "../base/tool/text.h"
 
 static int
 by_group(const struct site_sums *a, const struct site_sums *b)

@@ -44,36 +44,24 @@ struct options {
 };
 
 /* Options come before the first file; a "--" separates the files of the two sides. */
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { LIMIT = 256, SUMMARY, ALL, JUNIT, SCALING, WEAK, HISTORY };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' },
-		{ "limit", required_argument, NULL, LIMIT },
-		{ "summary", no_argument, NULL, SUMMARY }, { "all", no_argument, NULL, ALL },
-		{ "junit", required_argument, NULL, JUNIT },
-		{ "scaling", no_argument, NULL, SCALING },
-		{ "weak", no_argument, NULL, WEAK }, { "history", no_argument, NULL, HISTORY },
-		{ NULL, 0, NULL, 0 },
+	enum { LIMIT = 256 };
+	static const struct option_row rows[] = {
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "limit", LIMIT, ASKED }, { "summary", 0, FLAG, OPTION(summary) },
+		{ "all", 0, FLAG, OPTION(all) }, { "junit", 0, AS_TEXT, OPTION(junit) },
+		{ "scaling", 0, FLAG, OPTION(scaling) }, { "weak", 0, FLAG, OPTION(weak) },
+		{ "history", 0, FLAG, OPTION(history) }, OPTIONS_END
 	};
 	struct options opt = { .form = TEXT };
-	int c;
 
-	while ((c = next_option(argc, argv, "+F:", longs, usage)) != -1)
-		switch (c) {
-		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case LIMIT:
-			*APPEND(opt.limits, opt.limit_count, opt.limit_capacity) = optarg;
-			break;
-		case SUMMARY: opt.summary = true; break;
-		case ALL: opt.all = true; break;
-		case SCALING: opt.scaling = true; break;
-		case WEAK: opt.weak = true; break;
-		case HISTORY: opt.history = true; break;
-		case JUNIT: opt.junit = optarg; break;
-		}
+	while (next_option(argc, argv, "+", rows, usage, &opt) == LIMIT)
+		*APPEND(opt.limits, opt.limit_count, opt.limit_capacity) = optarg;
 	opt.files[A] = argv + optind;
 	while (optind + (int)opt.count[A] < argc && strcmp(opt.files[A][opt.count[A]], "--") != 0)
 		opt.count[A]++;

@@ -343,7 +343,7 @@ extern const struct field place_fields[];	/* of a struct unit */
 void print_more(struct text *text, size_t count, size_t shown);	/* "(3 more; ...)" */
 void print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
     int argc, char **argv);
-/* Runs that are all on one side: history.c, scaling.c. */
+/* Runs that are all on one side: scaling.c. */
 void print_history(struct comparison *c, enum form form, bool all);
 void print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all);
 

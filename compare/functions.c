@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "compare.h"
-#include "../base/tool/file_name.h"
+#include "../base/tool/text.h"
 
 /* Time other than computation has its own lines, so that all lines add up to the path. */
 void

@@ -9,7 +9,7 @@
 
 #include "compare.h"
 #include "../base/tool/whole_file.h"
-#include "../base/tool/file_name.h"
+#include "../base/tool/text.h"
 
 static int64_t
 all_waits(const struct summary *run, size_t index)

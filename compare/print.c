@@ -421,8 +421,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 		put_double(&out, "low_ns", v->run_time.low);
 		put_double(&out, "high_ns", v->run_time.high);
 	}
-	if (message_end(&out) < 0)
-		die_output();
+	end_message(&out);
 	for (size_t u = 0; u < c->unit_count; u++) {
 		const struct site_sums *p = c->units[u].first;
 		const struct change *path = &v->sites[u].path;
@@ -440,8 +439,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 			put_double(&out, "high_ns", path->high);
 			put_double(&out, "p_adjusted", path->p_adjusted);
 		}
-		if (message_end(&out) < 0)
-			die_output();
+		end_message(&out);
 	}
 	if (writer_end(&out) < 0)
 		die_output();

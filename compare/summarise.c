@@ -8,8 +8,8 @@
 #include "compare.h"
 #include "../base/run/places.h"
 #include "../base/waits/functions.h"
-#include "../base/tool/file_name.h"
-#include "../base/tool/start.h"
+#include "../base/tool/text.h"
+#include "../base/tool/process.h"
 
 struct watcher {
 	struct observer observer;

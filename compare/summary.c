@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/tool/start.h"
+#include "../base/tool/process.h"
 #include "compare.h"
 
 static const struct column_type i32 = { 4, true, true, 0 }, i64 = { 8, true, true, 0 };
@@ -47,8 +47,7 @@ write_place(struct writer *out, const struct site_sums *p, bool switched)
 		put_column(out, "communication_ns", i64, p->position_ns[COMMUNICATION],
 		    positions_of(p));
 	}
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 void
@@ -88,8 +87,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 		put_double(&out, "load_balance", s->of.load_balance);
 		put_double(&out, "communication", s->of.communication);
 	}
-	if (message_end(&out) < 0)
-		die_output();
+	end_message(&out);
 	for (size_t i = 0; i < s->variable_count; i++)
 		if (variable_write(&out, &s->environment[i]) < 0)
 			die_output();
@@ -102,8 +100,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 		    s->functions.at[i].file != NULL ? s->functions.at[i].file : "");
 		put_int(&out, "path_ns", s->functions.at[i].path_ns);
 		put_int(&out, "all_ns", s->functions.at[i].all_ns);
-		if (message_end(&out) < 0)
-			die_output();
+		end_message(&out);
 	}
 	if (writer_end(&out) < 0)
 		die_output();

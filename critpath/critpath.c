@@ -199,21 +199,16 @@ print_stream(struct critpath *c, struct segments rest, const struct path *path,
 	put_segments(c, &rest);
 }
 
-/* Reads again from the beginning; of a part only the definitions. */
-static void
-open_again(struct critpath *c)
-{
-	run_open(&c->run, c->opt.files[0], c->opt.part > 0 ? READ_STREAM : READ_LAZY,
-	    (struct part){ .defined = c->part.defined }, &c->team);
-}
-
 /* RUN has been read, or has not been opened. */
 static void
 print_path(struct critpath *c, const struct path *path, bool only_definitions,
     int argc, char **argv)
 {
-	if (c->opt.form == STREAM || c->run.graph.known.ranks == 0)
-		open_again(c);
+	if (c->opt.form == STREAM || c->run.graph.known.ranks == 0) {
+		/* Reads again from the beginning; of a part only the definitions. */
+		run_open(&c->run, c->opt.files[0], c->opt.part > 0 ? READ_STREAM : READ_LAZY,
+		    (struct part){ .defined = c->part.defined }, &c->team);
+	}
 	output_begin(&c->output, argc, argv);
 	if (reader_messages(c->run.graph.in) == 0)
 		print_stream(c, path->segments, path, only_definitions);

@@ -9,7 +9,7 @@
 #include "critpath.h"
 #include "../base/path/report.h"
 #include "../base/tool/fields.h"
-#include "../base/tool/file_name.h"
+#include "../base/tool/text.h"
 
 struct blocked {
 	char *function, *called, *before;	/* NULL: unknown */

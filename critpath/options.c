@@ -65,6 +65,8 @@ check_together(const struct options *opt)
 		die("--list, --part and --join exclude each other");
 }
 
+#define OPTION(member) MEMBER(struct options, member)
+
 struct options
 parse_options(int argc, char **argv)
 {
@@ -73,46 +75,33 @@ parse_options(int argc, char **argv)
 	static const char *const splits[] = { "seq-seq", "seq-par", "par-seq", "par-par", NULL };
 	static const char *const forms[] = { "stream", "text", "json", "folded",
 	    "speedscope", NULL };
-	static const struct option longs[] = {
-		{ "algorithm", required_argument, NULL, 'a' },
-		{ "splits", required_argument, NULL, 's' },
-		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
-		{ "list", required_argument, NULL, 'L' }, { "part", required_argument, NULL, 'P' },
-		{ "join", no_argument, NULL, 'J' }, { "whole", no_argument, NULL, 'W' },
-		{ "distance", no_argument, NULL, 'D' }, { "verdict", required_argument, NULL, 'v' },
-		{ "memory", required_argument, NULL, 'M' },
-		{ "every", required_argument, NULL, 'e' },
+	enum { PART = 256, EVERY, GONE };
+	static const struct option_row rows[] = {
+		{ "algorithm", 'a', AS_CHOICE, OPTION(algorithm), .choices = algorithms },
+		{ "splits", 0, AS_CHOICE, OPTION(splits), .choices = splits },
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "all", 0, FLAG, OPTION(all) }, { "list", 0, AS_WHOLE, OPTION(list), 1, 1 << 20 },
+		{ "part", PART, ASKED }, { "join", 0, FLAG, OPTION(join) },
+		{ "whole", 0, FLAG, OPTION(whole) }, { "distance", 0, FLAG, OPTION(distance) },
+		{ "verdict", 0, AS_TEXT, OPTION(verdict) },
+		{ "memory", 0, AS_MEGABYTES, OPTION(memory) }, { "every", EVERY, ASKED },
 		/* Options that moved to other tools: */
-		{ "slack", no_argument, NULL, 'k' },
-		{ "alternatives", required_argument, NULL, 'k' },
-		{ "gain", required_argument, NULL, 'k' }, { "needed", no_argument, NULL, 'k' },
-		{ "scale", required_argument, NULL, 'k' },
-		{ NULL, 0, NULL, 0 },
+		{ "slack", GONE, ASKED_ALONE }, { "alternatives", 'k', ASKED },
+		{ "gain", GONE, ASKED }, { "needed", GONE, ASKED_ALONE }, { "scale", GONE, ASKED },
+		OPTIONS_END
 	};
 	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID,
 	    .memory = SIZE_MAX };
 	int c;
 
-	while ((c = next_option(argc, argv, "a:F:k:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
 		switch (c) {
-		case 'a': opt.algorithm = (enum algorithm)parse_choice("--algorithm", optarg,
-		    algorithms); break;
-		case 's': opt.splits = (enum splits)parse_choice("--splits", optarg, splits); break;
-		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case 'k': die("--slack, -k, --gain, --needed and --scale are those of lp-gain");
-		case 'A': opt.all = true; break;
-		case 'L': opt.list = (int)parse_integer("--list", optarg, 1, 1 << 20); break;
-		case 'P': parse_part(&opt, optarg); break;
-		case 'J': opt.join = true; break;
-		case 'W': opt.whole = true; break;
-		case 'e':
+		case PART: parse_part(&opt, optarg); break;
+		case EVERY:
 			if ((opt.every_ns = parse_seconds("--every", optarg)) <= 0)
 				die("--every: no time");
 			break;
-		case 'D': opt.distance = true; break;
-		case 'v': opt.verdict = optarg; break;
-		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20;
-		    break;
+		default: die("--slack, -k, --gain, --needed and --scale are those of lp-gain");
 		}
 	if (argc - optind > 1 && !opt.join)
 		bad_usage(usage);

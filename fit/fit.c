@@ -65,40 +65,41 @@ parse_tau(struct settings *settings, const char *text)
 		settings->joined = parse_list("--tau", text, &settings->joined_count);
 }
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
+	enum { GNUPLOT_SCRIPT = 256, MODEL, SERIAL, TAU, PREDICT, FROM };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "gnuplot", no_argument, NULL, 'G' },
-		{ "model", required_argument, NULL, 'M' }, { "paper", no_argument, NULL, 'P' },
-		{ "serial", required_argument, NULL, 'S' },
-		{ "residuals", required_argument, NULL, 'R' },
-		{ "tau", required_argument, NULL, 'T' },
-		{ "predict", required_argument, NULL, 'N' },
-		{ "from", required_argument, NULL, 'L' },
-		{ "whole", no_argument, NULL, 'W' }, { NULL, 0, NULL, 0 },
+	static const struct option_row rows[] = {
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "gnuplot", GNUPLOT_SCRIPT, ASKED_ALONE }, { "model", MODEL, ASKED },
+		{ "paper", 0, FLAG, OPTION(settings.paper) },
+		{ "serial", SERIAL, ASKED },
+		{ "residuals", 0, AS_CHOICE, OPTION(settings.residuals),
+		    .choices = residual_names },
+		{ "tau", TAU, ASKED }, { "predict", PREDICT, ASKED }, { "from", FROM, ASKED },
+		{ "whole", 0, FLAG, OPTION(whole) }, OPTIONS_END
 	};
 	struct options opt = { .form = TEXT,
 	    .settings = { .models = (1u << MODELS) - 1, .serial = NAN, .join_all = true } };
 	struct settings *s = &opt.settings;
 	int c;
 
-	while ((c = next_option(argc, argv, "F:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
 		switch (c) {
-		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case 'G': opt.form = GNUPLOT; break;
-		case 'M': s->models = 1u << parse_choice("--model", optarg, model_names); break;
-		case 'S': s->serial = parse_number("--serial", optarg, 0, 1);	/* fall through */
-		case 'P': s->paper = true; break;
-		case 'R':
-			s->residuals = (enum residuals)parse_choice("--residuals",
-			    optarg, residual_names);
+		case GNUPLOT_SCRIPT: opt.form = GNUPLOT; break;
+		case MODEL: s->models = 1u << parse_choice("--model", optarg, model_names); break;
+		case SERIAL:
+			s->serial = parse_number("--serial", optarg, 0, 1);
+			s->paper = true;
 			break;
-		case 'T': parse_tau(s, optarg); break;
-		case 'N': s->predict = parse_list("--predict", optarg, &s->predict_count); break;
-		case 'L': s->from = (double)parse_integer("--from", optarg, 1, 1000000000); break;
-		case 'W': opt.whole = true; break;
+		case TAU: parse_tau(s, optarg); break;
+		case PREDICT:
+			s->predict = parse_list("--predict", optarg, &s->predict_count);
+			break;
+		case FROM: s->from = (double)parse_integer("--from", optarg, 1, 1000000000); break;
 		}
 	if (s->paper && s->models != (1u << MODELS) - 1)
 		die("--model: the paper's procedure has its own");

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../base/run/scaling.h"
-#include "../base/tool/file_name.h"
+#include "../base/tool/text.h"
 #include "fit.h"
 
 enum { COLUMN_N, COLUMN_T, COLUMN_TAU, COLUMN_DTAU, COLUMNS };

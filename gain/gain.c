@@ -53,55 +53,38 @@ struct asked {
 	struct choice choice;
 };
 
-static void
-check_together(const struct options *opt)
-{
-	if (opt->needed && (opt->slack || opt->alternatives > 0 || opt->percent > 0))
-		die("--needed and --scale are of another path than --slack, --alternatives and "
-		    "--gain");
-	if (opt->needed && opt->form == STREAM)
-		die("--needed and --scale: what would be has forms text and json");
-	if (!opt->needed && opt->algorithm >= 0)
-		die("-a is of --needed and --scale");
-}
+#define OPTION(member) MEMBER(struct options, member)
 
 static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta", NULL };
 	static const char *const forms[] = { "stream", "text", "json", NULL };
-	static const struct option longs[] = {
-		{ "gain", required_argument, NULL, 'G' }, { "slack", no_argument, NULL, 'S' },
-		{ "alternatives", required_argument, NULL, 'k' },
-		{ "needed", no_argument, NULL, 'N' },
-		{ "scale", required_argument, NULL, 'C' },
-		{ "algorithm", required_argument, NULL, 'a' },
-		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
-		{ "whole", no_argument, NULL, 'W' }, { "memory", required_argument, NULL, 'M' },
-		{ NULL, 0, NULL, 0 },
+	enum { SCALE = 256 };
+	static const struct option_row rows[] = {
+		{ "gain", 0, AS_WHOLE, OPTION(percent), 1, 100 },
+		{ "slack", 0, FLAG, OPTION(slack) },
+		{ "alternatives", 'k', AS_WHOLE, OPTION(alternatives), 1, 1000 },
+		{ "needed", 0, FLAG, OPTION(needed) }, { "scale", SCALE, ASKED },
+		{ "algorithm", 'a', AS_CHOICE, OPTION(algorithm), .choices = algorithms },
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "all", 0, FLAG, OPTION(all) }, { "whole", 0, FLAG, OPTION(whole) },
+		{ "memory", 0, AS_MEGABYTES, OPTION(memory) }, OPTIONS_END
 	};
 	struct options opt = { .form = UNSAID_FORM, .algorithm = -1, .memory = SIZE_MAX };
-	int c;
 
-	while ((c = next_option(argc, argv, "a:F:k:", longs, usage)) != -1)
-		switch (c) {
-		case 'G': opt.percent = (int)parse_integer("--gain", optarg, 1, 100); break;
-		case 'S': opt.slack = true; break;
-		case 'k': opt.alternatives = (int)parse_integer("--alternatives", optarg, 1, 1000);
-		    break;
-		case 'N': opt.needed = true; break;
-		case 'C': scale_add(&opt.scales, optarg, argc, argv, &optind); break;
-		case 'a': opt.algorithm = parse_choice("--algorithm", optarg, algorithms); break;
-		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case 'A': opt.all = true; break;
-		case 'W': opt.whole = true; break;
-		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20;
-		    break;
-		}
+	while (next_option(argc, argv, "", rows, usage, &opt) == SCALE)
+		scale_add(&opt.scales, optarg, argc, argv, &optind);
 	if (argc - optind > 1)
 		bad_usage(usage);
 	opt.needed |= opt.scales.count > 0;
-	check_together(&opt);
+	if (opt.needed && (opt.slack || opt.alternatives > 0 || opt.percent > 0))
+		die("--needed and --scale are of another path than --slack, --alternatives and "
+		    "--gain");
+	if (opt.needed && opt.form == STREAM)
+		die("--needed and --scale: what would be has forms text and json");
+	if (!opt.needed && opt.algorithm >= 0)
+		die("-a is of --needed and --scale");
 	if (!opt.needed && !opt.slack && opt.alternatives == 0 && opt.percent == 0)
 		opt.percent = 20;
 	if (opt.form == UNSAID_FORM)

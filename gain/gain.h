@@ -6,7 +6,7 @@
 #include "../base/path/functions.h"
 #include "../base/path/report.h"
 #include "../base/path/run.h"
-#include "../base/run/same_site.h"
+#include "../base/run/places.h"
 #include "../base/run/scale.h"
 
 /* ---- needs.c --------------------------------------------------------------------------------- */

@@ -252,14 +252,6 @@ find_gates(struct hubs *hubs, const struct dag *dag, const struct instances *ins
 	gate_collectives(dag, hubs, instances, known);
 }
 
-static void
-free_gates(struct hubs *hubs)
-{
-	free(hubs->gate);
-	free(hubs->in);
-	free(hubs->source);
-}
-
 /* ---- vertices and edges -------------------------------------------------------------- */
 
 /* The leave of a call: its own enter, and the gates that opened before its end. */
@@ -447,7 +439,9 @@ dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instan
 	dag->in[dag->end + 1] = dag->source_count;
 	dag->time_ns[dag->end] = time_of(stretch, stretch->to) - stretch->begin_ns;
 	put_in_order(dag);
-	free_gates(&hubs);
+	free(hubs.gate);
+	free(hubs.in);
+	free(hubs.source);
 }
 
 struct segment

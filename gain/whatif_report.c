@@ -316,8 +316,7 @@ write_slack(struct writer *out, const struct slack_rows *rows)
 		put_column(out, "seq", seq_type, rows->seq + i, count);
 		put_column(out, "compute", time_type, rows->compute_ns + i, count);
 		put_column(out, "call", time_type, rows->call_ns + i, count);
-		if (message_end(out) < 0)
-			die_output();
+		end_message(out);
 	}
 }
 
@@ -334,8 +333,7 @@ write_gains(struct writer *out, const struct gains *gains)
 		put_int(out, "percent", gains->percent);
 		put_int(out, "gain_ns", gain->ns);
 		put_int(out, "most_ns", gain->most_ns);
-		if (message_end(out) < 0)
-			die_output();
+		end_message(out);
 	}
 	for (size_t i = 0; i < gains->balance_count; i++) {
 		const struct balance *b = &gains->balances[i];
@@ -347,7 +345,6 @@ write_gains(struct writer *out, const struct gains *gains)
 		put_int(out, "most_ns", b->most_ns);
 		put_int(out, "compute_ns", b->compute_ns);
 		put_int(out, "others_ns", b->others_ns);
-		if (message_end(out) < 0)
-			die_output();
+		end_message(out);
 	}
 }

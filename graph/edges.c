@@ -52,8 +52,7 @@ flush_pairs(struct graph *graph, struct pairs *p, const char *kind)
 	put_column(out, "send", seq_type, p->send, p->count);
 	put_column(out, "target", location_type, p->target, p->count);
 	put_column(out, "receive", seq_type, p->receive, p->count);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 	p->count = 0;
 }
 
@@ -96,8 +95,7 @@ flush_collectives(struct graph *graph)
 	put_column(out, "size", size_type, e->size, e->instances);
 	put_column(out, "location", location_type, e->location, e->members);
 	put_column(out, "seq", seq_type, e->seq, e->members);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 	e->instances = e->members = 0;
 }
 
@@ -113,8 +111,7 @@ write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t
 	put_int(out, "begin_ns", begin->ns);
 	put_uint(out, "count", count);
 	put_column(out, "ranks", location_type, ranks, count);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 void
@@ -189,8 +186,7 @@ write_seqs(struct graph *graph, const char *kind, const uint64_t *seqs, const ui
 	put_column(&graph->out, "seq", seq_type, seqs, graph->known.location_count);
 	if (early != NULL)
 		put_column(&graph->out, "early", seq_type, early, graph->known.location_count);
-	if (message_end(&graph->out) < 0)
-		die_output();
+	end_message(&graph->out);
 }
 
 void
@@ -218,8 +214,7 @@ write_overdue(struct graph *graph, const uint32_t *locations, const uint64_t *se
 	put_uint(&graph->out, "count", count);
 	put_column(&graph->out, "location", location_type, locations, count);
 	put_column(&graph->out, "seq", seq_type, seqs, count);
-	if (message_end(&graph->out) < 0)
-		die_output();
+	end_message(&graph->out);
 }
 
 void
@@ -240,8 +235,7 @@ write_matching(struct graph *graph)
 	put_uint(&graph->out, "refused_partial", c->refused_partial);
 	if (c->errors > 0)
 		put_uint(&graph->out, "errors", c->errors);
-	if (message_end(&graph->out) < 0)
-		die_output();
+	end_message(&graph->out);
 }
 
 void

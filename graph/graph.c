@@ -36,29 +36,25 @@ struct options {
 	bool partial;
 };
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv, struct polls *polls)
 {
 	static const char *const readings[] = { "wait", "work", NULL };
-	static const struct option longs[] = {
-		{ "polls", required_argument, NULL, 'p' },
-		{ "poll-gap", required_argument, NULL, 'g' },
-		{ "partial", no_argument, NULL, 'P' }, { "output", required_argument, NULL, 'o' },
-		{ "round", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
+	enum { POLLS = 256, POLL_GAP };
+	static const struct option_row rows[] = {
+		{ "polls", POLLS, ASKED }, { "poll-gap", POLL_GAP, ASKED },
+		{ "partial", 0, FLAG, OPTION(partial) }, { "output", 'o', AS_TEXT, OPTION(output) },
+		{ "round", 0, AS_WHOLE, OPTION(round), 1, INT64_C(1) << 40 }, OPTIONS_END
 	};
 	struct options opt = { 0 };
 	int c;
 
 	*polls = (struct polls){ .as_waits = true, .gap_ns = 20000 };
-	while ((c = next_option(argc, argv, "o:", longs, usage)) != -1)
-		if (c == 'p')
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
+		if (c == POLLS)
 			polls->as_waits = parse_choice("--polls", optarg, readings) == 0;
-		else if (c == 'P')
-			opt.partial = true;
-		else if (c == 'o')
-			opt.output = optarg;
-		else if (c == 'r')
-			opt.round = (uint64_t)parse_integer("--round", optarg, 1, INT64_C(1) << 40);
 		else if ((polls->gap_ns = parse_seconds("--poll-gap", optarg)) < 0)
 			die("--poll-gap: less than no time");
 	if (argc - optind > 1)

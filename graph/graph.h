@@ -196,7 +196,6 @@ is_away(const struct graph *graph, int32_t rank)
  * at once.
  */
 void parcel_post(struct graph *graph, uint32_t to, const struct parcel *parcel);
-void parcel_arrived(struct graph *graph, const struct parcel *parcel);
 
 struct polls;
 /*

@@ -68,8 +68,7 @@ shard_begin_round(struct shard *s)
 	graph->block.round = s->round_count;
 	message_begin(&graph->out, "round", 1);
 	put_uint(&graph->out, "number", s->round_count);
-	if (message_end(&graph->out) < 0)
-		die_output();
+	end_message(&graph->out);
 }
 
 void

@@ -55,12 +55,6 @@ struct facts {
 /* Candidates come first. */
 ORDER(by_candidate, struct fact, BY(kind) BY(number) BY(shard) BY(index))
 
-static void
-add_fact(struct facts *facts, struct fact fact)
-{
-	*APPEND(facts->at, facts->count, facts->capacity) = fact;
-}
-
 /* Adds the shard's candidates, and those of any shard that its edges cross. */
 static void
 add_shard(struct facts *facts, const struct rounds *r, const struct shard *shard)
@@ -74,14 +68,16 @@ add_shard(struct facts *facts, const struct rounds *r, const struct shard *shard
 
 		for (uint32_t l = 0; l < r->known.location_count && !pending; l++)
 			pending = r->seqs[l] <= c->seqs[l];
-		add_fact(facts, (struct fact){ c->number, c->round, x->shard, (uint32_t)i,
-		    CANDIDATE, pending, c->overlaps });
+		*APPEND(facts->at, facts->count, facts->capacity) = (struct fact){ c->number,
+		    c->round, x->shard, (uint32_t)i, CANDIDATE, pending, c->overlaps };
 	}
 	for (size_t n = 0; n < crossings->count; n++)
 		if (crossings->crossed[n])
-			add_fact(facts, (struct fact){ .number = n, .kind = CROSSED });
+			*APPEND(facts->at, facts->count, facts->capacity) =
+			    (struct fact){ .number = n, .kind = CROSSED };
 	if (crossings->drifted)
-		add_fact(facts, (struct fact){ .kind = DRIFTED });
+		*APPEND(facts->at, facts->count, facts->capacity) =
+		    (struct fact){ .kind = DRIFTED };
 }
 
 static struct facts

@@ -22,7 +22,7 @@ enum {
 
 /* ---- parcels ---- */
 
-void
+static void
 parcel_arrived(struct graph *graph, const struct parcel *parcel)
 {
 	if (parcel->kind == PARCEL_SEND)

@@ -109,8 +109,7 @@ write_stream(const struct campaign *c, const struct verdict *v, int argc, char *
 	put_double(&out, "margin_ns", v->margin_ns);
 	put_double(&out, "control_p_value", v->has_control ? v->control_p : -1);
 	put_int(&out, "control_failed", v->control_failed);
-	if (message_end(&out) < 0)
-		die_output();
+	end_message(&out);
 	for (size_t i = 0; i < v->count; i++)
 		put_row(&out, "test", test_fields, &v->at[i]);
 	if (writer_end(&out) < 0)

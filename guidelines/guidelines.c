@@ -42,53 +42,34 @@ struct options {
 	size_t file_count;
 };
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "tables", "json", "csv", "stream", NULL };
 	static const char *const tests[] = { "wilcoxon", "normal", "ks", NULL };
 	static const char *const corrections[] = { "holm", "bh", "none", NULL };
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
-		{ "test", required_argument, NULL, 't' },
-		{ "correction", required_argument, NULL, 'c' },
-		{ "alpha", required_argument, NULL, 'a' },
-		{ "margin", required_argument, NULL, 'm' },
-		{ "plots", required_argument, NULL, 'p' },
-		{ "rules", required_argument, NULL, 'r' },
-		{ "mpirun", required_argument, NULL, 'R' },
-		{ "slower", required_argument, NULL, 'S' },
-		{ "pairs", no_argument, NULL, 'P' }, { "difference", required_argument, NULL, 'D' },
-		{ "candidates", required_argument, NULL, 'C' },
-		{ "compare", no_argument, NULL, 'B' },
-		{ NULL, 0, NULL, 0 },
+	static const struct option_row rows[] = {
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "all", 0, FLAG, OPTION(all) },
+		{ "test", 't', AS_CHOICE, OPTION(rules.test), .choices = tests },
+		{ "correction", 'c', AS_CHOICE, OPTION(rules.correction), .choices = corrections },
+		{ "alpha", 'a', AS_NUMBER, OPTION(rules.alpha), .from = 1e-9, .to = 0.5 },
+		{ "margin", 'm', AS_NUMBER, OPTION(rules.margin_ns), .from = 0, .to = 1e12 },
+		{ "plots", 'p', AS_TEXT, OPTION(plots) },
+		{ "rules", 'r', AS_TEXT, OPTION(rules_file) },
+		{ "mpirun", 0, AS_TEXT, OPTION(mpirun) },
+		{ "slower", 0, AS_NUMBER, OPTION(rules.slower), .from = 0, .to = 100 },
+		{ "pairs", 0, FLAG, OPTION(rules.paired) },
+		{ "difference", 0, AS_NUMBER, OPTION(rules.difference), .from = 1e-6, .to = 100 },
+		{ "candidates", 0, AS_TEXT, OPTION(candidates) },
+		{ "compare", 0, FLAG, OPTION(compare) }, OPTIONS_END
 	};
 	static char *standard_input[] = { "-" };
 	struct options opt = { .rules = { WILCOXON, HOLM, 0.05, -1, 0.05, 0.25, false } };
-	int c;
 
-	while ((c = next_option(argc, argv, "F:t:c:a:m:p:r:", longs, usage)) != -1)
-		switch (c) {
-		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case 'A': opt.all = true; break;
-		case 't': opt.rules.test = (enum test)parse_choice("--test", optarg, tests); break;
-		case 'c':
-			opt.rules.correction =
-			    (enum correction)parse_choice("--correction", optarg, corrections);
-			break;
-		case 'a': opt.rules.alpha = parse_number("--alpha", optarg, 1e-9, 0.5); break;
-		case 'm': opt.rules.margin_ns = parse_number("--margin", optarg, 0, 1e12); break;
-		case 'p': opt.plots = optarg; break;
-		case 'r': opt.rules_file = optarg; break;
-		case 'R': opt.mpirun = optarg; break;
-		case 'P': opt.rules.paired = true; break;
-		case 'S': opt.rules.slower = parse_number("--slower", optarg, 0, 100); break;
-		case 'D':
-			opt.rules.difference = parse_number("--difference", optarg, 1e-6, 100);
-			break;
-		case 'C': opt.candidates = optarg; break;
-		case 'B': opt.compare = true; break;
-		}
+	next_option(argc, argv, "", rows, usage, &opt);
 	opt.files = optind < argc ? argv + optind : standard_input;
 	opt.file_count = optind < argc ? (size_t)(argc - optind) : 1;
 	if (opt.compare && (optind == argc || opt.form == STREAM || opt.rules_file != NULL ||

@@ -15,7 +15,7 @@
 
 /* "Gather <= Allgather" as a file name: Gather-Allgather. */
 static char *
-file_name(const char *folder, const char *guideline, const char *suffix)
+plot_name(const char *folder, const char *guideline, const char *suffix)
 {
 	char *name = zalloc(strlen(folder) + strlen(guideline) + strlen(suffix) + 2, 1);
 	char *end = name + sprintf(name, "%s/", folder);
@@ -197,8 +197,8 @@ static void
 write_plot(const char *guideline, const struct sides *sides, const struct verdict *v, size_t first,
     const char *folder)
 {
-	char *script = file_name(folder, guideline, ".gp");
-	char *picture = file_name(folder, guideline, ".svg");
+	char *script = plot_name(folder, guideline, ".gp");
+	char *picture = plot_name(folder, guideline, ".svg");
 	static struct text text;	/* too large for the stack */
 	struct whole_file whole = whole_file_begin(script);
 

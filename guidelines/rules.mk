@@ -7,7 +7,7 @@ build/guidelines/measure/%.o: CC = $(MPICC)
 # In MPICH, MPI_STATUS_IGNORE is the address 1.
 build/guidelines/measure/%.o: WARN += -Wno-stringop-overflow
 shared = build/guidelines/measure/call.o build/guidelines/measure/functions.o build/guidelines/measure/messages.o build/guidelines/measure/mockups.o \
-         build/guidelines/measure/launcher.o build/guidelines/measure/sync.o build/libbase.a
+         build/guidelines/measure/sync.o build/libbase.a
 bin/lp-measure: $(foreach f,measure jobs own evaluate program,build/guidelines/measure/$f.o) $(shared)
 bin/lp-nrep: build/guidelines/measure/nrep.o $(shared)
 

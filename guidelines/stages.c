@@ -103,7 +103,7 @@ deviation_of(const struct judgement *j, bool paired)
 
 /*
  * The detectable difference: its test exceeds the bound with probability POWER, for normally
- * distributed times (base/statistics/power.c). With too few mpiruns to prove anything there is
+ * distributed times (base/statistics/statistics.c). With too few mpiruns to prove anything there is
  * none.
  */
 void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "critical.h"
+#include "report.h"
 
 #include <stdlib.h>
 #include <string.h>

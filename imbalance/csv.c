@@ -82,8 +82,7 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 		put_uint(&out, "waits", im->states[s].count);
 		put_int(&out, "count", im->graph.known.ranks);
 		put_column(&out, "rank_ns", ns_type, ranks, (size_t)im->graph.known.ranks);
-		if (message_end(&out) < 0)
-			die_output();
+		end_message(&out);
 	}
 	for (int32_t r = 0; r < im->graph.known.ranks; r++)
 		put_row(&out, "shares", share_fields, &shares[r]);

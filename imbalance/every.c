@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "every.h"
+#include "report.h"
 
 /* ---- sums ---- */
 

@@ -13,8 +13,6 @@
 #include <unistd.h>
 
 #include "../base/team/team.h"
-#include "critical.h"
-#include "every.h"
 #include "report.h"
 
 static const char usage[] =
@@ -50,49 +48,37 @@ struct options {
 	size_t file_count;
 };
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK, WHOLE, MEMORY, ORDER, EVERY };
+	enum { LIMIT = 256, ORDER, EVERY };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const char *const orders[] = { "strict", "scalasca", NULL };
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "by", required_argument, NULL, BY },
-		{ "from", required_argument, NULL, FROM }, { "to", required_argument, NULL, TO },
-		{ "path", required_argument, NULL, PATH },
-		{ "ideal", required_argument, NULL, IDEAL },
-		{ "weak", no_argument, NULL, WEAK }, { "whole", no_argument, NULL, WHOLE },
-		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
-		{ "memory", required_argument, NULL, MEMORY },
-		{ "order", required_argument, NULL, ORDER },
-		{ "every", required_argument, NULL, EVERY },
-		{ NULL, 0, NULL, 0 },
+	static const struct option_row rows[] = {
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "by", 0, AS_CHOICE, OPTION(view.by), .choices = dimension_names },
+		{ "from", 0, AS_SECONDS, OPTION(from_ns) }, { "to", 0, AS_SECONDS, OPTION(to_ns) },
+		{ "path", 0, AS_TEXT, OPTION(path) }, { "ideal", 0, AS_TEXT, OPTION(ideal) },
+		{ "weak", 0, FLAG, OPTION(weak) }, { "whole", 0, FLAG, OPTION(view.whole) },
+		{ "limit", LIMIT, ASKED }, { "all", 0, FLAG, OPTION(view.all) },
+		{ "memory", 0, AS_MEGABYTES, OPTION(memory) },
+		{ "order", ORDER, ASKED }, { "every", EVERY, ASKED }, OPTIONS_END
 	};
 	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1,
 	    .memory = SIZE_MAX };
 	int c;
 
-	while ((c = next_option(argc, argv, "F:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
 		switch (c) {
-		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case BY: opt.view.by = parse_choice("--by", optarg, dimension_names); break;
-		case FROM: opt.from_ns = parse_seconds("--from", optarg); break;
-		case TO: opt.to_ns = parse_seconds("--to", optarg); break;
-		case EVERY:
-			if ((opt.every_ns = parse_seconds("--every", optarg)) <= 0)
-				die("--every: no time");
-			break;
 		case LIMIT:
 			*APPEND(opt.limits, opt.limit_count, opt.limit_capacity) = optarg;
 			break;
-		case ALL: opt.view.all = true; break;
-		case PATH: opt.path = optarg; break;
-		case IDEAL: opt.ideal = optarg; break;
 		case ORDER: opt.every_order = parse_choice("--order", optarg, orders) == 1; break;
-		case WEAK: opt.weak = true; break;
-		case MEMORY: opt.memory = (size_t)parse_integer("--memory", optarg, 0,
-		    1 << 30) << 20; break;
-		case WHOLE: opt.view.whole = true; break;
+		case EVERY:
+			if ((opt.every_ns = parse_seconds("--every", optarg)) <= 0)
+				die("--every: no time");
 		}
 	opt.files = argv + optind;
 	opt.file_count = (size_t)(argc - optind);
@@ -107,17 +93,6 @@ parse_options(int argc, char **argv)
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
 	return opt;
-}
-
-/* A time outside the run has no results. */
-static void
-refuse_empty(const struct imbalance *im)
-{
-	if (im->from_ns > 0 && im->from_ns >= im->graph.known.run_ns)
-		die("--from: the run has ended by then, after %.9f s",
-		    (double)im->graph.known.run_ns / 1e9);
-	if (im->to_ns <= 0)
-		die("--to: the run has not begun by then");
 }
 
 /*
@@ -164,7 +139,12 @@ tell(struct imbalance *im, struct options *opt, int argc, char **argv)
 	struct critical critical;
 	struct times ideal;
 
-	refuse_empty(im);
+	/* A time outside the run has no results. */
+	if (im->from_ns > 0 && im->from_ns >= im->graph.known.run_ns)
+		die("--from: the run has ended by then, after %.9f s",
+		    (double)im->graph.known.run_ns / 1e9);
+	if (im->to_ns <= 0)
+		die("--to: the run has not begun by then");
 	if (opt->path != NULL) {
 		critical = read_critical(im, opt->path);
 		opt->view.critical = &critical;

@@ -4,7 +4,6 @@
 #include "../base/run/load.h"
 #include "../base/waits/poles.h"
 #include "../base/tool/json.h"
-#include "critical.h"
 #include "report.h"
 
 enum { WHERE = 1024 };		/* bytes of a site's name */

@@ -4,7 +4,6 @@
 
 #include "../base/waits/poles.h"
 #include "../base/tool/table.h"
-#include "critical.h"
 #include "report.h"
 
 static void

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "every.h"
+#include "report.h"
 
 enum { TOLD = 5, WHERE = 1024 };	/* pairs and calls of a window; bytes of a site's name */
 

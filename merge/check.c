@@ -11,14 +11,6 @@
 
 enum { MOST_TOLD = 19 };	/* ranks named on standard error; one more line has their number */
 
-/* All names have been read by now. */
-static void
-note_names(struct input *input)
-{
-	for (unsigned number = 1; number <= UINT16_MAX; number++)
-		input->used[reader_calls(input->in)[number]] = true;
-}
-
 void
 number_locations(struct input *input)
 {
@@ -115,7 +107,9 @@ check_ranks(struct input *input, const char *whole)
 	int32_t missing = 0, first_missing = -1, told = 0;
 	bool died = input->died;
 
-	note_names(input);
+	/* All names have been read by now. */
+	for (unsigned number = 1; number <= UINT16_MAX; number++)
+		input->used[reader_calls(input->in)[number]] = true;
 	for (int32_t r = input->rank_count - 1; r >= 0; r--)
 		if (!input->ranks[r].present) {
 			missing++;

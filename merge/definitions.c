@@ -31,8 +31,7 @@ write_neighbours(struct writer *out, const struct membership *of, uint32_t numbe
 	put_int(out, "member", of->rank);
 	put_uint(out, "count", of->source_count);
 	put_column(out, "sources", rank_type, of->sources, of->source_count);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 void
@@ -67,8 +66,7 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 	}
 	if (first->type != NULL)
 		put_string(out, "type", first->type);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 	free(members[0]);
 	free(members[1]);
 	for (size_t i = 0; i < group->count; i++)
@@ -91,8 +89,7 @@ write_worlds(struct writer *out, const struct input *input)
 		put_int(out, "size", world->ranks);
 		put_column(out, "members", rank_type, members, (size_t)world->ranks);
 		put_string(out, "type", "world");
-		if (message_end(out) < 0)
-			die_output();
+		end_message(out);
 		free(members);
 	}
 }
@@ -270,8 +267,7 @@ write_stack(struct writer *out, size_t number, const struct stack *stack)
 	put_uint(out, "site", number);
 	put_uint(out, "count", stack->depth);
 	put_column(out, "stack", type, stack->frames, stack->depth);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 void
@@ -282,8 +278,7 @@ write_module(struct writer *out, size_t number, const struct module *module)
 	put_string(out, "path", module->path);
 	if (module->build_id_size > 0)
 		put_bytes(out, "build_id", module->build_id, module->build_id_size);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 static void
@@ -342,8 +337,7 @@ write_place(struct writer *out, size_t number, const struct known_site *site,
 	}
 	if (place.inlined_count > 0)
 		write_inlined(out, &place);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 	free(place.function);
 	free(place.file);
 }

@@ -152,8 +152,7 @@ write_reached(struct follow *f)
 	put_uint(&f->out, "count", count);
 	put_column(&f->out, "since", time_type, since_ns, count);
 	put_column(&f->out, "call", call_type, calls, count);
-	if (message_end(&f->out) < 0)
-		die_output();
+	end_message(&f->out);
 	free(since_ns);
 	free(calls);
 }
@@ -367,8 +366,7 @@ write_ended(struct follow *f)
 	put_int(&f->out, "run_ns", f->last_ns);
 	put_uint(&f->out, "count", ranks);
 	put_column(&f->out, "ended", type, ended, ranks);
-	if (message_end(&f->out) < 0)
-		die_output();
+	end_message(&f->out);
 	free(ended);
 }
 

@@ -83,17 +83,6 @@ world_of(struct scan *scan, const struct message *message, uint64_t run, int64_t
 	return world;
 }
 
-/* The rank continues in this file. */
-static void
-scan_segment(struct scan *scan, const struct message *message, struct rank *rank)
-{
-	*APPEND(rank->segments, rank->segments_count, rank->segments_capacity) =
-	    (struct raw_segment){ scan->file, 0, message->offset };
-	scan->rank = rank;
-	scan->messages += rank->messages;
-	rank->ended = false;
-}
-
 static int
 scan_rank(struct scan *scan, const struct message *message)
 {
@@ -125,7 +114,12 @@ scan_rank(struct scan *scan, const struct message *message)
 	if (segment == 0 && at->present)
 		return reader_fail(in, message->offset, "rank %lld again: it was read from %s",
 		    (long long)rank, at->file);
-	scan_segment(scan, message, at);
+	/* The rank continues in this file. */
+	*APPEND(at->segments, at->segments_count, at->segments_capacity) =
+	    (struct raw_segment){ scan->file, 0, message->offset };
+	scan->rank = at;
+	scan->messages += at->messages;
+	at->ended = false;
 	if (segment > 0)
 		return 0;
 	scan->rank->file = scan->file;

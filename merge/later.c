@@ -330,8 +330,7 @@ later_call(struct later *l, uint16_t call)
 	message_begin(l->out, "call", 2);
 	put_uint(l->out, "number", call);
 	put_string(l->out, "name", call_name(call));
-	if (message_end(l->out) < 0)
-		die_output();
+	end_message(l->out);
 }
 
 void

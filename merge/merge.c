@@ -45,31 +45,29 @@ struct options {
 	char **files;	/* NULL-terminated; none: standard input */
 };
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const syncs[] = { "none", "offset", "linear", "clc", NULL };
-	static const struct option longs[] = {
-		{ "sync", required_argument, NULL, 's' }, { "partial", no_argument, NULL, 'p' },
-		{ "no-names", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
-		{ "shards", required_argument, NULL, 'S' },
-		{ "meet", optional_argument, NULL, 'm' },
-		{ "member", optional_argument, NULL, 'm' }, { "follow", no_argument, NULL, 'f' },
-		{ NULL, 0, NULL, 0 },
+	enum { NO_NAMES = 256, SHARDS, GONE };
+	static const struct option_row rows[] = {
+		{ "sync", 's', AS_CHOICE, OPTION(sync), .choices = syncs },
+		{ "partial", 0, FLAG, OPTION(partial) }, { "no-names", NO_NAMES, ASKED_ALONE },
+		{ "output", 'o', AS_TEXT, OPTION(folder) }, { "shards", SHARDS, ASKED },
+		{ "meet", GONE, ASKED_MAYBE }, { "member", GONE, ASKED_MAYBE },
+		{ "follow", 0, FLAG, OPTION(follow) }, OPTIONS_END
 	};
 	struct options opt = { .sync = SYNC_LINEAR, .names = true };
 	int c;
 
-	while ((c = next_option(argc, argv, "s:o:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
 		switch (c) {
-		case 's': opt.sync = (enum sync)parse_choice("--sync", optarg, syncs); break;
-		case 'p': opt.partial = true; break;
-		case 'n': opt.names = false; break;
-		case 'o': opt.folder = optarg; break;
-		case 'f': opt.follow = true; break;
-		case 'm': die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each "
+		case NO_NAMES: opt.names = false; break;
+		case GONE: die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each "
 		    "node's own disk", argv[optind - 1]);
-		case 'S':
+		case SHARDS:
 			opt.counted = true;
 			if (strcmp(optarg, "node") != 0)
 				opt.shards = (uint32_t)parse_integer("--shards",
@@ -80,13 +78,6 @@ parse_options(int argc, char **argv)
 		die("--shards needs -o, the folder that gets them");
 	opt.files = argv + optind;
 	return opt;
-}
-
-/* Keeps the path, for messages. NULL: standard input. */
-static void
-add_file(struct input *input, char *path)
-{
-	*APPEND(input->files, input->file_count, input->file_capacity) = path;
 }
 
 static void add_spawned(struct input *input, const char *folder);
@@ -109,7 +100,7 @@ add_folder(struct input *input, const char *folder)
 
 		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
 			die("out of memory");
-		add_file(input, path);
+		*APPEND(input->files, input->file_count, input->file_capacity) = path;
 		free(entries[i]);
 	}
 	if (count >= 0)
@@ -172,15 +163,15 @@ add_all_files(struct input *input, char **files, const struct team *team)
 
 	if (*files == NULL) {
 		refuse_terminal_input(NULL, usage);
-		add_file(input, NULL);
+		*APPEND(input->files, input->file_count, input->file_capacity) = NULL;
 	}
 	for (; *files != NULL; files++)
 		if (strcmp(*files, "-") == 0)
-			add_file(input, NULL);
+			*APPEND(input->files, input->file_count, input->file_capacity) = NULL;
 		else if (stat(*files, &status) == 0 ? S_ISDIR(status.st_mode) : team->size > 1)
 			add_folder(input, *files);
 		else
-			add_file(input, *files);
+			*APPEND(input->files, input->file_count, input->file_capacity) = *files;
 	if (input->no_file != NULL && team->size == 1)
 		die("%s", input->no_file);
 }

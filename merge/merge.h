@@ -267,8 +267,7 @@ void join_worlds(struct input *input);
 uint64_t communicator_name(const struct rank *rank, const struct membership *of);
 /* Corrects the clocks of all worlds to that of the first. */
 void join_clocks(struct input *input);
-/* Whether a world's clock is a guess, which messages to others may correct: latency.c. */
-bool has_guessed(const struct input *input);
+/* If a world's clock is a guess, messages to others may correct it: latency.c. */
 void look_at_guessed(struct input *input, struct world *world);
 /* Corrects the clock of such a world. */
 void correct_guessed(struct input *input, struct world *world);
@@ -303,7 +302,7 @@ void write_ranks(struct writer *out, const struct input *input, int64_t moved_ns
 void write_communicators(struct writer *out, struct input *input);
 void write_sites(struct writer *out, struct input *input, bool names);
 
-/* poll_gaps.c: writes the threads' work between polls, after sites have their numbers. */
+/* load.c: writes the threads' work between polls, after sites have their numbers. */
 void write_poll_gaps(struct writer *out, const struct input *input);
 
 /* From a rank's own clock to the trace's, before all is moved by the shift of the first enter. */

@@ -64,19 +64,6 @@ struct visitor {
  */
 uint64_t replay(struct input *input, const struct visitor *visitor);
 
-/* ---- matched.c: matches by lp-graph in the trace as corrected so far ----------------- */
-
-struct matched {
-	struct input *input;
-	struct graph_input graph;
-	pid_t merge, matcher;
-};
-
-void matched_open(struct matched *matched, struct input *input, size_t row_bytes);
-/* False at the end of the graph. */
-bool matched_next(struct matched *matched, enum graph_item *item);
-void matched_close(struct matched *matched);
-
 /* ---- nodes.c: matches, between enters and the leaves that wait ----------------------- */
 
 /* A node that a row waits for. */
@@ -149,7 +136,7 @@ void latencies_free(struct latencies *latencies);
 /* A lower bound for the latency of a message between two ranks. */
 int64_t latency_between(const struct latencies *latencies, int32_t rank, int32_t other);
 
-/* ---- shift.c ------------------------------------------------------------------------- */
+/* ---- clc.c --------------------------------------------------------------------------- */
 
 /*
  * What the controlled logical clock adds to the times of a location, beyond the correction of its
@@ -178,15 +165,7 @@ struct shift {		/* of a location */
 	struct shift_knots jumps, ramps, limits;
 };
 
-/* Both functions, and the first alone. Times since the origin. */
+/* Both functions. Times since the origin. */
 int64_t shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns);
-int64_t forward_shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns);
-
-/* The shift at this event, which comes after all jumps so far, must be at least SHIFT_NS. */
-void shift_jump(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns);
-/* At this event it must not be more. */
-void shift_limit(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns);
-/* Makes the ramps from the jumps and limits. */
-void shift_ramps(struct shift *shift);
 
 #endif

@@ -119,19 +119,6 @@ map_column(uint32_t *values, size_t count, const uint32_t *map, size_t map_size)
 }
 
 static void
-add_shift(struct calls *calls, const struct shift *shift)
-{
-	uint64_t event = 0;
-
-	for (size_t i = 0; i < calls->count; i++) {
-		if (calls->call[i] != 0)
-			event = 2 * (calls->first + i);
-		calls->enter_ns[i] += shift_ns(shift, event, calls->enter_ns[i]);
-		calls->leave_ns[i] += shift_ns(shift, event + 1, calls->leave_ns[i]);
-	}
-}
-
-static void
 add_all(int64_t *times_ns, size_t count, int64_t ns)
 {
 	for (size_t i = 0; i < count; i++)
@@ -174,8 +161,16 @@ shift_block(struct output *o, struct calls *calls, int64_t until_ns)
 		moves->moved_leave_ns = calls->leave_ns;
 		moves->count = calls->count;
 	}
-	if (shift != NULL)
-		add_shift(calls, shift);
+	if (shift != NULL) {
+		uint64_t event = 0;
+
+		for (size_t i = 0; i < calls->count; i++) {
+			if (calls->call[i] != 0)
+				event = 2 * (calls->first + i);
+			calls->enter_ns[i] += shift_ns(shift, event, calls->enter_ns[i]);
+			calls->leave_ns[i] += shift_ns(shift, event + 1, calls->leave_ns[i]);
+		}
+	}
 	samples_before(&o->samples, calls->location, until_ns, moves);
 	if (moves == &none)
 		return;

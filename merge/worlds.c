@@ -385,15 +385,6 @@ join_clocks(struct input *input)
 	}
 }
 
-bool
-has_guessed(const struct input *input)
-{
-	for (int32_t w = 1; w < input->world_count; w++)
-		if (input->worlds[w].guessed)
-			return true;
-	return false;
-}
-
 void
 correct_guessed(struct input *input, struct world *world)
 {

@@ -56,35 +56,31 @@ parse_range(const char *option, const char *text)
 	return range;
 }
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "machine", "text", "region", NULL };
 	static const char *const models[] = { "dimemas", "loggp", NULL };
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' },
-		{ "memory", required_argument, NULL, 'm' },
-		{ "model", required_argument, NULL, 'M' },
-		{ "cpus", required_argument, NULL, 'c' }, { "bytes", required_argument, NULL, 'b' },
-		{ "ranks", required_argument, NULL, 'r' },
-		{ "quantile", required_argument, NULL, 'q' },
-		{ NULL, 0, NULL, 0 },
+	static const struct option_row rows[] = {
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "memory", 'm', AS_TEXT, OPTION(memory) }, { "model", 'M', ASKED },
+		{ "cpus", 'c', AS_WHOLE, OPTION(cpus), 1, 1 << 24 }, { "bytes", 'b', ASKED },
+		{ "ranks", 'r', AS_WHOLE, OPTION(ranks), 1, 1 << 24 }, { "quantile", 'q', ASKED },
+		OPTIONS_END
 	};
 	struct options opt = { .cpus = 1, .quantile = 0.5, .bytes = { 0, INT64_MAX } };
 	int c;
 
-	while ((c = next_option(argc, argv, "F:M:m:c:b:r:q:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
 		switch (c) {
-		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'M': opt.loggp = parse_choice("--model", optarg, models) == 1; break;
-		case 'm': opt.memory = optarg; break;
-		case 'c': opt.cpus = parse_integer("--cpus", optarg, 1, 1 << 24); break;
 		case 'b': opt.bytes = parse_range("--bytes", optarg); break;
 		case 'q':
 			opt.quantile = strcmp(optarg, "mean") == 0 ? MEAN_OF_ALL :
 			    parse_number("--quantile", optarg, 0, 1);
 			break;
-		case 'r': opt.ranks = parse_integer("--ranks", optarg, 1, 1 << 24); break;
 		}
 	opt.files = argv + optind;
 	if (opt.loggp && opt.form == REGION)

@@ -203,10 +203,11 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 		if (i == 0 || chosen[i] != chosen[i - 1] ||
 		    isinf(trials[i - 1].error[chosen[i - 1]])) {
 			*APPEND(rules->at, rules->count, rules->capacity) = (struct rule_found){
-			    .function = points->at[first].function, .schedule =
-			    ways.at[chosen[i]].schedule, .segment = ways.at[chosen[i]].segment,
-			    .from_bytes = i == 0 ? 0 : points->at[first + i].bytes, .from_ranks =
-			    points->at[first].ranks };
+			    .function = points->at[first].function,
+			    .schedule = ways.at[chosen[i]].schedule,
+			    .segment = ways.at[chosen[i]].segment,
+			    .from_bytes = i == 0 ? 0 : points->at[first + i].bytes,
+			    .from_ranks = points->at[first].ranks };
 		}
 		add_beside(rules, &points->at[first + i], operation);
 		rule = &rules->at[rules->count - 1];

@@ -68,12 +68,6 @@ by_path(const void *left, const void *right)
 }
 
 static void
-add_open(struct trace trace)
-{
-	*APPEND(traces.open, traces.count, traces.capacity) = trace;
-}
-
-static void
 add(const char *path, bool of_world)
 {
 	struct trace trace = { .of_world = of_world };
@@ -83,7 +77,7 @@ add(const char *path, bool of_world)
 	trace.path = need(strdup(path));
 	need(tsearch(trace.path, &traces.known, by_path));
 	traces.known_count++;
-	add_open(trace);
+	*APPEND(traces.open, traces.count, traces.capacity) = trace;
 }
 
 static void add_own(const char *path) { add(path, false); }
@@ -190,7 +184,7 @@ reap(int how)
 		traces.failed_count++;
 	else if (status != 0) {
 		trace.failed = true;
-		add_open(trace);
+		*APPEND(traces.open, traces.count, traces.capacity) = trace;
 	}
 	return true;
 }

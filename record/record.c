@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "../base/stream/stream.h"
-#include "../base/tool/preload.h"
+#include "../base/tool/process.h"
 #include "../base/tool/tool.h"
 #include "record.h"
 
@@ -64,28 +64,15 @@ static volatile sig_atomic_t shared;
 static volatile sig_atomic_t asked;	/* by SIGUSR1 */
 static volatile int64_t ending_ns;	/* when the first signal arrived that should end the run */
 
-enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SWITCHES, SYNC,
-	SYNC_EVERY, CLOCK, MPI, MERGE, STUCK_AFTER, STUCK_KILL };
-static const struct option longs[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "compress", required_argument, NULL, 'z' },
-	{ "polls", required_argument, NULL, POLLS },
-	{ "fold-local", required_argument, NULL, THRESHOLD },
-	{ "threshold", required_argument, NULL, THRESHOLD },	/* its former name */
-	{ "stack", required_argument, NULL, STACK },
-	{ "paused", no_argument, NULL, PAUSED },
-	{ "sample", required_argument, NULL, SAMPLE },
-	{ "sample-stack", required_argument, NULL, SAMPLE_STACK },
-	{ "switches", no_argument, NULL, SWITCHES },
-	{ "sync", required_argument, NULL, SYNC },
-	{ "sync-every", required_argument, NULL, SYNC_EVERY },
-	{ "clock", required_argument, NULL, CLOCK },
-	{ "mpi", required_argument, NULL, MPI },
-	{ "merge", required_argument, NULL, MERGE },
-	{ "stuck-after", required_argument, NULL, STUCK_AFTER },
-	{ "stuck-kill", no_argument, NULL, STUCK_KILL },
-	{ NULL, 0, NULL, 0 },
+/* What the command line asks for. */
+struct asked {
+	struct options opt;
+	int amount, fold, stack, allreduce, monotonic, sample_hz, sample_stack;
+	bool paused, switches;
+	int64_t sync_every_ns;
 };
+
+#define OPTION(member) MEMBER(struct asked, member)
 
 static struct options
 parse_options(int argc, char **argv)
@@ -95,49 +82,54 @@ parse_options(int argc, char **argv)
 	static const char *const polls[] = { "all", "fold", NULL };
 	static const char *const syncs[] = { "pingpong", "allreduce", NULL };
 	static const char *const clocks[] = { "auto", "monotonic", NULL };
-	int64_t threshold_ns = 0, sync_every_ns = 0, stack = 1;
-	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, sample_hz = 0, sample_stack = 0,
-	    switches = 0, c;
-	struct options opt = { .hang.after_ns = 10000000000 };
+	enum { THRESHOLD = 256, STUCK_AFTER, GONE };
+	static const struct option_row rows[] = {
+		{ "output", 'o', AS_TEXT, OPTION(opt.folder) },
+		{ "compress", 'z', AS_CHOICE, OPTION(amount), .choices = amounts },
+		{ "polls", 0, AS_CHOICE, OPTION(fold), .choices = polls },
+		{ "fold-local", THRESHOLD, ASKED },
+		{ "threshold", THRESHOLD, ASKED },	/* its former name */
+		{ "stack", 0, AS_WHOLE, OPTION(stack), 1, 64 },
+		{ "paused", 0, FLAG, OPTION(paused) },
+		{ "sample", 0, AS_WHOLE, OPTION(sample_hz), 1, 10000 },
+		{ "sample-stack", 0, AS_WHOLE, OPTION(sample_stack), 128, 32768 },
+		{ "switches", 0, FLAG, OPTION(switches) },
+		{ "sync", 0, AS_CHOICE, OPTION(allreduce), .choices = syncs },
+		{ "sync-every", 0, AS_SECONDS, OPTION(sync_every_ns) },
+		{ "clock", 0, AS_CHOICE, OPTION(monotonic), .choices = clocks },
+		{ "mpi", 0, AS_TEXT, OPTION(opt.mpi) }, { "merge", GONE, ASKED },
+		{ "stuck-after", STUCK_AFTER, ASKED },
+		{ "stuck-kill", 0, FLAG, OPTION(opt.hang.ends_run) }, OPTIONS_END
+	};
+	struct asked a = { .opt = { .hang.after_ns = 10000000000 }, .stack = 1 };
+	int64_t threshold_ns = 0;
+	int c;
 
-	while ((c = next_option(argc, argv, "+o:z:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "+", rows, usage, &a)) != -1)
 		switch (c) {
-		case 'o': opt.folder = optarg; break;
-		case 'z': opt.level = levels[parse_choice("--compress", optarg, amounts)]; break;
-		case POLLS: fold = parse_choice("--polls", optarg, polls); break;
 		case THRESHOLD: threshold_ns = parse_seconds("--fold-local", optarg); break;
-		case STACK: stack = parse_integer("--stack", optarg, 1, 64); break;
-		case SAMPLE: sample_hz = (int)parse_integer("--sample", optarg, 1, 10000); break;
-		case SAMPLE_STACK:
-			sample_stack = (int)parse_integer("--sample-stack", optarg, 128, 32768);
-			break;
-		case SWITCHES: switches = 1; break;
-		case PAUSED: paused = 1; break;
-		case SYNC: allreduce = parse_choice("--sync", optarg, syncs); break;
-		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
-		case CLOCK: monotonic = parse_choice("--clock", optarg, clocks); break;
-		case MPI: opt.mpi = optarg; break;
 		case STUCK_AFTER:
-			opt.hang.after_ns = parse_seconds("--stuck-after", optarg);
-			opt.hang.watched = true;
+			a.opt.hang.after_ns = parse_seconds("--stuck-after", optarg);
+			a.opt.hang.watched = true;
 			break;
-		case STUCK_KILL: opt.hang.ends_run = true; break;
-		case MERGE: die("--merge was removed: use mpirun -n NODES lp-merge -o %s FOLDER, "
+		case GONE: die("--merge was removed: use mpirun -n NODES lp-merge -o %s FOLDER, "
 		    "behind the program", optarg);
 		}
 	if (optind == argc)
 		bad_usage(usage);
-	if (sample_stack > 0 && sample_hz == 0)
+	if (a.sample_stack > 0 && a.sample_hz == 0)
 		die("--sample-stack needs --sample");
-	if (opt.hang.ends_run && !opt.hang.watched)
+	if (a.opt.hang.ends_run && !a.opt.hang.watched)
 		die("--stuck-kill needs --stuck-after");
-	opt.command = argv + optind;
-	snprintf(opt.recorder, sizeof opt.recorder,
+	a.opt.command = argv + optind;
+	a.opt.level = levels[a.amount];
+	snprintf(a.opt.recorder, sizeof a.opt.recorder,
 	    "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,allreduce=%d,sync_every_ns=%lld,"
 	    "monotonic=%d,sample_hz=%d,sample_stack=%d,switches=%d",
-	    fold, (long long)threshold_ns, (int)stack, paused, allreduce, (long long)sync_every_ns,
-	    monotonic, sample_hz, (sample_stack + 7) / 8 * 8, switches || sample_hz > 0);
-	return opt;
+	    a.fold, (long long)threshold_ns, a.stack, a.paused, a.allreduce,
+	    (long long)a.sync_every_ns, a.monotonic, a.sample_hz, (a.sample_stack + 7) / 8 * 8,
+	    a.switches || a.sample_hz > 0);
+	return a.opt;
 }
 
 /* The library to preload; the one of a single MPI if MPI names one. */

@@ -130,7 +130,6 @@ monitor_write(const struct monitor *m, struct writer *out)
 			put_uint(out, "count", n);
 			put_column(out, "recorded_end", time_type, recorded, n);
 			put_column(out, "end", time_type, simulated, n);
-			if (message_end(out) < 0)
-				die_output();
+			end_message(out);
 		}
 }

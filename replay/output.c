@@ -152,8 +152,7 @@ write_block(struct output *o, const struct engine *e, const struct held *held,
 	}
 	put_times(o, e, held, !replayed);
 	o->out.rows += held->count;
-	if (message_end(&o->out) < 0)
-		die_output();
+	end_message(&o->out);
 }
 
 /* Unpacks a held message. */
@@ -266,8 +265,7 @@ write_partial_edges(struct output *o, const struct engine *e, const struct messa
 		put_column(&o->out, keys[c], seq_type, at[c], n);
 		free(at[c]);
 	}
-	if (message_end(&o->out) < 0)
-		die_output();
+	end_message(&o->out);
 }
 
 /* Writes a replay that stopped early: rows and edges up to there. */
@@ -330,8 +328,7 @@ put_result(struct writer *out, const struct result *r)
 	put_column(out, "recorded_finish", time_type, r->recorded_finish_ns, r->ranks);
 	put_column(out, "useful", time_type, r->useful_ns, r->ranks);
 	put_column(out, "recorded_useful", time_type, r->recorded_useful_ns, r->ranks);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 void

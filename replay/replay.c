@@ -34,41 +34,33 @@ struct options {
 	struct replay_options replay;
 };
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "stream", "json", "text", "csv", NULL };
-	static const struct option longs[] = {
-		{ "network", required_argument, NULL, 'n' },
-		{ "eager", required_argument, NULL, 'E' },
-		{ "format", required_argument, NULL, 'F' }, { "partial", no_argument, NULL, 'P' },
-		{ "monitor", required_argument, NULL, 'M' }, { "regions", no_argument, NULL, 'R' },
-		{ "scale", required_argument, NULL, 'S' },
-		{ "explain", required_argument, NULL, 'X' },
-		{ "whole", no_argument, NULL, 'W' },
-		{ "tolerance", optional_argument, NULL, 'T' },
-		{ "range", required_argument, NULL, 'T' },
-		{ "curves", required_argument, NULL, 'T' },
-		{ "sites", optional_argument, NULL, 'T' },
-		{ NULL, 0, NULL, 0 },
+	enum { SCALE = 256, EXPLAIN, GONE };
+	static const struct option_row rows[] = {
+		{ "network", 'n', AS_TEXT, OPTION(replay.network) },
+		{ "eager", 0, AS_BYTES, OPTION(replay.eager_bytes), 0, INT64_MAX },
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "partial", 0, FLAG, OPTION(replay.partial) },
+		{ "monitor", 0, AS_TEXT, OPTION(monitor.ranks) },
+		{ "regions", 0, FLAG, OPTION(regions) }, { "scale", SCALE, ASKED },
+		{ "explain", EXPLAIN, ASKED }, { "whole", 0, FLAG, OPTION(whole) },
+		{ "tolerance", GONE, ASKED_MAYBE }, { "range", GONE, ASKED },
+		{ "curves", GONE, ASKED }, { "sites", GONE, ASKED_MAYBE }, OPTIONS_END
 	};
 	struct options opt = { .form = GRAPH,
 	    .replay = { .plain = machine_ideal, .eager_bytes = -1 } };
 	int c;
 
-	while ((c = next_option(argc, argv, "n:F:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
 		switch (c) {
-		case 'n': opt.replay.network = optarg; break;
-		case 'E': opt.replay.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX);
-		    break;
-		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case 'M': opt.monitor.ranks = optarg; break;
-		case 'R': opt.regions = true; break;
-		case 'S': scale_add(&opt.replay.scales, optarg, argc, argv, &optind); break;
-		case 'X': explain_parse(&opt.explain, optarg); break;
-		case 'P': opt.replay.partial = true; break;
-		case 'W': opt.whole = true; break;
-		case 'T': die("--tolerance, --range, --curves and --sites are those of "
+		case SCALE: scale_add(&opt.replay.scales, optarg, argc, argv, &optind); break;
+		case EXPLAIN: explain_parse(&opt.explain, optarg); break;
+		default: die("--tolerance, --range, --curves and --sites are those of "
 		    "lp-tolerance");
 		}
 	if (argc - optind > 1)
@@ -140,28 +132,23 @@ take_useful(struct state *s, const struct message *message)
 		die_input(s->replay.graph.in);
 }
 
-/* Each hook costs time, so only the needed ones are set. */
-static void
-begin_run(struct state *s)
-{
-	struct engine *e = &s->replay.engine;
-
-	e->context = s;
-	e->done = done;
-	e->explains = s->opt.explain.asked;
-	e->slept = s->opt.explain.asked && !s->opt.explain.message ? slept : NULL;
-	e->over = s->opt.explain.message ? over : NULL;
-	if (s->opt.monitor.ranks != NULL)
-		monitor_run(&s->opt.monitor, (uint32_t)s->replay.graph.known.ranks);
-}
-
 static void
 take_message(struct state *s, const struct message *message)
 {
 	enum graph_item item = replay_take(&s->replay, message);
 
-	if (item == GRAPH_RUN)
-		begin_run(s);
+	if (item == GRAPH_RUN) {
+		/* Each hook costs time, so only the needed ones are set. */
+		struct engine *e = &s->replay.engine;
+
+		e->context = s;
+		e->done = done;
+		e->explains = s->opt.explain.asked;
+		e->slept = s->opt.explain.asked && !s->opt.explain.message ? slept : NULL;
+		e->over = s->opt.explain.message ? over : NULL;
+		if (s->opt.monitor.ranks != NULL)
+			monitor_run(&s->opt.monitor, (uint32_t)s->replay.graph.known.ranks);
+	}
 	if (is_kind(message, "useful"))
 		take_useful(s, message);
 	if (s->output == NULL)

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "../base/tool/spool.h"
-#include "draw.h"
-#include "../base/tool/file_name.h"
+#include "report.h"
+#include "../base/tool/text.h"
 
 /* The run time from the head of the stream. */
 static int64_t

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "draw.h"
+#include "report.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "draw.h"
+#include "report.h"
 
 enum { SHOWN_GROUPS = 64, SHOWN_GAINS = 10, LABEL = 1024 };
 

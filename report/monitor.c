@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "monitor.h"
+#include "report.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "draw.h"
 
 enum { MOST_SHOWN = 8, HEIGHT = 76, GAP_BELOW = 26 };
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "../base/run/load.h"
-#include "draw.h"
 #include "report.h"
 #include "hashes.h"	/* of the files beside this one: Makefile */
 

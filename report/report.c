@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "draw.h"
-#include "../base/tool/start.h"
+#include "report.h"
+#include "../base/tool/process.h"
 #include "../base/tool/whole_file.h"
 
 static const char usage[] =
@@ -61,41 +61,26 @@ parse_figure(const char *text)
 	return parse_choice("--figure", text, names);
 }
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { FIGURE = 256, VERDICT_FILE, TEXT_FILE, SIZE, GAIN, IDEAL, RUNS, BESIDE };
+	enum { FIGURE = 256 };
 	static const char *const forms[] = { "html", "svg", "text", "json", "csv", NULL };
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' },
-		{ "figure", required_argument, NULL, FIGURE },
-		{ "output", required_argument, NULL, 'o' },
-		{ "verdict", required_argument, NULL, VERDICT_FILE },
-		{ "text", required_argument, NULL, TEXT_FILE },
-		{ "size", required_argument, NULL, SIZE },
-		{ "gain", required_argument, NULL, GAIN },
-		{ "ideal", required_argument, NULL, IDEAL },
-		{ "runs", required_argument, NULL, RUNS },
-		{ "beside", required_argument, NULL, BESIDE }, { NULL, 0, NULL, 0 },
+	static const struct option_row rows[] = {
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "figure", FIGURE, ASKED }, { "output", 'o', AS_TEXT, OPTION(output) },
+		{ "verdict", 0, AS_TEXT, OPTION(verdict) }, { "text", 0, AS_TEXT, OPTION(text) },
+		{ "size", 0, AS_BYTES, OPTION(size), 100000, (int64_t)1 << 30 },
+		{ "gain", 0, AS_WHOLE, OPTION(percent), 0, 100 },
+		{ "ideal", 0, AS_TEXT, OPTION(ideal) }, { "runs", 0, AS_TEXT, OPTION(runs) },
+		{ "beside", 0, AS_TEXT, OPTION(beside) }, OPTIONS_END
 	};
 	struct options opt = { .size = 5 << 20, .percent = 20 };
-	int c;
 
-	while ((c = next_option(argc, argv, "F:o:", longs, usage)) != -1)
-		switch (c) {
-		case 'F': opt.form = (enum kind_of_output)parse_form(optarg, forms); break;
-		case FIGURE: opt.figure = parse_figure(optarg); break;
-		case 'o': opt.output = optarg; break;
-		case VERDICT_FILE: opt.verdict = optarg; break;
-		case TEXT_FILE: opt.text = optarg; break;
-		case SIZE:
-			opt.size = parse_bytes("--size", optarg, 100000, (int64_t)1 << 30);
-			break;
-		case GAIN: opt.percent = (int)parse_integer("--gain", optarg, 0, 100); break;
-		case IDEAL: opt.ideal = optarg; break;
-		case RUNS: opt.runs = optarg; break;
-		case BESIDE: opt.beside = optarg; break;
-		}
+	while (next_option(argc, argv, "", rows, usage, &opt) == FIGURE)
+		opt.figure = parse_figure(optarg);
 	if (argc - optind > 1)
 		bad_usage(usage);
 	opt.file = argv[optind];

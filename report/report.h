@@ -12,12 +12,41 @@
 
 #include "../base/run/places.h"
 #include "../base/run/sampled_path.h"
+#include "../base/run/scaling.h"
 #include "../base/run/segments.h"
 #include "../base/tool/json.h"
+#include "../base/tool/text.h"
 #include "../base/waits/functions.h"
 #include "../base/waits/poles.h"
-#include "../base/run/scaling.h"
-#include "monitor.h"
+
+/* Transfer efficiency as seen by lp-replay --monitor, and its phases, in columns of time. */
+
+enum { MONITOR_COLUMNS = 448 };
+
+struct monitored {		/* one rank */
+	int32_t rank;
+	/* last end of a pair in the column; 0: none */
+	int64_t recorded_ns[MONITOR_COLUMNS];
+	int64_t simulated_ns[MONITOR_COLUMNS];	/* the same in the replay */
+};
+
+struct phase {
+	int32_t rank;
+	int64_t begin_ns, end_ns;
+	double efficiency, computing;
+};
+
+struct monitor {
+	int64_t run_ns;		/* as recorded */
+	struct monitored *ranks;
+	size_t count, capacity;
+	struct phase *phases;
+	size_t phase_count, phase_capacity;
+};
+
+/* Reads a replay's stream, which may lack this. */
+void monitor_read(struct monitor *monitor, const char *file, int64_t run_ns);
+void monitor_draw(struct text *out, const struct monitor *monitor);
 
 /* Activities, as colours; waits are grouped into the classes below. */
 enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE,
@@ -165,7 +194,7 @@ struct figure {
 };
 extern const struct figure figures[];
 extern const size_t figure_count;
-/* columns.c: the timeline as CSV. */
+/* tables.c: the timeline as CSV. */
 void columns_write(struct text *out, const struct page *page);
 /* Meaning of the timeline's colours: classes and names, the path last. */
 void timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1],
@@ -179,5 +208,50 @@ void verdict_write(struct text *out, const struct page *page, bool as_json);
 void tables_write(struct text *out, const struct page *page);
 /* data.c: the script's data, as JSON. */
 void data_write(struct text *out, struct page *page, size_t events);
+
+/* Parts of SVG pictures. Colours are classes of figure.css, so that a page can be dark. */
+
+/* Widths of a chart, for a narrow screen or a column of a paper, and of a time axis; margins. */
+enum { WIDTH = 480, WIDE = 800, LEFT = 64, RIGHT = 16, TOP = 44 };
+
+/* Opens the element with a title and a description for screen readers. */
+void draw_begin(struct text *out, const char *id, int width, int height, const char *title,
+    const char *description);
+void draw_end(struct text *out);
+/* ANCHOR: start, middle or end. */
+void draw_label(struct text *out, double x, double y, const char *anchor, const char *label);
+/* Cuts NAME to MOST bytes if it is longer; TEXT has MOST + 4. */
+const char *cut_label(const char *name, size_t most, char *text);
+void draw_box(struct text *out, const char *class, double x, double y, double width, double height,
+    const char *tip);
+void draw_line(struct text *out, const char *class, double x1, double y1, double x2, double y2);
+
+/* timeline.c: a run's rows on an axis of that length. */
+int lanes_height(const struct page *page);
+void draw_lanes(struct text *out, const struct page *page, const char *id, const char *title,
+    int64_t axis_ns);
+/* beside.c: READ reads the other run in a process of its own. */
+void beside_read(struct beside *beside, const char *own, const char *other,
+    void (*read)(struct page *page, void *arguments), void *arguments);
+bool has_beside(const struct page *page);
+void draw_beside(struct text *out, const struct page *page);
+
+/* A legend in two rows at the top; bit i of WANTED selects entry i. */
+void draw_legend(struct text *out, int width, const char *const *classes, const char *const *names,
+    size_t count, unsigned wanted);
+
+/* A step of 1, 2 or 5 times a power of ten that divides MOST into at most COUNT parts. */
+double nice_step(double most, int count);
+/* "1.5 s", "20 ms", "3 us": in the unit that fits LARGEST. */
+void time_label(double s, double largest_s, char *text, size_t size);
+/* The time axis below a wide plot, from 0 to RUN_S. */
+void draw_time_axis(struct text *out, double run_s, double top, double bottom);
+/* Label every n-th of marks that are EACH apart, so that labels as long as LONGEST fit. */
+size_t label_step(double each, const char *longest);
+/* "0", "16-31", ... for ranks in groups. */
+void group_label(int32_t ranks, size_t groups, size_t group, char *text, size_t size);
+
+/* timeline.c: the picture of one run. */
+void draw_timeline(struct text *out, const struct page *page);
 
 #endif

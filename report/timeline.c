@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "draw.h"
+#include "report.h"
 
 enum { SHOWN_ROWS = 64, SHOWN_COLUMNS = 440, LEAST_HOP = 3 };
 

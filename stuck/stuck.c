@@ -31,24 +31,20 @@ static const char usage[] =
 #define STEP_NS 100000000	/* between two looks, at least */
 enum { SHARE = 20 };		/* of continued looks: at most 1/20 of a core */
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", NULL };
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' },
-		{ "after", required_argument, NULL, 'a' },
-		{ "watch", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
+	static const struct option_row rows[] = {
+		{ "format", 'F', ASKED }, { "after", 'a', AS_SECONDS, OPTION(after_ns) },
+		{ "watch", 'w', AS_SECONDS, OPTION(watch_ns) }, OPTIONS_END
 	};
 	struct options opt = { .after_ns = 10000000000 };
-	int c;
 
-	while ((c = next_option(argc, argv, "F:a:w:", longs, usage)) != -1)
-		switch (c) {
-		case 'F': opt.json = parse_form(optarg, forms) == 1; break;
-		case 'a': opt.after_ns = parse_seconds("--after", optarg); break;
-		case 'w': opt.watch_ns = parse_seconds("--watch", optarg); break;
-		}
+	while (next_option(argc, argv, "", rows, usage, &opt) == 'F')
+		opt.json = parse_form(optarg, forms) == 1;
 	if (optind == argc)
 		bad_usage(usage);
 	opt.folders = argv + optind;

@@ -300,7 +300,6 @@ tolerance_write(const struct tolerance *t, struct writer *out)
 		    offsetof(struct piece, run_ns));
 		put_numbers(out, "slope", t->pieces[p], t->piece_count[p],
 		    offsetof(struct piece, slope));
-		if (message_end(out) < 0)
-			die_output();
+		end_message(out);
 	}
 }

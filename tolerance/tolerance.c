@@ -77,43 +77,37 @@ parse_curves(struct tolerance *t, const char *names)
 	free(copy);
 }
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(struct tolerance *t, int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
-	static const struct option longs[] = {
-		{ "network", required_argument, NULL, 'n' },
-		{ "eager", required_argument, NULL, 'E' },
-		{ "percents", required_argument, NULL, 'p' },
-		{ "range", required_argument, NULL, 'G' },
-		{ "curves", required_argument, NULL, 'C' },
-		{ "sites", optional_argument, NULL, 'I' },
-		{ "scale", required_argument, NULL, 'S' },
-		{ "format", required_argument, NULL, 'F' },
-		{ "partial", no_argument, NULL, 'P' },
-		{ NULL, 0, NULL, 0 },
+	enum { RANGE = 256, CURVES, SITES, SCALE };
+	static const struct option_row rows[] = {
+		{ "network", 'n', AS_TEXT, OPTION(replay.network) },
+		{ "eager", 0, AS_BYTES, OPTION(replay.eager_bytes), 0, INT64_MAX },
+		{ "percents", 'p', ASKED }, { "range", RANGE, ASKED }, { "curves", CURVES, ASKED },
+		{ "sites", SITES, ASKED_MAYBE }, { "scale", SCALE, ASKED },
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "partial", 0, FLAG, OPTION(replay.partial) }, OPTIONS_END
 	};
 	struct options opt = { .replay = { .plain = machine_loggp, .eager_bytes = -1 } };
 	int c;
 
 	parse_percents(t, "1,2,5");
 	parse_curves(t, "latency,gap,overhead");
-	while ((c = next_option(argc, argv, "n:p:F:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
 		switch (c) {
-		case 'n': opt.replay.network = optarg; break;
-		case 'E': opt.replay.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX);
-		    break;
 		case 'p': parse_percents(t, optarg); break;
-		case 'G': t->range = parse_number("--range", optarg, 0, 1e12); break;
-		case 'C': parse_curves(t, optarg); break;
-		case 'I':
+		case RANGE: t->range = parse_number("--range", optarg, 0, 1e12); break;
+		case CURVES: parse_curves(t, optarg); break;
+		case SITES:
 			t->sites = true;
 			t->paths.earlier_ns = 1e3 * parse_number("--sites",
 			    optarg != NULL ? optarg : "10", 0, 1e12);
 			break;
-		case 'S': scale_add(&opt.replay.scales, optarg, argc, argv, &optind); break;
-		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case 'P': opt.replay.partial = true; break;
+		case SCALE: scale_add(&opt.replay.scales, optarg, argc, argv, &optind); break;
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);

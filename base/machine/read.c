@@ -84,10 +84,18 @@ add_region(struct machine *m, struct region region)
 	*APPEND(m->regions, m->region_count, m->region_capacity) = region;
 }
 
-/* Checks the file as a whole; counts the nodes of each island. */
-static void
-check(struct machine *m, const char *file)
+void
+machine_read_text(struct machine *m, const char *file, char *text)
 {
+	struct config config = { .file = file, .text = text, .line = 1 };
+
+	memset(m, 0, sizeof *m);
+	m->dimemas = true;
+	m->eager_bytes = -1;
+	/* Dimemas accepts any header with a #. Only its format has quoted records. */
+	(strstr(text, "};;") != NULL ? read_dimemas : read_own)(m, &config);
+	free(text);
+	/* Checks the file as a whole; counts the nodes of each island. */
 	if (m->group_count == 0 || m->groups[m->group_count - 1].end == 0)
 		die("%s: it has no nodes", file);
 	for (size_t g = 0; g < m->group_count; g++)
@@ -103,20 +111,6 @@ check(struct machine *m, const char *file)
 	for (size_t g = 0; g < m->group_count; g++)
 		m->islands[m->groups[g].node.island].nodes += m->groups[g].end -
 		    (g > 0 ? m->groups[g - 1].end : 0);
-}
-
-void
-machine_read_text(struct machine *m, const char *file, char *text)
-{
-	struct config config = { .file = file, .text = text, .line = 1 };
-
-	memset(m, 0, sizeof *m);
-	m->dimemas = true;
-	m->eager_bytes = -1;
-	/* Dimemas accepts any header with a #. Only its format has quoted records. */
-	(strstr(text, "};;") != NULL ? read_dimemas : read_own)(m, &config);
-	free(text);
-	check(m, file);
 }
 
 void

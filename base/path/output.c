@@ -42,8 +42,7 @@ write_block(struct writer *out, const struct reader *in, int number, const struc
 	put_column(out, "site", location_type, site, count);
 	if (any)
 		put_column(out, "polls", kind_type, polls, count);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 void
@@ -90,24 +89,19 @@ polling_loop(const struct segments *segments, size_t i)
 	return end - i;
 }
 
-static void
-segments_json(struct output *o, const struct segments *segments)
-{
-	enum { MOST_APART = 64 };	/* pieces of a loop to print one by one */
-
-	for (size_t i = 0, count; i < segments->count; i += count) {
-		count = polling_loop(segments, i);
-		if (count <= MOST_APART)
-			count = 1;
-		segment_json(&o->json, &segments->at[i], count, &o->run->graph.known);
-	}
-}
-
 void
 output_report(struct output *o, const struct segments *segments)
 {
-	if (o->form == JSON)
-		segments_json(o, segments);
+	if (o->form == JSON) {
+		enum { MOST_APART = 64 };	/* pieces of a loop to print one by one */
+
+		for (size_t i = 0, count; i < segments->count; i += count) {
+			count = polling_loop(segments, i);
+			if (count <= MOST_APART)
+				count = 1;
+			segment_json(&o->json, &segments->at[i], count, &o->run->graph.known);
+		}
+	}
 	for (size_t i = 0; i < segments->count; i++) {
 		report_add(&o->report, &o->run->graph.known, &segments->at[i]);
 		if (o->functions != NULL)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "../run/load.h"
-#include "../run/same_site.h"
+#include "../run/places.h"
 #include "../run/span.h"
 #include "../run/verdict.h"
 #include "report.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../team/post.h"
+#include "../team/team.h"
 #include "run.h"
 
 #include <stdlib.h>

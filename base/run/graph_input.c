@@ -13,14 +13,6 @@ graph_open(struct graph_input *graph, const char *file, enum reading how)
 		die_input(graph->in);
 }
 
-static void
-begin_run(struct graph_input *graph)
-{
-	graph->seqs = zalloc(graph->known.location_count, sizeof *graph->seqs);
-	window_open(&graph->window, graph->known.location_count, graph->row_bytes);
-	graph->window.shared = graph->row_bytes == 0;
-}
-
 static enum graph_item
 read_calls(struct graph_input *graph, const struct message *message)
 {
@@ -46,7 +38,9 @@ graph_define(struct graph_input *graph, const struct message *message)
 
 	if (got <= 0 || !is_kind(message, "run"))
 		return got < 0 ? GRAPH_BAD : GRAPH_OTHER;
-	begin_run(graph);
+	graph->seqs = zalloc(graph->known.location_count, sizeof *graph->seqs);
+	window_open(&graph->window, graph->known.location_count, graph->row_bytes);
+	graph->window.shared = graph->row_bytes == 0;
 	return GRAPH_RUN;
 }
 

@@ -173,16 +173,6 @@ index_read(struct index *index, const char *file)
 	    add_file(index, file, true, &offset)) && is_plausible(index, offset);
 }
 
-struct index_entry
-index_before(const struct index *index, uint64_t point)
-{
-	const uint64_t number = index->step > 0 ? point / index->step : 0;
-
-	if (number == 0 || index->count == 0)
-		return (struct index_entry){ 0 };
-	return index->entries[number < index->count ? number - 1 : index->count - 1];
-}
-
 void
 index_free(struct index *index)
 {

@@ -5,7 +5,7 @@
  * use them. So a tool starts at a point in the same way in a file and in a folder:
  *
  *	index_read(&index, file);
- *	entry = index_before(&index, point);
+ *	entry = one of index.entries
  *	reader_open(&in, file, READ_STREAM), and reads on as far as the definitions go, which is
  *	    while (reader_offset(in) <= index.defined)
  *	reader_jump(in, entry.from);
@@ -44,8 +44,6 @@ void index_settle(struct index *index, uint64_t offset);
 int index_write(const struct index *index, struct writer *out);
 /* Reads the index of FILE or a folder; false: there is none at the offset that its end gives. */
 bool index_read(struct index *index, const char *file);
-/* The last entry up to point number POINT, from 1; if there is none, all 0: the beginning. */
-struct index_entry index_before(const struct index *index, uint64_t point);
 void index_free(struct index *index);
 
 #endif

@@ -28,12 +28,6 @@ packed_file_end(struct packed_file *file)
 }
 
 static void
-let_go(struct packed_file *file, uint32_t part)
-{
-	*APPEND(file->unused, file->unused_count, file->unused_capacity) = part;
-}
-
-static void
 begin_part(struct packed_file *file)
 {
 	file->filled = 0;
@@ -52,7 +46,7 @@ static void
 end_part(struct packed_file *file)
 {
 	if (file->live[file->current] == 0)
-		let_go(file, file->current);
+		*APPEND(file->unused, file->unused_count, file->unused_capacity) = file->current;
 	else
 		spool_put(file->fd, file->filling, file->filled, (uint64_t)file->current * PART);
 }
@@ -94,5 +88,5 @@ packed_file_forget(struct packed_file *file, uint64_t offset, size_t size)
 
 	file->live[part] -= (uint32_t)size;
 	if (file->live[part] == 0 && part != file->current)
-		let_go(file, part);
+		*APPEND(file->unused, file->unused_count, file->unused_capacity) = part;
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "definitions.h"
+
 struct place {
 	uint32_t site;
 	int32_t rank;		/* -1: an empty slot */
@@ -35,5 +37,21 @@ int64_t places_ns(const struct places *places, const struct place *key);
 /* Longest first; free() them. */
 struct place *places_sorted(const struct places *places, size_t *count);
 void places_free(struct places *places);
+
+/*
+ * Call sites of one name. A compiler may make several sites of a line, each for other ranks or
+ * steps: the first of them that is met stands for all.
+ */
+
+struct same_sites {		/* begins as zeros */
+	uint32_t *first;	/* by site: 1 + the one that stands for it; 0: not met */
+	size_t capacity;
+	struct site_names *names;
+};
+
+/* A site without a name stands for itself. */
+uint32_t first_of_name(struct same_sites *sites, const struct definitions *known, uint32_t site);
+/* Is one of them the other, or of the same name? */
+bool is_same_site(const struct definitions *known, uint32_t site, uint32_t other);
 
 #endif

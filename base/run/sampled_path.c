@@ -7,7 +7,7 @@
 #include "../tool/memory.h"
 #include "off_core.h"
 #include "sampled_place.h"
-#include "../tool/file_name.h"
+#include "../tool/text.h"
 
 int
 function_times_compare(const void *left, const void *right)

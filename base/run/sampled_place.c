@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampled_place.h"
-#include "../tool/file_name.h"
+#include "../tool/text.h"
 #include "runtimes.h"
 
 #include <math.h>
@@ -94,11 +94,10 @@ frame_at(const struct definitions *known, uint32_t site, uint32_t callers, size_
 static size_t
 own_depth(const struct definitions *known, uint32_t site, uint32_t callers)
 {
-	enum waiting how;
 	uint32_t frame;
 
 	if (is_own(known, site) || is_of_recorder(module_of(known, site)) ||
-	    (how = waiting_at(known, site)) == WAITING_BY_FUNCTION || how == WAITING_BY_MODULE)
+	    waiting_at(known, site) != NOT_WAITING)
 		return 0;
 	for (size_t i = 1; (frame = frame_at(known, site, callers, i)) != 0; i++)
 		if (module_of(known, frame) != NULL && is_own(known, frame))

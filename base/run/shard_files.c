@@ -84,8 +84,7 @@ shard_write(struct writer *out, const struct shard_plan *plan, uint32_t number, 
 	put_uint(out, "defined", defined);
 	put_uint(out, "count", plan->ranks);
 	put_column(out, "of", type, plan->of, plan->ranks);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 void

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "definitions.h"
-#include "../tool/file_name.h"
+#include "../tool/text.h"
 
 /* The place of the call, then the caller of its function, and so on. */
 static void

@@ -6,19 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tool/file_name.h"
+#include "../tool/text.h"
 #include "../tool/memory.h"
 #include "../tool/tool.h"
 #include "headline.h"
 #include "places.h"
-#include "same_site.h"
 
 const struct long_pole no_pole = { .rank = -1, .samples = -1, .unsampled_share = NAN, .times = NAN,
 	.path_s = NAN, .path_share = NAN, .cost_s = NAN, .gain_s = NAN, .gain_share = NAN };
 
 static const double MUCH = 0.25;		/* share not sampled: worth saying */
 static const double MANY = 1000;		/* times the mean: others hardly compute there */
-static const double LITTLE = 0.01;		/* share of the path: no place stands out */
 
 enum pole_kind
 place_kind(const struct place *place)
@@ -137,10 +135,7 @@ verdict_sentence(const struct long_pole *p)
 	char *sentence = NULL;
 	size_t size;
 	FILE *out = need(open_memstream(&sentence, &size));
-	const bool little = p->rank >= 0 && p->path_share < LITTLE;
 
-	if (little)
-		fputs("no place stands out; ", out);
 	if (p->rank < 0)
 		fputs("no rank keeps the others waiting", out);
 	else if (p->alike)
@@ -152,11 +147,9 @@ verdict_sentence(const struct long_pole *p)
 	else if (p->rank >= 0)
 		fprintf(out, "%s in %s", p->kind == POLE_POLLING ? "polling" : "time",
 		    p->where[0] != '\0' ? p->where : "MPI");
-	if (little)
-		fprintf(out, " is only %.2g %% of the critical path", 100 * p->path_share);
-	else if (isfinite(p->path_share))
+	if (isfinite(p->path_share))
 		fprintf(out, " is %.0f %% of the critical path", 100 * p->path_share);
-	if (!little && isfinite(p->cost_s) && p->cost_s > 0) {
+	if (isfinite(p->cost_s) && p->cost_s > 0) {
 		fprintf(out, "%s cost %s ", isfinite(p->path_share) ? " and" : "",
 		    p->alike ? "each other" : "the others");
 		put_seconds(out, p->cost_s);
@@ -164,8 +157,7 @@ verdict_sentence(const struct long_pole *p)
 		put_two_digits(out, 100 * p->cost_s / p->all_s, "%");
 		fputs(" of all", out);
 	}
-	if (!little)
-		put_gain(out, p);
+	put_gain(out, p);
 	if (fclose(out) != 0)
 		die("out of memory");
 	return sentence;

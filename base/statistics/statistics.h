@@ -63,11 +63,9 @@ void correct(enum correction correction, const double *p, double *adjusted, size
 /* The least p that the test can reach with COUNT distinct values a side. */
 double least_p(enum test test, size_t count);
 
-/* The probabilities of U = 0..mn by chance; free() them. */
-double *u_distribution(size_t m, size_t n);
 
 /*
- * power.c: the distance of normal samples of M and N values, in standard deviations, that
+ * statistics.c: the distance of normal samples of M and N values, in standard deviations, that
  * Wilcoxon's two-sided test at this level detects with probability POWER; NaN: none.
  */
 double detectable_shift(size_t m, size_t n, double level, double power);

@@ -94,14 +94,6 @@ put_bits(struct coder *c, uint64_t value, unsigned bits)
 	}
 }
 
-/* Writes the last bits, with zeros up to a whole byte. */
-static void
-put_last(struct coder *c)
-{
-	memcpy(c->to->bits + c->to->bit_bytes, &c->held, 4);
-	c->to->bit_bytes += (c->bits + 7) / 8;
-}
-
 static inline void
 put_time(struct coder *c, uint64_t value)
 {
@@ -180,7 +172,9 @@ times_code(const struct calls *calls, const uint32_t *rows, struct coded_times *
 	}
 	code_all(&c, calls, rows, gap_of);
 	code_all(&c, calls, rows, duration_of);
-	put_last(&c);
+	/* Writes the last bits, with zeros up to a whole byte. */
+	memcpy(c.to->bits + c.to->bit_bytes, &c.held, 4);
+	c.to->bit_bytes += (c.bits + 7) / 8;
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "post.h"
+#include "team.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -59,4 +59,16 @@ void *team_share(const struct team *team, const void *items, size_t count, size_
 void *team_gather(const struct team *team, const void *items, size_t count, size_t bytes,
     size_t *received);
 
+/* Items for other members of a team, collected one by one and exchanged all at once. */
+
+struct post {			/* begins as zeros */
+	char *items;
+	int *to;		/* member, by item */
+	size_t count, item_capacity, to_capacity;
+};
+
+void post_add(struct post *post, const void *item, size_t bytes, int to);
+/* The items that all members have for this one, by sender; free() them. Empties POST. */
+void *post_exchange(const struct team *team, struct post *post, size_t bytes, size_t *received);
+
 #endif

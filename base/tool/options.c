@@ -11,31 +11,85 @@
 
 enum { MOST_OPTIONS = 48 };
 
-int
-next_option(int argc, char **argv, const char *shorts, const struct option *longs,
-    const char *usage)
+static void
+store_whole(const struct option_row *row, char *at, int64_t value)
 {
+	if (row->size == sizeof(int64_t))
+		memcpy(at, &value, sizeof value);
+	else
+		memcpy(at, &(int32_t){ (int32_t)value }, sizeof(int32_t));
+}
+
+static void
+store(const struct option_row *row, void *opt)
+{
+	char name[32], *at = (char *)opt + row->offset;
+	double number;
+
+	snprintf(name, sizeof name, "--%s", row->name);
+	switch (row->value) {
+	case FLAG: *(bool *)at = true; break;
+	case AS_TEXT: memcpy(at, &optarg, sizeof optarg); break;
+	case AS_WHOLE:
+		store_whole(row, at, parse_integer(name, optarg, row->min, row->max));
+		break;
+	case AS_BYTES: store_whole(row, at, parse_bytes(name, optarg, row->min, row->max)); break;
+	case AS_MEGABYTES:
+		store_whole(row, at, parse_integer(name, optarg, 0, 1 << 30) << 20);
+		break;
+	case AS_NUMBER:
+		number = parse_number(name, optarg, row->from, row->to);
+		memcpy(at, &number, sizeof number);
+		break;
+	case AS_SECONDS: store_whole(row, at, parse_seconds(name, optarg)); break;
+	case AS_CHOICE: store_whole(row, at, parse_choice(name, optarg, row->choices)); break;
+	case AS_FORM: store_whole(row, at, parse_form(optarg, row->choices)); break;
+	default: break;
+	}
+}
+
+int
+next_option(int argc, char **argv, const char *mode, const struct option_row *rows,
+    const char *usage, void *opt)
+{
+	enum { ROWS = 1 << 16 };	/* the value of row 0 in ALL */
 	struct option all[MOST_OPTIONS + 3] = { { 0 } };
 	char letters[2 * MOST_OPTIONS + 8];
-	size_t count = 0;
-	int c;
+	int count = 0, used = snprintf(letters, sizeof letters, "%shV", mode), c;
 
-	for (; longs[count].name != NULL && count < MOST_OPTIONS; count++)
-		all[count] = longs[count];
-	all[count++] = (struct option){ "help", no_argument, NULL, 'h' };
-	all[count++] = (struct option){ "version", no_argument, NULL, 'V' };
-	snprintf(letters, sizeof letters, "%shV", shorts);
-	switch (c = getopt_long(argc, argv, letters, all, NULL)) {
-	case 'h':
-		print_and_exit(usage);
-	case 'V':
-		printf("%s " VERSION "\n", tool);
-		exit(finish(DONE));
-	case '?':	/* getopt has said why */
-		bad_usage(usage);
-	default:
-		return c;
+	for (; rows[count].name != NULL && count < MOST_OPTIONS; count++) {
+		const struct option_row *row = &rows[count];
+
+		all[count] = (struct option){ row->name, row->value == FLAG ||
+		    row->value == WITHOUT_VALUE ? no_argument : row->value == WITH_OR_WITHOUT ?
+		    optional_argument : required_argument, NULL, ROWS + count };
+		if (row->letter > 0 && row->letter < 256)
+			used += snprintf(letters + used, sizeof letters - (size_t)used, "%c%s",
+			    row->letter, all[count].has_arg == no_argument ? "" : ":");
 	}
+	all[count] = (struct option){ "help", no_argument, NULL, 'h' };
+	all[count + 1] = (struct option){ "version", no_argument, NULL, 'V' };
+	while ((c = getopt_long(argc, argv, letters, all, NULL)) != -1) {
+		const struct option_row *row = rows;
+
+		if (c == 'h')
+			print_and_exit(usage);
+		if (c == 'V') {
+			printf("%s " VERSION "\n", tool);
+			exit(finish(DONE));
+		}
+		if (c == '?')		/* getopt has said why */
+			bad_usage(usage);
+		if (c >= ROWS)
+			row = &rows[c - ROWS];
+		else
+			while (row->letter != c)
+				row++;
+		if (row->value <= WITH_OR_WITHOUT)
+			return row->letter;
+		store(row, opt);
+	}
+	return -1;
 }
 
 static _Noreturn void

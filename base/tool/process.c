@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "process.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "tool.h"
 
 void
 process_read(int64_t pid, const char *name, char *to, size_t size)
@@ -31,4 +38,90 @@ process_state(int64_t pid)
 	behind = strrchr(stat, ')');
 	return behind == NULL || behind[1] != ' ' || behind[2] == 'Z' ||
 	    behind[2] == 'X' ? '\0' : behind[2];
+}
+
+/* ---- libraries that are preloaded ---- */
+
+void
+preload_find(const char *name, char *path, size_t size)
+{
+	ssize_t got = readlink("/proc/self/exe", path, size - 1);
+	char file[100];
+	char *slash;
+
+	if (got < 0)
+		die("/proc/self/exe: %s", strerror(errno));
+	path[got] = '\0';
+	for (int up = 0; up < 2; up++)
+		if ((slash = strrchr(path, '/')) != NULL)
+			*slash = '\0';
+	snprintf(file, sizeof file, "/lib/liblongpole-%.60s.so", name);
+	strncat(path, file, size - strlen(path) - 1);
+	if (access(path, R_OK) != 0)
+		die("%s: %s", path, strerror(errno));
+	if (strpbrk(path, " :") != NULL)
+		die("%s: the dynamic linker preloads nothing from a path with a blank or a colon",
+		    path);
+}
+
+void
+preload_add(const char *library, bool in_front)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *all;
+
+	if (others == NULL || *others == '\0') {
+		setenv("LD_PRELOAD", library, 1);
+		return;
+	}
+	if (asprintf(&all, "%s:%s", in_front ? library : others, in_front ? others : library) < 0)
+		die("out of memory");
+	setenv("LD_PRELOAD", all, 1);
+	free(all);
+}
+
+/* ---- other tools ---- */
+
+_Noreturn void
+become_tool(char *const *words)
+{
+	char program[PATH_MAX], path[PATH_MAX + NAME_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+
+	if (length > 0) {
+		program[length] = '\0';
+		snprintf(path, sizeof path, "%s/%s", dirname(program), words[0]);
+		execv(path, words);
+	}
+	execvp(words[0], words);
+	note("%s cannot be started: %s", words[0], strerror(errno));
+	_exit(TROUBLE);
+}
+
+pid_t
+start_tool(char *const *words, int *from)
+{
+	int ends[2];
+	pid_t child;
+
+	fflush(stdout);
+	if (pipe(ends) < 0 || (child = fork()) < 0)
+		die("%s cannot be started: %s", words[0], strerror(errno));
+	if (child == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		become_tool(words);
+	}
+	close(ends[1]);
+	*from = ends[0];
+	return child;
+}
+
+bool
+ended_well(pid_t child)
+{
+	int status;
+
+	return waitpid(child, &status, 0) >= 0 && status == 0;
 }

@@ -3,12 +3,30 @@
 #ifndef PROCESS_H
 #define PROCESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* The first bytes of a file of the process; "" if it has none. */
 void process_read(int64_t pid, const char *name, char *to, size_t size);
 /* R, S, D, T, ... as in proc(5); 0: there is no such process, or it is a zombie. */
 char process_state(int64_t pid);
+
+/* Libraries that a command preloads into the program it starts. */
+
+/* Finds liblongpole-NAME.so in ../lib, relative to this command. Dies if there is none. */
+void preload_find(const char *name, char *path, size_t size);
+/* Adds it to LD_PRELOAD, before the present value or after it. */
+void preload_add(const char *library, bool in_front);
+
+/* Runs another longpole tool: the one beside this program, else the one in PATH. */
+
+/* Executes it in place of this process; WORDS as argv. */
+_Noreturn void become_tool(char *const *words);
+/* Starts it; *FROM reads its standard output. */
+pid_t start_tool(char *const *words, int *from);
+/* Did it end with status 0? It has printed its own errors. */
+bool ended_well(pid_t child);
 
 #endif

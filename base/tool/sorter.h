@@ -7,7 +7,6 @@
 #define SORTER_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct sorter_run;
 

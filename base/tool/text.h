@@ -84,4 +84,13 @@ size_t utf8_size(const unsigned char *c, size_t left);
 /* The number of places that these bytes take on a terminal. */
 size_t utf8_count(const char *bytes, size_t size);
 
+/* The part of a path after the last slash; "" if PATH is NULL. */
+static inline const char *
+file_name(const char *path)
+{
+	const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+	return slash != NULL ? slash + 1 : path != NULL ? path : "";
+}
+
 #endif

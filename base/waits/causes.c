@@ -157,12 +157,6 @@ waited(const struct origin *wait, int64_t from_ns, int64_t to_ns)
 	return positive(least(wait->to_ns, to_ns) - most(wait->from_ns, from_ns));
 }
 
-static void
-note_waited(struct causes *c, uint32_t origin, int64_t ns)
-{
-	*APPEND(c->waited, c->waited_count, c->waited_capacity) = (struct waited){ origin, ns };
-}
-
 /* The compute and call time between LOW and HIGH of an activity that was left at LEAVE. */
 static struct activity_part
 cut_activity(const struct activity_part *all, const struct wide *wide, int64_t leave_ns,
@@ -204,7 +198,8 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 			    low_ns, high_ns);
 
 			if (sign > 0 && ns > 0)
-				note_waited(c, a->origin, ns);
+				*APPEND(c->waited, c->waited_count, c->waited_capacity) =
+				    (struct waited){ a->origin, ns };
 			waited_ns += ns;
 			part.call_ns -= ns;
 		}

@@ -97,7 +97,7 @@ struct taken {
 	int64_t period_ns;
 };
 
-/* functions_sites.c */
+/* functions_names.c */
 /*
  * A compiler may make several sites of a line, each for other ranks. The lowest one represents all.
  */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../run/same_site.h"
+#include "../run/places.h"
 #include "../run/sampled_place.h"
 #include "functions.h"
 

@@ -8,7 +8,6 @@
  * writes a line for each call, edge and other message, in the order of the stream
  * memory one block, whatever the length of the stream, and threads beyond one per rank
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,6 +16,83 @@
 #include "../../base/tool/spool.h"
 #include "../../base/tool/tool.h"
 #include "dump.h"
+
+/* ---- values of messages unknown to the format, as JSON ---- */
+
+static void
+put_hex(struct json *out, const char *key, const char *bytes, size_t size)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	json_next(out, key);
+	text_char(out->text, '"');
+	for (size_t i = 0; i < size; i++) {
+		text_char(out->text, hex[(unsigned char)bytes[i] >> 4]);
+		text_char(out->text, hex[(unsigned char)bytes[i] & 15]);
+	}
+	text_char(out->text, '"');
+}
+
+/* Prints the key of a map's pair, a number in quotes; the value follows with KEY NULL. */
+static void
+put_map_key(struct json *out, const msgpack_object *key)
+{
+	char digits[24];
+
+	switch (key->type) {
+	case MSGPACK_OBJECT_STR:
+		json_key_bytes(out, key->via.str.ptr, key->via.str.size);
+		return;
+	case MSGPACK_OBJECT_BIN:
+		put_hex(out, NULL, key->via.bin.ptr, key->via.bin.size);
+		text_char(out->text, ':');
+		out->more = false;
+		return;
+	case MSGPACK_OBJECT_POSITIVE_INTEGER:
+		snprintf(digits, sizeof digits, "%llu", (unsigned long long)key->via.u64);
+		break;
+	case MSGPACK_OBJECT_NEGATIVE_INTEGER:
+		snprintf(digits, sizeof digits, "%lld", (long long)key->via.i64);
+		break;
+	default:
+		snprintf(digits, sizeof digits, "?");
+	}
+	json_key_bytes(out, digits, strlen(digits));
+}
+
+/* A msgpack value as JSON; bytes become hexadecimal digits. */
+static void
+put_value(struct json *out, const char *key, const msgpack_object *value)
+{
+	switch (value->type) {
+	case MSGPACK_OBJECT_BOOLEAN: json_bool(out, key, value->via.boolean); break;
+	case MSGPACK_OBJECT_POSITIVE_INTEGER: json_uint(out, key, value->via.u64); break;
+	case MSGPACK_OBJECT_NEGATIVE_INTEGER: json_int(out, key, value->via.i64); break;
+	case MSGPACK_OBJECT_FLOAT32:
+	case MSGPACK_OBJECT_FLOAT64: json_double(out, key, value->via.f64); break;
+	case MSGPACK_OBJECT_STR:
+		json_bytes(out, key, value->via.str.ptr, value->via.str.size);
+		break;
+	case MSGPACK_OBJECT_BIN: put_hex(out, key, value->via.bin.ptr, value->via.bin.size); break;
+	case MSGPACK_OBJECT_EXT: put_hex(out, key, value->via.ext.ptr, value->via.ext.size); break;
+	case MSGPACK_OBJECT_ARRAY:
+		json_begin_array(out, key);
+		for (uint32_t i = 0; i < value->via.array.size; i++)
+			put_value(out, NULL, &value->via.array.ptr[i]);
+		json_end_array(out);
+		break;
+	case MSGPACK_OBJECT_MAP:
+		json_begin_object(out, key);
+		for (uint32_t i = 0; i < value->via.map.size; i++) {
+			put_map_key(out, &value->via.map.ptr[i].key);
+			put_value(out, NULL, &value->via.map.ptr[i].val);
+		}
+		json_end_object(out);
+		break;
+	case MSGPACK_OBJECT_NIL:
+	default: json_null(out, key);
+	}
+}
 
 static const char usage[] =
 	"usage: lp-dump [-F json|text] [-k KIND[,KIND]] [-r RANKS] [-b S] [-e S] [FILE ...]\n"
@@ -46,28 +122,25 @@ split(char *list)
 	return words;
 }
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "json", "text", NULL };
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' },
-		{ "kind", required_argument, NULL, 'k' },
-		{ "ranks", required_argument, NULL, 'r' },
-		{ "begin", required_argument, NULL, 'b' },
-		{ "end", required_argument, NULL, 'e' },
-		{ NULL, 0, NULL, 0 },
+	static const struct option_row rows[] = {
+		{ "format", 'F', ASKED }, { "kind", 'k', ASKED }, { "ranks", 'r', ASKED },
+		{ "begin", 'b', AS_SECONDS, OPTION(begin_ns) },
+		{ "end", 'e', AS_SECONDS, OPTION(end_ns) }, OPTIONS_END
 	};
 	struct options opt = { .begin_ns = INT64_MIN, .end_ns = INT64_MAX };
 	int c;
 
-	while ((c = next_option(argc, argv, "F:k:r:b:e:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
 		switch (c) {
 		case 'F': opt.table = parse_form(optarg, forms) == 1; break;
 		case 'k': opt.kinds = split(optarg); break;
 		case 'r': parse_ranks(&opt.ranks, optarg); break;
-		case 'b': opt.begin_ns = parse_seconds("--begin", optarg); break;
-		case 'e': opt.end_ns = parse_seconds("--end", optarg); break;
 		}
 	if (opt.table && opt.kinds != NULL)
 		die("--kind: the table has calls only");

@@ -71,9 +71,4 @@ bool read_column(struct dump *dump, const struct message *message, size_t index,
 void put_column_values(struct json *out, const char *key, const uint64_t *values, size_t count,
     bool is_signed);
 
-/* value.c: a msgpack value as JSON; bytes become hexadecimal digits. */
-void put_value(struct json *out, const char *key, const msgpack_object *value);
-/* Prints the key of a map's pair; the value follows with KEY NULL. */
-void put_map_key(struct json *out, const msgpack_object *key);
-
 #endif

@@ -102,12 +102,12 @@ open_output(const struct export *export)
 int
 main(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'f' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "from", required_argument, NULL, 'b' }, { "to", required_argument, NULL, 'e' },
-		{ "ranks", required_argument, NULL, 'r' }, { "for", required_argument, NULL, 's' },
-		{ NULL, 0, NULL, 0 },
+	enum { TO = 256, RANKS, FOR };
+#define OPTION(member) MEMBER(struct export, member)
+	static const struct option_row rows[] = {
+		{ "format", 'f', ASKED }, { "output", 'o', AS_TEXT, OPTION(name) },
+		{ "from", 0, AS_SECONDS, OPTION(from_ns) }, { "to", TO, ASKED },
+		{ "ranks", RANKS, ASKED }, { "for", FOR, ASKED }, OPTIONS_END
 	};
 	static const char *const readers[] = { "scout", NULL };
 	struct export export = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
@@ -116,14 +116,12 @@ main(int argc, char **argv)
 	int c, status;
 
 	tool = "lp-export";
-	while ((c = next_option(argc, argv, "f:o:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, &export)) != -1)
 		switch (c) {
 		case 'f': format = parse_format(optarg); break;
-		case 'o': export.name = optarg; break;
-		case 'b': export.from_ns = parse_seconds("--from", optarg); break;
-		case 'e': parse_to(&export, &format, optarg); break;
-		case 'r': parse_ranks(&export.ranks, optarg); break;
-		case 's': export.scout = parse_choice("--for", optarg, readers) == 0; break;
+		case TO: parse_to(&export, &format, optarg); break;
+		case RANKS: parse_ranks(&export.ranks, optarg); break;
+		case FOR: export.scout = parse_choice("--for", optarg, readers) == 0; break;
 		}
 	export.files = argv + optind;
 	if (format == NULL || (argc - optind > 1 && !format->many) ||

@@ -34,18 +34,6 @@ take_rank(struct archive *a, struct reader *in, const struct message *message)
 }
 
 static void
-begin_run(struct archive *a)
-{
-	a->locations = a->known->location_count;
-	a->ranks = zalloc((size_t)a->known->ranks + 1, sizeof *a->ranks);
-	a->spots = zalloc((size_t)a->locations + 1, sizeof *a->spots);
-	for (uint32_t l = 0; l <= a->locations; l++) {
-		a->spots[l].left_ns = INT64_MIN;
-		a->spots[l].rows.location = l;
-	}
-}
-
-static void
 need_writer(struct archive *a, uint32_t location)
 {
 	struct spot *spot = &a->spots[location];
@@ -74,7 +62,13 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 	char *type;
 
 	if (is_kind(message, "run")) {
-		begin_run(a);
+		a->locations = a->known->location_count;
+		a->ranks = zalloc((size_t)a->known->ranks + 1, sizeof *a->ranks);
+		a->spots = zalloc((size_t)a->locations + 1, sizeof *a->spots);
+		for (uint32_t l = 0; l <= a->locations; l++) {
+			a->spots[l].left_ns = INT64_MIN;
+			a->spots[l].rows.location = l;
+		}
 		if (body_get(message, "date_s") != NULL &&
 		    body_int(in, message, "date_s", 0, INT64_MAX / 1000000000, &a->date_s) < 0)
 			die_input(in);
@@ -96,17 +90,6 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 }
 
 /* ---- a trace ---- */
-
-static void
-put_block(struct archive *a, const struct calls *c)
-{
-	need_writer(a, c->location);
-	for (size_t first = 0, end; first < c->count; first = end) {
-		for (end = first + 1; end < c->count && c->call[end] == 0; )
-			end++;
-		rows_put(a, c->location, c, first, end, NULL, 0);
-	}
-}
 
 static void
 read_trace(struct archive *a, struct reader *in)
@@ -133,7 +116,12 @@ read_trace(struct archive *a, struct reader *in)
 			die_input(in);
 		}
 		a->spots[calls.location].begin = calls.first + calls.count;
-		put_block(a, &calls);
+		need_writer(a, calls.location);
+		for (size_t first = 0, end; first < calls.count; first = end) {
+			for (end = first + 1; end < calls.count && calls.call[end] == 0; )
+				end++;
+			rows_put(a, calls.location, &calls, first, end, NULL, 0);
+		}
 	}
 	if (got < 0)
 		die_input(in);

@@ -307,23 +307,6 @@ write_useful(const struct build *build, struct writer *out)
 		free(columns[c]);
 }
 
-static void
-write_summary(const struct build *build, struct writer *out)
-{
-	message_begin(out, "matching", 10);
-	put_uint(out, "messages", build->message_count);
-	put_uint(out, "collectives", build->instance_count);
-	put_uint(out, "unmatched_sends", build->unmatched_sends);
-	put_uint(out, "unmatched_receives", build->unmatched_receives);
-	put_uint(out, "unmatched_collectives", build->unmatched_collectives);
-	put_uint(out, "mismatched_collectives", 0);
-	put_uint(out, "syncs", 0);
-	put_uint(out, "refused_pending", 0);
-	put_uint(out, "refused_overlap", 0);
-	put_uint(out, "refused_partial", 0);
-	end_message(out);
-}
-
 static struct output
 begin_output(struct build *build)
 {
@@ -360,7 +343,18 @@ build_write(struct build *build, int argc, char **argv)
 		write_settled(&o, k);
 	}
 	write_useful(build, &o.out);
-	write_summary(build, &o.out);
+	message_begin(&o.out, "matching", 10);
+	put_uint(&o.out, "messages", build->message_count);
+	put_uint(&o.out, "collectives", build->instance_count);
+	put_uint(&o.out, "unmatched_sends", build->unmatched_sends);
+	put_uint(&o.out, "unmatched_receives", build->unmatched_receives);
+	put_uint(&o.out, "unmatched_collectives", build->unmatched_collectives);
+	put_uint(&o.out, "mismatched_collectives", 0);
+	put_uint(&o.out, "syncs", 0);
+	put_uint(&o.out, "refused_pending", 0);
+	put_uint(&o.out, "refused_overlap", 0);
+	put_uint(&o.out, "refused_partial", 0);
+	end_message(&o.out);
 	if (writer_end(&o.out) < 0)
 		die_output();
 }

@@ -74,15 +74,6 @@ take_burst(struct dim *d, char *at)
 	d->at->computed = true;
 }
 
-/* At the end of a thread's records, a last burst needs a row behind it. */
-static void
-end_thread(struct dim *d)
-{
-	dim_end_call(d);
-	if (d->at->computed)
-		dim_local(d, build_call("exit"), NO_TAG, NO_PEER);
-}
-
 static void
 take_send(struct dim *d, char *at)
 {
@@ -303,7 +294,10 @@ import_dim(char **files, int argc, char **argv)
 		die_text(&d.text, "offsets of tasks are missing: the trace is cut");
 	for (d.location = 0; d.location < d.build.locations; d.location++) {
 		d.at = &d.threads[d.location];
-		end_thread(&d);
+		/* At the end of a thread's records, a last burst needs a row behind it. */
+		dim_end_call(&d);
+		if (d.at->computed)
+			dim_local(&d, build_call("exit"), NO_TAG, NO_PEER);
 	}
 	dim_unwaited(&d);
 	if (d.played)

@@ -45,17 +45,12 @@ parse_format(const char *name)
 int
 main(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "from", required_argument, NULL, 'f' }, { NULL, 0, NULL, 0 },
-	};
+	static const struct option_row rows[] = { { "from", 'f', ASKED }, OPTIONS_END };
 	const struct format *format = NULL;
-	int c;
 
 	tool = "lp-import";
-	while ((c = next_option(argc, argv, "f:", longs, usage)) != -1)
-		switch (c) {
-		case 'f': format = parse_format(optarg); break;
-		}
+	while (next_option(argc, argv, "", rows, usage, NULL) == 'f')
+		format = parse_format(optarg);
 	if (format == NULL || (argc - optind > 1 && !format->many))
 		bad_usage(usage);
 	refuse_terminal_input(argv[optind], usage);

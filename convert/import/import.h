@@ -163,24 +163,8 @@ build_round(const struct build *build, uint64_t round, uint64_t seq)
 	return seq / build->round_rows > round ? seq / build->round_rows : round;
 }
 
-/* ---- measurement.c ------------------------------------------------------------------------- */
-
-struct samples {		/* trace.5, MEASUREMENTS */
-	const char *name, *function, *role, *guideline;
-	int number;
-	uint64_t bytes, volume, count;
-	const uint64_t *ns;
-};
-void write_mpirun(struct writer *out, uint64_t ranks, const char *sync);
-void write_samples(struct writer *out, const struct samples *samples);
-/* reports the line read last */
-_Noreturn void die_line(const struct text *text, const char *what);
-/* Imports each file, or standard input, into one stream. */
-void import_measurement(char **files, int argc, char **argv,
-    void (*read_file)(struct text *, struct writer *));
-
 /*
- * ---- one source file per format; FILES ends with NULL, none is standard input -----------------
+ * ---- one function per format; FILES ends with NULL, none is standard input -----------------
  */
 
 void import_dim(char **files, int argc, char **argv);

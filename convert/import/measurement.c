@@ -1,17 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measurements of other tools as a stream: shared by the importers of their formats. */
+/* Measurements of other tools as a stream: ReproMPI, IMB, OSU. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../../base/mpi/catalogue.h"
 #include "import.h"
 
-void
+struct samples {		/* trace.5, MEASUREMENTS */
+	const char *name, *function, *role, *guideline;
+	int number;
+	uint64_t bytes, volume, count;
+	const uint64_t *ns;
+};
+
+/* Reports the line read last. */
+static _Noreturn void
 die_line(const struct text *text, const char *what)
 {
 	die("%s: line %zu: %s", text->name, text->number, what);
 }
 
-void
+static void
 write_mpirun(struct writer *out, uint64_t ranks, const char *sync)
 {
 	message_begin(out, "mpirun", 2);
@@ -20,7 +31,7 @@ write_mpirun(struct writer *out, uint64_t ranks, const char *sync)
 	end_message(out);
 }
 
-void
+static void
 write_samples(struct writer *out, const struct samples *samples)
 {
 	static const struct column_type times = { .width = 8, .required = true };
@@ -39,9 +50,10 @@ write_samples(struct writer *out, const struct samples *samples)
 	end_message(out);
 }
 
-void
+/* Imports each file, or standard input, into one stream. */
+static void
 import_measurement(char **files, int argc, char **argv,
-    void (*read_file)(struct text *, struct writer *))
+    void (*take)(struct text *, struct writer *))
 {
 	static char *standard_input[] = { "-", NULL };
 	struct writer out;
@@ -52,9 +64,309 @@ import_measurement(char **files, int argc, char **argv,
 		struct text text;
 
 		text_open(&text, *files);
-		read_file(&text, &out);
+		take(&text, &out);
 		text_close(&text);
 	}
 	if (writer_end(&out) < 0)
 		die_output();
+}
+
+/* ---- ReproMPI ---- */
+
+/*
+ * ReproMPI's raw text: "#@key=value" lines, a line with the names of columns, a line per
+ * repetition. The count is that of MPI's argument: the block of a Gather, the vector of a Reduce.
+ */
+
+/* The columns we read. */
+enum column { TEST, COUNT, RUNTIME, ERROR, COLUMNS };
+
+struct job {
+	char *test;
+	uint64_t count;
+	uint64_t *ns;
+	size_t samples, capacity;
+};
+
+struct file {
+	uint64_t ranks, extent;
+	char *sync;
+	int place[COLUMNS];	/* position of the column in a line; -1: absent */
+	struct job *jobs;
+	size_t count, capacity;
+};
+
+/* How the stream names a function of ReproMPI. */
+struct subject {
+	const char *name, *function, *guideline;
+	int number;
+	bool all_blocks;	/* the function moves p blocks of this size */
+};
+
+static bool
+moves_all(const char *function)
+{
+#define FUNCTION(name, in, out) { "MPI_" #name, in >= ALL || out >= ALL },
+	static const struct { const char *name; bool all; } known[] = { FUNCTIONS(FUNCTION) };
+
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strcmp(known[i].name, function) == 0)
+			return known[i].all;
+	return false;
+}
+
+static struct subject
+subject_of(const struct text *text, const char *test)
+{
+#define MOCKUP(gl, function, name, words, extra) \
+	{ #function "_as_" #name, "MPI_" #function, #function " <= " words, gl, false },
+	static const struct subject known[] = { MOCKUPS(MOCKUP) };
+
+	if (strncmp(test, "GL_", 3) != 0)
+		return (struct subject){ test, test, "", 0, moves_all(test) };
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+		if (strcmp(known[i].name, test + 3) == 0) {
+			struct subject subject = known[i];
+
+			subject.all_blocks = moves_all(subject.function);
+			return subject;
+		}
+	die("%s: no guideline is known for %s", text->name, test);
+}
+
+static void
+take_key(const struct text *text, struct file *f, const char *line)
+{
+	const char *value = strchr(line, '=');
+
+	if (strncmp(line, "#@", 2) != 0 || value == NULL)
+		return;
+	value++;
+	if (strncmp(line, "#@nprocs=", 9) == 0) {
+		f->ranks = strtoull(value, NULL, 10);
+		if (f->ranks == 0 || f->ranks > INT32_MAX)
+			die_line(text, "nprocs is out of range");
+	} else if (strncmp(line, "#@datatype_extent_bytes=", 24) == 0)
+		f->extent = strtoull(value, NULL, 10);
+	else if (strncmp(line, "#@sync=", 7) == 0 || strncmp(line, "#@procsync=", 11) == 0) {
+		free(f->sync);
+		f->sync = need(strdup(value));
+	}
+}
+
+static void
+take_columns(const struct text *text, struct file *f, char *line)
+{
+	static const char *const names[][2] = {
+		{ "test", "test" }, { "count", "msize_bytes" }, { "runtime_sec", "runtime_sec" },
+		{ "errorcode", "errorcode" },
+	};
+	char *rest = line, *word;
+
+	for (int c = 0; c < COLUMNS; c++)
+		f->place[c] = -1;
+	for (int at = 0; (word = strtok_r(rest, " \t", &rest)) != NULL; at++)
+		for (int c = 0; c < COLUMNS; c++)
+			if (strcmp(word, names[c][0]) == 0 || strcmp(word, names[c][1]) == 0)
+				f->place[c] = at;
+	if (f->place[TEST] < 0 || f->place[COUNT] < 0 || f->place[RUNTIME] < 0)
+		die_line(text,
+		    "test, count and runtime_sec are needed (a summary has no run times)");
+}
+
+static struct job *
+job_of(struct file *f, const char *test, uint64_t count)
+{
+	for (size_t i = f->count; i-- > 0; )	/* nearly always the last one */
+		if (f->jobs[i].count == count && strcmp(f->jobs[i].test, test) == 0)
+			return &f->jobs[i];
+	GROW(f->jobs, f->capacity, f->count + 1);
+	f->jobs[f->count] = (struct job){ .test = need(strdup(test)), .count = count };
+	return &f->jobs[f->count++];
+}
+
+static void
+take_sample(const struct text *text, struct file *f, char *line)
+{
+	char *words[COLUMNS] = { NULL }, *rest = line, *word, *end;
+	unsigned long long count;
+	struct job *job;
+	double seconds;
+
+	for (int at = 0; (word = strtok_r(rest, " \t", &rest)) != NULL; at++)
+		for (int c = 0; c < COLUMNS; c++)
+			if (f->place[c] == at)
+				words[c] = word;
+	if (words[TEST] == NULL || words[COUNT] == NULL || words[RUNTIME] == NULL)
+		die_line(text, "a column is missing");
+	count = strtoull(words[COUNT], &end, 10);
+	if (*end != '\0' || words[COUNT][0] == '-')
+		die_line(text, "count is not a whole number");
+	seconds = strtod(words[RUNTIME], &end);
+	if (*end != '\0' || !(seconds >= 0 && seconds < 9e9))
+		die_line(text, "runtime_sec is not a time");
+	if (words[ERROR] != NULL && strcmp(words[ERROR], "0") != 0)
+		return;		/* began late, or overran its window */
+	job = job_of(f, words[TEST], count);
+	*APPEND(job->ns, job->samples, job->capacity) = (uint64_t)llround(1e9 * seconds);
+}
+
+static void
+put_job(struct writer *out, const struct file *f, const struct job *job,
+    const struct subject *subject, const char *role)
+{
+	const uint64_t bytes = job->count * f->extent;
+
+	write_samples(out, &(struct samples){ .name = subject->name, .function = subject->function,
+	    .role = role, .guideline = subject->guideline, .number = subject->number,
+	    .bytes = bytes, .volume = subject->all_blocks ? bytes * f->ranks : bytes,
+	    .count = job->samples, .ns = job->ns });
+}
+
+/*
+ * ReproMPI 1.0 omits the copies of mock-ups. So GL_Gather_as_Allgather makes the same call as
+ * MPI_Allgather: an A/A control.
+ */
+static void
+put_control(const struct text *text, struct writer *out, const struct file *f,
+    const struct job *job)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (strcmp(f->jobs[i].test, "MPI_Allgather") == 0 &&
+		    f->jobs[i].count == job->count) {
+			struct subject allgather = subject_of(text, "MPI_Allgather");
+
+			allgather.name = "Gather_as_Allgather";
+			put_job(out, f, job, &allgather, "control");
+		}
+}
+
+static void
+read_file(struct text *text, struct writer *out)
+{
+	struct file f = { .extent = 1 };
+	bool columns = false;
+
+	while (text_next(text)) {
+		char *line = text->line;
+
+		if (line[0] == '#')
+			take_key(text, &f, line);
+		else if (line[strspn(line, " \t")] == '\0')
+			continue;
+		else if (!columns) {
+			take_columns(text, &f, line);
+			columns = true;
+		} else
+			take_sample(text, &f, line);
+	}
+	if (f.ranks == 0)
+		die("%s: no line #@nprocs=, so the number of ranks is not known", text->name);
+	if (f.count == 0)
+		die("%s: no run times", text->name);
+	write_mpirun(out, f.ranks, f.sync != NULL ? f.sync : "");
+	for (size_t i = 0; i < f.count; i++) {
+		struct subject subject = subject_of(text, f.jobs[i].test);
+
+		put_job(out, &f, &f.jobs[i], &subject, subject.number > 0 ? "mockup" : "function");
+		if (strcmp(subject.name, "Gather_as_Allgather") == 0)
+			put_control(text, out, &f, &f.jobs[i]);
+	}
+	for (size_t i = 0; i < f.count; i++) {
+		free(f.jobs[i].test);
+		free(f.jobs[i].ns);
+	}
+	free(f.jobs);
+	free(f.sync);
+}
+
+void
+import_reprompi(char **files, int argc, char **argv)
+{
+	import_measurement(files, argc, argv, read_file);
+}
+
+/* ---- IMB and OSU ---- */
+
+/*
+ * A ping-pong as a table of bytes and microseconds per half round trip: plain, from osu_latency, or
+ * from IMB's PingPong, which has the repetitions between the two.
+ */
+
+struct table {
+	struct text *text;
+	int time_column;	/* from 0 */
+	bool elsewhere;		/* in an IMB table of another benchmark */
+	size_t sizes;
+};
+
+/* Comments name the benchmark of the lines that follow. */
+static void
+take_comment(struct table *t, const char *line)
+{
+	const char *benchmark = strstr(line, "Benchmarking "), *osu = strstr(line, "OSU MPI");
+
+	/* "OSU MPI Latency Test", or "OSU MPI-CUDA Latency Test" */
+	if (osu != NULL && strncmp(osu + strcspn(osu + 4, " ") + 4, " Latency", 8) != 0)
+		die_line(t->text, "of OSU's benchmarks only osu_latency is a ping-pong");
+	if (benchmark != NULL) {
+		benchmark += strlen("Benchmarking ");
+		t->elsewhere = strcspn(benchmark, " \t") != 8 ||
+		    strncmp(benchmark, "PingPong", 8) != 0;
+		t->time_column = 1;
+	}
+	if (strstr(line, "#repetitions") != NULL)
+		t->time_column = 2;
+}
+
+static void
+take_size(struct table *t, struct writer *out, char *line)
+{
+	char *rest = line, *word, *end, *bytes = NULL, *us = NULL;
+	unsigned long long size;
+	double time_us;
+	uint64_t ns;
+
+	for (int at = 0; (word = strtok_r(rest, " \t,;", &rest)) != NULL; at++)
+		if (at == 0)
+			bytes = word;
+		else if (at == t->time_column)
+			us = word;
+	if (us == NULL)
+		die_line(t->text, "bytes and microseconds are needed");
+	size = strtoull(bytes, &end, 10);
+	if (*end != '\0' || *bytes == '-' || size > INT64_MAX)
+		die_line(t->text, "the bytes are not a whole number");
+	time_us = strtod(us, &end);
+	if (*end != '\0' || !(time_us > 0 && time_us < 1e12))
+		die_line(t->text, "no time in microseconds");
+	ns = (uint64_t)llround(1e3 * PINGPONG_MESSAGES * time_us);
+	write_samples(out, &(struct samples){ .name = "MPI_Pingpong", .function = "MPI_Pingpong",
+	    .role = "function", .guideline = "", .bytes = size, .volume = size,
+	    .count = 1, .ns = &ns });
+	t->sizes++;
+}
+
+static void
+read_pingpong(struct text *text, struct writer *out)
+{
+	struct table table = { .text = text, .time_column = 1 };
+
+	write_mpirun(out, 2, "");
+	while (text_next(text)) {
+		char *line = text->line + strspn(text->line, " \t");
+
+		if (*line == '#')
+			take_comment(&table, line);
+		else if (*line != '\0' && !table.elsewhere)
+			take_size(&table, out, line);
+	}
+	if (table.sizes == 0)
+		die("%s: contains no ping-pong", text->name);
+}
+
+void
+import_pingpong(char **files, int argc, char **argv)
+{
+	import_measurement(files, argc, argv, read_pingpong);
 }

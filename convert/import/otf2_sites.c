@@ -103,17 +103,6 @@ lines_of(const char *text)
 	return lines;
 }
 
-static void
-put_source(struct otf2 *o, const struct region *region)
-{
-	if (region->name != NULL)
-		put_string(&o->out, "function", region->name);
-	if (region->file != NULL) {
-		put_string(&o->out, "file", region->file);
-		put_uint(&o->out, "line", region->line <= INT32_MAX ? region->line : 0);
-	}
-}
-
 /* WHAT: 0 the functions, 1 their files. */
 static void
 put_inlined(struct otf2 *o, const char *key, const struct place_lines *lines,
@@ -144,7 +133,12 @@ write_own_place(struct otf2 *o, const struct region *region)
 		put_uint(&o->out, "module", number);
 	if (call)
 		put_part(o, "call", lines.at[2], lines.length[2]);
-	put_source(o, region);
+	if (region->name != NULL)
+		put_string(&o->out, "function", region->name);
+	if (region->file != NULL) {
+		put_string(&o->out, "file", region->file);
+		put_uint(&o->out, "line", region->line <= INT32_MAX ? region->line : 0);
+	}
 	if (inlined > 0) {
 		put_inlined(o, "inlined_into", &lines, inlined, 0);
 		put_inlined(o, "inlined_files", &lines, inlined, 1);

@@ -104,13 +104,6 @@ add_part(struct rows *r, enum kind kind, const struct item *item, uint64_t post)
 	*APPEND(r->parts, r->count, r->capacity) = (struct part){ kind, *item, post };
 }
 
-static void
-bound(const struct rows *r)
-{
-	if (!text_allows(&r->p->text, r->count + r->open_count, 4 * sizeof *r->open))
-		die_text(&r->p->text, "too many messages at a time");
-}
-
 /* Assigns the task's next side of a message before NEXT_NS to this call, or to none. */
 static void
 take_item(struct rows *r, const struct call *call)
@@ -118,7 +111,8 @@ take_item(struct rows *r, const struct call *call)
 	const struct item *item = sorter_peek(&r->p->items);
 	enum call_class class = call != NULL ? call_class(call->call) : CLASS_LOCAL;
 
-	bound(r);
+	if (!text_allows(&r->p->text, r->count + r->open_count, 4 * sizeof *r->open))
+		die_text(&r->p->text, "too many messages at a time");
 	if (call == NULL || item->at_ns < call->enter_ns || item->at_ns > call->leave_ns)
 		place(r->p, item, !item->is_send, UINT64_MAX);
 	else if (item->is_send)

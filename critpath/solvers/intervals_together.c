@@ -140,17 +140,6 @@ solve_stretch(const struct rounds *r, const struct received *got, size_t s, size
 	free(bounds);
 }
 
-static void
-report_round(const struct rounds *r, struct path *part)
-{
-	struct report report = { .whole = r->report->whole };
-
-	path_report(part, &r->run->graph.known, &report);
-	report_gather(&report, &r->run->graph.known, r->team);
-	report_append(r->report, &r->run->graph.known, &report);
-	report_free(&report);
-}
-
 /* Shuffles, solves and gathers; the next round begins where this one ends. */
 static void
 end_round(struct rounds *r, struct path *path)
@@ -174,8 +163,14 @@ end_round(struct rounds *r, struct path *path)
 		if (owner(r, s) == r->team->rank)
 			solve_stretch(r, &got, own++, next, ends[s], &part);
 	path_count_functions(&part, 0, r->run);
-	if (r->report != NULL)
-		report_round(r, &part);
+	if (r->report != NULL) {
+		struct report report = { .whole = r->report->whole };
+
+		path_report(&part, &r->run->graph.known, &report);
+		report_gather(&report, &r->run->graph.known, r->team);
+		report_append(r->report, &r->run->graph.known, &report);
+		report_free(&report);
+	}
 	path_gather(&part, r->team);
 	path_append(path, &part);
 	r->begin_ns = ends[r->stretches];

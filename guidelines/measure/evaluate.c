@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "own.h"
+#include "jobs.h"
 
 void
 scan_fail(struct scanner *s, const char *format, ...)

@@ -93,61 +93,37 @@ read_guidelines(struct state *s, int ranks)
 	return right;
 }
 
+#define OPTION(member) MEMBER(struct options, member)
+
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "functions", required_argument, NULL, 'f' },
-		{ "sizes", required_argument, NULL, 's' },
-		{ "guidelines", required_argument, NULL, 'G' },
-		{ "reps", required_argument, NULL, 'n' },
-		{ "reps-file", required_argument, NULL, 'N' },
-		{ "confirm", required_argument, NULL, 'O' },
-		{ "control", required_argument, NULL, 'c' },
-		{ "split", required_argument, NULL, 'k' },
-		{ "sync", required_argument, NULL, 'S' },
-		{ "window", required_argument, NULL, 'W' },
-		{ "warm-up", required_argument, NULL, 'w' },
-		{ "type", required_argument, NULL, 't' },
-		{ "root", required_argument, NULL, 'r' }, { "seed", required_argument, NULL, 'e' },
-		{ "budget", required_argument, NULL, 'B' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "check", no_argument, NULL, 'C' },
-		{ "plain", no_argument, NULL, 'P' }, { "list", no_argument, NULL, 'l' },
-		{ NULL, 0, NULL, 0 },
+	enum { CONFIRM = 256 };
+	static const struct option_row rows[] = {
+		{ "functions", 'f', AS_TEXT, OPTION(functions) },
+		{ "sizes", 's', AS_TEXT, OPTION(sizes) },
+		{ "guidelines", 0, AS_TEXT, OPTION(guidelines) },
+		{ "reps", 'n', AS_WHOLE, OPTION(reps), 1, 10000000 },
+		{ "reps-file", 'N', AS_TEXT, OPTION(reps_file) },
+		{ "confirm", CONFIRM, ASKED },
+		{ "control", 'c', AS_TEXT, OPTION(control) },
+		{ "split", 0, AS_WHOLE, OPTION(splits), 0, 1000000 },
+		{ "sync", 'S', AS_CHOICE, OPTION(sync), .choices = sync_names },
+		{ "window", 0, AS_WHOLE, OPTION(window_us), 1, 1000000000 },
+		{ "warm-up", 'w', AS_WHOLE, OPTION(warm_up), 0, 1000000 },
+		{ "type", 't', AS_CHOICE, OPTION(type), .choices = type_names },
+		{ "root", 0, AS_WHOLE, OPTION(root), 0, INT32_MAX },
+		{ "seed", 0, AS_WHOLE, OPTION(seed), 0, INT64_MAX },
+		{ "budget", 'B', AS_SECONDS, OPTION(budget_ns) },
+		{ "output", 'o', AS_TEXT, OPTION(output) },
+		{ "check", 0, FLAG, OPTION(check) }, { "plain", 0, FLAG, OPTION(plain) },
+		{ "list", 'l', FLAG, OPTION(list) }, OPTIONS_END
 	};
 	struct options opt = { .sizes = "8,64,512,4096,32768,262144", .reps = 100,
-	    .splits = 16, .warm_up = 20, .window_ns = 1000000, .seed = -1 };
-	int c;
+	    .splits = 16, .warm_up = 20, .window_us = 1000, .seed = -1 };
 
-	while ((c = next_option(argc, argv, "f:s:n:N:c:S:w:t:B:o:l", longs, usage)) != -1)
-		switch (c) {
-		case 'f': opt.functions = optarg; break;
-		case 'G': opt.guidelines = optarg; break;
-		case 's': opt.sizes = optarg; break;
-		case 'n': opt.reps = (size_t)parse_integer("--reps", optarg, 1, 10000000); break;
-		case 'N': opt.reps_file = optarg; break;
-		case 'O': opt.confirm = opt.reps_file = optarg; break;
-		case 'c': opt.control = optarg; break;
-		case 'k': opt.splits = (size_t)parse_integer("--split", optarg, 0, 1000000); break;
-		case 'S':
-			opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names);
-			break;
-		case 'W':
-			opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000);
-			break;
-		case 'w':
-			opt.warm_up = (size_t)parse_integer("--warm-up", optarg, 0, 1000000);
-			break;
-		case 't': opt.type = (enum type)parse_choice("--type", optarg, type_names); break;
-		case 'r': opt.root = (int)parse_integer("--root", optarg, 0, INT32_MAX); break;
-		case 'e': opt.seed = parse_integer("--seed", optarg, 0, INT64_MAX); break;
-		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;
-		case 'o': opt.output = optarg; break;
-		case 'C': opt.check = true; break;
-		case 'P': opt.plain = true; break;
-		case 'l': opt.list = true; break;
-		}
+	while (next_option(argc, argv, "", rows, usage, &opt) == CONFIRM)
+		opt.confirm = opt.reps_file = optarg;
 	if (optind < argc)
 		bad_usage(usage);
 	return opt;
@@ -300,8 +276,7 @@ put_mpirun(struct state *s)
 	put_int(&s->out, "root", s->opt.root);
 	put_int(&s->out, "barrier", barrier_ns);
 	put_int(&s->out, "barrier_spread", spread_ns);
-	if (message_end(&s->out) < 0)
-		die_output();
+	end_message(&s->out);
 	free(hosts);
 }
 
@@ -347,7 +322,7 @@ measure(struct state *s, int argc, char **argv)
 	if (s->opt.root >= s->call.ranks)
 		die("--root %d: there are %d ranks", s->opt.root, s->call.ranks);
 	s->sync = (struct sync){ s->opt.sync, s->call.comm, s->call.rank, s->call.ranks,
-	    s->opt.window_ns, 0, 0 };
+	    1000 * s->opt.window_us, 0, 0 };
 	plan(s);
 	if (s->opt.reps_file != NULL)
 		read_reps(s);

@@ -29,7 +29,7 @@ struct call {
 	int *counts, *displs;		/* for Reduce_scatter: count for each rank */
 	int *mock_counts, *mock_displs;	/* filled by mock-ups; 2 ranks ints each */
 	const struct subject *function;	/* owner of these arguments; splits call it */
-	const struct program *program;	/* for a guideline from a file: own.h */
+	const struct program *program;	/* for a guideline from a file: jobs.h */
 	/* a function that is timed only in part reports its time here */
 	int64_t *part_ns;
 };
@@ -139,7 +139,7 @@ size_t parse_sizes(const char *option, const char *text, size_t **sizes);
 /* Rank 0 reports if it took longer than the budget. */
 void note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns);
 
-/* ---- launcher.c --------------------------------------------------------------------------- */
+/* ---- call.c: launch ----------------------------------------------------------------------- */
 
 /*
  * Whether another library's launcher started this, so that each process is alone; reports it once.

@@ -47,7 +47,7 @@ struct options {
 	size_t window[METHODS];		/* values; RSE has none */
 	size_t min, max, step, predictions, warm_up;
 	enum sync_kind sync;
-	int64_t window_ns, budget_ns;	/* budget 0: none */
+	int64_t window_us, budget_ns;	/* budget 0: none */
 	int64_t seed;
 };
 
@@ -87,67 +87,39 @@ struct state {
 	FILE *steps;			/* on rank 0, or NULL */
 };
 
-static size_t
-parse_count(const char *option, const char *text, int64_t min)
-{
-	return (size_t)parse_integer(option, text, min, 10000000);
-}
+#define OPTION(member) MEMBER(struct options, member)
+
+enum { MOST_COUNT = 10000000 };
 
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "functions", required_argument, NULL, 'f' },
-		{ "sizes", required_argument, NULL, 's' },
-		{ "rse", required_argument, NULL, '1' },
-		{ "cov-mean", required_argument, NULL, '2' },
-		{ "cov-median", required_argument, NULL, '3' },
-		{ "mean-window", required_argument, NULL, '4' },
-		{ "median-window", required_argument, NULL, '5' },
-		{ "min", required_argument, NULL, 'm' },
-		{ "max", required_argument, NULL, 'M' }, { "step", required_argument, NULL, 'd' },
-		{ "predictions", required_argument, NULL, 'p' },
-		{ "sync", required_argument, NULL, 'S' },
-		{ "window", required_argument, NULL, 'W' },
-		{ "warm-up", required_argument, NULL, 'w' },
-		{ "steps", required_argument, NULL, 't' },
-		{ "budget", required_argument, NULL, 'B' },
-		{ "seed", required_argument, NULL, 'e' },
-		{ NULL, 0, NULL, 0 },
+	static const struct option_row rows[] = {
+		{ "functions", 'f', AS_TEXT, OPTION(functions) },
+		{ "sizes", 's', AS_TEXT, OPTION(sizes) },
+		{ "rse", 0, AS_NUMBER, OPTION(threshold[RSE]), .from = 1e-9, .to = 1 },
+		{ "cov-mean", 0, AS_NUMBER, OPTION(threshold[COV_MEAN]), .from = 1e-9, .to = 1 },
+		{ "cov-median", 0, AS_NUMBER, OPTION(threshold[COV_MEDIAN]), .from = 1e-9,
+		    .to = 1 },
+		{ "mean-window", 0, AS_WHOLE, OPTION(window[COV_MEAN]), 2, MOST_COUNT },
+		{ "median-window", 0, AS_WHOLE, OPTION(window[COV_MEDIAN]), 2, MOST_COUNT },
+		{ "min", 0, AS_WHOLE, OPTION(min), 2, MOST_COUNT },
+		{ "max", 0, AS_WHOLE, OPTION(max), 2, MOST_COUNT },
+		{ "step", 0, AS_WHOLE, OPTION(step), 1, MOST_COUNT },
+		{ "predictions", 0, AS_WHOLE, OPTION(predictions), 1, MOST_COUNT },
+		{ "sync", 'S', AS_CHOICE, OPTION(sync), .choices = sync_names },
+		{ "window", 0, AS_WHOLE, OPTION(window_us), 1, 1000000000 },
+		{ "warm-up", 'w', AS_WHOLE, OPTION(warm_up), 0, MOST_COUNT },
+		{ "steps", 0, AS_TEXT, OPTION(steps) },
+		{ "budget", 'B', AS_SECONDS, OPTION(budget_ns) },
+		{ "seed", 0, AS_WHOLE, OPTION(seed), 0, INT64_MAX },
+		OPTIONS_END
 	};
 	struct options opt = { .functions = "all", .sizes = "8,64,512,4096,32768,262144",
 	    .window = { 0, 20, 20 }, .min = 20, .max = 2000, .step = 5, .predictions = 3,
-	    .warm_up = 20, .window_ns = 1000000, .seed = 1 };
-	int c;
+	    .warm_up = 20, .window_us = 1000, .seed = 1 };
 
-	while ((c = next_option(argc, argv, "f:s:S:w:B:", longs, usage)) != -1)
-		switch (c) {
-		case 'f': opt.functions = optarg; break;
-		case 's': opt.sizes = optarg; break;
-		case '1': opt.threshold[RSE] = parse_number("--rse", optarg, 1e-9, 1); break;
-		case '2':
-			opt.threshold[COV_MEAN] = parse_number("--cov-mean", optarg, 1e-9, 1);
-			break;
-		case '3':
-			opt.threshold[COV_MEDIAN] = parse_number("--cov-median", optarg, 1e-9, 1);
-			break;
-		case '4': opt.window[COV_MEAN] = parse_count("--mean-window", optarg, 2); break;
-		case '5': opt.window[COV_MEDIAN] = parse_count("--median-window", optarg, 2); break;
-		case 'm': opt.min = parse_count("--min", optarg, 2); break;
-		case 'M': opt.max = parse_count("--max", optarg, 2); break;
-		case 'd': opt.step = parse_count("--step", optarg, 1); break;
-		case 'p': opt.predictions = parse_count("--predictions", optarg, 1); break;
-		case 'S':
-			opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names);
-			break;
-		case 'W':
-			opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000);
-			break;
-		case 'w': opt.warm_up = parse_count("--warm-up", optarg, 0); break;
-		case 't': opt.steps = optarg; break;
-		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;
-		case 'e': opt.seed = parse_integer("--seed", optarg, 0, INT64_MAX); break;
-		}
+	next_option(argc, argv, "", rows, usage, &opt);
 	if (optind < argc)
 		bad_usage(usage);
 	if (opt.min > opt.max)
@@ -276,12 +248,12 @@ plan(struct state *s)
 
 			if (functions[f].input == NONE && i > 0)
 				break;
-			*APPEND(s->jobs, s->count, capacity) = (struct job){ .function =
-			    &functions[f], .bytes = bytes, .name = functions[f].name, .ranks =
-			    s->call.ranks };
+			*APPEND(s->jobs, s->count, capacity) = (struct job){
+			    .function = &functions[f], .bytes = bytes,
+			    .name = functions[f].name, .ranks = s->call.ranks };
 		}
 	s->sync = (struct sync){ s->opt.sync, s->call.comm, s->call.rank, s->call.ranks,
-	    s->opt.window_ns, 0, 0 };
+	    1000 * s->opt.window_us, 0, 0 };
 	s->timed = zalloc(s->opt.max, sizeof *s->timed);
 	s->times = (struct sample){ zalloc(s->opt.max, sizeof(double)), s->opt.max };
 	free(chosen);

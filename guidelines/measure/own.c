@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "own.h"
+#include "jobs.h"
 
 /* ---- functions for a right side ------------------------------------------------------------- */
 
@@ -101,16 +101,6 @@ read_place(struct scanner *s, struct own *own)
 	return place;
 }
 
-/* After the arguments: a root of its own, and a number of repetitions. */
-static void
-parse_rest(struct scanner *s, struct own_step *step)
-{
-	if (scan_word(s, "root"))
-		step->root = read_number(s, true, true);
-	if (scan_word(s, "for") && scan_need(s, "i") && scan_need(s, "<"))
-		step->turns = read_number(s, true, true);
-}
-
 static void
 parse_step(struct scanner *s, struct own *own)
 {
@@ -141,7 +131,11 @@ parse_step(struct scanner *s, struct own *own)
 		step->count = read_number(s, !step->action.local, false);
 	}
 	scan_need(s, ")");
-	parse_rest(s, step);
+	/* After the arguments: a root of its own, and a number of repetitions. */
+	if (scan_word(s, "root"))
+		step->root = read_number(s, true, true);
+	if (scan_word(s, "for") && scan_need(s, "i") && scan_need(s, "<"))
+		step->turns = read_number(s, true, true);
 }
 
 /* ---- guidelines ----------------------------------------------------------------------------- */

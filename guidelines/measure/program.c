@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "own.h"
+#include "jobs.h"
 
 struct made {
 	void (*run)(const struct call *call);

@@ -33,7 +33,4 @@ size_t count_rules(const struct mending *m);
 char *rules_text(const struct mending *m);	/* for the preloaded library: LONGPOLE_MEND */
 void print_rules(struct text *out, const struct mending *m);
 
-/* factors.c: for each function in the graph, predicted over recorded time of all its calls. */
-void print_factors(struct text *out, const struct mending *m, const char *graph);
-
 #endif

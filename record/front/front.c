@@ -160,17 +160,6 @@ open_recorder(const struct mpi *mpi)
 	return NULL;
 }
 
-/* The recorder may want to know the MPI library behind it. */
-static void
-begin(void *recorder, void *mpi)
-{
-	void (*tell)(void *) = NULL;
-
-	*(void **)&tell = ask_system(recorder, "longpole_begin");
-	if (tell != NULL)
-		tell(mpi);
-}
-
 static void *recorder, *own_mpi;	/* NULL: there is none */
 
 static void
@@ -183,8 +172,14 @@ find_recorder(void)
 		return;
 	recorder = open_recorder(found.mpi);
 	own_mpi = dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD);
-	if (recorder != NULL)
-		begin(recorder, own_mpi);
+	if (recorder != NULL) {
+		/* The recorder may want to know the MPI library behind it. */
+		void (*tell)(void *) = NULL;
+
+		*(void **)&tell = ask_system(recorder, "longpole_begin");
+		if (tell != NULL)
+			tell(own_mpi);
+	}
 }
 
 /*

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "small.h"
 #include "recorder.h"
+#include "small.h"
 
 enum { MOST_VARIABLES = 256, MOST_BYTES = 1000 };	/* longer values are cut */
 
@@ -90,4 +90,38 @@ environment_append(void)
 		snprintf(value, sizeof value, "%s", equals + 1);
 		append(name, value);
 	}
+}
+
+struct options options = { .stack = 1 };
+
+static int64_t
+value_of(const char *text, const char *key)
+{
+	const size_t size = strlen(key);
+
+	for (const char *at = text; at != NULL; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, key, size) == 0 && at[size] == '=')
+			return strtoll(at + size + 1, NULL, 10);
+	}
+	return 0;
+}
+
+void
+read_options(void)
+{
+	const char *text = getenv("LONGPOLE_OPTIONS");
+	int64_t stack = value_of(text, "stack");
+
+	options.monotonic = value_of(text, "monotonic") != 0;
+	options.allreduce = value_of(text, "allreduce") != 0;
+	options.fold_polls = value_of(text, "fold_polls") != 0;
+	options.segment_bytes = (uint64_t)value_of(text, "segment_bytes");
+	options.paused = value_of(text, "paused") != 0;
+	options.threshold_ns = value_of(text, "threshold_ns");
+	options.sync_every_ns = value_of(text, "sync_every_ns");
+	options.sample_hz = (int)value_of(text, "sample_hz");
+	options.switches = value_of(text, "switches") != 0;
+	options.sample_stack = (int)value_of(text, "sample_stack");
+	options.stack = stack > 1 && stack <= MOST_CALLERS ? (int)stack : 1;
 }

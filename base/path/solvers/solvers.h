@@ -10,7 +10,7 @@
 #ifndef SOLVERS_H
 #define SOLVERS_H
 
-#include "../../team/post.h"
+#include "../../team/team.h"
 #include "../dag.h"
 
 typedef bool solver(const struct stretch *stretch, struct segments *segments);
