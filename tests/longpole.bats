@@ -205,11 +205,11 @@ setup_file() {
 	[ -z "$(ls -A)" ]
 }
 
-# An MPI program that sleeps for a minute.
+# An MPI program that sleeps for ten minutes.
 sleeper() {
 	echo '#include <mpi.h>
 		#include <unistd.h>
-		int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD); for (int i = 0; i < 600; i++) usleep(100000); MPI_Finalize(); }' |
+		int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD); for (int i = 0; i < 6000; i++) usleep(100000); MPI_Finalize(); }' |
 		"$1" -o "$PWD/sleeper" -x c -
 }
 
@@ -375,16 +375,14 @@ sleeper() {
 			for signal in INT TERM all; do
 				rm -rf run.part
 				setsid bash -c "echo \$\$ >pid; exec env --default-signal=INT $tool $launcher -n 2 $PWD/sleeper" >out 2>err &
-				until [ -s run.part/raw/rank.1 ]; do sleep 0.1; done
+				await [ -s run.part/raw/rank.0 -a -s run.part/raw/rank.1 ]
 				pid=$(cat pid)
 				command=$(pgrep -s "$pid" -f "$PWD/sleeper" | paste -sd ' ')
 				[ -n "$command" ]
 				if [ $signal = all ]; then kill -INT -- "-$pid"; else kill -$signal "$pid"; fi
 				run ! wait $!
-				for pid in $command; do
-					for _ in {1..100}; do kill -0 "$pid" 2>/dev/null || continue 2; sleep 0.1; done
-					false
-				done
+				# shellcheck disable=SC2086
+				await gone $command
 				lp-merge run.part/raw >merged
 				[ "$tool" != longpole ] || grep -q '^longpole: what it did until then: lp-merge run.part/raw | lp-graph' err
 				run ! grep -q '^make' err

@@ -269,9 +269,13 @@ exported() {
 	(ulimit -f 1; trap '' XFSZ; run -2 --separate-stderr lp-export -f otf2 -o out t.trace
 	[ "$stderr" = "lp-export: out: File is too large" ])
 	[ ! -e out ]
-	(cat t.trace; sleep 20) | lp-export -f otf2 -o out &
-	while [ ! -e out.part/traces ]; do sleep 0.02; done
+	mkfifo input
+	lp-export -f otf2 -o out <input &
+	exec 7>input
+	cat t.trace >&7
+	await [ -e out.part/traces ]
 	kill -9 $!
+	exec 7>&-
 	status=0
 	wait $! || status=$?
 	[ "$status" -eq 137 ]

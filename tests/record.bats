@@ -40,7 +40,14 @@ calls() {
 		'[range(4) as $rank | map(select(.rank == $rank and .call == $call)) | length]'
 }
 
+# Where this test alone puts temporary files, to see what is left of them.
+own_scratch() {
+	mkdir scratch
+	export TMPDIR=$PWD/scratch
+}
+
 @test "all forms of use give the same calls" {
+	own_scratch
 	lp-record -o first -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 \
 		"$BATS_FILE_TMPDIR/use_mpi" >first.out
 	launch lp-record -o second "$BATS_FILE_TMPDIR/use_mpi" >second.out
@@ -54,7 +61,7 @@ calls() {
 		[ -s $form.calls ]
 		cmp first.calls $form.calls
 	done
-	[ -z "$(ls -d "${TMPDIR:-/tmp}"/lp-record.?????? 2>/dev/null)" ]
+	[ -z "$(ls scratch | grep lp-record)" ]
 }
 
 @test "C: each kind of call is recorded once and has its partners" {
@@ -189,15 +196,16 @@ refused() {
 }
 
 @test "a full disk behind standard output is an error" {
+	own_scratch
 	run -2 --separate-stderr bash -c 'lp-record -- mpirun --oversubscribe -n 2 "$1" >/dev/full' - \
 		"$BATS_FILE_TMPDIR/mpif"
 	[[ "$stderr" == *"lp-record: standard output: No space left on device" ]]
-	[ -z "$(ls -d "${TMPDIR:-/tmp}"/lp-record.?????? 2>/dev/null)" ]
+	[ -z "$(ls scratch | grep lp-record)" ]
 }
 
 @test "an exiting reader leaves no temporary folder behind" {
-	mkdir scratch
-	TMPDIR=$PWD/scratch run -0 bash -c 'set +o pipefail; lp-record -- mpirun --oversubscribe \
+	own_scratch
+	run -0 bash -c 'set +o pipefail; lp-record -- mpirun --oversubscribe \
 		--mca mpi_yield_when_idle 1 -n 4 "$1" 1 100 2>err | head -c 10 | wc -c' - "$BATS_FILE_TMPDIR/stress"
 	[ "$output" -eq 10 ]
 	[ -z "$(ls scratch | grep lp-record)" ]
@@ -293,6 +301,7 @@ calls:   6   6   1   2   3" ]
 }
 
 @test "spawned processes and their parents are one trace, with all matches between them" {
+	own_scratch
 	recorded more spawn "$BATS_FILE_TMPDIR/more"
 	[ "$status" -eq 0 ]
 	grep -q 'spawned: 7' out
@@ -310,7 +319,7 @@ calls:   6   6   1   2   3" ]
 	lp-record -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$BATS_FILE_TMPDIR/more" \
 		spawn "$BATS_FILE_TMPDIR/more" 2>err | lp-merge | lp-dump -k run | jq -e '.ranks == 4'
 	grep -q 'lp-record: 1 further MPI runs were started, or processes spawned: their traces are lost; -o FOLDER keeps them' err
-	[ -z "$(ls -d "${TMPDIR:-/tmp}"/lp-record.?????? 2>/dev/null)" ]
+	[ -z "$(ls scratch | grep lp-record)" ]
 }
 
 @test "the path leads from a late child to its parents, and no child starts before it was spawned" {
@@ -332,9 +341,9 @@ calls:   6   6   1   2   3" ]
 
 @test "two runs that connect are one trace if both are named" {
 	command -v ompi-server >/dev/null || skip "no ompi-server"
-	timeout 60 ompi-server --no-daemonize -r uri >/dev/null 2>&1 &
+	timeout 600 ompi-server --no-daemonize -r uri >/dev/null 2>&1 &
 	server=$!
-	while [ ! -s uri ]; do sleep 0.05; done
+	await [ -s uri ]
 	meet="mpirun --ompi-server file:uri --oversubscribe --mca mpi_yield_when_idle 1 -n 2 $BATS_FILE_TMPDIR/worlds"
 	lp-record -o server -- $meet accept port >server.out &
 	accepting=$!
@@ -505,28 +514,31 @@ packed() {
 	trace.py check t.graph
 }
 
+# Both ranks are behind their ten barriers.
+behind_barriers() {
+	[ "$(lp-merge run 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c MPI_Barrier)" -eq 20 ]
+}
+
+# No rank is left. Ranks outlive a killed mpirun of Open MPI 5, with and without the recorder.
+ranks_gone() {
+	if [ "$1" = KILL ] && command -v prterun >/dev/null; then
+		pkill -KILL -f "$BATS_FILE_TMPDIR/death pause"
+	fi
+	refute pgrep -f "$BATS_FILE_TMPDIR/death pause"
+}
+
 @test "a batch system that kills all ranks leaves the calls that had returned" {
 	for signal in TERM KILL; do
 		lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
 			"$BATS_FILE_TMPDIR/death" pause >out 2>err &
 		recorder=$!
-		for try in $(seq 100); do
-			[ "$(lp-merge run 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c MPI_Barrier)" -eq 20 ] && break
-			sleep 0.1
-		done
+		await behind_barriers
 		kill -$signal $recorder
 		status=0
 		wait $recorder || status=$?
 		[ $status -eq $((128 + $(kill -l $signal))) ] || [ $signal = TERM ]
 		[ $status -ne 0 ]
-		# Nothing of the run is left behind.
-		for try in $(seq 100); do
-			pgrep -f "$BATS_FILE_TMPDIR/death pause" >/dev/null || break
-			# Ranks outlive a killed mpirun of Open MPI 5, with and without the recorder.
-			[ $signal = TERM ] || ! command -v prterun >/dev/null || pkill -KILL -f "$BATS_FILE_TMPDIR/death pause"
-			sleep 0.1
-		done
-		run -1 pgrep -f "$BATS_FILE_TMPDIR/death pause"
+		await ranks_gone $signal
 		lp-merge run 2>merge.err | lp-dump -k call | grep -c MPI_Barrier >count
 		[ "$(cat count)" -eq 20 ]
 		grep -q 'rank 1 ended early, after 11 rows' merge.err
