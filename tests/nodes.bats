@@ -16,7 +16,7 @@ setup_file() {
 			MPI_Init(&argc, &argv);
 			for (int i = 0; i < 10; i++)
 				MPI_Barrier(MPI_COMM_WORLD);
-			sleep(60);
+			sleep(600);
 			MPI_Finalize();
 			return 0;
 		}
@@ -31,7 +31,7 @@ nodes() {
 	! command -v prterun >/dev/null || skip "tests/nodes starts Open MPI 4"
 	ip netns list >/dev/null 2>&1 || skip "no network namespaces here"
 	exec 8>"${TMPDIR:-/tmp}/longpole.nodes.lock" || skip "no lock can be had"
-	flock -w 100 8 || skip "others use the nodes"
+	flock -w 400 8 || skip "others use the nodes"
 	timeout 60 "$NODES" up "$1" 2>err || skip "no nodes here: $(tail -1 err)"
 	unset OMPI_MCA_btl_tcp_if_include	# they talk by interfaces of their own
 	up=1
@@ -41,9 +41,22 @@ teardown() {
 	[ -z "${up:-}" ] || "$NODES" down
 }
 
+# barriers_done PATTERN: in the traces of this name all ranks have their ten barriers behind them
+barriers_done() {
+	# shellcheck disable=SC2086
+	[ "$(lp-merge --partial $1 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c '"MPI_Barrier"')" = 60 ]
+}
+
+# kill_node2 PATTERN: when they have
+kill_node2() {
+	! await barriers_done "$1" || touch all_there
+	# shellcheck disable=SC2046
+	kill -9 $(ip netns pids node2)
+}
+
 # on_nodes RANKS COMMAND...: one after the other on the nodes in turn
 on_nodes() {
-	timeout -k 1 100 "$NODES" mpirun -n "$@"
+	timeout -k 1 400 "$NODES" mpirun -n "$@"
 }
 
 # right OFFSET TRACE: rank r is on node 1 + r mod 3, whose clock is OFFSET seconds ahead for each; so much was taken off
@@ -126,7 +139,7 @@ in_order() {
 
 @test "in front of mpirun the recorder reaches all nodes with the same folder and environment" {
 	nodes 2
-	timeout -k 1 100 lp-record -o run -- "$NODES" mpirun -n 4 "$BATS_FILE_TMPDIR/stress" 3 60
+	timeout -k 1 400 lp-record -o run -- "$NODES" mpirun -n 4 "$BATS_FILE_TMPDIR/stress" 3 60
 	lp-merge run >t.trace
 	[ "$(lp-dump -k rank t.trace | jq -r '"\(.rank) \(.host)"' | paste -sd' ')" = "0 node1 1 node2 2 node1 3 node2" ]
 	in_order "$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')" t.trace
@@ -135,14 +148,7 @@ in_order() {
 @test "a dead node leaves all calls that had returned, and its ranks are named" {
 	nodes 3
 	status=0
-	{
-		sleep 1
-		for _ in $(seq 40); do	# until all ranks have their ten barriers behind them
-			sleep 0.25
-			[ "$(lp-merge --partial run 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c '"MPI_Barrier"')" = 60 ] && touch all_there && break
-		done
-		kill -9 $(ip netns pids node2)
-	} &
+	kill_node2 run &
 	killer=$!
 	SKEW=3 on_nodes 6 lp-record -o "$PWD/run" "$BATS_FILE_TMPDIR/dies" >out 2>err || status=$?
 	wait $killer	# and not for what bats keeps in the background for its time limit
@@ -206,13 +212,7 @@ as_gathered() {
 
 @test "after a node died, the others' traces are merged, and its ranks are missing" {
 	nodes 3
-	{
-		for _ in $(seq 60); do	# until all ranks have their ten barriers behind them
-			sleep 0.25
-			[ "$(lp-merge --partial disk.*/rank.* 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c MPI_Barrier)" = 60 ] && touch all_there && break
-		done
-		kill -9 $(ip netns pids node2)
-	} &
+	kill_node2 'disk.*/rank.*' &
 	killer=$!
 	SKEW=3 run ! with_disks lp-record -o local "$BATS_FILE_TMPDIR/dies"
 	wait $killer
@@ -231,7 +231,7 @@ as_gathered() {
 	mpicc -O1 -o paced "$ROOT/tests/apps/paced.c"
 	SKEW=1000 "$NODES" mpirun -n 6 lp-record -o run -- ./paced 4 400 >out 2>&1 8>&- 3>&- &
 	local pid=$!
-	until [ -e run/rank.5 ]; do sleep 0.1; done
+	await [ -e run/rank.5 ]
 	lp-merge --follow run 2>err | lp-graph 2>/dev/null | lp-imbalance -F json --every 1 >live
 	wait $pid
 	grep -qE '^lp-merge: the clocks of the nodes are known to [0-9.]+ us at the beginning of the run$' err
