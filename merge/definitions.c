@@ -295,7 +295,7 @@ put_element(struct writer *out, const char *text)
 }
 
 static void
-write_inlined(struct writer *out, struct place *place)
+write_inlined(struct writer *out, const struct place *place)
 {
 	put_array(out, "inlined_into", place->inlined_count);
 	for (uint32_t i = 0; i < place->inlined_count; i++)
@@ -304,11 +304,8 @@ write_inlined(struct writer *out, struct place *place)
 	for (uint32_t i = 0; i < place->inlined_count; i++)
 		put_element(out, place->inlined[i].file != NULL ? place->inlined[i].file : "");
 	put_array(out, "inlined_lines", place->inlined_count);
-	for (uint32_t i = 0; i < place->inlined_count; i++) {
+	for (uint32_t i = 0; i < place->inlined_count; i++)
 		msgpack_pack_int64(&out->pack, place->inlined[i].line);
-		free(place->inlined[i].function);
-		free(place->inlined[i].file);
-	}
 }
 
 void
@@ -338,8 +335,7 @@ write_place(struct writer *out, size_t number, const struct known_site *site,
 	if (place.inlined_count > 0)
 		write_inlined(out, &place);
 	end_message(out);
-	free(place.function);
-	free(place.file);
+	place_free(&place);
 }
 
 void

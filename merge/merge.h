@@ -337,8 +337,11 @@ void write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 /* Or piece by piece: */
 struct output *output_begin(struct input *input);
 void output_end(struct output *output);
-/* Writes the definitions. Places in the program get names only if NAMES. */
-void output_define(struct output *output, struct writer *out, bool names);
+/*
+ * Writes the definitions. Places in the program get names only if NAMES. FIRST: in the process
+ * whose bytes count.
+ */
+void output_define(struct output *output, struct writer *out, bool names, bool first);
 /* Begins a stream of blocks on FD, with a header; the caller ends it. */
 struct writer *output_open(struct output *output, int fd, int argc, char **argv);
 /* Writes the blocks of the ranks in SHARD, with OF by rank; NULL: of all. */
@@ -417,6 +420,7 @@ struct place {
 struct symbols;
 struct symbols *symbols_open(const struct module *module);
 void symbols_find(struct symbols *symbols, uint64_t offset, struct place *place);
+void place_free(struct place *place);	/* its texts */
 void symbols_close(struct symbols *symbols);
 
 #endif

@@ -221,6 +221,17 @@ symbols_find(struct symbols *symbols, uint64_t offset, struct place *place)
 }
 
 void
+place_free(struct place *place)
+{
+	for (uint32_t i = 0; i < place->inlined_count; i++) {
+		free(place->inlined[i].function);
+		free(place->inlined[i].file);
+	}
+	free(place->function);
+	free(place->file);
+}
+
+void
 symbols_close(struct symbols *symbols)
 {
 	if (symbols->dwfl != NULL)

@@ -276,8 +276,10 @@ output_end(struct output *o)
 }
 
 void
-output_define(struct output *o, struct writer *out, bool names)
+output_define(struct output *o, struct writer *out, bool names, bool first)
 {
+	struct unreturned *found = first ? find_unreturned(o->input, names) : NULL;
+
 	write_ranks(out, o->input, o->moved_ns, false);
 	if (call_names_write(out, o->input->used) < 0)
 		die_output();
@@ -285,7 +287,7 @@ output_define(struct output *o, struct writer *out, bool names)
 	o->input->unwound = unwind_samples(o->input);
 	write_sites(out, o->input, names);
 	write_poll_gaps(out, o->input);
-	write_unended(out, o->input, o->end_ns, o->moved_ns);
+	write_unended(out, o->input, found, o->end_ns, o->moved_ns);
 }
 
 struct writer *
@@ -302,7 +304,7 @@ write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 	struct output *o = output_begin(input);
 
 	output_open(o, fd, argc, argv);
-	output_define(o, &o->out, names);
+	output_define(o, &o->out, names, true);
 	output_blocks(o, NULL, 0);
 	if (writer_end(&o->out) < 0)
 		die_output();

@@ -45,7 +45,7 @@ plan_shards(const struct input *input, uint32_t count)
 	return plan;
 }
 
-/* All members number definitions alike, in equally many messages; the first one's bytes count. */
+/* All members number definitions alike; the first one's bytes count. */
 static void
 share_definitions(struct writer *definitions, const struct team *team)
 {
@@ -55,6 +55,7 @@ share_definitions(struct writer *definitions, const struct team *team)
 	msgpack_sbuffer_clear(&definitions->buffer);
 	if (msgpack_sbuffer_write(&definitions->buffer, bytes, size) < 0)
 		die("out of memory");
+	team_copy(team, &definitions->messages, sizeof definitions->messages);
 	free(bytes);
 }
 
@@ -98,7 +99,7 @@ write_shards(struct input *input, const char *folder, uint32_t count, const stru
 	uint32_t *writer = find_writers(input, &plan, team);
 
 	writer_start(&definitions, -1);
-	output_define(o, &definitions, names && team->rank == 0);
+	output_define(o, &definitions, names && team->rank == 0, team->rank == 0);
 	if (team->size > 1)
 		share_definitions(&definitions, team);
 	plan.run = writer_hash(&definitions) ^ input->run;

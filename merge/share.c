@@ -174,6 +174,7 @@ share_survey(struct input *input, const struct team *team)
 	const char *bytes = team_share(team, mine.at, mine.count, 1, &bytes_size);
 	const char *names = share_names(input, team, &names_size);
 	const bool died = team_sum(team, input->died) > 0;
+	const bool tells_open = team_sum(team, input->tells_open) > 0;
 
 	all = team_share(team, own, count, sizeof *own, &count);
 	for (size_t i = 0; i < count; i++) {	/* in the order of team_share */
@@ -185,7 +186,8 @@ share_survey(struct input *input, const struct team *team)
 	qsort(all, count, sizeof *all, input->holders > 0 ? by_rank : by_order);
 	*input = (struct input){ .in = input->in, .files = input->files,
 	    .file_count = input->file_count, .file_capacity = input->file_capacity,
-	    .holders = input->holders, .partial = input->partial, .died = died };
+	    .holders = input->holders, .partial = input->partial, .died = died,
+	    .tells_open = tells_open };
 	if (input->holders > 0 && count > 0)
 		share_history(input, team, all[0].holder);
 	for (int turn = 0; turn < 2; turn++) {		/* only one reports the error */

@@ -9,6 +9,8 @@
 
 #include "../base/mpi/call_class.h"
 #include "../base/stream/open_call.h"
+#include "../base/tool/text.h"
+#include "definitions.h"
 #include "unended.h"
 
 int
@@ -155,48 +157,218 @@ stretch_last_row(struct calls *calls, const struct thread *thread, int64_t end_n
 		calls->enter_ns[i] = calls->leave_ns[i];
 }
 
-void
-write_unended(struct writer *out, const struct input *input, int64_t end_ns, int64_t moved_ns)
+/* ---- what they wait for ---- */
+
+/* Names places from the modules of the merged trace. */
+struct names {
+	struct namer namer;
+	const struct input *input;
+	struct symbols **symbols;	/* by module; NULL: not opened, or unknown */
+	bool *opened;
+};
+
+static char *
+name_place(struct namer *namer, int32_t r, uint64_t address)
 {
-	static const struct column_type time_type = { 8, true, true, 0 },
-	    call_type = { 2, false, true, 0 },
-		number_type = { 4, false, true, 0 };
-	int64_t *since_ns = zalloc(input->location_count, sizeof *since_ns);
-	uint32_t *locations = zalloc(input->location_count, sizeof *locations),
-	    *sites = zalloc(input->location_count, sizeof *sites);
-	uint16_t *calls = zalloc(input->location_count, sizeof *calls);
+	struct names *names = (struct names *)namer;
+	const struct rank *rank = &names->input->ranks[r];
+	const struct known_site site = place_of(rank, &(struct raw_site){ .address = address,
+	    .modules = rank->module_count });
+	struct place place = { 0 };
+	char *text = NULL;
+
+	if (site.module == UINT32_MAX)
+		return NULL;
+	if (!names->opened[site.module])
+		names->symbols[site.module] = symbols_open(&names->input->modules[site.module]);
+	names->opened[site.module] = true;
+	if (names->symbols[site.module] != NULL)
+		symbols_find(names->symbols[site.module], site.offset, &place);
+	if (place.file != NULL ? asprintf(&text, "%s %s:%d", place.function != NULL ?
+	    place.function : "?", file_name(place.file), place.line) < 0 :
+	    place.function != NULL && (text = strdup(place.function)) == NULL)
+		die("out of memory");
+	place_free(&place);
+	return text;
+}
+
+static struct unreturned *
+find_in_files(const struct input *input, bool names)
+{
+	struct names of = { .namer = { name_place }, .input = input,
+	    .symbols = zalloc(input->module_count + 1, sizeof *of.symbols),
+		.opened = zalloc(input->module_count + 1, sizeof *of.opened) };
+	char **files = zalloc(input->file_count, sizeof *files);
+	struct unreturned *found;
+
+	for (size_t i = 0; i < input->file_count; i++)
+		files[i] = input->files[i] != NULL ? input->files[i] : "/dev/stdin";
+	found = unreturned_open(files, input->file_count, names ? &of.namer : NULL);
+	for (size_t m = 0; m < input->module_count; m++)
+		if (of.symbols[m] != NULL)
+			symbols_close(of.symbols[m]);
+	free(of.symbols);
+	free(of.opened);
+	free(files);
+	return found;
+}
+
+/* The location of the thread; -1: it has no row that lasts until the end. */
+static int32_t
+open_location(const struct input *input, const struct awaited *of)
+{
+	const struct rank *rank = &input->ranks[of->rank];
+
+	if (of->thread >= rank->threads || rank->thread[of->thread].last.call == 0)
+		return -1;
+	return of->thread == 0 ? of->rank : (int32_t)(rank->location_base + of->thread - 1);
+}
+
+static struct awaited
+awaited_by(const struct input *input, const struct unreturned *found, uint32_t location)
+{
+	const int32_t rank = input->location_rank[location];
+
+	return found == NULL ? (struct awaited){ 0 } : unreturned_call(found, rank,
+	    location < (uint32_t)input->rank_count ? 0 :
+	    location - input->ranks[rank].location_base + 1);
+}
+
+struct unreturned *
+find_unreturned(struct input *input, bool names)
+{
+	struct unreturned *found;
+	bool any = false;
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		any |= last_rows(&input->ranks[r]) > 0;
+		if (!input->ranks[r].present && input->partial)
+			return NULL;
+	}
+	if (!any || input->world_count > 1 || input->holders > 0)
+		return NULL;
+	found = find_in_files(input, names);
+	for (uint32_t l = 0; l < input->location_count; l++)
+		input->used[awaited_by(input, found, l).operation] = true;
+	return found;
+}
+
+/* ---- the message ---- */
+
+/* By location, of those in it. */
+struct ends {
+	int64_t *since_ns;
+	uint32_t *locations, *sites;
+	uint16_t *calls, *operations;
+	int32_t *waits_for;
+	size_t count;
+};
+
+/* In a cycle of threads that wait for each other the last one to enter is the cause. */
+static void
+cut_cycles(struct ends *e, uint32_t location_count)
+{
+	uint32_t *at = zalloc(location_count, sizeof *at), *seen = zalloc(e->count, sizeof *seen);
+
+	for (uint32_t i = 0; i < e->count; i++)
+		at[e->locations[i]] = i;
+	for (uint32_t i = 0; i < e->count; i++) {
+		uint32_t end = i, last;
+
+		while (seen[end] == 0 && e->waits_for[end] >= 0) {
+			seen[end] = i + 1;
+			end = at[e->waits_for[end]];
+		}
+		if (seen[end] != i + 1 || e->waits_for[end] < 0)
+			continue;
+		last = end;
+		for (uint32_t k = at[e->waits_for[end]]; k != end; k = at[e->waits_for[k]])
+			if (e->since_ns[k] > e->since_ns[last] ||
+			    (e->since_ns[k] == e->since_ns[last] && k > last))
+				last = k;
+		e->waits_for[last] = -1;
+		e->operations[last] = 0;
+	}
+	free(at);
+	free(seen);
+}
+
+static bool
+find_all(struct ends *e, const struct input *input, const struct unreturned *found,
+    int64_t moved_ns)
+{
 	bool known = false;
-	size_t count = 0;
 
 	for (uint32_t l = 0; l < input->location_count; l++) {
 		const struct thread *thread = thread_of(input, l);
 		const struct rank *rank = &input->ranks[input->location_rank[l]];
+		const struct awaited of = awaited_by(input, found, l);
 
 		if (thread == NULL ||
 		    (thread->last.call == 0 && !(thread->aborted && input->tells_open)))
 			continue;
 		known |= rank->died_ns != 0;
-		locations[count] = l;
-		since_ns[count] = event_ns(input, l, 2 * thread->rows - 1,
+		e->locations[e->count] = l;
+		e->since_ns[e->count] = event_ns(input, l, 2 * thread->rows - 1,
 		    thread->aborted ? thread->end_ns : thread->last.since_ns) - moved_ns;
-		calls[count] = thread->aborted ? (uint16_t)call_number("MPI_Abort") :
+		e->calls[e->count] = thread->aborted ? (uint16_t)call_number("MPI_Abort") :
 		    thread->last.call;
-		sites[count++] = thread->last.site < rank->site_map_size ?
+		e->operations[e->count] = thread->last.in_call ? (uint16_t)of.operation : 0;
+		e->waits_for[e->count] = e->operations[e->count] == 0 ? -1 :
+		    open_location(input, &of);
+		e->sites[e->count++] = thread->last.site < rank->site_map_size ?
 		    rank->site_map[thread->last.site] : 0;
 	}
-	if (count > 0) {
-		message_begin(out, "unended", 7);
-		put_int(out, "at_ns", end_ns);
-		put_bool(out, "known", known);
-		put_uint(out, "count", count);
-		put_column(out, "location", number_type, locations, count);
-		put_column(out, "call", call_type, calls, count);
-		put_column(out, "since", time_type, since_ns, count);
-		put_column(out, "site", number_type, sites, count);
-		message_end(out);
+	return known;
+}
+
+static void
+write_ends(struct writer *out, const struct ends *e, const struct unreturned *found, bool known,
+    int64_t end_ns)
+{
+	static const struct column_type time_type = { 8, true, true, 0 },
+	    call_type = { 2, false, true, 0 },
+		number_type = { 4, false, true, 0 }, location_type = { 4, true, true, 0 };
+
+	message_begin(out, "unended", found != NULL ? 11 : 7);
+	put_int(out, "at_ns", end_ns);
+	put_bool(out, "known", known);
+	put_uint(out, "count", e->count);
+	put_column(out, "location", number_type, e->locations, e->count);
+	put_column(out, "call", call_type, e->calls, e->count);
+	put_column(out, "since", time_type, e->since_ns, e->count);
+	put_column(out, "site", number_type, e->sites, e->count);
+	if (found != NULL) {
+		put_string(out, "verdict", unreturned_verdict(found));
+		put_string(out, "sentence", unreturned_sentence(found));
+		put_column(out, "operation", call_type, e->operations, e->count);
+		put_column(out, "waits_for", location_type, e->waits_for, e->count);
 	}
-	free(since_ns);
-	free(locations);
-	free(sites);
-	free(calls);
+	end_message(out);
+}
+
+void
+write_unended(struct writer *out, const struct input *input, struct unreturned *found,
+    int64_t end_ns, int64_t moved_ns)
+{
+	const uint32_t locations = input->location_count;
+	struct ends e = { .since_ns = zalloc(locations, sizeof *e.since_ns),
+		.locations = zalloc(locations, sizeof *e.locations),
+		.sites = zalloc(locations, sizeof *e.sites),
+		.calls = zalloc(locations, sizeof *e.calls),
+		.operations = zalloc(locations, sizeof *e.operations),
+		.waits_for = zalloc(locations, sizeof *e.waits_for) };
+	const bool known = find_all(&e, input, found, moved_ns);
+
+	cut_cycles(&e, locations);
+	if (e.count > 0)
+		write_ends(out, &e, found, known, end_ns);
+	if (found != NULL)
+		unreturned_close(found);
+	free(e.since_ns);
+	free(e.locations);
+	free(e.sites);
+	free(e.calls);
+	free(e.operations);
+	free(e.waits_for);
 }

@@ -2,6 +2,7 @@
 #ifndef UNENDED_H
 #define UNENDED_H
 
+#include "../base/stuck/unreturned.h"
 #include "scan.h"
 
 /* Whether CALL is MPI_Abort, which does not return although it has a row. */
@@ -25,7 +26,13 @@ int64_t end_of_thread(const struct rank *rank, const struct thread *thread);
  */
 void add_last_row(struct calls *calls, const struct thread *thread);
 void stretch_last_row(struct calls *calls, const struct thread *thread, int64_t end_ns);
-/* Writes which rank was where. */
-void write_unended(struct writer *out, const struct input *input, int64_t end_ns, int64_t moved_ns);
+/*
+ * Which calls did not return, and why; NULL: there are none, or not all of the run's traces are
+ * here. The names of calls in it are then used. NAMES: of places in the program, too.
+ */
+struct unreturned *find_unreturned(struct input *input, bool names);
+/* Writes which rank was where, and closes what was found. */
+void write_unended(struct writer *out, const struct input *input, struct unreturned *found,
+    int64_t end_ns, int64_t moved_ns);
 
 #endif

@@ -11,7 +11,6 @@
 #include "stuck.h"
 
 static const char *const states[] = { "ended", "moving", "stuck", "ended" };
-static const char *const kinds[] = { "none", "deadlock", "mismatch", "waiting", "gone" };
 
 static double
 since_s(const struct look *look, const struct thread *thread)
@@ -109,7 +108,7 @@ output_json(const struct look *look, const struct verdict *verdict, struct text 
 	json_begin(&out, text);
 	json_begin_object(&out, NULL);
 	json_text(&out, "state", states[verdict->state]);
-	json_text(&out, "kind", kinds[verdict->kind]);
+	json_text(&out, "kind", kind_names[verdict->kind]);
 	json_begin_array(&out, "ranks");
 	for (int32_t r = 0; r < look->rank_count; r++)
 		if (verdict->kind != NO_KIND && look->ranks[r].blamed)

@@ -90,6 +90,26 @@ place_of(const struct rank *rank, uint64_t address)
 	return (struct place){ 0 };
 }
 
+static char *
+name_place(struct namer *namer, int32_t rank, uint64_t address)
+{
+	const struct places *places = (const struct places *)namer;
+	const struct place place = place_of(&places->look->ranks[rank], address);
+	char *name = NULL;
+
+	if (place.file != NULL ? asprintf(&name, "%s %s:%d", place.function != NULL ?
+	    place.function : "?", place.file, place.line) < 0 :
+	    place.function != NULL && (name = strdup(place.function)) == NULL)
+		die("out of memory");
+	return name;
+}
+
+struct places
+places_of(const struct look *look)
+{
+	return (struct places){ { name_place }, look };
+}
+
 struct frames {
 	char **lines;
 	size_t count;

@@ -41,7 +41,7 @@ parse_options(int argc, char **argv)
 		{ "format", 'F', ASKED }, { "after", 'a', AS_SECONDS, OPTION(after_ns) },
 		{ "watch", 'w', AS_SECONDS, OPTION(watch_ns) }, OPTIONS_END
 	};
-	struct options opt = { .after_ns = 10000000000 };
+	struct options opt = { .after_ns = STILL_NS };
 
 	while (next_option(argc, argv, "", rows, usage, &opt) == 'F')
 		opt.json = parse_form(optarg, forms) == 1;
@@ -122,9 +122,18 @@ look_at(struct look *look, char **folders)
 static struct verdict
 verdict_of(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
+	struct places places = places_of(look);
 	struct findings f = waits_judge(look, after_ns, seen_ns);
+	char *sentence;
 
-	f.verdict.sentence = sentence_of(&f);
+	look->namer = &places.namer;
+	sentence = sentence_of(&f);
+	if (asprintf(&f.verdict.sentence, "%s%s", f.verdict.state == KILLED ?
+	    "the run did not end: it was killed " : f.over && f.verdict.state == STUCK ?
+	    "the run did not end: " : "", sentence) < 0)
+		die("out of memory");
+	free(sentence);
+	look->namer = NULL;
 	return f.verdict;
 }
 

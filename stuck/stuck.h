@@ -15,10 +15,10 @@ struct options {
 /* places.c */
 struct place { char *function, *file; int line; };
 struct place place_of(const struct rank *rank, uint64_t address);
+struct places { struct namer namer; const struct look *look; };
+struct places places_of(const struct look *look);
 /* Lines "function file:line", innermost first, NULL at the end; NULL: not available. */
 char **stack_of(const struct rank *rank, uint32_t thread);
-/* sentence.c: the verdict in words. */
-char *sentence_of(const struct findings *f);
 /* output.c */
 void output(const struct look *look, const struct verdict *verdict, const struct options *opt);
 

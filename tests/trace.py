@@ -81,6 +81,8 @@ def text(messages):
         elif message.kind in ("messages", "probes", "locks", "holds", "sync", "settled", "overdue", "collectives",
                               "segments", "alternatives", "slack"):
             yield from _edges_text(names, message)
+        elif message.kind == "unended":
+            yield _small_text(message, dict.fromkeys(EDGE_COLUMNS["unended"], "count"), names)
         elif message.kind == "communicator":
             yield _small_text(message, {"members": "size", "remote": "remote_size"})
         elif message.kind in ("neighbours", "site", "index", "spawned"):
@@ -92,12 +94,14 @@ def text(messages):
             yield _small_text(message, {})
 
 
-def _small_text(message, columns):
+def _small_text(message, columns, names=None):
     words = [message.kind]
     for key, value in message.body.items():
         if key in columns:
             is_signed = message.kind not in ("index", "spawned") and key != "stack"
             value = [int(v) for v in message.column(key, is_signed, rows=message.body[columns[key]])]
+            if names and key in ("call", "operation"):
+                value = [names.get(number, "-") for number in value]
             words.append(f"{key}={','.join(map(str, value))}")
         elif key not in HIDDEN:
             words.append(f"{key}={_plain(value)}")

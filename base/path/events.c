@@ -100,6 +100,32 @@ begun_by(const struct stretch *stretch, struct event first, struct event *before
 	return true;
 }
 
+/*
+ * A call that did not return waited until the run's end: it follows from the last leave of the
+ * location that it waited for.
+ */
+static bool
+awaited_until_end(const struct stretch *stretch, struct event at, struct event *before,
+    int64_t *before_ns)
+{
+	const struct event_row *row = row_at(stretch->window, at.location, at.seq);
+	const struct awaited_call *of = row->cut ? NULL : awaited_to_end(stretch->known,
+	    at.location, row->row.call, row->row.leave_ns);
+	const struct event_row *last;
+	uint64_t seq;
+
+	if (of == NULL || of->location == NOBODY || stretch->end_seq[of->location] <=
+	    stretch->first_seq[of->location])
+		return false;
+	seq = stretch->end_seq[of->location] - 1;
+	last = row_at(stretch->window, of->location, seq);
+	if (last == NULL ? !stretch->shared : last->row.leave_ns != row->row.leave_ns)
+		return false;
+	*before = (struct event){ seq, of->location, true };
+	*before_ns = row->row.leave_ns;
+	return true;
+}
+
 bool
 event_before(const struct stretch *stretch, struct event at, struct event *before,
     int64_t *before_ns)
@@ -119,6 +145,8 @@ event_before(const struct stretch *stretch, struct event at, struct event *befor
 		*before_ns = time_of(stretch, *before);
 		return true;
 	}
+	if (awaited_until_end(stretch, at, before, before_ns))
+		return true;
 	*before = (struct event){ at.seq, at.location, false };
 	*before_ns = time_of(stretch, *before);
 	if (!blocked_by(stretch, at.location, at.seq, &far))

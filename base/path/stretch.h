@@ -12,6 +12,8 @@
  * several at one instant the one on the lowest location, then of the lowest seq. A blocked call
  * waits until that event: its own enter does not lie on a path through its leave. The first enter
  * of a spawned process follows from the enter of MPI_Comm_spawn at its root.
+ * A call that did not return, and waited, is blocked by the last leave of the location that never
+ * came (trace.5, unended).
  * So a leave event follows from one event only: the blocking one (the edge is a transfer) or the
  * call's own enter (the edge is MPI). The critical path is the longest path that ends in the last
  * leave of the run; no part of it is wait time. Only one event leads to each event, so each has one

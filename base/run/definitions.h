@@ -3,6 +3,7 @@
 #ifndef DEFINITIONS_H
 #define DEFINITIONS_H
 
+#include "../mpi/call_class.h"
 #include "../stream/stream.h"
 #include "headline.h"
 #include "poll_gaps.h"
@@ -44,6 +45,12 @@ struct beginning {
 	uint32_t location;
 };
 
+/* What the last call of a location waits for until the run ends. */
+struct awaited_call {
+	uint16_t operation;	/* index of call_name; 0: it is not proved that the call waits */
+	uint32_t location;	/* whose last row never came; UINT32_MAX: none is left */
+};
+
 struct definitions {
 	int32_t ranks;			/* 0 before the message of kind run */
 	uint32_t location_count;
@@ -51,6 +58,7 @@ struct definitions {
 	struct headline headline;	/* program, hosts, date */
 	int32_t *location_rank;		/* by location; -1 until defined */
 	uint32_t *location_thread;
+	struct awaited_call *open_calls;	/* by location; NULL: the run has ended */
 	struct beginning *begins;	/* by rank, location UINT32_MAX: not spawned; NULL: none */
 	struct communicator *comms;
 	size_t comm_count, comm_capacity;
@@ -85,6 +93,17 @@ beginning_of(const struct definitions *definitions, uint32_t location)
 
 	return rank < 0 || definitions->begins[rank].location == UINT32_MAX ? NULL :
 	    &definitions->begins[rank];
+}
+
+/* What a row of the location waits for until the run ends; NULL: that is not proved. */
+static inline const struct awaited_call *
+awaited_to_end(const struct definitions *definitions, uint32_t location, unsigned call,
+    int64_t leave_ns)
+{
+	const struct awaited_call *of = definitions->open_calls != NULL &&
+	    leave_ns == definitions->run_ns ? &definitions->open_calls[location] : NULL;
+
+	return of != NULL && of->operation != 0 && call_is_open(call) ? of : NULL;
 }
 
 /* Is its kind one at the head of a trace, including names of calls? */

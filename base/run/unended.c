@@ -1,135 +1,89 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The headline of a run that did not end: what its threads were in (trace.5, unended). */
-#include <stdio.h>
+/* A run that did not end: the headline, and what its open calls wait for (trace.5, unended). */
 #include <stdlib.h>
-#include <string.h>
 
-#include "../tool/tool.h"
 #include "../mpi/call_class.h"
-#include "../stream/calls.h"
+#include "../tool/tool.h"
 #include "unended.h"
 
-enum { MOST_GROUPS = 4 };
-
-/* Threads at the same place. */
-struct group {
-	uint16_t call;		/* index of call_name */
-	uint32_t site;
-	int64_t since_ns;	/* the first of them */
-	uint32_t *of;		/* locations, in order */
-	size_t count;
-};
+static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false, true, 0 },
+	number_type = { 4, false, true, 0 }, location_type = { 4, true, true, 0 };
 
 struct block {
 	int64_t at_ns;
-	bool known;
 	size_t count;
-	uint32_t *locations, *sites;
-	uint16_t *calls;
+	uint32_t *locations;
+	int32_t *waits_for;
+	uint16_t *calls, *operations;
 	int64_t *since_ns;
 };
 
 static int
 read_block(struct block *b, struct reader *in, const struct message *message)
 {
-	static const struct column_type time_type = { 8, true, true, 0 },
-	    call_type = { 2, false, true, 0 },
-		number_type = { 4, false, true, 0 };
-	const msgpack_object *known = body_get(message, "known");
+	const bool waits = body_get(message, "waits_for") != NULL;
 
-	b->known = known != NULL && known->type == MSGPACK_OBJECT_BOOLEAN && known->via.boolean;
 	if (body_int(in, message, "at_ns", INT64_MIN / 4, INT64_MAX / 4, &b->at_ns) < 0 ||
 	    body_count(in, message, "count", 1, 1 << 26, "location", &b->count) < 0)
 		return -1;
 	b->locations = zalloc(b->count, sizeof *b->locations);
-	b->sites = zalloc(b->count, sizeof *b->sites);
+	b->waits_for = zalloc(b->count, sizeof *b->waits_for);
 	b->calls = zalloc(b->count, sizeof *b->calls);
+	b->operations = zalloc(b->count, sizeof *b->operations);
 	b->since_ns = zalloc(b->count, sizeof *b->since_ns);
 	return body_column(in, message, "location", number_type,
 	    b->count, b->count, b->locations) < 0 ||
 	    body_column(in, message, "call", call_type, b->count, b->count, b->calls) < 0 ||
 	    body_column(in, message, "since", time_type, b->count, b->count, b->since_ns) < 0 ||
-	    body_column(in, message, "site", number_type, b->count, b->count, b->sites) < 0 ? -1 :
-	    0;
+	    (waits && (body_column(in, message, "operation", call_type, b->count, b->count,
+	    b->operations) < 0 || body_column(in, message, "waits_for", location_type, b->count,
+	    b->count, b->waits_for) < 0)) ? -1 : 0;
 }
 
-static size_t
-group_all(struct definitions *d, struct reader *in, const struct block *b, struct group *groups)
+static int
+keep_waits(struct definitions *d, struct reader *in, const struct message *message,
+    const struct block *b)
 {
-	size_t count = 0, g;
+	const uint32_t locations = d->location_count;
 
+	for (size_t i = 0; i < b->count; i++)
+		if (b->locations[i] >= locations || b->waits_for[i] < -1 ||
+		    b->waits_for[i] >= (int64_t)locations)
+			return reader_fail(in, message->offset, "unended: a location that is out "
+			    "of range");
+	free(d->open_calls);
+	d->open_calls = zalloc(locations, sizeof *d->open_calls);
+	for (uint32_t l = 0; l < locations; l++)
+		d->open_calls[l].location = UINT32_MAX;
+	d->headline.open_ns = 0;
 	for (size_t i = 0; i < b->count; i++) {
-		const uint16_t call = reader_calls(in)[b->calls[i]];
+		const uint16_t operation = reader_calls(in)[b->operations[i]];
 
-		if (b->locations[i] >= d->location_count)
+		if (!call_is_open(reader_calls(in)[b->calls[i]]))
 			continue;
-		if (call_is_open(call))
+		/* a replay has other ends */
+		if (operation == 0 || b->at_ns != d->run_ns)
 			d->headline.open_ns += b->at_ns - b->since_ns[i];
-		for (g = 0;
-		    g < count && (groups[g].call != call || groups[g].site != b->sites[i]); g++)
-			;
-		if (g == MOST_GROUPS)
-			continue;
-		if (g == count)
-			groups[count++] = (struct group){ call, b->sites[i], b->since_ns[i],
-				zalloc(b->count, sizeof *groups->of), 0 };
-		groups[g].of[groups[g].count++] = b->locations[i];
-		if (b->since_ns[i] < groups[g].since_ns)
-			groups[g].since_ns = b->since_ns[i];
+		else
+			d->open_calls[b->locations[i]] = (struct awaited_call){ operation,
+			    (uint32_t)b->waits_for[i] };
 	}
-	return count;
-}
-
-static void
-put_group(FILE *out, const struct definitions *d, const struct group *g)
-{
-	const char *name = call_name(g->call);
-	const uint32_t first = g->of[0], last = g->of[g->count - 1];
-	char place[400];
-
-	if (first >= (uint32_t)d->ranks)
-		fprintf(out, "%zu further thread%s", g->count, g->count == 1 ? "" : "s");
-	else if (g->count == 1)
-		fprintf(out, "rank %u", first);
-	else if (last - first + 1 == g->count)
-		fprintf(out, "ranks %u-%u", first, last);
-	else
-		fprintf(out, "%zu ranks, the first %u,", g->count, first);
-	if (strcmp(name, "(killed)") == 0)
-		fputs(" computed", out);
-	else {
-		fprintf(out, " %s in %.*s", g->count == 1 ? "was" : "were",
-		    (int)strcspn(name, "("), name);
-		site_text(d, g->site, place, sizeof place);
-		/* "MPI_Recv at ..." */
-		if (place[0] != '\0')
-			fprintf(out, " at %s",
-			    strstr(place, " at ") != NULL ? strstr(place, " at ") + 4 : place);
-	}
-	fprintf(out, " since %.1f s", (double)g->since_ns / 1e9);
+	return 0;
 }
 
 static char *
-text_of(struct definitions *d, struct reader *in, const struct block *b)
+text_of(const struct block *b, const struct message *message)
 {
-	struct group groups[MOST_GROUPS];
-	const size_t count = group_all(d, in, b, groups);
-	size_t told = 0, size;
-	char *text = NULL;
-	FILE *out = need(open_memstream(&text, &size));
+	const msgpack_object *known = body_get(message, "known");
+	const bool seen = known != NULL && known->type == MSGPACK_OBJECT_BOOLEAN &&
+	    known->via.boolean;
+	char *sentence = body_string(message, "sentence"), *text;
 
-	fprintf(out, b->known ? "killed at %.1f s: " : "did not end, last seen at %.1f s: ",
-	    (double)b->at_ns / 1e9);
-	for (size_t g = 0; g < count; g++) {
-		fputs(g > 0 ? ", " : "", out);
-		put_group(out, d, &groups[g]);
-		told += groups[g].count;
-		free(groups[g].of);
-	}
-	if (told < b->count)
-		fprintf(out, ", and %zu more elsewhere", b->count - told);
-	if (fclose(out) != 0)
+	if (asprintf(&text, "%s at %.1f s%s%s", seen ? "killed" : "did not end, last seen",
+	    (double)b->at_ns / 1e9, sentence != NULL ? ": " : "", sentence != NULL ? sentence :
+	    "") < 0)
 		die("out of memory");
+	free(sentence);
 	return text;
 }
 
@@ -137,15 +91,16 @@ int
 unended_take(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct block block = { 0 };
-	const int done = read_block(&block, in, message);
+	int done = read_block(&block, in, message);
 
-	if (done == 0) {
+	if (done == 0 && (done = keep_waits(d, in, message, &block)) == 0) {
 		free(d->headline.unended);
-		d->headline.unended = text_of(d, in, &block);
+		d->headline.unended = text_of(&block, message);
 	}
 	free(block.locations);
-	free(block.sites);
+	free(block.waits_for);
 	free(block.calls);
+	free(block.operations);
 	free(block.since_ns);
 	return done < 0 ? -1 : 1;
 }

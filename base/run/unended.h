@@ -5,8 +5,8 @@
 #include "definitions.h"
 
 /*
- * Makes a message of kind unended a part of the headline: "killed at 12.3 s: ranks 0-2 were in
- * MPI_Recv at exchange (a.c:12) since 0.4 s, rank 3 computed since 0.4 s". 1 or -1.
+ * Takes a message of kind unended: a part of the headline, "killed at 12.3 s: deadlock: 0 waits in
+ * MPI_Ssend to 1 ...", and what open calls wait for. 1 or -1.
  */
 int unended_take(struct definitions *definitions, struct reader *in, const struct message *message);
 

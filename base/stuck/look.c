@@ -247,8 +247,9 @@ read_file(struct scan *scan, const char *file)
 		if (reader_go_on(scan->in, file) < 0)
 			die_input(scan->in);
 	}
-	/* A file of the folder has one trace, and its unwritten space may be large. */
-	while ((got = reader_next(scan->in, &message)) > 0 && !is_kind(&message, "cut"))
+	/* In a folder a file has one trace, and its unwritten space may be large. */
+	while ((got = reader_next(scan->in, &message)) > 0 &&
+	    !(scan->look->live && is_kind(&message, "cut")))
 		take(scan, &message);
 	if (got < 0)
 		stop_reading(scan);

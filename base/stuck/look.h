@@ -11,6 +11,7 @@
 #include "../mpi/call_class.h"
 #include "../stream/calls.h"
 #include "../stream/open_call.h"
+#include "unreturned.h"
 
 /* A message, a collective or a part of an epoch that a call waits for. */
 struct row {
@@ -20,6 +21,7 @@ struct row {
 	int32_t peer, tag;
 	uint32_t collective;		/* its number on comm; 0: not known */
 	bool may;			/* MPI lets the call end without the other side */
+	uint32_t node;			/* of the wait-for graph, that it waits for; or NO_NODE */
 };
 
 /* A block of calls in a trace. */
@@ -95,6 +97,7 @@ struct look {
 	bool live;		/* processes of the run may live */
 	bool elsewhere;			/* some ranks have another host's clock */
 	uint64_t rows;			/* of all threads */
+	struct namer *namer;		/* of places in the program; NULL: they stay unnamed */
 };
 
 enum state { ENDED_WELL, MOVING, STUCK, KILLED };	/* KILLED: while it moved */

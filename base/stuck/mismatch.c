@@ -142,3 +142,18 @@ blame_few(struct look *look, const struct thread *at)
 			    (as_few == count && !in_finalize(calls[few].first)));
 		}
 }
+
+bool
+mismatch_at(const struct look *look, const struct thread *at, const struct thread *thread,
+    const struct thread **other)
+{
+	*other = NULL;
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; look->ranks[r].blamed && t < look->ranks[r].thread_count; t++) {
+			const struct thread *it = &look->ranks[r].threads[t];
+
+			if (*other == NULL && is_there(look, it, at) && !same_call(it, thread))
+				*other = it;
+		}
+	return is_there(look, thread, at);
+}

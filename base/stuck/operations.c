@@ -13,11 +13,10 @@ add_op(struct thread *thread, struct row op)
 	thread->ops[thread->op_count++] = op;
 }
 
-/* A standard send may end before it is received, so long as nothing shows that it has not. */
-static bool
+bool
 is_buffered(const struct row *op)
 {
-	return sends(op) && strstr(call_name(op->call), "ssend") == NULL;
+	return sends(op) && strcasestr(call_name(op->call), "ssend") == NULL;
 }
 
 static void
@@ -52,13 +51,13 @@ find_ops(const struct look *look, struct rank *rank, struct thread *thread)
 	const struct open_call *open = &thread->open;
 	const enum call_class class = call_class(thread->call);
 	const struct row op = { class, thread->call, open->comm, open->peer, open->tag,
-		open->collective, false };
+		open->collective, false, 0 };
 
 	if (thread->call == 0 || call_polls(thread->call))
 		return;
 	if (class == CLASS_FINALIZE)
 		add_op(thread, (struct row){ class, thread->call, 1, NO_PEER, NO_TAG,
-		    FINALIZE, false });
+		    FINALIZE, false, 0 });
 	else if (class == CLASS_COMPLETE)
 		find_requests(look, thread, rank->threads, rank->thread_count);
 	else if (class == CLASS_SEND || class == CLASS_RECV ||
@@ -66,9 +65,9 @@ find_ops(const struct look *look, struct rank *rank, struct thread *thread)
 		add_op(thread, op);
 	else if (class == CLASS_SENDRECV) {
 		add_op(thread, (struct row){ CLASS_SEND, thread->call, open->comm, open->peer,
-		    open->tag, 0, true });
+		    open->tag, 0, true, 0 });
 		add_op(thread, (struct row){ CLASS_RECV, thread->call, open->comm, open->source,
-		    open->receive_tag, 0, false });
+		    open->receive_tag, 0, false, 0 });
 	} else
 		find_epoch(look, rank, thread);
 }

@@ -164,7 +164,7 @@ row_read(const struct look *look, struct thread *thread, uint64_t seq, struct ro
 	if (class_of(look, calls, i) == CLASS_START && calls->request[i] > i && rows_load(thread))
 		i = (size_t)(seq - calls->first);
 	*row = (struct row){ started_class(look, calls, i), started_call(look, calls, i),
-		calls->comm[i], calls->peer[i], calls->tag[i], 0, false };
+		calls->comm[i], calls->peer[i], calls->tag[i], 0, false, 0 };
 	return true;
 }
 

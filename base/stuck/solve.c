@@ -5,14 +5,12 @@
 
 #include "../tool/tool.h"
 
-#define NONE UINT32_MAX
-
 uint32_t
 solve_node(struct solve *s, bool halted)
 {
 	s->nodes = grow(s->nodes, &s->node_capacity, s->count + 1, sizeof *s->nodes);
 	s->nodes[s->count] = (struct solve_node){ .clause = s->clause_count, .halted = halted,
-	    .waits_for = NONE };
+	    .waits_for = NO_NODE };
 	return (uint32_t)s->count++;
 }
 
@@ -93,8 +91,10 @@ reduce(struct solve *s)
 		for (size_t i = uses.from[free_node]; i < uses.from[free_node + 1]; i++) {
 			const size_t c = uses.clauses[i];
 
-			if (!over[c] && --left[of[c]] == 0 && !s->nodes[of[c]].halted)
+			if (!over[c] && --left[of[c]] == 0 && !s->nodes[of[c]].halted) {
+				s->nodes[of[c]].waits_for = free_node;
 				queue[queued++] = of[c];
+			}
 			over[c] = true;
 		}
 	}
@@ -148,7 +148,7 @@ enter(struct walk *w, uint32_t node)
 static void
 leave(struct solve *s, struct walk *w, uint32_t node)
 {
-	const uint32_t parent = --w->depth > 0 ? w->path[w->depth - 1] : NONE;
+	const uint32_t parent = --w->depth > 0 ? w->path[w->depth - 1] : NO_NODE;
 	uint32_t first = w->stacked;
 	bool leaves = false;
 
@@ -165,7 +165,7 @@ leave(struct solve *s, struct walk *w, uint32_t node)
 		w->on_stack[w->stack[i]] = false;
 	}
 	w->stacked = first;
-	if (parent != NONE)
+	if (parent != NO_NODE)
 		w->leaves[parent] = true;
 }
 

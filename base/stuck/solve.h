@@ -11,13 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define NO_NODE UINT32_MAX
+
 struct solve_node {
 	size_t clause, clauses;		/* its first clause, and their number */
 	bool halted;			/* it never goes on, whatever others do */
 	/* Results: */
 	bool stuck;			/* it never goes on */
 	bool core;	/* in a cycle or knot that all stuck nodes finally wait for */
-	uint32_t waits_for;	/* if stuck: the first node of its first clause that never comes */
+	/* if stuck: the first node of a clause that never comes; else the one that comes last */
+	uint32_t waits_for;
 };
 
 struct solve {

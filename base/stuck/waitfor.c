@@ -7,8 +7,6 @@
 #include "../tool/tool.h"
 #include "waits.h"
 
-#define NOBODY UINT32_MAX
-
 static uint32_t
 hub_node(struct graph *g, struct hub hub)
 {
@@ -91,16 +89,16 @@ collective_node(struct graph *g, int32_t own, const struct row *op)
 	struct hub hub = { HUB_ALL, group, op->collective, BOTH_SIDES, 0, 0 };
 
 	if (group == 0 || group == 2)
-		return NOBODY;
+		return NO_NODE;
 	if (g->may)
 		return hub_node(g, hub);
 	if (op->collective == 0 || class == CLASS_FILE)
-		return NOBODY;
+		return NO_NODE;
 	if (class == CLASS_ONE_TO_ALL)
 		return root < 0 || root == own || has_called(look, root, group, op->collective) ?
-		    NOBODY : (uint32_t)root;
+		    NO_NODE : (uint32_t)root;
 	if (class == CLASS_ALL_TO_ONE && root != own && op->peer != ROOT_PEER)
-		return NOBODY;
+		return NO_NODE;
 	if (class == CLASS_SCAN) {
 		hub.rule = HUB_BEFORE;
 		hub.of = rank->members[op->comm].rank;
@@ -121,7 +119,7 @@ window_node(struct graph *g, int32_t own, const struct row *op)
 	const int32_t world = world_peer(g->look, rank, op->comm, op->peer);
 
 	if (op->class != CLASS_RMA)
-		return world < 0 || epoch_is_met(g->look, own, op, world) ? NOBODY :
+		return world < 0 || epoch_is_met(g->look, own, op, world) ? NO_NODE :
 		    (uint32_t)world;
 	return hub_node(g, (struct hub){ HUB_HOLDERS, group_of(rank, op->comm), 0, 0,
 	    own, op->peer });
@@ -139,20 +137,20 @@ node_of(struct graph *g, int32_t own, const struct row *op)
 	if (is_collective(op->class))
 		return collective_node(g, own, op);
 	if ((op->may && !g->may) || group == 0)
-		return NOBODY;
+		return NO_NODE;
 	if (is_of_window(op))
 		return window_node(g, own, op);
 	if ((!sends(op) && !receives(op)) || group == 2)
-		return NOBODY;
+		return NO_NODE;
 	if (op->peer == ANY_PEER) {
 		for (int32_t r = 0; r < look->rank_count; r++)
 			if (is_met(look, own, op, r))
-				return NOBODY;
+				return NO_NODE;
 		return hub_node(g, (struct hub){ HUB_ANY, group, 0,
 		    peers_side(look, rank, op->comm), 0, 0 });
 	}
 	peer = world_peer(look, rank, op->comm, op->peer);
-	return peer < 0 || is_met(look, own, op, peer) ? NOBODY : (uint32_t)peer;
+	return peer < 0 || is_met(look, own, op, peer) ? NO_NODE : (uint32_t)peer;
 }
 
 static void
@@ -160,31 +158,28 @@ add_thread(struct graph *g, struct thread *thread)
 {
 	const char state = g->look->ranks[thread->rank].state;
 	bool somebody = false;
-	uint32_t *nodes;
 
 	solve_node(&g->s, false);
 	thread->waits = false;
 	/* a stopped process may be let go on, whatever it waits for */
 	if (state == 'T' || state == 't')
 		return;
-	nodes = zalloc(thread->op_count + 1, sizeof *nodes);
 	for (size_t i = 0; i < thread->op_count; i++) {
-		nodes[i] = node_of(g, thread->rank, &thread->ops[i]);
-		somebody |= nodes[i] == NOBODY;
+		thread->ops[i].node = node_of(g, thread->rank, &thread->ops[i]);
+		somebody |= thread->ops[i].node == NO_NODE;
 	}
 	if (thread->op_count > 0 && thread->either && !somebody && !thread->unknown) {
 		solve_clause(&g->s);
 		thread->waits = true;
 		for (size_t i = 0; i < thread->op_count; i++)
-			solve_member(&g->s, nodes[i]);
+			solve_member(&g->s, thread->ops[i].node);
 	}
 	for (size_t i = 0; i < thread->op_count && !thread->either; i++)
-		if (nodes[i] != NOBODY) {
+		if (thread->ops[i].node != NO_NODE) {
 			solve_clause(&g->s);
-			solve_member(&g->s, nodes[i]);
+			solve_member(&g->s, thread->ops[i].node);
 			thread->waits = true;
 		}
-	free(nodes);
 }
 
 static void

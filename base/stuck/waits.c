@@ -41,11 +41,8 @@ is_on_its_way(const struct look *look, int32_t own, const struct row *op, int32_
 	return true;
 }
 
-/*
- * Drops operations on their way from those that the thread waits for. False: too many rows to read.
- */
 static bool
-drop_arriving(const struct look *look, struct thread *thread, bool *dropped)
+drop_ops(const struct look *look, struct thread *thread, bool *dropped)
 {
 	for (size_t i = 0; i < thread->op_count; i++) {
 		struct row *op = &thread->ops[i];
@@ -73,6 +70,18 @@ drop_arriving(const struct look *look, struct thread *thread, bool *dropped)
 		}
 	}
 	return true;
+}
+
+bool
+drop_arriving(struct look *look, struct thread *thread, bool *dropped, size_t *kept)
+{
+	const bool known = drop_ops(look, thread, dropped);
+
+	if ((*kept += thread->calls.count) >= MOST_KEPT) {
+		rows_forget(look);
+		*kept = 0;
+	}
+	return known;
 }
 
 /* ---- the verdict ---- */
@@ -173,19 +182,14 @@ static bool
 drop_in_core(struct look *look, const struct graph *g, bool *proved)
 {
 	bool dropped = false;
-	size_t rows = 0;
+	size_t kept = 0;
 
 	for (int32_t r = 0; r < look->rank_count; r++)
 		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
 			struct thread *thread = &look->ranks[r].threads[t];
 
-			if (!g->s.nodes[thread->node].core)
-				continue;
-			*proved &= drop_arriving(look, thread, &dropped);
-			if ((rows += thread->calls.count) < MOST_KEPT)
-				continue;
-			rows_forget(look);
-			rows = 0;
+			if (g->s.nodes[thread->node].core)
+				*proved &= drop_arriving(look, thread, &dropped, &kept);
 		}
 	return dropped;
 }
@@ -235,6 +239,7 @@ judge_still(struct findings *f, struct graph *g, struct verdict *verdict)
 	} else
 		found = true;
 	free(awaited);
+	f->may = found;
 	return found;
 }
 

@@ -13,6 +13,7 @@ struct findings {
 	const struct thread *at;	/* of a mismatch: one of the collectives */
 	bool over;			/* no process lives */
 	bool proved;			/* rows show that nothing is on its way */
+	bool may;	/* it includes what an implementation alone may wait for */
 	int64_t still_ns;		/* since the last event */
 };
 
@@ -20,6 +21,8 @@ struct findings {
 void find_ops(const struct look *look, struct rank *rank, struct thread *thread);
 void add_op(struct thread *thread, struct row op);
 bool sends(const struct row *op);
+/* A standard send may end before it is received, so long as nothing shows that it has not. */
+bool is_buffered(const struct row *op);
 /* A call that ends when processes do something that the traces of this run do not show. */
 bool waits_outside(unsigned call);
 bool receives(const struct row *op);
@@ -42,9 +45,21 @@ enum { MOST_CALLS = 16 };
 struct same { const struct thread *first; size_t threads; };
 /* The different calls there, at most MOST_CALLS; returns their number. */
 size_t mismatch_calls(const struct look *look, const struct thread *at, struct same *calls);
+/* Whether the thread is there; OTHER: the first one in another call, of a marked rank, or NULL. */
+bool mismatch_at(const struct look *look, const struct thread *at, const struct thread *thread,
+    const struct thread **other);
 /* Marks the ranks in the call that fewer ranks are in; all if the numbers are equal. */
 void blame_few(struct look *look, const struct thread *at);
+#define STILL_NS 10000000000	/* if nothing has moved for so long it counts as stuck */
+/*
+ * Drops operations on their way from those that the thread waits for. False: too many rows to read.
+ * KEPT: rows in memory after earlier proofs.
+ */
+bool drop_arriving(struct look *look, struct thread *thread, bool *dropped, size_t *kept);
 /* waits.c: nothing has moved in any look since SEEN_NS. The verdict has no sentence yet. */
 struct findings waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
+/* sentence.c: the verdict in words, and its kind. */
+char *sentence_of(const struct findings *f);
+extern const char *const kind_names[];
 
 #endif

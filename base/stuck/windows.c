@@ -71,7 +71,7 @@ find_epoch(const struct look *look, struct rank *rank, struct thread *thread)
 	const enum call_class class = call_class(thread->call);
 	/* MPI_Win_wait alone has to wait; the others leave it to the implementation. */
 	struct row op = { class, thread->call, open->comm, open->peer, open->tag, 0,
-		class != CLASS_EXPOSE_END };
+		class != CLASS_EXPOSE_END, 0 };
 	struct epochs last;
 
 	if (class == CLASS_RMA)

@@ -87,6 +87,7 @@ struct queue {
 	struct next *heap;
 	size_t count;
 	bool *is_queued;		/* by location: it is in the heap */
+	bool *ends;			/* by location: its open call may be counted */
 	uint32_t *counted;		/* locations with counted rows in the window */
 	size_t counted_count;
 	uint64_t rows;			/* settled but not counted */
@@ -124,6 +125,9 @@ next_call(const struct imbalance *im, uint32_t location, struct next *next)
 	if (first >= limit)
 		return false;
 	rows = next_rows(im, location, first, &left);
+	if (awaited_to_end(&im->graph.known, location, rows[0].row.call, rows[0].row.leave_ns) !=
+	    NULL && !im->queue->ends[location])
+		return false;
 	while (count < left && rows[count].row.part > 0)
 		if (first + count++ >= limit)
 			return false;
@@ -353,6 +357,33 @@ order_sync(struct imbalance *im, const struct message *message)
 		forget_stretch(im, at_ns);
 }
 
+/*
+ * Open calls that wait end at the same instant: each is counted after the one that it waits for.
+ * The marks end a cycle, which only a faulty stream has.
+ */
+static void
+count_open(struct imbalance *im)
+{
+	const struct definitions *known = &im->graph.known;
+	const uint32_t locations = known->location_count;
+	uint32_t *path = zalloc(locations, sizeof *path);
+
+	for (uint32_t l = 0; l < locations; l++) {
+		uint32_t count = 0;
+
+		for (uint32_t at = l; at != NOBODY && !im->queue->ends[at];
+		    at = known->open_calls[at].location) {
+			im->queue->ends[at] = true;
+			path[count++] = at;
+		}
+		while (count > 0) {
+			queue_next(im, path[--count]);
+			count_until(im, INT64_MAX);
+		}
+	}
+	free(path);
+}
+
 void
 order_end(struct imbalance *im)
 {
@@ -361,6 +392,8 @@ order_end(struct imbalance *im)
 		queue_next(im, l);	/* its last call may have become complete */
 	}
 	count_until(im, INT64_MAX);
+	if (im->graph.known.open_calls != NULL)
+		count_open(im);
 }
 
 void
@@ -372,6 +405,7 @@ order_begin(struct imbalance *im)
 	q->heap = zalloc(locations, sizeof *q->heap);
 	q->counted = zalloc(locations, sizeof *q->counted);
 	q->is_queued = zalloc(locations, sizeof *q->is_queued);
+	q->ends = zalloc(locations, sizeof *q->ends);
 	im->queue = q;
 	im->done = zalloc(locations, sizeof *im->done);
 	im->settled = zalloc(locations, sizeof *im->settled);

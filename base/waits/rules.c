@@ -230,13 +230,47 @@ note_received(struct imbalance *im, const struct whole_call *c, const struct wai
 	}
 }
 
+/* The state of a wait for an operation that never came to its end. */
+static enum state
+state_of(struct imbalance *im, uint16_t operation)
+{
+	switch (call_class(operation)) {
+	case CLASS_SEND: case CLASS_SEND_START: case CLASS_SEND_INIT: return LATE_RECEIVER;
+	case CLASS_RECV: case CLASS_RECV_START: case CLASS_RECV_INIT: case CLASS_PROBE:
+		return LATE_SENDER;
+	case CLASS_RMA: return LOCK_CONTENTION;
+	default: return call_kind(im, operation)->before;
+	}
+}
+
+/* The call did not return: it waits from its enter to the end of the run. */
+static int
+open_waits(struct imbalance *im, const struct whole_call *c, const struct awaited_call *of,
+    struct wait waits[MOST_WAITS])
+{
+	const struct row *row = &c->rows[0].row;
+
+	waits[0] = (struct wait){ .state = state_of(im, of->operation), .from_ns = row->enter_ns,
+	    .to_ns = row->leave_ns, .location = c->location, .site = row->site,
+		.comm = row->comm, .call = row->call, .cause = of->location,
+		.cause_seq = of->location == NOBODY ? 0 :
+		    window_end(&im->graph.window, of->location) - 1 };
+	if (waits[0].state == LATE_SENDER)	/* no other message came */
+		count_largest(im, &waits[0]);
+	return 1;
+}
+
 int
 find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[MOST_WAITS])
 {
+	const struct awaited_call *of = awaited_to_end(&im->graph.known, c->location,
+	    c->rows[0].row.call, c->rows[0].row.leave_ns);
 	const struct row *row = &c->rows[0].row;
 	const struct call_kind *kind = c->kind;
 	int count;
 
+	if (of != NULL)
+		return open_waits(im, c, of, waits);
 	if (kind->starts && c->count == 1 && (!c->rows[0].has_other || c->rows[0].is_send))
 		return 0;
 	waits[0] = (struct wait){ .state = STATES, .from_ns = row->enter_ns, .to_ns = row->enter_ns,

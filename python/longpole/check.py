@@ -146,8 +146,27 @@ class _Checker:
                 self.fail(message, "gap or overlap")
             if len(end):
                 self.path_ns = end[-1]
+        elif message.kind == "unended":
+            self.unended(message, columns)
         elif message.kind == "sync":
             self.syncs.append((message.offset, columns["seq"].tolist()))
+
+    def unended(self, message, columns):
+        """Calls wait for other locations that are here, and not in a circle."""
+        waits = dict(zip(columns["location"].tolist(), columns["waits_for"].tolist()))
+        for location, other in waits.items():
+            for _ in waits:
+                if other == -1 or other == location:
+                    break
+                if other not in waits:
+                    self.fail(message, f"location {other} has no row that lasts")
+                other = waits[other]
+            if other != -1:
+                self.fail(message, f"location {location} waits for itself")
+        if ((columns["operation"] == 0) & (columns["waits_for"] != -1)).any():
+            self.fail(message, "a wait without its operation")
+        if {int(n) for n in columns["operation"] if n != 0} - set(self.names):
+            self.fail(message, "an operation without a name")
 
     def entry(self, number):
         """The index entry of a synchronisation point, from 1; in a folder it begins with the round."""

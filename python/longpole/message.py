@@ -53,6 +53,8 @@ EDGE_COLUMNS = {
     "overdue": {"location": (False, None), "seq": (False, None)},
     "reached": {"since": (True, None), "call": (False, None)},
     "ended": {"ended": (False, None)},
+    "unended": {"location": (False, None), "call": (False, None), "since": (True, None), "site": (False, None),
+                "operation": (False, 0), "waits_for": (True, -1)},
     "segments": {"location": (False, None), "begin": (True, None), "end": (True, None),
                  "kind": (False, None), "call": (False, None), "site": (False, 0), "polls": (False, 0)},
     "alternatives": {"location": (False, None), "begin": (True, None), "end": (True, None),
@@ -68,7 +70,7 @@ EDGE_COLUMNS = {
               "at": (False, None)},
 }
 DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
-               "environment", "load", "polls", "poll_gaps")
+               "environment", "load", "polls", "poll_gaps", "unended")
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values
@@ -99,6 +101,7 @@ REQUIRED = {
     "sync": {"count": int},
     "settled": {"count": int},
     "overdue": {"count": int},
+    "unended": {"at_ns": int, "known": bool, "count": int},
     "reached": {"at_ns": int, "count": int},
     "ended": {"run_ns": int, "count": int},
     "index": {"count": int, "syncs": int, "step": int, "defined": int},

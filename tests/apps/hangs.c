@@ -96,6 +96,23 @@ waitall(void)
 	barrier();
 }
 
+/* Rank 0 waits for any of a rank that sleeps and one that waits, the others for both. */
+static void
+waitany(void)
+{
+	MPI_Request requests[2];
+	int in[2], index;
+
+	if (me == 1)
+		sleep(100000);
+	if (me == 0) {
+		MPI_Irecv(&in[0], 1, MPI_INT, 2, 1, MPI_COMM_WORLD, &requests[0]);
+		MPI_Irecv(&in[1], 1, MPI_INT, 1, 2, MPI_COMM_WORLD, &requests[1]);
+		MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+	}
+	barrier();
+}
+
 static void
 skip(void)
 {
@@ -228,7 +245,7 @@ main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } cases[] = {
 		{ "ssend", ssend }, { "cycle", cycle }, { "knot", knot }, { "nocoll", nocoll },
-		{ "order", order },
+		{ "order", order }, { "waitany", waitany },
 		{ "pending", pending }, { "waitall", waitall }, { "skip", skip },
 		{ "bcast", bcast }, { "spin", spin },
 		{ "asleep", asleep }, { "leave", leave }, { "threads", threads }, { "slow", slow },

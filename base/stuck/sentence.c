@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/tool.h"
-#include "stuck.h"
+#include "../tool/tool.h"
+#include "waits.h"
 
 enum { MOST_TOLD = 8 };
+
+const char *const kind_names[] = { "none", "deadlock", "mismatch", "waiting", "gone" };
 
 static void __attribute__((format(printf, 2, 3)))
 add(char **text, const char *format, ...)
@@ -26,15 +28,13 @@ add(char **text, const char *format, ...)
 }
 
 static void
-add_place(char **text, const struct rank *rank, uint64_t address)
+add_place(char **text, const struct look *look, int32_t rank, uint64_t address)
 {
-	const struct place place = place_of(rank, address);
+	char *name = look->namer != NULL ? look->namer->name(look->namer, rank, address) : NULL;
 
-	if (place.file != NULL)
-		add(text, " (%s %s:%d)", place.function != NULL ? place.function : "?",
-		    place.file, place.line);
-	else if (place.function != NULL)
-		add(text, " (%s)", place.function);
+	if (name != NULL)
+		add(text, " (%s)", name);
+	free(name);
 }
 
 static void
@@ -78,6 +78,7 @@ add_call(char **text, const struct look *look, const struct thread *thread)
 {
 	struct rank *rank = &look->ranks[thread->rank];
 	const char *between = call_class(thread->call) == CLASS_COMPLETE ? " for a message" : "";
+	bool told = false;
 
 	add(text, "%s", call_name(thread->call));
 	if (thread->open.collective > 0 && is_collective(call_class(thread->call)))
@@ -88,13 +89,14 @@ add_call(char **text, const struct look *look, const struct thread *thread)
 			add_target(text, look, rank, &thread->ops[i]);
 		else if (!is_collective(thread->ops[i].class) &&
 		    thread->ops[i].class != CLASS_LOCAL) {
-			add(text, "%s%s", i > 0 ? " and" : "", between);
+			add(text, "%s%s", told ? " and" : "", between);
 			add_peer(text, look, rank, &thread->ops[i]);
+			told = true;
 		}
 	if (thread->op_count > 2)
 		add(text, " and %zu more", (call_class(thread->call) == CLASS_COMPLETE ?
 		    thread->open.requests : thread->op_count) - 2);
-	add_place(text, rank, thread->open.address);
+	add_place(text, look, thread->rank, thread->open.address);
 }
 
 /* The thread to name for a rank: one that does not wait, if others do. */
@@ -128,7 +130,7 @@ add_state(char **text, const struct look *look, int32_t r)
 		add(text, "is stopped, ");
 	if (thread->polls != 0 && (thread->call == 0 || call_polls(thread->call))) {
 		add(text, "polls without success, last in %s", call_name(thread->polls));
-		add_place(text, rank, thread->open.address);
+		add_place(text, look, r, thread->open.address);
 		add(text, " since %.1f s or more", (double)(look->now_ns - thread->moved_ns) / 1e9);
 		return;
 	}
@@ -141,7 +143,7 @@ add_state(char **text, const struct look *look, int32_t r)
 		    "is outside of MPI and off its core" : "computes");
 		if (thread->open.address != 0) {
 			add(text, " after its call");
-			add_place(text, rank, thread->open.address);
+			add_place(text, look, r, thread->open.address);
 		}
 	}
 	add(text, " since %.1f s", seconds_since(look, thread));
@@ -241,8 +243,7 @@ add_blamed(char **text, const struct look *look, bool gone, bool over)
 static void
 add_killed(char **text, const struct findings *f)
 {
-	add(text, "the run did not end: it was killed %.3f s after its last call",
-	    (double)f->still_ns / 1e9);
+	add(text, "%.3f s after its last call", (double)f->still_ns / 1e9);
 	for (int32_t r = 0; r < f->look->rank_count; r++)
 		if (f->look->ranks[r].blamed) {
 			add(text, "; ");
@@ -257,8 +258,6 @@ sentence_of(const struct findings *f)
 {
 	char *text = NULL;
 
-	if (f->over && f->verdict.state == STUCK)
-		add(&text, "the run did not end: ");
 	switch (f->verdict.kind) {
 	case DEADLOCK: add_deadlock(&text, f->look); break;
 	case MISMATCH: add_mismatch(&text, f->look, f->at); break;

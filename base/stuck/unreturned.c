@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "../tool/tool.h"
+#include "waitfor.h"
+#include "waits.h"
+
+struct unreturned {
+	struct look look;
+	struct findings findings;
+	char *sentence;
+	struct awaited *of;	/* by node of a thread */
+	bool *unproved;		/* likewise: there are too many rows to see what is on its way */
+};
+
+/* A message on its way is no reason to wait. */
+static void
+drop_all_arriving(struct unreturned *u, struct graph *g)
+{
+	struct look *look = &u->look;
+	size_t kept = 0;
+
+	graph_build(g, true);
+	u->of = zalloc(g->threads, sizeof *u->of);
+	u->unproved = zalloc(g->threads, sizeof *u->unproved);
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
+			struct thread *thread = &look->ranks[r].threads[t];
+			bool dropped;
+
+			u->unproved[thread->node] = thread->waits &&
+			    !drop_arriving(look, thread, &dropped, &kept);
+		}
+}
+
+/* While others moved, a standard send may have been about to return. */
+static bool
+may_return(const struct unreturned *u, const struct row *op)
+{
+	return is_buffered(op) && u->findings.verdict.state != STUCK;
+}
+
+static unsigned
+operation_of(const struct row *op)
+{
+	if (call_class(op->call) != CLASS_SENDRECV)
+		return op->call;
+	return (unsigned)call_number(sends(op) ? "MPI_Send" : "MPI_Recv");
+}
+
+/*
+ * Rather the rank that the verdict names. A rank's receive from any may be from itself, too, but
+ * waits for others.
+ */
+static uint32_t
+behind_hub(const struct unreturned *u, const struct graph *g, uint32_t hub, uint32_t own)
+{
+	const struct solve_node *node = &g->s.nodes[hub];
+	const struct clause *clause = &g->s.clauses[node->clause], *end = clause + node->clauses;
+	uint32_t to = node->waits_for;
+
+	for (; clause < end; clause++)
+		for (size_t i = 0; i < clause->size; i++) {
+			const uint32_t member = g->s.members[clause->first + i];
+
+			if (u->findings.verdict.kind == WAITING && member != own &&
+			    member < (uint32_t)u->look.rank_count && u->look.ranks[member].blamed)
+				return member;
+			if (node->stuck && to == own)
+				to = member;
+		}
+	return to;
+}
+
+static struct awaited
+awaited_by(const struct unreturned *u, const struct graph *g, const struct thread *thread)
+{
+	const struct look *look = &u->look;
+	const struct row *op = thread->ops;
+	uint32_t to = g->s.nodes[thread->node].waits_for;
+	struct awaited of = { 0 };
+
+	if (!thread->waits || u->unproved[thread->node])
+		return of;
+	while (op->node != to)
+		op++;
+	while (to >= g->threads && to != NO_NODE)
+		to = behind_hub(u, g, to, look->ranks[thread->rank].node);
+	if (to == NO_NODE || may_return(u, op))		/* all have come */
+		return of;
+	of.operation = operation_of(op);
+	of.rank = (int32_t)to;
+	to = g->s.nodes[to].waits_for;
+	for (size_t i = 0; to != NO_NODE && i < look->ranks[of.rank].thread_count; i++)
+		if (look->ranks[of.rank].threads[i].node == to)
+			of.thread = (uint32_t)i;
+	return of;
+}
+
+/* Of the threads without a result. */
+static void
+find_awaited(struct unreturned *u, struct graph *g)
+{
+	const struct look *look = &u->look;
+
+	graph_build(g, true);
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
+			const struct thread *thread = &look->ranks[r].threads[t], *other;
+			struct awaited *of = &u->of[thread->node];
+
+			if (u->findings.at == NULL ||
+			    !mismatch_at(look, u->findings.at, thread, &other)) {
+				if (of->operation == 0)
+					*of = awaited_by(u, g, thread);
+			} else if (other != NULL)
+				*of = (struct awaited){ thread->call, other->rank,
+				    other->location };
+		}
+}
+
+struct unreturned *
+unreturned_open(char **files, size_t count, struct namer *namer)
+{
+	struct unreturned *u = zalloc(1, sizeof *u);
+	struct graph g = { .look = &u->look };
+
+	look_read(&u->look, files, count, false);
+	u->look.namer = namer;
+	u->findings = waits_judge(&u->look, STILL_NS, 0);
+	u->sentence = sentence_of(&u->findings);
+	drop_all_arriving(u, &g);
+	find_awaited(u, &g);
+	g.may = u->findings.may;
+	if (g.may)
+		find_awaited(u, &g);
+	graph_free(&g);
+	return u;
+}
+
+void
+unreturned_close(struct unreturned *u)
+{
+	look_free(&u->look);
+	free(u->sentence);
+	free(u->of);
+	free(u->unproved);
+	free(u);
+}
+
+const char *
+unreturned_verdict(const struct unreturned *u)
+{
+	return kind_names[u->findings.verdict.kind];
+}
+
+const char *
+unreturned_sentence(const struct unreturned *u)
+{
+	return u->sentence;
+}
+
+struct awaited
+unreturned_call(const struct unreturned *u, int32_t rank, uint32_t t)
+{
+	const struct rank *of = &u->look.ranks[rank];
+
+	return rank < u->look.rank_count && t < of->thread_count ? u->of[of->threads[t].node] :
+	    (struct awaited){ 0 };
+}
