@@ -80,7 +80,7 @@ trusted() {
 }
 
 @test "of a rank that computes longer, the verdict has the reason: more work, blocked, preempted" {
-	# reason BLOCKED_NS PREEMPTED_NS OTHER_PREEMPTED_NS [CORES]: rank 1 computes 800 ns before a barrier, rank 0 200 ns
+	# reason BLOCKED_NS PREEMPTED_NS OTHER_PREEMPTED_NS [CORES [BLOCKED_IN]]: rank 1 computes 800 ns before a barrier, rank 0 200 ns
 	reason() {
 		pack >run.trace <<-END
 			trace
@@ -89,10 +89,12 @@ trusted() {
 			${4:+rank rank=1 host=n1}
 			${4:+load host=n1 ranks=2 cores=$4 threads=2 elapsed_ns=1200 cpu_ns=1200 thread_cpu_ns=1200 waited_ns=0 others_ns=0}
 			site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
+			${5:+module module=1 path=/lib/libgomp.so.1}
+			${5:+site site=2 offset=32 module=1 function=$5}
 			0 MPI_Init 0 100
 			1 MPI_Init 0 100
 			switched location=0 from_ns=0 until_ns=1200 time=120 duration=$3 reason=1
-			switched location=1 from_ns=0 until_ns=1200 time=120,500 duration=$1,$2 reason=0,1
+			switched location=1 from_ns=0 until_ns=1200 time=120,500 duration=$1,$2 reason=0,1 ${5:+site=2,0}
 			0 MPI_Barrier 300 910 comm=1 site=1
 			1 MPI_Barrier 900 910 comm=1 site=1
 			0 MPI_Finalize 1000 1200
@@ -109,6 +111,8 @@ trusted() {
 	# More ranks than cores preempt each other: less work is what helps.
 	[[ "$(reason 10 320 2 2)" == "preempted, "* ]]
 	[[ "$(reason 10 320 2 1)" == "compute, "* ]]
+	[[ "$(reason 320 10 10 8 gomp_team_barrier_wait_end)" == "threads, "*", 40 % of it waiting for its threads, is "* ]]
+	[[ "$(reason 320 10 10 8 gomp_work)" == "blocked, "*", 40 % of it blocked in gomp_work, is "* ]]
 }
 
 # polls [GAPS] <ROWS: a run of 2 ranks with these rows, in which rank 1 polls at main (main.c:5)

@@ -75,13 +75,15 @@ sampled_line(const struct poles *poles, const struct long_pole *p)
 
 /* What the part of a computation is: of no known reason, it computes. */
 static enum pole_reason
-reason_named(const char *name)
+reason_of(const struct sampled_function *f)
 {
 	const char *const names[POLE_REASONS] = { "", off_names[OFF_BLOCKED],
 		off_names[OFF_PREEMPTED], thread_wait_name };
 	enum pole_reason reason = POLE_REASONS - 1;
 
-	while (reason > COMPUTES && strcmp(name, names[reason]) != 0)
+	if (f->in != NULL && strcmp(f->in, thread_wait_name) == 0)
+		return WAITS_FOR_THREADS;
+	while (reason > COMPUTES && strcmp(f->name, names[reason]) != 0)
 		reason--;
 	return reason;
 }
@@ -100,8 +102,7 @@ find_reason(const struct poles *poles, struct long_pole *p, const struct uneven 
 
 	for (size_t i = 0; i < u->count; i++) {
 		const struct excess *e = &u->functions[i];
-		const enum pole_reason reason =
-		    reason_named(poles->by->names[e->function].name);
+		const enum pole_reason reason = reason_of(&poles->by->names[e->function]);
 
 		slow_ns[reason] += (double)e->slow_ns;
 		others_ns[reason] += others * e->others_ns;
@@ -122,7 +123,7 @@ find_reason(const struct poles *poles, struct long_pole *p, const struct uneven 
 		const struct sampled_function *f = &poles->by->names[u->functions[i].function];
 
 		more_ns = (double)u->functions[i].slow_ns - others * u->functions[i].others_ns;
-		if (reason_named(f->name) == IS_BLOCKED && f->in != NULL && more_ns > most_ns) {
+		if (reason_of(f) == IS_BLOCKED && f->in != NULL && more_ns > most_ns) {
 			most_ns = more_ns;
 			p->function = f->in;
 			p->file = f->file;
