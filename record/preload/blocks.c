@@ -342,7 +342,6 @@ put_name(uint16_t call)
 
 	if (named[call])
 		return;
-	named[call] = true;
 	if (call >= NUMBER_ERROR) {
 		put_name(call - NUMBER_ERROR);		/* sites use this number */
 		snprintf(error, sizeof error, "%s(error)", names[call - NUMBER_ERROR]);
@@ -352,6 +351,7 @@ put_name(uint16_t call)
 	small_string(&small, "name", call >= NUMBER_ERROR ? error : names[call]);
 	small_write(&small);
 	small_free(&small);
+	named[call] = true;		/* now rows of other threads may have it, too */
 }
 
 void

@@ -351,6 +351,19 @@ note_meeting(struct meeting meeting, MPI_Comm made)
 		name_group(MPI_COMM_NULL, 0, made, &meeting);
 }
 
+/* Its definition comes first: another thread may use it as soon as the table has it. */
+static void
+add_defined(struct communicator *new, struct creation name, const char *type)
+{
+	lock_tables();
+	new->number = ++last_number;
+	unlock_tables();
+	append(new, name, -1, type, NULL);
+	lock_tables();
+	table_set(*new);
+	unlock_tables();
+}
+
 /* Adds an object of TYPE that all members of a communicator make on it, with the same members. */
 static void
 add_made_on(MPI_Comm parent, uintptr_t handle, MPI_Group group, const char *type)
@@ -362,11 +375,7 @@ add_made_on(MPI_Comm parent, uintptr_t handle, MPI_Group group, const char *type
 	new.id = name.id = mix(name.id, 0x57494e);
 	new.created = 0;
 	new.group = group;
-	lock_tables();
-	new.number = ++last_number;
-	table_set(new);
-	unlock_tables();
-	append(&new, name, -1, type, NULL);
+	add_defined(&new, name, type);
 }
 
 void
@@ -387,22 +396,21 @@ note_new_file(MPI_Comm parent, MPI_File made)
 struct communicator *
 partitions_of(MPI_Comm comm)
 {
-	struct communicator *it = of_handle(partition_key(comm)), new;
+	static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+	struct communicator *it, new;
 
-	if (it != &unknown)
-		return it;
+	pthread_mutex_lock(&making);
+	it = of_handle(partition_key(comm));
 	new = *communicator_of(comm);
-	if (new.number == 0)
-		return it;
-	new.handle = partition_key(comm);
-	new.id = mix(new.id, 0x50415254);
-	new.group = MPI_GROUP_NULL;
-	lock_tables();
-	new.number = ++last_number;
-	table_set(new);
-	unlock_tables();
-	append(&new, (struct creation){ new.id, new.root }, -1, "partitions", NULL);
-	return of_handle(new.handle);
+	if (it == &unknown && new.number != 0) {
+		new.handle = partition_key(comm);
+		new.id = mix(new.id, 0x50415254);
+		new.group = MPI_GROUP_NULL;
+		add_defined(&new, (struct creation){ new.id, new.root }, "partitions");
+		it = of_handle(new.handle);
+	}
+	pthread_mutex_unlock(&making);
+	return it;
 }
 
 /* By now another thread may have made a communicator with the same handle. */
