@@ -135,6 +135,12 @@ void blocked_text(struct text *out, const struct listed *functions,
 void blocked_json(struct json *out, const struct listed *functions,
     const struct definitions *known);
 
+/* functions_awaited.c: a run with switches; the times add up to awaited_ns of all places. */
+void awaited_text(struct text *out, const struct listed *functions,
+    const struct definitions *known, size_t most);
+void awaited_json(struct json *out, const struct listed *functions,
+    const struct definitions *known);
+
 /* functions_report.c */
 void functions_text(struct text *out, const struct functions *functions,
     const struct definitions *known, bool all);

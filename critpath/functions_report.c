@@ -292,6 +292,9 @@ computation_text(struct text *out, const struct functions *f)
 	    seconds(path.off_ns[OFF_BLOCKED]), seconds(path.off_ns[OFF_PREEMPTED]),
 	    seconds(path.off_ns[OFF_UNKNOWN]), share(f->sums.threads_ns, path.compute_ns),
 	    100 * share(f->sums.alone_ns, path.compute_ns), samples, missing);
+	if (path.awaited_ns > 0)
+		text_line(out, "%.6f s of this in threads that the first thread of their rank "
+		    "waited for", seconds(path.awaited_ns));
 }
 
 /* ---- how waiting for threads was recognised ---- */
@@ -341,9 +344,11 @@ recognised_text(struct text *out, const struct functions *f, const struct defini
 	struct recognised *list = find_recognised(f, known, &count);
 
 	for (size_t i = 0; i < count; i++)
-		text_line(out, "waiting for threads: %llu samples in %s, recognised by its %s",
-		    (unsigned long long)list[i].samples, list[i].module,
-		    list[i].by[0] == 'm' ? "name, as the functions have none" : "functions");
+		if (list[i].samples > 0)	/* else threads only blocked there */
+			text_line(out, "waiting for threads: %llu samples in %s, recognised by its "
+			    "%s", (unsigned long long)list[i].samples, list[i].module,
+			    list[i].by[0] == 'm' ? "name, as the functions have none" :
+			    "functions");
 	free(list);
 }
 
@@ -363,6 +368,7 @@ functions_text(struct text *out, const struct functions *f,
 	lines = functions_list(f, known, BY_LINE);
 	list_text(out, &functions, BY_FUNCTION, shown);
 	blocked_text(out, &functions, known, shown);
+	awaited_text(out, &functions, known, shown);
 	inclusive_text(out, &functions, BY_FUNCTION, shown);
 	list_text(out, &lines, BY_LINE, shown);
 	inclusive_text(out, &lines, BY_LINE, shown);
@@ -446,6 +452,7 @@ computation_json(struct json *out, const struct functions *f, const struct on_pa
 		json_seconds(out, "unknown_s", path->off_ns[OFF_UNKNOWN]);
 		json_double(out, "threads_mean", share(f->sums.threads_ns, path->compute_ns));
 		json_double(out, "alone_share", share(f->sums.alone_ns, path->compute_ns));
+		json_seconds(out, "awaited_s", path->awaited_ns);
 		json_text(out, "source", f->sums.clock ? "thread clock" : "switches");
 	}
 	json_uint(out, "samples", path->samples);
@@ -473,8 +480,10 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 	free(recognised);
 	list_json(out, &functions, "by_function");
 	list_json(out, &lines, "by_line");
-	if (f->sums.switched)
+	if (f->sums.switched) {
 		blocked_json(out, &functions, known);
+		awaited_json(out, &functions, known);
+	}
 	beside = find_beside(&functions, &count);
 	json_break(out);
 	json_rows(out, "beside_all_time", beside_fields, beside, count, sizeof *beside);

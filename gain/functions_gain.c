@@ -58,9 +58,13 @@ number_functions(struct function_gains *g, const struct functions *f,
 		g->site_count = known->site_count > 0 ? known->site_count : 1;
 		g->number_of = zalloc(g->site_count, sizeof *g->number_of);
 	}
-	for (size_t l = 0; l < f->lanes.count; l++)
-		for (size_t i = f->lanes.of[l].begin; i < f->lanes.of[l].end; i++) {
-			uint32_t *number = number_at(g, f->lanes.of[l].at[i].site), n = 0;
+	for (uint32_t l = 0; l < f->lanes.count; l++) {
+		const struct sample_lane *lane = lane_find(&f->lanes, l, 0);
+
+		if (lane == NULL)
+			continue;
+		for (size_t i = lane->begin; i < lane->end; i++) {
+			uint32_t *number = number_at(g, lane->at[i].site), n = 0;
 			const char *name;
 
 			if (*number > 0)
@@ -75,12 +79,13 @@ number_functions(struct function_gains *g, const struct functions *f,
 			}
 			*number = 1 + n;
 		}
+	}
 }
 
 static struct piece
 piece_of(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t end_ns)
 {
-	const struct sample_lane *lane = location < f->lanes.count ? &f->lanes.of[location] : NULL;
+	const struct sample_lane *lane = lane_find(&f->lanes, location, 0);
 	struct piece piece = { .length_ns = end_ns - begin_ns };
 	size_t from;
 

@@ -25,8 +25,13 @@ ON, BLOCKED, PREEMPTED, UNKNOWN = -1, 0, 1, 2
 BEGIN, LONGEST, SITES, PERIOD = 1000, 9000, 5, 100
 UNSAMPLED = "(on a core, not sampled)"
 BARRIERS = range(12, 17)                           # their sites, in turn
+WAITING = "(waiting for threads)"
 # (site, callers) where a thread leaves its core: the program's function there, and what it called of the system
-PLACES = {(0, 0): (None, None), (8, 0): ("g8", None), (6, 9): ("g9", "usleep"), (6, 11): ("g10", "sleep")}
+PLACES = {(0, 0): (None, None), (8, 0): ("g8", None), (6, 9): ("g9", "usleep"), (6, 11): ("g10", "sleep"),
+          (17, 0): (WAITING, None), (17, 9): (WAITING, None), (18, 9): ("g9", "syscall")}
+WAITS = {(17, 0), (17, 9)}
+MAY_WAIT = {(0, 0), (18, 9)}
+NEAR, SPIN_PERIODS = 200000, 10
 
 
 class Run:
@@ -44,7 +49,7 @@ class Run:
         self.end = begin
         self.threads = {(rank, worker): self.thread() for rank in range(ranks)
                         for worker in ((0, 1, 2) if rank % 2 == 0 else (0,))}
-        self.samples = [self.sample_times(rank) for rank in range(ranks)]
+        self.samples = {thread: self.sample_times(*thread) for thread in self.threads}
 
     def thread(self):
         """Its state in each nanosecond, when it is watched from, and its intervals; some touch each other."""
@@ -54,16 +59,20 @@ class Run:
         while at < self.end - 1:
             until = min(self.end, at + int(self.random.integers(1, 3000)))
             reason = int(self.random.choice([BLOCKED, PREEMPTED, UNKNOWN], p=[.5, .45, .05]))
-            intervals.append((at, until, reason, *list(PLACES)[int(self.random.integers(len(PLACES)))]))
+            site = int(self.random.choice([0, 1, 2, 3, 4, 5, 6], p=[.2, .05, .05, .05, .3, .3, .05]))
+            intervals.append((at, until, reason, *list(PLACES)[site]))
             state[at:until] = reason
             at = until + int(self.random.choice([0, self.random.integers(1, 4000)]))
         state[:start] = UNKNOWN
         return start, state, intervals
 
-    def sample_times(self, rank):
+    def sample_times(self, rank, worker):
+        """Its samples; those of a worker are of a runtime half of the time."""
         at = numpy.sort(self.random.choice(self.end, self.end // 200, replace=False))
-        at = at[(self.threads[rank, 0][1][at] == ON) & (at >= BEGIN)]
-        return at, self.random.integers(1, SITES + 1, len(at))
+        at = at[(self.threads[rank, worker][1][at] == ON) & (at >= BEGIN)]
+        sites = self.random.integers(1, SITES + 1, len(at))
+        sites[self.random.random(len(at)) < .5] = 17
+        return at, sites
 
     # -- writing --
 
@@ -82,6 +91,9 @@ class Run:
             out.put("site", {"site": site, "offset": site, "function": f"g{site}", "file": "g.c", "line": site,
                              "module": 1})
         out.put("site", {"site": 11, "count": 2, "stack": bytes([7, 10])})
+        out.put("module", {"module": 2, "path": "/usr/lib/libgomp.so.1"})
+        out.put("site", {"site": 17, "offset": 17, "module": 2})
+        out.put("site", {"site": 18, "offset": 18, "function": "syscall", "module": 0})
         for site in BARRIERS:
             out.put("site", {"site": site, "offset": site, "function": f"b{site}", "file": "b.c", "line": site,
                              "call": "MPI_Barrier"})
@@ -96,7 +108,7 @@ class Run:
             for worker in range(3):
                 if (rank, worker) in self.threads:
                     self.switched(out, rank, worker, begin, leave)
-            self.sampled(out, rank, begin, leave)
+                    self.sampled(out, rank, worker, begin, leave)
             out.block("calls", {"enter": [enters[rank]], "duration": [leave - enters[rank]], "call": [call],
                                 "comm": [1], "site": [BARRIERS[seq % 5]]}, location=rank, first=seq)
 
@@ -112,42 +124,145 @@ class Run:
                 "callers": callers.astype("<u4").tobytes()}
         out.put("switched", {**body, "worker": worker} if worker else body)
 
-    def sampled(self, out, rank, begin, leave):
-        at, sites = self.samples[rank]
+    def sampled(self, out, rank, worker, begin, leave):
+        at, sites = self.samples[rank, worker]
         here = (at >= begin) & (at < leave)
         if here.any():
-            out.put("sampled", {"location": rank, "count": int(here.sum()), "period_ns": PERIOD, "until_ns": leave,
-                                "time": at[here].astype("<i8").tobytes(), "site": sites[here].astype("<u4").tobytes(),
-                                "callers": numpy.zeros(int(here.sum()), "<u4").tobytes()})
+            body = {"location": rank, "count": int(here.sum()), "period_ns": PERIOD, "until_ns": leave,
+                    "time": at[here].astype("<i8").tobytes(), "site": sites[here].astype("<u4").tobytes(),
+                    "callers": numpy.zeros(int(here.sum()), "<u4").tobytes()}
+            out.put("sampled", {**body, "worker": worker} if worker else body)
 
     # -- what is true --
 
+    def marks(self, rank, worker, begin, end):
+        """Where the thread was seen: (from, to, kind, WAITS or MAY_WAIT or None), in order."""
+        _, _, intervals = self.threads[rank, worker]
+        times, sites = self.samples[rank, worker]
+        found = [(int(t), int(t), "sample", (int(site), 0)) for t, site in zip(times, sites) if begin <= t < end]
+        found += [(max(a, begin), min(b, end), "blocked" if reason == BLOCKED else "preempted", tuple(place))
+                  for a, b, reason, *place in intervals if a < end and b > begin and reason != UNKNOWN]
+        return [(a, b, kind, WAITS if place in WAITS else MAY_WAIT if place in MAY_WAIT else None)
+                for a, b, kind, place in sorted(found) if kind == "blocked" or place[0]]
+
+    def waits(self, rank, worker, begin, end):
+        """In each nanosecond: does the thread wait for others?"""
+        start, state, _ = self.threads[rank, worker]
+        waits = numpy.zeros(end, bool)
+        if worker:
+            waits[:min(start, end)] = True
+        marks, last = self.marks(rank, worker, begin, end), None
+        for i, (a, b, kind, place) in enumerate(marks):
+            if place is MAY_WAIT and not (last and last[3] is WAITS and
+                                          a - last[1] <= (PERIOD if last[2] == "sample" else NEAR)):
+                continue
+            if place:
+                half = 0 if kind == "blocked" else PERIOD // 2
+                first = max(a - half, last[1] + (a - last[1]) // 2) if last else a - half
+                beyond = min(b + half, b + (marks[i + 1][0] - b) // 2) if i + 1 < len(marks) else b + half
+                if last and last[3] is WAITS and (place is MAY_WAIT or last[2] != "blocked" and
+                                                  (state[last[1]:a] == ON).sum() <= SPIN_PERIODS * PERIOD):
+                    first = last[1]
+                waits[max(first, begin):min(beyond, end)] = True
+            last = a, b, kind, WAITS if place else None
+        return waits
+
+    def division(self, rank, begin, end):
+        """The computation by thread: (worker, begin, end), from its end."""
+        workers = [worker for of, worker in self.threads if of == rank]
+        waits = {w: self.waits(rank, w, begin, end) for w in workers}
+        active = {w: numpy.isin(self.threads[rank, w][1][:end], (ON, PREEMPTED)) & ~waits[w] for w in workers}
+        sampled = any(begin <= t < end for w in workers for t in self.samples[rank, w][0])
+        near = PERIOD if sampled else NEAR
+        pieces, thread, at = [], 0, end
+        while at > begin:
+            since = at
+            while since > begin and not waits[thread][since - 1]:
+                since -= 1
+            pieces.append((thread, since, at))
+            at = since
+            if at == begin:
+                break
+            while since > begin and waits[thread][since - 1]:
+                since -= 1
+            found = None
+            if at == end or not waits[thread][at]:
+                found = self.awaited({w: waits[w][begin:] for w in workers}, {w: active[w][begin:] for w in workers},
+                                     thread, since - begin, at - begin, near)
+            if found:
+                pieces.append((thread, begin + found[1], at))
+                thread, at = found[0], begin + found[1]
+            elif thread == 0:
+                pieces.append((0, since, at))
+                at = since
+            else:
+                thread = 0
+        return pieces
+
+    @staticmethod
+    def awaited(waits, active, thread, since, at, near):
+        """Who ended the thread's wait, and when it was active last before; None: that is not known."""
+        def last_active(worker, before):
+            here = numpy.flatnonzero(active[worker][:before])
+            return int(here[-1]) + 1 if len(here) else -10 ** 18
+
+        others = [w for w in waits if w != thread]
+        last = max((last_active(w, at) for w in others), default=-1)
+        if last <= since:
+            return None
+        kinds = {True: [], False: []}
+        for worker in others:
+            if last_active(worker, last) <= last - near:
+                continue
+            edges = numpy.diff(numpy.concatenate(([False], waits[worker], [False])).astype(int))
+            begins, ends = numpy.flatnonzero(edges == 1), numpy.flatnonzero(edges == -1)
+            fresh = any(last - near < end <= last for end in ends)
+            following = min((int(b) for b, e in zip(begins, ends) if e > last), default=10 ** 18)
+            kinds[fresh].append((following, -worker))
+        left = kinds[False] or kinds[True]
+        if len(left) > 1:
+            left = [(following, worker) for following, worker in left if following <= at + near]
+        if not left:
+            return None
+        worker = -max(left)[1]
+        end = last_active(worker, last)
+        return (worker, end) if end > since else None
+
     def told(self, pieces):
-        """Of pieces (rank, begin, end): time by state, of all threads on cores, of one alone; samples by site."""
+        """
+        Of pieces (rank, begin, end): time by state, of all threads on cores, of one alone; samples by site;
+        time and samples by thread other than the first.
+        """
         sums, threads, alone = dict.fromkeys((ON, BLOCKED, PREEMPTED, UNKNOWN), 0), 0, 0
-        sites = numpy.zeros(SITES + 1, int)
+        sites, others = numpy.zeros(18, int), {}
         for rank, begin, end in pieces:
-            for state, count in zip(*numpy.unique(self.threads[rank, 0][1][begin:end], return_counts=True)):
-                sums[int(state)] += int(count)
             on = sum((self.threads[rank, w][1][begin:end] == ON).astype(int)
                      for w in range(3) if (rank, w) in self.threads)
             threads, alone = threads + int(on.sum()), alone + int((on == 1).sum())
-            at, of = self.samples[rank]
-            sites += numpy.bincount(of[(at >= begin) & (at < end)], minlength=SITES + 1)
-        return sums, threads, alone, sites
-
+            for worker, first, beyond in self.pieces(rank, begin, end):
+                states = self.threads[rank, worker][1][first:beyond]
+                for state, count in zip(*numpy.unique(states, return_counts=True)):
+                    sums[int(state)] += int(count)
+                at, of = self.samples[rank, worker]
+                found = numpy.bincount(of[(at >= first) & (at < beyond)], minlength=18)
+                sites += found
+                if worker:
+                    time, samples = others.get((rank, worker), (0, 0))
+                    others[rank, worker] = time + beyond - first, samples + int(found.sum())
+        return sums, threads, alone, sites, others
 
     def blocked(self, pieces):
         """Of pieces (rank, begin, end, site): time blocked by function, called function, and call if these are unknown."""
         found = {}
         for rank, begin, end, barrier in pieces:
-            start, _, intervals = self.threads[rank, 0]
-            for a, b, reason, *place in intervals:
-                a, b = max(a, begin, start), min(b, end)
-                if reason == BLOCKED and a < b:
-                    function, called = PLACES[tuple(place)]
-                    key = function, called, None if function else f"MPI_Barrier at b{barrier} (b.c:{barrier})"
-                    found[key] = found.get(key, 0) + b - a
+            for worker, first, beyond in self.pieces(rank, begin, end):
+                start, _, intervals = self.threads[rank, worker]
+                for a, b, reason, *place in intervals:
+                    a, b = max(a, first, start), min(b, beyond)
+                    if reason == BLOCKED and a < b:
+                        function, called = PLACES[tuple(place)]
+                        key = function, called, None if function else f"MPI_Barrier at b{barrier} (b.c:{barrier})"
+                        found[key] = found.get(key, 0) + b - a
         return found
 
 
@@ -165,8 +280,9 @@ def compare(what, got, sums, threads, alone, length):
 
 
 def path(run, report):
+    run.pieces = run.division
     pieces = [(int(numpy.argmax(enters)), begin, max(enters)) for begin, enters, _ in run.stretches]
-    sums, threads, alone, sites = run.told(pieces)
+    sums, threads, alone, sites, others = run.told(pieces)
     length = sum(sums.values())
     got = report["computation"]
     if ns(got["path_s"]) != length or got["samples"] != sites.sum():
@@ -176,14 +292,22 @@ def path(run, report):
     blocked = {(row["function"], row["called"], row["before"]): ns(row["path_s"]) for row in report["blocked"]}
     if blocked != run.blocked(where) or list(blocked.values()) != sorted(blocked.values(), reverse=True):
         sys.exit(f"blocked: {blocked} instead of {run.blocked(where)}")
+    worth = min(PERIOD, sums[ON] // sites.sum())
+    told = {}
+    for row in report["awaited"]:
+        time, samples = told.get((row["rank"], row["thread"]), (0, 0))
+        told[row["rank"], row["thread"]] = time + ns(row["path_s"]), samples + row["samples"]
+        if row["samples"] and ns(row["path_s"]) != worth * row["samples"]:
+            sys.exit(f"awaited: {row}")
+    if told != others or ns(got["awaited_s"]) != sum(time for time, _ in others.values()):
+        sys.exit(f"awaited: {told} instead of {others}")
     for key in ("by_function", "by_line"):
         rows = {row["function"]: ns(row["path_s"]) for row in report[key]}
         if sum(rows.values()) != ns(report["path_length_s"]):
             sys.exit(f"{key} is not the path")
-        worth = min(PERIOD, sums[ON] // sites.sum())
-        for site in range(1, SITES + 1):
-            if rows.get(f"f{site}", 0) != worth * sites[site]:
-                sys.exit(f"{key}: f{site}: {rows}, {sites}")
+        for site, name in [(17, WAITING)] + [(site, f"f{site}") for site in range(1, SITES + 1)]:
+            if rows.get(name, 0) != worth * sites[site]:
+                sys.exit(f"{key}: {name}: {rows}, {sites}")
         if rows[UNSAMPLED] != sums[ON] - worth * sites.sum():
             sys.exit(f"{key}: {rows}: functions and what was not sampled are not {sums[ON]} on a core")
         names = {"(blocked)": BLOCKED, "(preempted)": PREEMPTED, "(not on a core, or not sampled)": UNKNOWN}
@@ -192,10 +316,11 @@ def path(run, report):
 
 
 def ranks(run, report):
+    run.pieces = lambda rank, begin, end: [(0, begin, end)]
     total = dict.fromkeys((ON, BLOCKED, PREEMPTED, UNKNOWN), 0)
     for rank, got in enumerate(report["computation"]["by_rank"]):
         pieces = [(rank, begin, enters[rank]) for begin, enters, _ in run.stretches]
-        sums, threads, alone, _ = run.told(pieces)
+        sums, threads, alone, *_ = run.told(pieces)
         if got["rank"] != rank or ns(got["compute_s"]) != sum(sums.values()):
             sys.exit(f"{got} of rank {rank}, which computes {sum(sums.values())}")
         compare(f"rank {rank}", got, sums, threads, alone, sum(sums.values()))

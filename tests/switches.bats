@@ -191,8 +191,10 @@ little_taken() {
 	lp-critpath -F json t.graph >path.json
 	read -r main worker <out
 	jq -e --argjson main "$main" --argjson worker "$worker" --argjson stolen "$(cat stolen)" '.computation |
+		# The path goes through the worker while the main thread waits for its end, if the kernel gave the place of that wait.
+		(if .awaited_s > 0 then $worker + $main / 2 else $main end) as $on_path |
 		(.threads_mean * .path_s - $main - $worker | fabs) <= 0.02 * ($main + $worker) + 0.002 + 2 * $stolen and
-		(.on_core_s - $main | fabs) <= 0.02 * $main + 0.002 + $stolen and .alone_share < 1 and .alone_share * .path_s > 0.09' path.json
+		(.on_core_s - $on_path | fabs) <= 0.02 * $on_path + 0.002 + $stolen and .alone_share < 1 and .alone_share * .path_s > 0.09' path.json
 }
 
 @test "each nanosecond of the path and of each rank is reported as it was" {

@@ -6,20 +6,24 @@
 
 #include "../tool/hash_table.h"
 
-#define HASH(p) mix((p)->site, (p)->callers)
-#define SAME(a, b) ((a)->site == (b)->site && (a)->callers == (b)->callers)
+#define THREAD(p) ((uint32_t)(p)->rank ^ (p)->worker << 16)
+#define HASH(p) mix((p)->site, (uint64_t)(p)->callers << 32 | THREAD(p))
+#define SAME(a, b) \
+	((a)->site == (b)->site && (a)->callers == (b)->callers && (a)->rank == (b)->rank && \
+	(a)->worker == (b)->worker)
 #define FREE(p) ((p)->site == UINT32_MAX)
 #define MAKE_FREE(p) ((p)->site = UINT32_MAX)
 HASH_TABLE(place_table, struct sampled, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
     die("out of memory"))
 
-/* A site of workers for lost samples; their number is in callers. */
-enum { SITE_LOST = UINT32_MAX };
+/* No thread: its samples are lost ones of any thread; their number is in callers. */
+enum { LOST = UINT32_MAX };
 
 void
 functions_add_place(struct functions *f, const struct sampled *more)
 {
-	const struct sampled new = { .site = more->site, .callers = more->callers };
+	const struct sampled new = { .site = more->site, .callers = more->callers,
+	    .worker = more->worker, .rank = more->rank };
 	struct sampled *place;
 
 	if (more->site == UINT32_MAX)	/* of a damaged stream */
@@ -33,6 +37,7 @@ functions_add_place(struct functions *f, const struct sampled *more)
 	place->samples += more->samples;
 	place->blocked_ns += more->blocked_ns;
 	place->before_ns += more->before_ns;
+	place->awaited_ns += more->awaited_ns;
 }
 
 void
@@ -54,63 +59,49 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 	}
 	f->sums.period_ns = block->period_ns;
 	if (owns && block->lost > 0) {
-		uint32_t site = SITE_LOST,
+		uint32_t site = 0,
 		    lost = block->lost < UINT32_MAX ? (uint32_t)block->lost : UINT32_MAX;
 		int64_t at_ns = block->count > 0 ? block->time_ns[0] : block->until_ns;
 
-		lane_add(lane_of(&f->workers, block->location), &(struct samples){ .count = 1,
+		lane_add(lane_of(&f->lanes, block->location, LOST), &(struct samples){ .count = 1,
 		    .time_ns = &at_ns, .site = &site, .callers = &lost });
 	}
-	if (block->worker == 0 && keeps)
-		lane_add(lane_of(&f->lanes, block->location), block);
-	else if (block->worker > 0 && owns)	/* a thread without calls only computes */
-		lane_add(lane_of(&f->workers, block->location), block);
+	if (keeps || (block->worker > 0 && owns))	/* a thread without calls only computes */
+		lane_add(lane_of(&f->lanes, block->location, block->worker), block);
 }
 
 void
 functions_see_calls(struct functions *f, const struct calls *calls)
 {
-	if (calls->location < f->lanes.count)
-		lane_see(&f->lanes.of[calls->location], calls);
+	struct sample_lane *lane = lane_find(&f->lanes, calls->location, 0);
+
+	if (lane != NULL)
+		lane_see(lane, calls);
 }
 
-/* Drops the earlier samples of a location's workers. */
+/* A sample that no piece of the path needs any more is part of all time. */
 static void
-forget_workers(struct functions *f, struct sample_lane *lane, int64_t before_ns, bool counts)
+count_sample(struct functions *f, const struct sample_lane *lane, const struct sample *s)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < lane->end; i++) {
-		const struct sample *s = &lane->at[i];
-
-		if (s->at_ns >= before_ns)
-			lane->at[kept++] = *s;
-		else if (counts && s->site == SITE_LOST)
-			f->sums.lost += s->callers;
-		else if (counts)
-			functions_add_place(f, &(struct sampled){ s->site, s->callers, .all = 1 });
-	}
-	lane->end = kept;
+	if (lane->worker == LOST)
+		f->sums.lost += s->callers;
+	else if (s->site != SITE_IN_CALL)
+		functions_add_place(f, &(struct sampled){ s->site, s->callers, .all = 1 });
 }
 
 void
 functions_forget(struct functions *f, uint32_t location, int64_t before_ns, bool owns, bool counts)
 {
-	struct sample_lane *lane = location < f->lanes.count ? &f->lanes.of[location] : NULL;
-	size_t to;
+	for (size_t k = 0; location < f->lanes.count && k < f->lanes.at[location].count; k++) {
+		struct sample_lane *lane = &f->lanes.at[location].of[k];
+		size_t to = lane_from(lane, before_ns);
 
-	if (lane != NULL) {
-		to = lane_from(lane, before_ns);
-		if (owns && to > lane->seen)	/* its calls are still to come */
+		if (owns && lane->worker == 0 && to > lane->seen)	/* its calls will come */
 			to = lane->seen;
 		for (size_t i = lane->begin; i < to && counts; i++)
-			if (lane->at[i].site != SITE_IN_CALL)
-				functions_add_place(f, &(struct sampled){ lane->at[i].site,
-				    lane->at[i].callers, .all = 1 });
+			count_sample(f, lane, &lane->at[i]);
 		lane_forget(lane, to);
 	}
-	if (location < f->workers.count)
-		forget_workers(f, &f->workers.of[location], before_ns, counts);
 	off_forget(&f->off, location, before_ns);
 }
 
@@ -121,37 +112,76 @@ functions_length(struct functions *f, const struct segment *s)
 		f->sums.path_ns[s->kind] += s->end_ns - s->begin_ns;
 }
 
+/* Where the thread of a piece is: its rank and number, if it does not make the calls. */
+static struct sampled
+place_in(const struct functions *f, const struct segment *s, const struct awaited_piece *piece)
+{
+	return (struct sampled){ .worker = piece->worker,
+	    .rank = piece->worker > 0 ? f->known->location_rank[s->location] : 0 };
+}
+
 /* Adds the places where the piece's thread blocked. */
 static void
-add_blocked(struct functions *f, const struct off_lane *lane, const struct segment *s)
+add_blocked(struct functions *f, const struct off_lane *lane, const struct segment *s,
+    const struct awaited_piece *piece)
 {
-	struct off_cut cut = off_between(lane, s->begin_ns, s->end_ns);
+	struct off_cut cut = off_between(lane, piece->from_ns, piece->to_ns);
 	struct off_span part;
 
 	while (off_next(&cut, &part)) {
 		const int64_t ns = part.to_ns - part.from_ns - part.on_core_ns;
+		struct sampled place = place_in(f, s, piece);
 
 		if (part.reason != OFF_BLOCKED)
 			continue;
-		if (part.site > 0)
-			functions_add_place(f, &(struct sampled){ part.site, part.callers,
-			    .blocked_ns = ns });
-		else
-			functions_add_place(f, &(struct sampled){ s->site, .before_ns = ns });
+		place.site = part.site > 0 ? part.site : s->site;
+		place.callers = part.site > 0 ? part.callers : 0;
+		*(part.site > 0 ? &place.blocked_ns : &place.before_ns) = ns;
+		functions_add_place(f, &place);
 	}
 }
 
-/* Adds the time of the piece's thread on a core, and of the other threads of its process. */
 static void
-add_core_time(struct functions *f, const struct segment *s)
+add_samples(struct functions *f, const struct segment *s, const struct awaited_piece *piece)
 {
-	const struct off_lane *lane = off_lane_of(&f->off, s->location, 0);
-	const struct core_time time = core_time(lane, s->begin_ns, s->end_ns);
+	const struct sample_lane *lane = lane_find(&f->lanes, s->location, piece->worker);
+
+	if (lane == NULL)
+		return;
+	for (size_t i = lane_from(lane, piece->from_ns);
+	    i < lane->end && lane->at[i].at_ns < piece->to_ns; i++) {
+		struct sampled place = place_in(f, s, piece);
+
+		place.site = lane->at[i].site;
+		place.callers = lane->at[i].callers;
+		place.samples = 1;
+		functions_add_place(f, &place);
+	}
+}
+
+/* Adds the time of the piece's thread on a core. */
+static void
+add_core_time(struct functions *f, const struct segment *s, const struct awaited_piece *piece)
+{
+	const struct off_lane *lane = off_lane_of(&f->off, s->location, piece->worker);
+	const struct core_time time = core_time(lane, piece->from_ns, piece->to_ns);
+	struct sampled place = place_in(f, s, piece);
 
 	core_time_add(&f->sums.core, &time);
-	add_blocked(f, lane, s);
-	for (uint32_t l = 0; l < f->location_count; l++)
-		if (f->location_rank[l] == f->location_rank[s->location])
+	add_blocked(f, lane, s, piece);
+	place.awaited_ns = piece->to_ns - piece->from_ns;
+	if (piece->worker > 0)
+		functions_add_place(f, &place);
+}
+
+/* Adds how many threads of the process were on cores meanwhile. */
+static void
+add_threads(struct functions *f, const struct segment *s)
+{
+	const int32_t *rank = f->known->location_rank;
+
+	for (uint32_t l = 0; l < f->known->location_count; l++)
+		if (rank[l] == rank[s->location])
 			thread_states_add(&f->threads, &f->off, l, s->begin_ns, s->end_ns);
 	thread_states_time(&f->threads, &f->sums.threads_ns, &f->sums.alone_ns);
 }
@@ -159,21 +189,21 @@ add_core_time(struct functions *f, const struct segment *s)
 void
 functions_segment(struct functions *f, const struct segment *s)
 {
-	const struct sample_lane *lane = s->location < f->lanes.count ?
-	    &f->lanes.of[s->location] : NULL;
-
 	functions_length(f, s);
-	if (s->kind == COMPUTE && f->sums.switched)
-		add_core_time(f, s);
-	if (s->kind != COMPUTE || lane == NULL)
+	if (s->kind != COMPUTE || f->known == NULL)
 		return;
-	for (size_t i = lane_from(lane, s->begin_ns);
-	    i < lane->end && lane->at[i].at_ns < s->end_ns; i++)
-		functions_add_place(f,
-		    &(struct sampled){ lane->at[i].site, lane->at[i].callers, .samples = 1 });
+	awaited_find(&f->awaited, f->known, &f->off, &f->lanes, f->sums.period_ns, s->location,
+	    s->begin_ns, s->end_ns);
+	for (size_t i = 0; i < f->awaited.count; i++) {
+		if (f->sums.switched)
+			add_core_time(f, s, &f->awaited.at[i]);
+		add_samples(f, s, &f->awaited.at[i]);
+	}
+	if (f->sums.switched)
+		add_threads(f, s);
 }
 
-ORDER(by_site, struct sampled, BY(site) BY(callers))
+ORDER(by_site, struct sampled, BY(site) BY(callers) BY(rank) BY(worker))
 
 struct sampled *
 functions_places(const struct functions *f, size_t *count)
@@ -197,8 +227,10 @@ functions_on_path(const struct functions *f)
 	struct on_path path = { .compute_ns = f->sums.path_ns[COMPUTE] };
 
 	for (size_t i = 0; f->places != NULL && i < f->places->size; i++)
-		if (!FREE(&f->places->slots[i]))
+		if (!FREE(&f->places->slots[i])) {
 			path.samples += f->places->slots[i].samples;
+			path.awaited_ns += f->places->slots[i].awaited_ns;
+		}
 	path.drawn_ns = f->sums.switched ? f->sums.core.on_ns : path.compute_ns;
 	path.worth_ns = sample_worth(f->sums.period_ns, path.samples, path.drawn_ns);
 	path.on_core_ns = on_path_ns(&path, path.samples);

@@ -8,17 +8,20 @@
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
-#include "../run/off_core.h"
-#include "../run/sample_lanes.h"
+#include "../run/awaited.h"
 #include "stretch.h"
 
 /* A place with its callers. */
 struct sampled {
 	uint32_t site, callers;
+	/* On the path, in another thread than the one that makes the calls; else 0. */
+	uint32_t worker;
+	int32_t rank;
 	uint64_t all;		/* samples of computation, on the path or not */
 	uint64_t samples;	/* on the path */
 	/* Time blocked on the path: there; before that call, at a place that is not known. */
 	int64_t blocked_ns, before_ns;
+	int64_t awaited_ns;	/* place 0: all time on the path in that other thread */
 };
 
 struct place_table;
@@ -36,14 +39,13 @@ struct function_sums {
 
 struct functions {
 	struct function_sums sums;
-	struct sample_lanes lanes;	/* of the locations */
-	struct sample_lanes workers;	/* of their workers; not in order */
-	struct off_lanes off;		/* of the locations and their workers */
+	struct sample_lanes lanes;	/* of the locations and their workers */
+	struct off_lanes off;		/* the same */
 	struct thread_states threads;	/* of one piece */
+	struct awaited awaited;		/* the same */
 	struct samples block;		/* as read */
 	struct place_table *places;
-	const int32_t *location_rank;	/* set with the first switches */
-	uint32_t location_count;
+	const struct definitions *known;	/* set with the first samples or switches */
 };
 
 /* The path's computation by samples and switches: functions, and the rest. */
@@ -56,6 +58,7 @@ struct on_path {
 	int64_t unsampled_ns;
 	int64_t off_ns[OFF_REASONS];	/* with on_core_ns, the whole computation */
 	int64_t drawn_ns;		/* time from which samples are drawn */
+	int64_t awaited_ns;		/* of compute_ns: in threads that others waited for */
 };
 /* The time that so many samples of the path stand for. */
 int64_t on_path_ns(const struct on_path *path, uint64_t samples);

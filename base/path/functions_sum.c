@@ -15,6 +15,13 @@ static const struct column_type site_type = { 4, false, true, 0 };
 static const struct column_type count_type = { 8, false, true, 0 };
 static const struct column_type time_type = { 8, true, true, 0 };
 static const struct column_type blocked_type = { 8, false, false, 0 };
+static const struct column_type other_type = { 4, false, false, 0 };
+
+/* Columns of places in other threads. */
+struct others {
+	uint32_t rank[BLOCK], worker[BLOCK];
+	int64_t awaited[BLOCK];
+};
 
 static void
 add_sums(struct functions *f, const struct function_sums *more)
@@ -105,7 +112,8 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 	uint32_t site[BLOCK], callers[BLOCK];
 	uint64_t all[BLOCK], samples[BLOCK];
 	int64_t path[BLOCK], blocked[BLOCK], before[BLOCK];
-	bool any = false;
+	struct others others;
+	bool any = false, any_other = false;
 
 	for (size_t i = 0; i < count; i++) {
 		site[i] = places[i].site;
@@ -116,9 +124,13 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 		blocked[i] = places[i].blocked_ns;
 		before[i] = places[i].before_ns;
 		any |= blocked[i] > 0 || before[i] > 0;
+		others.rank[i] = (uint32_t)places[i].rank;
+		others.worker[i] = places[i].worker;
+		others.awaited[i] = places[i].awaited_ns;
+		any_other |= places[i].worker > 0;
 	}
 	message_begin(out, "sampled_path",
-	    9u + 2 * any + (first && f->sums.switched ? CORE_KEYS + 2 : 0));
+	    9u + 2 * any + 3 * any_other + (first && f->sums.switched ? CORE_KEYS + 2 : 0));
 	put_uint(out, "count", count);
 	put_int(out, "period_ns", f->sums.period_ns > 0 ? f->sums.period_ns : 1);
 	put_uint(out, "lost", first ? f->sums.lost : 0);
@@ -133,6 +145,11 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 	if (any) {
 		put_column(out, "blocked", blocked_type, blocked, count);
 		put_column(out, "blocked_before", blocked_type, before, count);
+	}
+	if (any_other) {
+		put_column(out, "rank", other_type, others.rank, count);
+		put_column(out, "worker", other_type, others.worker, count);
+		put_column(out, "awaited", blocked_type, others.awaited, count);
 	}
 	end_message(out);
 }
@@ -154,6 +171,7 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 	static uint32_t site[BLOCK], callers[BLOCK];
 	static uint64_t all[BLOCK], samples[BLOCK];
 	static int64_t blocked[BLOCK], before[BLOCK];
+	static struct others others;
 	struct function_sums sums = { .any = true };
 	int64_t count, lost;
 	size_t n;
@@ -169,11 +187,15 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 	    body_column(in, message, "all", count_type, n, n, all) < 0 ||
 	    body_column(in, message, "samples", count_type, n, n, samples) < 0 ||
 	    body_column(in, message, "blocked", blocked_type, n, n, blocked) < 0 ||
-	    body_column(in, message, "blocked_before", blocked_type, n, n, before) < 0)
+	    body_column(in, message, "blocked_before", blocked_type, n, n, before) < 0 ||
+	    body_column(in, message, "rank", other_type, n, n, others.rank) < 0 ||
+	    body_column(in, message, "worker", other_type, n, n, others.worker) < 0 ||
+	    body_column(in, message, "awaited", blocked_type, n, n, others.awaited) < 0)
 		die_input(in);
 	sums.lost = (uint64_t)lost;
 	add_sums(f, &sums);
 	for (size_t i = 0; i < n; i++)
-		functions_add_place(f, &(struct sampled){ site[i], callers[i], all[i], samples[i],
-		    blocked[i], before[i] });
+		functions_add_place(f, &(struct sampled){ site[i], callers[i], others.worker[i],
+		    (int32_t)others.rank[i], all[i], samples[i], blocked[i], before[i],
+		    others.awaited[i] });
 }

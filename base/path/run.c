@@ -64,8 +64,7 @@ run_take_samples(struct run *run, const struct message *message, bool all)
 	    &location) < 0)
 		die_input(run->graph.in);
 	owns = run_owns(run, (uint32_t)location);
-	run->functions->location_rank = run->graph.known.location_rank;
-	run->functions->location_count = run->graph.known.location_count;
+	run->functions->known = &run->graph.known;
 	if (owns || all)
 		functions_see(run->functions, run->graph.in, message, true, owns);
 }

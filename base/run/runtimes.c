@@ -2,6 +2,7 @@
 #include "runtimes.h"
 
 #include <fnmatch.h>
+#include <string.h>
 
 #include "../tool/text.h"
 
@@ -11,6 +12,7 @@
  * function missing here, such as GOMP_loop_dynamic_next, does not wait in its own code.
  */
 #define NO_NAME NULL
+#define C_LIBRARY "c"
 static const struct {
 	const char *module, *function;
 } waiting_functions[] = {
@@ -49,7 +51,19 @@ static const struct {
 	{ "*", "tbb::*pause*" },
 	{ "*", "tbb::*steal_task*" },
 	{ "*", "tbb::*private_worker::run*" },
+	/* the C library: threads wait here for each other, for nothing else */
+	{ C_LIBRARY, "*futex_wait*" },
+	{ C_LIBRARY, "__futex_abstimed_wait_*" },
+	{ C_LIBRARY, "*lll_lock_wait*" },
+	{ C_LIBRARY, "*pthread_barrier_wait*" },
+	{ C_LIBRARY, "*pthread_cond_wait*" },
+	{ C_LIBRARY, "*pthread_join*" },
+	{ C_LIBRARY, "*pthread_clockjoin*" },
+	{ C_LIBRARY, "*pthread_spin_lock*" },
+	{ C_LIBRARY, "*sched_yield" },
+	{ C_LIBRARY, "*sem_wait*" },
 };
+
 
 static bool
 is_like(const char *pattern, const char *name)
@@ -69,19 +83,62 @@ is_within(const struct site *site, const char *pattern)
 	return false;
 }
 
+static const char *
+module_name(const struct definitions *known, uint32_t site)
+{
+	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
+
+	return s != NULL && s->module < known->module_count && known->modules[s->module] != NULL ?
+	    file_name(known->modules[s->module]) : NULL;
+}
+
+static bool
+is_c_library(const char *module)
+{
+	return is_like("libc[.-]*", module) || is_like("libpthread[.-]*", module);
+}
+
 enum waiting
 waiting_at(const struct definitions *known, uint32_t site)
 {
-	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
-	const char *module = s != NULL && s->module < known->module_count ?
-	    known->modules[s->module] : NULL;
+	const char *module = module_name(known, site);
+	const struct site *s;
 
 	if (module == NULL)
 		return NOT_WAITING;
-	module = file_name(module);
-	for (size_t i = 0; i < sizeof waiting_functions / sizeof waiting_functions[0]; i++)
-		if (is_like(waiting_functions[i].module, module) &&
+	s = &known->sites[site];
+	for (size_t i = 0; i < sizeof waiting_functions / sizeof waiting_functions[0]; i++) {
+		const bool in_c = strcmp(waiting_functions[i].module, C_LIBRARY) == 0;
+
+		if ((in_c ? is_c_library(module) : is_like(waiting_functions[i].module, module)) &&
 		    is_within(s, waiting_functions[i].function))
-			return s->function == NULL ? WAITING_BY_MODULE : WAITING_BY_FUNCTION;
+			return s->function == NULL ? WAITING_BY_MODULE : in_c ?
+			    WAITING_IN_C_LIBRARY : WAITING_BY_FUNCTION;
+	}
+	return NOT_WAITING;
+}
+
+bool
+is_system_call(const struct definitions *known, uint32_t site)
+{
+	const char *module = module_name(known, site);
+
+	return module != NULL && is_c_library(module) && is_within(&known->sites[site], "syscall");
+}
+
+enum waiting
+waiting_below(const struct definitions *known, uint32_t site, uint32_t callers)
+{
+	const struct site *stack = callers < known->site_count ? &known->sites[callers] : NULL;
+
+	if (stack == NULL || !is_system_call(known, site))
+		return NOT_WAITING;
+	for (uint32_t i = 0; i < (stack->stack != NULL ? stack->depth : 1); i++) {
+		const uint32_t caller = stack->stack != NULL ? stack->stack[i] : callers;
+		const char *module = module_name(known, caller);
+
+		if (module != NULL && !is_c_library(module))
+			return waiting_at(known, caller);
+	}
 	return NOT_WAITING;
 }

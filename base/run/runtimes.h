@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runtimes of threads: which of their functions wait for other threads. */
+/* Which functions of thread runtimes and of the C library wait for other threads. */
 #ifndef RUNTIMES_H
 #define RUNTIMES_H
 
 #include "definitions.h"
 
 /* How a place was recognised as waiting for threads. */
-enum waiting { NOT_WAITING, WAITING_BY_FUNCTION, WAITING_BY_MODULE };
+enum waiting { NOT_WAITING, WAITING_BY_FUNCTION, WAITING_BY_MODULE, WAITING_IN_C_LIBRARY };
 
 /* In a stripped runtime all functions without a name count as waiting. */
 enum waiting waiting_at(const struct definitions *known, uint32_t site);
+/* Is it syscall() of the C library? Runtimes call it to wait, others for other things. */
+bool is_system_call(const struct definitions *known, uint32_t site);
+/* Has a runtime called it to wait? */
+enum waiting waiting_below(const struct definitions *known, uint32_t site, uint32_t callers);
 
 #endif

@@ -7,12 +7,30 @@
 #include "../tool/tool.h"
 
 struct sample_lane *
-lane_of(struct sample_lanes *lanes, uint32_t location)
+lane_find(const struct sample_lanes *lanes, uint32_t location, uint32_t worker)
 {
-	GROW(lanes->of, lanes->capacity, (size_t)location + 1);
+	const struct sampled_location *l = location < lanes->count ? &lanes->at[location] : NULL;
+
+	for (size_t i = 0; l != NULL && i < l->count; i++)
+		if (l->of[i].worker == worker)
+			return &l->of[i];
+	return NULL;
+}
+
+struct sample_lane *
+lane_of(struct sample_lanes *lanes, uint32_t location, uint32_t worker)
+{
+	struct sample_lane *lane = lane_find(lanes, location, worker);
+	struct sampled_location *l;
+
+	if (lane != NULL)
+		return lane;
 	while (lanes->count <= location)
-		lanes->of[lanes->count++] = (struct sample_lane){ 0 };
-	return &lanes->of[location];
+		APPEND(lanes->at, lanes->count, lanes->capacity);
+	l = &lanes->at[location];
+	lane = APPEND(l->of, l->count, l->capacity);
+	lane->worker = worker;
+	return lane;
 }
 
 void

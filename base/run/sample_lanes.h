@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples by location, kept while they are needed. In a stream they come before the calls before
- * which they were taken (trace.5, SAMPLES), so a tool that drops them together with rows keeps few
- * of them. Memory: 16 bytes a kept sample. Memory errors end the tool.
+ * Samples by location and thread, kept while they are needed. In a stream they come before the
+ * calls before which they were taken (trace.5, SAMPLES), so a tool that drops them together with
+ * rows keeps few of them. Memory: 16 bytes a kept sample. Memory errors end the tool.
  */
 #ifndef SAMPLE_LANES_H
 #define SAMPLE_LANES_H
@@ -21,17 +21,23 @@ struct sample {
 
 /* Kept samples are BEGIN to END - 1; for samples before SEEN the activity is known. */
 struct sample_lane {
+	uint32_t worker;		/* 0: the location's own thread */
 	struct sample *at;
 	size_t begin, seen, end, capacity;
 };
 
 struct sample_lanes {
-	struct sample_lane *of;		/* by location */
+	struct sampled_location {
+		struct sample_lane *of;
+		size_t count, capacity;
+	} *at;				/* by location */
 	size_t count, capacity;
 };
 
-/* Makes the lane if needed. */
-struct sample_lane *lane_of(struct sample_lanes *lanes, uint32_t location);
+/* The lane of a thread: made if needed, or NULL if there is none. */
+struct sample_lane *lane_of(struct sample_lanes *lanes, uint32_t location, uint32_t worker);
+struct sample_lane *lane_find(const struct sample_lanes *lanes, uint32_t location,
+    uint32_t worker);
 void lane_add(struct sample_lane *lane, const struct samples *block);
 /* Marks samples within calls, up to the last of these calls. */
 void lane_see(struct sample_lane *lane, const struct calls *calls);

@@ -94,10 +94,11 @@ frame_at(const struct definitions *known, uint32_t site, uint32_t callers, size_
 static size_t
 own_depth(const struct definitions *known, uint32_t site, uint32_t callers)
 {
+	enum waiting how;
 	uint32_t frame;
 
 	if (is_own(known, site) || is_of_recorder(module_of(known, site)) ||
-	    waiting_at(known, site) != NOT_WAITING)
+	    (how = waiting_at(known, site)) == WAITING_BY_FUNCTION || how == WAITING_BY_MODULE)
 		return 0;
 	for (size_t i = 1; (frame = frame_at(known, site, callers, i)) != 0; i++)
 		if (module_of(known, frame) != NULL && is_own(known, frame))

@@ -21,7 +21,7 @@ struct stack_frame caller_frame(const struct definitions *known, uint32_t site, 
 
 /*
  * The innermost place of a sample that is in the program or in a library of the user, not of the
- * system. The place itself if there is no such caller, or where threads wait.
+ * system. The place itself if there is no such caller, or where a runtime waits.
  */
 uint32_t own_place(const struct definitions *known, uint32_t site, uint32_t callers);
 /* The place that it called, in a library of the system; 0: it called none. */

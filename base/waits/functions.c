@@ -45,7 +45,7 @@ functions_take(struct imbalance *im, const struct message *message)
 	}
 	im->functions->period_ns = im->functions->block.period_ns;
 	if (im->functions->block.worker == 0)	/* other threads do not lead up to a call */
-		lane_add(lane_of(&im->functions->lanes, im->functions->block.location),
+		lane_add(lane_of(&im->functions->lanes, im->functions->block.location, 0),
 		    &im->functions->block);
 }
 
@@ -127,7 +127,7 @@ void
 functions_count(struct imbalance *im, uint32_t location, const struct row *row, int64_t last_ns)
 {
 	struct functions *f = im->functions;
-	struct sample_lane *lane = location < f->lanes.count ? &f->lanes.of[location] : NULL;
+	struct sample_lane *lane = lane_find(&f->lanes, location, 0);
 	struct taken new = { .site = row->site, .rank = im->graph.known.location_rank[location],
 	    .period_ns = f->period_ns };
 
@@ -161,7 +161,7 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 void
 functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns)
 {
-	struct sample_lane *lane = lane_of(&im->functions->lanes, location);
+	struct sample_lane *lane = lane_of(&im->functions->lanes, location, 0);
 
 	lane_forget(lane, lane_from(lane, leave_ns));
 	forget_off_core(im, location, leave_ns);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "awaited.h"
+
+#include "../tool/tool.h"
+
+static void
+add_piece(struct awaited *a, uint32_t worker, int64_t from_ns, int64_t to_ns)
+{
+	if (from_ns >= to_ns)
+		return;
+	if (a->count > 0 && a->at[a->count - 1].worker == worker) {
+		a->at[a->count - 1].from_ns = from_ns;
+		return;
+	}
+	*APPEND(a->at, a->count, a->capacity) = (struct awaited_piece){ worker, from_ns, to_ns };
+}
+
+/* The last instant of activity up to NS; INT64_MIN: there is none. */
+static int64_t
+last_active_ns(const struct thread_times *t, int64_t ns)
+{
+	const size_t count = spans_before(&t->active, ns);
+	const struct time_span *last = &t->active.at[count > 0 ? count - 1 : 0];
+
+	return count == 0 ? INT64_MIN : last->to_ns < ns ? last->to_ns : ns;
+}
+
+/* Has a wait ended in the time up to NS? */
+static bool
+began_within(const struct thread_times *t, int64_t ns, int64_t near_ns)
+{
+	size_t i = spans_before(&t->waits, ns);
+
+	while (i > 0 && t->waits.at[i - 1].to_ns > ns)
+		i--;
+	return i > 0 && t->waits.at[i - 1].to_ns > ns - near_ns;
+}
+
+/* The begin of the wait at that instant, or of the next one; INT64_MAX: there is none. */
+static int64_t
+next_wait_ns(const struct thread_times *t, int64_t ns)
+{
+	size_t i = spans_before(&t->waits, ns);
+
+	if (i > 0 && t->waits.at[i - 1].to_ns > ns)
+		i--;
+	return i < t->waits.count ? t->waits.at[i].from_ns : INT64_MAX;
+}
+
+/* The threads for which another one may have waited, while they are counted. */
+struct candidates {
+	const struct thread_times *last;	/* to wait */
+	int64_t last_ns;			/* when it waited */
+	size_t count;
+};
+
+static void
+count_candidate(struct candidates *c, const struct thread_times *t, int64_t active_ns)
+{
+	const int64_t ns = next_wait_ns(t, active_ns);
+
+	if (c->count++ == 0 || ns > c->last_ns ||
+	    (ns == c->last_ns && t->worker < c->last->worker)) {
+		c->last = t;
+		c->last_ns = ns;
+	}
+}
+
+/* Who ended THREAD's wait; NULL: that is not known. *AT_NS gets the end of its activity. */
+static const struct thread_times *
+awaited_by(const struct awaited *a, const struct thread_times *thread, const struct time_span *wait,
+    int64_t near_ns, int64_t *at_ns)
+{
+	struct candidates all = { 0 }, docked = { 0 }, fresh = { 0 }, fresh_docked = { 0 };
+	int64_t last_ns = INT64_MIN;
+
+	for (size_t i = 0; i < a->threads.count; i++)
+		if (&a->threads.of[i] != thread) {
+			const int64_t ns = last_active_ns(&a->threads.of[i], wait->to_ns);
+
+			last_ns = ns > last_ns ? ns : last_ns;
+		}
+	if (last_ns <= wait->from_ns)
+		return NULL;
+	for (size_t i = 0; i < a->threads.count; i++) {
+		const struct thread_times *t = &a->threads.of[i];
+		const bool is_fresh = began_within(t, last_ns, near_ns);
+
+		if (t == thread || last_active_ns(t, last_ns) <= last_ns - near_ns)
+			continue;
+		count_candidate(is_fresh ? &fresh : &all, t, last_ns);
+		if (next_wait_ns(t, last_ns) <= wait->to_ns + near_ns)
+			count_candidate(is_fresh ? &fresh_docked : &docked, t, last_ns);
+	}
+	if (all.count == 0) {
+		all = fresh;
+		docked = fresh_docked;
+	}
+	if (all.count > 1)
+		all = docked;
+	if (all.count == 0)
+		return NULL;
+	*at_ns = last_active_ns(all.last, last_ns);
+	return *at_ns > wait->from_ns ? all.last : NULL;
+}
+
+static bool
+several_locations(const struct definitions *known, uint32_t location)
+{
+	/* Locations of further threads come after those of the ranks. */
+	for (uint32_t l = (uint32_t)known->ranks; l < known->location_count; l++)
+		if (known->location_rank[l] == known->location_rank[location])
+			return true;
+	return false;
+}
+
+/* From the end to the begin. */
+static void
+walk(struct awaited *a, const struct thread_times *own, int64_t near_ns, int64_t from_ns,
+    int64_t to_ns)
+{
+	const struct thread_times *t = own, *other;
+	int64_t at_ns, ns = to_ns;
+
+	while (ns > from_ns) {
+		const size_t waits = spans_before(&t->waits, ns);
+		const struct time_span *wait = &t->waits.at[waits > 0 ? waits - 1 : 0];
+
+		if (waits == 0) {
+			add_piece(a, t->worker, from_ns, ns);
+			return;
+		}
+		if (wait->to_ns < ns) {
+			add_piece(a, t->worker, wait->to_ns, ns);
+			ns = wait->to_ns;
+		}
+		other = ns == wait->to_ns ? awaited_by(a, t, wait, near_ns, &at_ns) : NULL;
+		if (other != NULL)
+			add_piece(a, t->worker, at_ns, ns);
+		else if (t == own)
+			add_piece(a, t->worker, at_ns = wait->from_ns, ns);
+		else
+			at_ns = ns;
+		ns = at_ns;
+		t = other != NULL ? other : own;
+	}
+}
+
+void
+awaited_find(struct awaited *a, const struct definitions *known, const struct off_lanes *off,
+    const struct sample_lanes *samples, int64_t period_ns, uint32_t location, int64_t from_ns,
+    int64_t to_ns)
+{
+	const struct off_lane *lane = off_lane_of(off, location, 0);
+
+	a->count = 0;
+	if (lane == NULL || lane->clock || off->at[location].count < 2 ||
+	    several_locations(known, location)) {
+		add_piece(a, 0, from_ns, to_ns);
+		return;
+	}
+	thread_waits_find(&a->threads, known, off, samples, period_ns, location, from_ns, to_ns);
+	walk(a, &a->threads.of[lane - off->at[location].of], a->threads.sampled ? period_ns :
+	    NEAR_NS, from_ns, to_ns);
+}

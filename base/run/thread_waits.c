@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "thread_waits.h"
+
+#include <stdlib.h>
+
+#include "../tool/search.h"
+#include "../tool/tool.h"
+#include "runtimes.h"
+
+/* One thread while its times are found. */
+struct finding {
+	struct thread_waits *all;
+	const struct definitions *known;
+	const struct off_lane *off;
+	const struct sample_lane *samples;	/* NULL: none */
+	int64_t period_ns, from_ns, to_ns;
+	struct thread_times *times;
+};
+
+static int64_t
+later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+#define BEFORE(span, ns) ((span)->from_ns < (ns))
+SEARCH(span_from, struct time_span, int64_t, BEFORE)
+#undef BEFORE
+
+size_t
+spans_before(const struct spans *spans, int64_t ns)
+{
+	return span_from(spans->at, spans->count, ns);
+}
+
+static void
+add_span(struct spans *spans, int64_t from_ns, int64_t to_ns)
+{
+	if (from_ns >= to_ns)
+		return;
+	*APPEND(spans->at, spans->count, spans->capacity) = (struct time_span){ from_ns, to_ns };
+}
+
+static void
+add_wait(const struct finding *f, int64_t from_ns, int64_t to_ns)
+{
+	add_span(&f->times->waits, later(from_ns, f->from_ns), earlier(to_ns, f->to_ns));
+}
+
+static bool
+waits_at(const struct finding *f, uint32_t site, uint32_t callers)
+{
+	struct thread_waits *w = f->all;
+	char *known;
+
+	if (site == 0 || site >= f->known->site_count)
+		return false;
+	while (w->site_count < f->known->site_count)
+		*APPEND(w->waits_at, w->site_count, w->site_capacity) = 0;
+	known = &w->waits_at[site];
+	if (*known == 0)
+		*known = waiting_at(f->known, site) != NOT_WAITING ? 'y' : 'n';
+	return *known == 'y' || waiting_below(f->known, site, callers) != NOT_WAITING;
+}
+
+/* ---- waits --------------------------------------------------------------------------- */
+
+/* Where a thread was seen: in a sample, or while it was off its core. */
+struct mark {
+	int64_t from_ns, to_ns;
+	enum seen { SAMPLED, PREEMPTED, BLOCKED } seen;
+	enum { ELSEWHERE, WAITS, MAY_WAIT } place;
+};
+
+static void
+add_mark(const struct finding *f, struct mark mark, uint32_t site, uint32_t callers)
+{
+	struct thread_waits *w = f->all;
+
+	mark.place = waits_at(f, site, callers) ? WAITS : site == 0 || is_system_call(f->known,
+	    site) ? MAY_WAIT : ELSEWHERE;
+	if (mark.seen != BLOCKED && site == 0)	/* which says nothing */
+		return;
+	*APPEND(w->marks, w->mark_count, w->mark_capacity) = mark;
+}
+
+/* All marks of the piece, in order. */
+static void
+add_marks(const struct finding *f)
+{
+	struct off_cut cut = off_between(f->off, f->from_ns, f->to_ns);
+	size_t i = f->samples != NULL ? lane_from(f->samples, f->from_ns) : 0;
+	const size_t end = f->samples != NULL ? lane_from(f->samples, f->to_ns) : 0;
+	struct off_span part;
+	bool more = true;
+
+	f->all->sampled |= i < end;
+	f->all->mark_count = 0;
+	while (more) {
+		more = off_next(&cut, &part);
+		for (; i < end && (!more || f->samples->at[i].at_ns < part.from_ns); i++) {
+			const struct sample *s = &f->samples->at[i];
+
+			add_mark(f, (struct mark){ s->at_ns, s->at_ns, .seen = SAMPLED }, s->site,
+			    s->callers);
+		}
+		if (more && part.reason != OFF_UNKNOWN)
+			add_mark(f, (struct mark){ part.from_ns, part.to_ns, .seen =
+			    part.reason == OFF_BLOCKED ? BLOCKED : PREEMPTED }, part.site,
+			    part.callers);
+	}
+}
+
+/* Adds the wait at mark M; LAST and NEXT: the marks beside it, or NULL. */
+static void
+add_wait_at(const struct finding *f, const struct mark *last, const struct mark *m,
+    const struct mark *next)
+{
+	const int64_t half_ns = m->seen == BLOCKED ? 0 : f->period_ns / 2;
+	int64_t from_ns = m->from_ns - half_ns, to_ns = m->to_ns + half_ns;
+
+	if (last != NULL)
+		from_ns = later(from_ns, last->to_ns + (m->from_ns - last->to_ns) / 2);
+	if (next != NULL)
+		to_ns = earlier(to_ns, m->to_ns + (next->from_ns - m->to_ns) / 2);
+	if (last != NULL && last->place == WAITS && (m->place == MAY_WAIT ||
+	    (last->seen != BLOCKED && core_time(f->off, last->to_ns, m->from_ns).on_ns <=
+	    SPIN_PERIODS * f->period_ns)))
+		from_ns = last->to_ns;
+	add_wait(f, from_ns, to_ns);
+}
+
+static void
+add_waits(const struct finding *f)
+{
+	struct mark *marks = f->all->marks, *last = NULL;
+
+	for (size_t i = 0; i < f->all->mark_count; i++) {
+		struct mark *m = &marks[i];
+		const bool waited = last != NULL && last->place == WAITS && m->from_ns -
+		    last->to_ns <= (last->seen == SAMPLED ? f->period_ns : NEAR_NS);
+
+		if (m->place == MAY_WAIT && !waited)
+			continue;
+		if (m->place != ELSEWHERE)
+			add_wait_at(f, last, m, i + 1 < f->all->mark_count ? m + 1 : NULL);
+		m->place = m->place == ELSEWHERE ? ELSEWHERE : WAITS;
+		last = m;
+	}
+}
+
+ORDER(by_begin, struct time_span, BY(from_ns))
+
+/* Makes one of spans that overlap or touch. */
+static void
+join_spans(struct spans *spans)
+{
+	size_t kept = 0;
+
+	if (spans->count > 0)
+		qsort(spans->at, spans->count, sizeof *spans->at, by_begin);
+	for (size_t i = 0; i < spans->count; i++)
+		if (kept > 0 && spans->at[i].from_ns <= spans->at[kept - 1].to_ns)
+			spans->at[kept - 1].to_ns = later(spans->at[kept - 1].to_ns,
+			    spans->at[i].to_ns);
+		else
+			spans->at[kept++] = spans->at[i];
+	spans->count = kept;
+}
+
+static void
+find_waits(const struct finding *f)
+{
+	f->times->waits.count = 0;
+	if (f->off->worker > 0) {
+		add_wait(f, f->from_ns, f->off->from_ns);
+		add_wait(f, f->off->until_ns, f->to_ns);
+	}
+	add_marks(f);
+	add_waits(f);
+	join_spans(&f->times->waits);
+}
+
+/* ---- activity ------------------------------------------------------------------------ */
+
+/* Adds the time outside waits; *WAIT goes on from call to call. */
+static void
+add_active(const struct finding *f, size_t *wait, int64_t from_ns, int64_t to_ns)
+{
+	const struct spans *waits = &f->times->waits;
+
+	while (*wait < waits->count && waits->at[*wait].to_ns <= from_ns)
+		++*wait;
+	for (size_t i = *wait; i < waits->count && waits->at[i].from_ns < to_ns; i++) {
+		add_span(&f->times->active, from_ns, waits->at[i].from_ns);
+		from_ns = waits->at[i].to_ns;
+	}
+	add_span(&f->times->active, from_ns, to_ns);
+}
+
+static void
+find_active(const struct finding *f)
+{
+	struct off_cut cut = off_between(f->off, f->from_ns, f->to_ns);
+	int64_t at_ns = cut.from_ns;
+	struct off_span part;
+	size_t wait = 0;
+
+	f->times->active.count = 0;
+	while (off_next(&cut, &part)) {
+		if (part.reason == OFF_PREEMPTED)
+			continue;
+		add_active(f, &wait, at_ns, part.from_ns);
+		at_ns = part.to_ns;
+	}
+	add_active(f, &wait, at_ns, cut.to_ns);
+}
+
+void
+thread_waits_find(struct thread_waits *waits, const struct definitions *known,
+    const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
+    uint32_t location, int64_t from_ns, int64_t to_ns)
+{
+	const struct off_location *l = location < off->count ? &off->at[location] : NULL;
+	struct finding f = { waits, known, .period_ns = period_ns, .from_ns = from_ns,
+	    .to_ns = to_ns };
+
+	waits->sampled = false;
+	waits->count = l != NULL ? l->count : 0;
+	while (waits->made < waits->count)
+		APPEND(waits->of, waits->made, waits->capacity);
+	for (size_t i = 0; i < waits->count; i++) {
+		f.off = &l->of[i];
+		f.samples = lane_find(samples, location, f.off->worker);
+		f.times = &waits->of[i];
+		f.times->worker = f.off->worker;
+		find_waits(&f);
+		find_active(&f);
+	}
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When the threads of a process wait for each other, from switches and samples. A thread waits
+ *
+ *	- while it is blocked in a waiting function (runtimes.h);
+ *	- while it is blocked at an unknown place right after it waited: NEAR_NS later, or a period
+ *	  after a sample;
+ *	- while it spins: half a period around each sample in a waiting function, and around each
+ *	  time when it had to give up its core there; and from there to the next such sample or
+ *	  switch, if it was not seen elsewhere, and was on a core for SPIN_PERIODS at most;
+ *	- before its begin and after its end, if it makes no calls.
+ *
+ * Memory: 32 bytes an interval or sample, for one piece of computation.
+ */
+#ifndef THREAD_WAITS_H
+#define THREAD_WAITS_H
+
+#include "off_core.h"
+#include "sample_lanes.h"
+
+/* A loop of sched_yield spends most of its time in the kernel, where no samples are taken. */
+enum { SPIN_PERIODS = 10 };
+enum { NEAR_NS = 200000 };
+
+struct spans {
+	struct time_span {
+		int64_t from_ns, to_ns;
+	} *at;				/* in order and disjoint */
+	size_t count, capacity;
+};
+
+struct thread_times {
+	uint32_t worker;		/* 0: the location's own thread */
+	struct spans waits;
+	struct spans active;		/* outside waits, on a core or ready to run */
+};
+
+/* The threads of a location between two instants. */
+struct thread_waits {
+	struct thread_times *of;
+	size_t count, made, capacity;
+	bool sampled;			/* there are samples of them */
+	struct mark *marks;		/* of one thread */
+	size_t mark_count, mark_capacity;
+	char *waits_at;			/* by site: 0 unknown, 'y' or 'n' */
+	size_t site_count, site_capacity;
+};
+
+void thread_waits_find(struct thread_waits *waits, const struct definitions *known,
+    const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
+    uint32_t location, int64_t from_ns, int64_t to_ns);
+/* The number of spans that begin before the instant. */
+size_t spans_before(const struct spans *spans, int64_t ns);
+
+#endif
