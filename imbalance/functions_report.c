@@ -351,8 +351,9 @@ hybrid_line(struct text *out, const struct imbalance *im)
 
 	if (hybrid_of(im, &h))
 		text_line(out, "hybrid efficiencies (POP): parallel %.4f = MPI %.4f x threads "
-		    "%.4f; threads = serial %.4f x imbalance %.4f x on a core %.4f", h.parallel,
-		    h.mpi, h.threads, h.serial, h.imbalance, h.on_core);
+		    "%.4f; threads = serial %.4f x imbalance %.4f x on a core %.4f%s", h.parallel,
+		    h.mpi, h.threads, h.serial, h.imbalance, h.on_core, h.sampled ? "" :
+		    "; without samples threads that spin count as useful");
 }
 
 void
@@ -372,6 +373,7 @@ hybrid_member(struct json *out, const struct imbalance *im)
 	json_fixed(out, "serial", h.serial, 9);
 	json_fixed(out, "imbalance", h.imbalance, 9);
 	json_fixed(out, "on_core", h.on_core, 9);
+	json_text(out, "spinning", h.sampled ? "waiting" : "useful");
 	json_int(out, "thread_count", h.thread_count);
 	json_seconds(out, "outside_mpi_s", h.outside_ns);
 	json_seconds(out, "useful_s", h.useful_ns);

@@ -7,6 +7,7 @@ A run of processes with several threads, in which the state of each thread is kn
                             KIND random: threads leave their cores at random, some begin late or end early;
                             serial: 4 threads, the first one is alone for half of the time outside MPI;
                             slow: 4 threads, the last one works twice as long as the others
+                            spins: the same, and the others have samples in a runtime meanwhile
     tests/hybrid_run.py judge KIND SEED RANKS STRETCHES < imbalance.json
                             exit 1 and a line if the tool has other efficiencies, or has some although the
                             states are unknown for over 1 % of the time
@@ -19,84 +20,80 @@ import numpy
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import trace  # noqa: E402 (the one beside this file)
+import switched_run  # noqa: E402 (the one beside this file)
+from switched_run import ABSENT, BLOCKED, ON, PERIOD, PLACES, PREEMPTED, UNKNOWN  # noqa: E402
 
-ON, BLOCKED, PREEMPTED, UNKNOWN, ABSENT = -1, 0, 1, 2, 3
-BEGIN = 1000
+ASLEEP = 9              # a sleeping thread of the MPI library
+RUNTIME = (17, 0)       # a place where threads wait for each other
 
 
-class Run:
-    def __init__(self, kind, seed, ranks, stretches):
-        self.random = numpy.random.default_rng(seed)
-        self.ranks, self.stretches = ranks, []              # (begin, enters, leave)
-        begin = BEGIN
-        for _ in range(stretches):
-            lengths = self.random.integers(1, 8000, ranks) if kind == "random" else [4000] * ranks
-            enters = [begin + int(length) for length in lengths]
-            self.stretches.append((begin, enters, max(enters) + 200))
-            begin = max(enters) + 200
-        self.end = begin
-        threads = [int(self.random.integers(2, 6)) if kind == "random" else 4 for _ in range(ranks)]
-        self.states = {(rank, worker): self.random_states(worker) if kind == "random" else self.planted(kind, worker)
-                       for rank in range(ranks) for worker in range(threads[rank])}
-        for rank in range(ranks):                           # a sleeping thread of the MPI library
-            self.states[rank, 9] = numpy.full(self.end, BLOCKED)
-            for begin, *_ in self.stretches if kind != "random" else ():
-                self.states[rank, 9][begin + 10:begin + 12] = ON    # it wakes up: no fifth thread
+class Run(switched_run.Run):
+    def __init__(self, kind, *numbers):
+        self.kind = kind
+        super().__init__(*numbers)
+
+    def computes(self):
+        return self.random.integers(1, 8000, self.ranks) if self.kind == "random" else [4000] * self.ranks
+
+    def barrier(self):
+        return 200
+
+    def workers(self, rank):
+        return [*range(int(self.random.integers(2, 6)) if self.kind == "random" else 4), ASLEEP]
+
+    def thread(self, worker):
+        """The intervals are those of the states, each at one of the places."""
+        state = self.asleep() if worker == ASLEEP else self.planted(worker) if self.kind != "random" else \
+            self.random_states(worker)
+        cuts = [0, *(numpy.flatnonzero(numpy.diff(state)) + 1), self.end]
+        places = list(PLACES)
+        return int(numpy.flatnonzero(state != ABSENT)[0]), state, [
+            (int(a), int(b), int(state[a]), *places[int(self.random.integers(len(places)))])
+            for a, b in zip(cuts, cuts[1:]) if state[a] not in (ON, ABSENT)]
+
+    def asleep(self):
+        state = numpy.full(self.end, BLOCKED)
+        for begin, *_ in self.stretches if self.kind != "random" else ():
+            state[begin + 10:begin + 12] = ON               # it wakes up: no fifth thread
+        return state
 
     def random_states(self, worker):
         state, at = numpy.full(self.end, ON), 0
         while at < self.end:
             until = at + int(self.random.integers(1, 3000))
-            state[at:until] = self.random.choice([ON, BLOCKED, PREEMPTED, UNKNOWN], p=[.5, .3, .1999, .0001])
+            state[at:until] = self.random.choice([ON, BLOCKED, PREEMPTED, UNKNOWN], p=[.5, .3, .1995, .0005])
             at = until
         if worker > 2:
             state[:self.random.integers(0, self.end // 3)] = ABSENT
             state[self.random.integers(self.end // 2, self.end):] = ABSENT
         return state
 
-    def planted(self, kind, worker):
+    def planted(self, worker):
         state = numpy.full(self.end, ON)
         for begin, enters, _ in self.stretches:
-            half = begin + 2000
-            if (kind == "serial" and worker > 0) or (kind == "slow" and worker < 3):
-                state[half:enters[0]] = BLOCKED
+            if (self.kind == "serial" and worker > 0) or (self.kind == "slow" and worker < 3):
+                state[begin + 2000:enters[0]] = BLOCKED
         return state
 
-    def write(self):
-        out = trace.Writer(sys.stdout.buffer, "trace")
-        out.put("run", {"ranks": self.ranks, "locations": self.ranks, "run_ns": self.end + 10})
-        for number, name in enumerate(("MPI_Init", "MPI_Barrier", "MPI_Finalize"), 1):
-            out.put("call", {"number": number, "name": name})
-        out.put("site", {"site": 1, "offset": 1, "function": "f", "file": "f.c", "line": 1})
-        self.rows(out, 0, 1, [0] * self.ranks, BEGIN, 0)
-        for seq, (begin, enters, leave) in enumerate(self.stretches, 1):
-            self.rows(out, seq, 2, enters, leave, begin)
-        self.rows(out, len(self.stretches) + 1, 3, [self.end] * self.ranks, self.end + 10, self.end)
-        out.end()
+    def sample_times(self, rank, worker):
+        """A thread that spins has a sample in each period, those that wait are half of them there."""
+        if self.kind == "random":
+            return super().sample_times(rank, worker)
+        if self.kind != "spins" or worker == ASLEEP:
+            return numpy.zeros(0, int), numpy.zeros(0, int)
+        at = numpy.concatenate([numpy.arange(begin + PERIOD // 2, enters[0], PERIOD) for begin, enters, _ in self.stretches])
+        begins = numpy.array([begin for begin, *_ in self.stretches])
+        begun = begins[numpy.searchsorted(begins, at, "right") - 1]
+        return at, numpy.where((worker < 3) & (at > begun + 2000), RUNTIME[0], 1)
 
-    def rows(self, out, seq, call, enters, leave, begin):
-        for rank in range(self.ranks):
-            for of, worker in self.states:
-                if of == rank:
-                    self.switched(out, rank, worker, begin, min(leave, self.end))
-            out.block("calls", {"enter": [enters[rank]], "duration": [leave - enters[rank]], "call": [call],
-                                "comm": [1], "site": [1]}, location=rank, first=seq)
-
-    def switched(self, out, rank, worker, begin, leave):
-        state = self.states[rank, worker]
-        there = numpy.flatnonzero(state != ABSENT)
-        start, end = int(there[0]), min(leave, int(there[-1]) + 1)
-        begin = max(begin, start)
-        if begin >= end:
-            return
-        cuts = numpy.flatnonzero(numpy.diff(state[begin:end])) + begin + 1
-        pieces = [(a, b) for a, b in zip([begin, *cuts], [*cuts, end]) if state[a] != ON]
-        a, b = numpy.array(pieces, dtype=numpy.int64).reshape(-1, 2).T
-        body = {"location": rank, "count": len(a), "from_ns": start, "until_ns": end,
-                "time": a.astype("<i8").tobytes(), "duration": (b - a).astype("<u4").tobytes(),
-                "reason": state[a].astype("<u1").tobytes()}
-        out.put("switched", {**body, "worker": worker} if worker else body)
+    def without_waits(self, rank, worker):
+        """The states, with BLOCKED also while the thread waits on a core, or for one."""
+        state = self.threads[rank, worker][1].copy()
+        for begin, enters, _ in self.stretches:
+            waits = self.waits(rank, worker, begin, enters[rank])[begin:]
+            part = state[begin:enters[rank]]
+            part[waits & numpy.isin(part, (ON, PREEMPTED))] = BLOCKED
+        return state
 
     def true(self):
         """Thread time by reason, from the state at each nanosecond outside MPI; threads of each rank."""
@@ -106,7 +103,8 @@ class Run:
             outside = numpy.zeros(self.end, bool)
             for begin, enters, _ in self.stretches:
                 outside[begin:enters[rank]] = True
-            states = numpy.array([s[outside] for (of, _), s in sorted(self.states.items()) if of == rank])
+            states = numpy.array([self.without_waits(rank, worker)[outside]
+                                  for of, worker in sorted(self.threads) if of == rank])
             known = ~(states == UNKNOWN).any(axis=0)
             on, ready = (states == ON)[:, known].sum(axis=0), (states == PREEMPTED)[:, known].sum(axis=0)
             active, first = on + ready, numpy.isin(states[0][known], (ON, PREEMPTED))
@@ -142,13 +140,16 @@ def judge(run, kind, got):
         sys.exit(f"{got} instead of {counts} threads, {capacity} ns")
     if sum(wanted for key, wanted in sums.items() if key != "unknown") != capacity:
         sys.exit(f"{sums} are not {capacity}")
-    near("mpi", got["mpi"], weighed / (sum(counts) * (run.end - BEGIN)))
+    if got["spinning"] != ("waiting" if kind in ("random", "spins") else "useful"):
+        sys.exit(f"{kind}: spinning is {got['spinning']}")
+    near("mpi", got["mpi"], weighed / (sum(counts) * (run.end - switched_run.BEGIN)))
     near("threads", got["threads"], sums["useful"] / capacity)
     near("identity", got["parallel"], got["mpi"] * got["threads"])
     near("identity of threads", got["threads"], got["serial"] * got["imbalance"] * got["on_core"])
     near("serial", got["serial"], 1 - sums["serial"] / capacity)
     near("imbalance", got["imbalance"], 1 - sums["imbalance"] / (capacity - sums["serial"]))
-    planted = {"serial": (0.625, 1), "slow": (1, 0.625)}    # half of the time 1 of 4 threads works
+    # half of the time 1 of 4 threads works
+    planted = {"serial": (0.625, 1), "slow": (1, 0.625), "spins": (1, 0.625)}
     if kind in planted and (got["serial"], got["imbalance"], got["on_core"]) != (*planted[kind], 1):
         sys.exit(f"{kind}: {got}")
 

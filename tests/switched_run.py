@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import trace  # noqa: E402 (the one beside this file)
 
-ON, BLOCKED, PREEMPTED, UNKNOWN = -1, 0, 1, 2
+ON, BLOCKED, PREEMPTED, UNKNOWN, ABSENT = -1, 0, 1, 2, 3
 BEGIN, LONGEST, SITES, PERIOD = 1000, 9000, 5, 100
 UNSAMPLED = "(on a core, not sampled)"
 BARRIERS = range(12, 17)                           # their sites, in turn
@@ -41,18 +41,27 @@ class Run:
         self.stretches = []                       # (begin, enters, leave)
         begin = BEGIN
         for _ in range(stretches):
-            computes = self.random.choice(LONGEST, ranks, replace=False) + 1
-            enters = [int(begin + c) for c in computes]
-            leave = max(enters) + int(self.random.integers(1, 900))
+            enters = [int(begin + c) for c in self.computes()]
+            leave = max(enters) + self.barrier()
             self.stretches.append((begin, enters, leave))
             begin = leave
         self.end = begin
-        self.threads = {(rank, worker): self.thread() for rank in range(ranks)
-                        for worker in ((0, 1, 2) if rank % 2 == 0 else (0,))}
+        self.threads = {(rank, worker): self.thread(worker) for rank in range(ranks)
+                        for worker in self.workers(rank)}
         self.samples = {thread: self.sample_times(*thread) for thread in self.threads}
 
-    def thread(self):
-        """Its state in each nanosecond, when it is watched from, and its intervals; some touch each other."""
+    def computes(self):
+        """How long each rank computes before the next barrier."""
+        return self.random.choice(LONGEST, self.ranks, replace=False) + 1
+
+    def barrier(self):
+        return int(self.random.integers(1, 900))
+
+    def workers(self, rank):
+        return (0, 1, 2) if rank % 2 == 0 else (0,)
+
+    def thread(self, _):
+        """When it is watched from, its state in each nanosecond, and its intervals; some touch each other."""
         start = int(self.random.choice([0, BEGIN, BEGIN + 700, self.end // 2]))
         state = numpy.full(self.end, ON)
         intervals, at = [], start + int(self.random.integers(0, 400))
@@ -105,8 +114,8 @@ class Run:
 
     def rows(self, out, seq, call, enters, leave, begin):
         for rank in range(self.ranks):
-            for worker in range(3):
-                if (rank, worker) in self.threads:
+            for of, worker in self.threads:
+                if of == rank:
                     self.switched(out, rank, worker, begin, leave)
                     self.sampled(out, rank, worker, begin, leave)
             out.block("calls", {"enter": [enters[rank]], "duration": [leave - enters[rank]], "call": [call],
@@ -114,7 +123,8 @@ class Run:
 
     def switched(self, out, rank, worker, begin, leave):
         start, _, intervals = self.threads[rank, worker]
-        if start >= leave or begin >= self.end:
+        begin, leave = max(begin, start), min(leave, self.until(rank, worker))
+        if begin >= leave:
             return
         pieces = [(max(a, begin), min(b, leave), *more) for a, b, *more in intervals if a < leave and b > begin]
         a, b, r, site, callers = numpy.array(pieces, dtype=numpy.int64).reshape(-1, 5).T
@@ -135,6 +145,10 @@ class Run:
 
     # -- what is true --
 
+    def until(self, rank, worker):
+        """When the thread ended, or was watched last."""
+        return int(numpy.flatnonzero(self.threads[rank, worker][1] != ABSENT)[-1]) + 1
+
     def marks(self, rank, worker, begin, end):
         """Where the thread was seen: (from, to, kind, WAITS or MAY_WAIT or None), in order."""
         _, _, intervals = self.threads[rank, worker]
@@ -145,23 +159,28 @@ class Run:
         return [(a, b, kind, WAITS if place in WAITS else MAY_WAIT if place in MAY_WAIT else None)
                 for a, b, kind, place in sorted(found) if kind == "blocked" or place[0]]
 
+    def period(self, rank, begin, end):
+        """Of the samples that any of the rank's threads has there; 0: there are none."""
+        return PERIOD * any(((times >= begin) & (times < end)).any()
+                            for (of, _), (times, _) in self.samples.items() if of == rank)
+
     def waits(self, rank, worker, begin, end):
         """In each nanosecond: does the thread wait for others?"""
         start, state, _ = self.threads[rank, worker]
         waits = numpy.zeros(end, bool)
         if worker:
-            waits[:min(start, end)] = True
-        marks, last = self.marks(rank, worker, begin, end), None
+            waits[:min(start, end)] = waits[self.until(rank, worker):] = True
+        marks, last, period = self.marks(rank, worker, begin, end), None, self.period(rank, begin, end)
         for i, (a, b, kind, place) in enumerate(marks):
             if place is MAY_WAIT and not (last and last[3] is WAITS and
-                                          a - last[1] <= (PERIOD if last[2] == "sample" else NEAR)):
+                                          a - last[1] <= (period if last[2] == "sample" else NEAR)):
                 continue
             if place:
-                half = 0 if kind == "blocked" else PERIOD // 2
+                half = 0 if kind == "blocked" else period // 2
                 first = max(a - half, last[1] + (a - last[1]) // 2) if last else a - half
                 beyond = min(b + half, b + (marks[i + 1][0] - b) // 2) if i + 1 < len(marks) else b + half
                 if last and last[3] is WAITS and (place is MAY_WAIT or last[2] != "blocked" and
-                                                  (state[last[1]:a] == ON).sum() <= SPIN_PERIODS * PERIOD):
+                                                  (state[last[1]:a] == ON).sum() <= SPIN_PERIODS * period):
                     first = last[1]
                 waits[max(first, begin):min(beyond, end)] = True
             last = a, b, kind, WAITS if place else None
@@ -172,8 +191,7 @@ class Run:
         workers = [worker for of, worker in self.threads if of == rank]
         waits = {w: self.waits(rank, w, begin, end) for w in workers}
         active = {w: numpy.isin(self.threads[rank, w][1][:end], (ON, PREEMPTED)) & ~waits[w] for w in workers}
-        sampled = any(begin <= t < end for w in workers for t in self.samples[rank, w][0])
-        near = PERIOD if sampled else NEAR
+        near = self.period(rank, begin, end) or NEAR
         pieces, thread, at = [], 0, end
         while at > begin:
             since = at
@@ -236,8 +254,7 @@ class Run:
         sums, threads, alone = dict.fromkeys((ON, BLOCKED, PREEMPTED, UNKNOWN), 0), 0, 0
         sites, others = numpy.zeros(18, int), {}
         for rank, begin, end in pieces:
-            on = sum((self.threads[rank, w][1][begin:end] == ON).astype(int)
-                     for w in range(3) if (rank, w) in self.threads)
+            on = sum((state[begin:end] == ON).astype(int) for (of, _), (_, state, _) in self.threads.items() if of == rank)
             threads, alone = threads + int(on.sum()), alone + int((on == 1).sum())
             for worker, first, beyond in self.pieces(rank, begin, end):
                 states = self.threads[rank, worker][1][first:beyond]
@@ -316,7 +333,7 @@ def path(run, report):
 
 
 def ranks(run, report):
-    run.pieces = lambda rank, begin, end: [(0, begin, end)]
+    run.pieces = run.division
     total = dict.fromkeys((ON, BLOCKED, PREEMPTED, UNKNOWN), 0)
     for rank, got in enumerate(report["computation"]["by_rank"]):
         pieces = [(rank, begin, enters[rank]) for begin, enters, _ in run.stretches]
@@ -357,4 +374,5 @@ def main():
         {"path": path, "ranks": ranks}[what](run, json.load(sys.stdin))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -182,7 +182,7 @@ add_threads(struct functions *f, const struct segment *s)
 
 	for (uint32_t l = 0; l < f->known->location_count; l++)
 		if (rank[l] == rank[s->location])
-			thread_states_add(&f->threads, &f->off, l, s->begin_ns, s->end_ns);
+			thread_states_add(&f->threads, &f->off, l, s->begin_ns, s->end_ns, NULL);
 	thread_states_time(&f->threads, &f->sums.threads_ns, &f->sums.alone_ns);
 }
 

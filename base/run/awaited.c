@@ -153,7 +153,7 @@ awaited_find(struct awaited *a, const struct definitions *known, const struct of
 {
 	const struct off_lane *lane = off_lane_of(off, location, 0);
 
-	a->count = 0;
+	a->count = a->threads.count = 0;
 	if (lane == NULL || lane->clock || off->at[location].count < 2 ||
 	    several_locations(known, location)) {
 		add_piece(a, 0, from_ns, to_ns);

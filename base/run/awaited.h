@@ -24,7 +24,7 @@ struct awaited {
 	size_t count, capacity;
 };
 
-/* Without switches of the location, all of the time is of its own thread. */
+/* Without switches of several threads all of the time is of the location's own thread. */
 void awaited_find(struct awaited *awaited, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
     uint32_t location, int64_t from_ns, int64_t to_ns);

@@ -7,6 +7,7 @@
 #include "../tool/search.h"
 #include "../tool/tool.h"
 #include "sampled_place.h"
+#include "thread_waits.h"
 
 const char *const off_names[OFF_REASONS] = { "(blocked)", "(preempted)", NOT_SAMPLED };
 
@@ -193,9 +194,23 @@ add_state(struct thread_states *states, struct thread_state state, int64_t from_
 	    -state.unknown, -state.first };
 }
 
+/* The same outside the waits; *WAIT goes on from call to call. */
+static void
+add_active(struct thread_states *states, struct thread_state state, int64_t from_ns,
+    int64_t to_ns, const struct time_spans *waits, size_t *wait)
+{
+	while (*wait < waits->count && waits->at[*wait].to_ns <= from_ns)
+		++*wait;
+	for (size_t i = *wait; i < waits->count && waits->at[i].from_ns < to_ns; i++) {
+		add_state(states, state, from_ns, waits->at[i].from_ns);
+		from_ns = waits->at[i].to_ns;
+	}
+	add_state(states, state, from_ns, to_ns);
+}
+
 static void
 add_thread(struct thread_states *states, const struct off_lane *lane, int64_t from_ns,
-    int64_t to_ns)
+    int64_t to_ns, const struct time_spans *waits)
 {
 	const int first = lane->worker == 0;
 	const struct thread_state on_core = { .on_core = 1, .active = 1, .first = first },
@@ -203,6 +218,7 @@ add_thread(struct thread_states *states, const struct off_lane *lane, int64_t fr
 	struct off_cut cut = off_between(lane, from_ns, to_ns);
 	int64_t at_ns = cut.from_ns;
 	struct off_span part;
+	size_t wait = 0;
 
 	if (lane->clock) {
 		add_state(states, unknown, from_ns, to_ns);
@@ -213,21 +229,25 @@ add_thread(struct thread_states *states, const struct off_lane *lane, int64_t fr
 		add_state(states, unknown, cut.to_ns, to_ns);
 	}
 	while (off_next(&cut, &part)) {
-		add_state(states, on_core, at_ns, part.from_ns);
-		if (part.reason != OFF_BLOCKED)
-			add_state(states, part.reason == OFF_PREEMPTED ? ready : unknown,
-			    part.from_ns, part.to_ns);
+		add_active(states, on_core, at_ns, part.from_ns, waits, &wait);
+		if (part.reason == OFF_PREEMPTED)
+			add_active(states, ready, part.from_ns, part.to_ns, waits, &wait);
+		else if (part.reason == OFF_UNKNOWN)
+			add_state(states, unknown, part.from_ns, part.to_ns);
 		at_ns = part.to_ns;
 	}
-	add_state(states, on_core, at_ns, cut.to_ns);
+	add_active(states, on_core, at_ns, cut.to_ns, waits, &wait);
 }
 
 void
 thread_states_add(struct thread_states *states, const struct off_lanes *lanes, uint32_t location,
-    int64_t from_ns, int64_t to_ns)
+    int64_t from_ns, int64_t to_ns, const struct thread_waits *waits)
 {
+	static const struct time_spans none = { 0 };
+
 	for (size_t i = 0; location < lanes->count && i < lanes->at[location].count; i++)
-		add_thread(states, &lanes->at[location].of[i], from_ns, to_ns);
+		add_thread(states, &lanes->at[location].of[i], from_ns, to_ns,
+		    waits != NULL && i < waits->count ? &waits->of[i].waits : &none);
 	/* all of the time, if nobody is active */
 	add_state(states, (struct thread_state){ 0 }, from_ns, to_ns);
 }

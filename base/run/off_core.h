@@ -71,12 +71,13 @@ struct thread_states {
 	} *at;
 	size_t count, capacity;
 };
+struct thread_waits;
 /*
  * Adds all threads of the location from FROM to TO. Threads other than the first exist only while
- * they are watched.
+ * they are watched. None is active while it waits, if WAITS has the location's waits.
  */
 void thread_states_add(struct thread_states *states, const struct off_lanes *lanes,
-    uint32_t location, int64_t from_ns, int64_t to_ns);
+    uint32_t location, int64_t from_ns, int64_t to_ns, const struct thread_waits *waits);
 void thread_states_sum(struct thread_states *states);
 /* Adds the time of all threads on cores, and the time of just one on a core. Empties STATES. */
 void thread_states_time(struct thread_states *states, int64_t *threads_ns, int64_t *alone_ns);

@@ -34,13 +34,13 @@ SEARCH(span_from, struct time_span, int64_t, BEFORE)
 #undef BEFORE
 
 size_t
-spans_before(const struct spans *spans, int64_t ns)
+spans_before(const struct time_spans *spans, int64_t ns)
 {
 	return span_from(spans->at, spans->count, ns);
 }
 
 static void
-add_span(struct spans *spans, int64_t from_ns, int64_t to_ns)
+add_span(struct time_spans *spans, int64_t from_ns, int64_t to_ns)
 {
 	if (from_ns >= to_ns)
 		return;
@@ -100,7 +100,6 @@ add_marks(const struct finding *f)
 	struct off_span part;
 	bool more = true;
 
-	f->all->sampled |= i < end;
 	f->all->mark_count = 0;
 	while (more) {
 		more = off_next(&cut, &part);
@@ -159,7 +158,7 @@ ORDER(by_begin, struct time_span, BY(from_ns))
 
 /* Makes one of spans that overlap or touch. */
 static void
-join_spans(struct spans *spans)
+join_spans(struct time_spans *spans)
 {
 	size_t kept = 0;
 
@@ -193,7 +192,7 @@ find_waits(const struct finding *f)
 static void
 add_active(const struct finding *f, size_t *wait, int64_t from_ns, int64_t to_ns)
 {
-	const struct spans *waits = &f->times->waits;
+	const struct time_spans *waits = &f->times->waits;
 
 	while (*wait < waits->count && waits->at[*wait].to_ns <= from_ns)
 		++*wait;
@@ -222,6 +221,12 @@ find_active(const struct finding *f)
 	add_active(f, &wait, at_ns, cut.to_ns);
 }
 
+static bool
+is_sampled(const struct sample_lane *lane, int64_t from_ns, int64_t to_ns)
+{
+	return lane != NULL && lane_from(lane, from_ns) < lane_from(lane, to_ns);
+}
+
 void
 thread_waits_find(struct thread_waits *waits, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
@@ -233,6 +238,11 @@ thread_waits_find(struct thread_waits *waits, const struct definitions *known,
 
 	waits->sampled = false;
 	waits->count = l != NULL ? l->count : 0;
+	for (size_t i = 0; i < waits->count; i++)
+		waits->sampled |= is_sampled(lane_find(samples, location, l->of[i].worker),
+		    from_ns, to_ns);
+	if (!waits->sampled)	/* whatever is known of other times */
+		f.period_ns = 0;
 	while (waits->made < waits->count)
 		APPEND(waits->of, waits->made, waits->capacity);
 	for (size_t i = 0; i < waits->count; i++) {

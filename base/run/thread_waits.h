@@ -22,7 +22,7 @@
 enum { SPIN_PERIODS = 10 };
 enum { NEAR_NS = 200000 };
 
-struct spans {
+struct time_spans {
 	struct time_span {
 		int64_t from_ns, to_ns;
 	} *at;				/* in order and disjoint */
@@ -31,8 +31,8 @@ struct spans {
 
 struct thread_times {
 	uint32_t worker;		/* 0: the location's own thread */
-	struct spans waits;
-	struct spans active;		/* outside waits, on a core or ready to run */
+	struct time_spans waits;
+	struct time_spans active;		/* outside waits, on a core or ready to run */
 };
 
 /* The threads of a location between two instants. */
@@ -50,6 +50,6 @@ void thread_waits_find(struct thread_waits *waits, const struct definitions *kno
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
     uint32_t location, int64_t from_ns, int64_t to_ns);
 /* The number of spans that begin before the instant. */
-size_t spans_before(const struct spans *spans, int64_t ns);
+size_t spans_before(const struct time_spans *spans, int64_t ns);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../run/sample_lanes.h"
+#include "../run/awaited.h"
 #include "../tool/hash_table.h"
 #include "hybrid.h"
 
@@ -17,6 +17,7 @@ struct functions {
 	struct sample_lanes lanes;
 	struct off_lanes off;
 	struct thread_states threads;	/* of one piece */
+	struct awaited awaited;		/* the same */
 	struct samples block;
 	int64_t period_ns;
 	struct taken_table taken;
@@ -44,9 +45,8 @@ functions_take(struct imbalance *im, const struct message *message)
 		return;
 	}
 	im->functions->period_ns = im->functions->block.period_ns;
-	if (im->functions->block.worker == 0)	/* other threads do not lead up to a call */
-		lane_add(lane_of(&im->functions->lanes, im->functions->block.location, 0),
-		    &im->functions->block);
+	lane_add(lane_of(&im->functions->lanes, im->functions->block.location,
+	    im->functions->block.worker), &im->functions->block);
 }
 
 static void
@@ -77,27 +77,34 @@ count_blocked(struct imbalance *im, const struct off_lane *lane, const struct ta
 	}
 }
 
-/* Counts time on and off the core; for the first thread also the time of all threads beside it. */
+/* Counts time on and off the core. */
 static void
-count_core(struct imbalance *im, uint32_t location, const struct taken *of, int64_t from_ns,
+count_core(struct imbalance *im, uint32_t location, const struct taken *of,
+    const struct awaited_piece *piece)
+{
+	struct functions *f = im->functions;
+	const struct off_lane *lane = off_lane_of(&f->off, location, piece->worker);
+	const struct core_time time = core_time(lane, piece->from_ns, piece->to_ns);
+
+	count_time(f, of, TAKEN_ON_CORE, time.on_ns);
+	count_blocked(im, lane, of, piece->from_ns, piece->to_ns);
+	count_time(f, of, TAKEN_OFF_CORE + OFF_PREEMPTED, time.off_ns[OFF_PREEMPTED]);
+	count_time(f, of, TAKEN_OFF_CORE + OFF_UNKNOWN, time.off_ns[OFF_UNKNOWN]);
+}
+
+/* Counts the time of all threads of the location's rank. */
+static void
+count_threads(struct imbalance *im, uint32_t location, const struct taken *of, int64_t from_ns,
     int64_t to_ns)
 {
 	struct functions *f = im->functions;
-	const struct off_lane *lane = off_lane_of(&f->off, location, 0);
-	const struct core_time time = core_time(lane, from_ns, to_ns);
 	const uint32_t ranks = (uint32_t)im->graph.known.ranks;
 	int64_t threads_ns = 0, alone_ns = 0;
 
-	count_time(f, of, TAKEN_ON_CORE, time.on_ns);
-	count_blocked(im, lane, of, from_ns, to_ns);
-	count_time(f, of, TAKEN_OFF_CORE + OFF_PREEMPTED, time.off_ns[OFF_PREEMPTED]);
-	count_time(f, of, TAKEN_OFF_CORE + OFF_UNKNOWN, time.off_ns[OFF_UNKNOWN]);
-	if (location >= ranks)
-		return;
-	thread_states_add(&f->threads, &f->off, location, from_ns, to_ns);
+	thread_states_add(&f->threads, &f->off, location, from_ns, to_ns, NULL);
 	for (uint32_t l = ranks; l < im->graph.known.location_count; l++)
 		if (im->graph.known.location_rank[l] == of->rank)
-			thread_states_add(&f->threads, &f->off, l, from_ns, to_ns);
+			thread_states_add(&f->threads, &f->off, l, from_ns, to_ns, NULL);
 	thread_states_time(&f->threads, &threads_ns, &alone_ns);
 	count_time(f, of, TAKEN_THREADS, threads_ns);
 	count_time(f, of, TAKEN_ALONE, alone_ns);
@@ -123,47 +130,71 @@ forget_off_core(struct imbalance *im, uint32_t location, int64_t leave_ns)
 			off_forget(&im->functions->off, l, leave_ns);
 }
 
+/* Counts the samples of the piece's thread. */
+static void
+count_samples(struct imbalance *im, uint32_t location, const struct taken *of,
+    const struct awaited_piece *piece)
+{
+	const struct sample_lane *lane = lane_find(&im->functions->lanes, location, piece->worker);
+	struct taken new = *of;
+
+	if (lane == NULL)
+		return;
+	for (size_t i = lane_from(lane, piece->from_ns);
+	    i < lane->end && lane->at[i].at_ns < piece->to_ns; i++) {
+		const struct sample *s = &lane->at[i];
+
+		if (s->site >= TAKEN_THREADS)
+			continue;
+		new.place = s->site;
+		new.own = own_place(&im->graph.known, s->site, s->callers);
+		taken_table_add(&im->functions->taken, &new)->samples++;
+	}
+}
+
+/* Forgets samples of the location and of its workers. */
+static void
+forget_samples(struct functions *f, uint32_t location, int64_t before_ns)
+{
+	for (size_t i = 0; location < f->lanes.count && i < f->lanes.at[location].count; i++) {
+		struct sample_lane *lane = &f->lanes.at[location].of[i];
+
+		lane_forget(lane, lane_from(lane, before_ns));
+	}
+}
+
 void
 functions_count(struct imbalance *im, uint32_t location, const struct row *row, int64_t last_ns)
 {
 	struct functions *f = im->functions;
-	struct sample_lane *lane = lane_find(&f->lanes, location, 0);
-	struct taken new = { .site = row->site, .rank = im->graph.known.location_rank[location],
-	    .period_ns = f->period_ns };
+	const struct taken of = { .site = row->site,
+	    .rank = im->graph.known.location_rank[location], .period_ns = f->period_ns };
+	const int64_t to_ns = row->enter_ns < im->to_ns ? row->enter_ns : im->to_ns;
+	int64_t from_ns = last_ns > im->from_ns ? last_ns : im->from_ns;
 
 	/* time before the first call is the start */
-	if (last_ns == INT64_MIN || row->site == UINT32_MAX)
-		last_ns = INT64_MAX;
+	if (last_ns == INT64_MIN || row->site == UINT32_MAX || from_ns > to_ns)
+		from_ns = to_ns;
+	awaited_find(&f->awaited, &im->graph.known, &f->off, &f->lanes, f->period_ns, location,
+	    from_ns, to_ns);
+	for (size_t i = 0; i < f->awaited.count; i++) {
+		if (im->counts.switched > 0)
+			count_core(im, location, &of, &f->awaited.at[i]);
+		count_samples(im, location, &of, &f->awaited.at[i]);
+	}
 	if (im->counts.switched > 0) {
-		const int64_t from_ns = last_ns > im->from_ns ? last_ns : im->from_ns;
-		const int64_t to_ns = row->enter_ns < im->to_ns ? row->enter_ns : im->to_ns;
-
-		if (from_ns < to_ns)
-			count_core(im, location, &new, from_ns, to_ns);
-		hybrid_count(im, &f->off, location, row, from_ns, to_ns);
+		if (from_ns < to_ns && location < (uint32_t)im->graph.known.ranks)
+			count_threads(im, location, &of, from_ns, to_ns);
+		hybrid_count(im, &f->off, &f->awaited.threads, location, row, from_ns, to_ns);
 		forget_off_core(im, location, row->leave_ns);
 	}
-	if (lane == NULL || lane->begin == lane->end)
-		return;
-	for (size_t i = lane->begin; i < lane->end && lane->at[i].at_ns < row->enter_ns; i++) {
-		const struct sample *s = &lane->at[i];
-
-		if (s->at_ns < last_ns || s->at_ns < im->from_ns || s->at_ns >= im->to_ns ||
-		    s->site >= TAKEN_THREADS)
-			continue;
-		new.place = s->site;
-		new.own = own_place(&im->graph.known, s->site, s->callers);
-		taken_table_add(&f->taken, &new)->samples++;
-	}
-	lane_forget(lane, lane_from(lane, row->leave_ns));
+	forget_samples(f, location, row->leave_ns);
 }
 
 void
 functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns)
 {
-	struct sample_lane *lane = lane_of(&im->functions->lanes, location, 0);
-
-	lane_forget(lane, lane_from(lane, leave_ns));
+	forget_samples(im->functions, location, leave_ns);
 	forget_off_core(im, location, leave_ns);
 }
 

@@ -5,6 +5,7 @@
 
 #include "../mpi/call_class.h"
 #include "../tool/tool.h"
+#include "functions.h"
 
 struct hybrid_times {
 	struct hybrid_time **of;	/* by index, then rank */
@@ -47,8 +48,8 @@ restart(struct imbalance *im, uint32_t rank)
 }
 
 void
-hybrid_count(struct imbalance *im, const struct off_lanes *off, uint32_t location,
-    const struct row *row, int64_t from_ns, int64_t to_ns)
+hybrid_count(struct imbalance *im, const struct off_lanes *off, const struct thread_waits *waits,
+    uint32_t location, const struct row *row, int64_t from_ns, int64_t to_ns)
 {
 	struct thread_states *states;
 
@@ -59,7 +60,7 @@ hybrid_count(struct imbalance *im, const struct off_lanes *off, uint32_t locatio
 	else if (from_ns < to_ns && off_lane_of(off, location, 0) != NULL) {
 		states = &times_of(im)->states;
 		states->count = 0;
-		thread_states_add(states, off, location, from_ns, to_ns);
+		thread_states_add(states, off, location, from_ns, to_ns, waits);
 		thread_states_sum(states);
 		for (size_t i = 0; i + 1 < states->count; i++)
 			count_state(im, location, &states->at[i],
@@ -146,6 +147,7 @@ hybrid_of(const struct imbalance *im, struct hybrid *hybrid)
 	const int32_t ranks = im->graph.known.ranks;
 	double weighed_ns = 0, left_ns;
 	struct hybrid sum = { 0 };
+	struct taken taken;
 
 	if (im->hybrid == NULL || im->graph.known.location_count > (uint32_t)ranks)
 		return false;
@@ -169,6 +171,8 @@ hybrid_of(const struct imbalance *im, struct hybrid *hybrid)
 	sum.serial = left_ns / (double)sum.outside_ns;
 	sum.imbalance = (left_ns - (double)sum.imbalance_ns) / left_ns;
 	sum.on_core = (double)sum.useful_ns / (left_ns - (double)sum.imbalance_ns);
+	for (size_t i = 0; i < taken_places(im) && !sum.sampled; i++)
+		sum.sampled = taken_at(im, i, &taken) && taken.period_ns > 0;
 	*hybrid = sum;
 	return true;
 }

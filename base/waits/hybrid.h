@@ -8,8 +8,9 @@
  *	threads = useful time of all threads / (threads * time outside MPI)
  *		= serial * imbalance * on_core
  *
- * A thread is useful while it is on a core, and active while it is on a core or ready to run. The
- * lost time is
+ * A thread is active while it is on a core or ready to run and does not wait for other threads
+ * (base/run/thread_waits.h); it is useful while it is active on a core. Without samples it is not
+ * known when threads spin: that counts as useful. The lost time is
  *	serial		of threads that are not active while only the first one is
  *	imbalance	of threads that are not active while others are
  *	blocked		of all threads, while none of them is active
@@ -34,6 +35,7 @@ enum { HYBRID_IDLE, HYBRID_SERIAL, HYBRID_SEVERAL };
 
 struct hybrid {
 	double parallel, mpi, threads, serial, imbalance, on_core;
+	bool sampled;
 	int64_t thread_count;		/* of all processes */
 	int64_t outside_ns;		/* thread time outside MPI: the sum of the rest */
 	int64_t useful_ns, serial_ns, imbalance_ns, blocked_ns, preempted_ns;
@@ -41,8 +43,9 @@ struct hybrid {
 };
 
 /* Counts the time outside MPI before a call, before the call is added to its rank's span. */
-void hybrid_count(struct imbalance *im, const struct off_lanes *off, uint32_t location,
-    const struct row *row, int64_t from_ns, int64_t to_ns);
+void hybrid_count(struct imbalance *im, const struct off_lanes *off,
+    const struct thread_waits *waits, uint32_t location, const struct row *row, int64_t from_ns,
+    int64_t to_ns);
 /* The number of indices, one time of a rank, and the same to add to it. */
 size_t hybrid_indices(const struct imbalance *im);
 struct hybrid_time hybrid_time(const struct imbalance *im, size_t index, int32_t rank);
