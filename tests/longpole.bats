@@ -423,3 +423,37 @@ sleeper() {
 	[ "$(find here ! -type d)" = here/usr/bin/other ]
 	[ ! -e here/usr/share/longpole ]
 }
+
+@test "a full disk is one line, whatever programs met it" {
+	cd "$BATS_FILE_TMPDIR"
+	# In a recipe: bash, awk and jq; tools, which speak for themselves; other messages; none.
+	recipe() { LONGPOLE_NAME=longpole LONGPOLE_MESSAGES=9 "$installed/share/longpole/workflows/quiet" -c "$1" 9>said; }
+	run -3 --separate-stderr recipe 'printf x >/dev/full; awk "BEGIN { print }" >/dev/full; jq -n 1 >/dev/full; exit 3'
+	[ -z "$stderr$output" ]
+	[ "$(cat said)" = 'longpole: write error: No space left on device' ]
+	run -2 --separate-stderr recipe "PATH=$installed/bin:\$PATH; lp-dump $BATS_FILE_TMPDIR/first/graph >/dev/full"
+	[ -z "$stderr" ]
+	[ "$(cat said)" = 'lp-dump: standard output: No space left on device' ]
+	run -0 --separate-stderr recipe 'echo output; echo message >&2; echo file >log; cat log'
+	[ "$output" = $'output\nfile' ]
+	[ "$(cat said)" = message ]
+	run -2 --separate-stderr bash -c '"$0" critpath.mk RUN=first >/dev/full' "$installed/bin/longpole"
+	[ "$stderr" = 'longpole: write error: No space left on device' ]
+	# Without rights to mount, the rest is not tested.
+	mkdir -p small
+	mount -t tmpfs -o size=64k small small 2>/dev/null || return 0
+	( trap 'cd ..; umount small' EXIT; cd small; for free in 0 4 16; do
+		dd if=/dev/zero of=fill bs=1k count=$((64 - free)) 2>/dev/null
+		status=0
+		# shellcheck disable=SC2086
+		TMPDIR=$BATS_TEST_TMPDIR "$installed/bin/longpole" -o run $heat -n 400 -p imbalanced:20 >../out.$free 2>../err.$free || status=$?
+		[ "$status" -eq 2 ] || echo "status $status with $free" >>../wrong
+		grep -v 'lp-record: .*; recording of this rank ends$' ../err.$free >../left || true
+		[ "$(wc -l <../left)" -eq 1 ] && grep -qE '^(longpole: |lp-[a-z]+: .*: )' ../left || cat ../left >>../wrong
+		for file in run/*; do
+			case $file in *.part | *.new | */asked | */command | */raw | */recorded) ;; *) echo "$file" >>../wrong ;; esac
+		done
+		rm -rf run run.part fill
+	done )
+	[ ! -e wrong ] || { cat wrong >&2; false; }
+}

@@ -231,6 +231,13 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 	END
 }
 
+@test "a place with less than 1 % of the path is no long pole" {
+	"$ROOT/build/bench/synthetic" -r 256 -c 20000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null | lp-critpath >many.path
+	lp-report -F json many.path >verdict.json
+	is_verdict verdict.json
+	jq -e '.long_pole.path_share < 0.01 and (.sentence | test("^no place stands out; rank [0-9]+.s computation is only 0[.][0-9]+ % of the critical path$"))' verdict.json
+}
+
 @test "unknown values of a verdict are null, not guesses" {
 	planted 1000000 | lp-graph 2>/dev/null >run.graph
 	lp-critpath -F json run.graph | jq .verdict >path.json

@@ -49,7 +49,7 @@ $(RUN)/command: always $(RUN)/asked
 
 # The program's own exit status counts: a failed run replaces nothing.
 $(RUN)/recorded: $(RUN)/command
-	@rm -rf $(RUN).part/raw
+	@rm -rf $(RUN).part/raw $@.part
 	lp-record -o $(RUN).part/raw $(RECORD) -- $(APP)
 	@if [ -e $@ ]; then mkdir -p $(RUN)~; for f in $(run); do rm -rf $(RUN)~/$$f; \
 		[ ! -e $(RUN)/$$f ] || mv $(RUN)/$$f $(RUN)~/; done; else cd $(RUN) && rm -rf $(run); fi

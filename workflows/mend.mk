@@ -64,7 +64,7 @@ numbers = $(words $(wildcard $(OUT)/compared/a*.summary))
 measured = .run_time | .a_s as $$a | [.a_s, .b_s, (.change_s, .low_s, .high_s | if . == null then "" else . * 1e8 / $$a | round / 1e6 end), $$what] | @tsv
 # Measures only after the prediction is made.
 $(OUT)/compared/compare.json: $(OUT)/predicted.json
-	@exec {LONGPOLE_MESSAGES}>&2; export LONGPOLE_MESSAGES; \
+	@[ -n "$${LONGPOLE_MESSAGES-}" ] || exec {LONGPOLE_MESSAGES}>&2; export LONGPOLE_MESSAGES; \
 	$(MAKE) --no-print-directory -s -f $(here)compare.mk A=$(call quoted,$(APP)) B=$(call quoted,$(mend) $(APP)) \
 		RUNS=$(call quoted,$(RUNS)) OUT=$(OUT)/compared >>$(OUT)/run.log 2>/dev/null
 

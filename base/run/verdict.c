@@ -17,6 +17,7 @@ const struct long_pole no_pole = { .rank = -1, .samples = -1, .unsampled_share =
 
 static const double MUCH = 0.25;		/* share not sampled: worth saying */
 static const double MANY = 1000;		/* times the mean: others hardly compute there */
+static const double LITTLE = 0.01;		/* share of the path: no place stands out */
 
 enum pole_kind
 place_kind(const struct place *place)
@@ -135,7 +136,10 @@ verdict_sentence(const struct long_pole *p)
 	char *sentence = NULL;
 	size_t size;
 	FILE *out = need(open_memstream(&sentence, &size));
+	const bool little = p->rank >= 0 && p->path_share < LITTLE;
 
+	if (little)
+		fputs("no place stands out; ", out);
 	if (p->rank < 0)
 		fputs("no rank keeps the others waiting", out);
 	else if (p->alike)
@@ -147,9 +151,11 @@ verdict_sentence(const struct long_pole *p)
 	else if (p->rank >= 0)
 		fprintf(out, "%s in %s", p->kind == POLE_POLLING ? "polling" : "time",
 		    p->where[0] != '\0' ? p->where : "MPI");
-	if (isfinite(p->path_share))
+	if (little)
+		fprintf(out, " is only %.2g %% of the critical path", 100 * p->path_share);
+	else if (isfinite(p->path_share))
 		fprintf(out, " is %.0f %% of the critical path", 100 * p->path_share);
-	if (isfinite(p->cost_s) && p->cost_s > 0) {
+	if (!little && isfinite(p->cost_s) && p->cost_s > 0) {
 		fprintf(out, "%s cost %s ", isfinite(p->path_share) ? " and" : "",
 		    p->alike ? "each other" : "the others");
 		put_seconds(out, p->cost_s);
@@ -157,7 +163,8 @@ verdict_sentence(const struct long_pole *p)
 		put_two_digits(out, 100 * p->cost_s / p->all_s, "%");
 		fputs(" of all", out);
 	}
-	put_gain(out, p);
+	if (!little)
+		put_gain(out, p);
 	if (fclose(out) != 0)
 		die("out of memory");
 	return sentence;

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../stream/stream.h"
@@ -14,6 +15,22 @@
 
 const char *tool = "longpole";
 const char *output_name = "standard output";
+
+/*
+ * In a recipe under longpole, standard error is a pipe for messages of other programs
+ * (workflows/quiet). Those of tools go to the user at once.
+ */
+static void __attribute__((constructor))
+speak_to_user(void)
+{
+	const char *messages = getenv("LONGPOLE_MESSAGES");
+	struct stat s;
+
+	if (messages != NULL && fstat(STDERR_FILENO, &s) == 0 && S_ISFIFO(s.st_mode) &&
+	    dup2(atoi(messages), STDERR_FILENO) >= 0)
+		fcntl(atoi(messages), F_SETFD, FD_CLOEXEC);
+	unsetenv("LONGPOLE_MESSAGES");
+}
 
 static bool silent;
 
