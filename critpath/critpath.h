@@ -146,6 +146,8 @@ void functions_text(struct text *out, const struct functions *functions,
     const struct definitions *known, bool all);
 void functions_json(struct json *out, const struct functions *functions,
     const struct definitions *known);
+void computation_json(struct json *out, const struct functions *functions,
+    const struct on_path *path);
 
 /* ---- output.c ------------------------------------------------------------------------------ */
 

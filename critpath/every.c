@@ -9,7 +9,7 @@
 
 #include "critpath.h"
 
-enum { TOLD = 5 };	/* ranks and places of a window */
+enum { TOLD = 5 };	/* ranks, places and functions of a window */
 
 struct on_rank {
 	int32_t rank;
@@ -30,6 +30,47 @@ ranks_of(const struct report *report, const struct definitions *known)
 	qsort(ranks, (size_t)known->ranks, sizeof *ranks, by_time);
 	free(shares);
 	return ranks;
+}
+
+/* Of a run with samples or switches. */
+static void
+functions_of_json(struct critpath *c)
+{
+	struct listed l = functions_list(&c->functions, &c->run.graph.known, BY_FUNCTION);
+	struct json *out = &c->output.json;
+
+	computation_json(out, &c->functions, &l.on_path);
+	json_begin_array(out, "functions");
+	for (size_t i = 0; i < l.count && i < TOLD && l.at[i].samples > 0; i++) {
+		json_begin_object(out, NULL);
+		json_text(out, "function", l.at[i].frame.name);
+		if (l.at[i].frame.file != NULL)
+			json_text(out, "file", l.at[i].frame.file);
+		json_seconds(out, "path_s", l.at[i].path_ns);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	functions_list_free(&l);
+}
+
+static void
+functions_of_text(struct critpath *c, double percent)
+{
+	struct listed l = functions_list(&c->functions, &c->run.graph.known, BY_FUNCTION);
+	struct text *out = &c->output.text;
+	const struct on_path *path = &l.on_path;
+
+	if (c->functions.sums.switched)
+		text_print(out, "on a core %.1f %%, blocked %.1f %%, preempted %.1f %%; ",
+		    percent * (double)path->on_core_ns,
+		    percent * (double)path->off_ns[OFF_BLOCKED],
+		    percent * (double)path->off_ns[OFF_PREEMPTED]);
+	if (l.count > 0 && l.at[0].samples > 0) {
+		text_print(out, "%.1f %% in ", percent * (double)l.at[0].path_ns);
+		text_visible(out, l.at[0].frame.name);
+		text_put(out, "; ");
+	}
+	functions_list_free(&l);
 }
 
 static void
@@ -68,6 +109,8 @@ tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *p
 		json_end_object(out);
 	}
 	json_end_array(out);
+	if (c->functions.sums.any)
+		functions_of_json(c);
 	json_end_object(out);
 	json_end_line(out);
 }
@@ -88,6 +131,8 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 	if (c->run.overdue > 0)
 		text_print(&c->output.text, "open calls %llu; ",
 		    (unsigned long long)c->run.overdue);
+	if (c->functions.sums.any)
+		functions_of_text(c, percent);
 	text_print(&c->output.text, "%.1f %% on rank %d", percent * (double)ranks[0].ns,
 	    (int)ranks[0].rank);
 	if (count > 0)
@@ -123,6 +168,7 @@ tell(struct critpath *c)
 	free(places);
 	report_free(report);
 	*report = (struct report){ .whole = true };
+	functions_begin_window(&c->functions);
 }
 
 void
@@ -139,6 +185,7 @@ every_add(struct critpath *c, const struct segments *segments)
 	for (size_t i = 0; i < segments->count; i++) {
 		struct segment piece = segments->at[i];
 
+		functions_find(&c->functions, &piece);
 		while (piece.begin_ns < piece.end_ns) {
 			const int64_t end_ns = (piece.begin_ns / c->opt.every_ns +
 			    1) * c->opt.every_ns;
@@ -147,6 +194,7 @@ every_add(struct critpath *c, const struct segments *segments)
 			if (end_ns < piece.end_ns)
 				part.end_ns = end_ns;
 			report_add(&c->every.report, &c->run.graph.known, &part);
+			functions_part(&c->functions, &part);
 			if (part.end_ns == end_ns)
 				tell(c);
 			piece.begin_ns = part.end_ns;

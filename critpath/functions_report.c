@@ -440,7 +440,7 @@ list_json(struct json *out, const struct listed *l, const char *key)
 }
 
 /* SOURCE: of the time on a core. Without switches the reasons for time off it are unknown. */
-static void
+void
 computation_json(struct json *out, const struct functions *f, const struct on_path *path)
 {
 	json_begin_object(out, "computation");

@@ -430,6 +430,23 @@ two_ranks() {
 	done
 }
 
+@test "lp-critpath --every: the computation and the functions of all windows add up to those of the path" {
+	for seed in 3 4 5 6; do
+		switched_run.py make $seed 3 12 | lp-graph 2>/dev/null >graph
+		lp-critpath -F json graph >whole
+		lp-critpath -F json --every 0.00002 graph >windows
+		[ "$(wc -l <windows)" -ge 4 ]
+		jq -se --slurpfile whole whole '[("path_s", "on_core_s", "blocked_s", "preempted_s", "unknown_s", "awaited_s", "samples") as $key |
+			((map(.computation[$key]) | add) - $whole[0].computation[$key] | fabs) < 1e-12] | all' windows
+		# A sample stands for less than its period if the thread was on a core for less than all periods.
+		jq -se --slurpfile whole whole '[.[].functions[]] | group_by(.function) | map({key: .[0].function, value: (map(.path_s) | add)}) |
+			from_entries as $sums | [$whole[0].by_function[] | select(.samples > 0) |
+			($sums[.function] - .path_s | fabs) <= 0.01 * $whole[0].computation.path_s] | all' windows
+	done
+	lp-critpath --every 0.00002 graph >text
+	grep -q '; on a core [0-9.]* %, blocked [0-9.]* %, preempted [0-9.]* %; [0-9.]* % in [^;]*; [0-9.]* % on rank [0-9]' text
+}
+
 # The stream up to where the run has come to this second.
 so_far() {
 	/usr/bin/python3 -B - "$1" <<-END

@@ -187,20 +187,57 @@ add_threads(struct functions *f, const struct segment *s)
 }
 
 void
-functions_segment(struct functions *f, const struct segment *s)
+functions_find(struct functions *f, const struct segment *s)
 {
-	functions_length(f, s);
-	if (s->kind != COMPUTE || f->known == NULL)
+	if (s->kind == COMPUTE && f->known != NULL)
+		awaited_find(&f->awaited, f->known, &f->off, &f->lanes, f->sums.period_ns,
+		    s->location, s->begin_ns, s->end_ns);
+}
+
+void
+functions_part(struct functions *f, const struct segment *part)
+{
+	functions_length(f, part);
+	if (part->kind != COMPUTE || f->known == NULL)
 		return;
-	awaited_find(&f->awaited, f->known, &f->off, &f->lanes, f->sums.period_ns, s->location,
-	    s->begin_ns, s->end_ns);
 	for (size_t i = 0; i < f->awaited.count; i++) {
+		struct awaited_piece piece = f->awaited.at[i];
+
+		if (piece.from_ns < part->begin_ns)
+			piece.from_ns = part->begin_ns;
+		if (piece.to_ns > part->end_ns)
+			piece.to_ns = part->end_ns;
+		if (piece.from_ns >= piece.to_ns)
+			continue;
 		if (f->sums.switched)
-			add_core_time(f, s, &f->awaited.at[i]);
-		add_samples(f, s, &f->awaited.at[i]);
+			add_core_time(f, part, &piece);
+		add_samples(f, part, &piece);
 	}
 	if (f->sums.switched)
-		add_threads(f, s);
+		add_threads(f, part);
+}
+
+void
+functions_segment(struct functions *f, const struct segment *s)
+{
+	functions_find(f, s);
+	functions_part(f, s);
+}
+
+void
+functions_begin_window(struct functions *f)
+{
+	struct function_sums *sums = &f->sums;
+
+	memset(sums->path_ns, 0, sizeof sums->path_ns);
+	sums->core = (struct core_time){ 0 };
+	sums->threads_ns = sums->alone_ns = 0;
+	for (size_t i = 0; f->places != NULL && i < f->places->size; i++) {
+		struct sampled *place = &f->places->slots[i];
+
+		place->samples = 0;
+		place->blocked_ns = place->before_ns = place->awaited_ns = 0;
+	}
 }
 
 ORDER(by_site, struct sampled, BY(site) BY(callers) BY(rank) BY(worker))

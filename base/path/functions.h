@@ -75,12 +75,17 @@ void functions_see_calls(struct functions *functions, const struct calls *calls)
 void functions_length(struct functions *functions, const struct segment *segment);
 /* A piece of the path; the samples of its location must be kept. */
 void functions_segment(struct functions *functions, const struct segment *segment);
+/* The same part by part: for the whole piece, then for each part. */
+void functions_find(struct functions *functions, const struct segment *segment);
+void functions_part(struct functions *functions, const struct segment *part);
 /*
  * No more pieces from before the instant will come. COUNTS: the computation of the location until
  * then is part of all time. INT64_MAX: as far as it is known.
  */
 void functions_forget(struct functions *functions, uint32_t location, int64_t before_ns, bool owns,
     bool counts);
+/* Forgets the pieces added so far, but not the samples of all time. */
+void functions_begin_window(struct functions *functions);
 /* Places in a fixed order; free() them. */
 struct sampled *functions_places(const struct functions *functions, size_t *count);
 void functions_add_place(struct functions *functions, const struct sampled *more);
