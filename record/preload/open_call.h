@@ -96,83 +96,32 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 		} \
 		open_store(&at, class, &o); \
 	} while (0)
-#define OPEN(kind, name) OPEN_##kind(name)
-#define OPEN_COMM(n) o.comm = communicator_of(n);
-#define OPEN_OLDCOMM(n) o.comm = n;
-#define OPEN_WIN(n) o.comm = n;
-#define OPEN_OLDWIN(n) o.comm = n;
-#define OPEN_FILE(n) o.comm = n;
-#define OPEN_OLDFILE(n) o.comm = n;
-#define OPEN_REQ(n) if (waits) open_requests(at.thread->block.open, 1, &n##_before);
-#define OPEN_REQS(n) if (waits) open_requests(at.thread->block.open, count, n##_before);
+
+/*
+ * The code of a parameter is behind a comma. Kinds and numbers that are not listed here have none:
+ * OPEN_TYPE(type) stays as it is, and no second argument follows it.
+ */
+#define OPEN(kind, name) OPEN_CODE(OPEN_##kind(name), , )
+#define OPEN_CODE(...) OPEN_SECOND(__VA_ARGS__)
+#define OPEN_SECOND(first, second, ...) second
+#define OPEN_COMM(n) ~, o.comm = communicator_of(n);
+#define OPEN_OLDCOMM(n) ~, o.comm = n;
+#define OPEN_WIN(n) ~, o.comm = n;
+#define OPEN_OLDWIN(n) ~, o.comm = n;
+#define OPEN_FILE(n) ~, o.comm = n;
+#define OPEN_OLDFILE(n) ~, o.comm = n;
+#define OPEN_REQ(n) ~, if (waits) open_requests(at.thread->block.open, 1, &n##_before);
+#define OPEN_REQS(n) ~, if (waits) open_requests(at.thread->block.open, count, n##_before);
 #define OPEN_INT(n) OPEN_INT_##n
-#define OPEN_INT_dest o.peer = peer_of(dest);
-#define OPEN_INT_root o.peer = peer_of(root);
-#define OPEN_INT_rank o.peer = peer_of(rank);
+#define OPEN_INT_dest ~, o.peer = peer_of(dest);
+#define OPEN_INT_root ~, o.peer = peer_of(root);
+#define OPEN_INT_rank ~, o.peer = peer_of(rank);
 /* If a call sends and receives, the send comes first. */
-#define OPEN_INT_source *(o.tag == NO_TAG ? &o.peer : &o.source) = peer_of(source);
-#define OPEN_INT_tag o.tag = tag_of(tag);
-#define OPEN_INT_sendtag o.tag = tag_of(sendtag);
-#define OPEN_INT_recvtag o.receive_tag = tag_of(recvtag);
-#define OPEN_INT_assert
-#define OPEN_INT_color
-#define OPEN_INT_count
-#define OPEN_INT_fd
-#define OPEN_INT_high
-#define OPEN_INT_indegree
-#define OPEN_INT_key
-#define OPEN_INT_leader
-#define OPEN_INT_length
-#define OPEN_INT_lock o.tag = lock == MPI_LOCK_EXCLUSIVE ? 1 : 2;
-#define OPEN_INT_low
-#define OPEN_INT_mode
-#define OPEN_INT_n
-#define OPEN_INT_ndims
-#define OPEN_INT_nnodes
-#define OPEN_INT_outdegree
-#define OPEN_INT_partition
-#define OPEN_INT_partitions
-#define OPEN_INT_remote_leader
-#define OPEN_INT_reorder
-#define OPEN_INT_type
-#define OPEN_INT_whence
-#define OPEN_BUF(n)
-#define OPEN_CBUF(n)
-#define OPEN_TYPE(n)
-#define OPEN_COUNT(n)
-#define OPEN_COUNTS(n)
-#define OPEN_DISPLS(n)
-#define OPEN_UNIT(n)
-#define OPEN_OUTSIZE(n)
-#define OPEN_BIG(n)
-#define OPEN_INTS(n)
-#define OPEN_ERRORS(n)
-#define OPEN_OP(n)
-#define OPEN_GROUP(n) o.group = n;
-#define OPEN_NEWWIN(n)
-#define OPEN_NEWFILE(n)
-#define OPEN_ADDRESS(n)
-#define OPEN_OFFSET(n)
-#define OPEN_STRING(n)
-#define OPEN_STRINGS(n)
-#define OPEN_ARGUMENTS(n)
-#define OPEN_ARGUMENTS_EACH(n)
-#define OPEN_INFOS(n)
-#define OPEN_OUTPUT(n)
-#define OPEN_CREQ(n)
-#define OPEN_INFO(n)
-#define OPEN_CINTS(n)
-#define OPEN_ADDRESSES(n)
-#define OPEN_CTYPES(n)
-#define OPEN_STATUS(n)
-#define OPEN_STATUSES(n)
-#define OPEN_NEWREQ(n)
-#define OPEN_INDEX(n)
-#define OPEN_INDICES(n)
-#define OPEN_OUTCOUNT(n)
-#define OPEN_FLAG(n)
-#define OPEN_MESSAGE(n)
-#define OPEN_NEWMESSAGE(n)
-#define OPEN_NEWCOMM(n)
+#define OPEN_INT_source ~, *(o.tag == NO_TAG ? &o.peer : &o.source) = peer_of(source);
+#define OPEN_INT_tag ~, o.tag = tag_of(tag);
+#define OPEN_INT_sendtag ~, o.tag = tag_of(sendtag);
+#define OPEN_INT_recvtag ~, o.receive_tag = tag_of(recvtag);
+#define OPEN_INT_lock ~, o.tag = lock == MPI_LOCK_EXCLUSIVE ? 1 : 2;
+#define OPEN_GROUP(n) ~, o.group = n;
 
 #endif
