@@ -7,6 +7,7 @@
 #define FOLLOW_H
 
 #include "../base/stream/open_call.h"
+#include "../base/tool/process.h"
 #include "definitions.h"
 #include "scan.h"
 
@@ -76,7 +77,6 @@ struct follow {
 
 /* ---- tails.c ---- */
 
-int64_t now_ns(void);
 /* Reads new traces, messages and rows of blocks; notes processes that are gone. */
 void tails_look(struct follow *f);
 /* The lane of a thread, added if missing. */

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../base/run/raw_folder.h"
@@ -23,15 +22,6 @@ enum {
 };
 
 /* ---- files ---- */
-
-int64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
-}
 
 /* False: it is not there yet. The file stays open, since one with the same name may replace it. */
 static bool

@@ -19,15 +19,6 @@ enum { STEP_MS = 10, MOST_STEPS = 100 };	/* wait until the launcher's ranks are 
 
 static struct { const char *rank; int64_t at_ns; int steps; bool one_lives; char host[256]; } died;
 
-int64_t
-monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static bool
 lives(int64_t pid)
 {

@@ -152,7 +152,7 @@ forward(int signal, siginfo_t *info, void *context)
 		return;
 	}
 	if (ending_ns == 0 && signal != SIGUSR2)
-		ending_ns = monotonic_ns();
+		ending_ns = now_ns();
 	if (signal != SIGUSR2)
 		hang_stop();
 	if (shared && info->si_code == SI_KERNEL)	/* typed, not sent by a process */
@@ -292,7 +292,7 @@ static bool
 after_failure(const struct options *opt, const char *folder)
 {
 	const char *rank = rank_of_launcher();
-	const bool all = died_mark(folder, rank, ending_ns != 0 ? ending_ns : monotonic_ns());
+	const bool all = died_mark(folder, rank, ending_ns != 0 ? ending_ns : now_ns());
 
 	if (hang_ended_run())
 		return true;

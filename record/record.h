@@ -57,7 +57,6 @@ int squeeze_trace(const char *path, int level);
 
 /* ---- died.c ---- */
 
-int64_t monotonic_ns(void);
 /*
  * Appends a death at AT_NS on this host to each trace without an end, or only to that of RANK.
  * Returns false if a rank is still alive.

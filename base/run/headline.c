@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "../tool/hash_table.h"
 #include "../tool/memory.h"
@@ -17,10 +15,7 @@ struct host_slot {
 	size_t host;
 };
 
-#define HOST_HASH(s) mix(XXH3_64bits((s)->name, strlen((s)->name)), 0)
-#define HOST_SAME(a, b) (strcmp((a)->name, (b)->name) == 0)
-
-HASH_TABLE_BY(host_table, struct host_slot, HOST_HASH, HOST_SAME, name, NULL)
+HASH_TABLE_OF_TEXT(host_table, struct host_slot, name)
 
 /* Adds a host unless it is known; returns its number. */
 static size_t

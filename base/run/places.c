@@ -69,19 +69,7 @@ struct site_name {
 	uint32_t site;
 };
 
-static uint64_t
-hash_of(const char *text)
-{
-	uint64_t hash = 0;
-
-	for (; *text != '\0'; text++)
-		hash = mix(hash, (unsigned char)*text);
-	return hash;
-}
-
-#define NAME_HASH(name) hash_of((name)->text)
-#define NAME_SAME(a, b) (strcmp((a)->text, (b)->text) == 0)
-HASH_TABLE_BY(site_names, struct site_name, NAME_HASH, NAME_SAME, text, NULL)
+HASH_TABLE_OF_TEXT(site_names, struct site_name, text)
 
 static uint32_t
 find_first(struct same_sites *sites, const struct definitions *known, uint32_t site)

@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Mixes two keys into 64 bits. */
 static inline uint64_t
@@ -34,6 +35,16 @@ mix(uint64_t a, uint64_t b)
 	a = (a ^ b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
 	a = (a ^ a >> 32) * 0xc4ceb9fe1a85ec53u;
 	return a ^ a >> 29;
+}
+
+static inline uint64_t
+hash_of_text(const char *text)		/* NULL: as "" */
+{
+	uint64_t hash = 0;
+
+	for (; text != NULL && *text != '\0'; text++)
+		hash = mix(hash, (unsigned char)*text);
+	return hash;
 }
 
 #define HASH_TABLE(name, slot, HASH, SAME, FREE, MAKE_FREE, KEEP, NO_MEMORY) \
@@ -140,5 +151,14 @@ mix(uint64_t a, uint64_t b)
 		return a->first == b->first && a->second == b->second; \
 	} \
 	HASH_TABLE_BY(name, slot, name##_hash, name##_same, member, none)
+
+/* The same with a string as the key; NULL in an empty slot. */
+#define HASH_TABLE_OF_TEXT(name, slot, member) \
+	static inline uint64_t name##_hash(const slot *s) { return hash_of_text(s->member); } \
+	static inline bool name##_same(const slot *a, const slot *b) \
+	{ \
+		return strcmp(a->member, b->member) == 0; \
+	} \
+	HASH_TABLE_BY(name, slot, name##_hash, name##_same, member, NULL)
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tool.h"
@@ -38,6 +39,15 @@ process_state(int64_t pid)
 	behind = strrchr(stat, ')');
 	return behind == NULL || behind[1] != ' ' || behind[2] == 'Z' ||
 	    behind[2] == 'X' ? '\0' : behind[2];
+}
+
+int64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* ---- libraries that are preloaded ---- */

@@ -13,6 +13,8 @@ void process_read(int64_t pid, const char *name, char *to, size_t size);
 /* R, S, D, T, ... as in proc(5); 0: there is no such process, or it is a zombie. */
 char process_state(int64_t pid);
 
+int64_t now_ns(void);			/* CLOCK_MONOTONIC */
+
 /* Libraries that a command preloads into the program it starts. */
 
 /* Finds liblongpole-NAME.so in ../lib, relative to this command. Dies if there is none. */

@@ -15,23 +15,13 @@ struct known_frame {
 	uint32_t number;	/* 1 + the frame's number; 0: a free slot */
 };
 
-static uint64_t
-hash_of(const char *text)
-{
-	uint64_t hash = 0;
-
-	for (; text != NULL && *text != '\0'; text++)
-		hash = mix(hash, (unsigned char)*text);
-	return hash;
-}
-
 static bool
 is_same_text(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-#define HASH(f) mix(hash_of((f)->name), mix(hash_of((f)->file), (uint32_t)(f)->line))
+#define HASH(f) mix(hash_of_text((f)->name), mix(hash_of_text((f)->file), (uint32_t)(f)->line))
 #define SAME(a, b) ((a)->line == (b)->line && is_same_text((a)->name, (b)->name) && \
 	is_same_text((a)->file, (b)->file))
 HASH_TABLE_BY(known_frames, struct known_frame, HASH, SAME, number, 0)

@@ -30,18 +30,7 @@ define_numbered(struct archive *a, const char *name, uint32_t number)
 /* ---- ranks ---- */
 
 struct host_node { const char *name; uint32_t node; };
-static uint64_t
-host_hash(const char *name)
-{
-	uint64_t hash = 0;
-
-	for (; *name != '\0'; name++)
-		hash = mix(hash, (unsigned char)*name);
-	return hash;
-}
-#define HOST_HASH(h) host_hash((h)->name)
-#define HOST_SAME(x, y) (strcmp((x)->name, (y)->name) == 0)
-HASH_TABLE_BY(host_nodes, struct host_node, HOST_HASH, HOST_SAME, name, NULL)
+HASH_TABLE_OF_TEXT(host_nodes, struct host_node, name)
 
 static void
 put_rank(struct archive *a, int32_t rank, uint32_t node)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "../../base/statistics/statistics.h"
+#include "../../base/tool/process.h"
 #include "../../base/tool/tool.h"
 #include "../../base/mpi/catalogue.h"
 
@@ -110,7 +111,6 @@ struct timed {
 	int64_t ns;
 };
 
-int64_t now_ns(void);
 void sync_clocks(struct sync *sync);
 /* Makes the calls one by one, with a common start; ns becomes the time of the slowest rank. */
 void time_calls(struct sync *sync, struct timed *calls, size_t count);

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Synchronised starts, and timing. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "measure.h"
 
 enum { PING_PONGS = 100, BATCH = 16, TRIES = 1000, BARRIERS = 200 };
 
 const char *const sync_names[] = { "dissemination", "barrier", "window", NULL };
-
-int64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /*
  * The dissemination barrier: D. Hensgen, R. Finkel, U. Manber, Int. J. Parallel Prog. 17 (1988). It
