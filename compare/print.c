@@ -198,15 +198,12 @@ print_load(struct text *text, const struct comparison *c)
 static void
 print_disturbed(struct text *text, const struct comparison *c)
 {
-	for (size_t i = 0; i < c->repeated_count; i++) {
-		const struct repeated *r = &c->repeated[i];
-
+	for (const struct repeated *r = c->repeated; r < c->repeated + c->repeated_count; r++) {
 		text_line(text, "%s: run %llu (%s) is run %llu again, and counts once",
 		    r->side == A ? "A" : "B", (unsigned long long)r->run, r->file,
 		    (unsigned long long)r->first_run);
 	}
-	for (size_t i = 0; i < c->disturbed_count; i++) {
-		const struct disturbed *d = &c->disturbed[i];
+	for (const struct disturbed *d = c->disturbed; d < c->disturbed + c->disturbed_count; d++) {
 		char preempted[80] = "";
 
 		if (isfinite(d->preempted))
@@ -303,9 +300,7 @@ put_facts(struct json *out, const struct comparison *c, const struct verdict *v)
 {
 	json_break(out);
 	json_begin_array(out, "facts");
-	for (size_t i = 0; i < v->fact_count; i++) {
-		const struct fact *f = &v->facts[i];
-
+	for (const struct fact *f = v->facts; f < v->facts + v->fact_count; f++) {
 		json_break(out);
 		json_begin_object(out, NULL);
 		json_text(out, "what", f->what);

@@ -100,8 +100,7 @@ make_groups(struct scaling_table *t)
 		g = APPEND(t->groups, t->group_count, t->group_capacity);
 		*g = (struct group){ .runs = runs + i, .count = end - i,
 		    .mean = { .ranks = runs[i].ranks } };
-		for (size_t r = 0; r < g->count; r++) {
-			const struct summary *run = &g->runs[r];
+		for (const struct summary *run = g->runs; run < g->runs + g->count; run++) {
 			struct times *m = &g->mean;
 			const double n = (double)g->count;
 

@@ -335,8 +335,7 @@ errors_of(const struct analysis *a, size_t place)
 	double *off = zalloc(a->runs, sizeof *off);
 	struct errors e = { 0, NAN, NAN };
 
-	for (size_t i = 0; i < a->runs; i++) {
-		const struct point *p = &a->points[i];
+	for (const struct point *p = a->points; p < a->points + a->runs; p++) {
 		double said = *(const double *)((const char *)p + place);
 
 		if (p->n >= ERRORS_FROM && p->tau > 0)

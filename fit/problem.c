@@ -68,8 +68,7 @@ put_together(const struct problem *from, double ratio)
 
 	p.observed = zalloc(from->count, sizeof *p.observed);
 	p.count = 0;
-	for (size_t i = 0; i < from->count; i++) {
-		const struct observation *o = &from->observed[i];
+	for (const struct observation *o = from->observed; o < from->observed + from->count; o++) {
 		struct growing *g = &growing[o->what];
 
 		if (g->at != NULL && o->n > ratio * g->first_n)
@@ -115,9 +114,7 @@ time_problem(const struct run *runs, size_t count, enum residuals residuals)
 	struct problem p = { .observed = zalloc(2 * count, sizeof *p.observed),
 	    .residuals = residuals };
 
-	for (size_t i = 0; i < count; i++) {
-		const struct run *run = &runs[i];
-
+	for (const struct run *run = runs; run < runs + count; run++) {
 		observe(&p, OF_TIME, run->n, run->t, 1);
 		p.t_max = fmax(p.t_max, run->t);
 		/* Equation 4 depends on f alone. Never quite 0, for its logarithm. */

@@ -341,9 +341,7 @@ lowest_value(const struct analysis *a)
 {
 	double least = INFINITY;
 
-	for (size_t i = 0; i < a->runs; i++) {
-		const struct point *p = &a->points[i];
-
+	for (const struct point *p = a->points; p < a->points + a->runs; p++) {
 		least = fmin(least, p->t);
 		if (p->tau > 0)
 			least = fmin(least, p->tau);
@@ -362,9 +360,7 @@ print_gnuplot(struct text *out, const struct analysis *a)
 	char error[128] = "", *title;
 
 	text_print(out, "$runs << EOD\n# n t tau dtau estimate\n");
-	for (size_t i = 0; i < a->runs; i++) {
-		const struct point *p = &a->points[i];
-
+	for (const struct point *p = a->points; p < a->points + a->runs; p++) {
 		text_print(out, "%g", p->n);
 		print_value(out, p->t);
 		print_value(out, p->tau > 0 ? p->tau : NAN);

@@ -133,9 +133,7 @@ epoch_end(struct graph *graph)
 {
 	const struct epochs *all = graph->epochs;
 
-	for (size_t i = 0; i < all->size; i++) {
-		const struct epoch *e = &all->slots[i];
-
+	for (const struct epoch *e = all->slots; e < all->slots + all->size; e++) {
 		if (e->origin < 0)
 			continue;
 		graph->counts.unmatched_sends++;

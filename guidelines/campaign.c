@@ -130,9 +130,7 @@ take_mpirun(struct campaign *first, struct reader *in, const struct message *mes
 struct series *
 same_series(const struct campaign *c, const struct series *wanted)
 {
-	for (size_t i = 0; i < c->count; i++) {
-		struct series *s = &c->series[i];
-
+	for (struct series *s = c->series; s < c->series + c->count; s++) {
 		if (s->bytes == wanted->bytes && s->role == wanted->role &&
 		    s->part == wanted->part && strcmp(s->name, wanted->name) == 0 &&
 		    strcmp(s->function, wanted->function) == 0)
@@ -219,9 +217,7 @@ const struct series *
 find_series(const struct campaign *c, const char *function, enum role role, uint64_t bytes,
     uint64_t part)
 {
-	for (size_t i = 0; i < c->count; i++) {
-		const struct series *s = &c->series[i];
-
+	for (const struct series *s = c->series; s < c->series + c->count; s++) {
 		if (s->bytes == bytes && s->role == role && s->part == part &&
 		    strcmp(s->function, function) == 0)
 			return s;
@@ -233,9 +229,7 @@ find_series(const struct campaign *c, const char *function, enum role role, uint
 static void
 check_sides(const struct campaign *c)
 {
-	for (size_t i = 0; i < c->count; i++) {
-		const struct series *s = &c->series[i];
-
+	for (const struct series *s = c->series; s < c->series + c->count; s++) {
 		if (s->medians.count != c->mpiruns)
 			die("%s at %" PRIu64 " bytes: measured in %zu of %zu mpiruns", s->name,
 			    s->bytes, s->medians.count, c->mpiruns);
@@ -245,8 +239,7 @@ check_sides(const struct campaign *c)
 			    s->role == MOCKUP ? s->guideline : s->name, s->bytes, s->function);
 		if (s->role != MOCKUP)
 			continue;
-		for (size_t k = 0; k < c->count; k++) {
-			const struct series *f = &c->series[k];
+		for (const struct series *f = c->series; f < c->series + c->count; f++) {
 			struct series there = *s;
 
 			there.bytes = f->bytes;

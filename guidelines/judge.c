@@ -106,9 +106,7 @@ test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_j
 static void
 test_patterns(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
 {
-	for (size_t i = 0; i < c->count; i++) {
-		const struct series *s = &c->series[i];
-
+	for (const struct series *s = c->series; s < c->series + c->count; s++) {
 		if (s->role == MOCKUP)
 			add(v, rules, (struct judgement){ .kind = PATTERN, .other = s, .factor = 1,
 			    .function = find_series(c, s->function, FUNCTION, s->bytes, 0),
@@ -128,9 +126,7 @@ decide(struct verdict *v, const struct campaign *confirm, const struct rules_of_
 		if (confirm == NULL || v->at[i].tested)
 			p[v->tests++] = v->at[i].p;
 	correct(rules->correction, p, adjusted, v->tests);
-	for (size_t i = 0; i < v->count; i++) {
-		struct judgement *j = &v->at[i];
-
+	for (struct judgement *j = v->at; j < v->at + v->count; j++) {
 		j->p_adjusted = confirm == NULL || j->tested ? adjusted[k++] : 1;
 		j->violated = j->p_adjusted < rules->alpha &&
 		    j->function_ns - j->other_ns > v->margin_ns;
@@ -179,9 +175,7 @@ keep_largest_part(struct verdict *v)
 {
 	const struct series *reported = NULL;
 
-	for (size_t i = 0; i < v->count; i++) {
-		struct judgement *j = &v->at[i];
-
+	for (struct judgement *j = v->at; j < v->at + v->count; j++) {
 		if (j->kind != SPLIT_ROBUSTNESS || !j->violated)
 			continue;
 		j->violated = j->function != reported;	/* the largest part comes first */

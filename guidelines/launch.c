@@ -154,9 +154,7 @@ same_choice(const struct campaign *c)
 			text_print(out, "%s%" PRIu64, sizes++ > 0 ? "," : "", c->series[i].bytes);
 	if (sizes == 0)
 		text_put(out, "0");	/* barriers only */
-	for (size_t i = 0; i < c->count; i++) {
-		const struct series *s = &c->series[i];
-
+	for (const struct series *s = c->series; s < c->series + c->count; s++) {
 		if (s->role == SPLIT && s->part > 0 && (s->bytes + s->part - 1) / s->part > splits)
 			splits = (s->bytes + s->part - 1) / s->part;
 	}

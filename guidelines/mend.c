@@ -68,8 +68,7 @@ static void
 take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
     const struct campaign *result, double margin_ns)
 {
-	for (size_t i = 0; i < m->count; i++) {
-		struct rule *rule = &m->rules[i];
+	for (struct rule *rule = m->rules; rule < m->rules + m->count; rule++) {
 		const struct series *s;
 		double ns;
 
@@ -128,9 +127,7 @@ unite_sizes(struct mending *m, const struct tuned *t)
 {
 	const struct rule *best = NULL;
 
-	for (size_t i = 0; i < m->count; i++) {
-		const struct rule *rule = &m->rules[i];
-
+	for (const struct rule *rule = m->rules; rule < m->rules + m->count; rule++) {
 		if (rule->tuned == t && rule->algorithm != AS_IS && (best == NULL ||
 		    rule->as_is_ns / rule->best_ns > best->as_is_ns / best->best_ns))
 			best = rule;
@@ -145,9 +142,7 @@ unite_sizes(struct mending *m, const struct tuned *t)
 static const struct judgement *
 same_judgement(const struct verdict *v, const struct judgement *wanted)
 {
-	for (size_t i = 0; i < v->count; i++) {
-		const struct judgement *j = &v->at[i];
-
+	for (const struct judgement *j = v->at; j < v->at + v->count; j++) {
 		if (strcmp(j->guideline, wanted->guideline) == 0 && j->function->bytes ==
 		    wanted->function->bytes && j->other->part == wanted->other->part &&
 		    (j->kind != SPLIT_ROBUSTNESS || j->other->bytes == wanted->other->bytes))

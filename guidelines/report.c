@@ -216,9 +216,7 @@ put_marks(struct table_writer *table, const struct verdict *v, const char *funct
 	char marks[KINDS + 1] = "";
 
 	for (enum kind kind = MONOTONY; kind < KINDS; kind++)
-		for (size_t i = 0; i < v->count; i++) {
-			const struct judgement *j = &v->at[i];
-
+		for (const struct judgement *j = v->at; j < v->at + v->count; j++) {
 			if (j->kind == kind && j->violated && j->function->bytes == bytes &&
 			    strcmp(j->function->function, function) == 0) {
 				strncat(marks, &"msp"[kind], 1);

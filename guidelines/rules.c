@@ -66,8 +66,7 @@ write_sizes(FILE *out, const struct mending *m, const struct tuned *t, bool brok
 	FILE *text = need(open_memstream(&lines, &length));
 	int last = -1, last_segment = 0;
 
-	for (size_t i = 0; i < m->count; i++) {
-		const struct rule *rule = &m->rules[i];
+	for (const struct rule *rule = m->rules; rule < m->rules + m->count; rule++) {
 		uint64_t from = t->compared == VECTOR ? rule->series->bytes : rule->series->volume;
 
 		int algorithm = broken && rule->algorithm != AS_IS ? NO_ALGORITHM :

@@ -141,9 +141,7 @@ find_judgement(const struct side *side, const char *guideline, uint64_t bytes)
 {
 	const struct judgement *found = NULL;
 
-	for (size_t i = 0; i < side->v.count; i++) {
-		const struct judgement *j = &side->v.at[i];
-
+	for (const struct judgement *j = side->v.at; j < side->v.at + side->v.count; j++) {
 		if (j->function->bytes == bytes && strcmp(j->guideline, guideline) == 0 &&
 		    (found == NULL || (j->violated && !found->violated) ||
 		    (j->violated == found->violated && j->ratio > found->ratio)))

@@ -64,8 +64,7 @@ void
 take_confirmed(struct verdict *v, const struct campaign *confirm,
     const struct rules_of_judging *rules)
 {
-	for (size_t i = 0; i < v->count; i++) {
-		struct judgement *j = &v->at[i];
+	for (struct judgement *j = v->at; j < v->at + v->count; j++) {
 		const struct series *function = same_series(confirm, j->function);
 		const struct series *other = same_series(confirm, j->other);
 
@@ -114,8 +113,7 @@ find_undecided(struct verdict *v, const struct rules_of_judging *rules)
 	size_t last = 0;
 
 	v->undecided = 0;
-	for (size_t i = 0; i < v->count; i++) {
-		struct judgement *j = &v->at[i];
+	for (struct judgement *j = v->at; j < v->at + v->count; j++) {
 		size_t mpiruns = j->function->medians.count;
 		double least = v->paired ? least_p_above(mpiruns) : least_p(rules->test, mpiruns);
 
@@ -144,8 +142,7 @@ write_candidates(const struct campaign *c, const struct verdict *v, const char *
 	size_t written = 0;
 
 	fprintf(whole.file, "function\tm_bytes\tranks\tnrep\n");
-	for (size_t i = 0; i < c->count; i++) {
-		const struct series *s = &c->series[i];
+	for (const struct series *s = c->series; s < c->series + c->count; s++) {
 		bool needed = false;
 
 		for (size_t k = 0; k < v->count && !needed; k++)

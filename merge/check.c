@@ -16,9 +16,7 @@ number_locations(struct input *input)
 {
 	uint32_t locations = (uint32_t)input->rank_count;
 
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
-
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
 		rank->location_base = locations;
 		if (rank->threads > 1)
 			locations += rank->threads - 1;

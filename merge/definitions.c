@@ -187,9 +187,7 @@ number_sites(struct input *input)
 		    input->sites[i].call)	/* not only a frame */
 			input->sites[kept].call = input->sites[i].call;
 	input->site_count = kept + 1;
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
-
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
 		for (size_t i = 0; i < rank->site_count; i++)
 			if (rank->sites[i].site >= rank->site_map_size)
 				rank->site_map_size = (size_t)rank->sites[i].site + 1;

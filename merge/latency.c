@@ -220,8 +220,7 @@ spread(const struct pair *pairs, size_t count, struct rate *rates)
 {
 	for (bool again = true; again; ) {
 		again = false;
-		for (size_t i = 0; i < count; i++) {
-			const struct pair *p = &pairs[i];
+		for (const struct pair *p = pairs; p < pairs + count; p++) {
 			bool up = rates[p->low].known;
 			struct rate *from = &rates[up ? p->low : p->high],
 			    *to = &rates[up ? p->high : p->low];

@@ -96,9 +96,7 @@ later_begin(struct input *input, struct writer *out, bool names)
 	ids_begin(&l->ids, 64);
 	places_begin(&l->places, 64);
 	l->looked = zalloc((size_t)input->rank_count, sizeof *l->looked);
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
-
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
 		make_room(&rank->comm_map, &rank->comm_map_size, 2);
 		rank->comm_map[1] = 1;
 		rank->comm_map[2] = 2;

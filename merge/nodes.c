@@ -142,8 +142,7 @@ drop_without_bytes(struct nodes *n, enum call_class class)
 
 	if (class == CLASS_BARRIER || class == CLASS_COMM_CREATE)
 		return;
-	for (size_t g = 0; g < n->needs.count; g++) {
-		struct need *need = &n->needs.groups[g];
+	for (struct need *need = n->needs.groups; need < n->needs.groups + n->needs.count; need++) {
 		uint32_t sources = with_more(n, n->needs.sources + need->source,
 		    need->source_count, true, 0);
 		uint32_t users = with_more(n, n->needs.dependents + need->dependent,
@@ -189,8 +188,7 @@ amounts_of(const struct nodes *n, const uint32_t *members, uint32_t count, bool 
 static void
 keep_sure_needs(struct nodes *n)
 {
-	for (size_t g = 0; g < n->needs.count; g++) {
-		struct need *need = &n->needs.groups[g];
+	for (struct need *need = n->needs.groups; need < n->needs.groups + n->needs.count; need++) {
 		uint32_t *sources = n->needs.sources + need->source;
 		uint32_t *dependents = n->needs.dependents + need->dependent;
 		struct amounts sent = amounts_of(n, sources, need->source_count, true);

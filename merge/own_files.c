@@ -146,8 +146,7 @@ files_to_all(struct input *input, const struct team *team)
 
 	if (asprintf(&name, "/proc/self/fd/%d", spool) < 0)
 		die("out of memory");
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
 		const bool own = rank->holder == team->rank, wanted = reads && !own;
 
 		for (size_t i = 0; rank->present && i < rank->segments_count; i++) {

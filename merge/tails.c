@@ -268,9 +268,7 @@ static void
 look_at_processes(struct follow *f)
 {
 	f->over = f->tail_count > 0;
-	for (size_t i = 0; i < f->tail_count; i++) {
-		struct tail *tail = &f->tails[i];
-
+	for (struct tail *tail = f->tails; tail < f->tails + f->tail_count; tail++) {
 		tail->gone |= tail->scan.rank != NULL &&
 		    (tail->scan.rank->ended || !is_alive(f, tail));
 		f->over &= tail->gone;

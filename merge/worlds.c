@@ -60,11 +60,8 @@ communicator_name(const struct rank *rank, const struct membership *of)
 static void
 name_communicators(struct input *input)
 {
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
-
-		for (size_t i = 0; i < rank->comm_count; i++) {
-			struct membership *m = &rank->comms[i];
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
+		for (struct membership *m = rank->comms; m < rank->comms + rank->comm_count; m++) {
 			const struct membership *from = m->from != 0 ?
 			    comm_of(rank, m->from) : NULL;
 

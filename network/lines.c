@@ -189,9 +189,7 @@ sizes_of(const struct points *points, const char *file)
 {
 	struct sizes s = { .count = 0 };
 
-	for (size_t i = 0; i < points->count; i++) {
-		const struct point *point = &points->at[i];
-
+	for (const struct point *point = points->at; point < points->at + points->count; point++) {
 		if (!is_pingpong(point))
 			continue;
 		if (s.count > 0 && s.bytes[s.count - 1] >= (double)point->bytes)
@@ -229,8 +227,7 @@ fit_pingpong(struct points *points, const char *file)
 
 	fit_line(&s, 0, s.count, true, &p.all);
 	p.mean_error = line_error(points, p.all.latency_us, p.all.us_per_byte);
-	for (size_t i = 0; i < points->count; i++) {
-		struct point *point = &points->at[i];
+	for (struct point *point = points->at; point < points->at + points->count; point++) {
 		double error;
 
 		if (!is_pingpong(point))

@@ -119,8 +119,7 @@ links_error(const struct ends *e, int links, bool checked)
 {
 	double sum = 0, n = 0, thanks = e->at[0].pingpong_us, last = PINGPONG_MESSAGES - 1;
 
-	for (size_t i = 0; i < e->count; i++) {
-		const struct end_times *t = &e->at[i];
+	for (const struct end_times *t = e->at; t < e->at + e->count; t++) {
 		double held = held_us(e, t, links), free = exchange_us(e, t);
 		double each = fmax(t->send_us + t->sent_us, t->receive_us);
 

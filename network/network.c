@@ -284,9 +284,7 @@ tables_machine(const struct options *opt, const struct points *points, const str
 static void
 print_rules(struct text *out, const struct rules *rules)
 {
-	for (size_t i = 0; i < rules->count; i++) {
-		const struct rule_found *r = &rules->at[i];
-
+	for (const struct rule_found *r = rules->at; r < rules->at + rules->count; r++) {
 		text_put(out, "schedule ");
 		put_name(out, r->function);
 		text_print(out, " %s %llu B %lld", schedule_names[r->schedule],
@@ -313,9 +311,7 @@ print_table(struct text *out, const struct points *points)
 	struct table_writer table;
 
 	table_begin(&table, out, "function\tranks\tbytes\tmeasured_us\tfitted_us\terror_%");
-	for (size_t i = 0; i < points->count; i++) {
-		const struct point *point = &points->at[i];
-
+	for (const struct point *point = points->at; point < points->at + points->count; point++) {
 		if (point->fitted_us < 0)
 			continue;
 		table_text(&table, point->function);

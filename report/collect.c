@@ -167,8 +167,7 @@ take_segments(struct page *page, struct reader *in, const struct message *messag
 	path->count = 0;
 	if (segments_read(path, in, message, &page->im.graph.known) < 0)
 		die_input(in);
-	for (size_t i = 0; i < path->count; i++) {
-		const struct segment *s = &path->at[i];
+	for (const struct segment *s = path->at; s < path->at + path->count; s++) {
 		const bool frames = s->kind != COMPUTE && span_frames(s->call);
 		const struct event piece = { s->begin_ns, s->end_ns, s->location, s->site, -1,
 		    s->call, frames ? START_PIECE : s->kind };
@@ -235,9 +234,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 			    row->site, -1, row->call, A_COMPUTATION });
 	}
 	see_messages(page, im->seen);
-	for (int i = 0; i < count; i++) {
-		const struct wait *w = &waits[i];
-
+	for (const struct wait *w = waits; w < waits + count; w++) {
 		bins_add(&page->bins, location, IN_MPI, at_ns, w->from_ns);
 		bins_add(&page->bins, location, activity_of(w->state), w->from_ns, w->to_ns);
 		at_ns = w->to_ns;

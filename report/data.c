@@ -38,9 +38,7 @@ put_events(struct json *out, const char *key, const struct pool *pool, struct nu
 
 	json_break(out);
 	json_begin_array(out, key);
-	for (size_t i = 0; i < pool->count; i++) {
-		const struct event *e = &pool->at[i];
-
+	for (const struct event *e = pool->at; e < pool->at + pool->count; e++) {
 		if (e->location != location)
 			begin_ns = 0;
 		json_int(out, NULL, (int64_t)e->location - location);

@@ -115,8 +115,7 @@ draw_phases(struct text *out, const struct monitor *m, int32_t rank, double top)
 {
 	char tip[160];
 
-	for (size_t i = 0; i < m->phase_count; i++) {
-		const struct phase *p = &m->phases[i];
+	for (const struct phase *p = m->phases; p < m->phases + m->phase_count; p++) {
 		const double left = x_of(m, (double)p->begin_ns),
 		    right = x_of(m, fmin((double)p->end_ns, (double)m->run_ns));
 

@@ -394,9 +394,7 @@ runs_table(struct text *out, const struct page *page)
 	columns = begin_table(out, page, "runs", "Runs", "Against the smallest one, as POP defines "
 	    "it.", "ranks\trun time (s)\t.speed-up\tparallel (%)\tload balance (%)\tcommunication "
 	    "(%)\tcomputation scaling (%)\t*file");
-	for (size_t i = 0; i < page->run_count; i++) {
-		const struct times *run = &page->runs[i];
-
+	for (const struct times *run = page->runs; run < page->runs + page->run_count; run++) {
 		put_line(&columns, (double[]){ run->ranks, 1e-9 * (double)run->run_ns, run->speedup,
 		    run->of.parallel, run->of.load_balance, run->of.communication,
 		    run->computation_scaling }, (const char *[]){ run->file });

@@ -84,8 +84,7 @@ compute(const struct paths *p, const struct marks *m, const struct change *chang
 	uint32_t location;
 
 	memset(times, 0, m->times * sizeof *times);
-	for (size_t i = 0; i < p->count; i++) {
-		const struct mark *s = &p->steps[i];
+	for (const struct mark *s = p->steps; s < p->steps + p->count; s++) {
 		bool changed = s->payer != NO_PAYER &&
 		    is_same_site(&m->payers[s->payer], change->site);
 
@@ -106,9 +105,7 @@ compute(const struct paths *p, const struct marks *m, const struct change *chang
 static double
 go_forward(struct paths *p, double *times, uint32_t *location)
 {
-	for (size_t i = 0; i < p->count; i++) {
-		struct mark *s = &p->steps[i];
-
+	for (struct mark *s = p->steps; s < p->steps + p->count; s++) {
 		if (s->kind == ADD)
 			times[s->to] += s->cost.ns;
 		else if (s->kind == SET)

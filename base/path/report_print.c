@@ -138,9 +138,7 @@ json_shares(struct json *out, const char *key, const struct report *report,
 
 	json_break(out);
 	json_begin_array(out, key);
-	for (size_t i = 0; i < count; i++) {
-		struct line *line = &lines[i];
-
+	for (struct line *line = lines; line < lines + count; line++) {
 		if (fields == site_fields)
 			line->name = site_text(known, line->index, where, sizeof where);
 		else if (fields == call_fields && line->index == 0)

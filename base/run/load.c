@@ -105,9 +105,7 @@ load_sum(const struct headline *h)
 {
 	struct load sum = { 0 };
 
-	for (size_t i = 0; i < h->load_count; i++) {
-		const struct load *load = &h->loads[i];
-
+	for (const struct load *load = h->loads; load < h->loads + h->load_count; load++) {
 		sum.ranks += load->ranks;
 		sum.cores += load->cores;
 		sum.threads += load->threads;

@@ -92,9 +92,7 @@ packed_free(struct packed *p)
 {
 	if (p == NULL)
 		return;
-	for (uint32_t l = 0; l < p->locations; l++) {
-		struct chunks *chunks = &p->chunks[l];
-
+	for (struct chunks *chunks = p->chunks; chunks < p->chunks + p->locations; chunks++) {
 		for (uint32_t c = chunks->begin; c < chunks->end; c++)
 			if (!chunks->of[c].filed)
 				free(chunks->of[c].at.bytes);

@@ -102,9 +102,7 @@ scale_factor(struct scales *scales, const struct definitions *known, uint32_t ra
 {
 	double factor = 1;
 
-	for (size_t i = 0; i < scales->count; i++) {
-		struct scale *scale = &scales->items[i];
-
+	for (struct scale *scale = scales->items; scale < scales->items + scales->count; scale++) {
 		if ((scale->call == NULL) == compute && (scale->rank < 0 || scale->rank == rank) &&
 		    (scale->call == NULL || strcmp(scale->call, call_name(call)) == 0) &&
 		    (scale->number < 0 || scale->number == site) &&

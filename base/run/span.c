@@ -97,8 +97,7 @@ efficiency_of_spans(const struct span *spans, int32_t ranks, int64_t from_ns,
 {
 	struct efficiency e = { .load_balance = NAN, .communication = NAN, .parallel = NAN };
 
-	for (int32_t r = 0; r < ranks; r++) {
-		const struct span *s = &spans[r];
+	for (const struct span *s = spans; s < spans + ranks; s++) {
 		const int64_t span_ns = whole ? to_ns - from_ns :
 		    between(s->begin_ns, s->end_ns, from_ns, to_ns);
 		const int64_t useful_ns = whole ? s->outside_ns : s->useful_ns;

@@ -147,9 +147,7 @@ put_together(struct reader *in, const struct message *message, const msgpack_obj
 	if (count == 0 || count > MOST_PLANES || count * sizeof planes[0] != stated->via.bin.size)
 		return reader_fail(in, message->offset, "damaged: zstd: planes are none");
 	memcpy(planes, stated->via.bin.ptr, stated->via.bin.size);
-	for (size_t i = 0; i < count; i++) {
-		const struct plane *p = &planes[i];
-
+	for (const struct plane *p = planes; p < planes + count; p++) {
 		if (p->begin < from || p->begin > bytes || p->width < 2 || p->width > 8 ||
 		    p->count > (bytes - p->begin) / p->width)
 			return reader_fail(in, message->offset,

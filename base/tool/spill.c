@@ -79,9 +79,7 @@ spill_put(struct spill *spill, size_t which, uint64_t number)
 void
 spill_read(struct spill *spill)
 {
-	for (size_t i = 0; i < spill->count; i++) {
-		struct spill_lane *lane = &spill->lanes[i];
-
+	for (struct spill_lane *lane = spill->lanes; lane < spill->lanes + spill->count; lane++) {
 		if (lane->in_file == 0)
 			continue;
 		flush(spill, lane);

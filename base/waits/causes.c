@@ -326,8 +326,7 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 	struct causes *c = im->causes;
 	const enum call_class class = call->kind->class;
 
-	for (uint32_t i = 0; i < call->count; i++) {
-		const struct wait_row *row = &call->rows[i];
+	for (const struct wait_row *row = call->rows; row < call->rows + call->count; row++) {
 		const int64_t at_ns = most(row->row.enter_ns, row->other_ns);
 		const struct definitions *known = &im->graph.known;
 		const uint32_t of = row->row.comm;

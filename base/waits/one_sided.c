@@ -439,9 +439,7 @@ exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait 
 	if (waits[0].state == STATES)
 		return 0;
 	waits[0].state = LATE_COMPLETE;
-	for (uint32_t i = 0; i < call->count; i++) {
-		const struct wait_row *row = &call->rows[i];
-
+	for (const struct wait_row *row = call->rows; row < call->rows + call->count; row++) {
 		if (row->has_other && !row->is_send)
 			last_access(accesses_of(target_of(im, row->row.comm, rank), row->other),
 			    row->other_ns, &last, &by);

@@ -100,8 +100,7 @@ find_reason(const struct poles *poles, struct long_pole *p, const struct uneven 
 	double slow_ns[POLE_REASONS] = { 0 }, others_ns[POLE_REASONS] = { 0 }, more_ns, most_ns = 0;
 	double work = 1;
 
-	for (size_t i = 0; i < u->count; i++) {
-		const struct excess *e = &u->functions[i];
+	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
 		const enum pole_reason reason = reason_of(&poles->by->names[e->function]);
 
 		slow_ns[reason] += (double)e->slow_ns;
@@ -139,8 +138,7 @@ find_function(const struct poles *poles, struct long_pole *p, const struct uneve
 	int64_t unsampled_ns = 0;
 	double most_ns = LITTLE * ((double)u->slow_ns - others * u->others_ns);
 
-	for (size_t i = 0; i < u->count; i++) {
-		const struct excess *e = &u->functions[i];
+	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
 		const double more_ns = (double)e->slow_ns - others * e->others_ns;
 
 		if (e->is_unsampled)

@@ -68,9 +68,7 @@ sums_hold(const struct imbalance *im)
 	struct shares *all = shares_by_rank(im);
 	bool hold = true;
 
-	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
-		const struct shares *s = &all[r];
-
+	for (const struct shares *s = all; s < all + im->graph.known.ranks; s++) {
 		hold = hold && s->mpi_useful_ns >= 0 && s->before_ns + s->compute_ns +
 		    s->mpi_useful_ns + s->wait_ns + s->after_ns == s->run_ns;
 	}

@@ -160,9 +160,7 @@ message_waits(const struct whole_call *c, struct wait *wait)
 static void
 epoch_waits(const struct whole_call *c, struct wait *wait)
 {
-	for (uint32_t i = 0; i < c->count; i++) {
-		const struct wait_row *row = &c->rows[i];
-
+	for (const struct wait_row *row = c->rows; row < c->rows + c->count; row++) {
 		if (row->has_other && !row->is_send && row->other_ns <= c->rows[0].row.leave_ns)
 			wait_for(wait, c->kind->before, row, &c->rows[0].row);
 	}

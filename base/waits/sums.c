@@ -158,9 +158,7 @@ count_analytic(struct imbalance *im, const struct whole_call *call)
 	uint64_t edges = 0;
 	int64_t start_ns, end_ns;
 
-	for (uint32_t i = 0; i < call->count; i++) {
-		const struct wait_row *part = &call->rows[i];
-
+	for (const struct wait_row *part = call->rows; part < call->rows + call->count; part++) {
 		edges += part->edges;
 		if (part->paired && (group == NULL || part->start_ns > group->start_ns))
 			group = part;

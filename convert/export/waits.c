@@ -32,9 +32,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	const int32_t rank = im->graph.known.location_rank[location];
 	char site[512];
 
-	for (int i = 0; i < count; i++) {
-		const struct wait *w = &waits[i];
-
+	for (const struct wait *w = waits; w < waits + count; w++) {
 		if (!is_wanted(watch->export, rank, w->from_ns, w->to_ns))
 			continue;
 		watch->any = true;

@@ -317,8 +317,7 @@ dim_begin(struct dim *d)
 void
 dim_unwaited(struct dim *d)
 {
-	for (size_t i = 0; i < d->posts->size; i++) {
-		const struct post *p = &d->posts->slots[i];
+	for (const struct post *p = d->posts->slots; p < d->posts->slots + d->posts->size; p++) {
 		struct step step = { .kind = POST, .seq = p->seq, .comm = p->comm,
 		    .peer = (int32_t)p->source, .tag = p->tag };
 

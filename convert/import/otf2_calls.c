@@ -22,9 +22,7 @@ calls_begun(struct otf2 *o)
 {
 	sites_begin(o);
 	rows_begin(o);
-	for (size_t i = 0; i < o->lane_count; i++) {
-		struct lane *lane = &o->lanes[i];
-
+	for (struct lane *lane = o->lanes; lane < o->lanes + o->lane_count; lane++) {
 		lane->node = 0;
 		lane->depth = 0;
 		lane->in_mpi = lane->skipped = 0;

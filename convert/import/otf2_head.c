@@ -311,9 +311,7 @@ write_rank(struct otf2 *o, uint32_t rank, const struct lane *lane)
 		put_string(&o->out, "host", host);
 	if (process != NULL && process->program != NULL)
 		put_string(&o->out, "program", process->program);
-	for (size_t i = 0; i < more; i++) {
-		const struct property *p = &process->properties[i];
-
+	for (const struct property *p = process->properties; p < process->properties + more; p++) {
 		if (strcmp(p->name, "ended") != 0)
 			put_int(&o->out, p->name, p->value);
 		else {
@@ -339,9 +337,7 @@ otf2_write_definitions(struct otf2 *o)
 			first[o->lanes[i].location] = &o->lanes[i];
 	for (uint32_t r = 0; r < o->ranks; r++)
 		write_rank(o, r, first[r]);
-	for (size_t i = 0; i < o->lane_count; i++) {
-		const struct lane *lane = &o->lanes[i];
-
+	for (const struct lane *lane = o->lanes; lane < o->lanes + o->lane_count; lane++) {
 		if (lane->location == UNKNOWN || lane->location < o->ranks)
 			continue;
 		write_location(&o->out, lane->location, (uint32_t)lane->rank,

@@ -176,9 +176,7 @@ rules_text(const struct mending *m)
 	size_t length;
 	FILE *out = need(open_memstream(&text, &length));
 
-	for (size_t i = 0; i < m->count; i++) {
-		const struct size_rule *r = &m->at[i];
-
+	for (const struct size_rule *r = m->at; r < m->at + m->count; r++) {
 		if (r->winner != NULL)
 			fprintf(out, "%" PRId64 " %s %" PRIu64 " %" PRIu64 " %s %" PRIu64 "\n",
 			    r->ranks, r->function, r->from, r->to, r->winner, r->part);
@@ -195,9 +193,7 @@ print_rules(struct text *out, const struct mending *m)
 
 	table_begin(&table, out,
 	    "ranks\tfunction\tfrom_bytes\tto_bytes\tfunction_us\tinstead_us\tinstead");
-	for (size_t i = 0; i < m->count; i++) {
-		const struct size_rule *r = &m->at[i];
-
+	for (const struct size_rule *r = m->at; r < m->at + m->count; r++) {
 		if (r->winner == NULL && r->why_not == NULL)
 			continue;
 		table_int(&table, r->ranks);

@@ -254,9 +254,7 @@ say_calls(void)
 	if (!active || getenv("LONGPOLE_MEND_COUNT") == NULL)
 		return;
 	for (size_t f = 0; f < REPLACED; f++)
-		for (size_t i = 0; i < counts[f]; i++) {
-			const struct rule *r = &rules[f][i];
-
+		for (const struct rule *r = rules[f]; r < rules[f] + counts[f]; r++) {
 			snprintf(line, sizeof line, "%" PRIu64 " calls of %s of %" PRIu64
 			    " to %" PRIu64 " bytes on %d ranks became %s",
 			    __atomic_load_n(&r->calls, __ATOMIC_RELAXED), names[f], r->from, r->to,
