@@ -125,8 +125,8 @@ align_run(struct comparison *c, const struct summary *run)
 	}
 	for (size_t u = 0; u < m; u++)
 		units[u] = c->units[u].first;
-	qsort(places, n, sizeof *places, by_order);
-	qsort(units, m, sizeof *units, by_order);
+	SORT(places, n, by_order);
+	SORT(units, m, by_order);
 	for (size_t i = 0, to; i < n; i = to) {
 		size_t last;
 

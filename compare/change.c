@@ -112,7 +112,7 @@ apportion(const struct comparison *c, VALUE(of), size_t first, size_t count, int
 		missing_ns -= parts_ns[i];
 		rests[i] = (struct rest){ rest - carry * runs_a * runs_b, i };
 	}
-	qsort(rests, count, sizeof *rests, by_rest);
+	SORT(rests, count, by_rest);
 	/* First pass: parts whose rest has the sign of the missing time; then any. */
 	for (int pass = 0; missing_ns != 0 && count > 0 && pass < 1000; pass++)
 		for (size_t i = 0; i < count && missing_ns != 0; i++) {

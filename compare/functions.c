@@ -108,7 +108,7 @@ judge_functions(const struct comparison *c, struct verdict *v)
 	}
 	for (size_t f = 0; f < v->function_count; f++)
 		v->functions[f].path.change_ns = parts_ns[f];
-	qsort(v->functions, v->function_count, sizeof *v->functions, by_change);
+	SORT(v->functions, v->function_count, by_change);
 	free(parts_ns);
 	free(tests);
 }

@@ -134,7 +134,7 @@ sorted_sites(const struct comparison *c, const struct verdict *v)
 	struct site_change *sites = zalloc(c->unit_count, sizeof *sites);
 
 	memcpy(sites, v->sites, c->unit_count * sizeof *sites);
-	qsort(sites, c->unit_count, sizeof *sites, by_change);
+	SORT(sites, c->unit_count, by_change);
 	return sites;
 }
 

@@ -165,7 +165,7 @@ make_sites(struct scaling_table *t)
 				s->at[g].low = s->at[g].high = NAN;
 		}
 	}
-	qsort(t->sites, t->c->unit_count, sizeof *t->sites, by_growth);
+	SORT(t->sites, t->c->unit_count, by_growth);
 }
 
 /* ---- output ----------------------------------------------------------------------------- */
@@ -262,7 +262,7 @@ print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all)
 	struct scaling_table t = { .c = c, .weak = weak };
 	char *verdict;
 
-	qsort(c->runs[A], c->count[A], sizeof *c->runs[A], by_ranks_and_file);
+	SORT(c->runs[A], c->count[A], by_ranks_and_file);
 	align(c);
 	make_groups(&t);
 	if (t.group_count < 2)
@@ -296,7 +296,7 @@ weigh(const struct comparison *c)
 		for (size_t r = 0; r < c->count[A]; r++)
 			all[u].weight += (double)unit_path(&c->runs[A][r], u);
 	}
-	qsort(all, c->unit_count, sizeof *all, by_weight);
+	SORT(all, c->unit_count, by_weight);
 	return all;
 }
 
@@ -377,7 +377,7 @@ print_history(struct comparison *c, enum form form, bool all)
 	static struct text text;	/* too large for the stack */
 	struct weighed *sites;
 
-	qsort(c->runs[A], c->count[A], sizeof *c->runs[A], by_date);
+	SORT(c->runs[A], c->count[A], by_date);
 	for (size_t r = 0; r < c->count[A]; r++)
 		find_date(&c->runs[A][r]);
 	align(c);

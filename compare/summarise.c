@@ -370,8 +370,7 @@ hosts_text(struct headline *h)
 
 	if (text == NULL)
 		die("out of memory");
-	if (h->host_count > 1)
-		qsort(h->hosts, h->host_count, sizeof *h->hosts, by_host);
+	SORT(h->hosts, h->host_count, by_host);
 	for (size_t i = 0; i < h->host_count; i++)
 		fprintf(text, "%s%s*%d", i > 0 ? " " : "", h->hosts[i].name,
 		    (int)h->hosts[i].ranks);

@@ -115,7 +115,7 @@ say_verdict(const struct comparison *c, struct verdict *v)
 			orders[count++] = (struct weighed){ v->run_time.judged ?
 			    fabs(v->sites[u].surest.shift) :
 			    fabs((double)v->sites[u].path.change_ns), u };
-	qsort(orders, count, sizeof *orders, by_weight);
+	SORT(orders, count, by_weight);
 	for (size_t i = 0; i < count && i < 3; i++) {
 		say(v, i == 0 && !v->run_time.judged ? "; most of it " : i == 0 ? ": " : "; ");
 		say_site(c, v, orders[i].unit);

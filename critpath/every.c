@@ -27,7 +27,7 @@ ranks_of(const struct report *report, const struct definitions *known)
 
 	for (int32_t r = 0; r < known->ranks; r++)
 		ranks[r] = (struct on_rank){ r, share_sum(&shares[r]) };
-	qsort(ranks, (size_t)known->ranks, sizeof *ranks, by_time);
+	SORT(ranks, (size_t)known->ranks, by_time);
 	free(shares);
 	return ranks;
 }

@@ -89,14 +89,14 @@ blocked_list(const struct listed *l, const struct definitions *known, size_t *co
 			list[found++] = blocked_before(known, &places[i]);
 	}
 	free(places);
-	qsort(list, found, sizeof *list, by_place);
+	SORT(list, found, by_place);
 	for (size_t i = 0; i < found; i++)
 		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0) {
 			list[kept - 1].ns += list[i].ns;
 			free_texts(&list[i]);
 		} else
 			list[kept++] = list[i];
-	qsort(list, kept, sizeof *list, by_time);
+	SORT(list, kept, by_time);
 	for (size_t i = 0; i < kept; i++)
 		list[i].share = l->path_ns > 0 ? (double)list[i].ns / (double)l->path_ns : 0;
 	*count = kept;

@@ -35,8 +35,7 @@ fold(struct function *at, size_t count)
 {
 	size_t kept = 0;
 
-	if (count > 0)
-		qsort(at, count, sizeof *at, by_frame);
+	SORT(at, count, by_frame);
 	for (size_t i = 0; i < count; i++) {
 		struct function *last = &at[kept > 0 ? kept - 1 : 0];
 
@@ -139,8 +138,7 @@ functions_list(const struct functions *f, const struct definitions *known, enum 
 			free((void *)(uintptr_t)lines[i].frame.name);
 		free(lines);
 	}
-	if (l.count > 0)
-		qsort(l.at, l.count, sizeof *l.at, functions_by_path);
+	SORT(l.at, l.count, functions_by_path);
 	for (size_t i = 0; i < l.count; i++) {
 		l.at[i].path_ns = on_path_ns(&l.on_path, l.at[i].samples);
 		l.all += l.at[i].all;

@@ -124,8 +124,7 @@ inclusive_text(struct text *out, struct listed *l, enum by by, size_t shown)
 {
 	struct table_writer table;
 
-	if (l->count > 0)
-		qsort(l->at, l->count, sizeof *l->at, by_inclusive);
+	SORT(l->at, l->count, by_inclusive);
 	for (size_t i = 0, lines = 0; i <= l->count; i++) {
 		const struct function *it = &l->at[i];
 
@@ -216,7 +215,7 @@ find_beside(const struct listed *l, size_t *count)
 		if (it->frame.file == NULL)
 			list[i].frame.line = -1;
 	}
-	qsort(list, l->count, sizeof *list, by_all);
+	SORT(list, l->count, by_all);
 	for (size_t i = 0; i < l->count && samples > 0; i++) {
 		struct beside b = list[i];
 
@@ -226,7 +225,7 @@ find_beside(const struct listed *l, size_t *count)
 		    fabs(b.path - b.all) > 3 * hypot(b.path_error, b.all_error))
 			list[(*count)++] = b;
 	}
-	qsort(list, *count, sizeof *list, by_which);
+	SORT(list, *count, by_which);
 	return list;
 }
 
@@ -372,8 +371,7 @@ functions_text(struct text *out, const struct functions *f,
 	inclusive_text(out, &functions, BY_FUNCTION, shown);
 	list_text(out, &lines, BY_LINE, shown);
 	inclusive_text(out, &lines, BY_LINE, shown);
-	if (functions.count > 0)
-		qsort(functions.at, functions.count, sizeof *functions.at, functions_by_path);
+	SORT(functions.at, functions.count, functions_by_path);
 	beside_text(out, &functions, shown);
 	functions_list_free(&functions);
 	functions_list_free(&lines);

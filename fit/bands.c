@@ -255,7 +255,7 @@ choose_n(const struct analysis *a, double *n)
 
 	for (size_t i = 0; i < a->count; i++)
 		n[i] = a->points[i].n;
-	qsort(n, a->count, sizeof *n, by_value);
+	SORT(n, a->count, by_value);
 	for (size_t i = 0; i < a->count; i++)
 		if (i == 0 || n[i] > n[different - 1])
 			n[different++] = n[i];
@@ -342,7 +342,7 @@ errors_of(const struct analysis *a, size_t place)
 			off[e.points++] = fabs(said / p->tau - 1);
 	}
 	if (e.points > 0) {
-		qsort(off, e.points, sizeof *off, by_value);
+		SORT(off, e.points, by_value);
 		e.median = (off[e.points / 2] + off[(e.points - 1) / 2]) / 2;
 		e.mean = 0;
 		for (size_t i = 0; i < e.points; i++)

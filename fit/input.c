@@ -280,7 +280,7 @@ read_programs(char **files, size_t count, bool whole, size_t *programs)
 			fclose(in);
 	}
 	for (p = all; p < all + *programs; p++) {
-		qsort(p->runs, p->count, sizeof *p->runs, by_n);
+		SORT(p->runs, p->count, by_n);
 		if (p->count < LEAST_RUNS || different_n(p) < LEAST_N)
 			die("%s: %zu points at %zu values of n, at least %d at %d are needed",
 			    p->name, p->count, different_n(p), LEAST_RUNS, LEAST_N);

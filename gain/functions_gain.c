@@ -165,7 +165,7 @@ sorted_gains(const struct function_gains *gains, size_t *count)
 	for (size_t i = 0; i < gains->count; i++)
 		if (gains->at[i].most_ns > 0)
 			sorted[(*count)++] = gains->at[i];
-	qsort(sorted, *count, sizeof *sorted, by_gain);
+	SORT(sorted, *count, by_gain);
 	return sorted;
 }
 

@@ -131,7 +131,7 @@ gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members
 
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = (struct entered){ members[i].row->enter_ns, i };
-	qsort(order, count, sizeof *order, by_enter);
+	SORT(order, count, by_enter);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct member *me = &members[order[i].index], *last = NULL;
 		uint32_t low = i + 1, end = count, gate, hub;

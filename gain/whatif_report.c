@@ -70,7 +70,7 @@ gain_lines(const struct gains *gains, int64_t told_ns, size_t *count)
 			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL, g->ns,
 			    g->most_ns, 0, told_ns > 0 ? (double)g->ns / (double)told_ns : 0 };
 	}
-	qsort(lines, *count, sizeof *lines, by_first);
+	SORT(lines, *count, by_first);
 	return lines;
 }
 
@@ -87,7 +87,7 @@ slack_lines(const struct whatif *whatif, size_t *count)
 			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL,
 			    slack->critical_ns, slack->time_ns, slack->least_ns, 0 };
 	}
-	qsort(lines, *count, sizeof *lines, by_first);
+	SORT(lines, *count, by_first);
 	return lines;
 }
 

@@ -171,7 +171,7 @@ channels_end(struct graph *graph)
 {
 	struct channels *channels = graph->channels;
 
-	qsort(channels->slots, channels->size, sizeof *channels->slots, by_channel);
+	SORT(channels->slots, channels->size, by_channel);
 	for (size_t i = 0; i < channels->size && channels->slots[i].used; i++)
 		count_left(graph, &channels->slots[i]);
 }

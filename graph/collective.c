@@ -360,7 +360,7 @@ collective_end(struct graph *graph)
 {
 	struct open_instances *open = &graph->instances->open;
 
-	qsort(open->slots, open->size, sizeof *open->slots, by_key);
+	SORT(open->slots, open->size, by_key);
 	for (size_t i = 0; i < open->size && open->slots[i].comm != NONE; i++) {
 		const struct instance *instance = &open->slots[i];
 		const struct operation *op = &graph->operations[instance->operations[0]];

@@ -208,8 +208,7 @@ holds_decide(struct graph *graph, uint32_t before, int64_t until_ns)
 	int64_t first_ns = until_ns;
 	size_t kept = 0;
 
-	if (holds->count > 1)
-		qsort(holds->calls, holds->count, sizeof *holds->calls, by_leave);
+	SORT(holds->calls, holds->count, by_leave);
 	for (size_t i = 0; i < holds->count; i++) {
 		const struct held_call *call = &holds->calls[i];
 

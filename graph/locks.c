@@ -184,8 +184,7 @@ decide(struct graph *graph, struct lock_stretch *stretch, int64_t until_ns)
 	int64_t first_ns = until_ns;
 	size_t kept = 0;
 
-	if (unlocks->count > 0)
-		qsort(unlocks->at, unlocks->count, sizeof *unlocks->at, by_target);
+	SORT(unlocks->at, unlocks->count, by_target);
 	for (size_t i = 0; i < waiters->count; i++) {
 		const struct lock_call *waiter = &waiters->at[i], *unlock;
 

@@ -91,7 +91,7 @@ share_facts(const struct rounds *r)
 		add_shard(&own, r, s);
 	all.at = team_share(r->team, own.at, own.count, sizeof *own.at, &count);
 	free(own.at);
-	qsort(all.at, count, sizeof *all.at, by_candidate);
+	SORT(all.at, count, by_candidate);
 	while (all.count < count && all.at[all.count].kind == CANDIDATE)
 		all.count++;
 	all.crossed = zalloc(all.count, sizeof *all.crossed);

@@ -268,7 +268,7 @@ read_campaign(char **files, size_t count)
 		    c.mpiruns == 1 || c.confirm->mpiruns == 1 ? "" : "s");
 	if (c.count == 0)
 		die("no measurements");
-	qsort(c.series, c.count, sizeof *c.series, by_place);
+	SORT(c.series, c.count, by_place);
 	check_sides(&c);
 	if (c.confirm->mpiruns == 0) {
 		free(c.confirm);

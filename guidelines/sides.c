@@ -110,8 +110,7 @@ collect_rows(struct sides *s)
 			*APPEND(s->rows, s->row_count, s->row_capacity) = (struct row){ j->kind,
 			    j->guideline };
 		}
-	if (s->row_count > 0)
-		qsort(s->rows, s->row_count, sizeof *s->rows, by_kind);
+	SORT(s->rows, s->row_count, by_kind);
 	for (size_t i = 0; i < s->row_count; i++)
 		if (i == 0 || by_kind(&s->rows[i], &s->rows[kept - 1]) != 0)
 			s->rows[kept++] = s->rows[i];

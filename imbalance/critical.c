@@ -107,7 +107,7 @@ judge(const struct imbalance *im, const struct path *p)
 	for (size_t s = 0; s < p->count; s++)
 		if (p->site_ns[s] > 0)
 			c.sites[c.count++] = c.sites[s];
-	qsort(c.sites, c.count, sizeof *c.sites, by_imbalance);
+	SORT(c.sites, c.count, by_imbalance);
 	return c;
 }
 

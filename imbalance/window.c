@@ -22,7 +22,7 @@ longest(const struct window_sums *w, bool late, struct pair *to)
 		if (!pairs_is_free(&w->pairs.slots[i]) &&
 		    (w->pairs.slots[i].for_rank == -1) == late)
 			to[count++] = w->pairs.slots[i];
-	qsort(to, count, sizeof *to, by_wait);
+	SORT(to, count, by_wait);
 	return count < TOLD ? count : TOLD;
 }
 
@@ -210,7 +210,7 @@ tell_screen(struct every *e, const struct window_sums *w, int64_t from_ns, int64
 	lines = size.ws_row > OTHER_LINES ? size.ws_row - OTHER_LINES : 1;
 	for (int32_t r = 0; r < ranks; r++)
 		all[r] = (struct rank_share){ r, w->shares[r] };
-	qsort(all, (size_t)ranks, sizeof *all, by_cost);
+	SORT(all, (size_t)ranks, by_cost);
 	text_put(&e->text, "\033[H\033[J");
 	text_line(&e->text, "%s", headline);
 	tell_text(e, w, from_ns, to_ns);

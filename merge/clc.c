@@ -114,8 +114,7 @@ shift_ramps(struct shift *shift)
 	struct shift_knots *ramps = &shift->ramps;
 	size_t jump = shift->jumps.count, limit = shift->limits.count;
 
-	if (limit > 0)
-		qsort(shift->limits.at, limit, sizeof *shift->limits.at, by_event);
+	SORT(shift->limits.at, limit, by_event);
 	ramps->count = 0;
 	while (jump > 0 || limit > 0) {
 		bool is_limit = jump == 0 || (limit > 0 &&

@@ -156,7 +156,7 @@ sample_correction(struct rank *rank, const struct correction *peer, enum sync sy
 	int64_t *errors_ns = zalloc(count, sizeof *errors_ns);
 	const struct knot *first, *last;
 
-	qsort(rank->samples, rank->sample_count, sizeof *rank->samples, by_instant);
+	SORT(rank->samples, rank->sample_count, by_instant);
 	c->knots = zalloc(count, sizeof *c->knots);
 	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample = &rank->samples[i];

@@ -125,13 +125,13 @@ write_communicators(struct writer *out, struct input *input)
 		rank->comm_map[2] = 2;
 	}
 	write_worlds(out, input);
-	qsort(shares, count, sizeof *shares, by_id);
+	SORT(shares, count, by_id);
 	for (size_t i = 0; i < count; i++)
 		if (i > 0 && shares[i].of->name == shares[i - 1].of->name)
 			group[groups - 1].count++;
 		else
 			group[groups++] = (struct group){ &shares[i], 1 };
-	qsort(group, groups, sizeof *group, by_maker);
+	SORT(group, groups, by_maker);
 	for (size_t g = 0; g < groups; g++)
 		write_group(out, input, &group[g], first + (uint32_t)g, complete);
 	free(shares);
@@ -244,7 +244,7 @@ number_stacks(struct input *input)
 			    r, site->site };
 		}
 	}
-	qsort(input->stacks, count, sizeof *input->stacks, by_frames);
+	SORT(input->stacks, count, by_frames);
 	for (size_t i = 0; i < count; i++) {
 		const struct stack stack = input->stacks[i];
 

@@ -290,8 +290,7 @@ correct_drift(struct input *input)
 	rates = zalloc((size_t)input->rank_count, sizeof *rates);
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rates[r].known = has_drift(input, r);
-	qsort(latencies.pairs->slots, latencies.pairs->size,
-	    sizeof *latencies.pairs->slots, by_width);
+	SORT(latencies.pairs->slots, latencies.pairs->size, by_width);
 	while (count < latencies.pairs->size && latencies.pairs->slots[count].low >= 0 &&
 	    isfinite(latencies.pairs->slots[count].rate_high -
 	    latencies.pairs->slots[count].rate_low))

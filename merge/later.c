@@ -181,7 +181,7 @@ write_comm(struct later *l, struct comm *comm)
 {
 	struct group group = { zalloc(comm->count, sizeof *group.shares), comm->count };
 
-	qsort(comm->members, comm->count, sizeof *comm->members, by_member);
+	SORT(comm->members, comm->count, by_member);
 	for (size_t i = 0; i < comm->count; i++) {
 		const struct member *m = &comm->members[i];
 

@@ -117,7 +117,7 @@ find_shares(const struct input *input, struct share *shares)
 			shares[count++] = (struct share){ rank->host != NULL ? rank->host : "",
 			    begin, end, r };
 	}
-	qsort(shares, count, sizeof *shares, by_host);
+	SORT(shares, count, by_host);
 	return count;
 }
 
@@ -186,8 +186,7 @@ write_poll_gaps(struct writer *out, const struct input *input)
 
 	for (int32_t r = 0; r < input->rank_count; r++)
 		gather(&all, &input->ranks[r], r);
-	if (all.count > 1)
-		qsort(all.of, all.count, sizeof *all.of, poll_gaps_order);
+	SORT(all.of, all.count, poll_gaps_order);
 	for (size_t i = 0, next; i < all.count; i = next) {
 		for (next = i + 1;
 		    next < all.count && poll_gaps_order(&all.of[i], &all.of[next]) == 0; next++) {

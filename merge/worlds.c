@@ -126,8 +126,7 @@ find_halves(const struct input *input)
 				continue;
 			*APPEND(found.parts, found.part_count, parts) = (struct part){ m, r };
 		}
-	if (found.part_count > 0)
-		qsort(found.parts, found.part_count, sizeof *found.parts, by_name);
+	SORT(found.parts, found.part_count, by_name);
 	for (size_t i = 0, end = 0; i < found.part_count; i = end) {
 		while (end < found.part_count &&
 		    found.parts[end].of->name == found.parts[i].of->name)

@@ -143,8 +143,7 @@ read_points(char **files, struct range sizes, double quantile)
 		read_file(&points, NULL, sizes, quantile);
 	for (; *files != NULL; files++)
 		read_file(&points, *files, sizes, quantile);
-	if (points.count > 0)
-		qsort(points.at, points.count, sizeof *points.at, by_place);
+	SORT(points.at, points.count, by_place);
 	for (size_t i = 0; i < points.count; i++)
 		points.at[i].us = median((struct sample){ points.at[i].medians_us,
 		    points.at[i].count });

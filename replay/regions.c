@@ -103,7 +103,7 @@ count_blocks(struct blocks *blocks, const struct sizes *sizes)
 		double before = -INFINITY;
 
 		memcpy(sorted, sizes->of[part], sizes->count * sizeof *sorted);
-		qsort(sorted, sizes->count, sizeof *sorted, by_value);
+		SORT(sorted, sizes->count, by_value);
 		for (int k = 1; k <= THRESHOLDS; k++) {
 			const double p = 1 / (1 + (2 * n - 1) * exp(-c * (2 * k - 1) / THRESHOLDS));
 			const double threshold = sorted[p * n < n - 1 ? (size_t)(p * n) :
@@ -311,7 +311,7 @@ typical(const double *size, size_t first, size_t end, double share)
 
 	for (size_t i = first; i < end; i++)
 		all[i - first] = size[i];
-	qsort(all, end - first, sizeof *all, by_value);
+	SORT(all, end - first, by_value);
 	result = all[(size_t)(share * (double)(end - first))];
 	free(all);
 	return result;

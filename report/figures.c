@@ -286,7 +286,7 @@ draw_gains(struct text *out, const struct page *page)
 	char title[160], where[LABEL], number[64];
 
 	memcpy(gains, page->gains, page->gain_count * sizeof *gains);
-	qsort(gains, page->gain_count, sizeof *gains, by_gain);
+	SORT(gains, page->gain_count, by_gain);
 	snprintf(title, sizeof title, "What the run would gain if all up to and in one place took "
 	    "%d %% less time", page->percent);
 	site_label(page, gains[0].site, where, sizeof where);

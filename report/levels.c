@@ -303,6 +303,5 @@ void
 pool_sort(struct pool *pool, size_t most)
 {
 	cut(pool, most);
-	if (pool->count > 0)
-		qsort(pool->at, pool->count, sizeof *pool->at, by_place);
+	SORT(pool->at, pool->count, by_place);
 }

@@ -87,7 +87,7 @@ static void
 sort_and_cut(struct columns *c, size_t most)
 {
 	if (c->of[0] != COUNT && c->count > 0)
-		qsort(c->lines, c->count, sizeof *c->lines, largest_first);
+		SORT(c->lines, c->count, largest_first);
 	for (; c->count > most; c->count--)
 		for (size_t i = 0; i < c->names; i++)
 			free(c->lines[c->count - 1].names[i]);

@@ -196,8 +196,7 @@ curve_end(struct curve *c, struct piece **pieces)
 	for (uint32_t l = 1; l < c->locations; l++)
 		max(c, 0, l, NO_PAYER);
 	sync(c, 0);
-	if (c->bend_count > 0)
-		qsort(c->bends, c->bend_count, sizeof *c->bends, by_place);
+	SORT(c->bends, c->bend_count, by_place);
 	*pieces = zalloc(c->bend_count + 1, sizeof **pieces);
 	slope = c->sum.slope;
 	ns = c->sum.ns;

@@ -200,7 +200,7 @@ group(const struct share *shares, size_t count, enum grouping grouping)
 		sorted[i] = shares[i];
 		sorted[i].who = grouped(&shares[i].who, grouping);
 	}
-	qsort(sorted, count, sizeof *sorted, by_payer);
+	SORT(sorted, count, by_payer);
 	for (size_t i = 0; i < count; i++) {
 		if (n == 0 || by_payer(&sorted[n - 1], &sorted[i]) != 0) {
 			sorted[n++] = sorted[i];
@@ -212,7 +212,7 @@ group(const struct share *shares, size_t count, enum grouping grouping)
 		if (sorted[i].slack_ns < sorted[n - 1].slack_ns)
 			sorted[n - 1].slack_ns = sorted[i].slack_ns;
 	}
-	qsort(sorted, n, sizeof *sorted, by_size);
+	SORT(sorted, n, by_size);
 	return (struct shares){ sorted, n };
 }
 

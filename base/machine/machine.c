@@ -156,7 +156,7 @@ machine_map(struct machine *m, uint32_t ranks)
 
 	number_nodes(m, number, ranks);
 	memcpy(in_order, number, ranks * sizeof *number);
-	qsort(in_order, ranks, sizeof *in_order, by_number);
+	SORT(in_order, ranks, by_number);
 	m->nodes = zalloc(ranks + (size_t)1, sizeof *m->nodes);
 	m->node_of = zalloc(ranks + (size_t)1, sizeof *m->node_of);
 	m->node_count = 0;

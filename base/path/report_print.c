@@ -108,7 +108,7 @@ print_shares(struct text *out, const struct report *report, const struct field *
 	size_t count;
 	struct line *lines = share_lines(report, shares, all_count, false, &count);
 
-	qsort(lines, count, sizeof *lines, by_share);
+	SORT(lines, count, by_share);
 	text_char(out, '\n');
 	table_begin(&table, out, NULL);
 	table_head(&table, fields);

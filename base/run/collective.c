@@ -68,7 +68,7 @@ collective_ranks(const struct definitions *d, const struct member *members, uint
 		places[i] = (struct place){ ranks[i], i };
 	}
 	if (c != NULL && c->members != NULL) {
-		qsort(places, count, sizeof *places, by_rank);
+		SORT(places, count, by_rank);
 		for (int32_t r = 0; r < c->size; r++) {
 			struct place wanted = { .rank = c->members[r] };
 
@@ -90,7 +90,7 @@ collective_order(const struct definitions *d, const struct member *members, uint
 
 	for (uint32_t i = 0; i < count; i++)
 		places[i] = (struct place){ ranks[i], i };
-	qsort(places, count, sizeof *places, by_rank);
+	SORT(places, count, by_rank);
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = places[i].member;
 	free(places);

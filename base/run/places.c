@@ -51,7 +51,7 @@ places_sorted(const struct places *places, size_t *count)
 	for (size_t i = 0; table != NULL && i < table->size; i++)
 		if (!place_table_is_free(&table->slots[i]))
 			sorted[(*count)++] = table->slots[i];
-	qsort(sorted, *count, sizeof *sorted, by_time);
+	SORT(sorted, *count, by_time);
 	return sorted;
 }
 

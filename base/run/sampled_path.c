@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../tool/memory.h"
+#include "../tool/order.h"
 #include "off_core.h"
 #include "sampled_place.h"
 #include "../tool/text.h"
@@ -43,7 +44,7 @@ function_times_fold(struct function_times *f)
 
 	if (f->count == 0)
 		return;
-	qsort(f->at, f->count, sizeof *f->at, function_times_compare);
+	SORT(f->at, f->count, function_times_compare);
 	for (size_t i = 1; i < f->count; i++)
 		if (function_times_compare(&f->at[last], &f->at[i]) == 0) {
 			f->at[last].path_ns = sum_of(f->at[last].path_ns, f->at[i].path_ns);

@@ -73,7 +73,7 @@ scale_against(struct times *run, const struct times *smallest, bool weak)
 void
 sort_and_scale(struct times *runs, size_t count, bool weak)
 {
-	qsort(runs, count, sizeof *runs, by_ranks);
+	SORT(runs, count, by_ranks);
 	for (size_t i = 0; i < count; i++)
 		scale_against(&runs[i], &runs[0], weak);
 }

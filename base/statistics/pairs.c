@@ -34,7 +34,7 @@ rank_sum(struct ranked *at, size_t count, double *variance, bool *has_ties)
 {
 	double n = (double)count, sum = 0;
 
-	qsort(at, count, sizeof *at, by_size);
+	SORT(at, count, by_size);
 	*variance = n * (n + 1) * (2 * n + 1) / 24;
 	for (size_t i = 0, end; i < count; i = end) {
 		double t;

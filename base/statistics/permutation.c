@@ -241,7 +241,7 @@ max_t(const struct relabelling *r, const double *values, size_t tests, double le
 			at[t * r->runs + i] *= root > 0 ? 1 / root : 0;
 		order[t] = (struct ordered){ fabs(sum_of(&r->real, at + t * r->runs)), t };
 	}
-	qsort(order, tests, sizeof *order, by_size);
+	SORT(order, tests, by_size);
 	for (size_t w = 0; w < r->ways; w++)
 		for (size_t k = tests; k-- > 0; ) {
 			const double *of = at + order[k].index * r->runs;
@@ -255,7 +255,7 @@ max_t(const struct relabelling *r, const double *values, size_t tests, double le
 			reached[k] = reached[k - 1];
 		adjusted[order[k].index] = (double)reached[k] / (double)r->ways;
 	}
-	qsort(most, r->ways, sizeof *most, downwards);
+	SORT(most, r->ways, downwards);
 	critical = most[(size_t)(level * (double)r->ways + ALIKE)];
 	critical = fmin(1, critical * critical * (1 / in_a + 1 / in_b));	/* share between */
 	free(at);

@@ -12,8 +12,7 @@ ORDER(by_value, double, COMPARED(*a, *b))
 static void
 sort(struct sample s)
 {
-	if (s.count > 0)
-		qsort(s.at, s.count, sizeof *s.at, by_value);
+	SORT(s.at, s.count, by_value);
 }
 
 /* R's type 7: interpolates between the order statistics at (n - 1) share. */
@@ -298,7 +297,7 @@ correct(enum correction correction, const double *p, double *adjusted, size_t co
 
 	for (size_t i = 0; i < count; i++)
 		order[i] = (struct place){ p[i], i };
-	qsort(order, count, sizeof *order, by_p);
+	SORT(order, count, by_p);
 	for (size_t i = 0; i < count; i++) {
 		/*
 		 * Holm steps down from the least p [S], Benjamini and Hochberg up from the greatest

@@ -10,6 +10,7 @@
 #ifndef TOOL_ORDER_H
 #define TOOL_ORDER_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #define ORDER(name, type, keys) \
@@ -27,5 +28,9 @@
 #define BY_TEXT(member) COMPARED(strcmp(a->member, b->member), 0)
 /* The same for strings that may be NULL, which comes first; needs text.h. */
 #define BY_ANY_TEXT(member) COMPARED(text_compare(a->member, b->member), 0)
+
+/* Also of no items, whose address may be NULL. */
+#define SORT(items, count, order) \
+	((count) > 0 ? qsort((items), (count), sizeof *(items), (order)) : (void)0)
 
 #endif

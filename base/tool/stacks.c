@@ -177,7 +177,7 @@ put_lines(struct stacks *s)
 			lines[count++] = (struct line){ line_of(s, &s->stacks[i]), s->ns[i] };
 			s->ns[i] = 0;
 		}
-	qsort(lines, count, sizeof *lines, by_text);
+	SORT(lines, count, by_text);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t ns = lines[i].ns;
 

@@ -91,6 +91,6 @@ sorted_delays(const struct imbalance *im, size_t *count)
 	*count = delays->count;
 	if (*count > 0)
 		memcpy(sorted, delays->of, *count * sizeof *sorted);
-	qsort(sorted, *count, sizeof *sorted, by_cost);
+	SORT(sorted, *count, by_cost);
 	return sorted;
 }

@@ -113,7 +113,7 @@ excesses_of(const struct sums *s, int32_t rank, size_t *count)
 	*count += list[*count].slow_ns > 0 || list[*count].others_ns > 0;
 	for (size_t i = 0; i < *count; i++)
 		list[i].error_ns = sqrt(list[i].error_ns);
-	qsort(list, *count, sizeof *list, by_excess);
+	SORT(list, *count, by_excess);
 	return list;
 }
 
@@ -230,13 +230,13 @@ fold_costs(struct rank_cost *list, size_t count)
 
 	if (count == 0)
 		return 0;
-	qsort(list, count, sizeof *list, by_rank_and_function);
+	SORT(list, count, by_rank_and_function);
 	for (size_t i = 0; i < count; i++)
 		if (kept > 0 && by_rank_and_function(&list[kept - 1], &list[i]) == 0)
 			list[kept - 1].cost_ns += list[i].cost_ns;
 		else
 			list[kept++] = list[i];
-	qsort(list, kept, sizeof *list, by_rank_and_cost);
+	SORT(list, kept, by_rank_and_cost);
 	return kept;
 }
 
@@ -279,7 +279,7 @@ find_function_costs(const struct imbalance *im, const struct site_groups *groups
 		free(s.samples);
 	}
 	free(delays);
-	qsort(costs.of, by->count, sizeof *costs.of, by_cost);
+	SORT(costs.of, by->count, by_cost);
 	while (by->cost_count < by->count && costs.of[by->cost_count].cost_ns > 0) {
 		struct function_cost *of = &costs.of[by->cost_count++];
 
@@ -358,7 +358,7 @@ functions_by(const struct imbalance *im, bool own)
 		for (int32_t r = 0; r < im->graph.known.ranks; r++)
 			core_time_add(&by->core, &by->ranks[r].core);
 	}
-	qsort(by->sites, by->site_count, sizeof *by->sites, by_most_excess);
+	SORT(by->sites, by->site_count, by_most_excess);
 	find_function_costs(im, &groups, by, list, count);
 	site_groups_free(&groups);
 	free(list);

@@ -73,7 +73,7 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 	by->names[by->count++] = taken_rest;
 	by->names[by->count++] = taken_on_core;
 	by->names[by->count++] = taken_in_mpi;
-	qsort(by->names, by->count, sizeof *by->names, by_name);
+	SORT(by->names, by->count, by_name);
 	for (size_t i = 0; i < by->count; i++)
 		if (kept == 0 || by_name(&by->names[kept - 1], &by->names[i]) != 0)
 			by->names[kept++] = by->names[i];
@@ -86,7 +86,7 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 		free((void *)(uintptr_t)key.name);
 		free((void *)(uintptr_t)key.in);
 	}
-	qsort(list, *count, sizeof *list, by_place);
+	SORT(list, *count, by_place);
 	kept = 0;
 	for (size_t i = 0; i < *count; i++)
 		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0)
@@ -116,7 +116,7 @@ site_groups(const struct imbalance *im)
 	for (size_t i = 0; i < g.count; i++)
 		list[i] = (struct named_site){
 		    need(strdup(index_text(im, BY_SITE, i, text, sizeof text))), (uint32_t)i };
-	qsort(list, g.count, sizeof *list, by_site_name);
+	SORT(list, g.count, by_site_name);
 	for (size_t i = 0; i < g.count; i++) {
 		const uint32_t site = list[i].site;
 		const uint32_t group = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0 ?

@@ -132,7 +132,7 @@ sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count
 		if (table->cells[i].calls > 0 || table->cells[i].waits > 0)
 			lines[(*count)++] = (struct line){ i, &table->cells[i],
 			    waits_ns(table, i) };
-	qsort(lines, *count, sizeof *lines, by_wait);
+	SORT(lines, *count, by_wait);
 	return lines;
 }
 

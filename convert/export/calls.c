@@ -211,7 +211,7 @@ put_run(struct json *json, const char *file)
 	for (size_t i = 0; i < sums.size; i++)
 		if (!sums_is_free(&sums.slots[i]))
 			all[count++] = sums.slots[i];
-	qsort(all, count, sizeof *all, by_place);
+	SORT(all, count, by_place);
 	for (size_t i = 0; i < count; i++) {
 		put_metric(json, &known, &all[i], "time", 1e-9 * (double)all[i].ns);
 		if (waits)

@@ -156,7 +156,7 @@ put_syncs(struct archive *a)
 	const uint32_t groups = a->groups;
 
 	/* free slots come last */
-	qsort(a->syncs->slots, a->syncs->size, sizeof *a->syncs->slots, by_group);
+	SORT(a->syncs->slots, a->syncs->size, by_group);
 	a->groups = FIRST_GROUP;
 	for (size_t i = 0; i < a->syncs->count; i++)
 		put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, a->syncs->slots[i].members,

@@ -29,7 +29,7 @@ find_nodes(struct output *o)
 	o->threads_of = zalloc(ranks + 1, sizeof *o->threads_of);
 	for (uint32_t r = 0; r < ranks; r++)
 		seats[r] = (struct seat){ o->hosts[r], r };
-	qsort(seats, ranks, sizeof *seats, by_host);
+	SORT(seats, ranks, by_host);
 	for (size_t i = 0; i < ranks; i++)
 		first[seats[i].rank] = i > 0 && seats[i].host != NULL &&
 		    seats[i - 1].host != NULL && strcmp(seats[i].host, seats[i - 1].host) == 0 ?

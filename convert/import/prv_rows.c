@@ -202,8 +202,7 @@ put_call(struct rows *r, const struct call *call)
 	row.leave_ns = call->leave_ns;
 	row.call = call->call;
 	row.site = call->site;
-	if (r->count > 0)
-		qsort(r->parts, r->count, sizeof *r->parts, by_part);
+	SORT(r->parts, r->count, by_part);
 	/* MPI_Sendrecv that only receives: its send went to MPI_PROC_NULL. */
 	if (r->count == 0 ||
 	    (call_class(call->call) == CLASS_SENDRECV && r->parts[0].kind != ITEM_SEND)) {

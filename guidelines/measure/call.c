@@ -199,7 +199,7 @@ parse_sizes(const char *option, const char *text, size_t **sizes)
 	for (char *word; (word = strsep(&rest, ",")) != NULL; ) {
 		*APPEND(*sizes, count, capacity) = (size_t)parse_bytes(option, word, 0, INT_MAX);
 	}
-	qsort(*sizes, count, sizeof **sizes, by_size);
+	SORT(*sizes, count, by_size);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || (*sizes)[i] != (*sizes)[i - 1])
 			(*sizes)[kept++] = (*sizes)[i];

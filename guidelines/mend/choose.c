@@ -151,8 +151,7 @@ ORDER(by_place, struct size_rule, BY(ranks) BY_TEXT(function) BY(from))
 void
 finish_rules(struct mending *m)
 {
-	if (m->count > 0)
-		qsort(m->at, m->count, sizeof *m->at, by_place);
+	SORT(m->at, m->count, by_place);
 	for (size_t i = 0; i + 1 < m->count; i++)
 		if (m->at[i].ranks == m->at[i + 1].ranks &&
 		    strcmp(m->at[i].function, m->at[i + 1].function) == 0)

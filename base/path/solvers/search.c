@@ -143,8 +143,7 @@ search_path(const struct stretch *stretch, void (*search_all)(struct search *),
 	own = arrived ? own_steps(&s, &own_count) : NULL;
 	all = team_gather(stretch->team, own, own_count, sizeof *own, &count);
 	if (arrived && stretch->team->rank == 0) {
-		if (count > 0)
-			qsort(all, count, sizeof *all, by_steps);
+		SORT(all, count, by_steps);
 		GROW(segments->at, segments->capacity, segments->count + count);
 		for (size_t i = 0; i < count; i++)
 			segments->at[segments->count++] = all[i].segment;
