@@ -61,19 +61,19 @@ static const struct field site_fields[] = {
 	FIELDS_END
 };
 
-#define AT(member) FIELD(struct at_ranks, member)
+#define AT_RANKS(member) FIELD(struct at_ranks, member)
 static const struct field at_fields[] = {
-	{ "function", AT(place.function), .csv = PLAIN },
-	{ "file", AT(place.file), .csv = PLAIN },
-	{ "line", AT(place.line), .csv = PLAIN },
-	{ "call", AT(place.call), .csv = PLAIN },
-	{ "ranks", AT(ranks), IN_DATA },
-	{ "runs", AT(count), .csv = PLAIN },
-	{ "path_s", AT(path_ns), IN_SECONDS },
-	{ "share", AT(share), IN_FIXED(9, 9) },
-	{ "low", AT(low), IN_FIXED(9, 9) },
-	{ "high", AT(high), IN_FIXED(9, 9) },
-	{ "first_ranks", AT(first_ranks), .csv = PLAIN },
+	{ "function", AT_RANKS(place.function), .csv = PLAIN },
+	{ "file", AT_RANKS(place.file), .csv = PLAIN },
+	{ "line", AT_RANKS(place.line), .csv = PLAIN },
+	{ "call", AT_RANKS(place.call), .csv = PLAIN },
+	{ "ranks", AT_RANKS(ranks), IN_DATA },
+	{ "runs", AT_RANKS(count), .csv = PLAIN },
+	{ "path_s", AT_RANKS(path_ns), IN_SECONDS },
+	{ "share", AT_RANKS(share), IN_FIXED(9, 9) },
+	{ "low", AT_RANKS(low), IN_FIXED(9, 9) },
+	{ "high", AT_RANKS(high), IN_FIXED(9, 9) },
+	{ "first_ranks", AT_RANKS(first_ranks), .csv = PLAIN },
 	FIELDS_END
 };
 

@@ -34,26 +34,15 @@ struct watcher {
 static struct site_sums *
 place_at(struct summary *s, size_t site)
 {
-	const size_t before = s->capacity;
-
-	if (site >= s->count) {
-		GROW(s->places, s->capacity, site + 1);
-		memset(s->places + before, 0, (s->capacity - before) * sizeof *s->places);
+	if (site >= s->count)
 		s->count = site + 1;
-	}
-	return &s->places[site];
+	return AT(s->places, s->capacity, site);
 }
 
 static int64_t *
 phase_at(struct watcher *w, size_t site)
 {
-	const size_t before = w->phase_capacity;
-
-	GROW(w->s.phase_ns, w->phase_capacity, site + 1);
-	if (w->phase_capacity > before)
-		memset(w->s.phase_ns + before, 0,
-		    (w->phase_capacity - before) * sizeof *w->s.phase_ns);
-	return &w->s.phase_ns[site];
+	return AT(w->s.phase_ns, w->phase_capacity, site);
 }
 
 /* Tests, probes and calls that complete some requests: the number of these calls is random. */

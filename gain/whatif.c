@@ -30,15 +30,10 @@ add_slack_row(struct slack_rows *rows, uint32_t location, uint64_t seq, int64_t 
 static void
 add_to_site(struct whatif *whatif, uint32_t index, int64_t slack_ns, int64_t weight_ns)
 {
-	size_t before = whatif->slack_capacity;
-	struct site_slack *site;
+	struct site_slack *site = AT(whatif->site_slack, whatif->slack_capacity, index);
 
-	GROW(whatif->site_slack, whatif->slack_capacity, (size_t)index + 1);
-	memset(whatif->site_slack + before, 0,
-	    (whatif->slack_capacity - before) * sizeof *whatif->site_slack);
 	if (slack_ns == NO_SLACK || weight_ns == 0)
 		return;
-	site = &whatif->site_slack[index];
 	if (!site->seen || slack_ns < site->least_ns)
 		site->least_ns = slack_ns;
 	site->seen = true;
@@ -172,12 +167,7 @@ weight_if_faster(const void *context, uint32_t v)
 static struct gain *
 gain_of(struct whatif *whatif, uint32_t site)
 {
-	size_t before = whatif->gains.capacity;
-
-	GROW(whatif->gains.by_site, whatif->gains.capacity, (size_t)site + 1);
-	memset(whatif->gains.by_site + before, 0,
-	    (whatif->gains.capacity - before) * sizeof *whatif->gains.by_site);
-	return &whatif->gains.by_site[site];
+	return AT(whatif->gains.by_site, whatif->gains.capacity, site);
 }
 
 /* Only sites on the longest way can gain anything; each costs one more evaluation of the graph. */
@@ -193,15 +183,11 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way
 
 	for (size_t i = 0; i < way->count; i++) {
 		const uint32_t v = way->at[i], site = v < dag->events ? site_of[v] : NO_SITE;
-		size_t before = most_capacity;
 
 		if (site == NO_SITE || dag->weight_ns[v] == 0)
 			continue;
-		GROW(most_ns, most_capacity, (size_t)site + 1);
-		memset(most_ns + before, 0, (most_capacity - before) * sizeof *most_ns);
-		if (most_ns[site] == 0) {
+		if (*AT(most_ns, most_capacity, site) == 0)
 			*APPEND(sites, count, site_capacity) = site;
-		}
 		most_ns[site] += saved_ns(dag->weight_ns[v], whatif->gains.percent);
 	}
 	for (uint32_t s = 0; s < count; s++) {

@@ -27,13 +27,7 @@ time_at(struct curve *c, uint32_t number)
 {
 	struct envelope *e;
 
-	if (number >= c->time_count) {
-		size_t known = c->time_count;
-
-		GROW(c->times, c->time_count, number + (size_t)1);
-		memset(c->times + known, 0, (c->time_count - known) * sizeof *c->times);
-	}
-	e = &c->times[number];
+	e = AT(c->times, c->time_count, number);
 	if (e->generation != c->generation) {
 		e->generation = c->generation;
 		e->count = 0;

@@ -34,11 +34,7 @@ keep_longest(struct report *report, const struct segment *segment)
 static struct share *
 share_of(struct share **shares, size_t *capacity, size_t index)
 {
-	size_t before = *capacity;
-
-	GROW(*shares, *capacity, index + 1);
-	memset(*shares + before, 0, (*capacity - before) * sizeof **shares);
-	return &(*shares)[index];
+	return AT(*shares, *capacity, index);
 }
 
 static void

@@ -49,15 +49,9 @@ instance_new(struct engine *e, uint32_t members)
 
 	if (i != NONE)
 		e->free_instance = e->instances[i].next;
-	else {
-		size_t known = e->instance_capacity;
-
-		GROW(e->instances, e->instance_capacity, e->instance_count + 1);
-		memset(e->instances + known, 0,
-		    (e->instance_capacity - known) * sizeof *e->instances);
+	else
 		i = (uint32_t)e->instance_count++;
-	}
-	instance = &e->instances[i];
+	instance = AT(e->instances, e->instance_capacity, i);
 	/* keep its memory and its numbers of times */
 	before = *instance;
 	capacity = before.capacity;

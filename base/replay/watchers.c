@@ -81,11 +81,8 @@ struct weight *
 message_weight(struct engine *e, uint32_t flight)
 {
 	struct marks *m = e->marks;
-	size_t known = m->weight_count;
 
-	GROW(m->weights, m->weight_count, flight + (size_t)1);
-	memset(m->weights + known, 0, (m->weight_count - known) * sizeof *m->weights);
-	return &m->weights[flight];
+	return AT(m->weights, m->weight_count, flight);
 }
 
 uint32_t

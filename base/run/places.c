@@ -92,14 +92,7 @@ find_first(struct same_sites *sites, const struct definitions *known, uint32_t s
 uint32_t
 first_of_name(struct same_sites *sites, const struct definitions *known, uint32_t site)
 {
-	size_t before = sites->capacity;
-
-	if (site >= sites->capacity) {
-		GROW(sites->first, sites->capacity, (size_t)site + 1);
-		memset(sites->first + before, 0,
-		    (sites->capacity - before) * sizeof *sites->first);
-	}
-	if (sites->first[site] == 0)
+	if (*AT(sites->first, sites->capacity, site) == 0)
 		sites->first[site] = 1 + find_first(sites, known, site);
 	return sites->first[site] - 1;
 }

@@ -81,14 +81,7 @@ is_site(struct scale *scale, const struct definitions *known, uint32_t site)
 	char text[256];
 	size_t length = strlen(scale->site);
 
-	if (site >= scale->known_sites) {
-		size_t before = scale->known_sites;
-
-		scale->site_matches = grow(scale->site_matches, &scale->known_sites,
-		    site + (size_t)1, 1);
-		memset(scale->site_matches + before, 0, scale->known_sites - before);
-	}
-	if (scale->site_matches[site] == 0) {
+	if (*AT(scale->site_matches, scale->known_sites, site) == 0) {
 		site_text(known, site, text, sizeof text);
 		scale->site_matches[site] = strncmp(text, scale->site, length) == 0 &&
 		    (text[length] == '\0' || text[length] == ' ') ? 1 : -1;

@@ -11,12 +11,18 @@ void *zalloc(size_t count, size_t size);	/* zeroed; the product is checked for o
 char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));	/* free() it */
 /* Grows the array to WANTED items or more; at least doubles it. */
 void *grow(void *pointer, size_t *capacity, size_t wanted, size_t size);
-/* The same, but at least by half: for many small arrays. */
+/* The same; new items are zeroed. */
+void *grow_zeroed(void *pointer, size_t *capacity, size_t wanted, size_t size);
+/* As grow, but at least by half: for many small arrays. */
 void *grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size);
 
 /* Makes room for COUNT items in LIST. */
 #define GROW(list, capacity, count) \
 	((list) = grow((list), &(capacity), (count), sizeof *(list)))
+/* The item at INDEX; makes zeroed items up to it and beyond. */
+#define AT(list, capacity, index) \
+	((size_t)(index) < (capacity) ? (void)0 : (void)((list) = \
+	grow_zeroed((list), &(capacity), (size_t)(index) + 1, sizeof *(list))), &(list)[index])
 /* A zeroed item behind the COUNT that LIST has: *APPEND(list, count, capacity) = item; */
 #define APPEND(list, count, capacity) \
 	(GROW(list, capacity, (size_t)(count) + 1), \

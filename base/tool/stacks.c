@@ -132,15 +132,11 @@ stacks_number(struct stacks *s, const struct stack_frame *frames, size_t count)
 void
 stacks_add(struct stacks *s, uint32_t stack, uint64_t ns)
 {
-	const size_t before = s->ns_capacity;
-
 	if (s->speedscope) {
 		*APPEND(s->added, s->added_count, s->added_capacity) = (struct added){ ns, stack };
 		return;
 	}
-	GROW(s->ns, s->ns_capacity, s->stack_count);
-	memset(s->ns + before, 0, (s->ns_capacity - before) * sizeof *s->ns);
-	s->ns[stack] += ns;
+	*AT(s->ns, s->ns_capacity, stack) += ns;
 }
 
 /* ---- folded ---- */

@@ -273,3 +273,13 @@ grow(void *pointer, size_t *capacity, size_t wanted, size_t size)
 	*capacity = more;
 	return pointer;
 }
+
+void *
+grow_zeroed(void *pointer, size_t *capacity, size_t wanted, size_t size)
+{
+	const size_t before = *capacity;
+
+	pointer = grow(pointer, capacity, wanted, size);
+	memset((char *)pointer + before * size, 0, (*capacity - before) * size);
+	return pointer;
+}

@@ -16,8 +16,7 @@ add_cell(struct table *table, size_t index)
 {
 	const size_t known = table->capacity;
 
-	GROW(table->cells, table->capacity, index + 1);
-	memset(table->cells + known, 0, (table->capacity - known) * sizeof *table->cells);
+	(void)AT(table->cells, table->capacity, index);
 	for (int s = 0; s < STATES; s++) {
 		if (table->wait_ns[s] == NULL || known == table->capacity)
 			continue;
@@ -140,13 +139,7 @@ add_group(struct totals *t, int64_t before_ns, int64_t after_ns, int64_t executi
 struct totals *
 totals_of(struct imbalance *im, uint16_t call)
 {
-	if (call >= im->call_capacity) {
-		size_t known = im->call_capacity;
-
-		GROW(im->calls, im->call_capacity, call + (size_t)1);
-		memset(im->calls + known, 0, (im->call_capacity - known) * sizeof *im->calls);
-	}
-	return &im->calls[call];
+	return AT(im->calls, im->call_capacity, call);
 }
 
 void

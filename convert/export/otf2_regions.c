@@ -196,14 +196,7 @@ region_of_place(struct archive *a, uint32_t number)
 	char one[512], *shown;
 	uint32_t name, function, what, file;
 
-	if (number >= a->site_capacity) {
-		size_t before = a->site_capacity;
-
-		GROW(a->site_regions, a->site_capacity, known->site_count);
-		memset(a->site_regions + before, 0,
-		    (a->site_capacity - before) * sizeof *a->site_regions);
-	}
-	if (a->site_regions[number] != 0)
+	if (*AT(a->site_regions, a->site_capacity, number) != 0)
 		return a->site_regions[number] - 1;
 	site_text(known, number, one, sizeof one);
 	shown = strstr(one, " at ");

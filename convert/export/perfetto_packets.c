@@ -97,13 +97,7 @@ site_iid(struct perfetto *p, uint32_t site)
 
 	if (site == 0 || site >= p->graph.known.site_count)
 		return 0;
-	if (site >= p->told_capacity) {
-		size_t before = p->told_capacity;
-
-		GROW(p->told, p->told_capacity, site + (size_t)1);
-		memset(p->told + before, 0, (p->told_capacity - before) * sizeof *p->told);
-	}
-	if (!p->told[site]) {
+	if (!*AT(p->told, p->told_capacity, site)) {
 		p->told[site] = true;
 		intern(p, INTERNED_STRINGS, site,
 		    site_text(&p->graph.known, site, text, sizeof text));

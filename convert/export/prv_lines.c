@@ -77,14 +77,7 @@ put_callers(struct output *o, uint32_t site)
 	for (size_t level = 1; level <= depth && level <= MOST_LEVELS; level++) {
 		const uint32_t place = frames[depth - level];
 
-		if (place >= o->placed_capacity) {
-			const size_t before = o->placed_capacity;
-
-			GROW(o->placed, o->placed_capacity, o->known->site_count);
-			memset(o->placed + before, 0,
-			    (o->placed_capacity - before) * sizeof *o->placed);
-		}
-		o->placed[place] = true;
+		*AT(o->placed, o->placed_capacity, place) = true;
 		o->levels = level > o->levels ? level : o->levels;
 		put_number(o, CALLER + level);
 		put_number(o, CALLER_VALUES + (uint64_t)place);

@@ -183,7 +183,6 @@ void
 build_comm(struct build *build, const struct text *text, char *at, int64_t base)
 {
 	const int64_t id = text_integer(text, &at, base, 1 << 24);
-	const size_t known = build->id_capacity;
 	struct build_id *comm;
 
 	if ((uint64_t)id > text->next)	/* each has a line */
@@ -191,9 +190,7 @@ build_comm(struct build *build, const struct text *text, char *at, int64_t base)
 	if (!text_allows(text, build->comm_members, sizeof *comm->members) ||
 	    !text_allows(text, build->comm_count + (uint64_t)id, sizeof(struct build_comm)))
 		die_text(text, "too many communicators");
-	GROW(build->ids, build->id_capacity, (size_t)id + 1);
-	memset(build->ids + known, 0, (build->id_capacity - known) * sizeof *build->ids);
-	comm = &build->ids[id];
+	comm = AT(build->ids, build->id_capacity, id);
 	comm->size = (int32_t)text_integer(text, &at, 1, build->ranks);
 	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
 	for (int32_t i = 0; i < comm->size; i++)
