@@ -304,18 +304,15 @@ enum { BLOCK = 4096 };		/* rows of a message */
 void
 write_slack(struct writer *out, const struct slack_rows *rows)
 {
-	static const struct column_type location_type = { 4, false, true, 0 },
-	    seq_type = { 8, false, true, 0 }, time_type = { 8, true, true, 0 };
-
 	for (size_t i = 0; i < rows->count; i += BLOCK) {
 		size_t count = rows->count - i < BLOCK ? rows->count - i : BLOCK;
 
 		message_begin(out, "slack", 5);
 		put_uint(out, "count", count);
-		put_column(out, "location", location_type, rows->location + i, count);
-		put_column(out, "seq", seq_type, rows->seq + i, count);
-		put_column(out, "compute", time_type, rows->compute_ns + i, count);
-		put_column(out, "call", time_type, rows->call_ns + i, count);
+		put_column(out, "location", column_u32, rows->location + i, count);
+		put_column(out, "seq", column_u64, rows->seq + i, count);
+		put_column(out, "compute", column_i64, rows->compute_ns + i, count);
+		put_column(out, "call", column_i64, rows->call_ns + i, count);
 		end_message(out);
 	}
 }

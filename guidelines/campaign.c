@@ -143,7 +143,6 @@ same_series(const struct campaign *c, const struct series *wanted)
 static double
 median_of(struct reader *in, const struct message *message, double *quartile)
 {
-	static const struct column_type times = { .width = 8, .required = true };
 	size_t count = (size_t)number(in, message, "count");
 	uint64_t *ns;
 	struct sample sample;
@@ -152,7 +151,7 @@ median_of(struct reader *in, const struct message *message, double *quartile)
 	if (count == 0 || count > message->size)
 		die_message(in, message, "samples: count is out of range");
 	ns = zalloc(count, sizeof *ns);
-	if (body_column(in, message, "time", times, count, count, ns) < 0)
+	if (body_column(in, message, "time", column_u64, count, count, ns) < 0)
 		die_input(in);
 	sample = (struct sample){ zalloc(count, sizeof(double)), count };
 	for (size_t i = 0; i < count; i++)

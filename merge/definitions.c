@@ -5,8 +5,6 @@
 
 #include "definitions.h"
 
-static const struct column_type rank_type = { 4, true, true, 0 };
-
 ORDER(by_id, struct share, BY(of->name) BY(rank) BY(of->comm))
 
 ORDER(by_maker, struct group, BY(shares->rank) BY(shares->of->comm))
@@ -30,7 +28,7 @@ write_neighbours(struct writer *out, const struct membership *of, uint32_t numbe
 	put_uint(out, "comm", number);
 	put_int(out, "member", of->rank);
 	put_uint(out, "count", of->source_count);
-	put_column(out, "sources", rank_type, of->sources, of->source_count);
+	put_column(out, "sources", column_i32, of->sources, of->source_count);
 	end_message(out);
 }
 
@@ -59,10 +57,10 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 	message_begin(out, "communicator", 3u + (inter ? 2 : 0) + (first->type != NULL ? 1 : 0));
 	put_uint(out, "comm", number);
 	put_uint(out, "size", (uint32_t)sizes[0]);
-	put_column(out, "members", rank_type, members[0], (size_t)sizes[0]);
+	put_column(out, "members", column_i32, members[0], (size_t)sizes[0]);
 	if (inter) {
 		put_uint(out, "remote_size", (uint32_t)sizes[1]);
-		put_column(out, "remote", rank_type, members[1], (size_t)sizes[1]);
+		put_column(out, "remote", column_i32, members[1], (size_t)sizes[1]);
 	}
 	if (first->type != NULL)
 		put_string(out, "type", first->type);
@@ -87,7 +85,7 @@ write_worlds(struct writer *out, const struct input *input)
 		message_begin(out, "communicator", 4);
 		put_uint(out, "comm", world_comm(input, w));
 		put_int(out, "size", world->ranks);
-		put_column(out, "members", rank_type, members, (size_t)world->ranks);
+		put_column(out, "members", column_i32, members, (size_t)world->ranks);
 		put_string(out, "type", "world");
 		end_message(out);
 		free(members);
@@ -259,12 +257,10 @@ number_stacks(struct input *input)
 void
 write_stack(struct writer *out, size_t number, const struct stack *stack)
 {
-	static const struct column_type type = { 4, false, true, 0 };
-
 	message_begin(out, "site", 3);
 	put_uint(out, "site", number);
 	put_uint(out, "count", stack->depth);
-	put_column(out, "stack", type, stack->frames, stack->depth);
+	put_column(out, "stack", column_u32, stack->frames, stack->depth);
 	end_message(out);
 }
 

@@ -43,7 +43,6 @@ scan_communicator(struct scan *scan, const struct message *message)
 int
 scan_neighbours(struct scan *scan, const struct message *message)
 {
-	static const struct column_type type = { 4, true, true, 0 };
 	struct rank *rank = scan->rank;
 	struct membership *comm = rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL;
 	uint32_t number = 0;
@@ -57,7 +56,7 @@ scan_neighbours(struct scan *scan, const struct message *message)
 		    "neighbours: not behind its communicator");
 	comm->sources = zalloc(count + 1, sizeof *comm->sources);
 	comm->source_count = (uint32_t)count;
-	return body_column(scan->in, message, "sources", type, count, count, comm->sources);
+	return body_column(scan->in, message, "sources", column_i32, count, count, comm->sources);
 }
 
 /* Ranks of one program share their modules. */
@@ -104,7 +103,6 @@ scan_module(struct scan *scan, const struct message *message)
 int
 scan_site(struct scan *scan, const struct message *message)
 {
-	static const struct column_type type = { 4, false, true, 0 };
 	struct rank *rank = scan->rank;
 	struct raw_site site = { .modules = rank->module_count };
 	int64_t call = 0;
@@ -119,7 +117,8 @@ scan_site(struct scan *scan, const struct message *message)
 			return -1;
 		site.stack = zalloc(depth, sizeof *site.stack);
 		site.depth = (uint32_t)depth;
-		if (body_column(scan->in, message, "stack", type, depth, depth, site.stack) < 0)
+		if (body_column(scan->in, message, "stack", column_u32, depth, depth,
+		    site.stack) < 0)
 			return -1;
 	} else if (body_uint(scan->in, message, "address", &site.address) < 0)
 		return -1;

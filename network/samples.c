@@ -51,7 +51,6 @@ add_point(struct points *points, const char *function, int64_t ranks, uint64_t b
 static double
 quantile_ns(struct reader *in, const struct message *message, double quantile)
 {
-	static const struct column_type times = { .width = 8, .required = true };
 	struct sample sample = { NULL, 0 };
 	int64_t count;
 	uint64_t *ns;
@@ -60,7 +59,7 @@ quantile_ns(struct reader *in, const struct message *message, double quantile)
 	if (body_int(in, message, "count", 1, (int64_t)message->size, &count) < 0)
 		die_input(in);
 	ns = zalloc((size_t)count, sizeof *ns);
-	if (body_column(in, message, "time", times, (size_t)count, (size_t)count, ns) < 0)
+	if (body_column(in, message, "time", column_u64, (size_t)count, (size_t)count, ns) < 0)
 		die_input(in);
 	sample = (struct sample){ zalloc((size_t)count, sizeof(double)), (size_t)count };
 	for (size_t i = 0; i < sample.count; i++)

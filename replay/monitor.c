@@ -112,7 +112,6 @@ monitor_print(const struct monitor *m)
 void
 monitor_write(const struct monitor *m, struct writer *out)
 {
-	static const struct column_type time_type = { 8, true, true, 0 };
 	static int64_t recorded[BLOCK], simulated[BLOCK];
 
 	for (uint32_t r = 0; r < m->count; r++)
@@ -128,8 +127,8 @@ monitor_write(const struct monitor *m, struct writer *out)
 			put_uint(out, "rank", r);
 			put_uint(out, "first", first);
 			put_uint(out, "count", n);
-			put_column(out, "recorded_end", time_type, recorded, n);
-			put_column(out, "end", time_type, simulated, n);
+			put_column(out, "recorded_end", column_i64, recorded, n);
+			put_column(out, "end", column_i64, simulated, n);
 			end_message(out);
 		}
 }

@@ -14,8 +14,6 @@
 
 #include "../base/tool/spool.h"
 
-static const struct column_type seq_type = { 8, false, true, 0 };
-
 struct held {			/* a message that waits */
 	unsigned char *bytes;
 	size_t size;
@@ -98,8 +96,6 @@ is_replaced(const msgpack_object_kv *pair)
 static void
 put_times(struct output *o, const struct engine *e, const struct held *held, bool recorded)
 {
-	static const struct column_type time_type = { 8, true, true, 0 },
-	    length = { 8, false, true, 0 };
 	size_t n = (size_t)held->count;
 	int64_t *enter, *duration;
 
@@ -112,12 +108,12 @@ put_times(struct output *o, const struct engine *e, const struct held *held, boo
 		enter[i] = op->gap_ns;
 		duration[i] = op->duration_ns - op->gap_ns;
 	}
-	put_column(&o->out, "enter", time_type, enter, n);
-	put_column(&o->out, "duration", length, duration, n);
+	put_column(&o->out, "enter", column_i64, enter, n);
+	put_column(&o->out, "duration", column_u64, duration, n);
 	if (!recorded)
 		return;
-	put_column(&o->out, "recorded_enter", time_type, held->recorded, n);
-	put_column(&o->out, "recorded_duration", length, held->recorded + held->rows, n);
+	put_column(&o->out, "recorded_enter", column_i64, held->recorded, n);
+	put_column(&o->out, "recorded_duration", column_u64, held->recorded + held->rows, n);
 }
 
 /* Writes the block with new times; in a second replay the recorded times stay. */
@@ -217,7 +213,7 @@ column(const struct message *message, const char *key, size_t n)
 {
 	uint64_t *values = zalloc(n + 1, sizeof *values);
 
-	if (body_column(NULL, message, key, seq_type, n, n, values) < 0)
+	if (body_column(NULL, message, key, column_u64, n, n, values) < 0)
 		die("out of memory");
 	return values;
 }
@@ -258,11 +254,11 @@ write_partial_edges(struct output *o, const struct engine *e, const struct messa
 	put_uint(&o->out, "count", n);
 	if (collectives) {
 		put_uint(&o->out, "instances", kept);
-		put_column(&o->out, "size", seq_type, size, kept);
+		put_column(&o->out, "size", column_u64, size, kept);
 		free(size);
 	}
 	for (size_t c = 0; c < columns; c++) {
-		put_column(&o->out, keys[c], seq_type, at[c], n);
+		put_column(&o->out, keys[c], column_u64, at[c], n);
 		free(at[c]);
 	}
 	end_message(&o->out);
@@ -318,16 +314,14 @@ copy_to(int fd, int from)
 static void
 put_result(struct writer *out, const struct result *r)
 {
-	static const struct column_type time_type = { 8, true, true, 0 };
-
 	message_begin(out, "replay", 7);
 	put_int(out, "run_ns", r->run_ns);
 	put_int(out, "recorded_run_ns", r->recorded_run_ns);
 	put_uint(out, "count", r->ranks);
-	put_column(out, "finish", time_type, r->finish_ns, r->ranks);
-	put_column(out, "recorded_finish", time_type, r->recorded_finish_ns, r->ranks);
-	put_column(out, "useful", time_type, r->useful_ns, r->ranks);
-	put_column(out, "recorded_useful", time_type, r->recorded_useful_ns, r->ranks);
+	put_column(out, "finish", column_i64, r->finish_ns, r->ranks);
+	put_column(out, "recorded_finish", column_i64, r->recorded_finish_ns, r->ranks);
+	put_column(out, "useful", column_i64, r->useful_ns, r->ranks);
+	put_column(out, "recorded_useful", column_i64, r->recorded_useful_ns, r->ranks);
 	end_message(out);
 }
 

@@ -116,7 +116,6 @@ over(void *context, uint32_t flight)
 static void
 take_useful(struct state *s, const struct message *message)
 {
-	static const struct column_type time_type = { 8, true, true, 0 };
 	struct result *r = &s->result;
 	size_t n = (size_t)s->replay.graph.known.ranks;
 	int64_t count;
@@ -125,10 +124,10 @@ take_useful(struct state *s, const struct message *message)
 	r->instructions = zalloc(n, sizeof *r->instructions);
 	r->cycles = zalloc(n, sizeof *r->cycles);
 	if (body_int(s->replay.graph.in, message, "count", (int64_t)n, (int64_t)n, &count) < 0 ||
-	    body_column(s->replay.graph.in, message, "running", time_type, n, n,
+	    body_column(s->replay.graph.in, message, "running", column_i64, n, n,
 	    r->running_ns) < 0 || body_column(s->replay.graph.in, message, "instructions",
-	    time_type, n, n, r->instructions) < 0 || body_column(s->replay.graph.in, message,
-	    "cycles", time_type, n, n, r->cycles) < 0)
+	    column_i64, n, n, r->instructions) < 0 || body_column(s->replay.graph.in, message,
+	    "cycles", column_i64, n, n, r->cycles) < 0)
 		die_input(s->replay.graph.in);
 }
 

@@ -5,11 +5,6 @@
 
 enum { BLOCK = 4096 };		/* rows in a message */
 
-static const struct column_type location_type = { 4, false, true, 0 };
-static const struct column_type time_type = { 8, true, true, 0 };
-static const struct column_type kind_type = { 1, false, true, 0 };
-static const struct column_type call_type = { 2, false, true, 0 };
-
 static void
 write_block(struct writer *out, const struct reader *in, int number, const struct segment *at,
     size_t count)
@@ -34,14 +29,14 @@ write_block(struct writer *out, const struct reader *in, int number, const struc
 	if (number > 0)
 		put_int(out, "number", number);
 	put_uint(out, "count", count);
-	put_column(out, "location", location_type, location, count);
-	put_column(out, "begin", time_type, begin, count);
-	put_column(out, "end", time_type, end, count);
-	put_column(out, "kind", kind_type, kind, count);
-	put_column(out, "call", call_type, call, count);
-	put_column(out, "site", location_type, site, count);
+	put_column(out, "location", column_u32, location, count);
+	put_column(out, "begin", column_i64, begin, count);
+	put_column(out, "end", column_i64, end, count);
+	put_column(out, "kind", column_u8, kind, count);
+	put_column(out, "call", column_u16, call, count);
+	put_column(out, "site", column_u32, site, count);
 	if (any)
-		put_column(out, "polls", kind_type, polls, count);
+		put_column(out, "polls", column_u8, polls, count);
 	end_message(out);
 }
 

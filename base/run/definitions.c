@@ -79,7 +79,6 @@ static int32_t *
 members(struct definitions *d, struct reader *in, const struct message *message,
     const char *size_key, const char *key, int32_t *size)
 {
-	static const struct column_type type = { 4, true, true, 0 };
 	int32_t *ranks;
 	size_t count;
 
@@ -87,7 +86,7 @@ members(struct definitions *d, struct reader *in, const struct message *message,
 		return NULL;
 	*size = (int32_t)count;
 	ranks = zalloc(count, sizeof *ranks);
-	if (body_column(in, message, key, type, count, count, ranks) < 0)
+	if (body_column(in, message, key, column_i32, count, count, ranks) < 0)
 		goto bad;
 	for (size_t i = 0; i < count; i++)
 		if (ranks[i] < -2 || ranks[i] >= d->ranks) {
@@ -121,7 +120,6 @@ free_neighbours(struct communicator *comm)
 static int
 take_neighbours(struct definitions *d, struct reader *in, const struct message *message)
 {
-	static const struct column_type type = { 4, true, true, 0 };
 	struct communicator *comm;
 	struct neighbours *of;
 	int64_t number, member;
@@ -138,7 +136,7 @@ take_neighbours(struct definitions *d, struct reader *in, const struct message *
 	of = &comm->neighbours[member];
 	free(of->sources);
 	*of = (struct neighbours){ zalloc(count + 1, sizeof *of->sources), (uint32_t)count };
-	if (body_column(in, message, "sources", type, count, count, of->sources) < 0)
+	if (body_column(in, message, "sources", column_i32, count, count, of->sources) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (of->sources[i] < -2 || of->sources[i] >= comm->size)
@@ -193,14 +191,13 @@ static int
 take_stack(struct definitions *d, struct reader *in, const struct message *message, uint32_t number,
     struct site *site)
 {
-	static const struct column_type type = { 4, false, true, 0 };
 	size_t depth;
 
 	if (body_count(in, message, "count", 1, 1 << 16, "stack", &depth) < 0)
 		return -1;
 	site->depth = (uint32_t)depth;
 	site->stack = zalloc(depth, sizeof *site->stack);
-	if (body_column(in, message, "stack", type, depth, depth, site->stack) < 0)
+	if (body_column(in, message, "stack", column_u32, depth, depth, site->stack) < 0)
 		goto bad;
 	for (size_t i = 0; i < depth; i++)
 		if (site->stack[i] >= number || site->stack[i] >= d->site_count ||
@@ -331,11 +328,10 @@ take_poll_gaps(struct definitions *d, struct reader *in, const struct message *m
 static int
 take_ended(struct definitions *d, struct reader *in, const struct message *message)
 {
-	static const struct column_type type = { 1, false, true, 0 };
 	const size_t ranks = (size_t)d->ranks;
 	uint8_t *ended = zalloc(ranks, 1);
 	const int got = body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ||
-	    body_column(in, message, "ended", type, ranks, ranks, ended) < 0 ? -1 : 1;
+	    body_column(in, message, "ended", column_u8, ranks, ranks, ended) < 0 ? -1 : 1;
 
 	for (size_t r = 0; r < ranks && got > 0; r++)
 		d->headline.ranks_died += ended[r] == 0;
@@ -346,7 +342,6 @@ take_ended(struct definitions *d, struct reader *in, const struct message *messa
 static int
 take_spawned(struct definitions *d, struct reader *in, const struct message *message)
 {
-	static const struct column_type type = { 4, false, true, 0 };
 	struct beginning begin;
 	int64_t location, seq;
 	uint32_t *ranks;
@@ -361,7 +356,7 @@ take_spawned(struct definitions *d, struct reader *in, const struct message *mes
 	begin.location = (uint32_t)location;
 	begin.seq = (uint64_t)seq;
 	ranks = zalloc(count, sizeof *ranks);
-	if (body_column(in, message, "ranks", type, count, count, ranks) < 0)
+	if (body_column(in, message, "ranks", column_u32, count, count, ranks) < 0)
 		got = -1;
 	if (d->begins == NULL) {
 		d->begins = zalloc((size_t)d->ranks, sizeof *d->begins);

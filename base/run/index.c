@@ -16,7 +16,6 @@ enum {				/* entries; even, because every second one is dropped */
 	SHARD_ENTRIES = 1 << 12,
 };
 
-static const struct column_type entry_type = { 8, false, true, 0 };
 static const char *const entry_keys[] = { "rows", "from", "before", "at" };
 enum { KEYS = sizeof entry_keys / sizeof entry_keys[0] };
 
@@ -65,7 +64,7 @@ index_write(const struct index *index, struct writer *out)
 	for (size_t k = 0; k < KEYS; k++) {
 		for (size_t i = 0; i < index->count; i++)
 			column[i] = ((const uint64_t *)&index->entries[i])[k];
-		put_column(out, entry_keys[k], entry_type, column, index->count);
+		put_column(out, entry_keys[k], column_u64, column, index->count);
 	}
 	free(column);
 	return message_end(out);

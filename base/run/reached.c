@@ -9,8 +9,6 @@ void
 reached_read(struct reached *reached, struct reader *in, const struct message *message,
     uint32_t count)
 {
-	static const struct column_type time_type = { 8, true, true, 0 },
-	    call_type = { 2, false, true, 0 };
 	const int64_t limit = INT64_MAX / 4;	/* so that sums of times do not overflow */
 	int64_t stated;
 
@@ -18,8 +16,8 @@ reached_read(struct reached *reached, struct reader *in, const struct message *m
 	    zalloc(count, sizeof *reached->call) };
 	if (body_int(in, message, "at_ns", -limit, limit, &reached->at_ns) < 0 ||
 	    body_int(in, message, "count", count, count, &stated) < 0 ||
-	    body_column(in, message, "since", time_type, count, count, reached->since_ns) < 0 ||
-	    body_column(in, message, "call", call_type, count, count, reached->call) < 0)
+	    body_column(in, message, "since", column_i64, count, count, reached->since_ns) < 0 ||
+	    body_column(in, message, "call", column_u16, count, count, reached->call) < 0)
 		die_input(in);
 	for (uint32_t l = 0; l < count; l++) {
 		if (reached->since_ns[l] > reached->at_ns || reached->since_ns[l] < -limit)

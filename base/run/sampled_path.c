@@ -84,8 +84,6 @@ int
 sampled_path_read(struct function_times *f, struct reader *in, const struct message *message,
     const struct definitions *known)
 {
-	static const struct column_type u32 = { 4, false, true, 0 }, u64 = { 8, false, true, 0 };
-	static const struct column_type i64 = { 8, true, true, 0 };
 	int64_t count, period_ns;
 	uint32_t *site;
 	uint64_t *all;
@@ -101,9 +99,9 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 	site = zalloc(n + 1, sizeof *site);
 	all = zalloc(n + 1, sizeof *all);
 	path = zalloc(n + 1, sizeof *path);
-	if (body_column(in, message, "site", u32, n, n, site) == 0 &&
-	    body_column(in, message, "all", u64, n, n, all) == 0 &&
-	    body_column(in, message, "path", i64, n, n, path) == 0)
+	if (body_column(in, message, "site", column_u32, n, n, site) == 0 &&
+	    body_column(in, message, "all", column_u64, n, n, all) == 0 &&
+	    body_column(in, message, "path", column_i64, n, n, path) == 0)
 		got = 0;
 	for (size_t i = 0; i < n && got == 0; i++) {
 		const struct stack_frame frame = place_frame(known, site[i], text, sizeof text);

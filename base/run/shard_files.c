@@ -75,15 +75,13 @@ shard_create(const char *folder, uint32_t number)
 void
 shard_write(struct writer *out, const struct shard_plan *plan, uint32_t number, uint64_t defined)
 {
-	static const struct column_type type = { 4, false, true, 0 };
-
 	message_begin(out, "shard", 6);
 	put_uint(out, "run", plan->run);
 	put_uint(out, "number", number);
 	put_uint(out, "shards", plan->count);
 	put_uint(out, "defined", defined);
 	put_uint(out, "count", plan->ranks);
-	put_column(out, "of", type, plan->of, plan->ranks);
+	put_column(out, "of", column_u32, plan->of, plan->ranks);
 	end_message(out);
 }
 

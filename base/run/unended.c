@@ -6,9 +6,6 @@
 #include "../tool/tool.h"
 #include "unended.h"
 
-static const struct column_type time_type = { 8, true, true, 0 }, call_type = { 2, false, true, 0 },
-	number_type = { 4, false, true, 0 }, location_type = { 4, true, true, 0 };
-
 struct block {
 	int64_t at_ns;
 	size_t count;
@@ -31,12 +28,12 @@ read_block(struct block *b, struct reader *in, const struct message *message)
 	b->calls = zalloc(b->count, sizeof *b->calls);
 	b->operations = zalloc(b->count, sizeof *b->operations);
 	b->since_ns = zalloc(b->count, sizeof *b->since_ns);
-	return body_column(in, message, "location", number_type,
+	return body_column(in, message, "location", column_u32,
 	    b->count, b->count, b->locations) < 0 ||
-	    body_column(in, message, "call", call_type, b->count, b->count, b->calls) < 0 ||
-	    body_column(in, message, "since", time_type, b->count, b->count, b->since_ns) < 0 ||
-	    (waits && (body_column(in, message, "operation", call_type, b->count, b->count,
-	    b->operations) < 0 || body_column(in, message, "waits_for", location_type, b->count,
+	    body_column(in, message, "call", column_u16, b->count, b->count, b->calls) < 0 ||
+	    body_column(in, message, "since", column_i64, b->count, b->count, b->since_ns) < 0 ||
+	    (waits && (body_column(in, message, "operation", column_u16, b->count, b->count,
+	    b->operations) < 0 || body_column(in, message, "waits_for", column_i32, b->count,
 	    b->count, b->waits_for) < 0)) ? -1 : 0;
 }
 

@@ -18,7 +18,6 @@ enum {
 int
 shard_read(struct reader *in, const struct message *message, struct shard_head *head)
 {
-	static const struct column_type type = { 4, false, true, 0 };
 	const msgpack_object *of = body_get(message, "of");
 	int64_t number, count, ranks, defined;
 
@@ -37,7 +36,7 @@ shard_read(struct reader *in, const struct message *message, struct shard_head *
 	head->count = (uint32_t)count;
 	head->ranks = (uint32_t)ranks;
 	head->defined = (uint64_t)defined;
-	return body_column(in, message, "of", type, (size_t)ranks, (size_t)ranks, head->of);
+	return body_column(in, message, "of", column_u32, (size_t)ranks, (size_t)ranks, head->of);
 }
 
 /* Is it named like "shard.000012"? */

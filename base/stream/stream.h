@@ -190,6 +190,11 @@ struct column_type {
 	bool required;
 	int64_t absent;
 };
+/* Columns of values that are all there. */
+static const struct column_type column_u8 = { 1, false, true, 0 },
+    column_u16 = { 2, false, true, 0 }, column_u32 = { 4, false, true, 0 },
+    column_u64 = { 8, false, true, 0 }, column_i32 = { 4, true, true, 0 },
+    column_i64 = { 8, true, true, 0 };
 int body_column(struct reader *in, const struct message *message, const char *key,
     struct column_type type, size_t capacity, size_t count, void *to);
 

@@ -88,7 +88,5 @@ tail_close(struct tail *tail)
 int
 tail_column(struct tail *tail, const char *key, uint64_t *to)
 {
-	static const struct column_type type = { 8, false, true, 0 };
-
-	return body_column(NULL, &tail->index, key, type, tail->count, tail->count, to);
+	return body_column(NULL, &tail->index, key, column_u64, tail->count, tail->count, to);
 }

@@ -223,8 +223,6 @@ put_row(struct writer *out, const char *kind, const struct field *fields, const 
 	end_message(out);
 }
 
-static const struct column_type whole_type = { sizeof(int64_t), true, true, 0 };
-
 void
 put_rows(struct writer *out, const char *kind, const struct field *fields, const void *rows,
     size_t count, size_t size)
@@ -240,7 +238,7 @@ put_rows(struct writer *out, const char *kind, const struct field *fields, const
 		for (size_t i = 0; f->key != NULL && i < count; i++)
 			column[i] = whole_of(f, place_of(f, (const char *)rows + i * size));
 		if (f->key != NULL)
-			put_column(out, f->key, whole_type, column, count);
+			put_column(out, f->key, column_i64, column, count);
 	}
 	free(column);
 	end_message(out);
@@ -267,7 +265,7 @@ rows_read(struct reader *in, const struct message *message, const struct field *
 	for (const struct field *f = fields; got == 0 && f->name != NULL; f++) {
 		if (f->key == NULL)
 			continue;
-		got = body_column(in, message, f->key, whole_type, (size_t)all,
+		got = body_column(in, message, f->key, column_i64, (size_t)all,
 		    (size_t)all, column);
 		for (size_t i = 0; got == 0 && i < (size_t)all; i++)
 			set_whole(f, (char *)rows + i * size + f->offset, column[i]);

@@ -11,11 +11,6 @@
 
 enum { MESSAGES = 4096 };	/* per block, at most */
 
-static const struct column_type location_type = { 4, false, true, 0 };	/* and of sites */
-static const struct column_type rank_type = { 4, true, true, 0 };
-static const struct column_type time_type = { 8, true, true, 0 };
-static const struct column_type seq_type = { 8, false, true, 0 };
-
 /*
  * Ends in written rows of edges not yet written, per location; each of a later round than the last.
  */
@@ -97,7 +92,7 @@ write_stack(struct writer *out, uint32_t site, const uint32_t *frames, uint32_t 
 	message_begin(out, "site", 3);
 	put_uint(out, "site", site);
 	put_uint(out, "count", depth);
-	put_column(out, "stack", location_type, frames, depth);
+	put_column(out, "stack", column_u32, frames, depth);
 	end_message(out);
 }
 
@@ -113,7 +108,7 @@ write_definitions(const struct build *build, struct writer *out)
 		message_begin(out, "communicator", 3);
 		put_uint(out, "comm", c);
 		put_int(out, "size", build->comms[c].size);
-		put_column(out, "members", rank_type, build->comms[c].members,
+		put_column(out, "members", column_i32, build->comms[c].members,
 		    (size_t)build->comms[c].size);
 		end_message(out);
 	}
@@ -185,10 +180,10 @@ write_messages(struct output *o, uint64_t round)
 	}
 	message_begin(&o->out, "messages", 5);
 	put_uint(&o->out, "count", count);
-	put_column(&o->out, "source", location_type, source, count);
-	put_column(&o->out, "send", seq_type, send, count);
-	put_column(&o->out, "target", location_type, target, count);
-	put_column(&o->out, "receive", seq_type, receive, count);
+	put_column(&o->out, "source", column_u32, source, count);
+	put_column(&o->out, "send", column_u64, send, count);
+	put_column(&o->out, "target", column_u32, target, count);
+	put_column(&o->out, "receive", column_u64, receive, count);
 	end_message(&o->out);
 }
 
@@ -214,9 +209,9 @@ write_instance(struct output *o)
 	message_begin(&o->out, "collectives", 5);
 	put_uint(&o->out, "count", count);
 	put_uint(&o->out, "instances", 1);
-	put_column(&o->out, "size", location_type, &count, 1);
-	put_column(&o->out, "location", location_type, location, count);
-	put_column(&o->out, "seq", seq_type, seq, count);
+	put_column(&o->out, "size", column_u32, &count, 1);
+	put_column(&o->out, "location", column_u32, location, count);
+	put_column(&o->out, "seq", column_u64, seq, count);
 	end_message(&o->out);
 }
 
@@ -276,7 +271,7 @@ write_settled(struct output *o, uint64_t round)
 	}
 	message_begin(&o->out, "settled", 2);
 	put_uint(&o->out, "count", build->locations);
-	put_column(&o->out, "seq", seq_type, o->settled, build->locations);
+	put_column(&o->out, "seq", column_u64, o->settled, build->locations);
 	end_message(&o->out);
 }
 
@@ -299,9 +294,9 @@ write_useful(const struct build *build, struct writer *out)
 	}
 	message_begin(out, "useful", 4);
 	put_uint(out, "count", build->ranks);
-	put_column(out, "running", time_type, columns[0], build->ranks);
-	put_column(out, "instructions", time_type, columns[1], build->ranks);
-	put_column(out, "cycles", time_type, columns[2], build->ranks);
+	put_column(out, "running", column_i64, columns[0], build->ranks);
+	put_column(out, "instructions", column_i64, columns[1], build->ranks);
+	put_column(out, "cycles", column_i64, columns[2], build->ranks);
 	end_message(out);
 	for (int c = 0; c < 3; c++)
 		free(columns[c]);

@@ -34,8 +34,6 @@ write_mpirun(struct writer *out, uint64_t ranks, const char *sync)
 static void
 write_samples(struct writer *out, const struct samples *samples)
 {
-	static const struct column_type times = { .width = 8, .required = true };
-
 	message_begin(out, "samples", 10);
 	put_string(out, "name", samples->name);
 	put_string(out, "function", samples->function);
@@ -46,7 +44,7 @@ write_samples(struct writer *out, const struct samples *samples)
 	put_uint(out, "volume", samples->volume);
 	put_uint(out, "part", 0);
 	put_uint(out, "count", samples->count);
-	put_column(out, "time", times, samples->ns, samples->count);
+	put_column(out, "time", column_u64, samples->ns, samples->count);
 	end_message(out);
 }
 

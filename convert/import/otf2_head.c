@@ -6,8 +6,6 @@
 #include "../../base/mpi/call_class.h"
 #include "otf2.h"
 
-static const struct column_type rank_type = { 4, true, true, 0 };
-
 /* ---- ranks ---- */
 
 /* World rank N is the N-th member of the group of all locations that communicate. */
@@ -257,10 +255,10 @@ write_comm(struct otf2 *o, const struct communicator_of *comm)
 	    3u + (remote != NULL ? 2 : 0) + (comm->type != NULL ? 1 : 0));
 	put_uint(&o->out, "comm", comm->comm);
 	put_uint(&o->out, "size", count);
-	put_column(&o->out, "members", rank_type, members, count);
+	put_column(&o->out, "members", column_i32, members, count);
 	if (remote != NULL) {
 		put_uint(&o->out, "remote_size", remote_count);
-		put_column(&o->out, "remote", rank_type, remote, remote_count);
+		put_column(&o->out, "remote", column_i32, remote, remote_count);
 	}
 	if (comm->type != NULL)
 		put_string(&o->out, "type", comm->type);
@@ -288,7 +286,7 @@ write_neighbours(struct otf2 *o)
 		put_uint(&o->out, "comm", comm);
 		put_uint(&o->out, "member", member);
 		put_uint(&o->out, "count", count);
-		put_column(&o->out, "sources", rank_type, sources, count);
+		put_column(&o->out, "sources", column_i32, sources, count);
 		end_message(&o->out);
 		free(sources);
 	}

@@ -134,7 +134,6 @@ put_samples(struct state *s, const struct group *g, const struct member *m, size
     size_t reps)
 {
 	static const char *const roles[] = { "function", "mockup", "split", "control" };
-	static const struct column_type times = { .width = 8, .required = true };
 	struct writer *out = &s->out;
 
 	message_begin(out, "samples", 12);
@@ -149,7 +148,7 @@ put_samples(struct state *s, const struct group *g, const struct member *m, size
 	put_uint(out, "extra_bytes", m->extra_bytes);
 	put_uint(out, "position", position);
 	put_uint(out, "count", reps);
-	put_column(out, "time", times, m->ns, reps);
+	put_column(out, "time", column_u64, m->ns, reps);
 	return message_end(out);
 }
 
