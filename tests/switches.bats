@@ -108,6 +108,39 @@ stacks_permitted() {
 	lp-critpath -F text t.graph | grep -qE '	io \(blocks.c:[0-9]+\), in usleep$'
 }
 
+@test "what happens after the memory for switches is full is unknown, and not as it was before" {
+	told_by_kernel
+	cat >full.c <<-END
+		#include <mpi.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		int main(int c, char **v) {	/* blocks 20000 times, then sleeps */
+			int to[2], from[2];
+			char byte = 0;
+			MPI_Init(&c, &v);
+			MPI_Barrier(MPI_COMM_WORLD);
+			if (pipe(to) != 0 || pipe(from) != 0) return 1;
+			if (fork() == 0) {
+				close(to[1]);
+				while (read(to[0], &byte, 1) == 1 && write(from[1], &byte, 1) == 1) ;
+				_exit(0);
+			}
+			for (int i = 0; i < 20000; i++)
+				if (write(to[1], &byte, 1) != 1 || read(from[0], &byte, 1) != 1) return 1;
+			usleep(300000);
+			MPI_Barrier(MPI_COMM_WORLD);
+			close(to[1]);
+			MPI_Finalize();
+		}
+	END
+	mpicc -g -O2 -o full full.c
+	recorded --switches -- taskset -c 0 $RUN -n 1 ./full
+	lp-imbalance -F json t.graph | jq -e '.computation.by_rank[0].unknown_s >= 0.3'
+	# All intervals until then are there. Only a few have places, as many as the memory for them holds.
+	lp-dump -k switched t.trace | jq -s -e 'map(select(.worker == null)) | (map(.lost // 0) | add > 10000) and
+		(map(.count) | add > 5000) and ([.[] | .site // [] | .[] | select(. > 0)] | length < 200)'
+}
+
 @test "a process on the same core preempts, and the others wait for the rank" {
 	told_by_kernel
 	recorded --switches -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds" pinned

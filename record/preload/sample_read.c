@@ -12,6 +12,7 @@ enum {
 	BATCH = 4096,		/* samples per message */
 	STACKS = 64,		/* stacks per message, at most */
 	STACK_BYTES = 1 << 17,	/* bytes of their stacks */
+	LEAST_ROOM = 24 + 40,	/* for a switch, and for the record of dropped ones before it */
 };
 
 /*
@@ -261,6 +262,10 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 		if (is_full())
 			write_batch(ring, until_ns);
 	}
+	/* The kernel reports dropped records only when it writes the next one. */
+	if (options.switches &&
+	    ring->buffer.bytes - (size_t)(head - page->data_tail) < LEAST_ROOM)
+		switch_lost(ring);
 	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
 	write_batch(ring, until_ns);
 	if (options.switches)
