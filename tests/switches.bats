@@ -129,6 +129,7 @@ stacks_permitted() {
 				if (write(to[1], &byte, 1) != 1 || read(from[0], &byte, 1) != 1) return 1;
 			usleep(300000);
 			MPI_Barrier(MPI_COMM_WORLD);
+			usleep(1000);	/* the next switch: with it the kernel says how many are missing */
 			close(to[1]);
 			MPI_Finalize();
 		}
