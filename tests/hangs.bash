@@ -35,7 +35,7 @@ begin() {
 	lp-record ${OPTIONS:-} -o run -- ${3:-mpirun --oversubscribe --mca mpi_yield_when_idle 1} -n "$n" "$program" "$1" >out 2>&1 3>&- &
 	echo $! >pid
 	await [ -e "run/rank.$((n - 1))" ]
-	sleep "${WAIT:-0.5}"
+	sleep "${WAIT:-0}"
 }
 
 # is FOLDER VERDICT [OPTION...]: lp-stuck's first line of the run there begins so

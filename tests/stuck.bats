@@ -103,7 +103,7 @@ hangs() {
 }
 
 @test "a stopped rank is reported as stopped" {
-	begin busy 2
+	WAIT=0.5 begin busy 2
 	kill -STOP "$(lp-dump -k rank run/rank.1 | jq .pid)"
 	says waiting '[1]'
 	[[ $(jq -r .sentence <<<"$output") == "rank 1 is stopped, "* ]]
