@@ -28,8 +28,9 @@ BARRIERS = range(12, 17)                           # their sites, in turn
 WAITING = "(waiting for threads)"
 # (site, callers) where a thread leaves its core: the program's function there, and what it called of the system
 PLACES = {(0, 0): (None, None), (8, 0): ("g8", None), (6, 9): ("g9", "usleep"), (6, 11): ("g10", "sleep"),
-          (17, 0): (WAITING, None), (17, 9): (WAITING, None), (18, 9): ("g9", "syscall")}
-WAITS = {(17, 0), (17, 9)}
+          (17, 0): (WAITING, None), (17, 9): (WAITING, None), (18, 9): ("g9", "syscall"),
+          (18, 17): ("syscall", None)}
+WAITS = {(17, 0), (17, 9), (18, 17)}
 MAY_WAIT = {(0, 0), (18, 9)}
 NEAR, SPIN_PERIODS = 200000, 10
 
@@ -68,7 +69,7 @@ class Run:
         while at < self.end - 1:
             until = min(self.end, at + int(self.random.integers(1, 3000)))
             reason = int(self.random.choice([BLOCKED, PREEMPTED, UNKNOWN], p=[.5, .45, .05]))
-            site = int(self.random.choice([0, 1, 2, 3, 4, 5, 6], p=[.2, .05, .05, .05, .3, .3, .05]))
+            site = int(self.random.choice(range(8), p=[.2, .05, .05, .05, .3, .2, .05, .1]))
             intervals.append((at, until, reason, *list(PLACES)[site]))
             state[at:until] = reason
             at = until + int(self.random.choice([0, self.random.integers(1, 4000)]))
