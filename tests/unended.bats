@@ -140,3 +140,14 @@ killed() {
 	lp-merge run | lp-dump >all
 	run ! grep -qE 'unended|\(open\)|\(killed\)' all
 }
+
+@test "the path ends on the rank that others wait for, and not on one that computed alone" {
+	sed 's/waits_for=1,-1,3,1,-1/waits_for=4,-1,3,4,-1/' "$ROOT/tests/fixtures/good-unended.txt" | pack >t.trace
+	trace.py check t.trace
+	lp-graph <t.trace 2>err >t.graph
+	lp-critpath -F json t.graph >one
+	jq -e '.segments | map(.rank) | unique == [4]' one
+	for n in 2 3; do
+		mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$n" lp-critpath -a delta --splits par-par -F json t.graph | cmp - one
+	done
+}

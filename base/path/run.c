@@ -272,7 +272,7 @@ take_sync(struct run *run, const struct message *message, struct event *last)
 		}
 	}
 	if (run_shared(run))
-		share_last(run, last);
+		share_last(run, last, 0);
 }
 
 /* Checks that the part begins and ends at the stated points. */
@@ -397,10 +397,23 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	return false;
 }
 
+/*
+ * Calls that did not return end with the run, like a rank that computed until then. One that waited
+ * leads to the cause of the hang; else the rank that computed comes first.
+ */
+static int
+preference(const struct run *run, uint32_t location, const struct row *row)
+{
+	const struct awaited_call *of = awaited_to_end(&run->graph.known, location, row->call,
+	    row->leave_ns);
+
+	return of != NULL && of->location != NOBODY ? 2 : !call_is_open(row->call);
+}
+
 bool
 run_end(struct run *run, struct event *last)
 {
-	bool open = false;
+	int best = 0;
 
 	if (run->stretch < run->part.from || run->stretch >= run->part.to ||
 	    run->graph.known.ranks == 0)
@@ -414,19 +427,15 @@ run_end(struct run *run, struct event *last)
 		if (!run_owns(run, l) || run->end_seq[l] == run->first_seq[l])
 			continue;
 		row = row_of(run, l, run->end_seq[l] - 1);
-		/*
-		 * All calls that did not return end with the run. A rank that computed until then
-		 * comes before them.
-		 */
-		if (row->row.leave_ns > run->last_ns ||
-		    (row->row.leave_ns == run->last_ns && open && !call_is_open(row->row.call))) {
+		if (row->row.leave_ns > run->last_ns || (row->row.leave_ns == run->last_ns &&
+		    preference(run, l, &row->row) > best)) {
 			*last = (struct event){ run->end_seq[l] - 1 - row->row.part, l, true };
 			run->last_ns = row->row.leave_ns;
-			open = call_is_open(row->row.call);
+			best = preference(run, l, &row->row);
 		}
 	}
 	if (run_shared(run)) {
-		share_last(run, last);
+		share_last(run, last, best);
 		share_ends(run);
 	}
 	return run->last_ns != INT64_MIN;

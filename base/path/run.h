@@ -146,8 +146,11 @@ struct shared_row {
 /* Joins the block of edges read last to own rows. */
 void share_messages(struct run *run, const struct message *message);
 void share_collectives(struct run *run, const struct message *message);
-/* The last event of all members into run->last_ns and LAST, from each member's; INT64_MIN: none. */
-void share_last(struct run *run, struct event *last);
+/*
+ * The last event of all members into run->last_ns and LAST, from each member's; INT64_MIN: none. Of
+ * several at one instant the one with the highest PREFERENCE.
+ */
+void share_last(struct run *run, struct event *last, int preference);
 /* The ends of all locations into run->end_seq, from those of each member. */
 void share_ends(struct run *run);
 

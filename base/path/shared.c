@@ -156,19 +156,21 @@ share_collectives(struct run *run, const struct message *message)
 	free(rows);
 }
 
+#define LOCATIONS (INT64_C(1) << 32)
+
 void
-share_last(struct run *run, struct event *last)
+share_last(struct run *run, struct event *last, int preference)
 {
-	int64_t own_ns = run->last_ns, location, seq;
+	const int64_t own_ns = run->last_ns, own = (int64_t)preference * LOCATIONS + LOCATIONS - 1 -
+	    last->location;
+	int64_t best, seq;
 
 	team_max(run->team, &run->last_ns, 1);
-	location = own_ns == run->last_ns && own_ns != INT64_MIN ?
-	    -(int64_t)last->location : INT64_MIN;
-	team_max(run->team, &location, 1);	/* of negative values: the lowest */
-	seq = location == -(int64_t)last->location && own_ns == run->last_ns ?
-	    (int64_t)last->seq : -1;
+	best = own_ns == run->last_ns && own_ns != INT64_MIN ? own : INT64_MIN;
+	team_max(run->team, &best, 1);		/* of equal preference: the lowest location */
+	seq = best == own && own_ns == run->last_ns ? (int64_t)last->seq : -1;
 	team_max(run->team, &seq, 1);
-	last->location = location == INT64_MIN ? 0 : (uint32_t)-location;
+	last->location = best == INT64_MIN ? 0 : (uint32_t)(LOCATIONS - 1 - best % LOCATIONS);
 	last->seq = (uint64_t)seq;
 }
 

@@ -163,8 +163,8 @@ unreturned_sentence(const struct unreturned *u)
 struct awaited
 unreturned_call(const struct unreturned *u, int32_t rank, uint32_t t)
 {
-	const struct rank *of = &u->look.ranks[rank];
+	const struct rank *of = rank < u->look.rank_count ? &u->look.ranks[rank] : NULL;
 
-	return rank < u->look.rank_count && t < of->thread_count ? u->of[of->threads[t].node] :
+	return of != NULL && t < of->thread_count ? u->of[of->threads[t].node] :
 	    (struct awaited){ 0 };
 }
