@@ -164,12 +164,6 @@ weight_if_faster(const void *context, uint32_t v)
 	    weight_ns - saved_ns(weight_ns, f->percent) : weight_ns;
 }
 
-static struct gain *
-gain_of(struct whatif *whatif, uint32_t site)
-{
-	return AT(whatif->gains.by_site, whatif->gains.capacity, site);
-}
-
 /* Only sites on the longest way can gain anything; each costs one more evaluation of the graph. */
 static void
 add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way *way,
@@ -191,7 +185,7 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way
 		most_ns[site] += saved_ns(dag->weight_ns[v], whatif->gains.percent);
 	}
 	for (uint32_t s = 0; s < count; s++) {
-		struct gain *gain = gain_of(whatif, sites[s]);
+		struct gain *gain = AT(whatif->gains.by_site, whatif->gains.capacity, sites[s]);
 
 		if (most_ns[sites[s]] == 0)
 			continue;

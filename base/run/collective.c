@@ -49,28 +49,28 @@ comm_of(const struct definitions *d, const struct member *members)
 	return members[0].row->comm < d->comm_count ? &d->comms[members[0].row->comm] : NULL;
 }
 
-struct place {
+struct ranked_member {
 	int32_t rank;		/* in the world, or in the communicator */
 	uint32_t member;
 };
 
-ORDER(by_rank, struct place, BY(rank))
+ORDER(by_rank, struct ranked_member, BY(rank))
 
 int32_t *
 collective_ranks(const struct definitions *d, const struct member *members, uint32_t count)
 {
 	const struct communicator *c = comm_of(d, members);
-	struct place *places = zalloc((size_t)count + 1, sizeof *places), *found;
+	struct ranked_member *places = zalloc((size_t)count + 1, sizeof *places), *found;
 	int32_t *ranks = zalloc((size_t)count + 1, sizeof *ranks);
 
 	for (uint32_t i = 0; i < count; i++) {
 		ranks[i] = d->location_rank[members[i].location];
-		places[i] = (struct place){ ranks[i], i };
+		places[i] = (struct ranked_member){ ranks[i], i };
 	}
 	if (c != NULL && c->members != NULL) {
 		SORT(places, count, by_rank);
 		for (int32_t r = 0; r < c->size; r++) {
-			struct place wanted = { .rank = c->members[r] };
+			struct ranked_member wanted = { .rank = c->members[r] };
 
 			if ((found = bsearch(&wanted, places, count, sizeof *places,
 			    by_rank)) != NULL)
@@ -84,12 +84,12 @@ collective_ranks(const struct definitions *d, const struct member *members, uint
 uint32_t *
 collective_order(const struct definitions *d, const struct member *members, uint32_t count)
 {
-	struct place *places = zalloc((size_t)count + 1, sizeof *places);
+	struct ranked_member *places = zalloc((size_t)count + 1, sizeof *places);
 	int32_t *ranks = collective_ranks(d, members, count);
 	uint32_t *order = zalloc((size_t)count + 1, sizeof *order);
 
 	for (uint32_t i = 0; i < count; i++)
-		places[i] = (struct place){ ranks[i], i };
+		places[i] = (struct ranked_member){ ranks[i], i };
 	SORT(places, count, by_rank);
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = places[i].member;

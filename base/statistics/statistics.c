@@ -282,21 +282,21 @@ least_p(enum test test, size_t count)
 	return 1 / ways_to_choose(count, count);
 }
 
-struct place {
+struct ranked_p {
 	double p;
 	size_t index;
 };
 
-ORDER(by_p, struct place, BY(p) BY(index))
+ORDER(by_p, struct ranked_p, BY(p) BY(index))
 
 void
 correct(enum correction correction, const double *p, double *adjusted, size_t count)
 {
-	struct place *order = zalloc(count, sizeof *order);
+	struct ranked_p *order = zalloc(count, sizeof *order);
 	double bound = correction == HOLM ? 0 : 1;
 
 	for (size_t i = 0; i < count; i++)
-		order[i] = (struct place){ p[i], i };
+		order[i] = (struct ranked_p){ p[i], i };
 	SORT(order, count, by_p);
 	for (size_t i = 0; i < count; i++) {
 		/*
@@ -304,7 +304,7 @@ correct(enum correction correction, const double *p, double *adjusted, size_t co
 		 * [B].
 		 */
 		size_t k = correction == HOLM ? i : count - 1 - i;
-		const struct place *at = &order[k];
+		const struct ranked_p *at = &order[k];
 
 		if (correction == HOLM)
 			bound = fmin(1, fmax(bound, at->p * (double)(count - k)));

@@ -6,12 +6,12 @@
 
 #include "../tool/hash_table.h"
 
-struct place {
+struct delay_slot {
 	uint32_t key, number;
 	int32_t rank;		/* -1: free slot */
 };
 
-HASH_TABLE_OF(places, struct place, key, rank, rank, -1)
+HASH_TABLE_OF(places, struct delay_slot, key, rank, rank, -1)
 
 struct delays {
 	struct places places;
@@ -33,7 +33,7 @@ delays_new(struct observer *observer)
 uint32_t
 delay_of(struct delays *delays, uint32_t key, int32_t rank)
 {
-	const struct place new = { key, (uint32_t)delays->count, rank };
+	const struct delay_slot new = { key, (uint32_t)delays->count, rank };
 	const uint32_t number = places_add(&delays->places, &new)->number;
 
 	if (number < delays->count)
