@@ -113,6 +113,6 @@ run ranks=20000 locations=20000 run_ns=1' | pack >t.trace
 		seq 1 65000 | awk '{ print "call number=" $1 " name=MPI_Name_" $1 }'
 		echo '0 ?7 0 +1'
 	} | pack >t.trace
-	timeout 20 lp-dump -k call t.trace >calls
+	within 20 lp-dump -k call t.trace >calls
 	[ "$(wc -l <calls)" -eq 1 ]
 }

@@ -41,7 +41,7 @@ apart() {
 	done
 	status=0
 	# shellcheck disable=SC2016
-	timeout -k 1 60 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n $# \
+	timeout -k 1 300 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n $# \
 		sh -c 'cd sees.$OMPI_COMM_WORLD_RANK && exec lp-merge "$@"' sh -o shards ${options:-} run 2>err || status=$?
 	sed -n '/^lp-/p' err >said
 }

@@ -71,6 +71,11 @@ limited() {
 	fi
 }
 
+# within SECONDS COMMAND...: of its own time on a core, of which other processes take none
+within() {
+	(ulimit -t "$1" && "${@:2}")
+}
+
 # same_edges A B: lp-graph finds the same edges in both traces, and lp-critpath the same path.
 same_edges() {
 	local trace

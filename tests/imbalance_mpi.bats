@@ -5,7 +5,7 @@ load helpers
 
 # by P COMMAND...: on P processes, however few cores there are.
 by() {
-	timeout 60 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$@"
+	timeout 300 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$@"
 }
 
 # same P ARGUMENT...: what P processes print is what one prints.

@@ -268,7 +268,7 @@ ring() {
 		        (3 * i + 1, 5, 3 * i + 1, 3 * i + 2))
 		print("2:1:1:2:1:%d:50000001:5\n2:1:1:2:1:%d:50000001:0" % (3 * n, 3 * n + 10))
 	END
-	limited 100000 timeout 60 lp-import -f prv t.prv >t.graph
+	limited 100000 within 60 lp-import -f prv t.prv >t.graph
 	lp-dump -k matching t.graph | jq -e '.messages == 200000 and .unmatched_sends + .unmatched_receives == 0'
 	sed -n '1,2p;9,$p' t.prv | sed '4s/:50000001:1$/&/' >o.prv
 	echo '2:1:1:2:1:7:50000001:4' >>o.prv
@@ -341,7 +341,7 @@ ring() {
 		    out.put("rank", {"rank": rank, "rows": 0, "host": "host%d" % rank})
 		out.end()
 	END
-	timeout 20 lp-export -f prv -o many many.graph
+	within 20 lp-export -f prv -o many many.graph
 	[ "$(grep -c ^THREAD many.row)" = 100000 ]
 }
 

@@ -69,7 +69,7 @@ calls() {
 @test "a file with the name of a trace that is no trace is refused, not followed or read" {
 	mkdir run
 	mkfifo run/rank.0
-	run -2 --separate-stderr timeout 20 lp-record -o run -- true
+	run -2 --separate-stderr timeout 300 lp-record -o run -- true
 	[ "$stderr" = "lp-record: $PWD/run/rank.0: is not a raw trace, but has the name of one" ]
 	rm run/rank.0
 	echo mine >mine

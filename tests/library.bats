@@ -124,7 +124,7 @@ installed() {
 		python3 -c 'import os, time
 while data := os.read(0, 8192): os.write(1, data); time.sleep(0.002)'
 	}
-	slowly <t.trace | timeout 20 ./stage | slowly >t2.trace
+	slowly <t.trace | timeout 300 ./stage | slowly >t2.trace
 	[ "${PIPESTATUS[*]}" = "0 0 0" ]
 	lp-dump -k call t.trace >1
 	lp-dump -k call t2.trace >2

@@ -243,7 +243,7 @@ under_way() {
 	mkfifo lines
 	lp-merge --follow run 2>/dev/null | lp-graph 2>/dev/null | lp-dump -k reached >lines &
 	# At first they are in MPI_Init.
-	timeout 100 jq -cn 'first(inputs | select(.call | unique != [0]))' <lines >first
+	timeout 300 jq -cn 'first(inputs | select(.call | unique != [0]))' <lines >first
 	[ -e "/proc/$(cat pid)" ]
 	[ -s first ]
 }
@@ -345,7 +345,7 @@ two_ranks() {
 	begin 4 hangs cycle
 	mkfifo lines
 	lp-merge --follow run 2>/dev/null | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.3 >lines &
-	timeout 100 jq -cn '[limit(2; inputs | select(.calls and .at_s > 3))]' <lines >told
+	timeout 300 jq -cn '[limit(2; inputs | select(.calls and .at_s > 3))]' <lines >told
 	[ -e "/proc/$(cat pid)" ]
 	jq -e 'length == 2 and (map(.calls | length == 4) | all) and .[1].at_s > .[0].at_s' told
 }

@@ -346,7 +346,7 @@ for rank, raw in enumerate(open("all", "rb").read().split(head)[1:]):
 	two_ranks
 	mkfifo pipe
 	cat run/rank.0 >pipe &
-	run -2 --separate-stderr timeout 10 lp-merge pipe run/rank.1
+	run -2 --separate-stderr timeout 300 lp-merge pipe run/rank.1
 	[ "$stderr" = 'lp-merge: pipe:0: Illegal seek' ]
 }
 
@@ -590,7 +590,7 @@ clc() {
 	mkdir folder
 	for path in "$PWD/pipe" "$PWD/folder" /dev/zero /dev/tty "$PWD/none"; do
 		sed "s|path=/usr/bin/app|path=$path|; s/id=-[0-9]*/id=7/" "$fixtures/good-raw.txt" | pack >t.raw
-		timeout 20 lp-merge t.raw 2>/dev/null >t.trace
+		timeout 300 lp-merge t.raw 2>/dev/null >t.trace
 		[ "$(lp-dump -k site t.trace | jq '.function == null and .module != null')" = true ]
 	done
 }

@@ -186,13 +186,27 @@ on_terminal() {
 		input=t.graph
 		[ "$tool" != lp-graph ] || input=t.trace
 		half=$(($(stat -c %s $input) / 2))
-		echo "(head -c $half $input; sleep 1; tail -c +$((half + 1)) $input) | $tool >out" >slow
-		script -qec 'bash slow' /dev/null >said </dev/null
+		# Half of it at once; then pieces, until progress is shown or there were as many as asked for; then the rest.
+		cat >slow <<-END
+			at=$half
+			{
+				head -c \$at $input
+				for ((i = 0; i < \$1; i++)); do
+					! command grep -q calls, said || break
+					sleep 0.05
+					tail -c +\$((at + 1)) $input | head -c $((half / 200))
+					at=\$((at + $((half / 200))))
+				done
+				tail -c +\$((at + 1)) $input
+			} | $tool >out
+		END
+		script -qec 'bash slow 200' /dev/null >said </dev/null
 		grep -qE "${tool%% *}: [0-9.]+ (million )?calls, [0-9.e+]+( million)?/s" said
 		last=$(cat said)
 		[[ "${last##*$'\033[K'}" != *calls,* ]]
 		cmp out <($tool <$input 2>/dev/null)
-		run -0 --separate-stderr bash slow
+		>said
+		run -0 --separate-stderr bash slow 15
 		[[ "$stderr" != *calls,* ]]
 	done
 }

@@ -168,7 +168,7 @@ recorded() {
 	# After lp-record has looked, before the rank does.
 	refused() {
 		status=0
-		timeout -k 1 20 lp-record -o run -- bash -c "$1; mpirun --oversubscribe -n 2 '$BATS_FILE_TMPDIR/faults' \
+		timeout -k 1 300 lp-record -o run -- bash -c "$1; mpirun --oversubscribe -n 2 '$BATS_FILE_TMPDIR/faults' \
 			messages 5" 2>err || status=$?
 		[ "$status" -eq 0 ]
 		grep -q "lp-record: .*/run/rank.1: File exists; recording of this rank ends" err
@@ -182,7 +182,7 @@ recorded() {
 	rm run/rank.1
 	refused 'mkfifo run/rank.1'
 	[ -p run/rank.1 ]
-	run -2 --separate-stderr timeout -k 1 20 lp-record -o run "$BATS_FILE_TMPDIR/faults" messages 5
+	run -2 --separate-stderr timeout -k 1 300 lp-record -o run "$BATS_FILE_TMPDIR/faults" messages 5
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[ -p run/rank.1 ]
 }
@@ -191,7 +191,7 @@ recorded() {
 left() {
 	local status=0 bare=0
 	on 2 "$BATS_FILE_TMPDIR/leaves" "${@:3}" >bare.out 2>bare.err </dev/null || bare=$?
-	timeout -k 1 60 lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
+	timeout -k 1 300 lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
 		"$BATS_FILE_TMPDIR/leaves" "${@:3}" >out 2>err </dev/null || status=$?
 	[ "$status" -eq "$1" ]
 	[ "$bare" -eq "$1" ]
@@ -230,7 +230,7 @@ left() {
 		}
 	END
 	mpicc -shared -fPIC -o dies.so dies.c
-	run -3 env LD_PRELOAD="$PWD/dies.so" timeout -k 1 60 lp-record -o run -- mpirun --oversubscribe \
+	run -3 env LD_PRELOAD="$PWD/dies.so" timeout -k 1 300 lp-record -o run -- mpirun --oversubscribe \
 		--mca mpi_yield_when_idle 1 -n 2 "$BATS_FILE_TMPDIR/leaves" jump
 	[ ! -e run/rank.1 ]
 	lp-merge run 2>err >t.trace

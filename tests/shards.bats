@@ -7,7 +7,7 @@ load helpers
 parallel_run() {
 	local processes=$1
 	shift
-	timeout 60 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$processes" "$@"
+	timeout 300 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$processes" "$@"
 }
 
 # five_ranks: raw traces of five ranks on two nodes, in run/; rank 4 sends to all others between barriers.
@@ -349,7 +349,7 @@ without_history() {
 	mkdir -p kept
 	mv run kept/raw
 	touch kept/recorded kept/asked
-	make -s -f "$ROOT/workflows/critpath.mk" RUN=kept JOBS=2 MPIRUN='timeout 60 mpirun --oversubscribe' >two
+	make -s -f "$ROOT/workflows/critpath.mk" RUN=kept JOBS=2 MPIRUN='timeout 300 mpirun --oversubscribe' >two
 	[ -d kept/graph ]
 	[ "$(ls kept/trace)" = "$(ls kept/graph)" ]
 	lp-imbalance -F json kept/graph >j2
