@@ -383,6 +383,8 @@ read_rows(struct follow *f, struct tail *tail, struct lane *lane, int64_t final_
 		if (lane->next < piece->first + piece->rows) {
 			read_piece(f, tail, lane, piece, most > LEAST_ROWS ? most : LEAST_ROWS,
 			    final_ns);
+			if (f->read.count == 0)
+				return false;	/* the rows in memory stay where they are */
 			if (lane->from > 0)
 				calls_drop(&lane->rows, lane->from);
 			lane->from = 0;
@@ -391,9 +393,8 @@ read_rows(struct follow *f, struct tail *tail, struct lane *lane, int64_t final_
 			if (calls_append(&lane->rows, &f->read) < 0)
 				die("out of memory");
 			lane->next += f->read.count;
-			if (f->read.count > 0)
-				lane->last_leave_ns = f->read.leave_ns[f->read.count - 1];
-			return f->read.count > 0;
+			lane->last_leave_ns = f->read.leave_ns[f->read.count - 1];
+			return true;
 		}
 		if (lane->count == 1)
 			break;

@@ -93,6 +93,17 @@ said() {
 	[ "$(lp-dump -k call live | wc -l)" -eq 3 ]
 }
 
+@test "the last rows before MPI_Finalize are written once, while the rank is still in it" {
+	amidst.py run finalize 3>&- &
+	await [ -s run/rank.0 ]
+	lp-merge --follow run | (ulimit -f 10000; cat >live)
+	wait $!
+	lp-merge --follow run | cmp - live
+	lp-merge run | lp-dump -k call | jq -c 'del(.site)' >whole.calls
+	[ "$(wc -l <whole.calls)" -eq 8 ]
+	lp-dump -k call live | jq -c 'del(.site)' | cmp - whole.calls
+}
+
 @test "communicators, windows and files of every kind are followed" {
 	cp "$BATS_FILE_TMPDIR/kinds" .
 	begin 4 kinds
