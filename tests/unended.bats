@@ -77,12 +77,10 @@ killed() {
 	waits_for '3,0,0,-1|-1,0,0,0'
 }
 
-@test "in a mismatch the others wait for the few, also in MPI_Finalize" {
+@test "in a mismatch the others wait for the few" {
 	killed bcast 4 KILL
 	waits_for '2,2,-1,2'
 	[[ "$(head -n 1 path)" == *"rank 2 is in MPI_Bcast #1 "*": rank 2's "* ]]
-	killed skip 4 TERM
-	waits_for '1,-1,1,1'
 }
 
 @test "a wait for any ends at the rank that computes, and one for a lock at its holder" {
