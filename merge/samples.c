@@ -252,14 +252,7 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 		end++;
 	end = cut_interval(&queue->left, queue->begin, end, until_ns);
 	out = queue->left;
-	out.time_ns += queue->begin;
-	out.site += queue->begin;
-	out.callers += queue->begin;
-	if (out.switches) {
-		out.end_ns += queue->begin;
-		out.on_core_ns += queue->begin;
-		out.reason += queue->begin;
-	}
+	samples_skip(&out, queue->begin);
 	out.count = end - queue->begin;
 	if (out.switches && until_ns < out.until_ns)
 		out.until_ns = until_ns;

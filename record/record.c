@@ -34,6 +34,7 @@ static const char usage[] =
 	"      --sample HZ      sample what is computed between calls, so often a second [0]\n"
 	"      --switches       note when threads leave their core and why; --sample does so, too\n"
 	"      --sample-stack BYTES  keep so much of the stack with each, to find who called [0]\n"
+	"      --counters LIST  count with each sample, such as instructions,cycles, or all: see page\n"
 	"      --paused         record from MPI_Pcontrol(1) on\n"
 	"      --sync HOW       compare clocks by pingpong or allreduce [pingpong]\n"
 	"      --sync-every S   do so every S seconds, in collectives of all ranks [0: at both ends]\n"
@@ -68,9 +69,39 @@ static volatile int64_t ending_ns;	/* when the first signal arrived that should 
 struct asked {
 	struct options opt;
 	int amount, fold, stack, allreduce, monotonic, sample_hz, sample_stack;
+	const char *counters;
 	bool paused, switches;
 	int64_t sync_every_ns;
 };
+
+/* The counters named, bit by bit. */
+static unsigned
+counters_of(const char *list, int sample_hz)
+{
+	static const char *const names[] = {
+#define COUNTER(name, ...) #name,
+#include "../base/stream/counters.h"
+#undef COUNTER
+	};
+	enum { COUNT = sizeof names / sizeof names[0] };
+	unsigned found = 0;
+
+	if (list != NULL && sample_hz == 0)
+		die("--counters needs --sample");
+	for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+		size_t size, n = 0;
+
+		at += *at == ',';
+		size = strcspn(at, ",");
+		while (n < COUNT && (strlen(names[n]) != size || strncmp(names[n], at, size) != 0))
+			n++;
+		if (n == COUNT && strncmp(at, "all", size) != 0)
+			die("--counters %s: there are instructions, cycles, task_clock, "
+			    "page_faults, migrations, and all", list);
+		found |= n < COUNT ? 1u << n : (1u << COUNT) - 1;
+	}
+	return found;
+}
 
 #define OPTION(member) MEMBER(struct asked, member)
 
@@ -93,6 +124,7 @@ parse_options(int argc, char **argv)
 		{ "paused", 0, FLAG, OPTION(paused) },
 		{ "sample", 0, AS_WHOLE, OPTION(sample_hz), 1, 10000 },
 		{ "sample-stack", 0, AS_WHOLE, OPTION(sample_stack), 128, 32768 },
+		{ "counters", 0, AS_TEXT, OPTION(counters) },
 		{ "switches", 0, FLAG, OPTION(switches) },
 		{ "sync", 0, AS_CHOICE, OPTION(allreduce), .choices = syncs },
 		{ "sync-every", 0, AS_SECONDS, OPTION(sync_every_ns) },
@@ -125,10 +157,10 @@ parse_options(int argc, char **argv)
 	a.opt.level = levels[a.amount];
 	snprintf(a.opt.recorder, sizeof a.opt.recorder,
 	    "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,allreduce=%d,sync_every_ns=%lld,"
-	    "monotonic=%d,sample_hz=%d,sample_stack=%d,switches=%d",
+	    "monotonic=%d,sample_hz=%d,sample_stack=%d,switches=%d,counters=%u",
 	    a.fold, (long long)threshold_ns, a.stack, a.paused, a.allreduce,
 	    (long long)a.sync_every_ns, a.monotonic, a.sample_hz, (a.sample_stack + 7) / 8 * 8,
-	    a.switches || a.sample_hz > 0);
+	    a.switches || a.sample_hz > 0, counters_of(a.counters, a.sample_hz));
 	return a.opt;
 }
 

@@ -166,6 +166,48 @@ sampled() {
 	lp-merge small | lp-graph 2>/dev/null | lp-critpath -F json | jq -e '.by_function | map(.samples) | add > 50'
 }
 
+@test "counters ride on samples: planted page faults are counted, and one line names what is not there" {
+	cat >fresh.c <<-END
+		#include <mpi.h>
+		#include <sys/mman.h>
+		#include "sampled_work.h"
+		int main(int c, char **v) {	/* rank 1 touches 10000 pages of fresh memory */
+			int rank;
+			MPI_Init(&c, &v);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			for (int i = 0; i < 10; i++) {
+				long_work(0.01);
+				if (rank == 1) {
+					char *p = mmap(NULL, 4096000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+					madvise(p, 4096000, MADV_NOHUGEPAGE);
+					for (int k = 0; k < 1000; k++) p[4096 * k] = 1;
+					munmap(p, 4096000);
+				}
+				long_work(0.01);
+				MPI_Barrier(MPI_COMM_WORLD);
+			}
+			return MPI_Finalize();
+		}
+	END
+	mpicc -g -O2 -I"$ROOT/tests/apps" -o fresh fresh.c "$BATS_FILE_TMPDIR/sampled_work.o"
+	for more in "" "--sample-stack 1024"; do
+		rm -rf run
+		lp-record --sample 1000 $more --counters all -o run -- $RUN -n 2 ./fresh 2>err
+		[ "$(grep -c '^lp-record: --counters: not counted here:' err)" -le 1 ]
+		for rank in run/rank.*; do trace.py check $rank; done
+		lp-merge run >t.trace
+		trace.py check t.trace
+		lp-dump -k sampled t.trace | jq -s 'map(select(.worker == null)) | group_by(.location) |
+			map({ page_faults: (map(.page_faults // [] | add // 0) | add), task_clock: (map(.task_clock | add // 0) | add) })' >counts
+		jq -e '.[1].page_faults >= 10000 and .[1].page_faults < 12000 and .[0].page_faults < 2000 and all(.[]; .task_clock >= 0.2e9)' counts ||
+			{ cat counts; false; }
+	done
+	run -2 --separate-stderr lp-record --counters all true
+	[ "$stderr" = "lp-record: --counters needs --sample" ]
+	run -2 --separate-stderr lp-record --sample 100 --counters cycles,loads true
+	[[ "$stderr" == "lp-record: --counters cycles,loads: there are instructions, cycles, task_clock, page_faults, migrations, and all" ]]
+}
+
 @test "a rate out of range is refused" {
 	run -2 lp-record --sample 0 -o run -- true
 	run -2 lp-record --sample 20000 -o run -- true

@@ -24,6 +24,10 @@ static const struct {
 	{ "duration", { 8, false, true, 0 }, AT(end_ns), OF_SWITCHES },
 	{ "reason", { 1, false, true, 0 }, AT(reason), OF_SWITCHES },
 	{ "on_core", { 8, false, false, 0 }, AT(on_core_ns), OF_SWITCHES | MAY_LACK },
+#define COUNTER(name, ...) \
+	{ #name, { 8, false, false, 0 }, AT(counted[COUNT_##name]), OF_SAMPLES | MAY_LACK },
+#include "counters.h"
+#undef COUNTER
 };
 
 static bool
@@ -46,6 +50,19 @@ static void
 set_column(struct samples *s, int column, void *values)
 {
 	memcpy((char *)s + columns[column].at, &values, sizeof values);
+}
+
+void
+samples_skip(struct samples *s, size_t count)
+{
+	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
+		size_t width;
+		char *values = samples_column(s, c, &width);
+
+		if (values != NULL)
+			set_column(s, c, values + count * width);
+	}
+	s->count -= count;
 }
 
 void
@@ -145,10 +162,13 @@ samples_read(struct samples *s, struct reader *in, const struct message *message
 	s->lost = (uint64_t)lost;
 	if (samples_reserve(s, s->count) < 0)
 		return reader_fail(in, message->offset, "%s: out of memory", message->kind);
+	s->counts = false;
 	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
 		size_t width;
 		void *values = samples_column(s, c, &width);
 
+		s->counts |= columns[c].at >= AT(counted[0]) && columns[c].at < AT(end_ns) &&
+		    body_get(message, columns[c].key) != NULL;
 		if (values != NULL && body_column(in, message, columns[c].key, columns[c].type,
 		    s->count, s->count, values) < 0)
 			return -1;

@@ -5,6 +5,13 @@
 
 #include "stream.h"
 
+enum sample_counter {
+#define COUNTER(name, ...) COUNT_##name,
+#include "counters.h"
+#undef COUNTER
+	COUNTERS
+};
+
 struct samples {
 	uint32_t location, worker;	/* worker 0: the location's own thread */
 	size_t count, capacity;
@@ -15,12 +22,14 @@ struct samples {
 	uint64_t lost;			/* since the block before: the system had no room */
 	int64_t *time_ns;		/* of an interval: its begin */
 	uint32_t *site, *callers;	/* callers 0: unknown */
+	bool counts;			/* one of the counters is there */
+	uint64_t *counted[COUNTERS];	/* since the thread's sample before */
 	/* Of switches: */
 	int64_t *end_ns, *on_core_ns;
 	unsigned char *reason;		/* enum off_reason */
 };
 enum off_reason { OFF_BLOCKED, OFF_PREEMPTED, OFF_UNKNOWN };
-enum { SAMPLE_COLUMNS = 8 };
+enum { SAMPLE_COLUMNS = 8 + COUNTERS };
 
 /* Registers and stacks of the samples of a raw trace, within the bytes of the message. */
 struct stacks {
@@ -43,6 +52,8 @@ int samples_write(struct writer *out, const struct samples *samples);
 void samples_free(struct samples *samples);
 /* Makes room for COUNT samples and keeps the present ones. 0, or -1 without memory. */
 int samples_reserve(struct samples *samples, size_t count);
+/* Leaves out the first ones: moves the pointers, so SAMPLES must be a copy. */
+void samples_skip(struct samples *samples, size_t count);
 /* The values of a column and their width in bytes; NULL: there is no such column. */
 void *samples_column(const struct samples *samples, int column, size_t *width);
 

@@ -243,6 +243,9 @@ put_members(struct dump *dump, const struct message *message, const char *key)
 		{ "sampled", "time", "count", COLUMN_SIGNED },
 		{ "sampled", "site", "count", COLUMN_UNSIGNED },
 		{ "sampled", "callers", "count", COLUMN_UNSIGNED },
+#define COUNTER(name, ...) { "sampled", #name, "count", COLUMN_UNSIGNED },
+#include "../../base/stream/counters.h"
+#undef COUNTER
 		{ "switched", "time", "count", COLUMN_SIGNED },
 		{ "switched", "duration", "count", COLUMN_UNSIGNED },
 		{ "switched", "reason", "count", COLUMN_UNSIGNED },

@@ -123,5 +123,6 @@ read_options(void)
 	options.sample_hz = (int)value_of(text, "sample_hz");
 	options.switches = value_of(text, "switches") != 0;
 	options.sample_stack = (int)value_of(text, "sample_stack");
+	options.counters = (unsigned)value_of(text, "counters");
 	options.stack = stack > 1 && stack <= MOST_CALLERS ? (int)stack : 1;
 }

@@ -63,6 +63,7 @@ struct options {
 	int sample_hz;			/* samples per second of computation; 0: none */
 	bool switches;			/* record when threads leave a core and return */
 	int sample_stack;		/* bytes of the stack saved with each sample; 0: none */
+	unsigned counters;		/* with samples: bits, in the order of stream/counters.h */
 	/* size of a file before the next one begins; 0: one file */
 	uint64_t segment_bytes;
 	int64_t sync_every_ns;		/* 0: compare clocks only at the beginning and the end */

@@ -112,10 +112,17 @@ add_ring(pid_t tid)
 		return ENOMEM;
 	ring->tid = tid;
 	ring->there = true;
+	counters_prepare(&attr);
 	attr.context_switch = attr.task = options.switches;	/* task: reports the thread's end */
 	error = buffer_open(&ring->buffer, &attr, tid,
 	    thread_of(tid) != NULL ? RING_BYTES : WORKER_BYTES);
 	if (error != 0) {
+		free(ring);
+		return error;
+	}
+	if ((error = counters_add(ring)) != 0) {
+		counters_close(ring);
+		buffer_close(&ring->buffer);
 		free(ring);
 		return error;
 	}
@@ -131,6 +138,7 @@ add_ring(pid_t tid)
 static void
 close_ring(struct ring *ring)
 {
+	counters_close(ring);
 	buffer_close(&ring->buffer);
 	places_end(ring);
 	if (ring == main_ring)
@@ -325,6 +333,8 @@ sample_start(int rank)
 		options.sample_stack = 0;
 	error = find_threads();
 	clocked = rings == NULL;
+	if (!clocked && rank == 0)
+		counters_say();
 	if (clocked) {
 		stretch_start(self);
 		stretch_begin(self, clock_ticks());

@@ -32,6 +32,14 @@ struct buffer {
 	struct perf_event_mmap_page *page;
 	size_t bytes;		/* of data, behind the page */
 	int fd;
+	unsigned read;		/* words with counters in each sample */
+};
+
+enum sample_counter {
+#define COUNTER(name, ...) COUNT_##name,
+#include "../../base/stream/counters.h"
+#undef COUNTER
+	COUNTERS
 };
 
 struct ring {
@@ -44,6 +52,8 @@ struct ring {
 	uint32_t worker;	/* number of a thread that makes no calls; 0: none so far */
 	bool there;		/* the last look found the thread */
 	/* If switches are recorded, in times of the trace: */
+	int counter[COUNTERS];	/* further events in its samples; -1: none */
+	uint64_t counted[COUNTERS];	/* up to its last sample */
 	uint64_t switched;	/* the kernel's time of the last switch read */
 	int64_t from_ns;	/* watched since then */
 	int64_t since_ns;	/* start of its present state */
@@ -63,7 +73,10 @@ struct perf_event_attr event_of(uint64_t config, uint64_t period, int stack_byte
 /* The record of a sample: struct perf_event_header, then these. */
 struct taken {
 	uint64_t id, ip, time, frames, frame[FRAMES + 8];
+	/* between time and frames: how many values follow, that of the timer, those of counters */
+	uint64_t read[2 + COUNTERS];
 };
+enum { TAKEN_BYTES = offsetof(struct taken, read) };
 /* What a sample has of the thread's stack: registers in DWARF's order, and a part of the buffer. */
 struct stack_top {
 	uint64_t registers[REGISTERS], from;
@@ -92,6 +105,12 @@ void places_find(struct ring *ring, uint64_t time);
 /* The ring's thread enters or leaves a call. */
 void places_enter(struct ring *ring);
 void places_leave(struct ring *ring);
+
+/* counters.c: adds events to the ring's. Returns 0 or an error number. */
+void counters_prepare(struct perf_event_attr *attr);
+int counters_add(struct ring *ring);
+void counters_close(struct ring *ring);
+void counters_say(void);		/* one line if some are missing */
 
 /* switch.c; the caller holds SAMPLING while it touches rings or intervals. */
 extern pthread_mutex_t sampling;

@@ -26,6 +26,7 @@ static struct {
 	int64_t time_ns[BATCH];
 	uint32_t site[BATCH], callers[BATCH];
 	uint32_t count;
+	uint64_t counted[COUNTERS][BATCH];
 	/* For stacks, if asked for: */
 	uint64_t registers[STACKS][REGISTERS];
 	uint32_t stack_bytes[STACKS];
@@ -33,6 +34,11 @@ static struct {
 	size_t used;
 } batch;
 static uint32_t workers;
+static const char *const counter_names[] = {
+#define COUNTER(name, ...) #name,
+#include "../../base/stream/counters.h"
+#undef COUNTER
+};
 
 bool
 sample_room(void)
@@ -47,8 +53,8 @@ write_batch(struct ring *ring, int64_t until_ns)
 
 	if (batch.count == 0 && (ring->lost == 0 || options.sample_hz == 0))
 		return;
-	small_begin(&small, "sampled",
-	    7u + (ring->worker > 0) + (ring->lost > 0) + (batch.stacks != NULL ? 3 : 0));
+	small_begin(&small, "sampled", 7u + (ring->worker > 0) + (ring->lost > 0) +
+	    (batch.stacks != NULL ? 3 : 0) + (unsigned)__builtin_popcount(options.counters));
 	small_uint(&small, "location", ring->thread != NULL ? ring->thread->location : 0);
 	if (ring->worker > 0)
 		small_uint(&small, "worker", ring->worker);
@@ -60,6 +66,10 @@ write_batch(struct ring *ring, int64_t until_ns)
 	small_bytes(&small, "time", batch.time_ns, 8 * (size_t)batch.count);
 	small_bytes(&small, "site", batch.site, 4 * (size_t)batch.count);
 	small_bytes(&small, "callers", batch.callers, 4 * (size_t)batch.count);
+	for (int c = 0; c < COUNTERS; c++)
+		if (options.counters >> c & 1)
+			small_bytes(&small, counter_names[c], batch.counted[c],
+			    8 * (size_t)batch.count);
 	if (batch.stacks != NULL) {
 		small_bytes(&small, "registers", batch.registers,
 		    sizeof batch.registers[0] * batch.count);
@@ -122,11 +132,23 @@ size_t
 take_record(const struct buffer *buffer, uint64_t from, const struct perf_event_header *header,
     struct taken *taken)
 {
-	const size_t there = header->size - sizeof *header,
-	    size = there < sizeof *taken ? there : sizeof *taken;
+	const bool is_sample = header->type == PERF_RECORD_SAMPLE;
+	const size_t read = is_sample ? 8 * buffer->read : 0;
+	const size_t before = offsetof(struct taken, frames);
+	size_t size = header->size - sizeof *header;
 
-	buffer_copy(buffer, from + sizeof *header, taken, size);
-	return header->type != PERF_RECORD_SAMPLE || size >= BEFORE_FRAMES * 8 ? size : 0;
+	from += sizeof *header;
+	if (is_sample && size < 8 * BEFORE_FRAMES + read)
+		return 0;
+	size -= read;
+	if (size > TAKEN_BYTES)
+		size = TAKEN_BYTES;
+	buffer_copy(buffer, from, taken, size);
+	if (read > 0) {
+		buffer_copy(buffer, from + before, taken->read, read);
+		buffer_copy(buffer, from + before + read, &taken->frames, size - before);
+	}
+	return size;
 }
 
 /*
@@ -141,9 +163,9 @@ take_top(const struct buffer *buffer, uint64_t from, const struct perf_event_hea
 	uint64_t abi = 0, registers[REGISTERS], size = 0, there = 0;
 	struct stack_top top = { .bytes = 0 };
 
-	if (taken->frames > sizeof *taken / 8)
+	if (taken->frames > TAKEN_BYTES / 8)
 		return top;
-	from += sizeof *header + (BEFORE_FRAMES + taken->frames) * 8;
+	from += sizeof *header + (BEFORE_FRAMES + buffer->read + taken->frames) * 8;
 	if (end < from + sizeof abi)
 		return top;
 	buffer_copy(buffer, from, &abi, sizeof abi);
@@ -176,6 +198,19 @@ take_stack(const struct buffer *buffer, const struct stack_top *top)
 	batch.used += bytes;
 }
 
+/* Values of counters follow in the order in which they were added. */
+static void
+take_counters(struct ring *ring, const struct taken *taken)
+{
+	const uint64_t *value = &taken->read[2];
+
+	for (int c = 0; c < COUNTERS; c++)
+		if (ring->counter[c] >= 0) {
+			batch.counted[c][batch.count] = *value - ring->counted[c];
+			ring->counted[c] = *value++;
+		}
+}
+
 static void
 take_sample(struct ring *ring, const struct taken *taken, size_t size, int64_t offset)
 {
@@ -189,6 +224,7 @@ take_sample(struct ring *ring, const struct taken *taken, size_t size, int64_t o
 	depth = take_frames(taken, size, &place, callers);
 	batch.time_ns[batch.count] = at_ns;
 	batch.site[batch.count] = site_at(taken->ip);
+	take_counters(ring, taken);
 	batch.callers[batch.count++] = frames_site(callers, depth, 0);
 }
 
