@@ -232,6 +232,36 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 	END
 }
 
+@test "the verdict of a run that hangs is what lp-stuck has proved, and the ranks that the others wait for" {
+	# hung VERDICT OPERATIONS WAITS_FOR: three ranks that were killed
+	hung() {
+		pack >run.trace <<-END
+			trace ranks=3
+			site site=1 offset=16 function=main file=main.c line=3 call=MPI_Recv
+			unended at_ns=9000 known=true location=0,1,2 call=MPI_Recv(open),MPI_Recv(open),(killed) since=2000,3000,1000 site=1,1,0 verdict=$1 sentence="$1: told" operation=$2 waits_for=$3
+			0 MPI_Init 0 1000
+			1 MPI_Init 0 1000
+			2 MPI_Init 0 1000
+			0 MPI_Recv(open) 2000 9000 comm=1 peer=1 tag=1 site=1
+			1 MPI_Recv(open) 3000 9000 comm=1 peer=2 tag=1 site=1
+			2 (killed) 9000 9000
+		END
+		lp-graph run.trace 2>/dev/null | lp-critpath >run.path
+		lp-report -F json run.path >verdict.json
+		is_verdict verdict.json
+		[ "$(lp-critpath -F json run.path | jq .verdict.long_pole)" = "$(jq .long_pole verdict.json)" ]
+		[[ "$(lp-imbalance run.path | head -1)" == *", 3 ranks on node, killed at 0.0 s: $1: told"* ]]
+		jq -rc '[.long_pole.what, .long_pole.ranks, .long_pole.site, .sentence]' verdict.json
+	}
+	[ "$(hung waiting MPI_Recv,MPI_Recv,- 1,2,-1 | tail -1)" = '["stuck",[2],null,"waiting: told"]' ]
+	# A deadlock is closed by the last call.
+	[ "$(hung deadlock MPI_Recv,-,- 1,-1,-1 | tail -1)" = '["stuck",[1],"MPI_Recv at main (main.c:3)","deadlock: told"]' ]
+	# All wait for a rank that left nothing.
+	[ "$(hung gone MPI_Recv,MPI_Recv,- -1,-1,-1 | tail -1)" = '["stuck",[0,1,2],"MPI_Recv at main (main.c:3)","gone: told"]' ]
+	# Nothing is proved: it is a run like others.
+	[ "$(hung none -,-,- -1,-1,-1 | tail -1 | jq -r .[0])" != stuck ]
+}
+
 @test "a place with less than 1 % of the path is no long pole" {
 	# A chain: each rank computes 1 us and sends to the next one.
 	awk 'BEGIN { print "trace ranks=128"; for (k = 0; k < 128; k++) { print k, "MPI_Init 0 10"

@@ -199,11 +199,12 @@ report_verdict(const struct report *report, const struct definitions *known,
 	const double told_ns = (double)report_told_ns(report);
 	struct verdict v = { no_pole, { no_pole, no_pole }, trust_of(known, &no_evidence) };
 	struct long_pole *const poles[] = { &v.pole, &v.next[0], &v.next[1] };
+	const size_t hung = pole_hung(&v.pole, known);
 	size_t count;
 	struct place *places = places_sorted(&report->places, &count);
 
-	for (size_t i = 0; i < count && i < sizeof poles / sizeof poles[0]; i++) {
-		struct long_pole *p = poles[i];
+	for (size_t i = 0; i < count && i + hung < sizeof poles / sizeof poles[0]; i++) {
+		struct long_pole *p = poles[i + hung];
 		const struct place *place = &places[i];
 
 		p->rank = place->rank;

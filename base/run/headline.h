@@ -24,6 +24,10 @@ struct headline {
 	char *program;		/* path of the first rank's program; NULL: unknown */
 	int64_t date_s;		/* of the recording, since 1970; 0: unknown */
 	char *unended;		/* how the run failed to end; NULL: it ended */
+	char *hung;		/* "deadlock: 0 waits in ...", if that is certain; else NULL */
+	int32_t *hung_ranks;	/* the ones to look at, and where the first is */
+	size_t hung_count, hung_capacity;
+	uint32_t hung_site;
 	int64_t open_ns;	/* of all threads in calls that did not return */
 	int32_t ranks;
 	int32_t ranks_told, ranks_died;	/* messages of kind rank; how many did not end */

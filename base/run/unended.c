@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A run that did not end: the headline, and what its open calls wait for (trace.5, unended). */
 #include <stdlib.h>
+#include <string.h>
 
 #include "../mpi/call_class.h"
 #include "../tool/tool.h"
@@ -9,7 +10,7 @@
 struct block {
 	int64_t at_ns;
 	size_t count;
-	uint32_t *locations;
+	uint32_t *locations, *sites;
 	int32_t *waits_for;
 	uint16_t *calls, *operations;
 	int64_t *since_ns;
@@ -24,6 +25,7 @@ read_block(struct block *b, struct reader *in, const struct message *message)
 	    body_count(in, message, "count", 1, 1 << 26, "location", &b->count) < 0)
 		return -1;
 	b->locations = zalloc(b->count, sizeof *b->locations);
+	b->sites = zalloc(b->count, sizeof *b->sites);
 	b->waits_for = zalloc(b->count, sizeof *b->waits_for);
 	b->calls = zalloc(b->count, sizeof *b->calls);
 	b->operations = zalloc(b->count, sizeof *b->operations);
@@ -32,6 +34,7 @@ read_block(struct block *b, struct reader *in, const struct message *message)
 	    b->count, b->count, b->locations) < 0 ||
 	    body_column(in, message, "call", column_u16, b->count, b->count, b->calls) < 0 ||
 	    body_column(in, message, "since", column_i64, b->count, b->count, b->since_ns) < 0 ||
+	    body_column(in, message, "site", column_u32, b->count, b->count, b->sites) < 0 ||
 	    (waits && (body_column(in, message, "operation", column_u16, b->count, b->count,
 	    b->operations) < 0 || body_column(in, message, "waits_for", column_i32, b->count,
 	    b->count, b->waits_for) < 0)) ? -1 : 0;
@@ -68,6 +71,58 @@ keep_waits(struct definitions *d, struct reader *in, const struct message *messa
 	return 0;
 }
 
+/* Unless the rank is one of those already. */
+static void
+add_hung(struct headline *h, int32_t rank, uint32_t site)
+{
+	for (size_t i = 0; i < h->hung_count; i++)
+		if (h->hung_ranks[i] == rank)
+			return;
+	if (h->hung_count == 0)
+		h->hung_site = site;
+	h->hung_ranks = grow(h->hung_ranks, &h->hung_capacity, h->hung_count + 1,
+	    sizeof *h->hung_ranks);
+	h->hung_ranks[h->hung_count++] = rank;
+}
+
+/*
+ * Of a run that lp-stuck has found to hang: the ranks at the ends of the waits. Others wait for
+ * them, and they wait for none; in a deadlock it is the last to enter its call. If all wait for
+ * ranks that left nothing: all.
+ */
+static void
+keep_hung(struct definitions *d, const struct message *message, const struct block *b)
+{
+	struct headline *h = &d->headline;
+	char *verdict = body_string(message, "verdict");
+	bool *waits = zalloc(d->location_count, sizeof *waits),
+	    *is_awaited = zalloc(d->location_count, sizeof *is_awaited);
+	uint32_t *sites = zalloc(d->location_count, sizeof *sites);
+	bool none_left;
+
+	free(h->hung);
+	h->hung = NULL;
+	h->hung_count = 0;
+	for (size_t i = 0; i < b->count; i++) {
+		waits[b->locations[i]] = b->operations[i] != 0;
+		sites[b->locations[i]] = b->sites[i];
+		if (b->operations[i] != 0 && b->waits_for[i] >= 0)
+			is_awaited[b->waits_for[i]] = true;
+	}
+	if (verdict != NULL && strcmp(verdict, "none") != 0)
+		h->hung = body_string(message, "sentence");
+	for (uint32_t l = 0; l < d->location_count && h->hung != NULL; l++)
+		if (is_awaited[l] && !waits[l])
+			add_hung(h, d->location_rank[l], sites[l]);
+	none_left = h->hung_count == 0;
+	for (size_t i = 0; i < b->count && none_left; i++)
+		add_hung(h, d->location_rank[b->locations[i]], b->sites[i]);
+	free(verdict);
+	free(waits);
+	free(is_awaited);
+	free(sites);
+}
+
 static char *
 text_of(const struct block *b, const struct message *message)
 {
@@ -91,10 +146,12 @@ unended_take(struct definitions *d, struct reader *in, const struct message *mes
 	int done = read_block(&block, in, message);
 
 	if (done == 0 && (done = keep_waits(d, in, message, &block)) == 0) {
+		keep_hung(d, message, &block);
 		free(d->headline.unended);
 		d->headline.unended = text_of(&block, message);
 	}
 	free(block.locations);
+	free(block.sites);
 	free(block.waits_for);
 	free(block.calls);
 	free(block.operations);

@@ -29,6 +29,24 @@ place_kind(const struct place *place)
 	return 2 * place->transfer_ns > place->ns ? POLE_TRANSFER : POLE_MPI;
 }
 
+bool
+pole_hung(struct long_pole *p, const struct definitions *known)
+{
+	const struct headline *h = &known->headline;
+
+	if (h->hung == NULL)
+		return false;
+	*p = no_pole;
+	p->kind = POLE_STUCK;
+	p->rank = h->hung_ranks[0];
+	p->ranks = h->hung_ranks;
+	p->rank_count = h->hung_count;
+	p->hung = h->hung;
+	if (h->hung_site != 0)
+		site_text(known, h->hung_site, p->where, sizeof p->where);
+	return true;
+}
+
 /* The unit that fits, and how many of it are a second. */
 static const char *
 unit_of(double s, double *of_second)
@@ -135,9 +153,12 @@ verdict_sentence(const struct long_pole *p)
 {
 	char *sentence = NULL;
 	size_t size;
-	FILE *out = need(open_memstream(&sentence, &size));
+	FILE *out;
 	const bool little = p->rank >= 0 && p->path_share < LITTLE;
 
+	if (p->kind == POLE_STUCK)
+		return need(strdup(p->hung));
+	out = need(open_memstream(&sentence, &size));
 	if (little)
 		fputs("no place stands out; ", out);
 	if (p->rank < 0)
@@ -176,7 +197,11 @@ verdict_text(struct text *text, const struct headline *headline, const struct ve
 	char *run = headline_text(headline), *sentence = verdict_sentence(&v->pole);
 	char *trust = trust_text(&v->trust);
 
-	text_line(text, "%s: %s", run, sentence);
+	/* Of a run that hangs, the headline says so itself. */
+	if (v->pole.kind == POLE_STUCK)
+		text_line(text, "%s", run);
+	else
+		text_line(text, "%s: %s", run, sentence);
 	if (trust != NULL)
 		text_line(text, "%s", trust);
 	free(run);
@@ -196,8 +221,12 @@ put_text(struct json *json, const char *key, const char *text)
 static void
 put_ranks(struct json *json, const struct long_pole *p, int32_t ranks)
 {
+	const int32_t first = p->alike ? 0 : p->rank, end = p->alike ? ranks : p->rank + 1;
+
 	json_begin_array(json, "ranks");
-	for (int32_t r = p->alike ? 0 : p->rank; r < (p->alike ? ranks : p->rank + 1); r++)
+	for (size_t i = 0; i < p->rank_count; i++)
+		json_int(json, NULL, p->ranks[i]);
+	for (int32_t r = first; r < end && p->rank_count == 0; r++)
 		json_int(json, NULL, r);
 	json_end_array(json);
 }
@@ -205,7 +234,7 @@ put_ranks(struct json *json, const struct long_pole *p, int32_t ranks)
 static void
 put_pole(struct json *json, const char *key, const struct long_pole *p, int32_t ranks)
 {
-	static const char *const kinds[] = { "compute", "mpi", "transfer", "polling" };
+	static const char *const kinds[] = { "compute", "mpi", "transfer", "polling", "stuck" };
 	static const char *const reasons[] = { "compute", "blocked", "preempted", "threads" };
 	char question[40] = "";
 

@@ -9,7 +9,7 @@ struct balance;
 struct definitions;
 struct place;
 
-enum pole_kind { POLE_COMPUTE, POLE_MPI, POLE_TRANSFER, POLE_POLLING };
+enum pole_kind { POLE_COMPUTE, POLE_MPI, POLE_TRANSFER, POLE_POLLING, POLE_STUCK };
 enum pole_kind place_kind(const struct place *place);
 
 /* What a rank does most in what counts as its computation. */
@@ -38,9 +38,16 @@ struct long_pole {
 	bool balanced;
 	double run_s;
 	double gain_s, gain_share;	/* how much shorter the run would be, and its share */
+	/* of a run that hangs: RANK is the first of those to look at */
+	const int32_t *ranks;
+	size_t rank_count;
+	const char *hung;
 };
 
 extern const struct long_pole no_pole;		/* nothing stands out, nothing is known */
+
+/* The pole of a run that hangs; false: it did not, as far as is known. */
+bool pole_hung(struct long_pole *pole, const struct definitions *known);
 
 /* Does a rank compute long enough at a place, and the others at all? Else that it be as fast as
  * they are is no question. */

@@ -300,6 +300,7 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 	struct evidence evidence;
 	struct verdict v = { .trust = trust_of(&im->graph.known, &no_evidence) };
 	size_t count = 0, candidates;
+	bool hung;
 
 	poles.crowded = v.trust.cores >= 0 && v.trust.cores < v.trust.ranks;
 	if (path != NULL)
@@ -313,9 +314,11 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 		else
 			count++;
 	}
-	v.pole = found[0];
-	v.next[0] = found[1];
-	v.next[1] = found[2];
+	hung = pole_hung(&v.pole, &im->graph.known);
+	if (!hung)
+		v.pole = found[0];
+	v.next[0] = found[1 - hung];
+	v.next[1] = found[2 - hung];
 	evidence = evidence_of(&poles, &v.pole);
 	trust_free(&v.trust);
 	v.trust = trust_of(&im->graph.known, &evidence);
