@@ -82,8 +82,9 @@ counters_of(const char *list, int sample_hz)
 #define COUNTER(name, ...) #name,
 #include "../base/stream/counters.h"
 #undef COUNTER
+		"all"
 	};
-	enum { COUNT = sizeof names / sizeof names[0] };
+	enum { WORDS = sizeof names / sizeof names[0], ALL = WORDS - 1 };
 	unsigned found = 0;
 
 	if (list != NULL && sample_hz == 0)
@@ -93,12 +94,12 @@ counters_of(const char *list, int sample_hz)
 
 		at += *at == ',';
 		size = strcspn(at, ",");
-		while (n < COUNT && (strlen(names[n]) != size || strncmp(names[n], at, size) != 0))
+		while (n < WORDS && (strlen(names[n]) != size || strncmp(names[n], at, size) != 0))
 			n++;
-		if (n == COUNT && strncmp(at, "all", size) != 0)
+		if (n == WORDS)
 			die("--counters %s: there are instructions, cycles, task_clock, "
 			    "page_faults, migrations, and all", list);
-		found |= n < COUNT ? 1u << n : (1u << COUNT) - 1;
+		found |= n == ALL ? (1u << ALL) - 1 : 1u << n;
 	}
 	return found;
 }

@@ -204,8 +204,10 @@ sampled() {
 	done
 	run -2 --separate-stderr lp-record --counters all true
 	[ "$stderr" = "lp-record: --counters needs --sample" ]
-	run -2 --separate-stderr lp-record --sample 100 --counters cycles,loads true
-	[[ "$stderr" == "lp-record: --counters cycles,loads: there are instructions, cycles, task_clock, page_faults, migrations, and all" ]]
+	for list in cycles,loads cycles, al ''; do
+		run -2 --separate-stderr lp-record --sample 100 --counters "$list" true
+		[ "$stderr" = "lp-record: --counters $list: there are instructions, cycles, task_clock, page_faults, migrations, and all" ]
+	done
 }
 
 @test "a rate out of range is refused" {
