@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/run/awaited.h"
 #include "../base/run/load.h"
 #include "compare.h"
 #include "../base/run/places.h"
@@ -23,7 +24,10 @@ struct watcher {
 	size_t phase_capacity;
 	struct segments path;		/* of one message */
 	struct off_lanes off;		/* kept until the path has passed */
-	struct samples block;		/* of switches, as read */
+	struct sample_lanes lanes;	/* the same */
+	struct samples block;		/* of either, as read */
+	struct awaited awaited;		/* threads of a segment */
+	int64_t period_ns;		/* of samples */
 	uint32_t visited;		/* site of the previous segment; NOBODY: START, or none */
 	bool computed;			/* during this visit */
 	struct places by_rank;		/* of the path */
@@ -135,22 +139,34 @@ add_visit(struct watcher *w, struct site_sums *p, const struct segment *s)
 }
 
 static void
-take_switches(struct watcher *w, struct imbalance *im, const struct message *message)
+take_threads(struct watcher *w, struct imbalance *im, const struct message *message)
 {
 	if (samples_read(&w->block, im->graph.in, message) < 0)
 		die_input(im->graph.in);
-	off_add(&w->off, &w->block);
+	if (w->block.switches) {
+		off_add(&w->off, &w->block);
+		return;
+	}
+	w->period_ns = w->block.period_ns;
+	lane_add(lane_of(&w->lanes, w->block.location, w->block.worker), &w->block);
 }
 
 static void
-add_core_time(struct watcher *w, struct site_sums *p, const struct segment *s)
+add_core_time(struct watcher *w, const struct imbalance *im, const struct segment *s)
 {
-	const struct core_time time = core_time(off_lane_of(&w->off, s->location, 0), s->begin_ns,
-	    s->end_ns);
+	int64_t *core_ns = place_at(&w->s, s->site)->core_ns;
 
-	p->core_ns[ON_CORE] += time.on_ns;
-	for (int reason = 0; reason < OFF_REASONS; reason++)
-		p->core_ns[OFF_CORE + reason] += time.off_ns[reason];
+	awaited_find(&w->awaited, &im->graph.known, &w->off, &w->lanes, w->period_ns,
+	    s->location, s->begin_ns, s->end_ns);
+	for (size_t i = 0; i < w->awaited.count; i++) {
+		const struct awaited_piece *piece = &w->awaited.at[i];
+		const struct core_time time = core_time(off_lane_of(&w->off, s->location,
+		    piece->worker), piece->from_ns, piece->to_ns);
+
+		core_ns[ON_CORE] += time.on_ns;
+		for (int reason = 0; reason < OFF_REASONS; reason++)
+			core_ns[OFF_CORE + reason] += time.off_ns[reason];
+	}
 }
 
 static void
@@ -171,7 +187,7 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		w->last_ns = s->end_ns;
 		place_at(&w->s, s->kind == START ? 0 : s->site)->path_ns[s->kind] += ns;
 		if (s->kind == COMPUTE)
-			add_core_time(w, place_at(&w->s, s->site), s);
+			add_core_time(w, im, s);
 		w->s.rank_ns[im->graph.known.location_rank[s->location]] += ns;
 		if (s->kind == START)
 			w->visited = NOBODY;
@@ -182,8 +198,10 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		}
 		*phase_at(w, w->phase == SIZE_MAX ? 0 : w->phase + 1) += ns;
 	}
-	for (uint32_t l = 0; l < w->off.count; l++)
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		off_forget(&w->off, l, w->last_ns);
+		samples_forget(&w->lanes, l, w->last_ns);
+	}
 	w->any_path = true;
 }
 
@@ -204,8 +222,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		take_sync(w, im, message);
 	else if (is_kind(message, "segments"))
 		take_segments(w, im, message);
-	else if (is_kind(message, "switched"))
-		take_switches(w, im, message);
+	else if (is_kind(message, "switched") || is_kind(message, "sampled"))
+		take_threads(w, im, message);
 	else if (is_kind(message, "sampled_path")) {
 		if (sampled_path_read(&w->s.functions, im->graph.in, message, &im->graph.known) < 0)
 			die_input(im->graph.in);

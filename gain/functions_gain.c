@@ -27,7 +27,7 @@ static const struct field gain_fields[] = {
 
 /* The samples of the computation that ends in a call's enter. */
 struct piece {
-	const struct sample *at;
+	const struct thread_sample *at;
 	size_t count;
 	int64_t length_ns;
 };

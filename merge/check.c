@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "../base/mpi/call_class.h"
 #include "merge.h"
 #include "source.h"
 #include "unended.h"
@@ -52,7 +53,7 @@ find_end(struct source *source, int32_t rank, struct thread *thread, struct call
 	if (calls->first >= thread->rows || calls->first + calls->count < thread->rows)
 		source_changed(source);
 	thread->end_ns = calls->leave_ns[thread->rows - 1 - calls->first];
-	thread->aborted = is_abort(calls->call[thread->rows - 1 - calls->first]);
+	thread->aborted = call_aborts(calls->call[thread->rows - 1 - calls->first]);
 }
 
 static void

@@ -5,7 +5,6 @@
  * it called MPI_Abort. Traces without this information stay as they were.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "../base/mpi/call_class.h"
 #include "../base/stream/open_call.h"
@@ -59,12 +58,6 @@ site_at(struct rank *rank, const struct last_row *last)
 	return most + 1;
 }
 
-bool
-is_abort(unsigned call)
-{
-	return strcmp(call_name(call), "MPI_Abort") == 0;
-}
-
 /* Makes no row for a thread whose last place is unknown: it may have ended long ago. */
 static void
 find_last(struct input *input, struct rank *rank, struct thread *thread, bool first)
@@ -76,7 +69,7 @@ find_last(struct input *input, struct rank *rank, struct thread *thread, bool fi
 	int number;
 
 	thread->aborted |= thread->last_number != 0 &&
-	    is_abort(reader_calls(input->in)[thread->last_number]);
+	    call_aborts(reader_calls(input->in)[thread->last_number]);
 	if (thread->aborted || thread->rows == 0 || (call == 0 && !first) ||
 	    call_class(call) == CLASS_FINALIZE)
 		return;

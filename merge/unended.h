@@ -6,7 +6,6 @@
 #include "scan.h"
 
 /* Whether CALL is MPI_Abort, which does not return although it has a row. */
-bool is_abort(unsigned call);
 /*
  * Take messages of raw traces: the open call, in a block or alone, and when the rank died. Return 0
  * or -1.

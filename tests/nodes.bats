@@ -188,15 +188,17 @@ merge_disks() {
 		"$PWD" lp-merge -o shards "${@:2}" local
 }
 
-# as_gathered: the shards are those of all traces in one folder
+# as_gathered: the shards are those of all traces in one folder, but for what calls that did not return waited for, which a
+# process that sees one node's disk does not know, and the number of the run that is made of all bytes
 as_gathered() {
-	local shard
+	local shard differs='/"kind":"unended"/s/,"verdict":.*/}/; s/"run":[0-9]*//'
 	mkdir -p again/local
 	cp disk.node*/rank.* again/local
 	(cd again && lp-merge "$@" -o shards --shards node local 2>/dev/null)
 	[ "$(ls again/shards)" = "$(ls shards)" ]
 	for shard in again/shards/*; do
-		cmp <(lp-dump -F json "$shard" | tail -n +2) <(lp-dump -F json "shards/${shard##*/}" | tail -n +2)
+		cmp <(lp-dump -F json "$shard" | tail -n +2 | sed "$differs") \
+			<(lp-dump -F json "shards/${shard##*/}" | tail -n +2 | sed "$differs")
 	done
 }
 

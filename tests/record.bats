@@ -297,7 +297,9 @@ calls:   6   6   1   2   3" ]
 	[ "$status" -ne 0 ]
 	[ "$(lp-dump -k call t.trace | jq -s -r 'map(select(.rank == 2))[-1].call')" = MPI_Abort ]
 	lp-critpath -F text t.graph >text
-	head -1 text | grep -q ' rank 2 was in MPI_Abort since '
+	head -1 text | grep -qE 'after its last call; rank 2 is in MPI_Abort \(main more\.c:[0-9]+\) since [0-9.]+ s; 3 ranks wait, rank 0 in MPI_Barrier '
+	run -0 lp-stuck run
+	[[ "$output" == "the run did not end: it was killed "*"; rank 2 is in MPI_Abort "* ]]
 }
 
 @test "spawned processes and their parents are one trace, with all matches between them" {

@@ -116,7 +116,7 @@ hangs() {
 	wait "$(cat pid)" || status=$?
 	rm pid
 	run -0 lp-stuck run
-	[[ "$output" == "the run did not end: it was killed "*" s after its last call; rank 1 computes after its call (main hangs.c:"*"; 3 ranks wait, rank 0 in MPI_Barrier #1"* ]]
+	[[ "$output" == "the run did not end: it was killed "*" s after its last call; rank 1 computes after its call (barrier hangs.c:"*"; 3 ranks wait, rank 0 in MPI_Barrier #1"* ]]
 }
 
 @test "under MPICH the same is found" {

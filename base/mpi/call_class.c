@@ -41,6 +41,12 @@ call_polls(unsigned call)
 	    call == INDEX_Parrived || call == INDEX_Request_get_status;
 }
 
+bool
+call_aborts(unsigned call)
+{
+	return call == INDEX_Abort;
+}
+
 static bool
 has_tail(unsigned call, const char *tail)
 {

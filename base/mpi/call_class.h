@@ -93,6 +93,8 @@ bool call_is_open(unsigned call);
 
 /* A test of requests or a probe, which returns at once. */
 bool call_polls(unsigned call);
+/* MPI_Abort: it ends the run. */
+bool call_aborts(unsigned call);
 /* MPI_Comm_spawn and its kin: MPI_Init of the spawned processes is the same collective. */
 bool call_spawns(unsigned call);
 /* These, MPI_Comm_accept and connect: they wait for processes of another MPI_COMM_WORLD. */

@@ -81,7 +81,7 @@ functions_see_calls(struct functions *f, const struct calls *calls)
 
 /* A sample that no piece of the path needs any more is part of all time. */
 static void
-count_sample(struct functions *f, const struct sample_lane *lane, const struct sample *s)
+count_sample(struct functions *f, const struct sample_lane *lane, const struct thread_sample *s)
 {
 	if (lane->worker == LOST)
 		f->sums.lost += s->callers;

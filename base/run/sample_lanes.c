@@ -45,7 +45,7 @@ lane_add(struct sample_lane *lane, const struct samples *block)
 	}
 	GROW(lane->at, lane->capacity, lane->end + block->count);
 	for (size_t i = 0; i < block->count; i++)
-		lane->at[lane->end++] = (struct sample){ block->time_ns[i], block->site[i],
+		lane->at[lane->end++] = (struct thread_sample){ block->time_ns[i], block->site[i],
 		    block->callers[i] };
 }
 
@@ -61,7 +61,7 @@ lane_see(struct sample_lane *lane, const struct calls *calls)
 }
 
 #define BEFORE(sample, ns) ((sample)->at_ns < (ns))
-SEARCH(sample_from, struct sample, int64_t, BEFORE)
+SEARCH(sample_from, struct thread_sample, int64_t, BEFORE)
 #undef BEFORE
 
 size_t
@@ -78,4 +78,14 @@ lane_forget(struct sample_lane *lane, size_t to)
 	lane->begin = to;
 	if (lane->seen < to)
 		lane->seen = to;
+}
+
+void
+samples_forget(struct sample_lanes *lanes, uint32_t location, int64_t before_ns)
+{
+	for (size_t i = 0; location < lanes->count && i < lanes->at[location].count; i++) {
+		struct sample_lane *lane = &lanes->at[location].of[i];
+
+		lane_forget(lane, lane_from(lane, before_ns));
+	}
 }

@@ -14,7 +14,7 @@
 
 enum { SITE_IN_CALL = UINT32_MAX };	/* of a sample taken within a call */
 
-struct sample {
+struct thread_sample {
 	int64_t at_ns;
 	uint32_t site, callers;
 };
@@ -22,7 +22,7 @@ struct sample {
 /* Kept samples are BEGIN to END - 1; for samples before SEEN the activity is known. */
 struct sample_lane {
 	uint32_t worker;		/* 0: the location's own thread */
-	struct sample *at;
+	struct thread_sample *at;
 	size_t begin, seen, end, capacity;
 };
 
@@ -45,5 +45,7 @@ void lane_see(struct sample_lane *lane, const struct calls *calls);
 size_t lane_from(const struct sample_lane *lane, int64_t ns);
 /* Drops samples before TO. */
 void lane_forget(struct sample_lane *lane, size_t to);
+/* Drops samples of the location and of its workers before the instant. */
+void samples_forget(struct sample_lanes *lanes, uint32_t location, int64_t before_ns);
 
 #endif

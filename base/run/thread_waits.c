@@ -104,7 +104,7 @@ add_marks(const struct finding *f)
 	while (more) {
 		more = off_next(&cut, &part);
 		for (; i < end && (!more || f->samples->at[i].at_ns < part.from_ns); i++) {
-			const struct sample *s = &f->samples->at[i];
+			const struct thread_sample *s = &f->samples->at[i];
 
 			add_mark(f, (struct mark){ s->at_ns, s->at_ns, .seen = SAMPLED }, s->site,
 			    s->callers);

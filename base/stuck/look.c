@@ -351,13 +351,15 @@ finish_ranks(struct look *look, const uint16_t *names)
 		died_ns = rank->died_ns > died_ns ? rank->died_ns : died_ns;
 		for (size_t t = 0; t < rank->thread_count; t++) {
 			struct thread *thread = &rank->threads[t];
+			bool in_call;
 
 			thread->call = thread->open.call <= UINT16_MAX ?
 			    names[thread->open.call] : 0;
+			in_call = thread->call != 0;
 			thread->since_ns = rows_last(look, thread);
-			if (thread->call != 0)
+			if (in_call)
 				thread->since_ns = thread->open.enter_ns;
-			if (thread->call != 0 && !call_polls(thread->call))
+			if (in_call && !call_polls(thread->call))
 				thread->moved_ns = thread->open.enter_ns;
 			look->rows += thread->rows;
 			if (thread->since_ns > last_ns)

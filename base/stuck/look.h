@@ -126,7 +126,9 @@ void rows_forget(struct look *look);
 bool starts_persistent(unsigned call);
 /* A row of a thread; false: not available. */
 bool row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row);
-/* Reads the newest block: returns the last leave, and sets the thread's moved_ns and polls. */
+/*
+ * Reads the newest block: returns the last leave, and sets the thread's moved_ns and polls, and its
+ * call if that is MPI_Abort, which has its row before it. */
 int64_t rows_last(const struct look *look, struct thread *thread);
 /* Whether one of its rows from FROM on is not a failed test or probe. */
 bool rows_moved(const struct look *look, struct thread *thread, uint64_t from);

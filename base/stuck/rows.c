@@ -55,6 +55,12 @@ rows_last(const struct look *look, struct thread *thread)
 		for (i = calls.count; i > 0 && has_failed(look, &calls, i - 1); i--)
 			;
 		leave_ns = calls.leave_ns[calls.count - 1];
+		if (call_aborts(look->names[calls.call[calls.count - 1]])) {
+			thread->call = look->names[calls.call[calls.count - 1]];
+			thread->open.peer = NO_PEER;
+			thread->open.tag = NO_TAG;
+			thread->open.comm = thread->open.collective = 0;
+		}
 		thread->moved_ns = i > 0 ? calls.leave_ns[i - 1] : calls.enter_ns[0];
 		if (i < calls.count)
 			thread->polls = look->names[calls.call[calls.count - 1]];

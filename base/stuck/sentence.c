@@ -99,10 +99,13 @@ add_call(char **text, const struct look *look, const struct thread *thread)
 	add_place(text, look, thread->rank, thread->open.address);
 }
 
-/* The thread to name for a rank: one that does not wait, if others do. */
+/* The thread to name for a rank: one that ended the run; one that does not wait, if others do. */
 static const struct thread *
 told_thread(const struct rank *rank)
 {
+	for (size_t t = 0; t < rank->thread_count; t++)
+		if (call_aborts(rank->threads[t].call))
+			return &rank->threads[t];
 	for (size_t t = 0; t < rank->thread_count; t++)
 		if (!rank->threads[t].waits)
 			return &rank->threads[t];

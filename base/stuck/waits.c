@@ -140,6 +140,20 @@ blame_outside(struct look *look, const struct graph *g)
 	return computes ? 0 : count;
 }
 
+static size_t
+blame_aborting(struct look *look)
+{
+	size_t count = 0;
+
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		look->ranks[r].blamed = false;
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
+			look->ranks[r].blamed |= call_aborts(look->ranks[r].threads[t].call);
+		count += look->ranks[r].blamed;
+	}
+	return count;
+}
+
 /* Where nobody is waited for: ranks that test or probe in vain. */
 static size_t
 blame_polling(struct look *look)
@@ -245,7 +259,8 @@ judge_still(struct findings *f, struct graph *g, struct verdict *verdict)
 
 /* No collective differs, and not all have ended. */
 static void
-judge_waits(struct findings *f, size_t dead, int64_t after_ns, struct verdict *verdict)
+judge_waits(struct findings *f, bool aborted, size_t dead, int64_t after_ns,
+    struct verdict *verdict)
 {
 	struct look *look = f->look;
 	struct graph g = { .look = look };
@@ -255,7 +270,11 @@ judge_waits(struct findings *f, size_t dead, int64_t after_ns, struct verdict *v
 	settle(&g, f);
 	count = blame_core(look, &g, &verdict->kind);
 	verdict->state = STUCK;
-	if (count > 0 && (f->proved || verdict->kind == GONE || still))
+	if (aborted) {
+		verdict->state = KILLED;
+		verdict->kind = NO_KIND;
+		blame_aborting(look);
+	} else if (count > 0 && (f->proved || verdict->kind == GONE || still))
 		;
 	else if (dead > 0 && !f->over) {
 		verdict->kind = GONE;
@@ -287,6 +306,7 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 	struct findings f = { .look = look, .over = is_over(look),
 		.still_ns = look->elsewhere || still_ns(look) < seen_ns ? seen_ns : still_ns(look),
 		.proved = true, .verdict = { .state = MOVING } };
+	const bool aborted = f.over && blame_aborting(look) > 0;
 	size_t ended = 0, dead = 0;
 
 	for (int32_t r = 0; r < look->rank_count; r++) {
@@ -297,11 +317,11 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 	}
 	if (ended == (size_t)look->rank_count)
 		f.verdict.state = ENDED_WELL;
-	else if ((f.at = find_mismatch(look)) != NULL) {
+	else if (!aborted && (f.at = find_mismatch(look)) != NULL) {
 		blame_few(look, f.at);
 		f.verdict.state = STUCK;
 		f.verdict.kind = MISMATCH;
 	} else
-		judge_waits(&f, dead, after_ns, &f.verdict);
+		judge_waits(&f, aborted, dead, after_ns, &f.verdict);
 	return f;
 }

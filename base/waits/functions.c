@@ -142,24 +142,13 @@ count_samples(struct imbalance *im, uint32_t location, const struct taken *of,
 		return;
 	for (size_t i = lane_from(lane, piece->from_ns);
 	    i < lane->end && lane->at[i].at_ns < piece->to_ns; i++) {
-		const struct sample *s = &lane->at[i];
+		const struct thread_sample *s = &lane->at[i];
 
 		if (s->site >= TAKEN_THREADS)
 			continue;
 		new.place = s->site;
 		new.own = own_place(&im->graph.known, s->site, s->callers);
 		taken_table_add(&im->functions->taken, &new)->samples++;
-	}
-}
-
-/* Forgets samples of the location and of its workers. */
-static void
-forget_samples(struct functions *f, uint32_t location, int64_t before_ns)
-{
-	for (size_t i = 0; location < f->lanes.count && i < f->lanes.at[location].count; i++) {
-		struct sample_lane *lane = &f->lanes.at[location].of[i];
-
-		lane_forget(lane, lane_from(lane, before_ns));
 	}
 }
 
@@ -188,13 +177,13 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 		hybrid_count(im, &f->off, &f->awaited.threads, location, row, from_ns, to_ns);
 		forget_off_core(im, location, row->leave_ns);
 	}
-	forget_samples(f, location, row->leave_ns);
+	samples_forget(&f->lanes, location, row->leave_ns);
 }
 
 void
 functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns)
 {
-	forget_samples(im->functions, location, leave_ns);
+	samples_forget(&im->functions->lanes, location, leave_ns);
 	forget_off_core(im, location, leave_ns);
 }
 
