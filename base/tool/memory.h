@@ -28,4 +28,13 @@ void *grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size);
 	(GROW(list, capacity, (size_t)(count) + 1), \
 	memset(&(list)[count], 0, sizeof *(list)), &(list)[(count)++])
 
+/*
+ * A zeroed item behind those from BEGIN to before END, a queue. It moves to the front of LIST where
+ * this is full and the larger part of it is gone.
+ */
+#define ENQUEUE(list, begin, end, capacity) \
+	((end) == (capacity) && (begin) > (end) / 2 ? (void)((end) -= (begin), \
+	memmove((list), (list) + (begin), (size_t)(end) * sizeof *(list)), (begin) = 0) : (void)0, \
+	APPEND(list, end, capacity))
+
 #endif

@@ -9,32 +9,10 @@
 #include "../../base/waits/waits.h"
 #include "export.h"
 
-/* Passes every block of calls of a stream to TAKE, then closes the stream. */
-static void
-read_rows(struct reader *in, struct definitions *known, void (*take)(void *context,
-    const struct definitions *known, const struct calls *calls), void *context)
-{
-	static struct calls calls;
-	struct message message;
-	struct progress progress = { 0 };
-
-	while (progress_next(&progress, in, &message)) {
-		if (definitions_take(known, in, &message) < 0)
-			die_input(in);
-		if (!is_kind(&message, "calls"))
-			continue;
-		if (calls_read(&calls, in, &message) < 0)
-			die_input(in);
-		take(context, known, &calls);
-	}
-	if (known->ranks == 0)
-		die("%s: the stream has no message of kind run", reader_file(in));
-	reader_close(in);
-}
-
 /* ---- csv ---- */
 
 struct lines {
+	struct observer observer;	/* must be first: its caller knows only this */
 	const struct export *export;
 	struct text text;
 	struct csv csv;
@@ -42,14 +20,17 @@ struct lines {
 };
 
 static void
-put_rows(void *context, const struct definitions *known, const struct calls *c)
+put_rows(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *c)
 {
-	struct lines *t = context;
-	const int32_t rank = known->location_rank[c->location];
+	struct lines *t = (struct lines *)(void *)observer;
+	const struct definitions *known = &im->graph.known;
 	uint16_t call = 0;
 	char site[512];
 
-	for (size_t i = 0; i < c->count; i++) {
+	for (size_t i = 0; is_kind(message, "calls") && i < c->count; i++) {
+		const int32_t rank = known->location_rank[c->location];
+
 		call = c->call[i] != 0 ? c->call[i] : call;
 		if (!is_wanted(t->export, rank, c->enter_ns[i], c->leave_ns[i]))
 			continue;
@@ -74,17 +55,14 @@ put_rows(void *context, const struct definitions *known, const struct calls *c)
 void
 export_csv(const struct export *export)
 {
-	static struct definitions known;
-	static struct lines t;
-	struct reader *in;
+	static struct lines t = { .observer.message = put_rows };
+	static struct imbalance im = { .observer = &t.observer };
 
 	t.export = export;
-	text_begin(&t.text, stdout, NULL);
+	text_begin(&t.text, export->out.file, export->out.name);
 	csv_begin(&t.csv, &t.text,
 	    "rank,thread,row,part,call,enter_ns,leave_ns,communicator,peer,tag,bytes_sent,bytes_received,site");
-	if (reader_open(&in, export->files[0], READ_STREAM) < 0)
-		die_input(in);
-	read_rows(in, &known, put_rows, &t);
+	observe(&im, open_stream(export->files[0]), false);
 	if (!t.any && !is_all_wanted(export))
 		die("nothing has the ranks and times asked for");
 	text_flush(&t.text);
@@ -99,16 +77,22 @@ struct sum {
 };
 HASH_TABLE_OF(sums, struct sum, site, call, used, false)
 
+struct watch {
+	struct observer observer;	/* must be first */
+	struct sums sums;
+};
+
 static void
-add_rows(void *context, const struct definitions *known, const struct calls *c)
+see_message(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *c)
 {
 	struct sum key = { .used = true }, *sum;
 
-	(void)known;
-	for (size_t i = 0; i < c->count; i++) {
+	(void)im;
+	for (size_t i = 0; is_kind(message, "calls") && i < c->count; i++) {
 		key.call = c->call[i] != 0 ? c->call[i] : key.call;
 		key.site = c->site[i];
-		sum = sums_add(context, &key);
+		sum = sums_add(&((struct watch *)(void *)observer)->sums, &key);
 		if (c->call[i] != 0) {
 			sum->calls += 1 + (uint64_t)c->folded[i];
 			sum->ns += (uint64_t)(c->leave_ns[i] - c->enter_ns[i]);
@@ -116,6 +100,18 @@ add_rows(void *context, const struct definitions *known, const struct calls *c)
 		sum->sent += c->bytes_sent[i];
 		sum->received += c->bytes_received[i];
 	}
+}
+
+static void
+see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
+    const struct wait *waits, int count)
+{
+	const struct sum key = { .used = true, .site = row->site, .call = row->call };
+
+	(void)im, (void)location;
+	for (int i = 0; i < count; i++)
+		sums_add(&((struct watch *)(void *)observer)->sums, &key)->wait_ns +=
+		    (uint64_t)(waits[i].to_ns - waits[i].from_ns);
 }
 
 ORDER(by_place, struct sum, BY(site) COMPARED(strcmp(call_name(a->call), call_name(b->call)), 0))
@@ -143,86 +139,35 @@ put_metric(struct json *json, const struct definitions *known, const struct sum 
 	json_end_line(json);
 }
 
-/* ---- with waits, if there are edges ---- */
-
-struct watch {
-	struct observer observer;	/* must be first: lp-imbalance's engine knows only this */
-	struct sums *sums;
-};
-
-static void
-see_message(struct observer *observer, struct imbalance *im, const struct message *message,
-    const struct calls *calls)
-{
-	if (is_kind(message, "calls"))
-		add_rows(((struct watch *)(void *)observer)->sums, &im->graph.known, calls);
-}
-
-static void
-see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
-    const struct wait *waits, int count)
-{
-	const struct sum key = { .used = true, .site = row->site, .call = row->call };
-
-	(void)im, (void)location;
-	for (int i = 0; i < count; i++)
-		sums_add(((struct watch *)(void *)observer)->sums, &key)->wait_ns +=
-		    (uint64_t)(waits[i].to_ns - waits[i].from_ns);
-}
-
-/* Reads FILE into SUMS and *KNOWN; returns whether its waits are known. */
-static bool
-read_sums(const char *file, struct sums *sums, struct definitions *known)
-{
-	static const struct imbalance fresh = { .from_ns = INT64_MIN, .to_ns = INT64_MAX,
-	    .waits_only = true };
-	static struct imbalance im;
-	struct watch watch = { .observer = { .message = see_message, .call = see_call },
-	    .sums = sums };
-	struct reader *in;
-
-	if (reader_open(&in, file, READ_STREAM) < 0)
-		die_input(in);
-	if (strcmp(reader_content(in), "trace") == 0) {
-		read_rows(in, known, add_rows, sums);
-		return false;
-	}
-	im = fresh;
-	im.graph.in = in;
-	im.observer = &watch.observer;
-	read_opened_graph(&im);
-	reader_close(in);
-	*known = im.graph.known;
-	return true;
-}
-
 static void
 put_run(struct json *json, const char *file)
 {
-	struct definitions known = { 0 };
-	struct sums sums;
+	static struct imbalance im;
+	struct watch watch = { .observer = { .message = see_message, .call = see_call } };
+	const struct definitions *known = &im.graph.known;
 	struct sum *all;
 	size_t count = 0;
 	bool waits;
 
-	sums_begin(&sums, 64);
-	waits = read_sums(file, &sums, &known);
-	all = zalloc(sums.count, sizeof *all);
-	for (size_t i = 0; i < sums.size; i++)
-		if (!sums_is_free(&sums.slots[i]))
-			all[count++] = sums.slots[i];
+	sums_begin(&watch.sums, 64);
+	im.observer = &watch.observer;
+	waits = observe(&im, open_stream(file), true);
+	all = zalloc(watch.sums.count, sizeof *all);
+	for (size_t i = 0; i < watch.sums.size; i++)
+		if (!sums_is_free(&watch.sums.slots[i]))
+			all[count++] = watch.sums.slots[i];
 	SORT(all, count, by_place);
 	for (size_t i = 0; i < count; i++) {
-		put_metric(json, &known, &all[i], "time", 1e-9 * (double)all[i].ns);
+		put_metric(json, known, &all[i], "time", 1e-9 * (double)all[i].ns);
 		if (waits)
-			put_metric(json, &known, &all[i], "waits", 1e-9 * (double)all[i].wait_ns);
-		put_metric(json, &known, &all[i], "calls", (double)all[i].calls);
-		put_metric(json, &known, &all[i], "bytes", (double)(all[i].sent + all[i].received));
-		put_metric(json, &known, &all[i], "bytes_sent", (double)all[i].sent);
-		put_metric(json, &known, &all[i], "bytes_received", (double)all[i].received);
+			put_metric(json, known, &all[i], "waits", 1e-9 * (double)all[i].wait_ns);
+		put_metric(json, known, &all[i], "calls", (double)all[i].calls);
+		put_metric(json, known, &all[i], "bytes", (double)(all[i].sent + all[i].received));
+		put_metric(json, known, &all[i], "bytes_sent", (double)all[i].sent);
+		put_metric(json, known, &all[i], "bytes_received", (double)all[i].received);
 	}
 	free(all);
-	free(sums.slots);
+	free(watch.sums.slots);
 }
 
 void
@@ -231,7 +176,7 @@ export_extrap(const struct export *export)
 	static struct text text;
 	struct json json;
 
-	text_begin(&text, stdout, NULL);
+	text_begin(&text, export->out.file, export->out.name);
 	json_begin(&json, &text);
 	if (export->files[0] == NULL)
 		put_run(&json, NULL);

@@ -6,10 +6,8 @@
  * writes  the format, to standard output or to files of a name
  * memory  speedscope: the path; others: ranks, call sites, and rows to which edges may still come
  */
-#include <errno.h>
 #include <string.h>
 
-#include "../../base/tool/whole_file.h"
 #include "export.h"
 
 static const char usage[] =
@@ -77,28 +75,6 @@ parse_to(struct export *export, const struct format **format, char *text)
 		export->to_ns = parse_seconds("--to", text);
 }
 
-/* Redirects standard output to NAME.part, to be renamed when complete. */
-static char *
-open_output(const struct export *export)
-{
-	char *part;
-
-	if (export->name == NULL) {
-		refuse_terminal_output();
-		return NULL;
-	}
-	if (!whole_file_replaces(export->name)) {
-		if (freopen(export->name, "w", stdout) == NULL)
-			die("%s: %s", export->name, strerror(errno));
-		return NULL;
-	}
-	if (asprintf(&part, "%s.part", export->name) < 0)
-		die("out of memory");
-	if (freopen(part, "w", stdout) == NULL)
-		die("%s: %s", part, strerror(errno));
-	return part;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -112,8 +88,7 @@ main(int argc, char **argv)
 	static const char *const readers[] = { "scout", NULL };
 	struct export export = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
 	const struct format *format = NULL;
-	char *part = NULL;
-	int c, status;
+	int c;
 
 	tool = "lp-export";
 	while ((c = next_option(argc, argv, "", rows, usage, &export)) != -1)
@@ -132,11 +107,13 @@ main(int argc, char **argv)
 	if (!format->readers && export.scout)
 		die("-f %s does not take --for", format->name);
 	refuse_terminal_input(argv[optind], usage);
-	if (!format->files)
-		part = open_output(&export);
+	if (!format->files) {
+		if (export.name == NULL)
+			refuse_terminal_output();
+		export.out = whole_file_begin(export.name);
+	}
 	format->write(&export);
-	status = finish(DONE);
-	if (part != NULL && rename(part, export.name) != 0)
-		die("%s: %s", export.name, strerror(errno));
-	return status;
+	if (!format->files)
+		whole_file_end(&export.out);
+	return finish(DONE);
 }

@@ -6,17 +6,18 @@
 #ifndef EXPORT_H
 #define EXPORT_H
 
-#include "../../base/stream/calls.h"
 #include "../../base/run/graph_input.h"
 #include "../../base/run/segments.h"
 #include "../../base/tool/progress.h"
 #include "../../base/tool/memory.h"
 #include "../../base/tool/options.h"
 #include "../../base/tool/tool.h"
+#include "../../base/tool/whole_file.h"
 
 struct export {
 	char **files;		/* ends with NULL; none: standard input */
 	const char *name;	/* of the output; NULL: standard output */
+	struct whole_file out;	/* formats of one file write it */
 	int64_t from_ns, to_ns;	/* calls that overlap this interval */
 	struct ranks ranks;
 	bool scout;		/* only what Scalasca's scout accepts */
@@ -44,6 +45,14 @@ struct kept_row {		/* kept of a row whose edges come later; formats extend it */
 	int32_t tag;
 	uint32_t folded;
 };
+/*
+ * Reads a stream of any content for IM, which only observes: every message, of a trace also every
+ * call. With WAITS a graph goes through the engine of lp-imbalance, which adds the waits of each
+ * call. Returns whether these are known.
+ */
+struct imbalance;
+bool observe(struct imbalance *im, struct reader *in, bool waits);
+struct reader *open_stream(const char *file);
 /* Fills kept rows from the last block read. */
 void keep_rows(struct graph_input *graph);
 /* The segments in a message; NULL: it has none. Dies on bad input. */

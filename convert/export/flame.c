@@ -5,6 +5,7 @@
 
 #include "../../base/tool/hash_table.h"
 #include "../../base/tool/stacks.h"
+#include "../../base/waits/waits.h"
 #include "export.h"
 
 static const char *const leaves[KINDS + 1] = { "computation", "MPI", "transfer",
@@ -14,34 +15,6 @@ static const char *
 leaf(const struct segment *s)
 {
 	return s->kind == 1 && s->call > 0 ? call_name(s->call) : leaves[s->kind];
-}
-
-/* Passes all segments of a stream's path to TAKE. */
-static void
-read_path(const struct export *export, struct definitions *known,
-    void (*take)(void *context, const struct segment *), void *context)
-{
-	const struct segments *path;
-	struct message message;
-	struct reader *in;
-	bool any = false;
-	struct progress progress = { 0 };
-
-	if (reader_open(&in, export->files[0], READ_STREAM) < 0 ||
-	    reader_refuse_content(in, "trace", "lp-graph and lp-critpath come first") < 0 ||
-	    reader_refuse_content(in, "graph", "lp-critpath finds its path") < 0)
-		die_input(in);
-	while (progress_next(&progress, in, &message)) {
-		if (definitions_take(known, in, &message) < 0)
-			die_input(in);
-		path = message_segments(in, &message, known);
-		for (size_t i = 0; path != NULL && i < path->count; i++)
-			take(context, &path->at[i]);
-		any |= path != NULL;
-	}
-	if (!any)
-		die("the stream has no critical path");
-	reader_close(in);
 }
 
 /* Where segments of the path are, with the number of the stack once known. */
@@ -57,16 +30,15 @@ enum { FREE_KIND = KINDS + 1 };
 HASH_TABLE_BY(spots, struct spot, HASH, SAME, kind, FREE_KIND)
 
 struct flame {
-	const struct definitions *known;
+	struct observer observer;	/* must be first: its caller knows only this */
 	struct stacks *stacks;
 	struct spots spots;
-	bool begun;
+	bool begun, any;
 };
 
 static uint32_t
-stack_of(struct flame *flame, const struct segment *s)
+stack_of(struct flame *flame, const struct definitions *known, const struct segment *s)
 {
-	const struct definitions *known = flame->known;
 	struct stack_frame stack[PLACES + 1];
 	char names[PLACES][256];
 	uint32_t sites[PLACES];
@@ -80,9 +52,8 @@ stack_of(struct flame *flame, const struct segment *s)
 }
 
 static void
-add(void *context, const struct segment *s)
+add(struct flame *flame, const struct definitions *known, const struct segment *s)
 {
-	struct flame *flame = context;
 	const struct spot key = { s->site, s->kind, s->kind == 1 ? s->call : 0, NO_STACK };
 	struct spot *spot = spots_add(&flame->spots, &key);
 
@@ -90,20 +61,42 @@ add(void *context, const struct segment *s)
 		stacks_profile(flame->stacks, "critical path", NULL, s->begin_ns);
 	flame->begun = true;
 	if (spot->stack == NO_STACK)
-		spot->stack = stack_of(flame, s);
+		spot->stack = stack_of(flame, known, s);
 	stacks_add(flame->stacks, spot->stack, (uint64_t)(s->end_ns - s->begin_ns));
+}
+
+static void
+see_message(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *calls)
+{
+	struct flame *flame = (struct flame *)(void *)observer;
+	const struct definitions *known = &im->graph.known;
+	const struct segments *path = message_segments(im->graph.in, message, known);
+
+	(void)calls;
+	for (size_t i = 0; path != NULL && i < path->count; i++)
+		add(flame, known, &path->at[i]);
+	flame->any |= path != NULL;
 }
 
 static void
 export_flame(const struct export *export, bool speedscope)
 {
-	static struct definitions known;
 	static struct text text;	/* too large for the stack */
-	struct flame flame = { .known = &known, .stacks = stacks_begin(&text, speedscope) };
+	struct flame flame = { .observer.message = see_message,
+	    .stacks = stacks_begin(&text, speedscope) };
+	static struct imbalance im;
+	struct reader *in = open_stream(export->files[0]);
 
-	text_begin(&text, stdout, NULL);
+	if (reader_refuse_content(in, "trace", "lp-graph and lp-critpath come first") < 0 ||
+	    reader_refuse_content(in, "graph", "lp-critpath finds its path") < 0)
+		die_input(in);
+	text_begin(&text, export->out.file, export->out.name);
 	spots_begin(&flame.spots, 64);
-	read_path(export, &known, add, &flame);
+	im.observer = &flame.observer;
+	observe(&im, in, false);
+	if (!flame.any)
+		die("the stream has no critical path");
 	free(flame.spots.slots);
 	stacks_end(flame.stacks);
 	text_flush(&text);

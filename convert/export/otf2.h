@@ -38,7 +38,7 @@ struct group_of {
 };
 
 struct rank_of {		/* of a message of kind rank */
-	char *host, *program;
+	char *program;
 #define X(key) int64_t key; bool has_##key;
 	OTF2_RANK_KEYS(X)
 #undef X

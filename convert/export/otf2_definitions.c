@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/tool/hash_table.h"
 #include "otf2.h"
 
 uint32_t
@@ -28,9 +27,6 @@ define_numbered(struct archive *a, const char *name, uint32_t number)
 }
 
 /* ---- ranks ---- */
-
-struct host_node { const char *name; uint32_t node; };
-HASH_TABLE_OF_TEXT(host_nodes, struct host_node, name)
 
 static void
 put_rank(struct archive *a, int32_t rank, uint32_t node)
@@ -62,25 +58,23 @@ put_ranks(struct archive *a)
 {
 	const uint32_t node_class = define_string(a, "node"),
 	    machine_class = define_string(a, "machine");
-	uint32_t nodes = MACHINE + 1;
-	struct host_nodes hosts;
+	const struct headline *run = &a->known->headline;
+	uint32_t nodes = MACHINE, *of_host = zalloc(run->host_count + 1, sizeof *of_host);
 
-	host_nodes_begin(&hosts, 64);
 	DEFINE(SystemTreeNode, MACHINE, machine_class, machine_class,
 	    OTF2_UNDEFINED_SYSTEM_TREE_NODE);
 	for (int32_t r = 0; r < a->known->ranks; r++) {
-		struct host_node host = { a->ranks[r].host, nodes };
-		uint32_t node = MACHINE;
+		const size_t host = headline_host(run, r);
 
-		if (host.name != NULL && (node = host_nodes_add(&hosts, &host)->node) == nodes) {
-			DEFINE(SystemTreeNode, nodes, define_string(a, host.name),
+		if (host != SIZE_MAX && of_host[host] == 0) {
+			of_host[host] = ++nodes;
+			DEFINE(SystemTreeNode, nodes, define_string(a, run->hosts[host].name),
 			    node_class, MACHINE);
-			DEFINE(SystemTreeNodeDomain, nodes++,
-			    OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+			DEFINE(SystemTreeNodeDomain, nodes, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
 		}
-		put_rank(a, r, node);
+		put_rank(a, r, host != SIZE_MAX ? of_host[host] : MACHINE);
 	}
-	free(hosts.slots);
+	free(of_host);
 	for (uint32_t l = 0; l < a->locations; l++) {
 		const uint32_t thread = a->known->location_thread[l];
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Input for an OTF2 archive: a trace directly, a graph or path through the engine of lp-imbalance,
- * which adds the waits to the calls.
- */
+/* Input for an OTF2 archive: calls, and the messages that define them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,9 +14,7 @@ take_rank(struct archive *a, struct reader *in, const struct message *message)
 	if (body_int(in, message, "rank", 0, a->known->ranks - 1, &rank) < 0)
 		die_input(in);
 	of = &a->ranks[rank];
-	free(of->host);
 	free(of->program);
-	of->host = body_string(message, "host");
 	of->program = body_string(message, "program");
 #define X(key) \
 	const msgpack_object *key##_value = body_get(message, #key); \
@@ -89,48 +84,10 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 	}
 }
 
-/* ---- a trace ---- */
-
-static void
-read_trace(struct archive *a, struct reader *in)
-{
-	static struct definitions known;
-	static struct calls calls;
-	struct message message;
-	int got;
-
-	a->known = &known;
-	definitions_begin(a);
-	while ((got = reader_next(in, &message)) > 0) {
-		if (definitions_take(&known, in, &message) < 0)
-			die_input(in);
-		take_other(a, in, &message);
-		if (!is_kind(&message, "calls"))
-			continue;
-		if (calls_read(&calls, in, &message) < 0)
-			die_input(in);
-		if (calls.count > 0 &&
-		    (calls.first != a->spots[calls.location].begin || calls.call[0] == 0)) {
-			reader_fail(in, message.offset,
-			    "calls: the block does not follow the one before");
-			die_input(in);
-		}
-		a->spots[calls.location].begin = calls.first + calls.count;
-		need_writer(a, calls.location);
-		for (size_t first = 0, end; first < calls.count; first = end) {
-			for (end = first + 1; end < calls.count && calls.call[end] == 0; )
-				end++;
-			rows_put(a, calls.location, &calls, first, end, NULL, 0);
-		}
-	}
-	if (got < 0)
-		die_input(in);
-}
-
-/* ---- a graph ---- */
+/* ---- calls with their waits, which a trace does not tell ---- */
 
 struct watch {
-	struct observer observer;	/* must be first: the engine knows only this */
+	struct observer observer;	/* must be first: its caller knows only this */
 	struct archive *a;
 };
 
@@ -139,9 +96,17 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
     const struct calls *calls)
 {
 	struct archive *a = ((struct watch *)(void *)observer)->a;
+	struct calls *rows;
 
 	take_other(a, im->graph.in, message);
-	if (is_kind(message, "calls") && calls_append(&a->spots[calls->location].rows, calls) < 0)
+	if (!is_kind(message, "calls"))
+		return;
+	rows = &a->spots[calls->location].rows;
+	if (calls->count > 0 &&
+	    (calls->first != rows->first + rows->count || calls->call[0] == 0))
+		die_message(im->graph.in, message,
+		    "calls: the block does not follow the one before");
+	if (calls_append(rows, calls) < 0)
 		die("out of memory");
 }
 
@@ -169,21 +134,11 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 void
 archive_read(struct archive *a, const char *file)
 {
-	static struct imbalance im = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	static struct imbalance im;
 	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .a = a };
 
-	if (reader_open(&im.graph.in, file, READ_STREAM) < 0)
-		die_input(im.graph.in);
-	if (strcmp(reader_content(im.graph.in), "trace") == 0)
-		read_trace(a, im.graph.in);
-	else {
-		im.observer = &watch.observer;
-		im.waits_only = true;
-		a->known = &im.graph.known;
-		definitions_begin(a);
-		read_opened_graph(&im);
-	}
-	if (a->known->ranks == 0)
-		die("the stream has no message of kind run");
-	reader_close(im.graph.in);
+	a->known = &im.graph.known;
+	definitions_begin(a);
+	im.observer = &watch.observer;
+	observe(&im, open_stream(file), true);
 }

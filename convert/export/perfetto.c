@@ -19,16 +19,10 @@ static void
 put_wait(struct perfetto *p, uint32_t location, const struct slice *call,
     const struct slice *longest)
 {
-	const uint64_t name = name_iid(p,
-	    longest->late_sender ? NAME_LATE_SENDER : NAME_LATE_MEMBER);
-	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns,
-	    WAIT_TRACK(location), SLICE_BEGIN);
-
-	proto_uint(&p->out, EVENT_NAME_IID, name);
+	slice_begin(p, call->kept.row.enter_ns, WAIT_TRACK(location), name_iid(p,
+	    longest->late_sender ? NAME_LATE_SENDER : NAME_LATE_MEMBER));
 	annotate(p, WAITS_FOR, ANNOTATION_UINT,
 	    (uint64_t)p->graph.known.location_rank[longest->waits_for]);
-	proto_end(&p->out, event);
-	packet_end(p, packet);
 	slice_end(p, longest->wait_end_ns, WAIT_TRACK(location));
 }
 
@@ -39,10 +33,8 @@ put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 	const struct slice *call = window_row(&p->graph.window, location, seq), *longest = call;
 	const uint64_t name = name_iid(p, call->kept.row.call),
 	    site = site_iid(p, call->kept.row.site);
-	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns,
-	    THREAD_TRACK(location), SLICE_BEGIN);
 
-	proto_uint(&p->out, EVENT_NAME_IID, name);
+	slice_begin(p, call->kept.row.enter_ns, THREAD_TRACK(location), name);
 	if (call->kept.row.peer != NO_PEER)
 		annotate(p, PEER, ANNOTATION_INT, (uint64_t)(int64_t)call->kept.row.peer);
 	if (call->kept.tag != NO_TAG)
@@ -67,8 +59,6 @@ put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 		if (part->wait_end_ns > longest->wait_end_ns)
 			longest = part;
 	}
-	proto_end(&p->out, event);
-	packet_end(p, packet);
 	slice_end(p, call->kept.row.leave_ns, THREAD_TRACK(location));
 	if (longest->wait_end_ns > call->kept.row.enter_ns)
 		put_wait(p, location, call, longest);
@@ -134,15 +124,10 @@ put_counter(struct perfetto *p)
 	own_track(p, COUNTER_TRACK, "computing", "% of ranks");
 	for (size_t bin = 0; bin < BINS; bin++) {
 		int64_t at_ns = (int64_t)((double)bin * width);
-		size_t packet, event;
 
-		if (at_ns < p->export->from_ns || at_ns > p->export->to_ns)
-			continue;
-		event = event_begin(p, &packet, at_ns, COUNTER_TRACK, COUNTER);
-		proto_double(&p->out, EVENT_COUNTER,
-		    100 * p->bins[bin] / width / p->graph.known.ranks);
-		proto_end(&p->out, event);
-		packet_end(p, packet);
+		if (at_ns >= p->export->from_ns && at_ns <= p->export->to_ns)
+			counter_value(p, at_ns, COUNTER_TRACK,
+			    100 * p->bins[bin] / width / p->graph.known.ranks);
 	}
 }
 
@@ -221,7 +206,6 @@ static void
 take_segment(struct perfetto *p, const struct segment *s)
 {
 	uint64_t name, where;
-	size_t packet, event;
 
 	if (!p->path)
 		own_track(p, PATH_TRACK, "critical path", NULL);
@@ -231,13 +215,10 @@ take_segment(struct perfetto *p, const struct segment *s)
 		return;
 	name = name_iid(p, s->kind == 1 && s->call > 0 ? s->call : NAME_COMPUTE + s->kind);
 	where = site_iid(p, s->site);
-	event = event_begin(p, &packet, s->begin_ns, PATH_TRACK, SLICE_BEGIN);
-	proto_uint(&p->out, EVENT_NAME_IID, name);
+	slice_begin(p, s->begin_ns, PATH_TRACK, name);
 	annotate(p, RANK, ANNOTATION_UINT, (uint64_t)p->graph.known.location_rank[s->location]);
 	if (where > 0)
 		annotate(p, SITE, ANNOTATION_STRING_IID, where);
-	proto_end(&p->out, event);
-	packet_end(p, packet);
 	slice_end(p, s->end_ns, PATH_TRACK);
 }
 
@@ -252,19 +233,14 @@ take_switches(struct perfetto *p, const struct message *message)
 		die_input(p->graph.in);
 	begin_tracks(p);
 	for (size_t i = 0; i < s->count && s->worker == 0; i++) {
-		size_t packet, event;
-
 		if (!is_wanted(p->export, p->graph.known.location_rank[s->location], s->time_ns[i],
 		    s->end_ns[i]))
 			continue;
 		if (!p->off[s->location])
 			off_track(p, s->location);
 		p->off[s->location] = true;
-		name_iid(p, NAME_OFF + s->reason[i]);
-		event = event_begin(p, &packet, s->time_ns[i], OFF_TRACK(s->location), SLICE_BEGIN);
-		proto_uint(&p->out, EVENT_NAME_IID, name_iid(p, NAME_OFF + s->reason[i]));
-		proto_end(&p->out, event);
-		packet_end(p, packet);
+		slice_begin(p, s->time_ns[i], OFF_TRACK(s->location),
+		    name_iid(p, NAME_OFF + s->reason[i]));
 		slice_end(p, s->end_ns[i], OFF_TRACK(s->location));
 	}
 }
@@ -318,6 +294,7 @@ export_perfetto(const struct export *export)
 	p.named = zalloc(NAME_COMPUTE + OWN_NAMES, sizeof *p.named);
 	p.bins = zalloc(BINS, sizeof *p.bins);
 	graph_open(&p.graph, export->files[0], READ_STREAM);
+	text_begin(&p.text, export->out.file, export->out.name);
 	perfetto_begin(&p);
 	while (progress_next(&progress, p.graph.in, &message))
 		take(&p, &message);
@@ -330,4 +307,5 @@ export_perfetto(const struct export *export)
 		die("nothing has the ranks and times asked for");
 	put_counter(&p);
 	perfetto_flush(&p);
+	text_flush(&p.text);
 }

@@ -7,6 +7,7 @@
 
 #include "../../base/stream/samples.h"
 #include "../../base/tool/memory.h"
+#include "../../base/tool/text.h"
 #include "export.h"
 
 /* The wire format of protocol buffers: a varint and three kinds of fields, in a growing buffer. */
@@ -14,6 +15,7 @@
 struct proto {
 	unsigned char *bytes;
 	size_t count, capacity;
+	size_t begun[4], depth;		/* nested messages, each behind its size */
 };
 
 static inline void
@@ -78,19 +80,19 @@ proto_text(struct proto *p, unsigned field, const char *text)
  * A nested message is begun, filled and ended. It is smaller than 2 MiB, and its size takes three
  * bytes.
  */
-static inline size_t
+static inline void
 proto_begin(struct proto *p, unsigned field)
 {
 	proto_varint(p, field << 3 | 2);
 	proto_room(p, 3);
 	p->count += 3;
-	return p->count;
+	p->begun[p->depth++] = p->count;
 }
 
 static inline void
-proto_end(struct proto *p, size_t begun)
+proto_end(struct proto *p)
 {
-	size_t size = p->count - begun;
+	const size_t begun = p->begun[--p->depth], size = p->count - begun;
 
 	p->bytes[begun - 3] = (unsigned char)(size | 0x80);
 	p->bytes[begun - 2] = (unsigned char)(size >> 7 | 0x80);
@@ -147,7 +149,8 @@ struct slice {
 struct perfetto {
 	const struct export *export;
 	struct graph_input graph;
-	struct proto out;
+	struct text text;
+	struct proto out;		/* for the text */
 	uint64_t flows, slices;
 	bool *named;			/* names of slices already written, by number */
 	bool *told;			/* sites already written, by number */
@@ -165,18 +168,18 @@ struct perfetto {
 };
 
 /* perfetto_packets.c */
-void perfetto_flush(struct perfetto *p);
-void packet_end(struct perfetto *p, size_t packet);
 void perfetto_begin(struct perfetto *p);
+void perfetto_flush(struct perfetto *p);
 uint64_t name_iid(struct perfetto *p, uint32_t name);
 uint64_t site_iid(struct perfetto *p, uint32_t site);
 void process_track(struct perfetto *p, int32_t rank);
 void location_tracks(struct perfetto *p, uint32_t location);
 void off_track(struct perfetto *p, uint32_t location);
 void own_track(struct perfetto *p, uint64_t uuid, const char *name, const char *unit);
-size_t event_begin(struct perfetto *p, size_t *packet, int64_t at_ns, uint64_t track,
-    unsigned type);
+/* A slice: begin, annotations, end. */
+void slice_begin(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t name);
 void annotate(struct perfetto *p, enum annotation name, unsigned field, uint64_t value);
 void slice_end(struct perfetto *p, int64_t at_ns, uint64_t track);
+void counter_value(struct perfetto *p, int64_t at_ns, uint64_t track, double value);
 
 #endif

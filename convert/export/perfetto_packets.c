@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Packets of Perfetto's trace: names and tracks, written once, and events. */
 #include <string.h>
-#include <unistd.h>
 
-#include "../../base/tool/text.h"
 #include "perfetto.h"
 
 enum { WRITE_BYTES = 1 << 18, TEXT_SIZE = 512 };
@@ -18,24 +16,23 @@ static const char *const own_names[] = { "compute", "MPI", "transfer", "start of
 void
 perfetto_flush(struct perfetto *p)
 {
-	if (p->out.count > 0 && fwrite(p->out.bytes, 1, p->out.count, stdout) != p->out.count)
-		die_output();
+	text_more(&p->text, (const char *)p->out.bytes, p->out.count);
 	p->out.count = 0;
 }
 
-static size_t
+static void
 packet_begin(struct perfetto *p)
 {
-	size_t packet = proto_begin(&p->out, TRACE_PACKET);
-
+	proto_begin(&p->out, TRACE_PACKET);
 	proto_uint(&p->out, PACKET_SEQUENCE, 1);
-	return packet;
 }
 
-void
-packet_end(struct perfetto *p, size_t packet)
+/* Ends what is open in it, too. */
+static void
+packet_end(struct perfetto *p)
 {
-	proto_end(&p->out, packet);
+	while (p->out.depth > 0)
+		proto_end(&p->out);
 	if (p->out.count >= WRITE_BYTES)
 		perfetto_flush(p);
 }
@@ -54,25 +51,21 @@ put_text(struct perfetto *p, unsigned field, const char *name)
 static void
 intern(struct perfetto *p, unsigned kind, uint64_t iid, const char *text)
 {
-	size_t packet = packet_begin(p), interned, one;
-
+	packet_begin(p);
 	proto_uint(&p->out, PACKET_FLAGS, NEEDS_STATE);
-	interned = proto_begin(&p->out, PACKET_INTERNED);
-	one = proto_begin(&p->out, kind);
+	proto_begin(&p->out, PACKET_INTERNED);
+	proto_begin(&p->out, kind);
 	proto_uint(&p->out, INTERNED_IID, iid);
 	put_text(p, INTERNED_TEXT, text);
-	proto_end(&p->out, one);
-	proto_end(&p->out, interned);
-	packet_end(p, packet);
+	packet_end(p);
 }
 
 void
 perfetto_begin(struct perfetto *p)
 {
-	size_t packet = packet_begin(p);
-
+	packet_begin(p);
 	proto_uint(&p->out, PACKET_FLAGS, STATE_CLEARED);
-	packet_end(p, packet);
+	packet_end(p);
 	for (unsigned a = 1; a < ANNOTATIONS; a++)
 		intern(p, INTERNED_ANNOTATION_NAMES, a, annotation_names[a]);
 }
@@ -105,41 +98,34 @@ site_iid(struct perfetto *p, uint32_t site)
 	return site;
 }
 
-static size_t
-track_begin(struct perfetto *p, size_t *packet, uint64_t uuid)
+static void
+track_begin(struct perfetto *p, uint64_t uuid)
 {
-	size_t track;
-
-	*packet = packet_begin(p);
-	track = proto_begin(&p->out, PACKET_TRACK);
+	packet_begin(p);
+	proto_begin(&p->out, PACKET_TRACK);
 	proto_uint(&p->out, TRACK_UUID, uuid);
-	return track;
 }
 
 void
 process_track(struct perfetto *p, int32_t rank)
 {
 	char name[32];
-	size_t packet, track = track_begin(p, &packet, PROCESS_TRACK(rank)), process;
 
 	snprintf(name, sizeof name, "rank %d", (int)rank);
-	process = proto_begin(&p->out, TRACK_PROCESS);
+	track_begin(p, PROCESS_TRACK(rank));
+	proto_begin(&p->out, TRACK_PROCESS);
 	proto_uint(&p->out, PROCESS_PID, (uint64_t)rank + 1);
 	proto_text(&p->out, PROCESS_NAME, name);
-	proto_end(&p->out, process);
-	proto_end(&p->out, track);
-	packet_end(p, packet);
+	packet_end(p);
 }
 
 static void
 child_track(struct perfetto *p, uint64_t uuid, int32_t rank, const char *name)
 {
-	size_t packet, track = track_begin(p, &packet, uuid);
-
+	track_begin(p, uuid);
 	proto_uint(&p->out, TRACK_PARENT, PROCESS_TRACK(rank));
 	proto_text(&p->out, TRACK_NAME, name);
-	proto_end(&p->out, track);
-	packet_end(p, packet);
+	packet_end(p);
 }
 
 void
@@ -147,18 +133,15 @@ location_tracks(struct perfetto *p, uint32_t location)
 {
 	const int32_t rank = p->graph.known.location_rank[location];
 	char name[48];
-	size_t packet, track, thread;
 
 	snprintf(name, sizeof name, p->graph.known.location_thread[location] == 0 ? "MPI" :
 	    "MPI of thread %u", (unsigned)p->graph.known.location_thread[location]);
-	track = track_begin(p, &packet, THREAD_TRACK(location));
-	thread = proto_begin(&p->out, TRACK_THREAD);
+	track_begin(p, THREAD_TRACK(location));
+	proto_begin(&p->out, TRACK_THREAD);
 	proto_uint(&p->out, THREAD_PID, (uint64_t)rank + 1);
 	proto_uint(&p->out, THREAD_TID, (uint64_t)location + 1);
 	proto_text(&p->out, THREAD_NAME, name);
-	proto_end(&p->out, thread);
-	proto_end(&p->out, track);
-	packet_end(p, packet);
+	packet_end(p);
 	child_track(p, WAIT_TRACK(location), rank, "waits");
 }
 
@@ -171,50 +154,57 @@ off_track(struct perfetto *p, uint32_t location)
 void
 own_track(struct perfetto *p, uint64_t uuid, const char *name, const char *unit)
 {
-	size_t packet, track = track_begin(p, &packet, uuid), counter;
-
+	track_begin(p, uuid);
 	proto_text(&p->out, TRACK_NAME, name);
 	if (unit != NULL) {
-		counter = proto_begin(&p->out, TRACK_COUNTER);
+		proto_begin(&p->out, TRACK_COUNTER);
 		proto_text(&p->out, COUNTER_UNIT_NAME, unit);
-		proto_end(&p->out, counter);
 	}
-	proto_end(&p->out, track);
-	packet_end(p, packet);
+	packet_end(p);
 }
 
 /* ---- slices ---- */
 
-size_t
-event_begin(struct perfetto *p, size_t *packet, int64_t at_ns, uint64_t track, unsigned type)
+static void
+event_begin(struct perfetto *p, int64_t at_ns, uint64_t track, unsigned type)
 {
-	size_t event;
-
-	*packet = packet_begin(p);
+	packet_begin(p);
 	proto_uint(&p->out, PACKET_FLAGS, NEEDS_STATE);
 	proto_uint(&p->out, PACKET_TIMESTAMP, at_ns > 0 ? (uint64_t)at_ns : 0);
-	event = proto_begin(&p->out, PACKET_EVENT);
+	proto_begin(&p->out, PACKET_EVENT);
 	proto_uint(&p->out, EVENT_TYPE, type);
 	proto_uint(&p->out, EVENT_TRACK, track);
-	return event;
+}
+
+void
+slice_begin(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t name)
+{
+	event_begin(p, at_ns, track, SLICE_BEGIN);
+	proto_uint(&p->out, EVENT_NAME_IID, name);
 }
 
 void
 annotate(struct perfetto *p, enum annotation name, unsigned field, uint64_t value)
 {
-	size_t annotation = proto_begin(&p->out, EVENT_ANNOTATION);
-
+	proto_begin(&p->out, EVENT_ANNOTATION);
 	proto_uint(&p->out, ANNOTATION_NAME_IID, name);
 	proto_uint(&p->out, field, value);
-	proto_end(&p->out, annotation);
+	proto_end(&p->out);
 }
 
 void
 slice_end(struct perfetto *p, int64_t at_ns, uint64_t track)
 {
-	size_t packet, event = event_begin(p, &packet, at_ns, track, SLICE_END);
-
-	proto_end(&p->out, event);
-	packet_end(p, packet);
+	packet_end(p);
+	event_begin(p, at_ns, track, SLICE_END);
+	packet_end(p);
 	p->slices++;
+}
+
+void
+counter_value(struct perfetto *p, int64_t at_ns, uint64_t track, double value)
+{
+	event_begin(p, at_ns, track, COUNTER);
+	proto_double(&p->out, EVENT_COUNTER, value);
+	packet_end(p);
 }

@@ -15,21 +15,11 @@
 
 #include "../../base/mpi/call_class.h"
 #include "../../base/mpi/paraver.h"
-#include "../../base/tool/hash_table.h"
 #include "../../base/tool/whole_file.h"
 #include "prv.h"
 
-/* When a receive was posted, by its row, until it completes. */
-struct post {
-	uint64_t seq;
-	uint32_t location;	/* UINT32_MAX: free */
-	int64_t enter_ns;
-};
-HASH_TABLE_OF(posts, struct post, seq, location, location, UINT32_MAX)
-
 struct input {
 	struct graph_input graph;
-	struct posts posts;
 	struct output o;
 	bool begun;		/* a block came, so ranks and communicators are defined */
 	int64_t *left_ns;	/* by location: lines up to here are complete */
@@ -75,7 +65,6 @@ state_of(uint16_t call)
 	default: return 15;
 	}
 }
-
 
 /* ---- lines ---- */
 
@@ -136,18 +125,6 @@ add_call(struct input *p, uint32_t location, const struct kept_row *call)
 /* ---- reading ---- */
 
 static void
-take_rank(struct input *p, const struct message *message)
-{
-	int64_t rank;
-
-	if (!is_kind(message, "rank") || p->o.hosts == NULL ||
-	    body_int(p->graph.in, message, "rank", 0, p->o.known->ranks - 1, &rank) < 0)
-		return;
-	free(p->o.hosts[rank]);
-	p->o.hosts[rank] = body_string(message, "host");
-}
-
-static void
 begin_records(struct input *p)
 {
 	if (p->begun)
@@ -161,19 +138,17 @@ begin_records(struct input *p)
 static int64_t
 posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct kept_row *receive)
 {
-	struct post key = { .seq = seq - receive->row.request, .location = location };
+	const uint64_t post = seq - receive->row.request;
 	const struct kept_row *row;
-	const struct post *post;
 
 	if (receive->row.request == 0 || receive->row.request_at != 0 ||
 	    receive->row.request > seq ||
 	    /* a matched probe receives no data */
 	    call_class(receive->row.call) == CLASS_RECV)
 		return receive->row.enter_ns;
-	if ((row = window_row(&p->graph.window, location, key.seq)) != NULL)
-		return row->row.enter_ns;
-	post = posts_find(&p->posts, &key);
-	return post != NULL ? post->enter_ns : receive->row.enter_ns;
+	row = window_row(&p->graph.window, location, post);
+	row = row != NULL ? row : window_kept(&p->graph.window, location, post);
+	return row != NULL ? row->row.enter_ns : receive->row.enter_ns;
 }
 
 static void
@@ -190,17 +165,17 @@ take_message(struct input *p, size_t i)
 
 /* A posted receive is looked up when its message arrives. */
 static void
-note_post(struct input *p, uint32_t location, uint64_t seq, const struct row *row)
+keep_post(struct window *window, uint32_t location, uint64_t seq, const struct row *row)
 {
 	const enum call_class class = call_class(row->call);
-	struct post post = { seq, location, row->enter_ns }, *found;
+	uint32_t at;
+	uint64_t post;
 
 	if (class == CLASS_RECV_START || class == CLASS_START)
-		posts_add(&p->posts, &post);
+		window_keep(window, location, seq);
 	else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
-	    row_refers(row, location, seq, &post.location, &post.seq) &&
-	    (found = posts_find(&p->posts, &post)) != NULL)
-		posts_remove(&p->posts, found);
+	    row_refers(row, location, seq, &at, &post))
+		window_forget_kept(window, at, post);
 }
 
 static void
@@ -215,7 +190,7 @@ settle(struct input *p, uint32_t location, uint64_t seq)
 
 		if (row->row.part == 0)
 			add_call(p, location, row);
-		note_post(p, location, at, &row->row);
+		keep_post(window, location, at, &row->row);
 	}
 	window_drop(&p->graph.window, location, at);
 }
@@ -258,7 +233,6 @@ take(struct input *p, const struct message *message)
 	switch (graph_take(&p->graph, message)) {
 	case GRAPH_RUN:
 		p->left_ns = zalloc(known->location_count, sizeof *p->left_ns);
-		p->o.hosts = zalloc((size_t)known->ranks + 1, sizeof *p->o.hosts);
 		lines_begin(&p->o);
 		break;
 	case GRAPH_CALLS:
@@ -275,7 +249,6 @@ take(struct input *p, const struct message *message)
 		write_settled(p);
 		break;
 	default:
-		take_rank(p, message);
 		if ((path = message_segments(p->graph.in, message, known)) == NULL)
 			break;
 		for (size_t i = 0; i < path->count; i++)
@@ -307,7 +280,6 @@ export_prv_files(const struct export *export)
 	p.o.known = &p.graph.known;
 	p.o.codes = zalloc(UINT16_MAX + 1, sizeof *p.o.codes);
 	p.o.text = &p.text;
-	posts_begin(&p.posts, 64);
 	p.file = begin_file(export->name, ".prv");
 	text_begin(&p.text, p.file.file, p.file.name);
 	while (progress_next(&progress, p.graph.in, &message))

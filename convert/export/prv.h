@@ -37,7 +37,6 @@ struct sent {				/* a message */
 
 struct output {
 	const struct definitions *known;
-	char **hosts;			/* by rank; NULL: unknown */
 	struct code *codes;		/* by index of call_name; type 0: unused */
 	bool *placed;			/* by site: it is a caller */
 	size_t placed_capacity, levels;	/* levels: of the deepest caller */

@@ -29,12 +29,7 @@ line_add(struct output *o, uint32_t number, const struct line *line)
 {
 	struct queue *q = &o->queues[number];
 
-	if (q->end == q->capacity && q->begin > 0 && q->begin >= q->capacity / 2) {
-		memmove(q->at, q->at + q->begin, (q->end - q->begin) * sizeof *q->at);
-		q->end -= q->begin;
-		q->begin = 0;
-	}
-	*APPEND(q->at, q->end, q->capacity) = *line;
+	*ENQUEUE(q->at, q->begin, q->end, q->capacity) = *line;
 	if (q->end - q->begin == 1)
 		next_push(o->heap, &o->heap_count, (struct next){ line->at_ns, number });
 }

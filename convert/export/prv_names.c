@@ -7,46 +7,34 @@
 #include "../../base/tool/text.h"
 #include "prv.h"
 
-/* A rank and its host, which may be NULL. */
-struct seat { const char *host; uint32_t rank; };
-
-ORDER(by_host, struct seat, COMPARED(a->host == NULL, b->host == NULL) BY_ANY_TEXT(host) BY(rank))
-
-/*
- * Ranks of a host share a node; ranks without a host get a node each. Nodes are in order of ranks.
- */
+/* Ranks of a host share a node; others get a node each. Nodes are in the order of their ranks. */
 void
 find_nodes(struct output *o)
 {
-	size_t ranks = (size_t)o->known->ranks;
-	struct seat *seats = zalloc(ranks + 1, sizeof *seats);
-	/* by rank: the first rank on its node */
-	uint32_t *first = zalloc(ranks + 1, sizeof *first);
+	const struct headline *run = &o->known->headline;
+	const size_t ranks = (size_t)o->known->ranks;
+	uint32_t *of_host = zalloc(run->host_count + 1, sizeof *of_host);	/* 1 + its node */
 
 	o->node_of = zalloc(ranks + 1, sizeof *o->node_of);
 	o->nodes = zalloc(ranks + 1, sizeof *o->nodes);
 	o->ranks_on = zalloc(ranks + 1, sizeof *o->ranks_on);
 	o->threads_of = zalloc(ranks + 1, sizeof *o->threads_of);
-	for (uint32_t r = 0; r < ranks; r++)
-		seats[r] = (struct seat){ o->hosts[r], r };
-	SORT(seats, ranks, by_host);
-	for (size_t i = 0; i < ranks; i++)
-		first[seats[i].rank] = i > 0 && seats[i].host != NULL &&
-		    seats[i - 1].host != NULL && strcmp(seats[i].host, seats[i - 1].host) == 0 ?
-		    first[seats[i - 1].rank] : seats[i].rank;
-	for (uint32_t r = 0; r < ranks; r++) {
-		if (first[r] == r) {
-			o->nodes[o->node_count] = o->hosts[r];
-			o->node_of[r] = o->node_count++;
-		} else
-			o->node_of[r] = o->node_of[first[r]];
+	for (int32_t r = 0; r < o->known->ranks; r++) {
+		const size_t host = headline_host(run, r);
+
+		if (host == SIZE_MAX || of_host[host] == 0) {
+			o->nodes[o->node_count] = host != SIZE_MAX ? run->hosts[host].name : NULL;
+			o->node_count++;
+		}
+		if (host != SIZE_MAX && of_host[host] == 0)
+			of_host[host] = o->node_count;
+		o->node_of[r] = (host != SIZE_MAX ? of_host[host] : o->node_count) - 1;
 		o->ranks_on[o->node_of[r]]++;
 	}
 	for (uint32_t l = 0; l < o->known->location_count; l++)
 		if (o->known->location_rank[l] >= 0)
 			o->threads_of[o->known->location_rank[l]]++;
-	free(seats);
-	free(first);
+	free(of_host);
 }
 
 /* No date: the same input gives the same bytes. */

@@ -59,7 +59,7 @@ export_waits(const struct export *export)
 	struct watch watch = { .observer = { .message = see_message, .call = see_call },
 	    .export = export };
 
-	text_begin(&text, stdout, NULL);
+	text_begin(&text, export->out.file, export->out.name);
 	csv_begin(&watch.csv, &text,
 	    "rank,thread,call,state,from_ns,to_ns,waits_for,communicator,site");
 	im.observer = &watch.observer;

@@ -1,9 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the formats: rows, segments of the path, and the frames of sites. */
-#include <stdlib.h>
+/* What the formats read: streams, rows, segments of the path, and the frames of sites. */
+#include <string.h>
 
 #include "../../base/tool/text.h"
+#include "../../base/waits/waits.h"
 #include "export.h"
+
+struct reader *
+open_stream(const char *file)
+{
+	struct reader *in;
+
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	return in;
+}
+
+static void
+observe_calls(struct imbalance *im, const struct calls *c)
+{
+	const struct wait none = { 0 };
+
+	for (size_t i = 0; i < c->count; i++)
+		if (c->call[i] != 0)
+			im->observer->call(im->observer, im, c->location,
+			    &(struct row){ .call = c->call[i], .site = c->site[i] }, &none, 0);
+}
+
+bool
+observe(struct imbalance *im, struct reader *in, bool waits)
+{
+	struct graph_input *graph = &im->graph;
+	struct progress progress = { 0 };
+	struct message message;
+
+	*im = (struct imbalance){ .graph.in = in, .observer = im->observer, .waits_only = true,
+	    .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	waits = waits && strcmp(reader_content(in), "trace") != 0;
+	if (waits)
+		read_opened_graph(im);
+	while (!waits && progress_next(&progress, in, &message)) {
+		const bool calls = is_kind(&message, "calls");
+
+		if (definitions_take(&graph->known, in, &message) < 0 ||
+		    (calls && calls_read(&graph->calls, in, &message) < 0))
+			die_input(in);
+		im->observer->message(im->observer, im, &message, &graph->calls);
+		if (calls && im->observer->call != NULL)
+			observe_calls(im, &graph->calls);
+	}
+	if (graph->known.ranks == 0)
+		die("%s: the stream has no message of kind run", reader_file(in));
+	reader_close(in);
+	return waits;
+}
 
 void
 keep_rows(struct graph_input *graph)
