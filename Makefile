@@ -141,6 +141,6 @@ uninstall:
 export DESTDIR
 
 clean:
-	rm -rf bin lib build compile_commands.json
+	rm -rf bin lib build compile_commands.json python/longpole/__pycache__ tests/__pycache__
 
 -include $(shell find build -name '*.d' 2>/dev/null)

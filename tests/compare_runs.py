@@ -22,8 +22,6 @@ busy machine, and one time in thirty by far more.
 power makes new, noisier runs each time, in turns. Calls of a site differ in size; noise has heavy tails; the machine
 becomes slower from run to run; one run of each comparison is disturbed, in one of three ways.
 """
-import importlib.machinery
-import importlib.util
 import itertools
 import json
 import math
@@ -104,17 +102,9 @@ def simulate(rng, slow, percent, drift, disturbed):
     return lines + [f"{rank} MPI_Finalize {at + 100} {at + 1000} comm=1" for rank in range(2)]
 
 
-def packer():
-    """tests/pack as a module: a process for each run would take most of the time."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack")
-    loader = importlib.machinery.SourceFileLoader("pack", path)
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("pack", loader))
-    loader.exec_module(module)
-    return module.pack
-
-
 def power(seed, count, runs, percent):
-    rng, pack, score = random.Random(seed), packer(), {"trials": count, "runs": runs}
+    from pack import pack      # the module beside this file, which other uses need not load
+    rng, score = random.Random(seed), {"trials": count, "runs": runs}
     score |= {"found": 0, "wrong": 0, "alarms": 0, "covered": 0, "told": 0, "others_told": 0}
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(count):

@@ -63,7 +63,7 @@ rows() {
 	BOUND_KIB=6000 run -137 lp-record -z min -o run -- bash -c "$BATS_FILE_TMPDIR/bursts 3 kill; exit 137"
 	[[ "$(lp-merge run 2>&1 >t.trace)" == *'rank 0 ended early, after 300001 rows' ]]
 	lp-graph t.trace 2>&1 >/dev/null | grep -q '^lp-graph: 75000 messages .* 0 sends, 0 receives'
-	for file in run/*; do trace.py check $file; done
+	trace.py check run/*
 	[ "$(ls run | wc -l)" -eq 3 ]
 }
 
@@ -96,7 +96,7 @@ segments() {
 
 @test "the segments of a rank are one raw trace, in a folder, as files and in a pipe" {
 	segments
-	for file in rank.0*; do trace.py check $file; done
+	trace.py check rank.0*
 	lp-merge rank.0* 2>err | lp-dump -k call >calls
 	[ ! -s err ]
 	jq -s -e 'map(.enter_ns) == [0, 20, 40, 60] and map(.seq) == [0, 1, 2, 3]' calls

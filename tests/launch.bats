@@ -157,7 +157,7 @@ compresses() {
 		wait $pid || status=$?
 		[ "$status" -eq "$((128 + $(kill -l $signal)))" ]
 		[ "$(ls -A run | grep -cvE '^rank\.[01](\.[0-9]{4})?$')" -eq 0 ]
-		for file in run/*; do trace.py check "$file"; done
+		trace.py check run/*
 	done
 }
 

@@ -34,7 +34,7 @@ sampled() {
 	shift
 	rm -rf run
 	lp-record --sample 1000 -o run -- $RUN -n 2 "$program" "$@" >out
-	for rank in run/rank.*; do trace.py check $rank; done
+	trace.py check run/rank.*
 	lp-merge run >t.trace
 	trace.py check t.trace
 	lp-graph t.trace >t.graph 2>/dev/null
@@ -194,7 +194,7 @@ sampled() {
 		rm -rf run
 		lp-record --sample 1000 $more --counters all -o run -- $RUN -n 2 ./fresh 2>err
 		[ "$(grep -c '^lp-record: --counters: not counted here:' err)" -le 1 ]
-		for rank in run/rank.*; do trace.py check $rank; done
+		trace.py check run/rank.*
 		lp-merge run >t.trace
 		trace.py check t.trace
 		lp-dump -k sampled t.trace | jq -s 'map(select(.worker == null)) | group_by(.location) |

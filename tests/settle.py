@@ -6,8 +6,6 @@ tests/settle.py CALLS < graph > graph: the same run, written like a long one
 Blocks have CALLS calls. Each edge follows the block with its last end; then a message says which rows no later edge
 reaches (settled). There are no synchronisation points, so tools must release rows within one stretch.
 """
-import importlib.machinery
-import importlib.util
 import io
 import os
 import re
@@ -15,11 +13,8 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import trace  # noqa: E402 (the one beside this file)
-
-loader = importlib.machinery.SourceFileLoader("pack", os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack"))
-pack = importlib.util.module_from_spec(importlib.util.spec_from_loader("pack", loader))
-loader.exec_module(pack)
+import pack  # noqa: E402 (the ones beside this file)
+import trace  # noqa: E402
 
 
 def settle(graph, calls):

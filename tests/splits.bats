@@ -222,7 +222,16 @@ setup_file() {
 }
 
 @test "damage anywhere is refused by parts and solvers, too" {
-	random_run.py make 2 | lp-graph 2>/dev/null >t.graph
+	pack -H trace <<-END | lp-graph 2>/dev/null >t.graph
+		run ranks=2 locations=2 run_ns=800
+		0 MPI_Init 0 100
+		0 MPI_Send 500 510 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 520 700
+		1 MPI_Init 10 100
+		1 MPI_Probe 200 520 comm=1 peer=0 tag=0 received=8
+		1 MPI_Recv 525 530 comm=1 peer=0 tag=0 received=8
+		1 MPI_Finalize 690 700
+	END
 	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits seq-par -F text @
 	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits par-seq -a intervals -F text @
 }

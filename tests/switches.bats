@@ -38,7 +38,7 @@ recorded() {
 	before=$(stolen 0.01)
 	lp-record -o run "$@" >out
 	stolen "$before" >stolen
-	for rank in run/rank.*; do trace.py check $rank; done
+	trace.py check run/rank.*
 	lp-merge run >t.trace
 	trace.py check t.trace
 	lp-graph t.trace >t.graph 2>/dev/null
@@ -202,7 +202,7 @@ little_taken() {
 	run -0 --separate-stderr "$BATS_FILE_TMPDIR/refused" lp-record --switches -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds"
 	[ "$(grep -c '^lp-record: --switches: the kernel refuses it: .*threads. clocks tell' <<<"$stderr")" -eq 1 ]
 	printf '%s\n' "$output" >out
-	for rank in run/rank.*; do trace.py check $rank; done
+	trace.py check run/rank.*
 	lp-merge run | lp-graph 2>/dev/null >t.graph
 	trace.py check t.graph
 	lp-imbalance -F json t.graph >waits.json

@@ -16,10 +16,17 @@ Writer writes streams; longpole.check.read checks one strictly.
 """
 from .write import Writer
 from .shards import Damaged
-from .stream import Message, Stream, columns, open, pass_on
 
 __all__ = ["Damaged", "Message", "Stream", "Writer", "columns", "frames", "open", "pass_on", "waits"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name):
+    """Of the reader, which loads numpy only when first used: writers do not need it."""
+    if name not in ("Message", "Stream", "columns", "open", "pass_on"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import stream
+    return getattr(stream, name)
 
 
 def frames(file):

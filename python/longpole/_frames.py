@@ -6,7 +6,7 @@ import subprocess
 import numpy
 import pandas
 
-from .message import CALL_COLUMNS, EDGE_COLUMNS
+from .tables import CALL_COLUMNS, EDGE_COLUMNS
 from .stream import open
 
 SEGMENT_KINDS = numpy.array(["compute", "MPI", "transfer", "start", "unknown"])

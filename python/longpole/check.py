@@ -9,9 +9,9 @@ import msgpack
 import numpy
 import zstandard
 
-from .message import (BITS, CALL_COLUMNS, DEFINITIONS, DEPTH, EDGE_COLUMNS, Message, check_hash, check_types,
-                      integer, together)
+from .message import Message, check_hash, check_types, integer, together
 from .shards import Damaged, Rounds, files, is_folder, merged
+from .tables import BITS, CALL_COLUMNS, DEFINITIONS, DEPTH, EDGE_COLUMNS
 from .write import Writer, column_bytes, width_of  # noqa: for tests
 
 

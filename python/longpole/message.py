@@ -8,9 +8,7 @@ import numpy
 import xxhash
 
 from .shards import Damaged
-
-ANY, NULL, NONE, ROOT = -1, -2, -3, -4    # values of peer
-ANY_TAG, NO_TAG = -1, -2
+from .tables import CALL_COLUMNS, EDGE_COLUMNS, REQUIRED
 
 OPEN = struct.Struct("<2IqQI4i3I16Q64I")    # lp-trace(5), The open call
 OPEN_VALUES = ("call", "comm", "enter", "address", "collective", "peer", "tag", "source", "receive_tag", "requests",
@@ -29,97 +27,6 @@ def open_call(body):
     found["rows"] = [(row >> 40, row & (1 << 40) - 1) for row in values[12:12 + min(found["kept"], 16)]]
     found["last"] = dict(zip(values[28::2], values[29::2]))
     return found
-
-
-# name in a block of kind calls: (signed, value if the column is absent; None: required)
-CALL_COLUMNS = {
-    "enter": (True, None), "duration": (False, None), "call": (False, None),
-    "site": (False, 0), "comm": (False, 0), "peer": (True, NONE), "tag": (True, NO_TAG),
-    "bytes_sent": (False, 0), "bytes_received": (False, 0), "request": (False, 0),
-    "request_at": (False, 0), "folded": (False, 0),
-}
-EDGE_COLUMNS = {
-    "messages": {"source": (False, None), "send": (False, None), "target": (False, None),
-                 "receive": (False, None)},
-    "probes": {"source": (False, None), "send": (False, None), "target": (False, None),
-               "receive": (False, None)},
-    "locks": {"source": (False, None), "send": (False, None), "target": (False, None),
-              "receive": (False, None)},
-    "holds": {"source": (False, None), "send": (False, None), "target": (False, None),
-              "receive": (False, None)},
-    "collectives": {"location": (False, None), "seq": (False, None)},
-    "sync": {"seq": (False, None)},
-    "settled": {"seq": (False, None), "early": (False, 0)},
-    "overdue": {"location": (False, None), "seq": (False, None)},
-    "reached": {"since": (True, None), "call": (False, None)},
-    "ended": {"ended": (False, None)},
-    "unended": {"location": (False, None), "call": (False, None), "since": (True, None), "site": (False, None),
-                "operation": (False, 0), "waits_for": (True, -1)},
-    "segments": {"location": (False, None), "begin": (True, None), "end": (True, None),
-                 "kind": (False, None), "call": (False, None), "site": (False, 0), "polls": (False, 0)},
-    "alternatives": {"location": (False, None), "begin": (True, None), "end": (True, None),
-                     "kind": (False, None), "call": (False, None), "site": (False, 0), "polls": (False, 0)},
-    "sampled": {"time": (True, None), "site": (False, None), "callers": (False, 0), "instructions": (False, 0),
-                "cycles": (False, 0), "task_clock": (False, 0), "page_faults": (False, 0), "migrations": (False, 0)},
-    "switched": {"time": (True, None), "duration": (False, None), "reason": (False, None), "on_core": (False, 0),
-                 "site": (False, 0), "callers": (False, 0)},
-    "sampled_path": {"site": (False, None), "callers": (False, None), "all": (False, None),
-                     "samples": (False, None), "path": (True, None)},
-    "slack": {"location": (False, None), "seq": (False, None), "compute": (True, None),
-              "call": (True, None)},
-    "index": {"rows": (False, None), "from": (False, None), "before": (False, None),
-              "at": (False, None)},
-}
-DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
-               "environment", "load", "polls", "poll_gaps", "unended")
-BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
-        "request_at": 32, "folded": 32}
-DEPTH = 30    # of nested values
-REQUIRED = {
-    "call": {"number": int, "name": str},
-    "run": {"ranks": int, "locations": int, "run_ns": int},
-    "location": {"location": int, "rank": int, "thread": int},
-    "rank": {"rank": int},
-    "communicator": {"comm": int, "size": int},
-    "neighbours": {"comm": int, "count": int},
-    "environment": {"name": str, "value": str},
-    "cores": {"at_ns": int, "cpu_ns": int, "thread_cpu_ns": int, "waited_ns": int, "busy_ns": int, "threads": int},
-    "load": {"host": str, "ranks": int, "cores": int, "threads": int, "elapsed_ns": int, "cpu_ns": int,
-             "thread_cpu_ns": int, "waited_ns": int, "others_ns": int},
-    "poll_gaps": {"location": int, "site": int, "count": int, "apart_ns": int, "awake_ns": int},
-    "module": {"module": int, "path": str},
-    "site": {"site": int},
-    "clock": {"at_ns": int, "peer": int, "offset_ns": int, "error_ns": int},
-    "clock_shared": {"peer": int},
-    "kernel_clock": {"kernel": int, "at_ns": int, "offset_ns": int},
-    "spawned": {"location": int, "seq": int, "begin_ns": int, "count": int},
-    "calls": {"location": int, "first": int, "count": int},
-    "messages": {"count": int},
-    "probes": {"count": int},
-    "locks": {"count": int},
-    "holds": {"count": int},
-    "collectives": {"count": int, "instances": int},
-    "sync": {"count": int},
-    "settled": {"count": int},
-    "overdue": {"count": int},
-    "unended": {"at_ns": int, "known": bool, "count": int},
-    "reached": {"at_ns": int, "count": int},
-    "ended": {"run_ns": int, "count": int},
-    "index": {"count": int, "syncs": int, "step": int, "defined": int},
-    "shard": {"run": int, "number": int, "shards": int, "defined": int, "count": int},
-    "round": {"number": int},
-    "matching": {"messages": int, "collectives": int, "unmatched_sends": int,
-                 "unmatched_receives": int, "unmatched_collectives": int, "syncs": int},
-    "segments": {"count": int},
-    "alternatives": {"number": int, "count": int},
-    "sampled": {"location": int, "count": int, "period_ns": int, "until_ns": int},
-    "switched": {"location": int, "count": int, "from_ns": int, "until_ns": int},
-    "sampled_path": {"count": int, "period_ns": int, "lost": int, "not_sampled_ns": int},
-    "slack": {"count": int},
-    "gain": {"site": int, "percent": int, "gain_ns": int, "most_ns": int},
-    "balance": {"site": int, "rank": int, "gain_ns": int, "most_ns": int, "compute_ns": int, "others_ns": int},
-    "path": {"run_ns": int, "length_ns": int, "segments": int},
-}
 
 
 class _Codes:

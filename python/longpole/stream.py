@@ -13,8 +13,9 @@ import numpy
 import xxhash
 
 from . import times
-from .message import CALL_COLUMNS, EDGE_COLUMNS, together
+from .message import together
 from .shards import Damaged, Rounds, files, is_folder, merged
+from .tables import CALL_COLUMNS, EDGE_COLUMNS
 
 READ_BYTES = 1 << 20
 SIGNED = {"members": True, "remote": True, "sources": True, "gap": True, "recorded_enter": True,

@@ -5,7 +5,7 @@ import struct
 import msgpack
 import xxhash
 
-from .message import CALL_COLUMNS, EDGE_COLUMNS
+from .tables import CALL_COLUMNS, EDGE_COLUMNS
 
 
 def width_of(values, signed):
