@@ -41,25 +41,35 @@ next_choice(size_t *chosen, size_t count, size_t runs)
 	return true;
 }
 
-/* splitmix64, as in lp-measure; the small numbers are too likely by less than 10^-15. */
-static size_t
-random_below(uint64_t *state, size_t limit)
+size_t
+random_below(struct random *random, size_t limit)
 {
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+	uint64_t z = random->state += 0x9e3779b97f4a7c15u;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
 	return (size_t)((z ^ z >> 31) % limit);
 }
 
+void
+random_order(struct random *random, size_t *order, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t other = random_below(random, i + 1);
+
+		order[i] = order[other];
+		order[other] = i;
+	}
+}
+
 /* Draws the smaller side, so that swapped sides give the same partitions. */
 static void
-draw(size_t *chosen, size_t count, size_t runs, uint64_t *state, size_t *order)
+draw(size_t *chosen, size_t count, size_t runs, struct random *random, size_t *order)
 {
 	for (size_t i = 0; i < runs; i++)
 		order[i] = i;
 	for (size_t i = 0; i < count; i++) {
-		const size_t other = i + random_below(state, runs - i), kept = order[i];
+		const size_t other = i + random_below(random, runs - i), kept = order[i];
 
 		chosen[i] = order[other];
 		order[other] = kept;
@@ -98,7 +108,7 @@ relabel(const bool *real, size_t runs)
 		.real = way_of(real, real, runs) };
 	size_t *chosen = zalloc(runs, sizeof *chosen), *order = zalloc(runs, sizeof *order), few;
 	bool *is_b = zalloc(runs, sizeof *is_b), is_exact;
-	uint64_t state = 1;
+	struct random random = { 1 };
 
 	for (size_t i = 0; i < runs; i++)
 		r.in_b += real[i];
@@ -110,7 +120,7 @@ relabel(const bool *real, size_t runs)
 		chosen[i] = i;
 	do {
 		if (!is_exact)
-			draw(chosen, few, runs, &state, order);
+			draw(chosen, few, runs, &random, order);
 		add_way(&r, chosen, few == r.in_b, real, is_b);
 		if (!is_exact && 2 * few == runs)	/* its mirror image, too */
 			add_way(&r, chosen, false, real, is_b);

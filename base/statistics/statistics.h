@@ -39,6 +39,8 @@ double lower_quartile(struct sample sorted);
 double robust_deviation(struct sample sample);
 double normal_quantile(double p);
 
+/* Both in one, sorted; free() it. */
+struct sample pooled(struct sample x, struct sample y);
 double mean(struct sample sample);
 double standard_deviation(struct sample sample);
 
@@ -55,6 +57,8 @@ enum { EXACT_BELOW = 50 };
 /* One-sided p: how likely x exceeds y by so much if both have the same distribution. */
 double p_greater(enum test test, struct sample x, struct sample y);
 
+double kolmogorov_smirnov(struct sample x, struct sample y);
+
 enum correction { HOLM, BENJAMINI_HOCHBERG, NO_CORRECTION };
 
 /* Adjusts each p for COUNT tests. */
@@ -63,17 +67,13 @@ void correct(enum correction correction, const double *p, double *adjusted, size
 /* The least p that the test can reach with COUNT distinct values a side. */
 double least_p(enum test test, size_t count);
 
-
 /*
- * statistics.c: the distance of normal samples of M and N values, in standard deviations, that
+ * The distance of normal samples of M and N values, in standard deviations, that
  * Wilcoxon's two-sided test at this level detects with probability POWER; NaN: none.
  */
 double detectable_shift(size_t m, size_t n, double level, double power);
 /* The same for the one-sided test of N differences of pairs: the distance of their mean from 0. */
 double detectable_pairs(size_t n, double level, double power);
-
-/* The probability of each rank sum 0..n(n+1)/2 over all 2^n signs; free() it. */
-double *rank_distribution(size_t n);
 
 struct effect {
 	double shift;		/* median of all differences x - y [L] */
@@ -90,7 +90,18 @@ double least_p_above(size_t count);
 /* The median of the means of all two differences, and its interval [P]. */
 struct effect centre_of(struct sample differences, double confidence);
 
-/* ---- permutation.c: sides of runs ------------------------------------------------------- */
+/* ---- permutation.c: chance, and sides of runs ------------------------------------------- */
+
+/*
+ * splitmix64: G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014. The small numbers below LIMIT are too
+ * likely by less than 10^-15.
+ */
+struct random {
+	uint64_t state;
+};
+size_t random_below(struct random *random, size_t limit);
+/* The numbers below COUNT in a random order: R. Durstenfeld, CACM 7 (1964), inside out. */
+void random_order(struct random *random, size_t *order, size_t count);
 
 /* The number of ways to choose A of A + B runs. */
 double ways_to_choose(size_t a, size_t b);

@@ -9,17 +9,6 @@
 
 const char *const type_names[] = { "byte", "int", "double", "pair", NULL };
 
-uint64_t
-random_below(struct random *random, uint64_t limit)
-{
-	/* splitmix64: G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014 */
-	uint64_t z = random->state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-	return (z ^ (z >> 31)) % limit;
-}
-
 /* A pair (a, b) is x -> a x + b modulo 2^32; composition does not commute. */
 static void
 compose(void *in, void *inout, int *count, MPI_Datatype *type)

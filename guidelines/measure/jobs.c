@@ -103,12 +103,7 @@ time_members(struct state *s, struct member *members, size_t count, size_t first
 	size_t *who = zalloc(reps * count, sizeof *who);
 
 	for (size_t r = 0; r < reps; r++)
-		for (size_t i = 0; i < count; i++) {	/* Durstenfeld's shuffle, inside out */
-			size_t other = random_below(&s->random, i + 1);
-
-			who[r * count + i] = who[r * count + other];
-			who[r * count + other] = i;
-		}
+		random_order(&s->random, who + r * count, count);
 	for (size_t i = 0; i < reps * count; i++)
 		timed[i] = (struct timed){ run_of(&members[who[i]]), &members[who[i]].call, 0 };
 	time_calls(&s->sync, timed, reps * count);

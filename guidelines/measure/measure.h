@@ -147,9 +147,4 @@ void note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns);
 bool is_refused_launch(const struct call *call);
 char *host_names(const struct call *call);	/* on rank 0 */
 
-struct random {
-	uint64_t state;
-};
-uint64_t random_below(struct random *random, uint64_t limit);
-
 #endif

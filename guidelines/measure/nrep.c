@@ -268,12 +268,7 @@ predict_all(struct state *s)
 	size_t *order = zalloc(s->count, sizeof *order), left = s->opt.predictions * s->count;
 
 	for (size_t round = 0; round < s->opt.predictions; round++) {
-		for (size_t i = 0; i < s->count; i++) {
-			size_t other = random_below(&random, i + 1);
-
-			order[i] = order[other];
-			order[other] = i;
-		}
+		random_order(&random, order, s->count);
 		for (size_t i = 0; i < s->count; i++, left--) {
 			int64_t now = now_ns();
 
