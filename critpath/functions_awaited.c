@@ -118,27 +118,18 @@ void
 awaited_text(struct text *out, const struct listed *l, const struct definitions *known,
     size_t most)
 {
-	struct table_writer table;
 	size_t count;
 	struct awaited_row *rows = awaited_rows(l, known, &count);
 
+	for (struct awaited_row *r = rows; r < rows + count; r++)
+		if (r->file != NULL)
+			snprintf(r->shown, sizeof r->shown, "%s (%s:%d)", r->function,
+			    file_name(r->file), (int)r->line);
+		else
+			snprintf(r->shown, sizeof r->shown, "%s", r->function);
 	if (count > 0) {
 		text_char(out, '\n');
-		table_begin(&table, out, NULL);
-		table_head(&table, awaited_fields);
-		for (size_t i = 0; i < count && i < most; i++) {
-			struct awaited_row *r = &rows[i];
-
-			if (r->file != NULL)
-				snprintf(r->shown, sizeof r->shown, "%s (%s:%d)", r->function,
-				    file_name(r->file), (int)r->line);
-			else
-				snprintf(r->shown, sizeof r->shown, "%s", r->function);
-			table_row(&table, awaited_fields, r);
-		}
-		if (count > most)
-			put_more(&table, 4, count - most);
-		table_end(&table);
+		table_first(out, awaited_fields, rows, count, sizeof *rows, most);
 	}
 	free_rows(rows, count);
 }

@@ -136,21 +136,14 @@ void
 blocked_text(struct text *out, const struct listed *l, const struct definitions *known,
     size_t most)
 {
-	struct table_writer table;
 	size_t count;
 	struct blocked *list = blocked_list(l, known, &count);
 
+	for (size_t i = 0; i < count; i++)
+		list[i].shown = shown(&list[i]);
 	if (count > 0) {
 		text_char(out, '\n');
-		table_begin(&table, out, NULL);
-		table_head(&table, blocked_fields);
-		for (size_t i = 0; i < count && i < most; i++) {
-			list[i].shown = shown(&list[i]);
-			table_row(&table, blocked_fields, &list[i]);
-		}
-		if (count > most)
-			put_more(&table, 2, count - most);
-		table_end(&table);
+		table_first(out, blocked_fields, list, count, sizeof *list, most);
 	}
 	free_list(list, count);
 }

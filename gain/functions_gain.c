@@ -173,21 +173,14 @@ void
 function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns,
     int percent, size_t shown)
 {
-	struct table_writer table;
 	size_t count;
 	struct function_gain *sorted = sorted_gains(gains, &count);
 
+	for (size_t i = 0; i < count && told_ns > 0; i++)
+		sorted[i].share = (double)sorted[i].ns / (double)told_ns;
 	text_char(out, '\n');
 	text_line(out, "if the function took %d %% less time, on all ranks", percent);
-	table_begin(&table, out, NULL);
-	table_head(&table, gain_fields);
-	for (size_t i = 0; i < count && i < shown; i++) {
-		sorted[i].share = told_ns > 0 ? (double)sorted[i].ns / (double)told_ns : 0;
-		table_row(&table, gain_fields, &sorted[i]);
-	}
-	if (count > shown)
-		put_more(&table, 3, count - shown);
-	table_end(&table);
+	table_first(out, gain_fields, sorted, count, sizeof *sorted, shown);
 	free(sorted);
 }
 

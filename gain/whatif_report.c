@@ -2,6 +2,7 @@
 /* Results beyond the path, for people and for scripts. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../base/run/span.h"
 #include "gain.h"
@@ -9,7 +10,7 @@
 /* A call site: values to sort by, largest first, and further ones. */
 struct line {
 	unsigned site;
-	const char *where, *shown;	/* for printing: its name for scripts and for people */
+	const char *where, *shown;	/* its name for scripts and for people */
 	int64_t first_ns, second_ns, third_ns;
 	double share;
 };
@@ -57,123 +58,77 @@ static const struct field balance_fields[] = {
 
 ORDER(by_first, struct line, MOST(first_ns) BY(site))
 
+static double
+share_of(int64_t ns, int64_t told_ns)
+{
+	return told_ns > 0 ? (double)ns / (double)told_ns : 0;
+}
+
+/* The name of a site for scripts and for people. */
+static void
+name_site(const struct definitions *known, uint32_t site, const char **where, const char **shown)
+{
+	char text[SITE_TEXT];
+
+	*where = need(strdup(site_text(known, site, text, sizeof text)));
+	*shown = **where != '\0' ? *where : "(unknown)";
+}
+
 static struct line *
-gain_lines(const struct gains *gains, int64_t told_ns, size_t *count)
+gain_lines(const struct gains *gains, int64_t told_ns, const struct definitions *known,
+    size_t *count)
 {
 	struct line *lines = zalloc(gains->capacity, sizeof *lines);
 
 	*count = 0;
 	for (size_t s = 0; s < gains->capacity; s++) {
 		const struct gain *g = &gains->by_site[s];
+		struct line *line = &lines[*count];
 
-		if (g->most_ns > 0)
-			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL, g->ns,
-			    g->most_ns, 0, told_ns > 0 ? (double)g->ns / (double)told_ns : 0 };
+		if (g->most_ns == 0)
+			continue;
+		*line = (struct line){ .site = (unsigned)s, .first_ns = g->ns,
+		    .second_ns = g->most_ns, .share = share_of(g->ns, told_ns) };
+		name_site(known, line->site, &line->where, &line->shown);
+		++*count;
 	}
 	SORT(lines, *count, by_first);
 	return lines;
 }
 
 static struct line *
-slack_lines(const struct whatif *whatif, size_t *count)
+slack_lines(const struct whatif *whatif, const struct definitions *known, size_t *count)
 {
 	struct line *lines = zalloc(whatif->slack_capacity, sizeof *lines);
 
 	*count = 0;
 	for (size_t s = 0; s < whatif->slack_capacity; s++) {
 		const struct site_slack *slack = &whatif->site_slack[s];
+		struct line *line = &lines[*count];
 
-		if (slack->seen)
-			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL,
-			    slack->critical_ns, slack->time_ns, slack->least_ns, 0 };
+		if (!slack->seen)
+			continue;
+		*line = (struct line){ .site = (unsigned)s, .first_ns = slack->critical_ns,
+		    .second_ns = slack->time_ns, .third_ns = slack->least_ns };
+		name_site(known, line->site, &line->where, &line->shown);
+		++*count;
 	}
 	SORT(lines, *count, by_first);
 	return lines;
 }
 
-static const struct line *
-named(struct line *line, const struct definitions *known)
+static struct balance_line *
+balance_lines(const struct gains *gains, int64_t told_ns, const struct definitions *known)
 {
-	static char where[SITE_TEXT];
+	struct balance_line *lines = zalloc(gains->balance_count, sizeof *lines);
 
-	line->where = site_text(known, line->site, where, sizeof where);
-	line->shown = where[0] != '\0' ? where : "(unknown)";
-	return line;
-}
-
-/* Frees the lines. */
-static void
-print_lines(struct text *out, const struct field *fields, struct line *lines, size_t count,
-    size_t shown, const struct definitions *known)
-{
-	struct table_writer table;
-
-	table_begin(&table, out, NULL);
-	table_head(&table, fields);
-	for (size_t i = 0; i < count && i < shown; i++)
-		table_row(&table, fields, named(&lines[i], known));
-	if (count > shown)
-		put_more(&table, 3, count - shown);
-	table_end(&table);
-	free(lines);
-}
-
-static void
-json_lines(struct json *out, const char *key, const struct field *fields, struct line *lines,
-    size_t count, const struct definitions *known)
-{
-	json_break(out);
-	json_begin_array(out, key);
-	for (size_t i = 0; i < count; i++) {
-		json_break(out);
-		json_row(out, NULL, fields, named(&lines[i], known));
-	}
-	json_end_array(out);
-	free(lines);
-}
-
-static struct balance_line
-balance_line(const struct balance *b, int64_t told_ns, const struct definitions *known)
-{
-	static char where[SITE_TEXT];
-	const char *name = site_text(known, b->site, where, sizeof where);
-
-	return (struct balance_line){ *b, name, name[0] != '\0' ? name : "(unknown)",
-	    told_ns > 0 ? (double)b->gain_ns / (double)told_ns : 0 };
-}
-
-static void
-balances_text(struct text *out, const struct gains *gains, int64_t told_ns,
-    const struct definitions *known, size_t shown)
-{
-	struct table_writer table;
-
-	text_char(out, '\n');
-	text_line(out, "if one rank computed no longer than the mean of the others");
-	table_begin(&table, out, NULL);
-	table_head(&table, balance_fields);
-	for (size_t i = 0; i < gains->balance_count && i < shown; i++) {
-		const struct balance_line line = balance_line(&gains->balances[i], told_ns, known);
-
-		table_row(&table, balance_fields, &line);
-	}
-	if (gains->balance_count > shown)
-		put_more(&table, 6, gains->balance_count - shown);
-	table_end(&table);
-}
-
-static void
-balances_json(struct json *out, const struct gains *gains, const struct definitions *known)
-{
-	json_break(out);
-	json_begin_array(out, "gain_if_balanced");
 	for (size_t i = 0; i < gains->balance_count; i++) {
-		const struct balance_line line = balance_line(&gains->balances[i], 0, known);
+		const struct balance *b = &gains->balances[i];
 
-		json_break(out);
-		json_row(out, NULL, balance_fields, &line);
+		lines[i] = (struct balance_line){ .b = *b, .share = share_of(b->gain_ns, told_ns) };
+		name_site(known, b->site, &lines[i].where, &lines[i].shown);
 	}
-	json_end_array(out);
+	return lines;
 }
 
 /* ---- alternatives ---- */
@@ -241,23 +196,28 @@ whatif_text(struct text *out, const struct whatif *whatif, const struct report *
 	size_t shown = all ? SIZE_MAX : 8, count;
 
 	if (percent > 0) {
-		struct line *lines = gain_lines(&whatif->gains, told_ns, &count);
+		const struct gains *gains = &whatif->gains;
+		struct line *lines = gain_lines(gains, told_ns, known, &count);
 
 		text_char(out, '\n');
 		text_line(out, "if it took %d %% less time and the network stayed as recorded; "
 		    "gain_%% is of the path's %.9f s, %s", percent, 1e-9 * (double)told_ns,
 		    span_rule(report->whole));
-		print_lines(out, gain_fields, lines, count, shown, known);
-		if (whatif->gains.balance_count > 0)
-			balances_text(out, &whatif->gains, told_ns, known, shown);
+		table_first(out, gain_fields, lines, count, sizeof *lines, shown);
+		if (gains->balance_count > 0) {
+			text_char(out, '\n');
+			text_line(out, "if one rank computed no longer than the mean of the others");
+			table_first(out, balance_fields, balance_lines(gains, told_ns, known),
+			    gains->balance_count, sizeof(struct balance_line), shown);
+		}
 		if (whatif->functions->sums.any)
 			function_gains_text(out, &whatif->function_gains, told_ns, percent, shown);
 	}
 	if (whatif->slack) {
-		struct line *lines = slack_lines(whatif, &count);
+		struct line *lines = slack_lines(whatif, known, &count);
 
 		text_char(out, '\n');
-		print_lines(out, slack_fields, lines, count, shown, known);
+		table_first(out, slack_fields, lines, count, sizeof *lines, shown);
 	}
 	if (whatif->count > 0) {
 		struct way *ways = find_ways(whatif, known, &count);
@@ -274,19 +234,24 @@ whatif_json(struct json *out, const struct whatif *whatif, const struct definiti
 	size_t count;
 
 	if (whatif->gains.percent > 0) {
-		struct line *lines = gain_lines(&whatif->gains, 0, &count);
+		const struct gains *gains = &whatif->gains;
+		struct line *lines = gain_lines(gains, 0, known, &count);
 
 		json_break(out);
-		json_int(out, "faster_percent", whatif->gains.percent);
-		json_lines(out, "gain_by_site", gain_fields, lines, count, known);
-		balances_json(out, &whatif->gains, known);
+		json_int(out, "faster_percent", gains->percent);
+		json_break(out);
+		json_rows(out, "gain_by_site", gain_fields, lines, count, sizeof *lines);
+		json_break(out);
+		json_rows(out, "gain_if_balanced", balance_fields, balance_lines(gains, 0, known),
+		    gains->balance_count, sizeof(struct balance_line));
 		if (whatif->functions->sums.any)
 			function_gains_json(out, &whatif->function_gains);
 	}
 	if (whatif->slack) {
-		struct line *lines = slack_lines(whatif, &count);
+		struct line *lines = slack_lines(whatif, known, &count);
 
-		json_lines(out, "slack_by_site", slack_fields, lines, count, known);
+		json_break(out);
+		json_rows(out, "slack_by_site", slack_fields, lines, count, sizeof *lines);
 	}
 	if (whatif->count > 0) {
 		struct way *ways = find_ways(whatif, known, &count);

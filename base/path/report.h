@@ -83,7 +83,5 @@ void segment_json(struct json *out, const struct segment *segment, size_t count,
 /* The text of a site for people. */
 enum { SITE_TEXT = 1024 };
 const char *site_shown(const struct definitions *known, size_t site, char text[SITE_TEXT]);
-/* A line with the number of lines not shown, after BEFORE empty cells. */
-void put_more(struct table_writer *table, int before, size_t more);
 
 #endif

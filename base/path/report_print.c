@@ -90,15 +90,6 @@ site_shown(const struct definitions *known, size_t site, char text[SITE_TEXT])
 	return text[0] != '\0' ? text : strcpy(text, "(unknown)");
 }
 
-void
-put_more(struct table_writer *table, int before, size_t more)
-{
-	for (int i = 0; i < before; i++)
-		table_text(table, "");
-	table_format(table, "(%zu more; --all shows them)", more);
-	table_end_line(table);
-}
-
 static void
 print_shares(struct text *out, const struct report *report, const struct field *fields,
     const struct share *shares, size_t all_count, size_t shown, const struct definitions *known)
@@ -122,7 +113,7 @@ print_shares(struct text *out, const struct report *report, const struct field *
 		table_row(&table, fields, line);
 	}
 	if (count > shown)
-		put_more(&table, 5, count - shown);
+		table_more(&table, fields, count - shown);
 	table_end(&table);
 	free(lines);
 }

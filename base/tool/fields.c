@@ -103,13 +103,35 @@ void
 table_rows(struct text *text, const struct field *fields, const void *rows, size_t count,
     size_t size)
 {
+	table_first(text, fields, rows, count, size, count);
+}
+
+void
+table_first(struct text *text, const struct field *fields, const void *rows, size_t count,
+    size_t size, size_t shown)
+{
 	struct table_writer table;
 
 	table_begin(&table, text, NULL);
 	table_head(&table, fields);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count && i < shown; i++)
 		table_row(&table, fields, (const char *)rows + i * size);
+	if (count > shown)
+		table_more(&table, fields, count - shown);
 	table_end(&table);
+}
+
+void
+table_more(struct table_writer *table, const struct field *fields, size_t more)
+{
+	int columns = 0;
+
+	for (const struct field *f = fields; f->name != NULL; f++)
+		columns += f->text != NULL;
+	for (; columns > 1; columns--)
+		table_text(table, "");
+	table_format(table, "(%zu more; --all shows them)", more);
+	table_end_line(table);
 }
 
 void

@@ -67,6 +67,9 @@ struct field {
 
 void table_rows(struct text *text, const struct field *fields, const void *rows, size_t count,
     size_t size);
+/* Only the SHOWN first rows; then a line with the number of the others. */
+void table_first(struct text *text, const struct field *fields, const void *rows, size_t count,
+    size_t size, size_t shown);
 void csv_rows(struct text *text, const struct field *fields, const void *rows, size_t count,
     size_t size);
 /* An object; null if ROW is NULL. */
@@ -78,6 +81,8 @@ void json_rows(struct json *json, const char *key, const struct field *fields, c
 /* The same, row by row, if a line has more than fields: */
 void table_head(struct table_writer *table, const struct field *fields);
 void table_row(struct table_writer *table, const struct field *fields, const void *row);
+/* The line of table_first, in the last column. */
+void table_more(struct table_writer *table, const struct field *fields, size_t more);
 void csv_head(struct csv *csv, struct text *text, const struct field *fields);
 void csv_row(struct csv *csv, const struct field *fields, const void *row);
 /* Members of an open object. */
