@@ -48,30 +48,17 @@ scaled(const struct sample *sample, double factor)
 	return to;
 }
 
-/* Strings of a setting by their keys; lp-mend's rules may be too long for a message. */
-static const struct { const char *key; size_t offset; } texts[] = {
-	{ "library", offsetof(struct setting, library) },
-	{ "hosts", offsetof(struct setting, hosts) },
-	{ "type", offsetof(struct setting, type) }, { "sync", offsetof(struct setting, sync) },
-	{ "mended", offsetof(struct setting, mended) },
-};
-enum { TEXTS = sizeof texts / sizeof texts[0] };
-
-static char **
-text_of(const struct setting *s, size_t i)
-{
-	return (char **)(void *)((char *)(uintptr_t)s + texts[i].offset);
-}
+static const char *const text_keys[SETTING_TEXTS] = { "library", "hosts", "type", "sync", "mended" };
 
 static struct setting
 read_setting(struct reader *in, const struct message *message)
 {
 	struct setting s = { .root = 0 };
 
-	for (size_t i = 0; i < TEXTS; i++) {
-		char *value = body_string(message, texts[i].key);
-
-		*text_of(&s, i) = value != NULL ? value : need(strdup(""));
+	for (int i = 0; i < SETTING_TEXTS; i++) {
+		s.text[i] = body_string(message, text_keys[i]);
+		if (s.text[i] == NULL)
+			s.text[i] = need(strdup(""));
 	}
 	if (body_int(in, message, "ranks", 1, INT32_MAX, &s.ranks) < 0 ||
 	    (body_get(message, "root") != NULL &&
@@ -92,16 +79,15 @@ check_setting(struct reader *in, const struct message *message, const struct set
 	else if (now.root != before->root)
 		bad = reader_fail(in, message->offset,
 		    "an mpirun with another root than those before");
-	for (size_t i = 0; i < TEXTS; i++) {
-		const char *text = *text_of(&now, i), *other = *text_of(before, i);
-
-		if (bad == 0 && strcmp(text, other) != 0)
-			bad = strcmp(texts[i].key, "mended") == 0 ? reader_fail(in, message->offset,
+	for (int i = 0; i < SETTING_TEXTS; i++) {
+		if (bad == 0 && strcmp(now.text[i], before->text[i]) != 0)
+			/* lp-mend's rules may be too long for a message */
+			bad = i == MENDED ? reader_fail(in, message->offset,
 			    "an mpirun under other rules of lp-mend than those before") :
 			    reader_fail(in, message->offset, "an mpirun with %s \"%s\"; those "
 			    "before have \"%s\": they are no repetitions of each other",
-			    texts[i].key, text, other);
-		free(*text_of(&now, i));
+			    text_keys[i], now.text[i], before->text[i]);
+		free(now.text[i]);
 	}
 	if (bad != 0)
 		die_input(in);

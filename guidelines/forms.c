@@ -39,7 +39,7 @@ put_setting(struct json *out, const struct campaign *c, const struct verdict *v,
 {
 	json_break(out);
 	json_int(out, "ranks", c->setting.ranks);
-	json_text(out, "library", c->setting.library);
+	json_text(out, "library", c->setting.text[LIBRARY]);
 	json_uint(out, "mpiruns", c->mpiruns);
 	json_uint(out, "confirming_mpiruns", c->confirm != NULL ? c->confirm->mpiruns : 0);
 	json_bool(out, "confirmed", c->confirm != NULL);
@@ -102,7 +102,7 @@ write_stream(const struct campaign *c, const struct verdict *v, int argc, char *
 		die_output();
 	message_begin(&out, "verdict", 8);
 	put_int(&out, "ranks", c->setting.ranks);
-	put_string(&out, "library", c->setting.library);
+	put_string(&out, "library", c->setting.text[LIBRARY]);
 	put_uint(&out, "mpiruns", c->mpiruns);
 	put_uint(&out, "confirming", c->confirm != NULL ? c->confirm->mpiruns : 0);
 	put_uint(&out, "tests", v->count);

@@ -28,14 +28,16 @@ struct series {
 	size_t capacity, quartile_capacity, reps;
 };
 
+enum setting_text { LIBRARY, HOSTS, TYPE, SYNC, MENDED, SETTING_TEXTS };
+
 /*
  * Properties that all mpiruns of a campaign share: with different ones they would not be
  * repetitions.
  */
 struct setting {
 	int64_t ranks, root;
-	char *library, *hosts, *type, *sync;	/* "": unknown */
-	char *mended;		/* rules of lp-mend; "": it was not used */
+	/* "": unknown; MENDED: rules of lp-mend; "": it was not used */
+	char *text[SETTING_TEXTS];
 };
 
 struct campaign {

@@ -175,9 +175,11 @@ void
 print_table(struct text *out, const struct campaign *c, const struct verdict *v,
     const struct rules_of_judging *rules, bool all)
 {
+	const char *library = c->setting.text[LIBRARY];
+
 	text_line(out, "%zu mpiruns of %" PRId64 " ranks%s%s; %zu tests; differences up to %.3f us "
-	    "do not count", c->mpiruns, c->setting.ranks, c->setting.library[0] != '\0' ? ", " : "",
-	    c->setting.library, v->count, 1e-3 * v->margin_ns);
+	    "do not count", c->mpiruns, c->setting.ranks, library[0] != '\0' ? ", " : "", library,
+	    v->count, 1e-3 * v->margin_ns);
 	print_trust(out, c, v, rules);
 	print_control(out, v);
 	if ((c->confirm != NULL ? c->confirm : c)->mpiruns < v->needed)

@@ -44,24 +44,11 @@ read_folder(const char *folder)
 	return read_campaign(files, kept);
 }
 
-static struct campaign
-read_side(char *path)
-{
-	struct stat status;
-
-	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		return read_folder(path);
-	return read_campaign(&path, 1);
-}
-
 static bool
-differ(const struct sides *s, size_t offset)
+differ(const struct sides *s, enum setting_text what)
 {
 	for (size_t i = 1; i < s->count; i++)
-		if (strcmp(
-		    *(char *const *)(const void *)((const char *)&s->at[i].c.setting + offset),
-		    *(char *const *)(const void *)((const char *)&s->at[0].c.setting + offset))
-		    != 0)
+		if (strcmp(s->at[i].c.setting.text[what], s->at[0].c.setting.text[what]) != 0)
 			return true;
 	return false;
 }
@@ -83,16 +70,17 @@ name_side(const struct sides *s, struct side *side)
 		length--;
 	snprintf(text, sizeof text, "%.*s", (int)length, side->folder);
 #define ADD(...) snprintf(text + strlen(text), sizeof text - strlen(text), __VA_ARGS__)
-	if (differ(s, offsetof(struct setting, library)))
-		ADD(", %.100s", set->library[0] != '\0' ? set->library : "unknown library");
+	if (differ(s, LIBRARY))
+		ADD(", %.100s", set->text[LIBRARY][0] != '\0' ? set->text[LIBRARY] :
+		    "unknown library");
 	if (ranks)
 		ADD(", %" PRId64 " ranks", set->ranks);
-	if (differ(s, offsetof(struct setting, hosts)))
-		ADD(", on %.60s", set->hosts);
-	if (differ(s, offsetof(struct setting, type)))
-		ADD(", %.20s", set->type);
-	if (differ(s, offsetof(struct setting, mended)))
-		ADD(", %s", set->mended[0] != '\0' ? "mended" : "as it is");
+	if (differ(s, HOSTS))
+		ADD(", on %.60s", set->text[HOSTS]);
+	if (differ(s, TYPE))
+		ADD(", %.20s", set->text[TYPE]);
+	if (differ(s, MENDED))
+		ADD(", %s", set->text[MENDED][0] != '\0' ? "mended" : "as it is");
 	visible_copy(side->name, sizeof side->name, text);
 }
 
@@ -123,8 +111,11 @@ read_sides(char **folders, size_t count, const struct rules_of_judging *rules)
 	struct sides s = { .at = zalloc(count, sizeof *s.at), .count = count };
 
 	for (size_t i = 0; i < count; i++) {
+		struct stat status;
+
 		s.at[i].folder = folders[i];
-		s.at[i].c = read_side(folders[i]);
+		s.at[i].c = stat(folders[i], &status) == 0 && S_ISDIR(status.st_mode) ?
+		    read_folder(folders[i]) : read_campaign(&folders[i], 1);
 		s.at[i].v = judge(&s.at[i].c, rules);
 		if (s.at[i].v.control_failed)
 			note("%s: the A/A control failed: do not trust its verdict", folders[i]);

@@ -14,8 +14,8 @@
 static const struct field side_fields[] = {
 	{ "side", SIDE(letter), .text = PLAIN },
 	{ "name", SIDE(name), .json = PLAIN },
-	{ "library", SIDE(c.setting.library), .json = PLAIN },
-	{ "hosts", SIDE(c.setting.hosts), .json = PLAIN },
+	{ "library", SIDE(c.setting.text[LIBRARY]), .json = PLAIN },
+	{ "hosts", SIDE(c.setting.text[HOSTS]), .json = PLAIN },
 	{ "ranks", SIDE(c.setting.ranks), IN_ALL },
 	{ "mended", SIDE(mended), .json = PLAIN },
 	{ "mpiruns", SIDE(c.mpiruns), IN_ALL },
@@ -84,7 +84,7 @@ describe_sides(struct sides *s)
 		struct side *side = &s->at[i];
 
 		snprintf(side->letter, sizeof side->letter, "%c", (char)('A' + i % 26));
-		side->mended = side->c.setting.mended[0] != '\0';
+		side->mended = side->c.setting.text[MENDED][0] != '\0';
 		side->confirming = side->c.confirm != NULL ? side->c.confirm->mpiruns : 0;
 		for (enum kind kind = MONOTONY; kind < KINDS; kind++)
 			side->violated[kind] = count_violated(&side->v, kind);
