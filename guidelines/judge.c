@@ -63,15 +63,6 @@ test_monotony(const struct campaign *c, struct verdict *v, const struct rules_of
 	}
 }
 
-static bool
-has_splits(const struct campaign *c)
-{
-	for (size_t i = 0; i < c->count; i++)
-		if (c->series[i].role == SPLIT)
-			return true;
-	return false;
-}
-
 /*
  * GL 2: A(n) <= k A(n/k), with k = ceil(m_j / m_i) for all smaller sizes m_i. The k calls were
  * actually measured; only if none were, at any size, it is k times the time of one call.
@@ -79,6 +70,10 @@ has_splits(const struct campaign *c)
 static void
 test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
 {
+	bool any_made = false;
+
+	for (size_t i = 0; i < c->count; i++)
+		any_made |= c->series[i].role == SPLIT;
 	for (size_t j = 0; j < c->count; j++) {
 		const struct series *large = &c->series[j];
 		const char *name = short_name(large->function);
@@ -92,7 +87,7 @@ test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_j
 			if (small->bytes == 0)
 				continue;
 			made = find_series(c, large->function, SPLIT, large->bytes, small->bytes);
-			if (made == NULL && has_splits(c))
+			if (made == NULL && any_made)
 				continue;
 			add(v, rules,
 			    (struct judgement){ .kind = SPLIT_ROBUSTNESS, .function = large,
@@ -183,15 +178,6 @@ keep_largest_part(struct verdict *v)
 	}
 }
 
-/* By default the barrier's median spread; for pairs 0, as their differences decide. */
-static double
-margin_of(const struct campaign *c, const struct rules_of_judging *rules, bool paired)
-{
-	if (rules->margin_ns >= 0)
-		return rules->margin_ns;
-	return c->spreads.count > 0 && !paired ? median(c->spreads) : 0;
-}
-
 /* Values of it for all forms of output. */
 static void
 describe(struct judgement *j)
@@ -222,7 +208,9 @@ judge(const struct campaign *c, const struct rules_of_judging *rules)
 	    .staged = c->confirm != NULL };
 	double tests;
 
-	v.margin_ns = margin_of(c, rules, v.paired);
+	/* by default the barrier's median spread; for pairs 0, as their differences decide */
+	v.margin_ns = rules->margin_ns >= 0 ? rules->margin_ns :
+	    c->spreads.count > 0 && !v.paired ? median(c->spreads) : 0;
 	test_monotony(c, &v, rules);
 	test_splits(c, &v, rules);
 	test_patterns(c, &v, rules);

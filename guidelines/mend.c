@@ -216,15 +216,6 @@ add_rules(struct mending *m, const struct verdict *v)
 	}
 }
 
-static bool
-has_any_rule(const struct mending *m)
-{
-	for (size_t i = 0; i < tuned_count; i++)
-		if (has_rule(m, &tuned[i]))
-			return true;
-	return false;
-}
-
 bool
 mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules,
     const char *file, const char *mpirun, struct text *out)
@@ -234,6 +225,7 @@ mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules
 	struct rules_of_judging same_way;
 	struct campaign again;
 	struct verdict after;
+	bool any = false;
 
 	snprintf(standard, sizeof standard, "mpirun -n %" PRId64, c->setting.ranks);
 	if (mpirun == NULL)
@@ -249,8 +241,10 @@ mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules
 			unite_sizes(&m, &tuned[i]);
 		free(sizes);
 	}
+	for (size_t i = 0; i < tuned_count; i++)
+		any |= has_rule(&m, &tuned[i]);
 	text_char(out, '\n');
-	if (!has_any_rule(&m)) {
+	if (!any) {
 		text_line(out, "no algorithm of the library mends this; %s is not written", file);
 		remove_files(&m);
 		return false;

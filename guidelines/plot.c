@@ -82,14 +82,6 @@ put_data(struct text *out, const struct verdict *v, size_t first)
 	put_axes(out, least, most);
 }
 
-/* The other side's name in the legend. */
-static const char *
-other_side(const struct judgement *j)
-{
-	return j->kind == MONOTONY ? "the same at the next size" : j->other->role == SPLIT ?
-	    "the same in k parts" : j->other->name;
-}
-
 /* SIZE and KEY in gnuplot's syntax. */
 static void
 put_head(struct text *out, const char *size, const char *key, const char *picture,
@@ -116,7 +108,8 @@ put_script(struct text *out, const struct verdict *v, size_t first, const char *
 	    "plot $data using 1:2 with linespoints lc rgb '#d55e00' pt 7 title ");
 	text_gnuplot(out, j->function->name);
 	text_put(out, ", \\\n     $data using 1:3 with linespoints lc rgb '#0072b2' pt 5 title ");
-	text_gnuplot(out, other_side(j));
+	text_gnuplot(out, j->kind == MONOTONY ? "the same at the next size" :
+	    j->other->role == SPLIT ? "the same in k parts" : j->other->name);
 	text_put(out, ", \\\n     $data using 1:2:5:6 with yerrorbars lc rgb '#d55e00' pt -1 "
 	    "notitle, \\\n     $data using 1:4:7 with labels offset 0,1 notitle\n");
 }

@@ -86,14 +86,8 @@ print_control(struct text *out, const struct verdict *v)
 		    ": FAILED, the verdict is worth nothing" : ": passed");
 }
 
-static int
-by_seen(const void *left, const void *right)
-{
-	const struct judgement *const *a = left, *const *b = right;
-	double x = (*a)->seen_ns / (*a)->other_ns, y = (*b)->seen_ns / (*b)->other_ns;
-
-	return x > y ? -1 : x < y ? 1 : *a < *b ? -1 : 1;
-}
+ORDER(by_seen, struct judgement *const,
+    COMPARED((*b)->seen_ns / (*b)->other_ns, (*a)->seen_ns / (*a)->other_ns) COMPARED(*a, *b))
 
 /* Judgements that are VIOLATED, or else undecided. */
 static void

@@ -170,13 +170,7 @@ note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns)
 		    1e-9 * (double)took_ns);
 }
 
-static int
-by_size(const void *left, const void *right)
-{
-	size_t a = *(const size_t *)left, b = *(const size_t *)right;
-
-	return a < b ? -1 : a > b;
-}
+ORDER(by_size, size_t, COMPARED(*a, *b))
 
 size_t
 parse_sizes(const char *option, const char *text, size_t **sizes)

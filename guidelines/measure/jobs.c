@@ -113,17 +113,6 @@ time_members(struct state *s, struct member *members, size_t count, size_t first
 	free(who);
 }
 
-/* Whether there is time left for this group, by rank 0's clock. */
-static bool
-in_budget(const struct state *s, int64_t end_ns)
-{
-	int go = s->opt.budget_ns == 0 || now_ns() < end_ns;
-
-	if (s->opt.budget_ns > 0)
-		MPI_Bcast(&go, 1, MPI_INT, 0, s->call.comm);
-	return go != 0;
-}
-
 static int
 put_samples(struct state *s, const struct group *g, const struct member *m, size_t position,
     size_t reps)
@@ -165,11 +154,15 @@ measure_group(struct state *s, size_t position)
 			run_of(&members[i])(&members[i].call);
 	if (s->sync.kind == WINDOW)
 		sync_clocks(&s->sync);
-	while (done < g->reps && (done < LEAST_REPS || in_budget(s, end_ns))) {
+	for (int go = 1; done < g->reps && go; ) {
 		size_t reps = g->reps - done < BLOCK ? g->reps - done : BLOCK;
 
 		time_members(s, members, count, done, reps);
 		done += reps;
+		if (s->opt.budget_ns == 0 || done < LEAST_REPS)
+			continue;
+		go = now_ns() < end_ns;		/* by rank 0's clock */
+		MPI_Bcast(&go, 1, MPI_INT, 0, s->call.comm);
 	}
 	for (size_t i = 0; i < count; i++) {
 		if (s->call.rank == 0 && put_samples(s, g, &members[i], position, done) < 0)
@@ -180,28 +173,25 @@ measure_group(struct state *s, size_t position)
 	free(members);
 }
 
-static bool
-fits(struct state *s, const struct subject *mockup, size_t bytes)
-{
-	char error[ERROR_BYTES];
-	struct program *program;
-
-	set_call(&s->call, mockup->own->function, bytes / s->call.extent);
-	program = program_make(mockup->own, &s->call, error);
-	if (program == NULL && s->call.rank == 0)
-		note("%s: %s", s->opt.guidelines, error);
-	program_free(program);
-	return program != NULL;
-}
-
 bool
 own_fits(struct state *s)
 {
-	for (size_t g = 0; g < s->group_count; g++)
-		for (size_t i = 0; i < s->own.count; i++)
-			if (s->own.subjects[i].own->function == s->groups[g].function &&
-			    !fits(s, &s->own.subjects[i], s->groups[g].bytes))
+	for (const struct group *g = s->groups; g < s->groups + s->group_count; g++)
+		for (size_t i = 0; i < s->own.count; i++) {
+			const struct own *own = s->own.subjects[i].own;
+			char error[ERROR_BYTES];
+			struct program *program;
+
+			if (own->function != g->function)
+				continue;
+			set_call(&s->call, own->function, g->bytes / s->call.extent);
+			program = program_make(own, &s->call, error);
+			if (program == NULL && s->call.rank == 0)
+				note("%s: %s", s->opt.guidelines, error);
+			program_free(program);
+			if (program == NULL)
 				return false;
+		}
 	return true;
 }
 

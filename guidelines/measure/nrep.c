@@ -171,22 +171,14 @@ variation(const struct state *s, size_t count, enum method method)
 	return result;
 }
 
-static double
-relative_error(const struct state *s, size_t count)
-{
-	struct sample kept = fenced(s, count, true);
-	double result = standard_deviation(kept) / sqrt((double)kept.count) / mean(kept);
-
-	free(kept.at);
-	return result;
-}
-
 static bool
 is_steady(const struct state *s, size_t count, double value[METHODS])
 {
+	struct sample kept = fenced(s, count, true);
 	bool steady = true;
 
-	value[RSE] = relative_error(s, count);
+	value[RSE] = standard_deviation(kept) / sqrt((double)kept.count) / mean(kept);
+	free(kept.at);
 	value[COV_MEAN] = variation(s, count, COV_MEAN);
 	value[COV_MEDIAN] = variation(s, count, COV_MEDIAN);
 	for (enum method m = RSE; m < METHODS; m++)
@@ -279,18 +271,6 @@ predict_all(struct state *s)
 	free(order);
 }
 
-static void
-open_steps(struct state *s)
-{
-	if (s->opt.steps == NULL || s->call.rank != 0)
-		return;
-	s->steps = fopen(s->opt.steps, "w");
-	if (s->steps == NULL)
-		die("%s: %s", s->opt.steps, strerror(errno));
-	fprintf(s->steps,
-	    "function\tm_bytes\tranks\tprediction\tnrep\trse\tcov_mean\tcov_median\n");
-}
-
 int
 main(int argc, char **argv)
 {
@@ -306,7 +286,13 @@ main(int argc, char **argv)
 		MPI_Finalize();
 		return TROUBLE;
 	}
-	open_steps(&s);
+	if (s.opt.steps != NULL && s.call.rank == 0) {
+		s.steps = fopen(s.opt.steps, "w");
+		if (s.steps == NULL)
+			die("%s: %s", s.opt.steps, strerror(errno));
+		fprintf(s.steps, "function\tm_bytes\tranks\tprediction\tnrep\trse\tcov_mean\t"
+		    "cov_median\n");
+	}
 	predict_all(&s);
 	if (s.steps != NULL && fclose(s.steps) != 0)
 		die("%s: %s", s.opt.steps, strerror(errno));
