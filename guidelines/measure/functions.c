@@ -9,12 +9,12 @@
 
 /* BODY of a blocking function, and of its non-blocking form without overlap. */
 #define BLOCKING(name, ...) static void run_##name(const struct call *c) \
-	{ MPI_##name(__VA_ARGS__); }
+	{ CALL(name, __VA_ARGS__); }
 #define NONBLOCKING(name, ...) static void run_##name(const struct call *c) \
 { \
 	MPI_Request request; \
-	MPI_##name(__VA_ARGS__, &request); \
-	MPI_Wait(&request, MPI_STATUS_IGNORE); \
+	CALL(name, __VA_ARGS__, &request); \
+	CALL(Wait, &request, MPI_STATUS_IGNORE); \
 }
 
 /* In a broadcast, the root has its input in send; the others have their output in recv. */
@@ -33,7 +33,7 @@ BLOCKING(Scan, c->send, RECV, c->op, c->comm)
 BLOCKING(Exscan, c->send, RECV, c->op, c->comm)
 BLOCKING(Barrier, c->comm)
 #define COUNTS c->mock_counts, c->mock_displs, c->type
-#define WITH_COUNTS(name, ...) void run_##name(const struct call *c) { MPI_##name(__VA_ARGS__); }
+#define WITH_COUNTS(name, ...) void run_##name(const struct call *c) { CALL(name, __VA_ARGS__); }
 WITH_COUNTS(Gatherv, SEND, c->recv, COUNTS, c->root, c->comm)
 WITH_COUNTS(Scatterv, c->send, COUNTS, RECV, c->root, c->comm)
 WITH_COUNTS(Allgatherv, SEND, c->recv, COUNTS, c->comm)
@@ -51,14 +51,14 @@ NONBLOCKING(Ibarrier, c->comm)
 static void
 run_Sendrecv(const struct call *c)
 {
-	MPI_Sendrecv(SEND, (c->rank + 1) % c->ranks, 0, RECV, (c->rank + c->ranks - 1) % c->ranks,
+	CALL(Sendrecv, SEND, (c->rank + 1) % c->ranks, 0, RECV, (c->rank + c->ranks - 1) % c->ranks,
 	    0, c->comm, MPI_STATUS_IGNORE);
 }
 
 static void
 run_Sendrecv_vector(const struct call *c)
 {
-	MPI_Sendrecv(c->send, 1, c->strided, (c->rank + 1) % c->ranks, 0, c->recv, 1, c->strided,
+	CALL(Sendrecv, c->send, 1, c->strided, (c->rank + 1) % c->ranks, 0, c->recv, 1, c->strided,
 	    (c->rank + c->ranks - 1) % c->ranks, 0, c->comm, MPI_STATUS_IGNORE);
 }
 

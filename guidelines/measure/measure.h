@@ -13,6 +13,11 @@
 #include "../../base/tool/tool.h"
 #include "../../base/mpi/catalogue.h"
 
+/* How functions and mock-ups call the MPI library; those of lp-mend's library do it otherwise. */
+#ifndef CALL
+#define CALL(name, ...) MPI_##name(__VA_ARGS__)
+#endif
+
 /* The arguments of a call, named as in MPI. */
 struct call {
 	MPI_Comm comm;

@@ -80,7 +80,7 @@ fill_counts(const struct call *c)
 static void
 Gather_as_Allgather(const struct call *c)
 {
-	MPI_Allgather(SEND, at_root(c) ? c->recv : c->extra, c->count, c->type, c->comm);
+	CALL(Allgather, SEND, at_root(c) ? c->recv : c->extra, c->count, c->type, c->comm);
 }
 
 /* Zeros except for the own block: a bitwise OR then assembles all blocks. */
@@ -96,7 +96,7 @@ spread_block(const struct call *c)
 static void
 Gather_as_Reduce(const struct call *c)
 {
-	MPI_Reduce(spread_block(c), c->recv, total(c, c->extent), MPI_BYTE, MPI_BOR,
+	CALL(Reduce, spread_block(c), c->recv, total(c, c->extent), MPI_BYTE, MPI_BOR,
 	    c->root, c->comm);
 }
 
@@ -105,13 +105,13 @@ Allgather_as_Alltoall(const struct call *c)
 {
 	for (size_t r = 0; r < (size_t)c->ranks; r++)
 		memcpy(c->extra + r * block_bytes(c), c->send, block_bytes(c));
-	MPI_Alltoall(c->extra, c->count, c->type, RECV, c->comm);
+	CALL(Alltoall, c->extra, c->count, c->type, RECV, c->comm);
 }
 
 static void
 Allgather_as_Allreduce(const struct call *c)
 {
-	MPI_Allreduce(spread_block(c), c->recv, total(c, c->extent), MPI_BYTE, MPI_BOR, c->comm);
+	CALL(Allreduce, spread_block(c), c->recv, total(c, c->extent), MPI_BYTE, MPI_BOR, c->comm);
 }
 
 static void
@@ -119,20 +119,21 @@ Scatter_as_Bcast(const struct call *c)
 {
 	char *all = at_root(c) ? c->send : c->extra;
 
-	MPI_Bcast(all, total(c, 1), c->type, c->root, c->comm);
+	CALL(Bcast, all, total(c, 1), c->type, c->root, c->comm);
 	memcpy(c->recv, own_block(c, all), block_bytes(c));
 }
 
 static void
 Reduce_as_Allreduce(const struct call *c)
 {
-	MPI_Allreduce(c->send, at_root(c) ? c->recv : c->extra, c->count, c->type, c->op, c->comm);
+	CALL(Allreduce, c->send, at_root(c) ? c->recv : c->extra, c->count, c->type, c->op,
+	    c->comm);
 }
 
 static void
 Reduce_scatter_as_Allreduce(const struct call *c)
 {
-	MPI_Allreduce(c->send, c->extra, total(c, 1), c->type, c->op, c->comm);
+	CALL(Allreduce, c->send, c->extra, total(c, 1), c->type, c->op, c->comm);
 	memcpy(c->recv, own_block(c, c->extra), block_bytes(c));
 }
 
@@ -141,8 +142,8 @@ Bcast_as_ScatterAllgather(const struct call *c)
 {
 	char *all = at_root(c) ? padded_input(c) : c->extra;
 
-	MPI_Scatter(all, share(c), c->type, own_share(c), share(c), c->type, c->root, c->comm);
-	MPI_Allgather(own_share(c), share(c), c->type, all, share(c), c->type, c->comm);
+	CALL(Scatter, all, share(c), c->type, own_share(c), share(c), c->type, c->root, c->comm);
+	CALL(Allgather, own_share(c), share(c), c->type, all, share(c), c->type, c->comm);
 	if (!at_root(c))
 		memcpy(c->recv, all, block_bytes(c));
 }
@@ -150,15 +151,15 @@ Bcast_as_ScatterAllgather(const struct call *c)
 static void
 Allgather_as_GatherBcast(const struct call *c)
 {
-	MPI_Gather(SEND, RECV, 0, c->comm);
-	MPI_Bcast(c->recv, total(c, 1), c->type, 0, c->comm);
+	CALL(Gather, SEND, RECV, 0, c->comm);
+	CALL(Bcast, c->recv, total(c, 1), c->type, 0, c->comm);
 }
 
 static void
 Allreduce_as_ReduceBcast(const struct call *c)
 {
-	MPI_Reduce(c->send, RECV, c->op, 0, c->comm);
-	MPI_Bcast(RECV, 0, c->comm);
+	CALL(Reduce, c->send, RECV, c->op, 0, c->comm);
+	CALL(Bcast, RECV, 0, c->comm);
 }
 
 static void
@@ -166,8 +167,8 @@ Allreduce_as_ReducescatterblockAllgather(const struct call *c)
 {
 	char *all = padded_input(c);
 
-	MPI_Reduce_scatter_block(all, own_share(c), share(c), c->type, c->op, c->comm);
-	MPI_Allgather(own_share(c), share(c), c->type, all, share(c), c->type, c->comm);
+	CALL(Reduce_scatter_block, all, own_share(c), share(c), c->type, c->op, c->comm);
+	CALL(Allgather, own_share(c), share(c), c->type, all, share(c), c->type, c->comm);
 	memcpy(c->recv, all, block_bytes(c));
 }
 
@@ -176,8 +177,8 @@ Reduce_as_ReducescatterblockGather(const struct call *c)
 {
 	char *all = padded_input(c);
 
-	MPI_Reduce_scatter_block(all, own_share(c), share(c), c->type, c->op, c->comm);
-	MPI_Gather(own_share(c), share(c), c->type, all, share(c), c->type, c->root, c->comm);
+	CALL(Reduce_scatter_block, all, own_share(c), share(c), c->type, c->op, c->comm);
+	CALL(Gather, own_share(c), share(c), c->type, all, share(c), c->type, c->root, c->comm);
 	if (at_root(c))
 		memcpy(c->recv, all, block_bytes(c));
 }
@@ -185,8 +186,8 @@ Reduce_as_ReducescatterblockGather(const struct call *c)
 static void
 Reduce_scatter_block_as_ReduceScatter(const struct call *c)
 {
-	MPI_Reduce(c->send, c->extra, total(c, 1), c->type, c->op, 0, c->comm);
-	MPI_Scatter(c->extra, c->count, c->type, RECV, 0, c->comm);
+	CALL(Reduce, c->send, c->extra, total(c, 1), c->type, c->op, 0, c->comm);
+	CALL(Scatter, c->extra, c->count, c->type, RECV, 0, c->comm);
 }
 
 /*
@@ -195,18 +196,18 @@ Reduce_scatter_block_as_ReduceScatter(const struct call *c)
 static void
 Scan_as_ExscanReducelocal(const struct call *c)
 {
-	MPI_Exscan(c->send, c->extra, c->count, c->type, c->op, c->comm);
+	CALL(Exscan, c->send, c->extra, c->count, c->type, c->op, c->comm);
 	memcpy(c->recv, c->send, block_bytes(c));
 	if (c->rank > 0)
-		MPI_Reduce_local(c->extra, RECV, c->op);
+		CALL(Reduce_local, c->extra, RECV, c->op);
 }
 
 static void
 Reduce_scatter_as_ReduceScatterv(const struct call *c)
 {
 	fill_counts(c);
-	MPI_Reduce(c->send, c->extra, total(c, 1), c->type, c->op, 0, c->comm);
-	MPI_Scatterv(c->extra, c->mock_counts, c->mock_displs, c->type, RECV, 0, c->comm);
+	CALL(Reduce, c->send, c->extra, total(c, 1), c->type, c->op, 0, c->comm);
+	CALL(Scatterv, c->extra, c->mock_counts, c->mock_displs, c->type, RECV, 0, c->comm);
 }
 
 #define WITH_COUNTS(function, of_counts) \
@@ -221,14 +222,14 @@ static void
 Reduce_scatter_block_as_Reducescatter(const struct call *c)
 {
 	fill_counts(c);
-	MPI_Reduce_scatter(c->send, c->recv, c->mock_counts, c->type, c->op, c->comm);
+	CALL(Reduce_scatter, c->send, c->recv, c->mock_counts, c->type, c->op, c->comm);
 }
 
 static void
 Barrier_as_Allreduce(const struct call *c)
 {
 	c->extra[0] = 0;
-	MPI_Allreduce(c->extra, c->extra + 1, 1, MPI_BYTE, MPI_BOR, c->comm);
+	CALL(Allreduce, c->extra, c->extra + 1, 1, MPI_BYTE, MPI_BOR, c->comm);
 }
 
 static void
@@ -236,9 +237,9 @@ Sendrecv_as_IsendIrecvWaitall(const struct call *c)
 {
 	MPI_Request requests[2];
 
-	MPI_Isend(SEND, (c->rank + 1) % c->ranks, 0, c->comm, &requests[0]);
-	MPI_Irecv(RECV, (c->rank + c->ranks - 1) % c->ranks, 0, c->comm, &requests[1]);
-	MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+	CALL(Isend, SEND, (c->rank + 1) % c->ranks, 0, c->comm, &requests[0]);
+	CALL(Irecv, RECV, (c->rank + c->ranks - 1) % c->ranks, 0, c->comm, &requests[1]);
+	CALL(Waitall, 2, requests, MPI_STATUSES_IGNORE);
 }
 
 static void
@@ -247,10 +248,10 @@ Sendrecv_vector_as_PackSendrecvUnpack(const struct call *c)
 	char *packed = c->extra, *unpacked = c->extra + block_bytes(c);
 	int size = (int)block_bytes(c), packed_bytes = 0, at = 0;
 
-	MPI_Pack(c->send, 1, c->strided, packed, size, &packed_bytes, c->comm);
-	MPI_Sendrecv(packed, packed_bytes, MPI_PACKED, (c->rank + 1) % c->ranks, 0, unpacked, size,
-	    MPI_PACKED, (c->rank + c->ranks - 1) % c->ranks, 0, c->comm, MPI_STATUS_IGNORE);
-	MPI_Unpack(unpacked, size, &at, c->recv, 1, c->strided, c->comm);
+	CALL(Pack, c->send, 1, c->strided, packed, size, &packed_bytes, c->comm);
+	CALL(Sendrecv, packed, packed_bytes, MPI_PACKED, (c->rank + 1) % c->ranks, 0, unpacked,
+	    size, MPI_PACKED, (c->rank + c->ranks - 1) % c->ranks, 0, c->comm, MPI_STATUS_IGNORE);
+	CALL(Unpack, unpacked, size, &at, c->recv, 1, c->strided, c->comm);
 }
 
 /* A non-blocking function should not be slower than its mock-up, the blocking function. */
