@@ -104,15 +104,6 @@ fit_share(struct analysis *a, const struct program *program)
 	problem_free(&p);
 }
 
-static void
-fit_paper(struct analysis *a, const struct problem *p, double serial, double t1)
-{
-	if (isnan(serial))
-		a->paper = paper_procedure(p, t1);
-	else
-		a->paper.trial = paper_trial(p, serial, t1);
-}
-
 /* The rule is clear if a single f meets it with standard errors within the paper's aim. */
 static void
 choose_origin(struct analysis *a)
@@ -223,18 +214,6 @@ joined_runs(struct analysis *a, const struct program *program, const struct sett
 	return runs;
 }
 
-/* Replaces the fitted curve by the paper's; returns the parameters still varied at a given f. */
-static unsigned
-take_paper(struct analysis *a)
-{
-	a->six_fitted = true;
-	a->six_name = "equation 6";
-	a->six = a->paper.trial.solution;
-	a->model = HOFINGER;
-	a->curve = a->six.at;
-	return FREE_G | FREE_R;
-}
-
 /* The models, the chosen one, and the paper's procedure; returns the widest model. */
 static enum model
 fit_all(struct analysis *a, const struct program *program, const struct problem *p,
@@ -259,9 +238,11 @@ fit_all(struct analysis *a, const struct program *program, const struct problem 
 	wide = a->six_fitted ? HOFINGER : a->models[USL].fitted ? USL : a->model;
 	a->six = a->models[wide].solution;
 	a->six_name = a->six_fitted ? "equation 6" : model_names[wide];
-	if (a->tau_joined == 0)
-		fit_paper(a, p, settings->serial,
-		    isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured);
+	t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
+	if (a->tau_joined == 0 && a->serial_given)
+		a->paper.trial = paper_trial(p, settings->serial, t1);
+	else if (a->tau_joined == 0)
+		a->paper = paper_procedure(p, t1);
 	return wide;
 }
 
@@ -279,10 +260,15 @@ analyse(const struct program *program, const struct settings *settings)
 	unsigned varied = varied_by(wide, &a), varied_six = varied;
 
 	a.profiled = a.six_fitted && !a.serial_given;
-	if (settings->paper && a.paper.trial.valid)
-		varied_six = take_paper(&a);
-	else if (settings->paper)
-		a.six_fitted = false;
+	if (settings->paper)
+		a.six_fitted = a.paper.trial.valid;
+	if (settings->paper && a.six_fitted) {	/* the paper's curve replaces the fitted one */
+		a.six_name = "equation 6";
+		a.six = a.paper.trial.solution;
+		a.model = HOFINGER;
+		a.curve = a.six.at;
+		varied_six = FREE_G | FREE_R;	/* at a given f */
+	}
 	find_standard_errors(&a.six, (double)p.measured - bits(varied_six));
 	choose_origin(&a);
 	a.partner_valid = curve_swap(&a.curve, &a.partner);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/statistics/statistics.h"
 #include "fit.h"
 
 enum { SCAN = 60, HALVINGS = 12, SLICES = 24 };
@@ -332,23 +333,18 @@ find_bands(struct analysis *a, const struct problem *p, const struct solution *m
 static struct errors
 errors_of(const struct analysis *a, size_t place)
 {
-	double *off = zalloc(a->runs, sizeof *off);
+	struct sample off = { zalloc(a->runs, sizeof *off.at), 0 };
 	struct errors e = { 0, NAN, NAN };
 
 	for (const struct point *p = a->points; p < a->points + a->runs; p++) {
 		double said = *(const double *)((const char *)p + place);
 
 		if (p->n >= ERRORS_FROM && p->tau > 0)
-			off[e.points++] = fabs(said / p->tau - 1);
+			off.at[off.count++] = fabs(said / p->tau - 1);
 	}
-	if (e.points > 0) {
-		SORT(off, e.points, by_value);
-		e.median = (off[e.points / 2] + off[(e.points - 1) / 2]) / 2;
-		e.mean = 0;
-		for (size_t i = 0; i < e.points; i++)
-			e.mean += off[i] / (double)e.points;
-	}
-	free(off);
+	if (off.count > 0)
+		e = (struct errors){ off.count, median(off), mean(off) };
+	free(off.at);
 	return e;
 }
 

@@ -56,15 +56,6 @@ parse_list(const char *option, const char *text, size_t *count)
 	return list;
 }
 
-static void
-parse_tau(struct settings *settings, const char *text)
-{
-	settings->join_all = strcmp(text, "all") == 0;
-	settings->joined_count = 0;
-	if (!settings->join_all && strcmp(text, "none") != 0)
-		settings->joined = parse_list("--tau", text, &settings->joined_count);
-}
-
 #define OPTION(member) MEMBER(struct options, member)
 
 static struct options
@@ -95,7 +86,12 @@ parse_options(int argc, char **argv)
 			s->serial = parse_number("--serial", optarg, 0, 1);
 			s->paper = true;
 			break;
-		case TAU: parse_tau(s, optarg); break;
+		case TAU:
+			s->join_all = strcmp(optarg, "all") == 0;
+			s->joined_count = 0;
+			if (!s->join_all && strcmp(optarg, "none") != 0)
+				s->joined = parse_list("--tau", optarg, &s->joined_count);
+			break;
 		case PREDICT:
 			s->predict = parse_list("--predict", optarg, &s->predict_count);
 			break;

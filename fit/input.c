@@ -20,14 +20,6 @@ struct table {
 	size_t columns;
 };
 
-static struct run *
-add_run(struct program *p, struct run run)
-{
-	GROW(p->runs, p->capacity, p->count + 1);
-	p->runs[p->count] = run;
-	return &p->runs[p->count++];
-}
-
 /* The next field of a line, without blanks around it; NULL after the last. */
 static char *
 next_field(char **rest, char separator)
@@ -113,8 +105,8 @@ read_run(const struct table *table, struct program *p, char *line)
 		die("%s:%lu: tau or dtau is negative", table->file, table->line);
 	if (p->count > 0 && value[COLUMN_N] < p->runs[p->count - 1].n)
 		die("%s:%lu: n is not increasing", table->file, table->line);
-	add_run(p, (struct run){ value[COLUMN_N], value[COLUMN_T], value[COLUMN_TAU],
-	    value[COLUMN_DTAU] });
+	*APPEND(p->runs, p->count, p->capacity) = (struct run){ value[COLUMN_N], value[COLUMN_T],
+	    value[COLUMN_TAU], value[COLUMN_DTAU] };
 }
 
 /* The last part of a path, without its last dot and the rest. */
@@ -225,21 +217,13 @@ read_graph(const char *file, bool whole)
 
 ORDER(by_n, struct run, BY(n) BY(t))
 
-/* The folder of a graph stream, as on the command line: its streams belong together. */
-static char *
-folder_name(const char *file)
-{
-	const char *slash = strrchr(file, '/');
-
-	return need(slash != NULL ? strndup(file, (size_t)(slash - file)) : strdup("runs"));
-}
-
 static struct program *
 add_program(struct program **all, size_t *capacity, size_t *count, char *name)
 {
-	GROW(*all, *capacity, *count + 1);
-	(*all)[*count] = (struct program){ .name = name };
-	return &(*all)[(*count)++];
+	struct program *program = APPEND(*all, *count, *capacity);
+
+	*program = (struct program){ .name = name };
+	return program;
 }
 
 struct program *
@@ -268,13 +252,16 @@ read_programs(char **files, size_t count, bool whole, size_t *programs)
 		} else if (is_stdin)
 			die("standard input: graph streams are read from files only");
 		else {
-			char *name = folder_name(file);
+			/* graph streams of a folder, as on the command line, belong together */
+			const char *slash = strrchr(file, '/');
+			char *name = need(slash != NULL ? strndup(file, (size_t)(slash - file)) :
+			    strdup("runs"));
 			size_t k = 0;
 
 			while (k < *programs && strcmp(all[k].name, name) != 0)
 				k++;
 			p = k < *programs ? &all[k] : add_program(&all, &capacity, programs, name);
-			add_run(p, read_graph(file, whole));
+			*APPEND(p->runs, p->count, p->capacity) = read_graph(file, whole);
 		}
 		if (!is_stdin)
 			fclose(in);

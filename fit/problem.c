@@ -22,16 +22,6 @@ struct growing {
 	double first_n, weight, mean_value, mean_log_n;
 };
 
-/* Residuals are weight (fit - value)^2, or of the logarithms. */
-static double
-weight_of(const struct problem *p, const struct observation *o)
-{
-	double scale = p->residuals == RELATIVE && o->what != OF_SHARE ?
-	    o->scale / o->value : o->scale;
-
-	return scale * scale;
-}
-
 static bool
 is_log(const struct problem *p, const struct observation *o)
 {
@@ -41,7 +31,10 @@ is_log(const struct problem *p, const struct observation *o)
 static void
 take(struct problem *p, struct growing *g, const struct observation *o)
 {
-	double value = is_log(p, o) ? log(o->value) : o->value, weight = weight_of(p, o), all, off;
+	/* residuals are weight (fit - value)^2, or of the logarithms */
+	const bool relative = p->residuals == RELATIVE && o->what != OF_SHARE;
+	double value = is_log(p, o) ? log(o->value) : o->value, all, off;
+	double scale = relative ? o->scale / o->value : o->scale, weight = scale * scale;
 
 	if (g->at == NULL)
 		*g = (struct growing){ .at = &p->observed[p->count++], .first_n = o->n };
@@ -55,7 +48,7 @@ take(struct problem *p, struct growing *g, const struct observation *o)
 	g->at->n = o->n > g->first_n ? exp(g->mean_log_n) : o->n;
 	g->at->value = is_log(p, o) ? exp(g->mean_value) : g->mean_value;
 	g->at->scale = sqrt(all);
-	if (p->residuals == RELATIVE && o->what != OF_SHARE)
+	if (relative)
 		g->at->scale *= g->at->value;
 }
 

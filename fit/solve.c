@@ -5,6 +5,7 @@
 #include <cminpack-1/cminpack.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct call {
 	const struct problem *problem;
@@ -36,22 +37,14 @@ in_domain(const struct curve *c, double n)
 	return 1 + c->f * (n - 1) > 0 && 1 + curve_h(c) * (n - 1) > 0 && c->g > 1e-15 && c->g < 1e6;
 }
 
-/*
- * The result of a trial step outside the domain: worse than any curve, so the solver takes it back.
- */
-static double
-far_off(const struct problem *p)
-{
-	return 1e6 * fmax(1, p->t_max);
-}
-
 static double
 residual(const struct problem *p, const struct curve *c, const struct observation *o)
 {
 	double fitted;
 
+	/* worse than any curve, so that the solver takes the step back */
 	if (!in_domain(c, o->n))
-		return far_off(p);
+		return 1e6 * fmax(1, p->t_max);
 	if (o->what == OF_SHARE)
 		return o->scale * (curve_share(c, o->n) - o->value);
 	fitted = o->what == OF_TIME ? curve_time(c, o->n) : curve_amdahl(c, o->n);
@@ -151,8 +144,7 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 			x[count++] = get(&s->at, q);
 		}
 	s->free = varied;
-	for (int i = 0; i < PARAMETERS * PARAMETERS; i++)
-		s->covariance[i / PARAMETERS][i % PARAMETERS] = 0;
+	memset(s->covariance, 0, sizeof s->covariance);
 	if (count > 0 && count < m) {
 		lmder(for_lmder, &call, m, count, x, values, slopes, m, 1e-14, 1e-12, 0, 300, diag,
 		    1, 1, 0, &evaluations, &slopes_taken, pivots, qtf, w1, w2, w3, w4);
