@@ -57,13 +57,6 @@ paths_watcher(struct paths *p, uint32_t locations)
 	return (struct watcher){ p, add, set, max, sync };
 }
 
-/* A site is a call at a place, for waits and sends alike. */
-static bool
-is_same_site(const struct payer *a, const struct payer *b)
-{
-	return a->site == b->site && a->call == b->call;
-}
-
 /* A change: rows at this site no longer wait, or their messages arrive earlier. */
 struct change { const struct payer *site; bool waitless; double earlier_ns; };
 
@@ -85,8 +78,10 @@ compute(const struct paths *p, const struct marks *m, const struct change *chang
 
 	memset(times, 0, m->times * sizeof *times);
 	for (const struct mark *s = p->steps; s < p->steps + p->count; s++) {
-		bool changed = s->payer != NO_PAYER &&
-		    is_same_site(&m->payers[s->payer], change->site);
+		/* a site is a call at a place, for waits and sends alike */
+		const struct payer *payer = &m->payers[s->payer];
+		bool changed = s->payer != NO_PAYER && payer->site == change->site->site &&
+		    payer->call == change->site->call;
 
 		if (s->kind == ADD)
 			times[s->to] += s->cost.ns;
@@ -95,7 +90,7 @@ compute(const struct paths *p, const struct marks *m, const struct change *chang
 
 			times[s->to] = times[s->from] + (s->cost.ns > ns ? s->cost.ns - ns : 0);
 		} else if (times[s->from] > times[s->to] &&
-		    !(changed && change->waitless && m->payers[s->payer].waits))
+		    !(changed && change->waitless && payer->waits))
 			times[s->to] = times[s->from];
 	}
 	return latest_clock(p, times, &location);

@@ -40,17 +40,10 @@ static const struct field percent_fields[] = {
 	FIELDS_END
 };
 
-struct share_line {
-	double ns, us, times[PARAMETERS], slack_ns, slack_us, waitless_ns, waitless_us,
-	    earlier_ns, earlier_us;
-	const char *call, *site;
-	unsigned comm;
-	double source, target;
-	char nodes[32];
-};
-#define SHARE(member) FIELD(struct share_line, member)
+#define SHARE(member) FIELD(struct share, member)
 #define AMOUNT(name, member) { name, SHARE(member), .json = PLAIN, .text = "%.12g" }
-#define AMOUNTS { "path_ns", SHARE(ns), .json = PLAIN }, { "path_us", SHARE(us), .text = "%.3f" }, \
+#define IN_US .text = "%.3f", .scale = 1e-3
+#define AMOUNTS { "path_ns", SHARE(ns), .json = PLAIN }, { "path_us", SHARE(ns), IN_US }, \
 	AMOUNT("latencies", times[LATENCY]), AMOUNT("bytes", times[GAP]), AMOUNT("calls", \
 	    times[OVERHEAD])
 
@@ -60,14 +53,14 @@ static const struct field site_fields[] = {
 	{ "slack_ns", SHARE(slack_ns), .json = PLAIN },
 	{ "waitless_ns", SHARE(waitless_ns), .json = PLAIN },
 	{ "earlier_ns", SHARE(earlier_ns), .json = PLAIN },
-	{ "slack_us", SHARE(slack_us), .text = "%.3f", .infinite = "any" },
-	{ "waitless_us", SHARE(waitless_us), .text = "%.3f" },
-	{ "earlier_us", SHARE(earlier_us), .text = "%.3f" },
+	{ "slack_us", SHARE(slack_ns), IN_US, .infinite = "any" },
+	{ "waitless_us", SHARE(waitless_ns), IN_US },
+	{ "earlier_us", SHARE(earlier_ns), IN_US },
 	{ "call", SHARE(call), .text = PLAIN }, { "site", SHARE(site), .text = PLAIN }, FIELDS_END
 };
 static const struct field comm_fields[] = {
-	{ "comm", SHARE(comm), .json = PLAIN }, AMOUNTS,
-	    { "comm", SHARE(comm), .text = PLAIN }, FIELDS_END
+	{ "comm", SHARE(who.comm), .json = PLAIN }, AMOUNTS,
+	{ "comm", SHARE(who.comm), .text = PLAIN }, FIELDS_END
 };
 static const struct field pair_fields[] = {
 	{ "source", SHARE(source), .json = PLAIN }, { "target", SHARE(target), .json = PLAIN },
@@ -83,27 +76,20 @@ static const struct {
 	[BY_PAIR] = { "nodes", "\nby nodes\n", pair_fields },
 };
 
-static struct share_line *
-share_lines(const struct shares *shares, const struct definitions *known)
+static void
+describe(struct share *s, const struct definitions *known)
 {
-	struct share_line *lines = zalloc(shares->count + 1, sizeof *lines);
+	const bool messages = s->who.source != NO_NODE;
 	char name[256];
 
-	for (size_t i = 0; i < shares->count; i++) {
-		const struct share *s = &shares->at[i];
-		bool messages = s->who.source != NO_NODE;
-
-		lines[i] = (struct share_line){ s->ns, s->ns / 1e3, { s->times[0], s->times[1],
-		    s->times[2] }, s->slack_ns, s->slack_ns / 1e3, s->waitless_ns, s->waitless_ns /
-		    1e3, s->earlier_ns, s->earlier_ns / 1e3, call_name(s->who.call),
-		    need(strdup(site_text(known, s->who.site, name, sizeof name))), s->who.comm,
-		    messages ? s->who.source : (double)NAN, messages ? s->who.target : (double)NAN,
-		    "collectives" };
-		if (messages)
-			snprintf(lines[i].nodes, sizeof lines[i].nodes, "%u to %u",
-			    s->who.source, s->who.target);
-	}
-	return lines;
+	s->call = call_name(s->who.call);
+	s->site = need(strdup(site_text(known, s->who.site, name, sizeof name)));
+	s->source = messages ? s->who.source : (double)NAN;
+	s->target = messages ? s->who.target : (double)NAN;
+	if (messages)
+		snprintf(s->nodes, sizeof s->nodes, "%u to %u", s->who.source, s->who.target);
+	else
+		strcpy(s->nodes, "collectives");
 }
 
 /* The payers on the longest way, if asked for and known; TEXT or JSON is NULL. */
@@ -117,15 +103,17 @@ print_shares(struct tolerance *t, struct text *text, struct json *json)
 	paths_find(&t->paths, &t->marks, found);
 	for (int g = 0; g < GROUPINGS; g++) {
 		size_t n = found[g].count;
-		struct share_line *lines = share_lines(&found[g], t->known);
+		struct share *shares = found[g].at;
 
+		for (size_t i = 0; i < n; i++)
+			describe(&shares[i], t->known);
 		if (json != NULL)
-			json_rows(json, groupings[g].key, groupings[g].fields, lines, n,
-			    sizeof *lines);
+			json_rows(json, groupings[g].key, groupings[g].fields, shares, n,
+			    sizeof *shares);
 		else {
 			text_put(text, groupings[g].title);
-			table_rows(text, groupings[g].fields, lines, n < MOST_SHARES ? n :
-			    MOST_SHARES, sizeof *lines);
+			table_rows(text, groupings[g].fields, shares, n < MOST_SHARES ? n :
+			    MOST_SHARES, sizeof *shares);
 		}
 	}
 }

@@ -69,6 +69,10 @@ struct share {
 	double slack_ns;		/* slack of its messages; INFINITY: it has none */
 	double waitless_ns;		/* gain of the run if it never waited */
 	double earlier_ns;		/* gain of the run if its messages came earlier */
+	/* For output: source and target are NaN for collectives */
+	const char *call, *site;
+	double source, target;
+	char nodes[32];
 };
 
 enum grouping { BY_SITE, BY_COMM, BY_PAIR, GROUPINGS };
