@@ -80,7 +80,7 @@ static const struct field share_fields[] = {
 };
 
 void
-explain_message(const struct engine *e, uint32_t flight)
+explain_message(struct text *out, const struct engine *e, uint32_t flight)
 {
 	static const char *const names[] = { "latency", "partner", "link", "bus", "wire" };
 	enum { STEPS = sizeof names / sizeof *names };
@@ -90,26 +90,22 @@ explain_message(const struct engine *e, uint32_t flight)
 	    f->sent_ns, trail->due_ns,
 		trail->linked_ns, trail->start_ns, f->arrived_ns };
 	struct line lines[STEPS];
-	static struct text text;	/* large for a stack */
 
 	for (int i = 0; i < STEPS; i++)
 		lines[i] = (struct line){ names[i], times[i], times[i + 1],
 		    times[i + 1] - times[i], 0 };
-	text_begin(&text, stdout, NULL);
-	text_print(&text, "message %u:%llu to %u:%llu, %llu bytes, %s\n",
+	text_print(out, "message %u:%llu to %u:%llu, %llu bytes, %s\n",
 	    f->source, (unsigned long long)trail->send_seq,
 	    f->target, (unsigned long long)trail->receive_seq, (unsigned long long)trail->bytes,
 	    f->flags & MESSAGE_RENDEZVOUS ? "rendezvous" : "eager");
-	table_rows(&text, span_fields, lines, STEPS, sizeof *lines);
-	text_flush(&text);
+	table_rows(out, span_fields, lines, STEPS, sizeof *lines);
 }
 
 void
-explain_rank(const struct engine *e, uint32_t location)
+explain_rank(struct text *out, const struct engine *e, uint32_t location)
 {
 	const struct runner *r = &e->runners[location];
 	const struct spent *s = &r->spent;
-	static struct text text;	/* large for a stack */
 	double rest, all;
 
 	if (location >= e->locations)
@@ -127,8 +123,6 @@ explain_rank(const struct engine *e, uint32_t location)
 	enum { LINES = sizeof lines / sizeof *lines };
 	for (int i = 0; i < LINES; i++)
 		lines[i].share = all > 0 ? lines[i].length_ns / all : 0;
-	text_begin(&text, stdout, NULL);
-	text_print(&text, "rank %u\n", r->rank);
-	table_rows(&text, share_fields, lines, LINES, sizeof *lines);
-	text_flush(&text);
+	text_print(out, "rank %u\n", r->rank);
+	table_rows(out, share_fields, lines, LINES, sizeof *lines);
 }

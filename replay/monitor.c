@@ -83,13 +83,11 @@ static const struct field fields[] = {
 };
 
 void
-monitor_print(const struct monitor *m)
+monitor_print(struct text *out, const struct monitor *m)
 {
-	static struct text text;	/* large for a stack */
 	struct table_writer table;
 
-	text_begin(&text, stdout, NULL);
-	table_begin(&table, &text, NULL);
+	table_begin(&table, out, NULL);
 	table_head(&table, fields);
 	for (uint32_t r = 0; r < m->count; r++) {
 		struct pair last = { 0, 0, 0 };
@@ -106,7 +104,6 @@ monitor_print(const struct monitor *m)
 		}
 	}
 	table_end(&table);
-	text_flush(&text);
 }
 
 void

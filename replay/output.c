@@ -200,13 +200,6 @@ output_flush(struct output *o, struct engine *e)
 	}
 }
 
-/* Whether all rows of an edge have been simulated. */
-static bool
-is_simulated(const struct engine *e, uint32_t location, uint64_t seq)
-{
-	return location < e->locations && seq < e->runners[location].seq;
-}
-
 /* A column of N integers; reading it before has checked it. */
 static uint64_t *
 column(const struct message *message, const char *key, size_t n)
@@ -242,7 +235,8 @@ write_partial_edges(struct output *o, const struct engine *e, const struct messa
 			for (size_t c = 0; c < columns; c += 2) {
 				at[c][n + k] = at[c][row];
 				at[c + 1][n + k] = at[c + 1][row];
-				all &= is_simulated(e, (uint32_t)at[c][row], at[c + 1][row]);
+				all &= at[c][row] < e->locations &&
+				    at[c + 1][row] < e->runners[at[c][row]].seq;
 			}
 		if (!all)
 			continue;

@@ -398,20 +398,17 @@ find(const struct series *s, uint32_t rank, struct found *found)
 }
 
 void
-regions_print(const struct monitor *m)
+regions_print(struct text *out, const struct monitor *m)
 {
 	struct found found[MOST_PHASES + 1];
-	static struct text text;	/* large for a stack */
 	struct table_writer table;
 
-	text_begin(&text, stdout, NULL);
-	table_begin(&table, &text, NULL);
+	table_begin(&table, out, NULL);
 	table_head(&table, fields);
 	for (uint32_t r = 0; r < m->count; r++)
 		for (size_t i = 0, n = find(&m->series[r], r, found); i < n; i++)
 			table_row(&table, fields, &found[i]);
 	table_end(&table);
-	text_flush(&text);
 }
 
 void

@@ -75,6 +75,7 @@ struct state {
 	struct options opt;
 	struct replay replay;
 	struct output *output;	/* NULL: a report */
+	struct text text;
 	struct result result;
 };
 
@@ -109,8 +110,10 @@ over(void *context, uint32_t flight)
 	const struct flight *f = &s->replay.engine.flights[flight];
 
 	if (f->source == s->opt.explain.location && (f->flags & MESSAGE_PART) == 0 &&
-	    s->replay.engine.trails[flight].send_seq == s->opt.explain.seq)
-		explain_message(&s->replay.engine, flight);
+	    s->replay.engine.trails[flight].send_seq == s->opt.explain.seq) {
+		explain_message(&s->text, &s->replay.engine, flight);
+		text_flush(&s->text);
+	}
 }
 
 static void
@@ -166,7 +169,7 @@ write_or_print(struct state *s, int argc, char **argv)
 	if (opt->explain.asked) {
 		/* the explanation of a message is printed already */
 		if (!opt->explain.message)
-			explain_rank(&s->replay.engine, opt->explain.location);
+			explain_rank(&s->text, &s->replay.engine, opt->explain.location);
 	} else if (opt->form == GRAPH) {
 		output_flush(s->output, &s->replay.engine);
 		/* nothing is left, unless the run is blocked */
@@ -177,11 +180,11 @@ write_or_print(struct state *s, int argc, char **argv)
 			regions_write(&opt->monitor, output_writer(s->output));
 		output_end(s->output, &s->replay.engine, result, s->replay.graph.in, argc, argv);
 	} else if (opt->form == TEXT && opt->regions)
-		regions_print(&opt->monitor);
+		regions_print(&s->text, &opt->monitor);
 	else if (opt->form == TEXT && opt->monitor.ranks != NULL)
-		monitor_print(&opt->monitor);
+		monitor_print(&s->text, &opt->monitor);
 	else
-		result_print(result, opt->form);
+		result_print(&s->text, result, opt->form);
 }
 
 int
@@ -199,6 +202,7 @@ main(int argc, char **argv)
 		refuse_terminal_output();
 		s.output = output_begin();
 	}
+	text_begin(&s.text, stdout, NULL);
 	replay_open(&s.replay);
 	while (progress_next(&progress, s.replay.graph.in, &message))
 		take_message(&s, &message);
@@ -206,5 +210,6 @@ main(int argc, char **argv)
 	s.result.whole = s.opt.whole;
 	result_of(&s.result, &s.replay.engine);
 	write_or_print(&s, argc, argv);
+	text_flush(&s.text);
 	return s.output != NULL ? DONE : finish(DONE);
 }

@@ -4,6 +4,7 @@
 #define REPLAY_H
 
 #include "../base/replay/replay.h"
+#include "../base/tool/text.h"
 
 enum form { GRAPH, JSON, TEXT, CSV };
 
@@ -34,8 +35,8 @@ void output_partial(struct output *output, struct engine *engine);
 void output_end(struct output *output, const struct engine *engine, const struct result *result,
     struct reader *in, int argc, char **argv);
 
-/* report.c */
-void result_print(const struct result *result, enum form form);	/* not for stream */
+/* report.c: in any form but the stream */
+void result_print(struct text *out, const struct result *result, enum form form);
 
 /* monitor.c: transfer efficiency by pair of computing and call. */
 struct pair { int64_t recorded_ns, simulated_ns, useful_ns; };	/* its end; computed until then */
@@ -44,11 +45,11 @@ struct monitor { const char *ranks; struct series *series; uint32_t count; };	/*
 void monitor_run(struct monitor *monitor, uint32_t ranks);
 void monitor_take(struct monitor *monitor, uint32_t rank, uint16_t call, int64_t recorded_ns,
     int64_t simulated_ns, int64_t useful_ns);
-void monitor_print(const struct monitor *monitor);
+void monitor_print(struct text *out, const struct monitor *monitor);
 void monitor_write(const struct monitor *monitor, struct writer *out);
 
 /* regions.c: phases of a rank's series. */
-void regions_print(const struct monitor *monitor);
+void regions_print(struct text *out, const struct monitor *monitor);
 void regions_write(const struct monitor *monitor, struct writer *out);
 
 /* explain.c */
@@ -56,7 +57,7 @@ struct explain { bool asked, message; uint32_t location; uint64_t seq; };
 void explain_parse(struct explain *explain, const char *text);
 void explain_wait(struct spent *spent, const struct engine *engine, const struct op *op,
     double begin_ns, double end_ns, double woken_ns);
-void explain_message(const struct engine *engine, uint32_t flight);
-void explain_rank(const struct engine *engine, uint32_t location);
+void explain_message(struct text *out, const struct engine *engine, uint32_t flight);
+void explain_rank(struct text *out, const struct engine *engine, uint32_t location);
 
 #endif

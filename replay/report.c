@@ -203,17 +203,14 @@ print_text(const struct result *r, const struct derived *d, struct text *text)
 }
 
 void
-result_print(const struct result *result, enum form form)
+result_print(struct text *out, const struct result *result, enum form form)
 {
-	static struct text text;	/* large for a stack */
 	const struct derived derived = derive(result);
 
-	text_begin(&text, stdout, NULL);
 	if (form == JSON)
-		print_json(result, &derived, &text);
+		print_json(result, &derived, out);
 	else if (form == CSV)
-		csv_rows(&text, csv_fields, &derived, 1, sizeof derived);
+		csv_rows(out, csv_fields, &derived, 1, sizeof derived);
 	else
-		print_text(result, &derived, &text);
-	text_flush(&text);
+		print_text(result, &derived, out);
 }
