@@ -206,7 +206,8 @@ whatif_text(struct text *out, const struct whatif *whatif, const struct report *
 		table_first(out, gain_fields, lines, count, sizeof *lines, shown);
 		if (gains->balance_count > 0) {
 			text_char(out, '\n');
-			text_line(out, "if one rank computed no longer than the mean of the others");
+			text_line(out,
+			    "if one rank computed no longer than the mean of the others");
 			table_first(out, balance_fields, balance_lines(gains, told_ns, known),
 			    gains->balance_count, sizeof(struct balance_line), shown);
 		}

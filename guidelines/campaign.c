@@ -48,7 +48,9 @@ scaled(const struct sample *sample, double factor)
 	return to;
 }
 
-static const char *const text_keys[SETTING_TEXTS] = { "library", "hosts", "type", "sync", "mended" };
+static const char *const text_keys[SETTING_TEXTS] = {
+	"library", "hosts", "type", "sync", "mended",
+};
 
 static struct setting
 read_setting(struct reader *in, const struct message *message)

@@ -61,17 +61,6 @@ model_us(const struct collective *c, const struct known *known, const struct wir
 	    model_factor(c->phases.out, nodes, 0) * (w->latency_us + out * w->us_per_byte);
 }
 
-static double
-error_of(const struct collective *c, const struct known *known, const struct wires *w,
-    const struct point *points, size_t count)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < count; i++)
-		sum += fabs(model_us(c, known, w, &points[i]) / points[i].us - 1);
-	return sum / (double)count;
-}
-
 /* Of equally good models takes the logarithmic one, then one phase, then the simpler size. */
 static struct collective
 best_model(const struct known *known, const struct wires *w,
@@ -94,7 +83,10 @@ best_model(const struct known *known, const struct wires *w,
 			c.phases.out = models[second / SIZES];
 			c.phases.out_size = sizes[second % SIZES];
 		}
-		c.mean_error = error_of(&c, known, w, points, count);
+		c.mean_error = 0;
+		for (size_t k = 0; k < count; k++)
+			c.mean_error += fabs(model_us(&c, known, w, &points[k]) / points[k].us - 1);
+		c.mean_error /= (double)count;
 		if (c.mean_error < best.mean_error * (c.phases.out != best.phases.out &&
 		    best.phases.out == MODEL_NONE ? WORTH : 1) - 1e-6)
 			best = c;

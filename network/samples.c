@@ -39,15 +39,6 @@ find_point(const struct points *points, const char *function, int64_t ranks, uin
 	return NULL;
 }
 
-static struct point *
-add_point(struct points *points, const char *function, int64_t ranks, uint64_t bytes)
-{
-	GROW(points->at, points->capacity, points->count + 1);
-	points->at[points->count] = (struct point){ .function = need(strdup(function)),
-	    .ranks = ranks, .bytes = bytes, .fitted_us = -1 };
-	return &points->at[points->count++];
-}
-
 static double
 quantile_ns(struct reader *in, const struct message *message, double quantile)
 {
@@ -81,20 +72,20 @@ take_samples(struct points *points, struct reader *in, const struct message *mes
 	int64_t bytes;
 	double ns;
 
-	if (role == NULL || function == NULL) {
-		reader_fail(in, message->offset, "samples: role or function is missing");
-		die_input(in);
-	}
+	if (role == NULL || function == NULL)
+		die_message(in, message, "samples: role or function is missing");
 	if (body_int(in, message, "bytes", 0, INT64_MAX, &bytes) < 0)
 		die_input(in);
 	ns = quantile_ns(in, message, quantile);
 	if (strcmp(role, "function") == 0 && ns > 0 && bytes >= sizes.least &&
 	    bytes <= sizes.most) {
 		point = find_point(points, function, ranks, (uint64_t)bytes);
-		if (point == NULL)
-			point = add_point(points, function, ranks, (uint64_t)bytes);
-		GROW(point->medians_us, point->capacity, point->count + 1);
-		point->medians_us[point->count++] =
+		if (point == NULL) {
+			point = APPEND(points->at, points->count, points->capacity);
+			*point = (struct point){ .function = need(strdup(function)),
+			    .ranks = ranks, .bytes = (uint64_t)bytes, .fitted_us = -1 };
+		}
+		*APPEND(point->medians_us, point->count, point->capacity) =
 		    ns / 1e3 / (is_of_messages(point) ? PINGPONG_MESSAGES : 1);
 	}
 	free(role);
@@ -120,10 +111,8 @@ read_file(struct points *points, const char *file, struct range sizes, double qu
 			if (points->library == NULL)
 				points->library = body_string(&message, "library");
 		} else if (is_kind(&message, "samples")) {
-			if (ranks == 0) {
-				reader_fail(in, message.offset, "samples: no mpirun before them");
-				die_input(in);
-			}
+			if (ranks == 0)
+				die_message(in, &message, "samples: no mpirun before them");
 			take_samples(points, in, &message, ranks, sizes, quantile);
 		}
 	if (got < 0)

@@ -249,8 +249,7 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 		if (strcmp(beside.function, measured) != 0)
 			continue;
 		beside.function = function;
-		GROW(rules->besides, rules->beside_capacity, rules->beside_count + 1);
-		rules->besides[rules->beside_count++] = beside;
+		*APPEND(rules->besides, rules->beside_count, rules->beside_capacity) = beside;
 	}
 }
 

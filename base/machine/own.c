@@ -166,16 +166,6 @@ take_size(struct config *c, struct curve_by_size *curve, int i)
 	curve->told = true;
 }
 
-/* A gap or work holds a link. Processors work on a message while another is on its way. */
-static void
-take_gap(struct config *c, struct wire_costs *wire, bool works)
-{
-	if (wire->gap.told && wire->works != works)
-		die_config(c, "links are held for a gap or for work, not for both");
-	wire->works = works;
-	take_size(c, &wire->gap, c->used);
-}
-
 /* A line of a table; or a RATE, possibly with a TIME before it. TIME may stand alone. */
 static void
 take_curve(struct config *c, struct curve_by_size *curve, bool has_time)
@@ -201,6 +191,7 @@ take_curve(struct config *c, struct curve_by_size *curve, bool has_time)
 static bool
 take_setting(struct config *c, const struct setting *s, void *object)
 {
+	struct wire_costs *wire;
 	char *at;
 
 	while (s->words != NULL && !is_line_of(c, s->words))
@@ -221,7 +212,14 @@ take_setting(struct config *c, const struct setting *s, void *object)
 	case IS_FLAG: *(bool *)at = true; break;
 	case IS_MODEL: *(enum model *)at = config_model(c, word_at(c, c->used++)); break;
 	case IS_TABLE: take_size(c, (struct curve_by_size *)at, c->used); break;
-	case IS_GAP: case IS_WORK: take_gap(c, (struct wire_costs *)at, s->kind == IS_WORK); break;
+	/* Either holds a link. Processors work on a message while another is on its way. */
+	case IS_GAP: case IS_WORK:
+		wire = (struct wire_costs *)at;
+		if (wire->gap.told && wire->works != (s->kind == IS_WORK))
+			die_config(c, "links are held for a gap or for work, not for both");
+		wire->works = s->kind == IS_WORK;
+		take_size(c, &wire->gap, c->used);
+		break;
 	case IS_OVERHEAD: case IS_COMBINING:
 		take_curve(c, (struct curve_by_size *)at, s->kind == IS_OVERHEAD);
 	}

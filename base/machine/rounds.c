@@ -152,12 +152,6 @@ star(const struct plan *plan, uint32_t me, uint32_t s, bool out)
 	return out ? r : reversed(r);
 }
 
-static struct round
-chain(uint32_t me, uint32_t s, double bytes)
-{
-	return me == s ? sends(s + 1, bytes) : me == s + 1 ? receives(s, bytes) : silent;
-}
-
 /* Sends to the rank DISTANCE ahead, receives from the one DISTANCE behind. */
 static struct round
 shift(uint32_t p, uint32_t me, uint32_t distance, double bytes)
@@ -311,7 +305,9 @@ even_round(const struct plan *plan, uint32_t me, uint32_t s)
 
 	switch (plan->schedule) {
 	case SCHEDULE_LINEAR: case SCHEDULE_PAIRWISE: return direct(plan, me, s + 1);
-	case SCHEDULE_CHAIN: return chain(me, s, plan->bytes);
+	case SCHEDULE_CHAIN:
+		return me == s ? sends(s + 1, plan->bytes) :
+		    me == s + 1 ? receives(s, plan->bytes) : silent;
 	case SCHEDULE_RING: return ring(plan, me, s);
 	case SCHEDULE_BRUCK:
 		if (is_allgather(plan->operation))

@@ -26,12 +26,6 @@ tree_depth(uint32_t p)
 struct family { uint32_t parent, children, first, step; };
 
 static struct family
-chain(uint32_t p, uint32_t me)
-{
-	return (struct family){ me > 0 ? me - 1 : NOBODY, me + 1 < p ? 1 : 0, me + 1, 0 };
-}
-
-static struct family
 binomial(uint32_t p, uint32_t me)
 {
 	struct family f = { me > 0 ? me & (me - 1) : NOBODY, 0, me, 0 };
@@ -59,9 +53,12 @@ binary(uint32_t p, uint32_t me)
 static struct family
 family_of(const struct plan *plan, uint32_t me)
 {
-	return plan->schedule == SCHEDULE_CHAIN ? chain(plan->ranks, me) :
-	    plan->schedule == SCHEDULE_BINOMIAL ? binomial(plan->ranks, me) :
-	    binary(plan->ranks, me);
+	switch (plan->schedule) {
+	case SCHEDULE_CHAIN:
+		return (struct family){ me > 0 ? me - 1 : NOBODY, me + 1 < plan->ranks, me + 1, 0 };
+	case SCHEDULE_BINOMIAL: return binomial(plan->ranks, me);
+	default: return binary(plan->ranks, me);
+	}
 }
 
 /* Child I in the order of service: in a binomial tree the farthest first. */

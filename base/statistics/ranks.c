@@ -55,7 +55,7 @@ rank_distribution(size_t n)
 	return share;
 }
 
-/* TIED: the sum of t^3 - t over all groups of t equal values, which correct the deviation [L, 1]. */
+/* TIED: the sum of t^3 - t over all groups of t equal values, for the deviation [L, 1]. */
 static struct null
 null_of_samples(size_t m_count, size_t n_count, double tied, bool exact)
 {

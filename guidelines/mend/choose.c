@@ -46,14 +46,16 @@ why_not(const char *function, const char *other)
 static struct size_rule *
 rule_of(struct mending *m, int64_t ranks, const char *function, uint64_t bytes)
 {
+	struct size_rule *rule;
+
 	for (size_t i = 0; i < m->count; i++)
 		if (m->at[i].ranks == ranks && m->at[i].from == bytes &&
 		    strcmp(m->at[i].function, function) == 0)
 			return &m->at[i];
-	GROW(m->at, m->capacity, m->count + 1);
-	m->at[m->count] = (struct size_rule){ .ranks = ranks, .from = bytes, .to = bytes,
+	rule = APPEND(m->at, m->count, m->capacity);
+	*rule = (struct size_rule){ .ranks = ranks, .from = bytes, .to = bytes,
 	    .function = need(strdup(function)) };
-	return &m->at[m->count++];
+	return rule;
 }
 
 static double
@@ -113,11 +115,9 @@ take_head(struct mending *m, struct reader *in, const struct message *message, i
 	if (body_int(in, message, "ranks", 1, INT32_MAX, ranks) < 0 ||
 	    body_int(in, message, "control_failed", 0, 1, &failed) < 0)
 		die_input(in);
-	if (m->library != NULL && strcmp(m->library, library) != 0) {
-		reader_fail(in, message->offset, "a verdict on \"%s\"; that before is on \"%s\"",
+	if (m->library != NULL && strcmp(m->library, library) != 0)
+		die_message(in, message, "a verdict on \"%s\"; that before is on \"%s\"",
 		    library, m->library);
-		die_input(in);
-	}
 	if (failed)
 		note("%s: the A/A control failed: this verdict is worthless", reader_file(in));
 	free(m->library);

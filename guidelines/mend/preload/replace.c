@@ -51,13 +51,6 @@ take_memory(MPI_Comm comm, size_t bytes)
 	return memory;
 }
 
-static size_t
-extra_elements(const struct rule *rule, size_t ranks, size_t count)
-{
-	return rule->mockup != NULL ? rule->mockup->extra(ranks, count,
-	    (count + ranks - 1) / ranks * ranks) : ranks * count + 2 * ranks;
-}
-
 bool
 fits(const struct group *group, uint64_t count, uint64_t extent)
 {
@@ -70,14 +63,16 @@ struct call
 make_replaced(const struct rule *rule, const struct group *group, MPI_Comm comm, int count,
     MPI_Datatype type, size_t extent, size_t copies, char **memory)
 {
-	size_t ranks = (size_t)group->ranks, ints = 2 * ranks * sizeof(int), align = 64;
+	size_t ranks = (size_t)group->ranks, ints = 2 * ranks * sizeof(int), align = 64,
+	    m = (size_t)count;
 	size_t head = (ints + align - 1) / align * align,
 	    body = (copies + align - 1) / align * align;
 	struct call call = { .comm = comm, .rank = group->rank, .ranks = group->ranks, .type = type,
 	    .extent = extent, .count = count, .function = rule->function };
 
-	*memory = take_memory(comm, head + body + extent * extra_elements(rule, ranks,
-	    (size_t)count));
+	*memory = take_memory(comm, head + body + extent * (rule->mockup != NULL ?
+	    rule->mockup->extra(ranks, m, (m + ranks - 1) / ranks * ranks) :
+	    ranks * m + 2 * ranks));
 	call.mock_counts = call.counts = (int *)(void *)*memory;
 	call.mock_displs = call.counts + ranks;
 	call.input = *memory + head;

@@ -70,19 +70,6 @@ add_rule(const char *line)
 	return true;
 }
 
-/* Returns false if a line is not lp-mend's. */
-static bool
-read_rules(const char *text)
-{
-	while (*text != '\0') {
-		if (!add_rule(text))
-			return false;
-		text += strcspn(text, "\n");
-		text += *text == '\n';
-	}
-	return true;
-}
-
 static uint64_t
 hash(uint64_t seed, const void *bytes, size_t size)
 {
@@ -156,7 +143,11 @@ agree(void)
 		    "lp-mend ...: nothing is replaced");
 		return;
 	}
-	active = text != NULL && read_rules(text);
+	active = text != NULL;
+	for (const char *line = text; active && *line != '\0'; line += *line == '\n') {
+		active = add_rule(line);	/* unless the line is not lp-mend's */
+		line += strcspn(line, "\n");
+	}
 	exact = getenv("LONGPOLE_MEND_EXACT") != NULL;
 	mine[0] = formats(hash(0xcbf29ce484222325u, text != NULL ? text : "",
 	    text != NULL ? strlen(text) : 0));
