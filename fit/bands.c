@@ -240,12 +240,6 @@ bands_find(const struct problem *problem, const struct solution *best, unsigned 
 
 enum { MOST_BANDS = 64 };	/* different n with computed bands; others are interpolated */
 
-static struct band
-band_with(struct band band, double value)
-{
-	return (struct band){ fmin(band.low, value), fmax(band.high, value) };
-}
-
 ORDER(by_value, double, COMPARED(*a, *b))
 
 /* The different n of all points, or MOST_BANDS of them, from the first to the last. */
@@ -314,10 +308,10 @@ find_bands(struct analysis *a, const struct problem *p, const struct solution *m
 	for (size_t i = 0; i < a->count; i++) {
 		struct point *point = &a->points[i];
 
-		point->t_band = band_with(band_at(a, n, count, point->n, a->bands.t, curve_time),
-		    point->t_fit);
-		point->tau_band = band_with(band_at(a, n, count, point->n, a->bands.tau, curve_tau),
-		    point->tau_fit);
+		point->t_band = band_at(a, n, count, point->n, a->bands.t, curve_time);
+		widen(&point->t_band, point->t_fit);
+		point->tau_band = band_at(a, n, count, point->n, a->bands.tau, curve_tau);
+		widen(&point->tau_band, point->tau_fit);
 		if (i >= a->runs || point->n < 2 || isnan(point->tau))
 			continue;
 		a->tau_measured++;

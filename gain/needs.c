@@ -6,6 +6,7 @@
 
 #include "../base/mpi/call_class.h"
 #include "../base/path/edge_rows.h"
+#include "../base/tool/search.h"
 
 /* ---- rows that each row of the stretch may have waited for --------------------------- */
 
@@ -39,9 +40,8 @@ gate_of(const struct dag *dag, const struct hubs *hubs, uint32_t location, uint6
 static uint32_t
 add_hub(const struct dag *dag, struct hubs *hubs)
 {
-	GROW(hubs->in, hubs->in_capacity, hubs->count + 1);
-	hubs->in[hubs->count] = hubs->source_count;
-	return dag->events + (uint32_t)hubs->count++;
+	*APPEND(hubs->in, hubs->count, hubs->in_capacity) = hubs->source_count;
+	return dag->events + (uint32_t)hubs->count - 1;
 }
 
 /* Adds a source to the last hub. */
@@ -118,6 +118,8 @@ struct entered {
 };
 
 ORDER(by_enter, struct entered, BY(enter_ns) BY(index))
+#define ENTERED_BEFORE(member, ns) ((member)->enter_ns < (ns))
+SEARCH(entered, struct entered, int64_t, ENTERED_BEFORE)
 
 /*
  * Libraries make members wait for others whose data they do not need: a rank that passes on data
@@ -133,20 +135,12 @@ gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members
 		order[i] = (struct entered){ members[i].row->enter_ns, i };
 	SORT(order, count, by_enter);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct member *me = &members[order[i].index], *last = NULL;
-		uint32_t low = i + 1, end = count, gate, hub;
-
+		const struct member *me = &members[order[i].index];
 		/* the last that entered before this one left */
-		while (low < end) {
-			const uint32_t middle = low + (end - low) / 2;
+		const size_t before = entered(order + i + 1, count - i - 1, me->row->leave_ns);
+		const struct member *last = &members[order[i + before].index];
+		uint32_t gate = *gate_of(dag, hubs, me->location, me->seq), hub;
 
-			if (order[middle].enter_ns < me->row->leave_ns)
-				low = middle + 1;
-			else
-				end = middle;
-		}
-		last = &members[order[low - 1].index];
-		gate = *gate_of(dag, hubs, me->location, me->seq);
 		if (last->row->enter_ns <= me->row->enter_ns ||
 		    (gate != NO_GATE && gate >= dag->events))
 			continue;

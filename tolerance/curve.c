@@ -166,8 +166,7 @@ sync(void *context, uint32_t at)
 	for (uint32_t i = 1; i < e->count; i++) {
 		double by = e->lines[i].slope - e->lines[i - 1].slope;
 
-		GROW(c->bends, c->bend_capacity, c->bend_count + 1);
-		c->bends[c->bend_count++] =
+		*APPEND(c->bends, c->bend_count, c->bend_capacity) =
 		    (struct bend){ (e->lines[i - 1].ns - e->lines[i].ns) / by, by };
 	}
 	c->generation++;

@@ -58,25 +58,6 @@ own_part(const struct move *m, const struct group *group, enum layout input)
 	return side;
 }
 
-/* Packs to or unpacks from bytes; ALL blocks. */
-static int
-pack(const struct side *side, size_t all, char *to, size_t bytes, MPI_Comm comm)
-{
-	int position = 0;
-
-	return PMPI_Pack(side->at, side->count * (int)all, side->type, to, (int)bytes,
-	    &position, comm);
-}
-
-static int
-unpack(const char *from, size_t bytes, const struct side *side, size_t all, MPI_Comm comm)
-{
-	int position = 0;
-
-	return PMPI_Unpack(from, (int)bytes, &position, (void *)(uintptr_t)side->at,
-	    side->count * (int)all, side->type, comm);
-}
-
 /* The replaced movement, on this rank. */
 static int
 move_bytes(const struct move *m, struct rule *rule, const struct group *group, size_t bytes)
@@ -85,27 +66,29 @@ move_bytes(const struct move *m, struct rule *rule, const struct group *group, s
 	bool in = has_buffer(rule->function->input, at_root),
 	    out = has_buffer(rule->function->output, at_root);
 	bool kept = m->to.at == MPI_IN_PLACE;	/* the root's own block of a scatter */
-	size_t from_blocks = blocks(rule->function->input, group->ranks);
-	size_t to_blocks = blocks(rule->function->output, group->ranks);
+	int from_blocks = (int)blocks(rule->function->input, group->ranks);
+	int to_blocks = (int)blocks(rule->function->output, group->ranks);
 	struct side from = in && in_place ? own_part(m, group, rule->function->input) : m->from;
 	bool copies_in = in && (in_place || !is_plain(from.type));
 	bool copies_out = out && (kept || !is_plain(m->to.type));
-	size_t in_bytes = copies_in ? from_blocks * bytes : 0,
-	    out_bytes = copies_out ? to_blocks * bytes : 0;
+	size_t in_bytes = copies_in ? (size_t)from_blocks * bytes : 0,
+	    out_bytes = copies_out ? (size_t)to_blocks * bytes : 0;
 	char *memory;
 	struct call call = make_replaced(rule, group, m->comm, (int)bytes, MPI_BYTE, 1,
 	    in_bytes + out_bytes, &memory);
-	int result = MPI_SUCCESS;
+	int result = MPI_SUCCESS, packed = 0, unpacked = 0;
 
 	call.root = m->root;
 	call.send = !in ? NULL : copies_in ? call.input : (char *)(uintptr_t)from.at;
 	call.recv = !out ? NULL : copies_out ? call.input + in_bytes : (char *)(uintptr_t)m->to.at;
 	if (copies_in)
-		result = pack(&from, from_blocks, call.send, in_bytes, m->comm);
+		result = PMPI_Pack(from.at, from.count * from_blocks, from.type, call.send,
+		    (int)in_bytes, &packed, m->comm);
 	if (result == MPI_SUCCESS)
 		result = run_replaced(rule, &call);
 	if (result == MPI_SUCCESS && copies_out && !kept)
-		result = unpack(call.recv, out_bytes, &m->to, to_blocks, m->comm);
+		result = PMPI_Unpack(call.recv, (int)out_bytes, &unpacked,
+		    (void *)(uintptr_t)m->to.at, m->to.count * to_blocks, m->to.type, m->comm);
 	free(memory);
 	return result;
 }
