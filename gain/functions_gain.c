@@ -25,75 +25,71 @@ static const struct field gain_fields[] = {
 	FIELDS_END
 };
 
-/* The samples of the computation that ends in a call's enter. */
+/* The samples of the computation that ends in a call's enter: a part of the list. */
 struct piece {
-	const struct thread_sample *at;
-	size_t count;
-	int64_t length_ns;
+	size_t first, count;
+	int64_t on_core_ns;
 };
 
 struct gaining {
 	const struct functions *functions;
+	const struct definitions *known;
 	struct function_gains *gains;
 	const struct dag *dag;
 	struct piece *pieces;	/* by call: vertex / 2 */
+	uint32_t *sampled;	/* the function of each sample */
+	size_t sample_count, sample_capacity;
 	uint32_t function;	/* the faster function */
 	int percent;
 };
 
-/* Undefined sites share number 0, the unknown one. */
-static uint32_t *
-number_at(const struct function_gains *gains, uint32_t site)
+static uint32_t
+function_at(struct function_gains *g, const struct definitions *known, uint32_t site)
 {
-	return &gains->number_of[site < gains->site_count ? site : 0];
-}
-
-static void
-number_functions(struct function_gains *g, const struct functions *f,
-    const struct definitions *known)
-{
+	uint32_t *number;
+	const char *name;
 	char text[1024];
 
 	if (g->number_of == NULL) {
 		g->site_count = known->site_count > 0 ? known->site_count : 1;
 		g->number_of = zalloc(g->site_count, sizeof *g->number_of);
 	}
-	for (uint32_t l = 0; l < f->lanes.count; l++) {
-		const struct sample_lane *lane = lane_find(&f->lanes, l, 0);
-
-		if (lane == NULL)
-			continue;
-		for (size_t i = lane->begin; i < lane->end; i++) {
-			uint32_t *number = number_at(g, lane->at[i].site), n = 0;
-			const char *name;
-
-			if (*number > 0)
-				continue;
-			name = place_frame(known, (uint32_t)(number - g->number_of), text,
-			    sizeof text).name;
-			while (n < g->count && strcmp(g->at[n].name, name) != 0)
-				n++;
-			if (n == g->count) {
-				*APPEND(g->at, g->count, g->capacity) = (struct function_gain){
-				    .name = need(strdup(name)) };
-			}
-			*number = 1 + n;
-		}
-	}
+	/* Undefined sites share number 0, the unknown one. */
+	number = &g->number_of[site < g->site_count ? site : 0];
+	if (*number > 0)
+		return *number - 1;
+	name = place_frame(known, (uint32_t)(number - g->number_of), text, sizeof text).name;
+	while (*number < g->count && strcmp(g->at[*number].name, name) != 0)
+		++*number;
+	if (*number == g->count)
+		*APPEND(g->at, g->count, g->capacity) = (struct function_gain){
+		    .name = need(strdup(name)) };
+	return (*number)++;
 }
 
+/* Adds the samples of the threads through which the computation leads. */
 static struct piece
-piece_of(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t end_ns)
+piece_of(struct gaining *g, uint32_t location, int64_t begin_ns, int64_t end_ns)
 {
-	const struct sample_lane *lane = lane_find(&f->lanes, location, 0);
-	struct piece piece = { .length_ns = end_ns - begin_ns };
-	size_t from;
+	const struct functions *f = g->functions;
+	struct awaited *awaited = &g->gains->awaited;
+	struct piece piece = { .first = g->sample_count };
 
-	if (lane == NULL || begin_ns >= end_ns)
-		return piece;
-	from = lane_from(lane, begin_ns);
-	piece.at = lane->at + from;
-	piece.count = lane_from(lane, end_ns) - from;
+	awaited_find(awaited, g->known, &f->off, &f->lanes, f->sums.period_ns, location, begin_ns,
+	    end_ns);
+	for (size_t i = 0; i < awaited->count; i++) {
+		const struct awaited_piece *part = &awaited->at[i];
+		const struct sample_lane *lane = lane_find(&f->lanes, location, part->worker);
+
+		piece.on_core_ns += !f->sums.switched ? part->to_ns - part->from_ns :
+		    core_time(off_lane_of(&f->off, location, part->worker), part->from_ns,
+		    part->to_ns).on_ns;
+		for (size_t k = lane != NULL ? lane_from(lane, part->from_ns) : 0; lane != NULL &&
+		    k < lane->end && lane->at[k].at_ns < part->to_ns; k++)
+			*APPEND(g->sampled, g->sample_count, g->sample_capacity) =
+			    function_at(g->gains, g->known, lane->at[k].site);
+	}
+	piece.count = g->sample_count - piece.first;
 	return piece;
 }
 
@@ -101,12 +97,12 @@ piece_of(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t
 static int64_t
 saved_ns(const struct gaining *g, const struct piece *piece)
 {
-	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns,
-	    piece->count, piece->length_ns);
+	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns, piece->count,
+	    piece->on_core_ns);
 	size_t of_it = 0;
 
 	for (size_t i = 0; i < piece->count; i++)
-		of_it += *number_at(g->gains, piece->at[i].site) == 1 + g->function;
+		of_it += g->sampled[piece->first + i] == g->function;
 	return (int64_t)((double)of_it * (double)worth_ns * g->percent / 100 + 0.5);
 }
 
@@ -124,17 +120,18 @@ function_gains_add(struct function_gains *gains,
     const struct functions *f, const struct definitions *known, const struct dag *dag,
     const struct longest_way *way, int percent)
 {
-	struct gaining g = { .functions = f, .gains = gains, .dag = dag, .percent = percent };
+	struct gaining g = { .functions = f, .known = known, .gains = gains, .dag = dag,
+	    .percent = percent };
 	int64_t *time_ns;	/* by vertex */
 
-	number_functions(gains, f, known);
 	g.pieces = zalloc(dag->events / 2 + 1, sizeof *g.pieces);
 	time_ns = zalloc(dag->vertices, sizeof *time_ns);
 	for (uint32_t v = 0; v < dag->events; v += 2) {
 		const struct event event = numbering_event(&dag->numbering, v);
 		const int64_t end_ns = time_of(dag->stretch, event);
 
-		g.pieces[v / 2] = piece_of(f, event.location, end_ns - dag->weight_ns[v], end_ns);
+		g.pieces[v / 2] = piece_of(&g, event.location, end_ns - dag->weight_ns[v],
+		    end_ns);
 	}
 	for (uint32_t function = 0; function < gains->count; function++) {
 		int64_t most_ns = 0;
@@ -150,6 +147,7 @@ function_gains_add(struct function_gains *gains,
 		}
 	}
 	free(g.pieces);
+	free(g.sampled);
 	free(time_ns);
 }
 

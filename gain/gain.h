@@ -91,6 +91,7 @@ struct function_gains {
 	size_t count, capacity;
 	uint32_t *number_of;	/* by site: 1 + number of its function */
 	size_t site_count;
+	struct awaited awaited;	/* of one piece */
 };
 
 /* If a rank computed no longer than the others: balance.c. Sums over stretches. */

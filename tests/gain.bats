@@ -89,6 +89,32 @@ two_steps() {
 	[ "$(lp-gain -F json reduce.graph | jq '.gain_if_balanced[] | select(.rank == 1 and .site == 1).gain_s')" = 0.007 ]
 }
 
+@test "what a function of an awaited thread would gain" {
+	# Rank 1's first thread waits for its worker from 2 to 11 ms; they have a sample each ms on a core. Rank 0 computes 4 ms.
+	pack <<-END | lp-graph 2>/dev/null >awaited.graph
+		trace ranks=2
+		module module=0 path=/lib/libc.so.6
+		site site=1 offset=1 function=work
+		site site=2 offset=2 function=pthread_cond_wait module=0
+		site site=3 offset=3 function=wait_for_all
+		0 MPI_Init 0 1000000
+		1 MPI_Init 0 1000000
+		switched location=1 from_ns=0 until_ns=12000000 time=2000000 duration=9000000 reason=0 site=2
+		switched location=1 worker=1 from_ns=0 until_ns=12000000 time=500000 duration=1500000 reason=0 site=2
+		sampled location=1 period_ns=1000000 until_ns=12000000 time=1500000,11500000 site=3,3
+		sampled location=1 worker=1 period_ns=1000000 until_ns=12000000 time=$(seq -s, 2500000 1000000 10500000) site=$(
+			yes 1 | head -9 | paste -sd,)
+		0 MPI_Barrier 5000000 12001000 comm=1
+		1 MPI_Barrier 12000000 12001000 comm=1
+		0 MPI_Finalize 12002000 12003000
+		1 MPI_Finalize 12002000 12003000
+	END
+	lp-critpath -F json awaited.graph | jq -e '[.awaited[] | [.function, .samples]] | index([["work", 9]])'
+	lp-gain --gain 50 -F json awaited.graph >gain.json
+	# Half of its 9 ms.
+	[ "$(jq -c '[.gain_by_function[] | select(.function == "work") | .gain_s, .at_most_s]' gain.json)" = '[0.0045,0.0045]' ]
+}
+
 @test "real runs without the cause take as long as was told" {
 	for try in 1 2 3 4 5; do
 		if "$ROOT/tests/gains/gains" -r 3 recv reduce slow_worker >&2; then return 0; fi	# the machine may have other work
