@@ -265,7 +265,8 @@ print_every(struct imbalance *im, const char *file, int64_t every_ns, enum form 
 {
 	static struct every e;		/* large for a stack */
 
-	e.observer = (struct observer){ see_message, see_call, see_delay };
+	e.observer = (struct observer){ .message = see_message, .call = see_call,
+	    .delay = see_delay };
 	e.im = im;
 	e.every_ns = every_ns;
 	e.form = form;

@@ -197,6 +197,7 @@ functions_table(struct text *out, const struct imbalance *im, bool all)
 	    "core", (unsigned long long)by->samples, 1e-9 * (double)by->compute_ns,
 	    by->compute_ns > 0 ? 100 * (double)by->core.on_ns / (double)by->compute_ns : 0);
 	core_table(out, by, all);
+	counters_text(out, im, by, all);
 	text_char(out, '\n');
 	table_begin(&table, out, NULL);
 	table_head(&table, cost_fields);
@@ -304,6 +305,7 @@ functions_members(struct json *out, const struct imbalance *im)
 	json_end_object(out);
 	if (by->ranks != NULL)
 		put_rank_delays(out, by);
+	counters_json(out, im, by);
 	json_break(out);
 	json_begin_array(out, "delays_by_function");
 	for (size_t i = 0; i < by->cost_count; i++) {

@@ -68,6 +68,11 @@ void functions_table(struct text *out, const struct imbalance *im, bool all);
 void functions_members(struct json *out, const struct imbalance *im);
 void functions_rows(struct text *out, const struct imbalance *im);
 
+/* counters.c: if samples have counters. */
+void counters_text(struct text *out, const struct imbalance *im, const struct by_function *by,
+    bool all);
+void counters_json(struct json *out, const struct imbalance *im, const struct by_function *by);
+
 /* functions_report.c: a line, if several threads of a process compute; in JSON otherwise null. */
 void hybrid_line(struct text *out, const struct imbalance *im);
 void hybrid_member(struct json *out, const struct imbalance *im);

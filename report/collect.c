@@ -265,7 +265,7 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 {
 	char path[32];
 
-	page->observer = (struct observer){ see_message, see_call, NULL };
+	page->observer = (struct observer){ .message = see_message, .call = see_call };
 	page->file = file;
 	page->budget = budget;
 	page->events.most = budget / BYTES_EACH_EVENT;

@@ -201,6 +201,10 @@ sampled() {
 			map({ page_faults: (map(.page_faults // [] | add // 0) | add), task_clock: (map(.task_clock | add // 0) | add) })' >counts
 		jq -e '.[1].page_faults >= 10000 and .[1].page_faults < 12000 and .[0].page_faults < 2000 and all(.[]; .task_clock >= 0.2e9)' counts ||
 			{ cat counts; false; }
+		lp-graph t.trace 2>/dev/null | lp-imbalance -F json >waits.json
+		jq -e '.counters | (.by_rank | map(.page_faults + .across_page_faults)) as $faults |
+			$faults[1] >= 9900 and $faults[1] < 12000 and $faults[0] < 2000 and
+			(.by_function | map(select(.function == "long_work") | .task_clock_s) | add > 0.1)' waits.json || { jq .counters waits.json; false; }
 	done
 	run -2 --separate-stderr lp-record --counters all true
 	[ "$stderr" = "lp-record: --counters needs --sample" ]

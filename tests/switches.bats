@@ -280,6 +280,52 @@ little_taken() {
 	lp-imbalance -F json random.3.graph | jq -e '.hybrid == null'
 }
 
+@test "counts of samples between which no call lies are those of their rank and function" {
+	for seed in 1 2 3 4 5 6; do
+		counted_run.py make $seed 3 12 >t.trace
+		trace.py check t.trace
+		lp-graph t.trace >t.graph 2>/dev/null
+		lp-imbalance -F json t.graph >waits.json
+		counted_run.py judge $seed 3 12 <waits.json
+	done
+	for processes in 2 3; do $RUN -n $processes lp-imbalance -F json t.graph | cmp - waits.json; done
+}
+
+# product PERIODS INSTRUCTIONS CYCLES BLOCKED_MS: of rank 1, by period of 1 ms; rank 0 has 10 of 2000000 each.
+product() {
+	local enter=$((1000000 + ($1 + $4) * 1000000)) rank periods counts off
+	{
+		echo trace ranks=2
+		echo 'site site=1 offset=1 function=work'
+		for rank in 0 1; do
+			echo "$rank MPI_Init 0 1000000"
+			periods=10 counts="2000000 2000000" off="time=500000 duration=1"
+			[ $rank = 0 ] || { periods=$1 counts="$2 $3" off="time=$((1000000 + $1 * 1000000)) duration=$(($4 * 1000000))"; }
+			echo "switched location=$rank from_ns=0 until_ns=$((enter + 1000)) $off reason=0"
+			echo "sampled location=$rank period_ns=1000000 until_ns=$((enter + 1000)) time=$(seq -s, 1500000 1000000 $((1000000 + periods * 1000000))) $(
+				for column in "site 1" "instructions ${counts% *}" "cycles ${counts#* }"; do
+					printf '%s=%s ' ${column% *} "$(yes ${column#* } | head -$periods | paste -sd,)"
+				done)"
+			echo "$rank MPI_Barrier $([ $rank = 0 ] && echo 11000000 || echo $enter) $((enter + 1000)) comm=1"
+			echo "$rank MPI_Finalize $((enter + 2000)) $((enter + 3000))"
+		done
+	} | pack | lp-graph 2>/dev/null >t.graph
+	lp-imbalance -F json t.graph | jq -c '.counters.slowest |
+		[.rank, .compute_ratio, .on_core_ratio, .instructions_ratio, .cycles_per_instruction_ratio, .clock_ratio, .blocked_more_s] |
+		map(. * 1000 | round / 1000)'
+}
+
+@test "a slow rank executes more instructions, or takes more cycles for each, or at a lower clock rate, or is blocked" {
+	[ "$(product 20 2000000 2000000 0)" = '[1,2,2,2,1,1,0]' ]
+	[ "$(product 20 1000000 2000000 0)" = '[1,2,2,1,2,1,0]' ]
+	[ "$(product 20 1000000 1000000 0)" = '[1,2,2,1,1,0.5,0]' ]
+	[ "$(product 10 2000000 2000000 10)" = '[1,2,1,1,1,1,0.01]' ]
+	[ "$(product 30 2000000 3000000 5)" = '[1,3.5,3,3,1.5,1.5,0.005]' ]
+	lp-imbalance t.graph | grep -qxF 'counts between two samples without a call between them; none of task_clock, page_faults, migrations'
+	lp-imbalance t.graph | grep -qF 'rank 1 computes 3.500 x as long as the mean of the others: 3.000 x the time on a core = '\
+'3.000 x the instructions x 1.500 x the cycles per instruction / 1.500 x the clock rate, +0.005000 s blocked,'
+}
+
 @test "intervals are cut at the ends of calls, and are on the common clock" {
 	pack >rank.0 <<-END
 		raw rank=0 ranks=2

@@ -33,17 +33,37 @@ lane_of(struct sample_lanes *lanes, uint32_t location, uint32_t worker)
 	return lane;
 }
 
+/* Samples of blocks without counters have zeros. */
+static void
+add_counts(struct sample_lane *lane, const struct samples *block)
+{
+	const bool first = lane->counts == NULL;
+
+	GROW(lane->counts, lane->counts_capacity, lane->end + block->count);
+	if (first)
+		memset(lane->counts, 0, lane->end * sizeof *lane->counts);
+	for (size_t i = 0; i < block->count; i++)
+		for (int c = 0; c < COUNTERS; c++)
+			lane->counts[lane->end + i].of[c] =
+			    block->counts ? block->counted[c][i] : 0;
+}
+
 void
 lane_add(struct sample_lane *lane, const struct samples *block)
 {
 	if (lane->begin > lane->end / 2 && lane->end + block->count > lane->capacity) {
 		memmove(lane->at, lane->at + lane->begin,
 		    (lane->end - lane->begin) * sizeof *lane->at);
+		if (lane->counts != NULL)
+			memmove(lane->counts, lane->counts + lane->begin,
+			    (lane->end - lane->begin) * sizeof *lane->counts);
 		lane->seen -= lane->begin;
 		lane->end -= lane->begin;
 		lane->begin = 0;
 	}
 	GROW(lane->at, lane->capacity, lane->end + block->count);
+	if (block->counts || lane->counts != NULL)
+		add_counts(lane, block);
 	for (size_t i = 0; i < block->count; i++)
 		lane->at[lane->end++] = (struct thread_sample){ block->time_ns[i], block->site[i],
 		    block->callers[i] };

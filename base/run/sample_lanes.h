@@ -2,7 +2,8 @@
 /*
  * Samples by location and thread, kept while they are needed. In a stream they come before the
  * calls before which they were taken (trace.5, SAMPLES), so a tool that drops them together with
- * rows keeps few of them. Memory: 16 bytes a kept sample. Memory errors end the tool.
+ * rows keeps few of them. Memory: 16 bytes a kept sample, 40 more if threads
+ * have counters. Memory errors end the tool.
  */
 #ifndef SAMPLE_LANES_H
 #define SAMPLE_LANES_H
@@ -23,7 +24,10 @@ struct thread_sample {
 struct sample_lane {
 	uint32_t worker;		/* 0: the location's own thread */
 	struct thread_sample *at;
-	size_t begin, seen, end, capacity;
+	struct counts {
+		uint64_t of[COUNTERS];	/* since the sample before */
+	} *counts;			/* of the same sample; NULL: no counters so far */
+	size_t begin, seen, end, capacity, counts_capacity;
 };
 
 struct sample_lanes {

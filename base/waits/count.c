@@ -40,14 +40,14 @@ count_call(struct imbalance *im, const struct whole_call *call)
 	count_cell(cell_of(im, BY_SITE, row->site), call);
 	count_cell(cell_of(im, BY_CALL, row->call), call);
 	count_cell(cell_of(im, BY_COMMUNICATOR, row->comm), call);
+	if (im->functions != NULL)
+		functions_count(im, location, row, call->last_ns);
 	im->seen = call;
 	if (im->observer != NULL)
 		im->observer->call(im->observer, im, location, row, waits, count);
 	site = site_ns_of(im, row->site, rank);
 	site->compute_ns += call->program_ns;
 	site->mpi_ns += useful_ns;
-	if (im->functions != NULL)
-		functions_count(im, location, row, call->last_ns);
 	if (!im->waits_only)
 		count_causes(im, call, waits, count);
 	count_analytic(im, call);

@@ -5,6 +5,7 @@
 
 #include "../run/awaited.h"
 #include "../tool/hash_table.h"
+#include "counted.h"
 #include "hybrid.h"
 
 #define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | ((t)->place ^ (t)->own << 16))
@@ -59,21 +60,25 @@ count_time(struct functions *f, const struct taken *of, uint32_t place, int64_t 
 		taken_table_add(&f->taken, &new)->samples += (uint64_t)ns;
 }
 
-/* Counts the time blocked, by place if that is known. */
+/* Counts the time blocked, by place if that is known. The observer gets time preempted, too. */
 static void
-count_blocked(struct imbalance *im, const struct off_lane *lane, const struct taken *of,
-    int64_t from_ns, int64_t to_ns)
+count_blocked(struct imbalance *im, uint32_t location, const struct off_lane *lane,
+    const struct taken *of, const struct awaited_piece *piece)
 {
-	struct off_cut cut = off_between(lane, from_ns, to_ns);
+	struct off_cut cut = off_between(lane, piece->from_ns, piece->to_ns);
+	struct observer *observer = im->observer;
 	struct off_span part;
 	struct taken new = *of;
 
 	while (off_next(&cut, &part)) {
-		if (part.reason != OFF_BLOCKED)
+		if (part.reason == OFF_UNKNOWN)
 			continue;
 		new.own = part.site > 0 ? own_place(&im->graph.known, part.site, part.callers) : 0;
-		count_time(im->functions, &new, TAKEN_OFF_CORE + OFF_BLOCKED,
-		    part.to_ns - part.from_ns - part.on_core_ns);
+		if (observer != NULL && observer->off != NULL)
+			observer->off(observer, location, &part, new.own);
+		if (part.reason == OFF_BLOCKED)
+			count_time(im->functions, &new, TAKEN_OFF_CORE + OFF_BLOCKED,
+			    part.to_ns - part.from_ns - part.on_core_ns);
 	}
 }
 
@@ -87,7 +92,7 @@ count_core(struct imbalance *im, uint32_t location, const struct taken *of,
 	const struct core_time time = core_time(lane, piece->from_ns, piece->to_ns);
 
 	count_time(f, of, TAKEN_ON_CORE, time.on_ns);
-	count_blocked(im, lane, of, piece->from_ns, piece->to_ns);
+	count_blocked(im, location, lane, of, piece);
 	count_time(f, of, TAKEN_OFF_CORE + OFF_PREEMPTED, time.off_ns[OFF_PREEMPTED]);
 	count_time(f, of, TAKEN_OFF_CORE + OFF_UNKNOWN, time.off_ns[OFF_UNKNOWN]);
 }
@@ -130,7 +135,7 @@ forget_off_core(struct imbalance *im, uint32_t location, int64_t leave_ns)
 			off_forget(&im->functions->off, l, leave_ns);
 }
 
-/* Counts the samples of the piece's thread. */
+/* Counts the samples of the piece's thread, and its counters. */
 static void
 count_samples(struct imbalance *im, uint32_t location, const struct taken *of,
     const struct awaited_piece *piece)
@@ -140,6 +145,9 @@ count_samples(struct imbalance *im, uint32_t location, const struct taken *of,
 
 	if (lane == NULL)
 		return;
+	if (lane->counts != NULL)
+		counted_piece(im, of->rank, lane, off_lane_of(&im->functions->off, location,
+		    piece->worker), piece);
 	for (size_t i = lane_from(lane, piece->from_ns);
 	    i < lane->end && lane->at[i].at_ns < piece->to_ns; i++) {
 		const struct thread_sample *s = &lane->at[i];
@@ -160,6 +168,7 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 	    .rank = im->graph.known.location_rank[location], .period_ns = f->period_ns };
 	const int64_t to_ns = row->enter_ns < im->to_ns ? row->enter_ns : im->to_ns;
 	int64_t from_ns = last_ns > im->from_ns ? last_ns : im->from_ns;
+	const struct sample_lane *lane;
 
 	/* time before the first call is the start */
 	if (last_ns == INT64_MIN || row->site == UINT32_MAX || from_ns > to_ns)
@@ -177,6 +186,9 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 		hybrid_count(im, &f->off, &f->awaited.threads, location, row, from_ns, to_ns);
 		forget_off_core(im, location, row->leave_ns);
 	}
+	lane = lane_find(&f->lanes, location, 0);
+	if (lane != NULL && lane->counts != NULL && row->enter_ns < im->to_ns)
+		counted_call(im, of.rank, lane, row);
 	samples_forget(&f->lanes, location, row->leave_ns);
 }
 

@@ -12,6 +12,7 @@
 
 #include "../tool/fields.h"
 #include "core.h"
+#include "counted.h"
 #include "functions.h"
 #include "hybrid.h"
 
@@ -31,6 +32,7 @@ struct item {
 		struct delay delay;
 		struct taken taken;
 		struct hybrid_time hybrid;
+		struct counted counted;
 		struct { int64_t before_ns, last_leave_ns; } location;
 		int64_t wait_ns;
 	};
@@ -70,11 +72,17 @@ static const struct field taken_fields[] = { PLACE, HAS(taken.site),
 	HAS(taken.rank), HAS(taken.samples), HAS(taken.period_ns), FIELDS_END };
 static const struct field hybrid_fields[] = { PLACE, HAS(hybrid.ns), HAS(hybrid.on_core_ns),
 	FIELDS_END };
+#define COUNTER(name, ...) HAS(counted.of[COUNT_##name]),
+static const struct field counted_fields[] = { PLACE, HAS(counted.rank), HAS(counted.place),
+	HAS(counted.on_core_ns),
+#include "../stream/counters.h"
+	FIELDS_END };
+#undef COUNTER
 
 /* In the order of sending. */
 enum result {
 	COUNTS, STATE, LARGEST, CALL, RANK, SPAN, LOCATION, CELL, WAIT_NS, SITE, DELAY, LINK,
-	    SAMPLED, HYBRID, RESULTS
+	    SAMPLED, HYBRID, COUNTED, RESULTS
 };
 
 static const struct {
@@ -88,6 +96,7 @@ static const struct {
 	[WAIT_NS] = { "wait_ns", wait_ns_fields }, [SITE] = { "site_ns", site_fields },
 	[DELAY] = { "delay", delay_fields }, [LINK] = { "link", wait_fields },
 	[SAMPLED] = { "sampled", taken_fields }, [HYBRID] = { "hybrid", hybrid_fields },
+	[COUNTED] = { "counted", counted_fields },
 };
 
 /* ---- their places in memory ---------------------------------------------------------- */
@@ -121,6 +130,7 @@ count_places(const struct imbalance *im, enum result result, uint32_t of, size_t
 	case LOCATION: *count = im->graph.known.location_count; break;
 	case DELAY: *count = delay_count(im); break;
 	case SAMPLED: *count = im->functions != NULL ? taken_places(im) : 0; break;
+	case COUNTED: *count = counted_places(im); break;
 	default: break;
 	}
 	return of == 0;
@@ -163,6 +173,7 @@ find(const struct imbalance *im, enum result result, struct item *item)
 		item->wait = chain[index];
 		break;
 	case SAMPLED: return taken_at(im, index, &item->taken);
+	case COUNTED: return counted_at(im, index, &item->counted);
 	case HYBRID:
 		item->hybrid = hybrid_time(im, of, (int32_t)index);
 		return item->hybrid.ns > 0;
@@ -262,6 +273,7 @@ add(struct imbalance *im, enum result result, const struct item *item, struct li
 		}
 		break;
 	case SAMPLED: join_taken(im, &item->taken); break;
+	case COUNTED: counted_add(im, &item->counted); break;
 	default: break;
 	}
 	if (im->counts.sampled > 0)

@@ -190,6 +190,8 @@ struct run_counts {
 	uint64_t switched;	/* there are intervals off the core */
 };
 
+struct off_span;
+
 /* A tool that observes reading and counting, such as lp-report; message and call must be set. */
 struct observer {
 	/* Any message, after it was taken. CALLS holds the block if the kind is calls. */
@@ -203,6 +205,12 @@ struct observer {
 	 * delay.
 	 */
 	void (*delay)(struct observer *observer, uint32_t key, int32_t rank, double cost_ns);
+	/*
+	 * May be NULL: a part of the computation before the next call was blocked or preempted, at
+	 * that place of the program (0: unknown). Parts arrive in any order.
+	 */
+	void (*off)(struct observer *observer, uint32_t location, const struct off_span *part,
+	    uint32_t place);
 };
 
 struct imbalance {
@@ -246,6 +254,7 @@ struct imbalance {
 	struct causes *causes;		/* causes.c */
 	struct origins origins;
 	struct functions *functions;	/* functions.c: from samples; NULL: none */
+	struct counted_table *counted;	/* counted.c: from samples with counters; NULL: none */
 	struct hybrid_times *hybrid;	/* hybrid.c: from switches; NULL: none */
 	struct run_counts counts;
 	int64_t *before_ns;		/* by location: time of the run before its first call */
