@@ -7,12 +7,13 @@
 #include "../base/mpi/call_class.h"
 #include "report.h"
 
-#define NAMES(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h }
+#define NAMES(a, b, c, d, e, f, g, h, i, j) { a, b, c, d, e, f, g, h, i, j }
 const char *const activity_names[ACTIVITIES] = NAMES("outside the run", "computation",
     "MPI, no wait", "wait for a message", "wait for a receiver", "wait in a collective",
-    "wait at set-up or end", "wait for a window or file");
+    "wait at set-up or end", "wait for a window or file", "computation, blocked",
+    "computation, preempted");
 const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4",
-    "a5", "a6", "a7");
+    "a5", "a6", "a7", "a8", "a9");
 const char *const piece_names[PIECES] = { "computation", "MPI", "transfer", "start and end" };
 
 enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EACH_MESSAGE = 640,
@@ -216,6 +217,34 @@ see_messages(struct page *page, const struct whole_call *call)
 }
 
 static void
+see_off(struct observer *observer, uint32_t location, const struct off_span *part, uint32_t place)
+{
+	struct page *page = (struct page *)(void *)observer;
+	const struct event off = { part->from_ns, part->to_ns, location, place, -1, 0,
+	    part->reason == OFF_BLOCKED ? A_BLOCKED : A_PREEMPTED };
+
+	*APPEND(page->off, page->off_count, page->off_capacity) = off;
+	if (pool_wants(&page->computations, off.begin_ns, off.end_ns))
+		pool_keep(&page->computations, &off);
+}
+
+ORDER(by_begin, struct event, BY(begin_ns))
+
+static void
+add_computation(struct page *page, uint32_t location, int64_t from_ns, int64_t to_ns)
+{
+	SORT(page->off, page->off_count, by_begin);
+	for (const struct event *off = page->off; off < page->off + page->off_count; off++) {
+		bins_add(&page->bins, location, COMPUTING, from_ns, off->begin_ns);
+		bins_add(&page->bins, location, off->what == A_BLOCKED ? COMPUTE_BLOCKED :
+		    COMPUTE_PREEMPTED, off->begin_ns, off->end_ns);
+		from_ns = off->end_ns;
+	}
+	page->off_count = 0;
+	bins_add(&page->bins, location, COMPUTING, from_ns, to_ns);
+}
+
+static void
 see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
     const struct wait *waits, int count)
 {
@@ -228,7 +257,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 		pool_keep(&page->events, &(struct event){ enter_ns, leave_ns, location, row->site,
 		    -1, row->call, A_CALL });
 	if (last_ns != INT64_MIN && last_ns < enter_ns) {
-		bins_add(&page->bins, location, COMPUTING, last_ns, enter_ns);
+		add_computation(page, location, last_ns, enter_ns);
 		if (pool_wants(&page->computations, last_ns, enter_ns))
 			pool_keep(&page->computations, &(struct event){ last_ns, enter_ns, location,
 			    row->site, -1, row->call, A_COMPUTATION });
@@ -265,7 +294,8 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 {
 	char path[32];
 
-	page->observer = (struct observer){ .message = see_message, .call = see_call };
+	page->observer = (struct observer){ .message = see_message, .call = see_call,
+	    .off = see_off };
 	page->file = file;
 	page->budget = budget;
 	page->events.most = budget / BYTES_EACH_EVENT;

@@ -139,7 +139,7 @@ static void
 draw_waits(struct text *out, const struct page *page)
 {
 	static const struct bars bars = { "waits", "Waits by rank and kind", "s", activity_classes +
-	    WAIT_MESSAGE, activity_names + WAIT_MESSAGE, ACTIVITIES - WAIT_MESSAGE, wait_value };
+	    WAIT_MESSAGE, activity_names + WAIT_MESSAGE, WAITS_END - WAIT_MESSAGE, wait_value };
 
 	draw_bars(out, page, &bars);
 }

@@ -122,9 +122,9 @@ bins_main(const struct bins *bins, size_t row, size_t from, size_t to)
 			ns[a] += (double)bins->ns[(row * bins->columns + c) * ACTIVITIES + a];
 	for (enum activity a = OUTSIDE; a < ACTIVITIES; a++) {
 		all += ns[a];
-		waits += a >= WAIT_MESSAGE ? ns[a] : 0;
+		waits += a >= WAIT_MESSAGE && a < WAITS_END ? ns[a] : 0;
 		most = ns[a] > ns[most] ? a : most;
-		wait = a >= WAIT_MESSAGE && ns[a] > ns[wait] ? a : wait;
+		wait = a >= WAIT_MESSAGE && a < WAITS_END && ns[a] > ns[wait] ? a : wait;
 	}
 	return all > 0 && waits >= 0.25 * all ? wait : most;
 }

@@ -271,7 +271,8 @@ put_figure(struct text *out, const struct page *page, const struct figure *figur
 static bool
 is_anywhere(const struct page *page, enum activity activity)
 {
-	bool any = activity < WAIT_MESSAGE || (activity == ACTIVITIES && page->segments > 0);
+	bool any = activity < WAIT_MESSAGE || (activity == ACTIVITIES && page->segments > 0) ||
+	    (activity >= WAITS_END && activity < ACTIVITIES && page->im.counts.switched > 0);
 
 	for (int s = 0; s < STATES; s++)
 		any |= activity_of((enum state)s) == activity && page->im.states[s].wait_ns > 0;

@@ -9,7 +9,7 @@ root.classList.add("js");
 // ---- data -----------------------------------------------------------------------------------
 // An event: location, begin, end, what, call, site, partner. See data.c. What is a state of a wait, or one of these;
 // a cell stands for what is too short to be kept.
-const FIELDS = 7, CALL = data.states.length, COMPUTATION = CALL + 1, CELL = CALL + 2;
+const FIELDS = 7, CALL = data.states.length, BLOCKED = CALL + 1, PREEMPTED = CALL + 2, COMPUTATION = CALL + 3, CELL = CALL + 4;
 function unpack(numbers) {
 	const n = numbers.length / FIELDS, lists = Array.from({ length: data.locations }, () => []);
 	let location = 0, begin = 0;
@@ -31,7 +31,7 @@ const rankOf = l => data.ranks ? data.ranks[l] : l, locationOf = r => data.ranks
 const unletter = rows => rows.map(text => {
 	const row = new Uint8Array(data.columns);
 	let c = 0;
-	for (const [, letter, times] of text.matchAll(/([a-h])(\d*)/g))
+	for (const [, letter, times] of text.matchAll(/([a-j])(\d*)/g))
 		for (let n = +(times || 1); n > 0; n--) row[c++] = letter.charCodeAt(0) - 97;
 	return row;
 });
@@ -67,9 +67,10 @@ function readColours() {
 	const style = getComputedStyle(document.querySelector("svg.figure"));
 	const value = name => style.getPropertyValue(name).trim();
 	colours = { ink: value("--ink"), paper: value("--paper"), grid: value("--grid"), way: value("--way"),
-		a: Array.from({ length: 8 }, (_, i) => value("--a" + i)) };
+		a: Array.from({ length: 10 }, (_, i) => value("--a" + i)) };
 }
-const colourOf = e => colours.a[isWait(e) ? data.stateActivity[e.what] : e.what === CALL ? 2 : 1];
+const ACTIVITY = { [CALL]: 2, [BLOCKED]: 8, [PREEMPTED]: 9, [COMPUTATION]: 1 };
+const colourOf = e => colours.a[isWait(e) ? data.stateActivity[e.what] : ACTIVITY[e.what]];
 
 function firstBehind(list, ns) {	// of events in order of begin: those before may reach into it
 	let low = 0, high = list.length;
@@ -336,6 +337,8 @@ function sentence(e) {
 	if (e.what === CELL)
 		return rank + " from " + timeText(e.begin) + " to " + timeText(e.end) + ": mostly " + data.activities[e.site];
 	if (e.what === COMPUTATION) return rank + " computed for " + length + begin + ", before " + place(e);
+	if (e.what === BLOCKED || e.what === PREEMPTED)
+		return rank + " was " + (e.what === BLOCKED ? "blocked for " : "preempted for ") + length + begin + ", in " + place(e);
 	if (e.what === CALL) return rank + " was in " + (data.calls[e.call] || "a call") + " for " + length + begin + ", in " + place(e);
 	return rank + " waited " + length + (e.partner >= 0 ? " for rank " + e.partner : "") + begin + ", " + data.states[e.what] +
 		", in " + place(e);
@@ -490,6 +493,7 @@ let hits = [], hit = -1, listed = "";
 const keyOf = e => (e.what * 65536 + e.call) * 8192 + e.site;
 function textOf(e) {
 	const what = e.what === COMPUTATION ? "computation before" : e.what === CALL ? "call" :
+		e.what === BLOCKED ? "blocked in" : e.what === PREEMPTED ? "preempted in" :
 		data.states[e.what] + " " + data.activities[data.stateActivity[e.what]];
 	return (what + " " + (data.calls[e.call] || "") + " " + place(e)).toLowerCase();
 }

@@ -50,7 +50,8 @@ void monitor_draw(struct text *out, const struct monitor *monitor);
 
 /* Activities, as colours; waits are grouped into the classes below. */
 enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE,
-    WAIT_SETUP, WAIT_RMA, ACTIVITIES };
+    WAIT_SETUP, WAIT_RMA, COMPUTE_BLOCKED, COMPUTE_PREEMPTED, ACTIVITIES,
+    WAITS_END = COMPUTE_BLOCKED };
 extern const char *const activity_names[ACTIVITIES];
 extern const char *const activity_classes[ACTIVITIES];	/* of CSS */
 enum activity activity_of(enum state state);
@@ -68,9 +69,10 @@ struct event {
 	/* rank waited for, -1: none; of a message its sender's location */
 	int32_t partner;
 	uint16_t call;
-	uint16_t what;	/* state of a wait, or A_CALL or A_COMPUTATION; of the path enum piece */
+	uint16_t what;	/* state of a wait, or one of these; of the path enum piece */
 };
-enum { A_CALL = STATES, A_COMPUTATION };	/* the computation before a call */
+/* The last is the computation before a call; those before it are parts of computations. */
+enum { A_CALL = STATES, A_BLOCKED, A_PREEMPTED, A_COMPUTATION };
 
 /* The longest events. */
 struct pool {
@@ -157,6 +159,8 @@ struct page {
 	size_t budget;			/* bytes of the page */
 	struct bins bins;
 	struct pool events, computations, pieces;
+	struct event *off;		/* parts of the next computation off its core */
+	size_t off_count, off_capacity;
 	struct pool messages;		/* on the receiver's row, from send to receipt */
 	struct matrix matrix;
 	struct segments path;		/* of one message */

@@ -433,7 +433,7 @@ columns_write(struct text *out, const struct page *page)
 	struct csv csv;
 
 	csv_begin(&csv, out,
-	    "rank,last_rank,from_s,to_s,outside_s,compute_s,mpi_s,wait_message_s,wait_receiver_s,wait_collective_s,wait_setup_s,wait_rma_s,path_s");
+	    "rank,last_rank,from_s,to_s,outside_s,compute_s,mpi_s,wait_message_s,wait_receiver_s,wait_collective_s,wait_setup_s,wait_rma_s,blocked_s,preempted_s,path_s");
 	for (size_t row = 0; row < bins->rows; row++, first = end) {
 		for (end = first; end < bins->locations && bins_row(bins, end) == row;)
 			end++;

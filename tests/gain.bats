@@ -100,7 +100,7 @@ two_steps() {
 		0 MPI_Init 0 1000000
 		1 MPI_Init 0 1000000
 		switched location=1 from_ns=0 until_ns=12000000 time=2000000 duration=9000000 reason=0 site=2
-		switched location=1 worker=1 from_ns=0 until_ns=12000000 time=500000 duration=1500000 reason=0 site=2
+		switched location=1 worker=1 from_ns=0 until_ns=12000000 time=1000000 duration=1000000 reason=0 site=2
 		sampled location=1 period_ns=1000000 until_ns=12000000 time=1500000,11500000 site=3,3
 		sampled location=1 worker=1 period_ns=1000000 until_ns=12000000 time=$(seq -s, 2500000 1000000 10500000) site=$(
 			yes 1 | head -9 | paste -sd,)

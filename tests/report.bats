@@ -87,6 +87,34 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	END
 }
 
+@test "the timeline marks computation that was blocked or preempted, in the thread for which a rank waits" {
+	pack <"$BATS_TEST_DIRNAME/golden.d/texts/computing.txt" | lp-graph 2>/dev/null >t.graph
+	lp-report -F csv t.graph | python3 -c 'import collections, csv, sys
+sums = collections.Counter()
+for row in csv.DictReader(sys.stdin):
+    for key in ("blocked_s", "preempted_s"): sums[row["rank"] + " " + key] += float(row[key])
+    sums[row["rank"] + " compute_s"] += sum(float(row[key]) for key in ("compute_s", "blocked_s", "preempted_s"))
+for key in sorted(sums): print(key, "%.6f" % sums[key])' >columns
+	lp-imbalance -F json t.graph | jq -r '.computation.by_rank[] | .rank as $rank | to_entries[] |
+		select(.key | IN("compute_s", "blocked_s", "preempted_s")) | "\($rank) \(.key) \(.value * 1e6 | round / 1e6)"' |
+		awk '{ printf "%s %s %.6f\n", $1, $2, $3 }' | sort >ranks
+	cmp columns ranks
+	lp-report -F svg --figure timeline t.graph | grep -c 'class="a[89] s"' | grep -qx 2
+	lp-report -o page.html t.graph
+	python3 - <<-END
+		import json, re
+		data = json.loads(re.search('id="data">(.*?)</script>', open("page.html").read(), re.S).group(1))
+		numbers, location, begin, seen = data["computations"], 0, 0, []
+		for i in range(0, len(numbers), 7):
+		    begin = begin * (numbers[i] == 0) + numbers[i + 1]
+		    location += numbers[i]
+		    seen.append((location, begin, numbers[i + 2], numbers[i + 3] - len(data["states"]), data["sites"][numbers[i + 5]]))
+		marks = [mark for mark in seen if mark[3] in (1, 2)]
+		assert marks == [(0, 15000000, 1000000, 2, ""), (1, 14000000, 2000000, 2, "solve (solve.c:10)"),
+		    (1, 17000000, 3000000, 1, "read_input (io.c:5)"), (1, 21000000, 1000000, 1, "")], marks
+	END
+}
+
 @test "a scattered path is shown by its share of each cell, another as a line" {
 	"$ROOT/build/bench/synthetic" -r 8 -c 40000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
 	lp-report --size 100k -o page.html t.graph
@@ -95,7 +123,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 		import json, re
 		import longpole
 		data = json.loads(re.search('id="data">(.*?)</script>', open("page.html").read(), re.S).group(1))
-		unpack = lambda row: "".join(l * int(n or 1) for l, n in re.findall(r"([a-h])(\d*)", row))
+		unpack = lambda row: "".join(l * int(n or 1) for l, n in re.findall(r"([a-j])(\d*)", row))
 		levels = [unpack(row) for row in data["levels"]]
 		columns, run = data["columns"], data["run"]
 		assert "way" not in data and data["rows"] == 8 and columns > 500
