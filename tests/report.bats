@@ -198,7 +198,7 @@ for key in sorted(sums): print(key, "%.6f" % sums[key])' >columns
 		assert data["messages"][:4] == [3, 2000, 3000, len(data["states"])] and data["messages"][6:] == [0], data["messages"]
 		assert data["hosts"] == ["alpha", "b<&>\"'"] and data["hostOf"] == [0, 0, 2, 1], data
 		n = data["computations"]
-		computed = [n[i + 2] for i in range(0, len(n), 7) if n[i + 3] == len(data["states"]) + 1]
+		computed = [n[i + 2] for i in range(0, len(n), 7) if n[i + 3] == len(data["states"]) + 3]
 		assert computed == [1000, 6500, 8000, 8000, 2000, 4000], computed
 		hosts = re.search('id="t-hosts".*?</table>', page, re.S).group(0)
 		rows = [re.findall('<td[^>]*>(.*?)</td>', row) for row in re.findall('<tr>(.*?)</tr>', hosts)[1:]]
