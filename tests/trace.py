@@ -20,10 +20,10 @@ from longpole.tables import ANY, ANY_TAG, CALL_COLUMNS, EDGE_COLUMNS, NULL, ROOT
 from longpole.write import Writer, column_bytes  # noqa: E402, F401
 
 
-def read(file):
+def read(file, of_folder=False):
     """All messages of a stream, checked. Only this loads numpy: pack needs none, and tests start it thousands of times."""
     from longpole import check
-    return check.read(file)
+    return check.read(file, of_folder)
 
 
 # ---- text, as tests/pack reads it ----------------------------------------------------------------
