@@ -90,21 +90,6 @@ equation_six(const struct analysis *a)
 
 /* ---- text ------------------------------------------------------------------------------- */
 
-/* "hofinger -12.30, amdahl not fitted" */
-static void
-aicc_text(const struct analysis *a, char *text, size_t size)
-{
-	size_t used = 0;
-
-	for (int m = 0; m < MODELS && used < size; m++)
-		if (a->models[m].fitted)
-			used += (size_t)snprintf(text + used, size - used, "%s%s %.2f",
-			    m > 0 ? ", " : "", model_names[m], a->models[m].aicc);
-		else
-			used += (size_t)snprintf(text + used, size - used, "%s%s not fitted",
-			    m > 0 ? ", " : "", model_names[m]);
-}
-
 static void
 print_parameter(struct table_writer *table, const char *name, double value, double se,
     const struct band *band)
@@ -150,7 +135,6 @@ print_parameters(struct text *out, const struct analysis *a)
 void
 print_table(struct text *out, const struct analysis *a)
 {
-	char aicc[256];
 	struct notes notes;
 
 	text_line(out, "%s: %zu runs on %g to %g cores", a->name, a->runs,
@@ -159,9 +143,16 @@ print_table(struct text *out, const struct analysis *a)
 		text_line(out, "model: equation 6 by the paper's procedure, %s residuals",
 		    residual_names[a->residuals]);
 	else {
-		aicc_text(a, aicc, sizeof aicc);
-		text_line(out, "model: %s, %s residuals; AICc: %s", model_names[a->model],
-		    residual_names[a->residuals], aicc);
+		text_print(out, "model: %s, %s residuals; AICc:", model_names[a->model],
+		    residual_names[a->residuals]);
+		for (int m = 0; m < MODELS; m++) {
+			text_print(out, "%s %s ", m > 0 ? "," : "", model_names[m]);
+			if (a->models[m].fitted)
+				text_print(out, "%.2f", a->models[m].aicc);
+			else
+				text_put(out, "not fitted");
+		}
+		text_char(out, '\n');
 	}
 	print_parameters(out, a);
 	text_char(out, '\n');

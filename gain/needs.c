@@ -233,19 +233,6 @@ gate_messages(const struct dag *dag, struct hubs *hubs)
 		}
 }
 
-static void
-find_gates(struct hubs *hubs, const struct dag *dag, const struct instances *instances,
-    const struct definitions *known)
-{
-	size_t rows = dag->events / 2;
-
-	memset(hubs, 0, sizeof *hubs);
-	hubs->gate = zalloc(rows, sizeof *hubs->gate);
-	memset(hubs->gate, 0xff, rows * sizeof *hubs->gate);	/* NO_GATE */
-	gate_messages(dag, hubs);
-	gate_collectives(dag, hubs, instances, known);
-}
-
 /* ---- vertices and edges -------------------------------------------------------------- */
 
 /* The leave of a call: its own enter, and the gates that opened before its end. */
@@ -404,7 +391,7 @@ dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instan
 	uint64_t events = count_events(stretch);
 	uint32_t locations = stretch->window->locations;
 	bool ends_in_sync = !stretch->to.leave;
-	struct hubs hubs;
+	struct hubs hubs = { 0 };
 	size_t room;
 
 	memset(dag, 0, sizeof *dag);
@@ -413,7 +400,10 @@ dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instan
 	dag->stretch = stretch;
 	dag->events = (uint32_t)events;
 	numbering_open(&dag->numbering, stretch, -1);
-	find_gates(&hubs, dag, instances, known);
+	hubs.gate = zalloc(events / 2, sizeof *hubs.gate);
+	memset(hubs.gate, 0xff, events / 2 * sizeof *hubs.gate);	/* NO_GATE */
+	gate_messages(dag, &hubs);
+	gate_collectives(dag, &hubs, instances, known);
 	dag->end = dag->events + (uint32_t)hubs.count;
 	dag->vertices = dag->end + 1;
 	room = (size_t)dag->vertices + 1;

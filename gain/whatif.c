@@ -217,18 +217,6 @@ use(struct ways *ways, uint32_t vertex)
 	ways->used[vertex] = ways->dag->weight_ns[vertex] > 0;
 }
 
-/* The critical path, by the rule that all solvers follow. */
-static void
-use_path(struct ways *ways)
-{
-	struct event at = ways->dag->stretch->to;
-	int64_t at_ns;
-
-	do
-		use(ways, (uint32_t)numbering_of(&ways->dag->numbering, at));
-	while (event_before(ways->dag->stretch, at, &at, &at_ns));
-}
-
 static void
 find_longest(struct ways *ways)
 {
@@ -274,11 +262,14 @@ add_alternatives(struct whatif *whatif, const struct dag *dag, const struct defi
 {
 	struct ways ways = { dag, zalloc(dag->vertices, sizeof *ways.used), zalloc(dag->vertices,
 	    sizeof *ways.length_ns), zalloc(dag->vertices, sizeof *ways.from) };
-	int64_t critical_ns = dag->time_ns[dag->end];
+	int64_t critical_ns = dag->time_ns[dag->end], at_ns;
+	struct event at = dag->stretch->to;
 
 	if (whatif->alternatives == NULL)
 		whatif->alternatives = zalloc((size_t)whatif->count, sizeof *whatif->alternatives);
-	use_path(&ways);
+	do	/* the critical path, by the rule that all solvers follow */
+		use(&ways, (uint32_t)numbering_of(&dag->numbering, at));
+	while (event_before(dag->stretch, at, &at, &at_ns));
 	for (int n = 0; n < whatif->count; n++) {
 		struct alternative *way = &whatif->alternatives[n];
 

@@ -86,16 +86,10 @@ deviation_of(const struct judgement *j, bool paired)
 {
 	size_t count = j->function->medians.count;
 	double few = count > 1 ? (double)count / ((double)count - 0.8) : 1, deviation;
-	struct sample d = paired ? logs(j) : scaled(&j->function->medians, 1);
+	struct sample d = logs(j);
 
-	deviation = robust_deviation(d);
-	if (!paired) {
-		struct sample others = scaled(&j->other->medians, 1);
-
-		/* of one side */
-		deviation = hypot(deviation, j->factor * robust_deviation(others)) / sqrt(2);
-		free(others.at);
-	}
+	deviation = paired ? robust_deviation(d) : hypot(robust_deviation(j->function->medians),
+	    j->factor * robust_deviation(j->other->medians)) / sqrt(2);	/* of one side */
 	free(d.at);
 	return few * deviation;
 }

@@ -304,28 +304,22 @@ copy_to(int fd, int from)
 		die("temporary file: %s", strerror(errno));
 }
 
-/* The last message: results for lp-imbalance --ideal and for people. */
-static void
-put_result(struct writer *out, const struct result *r)
-{
-	message_begin(out, "replay", 7);
-	put_int(out, "run_ns", r->run_ns);
-	put_int(out, "recorded_run_ns", r->recorded_run_ns);
-	put_uint(out, "count", r->ranks);
-	put_column(out, "finish", column_i64, r->finish_ns, r->ranks);
-	put_column(out, "recorded_finish", column_i64, r->recorded_finish_ns, r->ranks);
-	put_column(out, "useful", column_i64, r->useful_ns, r->ranks);
-	put_column(out, "recorded_useful", column_i64, r->recorded_useful_ns, r->ranks);
-	end_message(out);
-}
-
 void
 output_end(struct output *o, const struct engine *e, const struct result *r, struct reader *in,
     int argc, char **argv)
 {
 	struct writer out;
 
-	put_result(&o->out, r);
+	/* the last message: for lp-imbalance --ideal and for people */
+	message_begin(&o->out, "replay", 7);
+	put_int(&o->out, "run_ns", r->run_ns);
+	put_int(&o->out, "recorded_run_ns", r->recorded_run_ns);
+	put_uint(&o->out, "count", r->ranks);
+	put_column(&o->out, "finish", column_i64, r->finish_ns, r->ranks);
+	put_column(&o->out, "recorded_finish", column_i64, r->recorded_finish_ns, r->ranks);
+	put_column(&o->out, "useful", column_i64, r->useful_ns, r->ranks);
+	put_column(&o->out, "recorded_useful", column_i64, r->recorded_useful_ns, r->ranks);
+	end_message(&o->out);
 	if (writer_flush(&o->out) < 0)
 		die("temporary file: it cannot be written");
 	if (writer_open(&out, STDOUT_FILENO, reader_content(in), in, argc, argv) < 0)

@@ -148,21 +148,6 @@ begin(struct tolerance *t, struct engine *e)
 	t->marks.pays = t->sites;
 }
 
-/* Values to try on a limited machine; for a parameter that is 0, usual steps. */
-static size_t
-values_of(const struct tolerance *t, int p, double *values)
-{
-	static const double factors[] = { 0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 50 };
-	static const double units[PARAMETERS] = { 1000, 0.1, 100 };	/* ns, ns a byte, ns */
-	double unit = t->base[p] > 0 ? t->base[p] : units[p];
-	size_t n = 0;
-
-	for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
-		if (factors[i] * unit <= end_of(t, p))
-			values[n++] = factors[i] * unit;
-	return n;
-}
-
 static double
 run_ns(const struct engine *e)
 {
@@ -207,14 +192,19 @@ try(const struct replay_options *opt, enum parameter parameter, double value)
 	return ns;
 }
 
-enum { MOST_VALUES = 16 };
-
+/* Tries some values on a limited machine; for a parameter that is 0, usual steps. */
 static void
 sample(struct tolerance *t, int p, const struct replay_options *opt)
 {
-	double values[MOST_VALUES], ns[MOST_VALUES];
-	size_t n = values_of(t, p, values);
+	static const double factors[] = { 0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 50 };
+	static const double units[PARAMETERS] = { 1000, 0.1, 100 };	/* ns, ns a byte, ns */
+	enum { FACTORS = sizeof factors / sizeof *factors };
+	double unit = t->base[p] > 0 ? t->base[p] : units[p], values[FACTORS], ns[FACTORS];
+	size_t n = 0;
 
+	for (int i = 0; i < FACTORS; i++)
+		if (factors[i] * unit <= end_of(t, p))
+			values[n++] = factors[i] * unit;
 	for (size_t i = 0; i < n; i++)
 		ns[i] = try(opt, (enum parameter)p, values[i]);
 	t->pieces[p] = zalloc(n, sizeof *t->pieces[p]);

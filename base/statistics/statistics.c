@@ -75,11 +75,11 @@ lower_quartile(struct sample sorted)
 double
 robust_deviation(struct sample s)
 {
-	struct sample off = { zalloc(s.count, sizeof *off.at), s.count };
-	double centre = median(s), result;
+	struct sample off = pooled(s, (struct sample){ s.at, 0 });
+	double centre = quantile(off, 0.5), result;
 
 	for (size_t i = 0; i < s.count; i++)
-		off.at[i] = fabs(s.at[i] - centre);
+		off.at[i] = fabs(off.at[i] - centre);
 	result = 1.4826 * median(off);
 	free(off.at);
 	return result;
