@@ -179,6 +179,9 @@ struct side {
 struct row {
 	enum kind kind;
 	const char *guideline;
+	uint64_t *sizes;	/* at which any side has it, ascending */
+	size_t count, capacity;
+	bool news;		/* some side finds it violated, at some size */
 };
 
 struct sides {
@@ -202,11 +205,6 @@ struct change change_of(const struct sides *s, size_t side, const struct judgeme
  */
 const struct judgement *find_judgement(const struct side *side, const char *guideline,
     uint64_t bytes);
-/* Whether any side finds it violated, at any size. */
-bool is_news(const struct sides *s, const struct row *row, uint64_t bytes);
-bool has_news(const struct sides *s, const struct row *row);
-/* Ascending sizes at which any side has the guideline. */
-uint64_t *row_sizes(const struct sides *s, const struct row *row, size_t *count);
 
 /* sides_print.c */
 void print_sides(struct text *out, struct sides *s, const struct rules_of_judging *rules, bool all);

@@ -130,23 +130,20 @@ print_spread(struct text *out, const struct series *s, double factor)
 static void
 put_side_data(struct text *out, const struct sides *s, size_t i, const struct row *row)
 {
-	size_t count;
-	uint64_t *sizes = row_sizes(s, row, &count);
-
 	text_print(out,
 	    "$side%zu << END\n# bytes function_us low high other_us low high violated\n", i);
-	for (size_t k = 0; k < count; k++) {
-		const struct judgement *j = find_judgement(&s->at[i], row->guideline, sizes[k]);
+	for (size_t k = 0; k < row->count; k++) {
+		const struct judgement *j = find_judgement(&s->at[i], row->guideline,
+		    row->sizes[k]);
 
 		if (j == NULL)
 			continue;
-		text_print(out, "%" PRIu64, sizes[k]);
+		text_print(out, "%" PRIu64, row->sizes[k]);
 		print_spread(out, j->function, 1);
 		print_spread(out, j->other, j->factor);
 		text_print(out, " \"%s\"\n", j->violated ? "v" : "");
 	}
 	text_put(out, "END\n");
-	free(sizes);
 }
 
 /*
@@ -158,13 +155,10 @@ put_sides(struct text *out, const struct sides *s, const struct row *row, const 
 {
 	static const char *const colours[] = { "#d55e00", "#0072b2", "#009e73", "#cc79a7",
 	    "#e69f00", "#56b4e9" };
-	size_t count;
-	uint64_t *sizes = row_sizes(s, row, &count);
 
 	for (size_t i = 0; i < s->count; i++)
 		put_side_data(out, s, i, row);
-	put_axes(out, sizes[0], sizes[count - 1]);
-	free(sizes);
+	put_axes(out, row->sizes[0], row->sizes[row->count - 1]);
 	put_head(out, "760,480", "tmargin center maxcols 1", picture, row->guideline);
 	text_put(out, "set ylabel 'run time (us)'\n"
 	    "set label 1 'v: violated; bars: quartiles of the mpiruns' at graph 0.02, 0.96 font ',10'\n"
@@ -218,7 +212,7 @@ plot_sides(const struct sides *s, const char *folder)
 {
 	make_plot_folder(folder);
 	for (size_t r = 0; r < s->row_count; r++)
-		if (has_news(s, &s->rows[r]))
+		if (s->rows[r].news)
 			write_plot(s->rows[r].guideline, s, NULL, r, folder);
 }
 

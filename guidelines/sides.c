@@ -86,6 +86,17 @@ name_side(const struct sides *s, struct side *side)
 
 ORDER(by_kind, struct row, BY(kind) BY_TEXT(guideline))
 
+/* Adds the sizes at which V has the guideline. */
+static void
+add_side(struct row *row, const struct verdict *v)
+{
+	for (const struct judgement *j = v->at; j < v->at + v->count; j++)
+		if (strcmp(j->guideline, row->guideline) == 0) {
+			add_size(&row->sizes, &row->count, &row->capacity, j->bytes);
+			row->news |= j->violated;
+		}
+}
+
 static void
 collect_rows(struct sides *s)
 {
@@ -95,14 +106,17 @@ collect_rows(struct sides *s)
 		for (size_t k = 0; k < s->at[i].v.count; k++) {
 			const struct judgement *j = &s->at[i].v.at[k];
 
-			*APPEND(s->rows, s->row_count, s->row_capacity) = (struct row){ j->kind,
-			    j->guideline };
+			*APPEND(s->rows, s->row_count, s->row_capacity) = (struct row){
+			    .kind = j->kind, .guideline = j->guideline };
 		}
 	SORT(s->rows, s->row_count, by_kind);
 	for (size_t i = 0; i < s->row_count; i++)
 		if (i == 0 || by_kind(&s->rows[i], &s->rows[kept - 1]) != 0)
 			s->rows[kept++] = s->rows[i];
 	s->row_count = kept;
+	for (struct row *row = s->rows; row < s->rows + kept; row++)
+		for (size_t i = 0; i < s->count; i++)
+			add_side(row, &s->at[i].v);
 }
 
 struct sides
@@ -138,48 +152,6 @@ find_judgement(const struct side *side, const char *guideline, uint64_t bytes)
 			found = j;
 	}
 	return found;
-}
-
-bool
-is_news(const struct sides *s, const struct row *row, uint64_t bytes)
-{
-	for (size_t i = 0; i < s->count; i++) {
-		const struct judgement *j = find_judgement(&s->at[i], row->guideline, bytes);
-
-		if (j != NULL && j->violated)
-			return true;
-	}
-	return false;
-}
-
-uint64_t *
-row_sizes(const struct sides *s, const struct row *row, size_t *count)
-{
-	uint64_t *sizes = NULL;
-	size_t capacity = 0;
-
-	*count = 0;
-	for (size_t i = 0; i < s->count; i++)
-		for (size_t k = 0; k < s->at[i].v.count; k++) {
-			const struct judgement *j = &s->at[i].v.at[k];
-
-			if (strcmp(j->guideline, row->guideline) == 0)
-				add_size(&sizes, count, &capacity, j->bytes);
-		}
-	return sizes;
-}
-
-bool
-has_news(const struct sides *s, const struct row *row)
-{
-	size_t count;
-	uint64_t *sizes = row_sizes(s, row, &count);
-	bool news = false;
-
-	for (size_t k = 0; k < count; k++)
-		news |= is_news(s, row, sizes[k]);
-	free(sizes);
-	return news;
 }
 
 /* Logarithms of lower quartiles by mpirun, which other load on the machine changes least. */

@@ -96,20 +96,19 @@ describe_sides(struct sides *s)
 
 /* Sizes at which the side finds it violated; with "?" those not decidable. */
 static void
-put_cell(struct table_writer *table, const struct side *side, const char *guideline,
-    const uint64_t *sizes, size_t count)
+put_cell(struct table_writer *table, const struct side *side, const struct row *row)
 {
 	char cell[400] = "";
 	size_t used = 0;
 	bool any = false;
 
-	for (size_t i = 0; i < count && used < sizeof cell - 30; i++) {
-		const struct judgement *j = find_judgement(side, guideline, sizes[i]);
+	for (size_t i = 0; i < row->count && used < sizeof cell - 30; i++) {
+		const struct judgement *j = find_judgement(side, row->guideline, row->sizes[i]);
 
 		any |= j != NULL;
 		if (j != NULL && (j->violated || j->undecided))
 			used += (size_t)snprintf(cell + used, sizeof cell - used, "%s%" PRIu64 "%s",
-			    used > 0 ? "," : "", sizes[i], j->violated ? "" : "?");
+			    used > 0 ? "," : "", row->sizes[i], j->violated ? "" : "?");
 	}
 	table_text(table, !any ? "not measured" : used > 0 ? cell : "held");
 }
@@ -125,18 +124,13 @@ print_rows(struct text *out, const struct sides *s, bool all)
 	for (size_t i = 0; i < s->count; i++)
 		table_format(&table, "%s_bytes", s->at[i].letter);
 	table_end_line(&table);
-	for (size_t r = 0; r < s->row_count; r++) {
-		size_t count;
-		uint64_t *sizes;
-
-		if (!all && !has_news(s, &s->rows[r]))
+	for (const struct row *row = s->rows; row < s->rows + s->row_count; row++) {
+		if (!all && !row->news)
 			continue;
-		sizes = row_sizes(s, &s->rows[r], &count);
-		table_text(&table, s->rows[r].guideline);
+		table_text(&table, row->guideline);
 		for (size_t i = 0; i < s->count; i++)
-			put_cell(&table, &s->at[i], s->rows[r].guideline, sizes, count);
+			put_cell(&table, &s->at[i], row);
 		table_end_line(&table);
-		free(sizes);
 	}
 	table_end(&table);
 }
@@ -162,6 +156,19 @@ news_side(const struct judgement *j)
 	    (struct news_side){ j->function_ns, j->other_ns, j->ratio, j->violated };
 }
 
+/* Whether any side finds it violated. */
+static bool
+is_news(const struct sides *s, const struct row *row, uint64_t bytes)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct judgement *j = find_judgement(&s->at[i], row->guideline, bytes);
+
+		if (j != NULL && j->violated)
+			return true;
+	}
+	return false;
+}
+
 static struct news *
 find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *found)
 {
@@ -169,29 +176,23 @@ find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *f
 	size_t capacity = 0;
 
 	*found = 0;
-	for (size_t r = 0; r < s->row_count; r++) {
-		const struct row *row = &s->rows[r];
-		size_t count;
-		uint64_t *sizes = row_sizes(s, row, &count);
-
-		for (size_t k = 0; k < count; k++)
-			for (size_t i = 1; i < s->count && is_news(s, row, sizes[k]); i++) {
+	for (const struct row *row = s->rows; row < s->rows + s->row_count; row++)
+		for (size_t k = 0; k < row->count; k++)
+			for (size_t i = 1; i < s->count && is_news(s, row, row->sizes[k]); i++) {
 				const struct judgement *a = find_judgement(&s->at[0],
-				    row->guideline, sizes[k]);
+				    row->guideline, row->sizes[k]);
 				const struct judgement *b = find_judgement(&s->at[i],
-				    row->guideline, sizes[k]);
+				    row->guideline, row->sizes[k]);
 				struct news *n;
 
 				n = APPEND(all, *found, capacity);
 				*n = (struct news){ s->at[i].letter, i, row->kind, row->guideline,
-				    outcome(a, b), NULL, sizes[k], news_side(a), news_side(b),
+				    outcome(a, b), NULL, row->sizes[k], news_side(a), news_side(b),
 				    { NAN, NAN, NAN } };
 				if (a != NULL && b != NULL)
 					n->change = change_of(s, i, b, rules);
 				n->text = formatted("%s: %s", n->guideline, n->outcome);
 			}
-		free(sizes);
-	}
 	return all;
 }
 

@@ -44,11 +44,10 @@ const char *const parameter_names[PARAMETERS] = { "latency", "gap", "overhead" }
 static void
 parse_percents(struct tolerance *t, const char *percents)
 {
-	char *copy = need(strdup(percents)), *save = NULL;
+	char *copy = need(strdup(percents)), *rest = copy, *word;
 
 	t->percent_count = 0;
-	for (char *word = strtok_r(copy, ",", &save); word != NULL;
-	    word = strtok_r(NULL, ",", &save)) {
+	while ((word = strtok_r(rest, ",", &rest)) != NULL) {
 		if (t->percent_count == MOST_PERCENTS)
 			die("--percents %s: at most %d values", percents, MOST_PERCENTS);
 		t->percents[t->percent_count++] = parse_number("--percents", word, 0, 1e6);
@@ -61,11 +60,10 @@ parse_percents(struct tolerance *t, const char *percents)
 static void
 parse_curves(struct tolerance *t, const char *names)
 {
-	char *copy = need(strdup(names)), *save = NULL;
+	char *copy = need(strdup(names)), *rest = copy, *word;
 
 	memset(t->wanted, 0, sizeof t->wanted);
-	for (char *word = strtok_r(copy, ",", &save); word != NULL;
-	    word = strtok_r(NULL, ",", &save)) {
+	while ((word = strtok_r(rest, ",", &rest)) != NULL) {
 		int p = 0;
 
 		while (p < PARAMETERS && strcmp(word, parameter_names[p]) != 0)

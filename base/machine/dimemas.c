@@ -320,13 +320,12 @@ take_wide(struct machine *m, const struct config *config, const struct record *r
 static void
 take_table_line(struct machine *m, const struct config *config, char *line)
 {
-	char *words[8], *save = NULL;
+	char *words[8], *word;
 	int n = 0, first = 0;
 	int64_t island = -1, op;
 	struct phases phases;
 
-	for (char *word = strtok_r(line, " \t\r", &save); word != NULL && n < 8;
-	    word = strtok_r(NULL, " \t\r", &save))
+	while (n < 8 && (word = strtok_r(line, " \t\r", &line)) != NULL)
 		words[n++] = word;
 	if (n == 0 || words[0][0] == '#' || strncmp(words[0], "//", 2) == 0)
 		return;

@@ -415,7 +415,7 @@ read_own(struct machine *m, struct config *c)
 	m->wide_model = MODEL_LOGARITHMIC;
 	c->line = 0;
 	for (char *text = c->text, *end; text != NULL; text = end) {
-		char *save = NULL;
+		char *rest = text, *word;
 
 		end = strchr(text, '\n');
 		if (end != NULL)
@@ -423,10 +423,8 @@ read_own(struct machine *m, struct config *c)
 		c->line++;
 		text[strcspn(text, "#")] = '\0';
 		c->count = 0;
-		for (char *word = strtok_r(text, " \t\r", &save); word != NULL;
-		    word = strtok_r(NULL, " \t\r", &save)) {
+		while ((word = strtok_r(rest, " \t\r", &rest)) != NULL)
 			*APPEND(c->words, c->count, c->capacity) = word;
-		}
 		if (c->count > 0)
 			take_line(m, c);
 	}
