@@ -17,7 +17,7 @@ struct counter_line {
 	int32_t rank;
 	char *function;			/* NULL: all of the rank */
 	const char *file;
-	int64_t counted_ns;		/* time on a core while this was counted */
+	int64_t counted_ns;		/* time on a core while this was counted; negative: unknown */
 	double share;			/* of the rank's time on a core */
 	int64_t of[COUNTERS], across[COUNTERS];	/* negative: no counts in the whole run */
 	double cycles_per_instruction, clock_hz;	/* NaN: unknown */
@@ -42,7 +42,7 @@ static const char *const names[COUNTERS] = {
 #define SECONDS .text = "%.6f", .json = "%.9f", .scale = 1e-9
 #define WHOLE .text = PLAIN, .json = PLAIN
 #define COUNTS \
-	{ "counted_s", LINE(counted_ns), SECONDS }, \
+	{ "counted_s", LINE(counted_ns), SECONDS, .known = UNLESS_NEGATIVE }, \
 	{ "task_clock_s", COUNT(task_clock), SECONDS }, \
 	{ "page_faults", COUNT(page_faults), WHOLE }, \
 	{ "migrations", COUNT(migrations), WHOLE }, \
@@ -126,10 +126,12 @@ fold_functions(struct counters *all)
 }
 
 static void
-find_rates(const struct counters *all, struct counter_line *line)
+find_rates(const struct counters *all, struct counter_line *line, bool switched)
 {
 	const double cycles = (double)line->of[COUNT_cycles];
 
+	if (!switched)
+		line->counted_ns = -1;
 	line->cycles_per_instruction = ratio(cycles, (double)line->of[COUNT_instructions]);
 	line->clock_hz = ratio(cycles, 1e-9 * (double)line->counted_ns);
 	for (int c = 0; c < COUNTERS; c++)
@@ -164,10 +166,10 @@ find_counters(const struct imbalance *im, const struct by_function *by, struct c
 		all->ranks[r].rank = r;
 		all->ranks[r].share = by->ranks == NULL ? NAN : ratio(
 		    (double)all->ranks[r].counted_ns, (double)by->ranks[r].core.on_ns);
-		find_rates(all, &all->ranks[r]);
+		find_rates(all, &all->ranks[r], by->ranks != NULL);
 	}
 	for (size_t i = 0; i < all->function_count; i++)
-		find_rates(all, &all->functions[i]);
+		find_rates(all, &all->functions[i], by->ranks != NULL);
 	return true;
 }
 

@@ -321,6 +321,10 @@ product() {
 	[ "$(product 20 1000000 1000000 0)" = '[1,2,2,1,1,0.5,0]' ]
 	[ "$(product 10 2000000 2000000 10)" = '[1,2,1,1,1,1,0.01]' ]
 	[ "$(product 30 2000000 3000000 5)" = '[1,3.5,3,3,1.5,1.5,0.005]' ]
+	# Without switches the time on a core is not known.
+	printf '%s\n' 'trace ranks=1' 'sampled location=0 period_ns=10 until_ns=100 time=20,30 site=0,0 cycles=5,6' '0 MPI_Init 0 10' \
+		'0 MPI_Finalize 50 100' | pack | lp-graph 2>/dev/null | lp-imbalance -F json |
+		jq -e '.counters.by_rank[0] | .cycles == 6 and .across_cycles == 5 and .counted_s == null and has("clock_hz") == false'
 	lp-imbalance t.graph | grep -qxF 'counts between two samples without a call between them; none of task_clock, page_faults, migrations'
 	lp-imbalance t.graph | grep -qF 'rank 1 computes 3.500 x as long as the mean of the others: 3.000 x the time on a core = '\
 '3.000 x the instructions x 1.500 x the cycles per instruction / 1.500 x the clock rate, +0.005000 s blocked,'
