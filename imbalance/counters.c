@@ -17,9 +17,9 @@ struct counter_line {
 	int32_t rank;
 	char *function;			/* NULL: all of the rank */
 	const char *file;
-	int64_t counted_ns;		/* time on a core while this was counted; negative: unknown */
+	int64_t counted_ns;		/* on a core while this was counted; negative: unknown */
 	double share;			/* of the rank's time on a core */
-	int64_t of[COUNTERS], across[COUNTERS];	/* negative: no counts in the whole run */
+	int64_t of[COUNTERS], across[COUNTERS];	/* negative: none in the whole run */
 	double cycles_per_instruction, clock_hz;	/* NaN: unknown */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 1 takes longer in a worker of its pool, in one iteration of a loop, and in memory that it touches first. */
+/* Rank 1 takes longer in a worker of its pool, in one iteration of a loop, or in fresh memory. */
 #include "planted.h"
 
 enum { WORKERS = 3, ITERATIONS = 48, NUMBERS = 5 << 20 };
