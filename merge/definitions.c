@@ -21,17 +21,6 @@ check_share(const struct input *input, const struct share *share, const struct s
 		    input->ranks[share->rank].file, (int)share->rank, (int)first->rank);
 }
 
-static void
-write_neighbours(struct writer *out, const struct membership *of, uint32_t number)
-{
-	message_begin(out, "neighbours", 4);
-	put_uint(out, "comm", number);
-	put_int(out, "member", of->rank);
-	put_uint(out, "count", of->source_count);
-	put_column(out, "sources", column_i32, of->sources, of->source_count);
-	end_message(out);
-}
-
 void
 write_group(struct writer *out, struct input *input, const struct group *group, uint32_t number,
     bool complete)
@@ -54,22 +43,18 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 		members[share->of->side][share->of->rank] = share->rank;
 		input->ranks[share->rank].comm_map[share->of->comm] = number;
 	}
-	message_begin(out, "communicator", 3u + (inter ? 2 : 0) + (first->type != NULL ? 1 : 0));
-	put_uint(out, "comm", number);
-	put_uint(out, "size", (uint32_t)sizes[0]);
-	put_column(out, "members", column_i32, members[0], (size_t)sizes[0]);
-	if (inter) {
-		put_uint(out, "remote_size", (uint32_t)sizes[1]);
-		put_column(out, "remote", column_i32, members[1], (size_t)sizes[1]);
-	}
-	if (first->type != NULL)
-		put_string(out, "type", first->type);
-	end_message(out);
+	communicator_write(out, number, &(struct communicator){ .size = sizes[0],
+	    .members = members[0], .remote_size = sizes[1], .remote = inter ? members[1] : NULL },
+	    first->type);
 	free(members[0]);
 	free(members[1]);
-	for (size_t i = 0; i < group->count; i++)
-		if (group->shares[i].of->sources != NULL)
-			write_neighbours(out, group->shares[i].of, number);
+	for (size_t i = 0; i < group->count; i++) {
+		const struct membership *of = group->shares[i].of;
+
+		if (of->sources != NULL)
+			neighbours_write(out, number, of->rank,
+			    &(struct neighbours){ of->sources, of->source_count });
+	}
 }
 
 /* With several worlds, no communicator has all ranks. */
@@ -82,12 +67,8 @@ write_worlds(struct writer *out, const struct input *input)
 
 		for (int32_t i = 0; i < world->ranks; i++)
 			members[i] = world->first + i;
-		message_begin(out, "communicator", 4);
-		put_uint(out, "comm", world_comm(input, w));
-		put_int(out, "size", world->ranks);
-		put_column(out, "members", column_i32, members, (size_t)world->ranks);
-		put_string(out, "type", "world");
-		end_message(out);
+		communicator_write(out, world_comm(input, w),
+		    &(struct communicator){ .size = world->ranks, .members = members }, "world");
 		free(members);
 	}
 }
@@ -257,11 +238,7 @@ number_stacks(struct input *input)
 void
 write_stack(struct writer *out, size_t number, const struct stack *stack)
 {
-	message_begin(out, "site", 3);
-	put_uint(out, "site", number);
-	put_uint(out, "count", stack->depth);
-	put_column(out, "stack", column_u32, stack->frames, stack->depth);
-	end_message(out);
+	site_write(out, number, &(struct site){ .stack = stack->frames, .depth = stack->depth });
 }
 
 void
@@ -275,60 +252,18 @@ write_module(struct writer *out, size_t number, const struct module *module)
 	end_message(out);
 }
 
-static void
-put_array(struct writer *out, const char *key, uint32_t count)
-{
-	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
-	msgpack_pack_array(&out->pack, count);
-}
-
-static void
-put_element(struct writer *out, const char *text)
-{
-	msgpack_pack_str_with_body(&out->pack, text, strlen(text));
-}
-
-static void
-write_inlined(struct writer *out, const struct place *place)
-{
-	put_array(out, "inlined_into", place->inlined_count);
-	for (uint32_t i = 0; i < place->inlined_count; i++)
-		put_element(out, place->inlined[i].function);
-	put_array(out, "inlined_files", place->inlined_count);
-	for (uint32_t i = 0; i < place->inlined_count; i++)
-		put_element(out, place->inlined[i].file != NULL ? place->inlined[i].file : "");
-	put_array(out, "inlined_lines", place->inlined_count);
-	for (uint32_t i = 0; i < place->inlined_count; i++)
-		msgpack_pack_int64(&out->pack, place->inlined[i].line);
-}
-
 void
 write_place(struct writer *out, size_t number, const struct known_site *site,
     struct symbols *symbols)
 {
-	const bool known = site->module != UINT32_MAX;
 	struct place place = { 0 };
 
 	if (symbols != NULL)
 		symbols_find(symbols, site->offset, &place);
-	message_begin(out, "site", 2u + (known ? 1 : 0) + (site->call != 0 ? 1 : 0) +
-	    (place.function != NULL ? 1 : 0) + (place.file != NULL ? 2 : 0) +
-	    (place.inlined_count > 0 ? 3 : 0));
-	put_uint(out, "site", number);
-	if (site->call != 0)
-		put_string(out, "call", call_name(site->call));
-	put_uint(out, "offset", site->offset);
-	if (known)
-		put_uint(out, "module", site->module);
-	if (place.function != NULL)
-		put_string(out, "function", place.function);
-	if (place.file != NULL) {
-		put_string(out, "file", place.file);
-		put_int(out, "line", place.line);
-	}
-	if (place.inlined_count > 0)
-		write_inlined(out, &place);
-	end_message(out);
+	site_write(out, number, &(struct site){ .call = site->call != 0 ? call_name(site->call) :
+	    NULL, .offset = site->offset, .module = site->module, .function = place.function,
+	    .file = place.file, .line = place.line, .inlined = place.inlined,
+	    .inlined_count = place.inlined_count });
 	place_free(&place);
 }
 

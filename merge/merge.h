@@ -3,7 +3,7 @@
 #ifndef MERGE_H
 #define MERGE_H
 
-#include "../base/run/headline.h"
+#include "../base/run/definitions.h"
 #include "../base/run/poll_gaps.h"
 #include "../base/run/shard_files.h"
 #include "../base/stream/calls.h"
@@ -411,10 +411,7 @@ void unwound_callers(int spool, uint64_t first, uint32_t *callers, size_t count)
 struct place {
 	char *function, *file;
 	int line;
-	struct {		/* functions inlined there, the innermost first */
-		char *function, *file;
-		int line;	/* line of the inlined call; 0: unknown */
-	} inlined[16];
+	struct inlined inlined[16];	/* functions inlined there, the innermost first */
 	uint32_t inlined_count;
 };
 struct symbols;

@@ -98,13 +98,8 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, boo
 			put_int(out, "moved_ns", rank->moved_ns);
 		}
 		message_end(out);
-		for (uint32_t t = 1; t < rank->threads; t++) {
-			message_begin(out, "location", 3);
-			put_uint(out, "location", rank->location_base + t - 1);
-			put_int(out, "rank", r);
-			put_uint(out, "thread", t);
-			message_end(out);
-		}
+		for (uint32_t t = 1; t < rank->threads; t++)
+			location_write(out, rank->location_base + t - 1, r, t);
 	}
 	if (!followed)
 		write_loads(out, input);

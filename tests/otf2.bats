@@ -43,7 +43,7 @@ planted() {
 	grep -qx 'site site=4 count=2 stack=2,3' text
 	# A site for each function called, as the archive does not say where in a region.
 	[ "$(grep -c '^site .*call=MPI_.* function=main file=src/app.c line=7$' text)" -eq 11 ]
-	grep -qx 'site site=6 offset=0 call=MPI_Wait function=main file=src/app.c line=7' text
+	grep -qx 'site site=6 call=MPI_Wait offset=0 function=main file=src/app.c line=7' text
 	grep -qE '^run ranks=4 locations=5 run_ns=1810000( date_s=[0-9]+)?$' text
 }
 

@@ -30,8 +30,8 @@ struct site {
 	uint64_t offset;		/* of the return address in its module */
 	uint32_t module;		/* UINT32_MAX: unknown */
 	int32_t line;			/* 0: unknown */
-	char *call;			/* the MPI function called there */
-	char *function, *file;		/* of the call; each NULL: unknown */
+	const char *call;		/* the MPI function called there */
+	const char *function, *file;	/* of the call; each NULL: unknown */
 	struct inlined *inlined;	/* functions into which it is inlined, innermost first */
 	size_t inlined_count;
 	uint32_t *stack, depth;		/* sites of its frames, the call first; NULL: no stack */
@@ -105,6 +105,14 @@ awaited_to_end(const struct definitions *definitions, uint32_t location, unsigne
 
 	return of != NULL && of->operation != 0 && call_is_open(call) ? of : NULL;
 }
+
+/* definitions_write.c: the same as messages. TYPE: of an object on the communicator, or NULL. */
+void location_write(struct writer *out, uint32_t location, int32_t rank, uint32_t thread);
+void communicator_write(struct writer *out, uint32_t number, const struct communicator *c,
+    const char *type);
+void neighbours_write(struct writer *out, uint32_t comm, int32_t member,
+    const struct neighbours *of);
+void site_write(struct writer *out, size_t number, const struct site *s);
 
 /* Is its kind one at the head of a trace, including names of calls? */
 bool is_definition(const struct message *message);

@@ -13,7 +13,7 @@
 #include "tool.h"
 
 enum { ALL = 1 << 24, LEAST = 128, MOST = 1 << 16, FIRST_EXTENT = 256, LAST_EXTENT = 1 << 16 };
-enum { LINK = sizeof(uint64_t), LONGEST = 10 };	/* bytes of a number */
+enum { LINK = sizeof(uint64_t) };
 
 void
 spill_begin(struct spill *spill, size_t lanes)
@@ -63,17 +63,12 @@ flush(struct spill *spill, struct spill_lane *lane)
 }
 
 void
-spill_put(struct spill *spill, size_t which, uint64_t number)
+spill_room(struct spill *spill, struct spill_lane *lane)
 {
-	struct spill_lane *lane = &spill->lanes[which];
-
 	if (lane->buffer == NULL)
 		lane->buffer = need(malloc(spill->buffer_size));
-	if (lane->filled + LONGEST > spill->buffer_size)
+	if (lane->filled + SPILL_LONGEST > spill->buffer_size)
 		flush(spill, lane);
-	for (; number >= 0x80; number >>= 7)
-		lane->buffer[lane->filled++] = (uint8_t)(number | 0x80);
-	lane->buffer[lane->filled++] = (uint8_t)number;
 }
 
 void
@@ -121,23 +116,9 @@ spill_any(struct spill *spill, size_t which)
 {
 	struct spill_lane *lane = &spill->lanes[which];
 
-	if (lane->filled - lane->at < LONGEST && lane->in_file > 0)
+	if (lane->filled - lane->at < SPILL_LONGEST && lane->in_file > 0)
 		fill(spill, lane);
 	return lane->at < lane->filled;
-}
-
-static uint64_t
-number_at(const struct spill_lane *lane, uint32_t *at)
-{
-	uint64_t number = 0;
-
-	for (unsigned shift = 0;; shift += 7) {
-		uint8_t byte = lane->buffer[(*at)++];
-
-		number |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			return number;
-	}
 }
 
 uint64_t
@@ -148,17 +129,7 @@ spill_next(struct spill *spill, size_t which)
 
 	spill_any(spill, which);
 	at = lane->at;
-	return number_at(lane, &at);
-}
-
-uint64_t
-spill_take(struct spill *spill, size_t which)
-{
-	struct spill_lane *lane = &spill->lanes[which];
-
-	if (lane->filled - lane->at < LONGEST)
-		spill_any(spill, which);
-	return number_at(lane, &lane->at);
+	return spill_number(lane, &at);
 }
 
 void

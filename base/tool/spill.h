@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct spill {
 	int fd;				/* -1: all numbers are in the buffers */
@@ -30,12 +31,50 @@ struct spill_lane {
 };
 
 void spill_begin(struct spill *spill, size_t lanes);
-void spill_put(struct spill *spill, size_t lane, uint64_t number);
 void spill_read(struct spill *spill);			/* after the last put: starts reading */
 bool spill_any(struct spill *spill, size_t lane);	/* is there another number? */
 uint64_t spill_next(struct spill *spill, size_t lane);	/* the next number; it stays */
-uint64_t spill_take(struct spill *spill, size_t lane);	/* removes it; there must be one */
 void spill_free(struct spill *spill);
+
+enum { SPILL_LONGEST = 10 };	/* bytes of a number */
+void spill_room(struct spill *spill, struct spill_lane *lane);	/* makes room for one */
+
+static inline void
+spill_put(struct spill *spill, size_t which, uint64_t number)
+{
+	struct spill_lane *lane = &spill->lanes[which];
+
+	if (lane->buffer == NULL || lane->filled + SPILL_LONGEST > spill->buffer_size)
+		spill_room(spill, lane);
+	for (; number >= 0x80; number >>= 7)
+		lane->buffer[lane->filled++] = (uint8_t)(number | 0x80);
+	lane->buffer[lane->filled++] = (uint8_t)number;
+}
+
+static inline uint64_t
+spill_number(const struct spill_lane *lane, uint32_t *at)
+{
+	uint64_t number = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		uint8_t byte = lane->buffer[(*at)++];
+
+		number |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return number;
+	}
+}
+
+/* Removes the next number; there must be one. */
+static inline uint64_t
+spill_take(struct spill *spill, size_t which)
+{
+	struct spill_lane *lane = &spill->lanes[which];
+
+	if (lane->filled - lane->at < SPILL_LONGEST)
+		spill_any(spill, which);
+	return spill_number(lane, &lane->at);
+}
 
 /* Maps signed numbers to unsigned numbers of about the same size. */
 static inline uint64_t
@@ -48,6 +87,41 @@ static inline int64_t
 unfold_sign(uint64_t number)
 {
 	return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
+}
+
+/*
+ * A struct as differences to the one before: LAST, which becomes this one. LAST is zero before the
+ * first is put, and before the first is taken. SIZE, at most 128, in steps of 8, is constant.
+ */
+enum { RECORD_WORDS = 16 };
+
+static inline void
+spill_put_record(struct spill *spill, size_t lane, void *last, const void *record, size_t size)
+{
+	uint64_t before[RECORD_WORDS], now[RECORD_WORDS], differ = 0;
+
+	memcpy(before, last, size);
+	memcpy(now, record, size);
+	memcpy(last, record, size);
+	for (size_t i = 0; i < size / sizeof *now; i++)
+		differ |= (uint64_t)(now[i] != before[i]) << i;
+	spill_put(spill, lane, differ);
+	for (size_t i = 0; i < size / sizeof *now; i++)
+		if (differ >> i & 1)
+			spill_put(spill, lane, fold_sign((int64_t)(now[i] - before[i])));
+}
+
+static inline void
+spill_take_record(struct spill *spill, size_t lane, void *last, size_t size)
+{
+	const uint64_t differ = spill_take(spill, lane);
+	uint64_t words[RECORD_WORDS];
+
+	memcpy(words, last, size);
+	for (size_t i = 0; i < size / sizeof *words; i++)
+		if (differ >> i & 1)
+			words[i] += (uint64_t)unfold_sign(spill_take(spill, lane));
+	memcpy(last, words, size);
 }
 
 #endif

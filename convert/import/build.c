@@ -24,21 +24,23 @@ ORDER(by_member, struct build_member, BY(round) BY(number))
 ORDER(by_begin, struct build_end, BY(begin) BY(location) BY(seq) BY(round))
 ORDER(by_row, struct build_patch, BY(round) BY(location) BY(seq))
 
-/* By rank, then by location within it. */
-ORDER(by_time, struct build_call, BY(comm) BY(rank) BY(at_ns) BY(location) BY(seq))
+/* Of a channel, by member; then by number. */
+ORDER(by_member_of, struct build_call, BY(channel[0]) BY(channel[1]) BY(member) BY(at) BY(location)
+    BY(seq))
+ORDER(by_index, struct build_call, BY(channel[0]) BY(channel[1]) BY(index) BY(member))
 
 void
-build_begin(struct build *build, uint32_t ranks, const int32_t *further)
+build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32_t further)
 {
-	memset(build, 0, sizeof *build);
-	build->ranks = build->locations = ranks;
-	for (uint32_t r = 0; r < ranks && further != NULL; r++)
-		for (int32_t t = 0; t < further[r]; t++) {
-			uint32_t at = build->locations++ - ranks;
+	uint32_t *threads = zalloc(ranks, sizeof *threads);
 
-			GROW(build->threads, build->thread_capacity, at + (size_t)1);
-			build->threads[at] = (struct build_thread){ r, (uint32_t)t + 1 };
-		}
+	memset(build, 0, sizeof *build);
+	build->ranks = ranks;
+	build->locations = ranks + further;
+	build->threads = zalloc(further, sizeof *build->threads);
+	for (uint32_t f = 0; f < further; f++)
+		build->threads[f] = (struct build_thread){ rank_of[f], ++threads[rank_of[f]] };
+	free(threads);
 	build->round_rows = IN_FLIGHT / build->locations;
 	if (build->round_rows > BLOCK)
 		build->round_rows = BLOCK;
@@ -53,41 +55,17 @@ build_begin(struct build *build, uint32_t ranks, const int32_t *further)
 	sorter_begin(&build->members, sizeof(struct build_member), by_member);
 	sorter_begin(&build->open_ends, sizeof(struct build_end), by_begin);
 	sorter_begin(&build->patches, sizeof(struct build_patch), by_row);
-	sorter_begin(&build->called, sizeof(struct build_call), by_time);
+	sorter_begin(&build->calls, sizeof(struct build_call), by_member_of);
+	sorter_begin(&build->sides, sizeof(struct build_call), by_member_of);
 }
-
-/* Columns of a row that differ from CALL_ROW: bits below its call, before the values. */
-enum {
-	LASTS,			/* leave differs from enter */
-#define X(field, key, type, is_signed, required, absent) HAS_##field,
-	CALL_COLUMNS(X)
-#undef X
-	CALL_AT
-};
 
 uint64_t
 build_row(struct build *build, uint32_t location, const struct call_row *row)
 {
 	struct build_location *of = &build->of[location];
-	struct spill *to = &build->rows;
-	unsigned has = (unsigned)(row->leave_ns != row->enter_ns) << LASTS;
 
-#define X(field, key, type, is_signed, required, absent) \
-	has |= (unsigned)(row->field != absent) << HAS_##field;
-	CALL_COLUMNS(X)
-#undef X
-	has &= ~(1u << HAS_call);
-	spill_put(to, location, (uint64_t)row->call << CALL_AT | has);
-	spill_put(to, location, fold_sign(row->enter_ns - of->enter_ns));
-	if (has >> LASTS & 1)
-		spill_put(to, location, fold_sign(row->leave_ns - row->enter_ns));
-#define X(field, key, type, is_signed, required, absent) \
-	if (has >> HAS_##field & 1) \
-		spill_put(to, location, is_signed ? fold_sign((int64_t)row->field) : \
-		    (uint64_t)row->field);
-	CALL_COLUMNS(X)
-#undef X
-	of->enter_ns = row->enter_ns;
+	spill_put(&build->rows, location, row->call == 0);
+	spill_put_record(&build->rows, location, &of->row, row, sizeof *row);
 	if (row->leave_ns > build->run_ns)
 		build->run_ns = row->leave_ns;
 	if (row->call != 0)
@@ -101,29 +79,18 @@ build_any(struct build *build, uint32_t location, bool *part)
 {
 	if (!spill_any(&build->rows, location))
 		return false;
-	*part = spill_next(&build->rows, location) >> CALL_AT == 0;
+	*part = spill_next(&build->rows, location) != 0;
 	return true;
 }
 
-void
-build_take(struct build *build, uint32_t location, struct call_row *row)
+const struct call_row *
+build_take(struct build *build, uint32_t location)
 {
-	struct spill *from = &build->rows;
-	const uint64_t has = spill_take(from, location);
+	struct call_row *row = &build->of[location].row;
 
-	*row = CALL_ROW;
-	row->call = (uint16_t)(has >> CALL_AT);
-	row->enter_ns = build->of[location].enter_ns += unfold_sign(spill_take(from, location));
-	row->leave_ns = row->enter_ns;
-	if (has >> LASTS & 1)
-		row->leave_ns += unfold_sign(spill_take(from, location));
-#define X(field, key, type, is_signed, required, absent) \
-	if (has >> HAS_##field & 1) { \
-		const uint64_t value = spill_take(from, location); \
-		row->field = (type)(is_signed ? (uint64_t)unfold_sign(value) : value); \
-	}
-	CALL_COLUMNS(X)
-#undef X
+	spill_take(&build->rows, location);
+	spill_take_record(&build->rows, location, row, sizeof *row);
+	return row;
 }
 
 void
@@ -157,12 +124,6 @@ build_message(struct build *build, uint64_t number, uint32_t source, uint64_t se
 	build->message_count++;
 }
 
-void
-build_called(struct build *build, const struct build_call *call)
-{
-	sorter_add(&build->called, call);
-}
-
 /* Finds or adds the communicator of these world ranks and takes over MEMBERS. */
 static uint32_t
 comm_number(struct build *build, int32_t *members, int32_t size)
@@ -174,7 +135,7 @@ comm_number(struct build *build, int32_t *members, int32_t size)
 	if (world)
 		return 1;
 	GROW(build->comms, build->comm_capacity, build->comm_count + 1);
-	build->comms[build->comm_count] = (struct build_comm){ members, size };
+	build->comms[build->comm_count] = (struct communicator){ .size = size, .members = members };
 	build->comm_members += (uint64_t)size;
 	return (uint32_t)build->comm_count++;
 }
@@ -188,7 +149,7 @@ build_comm(struct build *build, const struct text *text, char *at, int64_t base)
 	if ((uint64_t)id > text->next)	/* each has a line */
 		die_text(text, "the number of a communicator is out of range");
 	if (!text_allows(text, build->comm_members, sizeof *comm->members) ||
-	    !text_allows(text, build->comm_count + (uint64_t)id, sizeof(struct build_comm)))
+	    !text_allows(text, build->comm_count + (uint64_t)id, sizeof(struct communicator)))
 		die_text(text, "too many communicators");
 	comm = AT(build->ids, build->id_capacity, id);
 	comm->size = (int32_t)text_integer(text, &at, 1, build->ranks);
@@ -200,30 +161,41 @@ build_comm(struct build *build, const struct text *text, char *at, int64_t base)
 	comm->number = comm_number(build, comm->members, comm->size);
 }
 
-/* Joins calls of collectives into instances, with members in order of their ranks. */
+/* ---- calls of all members of a channel, joined in the order of their numbers ---- */
 
-ORDER(by_instance, struct build_call, BY(comm) BY(index) BY(rank))
-
-/* Numbers the calls of each rank on each communicator. */
+/* Numbers the calls of each member of each channel. */
 static void
-number_calls(struct build *build, struct sorter *numbered)
+number_calls(struct sorter *calls, struct sorter *numbered)
 {
 	struct build_call last = { 0 }, call;
 	const void *next;
 	bool any = false;
 
-	sorter_begin(numbered, sizeof call, by_instance);
-	sorter_sort(&build->called);
-	for (; (next = sorter_peek(&build->called)) != NULL;
-	    sorter_drop(&build->called), any = true) {
+	sorter_begin(numbered, sizeof call, by_index);
+	sorter_sort(calls);
+	for (; (next = sorter_peek(calls)) != NULL; sorter_drop(calls), any = true) {
 		call = *(const struct build_call *)next;
-		call.index = any && call.comm == last.comm && call.rank == last.rank ?
+		call.index = any && call.channel[0] == last.channel[0] &&
+		    call.channel[1] == last.channel[1] && call.member == last.member ?
 		    last.index + 1 : 0;
 		sorter_add(numbered, &call);
 		last = call;
 	}
-	sorter_free(&build->called);
+	sorter_free(calls);
 	sorter_sort(numbered);
+}
+
+/* The sides of a message: a send, a receive, or both. */
+static void
+put_sides(struct build *build, const struct build_call *first, const struct build_call *last)
+{
+	if (first->member != SEND_SIDE || first->seq == NOWHERE)
+		build->unmatched_receives++;
+	else if (last->member != RECEIVE_SIDE || last->seq == NOWHERE)
+		build->unmatched_sends++;
+	else
+		build_message(build, build->message_count, first->location, first->seq,
+		    last->location, last->seq);
 }
 
 static void
@@ -232,6 +204,10 @@ put_instance(struct build *build, const struct build_call *calls, size_t count)
 	int32_t root = NO_PEER;
 	uint64_t round = 0;
 
+	if (count < calls[0].size) {
+		build->unmatched_collectives++;
+		return;
+	}
 	for (size_t i = 0; i < count; i++) {
 		round = build_round(build, round, calls[i].seq);
 		if (calls[i].root)
@@ -245,33 +221,39 @@ put_instance(struct build *build, const struct build_call *calls, size_t count)
 		build_end(build, calls[i].location, calls[i].seq, round);
 		if (root != NO_PEER)
 			build_patch(build, &(struct build_patch){ .head = calls[i].seq,
-			    .seq = calls[i].seq, .location = calls[i].location, .peer = root,
-			    .peer_known = true });
+			    .seq = calls[i].seq, .location = calls[i].location,
+			    .known = 1 << KNOWN_peer, .row.peer = root });
 	}
 	build->instance_count++;
 }
 
 void
-build_match(struct build *build)
+build_match(struct build *build, struct sorter *from, bool several)
 {
+	const bool sides = from == &build->sides;
 	struct sorter numbered;
 	const struct build_call *next;
 	struct build_call *calls = NULL;
 	size_t count = 0, capacity = 0;
 
-	number_calls(build, &numbered);
-	for (next = sorter_peek(&numbered); next != NULL; ) {
+	if (several) {
+		number_calls(from, &numbered);
+		from = &numbered;
+	} else
+		sorter_sort(from);
+	for (next = sorter_peek(from); next != NULL; ) {
 		*APPEND(calls, count, capacity) = *next;
-		sorter_drop(&numbered);
-		next = sorter_peek(&numbered);
-		if (next != NULL && next->comm == calls[0].comm && next->index == calls[0].index)
+		sorter_drop(from);
+		next = sorter_peek(from);
+		if (next != NULL && next->channel[0] == calls[0].channel[0] &&
+		    next->channel[1] == calls[0].channel[1] && next->index == calls[0].index)
 			continue;
-		if (count < (size_t)calls[0].size)
-			build->unmatched_collectives++;
+		if (sides)
+			put_sides(build, calls, &calls[count - 1]);
 		else
 			put_instance(build, calls, count);
 		count = 0;
 	}
 	free(calls);
-	sorter_free(&numbered);
+	sorter_free(from);
 }

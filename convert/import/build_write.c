@@ -4,7 +4,6 @@
  * a reader keeps only locations and rows in flight.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "import.h"
@@ -15,7 +14,7 @@ enum { MESSAGES = 4096 };	/* per block, at most */
  * Ends in written rows of edges not yet written, per location; each of a later round than the last.
  */
 struct open {
-	struct { uint64_t seq, round; } *ends;
+	struct open_end { uint64_t seq, round; } *ends;
 	size_t first, count, capacity;
 };
 
@@ -45,73 +44,25 @@ write_ranks(const struct build *build, struct writer *out)
 	free(rows);
 }
 
-void
-write_run(struct writer *out, uint32_t ranks, uint32_t locations, int64_t run_ns, uint64_t date_s)
-{
-	message_begin(out, "run", 3 + (date_s > 0));
-	put_uint(out, "ranks", ranks);
-	put_uint(out, "locations", locations);
-	put_int(out, "run_ns", run_ns);
-	if (date_s > 0)
-		put_uint(out, "date_s", date_s);
-	end_message(out);
-}
-
-void
-write_location(struct writer *out, uint32_t location, uint32_t rank, uint32_t thread)
-{
-	message_begin(out, "location", 3);
-	put_uint(out, "location", location);
-	put_uint(out, "rank", rank);
-	put_uint(out, "thread", thread);
-	end_message(out);
-}
-
-void
-write_place(struct writer *out, const struct place *place)
-{
-	message_begin(out, "site",
-	    2u + (place->call != NULL) + (place->function != NULL) + 2u * (place->file != NULL));
-	put_uint(out, "site", place->site);
-	put_uint(out, "offset", place->offset);
-	if (place->call != NULL)
-		put_string(out, "call", place->call);
-	if (place->function != NULL)
-		put_string(out, "function", place->function);
-	if (place->file != NULL) {
-		put_string(out, "file", place->file);
-		put_uint(out, "line",
-		    place->line > 0 && place->line <= INT32_MAX ? (uint64_t)place->line : 0);
-	}
-	end_message(out);
-}
-
-void
-write_stack(struct writer *out, uint32_t site, const uint32_t *frames, uint32_t depth)
-{
-	message_begin(out, "site", 3);
-	put_uint(out, "site", site);
-	put_uint(out, "count", depth);
-	put_column(out, "stack", column_u32, frames, depth);
-	end_message(out);
-}
-
 static void
 write_definitions(const struct build *build, struct writer *out)
 {
-	write_run(out, build->ranks, build->locations, build->run_ns, 0);
-	write_ranks(build, out);
+	message_begin(out, "run", 3 + (build->date_s > 0));
+	put_uint(out, "ranks", build->ranks);
+	put_uint(out, "locations", build->locations);
+	put_int(out, "run_ns", build->run_ns);
+	if (build->date_s > 0)
+		put_uint(out, "date_s", build->date_s);
+	end_message(out);
+	if (build->define_rank == NULL)
+		write_ranks(build, out);
+	for (uint32_t r = 0; build->define_rank != NULL && r < build->ranks; r++)
+		build->define_rank(build->context, r, out);
 	for (uint32_t l = build->ranks; l < build->locations; l++)
-		write_location(out, l, build->threads[l - build->ranks].rank,
+		location_write(out, l, (int32_t)build->threads[l - build->ranks].rank,
 		    build->threads[l - build->ranks].thread);
-	for (size_t c = 3; c < build->comm_count; c++) {
-		message_begin(out, "communicator", 3);
-		put_uint(out, "comm", c);
-		put_int(out, "size", build->comms[c].size);
-		put_column(out, "members", column_i32, build->comms[c].members,
-		    (size_t)build->comms[c].size);
-		end_message(out);
-	}
+	for (size_t c = 3; c < build->comm_count; c++)
+		communicator_write(out, (uint32_t)c, &build->comms[c], NULL);
 	build->used[0] = false;
 	if (call_names_write(out, build->used) < 0)
 		die_output();
@@ -129,12 +80,11 @@ take_patches(struct output *o, uint32_t location, uint64_t round)
 	    p->location == location) {
 		size_t i = (size_t)(p->seq - o->block.first);
 
-		if (p->peer_known)
-			o->block.peer[i] = p->peer;
-		if (p->tag_known)
-			o->block.tag[i] = p->tag;
-		if (p->bytes_known)
-			o->block.bytes_received[i] = p->bytes_received;
+#define X(field, key, type, is_signed, required, absent) \
+		if (p->known >> KNOWN_##field & 1) \
+			o->block.field[i] = p->row.field;
+		CALL_COLUMNS(X)
+#undef X
 		sorter_drop(&o->build->patches);
 	}
 }
@@ -144,15 +94,13 @@ static void
 write_block(struct output *o, uint32_t location, uint64_t round)
 {
 	uint64_t end = (round + 1) * o->build->round_rows;
-	struct call_row row;
 	bool part;
 
 	o->block.location = location;
 	o->block.first = o->written[location];
 	o->block.count = 0;
 	while (build_any(o->build, location, &part) && (o->written[location] < end || part)) {
-		build_take(o->build, location, &row);
-		if (calls_add(&o->block, &row) < 0)
+		if (calls_add(&o->block, build_take(o->build, location)) < 0)
 			die("out of memory");
 		o->written[location]++;
 	}
@@ -237,19 +185,9 @@ take_open_ends(struct output *o, uint64_t round)
 	    sorter_drop(&o->build->open_ends)) {
 		struct open *open = &o->open[e->location];
 
-		if (open->first == open->count)
-			open->first = open->count = 0;
-		if (open->first < open->count && open->ends[open->count - 1].round >= e->round)
-			continue;
-		if (open->count == open->capacity && open->first > open->count / 2) {
-			memmove(open->ends, open->ends + open->first,
-			    (open->count - open->first) * sizeof *open->ends);
-			open->count -= open->first;
-			open->first = 0;
-		}
-		GROW(open->ends, open->capacity, open->count + 1);
-		open->ends[open->count].seq = e->seq;
-		open->ends[open->count++].round = e->round;
+		if (open->first == open->count || open->ends[open->count - 1].round < e->round)
+			*ENQUEUE(open->ends, open->first, open->count, open->capacity) =
+			    (struct open_end){ e->seq, e->round };
 	}
 }
 
@@ -316,8 +254,26 @@ begin_output(struct build *build)
 	o.settled = zalloc(build->locations, sizeof *o.settled);
 	o.open = zalloc(build->locations, sizeof *o.open);
 	for (uint32_t l = 0; l < build->locations; l++)
-		build->of[l].enter_ns = 0;
+		build->of[l].row = (struct call_row){ 0 };
 	return o;
+}
+
+/* Also counts what has no partner. */
+static void
+write_matching(const struct build *build, struct writer *out)
+{
+	message_begin(out, "matching", 10);
+	put_uint(out, "messages", build->message_count);
+	put_uint(out, "collectives", build->instance_count);
+	put_uint(out, "unmatched_sends", build->unmatched_sends);
+	put_uint(out, "unmatched_receives", build->unmatched_receives);
+	put_uint(out, "unmatched_collectives", build->unmatched_collectives);
+	put_uint(out, "mismatched_collectives", 0);
+	put_uint(out, "syncs", 0);
+	put_uint(out, "refused_pending", 0);
+	put_uint(out, "refused_overlap", 0);
+	put_uint(out, "refused_partial", 0);
+	end_message(out);
 }
 
 void
@@ -328,28 +284,21 @@ build_write(struct build *build, int argc, char **argv)
 
 	for (uint32_t l = 0; l < build->locations; l++)
 		rounds = build_round(build, rounds - 1, build->of[l].rows) + 1;
-	if (writer_open(&o.out, STDOUT_FILENO, "graph", NULL, argc, argv) < 0)
+	if (writer_open(&o.out, STDOUT_FILENO, build->trace ? "trace" : "graph", NULL, argc,
+	    argv) < 0)
 		die_output();
 	write_definitions(build, &o.out);
 	for (uint64_t k = 0; k < rounds; k++) {
 		for (uint32_t l = 0; l < build->locations; l++)
 			write_block(&o, l, k);
+		if (build->trace)
+			continue;
 		write_edges(&o, k);
 		write_settled(&o, k);
 	}
 	write_useful(build, &o.out);
-	message_begin(&o.out, "matching", 10);
-	put_uint(&o.out, "messages", build->message_count);
-	put_uint(&o.out, "collectives", build->instance_count);
-	put_uint(&o.out, "unmatched_sends", build->unmatched_sends);
-	put_uint(&o.out, "unmatched_receives", build->unmatched_receives);
-	put_uint(&o.out, "unmatched_collectives", build->unmatched_collectives);
-	put_uint(&o.out, "mismatched_collectives", 0);
-	put_uint(&o.out, "syncs", 0);
-	put_uint(&o.out, "refused_pending", 0);
-	put_uint(&o.out, "refused_overlap", 0);
-	put_uint(&o.out, "refused_partial", 0);
-	end_message(&o.out);
+	if (!build->trace)
+		write_matching(build, &o.out);
 	if (writer_end(&o.out) < 0)
 		die_output();
 }

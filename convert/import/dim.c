@@ -10,7 +10,7 @@
 #include "dim.h"
 
 enum { MOST_THREADS = 1 << 17 };	/* beyond the tasks' first ones */
-enum { BYTES_OF_TASK = 384 };		/* of memory, for a task without records */
+enum { BYTES_OF_TASK = 512 };		/* of memory, for a task without records */
 
 static void
 take_event(struct dim *d, int64_t type, int64_t value)
@@ -153,8 +153,8 @@ take_collective(struct dim *d, char *at)
 static void
 take_threads(struct dim *d, char *at, uint32_t ranks)
 {
-	int32_t further = 0, *of = zalloc(ranks, sizeof *of);
-	uint32_t next = ranks;
+	uint32_t *rank_of = NULL, further = 0;
+	size_t capacity = 0;
 
 	d->first_further = zalloc(ranks, sizeof *d->first_further);
 	d->thread_count = zalloc(ranks, sizeof *d->thread_count);
@@ -163,14 +163,14 @@ take_threads(struct dim *d, char *at, uint32_t ranks)
 	for (uint32_t r = 0; r < ranks; r++) {
 		d->thread_count[r] = *at >= '0' && *at <= '9' ?
 		    (int32_t)text_integer(&d->text, &at, 1, 1 << 16) : 1;
-		d->first_further[r] = next;
-		of[r] = d->thread_count[r] - 1;
-		next += (uint32_t)of[r];
-		if ((further += of[r]) > MOST_THREADS)
+		d->first_further[r] = ranks + further;
+		for (int32_t t = 1; t < d->thread_count[r] && further <= MOST_THREADS; t++)
+			*APPEND(rank_of, further, capacity) = r;
+		if (further > MOST_THREADS)
 			die_text(&d->text, "too many threads");
 	}
-	build_begin(&d->build, ranks, of);
-	free(of);
+	build_begin(&d->build, ranks, rank_of, further);
+	free(rank_of);
 	d->threads = zalloc(d->build.locations, sizeof *d->threads);
 	for (uint32_t l = 0; l < d->build.locations; l++)
 		d->threads[l].rank = l < ranks ? l : d->build.threads[l - ranks].rank;
@@ -303,7 +303,7 @@ import_dim(char **files, int argc, char **argv)
 	if (d.played)
 		dim_play(&d);
 	else
-		dim_match(&d);
-	build_match(&d.build);
+		build_match(&d.build, &d.build.sides, true);
+	build_match(&d.build, &d.build.calls, true);
 	build_write(&d.build, argc, argv);
 }

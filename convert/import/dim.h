@@ -21,24 +21,6 @@ struct record {
 	int32_t other;			/* thread of the peer; -1: any */
 };
 
-/* A thread of a task: a location. */
-struct thread {
-	uint32_t rank;
-	int32_t number;			/* in its task */
-	int64_t now_ns;
-	int64_t step_ns;		/* time and row of the last step written, or read */
-	uint64_t step_seq;
-	bool computed;			/* a burst since the last row */
-	bool in_call;
-	uint16_t call;			/* index of the call that events report; 0: none */
-	uint64_t posted;		/* receives so far */
-	struct record *records;		/* of that call */
-	size_t record_count, record_capacity;
-	/* seqs of collectives not yet waited for: FIRST to before COUNT */
-	uint64_t *starts;
-	size_t start_first, start_count, start_capacity;
-};
-
 /*
  * One operation of a thread in a message or a collective, in order. Posted receives of a thread
  * have numbers, which their waits name. A wait for a collective is for the oldest started.
@@ -53,13 +35,29 @@ struct step {
 	uint64_t number;		/* POST, WAIT */
 };
 
+/* A thread of a task: a location. */
+struct thread {
+	uint32_t rank;
+	int32_t number;			/* in its task */
+	int64_t now_ns;
+	struct step step;		/* the last one written, or read */
+	bool computed;			/* a burst since the last row */
+	bool in_call;
+	uint16_t call;			/* index of the call that events report; 0: none */
+	uint64_t posted;		/* receives so far */
+	struct record *records;		/* of that call */
+	size_t record_count, record_capacity;
+	/* seqs of collectives not yet waited for: FIRST to before COUNT */
+	uint64_t *starts;
+	size_t start_first, start_count, start_capacity;
+};
+
 struct dim {
 	struct text text;
 	struct build build;
 	struct posts *posts;		/* receives not yet waited for */
 	uint64_t waiting;		/* their number, plus records of unfinished calls */
 	struct spill steps;		/* by location */
-	struct sorter sides;		/* of messages */
 	struct thread *threads;		/* by location */
 	/* by rank: location of its thread 1; its further threads follow */
 	uint32_t *first_further;
@@ -84,16 +82,8 @@ void dim_end_call(struct dim *dim);	/* writes the rows of the call that has ende
 /* Dies if so many unmatched items exceed what a text of this size may contain. */
 void dim_bound(const struct dim *dim, uint64_t things);
 
-/* dim_steps.c */
-void dim_put_step(struct dim *dim, const struct step *step);
-void dim_read_steps(struct dim *dim);	/* after the last is written */
-/* returns false at the end */
-bool dim_take_step(struct dim *dim, uint32_t location, struct step *step);
-void dim_sides_begin(struct dim *dim);
-void dim_put_side(struct dim *dim, const struct step *step, uint64_t place);
 /* at the end: adds receives that were never waited for */
 void dim_unwaited(struct dim *dim);
-void dim_match(struct dim *dim);	/* matches messages in the order of their channels */
-void dim_play(struct dim *dim);		/* matches messages by playing the trace */
+void dim_play(struct dim *dim);	/* dim_match.c: matches messages by playing the trace */
 
 #endif

@@ -72,6 +72,19 @@ struct play {
 	size_t heap_count;
 };
 
+/* The next step of a location, if there is one. */
+static void
+take_step(struct play *p, uint32_t location)
+{
+	struct player *player = &p->players[location];
+	struct step *step = &p->d->threads[location].step;
+
+	player->any = spill_any(&p->d->steps, location);
+	if (player->any)
+		spill_take_record(&p->d->steps, location, step, sizeof *step);
+	player->next = *step;
+}
+
 static void
 push(struct play *p, uint32_t location)
 {
@@ -159,14 +172,17 @@ put_message(struct play *p, uint32_t receive)
 {
 	const struct end *r = &p->ends[receive];
 	struct build_patch patch = { .head = r->step.head, .seq = r->step.seq,
-	    .location = r->location, .peer = (int32_t)p->d->threads[r->source].rank,
-	    .peer_known = r->step.peer == ANY_PEER, .tag = r->sent.tag,
-	    .tag_known = r->step.tag == ANY_TAG, .bytes_received = r->sent.bytes };
+	    .location = r->location,
+	    .known = (unsigned)(r->step.peer == ANY_PEER) << KNOWN_peer |
+	    (unsigned)(r->step.tag == ANY_TAG) << KNOWN_tag,
+	    .row = { .peer = (int32_t)p->d->threads[r->source].rank, .tag = r->sent.tag,
+	    .bytes_received = r->sent.bytes } };
 
 	build_message(&p->d->build, r->message, r->source, r->sent.seq, r->location, r->step.seq);
-	patch.bytes_known = patch.peer_known || patch.tag_known;
-	if (r->completed && patch.bytes_known)
+	if (r->completed && patch.known != 0) {
+		patch.known |= 1 << KNOWN_bytes_received;
 		build_patch(&p->d->build, &patch);
+	}
 	free_end(p, receive);
 }
 
@@ -315,11 +331,7 @@ start_collective(struct play *p, uint32_t location, struct tally instance)
 {
 	struct player *player = &p->players[location];
 
-	if (player->first == player->count)
-		player->first = player->count = 0;
-	player->started = grow(player->started, &player->capacity, player->count + 1,
-	    sizeof instance);
-	player->started[player->count++] = instance;
+	*ENQUEUE(player->started, player->first, player->count, player->capacity) = instance;
 }
 
 static void
@@ -331,7 +343,7 @@ play_step(struct play *p, uint32_t location)
 
 	player->now_ns += step.at_ns - player->at_ns;
 	player->at_ns = step.at_ns;
-	player->any = dim_take_step(p->d, location, &player->next);
+	take_step(p, location);
 	switch (step.kind) {
 	case SEND: give(p, new_end(p, &step, location), player->now_ns); break;
 	case POST: play_post(p, location, &step); break;
@@ -355,7 +367,7 @@ count_rest(struct play *p, uint32_t location)
 	struct build *b = &p->d->build;
 	struct player *player = &p->players[location];
 
-	for (; player->any; player->any = dim_take_step(p->d, location, &player->next))
+	for (; player->any; take_step(p, location))
 		if (player->next.kind == SEND)
 			b->unmatched_sends++;
 		else if (player->next.kind == RECEIVE || player->next.kind == POST)
@@ -376,7 +388,7 @@ dim_play(struct dim *d)
 {
 	struct play p = { .d = d, .end_count = 1 };
 
-	dim_read_steps(d);
+	spill_read(&d->steps);
 	p.players = zalloc(d->build.locations, sizeof *p.players);
 	p.heap = zalloc(d->build.locations, sizeof *p.heap);
 	p.posted = zalloc(d->build.ranks, sizeof *p.posted);
@@ -386,7 +398,8 @@ dim_play(struct dim *d)
 	tallies_begin(&p.come, 1024);
 	open_posts_begin(&p.open, 1024);
 	for (uint32_t l = 0; l < d->build.locations; l++) {
-		p.players[l].any = dim_take_step(d, l, &p.players[l].next);
+		d->threads[l].step = (struct step){ 0 };
+		take_step(&p, l);
 		push(&p, l);
 	}
 	while (p.heap_count > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Turns the records of a Dimemas trace into rows, and into steps for dim_steps.c and dim_match.c.
+ * Turns the records of a Dimemas trace into rows, into sides of messages, and into steps for
+ * dim_match.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -120,14 +121,8 @@ put_start(struct dim *d, uint64_t seq)
 {
 	struct thread *t = d->at;
 
-	if (t->start_count == t->start_capacity && t->start_first > t->start_count / 2) {
-		memmove(t->starts, t->starts + t->start_first,
-		    (t->start_count - t->start_first) * sizeof *t->starts);
-		t->start_count -= t->start_first;
-		t->start_first = 0;
-	}
 	dim_bound(d, ++d->waiting);
-	*APPEND(t->starts, t->start_count, t->start_capacity) = seq;
+	*ENQUEUE(t->starts, t->start_first, t->start_count, t->start_capacity) = seq;
 }
 
 static uint64_t
@@ -142,9 +137,31 @@ take_start(struct dim *d)
 static void
 call_collective(struct dim *d, const struct record *r, uint64_t seq)
 {
-	build_called(&d->build, &(struct build_call){ .comm = r->comm,
-	    .size = d->build.ids[r->comm].size, .rank = d->at->rank, .location = d->location,
-	    .at_ns = d->at->now_ns, .seq = seq });
+	sorter_add(&d->build.calls, &(struct build_call){ .channel = { r->comm },
+	    .size = (uint32_t)d->build.ids[r->comm].size, .member = d->at->rank,
+	    .location = d->location, .at = d->at->now_ns, .seq = seq });
+}
+
+/* A side of a message, which began in row PLACE. */
+static void
+put_side(struct dim *d, const struct step *s, uint64_t place)
+{
+	const uint32_t here = d->at->rank, there = (uint32_t)s->peer;
+	const bool send = s->kind == SEND;
+
+	if (d->played)
+		return;
+	sorter_add(&d->build.sides, &(struct build_call){
+	    .channel = { (uint64_t)(send ? here : there) << 32 | (send ? there : here),
+	    (uint64_t)s->comm << 32 | (uint32_t)s->tag },
+	    .member = send ? SEND_SIDE : RECEIVE_SIDE, .location = d->location,
+	    .at = (int64_t)place, .seq = s->seq });
+}
+
+static void
+put_step(struct dim *d, const struct step *step)
+{
+	spill_put_record(&d->steps, d->location, &d->at->step, step, sizeof *step);
 }
 
 /* Writes a record as a row; CALL is 0 for a part of the previous call. */
@@ -166,12 +183,12 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 	if (r->kind <= WAIT)
 		*(r->kind == SEND ? &row.bytes_sent : &row.bytes_received) = r->bytes;
 	switch (r->kind) {
-	case SEND: case RECEIVE: dim_put_side(d, &step, step.seq); break;
+	case SEND: case RECEIVE: put_side(d, &step, step.seq); break;
 	case POST: put_post(d, r, &step); break;
 	case WAIT:
 		/* In MPI_Sendrecv the receive is the part itself. */
 		started = take_post(d, r, &step);
-		dim_put_side(d, &step, started);
+		put_side(d, &step, started);
 		row.request = (uint32_t)(step.seq - started);
 		break;
 	case COLLECTIVE_WAIT: row.request = (uint32_t)(step.seq - take_start(d)); break;
@@ -183,7 +200,7 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 		call_collective(d, r, step.seq);
 		break;
 	}
-	dim_put_step(d, &step);
+	put_step(d, &step);
 	build_row(&d->build, d->location, &row);
 }
 
@@ -236,8 +253,8 @@ put_sendrecv(struct dim *d, uint16_t call)
 	step = (struct step){ RECEIVE, d->at->now_ns, d->build.of[d->location].rows,
 	    d->build.of[d->location].head, wait->comm, wait->peer, wait->tag, wait->other,
 	    wait->bytes, 0 };
-	dim_put_side(d, &step, step.seq);
-	dim_put_step(d, &step);
+	put_side(d, &step, step.seq);
+	put_step(d, &step);
 	build_row(&d->build, d->location, &row);
 	return true;
 }
@@ -311,7 +328,6 @@ dim_begin(struct dim *d)
 	d->posts = zalloc(1, sizeof *d->posts);
 	posts_begin(d->posts, 1024);
 	spill_begin(&d->steps, d->build.locations);
-	dim_sides_begin(d);
 }
 
 void
@@ -323,7 +339,8 @@ dim_unwaited(struct dim *d)
 
 		if (posts_is_free(p) || p->number == 0)
 			continue;
+		d->location = p->location;
 		d->at = &d->threads[p->location];
-		dim_put_side(d, &step, p->seq);
+		put_side(d, &step, p->seq);
 	}
 }

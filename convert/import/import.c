@@ -4,8 +4,8 @@
  *
  * reads   text of the given format, also in gzip form
  * writes  one graph stream, one trace (from OTF2), or one measurement
- * memory  tasks and messages in flight; for OTF2, rows since the oldest open request; for
- *         measurements, the numbers of one file
+ * memory  tasks and messages in flight; for OTF2, open requests; for measurements, the numbers of
+ *         one file
  */
 #include <string.h>
 

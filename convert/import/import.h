@@ -7,6 +7,7 @@
 
 #include <zlib.h>
 
+#include "../../base/run/definitions.h"
 #include "../../base/stream/calls.h"
 #include "../../base/tool/sorter.h"
 #include "../../base/tool/spill.h"
@@ -46,7 +47,7 @@ void text_end(const struct text *text, const char *at);
  */
 int64_t text_integer(const struct text *text, char **at, int64_t min, int64_t max);
 
-/* ---- build.c, build_match.c, build_write.c: a graph ------------------------------------------ */
+/* ---- build.c, build_write.c: a graph ------------------------------------------ */
 
 /*
  * Rows go to temporary files by location. Edges are sorted there by the round in which they are
@@ -59,17 +60,14 @@ struct build {
 	struct spill rows;		/* by location */
 	struct build_location {
 		uint64_t rows, head;	/* so far; the last row that is not a part */
-		int64_t enter_ns;	/* of the last row written, or read */
+		struct call_row row;	/* the last one written, or read */
 	} *of;
 	struct build_thread { uint32_t rank, thread; } *threads;	/* from location RANKS on */
-	size_t thread_capacity;
 	int64_t run_ns;
-	struct sorter messages, members, open_ends, patches, called;
+	struct sorter messages, members, open_ends, patches;
+	struct sorter calls, sides;	/* of collectives; of messages: see build_match */
 	uint64_t message_count, instance_count, member_count;
-	struct build_comm {
-		int32_t *members;	/* world ranks; NULL: all of MPI_COMM_WORLD */
-		int32_t size;
-	} *comms;			/* by number in the stream; 0 to 2 are unused */
+	struct communicator *comms;	/* by number in the stream; 0 to 2 are unused */
 	size_t comm_count, comm_capacity;
 	struct build_id {
 		uint32_t number;	/* in the stream */
@@ -79,7 +77,10 @@ struct build {
 	uint64_t comm_members;
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
 	bool *used;			/* by index of call_name */
-	/* writes sites; NULL: there are none */
+	bool trace;			/* without edges: for lp-graph */
+	uint64_t date_s;		/* of the run; 0: unknown */
+	/* Write definitions: of a rank, unless NULL; further ones, unless NULL. */
+	void (*define_rank)(void *context, uint32_t rank, struct writer *out);
 	void (*define)(void *context, struct writer *out);
 	void *context;
 	struct build_useful {		/* by rank; NULL: unknown */
@@ -88,55 +89,48 @@ struct build {
 };
 
 uint16_t build_call(const char *name);	/* index of call_name */
-/* FURTHER: number of further threads of each rank, or NULL. */
-void build_begin(struct build *build, uint32_t ranks, const int32_t *further);
+/* RANK_OF: the ranks of further threads, whose locations follow those of the ranks. */
+void build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32_t further);
 /* Returns its seq. */
 uint64_t build_row(struct build *build, uint32_t location, const struct call_row *row);
-/*
- * Fields of ROW that were unknown when the row was read: peer, and tag and bytes received unless 0.
- */
+/* Columns of a row that were unknown when it was read. */
+enum {
+#define X(field, key, type, is_signed, required, absent) KNOWN_##field,
+	CALL_COLUMNS(X)
+#undef X
+};
 struct build_patch {
 	uint64_t round;			/* set by build_patch */
 	uint64_t head, seq;		/* the row, and the row that it is a part of */
 	uint32_t location;
-	int32_t peer, tag;
-	bool peer_known, tag_known, bytes_known;
-	uint64_t bytes_received;
+	unsigned known;			/* bits of columns: 1 << KNOWN_peer */
+	struct call_row row;
 };
 void build_patch(struct build *build, const struct build_patch *patch);
 /* Adds message NUMBER; a round writes its messages in order of numbers. */
 void build_message(struct build *build, uint64_t number, uint32_t source, uint64_t send,
     uint32_t target, uint64_t receive);
 /*
- * A rank's call of a collective. The k-th calls of all members of a communicator form an instance.
+ * A call of a collective, or a side of a message. The k-th calls of all members of a channel belong
+ * together: of ranks on a communicator, or of the two sides of messages with the same ends, tag and
+ * communicator.
  */
+enum { SEND_SIDE, RECEIVE_SIDE };
+#define NOWHERE UINT64_MAX	/* seq of a side outside of calls */
 struct build_call {
-	uint32_t comm;		/* as numbered by the other tool */
-	int32_t size;		/* of the communicator */
-	uint32_t rank, location;	/* differ only for further threads */
-	int64_t at_ns;
+	uint64_t channel[2];	/* as numbered by the other tool */
+	uint32_t size;		/* of the communicator */
+	uint32_t member, location;	/* rank or side; the location of further threads differs */
+	int64_t at;		/* orders the calls of a member */
 	uint64_t seq;
-	uint64_t index;		/* set by build_match: number of the rank's collective on it */
+	uint64_t index;		/* set by build_match: number of the member's call */
 	bool root;		/* known to be the root: its rank becomes the peer of all */
 };
-void build_called(struct build *build, const struct build_call *call);
-void build_match(struct build *build);
+/* Joins build->calls or build->sides. SEVERAL: a member may have more than one in a channel. */
+void build_match(struct build *build, struct sorter *from, bool several);
 /* Adds a communicator from a line COMM:N:task:task..., with tasks from BASE. */
 void build_comm(struct build *build, const struct text *text, char *at, int64_t base);
 void build_write(struct build *build, int argc, char **argv);
-
-/* Definitions that each importer of traces writes. */
-void write_run(struct writer *out, uint32_t ranks, uint32_t locations, int64_t run_ns,
-    uint64_t date_s);
-void write_location(struct writer *out, uint32_t location, uint32_t rank, uint32_t thread);
-struct place {			/* NULL or 0: unknown */
-	uint32_t site;
-	uint64_t offset;
-	const char *call, *function, *file;
-	int64_t line;
-};
-void write_place(struct writer *out, const struct place *place);
-void write_stack(struct writer *out, uint32_t site, const uint32_t *frames, uint32_t depth);
 
 /* Kept by build.c for build_write.c. */
 struct build_edge {		/* a message */
@@ -153,7 +147,8 @@ struct build_end {		/* of an edge that is written in a later round than its row 
 };
 /* whether a row is left, and whether it is a part */
 bool build_any(struct build *build, uint32_t location, bool *part);
-void build_take(struct build *build, uint32_t location, struct call_row *row);
+/* The next row; valid until the next one of the location. */
+const struct call_row *build_take(struct build *build, uint32_t location);
 void build_end(struct build *build, uint32_t location, uint64_t seq, uint64_t round);
 /* The last round in which an edge with this end may be written without its block. */
 static inline uint64_t

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * OTF2 archives, as written by Score-P and others. They are read twice. The first pass finds the
- * first enter and the last leave of calls, which the head of a trace needs: the definitions give
- * only the begin and end of the measurement, and OTF2's library cannot read backwards. In archives
- * of lp-export both are the same, so these are read once. The library applies clock offsets and
- * local numbers. It runs in a process of its own, as its behaviour on damaged files is unknown.
+ * OTF2 archives, as written by Score-P and others. A run lasts from its first call to its last: the
+ * definitions give only the begin and end of the measurement, except in archives of lp-export. The
+ * library applies clock offsets and local numbers. It runs in a process of its own, as its
+ * behaviour on damaged files is unknown.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -129,21 +128,25 @@ read_events(struct otf2 *o)
 	OTF2_Reader_Close(o->reader);
 }
 
-/* The time of the run; a first pass finds it if the definitions do not give it. */
+/* The end of the run, and the marks of phases until then. */
 static void
-find_run(struct otf2 *o)
+end_run(struct otf2 *o)
 {
-	if (!o->ours) {
-		read_events(o);
-		if (!o->any)
-			otf2_die(o, "no calls of MPI");
-		open_archive(o);
-		return;
+	struct build *build = &o->build;
+	const int64_t length_ns = o->ours ? otf2_ns(o, o->begin + o->length) : build->run_ns;
+
+	if (!o->ours && !o->any)
+		otf2_die(o, "no calls of MPI");
+	if (build->run_ns > length_ns)
+		otf2_die(o, "damaged: a call ends behind the end of the run");
+	for (struct lane *lane = o->lanes; lane < o->lanes + o->lane_count; lane++) {
+		while (lane->mark_count > 0 &&
+		    lane->marks[lane->mark_count - 1].enter_ns > length_ns)
+			lane->mark_count--;
+		rows_marks(o, lane);
 	}
-	o->origin = o->begin;
-	o->last = o->begin + o->length;
-	if (o->last < o->begin || o->length > INT64_MAX)
-		otf2_die(o, "damaged: the length of the run");
+	build->run_ns = length_ns;
+	build->date_s = o->date_s;
 }
 
 static void
@@ -152,25 +155,20 @@ import(const char *file, int argc, char **argv)
 	static struct otf2 o;
 
 	o.file = file;
-	o.used = zalloc(UINT16_MAX + 1, sizeof *o.used);
 	OTF2_Error_RegisterCallback(keep_reason, &o);
 	open_first(&o);
 	find_creator(&o);
 	otf2_definitions(&o);
 	if (o.ranks == 0)
 		otf2_die(&o, "no ranks of MPI");
-	find_run(&o);
-	o.writing = true;
-	calls_begun(&o);
-	if (writer_open(&o.out, STDOUT_FILENO, "trace", NULL, argc, argv) < 0)
-		die_output();
-	otf2_write_definitions(&o);
+	if (o.ours && (o.begin + o.length < o.begin || o.length > INT64_MAX))
+		otf2_die(&o, "damaged: the length of the run");
+	o.origin = o.begin;
+	sites_begin(&o);
+	rows_begin(&o);
 	read_events(&o);
-	if (o.late)
-		otf2_die(&o, "damaged: a call ends behind the end of the run");
-	rows_end(&o);
-	if (writer_end(&o.out) < 0)
-		die_output();
+	end_run(&o);
+	build_write(&o.build, argc, argv);
 	otf2_say_skipped(&o);
 }
 

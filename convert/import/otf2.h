@@ -109,21 +109,19 @@ struct lane {			/* a location */
 	uint32_t made_from;	/* parent of a communicator made in the call; 0: none */
 	struct epoch *epochs;	/* open epochs of windows */
 	size_t epoch_count, epoch_capacity;
-	struct calls rows;	/* not yet written; first: seq of the first of these */
-	bool *open;		/* by row: its call is known only when it completes */
-	size_t open_capacity, open_count;
-	size_t known;		/* number of rows before the first open one */
+	struct call_row *marks;	/* of phases, since its last call */
+	size_t mark_count, mark_capacity;
 };
 
 struct otf2 {
 	const char *file;
-	struct writer out;
+	struct build build;
+	struct writer places;	/* sites, in memory, as they are found */
 	OTF2_Reader *reader;
 	uint64_t resolution;	/* ticks per second */
-	uint64_t origin, last;	/* first enter and last leave of calls, ticks */
-	bool any, writing;	/* a call was seen; this is the last pass */
+	uint64_t origin;	/* first enter of calls, ticks */
+	bool any;		/* a call was seen */
 	bool ours;		/* written by lp-export */
-	bool late;		/* a call was left after the end of the run */
 	uint64_t begin, length;	/* of its clock, ticks */
 	uint64_t date_s;	/* date of the begin; 0: unknown */
 	/* by attribute: enum otf2_word, if lp-export defined it */
@@ -147,14 +145,13 @@ struct otf2 {
 	size_t lane_count, lane_capacity;
 	struct id_table *ids;		/* by kind */
 	uint32_t ranks, locations;
-	bool *used;
+	uint32_t *lane_of;		/* by rank: its first thread */
 	struct node *nodes;
 	size_t node_count, node_capacity;
 	struct node_table *node_table, *call_sites;
 	struct module_table *modules;
 	struct request_table *requests;
 	uint32_t sites;
-	size_t block_rows;
 	/* Reported at the end. */
 	uint64_t skipped[128];	/* events, by kind */
 	uint64_t lost_requests;	/* completions without a start */
@@ -171,7 +168,9 @@ void otf2_definitions(struct otf2 *o);
 
 /* otf2_head.c */
 void otf2_number(struct otf2 *o);	/* ranks, locations, communicators */
-void otf2_write_definitions(struct otf2 *o);
+/* For build: otf2 as context. */
+void otf2_define_rank(void *otf2, uint32_t rank, struct writer *out);
+void otf2_define(void *otf2, struct writer *out);
 
 /* otf2_events.c */
 OTF2_GlobalEvtReaderCallbacks *otf2_callbacks(struct otf2 *o);
@@ -191,7 +190,6 @@ uint32_t site_of(struct otf2 *o, uint32_t node);			/* of the node itself */
 uint32_t site_of_call(struct otf2 *o, uint32_t node, uint32_t call);
 
 /* otf2_calls.c */
-void calls_begun(struct otf2 *o);
 void call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t region);
 void call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t region);
 bool call_has_request(const struct otf2 *o, const struct lane *lane);	/* MPI_Rput and the like */
@@ -201,10 +199,9 @@ void call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t gro
 
 /* otf2_rows.c */
 void rows_begin(struct otf2 *o);
-uint64_t rows_next(const struct lane *lane);		/* seq of the next row */
+uint64_t rows_next(const struct otf2 *o, const struct lane *lane);	/* seq of the next row */
 void rows_call(struct otf2 *o, struct lane *lane, struct call_row row);
-void rows_mark(struct otf2 *o, struct lane *lane, const struct call_row *row);
-void rows_end(struct otf2 *o);
+void rows_marks(struct otf2 *o, struct lane *lane);	/* those of phases */
 bool request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id);
 
 /* otf2_head.c: world ranks of a group, for the caller to free; NULL: unknown. */

@@ -9,27 +9,12 @@
 #include "../../base/mpi/call_class.h"
 #include "otf2.h"
 
-
 /* An epoch of general active target synchronisation: the rows that opened it. */
 struct epoch {
 	uint32_t window, count;
 	uint64_t seq;
 	bool exposure;
 };
-
-void
-calls_begun(struct otf2 *o)
-{
-	sites_begin(o);
-	rows_begin(o);
-	for (struct lane *lane = o->lanes; lane < o->lanes + o->lane_count; lane++) {
-		lane->node = 0;
-		lane->depth = 0;
-		lane->in_mpi = lane->skipped = 0;
-		lane->last_leave_ns = INT64_MIN;
-		lane->rows.location = lane->location;
-	}
-}
 
 struct operation *
 call_operation(struct lane *lane)
@@ -76,10 +61,10 @@ open_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group, b
 			base = ids_find(o, ID_COMM, o->comms[i].parent);
 	if (base != UNKNOWN)
 		of_window = otf2_members(o, o->comms[base].group, &all);
-	if (epoch == NULL) {
+	if (epoch == NULL)
 		epoch = APPEND(lane->epochs, lane->epoch_count, lane->epoch_capacity);
-	}
-	*epoch = (struct epoch){ window, count, rows_next(lane) + lane->operation_count, exposure };
+	*epoch = (struct epoch){ window, count, rows_next(o, lane) + lane->operation_count,
+	    exposure };
 	for (uint32_t i = 0; i < count; i++) {
 		struct operation *op = call_operation(lane);
 
@@ -94,7 +79,7 @@ open_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group, b
 
 /* Adds a row for each row that opened it. */
 static void
-close_epoch(struct lane *lane, uint32_t window, bool exposure)
+close_epoch(const struct otf2 *o, struct lane *lane, uint32_t window, bool exposure)
 {
 	struct epoch *epoch = find_epoch(lane, window, exposure);
 	const struct epoch was = epoch != NULL ? *epoch : (struct epoch){ .count = 0 };
@@ -102,7 +87,7 @@ close_epoch(struct lane *lane, uint32_t window, bool exposure)
 	if (epoch != NULL)
 		*epoch = lane->epochs[--lane->epoch_count];
 	for (uint32_t i = 0; i < (was.count > 0 ? was.count : 1); i++) {
-		const uint64_t seq = rows_next(lane) + lane->operation_count;
+		const uint64_t seq = rows_next(o, lane) + lane->operation_count;
 		struct operation *op = call_operation(lane);
 
 		op->row.comm = window;
@@ -122,7 +107,7 @@ call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group)
 	if (class == CLASS_POST || class == CLASS_ACCESS)
 		open_epoch(o, lane, window, group, class == CLASS_POST);
 	else if (class == CLASS_EXPOSE_END || class == CLASS_ACCESS_END)
-		close_epoch(lane, window, class == CLASS_EXPOSE_END);
+		close_epoch(o, lane, window, class == CLASS_EXPOSE_END);
 	else if (lane->in_mpi > 0 && lane->operation_count == 0)
 		call_operation(lane)->row.comm = window;
 	else if (lane->in_mpi == 0)
@@ -166,21 +151,24 @@ end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
 
 /* ---- enter and leave ---- */
 
-/* A phase named by the user begins (1) or ends (0): a row without length. */
+/*
+ * A phase named by the user begins (1) or ends (0): a row without length, if the thread has a later
+ * call, or another one has.
+ */
 static void
 mark_phase(struct otf2 *o, struct lane *lane, uint64_t ticks, int32_t tag)
 {
 	struct call_row row = CALL_ROW;
 	int64_t at_ns = otf2_ns(o, ticks);
 
-	if (ticks < o->origin || ticks > o->last)
+	if (!o->any)
 		return;		/* the run lasts from its first call to its last */
 	at_ns = at_ns > lane->last_leave_ns ? at_ns : lane->last_leave_ns;
 	lane->last_leave_ns = row.enter_ns = row.leave_ns = at_ns;
 	row.call = build_call("phase");
 	row.tag = tag;
 	row.site = site_of(o, lane->node);
-	rows_mark(o, lane, &row);
+	*APPEND(lane->marks, lane->mark_count, lane->mark_capacity) = row;
 }
 
 void
@@ -197,16 +185,15 @@ call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 		lane->region = at;
 		lane->operation_count = 0;
 		lane->made_from = 0;
-		if (!o->writing) {
-			if (region->call != 0 && (!o->any || ticks < o->origin))
-				o->origin = ticks;
-			o->any |= region->call != 0;
-			return;
-		}
+		if (region->call != 0 && !o->any && !o->ours)
+			o->origin = ticks;
+		o->any |= region->call != 0;
 		lane->enter_ns = otf2_ns(o, ticks);
+		if (region->call != 0)
+			rows_marks(o, lane);
 		return;
 	}
-	if (!o->writing || lane->in_mpi > 0)
+	if (lane->in_mpi > 0)
 		return;
 	if (lane->depth == DEEPEST) {
 		lane->skipped++;
@@ -228,7 +215,7 @@ call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 	if (region == NULL)
 		return;
 	if (!region->mpi) {
-		if (!o->writing || lane->in_mpi > 0)
+		if (lane->in_mpi > 0)
 			return;
 		if (lane->skipped > 0)
 			lane->skipped--;
@@ -241,12 +228,6 @@ call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 	}
 	if (lane->in_mpi == 0 || --lane->in_mpi > 0 || o->regions[lane->region].call == 0)
 		return;
-	if (!o->writing) {
-		if (ticks > o->last)
-			o->last = ticks;
-		return;
-	}
-	o->late |= ticks > o->last;
 	leave_ns = otf2_ns(o, ticks);
 	if (lane->enter_ns < lane->last_leave_ns || leave_ns < lane->enter_ns)
 		o->backward++;

@@ -89,7 +89,7 @@ take_Enter(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
 	if (lane == NULL)
 		return OTF2_CALLBACK_SUCCESS;
 	call_enter(o, lane, time, region);
-	if (o->ours && o->writing && OTF2_AttributeList_GetNumberOfElements(attributes) > 0 &&
+	if (o->ours && OTF2_AttributeList_GetNumberOfElements(attributes) > 0 &&
 	    (op = call_operation(lane)) != NULL)
 		take_words(o, op, attributes);
 	return OTF2_CALLBACK_SUCCESS;
@@ -239,8 +239,6 @@ otf2_callbacks(struct otf2 *o)
 		otf2_die(o, "out of memory");
 	OTF2_GlobalEvtReaderCallbacks_SetEnterCallback(c, take_Enter);
 	OTF2_GlobalEvtReaderCallbacks_SetLeaveCallback(c, take_Leave);
-	if (!o->writing)
-		return c;	/* the bounds of the run need no more */
 	/* Begins of collectives and tests of requests add nothing to other events. */
 #define X(name, when, what, count, ...) \
 	OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, take_##name);

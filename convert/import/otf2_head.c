@@ -13,12 +13,14 @@ static void
 number_ranks(struct otf2 *o)
 {
 	const struct group *world = NULL;
+	uint32_t *rank_of;
 
 	for (size_t i = 0; i < o->group_count; i++)
 		if (o->groups[i].type == OTF2_GROUP_TYPE_COMM_LOCATIONS)
 			world = &o->groups[i];
-	if (world == NULL)
+	if (world == NULL || world->count == 0)
 		return;
+	o->lane_of = zalloc(world->count, sizeof *o->lane_of);
 	for (uint32_t r = 0; r < world->count; r++) {
 		uint32_t at = ids_find(o, ID_LANE, world->members[r]);
 
@@ -26,17 +28,22 @@ number_ranks(struct otf2 *o)
 			otf2_die(o, "a rank of MPI without a location of its own");
 		o->lanes[at].rank = (int32_t)r;
 		o->lanes[at].location = r;
+		o->lane_of[r] = at;
 		ids_put(o, ID_RANK, o->lanes[at].group, r);
 	}
 	o->ranks = o->locations = world->count;
+	rank_of = zalloc(o->lane_count, sizeof *rank_of);
 	for (size_t i = 0; i < o->lane_count; i++) {
 		uint32_t rank = ids_find(o, ID_RANK, o->lanes[i].group);
 
 		if (o->lanes[i].rank >= 0 || rank == UNKNOWN)
 			continue;
 		o->lanes[i].rank = (int32_t)rank;
+		rank_of[o->locations - o->ranks] = rank;
 		o->lanes[i].location = o->locations++;
 	}
+	build_begin(&o->build, o->ranks, rank_of, o->locations - o->ranks);
+	free(rank_of);
 }
 
 /* The host of a process: the ancestor with shared memory, or one called a node. */
@@ -235,7 +242,7 @@ members_or_list(const struct otf2 *o, const char *list, uint32_t number, uint64_
 }
 
 static void
-write_comm(struct otf2 *o, const struct communicator_of *comm)
+write_comm(const struct otf2 *o, const struct communicator_of *comm, struct writer *out)
 {
 	const struct communicator_of *of = comm;
 	uint32_t count = 0, remote_count = 0, at;
@@ -251,110 +258,69 @@ write_comm(struct otf2 *o, const struct communicator_of *comm)
 		free(members);
 		return;
 	}
-	message_begin(&o->out, "communicator",
-	    3u + (remote != NULL ? 2 : 0) + (comm->type != NULL ? 1 : 0));
-	put_uint(&o->out, "comm", comm->comm);
-	put_uint(&o->out, "size", count);
-	put_column(&o->out, "members", column_i32, members, count);
-	if (remote != NULL) {
-		put_uint(&o->out, "remote_size", remote_count);
-		put_column(&o->out, "remote", column_i32, remote, remote_count);
-	}
-	if (comm->type != NULL)
-		put_string(&o->out, "type", comm->type);
-	end_message(&o->out);
+	communicator_write(out, comm->comm, &(struct communicator){ .size = (int32_t)count,
+	    .members = members, .remote_size = (int32_t)remote_count, .remote = remote },
+	    comm->type);
 	free(members);
 	free(remote);
 }
 
 /* Writes neighbours of members of communicators with a topology. */
 static void
-write_neighbours(struct otf2 *o)
+write_neighbours(const struct otf2 *o, struct writer *out)
 {
 	const size_t length = strlen(OTF2_NEIGHBOURS);
 
 	for (size_t i = 0; i < o->list_count; i++) {
 		unsigned comm, member;
-		uint32_t count = 0;
-		int32_t *sources;
+		struct neighbours of = { 0 };
 
 		if (strncmp(o->lists[i].name, OTF2_NEIGHBOURS, length) != 0 ||
 		    sscanf(o->lists[i].name + length, "%u::%u", &comm, &member) != 2)
 			continue;
-		sources = listed(o, o->lists[i].name, &count);
-		message_begin(&o->out, "neighbours", 4);
-		put_uint(&o->out, "comm", comm);
-		put_uint(&o->out, "member", member);
-		put_uint(&o->out, "count", count);
-		put_column(&o->out, "sources", column_i32, sources, count);
-		end_message(&o->out);
-		free(sources);
+		of.sources = listed(o, o->lists[i].name, &of.count);
+		neighbours_write(out, comm, (int32_t)member, &of);
+		free(of.sources);
 	}
 }
 
-static void
-write_rank(struct otf2 *o, uint32_t rank, const struct lane *lane)
+void
+otf2_define_rank(void *otf2, uint32_t rank, struct writer *out)
 {
-	const uint32_t at = ids_find(o, ID_PROCESS, lane->group);
+	const struct otf2 *o = otf2;
+	const uint32_t at = ids_find(o, ID_PROCESS, o->lanes[o->lane_of[rank]].group);
 	const struct process *process = at != UNKNOWN ? &o->processes[at] : NULL;
 	const char *host = process != NULL ? host_of(o, process) : NULL;
 	const size_t more = process != NULL ? process->property_count : 0;
 
 	if (o->ours && host == NULL && more == 0 && (process == NULL || process->program == NULL))
 		return;		/* it is unknown */
-	message_begin(&o->out, "rank",
+	message_begin(out, "rank",
 	    1u + (host != NULL) + (process != NULL && process->program != NULL) + (unsigned)more);
-	put_uint(&o->out, "rank", rank);
+	put_uint(out, "rank", rank);
 	if (host != NULL)
-		put_string(&o->out, "host", host);
+		put_string(out, "host", host);
 	if (process != NULL && process->program != NULL)
-		put_string(&o->out, "program", process->program);
-	for (const struct property *p = process->properties; p < process->properties + more; p++) {
-		if (strcmp(p->name, "ended") != 0)
-			put_int(&o->out, p->name, p->value);
-		else {
-			msgpack_pack_str_with_body(&o->out.pack, p->name, strlen(p->name));
-			if (p->value != 0)
-				msgpack_pack_true(&o->out.pack);
-			else
-				msgpack_pack_false(&o->out.pack);
-		}
+		put_string(out, "program", process->program);
+	for (size_t i = 0; i < more; i++) {
+		const struct property *p = &process->properties[i];
+
+		if (strcmp(p->name, "ended") == 0)
+			put_bool(out, p->name, p->value != 0);
+		else
+			put_int(out, p->name, p->value);
 	}
-	end_message(&o->out);
+	end_message(out);
 }
 
 void
-otf2_write_definitions(struct otf2 *o)
+otf2_define(void *otf2, struct writer *out)
 {
-	uint32_t *threads = zalloc(o->ranks, sizeof *threads);
-	const struct lane **first = zalloc(o->ranks, sizeof *first);
+	struct otf2 *o = otf2;
 
-	write_run(&o->out, o->ranks, o->locations, otf2_ns(o, o->last), o->date_s);
-	for (size_t i = 0; i < o->lane_count; i++)
-		if (o->lanes[i].location < o->ranks)
-			first[o->lanes[i].location] = &o->lanes[i];
-	for (uint32_t r = 0; r < o->ranks; r++)
-		write_rank(o, r, first[r]);
-	for (const struct lane *lane = o->lanes; lane < o->lanes + o->lane_count; lane++) {
-		if (lane->location == UNKNOWN || lane->location < o->ranks)
-			continue;
-		write_location(&o->out, lane->location, (uint32_t)lane->rank,
-		    ++threads[lane->rank]);
-	}
-	free(threads);
-	free(first);
-	for (size_t i = 0; i < o->region_count; i++) {
-		o->used[o->regions[i].call] = true;
-		/* OTF2 represents it as the operation that it starts */
-		if (call_class(o->regions[i].call) == CLASS_START)
-			o->used[build_call("MPI_Isend")] = o->used[build_call("MPI_Irecv")] = true;
-		if (o->regions[i].phase)
-			o->used[build_call("phase")] = true;
-	}
-	o->used[0] = false;
-	if (call_names_write(&o->out, o->used) < 0)
-		die_output();
 	for (size_t c = 0; c < o->comm_count; c++)
-		write_comm(o, &o->comms[c]);
-	write_neighbours(o);
+		write_comm(o, &o->comms[c], out);
+	write_neighbours(o, out);
+	if (o->sites > 0 && writer_append(out, &o->places) < 0)
+		die_output();
 }

@@ -1,77 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows from OTF2's events. When a receive or a collective starts, OTF2 does not give its
- * communicator; its completion does, and in archives of lp-export the start does. So rows wait
- * until all earlier ones are known. Memory holds the rows since the oldest open request, at most
- * MOST_WAITING per location.
+ * communicator; its completion does, and in archives of lp-export the start does. So rows are
+ * written when all have been read.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../base/mpi/call_class.h"
 #include "otf2.h"
 
-enum {
-	BLOCK = 4096, FEWEST = 64,	/* rows of a location per block */
-	IN_FLIGHT = 1 << 18,		/* of all locations */
-	MOST_WAITING = 1 << 20,
-};
-
 uint64_t
-rows_next(const struct lane *lane)
+rows_next(const struct otf2 *o, const struct lane *lane)
 {
-	return lane->rows.first + lane->rows.count;
+	return o->build.of[lane->location].rows;
 }
 
-/* Writes the first COUNT waiting rows. */
-static void
-write_rows(struct otf2 *o, struct lane *lane, size_t count)
+void
+rows_marks(struct otf2 *o, struct lane *lane)
 {
-	struct calls *rows = &lane->rows, block = *rows;
-
-	if (count == 0)
-		return;
-	block.count = count;
-	if (calls_write(&o->out, &block) < 0)
-		die_output();
-	calls_drop(rows, count);
-	lane->known -= count < lane->known ? count : lane->known;
-	memmove(lane->open, lane->open + count, rows->count * sizeof *lane->open);
-}
-
-/* Writes rows up to the first unknown one, keeping a call and its parts together. */
-static void
-write_known(struct otf2 *o, struct lane *lane)
-{
-	const struct calls *rows = &lane->rows;
-	size_t known;
-
-	if (rows->count >= MOST_WAITING) {
-		memset(lane->open, 0, rows->count * sizeof *lane->open);
-		lane->open_count = 0;
-	}
-	if (lane->open_count == 0)
-		lane->known = rows->count;
-	while (lane->known < rows->count && !lane->open[lane->known])
-		lane->known++;
-	known = lane->known;
-	if (known < rows->count)
-		while (known > 0 && rows->call[known] == 0)
-			known--;
-	if (known >= o->block_rows)
-		write_rows(o, lane, known);
-}
-
-static void
-add_row(struct lane *lane, const struct call_row *row, bool open)
-{
-	const size_t i = lane->rows.count;
-
-	if (calls_add(&lane->rows, row) < 0)
-		die("out of memory");
-	GROW(lane->open, lane->open_capacity, i + 1);
-	lane->open[i] = open;
-	lane->open_count += open;
+	for (size_t i = 0; i < lane->mark_count; i++)
+		build_row(&o->build, lane->location, &lane->marks[i]);
+	lane->mark_count = 0;
 }
 
 /* ---- requests ---- */
@@ -79,19 +28,19 @@ add_row(struct lane *lane, const struct call_row *row, bool open)
 /* The row that began a request. */
 struct request {
 	uint64_t id;
-	/* location and index in lanes of its starter; UNKNOWN: free slot */
-	uint32_t lane, at_lane;
-	uint64_t seq;
-	bool open;		/* its row waits */
+	uint32_t lane;		/* location of its starter; UNKNOWN: free slot */
+	uint64_t seq, head;	/* the row, and the row that it is a part of */
+	bool open;		/* its communicator is not known */
 };
 HASH_TABLE_OF(request_table, struct request, id, lane, lane, UNKNOWN)
 
 void
 rows_begin(struct otf2 *o)
 {
-	o->block_rows = IN_FLIGHT / o->locations;
-	o->block_rows = o->block_rows > BLOCK ? BLOCK : o->block_rows < FEWEST ? FEWEST :
-	    o->block_rows;
+	o->build.trace = true;
+	o->build.define_rank = otf2_define_rank;
+	o->build.define = otf2_define;
+	o->build.context = o;
 	o->requests = zalloc(1, sizeof *o->requests);
 	request_table_begin(o->requests, 64);
 }
@@ -121,26 +70,15 @@ request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id)
 	return find_request(o, lane, id) != NULL;
 }
 
-/* Completes the start, which may still wait, with the communicator from its completion. */
+/* Completes the start with the communicator from its completion, unless it was cancelled. */
 static void
-resolve(struct lane *starter, const struct request *request, const struct operation *op)
+resolve(struct otf2 *o, const struct request *request, const struct operation *op)
 {
-	struct calls *rows = &starter->rows;
-	size_t i = (size_t)(request->seq - rows->first);
-
-	if (!request->open || request->seq < rows->first || !starter->open[i])
-		return;
-	starter->open[i] = false;
-	starter->open_count--;
-	if (op->row.comm == 0)
-		return;		/* cancelled */
-	rows->comm[i] = op->row.comm;
-	rows->peer[i] = op->row.peer;
-	rows->bytes_received[i] = op->row.bytes_received;
-	if (op->receives)
-		rows->tag[i] = op->row.tag;
-	else
-		rows->bytes_sent[i] = op->row.bytes_sent;
+	if (request->open && op->row.comm != 0)
+		build_patch(&o->build, &(struct build_patch){ .head = request->head,
+		    .seq = request->seq, .location = request->lane, .row = op->row,
+		    .known = 1 << KNOWN_comm | 1 << KNOWN_peer | 1 << KNOWN_bytes_received |
+		    (op->receives ? 1 << KNOWN_tag : 1 << KNOWN_bytes_sent) });
 }
 
 /* The row, or part, of a completion, with number SEQ of ROW. */
@@ -154,7 +92,7 @@ completed_row(struct otf2 *o, struct lane *lane, uint64_t seq, const struct oper
 		o->lost_requests++;
 		return row;
 	}
-	resolve(&o->lanes[request->at_lane], request, op);
+	resolve(o, request, op);
 	if (request->lane == lane->location && seq - request->seq <= UINT32_MAX)
 		row.request = (uint32_t)(seq - request->seq);
 	else if (request->seq <= UINT32_MAX) {
@@ -172,17 +110,17 @@ static void
 add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call,
     const struct operation *op)
 {
-	const uint64_t seq = rows_next(lane);
+	const uint64_t seq = rows_next(o, lane);
 	struct call_row row = op->what == COMPLETES ? completed_row(o, lane, seq, op) : op->row;
-	const bool open = op->what == STARTS && !op->sends && (op->said >> WORD_COMM & 1) == 0;
 
 	row.enter_ns = call->enter_ns;
 	row.leave_ns = call->leave_ns;
 	row.call = call->call;
 	row.site = call->site;
 	if (op->what == STARTS) {
-		const struct request new = { op->request, lane->location,
-		    (uint32_t)(lane - o->lanes), seq, open };
+		const struct request new = { op->request, lane->location, seq, call->call != 0 ?
+		    seq : o->build.of[lane->location].head,
+		    !op->sends && (op->said >> WORD_COMM & 1) == 0 };
 
 		*request_table_add(o->requests, &new) = new;	/* the id may be used again */
 	}
@@ -191,7 +129,7 @@ add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call,
 		row.field = op->as.field;
 	OTF2_COLUMNS(X)
 #undef X
-	add_row(lane, &row, open);
+	build_row(&o->build, lane->location, &row);
 }
 
 /*
@@ -228,7 +166,7 @@ rows_call(struct otf2 *o, struct lane *lane, struct call_row row)
 		if (class == CLASS_SEND || class == CLASS_RECV || class == CLASS_SENDRECV ||
 		    class == CLASS_SEND_START || class == CLASS_RECV_START)
 			row.peer = NULL_PEER;
-		add_row(lane, &row, false);
+		build_row(&o->build, lane->location, &row);
 	}
 	if (class == CLASS_START && lane->operation_count > 0 && !starts_are_told(lane)) {
 		add_starts(o, lane, row);
@@ -236,19 +174,4 @@ rows_call(struct otf2 *o, struct lane *lane, struct call_row row)
 	}
 	for (size_t i = 0; i < lane->operation_count; i++, row.call = 0)
 		add_operation(o, lane, &row, &lane->operations[i]);
-	write_known(o, lane);
-}
-
-void
-rows_mark(struct otf2 *o, struct lane *lane, const struct call_row *row)
-{
-	add_row(lane, row, false);
-	write_known(o, lane);
-}
-
-void
-rows_end(struct otf2 *o)
-{
-	for (size_t i = 0; i < o->lane_count; i++)
-		write_rows(o, &o->lanes[i], o->lanes[i].rows.count);
 }

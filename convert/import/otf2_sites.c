@@ -11,19 +11,8 @@ struct node_slot {
 HASH_TABLE_OF(node_table, struct node_slot, parent, region, node, UNKNOWN)
 
 /* The object file of a call site from lp-export. */
-struct module_slot { const char *path; size_t length; uint32_t number; };
-static uint64_t
-path_hash(const struct module_slot *m)
-{
-	uint64_t hash = m->length;
-
-	for (size_t i = 0; i < m->length; i++)
-		hash = mix(hash, (unsigned char)m->path[i]);
-	return hash;
-}
-#define MODULE_SAME(a, b) \
-	((a)->length == (b)->length && memcmp((a)->path, (b)->path, (a)->length) == 0)
-HASH_TABLE_BY(module_table, struct module_slot, path_hash, MODULE_SAME, path, NULL)
+struct module_slot { const char *path; uint32_t number; };
+HASH_TABLE_OF_TEXT(module_table, struct module_slot, path)
 
 void
 sites_begin(struct otf2 *o)
@@ -37,6 +26,7 @@ sites_begin(struct otf2 *o)
 	node_table_begin(o->call_sites, 64);
 	o->modules = zalloc(1, sizeof *o->modules);
 	module_table_begin(o->modules, 64);
+	writer_start(&o->places, -1);
 }
 
 uint32_t
@@ -52,111 +42,66 @@ site_below(struct otf2 *o, uint32_t parent, uint32_t region)
 	return (uint32_t)o->node_count++;
 }
 
-static void
-put_part(struct otf2 *o, const char *key, const char *text, size_t length)
-{
-	if (key != NULL)
-		msgpack_pack_str_with_body(&o->out.pack, key, strlen(key));
-	msgpack_pack_str_with_body(&o->out.pack, text, length);
-}
-
 /* The number of a module; defines it if new. */
 static uint32_t
-module_number(struct otf2 *o, const char *path, size_t length)
+module_number(struct otf2 *o, const char *path)
 {
-	const struct module_slot slot = { path, length, (uint32_t)o->modules->count };
-	const uint32_t next = slot.number, number = module_table_add(o->modules, &slot)->number;
+	const struct module_slot slot = { path, (uint32_t)o->modules->count };
+	const uint32_t number = module_table_add(o->modules, &slot)->number;
 
-	if (number == next && o->modules->count > next) {
-		message_begin(&o->out, "module", 2);
-		put_uint(&o->out, "module", number);
-		put_part(o, "path", path, length);
-		end_message(&o->out);
+	if (number == slot.number && o->modules->count > number) {
+		message_begin(&o->places, "module", 2);
+		put_uint(&o->places, "module", number);
+		put_string(&o->places, "path", path);
+		end_message(&o->places);
 	}
 	return number;
 }
 
+/* The next line of a text, which it cuts; NULL: there is none, or it is empty. */
+static char *
+take_line(char **text)
+{
+	char *line = strsep(text, "\n");
+
+	return line != NULL && line[0] != '\0' ? line : NULL;
+}
+
 /*
- * The lines of lp-export's description of a place: offset, module, call, and name, file and line of
- * each function that it was inlined into.
+ * Adds what lp-export's description of a place says in its lines: offset, module, call, and name,
+ * file and line of each function that it was inlined into.
  */
-enum { INLINED = 3, MOST_LINES = INLINED + 3 * 64 };
-struct place_lines {
-	const char *at[MOST_LINES];
-	size_t length[MOST_LINES], count;
-};
-
-static struct place_lines
-lines_of(const char *text)
-{
-	struct place_lines lines = { .count = 0 };
-
-	while (lines.count < MOST_LINES) {
-		const char *end = strchr(text, '\n');
-
-		lines.at[lines.count] = text;
-		lines.length[lines.count++] = end != NULL ? (size_t)(end - text) : strlen(text);
-		if (end == NULL)
-			break;
-		text = end + 1;
-	}
-	return lines;
-}
-
-/* WHAT: 0 the functions, 1 their files. */
 static void
-put_inlined(struct otf2 *o, const char *key, const struct place_lines *lines,
-    size_t count, size_t what)
+take_description(struct otf2 *o, struct site *site, char *text)
 {
-	put_part(o, NULL, key, strlen(key));
-	msgpack_pack_array(&o->out.pack, count);
-	for (size_t i = 0; i < count; i++)
-		put_part(o, NULL, lines->at[INLINED + 3 * i + what],
-		    lines->length[INLINED + 3 * i + what]);
-}
+	const char *offset = take_line(&text), *module = take_line(&text);
+	size_t capacity = 0;
 
-static void
-write_own_place(struct otf2 *o, const struct region *region)
-{
-	const struct place_lines lines = lines_of(region->place);
-	const bool module = lines.count > 1 && lines.length[1] > 0, call = lines.count > 2 &&
-	    lines.length[2] > 0;
-	const uint32_t number = module ? module_number(o, lines.at[1], lines.length[1]) : 0;
+	site->offset = offset != NULL ? strtoull(offset, NULL, 10) : 0;
+	site->module = module != NULL ? module_number(o, module) : UINT32_MAX;
+	site->call = take_line(&text);
+	while (text != NULL) {
+		struct inlined *inlined = APPEND(site->inlined, site->inlined_count, capacity);
+		const char *line;
 
-	const size_t inlined = lines.count > INLINED ? (lines.count - INLINED) / 3 : 0;
-
-	message_begin(&o->out, "site", 2u + (region->name != NULL) + 2u * (region->file != NULL) +
-	    module + call + 3u * (inlined > 0));
-	put_uint(&o->out, "site", region->site);
-	put_uint(&o->out, "offset", strtoull(lines.at[0], NULL, 10));
-	if (module)
-		put_uint(&o->out, "module", number);
-	if (call)
-		put_part(o, "call", lines.at[2], lines.length[2]);
-	if (region->name != NULL)
-		put_string(&o->out, "function", region->name);
-	if (region->file != NULL) {
-		put_string(&o->out, "file", region->file);
-		put_uint(&o->out, "line", region->line <= INT32_MAX ? region->line : 0);
+		inlined->function = strsep(&text, "\n");
+		inlined->file = take_line(&text);
+		line = take_line(&text);
+		inlined->line = line != NULL ? (int32_t)strtoul(line, NULL, 10) : 0;
 	}
-	if (inlined > 0) {
-		put_inlined(o, "inlined_into", &lines, inlined, 0);
-		put_inlined(o, "inlined_files", &lines, inlined, 1);
-		put_part(o, NULL, "inlined_lines", strlen("inlined_lines"));
-		msgpack_pack_array(&o->out.pack, inlined);
-		for (size_t i = 0; i < inlined; i++)
-			msgpack_pack_uint64(&o->out.pack,
-			    strtoull(lines.at[INLINED + 3 * i + 2], NULL, 10));
-	}
-	end_message(&o->out);
 }
 
 /* The site with this number; CALL: the function called there, or NULL. */
 static void
 write_region(struct otf2 *o, const struct region *region, uint32_t number, const char *call)
 {
-	write_place(&o->out, &(struct place){ .site = number, .call = call,
-	    .function = region->name, .file = region->file, .line = region->line });
+	struct site site = { .module = UINT32_MAX, .call = call, .function = region->name,
+	    .file = region->file, .line = region->line <= INT32_MAX ? (int32_t)region->line : 0 };
+
+	if (region->place != NULL)	/* its texts are kept: modules have names in them */
+		take_description(o, &site, need(strdup(region->place)));
+	site_write(&o->places, number, &site);
+	free(site.inlined);
 }
 
 /* A region is a place by its name, file and first line. */
@@ -166,10 +111,6 @@ place_site(struct otf2 *o, struct region *region)
 	if (region->site != 0)
 		return region->site;
 	region->site = ++o->sites;
-	if (region->place != NULL) {
-		write_own_place(o, region);
-		return region->site;
-	}
 	write_region(o, region, region->site, NULL);
 	return region->site;
 }
@@ -222,6 +163,7 @@ site_of(struct otf2 *o, uint32_t at)
 	if (depth == 1)
 		return o->nodes[at].site = frames[0];
 	o->nodes[at].site = ++o->sites;
-	write_stack(&o->out, o->nodes[at].site, frames, depth);
+	site_write(&o->places, o->nodes[at].site,
+	    &(struct site){ .stack = frames, .depth = depth });
 	return o->nodes[at].site;
 }

@@ -11,7 +11,7 @@
 #include "../../base/mpi/paraver.h"
 #include "prv.h"
 
-enum { BYTES_OF_TASK = 512 };	/* of memory, for a task without records */
+enum { BYTES_OF_TASK = 640 };	/* of memory, for a task without records */
 enum { RUNNING = 1, INSTRUCTIONS_TYPE = 42000050, CYCLES_TYPE = 42000059 };
 
 static uint16_t
@@ -240,7 +240,7 @@ take_header(struct prv *p, const char *file)
 	if ((uint64_t)ranks > p->text.next ||	/* the header lists their threads and nodes */
 	    !text_allows(&p->text, (uint64_t)ranks, BYTES_OF_TASK))
 		die_text(&p->text, "there are more tasks than the line lists");
-	build_begin(&p->build, (uint32_t)ranks, NULL);
+	build_begin(&p->build, (uint32_t)ranks, NULL, 0);
 	prv_begin(p);
 }
 

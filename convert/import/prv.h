@@ -26,7 +26,7 @@ enum { INSTRUCTIONS, CYCLES, COUNTERS };
 struct task {
 	struct call call;		/* the last one */
 	bool any, in_call;		/* a call exists; it is not over */
-	int64_t put_ns;			/* enter of the last call written, or read */
+	struct call put;		/* the last one written, or read */
 	int64_t end_ns;			/* of the last record */
 	int64_t running_ns;		/* in state 1 */
 	int64_t counted[COUNTERS];	/* in state 1 */
@@ -42,18 +42,12 @@ struct item {
 	uint64_t bytes, message;
 };
 
-/* The row of one side of a message; UINT64_MAX: outside of calls. */
-struct placed {
-	uint64_t message, seq;
-	uint32_t task, is_receive;
-};
-
 struct prv {
 	struct text text;
 	struct build build;
 	struct task *tasks;
 	struct spill calls;		/* by task */
-	struct sorter items, placed;
+	struct sorter items;
 	struct callers *callers;
 	uint64_t message_count;
 	uint16_t by_value[6][256];

@@ -197,8 +197,9 @@ write_caller(const struct callers *c, uint32_t site, struct writer *out)
 		file = need(strdup(end + 2));
 		file[strcspn(file, ",)")] = '\0';
 	}
-	write_place(out, &(struct place){ .site = site, .function = function, .file = file,
-	    .line = number, .offset = (uint64_t)(made->line != 0 ? made->line : made->function) });
+	site_write(out, site, &(struct site){ .module = UINT32_MAX, .function = function,
+	    .file = file, .line = number > 0 && number <= INT32_MAX ? (int32_t)number : 0,
+	    .offset = (uint64_t)(made->line != 0 ? made->line : made->function) });
 	free(file);
 }
 
@@ -211,7 +212,7 @@ write_callers(const struct callers *c, uint32_t site, struct writer *out)
 	for (; c->made[at].stack && depth + 1 < MOST_LEVELS; at = c->made[at].outer)
 		frames[depth++] = c->made[at].place;
 	frames[depth++] = at;
-	write_stack(out, site, frames, depth);
+	site_write(out, site, &(struct site){ .stack = frames, .depth = depth });
 }
 
 void

@@ -41,7 +41,6 @@ struct rows {			/* of a task, under construction */
 };
 
 ORDER(by_item, struct item, BY(task) BY(at_ns) BY(message) BY(is_send))
-ORDER(by_message, struct placed, BY(message) BY(is_receive))
 
 void
 prv_begin(struct prv *p)
@@ -49,53 +48,36 @@ prv_begin(struct prv *p)
 	p->tasks = zalloc(p->build.ranks, sizeof *p->tasks);
 	spill_begin(&p->calls, p->build.ranks);
 	sorter_begin(&p->items, sizeof(struct item), by_item);
-	sorter_begin(&p->placed, sizeof(struct placed), by_message);
 }
 
 void
 prv_put_call(struct prv *p, uint32_t number)
 {
 	struct task *task = &p->tasks[number];
-	const struct call *call = &task->call;
 
-	if (!task->any)
-		return;
-	spill_put(&p->calls, number, (uint64_t)(call->enter_ns - task->put_ns));
-	spill_put(&p->calls, number, (uint64_t)(call->leave_ns - call->enter_ns));
-	spill_put(&p->calls, number, (uint64_t)call->call << 1 | call->root);
-	spill_put(&p->calls, number, call->comm);
-	spill_put(&p->calls, number, call->sent);
-	spill_put(&p->calls, number, call->received);
-	spill_put(&p->calls, number, call->site);
-	task->put_ns = call->enter_ns;
+	if (task->any)
+		spill_put_record(&p->calls, number, &task->put, &task->call, sizeof task->call);
 }
 
 static bool
 take_call(struct prv *p, uint32_t number, struct call *call)
 {
 	struct task *task = &p->tasks[number];
-	uint64_t which;
 
 	if (!spill_any(&p->calls, number))
 		return false;
-	call->enter_ns = task->put_ns += (int64_t)spill_take(&p->calls, number);
-	call->leave_ns = call->enter_ns + (int64_t)spill_take(&p->calls, number);
-	which = spill_take(&p->calls, number);
-	call->call = (uint16_t)(which >> 1);
-	call->root = which & 1;
-	call->comm = (uint32_t)spill_take(&p->calls, number);
-	call->sent = spill_take(&p->calls, number);
-	call->received = spill_take(&p->calls, number);
-	call->site = (uint32_t)spill_take(&p->calls, number);
+	spill_take_record(&p->calls, number, &task->put, sizeof task->put);
+	*call = task->put;
 	return true;
 }
 
+/* The row of one side of a message, or NOWHERE. */
 static void
-place(struct prv *p, const struct item *item, bool is_receive, uint64_t seq)
+place(struct prv *p, const struct item *item, uint64_t seq)
 {
-	struct placed placed = { item->message, seq, item->task, is_receive };
-
-	sorter_add(&p->placed, &placed);
+	sorter_add(&p->build.sides, &(struct build_call){ .channel = { item->message },
+	    .member = item->is_send ? SEND_SIDE : RECEIVE_SIDE, .location = item->task,
+	    .seq = seq });
 }
 
 static void
@@ -114,7 +96,7 @@ take_item(struct rows *r, const struct call *call)
 	if (!text_allows(&r->p->text, r->count + r->open_count, 4 * sizeof *r->open))
 		die_text(&r->p->text, "too many messages at a time");
 	if (call == NULL || item->at_ns < call->enter_ns || item->at_ns > call->leave_ns)
-		place(r->p, item, !item->is_send, UINT64_MAX);
+		place(r->p, item, NOWHERE);
 	else if (item->is_send)
 		add_part(r, ITEM_SEND, item, UINT64_MAX);
 	else if (class == CLASS_RECV_START || class == CLASS_START)
@@ -164,7 +146,7 @@ put_part(struct rows *r, const struct part *part, struct call_row row)
 	if (part->post != UINT64_MAX)
 		row.request = (uint32_t)(seq - part->post);
 	if (part->kind != ITEM_POST)
-		place(r->p, item, !item->is_send, seq);
+		place(r->p, item, seq);
 	else {
 		GROW(r->open, r->open_capacity, r->open_count + 1);
 		opens_push(r->open, &r->open_count, open);
@@ -186,8 +168,8 @@ put_plain(struct prv *p, uint32_t task, const struct call *call, struct call_row
 		row.comm = p->build.ids[comm].number;
 		row.bytes_sent = call->sent;
 		row.bytes_received = call->received;
-		build_called(&p->build, &(struct build_call){ .comm = comm,
-		    .size = p->build.ids[comm].size, .rank = task, .location = task,
+		sorter_add(&p->build.calls, &(struct build_call){ .channel = { comm },
+		    .size = (uint32_t)p->build.ids[comm].size, .member = task, .location = task,
 		    .seq = p->build.of[task].rows, .root = call->root });
 	}
 	build_row(&p->build, task, &row);
@@ -246,31 +228,8 @@ put_task(struct rows *r)
 		put_call(r, &call);
 	}
 	for (; r->open_count > 0; r->open_count--)
-		place(r->p, &r->open[r->open_count - 1].part.item, true, UINT64_MAX);
+		place(r->p, &r->open[r->open_count - 1].part.item, NOWHERE);
 	put_end(r->p, r->task);
-}
-
-static void
-match_messages(struct prv *p)
-{
-	const struct placed *next;
-
-	sorter_sort(&p->placed);
-	while ((next = sorter_peek(&p->placed)) != NULL) {
-		struct placed send = *next, receive;
-
-		sorter_drop(&p->placed);
-		receive = *(const struct placed *)sorter_peek(&p->placed);
-		sorter_drop(&p->placed);
-		if (send.seq == UINT64_MAX)
-			p->build.unmatched_receives++;
-		else if (receive.seq == UINT64_MAX)
-			p->build.unmatched_sends++;
-		else
-			build_message(&p->build, send.message, send.task, send.seq,
-			    receive.task, receive.seq);
-	}
-	sorter_free(&p->placed);
 }
 
 void
@@ -280,7 +239,7 @@ prv_rows(struct prv *p)
 
 	for (uint32_t t = 0; t < p->build.ranks; t++) {
 		prv_put_call(p, t);
-		p->tasks[t].put_ns = 0;
+		p->tasks[t].put = (struct call){ 0 };
 	}
 	spill_read(&p->calls);
 	sorter_sort(&p->items);
@@ -290,6 +249,6 @@ prv_rows(struct prv *p)
 	spill_free(&p->calls);
 	free(rows.parts);
 	free(rows.open);
-	build_match(&p->build);
-	match_messages(p);
+	build_match(&p->build, &p->build.calls, true);
+	build_match(&p->build, &p->build.sides, false);
 }
