@@ -243,7 +243,7 @@ late_sender() {
 }
 
 @test "slack, gain and alternatives of random runs equal brute force" {
-	run -0 tests/whatif_check.py 1 60
+	run -0 tests/whatif_check.py 1 25
 }
 
 @test "on the graph of all needs, solvers equal brute force, with the same and with other edges" {
@@ -362,7 +362,7 @@ late_sender() {
 @test "a graph cut or damaged anywhere is refused by every tool" {
 	late_sender
 	for command in lp-graph 'lp-critpath -F text' lp-critpath lp-imbalance; do
-		run -0 tests/every-byte --cut --flip t.graph -- $command
+		run -0 tests/every-byte --cut --turn t.graph -- $command
 	done
 }
 
@@ -378,14 +378,11 @@ late_sender() {
 }
 
 @test "walk solves a long stretch in pieces: the same path, for any order of reading" {
-	for seed in $(seq 1 25); do
-		for more in "" more; do
-			random_run.py make $seed $more | lp-graph 2>/dev/null | trace.py text |
-				stretch.py $seed | tests/pack >t.graph
-			cmp <(lp-critpath -F json t.graph) <(lp-critpath -a kahn -F json t.graph)
-			cmp <(lp-critpath t.graph | lp-dump | tail -n +2) \
-				<(lp-critpath -a kahn t.graph | lp-dump | tail -n +2)
-		done
+	stretch.py $(seq 1 25)
+	[ "$(ls ./*.graph | wc -l)" -eq 50 ]
+	for graph in ./*.graph; do
+		cmp <(lp-critpath -F json $graph) <(lp-critpath -a kahn -F json $graph)
+		cmp <(lp-critpath $graph | lp-dump | tail -n +2) <(lp-critpath -a kahn $graph | lp-dump | tail -n +2)
 	done
 }
 

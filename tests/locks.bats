@@ -21,8 +21,8 @@ held() {
 	END
 }
 
-@test "whose unlock a call waited for is found as in 30 simulated runs, in one stream and in shards" {
-	run -0 tests/locks_check.py 1 30
+@test "whose unlock a call waited for is found as in 15 simulated runs, in one stream and in shards" {
+	run -0 tests/locks_check.py 1 15
 	[[ "$output" =~ ^[0-9]{3,}' waits for a lock'$ ]]
 }
 

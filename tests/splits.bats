@@ -232,8 +232,8 @@ setup_file() {
 		1 MPI_Recv 525 530 comm=1 peer=0 tag=0 received=8
 		1 MPI_Finalize 690 700
 	END
-	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits seq-par -F text @
-	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits par-seq -a intervals -F text @
+	run -0 every-byte --cut --turn t.graph -- lp-critpath --splits seq-par -F text @
+	run -0 every-byte --cut --turn t.graph -- lp-critpath --splits par-seq -a intervals -F text @
 }
 
 # damaged FILE AT: FILE with another byte there
@@ -278,7 +278,7 @@ damaged() {
 }
 
 @test "a false index is detected, or does no harm" {
-	run -0 lying_index.py "$BATS_FILE_TMPDIR/long.graph" 300
+	run -0 lying_index.py "$BATS_FILE_TMPDIR/long.graph" 100
 	random_run.py make 42 | lp-graph 2>/dev/null >t.graph
-	run -0 lying_index.py t.graph 300
+	run -0 lying_index.py t.graph 100
 }

@@ -3,7 +3,7 @@
 """
 The checker of python/longpole as a command:
 
-    tests/trace.py check [FILE ...]   exit 0 if every requirement of the page is met, else 1 and a line
+    tests/trace.py check [FILE ...]   exit 0 if every requirement of the page is met, else 1 and a line for each FILE
     tests/trace.py text [FILE ...]    the stream as tests/pack reads it, canonical: one line per row
 
 A FILE may be a folder of shards.
@@ -145,6 +145,7 @@ def main(arguments):
     if len(arguments) < 1 or arguments[0] not in ("check", "text"):
         print("usage: trace.py check|text [FILE ...]", file=sys.stderr)
         return 2
+    status = 0
     for file in arguments[1:] or ["-"]:
         try:
             if os.path.isdir(file):
@@ -154,11 +155,12 @@ def main(arguments):
                     messages = list(read(stream))
         except Damaged as damage:
             print(f"trace.py: {file}:{damage}", file=sys.stderr)
-            return 1
+            status = 1
+            continue
         if arguments[0] == "text":
             for line in text(messages):
                 print(line)
-    return 0
+    return status
 
 
 if __name__ == "__main__":
