@@ -8,8 +8,9 @@ load hangs
 # said KIND RANKS [SENTENCE]: lp-stuck says so of the run, and its sentence has these words
 said() {
 	run --separate-stderr lp-stuck --after 1 -F json run
-	[ "$status" -eq 1 ] && [ "$(jq -c '[.state,.kind,.ranks]' <<<"$output")" = "[\"stuck\",\"$1\",$2]" ] &&
-		[[ $(jq -r .sentence <<<"$output") == *"${3:-}"* ]]
+	[ "$status" -eq 1 ] || return 1
+	[ "$(jq -c '[.state,.kind,.ranks]' <<<"$output")" = "[\"stuck\",\"$1\",$2]" ] || return 1
+	[[ $(jq -r .sentence <<<"$output") == *"${3:-}"* ]]
 }
 
 # says KIND RANKS [SENTENCE]: lp-stuck comes to this verdict; on a busy machine some ranks reach the place where it hangs later
