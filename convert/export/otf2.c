@@ -16,6 +16,9 @@
 #include "../../base/tool/hash_table.h"
 #include "otf2.h"
 
+/* OTF2 gives its callbacks more than they need. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 #define ARCHIVE "traces"
 
 /* Turns an error of the library into ours and exits at once: the library cannot continue. */
@@ -25,7 +28,6 @@ end_tool(void *user, const char *file, uint64_t line, const char *function, OTF2
 {
 	const struct archive *a = user;
 
-	(void)file, (void)line, (void)function, (void)format, (void)arguments;
 	die("%s: %s", a->export->name, OTF2_Error_GetDescription(error));
 }
 
@@ -92,7 +94,6 @@ make_folder(struct archive *a)
 static OTF2_FlushType
 may_flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
 {
-	(void)user, (void)type, (void)location, (void)caller, (void)final;
 	return OTF2_FLUSH;
 }
 
@@ -101,7 +102,6 @@ static void *
 take_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_buffer,
     uint64_t size)
 {
-	(void)user, (void)type, (void)location;
 	if (*of_buffer != NULL)
 		return NULL;
 	return *of_buffer = malloc(size);
@@ -110,7 +110,6 @@ take_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_
 static void
 free_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_buffer, bool final)
 {
-	(void)user, (void)type, (void)location, (void)final;
 	free(*of_buffer);
 	*of_buffer = NULL;
 }

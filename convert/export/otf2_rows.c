@@ -27,33 +27,11 @@ struct cursor {
 
 /* ---- attributes ---- */
 
-static OTF2_AttributeValue
-value_COMM(struct archive *a, uint64_t value)
-{
-	return (OTF2_AttributeValue){ .commRef = value == 0 ? OTF2_UNDEFINED_COMM :
-	    comm_of(a, (uint32_t)value)->comm };
-}
-
-static OTF2_AttributeValue
-value_INT32(struct archive *a, int64_t value)
-{
-	(void)a;
-	return (OTF2_AttributeValue){ .int32 = (int32_t)value };
-}
-
-static OTF2_AttributeValue
-value_UINT32(struct archive *a, uint64_t value)
-{
-	(void)a;
-	return (OTF2_AttributeValue){ .uint32 = (uint32_t)value };
-}
-
-static OTF2_AttributeValue
-value_UINT64(struct archive *a, uint64_t value)
-{
-	(void)a;
-	return (OTF2_AttributeValue){ .uint64 = value };
-}
+#define value_COMM(a, value) (OTF2_AttributeValue){ .commRef = (value) == 0 ? \
+	OTF2_UNDEFINED_COMM : comm_of(a, (uint32_t)(value))->comm }
+#define value_INT32(a, value) (OTF2_AttributeValue){ .int32 = (int32_t)(value) }
+#define value_UINT32(a, value) (OTF2_AttributeValue){ .uint32 = (uint32_t)(value) }
+#define value_UINT64(a, value) (OTF2_AttributeValue){ .uint64 = (uint64_t)(value) }
 
 static void
 attribute(struct archive *a, enum otf2_word word, OTF2_Type type, OTF2_AttributeValue value)

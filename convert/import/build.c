@@ -141,7 +141,7 @@ comm_number(struct build *build, int32_t *members, int32_t size)
 }
 
 void
-build_comm(struct build *build, const struct text *text, char *at, int64_t base)
+build_comm(struct build *build, const struct source *text, char *at, int64_t base)
 {
 	const int64_t id = text_integer(text, &at, base, 1 << 24);
 	struct build_id *comm;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../base/tool/fields.h"
 #include "import.h"
 
 enum { MESSAGES = 4096 };	/* per block, at most */
@@ -219,25 +220,16 @@ write_settled(struct output *o, uint64_t round)
 static void
 write_useful(const struct build *build, struct writer *out)
 {
-	int64_t *columns[3];
+#define USEFUL(member) FIELD(struct build_useful, member)
+	static const struct field fields[] = {
+		{ "running", USEFUL(running_ns), .key = "running" },
+		{ "instructions", USEFUL(instructions), .key = "instructions" },
+		{ "cycles", USEFUL(cycles), .key = "cycles" }, FIELDS_END
+	};
 
-	if (build->useful == NULL)
-		return;
-	for (int c = 0; c < 3; c++)
-		columns[c] = zalloc(build->ranks, sizeof *columns[c]);
-	for (uint32_t r = 0; r < build->ranks; r++) {
-		columns[0][r] = build->useful[r].running_ns;
-		columns[1][r] = build->useful[r].instructions;
-		columns[2][r] = build->useful[r].cycles;
-	}
-	message_begin(out, "useful", 4);
-	put_uint(out, "count", build->ranks);
-	put_column(out, "running", column_i64, columns[0], build->ranks);
-	put_column(out, "instructions", column_i64, columns[1], build->ranks);
-	put_column(out, "cycles", column_i64, columns[2], build->ranks);
-	end_message(out);
-	for (int c = 0; c < 3; c++)
-		free(columns[c]);
+	if (build->useful != NULL)
+		put_rows(out, "useful", fields, build->useful, build->ranks,
+		    sizeof *build->useful);
 }
 
 static struct output

@@ -77,7 +77,7 @@ take_burst(struct dim *d, char *at)
 static void
 take_send(struct dim *d, char *at)
 {
-	const struct text *t = &d->text;
+	const struct source *t = &d->text;
 	int32_t ranks = (int32_t)d->build.ranks;
 	struct record r = { .kind = SEND };
 
@@ -94,7 +94,7 @@ take_send(struct dim *d, char *at)
 static void
 take_receive(struct dim *d, char *at)
 {
-	const struct text *t = &d->text;
+	const struct source *t = &d->text;
 	int32_t ranks = (int32_t)d->build.ranks;
 	struct record r = { .kind = RECEIVE };
 
@@ -124,7 +124,7 @@ take_collective(struct dim *d, char *at)
 {
 	static const enum kind kinds[] = { COLLECTIVE_START, COLLECTIVE,
 	    COLLECTIVE_WAIT, COLLECTIVE };
-	const struct text *t = &d->text;
+	const struct source *t = &d->text;
 	struct record r = { .peer = NO_PEER };
 	const struct build_id *comm;
 	int64_t root;

@@ -53,7 +53,7 @@ struct thread {
 };
 
 struct dim {
-	struct text text;
+	struct source text;
 	struct build build;
 	struct posts *posts;		/* receives not yet waited for */
 	uint64_t waiting;		/* their number, plus records of unfinished calls */

@@ -11,21 +11,20 @@
 #include "dim.h"
 
 /*
- * A posted receive to be waited for: number HEAD of its kind, or the one NEXT after it, since a
- * wait is for the oldest. Number 0 holds the range of existing ones.
+ * The receives of one kind that were posted and not waited for, with the oldest first, as a wait is
+ * for that: row, and number within the thread.
  */
 struct post {
-	uint32_t source, location, comm;
+	uint32_t source, location, comm;	/* location UINT32_MAX: free slot */
 	int32_t tag;
-	uint64_t number;		/* within its kind, from 1 */
-	uint64_t first, last;		/* at number 0: the existing ones */
-	uint64_t seq, posted;		/* otherwise: row, and number within the thread */
+	struct posted { uint64_t seq, number; } *at;
+	size_t begin, end, capacity;
 };
 
-#define POST_HASH(p) mix(mix((uint64_t)(p)->source << 32 | (p)->location, \
-	(uint64_t)(p)->comm << 32 | (uint32_t)(p)->tag), (p)->number)
+#define POST_HASH(p) mix((uint64_t)(p)->source << 32 | (p)->location, \
+	(uint64_t)(p)->comm << 32 | (uint32_t)(p)->tag)
 #define POST_SAME(a, b) ((a)->source == (b)->source && (a)->location == (b)->location && \
-	(a)->comm == (b)->comm && (a)->tag == (b)->tag && (a)->number == (b)->number)
+	(a)->comm == (b)->comm && (a)->tag == (b)->tag)
 HASH_TABLE_BY(posts, struct post, POST_HASH, POST_SAME, location, UINT32_MAX)
 
 static const char *const operations[] = {
@@ -81,36 +80,38 @@ static struct post
 kind_of(const struct dim *d, const struct record *r)
 {
 	return (struct post){ .source = r->peer == ANY_PEER ? d->build.ranks : (uint32_t)r->peer,
-	    .location = d->location, .comm = r->comm, .tag = r->tag, .first = 1 };
+	    .location = d->location, .comm = r->comm, .tag = r->tag };
 }
 
 static void
 put_post(struct dim *d, const struct record *r, struct step *step)
 {
-	struct post kind = kind_of(d, r), post = kind;
+	const struct post key = kind_of(d, r);
+	struct post *kind;
 
 	dim_bound(d, ++d->waiting);
-	post.number = ++posts_add(d->posts, &kind)->last;
-	post.seq = step->seq;
-	step->number = post.posted = d->at->posted++;
-	posts_add(d->posts, &post);
+	kind = posts_add(d->posts, &key);
+	step->number = d->at->posted++;
+	*ENQUEUE(kind->at, kind->begin, kind->end, kind->capacity) =
+	    (struct posted){ step->seq, step->number };
 }
 
 /* Removes the oldest posted receive of the kind; returns its row. */
 static uint64_t
 take_post(struct dim *d, const struct record *r, struct step *step)
 {
-	struct post kind = kind_of(d, r), *found = posts_find(d->posts, &kind), oldest = kind;
+	const struct post key = kind_of(d, r);
+	struct post *kind = posts_find(d->posts, &key);
+	struct posted oldest;
 
-	if (found == NULL)
+	if (kind == NULL)
 		die_text(&d->text, "a wait for a receive that was not posted");
-	oldest.number = found->first++;
-	if (found->first > found->last)
-		posts_remove(d->posts, found);
-	found = posts_find(d->posts, &oldest);
-	oldest = *found;
-	posts_remove(d->posts, found);
-	step->number = oldest.posted;
+	oldest = kind->at[kind->begin++];
+	if (kind->begin == kind->end) {
+		free(kind->at);
+		posts_remove(d->posts, kind);
+	}
+	step->number = oldest.number;
 	d->waiting--;
 	return oldest.seq;
 }
@@ -334,13 +335,16 @@ void
 dim_unwaited(struct dim *d)
 {
 	for (const struct post *p = d->posts->slots; p < d->posts->slots + d->posts->size; p++) {
-		struct step step = { .kind = POST, .seq = p->seq, .comm = p->comm,
-		    .peer = (int32_t)p->source, .tag = p->tag };
+		struct step step = { .kind = POST, .comm = p->comm, .peer = (int32_t)p->source,
+		    .tag = p->tag };
 
-		if (posts_is_free(p) || p->number == 0)
+		if (posts_is_free(p))
 			continue;
 		d->location = p->location;
 		d->at = &d->threads[p->location];
-		put_side(d, &step, p->seq);
+		for (size_t i = p->begin; i < p->end; i++) {
+			step.seq = p->at[i].seq;
+			put_side(d, &step, step.seq);
+		}
 	}
 }

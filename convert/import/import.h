@@ -15,7 +15,7 @@
 
 /* ---- text.c: lines of a file, of standard input, or of either in gzip form ---------------- */
 
-struct text {
+struct source {
 	int fd;
 	bool gzip, ended;	/* compressed; fully inflated */
 	z_stream zlib;
@@ -32,20 +32,20 @@ struct text {
 	size_t number;		/* of the line, from 1 */
 };
 
-void text_open(struct text *text, const char *file);	/* NULL or "-": standard input */
-void text_close(struct text *text);
-bool text_next(struct text *text);			/* false: end of text */
+void text_open(struct source *text, const char *file);	/* NULL or "-": standard input */
+void text_close(struct source *text);
+bool text_next(struct source *text);			/* false: end of text */
 /* Whether a file of the size known so far may stand for so much memory: trace.5, NUMBERS. */
-bool text_allows(const struct text *text, uint64_t count, size_t size);
+bool text_allows(const struct source *text, uint64_t count, size_t size);
 /* reports the line read last */
-_Noreturn void die_text(const struct text *text, const char *what);
+_Noreturn void die_text(const struct source *text, const char *what);
 /* dies if anything follows the last field */
-void text_end(const struct text *text, const char *at);
+void text_end(const struct source *text, const char *at);
 /*
  * The next integer in a line of numbers separated by ':' or ','. Advances *AT; dies if there is
  * none.
  */
-int64_t text_integer(const struct text *text, char **at, int64_t min, int64_t max);
+int64_t text_integer(const struct source *text, char **at, int64_t min, int64_t max);
 
 /* ---- build.c, build_write.c: a graph ------------------------------------------ */
 
@@ -129,7 +129,7 @@ struct build_call {
 /* Joins build->calls or build->sides. SEVERAL: a member may have more than one in a channel. */
 void build_match(struct build *build, struct sorter *from, bool several);
 /* Adds a communicator from a line COMM:N:task:task..., with tasks from BASE. */
-void build_comm(struct build *build, const struct text *text, char *at, int64_t base);
+void build_comm(struct build *build, const struct source *text, char *at, int64_t base);
 void build_write(struct build *build, int argc, char **argv);
 
 /* Kept by build.c for build_write.c. */

@@ -17,7 +17,7 @@ struct samples {		/* trace.5, MEASUREMENTS */
 
 /* Reports the line read last. */
 static _Noreturn void
-die_line(const struct text *text, const char *what)
+die_line(const struct source *text, const char *what)
 {
 	die("%s: line %zu: %s", text->name, text->number, what);
 }
@@ -51,7 +51,7 @@ write_samples(struct writer *out, const struct samples *samples)
 /* Imports each file, or standard input, into one stream. */
 static void
 import_measurement(char **files, int argc, char **argv,
-    void (*take)(struct text *, struct writer *))
+    void (*take)(struct source *, struct writer *))
 {
 	static char *standard_input[] = { "-", NULL };
 	struct writer out;
@@ -59,7 +59,7 @@ import_measurement(char **files, int argc, char **argv,
 	if (writer_open(&out, STDOUT_FILENO, "measurement", NULL, argc, argv) < 0)
 		die_output();
 	for (files = *files == NULL ? standard_input : files; *files != NULL; files++) {
-		struct text text;
+		struct source text;
 
 		text_open(&text, *files);
 		take(&text, &out);
@@ -114,7 +114,7 @@ moves_all(const char *function)
 }
 
 static struct subject
-subject_of(const struct text *text, const char *test)
+subject_of(const struct source *text, const char *test)
 {
 #define MOCKUP(gl, function, name, words, extra) \
 	{ #function "_as_" #name, "MPI_" #function, #function " <= " words, gl, false },
@@ -133,7 +133,7 @@ subject_of(const struct text *text, const char *test)
 }
 
 static void
-take_key(const struct text *text, struct file *f, const char *line)
+take_key(const struct source *text, struct file *f, const char *line)
 {
 	const char *value = strchr(line, '=');
 
@@ -153,7 +153,7 @@ take_key(const struct text *text, struct file *f, const char *line)
 }
 
 static void
-take_columns(const struct text *text, struct file *f, char *line)
+take_columns(const struct source *text, struct file *f, char *line)
 {
 	static const char *const names[][2] = {
 		{ "test", "test" }, { "count", "msize_bytes" }, { "runtime_sec", "runtime_sec" },
@@ -184,7 +184,7 @@ job_of(struct file *f, const char *test, uint64_t count)
 }
 
 static void
-take_sample(const struct text *text, struct file *f, char *line)
+take_sample(const struct source *text, struct file *f, char *line)
 {
 	char *words[COLUMNS] = { NULL }, *rest = line, *word, *end;
 	unsigned long long count;
@@ -226,7 +226,7 @@ put_job(struct writer *out, const struct file *f, const struct job *job,
  * MPI_Allgather: an A/A control.
  */
 static void
-put_control(const struct text *text, struct writer *out, const struct file *f,
+put_control(const struct source *text, struct writer *out, const struct file *f,
     const struct job *job)
 {
 	for (size_t i = 0; i < f->count; i++)
@@ -240,7 +240,7 @@ put_control(const struct text *text, struct writer *out, const struct file *f,
 }
 
 static void
-read_file(struct text *text, struct writer *out)
+read_file(struct source *text, struct writer *out)
 {
 	struct file f = { .extent = 1 };
 	bool columns = false;
@@ -292,7 +292,7 @@ import_reprompi(char **files, int argc, char **argv)
  */
 
 struct table {
-	struct text *text;
+	struct source *text;
 	int time_column;	/* from 0 */
 	bool elsewhere;		/* in an IMB table of another benchmark */
 	size_t sizes;
@@ -346,7 +346,7 @@ take_size(struct table *t, struct writer *out, char *line)
 }
 
 static void
-read_pingpong(struct text *text, struct writer *out)
+read_pingpong(struct source *text, struct writer *out)
 {
 	struct table table = { .text = text, .time_column = 1 };
 

@@ -14,6 +14,9 @@
 
 #include "otf2.h"
 
+/* OTF2 gives its callbacks more than they need. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 void
 otf2_die(const struct otf2 *o, const char *what)
 {
@@ -27,7 +30,6 @@ keep_reason(void *user, const char *file, uint64_t line, const char *function, O
 {
 	struct otf2 *o = user;
 
-	(void)file, (void)line, (void)function;
 	if (o->why[0] == '\0') {
 		int used = snprintf(o->why, sizeof o->why, "%s: ",
 		    OTF2_Error_GetDescription(error));

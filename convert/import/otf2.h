@@ -98,8 +98,6 @@ struct lane {			/* a location */
 	uint32_t location;	/* in the stream; UNKNOWN: none */
 	int32_t rank;
 	uint32_t node;		/* where the thread is */
-	uint32_t *outer;	/* nodes around it */
-	size_t depth, outer_capacity;
 	unsigned in_mpi;	/* depth of nested MPI regions */
 	uint32_t region;	/* the outermost of these */
 	uint32_t skipped;	/* regions deeper than DEEPEST */

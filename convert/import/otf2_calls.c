@@ -195,11 +195,10 @@ call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 	}
 	if (lane->in_mpi > 0)
 		return;
-	if (lane->depth == DEEPEST) {
+	if (o->nodes[lane->node].depth == DEEPEST) {
 		lane->skipped++;
 		return;
 	}
-	*APPEND(lane->outer, lane->depth, lane->outer_capacity) = lane->node;
 	lane->node = site_below(o, lane->node, at);
 	if (region->phase)
 		mark_phase(o, lane, ticks, 1);
@@ -219,10 +218,10 @@ call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 			return;
 		if (lane->skipped > 0)
 			lane->skipped--;
-		else if (lane->depth > 0) {
+		else if (lane->node != 0) {
 			if (region->phase)
 				mark_phase(o, lane, ticks, 0);
-			lane->node = lane->outer[--lane->depth];
+			lane->node = o->nodes[lane->node].parent;
 		}
 		return;
 	}

@@ -6,6 +6,9 @@
 #include "../../base/mpi/call_class.h"
 #include "otf2.h"
 
+/* OTF2 gives its callbacks more than they need. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 struct id { uint64_t id; uint32_t at; };
 #define ID_HASH(s) mix((s)->id, 1)
 #define ID_SAME(a, b) ((a)->id == (b)->id)
@@ -115,7 +118,6 @@ take_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef
 	struct region *region = DEFINE(ID_REGION, self, o->regions, o->region);
 	const char *text = string_of(o, name);
 
-	(void)role, (void)end;
 	region->name = text != NULL ? text : "";
 	region->file = string_of(o, file);
 	if (region->file != NULL && region->file[0] == '\0')
@@ -137,7 +139,6 @@ take_group(void *user, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType t
 	struct otf2 *o = user;
 	struct group *group;
 
-	(void)name;
 	if (paradigm != OTF2_PARADIGM_MPI)
 		return OTF2_CALLBACK_SUCCESS;
 	group = DEFINE(ID_GROUP, self, o->groups, o->group);
@@ -167,7 +168,6 @@ static OTF2_CallbackCode
 take_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group,
     OTF2_CommRef parent, OTF2_CommFlag flags)
 {
-	(void)flags;
 	define_comm(user, ID_COMM, self, name, parent)->group = group;
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -178,7 +178,6 @@ take_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRe
 {
 	struct communicator_of *comm = define_comm(user, ID_COMM, self, name, common);
 
-	(void)flags;
 	comm->group = one;
 	comm->inter = true;
 	comm->remote = other;
@@ -189,7 +188,6 @@ static OTF2_CallbackCode
 take_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm,
     OTF2_RmaWinFlag flags)
 {
-	(void)flags;
 	define_comm(user, ID_WINDOW, self, name, comm);
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -203,8 +201,6 @@ take_io_paradigm(void *user, OTF2_IoParadigmRef self, OTF2_StringRef identificat
 	struct otf2 *o = user;
 	const char *text = string_of(o, identification);
 
-	(void)name, (void)class, (void)flags, (void)count, (void)properties,
-	    (void)types, (void)values;
 	if (text != NULL && strcmp(text, "MPI-IO") == 0 && self < 64)
 		o->mpi_io |= (uint64_t)1 << self;
 	return OTF2_CALLBACK_SUCCESS;
@@ -218,7 +214,6 @@ take_file(void *user, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef
 {
 	const struct otf2 *o = user;
 
-	(void)file, (void)flags, (void)parent;
 	if (paradigm < 64 && (o->mpi_io >> paradigm & 1) != 0)
 		define_comm(user, ID_FILE, self, name, comm);
 	return OTF2_CALLBACK_SUCCESS;
@@ -237,7 +232,6 @@ take_attribute(void *user, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_Str
 	struct otf2 *o = user;
 	const char *text = string_of(o, name);
 
-	(void)description, (void)type;
 	for (size_t w = 0; o->ours && text != NULL && w < sizeof words / sizeof *words; w++)
 		if (strcmp(text, words[w]) == 0)
 			o->words[self & 63] = self < 64 ? (unsigned char)w : o->words[self & 63];
@@ -278,7 +272,6 @@ take_tree_property(void *user, OTF2_SystemTreeNodeRef node, OTF2_StringRef name,
 	const char *key = string_of(o, name), *values = type == OTF2_TYPE_STRING ? string_of(o,
 	    value.stringRef) : NULL;
 
-	(void)node;
 	if (o->ours && key != NULL && values != NULL)
 		*APPEND(o->lists, o->list_count, o->list_capacity) = (struct list){ key, values };
 	return OTF2_CALLBACK_SUCCESS;
@@ -290,7 +283,6 @@ take_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name,
 {
 	struct otf2 *o = user;
 
-	(void)name, (void)type, (void)creator;
 	DEFINE(ID_PROCESS, self, o->processes, o->process)->node = node;
 	return OTF2_CALLBACK_SUCCESS;
 }
@@ -327,7 +319,6 @@ take_location(void *user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_Locat
 	struct otf2 *o = user;
 	struct lane *lane;
 
-	(void)events;
 	if (type != OTF2_LOCATION_TYPE_CPU_THREAD)
 		return OTF2_CALLBACK_SUCCESS;
 	lane = DEFINE(ID_LANE, self, o->lanes, o->lane);

@@ -2,6 +2,9 @@
 /* OTF2 events become operations of MPI calls. */
 #include "otf2.h"
 
+/* OTF2 gives its callbacks more than they need. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 enum { NO_WORD = 255 };
 
 /* Requests of one-sided communication and of I/O have numbers of their own. */
@@ -102,7 +105,6 @@ take_Leave(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
 	struct otf2 *o = user;
 	struct lane *lane = lane_of(o, location);
 
-	(void)attributes;
 	if (lane != NULL)
 		call_leave(o, lane, time, region);
 	return OTF2_CALLBACK_SUCCESS;
@@ -223,7 +225,6 @@ take_event(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *
 	    void *user, OTF2_AttributeList *attributes OTF2_EACH##count(PARAMETER, __VA_ARGS__)) \
 	{ \
 		struct otf2_event e = OTF2_EVENT(EVENT_##name); \
-		(void)time; \
 		OTF2_EACH##count(SET, __VA_ARGS__) \
 		return take_event(user, location, attributes, &e, what); \
 	}

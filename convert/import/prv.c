@@ -163,7 +163,7 @@ take_events(struct prv *p, char *at)
 static void
 take_message(struct prv *p, char *at)
 {
-	const struct text *t = &p->text;
+	const struct source *t = &p->text;
 	struct item sent = { .is_send = true }, received = { 0 };
 	const struct task *from = take_object(p, &at, &sent.task), *to;
 

@@ -43,7 +43,7 @@ struct item {
 };
 
 struct prv {
-	struct text text;
+	struct source text;
 	struct build build;
 	struct task *tasks;
 	struct spill calls;		/* by task */

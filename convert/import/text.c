@@ -13,7 +13,7 @@
 enum { FREE_BYTES = 1 << 24, FACTOR = 64 };
 
 static void
-fill_file(struct text *text)
+fill_file(struct source *text)
 {
 	ssize_t got;
 
@@ -28,7 +28,7 @@ fill_file(struct text *text)
 }
 
 void
-text_open(struct text *text, const char *file)
+text_open(struct source *text, const char *file)
 {
 	bool standard = file == NULL || strcmp(file, "-") == 0;
 	struct stat about;
@@ -47,7 +47,7 @@ text_open(struct text *text, const char *file)
 }
 
 bool
-text_allows(const struct text *text, uint64_t count, size_t size)
+text_allows(const struct source *text, uint64_t count, size_t size)
 {
 	uint64_t bytes;
 
@@ -57,7 +57,7 @@ text_allows(const struct text *text, uint64_t count, size_t size)
 
 /* Moves the rest of the current line from the buffer to LINE; returns whether the line ended. */
 static bool
-take_rest(struct text *text, size_t *used)
+take_rest(struct source *text, size_t *used)
 {
 	const char *from = text->buffer + text->at,
 	    *end = memchr(from, '\n', text->filled - text->at);
@@ -75,7 +75,7 @@ take_rest(struct text *text, size_t *used)
 }
 
 _Noreturn static void
-die_packed(const struct text *text, const char *what)
+die_packed(const struct source *text, const char *what)
 {
 	die("%s:%llu: %s", text->name,
 	    (unsigned long long)(text->file_bytes - text->zlib.avail_in), what);
@@ -83,7 +83,7 @@ die_packed(const struct text *text, const char *what)
 
 /* Another compressed member may follow, or zeros that fill a block. */
 static void
-next_member(struct text *text)
+next_member(struct source *text)
 {
 	z_stream *z = &text->zlib;
 
@@ -101,7 +101,7 @@ next_member(struct text *text)
 }
 
 static void
-inflate_more(struct text *text)
+inflate_more(struct source *text)
 {
 	z_stream *z = &text->zlib;
 
@@ -126,7 +126,7 @@ inflate_more(struct text *text)
 }
 
 static void
-fill(struct text *text)
+fill(struct source *text)
 {
 	z_stream *z = &text->zlib;
 
@@ -143,7 +143,7 @@ fill(struct text *text)
 }
 
 bool
-text_next(struct text *text)
+text_next(struct source *text)
 {
 	size_t used = 0;
 
@@ -166,7 +166,7 @@ text_next(struct text *text)
 }
 
 void
-text_end(const struct text *text, const char *at)
+text_end(const struct source *text, const char *at)
 {
 	while (*at == ' ' || *at == '\t')
 		at++;
@@ -175,7 +175,7 @@ text_end(const struct text *text, const char *at)
 }
 
 void
-text_close(struct text *text)
+text_close(struct source *text)
 {
 	if (text->gzip)
 		inflateEnd(&text->zlib);
@@ -185,13 +185,13 @@ text_close(struct text *text)
 }
 
 void
-die_text(const struct text *text, const char *what)
+die_text(const struct source *text, const char *what)
 {
 	die("%s:%llu: %s", text->name, (unsigned long long)text->offset, what);
 }
 
 int64_t
-text_integer(const struct text *text, char **at, int64_t min, int64_t max)
+text_integer(const struct source *text, char **at, int64_t min, int64_t max)
 {
 	char *p = *at;
 	bool negative = *p == '-';
