@@ -141,6 +141,12 @@ void awaited_text(struct text *out, const struct listed *functions,
 void awaited_json(struct json *out, const struct listed *functions,
     const struct definitions *known);
 
+/* functions_counted.c: samples with counters. */
+void counted_text(struct text *out, const struct functions *functions,
+    const struct definitions *known, size_t most);
+void counted_json(struct json *out, const struct functions *functions,
+    const struct definitions *known);
+
 /* functions_report.c */
 void functions_text(struct text *out, const struct functions *functions,
     const struct definitions *known, bool all);

@@ -368,6 +368,7 @@ functions_text(struct text *out, const struct functions *f,
 	list_text(out, &functions, BY_FUNCTION, shown);
 	blocked_text(out, &functions, known, shown);
 	awaited_text(out, &functions, known, shown);
+	counted_text(out, f, known, shown);
 	inclusive_text(out, &functions, BY_FUNCTION, shown);
 	list_text(out, &lines, BY_LINE, shown);
 	inclusive_text(out, &lines, BY_LINE, shown);
@@ -482,6 +483,7 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 		blocked_json(out, &functions, known);
 		awaited_json(out, &functions, known);
 	}
+	counted_json(out, f, known);
 	beside = find_beside(&functions, &count);
 	json_break(out);
 	json_rows(out, "beside_all_time", beside_fields, beside, count, sizeof *beside);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../base/run/sampled_place.h"
+#include "../base/run/shown_counts.h"
 #include "../base/waits/counted.h"
 #include "report.h"
 
@@ -17,10 +18,9 @@ struct counter_line {
 	int32_t rank;
 	char *function;			/* NULL: all of the rank */
 	const char *file;
-	int64_t counted_ns;		/* on a core while this was counted; negative: unknown */
+	struct shown_counts counts;
 	double share;			/* of the rank's time on a core */
-	int64_t of[COUNTERS], across[COUNTERS];	/* negative: none in the whole run */
-	double cycles_per_instruction, clock_hz;	/* NaN: unknown */
+	int64_t across[COUNTERS];	/* negative: none in the whole run */
 };
 
 struct counters {
@@ -30,29 +30,11 @@ struct counters {
 	bool known[COUNTERS];
 };
 
-static const char *const names[COUNTERS] = {
-#define COUNTER(name, ...) #name,
-#include "../base/stream/counters.h"
-#undef COUNTER
-};
-
 #define LINE(member) FIELD(struct counter_line, member)
-#define COUNT(counter) LINE(of[COUNT_##counter]), .known = UNLESS_NEGATIVE, .optional = true
 #define ACROSS(counter) LINE(across[COUNT_##counter]), .known = UNLESS_NEGATIVE, .optional = true
-#define SECONDS .text = "%.6f", .json = "%.9f", .scale = 1e-9
-#define WHOLE .text = PLAIN, .json = PLAIN
-#define COUNTS \
-	{ "counted_s", LINE(counted_ns), SECONDS, .known = UNLESS_NEGATIVE }, \
-	{ "task_clock_s", COUNT(task_clock), SECONDS }, \
-	{ "page_faults", COUNT(page_faults), WHOLE }, \
-	{ "migrations", COUNT(migrations), WHOLE }, \
-	{ "instructions", COUNT(instructions), WHOLE }, { "cycles", COUNT(cycles), WHOLE }, \
-	{ "cycles_per_instruction", LINE(cycles_per_instruction), .text = "%.3f", \
-	    .json = "%.6f", .optional = true }, \
-	{ "clock_hz", LINE(clock_hz), .text = "%.3e", .json = "%.0f", .optional = true }
-
 static const struct field rank_fields[] = {
-	{ "rank", LINE(rank), WHOLE }, COUNTS,
+	{ "rank", LINE(rank), .text = PLAIN, .json = PLAIN },
+	SHOWN_COUNTS(struct counter_line, counts),
 	{ "counted_share", LINE(share), .text = "%.4f", .json = "%.6f" },
 	{ "across_task_clock_s", ACROSS(task_clock), .json = "%.9f", .scale = 1e-9 },
 	{ "across_page_faults", ACROSS(page_faults), .json = PLAIN },
@@ -62,25 +44,20 @@ static const struct field rank_fields[] = {
 	FIELDS_END
 };
 static const struct field function_fields[] = {
-	{ "rank", LINE(rank), WHOLE },
+	{ "rank", LINE(rank), .text = PLAIN, .json = PLAIN },
 	{ "function", LINE(function), .json = PLAIN }, { "file", LINE(file), .json = PLAIN },
-	COUNTS, { "counted between two samples in", LINE(function), .text = PLAIN }, FIELDS_END
+	SHOWN_COUNTS(struct counter_line, counts),
+	{ "counted between two samples in", LINE(function), .text = PLAIN }, FIELDS_END
 };
-
-static double
-ratio(double count, double to)
-{
-	return count > 0 && to > 0 ? count / to : NAN;
-}
 
 /* ---- sums ---------------------------------------------------------------------------- */
 
 static void
 add_counted(struct counter_line *line, const struct counted *more)
 {
-	line->counted_ns += more->on_core_ns;
+	line->counts.on_core_ns += more->on_core_ns;
 	for (int c = 0; c < COUNTERS; c++)
-		*(more->place == COUNTED_ACROSS ? &line->across[c] : &line->of[c]) +=
+		*(more->place == COUNTED_ACROSS ? &line->across[c] : &line->counts.of[c]) +=
 		    (int64_t)more->of[c];
 }
 
@@ -99,7 +76,7 @@ function_line(const struct definitions *known, const struct counted *counted)
 }
 
 ORDER(by_function, struct counter_line, BY(rank) BY_TEXT(function) BY_ANY_TEXT(file))
-ORDER(by_time, struct counter_line, MOST(counted_ns) COMPARED(by_function(a, b), 0))
+ORDER(by_time, struct counter_line, MOST(counts.on_core_ns) COMPARED(by_function(a, b), 0))
 
 /* Joins places of one function. */
 static void
@@ -116,27 +93,13 @@ fold_functions(struct counters *all)
 			all->functions[kept++] = *line;
 			continue;
 		}
-		last->counted_ns += line->counted_ns;
+		last->counts.on_core_ns += line->counts.on_core_ns;
 		for (int c = 0; c < COUNTERS; c++)
-			last->of[c] += line->of[c];
+			last->counts.of[c] += line->counts.of[c];
 		free(line->function);
 	}
 	all->function_count = kept;
 	SORT(all->functions, kept, by_time);
-}
-
-static void
-find_rates(const struct counters *all, struct counter_line *line, bool switched)
-{
-	const double cycles = (double)line->of[COUNT_cycles];
-
-	if (!switched)
-		line->counted_ns = -1;
-	line->cycles_per_instruction = ratio(cycles, (double)line->of[COUNT_instructions]);
-	line->clock_hz = ratio(cycles, 1e-9 * (double)line->counted_ns);
-	for (int c = 0; c < COUNTERS; c++)
-		if (!all->known[c])
-			line->of[c] = line->across[c] = -1;
 }
 
 /* False: the run has no counters. */
@@ -164,12 +127,15 @@ find_counters(const struct imbalance *im, const struct by_function *by, struct c
 	fold_functions(all);
 	for (int32_t r = 0; r < all->rank_count; r++) {
 		all->ranks[r].rank = r;
-		all->ranks[r].share = by->ranks == NULL ? NAN : ratio(
-		    (double)all->ranks[r].counted_ns, (double)by->ranks[r].core.on_ns);
-		find_rates(all, &all->ranks[r], by->ranks != NULL);
+		all->ranks[r].share = by->ranks == NULL ? NAN : count_ratio(
+		    (double)all->ranks[r].counts.on_core_ns, (double)by->ranks[r].core.on_ns);
+		counts_show(&all->ranks[r].counts, all->known, by->ranks != NULL);
+		for (int c = 0; c < COUNTERS; c++)
+			if (!all->known[c])
+				all->ranks[r].across[c] = -1;
 	}
 	for (size_t i = 0; i < all->function_count; i++)
-		find_rates(all, &all->functions[i], by->ranks != NULL);
+		counts_show(&all->functions[i].counts, all->known, by->ranks != NULL);
 	return true;
 }
 
@@ -211,19 +177,18 @@ struct whole {
 };
 
 static void
-add_whole(struct whole *sum, const struct rank_core *core, const struct counter_line *line)
+add_whole(struct whole *sum, const struct rank_core *core, const struct shown_counts *counts)
 {
-	const double on_ns = (double)core->core.on_ns, counted_ns = (double)line->counted_ns;
+	const double on_ns = (double)core->core.on_ns, counted_ns = (double)counts->on_core_ns,
+	    whole = counted_ns > 0 ? on_ns / counted_ns : 0;
 
 	sum->compute_ns += (double)core->compute_ns;
 	sum->on_ns += on_ns;
 	for (int reason = 0; reason < OFF_REASONS; reason++)
 		sum->off_ns[reason] += (double)core->core.off_ns[reason];
 	sum->enough &= counted_ns >= ENOUGH * on_ns;
-	if (counted_ns > 0) {
-		sum->instructions += on_ns / counted_ns * (double)line->of[COUNT_instructions];
-		sum->cycles += on_ns / counted_ns * (double)line->of[COUNT_cycles];
-	}
+	sum->instructions += whole * (double)counts->of[COUNT_instructions];
+	sum->cycles += whole * (double)counts->of[COUNT_cycles];
 }
 
 /* False: there is nothing to compare. */
@@ -238,17 +203,17 @@ find_product(const struct by_function *by, const struct counters *all, struct pr
 		if (by->ranks[r].compute_ns > by->ranks[p->rank].compute_ns)
 			p->rank = r;
 	for (int32_t r = 0; r < by->rank_count; r++)
-		add_whole(r == p->rank ? &slow : &rest, &by->ranks[r], &all->ranks[r]);
-	p->compute = ratio(slow.compute_ns * others, rest.compute_ns);
-	p->on_core = ratio(slow.on_ns * others, rest.on_ns);
+		add_whole(r == p->rank ? &slow : &rest, &by->ranks[r], &all->ranks[r].counts);
+	p->compute = count_ratio(slow.compute_ns * others, rest.compute_ns);
+	p->on_core = count_ratio(slow.on_ns * others, rest.on_ns);
 	p->blocked_ns = slow.off_ns[OFF_BLOCKED] - rest.off_ns[OFF_BLOCKED] / others;
 	p->preempted_ns = slow.off_ns[OFF_PREEMPTED] - rest.off_ns[OFF_PREEMPTED] / others;
 	p->unknown_ns = slow.off_ns[OFF_UNKNOWN] - rest.off_ns[OFF_UNKNOWN] / others;
 	p->instructions = p->cycles_per_instruction = p->clock = NAN;
 	if (slow.enough && rest.enough) {
-		p->instructions = ratio(slow.instructions * others, rest.instructions);
-		p->clock = ratio(slow.cycles * rest.on_ns, rest.cycles * slow.on_ns);
-		p->cycles_per_instruction = ratio(slow.cycles * rest.instructions,
+		p->instructions = count_ratio(slow.instructions * others, rest.instructions);
+		p->clock = count_ratio(slow.cycles * rest.on_ns, rest.cycles * slow.on_ns);
+		p->cycles_per_instruction = count_ratio(slow.cycles * rest.instructions,
 		    rest.cycles * slow.instructions);
 	}
 	return by->rank_count > 1 && !isnan(p->compute);
@@ -296,7 +261,7 @@ counters_text(struct text *out, const struct imbalance *im, const struct by_func
 	text_put(out, "counts between two samples without a call between them");
 	for (int c = 0, told = 0; c < COUNTERS; c++)
 		if (!found.known[c])
-			text_print(out, "%s %s", told++ > 0 ? "," : "; none of", names[c]);
+			text_print(out, "%s %s", told++ > 0 ? "," : "; none of", counter_names[c]);
 	text_char(out, '\n');
 	if (by->ranks != NULL && find_product(by, &found, &p))
 		product_text(out, &found, &p);
@@ -318,7 +283,7 @@ counters_json(struct json *out, const struct imbalance *im, const struct by_func
 	json_begin_array(out, "none_of");
 	for (int c = 0; c < COUNTERS; c++)
 		if (!found.known[c])
-			json_text(out, NULL, names[c]);
+			json_text(out, NULL, counter_names[c]);
 	json_end_array(out);
 	json_rows(out, "by_rank", rank_fields, found.ranks, (size_t)found.rank_count,
 	    sizeof *found.ranks);

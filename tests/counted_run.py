@@ -5,6 +5,7 @@ A run of tests/switched_run.py whose samples have counters.
 
     tests/counted_run.py make SEED RANKS STRETCHES > trace
     tests/counted_run.py judge SEED RANKS STRETCHES < imbalance.json
+    tests/counted_run.py path SEED RANKS STRETCHES < critpath.json
                             exit 1 and a line if the tool has other counts by rank, or by function
 """
 import json
@@ -76,6 +77,22 @@ class Run(switched_run.Run):
         return found
 
 
+    def on_path(self):
+        """By function: time on a core, and counts."""
+        found = {}
+        for begin, enters, _ in self.stretches:
+            rank = int(numpy.argmax(enters))
+            for worker, first, beyond in self.whole_pieces(rank, begin, enters[rank]):
+                times, sites = self.samples[rank, worker]
+                for i in numpy.flatnonzero((times >= first) & (times < beyond))[1:]:
+                    if sites[i] == sites[i - 1]:
+                        name = switched_run.WAITING if sites[i] == 17 else f"f{sites[i]}"
+                        on_core, sums = found.get(name, (0, 0))
+                        state = self.threads[rank, worker][1][times[i - 1]:times[i]]
+                        found[name] = on_core + int((state == switched_run.ON).sum()), sums + self.counts[rank, worker][i]
+        return found
+
+
 def told(row, before=""):
     values = [row.get(before + NAMES.get(name, name)) for name in COUNTERS]
     return [None if value is None else round(value * 1e9) if name == "task_clock" else value
@@ -91,6 +108,11 @@ def main():
     run = Run(*numbers)
     if what == "make":
         run.write()
+        return
+    if what == "path":
+        got = {row["function"]: (switched_run.ns(row["counted_s"]), told(row)) for row in json.load(sys.stdin)["counted"]}
+        if got != (true := {name: (time, wanted(run, counts)) for name, (time, counts) in run.on_path().items()}):
+            sys.exit(f"{got} instead of {true}")
         return
     got, true = json.load(sys.stdin)["counters"], run.true()
     if set(got["none_of"]) != set(run.without):

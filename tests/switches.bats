@@ -280,15 +280,23 @@ little_taken() {
 	lp-imbalance -F json random.3.graph | jq -e '.hybrid == null'
 }
 
-@test "counts of samples between which no call lies are those of their rank and function" {
+@test "counts of samples between which no call lies are those of their rank and function, and of the path" {
 	for seed in 1 2 3 4 5 6; do
 		counted_run.py make $seed 3 12 >t.trace
 		trace.py check t.trace
 		lp-graph t.trace >t.graph 2>/dev/null
 		lp-imbalance -F json t.graph >waits.json
 		counted_run.py judge $seed 3 12 <waits.json
+		lp-critpath -F json t.graph >path.json
+		counted_run.py path $seed 3 12 <path.json
 	done
-	for processes in 2 3; do $RUN -n $processes lp-imbalance -F json t.graph | cmp - waits.json; done
+	for processes in 2 3; do
+		$RUN -n $processes lp-imbalance -F json t.graph | cmp - waits.json
+		$RUN -n $processes lp-critpath -F json t.graph | cmp - path.json
+	done
+	for part in 1 2 3; do lp-critpath --part $part/3 t.graph >part.$part; done
+	trace.py check part.2
+	lp-critpath --join -F json part.1 part.2 part.3 | cmp - path.json
 }
 
 # product PERIODS INSTRUCTIONS CYCLES BLOCKED_MS: of rank 1, by period of 1 ms; rank 0 has 10 of 2000000 each.

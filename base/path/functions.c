@@ -38,6 +38,9 @@ functions_add_place(struct functions *f, const struct sampled *more)
 	place->blocked_ns += more->blocked_ns;
 	place->before_ns += more->before_ns;
 	place->awaited_ns += more->awaited_ns;
+	place->counted_ns += more->counted_ns;
+	for (int c = 0; c < COUNTERS; c++)
+		place->counts.of[c] += more->counts.of[c];
 }
 
 void
@@ -141,8 +144,25 @@ add_blocked(struct functions *f, const struct off_lane *lane, const struct segme
 	}
 }
 
+/* The counts of sample I are the place's if the thread's sample before is in it, and in WHOLE. */
 static void
-add_samples(struct functions *f, const struct segment *s, const struct awaited_piece *piece)
+add_counts(const struct functions *f, const struct segment *s, const struct awaited_piece *whole,
+    const struct sample_lane *lane, size_t i, struct sampled *place)
+{
+	const struct thread_sample *now = &lane->at[i], *before = now - 1;
+
+	if (lane->counts == NULL || i == lane->begin || before->at_ns < whole->from_ns ||
+	    !same_function(f->known, before->site, now->site))
+		return;
+	place->counts = lane->counts[i];
+	place->counted_ns = core_time(off_lane_of(&f->off, s->location, whole->worker),
+	    before->at_ns, now->at_ns).on_ns;
+}
+
+/* PIECE: a part of WHOLE. */
+static void
+add_samples(struct functions *f, const struct segment *s, const struct awaited_piece *piece,
+    const struct awaited_piece *whole)
 {
 	const struct sample_lane *lane = lane_find(&f->lanes, s->location, piece->worker);
 
@@ -155,6 +175,7 @@ add_samples(struct functions *f, const struct segment *s, const struct awaited_p
 		place.site = lane->at[i].site;
 		place.callers = lane->at[i].callers;
 		place.samples = 1;
+		add_counts(f, s, whole, lane, i, &place);
 		functions_add_place(f, &place);
 	}
 }
@@ -211,7 +232,7 @@ functions_part(struct functions *f, const struct segment *part)
 			continue;
 		if (f->sums.switched)
 			add_core_time(f, part, &piece);
-		add_samples(f, part, &piece);
+		add_samples(f, part, &piece, &f->awaited.at[i]);
 	}
 	if (f->sums.switched)
 		add_threads(f, part);
@@ -236,7 +257,8 @@ functions_begin_window(struct functions *f)
 		struct sampled *place = &f->places->slots[i];
 
 		place->samples = 0;
-		place->blocked_ns = place->before_ns = place->awaited_ns = 0;
+		place->blocked_ns = place->before_ns = place->awaited_ns = place->counted_ns = 0;
+		place->counts = (struct counts){ { 0 } };
 	}
 }
 

@@ -22,6 +22,9 @@ struct sampled {
 	/* Time blocked on the path: there; before that call, at a place that is not known. */
 	int64_t blocked_ns, before_ns;
 	int64_t awaited_ns;	/* place 0: all time on the path in that other thread */
+	/* Between two samples of the path in this function, in one piece; on a core meanwhile. */
+	struct counts counts;
+	int64_t counted_ns;
 };
 
 struct place_table;

@@ -16,6 +16,7 @@ static const struct column_type count_type = { 8, false, true, 0 };
 static const struct column_type time_type = { 8, true, true, 0 };
 static const struct column_type blocked_type = { 8, false, false, 0 };
 static const struct column_type other_type = { 4, false, false, 0 };
+static const struct column_type counted_type = { 8, false, false, 0 };
 
 /* Columns of places in other threads. */
 struct others {
@@ -23,6 +24,11 @@ struct others {
 	int64_t awaited[BLOCK];
 };
 
+/* Columns of counters. */
+struct counter_columns {
+	int64_t on_core[BLOCK];
+	uint64_t of[COUNTERS][BLOCK];
+};
 static void
 add_sums(struct functions *f, const struct function_sums *more)
 {
@@ -113,7 +119,8 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 	uint64_t all[BLOCK], samples[BLOCK];
 	int64_t path[BLOCK], blocked[BLOCK], before[BLOCK];
 	struct others others;
-	bool any = false, any_other = false;
+	static struct counter_columns counted;
+	bool any = false, any_other = false, any_count = false;
 
 	for (size_t i = 0; i < count; i++) {
 		site[i] = places[i].site;
@@ -128,9 +135,15 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 		others.worker[i] = places[i].worker;
 		others.awaited[i] = places[i].awaited_ns;
 		any_other |= places[i].worker > 0;
+		counted.on_core[i] = places[i].counted_ns;
+		for (int c = 0; c < COUNTERS; c++) {
+			counted.of[c][i] = places[i].counts.of[c];
+			any_count |= counted.of[c][i] > 0;
+		}
 	}
 	message_begin(out, "sampled_path",
-	    9u + 2 * any + 3 * any_other + (first && f->sums.switched ? CORE_KEYS + 2 : 0));
+	    9u + 2 * any + 3 * any_other + (1 + COUNTERS) * any_count +
+	    (first && f->sums.switched ? CORE_KEYS + 2 : 0));
 	put_uint(out, "count", count);
 	put_int(out, "period_ns", f->sums.period_ns > 0 ? f->sums.period_ns : 1);
 	put_uint(out, "lost", first ? f->sums.lost : 0);
@@ -151,6 +164,10 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 		put_column(out, "worker", other_type, others.worker, count);
 		put_column(out, "awaited", blocked_type, others.awaited, count);
 	}
+	if (any_count)
+		put_column(out, "counted", blocked_type, counted.on_core, count);
+	for (int c = 0; c < COUNTERS && any_count; c++)
+		put_column(out, counter_names[c], counted_type, counted.of[c], count);
 	end_message(out);
 }
 
@@ -172,6 +189,7 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 	static uint64_t all[BLOCK], samples[BLOCK];
 	static int64_t blocked[BLOCK], before[BLOCK];
 	static struct others others;
+	static struct counter_columns counted;
 	struct function_sums sums = { .any = true };
 	int64_t count, lost;
 	size_t n;
@@ -190,12 +208,22 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 	    body_column(in, message, "blocked_before", blocked_type, n, n, before) < 0 ||
 	    body_column(in, message, "rank", other_type, n, n, others.rank) < 0 ||
 	    body_column(in, message, "worker", other_type, n, n, others.worker) < 0 ||
-	    body_column(in, message, "awaited", blocked_type, n, n, others.awaited) < 0)
+	    body_column(in, message, "awaited", blocked_type, n, n, others.awaited) < 0 ||
+	    body_column(in, message, "counted", blocked_type, n, n, counted.on_core) < 0)
 		die_input(in);
+	for (int c = 0; c < COUNTERS; c++)
+		if (body_column(in, message, counter_names[c], counted_type, n, n,
+		    counted.of[c]) < 0)
+			die_input(in);
 	sums.lost = (uint64_t)lost;
 	add_sums(f, &sums);
-	for (size_t i = 0; i < n; i++)
-		functions_add_place(f, &(struct sampled){ site[i], callers[i], others.worker[i],
+	for (size_t i = 0; i < n; i++) {
+		struct sampled place = { site[i], callers[i], others.worker[i],
 		    (int32_t)others.rank[i], all[i], samples[i], blocked[i], before[i],
-		    others.awaited[i] });
+		    others.awaited[i], .counted_ns = counted.on_core[i] };
+
+		for (int c = 0; c < COUNTERS; c++)
+			place.counts.of[c] = counted.of[c][i];
+		functions_add_place(f, &place);
+	}
 }

@@ -67,6 +67,19 @@ place_frame(const struct definitions *known, uint32_t site, char *text, size_t s
 	return caller_frame(known, site, text, size);
 }
 
+bool
+same_function(const struct definitions *known, uint32_t site, uint32_t other)
+{
+	char a_text[1024], b_text[1024];
+	struct stack_frame a, b;
+
+	if (site == other)
+		return true;
+	a = place_frame(known, site, a_text, sizeof a_text);
+	b = place_frame(known, other, b_text, sizeof b_text);
+	return strcmp(a.name, b.name) == 0 && text_compare(a.file, b.file) == 0;
+}
+
 static bool
 is_own(const struct definitions *known, uint32_t site)
 {

@@ -19,6 +19,8 @@ struct stack_frame place_frame(const struct definitions *known, uint32_t site, c
 struct stack_frame caller_frame(const struct definitions *known, uint32_t site, char *text,
     size_t size);
 
+bool same_function(const struct definitions *known, uint32_t site, uint32_t other);
+
 /*
  * The innermost place of a sample that is in the program or in a library of the user, not of the
  * system. The place itself if there is no such caller, or where a runtime waits.

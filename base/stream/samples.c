@@ -8,6 +8,12 @@
 
 #include "reader.h"
 
+const char *const counter_names[COUNTERS] = {
+#define COUNTER(name, ...) #name,
+#include "counters.h"
+#undef COUNTER
+};
+
 #define AT(member) offsetof(struct samples, member)
 enum { OF_SAMPLES = 1, OF_SWITCHES = 2, MAY_LACK = 4 };
 static const struct {

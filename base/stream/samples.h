@@ -11,6 +11,7 @@ enum sample_counter {
 #undef COUNTER
 	COUNTERS
 };
+extern const char *const counter_names[COUNTERS];
 
 struct samples {
 	uint32_t location, worker;	/* worker 0: the location's own thread */

@@ -37,20 +37,6 @@ counted_add(struct imbalance *im, const struct counted *more)
 		sum->of[c] += more->of[c];
 }
 
-static bool
-same_function(const struct definitions *known, uint32_t a, uint32_t b)
-{
-	char a_text[1024], b_text[1024];
-	struct stack_frame a_frame, b_frame;
-
-	if (a == b)
-		return true;
-	a_frame = place_frame(known, a, a_text, sizeof a_text);
-	b_frame = place_frame(known, b, b_text, sizeof b_text);
-	return strcmp(a_frame.name, b_frame.name) == 0 &&
-	    text_compare(a_frame.file, b_frame.file) == 0;
-}
-
 static void
 add_sample(struct imbalance *im, int32_t rank, uint32_t place, const struct counts *counts,
     int64_t on_core_ns)

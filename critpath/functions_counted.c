@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counters on the path by function: what was counted between two samples of the path in it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "critpath.h"
+#include "../base/run/shown_counts.h"
+
+struct counted_row {
+	char *function;
+	const char *file;		/* NULL: unknown */
+	struct shown_counts counts;
+};
+#define ROW(member) FIELD(struct counted_row, member)
+static const struct field counted_fields[] = {
+	{ "function", ROW(function), .json = PLAIN }, { "file", ROW(file), .json = PLAIN },
+	SHOWN_COUNTS(struct counted_row, counts),
+	{ "counted on the path between two samples in", ROW(function), .text = PLAIN },
+	FIELDS_END
+};
+
+ORDER(by_function, struct counted_row, BY_TEXT(function) BY_ANY_TEXT(file))
+ORDER(by_time, struct counted_row, MOST(counts.on_core_ns) COMPARED(by_function(a, b), 0))
+
+/* The longest first; none without counters. */
+static struct counted_row *
+counted_rows(const struct functions *f, const struct definitions *known, size_t *count)
+{
+	struct sampled *places = functions_places(f, count);
+	struct counted_row *rows = zalloc(*count + 1, sizeof *rows);
+	size_t kept = 0, found = 0;
+	bool counted[COUNTERS] = { false };
+	char text[1024];
+
+	for (size_t i = 0; i < *count; i++) {
+		const struct stack_frame frame = place_frame(known, places[i].site, text,
+		    sizeof text);
+		struct counted_row *row = &rows[found];
+		bool any = false;
+
+		for (int c = 0; c < COUNTERS; c++) {
+			row->counts.of[c] = (int64_t)places[i].counts.of[c];
+			any |= row->counts.of[c] > 0;
+			counted[c] |= row->counts.of[c] > 0;
+		}
+		if (!any)
+			continue;
+		row->function = need(strdup(frame.name));
+		row->file = frame.file;
+		row->counts.on_core_ns = places[i].counted_ns;
+		found++;
+	}
+	free(places);
+	SORT(rows, found, by_function);
+	for (size_t i = 0; i < found; i++) {
+		struct counted_row *last = &rows[kept > 0 ? kept - 1 : 0];
+
+		if (kept == 0 || by_function(last, &rows[i]) != 0) {
+			rows[kept++] = rows[i];
+			continue;
+		}
+		last->counts.on_core_ns += rows[i].counts.on_core_ns;
+		for (int c = 0; c < COUNTERS; c++)
+			last->counts.of[c] += rows[i].counts.of[c];
+		free(rows[i].function);
+	}
+	SORT(rows, kept, by_time);
+	for (size_t i = 0; i < kept; i++)
+		counts_show(&rows[i].counts, counted, f->sums.switched);
+	*count = kept;
+	return rows;
+}
+
+static void
+free_rows(struct counted_row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(rows[i].function);
+	free(rows);
+}
+
+void
+counted_text(struct text *out, const struct functions *f, const struct definitions *known,
+    size_t most)
+{
+	size_t count;
+	struct counted_row *rows = counted_rows(f, known, &count);
+
+	if (count > 0) {
+		text_char(out, '\n');
+		table_rows(out, counted_fields, rows, count < most ? count : most, sizeof *rows);
+	}
+	free_rows(rows, count);
+}
+
+void
+counted_json(struct json *out, const struct functions *f, const struct definitions *known)
+{
+	size_t count;
+	struct counted_row *rows = counted_rows(f, known, &count);
+
+	if (count > 0) {
+		json_break(out);
+		json_rows(out, "counted", counted_fields, rows, count, sizeof *rows);
+	}
+	free_rows(rows, count);
+}
