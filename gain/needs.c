@@ -51,66 +51,6 @@ add_to_hub(struct hubs *hubs, uint32_t source)
 	*APPEND(hubs->source, hubs->source_count, hubs->source_capacity) = source;
 }
 
-/* All members, or ONLY, wait for all. */
-static void
-gate_by_all(const struct dag *dag, struct hubs *hubs, const struct member *members, uint32_t count,
-    uint32_t only)
-{
-	uint32_t hub = add_hub(dag, hubs);
-
-	for (uint32_t i = 0; i < count; i++) {
-		add_to_hub(hubs, enter_of(dag, members[i].location, members[i].seq));
-		if (only == NOBODY || only == i)
-			*gate_of(dag, hubs, members[i].location, members[i].seq) = hub;
-	}
-}
-
-/* Each member waits for the one before it, and for all that this waits for. */
-static void
-gate_scan(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
-    const struct member *members, uint32_t count)
-{
-	uint32_t *order = collective_order(known, members, count), before = NO_GATE;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct member *me = &members[order[i]];
-		uint32_t hub = add_hub(dag, hubs);
-
-		if (before != NO_GATE)
-			add_to_hub(hubs, before);
-		add_to_hub(hubs, enter_of(dag, me->location, me->seq));
-		*gate_of(dag, hubs, me->location, me->seq) = before = hub;
-	}
-	free(order);
-}
-
-static void
-gate_neighbours(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
-    const struct member *members, uint32_t count)
-{
-	int32_t *ranks = collective_ranks(known, members, count), size;
-	uint32_t *member_of = collective_members(known, members, count, ranks, &size);
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct neighbours *of = collective_sources(known, members, ranks[i]);
-
-		if (of == NULL)
-			continue;
-		*gate_of(dag, hubs, members[i].location, members[i].seq) = add_hub(dag, hubs);
-		add_to_hub(hubs, enter_of(dag, members[i].location, members[i].seq));
-		for (uint32_t s = 0; s < of->count; s++) {
-			const int32_t from = of->sources[s];
-			const struct member *source = from >= 0 && from < size &&
-			    member_of[from] != NOBODY ? &members[member_of[from]] : NULL;
-
-			if (source != NULL)
-				add_to_hub(hubs, enter_of(dag, source->location, source->seq));
-		}
-	}
-	free(ranks);
-	free(member_of);
-}
-
 /* A member, by when it entered. */
 struct entered {
 	int64_t enter_ns;
@@ -153,29 +93,38 @@ gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members
 	free(order);
 }
 
+/* The dependents of a group need the enters of its sources: base/run/collective.h. */
 static void
 gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
-    const struct member *members, uint32_t count)
+    struct needs *needs, const struct member *members, uint32_t count)
 {
-	enum call_class class = blocking_class(call_class(members[0].row->call));
-	uint32_t root = class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE ?
-	    collective_root(known, members, count) : NOBODY;
+	const enum call_class class = call_class(members[0].row->call);
+	uint32_t gate = NO_GATE, before;
 
-	if (class == CLASS_SCAN)
-		gate_scan(dag, hubs, known, members, count);
-	else if (class == CLASS_NEIGHBOUR)
-		gate_neighbours(dag, hubs, known, members, count);
-	else if (!collective_holds(members, count))
-		return;
-	else if (class == CLASS_ALL_TO_ONE && root != NOBODY)
-		gate_by_all(dag, hubs, members, count, root);
-	else if (class == CLASS_ONE_TO_ALL && root != NOBODY)
-		for (uint32_t i = 0; i < count; i++)
-			*gate_of(dag, hubs, members[i].location, members[i].seq) =
-			    enter_of(dag, members[root].location, members[root].seq);
-	else if (class != CLASS_ONE_TO_ALL && class != CLASS_ALL_TO_ONE)
-		gate_by_all(dag, hubs, members, count, NOBODY);
-	if (root != NOBODY && class == call_class(members[0].row->call))
+	collective_needs(needs, known, members, count);
+	for (const struct need *n = needs->groups; n < needs->groups + needs->count; n++) {
+		const uint32_t *source = needs->sources + n->source;
+		const uint32_t *dependent = needs->dependents + n->dependent;
+		const bool has_hub = n->source_count > 1 || n->chained || class == CLASS_ALL_TO_ONE;
+
+		before = gate;
+		if (has_hub)
+			gate = add_hub(dag, hubs);
+		if (n->chained)
+			add_to_hub(hubs, before);
+		for (uint32_t i = 0; i < n->source_count; i++) {
+			const struct member *m = &members[source[i]];
+
+			if (has_hub)
+				add_to_hub(hubs, enter_of(dag, m->location, m->seq));
+			else
+				gate = enter_of(dag, m->location, m->seq);
+		}
+		for (uint32_t i = 0; i < n->dependent_count && n->source_count > 0; i++)
+			*gate_of(dag, hubs, members[dependent[i]].location,
+			    members[dependent[i]].seq) = gate;
+	}
+	if (needs->count > 0 && (class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE))
 		gate_seen(dag, hubs, members, count);
 }
 
@@ -188,6 +137,7 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 	bool ends_in_sync = !stretch->to.leave;
 	struct member *members = NULL;
 	struct row *rows = NULL;	/* copies: more than can be pointed to at a time */
+	struct needs needs = { 0 };
 	size_t capacity = 0, row_capacity = 0;
 
 	for (size_t k = 0; k < instances->count; k++) {
@@ -210,8 +160,11 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 			members[i] = (struct member){ m->location, m->seq, &rows[i] };
 		}
 		if (inside)
-			gate_instance(dag, hubs, known, members, instance->size);
+			gate_instance(dag, hubs, known, &needs, members, instance->size);
 	}
+	free(needs.groups);
+	free(needs.sources);
+	free(needs.dependents);
 	free(members);
 	free(rows);
 }

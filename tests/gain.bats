@@ -89,6 +89,26 @@ two_steps() {
 	[ "$(lp-gain -F json reduce.graph | jq '.gain_if_balanced[] | select(.rank == 1 and .site == 1).gain_s')" = 0.007 ]
 }
 
+@test "a gather over an intercommunicator needs the other group, not the ranks beside the root" {
+	# Rank 2 is beside the root and passes MPI_PROC_NULL; it enters last, and nobody waits for that.
+	pack <<-'END' | lp-graph 2>/dev/null >inter.graph
+		trace ranks=3
+		communicator comm=4 members=0,2 remote=1
+		0 MPI_Init 0 1000000
+		1 MPI_Init 0 1000000
+		2 MPI_Init 0 1000000
+		0 MPI_Gather 2000000 9000000 comm=4 peer=-4 received=8
+		1 MPI_Gather 5000000 5100000 comm=4 peer=0 sent=8
+		2 MPI_Gather 8000000 8000100 comm=4 peer=-2
+		0 MPI_Finalize 9500000 9600000
+		1 MPI_Finalize 9500000 9600000
+		2 MPI_Finalize 9500000 9600000
+	END
+	run -0 lp-gain --needed -F json inter.graph
+	[ "$(jq -c '[.segments[] | select(.call == "MPI_Gather" or .end_ns == 5000000 or .end_ns == 8000000) | [.rank, .kind, .end_ns]]' \
+		<<<"$output")" = '[[1,"compute",5000000],[0,"transfer",9000000]]' ]
+}
+
 @test "what a function of an awaited thread would gain" {
 	# Rank 1's first thread waits for its worker from 2 to 11 ms; they have a sample each ms on a core. Rank 0 computes 4 ms.
 	pack <<-END | lp-graph 2>/dev/null >awaited.graph

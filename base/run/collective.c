@@ -24,7 +24,8 @@ last_of(const struct member *members, uint32_t count)
 	return last;
 }
 
-uint32_t
+/* The member that is the root; NOBODY if its rank is not known. */
+static uint32_t
 collective_root(const struct definitions *d, const struct member *members, uint32_t count)
 {
 	int32_t root = -1;
@@ -56,7 +57,8 @@ struct ranked_member {
 
 ORDER(by_rank, struct ranked_member, BY(rank))
 
-int32_t *
+/* The rank of each member in the communicator; free() them. */
+static int32_t *
 collective_ranks(const struct definitions *d, const struct member *members, uint32_t count)
 {
 	const struct communicator *c = comm_of(d, members);
@@ -81,7 +83,8 @@ collective_ranks(const struct definitions *d, const struct member *members, uint
 	return ranks;
 }
 
-uint32_t *
+/* Indices of the members in order of their ranks in the communicator; free() them. */
+static uint32_t *
 collective_order(const struct definitions *d, const struct member *members, uint32_t count)
 {
 	struct ranked_member *places = zalloc((size_t)count + 1, sizeof *places);
@@ -98,7 +101,8 @@ collective_order(const struct definitions *d, const struct member *members, uint
 	return order;
 }
 
-uint32_t *
+/* The member of each of the SIZE ranks of the communicator, or NOBODY; free() them. */
+static uint32_t *
 collective_members(const struct definitions *d, const struct member *members, uint32_t count,
     const int32_t *ranks, int32_t *size)
 {
@@ -115,7 +119,8 @@ collective_members(const struct definitions *d, const struct member *members, ui
 	return member_of;
 }
 
-const struct neighbours *
+/* The sources of a rank in a neighbourhood collective; NULL: unknown. */
+static const struct neighbours *
 collective_sources(const struct definitions *d, const struct member *members, int32_t comm_rank)
 {
 	const struct communicator *c = comm_of(d, members);
@@ -244,13 +249,11 @@ static void
 needs_by_rank(struct needs *needs, const struct definitions *d, const struct member *members,
     uint32_t count, bool scan)
 {
-	const struct communicator *c = comm_of(d, members);
 	int32_t *ranks = collective_ranks(d, members, count), size;
 	uint32_t *member_of = collective_members(d, members, count, ranks, &size);
 
 	for (int32_t r = 0; r < size; r++) {
-		const struct neighbours *of = !scan && c != NULL && c->neighbours != NULL ?
-		    &c->neighbours[r] : NULL;
+		const struct neighbours *of = scan ? NULL : collective_sources(d, members, r);
 
 		if (member_of[r] == NOBODY)
 			continue;
@@ -258,7 +261,7 @@ needs_by_rank(struct needs *needs, const struct definitions *d, const struct mem
 		add_dependent(needs, member_of[r]);
 		if (scan)
 			add_source(needs, member_of[r]);
-		for (uint32_t s = 0; of != NULL && of->sources != NULL && s < of->count; s++)
+		for (uint32_t s = 0; of != NULL && s < of->count; s++)
 			if (of->sources[s] >= 0 && of->sources[s] < size &&
 			    member_of[of->sources[s]] != NOBODY)
 				add_source(needs, member_of[of->sources[s]]);

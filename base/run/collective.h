@@ -51,20 +51,5 @@ struct needs {
 /* Fills NEEDS, which keeps its memory between calls; zero it before the first. */
 void collective_needs(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
-/* The member that is the root; NOBODY if its rank is not known. */
-uint32_t collective_root(const struct definitions *definitions, const struct member *members,
-    uint32_t count);
-/* The rank of each member in the communicator; free() them. */
-int32_t *collective_ranks(const struct definitions *definitions, const struct member *members,
-    uint32_t count);
-/* The member of each of the SIZE ranks of the communicator, or NOBODY; free() them. */
-uint32_t *collective_members(const struct definitions *definitions, const struct member *members,
-    uint32_t count, const int32_t *ranks, int32_t *size);
-/* Indices of the members in order of their ranks in the communicator; free() them. */
-uint32_t *collective_order(const struct definitions *definitions, const struct member *members,
-    uint32_t count);
-/* The sources of a rank in a neighbourhood collective; NULL: unknown. */
-const struct neighbours *collective_sources(const struct definitions *definitions,
-    const struct member *members, int32_t comm_rank);
 
 #endif
