@@ -426,7 +426,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 		put_int(&out, "line", p->line);
 		put_string(&out, "call", p->call != NULL ? p->call : "");
 		put_int(&out, "change_ns", path->change_ns);
-		put_column(&out, "kind_ns", column_i64, v->sites[u].kinds_ns, PATH_KINDS_COUNT);
+		put_column(&out, "kind_ns", v->sites[u].kinds_ns, PATH_KINDS_COUNT);
 		put_int(&out, "named", v->sites[u].named);
 		if (path->judged) {
 			put_double(&out, "low_ns", path->low);

@@ -23,12 +23,12 @@ write_place(struct writer *out, const struct site_sums *p, bool switched)
 	put_string(out, "call", p->call != NULL ? p->call : "");
 	put_int(out, "line", p->line);
 	put_uint(out, "order", p->order);
-	put_column(out, "path_ns", column_i64, p->path_ns, PATH_KINDS_COUNT);
+	put_column(out, "path_ns", p->path_ns, PATH_KINDS_COUNT);
 	if (switched)
-		put_column(out, "core_ns", column_i64, p->core_ns, CORE_PARTS);
+		put_column(out, "core_ns", p->core_ns, CORE_PARTS);
 	put_uint(out, "ranks", p->rank_count);
-	put_column(out, "rank", column_i32, p->rank, p->rank_count);
-	put_column(out, "rank_path_ns", column_i64, p->rank_ns, p->rank_count);
+	put_column(out, "rank", p->rank, p->rank_count);
+	put_column(out, "rank_path_ns", p->rank_ns, p->rank_count);
 	put_int(out, "total_ns", p->total_ns);
 	put_int(out, "wait_ns", p->wait_ns);
 	put_int(out, "delay_ns", p->delay_ns);
@@ -41,9 +41,9 @@ write_place(struct writer *out, const struct site_sums *p, bool switched)
 	if (p->visits > 0) {
 		put_uint(out, "visits", p->visits);
 		put_uint(out, "position_visits", p->position_visits);
-		put_column(out, "computing_ns", column_i64, p->position_ns[COMPUTING],
+		put_column(out, "computing_ns", p->position_ns[COMPUTING],
 		    positions_of(p));
-		put_column(out, "communication_ns", column_i64, p->position_ns[COMMUNICATION],
+		put_column(out, "communication_ns", p->position_ns[COMMUNICATION],
 		    positions_of(p));
 	}
 	end_message(out);
@@ -75,12 +75,12 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	put_uint(&out, "collectives", s->collectives);
 	put_uint(&out, "communicators", s->communicators);
 	put_uint(&out, "places", s->count);
-	put_column(&out, "wait_ns", column_i64, state_ns, STATES);
-	put_column(&out, "rank_ns", column_i64, s->rank_ns, (size_t)s->ranks);
+	put_column(&out, "wait_ns", state_ns, STATES);
+	put_column(&out, "rank_ns", s->rank_ns, (size_t)s->ranks);
 	if (s->rank_core_ns != NULL)
-		put_column(&out, "rank_core_ns", column_i64, s->rank_core_ns,
+		put_column(&out, "rank_core_ns", s->rank_core_ns,
 		    (size_t)s->ranks * CORE_PARTS);
-	put_column(&out, "phase_ns", column_i64, s->phase_ns, s->count + 1);
+	put_column(&out, "phase_ns", s->phase_ns, s->count + 1);
 	if (isfinite(s->of.parallel)) {
 		put_double(&out, "parallel", s->of.parallel);
 		put_double(&out, "load_balance", s->of.load_balance);
@@ -145,7 +145,7 @@ read_rank_cores(struct summary *s, struct reader *in, const struct message *mess
 	if (body_get(message, "rank_core_ns") == NULL)
 		return;
 	s->rank_core_ns = zalloc(count, sizeof *s->rank_core_ns);
-	if (body_column(in, message, "rank_core_ns", column_i64, count, count, s->rank_core_ns) < 0)
+	if (body_column(in, message, "rank_core_ns", count, s->rank_core_ns) < 0)
 		die_input(in);
 }
 
@@ -177,9 +177,9 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	s->of.parallel = number_of(message, "parallel");
 	s->of.load_balance = number_of(message, "load_balance");
 	s->of.communication = number_of(message, "communication");
-	if (body_column(in, message, "wait_ns", column_i64, STATES, STATES, s->wait_ns) < 0 ||
-	    body_column(in, message, "rank_ns", column_i64, (size_t)ranks, (size_t)ranks,
-	    s->rank_ns) < 0 || body_column(in, message, "phase_ns", column_i64, (size_t)places + 1,
+	if (body_column(in, message, "wait_ns", STATES, s->wait_ns) < 0 ||
+	    body_column(in, message, "rank_ns", (size_t)ranks,
+	    s->rank_ns) < 0 || body_column(in, message, "phase_ns",
 	    (size_t)places + 1, s->phase_ns) < 0)
 		die_input(in);
 	read_rank_cores(s, in, message);
@@ -198,9 +198,9 @@ read_ranks(struct site_sums *p, struct reader *in, const struct message *message
 	p->rank_count = (uint32_t)count;
 	p->rank = zalloc((size_t)count, sizeof *p->rank);
 	p->rank_ns = zalloc((size_t)count, sizeof *p->rank_ns);
-	if (body_column(in, message, "rank", column_i32, (size_t)count, (size_t)count,
+	if (body_column(in, message, "rank", (size_t)count,
 	    p->rank) < 0 ||
-	    body_column(in, message, "rank_path_ns", column_i64, (size_t)count, (size_t)count,
+	    body_column(in, message, "rank_path_ns", (size_t)count,
 	    p->rank_ns) < 0)
 		die_input(in);
 	for (int64_t i = 0; i < count; i++)
@@ -227,7 +227,7 @@ read_positions(struct site_sums *p, struct reader *in, const struct message *mes
 	for (size_t part = 0; part < PARTS; part++) {
 		p->position_ns[part] = zalloc(POSITIONS, sizeof *p->position_ns[part]);
 		ns = p->position_ns[part];
-		if (body_column(in, message, keys[part], column_i64, count, count, ns) < 0)
+		if (body_column(in, message, keys[part], count, ns) < 0)
 			die_input(in);
 		for (size_t i = 0; i < count; i++)
 			if (ns[i] < 0 || ns[i] > INT64_MAX / POSITIONS)
@@ -249,7 +249,7 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	p->call = text_of(message, "call");
 	if (body_int(in, message, "line", 0, INT32_MAX, &line) < 0 ||
 	    body_uint(in, message, "order", &p->order) < 0 || body_column(in, message,
-	    "path_ns", column_i64, PATH_KINDS_COUNT, PATH_KINDS_COUNT, p->path_ns) < 0 ||
+	    "path_ns", PATH_KINDS_COUNT, p->path_ns) < 0 ||
 	    body_int(in, message, "total_ns", INT64_MIN, INT64_MAX, &p->total_ns) < 0 ||
 	    body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX, &p->wait_ns) < 0 || body_int(in,
 	    message, "delay_ns", INT64_MIN, INT64_MAX, &p->delay_ns) < 0 || body_uint(in, message,
@@ -258,7 +258,7 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	    message, "comm", 0, UINT32_MAX, &comm) < 0 || body_int(in, message, "comm_size", 0,
 	    INT32_MAX, &comm_size) < 0 || body_int(in, message, "polls", 0, 1, &polls) < 0)
 		die_input(in);
-	if (s->rank_core_ns != NULL && body_column(in, message, "core_ns", column_i64, CORE_PARTS,
+	if (s->rank_core_ns != NULL && body_column(in, message, "core_ns",
 	    CORE_PARTS, p->core_ns) < 0)
 		die_input(in);
 	read_ranks(p, in, message);

@@ -275,10 +275,10 @@ write_slack(struct writer *out, const struct slack_rows *rows)
 
 		message_begin(out, "slack", 5);
 		put_uint(out, "count", count);
-		put_column(out, "location", column_u32, rows->location + i, count);
-		put_column(out, "seq", column_u64, rows->seq + i, count);
-		put_column(out, "compute", column_i64, rows->compute_ns + i, count);
-		put_column(out, "call", column_i64, rows->call_ns + i, count);
+		put_column(out, "location", rows->location + i, count);
+		put_column(out, "seq", rows->seq + i, count);
+		put_column(out, "compute", rows->compute_ns + i, count);
+		put_column(out, "call", rows->call_ns + i, count);
 		end_message(out);
 	}
 }

@@ -45,10 +45,10 @@ flush_pairs(struct graph *graph, struct pairs *p, const char *kind)
 		return;
 	message_begin(out, kind, 5);
 	put_uint(out, "count", p->count);
-	put_column(out, "source", column_u32, p->source, p->count);
-	put_column(out, "send", column_u64, p->send, p->count);
-	put_column(out, "target", column_u32, p->target, p->count);
-	put_column(out, "receive", column_u64, p->receive, p->count);
+	put_column(out, "source", p->source, p->count);
+	put_column(out, "send", p->send, p->count);
+	put_column(out, "target", p->target, p->count);
+	put_column(out, "receive", p->receive, p->count);
 	end_message(out);
 	p->count = 0;
 }
@@ -88,9 +88,9 @@ flush_collectives(struct graph *graph)
 	message_begin(out, "collectives", 5);
 	put_uint(out, "count", e->members);
 	put_uint(out, "instances", e->instances);
-	put_column(out, "size", column_u32, e->size, e->instances);
-	put_column(out, "location", column_u32, e->location, e->members);
-	put_column(out, "seq", column_u64, e->seq, e->members);
+	put_column(out, "size", e->size, e->instances);
+	put_column(out, "location", e->location, e->members);
+	put_column(out, "seq", e->seq, e->members);
 	end_message(out);
 	e->instances = e->members = 0;
 }
@@ -106,7 +106,7 @@ write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t
 	put_uint(out, "seq", begin->seq);
 	put_int(out, "begin_ns", begin->ns);
 	put_uint(out, "count", count);
-	put_column(out, "ranks", column_u32, ranks, count);
+	put_column(out, "ranks", ranks, count);
 	end_message(out);
 }
 
@@ -179,9 +179,9 @@ write_seqs(struct graph *graph, const char *kind, const uint64_t *seqs, const ui
 {
 	message_begin(&graph->out, kind, 2 + (early != NULL));
 	put_uint(&graph->out, "count", graph->known.location_count);
-	put_column(&graph->out, "seq", column_u64, seqs, graph->known.location_count);
+	put_column(&graph->out, "seq", seqs, graph->known.location_count);
 	if (early != NULL)
-		put_column(&graph->out, "early", column_u64, early, graph->known.location_count);
+		put_column(&graph->out, "early", early, graph->known.location_count);
 	end_message(&graph->out);
 }
 
@@ -208,8 +208,8 @@ write_overdue(struct graph *graph, const uint32_t *locations, const uint64_t *se
 {
 	message_begin(&graph->out, "overdue", 3);
 	put_uint(&graph->out, "count", count);
-	put_column(&graph->out, "location", column_u32, locations, count);
-	put_column(&graph->out, "seq", column_u64, seqs, count);
+	put_column(&graph->out, "location", locations, count);
+	put_column(&graph->out, "seq", seqs, count);
 	end_message(&graph->out);
 }
 

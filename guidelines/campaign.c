@@ -139,7 +139,7 @@ median_of(struct reader *in, const struct message *message, double *quartile)
 	if (count == 0 || count > message->size)
 		die_message(in, message, "samples: count is out of range");
 	ns = zalloc(count, sizeof *ns);
-	if (body_column(in, message, "time", column_u64, count, count, ns) < 0)
+	if (body_column(in, message, "time", count, ns) < 0)
 		die_input(in);
 	sample = (struct sample){ zalloc(count, sizeof(double)), count };
 	for (size_t i = 0; i < count; i++)

@@ -80,7 +80,7 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 		put_int(&out, "wait_ns", im->states[s].wait_ns);
 		put_uint(&out, "waits", im->states[s].count);
 		put_int(&out, "count", im->graph.known.ranks);
-		put_column(&out, "rank_ns", column_i64, ranks, (size_t)im->graph.known.ranks);
+		put_column(&out, "rank_ns", ranks, (size_t)im->graph.known.ranks);
 		end_message(&out);
 	}
 	for (int32_t r = 0; r < im->graph.known.ranks; r++)

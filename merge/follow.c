@@ -132,8 +132,6 @@ lane_of(const struct follow *f, uint32_t location, struct tail **tail)
 static void
 write_reached(struct follow *f)
 {
-	static const struct column_type time_type = { 8, true, true, 0 },
-	    call_type = { 2, false, true, 0 };
 	const uint32_t count = f->input->location_count;
 	int64_t *since_ns = zalloc(count, sizeof *since_ns);
 	uint16_t *calls = zalloc(count, sizeof *calls);
@@ -150,8 +148,8 @@ write_reached(struct follow *f)
 	message_begin(&f->out, "reached", 4);
 	put_int(&f->out, "at_ns", f->step_ns);
 	put_uint(&f->out, "count", count);
-	put_column(&f->out, "since", time_type, since_ns, count);
-	put_column(&f->out, "call", call_type, calls, count);
+	put_column(&f->out, "since", since_ns, count);
+	put_column(&f->out, "call", calls, count);
 	end_message(&f->out);
 	free(since_ns);
 	free(calls);
@@ -355,7 +353,6 @@ tell_of_clocks(const struct input *input, bool ended)
 static void
 write_ended(struct follow *f)
 {
-	static const struct column_type type = { 1, false, true, 0 };
 	const size_t ranks = (size_t)f->input->rank_count;
 	uint8_t *ended = zalloc(ranks, 1);
 
@@ -365,7 +362,7 @@ write_ended(struct follow *f)
 	message_begin(&f->out, "ended", 3);
 	put_int(&f->out, "run_ns", f->last_ns);
 	put_uint(&f->out, "count", ranks);
-	put_column(&f->out, "ended", type, ended, ranks);
+	put_column(&f->out, "ended", ended, ranks);
 	end_message(&f->out);
 	free(ended);
 }

@@ -24,14 +24,11 @@ int
 own_number(struct scan *scan, const struct message *message, const char *key, int64_t min,
     uint32_t *number)
 {
-	int64_t value;
-
-	if (body_int(scan->in, message, key, min, UINT32_MAX, &value) < 0)
+	if (body_int(scan->in, message, key, min, UINT32_MAX, number) < 0)
 		return -1;
-	if (!scan->again && (uint64_t)value >= OWN_NUMBERS + scan->messages)
-		return reader_fail(scan->in, message->offset, "%s: %s is %lld, far more than are "
-		    "defined", message->kind, key, (long long)value);
-	*number = (uint32_t)value;
+	if (!scan->again && *number >= OWN_NUMBERS + scan->messages)
+		return reader_fail(scan->in, message->offset, "%s: %s is %u, far more than are "
+		    "defined", message->kind, key, *number);
 	return 0;
 }
 
@@ -88,13 +85,12 @@ scan_rank(struct scan *scan, const struct message *message)
 {
 	struct input *input = scan->input;
 	struct reader *in = scan->in;
-	int64_t rank, ranks, date_s, segment = 0;
+	int64_t rank, ranks, date_s = 0, segment = 0;
 	struct world *world;
 	struct rank *at;
 	uint64_t run;
 
-	if ((body_get(message, "segment") != NULL &&
-	    body_int(in, message, "segment", 0, (1 << (63 - SEGMENT_BITS)) - 1, &segment) < 0) ||
+	if (body_int_if(in, message, "segment", 0, (1 << (63 - SEGMENT_BITS)) - 1, &segment) < 0 ||
 	    body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
 	    body_int(in, message, "rank", 0, ranks - 1, &rank) < 0 ||
 	    body_uint(in, message, "run", &run) < 0)
@@ -129,11 +125,9 @@ scan_rank(struct scan *scan, const struct message *message)
 	scan->rank->clock_peer = -1;
 	scan->rank->host = body_string(message, "host");
 	scan->rank->program = body_string(message, "program");
-	if (body_get(message, "date_s") == NULL)
-		return 0;
-	if (body_int(in, message, "date_s", 0, LAST_DATE_S, &date_s) < 0)
+	if (body_int_if(in, message, "date_s", 0, LAST_DATE_S, &date_s) < 0)
 		return -1;
-	if (input->date_s == 0 || date_s < input->date_s)
+	if (date_s > 0 && (input->date_s == 0 || date_s < input->date_s))
 		input->date_s = date_s;
 	return 0;
 }
@@ -174,7 +168,7 @@ scan_calls(struct scan *scan, const struct message *message)
 {
 	struct reader *in = scan->in;
 	struct rank *rank = scan->rank;
-	int64_t first, count;
+	uint64_t first, count;
 	struct thread *thread;
 	uint32_t number = 0;
 	uint64_t place;
@@ -189,16 +183,16 @@ scan_calls(struct scan *scan, const struct message *message)
 	if (count == 0)
 		return 0;
 	place = (uint64_t)(rank->segments_count - 1) << SEGMENT_BITS | message->offset;
-	if ((uint64_t)first != thread->rows)
-		return reader_fail(in, message->offset, "calls: the block begins with row %lld "
-		    "instead of %llu", (long long)first, (unsigned long long)thread->rows);
+	if (first != thread->rows)
+		return reader_fail(in, message->offset, "calls: the block begins with row %llu "
+		    "instead of %llu", (unsigned long long)first, (unsigned long long)thread->rows);
 	if (thread->rows == 0 && calls_begin(in, message, &thread->begin_ns) < 0)
 		return -1;
 	if (rank->rows == 0)
 		rank->calls_offset = place;
 	thread->last_offset = place;
-	thread->rows += (uint64_t)count;
-	rank->rows += (uint64_t)count;
+	thread->rows += count;
+	rank->rows += count;
 	return scan_end(scan, message, thread);
 }
 
@@ -220,20 +214,18 @@ scan_clock(struct scan *scan, const struct message *message)
 	const int64_t limit = LATEST_NS;
 	const struct world *world = &scan->input->worlds[rank->world];
 	struct sample sample;
-	int64_t peer;
 
-	if (body_int(in, message, "peer", 0, world->ranks - 1, &peer) < 0)
+	if (body_int(in, message, "peer", 0, world->ranks - 1, &sample.peer) < 0)
 		return -1;
-	peer += world->first;
+	sample.peer += world->first;
 	if (is_kind(message, "clock_shared")) {
-		rank->clock_peer = (int32_t)peer;
+		rank->clock_peer = sample.peer;
 		return 0;
 	}
 	if (body_int(in, message, "at_ns", -limit, limit, &sample.at_ns) < 0 ||
 	    body_int(in, message, "offset_ns", -limit, limit, &sample.offset_ns) < 0 ||
 	    body_int(in, message, "error_ns", 0, limit, &sample.error_ns) < 0)
 		return -1;
-	sample.peer = (int32_t)peer;
 	*APPEND(rank->samples, rank->sample_count, rank->sample_capacity) = sample;
 	return 0;
 }

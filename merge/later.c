@@ -244,10 +244,9 @@ known_module(struct later *l, uint32_t module)
 	const struct module *of = &l->input->modules[module];
 
 	if (module >= l->module_count) {
-		l->modules = grow(l->modules, &l->module_capacity, module + (size_t)1,
-		    sizeof *l->modules);
 		while (l->module_count <= module)
-			l->modules[l->module_count++] = (struct known_module){ UINT32_MAX, NULL };
+			*APPEND(l->modules, l->module_count, l->module_capacity) =
+			    (struct known_module){ UINT32_MAX, NULL };
 	}
 	if (l->modules[module].number == UINT32_MAX) {
 		l->modules[module].number = l->next_module++;

@@ -22,9 +22,10 @@ struct load {
 int
 cores_read(struct rank *rank, struct reader *in, const struct message *message)
 {
-	const msgpack_object *mask = body_get(message, "mask");
 	const int64_t most = INT64_MAX / 4;	/* keeps sums in range */
 	struct cores cores = { 0 };
+	const void *mask;
+	size_t size;
 
 	if (body_int(in, message, "at_ns", -most, most, &cores.at_ns) < 0 ||
 	    body_int(in, message, "cpu_ns", 0, most, &cores.cpu_ns) < 0 ||
@@ -33,9 +34,9 @@ cores_read(struct rank *rank, struct reader *in, const struct message *message)
 	    body_int(in, message, "busy_ns", 0, most, &cores.busy_ns) < 0 ||
 	    body_int(in, message, "threads", 0, UINT32_MAX, &cores.threads) < 0)
 		return -1;
-	if (mask != NULL && mask->type == MSGPACK_OBJECT_BIN &&
-	    mask->via.bin.size <= sizeof cores.mask) {
-		memcpy(cores.mask, mask->via.bin.ptr, mask->via.bin.size);
+	mask = body_bin(message, "mask", &size);
+	if (mask != NULL && size <= sizeof cores.mask) {
+		memcpy(cores.mask, mask, size);
 		*APPEND(rank->cores, rank->cores_count, rank->cores_capacity) = cores;
 	}
 	return 0;

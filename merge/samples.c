@@ -49,6 +49,8 @@ place_block(struct samples *s, const struct rank *rank, int32_t number)
 static struct queue *
 queue_of(struct rank_samples *of, const struct samples *block)
 {
+	struct queue *queue;
+
 	for (size_t i = 0; i < of->count; i++) {
 		const struct samples *left = &of->queues[i].left;
 
@@ -56,11 +58,11 @@ queue_of(struct rank_samples *of, const struct samples *block)
 		    left->switches == block->switches)
 			return &of->queues[i];
 	}
-	of->queues = grow(of->queues, &of->capacity, of->count + 1, sizeof *of->queues);
-	of->queues[of->count] = (struct queue){ .floor_ns = INT64_MIN, .told_ns = INT64_MIN,
+	queue = APPEND(of->queues, of->count, of->capacity);
+	*queue = (struct queue){ .floor_ns = INT64_MIN, .told_ns = INT64_MIN,
 	    .left = { .location = block->location, .worker = block->worker,
 	    .switches = block->switches, .clock = block->clock, .from_ns = block->from_ns } };
-	return &of->queues[of->count++];
+	return queue;
 }
 
 /* Appends to the rest, which moves to the front. */

@@ -14,26 +14,23 @@ scan_communicator(struct scan *scan, const struct message *message)
 	struct reader *in = scan->in;
 	const int64_t most = (int64_t)scan->input->rank_count + STRANGERS;
 	struct membership new = { .remote_size = -1 };
-	int64_t size, own, side = 0, remote_size = -1;
+	int64_t size;
 
 	if (own_number(scan, message, "comm", 3, &new.comm) < 0 ||
 	    body_int(in, message, "size", 1, most, &size) < 0 ||
-	    body_int(in, message, "rank", 0, size - 1, &own) < 0 ||
+	    body_int(in, message, "rank", 0, size - 1, &new.rank) < 0 ||
 	    body_uint(in, message, "id", &new.id) < 0 ||
 	    (body_get(message, "from") != NULL && own_number(scan, message, "from", 3,
 	    &new.from) < 0) || (body_get(message, "met") != NULL &&
 	    (body_uint(in, message, "port", &new.port) < 0 ||
 	    body_int(in, message, "at_ns", -LATEST_NS, LATEST_NS, &new.at_ns) < 0)) ||
 	    (body_get(message, "remote_size") != NULL &&
-	    (body_int(in, message, "remote_size", 1, most, &remote_size) < 0 ||
-	    body_int(in, message, "side", 0, 1, &side) < 0)))
+	    (body_int(in, message, "remote_size", 1, most, &new.remote_size) < 0 ||
+	    body_int(in, message, "side", 0, 1, &new.side) < 0)))
 		return -1;
-	new.rank = (int32_t)own;
 	new.size = (int32_t)size;
-	new.side = (int32_t)side;
-	new.remote_size = (int32_t)remote_size;
 	new.type = body_string(message, "type");
-	if (remote_size > 0)
+	if (new.remote_size > 0)
 		new.met = body_string(message, "met");
 	new.name = communicator_name(rank, &new);
 	*APPEND(rank->comms, rank->comm_count, rank->comm_capacity) = new;
@@ -56,7 +53,7 @@ scan_neighbours(struct scan *scan, const struct message *message)
 		    "neighbours: not behind its communicator");
 	comm->sources = zalloc(count + 1, sizeof *comm->sources);
 	comm->source_count = (uint32_t)count;
-	return body_column(scan->in, message, "sources", column_i32, count, count, comm->sources);
+	return body_column(scan->in, message, "sources", count, comm->sources);
 }
 
 /* Ranks of one program share their modules. */
@@ -84,9 +81,9 @@ int
 scan_module(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
-	const msgpack_object *id = body_get(message, "build_id");
-	const bool known = id != NULL && id->type == MSGPACK_OBJECT_BIN &&
-	    id->via.bin.size <= sizeof scan->input->modules->build_id;
+	size_t size;
+	const void *id = body_bin(message, "build_id", &size);
+	const bool known = id != NULL && size <= sizeof scan->input->modules->build_id;
 	char *path = body_string(message, "path");
 	uint64_t base, bytes;
 
@@ -95,8 +92,8 @@ scan_module(struct scan *scan, const struct message *message)
 		return -1;
 	if (path != NULL)
 		*APPEND(rank->modules, rank->module_count, rank->module_capacity) =
-		    (struct raw_module){ base, bytes, module_number(scan->input, path, known ?
-		    id->via.bin.ptr : "", known ? id->via.bin.size : 0) };
+		    (struct raw_module){ base, bytes, module_number(scan->input, path,
+		    known ? id : "", known ? (uint32_t)size : 0) };
 	return 0;
 }
 
@@ -105,19 +102,17 @@ scan_site(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
 	struct raw_site site = { .modules = rank->module_count };
-	int64_t call = 0;
 	size_t depth;
 
-	if (own_number(scan, message, "site", 1, &site.site) < 0 || (body_get(message,
-	    "call") != NULL && body_int(scan->in, message, "call", 0, UINT16_MAX, &call) < 0))
+	if (own_number(scan, message, "site", 1, &site.site) < 0 ||
+	    body_int_if(scan->in, message, "call", 0, UINT16_MAX, &site.call) < 0)
 		return -1;
-	site.call = (uint16_t)call;
 	if (body_get(message, "stack") != NULL) {
 		if (body_count(scan->in, message, "count", 1, 1 << 16, "stack", &depth) < 0)
 			return -1;
 		site.stack = zalloc(depth, sizeof *site.stack);
 		site.depth = (uint32_t)depth;
-		if (body_column(scan->in, message, "stack", column_u32, depth, depth,
+		if (body_column(scan->in, message, "stack", depth,
 		    site.stack) < 0)
 			return -1;
 	} else if (body_uint(scan->in, message, "address", &site.address) < 0)

@@ -39,9 +39,7 @@ open_segment(struct tail *tail)
 		free(segment.path);
 		return false;
 	}
-	tail->segments = grow(tail->segments, &tail->segment_capacity, tail->segment_count + 1,
-	    sizeof segment);
-	tail->segments[tail->segment_count++] = segment;
+	*APPEND(tail->segments, tail->segment_count, tail->segment_capacity) = segment;
 	tail->offset = 0;
 	return true;
 }
@@ -72,9 +70,7 @@ look_for_traces(struct follow *f)
 			if (asprintf(&tail.path, "%s/%s", f->folder, entries[i]->d_name) < 0)
 				die("out of memory");
 			tail.scan = (struct scan){ .input = f->input, .file = tail.path };
-			f->tails = grow(f->tails, &f->tail_capacity,
-			    f->tail_count + 1, sizeof tail);
-			f->tails[f->tail_count++] = tail;
+			*APPEND(f->tails, f->tail_count, f->tail_capacity) = tail;
 		}
 		free(entries[i]);
 	}
@@ -137,25 +133,21 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 {
 	static const char count_key[] = "\245count\316";
 	struct reader *in = f->input->in;
-	const msgpack_object *open = body_get(message, "open");
+	const struct open_call *open = open_call_of(message);
 	const unsigned char *count_at = memmem(message->bytes, message->size < 100 ? message->size :
 	    100, count_key, sizeof count_key - 1);
 	struct piece piece = { .segment = tail->segment_count - 1, .place = message->offset };
-	int64_t location, first, rows;
 	struct lane *lane;
+	size_t location;
 
 	if (body_int(in, message, "location", 0, 1 << 16, &location) < 0 ||
-	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
-	    body_int(in, message, "count", 0, UINT32_MAX, &rows) < 0)
+	    body_int(in, message, "first", 0, INT64_MAX, &piece.first) < 0 ||
+	    body_int(in, message, "count", 0, UINT32_MAX, &piece.rows) < 0)
 		die_input(in);
-	lane = lane_at(tail, (size_t)location);
-	piece.first = (uint64_t)first;
-	piece.rows = (uint32_t)rows;
-	if (open != NULL && open->type == MSGPACK_OBJECT_BIN &&
-	    open->via.bin.size == sizeof lane->open && count_at != NULL) {
+	lane = lane_at(tail, location);
+	if (open != NULL && count_at != NULL) {
 		piece.count_at = (uint32_t)(count_at - message->bytes) + sizeof count_key - 1;
-		piece.open_at = (uint32_t)((const unsigned char *)open->via.bin.ptr -
-		    message->bytes);
+		piece.open_at = (uint32_t)((const unsigned char *)open - message->bytes);
 	}
 	if (lane->count > 0) {		/* that is full now */
 		struct piece *last = &lane->pieces[lane->begin + lane->count - 1];
@@ -168,8 +160,7 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 		memmove(lane->pieces, lane->pieces + lane->begin, lane->count * sizeof piece);
 		lane->begin = 0;
 	}
-	lane->pieces = grow(lane->pieces, &lane->capacity, lane->begin + lane->count + 1,
-	    sizeof piece);
+	GROW(lane->pieces, lane->capacity, lane->begin + lane->count + 1);
 	lane->pieces[lane->begin + lane->count++] = piece;
 }
 
@@ -177,8 +168,8 @@ static void
 take(struct follow *f, struct tail *tail, const struct message *message)
 {
 	tail->scan.in = f->input->in;
-	if (is_kind(message, "rank") && body_get(message, "pid") != NULL &&
-	    body_int(f->input->in, message, "pid", 0, INT32_MAX, &tail->pid) < 0)
+	if (is_kind(message, "rank") &&
+	    body_int_if(f->input->in, message, "pid", 0, INT32_MAX, &tail->pid) < 0)
 		die_input(f->input->in);
 	if (is_kind(message, "calls")) {
 		tail->scan.messages++;

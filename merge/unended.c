@@ -15,17 +15,13 @@
 int
 scan_open(struct scan *scan, const struct message *message, struct thread *thread)
 {
-	const msgpack_object *value = body_get(message, "open");
-	struct open_call open;
+	const struct open_call *open = open_call_of(message);
 
-	if (value == NULL || value->type != MSGPACK_OBJECT_BIN ||
-	    value->via.bin.size != sizeof open)
+	if (open == NULL)
 		return 0;
-	memcpy(&open, value->via.bin.ptr, sizeof open);
 	scan->input->tells_open = true;
-	thread->last = (struct last_row){ .enter_ns = open.enter_ns, .address = open.address,
-	    .number = open.call, .comm = open.comm,
-		.peer = open.peer, .tag = open.tag };
+	thread->last = (struct last_row){ .enter_ns = open->enter_ns, .address = open->address,
+	    .number = open->call, .comm = open->comm, .peer = open->peer, .tag = open->tag };
 	return 0;
 }
 
@@ -35,8 +31,7 @@ scan_died(struct scan *scan, const struct message *message)
 	const int64_t most = INT64_MAX / 4;
 
 	scan->input->tells_open = true;
-	return body_get(message, "at_ns") == NULL ? 0 :
-	    body_int(scan->in, message, "at_ns", 1, most, &scan->rank->died_ns);
+	return body_int_if(scan->in, message, "at_ns", 1, most, &scan->rank->died_ns);
 }
 
 /* The rank's number of the row's site, added if no call has returned there. */
@@ -50,11 +45,9 @@ site_at(struct rank *rank, const struct last_row *last)
 			return rank->sites[i].site;
 		most = rank->sites[i].site > most ? rank->sites[i].site : most;
 	}
-	rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1,
-	    sizeof *rank->sites);
-	rank->sites[rank->site_count++] = (struct raw_site){ .site = most + 1,
-	    .call = (uint16_t)last->number,
-		.address = last->address, .modules = rank->module_count };
+	*APPEND(rank->sites, rank->site_count, rank->site_capacity) =
+	    (struct raw_site){ .site = most + 1, .call = (uint16_t)last->number,
+	    .address = last->address, .modules = rank->module_count };
 	return most + 1;
 }
 
@@ -190,7 +183,7 @@ find_in_files(const struct input *input, bool names)
 {
 	struct names of = { .namer = { name_place }, .input = input,
 	    .symbols = zalloc(input->module_count + 1, sizeof *of.symbols),
-		.opened = zalloc(input->module_count + 1, sizeof *of.opened) };
+	    .opened = zalloc(input->module_count + 1, sizeof *of.opened) };
 	char **files = zalloc(input->file_count, sizeof *files);
 	struct unreturned *found;
 
@@ -319,23 +312,19 @@ static void
 write_ends(struct writer *out, const struct ends *e, const struct unreturned *found, bool known,
     int64_t end_ns)
 {
-	static const struct column_type time_type = { 8, true, true, 0 },
-	    call_type = { 2, false, true, 0 },
-		number_type = { 4, false, true, 0 }, location_type = { 4, true, true, 0 };
-
 	message_begin(out, "unended", found != NULL ? 11 : 7);
 	put_int(out, "at_ns", end_ns);
 	put_bool(out, "known", known);
 	put_uint(out, "count", e->count);
-	put_column(out, "location", number_type, e->locations, e->count);
-	put_column(out, "call", call_type, e->calls, e->count);
-	put_column(out, "since", time_type, e->since_ns, e->count);
-	put_column(out, "site", number_type, e->sites, e->count);
+	put_column(out, "location", e->locations, e->count);
+	put_column(out, "call", e->calls, e->count);
+	put_column(out, "since", e->since_ns, e->count);
+	put_column(out, "site", e->sites, e->count);
 	if (found != NULL) {
 		put_string(out, "verdict", unreturned_verdict(found));
 		put_string(out, "sentence", unreturned_sentence(found));
-		put_column(out, "operation", call_type, e->operations, e->count);
-		put_column(out, "waits_for", location_type, e->waits_for, e->count);
+		put_column(out, "operation", e->operations, e->count);
+		put_column(out, "waits_for", e->waits_for, e->count);
 	}
 	end_message(out);
 }

@@ -50,7 +50,7 @@ quantile_ns(struct reader *in, const struct message *message, double quantile)
 	if (body_int(in, message, "count", 1, (int64_t)message->size, &count) < 0)
 		die_input(in);
 	ns = zalloc((size_t)count, sizeof *ns);
-	if (body_column(in, message, "time", column_u64, (size_t)count, (size_t)count, ns) < 0)
+	if (body_column(in, message, "time", (size_t)count, ns) < 0)
 		die_input(in);
 	sample = (struct sample){ zalloc((size_t)count, sizeof(double)), (size_t)count };
 	for (size_t i = 0; i < sample.count; i++)

@@ -51,15 +51,13 @@ put_rows(struct squeeze *s, struct calls *rows)
 static int
 take_open_call(struct squeeze *s, const struct message *message, uint32_t location)
 {
-	const msgpack_object *open = body_get(message, "open");
+	const struct open_call *open = open_call_of(message);
 
-	if (open == NULL || open->type != MSGPACK_OBJECT_BIN ||
-	    open->via.bin.size != sizeof(struct open_call) ||
-	    ((const struct open_call *)open->via.bin.ptr)->call == 0)
+	if (open == NULL || open->call == 0)
 		return 0;
 	message_begin(&s->one, "open", 2);
 	put_uint(&s->one, "location", location);
-	put_bytes(&s->one, "open", open->via.bin.ptr, open->via.bin.size);
+	put_bytes(&s->one, "open", open, sizeof *open);
 	s->out.messages++;
 	return message_end(&s->one);
 }
@@ -109,10 +107,7 @@ end_cut(struct squeeze *s)
 static int
 end_whole(struct squeeze *s, const struct message *message)
 {
-	const msgpack_object *more = body_get(message, "more");
-
-	return put_all(s) < 0 ? -1 : writer_end_of(&s->out, more != NULL &&
-	    more->type == MSGPACK_OBJECT_BOOLEAN && more->via.boolean);
+	return put_all(s) < 0 ? -1 : writer_end_of(&s->out, body_true(message, "more"));
 }
 
 static int

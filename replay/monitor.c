@@ -124,8 +124,8 @@ monitor_write(const struct monitor *m, struct writer *out)
 			put_uint(out, "rank", r);
 			put_uint(out, "first", first);
 			put_uint(out, "count", n);
-			put_column(out, "recorded_end", column_i64, recorded, n);
-			put_column(out, "end", column_i64, simulated, n);
+			put_column(out, "recorded_end", recorded, n);
+			put_column(out, "end", simulated, n);
 			end_message(out);
 		}
 }

@@ -108,12 +108,13 @@ put_times(struct output *o, const struct engine *e, const struct held *held, boo
 		enter[i] = op->gap_ns;
 		duration[i] = op->duration_ns - op->gap_ns;
 	}
-	put_column(&o->out, "enter", column_i64, enter, n);
-	put_column(&o->out, "duration", column_u64, duration, n);
+	put_column(&o->out, "enter", enter, n);
+	put_column(&o->out, "duration", (const uint64_t *)duration, n);
 	if (!recorded)
 		return;
-	put_column(&o->out, "recorded_enter", column_i64, held->recorded, n);
-	put_column(&o->out, "recorded_duration", column_u64, held->recorded + held->rows, n);
+	put_column(&o->out, "recorded_enter", held->recorded, n);
+	put_column(&o->out, "recorded_duration",
+	    (const uint64_t *)held->recorded + held->rows, n);
 }
 
 /* Writes the block with new times; in a second replay the recorded times stay. */
@@ -206,7 +207,7 @@ column(const struct message *message, const char *key, size_t n)
 {
 	uint64_t *values = zalloc(n + 1, sizeof *values);
 
-	if (body_column(NULL, message, key, column_u64, n, n, values) < 0)
+	if (body_column(NULL, message, key, n, values) < 0)
 		die("out of memory");
 	return values;
 }
@@ -248,11 +249,11 @@ write_partial_edges(struct output *o, const struct engine *e, const struct messa
 	put_uint(&o->out, "count", n);
 	if (collectives) {
 		put_uint(&o->out, "instances", kept);
-		put_column(&o->out, "size", column_u64, size, kept);
+		put_column(&o->out, "size", size, kept);
 		free(size);
 	}
 	for (size_t c = 0; c < columns; c++) {
-		put_column(&o->out, keys[c], column_u64, at[c], n);
+		put_column(&o->out, keys[c], at[c], n);
 		free(at[c]);
 	}
 	end_message(&o->out);
@@ -315,10 +316,10 @@ output_end(struct output *o, const struct engine *e, const struct result *r, str
 	put_int(&o->out, "run_ns", r->run_ns);
 	put_int(&o->out, "recorded_run_ns", r->recorded_run_ns);
 	put_uint(&o->out, "count", r->ranks);
-	put_column(&o->out, "finish", column_i64, r->finish_ns, r->ranks);
-	put_column(&o->out, "recorded_finish", column_i64, r->recorded_finish_ns, r->ranks);
-	put_column(&o->out, "useful", column_i64, r->useful_ns, r->ranks);
-	put_column(&o->out, "recorded_useful", column_i64, r->recorded_useful_ns, r->ranks);
+	put_column(&o->out, "finish", r->finish_ns, r->ranks);
+	put_column(&o->out, "recorded_finish", r->recorded_finish_ns, r->ranks);
+	put_column(&o->out, "useful", r->useful_ns, r->ranks);
+	put_column(&o->out, "recorded_useful", r->recorded_useful_ns, r->ranks);
 	end_message(&o->out);
 	if (writer_flush(&o->out) < 0)
 		die("temporary file: it cannot be written");

@@ -31,8 +31,8 @@ take_pairs(struct monitor *m, struct reader *in, const struct message *message)
 		die_input(in);
 	recorded = zalloc(n, sizeof *recorded);
 	simulated = zalloc(n, sizeof *simulated);
-	if (body_column(in, message, "recorded_end", column_i64, n, n, recorded) < 0 ||
-	    body_column(in, message, "end", column_i64, n, n, simulated) < 0)
+	if (body_column(in, message, "recorded_end", n, recorded) < 0 ||
+	    body_column(in, message, "end", n, simulated) < 0)
 		die_input(in);
 	if (m->count < MOST_SHOWN || m->ranks[m->count - 1].rank == (int32_t)rank) {
 		at = rank_of(m, (int32_t)rank);

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "../base/run/raw_folder.h"
+#include "../base/tool/process.h"
 #include "../base/tool/tool.h"
 #include "stuck.h"
 
@@ -106,9 +107,8 @@ look_at(struct look *look, char **folders)
 		if (found < 0)
 			die("%s: %s", *folder, strerror(errno));
 		for (int i = 0; i < found; i++) {
-			files = grow(files, &capacity, count + 1, sizeof *files);
-			if (asprintf(&files[count++], "%s/%s", *folder, entries[i]->d_name) < 0)
-				die("out of memory");
+			*APPEND(files, count, capacity) = formatted("%s/%s", *folder,
+			    entries[i]->d_name);
 			free(entries[i]);
 		}
 		free(entries);
@@ -156,7 +156,7 @@ judge(struct look *look, const struct options *opt)
 	while ((verdict.state == MOVING || verdict.state == STUCK) && lives(look) &&
 	    spent_ns <= 2 * opt->after_ns + STEP_NS) {
 		const enum state state = verdict.state;
-		const int64_t begin_ns = monotonic_ns();
+		const int64_t begin_ns = now_ns();
 		bool any;
 
 		before = *look;
@@ -164,7 +164,7 @@ judge(struct look *look, const struct options *opt)
 		look_at(look, opt->folders);
 		any = moved(&before, look, &blamed);
 		rows = look->rows - before.rows;
-		still_ns = any ? 0 : still_ns + monotonic_ns() - begin_ns;
+		still_ns = any ? 0 : still_ns + now_ns() - begin_ns;
 		free(verdict.sentence);
 		verdict = verdict_of(look, opt->after_ns, still_ns);
 		look_free(&before);
@@ -177,8 +177,8 @@ judge(struct look *look, const struct options *opt)
 				die("out of memory");
 			break;
 		}
-		spent_ns += monotonic_ns() - begin_ns;
-		if (step_ns < (monotonic_ns() - begin_ns - step_ns) * SHARE)
+		spent_ns += now_ns() - begin_ns;
+		if (step_ns < (now_ns() - begin_ns - step_ns) * SHARE)
 			step_ns *= 2;
 	}
 	return verdict;

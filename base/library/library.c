@@ -173,7 +173,7 @@ longpole_column_int(struct longpole_reader *r, const char *key, size_t count, in
 	if (got < 0 || (body_get(&r->message, "capacity") != NULL &&
 	    body_int(r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0))
 		return -1;
-	return body_column(r->in, &r->message, key, type, (size_t)room, count, values) < 0 ?
+	return body_column_of(r->in, &r->message, key, type, (size_t)room, count, values) < 0 ?
 	    -1 : got;
 }
 
@@ -250,7 +250,7 @@ API void
 longpole_put_column(struct longpole_writer *w, const char *key, int is_signed,
     const int64_t *values, size_t count)
 {
-	put_column(&w->out, key, (struct column_type){ 8, is_signed != 0, true, 0 }, values, count);
+	put_column_of(&w->out, key, (struct column_type){ 8, is_signed != 0, true, 0 }, values, count);
 }
 
 API int

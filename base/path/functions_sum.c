@@ -11,24 +11,17 @@
 
 enum { BLOCK = 4096 };		/* places in a message */
 
-static const struct column_type site_type = { 4, false, true, 0 };
-static const struct column_type count_type = { 8, false, true, 0 };
-static const struct column_type time_type = { 8, true, true, 0 };
-static const struct column_type blocked_type = { 8, false, false, 0 };
-static const struct column_type other_type = { 4, false, false, 0 };
-static const struct column_type counted_type = { 8, false, false, 0 };
-
 /* Columns of places in other threads. */
 struct others {
 	uint32_t rank[BLOCK], worker[BLOCK];
-	int64_t awaited[BLOCK];
+	uint64_t awaited[BLOCK];
 };
 
 /* Columns of counters. */
 struct counter_columns {
-	int64_t on_core[BLOCK];
-	uint64_t of[COUNTERS][BLOCK];
+	uint64_t on_core[BLOCK], of[COUNTERS][BLOCK];
 };
+
 static void
 add_sums(struct functions *f, const struct function_sums *more)
 {
@@ -96,10 +89,8 @@ put_core_keys(struct writer *out, const struct function_sums *sums, int64_t unsa
 static int
 read_core_keys(struct function_sums *sums, struct reader *in, const struct message *message)
 {
-	const msgpack_object *clock = body_get(message, "clock");
-
-	sums->switched = clock != NULL;
-	sums->clock = clock != NULL && clock->type == MSGPACK_OBJECT_BOOLEAN && clock->via.boolean;
+	sums->switched = body_get(message, "clock") != NULL;
+	sums->clock = body_true(message, "clock");
 	for (int k = 0; k < CORE_KEYS && sums->switched; k++) {
 		int64_t ns;
 
@@ -116,8 +107,8 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 {
 	const struct on_path on_path = functions_on_path(f);
 	uint32_t site[BLOCK], callers[BLOCK];
-	uint64_t all[BLOCK], samples[BLOCK];
-	int64_t path[BLOCK], blocked[BLOCK], before[BLOCK];
+	uint64_t all[BLOCK], samples[BLOCK], blocked[BLOCK], before[BLOCK];
+	int64_t path[BLOCK];
 	struct others others;
 	static struct counter_columns counted;
 	bool any = false, any_other = false, any_count = false;
@@ -128,14 +119,14 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 		all[i] = places[i].all;
 		samples[i] = places[i].samples;
 		path[i] = on_path_ns(&on_path, samples[i]);
-		blocked[i] = places[i].blocked_ns;
-		before[i] = places[i].before_ns;
+		blocked[i] = (uint64_t)places[i].blocked_ns;
+		before[i] = (uint64_t)places[i].before_ns;
 		any |= blocked[i] > 0 || before[i] > 0;
 		others.rank[i] = (uint32_t)places[i].rank;
 		others.worker[i] = places[i].worker;
-		others.awaited[i] = places[i].awaited_ns;
+		others.awaited[i] = (uint64_t)places[i].awaited_ns;
 		any_other |= places[i].worker > 0;
-		counted.on_core[i] = places[i].counted_ns;
+		counted.on_core[i] = (uint64_t)places[i].counted_ns;
 		for (int c = 0; c < COUNTERS; c++) {
 			counted.of[c][i] = places[i].counts.of[c];
 			any_count |= counted.of[c][i] > 0;
@@ -150,24 +141,24 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 	put_int(out, "not_sampled_ns", first ? on_path.off_ns[OFF_UNKNOWN] : 0);
 	if (first && f->sums.switched)
 		put_core_keys(out, &f->sums, on_path.unsampled_ns);
-	put_column(out, "site", site_type, site, count);
-	put_column(out, "callers", site_type, callers, count);
-	put_column(out, "all", count_type, all, count);
-	put_column(out, "samples", count_type, samples, count);
-	put_column(out, "path", time_type, path, count);
+	put_column(out, "site", site, count);
+	put_column(out, "callers", callers, count);
+	put_column(out, "all", all, count);
+	put_column(out, "samples", samples, count);
+	put_column(out, "path", path, count);
 	if (any) {
-		put_column(out, "blocked", blocked_type, blocked, count);
-		put_column(out, "blocked_before", blocked_type, before, count);
+		put_column(out, "blocked", blocked, count);
+		put_column(out, "blocked_before", before, count);
 	}
 	if (any_other) {
-		put_column(out, "rank", other_type, others.rank, count);
-		put_column(out, "worker", other_type, others.worker, count);
-		put_column(out, "awaited", blocked_type, others.awaited, count);
+		put_column(out, "rank", others.rank, count);
+		put_column(out, "worker", others.worker, count);
+		put_column(out, "awaited", others.awaited, count);
 	}
 	if (any_count)
-		put_column(out, "counted", blocked_type, counted.on_core, count);
+		put_column(out, "counted", counted.on_core, count);
 	for (int c = 0; c < COUNTERS && any_count; c++)
-		put_column(out, counter_names[c], counted_type, counted.of[c], count);
+		put_column(out, counter_names[c], counted.of[c], count);
 	end_message(out);
 }
 
@@ -186,41 +177,37 @@ void
 functions_read(struct functions *f, struct reader *in, const struct message *message)
 {
 	static uint32_t site[BLOCK], callers[BLOCK];
-	static uint64_t all[BLOCK], samples[BLOCK];
-	static int64_t blocked[BLOCK], before[BLOCK];
+	static uint64_t all[BLOCK], samples[BLOCK], blocked[BLOCK], before[BLOCK];
 	static struct others others;
 	static struct counter_columns counted;
 	struct function_sums sums = { .any = true };
-	int64_t count, lost;
 	size_t n;
 
-	if (body_int(in, message, "count", 0, BLOCK, &count) < 0 ||
+	if (body_int(in, message, "count", 0, BLOCK, &n) < 0 ||
 	    body_int(in, message, "period_ns", 1, INT64_MAX, &sums.period_ns) < 0 ||
-	    body_int(in, message, "lost", 0, INT64_MAX, &lost) < 0 ||
+	    body_int(in, message, "lost", 0, INT64_MAX, &sums.lost) < 0 ||
 	    read_core_keys(&sums, in, message) < 0)
 		die_input(in);
-	n = (size_t)count;
-	if (body_column(in, message, "site", site_type, n, n, site) < 0 ||
-	    body_column(in, message, "callers", site_type, n, n, callers) < 0 ||
-	    body_column(in, message, "all", count_type, n, n, all) < 0 ||
-	    body_column(in, message, "samples", count_type, n, n, samples) < 0 ||
-	    body_column(in, message, "blocked", blocked_type, n, n, blocked) < 0 ||
-	    body_column(in, message, "blocked_before", blocked_type, n, n, before) < 0 ||
-	    body_column(in, message, "rank", other_type, n, n, others.rank) < 0 ||
-	    body_column(in, message, "worker", other_type, n, n, others.worker) < 0 ||
-	    body_column(in, message, "awaited", blocked_type, n, n, others.awaited) < 0 ||
-	    body_column(in, message, "counted", blocked_type, n, n, counted.on_core) < 0)
+	if (body_column(in, message, "site", n, site) < 0 ||
+	    body_column(in, message, "callers", n, callers) < 0 ||
+	    body_column(in, message, "all", n, all) < 0 ||
+	    body_column(in, message, "samples", n, samples) < 0 ||
+	    body_column_or_0(in, message, "blocked", n, blocked) < 0 ||
+	    body_column_or_0(in, message, "blocked_before", n, before) < 0 ||
+	    body_column_or_0(in, message, "rank", n, others.rank) < 0 ||
+	    body_column_or_0(in, message, "worker", n, others.worker) < 0 ||
+	    body_column_or_0(in, message, "awaited", n, others.awaited) < 0 ||
+	    body_column_or_0(in, message, "counted", n, counted.on_core) < 0)
 		die_input(in);
 	for (int c = 0; c < COUNTERS; c++)
-		if (body_column(in, message, counter_names[c], counted_type, n, n,
-		    counted.of[c]) < 0)
+		if (body_column_or_0(in, message, counter_names[c], n, counted.of[c]) < 0)
 			die_input(in);
-	sums.lost = (uint64_t)lost;
 	add_sums(f, &sums);
 	for (size_t i = 0; i < n; i++) {
 		struct sampled place = { site[i], callers[i], others.worker[i],
-		    (int32_t)others.rank[i], all[i], samples[i], blocked[i], before[i],
-		    others.awaited[i], .counted_ns = counted.on_core[i] };
+		    (int32_t)others.rank[i], all[i], samples[i], (int64_t)blocked[i],
+		    (int64_t)before[i], (int64_t)others.awaited[i],
+		    .counted_ns = (int64_t)counted.on_core[i] };
 
 		for (int c = 0; c < COUNTERS; c++)
 			place.counts.of[c] = counted.of[c][i];

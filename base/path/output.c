@@ -29,14 +29,14 @@ write_block(struct writer *out, const struct reader *in, int number, const struc
 	if (number > 0)
 		put_int(out, "number", number);
 	put_uint(out, "count", count);
-	put_column(out, "location", column_u32, location, count);
-	put_column(out, "begin", column_i64, begin, count);
-	put_column(out, "end", column_i64, end, count);
-	put_column(out, "kind", column_u8, kind, count);
-	put_column(out, "call", column_u16, call, count);
-	put_column(out, "site", column_u32, site, count);
+	put_column(out, "location", location, count);
+	put_column(out, "begin", begin, count);
+	put_column(out, "end", end, count);
+	put_column(out, "kind", kind, count);
+	put_column(out, "call", call, count);
+	put_column(out, "site", site, count);
 	if (any)
-		put_column(out, "polls", column_u8, polls, count);
+		put_column(out, "polls", polls, count);
 	end_message(out);
 }
 

@@ -12,24 +12,20 @@
 static int
 take_run(struct definitions *d, struct reader *in, const struct message *message)
 {
-	int64_t ranks, locations, run_ns;
+	int32_t ranks;
 
 	if (d->ranks > 0)
 		return reader_fail(in, message->offset, "a second message of kind run");
 	if (body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
-	    body_int(in, message, "locations", ranks, 1 << 26, &locations) < 0 ||
-	    body_int(in, message, "run_ns", 0, INT64_MAX, &run_ns) < 0 ||
-	    (body_get(message, "date_s") != NULL &&
-	    body_int(in, message, "date_s", 0, LAST_DATE_S, &d->headline.date_s) < 0))
+	    body_int(in, message, "locations", ranks, 1 << 26, &d->location_count) < 0 ||
+	    body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ||
+	    body_int_if(in, message, "date_s", 0, LAST_DATE_S, &d->headline.date_s) < 0)
 		return -1;
-	d->headline.ranks = (int32_t)ranks;
-	d->ranks = (int32_t)ranks;
-	d->location_count = (uint32_t)locations;
-	d->run_ns = run_ns;
-	d->location_rank = zalloc((size_t)locations, sizeof *d->location_rank);
-	d->location_thread = zalloc((size_t)locations, sizeof *d->location_thread);
-	for (int64_t l = 0; l < locations; l++)
-		d->location_rank[l] = l < ranks ? (int32_t)l : -1;
+	d->headline.ranks = d->ranks = ranks;
+	d->location_rank = zalloc(d->location_count, sizeof *d->location_rank);
+	d->location_thread = zalloc(d->location_count, sizeof *d->location_thread);
+	for (uint32_t l = 0; l < d->location_count; l++)
+		d->location_rank[l] = l < (uint32_t)ranks ? (int32_t)l : -1;
 	GROW(d->comms, d->comm_capacity, 3);
 	d->comms[0] = (struct communicator){ 0 };
 	d->comms[1] = (struct communicator){ .size = d->ranks };
@@ -64,15 +60,13 @@ take_load(struct definitions *d, struct reader *in, const struct message *messag
 static int
 take_location(struct definitions *d, struct reader *in, const struct message *message)
 {
-	int64_t location, rank, thread;
+	uint32_t location;
 
-	if (body_int(in, message, "location", d->ranks, (int64_t)d->location_count - 1,
-	    &location) < 0 || body_int(in, message, "rank", 0, d->ranks - 1, &rank) < 0 ||
-	    body_int(in, message, "thread", 1, UINT32_MAX, &thread) < 0)
-		return -1;
-	d->location_rank[location] = (int32_t)rank;
-	d->location_thread[location] = (uint32_t)thread;
-	return 1;
+	return body_int(in, message, "location", d->ranks, (int64_t)d->location_count - 1,
+	    &location) < 0 ||
+	    body_int(in, message, "rank", 0, d->ranks - 1, &d->location_rank[location]) < 0 ||
+	    body_int(in, message, "thread", 1, UINT32_MAX, &d->location_thread[location]) < 0 ?
+	    -1 : 1;
 }
 
 static int32_t *
@@ -86,7 +80,7 @@ members(struct definitions *d, struct reader *in, const struct message *message,
 		return NULL;
 	*size = (int32_t)count;
 	ranks = zalloc(count, sizeof *ranks);
-	if (body_column(in, message, key, column_i32, count, count, ranks) < 0)
+	if (body_column(in, message, key, count, ranks) < 0)
 		goto bad;
 	for (size_t i = 0; i < count; i++)
 		if (ranks[i] < -2 || ranks[i] >= d->ranks) {
@@ -136,7 +130,7 @@ take_neighbours(struct definitions *d, struct reader *in, const struct message *
 	of = &comm->neighbours[member];
 	free(of->sources);
 	*of = (struct neighbours){ zalloc(count + 1, sizeof *of->sources), (uint32_t)count };
-	if (body_column(in, message, "sources", column_i32, count, count, of->sources) < 0)
+	if (body_column(in, message, "sources", count, of->sources) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		if (of->sources[i] < -2 || of->sources[i] >= comm->size)
@@ -150,7 +144,6 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 {
 	struct communicator comm = { 0 };
 	uint32_t number;
-	char *type;
 
 	if (body_number(in, message, "comm", 1, &number) < 0)
 		return -1;
@@ -161,9 +154,7 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 	if (body_get(message, "remote_size") != NULL && (comm.remote = members(d, in, message,
 	    "remote_size", "remote", &comm.remote_size)) == NULL)
 		return -1;
-	if ((type = body_string(message, "type")) != NULL)
-		comm.is_world = strcmp(type, "world") == 0;
-	free(type);
+	comm.is_world = body_is(message, "type", "world");
 	comm.outside = count_outside(comm.members, comm.size) +
 	    count_outside(comm.remote, comm.remote_size);
 	if (comm.remote_size > 0) {
@@ -197,7 +188,7 @@ take_stack(struct definitions *d, struct reader *in, const struct message *messa
 		return -1;
 	site->depth = (uint32_t)depth;
 	site->stack = zalloc(depth, sizeof *site->stack);
-	if (body_column(in, message, "stack", column_u32, depth, depth, site->stack) < 0)
+	if (body_column(in, message, "stack", depth, site->stack) < 0)
 		goto bad;
 	for (size_t i = 0; i < depth; i++)
 		if (site->stack[i] >= number || site->stack[i] >= d->site_count ||
@@ -251,7 +242,6 @@ static int
 take_site(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct site site = { .module = UINT32_MAX, .defined = true };
-	int64_t module, line;
 	uint32_t number;
 
 	if (body_number(in, message, "site", 1, &number) < 0)
@@ -264,16 +254,9 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 			return -1;
 	} else if (body_uint(in, message, "offset", &site.offset) < 0)
 		return -1;
-	if (body_get(message, "module") != NULL) {
-		if (body_int(in, message, "module", 0, 1 << 26, &module) < 0)
-			return -1;
-		site.module = (uint32_t)module;
-	}
-	if (body_get(message, "line") != NULL) {
-		if (body_int(in, message, "line", 0, INT32_MAX, &line) < 0)
-			return -1;
-		site.line = (int32_t)line;
-	}
+	if (body_int_if(in, message, "module", 0, 1 << 26, &site.module) < 0 ||
+	    body_int_if(in, message, "line", 0, INT32_MAX, &site.line) < 0)
+		return -1;
 	site.call = body_string(message, "call");
 	site.function = body_string(message, "function");
 	site.file = body_string(message, "file");
@@ -303,10 +286,7 @@ take_module(struct definitions *d, struct reader *in, const struct message *mess
 static int
 take_polls(struct definitions *d, struct reader *in, const struct message *message)
 {
-	char *as = body_string(message, "as");
-
-	d->polls_wait = as != NULL && strcmp(as, "wait") == 0;
-	free(as);
+	d->polls_wait = body_is(message, "as", "wait");
 	return body_int(in, message, "gap_ns", 0, INT64_MAX, &d->poll_gap_ns) < 0 ? -1 : 1;
 }
 
@@ -331,7 +311,7 @@ take_ended(struct definitions *d, struct reader *in, const struct message *messa
 	const size_t ranks = (size_t)d->ranks;
 	uint8_t *ended = zalloc(ranks, 1);
 	const int got = body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ||
-	    body_column(in, message, "ended", column_u8, ranks, ranks, ended) < 0 ? -1 : 1;
+	    body_column(in, message, "ended", ranks, ended) < 0 ? -1 : 1;
 
 	for (size_t r = 0; r < ranks && got > 0; r++)
 		d->headline.ranks_died += ended[r] == 0;
@@ -343,20 +323,17 @@ static int
 take_spawned(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct beginning begin;
-	int64_t location, seq;
 	uint32_t *ranks;
 	size_t count;
 	int got = 1;
 
-	if (body_int(in, message, "location", 0, (int64_t)d->location_count - 1, &location) < 0 ||
-	    body_int(in, message, "seq", 0, INT64_MAX, &seq) < 0 ||
+	if (body_int(in, message, "location", 0, (int64_t)d->location_count - 1,
+	    &begin.location) < 0 || body_int(in, message, "seq", 0, INT64_MAX, &begin.seq) < 0 ||
 	    body_int(in, message, "begin_ns", INT64_MIN, INT64_MAX, &begin.ns) < 0 ||
 	    body_count(in, message, "count", 1, (size_t)d->ranks, "ranks", &count) < 0)
 		return -1;
-	begin.location = (uint32_t)location;
-	begin.seq = (uint64_t)seq;
 	ranks = zalloc(count, sizeof *ranks);
-	if (body_column(in, message, "ranks", column_u32, count, count, ranks) < 0)
+	if (body_column(in, message, "ranks", count, ranks) < 0)
 		got = -1;
 	if (d->begins == NULL) {
 		d->begins = zalloc((size_t)d->ranks, sizeof *d->begins);
@@ -365,7 +342,7 @@ take_spawned(struct definitions *d, struct reader *in, const struct message *mes
 	}
 	for (size_t i = 0; got > 0 && i < count; i++)
 		if (ranks[i] >= (uint32_t)d->ranks ||
-		    (int32_t)ranks[i] == d->location_rank[location])
+		    (int32_t)ranks[i] == d->location_rank[begin.location])
 			got = reader_fail(in, message->offset, "spawned: ranks is out of range");
 		else
 			d->begins[ranks[i]] = begin;

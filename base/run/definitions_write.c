@@ -23,10 +23,10 @@ communicator_write(struct writer *out, uint32_t number, const struct communicato
 	    3u + (c->remote != NULL ? 2 : 0) + (type != NULL ? 1 : 0));
 	put_uint(out, "comm", number);
 	put_int(out, "size", c->size);
-	put_column(out, "members", column_i32, c->members, (size_t)c->size);
+	put_column(out, "members", c->members, (size_t)c->size);
 	if (c->remote != NULL) {
 		put_int(out, "remote_size", c->remote_size);
-		put_column(out, "remote", column_i32, c->remote, (size_t)c->remote_size);
+		put_column(out, "remote", c->remote, (size_t)c->remote_size);
 	}
 	if (type != NULL)
 		put_string(out, "type", type);
@@ -40,7 +40,7 @@ neighbours_write(struct writer *out, uint32_t comm, int32_t member, const struct
 	put_uint(out, "comm", comm);
 	put_int(out, "member", member);
 	put_uint(out, "count", of->count);
-	put_column(out, "sources", column_i32, of->sources, of->count);
+	put_column(out, "sources", of->sources, of->count);
 	end_message(out);
 }
 
@@ -75,7 +75,7 @@ stack_write(struct writer *out, size_t number, const struct site *s)
 	message_begin(out, "site", 3);
 	put_uint(out, "site", number);
 	put_uint(out, "count", s->depth);
-	put_column(out, "stack", column_u32, s->stack, s->depth);
+	put_column(out, "stack", s->stack, s->depth);
 	end_message(out);
 }
 

@@ -64,10 +64,10 @@ messages_read(struct edge_block *edges, struct reader *in, const struct message 
 		return -1;
 	edge_block_reserve(edges, n);
 	edges->count = n;
-	if (body_column(in, message, "source", column_u32, n, n, edges->source) < 0 ||
-	    body_column(in, message, "send", column_u64, n, n, edges->send) < 0 ||
-	    body_column(in, message, "target", column_u32, n, n, edges->target) < 0 ||
-	    body_column(in, message, "receive", column_u64, n, n, edges->receive) < 0 ||
+	if (body_column(in, message, "source", n, edges->source) < 0 ||
+	    body_column(in, message, "send", n, edges->send) < 0 ||
+	    body_column(in, message, "target", n, edges->target) < 0 ||
+	    body_column(in, message, "receive", n, edges->receive) < 0 ||
 	    check_ends(in, message, window, edges->source, edges->send, n) < 0 ||
 	    check_ends(in, message, window, edges->target, edges->receive, n) < 0)
 		return -1;
@@ -88,9 +88,9 @@ collectives_read(struct edge_block *edges, struct reader *in, const struct messa
 	GROW(edges->size, edges->instance_capacity, instances);
 	edges->count = n;
 	edges->instances = instances;
-	if (body_column(in, message, "size", column_u32, instances, instances, edges->size) < 0 ||
-	    body_column(in, message, "location", column_u32, n, n, edges->location) < 0 ||
-	    body_column(in, message, "seq", column_u64, n, n, edges->seq) < 0 ||
+	if (body_column(in, message, "size", instances, edges->size) < 0 ||
+	    body_column(in, message, "location", n, edges->location) < 0 ||
+	    body_column(in, message, "seq", n, edges->seq) < 0 ||
 	    check_ends(in, message, window, edges->location, edges->seq, n) < 0)
 		return -1;
 	for (size_t i = 0; i < instances; i++) {
@@ -114,8 +114,8 @@ overdue_read(struct edge_block *edges, struct reader *in, const struct message *
 		return -1;
 	edge_block_reserve(edges, n);
 	edges->count = n;
-	if (body_column(in, message, "location", column_u32, n, n, edges->location) < 0 ||
-	    body_column(in, message, "seq", column_u64, n, n, edges->seq) < 0)
+	if (body_column(in, message, "location", n, edges->location) < 0 ||
+	    body_column(in, message, "seq", n, edges->seq) < 0)
 		return -1;
 	return check_ends(in, message, window, edges->location, edges->seq, n);
 }
@@ -128,6 +128,6 @@ seqs_read(uint64_t *seqs, const char *key, struct reader *in, const struct messa
 
 	if (body_int(in, message, "count", window->locations, window->locations, &count) < 0)
 		return -1;
-	return body_column(in, message, key, column_u64, window->locations,
+	return body_column(in, message, key,
 	    window->locations, seqs);
 }

@@ -42,14 +42,12 @@ headline_rank(struct headline *h, const struct message *message)
 {
 	const msgpack_object *rank = body_get(message, "rank");
 	char *host = body_string(message, "host");
-	const msgpack_object *ended = body_get(message, "ended"),
-	    *error = body_get(message, "error_ns");
+	const msgpack_object *error = body_get(message, "error_ns");
 	size_t number;
 
 	if (h->ranks_told++ == 0)
 		h->clock_error_ns = -1;
-	h->ranks_died += ended != NULL && ended->type == MSGPACK_OBJECT_BOOLEAN &&
-	    !ended->via.boolean;
+	h->ranks_died += body_get(message, "ended") != NULL && !body_true(message, "ended");
 	if (error != NULL && error->type == MSGPACK_OBJECT_POSITIVE_INTEGER &&
 	    (h->clock_error_ns < 0 || error->via.u64 > (uint64_t)h->clock_error_ns) &&
 	    error->via.u64 <= INT64_MAX)
@@ -102,9 +100,7 @@ headline_environment(struct headline *h, const struct message *message)
 
 	if (!variable_read(&v, message))
 		return;
-	h->environment = grow(h->environment, &h->variable_capacity,
-	    h->variable_count + 1, sizeof v);
-	h->environment[h->variable_count++] = v;
+	*APPEND(h->environment, h->variable_count, h->variable_capacity) = v;
 }
 
 static const char *

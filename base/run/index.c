@@ -64,7 +64,7 @@ index_write(const struct index *index, struct writer *out)
 	for (size_t k = 0; k < KEYS; k++) {
 		for (size_t i = 0; i < index->count; i++)
 			column[i] = ((const uint64_t *)&index->entries[i])[k];
-		put_column(out, entry_keys[k], column_u64, column, index->count);
+		put_column(out, entry_keys[k], column, index->count);
 	}
 	free(column);
 	return message_end(out);

@@ -15,18 +15,18 @@ static struct off_lane *
 lane_of_thread(struct off_lanes *lanes, uint32_t location, uint32_t worker)
 {
 	struct off_location *l;
+	struct off_lane *lane;
 
-	lanes->at = grow(lanes->at, &lanes->capacity, (size_t)location + 1, sizeof *lanes->at);
 	while (lanes->count <= location)
-		lanes->at[lanes->count++] = (struct off_location){ 0 };
+		APPEND(lanes->at, lanes->count, lanes->capacity);
 	l = &lanes->at[location];
 	for (size_t i = 0; i < l->count; i++)
 		if (l->of[i].worker == worker)
 			return &l->of[i];
-	l->of = grow(l->of, &l->capacity, l->count + 1, sizeof *l->of);
-	l->of[l->count] = (struct off_lane){ .worker = worker, .from_ns = INT64_MAX,
+	lane = APPEND(l->of, l->count, l->capacity);
+	*lane = (struct off_lane){ .worker = worker, .from_ns = INT64_MAX,
 	    .until_ns = INT64_MIN };
-	return &l->of[l->count++];
+	return lane;
 }
 
 void

@@ -16,8 +16,8 @@ reached_read(struct reached *reached, struct reader *in, const struct message *m
 	    zalloc(count, sizeof *reached->call) };
 	if (body_int(in, message, "at_ns", -limit, limit, &reached->at_ns) < 0 ||
 	    body_int(in, message, "count", count, count, &stated) < 0 ||
-	    body_column(in, message, "since", column_i64, count, count, reached->since_ns) < 0 ||
-	    body_column(in, message, "call", column_u16, count, count, reached->call) < 0)
+	    body_column(in, message, "since", count, reached->since_ns) < 0 ||
+	    body_column(in, message, "call", count, reached->call) < 0)
 		die_input(in);
 	for (uint32_t l = 0; l < count; l++) {
 		if (reached->since_ns[l] > reached->at_ns || reached->since_ns[l] < -limit)

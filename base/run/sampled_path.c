@@ -99,9 +99,9 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 	site = zalloc(n + 1, sizeof *site);
 	all = zalloc(n + 1, sizeof *all);
 	path = zalloc(n + 1, sizeof *path);
-	if (body_column(in, message, "site", column_u32, n, n, site) == 0 &&
-	    body_column(in, message, "all", column_u64, n, n, all) == 0 &&
-	    body_column(in, message, "path", column_i64, n, n, path) == 0)
+	if (body_column(in, message, "site", n, site) == 0 &&
+	    body_column(in, message, "all", n, all) == 0 &&
+	    body_column(in, message, "path", n, path) == 0)
 		got = 0;
 	for (size_t i = 0; i < n && got == 0; i++) {
 		const struct stack_frame frame = place_frame(known, site[i], text, sizeof text);

@@ -16,20 +16,18 @@ struct columns {
 static int
 columns_read(struct columns *c, struct reader *in, const struct message *message, size_t n)
 {
-	static const struct column_type optional = { 4, false, false, 0 };
-
 	c->location = zalloc(5 * n, sizeof *c->location);
 	c->kind = c->location + n, c->call = c->kind + n, c->site = c->call + n,
 	    c->polls = c->site + n;
 	c->begin_ns = zalloc(2 * n, sizeof *c->begin_ns);
 	c->end_ns = c->begin_ns + n;
-	return body_column(in, message, "location", column_u32, n, n, c->location) < 0 ||
-	    body_column(in, message, "begin", column_i64, n, n, c->begin_ns) < 0 ||
-	    body_column(in, message, "end", column_i64, n, n, c->end_ns) < 0 ||
-	    body_column(in, message, "kind", column_u32, n, n, c->kind) < 0 ||
-	    body_column(in, message, "call", column_u32, n, n, c->call) < 0 ||
-	    body_column(in, message, "site", optional, n, n, c->site) < 0 ||
-	    body_column(in, message, "polls", optional, n, n, c->polls) < 0 ? -1 : 0;
+	return body_column(in, message, "location", n, c->location) < 0 ||
+	    body_column(in, message, "begin", n, c->begin_ns) < 0 ||
+	    body_column(in, message, "end", n, c->end_ns) < 0 ||
+	    body_column(in, message, "kind", n, c->kind) < 0 ||
+	    body_column(in, message, "call", n, c->call) < 0 ||
+	    body_column_or_0(in, message, "site", n, c->site) < 0 ||
+	    body_column_or_0(in, message, "polls", n, c->polls) < 0 ? -1 : 0;
 }
 
 /* The limit of leaves: calls.c. */

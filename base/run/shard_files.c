@@ -81,7 +81,7 @@ shard_write(struct writer *out, const struct shard_plan *plan, uint32_t number, 
 	put_uint(out, "shards", plan->count);
 	put_uint(out, "defined", defined);
 	put_uint(out, "count", plan->ranks);
-	put_column(out, "of", column_u32, plan->of, plan->ranks);
+	put_column(out, "of", plan->of, plan->ranks);
 	end_message(out);
 }
 

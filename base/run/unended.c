@@ -30,13 +30,12 @@ read_block(struct block *b, struct reader *in, const struct message *message)
 	b->calls = zalloc(b->count, sizeof *b->calls);
 	b->operations = zalloc(b->count, sizeof *b->operations);
 	b->since_ns = zalloc(b->count, sizeof *b->since_ns);
-	return body_column(in, message, "location", column_u32,
-	    b->count, b->count, b->locations) < 0 ||
-	    body_column(in, message, "call", column_u16, b->count, b->count, b->calls) < 0 ||
-	    body_column(in, message, "since", column_i64, b->count, b->count, b->since_ns) < 0 ||
-	    body_column(in, message, "site", column_u32, b->count, b->count, b->sites) < 0 ||
-	    (waits && (body_column(in, message, "operation", column_u16, b->count, b->count,
-	    b->operations) < 0 || body_column(in, message, "waits_for", column_i32, b->count,
+	return body_column(in, message, "location", b->count, b->locations) < 0 ||
+	    body_column(in, message, "call", b->count, b->calls) < 0 ||
+	    body_column(in, message, "since", b->count, b->since_ns) < 0 ||
+	    body_column(in, message, "site", b->count, b->sites) < 0 ||
+	    (waits && (body_column(in, message, "operation", b->count,
+	    b->operations) < 0 || body_column(in, message, "waits_for",
 	    b->count, b->waits_for) < 0)) ? -1 : 0;
 }
 
@@ -80,9 +79,7 @@ add_hung(struct headline *h, int32_t rank, uint32_t site)
 			return;
 	if (h->hung_count == 0)
 		h->hung_site = site;
-	h->hung_ranks = grow(h->hung_ranks, &h->hung_capacity, h->hung_count + 1,
-	    sizeof *h->hung_ranks);
-	h->hung_ranks[h->hung_count++] = rank;
+	*APPEND(h->hung_ranks, h->hung_count, h->hung_capacity) = rank;
 }
 
 /*
@@ -126,12 +123,9 @@ keep_hung(struct definitions *d, const struct message *message, const struct blo
 static char *
 text_of(const struct block *b, const struct message *message)
 {
-	const msgpack_object *known = body_get(message, "known");
-	const bool seen = known != NULL && known->type == MSGPACK_OBJECT_BOOLEAN &&
-	    known->via.boolean;
 	char *sentence = body_string(message, "sentence"), *text;
 
-	if (asprintf(&text, "%s at %.1f s%s%s", seen ? "killed" : "did not end, last seen",
+	if (asprintf(&text, "%s at %.1f s%s%s", body_true(message, "known") ? "killed" : "did not end, last seen",
 	    (double)b->at_ns / 1e9, sentence != NULL ? ": " : "", sentence != NULL ? sentence :
 	    "") < 0)
 		die("out of memory");

@@ -2,6 +2,7 @@
 /* Values of a message's body, by key; columns are in column.c. */
 #include <string.h>
 
+#include "open_call.h"
 #include "reader.h"
 
 const msgpack_object *
@@ -22,19 +23,48 @@ body_get(const struct message *message, const char *key)
 static int
 missing(struct reader *in, const struct message *message, const char *key)
 {
-	return reader_fail(in, message->offset, "%s: %s is missing or no number",
-	    message->kind, key);
+	reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind, key);
+	return -1;
 }
 
 static int
 out_of_range(struct reader *in, const struct message *message, const char *key)
 {
-	return reader_fail(in, message->offset, "%s: %s is out of range", message->kind, key);
+	reader_fail(in, message->offset, "%s: %s is out of range", message->kind, key);
+	return -1;
+}
+
+const void *
+body_bin(const struct message *message, const char *key, size_t *size)
+{
+	const msgpack_object *found = body_get(message, key);
+	const bool is_bin = found != NULL && found->type == MSGPACK_OBJECT_BIN;
+
+	*size = is_bin ? found->via.bin.size : 0;
+	return is_bin ? found->via.bin.ptr : NULL;
+}
+
+bool
+body_is(const struct message *message, const char *key, const char *text)
+{
+	const msgpack_object *found = body_get(message, key);
+
+	return found != NULL && found->type == MSGPACK_OBJECT_STR &&
+	    found->via.str.size == strlen(text) &&
+	    memcmp(found->via.str.ptr, text, found->via.str.size) == 0;
+}
+
+bool
+body_true(const struct message *message, const char *key)
+{
+	const msgpack_object *found = body_get(message, key);
+
+	return found != NULL && found->type == MSGPACK_OBJECT_BOOLEAN && found->via.boolean;
 }
 
 int
-body_int(struct reader *in, const struct message *message, const char *key, int64_t min,
-    int64_t max, int64_t *value)
+body_whole(struct reader *in, const struct message *message, const char *key, int64_t min,
+    int64_t max, void *value, size_t width)
 {
 	const msgpack_object *found = body_get(message, key);
 
@@ -43,9 +73,14 @@ body_int(struct reader *in, const struct message *message, const char *key, int6
 		return missing(in, message, key);
 	if (found->type == MSGPACK_OBJECT_POSITIVE_INTEGER && found->via.u64 > INT64_MAX)
 		return out_of_range(in, message, key);
-	*value = found->via.i64;
-	if (*value < min || *value > max)
+	if (found->via.i64 < min || found->via.i64 > max)
 		return out_of_range(in, message, key);
+	switch (width) {
+	case 1: *(uint8_t *)value = (uint8_t)found->via.i64; break;
+	case 2: *(uint16_t *)value = (uint16_t)found->via.i64; break;
+	case 4: *(uint32_t *)value = (uint32_t)found->via.i64; break;
+	default: *(int64_t *)value = found->via.i64;
+	}
 	return 0;
 }
 
@@ -99,4 +134,13 @@ body_string(const struct message *message, const char *key)
 
 	return found != NULL && found->type == MSGPACK_OBJECT_STR ?
 	    strndup(found->via.str.ptr, found->via.str.size) : NULL;
+}
+
+const struct open_call *
+open_call_of(const struct message *message)
+{
+	size_t size;
+	const void *open = body_bin(message, "open", &size);
+
+	return size == sizeof(struct open_call) ? open : NULL;
 }

@@ -180,29 +180,24 @@ int
 calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns)
 {
 	const bool gaps = body_get(message, "gap") != NULL;
-	int64_t count, capacity;
+	int64_t count;
+	size_t capacity;
 
 	if (body_get(message, "time_codes") != NULL)
 		return body_int(in, message, "begin", INT64_MIN, INT64_MAX, enter_ns);
 	if (body_int(in, message, "count", 1, UINT32_MAX, &count) < 0)
 		return -1;
-	capacity = count;
-	if (body_get(message, "capacity") != NULL &&
-	    body_int(in, message, "capacity", count, UINT32_MAX, &capacity) < 0)
+	capacity = (size_t)count;
+	if (body_int_if(in, message, "capacity", count, UINT32_MAX, &capacity) < 0)
 		return -1;
-	return body_column(in, message, gaps ? "gap" : "enter", time_type,
-	    (size_t)capacity, 1, enter_ns);
+	return body_column_of(in, message, gaps ? "gap" : "enter", time_type,
+	    capacity, 1, enter_ns);
 }
 
 int
 calls_count(struct reader *in, const struct message *message, uint64_t *rows)
 {
-	int64_t count;
-
-	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
-		return -1;
-	*rows = (uint64_t)count;
-	return 0;
+	return body_int(in, message, "count", 0, UINT32_MAX, rows);
 }
 
 /* Gaps become enters; durations stay. -1: out of range. */
@@ -275,8 +270,7 @@ fail_unnamed(struct calls *calls, struct reader *in, const struct message *messa
 {
 	size_t i = 0;
 
-	if (body_column(in, message, "call", (struct column_type){ sizeof *calls->call, false, true,
-	    0 }, capacity, calls->count, calls->call) < 0)
+	if (body_column_of(in, message, "call", COLUMN_OF(calls->call), capacity, calls->count, calls->call) < 0)
 		return -1;
 	while (i + 1 < calls->count &&
 	    (calls->call[i] == 0 || in->known->call_map[calls->call[i]] != 0))
@@ -310,10 +304,10 @@ static int
 read_times(struct calls *calls, struct reader *in, const struct message *message, bool gaps,
     size_t room)
 {
-	if (body_column(in, message, gaps ? "gap" : "enter", time_type, room, calls->count,
+	if (body_column_of(in, message, gaps ? "gap" : "enter", time_type, room, calls->count,
 	    calls->enter_ns) < 0)
 		return -1;
-	return body_column(in, message, "duration", duration_type, room, calls->count,
+	return body_column_of(in, message, "duration", duration_type, room, calls->count,
 	    calls->leave_ns);
 }
 
@@ -349,8 +343,7 @@ decode(struct calls *calls, int64_t begin_ns, struct bytes codes, struct bytes b
 static int
 read_coded(struct calls *calls, struct reader *in, const struct message *message)
 {
-	const msgpack_object *codes = body_get(message, "time_codes"),
-	    *bits = body_get(message, "time_bits");
+	struct bytes codes, bits;
 	int64_t begin_ns;
 
 	if (!in->raw)
@@ -358,9 +351,9 @@ read_coded(struct calls *calls, struct reader *in, const struct message *message
 		    "calls: coded times outside of a raw trace");
 	if (body_int(in, message, "begin", INT64_MIN, INT64_MAX, &begin_ns) < 0)
 		return -1;
-	if (codes->type != MSGPACK_OBJECT_BIN || bits == NULL || bits->type != MSGPACK_OBJECT_BIN ||
-	    decode(calls, begin_ns, (struct bytes){ codes->via.bin.ptr, codes->via.bin.size },
-	    (struct bytes){ bits->via.bin.ptr, bits->via.bin.size }) < 0)
+	codes.at = body_bin(message, "time_codes", &codes.size);
+	bits.at = body_bin(message, "time_bits", &bits.size);
+	if (codes.at == NULL || bits.at == NULL || decode(calls, begin_ns, codes, bits) < 0)
 		return reader_fail(in, message->offset,
 		    "calls: coded times that do not match its rows");
 	return 0;
@@ -370,30 +363,26 @@ read_coded(struct calls *calls, struct reader *in, const struct message *message
 static int
 read_columns(struct calls *calls, struct reader *in, const struct message *message, size_t *room)
 {
-	const msgpack_object *stated = body_get(message, "capacity");
 	const bool gaps = body_get(message, "gap") != NULL,
 	    coded = body_get(message, "time_codes") != NULL;
-	int64_t location, first, capacity;
 	size_t count;
 
-	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
-	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 || body_count(in, message,
-	    "count", 0, UINT32_MAX, coded ? "call" : gaps ? "gap" : "enter", &count) < 0)
+	if (body_int(in, message, "location", 0, INT32_MAX, &calls->location) < 0 ||
+	    body_int(in, message, "first", 0, INT64_MAX, &calls->first) < 0 ||
+	    body_count(in, message, "count", 0, UINT32_MAX,
+	    coded ? "call" : gaps ? "gap" : "enter", &count) < 0)
 		return -1;
-	capacity = (int64_t)count;
-	if (stated != NULL &&
-	    body_int(in, message, "capacity", capacity, UINT32_MAX, &capacity) < 0)
+	*room = count;
+	if (body_int_if(in, message, "capacity", (int64_t)count, UINT32_MAX, room) < 0)
 		return -1;
 	if (calls_reserve(calls, count) < 0)
 		return reader_fail(in, message->offset, "out of memory");
-	calls->location = (uint32_t)location;
-	calls->first = (uint64_t)first;
 	calls->count = count;
-	if (!coded && read_times(calls, in, message, gaps, (size_t)capacity) < 0)
+	if (!coded && read_times(calls, in, message, gaps, *room) < 0)
 		return -1;
 #define X(field, key, type, is_signed, required, absent) \
-	if (body_column(in, message, key, (struct column_type){ sizeof(type), is_signed, required, \
-	    absent }, (size_t)capacity, calls->count, calls->field) < 0) \
+	if (body_column_of(in, message, key, (struct column_type){ sizeof(type), is_signed, required, \
+	    absent }, *room, calls->count, calls->field) < 0) \
 		return -1;
 	CALL_COLUMNS(X)
 #undef X
@@ -401,7 +390,6 @@ read_columns(struct calls *calls, struct reader *in, const struct message *messa
 		return -1;
 	if (((gaps || coded) && add_gaps(calls) < 0) || !add_durations(calls))
 		return reader_fail(in, message->offset, "calls: a time is out of range");
-	*room = (size_t)capacity;
 	return 0;
 }
 

@@ -46,7 +46,7 @@ put_one(struct writer *out, const char *key, struct column_type type, const void
 	void *sorted = rows != NULL ? malloc(count * width + 1) : NULL;
 
 	if (rows == NULL) {
-		put_column(out, key, type, values, count);
+		put_column_of(out, key, type, values, count);
 		return;
 	}
 	if (sorted == NULL) {
@@ -63,7 +63,7 @@ put_one(struct writer *out, const char *key, struct column_type type, const void
 	else
 		GATHER(uint64_t)
 #undef GATHER
-	put_column(out, key, type, sorted, count);
+	put_column_of(out, key, type, sorted, count);
 	column_apart(out, count);
 	free(sorted);
 }
@@ -80,11 +80,11 @@ put_columns(struct writer *out, const struct calls *calls, const struct times *t
 	for (size_t i = 0; i < calls->count; i++)
 		duration_ns[i] = calls->leave_ns[i] - calls->enter_ns[i];
 	if (times->gaps != NULL) {
-		put_column(out, "gap", time_type, times->gaps, calls->count);
+		put_column_of(out, "gap", time_type, times->gaps, calls->count);
 		column_apart(out, calls->count);
 	} else
-		put_column(out, "enter", time_type, calls->enter_ns, calls->count);
-	put_column(out, "duration", duration_type, duration_ns, calls->count);
+		put_column_of(out, "enter", time_type, calls->enter_ns, calls->count);
+	put_column_of(out, "duration", duration_type, duration_ns, calls->count);
 	if (times->gaps != NULL)
 		column_apart(out, calls->count);
 	free(duration_ns);

@@ -75,7 +75,7 @@ width_needed(const void *values, struct column_type type, size_t count)
 }
 
 void
-put_column(struct writer *out, const char *key, struct column_type type, const void *values,
+put_column_of(struct writer *out, const char *key, struct column_type type, const void *values,
     size_t count)
 {
 	uint8_t width = width_needed(values, type, count);
@@ -124,7 +124,7 @@ fill(void *to, uint8_t width, int64_t value, size_t count)
 }
 
 int
-body_column(struct reader *in, const struct message *message, const char *key,
+body_column_of(struct reader *in, const struct message *message, const char *key,
     struct column_type type, size_t capacity, size_t count, void *to)
 {
 	const msgpack_object *found = body_get(message, key);

@@ -36,8 +36,7 @@ read_history(struct known *known, const msgpack_object *lines)
 static int
 read_header(struct reader *in, const struct message *message)
 {
-	const msgpack_object *hashed = body_get(message, "hashed"),
-	    *content = body_get(message, "content");
+	const msgpack_object *content = body_get(message, "content");
 	int64_t version;
 
 	if (!is_kind(message, "longpole"))
@@ -53,8 +52,7 @@ read_header(struct reader *in, const struct message *message)
 		    "longpole: content is missing or no string");
 	snprintf(in->content, sizeof in->content, "%.*s", (int)content->via.str.size,
 	    content->via.str.ptr);
-	in->hashed = hashed != NULL && hashed->type == MSGPACK_OBJECT_BOOLEAN &&
-	    hashed->via.boolean;
+	in->hashed = body_true(message, "hashed");
 	if (in->hashed && message_check_hash(in, message) < 0)
 		return -1;
 	if (strcmp(in->content, "raw") == 0 && !in->raw)

@@ -3,6 +3,7 @@
 #ifndef OPEN_CALL_FORM_H
 #define OPEN_CALL_FORM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { OPEN_REQUESTS = 16, OPEN_COUNTS = 32 };
@@ -23,6 +24,10 @@ struct open_call {
 	/* index: comm % OPEN_COUNTS */
 	struct open_count { uint32_t comm, collectives; } last[OPEN_COUNTS];
 } __attribute__((packed));
+
+struct message;
+/* Of a block of calls, or of a message of kind open; NULL: it has none. */
+const struct open_call *open_call_of(const struct message *message);
 
 enum { OPEN_ROW_BITS = 40 };
 static inline uint64_t

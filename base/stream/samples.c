@@ -116,15 +116,6 @@ stack_bytes(const struct stacks *stacks, size_t i)
 	return bytes;
 }
 
-/* An optional key; it is 0 if absent. */
-static int
-read_optional(struct reader *in, const struct message *message, const char *key, int64_t most,
-    int64_t *value)
-{
-	*value = 0;
-	return body_get(message, key) == NULL ? 0 : body_int(in, message, key, 0, most, value);
-}
-
 /* Durations become ends. The intervals of a block are in order and do not overlap. */
 static int
 find_ends(struct samples *s, struct reader *in, const struct message *message)
@@ -147,25 +138,22 @@ find_ends(struct samples *s, struct reader *in, const struct message *message)
 int
 samples_read(struct samples *s, struct reader *in, const struct message *message)
 {
-	const msgpack_object *clock = body_get(message, "clock");
 	const bool switches = is_kind(message, "switched");
-	int64_t location, worker, lost;
 
 	if (switches != s->switches)	/* a block has the columns of its kind */
 		samples_free(s);
 	s->switches = switches;
-	s->clock = clock != NULL && clock->type == MSGPACK_OBJECT_BOOLEAN && clock->via.boolean;
-	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
-	    read_optional(in, message, "worker", UINT32_MAX, &worker) < 0 ||
+	s->clock = body_true(message, "clock");
+	s->worker = 0;
+	s->lost = 0;
+	if (body_int(in, message, "location", 0, INT32_MAX, &s->location) < 0 ||
+	    body_int_if(in, message, "worker", 0, UINT32_MAX, &s->worker) < 0 ||
 	    body_count(in, message, "count", 0, UINT32_MAX, "time", &s->count) < 0 ||
 	    (!switches && body_int(in, message, "period_ns", 1, INT64_MAX, &s->period_ns) < 0) ||
 	    (switches && body_int(in, message, "from_ns", INT64_MIN, INT64_MAX, &s->from_ns) < 0) ||
 	    body_int(in, message, "until_ns", INT64_MIN, INT64_MAX, &s->until_ns) < 0 ||
-	    read_optional(in, message, "lost", INT64_MAX, &lost) < 0)
+	    body_int_if(in, message, "lost", 0, INT64_MAX, &s->lost) < 0)
 		return -1;
-	s->location = (uint32_t)location;
-	s->worker = (uint32_t)worker;
-	s->lost = (uint64_t)lost;
 	if (samples_reserve(s, s->count) < 0)
 		return reader_fail(in, message->offset, "%s: out of memory", message->kind);
 	s->counts = false;
@@ -175,7 +163,7 @@ samples_read(struct samples *s, struct reader *in, const struct message *message
 
 		s->counts |= columns[c].at >= AT(counted[0]) && columns[c].at < AT(end_ns) &&
 		    body_get(message, columns[c].key) != NULL;
-		if (values != NULL && body_column(in, message, columns[c].key, columns[c].type,
+		if (values != NULL && body_column_of(in, message, columns[c].key, columns[c].type,
 		    s->count, s->count, values) < 0)
 			return -1;
 	}
@@ -188,24 +176,15 @@ is_samples(const struct message *message)
 	return is_kind(message, "sampled") || is_kind(message, "switched");
 }
 
-static const unsigned char *
-bytes_of(const struct message *message, const char *key, size_t *size)
-{
-	const msgpack_object *bin = body_get(message, key);
-
-	*size = bin != NULL && bin->type == MSGPACK_OBJECT_BIN ? bin->via.bin.size : 0;
-	return *size > 0 ? (const unsigned char *)bin->via.bin.ptr : NULL;
-}
-
 int
 stacks_read(struct stacks *s, struct reader *in, const struct message *message, size_t count)
 {
 	size_t registers, sizes, sum = 0;
 
-	s->registers = bytes_of(message, "registers", &registers);
-	s->stack_bytes = bytes_of(message, "stack_bytes", &sizes);
-	s->stacks = bytes_of(message, "stacks", &s->size);
-	if (s->registers == NULL)
+	s->registers = body_bin(message, "registers", &registers);
+	s->stack_bytes = body_bin(message, "stack_bytes", &sizes);
+	s->stacks = body_bin(message, "stacks", &s->size);
+	if (registers == 0)
 		return 0;
 	if (registers / (SAMPLE_REGISTERS * 8) != count || sizes / 4 != count)
 		return reader_fail(in, message->offset,
@@ -244,7 +223,7 @@ put_durations(struct writer *out, const struct samples *s, int column)
 	}
 	for (size_t i = 0; i < s->count; i++)
 		duration_ns[i] = s->end_ns[i] - s->time_ns[i];
-	put_column(out, columns[column].key, columns[column].type, duration_ns, s->count);
+	put_column_of(out, columns[column].key, columns[column].type, duration_ns, s->count);
 	free(duration_ns);
 }
 
@@ -275,7 +254,7 @@ samples_write(struct writer *out, const struct samples *s)
 		if (said[c] && columns[c].at == AT(end_ns))
 			put_durations(out, s, c);
 		else if (said[c])
-			put_column(out, columns[c].key, columns[c].type,
+			put_column_of(out, columns[c].key, columns[c].type,
 			    samples_column(s, c, &width), s->count);
 	return message_end(out);
 }

@@ -18,25 +18,21 @@ enum {
 int
 shard_read(struct reader *in, const struct message *message, struct shard_head *head)
 {
-	const msgpack_object *of = body_get(message, "of");
-	int64_t number, count, ranks, defined;
+	int64_t count;
+	size_t ranks;
 
 	if (body_uint(in, message, "run", &head->run) < 0 ||
 	    body_int(in, message, "shards", 1, 1 << 24, &count) < 0 ||
-	    body_int(in, message, "number", 0, count - 1, &number) < 0 ||
-	    body_int(in, message, "defined", 1, INT64_MAX, &defined) < 0 ||
-	    body_int(in, message, "count", 1, 1 << 24, &ranks) < 0)
+	    body_int(in, message, "number", 0, count - 1, &head->number) < 0 ||
+	    body_int(in, message, "defined", 1, INT64_MAX, &head->defined) < 0 ||
+	    body_count(in, message, "count", 1, 1 << 24, "of", &ranks) < 0)
 		return -1;
-	if (of == NULL || of->type != MSGPACK_OBJECT_BIN || of->via.bin.size < ranks)
-		return reader_fail(in, message->offset, "shard: of is missing or too short");
 	free(head->of);
-	if ((head->of = calloc((size_t)ranks, sizeof *head->of)) == NULL)
+	if ((head->of = calloc(ranks, sizeof *head->of)) == NULL)
 		return reader_fail(in, message->offset, "out of memory");
-	head->number = (uint32_t)number;
 	head->count = (uint32_t)count;
 	head->ranks = (uint32_t)ranks;
-	head->defined = (uint64_t)defined;
-	return body_column(in, message, "of", column_u32, (size_t)ranks, (size_t)ranks, head->of);
+	return body_column(in, message, "of", ranks, head->of);
 }
 
 /* Is it named like "shard.000012"? */

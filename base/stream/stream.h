@@ -164,9 +164,23 @@ void reader_hint(struct reader *in, size_t bytes);
 /* The value of KEY, or NULL. */
 const msgpack_object *body_get(const struct message *message, const char *key);
 
-/* Required values: 0, or -1 with the reason "KIND: KEY is missing" or "... is out of range". */
-int body_int(struct reader *in, const struct message *message, const char *key,
-    int64_t min, int64_t max, int64_t *value);
+/* The same of a bin, whose SIZE bytes are in the message; NULL: it is absent or no bin. */
+const void *body_bin(const struct message *message, const char *key, size_t *size);
+/* Is it this string? Is it true? */
+bool body_is(const struct message *message, const char *key, const char *text);
+bool body_true(const struct message *message, const char *key);
+
+/*
+ * Required values: 0, or -1 with the reason "KIND: KEY is missing" or "... is out of range". VALUE
+ * points to an integer of any type that holds MIN to MAX.
+ */
+#define body_int(in, message, key, min, max, value) \
+	body_whole(in, message, key, min, max, value, COLUMN_OF(value).width)
+int body_whole(struct reader *in, const struct message *message, const char *key,
+    int64_t min, int64_t max, void *value, size_t width);
+/* The same of an optional value: if KEY is absent, VALUE stays as it is. */
+#define body_int_if(in, message, key, min, max, value) \
+	(body_get(message, key) == NULL ? 0 : body_int(in, message, key, min, max, value))
 int body_uint(struct reader *in, const struct message *message, const char *key, uint64_t *value);
 /*
  * The number of something being defined, from MIN on. Such numbers index arrays, so they must not
@@ -181,8 +195,8 @@ int body_count(struct reader *in, const struct message *message, const char *key
 char *body_string(const struct message *message, const char *key);
 
 /*
- * A column of COUNT integers, widened into TO (WIDTH bytes each: 2, 4 or 8). The width in the
- * stream follows from the size of the bin and CAPACITY. An absent column becomes all ABSENT.
+ * A column of COUNT integers, widened into TO. The width in the stream follows from the size of the
+ * bin and CAPACITY. An absent column becomes all ABSENT.
  */
 struct column_type {
 	uint8_t width;			/* bytes in memory */
@@ -190,13 +204,19 @@ struct column_type {
 	bool required;
 	int64_t absent;
 };
-/* Columns of values that are all there. */
-static const struct column_type column_u8 = { 1, false, true, 0 },
-    column_u16 = { 2, false, true, 0 }, column_u32 = { 4, false, true, 0 },
-    column_u64 = { 8, false, true, 0 }, column_i32 = { 4, true, true, 0 },
-    column_i64 = { 8, true, true, 0 };
-int body_column(struct reader *in, const struct message *message, const char *key,
+int body_column_of(struct reader *in, const struct message *message, const char *key,
     struct column_type type, size_t capacity, size_t count, void *to);
+/* The type of a required column, by that of the array VALUES. */
+#define COLUMN_OF(values) ((struct column_type){ sizeof *(values), _Generic(*(values), \
+	uint8_t: false, uint16_t: false, uint32_t: false, uint64_t: false, \
+	int32_t: true, int64_t: true), true, 0 })
+/* An optional one that is all 0 if absent. */
+#define COLUMN_OR_0(values) \
+	((struct column_type){ sizeof *(values), COLUMN_OF(values).is_signed, false, 0 })
+#define body_column(in, message, key, count, to) \
+	body_column_of(in, message, key, COLUMN_OF(to), count, count, to)
+#define body_column_or_0(in, message, key, count, to) \
+	body_column_of(in, message, key, COLUMN_OR_0(to), count, count, to)
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
@@ -239,8 +259,10 @@ void put_bool(struct writer *out, const char *key, bool value);
 void put_double(struct writer *out, const char *key, double value);
 void put_string(struct writer *out, const char *key, const char *value);
 void put_bytes(struct writer *out, const char *key, const void *bytes, size_t size);
-void put_column(struct writer *out, const char *key, struct column_type type, const void *values,
-    size_t count);
+void put_column_of(struct writer *out, const char *key, struct column_type type,
+    const void *values, size_t count);
+#define put_column(out, key, values, count) \
+	put_column_of(out, key, COLUMN_OF(values), values, count)
 int message_end(struct writer *out);
 
 /* The bytes of the column put last may lie apart if the message is compressed. */

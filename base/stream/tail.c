@@ -88,5 +88,5 @@ tail_close(struct tail *tail)
 int
 tail_column(struct tail *tail, const char *key, uint64_t *to)
 {
-	return body_column(NULL, &tail->index, key, column_u64, tail->count, tail->count, to);
+	return body_column(NULL, &tail->index, key, tail->count, to);
 }

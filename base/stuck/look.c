@@ -5,10 +5,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../stream/stream.h"
 #include "../tool/hash_table.h"
+#include "../tool/process.h"
 #include "../tool/tool.h"
 #include "look.h"
 
@@ -45,7 +45,7 @@ static void
 take_rank(struct scan *scan, const struct message *message)
 {
 	struct look *look = scan->look;
-	int64_t rank, ranks;
+	int32_t rank, ranks;
 	uint64_t run;
 
 	if (body_int(scan->in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
@@ -53,7 +53,7 @@ take_rank(struct scan *scan, const struct message *message)
 	    body_uint(scan->in, message, "run", &run) < 0)
 		die_input(scan->in);
 	if (look->rank_count == 0) {
-		look->rank_count = (int32_t)ranks;
+		look->rank_count = ranks;
 		look->run = run;
 		look->ranks = zalloc((size_t)ranks, sizeof *look->ranks);
 	} else if (ranks != look->rank_count || run != look->run) {
@@ -61,7 +61,7 @@ take_rank(struct scan *scan, const struct message *message)
 		die_input(scan->in);
 	}
 	scan->rank = &look->ranks[rank];
-	scan->number = (int32_t)rank;
+	scan->number = rank;
 	scan->rank->ended = scan->rank->died = false;
 	if (number_of(message, "segment", 0) > 0)
 		return;
@@ -81,27 +81,22 @@ thread_of(struct scan *scan, int64_t location)
 		die_input(scan->in);
 	}
 	while (rank->thread_count <= (size_t)location) {
-		rank->threads = grow(rank->threads, &rank->thread_capacity, rank->thread_count + 1,
-		    sizeof *rank->threads);
-		rank->threads[rank->thread_count] = (struct thread){ .rank = scan->number,
-			.location = (uint32_t)rank->thread_count };
-		rank->thread_count++;
+		const struct thread thread = { .rank = scan->number,
+		    .location = (uint32_t)rank->thread_count };
+
+		*APPEND(rank->threads, rank->thread_count, rank->thread_capacity) = thread;
 	}
 	return &rank->threads[location];
 }
 
 static void
-take_open(struct scan *scan, const struct message *message, struct thread *thread)
+take_open(const struct message *message, struct thread *thread)
 {
-	const msgpack_object *open = body_get(message, "open");
+	const struct open_call *open = open_call_of(message);
 
-	memset(&thread->open, 0, sizeof thread->open);
-	if (open != NULL && open->type == MSGPACK_OBJECT_BIN &&
-	    open->via.bin.size == sizeof thread->open)
-		memcpy(&thread->open, open->via.bin.ptr, sizeof thread->open);
+	thread->open = open != NULL ? *open : (struct open_call){ 0 };
 	if (thread->open.kept > OPEN_REQUESTS)
 		thread->open.kept = OPEN_REQUESTS;
-	(void)scan;
 }
 
 static void
@@ -109,15 +104,13 @@ take_block(struct scan *scan, const struct message *message)
 {
 	struct thread *thread = thread_of(scan, number_of(message, "location", -1));
 	const struct block block = { .file = scan->file, .offset = message->offset,
-		.first = (uint64_t)number_of(message, "first", 0),
-		    .count = (uint64_t)number_of(message, "count", 0) };
+	    .first = (uint64_t)number_of(message, "first", 0),
+	    .count = (uint64_t)number_of(message, "count", 0) };
 
-	thread->blocks = grow(thread->blocks, &thread->block_capacity, thread->block_count + 1,
-	    sizeof *thread->blocks);
-	thread->blocks[thread->block_count++] = block;
+	*APPEND(thread->blocks, thread->block_count, thread->block_capacity) = block;
 	thread->rows = block.first + block.count;
 	if (body_get(message, "open") != NULL)
-		take_open(scan, message, thread);
+		take_open(message, thread);
 }
 
 static void
@@ -125,10 +118,10 @@ take_communicator(struct scan *scan, const struct message *message)
 {
 	struct definition d = { .own = scan->number,
 	    .comm = (uint32_t)number_of(message, "comm", 0),
-		.rank = (int32_t)number_of(message, "rank", -1),
-		.size = (int32_t)number_of(message, "size", 0),
-		.remote_size = (int32_t)number_of(message, "remote_size", 0),
-		    .side = number_of(message, "side", 0) > 0 };
+	    .rank = (int32_t)number_of(message, "rank", -1),
+	    .size = (int32_t)number_of(message, "size", 0),
+	    .remote_size = (int32_t)number_of(message, "remote_size", 0),
+	    .side = number_of(message, "side", 0) > 0 };
 	const int64_t from = number_of(message, "from", 0);
 
 	if (d.comm < 3 || body_uint(scan->in, message, "id", &d.id) < 0 || d.size < 1 ||
@@ -140,16 +133,13 @@ take_communicator(struct scan *scan, const struct message *message)
 			d.id = mix(scan->definitions[i].id, d.id);
 			break;
 		}
-	scan->definitions = grow(scan->definitions, &scan->definition_capacity,
-	    scan->definition_count + 1, sizeof *scan->definitions);
-	scan->definitions[scan->definition_count++] = d;
+	*APPEND(scan->definitions, scan->definition_count, scan->definition_capacity) = d;
 }
 
 /* It follows the communicator's definition. */
 static void
 take_neighbours(struct scan *scan, const struct message *message)
 {
-	static const struct column_type rank_type = { 4, true, true, 0 };
 	struct definition *d = scan->definition_count == 0 ? NULL :
 	    &scan->definitions[scan->definition_count - 1];
 	size_t count;
@@ -159,7 +149,7 @@ take_neighbours(struct scan *scan, const struct message *message)
 	    body_count(scan->in, message, "count", 0, 1 << 24, "sources", &count) < 0)
 		return;
 	d->sources = zalloc(count + 1, sizeof *d->sources);
-	if (body_column(scan->in, message, "sources", rank_type, count, count, d->sources) < 0)
+	if (body_column(scan->in, message, "sources", count, d->sources) < 0)
 		die_input(scan->in);
 	d->source_count = (uint32_t)count;
 }
@@ -178,24 +168,21 @@ take(struct scan *scan, const struct message *message)
 	else if (is_kind(message, "calls"))
 		take_block(scan, message);
 	else if (is_kind(message, "open"))
-		take_open(scan, message, thread_of(scan, number_of(message, "location", -1)));
+		take_open(message, thread_of(scan, number_of(message, "location", -1)));
 	else if (is_kind(message, "communicator"))
 		take_communicator(scan, message);
 	else if (is_kind(message, "neighbours"))
 		take_neighbours(scan, message);
-	else if (is_kind(message, "site") && body_get(message, "address") != NULL) {
-		rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1,
-		    sizeof *rank->sites);
-		rank->sites[rank->site_count++] = (struct site_place){
-			(uint64_t)number_of(message, "address", 0),
-			(uint32_t)number_of(message, "site", 0) };
-	} else if (is_kind(message, "module")) {
-		rank->modules = grow(rank->modules, &rank->module_capacity, rank->module_count + 1,
-		    sizeof *rank->modules);
-		rank->modules[rank->module_count++] = (struct module_place){
-			body_string(message, "path"), (uint64_t)number_of(message, "base", 0),
-			(uint64_t)number_of(message, "bytes", 0) };
-	} else if (is_kind(message, "end"))
+	else if (is_kind(message, "site") && body_get(message, "address") != NULL)
+		*APPEND(rank->sites, rank->site_count, rank->site_capacity) = (struct site_place){
+		    (uint64_t)number_of(message, "address", 0),
+		    (uint32_t)number_of(message, "site", 0) };
+	else if (is_kind(message, "module"))
+		*APPEND(rank->modules, rank->module_count, rank->module_capacity) =
+		    (struct module_place){ body_string(message, "path"),
+		    (uint64_t)number_of(message, "base", 0),
+		    (uint64_t)number_of(message, "bytes", 0) };
+	else if (is_kind(message, "end"))
 		rank->ended = body_get(message, "more") == NULL;
 	else if (is_kind(message, "died")) {
 		rank->died = true;
@@ -255,13 +242,7 @@ read_file(struct scan *scan, const char *file)
 		stop_reading(scan);
 }
 
-static int
-by_id(const void *left, const void *right)
-{
-	const struct definition *a = left, *b = right;
-
-	return a->id != b->id ? (a->id > b->id) - (a->id < b->id) : a->own - b->own;
-}
+ORDER(by_id, struct definition, BY(id) BY(own))
 
 static uint32_t
 add_group(struct look *look, const struct definition *d)
@@ -276,10 +257,8 @@ add_group(struct look *look, const struct definition *d)
 		for (int32_t i = 0; i < sizes[side]; i++)
 			group.of[side][i] = -1;
 	}
-	look->groups = grow(look->groups, &look->group_capacity, look->group_count + 1,
-	    sizeof *look->groups);
-	look->groups[look->group_count] = group;
-	return (uint32_t)look->group_count++;
+	*APPEND(look->groups, look->group_count, look->group_capacity) = group;
+	return (uint32_t)look->group_count - 1;
 }
 
 static void
@@ -287,11 +266,9 @@ set_member(struct look *look, const struct definition *d, uint32_t group)
 {
 	struct rank *rank = &look->ranks[d->own];
 
-	while (rank->member_count <= d->comm) {
-		rank->members = grow(rank->members, &rank->member_capacity, rank->member_count + 1,
-		    sizeof *rank->members);
-		rank->members[rank->member_count++] = (struct member){ .rank = -1 };
-	}
+	while (rank->member_count <= d->comm)
+		*APPEND(rank->members, rank->member_count, rank->member_capacity) =
+		    (struct member){ .rank = -1 };
 	rank->members[d->comm] = (struct member){ group, d->rank, d->remote_size > 0 ? d->side : 0,
 		d->sources, d->source_count };
 	if (group > 2 && d->rank >= 0 && d->rank < d->size)
@@ -326,15 +303,6 @@ join_communicators(struct scan *scan)
 	}
 }
 
-int64_t
-monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void
 finish_ranks(struct look *look, const uint16_t *names)
 {
@@ -367,7 +335,7 @@ finish_ranks(struct look *look, const uint16_t *names)
 		}
 	}
 	look->killed_ns = here ? 0 : died_ns;
-	look->now_ns = here ? monotonic_ns() : died_ns > 0 ? died_ns : last_ns;
+	look->now_ns = here ? now_ns() : died_ns > 0 ? died_ns : last_ns;
 	if (look->now_ns < last_ns)
 		look->now_ns = last_ns;
 }

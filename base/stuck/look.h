@@ -115,7 +115,6 @@ struct verdict {
  */
 void look_read(struct look *look, char **files, size_t count, bool live);
 void look_free(struct look *look);
-int64_t monotonic_ns(void);
 /* rows.c: appends the block's rows. */
 bool block_read(const struct block *block, struct calls *calls);
 /* All rows of a thread, in calls; false: there are too many. */

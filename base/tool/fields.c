@@ -260,7 +260,7 @@ put_rows(struct writer *out, const char *kind, const struct field *fields, const
 		for (size_t i = 0; f->key != NULL && i < count; i++)
 			column[i] = whole_of(f, place_of(f, (const char *)rows + i * size));
 		if (f->key != NULL)
-			put_column(out, f->key, column_i64, column, count);
+			put_column(out, f->key, column, count);
 	}
 	free(column);
 	end_message(out);
@@ -287,7 +287,7 @@ rows_read(struct reader *in, const struct message *message, const struct field *
 	for (const struct field *f = fields; got == 0 && f->name != NULL; f++) {
 		if (f->key == NULL)
 			continue;
-		got = body_column(in, message, f->key, column_i64, (size_t)all,
+		got = body_column(in, message, f->key,
 		    (size_t)all, column);
 		for (size_t i = 0; got == 0 && i < (size_t)all; i++)
 			set_whole(f, (char *)rows + i * size + f->offset, column[i]);

@@ -27,7 +27,7 @@ read_column(struct dump *dump, const struct message *message, size_t index, cons
 	}
 	*count = (size_t)rows;
 	GROW(dump->columns[index], dump->column_capacity[index], *count);
-	return body_column(dump->in, message, key, type, *count, *count,
+	return body_column_of(dump->in, message, key, type, *count, *count,
 	    dump->columns[index]) == 0;
 }
 

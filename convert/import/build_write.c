@@ -129,10 +129,10 @@ write_messages(struct output *o, uint64_t round)
 	}
 	message_begin(&o->out, "messages", 5);
 	put_uint(&o->out, "count", count);
-	put_column(&o->out, "source", column_u32, source, count);
-	put_column(&o->out, "send", column_u64, send, count);
-	put_column(&o->out, "target", column_u32, target, count);
-	put_column(&o->out, "receive", column_u64, receive, count);
+	put_column(&o->out, "source", source, count);
+	put_column(&o->out, "send", send, count);
+	put_column(&o->out, "target", target, count);
+	put_column(&o->out, "receive", receive, count);
 	end_message(&o->out);
 }
 
@@ -158,9 +158,9 @@ write_instance(struct output *o)
 	message_begin(&o->out, "collectives", 5);
 	put_uint(&o->out, "count", count);
 	put_uint(&o->out, "instances", 1);
-	put_column(&o->out, "size", column_u32, &count, 1);
-	put_column(&o->out, "location", column_u32, location, count);
-	put_column(&o->out, "seq", column_u64, seq, count);
+	put_column(&o->out, "size", &count, 1);
+	put_column(&o->out, "location", location, count);
+	put_column(&o->out, "seq", seq, count);
 	end_message(&o->out);
 }
 
@@ -210,7 +210,7 @@ write_settled(struct output *o, uint64_t round)
 	}
 	message_begin(&o->out, "settled", 2);
 	put_uint(&o->out, "count", build->locations);
-	put_column(&o->out, "seq", column_u64, o->settled, build->locations);
+	put_column(&o->out, "seq", o->settled, build->locations);
 	end_message(&o->out);
 }
 

@@ -44,7 +44,7 @@ write_samples(struct writer *out, const struct samples *samples)
 	put_uint(out, "volume", samples->volume);
 	put_uint(out, "part", 0);
 	put_uint(out, "count", samples->count);
-	put_column(out, "time", column_u64, samples->ns, samples->count);
+	put_column(out, "time", samples->ns, samples->count);
 	end_message(out);
 }
 

@@ -132,7 +132,7 @@ put_samples(struct state *s, const struct group *g, const struct member *m, size
 	put_uint(out, "extra_bytes", m->extra_bytes);
 	put_uint(out, "position", position);
 	put_uint(out, "count", reps);
-	put_column(out, "time", column_u64, m->ns, reps);
+	put_column(out, "time", m->ns, reps);
 	return message_end(out);
 }
 
