@@ -98,8 +98,7 @@ add_folder(struct input *input, const char *folder)
 	for (int i = 0; i < count; i++) {
 		char *path;
 
-		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-			die("out of memory");
+		path = formatted("%s/%s", folder, entries[i]->d_name);
 		*APPEND(input->files, input->file_count, input->file_capacity) = path;
 		free(entries[i]);
 	}
@@ -145,8 +144,7 @@ add_spawned(struct input *input, const char *folder)
 	for (int i = 0; i < count; i++) {
 		char *path;
 
-		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-			die("out of memory");
+		path = formatted("%s/%s", folder, entries[i]->d_name);
 		if (is_spawned(path))
 			add_folder(input, path);
 		free(path);

@@ -104,9 +104,8 @@ module_procedure(const char *name)
 		procedure = between + strlen(forms[i].between);
 		if (procedure >= name + size - behind)
 			continue;
-		if (asprintf(&text, "%.*s::%.*s", (int)(between - name - (ptrdiff_t)before),
-		    name + before, (int)(name + size - behind - procedure), procedure) < 0)
-			die("out of memory");
+		text = formatted("%.*s::%.*s", (int)(between - name - (ptrdiff_t)before),
+		    name + before, (int)(name + size - behind - procedure), procedure);
 		return text;
 	}
 	return NULL;

@@ -144,8 +144,7 @@ files_to_all(struct input *input, const struct team *team)
 	uint64_t offset = 0;
 	char *name;
 
-	if (asprintf(&name, "/proc/self/fd/%d", spool) < 0)
-		die("out of memory");
+	name = formatted("/proc/self/fd/%d", spool);
 	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
 		const bool own = rank->holder == team->rank, wanted = reads && !own;
 

@@ -67,8 +67,7 @@ look_for_traces(struct follow *f)
 		struct tail tail = { .pid = -1 };
 
 		if (segment != NULL && *segment == '\0' && !knows(f, entries[i]->d_name)) {
-			if (asprintf(&tail.path, "%s/%s", f->folder, entries[i]->d_name) < 0)
-				die("out of memory");
+			tail.path = formatted("%s/%s", f->folder, entries[i]->d_name);
 			tail.scan = (struct scan){ .input = f->input, .file = tail.path };
 			*APPEND(f->tails, f->tail_count, f->tail_capacity) = tail;
 		}

@@ -128,9 +128,8 @@ add_frame(Dwfl_Frame *frame, void *to)
 		return DWARF_CB_ABORT;
 	pc -= is_call;
 	place = place_in(dwfl_addrmodule(dwfl, pc), pc);
-	if (asprintf(&frames->lines[frames->count++], place.file != NULL ? "%s %s:%d" : "%s",
-	    place.function != NULL ? place.function : "?", place.file, place.line) < 0)
-		die("out of memory");
+	frames->lines[frames->count++] = formatted(place.file != NULL ? "%s %s:%d" : "%s",
+	    place.function != NULL ? place.function : "?", place.file, place.line);
 	free(place.function);
 	free(place.file);
 	return DWARF_CB_OK;

@@ -128,10 +128,9 @@ verdict_of(struct look *look, int64_t after_ns, int64_t seen_ns)
 
 	look->namer = &places.namer;
 	sentence = sentence_of(&f);
-	if (asprintf(&f.verdict.sentence, "%s%s", f.verdict.state == KILLED ?
+	f.verdict.sentence = formatted("%s%s", f.verdict.state == KILLED ?
 	    "the run did not end: it was killed " : f.over && f.verdict.state == STUCK ?
-	    "the run did not end: " : "", sentence) < 0)
-		die("out of memory");
+	    "the run did not end: " : "", sentence);
 	free(sentence);
 	look->namer = NULL;
 	return f.verdict;
@@ -172,9 +171,8 @@ judge(struct look *look, const struct options *opt)
 			break;
 		if (verdict.state == MOVING && any) {
 			free(verdict.sentence);
-			if (asprintf(&verdict.sentence, "moving: %.0f calls/s",
-			    (double)rows * 1e9 / (double)step_ns) < 0)
-				die("out of memory");
+			verdict.sentence = formatted("moving: %.0f calls/s",
+			    (double)rows * 1e9 / (double)step_ns);
 			break;
 		}
 		spent_ns += now_ns() - begin_ns;

@@ -147,8 +147,7 @@ add_folder(struct index *index, const char *folder, uint64_t *offset)
 
 	for (uint32_t number = 0; added && there; number++) {
 		shard_name(name, number);
-		if (asprintf(&path, "%s/%s", folder, name) < 0)
-			die("out of memory");
+		path = formatted("%s/%s", folder, name);
 		there = access(path, F_OK) == 0;
 		if (there || number == 0)
 			added = add_file(index, path, number == 0, offset);

@@ -62,12 +62,11 @@ load_measured(const struct headline *h, const struct load *load)
 
 	if (load->threads > load->ranks)
 		snprintf(threads, sizeof threads, " with %lld threads", (long long)load->threads);
-	if (asprintf(&text, "%s%s%lld rank%s%s on %lld core%s, "
+	text = formatted("%s%s%lld rank%s%s on %lld core%s, "
 	    "%.0f %% of the time ready to run, without a core",
 	    host, host[0] != '\0' ? ": " : "", (long long)load->ranks, load->ranks == 1 ? "" : "s",
 	    threads, (long long)load->cores, load->cores == 1 ? "" : "s",
-	    100 * load_shares(load).preempted) < 0)
-		die("out of memory");
+	    100 * load_shares(load).preempted);
 	return text;
 }
 
@@ -84,8 +83,7 @@ load_text(const struct headline *h)
 		snprintf(others, sizeof others, "; other processes took %.0f %% of the cores",
 		    100 * load_shares(worst).others);
 	measured = load_measured(h, worst);
-	if (asprintf(&text, "%s%s", measured, others) < 0)
-		die("out of memory");
+	text = formatted("%s%s", measured, others);
 	free(measured);
 	return text;
 }

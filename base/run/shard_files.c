@@ -64,8 +64,7 @@ shard_create(const char *folder, uint32_t number)
 
 	shard_name(name, number);
 	free(path);
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		die("out of memory");
+	path = formatted("%s/%s", folder, name);
 	output_name = path;
 	if ((fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) < 0)
 		die_output();

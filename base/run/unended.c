@@ -125,10 +125,9 @@ text_of(const struct block *b, const struct message *message)
 {
 	char *sentence = body_string(message, "sentence"), *text;
 
-	if (asprintf(&text, "%s at %.1f s%s%s", body_true(message, "known") ? "killed" : "did not end, last seen",
+	text = formatted("%s at %.1f s%s%s", body_true(message, "known") ? "killed" : "did not end, last seen",
 	    (double)b->at_ns / 1e9, sentence != NULL ? ": " : "", sentence != NULL ? sentence :
-	    "") < 0)
-		die("out of memory");
+	    "");
 	free(sentence);
 	return text;
 }

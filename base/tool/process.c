@@ -84,8 +84,7 @@ preload_add(const char *library, bool in_front)
 		setenv("LD_PRELOAD", library, 1);
 		return;
 	}
-	if (asprintf(&all, "%s:%s", in_front ? library : others, in_front ? others : library) < 0)
-		die("out of memory");
+	all = formatted("%s:%s", in_front ? library : others, in_front ? others : library);
 	setenv("LD_PRELOAD", all, 1);
 	free(all);
 }

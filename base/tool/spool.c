@@ -28,9 +28,8 @@ spool_open(void)
 	char *path;
 	int fd;
 
-	if (asprintf(&path, "%s/%s.XXXXXX", folder != NULL && *folder != '\0' ? folder :
-	    "/tmp", tool) < 0)
-		die("out of memory");
+	path = formatted("%s/%s.XXXXXX", folder != NULL && *folder != '\0' ? folder :
+	    "/tmp", tool);
 	if ((fd = mkostemp(path, O_CLOEXEC)) < 0)
 		die("%s: %s", path, strerror(errno));
 	unlink(path);

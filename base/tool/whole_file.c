@@ -31,8 +31,7 @@ whole_file_begin(const char *name)
 			die("%s: %s", name, strerror(errno));
 		return whole;
 	}
-	if (asprintf(&whole.temporary, "%s.XXXXXX", name) < 0)
-		die("out of memory");
+	whole.temporary = formatted("%s.XXXXXX", name);
 	if ((fd = mkstemp(whole.temporary)) < 0 || (whole.file = fdopen(fd, "w")) == NULL)
 		die("%s: %s", name, strerror(errno));
 	mask = umask(0);

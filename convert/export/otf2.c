@@ -45,8 +45,7 @@ path_in(const char *folder, const char *name)
 {
 	char *path;
 
-	if (asprintf(&path, "%s/%s", folder, name) < 0)
-		die("out of memory");
+	path = formatted("%s/%s", folder, name);
 	return path;
 }
 
@@ -82,8 +81,7 @@ make_folder(struct archive *a)
 
 	if (lstat(name, &there) == 0 && rmdir(name) != 0)
 		die("%s: is there already, and not an empty folder", name);
-	if (asprintf(&a->folder, "%s.part", name) < 0)
-		die("out of memory");
+	a->folder = formatted("%s.part", name);
 	clear_folder(a->folder);	/* left by a killed run */
 	if (mkdir(a->folder, 0777) != 0)
 		die("%s: %s", a->folder, strerror(errno));

@@ -172,14 +172,12 @@ place_description(struct archive *a, const struct site *site)
 	char *text, *more;
 	uint32_t id;
 
-	if (asprintf(&text, OTF2_PLACE "\n%llu\n%s\n%s", (unsigned long long)site->offset,
-	    module != NULL ? module : "", site->call != NULL ? site->call : "") < 0)
-		die("out of memory");
+	text = formatted(OTF2_PLACE "\n%llu\n%s\n%s", (unsigned long long)site->offset,
+	    module != NULL ? module : "", site->call != NULL ? site->call : "");
 	for (size_t i = 0; i < site->inlined_count; i++, text = more) {
-		if (asprintf(&more, "%s\n%s\n%s\n%d", text, site->inlined[i].function,
+		more = formatted("%s\n%s\n%s\n%d", text, site->inlined[i].function,
 		    site->inlined[i].file != NULL ? site->inlined[i].file : "",
-		    (int)site->inlined[i].line) < 0)
-			die("out of memory");
+		    (int)site->inlined[i].line);
 		free(text);
 	}
 	id = define_string(a, text);

@@ -262,8 +262,7 @@ begin_file(const char *name, const char *suffix)
 {
 	char *path;
 
-	if (asprintf(&path, "%s%s", name, suffix) < 0)
-		die("out of memory");
+	path = formatted("%s%s", name, suffix);
 	return whole_file_begin(path);
 }
 

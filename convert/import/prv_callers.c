@@ -163,8 +163,7 @@ callers_names(struct prv *p, const char *file)
 		suffix = next;
 	if (suffix == NULL)
 		return;
-	if (asprintf(&path, "%.*s.pcf", (int)(suffix - file), file) < 0)
-		die("out of memory");
+	path = formatted("%.*s.pcf", (int)(suffix - file), file);
 	if ((in = fopen(path, "r")) != NULL) {
 		take_names(p->callers, in);
 		fclose(in);
