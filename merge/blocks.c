@@ -216,22 +216,6 @@ slice_rows(const struct input *input, size_t block_rows)
 	return rows < block_rows / MOST_SLICES + 1 ? block_rows / MOST_SLICES + 1 : rows;
 }
 
-/* Rows [FROM, TO) of a block. */
-static struct calls
-slice_of(const struct calls *calls, size_t from, size_t to)
-{
-	struct calls slice = *calls;
-
-	slice.first += from;
-	slice.count = to - from;
-	slice.enter_ns += from;
-	slice.leave_ns += from;
-#define X(field, key, type, is_signed, required, absent) slice.field += from;
-	CALL_COLUMNS(X)
-#undef X
-	return slice;
-}
-
 bool
 blocks_next(struct blocks *b, struct calls *slice)
 {
@@ -259,7 +243,7 @@ blocks_next(struct blocks *b, struct calls *slice)
 		calls->count = to;
 		add_last_row(calls, thread_of(b->input, b->location));
 	}
-	*slice = slice_of(calls, from, added ? calls->count : to);
+	*slice = calls_slice(calls, from, added ? calls->count : to);
 	slice->location = b->location;
 	cursor->row += to - from;
 	cursor->leave_ns = calls->leave_ns[to - 1];

@@ -38,29 +38,17 @@ own_ns(const struct follow *f, int32_t rank, int64_t at_ns)
 }
 
 static void
-add(int64_t *times_ns, size_t from, size_t count, int64_t ns)
-{
-	for (size_t i = from; i < from + count; i++)
-		times_ns[i] += ns;
-}
-
-static void
 write_slice(struct follow *f, uint32_t location, struct lane *lane, size_t count)
 {
 	const int32_t rank = f->input->location_rank[location];
 	const int64_t to_trace_ns = -own_ns(f, rank, 0);
-	struct calls slice = lane->rows;
+	struct calls slice = calls_slice(&lane->rows, lane->from, lane->from + count);
 
-	add(slice.enter_ns, lane->from, count, to_trace_ns);
-	add(slice.leave_ns, lane->from, count, to_trace_ns);
 	slice.location = location;
-	slice.first += lane->from;
-	slice.count = count;
-	slice.enter_ns += lane->from;
-	slice.leave_ns += lane->from;
-#define X(field, key, type, is_signed, required, absent) slice.field += lane->from;
-	CALL_COLUMNS(X)
-#undef X
+	for (size_t i = 0; i < count; i++) {
+		slice.enter_ns[i] += to_trace_ns;
+		slice.leave_ns[i] += to_trace_ns;
+	}
 	for (size_t i = 0; i < count; i++)	/* a row of a thread that is not followed */
 		if (slice.request_at[i] > f->input->ranks[rank].threads)
 			slice.request[i] = slice.request_at[i] = 0;

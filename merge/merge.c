@@ -89,21 +89,14 @@ static void add_spawned(struct input *input, const char *folder);
 static void
 add_folder(struct input *input, const char *folder)
 {
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_raw_name, versionsort);
+	struct paths found = folder_paths(folder, is_raw_name);
 
-	if (count <= 0 && asprintf(&input->no_file, count < 0 ? "%s: %s" : "%s: holds no raw trace "
-	    "(rank.0, rank.1, ...)", folder, strerror(errno)) < 0)
-		die("out of memory");
-	for (int i = 0; i < count; i++) {
-		char *path;
-
-		path = formatted("%s/%s", folder, entries[i]->d_name);
-		*APPEND(input->files, input->file_count, input->file_capacity) = path;
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
+	if (found.count <= 0)
+		input->no_file = formatted(found.count < 0 ? "%s: %s" : "%s: holds no raw trace "
+		    "(rank.0, rank.1, ...)", folder, strerror(errno));
+	for (int i = 0; i < found.count; i++)
+		*APPEND(input->files, input->file_count, input->file_capacity) = found.at[i];
+	free(found.at);
 	add_spawned(input, folder);
 }
 
@@ -111,47 +104,29 @@ add_folder(struct input *input, const char *folder)
 static bool
 is_spawned(const char *folder)
 {
-	struct dirent **entries;
+	struct paths found = folder_paths(folder, is_raw_name);
 	struct message message;
-	struct reader *in;
-	char *path;
-	int count = scandir(folder, &entries, is_raw_name, versionsort);
+	struct reader *in = NULL;
 	bool is = false;
 
-	if (count > 0 && asprintf(&path, "%s/%s", folder, entries[0]->d_name) < 0)
-		die("out of memory");
-	if (count > 0) {
-		if (reader_open(&in, path, READ_ANY) == 0)
-			while (reader_next(in, &message) > 0 && !(is = body_get(&message,
-			    "spawned") != NULL) && !is_kind(&message, "rank"))
-				;
-		reader_close(in);
-		free(path);
-	}
-	for (int i = 0; i < count; i++)
-		free(entries[i]);
-	if (count >= 0)
-		free(entries);
+	if (found.count > 0 && reader_open(&in, found.at[0], READ_ANY) == 0)
+		while (reader_next(in, &message) > 0 &&
+		    !(is = body_get(&message, "spawned") != NULL) && !is_kind(&message, "rank"))
+			;
+	reader_close(in);
+	paths_free(&found);
 	return is;
 }
 
 static void
 add_spawned(struct input *input, const char *folder)
 {
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_world_name, versionsort);
+	struct paths found = folder_paths(folder, is_world_name);
 
-	for (int i = 0; i < count; i++) {
-		char *path;
-
-		path = formatted("%s/%s", folder, entries[i]->d_name);
-		if (is_spawned(path))
-			add_folder(input, path);
-		free(path);
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
+	for (int i = 0; i < found.count; i++)
+		if (is_spawned(found.at[i]))
+			add_folder(input, found.at[i]);
+	paths_free(&found);
 }
 
 static void

@@ -27,11 +27,9 @@ enum {
 static bool
 open_segment(struct tail *tail)
 {
-	struct segment segment = { -1, NULL };
+	struct segment segment = { -1, tail->segment_count == 0 ? formatted("%s", tail->path) :
+	    formatted("%s.%04zu", tail->path, tail->segment_count) };
 
-	if ((tail->segment_count == 0 ? asprintf(&segment.path, "%s", tail->path) :
-	    asprintf(&segment.path, "%s.%04zu", tail->path, tail->segment_count)) < 0)
-		die("out of memory");
 	segment.fd = open(segment.path, O_RDONLY | O_CLOEXEC);
 	if (segment.fd < 0) {
 		if (errno != ENOENT)
@@ -57,49 +55,42 @@ knows(const struct follow *f, const char *name)
 static void
 look_for_traces(struct follow *f)
 {
-	struct dirent **entries;
-	const int count = scandir(f->folder, &entries, is_raw_name, versionsort);
+	struct paths found = folder_paths(f->folder, is_raw_name);
 
-	if (count < 0)
+	if (found.count < 0)
 		die("%s: %s", f->folder, strerror(errno));
-	for (int i = 0; i < count; i++) {
-		const char *segment = raw_name_segment(entries[i]->d_name);
+	for (int i = 0; i < found.count; i++) {
+		const char *name = strrchr(found.at[i], '/') + 1;
 		struct tail tail = { .pid = -1 };
 
-		if (segment != NULL && *segment == '\0' && !knows(f, entries[i]->d_name)) {
-			tail.path = formatted("%s/%s", f->folder, entries[i]->d_name);
-			tail.scan = (struct scan){ .input = f->input, .file = tail.path };
-			*APPEND(f->tails, f->tail_count, f->tail_capacity) = tail;
-		}
-		free(entries[i]);
+		if (*raw_name_segment(name) != '\0' || knows(f, name))
+			continue;
+		tail.path = need(strdup(found.at[i]));
+		tail.scan = (struct scan){ .input = f->input, .file = tail.path };
+		*APPEND(f->tails, f->tail_count, f->tail_capacity) = tail;
 	}
-	free(entries);
+	paths_free(&found);
 }
 
 /* Worlds that the run has spawned or started are in the trace of the whole run only. */
 static void
 tell_of_worlds(struct follow *f)
 {
-	struct dirent **entries;
 	struct stat status;
-	int count;
+	struct paths found;
 
 	if (f->told_of_worlds || stat(f->folder, &status) != 0 ||
 	    (status.st_mtim.tv_sec == f->changed.tv_sec &&
 	    status.st_mtim.tv_nsec == f->changed.tv_nsec))
 		return;
 	f->changed = status.st_mtim;
-	count = scandir(f->folder, &entries, is_world_name, versionsort);
-	if (count > 0) {
-		note("%s/%s: processes that the run has spawned, or another run: they are not "
-		    "followed, and messages to and from them match nothing", f->folder,
-		    entries[0]->d_name);
+	found = folder_paths(f->folder, is_world_name);
+	if (found.count > 0) {
+		note("%s: processes that the run has spawned, or another run: they are not "
+		    "followed, and messages to and from them match nothing", found.at[0]);
 		f->told_of_worlds = true;
 	}
-	for (int i = 0; i < count; i++)
-		free(entries[i]);
-	if (count >= 0)
-		free(entries);
+	paths_free(&found);
 }
 
 void

@@ -76,19 +76,12 @@ folder_is_of_rank(const char *path, const char *rank)
 static int
 for_each(const char *folder, int (*is_name)(const struct dirent *), void (*do_it)(const char *path))
 {
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_name, versionsort);
-	char path[PATH_MAX];
+	struct paths found = folder_paths(folder, is_name);
 
-	for (int i = 0; i < count; i++) {
-		if (snprintf(path, sizeof path, "%s/%s", folder,
-		    entries[i]->d_name) < (int)sizeof path)
-			do_it(path);
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	return count < 0 ? 0 : count;
+	for (int i = 0; i < found.count; i++)
+		do_it(found.at[i]);
+	paths_free(&found);
+	return found.count < 0 ? 0 : found.count;
 }
 
 static struct { void (*do_it)(const char *path); int found; } traces;

@@ -101,17 +101,13 @@ look_at(struct look *look, char **folders)
 	size_t count = 0, capacity = 0;
 
 	for (char **folder = folders; *folder != NULL; folder++) {
-		struct dirent **entries;
-		const int found = scandir(*folder, &entries, is_raw_name, versionsort);
+		struct paths found = folder_paths(*folder, is_raw_name);
 
-		if (found < 0)
+		if (found.count < 0)
 			die("%s: %s", *folder, strerror(errno));
-		for (int i = 0; i < found; i++) {
-			*APPEND(files, count, capacity) = formatted("%s/%s", *folder,
-			    entries[i]->d_name);
-			free(entries[i]);
-		}
-		free(entries);
+		for (int i = 0; i < found.count; i++)
+			*APPEND(files, count, capacity) = found.at[i];
+		free(found.at);
 	}
 	look_read(look, files, count, true);
 	if (look->rank_count == 0)

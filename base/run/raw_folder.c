@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "raw_folder.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "../tool/memory.h"
 
 static const char digits[] = "0123456789";
 
@@ -31,4 +34,29 @@ is_world_name(const struct dirent *entry)
 
 	return strncmp(entry->d_name, "world.", strlen("world.")) == 0 && *number != '\0' &&
 	    number[strspn(number, digits)] == '\0';
+}
+
+struct paths
+folder_paths(const char *folder, int (*is_name)(const struct dirent *))
+{
+	struct dirent **entries;
+	struct paths paths = { .count = scandir(folder, &entries, is_name, versionsort) };
+
+	if (paths.count < 0)
+		return paths;
+	paths.at = zalloc((size_t)paths.count, sizeof *paths.at);
+	for (int i = 0; i < paths.count; i++) {
+		paths.at[i] = formatted("%s/%s", folder, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return paths;
+}
+
+void
+paths_free(struct paths *paths)
+{
+	for (int i = 0; i < paths->count; i++)
+		free(paths->at[i]);
+	free(paths->at);
 }

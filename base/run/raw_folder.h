@@ -9,6 +9,13 @@
 int is_world_name(const struct dirent *entry);
 /* For scandir: does the file have such a name? It need not be a raw trace. */
 int is_raw_name(const struct dirent *entry);
+/* The paths of the entries whose names IS_NAME takes, in order; COUNT -1: none, see errno. */
+struct paths {
+	char **at;
+	int count;
+};
+struct paths folder_paths(const char *folder, int (*is_name)(const struct dirent *));
+void paths_free(struct paths *paths);
 /* The number of the segment, "" for the first; NULL: no such name. */
 const char *raw_name_segment(const char *name);
 

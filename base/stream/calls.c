@@ -98,17 +98,13 @@ calls_reserve(struct calls *calls, size_t rows)
 
 	if (rows <= calls->capacity)
 		return 0;
-#define ROOM(field) { \
+#define ROOM(field, ...) { \
 		void *more = realloc(calls->field, rows * sizeof *calls->field); \
 		if (more != NULL) \
 			calls->field = more; \
 		failed |= more == NULL; \
 	}
-	ROOM(enter_ns)
-	ROOM(leave_ns)
-#define X(field, key, type, is_signed, required, absent) ROOM(field)
-	CALL_COLUMNS(X)
-#undef X
+	CALL_FIELDS(ROOM)
 	if (failed)
 		return -1;
 	calls->capacity = rows;
@@ -124,13 +120,9 @@ calls_append(struct calls *calls, const struct calls *more)
 		return 0;
 	if (all > calls->capacity && calls_reserve(calls, 2 * all) < 0)
 		return -1;
-#define ADD(field) \
+#define ADD(field, ...) \
 	memcpy(calls->field + calls->count, more->field, more->count * sizeof *calls->field);
-	ADD(enter_ns)
-	ADD(leave_ns)
-#define X(field, key, type, is_signed, required, absent) ADD(field)
-	CALL_COLUMNS(X)
-#undef X
+	CALL_FIELDS(ADD)
 	calls->count = all;
 	return 0;
 }
@@ -142,13 +134,22 @@ calls_add(struct calls *calls, const struct call_row *row)
 
 	if (i == calls->capacity && calls_reserve(calls, i > 0 ? 2 * i : 64) < 0)
 		return -1;
-	calls->enter_ns[i] = row->enter_ns;
-	calls->leave_ns[i] = row->leave_ns;
-#define X(field, key, type, is_signed, required, absent) calls->field[i] = row->field;
-	CALL_COLUMNS(X)
-#undef X
+#define SET(field, ...) calls->field[i] = row->field;
+	CALL_FIELDS(SET)
 	calls->count++;
 	return 0;
+}
+
+struct calls
+calls_slice(const struct calls *calls, size_t from, size_t to)
+{
+	struct calls slice = *calls;
+
+	slice.first += from;
+	slice.count = to - from;
+#define SKIP(field, ...) slice.field += from;
+	CALL_FIELDS(SKIP)
+	return slice;
 }
 
 void
@@ -156,23 +157,16 @@ calls_drop(struct calls *calls, size_t count)
 {
 	calls->first += count;
 	calls->count -= count;
-#define MOVE(field) \
+#define MOVE(field, ...) \
 	memmove(calls->field, calls->field + count, calls->count * sizeof *calls->field);
-	MOVE(enter_ns)
-	MOVE(leave_ns)
-#define X(field, key, type, is_signed, required, absent) MOVE(field)
-	CALL_COLUMNS(X)
-#undef X
+	CALL_FIELDS(MOVE)
 }
 
 void
 calls_free(struct calls *calls)
 {
-	free(calls->enter_ns);
-	free(calls->leave_ns);
-#define X(field, key, type, is_signed, required, absent) free(calls->field);
-	CALL_COLUMNS(X)
-#undef X
+#define FREE(field, ...) free(calls->field);
+	CALL_FIELDS(FREE)
 	memset(calls, 0, sizeof *calls);
 }
 

@@ -39,23 +39,26 @@ enum { ANY_PEER = -1, NULL_PEER = -2, NO_PEER = -3, ROOT_PEER = -4, ANY_TAG = -1
 	X(request_at, "request_at", uint32_t, false, false, 0) \
 	X(folded, "folded", uint32_t, false, false, 0)
 
+/* The same with the times as they are in memory, which have no key. */
+#define CALL_FIELDS(X) \
+	X(enter_ns, NULL, int64_t, true, true, 0) \
+	X(leave_ns, NULL, int64_t, true, true, 0) \
+	CALL_COLUMNS(X)
+
 struct calls {
 	uint32_t location;
 	uint64_t first;		/* sequence number of row 0 on its location */
 	size_t count;		/* rows */
 	size_t capacity;	/* rows that the columns have room for */
-	int64_t *enter_ns;
-	int64_t *leave_ns;
-#define X(field, key, type, is_signed, required, absent) type *field;
-	CALL_COLUMNS(X)
+#define X(field, key, type, ...) type *field;
+	CALL_FIELDS(X)
 #undef X
 };
 
 /* One row of a block. */
 struct call_row {
-	int64_t enter_ns, leave_ns;
-#define X(field, key, type, is_signed, required, absent) type field;
-	CALL_COLUMNS(X)
+#define X(field, key, type, ...) type field;
+	CALL_FIELDS(X)
 #undef X
 };
 /* A row in which nothing applies. */
@@ -67,6 +70,8 @@ int calls_reserve(struct calls *calls, size_t rows);
 int calls_append(struct calls *calls, const struct calls *more);
 /* Adds a row. 0 or -1 (no memory). */
 int calls_add(struct calls *calls, const struct call_row *row);
+/* Rows FROM to TO - 1, where they lie. */
+struct calls calls_slice(const struct calls *calls, size_t from, size_t to);
 /* Removes the first COUNT rows. */
 void calls_drop(struct calls *calls, size_t count);
 void calls_free(struct calls *calls);
