@@ -41,10 +41,8 @@ write_place(struct writer *out, const struct site_sums *p, bool switched)
 	if (p->visits > 0) {
 		put_uint(out, "visits", p->visits);
 		put_uint(out, "position_visits", p->position_visits);
-		put_column(out, "computing_ns", p->position_ns[COMPUTING],
-		    positions_of(p));
-		put_column(out, "communication_ns", p->position_ns[COMMUNICATION],
-		    positions_of(p));
+		put_column(out, "computing_ns", p->position_ns[COMPUTING], positions_of(p));
+		put_column(out, "communication_ns", p->position_ns[COMMUNICATION], positions_of(p));
 	}
 	end_message(out);
 }
@@ -78,8 +76,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	put_column(&out, "wait_ns", state_ns, STATES);
 	put_column(&out, "rank_ns", s->rank_ns, (size_t)s->ranks);
 	if (s->rank_core_ns != NULL)
-		put_column(&out, "rank_core_ns", s->rank_core_ns,
-		    (size_t)s->ranks * CORE_PARTS);
+		put_column(&out, "rank_core_ns", s->rank_core_ns, (size_t)s->ranks * CORE_PARTS);
 	put_column(&out, "phase_ns", s->phase_ns, s->count + 1);
 	if (isfinite(s->of.parallel)) {
 		put_double(&out, "parallel", s->of.parallel);
@@ -178,9 +175,8 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	s->of.load_balance = number_of(message, "load_balance");
 	s->of.communication = number_of(message, "communication");
 	if (body_column(in, message, "wait_ns", STATES, s->wait_ns) < 0 ||
-	    body_column(in, message, "rank_ns", (size_t)ranks,
-	    s->rank_ns) < 0 || body_column(in, message, "phase_ns",
-	    (size_t)places + 1, s->phase_ns) < 0)
+	    body_column(in, message, "rank_ns", (size_t)ranks, s->rank_ns) < 0 ||
+	    body_column(in, message, "phase_ns", (size_t)places + 1, s->phase_ns) < 0)
 		die_input(in);
 	read_rank_cores(s, in, message);
 }
@@ -198,10 +194,8 @@ read_ranks(struct site_sums *p, struct reader *in, const struct message *message
 	p->rank_count = (uint32_t)count;
 	p->rank = zalloc((size_t)count, sizeof *p->rank);
 	p->rank_ns = zalloc((size_t)count, sizeof *p->rank_ns);
-	if (body_column(in, message, "rank", (size_t)count,
-	    p->rank) < 0 ||
-	    body_column(in, message, "rank_path_ns", (size_t)count,
-	    p->rank_ns) < 0)
+	if (body_column(in, message, "rank", (size_t)count, p->rank) < 0 ||
+	    body_column(in, message, "rank_path_ns", (size_t)count, p->rank_ns) < 0)
 		die_input(in);
 	for (int64_t i = 0; i < count; i++)
 		if (p->rank[i] < 0 || p->rank_ns[i] < 0 || p->rank_ns[i] > INT64_MAX / LISTED_RANKS)
@@ -248,8 +242,8 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	p->file = text_of(message, "file");
 	p->call = text_of(message, "call");
 	if (body_int(in, message, "line", 0, INT32_MAX, &line) < 0 ||
-	    body_uint(in, message, "order", &p->order) < 0 || body_column(in, message,
-	    "path_ns", PATH_KINDS_COUNT, p->path_ns) < 0 ||
+	    body_uint(in, message, "order", &p->order) < 0 ||
+	    body_column(in, message, "path_ns", PATH_KINDS_COUNT, p->path_ns) < 0 ||
 	    body_int(in, message, "total_ns", INT64_MIN, INT64_MAX, &p->total_ns) < 0 ||
 	    body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX, &p->wait_ns) < 0 || body_int(in,
 	    message, "delay_ns", INT64_MIN, INT64_MAX, &p->delay_ns) < 0 || body_uint(in, message,

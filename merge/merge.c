@@ -92,8 +92,8 @@ add_folder(struct input *input, const char *folder)
 	struct paths found = folder_paths(folder, is_raw_name);
 
 	if (found.count <= 0)
-		input->no_file = formatted(found.count < 0 ? "%s: %s" : "%s: holds no raw trace "
-		    "(rank.0, rank.1, ...)", folder, strerror(errno));
+		input->no_file = formatted(found.count < 0 ? "%s: %s" :
+		    "%s: holds no raw trace (rank.0, rank.1, ...)", folder, strerror(errno));
 	for (int i = 0; i < found.count; i++)
 		*APPEND(input->files, input->file_count, input->file_capacity) = found.at[i];
 	free(found.at);

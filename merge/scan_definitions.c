@@ -112,8 +112,7 @@ scan_site(struct scan *scan, const struct message *message)
 			return -1;
 		site.stack = zalloc(depth, sizeof *site.stack);
 		site.depth = (uint32_t)depth;
-		if (body_column(scan->in, message, "stack", depth,
-		    site.stack) < 0)
+		if (body_column(scan->in, message, "stack", depth, site.stack) < 0)
 			return -1;
 	} else if (body_uint(scan->in, message, "address", &site.address) < 0)
 		return -1;

@@ -45,9 +45,9 @@ site_at(struct rank *rank, const struct last_row *last)
 			return rank->sites[i].site;
 		most = rank->sites[i].site > most ? rank->sites[i].site : most;
 	}
-	*APPEND(rank->sites, rank->site_count, rank->site_capacity) =
-	    (struct raw_site){ .site = most + 1, .call = (uint16_t)last->number,
-	    .address = last->address, .modules = rank->module_count };
+	*APPEND(rank->sites, rank->site_count, rank->site_capacity) = (struct raw_site){
+	    .site = most + 1, .call = (uint16_t)last->number, .address = last->address,
+	    .modules = rank->module_count };
 	return most + 1;
 }
 

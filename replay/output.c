@@ -113,8 +113,7 @@ put_times(struct output *o, const struct engine *e, const struct held *held, boo
 	if (!recorded)
 		return;
 	put_column(&o->out, "recorded_enter", held->recorded, n);
-	put_column(&o->out, "recorded_duration",
-	    (const uint64_t *)held->recorded + held->rows, n);
+	put_column(&o->out, "recorded_duration", (const uint64_t *)held->recorded + held->rows, n);
 }
 
 /* Writes the block with new times; in a second replay the recorded times stay. */

@@ -127,9 +127,9 @@ take_useful(struct state *s, const struct message *message)
 	r->instructions = zalloc(n, sizeof *r->instructions);
 	r->cycles = zalloc(n, sizeof *r->cycles);
 	if (body_int(s->replay.graph.in, message, "count", (int64_t)n, (int64_t)n, &count) < 0 ||
-	    body_column(s->replay.graph.in, message, "running", n,
-	    r->running_ns) < 0 || body_column(s->replay.graph.in, message, "instructions", n, r->instructions) < 0 || body_column(s->replay.graph.in, message,
-	    "cycles", n, r->cycles) < 0)
+	    body_column(s->replay.graph.in, message, "running", n, r->running_ns) < 0 ||
+	    body_column(s->replay.graph.in, message, "instructions", n, r->instructions) < 0 ||
+	    body_column(s->replay.graph.in, message, "cycles", n, r->cycles) < 0)
 		die_input(s->replay.graph.in);
 }
 

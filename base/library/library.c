@@ -250,7 +250,8 @@ API void
 longpole_put_column(struct longpole_writer *w, const char *key, int is_signed,
     const int64_t *values, size_t count)
 {
-	put_column_of(&w->out, key, (struct column_type){ 8, is_signed != 0, true, 0 }, values, count);
+	put_column_of(&w->out, key, (struct column_type){ 8, is_signed != 0, true, 0 }, values,
+	    count);
 }
 
 API int

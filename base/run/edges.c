@@ -128,6 +128,5 @@ seqs_read(uint64_t *seqs, const char *key, struct reader *in, const struct messa
 
 	if (body_int(in, message, "count", window->locations, window->locations, &count) < 0)
 		return -1;
-	return body_column(in, message, key,
-	    window->locations, seqs);
+	return body_column(in, message, key, window->locations, seqs);
 }

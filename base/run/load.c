@@ -62,11 +62,10 @@ load_measured(const struct headline *h, const struct load *load)
 
 	if (load->threads > load->ranks)
 		snprintf(threads, sizeof threads, " with %lld threads", (long long)load->threads);
-	text = formatted("%s%s%lld rank%s%s on %lld core%s, "
-	    "%.0f %% of the time ready to run, without a core",
-	    host, host[0] != '\0' ? ": " : "", (long long)load->ranks, load->ranks == 1 ? "" : "s",
-	    threads, (long long)load->cores, load->cores == 1 ? "" : "s",
-	    100 * load_shares(load).preempted);
+	text = formatted("%s%s%lld rank%s%s on %lld core%s, %.0f %% of the time "
+	    "ready to run, without a core", host, host[0] != '\0' ? ": " : "",
+	    (long long)load->ranks, load->ranks == 1 ? "" : "s", threads, (long long)load->cores,
+	    load->cores == 1 ? "" : "s", 100 * load_shares(load).preempted);
 	return text;
 }
 

@@ -24,8 +24,7 @@ lane_of_thread(struct off_lanes *lanes, uint32_t location, uint32_t worker)
 		if (l->of[i].worker == worker)
 			return &l->of[i];
 	lane = APPEND(l->of, l->count, l->capacity);
-	*lane = (struct off_lane){ .worker = worker, .from_ns = INT64_MAX,
-	    .until_ns = INT64_MIN };
+	*lane = (struct off_lane){ .worker = worker, .from_ns = INT64_MAX, .until_ns = INT64_MIN };
 	return lane;
 }
 

@@ -34,9 +34,8 @@ read_block(struct block *b, struct reader *in, const struct message *message)
 	    body_column(in, message, "call", b->count, b->calls) < 0 ||
 	    body_column(in, message, "since", b->count, b->since_ns) < 0 ||
 	    body_column(in, message, "site", b->count, b->sites) < 0 ||
-	    (waits && (body_column(in, message, "operation", b->count,
-	    b->operations) < 0 || body_column(in, message, "waits_for",
-	    b->count, b->waits_for) < 0)) ? -1 : 0;
+	    (waits && (body_column(in, message, "operation", b->count, b->operations) < 0 ||
+	    body_column(in, message, "waits_for", b->count, b->waits_for) < 0)) ? -1 : 0;
 }
 
 static int
@@ -125,9 +124,9 @@ text_of(const struct block *b, const struct message *message)
 {
 	char *sentence = body_string(message, "sentence"), *text;
 
-	text = formatted("%s at %.1f s%s%s", body_true(message, "known") ? "killed" : "did not end, last seen",
-	    (double)b->at_ns / 1e9, sentence != NULL ? ": " : "", sentence != NULL ? sentence :
-	    "");
+	text = formatted("%s at %.1f s%s%s",
+	    body_true(message, "known") ? "killed" : "did not end, last seen",
+	    (double)b->at_ns / 1e9, sentence != NULL ? ": " : "", sentence != NULL ? sentence : "");
 	free(sentence);
 	return text;
 }

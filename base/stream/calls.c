@@ -264,7 +264,8 @@ fail_unnamed(struct calls *calls, struct reader *in, const struct message *messa
 {
 	size_t i = 0;
 
-	if (body_column_of(in, message, "call", COLUMN_OF(calls->call), capacity, calls->count, calls->call) < 0)
+	if (body_column_of(in, message, "call", COLUMN_OF(calls->call), capacity, calls->count,
+	    calls->call) < 0)
 		return -1;
 	while (i + 1 < calls->count &&
 	    (calls->call[i] == 0 || in->known->call_map[calls->call[i]] != 0))
@@ -375,8 +376,8 @@ read_columns(struct calls *calls, struct reader *in, const struct message *messa
 	if (!coded && read_times(calls, in, message, gaps, *room) < 0)
 		return -1;
 #define X(field, key, type, is_signed, required, absent) \
-	if (body_column_of(in, message, key, (struct column_type){ sizeof(type), is_signed, required, \
-	    absent }, *room, calls->count, calls->field) < 0) \
+	if (body_column_of(in, message, key, (struct column_type){ sizeof(type), is_signed, \
+	    required, absent }, *room, calls->count, calls->field) < 0) \
 		return -1;
 	CALL_COLUMNS(X)
 #undef X

@@ -287,8 +287,7 @@ rows_read(struct reader *in, const struct message *message, const struct field *
 	for (const struct field *f = fields; got == 0 && f->name != NULL; f++) {
 		if (f->key == NULL)
 			continue;
-		got = body_column(in, message, f->key,
-		    (size_t)all, column);
+		got = body_column(in, message, f->key, (size_t)all, column);
 		for (size_t i = 0; got == 0 && i < (size_t)all; i++)
 			set_whole(f, (char *)rows + i * size + f->offset, column[i]);
 	}

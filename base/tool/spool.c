@@ -28,8 +28,7 @@ spool_open(void)
 	char *path;
 	int fd;
 
-	path = formatted("%s/%s.XXXXXX", folder != NULL && *folder != '\0' ? folder :
-	    "/tmp", tool);
+	path = formatted("%s/%s.XXXXXX", folder != NULL && *folder != '\0' ? folder : "/tmp", tool);
 	if ((fd = mkostemp(path, O_CLOEXEC)) < 0)
 		die("%s: %s", path, strerror(errno));
 	unlink(path);
