@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../base/tool/search.h"
 #include "../../base/tool/spool.h"
 #include "../../base/tool/tool.h"
 #include "dump.h"
@@ -161,23 +160,15 @@ is_wanted(const struct dump *dump, const char *kind)
 	return false;
 }
 
-#define BEFORE(thread, location_sought) ((thread)->location < (location_sought))
-SEARCH(thread_from, struct thread, uint64_t, BEFORE)
-#undef BEFORE
-
 struct thread
 find_thread(const struct dump *dump, uint64_t location)
 {
-	size_t at;
-
 	/* in raw traces, a location is the number of a thread in its rank */
 	if (reader_is_raw(dump->in))
-		return (struct thread){ 0, dump->raw_now > 0 && dump->raw_now <= dump->raw_count ?
+		return (struct thread){ dump->raw_now > 0 && dump->raw_now <= dump->raw_count ?
 		    dump->raw_ranks[dump->raw_now - 1] : -1, (int64_t)location };
-	at = thread_from(dump->threads, dump->thread_count, location);
-	if (at < dump->thread_count && dump->threads[at].location == location)
-		return dump->threads[at];
-	return (struct thread){ 0, (int64_t)location, 0 };
+	return location < dump->thread_capacity && dump->threads[location].thread != 0 ?
+	    dump->threads[location] : (struct thread){ (int64_t)location, 0 };
 }
 
 void
@@ -215,19 +206,13 @@ end_line(struct dump *dump)
 static void
 add_thread(struct dump *dump, const struct message *message)
 {
-	int64_t location, rank, thread;
-	size_t at;
+	struct thread thread;
+	uint32_t location;
 
-	if (body_int(dump->in, message, "location", 0, INT32_MAX, &location) < 0 ||
-	    body_int(dump->in, message, "rank", 0, INT32_MAX, &rank) < 0 ||
-	    body_int(dump->in, message, "thread", 0, INT32_MAX, &thread) < 0)
-		return;
-	at = thread_from(dump->threads, dump->thread_count, (uint64_t)location);
-	GROW(dump->threads, dump->thread_capacity, dump->thread_count + 1);
-	memmove(dump->threads + at + 1, dump->threads + at,
-	    (dump->thread_count - at) * sizeof *dump->threads);
-	dump->threads[at] = (struct thread){ (uint32_t)location, rank, thread };
-	dump->thread_count++;
+	if (body_number(dump->in, message, "location", 0, &location) == 0 &&
+	    body_int(dump->in, message, "rank", 0, INT32_MAX, &thread.rank) == 0 &&
+	    body_int(dump->in, message, "thread", 0, INT32_MAX, &thread.thread) == 0)
+		*AT(dump->threads, dump->thread_capacity, location) = thread;
 }
 
 /* Prints columns, the only values in a small message that need decoding. */
@@ -378,7 +363,8 @@ dump_file(struct dump *dump, const char *file)
 	if (reader_open(&dump->in, file, READ_ANY) < 0)
 		die_input(dump->in);
 	reader_when_waiting(dump->in, flush_lines, &dump->out);
-	dump->thread_count = 0;
+	for (size_t i = 0; i < dump->thread_capacity; i++)
+		dump->threads[i] = (struct thread){ 0 };
 	if (reader_is_raw(dump->in))
 		look_ahead(dump);
 	progress_begin(&progress);

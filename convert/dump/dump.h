@@ -17,8 +17,7 @@ struct options {
 
 /* A location that is not the first thread of its rank. */
 struct thread {
-	uint32_t location;
-	int64_t rank, thread;
+	int64_t rank, thread;		/* thread 0: not defined */
 };
 
 enum { COLUMNS = 6 };	/* of the widest block other than calls */
@@ -34,8 +33,8 @@ struct dump {
 	struct calls calls;
 	uint64_t *columns[COLUMNS];
 	size_t column_capacity[COLUMNS];
-	struct thread *threads;		/* in order of location */
-	size_t thread_count, thread_capacity;
+	struct thread *threads;		/* by location */
+	size_t thread_capacity;
 	int64_t *raw_ranks;		/* by concatenated raw trace; -1: unknown */
 	size_t raw_count, raw_capacity;
 	size_t raw_now;			/* number of raw traces begun */

@@ -29,38 +29,40 @@ comms_begin(struct archive *a)
 	comm_of(a, 2);
 }
 
+static void
+define_group(const struct archive *a, struct group_of *of)
+{
+	const struct communicator *c = of->number < a->known->comm_count ?
+	    &a->known->comms[of->number] : NULL;
+
+	of->defined = of->number < 3 || (c != NULL && c->members != NULL);
+	of->inter = c != NULL && c->remote_size > 0;
+}
+
 struct group_of *
 comm_of(struct archive *a, uint32_t number)
 {
 	struct comm_slot slot = { number, (uint32_t)a->comm_count }, *found;
-	const struct communicator *c = number < a->known->comm_count ?
-	    &a->known->comms[number] : NULL;
-	struct group_of *of;
 
 	if (number == 0)
 		return NULL;
 	found = comm_table_add(a->comm_table, &slot);
-	if (found->at < a->comm_count)
-		return &a->comms[found->at];
-	GROW(a->comms, a->comm_capacity, a->comm_count + 1);
-	of = &a->comms[a->comm_count];
-	*of = (struct group_of){ .number = number, .comm = (uint32_t)a->comm_count++,
-	    .window = NONE, .file = NONE, .defined = number < 3 ||
-	    (c != NULL && c->members != NULL), .inter = c != NULL && c->remote_size > 0 };
-	return of;
+	if (found->at == a->comm_count) {
+		*APPEND(a->comms, a->comm_count, a->comm_capacity) = (struct group_of){
+		    .number = number, .comm = found->at, .window = NONE, .file = NONE };
+		define_group(a, &a->comms[found->at]);
+	}
+	return &a->comms[found->at];
 }
 
 void
 comm_type(struct archive *a, uint32_t number, const char *type)
 {
 	struct group_of *of = comm_of(a, number);
-	const struct communicator *c = number < a->known->comm_count ?
-	    &a->known->comms[number] : NULL;
 
 	if (of == NULL)
 		return;
-	of->defined = number < 3 || (c != NULL && c->members != NULL);
-	of->inter = c != NULL && c->remote_size > 0;
+	define_group(a, of);
 	if (type == NULL || of->type != A_COMMUNICATOR)
 		return;
 	if (strcmp(type, "window") == 0) {
