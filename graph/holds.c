@@ -94,13 +94,8 @@ hold_computed(struct graph *graph, const struct graph_row *row, int64_t from_ns)
 	if (holds->of == NULL)
 		holds->of = zalloc(graph->known.location_count, sizeof *holds->of);
 	c = &holds->of[row->location];
-	if (c->begin > c->end / 2 && c->end == c->capacity) {
-		memmove(c->at, c->at + c->begin, (c->end - c->begin) * sizeof *c->at);
-		c->end -= c->begin;
-		c->begin = 0;
-	}
-	*APPEND(c->at, c->end, c->capacity) = (struct computing){ from_ns, to_ns, row->seq,
-	    row->candidates };
+	*ENQUEUE(c->at, c->begin, c->end, c->capacity) = (struct computing){ from_ns, to_ns,
+	    row->seq, row->candidates };
 }
 
 void

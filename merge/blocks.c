@@ -108,13 +108,7 @@ blocks_close(struct blocks *b)
 static void
 pass_over(struct passed *passed, uint64_t offset)
 {
-	if (passed->begin > 0 && passed->count == passed->capacity) {
-		passed->count -= passed->begin;
-		memmove(passed->offsets, passed->offsets + passed->begin,
-		    passed->count * sizeof *passed->offsets);
-		passed->begin = 0;
-	}
-	*APPEND(passed->offsets, passed->count, passed->capacity) = offset;
+	*ENQUEUE(passed->offsets, passed->begin, passed->count, passed->capacity) = offset;
 }
 
 /* Finds the location's next block: a skipped one, or one after those searched. */

@@ -2,6 +2,7 @@
 #include "whole_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -9,8 +10,9 @@
 
 #include "tool.h"
 
-bool
-whole_file_replaces(const char *name)
+/* False for devices and pipes, which are written directly: root could replace /dev/null. */
+static bool
+is_replaced(const char *name)
 {
 	struct stat there;
 
@@ -26,7 +28,7 @@ whole_file_begin(const char *name)
 
 	if (name == NULL)
 		return whole;
-	if (!whole_file_replaces(name)) {
+	if (!is_replaced(name)) {
 		if ((whole.file = fopen(name, "w")) == NULL)
 			die("%s: %s", name, strerror(errno));
 		return whole;

@@ -3,7 +3,6 @@
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 struct whole_file {
@@ -11,9 +10,6 @@ struct whole_file {
 	const char *name;	/* NULL: standard output */
 	char *temporary;	/* NULL: written directly */
 };
-
-/* False for devices and pipes, which are written directly: root could replace /dev/null. */
-bool whole_file_replaces(const char *name);
 
 /* Both end the tool if they fail, and remove the incomplete file. */
 struct whole_file whole_file_begin(const char *name);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/mpi/paraver.h"
 #include "import.h"
 
 enum { BLOCK = 4096 };		/* rows of a location per round, at most */
@@ -17,6 +18,25 @@ build_call(const char *name)
 	if (number < 0)
 		die("too many functions");
 	return (uint16_t)number;
+}
+
+void
+build_events(struct build *build)
+{
+#define PARAVER_CALL(type, value, name) build->events[type][value] = build_call(name);
+	PARAVER_CALLS
+#undef PARAVER_CALL
+}
+
+uint16_t
+build_event(const struct build *build, int64_t type, int64_t value)
+{
+	char name[48];
+
+	if (value >= 0 && value < 256 && build->events[type - PARAVER_TYPE][value] != 0)
+		return build->events[type - PARAVER_TYPE][value];
+	snprintf(name, sizeof name, "MPI event %lld:%lld", (long long)type, (long long)value);
+	return build_call(name);
 }
 
 ORDER(by_round, struct build_edge, BY(round) BY(number))
@@ -102,8 +122,8 @@ build_patch(struct build *build, const struct build_patch *patch)
 	sorter_add(&build->patches, &set);
 }
 
-void
-build_end(struct build *build, uint32_t location, uint64_t seq, uint64_t round)
+static void
+put_end(struct build *build, uint32_t location, uint64_t seq, uint64_t round)
 {
 	struct build_end end = { seq / build->round_rows, round, seq, location };
 
@@ -119,8 +139,8 @@ build_message(struct build *build, uint64_t number, uint32_t source, uint64_t se
 	    send, receive, source, target };
 
 	sorter_add(&build->messages, &edge);
-	build_end(build, source, send, edge.round);
-	build_end(build, target, receive, edge.round);
+	put_end(build, source, send, edge.round);
+	put_end(build, target, receive, edge.round);
 	build->message_count++;
 }
 
@@ -218,7 +238,7 @@ put_instance(struct build *build, const struct build_call *calls, size_t count)
 		    calls[i].seq, calls[i].location };
 
 		sorter_add(&build->members, &member);
-		build_end(build, calls[i].location, calls[i].seq, round);
+		put_end(build, calls[i].location, calls[i].seq, round);
 		if (root != NO_PEER)
 			build_patch(build, &(struct build_patch){ .head = calls[i].seq,
 			    .seq = calls[i].seq, .location = calls[i].location,

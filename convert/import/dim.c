@@ -19,17 +19,9 @@ take_event(struct dim *d, int64_t type, int64_t value)
 		dim_end_call(d);
 		if (value < 0)
 			die_text(&d->text, "an MPI event has a negative value");
-		if (value != 0) {
-			char name[48];
-
-			d->at->call = value < 256 ? d->by_value[type - PARAVER_TYPE][value] : 0;
-			if (d->at->call == 0) {
-				snprintf(name, sizeof name, "MPI event %lld:%lld", (long long)type,
-				    (long long)value);
-				d->at->call = build_call(name);
-			}
-			d->at->in_call = true;
-		}
+		if (value != 0)
+			d->at->call = build_event(&d->build, type, value);
+		d->at->in_call = value != 0;
 		return;
 	}
 	/* Extrae's own events: states, counters, arguments of calls and callers. */
@@ -285,9 +277,7 @@ import_dim(char **files, int argc, char **argv)
 	take_header(&d);
 	dim_begin(&d);
 	d.event = build_call("Extrae_event");
-#define PARAVER_CALL(type, value, name) d.by_value[type][value] = build_call(name);
-	PARAVER_CALLS
-#undef PARAVER_CALL
+	build_events(&d.build);
 	while (text_next(&d.text))
 		take_line(&d);
 	if (d.offset_lines < d.build.ranks && (d.offsets_at > 0 || d.offset_lines > 0))

@@ -69,7 +69,7 @@ struct dim {
 	uint64_t *begins;		/* by rank: offset of its first record; 0: none yet */
 	uint32_t offset_lines;
 	bool played;			/* there are wildcards or further threads: see dim_play */
-	uint16_t event, by_value[6][256];
+	uint16_t event;
 	/* calls by kind and flags or id; 0: not yet looked up */
 	uint16_t natural[COLLECTIVE_WAIT + 1][OPERATIONS];
 };

@@ -77,6 +77,7 @@ struct build {
 	uint64_t comm_members;
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
 	bool *used;			/* by index of call_name */
+	uint16_t events[6][256];	/* calls of Extrae's events, by type and value */
 	bool trace;			/* without edges: for lp-graph */
 	uint64_t date_s;		/* of the run; 0: unknown */
 	/* Write definitions: of a rank, unless NULL; further ones, unless NULL. */
@@ -89,6 +90,9 @@ struct build {
 };
 
 uint16_t build_call(const char *name);	/* index of call_name */
+/* The call of one of Extrae's events: base/mpi/paraver.h; build_events names those known. */
+void build_events(struct build *build);
+uint16_t build_event(const struct build *build, int64_t type, int64_t value);
 /* RANK_OF: the ranks of further threads, whose locations follow those of the ranks. */
 void build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32_t further);
 /* Returns its seq. */
@@ -149,7 +153,6 @@ struct build_end {		/* of an edge that is written in a later round than its row 
 bool build_any(struct build *build, uint32_t location, bool *part);
 /* The next row; valid until the next one of the location. */
 const struct call_row *build_take(struct build *build, uint32_t location);
-void build_end(struct build *build, uint32_t location, uint64_t seq, uint64_t round);
 /* The last round in which an edge with this end may be written without its block. */
 static inline uint64_t
 build_round(const struct build *build, uint64_t round, uint64_t seq)

@@ -14,17 +14,6 @@
 enum { BYTES_OF_TASK = 640 };	/* of memory, for a task without records */
 enum { RUNNING = 1, INSTRUCTIONS_TYPE = 42000050, CYCLES_TYPE = 42000059 };
 
-static uint16_t
-call_of_event(struct prv *p, int64_t type, int64_t value)
-{
-	char name[48];
-
-	if (value < 256 && p->by_value[type - PARAVER_TYPE][value] != 0)
-		return p->by_value[type - PARAVER_TYPE][value];
-	snprintf(name, sizeof name, "MPI event %d:%d", (int)type, (int)value);
-	return build_call(name);
-}
-
 /* CPU:APPL:TASK:THREAD: the task, or NULL for another thread. */
 static struct task *
 take_object(struct prv *p, char **at, uint32_t *number)
@@ -142,7 +131,7 @@ take_events(struct prv *p, char *at)
 				call->leave_ns = at_ns;
 			task->in_call = false;
 			if (value > 0)
-				begin_call(p, number, at_ns, call_of_event(p, type, value));
+				begin_call(p, number, at_ns, build_event(&p->build, type, value));
 		} else if (call != NULL && type == PARAVER_SEND_BYTES)
 			call->sent = (uint64_t)value;
 		else if (call != NULL && type == PARAVER_RECEIVE_BYTES)
@@ -185,19 +174,32 @@ take_message(struct prv *p, char *at)
 	sorter_add(&p->items, &received);
 }
 
-/* #Paraver (date at time):END_ns:NODES(cpus,...):APPLICATIONS:TASKS(...),COMMUNICATORS */
+FILE *
+open_beside(const char *file, const char *suffix)
+{
+	const char *end = file != NULL ? strstr(file, ".prv") : NULL;
+	char *path;
+	FILE *in;
+
+	for (const char *next = end; next != NULL; next = strstr(next + 1, ".prv"))
+		end = next;
+	if (end == NULL)
+		return NULL;
+	path = formatted("%.*s%s", (int)(end - file), file, suffix);
+	in = fopen(path, "r");
+	free(path);
+	return in;
+}
+
 /* The names of the applications, from the .row beside the trace. */
 static _Noreturn void
 refuse_applications(const struct prv *p, const char *file, int64_t count)
 {
-	const char *suffix = file != NULL ? strstr(file, ".prv") : NULL;
-	char *path = NULL, *line = NULL, names[256] = "", what[400];
+	char *line = NULL, names[256] = "", what[400];
 	size_t capacity = 0, used = 0;
 	long left = 0;
-	FILE *in = NULL;
+	FILE *in = open_beside(file, ".row");
 
-	if (suffix != NULL && asprintf(&path, "%.*s.row", (int)(suffix - file), file) > 0)
-		in = fopen(path, "r");
 	while (in != NULL && getline(&line, &capacity, in) > 0) {
 		line[strcspn(line, "\r\n")] = '\0';
 		if (sscanf(line, "LEVEL APPL SIZE %ld", &left) == 1)
@@ -213,6 +215,7 @@ refuse_applications(const struct prv *p, const char *file, int64_t count)
 	die_text(&p->text, what);
 }
 
+/* #Paraver (date at time):END_ns:NODES(cpus,...):APPLICATIONS:TASKS(...),COMMUNICATORS */
 static void
 take_header(struct prv *p, const char *file)
 {
@@ -262,9 +265,7 @@ import_prv(char **files, int argc, char **argv)
 	text_open(&p.text, file);
 	p.callers = callers_new();
 	take_header(&p, file);
-#define PARAVER_CALL(type, value, name) p.by_value[type][value] = build_call(name);
-	PARAVER_CALLS
-#undef PARAVER_CALL
+	build_events(&p.build);
 	while (text_next(&p.text)) {
 		char *line = p.text.line;
 

@@ -50,7 +50,6 @@ struct prv {
 	struct sorter items;
 	struct callers *callers;
 	uint64_t message_count;
-	uint16_t by_value[6][256];
 	int64_t end_ns, last_ns;	/* by the header; of all records */
 	uint64_t other_threads;		/* records of further threads, which are skipped */
 };
@@ -63,6 +62,8 @@ uint32_t callers_site(struct prv *prv, const struct levels *levels);
 void callers_names(struct prv *prv, const char *file);	/* of the .pcf beside the file */
 void callers_write(void *callers, struct writer *out);
 
+/* A file beside the trace, or NULL. */
+FILE *open_beside(const char *file, const char *suffix);
 void prv_begin(struct prv *prv);
 void prv_put_call(struct prv *prv, uint32_t task);	/* when the last call of a task is over */
 /* Makes rows of all calls and messages, and the edges between them. */

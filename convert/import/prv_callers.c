@@ -15,22 +15,24 @@
 #include "../../base/tool/hash_table.h"
 #include "prv.h"
 
-struct place_slot { int64_t function, line; uint32_t site; };
-HASH_TABLE_OF(place_table, struct place_slot, function, line, site, 0)
-
-/* A stack is a site: the place of a caller, and the stack that it was called from. */
-struct stack_slot { uint32_t place, outer, site; };
-HASH_TABLE_OF(stack_table, struct stack_slot, place, outer, site, 0)
+/* A site: a place, or the stack of a place and the stack that it was called from. */
+struct caller {
+	int64_t function, line;
+	uint32_t outer;			/* site that it was called from; 0: it is a place alone */
+	uint32_t place, site;		/* site of the place alone; 0: free slot */
+};
+#define CALLER_HASH(c) mix(mix((uint64_t)(c)->function, (uint64_t)(c)->line), (c)->outer)
+#define CALLER_SAME(a, b) ((a)->function == (b)->function && (a)->line == (b)->line && \
+	(a)->outer == (b)->outer)
+HASH_TABLE_BY(caller_table, struct caller, CALLER_HASH, CALLER_SAME, site, 0)
 
 struct name_slot { int64_t value; bool line; char *text; };	/* text NULL: free */
 HASH_TABLE_OF(name_table, struct name_slot, value, line, text, NULL)
 
 struct callers {
-	struct place_table places;
-	struct stack_table stacks;
+	struct caller_table table;
 	struct name_table names;
-	/* by site, from 1 */
-	struct made { bool stack; int64_t function, line; uint32_t place, outer; } *made;
+	struct caller *made;		/* by site, from 1 */
 	size_t count, capacity;
 };
 
@@ -39,23 +41,27 @@ callers_new(void)
 {
 	struct callers *c = zalloc(1, sizeof *c);
 
-	place_table_begin(&c->places, 64);
-	stack_table_begin(&c->stacks, 64);
+	caller_table_begin(&c->table, 64);
 	name_table_begin(&c->names, 64);
-	c->count = 1;
+	APPEND(c->made, c->count, c->capacity);
 	return c;
 }
 
+/* The site of a place called from the site OUTER, or alone. */
 static uint32_t
-make(struct prv *p, const struct made *made)
+site_of(struct prv *p, struct caller caller, uint32_t outer)
 {
 	struct callers *c = p->callers;
 
-	if (!text_allows(&p->text, c->count, 4 * sizeof *made))
+	caller.outer = outer;
+	caller.site = (uint32_t)c->count;
+	caller.site = caller_table_add(&c->table, &caller)->site;
+	if (caller.site < c->count)
+		return caller.site;
+	if (!text_allows(&p->text, c->count, 4 * sizeof caller))
 		die_text(&p->text, "too many callers");
-	GROW(c->made, c->capacity, c->count + 1);
-	c->made[c->count] = *made;
-	return (uint32_t)c->count++;
+	*APPEND(c->made, c->count, c->capacity) = caller;
+	return caller.site;
 }
 
 void
@@ -80,28 +86,16 @@ callers_take(struct levels *levels, int64_t type, int64_t value)
 uint32_t
 callers_site(struct prv *p, const struct levels *levels)
 {
-	struct callers *c = p->callers;
 	uint32_t site = 0;
 
 	for (size_t level = levels->count; level > 0; level--) {
-		const struct place_slot key = { levels->function[level - 1],
-		    levels->line[level - 1], (uint32_t)c->count };
-		struct stack_slot stack = { .outer = site };
+		struct caller caller = { levels->function[level - 1], levels->line[level - 1], 0,
+		    0, 0 };
 
-		if (key.function == 0 && key.line == 0)
+		if (caller.function == 0 && caller.line == 0)
 			continue;
-		stack.place = place_table_add(&c->places, &key)->site;
-		if (stack.place == c->count)
-			make(p, &(struct made){ .function = key.function, .line = key.line });
-		if (site == 0) {
-			site = stack.place;
-			continue;
-		}
-		stack.site = (uint32_t)c->count;
-		site = stack_table_add(&c->stacks, &stack)->site;
-		if (site == c->count)
-			make(p, &(struct made){ .stack = true, .place = stack.place,
-			    .outer = stack.outer });
+		caller.place = site_of(p, caller, 0);
+		site = site == 0 ? caller.place : site_of(p, caller, site);
 	}
 	return site;
 }
@@ -155,20 +149,12 @@ take_names(struct callers *c, FILE *in)
 void
 callers_names(struct prv *p, const char *file)
 {
-	const char *suffix = file != NULL ? strstr(file, ".prv") : NULL;
-	char *path;
-	FILE *in;
+	FILE *in = open_beside(file, ".pcf");
 
-	for (const char *next = suffix; next != NULL; next = strstr(next + 1, ".prv"))
-		suffix = next;
-	if (suffix == NULL)
+	if (in == NULL)
 		return;
-	path = formatted("%.*s.pcf", (int)(suffix - file), file);
-	if ((in = fopen(path, "r")) != NULL) {
-		take_names(p->callers, in);
-		fclose(in);
-	}
-	free(path);
+	take_names(p->callers, in);
+	fclose(in);
 }
 
 static const char *
@@ -186,7 +172,7 @@ name_of(const struct callers *c, int64_t value, bool line)
 static void
 write_caller(const struct callers *c, uint32_t site, struct writer *out)
 {
-	const struct made *made = &c->made[site];
+	const struct caller *made = &c->made[site];
 	const char *function = name_of(c, made->function, false),
 	    *source = name_of(c, made->line, true);
 	char *end = NULL, *file = NULL;
@@ -208,7 +194,7 @@ write_callers(const struct callers *c, uint32_t site, struct writer *out)
 	uint32_t frames[MOST_LEVELS], depth = 0;
 	uint32_t at = site;
 
-	for (; c->made[at].stack && depth + 1 < MOST_LEVELS; at = c->made[at].outer)
+	for (; c->made[at].outer != 0 && depth + 1 < MOST_LEVELS; at = c->made[at].outer)
 		frames[depth++] = c->made[at].place;
 	frames[depth++] = at;
 	site_write(out, site, &(struct site){ .stack = frames, .depth = depth });
@@ -220,7 +206,7 @@ callers_write(void *context, struct writer *out)
 	const struct callers *c = context;
 
 	for (uint32_t site = 1; site < c->count; site++)
-		if (c->made[site].stack)
+		if (c->made[site].outer != 0)
 			write_callers(c, site, out);
 		else
 			write_caller(c, site, out);
