@@ -60,59 +60,37 @@ paths_watcher(struct paths *p, uint32_t locations)
 /* A change: rows at this site no longer wait, or their messages arrive earlier. */
 struct change { const struct payer *site; bool waitless; double earlier_ns; };
 
+/* The run time with a change, and where the run ends; without one (NULL) keeps all times. */
 static double
-latest_clock(const struct paths *p, const double *times, uint32_t *location)
+evaluate(struct paths *p, const struct marks *m, const struct change *change, double *times,
+    uint32_t *location)
 {
+	memset(times, 0, m->times * sizeof *times);
+	for (struct mark *s = p->steps; s < p->steps + p->count; s++) {
+		/* a site is a call at a place, for waits and sends alike */
+		const struct payer *payer = &m->payers[s->payer];
+		const bool changed = change != NULL && s->payer != NO_PAYER &&
+		    payer->site == change->site->site && payer->call == change->site->call;
+		const double earlier_ns = changed ? change->earlier_ns : 0;
+		const bool later = s->kind == MAX && times[s->from] > times[s->to] &&
+		    !(changed && change->waitless && payer->waits);
+
+		if (s->kind == ADD)
+			times[s->to] += s->cost.ns;
+		else if (s->kind == SET)
+			times[s->to] = times[s->from] + fmax(s->cost.ns - earlier_ns, 0);
+		else if (later)
+			times[s->to] = times[s->from];
+		if (change == NULL) {
+			s->ns = times[s->kind == MAX ? s->from : s->to];
+			s->taken = later;
+		}
+	}
 	*location = 0;
 	for (uint32_t l = 1; l < p->locations; l++)
 		if (times[l] > times[*location])
 			*location = l;
 	return times[*location];
-}
-
-/* The run time with a change. */
-static double
-compute(const struct paths *p, const struct marks *m, const struct change *change, double *times)
-{
-	uint32_t location;
-
-	memset(times, 0, m->times * sizeof *times);
-	for (const struct mark *s = p->steps; s < p->steps + p->count; s++) {
-		/* a site is a call at a place, for waits and sends alike */
-		const struct payer *payer = &m->payers[s->payer];
-		bool changed = s->payer != NO_PAYER && payer->site == change->site->site &&
-		    payer->call == change->site->call;
-
-		if (s->kind == ADD)
-			times[s->to] += s->cost.ns;
-		else if (s->kind == SET) {
-			double ns = changed ? change->earlier_ns : 0;
-
-			times[s->to] = times[s->from] + (s->cost.ns > ns ? s->cost.ns - ns : 0);
-		} else if (times[s->from] > times[s->to] &&
-		    !(changed && change->waitless && payer->waits))
-			times[s->to] = times[s->from];
-	}
-	return latest_clock(p, times, &location);
-}
-
-/* Computes the times of all steps; finds where the run ends. */
-static double
-go_forward(struct paths *p, double *times, uint32_t *location)
-{
-	for (struct mark *s = p->steps; s < p->steps + p->count; s++) {
-		if (s->kind == ADD)
-			times[s->to] += s->cost.ns;
-		else if (s->kind == SET)
-			s->ns = times[s->to] = times[s->from] + s->cost.ns;
-		else {
-			s->ns = times[s->from];
-			s->taken = times[s->from] > times[s->to];
-			if (s->taken)
-				times[s->to] = times[s->from];
-		}
-	}
-	return latest_clock(p, times, location);
 }
 
 /* Goes back along the way; adds up each payer's part of it. */
@@ -220,7 +198,7 @@ paths_find(struct paths *p, const struct marks *m, struct shares found[GROUPINGS
 
 	for (size_t i = 0; i < m->payer_count; i++)
 		all[i] = (struct share){ .who = m->payers[i], .slack_ns = INFINITY };
-	run_ns = go_forward(p, times, &location);
+	run_ns = evaluate(p, m, NULL, times, &location);
 	go_back(p, location, all);
 	find_slack(p, m, run_ns, all);
 	for (int g = 0; g < GROUPINGS; g++)
@@ -233,8 +211,8 @@ paths_find(struct paths *p, const struct marks *m, struct shares found[GROUPINGS
 		s->waitless_ns = s->earlier_ns = NAN;
 		if (i >= MOST_CHANGED)
 			continue;
-		s->waitless_ns = run_ns - compute(p, m, &waitless, times);
-		s->earlier_ns = run_ns - compute(p, m, &earlier, times);
+		s->waitless_ns = run_ns - evaluate(p, m, &waitless, times, &location);
+		s->earlier_ns = run_ns - evaluate(p, m, &earlier, times, &location);
 	}
 	free(all);
 	free(times);

@@ -358,18 +358,13 @@ read_table(struct machine *m, const struct config *parent, const char *file)
 	if (config.text == NULL && file[0] != '/') {
 		const char *slash = strrchr(parent->file, '/');
 		int folder = slash != NULL ? (int)(slash - parent->file) + 1 : 0;
-		size_t capacity = 0;
 
-		path = grow(NULL, &capacity, (size_t)folder + strlen(file) + 1, 1);
-		sprintf(path, "%.*s%s", folder, parent->file, file);
+		path = formatted("%.*s%s", folder, parent->file, file);
 		config.text = read_whole(path);
 	}
 	if (config.text == NULL)
 		die("%s: %s", file, strerror(errno));
-	for (char *line = config.text, *end; line != NULL; line = end) {
-		end = strchr(line, '\n');
-		if (end != NULL)
-			*end++ = '\0';
+	for (char *text = config.text, *line; (line = strsep(&text, "\n")) != NULL; ) {
 		config.line++;
 		take_table_line(m, &config, line);
 	}

@@ -414,16 +414,11 @@ read_own(struct machine *m, struct config *c)
 	m->mapping = FILL_NODES;
 	m->wide_model = MODEL_LOGARITHMIC;
 	c->line = 0;
-	for (char *text = c->text, *end; text != NULL; text = end) {
-		char *rest = text, *word;
-
-		end = strchr(text, '\n');
-		if (end != NULL)
-			*end++ = '\0';
+	for (char *text = c->text, *line, *word; (line = strsep(&text, "\n")) != NULL; ) {
 		c->line++;
-		text[strcspn(text, "#")] = '\0';
+		line[strcspn(line, "#")] = '\0';
 		c->count = 0;
-		while ((word = strtok_r(rest, " \t\r", &rest)) != NULL)
+		while ((word = strtok_r(line, " \t\r", &line)) != NULL)
 			*APPEND(c->words, c->count, c->capacity) = word;
 		if (c->count > 0)
 			take_line(m, c);
