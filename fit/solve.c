@@ -13,13 +13,6 @@ struct call {
 	int parameter[PARAMETERS];	/* parameter of the solver's i-th */
 };
 
-static double
-get(const struct curve *c, int parameter)
-{
-	return parameter == F ? c->f : parameter == LOG_G ? log(c->g) : parameter == R ? c->r :
-	    log(c->t1);
-}
-
 static void
 set(struct curve *c, int parameter, double value)
 {
@@ -141,7 +134,8 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 	for (int q = 0; q < PARAMETERS; q++)
 		if (varied >> q & 1) {
 			call.parameter[count] = q;
-			x[count++] = get(&s->at, q);
+			x[count++] = q == F ? s->at.f : q == LOG_G ? log(s->at.g) :
+			    q == R ? s->at.r : log(s->at.t1);
 		}
 	s->free = varied;
 	memset(s->covariance, 0, sizeof s->covariance);

@@ -183,20 +183,18 @@ take_samples(struct campaign *c, struct reader *in, const struct message *messag
 static void
 read_file(struct campaign *c, const char *file)
 {
+	struct progress progress = { 0 };
 	struct reader *in;
 	struct message message;
 	struct campaign *stage = NULL;
-	int got;
 
 	if (reader_open(&in, file, READ_STREAM) < 0 || reader_need_content(in, "measurement") < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0)
+	while (progress_next(&progress, in, &message))
 		if (is_kind(&message, "mpirun"))
 			stage = take_mpirun(c, in, &message);
 		else if (is_kind(&message, "samples"))
 			take_samples(stage, in, &message);
-	if (got < 0)
-		die_input(in);
 	reader_close(in);
 }
 

@@ -131,12 +131,9 @@ same_choice(const struct campaign *c)
 	char *arguments = NULL;
 	size_t length = 0, sizes = 0;
 	uint64_t splits = 0;
-	static struct text text;	/* too large for the stack */
-	struct text *out = &text;
-	FILE *file = need(open_memstream(&arguments, &length));
+	FILE *out = need(open_memstream(&arguments, &length));
 
-	text_begin(out, file, "memory");
-	text_put(out, "-f ");
+	fputs("-f ", out);
 	for (size_t i = 0; i < c->count; i++)
 		if (i == 0 || strcmp(c->series[i].function, c->series[i - 1].function) != 0) {
 			/* from a measurement: it may be anything */
@@ -144,23 +141,19 @@ same_choice(const struct campaign *c)
 			char *word = zalloc(SHELL_WORD_BYTES(strlen(function)), 1);
 
 			shell_word(word, function);
-			text_put(out, i > 0 ? "," : "");
-			text_put(out, word);
+			fprintf(out, "%s%s", i > 0 ? "," : "", word);
 			free(word);
 		}
-	text_put(out, " -s ");
-	for (size_t i = 0; i < c->count; i++)
-		if (c->series[i].bytes > 0 && c->series[i].role == FUNCTION)
-			text_print(out, "%s%" PRIu64, sizes++ > 0 ? "," : "", c->series[i].bytes);
-	if (sizes == 0)
-		text_put(out, "0");	/* barriers only */
+	fputs(" -s ", out);
 	for (const struct series *s = c->series; s < c->series + c->count; s++) {
+		if (s->bytes > 0 && s->role == FUNCTION)
+			fprintf(out, "%s%" PRIu64, sizes++ > 0 ? "," : "", s->bytes);
 		if (s->role == SPLIT && s->part > 0 && (s->bytes + s->part - 1) / s->part > splits)
 			splits = (s->bytes + s->part - 1) / s->part;
 	}
-	text_print(out, " --split %" PRIu64, splits);
-	text_flush(out);
-	fclose(file);
+	/* size 0: barriers only */
+	fprintf(out, "%s --split %" PRIu64, sizes == 0 ? "0" : "", splits);
+	fclose(out);
 	return arguments;
 }
 

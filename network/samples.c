@@ -95,14 +95,14 @@ take_samples(struct points *points, struct reader *in, const struct message *mes
 static void
 read_file(struct points *points, const char *file, struct range sizes, double quantile)
 {
+	struct progress progress = { 0 };
 	struct reader *in;
 	struct message message;
 	int64_t ranks = 0;
-	int got;
 
 	if (reader_open(&in, file, READ_STREAM) < 0 || reader_need_content(in, "measurement") < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0)
+	while (progress_next(&progress, in, &message))
 		if (is_kind(&message, "mpirun")) {
 			if (body_int(in, &message, "ranks", 1, INT32_MAX, &ranks) < 0)
 				die_input(in);
@@ -115,8 +115,6 @@ read_file(struct points *points, const char *file, struct range sizes, double qu
 				die_message(in, &message, "samples: no mpirun before them");
 			take_samples(points, in, &message, ranks, sizes, quantile);
 		}
-	if (got < 0)
-		die_input(in);
 	reader_close(in);
 }
 

@@ -127,22 +127,22 @@ take_head(struct mending *m, struct reader *in, const struct message *message, i
 void
 read_verdict(struct mending *m, const char *file)
 {
+	struct progress progress = { 0 };
 	struct reader *in;
 	struct message message;
 	int64_t ranks = 0;
-	int got;
 
 	if (reader_open(&in, file, READ_STREAM) < 0 || reader_need_content(in, "verdict") < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0)
+	while (progress_next(&progress, in, &message))
 		if (is_kind(&message, "verdict"))
 			take_head(m, in, &message, &ranks);
 		else if (is_kind(&message, "test") && ranks > 0)
 			take_test(m, in, &message, ranks);
-	if (got == 0 && ranks == 0)
-		got = reader_fail(in, 0, "there is no verdict in it");
-	if (got < 0)
+	if (ranks == 0) {
+		reader_fail(in, 0, "there is no verdict in it");
 		die_input(in);
+	}
 	reader_close(in);
 }
 

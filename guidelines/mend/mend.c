@@ -94,21 +94,19 @@ print_factors(struct text *out, const struct mending *m, const char *graph)
 	struct share *shares = zalloc(CALLS, sizeof *shares);
 	struct definitions known = { 0 };
 	struct calls calls = { 0 };
+	struct progress progress = { 0 };
 	struct reader *in;
 	struct message message;
-	int got;
 
 	if (reader_open(&in, graph, READ_STREAM) < 0 || reader_need_content(in, "graph") < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0) {
+	while (progress_next(&progress, in, &message)) {
 		if (definitions_take(&known, in, &message) < 0 ||
 		    (is_kind(&message, "calls") && calls_read(&calls, in, &message) < 0))
 			die_input(in);
 		if (is_kind(&message, "calls"))
 			add_calls(m, &known, &calls, shares);
 	}
-	if (got < 0)
-		die_input(in);
 	for (unsigned i = 1; i < call_count(); i++)
 		if (shares[i].replaced > 0 && shares[i].before_ns > 0) {
 			text_print(out, "call=");
