@@ -30,10 +30,16 @@ waits_for() {
 	grep -q '; adds up on every rank$' waits
 }
 
+# is_stuck_in FUNCTION: on a busy machine MPI_Init alone may take longer
+is_stuck_in() {
+	run lp-stuck --after 2 run
+	[ "$status" -eq 1 ] && [[ "$output" == *"($1 "* ]]
+}
+
 # killed CASE RANKS SIGNAL [PROGRAM]
 killed() {
 	begin "$1" "$2" "" "${4:-hangs}"
-	await run -1 lp-stuck --after 2 run
+	await is_stuck_in "$1"
 	end "$3"
 }
 

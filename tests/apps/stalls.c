@@ -140,7 +140,7 @@ persistent(void)
 {
 	MPI_Request request;
 
-#if MPI_VERSION >= 4
+#if MPI_VERSION >= 4 || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
 	MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
 #elif defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
 	MPIX_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request);
