@@ -101,20 +101,13 @@ rule_is_outside(const struct analysis *a)
 	    (f < a->bands.f.low || f > a->bands.f.high);
 }
 
-static bool
-is_superlinear(const struct analysis *a)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < a->runs; i++)
-		any |= a->points[i].superlinear;
-	return any;
-}
-
 static void
 say_identified(struct notes *notes, const struct analysis *a)
 {
 	const struct band *f = &a->bands.f;
+	char list[128];
+	const bool superlinear =
+	    list_n(a, offsetof(struct point, superlinear), list, sizeof list) > 0;
 	double loose = f->high / f->low;
 
 	if (!a->profiled)
@@ -125,7 +118,7 @@ say_identified(struct notes *notes, const struct analysis *a)
 	else if (loose > 3)
 		say(notes, "f is hardly identified: %.2g to %.2g, a factor of %.0f, fit the run "
 		    "times as well", f->low, f->high, loose);
-	else if (is_superlinear(a))
+	else if (superlinear)
 		say(notes, "only f = %.2g to %.2g fit the run times, but the model does not hold "
 		    "for superlinear ones: that identifies nothing", f->low, f->high);
 	else
@@ -135,7 +128,7 @@ say_identified(struct notes *notes, const struct analysis *a)
 		say(notes, "the paper's rule and least squares contradict each other: the rule's f "
 		    "= %.3g does not fit the run times", a->paper.trial.solution.at.f);
 	if (a->tau_joined == 0 &&
-	    (f->low <= 0 || loose > 3 || is_superlinear(a) || rule_is_outside(a)))
+	    (f->low <= 0 || loose > 3 || superlinear || rule_is_outside(a)))
 		say(notes, "one measured tau, best at n = 64 or more, would say more about f than "
 		    "more run times");
 }

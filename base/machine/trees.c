@@ -129,28 +129,24 @@ down(const struct plan *plan, const struct family *f, const struct segments *s, 
 	return r;
 }
 
-/*
- * Receives a segment from each child in turn; during the first of these receives the segment before
- * goes up.
- */
+/* The same backwards: each segment arrives from the children, then goes up. */
 static struct round
 up(const struct plan *plan, const struct family *f, const struct segments *s, uint32_t round)
 {
-	struct round r = { .to = NOBODY, .from = NOBODY };
+	struct round r = { .to = NOBODY, .from = NOBODY }, there;
+	/* the last round in which it does anything */
+	uint32_t last = f->children == 0 ? s->count - 1 :
+	    s->count * f->children - (f->parent == NOBODY);
 
-	if (f->children > 0 && round / f->children < s->count) {
-		r.from_number = round / f->children;
-		r.from = child(plan, f, f->children - 1 - round % f->children);
-		r.from_bytes = bytes_of(s, r.from_number);
-	}
-	if (f->parent == NOBODY)
+	if (round > last)
 		return r;
-	r.to_number = f->children == 0 ? round : round / f->children - 1;
-	if (r.to_number < s->count &&
-	    (f->children == 0 || (round % f->children == 0 && round > 0))) {
-		r.to = f->parent;
-		r.to_bytes = bytes_of(s, r.to_number);
-	}
+	there = down(plan, f, s, last - round);
+	r.to = there.from;
+	r.to_number = s->count - 1 - there.from_number;
+	r.to_bytes = bytes_of(s, r.to_number);
+	r.from = there.to;
+	r.from_number = s->count - 1 - there.to_number;
+	r.from_bytes = bytes_of(s, r.from_number);
 	return r;
 }
 
