@@ -79,13 +79,19 @@ build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32
 	sorter_begin(&build->sides, sizeof(struct build_call), by_member_of);
 }
 
+_Static_assert(sizeof(struct build_kept) % 8 == 0, "spill_put_record takes whole words");
+
 uint64_t
 build_row(struct build *build, uint32_t location, const struct call_row *row)
 {
 	struct build_location *of = &build->of[location];
+	struct build_kept kept = { .none = 0 };
 
+#define X(field, ...) kept.field = row->field;
+	CALL_FIELDS(X)
+#undef X
 	spill_put(&build->rows, location, row->call == 0);
-	spill_put_record(&build->rows, location, &of->row, row, sizeof *row);
+	spill_put_record(&build->rows, location, &of->row, &kept, sizeof kept);
 	if (row->leave_ns > build->run_ns)
 		build->run_ns = row->leave_ns;
 	if (row->call != 0)
@@ -103,14 +109,16 @@ build_any(struct build *build, uint32_t location, bool *part)
 	return true;
 }
 
-const struct call_row *
-build_take(struct build *build, uint32_t location)
+void
+build_take(struct build *build, uint32_t location, struct call_row *row)
 {
-	struct call_row *row = &build->of[location].row;
+	struct build_kept *kept = &build->of[location].row;
 
 	spill_take(&build->rows, location);
-	spill_take_record(&build->rows, location, row, sizeof *row);
-	return row;
+	spill_take_record(&build->rows, location, kept, sizeof *kept);
+#define X(field, ...) row->field = kept->field;
+	CALL_FIELDS(X)
+#undef X
 }
 
 void

@@ -95,13 +95,15 @@ static void
 write_block(struct output *o, uint32_t location, uint64_t round)
 {
 	uint64_t end = (round + 1) * o->build->round_rows;
+	struct call_row row;
 	bool part;
 
 	o->block.location = location;
 	o->block.first = o->written[location];
 	o->block.count = 0;
 	while (build_any(o->build, location, &part) && (o->written[location] < end || part)) {
-		if (calls_add(&o->block, build_take(o->build, location)) < 0)
+		build_take(o->build, location, &row);
+		if (calls_add(&o->block, &row) < 0)
 			die("out of memory");
 		o->written[location]++;
 	}
@@ -246,7 +248,7 @@ begin_output(struct build *build)
 	o.settled = zalloc(build->locations, sizeof *o.settled);
 	o.open = zalloc(build->locations, sizeof *o.open);
 	for (uint32_t l = 0; l < build->locations; l++)
-		build->of[l].row = (struct call_row){ 0 };
+		build->of[l].row = (struct build_kept){ .none = 0 };
 	return o;
 }
 

@@ -25,12 +25,14 @@ struct record {
  * One operation of a thread in a message or a collective, in order. Posted receives of a thread
  * have numbers, which their waits name. A wait for a collective is for the oldest started.
  */
-struct step {
+struct step {				/* no gaps: it is written as it lies in memory */
 	enum kind kind;
+	int32_t peer;			/* of a message, as in the record */
 	int64_t at_ns;			/* on the thread's own clock */
 	uint64_t seq, head;		/* its row, and the row that it is a part of */
 	uint32_t comm;			/* as in the file */
-	int32_t peer, tag, other;	/* of a message, as in the record */
+	int32_t other;			/* as in the record */
+	int64_t tag;
 	uint64_t bytes;			/* SEND */
 	uint64_t number;		/* POST, WAIT */
 };

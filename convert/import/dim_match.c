@@ -175,7 +175,7 @@ put_message(struct play *p, uint32_t receive)
 	    .location = r->location,
 	    .known = (unsigned)(r->step.peer == ANY_PEER) << KNOWN_peer |
 	    (unsigned)(r->step.tag == ANY_TAG) << KNOWN_tag,
-	    .row = { .peer = (int32_t)p->d->threads[r->source].rank, .tag = r->sent.tag,
+	    .row = { .peer = (int32_t)p->d->threads[r->source].rank, .tag = (int32_t)r->sent.tag,
 	    .bytes_received = r->sent.bytes } };
 
 	build_message(&p->d->build, r->message, r->source, r->sent.seq, r->location, r->step.seq);

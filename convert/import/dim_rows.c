@@ -159,6 +159,8 @@ put_side(struct dim *d, const struct step *s, uint64_t place)
 	    .at = (int64_t)place, .seq = s->seq });
 }
 
+_Static_assert(sizeof(struct step) == 64, "a step has no gaps");
+
 static void
 put_step(struct dim *d, const struct step *step)
 {
@@ -171,8 +173,8 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 {
 	struct call_row row = CALL_ROW;
 	const struct build_location *of = &d->build.of[d->location];
-	struct step step = { r->kind, d->at->now_ns, of->rows, call != 0 ? of->rows : of->head,
-	    r->comm, r->peer, r->tag, r->other, r->bytes, 0 };
+	struct step step = { r->kind, r->peer, d->at->now_ns, of->rows,
+	    call != 0 ? of->rows : of->head, r->comm, r->other, r->tag, r->bytes, 0 };
 	uint64_t started;
 
 	row.call = call;
@@ -251,9 +253,9 @@ put_sendrecv(struct dim *d, uint16_t call)
 	row.peer = wait->peer;
 	row.tag = wait->tag;
 	row.bytes_received = wait->bytes;
-	step = (struct step){ RECEIVE, d->at->now_ns, d->build.of[d->location].rows,
-	    d->build.of[d->location].head, wait->comm, wait->peer, wait->tag, wait->other,
-	    wait->bytes, 0 };
+	step = (struct step){ RECEIVE, wait->peer, d->at->now_ns,
+	    d->build.of[d->location].rows, d->build.of[d->location].head, wait->comm,
+	    wait->other, wait->tag, wait->bytes, 0 };
 	put_side(d, &step, step.seq);
 	put_step(d, &step);
 	build_row(&d->build, d->location, &row);

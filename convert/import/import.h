@@ -60,7 +60,12 @@ struct build {
 	struct spill rows;		/* by location */
 	struct build_location {
 		uint64_t rows, head;	/* so far; the last row that is not a part */
-		struct call_row row;	/* the last one written, or read */
+		struct build_kept {	/* the last one written, or read */
+#define X(field, key, type, ...) type field;
+			CALL_FIELDS(X)
+#undef X
+			uint16_t none;	/* no gaps: it is written as it lies in memory */
+		} __attribute__((packed)) row;
 	} *of;
 	struct build_thread { uint32_t rank, thread; } *threads;	/* from location RANKS on */
 	int64_t run_ns;
@@ -151,8 +156,7 @@ struct build_end {		/* of an edge that is written in a later round than its row 
 };
 /* whether a row is left, and whether it is a part */
 bool build_any(struct build *build, uint32_t location, bool *part);
-/* The next row; valid until the next one of the location. */
-const struct call_row *build_take(struct build *build, uint32_t location);
+void build_take(struct build *build, uint32_t location, struct call_row *row);
 /* The last round in which an edge with this end may be written without its block. */
 static inline uint64_t
 build_round(const struct build *build, uint64_t round, uint64_t seq)

@@ -24,19 +24,16 @@ struct part {
 };
 
 /* A posted receive completes in the first waiting call after it during which its data arrives. */
-struct open { int64_t arrived_ns; struct part part; };
-
-#define OPEN_BEFORE(a, b) \
-	((a)->arrived_ns != (b)->arrived_ns ? (a)->arrived_ns < (b)->arrived_ns : \
-	(a)->part.item.message < (b)->part.item.message)
-HEAP(opens, struct open, OPEN_BEFORE)
+#define OPEN_BEFORE(a, b) ((a)->item.arrived_ns != (b)->item.arrived_ns ? \
+	(a)->item.arrived_ns < (b)->item.arrived_ns : (a)->item.message < (b)->item.message)
+HEAP(opens, struct part, OPEN_BEFORE)
 
 struct rows {			/* of a task, under construction */
 	struct prv *p;
 	uint32_t task;
 	struct part *parts;	/* of the call */
 	size_t count, capacity;
-	struct open *open;
+	struct part *open;
 	size_t open_count, open_capacity;
 };
 
@@ -122,11 +119,8 @@ take_completed(struct rows *r, const struct call *call)
 {
 	if (call_class(call->call) != CLASS_COMPLETE)
 		return;
-	while (r->open_count > 0 && r->open[0].arrived_ns <= call->leave_ns) {
-		struct open open = opens_pop(r->open, &r->open_count);
-
-		add_part(r, ITEM_RECEIVE, &open.part.item, open.part.post);
-	}
+	while (r->open_count > 0 && r->open[0].item.arrived_ns <= call->leave_ns)
+		*APPEND(r->parts, r->count, r->capacity) = opens_pop(r->open, &r->open_count);
 }
 
 /* The send of MPI_Sendrecv is its row. */
@@ -137,7 +131,6 @@ put_part(struct rows *r, const struct part *part, struct call_row row)
 {
 	const struct item *item = &part->item;
 	uint64_t seq = r->p->build.of[r->task].rows;
-	struct open open = { item->arrived_ns, { ITEM_RECEIVE, *item, seq } };
 
 	row.comm = 1;
 	row.peer = (int32_t)item->peer;
@@ -149,7 +142,7 @@ put_part(struct rows *r, const struct part *part, struct call_row row)
 		place(r->p, item, seq);
 	else {
 		GROW(r->open, r->open_capacity, r->open_count + 1);
-		opens_push(r->open, &r->open_count, open);
+		opens_push(r->open, &r->open_count, (struct part){ ITEM_RECEIVE, *item, seq });
 	}
 	build_row(&r->p->build, r->task, &row);
 }
@@ -228,7 +221,7 @@ put_task(struct rows *r)
 		put_call(r, &call);
 	}
 	for (; r->open_count > 0; r->open_count--)
-		place(r->p, &r->open[r->open_count - 1].part.item, NOWHERE);
+		place(r->p, &r->open[r->open_count - 1].item, NOWHERE);
 	put_end(r->p, r->task);
 }
 
