@@ -83,24 +83,6 @@ collective_ranks(const struct definitions *d, const struct member *members, uint
 	return ranks;
 }
 
-/* Indices of the members in order of their ranks in the communicator; free() them. */
-static uint32_t *
-collective_order(const struct definitions *d, const struct member *members, uint32_t count)
-{
-	struct ranked_member *places = zalloc((size_t)count + 1, sizeof *places);
-	int32_t *ranks = collective_ranks(d, members, count);
-	uint32_t *order = zalloc((size_t)count + 1, sizeof *order);
-
-	for (uint32_t i = 0; i < count; i++)
-		places[i] = (struct ranked_member){ ranks[i], i };
-	SORT(places, count, by_rank);
-	for (uint32_t i = 0; i < count; i++)
-		order[i] = places[i].member;
-	free(places);
-	free(ranks);
-	return order;
-}
-
 /* The member of each of the SIZE ranks of the communicator, or NOBODY; free() them. */
 static uint32_t *
 collective_members(const struct definitions *d, const struct member *members, uint32_t count,
@@ -161,14 +143,22 @@ static void
 scan_waits(const struct definitions *d, const struct member *members, uint32_t count,
     uint32_t *waits_for)
 {
-	uint32_t *order = collective_order(d, members, count), last = order[0];
+	int32_t *ranks = collective_ranks(d, members, count), size;
+	uint32_t *member_of = collective_members(d, members, count, ranks, &size), last = NOBODY;
 
-	for (uint32_t i = 0; i < count; i++) {
-		if (later(&members[order[i]], &members[last]))
-			last = order[i];
-		waits_for[order[i]] = last;
+	for (uint32_t i = 0; i < count; i++)
+		waits_for[i] = NOBODY;
+	for (int32_t r = 0; r < size; r++) {
+		const uint32_t i = member_of[r];
+
+		if (i == NOBODY)
+			continue;
+		if (last == NOBODY || later(&members[i], &members[last]))
+			last = i;
+		waits_for[i] = last;
 	}
-	free(order);
+	free(ranks);
+	free(member_of);
 }
 
 bool
