@@ -55,22 +55,25 @@ static const struct field function_fields[] = {
 static void
 add_counted(struct counter_line *line, const struct counted *more)
 {
+	const bool across = more->place == COUNTED_ACROSS;
+	int64_t *const of = across ? line->across : line->counts.of;
+
 	line->counts.on_core_ns += more->on_core_ns;
 	for (int c = 0; c < COUNTERS; c++)
-		*(more->place == COUNTED_ACROSS ? &line->across[c] : &line->counts.of[c]) +=
-		    (int64_t)more->of[c];
+		of[c] += (int64_t)more->of[c];
 }
 
 static struct counter_line
 function_line(const struct definitions *known, const struct counted *counted)
 {
+	struct stack_frame frame = { .name = "(different functions)" };
+	struct counter_line line = { .rank = counted->rank };
 	char text[1024];
-	const struct stack_frame frame = counted->place == COUNTED_BETWEEN ?
-	    (struct stack_frame){ .name = "(different functions)" } :
-	    place_frame(known, counted->place, text, sizeof text);
-	struct counter_line line = { .rank = counted->rank, .function = need(strdup(frame.name)),
-	    .file = frame.file };
 
+	if (counted->place != COUNTED_BETWEEN)
+		frame = place_frame(known, counted->place, text, sizeof text);
+	line.function = need(strdup(frame.name));
+	line.file = frame.file;
 	add_counted(&line, counted);
 	return line;
 }

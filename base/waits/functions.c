@@ -77,7 +77,7 @@ count_blocked(struct imbalance *im, uint32_t location, const struct off_lane *la
 		if (observer != NULL && observer->off != NULL)
 			observer->off(observer, location, &part, new.own);
 		if (part.reason == OFF_BLOCKED)
-			count_time(im->functions, &new, TAKEN_OFF_CORE + OFF_BLOCKED,
+			count_time(im->functions, &new, taken_off(OFF_BLOCKED),
 			    part.to_ns - part.from_ns - part.on_core_ns);
 	}
 }
@@ -93,8 +93,8 @@ count_core(struct imbalance *im, uint32_t location, const struct taken *of,
 
 	count_time(f, of, TAKEN_ON_CORE, time.on_ns);
 	count_blocked(im, location, lane, of, piece);
-	count_time(f, of, TAKEN_OFF_CORE + OFF_PREEMPTED, time.off_ns[OFF_PREEMPTED]);
-	count_time(f, of, TAKEN_OFF_CORE + OFF_UNKNOWN, time.off_ns[OFF_UNKNOWN]);
+	count_time(f, of, taken_off(OFF_PREEMPTED), time.off_ns[OFF_PREEMPTED]);
+	count_time(f, of, taken_off(OFF_UNKNOWN), time.off_ns[OFF_UNKNOWN]);
 }
 
 /* Counts the time of all threads of the location's rank. */

@@ -88,6 +88,11 @@ enum taken_place {
 	TAKEN_THREADS = UINT32_MAX - 8, TAKEN_ALONE,	/* all threads on a core; one alone */
 	TAKEN_ON_CORE, TAKEN_OFF_CORE,			/* plus the reason */
 };
+static inline uint32_t
+taken_off(enum off_reason reason)
+{
+	return (uint32_t)TAKEN_OFF_CORE + reason;
+}
 struct taken {
 	uint32_t site, place;		/* site UINT32_MAX: a free slot */
 	uint32_t own;		/* the program's own place: this one, or the place that called it */

@@ -28,7 +28,7 @@ function_of(const struct imbalance *im, const struct taken *taken, bool own)
 	const char *in = NULL;
 	char text[1024];
 
-	if (place == TAKEN_OFF_CORE + OFF_BLOCKED && taken->own > 0) {
+	if (place == taken_off(OFF_BLOCKED) && taken->own > 0) {
 		frame = own_frame(known, taken->own, text, sizeof text);
 		in = need(strdup(frame.name));
 	} else if (place < TAKEN_THREADS)
