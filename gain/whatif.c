@@ -8,26 +8,6 @@
 /* ---- slack -------------------------------------------------------------------------------- */
 
 static void
-add_slack_row(struct slack_rows *rows, uint32_t location, uint64_t seq, int64_t compute_ns,
-    int64_t call_ns)
-{
-	size_t i = rows->count++;
-
-	if (rows->count > rows->capacity) {
-		size_t capacity[3] = { rows->capacity, rows->capacity, rows->capacity };
-
-		GROW(rows->location, capacity[0], rows->count);
-		GROW(rows->seq, capacity[1], rows->count);
-		GROW(rows->compute_ns, capacity[2], rows->count);
-		GROW(rows->call_ns, rows->capacity, rows->count);
-	}
-	rows->location[i] = location;
-	rows->seq[i] = seq;
-	rows->compute_ns[i] = compute_ns;
-	rows->call_ns[i] = call_ns;
-}
-
-static void
 add_to_site(struct whatif *whatif, uint32_t index, int64_t slack_ns, int64_t weight_ns)
 {
 	struct site_slack *site = AT(whatif->site_slack, whatif->slack_capacity, index);
@@ -73,11 +53,18 @@ static void
 add_slack(struct whatif *whatif, const struct dag *dag)
 {
 	const struct stretch *stretch = dag->stretch;
+	struct slack_rows *rows = &whatif->rows;
+	const size_t most = dag->events / 2;
+	size_t capacity[3] = { rows->capacity, rows->capacity, rows->capacity };
 	int64_t *slack_ns = find_slack(dag);
 
+	GROW(rows->location, capacity[0], most);
+	GROW(rows->seq, capacity[1], most);
+	GROW(rows->compute_ns, capacity[2], most);
+	GROW(rows->call_ns, rows->capacity, most);
+	rows->count = 0;
 	if (whatif->held_ns == NULL)
 		whatif->held_ns = zalloc(stretch->window->locations, sizeof *whatif->held_ns);
-	whatif->rows.count = 0;
 	for (uint32_t l = 0; l < stretch->window->locations; l++) {
 		uint64_t first = stretch->first_seq[l], end = stretch->end_seq[l];
 
@@ -102,7 +89,10 @@ add_slack(struct whatif *whatif, const struct dag *dag)
 				continue;
 			}
 			add_to_site(whatif, row->site, call_ns, dag->weight_ns[v + 1]);
-			add_slack_row(&whatif->rows, l, seq, compute_ns, call_ns);
+			rows->location[rows->count] = l;
+			rows->seq[rows->count] = seq;
+			rows->compute_ns[rows->count] = compute_ns;
+			rows->call_ns[rows->count++] = call_ns;
 		}
 	}
 	free(slack_ns);
