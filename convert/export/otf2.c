@@ -38,6 +38,16 @@ archive_check(const struct archive *a, OTF2_ErrorCode code)
 		die("%s: %s", a->export->name, OTF2_Error_GetDescription(code));
 }
 
+void
+need_writer(struct archive *a, uint32_t location)
+{
+	struct spot *spot = &a->spots[location];
+
+	if (spot->writer == NULL &&
+	    (spot->writer = OTF2_Archive_GetEvtWriter(a->archive, location)) == NULL)
+		die("%s: no room for the events of location %u", a->export->name, location);
+}
+
 /* ---- the folder ---- */
 
 static char *
@@ -202,9 +212,8 @@ close_archive(struct archive *a)
 
 	rows_end(a);
 	for (uint32_t l = 0; l <= a->locations; l++) {
-		if (l < a->locations && a->spots[l].writer == NULL &&
-		    a->known->location_rank[l] >= 0)
-			a->spots[l].writer = OTF2_Archive_GetEvtWriter(a->archive, l);
+		if (l < a->locations && a->known->location_rank[l] >= 0)
+			need_writer(a, l);
 		if (a->spots[l].writer != NULL)
 			archive_check(a, OTF2_Archive_CloseEvtWriter(a->archive,
 			    a->spots[l].writer));

@@ -88,6 +88,8 @@ struct archive {
 /* otf2.c: dies on any error of OTF2's library. */
 void archive_check(const struct archive *a, OTF2_ErrorCode code);
 
+void need_writer(struct archive *a, uint32_t location);
+
 /* otf2_input.c */
 void archive_read(struct archive *a, const char *file);
 

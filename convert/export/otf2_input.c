@@ -28,16 +28,6 @@ take_rank(struct archive *a, struct reader *in, const struct message *message)
 #undef X
 }
 
-static void
-need_writer(struct archive *a, uint32_t location)
-{
-	struct spot *spot = &a->spots[location];
-
-	if (spot->writer == NULL &&
-	    (spot->writer = OTF2_Archive_GetEvtWriter(a->archive, location)) == NULL)
-		die("%s: no room for the events of location %u", a->export->name, location);
-}
-
 /* Scout has no use for these. Threads without calls are no locations. */
 static void
 take_switches(struct archive *a, struct reader *in, const struct message *message)

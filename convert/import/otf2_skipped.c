@@ -96,6 +96,13 @@ otf2_skip(OTF2_GlobalEvtReaderCallbacks *c)
 	OTF2_GlobalEvtReaderCallbacks_SetUnknownCallback(c, skip_unknown);
 }
 
+static void
+say(const struct otf2 *o, uint64_t count, const char *what)
+{
+	if (count > 0)
+		note("%s: %llu %s", o->file, (unsigned long long)count, what);
+}
+
 void
 otf2_say_skipped(const struct otf2 *o)
 {
@@ -121,16 +128,8 @@ otf2_say_skipped(const struct otf2 *o)
 		note("%s: %llu events of kind ParameterUnsignedInt and %llu of files that MPI has "
 		    "not opened are left out", o->file, (unsigned long long)o->parameters,
 		    (unsigned long long)o->other_io);
-	if (o->foreign > 0)
-		note("%s: %llu events of locations that belong to no MPI rank are left out",
-		    o->file, (unsigned long long)o->foreign);
-	if (o->outside > 0)
-		note("%s: %llu messages and other events outside of MPI calls are left out",
-		    o->file, (unsigned long long)o->outside);
-	if (o->lost_requests > 0)
-		note("%s: %llu completed requests were never started", o->file,
-		    (unsigned long long)o->lost_requests);
-	if (o->backward > 0)
-		note("%s: %llu times go backward on their location and are moved", o->file,
-		    (unsigned long long)o->backward);
+	say(o, o->foreign, "events of locations that belong to no MPI rank are left out");
+	say(o, o->outside, "messages and other events outside of MPI calls are left out");
+	say(o, o->lost_requests, "completed requests were never started");
+	say(o, o->backward, "times go backward on their location and are moved");
 }

@@ -117,7 +117,7 @@ take_events(struct prv *p, char *at)
 		return;
 	if (at_ns > task->end_ns)
 		task->end_ns = at_ns;
-	callers_clear(&levels);
+	levels.count = 0;
 	while (*at != '\0') {
 		int64_t type = text_integer(&p->text, &at, 0, INT64_MAX);
 		int64_t value = text_integer(&p->text, &at, INT64_MIN + 1, INT64_MAX);

@@ -56,7 +56,6 @@ struct prv {
 
 /* prv_callers.c: sites of calls. */
 struct callers *callers_new(void);
-void callers_clear(struct levels *levels);
 void callers_take(struct levels *levels, int64_t type, int64_t value);
 uint32_t callers_site(struct prv *prv, const struct levels *levels);
 void callers_names(struct prv *prv, const char *file);	/* of the .pcf beside the file */

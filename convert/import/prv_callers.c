@@ -65,12 +65,6 @@ site_of(struct prv *p, struct caller caller, uint32_t outer)
 }
 
 void
-callers_clear(struct levels *levels)
-{
-	levels->count = 0;
-}
-
-void
 callers_take(struct levels *levels, int64_t type, int64_t value)
 {
 	const bool line = type > CALLER_LINE;
