@@ -190,8 +190,8 @@ add_whole(struct whole *sum, const struct rank_core *core, const struct shown_co
 	for (int reason = 0; reason < OFF_REASONS; reason++)
 		sum->off_ns[reason] += (double)core->core.off_ns[reason];
 	sum->enough &= counted_ns >= ENOUGH * on_ns;
-	sum->instructions += whole * (double)counts->of[COUNT_instructions];
-	sum->cycles += whole * (double)counts->of[COUNT_cycles];
+	sum->instructions += whole * fmax(0, (double)counts->of[COUNT_instructions]);
+	sum->cycles += whole * fmax(0, (double)counts->of[COUNT_cycles]);
 }
 
 /* False: there is nothing to compare. */

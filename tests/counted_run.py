@@ -117,6 +117,10 @@ def main():
     got, true = json.load(sys.stdin)["counters"], run.true()
     if set(got["none_of"]) != set(run.without):
         sys.exit(f"none of {got['none_of']} instead of {run.without}")
+    for key, needs in (("instructions_ratio", {"instructions"}), ("clock_ratio", {"cycles"}),
+                       ("cycles_per_instruction_ratio", {"instructions", "cycles"})):
+        if needs & set(run.without) and key in got["slowest"]:
+            sys.exit(f"{key} without counts of {needs & set(run.without)}: {got['slowest']}")
     functions = {(row["rank"], row["function"]): (switched_run.ns(row["counted_s"]), told(row)) for row in got["by_function"]}
     if functions != {key: (time, wanted(run, counts)) for key, (time, counts) in true.items() if key[1] != ACROSS}:
         sys.exit(f"{functions} instead of {true}")
