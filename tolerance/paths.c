@@ -69,18 +69,23 @@ evaluate(struct paths *p, const struct marks *m, const struct change *change, do
 	for (struct mark *s = p->steps; s < p->steps + p->count; s++) {
 		/* a site is a call at a place, for waits and sends alike */
 		const struct payer *payer = &m->payers[s->payer];
-		const bool changed = change != NULL && s->payer != NO_PAYER &&
-		    payer->site == change->site->site && payer->call == change->site->call;
-		const double earlier_ns = changed ? change->earlier_ns : 0;
-		const bool later = s->kind == MAX && times[s->from] > times[s->to] &&
-		    !(changed && change->waitless && payer->waits);
+		bool changed, later = false;
 
-		if (s->kind == ADD)
+		if (s->kind == ADD) {
 			times[s->to] += s->cost.ns;
-		else if (s->kind == SET)
-			times[s->to] = times[s->from] + fmax(s->cost.ns - earlier_ns, 0);
-		else if (later)
+			continue;
+		}
+		changed = change != NULL && s->payer != NO_PAYER &&
+		    payer->site == change->site->site && payer->call == change->site->call;
+		if (s->kind == SET) {
+			double ns = changed ? change->earlier_ns : 0;
+
+			times[s->to] = times[s->from] + (s->cost.ns > ns ? s->cost.ns - ns : 0);
+		} else if (times[s->from] > times[s->to] &&
+		    !(changed && change->waitless && payer->waits)) {
 			times[s->to] = times[s->from];
+			later = true;
+		}
 		if (change == NULL) {
 			s->ns = times[s->kind == MAX ? s->from : s->to];
 			s->taken = later;
