@@ -233,7 +233,7 @@ static void
 read_place(struct summary *s, struct reader *in, const struct message *message)
 {
 	struct site_sums *p;
-	int64_t line, comm, comm_size, polls;
+	int64_t polls;
 
 	if (s->count == s->capacity)
 		die_message(in, message, "place: there are more than the summary says");
@@ -241,25 +241,24 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	p->function = text_of(message, "function");
 	p->file = text_of(message, "file");
 	p->call = text_of(message, "call");
-	if (body_int(in, message, "line", 0, INT32_MAX, &line) < 0 ||
+	if (body_int(in, message, "line", 0, INT32_MAX, &p->line) < 0 ||
 	    body_uint(in, message, "order", &p->order) < 0 ||
 	    body_column(in, message, "path_ns", PATH_KINDS_COUNT, p->path_ns) < 0 ||
 	    body_int(in, message, "total_ns", INT64_MIN, INT64_MAX, &p->total_ns) < 0 ||
-	    body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX, &p->wait_ns) < 0 || body_int(in,
-	    message, "delay_ns", INT64_MIN, INT64_MAX, &p->delay_ns) < 0 || body_uint(in, message,
-	    "calls", &p->calls) < 0 || body_uint(in, message, "bytes_sent", &p->sent_bytes) < 0 ||
-	    body_uint(in, message, "bytes_received", &p->received_bytes) < 0 || body_int(in,
-	    message, "comm", 0, UINT32_MAX, &comm) < 0 || body_int(in, message, "comm_size", 0,
-	    INT32_MAX, &comm_size) < 0 || body_int(in, message, "polls", 0, 1, &polls) < 0)
+	    body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX, &p->wait_ns) < 0 ||
+	    body_int(in, message, "delay_ns", INT64_MIN, INT64_MAX, &p->delay_ns) < 0 ||
+	    body_uint(in, message, "calls", &p->calls) < 0 ||
+	    body_uint(in, message, "bytes_sent", &p->sent_bytes) < 0 ||
+	    body_uint(in, message, "bytes_received", &p->received_bytes) < 0 ||
+	    body_int(in, message, "comm", 0, UINT32_MAX, &p->comm) < 0 ||
+	    body_int(in, message, "comm_size", 0, INT32_MAX, &p->comm_size) < 0 ||
+	    body_int(in, message, "polls", 0, 1, &polls) < 0)
 		die_input(in);
-	if (s->rank_core_ns != NULL && body_column(in, message, "core_ns",
-	    CORE_PARTS, p->core_ns) < 0)
+	if (s->rank_core_ns != NULL &&
+	    body_column(in, message, "core_ns", CORE_PARTS, p->core_ns) < 0)
 		die_input(in);
 	read_ranks(p, in, message);
 	read_positions(p, in, message);
-	p->line = (int32_t)line;
-	p->comm = (uint32_t)comm;
-	p->comm_size = (int32_t)comm_size;
 	p->polls = polls != 0;
 }
 
@@ -270,9 +269,7 @@ read_variable(struct summary *s, const struct message *message)
 
 	if (!variable_read(&v, message))
 		return;
-	s->environment = grow(s->environment, &s->variable_capacity,
-	    s->variable_count + 1, sizeof v);
-	s->environment[s->variable_count++] = v;
+	*APPEND(s->environment, s->variable_count, s->variable_capacity) = v;
 }
 
 static void

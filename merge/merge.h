@@ -34,7 +34,6 @@ struct correction {
 	bool known;
 };
 
-/* A surveyed thread. The survey keeps no blocks, since there may be any number of them. */
 /* Of a thread that did not end: see unended.h. */
 struct last_row {
 	int64_t enter_ns, since_ns;	/* own clock */
@@ -45,6 +44,7 @@ struct last_row {
 	bool in_call;
 };
 
+/* A surveyed thread. The survey keeps no blocks, since there may be any number of them. */
 struct thread {
 	uint64_t rows;
 	uint64_t last_offset;	/* of its last block */

@@ -201,7 +201,7 @@ find_in_files(const struct input *input, bool names)
 
 /* The location of the thread; -1: it has no row that lasts until the end. */
 static int32_t
-open_location(const struct input *input, const struct awaited *of)
+open_location(const struct input *input, const struct awaited_thread *of)
 {
 	const struct rank *rank = &input->ranks[of->rank];
 
@@ -210,12 +210,12 @@ open_location(const struct input *input, const struct awaited *of)
 	return of->thread == 0 ? of->rank : (int32_t)(rank->location_base + of->thread - 1);
 }
 
-static struct awaited
+static struct awaited_thread
 awaited_by(const struct input *input, const struct unreturned *found, uint32_t location)
 {
 	const int32_t rank = input->location_rank[location];
 
-	return found == NULL ? (struct awaited){ 0 } : unreturned_call(found, rank,
+	return found == NULL ? (struct awaited_thread){ 0 } : unreturned_call(found, rank,
 	    location < (uint32_t)input->rank_count ? 0 :
 	    location - input->ranks[rank].location_base + 1);
 }
@@ -288,7 +288,7 @@ find_all(struct ends *e, const struct input *input, const struct unreturned *fou
 	for (uint32_t l = 0; l < input->location_count; l++) {
 		const struct thread *thread = thread_of(input, l);
 		const struct rank *rank = &input->ranks[input->location_rank[l]];
-		const struct awaited of = awaited_by(input, found, l);
+		const struct awaited_thread of = awaited_by(input, found, l);
 
 		if (thread == NULL ||
 		    (thread->last.call == 0 && !(thread->aborted && input->tells_open)))

@@ -5,7 +5,6 @@
 #include "../base/stuck/unreturned.h"
 #include "scan.h"
 
-/* Whether CALL is MPI_Abort, which does not return although it has a row. */
 /*
  * Take messages of raw traces: the open call, in a block or alone, and when the rank died. Return 0
  * or -1.

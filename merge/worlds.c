@@ -142,7 +142,7 @@ may_have_met(const struct half *a, const struct half *b)
 {
 	static const char *const other_side[][2] = { { "spawn", "parent" }, { "parent", "spawn" },
 		{ "accept", "connect" }, { "connect", "accept" }, { "join", "join" },
-		    { "create", "create" } };
+		{ "create", "create" } };
 	const struct membership *x = a->parts->of, *y = b->parts->of;
 
 	if (a->joined || b->joined || x->size != y->remote_size || x->remote_size != y->size ||

@@ -59,7 +59,6 @@ mark(const char *path)
 	uint64_t cut = 0;
 	int64_t pid = 0;
 	bool here = false;
-	char *host;
 
 	if (!folder_is_of_rank(path, died.rank))
 		return;
@@ -71,11 +70,8 @@ mark(const char *path)
 		if (is_kind(&message, "cut"))
 			cut = message.offset;
 		else if (is_kind(&message, "rank") && body_get(&message, "pid") != NULL &&
-		    body_int(in, &message, "pid", 1, INT32_MAX, &pid) == 0) {
-			host = body_string(&message, "host");
-			here = host != NULL && strcmp(host, died.host) == 0;
-			free(host);
-		}
+		    body_int(in, &message, "pid", 1, INT32_MAX, &pid) == 0)
+			here = body_is(&message, "host", died.host);
 	reader_close(in);
 	if (cut > 0 && here && lives(pid))
 		died.one_lives = true;

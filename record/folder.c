@@ -72,13 +72,13 @@ folder_is_of_rank(const char *path, const char *rank)
 	    strspn(number, "0123456789") == strlen(rank));
 }
 
-/* Calls DO_IT for each file with such a name; returns their number. */
+/* Calls DO_IT, unless it is NULL, for each file with such a name; returns their number. */
 static int
 for_each(const char *folder, int (*is_name)(const struct dirent *), void (*do_it)(const char *path))
 {
 	struct paths found = folder_paths(folder, is_name);
 
-	for (int i = 0; i < found.count; i++)
+	for (int i = 0; i < found.count && do_it != NULL; i++)
 		do_it(found.at[i]);
 	paths_free(&found);
 	return found.count < 0 ? 0 : found.count;
@@ -105,16 +105,10 @@ folder_for_each(const char *folder, void (*do_it)(const char *path))
 	return traces.found;
 }
 
-static void
-no_world(const char *path)
-{
-	(void)path;
-}
-
 int
 folder_for_each_world(const char *folder, void (*do_it)(const char *path))
 {
-	return for_each(folder, is_world_name, do_it != NULL ? do_it : no_world);
+	return for_each(folder, is_world_name, do_it);
 }
 
 static void

@@ -16,7 +16,7 @@ static const Dwfl_Callbacks offline = {
 };
 static const Dwfl_Callbacks running = {
 	.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo,
-	    .debuginfo_path = &debug_path,
+	.debuginfo_path = &debug_path,
 };
 
 static struct place
@@ -55,8 +55,7 @@ open_module(const char *path)
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(all[i].path, path) == 0)
 			return &all[i];
-	all = grow(all, &capacity, count + 1, sizeof *all);
-	it = &all[count++];
+	it = APPEND(all, count, capacity);
 	*it = (struct known){ .path = need(strdup(path)), .dwfl = dwfl_begin(&offline),
 	    .offset = UINT64_MAX };
 	if (it->dwfl == NULL)

@@ -87,8 +87,7 @@ find_mismatch(const struct look *look)
 				return first[i];
 			if (i < count)
 				continue;
-			first = grow(first, &capacity, count + 1, sizeof *first);
-			first[count++] = thread;
+			*APPEND(first, count, capacity) = thread;
 		}
 	for (int32_t r = 0; r < look->rank_count; r++)
 		for (size_t t = 0; t < look->ranks[r].thread_count; t++)

@@ -8,25 +8,22 @@
 uint32_t
 solve_node(struct solve *s, bool halted)
 {
-	s->nodes = grow(s->nodes, &s->node_capacity, s->count + 1, sizeof *s->nodes);
-	s->nodes[s->count] = (struct solve_node){ .clause = s->clause_count, .halted = halted,
-	    .waits_for = NO_NODE };
-	return (uint32_t)s->count++;
+	*APPEND(s->nodes, s->count, s->node_capacity) = (struct solve_node){
+	    .clause = s->clause_count, .halted = halted, .waits_for = NO_NODE };
+	return (uint32_t)s->count - 1;
 }
 
 void
 solve_clause(struct solve *s)
 {
-	s->clauses = grow(s->clauses, &s->clause_capacity, s->clause_count + 1, sizeof *s->clauses);
-	s->clauses[s->clause_count++] = (struct clause){ .first = s->member_count };
+	APPEND(s->clauses, s->clause_count, s->clause_capacity)->first = s->member_count;
 	s->nodes[s->count - 1].clauses++;
 }
 
 void
 solve_member(struct solve *s, uint32_t node)
 {
-	s->members = grow(s->members, &s->member_capacity, s->member_count + 1, sizeof *s->members);
-	s->members[s->member_count++] = node;
+	*APPEND(s->members, s->member_count, s->member_capacity) = node;
 	s->clauses[s->clause_count - 1].size++;
 }
 

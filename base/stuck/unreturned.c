@@ -9,7 +9,7 @@ struct unreturned {
 	struct look look;
 	struct findings findings;
 	char *sentence;
-	struct awaited *of;	/* by node of a thread */
+	struct awaited_thread *of;	/* by node of a thread */
 	bool *unproved;		/* likewise: there are too many rows to see what is on its way */
 };
 
@@ -72,13 +72,13 @@ behind_hub(const struct unreturned *u, const struct graph *g, uint32_t hub, uint
 	return to;
 }
 
-static struct awaited
+static struct awaited_thread
 awaited_by(const struct unreturned *u, const struct graph *g, const struct thread *thread)
 {
 	const struct look *look = &u->look;
 	const struct row *op = thread->ops;
 	uint32_t to = g->s.nodes[thread->node].waits_for;
-	struct awaited of = { 0 };
+	struct awaited_thread of = { 0 };
 
 	if (!thread->waits || u->unproved[thread->node])
 		return of;
@@ -107,14 +107,14 @@ find_awaited(struct unreturned *u, struct graph *g)
 	for (int32_t r = 0; r < look->rank_count; r++)
 		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
 			const struct thread *thread = &look->ranks[r].threads[t], *other;
-			struct awaited *of = &u->of[thread->node];
+			struct awaited_thread *of = &u->of[thread->node];
 
 			if (u->findings.at == NULL ||
 			    !mismatch_at(look, u->findings.at, thread, &other)) {
 				if (of->operation == 0)
 					*of = awaited_by(u, g, thread);
 			} else if (other != NULL)
-				*of = (struct awaited){ thread->call, other->rank,
+				*of = (struct awaited_thread){ thread->call, other->rank,
 				    other->location };
 		}
 }
@@ -160,11 +160,11 @@ unreturned_sentence(const struct unreturned *u)
 	return u->sentence;
 }
 
-struct awaited
+struct awaited_thread
 unreturned_call(const struct unreturned *u, int32_t rank, uint32_t t)
 {
 	const struct rank *of = rank < u->look.rank_count ? &u->look.ranks[rank] : NULL;
 
 	return of != NULL && t < of->thread_count ? u->of[of->threads[t].node] :
-	    (struct awaited){ 0 };
+	    (struct awaited_thread){ 0 };
 }

@@ -14,7 +14,7 @@ struct namer {
 	char *(*name)(struct namer *namer, int32_t rank, uint64_t address);
 };
 
-struct awaited {
+struct awaited_thread {
 	unsigned operation;	/* index of call_name; 0: it is not proved that the call waits */
 	int32_t rank;
 	uint32_t thread;
@@ -26,6 +26,7 @@ struct unreturned *unreturned_open(char **files, size_t count, struct namer *nam
 void unreturned_close(struct unreturned *unreturned);
 const char *unreturned_verdict(const struct unreturned *unreturned);
 const char *unreturned_sentence(const struct unreturned *unreturned);
-struct awaited unreturned_call(const struct unreturned *unreturned, int32_t rank, uint32_t thread);
+struct awaited_thread unreturned_call(const struct unreturned *unreturned, int32_t rank,
+    uint32_t thread);
 
 #endif

@@ -18,8 +18,7 @@ hub_node(struct graph *g, struct hub hub)
 		    it->target == hub.target)
 			return g->threads + (uint32_t)i;
 	}
-	g->hubs = grow(g->hubs, &g->hub_capacity, g->hub_count + 1, sizeof *g->hubs);
-	g->hubs[g->hub_count++] = hub;
+	*APPEND(g->hubs, g->hub_count, g->hub_capacity) = hub;
 	return g->threads + (uint32_t)(g->hub_count - 1);
 }
 
