@@ -63,8 +63,7 @@ read_setting(struct reader *in, const struct message *message)
 			s.text[i] = need(strdup(""));
 	}
 	if (body_int(in, message, "ranks", 1, INT32_MAX, &s.ranks) < 0 ||
-	    (body_get(message, "root") != NULL &&
-	    body_int(in, message, "root", 0, INT32_MAX, &s.root) < 0))
+	    body_int_if(in, message, "root", 0, INT32_MAX, &s.root) < 0)
 		die_input(in);
 	return s;
 }

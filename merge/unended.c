@@ -8,7 +8,6 @@
 
 #include "../base/mpi/call_class.h"
 #include "../base/stream/open_call.h"
-#include "../base/tool/text.h"
 #include "definitions.h"
 #include "unended.h"
 
@@ -161,7 +160,7 @@ name_place(struct namer *namer, int32_t r, uint64_t address)
 	const struct known_site site = place_of(rank, &(struct raw_site){ .address = address,
 	    .modules = rank->module_count });
 	struct place place = { 0 };
-	char *text = NULL;
+	char *text;
 
 	if (site.module == UINT32_MAX)
 		return NULL;
@@ -170,10 +169,7 @@ name_place(struct namer *namer, int32_t r, uint64_t address)
 	names->opened[site.module] = true;
 	if (names->symbols[site.module] != NULL)
 		symbols_find(names->symbols[site.module], site.offset, &place);
-	if (place.file != NULL ? asprintf(&text, "%s %s:%d", place.function != NULL ?
-	    place.function : "?", file_name(place.file), place.line) < 0 :
-	    place.function != NULL && (text = strdup(place.function)) == NULL)
-		die("out of memory");
+	text = place_named(place.function, place.file, place.line);
 	place_free(&place);
 	return text;
 }

@@ -94,13 +94,8 @@ name_place(struct namer *namer, int32_t rank, uint64_t address)
 {
 	const struct places *places = (const struct places *)namer;
 	const struct place place = place_of(&places->look->ranks[rank], address);
-	char *name = NULL;
 
-	if (place.file != NULL ? asprintf(&name, "%s %s:%d", place.function != NULL ?
-	    place.function : "?", place.file, place.line) < 0 :
-	    place.function != NULL && (name = strdup(place.function)) == NULL)
-		die("out of memory");
-	return name;
+	return place_named(place.function, place.file, place.line);
 }
 
 struct places

@@ -145,8 +145,7 @@ longpole_column(struct longpole_reader *r, const char *key, size_t count, const 
 
 	if (found == NULL)
 		return 0;
-	if (body_get(&r->message, "capacity") != NULL &&
-	    body_int(r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0)
+	if (body_int_if(r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0)
 		return -1;
 	if (found->type != MSGPACK_OBJECT_BIN)
 		return wrong_type(r, key);
@@ -170,8 +169,8 @@ longpole_column_int(struct longpole_reader *r, const char *key, size_t count, in
 	int64_t room = (int64_t)count;
 	int got = longpole_column(r, key, count, &stored, &width);
 
-	if (got < 0 || (body_get(&r->message, "capacity") != NULL &&
-	    body_int(r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0))
+	if (got < 0 ||
+	    body_int_if(r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0)
 		return -1;
 	return body_column_of(r->in, &r->message, key, type, (size_t)room, count, values) < 0 ?
 	    -1 : got;

@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
+#include "../tool/text.h"
 #include "../tool/tool.h"
 #include "waitfor.h"
 #include "waits.h"
+
+char *
+place_named(const char *function, const char *file, int line)
+{
+	if (file == NULL)
+		return function != NULL ? need(strdup(function)) : NULL;
+	return formatted("%s %s:%d", function != NULL ? function : "?", file_name(file), line);
+}
 
 struct unreturned {
 	struct look look;

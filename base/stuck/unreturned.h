@@ -14,6 +14,9 @@ struct namer {
 	char *(*name)(struct namer *namer, int32_t rank, uint64_t address);
 };
 
+/* Such a text; of FILE only the name. */
+char *place_named(const char *function, const char *file, int line);
+
 struct awaited_thread {
 	unsigned operation;	/* index of call_name; 0: it is not proved that the call waits */
 	int32_t rank;

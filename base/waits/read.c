@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the graph stream, message by message. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "core.h"
 #include "functions.h"
@@ -39,28 +38,22 @@ begin_run(struct imbalance *im)
 static void
 take_matching(struct imbalance *im, const struct message *message)
 {
-	int64_t sends, receives, collectives, errors = 0;
+	struct reader *in = im->graph.in;
 
-	if (body_int(im->graph.in, message, "unmatched_sends", 0, INT64_MAX, &sends) < 0 ||
-	    body_int(im->graph.in, message, "unmatched_receives", 0, INT64_MAX, &receives) < 0 ||
-	    body_int(im->graph.in, message, "unmatched_collectives", 0, INT64_MAX,
-	    &collectives) < 0 || (body_get(message, "errors") != NULL &&
-	    body_int(im->graph.in, message, "errors", 0, INT64_MAX, &errors) < 0))
-		die_input(im->graph.in);
-	im->counts.unmatched_sends = (uint64_t)sends;
-	im->counts.unmatched_receives = (uint64_t)receives;
-	im->counts.unmatched_collectives = (uint64_t)collectives;
-	im->counts.errors = (uint64_t)errors;
+	im->counts.errors = 0;
+	if (body_int(in, message, "unmatched_sends", 0, INT64_MAX,
+	    &im->counts.unmatched_sends) < 0 || body_int(in, message, "unmatched_receives", 0,
+	    INT64_MAX, &im->counts.unmatched_receives) < 0 || body_int(in, message,
+	    "unmatched_collectives", 0, INT64_MAX, &im->counts.unmatched_collectives) < 0 ||
+	    body_int_if(in, message, "errors", 0, INT64_MAX, &im->counts.errors) < 0)
+		die_input(in);
 }
 
 static void
 take_window(struct imbalance *im, const struct message *message)
 {
-	char *type = body_string(message, "type");
-
-	if (type != NULL && strcmp(type, "window") == 0 && im->one_sided != NULL)
+	if (body_is(message, "type", "window") && im->one_sided != NULL)
 		one_sided_window(im);
-	free(type);
 }
 
 static void

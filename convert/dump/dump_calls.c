@@ -248,26 +248,22 @@ print_table_line(struct dump *dump, struct thread where, size_t from, size_t to)
 static void
 print_open(struct dump *dump, const struct message *message, struct thread where)
 {
-	const msgpack_object *bin = body_get(message, "open");
+	const struct open_call *open = open_call_of(message);
 	struct json *out = &dump->json;
-	struct open_call open;
 
-	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size != sizeof open ||
-	    dump->opt.table || !is_wanted(dump, "open"))
-		return;
-	memcpy(&open, bin->via.bin.ptr, sizeof open);
-	if (open.call == 0 || open.call > UINT16_MAX)
+	if (open == NULL || open->call == 0 || open->call > UINT16_MAX || dump->opt.table ||
+	    !is_wanted(dump, "open"))
 		return;
 	begin_picked(dump, "open", true);
 	put_rank(out, where);
-	json_text(out, "call", call_name(reader_calls(dump->in)[open.call]));
-	json_int(out, "enter_ns", open.enter_ns);
-	json_uint(out, "address", open.address);
-	json_uint(out, "comm", open.comm);
-	if (open.collective > 0)
-		json_uint(out, "collective", open.collective);
-	json_int(out, "peer", open.peer);
-	json_int(out, "tag", open.tag);
+	json_text(out, "call", call_name(reader_calls(dump->in)[open->call]));
+	json_int(out, "enter_ns", open->enter_ns);
+	json_uint(out, "address", open->address);
+	json_uint(out, "comm", open->comm);
+	if (open->collective > 0)
+		json_uint(out, "collective", open->collective);
+	json_int(out, "peer", open->peer);
+	json_int(out, "tag", open->tag);
 	end_line(dump);
 }
 

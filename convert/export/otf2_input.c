@@ -54,8 +54,7 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 			a->spots[l].left_ns = INT64_MIN;
 			a->spots[l].rows.location = l;
 		}
-		if (body_get(message, "date_s") != NULL &&
-		    body_int(in, message, "date_s", 0, INT64_MAX / 1000000000, &a->date_s) < 0)
+		if (body_int_if(in, message, "date_s", 0, INT64_MAX / 1000000000, &a->date_s) < 0)
 			die_input(in);
 	} else if (is_kind(message, "rank") && a->ranks != NULL)
 		take_rank(a, in, message);
