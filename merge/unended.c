@@ -331,11 +331,11 @@ write_unended(struct writer *out, const struct input *input, struct unreturned *
 {
 	const uint32_t locations = input->location_count;
 	struct ends e = { .since_ns = zalloc(locations, sizeof *e.since_ns),
-		.locations = zalloc(locations, sizeof *e.locations),
-		.sites = zalloc(locations, sizeof *e.sites),
-		.calls = zalloc(locations, sizeof *e.calls),
-		.operations = zalloc(locations, sizeof *e.operations),
-		.waits_for = zalloc(locations, sizeof *e.waits_for) };
+	    .locations = zalloc(locations, sizeof *e.locations),
+	    .sites = zalloc(locations, sizeof *e.sites),
+	    .calls = zalloc(locations, sizeof *e.calls),
+	    .operations = zalloc(locations, sizeof *e.operations),
+	    .waits_for = zalloc(locations, sizeof *e.waits_for) };
 	const bool known = find_all(&e, input, found, moved_ns);
 
 	cut_cycles(&e, locations);

@@ -105,7 +105,7 @@ struct relabelling
 relabel(const bool *real, size_t runs)
 {
 	struct relabelling r = { .runs = runs, .way = zalloc(WAYS_MOST + 1, sizeof *r.way),
-		.real = way_of(real, real, runs) };
+	    .real = way_of(real, real, runs) };
 	size_t *chosen = zalloc(runs, sizeof *chosen), *order = zalloc(runs, sizeof *order), few;
 	bool *is_b = zalloc(runs, sizeof *is_b), is_exact;
 	struct random random = { 1 };

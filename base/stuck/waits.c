@@ -304,8 +304,8 @@ struct findings
 waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
 	struct findings f = { .look = look, .over = is_over(look),
-		.still_ns = look->elsewhere || still_ns(look) < seen_ns ? seen_ns : still_ns(look),
-		.proved = true, .verdict = { .state = MOVING } };
+	    .still_ns = look->elsewhere || still_ns(look) < seen_ns ? seen_ns : still_ns(look),
+	    .proved = true, .verdict = { .state = MOVING } };
 	const bool aborted = f.over && blame_aborting(look) > 0;
 	size_t ended = 0, dead = 0;
 

@@ -250,9 +250,9 @@ open_waits(struct imbalance *im, const struct whole_call *c, const struct awaite
 
 	waits[0] = (struct wait){ .state = state_of(im, of->operation), .from_ns = row->enter_ns,
 	    .to_ns = row->leave_ns, .location = c->location, .site = row->site,
-		.comm = row->comm, .call = row->call, .cause = of->location,
-		.cause_seq = of->location == NOBODY ? 0 :
-		    window_end(&im->graph.window, of->location) - 1 };
+	    .comm = row->comm, .call = row->call, .cause = of->location,
+	    .cause_seq = of->location == NOBODY ? 0 :
+	    window_end(&im->graph.window, of->location) - 1 };
 	if (waits[0].state == LATE_SENDER)	/* no other message came */
 		count_largest(im, &waits[0]);
 	return 1;

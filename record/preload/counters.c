@@ -41,10 +41,10 @@ static int
 add_counter(const struct ring *ring, int c)
 {
 	struct perf_event_attr attr = { .type = counters[c].type, .size = sizeof attr,
-		.config = counters[c].event, .read_format = PERF_FORMAT_GROUP,
-		.exclude_kernel = c != COUNT_migrations,	/* which happen there */
-		.exclude_hv = 1,
-		.use_clockid = 1, .clockid = CLOCK_MONOTONIC };		/* as the timer */
+	    .config = counters[c].event, .read_format = PERF_FORMAT_GROUP,
+	    .exclude_kernel = c != COUNT_migrations,	/* which happen there */
+	    .exclude_hv = 1,
+	    .use_clockid = 1, .clockid = CLOCK_MONOTONIC };		/* as the timer */
 
 	return (int)syscall(SYS_perf_event_open, &attr, ring->tid, -1, ring->buffer.fd,
 	    PERF_FLAG_FD_CLOEXEC);

@@ -92,7 +92,7 @@ void
 request_apart(struct near_request *it)
 {
 	const struct request request = { .handle = it->handle, .kind = (uint8_t)it->kind,
-		.start = it->start, .location = it->location, .comm = it->comm, .active = true };
+	    .start = it->start, .location = it->location, .comm = it->comm, .active = true };
 
 	it->handle = MPI_REQUEST_NULL;
 	add_to_table(&request);
