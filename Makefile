@@ -113,10 +113,13 @@ demo demo-fortran demo-lammps: setup
 	$(BUILD) all $(filter build/apps/%,$(PROGRAM))
 	rm -rf build/$@ && longpole -o build/$@ $(MPIRUN) -n 4 $(PROGRAM)
 
-# Runs as many test files at a time as there are cores, the largest first, so that none runs alone at the end.
+# Runs as many test files at a time as there are cores: first those that take long for their size, then the largest, so that none
+# runs alone at the end.
+FIRST = splits stuck switches verdicts hang
 test: setup
 	$(BUILD) all $(TESTERS) build/apps/heat build/apps/ring
-	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure $$(ls -S tests/*.bats)
+	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure \
+		$(FIRST:%=tests/%.bats) $$(ls -S $(filter-out $(FIRST:%=tests/%.bats),$(wildcard tests/*.bats)))
 
 lint: setup build/report/hashes.h
 	@.ci/lint $(MANUALS)

@@ -181,9 +181,12 @@ on_terminal() {
 	script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no terminals here"
 	random_run.py make 3 >t.trace
 	lp-graph <t.trace >t.graph 2>/dev/null
-	for tool in 'lp-graph' 'lp-critpath -F json' 'lp-imbalance -F json' 'lp-replay -F json' 'lp-export -f csv' \
-		'lp-export -f perfetto' 'lp-dump'; do
-		input=t.graph
+	# shows TOOL FOLDER: in this folder, as most of the time it waits for the clock
+	shows() {
+		local tool=$1 input=t.graph half last
+		mkdir "$2"
+		cd "$2"
+		cp ../t.graph ../t.trace .
 		[ "$tool" != lp-graph ] || input=t.trace
 		half=$(($(stat -c %s $input) / 2))
 		# Half of it at once; then pieces, until progress is shown or there were as many as asked for; then the rest.
@@ -208,5 +211,12 @@ on_terminal() {
 		>said
 		run -0 --separate-stderr bash slow 15
 		[[ "$stderr" != *calls,* ]]
+	}
+	local pids=()
+	for tool in 'lp-graph' 'lp-critpath -F json' 'lp-imbalance -F json' 'lp-replay -F json' 'lp-export -f csv' \
+		'lp-export -f perfetto' 'lp-dump'; do
+		shows "$tool" "${#pids[@]}" 3>&- &
+		pids+=($!)
 	done
+	for pid in "${pids[@]}"; do wait "$pid"; done
 }

@@ -38,11 +38,9 @@ recorded() {
 	before=$(stolen 0.01)
 	lp-record -o run "$@" >out
 	stolen "$before" >stolen
-	trace.py check run/rank.*
 	lp-merge run >t.trace
-	trace.py check t.trace
 	lp-graph t.trace >t.graph 2>/dev/null
-	trace.py check t.graph
+	trace.py check run/rank.* t.trace t.graph
 }
 
 # as_printed: what each rank said of itself is what lp-imbalance says of it, within 2 ms and 40 us each time it left its core, as
@@ -234,9 +232,8 @@ little_taken() {
 @test "each nanosecond of the path and of each rank is reported as it was" {
 	for seed in 1 2 3 4 5 6 7 8; do
 		switched_run.py make $seed 3 12 >t.trace
-		trace.py check t.trace
 		lp-graph t.trace >t.graph 2>/dev/null
-		trace.py check t.graph
+		trace.py check t.trace t.graph
 		lp-critpath -F json t.graph | switched_run.py path $seed 3 12
 		lp-imbalance -F json t.graph | switched_run.py ranks $seed 3 12
 	done
@@ -262,12 +259,12 @@ little_taken() {
 @test "hybrid efficiencies are those of the threads' states at each nanosecond, and factors of each other" {
 	for kind in random serial slow spins; do
 		for seed in 1 2 3 4 5 6; do
-			hybrid_run.py make $kind $seed 3 12 >t.trace
-			trace.py check t.trace
-			lp-graph t.trace >$kind.$seed.graph 2>/dev/null
+			hybrid_run.py make $kind $seed 3 12 >$kind.$seed.trace
+			lp-graph $kind.$seed.trace >$kind.$seed.graph 2>/dev/null
 			lp-imbalance -F json $kind.$seed.graph | hybrid_run.py judge $kind $seed 3 12
 		done
 	done
+	trace.py check ./*.trace
 	for kind in random serial; do
 		lp-imbalance -F json $kind.1.graph >waits.json
 		$RUN -n 3 lp-imbalance -F json $kind.1.graph | cmp - waits.json
