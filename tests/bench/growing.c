@@ -59,7 +59,7 @@ put_messages(struct trace *t, struct writer *from)
 }
 
 static unsigned char *
-put_column_of(unsigned char **at, const char *key, uint32_t bytes)
+begin_column(unsigned char **at, const char *key, uint32_t bytes)
 {
 	unsigned char *column;
 
@@ -92,16 +92,16 @@ open_block(struct trace *t)
 	put_text(&at, "capacity");
 	put_byte(&at, 0xce);
 	put_big(&at, BLOCK_ROWS, 4);
-	t->enter = put_column_of(&at, "enter", 8 * BLOCK_ROWS);
-	t->duration = put_column_of(&at, "duration", 4 * BLOCK_ROWS);
-	t->call = put_column_of(&at, "call", 2 * BLOCK_ROWS);
-	put_column_of(&at, "site", 2 * BLOCK_ROWS);
-	t->comm = put_column_of(&at, "comm", 2 * BLOCK_ROWS);
-	t->peer = put_column_of(&at, "peer", 4 * BLOCK_ROWS);
-	t->tag = put_column_of(&at, "tag", 4 * BLOCK_ROWS);
-	t->sent = put_column_of(&at, "bytes_sent", 4 * BLOCK_ROWS);
-	t->received = put_column_of(&at, "bytes_received", 4 * BLOCK_ROWS);
-	put_column_of(&at, "request", 2 * BLOCK_ROWS);
+	t->enter = begin_column(&at, "enter", 8 * BLOCK_ROWS);
+	t->duration = begin_column(&at, "duration", 4 * BLOCK_ROWS);
+	t->call = begin_column(&at, "call", 2 * BLOCK_ROWS);
+	begin_column(&at, "site", 2 * BLOCK_ROWS);
+	t->comm = begin_column(&at, "comm", 2 * BLOCK_ROWS);
+	t->peer = begin_column(&at, "peer", 4 * BLOCK_ROWS);
+	t->tag = begin_column(&at, "tag", 4 * BLOCK_ROWS);
+	t->sent = begin_column(&at, "bytes_sent", 4 * BLOCK_ROWS);
+	t->received = begin_column(&at, "bytes_received", 4 * BLOCK_ROWS);
+	begin_column(&at, "request", 2 * BLOCK_ROWS);
 	put_text(&at, "open");
 	put_byte(&at, 0xc5);
 	put_big(&at, sizeof(struct open_call), 2);
