@@ -192,25 +192,26 @@ path_segment(const struct row *row, uint32_t location, enum segment_kind kind, i
 }
 
 /*
- * Did the rank look so seldom that the message may have lain there for most of the transfer? The
- * failed polls of a wait are rows without time at its begin (graph/polls.c). Between two of them,
- * or the last and the end, lies the mean of the wait.
+ * Did the rank look so seldom that the message may have lain there for a third of the time or more?
+ * Some libraries deliver a message at the second look only. The failed polls of a wait are rows
+ * without time at its begin (graph/polls.c). Between two of them, or the last and the end, lies the
+ * mean of the wait.
  */
 static bool
 found_late(const struct stretch *stretch, struct event at, const struct row *found, int64_t ns)
 {
-	const int64_t most = 2 * (found->leave_ns - found->enter_ns) / ns;
+	const int64_t most = 3 * (found->leave_ns - found->enter_ns) / ns;
 	const struct event_row *row;
-	int64_t looks = 1;
+	int64_t failed = 0;
 
 	if (!call_polls(found->call) || ns <= stretch->known->poll_gap_ns)
 		return false;
-	while (looks <= most &&
-	    at.seq >= stretch->first_seq[at.location] + (uint64_t)looks &&
-	    (row = row_at(stretch->window, at.location, at.seq - (uint64_t)looks)) != NULL &&
+	while (failed <= most &&
+	    at.seq > stretch->first_seq[at.location] + (uint64_t)failed &&
+	    (row = row_at(stretch->window, at.location, at.seq - (uint64_t)failed - 1)) != NULL &&
 	    failed_poll(&row->row) && row->row.leave_ns == found->enter_ns)
-		looks++;
-	return looks > 1 && looks <= most;
+		failed++;
+	return failed > 0 && failed <= most;
 }
 
 /* Whether the thread slept from a failed poll to the one at the row. */
@@ -240,7 +241,7 @@ add_piece(struct segments *segments, const struct stretch *stretch, const struct
 	GROW(segments->at, segments->capacity, segments->count + 1);
 	segments->at[segments->count] = path_segment(row, at.location, kind, from_ns, at_ns);
 	segments->at[segments->count++].polls |=
-	    (kind == TRANSFER && found_late(stretch, at, row, at_ns - from_ns)) ||
+	    ((kind == TRANSFER || kind == MPI) && found_late(stretch, at, row, at_ns - from_ns)) ||
 	    (kind == COMPUTE && sleeps_between_polls(stretch, from, at, row, at_ns - from_ns));
 }
 
