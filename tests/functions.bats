@@ -59,6 +59,27 @@ print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if 
 	sampled_run.py make 1 1 3 9 | lp-graph 2>/dev/null | lp-imbalance -F json | jq -e '.delays_by_function == []'
 }
 
+@test "a function has a delay's cost with an error, also if it has all samples" {
+	# Rank 1 computes 4 ms longer, with N samples in one function: what a uniform prior leaves to others is 2/((N + 2)(N + 3)).
+	local n
+	for n in 1 4; do
+		pack <<-END | lp-graph 2>/dev/null | lp-imbalance -F json >waits.json
+			trace ranks=2
+			site site=1 offset=1 function=work
+			0 MPI_Init 0 1000000
+			1 MPI_Init 0 1000000
+			sampled location=1 period_ns=$((4000000 / n)) until_ns=5000000 time=$(seq -s, 1500000 500000 $((1000000 + 500000 * n))) site=$(
+				yes 1 | head -$n | paste -sd,)
+			0 MPI_Barrier 1000000 5001000 comm=1
+			1 MPI_Barrier 5000000 5001000 comm=1
+			0 MPI_Finalize 5002000 5003000
+			1 MPI_Finalize 5002000 5003000
+		END
+		jq -e --argjson n $n '.delays_by_function | map(select(.function == "work"))[0] | .cost_s > 0.0039 and
+			.standard_error_s / .cost_s > (2 / (($n + 2) * ($n + 3)) | sqrt) - 1e-6 and .standard_error_s < .cost_s' waits.json
+	done
+}
+
 @test "the page has a table of the sampled functions, with lp-imbalance's numbers" {
 	sampled_run.py make 3 4 12 40 | lp-graph 2>/dev/null >t.graph
 	lp-report -o t.html t.graph

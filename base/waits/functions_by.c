@@ -195,11 +195,13 @@ static void
 share_out(struct costs *costs, const struct excess *list, size_t count, int32_t rank,
     double cost_ns)
 {
-	double sum_ns = 0, variance = 0;
+	double sum_ns = 0, variance = 0, samples = 0;
 	bool any_more = false;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		any_more |= (double)list[i].slow_ns > list[i].others_ns;
+		samples += (double)list[i].samples;
+	}
 	for (size_t i = 0; i < count; i++)
 		if (weight_ns(&list[i], any_more) > 0) {
 			sum_ns += weight_ns(&list[i], any_more);
@@ -207,14 +209,19 @@ share_out(struct costs *costs, const struct excess *list, size_t count, int32_t 
 		}
 	for (size_t i = 0; i < count && sum_ns > 0; i++) {
 		const double share = weight_ns(&list[i], any_more) / sum_ns,
-		    own = list[i].error_ns * list[i].error_ns;
+		    own = list[i].error_ns * list[i].error_ns,
+		    unseen = list[i].is_unsampled ? 0 : 2 / ((samples + 2) * (samples + 3));
 
 		if (share <= 0)
 			continue;
 		add_cost(costs, list[i].function, rank, cost_ns * share);
-		/* The error of a share of independent parts. */
-		costs->of[list[i].function].error_ns += cost_ns * cost_ns / (sum_ns * sum_ns) *
-		    ((1 - share) * (1 - share) * own + share * share * (variance - own));
+		/*
+		 * The error of a share of independent parts, and the mean square of what no sample
+		 * saw, for a uniform prior.
+		 */
+		costs->of[list[i].function].error_ns += cost_ns * cost_ns * (((1 - share) *
+		    (1 - share) * own + share * share * (variance - own)) / (sum_ns * sum_ns) +
+		    share * share * unseen);
 	}
 }
 
