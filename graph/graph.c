@@ -386,7 +386,7 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message,
 		take_block(graph, in, message, calls, changed);
 		return;
 	}
-	if (is_samples(message) && !graph->has_samples) {
+	if (comes_before_calls(message) && !graph->has_samples) {
 		graph->has_samples = true;
 		begin_block(graph);
 	}

@@ -273,8 +273,8 @@ scan_environment(struct scan *scan, const struct message *message)
 static int
 scan_sampled(struct scan *scan, const struct message *message)
 {
-	(void)message;
-	scan->input->sampled = true;
+	scan->input->sampled |= is_samples(message);
+	scan->input->regions |= is_kind(message, "regions");
 	return 0;
 }
 
@@ -325,7 +325,8 @@ static const struct {
 	enum { FRAME, ROWS, DEFINITION } of;
 } kinds[] = {
 	{ "calls", scan_calls, ROWS }, { "sampled", scan_sampled, ROWS },
-	{ "switched", scan_sampled, ROWS }, { "site", scan_site, DEFINITION },
+	{ "switched", scan_sampled, ROWS }, { "regions", scan_sampled, ROWS },
+	{ "site", scan_site, DEFINITION }, { "region_name", scan_region_name, DEFINITION },
 	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME },
 	{ "cut", end_trace, FRAME },
 	{ "rank", scan_rank, DEFINITION }, { "communicator", scan_communicator, DEFINITION },

@@ -87,6 +87,11 @@ struct raw_site {
 	size_t modules;		/* of the rank, so far; the last at the address has it */
 };
 
+struct raw_region {
+	char *name;
+	uint32_t number;	/* within the rank */
+};
+
 /* A stack of frames: numbers of sites in the trace, the call itself first. */
 struct stack {
 	uint32_t *frames;
@@ -170,6 +175,10 @@ struct rank {
 	size_t comm_map_size;
 	uint32_t *site_map;
 	size_t site_map_size;
+	struct raw_region *regions;
+	size_t region_count, region_capacity;
+	uint32_t *region_map;
+	size_t region_map_size;
 	uint32_t threads;	/* locations of its own, at least 1 once rows were seen */
 	uint32_t location_base;	/* location of thread t > 0 is this + t - 1 */
 	struct poll_gaps *gaps;	/* location: the thread; site: its own number */
@@ -220,7 +229,7 @@ struct input {
 	size_t site_count;
 	struct stack *stacks;	/* sites from site_count on */
 	size_t stack_count;
-	bool sampled;		/* there are samples */
+	bool sampled, regions;	/* there are samples; there are regions */
 	int unwound;		/* file of their callers from unwind.c */
 	bool used[65536];	/* named calls, by index of call_name */
 	int64_t origin_ns;	/* first enter of the run, on the common clock */
@@ -364,19 +373,21 @@ void follow(struct input *input, const char *folder, int fd, bool names, enum sy
 void write_shards(struct input *input, const char *folder, uint32_t count, const struct team *team,
     bool names, int argc, char **argv);
 
-/* ---- samples ------------------------------------------------------------------------- */
+/* ---- samples and regions --------------------------------------------------------------- */
 
 /*
  * Samples on their way into the trace. Memory, for each rank: the samples between the last written
  * leave and the recorder's next look at its rings; in a compressed trace those that belong to 16384
- * calls. If the threads of a rank call at different times, also the samples between.
+ * calls. Of regions, those up to the next block of calls, and the rest of their own block. If the
+ * threads of a rank call at different times, also the samples between.
  */
 struct sample_pass {
 	const struct input *input;
 	struct writer *out;
 	struct source *source;		/* the source of the calls, too */
 	struct rank_samples *ranks;
-	struct samples block;		/* as read */
+	struct samples block, nested;	/* as read; regions as they are written */
+	struct regions_told *told;	/* regions.h */
 	int64_t moved_ns;
 };
 
@@ -390,7 +401,7 @@ struct moves {
 
 /* MOVED_NS: shift of all times, so that the first enter stays the origin. */
 void samples_begin(struct sample_pass *pass, struct writer *out, struct source *source,
-    int64_t moved_ns);
+    int64_t moved_ns, struct regions_told *told);
 /* Writes the location's remaining samples from before UNTIL_NS of its own clock; INT64_MAX: all. */
 void samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
     const struct moves *moves);

@@ -5,6 +5,7 @@
 
 #include "../base/mpi/call_class.h"
 #include "order.h"
+#include "regions.h"
 #include "unended.h"
 
 static const struct shift *
@@ -126,6 +127,7 @@ struct output {
 	struct input *input;
 	int64_t moved_ns;	/* shift of all times */
 	struct sample_pass samples;
+	struct regions_told told;
 	struct moves *moves;	/* by location: leave of the last row; NULL: no samples or shifts */
 	int64_t end_ns;		/* of the run, in the trace */
 	int64_t *before_ns;	/* enters and leaves of a block, before shifts */
@@ -239,7 +241,8 @@ output_blocks(struct output *o, const uint32_t *of, uint32_t shard)
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rows += of == NULL || of[r] == shard ? input->ranks[r].rows : 0;
 	progress_begin(&progress);
-	samples_begin(&o->samples, &o->out, blocks_source(blocks), o->moved_ns);
+	samples_begin(&o->samples, &o->out, blocks_source(blocks), o->moved_ns,
+	    &o->told);
 	while (blocks_next(blocks, &slice)) {
 		write_block(o, &slice);
 		progress_show(&progress, "calls", o->out.rows, o->out.rows, rows);
@@ -257,7 +260,7 @@ output_begin(struct input *input)
 	o->input = input;
 	o->moved_ns = first_moved_ns(input);
 	o->end_ns = last_leave_ns(input) - o->moved_ns;
-	if (input->sampled && input->shifts != NULL)
+	if ((input->sampled || input->regions) && input->shifts != NULL)
 		o->moves = zalloc(input->location_count, sizeof *o->moves);
 	return o;
 }
@@ -265,6 +268,7 @@ output_begin(struct input *input)
 void
 output_end(struct output *o)
 {
+	regions_tell(o->input, &o->told);
 	free(o->moves);
 	free(o->before_ns);
 	free(o);
@@ -281,6 +285,7 @@ output_define(struct output *o, struct writer *out, bool names, bool first)
 	write_communicators(out, o->input);
 	o->input->unwound = unwind_samples(o->input);
 	write_sites(out, o->input, names);
+	write_region_names(out, o->input);
 	write_poll_gaps(out, o->input);
 	write_unended(out, o->input, found, o->end_ns, o->moved_ns);
 }

@@ -45,7 +45,7 @@ start(int in, int out, const int *others, struct input *trace)
 		if (trace == NULL || others[i] != out)
 			close(others[i]);
 	if (trace != NULL) {
-		trace->sampled = false;		/* samples are not needed here */
+		trace->sampled = trace->regions = false;	/* not needed here */
 		write_trace(trace, out, false, 1, command);
 		_exit(DONE);
 	}

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts samples and switches of all ranks on the common clock, before the calls that follow them.
- * Reads a rank's trace ahead of its calls, until the rings were read later than the last leave to
- * write; keeps samples taken after that leave.
+ * Puts samples, switches and regions of all ranks on the common clock, before the calls that follow
+ * them. Reads a rank's trace ahead of its calls, until the rings were read, and a block was begun,
+ * later than the last leave to write; keeps samples taken after that leave.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "regions.h"
 #include "source.h"
+#include "unended.h"
 
 /* A thread's samples that are not written yet, own clock. */
 struct queue {
@@ -15,12 +17,14 @@ struct queue {
 	size_t begin;
 	int64_t floor_ns;		/* written samples are not later */
 	int64_t told_ns;		/* all switches before this are written */
+	struct open_regions open;
 };
 
 struct rank_samples {
 	uint64_t offset;		/* where reading continues */
 	uint64_t unwound;	/* samples with stacks so far, for the file of their callers */
-	int64_t until_ns;		/* all before this have been read; own clock */
+	/* All samples before this have been read, and all regions before that; own clock. */
+	int64_t until_ns, regions_until_ns;
 	bool ended;
 	struct queue *queues;
 	size_t count, capacity;
@@ -55,13 +59,14 @@ queue_of(struct rank_samples *of, const struct samples *block)
 		const struct samples *left = &of->queues[i].left;
 
 		if (left->location == block->location && left->worker == block->worker &&
-		    left->switches == block->switches)
+		    left->switches == block->switches && left->regions == block->regions)
 			return &of->queues[i];
 	}
 	queue = APPEND(of->queues, of->count, of->capacity);
 	*queue = (struct queue){ .floor_ns = INT64_MIN, .told_ns = INT64_MIN,
 	    .left = { .location = block->location, .worker = block->worker,
-	    .switches = block->switches, .clock = block->clock, .from_ns = block->from_ns } };
+	    .switches = block->switches, .regions = block->regions, .clock = block->clock,
+	    .from_ns = block->regions ? INT64_MIN : block->from_ns } };
 	return queue;
 }
 
@@ -93,6 +98,7 @@ append_block(struct queue *queue, const struct samples *block)
 	left->period_ns = block->period_ns;
 	left->until_ns = block->until_ns;
 	left->lost += block->lost;
+	left->left += block->left;
 }
 
 /* Rings are read while others write: a sample that just missed its turn comes a little late. */
@@ -102,6 +108,20 @@ not_before(struct queue *queue, int64_t ns)
 	if (queue->floor_ns < ns)
 		queue->floor_ns = ns;
 	return queue->floor_ns;
+}
+
+static void
+take_regions(struct sample_pass *pass, struct rank_samples *of, struct queue *queue, int32_t number)
+{
+	struct samples *block = &pass->block;
+
+	if (of->regions_until_ns < block->from_ns)
+		of->regions_until_ns = block->from_ns;
+	for (size_t i = 0; i < block->count; i++)
+		block->time_ns[i] = not_before(queue, block->time_ns[i]);
+	pass->nested.regions = true;
+	regions_nest(&queue->open, pass->input, number, block, &pass->nested, pass->told);
+	append_block(queue, &pass->nested);
 }
 
 static void
@@ -127,6 +147,10 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 	}
 	place_block(block, rank, number);
 	queue = queue_of(of, block);
+	if (block->regions) {
+		take_regions(pass, of, queue, number);
+		return;
+	}
 	for (size_t i = 0; i < block->count; i++) {
 		block->time_ns[i] = not_before(queue, block->time_ns[i]);
 		if (block->switches) {
@@ -140,9 +164,32 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 	append_block(queue, block);
 }
 
+/* No block behind a block of calls has regions from before its first call. */
+static void
+take_begin(struct sample_pass *pass, struct rank_samples *of, const struct message *message)
+{
+	int64_t begin_ns;
+	uint64_t rows;
+
+	if (calls_count(pass->source->in, message, &rows) < 0 ||
+	    (rows > 0 && calls_begin(pass->source->in, message, &begin_ns) < 0))
+		die_input(pass->source->in);
+	if (rows > 0 && of->regions_until_ns < begin_ns)
+		of->regions_until_ns = begin_ns;
+}
+
+/* SAMPLES_NS: INT64_MAX if the rings were not read late enough so far. */
+static bool
+is_read(const struct input *input, const struct rank_samples *of, int64_t samples_ns,
+    int64_t regions_ns)
+{
+	return of->ended || ((!input->sampled || of->until_ns > samples_ns) &&
+	    (!input->regions || of->regions_until_ns > regions_ns));
+}
+
 /*
- * Reads until all samples from before the instant are read. Messages compressed together share an
- * offset and are read together.
+ * Reads until all samples and regions from before the instant are read. Messages compressed
+ * together share an offset and are read together.
  */
 static void
 read_until(struct sample_pass *pass, struct rank_samples *of, int32_t number, int64_t until_ns)
@@ -151,7 +198,7 @@ read_until(struct sample_pass *pass, struct rank_samples *of, int32_t number, in
 	struct message message;
 	bool amidst = false;
 
-	while (!of->ended && (amidst || of->until_ns <= enough_ns)) {
+	while (amidst || !is_read(pass->input, of, enough_ns, until_ns)) {
 		if (until_ns < of->until_ns && enough_ns == INT64_MAX)
 			enough_ns = of->until_ns;
 		of->ended = !source_look(pass->source, number, of->offset, &message);
@@ -159,8 +206,10 @@ read_until(struct sample_pass *pass, struct rank_samples *of, int32_t number, in
 			return;
 		of->offset = source_behind(pass->source);
 		amidst = of->offset == source_place(pass->source, &message);
-		if (is_samples(&message))
+		if (comes_before_calls(&message))
 			take_block(pass, of, number, &message);
+		else if (pass->input->regions && is_kind(&message, "calls"))
+			take_begin(pass, of, &message);
 	}
 }
 
@@ -272,7 +321,20 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 	if (samples_write(pass->out, &out) < 0)
 		die_output();
 	queue->begin = end;
-	queue->left.lost = 0;
+	queue->left.lost = queue->left.left = 0;
+}
+
+/* Ends regions that are open when their thread's location makes its last call. */
+static void
+close_regions(struct sample_pass *pass, struct queue *queue, int32_t number)
+{
+	const struct rank *rank = &pass->input->ranks[number];
+	const struct thread *thread = thread_of(pass->input, queue->left.location);
+
+	pass->nested.regions = true;
+	regions_close(&queue->open, pass->input, number, not_before(queue,
+	    end_of_thread(rank, thread)), &pass->nested, pass->told);
+	append_block(queue, &pass->nested);
 }
 
 void
@@ -282,30 +344,36 @@ samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
 	const int32_t number = pass->input->location_rank[location];
 	struct rank_samples *of;
 
-	if (!pass->input->sampled)
+	if (pass->ranks == NULL)
 		return;
 	of = &pass->ranks[number];
 	read_until(pass, of, number, until_ns);
-	for (size_t i = 0; i < of->count; i++)
-		if (of->queues[i].left.location == location)
-			write_queue(pass, &of->queues[i], &pass->input->ranks[number].correction,
-			    until_ns, moves);
+	for (size_t i = 0; i < of->count; i++) {
+		struct queue *queue = &of->queues[i];
+
+		if (queue->left.location != location)
+			continue;
+		if (queue->left.regions && until_ns == INT64_MAX)
+			close_regions(pass, queue, number);
+		write_queue(pass, queue, &pass->input->ranks[number].correction, until_ns, moves);
+	}
 }
 
 void
-samples_begin(struct sample_pass *pass, struct writer *out, struct source *source, int64_t moved_ns)
+samples_begin(struct sample_pass *pass, struct writer *out, struct source *source, int64_t moved_ns,
+    struct regions_told *told)
 {
 	const struct input *input = source->input;
 
 	*pass = (struct sample_pass){ .input = input, .source = source, .out = out,
-	    .moved_ns = moved_ns };
-	if (!input->sampled)
+	    .moved_ns = moved_ns, .told = told };
+	if (!input->sampled && !input->regions)
 		return;
 	pass->ranks = zalloc((size_t)input->rank_count, sizeof *pass->ranks);
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		pass->ranks[r].offset = input->ranks[r].present ?
 		    input->ranks[r].segments[0].offset : 0;
-		pass->ranks[r].until_ns = INT64_MIN;
+		pass->ranks[r].until_ns = pass->ranks[r].regions_until_ns = INT64_MIN;
 		pass->ranks[r].unwound = input->ranks[r].unwound;
 		pass->ranks[r].ended = input->ranks[r].rows == 0;
 	}
@@ -314,13 +382,16 @@ samples_begin(struct sample_pass *pass, struct writer *out, struct source *sourc
 void
 samples_end(struct sample_pass *pass)
 {
-	if (!pass->input->sampled)
+	if (pass->ranks == NULL)
 		return;
 	for (int32_t r = 0; r < pass->input->rank_count; r++) {
-		for (size_t i = 0; i < pass->ranks[r].count; i++)
+		for (size_t i = 0; i < pass->ranks[r].count; i++) {
 			samples_free(&pass->ranks[r].queues[i].left);
+			free(pass->ranks[r].queues[i].open.at);
+		}
 		free(pass->ranks[r].queues);
 	}
 	free(pass->ranks);
 	samples_free(&pass->block);
+	samples_free(&pass->nested);
 }

@@ -20,7 +20,7 @@ struct surveyed {
 	uint64_t rows, calls_offset;
 	int64_t begin_ns, end_ns;
 	uint32_t segments, threads;
-	bool ended, sampled;
+	bool ended, sampled, regions;
 };
 
 ORDER(by_rank, struct surveyed, BY(rank) BY(holder))
@@ -50,7 +50,8 @@ pack_definitions(const struct input *input, int member, struct surveyed *own, si
 		    .rows = rank->rows, .calls_offset = rank->calls_offset,
 		    .begin_ns = rank->begin_ns, .end_ns = rank->end_ns,
 		    .segments = (uint32_t)rank->segments_count, .threads = rank->threads,
-		    .ended = rank->ended, .sampled = input->sampled };
+		    .ended = rank->ended, .sampled = input->sampled,
+		    .regions = input->regions };
 	}
 	return all;
 }
@@ -135,6 +136,7 @@ take_rank(struct input *input, const struct surveyed *from, const char *bytes,
 	rank->thread = need(malloc((from->threads + (size_t)1) * sizeof *rank->thread));
 	memcpy(rank->thread, threads + from->thread_at, from->threads * sizeof *rank->thread);
 	input->sampled |= from->sampled;
+	input->regions |= from->regions;
 }
 
 /*

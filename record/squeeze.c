@@ -7,6 +7,7 @@
 
 #include "../base/stream/calls.h"
 #include "../base/stream/open_call.h"
+#include "../base/stream/samples.h"
 #include "../base/tool/tool.h"
 #include "record.h"
 
@@ -19,6 +20,7 @@ struct squeeze {
 	struct reader *in;
 	struct writer out, one;		/* one: messages to be compressed together; not a file */
 	struct calls calls;
+	struct samples regions;
 	struct calls *pending;		/* by location: rows not yet written */
 	size_t pending_count, pending_capacity;
 	int level;
@@ -126,6 +128,9 @@ take(struct squeeze *s, const struct message *message)
 	if (is_kind(message, "calls"))
 		return take_block(s, message);
 	s->out.messages++;
+	if (is_kind(message, "regions"))	/* without its room */
+		return samples_read(&s->regions, s->in, message) < 0 ? -1 :
+		    samples_write(&s->one, &s->regions);
 	return writer_pass(&s->one, message, 0);
 }
 

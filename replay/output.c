@@ -52,7 +52,7 @@ output_take(struct output *o, const struct message *message, const struct calls 
 	/* Messages that are written anew, have old times, or, like an index, old offsets. */
 	static const char *const left_out[] = { "run", "replay", "monitor", "sampled",
 	    "switched", "sampled_path",
-		"index", "shard" };
+		"regions", "index", "shard" };
 	struct held *held;
 
 	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)

@@ -105,7 +105,8 @@ def integers(word):
 COLUMNS = {"samples": ("time",), "unended": ("location", "call", "since", "site", "operation", "waits_for"),
            "overdue": ("location", "seq"), "sampled": ("time", "site", "callers",
                                                                      "instructions", "cycles", "task_clock", "page_faults", "migrations"),
-           "switched": ("time", "duration", "reason", "on_core", "site", "callers")}
+           "switched": ("time", "duration", "reason", "on_core", "site", "callers"),
+           "regions": ("time", "region")}
 
 
 class Stream:
@@ -192,8 +193,9 @@ class Stream:
     # -- writing --
 
     def put(self, kind, words):
-        body = {}
-        for key, word in pairs_of(words).items():
+        body, pairs = {}, pairs_of(words)
+        zero_hash = pairs.pop("hash", None) == "0"
+        for key, word in pairs.items():
             size = {("communicator", "members"): "size", ("communicator", "remote"): "remote_size",
                     ("neighbours", "sources"): "count", ("site", "stack"): "count",
                     ("spawned", "ranks"): "count"}.get((kind, key))
@@ -202,10 +204,11 @@ class Stream:
                 body[key] = trace.column_bytes(integers(word), key not in ("stack", "ranks"))
             elif key in COLUMNS.get(kind, ()) and not word.startswith("0x"):
                 body.setdefault("count", len(integers(word)))
-                body[key] = trace.column_bytes(integers(word), kind != "samples" and key in ("time", "since", "waits_for"))
+                signed = kind != "samples" and key in ("time", "since", "waits_for", "region")
+                body[key] = trace.column_bytes(integers(word), signed, capacity=body.get("capacity"))
             else:
                 body[key] = value_of(word)
-        self.writer.put(kind, body)
+        self.writer.put(kind, body, zero_hash, "capacity" in body)
 
     def put_rows(self, blocks, words):
         changes = {**self.options, **{k: value_of(v) for k, v in pairs_of(words).items()}}

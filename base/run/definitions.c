@@ -269,18 +269,32 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 }
 
 static int
+keep_name(char ***names, size_t *count, size_t *capacity, uint32_t number, char *name)
+{
+	GROW(*names, *capacity, (size_t)number + 1);
+	while (*count <= number)
+		(*names)[(*count)++] = NULL;
+	free((*names)[number]);
+	(*names)[number] = name;
+	return 1;
+}
+
+static int
 take_module(struct definitions *d, struct reader *in, const struct message *message)
 {
 	uint32_t number;
 
-	if (body_number(in, message, "module", 0, &number) < 0)
-		return -1;
-	GROW(d->modules, d->module_capacity, (size_t)number + 1);
-	while (d->module_count <= number)
-		d->modules[d->module_count++] = NULL;
-	free(d->modules[number]);
-	d->modules[number] = body_string(message, "path");
-	return 1;
+	return body_number(in, message, "module", 0, &number) < 0 ? -1 : keep_name(&d->modules,
+	    &d->module_count, &d->module_capacity, number, body_string(message, "path"));
+}
+
+static int
+take_region_name(struct definitions *d, struct reader *in, const struct message *message)
+{
+	uint32_t number;
+
+	return body_number(in, message, "number", 1, &number) < 0 ? -1 : keep_name(&d->regions,
+	    &d->region_count, &d->region_capacity, number, body_string(message, "name"));
 }
 
 static int
@@ -381,6 +395,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "neighbours", take_neighbours, true },
 		{ "site", take_site, false },
 		{ "module", take_module, false },
+		{ "region_name", take_region_name, false },
 		{ "polls", take_polls, false },
 		{ "poll_gaps", take_poll_gaps, true },
 		{ "ended", take_ended, true },
@@ -389,6 +404,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "calls", check_location, true },
 		{ "sampled", check_location, true },
 		{ "switched", check_location, true },
+		{ "regions", check_location, true },
 		{ "messages", NULL, true },
 		{ "probes", NULL, true },
 		{ "locks", NULL, true },
@@ -411,8 +427,8 @@ bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site", "environment", "load", "polls", "poll_gaps",
-		"unended" };
+		"neighbours", "module", "site", "region_name", "environment", "load", "polls",
+		"poll_gaps", "unended" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i]))

@@ -66,6 +66,8 @@ struct definitions {
 	size_t site_count, site_capacity;
 	char **modules;			/* paths, by number; NULL: undefined */
 	size_t module_count, module_capacity;
+	char **regions;			/* names, by number; NULL: undefined */
+	size_t region_count, region_capacity;
 	struct poll_gaps *poll_gaps;	/* in order of locations, then sites */
 	size_t poll_gaps_count, poll_gaps_capacity;
 	bool polls_wait;		/* lp-graph counted successful polling loops as waits */

@@ -15,14 +15,14 @@ const char *const counter_names[COUNTERS] = {
 };
 
 #define AT(member) offsetof(struct samples, member)
-enum { OF_SAMPLES = 1, OF_SWITCHES = 2, MAY_LACK = 4 };
+enum { OF_SAMPLES = 1, OF_SWITCHES = 2, OF_REGIONS = 4, MAY_LACK = 8 };
 static const struct {
 	const char *key;
 	struct column_type type;
 	size_t at;
 	int of;
 } columns[SAMPLE_COLUMNS] = {
-	{ "time", { 8, true, true, 0 }, AT(time_ns), OF_SAMPLES | OF_SWITCHES },
+	{ "time", { 8, true, true, 0 }, AT(time_ns), OF_SAMPLES | OF_SWITCHES | OF_REGIONS },
 	{ "site", { 4, false, true, 0 }, AT(site), OF_SAMPLES },
 	{ "site", { 4, false, false, 0 }, AT(site), OF_SWITCHES | MAY_LACK },
 	{ "callers", { 4, false, false, 0 }, AT(callers), OF_SAMPLES },
@@ -30,6 +30,7 @@ static const struct {
 	{ "duration", { 8, false, true, 0 }, AT(end_ns), OF_SWITCHES },
 	{ "reason", { 1, false, true, 0 }, AT(reason), OF_SWITCHES },
 	{ "on_core", { 8, false, false, 0 }, AT(on_core_ns), OF_SWITCHES | MAY_LACK },
+	{ "region", { 4, true, true, 0 }, AT(region), OF_REGIONS },
 #define COUNTER(name, ...) \
 	{ #name, { 8, false, false, 0 }, AT(counted[COUNT_##name]), OF_SAMPLES | MAY_LACK },
 #include "counters.h"
@@ -39,7 +40,8 @@ static const struct {
 static bool
 is_of(const struct samples *s, int column)
 {
-	return (columns[column].of & (s->switches ? OF_SWITCHES : OF_SAMPLES)) != 0;
+	return (columns[column].of & (s->switches ? OF_SWITCHES : s->regions ? OF_REGIONS :
+	    OF_SAMPLES)) != 0;
 }
 
 void *
@@ -135,24 +137,51 @@ find_ends(struct samples *s, struct reader *in, const struct message *message)
 	return 0;
 }
 
+/* The values beside the columns. A block of regions that is being filled has more ROOM. */
+static int
+read_head(struct samples *s, struct reader *in, const struct message *message, size_t *room)
+{
+	s->clock = body_true(message, "clock");
+	s->worker = 0;
+	s->lost = s->left = 0;
+	s->from_ns = s->until_ns = INT64_MIN;
+	if (body_int(in, message, "location", 0, INT32_MAX, &s->location) < 0 ||
+	    body_int_if(in, message, "worker", 0, UINT32_MAX, &s->worker) < 0 ||
+	    body_count(in, message, "count", 0, UINT32_MAX, "time", &s->count) < 0)
+		return -1;
+	*room = s->count;
+	if (s->regions)
+		return body_int_if(in, message, "capacity", (int64_t)s->count, UINT32_MAX,
+		    room) < 0 ||
+		    body_int_if(in, message, "from_ns", INT64_MIN, INT64_MAX, &s->from_ns) < 0 ||
+		    body_int_if(in, message, "left", 0, INT64_MAX, &s->left) < 0 ? -1 : 0;
+	return (s->switches ?
+	    body_int(in, message, "from_ns", INT64_MIN, INT64_MAX, &s->from_ns) :
+	    body_int(in, message, "period_ns", 1, INT64_MAX, &s->period_ns)) < 0 ||
+	    body_int(in, message, "until_ns", INT64_MIN, INT64_MAX, &s->until_ns) < 0 ||
+	    body_int_if(in, message, "lost", 0, INT64_MAX, &s->lost) < 0 ? -1 : 0;
+}
+
+static int
+check_order(const struct samples *s, struct reader *in, const struct message *message)
+{
+	for (size_t i = 1; i < s->count; i++)
+		if (s->time_ns[i] < s->time_ns[i - 1])
+			return reader_fail(in, message->offset, "regions: times go back");
+	return 0;
+}
+
 int
 samples_read(struct samples *s, struct reader *in, const struct message *message)
 {
-	const bool switches = is_kind(message, "switched");
+	const bool switches = is_kind(message, "switched"), regions = is_kind(message, "regions");
+	size_t room;
 
-	if (switches != s->switches)	/* a block has the columns of its kind */
-		samples_free(s);
+	if (switches != s->switches || regions != s->regions)
+		samples_free(s);	/* a block has the columns of its kind */
 	s->switches = switches;
-	s->clock = body_true(message, "clock");
-	s->worker = 0;
-	s->lost = 0;
-	if (body_int(in, message, "location", 0, INT32_MAX, &s->location) < 0 ||
-	    body_int_if(in, message, "worker", 0, UINT32_MAX, &s->worker) < 0 ||
-	    body_count(in, message, "count", 0, UINT32_MAX, "time", &s->count) < 0 ||
-	    (!switches && body_int(in, message, "period_ns", 1, INT64_MAX, &s->period_ns) < 0) ||
-	    (switches && body_int(in, message, "from_ns", INT64_MIN, INT64_MAX, &s->from_ns) < 0) ||
-	    body_int(in, message, "until_ns", INT64_MIN, INT64_MAX, &s->until_ns) < 0 ||
-	    body_int_if(in, message, "lost", 0, INT64_MAX, &s->lost) < 0)
+	s->regions = regions;
+	if (read_head(s, in, message, &room) < 0)
 		return -1;
 	if (samples_reserve(s, s->count) < 0)
 		return reader_fail(in, message->offset, "%s: out of memory", message->kind);
@@ -164,16 +193,22 @@ samples_read(struct samples *s, struct reader *in, const struct message *message
 		s->counts |= columns[c].at >= AT(counted[0]) && columns[c].at < AT(end_ns) &&
 		    body_get(message, columns[c].key) != NULL;
 		if (values != NULL && body_column_of(in, message, columns[c].key, columns[c].type,
-		    s->count, s->count, values) < 0)
+		    room, s->count, values) < 0)
 			return -1;
 	}
-	return switches ? find_ends(s, in, message) : 0;
+	return switches ? find_ends(s, in, message) : regions ? check_order(s, in, message) : 0;
 }
 
 bool
 is_samples(const struct message *message)
 {
 	return is_kind(message, "sampled") || is_kind(message, "switched");
+}
+
+bool
+comes_before_calls(const struct message *message)
+{
+	return is_samples(message) || is_kind(message, "regions");
 }
 
 int
@@ -227,20 +262,16 @@ put_durations(struct writer *out, const struct samples *s, int column)
 	free(duration_ns);
 }
 
-int
-samples_write(struct writer *out, const struct samples *s)
+static void
+put_rest(struct writer *out, const struct samples *s)
 {
-	uint32_t keys = 4u + (s->worker > 0) + (s->lost > 0) + s->clock;
-	bool said[SAMPLE_COLUMNS];
-	size_t width;
-
-	for (int c = 0; c < SAMPLE_COLUMNS; c++)
-		keys += said[c] = says(s, samples_column(s, c, &width), c);
-	message_begin(out, s->switches ? "switched" : "sampled", keys);
-	put_uint(out, "location", s->location);
-	if (s->worker > 0)
-		put_uint(out, "worker", s->worker);
-	put_uint(out, "count", s->count);
+	if (s->regions) {
+		if (s->from_ns > INT64_MIN)
+			put_int(out, "from_ns", s->from_ns);
+		if (s->left > 0)
+			put_uint(out, "left", s->left);
+		return;
+	}
 	if (s->switches)
 		put_int(out, "from_ns", s->from_ns);
 	else
@@ -250,6 +281,25 @@ samples_write(struct writer *out, const struct samples *s)
 		put_uint(out, "lost", s->lost);
 	if (s->clock)
 		put_bool(out, "clock", true);
+}
+
+int
+samples_write(struct writer *out, const struct samples *s)
+{
+	const int rest = s->regions ? (s->from_ns > INT64_MIN) + (s->left > 0) :
+	    2 + (s->lost > 0) + s->clock;
+	uint32_t keys = 2u + (s->worker > 0) + (uint32_t)rest;
+	bool said[SAMPLE_COLUMNS];
+	size_t width;
+
+	for (int c = 0; c < SAMPLE_COLUMNS; c++)
+		keys += said[c] = says(s, samples_column(s, c, &width), c);
+	message_begin(out, s->switches ? "switched" : s->regions ? "regions" : "sampled", keys);
+	put_uint(out, "location", s->location);
+	if (s->worker > 0)
+		put_uint(out, "worker", s->worker);
+	put_uint(out, "count", s->count);
+	put_rest(out, s);
 	for (int c = 0; c < SAMPLE_COLUMNS; c++)
 		if (said[c] && columns[c].at == AT(end_ns))
 			put_durations(out, s, c);

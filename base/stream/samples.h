@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of samples and of switches in memory; trace.5, SAMPLES, has their layout in a stream. */
+/*
+ * Blocks of samples, of switches and of regions in memory; trace.5, SAMPLES and REGIONS, has their
+ * layout in a stream.
+ */
 #ifndef SAMPLES_H
 #define SAMPLES_H
 
@@ -16,10 +19,12 @@ extern const char *const counter_names[COUNTERS];
 struct samples {
 	uint32_t location, worker;	/* worker 0: the location's own thread */
 	size_t count, capacity;
-	bool switches;			/* intervals off the core, "switched"; else "sampled" */
+	bool switches;			/* intervals off the core, "switched"; */
+	bool regions;			/* begins and ends of regions; else "sampled" */
 	bool clock;			/* timed by the thread's own clock: see trace.5 */
 	int64_t period_ns, until_ns;
 	int64_t from_ns;		/* of switches: the thread has been watched since */
+	/* of regions in a raw trace: later blocks, of any thread, have no earlier time */
 	uint64_t lost;			/* since the block before: the system had no room */
 	int64_t *time_ns;		/* of an interval: its begin */
 	uint32_t *site, *callers;	/* callers 0: unknown */
@@ -28,9 +33,12 @@ struct samples {
 	/* Of switches: */
 	int64_t *end_ns, *on_core_ns;
 	unsigned char *reason;		/* enum off_reason */
+	/* Of regions: */
+	int32_t *region;		/* begins; 0: the innermost ends; raw: -N: N ends */
+	uint64_t left;			/* of these ends, those that the program did not say */
 };
 enum off_reason { OFF_BLOCKED, OFF_PREEMPTED, OFF_UNKNOWN };
-enum { SAMPLE_COLUMNS = 8 + COUNTERS };
+enum { SAMPLE_COLUMNS = 9 + COUNTERS };
 
 /* Registers and stacks of the samples of a raw trace, within the bytes of the message. */
 struct stacks {
@@ -41,7 +49,8 @@ struct stacks {
 };
 enum { SAMPLE_REGISTERS = 17 };
 
-bool is_samples(const struct message *message);	/* of either kind */
+bool is_samples(const struct message *message);	/* samples or switches */
+bool comes_before_calls(const struct message *message);	/* these, or regions */
 /* Reads such a message. 0 or -1 (with the reason in the reader). */
 int samples_read(struct samples *samples, struct reader *in, const struct message *message);
 /* The size of the stack of sample I. */

@@ -50,7 +50,8 @@ shard_advance(struct shards *s, struct part *part)
 	int got;
 
 	part->sample_at = part->sample_end = 0;
-	while ((got = reader_next(part->in, &part->head)) > 0 && is_samples(&part->head))
+	while ((got = reader_next(part->in, &part->head)) > 0 &&
+	    comes_before_calls(&part->head))
 		if (keep_samples(s, part) < 0)
 			return -1;
 	part->has_head = got > 0;

@@ -237,6 +237,8 @@ put_members(struct dump *dump, const struct message *message, const char *key)
 		{ "switched", "on_core", "count", COLUMN_UNSIGNED },
 		{ "switched", "site", "count", COLUMN_UNSIGNED },
 		{ "switched", "callers", "count", COLUMN_UNSIGNED },
+		{ "regions", "time", "count", COLUMN_SIGNED },
+		{ "regions", "region", "count", COLUMN_SIGNED },
 		{ "shard", "of", "count", COLUMN_UNSIGNED },
 		{ "index", "rows", "count", COLUMN_UNSIGNED },
 		{ "index", "from", "count", COLUMN_UNSIGNED },

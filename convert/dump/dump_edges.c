@@ -11,9 +11,12 @@ read_column(struct dump *dump, const struct message *message, size_t index, cons
 {
 	const msgpack_object *found = body_get(message, key);
 	struct column_type type = { 8, kind == COLUMN_SIGNED, kind != COLUMN_OPTIONAL, 0 };
-	int64_t rows;
+	int64_t rows, capacity;
 
 	if (body_int(dump->in, message, rows_key, 0, UINT32_MAX, &rows) < 0)
+		return false;
+	capacity = rows;
+	if (body_int_if(dump->in, message, "capacity", rows, UINT32_MAX, &capacity) < 0)
 		return false;
 	/* The count is trusted only as far as there are bytes for it. */
 	if (found != NULL && found->type == MSGPACK_OBJECT_BIN &&
@@ -27,7 +30,7 @@ read_column(struct dump *dump, const struct message *message, size_t index, cons
 	}
 	*count = (size_t)rows;
 	GROW(dump->columns[index], dump->column_capacity[index], *count);
-	return body_column_of(dump->in, message, key, type, *count, *count,
+	return body_column_of(dump->in, message, key, type, (size_t)capacity, *count,
 	    dump->columns[index]) == 0;
 }
 

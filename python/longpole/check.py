@@ -29,6 +29,8 @@ class _Checker:
         self.blocks = {}          # location -> (seq behind its last row, offset) of each block
         self.syncs = []           # (offset, seqs)
         self.sampled = {}         # (kind, location, worker) -> time of its last sample, end of its last interval
+        self.regions_named = {}   # number -> name
+        self.regions_open = {}    # (location, worker) -> open regions
         self.samples_at = None    # offset of the samples before the next block of calls
         self.samples_of = {}      # location -> offset of the last of these samples
         self.defined = None       # offset of the last definition
@@ -95,6 +97,8 @@ class _Checker:
         end = time
         if message.kind == "switched":
             end = self.intervals(message, columns)
+        elif message.kind == "regions":
+            self.regions(message, (location, worker), columns["region"])
         if self.samples_at is None:
             self.samples_at = message.offset
         self.samples_of[location] = message.offset
@@ -118,6 +122,28 @@ class _Checker:
         if (columns["reason"] > 2).any():
             self.fail(message, "a reason that there is not")
         return end
+
+    def region_name(self, message):
+        if self.regions_named.setdefault(message.body["number"], message.body["name"]) != message.body["name"]:
+            self.fail(message, f"number {message.body['number']} has two names")
+
+    def regions(self, message, thread, region):
+        """Regions have names; in a trace each end is that of an open one."""
+        if (numpy.diff(message.columns()["time"]) < 0).any():
+            self.fail(message, "times go back")
+        unnamed = set(region[region > 0].tolist()) - set(self.regions_named)
+        if message.raw:
+            return
+        if unnamed:
+            self.fail(message, f"region {min(unnamed)} has no name")
+        if (region < 0).any():
+            self.fail(message, "an end by number")
+        depth = self.regions_open.get(thread, 0) + numpy.cumsum(numpy.where(region > 0, 1, -1))
+        if len(depth) and depth.min() < 0:
+            self.fail(message, "an end of no region")
+        if message.body.get("left", 0) > (region == 0).sum():
+            self.fail(message, "more ends were left out than there are")
+        self.regions_open[thread] = int(depth[-1]) if len(depth) else self.regions_open.get(thread, 0)
 
     def ends(self, message, pairs):
         """An edge never comes before the blocks that hold its ends."""
@@ -216,8 +242,10 @@ class _Checker:
             message.column("stack")
         elif message.kind == "calls":
             self.calls(message)
-        elif message.kind in ("sampled", "switched"):
+        elif message.kind in ("sampled", "switched", "regions"):
             self.samples(message)
+        elif message.kind == "region_name":
+            self.region_name(message)
         elif message.kind in EDGE_COLUMNS:
             self.edges(message)
 

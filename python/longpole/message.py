@@ -159,7 +159,7 @@ def check_hash(message, hashed):
     if not isinstance(body["xxh3"], int) or message.bytes[-9:-8] != b"\xcf":
         raise Damaged(message.offset, f"{message.kind}: the hash is no uint 64")
     stated = struct.unpack(">Q", message.bytes[-8:])[0]
-    if message.raw and stated == 0 and message.kind == "calls":
+    if message.raw and stated == 0 and message.kind in ("calls", "regions"):
         return    # the block that its rank was still filling
     if stated != xxhash.xxh3_64_intdigest(message.bytes[:-9], seed=0):
         raise Damaged(message.offset, f"{message.kind}: the hash is wrong")
@@ -176,9 +176,9 @@ def check_types(message):
         if not (integer(message, key) if wanted is int else isinstance(value, wanted)):
             what = f"{message.kind}: {key} is missing or no {wanted.__name__}"
             raise Damaged(message.offset, what)
-    if "capacity" in message.body and message.kind == "calls":
+    if "capacity" in message.body and message.kind in ("calls", "regions"):
         if not integer(message, "capacity") or message.body["capacity"] < message.body["count"]:
-            raise Damaged(message.offset, "calls: capacity is less than count")
+            raise Damaged(message.offset, f"{message.kind}: capacity is less than count")
     if message.kind in ("calls", "open") and len(message.body.get("open", bytes(OPEN.size))) != OPEN.size:
         raise Damaged(message.offset, f"{message.kind}: open is not of {OPEN.size} bytes")
     if integer(message, "count") and message.body["count"] < 0:

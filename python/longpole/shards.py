@@ -43,7 +43,7 @@ class _Part:
     def advance(self):
         self.samples = []
         self.head = self.one()
-        while self.head is not None and self.head.kind in ("sampled", "switched"):
+        while self.head is not None and self.head.kind in ("sampled", "switched", "regions"):
             self.samples.append(self.head)
             self.head = self.one()
         if self.head is not None and self.head.kind == "calls":

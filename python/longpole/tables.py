@@ -37,6 +37,7 @@ EDGE_COLUMNS = {
                 "cycles": (False, 0), "task_clock": (False, 0), "page_faults": (False, 0), "migrations": (False, 0)},
     "switched": {"time": (True, None), "duration": (False, None), "reason": (False, None), "on_core": (False, 0),
                  "site": (False, 0), "callers": (False, 0)},
+    "regions": {"time": (True, None), "region": (True, None)},
     "sampled_path": {"site": (False, None), "callers": (False, None), "all": (False, None),
                      "samples": (False, None), "path": (True, None), "counted": (False, 0), "instructions": (False, 0),
                      "cycles": (False, 0), "task_clock": (False, 0), "page_faults": (False, 0), "migrations": (False, 0)},
@@ -46,7 +47,7 @@ EDGE_COLUMNS = {
               "at": (False, None)},
 }
 DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
-               "environment", "load", "polls", "poll_gaps", "unended")
+               "environment", "load", "polls", "poll_gaps", "unended", "region_name")
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values
@@ -89,6 +90,8 @@ REQUIRED = {
     "alternatives": {"number": int, "count": int},
     "sampled": {"location": int, "count": int, "period_ns": int, "until_ns": int},
     "switched": {"location": int, "count": int, "from_ns": int, "until_ns": int},
+    "regions": {"location": int, "count": int},
+    "region_name": {"number": int, "name": str},
     "sampled_path": {"count": int, "period_ns": int, "lost": int, "not_sampled_ns": int},
     "slack": {"count": int},
     "gain": {"site": int, "percent": int, "gain_ns": int, "most_ns": int},
