@@ -244,6 +244,8 @@ late_sender() {
 
 @test "slack, gain and alternatives of random runs equal brute force" {
 	run -0 tests/whatif_check.py 1 25
+	# A completion whose only source is its own start.
+	run -0 tests/whatif_check.py 1179 1
 }
 
 @test "on the graph of all needs, solvers equal brute force, with the same and with other edges" {

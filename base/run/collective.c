@@ -249,7 +249,7 @@ needs_by_rank(struct needs *needs, const struct definitions *d, const struct mem
 			continue;
 		begin_group(needs, scan && needs->count > 0);
 		add_dependent(needs, member_of[r]);
-		if (scan)
+		if (scan || of != NULL)	/* its own start, too, as in all collectives */
 			add_source(needs, member_of[r]);
 		for (uint32_t s = 0; of != NULL && s < of->count; s++)
 			if (of->sources[s] >= 0 && of->sources[s] < size &&
