@@ -95,6 +95,7 @@ graph_begin(struct graph *graph, uint32_t shards)
 	channels_begin_all(graph);
 	epoch_begin(graph);
 	locks_begin(graph);
+	one_sided_begin(graph);
 	holds_begin(graph);
 	collective_begin(graph);
 	edges_begin(graph);
@@ -165,7 +166,7 @@ take_send(struct graph *graph, const struct graph_row *row, enum call_class clas
 		request_open(graph, row, (struct request){ .operation = NONE, .class = class,
 		    .comm = row->comm, .peer = row->peer });
 	else if (strcmp(call_name(row->call), "MPI_Bsend") != 0)
-		hold_row(graph, row, row->comm, row->peer);
+		hold_row(graph, row, row->comm, row->peer, true);
 	match_send(graph, row);
 }
 
@@ -215,7 +216,7 @@ take_request(struct graph *graph, const struct graph_row *row, enum call_class c
 		graph->locations[row->starter].open--;
 		if ((request = request_find(graph, row->starter, row->start)) != NULL &&
 		    request->class == CLASS_SEND_START) {
-			hold_row(graph, row, request->comm, request->peer);
+			hold_row(graph, row, request->comm, request->peer, true);
 			request_close(graph, request);
 		} else
 			match_complete(graph, row);
@@ -275,6 +276,7 @@ take_row(struct graph *graph, const struct graph_row *row)
 		break;
 	case CLASS_RMA:
 		lock_row(graph, row);
+		one_sided_row(graph, row);
 		/* fall through */
 	case CLASS_IO:
 		*open += call_starts(row->call);

@@ -98,6 +98,7 @@ struct graph {
 	struct edges *edges;
 	struct epochs *epochs;
 	struct locks *locks;
+	struct one_sided *one_sided;
 	struct overdue *overdue;	/* NULL: the run is not in progress */
 	struct holds *holds;
 	struct counts counts;
@@ -314,20 +315,28 @@ void lock_arrived(struct graph *graph, const struct parcel *parcel);
 void locks_decide(struct graph *graph, uint32_t before, int64_t until_ns);
 
 /*
- * holds.c: which sends lasted until their receiver was in a call again. BEFORE, UNTIL_NS: as for
- * locks.
+ * holds.c: which sends lasted until their receiver was in a call again, and which one-sided calls
+ * until their target was. BEFORE, UNTIL_NS: as for locks.
  */
 void holds_begin(struct graph *graph);
 /* The location has computed since FROM_NS, up to this row. */
 void hold_computed(struct graph *graph, const struct graph_row *row, int64_t from_ns);
-/* The row sends to PEER of the communicator, or completes such a send. */
-void hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_t peer);
+/*
+ * The row sends to PEER of the communicator or accesses its memory, or completes that. ONLY: the
+ * row waits for nothing else.
+ */
+void hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_t peer,
+    bool only);
 void hold_arrived(struct graph *graph, const struct parcel *parcel);
 void holds_decide(struct graph *graph, uint32_t before, int64_t until_ns);
 /* No edge leads to rows before SEQS, by location, any more. */
 void holds_forget(struct graph *graph, const uint64_t *seqs);
 /* The first row of the location to which an edge may still lead; UINT64_MAX: none read so far. */
 uint64_t hold_settled(const struct graph *graph, uint32_t location);
+
+/* one_sided.c: which targets such a call may wait for. */
+void one_sided_begin(struct graph *graph);
+void one_sided_row(struct graph *graph, const struct graph_row *row);
 
 /* edges.c: the output. */
 void edges_begin(struct graph *graph);

@@ -2,8 +2,8 @@
 /*
  * Sends that their receiver held up. MPI need not move a message while its receiver computes: when
  * all buffers are full, or for a long message, MPI_Send lasts until the receiver is in a call
- * again. Any call will do, so the post of the receive may come much earlier or later. The edge
- * leads
+ * again. Any call will do, so the post of the receive may come much earlier or later. The same is
+ * true of an access to memory of a target that MPI needs for it, and of its flush. The edge leads
  *
  *	from the call that the receiver entered after it had computed
  *	-> to the call of the sender that ended then: the send, or the completion of its request
@@ -49,16 +49,22 @@ struct held_call {
 	uint32_t operation, candidates;
 	int32_t source, target;
 	bool only;			/* it waits for nothing else */
+	bool one_sided;
 };
 
-/* How long the sends from one rank to another were held up, and lasted for other reasons. */
+/*
+ * How long the sends from one rank to another were held up, and lasted for other reasons; the same
+ * of one-sided calls, which often go another way.
+ */
 struct send_habit {
 	int32_t source, target;		/* source -1: free slot */
+	bool one_sided;
 	int64_t held_ns, else_ns;
 };
 
-#define HASH(h) mix((uint64_t)(uint32_t)(h)->source << 32 | (uint32_t)(h)->target, 0)
-#define SAME(a, b) ((a)->source == (b)->source && (a)->target == (b)->target)
+#define HASH(h) mix((uint64_t)(uint32_t)(h)->source << 32 | (uint32_t)(h)->target, (h)->one_sided)
+#define SAME(a, b) ((a)->source == (b)->source && (a)->target == (b)->target && \
+	(a)->one_sided == (b)->one_sided)
 HASH_TABLE_BY(send_habits, struct send_habit, HASH, SAME, source, -1)
 
 struct holds {
@@ -99,7 +105,7 @@ hold_computed(struct graph *graph, const struct graph_row *row, int64_t from_ns)
 }
 
 void
-hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_t peer)
+hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_t peer, bool only)
 {
 	const struct calls *c = row->calls;
 	const size_t i = row->i;
@@ -113,7 +119,7 @@ hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_
 	    .seq = row->seq, .location = row->location, .source = row->rank, .target = target,
 	    .enter_ns = c->enter_ns[i], .leave_ns = c->leave_ns[i], .call = row->call,
 	    .candidates = row->candidates,
-	    .only = c->call[i] != 0 && (i + 1 == c->count || c->call[i + 1] != 0) });
+	    .only = only && c->call[i] != 0 && (i + 1 == c->count || c->call[i + 1] != 0) });
 }
 
 void
@@ -123,7 +129,7 @@ hold_arrived(struct graph *graph, const struct parcel *p)
 
 	*APPEND(holds->calls, holds->count, holds->capacity) = (struct held_call){ p->enter_ns,
 	    p->leave_ns, operation_of_parcel(graph, p), p->candidates, p->source, p->target,
-	    p->only };
+	    p->only, call_class(p->call) == CLASS_RMA };
 }
 
 /* The part of a computation within the call; only what was long before the call ended. */
@@ -177,7 +183,7 @@ static void
 decide(struct graph *graph, const struct held_call *call)
 {
 	struct send_habit *habit = send_habits_add(&graph->holds->habits,
-	    &(struct send_habit){ call->source, call->target, 0, 0 });
+	    &(struct send_habit){ call->source, call->target, call->one_sided, 0, 0 });
 	const int64_t ns = call->leave_ns - call->enter_ns;
 	int64_t computed_ns, goes_on_ns;
 	const struct computing *by = held_by(graph, call, &computed_ns, &goes_on_ns);

@@ -3,8 +3,8 @@
 """
 tests/holds_check.py FIRST COUNT - does lp-graph find the sends that their receiver held up, and no others?
 
-The ranks of a simulated program send to each other, by MPI_Send or MPI_Isend and MPI_Wait. The buffers of a pair hold
-few messages. A send to a full buffer lasts until the receiver, which computes, is in a call again; that call takes all
+The ranks of a simulated program send to each other, by MPI_Send, by MPI_Isend and MPI_Wait, or by MPI_Put and a flush
+of this target, a flush of all, or an unlock. The buffers of a pair hold few messages. A send to a full buffer lasts until the receiver, which computes, is in a call again; that call takes all
 that came into memory of its own, so the receives can be much later. In another kind of run a send ends by itself, but
 some last as long for reasons of their own, at any time. The edges of lp-graph are compared with the simulation, of one
 stream and of shards:
@@ -25,6 +25,7 @@ import tempfile
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHORT, LONG = (300, 3000), (200_000, 3_000_000)   # ns
+ENDS = ("flush", "flush_all", "unlock")             # of an access to memory
 
 
 class Rank:
@@ -37,7 +38,7 @@ class Program:
     """Rank 0 sends to all others in turn; these compute and receive. `own`: long sends have reasons of their own."""
     def __init__(self, seed, own):
         self.chance, self.own = random.Random(seed), own
-        self.room, self.wait = self.chance.randint(2, 9), self.chance.random() < 0.5
+        self.room, self.how = self.chance.randint(2, 9), self.chance.choice(("send", "wait", *ENDS))
         self.ranks = [Rank() for _ in range(self.chance.randint(2, 5))]
         self.holds, self.long = set(), 0
         self.enters = [[] for _ in self.ranks]  # of receivers: [enter, row], from the whole of what they do
@@ -65,18 +66,24 @@ class Program:
                 self.add(r, "MPI_Iprobe", self.chance.randint(*SHORT), "comm=1 peer=0 tag=9")
                 rank.now += self.chance.randint(*SHORT)
         rank.now += 10 ** 10
-        for i in range(count):
+        for _ in range(count if self.how not in ENDS else 0):
             self.add(r, "MPI_Recv", self.chance.randint(*SHORT), "comm=1 peer=0 tag=1 received=8")
             rank.now += 100
 
     def sender(self, count):
         rank = self.ranks[0]
+        if self.how in ENDS and self.how != "unlock":
+            self.add(0, "MPI_Win_lock_all", 10, "comm=3")
         inside, emptied = [[] for _ in self.ranks], [0] * len(self.ranks)
         for _ in range(count):
             for r in range(1, len(self.ranks)):
                 rank.now += self.chance.randint(*SHORT)
                 ns, by = self.chance.randint(*SHORT), None
-                if self.wait:
+                if self.how == "unlock":
+                    self.add(0, "MPI_Win_lock", ns, f"comm=3 peer={r} tag=1")
+                if self.how in ENDS:
+                    self.add(0, "MPI_Put", self.chance.randint(*SHORT), f"comm=3 peer={r} sent=8")
+                if self.how == "wait":
                     start = self.add(0, "MPI_Isend", ns, f"comm=1 peer={r} tag=1 sent=8")
                     rank.now += self.chance.randint(*SHORT)
                 # The receiver has emptied the buffer at its last call before now.
@@ -93,7 +100,10 @@ class Program:
                         ns = enter - rank.now + self.chance.randint(300, 2000)
                 inside[r].append(rank.now)
                 enter = rank.now
-                if self.wait:
+                if self.how in ENDS:
+                    row = self.add(0, f"MPI_Win_{self.how}", ns,
+                                   "comm=3" + (f" peer={r}" if self.how != "flush_all" else ""))
+                elif self.how == "wait":
                     row = self.add(0, "MPI_Wait", ns, f"request={len(rank.rows) - start}")
                 else:
                     row = self.add(0, "MPI_Send", ns, f"comm=1 peer={r} tag=1 sent=8")
@@ -102,6 +112,7 @@ class Program:
 
     def text(self):
         yield f"trace ranks={len(self.ranks)} rows={self.chance.choice((3, 20, 500))}"
+        yield f"communicator comm=3 type=window members={','.join(map(str, range(len(self.ranks))))}"
         for r, rank in enumerate(self.ranks):
             for call, enter, leave, keys in rank.rows:
                 yield f"{r} {call} {enter} {leave} {keys}"

@@ -165,54 +165,65 @@ early_fence 1 410" ]
 late_complete 1 290" ]
 }
 
-# Rank 1 is in MPI until 50 and from 600 on, rank 2 is in a barrier of its own throughout.
-@test "a locking origin waits until its target makes an MPI call" {
+# Rank 1 is in MPI until 50 us and from 600 us on, rank 2 is in a barrier of its own throughout.
+@test "an origin waits until its target, which computes, makes an MPI call" {
 	local progress='trace ranks=3
 		communicator comm=3 members=0,1,2 type=window
 		communicator comm=4 members=2
-		1 MPI_Iprobe 40 50 comm=1 peer=0 tag=0
-		2 MPI_Barrier 60 950 comm=4
-		1 MPI_Iprobe 600 610 comm=1 peer=0 tag=0
-		1 MPI_Iprobe 700 710 comm=1 peer=0 tag=0
-		1 MPI_Iprobe 1200 1210 comm=1 peer=0 tag=0'
+		1 MPI_Iprobe 40000 50000 comm=1 peer=0 tag=0
+		2 MPI_Barrier 60000 950000 comm=4
+		1 MPI_Iprobe 600000 610000 comm=1 peer=0 tag=0
+		1 MPI_Iprobe 700000 710000 comm=1 peer=0 tag=0
+		1 MPI_Iprobe 1200000 1210000 comm=1 peer=0 tag=0'
 	[ "$(one_sided "$progress
-		0 MPI_Win_lock 100 110 comm=3 peer=1 tag=1
-		0 MPI_Put 110 120 comm=3 peer=1 sent=8
-		0 MPI_Win_unlock 120 900 comm=3 peer=1")" = "wait_for_progress 0 480" ]
-	jq -e '.wait_states[] | select(.name == "wait_for_progress") | .partners == [0,4.8e-07,0]' report.json
-	# It is in a call when the origin's begins; the call returns before; no lock; another target.
-	for calls in '1 605 900' '1 120 590'; do
+		0 MPI_Win_lock 100000 110000 comm=3 peer=1 tag=1
+		0 MPI_Put 110000 120000 comm=3 peer=1 sent=8
+		0 MPI_Win_unlock 120000 620000 comm=3 peer=1
+		0 MPI_Iprobe 1300000 1301000 comm=1 peer=1 tag=0")" = "wait_for_progress 0 480000" ]
+	jq -e '.wait_states[] | select(.name == "wait_for_progress") | .partners == [0,0.00048,0]' report.json
+	# The path leads through the target's computation, and not through the call.
+	[ "$(lp-critpath t.graph | lp-dump -k segment | jq -r '"\(.rank) \(.begin_ns) \(.end_ns) \(.segment)"' | sed -n 3,4p)" = \
+		'1 50000 600000 compute
+0 600000 620000 transfer' ]
+	# It is in a call when the origin's begins; the call returns before; or long after; another target.
+	for calls in '1 605000 900000' '1 120000 590000' '1 120000 640000' '2 120000 620000'; do
 		set -- $calls
 		[ -z "$(one_sided "$progress
-			0 MPI_Win_lock 100 110 comm=3 peer=$1 tag=1
+			0 MPI_Win_lock 100000 110000 comm=3 peer=$1 tag=1
 			0 MPI_Win_unlock $2 $3 comm=3 peer=$1")" ]
 	done
-	[ -z "$(one_sided "$progress
-		0 MPI_Get 120 900 comm=3 peer=1 received=8")" ]
-	[ -z "$(one_sided "$progress
-		0 MPI_Win_lock 100 110 comm=3 peer=2 tag=1
-		0 MPI_Win_unlock 120 900 comm=3 peer=2")" ]
 	# All targets that were accessed and not flushed since.
 	[ "$(one_sided "$progress
-		0 MPI_Win_lock_all 100 110 comm=3
-		0 MPI_Put 110 115 comm=3 peer=2 sent=8
-		0 MPI_Put 115 120 comm=3 peer=1 sent=8
-		0 MPI_Win_flush_all 120 630 comm=3
-		0 MPI_Win_flush_all 640 720 comm=3
-		0 MPI_Put 720 730 comm=3 peer=1 sent=8
-		0 MPI_Win_unlock_all 730 1300 comm=3")" = "wait_for_progress 0 950" ]
+		0 MPI_Win_lock_all 100000 110000 comm=3
+		0 MPI_Put 110000 115000 comm=3 peer=2 sent=8
+		0 MPI_Put 115000 120000 comm=3 peer=1 sent=8
+		0 MPI_Win_flush_all 120000 620000 comm=3
+		0 MPI_Win_flush_all 640000 702000 comm=3
+		0 MPI_Put 720000 730000 comm=3 peer=1 sent=8
+		0 MPI_Win_unlock_all 730000 1210000 comm=3")" = "wait_for_progress 0 950000" ]
 }
 
-# The holder enters its unlock at 400 and is not waited for any longer; the target makes a call at 700.
+# The holder enters its unlock at 400 us and is not waited for any longer; the target makes a call at 700 us.
 @test "a wait for a lock and then for progress counts for the holder first" {
-	[ "$(one_sided 'trace ranks=3
+	local locks='trace ranks=3
 		communicator comm=3 members=0,1,2 type=window
-		1 MPI_Iprobe 700 710 comm=1 peer=0 tag=0
-		2 MPI_Win_lock 100 110 comm=3 peer=1 tag=1
-		2 MPI_Win_unlock 400 500 comm=3 peer=1
-		0 MPI_Win_lock 200 800 comm=3 peer=1 tag=1
-		0 MPI_Win_unlock 800 810 comm=3 peer=1')" = "lock_contention 0 200
-wait_for_progress 0 300" ]
+		1 MPI_Iprobe 10000 20000 comm=1 peer=0 tag=0
+		1 MPI_Iprobe 700000 710000 comm=1 peer=0 tag=0
+		2 MPI_Win_lock 100000 110000 comm=3 peer=1 tag=1
+		2 MPI_Win_unlock 400000 500000 comm=3 peer=1
+		0 MPI_Win_lock 200000 710000 comm=3 peer=1 tag=1
+		0 MPI_Win_unlock 710000 711000 comm=3 peer=1'
+	[ "$(one_sided "$locks")" = "lock_contention 0 200000
+wait_for_progress 0 300000" ]
+	# The path leads to the later of both, in either order, also if several processes look for it.
+	for locks in "$locks" "$(sed 's/unlock 400000 500000/unlock 705000 706000/' <<<"$locks")"; do
+		one_sided "$locks" >states
+		lp-critpath t.graph | lp-dump -k segment >one
+		mpirun --oversubscribe -n 2 lp-critpath t.graph | lp-dump -k segment | cmp - one
+		jq -r 'select(.rank == 0) | .begin_ns' one | head -1
+	done >begins
+	[ "$(cat begins)" = '700000
+705000' ]
 }
 
 @test "a delay is on the line that caused it" {

@@ -134,12 +134,12 @@ keep_overdue(struct run *run)
 	}
 }
 
-/* When the row that a send waits for was entered. */
+/* When the row that a row waits for was entered. */
 static int64_t
-linked_ns(const struct run *run, const struct event_row *send)
+linked_ns(const struct run *run, const struct event_row *at)
 {
-	const struct event_row *other = send->has_other ?
-	    row_of(run, send->other, send->other_seq) : NULL;
+	const struct event_row *other = at->has_other ?
+	    row_of(run, at->other, at->other_seq) : NULL;
 
 	return other != NULL ? other->row.enter_ns : INT64_MIN;
 }
@@ -150,10 +150,12 @@ take_holds(struct run *run)
 	const struct edge_block *e = &run->graph.edges;
 
 	for (size_t i = 0; i < e->count; i++) {
+		const struct event_row *by = row_of(run, e->source[i], e->send[i]);
 		struct event_row *held = window_change(&run->graph.window, e->target[i],
 		    e->receive[i]);
 
-		if (held != NULL && !stays_linked(held, linked_ns(run, held), INT64_MIN, true))
+		if (by != NULL && held != NULL &&
+		    !stays_linked(held, linked_ns(run, held), by->row.enter_ns, true))
 			link_rows(held, e->source[i], e->send[i]);
 	}
 }
@@ -175,7 +177,8 @@ take_messages(struct run *run, const struct message *message)
 		if (send == NULL || receive == NULL)
 			continue;	/* in a stretch before the first wanted one */
 		if (one_way) {
-			if (may_block(run, &send->row, &receive->row))
+			if (may_block(run, &send->row, &receive->row) && !stays_linked(receive,
+			    linked_ns(run, receive), send->row.enter_ns, false))
 				link_rows(receive, e->source[i], e->send[i]);
 			continue;
 		}

@@ -80,13 +80,17 @@ is_within(const struct row *call, int64_t ns)
 
 /*
  * A send waits for the post of its receive or, if that did not come within the send, for the call
- * that held it up. OTHER_NS: of what may be linked now; LINKED_NS: of what is linked.
+ * that held it up; a one-sided call for the later of a lock and its target. OTHER_NS: of what may
+ * be linked now; LINKED_NS: of what is linked.
  */
 static inline bool
 stays_linked(const struct event_row *row, int64_t linked_ns, int64_t other_ns, bool is_hold)
 {
-	return row->has_other && is_within(&row->row, linked_ns) &&
-	    (is_hold || !is_within(&row->row, other_ns));
+	if (!row->has_other || !is_within(&row->row, linked_ns))
+		return false;
+	if (call_class(row->row.call) == CLASS_RMA)
+		return linked_ns >= other_ns;
+	return is_hold || !is_within(&row->row, other_ns);
 }
 
 /* From the row of a receive to the row that posted it. */

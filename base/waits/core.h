@@ -154,19 +154,16 @@ struct wait_row *edge_row(struct imbalance *im, uint32_t location, uint64_t seq)
 /* ---- one_sided.c ---- */
 
 /*
- * Waits of one-sided communication. Its only edges are those from MPI_Win_post to MPI_Win_wait and
- * those of locks. Calls arrive in order of their leaves.
+ * Waits of one-sided communication. Its only edges are those from MPI_Win_post to MPI_Win_wait,
+ * those of locks, and holds. Calls arrive in order of their leaves.
  */
 
 void one_sided_begin(struct imbalance *im);
-/* An MPI window is defined: from now on, the times of calls are kept. */
-void one_sided_window(struct imbalance *im);
+/* A call of LOCATION that ended when the call BY had been entered. */
+void one_sided_held(struct imbalance *im, uint32_t location, uint64_t seq, uint32_t by,
+    uint64_t by_seq, int64_t until_ns);
 /* Notes a call after its waits are found. */
 void one_sided_count(struct imbalance *im, const struct whole_call *call);
-/*
- * Nothing before AT is needed any more. AT is when the last location entered the last call of each.
- */
-void one_sided_forget(struct imbalance *im, int64_t at_ns);
 /* No lock is held, so earlier calls do not affect later ones. */
 bool one_sided_is_clear(const struct imbalance *im);
 

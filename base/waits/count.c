@@ -321,7 +321,6 @@ static void
 forget_stretch(struct imbalance *im, int64_t at_ns)
 {
 	late_forget(im);
-	one_sided_forget(im, at_ns);
 	if (!im->waits_only)
 		causes_forget(im, at_ns);
 }

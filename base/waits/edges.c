@@ -89,7 +89,12 @@ take_holds(struct imbalance *im)
 		const struct wait_row *by = wait_row(im, e->source[i], e->send[i]);
 		struct wait_row *held = wait_row_change(im, e->target[i], e->receive[i]);
 
-		if (by != NULL && held != NULL && !ends_within(held, held->other_ns))
+		if (by == NULL || held == NULL)
+			continue;
+		if (call_class(held->row.call) == CLASS_RMA)
+			one_sided_held(im, e->target[i], e->receive[i], e->source[i], e->send[i],
+			    by->row.enter_ns);
+		else if (!ends_within(held, held->other_ns))
 			link_rows(held, e->source[i], e->send[i], by->row.enter_ns, true);
 	}
 }

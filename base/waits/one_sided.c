@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits of one-sided communication: which rank accessed whose memory and when, and when a target
- * was in a call.
+ * Waits of one-sided communication: which rank accessed whose memory and when.
  *
- * Memory: the last 4096 calls of each location, 4 million in all; the state of each MPI window at
- * each rank.
+ * Memory: the state of each MPI window at each rank; calls that targets held up, until counted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +12,6 @@
 #include "core.h"
 
 /* ---- state of MPI windows ------------------------------------------------------------ */
-
-enum { MOST_VISITS = 4096, LEAST_VISITS = 64, ALL_VISITS = 1 << 22 };
-
-/* The last calls of a location. */
-struct visits {
-	struct visit { int64_t enter_ns, leave_ns; uint64_t seq; } *of;
-	size_t begin, end, capacity;
-	int64_t kept_ns;		/* all calls left after this are kept */
-};
 
 /*
  * The last operation of an origin on a target's memory in its epoch, and the last in the epoch
@@ -47,105 +36,24 @@ struct accessor {
 	uint32_t window, of;		/* location; NOBODY: free slot */
 	uint32_t epochs;		/* of active targets, ended */
 	bool all;			/* MPI_Win_lock_all */
-	/* ranks accessed under a lock and not flushed since, in order */
-	int32_t *pending;
-	size_t pending_count, pending_capacity;
+};
+
+/* A call not yet counted that ended when the call BY had been entered: trace.5, holds. */
+struct held {
+	uint64_t seq, by_seq;
+	int64_t until_ns;
+	uint32_t location, by;		/* location NOBODY: free slot */
 };
 
 HASH_TABLE_OF(targets, struct target, window, of, of, NOBODY)
 HASH_TABLE_OF(accessors, struct accessor, window, of, of, NOBODY)
+HASH_TABLE_OF(helds, struct held, seq, location, location, NOBODY)
 
 struct one_sided {
 	struct targets targets;
 	struct accessors accessors;
-	struct visits *visits;		/* by location; NULL: there is no MPI window */
-	size_t most_visits;		/* of each location */
-	bool defined;			/* there is an MPI window */
+	struct helds helds;
 };
-
-/* ---- the last calls of locations ----------------------------------------------------- */
-
-static void
-visits_begin(struct imbalance *im)
-{
-	const size_t locations = im->graph.known.location_count, each = ALL_VISITS / locations;
-	struct one_sided *o = im->one_sided;
-
-	if (o->visits != NULL)
-		return;
-	o->visits = zalloc(locations, sizeof *o->visits);
-	o->most_visits = each > MOST_VISITS ? MOST_VISITS :
-	    each < LEAST_VISITS ? LEAST_VISITS : each;
-	for (size_t l = 0; l < locations; l++)
-		o->visits[l].kept_ns = im->last_leave_ns[l];
-}
-
-static void
-visit_add(const struct one_sided *o, const struct whole_call *call)
-{
-	struct visits *v = &o->visits[call->location];
-	const struct row *row = &call->rows[0].row;
-	const size_t quarter = o->most_visits / 4;
-
-	if (v->end - v->begin >= o->most_visits) {
-		v->begin += quarter;
-		v->kept_ns = v->of[v->begin - 1].leave_ns;
-	}
-	if (v->end == v->capacity && v->begin >= quarter) {
-		memmove(v->of, v->of + v->begin, (v->end - v->begin) * sizeof *v->of);
-		v->end -= v->begin;
-		v->begin = 0;
-	}
-	v->of = grow_little(v->of, &v->capacity, v->end + 1, sizeof *v->of);
-	v->of[v->end++] = (struct visit){ row->enter_ns, row->leave_ns, call->first };
-}
-
-/* The last call of each location is kept. */
-void
-one_sided_forget(struct imbalance *im, int64_t at_ns)
-{
-	for (uint32_t l = 0; im->one_sided->visits != NULL && l < im->graph.known.location_count;
-	    l++) {
-		struct visits *v = &im->one_sided->visits[l];
-
-		if (v->end > v->begin) {
-			v->of[0] = v->of[v->end - 1];
-			v->end = 1;
-		}
-		v->begin = 0;
-		v->kept_ns = at_ns;
-	}
-}
-
-#define BEFORE(visit, sought) ((visit)->leave_ns <= (sought))
-SEARCH(visit_at, struct visit, int64_t, BEFORE)
-#undef BEFORE
-
-/*
- * The first call that the location left after AT_NS, counted or not; false: there is none, or it is
- * no longer kept.
- */
-static bool
-visit_after(const struct imbalance *im, uint32_t location, int64_t at_ns, struct visit *found)
-{
-	const struct visits *v = &im->one_sided->visits[location];
-	const uint64_t next = im->done[location];
-	const struct wait_row *row;
-	size_t at;
-
-	if (im->last_leave_ns[location] <= at_ns) {
-		if ((row = wait_row(im, location, next)) != NULL)
-			*found = (struct visit){ row->row.enter_ns, row->row.leave_ns, next };
-		return row != NULL;
-	}
-	if (at_ns < v->kept_ns)
-		return false;
-	at = v->begin + visit_at(v->of + v->begin, v->end - v->begin, at_ns);
-	if (at == v->end)
-		return false;
-	*found = v->of[at];
-	return true;
-}
 
 /* ---- MPI windows --------------------------------------------------------------------- */
 
@@ -155,13 +63,18 @@ one_sided_begin(struct imbalance *im)
 	im->one_sided = zalloc(1, sizeof *im->one_sided);
 	targets_begin(&im->one_sided->targets, 64);
 	accessors_begin(&im->one_sided->accessors, 64);
+	helds_begin(&im->one_sided->helds, 64);
 }
 
 void
-one_sided_window(struct imbalance *im)
+one_sided_held(struct imbalance *im, uint32_t location, uint64_t seq, uint32_t by, uint64_t by_seq,
+    int64_t until_ns)
 {
-	visits_begin(im);
-	im->one_sided->defined = true;
+	struct held *held = helds_add(&im->one_sided->helds, &(struct held){ .location = location,
+	    .seq = seq, .until_ns = INT64_MIN });
+
+	if (until_ns > held->until_ns)
+		*held = (struct held){ seq, by_seq, until_ns, location, by };
 }
 
 static struct target *
@@ -188,44 +101,6 @@ target_rank(const struct imbalance *im, uint32_t location, const struct row *row
 	    im->graph.known.location_rank[location], row->peer);
 }
 
-/* ---- when a target is in MPI -------------------------------------------------------------- */
-
-/*
- * Wait for Progress: the target was outside MPI, where it makes no progress for others. The
- * origin's call returned only after a thread of the target had entered MPI again. Only if longer
- * than WAIT.
- */
-static void
-wait_for_progress(const struct imbalance *im, int32_t rank, int64_t leave_ns, struct wait *wait)
-{
-	struct wait found = *wait;
-	bool any = false;
-
-	if (rank < 0 || rank >= im->graph.known.ranks ||
-	    rank == im->graph.known.location_rank[wait->location])
-		return;
-	for (uint32_t l = (uint32_t)rank; l < im->graph.known.location_count;
-	    l = l < (uint32_t)im->graph.known.ranks ? (uint32_t)im->graph.known.ranks : l + 1) {
-		struct visit visit;
-
-		if (im->graph.known.location_rank[l] != rank || 
-		    !visit_after(im, l, wait->from_ns, &visit))
-			continue;
-		if (visit.enter_ns <= wait->from_ns)
-			return;		/* it was in a call */
-		if (any && visit.enter_ns >= found.to_ns)
-			continue;
-		any = true;
-		found.to_ns = visit.enter_ns;
-		found.cause = l;
-		found.cause_seq = visit.seq;
-	}
-	if (!any || found.to_ns >= leave_ns || found.to_ns <= wait->to_ns)
-		return;
-	found.state = WAIT_FOR_PROGRESS;
-	*wait = found;
-}
-
 /* ---- locks ------------------------------------------------------------------------------ */
 
 /* The index of the location among the holders; their number if it is not one. */
@@ -239,85 +114,64 @@ holder_at(const struct target *target, uint32_t location)
 	return at;
 }
 
-#define BEFORE(at, sought) (*(at) < (sought))
-SEARCH(pending_at, int32_t, int32_t, BEFORE)
-#undef BEFORE
-
+/* Part of the call's wait: until the target, or the last of them, was in a call again. */
 static void
-set_pending(struct accessor *me, int32_t rank, bool pending)
+wait_for_progress(struct imbalance *im, const struct whole_call *call, struct wait *wait)
 {
-	const size_t at = pending_at(me->pending, me->pending_count, rank),
-	    count = me->pending_count;
-	const bool is = at < count && me->pending[at] == rank;
+	struct helds *helds = &im->one_sided->helds;
+	struct held *held = helds_find(helds,
+	    &(struct held){ .location = call->location, .seq = call->first });
 
-	if (is == pending)
+	if (held == NULL)
 		return;
-	if (pending)
-		me->pending = grow_little(me->pending, &me->pending_capacity, count + 1,
-		    sizeof *me->pending);
-	memmove(me->pending + at + pending, me->pending + at + is,
-	    (count - at - is) * sizeof *me->pending);
-	if (pending)
-		me->pending[at] = rank;
-	me->pending_count += pending ? 1 : (size_t)-1;
+	if (held->until_ns > wait->to_ns && held->until_ns <= call->rows[0].row.leave_ns) {
+		wait->state = WAIT_FOR_PROGRESS;	/* else the times are replayed */
+		wait->to_ns = held->until_ns;
+		wait->cause = held->by;
+		wait->cause_seq = held->by_seq;
+	}
+	helds_remove(helds, held);
 }
 
-/* Waits of a call in an epoch of passive targets, at one target. */
-static int
-waits_at_target(struct imbalance *im, const struct whole_call *call, int32_t rank,
-    struct wait waits[MOST_WAITS])
+/* Who holds which lock. */
+static void
+note_lock(struct imbalance *im, const struct whole_call *call)
 {
 	const struct row *row = &call->rows[0].row;
 	const enum one_sided_kind kind = call->kind->one_sided;
-	struct accessor *me = accessor_of(im, row->comm, call->location);
-	struct target *target = target_of(im, row->comm, rank);
-	struct wait next = waits[0];
+	const int32_t rank = target_rank(im, call->location, row);
+	struct target *target;
 	size_t at;
-	int count;
 
-	if (kind == LOCKS) {
+	if (kind == LOCKS_ALL || kind == UNLOCKS_ALL)
+		accessor_of(im, row->comm, call->location)->all = kind == LOCKS_ALL;
+	if (rank < 0 || (kind != LOCKS && kind != UNLOCKS))
+		return;
+	target = target_of(im, row->comm, rank);
+	if (kind == LOCKS)
 		*APPEND(target->holders, target->holder_count, target->holder_capacity) =
 		    call->location;
-	}
-	at = holder_at(target, call->location);
-	if (at == target->holder_count && !me->all)
-		return 0;
-	if (call->rows[0].other_ns <= row->leave_ns)	/* else the times are replayed */
-		wait_for(&waits[0], LOCK_CONTENTION, &call->rows[0], row);
-	count = waits[0].state != STATES;
-	if (count > 0)
-		next.from_ns = next.to_ns = waits[0].to_ns;
-	wait_for_progress(im, rank, row->leave_ns, &next);
-	if (next.state != STATES)
-		waits[count++] = next;
-	if (kind == ACCESSES || kind == FLUSHES || kind == UNLOCKS)
-		set_pending(me, rank, kind == ACCESSES);
-	if (kind == UNLOCKS && at < target->holder_count)
+	else if ((at = holder_at(target, call->location)) < target->holder_count)
 		target->holders[at] = target->holders[--target->holder_count];
-	return count;
 }
 
 int
 passive_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS])
 {
 	const struct row *row = &call->rows[0].row;
-	const enum one_sided_kind kind = call->kind->one_sided;
-	const int32_t rank = target_rank(im, call->location, row);
-	struct accessor *me;
+	struct wait next = waits[0];
+	int count;
 
-	visits_begin(im);
-	if (rank >= 0)
-		return waits_at_target(im, call, rank, waits);
-	if (row->peer >= 0 || kind == NO_ACCESS)
-		return 0;
-	me = accessor_of(im, row->comm, call->location);
-	for (size_t i = 0; i < me->pending_count; i++)	/* the last of them counts */
-		wait_for_progress(im, me->pending[i], row->leave_ns, &waits[0]);
-	if (kind == FLUSHES_ALL || kind == UNLOCKS_ALL)
-		me->pending_count = 0;
-	if (kind == LOCKS_ALL || kind == UNLOCKS_ALL)
-		me->all = kind == LOCKS_ALL;
-	return waits[0].state != STATES;
+	note_lock(im, call);
+	if (call->rows[0].other_ns <= row->leave_ns)	/* else the times are replayed */
+		wait_for(&waits[0], LOCK_CONTENTION, &call->rows[0], row);
+	count = waits[0].state != STATES;
+	if (count > 0)
+		next.from_ns = next.to_ns = waits[0].to_ns;
+	wait_for_progress(im, call, &next);
+	if (next.state != STATES)
+		waits[count++] = next;
+	return count;
 }
 
 /* ---- epochs of active targets: ends of operations on own memory ---------------------- */
@@ -452,11 +306,6 @@ exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait 
 void
 one_sided_count(struct imbalance *im, const struct whole_call *call)
 {
-	struct one_sided *o = im->one_sided;
-
-	if (o->visits == NULL)
-		return;
-	visit_add(o, call);
 	if (call->kind->one_sided == ACCESSES && call->kind->class == CLASS_RMA)
 		note_access(im, call);
 	else if (call->kind->one_sided == ENDS_EPOCH)
@@ -472,8 +321,7 @@ one_sided_is_clear(const struct imbalance *im)
 		if (!targets_is_free(&o->targets.slots[i]) && o->targets.slots[i].holder_count > 0)
 			return false;
 	for (size_t i = 0; i < o->accessors.size; i++)
-		if (!accessors_is_free(&o->accessors.slots[i]) &&
-		    (o->accessors.slots[i].all || o->accessors.slots[i].pending_count > 0))
+		if (!accessors_is_free(&o->accessors.slots[i]) && o->accessors.slots[i].all)
 			return false;
-	return o->visits == NULL || o->defined;
+	return true;
 }

@@ -50,13 +50,6 @@ take_matching(struct imbalance *im, const struct message *message)
 }
 
 static void
-take_window(struct imbalance *im, const struct message *message)
-{
-	if (body_is(message, "type", "window") && im->one_sided != NULL)
-		one_sided_window(im);
-}
-
-static void
 take_message(struct imbalance *im, const struct message *message)
 {
 	enum graph_item item = graph_define(&im->graph, message);
@@ -81,9 +74,7 @@ take_message(struct imbalance *im, const struct message *message)
 	case GRAPH_SETTLED: order_settled(im, message); break;
 	case GRAPH_SYNC: (im->part != NULL ? part_sync : order_sync)(im, message); break;
 	default:
-		if (is_kind(message, "communicator"))
-			take_window(im, message);
-		else if (is_kind(message, "reached"))
+		if (is_kind(message, "reached"))
 			order_reached(im, message);
 		else if (!skips && is_samples(message))
 			functions_take(im, message);
