@@ -214,16 +214,21 @@ found_late(const struct stretch *stretch, struct event at, const struct row *fou
 	return failed > 0 && failed <= most;
 }
 
-/* Whether the thread slept from a failed poll to the one at the row. */
+/*
+ * Whether the thread did little but poll from a failed poll to the one at the row: it slept, or
+ * what it did took no longer than the poll. Part of the time is the recorder's own.
+ */
 static bool
-sleeps_between_polls(const struct stretch *stretch, const struct event *from, struct event at,
+only_polls(const struct stretch *stretch, const struct event *from, struct event at,
     const struct row *row, int64_t ns)
 {
+	enum { RECORDER_NS = 50 };	/* from a leave to the next enter, at the least */
 	const struct event_row *before = from != NULL && call_polls(row->call) ?
 	    row_at(stretch->window, from->location, from->seq) : NULL;
 
 	return before != NULL && failed_poll(&before->row) &&
-	    is_seen_asleep(stretch->known, at.location, row->site, ns);
+	    (ns - RECORDER_NS <= before->row.leave_ns - before->row.enter_ns ||
+	    is_seen_asleep(stretch->known, at.location, row->site, ns));
 }
 
 void
@@ -242,7 +247,7 @@ add_piece(struct segments *segments, const struct stretch *stretch, const struct
 	segments->at[segments->count] = path_segment(row, at.location, kind, from_ns, at_ns);
 	segments->at[segments->count++].polls |=
 	    ((kind == TRANSFER || kind == MPI) && found_late(stretch, at, row, at_ns - from_ns)) ||
-	    (kind == COMPUTE && sleeps_between_polls(stretch, from, at, row, at_ns - from_ns));
+	    (kind == COMPUTE && only_polls(stretch, from, at, row, at_ns - from_ns));
 }
 
 void
