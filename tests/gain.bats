@@ -107,6 +107,9 @@ two_steps() {
 	run -0 lp-gain --needed -F json inter.graph
 	[ "$(jq -c '[.segments[] | select(.call == "MPI_Gather" or .end_ns == 5000000 or .end_ns == 8000000) | [.rank, .kind, .end_ns]]' \
 		<<<"$output")" = '[[1,"compute",5000000],[0,"transfer",9000000]]' ]
+	run -0 lp-critpath -F json inter.graph
+	[ "$(jq -c '[.segments[] | select(.end_ns > 1000000 and .end_ns <= 9000000) | [.rank, .kind, .end_ns]]' <<<"$output")" = \
+		'[[1,"compute",5000000],[0,"transfer",9000000]]' ]
 }
 
 @test "what a function of an awaited thread would gain" {

@@ -202,7 +202,6 @@ collective_find(struct run *run, size_t k, size_t first, const struct row *const
 
 	GROW(run->members, run->member_capacity, size);
 	GROW(run->copies, run->copy_capacity, size);
-	GROW(run->waits_for, run->wait_capacity, size);
 	for (size_t i = 0; i < size; i++) {
 		const struct row *row = rows != NULL ? rows[i] : (const struct row *)row_of_edge(
 		    run, e->location[first + i], e->seq[first + i]);
@@ -213,7 +212,7 @@ collective_find(struct run *run, size_t k, size_t first, const struct row *const
 		run->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
 		    &run->copies[i] };
 	}
-	collective_waits(&run->graph.known, run->members, size, run->waits_for);
+	run->waits_for = collective_waits(&run->needs, &run->graph.known, run->members, size);
 	return true;
 }
 

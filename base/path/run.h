@@ -4,6 +4,7 @@
 #define RUN_H
 
 #include "../mpi/call_class.h"
+#include "../run/collective.h"
 #include "../run/graph_input.h"
 #include "stretch.h"
 
@@ -32,8 +33,9 @@ struct run {
 	size_t window_bytes;		/* see window_limit; run_open sets SIZE_MAX */
 	struct row *copies;		/* of one instance; too many for valid pointers */
 	struct member *members;
-	uint32_t *waits_for;
-	size_t copy_capacity, member_capacity, wait_capacity;
+	struct needs needs;
+	const uint32_t *waits_for;	/* of that instance's members */
+	size_t copy_capacity, member_capacity;
 	bool keeps_instances;
 	struct instances instances;	/* if they are kept */
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */

@@ -6,24 +6,6 @@
 #include "../mpi/call_class.h"
 #include "../tool/tool.h"
 
-static bool
-later(const struct member *a, const struct member *b)
-{
-	return a->row->enter_ns > b->row->enter_ns ||
-	    (a->row->enter_ns == b->row->enter_ns && a->location < b->location);
-}
-
-static uint32_t
-last_of(const struct member *members, uint32_t count)
-{
-	uint32_t last = 0;
-
-	for (uint32_t i = 1; i < count; i++)
-		if (later(&members[i], &members[last]))
-			last = i;
-	return last;
-}
-
 /* The member that is the root; NOBODY if its rank is not known. */
 static uint32_t
 collective_root(const struct definitions *d, const struct member *members, uint32_t count)
@@ -113,55 +95,12 @@ collective_sources(const struct definitions *d, const struct member *members, in
 	return of != NULL && of->sources != NULL ? of : NULL;
 }
 
-/* A neighbourhood collective: each rank needs its sources; if they are unknown, none. */
-static void
-neighbour_waits(const struct definitions *d, const struct member *members, uint32_t count,
-    uint32_t *waits_for)
-{
-	int32_t *ranks = collective_ranks(d, members, count), size;
-	uint32_t *member_of = collective_members(d, members, count, ranks, &size);
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct neighbours *of = collective_sources(d, members, ranks[i]);
-		uint32_t last = i;
-
-		waits_for[i] = of == NULL ? NOBODY : i;
-		for (uint32_t s = 0; of != NULL && s < of->count; s++) {
-			const int32_t from = of->sources[s];
-			const uint32_t source = from >= 0 && from < size ? member_of[from] : NOBODY;
-
-			if (source != NOBODY && later(&members[source], &members[last]))
-				waits_for[i] = last = source;
-		}
-	}
-	free(ranks);
-	free(member_of);
-}
-
-/* A scan: each rank needs the ranks up to its own. */
-static void
-scan_waits(const struct definitions *d, const struct member *members, uint32_t count,
-    uint32_t *waits_for)
-{
-	int32_t *ranks = collective_ranks(d, members, count), size;
-	uint32_t *member_of = collective_members(d, members, count, ranks, &size), last = NOBODY;
-
-	for (uint32_t i = 0; i < count; i++)
-		waits_for[i] = NOBODY;
-	for (int32_t r = 0; r < size; r++) {
-		const uint32_t i = member_of[r];
-
-		if (i == NOBODY)
-			continue;
-		if (last == NOBODY || later(&members[i], &members[last]))
-			last = i;
-		waits_for[i] = last;
-	}
-	free(ranks);
-	free(member_of);
-}
-
-bool
+/*
+ * Calls on files are collective, but no rule makes a rank wait for another: some libraries and
+ * access methods let each rank leave when it is done. So they hold up no rank if one left before
+ * the last entered. Of calls that start requests, only a completion that lasts until then shows it.
+ */
+static bool
 collective_holds(const struct member *members, uint32_t count)
 {
 	int64_t last_enter_ns = INT64_MIN, first_leave_ns = INT64_MAX;
@@ -177,62 +116,22 @@ collective_holds(const struct member *members, uint32_t count)
 	return last_enter_ns <= first_leave_ns;
 }
 
-void
-collective_waits(struct definitions *definitions, const struct member *members, uint32_t count,
-    uint32_t *waits_for)
+/* A group behind the others, with room for MOST sources and MOST dependents. */
+static struct need *
+add_group(struct needs *needs, bool chained, size_t most)
 {
-	enum call_class class = blocking_class(call_class(members[0].row->call));
-	uint32_t who;
+	const struct need *last = needs->count > 0 ? &needs->groups[needs->count - 1] : NULL;
+	struct need new = { .chained = chained };
 
-	if (class == CLASS_SCAN) {
-		scan_waits(definitions, members, count, waits_for);
-		return;
+	if (last != NULL) {
+		new.source = last->source + last->source_count;
+		new.dependent = last->dependent + last->dependent_count;
 	}
-	if (class == CLASS_NEIGHBOUR) {
-		neighbour_waits(definitions, members, count, waits_for);
-		return;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		waits_for[i] = NOBODY;
-	if (!collective_holds(members, count))
-		return;
-	if (class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE) {
-		who = collective_root(definitions, members, count);
-		if (who == NOBODY)
-			return;
-		if (class == CLASS_ALL_TO_ONE)
-			waits_for[who] = last_of(members, count);
-		else
-			for (uint32_t i = 0; i < count; i++)
-				waits_for[i] = who;
-		return;
-	}
-	who = last_of(members, count);
-	for (uint32_t i = 0; i < count; i++)
-		waits_for[i] = who;
-}
-
-/* ---- the same without times ---- */
-
-static void
-begin_group(struct needs *needs, bool chained)
-{
-	*APPEND(needs->groups, needs->count, needs->capacity) = (struct need){
-	    (uint32_t)needs->source_count, 0, (uint32_t)needs->dependent_count, 0, chained };
-}
-
-static void
-add_source(struct needs *needs, uint32_t member)
-{
-	*APPEND(needs->sources, needs->source_count, needs->source_capacity) = member;
-	needs->groups[needs->count - 1].source_count++;
-}
-
-static void
-add_dependent(struct needs *needs, uint32_t member)
-{
-	*APPEND(needs->dependents, needs->dependent_count, needs->dependent_capacity) = member;
-	needs->groups[needs->count - 1].dependent_count++;
+	GROW(needs->sources, needs->source_capacity, new.source + most);
+	GROW(needs->dependents, needs->dependent_capacity, new.dependent + most);
+	GROW(needs->groups, needs->capacity, needs->count + 1);
+	needs->groups[needs->count] = new;
+	return &needs->groups[needs->count++];
 }
 
 static void
@@ -244,20 +143,43 @@ needs_by_rank(struct needs *needs, const struct definitions *d, const struct mem
 
 	for (int32_t r = 0; r < size; r++) {
 		const struct neighbours *of = scan ? NULL : collective_sources(d, members, r);
+		struct need *need;
 
 		if (member_of[r] == NOBODY)
 			continue;
-		begin_group(needs, scan && needs->count > 0);
-		add_dependent(needs, member_of[r]);
+		need = add_group(needs, scan && needs->count > 0, of == NULL ? 1 : of->count + 1);
+		needs->dependents[need->dependent + need->dependent_count++] = member_of[r];
 		if (scan || of != NULL)	/* its own start, too, as in all collectives */
-			add_source(needs, member_of[r]);
+			needs->sources[need->source + need->source_count++] = member_of[r];
 		for (uint32_t s = 0; of != NULL && s < of->count; s++)
 			if (of->sources[s] >= 0 && of->sources[s] < size &&
 			    member_of[of->sources[s]] != NOBODY)
-				add_source(needs, member_of[of->sources[s]]);
+				needs->sources[need->source + need->source_count++] =
+				    member_of[of->sources[s]];
 	}
 	free(ranks);
 	free(member_of);
+}
+
+/* One group of all. */
+static void
+needs_at_once(struct needs *needs, const struct member *members, uint32_t count,
+    enum call_class class, uint32_t root)
+{
+	struct need *need = add_group(needs, false, count);
+	uint32_t *sources = needs->sources, *dependents = needs->dependents;
+	uint32_t source_count = 0, dependent_count = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (root != NOBODY && members[i].row->peer == NULL_PEER)
+			continue;	/* on the root's side of an intercommunicator */
+		if (class != CLASS_ONE_TO_ALL || i == root)
+			sources[source_count++] = i;
+		if (class != CLASS_ALL_TO_ONE || i == root)
+			dependents[dependent_count++] = i;
+	}
+	need->source_count = source_count;
+	need->dependent_count = dependent_count;
 }
 
 void
@@ -268,18 +190,40 @@ collective_needs(struct needs *needs, const struct definitions *d, const struct 
 	bool rooted = class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE;
 	uint32_t root = rooted ? collective_root(d, members, count) : NOBODY;
 
-	needs->count = needs->source_count = needs->dependent_count = 0;
+	needs->count = 0;
 	if (class == CLASS_SCAN || class == CLASS_NEIGHBOUR)
 		needs_by_rank(needs, d, members, count, class == CLASS_SCAN);
-	else if ((!rooted || root != NOBODY) && collective_holds(members, count)) {
-		begin_group(needs, false);
-		for (uint32_t i = 0; i < count; i++) {
-			if (rooted && members[i].row->peer == NULL_PEER)
-				continue;	/* on the root's side of an intercommunicator */
-			if (class != CLASS_ONE_TO_ALL || i == root)
-				add_source(needs, i);
-			if (class != CLASS_ALL_TO_ONE || i == root)
-				add_dependent(needs, i);
-		}
+	else if ((!rooted || root != NOBODY) && collective_holds(members, count))
+		needs_at_once(needs, members, count, class, root);
+}
+
+static bool
+later(const struct member *a, const struct member *b)
+{
+	return a->row->enter_ns > b->row->enter_ns ||
+	    (a->row->enter_ns == b->row->enter_ns && a->location < b->location);
+}
+
+const uint32_t *
+collective_waits(struct needs *needs, const struct definitions *d, const struct member *members,
+    uint32_t count)
+{
+	uint32_t last = NOBODY;
+
+	collective_needs(needs, d, members, count);
+	GROW(needs->waits_for, needs->waits_capacity, count);
+	for (uint32_t i = 0; i < count; i++)
+		needs->waits_for[i] = NOBODY;
+	for (const struct need *n = needs->groups; n < needs->groups + needs->count; n++) {
+		const uint32_t *source = needs->sources + n->source;
+		const uint32_t *dependent = needs->dependents + n->dependent;
+
+		last = n->chained ? last : NOBODY;
+		for (uint32_t i = 0; i < n->source_count; i++)
+			if (last == NOBODY || later(&members[source[i]], &members[last]))
+				last = source[i];
+		for (uint32_t i = 0; i < n->dependent_count; i++)
+			needs->waits_for[dependent[i]] = last;
 	}
+	return needs->waits_for;
 }

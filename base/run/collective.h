@@ -16,24 +16,8 @@ struct member {
 };
 
 /*
- * Calls on files are collective, but no rule makes a rank wait for another: some libraries and
- * access methods let each rank leave when it is done. So they hold up no rank if one left before
- * the last entered. Of calls that start requests, only a completion that lasts until then shows it.
- */
-bool collective_holds(const struct member *members, uint32_t count);
-
-/*
- * For each of COUNT members the index of the member that it waits for, or NOBODY: the last to
- * enter of the members whose data or arrival it needs; of several at one instant, the one on
- * the lowest location. A member may wait for itself: then the others wait for it.
- * The caller checks whether the wait was real: the other entered before this one left.
- */
-void collective_waits(struct definitions *definitions, const struct member *members, uint32_t count,
-    uint32_t *waits_for);
-
-/*
- * The same rule without times: the dependents of a group need the enters of its sources. Dependents
- * of a chained group also need the sources of the group before. Numbers are indices of members.
+ * The dependents of a group need the enters of its sources. Dependents of a chained group also need
+ * the sources of the group before. Numbers are indices of members. A member may be its own source.
  */
 struct need {
 	uint32_t source, source_count;		/* from sources[source] on */
@@ -44,12 +28,21 @@ struct need {
 struct needs {
 	struct need *groups;
 	uint32_t *sources, *dependents;
-	size_t count, source_count, dependent_count;
-	size_t capacity, source_capacity, dependent_capacity;
+	size_t count, capacity, source_capacity, dependent_capacity;
+	uint32_t *waits_for;			/* by member */
+	size_t waits_capacity;
 };
 
 /* Fills NEEDS, which keeps its memory between calls; zero it before the first. */
 void collective_needs(struct needs *needs, const struct definitions *definitions,
+    const struct member *members, uint32_t count);
+/*
+ * Also finds for each member the one that it waits for, or NOBODY: the last to enter of the members
+ * that it needs; of several at one instant, the one on the lowest location. A member may wait for
+ * itself: then the others wait for it. The caller checks whether the wait was real: the other
+ * entered before this one left.
+ */
+const uint32_t *collective_waits(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
 
 #endif

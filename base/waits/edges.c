@@ -120,12 +120,8 @@ needs_payload(enum call_class class)
 	return class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE || class == CLASS_SCAN;
 }
 
-/*
- * An all-to-all whose calls do not all overlap: a member that receives data waits for the last one
- * that sends any.
- */
-static void
-wait_for_data(const struct member *members, uint32_t count, uint32_t *waits_for)
+static uint32_t
+last_sender(const struct member *members, uint32_t count)
 {
 	uint32_t last = NOBODY;
 
@@ -133,19 +129,21 @@ wait_for_data(const struct member *members, uint32_t count, uint32_t *waits_for)
 		if (members[i].row->sent &&
 		    (last == NOBODY || members[i].row->enter_ns > members[last].row->enter_ns))
 			last = i;
-	for (uint32_t i = 0; i < count; i++)
-		waits_for[i] = members[i].row->received ? last : NOBODY;
+	return last;
 }
 
+/*
+ * In an all-to-all whose calls do not all overlap, a member that receives data waits for the last
+ * one that sends any.
+ */
 static void
 note_instance(struct imbalance *im, const struct member *members, uint32_t count)
 {
 	enum call_class class = blocking_class(call_class(members[0].row->call));
 	int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
-	uint32_t kept = 0;
-	bool overlap;
+	const uint32_t *waits_for = NULL;
+	uint32_t kept = 0, sender = NOBODY;
 
-	GROW(im->waits_for, im->wait_capacity, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct row *row = members[i].row;
 
@@ -154,18 +152,20 @@ note_instance(struct imbalance *im, const struct member *members, uint32_t count
 		if (!needs_payload(class) || row->sent || row->received)
 			im->members[kept++] = members[i];
 	}
-	overlap = end_ns > start_ns;
-	if (class == CLASS_ALL_TO_ALL && !overlap)
-		wait_for_data(im->members, kept, im->waits_for);
+	if (class == CLASS_ALL_TO_ALL && end_ns <= start_ns)
+		sender = last_sender(im->members, kept);
 	else if (kept > 0)
-		collective_waits(&im->graph.known, im->members, kept, im->waits_for);
+		waits_for = collective_waits(&im->needs, &im->graph.known, im->members, kept);
 	for (uint32_t i = 0; i < kept; i++) {
-		const struct member *member = &im->members[i], *cause = im->waits_for[i] == NOBODY ?
-		    NULL : &im->members[im->waits_for[i]];
+		const struct member *member = &im->members[i], *cause;
+		const uint32_t of = waits_for != NULL ? waits_for[i] :
+		    member->row->received ? sender : NOBODY;
 
-		if (cause != NULL)
-			link_rows(edge_row(im, member->location, member->seq),
-			    cause->location, cause->seq, cause->row->enter_ns, false);
+		if (of == NOBODY)
+			continue;
+		cause = &im->members[of];
+		link_rows(edge_row(im, member->location, member->seq), cause->location,
+		    cause->seq, cause->row->enter_ns, false);
 	}
 }
 

@@ -227,8 +227,8 @@ struct imbalance {
 	struct open_requests *open;
 	struct member *members;
 	struct row *copies;		/* of the rows of an instance's members */
-	uint32_t *waits_for;
-	size_t member_capacity, copy_capacity, wait_capacity;
+	struct needs needs;		/* of an instance */
+	size_t member_capacity, copy_capacity;
 
 	int64_t from_ns, to_ns;		/* time outside does not count */
 	struct queue *queue;		/* count.c: calls to be counted next */

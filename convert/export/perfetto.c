@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "../../base/mpi/call_class.h"
-#include "../../base/run/collective.h"
 #include "perfetto.h"
 
 /* ---- slices of calls and their waits ---- */
@@ -176,29 +175,29 @@ static void
 take_instance(struct perfetto *p, size_t first, uint32_t count)
 {
 	const struct edge_block *e = &p->graph.edges;
+	const uint32_t *waits_for;
 
 	GROW(p->members, p->member_capacity, count);
-	GROW(p->waits_for, p->waits_capacity, count);
 	for (uint32_t i = 0; i < count; i++)
 		p->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
 		    window_row(&p->graph.window, e->location[first + i], e->seq[first + i]) };
 	if (is_collective_start(call_class(p->members[0].row->call)))
 		/* the wait is in the completion, which has no partner there */
 		return;
-	collective_waits(&p->graph.known, p->members, count, p->waits_for);
+	waits_for = collective_waits(&p->needs, &p->graph.known, p->members, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct slice *slice = window_change(&p->graph.window, p->members[i].location,
 		    p->members[i].seq);
 		int64_t late_ns;
 
-		if (p->waits_for[i] == NOBODY || p->waits_for[i] == i)
+		if (waits_for[i] == NOBODY || waits_for[i] == i)
 			continue;
-		late_ns = p->members[p->waits_for[i]].row->enter_ns;
+		late_ns = p->members[waits_for[i]].row->enter_ns;
 		if (late_ns <= slice->kept.row.enter_ns)
 			continue;
 		slice->wait_end_ns = late_ns < slice->kept.row.leave_ns ? late_ns :
 		    slice->kept.row.leave_ns;
-		slice->waits_for = p->members[p->waits_for[i]].location;
+		slice->waits_for = p->members[waits_for[i]].location;
 	}
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../../base/run/collective.h"
 #include "../../base/stream/samples.h"
 #include "../../base/tool/memory.h"
 #include "../../base/tool/text.h"
@@ -162,9 +163,9 @@ struct perfetto {
 	bool begun, path;
 	int64_t *left_ns;		/* of the last call, by location; -1: none */
 	double *bins;			/* computation over time, ns */
-	uint32_t *waits_for;		/* by member of an instance */
+	struct needs needs;		/* of an instance */
 	struct member *members;
-	size_t waits_capacity, member_capacity;
+	size_t member_capacity;
 };
 
 /* perfetto_packets.c */
