@@ -319,8 +319,9 @@ void locks_decide(struct graph *graph, uint32_t before, int64_t until_ns);
  * until their target was. BEFORE, UNTIL_NS: as for locks.
  */
 void holds_begin(struct graph *graph);
-/* The location has computed since FROM_NS, up to this row. */
-void hold_computed(struct graph *graph, const struct graph_row *row, int64_t from_ns);
+/* A block as recorded; its rows are matched later, the location having computed up to the ROW. */
+void holds_see(struct graph *graph, const struct calls *calls);
+void hold_computed(struct graph *graph, const struct graph_row *row);
 /*
  * The row sends to PEER of the communicator or accesses its memory, or completes that. ONLY: the
  * row waits for nothing else.

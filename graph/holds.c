@@ -13,6 +13,9 @@
  * receiver had entered the call, compared with the computation before it. Nor is it believed if
  * sends to that receiver often ended while it had long been computing.
  *
+ * A rank that sleeps between polls computes there, too. If a wait is made of the polls (polls.c),
+ * the call that let the sender go may be part of it, and then has an enter before the send's.
+ *
  * No edge leads past a candidate for a synchronisation point, across which nobody can wait. Memory:
  * the calls and computations since the last of these, or since the time until which all rows are
  * known.
@@ -37,10 +40,11 @@ struct computing {
 	uint32_t candidates;		/* before the row: see struct location */
 };
 
-/* Of a location, in order of time. */
+/* Of a location, in order of time; the rows of the last ones have not been matched. */
 struct computings {
 	struct computing *at;
-	size_t begin, end, capacity;
+	size_t begin, end, capacity, to_come;
+	int64_t last_leave_ns;
 };
 
 /* A call that may have been held up. */
@@ -88,20 +92,46 @@ is_known(const struct graph *graph)
 	return graph->known.location_count == (uint32_t)graph->known.ranks;
 }
 
-void
-hold_computed(struct graph *graph, const struct graph_row *row, int64_t from_ns)
+static struct computings *
+computings_of(struct graph *graph, uint32_t location)
 {
-	const int64_t to_ns = row->calls->enter_ns[row->i];
 	struct holds *holds = graph->holds;
+
+	if (holds->of == NULL) {
+		holds->of = zalloc(graph->known.location_count, sizeof *holds->of);
+		for (uint32_t l = 0; l < graph->known.location_count; l++)
+			holds->of[l].last_leave_ns = INT64_MIN;
+	}
+	return &holds->of[location];
+}
+
+void
+holds_see(struct graph *graph, const struct calls *calls)
+{
 	struct computings *c;
 
-	if (from_ns == INT64_MIN || to_ns - from_ns < LEAST_NS || !is_known(graph))
+	if (!is_known(graph))
 		return;
-	if (holds->of == NULL)
-		holds->of = zalloc(graph->known.location_count, sizeof *holds->of);
-	c = &holds->of[row->location];
-	*ENQUEUE(c->at, c->begin, c->end, c->capacity) = (struct computing){ from_ns, to_ns,
-	    row->seq, row->candidates };
+	c = computings_of(graph, calls->location);
+	for (size_t i = 0; i < calls->count; i++) {
+		const int64_t from_ns = c->last_leave_ns, to_ns = calls->enter_ns[i];
+
+		c->last_leave_ns = calls->leave_ns[i];
+		if (calls->call[i] == 0 || from_ns == INT64_MIN || to_ns - from_ns < LEAST_NS)
+			continue;
+		*ENQUEUE(c->at, c->begin, c->end, c->capacity) = (struct computing){ from_ns,
+		    to_ns, calls->first + i, 0 };
+		c->to_come++;
+	}
+}
+
+void
+hold_computed(struct graph *graph, const struct graph_row *row)
+{
+	struct computings *c = graph->holds->of != NULL ? &graph->holds->of[row->location] : NULL;
+
+	if (c != NULL && c->to_come > 0 && c->at[c->end - c->to_come].seq == row->seq)
+		c->at[c->end - c->to_come--].candidates = row->candidates;
 }
 
 void
@@ -160,7 +190,8 @@ held_by(const struct graph *graph, const struct held_call *call, int64_t *comput
 	*computed_ns = target->candidates == call->candidates ?
 	    computed(call, target->last_leave_ns, call->leave_ns) : 0;
 	*goes_on_ns = *computed_ns;
-	for (size_t i = of->end; i-- > of->begin && of->at[i].to_ns > call->enter_ns;) {
+	for (size_t i = of->end - of->to_come; i-- > of->begin &&
+	    of->at[i].to_ns > call->enter_ns;) {
 		const struct computing *c = &of->at[i];
 		const int64_t ns = computed(call, c->from_ns, c->to_ns);
 
@@ -226,7 +257,7 @@ holds_decide(struct graph *graph, uint32_t before, int64_t until_ns)
 	for (uint32_t l = 0; holds->of != NULL && l < graph->known.location_count; l++) {
 		struct computings *c = &holds->of[l];
 
-		while (c->begin < c->end && (c->at[c->begin].to_ns <= first_ns ||
+		while (c->begin < c->end - c->to_come && (c->at[c->begin].to_ns <= first_ns ||
 		    c->at[c->begin].candidates < before))
 			c->begin++;
 	}
@@ -238,7 +269,7 @@ holds_forget(struct graph *graph, const uint64_t *seqs)
 	for (uint32_t l = 0; graph->holds->of != NULL && l < graph->known.location_count; l++) {
 		struct computings *c = &graph->holds->of[l];
 
-		while (c->begin < c->end && c->at[c->begin].seq < seqs[l])
+		while (c->begin < c->end - c->to_come && c->at[c->begin].seq < seqs[l])
 			c->begin++;
 	}
 }
@@ -249,5 +280,5 @@ hold_settled(const struct graph *graph, uint32_t location)
 	const struct computings *c = graph->holds->of != NULL ?
 	    &graph->holds->of[location] : &(struct computings){ NULL };
 
-	return c->begin < c->end ? c->at[c->begin].seq : UINT64_MAX;
+	return c->begin < c->end - c->to_come ? c->at[c->begin].seq : UINT64_MAX;
 }

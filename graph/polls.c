@@ -364,6 +364,8 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in,
 	struct poll_run *run;
 	struct held *h;
 
+	if (calls != NULL)
+		holds_see(graph, calls);
 	if (polls->as_waits && polls->runs == NULL && graph->known.location_count > 0) {
 		polls->runs = zalloc(graph->known.location_count, sizeof *polls->runs);
 		polls->kinds = zalloc(UINT16_MAX + 1, sizeof *polls->kinds);

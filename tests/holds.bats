@@ -60,6 +60,31 @@ holds() { tests/pack | lp-graph 2>/dev/null | lp-dump | jq -c 'select(.kind == "
 		}' | holds)" = '[1,1,0,2]' ]
 }
 
+@test "a send that lasted until a sleeping receiver polled waited for that rank's polling" {
+	# polled TIME...: rank 1 polls from 10000 on at these times and, with success, at 900000.
+	polled() {
+		printf '%s\n' 'trace ranks=2' 'poll_gaps location=1 site=2 count=10 apart_ns=5000000 awake_ns=100000' \
+			'site site=1 offset=16 function=main file=main.c line=3 call=MPI_Send' \
+			'site site=2 offset=32 function=main file=main.c line=5 call=MPI_Test' \
+			'0 MPI_Init 0 5000' '1 MPI_Init 0 5000' \
+			'1 MPI_Irecv 6000 7000 comm=1 peer=0 tag=1 received=8 as=r'
+		printf '1 MPI_Test %s +1000 site=2\n' 10000 "$@"
+		printf '%s\n' '1 MPI_Test 900000 901000 comm=1 peer=0 tag=1 received=8 of=r site=2' \
+			"0 MPI_Send 100000 ${sent:-905000} comm=1 peer=1 tag=1 sent=8 site=1" \
+			'0 MPI_Finalize 1000000 1001000' '1 MPI_Finalize 950000 1001000'
+	}
+	polled | tests/pack | lp-graph 2>/dev/null >t.graph
+	lp-critpath t.graph | lp-dump -k segment >one
+	[ "$(jq -r '"\(.rank) \(.begin_ns) \(.end_ns) \(.segment) \(.call)"' one | sed -n 3p)" = '1 100000 905000 transfer MPI_Test' ]
+	mpirun --oversubscribe -n 2 lp-critpath t.graph | lp-dump -k segment | cmp - one
+	lp-imbalance -F json t.graph | jq -e '.wait_states[] | select(.name == "late_receiver") | .ranks == [0.000801,0]'
+	tests/wait_states.py check t.graph
+	lp-report -F json t.graph | jq -e '.long_pole | .what == "polling" and .ranks == [1] and .site == "MPI_Test at main (main.c:5)"'
+	# A poll that found nothing let the send go. Or the send ended while the receiver slept, for reasons of its own.
+	sent=505000 polled 500000 | holds | cmp - <(echo '[1,3,0,1]')
+	[ -z "$(sent=505000 polled | holds)" ]
+}
+
 @test "the first line names the receiver that computes while senders wait for it" {
 	# A rank that is preempted in a send for long may seem to be the cause. The second line then warns.
 	run "$ROOT/tests/verdicts/verdicts" full_buffers long_message feeder

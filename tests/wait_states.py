@@ -167,7 +167,11 @@ class Run:
                     receivers.append(("late_receiver", post.enter - call.enter, r, post))
                     continue
             if r.held_by is not None:
-                receivers.append(("late_receiver", r.held_by.enter - call.enter, r, r.held_by))
+                by = r.held_by
+                moved = by.enter < call.enter and (by.call in TESTS or by.call in ("MPI_Iprobe", "MPI_Improbe"))
+                until = min(by.leave, call.leave) if moved else by.enter
+                if until > call.enter:
+                    receivers.append(("late_receiver", until - call.enter, r, by))
             if call.call in waits and start.instance is not None:
                 by = self.blocker(start, start.instance)
                 if by is not None and min(by.enter, call.leave) > call.enter:

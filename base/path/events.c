@@ -17,8 +17,8 @@ row_at(const struct window *window, uint32_t location, uint64_t seq)
 struct far {
 	uint64_t seq;
 	int64_t enter_ns;
-	uint32_t location;
-	uint32_t part;
+	uint32_t location, part, site;
+	uint16_t call;
 };
 
 /* The far end of an edge, in the window or from its owner. False: none, or it was dropped. */
@@ -34,6 +34,8 @@ find_far(const struct stretch *stretch, const struct event_row *edge, struct far
 	if ((row = row_at(stretch->window, far->location, far->seq)) != NULL) {
 		far->enter_ns = row->row.enter_ns;
 		far->part = row->row.part;
+		far->site = row->row.site;
+		far->call = row->row.call;
 		return true;
 	}
 	if (!stretch->shared || owner_of(stretch, far->location) == stretch->team->rank ||
@@ -41,6 +43,8 @@ find_far(const struct stretch *stretch, const struct event_row *edge, struct far
 		return false;
 	far->enter_ns = told->other_ns;
 	far->part = told->other_part;
+	far->site = told->other_site;
+	far->call = told->other_call;
 	return true;
 }
 
@@ -68,7 +72,7 @@ blocked_by(const struct stretch *stretch, uint32_t location, uint64_t seq, struc
 {
 	const struct event_row call = *row_at(stretch->window, location, seq);
 
-	*far = (struct far){ UINT64_MAX, INT64_MIN, NOBODY, 0 };
+	*far = (struct far){ .seq = UINT64_MAX, .enter_ns = INT64_MIN, .location = NOBODY };
 	if (!may_wait(&call))
 		return false;
 	for (struct edge_rows e = edge_rows(stretch->window, location, seq); edge_rows_next(&e);)
@@ -231,12 +235,36 @@ only_polls(const struct stretch *stretch, const struct event *from, struct event
 	    is_seen_asleep(stretch->known, at.location, row->site, ns));
 }
 
+/*
+ * A call lasted until another rank polled: the poll is part of a wait and has its enter, before the
+ * call's (graph/polls.c). Nothing blocked the call but that rank's sleep.
+ */
+static void
+held_up_by_poll(const struct stretch *stretch, struct event at, struct segment *segment)
+{
+	const int64_t enter_ns = segment->begin_ns;
+	struct far far;
+
+	for (struct edge_rows e = edge_rows(stretch->window, at.location, at.seq);
+	    edge_rows_next(&e);) {
+		if (!find_far(stretch, e.edge, &far) || far.location == at.location ||
+		    !call_polls(far.call) || far.enter_ns >= enter_ns)
+			continue;
+		segment->kind = TRANSFER;
+		segment->location = far.location;
+		segment->site = far.site;
+		segment->call = far.call;
+		segment->polls = true;
+	}
+}
+
 void
 add_piece(struct segments *segments, const struct stretch *stretch, const struct event *from,
     int64_t from_ns, struct event at)
 {
 	const struct row *row = &row_at(stretch->window, at.location, at.seq)->row;
 	const int64_t at_ns = at.leave ? row->leave_ns : row->enter_ns;
+	struct segment *segment;
 	const enum segment_kind kind = from == NULL || from->leave || !at.leave ?
 	    kind_before(row->call, from != NULL ? !from->leave : !stretch->from_sync) :
 	    from->location == at.location && from->seq == at.seq ? MPI : TRANSFER;
@@ -244,10 +272,13 @@ add_piece(struct segments *segments, const struct stretch *stretch, const struct
 	if (from_ns == at_ns)
 		return;
 	GROW(segments->at, segments->capacity, segments->count + 1);
-	segments->at[segments->count] = path_segment(row, at.location, kind, from_ns, at_ns);
-	segments->at[segments->count++].polls |=
+	segment = &segments->at[segments->count++];
+	*segment = path_segment(row, at.location, kind, from_ns, at_ns);
+	segment->polls |=
 	    ((kind == TRANSFER || kind == MPI) && found_late(stretch, at, row, at_ns - from_ns)) ||
 	    (kind == COMPUTE && only_polls(stretch, from, at, row, at_ns - from_ns));
+	if (kind == MPI)
+		held_up_by_poll(stretch, at, segment);
 }
 
 void

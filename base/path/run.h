@@ -147,6 +147,8 @@ struct shared_row {
 	struct event_row at;
 	int64_t other_ns;	/* its enter */
 	uint32_t other_part;	/* distance to the first row of its call */
+	uint32_t other_site;
+	uint16_t other_call;
 };
 
 /* Joins the block of edges read last to own rows. */

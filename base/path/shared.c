@@ -9,8 +9,9 @@
 struct link {
 	uint64_t seq, other_seq;
 	int64_t other_ns;
-	uint32_t location, other, other_part;
+	uint32_t location, other, other_part, other_site;
 	uint32_t order;		/* in the block: a later link replaces an earlier one */
+	uint16_t other_call;
 };
 
 /* To the member that resolves a collective: the row of one of its members. */
@@ -44,6 +45,8 @@ post_link(struct run *run, struct post *out, struct link link, const struct row 
 {
 	link.other_ns = other->enter_ns;
 	link.other_part = other->part;
+	link.other_site = other->site;
+	link.other_call = other->call;
 	post_add(out, &link, sizeof link, owner(run, link.location));
 }
 
@@ -67,6 +70,8 @@ take_links(struct run *run, struct post *out, size_t orders, bool are_holds)
 		link_rows(&row->at, link->other, link->other_seq);
 		row->other_ns = link->other_ns;
 		row->other_part = link->other_part;
+		row->other_site = link->other_site;
+		row->other_call = link->other_call;
 	}
 	free(in_order);
 	free(links);

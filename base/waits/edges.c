@@ -80,6 +80,18 @@ take_messages(struct imbalance *im, bool are_probes)
 	}
 }
 
+/*
+ * When a call let another one go: at its enter. A poll that is part of a wait has that one's enter,
+ * and lets go at its leave.
+ */
+static int64_t
+lets_go_ns(const struct row *by, const struct row *held)
+{
+	if (by->enter_ns >= held->enter_ns || !call_polls(by->call))
+		return by->enter_ns;
+	return by->leave_ns < held->leave_ns ? by->leave_ns : held->leave_ns;
+}
+
 void
 take_holds(struct imbalance *im)
 {
@@ -89,13 +101,16 @@ take_holds(struct imbalance *im)
 		const struct wait_row *by = wait_row(im, e->source[i], e->send[i]);
 		struct wait_row *held = wait_row_change(im, e->target[i], e->receive[i]);
 
+		int64_t at_ns;
+
 		if (by == NULL || held == NULL)
 			continue;
+		at_ns = lets_go_ns(&by->row, &held->row);
 		if (call_class(held->row.call) == CLASS_RMA)
 			one_sided_held(im, e->target[i], e->receive[i], e->source[i], e->send[i],
-			    by->row.enter_ns);
+			    at_ns);
 		else if (!ends_within(held, held->other_ns))
-			link_rows(held, e->source[i], e->send[i], by->row.enter_ns, true);
+			link_rows(held, e->source[i], e->send[i], at_ns, true);
 	}
 }
 
