@@ -44,8 +44,8 @@ recorded() {
 }
 
 # as_printed: what each rank said of itself is what lp-imbalance says of it, within 2 ms and 40 us each time it left its core, as
-# the kernel's own work then counts here or there. Outside its own clocks a rank may be off its core, but computes nothing. Of its
-# sleep it may have been ready to run for what it waited.
+# the kernel's own work then counts here or there. Outside its own clocks a rank may be off its core, but computes nothing: the
+# recorder may wait there for a file or for memory. Of its sleep it may have been ready to run for what it waited.
 # Time is unknown only where the kernel's records of the rank were lost: it switches 10^5 times a second while it waits in MPI.
 as_printed() {
 	[ "$(wc -l <out)" -eq 2 ]
@@ -56,10 +56,10 @@ as_printed() {
 		left=$(lp-dump -k switched t.trace | jq -n "[inputs | select(.location == $rank and .worker == null) | .count] | add")
 		jq -e --argjson rank "$rank" --argjson on_core "$on_core" --argjson ready "$ready" --argjson asleep "$asleep" \
 			--argjson waited "$waited" --argjson lost "$lost" --argjson left "$left" --argjson stolen "$(cat stolen)" '.computation.by_rank[$rank] |
-			(0.00004 * $left + 0.002 + .unknown_s + $stolen) as $little |
+			(0.00004 * $left + 0.002 + .unknown_s + $stolen) as $little | ([.compute_s - $on_core - $ready - $asleep, 0] | max) as $outside |
 			(.on_core_s - $on_core | fabs) <= $little and (.unknown_s == 0 or $lost > 0) and .unknown_s < 0.05 * .compute_s and
 			.preempted_s + .blocked_s >= $ready + $asleep - $little and
-			.blocked_s <= $asleep + 0.002 and .blocked_s >= $asleep - $waited - 0.002 - .unknown_s - $stolen and
+			.blocked_s <= $asleep + $outside + 0.002 and .blocked_s >= $asleep - $waited - 0.002 - .unknown_s - $stolen and
 			(.on_core_s + .blocked_s + .preempted_s + .unknown_s - .compute_s | fabs) < 1e-8' waits.json ||
 			{ cat out stolen; jq -c '.computation.by_rank' waits.json; false; }
 	done <out
