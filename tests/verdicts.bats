@@ -13,6 +13,8 @@ planted() {
 		site site=1 offset=16 function=main file=/a/main.c line=10
 		site site=2 offset=32 function=chemistry file=/a/b.f90 line=5
 		site site=3 offset=48 function=other file=/a/b.f90 line=9
+		${2:+switched location=0 from_ns=0 until_ns=10000100 time=20 duration=1 reason=0}
+		${2:+switched location=1 from_ns=0 until_ns=10000100 $2}
 		sampled location=0 period_ns=1000000 until_ns=10000000 lost=0 time=500000 site=3 callers=0
 		0 MPI_Barrier $1 10000100 comm=1 site=1
 		sampled location=1 period_ns=1000000 until_ns=10000000 lost=0 $(columns)
@@ -165,6 +167,10 @@ polls() {
 	cat said >&2
 	grep -q "rank 1's computation in chemistry (b.f90:5) before main (main.c:10), 10 times the mean of the others, 30 % of it not on a core or not sampled, is" said
 	lp-imbalance run.graph | grep -q "rank 1's computation in chemistry (b.f90:5) before main (main.c:10), 10 times the mean of the others,"
+	# Switches know why: of the 30 %, 20 are preempted, 2, too few to mention, are blocked, and the rest is on a core.
+	planted 1000000 'time=7600000,9700000 duration=2000000,200000 reason=1,0' | lp-graph 2>/dev/null >run.graph
+	lp-report -F text run.graph >said
+	grep -qF "before main (main.c:10), 10 times the mean of the others, 20 % of it preempted, 8 % on a core but not sampled, is" said
 	planted 9900000 | lp-graph 2>/dev/null >alike.graph
 	lp-report -F text alike.graph | grep -q "the ranks' computation in chemistry (b.f90:5) before main (main.c:10), alike on each,"
 }

@@ -12,10 +12,11 @@
 #include "headline.h"
 #include "places.h"
 
-const struct long_pole no_pole = { .rank = -1, .samples = -1, .unsampled_share = NAN, .times = NAN,
-	.path_s = NAN, .path_share = NAN, .cost_s = NAN, .gain_s = NAN, .gain_share = NAN };
+const struct long_pole no_pole = { .rank = -1, .samples = -1, .times = NAN, .path_s = NAN,
+	.path_share = NAN, .cost_s = NAN, .gain_s = NAN, .gain_share = NAN };
 
-static const double MUCH = 0.25;		/* share not sampled: worth saying */
+/* Shares not sampled: so much in all is worth saying, and so much of a part. */
+static const double MUCH = 0.25, MUCH_OF_PART = 0.05;
 static const double MANY = 1000;		/* times the mean: others hardly compute there */
 static const double LITTLE = 0.01;		/* share of the path: no place stands out */
 
@@ -121,12 +122,34 @@ put_function(FILE *out, const struct long_pole *p)
 		fprintf(out, " (%s)", file_name(p->file));
 }
 
+/* Returns whether there is much of it. */
+static bool
+put_unsampled(FILE *out, const struct long_pole *p)
+{
+	static const char *const words[OFF_REASONS + 1] = { [OFF_BLOCKED] = "blocked",
+		[OFF_PREEMPTED] = "preempted", [OFF_UNKNOWN] = "not on a core or not sampled",
+		[OFF_REASONS] = "on a core but not sampled" };
+	double all = 0;
+	bool first = true;
+
+	for (int i = 0; i <= OFF_REASONS; i++)
+		all += p->unsampled_share[i];
+	for (int i = 0; all >= MUCH && i <= OFF_REASONS; i++)
+		if (p->unsampled_share[i] >= MUCH_OF_PART) {
+			fprintf(out, ", %.0f %%%s %s", 100 * p->unsampled_share[i],
+			    first ? " of it" : "", words[i]);
+			first = false;
+		}
+	return !first;
+}
+
 static void
 put_computation(FILE *out, const struct long_pole *p)
 {
 	static const char *const words[POLE_REASONS] = { [IS_BLOCKED] = "blocked",
 		[IS_PREEMPTED] = "preempted", [WAITS_FOR_THREADS] = "waiting for its threads" };
 	const bool longer = !p->alike && p->times >= 1.1 && p->times < MANY;
+	bool explained = p->alike || longer || p->reason != COMPUTES;
 
 	fputs(p->reason == COMPUTES ? "computation" : "time", out);
 	if (p->function != NULL && p->reason == COMPUTES)
@@ -141,10 +164,9 @@ put_computation(FILE *out, const struct long_pole *p)
 		fprintf(out, ", %.0f %% of it %s", 100 * p->reason_share, words[p->reason]);
 		if (p->function != NULL)
 			put_function(out, p);
-	} else if (p->unsampled_share >= MUCH)
-		fprintf(out, ", %.0f %% of it not on a core or not sampled",
-		    100 * p->unsampled_share);
-	if (p->alike || longer || p->reason != COMPUTES || p->unsampled_share >= MUCH)
+	} else
+		explained |= put_unsampled(out, p);
+	if (explained)
 		fputs(",", out);
 }
 

@@ -3,6 +3,7 @@
 #ifndef VERDICT_H
 #define VERDICT_H
 
+#include "off_core.h"
 #include "trust.h"
 
 struct balance;
@@ -26,7 +27,8 @@ struct long_pole {
 	int64_t samples;	/* of that function; -1: none */
 	enum pole_reason reason;	/* of a rank that computes longer, why it does */
 	double reason_share;	/* of the computation, if the reason is another */
-	double unsampled_share;	/* of the computation: off its core, or missed by samples */
+	/* of the computation: off its core by reason, and on it, but missed by samples */
+	double unsampled_share[OFF_REASONS + 1];
 	double times;		/* the computation there, relative to the other ranks' mean */
 	bool alike;		/* all ranks compute equally long there: the verdict is for all */
 	double path_s, path_share;	/* on the critical path; its share of the path, 0 to 1 */

@@ -88,6 +88,17 @@ reason_of(const struct sampled_function *f)
 	return reason;
 }
 
+/* The reason why it was off its core; OFF_REASONS: it was on one. */
+static int
+off_reason_of(const struct sampled_function *f)
+{
+	int reason = 0;
+
+	while (reason < OFF_REASONS && strcmp(f->name, off_names[reason]) != 0)
+		reason++;
+	return reason;
+}
+
 /*
  * The reason for most of the slow rank's excess. Who has more work is preempted for longer, too:
  * only what exceeds this counts, and only if the run does not crowd itself. The function where it
@@ -135,14 +146,14 @@ static void
 find_function(const struct poles *poles, struct long_pole *p, const struct uneven *u)
 {
 	const double others = p->alike ? 0 : 1;
-	int64_t unsampled_ns = 0;
 	double most_ns = LITTLE * ((double)u->slow_ns - others * u->others_ns);
 
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
 		const double more_ns = (double)e->slow_ns - others * e->others_ns;
 
 		if (e->is_unsampled)
-			unsampled_ns += e->slow_ns;
+			p->unsampled_share[off_reason_of(&poles->by->names[e->function])] +=
+			    (double)e->slow_ns / (double)u->slow_ns;
 		else if (more_ns > most_ns && e->samples >= LEAST_SAMPLES) {
 			most_ns = more_ns;
 			p->function = poles->by->names[e->function].name;
@@ -150,8 +161,6 @@ find_function(const struct poles *poles, struct long_pole *p, const struct uneve
 			p->samples = (int64_t)e->samples;
 		}
 	}
-	if (unsampled_ns > 0)
-		p->unsampled_share = (double)unsampled_ns / (double)u->slow_ns;
 	if (p->function != NULL)
 		p->line = sampled_line(poles, p);
 }
