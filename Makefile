@@ -134,6 +134,7 @@ compile_commands.json: all
 		'[inputs | {directory: $$here, command: ., file: (split(" ") | last)}]' >$@
 
 INSTALLED = $(COMMANDS) $(LIBRARIES) $(MANUALS) base/library/longpole-stream.h workflows/completion.bash \
+            record/longpole.h record/longpole.f90 \
             $(wildcard workflows/*.mk workflows/apps/* fit/data/*.csv python/longpole/*.py) \
             $(addprefix workflows/,state picture timed program parts nearest quiet each brief) \
             LICENSE README.md CHANGELOG.md $(wildcard doc/*.md doc/*.svg doc/*.slurm)

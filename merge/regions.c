@@ -134,6 +134,8 @@ static void
 put_ends(struct open_regions *open, size_t count, int64_t at_ns, bool said, struct samples *to)
 {
 	open->count -= count;
+	if (open->early > open->count)
+		open->early = open->count;
 	to->left += count - said;
 	while (count-- > 0)
 		put_event(to, at_ns, 0);
@@ -153,6 +155,8 @@ regions_nest(struct open_regions *open, const struct input *input, int32_t numbe
 		const size_t closed = own > 0 ? 0 : closed_by(open, region);
 
 		if (own > 0) {
+			open->early += open->early == open->count &&
+			    from->time_ns[i] <= rank->begin_ns;
 			*APPEND(open->at, open->count, open->capacity) = region;
 			put_event(to, from->time_ns[i], (int32_t)region);
 		} else if (closed == 0)
@@ -175,8 +179,9 @@ regions_close(struct open_regions *open, const struct input *input, int32_t numb
 	to->left = 0;
 	if (open->count == 0)
 		return;
-	tell_of(told, ended ? &told->open : &told->left, open->count, number,
-	    open->at[open->count - 1]);
+	/* A region around MPI is expected to last. */
+	tell_of(told, ended ? &told->open : &told->left, open->count - (ended ? open->early : 0),
+	    number, open->at[open->count - 1]);
 	put_ends(open, open->count, at_ns, false, to);
 }
 

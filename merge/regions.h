@@ -8,6 +8,7 @@
 struct open_regions {
 	uint32_t *at;
 	size_t count, capacity;
+	size_t early;			/* the first of these began with MPI_Init, or before */
 };
 
 /* Regions that ended otherwise than the program said, and the first of these. */

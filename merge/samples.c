@@ -11,6 +11,8 @@
 #include "source.h"
 #include "unended.h"
 
+enum { MANY = 1 << 16 };	/* events of regions in a message, but for those of a raw block */
+
 /* A thread's samples that are not written yet, own clock. */
 struct queue {
 	struct samples left;		/* from BEGIN on; location as in the trace */
@@ -187,32 +189,6 @@ is_read(const struct input *input, const struct rank_samples *of, int64_t sample
 	    (!input->regions || of->regions_until_ns > regions_ns));
 }
 
-/*
- * Reads until all samples and regions from before the instant are read. Messages compressed
- * together share an offset and are read together.
- */
-static void
-read_until(struct sample_pass *pass, struct rank_samples *of, int32_t number, int64_t until_ns)
-{
-	int64_t enough_ns = INT64_MAX;	/* needs every message of one look at all rings */
-	struct message message;
-	bool amidst = false;
-
-	while (amidst || !is_read(pass->input, of, enough_ns, until_ns)) {
-		if (until_ns < of->until_ns && enough_ns == INT64_MAX)
-			enough_ns = of->until_ns;
-		of->ended = !source_look(pass->source, number, of->offset, &message);
-		if (of->ended)
-			return;
-		of->offset = source_behind(pass->source);
-		amidst = of->offset == source_place(pass->source, &message);
-		if (comes_before_calls(&message))
-			take_block(pass, of, number, &message);
-		else if (pass->input->regions && is_kind(&message, "calls"))
-			take_begin(pass, of, &message);
-	}
-}
-
 /* ---- writing ---- */
 
 /* Moves times between calls, and in them, as the logical clock moved the calls. */
@@ -297,8 +273,6 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 	size_t end = queue->begin;
 	struct samples out;
 
-	if (queue->floor_ns < until_ns)
-		queue->floor_ns = until_ns;
 	while (end < queue->left.count && queue->left.time_ns[end] < until_ns)
 		end++;
 	end = cut_interval(&queue->left, queue->begin, end, until_ns);
@@ -337,6 +311,49 @@ close_regions(struct sample_pass *pass, struct queue *queue, int32_t number)
 	append_block(queue, &pass->nested);
 }
 
+/* Of regions there may be any number between two calls. */
+static void
+write_many(struct sample_pass *pass, struct rank_samples *of, uint32_t location, int64_t until_ns,
+    const struct moves *moves)
+{
+	const int32_t number = pass->input->location_rank[location];
+
+	for (size_t i = 0; i < of->count; i++)
+		if (of->queues[i].left.regions && of->queues[i].left.location == location &&
+		    of->queues[i].left.count - of->queues[i].begin >= MANY)
+			write_queue(pass, &of->queues[i],
+			    &pass->input->ranks[number].correction, until_ns, moves);
+}
+
+/*
+ * Reads until all samples and regions from before the instant are read. Messages compressed
+ * together share an offset and are read together.
+ */
+static void
+read_until(struct sample_pass *pass, struct rank_samples *of, uint32_t location, int64_t until_ns,
+    const struct moves *moves)
+{
+	const int32_t number = pass->input->location_rank[location];
+	int64_t enough_ns = INT64_MAX;	/* needs every message of one look at all rings */
+	struct message message;
+	bool amidst = false;
+
+	while (amidst || !is_read(pass->input, of, enough_ns, until_ns)) {
+		if (until_ns < of->until_ns && enough_ns == INT64_MAX)
+			enough_ns = of->until_ns;
+		of->ended = !source_look(pass->source, number, of->offset, &message);
+		if (of->ended)
+			return;
+		of->offset = source_behind(pass->source);
+		amidst = of->offset == source_place(pass->source, &message);
+		if (comes_before_calls(&message))
+			take_block(pass, of, number, &message);
+		else if (pass->input->regions && is_kind(&message, "calls"))
+			take_begin(pass, of, &message);
+		write_many(pass, of, location, until_ns, moves);
+	}
+}
+
 void
 samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
     const struct moves *moves)
@@ -347,7 +364,7 @@ samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
 	if (pass->ranks == NULL)
 		return;
 	of = &pass->ranks[number];
-	read_until(pass, of, number, until_ns);
+	read_until(pass, of, location, until_ns, moves);
 	for (size_t i = 0; i < of->count; i++) {
 		struct queue *queue = &of->queues[i];
 
@@ -356,6 +373,7 @@ samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
 		if (queue->left.regions && until_ns == INT64_MAX)
 			close_regions(pass, queue, number);
 		write_queue(pass, queue, &pass->input->ranks[number].correction, until_ns, moves);
+		not_before(queue, until_ns);
 	}
 }
 

@@ -36,6 +36,7 @@ static const char usage[] =
 	"      --sample-stack BYTES  keep so much of the stack with each, to find who called [0]\n"
 	"      --counters LIST  count with each sample, such as instructions,cycles, or all: see page\n"
 	"      --paused         record from MPI_Pcontrol(1) on\n"
+	"      --regions WHICH  all, or own: not those of other tools' interfaces, see page [all]\n"
 	"      --sync HOW       compare clocks by pingpong or allreduce [pingpong]\n"
 	"      --sync-every S   do so every S seconds, in collectives of all ranks [0: at both ends]\n"
 	"      --mpi NAME       take the recorder of that MPI, openmpi or mpich [the program's]\n"
@@ -52,6 +53,7 @@ struct options {
 	const char *folder;	/* NULL: standard output */
 	char **command;
 	int level;		/* of compression; 0: do not compress */
+	int own_regions;	/* not those of other tools' interfaces */
 	struct hang hang;
 	const char *mpi;	/* the MPI whose recorder to use; NULL: the default one */
 	char recorder[240];	/* options of the library in the ranks: key=value,... */
@@ -114,6 +116,7 @@ parse_options(int argc, char **argv)
 	static const char *const polls[] = { "all", "fold", NULL };
 	static const char *const syncs[] = { "pingpong", "allreduce", NULL };
 	static const char *const clocks[] = { "auto", "monotonic", NULL };
+	static const char *const regions[] = { "all", "own", NULL };
 	enum { THRESHOLD = 256, STUCK_AFTER, GONE };
 	static const struct option_row rows[] = {
 		{ "output", 'o', AS_TEXT, OPTION(opt.folder) },
@@ -127,6 +130,7 @@ parse_options(int argc, char **argv)
 		{ "sample-stack", 0, AS_WHOLE, OPTION(sample_stack), 128, 32768 },
 		{ "counters", 0, AS_TEXT, OPTION(counters) },
 		{ "switches", 0, FLAG, OPTION(switches) },
+		{ "regions", 0, AS_CHOICE, OPTION(opt.own_regions), .choices = regions },
 		{ "sync", 0, AS_CHOICE, OPTION(allreduce), .choices = syncs },
 		{ "sync-every", 0, AS_SECONDS, OPTION(sync_every_ns) },
 		{ "clock", 0, AS_CHOICE, OPTION(monotonic), .choices = clocks },
@@ -174,6 +178,17 @@ find_library(const char *mpi, char *path, size_t size)
 	snprintf(name, sizeof name, "record%s%.40s", mpi != NULL ? "." : "",
 	    mpi != NULL ? mpi : "");
 	preload_find(name, path, size);
+}
+
+/* Programs load the libraries that these name, and tell them of their regions: front/tools.c. */
+static void
+name_tool(const char *library)
+{
+	static const char *const names[] = { "KOKKOS_TOOLS_LIBS", "KOKKOS_PROFILE_LIBRARY",
+		"NVTX_INJECTION64_PATH", "INTEL_LIBITTNOTIFY64" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		setenv(names[i], library, 0);
 }
 
 static void
@@ -407,6 +422,8 @@ main(int argc, char **argv)
 	mask = hold_signals();	/* until start() can pass them on */
 	prepare(&opt, folder);
 	preload_add(library, true);
+	if (!opt.own_regions)
+		name_tool(library);
 	if (opt.level > 0 && folder_is_local(folder)) {
 		strcat(opt.recorder, SEGMENTS);
 		compress_begin(folder, rank_of_launcher(), opt.level);

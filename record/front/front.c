@@ -182,6 +182,18 @@ find_recorder(void)
 	}
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+void
+front_seek(void)
+{
+	struct found found = { NULL, "" };
+
+	dl_iterate_phdr(look_at, &found);
+	if (found.mpi != NULL)
+		pthread_once(&once, find_recorder);
+}
+
 /*
  * Only at the call: a program uses few of some 1600 names, and a library of another MPI may own
  * one.
@@ -189,7 +201,6 @@ find_recorder(void)
 void
 front_open(size_t door)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const char *name = door_names[door];
 	void *to = NULL;
 

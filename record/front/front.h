@@ -21,6 +21,7 @@ extern const size_t door_count;
 extern void *system_dlsym;		/* NULL until front_dlsym() was called */
 
 void front_open(size_t door);	/* at the first call of each name: sets its doors[] */
+void front_seek(void);		/* loads the recorder early, if an MPI is there already */
 struct answer front_dlsym(void *handle, const char *name);
 
 /*

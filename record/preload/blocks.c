@@ -43,8 +43,8 @@ enum {
 
 _Atomic bool named[2 * NUMBER_COUNT];
 
-static void
-put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes)
+void
+block_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes)
 {
 	put_text(at, key);
 	put_byte(at, 0xc6);	/* the long form for any length, as HEADER_BYTES assumes */
@@ -196,21 +196,46 @@ put_columns(unsigned char **at, struct block *b, uint32_t capacity, unsigned for
 {
 	const uint32_t size = (form & WIDE) != 0 ? 8 : 4;
 
-	put_column(at, "enter", &b->enter, 8 * capacity);
-	put_column(at, "duration", &b->duration, size * capacity);
-	put_column(at, "call", &b->call, 2 * capacity);
-	put_column(at, "site", &b->site, size / 2 * capacity);
-	put_column(at, "comm", &b->comm, size / 2 * capacity);
-	put_column(at, "peer", &b->peer, 4 * capacity);
-	put_column(at, "tag", &b->tag, 4 * capacity);
-	put_column(at, "bytes_sent", &b->sent, size * capacity);
-	put_column(at, "bytes_received", &b->received, size * capacity);
-	put_column(at, "request", &b->request, size / 2 * capacity);
+	block_column(at, "enter", &b->enter, 8 * capacity);
+	block_column(at, "duration", &b->duration, size * capacity);
+	block_column(at, "call", &b->call, 2 * capacity);
+	block_column(at, "site", &b->site, size / 2 * capacity);
+	block_column(at, "comm", &b->comm, size / 2 * capacity);
+	block_column(at, "peer", &b->peer, 4 * capacity);
+	block_column(at, "tag", &b->tag, 4 * capacity);
+	block_column(at, "bytes_sent", &b->sent, size * capacity);
+	block_column(at, "bytes_received", &b->received, size * capacity);
+	block_column(at, "request", &b->request, size / 2 * capacity);
 	b->request_at = b->folded = NULL;
 	if ((form & REFERS) != 0)
-		put_column(at, "request_at", &b->request_at, 2 * capacity);
+		block_column(at, "request_at", &b->request_at, 2 * capacity);
 	if (folding())
-		put_column(at, "folded", &b->folded, 2 * capacity);
+		block_column(at, "folded", &b->folded, 2 * capacity);
+}
+
+unsigned char *
+block_map(struct block *b, size_t bytes)
+{
+	/* Makes a mapping for as many such blocks as fit. */
+	if (!map_tail(bytes, bytes < MAPPING_BYTES ? MAPPING_BYTES / bytes * bytes - bytes : 0))
+		return NULL;
+	b->mapping = current;
+	b->mapping->blocks++;
+	raw.now->blocks++;
+	b->count = 0;
+	b->message = b->mapping->map + (raw.now->tail - b->mapping->begin);
+	return b->message + 1;	/* the first byte is written last */
+}
+
+void
+block_show(struct block *b, unsigned char *at)
+{
+	put_text(&at, "xxh3");
+	put_byte(&at, 0xcf);
+	b->message_bytes = (size_t)(at + 8 - b->message);
+	__atomic_store_n(b->message, 0x92, __ATOMIC_RELEASE);
+	raw.now->tail += b->message_bytes;
+	raw.now->messages++;
 }
 
 /* Lays out an empty block in the mapping at the tail. */
@@ -219,17 +244,10 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 {
 	struct block *b = &thread->block;
 	const bool wide = (form & WIDE) != 0, refers = (form & REFERS) != 0;
-	const size_t bytes = block_bytes(capacity, form);
-	unsigned char *at;
+	unsigned char *at = block_map(b, block_bytes(capacity, form));
 
-	/* Makes a mapping for as many such blocks as fit. */
-	if (!map_tail(bytes, bytes < MAPPING_BYTES ? MAPPING_BYTES / bytes * bytes - bytes : 0))
+	if (at == NULL)
 		return false;
-	b->mapping = current;
-	b->mapping->blocks++;
-	raw.now->blocks++;
-	at = b->message = b->mapping->map + (raw.now->tail - b->mapping->begin);
-	at++;			/* the first byte is written last */
 	put_text(&at, "calls");
 	put_byte(&at, 0xde);	/* a map of more than 15 pairs */
 	put_big(&at, 16u + refers + folding(), 2);
@@ -253,22 +271,15 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	b->open = (struct open_call *)at;
 	b->open->thread = (uint32_t)thread->tid;
 	at += sizeof *b->open;
-	put_text(&at, "xxh3");
-	put_byte(&at, 0xcf);
-	at += 8;
-	b->message_bytes = (size_t)(at - b->message);
 	b->capacity = capacity;
-	b->count = 0;
 	b->wide = wide;
 	b->plain_end = wide || refers ? 0 : capacity;
-	__atomic_store_n(b->message, 0x92, __ATOMIC_RELEASE);
-	raw.now->tail += b->message_bytes;
-	raw.now->messages++;
+	block_show(b, at);
 	return true;
 }
 
 void
-block_close(struct block *b)
+block_close(struct block *b, bool used)
 {
 	unsigned char *at = b->message + b->message_bytes - 8;
 	struct segment *segment;
@@ -276,13 +287,17 @@ block_close(struct block *b)
 	if (b->mapping == NULL)
 		return;
 	segment = b->mapping->segment;
-	memset(b->open, 0, sizeof *b->open);
-	b->open = &no_block;
-	put_big(&at, hash_of(b->message, b->message_bytes - 9), 8);
-	mapping_release(b->mapping);
-	b->mapping = NULL;
-	b->plain_end = 0;
-	segment->rows += b->count;
+	if (b->open != NULL) {
+		memset(b->open, 0, sizeof *b->open);
+		b->open = &no_block;
+		segment->rows += b->count;
+	}
+	if (!used) {
+		put_big(&at, hash_of(b->message, b->message_bytes - 9), 8);
+		mapping_release(b->mapping);
+		b->mapping = NULL;
+		b->plain_end = b->count = b->capacity = 0;
+	}
 	if (--segment->blocks == 0 && segment != raw.now)
 		segment_end(segment, true);
 }
@@ -362,6 +377,19 @@ name_call(uint16_t call)
 	pthread_mutex_unlock(&raw.lock);
 }
 
+void
+segment_go_on(void)
+{
+	if (options.segment_bytes > 0 && raw.now->tail >= options.segment_bytes && !lost)
+		segment_next();
+}
+
+bool
+block_is_old(const struct block *b)
+{
+	return b->mapping != NULL && b->mapping->segment != raw.now;
+}
+
 /* The next block of the thread, with room for COUNT rows. */
 static bool
 next_block(struct thread *thread, uint32_t count, unsigned form)
@@ -377,9 +405,10 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 	thread->refers |= (form & REFERS) != 0;
 	form |= thread->refers ? REFERS : 0;
 	pthread_mutex_lock(&raw.lock);
-	block_close(&thread->block);
-	if (options.segment_bytes > 0 && raw.now->tail >= options.segment_bytes && !lost)
-		segment_next();
+	block_close(&thread->block, false);
+	segment_go_on();
+	if (block_is_old(&thread->regions))
+		block_close(&thread->regions, false);	/* nothing else may close it */
 	done = !lost && block_open(thread, capacity > count ? capacity : count, form);
 	if (done && !first)
 		*thread->block.open = open;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "recorder.h"
 #include "small.h"
@@ -125,4 +126,38 @@ read_options(void)
 	options.sample_stack = (int)value_of(text, "sample_stack");
 	options.counters = (unsigned)value_of(text, "counters");
 	options.stack = stack > 1 && stack <= MOST_CALLERS ? (int)stack : 1;
+}
+
+/*
+ * Handles and constants are those of the MPI that this was built with. A program with another MPI
+ * cannot even pass through the wrappers, as handles may differ in size. So it ends, and one rank
+ * says why.
+ */
+void
+check_mpi(void)
+{
+#ifdef OPEN_MPI
+	const bool own = true;
+#else
+	const bool own = false;
+#endif
+	static const char line[] = "lp-record: the program has another MPI than this recorder was "
+	    "built with: see --mpi\n";
+	static char version[1 << 14];	/* at least MPI_MAX_LIBRARY_VERSION_STRING of any MPI */
+	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") :
+	    getenv("OMPI_COMM_WORLD_RANK");
+	int length;
+
+	if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
+	    (strstr(version, "Open MPI") != NULL) == own)
+		return;
+	/*
+	 * A launcher kills all ranks when the first one ends, perhaps before rank 0 has printed
+	 * why.
+	 */
+	if (rank != NULL && strcmp(rank, "0") != 0)
+		sleep(2);
+	else if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
+		_exit(2);
+	_exit(2);
 }

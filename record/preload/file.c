@@ -19,6 +19,7 @@
 #include "hash.h"
 #include "pack.h"
 #include "recorder.h"
+#include "regions.h"
 #include "rows.h"
 #include "small.h"
 
@@ -366,10 +367,13 @@ segment_end(struct segment *segment, bool more)
 void
 file_close(struct thread *threads)
 {
+	regions_stop();
 	pthread_mutex_lock(&raw.lock);
 	recording = true;	/* needed by small_write; no calls are recorded any more */
-	for (struct thread *thread = threads; thread != NULL; thread = thread->next)
-		block_close(&thread->block);
+	for (struct thread *thread = threads; thread != NULL; thread = thread->next) {
+		block_close(&thread->block, false);
+		block_close(&thread->regions, thread != self);
+	}
 	segment_end(raw.now, false);
 	recording = false;
 	guard_end();

@@ -62,8 +62,17 @@ void segment_next(void);
 void segment_end(struct segment *segment, bool more);
 void small_write(struct small *small);	/* small_append for a caller that holds the lock */
 
-/* blocks.c: ends the block with its hash. */
-void block_close(struct block *block);
+/*
+ * blocks.c: room for a block at the tail; returns where its second byte goes, or NULL. Its hash is
+ * put at AT, and then it is part of the trace.
+ */
+unsigned char *block_map(struct block *block, size_t bytes);
+void block_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes);
+void block_show(struct block *block, unsigned char *at);
+/* Ends the block with its hash. USED: another thread may still store to it; it stays open. */
+void block_close(struct block *block, bool used);
+void segment_go_on(void);	/* if this segment is full */
+bool block_is_old(const struct block *block);	/* of an earlier segment */
 /* Stores a message at the tail, its first byte last. Returns false if recording was given up. */
 bool mapped_write(const unsigned char *bytes, size_t size);
 void mapping_leave(const struct segment *segment);	/* no more messages into its mapping */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows that calls leave: lp-trace(5), "What the rows of a call say". */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "notes.h"
 #include "open_call.h"
 #include "recorder.h"
+#include "regions.h"
 #include "rows.h"
 
 struct type_size known_types[TYPE_SLOTS];
@@ -315,9 +317,9 @@ abort_noted(MPI_Comm comm, int code, const void *from)
 	say_at_abort();
 }
 
-/* 0 pauses recording, 1 resumes it. The level is noted, since others mark regions. */
-void
-pcontrol_noted(int level, const void *from)
+/* 0 pauses recording, 1 resumes it. */
+static void
+note_level(int level, const void *from)
 {
 	struct at at;
 	struct entry e;
@@ -333,6 +335,21 @@ pcontrol_noted(int level, const void *from)
 	if (level == 0)
 		set_paused(true);
 	end_call(&at);
+}
+
+/* A level of FIRST_REGION or more begins a region of that number, the negative level ends it. */
+void
+pcontrol_noted(int level, const void *from)
+{
+	enum { FIRST_REGION = 5 };
+	char name[40];
+
+	snprintf(name, sizeof name, "MPI_Pcontrol(%d)", level < 0 ? -level : level);
+	if (level >= FIRST_REGION)
+		region_begin(name);
+	note_level(level, from);
+	if (level <= -FIRST_REGION)
+		region_end(name);
 }
 
 /* ---- MPI windows and files ---- */

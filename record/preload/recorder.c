@@ -6,6 +6,7 @@
 #include "notes.h"
 #include "open_call.h"
 #include "recorder.h"
+#include "regions.h"
 #include "requests.h"
 #include "rows.h"
 #include "sites.h"
@@ -204,40 +205,6 @@ begin(const char *folder, const struct instant *init)
 	sample_start(rank);
 }
 
-/*
- * Handles and constants are those of the MPI that this was built with. A program with another MPI
- * cannot even pass through the wrappers, as handles may differ in size. So it ends, and one rank
- * says why.
- */
-static void
-check_mpi(void)
-{
-#ifdef OPEN_MPI
-	const bool own = true;
-#else
-	const bool own = false;
-#endif
-	static const char line[] = "lp-record: the program has another MPI than this recorder was "
-	    "built with: see --mpi\n";
-	static char version[1 << 14];	/* at least MPI_MAX_LIBRARY_VERSION_STRING of any MPI */
-	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") :
-	    getenv("OMPI_COMM_WORLD_RANK");
-	int length;
-
-	if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
-	    (strstr(version, "Open MPI") != NULL) == own)
-		return;
-	/*
-	 * A launcher kills all ranks when the first one ends, perhaps before rank 0 has printed
-	 * why.
-	 */
-	if (rank != NULL && strcmp(rank, "0") != 0)
-		sleep(2);
-	else if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
-		_exit(2);
-	_exit(2);
-}
-
 /* Spawned processes are in MPI_Init while their parents are in MPI_Comm_spawn. */
 static uint32_t
 comm_of_init(void)
@@ -286,6 +253,7 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 		entry = entry_of(&at);
 		entry.comm = comm_of_init();
 		rows_commit(at.thread, &entry, 1);
+		regions_start(entry.enter_ns);
 	}
 	return result;
 }
@@ -442,6 +410,7 @@ session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const 
 	at.leave_ticks = clock_ticks();
 	entry = entry_of(&at);
 	rows_commit(at.thread, &entry, 1);
+	regions_start(entry.enter_ns);
 	return result;
 }
 

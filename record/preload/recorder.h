@@ -95,6 +95,7 @@ struct thread *thread_of(pid_t tid);	/* NULL: the thread has made no MPI call */
 
 /* environment.c: the MPI library and relevant variables, on the first rank */
 void environment_append(void);
+void check_mpi(void);	/* may be called before MPI_Init */
 /* cores.c: cores that the rank may use and their time, when recording begins and ends */
 void cores_append(void);
 /* recorder.c: identifies the rank at the beginning of the trace's further files */

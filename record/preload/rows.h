@@ -75,7 +75,7 @@ struct thread {
 	uint64_t fold_seq;
 	int64_t fold_leave_ns;	/* when the last call in that row was left */
 	uint32_t next_capacity;	/* of its next block */
-	struct block block;
+	struct block block, regions;
 	struct thread *next;	/* list of all threads; kept after their end, for their blocks */
 	MPI_Status status;	/* replaces MPI_STATUS_IGNORE */
 	MPI_Status *statuses;	/* replaces MPI_STATUSES_IGNORE */

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Regions. An event, a begin or an end, is a time and the number of a name, stored into a block
+ * that is mapped from the file, like rows (blocks.c). So nothing is lost with the process, and an
+ * event costs a reading of the clock, a comparison of the name with the one at its address before,
+ * and two stores. Ends that are missing are found by lp-merge.
+ *
+ * Regions that begin before MPI_Init are remembered, and begin with it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../front/regions.h"
+#include "clock.h"
+#include "file.h"
+#include "pack.h"
+#include "recorder.h"
+#include "regions.h"
+#include "rows.h"
+#include "small.h"
+
+enum {
+	MOST_NAMES = 1 << 14,		/* further ones are one region, OTHERS */
+	OTHERS = MOST_NAMES + 1,
+	NAME_BYTES = 255,		/* kept of a name */
+	NEAR = 64,			/* names that a thread finds by their address */
+	EARLY = 64,			/* open regions of a thread before MPI_Init, at most */
+	FIRST_EVENTS = 64,		/* of a thread's first block */
+	MOST_EVENTS = 1 << 13,
+	HEADER_BYTES = 160,		/* more than the keys of a block need */
+};
+
+/* ---- names ---- */
+
+struct name {
+	uint64_t hash;
+	uint32_t number;
+	_Atomic bool written;		/* the trace has its definition */
+	char text[];
+};
+
+static struct name *_Atomic names[4 * MOST_NAMES];
+static struct name *_Atomic others;
+static uint32_t name_count;
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* What a thread knows of regions. */
+struct region_state {
+	struct near_name { const char *at; struct name *name; } near[NEAR];
+	uint64_t events;
+	/* Open regions before MPI_Init, and the number of those that have no room. */
+	struct name *early[EARLY];
+	uint32_t early_count, early_beyond;
+};
+static __thread struct region_state *own __attribute__((tls_model("initial-exec")));
+static _Atomic bool started;		/* between MPI_Init and MPI_Finalize */
+
+static struct name *
+new_name(const char *text, size_t size, uint64_t hash, uint32_t number)
+{
+	struct name *name = malloc(sizeof *name + size + 1);
+
+	if (name == NULL)
+		return NULL;
+	*name = (struct name){ .hash = hash, .number = number };
+	memcpy(name->text, text, size);
+	name->text[size] = '\0';
+	return name;
+}
+
+/* The slot of a name, or the free one where it belongs. */
+static struct name *_Atomic *
+slot_of(const char *text, size_t size, uint64_t hash)
+{
+	size_t i = hash % (4 * MOST_NAMES);
+	struct name *name;
+
+	while ((name = names[i]) != NULL && (name->hash != hash ||
+	    strncmp(name->text, text, size) != 0 || name->text[size] != '\0'))
+		i = (i + 1) % (4 * MOST_NAMES);
+	return &names[i];
+}
+
+static struct name *
+other_names(void)
+{
+	static const char text[] = "(other regions)";
+
+	if (others == NULL) {
+		others = new_name(text, sizeof text - 1, 0, OTHERS);
+		say("more than 16384 names of regions: further ones are recorded as one region, "
+		    "(other regions)");
+	}
+	return others;
+}
+
+/* NULL: no memory. */
+static SELDOM struct name *
+find_name(const char *text)
+{
+	const size_t size = strnlen(text, NAME_BYTES);
+	struct name *_Atomic *slot;
+	struct name *name;
+	uint64_t hash = size;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
+	hash ^= hash >> 32;
+	if ((name = *slot_of(text, size, hash)) != NULL)
+		return name;
+	pthread_mutex_lock(&names_lock);
+	slot = slot_of(text, size, hash);	/* another thread may have added it */
+	if ((name = *slot) == NULL && name_count == MOST_NAMES)
+		name = other_names();
+	else if (name == NULL &&
+	    (name = new_name(text, size, hash, name_count + 1)) != NULL) {
+		name_count++;
+		*slot = name;
+	}
+	pthread_mutex_unlock(&names_lock);
+	return name;
+}
+
+static SELDOM void
+write_name(struct name *name)
+{
+	struct small small;
+
+	pthread_mutex_lock(&names_lock);
+	if (!name->written) {
+		small_begin(&small, "region_name", 2);
+		small_uint(&small, "number", name->number);
+		small_string(&small, "name", name->text);
+		small_append(&small);
+		name->written = true;
+	}
+	pthread_mutex_unlock(&names_lock);
+}
+
+ALWAYS struct name *
+name_at(struct region_state *state, const char *text)
+{
+	struct near_name *near = &state->near[((uintptr_t)text >> 2 ^ (uintptr_t)text >> 8) % NEAR];
+
+	if (LIKELY(near->at == text && strcmp(near->name->text, text) == 0))
+		return near->name;
+	struct name *name = find_name(text);
+
+	if (name != NULL)
+		*near = (struct near_name){ text, name };
+	return name;
+}
+
+/* ---- events ---- */
+
+/* Begins the thread's next block; events from FROM_NS on, or from now on if that is earlier. */
+static SELDOM bool
+open_block(struct thread *thread, int64_t from_ns)
+{
+	struct block *b = &thread->regions;
+	const uint64_t wanted = own->events / 16;
+	const uint32_t capacity = wanted < FIRST_EVENTS ? FIRST_EVENTS :
+	    wanted < MOST_EVENTS ? (uint32_t)wanted : MOST_EVENTS;
+	unsigned char *at = NULL;
+	bool old;
+
+	pthread_mutex_lock(&raw.lock);
+	if (started && !lost) {
+		block_close(b, false);
+		segment_go_on();
+		from_ns = from_ns < clock_ns() ? from_ns : clock_ns();
+		at = block_map(b, HEADER_BYTES + 12 * (size_t)capacity);
+	}
+	if (at != NULL) {
+		put_text(&at, "regions");
+		put_map_head(&at, 7);
+		put_text(&at, "location");
+		put_byte(&at, 0xce);
+		put_big(&at, thread->location, 4);
+		put_text(&at, "count");
+		put_byte(&at, 0xce);
+		b->count_at = at;
+		put_big(&at, 0, 4);
+		put_text(&at, "capacity");
+		put_byte(&at, 0xce);
+		put_big(&at, capacity, 4);
+		put_text(&at, "from_ns");
+		put_byte(&at, 0xd3);
+		put_big(&at, (uint64_t)from_ns, 8);
+		block_column(&at, "time", &b->enter, 8 * capacity);
+		block_column(&at, "region", &b->site, 4 * capacity);
+		b->capacity = capacity;
+		block_show(b, at);
+	}
+	old = block_is_old(&thread->block);
+	pthread_mutex_unlock(&raw.lock);
+	if (old)		/* keeps an earlier segment from its end */
+		rows_begin(thread);
+	return at != NULL;
+}
+
+/*
+ * AT_NS: INT64_MAX is now. Later blocks of the rank must not have earlier events, so the clock is
+ * read after the block is there.
+ */
+ALWAYS void
+put_event(struct thread *thread, int32_t region, int64_t at_ns)
+{
+	struct block *b = &thread->regions;
+
+	if (UNLIKELY(b->count == b->capacity) && !open_block(thread, at_ns))
+		return;
+	if (at_ns == INT64_MAX)
+		at_ns = clock_ns();
+	memcpy(b->enter + 8 * (size_t)b->count, &at_ns, 8);
+	memcpy(b->site + 4 * (size_t)b->count, &region, 4);
+	b->count++;
+	put_count(b);
+	own->events++;
+}
+
+/* ---- before MPI_Init ---- */
+
+static SELDOM void
+remember(struct region_state *state, struct name *name)
+{
+	if (state->early_count < EARLY)
+		state->early[state->early_count++] = name;
+	else
+		state->early_beyond++;
+}
+
+static SELDOM void
+forget(struct region_state *state, const struct name *name)
+{
+	uint32_t i = state->early_count;
+
+	if (state->early_beyond > 0)
+		state->early_beyond--;
+	else if (name == NULL)
+		state->early_count -= state->early_count > 0;
+	else {
+		while (i > 0 && state->early[i - 1] != name)
+			i--;
+		state->early_count = i > 0 ? i - 1 : state->early_count;
+	}
+}
+
+static SELDOM void
+begin_early(struct thread *thread, struct region_state *state, int64_t at_ns)
+{
+	for (uint32_t i = 0; i < state->early_count; i++) {
+		write_name(state->early[i]);
+		put_event(thread, (int32_t)state->early[i]->number, at_ns);
+	}
+	state->early_count = 0;
+}
+
+void
+regions_start(int64_t init_ns)
+{
+	started = true;
+	if (own != NULL && self != NULL)
+		begin_early(self, own, init_ns);
+}
+
+void
+regions_stop(void)
+{
+	started = false;
+}
+
+/* ---- the program's own begins and ends ---- */
+
+static SELDOM struct region_state *
+new_state(void)
+{
+	return own = calloc(1, sizeof *own);
+}
+
+/* The thread that records now; NULL: none does. */
+ALWAYS struct thread *
+recorded(struct region_state *state)
+{
+	struct thread *thread;
+
+	if (UNLIKELY(!started || lost || !recording))
+		return NULL;
+	thread = LIKELY(self != NULL) ? self : new_thread();
+	if (UNLIKELY(state->early_count > 0) && thread != NULL)
+		begin_early(thread, state, INT64_MAX);
+	return thread;
+}
+
+void
+region_begin(const char *text)
+{
+	struct region_state *state = LIKELY(own != NULL) ? own : new_state();
+	struct name *name = state != NULL && text != NULL ? name_at(state, text) : NULL;
+	struct thread *thread;
+
+	if (UNLIKELY(name == NULL))
+		return;
+	if (UNLIKELY((thread = recorded(state)) == NULL)) {
+		remember(state, name);
+		return;
+	}
+	if (UNLIKELY(!name->written))
+		write_name(name);
+	put_event(thread, (int32_t)name->number, INT64_MAX);
+}
+
+void
+region_end(const char *text)
+{
+	struct region_state *state = LIKELY(own != NULL) ? own : new_state();
+	struct name *name = state != NULL && text != NULL ? name_at(state, text) : NULL;
+	struct thread *thread;
+
+	if (UNLIKELY(state == NULL || (text != NULL && name == NULL)))
+		return;
+	if (UNLIKELY((thread = recorded(state)) == NULL)) {
+		forget(state, name);
+		return;
+	}
+	if (UNLIKELY(name != NULL && !name->written))
+		write_name(name);
+	put_event(thread, name != NULL ? -(int32_t)name->number : 0, INT64_MAX);
+}
+
+/* The front has the functions that programs call. */
+static __attribute__((constructor)) void
+listen(void)
+{
+	longpole_regions = (struct region_hooks){ region_begin, region_end };
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names its parts, by the arguments: see tests/regions.bats. */
+#include <mpi.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../record/longpole.h"
+
+static int rank;
+
+static void
+spin(double seconds)
+{
+	const double until = MPI_Wtime() + seconds;
+
+	while (MPI_Wtime() < until)
+		;
+}
+
+/* Two steps with two parts each. */
+static void
+steps(int count)
+{
+	for (int i = 0; i < count; i++) {
+		longpole_begin("step");
+		longpole_begin("compute");
+		spin(rank == 0 ? 0.02 : 0.01);
+		longpole_end("compute");
+		longpole_begin("exchange");
+		MPI_Barrier(MPI_COMM_WORLD);
+		longpole_end("exchange");
+		longpole_end("step");
+	}
+}
+
+static jmp_buf back;
+
+static void
+deep(void)
+{
+	longpole_begin("inner");
+	longpole_begin("innermost");
+	longjmp(back, 1);
+}
+
+static void
+leave(void)
+{
+	longpole_begin("outer");
+	if (setjmp(back) == 0)
+		deep();
+	longpole_end("outer");
+	longpole_end("never begun");
+}
+
+static void
+many(long count)
+{
+	char name[40];
+
+	for (long i = 0; i < count; i++) {
+		snprintf(name, sizeof name, "name %ld", i);
+		longpole_begin(name);
+		longpole_end(name);
+	}
+}
+
+static void
+fast(long count)
+{
+	const double from = MPI_Wtime();
+
+	for (long i = 0; i < count; i++) {
+		longpole_begin("fast");
+		longpole_end("fast");
+	}
+	if (rank == 0)
+		printf("%.1f ns a region\n", 1e9 * (MPI_Wtime() - from) / (double)count);
+}
+
+static void *
+work(void *name)
+{
+	for (int i = 0; i < 1000; i++) {
+		longpole_begin("task");
+		longpole_begin(name);
+		longpole_end(name);
+		longpole_end("task");
+	}
+	return NULL;
+}
+
+static void
+threads(void)
+{
+	pthread_t others[2];
+
+	pthread_create(&others[0], NULL, work, "red");
+	pthread_create(&others[1], NULL, work, "blue");
+	work("own");
+	for (int i = 0; i < 2; i++)
+		pthread_join(others[i], NULL);
+}
+
+/* A thread that goes on while the program ends. */
+static void *
+go_on(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		longpole_begin("on and on");
+		longpole_end("on and on");
+	}
+	return NULL;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "steps";
+	const long count = argc > 2 ? atol(argv[2]) : 2;
+	pthread_t other;
+
+	longpole_begin("main");
+	longpole_begin("before");
+	longpole_end("before");
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (strcmp(what, "steps") == 0)
+		steps((int)count);
+	else if (strcmp(what, "leave") == 0)
+		leave();
+	else if (strcmp(what, "many") == 0)
+		many(count);
+	else if (strcmp(what, "fast") == 0)
+		fast(count);
+	else if (strcmp(what, "threads") == 0)
+		threads();
+	else if (strcmp(what, "levels") == 0) {
+		MPI_Pcontrol(5);
+		MPI_Pcontrol(0);
+		MPI_Pcontrol(12);
+		MPI_Pcontrol(1);
+		MPI_Pcontrol(-12);
+		MPI_Pcontrol(2);
+		MPI_Pcontrol(-5);
+	} else if (strcmp(what, "on") == 0)
+		pthread_create(&other, NULL, go_on, NULL);
+	else if (strcmp(what, "exit") == 0 || strcmp(what, "kill") == 0) {
+		longpole_begin("last");
+		if (what[0] == 'k')
+			kill(getpid(), SIGKILL);
+		exit(3);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Finalize();
+	longpole_end("main");
+	return 0;
+}

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Regions: the names that programs give to their parts.
+bats_require_minimum_version 1.5.0
+load helpers
+
+RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none"
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	local apps=$ROOT/tests/apps
+	mpicc -O2 -o named "$apps/named.c" -lpthread
+	mpicc -O2 -fno-pie -no-pie -o fixed "$apps/named.c" -lpthread
+	mpicc -O2 -o other_tools "$apps/other_tools.c" -ldl
+	mpif90 -O2 -o named_f90 "$ROOT/record/longpole.f90" "$apps/named.f90" 2>/dev/null
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# recorded OPTION... -- COMMAND...: as t.trace, checked
+recorded() {
+	rm -rf run
+	lp-record -o run "$@" >out 2>err || true
+	lp-merge --partial run >t.trace 2>merge.err
+	trace.py check run/rank.* t.trace
+}
+
+# events [TRACE]: of each thread, in order, the names that begin, and - for each end
+events() {
+	lp-dump -k region_name,regions "${1:-t.trace}" | jq -nr 'reduce inputs as $m ({}; if $m.kind == "region_name" then
+		.names[$m.number | tostring] = $m.name else .names as $names | .of["\($m.location) \($m.worker // 0)"] +=
+		[$m.region[] | if . == 0 then "-" else $names[tostring] end] end) | .of | to_entries | sort_by(.key)[] |
+		"\(.key | sub(" 0$"; "") | sub(" .*"; "w")): \(.value | join(" "))"'
+}
+
+@test "a program's regions are in the trace, from MPI_Init on, also of one at a fixed address" {
+	local program
+	for program in named fixed; do
+		recorded -- $RUN -n 2 "$BATS_FILE_TMPDIR/$program" steps
+		events >told
+		diff told - <<-END
+			0: main step compute - exchange - - step compute - exchange - - -
+			1: main step compute - exchange - - step compute - exchange - - -
+		END
+		refute grep -q region merge.err
+	done
+	# The barriers lie in their regions; main has begun with MPI_Init and lasts to the end.
+	lp-dump t.trace | jq -se '([.[] | select(.kind == "call" and .call == "MPI_Barrier")]) as $barriers |
+		[.[] | select(.kind == "regions")] | length == 2 and all(.[]; . as $r |
+		[$barriers[] | select(.rank == $r.location)] as $own | $own | length == 3 and
+		$r.time[4] <= .[0].enter_ns and $r.time[5] >= .[0].leave_ns and
+		$r.time[10] <= .[1].enter_ns and $r.time[11] >= .[1].leave_ns)'
+	# Without lp-record the program runs as well.
+	$RUN -n 2 "$BATS_FILE_TMPDIR/named" steps
+}
+
+@test "Fortran and MPI_Pcontrol name regions; levels 0 and 1 still pause, and regions are no calls" {
+	recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/named_f90"
+	[ "$(events)" = "0: step in Fortran - - step in Fortran - - MPI_Pcontrol(7) -" ]
+	recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/named" levels
+	[ "$(events)" = "0: main MPI_Pcontrol(5) MPI_Pcontrol(12) - - -" ]
+	lp-dump -k call t.trace | jq -se '[.[] | select(.call == "MPI_Pcontrol") | .tag] == [5, 0, 1, -12, 2, -5]'
+}
+
+@test "regions left by longjmp, exit and a kill are closed, and lp-merge says so" {
+	recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/named" leave
+	[ "$(events)" = "0: main outer inner innermost - - - -" ]
+	grep -q '2 regions were left without their end.*the first is innermost of rank 0' merge.err
+	grep -q '1 ends of regions that had not begun: left out' merge.err
+	lp-dump -k regions t.trace | jq -e '.left == 3 and .time[4] == .time[6]'
+	local how
+	for how in exit kill; do
+		recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/named" $how
+		[ "$(events)" = "0: main last - -" ]
+		grep -q '2 regions were left without their end.*the first is last of rank 0' merge.err
+		lp-dump t.trace | jq -se '(.[] | select(.kind == "run") | .run_ns) as $last |
+			.[] | select(.kind == "regions") | .left == 2 and .time[3] <= $last and .time[2] == .time[3]'
+	done
+}
+
+@test "a million regions: none is lost, in any form of the trace" {
+	recorded -- $RUN -n 2 "$BATS_FILE_TMPDIR/named" fast 500000
+	lp-dump -k regions t.trace | jq -s 'map({location, count, left: (.left // 0)}) | group_by(.location) |
+		map([length, (map(.count) | add), (map(.left) | add)])' >told
+	jq -e 'map(.[1:]) == [[1000002, 1], [1000002, 1]]' told
+	# In pieces, so that readers need not hold all.
+	jq -e 'all(.[]; .[0] > 10)' told
+	lp-merge -o shards --shards 2 run
+	trace.py check shards
+	lp-dump -k regions,region_name shards | sort | cmp - <(lp-dump -k regions,region_name t.trace | sort)
+	# Compressed while the program runs, in several segments.
+	lp-record -z min -o small -- $RUN -n 2 "$BATS_FILE_TMPDIR/named" fast 500000
+	[ -e small/rank.0.0001 ]
+	trace.py check small/rank.0*
+	[ "$(cat small/rank.* | wc -c)" -lt "$(($(cat run/rank.* | wc -c) / 3))" ]
+	lp-merge small | lp-dump -k regions | jq -se '(map(.count) | add) == 2000004 and (map(.left // 0) | add) == 2'
+}
+
+@test "at most 16384 names are kept; the others are one region, and one line says so" {
+	recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/named" many 20000
+	grep -q 'more than 16384 names of regions' err
+	lp-dump -k region_name t.trace | jq -se 'length == 16384 and any(.[]; .name == "(other regions)")'
+	lp-dump -k region_name,regions t.trace | jq -se '(.[] | select(.name == "(other regions)") | .number) as $other |
+		[.[] | select(.kind == "regions") | .region[]] | length == 40002 and
+		([.[] | select(. == $other)] | length) == 20000 - 16382 and ([.[] | select(. == 0)] | length) == 20001'
+	refute grep -q 'had not begun' merge.err
+}
+
+@test "threads have regions of their own, also while the program ends" {
+	recorded -- $RUN -n 2 "$BATS_FILE_TMPDIR/named" threads
+	events | sed -E 's/task (red|blue|own) - - ?/\1 /g; s/(red |blue |own ){1000}/\1/g' | sort >told
+	diff told - <<-END
+		0: main own -
+		0w: blue 
+		0w: red 
+		1: main own -
+		1w: blue 
+		1w: red 
+	END
+	lp-graph t.trace 2>/dev/null | lp-critpath -F text | grep -q '2 ranks'
+	recorded -- $RUN -n 2 "$BATS_FILE_TMPDIR/named" on
+	lp-dump -k regions t.trace | jq -se 'map(select(.worker)) | length > 0 and all(.[]; .count > 0)'
+	refute grep -q 'ended early' merge.err
+}
+
+@test "what programs tell other tools: the protocols of Kokkos and NVTX" {
+	recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/other_tools"
+	[ "$(cat out)" = "0 1 1 0" ]
+	events >told
+	diff told - <<-END
+		0: KOKKOS_TOOLS_LIBS kernel - - KOKKOS_PROFILE_LIBRARY kernel - - plain wïde - - with colour - registered -
+	END
+	# The user's own tools, or none.
+	recorded --regions own -- $RUN -n 1 "$BATS_FILE_TMPDIR/other_tools"
+	[ -z "$(events)" ]
+	NVTX_INJECTION64_PATH=/none KOKKOS_TOOLS_LIBS=/none recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/other_tools"
+	[ "$(events)" = "0: KOKKOS_PROFILE_LIBRARY kernel - -" ]
+}
+
+@test "Kokkos itself names its kernels and regions" {
+	[ -e /usr/include/trilinos/Kokkos_Core.hpp ] || skip "needs libtrilinos-kokkos-dev"
+	mpicxx -I/usr/include/trilinos -o kokkos "$ROOT/tests/apps/kokkos.cpp" -ltrilinos_kokkoscore
+	recorded -- $RUN -n 1 ./kokkos
+	[ "$(events)" = "0: solve fill - norm - -" ]
+}
