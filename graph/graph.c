@@ -333,7 +333,7 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 		read_row(&row, location, calls, i);
 		location->next_seq = row.seq + 1;
 		if (calls->call[i] != 0)
-			hold_computed(graph, &row);
+			hold_reached(graph, &row);
 		take_row(graph, &row);
 		location->last_leave_ns = calls->leave_ns[i];
 		if (graph->any_early)

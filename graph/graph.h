@@ -319,9 +319,10 @@ void locks_decide(struct graph *graph, uint32_t before, int64_t until_ns);
  * until their target was. BEFORE, UNTIL_NS: as for locks.
  */
 void holds_begin(struct graph *graph);
-/* A block as recorded; its rows are matched later, the location having computed up to the ROW. */
+/* Takes the times of a block as recorded, before polls become waits. */
 void holds_see(struct graph *graph, const struct calls *calls);
-void hold_computed(struct graph *graph, const struct graph_row *row);
+/* The row is being matched: from now on, what its location computed before it counts. */
+void hold_reached(struct graph *graph, const struct graph_row *row);
 /*
  * The row sends to PEER of the communicator or accesses its memory, or completes that. ONLY: the
  * row waits for nothing else.

@@ -14,7 +14,7 @@
  * sends to that receiver often ended while it had long been computing.
  *
  * A rank that sleeps between polls computes there, too. If a wait is made of the polls (polls.c),
- * the call that let the sender go may be part of it, and then has an enter before the send's.
+ * the edge leads from the call that ends it.
  *
  * No edge leads past a candidate for a synchronisation point, across which nobody can wait. Memory:
  * the calls and computations since the last of these, or since the time until which all rows are
@@ -33,9 +33,10 @@ enum {
 	MOST_ELSE = 8,		/* held up for MOST_ELSE times as long as ended otherwise */
 };
 
-/* A location computed up to row SEQ. */
+/* A location computed up to row SEQ; if that is a poll of a wait, SEQ ends the wait. */
 struct computing {
 	int64_t from_ns, to_ns;
+	int64_t enter_ns;		/* of the row: before TO_NS in a wait */
 	uint64_t seq;
 	uint32_t candidates;		/* before the row: see struct location */
 };
@@ -119,19 +120,30 @@ holds_see(struct graph *graph, const struct calls *calls)
 		c->last_leave_ns = calls->leave_ns[i];
 		if (calls->call[i] == 0 || from_ns == INT64_MIN || to_ns - from_ns < LEAST_NS)
 			continue;
-		*ENQUEUE(c->at, c->begin, c->end, c->capacity) = (struct computing){ from_ns,
-		    to_ns, calls->first + i, 0 };
+		*ENQUEUE(c->at, c->begin, c->end, c->capacity) = (struct computing){
+		    .from_ns = from_ns, .to_ns = to_ns, .seq = calls->first + i };
 		c->to_come++;
 	}
 }
 
 void
-hold_computed(struct graph *graph, const struct graph_row *row)
+hold_reached(struct graph *graph, const struct graph_row *row)
 {
 	struct computings *c = graph->holds->of != NULL ? &graph->holds->of[row->location] : NULL;
+	const int64_t enter_ns = row->calls->enter_ns[row->i];
+	size_t known;
 
-	if (c != NULL && c->to_come > 0 && c->at[c->end - c->to_come].seq == row->seq)
-		c->at[c->end - c->to_come--].candidates = row->candidates;
+	if (c == NULL)
+		return;
+	known = c->end - c->to_come;
+	if (c->to_come > 0 && c->at[known].seq == row->seq) {
+		c->at[known].candidates = row->candidates;
+		c->at[known++].enter_ns = enter_ns;
+		c->to_come--;
+	}
+	while (known-- > c->begin && c->at[known].enter_ns == enter_ns &&
+	    c->at[known].to_ns > enter_ns)
+		c->at[known].seq = row->seq;
 }
 
 void

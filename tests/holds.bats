@@ -81,7 +81,10 @@ holds() { tests/pack | lp-graph 2>/dev/null | lp-dump | jq -c 'select(.kind == "
 	tests/wait_states.py check t.graph
 	lp-report -F json t.graph | jq -e '.long_pole | .what == "polling" and .ranks == [1] and .site == "MPI_Test at main (main.c:5)"'
 	# A poll that found nothing let the send go. Or the send ended while the receiver slept, for reasons of its own.
-	sent=505000 polled 500000 | holds | cmp - <(echo '[1,3,0,1]')
+	sent=505000 polled 500000 | holds | cmp - <(echo '[1,4,0,1]')
+	sent=505000 polled 500000 | tests/pack | lp-graph 2>/dev/null >t.graph
+	lp-critpath t.graph | lp-dump -k segment | jq -e -s '.[2] | .rank == 1 and .end_ns == 505000 and .call == "MPI_Test"'
+	tests/wait_states.py check t.graph
 	[ -z "$(sent=505000 polled | holds)" ]
 }
 

@@ -168,8 +168,8 @@ class Run:
                     continue
             if r.held_by is not None:
                 by = r.held_by
-                moved = by.enter < call.enter and (by.call in TESTS or by.call in ("MPI_Iprobe", "MPI_Improbe"))
-                until = min(by.leave, call.leave) if moved else by.enter
+                polls = by.call in TESTS or by.call in ("MPI_Iprobe", "MPI_Improbe")
+                until = by.leave if polls and by.enter < call.enter and by.leave <= call.leave else by.enter
                 if until > call.enter:
                     receivers.append(("late_receiver", until - call.enter, r, by))
             if call.call in waits and start.instance is not None:

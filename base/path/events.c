@@ -16,7 +16,7 @@ row_at(const struct window *window, uint32_t location, uint64_t seq)
 /* A row that may have blocked a call. */
 struct far {
 	uint64_t seq;
-	int64_t enter_ns;
+	int64_t enter_ns, leave_ns;
 	uint32_t location, part, site;
 	uint16_t call;
 };
@@ -33,6 +33,7 @@ find_far(const struct stretch *stretch, const struct event_row *edge, struct far
 	*far = (struct far){ .seq = edge->other_seq, .location = edge->other };
 	if ((row = row_at(stretch->window, far->location, far->seq)) != NULL) {
 		far->enter_ns = row->row.enter_ns;
+		far->leave_ns = row->row.leave_ns;
 		far->part = row->row.part;
 		far->site = row->row.site;
 		far->call = row->row.call;
@@ -42,6 +43,7 @@ find_far(const struct stretch *stretch, const struct event_row *edge, struct far
 	    far->seq < stretch->first_seq[far->location])
 		return false;
 	far->enter_ns = told->other_ns;
+	far->leave_ns = told->other_leave_ns;
 	far->part = told->other_part;
 	far->site = told->other_site;
 	far->call = told->other_call;
@@ -236,8 +238,8 @@ only_polls(const struct stretch *stretch, const struct event *from, struct event
 }
 
 /*
- * A call lasted until another rank polled: the poll is part of a wait and has its enter, before the
- * call's (graph/polls.c). Nothing blocked the call but that rank's sleep.
+ * A call that lasted until another rank polled, in a wait that began before the call: nothing held
+ * it up but that rank's sleep between its polls.
  */
 static void
 held_up_by_poll(const struct stretch *stretch, struct event at, struct segment *segment)
@@ -248,7 +250,8 @@ held_up_by_poll(const struct stretch *stretch, struct event at, struct segment *
 	for (struct edge_rows e = edge_rows(stretch->window, at.location, at.seq);
 	    edge_rows_next(&e);) {
 		if (!find_far(stretch, e.edge, &far) || far.location == at.location ||
-		    !call_polls(far.call) || far.enter_ns >= enter_ns)
+		    !call_polls(far.call) || far.enter_ns >= enter_ns ||
+		    far.leave_ns <= enter_ns)
 			continue;
 		segment->kind = TRANSFER;
 		segment->location = far.location;

@@ -145,7 +145,7 @@ void run_advance(struct run *run);
 /* The fields after struct event_row: the far end of its edge, if another member has it. */
 struct shared_row {
 	struct event_row at;
-	int64_t other_ns;	/* its enter */
+	int64_t other_ns, other_leave_ns;
 	uint32_t other_part;	/* distance to the first row of its call */
 	uint32_t other_site;
 	uint16_t other_call;

@@ -8,7 +8,7 @@
 /* To the owner of a row: a row that may have blocked its call. */
 struct link {
 	uint64_t seq, other_seq;
-	int64_t other_ns;
+	int64_t other_ns, other_leave_ns;
 	uint32_t location, other, other_part, other_site;
 	uint32_t order;		/* in the block: a later link replaces an earlier one */
 	uint16_t other_call;
@@ -44,6 +44,7 @@ static void
 post_link(struct run *run, struct post *out, struct link link, const struct row *other)
 {
 	link.other_ns = other->enter_ns;
+	link.other_leave_ns = other->leave_ns;
 	link.other_part = other->part;
 	link.other_site = other->site;
 	link.other_call = other->call;
@@ -69,6 +70,7 @@ take_links(struct run *run, struct post *out, size_t orders, bool are_holds)
 			continue;
 		link_rows(&row->at, link->other, link->other_seq);
 		row->other_ns = link->other_ns;
+		row->other_leave_ns = link->other_leave_ns;
 		row->other_part = link->other_part;
 		row->other_site = link->other_site;
 		row->other_call = link->other_call;

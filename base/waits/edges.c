@@ -81,15 +81,14 @@ take_messages(struct imbalance *im, bool are_probes)
 }
 
 /*
- * When a call let another one go: at its enter. A poll that is part of a wait has that one's enter,
- * and lets go at its leave.
+ * When a call let another one go: at its enter; a wait by polls, which began before, at its leave.
+ * If a poll in the wait did so, which found nothing, the time is unknown: there was no wait.
  */
 static int64_t
 lets_go_ns(const struct row *by, const struct row *held)
 {
-	if (by->enter_ns >= held->enter_ns || !call_polls(by->call))
-		return by->enter_ns;
-	return by->leave_ns < held->leave_ns ? by->leave_ns : held->leave_ns;
+	return by->enter_ns < held->enter_ns && call_polls(by->call) &&
+	    by->leave_ns <= held->leave_ns ? by->leave_ns : by->enter_ns;
 }
 
 void
