@@ -82,19 +82,23 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	struct message message;
 	struct event last;
 
+	if (c->opt.by >= 0)
+		by_begin(c);
 	run_open(&c->run, c->opt.files[0], READ_STREAM, ALL_STRETCHES, &c->team);
 	c->run.goes_on = c->opt.every_ns > 0;
 	c->run.functions = c->output.functions = &c->functions;
 	c->run.window_bytes = c->opt.memory;
 	if (c->opt.every_ns > 0)
 		every_begin(c);
-	else
+	else if (c->opt.by < 0)
 		output_begin(&c->output, argc, argv);
 	progress_begin(&progress);
 	while (run_next(&c->run, &message)) {
 		bool ended = run_take(&c->run, &message, &last);
 
 		output_pass(&c->output, &message);
+		if (c->by != NULL)
+			by_see(c, &message);
 		if (is_kind(&message, "run") && body_get(&message, "followed") != NULL)
 			c->every.screen = c->opt.form == TEXT && is_terminal(STDOUT_FILENO);
 		if (ended) {
@@ -258,7 +262,7 @@ check_options(const struct critpath *c)
 	if (c->team.size == 1)
 		return;
 	if (c->opt.list > 0 || c->opt.part > 0 || c->opt.join || c->opt.distance ||
-	    c->opt.every_ns > 0)
+	    c->opt.every_ns > 0 || c->opt.by >= 0)
 		die("only -a, --splits, -F and --all are for several processes");
 	if (c->team.rank > 0)
 		return;
@@ -276,7 +280,7 @@ main(int argc, char **argv)
 	c.team = team_start(&argc, &argv);
 	c.opt = parse_options(argc, argv);
 	if (c.opt.form == UNSAID_FORM)
-		c.opt.form = c.opt.every_ns > 0 || (isatty(STDOUT_FILENO) && c.team.size == 1) ?
+		c.opt.form = c.opt.every_ns > 0 || c.opt.by >= 0 || (isatty(STDOUT_FILENO) && c.team.size == 1) ?
 		    TEXT : STREAM;
 	c.distance.wanted = c.opt.distance;
 	c.output.form = c.opt.form;

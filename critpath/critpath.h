@@ -20,6 +20,8 @@ struct options {
 	const char *verdict;		/* file with the verdict for JSON; NULL: that of the path */
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
 	int64_t every_ns;		/* 0: the path as one */
+	int by;				/* 0: step; -1: the path as one */
+	int64_t steps;			/* 0: unsaid */
 	int list;			/* how many parts to list; 0: none */
 	int part, parts;		/* solve PART, from 1, of PARTS; 0: the whole run */
 	char **files;			/* with join several; NULL or "-": standard input */
@@ -177,6 +179,7 @@ struct critpath {
 	struct segment_file early;	/* of the stretch, before it has ended */
 	struct functions functions;
 	struct distance distance;	/* of --distance */
+	struct by_section *by;			/* of --by; else NULL */
 	struct {
 		struct report report;	/* of the current window of the path */
 		bool screen;		/* of a terminal: each window replaces the previous one */
@@ -187,6 +190,12 @@ struct critpath {
 void every_begin(struct critpath *c);
 void every_add(struct critpath *c, const struct segments *segments);
 void every_end(struct critpath *c);
+
+/* by.c: --by: sums of each section of the run. */
+void by_begin(struct critpath *c);
+void by_see(struct critpath *c, const struct message *message);
+void by_add(struct critpath *c, const struct segments *segments);
+void by_end(struct critpath *c);
 
 /* Adds the rest of a stretch, or all of it, to the sums and to a stream. */
 void put_sums(struct critpath *c, const struct segments *segments);	/* only to the sums */

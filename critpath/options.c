@@ -15,11 +15,13 @@ const char usage[] =
 	"                       algorithm between two synchronisation points, and these\n"
 	"                       stretches, by one process or several [par-seq for dijkstra\n"
 	"                       and delta, else seq-par]\n"
-	"  -F, --format FORM    text, json, stream: the input and the path's segments;\n"
+	"  -F, --format FORM    text, json, stream: the input and the path's segments; with --by csv;\n"
 	"                       of samples folded or speedscope [stream; to a terminal text]\n"
 	"      --verdict FILE   json: the verdict that lp-report --verdict wrote; else of the path alone\n"
 	"      --distance       of intervals: for how much of the time the exact path is there, too\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
+	"      --by step        the path of each step that the calls repeat; slow steps and why\n"
+	"      --steps N        of those loops only the ones with N steps, regular or not\n"
 	"      --every S        a line for each S seconds of the run, text or JSON, also of one that goes on\n"
 	"      --whole          shares of all the path, its start, Init and Finalize too\n"
 	"      --list N         list N parts of the run with about equally many calls\n"
@@ -56,6 +58,15 @@ check_together(const struct options *opt)
 	    opt->verdict != NULL || opt->all || opt->whole || opt->algorithm == INTERVALS ||
 	    (opt->form != UNSAID_FORM && opt->form != TEXT && opt->form != JSON)))
 		die("--every goes with -F text or json, -a of an exact path and --memory alone");
+	if (opt->steps > 0 && opt->by < 0)
+		die("--steps is for --by step");
+	if (opt->by >= 0 && (split || opt->list > 0 || opt->distance || opt->verdict != NULL ||
+	    opt->every_ns > 0 || opt->algorithm == INTERVALS || opt->form == STREAM ||
+	    opt->form >= FOLDED))
+		die("--by goes with -F text, json or csv, -a of an exact path, --all, --whole and "
+		    "--memory alone");
+	if (opt->form == CSV && opt->by < 0)
+		die("-F csv is for --by");
 	if (opt->distance && (opt->algorithm != INTERVALS || split))
 		die("--distance is that of -a intervals, of the whole run on one process");
 	if (opt->splits >= PAR_SEQ && opt->algorithm <= KAHN)
@@ -73,8 +84,9 @@ parse_options(int argc, char **argv)
 	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta",
 	    "intervals", NULL };
 	static const char *const splits[] = { "seq-seq", "seq-par", "par-seq", "par-par", NULL };
-	static const char *const forms[] = { "stream", "text", "json", "folded",
+	static const char *const forms[] = { "stream", "text", "json", "csv", "folded",
 	    "speedscope", NULL };
+	static const char *const parts[] = { "step", NULL };
 	enum { PART = 256, EVERY, GONE };
 	static const struct option_row rows[] = {
 		{ "algorithm", 'a', AS_CHOICE, OPTION(algorithm), .choices = algorithms },
@@ -85,12 +97,14 @@ parse_options(int argc, char **argv)
 		{ "whole", 0, FLAG, OPTION(whole) }, { "distance", 0, FLAG, OPTION(distance) },
 		{ "verdict", 0, AS_TEXT, OPTION(verdict) },
 		{ "memory", 0, AS_MEGABYTES, OPTION(memory) }, { "every", EVERY, ASKED },
+		{ "by", 0, AS_CHOICE, OPTION(by), .choices = parts },
+		{ "steps", 0, AS_WHOLE, OPTION(steps), 2, INT32_MAX },
 		/* Options that moved to other tools: */
 		{ "slack", GONE, ASKED_ALONE }, { "alternatives", 'k', ASKED },
 		{ "gain", GONE, ASKED }, { "needed", GONE, ASKED_ALONE }, { "scale", GONE, ASKED },
 		OPTIONS_END
 	};
-	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID,
+	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID, .by = -1,
 	    .memory = SIZE_MAX };
 	int c;
 

@@ -51,6 +51,8 @@ put_sums(struct critpath *c, const struct segments *segments)
 {
 	if (c->opt.every_ns > 0)
 		every_add(c, segments);
+	else if (c->by != NULL)
+		by_add(c, segments);
 	else
 		output_report(&c->output, segments);
 }
@@ -110,6 +112,8 @@ end_output(struct critpath *c)
 
 	if (c->opt.every_ns > 0) {
 		every_end(c);
+	} else if (c->by != NULL) {
+		by_end(c);
 	} else if (c->opt.form >= FOLDED) {
 		if (!c->functions.sums.any)
 			die("%s: no samples: lp-record --sample takes them",

@@ -19,7 +19,8 @@ static const char usage[] =
 	"usage: lp-imbalance [-F text|json|csv|stream] [OPTION ...] [FILE ...]\n"
 	"Report who waits for whom, where and why, from a graph stream; of several how they scale.\n"
 	"  -F, --format FORM       text, json, csv or stream [text]\n"
-	"      --by WHAT           rank, site, call, communicator, partner or function\n"
+	"      --by WHAT           rank, site, call, communicator, partner, function or step\n"
+	"      --steps N           by step: of those loops only the ones with N steps, regular or not\n"
 	"      --from S, --to S    only what lies between these seconds of the run\n"
 	"      --every S               a line for each S seconds of the run, text or JSON, also of one that goes on\n"
 	"      --path FILE         its critical path, from lp-critpath: what is critical of that\n"
@@ -38,6 +39,7 @@ struct options {
 	struct view view;
 	int64_t from_ns, to_ns;
 	int64_t every_ns;	/* 0: the whole run */
+	int64_t steps;		/* of a loop; 0: unsaid */
 	const char **limits;
 	size_t limit_count, limit_capacity;
 	const char *path, *ideal;
@@ -59,6 +61,7 @@ parse_options(int argc, char **argv)
 	static const struct option_row rows[] = {
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
 		{ "by", 0, AS_CHOICE, OPTION(view.by), .choices = dimension_names },
+		{ "steps", 0, AS_WHOLE, OPTION(steps), 2, INT32_MAX },
 		{ "from", 0, AS_SECONDS, OPTION(from_ns) }, { "to", 0, AS_SECONDS, OPTION(to_ns) },
 		{ "path", 0, AS_TEXT, OPTION(path) }, { "ideal", 0, AS_TEXT, OPTION(ideal) },
 		{ "weak", 0, FLAG, OPTION(weak) }, { "whole", 0, FLAG, OPTION(view.whole) },
@@ -90,6 +93,13 @@ parse_options(int argc, char **argv)
 	    opt.view.by >= 0 || opt.limit_count > 0 || opt.from_ns != INT64_MIN ||
 	    opt.to_ns != INT64_MAX || opt.view.whole || opt.form > JSON))
 		die("--every goes with -F text or json, --order and --memory alone");
+	if (opt.steps > 0 && opt.view.by != BY_STEP)
+		die("--steps is for --by step");
+	if (opt.view.by == BY_STEP && (opt.path != NULL || opt.ideal != NULL ||
+	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
+	    opt.view.whole || opt.form == STREAM))
+		die("--by step goes with -F text, json or csv, --steps, --order, --all and --memory "
+		    "alone");
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
 	return opt;
@@ -199,6 +209,13 @@ main(int argc, char **argv)
 	if (opt.every_ns > 0) {
 		if (team.rank == 0)
 			print_every(&im, opt.files[0], opt.every_ns, opt.form);
+		team_close();
+		return finish(DONE);
+	}
+	if (opt.view.by == BY_STEP) {
+		if (team.rank == 0)
+			print_by_step(&im, opt.files[0], (uint64_t)opt.steps, opt.form,
+			    opt.view.all);
 		team_close();
 		return finish(DONE);
 	}

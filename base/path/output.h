@@ -7,7 +7,7 @@
 #include "report.h"
 #include "run.h"
 
-enum form { UNSAID_FORM = -1, STREAM, TEXT, JSON, FOLDED, SPEEDSCOPE };
+enum form { UNSAID_FORM = -1, STREAM, TEXT, JSON, CSV, FOLDED, SPEEDSCOPE };
 
 struct output {
 	enum form form;

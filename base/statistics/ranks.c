@@ -253,6 +253,32 @@ centre_of(struct sample d, double confidence)
 	return effect_of(means, null_of_pairs(d.count, 0, true), confidence);
 }
 
+/* ---- slopes ----------------------------------------------------------------------------- */
+
+struct effect
+theil_sen(const double *x, const double *y, size_t count, double confidence)
+{
+	const double n = (double)count;
+	struct sample slopes = { zalloc(count * count / 2 + 1, sizeof *slopes.at), 0 };
+	struct effect effect = { 0, 0, 0 };
+	double out;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++)
+			if (x[i] != x[j])
+				slopes.at[slopes.count++] = (y[i] - y[j]) / (x[i] - x[j]);
+	if (slopes.count > 0) {
+		effect.shift = median(slopes);	/* which sorts them */
+		out = ((double)slopes.count - normal_quantile((1 + confidence) / 2) *
+		    sqrt(n * (n - 1) * (2 * n + 5) / 18)) / 2;
+		out = out > 1 ? floor(out) : 1;
+		effect.low = slopes.at[(size_t)out - 1];
+		effect.high = slopes.at[slopes.count - (size_t)out];
+	}
+	free(slopes.at);
+	return effect;
+}
+
 /* ---- power ------------------------------------------------------------------------------ */
 
 /*

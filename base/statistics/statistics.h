@@ -12,6 +12,7 @@
  *   [G]  E. J. G. Pitman, Suppl. J. R. Stat. Soc. 4 (1937);
  *        J. A. Hartigan, J. Am. Stat. Ass. 64 (1969)
  *   [D]  M. Dwass, Ann. Math. Stat. 28 (1957): a sample of the ways
+ *   [S2] P. K. Sen, J. Am. Stat. Ass. 63 (1968)
  *   [M]  P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing (1993), algorithm 4.1
  */
 #ifndef STATISTICS_H
@@ -89,6 +90,12 @@ double p_above(struct sample differences, double centre);
 double least_p_above(size_t count);
 /* The median of the means of all two differences, and its interval [P]. */
 struct effect centre_of(struct sample differences, double confidence);
+
+/*
+ * The median of the slopes of all two points, and its interval [S2]: a line that few outliers do not
+ * change.
+ */
+struct effect theil_sen(const double *x, const double *y, size_t count, double confidence);
 
 /* ---- permutation.c: chance, and sides of runs ------------------------------------------- */
 

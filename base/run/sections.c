@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sections.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../tool/hash_table.h"
+#include "../tool/search.h"
+#include "../tool/spool.h"
+#include "../tool/tool.h"
+
+struct seen { struct call_place place; uint32_t section; };
+
+#define SEEN_HASH(s) mix((s)->place.site, (s)->place.call)
+#define SEEN_SAME(a, b) same_place((a)->place, (b)->place)
+HASH_TABLE_BY(place_seen, struct seen, SEEN_HASH, SEEN_SAME, section, UINT32_MAX)
+
+const struct loop *
+section_loop(const struct sections *s, uint32_t section, uint64_t *instance)
+{
+	uint64_t first = 1;
+
+	for (size_t i = 0; i < s->steps.count && section > 0; i++) {
+		const struct loop *loop = &s->steps.loops[i];
+
+		if (section < first + loop->steps) {
+			*instance = section - first + 1;
+			return loop;
+		}
+		first += loop->steps;
+	}
+	return NULL;
+}
+
+static void
+add_mark(struct sections *s, struct section_lane *lane, int64_t at_ns, uint64_t seq,
+    uint32_t section)
+{
+	struct section *old = &s->at[lane->now], *new = &s->at[section];
+
+	if (at_ns > old->end_ns)
+		old->end_ns = at_ns;
+	if (at_ns < new->begin_ns)
+		new->begin_ns = at_ns;
+	*ENQUEUE(lane->marks, lane->begin, lane->end, lane->capacity) = (struct section_mark){
+	    at_ns, seq, section };
+	lane->now = section;
+}
+
+/* The first section of the loop. */
+static uint32_t
+first_section(const struct sections *s, size_t loop)
+{
+	uint64_t first = 1;
+
+	for (size_t i = 0; i < loop; i++)
+		first += s->steps.loops[i].steps;
+	return (uint32_t)first;
+}
+
+/* The section's kind gets the place, if it is new in it. */
+static void
+see_place(struct sections *s, uint32_t section, struct call_place place)
+{
+	struct seen *seen = place_seen_add(s->seen, &(struct seen){ place, UINT32_MAX - 1 });
+
+	if (seen->section == section)
+		return;
+	seen->section = section;
+	s->at[section].kind += mix(place.site, place.call + 1U);
+}
+
+static void
+see_call(struct sections *s, const struct definitions *known, int32_t rank,
+    const struct calls *calls, size_t row)
+{
+	struct section_lane *lane = &s->ranks[rank];
+	const struct call_place place = call_place(&s->same, known, calls->site[row],
+	    calls->call[row]);
+	const uint64_t number = lane->calls++;
+	const uint64_t seq = calls->first + row;
+	const struct loop *loop = &s->steps.loops[lane->loop];
+	const struct rank_steps *steps;
+	bool divides;
+
+	if (lane->loop == s->steps.count)
+		return;
+	steps = &loop->ranks[rank];
+	divides = same_place(place, steps->place) && (loop->ends ?
+	    number >= steps->first && number < steps->last :
+	    number > steps->first && number <= steps->last);
+	if (number == steps->first)
+		add_mark(s, lane, lane->leave_ns, seq, first_section(s, lane->loop));
+	else if (divides && !loop->ends)
+		add_mark(s, lane, lane->leave_ns, seq, lane->now + 1);
+	if (rank == 0 && lane->now > 0)
+		see_place(s, lane->now, place);
+	if (divides && loop->ends)
+		add_mark(s, lane, calls->leave_ns[row], seq + 1, lane->now + 1);
+	if (number == steps->last) {
+		add_mark(s, lane, calls->leave_ns[row], seq + 1, 0);
+		lane->loop++;
+	}
+}
+
+void
+sections_see(struct sections *s, const struct definitions *known, const struct calls *calls)
+{
+	if (s->ranks == NULL)
+		s->ranks = zalloc((size_t)known->ranks, sizeof *s->ranks);
+	if (calls->location >= (uint32_t)known->ranks)	/* its rank's first thread has the steps */
+		return;
+	for (size_t i = 0; i < calls->count; i++) {
+		if (is_step_call(calls->call[i]))
+			see_call(s, known, (int32_t)calls->location, calls, i);
+		s->ranks[calls->location].leave_ns = calls->leave_ns[i];
+	}
+}
+
+#define BEGINS_UNTIL(mark, ns) ((mark)->at_ns <= (ns))
+SEARCH(mark_after, struct section_mark, int64_t, BEGINS_UNTIL)
+#define COMES_UNTIL(mark, row) ((mark)->seq <= (row))
+SEARCH(mark_after_row, struct section_mark, uint64_t, COMES_UNTIL)
+
+/* The section before mark I of those kept. */
+static uint32_t
+section_before(const struct section_lane *lane, size_t i)
+{
+	return lane->begin + i > 0 ? lane->marks[lane->begin + i - 1].section : 0;
+}
+
+uint32_t
+sections_forget(struct sections *s, int64_t before_ns)
+{
+	uint32_t oldest = UINT32_MAX;
+
+	for (int32_t r = 0; r < s->steps.ranks && s->ranks != NULL; r++) {
+		struct section_lane *lane = &s->ranks[r];
+		const size_t passed = mark_after(lane->marks + lane->begin, lane->end - lane->begin,
+		    before_ns);
+
+		if (passed > 1)		/* the last of them is the section of that instant */
+			lane->begin += passed - 1;
+		if (section_before(lane, passed > 0) < oldest)
+			oldest = section_before(lane, passed > 0);
+	}
+	return oldest;
+}
+
+bool
+section_next(const struct sections *s, struct section_cut *cut)
+{
+	const struct section_lane *lane = s->ranks != NULL ? &s->ranks[cut->rank] : NULL;
+	size_t next;
+
+	if (cut->left_from_ns >= cut->left_to_ns)
+		return false;
+	cut->from_ns = cut->left_from_ns;
+	cut->to_ns = cut->left_to_ns;
+	cut->section = 0;
+	if (lane != NULL && lane->end > 0) {
+		next = mark_after(lane->marks + lane->begin, lane->end - lane->begin, cut->from_ns);
+		cut->section = section_before(lane, next);
+		if (lane->begin + next < lane->end &&
+		    lane->marks[lane->begin + next].at_ns < cut->to_ns)
+			cut->to_ns = lane->marks[lane->begin + next].at_ns;
+	}
+	cut->left_from_ns = cut->to_ns;
+	return true;
+}
+
+/* ---- finding steps --------------------------------------------------------------------- */
+
+static void
+note_point(struct sections *s, uint32_t section, bool differs)
+{
+	size_t i = 0;
+
+	if (section == 0)
+		return;
+	while (i + 1 < s->steps.count && section >= first_section(s, i + 1))
+		i++;
+	s->steps.loops[i].synchronised++;
+	s->steps.loops[i].differ += differs;
+}
+
+/* Are all ranks in the same step at their rows SEQS? Forgets earlier ones. */
+static void
+check_point(struct sections *s, const uint64_t *seqs)
+{
+	uint32_t least = UINT32_MAX, most = 0;
+
+	for (int32_t r = 0; r < s->steps.ranks; r++) {
+		struct section_lane *lane = &s->ranks[r];
+		const size_t passed = mark_after_row(lane->marks + lane->begin,
+		    lane->end - lane->begin, seqs[r]);
+		const uint32_t section = section_before(lane, passed);
+
+		least = section < least ? section : least;
+		most = section > most ? section : most;
+		if (passed > 1)
+			lane->begin += passed - 1;
+	}
+	note_point(s, least, least != most);
+	if (least != most)
+		note_point(s, most, true);
+}
+
+/* Reads the file once more, and leaves out loops in which ranks are in different steps. */
+static void
+check_steps(struct sections *s, const char *file)
+{
+	struct definitions known = { 0 };
+	struct calls calls = { 0 };
+	struct message message;
+	struct reader *in;
+	uint64_t *seqs = NULL;
+	int got;
+
+	if (reader_open(&in, file, READ_LAZY) < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (definitions_take(&known, in, &message) < 0)
+			die_input(in);
+		if (is_kind(&message, "run") && seqs == NULL)
+			seqs = zalloc(known.location_count, sizeof *seqs);
+		if (is_kind(&message, "calls")) {
+			if (calls_read(&calls, in, &message) < 0)
+				die_input(in);
+			sections_see(s, &known, &calls);
+		} else if (is_kind(&message, "sync")) {
+			if (body_column(in, &message, "seq", known.location_count, seqs) < 0)
+				die_input(in);
+			check_point(s, seqs);
+		}
+	}
+	if (got < 0)
+		die_input(in);
+	reader_close(in);
+	calls_free(&calls);
+	free(seqs);
+}
+
+/* Makes room for the sections of the loops, and begins again. */
+static void
+begin(struct sections *s)
+{
+	uint64_t count = 1;
+
+	for (size_t i = 0; i < s->steps.count; i++)
+		count += s->steps.loops[i].steps;
+	if (count >= UINT32_MAX)
+		die("%llu steps are too many", (unsigned long long)count);
+	s->count = (size_t)count;
+	free(s->at);
+	s->at = zalloc(s->count, sizeof *s->at);
+	for (size_t i = 0; i < s->count; i++)
+		s->at[i] = (struct section){ INT64_MAX, INT64_MIN, 0 };
+	for (int32_t r = 0; s->ranks != NULL && r < s->steps.ranks; r++)
+		free(s->ranks[r].marks);
+	free(s->ranks);
+	s->ranks = NULL;
+	if (s->seen != NULL)
+		free(s->seen->slots);
+	free(s->seen);
+	s->same = (struct same_sites){ NULL };
+	s->seen = zalloc(1, sizeof *s->seen);
+	place_seen_begin(s->seen, 64);
+}
+
+void
+sections_by_steps(struct sections *s, const char *file, uint64_t wanted)
+{
+	size_t kept = 0;
+
+	if (file == NULL || strcmp(file, "-") == 0)
+		spool_stdin();
+	*s = (struct sections){ .at = NULL };
+	steps_find(&s->steps, file, wanted);
+	begin(s);
+	rewind_input(file);
+	if (s->steps.count > 0)
+		check_steps(s, file);
+	for (size_t i = 0; i < s->steps.count; i++)
+		if (s->steps.loops[i].differ == 0)
+			s->steps.loops[kept++] = s->steps.loops[i];
+	s->steps.count = kept;
+	begin(s);
+	rewind_input(file);
+}

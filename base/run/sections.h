@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The run divided into sections: steps, or regions. A section has a label, an instance and, on each
+ * rank, one time or several. At each instant a rank, with all its threads, is in one section, so
+ * sums over sections add up to the run. Section 0 is the time in none.
+ *
+ *	sections_by_steps(&sections, file, 0);
+ *	sections_see(&sections, &known, &calls);	for each block, before its times are divided
+ *	cut = section_cut(rank, from_ns, to_ns);
+ *	while (section_next(&sections, &cut))
+ *		... the time from cut.from_ns to cut.to_ns is in cut.section
+ *
+ * A step lasts from the leave of the call before it to the leave of its last call.
+ *
+ * Memory: 24 bytes for each rank and section from the oldest that is needed to the newest, and 24
+ * bytes for each section.
+ */
+#ifndef SECTIONS_H
+#define SECTIONS_H
+
+#include "../stream/calls.h"
+#include "steps.h"
+
+struct section_mark {
+	int64_t at_ns;			/* the section begins */
+	uint64_t seq;			/* with this row */
+	uint32_t section;
+};
+
+struct section {
+	int64_t begin_ns, end_ns;	/* of the first rank, of the last one */
+	uint64_t kind;			/* equal if rank 0 calls at the same places in both */
+};
+
+struct sections {
+	struct steps steps;
+	struct section *at;		/* 0: none */
+	size_t count, capacity;
+	struct section_lane {		/* by rank */
+		struct section_mark *marks;
+		size_t begin, end, capacity;
+		uint64_t calls;		/* so far */
+		int64_t leave_ns;	/* of the last row */
+		uint32_t now;		/* section of the last row */
+		size_t loop;		/* the current one, or the next */
+	} *ranks;
+	struct same_sites same;
+	struct place_seen *seen;	/* places of the current section of rank 0 */
+};
+
+/*
+ * Finds the steps of FILE, or of standard input, which can then be read again. Leaves out loops in
+ * which ranks are in different steps at a synchronisation point.
+ */
+void sections_by_steps(struct sections *sections, const char *file, uint64_t wanted);
+void sections_see(struct sections *sections, const struct definitions *known,
+    const struct calls *calls);
+/* No time of any rank before the instant will be divided. Returns the first section still needed. */
+uint32_t sections_forget(struct sections *sections, int64_t before_ns);
+
+/* The time of a rank, cut where its sections begin, as far as blocks have been seen. */
+struct section_cut {
+	int64_t from_ns, to_ns;		/* the current piece */
+	uint32_t section;
+	int32_t rank;
+	int64_t left_from_ns, left_to_ns;
+};
+
+static inline struct section_cut
+section_cut(int32_t rank, int64_t from_ns, int64_t to_ns)
+{
+	return (struct section_cut){ .rank = rank, .left_from_ns = from_ns, .left_to_ns = to_ns };
+}
+
+bool section_next(const struct sections *sections, struct section_cut *cut);
+
+/* The loop of a section, and the section's number in it from 1; NULL: section 0. */
+const struct loop *section_loop(const struct sections *sections, uint32_t section,
+    uint64_t *instance);
+
+/* ---- sections_print.c ---- */
+
+struct json;
+struct text;
+
+/* Labels the loops, once all of the run is known. */
+void sections_name(struct sections *sections, const struct definitions *known);
+/* The label of the section's loop, and its number there; "(none)" and 0. */
+const char *section_label(const struct sections *sections, uint32_t section, int64_t *instance);
+/* The loops, and how sure they are. */
+void sections_text(struct text *out, const struct sections *sections);
+void sections_json(struct json *out, const struct sections *sections);
+
+#endif

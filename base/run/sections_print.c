@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loops whose steps are a run's sections, as text and JSON. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "../tool/fields.h"
+#include "../tool/memory.h"
+#include "sections.h"
+
+static const char *const ends_names[] = { "begin", "end" };
+
+struct found {
+	const char *label;
+	int ends;
+	uint64_t steps, synchronised;
+	double calls, chance, begin_s, end_s;
+};
+#define FOUND(member) FIELD(struct found, member)
+static const struct field fields[] = {
+	{ "loop", FOUND(label), .json = PLAIN },
+	{ "divides_at", FOUND(ends), .json = PLAIN, .names = ends_names },
+	{ "steps", FOUND(steps), .json = PLAIN },
+	{ "calls", FOUND(calls), .json = "%.3f" },
+	{ "begin_s", FOUND(begin_s), .json = "%.9f" },
+	{ "end_s", FOUND(end_s), .json = "%.9f" },
+	{ "chance", FOUND(chance), .json = "%.3g" },
+	{ "synchronisation_points", FOUND(synchronised), .json = PLAIN },
+	FIELDS_END
+};
+
+static struct found
+found_loop(const struct loop *loop)
+{
+	return (struct found){ loop->label, loop->ends, loop->steps, loop->synchronised,
+	    loop->calls, loop->chance, 1e-9 * (double)loop->begin_ns, 1e-9 * (double)loop->end_ns };
+}
+
+static void
+name_loop(struct loop *loop, struct call_place place, const struct definitions *known)
+{
+	char text[1024] = "";
+
+	free(loop->label);
+	if (place.site > 0)
+		site_text(known, place.site, text, sizeof text);
+	loop->label = formatted("%s", text[0] != '\0' ? text : place.site > 0 ? "(unknown)" :
+	    call_name(place.call));
+}
+
+void
+sections_name(struct sections *s, const struct definitions *known)
+{
+	for (size_t i = 0; i < s->steps.count; i++)
+		name_loop(&s->steps.loops[i], s->steps.loops[i].ranks[0].place, known);
+	if (s->steps.undecided.steps > 0)
+		name_loop(&s->steps.undecided, s->steps.undecided_at, known);
+}
+
+const char *
+section_label(const struct sections *s, uint32_t section, int64_t *instance)
+{
+	uint64_t number = 0;
+	const struct loop *loop = section_loop(s, section, &number);
+
+	*instance = (int64_t)number;
+	return loop != NULL ? loop->label : "(none)";
+}
+
+void
+sections_text(struct text *out, const struct sections *s)
+{
+	const struct found undecided = found_loop(&s->steps.undecided);
+
+	for (size_t i = 0; i < s->steps.count; i++) {
+		const struct found f = found_loop(&s->steps.loops[i]);
+
+		text_line(out, "%llu steps of %.4g calls, from %.6f s to %.6f s; each %ss with %s",
+		    (unsigned long long)f.steps, f.calls, f.begin_s, f.end_s, ends_names[f.ends],
+		    f.label);
+		text_line(out, "  all ranks call there equally often; the probability that it is so "
+		    "regular by chance is %s%.1g; %s", f.chance < 1e-9 ? "below " : "",
+		    fmax(f.chance, 1e-9), f.synchronised > 0 ?
+		    "all ranks are in the same step at each synchronisation point" :
+		    "no synchronisation point confirms it");
+	}
+	if (s->steps.count == 0)
+		text_line(out, "no steps: the calls of the ranks show no common period");
+	if (undecided.steps > 0)
+		text_line(out, "undecided: %llu calls of %s, from %.6f s to %.6f s, may divide the "
+		    "run into steps or come by chance (probability %.2g); --steps %llu takes them",
+		    (unsigned long long)undecided.steps, undecided.label, undecided.begin_s,
+		    undecided.end_s, undecided.chance, (unsigned long long)undecided.steps);
+}
+
+void
+sections_json(struct json *out, const struct sections *s)
+{
+	const struct found undecided = found_loop(&s->steps.undecided);
+
+	json_begin_array(out, "loops");
+	for (size_t i = 0; i < s->steps.count; i++) {
+		const struct found f = found_loop(&s->steps.loops[i]);
+
+		json_row(out, NULL, fields, &f);
+	}
+	json_end_array(out);
+	json_row(out, "undecided", fields, undecided.steps > 0 ? &undecided : NULL);
+}

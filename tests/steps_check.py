@@ -1,0 +1,350 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Random programs whose steps are known, and a check of the steps that the tools find in their calls.
+
+    tests/steps_check.py make SEED > trace      a program: loops, nested loops, loops of varying length, calls that not
+                                                every step makes, two loops in a row, or none
+    tests/steps_check.py check FIRST COUNT      runs the tools of PATH on COUNT seeds; exit 1 and a line for each wrong
+                                                answer. Prints how many programs' steps were found.
+
+A period that was not planted is wrong; no steps at all are not. The steps are found a second time here, by the rules
+of base/run/steps.h, and the path is divided a second time.
+"""
+import bisect
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import trace  # noqa: E402 (the one beside this file)
+
+COLLECTIVES = ("MPI_Allreduce", "MPI_Barrier", "MPI_Bcast", "MPI_Alltoall")
+POLL, LOCAL = "MPI_Iprobe", "MPI_Comm_rank"
+NAMES = ("MPI_Init", "MPI_Finalize", "MPI_Sendrecv", POLL, LOCAL) + COLLECTIVES
+
+
+class Program:
+    """rows[rank]: (call, enter, leave, site, peer); sites from 1. steps: for each loop the allowed numbers of steps."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.ranks = self.random.randint(1, 5)
+        self.clock = [self.random.randint(0, 500) for _ in range(self.ranks)]
+        self.rows = [[] for _ in range(self.ranks)]
+        self.sites, self.steps, self.begins = [None], [], []
+        self.by_parity = self.random.random() < 0.2      # even and odd ranks call at other places
+        self.polls = self.random.random() < 0.2
+        self.run()
+
+    def site(self, call):
+        self.sites += [call, call]                       # the second for odd ranks
+        return len(self.sites) - 2
+
+    def new_call(self):
+        return self.site(self.random.choice(COLLECTIVES + ("MPI_Sendrecv",) * 4))
+
+    def call(self, site):
+        name, rng = self.sites[site], self.random
+        own = [site + (1 if self.by_parity and r % 2 and name == "MPI_Sendrecv" else 0) for r in range(self.ranks)]
+        enter = [c + rng.randint(1, 1000) for c in self.clock]
+        for r in range(self.ranks):
+            for _ in range(rng.randint(0, 6) if self.polls and name == "MPI_Sendrecv" else 0):
+                self.rows[r].append((POLL, enter[r], enter[r] + 1, self.poll, -1))
+                enter[r] += 2
+        for r in range(self.ranks):
+            left, right = (r - 1) % self.ranks, (r + 1) % self.ranks
+            needs = (enter[r], enter[left]) if name == "MPI_Sendrecv" else (enter[r],) if name == LOCAL else enter
+            self.clock[r] = max(needs) + rng.randint(1, 20)
+            self.rows[r].append((name, enter[r], self.clock[r], own[r], right))
+            if name == "MPI_Sendrecv":
+                self.rows[r].append(("part", enter[r], self.clock[r], own[r], left))
+
+    def body(self, deep):
+        """What a step consists of, in order: once (a site), or a function that makes calls."""
+        items = [("once", self.new_call())]
+        for _ in range(self.random.randint(0, 4)):
+            what = self.random.random()
+            if what < 0.5:
+                items.append(("once", self.new_call()))
+            elif what < 0.7:
+                items.append(("some", self.new_call(), self.random.uniform(0.02, 0.6)))
+            elif what < 0.75:
+                items.append(("every", self.new_call(), self.random.randint(2, 12)))
+            elif deep:
+                low = self.random.randint(1, 12)
+                items.append(("loop", self.body(False), low, self.random.choice((low, 2 * low))))
+        self.random.shuffle(items)
+        return items
+
+    def step(self, items, number):
+        for what, item, *more in items:
+            if what == "once" or (what == "some" and self.random.random() < more[0]) or \
+                    (what == "every" and number % more[0] == 0):
+                self.call(item)
+            elif what == "loop":
+                for i in range(self.random.randint(*more)):
+                    self.step(item, i)
+
+    def loop(self):
+        items, count = self.body(True), int(6 * 1.7 ** self.random.uniform(0, 7))
+        allowed = {count}
+        for what, item, *more in items:
+            if what == "every":
+                allowed.add(len(range(0, count, more[0])))
+        self.begins.append([])
+        for number in range(count):
+            self.begins[-1].append(min(self.clock))
+            self.step(items, number)
+        self.begins[-1].append(max(self.clock))
+        self.steps.append(allowed)
+
+    def without(self):
+        """No steps: each call once, calls in random order, or another number of calls on each rank."""
+        sites = [self.new_call() for _ in range(self.random.randint(2, 9))]
+        kind = self.random.randrange(4)
+        if kind == 0:
+            for _ in range(self.random.randint(2, 60)):
+                self.call(self.new_call())
+        elif kind == 1:
+            shares = [self.random.uniform(1, 10) for _ in sites]
+            for _ in range(self.random.randint(20, 600)):
+                self.call(self.random.choices(sites, shares)[0])
+        elif kind == 2:                                  # each call follows some others
+            after = {s: self.random.sample(sites, 2) for s in sites}
+            at = sites[0]
+            for _ in range(self.random.randint(20, 600)):
+                self.call(at)
+                at = self.random.choice(after[at])
+        else:
+            places = [self.site(LOCAL) for _ in range(3)]
+            for r in range(self.ranks):
+                for _ in range(self.random.randint(10, 200) + 200 * r):
+                    enter = self.clock[r] + self.random.randint(1, 100)
+                    self.clock[r] = enter + 5
+                    self.rows[r].append((LOCAL, enter, self.clock[r], self.random.choice(places), -3))
+
+    def run(self):
+        self.poll = self.site(POLL)
+        self.call(self.site("MPI_Init"))
+        for _ in range(self.random.randint(0, 5)):
+            self.call(self.new_call())
+        if self.random.random() < 0.25:
+            self.without()
+        else:
+            for _ in range(self.random.choice((1, 1, 1, 2))):
+                self.loop()
+                for _ in range(self.random.randint(0, 3)):
+                    self.call(self.new_call())
+        self.call(self.site("MPI_Finalize"))
+
+    def write(self, out):
+        writer = trace.Writer(out, "trace")
+        writer.put("run", {"ranks": self.ranks, "locations": self.ranks, "run_ns": max(self.clock)})
+        numbers = {name: i + 1 for i, name in enumerate(NAMES)}
+        for name, number in numbers.items():
+            writer.put("call", {"number": number, "name": name})
+        writer.put("module", {"module": 0, "path": "/p"})
+        for site, call in enumerate(self.sites):
+            if call:
+                writer.put("site", {"site": site, "call": call, "module": 0, "offset": site,
+                                    "function": f"f{site}", "file": "p.c", "line": site})
+        numbers["part"] = 0
+        for r, rows in enumerate(self.rows):
+            column = list(zip(*rows))
+            first = [c != "part" for c in column[0]]
+            sends = [c == "MPI_Sendrecv" for c in column[0]]
+            collective = [c in COLLECTIVES or c in ("MPI_Init", "MPI_Finalize") for c in column[0]]
+            writer.block("calls", {
+                "call": [numbers[c] for c in column[0]], "enter": column[1],
+                "duration": [b - a for a, b in zip(column[1], column[2])], "site": column[3],
+                "comm": [0 if c in (LOCAL, "MPI_Init", "MPI_Finalize") else 1 for c in column[0]],
+                "peer": [(0 if c == "MPI_Bcast" else -3) if k else p for c, k, p in zip(column[0], collective, column[4])],
+                "tag": [-2 if k or c == LOCAL else 0 for c, k in zip(column[0], collective)],
+                "bytes_sent": [8 if s else 0 for s in sends],
+                "bytes_received": [0 if f else 8 for f in first]}, location=r, first=0)
+        writer.end()
+
+
+# ---- the same rules, a second time ---------------------------------------------------------------
+
+LEAST, MOST_CHANCE, CLEAR, CLEAR_CHANCE, LEAST_SHARE, EULER = 5, 1e-3, 30, 0.05, 20, 0.5772156649015329
+
+
+def chance_of(gaps):
+    """How likely gaps are so alike if each chance is as good as the others."""
+    gaps = [g for g in gaps if g > 0]
+    if len(gaps) < 2:
+        return 1
+    if len(set(gaps)) == 1:
+        return 0
+    n, mean = len(gaps), sum(gaps) / len(gaps)
+    spread = math.log(mean) - sum(map(math.log, gaps)) / n
+    whole = EULER if mean > 200 else math.log(mean) - sum(
+        (1 - 1 / mean) ** (k - 1) / mean * math.log(k) for k in range(1, int(40 * mean) + 40))
+    x = 2 * n * spread / (1 + (n + 1) / (6 * n)) * EULER / whole
+    scale = 2 / (9 * (n - 1))
+    return 0.5 * math.erfc((1 - scale - (x / (n - 1)) ** (1 / 3)) / math.sqrt(2 * scale))
+
+
+def gaps_among(numbers, others):
+    """The calls of OTHERS between two of NUMBERS."""
+    return [bisect.bisect(others, b) - bisect.bisect(others, a) for a, b in zip(numbers, numbers[1:])]
+
+
+def judge(group):
+    """By place of rank 0: the chance of its gaps, and whether there is doubt."""
+    judged, order = {}, sorted(group, key=lambda place: (-len(place[1]), place[1][0]))
+    for i, (site, numbers) in enumerate(order):
+        chance, doubt = chance_of([b - a for a, b in zip(numbers, numbers[1:])]), False
+        for other, theirs in order[:i]:
+            more = chance_of(gaps_among(numbers, theirs))
+            if judged[other][0] < MOST_CHANCE:
+                chance = max(chance, more)
+            else:
+                doubt |= more >= MOST_CHANCE
+        if chance < MOST_CHANCE:
+            shares = [sum(g > 0 for g in gaps_among(numbers, theirs)) / (len(numbers) - 1) for _, theirs in order[:i]]
+            shares += [len(theirs) / len(numbers) for _, theirs in order[i:]]
+            doubt |= sum(s for s in shares if s > 0.95) < sum(shares) / 2
+        judged[site] = (chance, doubt)
+    return judged
+
+
+def groups_of(calls):
+    """Lists of places whose calls interleave; a place is (name of the site, numbers of its calls)."""
+    at = {}
+    for number, row in enumerate(calls):
+        at.setdefault(row[3], []).append(number)
+    groups = []
+    for site, numbers in sorted(at.items(), key=lambda item: item[1]):
+        if groups and numbers[0] <= max(n[-1] for _, n in groups[-1]):
+            groups[-1].append((site, numbers))
+        else:
+            groups.append([(site, numbers)])
+    return groups
+
+
+def answer_of(group, numbers, chance, doubt):
+    gap = max(b - a for a, b in zip(numbers, numbers[1:]))
+    first, last = min(n[0] for _, n in group), max(n[-1] for _, n in group)
+    if numbers[0] - first > 2 * gap or last - numbers[-1] > 2 * gap:
+        return 0
+    if chance < MOST_CHANCE:
+        return 1 if doubt else 2
+    return 0 if len(numbers) >= CLEAR and chance > CLEAR_CHANCE else 1
+
+
+def find_steps(program):
+    """The numbers of steps of all loops, in order, and whether a loop is undecided."""
+    calls = [[row for row in rows if row[0] not in ("part", POLL)] for rows in program.rows]
+    ranks = [groups_of(c) for c in calls]
+    found, undecided = [], False
+
+    def times(rank, group):
+        return (calls[rank][min(n[0] for _, n in group)][1], calls[rank][max(n[-1] for _, n in group)][2])
+
+    for group in ranks[0]:
+        begin, end = times(0, group)
+        if (end - begin) < max(program.clock) // LEAST_SHARE:
+            continue
+        judged = judge(group)
+        for count in sorted({len(n) for _, n in group if len(n) >= LEAST}):
+            least = 2
+            for r in range(program.ranks):
+                def overlap(g):
+                    a, b = times(r, g)
+                    return min(b, end) - max(a, begin)
+                other = group if r == 0 else max(ranks[r], key=overlap)
+                answers = [answer_of(other, n, *(judged[site] if r == 0 else (chance_of(
+                    [b - a for a, b in zip(n, n[1:])]), False))) for site, n in other if len(n) == count]
+                least = min([least, max(answers, default=0)])
+            if least == 2:
+                found.append(count)
+            undecided |= least == 1
+            if least > 0:
+                break
+    return found, undecided
+
+
+# ---- check ---------------------------------------------------------------------------------------
+
+def tell(*command):
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def check_sums(seed, by, graph):
+    """Sections make up the path, and each rank's time lies in one section at a time."""
+    wrong, path = [], tell("lp-critpath", "-F", "json", graph)
+
+    def ns(seconds):
+        return round(seconds * 1e9)
+    parts = ("start_s", "compute_s", "blocked_s", "preempted_s", "mpi_s", "transfer_s")
+    if sum(ns(s["path_s"]) for s in by["sections"]) != ns(by["path_s"]):
+        wrong.append(f"seed {seed}: the sections' paths are not the path")
+    if any(sum(ns(s[p]) for p in parts) != ns(s["path_s"]) for s in by["sections"]):
+        wrong.append(f"seed {seed}: the parts of a section are not its path")
+    for key, kind in (("compute_s", "compute"), ("mpi_s", "mpi"), ("transfer_s", "transfer")):
+        whole = sum(s["end_ns"] - s["begin_ns"] for s in path["segments"] if s["kind"] == kind)
+        if sum(ns(s[key]) for s in by["sections"]) != whole:
+            wrong.append(f"seed {seed}: {key} of the sections is not that of the path")
+    return wrong
+
+
+def check(seed, folder):
+    program, wrong = Program(seed), []
+    file, graph = os.path.join(folder, "trace"), os.path.join(folder, "graph")
+    with open(file, "wb") as out:
+        program.write(out)
+    with open(graph, "wb") as out:
+        subprocess.run(["lp-graph", file], check=True, stdout=out, stderr=subprocess.DEVNULL)
+    by = tell("lp-critpath", "--by", "step", "-F", "json", graph)
+    got = [loop["steps"] for loop in by["loops"]]
+    found, undecided = find_steps(program)
+    if got != found:
+        wrong.append(f"seed {seed}: {got} steps, by the rules {found}")
+    if undecided != (by["undecided"] is not None):
+        wrong.append(f"seed {seed}: undecided is {undecided} by the rules")
+    # two loops may be found as two, or one of them
+    left = list(zip(program.steps, program.begins))
+    for loop, steps in zip(by["loops"], got):
+        while left and (steps not in left[0][0] or loop["begin_s"] * 1e9 > left[0][1][-1]):
+            left.pop(0)
+        if not left:
+            wrong.append(f"seed {seed}: {steps} steps were found, planted were {program.steps}")
+            break
+        begins = left.pop(0)[1]
+        if len(begins) == steps + 1:
+            own = [s for s in by["sections"] if s["step"] and s["loop"] == loop["loop"]]
+            for k, s in enumerate(own):
+                if not begins[max(k - 1, 0)] <= s["begin_s"] * 1e9 + 1 <= begins[min(k + 2, steps)] + 1:
+                    wrong.append(f"seed {seed}: step {k + 1} begins in another one")
+                    break
+    wrong += check_sums(seed, by, graph) if seed % 4 == 0 else []
+    return wrong, bool(program.steps), bool(got)
+
+
+def main():
+    if sys.argv[1] == "make":
+        Program(int(sys.argv[2])).write(sys.stdout.buffer)
+        return 0
+    wrong, planted, found = [], 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(int(sys.argv[2]), int(sys.argv[2]) + int(sys.argv[3])):
+            said, has, got = check(seed, folder)
+            wrong += said
+            planted += has
+            found += has and got
+    for line in wrong:
+        print(line)
+    print(f"{planted} programs with steps, found in {found}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
