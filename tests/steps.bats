@@ -87,3 +87,62 @@ program() {
 		[ -z "$output" ]
 	done
 }
+
+# planted GROWTH: 4 ranks in 40 steps of 100 us, each GROWTH ns longer than the one before. In step 17 rank 2 is preempted for
+# 200 us, in step 25 rank 1 computes 150 us more, in step 33 rank 3 is blocked for 120 us.
+planted() {
+	awk -v growth="$1" 'BEGIN {
+		print "trace ranks=4\nmodule module=0 path=/p\nsite site=1 call=MPI_Allreduce module=0 offset=1 function=f1 file=p.c line=1"
+		for (r = 0; r < 4; r++) print r, "MPI_Init", 0, 1000
+		begin = 1000
+		for (n = 1; n <= 40; n++) {
+			last = 0
+			for (r = 0; r < 4; r++) {
+				enter[r] = begin + 100000 + (n * 7 % 11) * 100 - r * 10 + growth * n
+				off = n == 17 && r == 2 ? 200000 : n == 33 && r == 3 ? 120000 : 0
+				if (off) switched[r] = switched[r] " time=" begin + 500 " duration=" off " reason=" (n == 17)
+				enter[r] += off + (n == 25 && r == 1 ? 150000 : 0)
+				if (enter[r] > last) last = enter[r]
+			}
+			for (r = 0; r < 4; r++) print r, "MPI_Allreduce", enter[r], last + 1000, "comm=1 site=1"
+			begin = last + 1000
+		}
+		for (r = 0; r < 4; r++) print r, "MPI_Finalize", begin + 10, begin + 1000
+		for (r = 0; r < 4; r++) print "switched location=" r, "from_ns=0 until_ns=" begin + 1000 \
+			(switched[r] ? switched[r] : " time= duration= reason=")
+	}' | awk '/^switched/ { s[++k] = $0; next } { line[++n] = $0 } END {
+		for (i = 1; i <= n; i++) { if (line[i] ~ /MPI_Init/ && !done++) for (j = 1; j <= k; j++) print s[j]; print line[i] } }' |
+		pack | lp-graph 2>/dev/null
+}
+
+@test "a slow step is named with the rank and the cause: preempted, more computation, blocked" {
+	planted 0 >graph
+	lp-critpath --by step -F json graph >by
+	jq -e '.loops[0].steps == 40' by
+	[ "$(jq -c '[.slow[] | [.step, .cause, .rank]]' by)" = '[[17,"preempted",2],[25,"computing",1],[33,"blocked",3]]' ]
+	[ "$(jq -c '[.slow[].rank_s * 1e9 | round]' by)" = '[200000,250470,120000]' ]
+	run -0 lp-critpath --by step -F text graph
+	[[ "$output" == *$'\nstep 17 of 40 took 3.0 times as long: rank 2 was preempted for 0.000200 s before MPI_Allreduce at f1 (p.c:1)\n'* ]]
+	[[ "$output" == *$'\nstep 25 of 40 took 2.5 times as long: rank 1 computed for 0.000150 s more before MPI_Allreduce at f1 (p.c:1)\n'* ]]
+	[[ "$output" == *$'\nstep 33 of 40 took 2.2 times as long: rank 3 was blocked for 0.000120 s before MPI_Allreduce at f1 (p.c:1)\n'* ]]
+	[[ "$output" == *"steps get neither longer nor shorter: "* ]]
+}
+
+@test "steps that grow by 500 ns each are told with the interval, and are not slow" {
+	planted 500 >graph
+	lp-critpath --by step -F json graph >by
+	jq -e '.trends[0] | .steps == 40 and .low_s > 0.4e-6 and .low_s <= .slope_s and .slope_s <= .high_s and .high_s < 0.6e-6' by
+	[ "$(jq -c '[.slow[].step]' by)" = '[17,25,33]' ]
+	lp-critpath --by step -F text graph | grep -q '^steps get longer: each by 5e-07 s '
+}
+
+@test "the picture of steps has each step, coloured by rank, and marks the slow ones" {
+	planted 0 >graph
+	make -s -f "$ROOT/workflows/steps.mk" GRAPH=graph >out
+	grep -q '^step 17 of 40 took 3.0 times as long' out
+	[ "$(wc -l <steps/steps.tsv)" -eq 40 ]
+	[ "$(cut -f1 steps/slow.tsv | tr '\n' ' ')" = '17 25 33 ' ]
+	grep -q '<svg' steps/steps.svg
+	make -s -f "$ROOT/workflows/steps.mk" GRAPH=graph STEPS=40 >again
+	cmp out again
+}
