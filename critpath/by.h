@@ -58,7 +58,8 @@ struct by_section {
 };
 
 /* Slow steps, the slowest first; free() them. */
-struct slow *slow_steps(const struct by_section *by, const struct definitions *known, size_t *count);
+struct slow *slow_steps(const struct by_section *by, const struct definitions *known,
+    size_t *count);
 /* False: too few steps. */
 bool trend_of(const struct by_section *by, size_t loop, struct trend *trend);
 void by_print(struct critpath *c);

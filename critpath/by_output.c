@@ -66,14 +66,14 @@ text_trends(struct text *out, const struct by_section *by)
 		if (!trend_of(by, i, &t))
 			continue;
 		if (t.low_ns > 0 || t.high_ns < 0)
-			text_line(out, "steps get %s: each by %.3g s (from %.3g to %.3g s, with 95 %% "
-			    "confidence), %.1f %% from the first to the last",
+			text_line(out, "steps get %s: each by %.3g s (from %.3g to %.3g s, with "
+			    "95 %% confidence), %.1f %% from the first to the last",
 			    t.slope_ns > 0 ? "longer" : "shorter", 1e-9 * fabs(t.slope_ns),
 			    1e-9 * fmin(fabs(t.low_ns), fabs(t.high_ns)),
 			    1e-9 * fmax(fabs(t.low_ns), fabs(t.high_ns)), 100 * fabs(t.growth));
 		else
-			text_line(out, "steps get neither longer nor shorter: between %.3g s less and "
-			    "%.3g s more a step, with 95 %% confidence", -1e-9 * t.low_ns,
+			text_line(out, "steps get neither longer nor shorter: between %.3g s less "
+			    "and %.3g s more a step, with 95 %% confidence", -1e-9 * t.low_ns,
 			    1e-9 * t.high_ns);
 	}
 }

@@ -280,8 +280,8 @@ main(int argc, char **argv)
 	c.team = team_start(&argc, &argv);
 	c.opt = parse_options(argc, argv);
 	if (c.opt.form == UNSAID_FORM)
-		c.opt.form = c.opt.every_ns > 0 || c.opt.by >= 0 || (isatty(STDOUT_FILENO) && c.team.size == 1) ?
-		    TEXT : STREAM;
+		c.opt.form = c.opt.every_ns > 0 || c.opt.by >= 0 ||
+		    (isatty(STDOUT_FILENO) && c.team.size == 1) ? TEXT : STREAM;
 	c.distance.wanted = c.opt.distance;
 	c.output.form = c.opt.form;
 	c.output.run = &c.run;

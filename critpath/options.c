@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/run/steps.h"
 #include "../base/tool/tool.h"
 
 const char usage[] =
@@ -98,7 +99,7 @@ parse_options(int argc, char **argv)
 		{ "verdict", 0, AS_TEXT, OPTION(verdict) },
 		{ "memory", 0, AS_MEGABYTES, OPTION(memory) }, { "every", EVERY, ASKED },
 		{ "by", 0, AS_CHOICE, OPTION(by), .choices = parts },
-		{ "steps", 0, AS_WHOLE, OPTION(steps), 2, INT32_MAX },
+		{ "steps", 0, AS_WHOLE, OPTION(steps), LEAST_STEPS, INT32_MAX },
 		/* Options that moved to other tools: */
 		{ "slack", GONE, ASKED_ALONE }, { "alternatives", 'k', ASKED },
 		{ "gain", GONE, ASKED }, { "needed", GONE, ASKED_ALONE }, { "scale", GONE, ASKED },

@@ -208,8 +208,10 @@ trend_of(const struct by_section *by, size_t loop, struct trend *trend)
 		at = end;
 	}
 	slope = theil_sen(x, y, points, 0.95);
-	*trend = (struct trend){ by->sections.steps.loops[loop].label, (int64_t)like.count, slope.shift, slope.low,
-	    slope.high, like.path_ns > 0 ? slope.shift * (x[points - 1] - x[0]) / like.path_ns : 0 };
+	*trend = (struct trend){ by->sections.steps.loops[loop].label, (int64_t)like.count,
+	    slope.shift, slope.low, slope.high, 0 };
+	if (like.path_ns > 0)
+		trend->growth = slope.shift * (x[points - 1] - x[0]) / like.path_ns;
 	free(values);
 	free(steps);
 	return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Computation, calls, waits and delays by section of the run. Each time is cut where the sections of
- * its rank begin, so the sums of all sections are those of the run. A delay counts in the section of
- * the waits that it causes. Memory: 100 bytes for each section, and 24 bytes for each rank and
+ * Computation, calls, waits and delays by section of the run. Each time is cut where the sections
+ * of its rank begin, so the sums of all sections are those of the run. A delay counts in the
+ * section of the waits that it causes. Memory: 100 bytes for each section, and 24 bytes for each rank and
  * section that some rank has not left.
  */
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/run/steps.h"
 #include "../base/team/team.h"
 #include "report.h"
 
@@ -61,7 +62,7 @@ parse_options(int argc, char **argv)
 	static const struct option_row rows[] = {
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
 		{ "by", 0, AS_CHOICE, OPTION(view.by), .choices = dimension_names },
-		{ "steps", 0, AS_WHOLE, OPTION(steps), 2, INT32_MAX },
+		{ "steps", 0, AS_WHOLE, OPTION(steps), LEAST_STEPS, INT32_MAX },
 		{ "from", 0, AS_SECONDS, OPTION(from_ns) }, { "to", 0, AS_SECONDS, OPTION(to_ns) },
 		{ "path", 0, AS_TEXT, OPTION(path) }, { "ideal", 0, AS_TEXT, OPTION(ideal) },
 		{ "weak", 0, FLAG, OPTION(weak) }, { "whole", 0, FLAG, OPTION(view.whole) },
@@ -98,8 +99,8 @@ parse_options(int argc, char **argv)
 	if (opt.view.by == BY_STEP && (opt.path != NULL || opt.ideal != NULL ||
 	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
 	    opt.view.whole || opt.form == STREAM))
-		die("--by step goes with -F text, json or csv, --steps, --order, --all and --memory "
-		    "alone");
+		die("--by step goes with -F text, json or csv, --steps, --order, --all and "
+		    "--memory alone");
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
 	return opt;

@@ -166,6 +166,7 @@ void tell_window(struct every *e, const struct window_sums *w, int64_t from_ns, 
 void tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns);
 
 /* by.c: --by step. STEPS: 0, or how many a loop must have. */
-void print_by_step(struct imbalance *im, const char *file, uint64_t steps, enum form form, bool all);
+void print_by_step(struct imbalance *im, const char *file, uint64_t steps, enum form form,
+    bool all);
 
 #endif

@@ -8,6 +8,9 @@
 
 #include <stdint.h>
 
+/* Below this probability events are regular. */
+#define MOST_CHANCE 1e-3
+
 struct gaps {
 	uint64_t count, total, least, most;	/* of those above 0 */
 	double logs;

@@ -55,7 +55,7 @@ struct sections {
 void sections_by_steps(struct sections *sections, const char *file, uint64_t wanted);
 void sections_see(struct sections *sections, const struct definitions *known,
     const struct calls *calls);
-/* No time of any rank before the instant will be divided. Returns the first section still needed. */
+/* No time before the instant will be divided. Returns the first section that is still needed. */
 uint32_t sections_forget(struct sections *sections, int64_t before_ns);
 
 /* The time of a rank, cut where its sections begin, as far as blocks have been seen. */

@@ -77,8 +77,8 @@ sections_text(struct text *out, const struct sections *s)
 		text_line(out, "%llu steps of %.4g calls, from %.6f s to %.6f s; each %ss with %s",
 		    (unsigned long long)f.steps, f.calls, f.begin_s, f.end_s, ends_names[f.ends],
 		    f.label);
-		text_line(out, "  all ranks call there equally often; the probability that it is so "
-		    "regular by chance is %s%.1g; %s", f.chance < 1e-9 ? "below " : "",
+		text_line(out, "  all ranks call there equally often; the probability that it is "
+		    "so regular by chance is %s%.1g; %s", f.chance < 1e-9 ? "below " : "",
 		    fmax(f.chance, 1e-9), f.synchronised > 0 ?
 		    "all ranks are in the same step at each synchronisation point" :
 		    "no synchronisation point confirms it");

@@ -2,36 +2,30 @@
 /*
  * The steps that a program repeats, found in its calls.
  *
- * A step begins with a call at the same place each time, or ends with it. A loop lies from the first
- * call of some places to their last, if these calls interleave. A place may divide a loop into steps
- * if
+ * A step begins with a call at the same place each time, or ends with it. A loop lies from the
+ * first call of some places to their last, if these calls interleave. A place may divide a loop
+ * into steps if
  *	- it was called LEAST_STEPS times or more, and equally often on all ranks;
- *	- its calls reach from the begin of the loop to its end: the calls before the first and after
- *	  the last are at most twice the longest step;
+ *	- its calls reach from the begin of the loop to its end: the calls before the first and
+ *	  after the last are at most twice the longest step;
  *	- its calls are regular (regular.h): the probability that each call, or on rank 0 each
  *	  call at another place, is just as likely to divide steps is below MOST_CHANCE.
  * Other places are those with as many calls or more. Where the place is called at random among the
- * calls of a regular one, it does not divide the loop. In other doubt, or if less than half of
- * the places in a step come in nearly all of its steps, the loop is undecided, and has no steps: a
- * wrong period is worse than none. Of several places that divide the loop the one with
- * the fewest calls counts, since the longest period is wanted. It ends the steps if it is further
- * from the loop's begin than from its end. Tests and probes do not count as calls, because their
- * number depends on waiting.
+ * calls of a regular one, it does not divide the loop. In other doubt, or if less than half of the
+ * places in a step come in nearly all of its steps, the loop is undecided, and has no steps: a
+ * wrong period is worse than none. Of several places that divide the loop the one with the fewest
+ * calls counts, since the longest period is wanted. It ends the steps if it is further from the
+ * loop's begin than from its end. Tests and probes do not count as calls, because their number
+ * depends on waiting.
  *
  * Memory: 150 bytes for each rank and place, and 56 bytes for each two places of a loop.
  */
 #ifndef STEPS_H
 #define STEPS_H
 
-#include "places.h"
+#include "call_groups.h"
 
-enum { LEAST_STEPS = 5, MOST_PLACES = 1000 };	/* places: of a loop */
-
-/* A place of calls: a site, or a function if the site is unknown. */
-struct call_place {
-	uint32_t site;			/* 0: unknown */
-	uint16_t call;			/* of call_name; 0 if the site is known */
-};
+enum { LEAST_STEPS = 5 };
 
 /* The steps of one rank. Calls have numbers from 0, without tests and probes. */
 struct rank_steps {
@@ -61,22 +55,9 @@ struct steps {
 };
 
 /*
- * Finds the steps of FILE, which is read twice. WANTED: only loops with so many steps, which need not
- * be regular; 0: all. Loops of less than a 20th of the run do not count.
+ * Finds the steps of FILE, which is read twice. WANTED: only loops with so many steps, which need
+ * not be regular; 0: all. Loops of less than a 20th of the run do not count.
  */
 void steps_find(struct steps *steps, const char *file, uint64_t wanted);
-/* Back to the begin of standard input, if that is the file. */
-void rewind_input(const char *file);
-
-/* Does the row count as a call? Its place; sites of one name are one (places.h). */
-bool is_step_call(uint16_t call);
-struct call_place call_place(struct same_sites *same, const struct definitions *known,
-    uint32_t site, uint16_t call);
-
-static inline bool
-same_place(struct call_place a, struct call_place b)
-{
-	return a.site == b.site && a.call == b.call;
-}
 
 #endif

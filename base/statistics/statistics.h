@@ -92,8 +92,8 @@ double least_p_above(size_t count);
 struct effect centre_of(struct sample differences, double confidence);
 
 /*
- * The median of the slopes of all two points, and its interval [S2]: a line that few outliers do not
- * change.
+ * The median of the slopes of all two points, and its interval [S2]: a line that few outliers do
+ * not change.
  */
 struct effect theil_sen(const double *x, const double *y, size_t count, double confidence);
 

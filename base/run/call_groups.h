@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The places at which the first thread of each rank calls, by how their calls interleave. Tests and
+ * probes do not count as calls.
+ */
+#ifndef CALL_GROUPS_H
+#define CALL_GROUPS_H
+
+#include "places.h"
+#include "regular.h"
+
+enum { MOST_PLACES = 1000 };		/* of a group */
+
+/* A place of calls: a site, or a function if the site is unknown. */
+struct call_place {
+	uint32_t site;			/* 0: unknown */
+	uint16_t call;			/* of call_name; 0 if the site is known */
+};
+
+static inline bool
+same_place(struct call_place a, struct call_place b)
+{
+	return a.site == b.site && a.call == b.call;
+}
+
+/* Does the row count as a call? Its place; sites of one name are one (places.h). */
+bool is_step_call(uint16_t call);
+struct call_place call_place(struct same_sites *same, const struct definitions *known,
+    uint32_t site, uint16_t call);
+
+/* The calls of a rank at a place; a gap is the number of calls from one to the next. */
+struct repeated {
+	int32_t rank;			/* -1: a free slot */
+	struct call_place place;
+	struct call_place before;	/* the call before most of them, by majority vote */
+	uint64_t votes;
+	uint64_t count, first, last;	/* numbers of calls */
+	struct gaps gaps;
+	double chance;			/* of these and, on rank 0, of those in other calls */
+	bool regular;			/* it may divide its loop, and count the gaps of others */
+	/* Not regular among the calls of another place; or its steps have little in common. */
+	bool doubtful;
+	int64_t begin_ns, end_ns;	/* first enter, last leave */
+};
+
+/* Places of one rank whose calls interleave, in order of their first calls. */
+struct group {
+	struct repeated *places;
+	size_t count;
+	uint64_t first, last;		/* calls */
+	int64_t begin_ns, end_ns;
+};
+
+struct groups {
+	struct group *at;
+	size_t count, capacity;
+};
+
+/* The groups of each rank. */
+struct call_groups {
+	struct groups *ranks;
+	struct repeated *places;
+	int32_t count;			/* of ranks */
+	int64_t run_ns;
+};
+
+/* Reads FILE twice. Groups of rank 0 with more than MOST_PLACES places are not judged. */
+struct call_groups call_groups_find(const char *file);
+void call_groups_free(struct call_groups *groups);
+/* Back to the begin of standard input, if that is the file. */
+void rewind_input(const char *file);
+
+#endif
