@@ -21,8 +21,10 @@ void
 by_begin(struct critpath *c)
 {
 	c->by = zalloc(1, sizeof *c->by);
-	sections_by_steps(&c->by->sections, c->opt.files[0], (uint64_t)c->opt.steps);
-	c->by->paths = zalloc(c->by->sections.count, sizeof *c->by->paths);
+	if (c->opt.by == BY_STEP)
+		sections_by_steps(&c->by->sections, c->opt.files[0], (uint64_t)c->opt.steps);
+	else
+		sections_by_regions(&c->by->sections);
 	text_begin(&c->output.text, stdout, NULL);
 	json_begin(&c->output.json, &c->output.text);
 }
@@ -30,8 +32,8 @@ by_begin(struct critpath *c)
 void
 by_see(struct critpath *c, const struct message *message)
 {
-	if (is_kind(message, "calls"))
-		sections_see(&c->by->sections, &c->run.graph.known, &c->run.graph.calls);
+	sections_take(&c->by->sections, &c->run.graph.known, c->run.graph.in, message,
+	    &c->run.graph.calls);
 }
 
 static struct open_section *
@@ -55,7 +57,7 @@ static void
 end_visit(struct critpath *c)
 {
 	struct by_section *by = c->by;
-	struct section_path *path = &by->paths[by->visited];
+	struct section_path *path = AT(by->paths, by->path_capacity, by->visited);
 	struct open_section *open;
 	struct listed l;
 
@@ -95,7 +97,7 @@ add_part(struct critpath *c, const struct segment *part, uint32_t section)
 		break;
 	case MPI: ns[CALLING] += length_ns; break;
 	case TRANSFER: ns[RECEIVING] += length_ns; break;
-	default: c->by->paths[section].start_ns += length_ns;
+	default: AT(c->by->paths, c->by->path_capacity, section)->start_ns += length_ns;
 	}
 }
 
@@ -119,7 +121,7 @@ static void
 close_section(struct critpath *c, struct open_section *open)
 {
 	const struct definitions *known = &c->run.graph.known;
-	struct section_path *path = &c->by->paths[open->section];
+	struct section_path *path = AT(c->by->paths, c->by->path_capacity, open->section);
 	char where[SITE_TEXT];
 	size_t count;
 	struct place *places = places_sorted(&open->report.places, &count);
@@ -167,8 +169,8 @@ by_add(struct critpath *c, const struct segments *segments)
 
 	for (size_t i = 0; i < segments->count; i++) {
 		const struct segment *piece = &segments->at[i];
-		struct section_cut cut = section_cut(c->run.graph.known.location_rank[
-		    piece->location], piece->begin_ns, piece->end_ns);
+		struct section_cut cut = section_cut(piece->location, piece->begin_ns,
+		    piece->end_ns);
 
 		report_add(&c->output.report, &c->run.graph.known, piece);
 		functions_find(&c->functions, piece);
@@ -183,9 +185,12 @@ by_add(struct critpath *c, const struct segments *segments)
 			add_part(c, &part, cut.section);
 		}
 	}
-	if (segments->count > 0)
-		close_sections(c, sections_forget(&by->sections,
-		    segments->at[segments->count - 1].end_ns));
+	if (segments->count > 0) {
+		const uint32_t oldest = sections_forget(&by->sections,
+		    segments->at[segments->count - 1].end_ns);
+
+		close_sections(c, by->sections.regions ? 0 : oldest);
+	}
 }
 
 void
@@ -199,12 +204,15 @@ by_end(struct critpath *c)
 		close_section(c, &by->open[--by->open_count]);
 	sections_name(&by->sections, known);
 	for (size_t i = 0; i < by->sections.count; i++) {
-		struct section_path *path = &by->paths[i];
+		struct section_path *path = AT(by->paths, by->path_capacity, i);
 
 		path->section = (uint32_t)i;
 		path->label = section_label(&by->sections, path->section, &path->instance);
-		path->begin_ns = i == 0 ? 0 : by->sections.at[i].begin_ns;
-		path->end_ns = i == 0 ? known->run_ns : by->sections.at[i].end_ns;
+		path->end_ns = known->run_ns;
+		if (i == 0 || by->sections.regions)
+			continue;
+		path->begin_ns = by->sections.at[i].begin_ns;
+		path->end_ns = by->sections.at[i].end_ns;
 		path->kind = by->sections.at[i].kind;
 	}
 	by_print(c);

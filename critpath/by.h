@@ -13,8 +13,8 @@ extern const char *const cause_names[CAUSES];
 /* The path through a section. Its parts make up path_ns. */
 struct section_path {
 	uint32_t section;
-	int64_t instance;		/* of its loop, from 1; 0: none */
-	const char *label;		/* the call that begins or ends its loop's steps */
+	int64_t instance;		/* of its loop, from 1; of a region how many; 0: none */
+	const char *label;		/* the call that begins or ends its loop's steps; a region */
 	int64_t begin_ns, end_ns;	/* of the first rank, of the last; the whole run for none */
 	int64_t path_ns, start_ns, polls_ns;
 	int64_t ns[CAUSES];
@@ -54,6 +54,7 @@ struct by_section {
 	struct open_section *open;
 	size_t open_count, open_capacity;
 	struct section_path *paths;	/* by number of section */
+	size_t path_capacity;
 	uint32_t visited;		/* the section that the path is in */
 };
 

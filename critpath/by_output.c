@@ -7,25 +7,39 @@
 enum { TOLD = 20, SLOW_TOLD = 8 };	/* in text */
 
 #define OF(member) FIELD(struct section_path, member)
-static const struct field path_fields[] = {
+#define PATH_FIELDS \
+	{ "path_s", OF(path_ns), IN_SECONDS }, \
+	{ "start_s", OF(start_ns), .csv = "%.9f", .json = "%.9f", .scale = 1e-9 }, \
+	{ "compute_s", OF(ns[COMPUTING]), IN_SECONDS }, \
+	{ "blocked_s", OF(ns[BLOCKED]), IN_SECONDS }, \
+	{ "preempted_s", OF(ns[PREEMPTED]), IN_SECONDS }, \
+	{ "mpi_s", OF(ns[CALLING]), IN_SECONDS }, \
+	{ "polls_s", OF(polls_ns), .csv = "%.9f", .json = "%.9f", .scale = 1e-9 }, \
+	{ "transfer_s", OF(ns[RECEIVING]), IN_SECONDS }, \
+	{ "rank", OF(rank), IN_ALL }, \
+	{ "rank_s", OF(rank_ns), IN_SECONDS }, \
+	{ "where", OF(where), IN_ALL }, \
+	{ "function", OF(function), IN_ALL }
+static const struct field step_fields[] = {
 	{ "step", OF(instance), IN_ALL, .known = UNLESS_ZERO },
 	{ "begin_s", OF(begin_ns), IN_SECONDS },
 	{ "end_s", OF(end_ns), IN_SECONDS },
-	{ "path_s", OF(path_ns), IN_SECONDS },
-	{ "start_s", OF(start_ns), .csv = "%.9f", .json = "%.9f", .scale = 1e-9 },
-	{ "compute_s", OF(ns[COMPUTING]), IN_SECONDS },
-	{ "blocked_s", OF(ns[BLOCKED]), IN_SECONDS },
-	{ "preempted_s", OF(ns[PREEMPTED]), IN_SECONDS },
-	{ "mpi_s", OF(ns[CALLING]), IN_SECONDS },
-	{ "polls_s", OF(polls_ns), .csv = "%.9f", .json = "%.9f", .scale = 1e-9 },
-	{ "transfer_s", OF(ns[RECEIVING]), IN_SECONDS },
-	{ "rank", OF(rank), IN_ALL },
-	{ "rank_s", OF(rank_ns), IN_SECONDS },
-	{ "where", OF(where), IN_ALL },
-	{ "function", OF(function), IN_ALL },
+	PATH_FIELDS,
 	{ "loop", OF(label), IN_DATA },
 	FIELDS_END
 };
+static const struct field region_fields[] = {
+	{ "region", OF(label), IN_ALL },
+	{ "instances", OF(instance), IN_ALL, .known = UNLESS_ZERO },
+	PATH_FIELDS,
+	FIELDS_END
+};
+
+static const struct field *
+fields_of(const struct by_section *by)
+{
+	return by->sections.regions ? region_fields : step_fields;
+}
 
 #define SLOW(member) FIELD(struct slow, member)
 static const struct field slow_fields[] = {
@@ -86,7 +100,11 @@ by_text(struct critpath *c, const struct slow *slow, size_t count)
 	const size_t shown = c->opt.all ? SIZE_MAX : SLOW_TOLD;
 
 	report_head(out, &c->output.report, &c->run.graph.known, NULL);
-	sections_text(out, &by->sections);
+	if (by->sections.regions)
+		text_line(out, by->sections.count > 1 ? "by region, without the regions within it" :
+		    "no regions: the program has named none");
+	else
+		sections_text(out, &by->sections);
 	text_trends(out, by);
 	for (size_t i = 0; i < count && i < shown; i++)
 		text_line(out, "%s", slow[i].sentence);
@@ -94,7 +112,7 @@ by_text(struct critpath *c, const struct slow *slow, size_t count)
 		text_line(out, "%zu more slow steps: see --all", count - shown);
 	text_char(out, '\n');
 	SORT(by->paths, by->sections.count, longest);
-	table_first(out, path_fields, by->paths, by->sections.count, sizeof *by->paths,
+	table_first(out, fields_of(by), by->paths, by->sections.count, sizeof *by->paths,
 	    c->opt.all ? SIZE_MAX : TOLD);
 }
 
@@ -108,6 +126,13 @@ by_json(struct critpath *c, const struct slow *slow, size_t count)
 	json_begin_object(out, NULL);
 	json_seconds(out, "run_s", c->run.graph.known.run_ns);
 	json_seconds(out, "path_s", report_length_ns(&c->output.report));
+	if (by->sections.regions) {
+		json_rows(out, "regions", region_fields, by->paths, by->sections.count,
+		    sizeof *by->paths);
+		json_end_object(out);
+		json_end_line(out);
+		return;
+	}
 	sections_json(out, &by->sections);
 	json_begin_array(out, "trends");
 	for (size_t i = 0; i < by->sections.steps.count; i++)
@@ -115,7 +140,7 @@ by_json(struct critpath *c, const struct slow *slow, size_t count)
 			json_row(out, NULL, trend_fields, &t);
 	json_end_array(out);
 	json_rows(out, "slow", slow_fields, slow, count, sizeof *slow);
-	json_rows(out, "sections", path_fields, by->paths, by->sections.count, sizeof *by->paths);
+	json_rows(out, "sections", fields_of(by), by->paths, by->sections.count, sizeof *by->paths);
 	json_end_object(out);
 	json_end_line(out);
 }
@@ -131,7 +156,7 @@ by_print(struct critpath *c)
 	else if (c->opt.form == JSON)
 		by_json(c, slow, count);
 	else
-		csv_rows(&c->output.text, path_fields, c->by->paths, c->by->sections.count,
+		csv_rows(&c->output.text, fields_of(c->by), c->by->paths, c->by->sections.count,
 		    sizeof *c->by->paths);
 	text_flush(&c->output.text);
 	free(slow);

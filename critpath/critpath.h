@@ -12,6 +12,8 @@ enum algorithm { WALK, KAHN, DIJKSTRA, DELTA, INTERVALS };
 /* How stretches follow each other, and the algorithm within one: in sequence or in parallel. */
 enum splits { UNSAID = -1, SEQ_SEQ, SEQ_PAR, PAR_SEQ, PAR_PAR };
 
+enum { BY_STEP, BY_REGION };
+
 struct options {
 	enum algorithm algorithm;
 	enum form form;
@@ -20,7 +22,7 @@ struct options {
 	const char *verdict;		/* file with the verdict for JSON; NULL: that of the path */
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
 	int64_t every_ns;		/* 0: the path as one */
-	int by;				/* 0: step; -1: the path as one */
+	int by;				/* BY_STEP, BY_REGION; -1: the path as one */
 	int64_t steps;			/* 0: unsaid */
 	int list;			/* how many parts to list; 0: none */
 	int part, parts;		/* solve PART, from 1, of PARTS; 0: the whole run */

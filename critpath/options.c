@@ -21,7 +21,8 @@ const char usage[] =
 	"      --verdict FILE   json: the verdict that lp-report --verdict wrote; else of the path alone\n"
 	"      --distance       of intervals: for how much of the time the exact path is there, too\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
-	"      --by step        the path of each step that the calls repeat; slow steps and why\n"
+	"      --by WHAT        step: of each step that the calls repeat, and which are slow, and why;\n"
+	"                       region: of each region that the program names\n"
 	"      --steps N        of those loops only the ones with N steps, regular or not\n"
 	"      --every S        a line for each S seconds of the run, text or JSON, also of one that goes on\n"
 	"      --whole          shares of all the path, its start, Init and Finalize too\n"
@@ -59,7 +60,7 @@ check_together(const struct options *opt)
 	    opt->verdict != NULL || opt->all || opt->whole || opt->algorithm == INTERVALS ||
 	    (opt->form != UNSAID_FORM && opt->form != TEXT && opt->form != JSON)))
 		die("--every goes with -F text or json, -a of an exact path and --memory alone");
-	if (opt->steps > 0 && opt->by < 0)
+	if (opt->steps > 0 && opt->by != BY_STEP)
 		die("--steps is for --by step");
 	if (opt->by >= 0 && (split || opt->list > 0 || opt->distance || opt->verdict != NULL ||
 	    opt->every_ns > 0 || opt->algorithm == INTERVALS || opt->form == STREAM ||
@@ -87,7 +88,7 @@ parse_options(int argc, char **argv)
 	static const char *const splits[] = { "seq-seq", "seq-par", "par-seq", "par-par", NULL };
 	static const char *const forms[] = { "stream", "text", "json", "csv", "folded",
 	    "speedscope", NULL };
-	static const char *const parts[] = { "step", NULL };
+	static const char *const parts[] = { "step", "region", NULL };
 	enum { PART = 256, EVERY, GONE };
 	static const struct option_row rows[] = {
 		{ "algorithm", 'a', AS_CHOICE, OPTION(algorithm), .choices = algorithms },

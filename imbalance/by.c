@@ -37,6 +37,7 @@ struct by_section {
 	struct observer observer;		/* first */
 	struct sections sections;
 	struct section_sums *sums;		/* by section */
+	size_t sums_capacity;
 	struct open_sums *open;
 	size_t open_count, open_capacity;
 	struct account *accounts;		/* by location */
@@ -45,22 +46,36 @@ struct by_section {
 };
 
 #define SUMS(member) FIELD(struct section_sums, member)
-static const struct field fields[] = {
+#define SUM_FIELDS \
+	{ "compute_s", SUMS(compute_ns), IN_SECONDS }, \
+	{ "mpi_s", SUMS(mpi_ns), IN_SECONDS }, \
+	{ "wait_s", SUMS(wait_ns), IN_SECONDS }, \
+	{ "most_computing", SUMS(rank), IN_ALL }, \
+	{ "its_compute_s", SUMS(rank_ns), IN_SECONDS }, \
+	{ "others_compute_s", SUMS(others_ns), IN_SECONDS }, \
+	{ "delay_s", SUMS(cost_ns), IN_SECONDS }, \
+	{ "most_delaying", SUMS(late), IN_ALL, .known = UNLESS_NEGATIVE }, \
+	{ "its_delay_s", SUMS(late_ns), IN_SECONDS }
+static const struct field step_fields[] = {
 	{ "step", SUMS(instance), IN_ALL, .known = UNLESS_ZERO },
 	{ "begin_s", SUMS(begin_ns), IN_SECONDS },
 	{ "end_s", SUMS(end_ns), IN_SECONDS },
-	{ "compute_s", SUMS(compute_ns), IN_SECONDS },
-	{ "mpi_s", SUMS(mpi_ns), IN_SECONDS },
-	{ "wait_s", SUMS(wait_ns), IN_SECONDS },
-	{ "most_computing", SUMS(rank), IN_ALL },
-	{ "its_compute_s", SUMS(rank_ns), IN_SECONDS },
-	{ "others_compute_s", SUMS(others_ns), IN_SECONDS },
-	{ "delay_s", SUMS(cost_ns), IN_SECONDS },
-	{ "most_delaying", SUMS(late), IN_ALL, .known = UNLESS_NEGATIVE },
-	{ "its_delay_s", SUMS(late_ns), IN_SECONDS },
+	SUM_FIELDS,
 	{ "loop", SUMS(label), IN_DATA },
 	FIELDS_END
 };
+static const struct field region_fields[] = {
+	{ "region", SUMS(label), IN_ALL },
+	{ "instances", SUMS(instance), IN_ALL, .known = UNLESS_ZERO },
+	SUM_FIELDS,
+	FIELDS_END
+};
+
+static struct section_sums *
+sums_of(struct by_section *by, uint32_t section)
+{
+	return AT(by->sums, by->sums_capacity, section);
+}
 
 static struct rank_sums *
 ranks_of(struct by_section *by, uint32_t section)
@@ -79,10 +94,9 @@ ranks_of(struct by_section *by, uint32_t section)
 static void
 close_sums(struct by_section *by, const struct open_sums *open)
 {
-	struct section_sums *sums = &by->sums[open->section];
+	struct section_sums *sums = sums_of(by, open->section);
 	const int32_t ranks = by->known->ranks;
 
-	sums->late = -1;
 	for (int32_t r = 0; r < ranks; r++) {
 		const struct rank_sums *of = &open->ranks[r];
 
@@ -117,21 +131,21 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	struct by_section *by = (struct by_section *)(void *)observer;
 	struct account *account = &by->accounts[location];
 	const int32_t rank = im->graph.known.location_rank[location];
-	struct section_cut cut = section_cut(rank, account->until_ns, row->enter_ns);
+	struct section_cut cut = section_cut(location, account->until_ns, row->enter_ns);
 
 	while (account->began && section_next(&by->sections, &cut)) {
-		by->sums[cut.section].compute_ns += cut.to_ns - cut.from_ns;
+		sums_of(by, cut.section)->compute_ns += cut.to_ns - cut.from_ns;
 		ranks_of(by, cut.section)[rank].compute_ns += cut.to_ns - cut.from_ns;
 	}
-	cut = section_cut(rank, row->enter_ns, row->leave_ns);
+	cut = section_cut(location, row->enter_ns, row->leave_ns);
 	while (section_next(&by->sections, &cut)) {
-		by->sums[cut.section].mpi_ns += cut.to_ns - cut.from_ns;
+		sums_of(by, cut.section)->mpi_ns += cut.to_ns - cut.from_ns;
 		by->last = cut.section;
 	}
 	for (int i = 0; i < count; i++) {
-		cut = section_cut(rank, waits[i].from_ns, waits[i].to_ns);
+		cut = section_cut(location, waits[i].from_ns, waits[i].to_ns);
 		while (section_next(&by->sections, &cut))
-			by->sums[cut.section].wait_ns += cut.to_ns - cut.from_ns;
+			sums_of(by, cut.section)->wait_ns += cut.to_ns - cut.from_ns;
 	}
 	account->until_ns = row->leave_ns;
 	account->began = true;
@@ -149,6 +163,8 @@ close_sections(struct by_section *by)
 		if (by->accounts[l].until_ns < until_ns)
 			until_ns = by->accounts[l].until_ns;
 	oldest = sections_forget(&by->sections, until_ns);
+	if (by->sections.regions)
+		return;
 	for (size_t i = 0; i < by->open_count; i++)
 		if (by->open[i].section > 0 && by->open[i].section < oldest)
 			close_sums(by, &by->open[i]);
@@ -166,9 +182,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	by->known = &im->graph.known;
 	if (is_kind(message, "run"))
 		by->accounts = zalloc(by->known->location_count, sizeof *by->accounts);
-	else if (is_kind(message, "calls"))
-		sections_see(&by->sections, by->known, calls);
-	else if (is_kind(message, "sync") || is_kind(message, "settled"))
+	sections_take(&by->sections, by->known, im->graph.in, message, calls);
+	if (is_kind(message, "sync") || is_kind(message, "settled"))
 		close_sections(by);
 }
 
@@ -177,6 +192,8 @@ ORDER(by_wait, struct section_sums, MOST(wait_ns) BY(section))
 static void
 print(struct text *out, struct by_section *by, enum form form, bool all)
 {
+	const bool regions = by->sections.regions;
+	const struct field *fields = regions ? region_fields : step_fields;
 	const size_t count = by->sections.count;
 	struct json json;
 
@@ -186,12 +203,14 @@ print(struct text *out, struct by_section *by, enum form form, bool all)
 		json_begin(&json, out);
 		json_begin_object(&json, NULL);
 		json_seconds(&json, "run_s", by->known->run_ns);
-		sections_json(&json, &by->sections);
-		json_rows(&json, "sections", fields, by->sums, count, sizeof *by->sums);
+		if (!regions)
+			sections_json(&json, &by->sections);
+		json_rows(&json, regions ? "regions" : "sections", fields, by->sums, count, sizeof *by->sums);
 		json_end_object(&json);
 		json_end_line(&json);
 	} else {
-		sections_text(out, &by->sections);
+		if (!regions)
+			sections_text(out, &by->sections);
 		text_char(out, '\n');
 		SORT(by->sums, count, by_wait);
 		table_first(out, fields, by->sums, count, sizeof *by->sums, all ? SIZE_MAX : TOLD);
@@ -199,24 +218,31 @@ print(struct text *out, struct by_section *by, enum form form, bool all)
 }
 
 void
-print_by_step(struct imbalance *im, const char *file, uint64_t steps, enum form form, bool all)
+print_sections(struct imbalance *im, const char *file, bool regions, uint64_t steps, enum form form,
+    bool all)
 {
 	static struct text out;			/* large for a stack */
 	struct by_section by = { .observer = { .message = see_message, .call = see_call,
 	    .delay = see_delay } };
 
-	sections_by_steps(&by.sections, file, steps);
-	by.sums = zalloc(by.sections.count, sizeof *by.sums);
+	if (regions)
+		sections_by_regions(&by.sections);
+	else
+		sections_by_steps(&by.sections, file, steps);
 	im->observer = &by.observer;
 	read_graph(im, file);
 	for (size_t i = 0; i < by.open_count; i++)
 		close_sums(&by, &by.open[i]);
 	sections_name(&by.sections, by.known);
 	for (uint32_t i = 0; i < by.sections.count; i++) {
-		struct section_sums *sums = &by.sums[i];
+		struct section_sums *sums = sums_of(&by, i);
 
 		sums->section = i;
 		sums->label = section_label(&by.sections, i, &sums->instance);
+		if (sums->late_ns <= 0)
+			sums->late = -1;
+		if (regions)
+			continue;
 		sums->begin_ns = i == 0 ? 0 : by.sections.at[i].begin_ns;
 		sums->end_ns = i == 0 ? by.known->run_ns : by.sections.at[i].end_ns;
 	}

@@ -20,7 +20,7 @@ static const char usage[] =
 	"usage: lp-imbalance [-F text|json|csv|stream] [OPTION ...] [FILE ...]\n"
 	"Report who waits for whom, where and why, from a graph stream; of several how they scale.\n"
 	"  -F, --format FORM       text, json, csv or stream [text]\n"
-	"      --by WHAT           rank, site, call, communicator, partner, function or step\n"
+	"      --by WHAT           rank, site, call, communicator, partner, function, step or region\n"
 	"      --steps N           by step: of those loops only the ones with N steps, regular or not\n"
 	"      --from S, --to S    only what lies between these seconds of the run\n"
 	"      --every S               a line for each S seconds of the run, text or JSON, also of one that goes on\n"
@@ -96,10 +96,10 @@ parse_options(int argc, char **argv)
 		die("--every goes with -F text or json, --order and --memory alone");
 	if (opt.steps > 0 && opt.view.by != BY_STEP)
 		die("--steps is for --by step");
-	if (opt.view.by == BY_STEP && (opt.path != NULL || opt.ideal != NULL ||
+	if (opt.view.by >= BY_STEP && (opt.path != NULL || opt.ideal != NULL ||
 	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
 	    opt.view.whole || opt.form == STREAM))
-		die("--by step goes with -F text, json or csv, --steps, --order, --all and "
+		die("--by step and region go with -F text, json or csv, --steps, --order, --all and "
 		    "--memory alone");
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
@@ -213,10 +213,10 @@ main(int argc, char **argv)
 		team_close();
 		return finish(DONE);
 	}
-	if (opt.view.by == BY_STEP) {
+	if (opt.view.by >= BY_STEP) {
 		if (team.rank == 0)
-			print_by_step(&im, opt.files[0], (uint64_t)opt.steps, opt.form,
-			    opt.view.all);
+			print_sections(&im, opt.files[0], opt.view.by == BY_REGION,
+			    (uint64_t)opt.steps, opt.form, opt.view.all);
 		team_close();
 		return finish(DONE);
 	}

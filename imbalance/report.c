@@ -6,10 +6,11 @@
 #include "../base/tool/fields.h"
 #include "report.h"
 
-const char *const dimension_names[DIMENSIONS + 3] = {
+const char *const dimension_names[DIMENSIONS + 4] = {
 	[BY_RANK] = "rank", [BY_SITE] = "site", [BY_CALL] = "call",
 	    [BY_COMMUNICATOR] = "communicator",
-	[BY_PARTNER] = "partner", [BY_FUNCTION] = "function", [BY_STEP] = "step", NULL
+	[BY_PARTNER] = "partner", [BY_FUNCTION] = "function", [BY_STEP] = "step",
+	[BY_REGION] = "region", NULL
 };
 
 void

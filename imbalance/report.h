@@ -49,7 +49,7 @@ struct view {
 	const struct times *ideal;		/* or NULL */
 };
 
-extern const char *const dimension_names[DIMENSIONS + 3];	/* and BY_FUNCTION, BY_STEP */
+extern const char *const dimension_names[DIMENSIONS + 4];	/* and BY_FUNCTION to BY_REGION */
 
 /* report.c: code for all forms. */
 void report(const struct imbalance *im, enum form form, const struct view *view,
@@ -165,8 +165,8 @@ void tell_window(struct every *e, const struct window_sums *w, int64_t from_ns, 
 /* Prints which calls hold up the next window. ALL_UNTIL_NS: all is complete before. */
 void tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns);
 
-/* by.c: --by step. STEPS: 0, or how many a loop must have. */
-void print_by_step(struct imbalance *im, const char *file, uint64_t steps, enum form form,
-    bool all);
+/* by.c: --by step and region. STEPS: 0, or how many a loop must have. */
+void print_sections(struct imbalance *im, const char *file, bool regions, uint64_t steps,
+    enum form form, bool all);
 
 #endif

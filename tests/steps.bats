@@ -77,7 +77,7 @@ program() {
 
 @test "--by step refuses what it cannot do" {
 	program five 5 '1 2 3'
-	for bad in '--by step -F stream' '--by step -F folded' '--by step --every 1' '--by step --distance' '--by function' \
+	for bad in '--by step -F stream' '--by step -F folded' '--by step --every 1' '--by step --distance' '--by function' '--by region --steps 5' \
 		'-F csv' '--steps 5' '--by step -a intervals'; do
 		run -2 --separate-stderr lp-critpath $bad five
 		[ -z "$output" ]
@@ -145,4 +145,52 @@ planted() {
 	grep -q '<svg' steps/steps.svg
 	make -s -f "$ROOT/workflows/steps.mk" GRAPH=graph STEPS=40 >again
 	cmp out again
+}
+
+# named: 2 ranks, each with its own regions: solve holds precondition; rank 1 leaves solve late, and has regions in a call
+named() {
+	pack <<-'END' | lp-graph 2>/dev/null
+		trace ranks=2
+		module module=0 path=/p
+		site site=1 call=MPI_Allreduce module=0 offset=1 function=f1 file=p.c line=1
+		region_name number=1 name=solve
+		region_name number=2 name="a, b"
+		region_name number=3 name=never
+		regions location=0 time=200,300,400,600 region=1,2,0,0
+		0 MPI_Init 0 100
+		0 MPI_Allreduce 700 1010 comm=1 site=1
+		0 MPI_Allreduce 1500 1510 comm=1 site=1
+		0 MPI_Finalize 1600 1700
+		regions location=1 time=150,900,1005,1400 region=1,0,1,0
+		1 MPI_Init 0 100
+		1 MPI_Allreduce 1000 1010 comm=1 site=1
+		1 MPI_Allreduce 1450 1510 comm=1 site=1
+		1 MPI_Finalize 1600 1700
+	END
+}
+
+@test "regions have the path of all their instances, and with the time in none make it up" {
+	named >graph
+	lp-critpath --by region -F json graph >by
+	[ "$(jq -c '[.regions[] | [.region, .instances]]' by)" = '[["(none)",null],["solve",3],["a, b",1],["never",null]]' ]
+	jq -e '([.regions[].path_s] | add) == .path_s' by
+	# the path: rank 1 to 1000, the reduction to 1010, rank 0 to 1500, and on to the end
+	[ "$(jq -c '[.regions[] | .compute_s * 1e9 | round]' by)" = '[730,750,0,0]' ]
+	lp-critpath --by region -F csv graph | grep -q '^"a, b",1,'
+	run -0 lp-critpath --by region -F text --all graph
+	[[ "$output" == *$'\nsolve\t3\t'* ]]
+	lp-imbalance -F json graph >whole
+	lp-imbalance --by region -F json graph >sums
+	for key in compute_s mpi_s wait_s; do
+		[ "$(jq "[.by_rank[].$key] | add * 1e9 | round" whole)" = "$(jq "[.regions[].$key] | add * 1e9 | round" sums)" ]
+	done
+	# rank 0: 200 to 300 and 400 to 600; rank 1: 150 to 900 and 1010 to 1400
+	[ "$(jq -c '[.regions[] | .compute_s * 1e9 | round]' sums)" = '[1070,1440,100,0]' ]
+}
+
+@test "a run without regions is all in none" {
+	program five 5 '1 2 3'
+	lp-critpath --by region -F json five | jq -e '.regions | length == 1 and .[0].region == "(none)"'
+	run -0 lp-critpath --by region -F text five
+	[[ "$output" == *"no regions: the program has named none"* ]]
 }

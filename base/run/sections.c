@@ -74,7 +74,7 @@ static void
 see_call(struct sections *s, const struct definitions *known, int32_t rank,
     const struct calls *calls, size_t row)
 {
-	struct section_lane *lane = &s->ranks[rank];
+	struct section_lane *lane = &s->lanes[rank];
 	const struct call_place place = call_place(&s->same, known, calls->site[row],
 	    calls->call[row]);
 	const uint64_t number = lane->calls++;
@@ -103,18 +103,59 @@ see_call(struct sections *s, const struct definitions *known, int32_t rank,
 	}
 }
 
-void
-sections_see(struct sections *s, const struct definitions *known, const struct calls *calls)
+static void
+see_calls(struct sections *s, const struct definitions *known, const struct calls *calls)
 {
-	if (s->ranks == NULL)
-		s->ranks = zalloc((size_t)known->ranks, sizeof *s->ranks);
 	if (calls->location >= (uint32_t)known->ranks)	/* its rank's first thread has the steps */
 		return;
 	for (size_t i = 0; i < calls->count; i++) {
 		if (is_step_call(calls->call[i]))
 			see_call(s, known, (int32_t)calls->location, calls, i);
-		s->ranks[calls->location].leave_ns = calls->leave_ns[i];
+		s->lanes[calls->location].leave_ns = calls->leave_ns[i];
 	}
+}
+
+/* A region of the thread begins, or NUMBER is 0 and the innermost one ends. */
+static void
+see_region(struct sections *s, struct section_lane *lane, int64_t at_ns, int32_t number)
+{
+	if (number > 0) {
+		*APPEND(lane->inside, lane->depth, lane->room) = (uint32_t)number;
+		AT(s->at, s->capacity, number)->instances++;
+	} else if (lane->depth > 0) {
+		lane->depth--;
+	}
+	add_mark(s, lane, at_ns, 0, lane->depth > 0 ? lane->inside[lane->depth - 1] : 0);
+}
+
+static void
+see_regions(struct sections *s, struct reader *in, const struct message *message)
+{
+	if (reader_verify(in, message) < 0 || samples_read(&s->block, in, message) < 0)
+		die_input(in);
+	if (s->block.worker > 0 || s->block.location >= s->lane_count)
+		return;
+	for (size_t i = 0; i < s->block.count; i++)
+		see_region(s, &s->lanes[s->block.location], s->block.time_ns[i],
+		    s->block.region[i]);
+}
+
+void
+sections_take(struct sections *s, const struct definitions *known, struct reader *in,
+    const struct message *message, const struct calls *calls)
+{
+	if (s->lanes == NULL && known->ranks > 0) {
+		s->known = known;
+		s->rank_of = s->regions ? NULL : known->location_rank;
+		s->lane_count = s->regions ? known->location_count : (size_t)known->ranks;
+		s->lanes = zalloc(s->lane_count, sizeof *s->lanes);
+	}
+	if (!s->regions && is_kind(message, "calls"))
+		see_calls(s, known, calls);
+	else if (s->regions && is_kind(message, "regions"))
+		see_regions(s, in, message);
+	else if (s->regions && is_kind(message, "region_name"))
+		s->count = known->region_count > 1 ? known->region_count : 1;
 }
 
 #define BEGINS_UNTIL(mark, ns) ((mark)->at_ns <= (ns))
@@ -134,8 +175,8 @@ sections_forget(struct sections *s, int64_t before_ns)
 {
 	uint32_t oldest = UINT32_MAX;
 
-	for (int32_t r = 0; r < s->steps.ranks && s->ranks != NULL; r++) {
-		struct section_lane *lane = &s->ranks[r];
+	for (size_t l = 0; l < s->lane_count; l++) {
+		struct section_lane *lane = &s->lanes[l];
 		const size_t passed = mark_after(lane->marks + lane->begin, lane->end - lane->begin,
 		    before_ns);
 
@@ -150,7 +191,8 @@ sections_forget(struct sections *s, int64_t before_ns)
 bool
 section_next(const struct sections *s, struct section_cut *cut)
 {
-	const struct section_lane *lane = s->ranks != NULL ? &s->ranks[cut->rank] : NULL;
+	const struct section_lane *lane = s->lanes == NULL ? NULL :
+	    &s->lanes[s->rank_of != NULL ? (uint32_t)s->rank_of[cut->location] : cut->location];
 	size_t next;
 
 	if (cut->left_from_ns >= cut->left_to_ns)
@@ -190,8 +232,8 @@ check_point(struct sections *s, const uint64_t *seqs)
 {
 	uint32_t least = UINT32_MAX, most = 0;
 
-	for (int32_t r = 0; r < s->steps.ranks; r++) {
-		struct section_lane *lane = &s->ranks[r];
+	for (int32_t r = 0; r < s->steps.ranks && s->lanes != NULL; r++) {
+		struct section_lane *lane = &s->lanes[r];
 		const size_t passed = mark_after_row(lane->marks + lane->begin,
 		    lane->end - lane->begin, seqs[r]);
 		const uint32_t section = section_before(lane, passed);
@@ -227,7 +269,7 @@ check_steps(struct sections *s, const char *file)
 		if (is_kind(&message, "calls")) {
 			if (calls_read(&calls, in, &message) < 0)
 				die_input(in);
-			sections_see(s, &known, &calls);
+			sections_take(s, &known, in, &message, &calls);
 		} else if (is_kind(&message, "sync")) {
 			if (body_column(in, &message, "seq", known.location_count, seqs) < 0)
 				die_input(in);
@@ -256,10 +298,11 @@ begin(struct sections *s)
 	s->at = zalloc(s->count, sizeof *s->at);
 	for (size_t i = 0; i < s->count; i++)
 		s->at[i] = (struct section){ INT64_MAX, INT64_MIN, 0 };
-	for (int32_t r = 0; s->ranks != NULL && r < s->steps.ranks; r++)
-		free(s->ranks[r].marks);
-	free(s->ranks);
-	s->ranks = NULL;
+	for (size_t l = 0; l < s->lane_count; l++)
+		free(s->lanes[l].marks);
+	free(s->lanes);
+	s->lanes = NULL;
+	s->lane_count = 0;
 	if (s->seen != NULL)
 		free(s->seen->slots);
 	free(s->seen);
@@ -287,4 +330,11 @@ sections_by_steps(struct sections *s, const char *file, uint64_t wanted)
 	s->steps.count = kept;
 	begin(s);
 	rewind_input(file);
+}
+
+void
+sections_by_regions(struct sections *s)
+{
+	*s = (struct sections){ .regions = true, .count = 1 };
+	AT(s->at, s->capacity, 0)->instances = 0;
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The run divided into sections: steps, or regions. A section has a label, an instance and, on each
- * rank, one time or several. At each instant a rank, with all its threads, is in one section, so
- * sums over sections add up to the run. Section 0 is the time in none.
+ * The run divided into sections: steps, or regions. A section has a label and, on each rank, one
+ * time or several. At each instant a thread is in one section, so sums over sections add up to the
+ * run. Section 0 is the time in none.
  *
- *	sections_by_steps(&sections, file, 0);
- *	sections_see(&sections, &known, &calls);	for each block, before its times are divided
- *	cut = section_cut(rank, from_ns, to_ns);
+ *	sections_by_steps(&sections, file, 0);			or sections_by_regions(&sections);
+ *	sections_take(&sections, &known, in, &message, &calls);	each, before its times are divided
+ *	cut = section_cut(location, from_ns, to_ns);
  *	while (section_next(&sections, &cut))
  *		... the time from cut.from_ns to cut.to_ns is in cut.section
  *
- * A step lasts from the leave of the call before it to the leave of its last call.
+ * A step lasts from the leave of the call before it to the leave of its last call, for all threads
+ * of the rank. The section of a region has all its instances, without the regions within it; each
+ * thread has its own.
  *
  * Memory: 24 bytes for each rank and section from the oldest that is needed to the newest, and 24
  * bytes for each section.
@@ -19,6 +21,7 @@
 #define SECTIONS_H
 
 #include "../stream/calls.h"
+#include "../stream/samples.h"
 #include "steps.h"
 
 struct section_mark {
@@ -30,20 +33,28 @@ struct section_mark {
 struct section {
 	int64_t begin_ns, end_ns;	/* of the first rank, of the last one */
 	uint64_t kind;			/* equal if rank 0 calls at the same places in both */
+	int64_t instances;		/* of a region */
 };
 
 struct sections {
 	struct steps steps;
 	struct section *at;		/* 0: none */
 	size_t count, capacity;
-	struct section_lane {		/* by rank */
+	const int32_t *rank_of;		/* by location: lanes are by rank; NULL: by location */
+	bool regions;
+	struct samples block;		/* of regions, as read */
+	const struct definitions *known;
+	size_t lane_count;
+	struct section_lane {
 		struct section_mark *marks;
 		size_t begin, end, capacity;
 		uint64_t calls;		/* so far */
 		int64_t leave_ns;	/* of the last row */
 		uint32_t now;		/* section of the last row */
 		size_t loop;		/* the current one, or the next */
-	} *ranks;
+		uint32_t *inside;	/* regions that are open, the outermost first */
+		size_t depth, room;
+	} *lanes;
 	struct same_sites same;
 	struct place_seen *seen;	/* places of the current section of rank 0 */
 };
@@ -53,23 +64,25 @@ struct sections {
  * which ranks are in different steps at a synchronisation point.
  */
 void sections_by_steps(struct sections *sections, const char *file, uint64_t wanted);
-void sections_see(struct sections *sections, const struct definitions *known,
-    const struct calls *calls);
+void sections_by_regions(struct sections *sections);
+/* Any message; CALLS holds the block if it is one. */
+void sections_take(struct sections *sections, const struct definitions *known, struct reader *in,
+    const struct message *message, const struct calls *calls);
 /* No time before the instant will be divided. Returns the first section that is still needed. */
 uint32_t sections_forget(struct sections *sections, int64_t before_ns);
 
-/* The time of a rank, cut where its sections begin, as far as blocks have been seen. */
+/* The time of a thread, cut where its sections begin, as far as blocks have been seen. */
 struct section_cut {
 	int64_t from_ns, to_ns;		/* the current piece */
-	uint32_t section;
-	int32_t rank;
+	uint32_t section, location;
 	int64_t left_from_ns, left_to_ns;
 };
 
 static inline struct section_cut
-section_cut(int32_t rank, int64_t from_ns, int64_t to_ns)
+section_cut(uint32_t location, int64_t from_ns, int64_t to_ns)
 {
-	return (struct section_cut){ .rank = rank, .left_from_ns = from_ns, .left_to_ns = to_ns };
+	return (struct section_cut){ .location = location, .left_from_ns = from_ns,
+	    .left_to_ns = to_ns };
 }
 
 bool section_next(const struct sections *sections, struct section_cut *cut);
@@ -85,7 +98,10 @@ struct text;
 
 /* Labels the loops, once all of the run is known. */
 void sections_name(struct sections *sections, const struct definitions *known);
-/* The label of the section's loop, and its number there; "(none)" and 0. */
+/*
+ * The label of the section's loop, and its number there; the region's name, and how many instances
+ * there are; or "(none)" and 0.
+ */
 const char *section_label(const struct sections *sections, uint32_t section, int64_t *instance);
 /* The loops, and how sure they are. */
 void sections_text(struct text *out, const struct sections *sections);

@@ -60,8 +60,16 @@ const char *
 section_label(const struct sections *s, uint32_t section, int64_t *instance)
 {
 	uint64_t number = 0;
-	const struct loop *loop = section_loop(s, section, &number);
+	const struct loop *loop;
 
+	if (s->regions) {
+		const char *name = section < s->known->region_count ?
+		    s->known->regions[section] : NULL;
+
+		*instance = section > 0 && section < s->capacity ? s->at[section].instances : 0;
+		return section == 0 ? "(none)" : name != NULL ? name : "(unknown)";
+	}
+	loop = section_loop(s, section, &number);
 	*instance = (int64_t)number;
 	return loop != NULL ? loop->label : "(none)";
 }

@@ -102,7 +102,7 @@ struct wait {
 
 /* Waits are summed by these. */
 enum dimension { BY_RANK, BY_SITE, BY_CALL, BY_COMMUNICATOR, BY_PARTNER, DIMENSIONS,
-    BY_FUNCTION = DIMENSIONS, BY_STEP };
+    BY_FUNCTION = DIMENSIONS, BY_STEP, BY_REGION };
 
 struct cell {
 	/* Fields that each call adds to come first, in one cache line. */
