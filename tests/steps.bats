@@ -194,3 +194,39 @@ named() {
 	run -0 lp-critpath --by region -F text five
 	[[ "$output" == *"no regions: the program has named none"* ]]
 }
+
+@test "instances of the outermost region that repeats are the steps, if they do" {
+	regions() {	# WITHIN: a region around all; WITH: name of the step, or none
+		awk -v with="$1" 'BEGIN {
+			print "trace ranks=1\nregion_name number=1 name=main\nregion_name number=2 name=step\nregion_name number=3 name=half"
+			time = "60"; region = "1"
+			for (n = 0; n < 6; n++) {
+				at = 100 + 100 * n
+				if (with) { time = time "," at; region = region ",2" }
+				time = time "," at + 10 "," at + 40 "," at + 50 "," at + 80; region = region ",3,0,3,0"
+				if (with) { time = time "," at + 90; region = region ",0" }
+			}
+			print "regions location=0 time=" time ",710 region=" region ",0"
+			print "0 MPI_Init 0 50"
+			for (n = 0; n < 6; n++) print "0 MPI_Barrier", 120 + 100 * n, 125 + 100 * n, "comm=1"
+			print "0 MPI_Finalize 720 730"
+		}' | pack | lp-graph 2>/dev/null
+	}
+	regions 1 >graph
+	lp-critpath --by step -F json graph >by
+	jq -e '.loops | length == 1 and .[0].loop == "step" and .[0].steps == 6 and .[0].chance == null' by
+	[ "$(jq -c '[.sections[].path_s * 1e9 | round]' by)" = '[190,90,90,90,90,90,90]' ]
+	lp-imbalance --by step -F json <graph | jq -e '.loops[0].loop == "step" and ([.sections[].compute_s] | add * 1e9 | round == 640)'
+	# without them half is what repeats
+	regions '' >graph
+	lp-critpath --by step -F json graph >by
+	[ "$(jq -c '[.loops[] | [.loop, .steps]]' by)" = '[["half",12]]' ]
+}
+
+@test "a region without a name is an error with the place of its block" {
+	printf '%s\n' 'graph ranks=1' 'region_name number=1 name=a' 'regions location=0 time=10,20 region=2,0' '0 MPI_Init 0 50' | pack >bad
+	for tool in 'lp-critpath --by region' 'lp-imbalance --by region' 'lp-critpath --by step' 'lp-imbalance --by step'; do
+		run -2 --separate-stderr $tool -F json bad
+		[[ "$stderr" =~ ^"${tool%% *}: bad:"[0-9]+": regions: region 2 has no name"$ ]]
+	done
+}

@@ -64,10 +64,36 @@ see_place(struct sections *s, uint32_t section, struct call_place place)
 {
 	struct seen *seen = place_seen_add(s->seen, &(struct seen){ place, UINT32_MAX - 1 });
 
-	if (seen->section == section)
+	if (seen->section == section || section == 0)
 		return;
 	seen->section = section;
 	s->at[section].kind += mix(place.site, place.call + 1U);
+}
+
+#define BEGINS_UNTIL(mark, ns) ((mark)->at_ns <= (ns))
+SEARCH(mark_after, struct section_mark, int64_t, BEGINS_UNTIL)
+#define COMES_UNTIL(mark, row) ((mark)->seq <= (row))
+SEARCH(mark_after_row, struct section_mark, uint64_t, COMES_UNTIL)
+
+/* The section before mark I of those kept. */
+static uint32_t
+section_before(const struct section_lane *lane, size_t i)
+{
+	return lane->begin + i > 0 ? lane->marks[lane->begin + i - 1].section : 0;
+}
+
+static uint32_t
+section_at(const struct section_lane *lane, int64_t at_ns)
+{
+	return section_before(lane, mark_after(lane->marks + lane->begin, lane->end - lane->begin,
+	    at_ns));
+}
+
+/* Are the steps instances of regions? */
+static bool
+is_named(const struct sections *s)
+{
+	return s->steps.count > 0 && s->steps.loops[0].region > 0;
 }
 
 static void
@@ -83,6 +109,11 @@ see_call(struct sections *s, const struct definitions *known, int32_t rank,
 	const struct rank_steps *steps;
 	bool divides;
 
+	if (is_named(s)) {
+		if (rank == 0)
+			see_place(s, section_at(lane, calls->enter_ns[row]), place);
+		return;
+	}
 	if (lane->loop == s->steps.count)
 		return;
 	steps = &loop->ranks[rank];
@@ -115,6 +146,38 @@ see_calls(struct sections *s, const struct definitions *known, const struct call
 	}
 }
 
+/* The number of the loop whose steps are instances of the region; or how many loops there are. */
+static size_t
+loop_of_region(const struct sections *s, uint32_t region)
+{
+	size_t i = 0;
+
+	while (i < s->steps.count && s->steps.loops[i].region != region)
+		i++;
+	return i;
+}
+
+/* The same where an outermost instance of some regions is a step. */
+static void
+see_named_step(struct sections *s, struct section_lane *lane, int64_t at_ns, int32_t number)
+{
+	size_t loop;
+
+	if (number > 0) {
+		*APPEND(lane->inside, lane->depth, lane->room) = (uint32_t)number;
+		loop = loop_of_region(s, (uint32_t)number);
+		if (lane->now > 0 || loop == s->steps.count)
+			return;
+		lane->step_depth = lane->depth;
+		add_mark(s, lane, at_ns, 0, first_section(s, loop) +
+		    (uint32_t)(*AT(lane->steps, lane->steps_room, loop))++);
+	} else if (lane->depth > 0) {
+		if (lane->now > 0 && lane->depth == lane->step_depth)
+			add_mark(s, lane, at_ns, 0, 0);
+		lane->depth--;
+	}
+}
+
 /* A region of the thread begins, or NUMBER is 0 and the innermost one ends. */
 static void
 see_region(struct sections *s, struct section_lane *lane, int64_t at_ns, int32_t number)
@@ -133,11 +196,12 @@ see_regions(struct sections *s, struct reader *in, const struct message *message
 {
 	if (reader_verify(in, message) < 0 || samples_read(&s->block, in, message) < 0)
 		die_input(in);
+	check_regions(s->known, in, message, &s->block);
 	if (s->block.worker > 0 || s->block.location >= s->lane_count)
 		return;
 	for (size_t i = 0; i < s->block.count; i++)
-		see_region(s, &s->lanes[s->block.location], s->block.time_ns[i],
-		    s->block.region[i]);
+		(s->regions ? see_region : see_named_step)(s, &s->lanes[s->block.location],
+		    s->block.time_ns[i], s->block.region[i]);
 }
 
 void
@@ -152,22 +216,10 @@ sections_take(struct sections *s, const struct definitions *known, struct reader
 	}
 	if (!s->regions && is_kind(message, "calls"))
 		see_calls(s, known, calls);
-	else if (s->regions && is_kind(message, "regions"))
+	else if ((s->regions || is_named(s)) && is_kind(message, "regions"))
 		see_regions(s, in, message);
 	else if (s->regions && is_kind(message, "region_name"))
 		s->count = known->region_count > 1 ? known->region_count : 1;
-}
-
-#define BEGINS_UNTIL(mark, ns) ((mark)->at_ns <= (ns))
-SEARCH(mark_after, struct section_mark, int64_t, BEGINS_UNTIL)
-#define COMES_UNTIL(mark, row) ((mark)->seq <= (row))
-SEARCH(mark_after_row, struct section_mark, uint64_t, COMES_UNTIL)
-
-/* The section before mark I of those kept. */
-static uint32_t
-section_before(const struct section_lane *lane, size_t i)
-{
-	return lane->begin + i > 0 ? lane->marks[lane->begin + i - 1].section : 0;
 }
 
 uint32_t
@@ -319,10 +371,13 @@ sections_by_steps(struct sections *s, const char *file, uint64_t wanted)
 	if (file == NULL || strcmp(file, "-") == 0)
 		spool_stdin();
 	*s = (struct sections){ .at = NULL };
-	steps_find(&s->steps, file, wanted);
+	if (!steps_named(&s->steps, file, wanted)) {
+		rewind_input(file);
+		steps_find(&s->steps, file, wanted);
+	}
 	begin(s);
 	rewind_input(file);
-	if (s->steps.count > 0)
+	if (s->steps.count > 0 && !is_named(s))
 		check_steps(s, file);
 	for (size_t i = 0; i < s->steps.count; i++)
 		if (s->steps.loops[i].differ == 0)

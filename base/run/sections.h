@@ -54,6 +54,9 @@ struct sections {
 		size_t loop;		/* the current one, or the next */
 		uint32_t *inside;	/* regions that are open, the outermost first */
 		size_t depth, room;
+		/* Steps that are instances of regions: of each loop so far; the depth of the last. */
+		uint64_t *steps;
+		size_t steps_room, step_depth;
 	} *lanes;
 	struct same_sites same;
 	struct place_seen *seen;	/* places of the current section of rank 0 */

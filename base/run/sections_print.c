@@ -18,7 +18,7 @@ struct found {
 #define FOUND(member) FIELD(struct found, member)
 static const struct field fields[] = {
 	{ "loop", FOUND(label), .json = PLAIN },
-	{ "divides_at", FOUND(ends), .json = PLAIN, .names = ends_names },
+	{ "divides_at", FOUND(ends), .json = PLAIN, .names = ends_names, .known = UNLESS_NEGATIVE },
 	{ "steps", FOUND(steps), .json = PLAIN },
 	{ "calls", FOUND(calls), .json = "%.3f" },
 	{ "begin_s", FOUND(begin_s), .json = "%.9f" },
@@ -31,8 +31,14 @@ static const struct field fields[] = {
 static struct found
 found_loop(const struct loop *loop)
 {
-	return (struct found){ loop->label, loop->ends, loop->steps, loop->synchronised,
-	    loop->calls, loop->chance, 1e-9 * (double)loop->begin_ns, 1e-9 * (double)loop->end_ns };
+	struct found f = { loop->label, loop->ends, loop->steps, loop->synchronised, loop->calls,
+	    loop->chance, 1e-9 * (double)loop->begin_ns, 1e-9 * (double)loop->end_ns };
+
+	if (loop->region > 0) {
+		f.ends = -1;
+		f.calls = f.chance = NAN;
+	}
+	return f;
 }
 
 static void
@@ -50,8 +56,14 @@ name_loop(struct loop *loop, struct call_place place, const struct definitions *
 void
 sections_name(struct sections *s, const struct definitions *known)
 {
-	for (size_t i = 0; i < s->steps.count; i++)
-		name_loop(&s->steps.loops[i], s->steps.loops[i].ranks[0].place, known);
+	for (size_t i = 0; i < s->steps.count; i++) {
+		struct loop *loop = &s->steps.loops[i];
+
+		if (loop->region > 0)
+			loop->label = formatted("%s", known->regions[loop->region]);
+		else
+			name_loop(loop, loop->ranks[0].place, known);
+	}
 	if (s->steps.undecided.steps > 0)
 		name_loop(&s->steps.undecided, s->steps.undecided_at, known);
 }
@@ -82,6 +94,11 @@ sections_text(struct text *out, const struct sections *s)
 	for (size_t i = 0; i < s->steps.count; i++) {
 		const struct found f = found_loop(&s->steps.loops[i]);
 
+		if (f.ends < 0) {
+			text_line(out, "%llu steps, from %.6f s to %.6f s: the instances of the "
+			    "region %s", (unsigned long long)f.steps, f.begin_s, f.end_s, f.label);
+			continue;
+		}
 		text_line(out, "%llu steps of %.4g calls, from %.6f s to %.6f s; each %ss with %s",
 		    (unsigned long long)f.steps, f.calls, f.begin_s, f.end_s, ends_names[f.ends],
 		    f.label);

@@ -9,7 +9,6 @@
 /* Calls at a place are clearly at random if there are so many, and chance explains them. */
 enum { CLEAR_CALLS = 30 };
 static const double CLEAR_CHANCE = 0.05;
-enum { LEAST_SHARE = 20 };		/* of the run: 1/20 */
 
 /* The group that runs at the same time as another for longest; NULL: none does. */
 static const struct group *

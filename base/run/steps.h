@@ -23,9 +23,10 @@
 #ifndef STEPS_H
 #define STEPS_H
 
+#include "../stream/samples.h"
 #include "call_groups.h"
 
-enum { LEAST_STEPS = 5 };
+enum { LEAST_STEPS = 5, LEAST_SHARE = 20 };	/* share of the run: 1/20 */
 
 /* The steps of one rank. Calls have numbers from 0, without tests and probes. */
 struct rank_steps {
@@ -41,8 +42,9 @@ struct loop {
 	int64_t begin_ns, end_ns;	/* of rank 0 */
 	uint64_t synchronised;		/* points in its steps at which all ranks meet */
 	uint64_t differ;		/* of these, with ranks in different steps */
-	struct rank_steps *ranks;
-	char *label;			/* sections_name gives it: the place */
+	uint32_t region;		/* whose instances are the steps; 0: they are found in calls */
+	struct rank_steps *ranks;	/* NULL with a region */
+	char *label;			/* sections_name gives it: the place, or the region */
 };
 
 struct steps {
@@ -59,5 +61,14 @@ struct steps {
  * not be regular; 0: all. Loops of less than a 20th of the run do not count.
  */
 void steps_find(struct steps *steps, const char *file, uint64_t wanted);
+
+/*
+ * region_steps.c: the same of the outermost regions that repeat, equally often on all ranks. False:
+ * there are none.
+ */
+bool steps_named(struct steps *steps, const char *file, uint64_t wanted);
+/* Ends the tool if the regions of a block are not defined. */
+void check_regions(const struct definitions *known, struct reader *in,
+    const struct message *message, const struct samples *block);
 
 #endif
