@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The path by section. It is cut where the sections of its rank begin, so the sums of all sections
- * are those of the path. Memory: 300 bytes for each section, and for each one that a rank is still
+ * are those of the path. Memory: 400 bytes for each section, and for each one that a rank is still
  * in, 64 bytes for each location and the sums of its call sites.
  */
 #include <stdlib.h>
