@@ -13,7 +13,7 @@ STEPS =
 OUT = steps
 
 SETTINGS = GRAPH STEPS OUT
-counts = STEPS
+counts = $(if $(STEPS),STEPS)
 folder = $(OUT)
 tools = lp-critpath
 needed = GRAPH
@@ -39,9 +39,10 @@ numbered = [.sections[] | select(.step != null)] | to_entries[]
 $(OUT)/steps.tsv: $(OUT)/steps.json
 	@jq -r '$(numbered) | [.key + 1, .value.path_s, .value.rank] | @tsv' $< $(whole)
 
+slow = [.slow[] | [.loop, .step]] as $$slow | $(numbered) | [.value.loop, .value.step] as $$this | \
+	select(any($$slow[]; . == $$this)) | [.key + 1, .value.path_s]
 $(OUT)/slow.tsv: $(OUT)/steps.json
-	@jq -r '[.slow[] | [.loop, .step]] as $$slow | $(numbered) | [.value.loop, .value.step] as $$this | \
-		select(any($$slow[]; . == $$this)) | [.key + 1, .value.path_s] | @tsv' $< $(whole)
+	@jq -r '$(slow) | @tsv' $< $(whole)
 
 # The key names the ranks that have most steps.
 $(call drawn,steps) &: $(OUT)/steps.tsv $(OUT)/slow.tsv $(OUT)/figures

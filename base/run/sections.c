@@ -349,7 +349,7 @@ begin(struct sections *s)
 	free(s->at);
 	s->at = zalloc(s->count, sizeof *s->at);
 	for (size_t i = 0; i < s->count; i++)
-		s->at[i] = (struct section){ INT64_MAX, INT64_MIN, 0 };
+		s->at[i] = (struct section){ .begin_ns = INT64_MAX, .end_ns = INT64_MIN };
 	for (size_t l = 0; l < s->lane_count; l++)
 		free(s->lanes[l].marks);
 	free(s->lanes);

@@ -54,7 +54,7 @@ struct sections {
 		size_t loop;		/* the current one, or the next */
 		uint32_t *inside;	/* regions that are open, the outermost first */
 		size_t depth, room;
-		/* Steps that are instances of regions: of each loop so far; the depth of the last. */
+		/* Of steps that are regions: how many so far, by loop; the depth of the last. */
 		uint64_t *steps;
 		size_t steps_room, step_depth;
 	} *lanes;

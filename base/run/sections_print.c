@@ -86,6 +86,27 @@ section_label(const struct sections *s, uint32_t section, int64_t *instance)
 	return loop != NULL ? loop->label : "(none)";
 }
 
+static void
+text_loop(struct text *out, const struct found *f)
+{
+	text_print(out, "%llu steps, from %.6f s to %.6f s; ", (unsigned long long)f->steps,
+	    f->begin_s, f->end_s);
+	if (f->ends < 0) {
+		text_line(out, "the instances of the region %s", f->label);
+		return;
+	}
+	text_line(out, "each %ss with %s", ends_names[f->ends], f->label);
+	if (f->calls > 1)
+		text_print(out, "  a step has %.4g calls; the probability that all ranks call "
+		    "there so regularly by chance is %s%.1g; ", f->calls, f->chance < 1e-9 ? "below " : "",
+		    fmax(f->chance, 1e-9));
+	else
+		text_put(out, "  a step has no other call; all ranks call there equally often; ");
+	text_line(out, f->synchronised > 0 ?
+	    "all ranks are in the same step at each synchronisation point" :
+	    "no synchronisation point confirms it");
+}
+
 void
 sections_text(struct text *out, const struct sections *s)
 {
@@ -94,19 +115,7 @@ sections_text(struct text *out, const struct sections *s)
 	for (size_t i = 0; i < s->steps.count; i++) {
 		const struct found f = found_loop(&s->steps.loops[i]);
 
-		if (f.ends < 0) {
-			text_line(out, "%llu steps, from %.6f s to %.6f s: the instances of the "
-			    "region %s", (unsigned long long)f.steps, f.begin_s, f.end_s, f.label);
-			continue;
-		}
-		text_line(out, "%llu steps of %.4g calls, from %.6f s to %.6f s; each %ss with %s",
-		    (unsigned long long)f.steps, f.calls, f.begin_s, f.end_s, ends_names[f.ends],
-		    f.label);
-		text_line(out, "  all ranks call there equally often; the probability that it is "
-		    "so regular by chance is %s%.1g; %s", f.chance < 1e-9 ? "below " : "",
-		    fmax(f.chance, 1e-9), f.synchronised > 0 ?
-		    "all ranks are in the same step at each synchronisation point" :
-		    "no synchronisation point confirms it");
+		text_loop(out, &f);
 	}
 	if (s->steps.count == 0)
 		text_line(out, "no steps: the calls of the ranks show no common period");
