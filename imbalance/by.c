@@ -2,8 +2,8 @@
 /*
  * Computation, calls, waits and delays by section of the run. Each time is cut where the sections
  * of its rank begin, so the sums of all sections are those of the run. A delay counts in the
- * section of the waits that it causes. Memory: 100 bytes for each section, and 24 bytes for each rank and
- * section that some rank has not left.
+ * section of the waits that it causes. Memory: 150 bytes for each section, and 16 bytes for each
+ * rank and section that some rank has not left.
  */
 #include <stdlib.h>
 
@@ -205,7 +205,8 @@ print(struct text *out, struct by_section *by, enum form form, bool all)
 		json_seconds(&json, "run_s", by->known->run_ns);
 		if (!regions)
 			sections_json(&json, &by->sections);
-		json_rows(&json, regions ? "regions" : "sections", fields, by->sums, count, sizeof *by->sums);
+		json_rows(&json, regions ? "regions" : "sections", fields, by->sums,
+		    count, sizeof *by->sums);
 		json_end_object(&json);
 		json_end_line(&json);
 	} else {

@@ -99,8 +99,8 @@ parse_options(int argc, char **argv)
 	if (opt.view.by >= BY_STEP && (opt.path != NULL || opt.ideal != NULL ||
 	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
 	    opt.view.whole || opt.form == STREAM))
-		die("--by step and region go with -F text, json or csv, --steps, --order, --all and "
-		    "--memory alone");
+		die("--by step and region go with -F text, json or csv, --steps, --order, --all "
+		    "and --memory alone");
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
 	return opt;

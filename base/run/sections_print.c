@@ -98,8 +98,8 @@ text_loop(struct text *out, const struct found *f)
 	text_line(out, "each %ss with %s", ends_names[f->ends], f->label);
 	if (f->calls > 1)
 		text_print(out, "  a step has %.4g calls; the probability that all ranks call "
-		    "there so regularly by chance is %s%.1g; ", f->calls, f->chance < 1e-9 ? "below " : "",
-		    fmax(f->chance, 1e-9));
+		    "there so regularly by chance is %s%.1g; ", f->calls,
+		    f->chance < 1e-9 ? "below " : "", fmax(f->chance, 1e-9));
 	else
 		text_put(out, "  a step has no other call; all ranks call there equally often; ");
 	text_line(out, f->synchronised > 0 ?

@@ -42,7 +42,7 @@ struct loop {
 	int64_t begin_ns, end_ns;	/* of rank 0 */
 	uint64_t synchronised;		/* points in its steps at which all ranks meet */
 	uint64_t differ;		/* of these, with ranks in different steps */
-	uint32_t region;		/* whose instances are the steps; 0: they are found in calls */
+	uint32_t region;		/* whose instances are the steps; 0: found in calls */
 	struct rank_steps *ranks;	/* NULL with a region */
 	char *label;			/* sections_name gives it: the place, or the region */
 };
