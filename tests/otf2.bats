@@ -96,8 +96,8 @@ planted() {
 	grep -qx 'rank rank=1 host="\?host1"\?' text
 	grep -qx '1 MPI_Win_post 40 42 comm=3 peer=0' text
 	grep -qx '1 MPI_Win_wait 50 60 comm=3 request=1' text
-	grep -qx '0 MPI_Win_start 40 44 comm=3 peer=1 site=2' text
-	grep -qx '0 MPI_Win_complete 50 52 comm=3 site=4 request=2' text
+	grep -qx '0 MPI_Win_start 40 44 comm=3 peer=1 site=1' text
+	grep -qx '0 MPI_Win_complete 50 52 comm=3 site=3 request=2' text
 	grep -qx '0 MPI_Win_create 20 30 comm=1' text
 	grep -qx '0 MPI_Win_lock 62 63 comm=3 peer=1 tag=1' text
 	grep -qx '0 MPI_Win_unlock 64 65 comm=3 peer=1' text
@@ -106,15 +106,52 @@ planted() {
 	grep -qx '1 MPI_File_iread 81 82 comm=4 received=50' text
 	grep -qx '1 MPI_Wait 83 84 request=1' text
 	grep -qx '1 MPI_File_close 86 87 comm=4' text
-	grep -qx '0 phase 35 35 tag=1 site=1' text
-	grep -qx '0 phase 61 61 tag=0 site=1' text
-	grep -qx '2 MPI_Wait 90 95 comm=1 peer=1 tag=3 received=16 request=9 request_at=1' text
+	lp-dump -k regions,region_name t.trace | jq -se '.[0].name == "step" and (.[1] | .location == 0 and .time == [35, 61] and
+		.region == [1, 0] and .left == null)'
+	grep -qx '2 MPI_Wait 90 95 comm=1 peer=1 tag=3 received=16 request=7 request_at=1' text
 	grep -qx 'location location=2 rank=0 thread=1' text
 	grep -q 'communicator comm=3 .*type=window' text
 	grep -q 'communicator comm=4 .*type=file' text
 	grep -q ' 1 of files that MPI has not opened are left out' said
 	lp-graph t.trace 2>counts >/dev/null
 	grep -q '^lp-graph: 3 messages and 3 collectives matched, 0 sends, 0 receives' counts
+}
+
+@test "regions of the user go into an archive and come back, nested with frames and time off the core" {
+	needs_otf2
+	pack >t.trace <<-'END'
+		trace ranks=2
+		module module=0 path=/opt/app
+		region_name number=1 name="a step"
+		region_name number=2 name=part
+		site site=1 module=0 offset=10 call=MPI_Barrier function=main file=app.c line=5
+		regions location=0 time=0 region=1
+		0 MPI_Init 0 100 comm=1
+		1 MPI_Init 10 100 comm=1
+		regions location=0 time=150,200,220 region=2,0,2
+		switched location=0 from_ns=100 until_ns=300 time=160,210,230 duration=20,5,30 reason=0,1,0
+		0 MPI_Barrier 300 400 comm=1 site=1
+		regions location=1 time=350 region=1
+		1 MPI_Barrier 340 400 comm=1 site=1
+		regions location=0 time=450,500 region=0,0
+		0 MPI_Finalize 600 700 comm=1
+		regions location=1 time=700 region=0
+		1 MPI_Finalize 600 700 comm=1
+	END
+	trace.py check t.trace
+	lp-export -f otf2 -o archive t.trace
+	lp-import -f otf2 archive/traces.otf2 >back
+	trace.py check back
+	local stream
+	for stream in t.trace back; do
+		lp-dump -k regions,region_name,call $stream | jq -nr 'reduce inputs as $m ({}; if $m.kind == "region_name" then
+			.names[$m.number | tostring] = $m.name elif $m.kind == "regions" then .names as $names |
+			.of += [range($m.count) as $i | "\($m.location) \($m.time[$i]) \($names[$m.region[$i] | tostring] // "-")"]
+			else .of += [$m | tostring] end) | .of[]' | sort >$stream.told
+	done
+	# A region that begins in a call begins behind it in the archive.
+	sed -i 's/^1 350 /1 400 /' t.trace.told
+	diff t.trace.told back.told
 }
 
 # exported [PATTERN]: an archive of a path stream, without what fits the pattern.

@@ -50,6 +50,11 @@ struct spot {			/* a location */
 	size_t begin;		/* rows before it are written */
 	int64_t left_ns;	/* of its last call; INT64_MIN: none */
 	uint32_t site;		/* whose frames are entered */
+	/* of the user, in order of time; those before REGION are written */
+	struct region_event { int64_t at_ns; int32_t region; } *regions;
+	size_t region, region_count, region_capacity;
+	uint32_t *open;		/* regions that are entered, as the archive numbers them */
+	size_t open_count, open_capacity;
 	uint64_t events;
 };
 
@@ -67,7 +72,7 @@ struct archive {
 	int64_t last_ns;	/* of all events */
 	int64_t date_s;		/* of the run; 0: unknown */
 	struct rank_of *ranks;
-	struct samples switches;	/* as read */
+	struct samples switches;	/* as read, or regions */
 	struct off_lanes off;		/* what of them is not written yet */
 
 	/* numbers defined so far; of the string "" */
@@ -76,6 +81,8 @@ struct archive {
 	uint32_t *site_regions;			/* by place; 0: none, else region + 1 */
 	size_t site_capacity;
 	uint32_t off_regions[OFF_REASONS];	/* likewise */
+	uint32_t *named_regions;		/* of the user, by number; likewise */
+	size_t named_capacity;
 	struct group_of *comms;
 	size_t comm_count, comm_capacity;
 	uint32_t windows, files;
@@ -108,6 +115,7 @@ struct meaning *meaning_of(struct archive *a, uint16_t call);
 uint32_t region_of_call(struct archive *a, uint16_t call);
 uint32_t region_of_place(struct archive *a, uint32_t site);
 uint32_t region_off_core(struct archive *a, enum off_reason reason);
+uint32_t region_of_user(struct archive *a, uint32_t number);
 
 /* otf2_comms.c */
 void comms_begin(struct archive *a);

@@ -28,13 +28,27 @@ take_rank(struct archive *a, struct reader *in, const struct message *message)
 #undef X
 }
 
+static void
+take_regions(struct archive *a, const struct samples *regions)
+{
+	struct spot *spot = &a->spots[regions->location];
+
+	for (size_t i = 0; i < regions->count; i++)
+		*APPEND(spot->regions, spot->region_count, spot->region_capacity) =
+		    (struct region_event){ regions->time_ns[i], regions->region[i] };
+}
+
 /* Scout has no use for these. Threads without calls are no locations. */
 static void
 take_switches(struct archive *a, struct reader *in, const struct message *message)
 {
 	if (reader_verify(in, message) < 0 || samples_read(&a->switches, in, message) < 0)
 		die_input(in);
-	if (!a->scout && a->switches.worker == 0 && !a->switches.clock)
+	if (a->scout || a->switches.worker > 0 || a->switches.location >= a->locations)
+		return;
+	if (a->switches.regions)
+		take_regions(a, &a->switches);
+	else if (!a->switches.clock)
 		off_add(&a->off, &a->switches);
 }
 
@@ -64,7 +78,7 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 		type = body_string(message, "type");
 		comm_type(a, number, type);
 		free(type);
-	} else if (is_kind(message, "switched"))
+	} else if (is_kind(message, "switched") || is_kind(message, "regions"))
 		take_switches(a, in, message);
 	else if (!a->scout && (path = message_segments(in, message, a->known)) != NULL) {
 		need_writer(a, a->locations);

@@ -225,3 +225,20 @@ region_off_core(struct archive *a, enum off_reason reason)
 	}
 	return a->off_regions[reason] - 1;
 }
+
+uint32_t
+region_of_user(struct archive *a, uint32_t number)
+{
+	const struct definitions *known = a->known;
+	uint32_t name;
+
+	if (number >= known->region_count || known->regions[number] == NULL)
+		die("region %u has no name", number);
+	if (*AT(a->named_regions, a->named_capacity, number) == 0) {
+		name = define_string(a, known->regions[number]);
+		a->named_regions[number] = ++a->regions;
+		DEFINE(Region, a->regions - 1, name, name, a->empty, OTF2_REGION_ROLE_CODE,
+		    OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE, a->empty, 0, 0);
+	}
+	return a->named_regions[number] - 1;
+}

@@ -159,10 +159,12 @@ static void
 turn_frames(struct cursor *k, uint32_t site, uint64_t at)
 {
 	uint32_t old[PLACES], new[PLACES];
-	size_t from = site_frames(k->a->known, k->spot->site, old),
-	    to = site_frames(k->a->known, site, new);
-	size_t same = 0;
+	size_t from, to, same = 0;
 
+	if (site == k->spot->site)
+		return;
+	from = site_frames(k->a->known, k->spot->site, old);
+	to = site_frames(k->a->known, site, new);
 	while (same < from && same < to && old[same] == new[same])
 		same++;
 	for (size_t f = from; f > same; f--)
@@ -174,13 +176,11 @@ turn_frames(struct cursor *k, uint32_t site, uint64_t at)
 
 /* ---- calls ---- */
 
-/* The times off the core in the computation before the call. */
+/* The times off the core in computation. */
 static void
-put_off_core(struct cursor *k)
+put_off_core(struct cursor *k, int64_t from_ns, int64_t to_ns)
 {
-	const int64_t enter_ns = (int64_t)k->enter;
-	struct off_cut cut = off_between(off_lane_of(&k->a->off, k->location, 0),
-	    k->spot->left_ns == INT64_MIN ? enter_ns : k->spot->left_ns, enter_ns);
+	struct off_cut cut = off_between(off_lane_of(&k->a->off, k->location, 0), from_ns, to_ns);
 	struct off_span part;
 
 	while (off_next(&cut, &part)) {
@@ -189,6 +189,62 @@ put_off_core(struct cursor *k)
 		WRITE(k, Enter, NULL, (uint64_t)part.from_ns, region);
 		WRITE(k, Leave, NULL, (uint64_t)part.to_ns, region);
 	}
+}
+
+static void
+put_region(struct cursor *k, uint64_t at, int32_t region)
+{
+	struct spot *spot = k->spot;
+
+	if (region > 0) {
+		*APPEND(spot->open, spot->open_count, spot->open_capacity) =
+		    region_of_user(k->a, (uint32_t)region);
+		WRITE(k, Enter, NULL, at, spot->open[spot->open_count - 1]);
+	} else if (spot->open_count > 0)
+		WRITE(k, Leave, NULL, at, spot->open[--spot->open_count]);
+	if ((int64_t)at > k->a->last_ns)
+		k->a->last_ns = (int64_t)at;
+}
+
+/*
+ * The begins and ends of regions in the computation up to TO_NS, which is in the frames of a site.
+ * Regions are nested, and so are frames, so where a region begins or ends, the frames are left.
+ * Returns the time of the last one, or the begin of the computation.
+ */
+static int64_t
+put_regions(struct cursor *k, uint32_t site, int64_t to_ns)
+{
+	struct spot *spot = k->spot;
+	int64_t at_ns = spot->left_ns != INT64_MIN ? spot->left_ns : 0;
+
+	for (; spot->region < spot->region_count && spot->regions[spot->region].at_ns <= to_ns;
+	    spot->region++) {
+		const struct region_event *event = &spot->regions[spot->region];
+
+		if (event->at_ns > at_ns) {
+			if (spot->left_ns != INT64_MIN) {
+				turn_frames(k, site, (uint64_t)at_ns);
+				put_off_core(k, at_ns, event->at_ns);
+			}
+			at_ns = event->at_ns;
+		}
+		turn_frames(k, 0, (uint64_t)at_ns);
+		put_region(k, (uint64_t)at_ns, event->region);
+	}
+	if (spot->region == spot->region_count)
+		spot->region = spot->region_count = 0;
+	return at_ns;
+}
+
+/* Of the time before a location's first call nothing is known but its regions. */
+static void
+put_computation(struct cursor *k, uint32_t site)
+{
+	const int64_t enter_ns = (int64_t)k->enter, at_ns = put_regions(k, site, enter_ns),
+	    from_ns = k->spot->left_ns != INT64_MIN ? at_ns : enter_ns;
+
+	turn_frames(k, site, (uint64_t)from_ns);
+	put_off_core(k, from_ns, enter_ns);
 	off_forget(&k->a->off, k->location, (int64_t)k->leave);
 }
 
@@ -241,10 +297,7 @@ rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t 
 	if (enter_ns < 0 || enter_ns < spot->left_ns || leave_ns < enter_ns)
 		die("a call of location %u begins before 0, or before the previous one has ended",
 		    location);
-	if (site != spot->site)
-		turn_frames(&k, site < a->known->site_count ? site : 0,
-		    spot->left_ns != INT64_MIN ? (uint64_t)spot->left_ns : k.enter);
-	put_off_core(&k);
+	put_computation(&k, site < a->known->site_count ? site : 0);
 	if (event.kind == NO_EVENT)
 		more = differences(&k, first, &event, needs_mark(call_class(k.call), end - first));
 	WRITE(&k, Enter, more, k.enter, region);
@@ -266,7 +319,7 @@ rows_end(struct archive *a)
 		struct cursor k = { .a = a, .spot = &a->spots[l], .location = l };
 
 		if (k.spot->left_ns != INT64_MIN)
-			turn_frames(&k, 0, (uint64_t)k.spot->left_ns);
+			turn_frames(&k, 0, (uint64_t)put_regions(&k, 0, INT64_MAX));
 	}
 }
 

@@ -221,7 +221,7 @@ take_segment(struct perfetto *p, const struct segment *s)
 	slice_end(p, s->end_ns, PATH_TRACK);
 }
 
-/* Intervals off the core, for threads that make calls. */
+/* Intervals off the core, for threads that make calls; and regions. */
 static void
 take_switches(struct perfetto *p, const struct message *message)
 {
@@ -231,6 +231,10 @@ take_switches(struct perfetto *p, const struct message *message)
 	    samples_read(&p->switches, p->graph.in, message) < 0)
 		die_input(p->graph.in);
 	begin_tracks(p);
+	if (s->regions) {
+		perfetto_regions(p, s);
+		return;
+	}
 	for (size_t i = 0; i < s->count && s->worker == 0; i++) {
 		if (!is_wanted(p->export, p->graph.known.location_rank[s->location], s->time_ns[i],
 		    s->end_ns[i]))
@@ -274,7 +278,7 @@ take(struct perfetto *p, const struct message *message)
 			put_calls(p, l, p->graph.seqs[l]);
 		break;
 	default:
-		if (is_kind(message, "switched"))
+		if (is_kind(message, "switched") || is_kind(message, "regions"))
 			take_switches(p, message);
 		path = message_segments(p->graph.in, message, known);
 		for (size_t i = 0; path != NULL && i < path->count; i++)

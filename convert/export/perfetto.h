@@ -138,6 +138,8 @@ enum { PATH_TRACK = 2, COUNTER_TRACK = 3, FIRST_TRACK = 16 };
 #define WAIT_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 1)
 #define THREAD_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 2)
 #define OFF_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 3)
+#define REGION_TRACK(location, worker) \
+	(UINT64_C(1) << 63 | (uint64_t)(location) << 32 | (worker))
 
 struct slice {
 	struct kept_row kept;		/* must be first */
@@ -158,7 +160,11 @@ struct perfetto {
 	size_t told_capacity;
 	/* by location: it has a track for its time off the core */
 	bool *off;
-	struct samples switches;	/* as read */
+	struct samples switches;	/* as read, or regions */
+	struct region_track *region_tracks;	/* perfetto_regions.c */
+	size_t region_track_count, region_track_capacity;
+	bool *regions_named;		/* names already written, by number */
+	size_t regions_named_capacity;
 	/* begun: a block came, so threads are defined; path: a segment came */
 	bool begun, path;
 	int64_t *left_ns;		/* of the last call, by location; -1: none */
@@ -176,11 +182,17 @@ uint64_t site_iid(struct perfetto *p, uint32_t site);
 void process_track(struct perfetto *p, int32_t rank);
 void location_tracks(struct perfetto *p, uint32_t location);
 void off_track(struct perfetto *p, uint32_t location);
+void region_track(struct perfetto *p, uint32_t location, uint32_t worker);
+uint64_t region_iid(struct perfetto *p, uint32_t region);
 void own_track(struct perfetto *p, uint64_t uuid, const char *name, const char *unit);
-/* A slice: begin, annotations, end. */
+/* A slice: begin, annotations, end. slice_open: others come before its end. */
+void slice_open(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t name);
 void slice_begin(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t name);
 void annotate(struct perfetto *p, enum annotation name, unsigned field, uint64_t value);
 void slice_end(struct perfetto *p, int64_t at_ns, uint64_t track);
 void counter_value(struct perfetto *p, int64_t at_ns, uint64_t track, double value);
+
+/* perfetto_regions.c */
+void perfetto_regions(struct perfetto *p, const struct samples *regions);
 
 #endif

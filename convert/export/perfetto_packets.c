@@ -82,6 +82,21 @@ name_iid(struct perfetto *p, uint32_t name)
 	return name + (uint64_t)1;
 }
 
+uint64_t
+region_iid(struct perfetto *p, uint32_t region)
+{
+	const struct definitions *known = &p->graph.known;
+
+	if (region >= known->region_count || known->regions[region] == NULL)
+		region = 0;
+	if (!*AT(p->regions_named, p->regions_named_capacity, region)) {
+		p->regions_named[region] = true;
+		intern(p, INTERNED_EVENT_NAMES, NAMES + (uint64_t)1 + region,
+		    region > 0 ? known->regions[region] : "(no name)");
+	}
+	return NAMES + (uint64_t)1 + region;
+}
+
 /* 0: unknown. */
 uint64_t
 site_iid(struct perfetto *p, uint32_t site)
@@ -152,6 +167,20 @@ off_track(struct perfetto *p, uint32_t location)
 }
 
 void
+region_track(struct perfetto *p, uint32_t location, uint32_t worker)
+{
+	const struct definitions *known = &p->graph.known;
+	char name[48] = "regions";
+
+	if (worker > 0)
+		snprintf(name, sizeof name, "regions of a thread without calls");
+	else if (known->location_thread[location] > 0)
+		snprintf(name, sizeof name, "regions of thread %u",
+		    (unsigned)known->location_thread[location]);
+	child_track(p, REGION_TRACK(location, worker), known->location_rank[location], name);
+}
+
+void
 own_track(struct perfetto *p, uint64_t uuid, const char *name, const char *unit)
 {
 	track_begin(p, uuid);
@@ -190,6 +219,13 @@ annotate(struct perfetto *p, enum annotation name, unsigned field, uint64_t valu
 	proto_uint(&p->out, ANNOTATION_NAME_IID, name);
 	proto_uint(&p->out, field, value);
 	proto_end(&p->out);
+}
+
+void
+slice_open(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t name)
+{
+	slice_begin(p, at_ns, track, name);
+	packet_end(p);
 }
 
 void

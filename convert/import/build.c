@@ -68,6 +68,7 @@ build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32
 		build->round_rows = FEWEST;
 	spill_begin(&build->rows, build->locations);
 	build->of = zalloc(build->locations, sizeof *build->of);
+	build_regions_begin(build);
 	build->used = zalloc(UINT16_MAX + 1, sizeof *build->used);
 	build->comms = grow(NULL, &build->comm_capacity, 3, sizeof *build->comms);
 	build->comm_count = 3;

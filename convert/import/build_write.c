@@ -110,6 +110,8 @@ write_block(struct output *o, uint32_t location, uint64_t round)
 	if (o->block.count == 0)
 		return;
 	take_patches(o, location, round);
+	build_regions_before(o->build, &o->out, location, build_any(o->build, location, &part) ?
+	    o->block.leave_ns[o->block.count - 1] : INT64_MAX);
 	if (calls_write(&o->out, &o->block) < 0)
 		die_output();
 }

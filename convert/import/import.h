@@ -68,6 +68,7 @@ struct build {
 		} __attribute__((packed)) row;
 	} *of;
 	struct build_thread { uint32_t rank, thread; } *threads;	/* from location RANKS on */
+	struct build_regions *regions;	/* by location: build_regions.c */
 	int64_t run_ns;
 	struct sorter messages, members, open_ends, patches;
 	struct sorter calls, sides;	/* of collectives; of messages: see build_match */
@@ -102,6 +103,13 @@ uint16_t build_event(const struct build *build, int64_t type, int64_t value);
 void build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32_t further);
 /* Returns its seq. */
 uint64_t build_row(struct build *build, uint32_t location, const struct call_row *row);
+void build_regions_begin(struct build *build);
+/* A region of the user begins on the location; 0: the innermost one ends. */
+void build_region(struct build *build, uint32_t location, int64_t at_ns, uint32_t region);
+void build_regions_end(struct build *build);	/* at build->run_ns: ends what is open */
+/* Writes what comes before a block that is left at UNTIL_NS; INT64_MAX: the location's last. */
+void build_regions_before(struct build *build, struct writer *out, uint32_t location,
+    int64_t until_ns);
 /* Columns of a row that were unknown when it was read. */
 enum {
 #define X(field, key, type, is_signed, required, absent) KNOWN_##field,

@@ -130,7 +130,6 @@ read_events(struct otf2 *o)
 	OTF2_Reader_Close(o->reader);
 }
 
-/* The end of the run, and the marks of phases until then. */
 static void
 end_run(struct otf2 *o)
 {
@@ -141,13 +140,8 @@ end_run(struct otf2 *o)
 		otf2_die(o, "no calls of MPI");
 	if (build->run_ns > length_ns)
 		otf2_die(o, "damaged: a call ends behind the end of the run");
-	for (struct lane *lane = o->lanes; lane < o->lanes + o->lane_count; lane++) {
-		while (lane->mark_count > 0 &&
-		    lane->marks[lane->mark_count - 1].enter_ns > length_ns)
-			lane->mark_count--;
-		rows_marks(o, lane);
-	}
 	build->run_ns = length_ns;
+	build_regions_end(build);
 	build->date_s = o->date_s;
 }
 

@@ -35,6 +35,7 @@ struct region {
 	uint16_t call;		/* index of call_name, if an MPI function that we keep; else 0 */
 	bool mpi;		/* not a place in the program */
 	bool phase;		/* named by the user */
+	uint32_t number;	/* of its name in the trace; 0: none yet */
 	uint32_t site;		/* of the region as a place; 0: none yet */
 };
 
@@ -107,8 +108,6 @@ struct lane {			/* a location */
 	uint32_t made_from;	/* parent of a communicator made in the call; 0: none */
 	struct epoch *epochs;	/* open epochs of windows */
 	size_t epoch_count, epoch_capacity;
-	struct call_row *marks;	/* of phases, since its last call */
-	size_t mark_count, mark_capacity;
 };
 
 struct otf2 {
@@ -128,6 +127,8 @@ struct otf2 {
 	size_t string_count, string_capacity;
 	struct region *regions;
 	size_t region_count, region_capacity;
+	const char **names;	/* of regions in the trace, from number 1 on */
+	size_t name_count, name_capacity;
 	struct group *groups;
 	size_t group_count, group_capacity;
 	struct communicator_of *comms;
@@ -199,7 +200,6 @@ void call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t gro
 void rows_begin(struct otf2 *o);
 uint64_t rows_next(const struct otf2 *o, const struct lane *lane);	/* seq of the next row */
 void rows_call(struct otf2 *o, struct lane *lane, struct call_row row);
-void rows_marks(struct otf2 *o, struct lane *lane);	/* those of phases */
 bool request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id);
 
 /* otf2_head.c: world ranks of a group, for the caller to free; NULL: unknown. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Entering and leaving regions: MPI calls with their operations, the frames around them, and
- * phases.
+ * those that the user named.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -151,31 +151,34 @@ end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
 
 /* ---- enter and leave ---- */
 
-/*
- * A phase named by the user begins (1) or ends (0): a row without length, if the thread has a later
- * call, or another one has.
- */
-static void
-mark_phase(struct otf2 *o, struct lane *lane, uint64_t ticks, int32_t tag)
+/* The number of a name in the trace: regions with the same name are one. */
+static uint32_t
+number_of(struct otf2 *o, struct region *region)
 {
-	struct call_row row = CALL_ROW;
-	int64_t at_ns = otf2_ns(o, ticks);
+	for (size_t n = 0; region->number == 0 && n < o->name_count; n++)
+		if (strcmp(o->names[n], region->name) == 0)
+			region->number = (uint32_t)n + 1;
+	if (region->number == 0) {
+		*APPEND(o->names, o->name_count, o->name_capacity) = region->name;
+		region->number = (uint32_t)o->name_count;
+	}
+	return region->number;
+}
 
-	if (!o->any)
-		return;		/* the run lasts from its first call to its last */
-	at_ns = at_ns > lane->last_leave_ns ? at_ns : lane->last_leave_ns;
-	lane->last_leave_ns = row.enter_ns = row.leave_ns = at_ns;
-	row.call = build_call("phase");
-	row.tag = tag;
-	row.site = site_of(o, lane->node);
-	*APPEND(lane->marks, lane->mark_count, lane->mark_capacity) = row;
+/* What comes before the run's first call counts as at its enter. */
+static void
+mark_region(struct otf2 *o, const struct lane *lane, uint64_t ticks, uint32_t number)
+{
+	const int64_t at_ns = o->any || o->ours ? otf2_ns(o, ticks) : 0;
+
+	build_region(&o->build, lane->location, at_ns > 0 ? at_ns : 0, number);
 }
 
 void
 call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 {
 	uint32_t at = ids_find(o, ID_REGION, id);
-	const struct region *region = at != UNKNOWN ? &o->regions[at] : NULL;
+	struct region *region = at != UNKNOWN ? &o->regions[at] : NULL;
 
 	if (region == NULL)
 		return;
@@ -189,19 +192,21 @@ call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 			o->origin = ticks;
 		o->any |= region->call != 0;
 		lane->enter_ns = otf2_ns(o, ticks);
-		if (region->call != 0)
-			rows_marks(o, lane);
 		return;
 	}
 	if (lane->in_mpi > 0)
 		return;
+	if (region->phase && o->ours) {	/* of lp-export: not a frame */
+		mark_region(o, lane, ticks, number_of(o, region));
+		return;
+	}
 	if (o->nodes[lane->node].depth == DEEPEST) {
 		lane->skipped++;
 		return;
 	}
 	lane->node = site_below(o, lane->node, at);
 	if (region->phase)
-		mark_phase(o, lane, ticks, 1);
+		mark_region(o, lane, ticks, number_of(o, region));
 }
 
 void
@@ -216,11 +221,13 @@ call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 	if (!region->mpi) {
 		if (lane->in_mpi > 0)
 			return;
-		if (lane->skipped > 0)
+		if (region->phase && o->ours)
+			mark_region(o, lane, ticks, 0);
+		else if (lane->skipped > 0)
 			lane->skipped--;
 		else if (lane->node != 0) {
 			if (region->phase)
-				mark_phase(o, lane, ticks, 0);
+				mark_region(o, lane, ticks, 0);
 			lane->node = o->nodes[lane->node].parent;
 		}
 		return;

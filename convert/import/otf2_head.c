@@ -321,6 +321,12 @@ otf2_define(void *otf2, struct writer *out)
 	for (size_t c = 0; c < o->comm_count; c++)
 		write_comm(o, &o->comms[c], out);
 	write_neighbours(o, out);
+	for (size_t n = 0; n < o->name_count; n++) {
+		message_begin(out, "region_name", 2);
+		put_uint(out, "number", n + 1);
+		put_string(out, "name", o->names[n]);
+		end_message(out);
+	}
 	if (o->sites > 0 && writer_append(out, &o->places) < 0)
 		die_output();
 }

@@ -15,14 +15,6 @@ rows_next(const struct otf2 *o, const struct lane *lane)
 	return o->build.of[lane->location].rows;
 }
 
-void
-rows_marks(struct otf2 *o, struct lane *lane)
-{
-	for (size_t i = 0; i < lane->mark_count; i++)
-		build_row(&o->build, lane->location, &lane->marks[i]);
-	lane->mark_count = 0;
-}
-
 /* ---- requests ---- */
 
 /* The row that began a request. */
