@@ -46,5 +46,7 @@ void later_define(struct later *later, int32_t rank, const struct calls *calls, 
     size_t count);
 /* The same for the name of a call, by its index. */
 void later_call(struct later *later, uint16_t call);
+/* Of an event; false: its name has not come yet. */
+bool later_region(struct later *later, struct rank *rank, int64_t region);
 
 #endif

@@ -30,8 +30,8 @@ enum {
 
 /* ---- output -------------------------------------------------------------------------- */
 
-/* Converts from the trace's clock to the rank's own; a followed rank has one constant offset. */
-static int64_t
+/* A followed rank has one constant offset. */
+int64_t
 own_ns(const struct follow *f, int32_t rank, int64_t at_ns)
 {
 	return at_ns + f->input->origin_ns - corrected_ns(&f->input->ranks[rank].correction, 0);
@@ -100,8 +100,13 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 		    lane->rows.call[lane->from + count] == 0; count++)
 			;
 		later_define(f->later, rank, &lane->rows, lane->from, count);
+		regions_before(f, tail, lane, location, 0,
+		    lane->rows.leave_ns[lane->from + count - 1]);
 		write_slice(f, location, lane, count);
 	}
+	regions_before(f, tail, lane, location, 0, until_ns);
+	if (location < (uint32_t)f->input->rank_count)
+		regions_of_workers(f, tail, rank, until_ns);
 	find_open_call(f, lane, until_ns);
 }
 
@@ -286,14 +291,27 @@ trace_now_ns(const struct follow *f)
 	return latest < most_ns ? latest : most_ns;
 }
 
+static bool
+has_rows(const struct lane *lane)
+{
+	const struct piece *pieces = lane->pieces + lane->begin;
+
+	return lane->count > 0 &&
+	    pieces[lane->count - 1].first + pieces[lane->count - 1].rows > 0;
+}
+
 /* A thread whose first call comes later has no location. */
 static void
 tell_of_threads(struct follow *f)
 {
 	for (size_t i = 0; i < f->tail_count && !f->told; i++) {
-		const struct rank *rank = f->tails[i].scan.rank;
+		const struct tail *tail = &f->tails[i];
+		const struct rank *rank = tail->scan.rank;
+		size_t l = rank != NULL ? rank->threads : tail->lane_count;
 
-		if (rank == NULL || f->tails[i].lane_count <= rank->threads)
+		while (l < tail->lane_count && !has_rows(&tail->lanes[l]))
+			l++;
+		if (l >= tail->lane_count)
 			continue;
 		note("%s: rank %d has called MPI from one more thread since: its calls are left "
 		    "out", rank->file, (int)(rank - f->input->ranks));
@@ -428,6 +446,7 @@ follow(struct input *input, const char *folder, int fd, bool names, enum sync sy
 		tell_of_clocks(input, false);
 	f.later = later_begin(input, &f.out, names);
 	go_along(&f);
+	regions_end(&f);
 	later_end(f.later);
 	if (sync != SYNC_NONE)
 		tell_of_clocks(input, true);

@@ -9,6 +9,7 @@
 #include "../base/stream/open_call.h"
 #include "../base/tool/process.h"
 #include "definitions.h"
+#include "regions.h"
 #include "scan.h"
 
 #define SECOND_NS INT64_C(1000000000)
@@ -21,6 +22,20 @@ struct piece {
 	uint32_t rows;		/* at the last look */
 	/* offsets in the block of its row count and open call; 0: none */
 	uint32_t count_at, open_at;
+};
+
+/* Blocks of regions of a thread: those before AT are written, and TAKEN events of that one. */
+struct lane_regions {
+	struct region_piece {
+		size_t segment;
+		uint64_t place;		/* offset in its file */
+		unsigned within;	/* messages before it that are compressed with it */
+	} *pieces;
+	size_t at, count, capacity;
+	size_t taken;
+	int64_t floor_ns;	/* the last one's time, own clock */
+	int64_t written_ns;	/* all before this are written; own clock */
+	struct open_regions open;
 };
 
 /* A thread of a rank. */
@@ -36,6 +51,7 @@ struct lane {
 	/* enter of its call at the end of the step; without one that end */
 	int64_t open_ns;
 	uint16_t open_call;
+	struct lane_regions regions;
 };
 
 /* The raw trace of a rank. */
@@ -47,6 +63,7 @@ struct tail {
 	} *segments;
 	size_t segment_count, segment_capacity;
 	uint64_t offset;	/* in the last segment: bytes behind it are not read */
+	unsigned within;	/* messages taken at this offset */
 	struct scan scan;
 	int64_t pid;
 	bool gone;		/* its process is gone, or its trace has ended */
@@ -62,6 +79,9 @@ struct follow {
 	size_t tail_count, tail_capacity;
 	struct tail **by_rank;
 	struct calls read;	/* a piece */
+	/* a piece, what is left of it, and its events as they are written */
+	struct samples regions, regions_left, nested;
+	struct regions_told told_regions;
 	struct writer out;
 	struct later *later;
 	int64_t step_ns;	/* on the trace's clock: all that returned before is written */
@@ -74,6 +94,20 @@ struct follow {
 	bool told_of_worlds;
 	struct timespec changed;	/* the folder, at the last look for worlds */
 };
+
+/* follow.c: converts from the trace's clock to the rank's own. */
+int64_t own_ns(const struct follow *f, int32_t rank, int64_t at_ns);
+
+/* ---- follow_regions.c ---- */
+
+void regions_piece(struct lane *lane, const struct region_piece *piece);
+/* Writes regions of the thread from before UNTIL_NS of its own clock. */
+void regions_before(struct follow *f, struct tail *tail, struct lane *lane, uint32_t location,
+    uint32_t worker, int64_t until_ns);
+/* The same of threads of the rank that have no location. */
+void regions_of_workers(struct follow *f, struct tail *tail, int32_t rank, int64_t until_ns);
+/* Ends what is open when the run has ended. */
+void regions_end(struct follow *f);
 
 /* ---- tails.c ---- */
 

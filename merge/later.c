@@ -34,6 +34,14 @@ struct place_slot {
 
 HASH_TABLE_OF(places, struct place_slot, offset, module, site, 0)
 
+struct name_slot {
+	const char *name;
+	uint32_t number;	/* 0: a free slot */
+};
+#define NAME_HASH(s) hash_of_text((s)->name)
+#define NAME_SAME(a, b) (strcmp((a)->name, (b)->name) == 0)
+HASH_TABLE_BY(names, struct name_slot, NAME_HASH, NAME_SAME, number, 0)
+
 /* A communicator whose members' definitions arrive one after another. */
 struct comm {
 	struct member {
@@ -62,6 +70,8 @@ struct later {
 	size_t *looked;		/* by rank: memberships that are in comms */
 	uint32_t next_comm, next_site;
 	struct places places;
+	struct names region_names;
+	uint32_t region_count;
 	struct known_stack *stacks;
 	size_t stack_count, stack_capacity;
 	struct known_module {
@@ -95,6 +105,7 @@ later_begin(struct input *input, struct writer *out, bool names)
 	    .next_site = 1 };
 	ids_begin(&l->ids, 64);
 	places_begin(&l->places, 64);
+	names_begin(&l->region_names, 64);
 	l->looked = zalloc((size_t)input->rank_count, sizeof *l->looked);
 	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
 		make_room(&rank->comm_map, &rank->comm_map_size, 2);
@@ -116,6 +127,7 @@ later_end(struct later *l)
 		free(l->stacks[i].stack.frames);
 	free(l->ids.slots);
 	free(l->places.slots);
+	free(l->region_names.slots);
 	free(l->comms);
 	free(l->looked);
 	free(l->stacks);
@@ -300,6 +312,34 @@ site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 	*APPEND(l->stacks, l->stack_count, l->stack_capacity) = (struct known_stack){ stack,
 	    l->next_site };
 	return l->next_site++;
+}
+
+/* ---- regions ---- */
+
+bool
+later_region(struct later *l, struct rank *rank, int64_t own)
+{
+	const int64_t number = own < 0 ? -own : own;
+	struct raw_region *raw = NULL;
+	struct name_slot key;
+
+	if (number == 0 || ((size_t)number < rank->region_map_size &&
+	    rank->region_map[number] != 0 && rank->region_map[number] != LEFT_OUT))
+		return true;
+	for (size_t i = rank->region_count; i-- > 0 && raw == NULL; )
+		if (rank->regions[i].number == number)
+			raw = &rank->regions[i];
+	if (raw == NULL)
+		return false;
+	if (raw->unsure) {
+		number_region(rank, raw->number, LEFT_OUT);
+		return true;
+	}
+	key = (struct name_slot){ raw->name, l->region_count + 1 };
+	number_region(rank, raw->number, names_add(&l->region_names, &key)->number);
+	if (rank->region_map[number] > l->region_count)
+		write_region_name(l->out, ++l->region_count, raw->name);
+	return true;
 }
 
 /* The number in the trace; 0: it has no definition. */

@@ -90,6 +90,7 @@ struct raw_site {
 struct raw_region {
 	char *name;
 	uint32_t number;	/* within the rank */
+	bool unsure;		/* no region so far: see trace.5 */
 };
 
 /* A stack of frames: numbers of sites in the trace, the call itself first. */

@@ -16,12 +16,18 @@ int
 scan_region_name(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
-	struct raw_region region;
+	struct raw_region region = { .unsure = body_true(message, "unsure") };
 
 	if (own_number(scan, message, "number", 1, &region.number) < 0)
 		return -1;
 	if ((region.name = body_string(message, "name")) == NULL)
 		return reader_fail(scan->in, message->offset, "region_name: name is missing");
+	for (size_t i = 0; !region.unsure && i < rank->region_count; i++)
+		if (rank->regions[i].unsure && rank->regions[i].number == region.number) {
+			rank->regions[i].unsure = false;	/* it has been defined again */
+			free(region.name);
+			return 0;
+		}
 	*APPEND(rank->regions, rank->region_count, rank->region_capacity) = region;
 	return 0;
 }
@@ -84,8 +90,12 @@ write_region_names(struct writer *out, struct input *input)
 	count = 0;
 	for (int32_t r = 0; r < input->rank_count; r++)
 		for (size_t i = 0; i < input->ranks[r].region_count; i++)
-			all[count++] = (struct named){ input->ranks[r].regions[i].name, r,
-			    input->ranks[r].regions[i].number };
+			if (input->ranks[r].regions[i].unsure)
+				number_region(&input->ranks[r], input->ranks[r].regions[i].number,
+				    LEFT_OUT);
+			else
+				all[count++] = (struct named){ input->ranks[r].regions[i].name, r,
+				    input->ranks[r].regions[i].number };
 	SORT(all, count, by_name);
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || by_name(&all[i - 1], &all[i]) != 0)
@@ -154,6 +164,8 @@ regions_nest(struct open_regions *open, const struct input *input, int32_t numbe
 		const uint32_t region = map_region(rank, own < 0 ? -own : own);
 		const size_t closed = own > 0 ? 0 : closed_by(open, region);
 
+		if (region == LEFT_OUT)
+			continue;
 		if (own > 0) {
 			open->early += open->early == open->count &&
 			    from->time_ns[i] <= rank->begin_ns;

@@ -155,6 +155,17 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 }
 
 static void
+add_regions(struct follow *f, struct tail *tail, const struct message *message)
+{
+	size_t location;
+
+	if (body_int(f->input->in, message, "location", 0, 1 << 16, &location) < 0)
+		die_input(f->input->in);
+	regions_piece(lane_at(tail, location), &(struct region_piece){ tail->segment_count - 1,
+	    message->offset, tail->within });
+}
+
+static void
 take(struct follow *f, struct tail *tail, const struct message *message)
 {
 	tail->scan.in = f->input->in;
@@ -166,6 +177,9 @@ take(struct follow *f, struct tail *tail, const struct message *message)
 		add_piece(f, tail, message);
 	} else if (scan_message(&tail->scan, message) < 0)
 		die_input(f->input->in);
+	if (is_kind(message, "regions"))
+		add_regions(f, tail, message);
+	tail->within++;
 }
 
 /* Reads the trace's new messages. */
@@ -184,6 +198,7 @@ scan_tail(struct follow *f, struct tail *tail)
 		if (pread(segment->fd, &byte, 1, (off_t)tail->offset) != 1 || byte == 0)
 			return;
 		read_at(f, segment, tail->offset, &message);
+		tail->within = 0;
 		take(f, tail, &message);
 		/* Takes the other messages of a compressed one. */
 		while (reader_offset(f->input->in) == tail->offset) {
@@ -399,10 +414,15 @@ close_segments(struct tail *tail)
 {
 	size_t needed = tail->segment_count > 0 ? tail->segment_count - 1 : 0;
 
-	for (size_t l = 0; l < tail->lane_count; l++)
-		if (tail->lanes[l].count > 0 &&
-		    tail->lanes[l].pieces[tail->lanes[l].begin].segment < needed)
-			needed = tail->lanes[l].pieces[tail->lanes[l].begin].segment;
+	for (size_t l = 0; l < tail->lane_count; l++) {
+		const struct lane *lane = &tail->lanes[l];
+
+		if (lane->count > 0 && lane->pieces[lane->begin].segment < needed)
+			needed = lane->pieces[lane->begin].segment;
+		if (lane->regions.count > 0 &&
+		    lane->regions.pieces[lane->regions.at].segment < needed)
+			needed = lane->regions.pieces[lane->regions.at].segment;
+	}
 	while (needed-- > 0 && tail->segments[needed].fd >= 0) {
 		close(tail->segments[needed].fd);
 		tail->segments[needed].fd = -1;

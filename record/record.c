@@ -162,10 +162,11 @@ parse_options(int argc, char **argv)
 	a.opt.level = levels[a.amount];
 	snprintf(a.opt.recorder, sizeof a.opt.recorder,
 	    "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,allreduce=%d,sync_every_ns=%lld,"
-	    "monotonic=%d,sample_hz=%d,sample_stack=%d,switches=%d,counters=%u",
+	    "monotonic=%d,sample_hz=%d,sample_stack=%d,switches=%d,counters=%u,own_regions=%d",
 	    a.fold, (long long)threshold_ns, a.stack, a.paused, a.allreduce,
 	    (long long)a.sync_every_ns, a.monotonic, a.sample_hz, (a.sample_stack + 7) / 8 * 8,
-	    a.switches || a.sample_hz > 0, counters_of(a.counters, a.sample_hz));
+	    a.switches || a.sample_hz > 0, counters_of(a.counters, a.sample_hz),
+	    a.opt.own_regions);
 	return a.opt;
 }
 

@@ -9,7 +9,7 @@ build/record.$(1)/%.o: record/preload/%.c Makefile
 	@mkdir -p $$(@D)
 	$(2) $$(WARN) -Wno-pedantic $$(CPPFLAGS) -O3 -g $(LTO) -fPIC -fvisibility=hidden -MMD -MP -c -o $$@ $$<
 lib/liblongpole-record.$(1).so: $(patsubst record/preload/%.c,build/record.$(1)/%.o,$(wildcard record/preload/*.c)) \
-                                $$(patsubst %,build/record.front/%.o,signals unload begins regions tools)
+                                $$(patsubst %,build/record.front/%.o,signals unload begins regions tools interposed)
 	@mkdir -p $$(@D)
 	$(2) -O3 $(LTO) -shared -Wl,-z,defs -o $$@ $$^ -lpthread
 endef

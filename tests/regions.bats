@@ -34,6 +34,13 @@ events() {
 		"\(.key | sub(" 0$"; "") | sub(" .*"; "w")): \(.value | join(" "))"'
 }
 
+# all_regions TRACE: time and name of each begin and end, sorted
+all_regions() {
+	lp-dump -k region_name,regions "$1" | jq -nr 'reduce inputs as $m ({}; if $m.kind == "region_name" then
+		.names[$m.number | tostring] = $m.name else .names as $names | .of += [range($m.count) as $i |
+		"\($m.time[$i]) \($names[$m.region[$i] | tostring] // "-")"] end) | .of[]' | sort
+}
+
 @test "a program's regions are in the trace, from MPI_Init on, also of one at a fixed address" {
 	local program
 	for program in named fixed; do
@@ -61,6 +68,11 @@ events() {
 	recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/named" levels
 	[ "$(events)" = "0: main MPI_Pcontrol(5) MPI_Pcontrol(12) - - -" ]
 	lp-dump -k call t.trace | jq -se '[.[] | select(.call == "MPI_Pcontrol") | .tag] == [5, 0, 1, -12, 2, -5]'
+	# As with IPM; what the caller did not say is no region.
+	recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/named" ipm
+	[ "$(events)" = "0: main assembly assembly, part 2 - - -" ]
+	refute grep -q region merge.err
+	lp-dump run/rank.0 | grep -q '"name":"no region","unsure":true'
 }
 
 @test "regions left by longjmp, exit and a kill are closed, and lp-merge says so" {
@@ -124,18 +136,67 @@ events() {
 	refute grep -q 'ended early' merge.err
 }
 
-@test "what programs tell other tools: the protocols of Kokkos and NVTX" {
+@test "lp-merge --follow has the same regions as lp-merge afterwards" {
+	local what
+	for what in 'steps 100' threads; do
+		rm -rf run
+		mkdir run
+		lp-merge --follow run >live 2>live.err &
+		local follower=$!
+		lp-record -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/named" $what
+		wait $follower
+		trace.py check live
+		refute grep -q 'one more thread' live.err
+		lp-merge run >t.trace
+		cmp <(all_regions live) <(all_regions t.trace)
+	done
+}
+
+@test "what programs tell other tools: the protocols of Kokkos, NVTX and ITT" {
 	recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/other_tools"
 	[ "$(cat out)" = "0 1 1 0" ]
 	events >told
 	diff told - <<-END
-		0: KOKKOS_TOOLS_LIBS kernel - - KOKKOS_PROFILE_LIBRARY kernel - - plain wïde - - with colour - registered -
+		0: KOKKOS_TOOLS_LIBS kernel - - KOKKOS_PROFILE_LIBRARY kernel - - plain wïde - - with colour - registered - a task -
 	END
 	# The user's own tools, or none.
 	recorded --regions own -- $RUN -n 1 "$BATS_FILE_TMPDIR/other_tools"
 	[ -z "$(events)" ]
-	NVTX_INJECTION64_PATH=/none KOKKOS_TOOLS_LIBS=/none recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/other_tools"
+	INTEL_LIBITTNOTIFY64=/none NVTX_INJECTION64_PATH=/none KOKKOS_TOOLS_LIBS=/none recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/other_tools"
 	[ "$(events)" = "0: KOKKOS_PROFILE_LIBRARY kernel - -" ]
+}
+
+@test "libraries whose functions name regions: LIKWID, PETSc and Caliper, which still do their work" {
+	mpicc -shared -fPIC -o libnames.so "$ROOT/tests/apps/names_library.c"
+	mpicc -o names "$ROOT/tests/apps/names.c" -L. -Wl,-rpath,"$PWD" -lnames
+	recorded -- $RUN -n 1 ./names
+	[ "$(events)" = "0: likwid - caliper a phase - - Main Stage assembly (a stage) - - -" ]
+	[ "$(tr '\n' ' ' <out)" = "start likwid stop likwid begin caliper begin a phase end a phase end caliper register push 0 push 1 push 300 pop pop pop " ]
+	recorded --regions own -- $RUN -n 1 ./names
+	[ -z "$(events)" ]
+	[ "$(wc -l <out)" -eq 13 ]
+}
+
+@test "LIKWID itself names its regions" {
+	[ -e /usr/include/likwid-marker.h ] || skip "needs likwid"
+	cat >marked.c <<-END
+		#define LIKWID_PERFMON
+		#include <likwid-marker.h>
+		#include <mpi.h>
+		int main(int argc, char **argv)
+		{
+			MPI_Init(&argc, &argv);
+			LIKWID_MARKER_INIT;
+			LIKWID_MARKER_START("sweep");
+			LIKWID_MARKER_STOP("sweep");
+			LIKWID_MARKER_CLOSE;
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -o marked marked.c -llikwid
+	recorded -- $RUN -n 1 ./marked
+	[ "$(events)" = "0: sweep -" ]
 }
 
 @test "Kokkos itself names its kernels and regions" {

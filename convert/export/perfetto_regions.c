@@ -17,7 +17,8 @@ track_of(struct perfetto *p, uint32_t location, uint32_t worker)
 	struct region_track *track;
 
 	for (size_t i = 0; i < p->region_track_count; i++)
-		if (p->region_tracks[i].location == location && p->region_tracks[i].worker == worker)
+		if (p->region_tracks[i].location == location &&
+		    p->region_tracks[i].worker == worker)
 			return &p->region_tracks[i];
 	track = APPEND(p->region_tracks, p->region_track_count, p->region_track_capacity);
 	*track = (struct region_track){ .location = location, .worker = worker };

@@ -33,7 +33,9 @@ build_region(struct build *build, uint32_t location, int64_t at_ns, uint32_t reg
 	events->regions = true;
 	if (samples_reserve(events, i + 1) < 0)
 		die("out of memory");
-	events->time_ns[i] = i > 0 && at_ns < events->time_ns[i - 1] ? events->time_ns[i - 1] : at_ns;
+	if (i > 0 && at_ns < events->time_ns[i - 1])
+		at_ns = events->time_ns[i - 1];
+	events->time_ns[i] = at_ns;
 	events->region[i] = (int32_t)region;
 	events->count++;
 	of->open = region > 0 ? of->open + 1 : of->open - 1;

@@ -29,6 +29,7 @@ class _Checker:
         self.blocks = {}          # location -> (seq behind its last row, offset) of each block
         self.syncs = []           # (offset, seqs)
         self.sampled = {}         # (kind, location, worker) -> time of its last sample, end of its last interval
+        self.followed = False     # the trace is of a run in progress
         self.regions_named = {}   # number -> name
         self.regions_open = {}    # (location, worker) -> open regions
         self.samples_at = None    # offset of the samples before the next block of calls
@@ -99,6 +100,8 @@ class _Checker:
             end = self.intervals(message, columns)
         elif message.kind == "regions":
             self.regions(message, (location, worker), columns["region"])
+        if self.followed and message.kind == "regions":
+            return
         if self.samples_at is None:
             self.samples_at = message.offset
         self.samples_of[location] = message.offset
@@ -244,6 +247,8 @@ class _Checker:
             self.calls(message)
         elif message.kind in ("sampled", "switched", "regions"):
             self.samples(message)
+        elif message.kind == "run":
+            self.followed = message.body.get("followed", False)
         elif message.kind == "region_name":
             self.region_name(message)
         elif message.kind in EDGE_COLUMNS:

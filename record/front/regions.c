@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -31,6 +33,14 @@ longpole_region_begin(const char *name)
 		pthread_once(&once, seek);
 	if (longpole_regions.begin != NULL)
 		longpole_regions.begin(name);
+}
+
+bool
+regions_are_own(void)
+{
+	const char *options = getenv("LONGPOLE_OPTIONS");
+
+	return options == NULL || strstr(options, "own_regions=1") != NULL;
 }
 
 EXPORT void

@@ -3,6 +3,8 @@
 #ifndef FRONT_REGIONS_H
 #define FRONT_REGIONS_H
 
+#include <stdbool.h>
+
 /* Set by a recorder when it is loaded. */
 extern struct region_hooks {
 	void (*begin)(const char *name);
@@ -11,5 +13,7 @@ extern struct region_hooks {
 
 void longpole_region_begin(const char *name);
 void longpole_region_end(const char *name);
+/* lp-record was asked not to record those of other tools' interfaces. */
+bool regions_are_own(void);
 
 #endif

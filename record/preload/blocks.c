@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks of rows, in mappings of the raw trace. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +13,6 @@
 #include "pack.h"
 #include "recorder.h"
 #include "rows.h"
-#include "small.h"
 
 #ifndef MADV_POPULATE_WRITE	/* defined since glibc 2.36 */
 #define MADV_POPULATE_WRITE 23
@@ -40,8 +38,6 @@ enum {
 	WIDE = 1,	/* values that need wide columns */
 	REFERS = 2,	/* references to rows of other threads */
 };
-
-_Atomic bool named[2 * NUMBER_COUNT];
 
 void
 block_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes)
@@ -338,43 +334,6 @@ store(const struct block *b, size_t i, const struct entry *e)
 	memcpy(b->sent + 8 * i, &e->bytes_sent, 8);
 	memcpy(b->received + 8 * i, &e->bytes_received, 8);
 	memcpy(b->request + 4 * i, &e->request, 4);
-}
-
-static const char *const names[] = {
-	"part",
-#define CALL(Name, ...) "MPI_" #Name,
-#define SPECIAL(Name, ...) "MPI_" #Name,
-#define LARGE(Name, ...) "MPI_" #Name "_c",
-#define DERIVED(number, name, class) name,
-#include "../../base/mpi/call_table.h"
-};
-
-static void
-put_name(uint16_t call)
-{
-	struct small small;
-	char error[80];
-
-	if (named[call])
-		return;
-	if (call >= NUMBER_ERROR) {
-		put_name(call - NUMBER_ERROR);		/* sites use this number */
-		snprintf(error, sizeof error, "%s(error)", names[call - NUMBER_ERROR]);
-	}
-	small_begin(&small, "call", 2);
-	small_uint(&small, "number", call);
-	small_string(&small, "name", call >= NUMBER_ERROR ? error : names[call]);
-	small_write(&small);
-	small_free(&small);
-	named[call] = true;		/* now rows of other threads may have it, too */
-}
-
-void
-name_call(uint16_t call)
-{
-	pthread_mutex_lock(&raw.lock);
-	put_name(call);
-	pthread_mutex_unlock(&raw.lock);
 }
 
 void

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The wrappers of the C functions, expanded from call_table.h. */
+#include <stdarg.h>
+
 #include "wrap.h"
 
 /* The list of MPI_Pready_list is const only in some libraries. */
@@ -242,6 +244,13 @@ MPI_Abort(MPI_Comm comm, int code)
 EXPORT int
 MPI_Pcontrol(const int level, ...)
 {
-	pcontrol_noted(level, __builtin_return_address(0));
+	const char *name = NULL;
+	va_list more;
+
+	va_start(more, level);
+	if (level == 1 || level == -1)	/* there may be none: see region_by_level */
+		name = va_arg(more, const char *);
+	va_end(more);
+	pcontrol_noted(level, name, __builtin_return_address(0));
 	return PMPI_Pcontrol(level);
 }

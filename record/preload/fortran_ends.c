@@ -150,7 +150,7 @@ record_abort(MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierr)
 void
 record_pcontrol(MPI_Fint *level)
 {
-	pcontrol_noted(*level, __builtin_return_address(0));
+	pcontrol_noted(*level, NULL, __builtin_return_address(0));
 	PMPI_Pcontrol(*level);
 }
 NAMES(abort, MPI_Fint *, MPI_Fint *, MPI_Fint *)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows that calls leave: lp-trace(5), "What the rows of a call say". */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -337,19 +336,14 @@ note_level(int level, const void *from)
 	end_call(&at);
 }
 
-/* A level of FIRST_REGION or more begins a region of that number, the negative level ends it. */
 void
-pcontrol_noted(int level, const void *from)
+pcontrol_noted(int level, const char *name, const void *from)
 {
-	enum { FIRST_REGION = 5 };
-	char name[40];
-
-	snprintf(name, sizeof name, "MPI_Pcontrol(%d)", level < 0 ? -level : level);
-	if (level >= FIRST_REGION)
-		region_begin(name);
+	if (level > 0)
+		region_by_level(level, name);
 	note_level(level, from);
-	if (level <= -FIRST_REGION)
-		region_end(name);
+	if (level < 0)
+		region_by_level(level, name);
 }
 
 /* ---- MPI windows and files ---- */

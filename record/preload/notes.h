@@ -208,7 +208,7 @@ void note_alone(struct at *at);	/* no other rank is involved */
 void note_looked(struct at *at, bool found, MPI_Request request);
 void note_group_free(struct at *at, struct communicator *comm);	/* its handle is invalid by now */
 void abort_noted(MPI_Comm comm, int code, const void *from);
-void pcontrol_noted(int level, const void *from);
+void pcontrol_noted(int level, const char *name, const void *from);
 void note_lock(struct at *at, const struct communicator *win, int rank, bool exclusive);
 void note_one_sided(struct at *at, const struct communicator *win, int rank, uint64_t sent,
     uint64_t received);

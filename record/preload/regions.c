@@ -7,8 +7,11 @@
  *
  * Regions that begin before MPI_Init are remembered, and begin with it.
  */
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../front/regions.h"
 #include "clock.h"
@@ -35,7 +38,7 @@ enum {
 struct name {
 	uint64_t hash;
 	uint32_t number;
-	_Atomic bool written;		/* the trace has its definition */
+	_Atomic enum { UNTOLD, UNSURE, SURE } told;	/* its definition in the trace */
 	char text[];
 };
 
@@ -94,6 +97,16 @@ other_names(void)
 	return others;
 }
 
+static uint64_t
+hash_of_name(const char *text, size_t size)
+{
+	uint64_t hash = size;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
 /* NULL: no memory. */
 static SELDOM struct name *
 find_name(const char *text)
@@ -101,11 +114,8 @@ find_name(const char *text)
 	const size_t size = strnlen(text, NAME_BYTES);
 	struct name *_Atomic *slot;
 	struct name *name;
-	uint64_t hash = size;
+	const uint64_t hash = hash_of_name(text, size);
 
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
-	hash ^= hash >> 32;
 	if ((name = *slot_of(text, size, hash)) != NULL)
 		return name;
 	pthread_mutex_lock(&names_lock);
@@ -121,18 +131,21 @@ find_name(const char *text)
 	return name;
 }
 
+/* Again, when it is surer than before. */
 static SELDOM void
-write_name(struct name *name)
+write_name(struct name *name, int how)
 {
 	struct small small;
 
 	pthread_mutex_lock(&names_lock);
-	if (!name->written) {
-		small_begin(&small, "region_name", 2);
+	if ((int)name->told < how) {
+		small_begin(&small, "region_name", 2 + (how == UNSURE));
 		small_uint(&small, "number", name->number);
 		small_string(&small, "name", name->text);
+		if (how == UNSURE)
+			small_true(&small, "unsure");
 		small_append(&small);
-		name->written = true;
+		name->told = how;
 	}
 	pthread_mutex_unlock(&names_lock);
 }
@@ -250,7 +263,7 @@ static SELDOM void
 begin_early(struct thread *thread, struct region_state *state, int64_t at_ns)
 {
 	for (uint32_t i = 0; i < state->early_count; i++) {
-		write_name(state->early[i]);
+		write_name(state->early[i], SURE);
 		put_event(thread, (int32_t)state->early[i]->number, at_ns);
 	}
 	state->early_count = 0;
@@ -305,8 +318,8 @@ region_begin(const char *text)
 		remember(state, name);
 		return;
 	}
-	if (UNLIKELY(!name->written))
-		write_name(name);
+	if (UNLIKELY(name->told != SURE))
+		write_name(name, SURE);
 	put_event(thread, (int32_t)name->number, INT64_MAX);
 }
 
@@ -323,9 +336,54 @@ region_end(const char *text)
 		forget(state, name);
 		return;
 	}
-	if (UNLIKELY(name != NULL && !name->written))
-		write_name(name);
+	if (UNLIKELY(name != NULL && name->told != SURE))
+		write_name(name, SURE);
 	put_event(thread, name != NULL ? -(int32_t)name->number : 0, INT64_MAX);
+}
+
+/* Copies a text of 1 to NAME_BYTES printable bytes. False: there is none. */
+static bool
+read_text(const char *from, char *to)
+{
+	const int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	const ssize_t got = fd >= 0 ? pread(fd, to, NAME_BYTES + 1, (off_t)(uintptr_t)from) : 0;
+	ssize_t i = 0;
+
+	if (fd >= 0)
+		close(fd);
+	while (i < got && ((unsigned char)to[i] >= ' ' && to[i] != 127))
+		i++;
+	return i > 0 && i < got && to[i] == '\0';
+}
+
+static void
+begin_unsure(const char *text)
+{
+	struct region_state *state = own != NULL ? own : new_state();
+	struct name *name = state != NULL ? find_name(text) : NULL;
+	struct thread *thread = name != NULL ? recorded(state) : NULL;
+
+	if (thread == NULL)
+		return;
+	write_name(name, UNSURE);
+	put_event(thread, (int32_t)name->number, INT64_MAX);
+}
+
+void
+region_by_level(int level, const char *name)
+{
+	enum { FIRST_REGION = 5 };
+	char text[NAME_BYTES + 1];
+
+	if (level >= FIRST_REGION || level <= -FIRST_REGION) {
+		snprintf(text, sizeof text, "MPI_Pcontrol(%d)", level < 0 ? -level : level);
+		(level > 0 ? region_begin : region_end)(text);
+	} else if ((level == 1 || level == -1) && name != NULL && read_text(name, text)) {
+		if (level > 0)
+			begin_unsure(text);
+		else if (*slot_of(text, strlen(text), hash_of_name(text, strlen(text))) != NULL)
+			region_end(text);
+	}
 }
 
 /* The front has the functions that programs call. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names its parts as libraries do for other tools: the part of Kokkos and of NVTX that finds a tool
- * by a variable of the environment and calls it, by their published headers.
+ * Names its parts as libraries do for other tools: the part of Kokkos, NVTX and ITT that finds a
+ * tool by a variable of the environment and calls it, by their published headers.
  */
 #include <dlfcn.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,12 +113,67 @@ nvtx(void)
 	domain_pop(NULL);
 }
 
+/* ---- ITT ---- */
+
+struct itt_id { unsigned long long parts[3]; };
+struct itt_domain { volatile int flags; const char *name; const wchar_t *wide; };
+struct itt_handle { const char *text; const wchar_t *wide; };
+static void (*task_begin)(const struct itt_domain *, struct itt_id, struct itt_id,
+    const struct itt_handle *);
+static void (*task_end)(const struct itt_domain *);
+static struct itt_domain *(*domain_create)(const char *);
+static void (*none_yet)(void);
+
+static void
+itt(void)
+{
+	static struct {
+		const char *name;
+		void **pointer, *first, *none;
+		int group;
+	} functions[] = {
+		{ "__itt_task_begin", (void **)&task_begin, NULL, NULL, 1 },
+		{ "__itt_domain_create", (void **)&domain_create, NULL, NULL, 1 },
+		{ "__itt_pause", (void **)&none_yet, (void *)1, NULL, 1 },
+		{ "__itt_task_end", (void **)&task_end, NULL, NULL, 1 },
+		{ NULL, NULL, NULL, NULL, 0 },
+	};
+	static struct {
+		unsigned char magic[8];
+		unsigned long version[3];
+		volatile long begun, has_mutex, count;
+		pthread_mutex_t mutex;
+		void *library, *error_handler;
+		const char **path;
+		void *functions;
+		void *more[8];
+	} global = { .functions = functions };
+	const struct itt_handle handle = { "a task", NULL };
+	const struct itt_id id = { { 1, 2, 3 } };
+	struct itt_domain *domain;
+	void (*init)(void *, int);
+
+	*(void **)&init = tool("INTEL_LIBITTNOTIFY64", "__itt_api_init");
+	if (init == NULL)
+		return;
+	none_yet = (void (*)(void))1;
+	init(&global, -1);
+	if (none_yet != NULL || task_begin == NULL || task_end == NULL || domain_create == NULL)
+		return;
+	domain = domain_create("a domain");
+	if (domain->flags == 0)
+		return;
+	task_begin(domain, id, id, &handle);
+	task_end(domain);
+}
+
 int
 main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
 	kokkos();
 	nvtx();
+	itt();
 	MPI_Finalize();
 	return 0;
 }

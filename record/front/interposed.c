@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Libraries whose functions name regions of their callers: LIKWID's marker API, PETSc's stages, and
+ * Caliper's regions and phases. Programs that are linked to these libraries dynamically call the
+ * functions here, which call the library's own.
+ */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "regions.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+static void
+begin(const char *name)
+{
+	if (!regions_are_own())
+		longpole_region_begin(name);
+}
+
+static void
+end(const char *name)
+{
+	if (!regions_are_own())
+		longpole_region_end(name);
+}
+
+/* The library's own function; NONE if it is not there, and its result is then of no use. */
+#define NEXT(name, none, parameters, arguments) \
+	({ \
+		static int (*_Atomic next) parameters; \
+		int (*call) parameters = next; \
+		if (call == NULL) { \
+			*(void **)&call = dlsym(RTLD_NEXT, #name); \
+			next = call; \
+		} \
+		call != NULL ? call arguments : (none); \
+	})
+
+/* A function of a name that begins a region, after its own work, or ends it, before that. */
+#define BEGINS(function) \
+	EXPORT int function(const char *); \
+	\
+	EXPORT int \
+	function(const char *name) \
+	{ \
+		const int result = NEXT(function, 0, (const char *), (name)); \
+		\
+		begin(name); \
+		return result; \
+	}
+#define ENDS(function) \
+	EXPORT int function(const char *); \
+	\
+	EXPORT int \
+	function(const char *name) \
+	{ \
+		end(name); \
+		return NEXT(function, 0, (const char *), (name)); \
+	}
+BEGINS(likwid_markerStartRegion)
+ENDS(likwid_markerStopRegion)
+BEGINS(cali_begin_region)		/* of Caliper: void, so that no caller looks */
+ENDS(cali_end_region)
+BEGINS(cali_begin_phase)
+ENDS(cali_end_phase)
+
+/* ---- PETSc: stages have numbers ---- */
+
+enum { STAGES = 256 };
+static const char *_Atomic stages[STAGES] = { "Main Stage" };
+
+EXPORT int PetscLogStageRegister(const char *, int *);
+EXPORT int PetscLogStagePush(int);
+EXPORT int PetscLogStagePop(void);
+
+EXPORT int
+PetscLogStageRegister(const char *name, int *stage)
+{
+	const int result = NEXT(PetscLogStageRegister, 0, (const char *, int *), (name, stage));
+
+	if (result == 0 && *stage >= 0 && *stage < STAGES && stages[*stage] == NULL)
+		stages[*stage] = strdup(name);
+	return result;
+}
+
+EXPORT int
+PetscLogStagePush(int stage)
+{
+	const int result = NEXT(PetscLogStagePush, 0, (int), (stage));
+	const char *name = stage >= 0 && stage < STAGES ? stages[stage] : NULL;
+
+	begin(name != NULL ? name : "(a stage)");
+	return result;
+}
+
+EXPORT int
+PetscLogStagePop(void)
+{
+	end(NULL);
+	return NEXT(PetscLogStagePop, 0, (void), ());
+}
