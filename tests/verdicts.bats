@@ -145,6 +145,9 @@ polls() {
 	[ "$(polls < <(looks 1000 500 20500 100; ends 21000))" = 'compute 1 MPI_Iprobe at main (main.c:5), 16500' ]
 	[ "$(polls < <(looks 1000 180 20800 60; ends 20860))" = 'compute 1 MPI_Iprobe at main (main.c:5), 14100' ]
 	[ "$(polls < <(looks 1000 160 20840 60; ends 20900))" = 'polling 1 MPI_Iprobe at main (main.c:5), 19900' ]
+	# What takes more than 20 us is work, however long a poll takes.
+	[ "$(polls < <(looks 100000 50000 950000 30000; ends 1000000))" = 'polling 1 MPI_Iprobe at main (main.c:5), 880000' ]
+	[ "$(polls < <(looks 100000 60000 940000 31000; ends 1000000))" = 'compute 1 MPI_Iprobe at main (main.c:5), 505900' ]
 	# Sleep between them is polling, if it is known.
 	[ "$(polls < <(looks 1001000 1000000 9001000 500; ends 9002000))" = 'compute 1 MPI_Iprobe at main (main.c:5), 8996900' ]
 	[ "$(polls "$asleep" < <(looks 1001000 1000000 9001000 500; ends 9002000))" = 'polling 1 MPI_Iprobe at main (main.c:5), 8000500' ]

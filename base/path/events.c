@@ -222,7 +222,7 @@ found_late(const struct stretch *stretch, struct event at, const struct row *fou
 
 /*
  * Whether the thread did little but poll from a failed poll to the one at the row: it slept, or
- * what it did took no longer than the poll. Part of the time is the recorder's own.
+ * what it did is short and took no longer than the poll. Part of the time is the recorder's own.
  */
 static bool
 only_polls(const struct stretch *stretch, const struct event *from, struct event at,
@@ -233,7 +233,8 @@ only_polls(const struct stretch *stretch, const struct event *from, struct event
 	    row_at(stretch->window, from->location, from->seq) : NULL;
 
 	return before != NULL && failed_poll(&before->row) &&
-	    (ns - RECORDER_NS <= before->row.leave_ns - before->row.enter_ns ||
+	    ((ns <= stretch->known->poll_gap_ns &&
+	    ns - RECORDER_NS <= before->row.leave_ns - before->row.enter_ns) ||
 	    is_seen_asleep(stretch->known, at.location, row->site, ns));
 }
 
