@@ -176,6 +176,10 @@ class Program:
 LEAST, MOST_CHANCE, CLEAR, CLEAR_CHANCE, LEAST_SHARE, EULER = 5, 1e-3, 30, 0.05, 20, 0.5772156649015329
 
 
+def spread_of(gaps):
+    return 0 if len(set(gaps)) == 1 else math.log(sum(gaps) / len(gaps)) - sum(map(math.log, gaps)) / len(gaps)
+
+
 def chance_of(gaps):
     """How likely gaps are so alike if each chance is as good as the others."""
     gaps = [g for g in gaps if g > 0]
@@ -203,7 +207,10 @@ def judge(group):
     for i, (site, numbers) in enumerate(order):
         chance, doubt = chance_of([b - a for a, b in zip(numbers, numbers[1:])]), False
         for other, theirs in order[:i]:
-            more = chance_of(gaps_among(numbers, theirs))
+            gaps = [g for g in gaps_among(numbers, theirs) if g > 0]
+            if len(gaps) < 4 or spread_of([b - a for a, b in zip(numbers, numbers[1:])]) < spread_of(gaps) / 4:
+                continue
+            more = chance_of(gaps)
             if judged[other][0] < MOST_CHANCE:
                 chance = max(chance, more)
             else:
@@ -233,7 +240,7 @@ def groups_of(calls):
 def answer_of(group, numbers, chance, doubt):
     gap = max(b - a for a, b in zip(numbers, numbers[1:]))
     first, last = min(n[0] for _, n in group), max(n[-1] for _, n in group)
-    if numbers[0] - first > 2 * gap or last - numbers[-1] > 2 * gap:
+    if max(numbers[0] - first, last - numbers[-1]) > max(2 * gap, (last - first) // 10):
         return 0
     if chance < MOST_CHANCE:
         return 1 if doubt else 2

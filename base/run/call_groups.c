@@ -11,6 +11,7 @@
 #include "../tool/tool.h"
 
 static const double NEARLY_ALL = 0.95;
+enum { LEAST_GAPS = 4 };
 
 #define REPEATED_HASH(r) mix((uint64_t)(r)->place.site << 16 | (r)->place.call, (uint64_t)(r)->rank)
 #define REPEATED_SAME(a, b) ((a)->rank == (b)->rank && same_place((a)->place, (b)->place))
@@ -200,6 +201,17 @@ is_common(const struct clocks *clocks, size_t a)
 	return common >= places / 2;
 }
 
+/*
+ * May a place's calls be chosen among those of another one? Not if there are too few, or if they
+ * are much more regular among all calls.
+ */
+static bool
+may_follow(const struct repeated *r, const struct among *among)
+{
+	return among->gaps.count >= LEAST_GAPS &&
+	    gaps_spread(&r->gaps) >= gaps_spread(&among->gaps) / 4;
+}
+
 /* Which places of a group are regular; those with the most calls first: others need them. */
 static void
 judge_group(struct clocks *clocks)
@@ -210,8 +222,11 @@ judge_group(struct clocks *clocks)
 		struct repeated *r = &g->places[a];
 
 		for (size_t b = 0; b < a && clocks->among != NULL; b++) {
-			const double chance = gaps_chance(&clocks->among[a * g->count + b].gaps);
+			const struct among *among = &clocks->among[a * g->count + b];
+			const double chance = gaps_chance(&among->gaps);
 
+			if (!may_follow(r, among))
+				continue;
 			if (g->places[b].regular)
 				r->chance = fmax(r->chance, chance);
 			else

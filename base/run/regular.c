@@ -42,15 +42,22 @@ chi_square_below(double x, double freedom)
 }
 
 double
+gaps_spread(const struct gaps *gaps)
+{
+	const double n = (double)gaps->count;
+
+	return gaps->least == gaps->most ? 0 : log((double)gaps->total / n) - gaps->logs / n;
+}
+
+double
 gaps_chance(const struct gaps *gaps)
 {
 	const double n = (double)gaps->count, mean = (double)gaps->total / n;
-	const double spread = log(mean) - gaps->logs / n;
 
 	if (gaps->count < 2)
 		return 1;
 	if (gaps->least == gaps->most)
 		return 0;
-	return chi_square_below(2 * n * spread / (1 + (n + 1) / (6 * n)) * EULER /
+	return chi_square_below(2 * n * gaps_spread(gaps) / (1 + (n + 1) / (6 * n)) * EULER /
 	    geometric_spread(mean), n - 1);
 }

@@ -24,5 +24,7 @@ void gaps_add(struct gaps *gaps, uint64_t gap);
  * call depends on the one before, the others are geometric, too.
  */
 double gaps_chance(const struct gaps *gaps);
+/* How unequal they are: the logarithm of their mean less the mean of their logarithms. */
+double gaps_spread(const struct gaps *gaps);
 
 #endif

@@ -35,7 +35,10 @@ enum answer { NO, UNDECIDED, YES };
 static enum answer
 divides(const struct group *g, const struct repeated *r, uint64_t wanted)
 {
-	if (r->first - g->first > 2 * r->gaps.most || g->last - r->last > 2 * r->gaps.most)
+	const uint64_t tenth = (g->last - g->first) / 10;
+	const uint64_t most = tenth > 2 * r->gaps.most ? tenth : 2 * r->gaps.most;
+
+	if (r->first - g->first > most || g->last - r->last > most)
 		return NO;
 	if (wanted > 0)
 		return YES;

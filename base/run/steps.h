@@ -7,10 +7,11 @@
  * into steps if
  *	- it was called LEAST_STEPS times or more, and equally often on all ranks;
  *	- its calls reach from the begin of the loop to its end: the calls before the first and
- *	  after the last are at most twice the longest step;
+ *	  after the last are at most twice the longest step, or a tenth of the loop's;
  *	- its calls are regular (regular.h): the probability that each call, or on rank 0 each
  *	  call at another place, is just as likely to divide steps is below MOST_CHANCE.
- * Other places are those with as many calls or more. Where the place is called at random among the
+ * Other places are those with as many calls or more, unless the place is four times as regular
+ * among all calls. Where the place is called at random among the
  * calls of a regular one, it does not divide the loop. In other doubt, or if less than half of the
  * places in a step come in nearly all of its steps, the loop is undecided, and has no steps: a
  * wrong period is worse than none. Of several places that divide the loop the one with the fewest
