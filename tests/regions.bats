@@ -136,6 +136,12 @@ all_regions() {
 	refute grep -q 'ended early' merge.err
 }
 
+@test "a thread that only has regions hides no deadlock" {
+	run -1 --separate-stderr lp-record --stuck-after 2 --stuck-kill -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/named" hang
+	[[ "$stderr" == *"deadlock: 0 waits in MPI_Recv from 1"* ]]
+	lp-dump -k region_name run/rank.0 | grep -q idle
+}
+
 @test "lp-merge --follow has the same regions as lp-merge afterwards" {
 	local what
 	for what in 'steps 100' threads; do

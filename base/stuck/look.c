@@ -303,6 +303,18 @@ join_communicators(struct scan *scan)
 	}
 }
 
+/* Threads that have regions, but make no calls. Those before a thread with calls stay. */
+static void
+forget_workers(struct rank *rank)
+{
+	const struct thread *last = &rank->threads[rank->thread_count - 1];
+
+	for (; rank->thread_count > 1 && last->rows == 0 && last->open.call == 0; last--) {
+		free(last->blocks);
+		rank->thread_count--;
+	}
+}
+
 static void
 finish_ranks(struct look *look, const uint16_t *names)
 {
@@ -316,6 +328,8 @@ finish_ranks(struct look *look, const uint16_t *names)
 			process_look(look, rank);
 		here |= rank->life == ALIVE;
 		look->elsewhere |= rank->life == REMOTE;
+		if (rank->thread_count > 0)
+			forget_workers(rank);
 		died_ns = rank->died_ns > died_ns ? rank->died_ns : died_ns;
 		for (size_t t = 0; t < rank->thread_count; t++) {
 			struct thread *thread = &rank->threads[t];

@@ -173,6 +173,15 @@ go_on(void *unused)
 	return NULL;
 }
 
+static void *
+idle(void *unused)
+{
+	(void)unused;
+	longpole_begin("idle");
+	pause();
+	return NULL;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -195,7 +204,10 @@ main(int argc, char **argv)
 		fast(count);
 	else if (strcmp(what, "threads") == 0)
 		threads();
-	else if (strcmp(what, "ipm") == 0)
+	else if (strcmp(what, "hang") == 0) {
+		pthread_create(&other, NULL, idle, NULL);
+		MPI_Recv(NULL, 0, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else if (strcmp(what, "ipm") == 0)
 		like_ipm();
 	else if (strcmp(what, "levels") == 0) {
 		MPI_Pcontrol(5);
