@@ -4,6 +4,8 @@
 #   make test     install what is missing, build, run all tests
 VERSION  = 0.1.0
 PREFIX   = /usr/local
+# Of the library for other programs; the recorders are always in PREFIX/lib/longpole.
+LIBDIR   = $(PREFIX)/lib
 MPICC    = mpicc
 MPIRUN   = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 CFLAGS   = -O3 -g
@@ -11,7 +13,8 @@ CFLAGS   = -O3 -g
 LTO      =
 WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
-CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
+# Nothing that is built says where: paths in debug information are relative to this folder.
+CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -fdebug-prefix-map=$(CURDIR)=.
 # msgpack's C library has one name in Debian 12 and another in 13.
 LDLIBS   = $(shell pkg-config --libs msgpack-c 2>/dev/null || pkg-config --libs msgpack) -lzstd -lm
 
@@ -53,9 +56,9 @@ MEASURE  = lp-measure lp-nrep
 COMMANDS = bin/longpole $(TOOLS:%=bin/lp-%) $(TEAMS:%=bin/lp-%-mpi) $(MEASURE:%=bin/%)
 LIBRARIES = $(foreach l,record mend,lib/liblongpole-$(l).so $(MPIS:%=lib/liblongpole-$(l).%.so)) lib/liblongpole-stream.so
 MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/measure.1 guidelines/measure/nrep.1 \
-           workflows/longpole.1 base/stream/trace.5 doc/longpole.7
+           workflows/longpole.1 base/stream/trace.5 $(wildcard doc/*.7)
 
-include base/library/rules.mk report/rules.mk record/rules.mk guidelines/rules.mk tests/rules.mk
+include base/library/rules.mk report/rules.mk record/rules.mk guidelines/rules.mk tests/rules.mk packaging/rules.mk
 
 all: $(COMMANDS) $(LIBRARIES)
 
@@ -104,6 +107,8 @@ demo-fortran: PACKAGES += gfortran
 demo-lammps: PACKAGES += lammps
 lint: PACKAGES += cppcheck clang-tidy
 fuzz: PACKAGES += afl++
+abi: PACKAGES += abigail-tools
+deb: PACKAGES += libmpich-dev debhelper dh-python dpkg-dev fakeroot lintian mandoc python3
 
 # Each demo does what users do: longpole -o FOLDER COMMAND.
 demo: PROGRAM = build/apps/heat -n 2000 -i 6 -p balanced:200,imbalanced:300,serial:60,messages:100
@@ -124,24 +129,25 @@ test: setup
 lint: setup build/report/hashes.h
 	@.ci/lint $(MANUALS)
 
-doc/timeline.svg: bin/lp-report
+# The pictures of the tour.
+doc/%.svg: bin/lp-report
 	@[ -e build/demo/graph ] || $(MAKE) demo
-	lp-report -F svg -o $@ build/demo/graph
+	lp-report -F svg --figure $* -o $@ build/demo/graph
 
 # The compiler command of each file, for editors and analysers.
 compile_commands.json: all
 	@$(MAKE) -nB --no-print-directory all | grep -e ' -c -o ' | jq -Rn --arg here '$(CURDIR)' \
 		'[inputs | {directory: $$here, command: ., file: (split(" ") | last)}]' >$@
 
-INSTALLED = $(COMMANDS) $(LIBRARIES) $(MANUALS) base/library/longpole-stream.h workflows/completion.bash \
+INSTALLED = $(COMMANDS) $(LIBRARIES) lib/$(STREAM).$(ABI) $(MANUALS) base/library/longpole-stream.h workflows/completion.bash \
             record/longpole.h record/longpole.f90 \
             $(wildcard workflows/*.mk workflows/apps/* fit/data/*.csv python/longpole/*.py) \
             $(addprefix workflows/,state picture timed program parts nearest quiet each brief) \
             LICENSE README.md CHANGELOG.md $(wildcard doc/*.md doc/*.svg doc/*.slurm)
 install: all
-	@.ci/install '$(PREFIX)' '$(VERSION)' $(INSTALLED)
+	@.ci/install '$(PREFIX)' '$(LIBDIR)' '$(VERSION)' $(INSTALLED)
 uninstall:
-	@.ci/install --remove '$(PREFIX)' '$(VERSION)' $(INSTALLED)
+	@.ci/install --remove '$(PREFIX)' '$(LIBDIR)' '$(VERSION)' $(INSTALLED)
 export DESTDIR
 
 clean:

@@ -54,7 +54,11 @@ commands="longpole $(printf 'lp-%s ' $tools)"
 	make -s -C "$ROOT" install PREFIX=/opt/longpole DESTDIR="$PWD/root"
 	for f in "$ROOT"/bin/* "$ROOT"/lib/*.so "$ROOT"/workflows/*.mk "$ROOT"/fit/data/*.csv; do
 		place=${f#"$ROOT"/}
-		case $place in workflows/* | fit/*) place=share/longpole/$place ;; esac
+		case $place in
+		workflows/* | fit/*) place=share/longpole/$place ;;
+		lib/liblongpole-stream.so) ;;
+		lib/*) place=lib/longpole/${place#lib/} ;;
+		esac
 		cmp "$f" "root/opt/longpole/$place"
 	done
 	for t in $tools; do

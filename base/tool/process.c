@@ -56,8 +56,8 @@ void
 preload_find(const char *name, char *path, size_t size)
 {
 	ssize_t got = readlink("/proc/self/exe", path, size - 1);
-	char file[100];
 	char *slash;
+	size_t length;
 
 	if (got < 0)
 		die("/proc/self/exe: %s", strerror(errno));
@@ -65,8 +65,12 @@ preload_find(const char *name, char *path, size_t size)
 	for (int up = 0; up < 2; up++)
 		if ((slash = strrchr(path, '/')) != NULL)
 			*slash = '\0';
-	snprintf(file, sizeof file, "/lib/liblongpole-%.60s.so", name);
-	strncat(path, file, size - strlen(path) - 1);
+	length = strlen(path);
+	snprintf(path + length, size - length, "/lib/longpole");
+	if (access(path, X_OK) != 0)
+		path[length + strlen("/lib")] = '\0';
+	length = strlen(path);
+	snprintf(path + length, size - length, "/liblongpole-%s.so", name);
 	if (access(path, R_OK) != 0)
 		die("%s: %s", path, strerror(errno));
 	if (strpbrk(path, " :") != NULL)
