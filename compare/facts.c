@@ -162,6 +162,15 @@ variable_fact(const struct comparison *c, struct verdict *v, const char *name)
 	v->facts[v->fact_count - 1].name = name;
 }
 
+/* Differs in every job. */
+static bool
+names_job(const char *variable)
+{
+	return strncmp(variable, "SLURM_", 6) == 0 &&
+	    strcmp(variable, "SLURM_CLUSTER_NAME") != 0 &&
+	    strcmp(variable, "SLURM_JOB_PARTITION") != 0;
+}
+
 /* Only if both sides have recorded their environment. */
 static void
 word_facts(const struct comparison *c, struct verdict *v, bool same_ranks)
@@ -178,7 +187,8 @@ word_facts(const struct comparison *c, struct verdict *v, bool same_ranks)
 				return;
 	for (int side = A; side < SIDES; side++)
 		for (size_t i = 0; i < c->runs[side][0].variable_count; i++)
-			variable_fact(c, v, c->runs[side][0].environment[i].name);
+			if (!names_job(c->runs[side][0].environment[i].name))
+				variable_fact(c, v, c->runs[side][0].environment[i].name);
 }
 
 /* ---- facts of sites --------------------------------------------------------------------- */

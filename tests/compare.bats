@@ -379,6 +379,24 @@ facts() {
 		"the MPI library was Open <1> 2, then MPICH <1> 2"]'
 }
 
+@test "a job of Slurm is in the trace and on the page; a new job is no difference, another cluster is" {
+	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
+	job() {
+		lp-record -o "$3" -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 env SLURM_CLUSTER_NAME="$1" SLURM_JOB_ID="$2" \
+			SLURM_STEP_ID=3 SLURM_JOB_NODELIST="n[1-$2]" SLURM_ARRAY_TASK_ID="$2" SLURM_JWT=hidden SLURM_SUBMIT_DIR=/x ./sites us=5
+		lp-merge "$3" 2>/dev/null | lp-graph 2>/dev/null >"$3.graph"
+	}
+	job one 7 a
+	job one 8 b
+	job two 9 c
+	lp-dump -k environment a.graph | jq -e -s 'map(select(.name | startswith("SLURM")) | [.name, .value]) == [
+		["SLURM_ARRAY_TASK_ID", "7"], ["SLURM_CLUSTER_NAME", "one"], ["SLURM_JOB_ID", "7"], ["SLURM_JOB_NODELIST", "n[1-7]"],
+		["SLURM_STEP_ID", "3"]]'
+	lp-report a.graph | grep -q '^SLURM_JOB_NODELIST = n\[1-7\]$'
+	lp-compare -F json a.graph -- b.graph | jq -e '.facts == []'
+	lp-compare -F json a.graph -- c.graph | jq -e '[.facts[].text] == ["SLURM_CLUSTER_NAME was one, then two"]'
+}
+
 @test "sampled runs are compared by functions, which add up to the path and its change" {
 	for seed in 1 2 3 4 5; do sampled_run.py make $seed 3 20 12 | lp-graph 2>/dev/null >$seed.graph; done
 	lp-compare -F json 1.graph 3.graph 4.graph -- 2.graph 5.graph |

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a run depends on beside the program: the MPI library, and variables by which its user steers
- * it. Only names with the prefixes below are read. Left out are variables that a launcher sets for
+ * What a run depends on beside the program: the MPI library, variables by which its user steers
+ * it, and the job of Slurm that it is part of. Only names with the prefixes below are read. Left out are variables that a launcher sets for
  * itself, as they differ in each run, and names that suggest a secret.
  */
 #include <stdio.h>
@@ -30,7 +30,9 @@ static bool
 is_told(const char *variable)
 {
 	static const char *const ours[] = { "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_",
-	    "OMP_", "I_MPI_" };
+	    "OMP_", "I_MPI_", "SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_CLUSTER_NAME",
+	    "SLURM_HET_", "SLURM_JOB_ID", "SLURM_JOB_NODELIST", "SLURM_JOB_PARTITION",
+	    "SLURM_RESTART_COUNT", "SLURM_STEP_ID", "SLURM_STEP_NODELIST" };
 	static const char *const launchers[] = { "OMPI_MCA_orte_", "OMPI_MCA_prte_", "OMPI_MCA_ess",
 	    "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME_",
 	    "MPIR_CVAR_CH3_INTERFACE_HOSTNAME" };
