@@ -37,6 +37,12 @@ CFLAGS  += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omi
 export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 endif
 
+# Streams are little-endian, and numbers in memory have 64 bits. Without a compiler there is no answer.
+machine := $(shell echo __SIZEOF_POINTER__ __BYTE_ORDER__ | $(CC) -E -P - 2>/dev/null)
+ifneq ($(filter-out 8 1234,$(machine)),)
+$(error longpole needs 64 bits and little-endian byte order: $(CC) compiles for another machine)
+endif
+
 SHELL    = bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all

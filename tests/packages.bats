@@ -9,7 +9,7 @@ setting() { make -s -C "$ROOT" --eval 'print:; @echo "$($(WANTED))"' print WANTE
 
 @test "an installed tree may be moved: tools, workflows, recorders and the library find each other, and nothing names the checkout" {
 	make -s -C "$ROOT" install PREFIX=/opt/longpole DESTDIR="$PWD/root"
-	run -1 grep -rlF -e "$ROOT/" -e "$PWD" root
+	refute grep -rlP "(?<![\w./-])(\Q$ROOT\E|\Q$PWD\E)(?![\w.-])" root
 	mv root/opt/longpole moved
 	cp "$ROOT/build/apps/heat" .
 	PATH=/usr/bin:/bin moved/bin/longpole mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./heat -n 100 -p balanced:5 >said
@@ -60,6 +60,35 @@ setting() { make -s -C "$ROOT" --eval 'print:; @echo "$($(WANTED))"' print WANTE
 	grep "version(\"$version\"" packaging/spack/package.py
 	grep -x "version = '$version'" packaging/easybuild/longpole-"$version"-*.eb
 	grep -x "Package: liblongpole-stream$(setting ABI)" debian/control
+}
+
+@test "longpole --version -v names the recorders, where they are, and an MPI that is missing" {
+	mkdir -p copy/bin copy/lib/longpole
+	cp "$ROOT/bin/longpole" copy/bin
+	for mpi in here gone; do
+		echo "int $mpi;" | cc -xc - -shared -fPIC -Wl,-soname,"lib$mpi.so.1" -o "lib$mpi.so.1"
+		cc -shared -Wl,--no-as-needed "lib$mpi.so.1" -o "copy/lib/longpole/liblongpole-record.$mpi.so"
+	done
+	rm libgone.so.1
+	LD_LIBRARY_PATH=$PWD run -0 copy/bin/longpole --version -v
+	[ "$output" = "longpole $(setting VERSION)
+recorder for gone: $PWD/copy/lib/longpole/liblongpole-record.gone.so, but libgone.so.1 is not installed
+recorder for here: $PWD/copy/lib/longpole/liblongpole-record.here.so" ]
+	[ "$(LD_LIBRARY_PATH=$PWD copy/bin/longpole -v --version)" = "$output" ]
+	[ "$(copy/bin/longpole --version)" = "${lines[0]}" ]
+	rm copy/lib/longpole/*
+	run -2 copy/bin/longpole -v --version
+	[[ ${lines[1]} == *'has no recorder: no MPI was found when longpole was built' ]]
+	longpole --version -v | grep -x "recorder for openmpi: $ROOT/lib/liblongpole-record.openmpi.so"
+}
+
+@test "a compiler for 32 bits, or for big-endian byte order, is refused in one line; without a compiler, setup goes on" {
+	for compiler in 'cc -m32' 'cc -U__BYTE_ORDER__ -D__BYTE_ORDER__=4321'; do
+		run -2 make -s -C "$ROOT" -n all CC="$compiler"
+		[ "$(grep -c '64 bits and little-endian byte order' <<<"$output")" -eq 1 ]
+		[ "$(grep -vc '^make' <<<"$output")" -eq 1 ]
+	done
+	make -s -C "$ROOT" -n setup CC=no-such-compiler
 }
 
 # column N: the names in that column of packaging/dependencies
