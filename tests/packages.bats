@@ -25,16 +25,16 @@ setting() { make -s -C "$ROOT" --eval 'print:; @echo "$($(WANTED))"' print WANTE
 }
 
 @test "LIBDIR and PREFIX=/usr: the library where a distribution has it, found from its pkg-config file" {
-	make -s -C "$ROOT" install PREFIX=/usr LIBDIR=/usr/lib/x-linux DESTDIR="$PWD/root"
-	[ -e root/usr/lib/x-linux/liblongpole-stream.so ]
-	[ -e root/usr/lib/longpole/liblongpole-record.so ]
-	export PKG_CONFIG_PATH=$PWD/root/usr/lib/x-linux/pkgconfig
+	make -s -C "$ROOT" install PREFIX=/usr LIBDIR=/usr/lib/x-linux DESTDIR="$PWD/there"
+	[ -e there/usr/lib/x-linux/liblongpole-stream.so ]
+	[ -e there/usr/lib/longpole/liblongpole-record.so ]
+	export PKG_CONFIG_PATH=$PWD/there/usr/lib/x-linux/pkgconfig
 	libdir=$(pkg-config --variable=libdir longpole-stream) prefix=$(pkg-config --variable=prefix longpole-stream)
-	[ "$(realpath "$libdir")" = "$PWD/root/usr/lib/x-linux" ]
-	[ "$(realpath "$prefix")" = "$PWD/root/usr" ]
+	[ "$(realpath "$libdir")" = "$PWD/there/usr/lib/x-linux" ]
+	[ "$(realpath "$prefix")" = "$PWD/there/usr" ]
 	pkg-config --libs longpole-stream | refute grep rpath
-	make -s -C "$ROOT" uninstall PREFIX=/usr LIBDIR=/usr/lib/x-linux DESTDIR="$PWD/root"
-	[ -z "$(find root -type f -o -type l)" ]
+	make -s -C "$ROOT" uninstall PREFIX=/usr LIBDIR=/usr/lib/x-linux DESTDIR="$PWD/there"
+	[ -z "$(find there -type f -o -type l)" ]
 }
 
 @test "the library has the interface that is kept, function by function" {
