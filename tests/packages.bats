@@ -72,14 +72,14 @@ setting() { make -s -C "$ROOT" --eval 'print:; @echo "$($(WANTED))"' print WANTE
 	rm libgone.so.1
 	LD_LIBRARY_PATH=$PWD run -0 copy/bin/longpole --version -v
 	[ "$output" = "longpole $(setting VERSION)
-recorder for gone: $PWD/copy/lib/longpole/liblongpole-record.gone.so, but libgone.so.1 is not installed
-recorder for here: $PWD/copy/lib/longpole/liblongpole-record.here.so" ]
+recorder for gone: $(pwd -P)/copy/lib/longpole/liblongpole-record.gone.so, but libgone.so.1 is not installed
+recorder for here: $(pwd -P)/copy/lib/longpole/liblongpole-record.here.so" ]
 	[ "$(LD_LIBRARY_PATH=$PWD copy/bin/longpole -v --version)" = "$output" ]
 	[ "$(copy/bin/longpole --version)" = "${lines[0]}" ]
 	rm copy/lib/longpole/*
 	run -2 copy/bin/longpole -v --version
 	[[ ${lines[1]} == *'has no recorder: no MPI was found when longpole was built' ]]
-	longpole --version -v | grep -x "recorder for openmpi: $ROOT/lib/liblongpole-record.openmpi.so"
+	longpole --version -v | grep -x "recorder for openmpi: $(readlink -f "$ROOT")/lib/liblongpole-record.openmpi.so"
 }
 
 @test "a compiler for 32 bits, or for big-endian byte order, is refused in one line; without a compiler, setup goes on" {
