@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a run depends on beside the program: the MPI library, variables by which its user steers
- * it, and the job of Slurm that it is part of. Only names with the prefixes below are read. Left out
- * are variables that a launcher sets for itself, as they differ in each run, and names that suggest
- * a secret.
+ * it, and the job of Slurm that it is part of. Only names with the prefixes below are read. Left
+ * out are variables that a launcher sets for itself, as they differ in each run, and names that
+ * suggest a secret.
  */
 #include <stdio.h>
 #include <stdlib.h>
