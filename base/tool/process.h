@@ -18,8 +18,8 @@ int64_t now_ns(void);			/* CLOCK_MONOTONIC */
 /* Libraries that a command preloads into the program it starts. */
 
 /*
- * Finds liblongpole-NAME.so, relative to this command: in ../lib/longpole if it is installed, else in
- * ../lib. Dies if there is none.
+ * Finds liblongpole-NAME.so, relative to this command: in ../lib/longpole if it is installed,
+ * else in ../lib. Dies if there is none.
  */
 void preload_find(const char *name, char *path, size_t size);
 /* Adds it to LD_PRELOAD, before the present value or after it. */
