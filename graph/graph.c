@@ -313,6 +313,7 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	struct location *location = &graph->locations[calls->location];
 	struct graph_row row = { .calls = calls, .location = calls->location,
 	    .rank = rank_of(graph, calls->location) };
+	const bool computed = holds_to_come(graph, calls->location);
 
 	if (calls->first != location->next_seq ||
 	    (calls->count > 0 && calls->enter_ns[0] < location->last_leave_ns))
@@ -332,7 +333,7 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 			die_message(in, message, "calls: request is out of range");
 		read_row(&row, location, calls, i);
 		location->next_seq = row.seq + 1;
-		if (calls->call[i] != 0)
+		if (computed && calls->call[i] != 0)
 			hold_reached(graph, &row);
 		take_row(graph, &row);
 		location->last_leave_ns = calls->leave_ns[i];

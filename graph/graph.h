@@ -321,6 +321,8 @@ void locks_decide(struct graph *graph, uint32_t before, int64_t until_ns);
 void holds_begin(struct graph *graph);
 /* Takes the times of a block as recorded, before polls become waits. */
 void holds_see(struct graph *graph, const struct calls *calls);
+/* Whether rows of the location that are still to be matched may matter to hold_reached. */
+bool holds_to_come(const struct graph *graph, uint32_t location);
 /* The row is being matched: from now on, what its location computed before it counts. */
 void hold_reached(struct graph *graph, const struct graph_row *row);
 /*

@@ -46,6 +46,7 @@ struct computings {
 	struct computing *at;
 	size_t begin, end, capacity, to_come;
 	int64_t last_leave_ns;
+	bool in_wait;			/* the last one matched is part of a wait by polls */
 };
 
 /* A call that may have been held up. */
@@ -126,23 +127,32 @@ holds_see(struct graph *graph, const struct calls *calls)
 	}
 }
 
+bool
+holds_to_come(const struct graph *graph, uint32_t location)
+{
+	const struct computings *c = graph->holds->of != NULL ? &graph->holds->of[location] : NULL;
+
+	return c != NULL && (c->to_come > 0 || c->in_wait);
+}
+
 void
 hold_reached(struct graph *graph, const struct graph_row *row)
 {
-	struct computings *c = graph->holds->of != NULL ? &graph->holds->of[row->location] : NULL;
+	struct computings *c = &graph->holds->of[row->location];
 	const int64_t enter_ns = row->calls->enter_ns[row->i];
-	size_t known;
+	size_t known = c->end - c->to_come;
 
-	if (c == NULL)
-		return;
-	known = c->end - c->to_come;
 	if (c->to_come > 0 && c->at[known].seq == row->seq) {
 		c->at[known].candidates = row->candidates;
-		c->at[known++].enter_ns = enter_ns;
+		c->at[known].enter_ns = enter_ns;
+		c->in_wait = enter_ns < c->at[known++].to_ns;
 		c->to_come--;
 	}
+	c->in_wait &= known > c->begin && c->at[known - 1].enter_ns == enter_ns;
+	if (!c->in_wait)
+		return;
 	while (known-- > c->begin && c->at[known].enter_ns == enter_ns &&
-	    c->at[known].to_ns > enter_ns)
+	    c->at[known].to_ns > enter_ns)	/* not the computation before the wait */
 		c->at[known].seq = row->seq;
 }
 
