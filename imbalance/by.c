@@ -223,7 +223,7 @@ print_sections(struct imbalance *im, const char *file, bool regions, uint64_t st
     bool all)
 {
 	static struct text out;			/* large for a stack */
-	struct by_section by = { .observer = { .message = see_message, .call = see_call,
+	static struct by_section by = { .observer = { .message = see_message, .call = see_call,
 	    .delay = see_delay } };
 
 	if (regions)
