@@ -198,7 +198,7 @@ struct figure {
 };
 extern const struct figure figures[];
 extern const size_t figure_count;
-/* tables.c: the timeline as CSV. */
+/* timeline.c: the timeline as CSV. */
 void columns_write(struct text *out, const struct page *page);
 /* Meaning of the timeline's colours: classes and names, the path last. */
 void timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1],

@@ -6,17 +6,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/tool/csv.h"
+#include "../base/waits/counters.h"
 #include "report.h"
 
-enum { MOST_LINES = 200, LABEL = 1024, MOST_COLUMNS = 10, MOST_NAMES = 2 };
+enum { MOST_LINES = 200, LABEL = 1024, MOST_CELLS = 10, MOST_NAMES = 2 };
 #define LEAST_SHARE 5e-5	/* of the run: less would print as zero */
 
 /* Print formats, chosen by a column's head. */
 enum column { SECONDS, RATIO, SHARE, COUNT, NAME };
 
 struct table_line {
-	double numbers[MOST_COLUMNS];
+	double numbers[MOST_CELLS];
 	char *names[MOST_NAMES];
 	size_t order;			/* of arrival */
 };
@@ -24,7 +24,7 @@ struct table_line {
 struct columns {
 	struct text *out;
 	double run_s;
-	enum column of[MOST_COLUMNS];
+	enum column of[MOST_CELLS];
 	bool has_shares;
 	size_t numbers, names;		/* all numbers come before the names */
 	struct table_line *lines;
@@ -68,10 +68,10 @@ put_number(const struct columns *columns, enum column column, double value)
 {
 	struct text *out = columns->out;
 
-	if (column == COUNT || value == 0)
-		text_print(out, "<td data-v=\"%.0f\">%.0f</td>", value, value);
-	else if (!isfinite(value))
+	if (!isfinite(value))
 		text_put(out, "<td data-v=\"\">-</td>");
+	else if (column == COUNT || value == 0)
+		text_print(out, "<td data-v=\"%.0f\">%.0f</td>", value, value);
 	else if (column == SECONDS)	/* enough digits for LEAST_SHARE of the run */
 		text_print(out, "<td data-v=\"%.9f\">%.*f</td>", value,
 		    (int)fmin(9, fmax(0, 5 - floor(log10(columns->run_s)))), value);
@@ -256,6 +256,51 @@ sampled_table(struct text *out, const struct page *page)
 	end_table(&columns, 0);
 }
 
+static double
+counted(int64_t count)
+{
+	return count < 0 ? NAN : (double)count;
+}
+
+static void
+put_counts(struct columns *columns, const struct counter_line *line, const char *function)
+{
+	const struct shown_counts *c = &line->counts;
+
+	put_line(columns, (double[]){ line->rank, 1e-9 * counted(c->on_core_ns),
+	    1e-9 * counted(c->of[COUNT_task_clock]), counted(c->of[COUNT_page_faults]),
+	    counted(c->of[COUNT_migrations]), counted(c->of[COUNT_instructions]),
+	    counted(c->of[COUNT_cycles]), c->cycles_per_instruction, 1e-9 * c->clock_hz },
+	    (const char *[]){ function });
+}
+
+/* For a run with counters: each rank, and where it counted most. */
+static void
+counters_table(struct text *out, const struct page *page)
+{
+	const struct by_function *by = functions_by(&page->im, false);
+	struct counters all;
+	struct product product;
+	struct columns columns;
+	char note[1024];
+
+	if (by == NULL || !counters_find(&page->im, by, &all))
+		return;
+	counters_say(&all, note, sizeof note);
+	if (counters_product(by, &all, &product)) {
+		strcat(note, "; ");
+		product_say(&all, &product, note + strlen(note), sizeof note - strlen(note));
+	}
+	columns = begin_table(out, page, "counters", "Counters", note,
+	    "rank\tcounted (s)\ttask clock (s)\tpage faults\tmigrations\tinstructions\tcycles\t.cycles per instruction\t.clock (GHz)\t*function");
+	for (int32_t r = 0; r < all.rank_count && r < MOST_LINES / 2; r++)
+		put_counts(&columns, &all.ranks[r], "(all)");
+	for (size_t i = 0; i < all.function_count && i < MOST_LINES / 2; i++)
+		put_counts(&columns, &all.functions[i], all.functions[i].function);
+	end_table(&columns, (size_t)all.rank_count + all.function_count);
+	counters_free(&all);
+}
+
 static void
 states_table(struct text *out, const struct page *page)
 {
@@ -410,6 +455,7 @@ tables_write(struct text *out, const struct page *page)
 	gains_table(out, page);
 	delays_table(out, page);
 	sampled_table(out, page);
+	counters_table(out, page);
 	states_table(out, page);
 	cells_table(out, page, BY_SITE, "sites", "Call sites", "Where in the program; computation "
 	    "is that up to the call, MPI includes waits.", "*site");
@@ -420,35 +466,4 @@ tables_write(struct text *out, const struct page *page)
 	    "All calls and all computation of a rank; MPI includes waits.",
 	    page->im.graph.known.headline.host_count > 1 ? "rank\t*host" : "rank");
 	runs_table(out, page);
-}
-
-/* The columns of the timeline as numbers, for figures made elsewhere. */
-
-void
-columns_write(struct text *out, const struct page *page)
-{
-	const struct bins *bins = &page->bins;
-	const double width_s = 1e-9 * (double)bins->run_ns / (double)bins->columns;
-	uint32_t first = 0, end;
-	struct csv csv;
-
-	csv_begin(&csv, out,
-	    "rank,last_rank,from_s,to_s,outside_s,compute_s,mpi_s,wait_message_s,wait_receiver_s,wait_collective_s,wait_setup_s,wait_rma_s,blocked_s,preempted_s,path_s");
-	for (size_t row = 0; row < bins->rows; row++, first = end) {
-		for (end = first; end < bins->locations && bins_row(bins, end) == row;)
-			end++;
-		for (size_t c = 0; c < bins->columns && end > first; c++) {
-			const float *ns = bins->ns + (row * bins->columns + c) * ACTIVITIES;
-
-			csv_int(&csv, page->im.graph.known.location_rank[first]);
-			csv_int(&csv, page->im.graph.known.location_rank[end - 1]);
-			csv_fixed(&csv, (double)c * width_s, 12);
-			csv_fixed(&csv, (double)(c + 1) * width_s, 12);
-			for (int a = 0; a < ACTIVITIES; a++)
-				csv_significant(&csv, 1e-9 * (double)ns[a], 7);
-			csv_significant(&csv,
-			    1e-9 * (double)bins->path_ns[row * bins->columns + c], 7);
-			csv_end_row(&csv);
-		}
-	}
 }
