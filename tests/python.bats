@@ -21,6 +21,25 @@ for block in blocks:
 assert sum(m.body["count"] for m in blocks) > 0' "$(stream good-threads)"
 }
 
+@test "each column of a message in the page is a column of the reader, of the same sign" {
+	py 'import re, sys
+from longpole.stream import SIGNED, SIZES
+from longpole.tables import CALL_COLUMNS, EDGE_COLUMNS
+kind, seen = None, 0
+for line in open(sys.argv[1]):
+    if line.startswith(".Ss "):
+        kind = line.split()[1]
+    columns = re.match(r"\.It (.*?) Ta ([ui]) Ta", line)
+    if kind not in ("calls", *EDGE_COLUMNS) or not columns:
+        continue
+    for name in columns[1].split(" , "):
+        known = (CALL_COLUMNS if kind == "calls" else EDGE_COLUMNS[kind]).get(name)
+        signed = SIGNED.get(name, False) if known is None and name in SIZES else known[0]
+        assert signed == (columns[2] == "i"), (kind, name)
+        seen += 1
+assert seen > 40, seen' "$ROOT/base/stream/trace.5"
+}
+
 @test "files, pipes and compressed streams give the checker's columns" {
 	tests/random_run.py make 3 >t.trace
 	lp-graph t.trace >t.graph 2>/dev/null

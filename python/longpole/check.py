@@ -175,6 +175,10 @@ class _Checker:
                 self.fail(message, "gap or overlap")
             if len(end):
                 self.path_ns = end[-1]
+        elif message.kind == "sampled_path":
+            placed = (columns["site"] > 0) | (columns["callers"] > 0)
+            if ((placed | (columns["worker"] == 0)) & (columns["awaited"] > 0)).any():
+                self.fail(message, "time awaited at a place, or in no worker")
         elif message.kind == "unended":
             self.unended(message, columns)
         elif message.kind == "sync":
