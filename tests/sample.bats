@@ -2,8 +2,7 @@
 # Samples of computation: lp-record --sample, and the path by function.
 bats_require_minimum_version 1.5.0
 load helpers
-
-RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
+load sampled
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
@@ -16,27 +15,7 @@ setup_file() {
 	mpifort -g -O2 -o planted_fortran "$apps/sampled.f90"
 	mpicc -g -O2 -o comes_and_goes "$apps/comes_and_goes.c" sampled_work.o -lpthread
 	mpicc -g -O2 -o off_core "$apps/off_core.c" sampled_work.o
-	mpicc -g -O2 -fopenmp -o late_thread "$apps/late_thread.c" sampled_work.o
-	lp-record --sample 100 -o probe -- $RUN -n 1 ./planted 0.1 2>probe.err
-	cat probe.err >&2
-}
-
-# Where the kernel takes no samples these tests have nothing to see.
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	ln -s "$ROOT/tests" tests
-	! grep -q 'the kernel refuses it' "$BATS_FILE_TMPDIR/probe.err" || skip "this kernel allows no perf_event_open"
-}
-
-# sampled PROGRAM [ARGUMENT ...]: recorded on two ranks, as t.graph
-sampled() {
-	local program=$BATS_FILE_TMPDIR/$1
-	shift
-	rm -rf run
-	lp-record --sample 1000 -o run -- $RUN -n 2 "$program" "$@" >out
-	lp-merge run >t.trace
-	lp-graph t.trace >t.graph 2>/dev/null
-	trace.py check run/rank.* t.trace t.graph
+	probe_samples ./planted 0.1
 }
 
 @test "planted functions have their time, on the path and off it, and add up to the path" {
@@ -243,20 +222,6 @@ sampled() {
 	jq -e '.delays_by_function | map(select(.function | startswith("(") | not))[0].function == "long_work"' report
 }
 
-# told FUNCTION KEY: of lp-critpath's path.json
-told() {
-	jq --arg name "$1" --arg key "$2" '.by_function | map(select(.function == $name))[0][$key] // 0' path.json
-}
-
-# as_planted FUNCTION SECONDS [LEAST]: its CPU time on the path, or at least LEAST of it, within three standard errors. A part of it may
-# have been the kernel's, which no sample sees: that part is in a row of its own, and small.
-as_planted() {
-	jq -e --argjson told "$(told $1 path_s)" --argjson error "$(told $1 standard_error)" --argjson planted "$2" --argjson least "${3:-$2}" \
-		--argjson unseen "$(told '(on a core, not sampled)' path_s)" '(3 * $error * .path_length_s) as $error |
-		$told <= $planted + $error and $told + $unseen >= $least - $error and
-		$unseen < 0.1 * .computation.on_core_s' path.json
-}
-
 @test "a function has its thread's CPU time, and sleep is a separate line" {
 	sampled off_core
 	lp-critpath -F json t.graph >path.json
@@ -274,43 +239,6 @@ as_planted() {
 	lp-report -o page.html t.graph
 	grep -q 'title="(blocked)"' page.html
 	grep -qE "From [0-9]+ samples, which saw [0-9.]+ % of the ranks' computation on a core" page.html
-}
-
-@test "the path goes on in the thread that the first one waits for, however it waits" {
-	local RUN="$RUN --bind-to none"	# or a thread waits for its core, not for its runtime
-	local policy cause
-	for policy in passive active; do
-		OMP_WAIT_POLICY=$policy sampled late_thread
-		lp-critpath -F json t.graph >path.json
-		# Only the place where a thread blocked says that it waited for others. There is memory for some 50 places between two calls, and
-		# beside ranks that yield all the time threads may be preempted more often. If a wait of the first thread has none, its 10 ms are
-		# on the path; if one of the second thread has none, they may be.
-		lp-dump -k sampled t.graph | jq -n '[inputs | select(.location == 0 and .worker).worker] | unique' >workers
-		lp-dump -k switched t.graph | jq -n --slurpfile workers workers 'reduce (inputs | select(.location == 0 and
-			(.worker == null or (.worker | IN($workers[0][])))) | { own: (.worker == null), at: ([.duration, .reason,
-			.site // [.duration[] | 0]] | transpose | map(select(.[0] > 1e6 and .[1] == 0 and .[2] == 0)) | length) }) as $of
-			({ own: 0, all: 0 }; .all += $of.at | if $of.own then .own += $of.at else . end)' >unplaced
-		as_planted long_work $(jq '0.6 - 0.05 * .own, 0.6 - 0.05 * ([.all, 10] | min)' unplaced) || { cat unplaced path.json; false; }
-		if [ "$(jq .own unplaced)" -lt 5 ]; then
-			jq -e --argjson on_path "$(told long_work path_s)" --slurpfile unplaced unplaced \
-				'([.awaited[] | select(.function == "long_work" and .rank == 0 and .thread > 0).path_s] | add) >
-				0.8 * $on_path - 0.01 * $unplaced[0].all and
-				([.awaited[].path_s] | add) - .computation.awaited_s < 1e-8' path.json
-			lp-critpath -F text t.graph | grep -qE '^[0-9.]+ s of this in threads that the first thread of their rank waited for$'
-			cause=long_work
-		else
-			cause='(blocked)'
-		fi
-		as_planted short_work 0.1
-		lp-imbalance -F json t.graph >waits.json
-		jq -e --arg cause "$cause" '.delays_by_function | map(select(.function == $cause))[0].cost_s > 0.2' waits.json
-		jq -e --arg cause "$cause" 'all(.delays_by_function[]; (.function | startswith("(")) or .function == $cause or
-			.cost_s <= 3 * .standard_error_s)' waits.json ||
-			{ jq -c '.delays_by_function[]' waits.json; false; }
-	done
-	# The first thread waited on the core.
-	jq -e '.waiting_for_threads | map(.samples) | add > 20' path.json
-	[ "$(jq '[.by_function[].function | select(test("gomp"))] | length' path.json)" -eq 0 ]
 }
 
 # chained PROGRAM STACK: of the samples in long_work or long_part at least 95 % have these callers

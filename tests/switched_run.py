@@ -227,8 +227,8 @@ class Run:
 
         others = [w for w in waits if w != thread]
         last = max((last_active(w, at) for w in others), default=-1)
-        if last <= since:
-            return None
+        if last <= since:    # it was itself the last one
+            return (thread, since) if active[thread][:since].any() else None
         kinds = {True: [], False: []}
         for worker in others:
             if last_active(worker, last) <= last - near:

@@ -80,8 +80,10 @@ awaited_by(const struct awaited *a, const struct thread_times *thread, const str
 
 			last_ns = ns > last_ns ? ns : last_ns;
 		}
-	if (last_ns <= wait->from_ns)
-		return NULL;
+	if (last_ns <= wait->from_ns) {	/* it was the last one: what let it go was under way */
+		*at_ns = wait->from_ns;
+		return spans_before(&thread->active, wait->from_ns) > 0 ? thread : NULL;
+	}
 	for (size_t i = 0; i < a->threads.count; i++) {
 		const struct thread_times *t = &a->threads.of[i];
 		const bool is_fresh = began_within(t, last_ns, near_ns);

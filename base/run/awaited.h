@@ -4,11 +4,12 @@
  *
  * A computation of the thread that makes the calls is divided by the threads through which its
  * path leads, backwards from its end. Where the path's thread waited (thread_waits.h), the path
- * goes on in the thread that was active last before the wait's end. Threads that began to work
- * within NEAR of that last activity were themselves awaited by the same event, and do not count if
- * others are left. Of several, the last to wait within NEAR of the wait's end is the one. If none
- * or several remain, the awaited thread is not known: the path then stays in the thread that makes
- * the calls. NEAR is the period of the samples, or NEAR_NS if there are none in this computation.
+ * goes on in the thread that was active last before the wait's end, which is itself if no other one
+ * was active meanwhile. Threads that began to work within NEAR of that last activity were
+ * themselves awaited by the same event, and do not count if others are left. Of several, the last
+ * to wait within NEAR of the wait's end is the one. If none or several remain, the awaited thread
+ * is not known: the path then stays in the thread that makes the calls. NEAR is the period of the
+ * samples, or NEAR_NS if there are none in this computation.
  */
 #ifndef AWAITED_H
 #define AWAITED_H

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Threads that wait for each other in real runtimes: the path goes on in the thread that is waited for.
+bats_require_minimum_version 1.5.0
+load helpers
+load sampled
+
+RUN="$RUN --bind-to none"	# or a thread waits for its core, not for its runtime
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	local apps=$ROOT/tests/apps
+	gcc -g -O2 -c "$apps/sampled_work.c"
+	mpicc -g -O2 -fopenmp -o late_thread "$apps/late_thread.c" sampled_work.o
+	mpicxx -g -O2 -std=c++20 -fopenmp -o late_threads "$apps/late_threads.cpp" sampled_work.o
+	mpicc -g -O2 -o threads_calls "$apps/threads_calls.c" sampled_work.o -lpthread
+	if with_clang cc -g -O2 -fopenmp -o late_thread_clang "$apps/late_thread.c" sampled_work.o; then
+		with_clang cxx -g -O2 -std=c++20 -fopenmp -o late_threads_clang "$apps/late_threads.cpp" sampled_work.o
+	fi
+	probe_samples ./late_thread
+}
+
+# with_clang cc|cxx ARGUMENT...: the compiler of MPI, by clang, whose OpenMP is libomp
+with_clang() {
+	local name=clang
+	[ "$1" = cc ] || name=clang++
+	command -v $name >/dev/null || return 1
+	OMPI_CC=$name OMPI_CXX=$name MPICH_CC=$name MPICH_CXX=$name "mpi$1" "${@:2}"
+}
+
+needs_clang() {
+	[ -e "$BATS_FILE_TMPDIR/late_threads_clang" ] || skip "no clang with libomp"
+}
+
+# unplaced: waits of rank 0's threads without a place, as OWN of the first thread and ALL. Only the place where a thread blocked says
+# that it waited for others. There is memory for some 50 places between two calls, and beside ranks that yield all the time threads
+# may be preempted more often.
+unplaced() {
+	lp-dump -k sampled t.graph | jq -n '[inputs | select(.location == 0 and .worker).worker] | unique' >workers
+	lp-dump -k switched t.graph | jq -n --slurpfile workers workers 'reduce (inputs | select(.location == 0 and
+		(.worker == null or (.worker | IN($workers[0][])))) | { own: (.worker == null), at: ([.duration, .reason,
+		.site // [.duration[] | 0]] | transpose | map(select(.[0] > 1e6 and .[1] == 0 and .[2] == 0)) | length) }) as $of
+		({ own: 0, all: 0 }; .all += $of.at | if $of.own then .own += $of.at else . end)'
+}
+
+# goes_on PROGRAM [KIND]: all late parts, 0.6 s, are on the path, and what the first threads do alone. Of a part whose wait has no
+# place the first thread's 10 ms may be on the path instead.
+goes_on() {
+	sampled "$@"
+	lp-critpath -F json t.graph >path.json
+	unplaced >unplaced
+	as_planted long_work 0.6 $(jq '0.6 - 0.05 * ([.all, 10] | min)' unplaced) ||
+		{ cat unplaced; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
+	as_planted short_work 0.1
+	# Waiting is no function of its own.
+	[ "$(jq '[.by_function[].function | select(test("gomp|__kmp.*(barrier|wait)|__futex|sched_yield"))] | length' path.json)" -eq 0 ]
+}
+
+# awaited: the late parts are of other threads, and they are what the other rank waits for
+awaited() {
+	local cause='(blocked)'
+	if [ "$(jq .own unplaced)" -lt 5 ]; then
+		jq -e --argjson on_path "$(told long_work path_s)" --slurpfile unplaced unplaced \
+			'([.awaited[] | select(.function == "long_work" and .rank == 0 and .thread > 0).path_s] | add) >
+			0.8 * $on_path - 0.01 * $unplaced[0].all and
+			([.awaited[].path_s] | add) - .computation.awaited_s < 1e-8' path.json
+		lp-critpath -F text t.graph | grep -qE '^[0-9.]+ s of this in threads that the first thread of their rank waited for$'
+		cause=long_work
+	fi
+	lp-imbalance -F json t.graph >waits.json
+	jq -e --arg cause "$cause" '.delays_by_function | map(select(.function == $cause))[0].cost_s > 0.2' waits.json
+	jq -e --arg cause "$cause" 'all(.delays_by_function[]; (.function | startswith("(")) or .function == $cause or
+		.cost_s <= 3 * .standard_error_s)' waits.json ||
+		{ jq -c '.delays_by_function[]' waits.json; false; }
+}
+
+# however PROGRAM: with passive and active waiting
+however() {
+	local policy
+	for policy in passive active; do
+		OMP_WAIT_POLICY=$policy goes_on "$1"
+		awaited
+	done
+	# The first thread waited on the core.
+	jq -e '.waiting_for_threads | map(.samples) | add > 20' path.json
+}
+
+@test "the path goes on in the thread that the first one waits for, however it waits" {
+	however late_thread
+}
+
+@test "the path goes on in the thread that the first one waits for in clang's libomp" {
+	needs_clang
+	however late_thread_clang
+}
+
+@test "of nested OpenMP teams the late thread of the late team is on the path" {
+	export OMP_WAIT_POLICY=passive
+	goes_on late_threads nested
+	awaited
+	if [ -e "$BATS_FILE_TMPDIR/late_threads_clang" ]; then
+		goes_on late_threads_clang nested
+		awaited
+	fi
+}
+
+@test "the late OpenMP task is on the path, whichever thread executes it" {
+	export OMP_WAIT_POLICY=passive
+	goes_on late_threads tasks
+	if [ -e "$BATS_FILE_TMPDIR/late_threads_clang" ]; then goes_on late_threads_clang tasks; fi
+}
+
+@test "C++ threads that are joined, met at a barrier, or asked for a future are on the path" {
+	local kind
+	for kind in join barrier future; do
+		goes_on late_threads $kind
+		awaited
+	done
+}
+
+@test "under MPI_THREAD_MULTIPLE each thread has its own work, with calls and without" {
+	sampled threads_calls
+	lp-critpath -F json t.graph >path.json
+	local name planted
+	while read -r name planted; do
+		jq -e --argjson all "$(told $name all_s)" --argjson planted "$planted" -n '$all > 0.85 * $planted and $all < 1.05 * $planted'
+	done <<-END
+		long_work 0.6
+		short_work 0.2
+		silent_work 0.4
+	END
+	# Of each rank one thread makes calls beside the first, and one makes none: it is a worker, as each thread is until its first call.
+	[ "$(lp-dump -k location t.trace | jq -s 'map(select(.thread > 0)) | length')" -eq 2 ]
+	lp-dump -k site t.trace | jq -r 'select(.function) | [.site, .function] | @tsv' >names
+	lp-dump -k sampled t.trace | jq -r '"\(if .worker then "worker" else "thread" end) of location \(.location)" as $of |
+		.site[] | [$of, .] | @tsv' |
+		awk -F'\t' 'NR == FNR { name[$1] = $2; next } name[$2] ~ /_work$/ { print $1 ": " name[$2] }' names - | sort -u |
+		grep -v '^worker.*long_work$' >who
+	printf '%s\n' 'thread of location '{0,1}': short_work' 'thread of location '{2,3}': long_work' \
+		'worker of location '{0,1}': silent_work' | cmp - who || { cat who; false; }
+	# Several threads make calls: the path stays in them.
+	jq -e '.computation.awaited_s == 0 and ([.by_function[].path_s] | add) - .path_length_s < 1e-8' path.json
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs with samples: load sampled, after helpers. setup_file() ends with probe_samples PROGRAM.
+
+RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
+
+probe_samples() {
+	lp-record --sample 100 -o probe -- $RUN -n 1 "$@" 2>probe.err
+	cat probe.err >&2
+}
+
+# Where the kernel takes no samples these tests have nothing to see.
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	ln -s "$ROOT/tests" tests
+	! grep -q 'the kernel refuses it' "$BATS_FILE_TMPDIR/probe.err" || skip "this kernel allows no perf_event_open"
+}
+
+# sampled PROGRAM [ARGUMENT ...]: recorded on two ranks, as t.graph
+sampled() {
+	local program=$BATS_FILE_TMPDIR/$1
+	shift
+	rm -rf run
+	lp-record --sample 1000 -o run -- $RUN -n 2 "$program" "$@" >out
+	lp-merge run >t.trace
+	lp-graph t.trace >t.graph 2>/dev/null
+	trace.py check run/rank.* t.trace t.graph
+}
+
+# told FUNCTION KEY: of lp-critpath's path.json
+told() {
+	jq --arg name "$1" --arg key "$2" '.by_function | map(select(.function == $name))[0][$key] // 0' path.json
+}
+
+# as_planted FUNCTION SECONDS [LEAST]: its CPU time on the path, or at least LEAST of it, within three standard errors. A part of it may
+# have been the kernel's, which no sample sees: that part is in a row of its own, and small.
+as_planted() {
+	jq -e --argjson told "$(told $1 path_s)" --argjson error "$(told $1 standard_error)" --argjson planted "$2" --argjson least "${3:-$2}" \
+		--argjson unseen "$(told '(on a core, not sampled)' path_s)" '(3 * $error * .path_length_s) as $error |
+		$told <= $planted + $error and $told + $unseen >= $least - $error and
+		$unseen < 0.1 * .computation.on_core_s' path.json
+}
