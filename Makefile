@@ -55,7 +55,7 @@ export   = convert/export
 dump     = convert/dump
 mend     = guidelines/mend
 folder   = $(or $($(1)),$(1))
-FLOORS   = stream mpi tool run stuck path path/solvers waits machine replay statistics team
+FLOORS   = stream mpi tool run symbols stuck path path/solvers waits machine replay statistics team
 # Tools that several processes can run together: lp-TOOL hands over to lp-TOOL-mpi under a launcher.
 TEAMS    = critpath merge graph imbalance
 MEASURE  = lp-measure lp-nrep
@@ -82,9 +82,8 @@ build/libbase.a: $(foreach f,$(FLOORS),$(call objects,base/$(f)))
 bin/lp-critpath bin/lp-critpath-mpi: $(call objects,critpath/solvers)
 bin/lp-export bin/lp-import: LDLIBS += -lotf2
 bin/lp-import: LDLIBS += -lz
-bin/lp-merge bin/lp-merge-mpi: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites
+bin/lp-merge bin/lp-merge-mpi bin/lp-stuck: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites
 bin/lp-fit: LDLIBS += -lcminpack
-bin/lp-stuck: LDLIBS += -ldw
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(call folder,$(t))) build/libbase.a))
 # The team of several processes overrides the library's team of one.
 build/base/team/mpi/%.o: CC = $(MPICC)

@@ -256,15 +256,13 @@ void
 write_place(struct writer *out, size_t number, const struct known_site *site,
     struct symbols *symbols)
 {
-	struct place place = { 0 };
+	struct site named = { .call = site->call != 0 ? call_name(site->call) : NULL,
+	    .offset = site->offset, .module = site->module };
 
 	if (symbols != NULL)
-		symbols_find(symbols, site->offset, &place);
-	site_write(out, number, &(struct site){ .call = site->call != 0 ? call_name(site->call) :
-	    NULL, .offset = site->offset, .module = site->module, .function = place.function,
-	    .file = place.file, .line = place.line, .inlined = place.inlined,
-	    .inlined_count = place.inlined_count });
-	place_free(&place);
+		symbols_find(symbols, &named);
+	site_write(out, number, &named);
+	site_forget(&named);
 }
 
 void

@@ -8,6 +8,7 @@
 #include "../base/run/shard_files.h"
 #include "../base/stream/calls.h"
 #include "../base/stream/samples.h"
+#include "../base/symbols/symbols.h"
 #include "../base/team/team.h"
 #include "../base/tool/tool.h"
 
@@ -190,12 +191,6 @@ struct rank {
 	/* receives that ended before the send, at first and at last */
 	uint64_t reversed, reversed_left;
 	int64_t moved_ns;	/* the largest shift that corrected these */
-};
-
-struct module {
-	char *path;
-	unsigned char build_id[64];
-	uint32_t build_id_size;
 };
 
 struct known_site {
@@ -416,20 +411,5 @@ void samples_end(struct sample_pass *pass);
 int unwind_samples(struct input *input);
 /* Replaces the callers from frame pointers by those found. */
 void unwound_callers(int spool, uint64_t first, uint32_t *callers, size_t count);
-
-/* ---- names --------------------------------------------------------------------------- */
-
-/* names.c: function, file and line of places in one module; NULL if unknown. */
-struct place {
-	char *function, *file;
-	int line;
-	struct inlined inlined[16];	/* functions inlined there, the innermost first */
-	uint32_t inlined_count;
-};
-struct symbols;
-struct symbols *symbols_open(const struct module *module);
-void symbols_find(struct symbols *symbols, uint64_t offset, struct place *place);
-void place_free(struct place *place);	/* its texts */
-void symbols_close(struct symbols *symbols);
 
 #endif

@@ -58,22 +58,14 @@ scan_neighbours(struct scan *scan, const struct message *message)
 
 /* Ranks of one program share their modules. */
 static uint32_t
-module_number(struct input *input, char *path, const void *build_id, uint32_t size)
+module_number(struct input *input, const struct module *module)
 {
-	struct module *module;
-
-	for (size_t i = 0; i < input->module_count; i++) {
-		module = &input->modules[i];
-		if (strcmp(module->path, path) == 0 && module->build_id_size == size &&
-		    memcmp(module->build_id, build_id, size) == 0) {
-			free(path);
+	for (size_t i = 0; i < input->module_count; i++)
+		if (module_is(&input->modules[i], module)) {
+			free(module->path);
 			return (uint32_t)i;
 		}
-	}
-	module = APPEND(input->modules, input->module_count, input->module_capacity);
-	module->path = path;
-	module->build_id_size = size;
-	memcpy(module->build_id, build_id, size);
+	*APPEND(input->modules, input->module_count, input->module_capacity) = *module;
 	return (uint32_t)input->module_count - 1;
 }
 
@@ -81,19 +73,15 @@ int
 scan_module(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
-	size_t size;
-	const void *id = body_bin(message, "build_id", &size);
-	const bool known = id != NULL && size <= sizeof scan->input->modules->build_id;
-	char *path = body_string(message, "path");
+	struct module module;
 	uint64_t base, bytes;
 
 	if (body_uint(scan->in, message, "base", &base) < 0 ||
 	    body_uint(scan->in, message, "bytes", &bytes) < 0)
 		return -1;
-	if (path != NULL)
+	if (module_read(&module, message))
 		*APPEND(rank->modules, rank->module_count, rank->module_capacity) =
-		    (struct raw_module){ base, bytes, module_number(scan->input, path,
-		    known ? id : "", known ? (uint32_t)size : 0) };
+		    (struct raw_module){ base, bytes, module_number(scan->input, &module) };
 	return 0;
 }
 

@@ -159,7 +159,7 @@ name_place(struct namer *namer, int32_t r, uint64_t address)
 	const struct rank *rank = &names->input->ranks[r];
 	const struct known_site site = place_of(rank, &(struct raw_site){ .address = address,
 	    .modules = rank->module_count });
-	struct place place = { 0 };
+	struct site named = { .offset = site.offset };
 	char *text;
 
 	if (site.module == UINT32_MAX)
@@ -168,9 +168,9 @@ name_place(struct namer *namer, int32_t r, uint64_t address)
 		names->symbols[site.module] = symbols_open(&names->input->modules[site.module]);
 	names->opened[site.module] = true;
 	if (names->symbols[site.module] != NULL)
-		symbols_find(names->symbols[site.module], site.offset, &place);
-	text = place_named(place.function, place.file, place.line);
-	place_free(&place);
+		symbols_find(names->symbols[site.module], &named);
+	text = place_named(named.function, named.file, named.line);
+	site_forget(&named);
 	return text;
 }
 

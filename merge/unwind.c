@@ -7,10 +7,6 @@
  *
  * Memory: a rank's modules as libdw has them, the places and stacks found, and one message.
  */
-#include <elfutils/libdwelf.h>
-#include <elfutils/libdwfl.h>
-#include <fcntl.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,49 +119,25 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* ---- modules ---- */
 
-static char *debug_path;	/* NULL: the system's usual places for separate debug files */
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo = dwfl_standard_find_debuginfo,
-	.section_address = dwfl_offline_section_address,
-	.debuginfo_path = &debug_path,
-};
-
-/* The file may have been rebuilt, or be missing. */
-static bool
-is_recorded(const struct module *module)
-{
-	int fd = open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-	const void *bits;
-	ssize_t size = elf != NULL && elf_kind(elf) == ELF_K_ELF ?
-	    dwelf_elf_gnu_build_id(elf, &bits) : -1;
-	const bool is = elf != NULL && elf_kind(elf) == ELF_K_ELF &&
-	    (module->build_id_size == 0 || (size == (ssize_t)module->build_id_size &&
-	    memcmp(bits, module->build_id, (size_t)size) == 0));
-
-	if (elf != NULL)
-		elf_end(elf);
-	if (fd >= 0)
-		close(fd);
-	return is;
-}
-
 /* Opens the rank's modules at their addresses. */
 static void
 open_rank(struct unwinder *u)
 {
 	size_t known = 0;
 
-	elf_version(EV_CURRENT);
-	if ((u->dwfl = dwfl_begin(&callbacks)) == NULL)
+	if ((u->dwfl = dwfl_begin(&module_files)) == NULL)
 		return;
 	for (size_t m = 0; m < u->rank->module_count; m++) {
 		const struct raw_module *raw = &u->rank->modules[m];
 		const struct module *module = &u->input->modules[raw->module];
+		bool other;
+		const int fd = module_open(module, &other);
 
-		known += is_recorded(module) && dwfl_report_elf(u->dwfl, module->path, module->path,
-		    -1, raw->base, true) != NULL;
+		if (fd >= 0 && dwfl_report_elf(u->dwfl, module->path, module->path, fd, raw->base,
+		    true) != NULL)
+			known++;
+		else if (fd >= 0)
+			close(fd);
 	}
 	if (dwfl_report_end(u->dwfl, NULL, NULL) != 0 || known == 0 ||
 	    !dwfl_attach_state(u->dwfl, NULL, SELF, &thread_callbacks, u)) {

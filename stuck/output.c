@@ -71,7 +71,7 @@ put_call(struct json *out, const struct look *look, const struct thread *thread)
 {
 	const struct rank *rank = &look->ranks[thread->rank];
 	const struct open_call *open = &thread->open;
-	const struct place place = place_of(rank, open->address);
+	const struct site place = place_of(rank, open->address);
 	const uint32_t site = site_of(rank, open->address);
 	const bool in_call = thread->call != 0, plain = in_call && !call_polls(thread->call);
 
@@ -83,7 +83,7 @@ put_call(struct json *out, const struct look *look, const struct thread *thread)
 	json_fixed(out, "since_s", since_s(look, thread), 6);
 	put_int_or_null(out, "site", site > 0, site);
 	put_text_or_null(out, "function", place.function);
-	put_text_or_null(out, "file", place.file);
+	put_text_or_null(out, "file", place.file != NULL ? file_name(place.file) : NULL);
 	put_int_or_null(out, "line", place.line > 0, place.line);
 	put_int_or_null(out, "comm", plain && open->comm > 0, open->comm);
 	put_int_or_null(out, "collective", plain && open->collective > 0,
@@ -143,8 +143,9 @@ put_line(struct table_writer *table, const struct look *look, const struct threa
 {
 	static const char *const lives[] = { "absent", "", "", "dead", "ended" };
 	const struct rank *rank = &look->ranks[thread->rank];
-	const struct place place = place_of(rank, thread->open.address);
+	const struct site place = place_of(rank, thread->open.address);
 	const bool plain = thread->call != 0 && !call_polls(thread->call);
+	char *where = place_named(place.function, place.file, place.line);
 	char state[2] = { rank->state, '\0' };
 
 	if (others > 0)
@@ -172,11 +173,8 @@ put_line(struct table_writer *table, const struct look *look, const struct threa
 		table_text(table, "-");
 	table_text(table, rank->state != 0 ? state : lives[rank->life][0] != '\0' ?
 	    lives[rank->life] : "-");
-	if (place.file != NULL)
-		table_format(table, "%s %s:%d", place.function != NULL ? place.function : "?",
-		    place.file, place.line);
-	else
-		table_text(table, place.function != NULL ? place.function : "-");
+	table_text(table, where != NULL ? where : "-");
+	free(where);
 	table_end_line(table);
 }
 

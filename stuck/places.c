@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of addresses, and stacks of processes of this host, from elfutils' libdwfl. */
-#include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,90 +9,59 @@
 enum { MOST_FRAMES = 64 };
 
 static char *debug_path;
-static const Dwfl_Callbacks offline = {
-	.find_elf = dwfl_build_id_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo,
-	.section_address = dwfl_offline_section_address, .debuginfo_path = &debug_path,
-};
 static const Dwfl_Callbacks running = {
 	.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo,
 	.debuginfo_path = &debug_path,
 };
 
-static struct place
-place_in(Dwfl_Module *module, GElf_Addr address)
-{
-	struct place place = { 0 };
-	const char *name = module == NULL ? NULL : dwfl_module_addrname(module, address), *file;
-	Dwfl_Line *line = module == NULL ? NULL : dwfl_module_getsrc(module, address);
-
-	if (name != NULL)
-		place.function = need(strdup(name));
-	if (line != NULL &&
-	    (file = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL, NULL)) != NULL)
-		place.file = need(strdup(strrchr(file, '/') != NULL ?
-		    strrchr(file, '/') + 1 : file));
-	return place;
-}
-
 /* Ranks of one program have the same modules at different addresses: opens each module once. */
 struct known {
-	const char *path;
-	Dwfl *dwfl;
-	Dwfl_Module *module;
-	GElf_Addr bias;
-	uint64_t offset;	/* the last one looked up */
-	struct place place;
+	struct module module;
+	struct symbols *symbols;	/* NULL: unknown */
+	struct site last;		/* looked up */
 };
 
 static struct known *
-open_module(const char *path)
+known_module(const struct module *module)
 {
 	static struct known *all;
 	static size_t count, capacity;
 	struct known *it;
 
 	for (size_t i = 0; i < count; i++)
-		if (strcmp(all[i].path, path) == 0)
+		if (module_is(&all[i].module, module))
 			return &all[i];
 	it = APPEND(all, count, capacity);
-	*it = (struct known){ .path = need(strdup(path)), .dwfl = dwfl_begin(&offline),
-	    .offset = UINT64_MAX };
-	if (it->dwfl == NULL)
-		return it;
-	it->module = dwfl_report_offline(it->dwfl, path, path, -1);
-	dwfl_report_end(it->dwfl, NULL, NULL);
-	if (it->module != NULL && dwfl_module_getelf(it->module, &it->bias) == NULL)
-		it->module = NULL;
+	*it = (struct known){ *module, symbols_open(module), { .offset = UINT64_MAX } };
+	it->module.path = need(strdup(module->path));
 	return it;
 }
 
-struct place
+struct site
 place_of(const struct rank *rank, uint64_t address)
 {
-	struct known *known;
-
 	for (size_t m = 0; m < rank->module_count; m++) {
-		const struct module_place *module = &rank->modules[m];
-		const uint64_t offset = address - module->base;
+		const uint64_t offset = address - rank->modules[m].base;
+		struct known *known;
 
-		if (address < module->base || offset >= module->bytes || module->path == NULL)
+		if (offset >= rank->modules[m].bytes)
 			continue;
-		known = open_module(module->path);
-		if (known->offset != offset && known->module != NULL) {
-			known->offset = offset;
-			/* of the call before it */
-			known->place = place_in(known->module, known->bias + offset - 1);
+		known = known_module(&rank->modules[m].module);
+		if (known->last.offset != offset && known->symbols != NULL) {
+			site_forget(&known->last);
+			known->last = (struct site){ .offset = offset };
+			symbols_find(known->symbols, &known->last);
 		}
-		return known->place;
+		return known->last;
 	}
-	return (struct place){ 0 };
+	return (struct site){ 0 };
 }
 
 static char *
 name_place(struct namer *namer, int32_t rank, uint64_t address)
 {
 	const struct places *places = (const struct places *)namer;
-	const struct place place = place_of(&places->look->ranks[rank], address);
+	const struct site place = place_of(&places->look->ranks[rank], address);
 
 	return place_named(place.function, place.file, place.line);
 }
@@ -116,16 +84,17 @@ add_frame(Dwfl_Frame *frame, void *to)
 	Dwarf_Addr pc;
 	bool is_call;
 	Dwfl *dwfl = dwfl_thread_dwfl(dwfl_frame_thread(frame));
-	struct place place;
+	struct site place = { 0 };
+	Dwfl_Module *module;
 
 	if (frames->count == MOST_FRAMES || !dwfl_frame_pc(frame, &pc, &is_call))
 		return DWARF_CB_ABORT;
 	pc -= is_call;
-	place = place_in(dwfl_addrmodule(dwfl, pc), pc);
-	frames->lines[frames->count++] = formatted(place.file != NULL ? "%s %s:%d" : "%s",
-	    place.function != NULL ? place.function : "?", place.file, place.line);
-	free(place.function);
-	free(place.file);
+	if ((module = dwfl_addrmodule(dwfl, pc)) != NULL)
+		module_find(module, pc, &place);
+	frames->lines[frames->count++] = place.function == NULL && place.file == NULL ?
+	    need(strdup("?")) : place_named(place.function, place.file, place.line);
+	site_forget(&place);
 	return DWARF_CB_OK;
 }
 

@@ -13,8 +13,8 @@ struct options {
 };
 
 /* places.c */
-struct place { char *function, *file; int line; };
-struct place place_of(const struct rank *rank, uint64_t address);
+/* Its texts belong to places.c, until the next call. */
+struct site place_of(const struct rank *rank, uint64_t address);
 struct places { struct namer namer; const struct look *look; };
 struct places places_of(const struct look *look);
 /* Lines "function file:line", innermost first, NULL at the end; NULL: not available. */

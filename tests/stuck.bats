@@ -42,6 +42,18 @@ hangs() {
 	says deadlock '[0,1]'
 }
 
+@test "a program built anew since it ran lends its names to nothing, and a message says why" {
+	cp "$BATS_FILE_TMPDIR/hangs" "$BATS_FILE_TMPDIR/anew"
+	begin ssend 2 "" anew
+	says deadlock '[0,1]'
+	end KILL
+	says deadlock '[0,1]' '(ssend hangs.c:'
+	cp "$(type -P true)" "$BATS_FILE_TMPDIR/anew"
+	says deadlock '[0,1]'
+	jq -e '.calls | map(.function == null and .file == null and .line == null) | all' <<<"$output"
+	[[ "$stderr" == "lp-stuck: "*"/anew: not the file that was recorded; its functions are not named" ]]
+}
+
 @test "a ring of receives is a deadlock of all, running and after SIGKILL" {
 	hangs cycle deadlock '[0,1,2,3]' KILL
 }

@@ -158,6 +158,7 @@ static void
 take(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
+	struct module module;
 
 	if (is_kind(message, "longpole"))
 		scan->rank = NULL;
@@ -177,10 +178,9 @@ take(struct scan *scan, const struct message *message)
 		*APPEND(rank->sites, rank->site_count, rank->site_capacity) = (struct site_place){
 		    (uint64_t)number_of(message, "address", 0),
 		    (uint32_t)number_of(message, "site", 0) };
-	else if (is_kind(message, "module"))
+	else if (is_kind(message, "module") && module_read(&module, message))
 		*APPEND(rank->modules, rank->module_count, rank->module_capacity) =
-		    (struct module_place){ body_string(message, "path"),
-		    (uint64_t)number_of(message, "base", 0),
+		    (struct module_place){ module, (uint64_t)number_of(message, "base", 0),
 		    (uint64_t)number_of(message, "bytes", 0) };
 	else if (is_kind(message, "end"))
 		rank->ended = body_get(message, "more") == NULL;
@@ -385,7 +385,7 @@ look_free(struct look *look)
 			calls_free(&rank->threads[t].calls);
 		}
 		for (size_t m = 0; m < rank->module_count; m++)
-			free(rank->modules[m].path);
+			free(rank->modules[m].module.path);
 		for (size_t m = 0; m < rank->member_count; m++)
 			free(rank->members[m].sources);
 		free(rank->threads);

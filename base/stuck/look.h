@@ -11,6 +11,7 @@
 #include "../mpi/call_class.h"
 #include "../stream/calls.h"
 #include "../stream/open_call.h"
+#include "../symbols/symbols.h"
 #include "unreturned.h"
 
 /* A message, a collective or a part of an epoch that a call waits for. */
@@ -54,7 +55,7 @@ struct thread {
 enum life { ABSENT, ALIVE, REMOTE, DEAD, ENDED };	/* REMOTE: on another host, state unknown */
 
 struct site_place { uint64_t address; uint32_t site; };
-struct module_place { char *path; uint64_t base, bytes; };
+struct module_place { struct module module; uint64_t base, bytes; };
 /* By a rank's own number: its communicator, its rank and side in it, its sources there. */
 struct member { uint32_t group; int32_t rank; int side; int32_t *sources; uint32_t source_count; };
 

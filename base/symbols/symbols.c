@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds functions and source lines of addresses, with elfutils' libdw. */
+#include "symbols.h"
+
 #include <dwarf.h>
-#include <elfutils/libdwfl.h>
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "merge.h"
+#include "../tool/tool.h"
 
 /* From the C++ runtime, which has no C header for it. */
 char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
 
 static char *debug_path;	/* NULL: the system's usual places for separate debug files */
-static const Dwfl_Callbacks callbacks = {
+const Dwfl_Callbacks module_files = {
 	.find_elf = dwfl_build_id_find_elf,
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 	.section_address = dwfl_offline_section_address,
@@ -26,6 +28,29 @@ struct symbols {
 	Dwfl_Module *module;
 	GElf_Addr bias;		/* offset within the module -> address that libdw gave it */
 };
+
+enum { MOST_INLINED = 16 };
+
+bool
+module_read(struct module *module, const struct message *message)
+{
+	size_t size;
+	const void *id = body_bin(message, "build_id", &size);
+
+	*module = (struct module){ .path = body_string(message, "path") };
+	if (id != NULL && size <= sizeof module->build_id) {
+		memcpy(module->build_id, id, size);
+		module->build_id_size = (uint32_t)size;
+	}
+	return module->path != NULL;
+}
+
+bool
+module_is(const struct module *a, const struct module *b)
+{
+	return strcmp(a->path, b->path) == 0 && a->build_id_size == b->build_id_size &&
+	    memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
+}
 
 /*
  * The path comes from a trace and may name anything: only opening a regular file is known to do no
@@ -47,34 +72,48 @@ open_file(const char *path)
 	return fd;
 }
 
+int
+module_open(const struct module *module, bool *other)
+{
+	int fd = open_file(module->path);
+	Elf *elf = fd >= 0 && elf_version(EV_CURRENT) != EV_NONE ?
+	    elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	const bool program = elf != NULL && elf_kind(elf) == ELF_K_ELF;
+	const void *bits;
+	const ssize_t size = program ? dwelf_elf_gnu_build_id(elf, &bits) : -1;
+
+	/* The file may have been rebuilt: its lines would then be wrong. */
+	*other = program && module->build_id_size > 0 && (size != (ssize_t)module->build_id_size ||
+	    memcmp(bits, module->build_id, (size_t)size) != 0);
+	if (elf != NULL)
+		elf_end(elf);
+	if (fd < 0 || (program && !*other))
+		return fd;
+	close(fd);
+	return -1;
+}
+
 struct symbols *
 symbols_open(const struct module *module)
 {
 	struct symbols *symbols = zalloc(1, sizeof *symbols);
-	const unsigned char *bits;
-	GElf_Addr at;
-	int fd = open_file(module->path), size;
+	bool other;
+	int fd = module_open(module, &other);
 
-	if (fd < 0 || (symbols->dwfl = dwfl_begin(&callbacks)) == NULL)
-		goto unknown;
-	symbols->module = dwfl_report_offline(symbols->dwfl, module->path, module->path, fd);
-	if (symbols->module != NULL)
-		fd = -1;	/* libdw owns it now */
-	dwfl_report_end(symbols->dwfl, NULL, NULL);
-	if (symbols->module == NULL || dwfl_module_getelf(symbols->module, &symbols->bias) == NULL)
-		goto unknown;
-	/* The file may have been rebuilt: its lines would then be wrong. */
-	size = dwfl_module_build_id(symbols->module, &bits, &at);
-	if (module->build_id_size > 0 && (size != (int)module->build_id_size ||
-	    memcmp(bits, module->build_id, (size_t)size) != 0)) {
+	if (other)
 		note("%s: not the file that was recorded; its functions are not named",
 		    module->path);
-		goto unknown;
+	if (fd >= 0 && (symbols->dwfl = dwfl_begin(&module_files)) != NULL) {
+		symbols->module = dwfl_report_offline(symbols->dwfl, module->path, module->path,
+		    fd);
+		if (symbols->module != NULL)
+			fd = -1;	/* libdw owns it now */
+		dwfl_report_end(symbols->dwfl, NULL, NULL);
 	}
-	return symbols;
-unknown:
 	if (fd >= 0)
 		close(fd);
+	if (symbols->module != NULL && dwfl_module_getelf(symbols->module, &symbols->bias) != NULL)
+		return symbols;
 	symbols_close(symbols);
 	return NULL;
 }
@@ -160,7 +199,7 @@ find_call(Dwarf_Die *inlined, Dwarf_Die *unit, char **file, int *line)
  * into. Finds nothing without debug information.
  */
 static void
-find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
+find_functions(Dwfl_Module *module, GElf_Addr address, struct site *site)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL,
@@ -180,12 +219,12 @@ find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
 		if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) ||
 		    (name = name_of(&outer[i])) == NULL)
 			continue;
-		if (place->function == NULL)
-			place->function = name;
-		else if (place->inlined_count < sizeof place->inlined / sizeof place->inlined[0]) {
-			place->inlined[place->inlined_count].function = name;
-			place->inlined[place->inlined_count].file = file;
-			place->inlined[place->inlined_count++].line = line;
+		if (site->function == NULL)
+			site->function = name;
+		else if (site->inlined_count < MOST_INLINED) {
+			if (site->inlined == NULL)
+				site->inlined = zalloc(MOST_INLINED, sizeof *site->inlined);
+			site->inlined[site->inlined_count++] = (struct inlined){ name, file, line };
 			file = NULL;
 		} else
 			free(name);
@@ -200,34 +239,38 @@ find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
 }
 
 void
-symbols_find(struct symbols *symbols, uint64_t offset, struct place *place)
+module_find(Dwfl_Module *module, GElf_Addr address, struct site *site)
 {
-	/* A return address is after the call: one byte before it is still inside. */
-	GElf_Addr address = offset + symbols->bias - 1;
-	const char *name;
-	Dwfl_Line *line = dwfl_module_getsrc(symbols->module, address);
-	const char *file;
+	const char *name, *file;
+	Dwfl_Line *line = dwfl_module_getsrc(module, address);
 	int number;
 
-	find_functions(symbols->module, address, place);
-	if (place->function == NULL &&
-	    (name = dwfl_module_addrname(symbols->module, address)) != NULL)
-		place->function = readable(name);
+	find_functions(module, address, site);
+	if (site->function == NULL && (name = dwfl_module_addrname(module, address)) != NULL)
+		site->function = readable(name);
 	if (line != NULL && (file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)) != NULL) {
-		place->file = need(strdup(file));
-		place->line = number;
+		site->file = need(strdup(file));
+		site->line = number;
 	}
 }
 
 void
-place_free(struct place *place)
+symbols_find(struct symbols *symbols, struct site *site)
 {
-	for (uint32_t i = 0; i < place->inlined_count; i++) {
-		free(place->inlined[i].function);
-		free(place->inlined[i].file);
+	/* A return address is after the call: one byte before it is still inside. */
+	module_find(symbols->module, site->offset + symbols->bias - 1, site);
+}
+
+void
+site_forget(struct site *site)
+{
+	for (size_t i = 0; i < site->inlined_count; i++) {
+		free(site->inlined[i].function);
+		free(site->inlined[i].file);
 	}
-	free(place->function);
-	free(place->file);
+	free(site->inlined);
+	free((void *)(uintptr_t)site->function);
+	free((void *)(uintptr_t)site->file);
 }
 
 void

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Functions, files and lines of places in recorded programs, from elfutils' libdw. */
+#ifndef SYMBOLS_H
+#define SYMBOLS_H
+
+#include <elfutils/libdwfl.h>
+
+#include "../run/definitions.h"
+
+/* A file that ranks had in memory. */
+struct module {
+	char *path;
+	unsigned char build_id[64];
+	uint32_t build_id_size;		/* 0: unknown */
+};
+
+/* From a message of kind module of a raw trace; false: it has no path. */
+bool module_read(struct module *module, const struct message *message);
+bool module_is(const struct module *a, const struct module *b);
+
+struct symbols;
+/* NULL: the module is not known any more. */
+struct symbols *symbols_open(const struct module *module);
+void symbols_close(struct symbols *symbols);
+/* Finds function, file, line and inlined functions of the site, by its offset. */
+void symbols_find(struct symbols *symbols, struct site *site);
+void site_forget(struct site *site);	/* frees what was found */
+
+/* ---- for code that uses libdw itself ---- */
+
+extern const Dwfl_Callbacks module_files;
+/* Opens the file; -1: it cannot be read, is no program, or OTHER than the recorded one. */
+int module_open(const struct module *module, bool *other);
+/* As symbols_find, of an instruction. */
+void module_find(Dwfl_Module *module, GElf_Addr address, struct site *site);
+
+#endif
