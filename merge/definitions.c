@@ -256,13 +256,14 @@ void
 write_place(struct writer *out, size_t number, const struct known_site *site,
     struct symbols *symbols)
 {
-	struct site named = { .call = site->call != 0 ? call_name(site->call) : NULL,
-	    .offset = site->offset, .module = site->module };
+	struct site named = { 0 };
 
 	if (symbols != NULL)
-		symbols_find(symbols, &named);
+		named = *symbols_find(symbols, site->offset);
+	named.call = site->call != 0 ? call_name(site->call) : NULL;
+	named.offset = site->offset;
+	named.module = site->module;
 	site_write(out, number, &named);
-	site_forget(&named);
 }
 
 void
@@ -279,16 +280,14 @@ write_sites(struct writer *out, struct input *input, bool names)
 		const struct known_site *site = &input->sites[i];
 
 		if (names && site->module != opened) {	/* sites are sorted by module */
-			if (symbols != NULL)
-				symbols_close(symbols);
+			symbols_close(symbols);
 			symbols = site->module != UINT32_MAX ?
 			    symbols_open(&input->modules[site->module]) : NULL;
 			opened = site->module;
 		}
 		write_place(out, i, site, symbols);
 	}
-	if (symbols != NULL)
-		symbols_close(symbols);
+	symbols_close(symbols);
 	for (size_t i = 0; i < input->stack_count; i++)
 		write_stack(out, input->site_count + i, &input->stacks[i]);
 }

@@ -119,8 +119,7 @@ void
 later_end(struct later *l)
 {
 	for (size_t m = 0; m < l->module_count; m++)
-		if (l->modules[m].symbols != NULL)
-			symbols_close(l->modules[m].symbols);
+		symbols_close(l->modules[m].symbols);
 	for (size_t c = 0; c < l->comm_count; c++)
 		free(l->comms[c].members);
 	for (size_t i = 0; i < l->stack_count; i++)

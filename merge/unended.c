@@ -144,53 +144,17 @@ stretch_last_row(struct calls *calls, const struct thread *thread, int64_t end_n
 
 /* ---- what they wait for ---- */
 
-/* Names places from the modules of the merged trace. */
-struct names {
-	struct namer namer;
-	const struct input *input;
-	struct symbols **symbols;	/* by module; NULL: not opened, or unknown */
-	bool *opened;
-};
-
-static char *
-name_place(struct namer *namer, int32_t r, uint64_t address)
-{
-	struct names *names = (struct names *)namer;
-	const struct rank *rank = &names->input->ranks[r];
-	const struct known_site site = place_of(rank, &(struct raw_site){ .address = address,
-	    .modules = rank->module_count });
-	struct site named = { .offset = site.offset };
-	char *text;
-
-	if (site.module == UINT32_MAX)
-		return NULL;
-	if (!names->opened[site.module])
-		names->symbols[site.module] = symbols_open(&names->input->modules[site.module]);
-	names->opened[site.module] = true;
-	if (names->symbols[site.module] != NULL)
-		symbols_find(names->symbols[site.module], &named);
-	text = place_named(named.function, named.file, named.line);
-	site_forget(&named);
-	return text;
-}
-
 static struct unreturned *
 find_in_files(const struct input *input, bool names)
 {
-	struct names of = { .namer = { name_place }, .input = input,
-	    .symbols = zalloc(input->module_count + 1, sizeof *of.symbols),
-	    .opened = zalloc(input->module_count + 1, sizeof *of.opened) };
+	struct symbol_files symbols = { 0 };
 	char **files = zalloc(input->file_count, sizeof *files);
 	struct unreturned *found;
 
 	for (size_t i = 0; i < input->file_count; i++)
 		files[i] = input->files[i] != NULL ? input->files[i] : "/dev/stdin";
-	found = unreturned_open(files, input->file_count, names ? &of.namer : NULL);
-	for (size_t m = 0; m < input->module_count; m++)
-		if (of.symbols[m] != NULL)
-			symbols_close(of.symbols[m]);
-	free(of.symbols);
-	free(of.opened);
+	found = unreturned_open(files, input->file_count, names ? &symbols : NULL);
+	symbol_files_close(&symbols);
 	free(files);
 	return found;
 }

@@ -71,7 +71,7 @@ put_call(struct json *out, const struct look *look, const struct thread *thread)
 {
 	const struct rank *rank = &look->ranks[thread->rank];
 	const struct open_call *open = &thread->open;
-	const struct site place = place_of(rank, open->address);
+	const struct site place = look_place(look, rank, open->address);
 	const uint32_t site = site_of(rank, open->address);
 	const bool in_call = thread->call != 0, plain = in_call && !call_polls(thread->call);
 
@@ -143,9 +143,9 @@ put_line(struct table_writer *table, const struct look *look, const struct threa
 {
 	static const char *const lives[] = { "absent", "", "", "dead", "ended" };
 	const struct rank *rank = &look->ranks[thread->rank];
-	const struct site place = place_of(rank, thread->open.address);
+	const struct site place = look_place(look, rank, thread->open.address);
 	const bool plain = thread->call != 0 && !call_polls(thread->call);
-	char *where = place_named(place.function, place.file, place.line);
+	char *where = place_text(&place);
 	char state[2] = { rank->state, '\0' };
 
 	if (others > 0)

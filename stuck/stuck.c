@@ -97,6 +97,7 @@ lives(const struct look *look)
 static void
 look_at(struct look *look, char **folders)
 {
+	static struct symbol_files programs;	/* opened once for all looks */
 	char **files = NULL;
 	size_t count = 0, capacity = 0;
 
@@ -109,7 +110,7 @@ look_at(struct look *look, char **folders)
 			*APPEND(files, count, capacity) = found.at[i];
 		free(found.at);
 	}
-	look_read(look, files, count, true);
+	look_read(look, files, count, true, &programs);
 	if (look->rank_count == 0)
 		die("%s: no raw traces of a run there", folders[0]);
 	free(files);
@@ -118,17 +119,13 @@ look_at(struct look *look, char **folders)
 static struct verdict
 verdict_of(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
-	struct places places = places_of(look);
 	struct findings f = waits_judge(look, after_ns, seen_ns);
-	char *sentence;
+	char *sentence = sentence_of(&f);
 
-	look->namer = &places.namer;
-	sentence = sentence_of(&f);
 	f.verdict.sentence = formatted("%s%s", f.verdict.state == KILLED ?
 	    "the run did not end: it was killed " : f.over && f.verdict.state == STUCK ?
 	    "the run did not end: " : "", sentence);
 	free(sentence);
-	look->namer = NULL;
 	return f.verdict;
 }
 

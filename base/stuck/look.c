@@ -355,12 +355,13 @@ finish_ranks(struct look *look, const uint16_t *names)
 }
 
 void
-look_read(struct look *look, char **files, size_t count, bool live)
+look_read(struct look *look, char **files, size_t count, bool live,
+    struct symbol_files *names_of)
 {
 	struct scan scan = { .look = look };
 
 	*look = (struct look){ .names = zalloc((size_t)UINT16_MAX + 1, sizeof *look->names),
-	    .live = live };
+	    .live = live, .names_of = names_of };
 	for (size_t i = 0; i < count; i++)
 		read_file(&scan, files[i]);
 	if (look->rank_count == 0)

@@ -98,7 +98,7 @@ struct look {
 	bool live;		/* processes of the run may live */
 	bool elsewhere;			/* some ranks have another host's clock */
 	uint64_t rows;			/* of all threads */
-	struct namer *namer;		/* of places in the program; NULL: they stay unnamed */
+	struct symbol_files *names_of;	/* for names of places; NULL: they stay unnamed */
 };
 
 enum state { ENDED_WELL, MOVING, STUCK, KILLED };	/* KILLED: while it moved */
@@ -114,7 +114,8 @@ struct verdict {
  * look.c: reads the traces in these files. LIVE: their processes may live; else all that have not
  * ended are dead.
  */
-void look_read(struct look *look, char **files, size_t count, bool live);
+void look_read(struct look *look, char **files, size_t count, bool live,
+    struct symbol_files *names_of);
 void look_free(struct look *look);
 /* rows.c: appends the block's rows. */
 bool block_read(const struct block *block, struct calls *calls);
@@ -151,6 +152,10 @@ int32_t member_at(const struct look *look, uint32_t group, int side, int32_t i);
 /* In an intercommunicator peers are in the other group. */
 int peers_side(const struct look *look, const struct rank *rank, uint32_t comm);
 int32_t world_peer(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
+/* places.c: function, file and line of the call before the address, until the next call. */
+struct site look_place(const struct look *look, const struct rank *rank, uint64_t address);
+/* "function file:line", "function", or NULL: unknown; of FILE only the name. The caller frees it. */
+char *place_text(const struct site *place);
 /* process.c: whether the rank's process lives, and its state. */
 void process_look(const struct look *look, struct rank *rank);
 

@@ -30,7 +30,8 @@ add(char **text, const char *format, ...)
 static void
 add_place(char **text, const struct look *look, int32_t rank, uint64_t address)
 {
-	char *name = look->namer != NULL ? look->namer->name(look->namer, rank, address) : NULL;
+	const struct site place = look_place(look, &look->ranks[rank], address);
+	char *name = place_text(&place);
 
 	if (name != NULL)
 		add(text, " (%s)", name);

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
-#include <string.h>
 
-#include "../tool/text.h"
 #include "../tool/tool.h"
 #include "waitfor.h"
 #include "waits.h"
-
-char *
-place_named(const char *function, const char *file, int line)
-{
-	if (file == NULL)
-		return function != NULL ? need(strdup(function)) : NULL;
-	return formatted("%s %s:%d", function != NULL ? function : "?", file_name(file), line);
-}
 
 struct unreturned {
 	struct look look;
@@ -130,13 +120,12 @@ find_awaited(struct unreturned *u, struct graph *g)
 }
 
 struct unreturned *
-unreturned_open(char **files, size_t count, struct namer *namer)
+unreturned_open(char **files, size_t count, struct symbol_files *names_of)
 {
 	struct unreturned *u = zalloc(1, sizeof *u);
 	struct graph g = { .look = &u->look };
 
-	look_read(&u->look, files, count, false);
-	u->look.namer = namer;
+	look_read(&u->look, files, count, false, names_of);
 	u->findings = waits_judge(&u->look, STILL_NS, 0);
 	u->sentence = sentence_of(&u->findings);
 	drop_all_arriving(u, &g);

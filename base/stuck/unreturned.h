@@ -9,14 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A place in a rank's program: "function file:line", "function", or NULL; the caller frees it. */
-struct namer {
-	char *(*name)(struct namer *namer, int32_t rank, uint64_t address);
-};
-
-/* Such a text; of FILE only the name. */
-char *place_named(const char *function, const char *file, int line);
-
 struct awaited_thread {
 	unsigned operation;	/* index of call_name; 0: it is not proved that the call waits */
 	int32_t rank;
@@ -24,8 +16,12 @@ struct awaited_thread {
 };
 
 struct unreturned;
-/* From the raw traces in these files, which are damaged nowhere. NAMER: NULL names no places. */
-struct unreturned *unreturned_open(char **files, size_t count, struct namer *namer);
+struct symbol_files;
+/*
+ * From the raw traces in these files, which are damaged nowhere. NAMES_OF: for names of places;
+ * NULL: they stay unnamed.
+ */
+struct unreturned *unreturned_open(char **files, size_t count, struct symbol_files *names_of);
 void unreturned_close(struct unreturned *unreturned);
 const char *unreturned_verdict(const struct unreturned *unreturned);
 const char *unreturned_sentence(const struct unreturned *unreturned);

@@ -27,6 +27,12 @@ struct symbols {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	GElf_Addr bias;		/* offset within the module -> address that libdw gave it */
+	struct site last;	/* found */
+};
+
+struct symbol_file {
+	struct module module;
+	struct symbols *symbols;
 };
 
 enum { MOST_INLINED = 16 };
@@ -255,13 +261,6 @@ module_find(Dwfl_Module *module, GElf_Addr address, struct site *site)
 }
 
 void
-symbols_find(struct symbols *symbols, struct site *site)
-{
-	/* A return address is after the call: one byte before it is still inside. */
-	module_find(symbols->module, site->offset + symbols->bias - 1, site);
-}
-
-void
 site_forget(struct site *site)
 {
 	for (size_t i = 0; i < site->inlined_count; i++) {
@@ -273,10 +272,51 @@ site_forget(struct site *site)
 	free((void *)(uintptr_t)site->file);
 }
 
+const struct site *
+symbols_find(struct symbols *symbols, uint64_t offset)
+{
+	struct site *last = &symbols->last;
+
+	if (!last->defined || last->offset != offset) {
+		site_forget(last);
+		*last = (struct site){ .offset = offset, .defined = true };
+		/* A return address is after the call: one byte before it is still inside. */
+		module_find(symbols->module, offset + symbols->bias - 1, last);
+	}
+	return last;
+}
+
 void
 symbols_close(struct symbols *symbols)
 {
-	if (symbols->dwfl != NULL)
-		dwfl_end(symbols->dwfl);
+	if (symbols == NULL)
+		return;
+	site_forget(&symbols->last);
+	dwfl_end(symbols->dwfl);
 	free(symbols);
+}
+
+struct symbols *
+symbols_of(struct symbol_files *files, const struct module *module)
+{
+	struct symbol_file *file = files->at;
+
+	while (file < files->at + files->count && !module_is(&file->module, module))
+		file++;
+	if (file == files->at + files->count) {
+		file = APPEND(files->at, files->count, files->capacity);
+		*file = (struct symbol_file){ *module, symbols_open(module) };
+		file->module.path = need(strdup(module->path));
+	}
+	return file->symbols;
+}
+
+void
+symbol_files_close(struct symbol_files *files)
+{
+	for (size_t i = 0; i < files->count; i++) {
+		symbols_close(files->at[i].symbols);
+		free(files->at[i].module.path);
+	}
+	free(files->at);
 }

@@ -22,9 +22,19 @@ struct symbols;
 /* NULL: the module is not known any more. */
 struct symbols *symbols_open(const struct module *module);
 void symbols_close(struct symbols *symbols);
-/* Finds function, file, line and inlined functions of the site, by its offset. */
-void symbols_find(struct symbols *symbols, struct site *site);
-void site_forget(struct site *site);	/* frees what was found */
+/*
+ * The site at the offset, with function, file, line and inlined functions as far as they are known.
+ * They stay until the next call.
+ */
+const struct site *symbols_find(struct symbols *symbols, uint64_t offset);
+
+/* Many modules, each opened once. Begins as zeros. */
+struct symbol_files {
+	struct symbol_file *at;
+	size_t count, capacity;
+};
+struct symbols *symbols_of(struct symbol_files *files, const struct module *module);
+void symbol_files_close(struct symbol_files *files);
 
 /* ---- for code that uses libdw itself ---- */
 
@@ -33,5 +43,6 @@ extern const Dwfl_Callbacks module_files;
 int module_open(const struct module *module, bool *other);
 /* As symbols_find, of an instruction. */
 void module_find(Dwfl_Module *module, GElf_Addr address, struct site *site);
+void site_forget(struct site *site);	/* frees what was found */
 
 #endif
