@@ -95,6 +95,18 @@ collective_sources(const struct definitions *d, const struct member *members, in
 	return of != NULL && of->sources != NULL ? of : NULL;
 }
 
+struct overlap
+collective_overlap(const struct member *members, uint32_t count)
+{
+	struct overlap overlap = { INT64_MIN, INT64_MAX };
+
+	for (uint32_t i = 0; i < count; i++) {
+		overlap.from_ns = larger(overlap.from_ns, members[i].row->enter_ns);
+		overlap.to_ns = smaller(overlap.to_ns, members[i].row->leave_ns);
+	}
+	return overlap;
+}
+
 /*
  * Calls on files are collective, but no rule makes a rank wait for another: some libraries and
  * access methods let each rank leave when it is done. So they hold up no rank if one left before
@@ -103,17 +115,12 @@ collective_sources(const struct definitions *d, const struct member *members, in
 static bool
 collective_holds(const struct member *members, uint32_t count)
 {
-	int64_t last_enter_ns = INT64_MIN, first_leave_ns = INT64_MAX;
+	struct overlap overlap;
 
 	if (call_class(members[0].row->call) != CLASS_FILE)
 		return true;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct row *row = members[i].row;
-
-		last_enter_ns = row->enter_ns > last_enter_ns ? row->enter_ns : last_enter_ns;
-		first_leave_ns = row->leave_ns < first_leave_ns ? row->leave_ns : first_leave_ns;
-	}
-	return last_enter_ns <= first_leave_ns;
+	overlap = collective_overlap(members, count);
+	return overlap.from_ns <= overlap.to_ns;
 }
 
 /* A group behind the others, with room for MOST sources and MOST dependents. */

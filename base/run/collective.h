@@ -15,6 +15,12 @@ struct member {
 	const struct row *row;
 };
 
+/* From the last enter to the first leave, which may be before it. */
+struct overlap {
+	int64_t from_ns, to_ns;
+};
+struct overlap collective_overlap(const struct member *members, uint32_t count);
+
 /*
  * The dependents of a group need the enters of its sources. Dependents of a chained group also need
  * the sources of the group before. Numbers are indices of members. A member may be its own source.

@@ -82,18 +82,6 @@ off_from(const struct off_lane *lane, int64_t ns)
 	return lane->begin + span_from(lane->at + lane->begin, lane->end - lane->begin, ns);
 }
 
-static int64_t
-later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t
-earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 struct off_cut
 off_between(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 {
@@ -101,8 +89,8 @@ off_between(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 
 	if (lane == NULL)
 		return cut;
-	cut.from_ns = later(from_ns, lane->from_ns);
-	cut.to_ns = earlier(to_ns, lane->until_ns);
+	cut.from_ns = larger(from_ns, lane->from_ns);
+	cut.to_ns = smaller(to_ns, lane->until_ns);
 	cut.next = off_from(lane, cut.from_ns);
 	if (cut.from_ns > cut.to_ns)
 		cut.to_ns = cut.from_ns;
@@ -130,8 +118,8 @@ off_next(struct off_cut *cut, struct off_span *part)
 		return false;
 	whole = &cut->lane->at[cut->next++];
 	*part = *whole;
-	part->from_ns = later(whole->from_ns, cut->from_ns);
-	part->to_ns = earlier(whole->to_ns, cut->to_ns);
+	part->from_ns = larger(whole->from_ns, cut->from_ns);
+	part->to_ns = smaller(whole->to_ns, cut->to_ns);
 	part->on_core_ns = on_core_ns(whole, part->to_ns - part->from_ns);
 	return true;
 }
@@ -224,7 +212,7 @@ add_thread(struct thread_states *states, const struct off_lane *lane, int64_t fr
 		return;
 	}
 	if (first) {
-		add_state(states, unknown, from_ns, earlier(at_ns, to_ns));
+		add_state(states, unknown, from_ns, smaller(at_ns, to_ns));
 		add_state(states, unknown, cut.to_ns, to_ns);
 	}
 	while (off_next(&cut, &part)) {

@@ -17,18 +17,6 @@ struct finding {
 	struct thread_times *times;
 };
 
-static int64_t
-later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t
-earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 #define BEFORE(span, ns) ((span)->from_ns < (ns))
 SEARCH(span_from, struct time_span, int64_t, BEFORE)
 #undef BEFORE
@@ -50,7 +38,7 @@ add_span(struct time_spans *spans, int64_t from_ns, int64_t to_ns)
 static void
 add_wait(const struct finding *f, int64_t from_ns, int64_t to_ns)
 {
-	add_span(&f->times->waits, later(from_ns, f->from_ns), earlier(to_ns, f->to_ns));
+	add_span(&f->times->waits, larger(from_ns, f->from_ns), smaller(to_ns, f->to_ns));
 }
 
 static bool
@@ -125,9 +113,9 @@ add_wait_at(const struct finding *f, const struct mark *last, const struct mark 
 	int64_t from_ns = m->from_ns - half_ns, to_ns = m->to_ns + half_ns;
 
 	if (last != NULL)
-		from_ns = later(from_ns, last->to_ns + (m->from_ns - last->to_ns) / 2);
+		from_ns = larger(from_ns, last->to_ns + (m->from_ns - last->to_ns) / 2);
 	if (next != NULL)
-		to_ns = earlier(to_ns, m->to_ns + (next->from_ns - m->to_ns) / 2);
+		to_ns = smaller(to_ns, m->to_ns + (next->from_ns - m->to_ns) / 2);
 	if (last != NULL && last->place == WAITS && (m->place == MAY_WAIT ||
 	    (last->seen != BLOCKED && core_time(f->off, last->to_ns, m->from_ns).on_ns <=
 	    SPIN_PERIODS * f->period_ns)))
@@ -166,7 +154,7 @@ join_spans(struct time_spans *spans)
 		qsort(spans->at, spans->count, sizeof *spans->at, by_begin);
 	for (size_t i = 0; i < spans->count; i++)
 		if (kept > 0 && spans->at[i].from_ns <= spans->at[kept - 1].to_ns)
-			spans->at[kept - 1].to_ns = later(spans->at[kept - 1].to_ns,
+			spans->at[kept - 1].to_ns = larger(spans->at[kept - 1].to_ns,
 			    spans->at[i].to_ns);
 		else
 			spans->at[kept++] = spans->at[i];

@@ -10,6 +10,7 @@
 #ifndef TOOL_ORDER_H
 #define TOOL_ORDER_H
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,5 +33,17 @@
 /* Also of no items, whose address may be NULL. */
 #define SORT(items, count, order) \
 	((count) > 0 ? qsort((items), (count), sizeof *(items), (order)) : (void)0)
+
+static inline int64_t
+smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t
+larger(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
 
 #endif

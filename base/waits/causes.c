@@ -20,18 +20,6 @@
 enum { MOST_ACTIVITIES = 8192, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 22 };
 
 static int64_t
-least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t
-most(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-static int64_t
 positive(int64_t ns)
 {
 	return ns > 0 ? ns : 0;
@@ -126,7 +114,7 @@ causes_begin(struct imbalance *im)
 
 	im->causes = zalloc(1, sizeof *im->causes);
 	pasts_begin(&im->causes->pasts, locations,
-	    (size_t)most(LEAST_ACTIVITIES, least(MOST_ACTIVITIES, ALL_ACTIVITIES / locations)));
+	    (size_t)larger(LEAST_ACTIVITIES, smaller(MOST_ACTIVITIES, ALL_ACTIVITIES / locations)));
 	sync_table_begin(&im->causes->syncs.table, 1024);
 	im->causes->syncs.forgotten_ns = INT64_MIN;
 	im->causes->delays = delays_new(im->observer);
@@ -141,11 +129,11 @@ static int64_t
 last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64_t now_ns)
 {
 	const struct past *of = c->pasts.of;
-	int64_t last_ns = most(of[a].sync_ns, most(of[a].kept_ns, of[b].kept_ns));
+	int64_t last_ns = larger(of[a].sync_ns, larger(of[a].kept_ns, of[b].kept_ns));
 
 	if (comm > 1)		/* for the world it is sync_ns */
-		last_ns = most(last_ns, common_before(&c->syncs, common_comm(a, comm), now_ns));
-	return most(last_ns, common_before(&c->syncs, common_pair(a, b), now_ns));
+		last_ns = larger(last_ns, common_before(&c->syncs, common_comm(a, comm), now_ns));
+	return larger(last_ns, common_before(&c->syncs, common_pair(a, b), now_ns));
 }
 
 /* ---- one wait --------------------------------------------------------------------------- */
@@ -154,7 +142,7 @@ last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64
 static int64_t
 waited(const struct origin *wait, int64_t from_ns, int64_t to_ns)
 {
-	return positive(least(wait->to_ns, to_ns) - most(wait->from_ns, from_ns));
+	return positive(smaller(wait->to_ns, to_ns) - larger(wait->from_ns, from_ns));
 }
 
 /* The compute and call time between LOW and HIGH of an activity that was left at LEAVE. */
@@ -163,8 +151,8 @@ cut_activity(const struct activity_part *all, const struct wide *wide, int64_t l
     int64_t low_ns, int64_t high_ns)
 {
 	const int64_t enter_ns = leave_ns - all->call_ns, begin_ns = enter_ns - all->compute_ns;
-	const int64_t ns = positive(least(leave_ns, high_ns) - most(begin_ns, low_ns));
-	int64_t compute_ns = positive(least(enter_ns, high_ns) - most(begin_ns, low_ns));
+	const int64_t ns = positive(smaller(leave_ns, high_ns) - larger(begin_ns, low_ns));
+	int64_t compute_ns = positive(smaller(enter_ns, high_ns) - larger(begin_ns, low_ns));
 
 	if (wide != NULL && wide->polls)
 		compute_ns = ns == 0 ? 0 : (int64_t)((double)ns * (double)wide->polled_ns /
@@ -181,7 +169,7 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 {
 	struct causes *c = im->causes;
 	const struct past *past = &c->pasts.of[location];
-	const int64_t low_ns = most(from_ns, im->from_ns), high_ns = least(to_ns, im->to_ns);
+	const int64_t low_ns = larger(from_ns, im->from_ns), high_ns = smaller(to_ns, im->to_ns);
 	int64_t waited_ns = 0, end_ns = past->end_ns;
 
 	for (const struct activity *a = past->of + past->end;
@@ -256,7 +244,7 @@ spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 	spending_know(spending, cause->row.site);
 	if (last_ns != INT64_MIN)
 		spend(spending, 2 * cause->row.site,
-		    counted_ns(im, most(last_ns, from_ns), least(cause->row.enter_ns, to_ns)));
+		    counted_ns(im, larger(last_ns, from_ns), smaller(cause->row.enter_ns, to_ns)));
 }
 
 /* The keys now hold the delays of RANK. The wait gets SHARE of each. */
@@ -327,7 +315,7 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 	const enum call_class class = call->kind->class;
 
 	for (const struct wait_row *row = call->rows; row < call->rows + call->count; row++) {
-		const int64_t at_ns = most(row->row.enter_ns, row->other_ns);
+		const int64_t at_ns = larger(row->row.enter_ns, row->other_ns);
 		const struct definitions *known = &im->graph.known;
 		const uint32_t of = row->row.comm;
 		const bool of_all = (class == CLASS_INIT || class == CLASS_FINALIZE) &&
@@ -344,7 +332,7 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 		} else if (row->overlap && comm > 1)
 			common_note(&c->syncs, common_comm(call->location, comm), at_ns);
 		else if (row->overlap && comm == 1) {
-			c->syncs.forgotten_ns = most(c->syncs.forgotten_ns,
+			c->syncs.forgotten_ns = larger(c->syncs.forgotten_ns,
 			    c->pasts.of[call->location].sync_ns);
 			past_sync(im, &c->pasts, call->location, at_ns);
 		}
@@ -379,7 +367,7 @@ causes_forget(struct imbalance *im, int64_t at_ns)
 {
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		past_restart(im, &im->causes->pasts, l, at_ns);
-	im->causes->syncs.forgotten_ns = most(im->causes->syncs.forgotten_ns, at_ns);
+	im->causes->syncs.forgotten_ns = larger(im->causes->syncs.forgotten_ns, at_ns);
 }
 
 void

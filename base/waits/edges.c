@@ -151,22 +151,17 @@ last_sender(const struct member *members, uint32_t count)
  * one that sends any.
  */
 static void
-note_instance(struct imbalance *im, const struct member *members, uint32_t count)
+note_instance(struct imbalance *im, const struct member *members, uint32_t count,
+    const struct overlap *overlap)
 {
 	enum call_class class = blocking_class(call_class(members[0].row->call));
-	int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
 	const uint32_t *waits_for = NULL;
 	uint32_t kept = 0, sender = NOBODY;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct row *row = members[i].row;
-
-		start_ns = row->enter_ns > start_ns ? row->enter_ns : start_ns;
-		end_ns = row->leave_ns < end_ns ? row->leave_ns : end_ns;
-		if (!needs_payload(class) || row->sent || row->received)
+	for (uint32_t i = 0; i < count; i++)
+		if (!needs_payload(class) || members[i].row->sent || members[i].row->received)
 			im->members[kept++] = members[i];
-	}
-	if (class == CLASS_ALL_TO_ALL && end_ns <= start_ns)
+	if (class == CLASS_ALL_TO_ALL && overlap->to_ns <= overlap->from_ns)
 		sender = last_sender(im->members, kept);
 	else if (kept > 0)
 		waits_for = collective_waits(&im->needs, &im->graph.known, im->members, kept);
@@ -185,16 +180,9 @@ note_instance(struct imbalance *im, const struct member *members, uint32_t count
 
 /* The whole instance is one group of the analytic estimate. */
 static void
-group_instance(struct imbalance *im, const struct member *members, uint32_t size)
+group_instance(struct imbalance *im, const struct member *members, uint32_t size,
+    const struct overlap *overlap)
 {
-	int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
-
-	for (uint32_t i = 0; i < size; i++) {
-		const struct row *row = members[i].row;
-
-		start_ns = row->enter_ns > start_ns ? row->enter_ns : start_ns;
-		end_ns = row->leave_ns < end_ns ? row->leave_ns : end_ns;
-	}
 	for (uint32_t i = 0; i < size; i++) {
 		struct wait_row *row;
 
@@ -202,9 +190,9 @@ group_instance(struct imbalance *im, const struct member *members, uint32_t size
 			continue;	/* a start waits for nobody */
 		row = edge_row(im, members[i].location, members[i].seq);
 		row->paired = true;
-		row->start_ns = start_ns;
-		row->end_ns = end_ns;
-		row->overlap = end_ns > start_ns;
+		row->start_ns = overlap->from_ns;
+		row->end_ns = overlap->to_ns;
+		row->overlap = overlap->to_ns > overlap->from_ns;
 		row->edges++;
 	}
 }
@@ -240,11 +228,15 @@ take_collectives(struct imbalance *im)
 	size_t at = 0;
 
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
-		uint32_t size = e->size[k];
+		const uint32_t size = e->size[k];
+		const struct member *members;
+		struct overlap overlap;
 
 		if (!copy_members(im, at, size))
 			continue;
-		note_instance(im, im->members + size, size);
-		group_instance(im, im->members + size, size);
+		members = im->members + size;
+		overlap = collective_overlap(members, size);
+		note_instance(im, members, size, &overlap);
+		group_instance(im, members, size, &overlap);
 	}
 }
