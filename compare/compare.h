@@ -43,7 +43,7 @@ enum { POSITIONS = 64 };
 enum { ON_CORE, OFF_CORE, CORE_PARTS = OFF_CORE + OFF_REASONS };
 
 struct site_sums {			/* a call site of one run */
-	char *function, *file, *call;	/* function: with the callers if stacks are known */
+	const char *function, *file, *call;	/* function: with callers if stacks are known */
 	int32_t line;			/* 0: unknown; then ORDER distinguishes sites */
 	uint64_t order;			/* line, or offset in the module */
 	int64_t path_ns[PATH_KINDS_COUNT];
@@ -284,7 +284,7 @@ void put_reasons(struct json *out, const struct verdict *v);
 
 struct function_change {
 	const char *name, *file;
-	char *text;			/* both sides */
+	const char *text;		/* both sides */
 	struct change path;
 	int64_t all_change_ns;		/* of all time, on the path or not */
 	bool named;

@@ -21,7 +21,7 @@ add_other_functions(struct summary *s)
 
 	for (size_t k = 0; k < PATH_KINDS_COUNT && s->functions.count > 0; k++)
 		if (names[k] != NULL) {
-			struct function_time f = { .name = (char *)(uintptr_t)names[k] };
+			struct function_time f = { .name = names[k] };
 
 			for (size_t i = 0; i < s->count; i++)
 				f.path_ns += s->places[i].path_ns[k];

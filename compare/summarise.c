@@ -73,7 +73,7 @@ take_calls(struct watcher *w, const struct imbalance *im, const struct calls *ca
 		if (calls->call[i] != 0) {
 			p->calls += 1 + calls->folded[i];
 			if (p->call == NULL) {
-				p->call = need(strdup(call_name(calls->call[i])));
+				p->call = call_name(calls->call[i]);
 				p->polls = is_chance(p->call);
 				p->comm = calls->comm[i];
 				p->comm_size = p->comm == 1 ? im->graph.known.ranks :
@@ -261,14 +261,14 @@ has_path(const char *file)
 	return has;
 }
 
-static char *
+static const char *
 function_of(const struct definitions *known, const struct site *s)
 {
 	size_t size = 1;
 	char *text;
 
 	if (s->stack == NULL)
-		return s->function == NULL ? NULL : need(strdup(s->function));
+		return s->function;
 	for (uint32_t i = 0; i < s->depth; i++) {
 		const char *name = s->stack[i] < known->site_count ?
 		    known->sites[s->stack[i]].function : NULL;
@@ -304,12 +304,12 @@ name_places(struct summary *s, const struct imbalance *im)
 			top = &im->graph.known.sites[site->stack[0]];
 		if (site != NULL && i > 0) {
 			const char *module = top->module < im->graph.known.module_count ?
-			    im->graph.known.modules[top->module] : NULL;
+			    im->graph.known.modules[top->module].path : NULL;
 
 			p->function = function_of(&im->graph.known, site);
 			if (p->function == NULL && module != NULL)
-				p->function = need(strdup(file_name(module)));
-			p->file = top->file != NULL ? need(strdup(top->file)) : NULL;
+				p->function = file_name(module);
+			p->file = top->file;
 			p->line = top->line;
 			p->order = top->line > 0 ? (uint64_t)top->line : top->offset;
 		}
@@ -317,10 +317,8 @@ name_places(struct summary *s, const struct imbalance *im)
 			p->wait_ns = waits_ns(&im->tables[BY_SITE], i);
 			p->total_ns = cell->compute_ns + cell->mpi_ns - p->wait_ns;
 		}
-		if (i == 0) {	/* calls of all kinds */
-			free(p->call);
+		if (i == 0)	/* calls of all kinds */
 			p->call = NULL;
-		}
 	}
 	for (size_t i = 0; i < delay_count; i++)
 		if (delays[i].key / 2 < s->count)

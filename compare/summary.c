@@ -284,8 +284,6 @@ read_function(struct summary *s, struct reader *in, const struct message *messag
 	    body_int(in, message, "all_ns", INT64_MIN / 4, INT64_MAX / 4, &f.all_ns) < 0)
 		die_input(in);
 	function_times_add(&s->functions, &f);
-	free(f.name);
-	free(f.file);
 }
 
 /* Returns 0, or -1 with the reason in the reader. */

@@ -70,7 +70,7 @@ end_visit(struct critpath *c)
 		path->function = need(strdup(l.at[0].frame.name));
 		open->function_ns = l.at[0].path_ns;
 	}
-	functions_list_free(&l);
+	free(l.at);
 	functions_begin_window(&c->functions);
 }
 
@@ -122,7 +122,6 @@ close_section(struct critpath *c, struct open_section *open)
 {
 	const struct definitions *known = &c->run.graph.known;
 	struct section_path *path = AT(c->by->paths, c->by->path_capacity, open->section);
-	char where[SITE_TEXT];
 	size_t count;
 	struct place *places = places_sorted(&open->report.places, &count);
 	struct share *ranks = report_by_rank(&open->report, known);
@@ -140,7 +139,7 @@ close_section(struct critpath *c, struct open_section *open)
 	path->polls_ns = open->report.total.polls_ns;
 	path->path_ns = share_sum(&open->report.total);
 	if (count > 0)
-		path->where = need(strdup(site_shown(known, places[0].site, where)));
+		path->where = need(strdup(site_shown(known, places[0].site)));
 	free(ranks);
 	free(places);
 	free(open->ns);

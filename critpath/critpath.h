@@ -98,7 +98,7 @@ struct part chunks_part(const struct chunks *chunks, int index, int count, uint6
 /* of parts that are not computation; NULL: computation */
 extern const char *const other_names[KINDS];
 struct frames {
-	struct stack_frame at[256];	/* the place itself first; the caller frees the names */
+	struct stack_frame at[256];	/* the place itself first */
 	size_t count;
 };
 struct frames frames_of(const struct definitions *known, const struct sampled *place);
@@ -127,10 +127,9 @@ struct listed {
 	uint64_t all;		/* samples; 1: there are none */
 };
 
-/* The largest part of the path first. */
+/* The largest part of the path first; free() its rows. */
 struct listed functions_list(const struct functions *functions,
     const struct definitions *known, enum by by);
-void functions_list_free(struct listed *listed);
 int functions_by_path(const void *left, const void *right);
 
 /* functions_blocked.c: a run with switches; the times add up to the time blocked on the path. */

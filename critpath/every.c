@@ -50,7 +50,7 @@ functions_of_json(struct critpath *c)
 		json_end_object(out);
 	}
 	json_end_array(out);
-	functions_list_free(&l);
+	free(l.at);
 }
 
 static void
@@ -70,7 +70,7 @@ functions_of_text(struct critpath *c, double percent)
 		text_visible(out, l.at[0].frame.name);
 		text_put(out, "; ");
 	}
-	functions_list_free(&l);
+	free(l.at);
 }
 
 static void
@@ -79,7 +79,6 @@ tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *p
 	const struct definitions *known = &c->run.graph.known;
 	const struct share told = share_told(&c->every.report.total, true);
 	struct json *out = &c->output.json;
-	char where[SITE_TEXT];
 
 	json_begin_object(out, NULL);
 	json_seconds(out, "from_s", c->every.report.begin_ns);
@@ -104,7 +103,7 @@ tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *p
 		json_begin_object(out, NULL);
 		json_int(out, "rank", places[p].rank);
 		json_text(out, "kind", places[p].compute ? "compute" : "mpi");
-		json_text(out, "where", site_text(known, places[p].site, where, sizeof where));
+		json_text(out, "where", site_text(known, places[p].site));
 		json_seconds(out, "path_s", places[p].ns);
 		json_end_object(out);
 	}
@@ -121,7 +120,6 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 	const struct report *r = &c->every.report;
 	const struct share told = share_told(&r->total, true);
 	const double percent = 100 / (double)(r->end_ns - r->begin_ns);
-	char where[SITE_TEXT];
 
 	if (c->every.screen)
 		text_put(&c->output.text, "\033[H\033[J");
@@ -139,14 +137,14 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 		text_line(&c->output.text,
 		    "; %.1f %% rank %d's %s %s", percent * (double)places[0].ns,
 		    (int)places[0].rank, places[0].compute ? "computation before" : "time in",
-		    site_shown(&c->run.graph.known, places[0].site, where));
+		    site_shown(&c->run.graph.known, places[0].site));
 	else
 		text_char(&c->output.text, '\n');
 	for (size_t p = 1; c->every.screen && p < count && p < TOLD; p++)
 		text_line(&c->output.text,
 		    "  %.1f %% rank %d's %s %s", percent * (double)places[p].ns,
 		    (int)places[p].rank, places[p].compute ? "computation before" : "time in",
-		    site_shown(&c->run.graph.known, places[p].site, where));
+		    site_shown(&c->run.graph.known, places[p].site));
 }
 
 static void

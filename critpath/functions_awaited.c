@@ -13,8 +13,7 @@
 struct awaited_row {
 	int32_t rank, line;		/* line 0: unknown */
 	uint32_t thread;
-	char *function;
-	const char *file;		/* NULL: unknown */
+	const char *function, *file;	/* file NULL: unknown */
 	uint64_t samples;
 	int64_t ns;
 	double share;
@@ -48,18 +47,17 @@ row_of(const struct listed *l, const struct definitions *known, const struct sam
 {
 	struct awaited_row row = { .rank = place->rank, .thread = place->worker };
 	struct stack_frame frame = { .name = not_sampled };
-	char text[1024];
 
 	row.ns = -on_path_ns(&l->on_path, place->samples);
 	if (rest)
 		row.ns += place->awaited_ns;
 	else {
-		frame = place_frame(known, place->site, text, sizeof text);
+		frame = place_frame(known, place->site);
 		row.samples = place->samples;
 		row.ns = -row.ns;
 		row.line = frame.line;
 	}
-	row.function = need(strdup(frame.name));
+	row.function = frame.name;
 	row.file = frame.file;
 	return row;
 }
@@ -97,21 +95,12 @@ awaited_rows(const struct listed *l, const struct definitions *known, size_t *co
 			most = rows[i].samples;
 			last->line = rows[i].line;
 		}
-		free(rows[i].function);
 	}
 	qsort(rows, kept, sizeof *rows, by_time);
 	for (size_t i = 0; i < kept; i++)
 		rows[i].share = l->path_ns > 0 ? (double)rows[i].ns / (double)l->path_ns : 0;
 	*count = kept;
 	return rows;
-}
-
-static void
-free_rows(struct awaited_row *rows, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(rows[i].function);
-	free(rows);
 }
 
 void
@@ -131,7 +120,7 @@ awaited_text(struct text *out, const struct listed *l, const struct definitions 
 		text_char(out, '\n');
 		table_first(out, awaited_fields, rows, count, sizeof *rows, most);
 	}
-	free_rows(rows, count);
+	free(rows);
 }
 
 void
@@ -142,5 +131,5 @@ awaited_json(struct json *out, const struct listed *l, const struct definitions 
 
 	json_break(out);
 	json_rows(out, "awaited", awaited_fields, rows, count, sizeof *rows);
-	free_rows(rows, count);
+	free(rows);
 }

@@ -12,8 +12,7 @@
 #include "../base/tool/text.h"
 
 struct blocked {
-	char *function, *called, *before;	/* NULL: unknown */
-	const char *file;
+	const char *function, *called, *before, *file;	/* NULL: unknown */
 	int32_t line;
 	int64_t ns;
 	double share;
@@ -45,33 +44,21 @@ blocked_there(const struct definitions *known, const struct sampled *place)
 	const uint32_t called = called_place(known, place->site, place->callers);
 	struct blocked b = { .ns = place->blocked_ns };
 	struct stack_frame frame;
-	char text[1024];
 
-	frame = own_frame(known, own_place(known, place->site, place->callers), text, sizeof text);
-	b.function = need(strdup(frame.name));
+	frame = own_frame(known, own_place(known, place->site, place->callers));
+	b.function = frame.name;
 	b.file = frame.file;
 	b.line = frame.file != NULL ? frame.line : 0;
 	if (called > 0)
-		b.called = need(strdup(caller_frame(known, called, text, sizeof text).name));
+		b.called = caller_frame(known, called).name;
 	return b;
 }
 
 static struct blocked
 blocked_before(const struct definitions *known, const struct sampled *place)
 {
-	char text[SITE_TEXT];
-
 	return (struct blocked){ .ns = place->before_ns,
-	    .before = need(strdup(site_shown(known, place->site, text))) };
-}
-
-static void
-free_texts(struct blocked *b)
-{
-	free(b->function);
-	free(b->called);
-	free(b->before);
-	free(b->shown);
+	    .before = site_shown(known, place->site) };
 }
 
 /* Places that people would call the same, longest first. Their times add up. */
@@ -91,10 +78,9 @@ blocked_list(const struct listed *l, const struct definitions *known, size_t *co
 	free(places);
 	SORT(list, found, by_place);
 	for (size_t i = 0; i < found; i++)
-		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0) {
+		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0)
 			list[kept - 1].ns += list[i].ns;
-			free_texts(&list[i]);
-		} else
+		else
 			list[kept++] = list[i];
 	SORT(list, kept, by_time);
 	for (size_t i = 0; i < kept; i++)
@@ -107,7 +93,7 @@ static void
 free_list(struct blocked *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		free_texts(&list[i]);
+		free(list[i].shown);
 	free(list);
 }
 

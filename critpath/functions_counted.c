@@ -7,8 +7,7 @@
 #include "../base/run/shown_counts.h"
 
 struct counted_row {
-	char *function;
-	const char *file;		/* NULL: unknown */
+	const char *function, *file;	/* file NULL: unknown */
 	struct shown_counts counts;
 };
 #define ROW(member) FIELD(struct counted_row, member)
@@ -30,11 +29,9 @@ counted_rows(const struct functions *f, const struct definitions *known, size_t 
 	struct counted_row *rows = zalloc(*count + 1, sizeof *rows);
 	size_t kept = 0, found = 0;
 	bool counted[COUNTERS] = { false };
-	char text[1024];
 
 	for (size_t i = 0; i < *count; i++) {
-		const struct stack_frame frame = place_frame(known, places[i].site, text,
-		    sizeof text);
+		const struct stack_frame frame = place_frame(known, places[i].site);
 		struct counted_row *row = &rows[found];
 		bool any = false;
 
@@ -45,7 +42,7 @@ counted_rows(const struct functions *f, const struct definitions *known, size_t 
 		}
 		if (!any)
 			continue;
-		row->function = need(strdup(frame.name));
+		row->function = frame.name;
 		row->file = frame.file;
 		row->counts.on_core_ns = places[i].counted_ns;
 		found++;
@@ -62,21 +59,12 @@ counted_rows(const struct functions *f, const struct definitions *known, size_t 
 		last->counts.on_core_ns += rows[i].counts.on_core_ns;
 		for (int c = 0; c < COUNTERS; c++)
 			last->counts.of[c] += rows[i].counts.of[c];
-		free(rows[i].function);
 	}
 	SORT(rows, kept, by_time);
 	for (size_t i = 0; i < kept; i++)
 		counts_show(&rows[i].counts, counted, f->sums.switched);
 	*count = kept;
 	return rows;
-}
-
-static void
-free_rows(struct counted_row *rows, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(rows[i].function);
-	free(rows);
 }
 
 void
@@ -90,7 +78,7 @@ counted_text(struct text *out, const struct functions *f, const struct definitio
 		text_char(out, '\n');
 		table_rows(out, counted_fields, rows, count < most ? count : most, sizeof *rows);
 	}
-	free_rows(rows, count);
+	free(rows);
 }
 
 void
@@ -103,5 +91,5 @@ counted_json(struct json *out, const struct functions *f, const struct definitio
 		json_break(out);
 		json_rows(out, "counted", counted_fields, rows, count, sizeof *rows);
 	}
-	free_rows(rows, count);
+	free(rows);
 }

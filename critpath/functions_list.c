@@ -29,7 +29,7 @@ functions_by_path(const void *left, const void *right)
 	return by_frame(&a->frame, &b->frame);
 }
 
-/* Merges rows of one frame, which keeps the names. */
+/* Merges rows of one frame. */
 static size_t
 fold(struct function *at, size_t count)
 {
@@ -47,7 +47,6 @@ fold(struct function *at, size_t count)
 		last->samples += at[i].samples;
 		last->all_inclusive += at[i].all_inclusive;
 		last->inclusive += at[i].inclusive;
-		free((void *)(uintptr_t)at[i].frame.name);
 	}
 	return kept;
 }
@@ -80,8 +79,6 @@ list_frames(const struct functions *f, const struct definitions *known, enum by 
 				k++;
 			if (k == *count)
 				list[(*count)++] = row;
-			else
-				free((void *)(uintptr_t)row.frame.name);
 		}
 		if (*count > fold_at) {
 			*count = fold(list, *count);
@@ -134,8 +131,6 @@ functions_list(const struct functions *f, const struct definitions *known, enum 
 		struct function *lines = list_frames(f, known, BY_LINE, &count);
 
 		find_lines(l.at, l.count, lines, count);
-		for (size_t i = 0; i < count; i++)
-			free((void *)(uintptr_t)lines[i].frame.name);
 		free(lines);
 	}
 	SORT(l.at, l.count, functions_by_path);
@@ -145,12 +140,4 @@ functions_list(const struct functions *f, const struct definitions *known, enum 
 	}
 	l.all += l.all == 0;
 	return l;
-}
-
-void
-functions_list_free(struct listed *l)
-{
-	for (size_t i = 0; i < l->count; i++)
-		free((void *)(uintptr_t)l->at[i].frame.name);
-	free(l->at);
 }

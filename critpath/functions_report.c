@@ -323,7 +323,7 @@ find_recognised(const struct functions *f, const struct definitions *known, size
 
 		if (how == NOT_WAITING)
 			continue;
-		one.module = file_name(known->modules[known->sites[place[i].site].module]);
+		one.module = file_name(known->modules[known->sites[place[i].site].module].path);
 		for (k = 0; k < *count && (strcmp(list[k].module, one.module) != 0 ||
 		    list[k].by != one.by); k++)
 			;
@@ -374,8 +374,8 @@ functions_text(struct text *out, const struct functions *f,
 	inclusive_text(out, &lines, BY_LINE, shown);
 	SORT(functions.at, functions.count, functions_by_path);
 	beside_text(out, &functions, shown);
-	functions_list_free(&functions);
-	functions_list_free(&lines);
+	free(functions.at);
+	free(lines.at);
 }
 
 /* ---- JSON ---- */
@@ -488,6 +488,6 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 	json_break(out);
 	json_rows(out, "beside_all_time", beside_fields, beside, count, sizeof *beside);
 	free(beside);
-	functions_list_free(&functions);
-	functions_list_free(&lines);
+	free(functions.at);
+	free(lines.at);
 }

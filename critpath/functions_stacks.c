@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stacks of sampled places, in the formats of stack viewers. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "critpath.h"
 
@@ -12,10 +11,8 @@ const char *const other_names[KINDS] = {
 static void
 add_frame(struct frames *frames, struct stack_frame frame)
 {
-	if (frames->count == sizeof frames->at / sizeof frames->at[0])
-		return;
-	frame.name = need(strdup(frame.name));
-	frames->at[frames->count++] = frame;
+	if (frames->count < sizeof frames->at / sizeof frames->at[0])
+		frames->at[frames->count++] = frame;
 }
 
 static void
@@ -23,14 +20,12 @@ add_frames(struct frames *frames, const struct definitions *known, uint32_t site
 {
 	const struct site *s = site < known->site_count ? &known->sites[site] : NULL;
 	struct stack_frame frame;
-	char text[1024];
 
 	for (uint32_t i = 0; s != NULL && s->stack != NULL && i < s->depth; i++)
 		add_frames(frames, known, s->stack[i]);
 	if (site == 0 || s == NULL || s->stack != NULL)
 		return;
-	frame = frames->count == 0 ? place_frame(known, site, text, sizeof text) :
-	    caller_frame(known, site, text, sizeof text);
+	frame = frames->count == 0 ? place_frame(known, site) : caller_frame(known, site);
 	add_frame(frames, frame);
 	for (size_t i = 0; i < s->inlined_count && frame.name == s->function; i++)
 		add_frame(frames, (struct stack_frame){ s->inlined[i].function, s->inlined[i].file,
@@ -63,8 +58,6 @@ add_stack(struct stacks *stacks, const struct definitions *known, const char *ro
 		outer_first[first + i] = (struct stack_frame){ .name = frames.at[frames.count -
 		    1 - i].name };
 	stacks_add(stacks, stacks_number(stacks, outer_first, first + frames.count), ns);
-	for (size_t i = 0; i < frames.count; i++)
-		free((void *)(uintptr_t)frames.at[i].name);
 }
 
 static void

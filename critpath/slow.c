@@ -54,7 +54,7 @@ find_medians(struct like *like)
 static char *
 sentence_of(const struct slow *s)
 {
-	char of[3 * SITE_TEXT] = "", by[SITE_TEXT] = "", *sentence;
+	char of[3072] = "", by[1024] = "", *sentence;
 	const double cause_s = seconds(s->cause_ns), own_s = seconds(s->ns);
 
 	if (s->where != NULL)
@@ -88,7 +88,7 @@ slow_step(const struct section_path *step, const struct like *like, const struct
 	struct slow s = { .step = step, .label = step->label, .instance = step->instance,
 	    .of = (int64_t)loop->steps, .times = (double)step->path_ns / like->path_ns,
 	    .extra_ns = step->path_ns - llround(like->path_ns), .cause_ns = INT64_MIN };
-	char where[SITE_TEXT], *why;
+	char *why;
 
 	for (int cause = 0; cause < CAUSES; cause++) {
 		const int64_t more_ns = step->ns[cause] - llround(like->ns[cause]);
@@ -102,7 +102,7 @@ slow_step(const struct section_path *step, const struct like *like, const struct
 	s.rank = step->of[s.cause].rank;
 	s.ns = step->of[s.cause].ns;
 	if (step->of[s.cause].site > 0)
-		s.where = need(strdup(site_shown(known, step->of[s.cause].site, where)));
+		s.where = need(strdup(site_shown(known, step->of[s.cause].site)));
 	if (s.cause == COMPUTING && step->function != NULL)
 		s.function = step->function;
 	why = sentence_of(&s);

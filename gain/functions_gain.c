@@ -48,7 +48,6 @@ function_at(struct function_gains *g, const struct definitions *known, uint32_t 
 {
 	uint32_t *number;
 	const char *name;
-	char text[1024];
 
 	if (g->number_of == NULL) {
 		g->site_count = known->site_count > 0 ? known->site_count : 1;
@@ -58,12 +57,11 @@ function_at(struct function_gains *g, const struct definitions *known, uint32_t 
 	number = &g->number_of[site < g->site_count ? site : 0];
 	if (*number > 0)
 		return *number - 1;
-	name = place_frame(known, (uint32_t)(number - g->number_of), text, sizeof text).name;
+	name = place_frame(known, (uint32_t)(number - g->number_of)).name;
 	while (*number < g->count && strcmp(g->at[*number].name, name) != 0)
 		++*number;
 	if (*number == g->count)
-		*APPEND(g->at, g->count, g->capacity) = (struct function_gain){
-		    .name = need(strdup(name)) };
+		*APPEND(g->at, g->count, g->capacity) = (struct function_gain){ .name = name };
 	return (*number)++;
 }
 

@@ -68,10 +68,8 @@ share_of(int64_t ns, int64_t told_ns)
 static void
 name_site(const struct definitions *known, uint32_t site, const char **where, const char **shown)
 {
-	char text[SITE_TEXT];
-
-	*where = need(strdup(site_text(known, site, text, sizeof text)));
-	*shown = **where != '\0' ? *where : "(unknown)";
+	*where = site_text(known, site);
+	*shown = site_shown(known, site);
 }
 
 static struct line *
@@ -137,7 +135,8 @@ struct way {
 	int number;
 	int64_t length_ns, shorter_ns, absent_ns;
 	struct share share;
-	char rank[16], where[SITE_TEXT];	/* the ones with most of it */
+	char rank[16];			/* the one with most of it */
+	const char *where;		/* likewise */
 };
 
 #define WAY(member) FIELD(struct way, member)
@@ -180,7 +179,8 @@ find_ways(const struct whatif *whatif, const struct definitions *known, size_t *
 		if (way->length_ns > 0) {
 			snprintf(ways[n].rank, sizeof ways[n].rank, "%zu",
 			    largest(ranks, (size_t)known->ranks));
-			site_shown(known, largest(r->by_site, r->site_capacity), ways[n].where);
+			ways[n].where = site_shown(known, largest(r->by_site,
+			    r->site_capacity));
 		}
 		free(ranks);
 	}

@@ -81,15 +81,15 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
     size_t sites, size_t functions)
 {
 	struct table_writer table;
-	char where[1024], text[2048], name[512];
+	char site[1024], text[2048], name[512];
 
 	text_char(out, '\n');
 	table_begin(&table, out, NULL);
 	table_head(&table, excess_fields);
 	for (size_t i = 0; i < by->site_count && i < sites; i++) {
 		const struct uneven *u = &by->sites[i];
+		const char *where = index_text(im, BY_SITE, u->site, site, sizeof site);
 
-		index_text(im, BY_SITE, u->site, where, sizeof where);
 		for (size_t k = 0; k < u->count && k < functions; k++) {
 			struct function_line line = excess_line(by, u, k, text);
 

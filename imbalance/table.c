@@ -192,9 +192,9 @@ print_delays(struct text *out, const struct imbalance *im, size_t shown)
 	for (size_t i = 0; i < count && i < shown; i++) {
 		struct delay_line line = delay_line(&delays[i]);
 
-		index_text(im, BY_SITE, delays[i].key / 2, site, sizeof site);
 		snprintf(where, sizeof where, "%s%s",
-		    delays[i].key % 2 == 0 ? "compute up to " : "MPI in ", site);
+		    delays[i].key % 2 == 0 ? "compute up to " : "MPI in ",
+		    index_text(im, BY_SITE, delays[i].key / 2, site, sizeof site));
 		line.where = where;
 		table_row(&table, delay_fields, &line);
 	}

@@ -8,7 +8,7 @@
 
 #include "report.h"
 
-enum { TOLD = 5, WHERE = 1024 };	/* pairs and calls of a window; bytes of a site's name */
+enum { TOLD = 5 };	/* pairs and calls of a window */
 
 ORDER(by_wait, struct pair, MOST(ns) BY(rank) BY(for_rank) BY(key))
 
@@ -65,7 +65,6 @@ static void
 put_pairs(struct every *e, const struct window_sums *w, bool late, struct pair *pairs)
 {
 	const size_t count = longest(w, late, pairs);
-	char where[WHERE];
 
 	json_begin_array(&e->json, late ? "delays" : "waits");
 	for (size_t i = 0; i < count; i++) {
@@ -74,7 +73,7 @@ put_pairs(struct every *e, const struct window_sums *w, bool late, struct pair *
 		if (late) {
 			json_text(&e->json, "kind", pairs[i].key % 2 == 0 ? "compute" : "mpi");
 			json_text(&e->json, "where",
-			    site_text(&e->im->graph.known, pairs[i].key / 2, where, sizeof where));
+			    site_text(&e->im->graph.known, pairs[i].key / 2));
 			json_double(&e->json, "cost_s", 1e-9 * pairs[i].ns);
 		} else {
 			json_int(&e->json, "for", pairs[i].for_rank);
@@ -163,7 +162,6 @@ tell_text(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t
 	const int64_t all_ns = (to_ns - from_ns) * e->im->graph.known.location_count;
 	struct pair *pairs = zalloc(w->pairs.count + 1, sizeof *pairs);
 	const bool late = longest(w, true, pairs) > 0;
-	char where[WHERE];
 
 	text_print(&e->text, "%.3f s: parallel %.3f = load balance %.3f x communication %.3f; "
 	    "compute %.1f %%, MPI %.1f %%, waits %.1f %%", seconds(to_ns), isnan(f.parallel) ? 0 :
@@ -177,7 +175,7 @@ tell_text(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t
 		text_line(&e->text, "rank %d cost the others %.3f s, rank %d's %s %s %.3f s",
 		    (int)pole, 1e-9 * w->shares[pole].cost_ns, (int)pairs[0].rank,
 		    pairs[0].key % 2 == 0 ? "computation before" : "time in", pairs[0].key > 1 ?
-		    site_text(&e->im->graph.known, pairs[0].key / 2, where, sizeof where) :
+		    site_text(&e->im->graph.known, pairs[0].key / 2) :
 		    "an unknown place", 1e-9 * pairs[0].ns);
 	else
 		text_line(&e->text, "rank %d computed %.3f s",

@@ -289,18 +289,18 @@ draw_gains(struct text *out, const struct page *page)
 	SORT(gains, page->gain_count, by_gain);
 	snprintf(title, sizeof title, "What the run would gain if all up to and in one place took "
 	    "%d %% less time", page->percent);
-	site_label(page, gains[0].site, where, sizeof where);
-	draw_begin(out, "gains", WIDTH, TOP + 40 * (int)count + 8, title, where);
+	draw_begin(out, "gains", WIDTH, TOP + 40 * (int)count + 8, title, site_label(page,
+	    gains[0].site, where, sizeof where));
 	snprintf(number, sizeof number, "if all up to and in a place took %d %% less time",
 	    page->percent);
 	draw_label(out, 8, 20, "start", number);
 	for (size_t i = 0; i < count; i++) {
 		double share = (double)gains[i].gain_ns / (double)path_length_ns(page);
 
-		site_label(page, gains[i].site, where, sizeof where);
 		snprintf(number, sizeof number, "%.2f %%", 100 * share);
-		draw_row(out, (int)i, "a2", where, fmax(share, 0),
-		    fmax((double)gains[0].gain_ns / (double)path_length_ns(page), 1e-9), number);
+		draw_row(out, (int)i, "a2", site_label(page, gains[i].site, where, sizeof where),
+		    fmax(share, 0), fmax((double)gains[0].gain_ns /
+		    (double)path_length_ns(page), 1e-9), number);
 	}
 	draw_end(out);
 	free(gains);

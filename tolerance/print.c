@@ -80,10 +80,9 @@ static void
 describe(struct share *s, const struct definitions *known)
 {
 	const bool messages = s->who.source != NO_NODE;
-	char name[256];
 
 	s->call = call_name(s->who.call);
-	s->site = need(strdup(site_text(known, s->who.site, name, sizeof name)));
+	s->site = site_text(known, s->who.site);
 	s->source = messages ? s->who.source : (double)NAN;
 	s->target = messages ? s->who.target : (double)NAN;
 	if (messages)

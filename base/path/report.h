@@ -81,7 +81,6 @@ void report_json(struct json *out, const struct report *report, const struct def
 void segment_json(struct json *out, const struct segment *segment, size_t count,
     const struct definitions *known);
 /* The text of a site for people. */
-enum { SITE_TEXT = 1024 };
-const char *site_shown(const struct definitions *known, size_t site, char text[SITE_TEXT]);
+const char *site_shown(const struct definitions *known, size_t site);
 
 #endif

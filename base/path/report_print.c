@@ -84,10 +84,11 @@ share_lines(const struct report *report, const struct share *shares, size_t all_
 }
 
 const char *
-site_shown(const struct definitions *known, size_t site, char text[SITE_TEXT])
+site_shown(const struct definitions *known, size_t site)
 {
-	site_text(known, (uint32_t)site, text, SITE_TEXT);
-	return text[0] != '\0' ? text : strcpy(text, "(unknown)");
+	const char *text = site_text(known, (uint32_t)site);
+
+	return text[0] != '\0' ? text : "(unknown)";
 }
 
 static void
@@ -95,7 +96,6 @@ print_shares(struct text *out, const struct report *report, const struct field *
     const struct share *shares, size_t all_count, size_t shown, const struct definitions *known)
 {
 	struct table_writer table;
-	char where[SITE_TEXT];
 	size_t count;
 	struct line *lines = share_lines(report, shares, all_count, false, &count);
 
@@ -107,7 +107,7 @@ print_shares(struct text *out, const struct report *report, const struct field *
 		struct line *line = &lines[i];
 
 		if (fields == site_fields)
-			line->name = site_shown(known, line->index, where);
+			line->name = site_shown(known, line->index);
 		else if (fields == call_fields)
 			line->name = line->index == 0 ? "(compute)" : call_name(line->index);
 		table_row(&table, fields, line);
@@ -123,7 +123,6 @@ json_shares(struct json *out, const char *key, const struct report *report,
     const struct field *fields, const struct share *shares, size_t all_count,
     const struct definitions *known)
 {
-	char where[SITE_TEXT];
 	size_t count;
 	struct line *lines = share_lines(report, shares, all_count, fields == rank_fields, &count);
 
@@ -131,7 +130,7 @@ json_shares(struct json *out, const char *key, const struct report *report,
 	json_begin_array(out, key);
 	for (struct line *line = lines; line < lines + count; line++) {
 		if (fields == site_fields)
-			line->name = site_text(known, line->index, where, sizeof where);
+			line->name = site_text(known, line->index);
 		else if (fields == call_fields && line->index == 0)
 			continue;	/* computation is no call */
 		else if (fields == call_fields)
@@ -152,9 +151,8 @@ print_longest(struct text *out, const struct report *report, const struct defini
 	table_begin(&table, out, "length_s\tbegin_s\trank\twhat\twhere");
 	for (size_t i = 0; i < report->longest_count; i++) {
 		const struct segment *s = &report->longest[i];
-		char where[SITE_TEXT];
+		const char *where = site_text(known, s->site);
 
-		site_text(known, s->site, where, sizeof where);
 		table_seconds(&table, s->end_ns - s->begin_ns);
 		table_seconds(&table, s->begin_ns);
 		table_int(&table, known->location_rank[s->location]);
@@ -203,7 +201,7 @@ report_verdict(const struct report *report, const struct definitions *known,
 		p->path_s = seconds(place->ns);
 		p->path_share = (double)place->ns / told_ns;
 		if (place->site != 0)
-			site_text(known, place->site, p->where, sizeof p->where);
+			snprintf(p->where, sizeof p->where, "%s", site_text(known, place->site));
 		if (gains != NULL)
 			add_gain(p, place, known, gains, told_ns);
 	}

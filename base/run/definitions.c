@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tool/text.h"
 #include "../tool/tool.h"
 
 static int
@@ -269,23 +270,18 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 }
 
 static int
-keep_name(char ***names, size_t *count, size_t *capacity, uint32_t number, char *name)
-{
-	GROW(*names, *capacity, (size_t)number + 1);
-	while (*count <= number)
-		(*names)[(*count)++] = NULL;
-	free((*names)[number]);
-	(*names)[number] = name;
-	return 1;
-}
-
-static int
 take_module(struct definitions *d, struct reader *in, const struct message *message)
 {
+	char *path = body_string(message, "path");
 	uint32_t number;
 
-	return body_number(in, message, "module", 0, &number) < 0 ? -1 : keep_name(&d->modules,
-	    &d->module_count, &d->module_capacity, number, body_string(message, "path"));
+	if (body_number(in, message, "module", 0, &number) < 0)
+		return -1;
+	*AT(d->modules, d->module_capacity, number) = (struct module_name){ path,
+	    path != NULL ? formatted("[%s]", file_name(path)) : NULL };
+	if (number >= d->module_count)
+		d->module_count = (size_t)number + 1;
+	return 1;
 }
 
 static int
@@ -293,8 +289,12 @@ take_region_name(struct definitions *d, struct reader *in, const struct message 
 {
 	uint32_t number;
 
-	return body_number(in, message, "number", 1, &number) < 0 ? -1 : keep_name(&d->regions,
-	    &d->region_count, &d->region_capacity, number, body_string(message, "name"));
+	if (body_number(in, message, "number", 1, &number) < 0)
+		return -1;
+	*AT(d->regions, d->region_capacity, number) = body_string(message, "name");
+	if (number >= d->region_count)
+		d->region_count = (size_t)number + 1;
+	return 1;
 }
 
 static int

@@ -36,6 +36,7 @@ struct site {
 	size_t inlined_count;
 	uint32_t *stack, depth;		/* sites of its frames, the call first; NULL: no stack */
 	bool defined;
+	char *text;			/* of site_text; NULL: not asked for yet */
 };
 
 /* The origin of a spawned process: the enter of the root in MPI_Comm_spawn. */
@@ -64,7 +65,10 @@ struct definitions {
 	size_t comm_count, comm_capacity;
 	struct site *sites;
 	size_t site_count, site_capacity;
-	char **modules;			/* paths, by number; NULL: undefined */
+	struct module_name {
+		char *path;		/* NULL: undefined */
+		char *shown;		/* "[libm.so.6]" */
+	} *modules;			/* by number */
 	size_t module_count, module_capacity;
 	char **regions;			/* names, by number; NULL: undefined */
 	size_t region_count, region_capacity;
@@ -125,9 +129,9 @@ int32_t world_rank(const struct definitions *definitions, uint32_t comm, int32_t
 
 /*
  * "MPI_Send at function (file:line)", "... at function (module+0xoffset)" without lines,
- * "... at module+0xoffset" without names, or "" for an unknown site; cut to SIZE.
+ * "... at module+0xoffset" without names, or "" for an unknown site. At most 1023 bytes, which live
+ * as long as the definitions.
  */
-const char *site_text(const struct definitions *definitions, uint32_t site, char *text,
-    size_t size);
+const char *site_text(const struct definitions *definitions, uint32_t site);
 
 #endif

@@ -65,7 +65,7 @@ places_free(struct places *places)
 }
 
 struct site_name {
-	char *text;		/* NULL: a free slot */
+	const char *text;	/* NULL: a free slot */
 	uint32_t site;
 };
 
@@ -74,19 +74,15 @@ HASH_TABLE_OF_TEXT(site_names, struct site_name, text)
 static uint32_t
 find_first(struct same_sites *sites, const struct definitions *known, uint32_t site)
 {
-	char text[1024];
-	struct site_name name = { text, site }, *found;
+	const struct site_name name = { site_text(known, site), site };
 
-	if (site_text(known, site, text, sizeof text)[0] == '\0')
+	if (name.text[0] == '\0')
 		return site;
 	if (sites->names == NULL) {
 		sites->names = zalloc(1, sizeof *sites->names);
 		site_names_begin(sites->names, 256);
 	}
-	found = site_names_add(sites->names, &name);
-	if (found->text == text)
-		found->text = need(strdup(text));
-	return found->site;
+	return site_names_add(sites->names, &name)->site;
 }
 
 uint32_t
@@ -97,14 +93,19 @@ first_of_name(struct same_sites *sites, const struct definitions *known, uint32_
 	return sites->first[site] - 1;
 }
 
+void
+same_sites_free(struct same_sites *sites)
+{
+	if (sites->names != NULL)
+		free(sites->names->slots);
+	free(sites->names);
+	free(sites->first);
+}
+
 bool
 is_same_site(const struct definitions *known, uint32_t site, uint32_t other)
 {
-	char text[1024], other_text[1024];
+	const char *text = site_text(known, site);
 
-	if (site == other)
-		return true;
-	site_text(known, site, text, sizeof text);
-	return text[0] != '\0' &&
-	    strcmp(text, site_text(known, other, other_text, sizeof other_text)) == 0;
+	return site == other || (text[0] != '\0' && strcmp(text, site_text(known, other)) == 0);
 }

@@ -51,6 +51,7 @@ struct same_sites {		/* begins as zeros */
 
 /* A site without a name stands for itself. */
 uint32_t first_of_name(struct same_sites *sites, const struct definitions *known, uint32_t site);
+void same_sites_free(struct same_sites *sites);
 /* Is one of them the other, or of the same name? */
 bool is_same_site(const struct definitions *known, uint32_t site, uint32_t other);
 

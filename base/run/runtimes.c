@@ -88,8 +88,9 @@ module_name(const struct definitions *known, uint32_t site)
 {
 	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
 
-	return s != NULL && s->module < known->module_count && known->modules[s->module] != NULL ?
-	    file_name(known->modules[s->module]) : NULL;
+	return s != NULL && s->module < known->module_count &&
+	    known->modules[s->module].path != NULL ?
+	    file_name(known->modules[s->module].path) : NULL;
 }
 
 static bool

@@ -22,10 +22,7 @@ function_times_compare(const void *left, const void *right)
 void
 function_times_add(struct function_times *f, const struct function_time *more)
 {
-	GROW(f->at, f->capacity, f->count + 1);
-	f->at[f->count] = *more;
-	f->at[f->count].name = need(strdup(more->name));
-	f->at[f->count++].file = more->file != NULL ? need(strdup(more->file)) : NULL;
+	*APPEND(f->at, f->count, f->capacity) = *more;
 }
 
 /* Saturates: a damaged stream may have any numbers. */
@@ -49,11 +46,8 @@ function_times_fold(struct function_times *f)
 		if (function_times_compare(&f->at[last], &f->at[i]) == 0) {
 			f->at[last].path_ns = sum_of(f->at[last].path_ns, f->at[i].path_ns);
 			f->at[last].all_ns = sum_of(f->at[last].all_ns, f->at[i].all_ns);
-			free(f->at[i].name);
-			free(f->at[i].file);
-		} else {
+		} else
 			f->at[++last] = f->at[i];
-		}
 	f->count = last + 1;
 }
 
@@ -68,7 +62,7 @@ add_rest(struct function_times *f, struct reader *in, const struct message *mess
 	const bool switched = body_get(message, "clock") != NULL;
 
 	for (int i = 0; i < 4; i++) {
-		struct function_time rest = { .name = (char *)(uintptr_t)names[i] };
+		struct function_time rest = { .name = names[i] };
 
 		if (!switched && i != 2)
 			continue;
@@ -88,7 +82,6 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 	uint32_t *site;
 	uint64_t *all;
 	int64_t *path;
-	char text[1024];
 	size_t n;
 	int got = -1;
 
@@ -104,9 +97,8 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 	    body_column(in, message, "path", n, path) == 0)
 		got = 0;
 	for (size_t i = 0; i < n && got == 0; i++) {
-		const struct stack_frame frame = place_frame(known, site[i], text, sizeof text);
-		struct function_time one = { (char *)(uintptr_t)frame.name,
-		    (char *)(uintptr_t)frame.file, path[i], 0 };
+		const struct stack_frame frame = place_frame(known, site[i]);
+		struct function_time one = { frame.name, frame.file, path[i], 0 };
 
 		if (__builtin_mul_overflow(all[i], period_ns, &one.all_ns))
 			one.all_ns = INT64_MAX;

@@ -7,7 +7,7 @@
 
 /* A function, or a name for the rest of the path such as not_sampled. */
 struct function_time {
-	char *name, *file;		/* file NULL: unknown */
+	const char *name, *file;	/* file NULL: unknown */
 	int64_t path_ns, all_ns;	/* on the path; of all computation, by samples */
 };
 
@@ -19,7 +19,7 @@ struct function_times {
 /* Adds the places of one message as functions. 0, or -1 with the reason in the reader. */
 int sampled_path_read(struct function_times *functions, struct reader *in,
     const struct message *message, const struct definitions *known);
-/* Adds a copy of MORE. */
+/* The texts of MORE live as long as the list. */
 void function_times_add(struct function_times *functions, const struct function_time *more);
 /* Joins functions with the same name and file name, and sorts by these. */
 void function_times_fold(struct function_times *functions);

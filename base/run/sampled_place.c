@@ -4,7 +4,6 @@
 #include "runtimes.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const char not_sampled[] = NOT_SAMPLED;
@@ -29,7 +28,7 @@ module_of(const struct definitions *known, uint32_t site)
 {
 	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
 
-	return s != NULL && s->module < known->module_count ? known->modules[s->module] : NULL;
+	return s != NULL && s->module < known->module_count ? known->modules[s->module].path : NULL;
 }
 
 /* The recorder does none of the program's work, also where it calls others. */
@@ -42,7 +41,7 @@ is_of_recorder(const char *module)
 }
 
 struct stack_frame
-caller_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
+caller_frame(const struct definitions *known, uint32_t site)
 {
 	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
 	const char *module = module_of(known, site);
@@ -55,28 +54,26 @@ caller_frame(const struct definitions *known, uint32_t site, char *text, size_t 
 		return (struct stack_frame){ s->function, s->file, s->line };
 	if (module == NULL)
 		return (struct stack_frame){ .name = "(no module)" };
-	snprintf(text, size, "[%s]", file_name(module));
-	return (struct stack_frame){ .name = text };
+	return (struct stack_frame){ .name = known->modules[s->module].shown };
 }
 
 struct stack_frame
-place_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
+place_frame(const struct definitions *known, uint32_t site)
 {
 	if (waiting_at(known, site) != NOT_WAITING)
 		return (struct stack_frame){ .name = thread_wait_name };
-	return caller_frame(known, site, text, size);
+	return caller_frame(known, site);
 }
 
 bool
 same_function(const struct definitions *known, uint32_t site, uint32_t other)
 {
-	char a_text[1024], b_text[1024];
 	struct stack_frame a, b;
 
 	if (site == other)
 		return true;
-	a = place_frame(known, site, a_text, sizeof a_text);
-	b = place_frame(known, other, b_text, sizeof b_text);
+	a = place_frame(known, site);
+	b = place_frame(known, other);
 	return strcmp(a.name, b.name) == 0 && text_compare(a.file, b.file) == 0;
 }
 
@@ -134,7 +131,7 @@ called_place(const struct definitions *known, uint32_t site, uint32_t callers)
 }
 
 struct stack_frame
-own_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
+own_frame(const struct definitions *known, uint32_t site)
 {
 	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
 
@@ -143,7 +140,7 @@ own_frame(const struct definitions *known, uint32_t site, char *text, size_t siz
 			if (s->inlined[i].file != NULL && !is_of_system(s->inlined[i].file))
 				return (struct stack_frame){ s->inlined[i].function,
 				    s->inlined[i].file, s->inlined[i].line };
-	return place_frame(known, site, text, size);
+	return place_frame(known, site);
 }
 
 int64_t

@@ -13,11 +13,12 @@ extern const char not_sampled[];
 extern const char on_core_name[];
 extern const char thread_wait_name[];
 
-/* The function of a sampled place, or of its caller; TEXT holds a name such as "[module]". */
-struct stack_frame place_frame(const struct definitions *known, uint32_t site, char *text,
-    size_t size);
-struct stack_frame caller_frame(const struct definitions *known, uint32_t site, char *text,
-    size_t size);
+/*
+ * The function of a sampled place, or of its caller; "[module]" if it is unknown. Names and files
+ * live as long as the definitions.
+ */
+struct stack_frame place_frame(const struct definitions *known, uint32_t site);
+struct stack_frame caller_frame(const struct definitions *known, uint32_t site);
 
 bool same_function(const struct definitions *known, uint32_t site, uint32_t other);
 
@@ -29,8 +30,7 @@ uint32_t own_place(const struct definitions *known, uint32_t site, uint32_t call
 /* The place that it called, in a library of the system; 0: it called none. */
 uint32_t called_place(const struct definitions *known, uint32_t site, uint32_t callers);
 /* The function of such a place: the one into which functions of system headers are inlined. */
-struct stack_frame own_frame(const struct definitions *known, uint32_t site, char *text,
-    size_t size);
+struct stack_frame own_frame(const struct definitions *known, uint32_t site);
 
 /* The time of each sample: the period, or less if all would exceed the computation. */
 int64_t sample_worth(int64_t period_ns, uint64_t samples, int64_t compute_ns);

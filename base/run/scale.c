@@ -78,11 +78,11 @@ scale_add(struct scales *scales, const char *text, int argc, char **argv, int *n
 static bool
 is_site(struct scale *scale, const struct definitions *known, uint32_t site)
 {
-	char text[256];
 	size_t length = strlen(scale->site);
 
 	if (*AT(scale->site_matches, scale->known_sites, site) == 0) {
-		site_text(known, site, text, sizeof text);
+		const char *text = site_text(known, site);
+
 		scale->site_matches[site] = strncmp(text, scale->site, length) == 0 &&
 		    (text[length] == '\0' || text[length] == ' ') ? 1 : -1;
 	}

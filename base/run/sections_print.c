@@ -44,11 +44,9 @@ found_loop(const struct loop *loop)
 static void
 name_loop(struct loop *loop, struct call_place place, const struct definitions *known)
 {
-	char text[1024] = "";
+	const char *text = site_text(known, place.site);
 
 	free(loop->label);
-	if (place.site > 0)
-		site_text(known, place.site, text, sizeof text);
 	loop->label = formatted("%s", text[0] != '\0' ? text : place.site > 0 ? "(unknown)" :
 	    call_name(place.call));
 }

@@ -44,7 +44,7 @@ pole_hung(struct long_pole *p, const struct definitions *known)
 	p->rank_count = h->hung_count;
 	p->hung = h->hung;
 	if (h->hung_site != 0)
-		site_text(known, h->hung_site, p->where, sizeof p->where);
+		snprintf(p->where, sizeof p->where, "%s", site_text(known, h->hung_site));
 	return true;
 }
 

@@ -154,7 +154,7 @@ int peers_side(const struct look *look, const struct rank *rank, uint32_t comm);
 int32_t world_peer(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
 /* places.c: function, file and line of the call before the address, until the next call. */
 struct site look_place(const struct look *look, const struct rank *rank, uint64_t address);
-/* "function file:line", "function", or NULL: unknown; of FILE only the name. The caller frees it. */
+/* "function file:line", "function", or NULL: unknown; of FILE only the name. Free it. */
 char *place_text(const struct site *place);
 /* process.c: whether the rank's process lives, and its state. */
 void process_look(const struct look *look, struct rank *rank);

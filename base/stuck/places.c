@@ -15,7 +15,8 @@ look_place(const struct look *look, const struct rank *rank, uint64_t address)
 	uint64_t offset = 0;
 
 	/* The last that was loaded at the address. */
-	while (m > 0 && (offset = address - rank->modules[m - 1].base) >= rank->modules[m - 1].bytes)
+	while (m > 0 &&
+	    (offset = address - rank->modules[m - 1].base) >= rank->modules[m - 1].bytes)
 		m--;
 	if (m > 0 && look->names_of != NULL)
 		symbols = symbols_of(look->names_of, &rank->modules[m - 1].module);

@@ -9,21 +9,15 @@
 #include "tool.h"
 
 struct known_frame {
-	char *name;
-	char *file;		/* NULL: none */
+	char *name;		/* as it will be written */
+	const char *file;	/* NULL: none */
 	int32_t line;
 	uint32_t number;	/* 1 + the frame's number; 0: a free slot */
 };
 
-static bool
-is_same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 #define HASH(f) mix(hash_of_text((f)->name), mix(hash_of_text((f)->file), (uint32_t)(f)->line))
-#define SAME(a, b) ((a)->line == (b)->line && is_same_text((a)->name, (b)->name) && \
-	is_same_text((a)->file, (b)->file))
+#define SAME(a, b) ((a)->line == (b)->line && strcmp((a)->name, (b)->name) == 0 && \
+	text_compare((a)->file, (b)->file) == 0)
 HASH_TABLE_BY(known_frames, struct known_frame, HASH, SAME, number, 0)
 #undef HASH
 #undef SAME
@@ -61,9 +55,9 @@ struct stacks {
 	size_t ns_capacity;
 	struct added { uint64_t ns; uint32_t stack; } *added;	/* speedscope */
 	size_t added_count, added_capacity;
-	struct profile { char *name; int64_t begin_ns; size_t first; } *profiles;
+	struct profile { const char *name; int64_t begin_ns; size_t first; } *profiles;
 	size_t profile_count, profile_capacity;
-	char *prefix;			/* NULL: none */
+	const char *prefix;		/* NULL: none */
 	uint32_t *numbers;		/* of the frames of one stack */
 	size_t number_capacity;
 };
@@ -98,15 +92,13 @@ static uint32_t
 frame_number(struct stacks *s, const struct stack_frame *frame)
 {
 	char *name = shown_name(frame->name);
-	struct known_frame key = { name, (char *)(uintptr_t)frame->file, frame->line,
-	    (uint32_t)s->frame_count + 1 };
+	struct known_frame key = { name, frame->file, frame->line, (uint32_t)s->frame_count + 1 };
 	struct known_frame *found = known_frames_add(&s->frame_table, &key);
 
 	if (found->number <= s->frame_count) {
 		free(name);
 		return found->number - 1;
 	}
-	found->file = frame->file != NULL ? need(strdup(frame->file)) : NULL;
 	*APPEND(s->frames, s->frame_count, s->frame_capacity) = *found;
 	return found->number - 1;
 }
@@ -195,10 +187,9 @@ stacks_profile(struct stacks *s, const char *name, const char *prefix, int64_t b
 {
 	if (!s->speedscope)
 		put_lines(s);
-	free(s->prefix);
-	s->prefix = prefix != NULL ? need(strdup(prefix)) : NULL;
+	s->prefix = prefix;
 	*APPEND(s->profiles, s->profile_count, s->profile_capacity) = (struct profile){
-	    need(strdup(name)), begin_ns, s->added_count };
+	    name, begin_ns, s->added_count };
 }
 
 /* ---- speedscope ---- */
@@ -274,14 +265,10 @@ put_speedscope(const struct stacks *s)
 static void
 free_all(struct stacks *s)
 {
-	for (size_t i = 0; i < s->frame_count; i++) {
+	for (size_t i = 0; i < s->frame_count; i++)
 		free(s->frames[i].name);
-		free(s->frames[i].file);
-	}
 	for (size_t i = 0; i < s->stack_count; i++)
 		free(s->stacks[i].frames);
-	for (size_t i = 0; i < s->profile_count; i++)
-		free(s->profiles[i].name);
 	free(s->frame_table.slots);
 	free(s->stack_table.slots);
 	free(s->frames);
@@ -289,7 +276,6 @@ free_all(struct stacks *s)
 	free(s->ns);
 	free(s->added);
 	free(s->profiles);
-	free(s->prefix);
 	free(s->numbers);
 	free(s);
 }

@@ -31,11 +31,10 @@ function_line(const struct definitions *known, const struct counted *counted)
 {
 	struct stack_frame frame = { .name = "(different functions)" };
 	struct counter_line line = { .rank = counted->rank };
-	char text[1024];
 
 	if (counted->place != COUNTED_BETWEEN)
-		frame = place_frame(known, counted->place, text, sizeof text);
-	line.function = need(strdup(frame.name));
+		frame = place_frame(known, counted->place);
+	line.function = frame.name;
 	line.file = frame.file;
 	add_counted(&line, counted);
 	return line;
@@ -62,7 +61,6 @@ fold_functions(struct counters *all)
 		last->counts.on_core_ns += line->counts.on_core_ns;
 		for (int c = 0; c < COUNTERS; c++)
 			last->counts.of[c] += line->counts.of[c];
-		free(line->function);
 	}
 	all->function_count = kept;
 	SORT(all->functions, kept, by_time);
@@ -107,8 +105,6 @@ counters_find(const struct imbalance *im, const struct by_function *by, struct c
 void
 counters_free(struct counters *all)
 {
-	for (size_t i = 0; i < all->function_count; i++)
-		free(all->functions[i].function);
 	free(all->functions);
 	free(all->ranks);
 }

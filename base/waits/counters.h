@@ -11,7 +11,7 @@
 
 struct counter_line {
 	int32_t rank;
-	char *function;			/* NULL: all of the rank */
+	const char *function;		/* NULL: all of the rank */
 	const char *file;
 	struct shown_counts counts;
 	double share;			/* of the rank's time on a core */

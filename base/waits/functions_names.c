@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../run/places.h"
 #include "../run/sampled_place.h"
 #include "functions.h"
 
@@ -18,7 +19,6 @@ function_text(const struct sampled_function *function, char *text, size_t size)
 	return text;
 }
 
-/* The caller frees name and in. */
 static struct sampled_function
 function_of(const struct imbalance *im, const struct taken *taken, bool own)
 {
@@ -26,17 +26,15 @@ function_of(const struct imbalance *im, const struct taken *taken, bool own)
 	const uint32_t place = taken->place;
 	struct stack_frame frame = { .name = on_core_name };
 	const char *in = NULL;
-	char text[1024];
 
 	if (place == taken_off(OFF_BLOCKED) && taken->own > 0) {
-		frame = own_frame(known, taken->own, text, sizeof text);
-		in = need(strdup(frame.name));
+		frame = own_frame(known, taken->own);
+		in = frame.name;
 	} else if (place < TAKEN_THREADS)
-		frame = own ? own_frame(known, taken->own, text, sizeof text) :
-		    place_frame(known, place, text, sizeof text);
+		frame = own ? own_frame(known, taken->own) : place_frame(known, place);
 	if (place >= TAKEN_OFF_CORE)
 		frame.name = off_names[place - TAKEN_OFF_CORE];
-	return (struct sampled_function){ need(strdup(frame.name)), in, frame.file };
+	return (struct sampled_function){ frame.name, in, frame.file };
 }
 
 ORDER(by_name, struct sampled_function, BY_TEXT(name) BY_ANY_TEXT(in) BY_ANY_TEXT(file))
@@ -83,8 +81,6 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 
 		list[i].function = function_named(by, &key);
 		list[i].site = groups->of[list[i].site];	/* counted with its calls */
-		free((void *)(uintptr_t)key.name);
-		free((void *)(uintptr_t)key.in);
 	}
 	SORT(list, *count, by_place);
 	kept = 0;
@@ -97,43 +93,26 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 	return list;
 }
 
-struct named_site {
-	char *name;
-	uint32_t site;
-};
-
-ORDER(by_site_name, struct named_site, BY_TEXT(name) BY(site))
-
 struct site_groups
 site_groups(const struct imbalance *im)
 {
+	const struct definitions *known = &im->graph.known;
 	struct site_groups g = { .count = im->site_count };
-	struct named_site *list = zalloc(g.count + 1, sizeof *list);
-	char text[1024];
+	struct same_sites same = { 0 };
 
 	g.of = zalloc(g.count + 1, sizeof *g.of);
 	g.compute_ns = zalloc(g.count + 1, sizeof *g.compute_ns);
-	for (size_t i = 0; i < g.count; i++)
-		list[i] = (struct named_site){
-		    need(strdup(index_text(im, BY_SITE, i, text, sizeof text))), (uint32_t)i };
-	SORT(list, g.count, by_site_name);
-	for (size_t i = 0; i < g.count; i++) {
-		const uint32_t site = list[i].site;
-		const uint32_t group = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0 ?
-		    g.of[list[i - 1].site] : site;
+	for (uint32_t site = 0; site < g.count; site++) {
+		const uint32_t group = g.of[site] = first_of_name(&same, known, site);
 
-		g.of[site] = group;
 		if (im->sites[site] == NULL)
 			continue;
 		if (g.compute_ns[group] == NULL)
-			g.compute_ns[group] = zalloc((size_t)im->graph.known.ranks,
-			    sizeof **g.compute_ns);
-		for (int32_t r = 0; r < im->graph.known.ranks; r++)
+			g.compute_ns[group] = zalloc((size_t)known->ranks, sizeof **g.compute_ns);
+		for (int32_t r = 0; r < known->ranks; r++)
 			g.compute_ns[group][r] += im->sites[site][r].compute_ns;
 	}
-	for (size_t i = 0; i < g.count; i++)
-		free(list[i].name);
-	free(list);
+	same_sites_free(&same);
 	return g;
 }
 

@@ -29,12 +29,6 @@ struct line_samples {
 	uint64_t samples;
 };
 
-static bool
-same_file(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* The line in the function with the most samples before a site of that name; 0: unknown. */
 static int32_t
 sampled_line(const struct poles *poles, const struct long_pole *p)
@@ -50,12 +44,12 @@ sampled_line(const struct poles *poles, const struct long_pole *p)
 
 		if (!taken_at(poles->im, i, &taken) || (!p->alike && taken.rank != p->rank))
 			continue;
-		index_text(poles->im, BY_SITE, taken.site, text, sizeof text);
-		if (strcmp(text, p->where) != 0)
+		if (strcmp(index_text(poles->im, BY_SITE, taken.site, text, sizeof text),
+		    p->where) != 0)
 			continue;
-		frame = own_frame(&poles->im->graph.known, taken.own, text, sizeof text);
-		if (strcmp(frame.name, p->function) != 0 || !same_file(frame.file, p->file) ||
-		    frame.line <= 0)
+		frame = own_frame(&poles->im->graph.known, taken.own);
+		if (strcmp(frame.name, p->function) != 0 || frame.line <= 0 ||
+		    text_compare(frame.file, p->file) != 0)
 			continue;
 		for (k = 0; k < count && lines[k].line != frame.line; k++)
 			;
@@ -170,15 +164,11 @@ static void
 add_samples(const struct poles *poles, struct long_pole *p, uint32_t site)
 {
 	const struct uneven *u = NULL;
-	char where[1024], other[1024];
 
 	/* Sites with one name but different callers are one in the samples. */
-	index_text(poles->im, BY_SITE, site, where, sizeof where);
-	for (size_t i = 0; poles->by != NULL && u == NULL && i < poles->by->site_count; i++) {
-		index_text(poles->im, BY_SITE, poles->by->sites[i].site, other, sizeof other);
-		if (strcmp(other, where) == 0)
+	for (size_t i = 0; poles->by != NULL && u == NULL && i < poles->by->site_count; i++)
+		if (is_same_site(&poles->im->graph.known, site, poles->by->sites[i].site))
 			u = &poles->by->sites[i];
-	}
 	if (u == NULL || u->count == 0)
 		return;
 	p->alike = (double)u->slow_ns < ALIKE * u->others_ns;
@@ -249,6 +239,7 @@ static struct long_pole
 pole_at(const struct poles *poles, size_t at)
 {
 	struct long_pole p = no_pole;
+	char text[1024];
 	uint32_t site;
 
 	if (poles->place_count > 0) {
@@ -264,7 +255,8 @@ pole_at(const struct poles *poles, size_t at)
 		    polls_at(&poles->im->graph.known, site) ? POLE_POLLING : POLE_MPI;
 	}
 	if (site != 0)
-		index_text(poles->im, BY_SITE, site, p.where, sizeof p.where);
+		snprintf(p.where, sizeof p.where, "%s", index_text(poles->im, BY_SITE, site, text,
+		    sizeof text));
 	if (p.kind == POLE_COMPUTE)
 		add_samples(poles, &p, site);
 	if (poles->place_count > 0)

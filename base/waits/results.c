@@ -145,9 +145,9 @@ index_text(const struct imbalance *im, enum dimension dimension, size_t index,
 
 	switch (dimension) {
 	case BY_SITE:
-		site_text(&im->graph.known, (uint32_t)index, text, size);
-		if (text[0] == '\0')
-			snprintf(text, size, "site %zu", index);
+		if (site_text(known, (uint32_t)index)[0] != '\0')
+			return site_text(known, (uint32_t)index);
+		snprintf(text, size, "site %zu", index);
 		break;
 	case BY_CALL:
 		snprintf(text, size, "%s", call_name((unsigned)index));

@@ -422,9 +422,9 @@ struct line {
 	int64_t wait_ns;
 };
 struct line *sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count);
-/* The name of INDEX in the dimension, in TEXT. */
+/* The name of INDEX in the dimension; TEXT may hold it. */
 const char *index_text(const struct imbalance *im, enum dimension dimension, size_t index,
-    char *text, size_t size);
+    char *text, size_t size) __attribute__((warn_unused_result));
 
 /* The heuristic estimate: of compute before a call site, the maximum over the mean of all ranks. */
 double site_heuristic(const struct imbalance *im, size_t site);

@@ -26,7 +26,6 @@ put_rows(struct observer *observer, struct imbalance *im, const struct message *
 	struct lines *t = (struct lines *)(void *)observer;
 	const struct definitions *known = &im->graph.known;
 	uint16_t call = 0;
-	char site[512];
 
 	for (size_t i = 0; is_kind(message, "calls") && i < c->count; i++) {
 		const int32_t rank = known->location_rank[c->location];
@@ -47,7 +46,7 @@ put_rows(struct observer *observer, struct imbalance *im, const struct message *
 		csv_int(&t->csv, c->tag[i]);
 		csv_uint(&t->csv, c->bytes_sent[i]);
 		csv_uint(&t->csv, c->bytes_received[i]);
-		csv_text(&t->csv, site_text(known, c->site[i], site, sizeof site));
+		csv_text(&t->csv, site_text(known, c->site[i]));
 		csv_end_row(&t->csv);
 	}
 }

@@ -40,13 +40,12 @@ static uint32_t
 stack_of(struct flame *flame, const struct definitions *known, const struct segment *s)
 {
 	struct stack_frame stack[PLACES + 1];
-	char names[PLACES][256];
 	uint32_t sites[PLACES];
 	const size_t depth = site_frames(known, s->site, sites);
 
 	for (size_t i = 0; i < depth; i++)
-		stack[i] = (struct stack_frame){ site_text(known, sites[i], names[i],
-		    sizeof names[i]), known->sites[sites[i]].file, known->sites[sites[i]].line };
+		stack[i] = (struct stack_frame){ site_text(known, sites[i]),
+		    known->sites[sites[i]].file, known->sites[sites[i]].line };
 	stack[depth] = (struct stack_frame){ .name = leaf(s) };
 	return stacks_number(flame->stacks, stack, depth + 1);
 }

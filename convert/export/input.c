@@ -108,11 +108,11 @@ frames_text(const struct definitions *known, uint32_t site, const char *separato
 {
 	uint32_t frames[PLACES];
 	size_t count = site_frames(known, site, frames), used = 0;
-	char one[256], shown[256];
+	char shown[256];
 
 	text[0] = '\0';
 	for (size_t i = 0; i < count && used < size; i++) {
-		visible_copy(shown, sizeof shown, site_text(known, frames[i], one, sizeof one));
+		visible_copy(shown, sizeof shown, site_text(known, frames[i]));
 		for (char *c = shown; *c != '\0'; c++)
 			if (*c == ';')
 				*c = ':';	/* ';' separates frames in folded stacks */

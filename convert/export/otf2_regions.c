@@ -168,7 +168,7 @@ static uint32_t
 place_description(struct archive *a, const struct site *site)
 {
 	const char *module = (size_t)site->module < a->known->module_count ?
-	    a->known->modules[site->module] : NULL;
+	    a->known->modules[site->module].path : NULL;
 	char *text, *more;
 	uint32_t id;
 
@@ -191,16 +191,17 @@ region_of_place(struct archive *a, uint32_t number)
 {
 	struct definitions *known = a->known;
 	const struct site *site = &known->sites[number];
-	char one[512], *shown;
+	const char *text, *shown;
+	char visible[256];
 	uint32_t name, function, what, file;
 
 	if (*AT(a->site_regions, a->site_capacity, number) != 0)
 		return a->site_regions[number] - 1;
-	site_text(known, number, one, sizeof one);
-	shown = strstr(one, " at ");
-	visible_copy(one + sizeof one / 2, sizeof one / 2,
-	    shown != NULL && site->call != NULL ? shown + 4 : one);
-	name = define_string(a, one + sizeof one / 2);
+	text = site_text(known, number);
+	shown = strstr(text, " at ");
+	visible_copy(visible, sizeof visible,
+	    shown != NULL && site->call != NULL ? shown + 4 : text);
+	name = define_string(a, visible);
 	function = define_string(a, site->function);
 	what = place_description(a, site);
 	file = define_string(a, site->file);

@@ -101,14 +101,11 @@ region_iid(struct perfetto *p, uint32_t region)
 uint64_t
 site_iid(struct perfetto *p, uint32_t site)
 {
-	char text[TEXT_SIZE];
-
 	if (site == 0 || site >= p->graph.known.site_count)
 		return 0;
 	if (!*AT(p->told, p->told_capacity, site)) {
 		p->told[site] = true;
-		intern(p, INTERNED_STRINGS, site,
-		    site_text(&p->graph.known, site, text, sizeof text));
+		intern(p, INTERNED_STRINGS, site, site_text(&p->graph.known, site));
 	}
 	return site;
 }

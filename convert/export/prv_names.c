@@ -97,7 +97,7 @@ put_caller_names(FILE *out, const struct output *o, int type, const char *what)
 		if (type == CALLER && site->function != NULL)
 			put_name(out, CALLER_VALUES + s, site->function);
 		else if (type == CALLER || site->file == NULL)
-			put_name(out, CALLER_VALUES + s, site_text(o->known, s, text, sizeof text));
+			put_name(out, CALLER_VALUES + s, site_text(o->known, s));
 		else {
 			snprintf(text, sizeof text, "%d (%s)", (int)site->line, site->file);
 			put_name(out, CALLER_VALUES + s, text);

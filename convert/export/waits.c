@@ -30,7 +30,6 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 {
 	struct watch *watch = (struct watch *)(void *)observer;
 	const int32_t rank = im->graph.known.location_rank[location];
-	char site[512];
 
 	for (const struct wait *w = waits; w < waits + count; w++) {
 		if (!is_wanted(watch->export, rank, w->from_ns, w->to_ns))
@@ -45,7 +44,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 		csv_int(&watch->csv,
 		    w->cause != NOBODY ? im->graph.known.location_rank[w->cause] : -1);
 		csv_uint(&watch->csv, row->comm);
-		csv_text(&watch->csv, site_text(&im->graph.known, row->site, site, sizeof site));
+		csv_text(&watch->csv, site_text(&im->graph.known, row->site));
 		csv_end_row(&watch->csv);
 	}
 }
