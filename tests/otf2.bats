@@ -123,7 +123,7 @@ planted() {
 		trace ranks=2
 		module module=0 path=/opt/app
 		region_name number=1 name="a step"
-		region_name number=2 name=part
+		region_name number=2 name=MPI_part
 		site site=1 module=0 offset=10 call=MPI_Barrier function=main file=app.c line=5
 		regions location=0 time=0 region=1
 		0 MPI_Init 0 100 comm=1

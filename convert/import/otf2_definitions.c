@@ -125,7 +125,9 @@ take_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef
 	region->line = begin;
 	if (take_own_region(o, region, string_of(o, canonical), string_of(o, description)))
 		return OTF2_CALLBACK_SUCCESS;
-	region->mpi = paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0;
+	/* lp-export writes regions of the user with any name, such as MPI_Pcontrol(7). */
+	region->mpi = paradigm == OTF2_PARADIGM_MPI || ((!o->ours ||
+	    paradigm != OTF2_PARADIGM_USER) && strncasecmp(region->name, "MPI_", 4) == 0);
 	region->call = region->mpi ? call_of(region->name) : 0;
 	region->phase = !region->mpi &&
 	    (paradigm == OTF2_PARADIGM_USER || (flags & OTF2_REGION_FLAG_PHASE) != 0);
