@@ -42,15 +42,23 @@ unplaced() {
 		({ own: 0, all: 0 }; .all += $of.at | if $of.own then .own += $of.at else . end)'
 }
 
+# crowded: by the tools' own word the run is not to be trusted, as other processes had its cores. A thread that spins may then lack its
+# core for longer than the late one computes, and nobody knows for what it waits.
+crowded() {
+	[ "$(jq -r .verdict.trust.level path.json)" = poor ]
+}
+
 # goes_on PROGRAM [KIND]: all late parts, 0.6 s, are on the path, and what the first threads do alone. Of a part whose wait has no
 # place the first thread's 10 ms may be on the path instead.
 goes_on() {
 	sampled "$@"
 	lp-critpath -F json t.graph >path.json
 	unplaced >unplaced
-	as_planted long_work 0.6 $(jq '0.6 - 0.05 * ([.all, 10] | min)' unplaced) ||
-		{ cat unplaced; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
-	as_planted short_work 0.1
+	local least short=0.1
+	least=$(jq '0.6 - 0.05 * ([.all, 10] | min)' unplaced)
+	if crowded; then least=0 short=0; fi
+	as_planted long_work 0.6 $least || { cat unplaced; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
+	as_planted short_work 0.1 $short
 	# Waiting is no function of its own.
 	[ "$(jq '[.by_function[].function | select(test("gomp|__kmp.*(barrier|wait)|__futex|sched_yield"))] | length' path.json)" -eq 0 ]
 }
@@ -58,11 +66,12 @@ goes_on() {
 # awaited: the late parts are of other threads, and they are what the other rank waits for
 awaited() {
 	local cause='(blocked)'
+	jq -e '([.awaited[].path_s] | add // 0) - .computation.awaited_s < 1e-8' path.json
+	if crowded; then return; fi
 	if [ "$(jq .own unplaced)" -lt 5 ]; then
 		jq -e --argjson on_path "$(told long_work path_s)" --slurpfile unplaced unplaced \
 			'([.awaited[] | select(.function == "long_work" and .rank == 0 and .thread > 0).path_s] | add) >
-			0.8 * $on_path - 0.01 * $unplaced[0].all and
-			([.awaited[].path_s] | add) - .computation.awaited_s < 1e-8' path.json
+			0.8 * $on_path - 0.01 * $unplaced[0].all' path.json
 		lp-critpath -F text t.graph | grep -qE '^[0-9.]+ s of this in threads that the first thread of their rank waited for$'
 		cause=long_work
 	fi
@@ -81,7 +90,7 @@ however() {
 		awaited
 	done
 	# The first thread waited on the core.
-	jq -e '.waiting_for_threads | map(.samples) | add > 20' path.json
+	crowded || jq -e '.waiting_for_threads | map(.samples) | add > 20' path.json
 }
 
 @test "the path goes on in the thread that the first one waits for, however it waits" {
