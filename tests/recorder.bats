@@ -364,7 +364,7 @@ counted() {
 	# The library is linked, not preloaded, as the sanitizer starts before the preloaded ones; threads begin in its hands.
 	echo 'void (*_Atomic longpole_thread_began)(void);' >began.c
 	mpicc -std=c11 -D_GNU_SOURCE -O1 -g -fPIC -fvisibility=hidden -fsanitize=thread -shared \
-		-o libtsan-recorder.so began.c "$ROOT"/record/preload/*.c "$ROOT"/build/record.front/{signals,unload}.o -lpthread \
+		-o libtsan-recorder.so began.c "$ROOT"/record/preload/*.c "$ROOT"/build/record.front/{signals,unload,regions,tools,interposed}.o -lpthread -ldl \
 		2>err || skip "no ThreadSanitizer here"
 	mpicc -g -O1 -fsanitize=thread -o threads "$ROOT/tests/apps/threads.c" "$PWD/libtsan-recorder.so" \
 		-lpthread
