@@ -18,10 +18,12 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# recorded OPTION... -- COMMAND...: as t.trace, checked
+# recorded OPTION... -- COMMAND...: as t.trace, checked; its status is 0, or FAILS is set
 recorded() {
+	local status=0
 	rm -rf run
-	lp-record -o run "$@" >out 2>err || true
+	lp-record -o run "$@" >out 2>err || status=$?
+	[ "$((status != 0))" -eq "${FAILS:-0}" ]
 	lp-merge --partial run >t.trace 2>merge.err
 	trace.py check run/rank.* t.trace
 }
@@ -83,7 +85,7 @@ all_regions() {
 	lp-dump -k regions t.trace | jq -e '.left == 3 and .time[4] == .time[6]'
 	local how
 	for how in exit kill; do
-		recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/named" $how
+		FAILS=1 recorded -- $RUN -n 1 "$BATS_FILE_TMPDIR/named" $how
 		[ "$(events)" = "0: main last - -" ]
 		grep -q '2 regions were left without their end.*the first is last of rank 0' merge.err
 		lp-dump t.trace | jq -se '(.[] | select(.kind == "run") | .run_ns) as $last |
