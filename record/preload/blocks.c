@@ -247,19 +247,13 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	put_text(&at, "calls");
 	put_byte(&at, 0xde);	/* a map of more than 15 pairs */
 	put_big(&at, 16u + refers + folding(), 2);
-	put_text(&at, "location");
-	put_byte(&at, 0xce);
-	put_big(&at, thread->location, 4);
+	put_u32(&at, "location", thread->location);
 	put_text(&at, "first");
 	put_byte(&at, 0xcf);
 	put_big(&at, thread->seq, 8);
-	put_text(&at, "count");
-	put_byte(&at, 0xce);
-	b->count_at = at;
-	put_big(&at, 0, 4);
-	put_text(&at, "capacity");
-	put_byte(&at, 0xce);
-	put_big(&at, capacity, 4);
+	put_u32(&at, "count", 0);
+	b->count_at = at - 4;
+	put_u32(&at, "capacity", capacity);
 	put_columns(&at, b, capacity, form);
 	put_text(&at, "open");
 	put_byte(&at, 0xc5);

@@ -82,4 +82,13 @@ put_text(unsigned char **at, const char *text)
 	*at += size;
 }
 
+/* A pair whose value has room for 32 bits; the value may change in place later. */
+static inline void
+put_u32(unsigned char **at, const char *key, uint32_t value)
+{
+	put_text(at, key);
+	put_byte(at, 0xce);
+	put_big(at, value, 4);
+}
+
 #endif

@@ -187,16 +187,10 @@ open_block(struct thread *thread, int64_t from_ns)
 	if (at != NULL) {
 		put_text(&at, "regions");
 		put_map_head(&at, 7);
-		put_text(&at, "location");
-		put_byte(&at, 0xce);
-		put_big(&at, thread->location, 4);
-		put_text(&at, "count");
-		put_byte(&at, 0xce);
-		b->count_at = at;
-		put_big(&at, 0, 4);
-		put_text(&at, "capacity");
-		put_byte(&at, 0xce);
-		put_big(&at, capacity, 4);
+		put_u32(&at, "location", thread->location);
+		put_u32(&at, "count", 0);
+		b->count_at = at - 4;
+		put_u32(&at, "capacity", capacity);
 		put_text(&at, "from_ns");
 		put_byte(&at, 0xd3);
 		put_big(&at, (uint64_t)from_ns, 8);
