@@ -161,28 +161,43 @@ close_sections(struct critpath *c, uint32_t oldest)
 	by->open_count = kept;
 }
 
+/* A piece of the path in one thread. */
+static void
+divide_piece(struct critpath *c, const struct segment *piece, struct section_cut cut)
+{
+	struct by_section *by = c->by;
+
+	while (section_next(&by->sections, &cut)) {
+		struct segment part = *piece;
+
+		part.begin_ns = cut.from_ns;
+		part.end_ns = cut.to_ns;
+		if (cut.section != by->visited)
+			end_visit(c);
+		by->visited = cut.section;
+		add_part(c, &part, cut.section);
+	}
+}
+
 void
 by_add(struct critpath *c, const struct segments *segments)
 {
 	struct by_section *by = c->by;
+	const struct awaited *threads = &c->functions.awaited;
 
 	for (size_t i = 0; i < segments->count; i++) {
 		const struct segment *piece = &segments->at[i];
-		struct section_cut cut = section_cut(piece->location, piece->begin_ns,
-		    piece->end_ns);
 
 		report_add(&c->output.report, &c->run.graph.known, piece);
 		functions_find(&c->functions, piece);
-		while (section_next(&by->sections, &cut)) {
-			struct segment part = *piece;
-
-			part.begin_ns = cut.from_ns;
-			part.end_ns = cut.to_ns;
-			if (cut.section != by->visited)
-				end_visit(c);
-			by->visited = cut.section;
-			add_part(c, &part, cut.section);
-		}
+		if (piece->kind != COMPUTE || c->functions.known == NULL)
+			divide_piece(c, piece, section_cut(piece->location, 0, piece->begin_ns,
+			    piece->end_ns));
+		else	/* it goes through threads, the last of them first */
+			for (size_t k = threads->count; k-- > 0;)
+				divide_piece(c, piece, section_cut(piece->location,
+				    threads->at[k].worker, threads->at[k].from_ns,
+				    threads->at[k].to_ns));
 	}
 	if (segments->count > 0) {
 		const uint32_t oldest = sections_forget(&by->sections,

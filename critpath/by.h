@@ -21,6 +21,7 @@ struct section_path {
 	int64_t rank;			/* with the most of it */
 	int64_t rank_ns;
 	char *where, *function;		/* where most of it is; NULL: unknown */
+	const char *slow;		/* if it is a slow step, the sentence */
 	uint64_t kind;
 	struct cause_at {		/* the rank with the most of each, and where */
 		int64_t rank, ns;

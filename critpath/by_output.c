@@ -26,6 +26,7 @@ static const struct field step_fields[] = {
 	{ "end_s", OF(end_ns), IN_SECONDS },
 	PATH_FIELDS,
 	{ "loop", OF(label), IN_DATA },
+	{ "slow", OF(slow), .csv = PLAIN },
 	FIELDS_END
 };
 static const struct field region_fields[] = {
@@ -151,6 +152,8 @@ by_print(struct critpath *c)
 	size_t count;
 	struct slow *slow = slow_steps(c->by, &c->run.graph.known, &count);
 
+	for (size_t i = 0; i < count; i++)
+		c->by->paths[slow[i].step - c->by->paths].slow = slow[i].sentence;
 	if (c->opt.form == TEXT)
 		by_text(c, slow, count);
 	else if (c->opt.form == JSON)

@@ -131,19 +131,19 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	struct by_section *by = (struct by_section *)(void *)observer;
 	struct account *account = &by->accounts[location];
 	const int32_t rank = im->graph.known.location_rank[location];
-	struct section_cut cut = section_cut(location, account->until_ns, row->enter_ns);
+	struct section_cut cut = section_cut(location, 0, account->until_ns, row->enter_ns);
 
 	while (account->began && section_next(&by->sections, &cut)) {
 		sums_of(by, cut.section)->compute_ns += cut.to_ns - cut.from_ns;
 		ranks_of(by, cut.section)[rank].compute_ns += cut.to_ns - cut.from_ns;
 	}
-	cut = section_cut(location, row->enter_ns, row->leave_ns);
+	cut = section_cut(location, 0, row->enter_ns, row->leave_ns);
 	while (section_next(&by->sections, &cut)) {
 		sums_of(by, cut.section)->mpi_ns += cut.to_ns - cut.from_ns;
 		by->last = cut.section;
 	}
 	for (int i = 0; i < count; i++) {
-		cut = section_cut(location, waits[i].from_ns, waits[i].to_ns);
+		cut = section_cut(location, 0, waits[i].from_ns, waits[i].to_ns);
 		while (section_next(&by->sections, &cut))
 			sums_of(by, cut.section)->wait_ns += cut.to_ns - cut.from_ns;
 	}

@@ -121,6 +121,8 @@ planted() {
 	jq -e '.loops[0].steps == 40' by
 	[ "$(jq -c '[.slow[] | [.step, .cause, .rank]]' by)" = '[[17,"preempted",2],[25,"computing",1],[33,"blocked",3]]' ]
 	[ "$(jq -c '[.slow[].rank_s * 1e9 | round]' by)" = '[200000,250990,120000]' ]
+	[ "$(lp-critpath --by step -F csv graph | python3 -c 'import csv, sys
+print(*[row["step"] for row in csv.DictReader(sys.stdin) if row["slow"].startswith("step " + row["step"] + " of 40 took")])')" = '17 25 33' ]
 	run -0 lp-critpath --by step -F text graph
 	[[ "$output" == *$'\nstep 17 of 40 took 3.0 times as long: rank 2 was preempted for 0.000200 s before MPI_Allreduce at f1 (p.c:1)\n'* ]]
 	[[ "$output" == *$'\nstep 25 of 40 took 2.5 times as long: rank 1 computed for 0.000150 s more before MPI_Allreduce at f1 (p.c:1)\n'* ]]
@@ -186,6 +188,19 @@ named() {
 	done
 	# rank 0: 200 to 300 and 400 to 600; rank 1: 150 to 900 and 1010 to 1400
 	[ "$(jq -c '[.regions[] | .compute_s * 1e9 | round]' sums)" = '[1070,1440,100,0]' ]
+}
+
+@test "nested regions of random threads make up path, ranks and steps to the nanosecond" {
+	local seed
+	for seed in 1 2 3 4 5 6; do
+		switched_run.py named $seed 4 12 >t.trace
+		trace.py check t.trace
+		lp-graph t.trace >graph 2>/dev/null
+		lp-critpath --by region -F json graph >path
+		lp-imbalance --by region -F json graph >ranks
+		lp-critpath --by step -F json graph >steps
+		switched_run.py regions $seed 4 12 path ranks steps
+	done
 }
 
 @test "a run without regions is all in none" {

@@ -10,6 +10,10 @@ A run with switches in which the state of each thread is known at each nanosecon
     tests/switched_run.py path SEED RANKS STRETCHES < critpath.json
     tests/switched_run.py ranks SEED RANKS STRETCHES < imbalance.json
                             exit 1 and a line if the tool has other times
+    tests/switched_run.py named SEED RANKS STRETCHES > trace
+                            the same with nested regions in each thread; of odd seeds all are within one for each stretch
+    tests/switched_run.py regions SEED RANKS STRETCHES PATH RANKS STEPS
+                            the same checks of lp-critpath --by region, lp-imbalance --by region and lp-critpath --by step
 """
 import json
 import os
@@ -33,6 +37,7 @@ PLACES = {(0, 0): (None, None), (8, 0): ("g8", None), (6, 9): ("g9", "usleep"), 
 WAITS = {(17, 0), (17, 9), (18, 17)}
 MAY_WAIT = {(0, 0), (18, 9)}
 NEAR, SPIN_PERIODS = 200000, 10
+REGIONS, STEP = 6, 7
 
 
 class Run:
@@ -50,6 +55,8 @@ class Run:
         self.threads = {(rank, worker): self.thread(worker) for rank in range(ranks)
                         for worker in self.workers(rank)}
         self.samples = {thread: self.sample_times(*thread) for thread in self.threads}
+        self.named, self.stepped = {}, seed % 2 == 1
+        self.regions_random = numpy.random.default_rng([seed, 1])
 
     def computes(self):
         """How long each rank computes before the next barrier."""
@@ -84,6 +91,37 @@ class Run:
         sites[self.random.random(len(at)) < .5] = 17
         return at, sites
 
+    def name_regions(self):
+        """Begins (1 to REGIONS, or STEP) and ends (0) of each thread, in order of time."""
+        rng = self.regions_random
+        for thread in self.threads:
+            events, depth = [], 0
+            for begin, _, leave in self.stretches:
+                if self.stepped and thread[1] == 0:
+                    events.append((begin, STEP))
+                    depth = 1
+                least = depth if self.stepped and thread[1] == 0 else 0
+                for at in sorted(rng.integers(begin, leave, rng.integers(0, 12))):
+                    opens = depth == least or rng.random() < .5
+                    events.append((int(at), int(rng.integers(1, REGIONS + 1)) if opens else 0))
+                    depth += 1 if opens else -1
+                if self.stepped:
+                    events += [(leave, 0)] * depth
+                    depth = 0
+            self.named[thread] = events + [(self.end + 10, 0)] * depth
+
+    def inside(self, thread):
+        """The innermost region in each nanosecond; 0: none."""
+        inner, stack, last = numpy.zeros(self.end + 10, int), [0], 0
+        for at, number in self.named[thread]:
+            inner[last:at] = stack[-1]
+            last = at
+            if number:
+                stack.append(number)
+            else:
+                stack.pop()
+        return inner
+
     # -- writing --
 
     def write(self):
@@ -107,6 +145,8 @@ class Run:
         for site in BARRIERS:
             out.put("site", {"site": site, "offset": site, "function": f"b{site}", "file": "b.c", "line": site,
                              "call": "MPI_Barrier"})
+        for number in range(1, STEP + 1 if self.named else 0):
+            out.put("region_name", {"number": number, "name": "step" if number == STEP else f"r{number}"})
         self.rows(out, 0, 1, [0] * self.ranks, BEGIN, 0)
         for seq, (begin, enters, leave) in enumerate(self.stretches, 1):
             self.rows(out, seq, 2, enters, leave, begin)
@@ -119,6 +159,11 @@ class Run:
                 if of == rank:
                     self.switched(out, rank, worker, begin, leave)
                     self.sampled(out, rank, worker, begin, leave)
+                    events = [e for e in self.named.get((of, worker), ()) if begin < e[0] <= leave]
+                    if events:
+                        at, number = numpy.array(events, dtype=numpy.int64).T
+                        out.put("regions", {"location": rank, **({"worker": worker} if worker else {}), "count": len(at),
+                                            "time": at.astype("<i8").tobytes(), "region": number.astype("<i4").tobytes()})
             out.block("calls", {"enter": [enters[rank]], "duration": [leave - enters[rank]], "call": [call],
                                 "comm": [1], "site": [BARRIERS[seq % 5]]}, location=rank, first=seq)
 
@@ -366,11 +411,45 @@ def ranks(run, report):
         sys.exit(f"delays by rank are {costs} of {delays}")
 
 
+def check_regions(run, by_path, by_rank, by_step):
+    run.pieces = run.division
+    inside = {thread: run.inside(thread) for thread in run.threads}
+    on_path, of_ranks, steps = numpy.zeros(STEP + 1, int), numpy.zeros(STEP + 1, int), []
+    for begin, enters, leave in run.stretches:
+        rank = int(numpy.argmax(enters))
+        for worker, first, beyond in run.pieces(rank, begin, max(enters)):
+            own, its = inside[rank, worker][first:beyond], inside[rank, 0][first:beyond]
+            on_path += numpy.bincount(numpy.where(own > 0, own, its), minlength=STEP + 1)
+        for of, until in enumerate(enters):
+            of_ranks += numpy.bincount(inside[of, 0][begin:until], minlength=STEP + 1)
+        steps.append(leave - begin)
+    told = [sum(ns(row[key]) for key in ("compute_s", "blocked_s", "preempted_s")) for row in by_path["regions"]]
+    if told != on_path.tolist():
+        sys.exit(f"path by region: {told} instead of {on_path}")
+    if sum(ns(row["path_s"]) for row in by_path["regions"]) != ns(by_path["path_s"]):
+        sys.exit("the regions are not the path")
+    if [ns(row["compute_s"]) for row in by_rank["regions"]] != of_ranks.tolist():
+        sys.exit(f"ranks by region: {by_rank['regions']} instead of {of_ranks}")
+    if run.stepped and [ns(row["path_s"]) for row in by_step["sections"]][1:] != steps:
+        sys.exit(f"path by step: {by_step['sections']} instead of {steps}")
+    if not run.stepped and sum(ns(row["path_s"]) for row in by_step["sections"]) != ns(by_step["path_s"]):
+        sys.exit("the steps are not the path")
+    if run.stepped:
+        # What regions have within steps is all they have, and the rest of the steps is the region's own.
+        within = sum(ns(row["path_s"]) for row in by_path["regions"][1:])
+        if sum(steps) != within:
+            sys.exit(f"the steps have {sum(steps)}, the regions in them {within}")
+
+
 def main():
-    what, numbers = sys.argv[1], [int(word) for word in sys.argv[2:]]
+    what, numbers = sys.argv[1], [int(word) for word in sys.argv[2:5]]
     run = Run(*numbers)
-    if what == "make":
+    if what in ("named", "regions"):
+        run.name_regions()
+    if what in ("make", "named"):
         run.write()
+    elif what == "regions":
+        check_regions(run, *(json.load(open(file, encoding="utf-8")) for file in sys.argv[5:8]))
     else:
         {"path": path, "ranks": ranks}[what](run, json.load(sys.stdin))
 

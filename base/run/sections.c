@@ -191,17 +191,35 @@ see_region(struct sections *s, struct section_lane *lane, int64_t at_ns, int32_t
 	add_mark(s, lane, at_ns, 0, lane->depth > 0 ? lane->inside[lane->depth - 1] : 0);
 }
 
+/* A thread of the location; NULL: it has no regions of its own. */
+static struct section_lane *
+lane_of_thread(const struct section_lane *lane, uint32_t worker)
+{
+	for (size_t i = 0; worker > 0 && i < lane->worker_count; i++)
+		if (lane->workers[i].worker == worker)
+			return &lane->workers[i];
+	return NULL;
+}
+
 static void
 see_regions(struct sections *s, struct reader *in, const struct message *message)
 {
+	struct section_lane *lane;
+
 	if (reader_verify(in, message) < 0 || samples_read(&s->block, in, message) < 0)
 		die_input(in);
 	check_regions(s->known, in, message, &s->block);
-	if (s->block.worker > 0 || s->block.location >= s->lane_count)
+	if ((s->block.worker > 0 && !s->regions) || s->block.location >= s->lane_count)
 		return;
+	lane = &s->lanes[s->block.location];
+	if (s->block.worker > 0 && lane_of_thread(lane, s->block.worker) == NULL)
+		APPEND(lane->workers, lane->worker_count, lane->worker_room)->worker =
+		    s->block.worker;
+	if (s->block.worker > 0)
+		lane = lane_of_thread(lane, s->block.worker);
 	for (size_t i = 0; i < s->block.count; i++)
-		(s->regions ? see_region : see_named_step)(s, &s->lanes[s->block.location],
-		    s->block.time_ns[i], s->block.region[i]);
+		(s->regions ? see_region : see_named_step)(s, lane, s->block.time_ns[i],
+		    s->block.region[i]);
 }
 
 void
@@ -222,22 +240,46 @@ sections_take(struct sections *s, const struct definitions *known, struct reader
 		s->count = known->region_count > 1 ? known->region_count : 1;
 }
 
+/* Returns the section of that instant. */
+static uint32_t
+lane_forget_marks(struct section_lane *lane, int64_t before_ns)
+{
+	const size_t passed = mark_after(lane->marks + lane->begin, lane->end - lane->begin,
+	    before_ns);
+
+	if (passed > 1)		/* the last of them is the section of that instant */
+		lane->begin += passed - 1;
+	for (size_t i = 0; i < lane->worker_count; i++)
+		lane_forget_marks(&lane->workers[i], before_ns);
+	return section_before(lane, passed > 0);
+}
+
 uint32_t
 sections_forget(struct sections *s, int64_t before_ns)
 {
 	uint32_t oldest = UINT32_MAX;
 
 	for (size_t l = 0; l < s->lane_count; l++) {
-		struct section_lane *lane = &s->lanes[l];
-		const size_t passed = mark_after(lane->marks + lane->begin, lane->end - lane->begin,
-		    before_ns);
+		const uint32_t now = lane_forget_marks(&s->lanes[l], before_ns);
 
-		if (passed > 1)		/* the last of them is the section of that instant */
-			lane->begin += passed - 1;
-		if (section_before(lane, passed > 0) < oldest)
-			oldest = section_before(lane, passed > 0);
+		oldest = now < oldest ? now : oldest;
 	}
 	return oldest;
+}
+
+/* The lane's section where the piece begins; ends the piece where the next one begins. */
+static uint32_t
+cut_by_lane(const struct section_lane *lane, struct section_cut *cut)
+{
+	size_t next;
+
+	if (lane == NULL || lane->end == 0)
+		return 0;
+	next = mark_after(lane->marks + lane->begin, lane->end - lane->begin, cut->from_ns);
+	if (lane->begin + next < lane->end &&
+	    lane->marks[lane->begin + next].at_ns < cut->to_ns)
+		cut->to_ns = lane->marks[lane->begin + next].at_ns;
+	return section_before(lane, next);
 }
 
 bool
@@ -245,20 +287,14 @@ section_next(const struct sections *s, struct section_cut *cut)
 {
 	const struct section_lane *lane = s->lanes == NULL ? NULL :
 	    &s->lanes[s->rank_of != NULL ? (uint32_t)s->rank_of[cut->location] : cut->location];
-	size_t next;
 
 	if (cut->left_from_ns >= cut->left_to_ns)
 		return false;
 	cut->from_ns = cut->left_from_ns;
 	cut->to_ns = cut->left_to_ns;
-	cut->section = 0;
-	if (lane != NULL && lane->end > 0) {
-		next = mark_after(lane->marks + lane->begin, lane->end - lane->begin, cut->from_ns);
-		cut->section = section_before(lane, next);
-		if (lane->begin + next < lane->end &&
-		    lane->marks[lane->begin + next].at_ns < cut->to_ns)
-			cut->to_ns = lane->marks[lane->begin + next].at_ns;
-	}
+	cut->section = lane != NULL ? cut_by_lane(lane_of_thread(lane, cut->worker), cut) : 0;
+	if (cut->section == 0)
+		cut->section = cut_by_lane(lane, cut);
 	cut->left_from_ns = cut->to_ns;
 	return true;
 }

@@ -6,13 +6,14 @@
  *
  *	sections_by_steps(&sections, file, 0);			or sections_by_regions(&sections);
  *	sections_take(&sections, &known, in, &message, &calls);	each, before its times are divided
- *	cut = section_cut(location, from_ns, to_ns);
+ *	cut = section_cut(location, worker, from_ns, to_ns);
  *	while (section_next(&sections, &cut))
  *		... the time from cut.from_ns to cut.to_ns is in cut.section
  *
  * A step lasts from the leave of the call before it to the leave of its last call, for all threads
  * of the rank. The section of a region has all its instances, without the regions within it; each
- * thread has its own.
+ * thread has its own. A thread without calls that is in no region of its own works for the region
+ * of its location's thread.
  *
  * Memory: 24 bytes for each rank and section from the oldest that is needed to the newest, and 24
  * bytes for each section.
@@ -46,6 +47,9 @@ struct sections {
 	const struct definitions *known;
 	size_t lane_count;
 	struct section_lane {
+		struct section_lane *workers;	/* threads without calls that have regions */
+		size_t worker_count, worker_room;
+		uint32_t worker;
 		struct section_mark *marks;
 		size_t begin, end, capacity;
 		uint64_t calls;		/* so far */
@@ -77,15 +81,15 @@ uint32_t sections_forget(struct sections *sections, int64_t before_ns);
 /* The time of a thread, cut where its sections begin, as far as blocks have been seen. */
 struct section_cut {
 	int64_t from_ns, to_ns;		/* the current piece */
-	uint32_t section, location;
+	uint32_t section, location, worker;
 	int64_t left_from_ns, left_to_ns;
 };
 
 static inline struct section_cut
-section_cut(uint32_t location, int64_t from_ns, int64_t to_ns)
+section_cut(uint32_t location, uint32_t worker, int64_t from_ns, int64_t to_ns)
 {
-	return (struct section_cut){ .location = location, .left_from_ns = from_ns,
-	    .left_to_ns = to_ns };
+	return (struct section_cut){ .location = location, .worker = worker,
+	    .left_from_ns = from_ns, .left_to_ns = to_ns };
 }
 
 bool section_next(const struct sections *sections, struct section_cut *cut);
