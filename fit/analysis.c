@@ -58,8 +58,8 @@ fit_model(const struct problem *p, enum model model, unsigned varied, double t1)
 	struct model_fit fit = { .fitted = false };
 	double m = (double)p->measured, k = bits(varied) + 1;	/* and the variance */
 
-	/* As many run times as parameters fit any run: they say nothing. */
-	if (p->measured <= bits(varied) || !solve_best(p, at, varied, &fit.solution))
+	/* As many values as parameters fit any run, however often each was measured. */
+	if (p->count <= bits(varied) || !solve_best(p, at, varied, &fit.solution))
 		return fit;
 	fit.fitted = true;
 	fit.aicc = m > k + 1 ? m * log(fmax(fit.solution.sum, 1e-300) / m) + 2 * k +
@@ -94,9 +94,12 @@ fit_share(struct analysis *a, const struct program *program)
 {
 	const struct run *runs = program->runs;
 	struct problem p = share_problem(runs + a->left_out, program->count - a->left_out);
+	size_t above_one = 0;	/* on one core any curve is 0 */
 
+	for (size_t i = 0; i < p.count; i++)
+		above_one += p.observed[i].n > 1;
 	/* From the best in the box, then without it: a limit above 1 is reported, not hidden. */
-	if (p.measured >= 3 && p.count >= 2 &&
+	if (above_one > bits(FREE_G | FREE_R) &&
 	    solve_best(&p, (struct curve){ 0, 0.01, 1, 1 }, FREE_G | FREE_R, &a->share)) {
 		a->share_fitted = solve_from(&p, a->share.at, FREE_G | FREE_R, false, &a->share);
 		find_standard_errors(&a->share, (double)p.measured - 2);
@@ -239,9 +242,12 @@ fit_all(struct analysis *a, const struct program *program, const struct problem 
 	a->six = a->models[wide].solution;
 	a->six_name = a->six_fitted ? "equation 6" : model_names[wide];
 	t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
-	if (a->tau_joined == 0 && a->serial_given)
+	/* The rule chooses f. */
+	a->values = p->count;
+	a->needed = bits(varied_by(HOFINGER, a)) - (a->tau_joined == 0 && a->serial_given);
+	if (a->tau_joined == 0 && a->values > a->needed && a->serial_given)
 		a->paper.trial = paper_trial(p, settings->serial, t1);
-	else if (a->tau_joined == 0)
+	else if (a->tau_joined == 0 && a->values > a->needed)
 		a->paper = paper_procedure(p, t1);
 	return wide;
 }

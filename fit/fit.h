@@ -78,7 +78,7 @@ struct program {
 };
 
 /* Fewer runs show nothing. */
-enum { LEAST_RUNS = 4, LEAST_N = 3, SIX_PARAMETERS = 4 /* f, b, c, t_1 */ };
+enum { LEAST_RUNS = 4, LEAST_N = 3 };
 
 enum residuals { LOG, RELATIVE, ABSOLUTE };
 enum model { HOFINGER, AMDAHL, USL, MODELS };
@@ -230,6 +230,7 @@ struct analysis {
 	const char *name;
 	enum residuals residuals;
 	size_t tau_joined;		/* measured tau in the fit */
+	size_t values, needed;		/* different ones that are fitted; parameters of equation 6 */
 	double t1_measured;		/* NAN: no run on one core */
 	bool share_fitted;		/* equation 1 */
 	struct solution share;

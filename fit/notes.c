@@ -71,6 +71,8 @@ say_rule(struct notes *notes, const struct analysis *a)
 	const struct paper_fit *fit = &a->paper;
 	const struct trial *trial = &fit->trial;
 
+	if (a->values <= a->needed)
+		return;
 	if (a->serial_given && !trial->valid)
 		say(notes, "with this f no b and c are valid: the run times are fitted without it");
 	if (a->tau_joined > 0 || a->serial_given)
@@ -189,9 +191,9 @@ say_best(struct notes *notes, const struct analysis *a)
 		beyond = fmax(beyond, a->points[i].n);
 	if (beyond > a->n_max)
 		say(notes, "warning: predictions above n = %g are beyond the data", a->n_max);
-	if (!a->six_fitted && !a->by_paper && a->runs <= SIX_PARAMETERS)
-		say(notes, "%zu run times do not fix the %d parameters of equation 6", a->runs,
-		    SIX_PARAMETERS);
+	if (!a->six_fitted && a->values <= a->needed)
+		say(notes, "%zu values of n do not fix the %zu parameters of equation 6",
+		    a->values, a->needed);
 	say(notes, "estimate is %s", origins[a->origin]);
 }
 

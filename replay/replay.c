@@ -183,7 +183,7 @@ write_or_print(struct state *s, int argc, char **argv)
 	else if (opt->form == TEXT && opt->monitor.ranks != NULL)
 		monitor_print(&s->text, &opt->monitor);
 	else
-		result_print(&s->text, result, opt->form);
+		result_print(&s->text, result, &s->replay, opt->form);
 }
 
 int

@@ -36,7 +36,8 @@ void output_end(struct output *output, const struct engine *engine, const struct
     struct reader *in, int argc, char **argv);
 
 /* report.c: in any form but the stream */
-void result_print(struct text *out, const struct result *result, enum form form);
+void result_print(struct text *out, const struct result *result, const struct replay *replay,
+    enum form form);
 
 /* monitor.c: transfer efficiency by pair of computing and call. */
 struct pair { int64_t recorded_ns, simulated_ns, useful_ns; };	/* its end; computed until then */

@@ -2,7 +2,6 @@
 /* The efficiencies, by both definitions in use. */
 #include <math.h>
 
-#include "../base/run/load.h"
 #include "../base/tool/fields.h"
 #include "replay.h"
 
@@ -172,7 +171,8 @@ static const struct field rank_fields[] = {
 };
 
 static void
-print_text(const struct result *r, const struct derived *d, struct text *text)
+print_text(const struct result *r, const struct replay *replay, const struct derived *d,
+    struct text *text)
 {
 	double comm = ratio(d->most_useful_ns, d->recorded_run_ns);
 	const struct definition definitions[] = {
@@ -180,20 +180,11 @@ print_text(const struct result *r, const struct derived *d, struct text *text)
 		{ "basicanalysis", d->serial > 0 ? comm / d->serial : 0, d->serial, comm },
 	};
 	struct rank_line *lines = zalloc(r->ranks, sizeof *lines);
-	char *run = headline_text(r->headline);
 
 	for (uint32_t i = 0; i < r->ranks; i++)
 		lines[i] = (struct rank_line){ i, r->finish_ns[i], r->recorded_finish_ns[i],
 		    r->useful_ns[i] };
-	if (r->recorded_run_ns > 0)
-		text_line(text, "%s: %.4g s on this network, %.4g s as recorded: %.1f %% %s", run,
-		    1e-9 * (double)r->run_ns, 1e-9 * (double)r->recorded_run_ns,
-		    100 * fabs((double)r->run_ns / (double)r->recorded_run_ns - 1),
-		    r->run_ns > r->recorded_run_ns ? "more" : "less");
-	else
-		text_line(text, "%s: %.4g s on this network", run, 1e-9 * (double)r->run_ns);
-	load_line(text, r->headline);
-	free(run);
+	replay_headline(text, replay, r->run_ns, r->recorded_run_ns);
 	text_print(text, "run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
 	    (double)r->recorded_run_ns / 1e9);
 	text_print(text, "efficiencies\t%s\n\n", span_rule(r->whole));
@@ -203,7 +194,8 @@ print_text(const struct result *r, const struct derived *d, struct text *text)
 }
 
 void
-result_print(struct text *out, const struct result *result, enum form form)
+result_print(struct text *out, const struct result *result, const struct replay *replay,
+    enum form form)
 {
 	const struct derived derived = derive(result);
 
@@ -212,5 +204,5 @@ result_print(struct text *out, const struct result *result, enum form form)
 	else if (form == CSV)
 		csv_rows(out, csv_fields, &derived, 1, sizeof derived);
 	else
-		print_text(result, &derived, out);
+		print_text(result, replay, &derived, out);
 }

@@ -120,11 +120,36 @@ by_gnuplot() {
 	lp-fit four.csv >said
 	grep -q 'hofinger not fitted' said
 	refute grep -q '^equation 6' said
-	grep -qx -- '- 4 run times do not fix the 4 parameters of equation 6' said
+	grep -qx -- '- 4 values of n do not fix the 4 parameters of equation 6' said
 	lp-fit -F json four.csv | jq -e '.equation6 == null and all(.models[]; .model != "hofinger")'
 	run -2 --separate-stderr lp-fit --model hofinger four.csv
 	printf '16,29\n' >>four.csv
 	lp-fit four.csv | grep -q '^equation 6'
+}
+
+@test "runs repeated at as many n as parameters fix none of them; one more n may" {
+	# repeated N...: five runs on each number of cores, with tau
+	repeated() {
+		echo n,t,tau
+		for n; do for i in -2 -1 0 1 2; do awk "BEGIN { t = 100 / $n + 5 + $i / 10; print $n \",\" t \",\" ($n > 1) * t / 9 }"; done; done
+	}
+	repeated 1 2 4 >three.csv
+	lp-fit --tau none -F json three.csv >three.json
+	[ "$(jq -c '[.models[].model]' three.json)" = '["amdahl"]' ]
+	jq -e '.equation6 == null and .equation1 == null and .paper == null' three.json
+	lp-fit --tau none three.csv | grep -qx -- '- 3 values of n do not fix the 4 parameters of equation 6'
+	run -2 --separate-stderr lp-fit --tau none --model usl three.csv
+	[ "$stderr" = 'lp-fit: three: too few values of n for this model' ]
+	lp-fit --tau none --paper three.csv | grep -qx -- '- 3 values of n do not fix the 4 parameters of equation 6'
+	repeated 1 2 4 8 >four.csv
+	lp-fit --tau none -F json four.csv >four.json
+	[ "$(jq -c '[.models[].model] | sort' four.json)" = '["amdahl","usl"]' ]
+	jq -e '.equation6 == null and .equation1 != null and .paper == null' four.json
+	# A given f is one parameter less; a tau that joins is one value more.
+	refute grep -q 'do not fix' <(lp-fit --tau none --serial 0.01 four.csv)
+	lp-fit --tau 4 -F json four.csv | jq -e '.equation6 != null'
+	repeated 1 2 4 8 16 >five.csv
+	lp-fit --tau none -F json five.csv | jq -e '.equation6 != null'
 }
 
 @test "exchanging f and g leaves t and changes tau" {

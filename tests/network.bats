@@ -204,7 +204,7 @@ samples() {
 
 @test "parameters not fixed are named, and as many numbers as parameters give no error" {
 	# Of two messages the time falls by as much with a lower latency as with a higher bandwidth.
-	for n in 1 2; do
+	for n in 1 2 3; do
 		tests/pack <<-END | lp-graph 2>/dev/null >$n.graph
 			trace ranks=2
 			0 MPI_Send 100000 100010 comm=1 peer=1 tag=0 sent=${n}000
@@ -229,7 +229,9 @@ samples() {
 	grep -qx 'latency	30 us' two
 	grep -qx 'bandwidth	100 MB/s' two
 	grep -qx 'error	not known: run times measured are 2, parameters fitted to them 2' two
-	cp 2.graph 3.graph
+	cp 2.graph again.graph		# the same run is the same measurement
+	fit GRAPHS='1.graph 2.graph again.graph' >again
+	grep -qx 'error	not known: run times measured are 2, parameters fitted to them 2' again
 	fit GRAPHS='1.graph 2.graph 3.graph' >three
 	grep -qx 'error	0.00 %' three
 	# The same of the ping-pong and of collectives.

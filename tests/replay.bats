@@ -427,6 +427,14 @@ freed() {
 	[ "$(lp-replay --scale rank=1 factor=0.75 -F json t.graph | jq .run_time_ns)" -eq 1500 ]
 	[ "$(lp-replay --scale 'rank=1 factor=0' -F json t.graph | jq .run_time_ns)" -eq 1000 ]
 	run -2 lp-replay --scale rank=1 -F json t.graph
+	# The text says what its time is of, as another tool keeps the network.
+	said='this is of the network and of --scale together; lp-gain --scale keeps the recorded network'
+	lp-replay --scale rank=1,factor=0.75 -F text t.graph >t.text
+	grep -qx "$said" t.text
+	lp-replay -F text t.graph >t.text
+	refute grep -q 'together' t.text
+	lp-tolerance --scale rank=1,factor=0.75 t.graph >t.text
+	grep -qx "$said" t.text
 }
 
 @test "a what-if names a site by its text, commas included, by its function or by its number" {

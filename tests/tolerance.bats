@@ -30,6 +30,20 @@ pingpong() {
 	jq -e '.tolerance[0] == {"percent":1,"latency_ns":34,"gap_ns":0.34,"overhead_ns":17}' t.json
 }
 
+@test "the time on the network stands beside the recorded one; a tolerance at the end of a curve is that or more" {
+	pingpong
+	lp-tolerance -F text t.graph >t.txt
+	[[ "$(head -1 t.txt)" == *': 3.4e-06 s on this network, 4e-06 s as recorded: 15.0 % less' ]]
+	lp-tolerance -F json t.graph | jq -e '.run_time_ns == 3400 and .recorded_run_time_ns == 4000'
+	refute grep -q 'was tried' t.txt
+	# 100 ns of latency and 1 ns a byte: from 3.6 us, 3 latencies are within 10 %, 200 % is beyond the last of them.
+	printf 'machine\nbandwidth 1 GB/s\nnodes 2\nlinks 1 1\nlatency 100 ns\neager all\n' >machine
+	lp-tolerance -n machine --curves latency -p 10,500 -F text t.graph >t.txt
+	grep -qx 'latency_ns: no more than 5000 was tried, so a tolerance of 5000 is that or more' t.txt
+	lp-tolerance -n machine --curves latency -p 1 -F text t.graph >t.txt
+	refute grep -q 'was tried' t.txt
+}
+
 @test "a ring's slope is its length, a collective's the depth of its tree" {
 	{
 		echo trace ranks=8

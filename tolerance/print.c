@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/run/load.h"
 #include "../base/tool/fields.h"
 #include "tolerance.h"
 
@@ -150,6 +149,7 @@ print_json(struct tolerance *t, struct text *text)
 	json_begin(&json, text);
 	json_begin_object(&json, NULL);
 	json_significant(&json, "run_time_ns", t->run_ns, 13);
+	json_significant(&json, "recorded_run_time_ns", t->recorded_ns, 13);
 	for (int p = 0; p < PARAMETERS; p++) {
 		snprintf(key, sizeof key, "base_%s_ns", parameter_names[p]);
 		json_significant(&json, key, t->base[p], 13);
@@ -201,16 +201,30 @@ print_curve(const struct tolerance *t, int p, struct text *text)
 		text_print(text, "%zu pieces in all\n", n);
 }
 
+/* Of a curve that ends, nothing is known beyond its end. */
 static void
-print_text(struct tolerance *t, struct text *text)
+print_ends(const struct tolerance *t, const struct percent_line *lines, struct text *text)
+{
+	for (int p = 0; p < PARAMETERS; p++) {
+		const double end = t->wanted[p] ? t->pieces[p][t->piece_count[p] - 1].to : INFINITY;
+
+		for (size_t i = 0; i < t->percent_count && end < INFINITY; i++)
+			if (lines[i].ns[p] >= end) {
+				text_print(text, "%s_ns: no more than %.13g was tried, so a "
+				    "tolerance of %.13g is that or more\n", parameter_names[p], end,
+				    end);
+				break;
+			}
+	}
+}
+
+static void
+print_text(struct tolerance *t, const struct replay *replay, struct text *text)
 {
 	const struct percent_line *lines = percent_lines(t);
 	struct table_writer table;
-	char *run = headline_text(&t->known->headline);
 
-	text_line(text, "%s: %.4g s on this network", run, 1e-9 * t->run_ns);
-	load_line(text, &t->known->headline);
-	free(run);
+	replay_headline(text, replay, (int64_t)t->run_ns, (int64_t)t->recorded_ns);
 	text_print(text, "run time\t%.9f s\n", t->run_ns / 1e9);
 	if (t->sampled != NULL)
 		text_print(text, "curves\tpoints, for %s\n", t->sampled);
@@ -224,6 +238,7 @@ print_text(struct tolerance *t, struct text *text)
 	for (size_t i = 0; i < t->percent_count; i++)
 		table_row(&table, percent_fields, &lines[i]);
 	table_end(&table);
+	print_ends(t, lines, text);
 	for (int p = 0; p < PARAMETERS; p++)
 		if (t->wanted[p])
 			print_curve(t, p, text);
@@ -245,7 +260,7 @@ print_csv(const struct tolerance *t, struct text *text)
 }
 
 void
-tolerance_print(struct tolerance *t, enum form form)
+tolerance_print(struct tolerance *t, const struct replay *replay, enum form form)
 {
 	static struct text text;	/* large for a stack */
 
@@ -255,7 +270,7 @@ tolerance_print(struct tolerance *t, enum form form)
 	else if (form == CSV)
 		print_csv(t, &text);
 	else
-		print_text(t, &text);
+		print_text(t, replay, &text);
 	text_flush(&text);
 }
 

@@ -216,6 +216,9 @@ static void
 find_curves(struct tolerance *t, const struct replay *r)
 {
 	t->run_ns = run_ns(&r->engine);
+	for (uint32_t l = 0; l < r->engine.locations; l++)
+		t->recorded_ns = fmax(t->recorded_ns,
+		    (double)r->engine.runners[l].recorded_leave_ns);
 	if (t->sampled == NULL)
 		t->sampled = t->marks.broken;
 	for (int p = 0; p < PARAMETERS; p++)
@@ -271,7 +274,7 @@ main(int argc, char **argv)
 	replay_end(&r);
 	find_curves(&t, &r);
 	if (opt.form != STREAM) {
-		tolerance_print(&t, opt.form);
+		tolerance_print(&t, &r, opt.form);
 		return finish(DONE);
 	}
 	tolerance_write(&t, &out);

@@ -95,7 +95,7 @@ struct tolerance {
 	struct paths paths;
 	const struct definitions *known;
 	const char *sampled;	/* why the curves are points; NULL: they are exact */
-	double base[PARAMETERS], run_ns;
+	double base[PARAMETERS], run_ns, recorded_ns;
 	struct marks marks;
 	struct curve curves[PARAMETERS];
 	struct watcher watchers[PARAMETERS + 1];
@@ -110,7 +110,8 @@ double tolerance_at(const struct tolerance *tolerance, int parameter, double per
 
 /* ---- print.c ------------------------------------------------------------------------------- */
 
-void tolerance_print(struct tolerance *tolerance, enum form form);	/* not for stream */
+/* Not for stream. */
+void tolerance_print(struct tolerance *tolerance, const struct replay *replay, enum form form);
 void tolerance_write(const struct tolerance *tolerance, struct writer *out);
 
 #endif

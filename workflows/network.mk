@@ -14,7 +14,7 @@
 #         latencies or bandwidths of the grid are extended if the best is at their end [4]
 # output  $(OUT)/fit.txt: the best network, its error, its region and the influence of buses. Parameters that
 #         GRAPHS do not fix are named without a value; there is no error if they fix as many parameters as there
-#         are graphs;
+#         are graphs, of which equal ones are one;
 #         $(OUT)/fixed.tsv: the parameters that they fix;
 #         $(OUT)/machine: the best network, for lp-replay -n;
 #         $(OUT)/region.tsv: the region of acceptable parameters, within 10 % of the measurements;
@@ -197,8 +197,12 @@ times = awk 'BEGIN { print ARGV[1] * ARGV[2] }'
 
 # A limit is fixed if no other value is as good. Latency and bandwidth are fixed if times change with them by more
 # than the network's error, and another bandwidth cannot compensate another latency: one run time fixes one of them.
+# A run that is given twice is one measurement.
+values = n=0; for graph in $(graphs); do n=$$((n + 1)); \
+	echo "$$(sed -n $${n}p $(OUT)/seconds) $$({ if [ -d "$$graph" ]; then cat "$$graph"/*; else cat "$$graph"; fi; } | cksum)"; \
+	done | sort -u | wc -l
 $(OUT)/fixed.tsv: $(OUT)/best $(OUT)/moved.tsv
-	@awk -F'\t' -v OFS='\t' 'NR == FNR { for (i = 3; i <= 5; i++) is[i] = $$i; best = $$6; graphs = NF - 6; next } \
+	@awk -F'\t' -v OFS='\t' -v values="$$($(values))" 'NR == FNR { for (i = 3; i <= 5; i++) is[i] = $$i; best = $$6; graphs = NF - 6; next } \
 		$$1 == "limits" { for (i = 3; i <= 5; i++) if ($$(i + 1) != is[i]) { \
 			tried[i] = 1; if ($$7 <= best + 0.0005) free[i] = 1 } next } \
 		{ for (i = 1; i <= graphs; i++) by[$$1, i] += $$(7 + i) } \
@@ -210,7 +214,7 @@ $(OUT)/fixed.tsv: $(OUT)/best $(OUT)/moved.tsv
 			split("- - eager buses links", name, " "); \
 			for (i = 3; i <= 5; i++) { fixed[name[i]] = !free[i]; count += tried[i] && !free[i] } \
 			for (n in fixed) if (graphs > 0 && ($(if $(MEASURED),0,1) || n ~ /s$$/)) print n, (fixed[n] ? "fixed" : "free"); \
-			print "error", (graphs > count ? "known" : "unknown"), count, graphs }' $^ | sort $(whole)
+			print "error", (values > count ? "known" : "unknown"), count, values }' $^ | sort $(whole)
 free = grep -q "^$(1)	free" $(OUT)/fixed.tsv
 error_known = grep -q '^error	known' $(OUT)/fixed.tsv
 

@@ -3,6 +3,9 @@
  * Feeds a graph stream to the engine. At its end, reports which rank is blocked, in which call, and
  * by which rank.
  */
+#include <math.h>
+#include <stdlib.h>
+
 #include "replay.h"
 
 enum { NAMED = 16 };		/* more are only counted */
@@ -143,6 +146,26 @@ replay_end(struct replay *r)
 	if (!r->opt.partial)
 		die("the run does not end; --partial replays it up to that point");
 	note("the replay is partial: %u of %u ranks blocked", blocked, e->locations);
+}
+
+void
+replay_headline(struct text *text, const struct replay *r, int64_t run_ns, int64_t recorded_ns)
+{
+	const struct headline *headline = &r->engine.known->headline;
+	char *run = headline_text(headline);
+
+	if (recorded_ns > 0)
+		text_line(text, "%s: %.4g s on this network, %.4g s as recorded: %.1f %% %s", run,
+		    1e-9 * (double)run_ns, 1e-9 * (double)recorded_ns,
+		    100 * fabs((double)run_ns / (double)recorded_ns - 1),
+		    run_ns > recorded_ns ? "more" : "less");
+	else
+		text_line(text, "%s: %.4g s on this network", run, 1e-9 * (double)run_ns);
+	free(run);
+	load_line(text, headline);
+	if (r->opt.scales.count > 0)
+		text_line(text, "this is of the network and of --scale together; lp-gain --scale "
+		    "keeps the recorded network");
 }
 
 int64_t

@@ -15,6 +15,7 @@
 #ifndef REPLAY_FLOOR_H
 #define REPLAY_FLOOR_H
 
+#include "../run/load.h"
 #include "engine.h"
 
 struct replay {
@@ -41,6 +42,12 @@ enum graph_item replay_take(struct replay *replay, const struct message *message
  * set.
  */
 void replay_end(struct replay *replay);
+/*
+ * The headline of a replay: run time on the network and as recorded, and what both differ by.
+ * RECORDED_NS 0: not known.
+ */
+void replay_headline(struct text *text, const struct replay *replay, int64_t run_ns,
+    int64_t recorded_ns);
 /* When a location finished or, if it is blocked, the time since which it is. */
 int64_t finish_ns(const struct runner *runner);
 

@@ -23,7 +23,7 @@ static const double USUAL_S = 0.002, SLOW_S = 0.015;
 
 static int rank, ranks;
 static bool without;			/* the long pole is not there */
-static double pace = 1, slow_pace = 1;	/* of all computing; of the slow part */
+static double pace = 1;			/* of all computing */
 static volatile double sink;
 
 static inline double
@@ -72,7 +72,7 @@ usual_part(void)
 static __attribute__((noinline, unused)) void
 slow_part(void)
 {
-	compute(without ? USUAL_S : slow_pace * SLOW_S);
+	compute(without ? USUAL_S : SLOW_S);
 }
 
 
@@ -86,8 +86,7 @@ struct planted {
 
 /*
  * Runs the named case, between MPI_Init and MPI_Finalize. A word may follow the name: "without"
- * runs it without its long pole, "less" with 20 % less time for all computation, "less-slow" for
- * the slow part.
+ * runs it without its long pole, "less" with 20 % less time for all computation.
  */
 static inline int
 run_case(const struct planted *cases, size_t count, int argc, char **argv)
@@ -97,7 +96,6 @@ run_case(const struct planted *cases, size_t count, int argc, char **argv)
 
 	without = strcmp(how, "without") == 0;
 	pace = strcmp(how, "less") == 0 ? 0.8 : 1;
-	slow_pace = strcmp(how, "less-slow") == 0 ? 0.8 : 1;
 	for (size_t i = 0; argc >= 2 && i < count; i++) {
 		if (strcmp(cases[i].name, argv[1]) != 0)
 			continue;
