@@ -262,7 +262,7 @@ check_options(const struct critpath *c)
 	if (c->team.size == 1)
 		return;
 	if (c->opt.list > 0 || c->opt.part > 0 || c->opt.join || c->opt.distance ||
-	    c->opt.every_ns > 0 || c->opt.by >= 0)
+	    c->opt.every_ns > 0 || c->opt.by >= 0 || c->opt.json != NULL)
 		die("only -a, --splits, -F and --all are for several processes");
 	if (c->team.rank > 0)
 		return;
@@ -284,6 +284,7 @@ main(int argc, char **argv)
 		    (isatty(STDOUT_FILENO) && c.team.size == 1) ? TEXT : STREAM;
 	c.distance.wanted = c.opt.distance;
 	c.output.form = c.opt.form;
+	c.output.json_name = c.opt.json;
 	c.output.run = &c.run;
 	c.output.report.whole = c.opt.whole;
 	check_options(&c);

@@ -19,6 +19,7 @@ struct options {
 	enum form form;
 	enum splits splits;
 	bool all, join, whole, distance;
+	const char *json;		/* a file for JSON beside the form; NULL: none */
 	const char *verdict;		/* file with the verdict for JSON; NULL: that of the path */
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
 	int64_t every_ns;		/* 0: the path as one */

@@ -18,6 +18,7 @@ const char usage[] =
 	"                       and delta, else seq-par]\n"
 	"  -F, --format FORM    text, json, stream: the input and the path's segments; with --by csv;\n"
 	"                       of samples folded or speedscope [stream; to a terminal text]\n"
+	"      --json FILE      the report as JSON, too\n"
 	"      --verdict FILE   json: the verdict that lp-report --verdict wrote; else of the path alone\n"
 	"      --distance       of intervals: for how much of the time the exact path is there, too\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
@@ -52,8 +53,10 @@ check_together(const struct options *opt)
 {
 	bool split = opt->part > 0 || opt->join || opt->splits > SEQ_SEQ;
 
-	if (opt->verdict != NULL && opt->form != JSON)
-		die("--verdict is for -F json");
+	if (opt->json != NULL && (split || opt->list > 0 || opt->by >= 0 || opt->every_ns > 0))
+		die("--json is of the whole path, by one process");
+	if (opt->verdict != NULL && opt->form != JSON && opt->json == NULL)
+		die("--verdict is for JSON");
 	if (opt->form >= FOLDED && opt->list > 0)
 		die("-F folded and speedscope are of a path, not of --list");
 	if (opt->every_ns > 0 && (split || opt->list > 0 || opt->distance ||
@@ -97,7 +100,7 @@ parse_options(int argc, char **argv)
 		{ "all", 0, FLAG, OPTION(all) }, { "list", 0, AS_WHOLE, OPTION(list), 1, 1 << 20 },
 		{ "part", PART, ASKED }, { "join", 0, FLAG, OPTION(join) },
 		{ "whole", 0, FLAG, OPTION(whole) }, { "distance", 0, FLAG, OPTION(distance) },
-		{ "verdict", 0, AS_TEXT, OPTION(verdict) },
+		{ "verdict", 0, AS_TEXT, OPTION(verdict) }, { "json", 0, AS_TEXT, OPTION(json) },
 		{ "memory", 0, AS_MEGABYTES, OPTION(memory) }, { "every", EVERY, ASKED },
 		{ "by", 0, AS_CHOICE, OPTION(by), .choices = parts },
 		{ "steps", 0, AS_WHOLE, OPTION(steps), LEAST_STEPS, INT32_MAX },

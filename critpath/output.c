@@ -112,18 +112,13 @@ end_output(struct critpath *c)
 
 	if (c->opt.every_ns > 0) {
 		every_end(c);
-	} else if (c->by != NULL) {
+		return;
+	}
+	if (c->by != NULL) {
 		by_end(c);
-	} else if (c->opt.form >= FOLDED) {
-		if (!c->functions.sums.any)
-			die("%s: no samples: lp-record --sample takes them",
-			    reader_file(c->run.graph.in));
-		functions_stacks(&o->text, &c->functions, known, c->opt.form == SPEEDSCOPE);
-	} else if (c->opt.form == TEXT) {
-		report_text(&o->text, &o->report, known, c->opt.all);
-		functions_text(&o->text, &c->functions, known, c->opt.all);
-		text_flush(&o->text);
-	} else if (c->opt.form == JSON) {
+		return;
+	}
+	if (output_has_json(o)) {
 		char *verdict = given_verdict(c->opt.verdict);
 
 		output_json(o, NULL, verdict);
@@ -132,7 +127,17 @@ end_output(struct critpath *c)
 		if (c->distance.wanted)
 			put_distance(&o->json, &c->distance);
 		output_end_json(o);
-	} else {
+	}
+	if (c->opt.form >= FOLDED) {
+		if (!c->functions.sums.any)
+			die("%s: no samples: lp-record --sample takes them",
+			    reader_file(c->run.graph.in));
+		functions_stacks(&o->text, &c->functions, known, c->opt.form == SPEEDSCOPE);
+	} else if (c->opt.form == TEXT) {
+		report_text(&o->text, &o->report, known, c->opt.all);
+		functions_text(&o->text, &c->functions, known, c->opt.all);
+		text_flush(&o->text);
+	} else if (c->opt.form == STREAM) {
 		output_end_stream(o, &c->functions);
 	}
 }

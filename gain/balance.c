@@ -23,7 +23,6 @@ struct computing {
 	double factor;
 };
 
-/* Also adds it to the sums of the run. */
 static void
 take_computing(struct computing *c, struct balances *balances)
 {
@@ -46,8 +45,6 @@ take_computing(struct computing *c, struct balances *balances)
 			if (place.ns == 0 || c->site[i] == NO_SITE)
 				continue;
 			places_add(&balances->computed, &place);
-			place.rank = 0;
-			places_add(&balances->by_site, &place);
 		}
 }
 
@@ -143,8 +140,16 @@ balances_add(struct balances *balances, const struct dag *dag, const struct long
 void
 balances_end(struct balances *balances, const struct definitions *known)
 {
+	struct places by_site = { NULL };	/* of all ranks, as rank 0 */
 	size_t count;
-	struct place *gained = places_sorted(&balances->gained, &count);
+	struct place *computed = places_sorted(&balances->computed, &count), *gained;
+
+	for (struct place *p = computed; p < computed + count; p++) {
+		p->rank = 0;
+		places_add(&by_site, p);
+	}
+	free(computed);
+	gained = places_sorted(&balances->gained, &count);
 
 	balances->at = zalloc(count, sizeof *balances->at);
 	for (size_t i = 0; i < count && gained[i].ns > 0; i++) {
@@ -153,8 +158,7 @@ balances_end(struct balances *balances, const struct definitions *known)
 		struct balance b = { key.site, key.rank, gained[i].ns, places_ns(&balances->most,
 		    &key), places_ns(&balances->computed, &key), 0 };
 
-		b.others_ns = (places_ns(&balances->by_site, &all) - b.compute_ns) / (known->ranks -
-		    1);
+		b.others_ns = (places_ns(&by_site, &all) - b.compute_ns) / (known->ranks - 1);
 		if (can_be_balanced((double)b.compute_ns, (double)b.others_ns))
 			balances->at[balances->count++] = b;
 	}
@@ -162,5 +166,5 @@ balances_end(struct balances *balances, const struct definitions *known)
 	places_free(&balances->gained);
 	places_free(&balances->most);
 	places_free(&balances->computed);
-	places_free(&balances->by_site);
+	places_free(&by_site);
 }

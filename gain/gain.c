@@ -26,6 +26,7 @@ static const char usage[] =
 	"  -a, --algorithm HOW  of these two: walk, kahn, dijkstra, delta: the same path [walk]\n"
 	"  -F, --format FORM    text, json, stream: the input, the path and what was asked for\n"
 	"                       [stream; to a terminal, of --needed and of --scale text]\n"
+	"      --json FILE      the report as JSON, too\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
 	"      --whole          gains of all the path, its start, Init and Finalize too\n"
 	"      --memory MB      for rows; older ones go into a temporary file [128 and more]\n"
@@ -39,6 +40,7 @@ struct options {
 	int algorithm;			/* enum chooser; -1: unsaid */
 	struct scales scales;
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
+	const char *json;		/* a file for JSON beside the form; NULL: none */
 	const char *file;		/* NULL or "-": standard input */
 };
 
@@ -68,7 +70,7 @@ parse_options(int argc, char **argv)
 		{ "needed", 0, FLAG, OPTION(needed) }, { "scale", SCALE, ASKED },
 		{ "algorithm", 'a', AS_CHOICE, OPTION(algorithm), .choices = algorithms },
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
-		{ "all", 0, FLAG, OPTION(all) }, { "whole", 0, FLAG, OPTION(whole) },
+		{ "json", 0, AS_TEXT, OPTION(json) }, { "all", 0, FLAG, OPTION(all) }, { "whole", 0, FLAG, OPTION(whole) },
 		{ "memory", 0, AS_MEGABYTES, OPTION(memory) }, OPTIONS_END
 	};
 	struct options opt = { .form = UNSAID_FORM, .algorithm = -1, .memory = SIZE_MAX };
@@ -125,6 +127,13 @@ end_output(struct asked *a)
 	const struct definitions *known = &a->run.graph.known;
 	const struct gains *gains = a->opt.percent > 0 ? &a->whatif.gains : NULL;
 
+	if (output_has_json(o)) {
+		output_json(o, gains, NULL);
+		whatif_json(&o->json, &a->whatif, known);
+		if (a->opt.needed)
+			json_bool(&o->json, "needed", true);
+		output_end_json(o);
+	}
 	if (a->opt.form == TEXT) {
 		if (a->opt.needed) {
 			report_text(&o->text, &o->report, known, a->opt.all);
@@ -136,13 +145,7 @@ end_output(struct asked *a)
 		}
 		whatif_text(&o->text, &a->whatif, &o->report, known, a->opt.all);
 		text_flush(&o->text);
-	} else if (a->opt.form == JSON) {
-		output_json(o, gains, NULL);
-		whatif_json(&o->json, &a->whatif, known);
-		if (a->opt.needed)
-			json_bool(&o->json, "needed", true);
-		output_end_json(o);
-	} else {
+	} else if (a->opt.form == STREAM) {
 		if (gains != NULL)
 			write_gains(&o->out, gains);
 		output_end_stream(o, &a->functions);
@@ -171,6 +174,7 @@ main(int argc, char **argv)
 	a.whatif = (struct whatif){ .functions = &a.functions, .slack = a.opt.slack,
 	    .whole = a.opt.whole, .count = a.opt.alternatives, .gains.percent = a.opt.percent };
 	a.output.form = a.opt.form;
+	a.output.json_name = a.opt.json;
 	a.output.run = &a.run;
 	a.output.functions = a.run.functions;
 	a.output.report.whole = a.opt.whole;

@@ -97,7 +97,7 @@ struct function_gains {
 /* If a rank computed no longer than the others: balance.c. Sums over stretches. */
 struct balances {
 	struct places gained, most;	/* as in struct balance */
-	struct places computed, by_site;	/* by_site: of all ranks, as rank 0 */
+	struct places computed;
 	struct balance *at;		/* most gain first, once they have ended */
 	size_t count;
 };

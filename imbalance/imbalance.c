@@ -20,6 +20,7 @@ static const char usage[] =
 	"usage: lp-imbalance [-F text|json|csv|stream] [OPTION ...] [FILE ...]\n"
 	"Report who waits for whom, where and why, from a graph stream; of several how they scale.\n"
 	"  -F, --format FORM       text, json, csv or stream [text]\n"
+	"      --json FILE         the report as JSON, too\n"
 	"      --by WHAT           rank, site, call, communicator, partner, function, step or region\n"
 	"      --steps N           by step: of those loops only the ones with N steps, regular or not\n"
 	"      --from S, --to S    only what lies between these seconds of the run\n"
@@ -44,6 +45,7 @@ struct options {
 	const char **limits;
 	size_t limit_count, limit_capacity;
 	const char *path, *ideal;
+	const char *json;	/* a file for JSON beside the form; NULL: none */
 	size_t memory;		/* bytes for rows; SIZE_MAX: unsaid */
 	bool weak;
 	bool every_order;
@@ -65,7 +67,7 @@ parse_options(int argc, char **argv)
 		{ "steps", 0, AS_WHOLE, OPTION(steps), LEAST_STEPS, INT32_MAX },
 		{ "from", 0, AS_SECONDS, OPTION(from_ns) }, { "to", 0, AS_SECONDS, OPTION(to_ns) },
 		{ "path", 0, AS_TEXT, OPTION(path) }, { "ideal", 0, AS_TEXT, OPTION(ideal) },
-		{ "weak", 0, FLAG, OPTION(weak) }, { "whole", 0, FLAG, OPTION(view.whole) },
+		{ "json", 0, AS_TEXT, OPTION(json) }, { "weak", 0, FLAG, OPTION(weak) }, { "whole", 0, FLAG, OPTION(view.whole) },
 		{ "limit", LIMIT, ASKED }, { "all", 0, FLAG, OPTION(view.all) },
 		{ "memory", 0, AS_MEGABYTES, OPTION(memory) },
 		{ "order", ORDER, ASKED }, { "every", EVERY, ASKED }, OPTIONS_END
@@ -94,6 +96,8 @@ parse_options(int argc, char **argv)
 	    opt.view.by >= 0 || opt.limit_count > 0 || opt.from_ns != INT64_MIN ||
 	    opt.to_ns != INT64_MAX || opt.view.whole || opt.form > JSON))
 		die("--every goes with -F text or json, --order and --memory alone");
+	if (opt.json != NULL && (opt.file_count > 1 || opt.every_ns > 0 || opt.view.by >= BY_STEP))
+		die("--json is of one run as a whole");
 	if (opt.steps > 0 && opt.view.by != BY_STEP)
 		die("--steps is for --by step");
 	if (opt.view.by >= BY_STEP && (opt.path != NULL || opt.ideal != NULL ||
@@ -167,7 +171,9 @@ tell(struct imbalance *im, struct options *opt, int argc, char **argv)
 			    (int)im->graph.known.ranks);
 		opt->view.ideal = &ideal;
 	}
-	report(im, opt->form, &opt->view, argc, argv);
+	if (opt->json != NULL)
+		report(im, JSON, opt->json, &opt->view, argc, argv);
+	report(im, opt->form, NULL, &opt->view, argc, argv);
 	return !check_limits(im, opt->limits, opt->limit_count, opt->view.whole);
 }
 

@@ -4,6 +4,7 @@
 
 #include "../base/run/verdict.h"
 #include "../base/tool/fields.h"
+#include "../base/tool/whole_file.h"
 #include "report.h"
 
 const char *const dimension_names[DIMENSIONS + 4] = {
@@ -14,11 +15,13 @@ const char *const dimension_names[DIMENSIONS + 4] = {
 };
 
 void
-report(const struct imbalance *im, enum form form, const struct view *view, int argc, char **argv)
+report(const struct imbalance *im, enum form form, const char *name, const struct view *view,
+    int argc, char **argv)
 {
 	static struct text text;	/* large for a stack */
+	struct whole_file whole = whole_file_begin(name);
 
-	text_begin(&text, stdout, NULL);
+	text_begin(&text, whole.file, name);
 	switch (form) {
 	case TEXT: print_table(&text, im, view); break;
 	case JSON: print_json(&text, im, view); break;
@@ -26,6 +29,7 @@ report(const struct imbalance *im, enum form form, const struct view *view, int 
 	case STREAM: write_stream(im, argc, argv); break;
 	}
 	text_flush(&text);
+	whole_file_end(&whole);
 }
 
 /* ---- limits ----------------------------------------------------------------------------- */

@@ -51,9 +51,9 @@ struct view {
 
 extern const char *const dimension_names[DIMENSIONS + 4];	/* and BY_FUNCTION to BY_REGION */
 
-/* report.c: code for all forms. */
-void report(const struct imbalance *im, enum form form, const struct view *view,
-    int argc, char **argv);
+/* report.c: code for all forms. Writes the file NAME; NULL: standard output. */
+void report(const struct imbalance *im, enum form form, const char *name,
+    const struct view *view, int argc, char **argv);
 /* table.c */
 void print_table(struct text *out, const struct imbalance *im, const struct view *view);
 void print_json(struct text *out, const struct imbalance *im, const struct view *view);	/* json.c */

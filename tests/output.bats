@@ -26,6 +26,37 @@ on_terminal() {
 	lp-imbalance -F json hostile.graph hostile.graph | jq -e '.runs | length == 2'
 }
 
+@test "a report as JSON beside another form is the same as alone" {
+	hostile
+	for tool in 'lp-critpath -F text' 'lp-critpath -F stream' 'lp-gain -F text' 'lp-gain -F stream' lp-imbalance 'lp-imbalance -F csv'; do
+		rm -f out.json
+		$tool hostile.graph >alone
+		$tool --json out.json hostile.graph >out
+		${tool%% *} -F json hostile.graph | cmp - out.json
+		# a stream says which commands made it
+		[[ $tool == *stream ]] || cmp out alone
+	done
+	run -2 lp-critpath --json missing/out.json hostile.graph
+	[[ $output == *missing/out.json* ]]
+}
+
+@test "a tool that is killed leaves nothing of a file that it did not complete" {
+	hostile
+	mkfifo slow.graph && mkdir here
+	lp-critpath -F text --json here/out.json slow.graph 3>&- &
+	exec 4>slow.graph
+	head -c 500 hostile.graph >&4
+	for ((i = 0; i < 500; i++)); do
+		! ls -l /proc/$!/fd 2>/dev/null | grep -q here/ || break
+		sleep 0.01
+	done
+	[ $i -lt 500 ]
+	kill -KILL $!
+	run -137 wait $!
+	exec 4>&-
+	[ -z "$(ls -A here)" ]
+}
+
 @test "CSV has as many cells in each line as in its head, and no formulas" {
 	hostile
 	for form in '' '--by site' '--by call' '--by partner'; do

@@ -88,25 +88,22 @@ $(RUN)/ideal: $(RUN)/graph
 ideal = $(if $(IDEAL),$(RUN)/ideal)
 imbalance = lp-imbalance $(ideal:%=--ideal %)
 
-# The verdict is made once; lp-critpath repeats it.
-page = 'set -e; lp-report $(ideal:%=--ideal %) --verdict $(RUN)/verdict.json.part --text $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part; \
-	lp-critpath -F json --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.json.part'
+# Nothing is found twice: the page takes path and gains from lp-gain's stream, and lp-critpath repeats its verdict.
+page = lp-gain --json $(RUN)/gain.json.part -F stream $< | lp-report $(ideal:%=--ideal %) \
+	--verdict $(RUN)/verdict.json.part --text $(RUN)/verdict.txt.part >$(RUN)/report.html.part
+path = lp-critpath -F text --json $(RUN)/path.json.part --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.txt.part
 
 ifeq ($(filter-out 1,$(JOBS)),)
 $(RUN)/reported: $(RUN)/graph $(ideal)
-	$(each) ::: \
-		'lp-critpath -F text $< >$(RUN)/path.txt.part' \
-		'lp-gain -F json $< >$(RUN)/gain.json.part' \
-		'$(imbalance) $< >$(RUN)/imbalance.txt.part' '$(imbalance) -F json $< >$(RUN)/imbalance.json.part' \
-		$(page)
+	$(each) ::: 'set -e -o pipefail; $(page); $(path)' \
+		'$(imbalance) --json $(RUN)/imbalance.json.part $< >$(RUN)/imbalance.txt.part'
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 else
 # In sequence if several processes make each: every mpirun would bind its processes to the first cores.
 $(RUN)/reported: $(RUN)/graph $(ideal)
-	$(each) ::: 'lp-gain -F json $< >$(RUN)/gain.json.part' \
-		$(page)
+	set -o pipefail; $(page)
+	lp-critpath -F json --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.json.part
 	$(together) lp-critpath -F text $< >$(RUN)/path.txt.part
-	$(together) $(imbalance) $< >$(RUN)/imbalance.txt.part
-	$(together) $(imbalance) -F json $< >$(RUN)/imbalance.json.part
+	$(together) $(imbalance) --json $(RUN)/imbalance.json.part $< >$(RUN)/imbalance.txt.part
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 endif

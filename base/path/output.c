@@ -48,6 +48,12 @@ output_write(struct output *o, int number, const struct segments *segments)
 		    segments->count - i < BLOCK ? segments->count - i : BLOCK);
 }
 
+bool
+output_has_json(const struct output *o)
+{
+	return o->form == JSON || o->json_name != NULL;
+}
+
 void
 output_begin(struct output *o, int argc, char **argv)
 {
@@ -57,8 +63,10 @@ output_begin(struct output *o, int argc, char **argv)
 	if (o->form == STREAM)
 		reader_when_waiting(o->run->graph.in, flush_output, &o->out);
 	text_begin(&o->text, stdout, NULL);
-	json_begin(&o->json, &o->text);
-	if (o->form == JSON) {
+	if (output_has_json(o)) {
+		o->json_file = whole_file_begin(o->json_name);
+		text_begin(&o->json_text, o->json_file.file, o->json_name);
+		json_begin(&o->json, &o->json_text);
 		json_begin_object(&o->json, NULL);
 		json_begin_array(&o->json, "segments");
 	}
@@ -87,7 +95,7 @@ polling_loop(const struct segments *segments, size_t i)
 void
 output_report(struct output *o, const struct segments *segments)
 {
-	if (o->form == JSON) {
+	if (output_has_json(o)) {
 		enum { MOST_APART = 64 };	/* pieces of a loop to print one by one */
 
 		for (size_t i = 0, count; i < segments->count; i += count) {
@@ -131,7 +139,8 @@ output_end_json(struct output *o)
 {
 	json_end_object(&o->json);
 	json_end_line(&o->json);
-	text_flush(&o->text);
+	text_flush(&o->json_text);
+	whole_file_end(&o->json_file);
 }
 
 void

@@ -6,6 +6,7 @@
 #include "functions.h"
 #include "report.h"
 #include "run.h"
+#include "../tool/whole_file.h"
 
 enum form { UNSAID_FORM = -1, STREAM, TEXT, JSON, CSV, FOLDED, SPEEDSCOPE };
 
@@ -15,11 +16,14 @@ struct output {
 	struct functions *functions;	/* get the path; NULL: they have it, or are not wanted */
 	struct writer out;
 	struct text text;
-	struct json json;		/* writes to text */
+	const char *json_name;		/* of a file with JSON beside FORM; NULL: none */
+	struct whole_file json_file;
+	struct text json_text;
+	struct json json;		/* of FORM, or beside it; writes to json_text */
 	struct report report;
 };
 
-/* Set form, run, functions and report.whole first. */
+/* Set form, json_name, run, functions and report.whole first. */
 void output_begin(struct output *output, int argc, char **argv);
 /* Passes a message of the input on to a stream. */
 void output_pass(struct output *output, const struct message *message);
@@ -29,6 +33,8 @@ void output_report(struct output *output, const struct segments *segments);
 void output_write(struct output *output, int number, const struct segments *segments);
 /* Ends a stream; before the end come the FUNCTIONS of a run with samples. */
 void output_end_stream(struct output *output, const struct functions *functions);
+/* Is JSON the form, or written beside it? */
+bool output_has_json(const struct output *output);
 /*
  * Writes all of JSON that comes before the tool's own values: the path, its verdict with GAINS
  * unless NULL; or the given VERDICT.
