@@ -24,6 +24,7 @@ static const char usage[] =
 	"      --limit NAME=VALUE  exit status 1 if that grew by more; seconds, or % of A's run\n"
 	"                          time; may be repeated\n"
 	"      --junit FILE        the limits as test cases for a CI server, too\n"
+	"      --by WHAT           also by step or region, the parts of the run: lp-critpath(1)\n"
 	"      --summary           one FILE: print the summary of the run, a small stream that\n"
 	"                          stands for it later\n"
 	"      --scaling           runs on several numbers of ranks: which sites stop scaling\n"
@@ -36,6 +37,7 @@ static const char usage[] =
 struct options {
 	enum form form;
 	bool all, summary, scaling, weak, history;
+	int by;
 	const char *junit;
 	const char **limits;
 	size_t limit_count, limit_capacity;
@@ -55,10 +57,11 @@ parse_options(int argc, char **argv)
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
 		{ "limit", LIMIT, ASKED }, { "summary", 0, FLAG, OPTION(summary) },
 		{ "all", 0, FLAG, OPTION(all) }, { "junit", 0, AS_TEXT, OPTION(junit) },
+		{ "by", 0, AS_CHOICE, OPTION(by), .choices = section_kinds },
 		{ "scaling", 0, FLAG, OPTION(scaling) }, { "weak", 0, FLAG, OPTION(weak) },
 		{ "history", 0, FLAG, OPTION(history) }, OPTIONS_END
 	};
-	struct options opt = { .form = TEXT };
+	struct options opt = { .form = TEXT, .by = NO_SECTIONS };
 
 	while (next_option(argc, argv, "+", rows, usage, &opt) == LIMIT)
 		*APPEND(opt.limits, opt.limit_count, opt.limit_capacity) = optarg;
@@ -68,7 +71,8 @@ parse_options(int argc, char **argv)
 	if (opt.summary || opt.scaling || opt.history) {
 		if (opt.summary + opt.scaling + opt.history > 1 || opt.limit_count > 0 ||
 		    opt.junit != NULL || optind + (int)opt.count[A] < argc || opt.count[A] == 0 ||
-		    (opt.summary && opt.count[A] > 1) || (!opt.summary && opt.form == STREAM))
+		    (opt.summary && opt.count[A] > 1) || (!opt.summary &&
+		    (opt.form == STREAM || opt.by != NO_SECTIONS)))
 			bad_usage(usage);
 		return opt;
 	}
@@ -119,14 +123,14 @@ main(int argc, char **argv)
 	if (opt.summary || opt.form == STREAM)
 		refuse_terminal_output();
 	if (opt.summary) {
-		summarise(openable(opt.files[A][0]), argc, argv);
+		summarise(openable(opt.files[A][0]), opt.by, argc, argv);
 		return DONE;
 	}
 	for (int side = A; side < SIDES; side++) {
 		c.count[side] = opt.count[side];
 		c.runs[side] = zalloc(c.count[side], sizeof *c.runs[side]);
 		for (size_t r = 0; r < c.count[side]; r++) {
-			summary_read(&c.runs[side][r], openable(opt.files[side][r]));
+			summary_read(&c.runs[side][r], openable(opt.files[side][r]), opt.by);
 			c.runs[side][r].side = side;
 			c.runs[side][r].number = r + 1;
 		}
@@ -146,12 +150,12 @@ main(int argc, char **argv)
 	find_disturbed(&c);
 	judge(&c, &v);
 	judge_reasons(&c, &v);
-	judge_functions(&c, &v);
+	judge_lists(&c, &v);
 	say_verdict(&c, &v);
 	beyond = judge_limits(&c, &v, opt.limits, opt.limit_count);
 	if (opt.junit != NULL)
 		write_junit(&v, opt.junit);
-	print_comparison(&c, &v, opt.form, opt.all, argc, argv);
+	print_comparison(&c, &v, opt.form, opt.all, opt.by, argc, argv);
 	if (opt.form == STREAM)		/* the stream has closed standard output */
 		return beyond ? ANSWER_IS_NO : DONE;
 	return finish(beyond ? ANSWER_IS_NO : DONE);

@@ -64,6 +64,12 @@ struct site_sums {			/* a call site of one run */
 	uint32_t unit;			/* align.c */
 };
 
+/* Parts of the path with names, matched by these: functions.c. */
+enum { FUNCTIONS, SECTIONS, LISTS };
+/* The sections of --by, and NO_SECTIONS. */
+enum { BY_STEPS, BY_REGIONS, NO_SECTIONS = -1 };
+extern const char *const section_kinds[];
+
 struct summary {
 	const char *file;
 	int side;
@@ -83,8 +89,12 @@ struct summary {
 	char date[40];			/* "-": unknown */
 	struct site_sums *places;		/* [0]: everything without a site */
 	size_t count, capacity;
-	struct function_times functions;
-	const struct function_time **by_function;	/* functions.c, indexed as by_unit */
+	struct named_times {
+		struct function_times times;
+		const struct function_time **by_name;	/* functions.c, indexed as by_unit */
+	} lists[LISTS];
+	char *sections;			/* what they are; NULL: the summary has none */
+	uint64_t steps;
 	const struct site_sums **by_unit;	/* align.c; NULL: this run lacks the unit */
 	/* disturbed.c: by unit, without what delayed single visits */
 	int64_t *undisturbed_ns[PARTS];
@@ -108,9 +118,9 @@ positions_of(const struct site_sums *p)		/* number of positions in use */
  * Writes the summary of FILE to OUT as a stream, after lp-critpath if FILE has no path. For use in
  * a process of its own.
  */
-void summarise(const char *file, int argc, char **argv);
+void summarise(const char *file, int by, int argc, char **argv);
 /* Reads a summary from FILE, or has another process summarise FILE. */
-void summary_read(struct summary *summary, const char *file);
+void summary_read(struct summary *summary, const char *file, int by);
 void summary_write(const struct summary *summary, struct reader *in, int argc, char **argv);
 
 /* ---- both sides ------------------------------------------------------------------------- */
@@ -150,13 +160,13 @@ struct comparison {
 	size_t tested_count;
 	struct disturbed *disturbed;
 	size_t disturbed_count;
-	struct repeated *repeated;
+	struct given_twice *repeated;
 	size_t repeated_count;
 	struct relabelling ways;
 };
 
 /* A run that was given before: it is one measurement, and counts once. */
-struct repeated {
+struct given_twice {
 	int side;
 	uint64_t run, first_run;	/* as given, from 1 */
 	const char *file;
@@ -256,9 +266,11 @@ struct verdict {
 	struct rank_change { size_t rank; struct core_change core; } *rank_cores;
 	struct fact *facts;
 	size_t fact_count, fact_capacity;
-	/* largest first; none unless all runs were sampled */
-	struct function_change *functions;
-	size_t function_count;
+	/* largest first; no functions unless all runs were sampled, no sections without --by */
+	struct named_changes {
+		struct function_change *at;
+		size_t count;
+	} lists[LISTS];
 	struct limit *limits;
 	size_t limit_count, limit_capacity;
 	char text[2048];
@@ -325,7 +337,10 @@ int by_weight(const void *left, const void *right);	/* for qsort: largest first,
 /* functions.c */
 /* at the end of reading: time other than computation */
 void add_other_functions(struct summary *summary);
-void judge_functions(const struct comparison *c, struct verdict *v);
+void judge_lists(const struct comparison *c, struct verdict *v);
+void print_list(struct text *text, const struct named_changes *list, const struct field *fields,
+    const char *what, size_t shown);
+void print_steps(struct text *text, const struct comparison *c, const struct named_changes *list);
 /*
  * limit.c: adds a result for each limit and prints each that is exceeded or cannot be judged.
  * Returns whether any is exceeded.
@@ -342,7 +357,7 @@ int64_t state_wait(const struct summary *run, size_t state);
 extern const struct field place_fields[];	/* of a struct unit */
 void print_more(struct text *text, size_t count, size_t shown);	/* "(3 more; ...)" */
 void print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
-    int argc, char **argv);
+    int by, int argc, char **argv);
 /* Runs that are all on one side: scaling.c. */
 void print_history(struct comparison *c, enum form form, bool all);
 void print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all);

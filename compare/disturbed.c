@@ -169,7 +169,7 @@ leave_out_repeated(struct comparison *c)
 			if (same == kept)
 				runs[kept++] = runs[r];
 			else
-				c->repeated[c->repeated_count++] = (struct repeated){ side,
+				c->repeated[c->repeated_count++] = (struct given_twice){ side,
 				    runs[r].number, runs[same].number, runs[r].file };
 		}
 		c->count[side] = kept;

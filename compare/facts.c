@@ -45,6 +45,7 @@ static VALUE_IS(ranks_of, run->ranks)
 static VALUE_IS(messages_of, (int64_t)run->messages)
 static VALUE_IS(collectives_of, (int64_t)run->collectives)
 static VALUE_IS(communicators_of, (int64_t)run->communicators)
+static VALUE_IS(steps_of, (int64_t)run->steps)
 static VALUE_OF_UNIT(calls_of, calls)
 static VALUE_OF_UNIT(sent_of, sent_bytes)
 static VALUE_OF_UNIT(received_of, received_bytes)
@@ -67,6 +68,7 @@ run_facts(const struct comparison *c, struct verdict *v, const uint64_t ranks[SI
 		{ "messages", "messages", messages_of },
 		{ "collectives", "instances of collectives", collectives_of },
 		{ "communicators", "communicators made", communicators_of },
+		{ "steps", "steps", steps_of },
 	};
 	const char *program[SIDES] = { c->runs[A][0].program, c->runs[B][0].program };
 	uint64_t count[SIDES];

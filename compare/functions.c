@@ -2,7 +2,8 @@
 /*
  * The path by function, of sampled runs. lp-critpath gives the path of each place; here places
  * become functions, by name and file. Together with time that was not sampled and time other than
- * computation they add up to the path, and their changes to that of the run time.
+ * computation they add up to the path, and their changes to that of the run time. The same with the
+ * path by steps or regions, and the time in none of them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,43 +20,47 @@ add_other_functions(struct summary *s)
 		[PATH_MPI] = "(MPI)", [PATH_TRANSFER] = "(transfer)", [PATH_START] = "(start)",
 	};
 
-	for (size_t k = 0; k < PATH_KINDS_COUNT && s->functions.count > 0; k++)
+	struct function_times *functions = &s->lists[FUNCTIONS].times;
+
+	for (size_t k = 0; k < PATH_KINDS_COUNT && functions->count > 0; k++)
 		if (names[k] != NULL) {
 			struct function_time f = { .name = names[k] };
 
 			for (size_t i = 0; i < s->count; i++)
 				f.path_ns += s->places[i].path_ns[k];
-			function_times_add(&s->functions, &f);
+			function_times_add(functions, &f);
 		}
-	function_times_fold(&s->functions);
+	function_times_fold(functions);
 }
 
 /* ---- both sides ------------------------------------------------------------------------- */
 
-static VALUE_IS(function_path,
-    run->by_function[index] != NULL ? run->by_function[index]->path_ns : 0)
-static VALUE_IS(function_all, run->by_function[index] != NULL ? run->by_function[index]->all_ns : 0)
+#define LISTED(list, member) \
+	run->lists[list].by_name[index] != NULL ? run->lists[list].by_name[index]->member : 0
+static VALUE_IS(function_path, LISTED(FUNCTIONS, path_ns))
+static VALUE_IS(function_all, LISTED(FUNCTIONS, all_ns))
+static VALUE_IS(section_path, LISTED(SECTIONS, path_ns))
 
-/* Gives functions the same numbers in all runs. Returns false if a run has no functions. */
+/* Gives names the same numbers in all runs. Returns false if a run has none. */
 static bool
-align_functions(const struct comparison *c, struct verdict *v)
+align_names(const struct comparison *c, int list, struct named_changes *changes)
 {
 	struct function_times all = { 0 };
 
 	for (int side = A; side < SIDES; side++)
 		for (size_t r = 0; r < c->count[side]; r++) {
-			const struct summary *run = &c->runs[side][r];
+			const struct function_times *its = &c->runs[side][r].lists[list].times;
 
-			if (run->functions.count == 0)
+			if (its->count == 0)
 				return false;
-			for (size_t i = 0; i < run->functions.count; i++)
-				function_times_add(&all, &run->functions.at[i]);
+			for (size_t i = 0; i < its->count; i++)
+				function_times_add(&all, &its->at[i]);
 		}
 	function_times_fold(&all);
-	v->function_count = all.count;
-	v->functions = zalloc(all.count, sizeof *v->functions);
+	changes->count = all.count;
+	changes->at = zalloc(all.count, sizeof *changes->at);
 	for (size_t f = 0; f < all.count; f++) {
-		struct function_change *it = &v->functions[f];
+		struct function_change *it = &changes->at[f];
 
 		it->name = it->text = all.at[f].name;
 		it->file = all.at[f].file;
@@ -64,15 +69,15 @@ align_functions(const struct comparison *c, struct verdict *v)
 	}
 	for (int side = A; side < SIDES; side++)
 		for (size_t r = 0; r < c->count[side]; r++) {
-			struct summary *run = &c->runs[side][r];
+			struct named_times *its = &c->runs[side][r].lists[list];
 
-			run->by_function = zalloc(all.count, sizeof *run->by_function);
-			function_times_fold(&run->functions);
-			for (size_t i = 0; i < run->functions.count; i++) {
-				const struct function_time *at = bsearch(&run->functions.at[i],
+			its->by_name = zalloc(all.count, sizeof *its->by_name);
+			function_times_fold(&its->times);
+			for (size_t i = 0; i < its->times.count; i++) {
+				const struct function_time *at = bsearch(&its->times.at[i],
 				    all.at, all.count, sizeof *at, function_times_compare);
 
-				run->by_function[at - all.at] = &run->functions.at[i];
+				its->by_name[at - all.at] = &its->times.at[i];
 			}
 		}
 	return true;
@@ -81,34 +86,75 @@ align_functions(const struct comparison *c, struct verdict *v)
 ORDER(by_change, struct function_change,
     COMPARED(llabs(b->path.change_ns), llabs(a->path.change_ns)) BY_TEXT(name))
 
-void
-judge_functions(const struct comparison *c, struct verdict *v)
+static void
+judge_list(const struct comparison *c, const struct verdict *v, struct named_changes *changes,
+    VALUE(path), VALUE(all))
 {
-	struct quantity *tests;
-	int64_t *parts_ns;
+	int64_t *parts_ns = zalloc(changes->count, sizeof *parts_ns);
+	struct quantity *tests = zalloc(changes->count, sizeof *tests);
 	size_t count = 0;
 
-	if (!align_functions(c, v))
-		return;
-	parts_ns = zalloc(v->function_count, sizeof *parts_ns);
-	tests = zalloc(v->function_count, sizeof *tests);
-	apportion(c, function_path, 0, v->function_count, v->run_time.change_ns, parts_ns);
-	for (size_t f = 0; f < v->function_count; f++) {
-		struct function_change *it = &v->functions[f];
+	apportion(c, path, 0, changes->count, v->run_time.change_ns, parts_ns);
+	for (size_t f = 0; f < changes->count; f++) {
+		struct function_change *it = &changes->at[f];
 
-		change_of(c, function_path, f, &it->path);
-		it->all_change_ns = difference(c, function_all, f);
+		change_of(c, path, f, &it->path);
+		if (all != NULL)
+			it->all_change_ns = difference(c, all, f);
 		if (is_tested(v, &it->path))
-			tests[count++] = (struct quantity){ .of = function_path, .index = f };
+			tests[count++] = (struct quantity){ .of = path, .index = f };
 	}
 	test_all(c, tests, count);
 	for (size_t i = 0; i < count; i++) {
-		v->functions[tests[i].index].path = tests[i].change;
-		v->functions[tests[i].index].named = is_named(v, &tests[i].change);
+		changes->at[tests[i].index].path = tests[i].change;
+		changes->at[tests[i].index].named = is_named(v, &tests[i].change);
 	}
-	for (size_t f = 0; f < v->function_count; f++)
-		v->functions[f].path.change_ns = parts_ns[f];
-	SORT(v->functions, v->function_count, by_change);
+	for (size_t f = 0; f < changes->count; f++)
+		changes->at[f].path.change_ns = parts_ns[f];
+	SORT(changes->at, changes->count, by_change);
 	free(parts_ns);
 	free(tests);
+}
+
+void
+judge_lists(const struct comparison *c, struct verdict *v)
+{
+	if (align_names(c, FUNCTIONS, &v->lists[FUNCTIONS]))
+		judge_list(c, v, &v->lists[FUNCTIONS], function_path, function_all);
+	if (align_names(c, SECTIONS, &v->lists[SECTIONS]))
+		judge_list(c, v, &v->lists[SECTIONS], section_path, NULL);
+}
+
+void
+print_list(struct text *text, const struct named_changes *list, const struct field *fields,
+    const char *what, size_t shown)
+{
+	if (list->count > 0) {
+		text_char(text, '\n');
+		text_line(text, "change of the critical path by %s; these, too, make up that of "
+		    "the run time", what);
+		table_rows(text, fields, list->at, list->count < shown ? list->count : shown,
+		    sizeof *list->at);
+	}
+	print_more(text, list->count, shown);
+}
+
+/* All steps together. */
+void
+print_steps(struct text *text, const struct comparison *c, const struct named_changes *list)
+{
+	const uint64_t steps[SIDES] = { c->runs[A][0].steps, c->runs[B][0].steps };
+	double a_ns = 0, b_ns = 0;
+
+	for (size_t i = 0; i < list->count; i++)
+		if (list->at[i].name[0] != '(') {
+			a_ns += list->at[i].path.a;
+			b_ns += list->at[i].path.b;
+		}
+	if (steps[A] == 0 || steps[B] == 0)
+		return;
+	text_char(text, '\n');
+	text_line(text, "%llu steps of %.9f s each, then %llu of %.9f s",
+	    (unsigned long long)steps[A], 1e-9 * a_ns / (double)steps[A],
+	    (unsigned long long)steps[B], 1e-9 * b_ns / (double)steps[B]);
 }

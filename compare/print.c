@@ -61,6 +61,20 @@ static const struct field function_fields[] = {
 	FIELDS_END
 };
 
+static const struct field section_fields[] = {
+	{ "section", FUNCTION(name), IN_DATA },
+	{ "path_change_s", FUNCTION(path.change_ns), IN_SECONDS, .head = "change_s" },
+	{ "low_s", FUNCTION(path.low), IN_SECONDS },
+	{ "high_s", FUNCTION(path.high), IN_SECONDS },
+	{ "p_adjusted", FUNCTION(path.p_adjusted), IN_FIXED(4, 9) },
+	{ "path_a_s", FUNCTION(path.a), IN_SECONDS, .head = "a_s" },
+	{ "path_b_s", FUNCTION(path.b), IN_SECONDS, .head = "b_s" },
+	{ "named", FUNCTION(named), IN_DATA },
+	{ "named", FUNCTION(named), .text = PLAIN, .names = yes },
+	{ "part of the run", FUNCTION(name), .text = PLAIN },
+	FIELDS_END
+};
+
 const struct field place_fields[] = { PLACE_FIELDS(struct unit), FIELDS_END };
 
 static const struct field run_fields[] = {
@@ -83,10 +97,10 @@ static const struct field run_fields[] = {
 	{ "left_out", FIELD(struct disturbed, left_out), .json = PLAIN },
 	FIELDS_END
 }, repeated_fields[] = {
-	{ "side", FIELD(struct repeated, side), .json = PLAIN, .names = side_names },
-	{ "run", FIELD(struct repeated, run), .json = PLAIN },
-	{ "file", FIELD(struct repeated, file), .json = PLAIN },
-	{ "first_run", FIELD(struct repeated, first_run), .json = PLAIN },
+	{ "side", FIELD(struct given_twice, side), .json = PLAIN, .names = side_names },
+	{ "run", FIELD(struct given_twice, run), .json = PLAIN },
+	{ "file", FIELD(struct given_twice, file), .json = PLAIN },
+	{ "first_run", FIELD(struct given_twice, first_run), .json = PLAIN },
 	FIELDS_END
 }, fact_fields[] = {
 	{ "name", FIELD(struct fact, name), .json = PLAIN, .optional = true },
@@ -198,7 +212,7 @@ print_load(struct text *text, const struct comparison *c)
 static void
 print_disturbed(struct text *text, const struct comparison *c)
 {
-	for (const struct repeated *r = c->repeated; r < c->repeated + c->repeated_count; r++) {
+	for (const struct given_twice *r = c->repeated; r < c->repeated + c->repeated_count; r++) {
 		text_line(text, "%s: run %llu (%s) is run %llu again, and counts once",
 		    r->side == A ? "A" : "B", (unsigned long long)r->run, r->file,
 		    (unsigned long long)r->first_run);
@@ -247,14 +261,10 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 	    sizeof *sites);
 	print_more(text, c->unit_count, shown);
 	print_reasons(text, c, v, sites, shown);
-	if (v->function_count > 0) {
-		text_char(text, '\n');
-		text_line(text, "change of the critical path by function, of samples; these, too, "
-		    "make up that of the run time");
-		table_rows(text, function_fields, v->functions,
-		    v->function_count < shown ? v->function_count : shown, sizeof *v->functions);
-	}
-	print_more(text, v->function_count, shown);
+	print_list(text, &v->lists[FUNCTIONS], function_fields, "function, of samples", shown);
+	print_steps(text, c, &v->lists[SECTIONS]);
+	print_list(text, &v->lists[SECTIONS], section_fields, c->runs[A][0].steps > 0 ? "step" :
+	    "region, without the regions within it", shown);
 	for (size_t s = 0, any = 0; s < STATES; s++)
 		if (difference(c, state_wait, s) != 0) {
 			if (any++ == 0)
@@ -359,7 +369,7 @@ put_rest(struct json *out, const struct comparison *c, const struct verdict *v)
 }
 
 static void
-comparison_json(struct text *text, const struct comparison *c, const struct verdict *v)
+comparison_json(struct text *text, const struct comparison *c, const struct verdict *v, int by)
 {
 	struct json json, *out = &json;
 	struct site_change *sites = sorted_sites(c, v);
@@ -375,8 +385,12 @@ comparison_json(struct text *text, const struct comparison *c, const struct verd
 		put_site(out, c, v, &sites[i]);
 	json_end_array(out);
 	json_break(out);
-	json_rows(out, "functions", function_fields, v->functions, v->function_count,
-	    sizeof *v->functions);
+	json_rows(out, "functions", function_fields, v->lists[FUNCTIONS].at,
+	    v->lists[FUNCTIONS].count, sizeof *v->lists[FUNCTIONS].at);
+	if (by != NO_SECTIONS)
+		json_rows(out, by == BY_STEPS ? "steps" : "regions", section_fields,
+		    v->lists[SECTIONS].at, v->lists[SECTIONS].count,
+		    sizeof *v->lists[SECTIONS].at);
 	put_facts(out, c, v);
 	put_reasons(out, v);
 	json_break(out);
@@ -441,7 +455,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 
 void
 print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
-    int argc, char **argv)
+    int by, int argc, char **argv)
 {
 	static struct text text;	/* too large for the stack */
 
@@ -451,7 +465,10 @@ print_comparison(const struct comparison *c, const struct verdict *v, enum form 
 	}
 	text_begin(&text, stdout, NULL);
 	if (form == JSON)
-		comparison_json(&text, c, v);
+		comparison_json(&text, c, v, by);
+	else if (form == CSV && by != NO_SECTIONS)
+		csv_rows(&text, section_fields, v->lists[SECTIONS].at, v->lists[SECTIONS].count,
+		    sizeof *v->lists[SECTIONS].at);
 	else if (form == CSV)
 		csv_rows(&text, site_fields, v->sites, c->unit_count, sizeof *v->sites);
 	else

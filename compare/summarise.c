@@ -6,6 +6,7 @@
 
 #include "../base/run/awaited.h"
 #include "../base/run/load.h"
+#include "../base/run/sections.h"
 #include "compare.h"
 #include "../base/run/places.h"
 #include "../base/waits/functions.h"
@@ -31,6 +32,10 @@ struct watcher {
 	uint32_t visited;		/* site of the previous segment; NOBODY: START, or none */
 	bool computed;			/* during this visit */
 	struct places by_rank;		/* of the path */
+	struct sections sections;	/* of --by */
+	int by;
+	int64_t *section_ns;		/* of the path */
+	size_t section_capacity;
 	int64_t last_ns;
 	bool any_path;
 };
@@ -152,6 +157,16 @@ take_threads(struct watcher *w, struct imbalance *im, const struct message *mess
 }
 
 static void
+add_sections(struct watcher *w, const struct segment *s, uint32_t worker, int64_t from_ns,
+    int64_t to_ns)
+{
+	struct section_cut cut = section_cut(s->location, worker, from_ns, to_ns);
+
+	while (w->by != NO_SECTIONS && section_next(&w->sections, &cut))
+		*AT(w->section_ns, w->section_capacity, cut.section) += cut.to_ns - cut.from_ns;
+}
+
+static void
 add_core_time(struct watcher *w, const struct imbalance *im, const struct segment *s)
 {
 	int64_t *core_ns = place_at(&w->s, s->site)->core_ns;
@@ -166,6 +181,7 @@ add_core_time(struct watcher *w, const struct imbalance *im, const struct segmen
 		core_ns[ON_CORE] += time.on_ns;
 		for (int reason = 0; reason < OFF_REASONS; reason++)
 			core_ns[OFF_CORE + reason] += time.off_ns[reason];
+		add_sections(w, s, piece->worker, piece->from_ns, piece->to_ns);
 	}
 }
 
@@ -188,6 +204,8 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		place_at(&w->s, s->kind == START ? 0 : s->site)->path_ns[s->kind] += ns;
 		if (s->kind == COMPUTE)
 			add_core_time(w, im, s);
+		else
+			add_sections(w, s, 0, s->begin_ns, s->end_ns);
 		w->s.rank_ns[im->graph.known.location_rank[s->location]] += ns;
 		if (s->kind == START)
 			w->visited = NOBODY;
@@ -202,6 +220,8 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		off_forget(&w->off, l, w->last_ns);
 		samples_forget(&w->lanes, l, w->last_ns);
 	}
+	if (w->by != NO_SECTIONS)
+		sections_forget(&w->sections, w->last_ns);
 	w->any_path = true;
 }
 
@@ -212,6 +232,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	struct watcher *w = (struct watcher *)(void *)observer;
 	int64_t messages, collectives;
 
+	if (w->by != NO_SECTIONS)
+		sections_take(&w->sections, &im->graph.known, im->graph.in, message, calls);
 	if (is_kind(message, "run"))
 		w->s.rank_ns = zalloc((size_t)im->graph.known.ranks, sizeof *w->s.rank_ns);
 	else if (is_kind(message, "rank") && w->s.program == NULL)
@@ -225,7 +247,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	else if (is_kind(message, "switched") || is_kind(message, "sampled"))
 		take_threads(w, im, message);
 	else if (is_kind(message, "sampled_path")) {
-		if (sampled_path_read(&w->s.functions, im->graph.in, message, &im->graph.known) < 0)
+		if (sampled_path_read(&w->s.lists[FUNCTIONS].times, im->graph.in, message,
+		    &im->graph.known) < 0)
 			die_input(im->graph.in);
 	} else if (is_kind(message, "matching")) {
 		if (body_int(im->graph.in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
@@ -364,6 +387,28 @@ divide_ranks(struct summary *s, const struct imbalance *im)
 	}
 }
 
+/* The path by the sections of --by. Steps are known by their loop, not by a place that may move. */
+static void
+name_sections(struct watcher *w, const struct imbalance *im)
+{
+	struct sections *s = &w->sections;
+
+	sections_name(s, &im->graph.known);
+	for (uint32_t i = 0; i < s->count; i++) {
+		const struct loop *loop;
+		struct function_time f = { .path_ns = *AT(w->section_ns, w->section_capacity, i) };
+		int64_t instance;
+
+		f.name = section_label(s, i, &instance);
+		if ((loop = section_loop(s, i, &(uint64_t){ 0 })) != NULL)
+			f.name = s->steps.count == 1 ? formatted("step %lld", (long long)instance) :
+			    formatted("loop %d, step %lld", (int)(loop - s->steps.loops) + 1,
+			    (long long)instance);
+		function_times_add(&w->s.lists[SECTIONS].times, &f);
+	}
+	w->s.sections = (char *)(uintptr_t)section_kinds[w->by];
+}
+
 ORDER(by_host, struct host, BY_TEXT(name))
 
 static char *
@@ -385,15 +430,19 @@ hosts_text(struct headline *h)
 }
 
 void
-summarise(const char *file, int argc, char **argv)
+summarise(const char *file, int by, int argc, char **argv)
 {
 	static struct imbalance im;
 	struct watcher w = { .observer = { see_message, see_call }, .phase = SIZE_MAX,
-		.visited = NOBODY };
+		.visited = NOBODY, .by = by };
 	char pipe_name[32];
 	pid_t child = 0;
 	int from = -1;
 
+	if (by == BY_STEPS)
+		sections_by_steps(&w.sections, file, 0);
+	else if (by == BY_REGIONS)
+		sections_by_regions(&w.sections);
 	if (!has_path(file)) {
 		child = start_tool((char *[]){ "lp-critpath", "-F", "stream", "--",
 		    (char *)(uintptr_t)file, NULL }, &from);
@@ -427,5 +476,7 @@ summarise(const char *file, int argc, char **argv)
 	list_ranks(&w.s, &w.by_rank);
 	divide_ranks(&w.s, &im);
 	add_other_functions(&w.s);
+	if (by != NO_SECTIONS)
+		name_sections(&w, &im);
 	summary_write(&w.s, im.graph.in, argc, argv);
 }

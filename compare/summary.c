@@ -8,6 +8,7 @@
 #include "../base/tool/process.h"
 #include "compare.h"
 
+const char *const section_kinds[] = { "step", "region", NULL };
 const char *const path_kind_names[PATH_KINDS_COUNT] = {
 #define X(KIND, name) [PATH_##KIND] = name,
 	PATH_KINDS(X)
@@ -89,13 +90,20 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 			die_output();
 	for (size_t i = 0; i < s->count; i++)
 		write_place(&out, &s->places[i], s->rank_core_ns != NULL);
-	for (size_t i = 0; i < s->functions.count; i++) {
+	for (size_t i = 0; i < s->lists[FUNCTIONS].times.count; i++) {
+		const struct function_time *f = &s->lists[FUNCTIONS].times.at[i];
+
 		message_begin(&out, "function", 4);
-		put_string(&out, "function", s->functions.at[i].name);
-		put_string(&out, "file",
-		    s->functions.at[i].file != NULL ? s->functions.at[i].file : "");
-		put_int(&out, "path_ns", s->functions.at[i].path_ns);
-		put_int(&out, "all_ns", s->functions.at[i].all_ns);
+		put_string(&out, "function", f->name);
+		put_string(&out, "file", f->file != NULL ? f->file : "");
+		put_int(&out, "path_ns", f->path_ns);
+		put_int(&out, "all_ns", f->all_ns);
+		end_message(&out);
+	}
+	for (size_t i = 0; i < s->lists[SECTIONS].times.count; i++) {
+		message_begin(&out, s->sections, 2);
+		put_string(&out, "name", s->lists[SECTIONS].times.at[i].name);
+		put_int(&out, "path_ns", s->lists[SECTIONS].times.at[i].path_ns);
 		end_message(&out);
 	}
 	if (writer_end(&out) < 0)
@@ -283,12 +291,26 @@ read_function(struct summary *s, struct reader *in, const struct message *messag
 	if (body_int(in, message, "path_ns", INT64_MIN / 4, INT64_MAX / 4, &f.path_ns) < 0 ||
 	    body_int(in, message, "all_ns", INT64_MIN / 4, INT64_MAX / 4, &f.all_ns) < 0)
 		die_input(in);
-	function_times_add(&s->functions, &f);
+	function_times_add(&s->lists[FUNCTIONS].times, &f);
+}
+
+/* A step or a region. */
+static void
+read_section(struct summary *s, struct reader *in, const struct message *message)
+{
+	struct function_time f = { .name = text_of(message, "name") };
+
+	if (f.name == NULL)
+		die_message(in, message, "a section without a name");
+	if (body_int(in, message, "path_ns", 0, INT64_MAX / 4, &f.path_ns) < 0)
+		die_input(in);
+	s->steps += is_kind(message, section_kinds[BY_STEPS]) && f.name[0] != '(';
+	function_times_add(&s->lists[SECTIONS].times, &f);
 }
 
 /* Returns 0, or -1 with the reason in the reader. */
 static int
-read_stream(struct summary *s, struct reader **opened, const char *name)
+read_stream(struct summary *s, struct reader **opened, const char *name, int by)
 {
 	struct message message;
 	struct reader *in;
@@ -305,10 +327,15 @@ read_stream(struct summary *s, struct reader **opened, const char *name)
 			read_variable(s, &message);
 		else if (is_kind(&message, "function"))
 			read_function(s, in, &message);
+		else if (by != NO_SECTIONS && is_kind(&message, section_kinds[by]))
+			read_section(s, in, &message);
 		else if (is_kind(&message, "place"))
 			read_place(s, in, &message);
 	if (got == 0 && (s->ranks == 0 || s->count < s->capacity))
 		return reader_fail(in, 0, "no whole summary");
+	if (got == 0 && by != NO_SECTIONS && s->lists[SECTIONS].times.count == 0)
+		die("%s: a summary without %ss: lp-compare --summary --by %s makes one with them",
+		    s->file, section_kinds[by], section_kinds[by]);
 	return got;
 }
 
@@ -317,16 +344,19 @@ read_stream(struct summary *s, struct reader **opened, const char *name)
  * time; of all others, only the sites are.
  */
 static void
-read_of_child(struct summary *s, const char *file)
+read_of_child(struct summary *s, const char *file, int by)
 {
-	char name[32];
+	char name[32], wanted[32];
 	struct reader *in;
 	int from, got;
-	pid_t child = start_tool((char *[]){ "lp-compare", "--summary", "--",
-	    (char *)(uintptr_t)file, NULL }, &from);
+	pid_t child;
 
+	snprintf(wanted, sizeof wanted, "--by=%s", by == NO_SECTIONS ? "" : section_kinds[by]);
+	child = start_tool((char *[]){ "lp-compare", "--summary",
+	    by == NO_SECTIONS ? "--" : wanted, by == NO_SECTIONS ? (char *)(uintptr_t)file : "--",
+	    by == NO_SECTIONS ? NULL : (char *)(uintptr_t)file, NULL }, &from);
 	snprintf(name, sizeof name, "/dev/fd/%d", from);
-	got = read_stream(s, &in, name);
+	got = read_stream(s, &in, name, by);
 	close(from);
 	if (!ended_well(child))
 		_exit(TROUBLE);		/* the child has reported why */
@@ -336,7 +366,7 @@ read_of_child(struct summary *s, const char *file)
 }
 
 void
-summary_read(struct summary *s, const char *file)
+summary_read(struct summary *s, const char *file, int by)
 {
 	struct reader *in;
 	bool is_summary;
@@ -348,9 +378,9 @@ summary_read(struct summary *s, const char *file)
 	reader_close(in);
 	s->file = file;
 	if (!is_summary)
-		read_of_child(s, file);
+		read_of_child(s, file, by);
 	else {
-		if (read_stream(s, &in, file) < 0)
+		if (read_stream(s, &in, file, by) < 0)
 			die_input(in);
 		reader_close(in);
 	}

@@ -103,6 +103,22 @@ by_weight(const void *left, const void *right)
 	return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
+/* The first changes that are named. */
+static void
+say_list(struct verdict *v, int list, const char *first, const char *next)
+{
+	const struct named_changes *changes = &v->lists[list];
+
+	for (size_t f = 0, told = 0; f < changes->count && told < 3; f++) {
+		const struct function_change *it = &changes->at[f];
+
+		if (it->named && it->name[0] != '(')
+			say(v, "%s %.255s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)",
+			    told++ == 0 ? first : next, it->name, share_of(v, it->path.shift),
+			    share_of(v, it->path.low), share_of(v, it->path.high));
+	}
+}
+
 void
 say_verdict(const struct comparison *c, struct verdict *v)
 {
@@ -124,13 +140,9 @@ say_verdict(const struct comparison *c, struct verdict *v)
 		say(v, "; and %zu more", count - 3);
 	if (v->run_time.judged && count == 0)
 		say(v, "; no site stands out");
-	for (size_t f = 0, told = 0; f < v->function_count && told < 3; f++)
-		if (v->functions[f].named && v->functions[f].name[0] != '(') {
-			say(v, "%s function %s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)",
-			    told++ == 0 ? "; of samples," : ",", v->functions[f].name, share_of(v,
-			    v->functions[f].path.shift), share_of(v, v->functions[f].path.low),
-			    share_of(v, v->functions[f].path.high));
-		}
+	say_list(v, FUNCTIONS, "; of samples, function", ", function");
+	say_list(v, SECTIONS, c->runs[A][0].steps > 0 ? ";" : "; region", c->runs[A][0].steps > 0 ?
+	    "," : ", region");
 	for (size_t i = 0; i < c->disturbed_count; i++)
 		left_out += c->disturbed[i].left_out;
 	if (left_out > 0)

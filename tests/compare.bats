@@ -462,6 +462,57 @@ reasons() {
 	lp-compare "$BATS_FILE_TMPDIR/a1.graph" -- "$BATS_FILE_TMPDIR/a2.graph" | refute grep 'why computation changed'
 }
 
+# stepped FIRST COUNT SOLVE STEP: runs as graphs, each of COUNT steps with a region assemble and solve, which takes SOLVE us; in
+# step STEP assemble takes 2 ms more.
+stepped() {
+	local run
+	for run in 1 2 3 4 5 6; do
+		awk -v seed="$(printf %d "'$1")$run" -v count="$2" -v solve="$3" -v step="$4" 'BEGIN {
+			srand(seed)
+			print "trace ranks=1\nmodule module=0 path=/p\nregion_name number=1 name=step\nregion_name number=2 name=assemble"
+			print "region_name number=3 name=solve\nsite site=1 call=MPI_Barrier module=0 offset=1 function=f file=f.c line=1"
+			at = 100000
+			for (n = 1; n <= count; n++) {
+				middle = at + 1000000 + int(rand() * 20000) + (n == step) * 2000000
+				last = middle + 1000 * solve + int(rand() * 20000)
+				time = time sep at "," at "," middle "," middle "," last "," last; region = region sep "1,2,0,3,0,0"; sep = ","
+				rows = rows "0 MPI_Barrier " last " " last + 100 " comm=1 site=1\n"
+				at = last + 1000
+			}
+			print "regions location=0 time=" time " region=" region "\n0 MPI_Init 0 1000\n" rows "0 MPI_Finalize " at " " at + 1000
+		}' | pack | lp-graph 2>/dev/null >"$1.$run"
+	done
+}
+
+@test "the region and the step that changed are named, and no others; they add up to the change" {
+	stepped a 20 3000 0
+	stepped b 20 3090 0
+	stepped c 20 3000 17
+	stepped d 21 3000 0
+	lp-compare --by region -F json a.? -- b.? >by
+	[ "$(jq -c '[.regions[] | select(.named).section]' by)" = '["solve"]' ]
+	jq -e '.verdict | test("; region solve: \\+2.2")' by
+	[ "$(jq '[.regions[].path_change_s] | add * 1e9 | round' by)" -eq "$(jq '.run_time.change_s * 1e9 | round' by)" ]
+	jq -e '([.regions[].path_b_s] | add) - .run_time.b_s | fabs * 1e9 < 12' by	# means are rounded
+	lp-compare --by step -F json a.? -- c.? >by
+	[ "$(jq -c '[.steps[] | select(.named).section]' by)" = '["step 17"]' ]
+	jq -e '.verdict | test("; step 17: \\+2.4")' by
+	[ "$(jq '[.steps[].path_change_s] | add * 1e9 | round' by)" -eq "$(jq '.run_time.change_s * 1e9 | round' by)" ]
+	jq -e '([.steps[].path_b_s] | add) - .run_time.b_s | fabs * 1e9 < 12' by	# means are rounded
+	lp-compare --by step -F csv a.? -- c.? | grep -q '^step 17,0.00'
+	run -0 lp-compare --by step a.1 -- d.1
+	[[ "$output" == *$'\nexact: 20 steps, then 21\n'* ]]
+	[[ "$output" =~ $'\n'"20 steps of 0.0040"[0-9]*" s each, then 21 of 0.0040" ]]
+	lp-compare --by region -F json a.[1-3] -- a.[4-6] | jq -e 'all(.regions[]; .named | not)'
+	# A summary has the sections that it was made with.
+	lp-compare --summary --by step a.1 >a.summary
+	lp-compare --by step a.summary -- a.1 | grep -q '^0.000000.*step 17$'
+	lp-compare a.summary -- a.1 | grep -q '^B took 0.00 % more time than A'
+	run -2 --separate-stderr lp-compare --by region a.summary -- a.1
+	[ "$stderr" = "lp-compare: a.summary: a summary without regions: lp-compare --summary --by region makes one with them" ]
+	run -2 lp-compare --by step --history a.?
+}
+
 @test "the workflow alternates runs, compares and draws" {
 	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
 	run="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./sites us=5"

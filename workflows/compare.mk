@@ -3,7 +3,8 @@
 #
 # run     make -f workflows/compare.mk A="mpirun -n 4 ./before" B="mpirun -n 4 ./after" RUNS=7 OUT=compared
 # input   A, B: commands; RUNS: number of runs of each; LIMITS: of lp-compare, for example "run_time=2%";
-#         RECORD: options of lp-record [--switches, which say why computation changed]
+#         RECORD: options of lp-record [--switches, which say why computation changed];
+#         BY: step or region: also what changed by these parts of the run
 # output  $(OUT)/compare.txt, compare.json, limits.xml (JUnit); path.svg, the path of both sides by site;
 #         timeline.svg, the first run of each on one time axis
 #
@@ -14,10 +15,11 @@ B =
 RUNS = 7
 RECORD = --switches
 LIMITS =
+BY =
 OUT = compared
 
-SETTINGS = A B RUNS RECORD LIMITS OUT
-stamped = A B RECORD
+SETTINGS = A B RUNS RECORD LIMITS BY OUT
+stamped = A B RECORD BY
 counts = RUNS
 folder = $(OUT)
 tools = lp-record lp-merge lp-graph lp-critpath lp-compare lp-report
@@ -30,6 +32,7 @@ numbers := $(shell seq $(call quoted,$(RUNS)) 2>/dev/null)
 sides = $(foreach n,$(numbers),$(1)$(n).summary)
 inputs = $(call sides,a) -- $(call sides,b)
 limits = $(foreach l,$(LIMITS),--limit $(call quoted,$(l)))
+by = $(if $(BY),--by $(call quoted,$(BY)))
 
 all: $(OUT)/compare.txt $(OUT)/compare.json $(call drawn,path) $(OUT)/timeline.svg
 	@cat $<
@@ -40,7 +43,7 @@ define one
 	rm -rf $(OUT)/run.part
 	lp-record $(RECORD) -o $(OUT)/run.part -- $(2) >>$(OUT)/run.log
 	lp-merge $(OUT)/run.part 2>>$(OUT)/run.log | lp-graph 2>>$(OUT)/run.log >$(OUT)/graph.part
-	lp-compare --summary $(OUT)/graph.part >$(OUT)/$(1).summary.part
+	lp-compare --summary $(by) $(OUT)/graph.part >$(OUT)/$(1).summary.part
 	mv $(OUT)/$(1).summary.part $(OUT)/$(1).summary
 	$(if $(filter a1 b1,$(1)),mv $(OUT)/graph.part $(OUT)/$(1).graph)
 	rm -rf $(OUT)/run.part $(OUT)/graph.part
@@ -55,10 +58,10 @@ $(OUT)/runs: $(OUT)/asked
 	@touch $@
 
 $(OUT)/compare.txt: $(OUT)/runs
-	@cd $(OUT) && lp-compare $(inputs) >compare.txt.part && mv compare.txt.part compare.txt
+	@cd $(OUT) && lp-compare $(by) $(inputs) >compare.txt.part && mv compare.txt.part compare.txt
 
 $(OUT)/compare.json: $(OUT)/runs
-	@cd $(OUT) && lp-compare -F json $(inputs) >compare.json.part && mv compare.json.part compare.json
+	@cd $(OUT) && lp-compare $(by) -F json $(inputs) >compare.json.part && mv compare.json.part compare.json
 
 rows = .sites | sort_by(-(.path_a_s + .path_b_s))[:12][] | [((.function // "no site") + " " + (.call // "") | \
 	gsub("[^A-Za-z0-9_:<> .,()*&~=+-]"; "?")), .path_a_s, .path_b_s] | @tsv
