@@ -39,6 +39,21 @@ two_steps() {
 	[ "$(jq '.gain_by_site[] | select(.site == 1).gain_s' gain.json)" = 0.0016 ]
 }
 
+@test "a gain that would not show in the run time is told itself" {
+	pack <<-'END' | lp-graph 2>/dev/null >long.graph
+		trace ranks=2
+		site site=1 offset=1 call=MPI_Barrier function=work file=a.c line=7
+		0 MPI_Init 0 8000000000
+		1 MPI_Init 0 8000000000
+		0 MPI_Barrier 8001000000 8040000000 comm=1 site=1
+		1 MPI_Barrier 8040000000 8040000000 comm=1 site=1
+		0 MPI_Finalize 8040000100 8040000200
+		1 MPI_Finalize 8040000100 8040000200
+	END
+	[[ "$(lp-gain -F text long.graph | head -1)" == *' is 100 % of the critical path; balanced, the run takes 39 ms less' ]]
+	lp-gain -F json long.graph | jq -e '.verdict.long_pole | .if == "balanced" and .gain_s == 0.039'
+}
+
 @test "balanced is no question where the others compute nothing: then all take less" {
 	pack <<-'END' | lp-graph 2>/dev/null >alone.graph
 		trace ranks=2

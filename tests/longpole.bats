@@ -121,6 +121,8 @@ setup_file() {
 		PATH=/usr/bin:/bin run -0 link/longpole --version
 		[[ "$output" == "longpole "[0-9]* ]]
 	done
+	run -0 --separate-stderr longpole first
+	[ "$output" = "$(printed_reports first)" ]
 	run -0 longpole critpath.mk RUN=first
 	grep -q '^heat, 2 ranks' <<<"$output"
 	[ "$(longpole whatif GRAPH=first TOP=1)" = "$(longpole whatif first TOP=1)" ]
@@ -196,6 +198,14 @@ setup_file() {
 	said "'a b': a folder's name is made of letters, digits and . / _ - + = @ and the comma" -o 'a b' true
 	said "'a b': a folder's name is made of letters, digits and . / _ - + = @ and the comma" whatif x.graph OUT='a b'
 	said "whatif needs a run: longpole whatif RUN" whatif
+	said "TOP: a setting is NAME=VALUE; longpole help whatif" whatif x.graph TOP 5
+	said "whatif takes one run, not x.graph y.graph" whatif x.graph y.graph
+	said "BYTES=x: two numbers with a - between them are needed" network x.graph BYTES=x
+	said "LIMITS=run_time: NAME=VALUE is needed" history x.graph LIMITS=run_time
+	said "LIMITS=run_time=2% site:a.c:1=x: NAME=VALUE is needed" history x.graph LIMITS='run_time=2% site:a.c:1=x'
+	said "help takes one name" help whatif gain
+	said "no tool, workflow or command 'common'" common
+	said "no tool, workflow or command 'nofolder'" nofolder
 	said "scale needs a run: longpole scale RUN" scale OUT=other
 	said "no.csv: no such table" overhead no.csv
 	said './typo: No such file or directory' ./typo

@@ -75,6 +75,8 @@ endif
 wrong = $(shell for s in $(foreach c,$(1),$(call quoted,$(c)=$($(c)))); do \
 	[[ $$s =~ =(\ *$(2))+\ *$$ ]] || { printf %s "$$s"; break; }; done)
 refuse = $(if $(call wrong,$(1),$(2)),$(error $(call wrong,$(1),$(2)): $(3)))
+# A word of LIMITS.
+limit = [^[:space:]]+=[0-9.]+%?
 comma = ,
 space := $(subst ,, )
 $(call refuse,$(counts),[1-9][0-9]{0$(comma)8},a whole number is needed$(comma) 1 or more)

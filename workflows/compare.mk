@@ -31,6 +31,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 numbers := $(shell seq $(call quoted,$(RUNS)) 2>/dev/null)
 sides = $(foreach n,$(numbers),$(1)$(n).summary)
 inputs = $(call sides,a) -- $(call sides,b)
+$(call refuse,$(if $(LIMITS),LIMITS),$(limit),NAME=VALUE is needed)
 limits = $(foreach l,$(LIMITS),--limit $(call quoted,$(l)))
 by = $(if $(BY),--by $(call quoted,$(BY)))
 

@@ -28,6 +28,7 @@ made = added history.json history.tsv sites.tsv history.svg compared compare.jso
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .PHONY: add
 
+$(call refuse,$(if $(LIMITS),LIMITS),$(limit),NAME=VALUE is needed)
 limits = $(foreach l,$(LIMITS),--limit $(call quoted,$(l)))
 
 all: $(OUT)/history.json $(call drawn,history) $(OUT)/compared

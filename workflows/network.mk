@@ -58,6 +58,7 @@ asks = $(call state,$(call each_quoted,$(MEASURED) $(GRAPHS) $(PREDICT)))
 made = ranks seconds *.measured base coarse.tsv fine.tsv latencies bandwidths best moved.tsv fixed.tsv machine fit.txt region.tsv \
        buses.tsv predicted.tsv pingpong.tsv regions.tsv region.svg regions.svg validation.svg buses.svg pingpong.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+$(call refuse,BYTES,[0-9]+[kMG]?-[0-9]+[kMG]?,two numbers with a - between them are needed)
 
 parts = $(call drawn,region $(if $(MEASURED),pingpong,regions) $(if $(GRAPHS),buses) $(if $(PREDICT),validation)) \
         $(if $(PREDICT),$(OUT)/predicted.tsv)

@@ -73,13 +73,19 @@ put_seconds(FILE *out, double s)
 	put_two_digits(out, s * of_second, unit);
 }
 
+static const double WORTH = 0.01;	/* of the run: a gain that changes its third digit */
+
 static void
 put_gain(FILE *out, const struct long_pole *p)
 {
 	double of_second;
 	const char *unit = unit_of(p->run_s, &of_second);
 
-	if (p->balanced)
+	if (p->balanced && p->gain_s < WORTH * p->run_s) {	/* both would read alike */
+		fprintf(out, "; balanced, the run takes ");
+		put_seconds(out, p->gain_s);
+		fprintf(out, " less");
+	} else if (p->balanced)
 		fprintf(out, "; balanced, the run takes %.3g instead of %.3g %s",
 		    (p->run_s - p->gain_s) * of_second, p->run_s * of_second, unit);
 	else if (isfinite(p->gain_share))
