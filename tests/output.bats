@@ -42,7 +42,8 @@ on_terminal() {
 
 @test "a tool that is killed leaves nothing of a file that it did not complete" {
 	hostile
-	mkfifo slow.graph && mkdir here
+	mkfifo slow.graph
+	mkdir here
 	lp-critpath -F text --json here/out.json slow.graph 3>&- &
 	exec 4>slow.graph
 	head -c 500 hostile.graph >&4
