@@ -159,7 +159,7 @@ tell_text(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t
 	const int32_t ranks = e->im->graph.known.ranks, pole = long_pole(w, ranks);
 	const struct efficiency f = efficiency_in(e, w, from_ns, to_ns);
 	const struct share all = sum_of(w, ranks);
-	const int64_t all_ns = (to_ns - from_ns) * e->im->graph.known.location_count;
+	const int64_t all_ns = (to_ns - from_ns) * counted_locations(e->im);
 	struct pair *pairs = zalloc(w->pairs.count + 1, sizeof *pairs);
 	const bool late = longest(w, true, pairs) > 0;
 

@@ -26,6 +26,10 @@ enum {
 	FIRST_S = 60,		/* to wait for the first trace */
 	PATIENCE_S = 10,	/* with a thread that does not store its row */
 	MARGIN_S = 600,		/* by which the date may have been changed during the run */
+	/* Locations for threads that make their first call later: of the run, and of a rank. */
+	LATER_THREADS = 1024,
+	FEWEST_LATER = 7,
+	MOST_LATER = 63,
 };
 
 /* ---- output -------------------------------------------------------------------------- */
@@ -100,13 +104,13 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 		    lane->rows.call[lane->from + count] == 0; count++)
 			;
 		later_define(f->later, rank, &lane->rows, lane->from, count);
-		regions_before(f, tail, lane, location, 0,
-		    lane->rows.leave_ns[lane->from + count - 1]);
+		lane->calls = true;
+		regions_before(f, tail, lane, lane->rows.leave_ns[lane->from + count - 1]);
 		write_slice(f, location, lane, count);
 	}
-	regions_before(f, tail, lane, location, 0, until_ns);
+	regions_before(f, tail, lane, until_ns);
 	if (location < (uint32_t)f->input->rank_count)
-		regions_of_workers(f, tail, rank, until_ns);
+		regions_of_workers(f, tail, until_ns);
 	find_open_call(f, lane, until_ns);
 }
 
@@ -151,9 +155,9 @@ write_reached(struct follow *f)
 static bool
 has_more(const struct lane *lane)
 {
-	const struct piece *last = &lane->pieces[lane->begin + lane->count - 1];
+	const struct piece *last = lane->pieces + lane->begin + lane->count;
 
-	return lane->count > 0 && lane->next < last->first + last->rows;
+	return lane->count > 0 && lane->next < last[-1].first + last[-1].rows;
 }
 
 /* False: no rows are left. */
@@ -207,12 +211,23 @@ wait_for_ranks(struct follow *f)
 
 	for (tails_look(f); !is_ready(f) && !f->over; tails_look(f)) {
 		if (f->tail_count == 0 && now_ns() - f->begun_ns > FIRST_S * SECOND_NS)
-			die("%s: holds no raw trace (rank.0, rank.1, ...)", f->folder);
+			die("%s: holds no raw trace (rank.0, rank.1, ...)",
+			    f->folders[0].path);
 		nanosleep(&nap, NULL);
 	}
 	if (f->input->rank_count == 0)
-		die("%s: no raw trace gives its rank", f->folder);
+		die("%s: no raw trace gives its rank", f->folders[0].path);
 	tails_look(f);		/* takes all that came before the last rank's first row */
+}
+
+/* Readers need all locations at the begin. */
+static size_t
+later_threads(const struct input *input, const struct rank *rank)
+{
+	const size_t each = LATER_THREADS / (size_t)input->rank_count;
+
+	return !rank->threaded ? 0 : each < FEWEST_LATER ? FEWEST_LATER :
+	    each > MOST_LATER ? MOST_LATER : each;
 }
 
 static void
@@ -229,7 +244,7 @@ begin(struct follow *f, enum sync sync)
 		if (rank == NULL)
 			continue;
 		f->by_rank[rank - input->ranks] = tail;
-		lane_at(tail, 0);
+		lane_at(tail, later_threads(input, rank));
 		rank->threads = (uint32_t)tail->lane_count;
 		rank->thread = zalloc(tail->lane_count, sizeof *rank->thread);
 		for (size_t l = 0; l < tail->lane_count; l++) {
@@ -300,7 +315,7 @@ has_rows(const struct lane *lane)
 	    pieces[lane->count - 1].first + pieces[lane->count - 1].rows > 0;
 }
 
-/* A thread whose first call comes later has no location. */
+/* There are only so many locations for threads whose first call comes later. */
 static void
 tell_of_threads(struct follow *f)
 {
@@ -313,8 +328,8 @@ tell_of_threads(struct follow *f)
 			l++;
 		if (l >= tail->lane_count)
 			continue;
-		note("%s: rank %d has called MPI from one more thread since: its calls are left "
-		    "out", rank->file, (int)(rank - f->input->ranks));
+		note("%s: rank %d calls MPI from more than %u threads: the calls of the others are "
+		    "left out", rank->file, (int)(rank - f->input->ranks), rank->threads);
 		f->told = true;
 	}
 }
@@ -423,12 +438,15 @@ go_along(struct follow *f)
 }
 
 void
-follow(struct input *input, const char *folder, int fd, bool names, enum sync sync,
+follow(struct input *input, char **folders, int fd, bool names, enum sync sync,
     int argc, char **argv)
 {
-	struct follow f = { .input = input, .folder = folder };
+	struct follow f = { .input = input };
 	struct rlimit files;
+	size_t capacity = 0;
 
+	for (; *folders != NULL; folders++)
+		*APPEND(f.folders, f.folder_count, capacity) = (struct folder){ .path = *folders };
 	gethostname(f.host, sizeof f.host - 1);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {	/* each rank's file stays open */
 		files.rlim_cur = files.rlim_max;

@@ -35,6 +35,8 @@ struct lane_regions {
 	size_t taken;
 	int64_t floor_ns;	/* the last one's time, own clock */
 	int64_t written_ns;	/* all before this are written; own clock */
+	bool placed;		/* one is written: they stay where that one is */
+	uint32_t worker;	/* 0: at the thread's own location */
 	struct open_regions open;
 };
 
@@ -45,6 +47,7 @@ struct lane {
 	uint64_t next;		/* row to be read next */
 	struct calls rows;	/* rows read; those before FROM are written */
 	size_t from;
+	bool calls;		/* some rows are written */
 	bool unsure;		/* the last of these may get more calls */
 	struct open_call open;	/* as of the last look at the folder */
 	int64_t last_leave_ns;	/* of the rows read so far */
@@ -73,7 +76,11 @@ struct tail {
 
 struct follow {
 	struct input *input;
-	const char *folder;
+	struct folder {
+		const char *path;
+		struct timespec changed;	/* at the last look for worlds */
+	} *folders;
+	size_t folder_count;
 	char host[256];
 	struct tail *tails;
 	size_t tail_count, tail_capacity;
@@ -92,7 +99,6 @@ struct follow {
 	bool over;		/* the traces will not grow any more */
 	bool told;		/* of a thread that is left out */
 	bool told_of_worlds;
-	struct timespec changed;	/* the folder, at the last look for worlds */
 };
 
 /* follow.c: converts from the trace's clock to the rank's own. */
@@ -102,10 +108,9 @@ int64_t own_ns(const struct follow *f, int32_t rank, int64_t at_ns);
 
 void regions_piece(struct lane *lane, const struct region_piece *piece);
 /* Writes regions of the thread from before UNTIL_NS of its own clock. */
-void regions_before(struct follow *f, struct tail *tail, struct lane *lane, uint32_t location,
-    uint32_t worker, int64_t until_ns);
+void regions_before(struct follow *f, struct tail *tail, struct lane *lane, int64_t until_ns);
 /* The same of threads of the rank that have no location. */
-void regions_of_workers(struct follow *f, struct tail *tail, int32_t rank, int64_t until_ns);
+void regions_of_workers(struct follow *f, struct tail *tail, int64_t until_ns);
 /* Ends what is open when the run has ended. */
 void regions_end(struct follow *f);
 

@@ -45,25 +45,43 @@ take_events(struct follow *f, struct tail *tail, struct lane *lane, int64_t unti
 	return end;
 }
 
+/*
+ * Where the regions of a thread are. One that has made no calls so far is a worker of its rank,
+ * numbered as in the trace of the whole run: samples.c.
+ */
+static uint32_t
+place_of_regions(const struct follow *f, const struct tail *tail, struct lane *lane)
+{
+	struct lane_regions *of = &lane->regions;
+	const struct rank *rank = tail->scan.rank;
+	const uint32_t l = (uint32_t)(lane - tail->lanes);
+
+	if (!of->placed && l > 0 && (l >= rank->threads || !lane->calls))
+		of->worker = UINT32_MAX - l;
+	of->placed = true;
+	return l == 0 || of->worker != 0 ? (uint32_t)(rank - f->input->ranks) :
+	    rank->location_base + l - 1;
+}
+
 /* f->nested */
 static void
-put_events(struct follow *f, int32_t rank, uint32_t location, uint32_t worker)
+put_events(struct follow *f, struct tail *tail, struct lane *lane)
 {
 	struct samples *out = &f->nested;
 
 	if (out->count == 0)
 		return;
+	out->location = place_of_regions(f, tail, lane);
+	out->worker = lane->regions.worker;
 	for (size_t i = 0; i < out->count; i++)
-		out->time_ns[i] -= own_ns(f, rank, 0);
+		out->time_ns[i] -= own_ns(f, (int32_t)(tail->scan.rank - f->input->ranks), 0);
 	out->from_ns = INT64_MIN;
-	out->location = location;
-	out->worker = worker;
 	if (samples_write(&f->out, out) < 0)
 		die_output();
 }
 
 static void
-write_events(struct follow *f, struct lane *lane, int32_t rank, uint32_t location, uint32_t worker)
+write_events(struct follow *f, struct tail *tail, struct lane *lane)
 {
 	struct lane_regions *of = &lane->regions;
 	struct samples *events = &f->regions_left;
@@ -74,20 +92,19 @@ write_events(struct follow *f, struct lane *lane, int32_t rank, uint32_t locatio
 		of->floor_ns = events->time_ns[i];
 	}
 	f->nested.regions = true;
-	regions_nest(&of->open, f->input, rank, events, &f->nested, &f->told_regions);
-	put_events(f, rank, location, worker);
+	regions_nest(&of->open, f->input, (int32_t)(tail->scan.rank - f->input->ranks), events,
+	    &f->nested, &f->told_regions);
+	put_events(f, tail, lane);
 }
 
 void
-regions_before(struct follow *f, struct tail *tail, struct lane *lane, uint32_t location,
-    uint32_t worker, int64_t until_ns)
+regions_before(struct follow *f, struct tail *tail, struct lane *lane, int64_t until_ns)
 {
 	struct lane_regions *of = &lane->regions;
-	const int32_t rank = f->input->location_rank[location];
 
 	while (of->at < of->count) {
 		if (take_events(f, tail, lane, until_ns) > 0)
-			write_events(f, lane, rank, location, worker);
+			write_events(f, tail, lane);
 		/* A later block begins when this one is full. */
 		if (of->at + 1 == of->count || of->taken < f->regions.count)
 			break;
@@ -98,13 +115,11 @@ regions_before(struct follow *f, struct tail *tail, struct lane *lane, uint32_t 
 		of->written_ns = until_ns;
 }
 
-/* Numbered as in the trace of the whole run: samples.c. */
 void
-regions_of_workers(struct follow *f, struct tail *tail, int32_t rank, int64_t until_ns)
+regions_of_workers(struct follow *f, struct tail *tail, int64_t until_ns)
 {
-	for (size_t l = f->input->ranks[rank].threads; l < tail->lane_count; l++)
-		regions_before(f, tail, &tail->lanes[l], (uint32_t)rank,
-		    UINT32_MAX - (uint32_t)l, until_ns);
+	for (size_t l = tail->scan.rank->threads; l < tail->lane_count; l++)
+		regions_before(f, tail, &tail->lanes[l], until_ns);
 }
 
 void
@@ -112,21 +127,18 @@ regions_end(struct follow *f)
 {
 	for (int32_t r = 0; r < f->input->rank_count; r++) {
 		struct tail *tail = f->by_rank[r];
-		const uint32_t threads = f->input->ranks[r].threads;
 
 		for (uint32_t l = 0; tail != NULL && l < tail->lane_count; l++) {
 			struct lane *lane = &tail->lanes[l];
-			const int64_t last_ns = tail->lanes[l < threads ? l : 0].last_leave_ns;
-			const uint32_t location = l == 0 || l >= threads ? (uint32_t)r :
-			    f->input->ranks[r].location_base + l - 1;
-			const uint32_t worker = l < threads ? 0 : UINT32_MAX - l;
+			int64_t last_ns;
 
-			regions_before(f, tail, lane, location, worker, INT64_MAX);
+			regions_before(f, tail, lane, INT64_MAX);
+			last_ns = (lane->regions.worker == 0 ? lane : tail->lanes)->last_leave_ns;
 			f->nested.regions = true;
 			regions_close(&lane->regions.open, f->input, r,
 			    lane->regions.floor_ns > last_ns ? lane->regions.floor_ns : last_ns,
 			    &f->nested, &f->told_regions);
-			put_events(f, r, location, worker);
+			put_events(f, tail, lane);
 		}
 	}
 	regions_tell(f->input, &f->told_regions);

@@ -21,7 +21,7 @@
 static const char usage[] =
 	"usage: lp-merge [-s none|offset|linear|clc] [--partial] [--no-names] [FOLDER|FILE ...]\n"
 	"       lp-merge -o SHARDS [--shards N|node] ...; or mpirun -n P lp-merge -o SHARDS ...\n"
-	"       lp-merge --follow FOLDER\n"
+	"       lp-merge --follow FOLDER ...\n"
 	"Make one trace on one clock of the raw traces of a run.\n"
 	"  -s, --sync HOW   none: clocks as they are; offset: as measured in MPI_Init;\n"
 	"                   linear: and from then on; clc: and no message comes before it\n"
@@ -213,9 +213,10 @@ check_options(const struct options *opt, const struct team *team)
 
 	if (opt->follow && (opt->folder != NULL || team->size > 1))
 		die("--follow makes one stream, by one process");
-	if (opt->follow && (opt->files[0] == NULL || opt->files[1] != NULL ||
-	    stat(opt->files[0], &status) != 0 || !S_ISDIR(status.st_mode)))
-		die("--follow needs the folder that lp-record writes");
+	for (size_t i = 0; opt->follow && (i == 0 || opt->files[i] != NULL); i++)
+		if (opt->files[i] == NULL || stat(opt->files[i], &status) != 0 ||
+		    !S_ISDIR(status.st_mode))
+			die("--follow needs the folder that lp-record writes");
 	if (opt->folder == NULL) {
 		refuse_terminal_output();
 		if (team->size > 1)
@@ -242,7 +243,7 @@ follow_run(struct input *input, const struct options *opt, int *argc, char ***ar
 	char **words = zalloc((size_t)*argc + 1, sizeof *words);
 	int kept = 0;
 
-	follow(input, opt->files[0], STDOUT_FILENO, opt->names, opt->sync, *argc, *argv);
+	follow(input, opt->files, STDOUT_FILENO, opt->names, opt->sync, *argc, *argv);
 	if (begin != 0 || fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode))
 		return false;
 	if (lseek(STDOUT_FILENO, 0, SEEK_SET) != 0 || ftruncate(STDOUT_FILENO, 0) != 0)

@@ -150,6 +150,7 @@ struct rank {
 	size_t segments_count, segments_capacity;
 	uint64_t messages;	/* in segments before the current one */
 	bool present, ended;
+	bool threaded;		/* not only the first thread may call MPI */
 	int64_t died_ns;	/* own clock; 0: unknown */
 	char *host, *program;
 	uint64_t rows;
@@ -356,10 +357,10 @@ void output_blocks(struct output *output, const uint32_t *of, uint32_t shard);
 void output_rows(struct writer *out, const struct input *input, struct calls *calls);
 
 /*
- * follow.c: merges the traces of FOLDER to FD while their run continues, until it ends. The clocks
+ * follow.c: merges the traces of FOLDERS to FD while their run continues, until it ends. The clocks
  * are corrected as at the begin.
  */
-void follow(struct input *input, const char *folder, int fd, bool names, enum sync sync,
+void follow(struct input *input, char **folders, int fd, bool names, enum sync sync,
     int argc, char **argv);
 
 /*

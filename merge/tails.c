@@ -19,6 +19,7 @@ enum {
 	ROWS = 1 << 18,		/* of all locations, read ahead */
 	LEAST_ROWS = 256,	/* of one */
 	SILENCE_S = 600,	/* without growth, ranks of other hosts count as dead */
+	HEAD_BYTES = 160,	/* of a block of calls, up to its count */
 };
 
 /* ---- files ---- */
@@ -43,27 +44,27 @@ open_segment(struct tail *tail)
 }
 
 static bool
-knows(const struct follow *f, const char *name)
+knows(const struct follow *f, const char *path)
 {
 	for (size_t i = 0; i < f->tail_count; i++)
-		if (strcmp(strrchr(f->tails[i].path, '/') + 1, name) == 0)
+		if (strcmp(f->tails[i].path, path) == 0)
 			return true;
 	return false;
 }
 
 /* Adds new traces in the folder. */
 static void
-look_for_traces(struct follow *f)
+look_for_traces(struct follow *f, const char *folder)
 {
-	struct paths found = folder_paths(f->folder, is_raw_name);
+	struct paths found = folder_paths(folder, is_raw_name);
 
 	if (found.count < 0)
-		die("%s: %s", f->folder, strerror(errno));
+		die("%s: %s", folder, strerror(errno));
 	for (int i = 0; i < found.count; i++) {
 		const char *name = strrchr(found.at[i], '/') + 1;
 		struct tail tail = { .pid = -1 };
 
-		if (*raw_name_segment(name) != '\0' || knows(f, name))
+		if (*raw_name_segment(name) != '\0' || knows(f, found.at[i]))
 			continue;
 		tail.path = need(strdup(found.at[i]));
 		tail.scan = (struct scan){ .input = f->input, .file = tail.path };
@@ -74,17 +75,17 @@ look_for_traces(struct follow *f)
 
 /* Worlds that the run has spawned or started are in the trace of the whole run only. */
 static void
-tell_of_worlds(struct follow *f)
+tell_of_worlds(struct follow *f, struct folder *folder)
 {
 	struct stat status;
 	struct paths found;
 
-	if (f->told_of_worlds || stat(f->folder, &status) != 0 ||
-	    (status.st_mtim.tv_sec == f->changed.tv_sec &&
-	    status.st_mtim.tv_nsec == f->changed.tv_nsec))
+	if (f->told_of_worlds || stat(folder->path, &status) != 0 ||
+	    (status.st_mtim.tv_sec == folder->changed.tv_sec &&
+	    status.st_mtim.tv_nsec == folder->changed.tv_nsec))
 		return;
-	f->changed = status.st_mtim;
-	found = folder_paths(f->folder, is_world_name);
+	folder->changed = status.st_mtim;
+	found = folder_paths(folder->path, is_world_name);
 	if (found.count > 0) {
 		note("%s: processes that the run has spawned, or another run: they are not "
 		    "followed, and messages to and from them match nothing", found.at[0]);
@@ -124,8 +125,8 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 	static const char count_key[] = "\245count\316";
 	struct reader *in = f->input->in;
 	const struct open_call *open = open_call_of(message);
-	const unsigned char *count_at = memmem(message->bytes, message->size < 100 ? message->size :
-	    100, count_key, sizeof count_key - 1);
+	const unsigned char *count_at = memmem(message->bytes, message->size < HEAD_BYTES ?
+	    message->size : HEAD_BYTES, count_key, sizeof count_key - 1);
 	struct piece piece = { .segment = tail->segment_count - 1, .place = message->offset };
 	struct lane *lane;
 	size_t location;
@@ -177,6 +178,9 @@ take(struct follow *f, struct tail *tail, const struct message *message)
 		add_piece(f, tail, message);
 	} else if (scan_message(&tail->scan, message) < 0)
 		die_input(f->input->in);
+	if (f->input->world_count > 1)
+		die("%s: of another run than %s: --follow takes the folders of one", tail->path,
+		    f->input->run_file);
 	if (is_kind(message, "regions"))
 		add_regions(f, tail, message);
 	tail->within++;
@@ -265,8 +269,11 @@ look_at_processes(struct follow *f)
 {
 	f->over = f->tail_count > 0;
 	for (struct tail *tail = f->tails; tail < f->tails + f->tail_count; tail++) {
-		tail->gone |= tail->scan.rank != NULL &&
-		    (tail->scan.rank->ended || !is_alive(f, tail));
+		const struct rank *rank = tail->scan.rank;
+
+		/* The recorder may have seen it end. */
+		tail->gone |= rank != NULL &&
+		    (rank->ended || rank->died_ns != 0 || !is_alive(f, tail));
 		f->over &= tail->gone;
 	}
 }
@@ -292,9 +299,11 @@ look_at_trace(struct follow *f, struct tail *tail)
 void
 tails_look(struct follow *f)
 {
-	if (f->by_rank == NULL)
-		look_for_traces(f);
-	tell_of_worlds(f);
+	for (size_t i = 0; i < f->folder_count; i++) {
+		if (f->by_rank == NULL)
+			look_for_traces(f, f->folders[i].path);
+		tell_of_worlds(f, &f->folders[i]);
+	}
 	look_at_processes(f);
 	for (size_t i = 0; i < f->tail_count; i++)
 		look_at_trace(f, &f->tails[i]);

@@ -112,7 +112,7 @@ put_facts(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
 	const struct efficiency e = efficiency_of(im, false);
-	double time = (double)page->bins.run_ns * (double)im->graph.known.location_count;
+	double time = (double)page->bins.run_ns * (double)counted_locations(im);
 
 	text_put(out, "<section><h2 id=\"facts\">Efficiency</h2>\n<ul class=\"facts\">\n");
 	put_fact(out, "run_time_s", "run time", 1, "%.4g s", 1e-9 * (double)page->bins.run_ns);

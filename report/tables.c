@@ -150,7 +150,7 @@ end_table(struct columns *c, size_t count)
 static double
 share_of_time(const struct page *page, int64_t ns)
 {
-	double all = (double)page->bins.run_ns * (double)page->im.graph.known.location_count;
+	double all = (double)page->bins.run_ns * (double)counted_locations(&page->im);
 
 	return (double)ns / all;
 }

@@ -193,8 +193,16 @@ late_member() {
 	lp-graph followed 2>&1 >/dev/null | grep -q ' 1 sends, 0 receives and 0 collectives not'
 }
 
+# As begin, with segments of a 16th of their size.
+smaller() {
+	printf 'LONGPOLE_OPTIONS=${LONGPOLE_OPTIONS/4194304/262144} exec "$@"\n' >smaller
+	lp-record -z max -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$1" bash smaller "$BATS_FILE_TMPDIR/$2" "${@:3}" >out 2>&1 3>&- &
+	echo $! >pid
+	await [ -e "run/rank.$(($1 - 1))" ]
+}
+
 @test "segments replaced by compressed ones, before or while followed, are read" {
-	OPTIONS='-z max' begin 2 paced 4 150000
+	smaller 2 paced 4 15000
 	lp-merge --follow run | cat >followed
 	wait "$(cat pid)"
 	[ -e run/rank.0.0001 ]
@@ -282,11 +290,85 @@ under_way() {
 	done
 }
 
-@test "--follow reads one folder and makes one stream" {
+# Each rank's second to fourth thread begin one after another, with messages in a ring, and regions before and around them.
+@test "threads that make their first call later are followed, with their regions" {
+	cat >later.c <<-END
+		#include <mpi.h>
+		#include <pthread.h>
+		#include <unistd.h>
+		#include <longpole.h>
+		static int rank, ranks;
+		static void *work(void *comm) {
+			int out = 1, in;
+			longpole_begin("before");
+			usleep(150000);
+			longpole_end("before");
+			for (int i = 0; i < 10; i++, usleep(20000)) {
+				longpole_begin("ring");
+				MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % ranks, i, &in, 1, MPI_INT, (rank + ranks - 1) % ranks, i,
+				    *(MPI_Comm *)comm, MPI_STATUS_IGNORE);
+				longpole_end("ring");
+			}
+			return NULL;
+		}
+		int main(int argc, char **argv) {
+			pthread_t threads[3];
+			MPI_Comm comms[3];
+			int provided;
+			MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+			for (int t = 0; t < 3; t++) {
+				MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
+				usleep(500000);
+				pthread_create(&threads[t], NULL, work, &comms[t]);
+			}
+			for (int t = 0; t < 3; t++)
+				pthread_join(threads[t], NULL);
+			MPI_Barrier(MPI_COMM_WORLD);
+			MPI_Finalize();
+			return provided != MPI_THREAD_MULTIPLE;
+		}
+	END
+	mpicc -O1 -g -I"$ROOT/record" -o "$BATS_FILE_TMPDIR/later" later.c
+	begin 2 later
+	lp-merge --follow run 2>err | cat >followed
+	refute grep -q 'left out' err
+	wait "$(cat pid)"
+	lp-merge --follow run | cmp - followed
+	trace.py check followed
+	lp-merge run >whole
+	[ "$(lp-dump -k call whole | jq -s 'map(select(.thread > 0)) | length')" -ge 60 ]
+	[ "$(lp-dump -k regions followed | jq -s '[.[].region[] | select(. > 0)] | length')" -eq 66 ]
+	said followed >a
+	said whole >b
+	cmp a b
+}
+
+@test "several folders of one run are followed together, and those of two are refused" {
+	begin 4 paced 2 400
+	mkdir -p one other
+	wait "$(cat pid)"
+	mv run/rank.[01]* one
+	mv run/rank.[23]* other
+	lp-merge --follow other one | cat >followed
+	lp-merge one other >whole
+	said followed >a
+	said whole >b
+	cmp a b
+	lp-merge --follow one other >file
+	cmp file whole
+	begin 1 paced 0.1 100
+	wait "$(cat pid)"
+	run -2 --separate-stderr lp-merge --follow one other run
+	[ "$stderr" = "lp-merge: run/rank.0: of another run than one/rank.0: --follow takes the folders of one" ]
+}
+
+@test "--follow reads folders and makes one stream" {
 	mkdir run
 	run -2 --separate-stderr lp-merge --follow run -o shards
 	[[ "$stderr" == "lp-merge: --follow makes one stream, by one process" ]]
-	for what in '' nowhere 'run run'; do
+	for what in '' nowhere 'run nowhere'; do
 		# shellcheck disable=SC2086
 		run -2 --separate-stderr lp-merge --follow $what
 		[[ "$stderr" == "lp-merge: --follow needs the folder that lp-record writes" ]]

@@ -25,6 +25,12 @@ CALLS = ["MPI_Recv", "MPI_Ssend", "MPI_Neighbor_allgather", "MPI_Allreduce"] + O
 ANY, NO_PEER = -1, -3
 
 
+# Runs that once were judged wrongly, as make() draws them.
+PLANTED = [([("MPI_Exscan", WORLD, NO_PEER), (None, WORLD, NO_PEER), ("MPI_Exscan", WORLD, NO_PEER), ("MPI_Neighbor_allgather", LINE, NO_PEER),
+             ("MPI_Ssend", WORLD, 0), ("MPI_Exscan", WORLD, NO_PEER)],
+            [[2], [3, 1, 4, 5, 2], [2], [5, 4, 2, 1, 3], [2, 5, 0, 4, 3], [2, 0, 4, 3]], [[3], [3], [], [], [2], [2]])]
+
+
 def make(draw):
     """Of each rank its call, its communicator and its peer or root; what they receive from in LINE; to whom a send ended."""
     n = draw.choice([2, 4, 6])
@@ -160,7 +166,7 @@ def main():
     draw = random.Random(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
     kinds = {}
     for number in range(runs):
-        calls, sources, sent = make(draw)
+        calls, sources, sent = PLANTED[number] if number < len(PLANTED) else make(draw)
         with tempfile.TemporaryDirectory() as folder:
             write(folder, calls, sources, sent)
             said = subprocess.run(["lp-stuck", "--after", "1", "-F", "json", folder], stdout=subprocess.PIPE, check=False)

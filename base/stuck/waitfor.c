@@ -190,6 +190,22 @@ wait_for(struct graph *g, const struct hub *hub, int32_t world)
 	solve_member(&g->s, (uint32_t)world);
 }
 
+/* The first rank in the communicator that has not called the collective. */
+static int32_t
+first_missing(struct graph *g, const struct hub *hub)
+{
+	const int32_t size = side_size(g->look, hub->group, 0);
+	int32_t i = 0, world;
+
+	if (g->missing.group == hub->group && g->missing.collective == hub->collective)
+		return g->missing.of;
+	while (i < size && ((world = member_at(g->look, hub->group, 0, i)) < 0 ||
+	    has_called(g->look, world, hub->group, hub->collective)))
+		i++;
+	g->missing = (struct hub){ HUB_BEFORE, hub->group, hub->collective, 0, i, 0 };
+	return i;
+}
+
 /* One of the members; where one is not known it may come at any time. */
 static void
 add_any(struct graph *g, const struct hub *hub)
@@ -251,6 +267,8 @@ add_hub(struct graph *g, struct hub hub)
 		if (--hub.of < 0)
 			return;
 		wait_for(g, &hub, member_at(look, hub.group, 0, hub.of));
+		if (first_missing(g, &hub) >= hub.of)
+			return;
 		solve_clause(&g->s);
 		solve_member(&g->s, hub_node(g, hub));
 	}
@@ -265,6 +283,7 @@ graph_build(struct graph *g, bool over)
 
 	solve_free(&g->s);
 	g->hub_count = 0;
+	g->missing = (struct hub){ 0 };
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		struct rank *rank = &look->ranks[r];
 

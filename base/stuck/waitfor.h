@@ -36,6 +36,7 @@ struct graph {
 	uint32_t threads;	/* first node behind those */
 	struct hub *hubs;
 	size_t hub_count, hub_capacity;
+	struct hub missing;		/* of the last collective asked for: first_missing() */
 };
 
 /* Of the calls that find_ops has found. OVER: no process lives. */

@@ -12,10 +12,28 @@ counted_run_ns(const struct imbalance *im)
 	return counted_ns(im, 0, im->graph.known.run_ns);
 }
 
+/* A followed run has locations for threads that may call MPI later, or never. */
+static bool
+is_counted(const struct imbalance *im, uint32_t location)
+{
+	return location < (uint32_t)im->graph.known.ranks ||
+	    im->last_leave_ns[location] != INT64_MIN;
+}
+
+int64_t
+counted_locations(const struct imbalance *im)
+{
+	int64_t count = 0;
+
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
+		count += is_counted(im, l);
+	return count;
+}
+
 int64_t
 all_time_ns(const struct imbalance *im)
 {
-	return counted_run_ns(im) * (int64_t)im->graph.known.location_count;
+	return counted_run_ns(im) * counted_locations(im);
 }
 
 struct shares *
@@ -34,6 +52,8 @@ shares_by_rank(const struct imbalance *im)
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		struct shares *s = &all[im->graph.known.location_rank[l]];
 
+		if (!is_counted(im, l))
+			continue;
 		s->run_ns += counted_run_ns(im);
 		if (im->last_leave_ns[l] == INT64_MIN)	/* no calls at all */
 			s->before_ns += counted_run_ns(im);

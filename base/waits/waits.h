@@ -380,6 +380,8 @@ seconds(int64_t ns)
 int64_t counted_run_ns(const struct imbalance *im);
 /* The same, summed over all locations. */
 int64_t all_time_ns(const struct imbalance *im);
+/* First threads, and others that have called. */
+int64_t counted_locations(const struct imbalance *im);
 
 /* The shares of a rank's time, summed over its locations. */
 struct shares {

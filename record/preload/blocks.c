@@ -29,8 +29,9 @@ enum {
 	/* growth of the file and size of a mapping, at least */
 	MAPPING_BYTES = 1 << 20,
 	SMALL_BYTES = 1 << 16,			/* the same for a small message */
-	/* more than the keys of a block and the open call need */
-	HEADER_BYTES = 320 + sizeof(struct open_call),
+	LINE_BYTES = 64,	/* of a cache */
+	/* more than the keys of a block, its pad and the open call need */
+	HEADER_BYTES = 320 + LINE_BYTES + sizeof(struct open_call),
 };
 
 /* What the rows of a block may hold. */
@@ -209,6 +210,29 @@ put_columns(unsigned char **at, struct block *b, uint32_t capacity, unsigned for
 		block_column(at, "folded", &b->folded, 2 * capacity);
 }
 
+/*
+ * What each call stores apart from its row is in one line of the cache: the count at 4, and at 16
+ * the open call up to its tag.
+ */
+static void
+put_hot(unsigned char **at, struct block *b)
+{
+	/* after the keys of the pad and the count */
+	const unsigned room = (4 - ((unsigned)(uintptr_t)*at + 6 + 7)) % LINE_BYTES;
+
+	put_text(at, "pad");
+	put_byte(at, 0xc4);
+	put_byte(at, room);
+	*at += room;
+	put_u32(at, "count", 0);
+	b->count_at = *at - 4;
+	put_text(at, "open");
+	put_byte(at, 0xc5);
+	put_big(at, sizeof *b->open, 2);
+	b->open = (struct open_call *)*at;
+	*at += sizeof *b->open;
+}
+
 unsigned char *
 block_map(struct block *b, size_t bytes)
 {
@@ -246,21 +270,15 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 		return false;
 	put_text(&at, "calls");
 	put_byte(&at, 0xde);	/* a map of more than 15 pairs */
-	put_big(&at, 16u + refers + folding(), 2);
+	put_big(&at, 17u + refers + folding(), 2);
 	put_u32(&at, "location", thread->location);
 	put_text(&at, "first");
 	put_byte(&at, 0xcf);
 	put_big(&at, thread->seq, 8);
-	put_u32(&at, "count", 0);
-	b->count_at = at - 4;
 	put_u32(&at, "capacity", capacity);
-	put_columns(&at, b, capacity, form);
-	put_text(&at, "open");
-	put_byte(&at, 0xc5);
-	put_big(&at, sizeof *b->open, 2);
-	b->open = (struct open_call *)at;
+	put_hot(&at, b);
 	b->open->thread = (uint32_t)thread->tid;
-	at += sizeof *b->open;
+	put_columns(&at, b, capacity, form);
 	b->capacity = capacity;
 	b->wide = wide;
 	b->plain_end = wide || refers ? 0 : capacity;

@@ -22,12 +22,20 @@
 struct at {
 	struct thread *thread;
 	uint64_t enter_ticks, leave_ticks;
+	int64_t enter_ns;	/* the same as enter_ticks, converted once */
 	const void *from;	/* return address */
 	uint16_t call;
 };
 
 /* The end of the frame of a wrapper's caller. */
 #define FRAME __builtin_dwarf_cfa()
+
+ALWAYS void
+entered(struct at *at, uint64_t ticks)
+{
+	at->enter_ticks = ticks;
+	at->enter_ns = ticks_ns(ticks);
+}
 
 /* Returns false if the call is not to be recorded. */
 ALWAYS bool
@@ -45,7 +53,7 @@ enter_call(struct at *at, uint16_t call, const void *from)
 	at->thread = thread;
 	at->call = call;
 	at->from = from;
-	at->enter_ticks = clock_ticks();
+	entered(at, clock_ticks());
 	return true;
 }
 
@@ -67,13 +75,13 @@ end_call(struct at *at)
 {
 	at->thread->within = NULL;
 	if (UNLIKELY(at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED)))
-		sample_call(at->thread, at->enter_ticks, at->leave_ticks);
+		sample_call(at->thread, at->enter_ns, at->leave_ticks);
 }
 
 ALWAYS struct entry
 entry_of(const struct at *at)
 {
-	return (struct entry){ .enter_ns = ticks_ns(at->enter_ticks),
+	return (struct entry){ .enter_ns = at->enter_ns,
 	    .leave_ns = ticks_ns(at->leave_ticks), .call = at->call,
 	    .site = site_number(at->from, at->call), .peer = NO_PEER, .tag = NO_TAG };
 }

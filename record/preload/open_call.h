@@ -44,6 +44,15 @@ struct opening {
 /* The targets of MPI_Win_start, as ranks in the window. */
 SELDOM void open_targets(struct open_call *open, const struct communicator *win, MPI_Group group);
 
+/* Two neighbouring fields by one store. */
+ALWAYS void
+store_two(void *at, uint32_t first, uint32_t second)
+{
+	const uint64_t both = first | (uint64_t)second << 32;
+
+	memcpy(at, &both, 8);
+}
+
 /*
  * To be used just before the call. The function's number is stored last: while it is 0 the rest is
  * ignored.
@@ -53,30 +62,28 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 {
 	struct open_call *open = at->thread->block.open;
 	struct communicator *comm = o->comm;
+	uint32_t collective = 0;
 
 	if (UNLIKELY(!named[at->call]))
 		name_call(at->call);
 	open->address = (uint64_t)(uintptr_t)at->from;
-	open->enter_ns = ticks_ns(at->enter_ticks);
+	open->enter_ns = at->enter_ns;
 	if (class == CLASS_SENDRECV) {
 		open->source = o->source;
 		open->receive_tag = o->receive_tag;
 	}
-	open->peer = o->peer;
 	open->tag = o->tag;
-	open->comm = comm != NULL ? comm->number : 0;
-	open->collective = 0;
 	if (class == CLASS_ACCESS && comm != NULL)
 		open_targets(open, comm, o->group);
 	if (is_collective(class) && comm != NULL) {
 		const size_t at_comm = comm->number % OPEN_COUNTS;
 
-		open->collective = ++comm->collectives;
-		open->last[at_comm].comm = comm->number;
-		open->last[at_comm].collectives = comm->collectives;
+		collective = ++comm->collectives;
+		store_two(&open->last[at_comm], comm->number, collective);
 	}
+	store_two(&open->collective, collective, (uint32_t)o->peer);
 	__atomic_signal_fence(__ATOMIC_RELEASE);
-	open->call = at->call;
+	store_two(&open->call, at->call, comm != NULL ? comm->number : 0);
 }
 
 #define OPEN_WAITS(number) \

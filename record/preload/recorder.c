@@ -102,7 +102,7 @@ run_number(int rank)
 }
 
 static void
-append_rank(int rank, int ranks, unsigned long long run, bool spawned)
+append_rank(int rank, int ranks, unsigned long long run, bool spawned, bool threads)
 {
 	struct small small;
 	char host[256] = "", program[4096] = "";
@@ -115,7 +115,7 @@ append_rank(int rank, int ranks, unsigned long long run, bool spawned)
 	if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
 		program[0] = '\0';
 	clock_gettime(CLOCK_REALTIME, &now);
-	small_begin(&small, "rank", spawned ? 8 : 7);
+	small_begin(&small, "rank", 7u + spawned + threads);
 	small_uint(&small, "rank", (uint64_t)rank);
 	small_uint(&small, "ranks", (uint64_t)ranks);
 	small_uint(&small, "run", run);
@@ -125,6 +125,8 @@ append_rank(int rank, int ranks, unsigned long long run, bool spawned)
 	small_uint(&small, "date_s", (uint64_t)now.tv_sec);
 	if (spawned)
 		small_true(&small, "spawned");
+	if (threads)
+		small_true(&small, "threads");
 	small_append(&small);
 	if (rank == 0)
 		environment_append();
@@ -191,7 +193,8 @@ begin(const char *folder, const struct instant *init)
 	recording = true;
 	if ((self == NULL && new_thread() == NULL) || !file_begin(folder, rank))
 		recording = options.sync_every_ns > 0;
-	append_rank(rank, ranks, run_number(rank), parent != MPI_COMM_NULL);
+	append_rank(rank, ranks, run_number(rank), parent != MPI_COMM_NULL,
+	    provided == MPI_THREAD_SERIALIZED || many_threads);
 	file_name(folder_of_world(folder, rank, parent != MPI_COMM_NULL), rank);
 	modules_append();
 	cores_append();
@@ -248,7 +251,7 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 		begin(folder, &before);
 	if (recording) {
 		at.thread = self;
-		at.enter_ticks = clock_ticks_at(&before);
+		entered(&at, clock_ticks_at(&before));
 		at.leave_ticks = clock_ticks();
 		entry = entry_of(&at);
 		entry.comm = comm_of_init();
@@ -268,7 +271,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	if (within || recorded_pid != getpid())
 		return finalize();
 	within = true;		/* of inner calls to PMPI_Finalize */
-	at.enter_ticks = clock_ticks();
+	entered(&at, clock_ticks());
 	if (!by_session)
 		clock_sync();	/* even if this rank's file failed: all ranks call it */
 	set_paused(false);	/* the end is recorded even when paused */
@@ -366,7 +369,7 @@ begin_session(const char *folder)
 		recording = false;
 		return;
 	}
-	append_rank(rank, ranks, run_of_job(folder), false);
+	append_rank(rank, ranks, run_of_job(folder), false, true);
 	file_name(folder, rank);
 	modules_append();
 	communicators_start();
@@ -406,7 +409,7 @@ session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const 
 	if (!recording || (at.thread = self != NULL ? self : new_thread()) == NULL ||
 	    (at.thread->within != NULL && at.thread->within != sample_mark))
 		return result;
-	at.enter_ticks = clock_ticks_at(&before);
+	entered(&at, clock_ticks_at(&before));
 	at.leave_ticks = clock_ticks();
 	entry = entry_of(&at);
 	rows_commit(at.thread, &entry, 1);

@@ -126,7 +126,7 @@ int finalize_wrapper(int (*finalize)(void), const void *from);
 /* from this time on, sample_call() is told of calls that end */
 SHARED uint64_t sample_due_ticks;
 void sample_start(int rank);
-SELDOM void sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks);
+SELDOM void sample_call(struct thread *thread, int64_t enter_ns, uint64_t leave_ticks);
 /* in place of a call's frame: sample_enter() is told of the thread's next call */
 SHARED const char sample_mark[];
 SELDOM void sample_enter(struct thread *thread);

@@ -273,14 +273,14 @@ sample_enter(struct thread *thread)
 }
 
 void
-sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks)
+sample_call(struct thread *thread, int64_t enter_ns, uint64_t leave_ticks)
 {
 	struct ring *ring;
 
 	if (clocked && thread->switching == NULL)
 		stretch_start(thread);
 	else if (!clocked && thread->switching != NULL)
-		switch_call(thread, enter_ticks, leave_ticks);
+		switch_call(thread, enter_ns, ticks_ns(leave_ticks));
 	if (leave_ticks >= due_ticks || fills_up(thread))
 		drain();
 	if (clocked && thread->switching != NULL)

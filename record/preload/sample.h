@@ -121,7 +121,7 @@ void switch_lost(struct ring *ring);	/* the next records are missing */
 void switch_write(struct ring *ring, int64_t until_ns);	/* the ring has been read up to UNTIL_NS */
 /* From now on, calls of the thread are remembered: switches within them are dropped. */
 void switch_begin(struct thread *thread);
-void switch_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks);
+void switch_call(struct thread *thread, int64_t enter_ns, int64_t leave_ns);
 /* For a kernel that reports no switches: times the computation between calls. */
 void stretch_start(struct thread *thread);
 void stretch_begin(struct thread *thread, uint64_t leave_ticks);

@@ -39,7 +39,7 @@ struct intervals {
 };
 
 struct switching {
-	uint64_t enter_ticks[KEPT_CALLS], leave_ticks[KEPT_CALLS];
+	int64_t enter_ns[KEPT_CALLS], leave_ns[KEPT_CALLS];
 	/* number of calls so far; the array is a ring */
 	_Atomic uint64_t calls;
 	/* Where the thread reads its own clock: */
@@ -122,12 +122,12 @@ lies_in_call(struct switching *of, int64_t at_ns)
 	while (low < high) {
 		const uint64_t middle = low + (high - low) / 2;
 
-		if (ticks_ns(of->leave_ticks[middle % KEPT_CALLS]) < at_ns)
+		if (of->leave_ns[middle % KEPT_CALLS] < at_ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	within = low < end && ticks_ns(of->enter_ticks[low % KEPT_CALLS]) <= at_ns;
+	within = low < end && of->enter_ns[low % KEPT_CALLS] <= at_ns;
 	return within &&
 	    atomic_load_explicit(&of->calls, memory_order_acquire) - first <= KEPT_CALLS;
 }
@@ -216,15 +216,15 @@ switch_begin(struct thread *thread)
 }
 
 void
-switch_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks)
+switch_call(struct thread *thread, int64_t enter_ns, int64_t leave_ns)
 {
 	struct switching *of = thread->switching;
 	const uint64_t calls = of->calls;
 
-	if (((unsigned __int128)(leave_ticks - enter_ticks) * clock_map.rate) >> 32 < LONG_NS)
+	if (leave_ns - enter_ns < LONG_NS)
 		return;
-	of->enter_ticks[calls % KEPT_CALLS] = enter_ticks;
-	of->leave_ticks[calls % KEPT_CALLS] = leave_ticks;
+	of->enter_ns[calls % KEPT_CALLS] = enter_ns;
+	of->leave_ns[calls % KEPT_CALLS] = leave_ns;
 	atomic_store_explicit(&of->calls, calls + 1, memory_order_release);
 }
 
