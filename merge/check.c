@@ -31,6 +31,17 @@ number_locations(struct input *input)
 	}
 }
 
+/*
+ * Threads that only have regions are workers (samples.c); the last of a rank's need no location.
+ */
+static void
+forget_idle_threads(struct input *input)
+{
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++)
+		while (rank->threads > 1 && rank->thread[rank->threads - 1].rows == 0)
+			rank->threads--;
+}
+
 const struct thread *
 thread_of(const struct input *input, uint32_t location)
 {
@@ -138,6 +149,7 @@ check_ranks(struct input *input, const char *whole)
 			note("%s: rank %d ended early, after %llu rows", rank->file, (int)r,
 			    (unsigned long long)rank->rows);
 	}
+	forget_idle_threads(input);
 	number_locations(input);
 	find_last_rows(input);
 }

@@ -194,6 +194,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		take_gain(page, im->graph.in, message);
 	else if (is_kind(message, "balance"))
 		take_balance(page, im->graph.in, message);
+	else if (comes_before_calls(message))
+		names_take(page, message);
 	else if (is_kind(message, "sampled_path") &&
 	    sampled_path_read(&page->functions, im->graph.in, message, &im->graph.known) < 0)
 		die_input(im->graph.in);

@@ -221,6 +221,7 @@ data_write(struct text *text, struct page *page, size_t events)
 	put_events(out, "pieces", &page->pieces, &numbers);
 	put_events(out, "messages", &page->messages, &numbers);
 	put_hosts(out, page);
+	names_write(out, page);
 	put_names(out, page, &numbers);
 	json_end_object(out);
 }

@@ -288,6 +288,7 @@ put_timeline(struct text *out, const struct page *page)
 	    "<div id=\"tools\"><button id=\"zoom-in\">zoom in</button><button id=\"zoom-out\">zoom out</button>"
 	    "<button id=\"fewer\">fewer ranks</button><button id=\"more\">more ranks</button>"
 	    "<button id=\"whole\">whole run</button><button id=\"messages\" aria-pressed=\"false\">messages</button>"
+	    "<button id=\"colours\">colours: activities</button><button id=\"threads\" aria-pressed=\"false\">threads</button>"
 	    "<button id=\"theme\">light or dark</button>"
 	    "<input id=\"search\" type=\"search\" placeholder=\"search functions, places, kinds ( / )\" "
 	    "aria-label=\"search functions, places and kinds\"><span id=\"count\" class=\"soft\" role=\"status\"></span></div>\n"

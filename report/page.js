@@ -9,7 +9,8 @@ root.classList.add("js");
 // ---- data -----------------------------------------------------------------------------------
 // An event: location, begin, end, what, call, site, partner. See data.c. What is a state of a wait, or one of these;
 // a cell stands for what is too short to be kept.
-const FIELDS = 7, CALL = data.states.length, BLOCKED = CALL + 1, PREEMPTED = CALL + 2, COMPUTATION = CALL + 3, CELL = CALL + 4;
+const FIELDS = 7, CALL = data.states.length, BLOCKED = CALL + 1, PREEMPTED = CALL + 2, COMPUTATION = CALL + 3, CELL = CALL + 4,
+	NAMED = CALL + 5;		// a stretch in one function or region
 function unpack(numbers) {
 	const n = numbers.length / FIELDS, lists = Array.from({ length: data.locations }, () => []);
 	let location = 0, begin = 0;
@@ -37,6 +38,48 @@ const unletter = rows => rows.map(text => {
 });
 const bins = unletter(data.bins), levels = data.levels && unletter(data.levels);
 const rowOf = l => Math.floor(l * data.rows / data.locations);
+// What is computed, by row and column: places of functions and regions, 0 where none is known. Rows of threads without
+// calls come after those of ranks.
+const NAMINGS = ["functions", "regions"].filter(by => data[by]);
+function unrun(numbers) {
+	const row = new Uint16Array(data.columns);
+	for (let i = 0, c = 0; i < numbers.length; c += numbers[i + 1], i += 2) row.fill(numbers[i], c, c + numbers[i + 1]);
+	return row;
+}
+for (const by of NAMINGS) data[by].rows = data[by].rows.map(unrun);
+const nameOf = (by, place) => data[by].places[2 * place - 1];
+const threads = [];
+for (let i = 0; i < (data.threads || []).length; i += 3)
+	threads.push({ location: data.threads[i], number: data.threads[i + 1], row: data.rows + i / 3, cells: unletter([data.threads[i + 2]])[0] });
+// What the timeline shows, one below the other: locations, each with its threads if they are unfolded.
+let lanes = [], slots = [];
+function fold(open) {
+	lanes = [];
+	slots = [];
+	for (let l = 0, t = 0; l < data.locations; l++) {
+		slots.push(lanes.push({ location: l }) - 1);
+		if (open) lanes.push(...threads.filter(thread => thread.location === l).map(thread => ({ location: l, thread })));
+	}
+	slots.push(lanes.length);
+}
+fold(false);
+const columnAt = ns => Math.min(data.columns - 1, Math.max(0, Math.floor(ns / data.run * data.columns)));
+// The place with most of the columns between two instants.
+function mainPlace(by, row, begin, end) {
+	const counts = new Map(), cells = data[by].rows[row];
+	let best = 0;
+	for (let c = columnAt(begin); cells && c <= columnAt(end); c++)
+		if (cells[c]) {
+			counts.set(cells[c], (counts.get(cells[c]) || 0) + 1);
+			if (!best || counts.get(cells[c]) > counts.get(best)) best = cells[c];
+		}
+	return best;
+}
+function inside(row, begin, end) {
+	const texts = NAMINGS.map(by => [by, mainPlace(by, row, begin, end)]).filter(([, at]) => at)
+		.map(([by, at]) => (by === "regions" ? "in the region " : "in ") + data[by].places[2 * at - 2]);
+	return texts.length ? ", mostly " + texts.join(" and ") : "";
+}
 const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
 const unitOf = ns => UNITS.find(([size]) => Math.abs(ns) >= size) || UNITS[3];
 function timeText(ns) {
@@ -54,13 +97,15 @@ const isWait = e => e.what < CALL;
 // ---- view -----------------------------------------------------------------------------------
 const canvas = get("live"), ink = canvas.getContext("2d");
 const LEFT = 56, BOTTOM = 26, LEAST_HOP = 3, MOST_MESSAGES = 3000;
+const NAME_COLOURS = ["#009e73", "#e69f00", "#cc79a7", "#56b4e9", "#d55e00", "#8c6bb1", "#7a5230", "#b8a800"], OTHER_NAME = "#9a8c7a";
 const LANE = 0.76, WAY = 0.91, WAY_SIZE = 0.14;		// of a row: its lane, and below it the path, which hides nothing
 let from = 0, to = data.run, top = 0, shown = data.locations, chosen = null, chain = [], found = null, showMessages = false;
+let colouredBy = null, namedHits = [];		// null: by activity; else one of NAMINGS
 let wide = 0, high = 0;		// of the canvas: asking it would lay out the page each time
 const width = () => wide, height = () => high;
 const x = ns => LEFT + (ns - from) / (to - from) * (width() - LEFT);
 const rowHeight = () => (height() - BOTTOM) / shown;
-const y = l => (l - top) * rowHeight();
+const y = l => (slots[l] - top) * rowHeight();
 let colours = {};
 function readColours() {
 	picture = shades = null;
@@ -70,7 +115,23 @@ function readColours() {
 		a: Array.from({ length: 10 }, (_, i) => value("--a" + i)) };
 }
 const ACTIVITY = { [CALL]: 2, [BLOCKED]: 8, [PREEMPTED]: 9, [COMPUTATION]: 1 };
-const colourOf = e => colours.a[isWait(e) ? data.stateActivity[e.what] : ACTIVITY[e.what]];
+const activityOf = e => isWait(e) ? data.stateActivity[e.what] : ACTIVITY[e.what];
+const colourOf = e => colours.a[activityOf(e)];
+// Of a name: the most frequent ones have their own.
+const nameColour = n => NAME_COLOURS[n] || OTHER_NAME;
+// If computation is coloured by name, MPI and waits step back: half way to the paper.
+function plain(activity) {
+	if (!colouredBy || activity < 2 || activity > 7) return colours.a[activity];
+	return activity === 2 ? colours.grid : colours.a[0];
+}
+const cellColour = (activity, place) => place && activity === 1 ? nameColour(nameOf(colouredBy, place)) : plain(activity);
+// Stretches of equal cells between two instants.
+function stretches(begin, end, same, act) {
+	for (let c = columnAt(begin), to; c <= columnAt(end - 1e-6); c = to) {
+		for (to = c + 1; to < data.columns && same(c, to);) to++;
+		act(Math.max(begin, c * data.run / data.columns), Math.min(end, to * data.run / data.columns), c);
+	}
+}
 
 function firstBehind(list, ns) {	// of events in order of begin: those before may reach into it
 	let low = 0, high = list.length;
@@ -87,29 +148,52 @@ function inView(list, most, act) {
 }
 // Cells as a picture of one point each, made anew for other colours; the browser scales it.
 let picture = null, shades = null;
-function paint(cells, colours) {	// red, green, blue and opacity of each value
+function paint(colourAt) {	// red, green, blue and opacity
 	const painted = document.createElement("canvas");
 	painted.width = data.columns;
 	painted.height = data.rows;
 	const to = painted.getContext("2d"), image = to.createImageData(data.columns, data.rows);
 	for (let r = 0, i = 0; r < data.rows; r++)
-		for (let c = 0; c < data.columns; c++, i += 4) image.data.set(colours[cells[r][c]], i);
+		for (let c = 0; c < data.columns; c++, i += 4) image.data.set(colourAt(r, c), i);
 	to.putImageData(image, 0, 0);
 	return painted;
 }
 const rgb = colour => [1, 3, 5].map(i => parseInt(colour.slice(i, i + 2), 16));
 function drawBins() {
 	const each = data.rows / data.locations, scale = data.columns / data.run;
-	picture ||= paint(bins, colours.a.map(c => [...rgb(c), 255]));
+	const names = colouredBy && data[colouredBy].rows, known = new Map();
+	const colour = text => known.get(text) || known.set(text, [...rgb(text), 255]).get(text);
+	picture ||= paint((r, c) => colour(cellColour(bins[r][c], names && names[r][c])));
 	ink.imageSmoothingEnabled = false;
-	ink.drawImage(picture, from * scale, top * each, (to - from) * scale, shown * each,
-		LEFT, 0, width() - LEFT, height() - BOTTOM);
+	if (lanes.length > data.locations)
+		for (let i = Math.floor(top); i < Math.min(lanes.length, top + shown + 1); i++)
+			ink.drawImage(picture, from * scale, lanes[i].location, (to - from) * scale, 1,
+				LEFT, (i - top) * rowHeight(), width() - LEFT, rowHeight() * LANE);
+	else
+		ink.drawImage(picture, from * scale, top * each, (to - from) * scale, shown * each,
+			LEFT, 0, width() - LEFT, height() - BOTTOM);
+}
+function fillCells(begin, end, above, high, same, colour) {
+	stretches(begin, end, same, (a, b, c) => {
+		ink.fillStyle = colour(c);
+		ink.fillRect(Math.max(LEFT, x(a)), above, x(b) - Math.max(LEFT, x(a)), high);
+	});
+}
+function drawThread(thread, above, high) {
+	const cells = thread.cells, names = colouredBy && data[colouredBy].rows[thread.row];
+	fillCells(from, to, above, high, (a, b) => cells[a] === cells[b] && (!names || names[a] === names[b]),
+		c => cellColour(cells[c], names && names[c]));
 }
 function drawEvents(h) {
 	const high = h * LANE;
-	for (let l = Math.floor(top); l < Math.min(data.locations, top + shown + 1); l++) {
-		const above = y(l), least = data.all ? 0.1 : 0.7, labels = [];
+	for (let i = Math.floor(top); i < Math.min(lanes.length, top + shown + 1); i++) {
+		const l = lanes[i].location, above = (i - top) * h, least = data.all ? 0.1 : 0.7, labels = [];
+		const names = colouredBy && data[colouredBy].rows[rowOf(l)];
 		let colour = null;
+		if (lanes[i].thread) {
+			drawThread(lanes[i].thread, above, high);
+			continue;
+		}
 		if (data.all) {
 			ink.fillStyle = colours.a[0];
 			ink.fillRect(LEFT, above, width() - LEFT, high);
@@ -117,8 +201,13 @@ function drawEvents(h) {
 		inView(events[l], longest[l], e => {
 			const left = Math.max(LEFT, x(e.begin)), w = x(e.end) - left;
 			if (w < least) return;
-			if (colourOf(e) !== colour) ink.fillStyle = colour = colourOf(e);
-			ink.fillRect(left, above, w, high);
+			if (plain(activityOf(e)) !== colour) ink.fillStyle = colour = plain(activityOf(e));
+			if (names && e.what === COMPUTATION) {
+				fillCells(Math.max(e.begin, from), Math.min(e.end, to), above, high, (a, b) => names[a] === names[b],
+					c => cellColour(1, names[c]));
+				colour = null;
+			} else
+				ink.fillRect(left, above, w, high);
 			if (found && found(e)) {
 				ink.strokeStyle = colours.ink;
 				ink.strokeRect(left, above, Math.max(w, 2), high);
@@ -150,11 +239,13 @@ function pathLine(stretches, h) {
 // Where the path is all over the place: the darker the more of the path is there.
 function drawLevels() {
 	const scale = data.columns / data.run, high = rowHeight() * data.locations / data.rows;
-	shades ||= paint(levels, [0, 0.12, 0.3, 0.6, 1].map(share => [...rgb(colours.way), 255 * share]));
+	const shade = [0, 0.12, 0.3, 0.6, 1].map(share => [...rgb(colours.way), 255 * share]);
+	shades ||= paint((r, c) => shade[levels[r][c]]);
 	ink.imageSmoothingEnabled = false;
-	for (let r = rowOf(Math.floor(top)); r < data.rows && y(r * data.locations / data.rows) < height(); r++)
+	const above = r => lanes.length > data.locations ? y(r) : (r * data.locations / data.rows - top) * rowHeight();
+	for (let r = rowOf(lanes[Math.floor(top)].location); r < data.rows && above(r) < height(); r++)
 		ink.drawImage(shades, from * scale, r, (to - from) * scale, 1,
-			LEFT, y(r * data.locations / data.rows) + (WAY - WAY_SIZE / 2) * high, width() - LEFT, WAY_SIZE * high);
+			LEFT, above(r) + (WAY - WAY_SIZE / 2) * high, width() - LEFT, WAY_SIZE * high);
 }
 function drawPath(h) {
 	const stretches = [], many = firstBehind(path, to) - firstBehind(path, from) > 4 * width();
@@ -176,7 +267,7 @@ function drawPath(h) {
 // On demand, and no more than can be told apart: the longest.
 function drawMessages(h) {
 	const seen = messages.filter(m => m.end >= from && m.begin <= to &&
-		Math.max(m.location, m.partner) >= top && Math.min(m.location, m.partner) <= top + shown);
+		slots[Math.max(m.location, m.partner)] >= top && slots[Math.min(m.location, m.partner)] <= top + shown);
 	ink.strokeStyle = ink.fillStyle = colours.ink;
 	ink.globalAlpha = 0.6;
 	ink.beginPath();
@@ -207,6 +298,8 @@ function drawHosts() {
 		ink.restore();
 	}
 }
+// Threads of a rank are counted from 1, as they are below it.
+const laneName = lane => lane.thread ? "+" + (lanes.indexOf(lane) - slots[lane.location]) : rankOf(lane.location);
 function drawAxes(h) {
 	ink.fillStyle = colours.paper;
 	ink.fillRect(0, 0, LEFT, height());
@@ -215,8 +308,8 @@ function drawAxes(h) {
 	drawHosts();
 	const each = roundStep(Math.max(1, 13 / h));
 	ink.textAlign = "right";
-	for (let l = Math.ceil(top / each) * each; l < Math.min(data.locations, top + shown); l += each)
-		ink.fillText(rankOf(l), LEFT - 6, y(l) + Math.max(h * LANE / 2, 5) + 4);
+	for (let i = Math.ceil(top / each) * each; i < Math.min(lanes.length, top + shown); i += each)
+		ink.fillText(laneName(lanes[i]), LEFT - 6, (i - top) * h + Math.max(h * LANE / 2, 5) + 4, LEFT - 24);
 	const [size, unit] = unitOf(to), label = (ns, step) =>
 		(ns / size).toFixed(Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-6))) + " " + unit;
 	let step = 0, room = 0;
@@ -253,6 +346,12 @@ function drawChosen(h) {
 	});
 	ink.lineWidth = 1;
 }
+function drawNamedHits(h) {
+	ink.strokeStyle = colours.ink;
+	for (const e of namedHits)
+		if (e.end >= from && e.begin <= to && laneOf(e) >= top - 1 && laneOf(e) < top + shown)
+			ink.strokeRect(Math.max(LEFT, x(e.begin)), (laneOf(e) - top) * h, Math.max(2, x(e.end) - Math.max(LEFT, x(e.begin))), h * LANE);
+}
 // What a cell is where several activities share it.
 function grain() {
 	const ranks = Math.ceil(data.locations / data.rows);
@@ -277,6 +376,7 @@ function draw() {
 		const single = data.all && h >= 2;
 		if (!single) drawBins();
 		if (h >= 2) drawEvents(h);
+		drawNamedHits(h);
 		drawPath(h);
 		get("grain").textContent = (showMessages ? drawMessages(h) : "") + (single ? "" : grain());
 		drawChosen(h);
@@ -298,21 +398,23 @@ function zoom(factor, at = (from + to) / 2) {
 	look(at - (at - from) * factor, at + (to - at) * factor);
 }
 function lookRanks(first, count) {
-	shown = Math.min(data.locations, Math.max(4, count));
-	top = Math.min(Math.max(0, first), data.locations - shown);
+	shown = Math.min(lanes.length, Math.max(4, count));
+	top = Math.min(Math.max(0, first), lanes.length - shown);
 	draw();
 }
 function zoomRanks(factor, at = top + shown / 2) {
 	lookRanks(at - (at - top) * factor, shown * factor);
 }
+const laneOf = e => e.thread ? lanes.findIndex(lane => lane.thread === e.thread) : slots[e.location];
 function reveal(e) {
+	if (e.thread && laneOf(e) < 0) turnThreads();
 	const length = Math.max(1, e.end - e.begin);
 	look(e.begin - length, e.end + length);
-	if (e.location < top || e.location + 1 > top + shown) lookRanks(e.location - shown / 2, shown);
+	if (laneOf(e) < top || laneOf(e) + 1 > top + shown) lookRanks(laneOf(e) - shown / 2, shown);
 }
 // Half of a window of usual size is left to what stands above and below.
 function fitRows() {
-	canvas.style.height = Math.max(120, Math.min(data.locations * 34, Math.max(240, innerHeight / 2))) + BOTTOM + "px";
+	canvas.style.height = Math.max(120, Math.min(lanes.length * 34, Math.max(240, innerHeight / 2))) + BOTTOM + "px";
 	draw();
 }
 
@@ -333,10 +435,13 @@ function chainOf(wait) {
 	return links;
 }
 function sentence(e) {
-	const rank = "rank " + rankOf(e.location), length = timeText(e.end - e.begin), begin = " at " + timeText(e.begin);
+	const rank = (e.thread ? "a thread of rank " : "rank ") + rankOf(e.location), length = timeText(e.end - e.begin), begin = " at " + timeText(e.begin);
 	if (e.what === CELL)
-		return rank + " from " + timeText(e.begin) + " to " + timeText(e.end) + ": mostly " + data.activities[e.site];
-	if (e.what === COMPUTATION) return rank + " computed for " + length + begin + ", before " + place(e);
+		return rank + " from " + timeText(e.begin) + " to " + timeText(e.end) + ": mostly " + data.activities[e.site] +
+			inside(e.thread ? e.thread.row : rowOf(e.location), e.begin, e.end - 1);
+	if (e.what === NAMED) return rank + " was in " + e.name + " from " + timeText(e.begin) + " to " + timeText(e.end);
+	if (e.what === COMPUTATION) return rank + " computed for " + length + begin + ", before " + place(e) +
+		inside(rowOf(e.location), e.under ?? e.begin, e.under ?? e.end);
 	if (e.what === BLOCKED || e.what === PREEMPTED)
 		return rank + " was " + (e.what === BLOCKED ? "blocked for " : "preempted for ") + length + begin + ", in " + place(e);
 	if (e.what === CALL) return rank + " was in " + (data.calls[e.call] || "a call") + " for " + length + begin + ", in " + place(e);
@@ -346,6 +451,7 @@ function sentence(e) {
 const HELP = "A click tells what a rank did there and for whom it waited; two fingers zoom.";
 const KEYS = " Keys: w s (ctrl and wheel) zoom, " +
 	"a d and arrows move, W S (ctrl, shift and wheel) zoom to fewer ranks, 0 shows all, m draws messages, / searches, " +
+	(NAMINGS.length ? "c colours by function or region, " : "") + (threads.length ? "u unfolds threads, " : "") +
 	"Enter goes to the next hit, t changes light.";
 function choose(e) {
 	const box = get("what");
@@ -367,20 +473,22 @@ function choose(e) {
 	draw();
 }
 function at(px, py) {
-	const l = Math.floor(top + py / rowHeight()), ns = from + (px - LEFT) / (width() - LEFT) * (to - from);
+	const lane = lanes[Math.floor(top + py / rowHeight())], ns = from + (px - LEFT) / (width() - LEFT) * (to - from);
 	const slack = (to - from) / width() * 2;
 	const order = e => isWait(e) ? 0 : e.what;	// a wait, a call, computation
 	let best = null;
-	if (l < 0 || l >= data.locations || px < LEFT) return null;
+	if (!lane || px < LEFT) return null;
+	const l = lane.location, column = columnAt(ns);
+	const cell = { location: l, begin: column * data.run / data.columns, what: CELL, partner: -1,
+		end: (column + 1) * data.run / data.columns, call: 0 };
+	if (lane.thread) return { ...cell, thread: lane.thread, site: lane.thread.cells[column] };
 	for (let i = firstBehind(events[l], ns - longest[l] - slack); i < events[l].length && events[l][i].begin <= ns + slack; i++) {
 		const e = events[l][i];
 		if (e.end + slack < ns) continue;
 		const longer = best && order(e) === order(best) && e.end - e.begin > best.end - best.begin;
 		if (!best || order(e) < order(best) || longer) best = e;
 	}
-	const column = Math.min(data.columns - 1, Math.max(0, Math.floor(ns / data.run * data.columns)));
-	return best || data.all ? best : { location: l, begin: column * data.run / data.columns, what: CELL, partner: -1,
-		end: (column + 1) * data.run / data.columns, call: 0, site: bins[rowOf(l)][column] };
+	return best || data.all ? best : { ...cell, site: bins[rowOf(l)][column] };
 }
 
 // ---- mouse and keys -------------------------------------------------------------------------
@@ -420,7 +528,7 @@ canvas.addEventListener("pointermove", e => {
 		return;
 	}
 	const over = at(e.offsetX, e.offsetY);
-	canvas.title = over ? sentence(over) : "";
+	canvas.title = over ? sentence({ ...over, under: from + (e.offsetX - LEFT) / (width() - LEFT) * (to - from) }) : "";
 });
 function lift(e) {
 	fingers.delete(e.pointerId);
@@ -455,14 +563,35 @@ function turnMessages() {
 	get("messages").setAttribute("aria-pressed", showMessages);
 	draw();
 }
+// Colours by activity, by function, by region, and again.
+const legend = get("legend"), activityKey = [...legend.children];
+function turnColours() {
+	colouredBy = NAMINGS[NAMINGS.indexOf(colouredBy) + 1] || null;
+	picture = null;
+	get("colours").textContent = "colours: " + (colouredBy || "activities");
+	legend.replaceChildren(...(colouredBy ? data[colouredBy].names.slice(0, NAME_COLOURS.length + 1) : []).map((name, n) => {
+		const item = document.createElement("li"), box = activityKey[0].querySelector("svg").cloneNode(true);
+		box.firstElementChild.style.fill = nameColour(n);
+		item.append(box, " " + (n < NAME_COLOURS.length ? name : "others"));
+		return item;
+	}), ...(colouredBy ? activityKey.filter(item => item.querySelector(".a1, .a8, .a9, .way")) : activityKey));
+	draw();
+}
+function turnThreads() {
+	const open = lanes.length === data.locations && threads.length > 0;
+	fold(open);
+	get("threads").setAttribute("aria-pressed", open);
+	lookRanks(0, lanes.length);
+	fitRows();
+}
 const move = share => () => look(from + share * (to - from), to + share * (to - from));
 const moveRanks = share => () => lookRanks(top + share * shown, shown);
-const whole = () => { lookRanks(0, data.locations); look(0, data.run); };
+const whole = () => { lookRanks(0, lanes.length); look(0, data.run); };
 const keys = {
 	w: () => zoom(0.7), s: () => zoom(1 / 0.7), W: () => zoomRanks(0.7), S: () => zoomRanks(1 / 0.7),
 	a: move(-0.2), d: move(0.2), ArrowLeft: move(-0.2), ArrowRight: move(0.2),
 	ArrowUp: moveRanks(-0.2), ArrowDown: moveRanks(0.2),
-	0: whole, t: turn, m: turnMessages, "/": () => get("search").focus(), Escape: () => choose(null),
+	0: whole, t: turn, m: turnMessages, c: turnColours, u: turnThreads, "/": () => get("search").focus(), Escape: () => choose(null),
 };
 document.addEventListener("keydown", e => {
 	if (e.ctrlKey || e.altKey || e.metaKey) return;
@@ -471,7 +600,7 @@ document.addEventListener("keydown", e => {
 		if (e.key === "Enter") nextHit(e.shiftKey ? -1 : 1);
 		return;
 	}
-	if (/Up|Down/.test(e.key) && shown === data.locations) return;	// scrolls the page
+	if (/Up|Down/.test(e.key) && shown === lanes.length) return;	// scrolls the page
 	if (keys[e.key]) {
 		keys[e.key]();
 		e.preventDefault();
@@ -484,6 +613,10 @@ get("more").addEventListener("click", keys.S);
 get("whole").addEventListener("click", whole);
 get("messages").addEventListener("click", turnMessages);
 get("theme").addEventListener("click", turn);
+get("colours").addEventListener("click", turnColours);
+get("threads").addEventListener("click", turnThreads);
+get("colours").hidden = NAMINGS.length === 0;
+get("threads").hidden = threads.length === 0;
 get("fewer").hidden = get("more").hidden = data.locations <= 8;
 get("messages").hidden = messages.length === 0;
 
@@ -496,6 +629,20 @@ function textOf(e) {
 		e.what === BLOCKED ? "blocked in" : e.what === PREEMPTED ? "preempted in" :
 		data.states[e.what] + " " + data.activities[data.stateActivity[e.what]];
 	return (what + " " + (data.calls[e.call] || "") + " " + place(e)).toLowerCase();
+}
+// Stretches in functions or regions with such names.
+function namedStretches(by, matches) {
+	const places = data[by].places, all = [], are = [false];
+	for (let i = 0; i < places.length; i += 2) are.push(matches((by === "regions" ? "region " : "function ") + places[i].toLowerCase()));
+	if (!are.includes(true)) return all;
+	data[by].rows.forEach((cells, r) => {
+		const thread = threads.find(one => one.row === r), location = thread ? thread.location : Math.ceil(r * data.locations / data.rows);
+		const activity = thread ? thread.cells : bins[r], is = c => are[cells[c]] && (by === "regions" || activity[c] === 1);
+		if (cells.length) stretches(0, data.run, (a, b) => is(a) === is(b) && (!is(a) || nameOf(by, cells[a]) === nameOf(by, cells[b])),
+			(begin, end, c) => is(c) && all.push({ location, thread, begin, end, what: NAMED, partner: -1, call: 0, site: 0,
+				name: places[2 * cells[c] - 2] }));
+	});
+	return all;
 }
 get("search").addEventListener("input", () => {
 	const words = get("search").value.toLowerCase().split(/\s+/).filter(word => word), known = new Map();
@@ -511,7 +658,8 @@ get("search").addEventListener("input", () => {
 		return is;
 	});
 	found = words.length ? test : null;
-	hits = found ? events.flat().filter(test).sort((a, b) => a.begin - b.begin || a.location - b.location) : [];
+	namedHits = words.length ? NAMINGS.flatMap(by => namedStretches(by, matches)) : [];
+	hits = found ? events.flat().filter(test).concat(namedHits).sort((a, b) => a.begin - b.begin || a.location - b.location) : [];
 	listed = words.length ? hits.length + " on the timeline, " + rows.length + " lines of tables" : "";
 	hits.push(...rows);
 	hit = -1;

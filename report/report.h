@@ -144,6 +144,32 @@ struct matrix {
 	uint64_t *messages, *bytes;	/* by group of the sender and of the receiver */
 };
 
+/* names.c: what is computed over time, by the functions of samples and by regions. */
+enum naming { BY_FUNCTIONS, BY_REGIONS, NAMINGS };
+enum { MOST_THREADS = 256 };		/* that make no calls */
+struct named {
+	struct named_row {		/* of the bins; then of a thread without calls */
+		uint32_t location, worker;
+		struct name_cell {
+			uint32_t name;	/* site or region */
+			float ns;	/* that it leads; 0: there is none */
+		} *cells[NAMINGS];	/* by column, or NULL */
+		float *ns;		/* of a thread: by column and activity */
+		bool switched;
+		int64_t until_ns;	/* its switches are known so far */
+		struct open_names {
+			uint32_t *at;	/* regions, the outermost first */
+			size_t depth, room;
+			int64_t since_ns;
+		} open;			/* of a thread */
+	} *at;
+	size_t count, capacity;
+	struct open_names *open;	/* by location */
+	size_t open_count;
+	struct samples block;		/* as read */
+	bool any[NAMINGS], dropped;
+};
+
 /* beside.c: another run's timeline. */
 struct beside {
 	const char *own, *file;		/* the streams */
@@ -171,6 +197,7 @@ struct page {
 	int64_t path_all_ns[PIECES];
 	uint64_t segments;
 	struct function_times functions;	/* of the path, from samples */
+	struct named named;
 	struct site_gain *gains;
 	struct balance *balances;
 	size_t balance_count, balance_capacity;
@@ -188,6 +215,10 @@ struct page {
 void page_read(struct page *page, const char *file, int fd, size_t budget);
 int64_t path_length_ns(const struct page *page);	/* base of shares: without the start */
 const char *site_label(const struct page *page, size_t site, char *text, size_t size);
+
+/* Samples, switches or regions. */
+void names_take(struct page *page, const struct message *message);
+void names_write(struct json *out, const struct page *page);
 
 /* figures.c: pictures as svg elements, including text alternatives. */
 struct figure {

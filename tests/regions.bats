@@ -138,6 +138,17 @@ all_regions() {
 	refute grep -q 'ended early' merge.err
 }
 
+@test "the path goes through the region of a thread that is waited for; such threads are no locations" {
+	recorded --switches -- $RUN -n 2 "$BATS_FILE_TMPDIR/named" late 4
+	lp-dump t.trace >text
+	refute grep -q '"kind":"location"' text
+	lp-dump -k regions t.trace | jq -se 'map(select(.worker)) | length == 8'
+	lp-graph t.trace 2>/dev/null | lp-critpath --by region -F json | jq '[.regions[] | {key: .region, value: .path_s}] | from_entries' >by
+	# Without records of switches it is not known that the first thread waited.
+	if ! lp-dump -k switched t.trace | jq -se 'any(.[]; .worker and (.clock | not))'; then skip "the kernel refuses records of switches"; fi
+	jq -e '.late > 0.1' by
+}
+
 @test "a thread that only has regions hides no deadlock" {
 	run -1 --separate-stderr lp-record --stuck-after 2 --stuck-kill -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/named" hang
 	[[ "$stderr" == *"deadlock: 0 waits in MPI_Recv from 1"* ]]

@@ -115,6 +115,13 @@ for key in sorted(sums): print(key, "%.6f" % sums[key])' >columns
 	END
 }
 
+@test "computation is coloured by function and region, hover and search name them, threads unfold" {
+	switched_run.py named 1 4 12 | lp-graph 2>/dev/null >t.graph
+	lp-report -o page.html t.graph
+	switched_run.py cells 1 4 12 page.html
+	browser page.html named
+}
+
 @test "a scattered path is shown by its share of each cell, another as a line" {
 	"$ROOT/build/bench/synthetic" -r 8 -c 40000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
 	lp-report --size 100k -o page.html t.graph

@@ -5,7 +5,7 @@ tests/report_check.py PAGE IMBALANCE.json CRITPATH.json - opens a page of lp-rep
 
 Looks for errors, compares the numbers with lp-imbalance and lp-critpath, then zooms, clicks, sorts, searches, switches
 to dark colours, prints, and uses a window of 400 pixels. PAGE alone: only errors and the time to the first view; PAGE
-many: zooms to a few of its many ranks, and back.
+many: zooms to a few of its many ranks, and back; PAGE named: colours by function and region, unfolds threads.
 """
 import base64
 import json
@@ -299,6 +299,49 @@ def check_many(driver):
     body.send_keys("0")
 
 
+def check_named(driver):
+    """Computation is coloured by function and region, hover and search name them, threads unfold below their rank."""
+    canvas, body, box = (driver.find_element(By.ID, "live"), driver.find_element(By.TAG_NAME, "body"),
+                         driver.find_element(By.ID, "search"))
+    data = json.loads(driver.execute_script("return document.getElementById('data').textContent"))
+    legend = lambda: [item.text for item in driver.find_elements(By.CSS_SELECTOR, "#legend li")]
+    pixels = lambda: time.sleep(0.2) or driver.execute_script("return document.getElementById('live').toDataURL()")
+    activities, plain = legend(), pixels()
+    seen = [plain]
+    for by in ("functions", "regions"):
+        body.send_keys("c")
+        assert driver.find_element(By.ID, "colours").text == "colours: " + by
+        assert legend()[:3] == data[by]["names"][:3] and "critical path" in legend()[-1], legend()
+        seen.append(pixels())
+    assert len(set(seen)) == 3, "the colours do not change"
+    driver.find_element(By.ID, "colours").click()
+    assert legend() == activities and pixels() == plain
+    box.send_keys("function f1")
+    hits = re.match(r"(\d+) on the timeline", driver.find_element(By.ID, "count").text)
+    assert int(hits[1]) > 5, hits
+    assert pixels() != plain, "hits are not marked"
+    box.clear()
+    box.send_keys("region step", Keys.ENTER, Keys.ESCAPE)
+    said = driver.find_element(By.ID, "what").text
+    assert re.match(r"rank \d was in step from ", said), said
+    body.send_keys("0", Keys.ESCAPE, "u")
+    time.sleep(0.2)
+    threads = len(data["threads"]) // 3
+    assert float(canvas.get_attribute("data-shown")) == data["locations"] + threads
+    labels = [text for text, left, _ in driver.execute_script("return said") if left == 50]
+    assert labels == ["0", "+1", "+2", "1", "2", "+1", "+2", "3"], labels
+    ActionChains(driver).move_to_element_with_offset(canvas, 28, int(
+        1.4 / 8 * (canvas.size["height"] - 26) - canvas.size["height"] / 2)).perform()
+    assert re.match(r"a thread of rank 0 from .*: mostly ", canvas.get_attribute("title")), canvas.get_attribute("title")
+    if len(sys.argv) > 3:
+        body.send_keys("c")
+        pixels()
+        driver.save_screenshot(sys.argv[3])
+    body.send_keys("u")
+    time.sleep(0.2)
+    assert float(canvas.get_attribute("data-shown")) == data["locations"]
+
+
 def check_timeline(driver):
     canvas, body = driver.find_element(By.ID, "live"), driver.find_element(By.TAG_NAME, "body")
     assert drawn(driver) >= 4
@@ -373,8 +416,8 @@ def without_script(page):
 
 
 def main():
-    page, many = sys.argv[1], sys.argv[2:] == ["many"]
-    tools = [] if many else [json.load(open(name)) for name in sys.argv[2:]]
+    page, many, named = sys.argv[1], sys.argv[2:] == ["many"], sys.argv[2:3] == ["named"]
+    tools = [] if many or named else [json.load(open(name)) for name in sys.argv[2:]]
     with tempfile.TemporaryDirectory() as profile:
         driver = browser(profile)
         try:
@@ -386,6 +429,8 @@ def main():
             took = int(driver.find_element(By.ID, "live").get_attribute("data-drawn")) / 1000
             if many:
                 check_many(driver)
+            if named:
+                check_named(driver)
             if tools:
                 check_numbers(driver, *tools)
                 check_first_screen(driver, 1400)

@@ -12,11 +12,14 @@ A run with switches in which the state of each thread is known at each nanosecon
                             exit 1 and a line if the tool has other times
     tests/switched_run.py named SEED RANKS STRETCHES > trace
                             the same with nested regions in each thread; of odd seeds all are within one for each stretch
+    tests/switched_run.py cells SEED RANKS STRETCHES PAGE
+                            its regions, samples and threads in the cells of lp-report's timeline
     tests/switched_run.py regions SEED RANKS STRETCHES PATH RANKS STEPS
                             the same checks of lp-critpath --by region, lp-imbalance --by region and lp-critpath --by step
 """
 import json
 import os
+import re
 import sys
 
 import numpy
@@ -441,13 +444,56 @@ def check_regions(run, by_path, by_rank, by_step):
             sys.exit(f"the steps have {sum(steps)}, the regions in them {within}")
 
 
+def check_cells(run, page):
+    data = json.loads(re.search('id="data">(.*?)</script>', page, re.S).group(1))
+    columns, end = data["columns"], data["run"]
+    borders = [end * c / columns for c in range(columns + 1)]
+    workers = [tuple(data["threads"][i:i + 2]) for i in range(0, len(data["threads"]), 3)]
+    if sorted(workers) != sorted(thread for thread in run.threads if thread[1]) or not data["allThreads"]:
+        sys.exit(f"threads: {workers}")
+    rows = [(rank, 0) for rank in range(run.ranks)] + workers
+    judged = 0
+    for by in ("regions", "functions"):
+        for thread, runs in zip(rows, data[by]["rows"]):
+            cells = [place for place, times in zip(runs[::2], runs[1::2]) for _ in range(times)]
+            inner = run.inside(thread) if by == "regions" else numpy.zeros(end, int)
+            if by == "functions":       # a sample stands for the period behind it, as far as no other one comes
+                for at, site in zip(*run.samples[thread]):
+                    inner[at:at + PERIOD] = site
+            for c, place in enumerate(cells):
+                here = numpy.bincount(inner[int(numpy.ceil(borders[c])):int(borders[c + 1])])
+                here[0] = 0
+                if len(here) < 2 or 2 * here.max() <= here.sum() + 4 + PERIOD * (by == "functions"):
+                    continue            # no majority, but for rounding and samples that overlap
+                name = int(here.argmax())
+                wanted = ("step" if name == STEP else f"r{name}") if by == "regions" else \
+                    WAITING if name == 17 else f"f{name}"
+                got = data[by]["names"][data[by]["places"][2 * place - 1]] if place else None
+                if got != wanted:
+                    sys.exit(f"{by} of {thread} in column {c}: {got} instead of {wanted}")
+                judged += 1
+    if judged < 1000:
+        sys.exit(f"only {judged} cells have a majority")
+    for i, worker in enumerate(workers):
+        letters = "".join(a * int(n or 1) for a, n in re.findall("([a-j])([0-9]*)", data["threads"][3 * i + 2]))
+        start, state, _ = run.threads[worker]
+        for c, letter in enumerate(letters):
+            here = state[int(numpy.ceil(borders[c])):int(borders[c + 1])]
+            if borders[c] < start or borders[c + 1] > run.until(*worker) or len(set(here)) != 1 or here[0] == UNKNOWN:
+                continue
+            if letter != {ON: "b", BLOCKED: "i", PREEMPTED: "j"}[int(here[0])]:
+                sys.exit(f"thread {worker} in column {c}: {letter} instead of {here[0]}")
+
+
 def main():
     what, numbers = sys.argv[1], [int(word) for word in sys.argv[2:5]]
     run = Run(*numbers)
-    if what in ("named", "regions"):
+    if what in ("named", "regions", "cells"):
         run.name_regions()
     if what in ("make", "named"):
         run.write()
+    elif what == "cells":
+        check_cells(run, open(sys.argv[5], encoding="utf-8").read())
     elif what == "regions":
         check_regions(run, *(json.load(open(file, encoding="utf-8")) for file in sys.argv[5:8]))
     else:

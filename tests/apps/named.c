@@ -182,6 +182,31 @@ idle(void *unused)
 	return NULL;
 }
 
+/* The first thread waits for one in a region of its own. */
+static void *
+be_late(void *unused)
+{
+	(void)unused;
+	longpole_begin("late");
+	spin(0.05);
+	longpole_end("late");
+	return NULL;
+}
+
+static void
+wait_for_late(int count)
+{
+	pthread_t other;
+
+	for (int i = 0; i < count; i++) {
+		longpole_begin("join");
+		pthread_create(&other, NULL, be_late, NULL);
+		pthread_join(other, NULL);
+		longpole_end("join");
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -204,6 +229,8 @@ main(int argc, char **argv)
 		fast(count);
 	else if (strcmp(what, "threads") == 0)
 		threads();
+	else if (strcmp(what, "late") == 0)
+		wait_for_late((int)count);
 	else if (strcmp(what, "hang") == 0) {
 		pthread_create(&other, NULL, idle, NULL);
 		MPI_Recv(NULL, 0, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
