@@ -118,6 +118,31 @@ trusted() {
 	[[ "$(reason 320 10 10 8 gomp_work)" == "blocked, "*", 40 % of it blocked in gomp_work, is "* ]]
 }
 
+@test "a rank that sleeps as long as another computes is not like it" {
+	# as_long MORE: rank 1 computes 800 ns before a barrier, rank 0 sleeps 790 of them; before the next they do 10 and MORE
+	as_long() {
+		pack >run.trace <<-END
+			trace
+			run ranks=2 locations=2 run_ns=2000
+			site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
+			0 MPI_Init 0 100
+			1 MPI_Init 0 100
+			switched location=0 from_ns=0 until_ns=2000 time=105,922 duration=780,$(($1 - 4)) reason=0,0
+			switched location=1 from_ns=0 until_ns=2000 time=120 duration=1 reason=1
+			0 MPI_Barrier 890 910 comm=1 site=1
+			1 MPI_Barrier 900 910 comm=1 site=1
+			0 MPI_Barrier $((920 + $1)) 1200 comm=1 site=1
+			1 MPI_Barrier 930 1200 comm=1 site=1
+			0 MPI_Finalize 1210 2000
+			1 MPI_Finalize 1210 2000
+		END
+		lp-graph run.trace 2>/dev/null >run.graph
+		lp-report -F json run.graph | jq -r '.long_pole | "\(.ranks) \(.what) \(.function)"'
+	}
+	[ "$(as_long 5)" = '[1] compute null' ]
+	[ "$(as_long 60)" = '[1] compute null' ]	# rank 0 is the slower one
+}
+
 # polls [GAPS] <ROWS: a run of 2 ranks with these rows, in which rank 1 polls at main (main.c:5)
 polls() {
 	{
@@ -208,7 +233,7 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 		[ "$(wc -l <<<"$stderr")" -eq 1 ]
 	done
 	run -2 --separate-stderr lp-critpath -F text --verdict verdict.json run.graph
-	[ "$stderr" = 'lp-critpath: --verdict is for -F json' ]
+	[ "$stderr" = 'lp-critpath: --verdict is for JSON' ]
 }
 
 @test "the verdict names the user's function and line for samples in system libraries or headers" {

@@ -159,6 +159,24 @@ find_function(const struct poles *poles, struct long_pole *p, const struct uneve
 		p->line = sampled_line(poles, p);
 }
 
+/* Who sleeps as long as another computes is not like it. */
+static bool
+is_alike(const struct poles *poles, const struct uneven *u)
+{
+	double slow_ns = 0, others_ns = 0;
+
+	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
+		const enum pole_reason reason = reason_of(&poles->by->names[e->function]);
+
+		if (reason == IS_BLOCKED || reason == WAITS_FOR_THREADS) {
+			slow_ns += (double)e->slow_ns;
+			others_ns += e->others_ns;
+		}
+	}
+	return (double)u->slow_ns < ALIKE * u->others_ns &&
+	    (2 * slow_ns > (double)u->slow_ns) == (2 * others_ns > u->others_ns);
+}
+
 /* Adds the samples of the computation there: its function, and how the other ranks compare. */
 static void
 add_samples(const struct poles *poles, struct long_pole *p, uint32_t site)
@@ -171,7 +189,7 @@ add_samples(const struct poles *poles, struct long_pole *p, uint32_t site)
 			u = &poles->by->sites[i];
 	if (u == NULL || u->count == 0)
 		return;
-	p->alike = (double)u->slow_ns < ALIKE * u->others_ns;
+	p->alike = is_alike(poles, u);
 	if (u->rank != p->rank && !p->alike)
 		return;
 	p->times = (double)u->slow_ns / u->others_ns;
