@@ -42,8 +42,10 @@ begin_table(struct text *out, const struct page *page, const char *id, const cha
 	struct columns columns = { .out = out, .run_s = 1e-9 * (double)page->bins.run_ns };
 	char *heads = need(strdup(head)), *rest = heads, *name;
 
-	text_print(out, "<section><h2 id=\"%s\">%s</h2>\n<div class=\"scroll\"><table "
-	    "id=\"t-%s\"><caption>%s</caption><thead><tr>", id, title, id, note);
+	/* A caption would be as wide as the table, which may be wider than what is seen of it. */
+	text_print(out, "<section><h2 id=\"%s\">%s</h2>\n<p class=\"soft note\" id=\"n-%s\">%s</p>"
+	    "<div class=\"scroll\"><table id=\"t-%s\" aria-describedby=\"n-%s\"><thead><tr>", id,
+	    title, id, note, id, id);
 	while ((name = strsep(&rest, "\t")) != NULL) {
 		const enum column column = *name == '*' ? NAME : *name == '.' ? RATIO : strstr(name,
 		    "s)") != NULL ? SECONDS : strstr(name, "(%)") != NULL ? SHARE : COUNT;

@@ -376,6 +376,11 @@ def check_timeline(driver):
 
 
 def check_tables(driver):
+    hidden = driver.execute_script("""return [...document.querySelectorAll('section:has(table)')].filter(section => {
+        const note = section.querySelector('.note').getBoundingClientRect(), room = section.getBoundingClientRect();
+        return note.width === 0 || note.right > room.right + 1;
+    }).map(section => section.querySelector('h2').textContent)""")
+    assert not hidden, f"what these tables show is not to be seen whole: {hidden}"
     head = driver.find_elements(By.CSS_SELECTOR, "#t-sites th button")[2]
     for sign in (-1, 1):
         driver.execute_script("arguments[0].click()", head)

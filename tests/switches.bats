@@ -314,14 +314,14 @@ little_taken() {
 	counted_run.py make 1 3 12 | lp-graph 2>/dev/null >t.graph
 	lp-report -o page.html t.graph
 	# Of a line: rank, time counted, page faults, migrations, instructions and cycles, function
-	sed -n '/<table id="t-counters">/,/<\/table>/p' page.html | grep '^<tr><td' | sed 's/<td data-v="\([^"]*\)">[^<]*<\/td>/\1|/g
+	sed -n '/<table id="t-counters"/,/<\/table>/p' page.html | grep '^<tr><td' | sed 's/<td data-v="\([^"]*\)">[^<]*<\/td>/\1|/g
 		s/<td class="t" title="\([^"]*\)">.*/\1/; s/<tr>//' | awk -F'|' '{ printf "%d %.9f %s %s %s %s %s\n", $1, $2, $4, $5, $6, $7, $10 }' >page
 	lp-imbalance -F json t.graph | jq -r '.counters | (.by_rank[] | .function = "(all)"), .by_function[] |
 		[.rank, .counted_s, .page_faults, .migrations, .instructions, .cycles, .function] | @tsv' |
 		awk -F'\t' '{ printf "%d %.9f %s %s %s %s %s\n", $1, $2, $3, $4, $5, $6, $7 }' >told
 	[ "$(wc -l <told)" -gt 6 ]
 	cmp page told
-	grep -qF "<caption>$(lp-imbalance t.graph | grep '^counts between'); $(lp-imbalance t.graph | grep '^rank .* computes .* x as long')</caption>" page.html
+	grep -qF ">$(lp-imbalance t.graph | grep '^counts between'); $(lp-imbalance t.graph | grep '^rank .* computes .* x as long')</p>" page.html
 }
 
 # product PERIODS INSTRUCTIONS CYCLES BLOCKED_MS: of rank 1, by period of 1 ms; rank 0 has 10 of 2000000 each.
