@@ -136,8 +136,8 @@ place_of(const struct rank *rank, const struct raw_site *site)
 	for (m = m > 0 ? m - 1 : site->modules; m < rank->module_count; m++)
 		if (lies_in(&modules[m], site->address))
 			return (struct known_site){ modules[m].module,
-			    site->address - modules[m].base, 0 };
-	return (struct known_site){ UINT32_MAX, site->address, 0 };
+			    site->address - modules[m].base, 0, site->futex };
+	return (struct known_site){ UINT32_MAX, site->address, 0, site->futex };
 }
 
 /* Sorts the places of all ranks, keeps each once, and maps every rank's numbers to them. */
@@ -260,6 +260,8 @@ write_place(struct writer *out, size_t number, const struct known_site *site,
 
 	if (symbols != NULL)
 		named = *symbols_find(symbols, site->offset);
+	if (site->futex && named.function == NULL)
+		named.function = "futex_wait";
 	named.call = site->call != 0 ? call_name(site->call) : NULL;
 	named.offset = site->offset;
 	named.module = site->module;

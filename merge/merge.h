@@ -82,6 +82,7 @@ struct raw_module {
 struct raw_site {
 	uint32_t site;		/* number within the rank */
 	uint16_t call;		/* number of the function called there; 0: unknown */
+	bool futex;		/* threads wait for each other there */
 	uint64_t address;
 	uint32_t *stack;	/* numbers of other sites of the rank; NULL: a place of its own */
 	uint32_t depth;
@@ -198,6 +199,7 @@ struct known_site {
 	uint32_t module;	/* UINT32_MAX: not in a known module */
 	uint64_t offset;
 	uint16_t call;		/* index of call_name; 0: unknown */
+	bool futex;
 };
 
 struct input {

@@ -95,6 +95,7 @@ scan_site(struct scan *scan, const struct message *message)
 	if (own_number(scan, message, "site", 1, &site.site) < 0 ||
 	    body_int_if(scan->in, message, "call", 0, UINT16_MAX, &site.call) < 0)
 		return -1;
+	site.futex = body_true(message, "futex");
 	if (body_get(message, "stack") != NULL) {
 		if (body_count(scan->in, message, "count", 1, 1 << 16, "stack", &depth) < 0)
 			return -1;

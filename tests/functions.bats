@@ -139,6 +139,7 @@ print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if 
 		"1 GOMP_loop_dynamic_next no" "1 GOMP_parallel no" "2 - yes" "2 do_spin yes" "3 - yes" "3 __kmp_hyper_barrier_gather yes"
 		"3 __kmp_fork_barrier yes" "3 __kmpc_dispatch_next_4 no" "4 - yes" "4 __kmp_wait_template yes" "4 kmp_flag_64::wait yes"
 		"5 - yes" "5 tbb::detail::r1::arena::process no" "5 tbb::detail::r1::prolonged_pause yes" "6 - no"
+		"0 std::__detail::__platform_wait<int> yes" "0 std::__1::__libcpp_atomic_wait yes" "0 std::__detail::hash no"
 		"6 pthread_mutex_lock no" "6 memcpy no" "6 syscall no" "6 usleep no" "6 futex_wait yes" "6 __futex_abstimed_wait_common64 yes"
 		"6 __lll_lock_wait yes" "6 pthread_barrier_wait yes" "6 ___pthread_cond_wait yes" "6 sem_wait yes" "6 sched_yield yes"
 		"6 __pthread_clockjoin_ex yes" "6 pthread_spin_lock yes" "0 my_sem_wait no")

@@ -122,7 +122,7 @@ refuse_samples() {
 		int main(int c, char **v) {
 			struct sock_filter filter[] = {
 				BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-				BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+				BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, REFUSED, 0, 1),
 				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 			};
@@ -133,5 +133,5 @@ refuse_samples() {
 			return 98;
 		}
 	END
-	gcc -o refused refused.c
+	gcc -DREFUSED=SYS_"${1:-perf_event_open}" -o refused refused.c
 }

@@ -15,12 +15,12 @@ setup() {
 	! grep -q 'the kernel refuses it' "$BATS_FILE_TMPDIR/probe.err" || skip "this kernel allows no perf_event_open"
 }
 
-# sampled PROGRAM [ARGUMENT ...]: recorded on two ranks, as t.graph
+# sampled PROGRAM [ARGUMENT ...]: recorded on two ranks, as t.graph; samples a second: HZ
 sampled() {
 	local program=$BATS_FILE_TMPDIR/$1
 	shift
 	rm -rf run
-	lp-record --sample 1000 -o run -- $RUN -n 2 "$program" "$@" >out
+	lp-record --sample "${HZ:-1000}" -o run -- $RUN -n 2 "$program" "$@" >out
 	lp-merge run >t.trace
 	lp-graph t.trace >t.graph 2>/dev/null
 	trace.py check run/rank.* t.trace t.graph

@@ -51,6 +51,12 @@ static const struct {
 	{ "*", "tbb::*pause*" },
 	{ "*", "tbb::*steal_task*" },
 	{ "*", "tbb::*private_worker::run*" },
+	/* std::barrier, atomics and semaphores of GNU's C++ library, and of LLVM's */
+	{ "*", "*std::__detail::__platform_wait*" },
+	{ "*", "*std::__detail::__waiter*" },
+	{ "*", "*std::__atomic_wait_address*" },
+	{ "*", "*__libcpp_*wait*" },
+	{ "*", "*__libcpp_thread_poll_with_backoff*" },
 	/* the C library: threads wait here for each other, for nothing else */
 	{ C_LIBRARY, "*futex_wait*" },
 	{ C_LIBRARY, "__futex_abstimed_wait_*" },

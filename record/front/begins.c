@@ -9,11 +9,13 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-EXPORT void (*_Atomic longpole_thread_began)(void);
+EXPORT int64_t (*_Atomic longpole_thread_begins)(int64_t created_ns);
+EXPORT int _Atomic longpole_threads_to_begin;
 
 struct beginning {
 	void *(*function)(void *);
 	void *argument;
+	int64_t created_ns;
 };
 
 /* The last call is a jump, so this function is on no stack of the thread. */
@@ -21,11 +23,15 @@ static void *
 begin(void *argument)
 {
 	const struct beginning beginning = *(struct beginning *)argument;
-	void (*tell)(void) = longpole_thread_began;
+	int64_t (*tell)(int64_t) = longpole_thread_begins;
+	int cancels;
 
 	free(argument);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancels);
 	if (tell != NULL)
-		tell();
+		tell(beginning.created_ns);
+	longpole_threads_to_begin--;
+	pthread_setcancelstate(cancels, NULL);
 	return beginning.function(beginning.argument);
 }
 
@@ -36,6 +42,7 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*func
 	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 	static __typeof__(&pthread_create) _Atomic next;
 	__typeof__(&pthread_create) call = next;
+	int64_t (*tell)(int64_t) = longpole_thread_begins;
 	struct beginning *beginning;
 	int error;
 
@@ -44,10 +51,13 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*func
 	if (call == NULL)
 		return EAGAIN;
 	next = call;
-	if (longpole_thread_began == NULL || (beginning = malloc(sizeof *beginning)) == NULL)
+	if (tell == NULL || (beginning = malloc(sizeof *beginning)) == NULL)
 		return call(thread, attributes, function, argument);
-	*beginning = (struct beginning){ function, argument };
-	if ((error = call(thread, attributes, begin, beginning)) != 0)
+	*beginning = (struct beginning){ function, argument, tell(0) };
+	longpole_threads_to_begin++;
+	if ((error = call(thread, attributes, begin, beginning)) != 0) {
+		longpole_threads_to_begin--;
 		free(beginning);
+	}
 	return error;
 }

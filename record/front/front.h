@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct answer {
 	void *done;		/* NULL: ask the system directly */
@@ -32,8 +33,13 @@ extern int (*_Atomic longpole_bus_action)(const struct sigaction *, struct sigac
 /* The C library's sigaction, under a name that nothing overrides. */
 int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
 
-/* Called in each thread made by pthread_create(), before its function. NULL: not wanted. */
-extern void (*_Atomic longpole_thread_began)(void);
+/*
+ * Called in pthread_create() with 0, and returns the time; then in the new thread with that time,
+ * before its function. NULL: not wanted.
+ */
+extern int64_t (*_Atomic longpole_thread_begins)(int64_t created_ns);
+/* Threads created since then that did not begin yet, as they lack a core. */
+extern int _Atomic longpole_threads_to_begin;
 
 /*
  * Called after each dlclose() of the program, since another library may be loaded at the same

@@ -2,13 +2,17 @@
 /*
  * Where threads leave their cores: at each switch the kernel copies the thread's registers and the
  * top of its stack, and here its callers are found. The copies have a buffer of their own, so that
- * no interval is lost where there are too many of them.
+ * no interval is lost where there are too many of them. A second buffer has the instruction and one
+ * word of the stack only: enough to say that a thread waits for others, and small, since threads of
+ * a runtime may block thousands of times between two looks.
  *
- * A rank that yields in a call switches 10^5 times a second. So in its calls the buffer is full as
- * far as the kernel knows: then it copies nothing. It is empty when a call begins and when it ends.
+ * A rank that yields in a call switches 10^5 times a second. So in its calls the buffers are full as
+ * far as the kernel knows: then it copies nothing. They are empty when a call begins and when it
+ * ends.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "frames.h"
 #include "recorder.h"
@@ -16,35 +20,54 @@
 #include "sites.h"
 
 enum {
-	BUFFER_BYTES = 1 << 17,		/* some 50 copies, between two calls or two looks */
+	DEEP_BYTES = 1 << 17,		/* some 50 copies, between two calls or two looks */
+	FLAT_BYTES = 1 << 16,		/* some 800 */
 #ifdef __x86_64__
 	STACK_BYTES = 2048,
 #else
 	STACK_BYTES = 0,		/* the kernel finds callers, by frame pointers */
 #endif
 	PLACES = 1024,			/* further ones until the next look are lost */
+	SYSCALL_BYTES = 64,		/* of the C library's syscall() */
 };
 enum { BASE = 6, STACK = 7, ADDRESS = 16 };	/* registers, as DWARF numbers them */
 
-struct places {
-	struct buffer buffer;
+struct place {
+	uint64_t time;			/* of the kernel */
+	uint32_t site, callers;
+};
+
+struct copies {
+	struct buffer buffer;		/* page NULL: there is none */
 	uint64_t tail;			/* read up to here */
-	_Atomic bool closed;		/* nothing unread, and for the kernel it is full */
 	uint64_t begin, end;		/* of the queue, a ring */
-	struct place {
-		uint64_t time;		/* of the kernel */
-		uint32_t site, callers;
-	} of[PLACES];
+	struct place of[PLACES];
+};
+
+enum { DEEP, FLAT, KINDS };		/* the better one first */
+struct places {
+	struct copies kind[KINDS];
+	_Atomic bool closed;		/* nothing unread, and for the kernel it is full */
 };
 
 void
 places_begin(struct ring *ring)
 {
-	struct perf_event_attr attr = event_of(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, STACK_BYTES);
+	struct perf_event_attr deep = event_of(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, STACK_BYTES),
+	    flat = event_of(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 0);
 	struct places *places = calloc(1, sizeof *places);
 
-	attr.exclude_kernel = 0;	/* threads switch there */
-	if (places != NULL && buffer_open(&places->buffer, &attr, ring->tid, BUFFER_BYTES) == 0)
+	if (places == NULL)
+		return;
+	deep.exclude_kernel = flat.exclude_kernel = 0;	/* threads switch there */
+	flat.sample_type |= PERF_SAMPLE_STACK_USER;
+	flat.sample_stack_user = sizeof(uint64_t);
+	flat.sample_max_stack = 1;
+	if (buffer_open(&places->kind[FLAT].buffer, &flat, ring->tid, FLAT_BYTES) != 0)
+		places->kind[FLAT].buffer.page = NULL;
+	else
+		collect_from(&places->kind[FLAT].buffer);
+	if (buffer_open(&places->kind[DEEP].buffer, &deep, ring->tid, DEEP_BYTES) == 0)
 		ring->places = places;
 	else
 		free(places);
@@ -53,21 +76,24 @@ places_begin(struct ring *ring)
 void
 places_end(struct ring *ring)
 {
-	if (ring->places != NULL)
-		buffer_close(&ring->places->buffer);
+	for (int k = 0; ring->places != NULL && k < KINDS; k++)
+		if (ring->places->kind[k].buffer.page != NULL)
+			buffer_close(&ring->places->kind[k].buffer);
 	free(ring->places);
 }
 
 static uint64_t
-head_of(const struct places *places)
+head_of(const struct copies *copies)
 {
-	return __atomic_load_n(&places->buffer.page->data_head, __ATOMIC_ACQUIRE);
+	return copies->buffer.page == NULL ? copies->tail :
+	    __atomic_load_n(&copies->buffer.page->data_head, __ATOMIC_ACQUIRE);
 }
 
 static void
-set_tail(struct places *places, uint64_t tail)
+set_tail(struct copies *copies, uint64_t tail)
 {
-	__atomic_store_n(&places->buffer.page->data_tail, tail, __ATOMIC_RELEASE);
+	if (copies->buffer.page != NULL)
+		__atomic_store_n(&copies->buffer.page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
 /* The callers by the copied stack. Returns their number. */
@@ -85,63 +111,104 @@ callers_of(const struct buffer *buffer, const struct stack_top *top, const void 
 	    callers, FRAMES);
 }
 
-static void
-take_place(struct places *places, uint64_t from, const struct perf_event_header *header)
+/* The callers by the copied stack, or by frame pointers. */
+static struct place
+deep_place(const struct copies *copies, uint64_t from, const struct perf_event_header *header,
+    const struct taken *taken, size_t size)
 {
-	struct place *place = &places->of[places->end % PLACES];
 	const void *callers[FRAMES], *by_stack[FRAMES];
-	struct stack_top top;
-	struct taken taken;
-	const size_t size = take_record(&places->buffer, from, header, &taken);
+	const struct stack_top top = take_top(&copies->buffer, from, header, taken);
+	const int deeper = callers_of(&copies->buffer, &top, by_stack);
 	uint64_t address = 0;
-	int depth, deeper;
+	const int depth = take_frames(taken, size, &address, callers);
 
-	if (header->type != PERF_RECORD_SAMPLE || size == 0 ||
-	    places->end - places->begin == PLACES)
-		return;
-	depth = take_frames(&taken, size, &address, callers);
-	top = take_top(&places->buffer, from, header, &taken);
-	deeper = callers_of(&places->buffer, &top, by_stack);
 	if (top.bytes > 0)
 		address = top.registers[ADDRESS];
-	*place = (struct place){ taken.time, address > 0 ? site_at(address) : 0,
+	return (struct place){ taken->time, address > 0 ? site_at(address) : 0,
 	    deeper > 0 ? frames_site(by_stack, deeper, 0) : frames_site(callers, depth, 0) };
-	places->end++;
 }
 
-/* Moves all copies from the buffer to the queue; the caller holds SAMPLING. */
+/* The word on top of the stack, behind the frames and its size, is the caller of syscall(). */
+static struct place
+flat_place(const struct taken *taken, size_t size)
+{
+	const size_t words = size / 8 - (offsetof(struct taken, frame) / 8);
+	const void *callers[FRAMES], *caller;
+	uint64_t address = 0;
+	struct place place;
+
+	take_frames(taken, size, &address, callers);
+	place = (struct place){ taken->time, address > 0 ? site_at(address) : 0, 0 };
+	if (taken->frames + 3 > words || taken->frame[taken->frames + 2] != sizeof(uint64_t) ||
+	    address - (uint64_t)(uintptr_t)syscall >= SYSCALL_BYTES)
+		return place;
+	caller = (const void *)(uintptr_t)taken->frame[taken->frames + 1];
+	if (is_in_module(caller))
+		place.callers = frames_site(&caller, 1, 0);
+	return place;
+}
+
+static void
+take_place(struct copies *copies, bool deep, const struct perf_event_header *header)
+{
+	const uint64_t from = copies->tail;
+	struct taken taken;
+	const size_t size = take_record(&copies->buffer, from, header, &taken);
+
+	if (header->type != PERF_RECORD_SAMPLE || size < offsetof(struct taken, frame) ||
+	    copies->end - copies->begin == PLACES)
+		return;
+	copies->of[copies->end++ % PLACES] = deep ? deep_place(copies, from, header, &taken, size) :
+	    flat_place(&taken, size);
+}
+
+/* Moves all copies from the buffers to the queues; the caller holds SAMPLING. */
 void
 places_read(struct ring *ring)
 {
 	struct places *places = ring->places;
 	struct perf_event_header header;
-	uint64_t head;
 
-	if (places == NULL || places->closed)
-		return;
-	for (head = head_of(places); places->tail + sizeof header <= head;
-	    places->tail += header.size) {
-		buffer_copy(&places->buffer, places->tail, &header, sizeof header);
-		if (header.size < sizeof header)
-			break;
-		take_place(places, places->tail, &header);
+	for (int k = 0; places != NULL && !places->closed && k < KINDS; k++) {
+		struct copies *copies = &places->kind[k];
+		const uint64_t head = head_of(copies);
+
+		for (; copies->tail + sizeof header <= head; copies->tail += header.size) {
+			buffer_copy(&copies->buffer, copies->tail, &header, sizeof header);
+			if (header.size < sizeof header)
+				break;
+			take_place(copies, k == DEEP, &header);
+		}
+		set_tail(copies, copies->tail);
 	}
-	set_tail(places, places->tail);
 }
 
 void
 places_find(struct ring *ring, uint64_t time)
 {
-	struct places *places = ring->places;
-	const struct place *last = NULL;
+	bool found = !ring->off;
 
-	while (places != NULL && places->begin < places->end &&
-	    places->of[places->begin % PLACES].time <= time)
-		last = &places->of[places->begin++ % PLACES];
-	if (last == NULL || !ring->off || last->time <= ring->switched)
-		return;
-	ring->site = last->site;
-	ring->callers = last->callers;
+	for (int k = 0; ring->places != NULL && k < KINDS; k++) {
+		struct copies *copies = &ring->places->kind[k];
+		const struct place *last = NULL;
+
+		while (copies->begin < copies->end &&
+		    copies->of[copies->begin % PLACES].time <= time)
+			last = &copies->of[copies->begin++ % PLACES];
+		if (found || last == NULL || last->time <= ring->switched)
+			continue;
+		found = true;
+		ring->site = last->site;
+		ring->callers = last->callers;
+	}
+}
+
+/* Nothing came since the last look. */
+static bool
+is_read(const struct places *places)
+{
+	return head_of(&places->kind[DEEP]) == places->kind[DEEP].tail &&
+	    head_of(&places->kind[FLAT]) == places->kind[FLAT].tail;
 }
 
 void
@@ -149,15 +216,16 @@ places_enter(struct ring *ring)
 {
 	struct places *places = ring->places;
 
-	if (head_of(places) != places->tail && pthread_mutex_trylock(&sampling) == 0) {
+	if (!is_read(places) && pthread_mutex_trylock(&sampling) == 0) {
 		places_read(ring);
 		pthread_mutex_unlock(&sampling);
 	}
-	if (head_of(places) != places->tail)
+	if (!is_read(places))
 		return;		/* another thread is reading it */
 	places->closed = true;
 	/* without a byte free; data that came just now would be of no use */
-	set_tail(places, places->tail + 1);
+	for (int k = 0; k < KINDS; k++)
+		set_tail(&places->kind[k], places->kind[k].tail + 1);
 }
 
 void
@@ -167,7 +235,9 @@ places_leave(struct ring *ring)
 
 	if (!places->closed)
 		return;
-	places->tail = head_of(places);
-	set_tail(places, places->tail);
+	for (int k = 0; k < KINDS; k++) {
+		places->kind[k].tail = head_of(&places->kind[k]);
+		set_tail(&places->kind[k], places->kind[k].tail);
+	}
 	places->closed = false;
 }

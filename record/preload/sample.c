@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../front/front.h"
@@ -126,6 +127,7 @@ add_ring(pid_t tid)
 		free(ring);
 		return error;
 	}
+	collect_from(&ring->buffer);
 	if (options.switches)
 		places_begin(ring);
 	switch_found(ring);
@@ -155,10 +157,14 @@ ring_of(pid_t tid)
 	return NULL;
 }
 
-/* Makes a ring for each thread without one. Returns 0, or the error number of the first failure. */
+/*
+ * Makes a ring for each thread without one, unless one of them is about to begin: it knows better
+ * since when it is there. Returns 0, or the error number of the first failure.
+ */
 static int
 find_threads(void)
 {
+	const bool beginning = longpole_threads_to_begin > 0;
 	DIR *tasks = opendir("/proc/self/task");
 	struct dirent *entry;
 	int error = 0;
@@ -173,7 +179,7 @@ find_threads(void)
 
 		if (ring != NULL)
 			ring->there = true;
-		else if (tid > 0 && error == 0)
+		else if (tid > 0 && error == 0 && !beginning && !is_collector(tid))
 			error = add_ring(tid);
 	}
 	closedir(tasks);
@@ -232,13 +238,25 @@ look(void)
 }
 
 static void
-drain(void)
+look_locked(void)
 {
-	if (pthread_mutex_trylock(&sampling) != 0)
-		return;			/* another thread is reading */
 	if (is_on() && recording && !lost)
 		look();
 	pthread_mutex_unlock(&sampling);
+}
+
+static void
+drain(void)
+{
+	if (pthread_mutex_trylock(&sampling) == 0)	/* else another thread is reading */
+		look_locked();
+}
+
+void
+sample_collect(void)
+{
+	pthread_mutex_lock(&sampling);
+	look_locked();
 }
 
 /* NULL: of another thread than that which called MPI_Init. */
@@ -291,19 +309,26 @@ sample_call(struct thread *thread, int64_t enter_ns, uint64_t leave_ticks)
 	}
 }
 
-/* Runs in each new thread. */
-static void
-thread_began(void)
+/* Runs before each new thread, and in it. */
+static int64_t
+thread_begins(int64_t created_ns)
 {
+	int64_t begun_ns;
+
+	if (created_ns == 0)
+		return clock_ns();
 	if (!in_recorded_process())
-		return;
+		return 0;
+	begun_ns = clock_ns() - thread_cpu_ns();
 	pthread_mutex_lock(&sampling);
 	if (is_on() && recording && !lost && !clocked && ring_of(gettid()) == NULL) {
-		add_ring(gettid());
+		if (add_ring(gettid()) == 0)
+			switch_created(rings, created_ns, begun_ns);
 		if (new_rings >= NEW_RINGS)
 			look();
 	}
 	pthread_mutex_unlock(&sampling);
+	return 0;
 }
 
 /* ---- beginning and end ---- */
@@ -331,8 +356,13 @@ sample_start(int rank)
 	pthread_mutex_lock(&sampling);
 	if (options.sample_stack > 0 && !sample_room())
 		options.sample_stack = 0;
+	collect_begin();
 	error = find_threads();
 	clocked = rings == NULL;
+	if (clocked)
+		collect_end();
+	else
+		collect_start();
 	if (!clocked && rank == 0)
 		counters_say();
 	if (clocked) {
@@ -347,7 +377,7 @@ sample_start(int rank)
 			self->within = sample_mark;
 	}
 	if (!clocked)
-		longpole_thread_began = thread_began;
+		longpole_thread_begins = thread_begins;
 	set_due();
 	pthread_mutex_unlock(&sampling);
 }
@@ -355,15 +385,16 @@ sample_start(int rank)
 void
 sample_end(void)
 {
-	drain();
+	sample_collect();
 	pthread_mutex_lock(&sampling);
-	longpole_thread_began = NULL;
+	longpole_thread_begins = NULL;
 	__atomic_store_n(&sample_due_ticks, UINT64_MAX, __ATOMIC_RELEASE);
 	for (struct ring *ring; (ring = rings) != NULL; ) {
 		rings = ring->next;
 		close_ring(ring);
 	}
 	pthread_mutex_unlock(&sampling);
+	collect_end();
 }
 
 /* A forked child does not have the rings mapped. */
@@ -371,8 +402,9 @@ void
 sample_forget(void)
 {
 	sample_due_ticks = UINT64_MAX;
-	longpole_thread_began = NULL;
+	longpole_thread_begins = NULL;
 	rings = main_ring = NULL;
+	collect_forget();
 	pthread_mutex_init(&sampling, NULL);
 }
 
@@ -380,6 +412,10 @@ sample_forget(void)
 static __attribute__((destructor)) void
 at_exit(void)
 {
-	if (in_recorded_process())
-		drain();
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;		/* a signal's handler may end a program in the middle of a look */
+	if (in_recorded_process() && pthread_mutex_timedlock(&sampling, &until) == 0)
+		look_locked();
 }

@@ -57,6 +57,7 @@ struct ring {
 	uint64_t switched;	/* the kernel's time of the last switch read */
 	int64_t from_ns;	/* watched since then */
 	int64_t since_ns;	/* start of its present state */
+	int64_t begun_ns;	/* from its creation until then it had no core; 0: written */
 	int64_t end_ns;		/* end of the thread; INT64_MAX: it is running */
 	/* off the core; told: a record said so, rather than its state when found */
 	bool off, told;
@@ -96,6 +97,15 @@ bool sample_room(void);
 /* Appends the ring's content to the trace. OFFSET: of the trace's clock from the kernel's. */
 void sample_read(struct ring *ring, int64_t offset, int64_t until_ns);
 
+/* collect.c: a thread calls sample_collect() if one of these is half full. */
+void collect_begin(void);
+void collect_start(void);
+void collect_from(const struct buffer *buffer);
+bool is_collector(pid_t tid);		/* or may be */
+void collect_end(void);
+void collect_forget(void);		/* in a forked child */
+void sample_collect(void);
+
 /* place.c */
 void places_begin(struct ring *ring);
 void places_end(struct ring *ring);
@@ -115,6 +125,11 @@ void counters_say(void);		/* one line if some are missing */
 /* switch.c; the caller holds SAMPLING while it touches rings or intervals. */
 extern pthread_mutex_t sampling;
 void switch_found(struct ring *ring);	/* watches it from now on */
+int64_t thread_cpu_ns(void);		/* of the calling thread, by its own clock */
+/* The ring's thread was ready to run since its creation, and had no core until it began. */
+void switch_created(struct ring *ring, int64_t created_ns, int64_t begun_ns);
+/* Before the ring is read. */
+void switch_begun(struct ring *ring);
 void switch_out(struct ring *ring, int64_t at_ns, bool preempted);
 void switch_in(struct ring *ring, int64_t at_ns);
 void switch_lost(struct ring *ring);	/* the next records are missing */

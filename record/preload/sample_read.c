@@ -277,6 +277,8 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 		ring->worker = 0;
 	else if (ring->worker == 0)
 		ring->worker = ++workers;
+	if (options.switches)
+		switch_begun(ring);
 	while (tail + sizeof header <= head) {
 		size_t size;
 

@@ -16,6 +16,7 @@
 enum {
 	FIRST_BITS = 14,	/* size of the first table: 2^14 */
 	MOST_SITES = 1 << 22,	/* further ones stay unknown */
+	FUTEX_CODE = 64,	/* bytes before a system call that are searched */
 };
 static struct { struct site_table head; struct site slots[1 << FIRST_BITS]; } first_table =
     { .head = { 64 - FIRST_BITS, (1 << FIRST_BITS) - 1 } };
@@ -307,18 +308,38 @@ new_number(void)
 	return make_room() ? ++site_count : 0;
 }
 
+/*
+ * Do threads wait for each other there? It is behind a system call whose number, futex's, was
+ * loaded a few instructions before. A stripped C library has no name for such places.
+ */
+static bool
+is_futex(uint64_t address, const struct told *module)
+{
+	static const unsigned char load[] = { 0xb8, 202, 0, 0, 0 }, call[] = { 0x0f, 0x05 };
+	const unsigned char *end = (const unsigned char *)(uintptr_t)address - 1;
+
+	return address - module->code < module->code_bytes &&
+	    address - module->code > FUTEX_CODE && memcmp(end - sizeof call, call,
+	    sizeof call) == 0 && memmem(end - FUTEX_CODE, FUTEX_CODE, load, sizeof load) != NULL;
+}
+
 static uint32_t
 add_site(const void *address, uint16_t call)
 {
 	uint32_t number = new_number();
+	bool futex = false;
 	struct small small;
 
 	if (number == 0)
 		return 0;
 	append_modules();
-	for (size_t i = 0; i < told_count; i++)
+	for (size_t i = 0; i < told_count; i++) {
 		told[i].has_sites |= (uint64_t)(uintptr_t)address - told[i].base < told[i].bytes;
-	small_begin(&small, "site", call != 0 ? 3 : 2);
+		futex |= is_futex((uint64_t)(uintptr_t)address, &told[i]);
+	}
+	small_begin(&small, "site", 2u + (call != 0) + futex);
+	if (futex)
+		small_true(&small, "futex");
 	small_uint(&small, "site", number);
 	small_uint(&small, "address", (uint64_t)(uintptr_t)address);
 	if (call != 0)

@@ -81,6 +81,15 @@ write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t
 	v->placed = false;
 }
 
+int64_t
+thread_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* ---- the kernel's records ---- */
 
 /* The state of a thread that existed before it was watched, according to the system. */
@@ -108,6 +117,17 @@ switch_found(struct ring *ring)
 	ring->end_ns = INT64_MAX;
 	ring->off = ring->tid != gettid() && is_asleep(ring->tid);
 	ring->reason = BLOCKED;
+}
+
+void
+switch_created(struct ring *ring, int64_t created_ns, int64_t begun_ns)
+{
+	if (begun_ns <= created_ns)
+		return;
+	ring->from_ns = ring->since_ns = created_ns;
+	ring->begun_ns = begun_ns;
+	ring->off = ring->told = true;
+	ring->reason = PREEMPTED;
 }
 
 /* Whether one of the kept calls contains the instant, a middle; their owner may go on meanwhile. */
@@ -188,6 +208,14 @@ switch_in(struct ring *ring, int64_t at_ns)
 }
 
 void
+switch_begun(struct ring *ring)
+{
+	if (ring->begun_ns > 0)
+		switch_in(ring, ring->begun_ns);
+	ring->begun_ns = 0;
+}
+
+void
 switch_lost(struct ring *ring)
 {
 	ring->told = ring->off = true;
@@ -230,15 +258,6 @@ switch_call(struct thread *thread, int64_t enter_ns, int64_t leave_ns)
 
 /* ---- the thread's own clock ---- */
 
-static int64_t
-own_cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 void
 stretch_start(struct thread *thread)
 {
@@ -262,7 +281,7 @@ stretch_begin(struct thread *thread, uint64_t leave_ticks)
 	if (leave_ns - of->begin_ns < STRETCH_EVERY_NS)
 		return;
 	of->begin_ns = leave_ns;
-	of->begin_cpu_ns = own_cpu_ns();
+	of->begin_cpu_ns = thread_cpu_ns();
 	thread->within = sample_mark;
 }
 
@@ -270,7 +289,7 @@ void
 stretch_end(struct thread *thread)
 {
 	struct switching *of = thread->switching;
-	const int64_t cpu_ns = own_cpu_ns() - of->begin_cpu_ns,
+	const int64_t cpu_ns = thread_cpu_ns() - of->begin_cpu_ns,
 	    duration_ns = clock_ns() - of->begin_ns;
 	struct intervals *v = of->stretches;
 

@@ -21,6 +21,7 @@
 #include <thread>
 
 extern "C" {
+#include "last_part.h"
 #include "sampled_work.h"
 }
 
@@ -34,7 +35,7 @@ nested()
 		const int outer = omp_get_thread_num();
 
 #pragma omp parallel num_threads(2)
-		long_work(outer == 1 && omp_get_thread_num() == 1 ? late_s : 0.01);
+		part(outer == 1 && omp_get_thread_num() == 1 ? late_s : 0.01);
 	}
 }
 
@@ -51,24 +52,17 @@ tasks()
 	{
 		for (begun++; begun < 2; )
 			sched_yield();
-		long_work(i == 0 ? late_s : 0.01);
+		part(i == 0 ? late_s : 0.01);
 	}
 }
 
 static void
 join()
 {
-	std::thread late(long_work, late_s), other(long_work, 0.01);
+	std::thread late(part, late_s), other(part, 0.01);
 
 	late.join();
 	other.join();
-}
-
-static int
-part(double s)
-{
-	long_work(s);
-	return 1;
 }
 
 static void
@@ -86,11 +80,11 @@ meet()
 {
 	std::barrier<> together(2);
 	std::thread late([&] {
-		long_work(late_s);
+		part(late_s);
 		together.arrive_and_wait();
 	});
 
-	long_work(0.01);
+	part(0.01);
 	together.arrive_and_wait();
 	late.join();
 }
@@ -114,7 +108,7 @@ main(int argc, char **argv)
 			if (argc > 1 && std::strcmp(argv[1], kind.name) == 0)
 				kind.run();
 		short_work(0.01);
-		MPI_Barrier(MPI_COMM_WORLD);
+		say_last_part(rank, false);
 	}
 	return MPI_Finalize();
 }
