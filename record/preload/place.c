@@ -6,9 +6,9 @@
  * word of the stack only: enough to say that a thread waits for others, and small, since threads of
  * a runtime may block thousands of times between two looks.
  *
- * A rank that yields in a call switches 10^5 times a second. So in its calls the buffers are full as
- * far as the kernel knows: then it copies nothing. They are empty when a call begins and when it
- * ends.
+ * A rank that yields in a call switches 10^5 times a second. So in its calls the buffers are full
+ * as far as the kernel knows: then it copies nothing. They are empty when a call begins and when
+ * it ends.
  */
 #include <stdlib.h>
 #include <string.h>
