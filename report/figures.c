@@ -264,8 +264,7 @@ has_gains(const struct page *page)
 	return page->gain_count > 0;
 }
 
-/* A bar from the left, with its name above, cut to fit, and its number behind. */
-static void
+void
 draw_row(struct text *out, int i, const char *class, const char *name, double share, double full,
     const char *number)
 {
@@ -411,6 +410,8 @@ draw_monitor(struct text *out, const struct page *page)
 const struct figure figures[] = {
 	{ "timeline", "Timeline", draw_timeline, always, true },
 	{ "beside", "Timelines of two runs", draw_beside, has_beside, true },
+	{ "steps", "Critical path by step", draw_by_steps, has_steps, true },
+	{ "regions", "Critical path by region", draw_by_regions, has_regions, false },
 	{ "path", "Critical path by rank", draw_path_bars, has_path, false },
 	{ "waits", "Waits by rank", draw_waits, always, false },
 	{ "gains", "What would be gained", draw_gains, has_gains, false },

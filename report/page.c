@@ -12,7 +12,7 @@
 	extern const char name[], name##_end[]; \
 	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n" \
 	    #name "_end:\n.byte 0\n.popsection\n")
-INCLUDED(page_script, "report/page.js");
+INCLUDED(page_script, "build/report/page.js");
 INCLUDED(page_style, "report/page.css");
 INCLUDED(figure_style, "report/figure.css");
 
@@ -343,6 +343,7 @@ write_with(struct text *out, struct page *page, size_t events)
 	put_timeline(out, page);
 	put_next(out, page);
 	put_facts(out, page);
+	put_slow(out, page);
 	put_chains(out, page);
 	text_put(out, "<div class=\"pictures\">\n");
 	for (size_t i = 1; i < figure_count; i++)

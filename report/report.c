@@ -22,8 +22,9 @@ static const char usage[] =
 	"Show a run: one HTML page from a graph or path stream, or one of its pictures.\n"
 	"  -F, --format FORM    html; svg: one picture; text, json: the verdict; csv:\n"
 	"                       the columns of the timeline as numbers [html]\n"
-	"      --figure NAME    of svg: timeline, path, waits, gains, efficiency, matrix,\n"
-	"                       monitor [timeline]\n"
+	"      --by WHAT        step, region: also the path by these parts of the run\n"
+	"      --figure NAME    of svg: timeline, steps, regions, path, waits, gains, efficiency,\n"
+	"                       matrix, monitor [timeline]\n"
 	"  -o, --output FILE    where to [standard output]\n"
 	"      --verdict FILE   the verdict as JSON, too\n"
 	"      --text FILE      the verdict as lines of text, too\n"
@@ -48,8 +49,11 @@ struct options {
 	const char *ideal;
 	char *runs;
 	const char *beside;
+	int by;			/* index in parts[]; -1: none */
 	const char *file;	/* NULL or "-": standard input */
 };
+
+static const char *const part_kinds[] = { "step", "region", NULL };
 
 static int
 parse_figure(const char *text)
@@ -70,6 +74,7 @@ parse_options(int argc, char **argv)
 	static const char *const forms[] = { "html", "svg", "text", "json", "csv", NULL };
 	static const struct option_row rows[] = {
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "by", 0, AS_CHOICE, OPTION(by), .choices = part_kinds },
 		{ "figure", FIGURE, ASKED }, { "output", 'o', AS_TEXT, OPTION(output) },
 		{ "verdict", 0, AS_TEXT, OPTION(verdict) }, { "text", 0, AS_TEXT, OPTION(text) },
 		{ "size", 0, AS_BYTES, OPTION(size), 100000, (int64_t)1 << 30 },
@@ -77,7 +82,7 @@ parse_options(int argc, char **argv)
 		{ "ideal", 0, AS_TEXT, OPTION(ideal) }, { "runs", 0, AS_TEXT, OPTION(runs) },
 		{ "beside", 0, AS_TEXT, OPTION(beside) }, OPTIONS_END
 	};
-	struct options opt = { .size = 5 << 20, .percent = 20 };
+	struct options opt = { .size = 5 << 20, .percent = 20, .by = -1 };
 
 	while (next_option(argc, argv, "", rows, usage, &opt) == FIGURE)
 		opt.figure = parse_figure(optarg);
@@ -203,6 +208,8 @@ main(int argc, char **argv)
 		if (strcmp(figures[opt.figure].name, "timeline") == 0)
 			opt.figure = parse_figure("beside");
 	}
+	if (opt.by >= 0)
+		by_read(&page.parts, part_kinds[opt.by], opt.file);
 	read_run(&page, &opt);
 	if (page.ideal != NULL)
 		monitor_read(&page.monitor, opt.ideal, page.im.graph.known.run_ns);

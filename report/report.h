@@ -144,6 +144,17 @@ struct matrix {
 	uint64_t *messages, *bytes;	/* by group of the sender and of the receiver */
 };
 
+/* by.c: the path by step or region; the first part is none of these. */
+struct run_parts {
+	const char *what;		/* "step" or "region" */
+	struct run_part {
+		char *name, *where, *slow;	/* of its loop, or its own; "" or NULL: unknown */
+		double number;		/* of a step, or of instances; NaN: none */
+		double path_s, compute_s, blocked_s, preempted_s, mpi_s, transfer_s, rank;
+	} *at;
+	size_t count, capacity;
+};
+
 /* names.c: what is computed over time, by the functions of samples and by regions. */
 enum naming { BY_FUNCTIONS, BY_REGIONS, NAMINGS };
 enum { MOST_THREADS = 256 };		/* that make no calls */
@@ -198,6 +209,7 @@ struct page {
 	uint64_t segments;
 	struct function_times functions;	/* of the path, from samples */
 	struct named named;
+	struct run_parts parts;
 	struct site_gain *gains;
 	struct balance *balances;
 	size_t balance_count, balance_capacity;
@@ -215,6 +227,14 @@ struct page {
 void page_read(struct page *page, const char *file, int fd, size_t budget);
 int64_t path_length_ns(const struct page *page);	/* base of shares: without the start */
 const char *site_label(const struct page *page, size_t site, char *text, size_t size);
+
+/* Has lp-critpath divide FILE; a later reader begins anew. */
+void by_read(struct run_parts *parts, const char *what, const char *file);
+bool has_steps(const struct page *page);
+bool has_regions(const struct page *page);
+void draw_by_steps(struct text *out, const struct page *page);
+void draw_by_regions(struct text *out, const struct page *page);
+void put_slow(struct text *out, const struct page *page);
 
 /* Samples, switches or regions. */
 void names_take(struct page *page, const struct message *message);
@@ -259,6 +279,9 @@ void draw_label(struct text *out, double x, double y, const char *anchor, const 
 const char *cut_label(const char *name, size_t most, char *text);
 void draw_box(struct text *out, const char *class, double x, double y, double width, double height,
     const char *tip);
+/* figures.c: row I of bars from the left, with its name above, cut to fit, and its number behind. */
+void draw_row(struct text *out, int i, const char *class, const char *name, double share,
+    double full, const char *number);
 void draw_line(struct text *out, const char *class, double x1, double y1, double x2, double y2);
 
 /* timeline.c: a run's rows on an axis of that length. */

@@ -186,6 +186,30 @@ places_table(struct text *out, const struct page *page)
 	free(places);
 }
 
+/* With --by. */
+static void
+parts_table(struct text *out, const struct page *page)
+{
+	const bool steps = has_steps(page);
+	struct columns columns;
+
+	if (!steps && !has_regions(page))
+		return;
+	columns = begin_table(out, page, "by", steps ? "Steps" : "Regions", steps ?
+	    "The critical path of each step, the longest first, and where most of it is." :
+	    "The critical path of each region, without the regions within it.", steps ?
+	    "on the path (s)\tcomputing (s)\tblocked (s)\tpreempted (s)\tMPI (s)\ttransfer (s)\tstep\trank\t*loop\t*where" :
+	    "on the path (s)\tcomputing (s)\tblocked (s)\tpreempted (s)\tMPI (s)\ttransfer (s)\tinstances\trank\t*region\t*where");
+	for (size_t i = 0; i < page->parts.count; i++) {
+		const struct run_part *p = &page->parts.at[i];
+
+		put_line(&columns, (double[]){ p->path_s, p->compute_s, p->blocked_s,
+		    p->preempted_s, p->mpi_s, p->transfer_s, p->number, p->rank },
+		    (const char *[]){ p->name, p->where });
+	}
+	end_table(&columns, page->parts.count);
+}
+
 /* For a sampled run: functions that compute on the path, and anywhere. */
 static void
 path_functions_table(struct text *out, const struct page *page)
@@ -453,6 +477,7 @@ void
 tables_write(struct text *out, const struct page *page)
 {
 	places_table(out, page);
+	parts_table(out, page);
 	path_functions_table(out, page);
 	gains_table(out, page);
 	delays_table(out, page);

@@ -138,6 +138,41 @@ print(*[row["step"] for row in csv.DictReader(sys.stdin) if row["slow"].startswi
 	lp-critpath --by step -F text graph | grep -q '^steps get longer: each by 5e-07 s '
 }
 
+@test "the page has the path by step and region as lp-critpath has it, and why steps are slow" {
+	local what
+	planted 0 >graph
+	switched_run.py named 2 3 9 | lp-graph 2>/dev/null >named.graph
+	lp-report --by step -o step.html graph
+	lp-report --by region -o region.html named.graph
+	lp-critpath --by step -F csv graph >step
+	lp-critpath --by region -F csv named.graph >region
+	python3 - <<-'END'
+		import csv, html, re
+		for what, name in (("step", "loop"), ("region", "region")):
+		    page = open(what + ".html").read()
+		    table = re.search('<table id="t-by".*?</table>', page, re.S).group()
+		    told = [[html.unescape(cell) for cell in re.findall('<td (?:data-v|class="t" title)="([^"]*)', row)]
+		            for row in table.split("<tr>")[2:]]
+		    rows = sorted(csv.DictReader(open(what)), key=lambda row: -float(row["path_s"]))
+		    keys = ("path_s", "compute_s", "blocked_s", "preempted_s", "mpi_s", "transfer_s")
+		    wanted = [[float(row[key]) for key in keys] + [row["step" if what == "step" else "instances"], row["rank"],
+		              row[name], row["where"]] for row in rows if float(row["path_s"]) > 0]
+		    assert [[float(cell) for cell in row[:6]] + row[6:] for row in told] == wanted, (told[:3], wanted[:3])
+		    slow = [row["slow"] for row in rows if row.get("slow")]
+		    assert len(slow) == 3 * (what == "step")
+		    assert all(html.escape(sentence, quote=False) in page for sentence in slow)
+	END
+	[ "$(lp-report --by step -F svg --figure steps graph | grep -c '<rect class="a[0-9]')" -ge 40 ]
+	[ "$(lp-report --by step -F svg --figure steps graph | grep -c '<circle')" -eq 3 ]
+	lp-report --by region -F svg --figure regions named.graph | grep -q '>r3<'
+	lp-critpath graph >path
+	lp-report --by step <path >from_stdin.html
+	grep -q 'id="t-by"' from_stdin.html
+	run -2 --separate-stderr lp-report --by step <(cat path)
+	[[ "$stderr" == *"it must be a file, or standard input" ]]
+	run -2 lp-report -F svg --figure steps graph
+}
+
 @test "the picture of steps has each step, coloured by rank, and marks the slow ones" {
 	planted 0 >graph
 	make -s -f "$ROOT/workflows/steps.mk" GRAPH=graph >out

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The path by step or region, as lp-critpath --by -F csv prints it: its picture and slow steps. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../base/tool/process.h"
+#include "../base/tool/spool.h"
+#include "report.h"
+
+enum { SHOWN_COLUMNS = 440, SHOWN_REGIONS = 12, OWN_COLOURS = 6, MOST_HEADS = 32 };
+
+static const char *const text_heads[] = { "region", "loop", "where", "slow" };
+static const struct { const char *name; size_t offset; } number_heads[] = {
+	{ "step", offsetof(struct run_part, number) },
+	{ "instances", offsetof(struct run_part, number) },
+	{ "rank", offsetof(struct run_part, rank) },
+	{ "path_s", offsetof(struct run_part, path_s) },
+	{ "compute_s", offsetof(struct run_part, compute_s) },
+	{ "blocked_s", offsetof(struct run_part, blocked_s) },
+	{ "preempted_s", offsetof(struct run_part, preempted_s) },
+	{ "mpi_s", offsetof(struct run_part, mpi_s) },
+	{ "transfer_s", offsetof(struct run_part, transfer_s) },
+};
+
+/* A cell of CSV, and what ends it: a comma, a newline, or EOF. */
+static char *
+next_cell(FILE *in, int *end)
+{
+	char *cell = NULL;
+	size_t count = 0, capacity = 0;
+	bool quoted = false;
+	int c;
+
+	while ((c = getc(in)) != EOF && (quoted || (c != ',' && c != '\n')))
+		if (c != '"')
+			*APPEND(cell, count, capacity) = (char)c;
+		else if (quoted && (c = getc(in)) == '"')
+			*APPEND(cell, count, capacity) = '"';
+		else if (quoted) {
+			quoted = false;
+			ungetc(c, in);
+		} else
+			quoted = true;
+	*APPEND(cell, count, capacity) = '\0';
+	*end = c;
+	return cell;
+}
+
+static void
+set_cell(struct run_part *part, const char *head, char *cell)
+{
+	char **texts[] = { &part->name, &part->name, &part->where, &part->slow };
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (strcmp(head, text_heads[i]) == 0) {
+			*texts[i] = cell;
+			return;
+		}
+	for (size_t i = 0; i < sizeof number_heads / sizeof *number_heads; i++)
+		if (strcmp(head, number_heads[i].name) == 0)
+			*(double *)(void *)((char *)part + number_heads[i].offset) =
+			    cell[0] != '\0' ? atof(cell) : NAN;
+	free(cell);
+}
+
+static void
+read_parts(struct run_parts *parts, FILE *in)
+{
+	char *heads[MOST_HEADS] = { NULL };
+	size_t count = 0;
+	int end = ',';
+
+	while (end == ',' && count < MOST_HEADS)
+		heads[count++] = next_cell(in, &end);
+	while (end != EOF) {
+		struct run_part part = { .number = NAN };
+		char *cell = next_cell(in, &end);
+
+		if (end == EOF)
+			break;
+		set_cell(&part, heads[0], cell);
+		for (size_t i = 1; i < count && end == ','; i++)
+			set_cell(&part, heads[i], next_cell(in, &end));
+		*APPEND(parts->at, parts->count, parts->capacity) = part;
+	}
+	for (size_t i = 0; i < count; i++)
+		free(heads[i]);
+}
+
+void
+by_read(struct run_parts *parts, const char *what, const char *file)
+{
+	const bool is_stdin = file == NULL || strcmp(file, "-") == 0;
+	struct stat status;
+	char by[32];
+	int from;
+	pid_t child;
+	FILE *in;
+
+	if (is_stdin)
+		spool_stdin();
+	else if (stat(file, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+		die("--by reads %s twice: it must be a file, or standard input", file);
+	parts->what = what;
+	snprintf(by, sizeof by, "--by=%s", what);
+	child = start_tool((char *[]){ "lp-critpath", by, "-F", "csv", "--",
+	    is_stdin ? "-" : (char *)(uintptr_t)file, NULL }, &from);
+	in = need(fdopen(from, "r"));
+	read_parts(parts, in);
+	fclose(in);
+	if (!ended_well(child))
+		die("lp-critpath failed");
+	if (is_stdin && lseek(STDIN_FILENO, 0, SEEK_SET) < 0)
+		die("standard input: %s", strerror(errno));
+}
+
+bool
+has_steps(const struct page *page)
+{
+	return page->parts.count > 1 && strcmp(page->parts.what, "step") == 0;
+}
+
+bool
+has_regions(const struct page *page)
+{
+	return page->parts.count > 1 && !has_steps(page);
+}
+
+/* ---- the picture ------------------------------------------------------------------------ */
+
+/* The ranks with most steps, by number of steps; their colours are those of other charts. */
+struct rank_steps { int32_t rank; size_t steps; };
+
+ORDER(most_steps, struct rank_steps, MOST(steps) BY(rank))
+
+static const char *const rank_classes[OWN_COLOURS + 1] = { "a2", "a3", "a4", "a5", "a7", "a8",
+    "a1" };
+
+static struct rank_steps *
+count_steps(const struct page *page)
+{
+	const int32_t ranks = page->im.graph.known.ranks;
+	struct rank_steps *of = zalloc((size_t)ranks + 1, sizeof *of);
+
+	for (int32_t r = 0; r < ranks; r++)
+		of[r].rank = r;
+	for (size_t i = 1; i < page->parts.count; i++)
+		if (page->parts.at[i].rank >= 0 && page->parts.at[i].rank < ranks)
+			of[(size_t)page->parts.at[i].rank].steps++;
+	SORT(of, (size_t)ranks, most_steps);
+	return of;
+}
+
+static size_t
+colour_of(const struct rank_steps *ranks, int32_t count, double rank)
+{
+	size_t i = 0;
+
+	while (i < OWN_COLOURS && i < (size_t)count && ranks[i].rank != (int32_t)rank)
+		i++;
+	return i < (size_t)count && i < OWN_COLOURS ? i : OWN_COLOURS;
+}
+
+/* A point for each step, or for the longest of as many as share a column; slow ones in a circle. */
+static void
+draw_steps(struct text *out, const struct page *page, const struct rank_steps *ranks, double most,
+    double height)
+{
+	const struct run_parts *parts = &page->parts;
+	const size_t steps = parts->count - 1, each = (steps + SHOWN_COLUMNS - 1) / SHOWN_COLUMNS;
+	char tip[100];
+
+	for (size_t first = 1; first < parts->count; first += each) {
+		const struct run_part *p = &parts->at[first];
+		double x, y;
+
+		for (size_t i = first; i < first + each && i < parts->count; i++)
+			if (parts->at[i].path_s > p->path_s)
+				p = &parts->at[i];
+		x = LEFT + (WIDE - LEFT - RIGHT) * ((double)(p - parts->at) - 0.5) / (double)steps;
+		y = TOP + height * (1 - p->path_s / most);
+		snprintf(tip, sizeof tip, "step %.0f: %.6f s, most of it on rank %.0f", p->number,
+		    p->path_s, p->rank);
+		draw_box(out, rank_classes[colour_of(ranks, page->im.graph.known.ranks, p->rank)],
+		    x - 2, y - 2, 4, 4, steps <= SHOWN_COLUMNS ? tip : NULL);
+		if (p->slow != NULL && p->slow[0] != '\0')
+			text_print(out, "<circle class=\"a3 s\" cx=\"%.1f\" cy=\"%.1f\" r=\"6\" "
+			    "stroke-width=\"1.5\"/>\n", x, y);
+	}
+}
+
+void
+draw_by_steps(struct text *out, const struct page *page)
+{
+	const struct run_parts *parts = &page->parts;
+	const int32_t count = page->im.graph.known.ranks;
+	struct rank_steps *ranks = count_steps(page);
+	const double height = 180;
+	char names[OWN_COLOURS][32], label[48], text[160];
+	const char *shown[OWN_COLOURS + 1];
+	double most = 1e-9;
+	unsigned used = 0;
+
+	for (size_t i = 1; i < parts->count; i++) {
+		most = fmax(most, parts->at[i].path_s);
+		used |= 1u << colour_of(ranks, count, parts->at[i].rank);
+	}
+	for (size_t i = 0; i < OWN_COLOURS; i++) {
+		snprintf(names[i], sizeof names[i], "rank %d", i < (size_t)count ?
+		    (int)ranks[i].rank : 0);
+		shown[i] = names[i];
+	}
+	shown[OWN_COLOURS] = "others";
+	time_label(most, most, label, sizeof label);
+	snprintf(text, sizeof text, "%zu steps, the longest of %s on the critical path.",
+	    parts->count - 1, label);
+	draw_begin(out, "steps", WIDE, (int)(TOP + height) + 40,
+	    "The critical path of each step, and the rank with most of it", text);
+	draw_legend(out, WIDE, rank_classes, shown, OWN_COLOURS + 1, used);
+	for (int i = 0; nice_step(most, 4) * i <= most; i++) {
+		const double at = nice_step(most, 4) * i, y = TOP + height * (1 - at / most);
+
+		time_label(at, most, label, sizeof label);
+		draw_line(out, "grid", LEFT, y, WIDE - RIGHT, y);
+		draw_label(out, LEFT - 6, y + 4, "end", label);
+	}
+	draw_steps(out, page, ranks, most, height);
+	draw_label(out, LEFT, TOP + height + 15, "start", "1");
+	snprintf(label, sizeof label, "%zu", parts->count - 1);
+	draw_label(out, WIDE - RIGHT, TOP + height + 15, "end", label);
+	draw_label(out, WIDE / 2, TOP + height + 32, "middle",
+	    "step; slow ones are within circles");
+	draw_end(out);
+	free(ranks);
+}
+
+ORDER(longest, struct run_part, MOST(path_s))
+
+void
+draw_by_regions(struct text *out, const struct page *page)
+{
+	const size_t count = page->parts.count;
+	struct run_part *sorted = zalloc(count, sizeof *sorted);
+	double all = 0;
+	char number[64];
+
+	memcpy(sorted, page->parts.at, count * sizeof *sorted);
+	SORT(sorted, count, longest);
+	for (size_t i = 0; i < count; i++)
+		all += sorted[i].path_s;
+	draw_begin(out, "regions", WIDTH, TOP + 40 * (int)(count < SHOWN_REGIONS ? count :
+	    SHOWN_REGIONS) + 8, "The critical path by region, without the regions within it",
+	    sorted[0].name);
+	draw_label(out, 8, 20, "start", "share of the critical path, without the regions within");
+	for (size_t i = 0; i < count && i < SHOWN_REGIONS; i++) {
+		snprintf(number, sizeof number, "%.2f %%", 100 * sorted[i].path_s / all);
+		draw_row(out, (int)i, "a2", sorted[i].name, sorted[i].path_s,
+		    fmax(sorted[0].path_s, 1e-9), number);
+	}
+	draw_end(out);
+	free(sorted);
+}
+
+/* The sentences of slow steps. */
+void
+put_slow(struct text *out, const struct page *page)
+{
+	enum { SHOWN = 8 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < page->parts.count; i++) {
+		const char *slow = page->parts.at[i].slow;
+
+		if (slow == NULL || slow[0] == '\0' || ++count > SHOWN)
+			continue;
+		text_put(out, count == 1 ? "<section><h2 id=\"slow\">Slow steps</h2>\n<p>" : "<p>");
+		text_markup(out, slow);
+		text_put(out, "</p>\n");
+	}
+	if (count > SHOWN)
+		text_print(out, "<p class=\"soft\">%zu more: lp-critpath --by step --all.</p>\n",
+		    count - SHOWN);
+	if (count > 0)
+		text_put(out, "</section>\n");
+}
