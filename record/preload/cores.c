@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,12 +26,20 @@ clock_of(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* How long the cores of the mask were busy with any process; the system counts in 0.01 s. */
-static uint64_t
-busy_ns(const cpu_set_t *mask)
+enum { MOST_THREADS = 64 };
+
+/* As of the first message: a program may bind its threads to cores later, and threads may end. */
+static struct {
+	int64_t at_ns;
+	uint64_t ticks[CPU_SETSIZE];	/* by core: busy with any process, in units of 0.01 s */
+	struct { int id; unsigned long long waited_ns; } threads[MOST_THREADS];
+	size_t thread_count;
+} begun;
+
+static void
+read_ticks(uint64_t *ticks)
 {
-	const uint64_t tick_ns = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
-	unsigned long long user, nice, system, irq, soft_irq, stolen, ticks = 0;
+	unsigned long long user, nice, system, irq, soft_irq, stolen;
 	FILE *file = fopen("/proc/stat", "re");
 	char line[512];
 	unsigned core;
@@ -38,46 +47,77 @@ busy_ns(const cpu_set_t *mask)
 	while (file != NULL && fgets(line, sizeof line, file) != NULL &&
 	    strncmp(line, "cpu", 3) == 0)
 		if (sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", &core, &user,
-		    &nice, &system, &irq, &soft_irq, &stolen) == 7 && core < CPU_SETSIZE &&
-		    CPU_ISSET(core, mask))
-			ticks += user + nice + system + irq + soft_irq + stolen;
+		    &nice, &system, &irq, &soft_irq, &stolen) == 7 && core < CPU_SETSIZE)
+			ticks[core] = user + nice + system + irq + soft_irq + stolen;
 	if (file != NULL)
 		fclose(file);
-	return ticks * tick_ns;
 }
 
-/* How long the present threads have waited for a core, and how many of them ran for LEAST_NS. */
+/* How long the cores of the mask were busy with any process since the first message. */
 static uint64_t
-threads_waited_ns(uint64_t least_ns, uint64_t *busy)
+busy_ns(const cpu_set_t *mask)
+{
+	static uint64_t now[CPU_SETSIZE];	/* large for a stack */
+	uint64_t ticks = 0;
+
+	read_ticks(now);
+	for (unsigned core = 0; core < CPU_SETSIZE; core++)
+		if (CPU_ISSET(core, mask) && now[core] > begun.ticks[core])
+			ticks += now[core] - begun.ticks[core];
+	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* What thread ID had waited at the first message. */
+static unsigned long long
+waited_before(int id)
+{
+	for (size_t i = 0; i < begun.thread_count; i++)
+		if (begun.threads[i].id == id)
+			return begun.threads[i].waited_ns;
+	return 0;
+}
+
+/*
+ * How long the present threads have waited for a core since the first message, how many of them ran
+ * for LEAST_NS, and the cores that these may use, or the calling one.
+ */
+static uint64_t
+threads_waited_ns(uint64_t least_ns, uint64_t *busy, cpu_set_t *mask)
 {
 	DIR *folder = opendir("/proc/self/task");
-	unsigned long long ran, waited;
+	unsigned long long ran, waited, sum = 0;
 	const struct dirent *entry;
-	uint64_t sum = 0;
+	cpu_set_t own;
 	char path[300];
 
 	*busy = 0;
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
+		const int id = atoi(entry->d_name);
 		FILE *file;
 
 		snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", entry->d_name);
 		if (entry->d_name[0] == '.' || (file = fopen(path, "re")) == NULL)
 			continue;
 		if (fscanf(file, "%llu %llu", &ran, &waited) == 2) {
-			sum += waited;
+			sum += waited - waited_before(id);
 			*busy += ran >= least_ns;
+			if (begun.at_ns == 0 && begun.thread_count < MOST_THREADS) {
+				begun.threads[begun.thread_count].id = id;
+				begun.threads[begun.thread_count++].waited_ns = waited;
+			}
+			if (ran >= least_ns && sched_getaffinity(id, sizeof own, &own) == 0)
+				CPU_OR(mask, mask, &own);
 		}
 		fclose(file);
 	}
 	if (folder != NULL)
 		closedir(folder);
-	return sum;
+	return begun.at_ns == 0 ? 0 : sum;
 }
 
 void
 cores_append(void)
 {
-	static int64_t begun_ns;
 	const int64_t at_ns = clock_of(CLOCK_MONOTONIC);
 	uint64_t waited_ns, threads;
 	struct small small;
@@ -85,9 +125,12 @@ cores_append(void)
 
 	if (sched_getaffinity(0, sizeof mask, &mask) != 0)
 		return;		/* more cores than the set holds */
-	if (begun_ns == 0)
-		begun_ns = at_ns;
-	waited_ns = threads_waited_ns((uint64_t)(at_ns - begun_ns) / BUSY_PART, &threads);
+	waited_ns = threads_waited_ns(begun.at_ns == 0 ? 0 :
+	    (uint64_t)(at_ns - begun.at_ns) / BUSY_PART, &threads, &mask);
+	if (begun.at_ns == 0) {
+		read_ticks(begun.ticks);
+		begun.at_ns = at_ns;
+	}
 	small_begin(&small, "cores", 7);
 	small_int(&small, "at_ns", at_ns);
 	small_bytes(&small, "mask", &mask, sizeof mask);
