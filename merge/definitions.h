@@ -46,6 +46,8 @@ void later_define(struct later *later, int32_t rank, const struct calls *calls, 
     size_t count);
 /* The same for the name of a call, by its index. */
 void later_call(struct later *later, uint16_t call);
+/* Of a call site or a sample: its number in the trace; 0: unknown. */
+uint32_t later_site(struct later *l, struct rank *rank, uint32_t site);
 /* Of an event; false: its name has not come yet. */
 bool later_region(struct later *later, struct rank *rank, int64_t region);
 

@@ -25,6 +25,11 @@ enum {
 	BLOCK_ROWS = 1 << 14,	/* of a written block */
 	FIRST_S = 60,		/* to wait for the first trace */
 	PATIENCE_S = 10,	/* with a thread that does not store its row */
+	/*
+	 * With a rank that calls nothing: its last samples, of 0.1 s at most, are read in its next
+	 * call. After this time they are written late.
+	 */
+	SAMPLES_S = 10,
 	MARGIN_S = 600,		/* by which the date may have been changed during the run */
 	/* Locations for threads that make their first call later: of the run, and of a rank. */
 	LATER_THREADS = 1024,
@@ -86,6 +91,8 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 {
 	const int32_t rank = f->input->location_rank[location];
 	const int64_t until_ns = own_ns(f, rank, f->step_ns);
+	const struct moves none = { 0 };
+	int64_t last_ns;
 
 	forget_unsure(lane);
 	for (;;) {
@@ -103,9 +110,12 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 		for (count = count < BLOCK_ROWS ? count : BLOCK_ROWS; lane->from + count < end &&
 		    lane->rows.call[lane->from + count] == 0; count++)
 			;
+		last_ns = lane->rows.leave_ns[lane->from + count - 1];
 		later_define(f->later, rank, &lane->rows, lane->from, count);
-		lane->calls = true;
-		regions_before(f, tail, lane, lane->rows.leave_ns[lane->from + count - 1]);
+		f->input->ranks[rank].thread[lane - tail->lanes].rows = 1;
+		regions_before(f, tail, lane, last_ns);
+		read_samples(f, tail, last_ns, until_ns + SAMPLES_S * SECOND_NS);
+		samples_before(&f->sampled, location, last_ns, &none);
 		write_slice(f, location, lane, count);
 	}
 	regions_before(f, tail, lane, until_ns);
@@ -254,7 +264,8 @@ begin(struct follow *f, enum sync sync)
 
 			if (first == NULL || first->rows == 0)
 				continue;
-			read_at(f, &tail->segments[first->segment], first->place, &message);
+			read_at(f, tail, (struct message_place){ first->segment, first->place, 0 },
+			    &message);
 			if (calls_begin(input->in, &message, &begin_ns) < 0)
 				die_input(input->in);
 			if (rank->rows == 0 || begin_ns < rank->begin_ns)
@@ -412,6 +423,25 @@ may_step(struct follow *f, int64_t until_ns)
 	return all || now - f->held_ns > PATIENCE_S * SECOND_NS;
 }
 
+/*
+ * Whether all ranks' samples from before then are there. The recorder reads its rings in calls:
+ * those of a rank that calls nothing come later, at most at the call that ends this.
+ */
+static bool
+have_samples(const struct follow *f, int64_t until_ns, int64_t now)
+{
+	if (f->leaves_samples || now - LAG_NS > until_ns + SAMPLES_S * SECOND_NS)
+		return true;
+	for (int32_t r = 0; r < f->input->rank_count; r++) {
+		const struct tail *tail = f->by_rank[r];
+
+		if (tail != NULL && !tail->gone && f->input->ranks[r].asks_samples &&
+		    !is_sampled(tail, own_ns(f, r, until_ns), own_ns(f, r, now - LAG_NS)))
+			return false;
+	}
+	return true;
+}
+
 /* Goes step by step to the end of the run. */
 static void
 go_along(struct follow *f)
@@ -428,6 +458,7 @@ go_along(struct follow *f)
 		defined = later_look(f->later, over);
 		tell_of_threads(f);
 		while (over ? left : defined && f->step_ns + step_ns <= now - LAG_NS &&
+		    have_samples(f, f->step_ns + step_ns, now) &&
 		    may_step(f, f->step_ns + step_ns))
 			left = step(f, f->step_ns + step_ns);
 		if (writer_flush(&f->out) < 0)
@@ -438,10 +469,10 @@ go_along(struct follow *f)
 }
 
 void
-follow(struct input *input, char **folders, int fd, bool names, enum sync sync,
-    int argc, char **argv)
+follow(struct input *input, char **folders, int fd, struct follow_options options, int argc,
+    char **argv)
 {
-	struct follow f = { .input = input };
+	struct follow f = { .input = input, .leaves_samples = !options.samples };
 	struct rlimit files;
 	size_t capacity = 0;
 
@@ -456,17 +487,20 @@ follow(struct input *input, char **folders, int fd, bool names, enum sync sync,
 		die_input(input->in);
 	f.moved_ns = f.begun_ns = now_ns();
 	wait_for_ranks(&f);
-	begin(&f, sync == SYNC_NONE ? SYNC_NONE : SYNC_OFFSET);
+	begin(&f, options.sync == SYNC_NONE ? SYNC_NONE : SYNC_OFFSET);
 	if (writer_open(&f.out, fd, "trace", input->in, argc, argv) < 0)
 		die_output();
 	write_ranks(&f.out, input, 0, true);
-	if (sync != SYNC_NONE)
+	if (options.sync != SYNC_NONE)
 		tell_of_clocks(input, false);
-	f.later = later_begin(input, &f.out, names);
+	f.later = later_begin(input, &f.out, options.names);
+	f.source = (struct source){ .input = input, .in = input->in };
+	samples_follow(&f.sampled, &f.out, &f.source, f.later);
 	go_along(&f);
 	regions_end(&f);
+	samples_end(&f.sampled);
 	later_end(f.later);
-	if (sync != SYNC_NONE)
+	if (options.sync != SYNC_NONE)
 		tell_of_clocks(input, true);
 	write_ended(&f);
 	if (writer_end_of(&f.out, false) < 0)

@@ -11,6 +11,7 @@
 #include "definitions.h"
 #include "regions.h"
 #include "scan.h"
+#include "source.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -24,13 +25,16 @@ struct piece {
 	uint32_t count_at, open_at;
 };
 
+/* Where a message is. */
+struct message_place {
+	size_t segment;
+	uint64_t offset;	/* in its file */
+	unsigned within;	/* messages before it that are compressed with it */
+};
+
 /* Blocks of regions of a thread: those before AT are written, and TAKEN events of that one. */
 struct lane_regions {
-	struct region_piece {
-		size_t segment;
-		uint64_t place;		/* offset in its file */
-		unsigned within;	/* messages before it that are compressed with it */
-	} *pieces;
+	struct message_place *pieces;
 	size_t at, count, capacity;
 	size_t taken;
 	int64_t floor_ns;	/* the last one's time, own clock */
@@ -47,7 +51,6 @@ struct lane {
 	uint64_t next;		/* row to be read next */
 	struct calls rows;	/* rows read; those before FROM are written */
 	size_t from;
-	bool calls;		/* some rows are written */
 	bool unsure;		/* the last of these may get more calls */
 	struct open_call open;	/* as of the last look at the folder */
 	int64_t last_leave_ns;	/* of the rows read so far */
@@ -68,6 +71,13 @@ struct tail {
 	uint64_t offset;	/* in the last segment: bytes behind it are not read */
 	unsigned within;	/* messages taken at this offset */
 	struct scan scan;
+	/* Blocks of samples, from sample_at on: those before are read. */
+	struct sample_piece {
+		struct message_place place;
+		int64_t until_ns;	/* when the recorder read its rings; own clock */
+	} *samples;
+	size_t sample_at, sample_count, sample_capacity;
+	int64_t sampled_ns;	/* until_ns of the last one that is read */
 	int64_t pid;
 	bool gone;		/* its process is gone, or its trace has ended */
 	struct lane *lanes;
@@ -89,6 +99,8 @@ struct follow {
 	/* a piece, what is left of it, and its events as they are written */
 	struct samples regions, regions_left, nested;
 	struct regions_told told_regions;
+	struct source source;	/* of samples: the reader of the input */
+	struct sample_pass sampled;
 	struct writer out;
 	struct later *later;
 	int64_t step_ns;	/* on the trace's clock: all that returned before is written */
@@ -97,6 +109,7 @@ struct follow {
 	int64_t moved_ns;	/* when a trace last grew */
 	int64_t held_ns;	/* since when steps wait for a row; 0: they do not */
 	bool over;		/* the traces will not grow any more */
+	bool leaves_samples;
 	bool told;		/* of a thread that is left out */
 	bool told_of_worlds;
 };
@@ -106,7 +119,7 @@ int64_t own_ns(const struct follow *f, int32_t rank, int64_t at_ns);
 
 /* ---- follow_regions.c ---- */
 
-void regions_piece(struct lane *lane, const struct region_piece *piece);
+void regions_piece(struct lane *lane, struct message_place piece);
 /* Writes regions of the thread from before UNTIL_NS of its own clock. */
 void regions_before(struct follow *f, struct tail *tail, struct lane *lane, int64_t until_ns);
 /* The same of threads of the rank that have no location. */
@@ -120,9 +133,16 @@ void regions_end(struct follow *f);
 void tails_look(struct follow *f);
 /* The lane of a thread, added if missing. */
 struct lane *lane_at(struct tail *tail, size_t location);
-/* The next message of the segment from OFFSET on, as it is now. */
-void read_at(struct follow *f, const struct segment *segment, uint64_t offset,
+/* The message there, as it is now. */
+void read_at(struct follow *f, const struct tail *tail, struct message_place place,
     struct message *message);
+/*
+ * Whether the recorder has read its rings at that time or later, on the rank's own clock, and not
+ * after LATEST_NS.
+ */
+bool is_sampled(const struct tail *tail, int64_t at_ns, int64_t latest_ns);
+/* Reads samples until those from before AT_NS are read, but of no later look than LATEST_NS. */
+void read_samples(struct follow *f, struct tail *tail, int64_t at_ns, int64_t latest_ns);
 /*
  * Reads more rows of the thread, after those it has. False: there are none. Rows left before
  * FINAL_NS, on the rank's clock, do not change any more; forget_unsure removes one that may.

@@ -9,9 +9,9 @@
 #include "follow.h"
 
 void
-regions_piece(struct lane *lane, const struct region_piece *piece)
+regions_piece(struct lane *lane, struct message_place piece)
 {
-	*APPEND(lane->regions.pieces, lane->regions.count, lane->regions.capacity) = *piece;
+	*APPEND(lane->regions.pieces, lane->regions.count, lane->regions.capacity) = piece;
 }
 
 /*
@@ -22,15 +22,11 @@ static size_t
 take_events(struct follow *f, struct tail *tail, struct lane *lane, int64_t until_ns)
 {
 	struct lane_regions *of = &lane->regions;
-	const struct region_piece *piece = &of->pieces[of->at];
 	struct reader *in = f->input->in;
 	struct message message;
 	size_t end = 0;
 
-	read_at(f, &tail->segments[piece->segment], piece->place, &message);
-	for (unsigned i = 0; i < piece->within; i++)
-		if (reader_next(in, &message) <= 0)
-			die_input(in);
+	read_at(f, tail, of->pieces[of->at], &message);
 	if (samples_read(&f->regions, in, &message) < 0)
 		die_input(in);
 	f->regions_left = f->regions;
@@ -56,7 +52,7 @@ place_of_regions(const struct follow *f, const struct tail *tail, struct lane *l
 	const struct rank *rank = tail->scan.rank;
 	const uint32_t l = (uint32_t)(lane - tail->lanes);
 
-	if (!of->placed && l > 0 && (l >= rank->threads || !lane->calls))
+	if (!of->placed && l > 0 && (l >= rank->threads || rank->thread[l].rows == 0))
 		of->worker = UINT32_MAX - l;
 	of->placed = true;
 	return l == 0 || of->worker != 0 ? (uint32_t)(rank - f->input->ranks) :

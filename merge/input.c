@@ -126,6 +126,7 @@ scan_rank(struct scan *scan, const struct message *message)
 	scan->rank->host = body_string(message, "host");
 	scan->rank->program = body_string(message, "program");
 	scan->rank->threaded = body_true(message, "threads");
+	scan->rank->asks_samples = body_true(message, "samples");
 	if (body_int_if(in, message, "date_s", 0, LAST_DATE_S, &date_s) < 0)
 		return -1;
 	if (date_s > 0 && (input->date_s == 0 || date_s < input->date_s))

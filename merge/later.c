@@ -288,8 +288,6 @@ site_of_place(struct later *l, const struct rank *rank, const struct raw_site *r
 	return site;
 }
 
-static uint32_t define_site(struct later *l, struct rank *rank, uint32_t number);
-
 static uint32_t
 site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 {
@@ -299,7 +297,7 @@ site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 		const struct raw_site *frame = find_site(rank, raw->stack[f]);
 
 		if (frame != NULL && frame->stack == NULL)
-			stack.frames[f] = define_site(l, rank, raw->stack[f]);
+			stack.frames[f] = later_site(l, rank, raw->stack[f]);
 	}
 	for (size_t i = 0; i < l->stack_count; i++)
 		if (l->stacks[i].stack.depth == stack.depth && memcmp(l->stacks[i].stack.frames,
@@ -341,9 +339,8 @@ later_region(struct later *l, struct rank *rank, int64_t own)
 	return true;
 }
 
-/* The number in the trace; 0: it has no definition. */
-static uint32_t
-define_site(struct later *l, struct rank *rank, uint32_t number)
+uint32_t
+later_site(struct later *l, struct rank *rank, uint32_t number)
 {
 	const struct raw_site *raw;
 	uint32_t site;
@@ -376,7 +373,7 @@ later_define(struct later *l, int32_t number, const struct calls *calls, size_t 
 
 	for (size_t i = from; i < from + count; i++) {
 		define_comm(l, rank, calls->comm[i]);
-		define_site(l, rank, calls->site[i]);
+		later_site(l, rank, calls->site[i]);
 		later_call(l, calls->call[i]);
 	}
 }

@@ -21,7 +21,7 @@
 static const char usage[] =
 	"usage: lp-merge [-s none|offset|linear|clc] [--partial] [--no-names] [FOLDER|FILE ...]\n"
 	"       lp-merge -o SHARDS [--shards N|node] ...; or mpirun -n P lp-merge -o SHARDS ...\n"
-	"       lp-merge --follow FOLDER ...\n"
+	"       lp-merge --follow [--no-samples] FOLDER ...\n"
 	"Make one trace on one clock of the raw traces of a run.\n"
 	"  -s, --sync HOW   none: clocks as they are; offset: as measured in MPI_Init;\n"
 	"                   linear: and from then on; clc: and no message comes before it\n"
@@ -29,6 +29,7 @@ static const char usage[] =
 	"  -o, --output SHARDS  a folder of shards; several processes write theirs each\n"
 	"      --shards N|node  how many, or one a node [as many as processes]\n"
 	"      --follow     of a run that goes on, until it ends: what has been recorded so far\n"
+	"      --no-samples with --follow: without samples and switches\n"
 	"      --partial    go on where ranks are missing\n"
 	"      --no-names   leave call sites as addresses: no functions, no lines\n"
 	"  -h, --help       print this text\n"
@@ -42,6 +43,7 @@ struct options {
 	uint32_t shards;	/* number of shards; 0: one per node */
 	bool counted;	/* the number was given */
 	bool follow;	/* the run may still go on */
+	bool samples;	/* of such a run */
 	char **files;	/* NULL-terminated; none: standard input */
 };
 
@@ -51,20 +53,22 @@ static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const syncs[] = { "none", "offset", "linear", "clc", NULL };
-	enum { NO_NAMES = 256, SHARDS, GONE };
+	enum { NO_NAMES = 256, NO_SAMPLES, SHARDS, GONE };
 	static const struct option_row rows[] = {
 		{ "sync", 's', AS_CHOICE, OPTION(sync), .choices = syncs },
 		{ "partial", 0, FLAG, OPTION(partial) }, { "no-names", NO_NAMES, ASKED_ALONE },
+		{ "no-samples", NO_SAMPLES, ASKED_ALONE },
 		{ "output", 'o', AS_TEXT, OPTION(folder) }, { "shards", SHARDS, ASKED },
 		{ "meet", GONE, ASKED_MAYBE }, { "member", GONE, ASKED_MAYBE },
 		{ "follow", 0, FLAG, OPTION(follow) }, OPTIONS_END
 	};
-	struct options opt = { .sync = SYNC_LINEAR, .names = true };
+	struct options opt = { .sync = SYNC_LINEAR, .names = true, .samples = true };
 	int c;
 
 	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
 		switch (c) {
 		case NO_NAMES: opt.names = false; break;
+		case NO_SAMPLES: opt.samples = false; break;
 		case GONE: die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each "
 		    "node's own disk", argv[optind - 1]);
 		case SHARDS:
@@ -211,6 +215,8 @@ check_options(const struct options *opt, const struct team *team)
 {
 	struct stat status;
 
+	if (!opt->samples && !opt->follow)
+		die("--no-samples needs --follow");
 	if (opt->follow && (opt->folder != NULL || team->size > 1))
 		die("--follow makes one stream, by one process");
 	for (size_t i = 0; opt->follow && (i == 0 || opt->files[i] != NULL); i++)
@@ -243,13 +249,14 @@ follow_run(struct input *input, const struct options *opt, int *argc, char ***ar
 	char **words = zalloc((size_t)*argc + 1, sizeof *words);
 	int kept = 0;
 
-	follow(input, opt->files, STDOUT_FILENO, opt->names, opt->sync, *argc, *argv);
+	follow(input, opt->files, STDOUT_FILENO, (struct follow_options){ opt->sync, opt->names,
+	    opt->samples }, *argc, *argv);
 	if (begin != 0 || fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode))
 		return false;
 	if (lseek(STDOUT_FILENO, 0, SEEK_SET) != 0 || ftruncate(STDOUT_FILENO, 0) != 0)
 		die("standard output: %s", strerror(errno));
 	for (int i = 0; i < *argc; i++)		/* it may be cut to this length */
-		if (strncmp((*argv)[i], "--f", 3) != 0)
+		if (strncmp((*argv)[i], "--f", 3) != 0 && strncmp((*argv)[i], "--no-s", 6) != 0)
 			words[kept++] = (*argv)[i];
 	*argc = kept;
 	*argv = words;

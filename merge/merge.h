@@ -152,6 +152,7 @@ struct rank {
 	uint64_t messages;	/* in segments before the current one */
 	bool present, ended;
 	bool threaded;		/* not only the first thread may call MPI */
+	bool asks_samples;
 	int64_t died_ns;	/* own clock; 0: unknown */
 	char *host, *program;
 	uint64_t rows;
@@ -362,8 +363,12 @@ void output_rows(struct writer *out, const struct input *input, struct calls *ca
  * follow.c: merges the traces of FOLDERS to FD while their run continues, until it ends. The clocks
  * are corrected as at the begin.
  */
-void follow(struct input *input, char **folders, int fd, bool names, enum sync sync,
-    int argc, char **argv);
+struct follow_options {
+	enum sync sync;
+	bool names, samples;
+};
+void follow(struct input *input, char **folders, int fd, struct follow_options options, int argc,
+    char **argv);
 
 /*
  * shards.c: writes a folder of COUNT shards; 0: one per node. Each member of the team writes its
@@ -387,6 +392,7 @@ struct sample_pass {
 	struct rank_samples *ranks;
 	struct samples block, nested;	/* as read; regions as they are written */
 	struct regions_told *told;	/* regions.h */
+	struct later *later;		/* of a followed run, which defines sites when needed */
 	int64_t moved_ns;
 };
 
@@ -398,6 +404,10 @@ struct moves {
 	bool begun;
 };
 
+/* Of a followed run, whose blocks are given. */
+void samples_follow(struct sample_pass *pass, struct writer *out, struct source *source,
+    struct later *later);
+void samples_take(struct sample_pass *pass, int32_t rank, const struct message *message);
 /* MOVED_NS: shift of all times, so that the first enter stays the origin. */
 void samples_begin(struct sample_pass *pass, struct writer *out, struct source *source,
     int64_t moved_ns, struct regions_told *told);

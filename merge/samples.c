@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "definitions.h"
 #include "regions.h"
 #include "source.h"
 #include "unended.h"
@@ -33,9 +34,10 @@ struct rank_samples {
 };
 
 static uint32_t
-map_one(uint32_t number, const uint32_t *map, size_t size)
+map_site(const struct sample_pass *pass, struct rank *rank, uint32_t number)
 {
-	return number < size ? map[number] : 0;
+	return pass->later != NULL ? later_site(pass->later, rank, number) :
+	    number < rank->site_map_size ? rank->site_map[number] : 0;
 }
 
 /* A thread without known calls is a worker, numbered beyond those that the recorder counts. */
@@ -130,7 +132,7 @@ static void
 take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
     const struct message *message)
 {
-	const struct rank *rank = &pass->input->ranks[number];
+	struct rank *rank = &pass->input->ranks[number];
 	struct samples *block = &pass->block;
 	struct stacks unused;
 	struct queue *queue;
@@ -143,7 +145,7 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 		of->until_ns = block->until_ns;
 	if ((stacks = stacks_read(&unused, pass->source->in, message, block->count)) < 0)
 		die_input(pass->source->in);
-	if (stacks > 0) {
+	if (stacks > 0 && pass->later == NULL) {	/* else by frame pointers */
 		unwound_callers(pass->input->unwound, of->unwound, block->callers, block->count);
 		of->unwound += block->count;
 	}
@@ -160,10 +162,16 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 			if (block->on_core_ns[i] > block->end_ns[i] - block->time_ns[i])
 				block->on_core_ns[i] = block->end_ns[i] - block->time_ns[i];
 		}
-		block->site[i] = map_one(block->site[i], rank->site_map, rank->site_map_size);
-		block->callers[i] = map_one(block->callers[i], rank->site_map, rank->site_map_size);
+		block->site[i] = map_site(pass, rank, block->site[i]);
+		block->callers[i] = map_site(pass, rank, block->callers[i]);
 	}
 	append_block(queue, block);
+}
+
+void
+samples_take(struct sample_pass *pass, int32_t rank, const struct message *message)
+{
+	take_block(pass, &pass->ranks[rank], rank, message);
 }
 
 /* No block behind a block of calls has regions from before its first call. */
@@ -375,6 +383,19 @@ samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
 		write_queue(pass, queue, &pass->input->ranks[number].correction, until_ns, moves);
 		not_before(queue, until_ns);
 	}
+}
+
+void
+samples_follow(struct sample_pass *pass, struct writer *out, struct source *source,
+    struct later *later)
+{
+	const struct input *input = source->input;
+
+	*pass = (struct sample_pass){ .input = input, .source = source, .out = out,
+	    .later = later };
+	pass->ranks = zalloc((size_t)input->rank_count, sizeof *pass->ranks);
+	for (int32_t r = 0; r < input->rank_count; r++)
+		pass->ranks[r].ended = true;
 }
 
 void

@@ -62,7 +62,7 @@ look_for_traces(struct follow *f, const char *folder)
 		die("%s: %s", folder, strerror(errno));
 	for (int i = 0; i < found.count; i++) {
 		const char *name = strrchr(found.at[i], '/') + 1;
-		struct tail tail = { .pid = -1 };
+		struct tail tail = { .pid = -1, .sampled_ns = INT64_MIN };
 
 		if (*raw_name_segment(name) != '\0' || knows(f, found.at[i]))
 			continue;
@@ -95,14 +95,17 @@ tell_of_worlds(struct follow *f, struct folder *folder)
 }
 
 void
-read_at(struct follow *f, const struct segment *segment, uint64_t offset, struct message *message)
+read_at(struct follow *f, const struct tail *tail, struct message_place place,
+    struct message *message)
 {
+	const struct segment *segment = &tail->segments[place.segment];
 	struct reader *in = f->input->in;
 
-	reader_turn(in, segment->path, segment->fd, offset);
-	reader_jump(in, offset);
-	if (reader_next(in, message) <= 0)
-		die_input(in);
+	reader_turn(in, segment->path, segment->fd, place.offset);
+	reader_jump(in, place.offset);
+	for (unsigned i = 0; i <= place.within; i++)
+		if (reader_next(in, message) <= 0)
+			die_input(in);
 }
 
 /* ---- news in a trace ----------------------------------------------------------------- */
@@ -155,15 +158,27 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 	lane->pieces[lane->begin + lane->count++] = piece;
 }
 
+/* Of regions or samples. */
 static void
-add_regions(struct follow *f, struct tail *tail, const struct message *message)
+add_events(struct follow *f, struct tail *tail, const struct message *message)
 {
+	const struct message_place place = { tail->segment_count - 1, message->offset,
+		tail->within };
+	struct sample_piece piece = { .place = place };
 	size_t location;
 
-	if (body_int(f->input->in, message, "location", 0, 1 << 16, &location) < 0)
+	if (is_kind(message, "regions")) {
+		if (body_int(f->input->in, message, "location", 0, 1 << 16, &location) < 0)
+			die_input(f->input->in);
+		regions_piece(lane_at(tail, location), place);
+		return;
+	}
+	if (body_int(f->input->in, message, "until_ns", -LATEST_NS, LATEST_NS,
+	    &piece.until_ns) < 0)
 		die_input(f->input->in);
-	regions_piece(lane_at(tail, location), &(struct region_piece){ tail->segment_count - 1,
-	    message->offset, tail->within });
+	if (tail->sample_at == tail->sample_count)
+		tail->sample_at = tail->sample_count = 0;
+	*APPEND(tail->samples, tail->sample_count, tail->sample_capacity) = piece;
 }
 
 static void
@@ -181,8 +196,8 @@ take(struct follow *f, struct tail *tail, const struct message *message)
 	if (f->input->world_count > 1)
 		die("%s: of another run than %s: --follow takes the folders of one", tail->path,
 		    f->input->run_file);
-	if (is_kind(message, "regions"))
-		add_regions(f, tail, message);
+	if (is_kind(message, "regions") || (is_samples(message) && !f->leaves_samples))
+		add_events(f, tail, message);
 	tail->within++;
 }
 
@@ -201,7 +216,8 @@ scan_tail(struct follow *f, struct tail *tail)
 		/* The first byte of a message is stored last. */
 		if (pread(segment->fd, &byte, 1, (off_t)tail->offset) != 1 || byte == 0)
 			return;
-		read_at(f, segment, tail->offset, &message);
+		read_at(f, tail, (struct message_place){ tail->segment_count - 1, tail->offset,
+		    0 }, &message);
 		tail->within = 0;
 		take(f, tail, &message);
 		/* Takes the other messages of a compressed one. */
@@ -355,7 +371,7 @@ read_piece(struct follow *f, struct tail *tail, struct lane *lane,
 	bool folds;
 	int narrow;
 
-	read_at(f, &tail->segments[piece->segment], piece->place, &message);
+	read_at(f, tail, (struct message_place){ piece->segment, piece->place, 0 }, &message);
 	folds = body_get(&message, "folded") != NULL;
 	if ((narrow = reader_narrow(in, &message, from, count)) < 0 ||
 	    calls_read(&f->read, in, &message) < 0)
@@ -418,11 +434,41 @@ is_complete(struct follow *f, struct tail *tail, struct lane *lane, int64_t unti
 	return lane->last_leave_ns >= lane->open.enter_ns;
 }
 
+bool
+is_sampled(const struct tail *tail, int64_t at_ns, int64_t latest_ns)
+{
+	bool is = tail->sampled_ns >= at_ns;
+
+	for (size_t i = tail->sample_at; i < tail->sample_count && !is; i++)
+		is = tail->samples[i].until_ns >= at_ns && tail->samples[i].until_ns <= latest_ns;
+	return is;
+}
+
+void
+read_samples(struct follow *f, struct tail *tail, int64_t at_ns, int64_t latest_ns)
+{
+	for (; tail->sample_at < tail->sample_count; tail->sample_at++) {
+		const struct sample_piece *piece = &tail->samples[tail->sample_at];
+		struct message message;
+
+		/* One look makes several blocks. */
+		if (piece->until_ns > latest_ns || (tail->sampled_ns >= at_ns &&
+		    piece->until_ns != tail->sampled_ns))
+			return;
+		read_at(f, tail, piece->place, &message);
+		samples_take(&f->sampled, (int32_t)(tail->scan.rank - f->input->ranks), &message);
+		tail->sampled_ns = piece->until_ns;
+	}
+}
+
 void
 close_segments(struct tail *tail)
 {
 	size_t needed = tail->segment_count > 0 ? tail->segment_count - 1 : 0;
 
+	if (tail->sample_at < tail->sample_count &&
+	    tail->samples[tail->sample_at].place.segment < needed)
+		needed = tail->samples[tail->sample_at].place.segment;
 	for (size_t l = 0; l < tail->lane_count; l++) {
 		const struct lane *lane = &tail->lanes[l];
 

@@ -290,6 +290,59 @@ under_way() {
 	done
 }
 
+# Rank 1 is late in heavy() but once, when rank 0 calls nothing for a second, soon after many calls.
+@test "samples and switches are followed: each window of the path has the functions of the whole trace" {
+	cat >functions.c <<-END
+		#include <mpi.h>
+		#include <time.h>
+		static volatile double sum;
+		static double now(void) {
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec + 1e-9 * t.tv_nsec;
+		}
+		#define WORK(name) __attribute__((noinline)) static void name(double s) { \
+			for (double end = now() + s; now() < end; sum++) ; sum += sizeof #name; }
+		WORK(heavy)
+		WORK(light)
+		int main(int argc, char **argv) {
+			int rank, ranks, out = 1, in;
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+			for (int i = 0; i < 20; i++) {
+				for (int k = 0; k < 5; k++, light(0.002))
+					MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % ranks, k, &in, 1, MPI_INT, (rank + ranks - 1) % ranks, k,
+						MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+				heavy(i == 10 && rank == 0 ? 1 : rank == 1 ? 0.06 : 0.02);
+				MPI_Barrier(MPI_COMM_WORLD);
+			}
+			MPI_Finalize();
+		}
+	END
+	mpicc -O1 -g -o "$BATS_FILE_TMPDIR/functions" functions.c
+	OPTIONS='--sample 1000' begin 2 functions
+	lp-merge --follow run | cat >followed
+	wait "$(cat pid)"
+	lp-merge --follow run | cmp - followed
+	trace.py check followed
+	lp-merge run >whole
+	said followed >a
+	lp-critpath -F json --every 0.5 graph >windows
+	said whole >b
+	cmp a b
+	lp-critpath -F json --every 0.5 graph | cmp - windows
+	[ "$(lp-dump -k switched followed | wc -l)" -ge 4 ]
+	if lp-dump -k sampled whole >samples 2>/dev/null; then
+		grep -q 'heavy (functions.c:' a
+		[ "$(lp-dump -k sampled followed | jq -s 'map(.count) | add')" -eq "$(jq -s 'map(.count) | add' samples)" ]
+	fi
+	lp-merge --follow --no-samples run | lp-dump >without
+	refute grep -qE '"(sampled|switched)"' without
+	jq -c 'select(.kind == "call") | del(.site)' without >calls
+	lp-dump -k call followed | jq -c 'del(.site)' | cmp - calls
+}
+
 # Each rank's second to fourth thread begin one after another, with messages in a ring, and regions before and around them.
 @test "threads that make their first call later are followed, with their regions" {
 	cat >later.c <<-END
@@ -362,6 +415,13 @@ under_way() {
 	wait "$(cat pid)"
 	run -2 --separate-stderr lp-merge --follow one other run
 	[ "$stderr" = "lp-merge: run/rank.0: of another run than one/rank.0: --follow takes the folders of one" ]
+}
+
+@test "a rank of another host is dead when its recorder has seen it end" {
+	mkdir run
+	printf 'raw ranks=1 rank=0 run=7 host=elsewhere pid=1\n0 MPI_Init 0 100000000\n0 MPI_Barrier 200000000 300000000 comm=1\ndied at_ns=400000000\nzeros 64\n' | pack >run/rank.0
+	timeout 100 lp-merge --follow run >file
+	[ "$(lp-dump -k call file | wc -l)" -ge 2 ]
 }
 
 @test "--follow reads folders and makes one stream" {
@@ -614,7 +674,7 @@ so_far() {
 @test "longpole watch shows a run in progress, and ends with it" {
 	begin 4 paced 3 400
 	longpole -v watch run 0.5 >live 2>err
-	grep -qxF '+ lp-merge --follow run | lp-graph | lp-imbalance --every 0.5 -F json' err
+	grep -qxF '+ lp-merge --follow --no-samples run | lp-graph | lp-imbalance --every 0.5 -F json' err
 	lp-merge run | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.5 >whole
 	same_windows live whole
 }

@@ -128,6 +128,7 @@ forget_off_core(struct imbalance *im, uint32_t location, int64_t leave_ns)
 	}
 	for (uint32_t l = 0; l < known->location_count; l++)
 		if (l != location && known->location_rank[l] == rank &&
+		    (l == (uint32_t)rank || im->last_leave_ns[l] != INT64_MIN) &&
 		    im->last_leave_ns[l] < leave_ns)
 			leave_ns = im->last_leave_ns[l];
 	for (uint32_t l = 0; l < known->location_count; l++)

@@ -105,6 +105,7 @@ static void
 append_rank(int rank, int ranks, unsigned long long run, bool spawned, bool threads)
 {
 	struct small small;
+	const bool samples = options.sample_hz > 0 || options.switches;
 	char host[256] = "", program[4096] = "";
 	struct timespec now;
 
@@ -115,7 +116,7 @@ append_rank(int rank, int ranks, unsigned long long run, bool spawned, bool thre
 	if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
 		program[0] = '\0';
 	clock_gettime(CLOCK_REALTIME, &now);
-	small_begin(&small, "rank", 7u + spawned + threads);
+	small_begin(&small, "rank", 7u + spawned + threads + samples);
 	small_uint(&small, "rank", (uint64_t)rank);
 	small_uint(&small, "ranks", (uint64_t)ranks);
 	small_uint(&small, "run", run);
@@ -127,6 +128,8 @@ append_rank(int rank, int ranks, unsigned long long run, bool spawned, bool thre
 		small_true(&small, "spawned");
 	if (threads)
 		small_true(&small, "threads");
+	if (samples)
+		small_true(&small, "samples");
 	small_append(&small);
 	if (rank == 0)
 		environment_append();
