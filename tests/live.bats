@@ -684,7 +684,7 @@ so_far() {
 	echo $! >pid
 	await [ -e there.part/raw/rank.1 ]
 	longpole -v watch there/ >live 2>err
-	grep -qF 'lp-merge --follow there.part/raw |' err
+	grep -qF 'lp-merge --follow --no-samples there.part/raw |' err
 	[ "$(wc -l <live)" -ge 4 ]
 	wait "$(cat pid)"
 	longpole -v watch there >again 2>err
