@@ -362,7 +362,9 @@ counted() {
 	# Without the wrappers of Fortran, which nobody calls here and which are half of the work of the compiler.
 	local GLOBIGNORE='*/fortran*.c'
 	# The library is linked, not preloaded, as the sanitizer starts before the preloaded ones; threads begin in its hands.
-	echo 'void (*_Atomic longpole_thread_began)(void);' >began.c
+	echo '#include <stdint.h>
+		int64_t (*_Atomic longpole_thread_begins)(int64_t);
+		int _Atomic longpole_threads_to_begin;' >began.c
 	mpicc -std=c11 -D_GNU_SOURCE -O1 -g -fPIC -fvisibility=hidden -fsanitize=thread -shared \
 		-o libtsan-recorder.so began.c "$ROOT"/record/preload/*.c "$ROOT"/build/record.front/{signals,unload,regions,tools,interposed}.o -lpthread -ldl \
 		2>err || skip "no ThreadSanitizer here"
