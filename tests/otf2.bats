@@ -117,6 +117,22 @@ planted() {
 	grep -q '^lp-graph: 3 messages and 3 collectives matched, 0 sends, 0 receives' counts
 }
 
+@test "regions of an archive as Score-P writes it have the same numbers as those of a trace" {
+	needs_otf2
+	local seed
+	for seed in 1 2; do
+		otf2_scorep.py make "archive.$seed" $seed 3 6
+		lp-import -f otf2 "archive.$seed/traces.otf2" >t.trace 2>said
+		[ $seed -eq 2 ] || grep -q "left out: 18 ParameterInt" said
+		trace.py check t.trace
+		lp-graph t.trace >t.graph 2>/dev/null
+		lp-critpath --by region -F json t.graph >path
+		lp-imbalance --by region -F json t.graph >ranks
+		otf2_scorep.py check path ranks $seed 3 6
+	done
+	lp-import -f otf2 archive.1/traces.otf2 2>/dev/null | lp-graph 2>/dev/null | lp-critpath --by step -F json | jq -e '.loops[0].loop == "step" and .loops[0].steps == 6'
+}
+
 @test "regions of the user go into an archive and come back, nested with frames and time off the core" {
 	needs_otf2
 	pack >t.trace <<-'END'

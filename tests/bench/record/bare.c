@@ -27,6 +27,27 @@ now(void)
 #endif
 }
 
+/* The same for a region of longpole.h. */
+void longpole_region_begin(const char *name);
+void longpole_region_end(const char *name);
+
+void
+longpole_region_begin(const char *name)
+{
+	rows[count % ROWS].enter = now();
+	rows[count % ROWS].site = name;
+}
+
+void
+longpole_region_end(const char *name)
+{
+	unsigned i = count++ % ROWS;
+
+	(void)name;
+	rows[i].leave = now();
+	rows[i].call = 0;
+}
+
 #define BARE(number, name, params, arguments) \
 	int MPI_##name params \
 	{ \
