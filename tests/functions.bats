@@ -83,7 +83,7 @@ print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if 
 @test "the page has a table of the sampled functions, with lp-imbalance's numbers" {
 	sampled_run.py make 3 4 12 40 | lp-graph 2>/dev/null >t.graph
 	lp-report -o t.html t.graph
-	sed -n '/<table id="t-functions">/,/<\/table>/p' t.html | grep -o '^<tr>.*' | sed 's/<td data-v="\([^"]*\)">[^<]*<\/td>/\1 /g; s/<td class="t" title="\([^"]*\)">.*/\1/; s/<tr>//' |
+	sed -n '/<table id="t-functions"/,/<\/table>/p' t.html | grep -o '^<tr>.*' | sed 's/<td data-v="\([^"]*\)">[^<]*<\/td>/\1 /g; s/<td class="t" title="\([^"]*\)">.*/\1/; s/<tr>//' |
 		awk '{ printf "%.9f %.9f %s\n", $1, $4, $7 }' >page
 	lp-imbalance -F json t.graph | jq -r '.compute_by_function[].functions[] | [.more_s, .others_s, .function] | join(" ")' |
 		awk '{ printf "%.9f %.9f %s\n", $1, $2, $3 }' >told
