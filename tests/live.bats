@@ -688,7 +688,7 @@ so_far() {
 	[ "$(wc -l <live)" -ge 4 ]
 	wait "$(cat pid)"
 	longpole -v watch there >again 2>err
-	grep -qF 'lp-merge --follow there/raw |' err
+	grep -qF 'lp-merge --follow --no-samples there/raw |' err
 	cmp live again
 	run -2 --separate-stderr longpole watch nowhere
 	[[ "$stderr" == "longpole: nowhere: no run is recorded there" ]]
