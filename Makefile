@@ -60,7 +60,7 @@ FLOORS   = stream mpi tool run symbols stuck path path/solvers waits machine rep
 TEAMS    = critpath merge graph imbalance
 MEASURE  = lp-measure lp-nrep
 COMMANDS = bin/longpole $(TOOLS:%=bin/lp-%) $(TEAMS:%=bin/lp-%-mpi) $(MEASURE:%=bin/%)
-LIBRARIES = $(foreach l,record mend,lib/liblongpole-$(l).so $(MPIS:%=lib/liblongpole-$(l).%.so)) lib/liblongpole-stream.so
+LIBRARIES = lib/liblongpole-record.so $(RECORDERS) lib/liblongpole-mend.so $(MPIS:%=lib/liblongpole-mend.%.so) lib/liblongpole-stream.so
 MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/measure.1 guidelines/measure/nrep.1 \
            workflows/longpole.1 base/stream/trace.5 $(wildcard doc/*.7)
 

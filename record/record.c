@@ -39,7 +39,7 @@ static const char usage[] =
 	"      --regions WHICH  all, or own: not those of other tools' interfaces, see page [all]\n"
 	"      --sync HOW       compare clocks by pingpong or allreduce [pingpong]\n"
 	"      --sync-every S   do so every S seconds, in collectives of all ranks [0: at both ends]\n"
-	"      --mpi NAME       take the recorder of that MPI, openmpi or mpich [the program's]\n"
+	"      --mpi NAME       take its recorder: openmpi, mpich or abi [the program's]\n"
 	"      --clock WHICH    auto (the processor's counter where it is good) or monotonic [auto]\n"
 	"      --stuck-after S  say what hangs when nothing has moved for S seconds, see lp-stuck\n"
 	"      --stuck-kill     and end the run then, with status 1\n"

@@ -94,7 +94,7 @@ calls() {
 	[ "$(calls run MPI_Finalize)" -eq 4 ]
 	run -7 lp-record -o run -- mpirun.mpich -n 4 ./kinds 7
 	run -7 lp-record -o run -- $RUN -n 4 "$BATS_FILE_TMPDIR/kinds" 7
-	lp-record -o run -- mpirun.mpich -n 2 "$BATS_FILE_TMPDIR/loaded" libmpich.so.12 mpich
+	lp-record -o run -- mpirun.mpich -n 2 "$BATS_FILE_TMPDIR/loaded" libmpich.so.12 0x44000000
 	[ "$(calls run MPI_Barrier)" -eq 10 ]
 }
 

@@ -172,7 +172,7 @@ CALL(Mprobe, mprobe, MPROBE, PROBE, ((INT, source), (INT, tag), (COMM, comm),
 CALL(Improbe, improbe, IMPROBE, PROBE, ((INT, source), (INT, tag), (COMM, comm), (FLAG, flag),
     (NEWMESSAGE, message), (STATUS, status)), MPROBE(flag, comm, source, tag, message, status))
 
-BLOCKING(CALL, PERSISTENT, Barrier, barrier, BARRIER, BARRIER, ((COMM, comm)), NO_PEER, 0, 0)
+BLOCKING(CALL, PERSISTENT, Barrier, barrier, BARRIER, BARRIER, ((COMM, comm)), NO_RANK, 0, 0)
 BOTH(Bcast, bcast, BCAST, ONE_TO_ALL, ((BUF, buf), (COUNT, count), (TYPE, type), (INT, root),
     (COMM, comm)), root, AT_ROOT(bytes(count, type)), NOT_AT_ROOT(bytes(count, type)))
 BOTH(Gather, gather, GATHER, ALL_TO_ONE, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
@@ -191,38 +191,38 @@ BOTH(Scatterv, scatterv, SCATTERV, ONE_TO_ALL, ((CBUF, sendbuf), (COUNTS, sendco
     (COMM, comm)), root, AT_ROOT(sum_bytes(sendcounts, PEERS, sendtype)),
     OF(recvbuf, NOT_NULL_ROOT(bytes(recvcount, recvtype)), 0))
 BOTH(Allgather, allgather, ALLGATHER, ALL_TO_ALL, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype), (COMM, comm)), NO_PEER,
+    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype), (COMM, comm)), NO_RANK,
     OF(sendbuf, bytes(sendcount, sendtype), bytes(recvcount, recvtype)),
     EACH_PEER * bytes(recvcount, recvtype))
 BOTH(Allgatherv, allgatherv, ALLGATHERV, ALL_TO_ALL, ((CBUF, sendbuf), (COUNT, sendcount),
     (TYPE, sendtype), (BUF, recvbuf), (COUNTS, recvcounts), (DISPLS, displs), (TYPE, recvtype),
-    (COMM, comm)), NO_PEER, OF(sendbuf, bytes(sendcount, sendtype), bytes(recvcounts[ME], recvtype)),
+    (COMM, comm)), NO_RANK, OF(sendbuf, bytes(sendcount, sendtype), bytes(recvcounts[ME], recvtype)),
     sum_bytes(recvcounts, PEERS, recvtype))
 BOTH(Alltoall, alltoall, ALLTOALL, ALL_TO_ALL, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype), (COMM, comm)), NO_PEER,
+    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype), (COMM, comm)), NO_RANK,
     EACH_PEER * OF(sendbuf, bytes(sendcount, sendtype), bytes(recvcount, recvtype)),
     EACH_PEER * bytes(recvcount, recvtype))
 BOTH(Alltoallv, alltoallv, ALLTOALLV, ALL_TO_ALL, ((CBUF, sendbuf), (COUNTS, sendcounts),
     (DISPLS, sdispls), (TYPE, sendtype), (BUF, recvbuf), (COUNTS, recvcounts), (DISPLS, rdispls),
-    (TYPE, recvtype), (COMM, comm)), NO_PEER, OF(sendbuf, sum_bytes(sendcounts, PEERS, sendtype),
+    (TYPE, recvtype), (COMM, comm)), NO_RANK, OF(sendbuf, sum_bytes(sendcounts, PEERS, sendtype),
     sum_bytes(recvcounts, PEERS, recvtype)), sum_bytes(recvcounts, PEERS, recvtype))
 BOTH(Alltoallw, alltoallw, ALLTOALLW, ALL_TO_ALL, ((CBUF, sendbuf), (COUNTS, sendcounts),
     (DISPLS, sdispls), (CTYPES, sendtypes), (BUF, recvbuf), (COUNTS, recvcounts), (DISPLS, rdispls),
-    (CTYPES, recvtypes), (COMM, comm)), NO_PEER, OF(sendbuf, sum_bytes_w(sendcounts, PEERS, sendtypes),
+    (CTYPES, recvtypes), (COMM, comm)), NO_RANK, OF(sendbuf, sum_bytes_w(sendcounts, PEERS, sendtypes),
     sum_bytes_w(recvcounts, PEERS, recvtypes)), sum_bytes_w(recvcounts, PEERS, recvtypes))
 BOTH(Reduce, reduce, REDUCE, ALL_TO_ONE, ((CBUF, sendbuf), (BUF, recvbuf), (COUNT, count), (TYPE, type),
     (OP, op), (INT, root), (COMM, comm)), root, OF(sendbuf, NOT_NULL_ROOT(bytes(count, type)), 0),
     AT_ROOT(bytes(count, type)))
 #define REDUCE_PARAMS (CBUF, sendbuf), (BUF, recvbuf), (COUNT, count), (TYPE, type), (OP, op), (COMM, comm)
-BOTH(Allreduce, allreduce, ALLREDUCE, ALL_TO_ALL, (REDUCE_PARAMS), NO_PEER, bytes(count, type),
+BOTH(Allreduce, allreduce, ALLREDUCE, ALL_TO_ALL, (REDUCE_PARAMS), NO_RANK, bytes(count, type),
     bytes(count, type))
 BOTH(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, ALL_TO_ALL, (REDUCE_PARAMS),
-    NO_PEER, EACH_PEER * bytes(count, type), bytes(count, type))
+    NO_RANK, EACH_PEER * bytes(count, type), bytes(count, type))
 BOTH(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, ALL_TO_ALL, ((CBUF, sendbuf), (BUF, recvbuf),
-    (COUNTS, recvcounts), (TYPE, type), (OP, op), (COMM, comm)), NO_PEER,
+    (COUNTS, recvcounts), (TYPE, type), (OP, op), (COMM, comm)), NO_RANK,
     sum_bytes(recvcounts, MEMBERS, type), bytes(recvcounts[ME], type))
-BOTH(Scan, scan, SCAN, SCAN, (REDUCE_PARAMS), NO_PEER, bytes(count, type), bytes(count, type))
-BOTH(Exscan, exscan, EXSCAN, SCAN, (REDUCE_PARAMS), NO_PEER, bytes(count, type), bytes(count, type))
+BOTH(Scan, scan, SCAN, SCAN, (REDUCE_PARAMS), NO_RANK, bytes(count, type), bytes(count, type))
+BOTH(Exscan, exscan, EXSCAN, SCAN, (REDUCE_PARAMS), NO_RANK, bytes(count, type), bytes(count, type))
 
 #define NEW(Name, name, NAME, params) \
 	CALL(Name, name, NAME, COMM_CREATE, ((COMM, comm), UNWRAP params, (NEWCOMM, made)), \
@@ -279,14 +279,14 @@ CALL(Comm_get_parent, comm_get_parent, COMM_GET_PARENT, LOCAL, ((NEWCOMM, made))
 /* Who waits for whom is known from the topology. SOURCES and TARGETS count this rank's neighbours. */
 #define NEIGHBOUR(Name, name, NAME, params, sent, received) \
 	COUNTED(Neighbor_##Name, neighbor_##name, NEIGHBOR_##NAME, NEIGHBOUR, (UNWRAP params, (COMM, comm)), \
-	    COLLECTIVE(comm, NO_PEER, sent, received)) \
+	    COLLECTIVE(comm, NO_RANK, sent, received)) \
 	COUNTED(Ineighbor_##Name, ineighbor_##name, INEIGHBOR_##NAME, NEIGHBOUR_START, \
 	    (UNWRAP params, (COMM, comm), (NEWREQ, request)), \
-	    COLLECTIVE_START(comm, NO_PEER, sent, received, request)) \
+	    COLLECTIVE_START(comm, NO_RANK, sent, received, request)) \
 	DERIVED(start_neighbor_##name, "MPI_Start(Neighbor_" #Name ")", NEIGHBOUR_START) \
 	PERSISTENT_COUNTED(Neighbor_##Name##_init, neighbor_##name##_init, NEIGHBOR_##NAME##_INIT, COLLECTIVE_INIT, \
 	    (UNWRAP params, (COMM, comm), (INFO, info), (NEWREQ, request)), \
-	    COLLECTIVE_INIT(comm, NO_PEER, sent, received, request, start_neighbor_##name))
+	    COLLECTIVE_INIT(comm, NO_RANK, sent, received, request, start_neighbor_##name))
 NEIGHBOUR(allgather, allgather, ALLGATHER, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
     (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype)),
     bytes(sendcount, sendtype), EACH_SOURCE * bytes(recvcount, recvtype))
@@ -323,7 +323,7 @@ CALL(Win_complete, win_complete, WIN_COMPLETE, ACCESS_END, ((WIN, win)), ACCESS_
 CALL(Win_wait, win_wait, WIN_WAIT, EXPOSE_END, ((WIN, win)), EXPOSE_END(1, win))
 CALL(Win_test, win_test, WIN_TEST, EXPOSE_END, ((WIN, win), (FLAG, flag)), EXPOSE_END(flag, win))
 #define TO_RANK(Name, name, NAME, params) CALL(Name, name, NAME, RMA, params, RMA(win, rank, 0, 0))
-#define TO_ALL(Name, name, NAME, params) CALL(Name, name, NAME, RMA, params, RMA(win, NO_PEER, 0, 0))
+#define TO_ALL(Name, name, NAME, params) CALL(Name, name, NAME, RMA, params, RMA(win, NO_RANK, 0, 0))
 CALL(Win_lock, win_lock, WIN_LOCK, RMA, ((INT, lock), (INT, rank), (INT, assert), (WIN, win)),
     LOCK(win, rank, lock))
 TO_RANK(Win_unlock, win_unlock, WIN_UNLOCK, ((INT, rank), (WIN, win)))

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The exported functions. Each jumps to the address in doors[], with all arguments and the return
- * address unchanged. The list, doors.h, is generated from the symbols that the recorders export.
+ * address unchanged. The list, doors.h, is generated from the symbols that the recorders export,
+ * or that the recorder for the standard ABI needs.
  */
 #include "front.h"
+
+#ifdef HIDDEN				/* doors of a recorder to its MPI: record/abi/next.c */
+#define SCOPE(name) ".globl " #name "\n.hidden " #name "\n"
+#else
+#define SCOPE(name) ".globl " #name "\n"
+#endif
 
 const char *const door_names[] = {
 #define DOOR(number, name) #name,
@@ -15,7 +22,7 @@ const size_t door_count = sizeof door_names / sizeof door_names[0];
 #if defined __x86_64__
 
 #define DOOR(number, name) \
-	__asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n" \
+	__asm__(".pushsection .text\n" SCOPE(name) ".type " #name ", @function\n" \
 	    #name ":\n\tendbr64\n\tjmp *doors + 8 * " #number "(%rip)\n" \
 	    ".size " #name ", . - " #name "\n" \
 	    "longpole_first_" #number ":\n\tmovl $" #number ", %r11d\n\tjmp " \
@@ -50,7 +57,7 @@ __asm__(".pushsection .text\n"
 #elif defined __aarch64__
 
 #define DOOR(number, name) \
-	__asm__(".pushsection .text\n.globl " #name "\n.type " #name ", %function\n" \
+	__asm__(".pushsection .text\n" SCOPE(name) ".type " #name ", %function\n" \
 	    #name ":\n\tbti c\n\tadrp x16, doors + 8 * " #number "\n" \
 	    "\tldr x16, [x16, :lo12:doors + 8 * " #number "]\n\tbr x16\n" \
 	    ".size " #name ", . - " #name "\n" \

@@ -34,6 +34,7 @@ void *system_dlsym;
 static const struct mpi {
 	const char *library, *name, *title, *package;
 } mpis[] = {
+	{ "libmpi_abi", "abi", "the standard ABI of MPI 5.0", NULL },
 	{ "libmpi.so.40", "openmpi", "Open MPI", "libopenmpi-dev" },
 	{ "libmpich.so.", "mpich", "MPICH", "libmpich-dev" },
 	{ "libmpi.so.12", "mpich", "MPICH", "libmpich-dev" },
@@ -44,6 +45,7 @@ struct found {
 	char path[4096];
 };
 
+/* The first one: a library of the standard ABI may have loaded the MPI that does its work. */
 static int
 look_at(struct dl_phdr_info *info, size_t size, void *context)
 {
@@ -150,7 +152,10 @@ open_recorder(const struct mpi *mpi)
 	snprintf(slash != NULL ? slash + 1 : path, 60, "liblongpole-" FRONT ".%s.so", mpi->name);
 	if ((recorder = dlopen(path, RTLD_NOW | RTLD_LOCAL)) != NULL)
 		return recorder;
-	if (access(path, F_OK) != 0)
+	if (access(path, F_OK) != 0 && mpi->package == NULL)
+		snprintf(line, sizeof line, "lp-" FRONT ": the program has %s, and there is no "
+		    "%s: " FRONT_LOSS "\n", mpi->title, path);
+	else if (access(path, F_OK) != 0)
 		snprintf(line, sizeof line, "lp-" FRONT ": the program has %s, whose "
 		    FRONT_PART " is not built: install %s and type make lib/liblongpole-"
 		    FRONT ".%s.so all\n", mpi->title, mpi->package, mpi->name);
@@ -245,7 +250,9 @@ front_dlsym(void *handle, const char *name)
 		return found.mpi != NULL && longpole_next(name) != NULL ? ask :
 		    (struct answer){ &doors, NULL };
 	there = ask_system(handle, name);
-	address = found.mpi == NULL ? NULL : ask_system(handle, "PMPI_Init");
+	/* a library of the standard ABI may lack PMPI_Init */
+	address = found.mpi == NULL ? NULL :
+	    ask_system(handle, found.mpi == mpis ? "MPI_Init" : "PMPI_Init");
 	/* If a library has its own function of that name, it is not MPI's. */
 	if (there == NULL || address == NULL || dladdr(there, &of) == 0 ||
 	    dladdr(doors, &own) == 0 || of.dli_fbase == own.dli_fbase)

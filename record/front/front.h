@@ -8,8 +8,10 @@
 #define FRONT_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct answer {
 	void *done;		/* NULL: ask the system directly */
@@ -24,6 +26,13 @@ extern void *system_dlsym;		/* NULL until front_dlsym() was called */
 void front_open(size_t door);	/* at the first call of each name: sets its doors[] */
 void front_seek(void);		/* loads the recorder early, if an MPI is there already */
 struct answer front_dlsym(void *handle, const char *name);
+
+/* Whether a file's name is that of a library with the standard ABI of MPI, or with its PMPI_. */
+static inline bool
+is_abi_library(const char *name)
+{
+	return strncmp(name, "libmpi_abi", 10) == 0 || strncmp(name, "libpmpi_abi", 11) == 0;
+}
 
 /*
  * Set by a recorder that handles SIGBUS: it gets the program's calls of sigaction() for that

@@ -103,7 +103,16 @@ typedef const int *partition_list;
 EACH_OF(bytes_of_each, int)
 EACH_OF(large_bytes_of_each, MPI_Count)
 
+#ifdef MPI_STANDARD_ABI		/* its header leaves these to the table */
+#define DECLARE(function, params) \
+	int P##function(LIST(PARAM, params)); \
+	EXPORT int function(LIST(PARAM, params));
+#else
+#define DECLARE(function, params)
+#endif
+
 #define WRAPPER(function, Number, class, params, record) \
+	DECLARE(function, params) \
 	EXPORT int function(LIST(PARAM, params)) \
 	{ \
 		struct at at; \

@@ -5,12 +5,14 @@
  * out are variables that a launcher sets for itself, as they differ in each run, and names that
  * suggest a secret.
  */
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include "../front/front.h"
 #include "recorder.h"
 #include "small.h"
 
@@ -131,6 +133,39 @@ read_options(void)
 	options.stack = stack > 1 && stack <= MOST_CALLERS ? (int)stack : 1;
 }
 
+static int
+look_for_abi(struct dl_phdr_info *info, size_t size, void *found)
+{
+	const char *slash = strrchr(info->dlpi_name, '/');
+
+	(void)size;
+	*(bool *)found |= is_abi_library(slash != NULL ? slash + 1 : info->dlpi_name);
+	return 0;
+}
+
+static bool
+is_own_mpi(void)
+{
+	bool is_abi = false;
+#ifndef MPI_STANDARD_ABI
+	static char version[1 << 14];	/* at least MPI_MAX_LIBRARY_VERSION_STRING of any MPI */
+	int length;
+#ifdef OPEN_MPI
+	const bool own = true;
+#else
+	const bool own = false;
+#endif
+#endif
+
+	dl_iterate_phdr(look_for_abi, &is_abi);
+#ifdef MPI_STANDARD_ABI
+	return is_abi;
+#else
+	return !is_abi && (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
+	    (strstr(version, "Open MPI") != NULL) == own);
+#endif
+}
+
 /*
  * Handles and constants are those of the MPI that this was built with. A program with another MPI
  * cannot even pass through the wrappers, as handles may differ in size. So it ends, and one rank
@@ -139,20 +174,12 @@ read_options(void)
 void
 check_mpi(void)
 {
-#ifdef OPEN_MPI
-	const bool own = true;
-#else
-	const bool own = false;
-#endif
 	static const char line[] = "lp-record: the program has another MPI than this recorder was "
 	    "built with: see --mpi\n";
-	static char version[1 << 14];	/* at least MPI_MAX_LIBRARY_VERSION_STRING of any MPI */
 	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") :
 	    getenv("OMPI_COMM_WORLD_RANK");
-	int length;
 
-	if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
-	    (strstr(version, "Open MPI") != NULL) == own)
+	if (is_own_mpi())
 		return;
 	/*
 	 * A launcher kills all ranks when the first one ends, perhaps before rank 0 has printed

@@ -193,7 +193,7 @@ note_collective_init(struct at *at, const struct communicator *comm, int root, u
 	add_request(at, (struct request){ .handle = request, .start = next_row(at),
 	    .init = next_row(at), .bytes = sent, .received = received, .comm = comm->number,
 	    .location = at->thread->location, .init_location = at->thread->location,
-	    .peer = root == NO_PEER ? NO_PEER : peer_of(root), .tag = NO_TAG, .start_call = start,
+	    .peer = peer_of(root), .tag = NO_TAG, .start_call = start,
 	    .kind = OF_COLLECTIVE, .persistent = true });
 	commit(at, &e);
 }

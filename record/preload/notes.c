@@ -295,7 +295,7 @@ note_collective(struct at *at, const struct communicator *comm, int root, uint64
 	struct entry e = entry_of(at);
 
 	e.comm = comm->number;
-	e.peer = root == NO_PEER ? NO_PEER : peer_of(root);
+	e.peer = peer_of(root);
 	e.bytes_sent = sent;
 	e.bytes_received = received;
 	commit(at, &e);

@@ -125,7 +125,7 @@ ALWAYS int32_t
 peer_of(int rank)
 {
 	return rank >= 0 ? rank : rank == MPI_ANY_SOURCE ? ANY_PEER : rank == MPI_PROC_NULL ?
-	    NULL_PEER : rank == MPI_ROOT ? ROOT_PEER : rank;
+	    NULL_PEER : rank == MPI_ROOT ? ROOT_PEER : NO_PEER;
 }
 
 ALWAYS int32_t
@@ -134,11 +134,16 @@ tag_of(int tag)
 	return tag == MPI_ANY_TAG ? -1 : tag;
 }
 
-/* MPI_Get_elements_x in bytes without a call, from the MPI library's own fields of a status. */
+/* The size of a message, without a call where the library's own fields of a status are known. */
 ALWAYS uint64_t
 moved_bytes(const MPI_Status *status)
 {
-#ifdef OPEN_MPI
+#if defined MPI_STANDARD_ABI
+	MPI_Count bytes = 0;
+
+	return PMPI_Get_count_c(status, MPI_BYTE, &bytes) == MPI_SUCCESS && bytes > 0 ?
+	    (uint64_t)bytes : 0;
+#elif defined OPEN_MPI
 	return status->_ucount;
 #else
 	return (uint32_t)status->count_lo |

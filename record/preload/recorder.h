@@ -10,6 +10,7 @@
 #ifndef RECORDER_H
 #define RECORDER_H
 
+#include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,6 +39,8 @@
 
 /* Values of peer and tag: lp-trace(5), CALLS. */
 enum { ANY_PEER = -1, NULL_PEER = -2, NO_PEER = -3, ROOT_PEER = -4, NO_TAG = -2 };
+/* Of a call that has no rank: no constant of an MPI has this value. */
+enum { NO_RANK = INT_MIN };
 
 /* Numbers of the calls: their positions in call_table.h, from 1. 0 is a part of a call. */
 enum call_number {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open requests by handle. Open MPI has one handle for all requests that are complete when they
- * start. Those are kept in order and taken oldest first, a thread's own before those of others.
+ * start; Open MPI 6 has another one for sends to MPI_PROC_NULL. Those are kept in order and taken
+ * oldest first, a thread's own before those of others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ HASH_TABLE(open_requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP
 static struct open_requests table;
 size_t requests_apart;
 struct near_request near_requests[1 << NEAR_REQUEST_BITS];
-MPI_Request static_request;
+MPI_Request static_request, static_null;
 struct pending_ring pending;
 enum { LOOKED_AT = 1 << 10 };		/* search depth for the thread's own */
 /* a program that never completes its sends loses the oldest */
@@ -33,21 +34,32 @@ void
 requests_start(void)
 {
 	open_requests_begin(&table, 1024);
-	static_request = MPI_REQUEST_NULL;
+	static_request = static_null = MPI_REQUEST_NULL;
 	for (size_t i = 0; i < sizeof near_requests / sizeof near_requests[0]; i++)
 		near_requests[i].handle = MPI_REQUEST_NULL;
+}
+
+/* The handle of two sends that are open at once; MPI_REQUEST_NULL if they have different ones. */
+static MPI_Request
+handle_of_two(int dest)
+{
+	MPI_Request sends[2], found;
+
+	for (int i = 0; i < 2; i++)
+		PMPI_Isend(NULL, 0, MPI_BYTE, dest, 0, MPI_COMM_SELF, &sends[i]);
+	found = sends[0] == sends[1] ? sends[0] : MPI_REQUEST_NULL;
+	for (int i = 0; i < 2; i++) {
+		PMPI_Recv(NULL, 0, MPI_BYTE, dest, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+		PMPI_Wait(&sends[i], MPI_STATUS_IGNORE);
+	}
+	return found;
 }
 
 void
 requests_find_static(void)
 {
-	MPI_Request first, second;
-
-	PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &first);
-	PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &second);
-	static_request = first == second ? first : MPI_REQUEST_NULL;
-	PMPI_Wait(&first, MPI_STATUS_IGNORE);
-	PMPI_Wait(&second, MPI_STATUS_IGNORE);
+	static_null = handle_of_two(MPI_PROC_NULL);
+	static_request = handle_of_two(0);
 }
 
 /*

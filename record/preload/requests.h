@@ -68,11 +68,11 @@ struct pending_ring {
 };
 SHARED struct pending_ring pending;
 
-SHARED MPI_Request static_request;
+SHARED MPI_Request static_request, static_null;	/* the latter of sends to MPI_PROC_NULL */
 ALWAYS bool
 request_is_static(MPI_Request handle)
 {
-	return handle == static_request && handle != MPI_REQUEST_NULL;
+	return (handle == static_request || handle == static_null) && handle != MPI_REQUEST_NULL;
 }
 
 SELDOM void static_room(void);		/* makes room for one more */

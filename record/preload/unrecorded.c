@@ -22,7 +22,7 @@ static const char *const no_row[] = {
 
 /* Modules of MPI and of recorders: their calls are not the program's. */
 static const char *const not_the_program[] = {
-	"libmpi", "libmpich", "libopen-", "liblongpole-record", "libpmi", "libucp", "libuct",
+	"libmpi", "libpmpi", "libopen-", "liblongpole-record", "libpmi", "libucp", "libuct",
 	"libucs",
 	"mca_", "libfabric",
 };

@@ -114,7 +114,7 @@
 #define NEW_WIN(comm, made) (note_local(&at, comm), note_new_win(comm, made))
 #define NEW_FILE(comm, made) (note_local(&at, comm), note_new_file(comm, made))
 #define FREE_GROUP_OF(group) note_group_free(&at, group)
-#define GROUP_OF(group) note_collective(&at, group, NO_PEER, 0, 0)
+#define GROUP_OF(group) note_collective(&at, group, NO_RANK, 0, 0)
 #define EXPOSE(win, group) note_epoch(&at, win, &win->exposure, group)
 #define ACCESS(win, group) note_epoch(&at, win, &win->access, group)
 #define EXPOSE_END(done, win) note_epoch_end(&at, win, &win->exposure, done)
@@ -123,9 +123,9 @@
 #define RMA(win, rank, sent, received) note_one_sided(&at, win, rank, sent, received)
 #define RMA_START(win, rank, sent, received, request) \
 	note_one_sided_start(&at, win, rank, sent, received, request)
-#define IO(file, written, read) note_one_sided(&at, file, NO_PEER, written, read)
+#define IO(file, written, read) note_one_sided(&at, file, NO_RANK, written, read)
 #define IO_START(file, written, read, request) \
-	note_one_sided_start(&at, file, NO_PEER, written, read, request)
+	note_one_sided_start(&at, file, NO_RANK, written, read, request)
 #define moved(status) moved_bytes(status)
 
 /* Sizes of a collective, in terms of its communicator c and its parameters. */

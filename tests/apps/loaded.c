@@ -2,6 +2,7 @@
 /* Loads MPI by dlopen() and dlsym(), as Julia and some wrappers in Rust and Python do. */
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int
@@ -16,8 +17,8 @@ main(int argc, char **argv)
 	*(void **)&init = dlsym(library, "MPI_Init");
 	*(void **)&finalize = dlsym(library, "MPI_Finalize");
 	*(void **)&barrier = dlsym(library, "MPI_Barrier");
-	/* MPICH's */
-	world = argc > 2 ? (void *)0x44000000 : dlsym(library, "ompi_mpi_comm_world");
+	/* a number, but in Open MPI */
+	world = argc > 2 ? (void *)strtol(argv[2], NULL, 0) : dlsym(library, "ompi_mpi_comm_world");
 	if (dlsym(library, "MPI_No_such_function") != NULL)
 		return 1;
 	init(&argc, &argv);
