@@ -38,8 +38,11 @@ edge_block_free(struct edge_block *edges)
 static bool
 is_there(const struct window *window, uint32_t location, uint64_t seq)
 {
-	return seq < window_end(window, location) && (seq >= window_first(window, location) ||
-	    window_kept(window, location, seq) != NULL);
+	const struct lane *lane = &window->lanes[location];
+
+	return seq - lane->first < lane->count || (seq < lane->first &&
+	    (seq >= window_first(window, location) ||
+	    window_kept(window, location, seq) != NULL));
 }
 
 static int

@@ -4,18 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FIRST = 32 };	/* activities of a location at first; for all locations side by side */
+
 void
 pasts_begin(struct pasts *all, uint32_t locations, size_t most)
 {
-	enum { FIRST = 32 };
-	struct activity *first;
+	struct activity *first = zalloc((size_t)FIRST * locations, sizeof *first);
 
 	all->of = zalloc(locations, sizeof *all->of);
 	all->most = most;
-	all->first = most < FIRST ? most : FIRST;
-	first = zalloc(all->first * locations, sizeof *first);
-	for (uint32_t l = 0; l < locations; l++, first += all->first)
-		all->of[l] = (struct past){ .of = first, .capacity = (uint32_t)all->first,
+	for (uint32_t l = 0; l < locations; l++, first += FIRST)
+		all->of[l] = (struct past){ .of = first, .mask = FIRST - 1,
 		    .sync_ns = INT64_MIN, .kept_ns = INT64_MIN };
 }
 
@@ -69,10 +68,10 @@ forget_origin(struct imbalance *im, uint32_t number)
 }
 
 static void
-forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t until)
+forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t count)
 {
-	for (; past->begin < until; past->begin++) {
-		const struct activity *a = &past->of[past->begin];
+	for (; count > 0; count--, past->begin++) {
+		const struct activity *a = past_at(past, past->begin);
 		const struct activity_part part = activity_all(a, activity_wide(all, a));
 
 		past->begin_ns += part.compute_ns + part.call_ns;
@@ -81,45 +80,30 @@ forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t unti
 		if (a->origin != 0)
 			forget_origin(im, a->origin);
 	}
-}
-
-/*
- * Moves the kept activities to the front if that is cheap; otherwise makes room for more, up to
- * all->most.
- */
-static void
-make_room(struct pasts *all, struct past *past)
-{
-	size_t capacity = past->capacity + (size_t)past->capacity / 2;
-	struct activity *more;
-
-	if (past->capacity == all->most || (past->begin > 0 && 4 * past->begin >= past->end)) {
-		memmove(past->of, past->of + past->begin,
-		    (past->end - past->begin) * sizeof *past->of);
-		past->since_last -= past->begin < past->since_last ? past->begin : past->since_last;
-		past->since_sync -= past->begin < past->since_sync ? past->begin : past->since_sync;
-		past->end -= past->begin;
-		past->begin = 0;
-		return;
-	}
-	if (capacity > all->most)
-		capacity = all->most;
-	more = need(malloc(capacity * sizeof *more));
-	memcpy(more, past->of, past->end * sizeof *more);
-	if (past->capacity > all->first)
-		free(past->of);
-	past->of = more;
-	past->capacity = (uint32_t)capacity;
+	if (past->end - past->since_last > past->end - past->begin)
+		past->since_last = past->begin;
+	if (past->end - past->since_sync > past->end - past->begin)
+		past->since_sync = past->begin;
 }
 
 /* Makes room for one more activity. */
 static inline void
 begin_activity(struct imbalance *im, struct pasts *all, struct past *past)
 {
+	struct past grown;
+
 	if (past->end - past->begin >= all->most)
-		forget(im, all, past, past->begin + (uint32_t)all->most / 4);
-	if (past->end == past->capacity)
-		make_room(all, past);
+		forget(im, all, past, (uint32_t)all->most / 4);
+	if (past->end - past->begin <= past->mask)
+		return;
+	grown = *past;
+	grown.mask = 2 * past->mask + 1;
+	grown.of = need(malloc((grown.mask + (size_t)1) * sizeof *grown.of));
+	for (uint32_t i = past->begin; i != past->end; i++)
+		*past_at(&grown, i) = *past_at(past, i);
+	if (past->mask >= FIRST)
+		free(past->of);
+	*past = grown;
 }
 
 /* ---- calls ------------------------------------------------------------------------------ */
@@ -128,7 +112,7 @@ struct activity *
 past_add(struct imbalance *im, struct pasts *all, const struct whole_call *call)
 {
 	struct past *past = &all->of[call->location];
-	struct activity *last = past->end > past->begin ? &past->of[past->end - 1] : NULL;
+	struct activity *last = past->end != past->begin ? past_at(past, past->end - 1) : NULL;
 	const struct row *row = &call->rows[0].row;
 	const int64_t compute_ns = call->last_ns == INT64_MIN ? 0 : row->enter_ns - call->last_ns;
 	struct wide *wide;
@@ -143,7 +127,7 @@ past_add(struct imbalance *im, struct pasts *all, const struct whole_call *call)
 	begin_activity(im, all, past);
 	if (past->end == past->begin)
 		past->begin_ns = row->enter_ns - compute_ns;
-	last = &past->of[past->end++];
+	last = past_at(past, past->end++);
 	last->site = row->site;
 	last->origin = 0;
 	past->end_ns = row->leave_ns;
@@ -156,20 +140,20 @@ struct activity *
 past_divide(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns)
 {
 	struct past *past = &all->of[location];
-	struct activity *a;
+	struct activity *a, *second;
 	struct wide times, rest;
 
 	begin_activity(im, all, past);
-	a = &past->of[past->end - 1];
+	a = past_at(past, past->end - 1);
 	times = rest = get_times(all, a);
 	drop_times(all, a);
 	rest.all = (struct activity_part){ 0, past->end_ns - at_ns };
 	times.all.call_ns -= rest.all.call_ns;
 	set_times(all, a, &times);
-	a[1] = (struct activity){ .site = a->site };
-	set_times(all, &a[1], &rest);
-	past->end++;
-	return &a[1];
+	second = past_at(past, past->end++);
+	*second = (struct activity){ .site = a->site };
+	set_times(all, second, &rest);
+	return second;
 }
 
 void
@@ -177,7 +161,7 @@ past_sync(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at
 {
 	struct past *past = &all->of[location];
 
-	forget(im, all, past, past->since_last);
+	forget(im, all, past, past->since_last - past->begin);
 	past->since_last = past->since_sync;
 	past->since_sync = past->end - 1;
 	past->sync_ns = at_ns;
@@ -187,20 +171,17 @@ void
 past_restart(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns)
 {
 	struct past *past = &all->of[location];
-	struct activity last;
+	struct activity *last = past_at(past, past->end - 1);
 	struct wide times;
 
 	if (past->end == past->begin)
 		return;
-	last = past->of[past->end - 1];
-	times = get_times(all, &last);
-	forget(im, all, past, past->end);	/* its wait is over, too */
-	last.origin = 0;
+	times = get_times(all, last);
+	forget(im, all, past, past->end - past->begin);	/* its wait is over, too */
+	last->origin = 0;
 	times.all.compute_ns = 0;
-	set_times(all, &last, &times);
-	past->of[0] = last;
-	past->begin = past->since_last = past->since_sync = 0;
-	past->end = 1;
+	set_times(all, last, &times);
+	past->begin = past->since_last = past->since_sync = past->end - 1;
 	past->begin_ns = past->kept_ns = past->end_ns - times.all.call_ns;
 	past->sync_ns = at_ns;
 }
@@ -208,5 +189,7 @@ past_restart(struct imbalance *im, struct pasts *all, uint32_t location, int64_t
 void
 past_end(struct imbalance *im, struct pasts *all, uint32_t location)
 {
-	forget(im, all, &all->of[location], all->of[location].end);
+	struct past *past = &all->of[location];
+
+	forget(im, all, past, past->end - past->begin);
 }

@@ -97,7 +97,7 @@ spending_gather(struct spending *s)
 struct causes {
 	struct pasts pasts;
 	struct syncs syncs;
-	struct delays *delays;
+	struct delays delays;
 	struct spending spending;	/* scratch */
 	struct waited {			/* scratch: waits of the delaying location */
 		uint32_t origin;
@@ -117,7 +117,9 @@ causes_begin(struct imbalance *im)
 	    (size_t)larger(LEAST_ACTIVITIES, smaller(MOST_ACTIVITIES, ALL_ACTIVITIES / locations)));
 	sync_table_begin(&im->causes->syncs.table, 1024);
 	im->causes->syncs.forgotten_ns = INT64_MIN;
-	im->causes->delays = delays_new(im->observer);
+	im->causes->delays.ranks = im->graph.known.ranks;
+	if (im->observer != NULL && im->observer->delay != NULL)
+		im->causes->delays.observer = im->observer;
 }
 
 /*
@@ -172,10 +174,10 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 	const int64_t low_ns = larger(from_ns, im->from_ns), high_ns = smaller(to_ns, im->to_ns);
 	int64_t waited_ns = 0, end_ns = past->end_ns;
 
-	for (const struct activity *a = past->of + past->end;
-	    end_ns > from_ns && a > past->of + past->begin; ) {
+	for (uint32_t i = past->end; end_ns > from_ns && i != past->begin; ) {
 		const int64_t leave_ns = end_ns;
-		const struct wide *wide = activity_wide(&c->pasts, --a);
+		const struct activity *a = past_at(past, --i);
+		const struct wide *wide = activity_wide(&c->pasts, a);
 		struct activity_part part = activity_all(a, wide);
 
 		end_ns -= part.compute_ns + part.call_ns;
@@ -221,7 +223,7 @@ share_indirect(struct imbalance *im, double share, struct origin *origin,
 		for (unsigned k = 0; k < causes; k++) {
 			const double long_ns = part_ns * shared[k];
 
-			delay_add(c->delays, delay[k], 0, long_ns);
+			delay_add(&c->delays, delay[k], false, long_ns);
 			share_add(shares, delay[k], long_ns / wait_ns);
 		}
 	}
@@ -255,9 +257,9 @@ share_direct(struct causes *c, int32_t rank, double share, double wait_ns,
 	struct spending *s = &c->spending;
 
 	for (size_t i = 0; i < s->count; i++) {
-		const uint32_t delay = delay_of(c->delays, s->keys[i], rank);
+		const uint32_t delay = delay_of(&c->delays, s->keys[i], rank);
 
-		delay_add(c->delays, delay, share * s->ns[i], 0);
+		delay_add(&c->delays, delay, true, share * s->ns[i]);
 		share_add(shares, delay, share * s->ns[i] / wait_ns);
 	}
 	s->count = 0;
@@ -388,7 +390,7 @@ causes_end(struct imbalance *im)
 struct delays *
 delays_of(const struct imbalance *im)
 {
-	return im->causes->delays;
+	return &im->causes->delays;
 }
 
 size_t

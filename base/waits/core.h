@@ -309,8 +309,9 @@ struct wide {
 };
 
 struct past {
-	struct activity *of;		/* in order; [begin, end) are kept */
-	uint32_t begin, end, capacity;
+	struct activity *of;		/* a ring: see past_at */
+	uint32_t mask;			/* its size - 1; a power of two */
+	uint32_t begin, end;		/* [begin, end) are kept; the numbers wrap around */
 	uint32_t since_last, since_sync;	/* the last two calls that synchronised all */
 	int64_t begin_ns, end_ns;	/* of the first kept activity; of the last call */
 	int64_t sync_ns;		/* latest enter of the last synchronisation */
@@ -321,9 +322,14 @@ struct past {
 struct pasts {
 	struct past *of;
 	size_t most;			/* activities of each location */
-	size_t first;			/* initial capacity; for all locations side by side */
 	struct item_pool wides;
 };
+
+static inline struct activity *
+past_at(const struct past *past, uint32_t number)
+{
+	return &past->of[number & past->mask];
+}
 
 /* NULL if the times fit. */
 static inline struct wide *
@@ -363,13 +369,40 @@ void past_end(struct imbalance *im, struct pasts *all, uint32_t location);
 
 /* Delays by rank and piece of code. Each has a number that does not change. */
 
-struct delays;
+struct delays {
+	struct delay *of;	/* by number */
+	size_t count, capacity;
+	uint32_t **numbers;	/* by key, of each rank: 1 + its number, or 0; or NULL */
+	size_t keys;
+	int32_t ranks;
+	struct observer *observer;	/* sees each share as it is added; NULL: nobody does */
+};
 
-/* OBSERVER sees each share as it is added; NULL: nobody does. */
-struct delays *delays_new(struct observer *observer);
+uint32_t delay_new(struct delays *delays, uint32_t key, int32_t rank);
+
 /* The number of a delay, added if missing. */
-uint32_t delay_of(struct delays *delays, uint32_t key, int32_t rank);
-void delay_add(struct delays *delays, uint32_t number, double short_ns, double long_ns);
+static inline uint32_t
+delay_of(struct delays *delays, uint32_t key, int32_t rank)
+{
+	const uint32_t *numbers = key < delays->keys ? delays->numbers[key] : NULL;
+
+	return numbers != NULL && numbers[rank] > 0 ? numbers[rank] - 1 :
+	    delay_new(delays, key, rank);
+}
+
+static inline void
+delay_add(struct delays *delays, uint32_t number, bool is_short, double ns)
+{
+	struct delay *delay = &delays->of[number];
+
+	if (is_short)
+		fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, ns);
+	else
+		fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, ns);
+	if (delays->observer != NULL)
+		delays->observer->delay(delays->observer, delay->key, delay->rank, ns);
+}
+
 /* The number of delays; a delay; and one from another part of the run, without its cells. */
 size_t delay_count(const struct imbalance *im);
 const struct delay *delay_at(const struct imbalance *im, size_t at);

@@ -89,6 +89,7 @@ struct queue {
 	bool *is_queued;		/* by location: it is in the heap */
 	bool *ends;			/* by location: its open call may be counted */
 	uint32_t *counted;		/* locations with counted rows in the window */
+	bool *has_counted;		/* by location: it is one of them */
 	size_t counted_count;
 	uint64_t rows;			/* settled but not counted */
 };
@@ -185,8 +186,9 @@ count_until(struct imbalance *im, int64_t limit_ns)
 		const struct whole_call call = whole_call(im, &heap[0]);
 
 		count_call(im, &call);
-		if (im->done[location] == window_first(&im->graph.window, location))
+		if (!q->has_counted[location])
 			q->counted[q->counted_count++] = location;
+		q->has_counted[location] = true;
 		im->done[location] += call.count;
 		q->rows -= call.count;
 		if (!next_call(im, location, &heap[0])) {
@@ -199,6 +201,7 @@ count_until(struct imbalance *im, int64_t limit_ns)
 	for (; q->counted_count > 0; q->counted_count--) {
 		const uint32_t location = q->counted[q->counted_count - 1];
 
+		q->has_counted[location] = false;
 		open_keep(im, location, im->done[location]);
 		window_drop(&im->graph.window, location, im->done[location]);
 	}
@@ -403,6 +406,7 @@ order_begin(struct imbalance *im)
 
 	q->heap = zalloc(locations, sizeof *q->heap);
 	q->counted = zalloc(locations, sizeof *q->counted);
+	q->has_counted = zalloc(locations, sizeof *q->has_counted);
 	q->is_queued = zalloc(locations, sizeof *q->is_queued);
 	q->ends = zalloc(locations, sizeof *q->ends);
 	im->queue = q;

@@ -4,56 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tool/hash_table.h"
-
-struct delay_slot {
-	uint32_t key, number;
-	int32_t rank;		/* -1: free slot */
-};
-
-HASH_TABLE_OF(places, struct delay_slot, key, rank, rank, -1)
-
-struct delays {
-	struct places places;
-	struct delay *of;	/* by number */
-	size_t count, capacity;
-	struct observer *observer;	/* or NULL */
-};
-
-struct delays *
-delays_new(struct observer *observer)
-{
-	struct delays *delays = zalloc(1, sizeof *delays);
-
-	places_begin(&delays->places, 256);
-	delays->observer = observer != NULL && observer->delay != NULL ? observer : NULL;
-	return delays;
-}
-
 uint32_t
-delay_of(struct delays *delays, uint32_t key, int32_t rank)
+delay_new(struct delays *delays, uint32_t key, int32_t rank)
 {
-	const struct delay_slot new = { key, (uint32_t)delays->count, rank };
-	const uint32_t number = places_add(&delays->places, &new)->number;
+	uint32_t **numbers = AT(delays->numbers, delays->keys, key);
 
-	if (number < delays->count)
-		return number;
+	if (*numbers == NULL)
+		*numbers = zalloc((size_t)delays->ranks, sizeof **numbers);
 	delays->of = grow_little(delays->of, &delays->capacity, delays->count + 1,
 	    sizeof *delays->of);
 	delays->of[delays->count++] = (struct delay){ .key = key, .rank = rank };
-	return number;
-}
-
-void
-delay_add(struct delays *delays, uint32_t number, double short_ns, double long_ns)
-{
-	struct delay *delay = &delays->of[number];
-
-	fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, short_ns);
-	fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, long_ns);
-	if (delays->observer != NULL)
-		delays->observer->delay(delays->observer, delay->key, delay->rank,
-		    short_ns + long_ns);
+	(*numbers)[rank] = (uint32_t)delays->count;
+	return (uint32_t)delays->count - 1;
 }
 
 size_t

@@ -124,18 +124,6 @@ imbalance_of(const struct totals *t)
 	return useful_ns > 0 ? (double)wait_ns(t) / (double)useful_ns : 0;
 }
 
-/* Sums of groups hold MPI time that is in groups; analytic_end subtracts it. */
-static void
-add_group(struct totals *t, int64_t before_ns, int64_t after_ns, int64_t execution_ns,
-    int64_t mpi_ns, uint64_t edges)
-{
-	t->wait_before_ns += before_ns;
-	t->wait_after_ns += after_ns;
-	t->execution_ns += execution_ns;
-	t->mpi_ns += mpi_ns;
-	t->edges += edges;
-}
-
 struct totals *
 totals_of(struct imbalance *im, uint16_t call)
 {
@@ -147,7 +135,7 @@ count_analytic(struct imbalance *im, const struct whole_call *call)
 {
 	const struct row *row = &call->rows[0].row;
 	const struct wait_row *group = NULL;
-	struct totals *rank, *of_call;
+	struct totals *sums[2];
 	uint64_t edges = 0;
 	int64_t start_ns, end_ns;
 
@@ -158,32 +146,27 @@ count_analytic(struct imbalance *im, const struct whole_call *call)
 	}
 	if (group == NULL)
 		return;		/* all execution; edges end only at rows of a group */
-	rank = &im->ranks[im->graph.known.location_rank[call->location]];
-	of_call = totals_of(im, row->call);
-	start_ns = group->start_ns > row->enter_ns ? group->start_ns : row->enter_ns;
-	end_ns = group->end_ns < row->leave_ns ? group->end_ns : row->leave_ns;
-	if (end_ns >= start_ns) {
-		const int64_t before_ns = counted_ns(im, row->enter_ns, start_ns);
-		const int64_t after_ns = counted_ns(im, end_ns, row->leave_ns);
-		const int64_t execution_ns = counted_ns(im, start_ns, end_ns);
-
-		add_group(rank, before_ns, after_ns, execution_ns, call->mpi_ns, edges);
-		add_group(of_call, before_ns, after_ns, execution_ns, call->mpi_ns, edges);
-		return;
+	sums[0] = &im->ranks[im->graph.known.location_rank[call->location]];
+	sums[1] = totals_of(im, row->call);
+	start_ns = larger(group->start_ns, row->enter_ns);
+	end_ns = smaller(group->end_ns, row->leave_ns);
+	for (int i = 0; i < 2; i++) {
+		sums[i]->edges += edges;
+		if (end_ns < start_ns) {
+			sums[i]->unsynchronised_ns += call->mpi_ns;
+			sums[i]->unsynchronised++;
+		} else {
+			sums[i]->wait_before_ns += counted_ns(im, row->enter_ns, start_ns);
+			sums[i]->wait_after_ns += counted_ns(im, end_ns, row->leave_ns);
+		}
 	}
-	add_group(rank, 0, 0, 0, call->mpi_ns, edges);
-	add_group(of_call, 0, 0, 0, call->mpi_ns, edges);
-	rank->unsynchronised_ns += call->mpi_ns;
-	of_call->unsynchronised_ns += call->mpi_ns;
-	rank->unsynchronised++;
-	of_call->unsynchronised++;
 }
 
 /* Calls outside groups are all execution; each has two nodes and an edge. */
 static void
 add_cell_to(struct totals *t, const struct cell *cell)
 {
-	t->execution_ns += cell->mpi_ns - t->mpi_ns;
+	t->execution_ns = cell->mpi_ns - wait_ns(t) - t->unsynchronised_ns;
 	t->mpi_ns = cell->mpi_ns;
 	t->calls = cell->calls;
 	t->nodes = 2 * cell->calls;
