@@ -48,7 +48,6 @@ struct packed {
 	uint8_t *scratch;
 	size_t scratch_size;
 	size_t bytes, limit;		/* of chunks in memory */
-	uint32_t next_filed;		/* location whose chunks go to the file next */
 	struct packed_file file;
 };
 
@@ -65,14 +64,17 @@ pack(struct packed *p, const char *rows, size_t count)
 struct packed *
 packed_new(uint32_t locations, size_t row_bytes, unsigned wide, size_t bytes)
 {
-	enum { MANY_ROWS = 1 << 17, LEAST_ROWS = 16, MOST_ROWS = 1024 };
+	enum { MANY_ROWS = 1 << 17, LEAST_ROWS = 8, MOST_ROWS = 1024 };
 	struct packed *p = zalloc(1, sizeof *p);
 
 	p->row_bytes = row_bytes;
 	p->locations = locations;
 	p->chunks = zalloc(locations, sizeof *p->chunks);
 	p->shape = row_shape(row_bytes, wide);
-	/* Some operations unpack a chunk of every location at a time. */
+	/*
+	 * Some operations unpack a chunk of every location at a time. With many locations most
+	 * requests are for one row of a chunk: small chunks take less time.
+	 */
 	p->chunk_rows = MANY_ROWS / locations;
 	if (p->chunk_rows > MOST_ROWS)
 		p->chunk_rows = MOST_ROWS;
@@ -171,15 +173,14 @@ file_chunks(struct packed *p, struct chunks *chunks)
 	}
 }
 
+/* Begins with the location that has just got more: others may have nothing left to file. */
 static void
-keep_limit(struct packed *p)
+keep_limit(struct packed *p, uint32_t location)
 {
 	if (p->bytes <= p->limit)
 		return;
-	for (uint32_t n = 0; n < p->locations && p->bytes > p->limit / 2; n++) {
-		file_chunks(p, &p->chunks[p->next_filed]);
-		p->next_filed = (p->next_filed + 1) % p->locations;
-	}
+	for (uint32_t n = 0; n < p->locations && p->bytes > p->limit / 2; n++)
+		file_chunks(p, &p->chunks[(location + n) % p->locations]);
 }
 
 static struct chunk *
@@ -222,7 +223,7 @@ packed_add(struct packed *p, uint32_t location, uint64_t first, const char *rows
 		rows += n * p->row_bytes;
 		count -= n;
 	}
-	keep_limit(p);
+	keep_limit(p, location);
 }
 
 void
@@ -264,7 +265,7 @@ empty_slot(struct packed *p, struct slot *slot)
 
 		let_go(p, chunk);
 		keep_packed(p, chunk, size);
-		keep_limit(p);
+		keep_limit(p, slot->location);
 	}
 	chunk->slot = 0;
 	slot->used = slot->changed = false;
