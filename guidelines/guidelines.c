@@ -2,9 +2,9 @@
 /*
  * lp-guidelines - whether an MPI library keeps performance guidelines
  *
- * reads measurement streams, one or more mpiruns each writes a verdict; with --rules, an Open MPI
- * rules file that fixes the violations memory one number for each mpirun, function, mock-up and
- * size
+ * reads   measurement streams, one or more mpiruns each
+ * writes  a verdict; with --rules, an Open MPI rules file that fixes the violations
+ * memory  one number for each mpirun, function, mock-up and size
  */
 #include <stdlib.h>
 

@@ -102,7 +102,8 @@ put_script(struct text *out, const struct verdict *v, size_t first, const char *
 	put_data(out, v, first);
 	put_head(out, "640,400", "tmargin center", picture, j->guideline);
 	text_put(out, "set ylabel 'run time (us), median of mpiruns'\n"
-	    "set label 1 'violated: *** p < 0.001, ** p < 0.01, * p < 0.05; bars: 95 % of the difference' "
+	    "set label 1 'violated: *** p < 0.001, ** p < 0.01, * p < 0.05; "
+	    "bars: 95 % of the difference' "
 	    "at graph 0.02, 0.04 font ',10'\n"
 	    "set offsets graph 0.05, graph 0.05, graph 0.1, graph 0.12\n"
 	    "plot $data using 1:2 with linespoints lc rgb '#d55e00' pt 7 title ");
@@ -161,7 +162,8 @@ put_sides(struct text *out, const struct sides *s, const struct row *row, const 
 	put_axes(out, row->sizes[0], row->sizes[row->count - 1]);
 	put_head(out, "760,480", "tmargin center maxcols 1", picture, row->guideline);
 	text_put(out, "set ylabel 'run time (us)'\n"
-	    "set label 1 'v: violated; bars: quartiles of the mpiruns' at graph 0.02, 0.96 font ',10'\n"
+	    "set label 1 'v: violated; bars: quartiles of the mpiruns' "
+	    "at graph 0.02, 0.96 font ',10'\n"
 	    "set offsets graph 0.05, graph 0.05, graph 0.1, graph 0.15\nplot ");
 	for (size_t i = 0; i < s->count; i++) {
 		const char *colour = colours[i % (sizeof colours / sizeof colours[0])];
@@ -170,7 +172,8 @@ put_sides(struct text *out, const struct sides *s, const struct row *row, const 
 		    i > 0 ? ", \\\n     " : "", i, colour);
 		text_gnuplot(out, s->at[i].name);
 		text_print(out, ", \\\n     $side%zu using 1:2:3:4 with yerrorbars lc rgb '%s' pt "
-		    "7 notitle, \\\n     $side%zu using 1:5:6:7 with yerrorbars lc rgb '%s' pt 6 notitle, \\\n"
+		    "7 notitle, \\\n     $side%zu using 1:5:6:7 with yerrorbars lc rgb '%s' pt 6 "
+		    "notitle, \\\n"
 		    "     $side%zu using 1:5 with lines dt 2 lc rgb '%s' notitle, \\\n"
 		    "     $side%zu using 1:2:8 with labels offset 0,1.2 tc rgb '%s' notitle", i,
 		    colour, i, colour, i, colour, i, colour);

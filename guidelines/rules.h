@@ -15,9 +15,6 @@ struct tuned {
 	enum compared compared;
 	unsigned segmented;	/* bit A: algorithm A supports segments */
 };
-extern const struct tuned tuned[];
-extern const size_t tuned_count;
-const struct tuned *find_tuned(const char *function);	/* or NULL */
 
 enum { NO_ALGORITHM = 99, AS_IS = -1, DECISION = 0 };
 
@@ -40,10 +37,7 @@ struct mending {
 	size_t count, capacity;
 };
 
-bool has_rule(const struct mending *m, const struct tuned *t);
 
-/* One algorithm for all sizes and communicators. */
-void write_forced(const char *path, const struct tuned *t, int algorithm, int segment);
 /* All rules; BROKEN: with non-existent algorithms instead. */
 void write_rules(const struct mending *m, const char *path, bool broken);
 

@@ -11,13 +11,6 @@
 
 enum { FIELDS = 32 };
 
-/* One record, split into fields in place; a list {1,2} is one field. */
-struct record {
-	char *kind;
-	char *fields[FIELDS];
-	int count;
-};
-
 /* Replaces comments by blanks, so that line numbers stay the same. */
 static void
 blank_comments(char *text)
@@ -47,16 +40,16 @@ blank_comments(char *text)
 }
 
 static char *
-skip_blanks(struct config *config, char *at)
+skip_blanks(struct config *c, char *at)
 {
 	for (; *at == ' ' || *at == '\t' || *at == '\r' || *at == '\n'; at++)
-		config->line += *at == '\n';
+		c->line += *at == '\n';
 	return at;
 }
 
 /* The end of a field. Quoted fields and lists may contain commas. */
 static char *
-field_end(const struct config *config, char *at)
+field_end(const struct config *c, char *at)
 {
 	int depth = 0;
 	bool quoted = false;
@@ -70,7 +63,7 @@ field_end(const struct config *config, char *at)
 			return at;
 		depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
 	}
-	die_config(config, "the record does not end with };;");
+	die_config(c, "the record does not end with };;");
 }
 
 /* Removes blanks around a field, and its quotes. */
@@ -90,29 +83,29 @@ trim(char *from, char *end)
 }
 
 static char *
-next_record(struct config *config, char *at, struct record *record)
+next_record(struct config *c, char *at)
 {
 	char *end;
 
-	at = skip_blanks(config, at);
+	at = skip_blanks(c, at);
 	if (*at == '\0')
 		return NULL;
 	end = *at == '"' ? strchr(at + 1, '"') : NULL;
 	if (end == NULL)
-		die_config(config, "a record begins with its kind in quotes");
-	record->kind = at + 1;
+		die_config(c, "a record begins with its kind in quotes");
+	c->kind = at + 1;
 	*end = '\0';
-	at = skip_blanks(config, end + 1);
+	at = skip_blanks(c, end + 1);
 	if (*at++ != '{')
-		die_config(config, "a { is missing");
-	for (record->count = 0;; at = end + 1) {
+		die_config(c, "a { is missing");
+	for (c->count = 0;; at = end + 1) {
 		char was;
 
-		end = field_end(config, at);
+		end = field_end(c, at);
 		was = *end;
-		if (record->count == FIELDS)
-			die_config(config, "the record has too many fields");
-		record->fields[record->count++] = trim(at, end);
+		if (c->count == FIELDS)
+			die_config(c, "the record has too many fields");
+		*APPEND(c->words, c->count, c->capacity) = trim(at, end);
 		if (was == '}')
 			break;
 	}
@@ -121,49 +114,35 @@ next_record(struct config *config, char *at, struct record *record)
 	return at;
 }
 
-static double
-number(const struct config *config, const struct record *record, int i)
-{
-	char *end;
-	double value;
-
-	if (i >= record->count)
-		die_config(config, "\"%s\" has too few fields", record->kind);
-	value = strtod(record->fields[i], &end);
-	if (end == record->fields[i] || *end != '\0' || !(value >= -1e15 && value <= 1e15))
-		die_config(config, "%s is no number", record->fields[i]);
-	return value;
-}
-
 static int64_t
-count(const struct config *config, const struct record *record, int i)
+count(struct config *c, int i)
 {
-	double value = number(config, record, i);
+	double value = config_number(c, i, -1e15);
 
 	if (value < 0 || value != (double)(int64_t)value || value > 1e9)
-		die_config(config, "%s is no count", record->fields[i]);
+		die_config(c, "%s is no count", c->words[i]);
 	return (int64_t)value;
 }
 
 /* The default model in field I. */
 static enum model
-default_model(const struct config *config, const struct record *record, int i)
+default_model(struct config *c, int i)
 {
-	int64_t model = count(config, record, i);
+	int64_t model = count(c, i);
 
 	if (model < 1 || model > 3)
-		die_config(config, "a model is 1, 2 or 3");
+		die_config(c, "a model is 1, 2 or 3");
 	return (enum model)model;
 }
 
 /* The id of a machine or connection, at most the number of records in the file. */
 static size_t
-id(const struct config *config, const struct record *record, int i)
+id(struct config *c, int i)
 {
-	int64_t value = count(config, record, i);
+	int64_t value = count(c, i);
 
-	if ((size_t)value >= config->records)
-		die_config(config, "%s is no id: there are fewer records", record->fields[i]);
+	if ((size_t)value >= c->records)
+		die_config(c, "%s is no id: there are fewer records", c->words[i]);
 	return (size_t)value;
 }
 
@@ -174,29 +153,29 @@ ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes; 0: takes no time */
 }
 
 static void
-take_environment(struct machine *m, const struct config *config, const struct record *record)
+take_environment(struct machine *m, struct config *c)
 {
-	struct island *island = machine_island(m, id(config, record, 1));
-	enum model model = default_model(config, record, 6);
+	struct island *island = machine_island(m, id(c, 1));
+	enum model model = default_model(c, 6);
 
-	island->ns_per_byte = ns_per_byte(number(config, record, 4));
-	island->buses = count(config, record, 5);
+	island->ns_per_byte = ns_per_byte(config_number(c, 4, -1e15));
+	island->buses = count(c, 5);
 	island_phases(island, (struct phases){ model, model, BYTES_SENT, BYTES_RECEIVED });
 }
 
 /*
- * Settings of COUNT nodes, from column FIRST on. In the oldest form memory has a bus for each CPU
- * and one half duplex link for each rank.
+ * Settings of one node or several. In the oldest form memory has a bus for each CPU and one half
+ * duplex link for each rank.
  */
 static void
-take_node(struct machine *m, const struct config *config, const struct record *r, int first,
-    int64_t nodes)
+take_node(struct machine *m, struct config *c)
 {
-	struct node *node = machine_nodes(m, nodes);
-	bool oldest = r->count == 11 && strcmp(r->kind, "node information") == 0;
-	int column = first;
+	const bool several = strcmp(c->kind, "multi node information") == 0,
+	    oldest = c->count == 11 && !several;
+	struct node *node = machine_nodes(m, several ? count(c, 1) : 1);
+	int column = several || c->count == 14 ? 3 : 2;
 
-	node->island = (uint32_t)count(config, r, 0);
+	node->island = (uint32_t)count(c, 0);
 	for (const struct setting *s = node_settings; s->words != NULL; s++) {
 		char *at = (char *)node + s->offset;
 
@@ -204,14 +183,14 @@ take_node(struct machine *m, const struct config *config, const struct record *r
 		if (column == 0)
 			continue;
 		switch (s->kind) {
-		case IS_COUNT: *(int64_t *)at = count(config, r, column++); break;
+		case IS_COUNT: *(int64_t *)at = count(c, column++); break;
 		case IS_TWO_COUNTS:
-			((int64_t *)at)[0] = count(config, r, column++);
-			((int64_t *)at)[1] = count(config, r, column++);
+			((int64_t *)at)[0] = count(c, column++);
+			((int64_t *)at)[1] = count(c, column++);
 			break;
-		case IS_TIME: *(double *)at = number(config, r, column++) * 1e9; break;
-		case IS_RATE: *(double *)at = ns_per_byte(number(config, r, column++)); break;
-		default: *(double *)at = number(config, r, column++);
+		case IS_TIME: *(double *)at = config_number(c, column++, -1e15) * 1e9; break;
+		case IS_RATE: *(double *)at = ns_per_byte(config_number(c, column++, -1e15)); break;
+		default: *(double *)at = config_number(c, column++, -1e15);
 		}
 	}
 	if (oldest)
@@ -219,10 +198,10 @@ take_node(struct machine *m, const struct config *config, const struct record *r
 }
 
 static void
-take_predefined(struct machine *m, const struct config *config, const struct record *record)
+take_predefined(struct machine *m, struct config *c)
 {
 	/* a trace name may come before it */
-	const char *map = record->fields[record->count - 1];
+	const char *map = c->words[c->count - 1];
 	char *end;
 
 	if (strstr(map, "FILL_NODES") != NULL)
@@ -233,20 +212,20 @@ take_predefined(struct machine *m, const struct config *config, const struct rec
 		m->mapping = TASKS_PER_NODE;
 		m->tasks_per_node = strtol(map, &end, 10);
 		if (end == map || m->tasks_per_node < 1)
-			die_config(config, "%s: tasks per node are missing", map);
+			die_config(c, "%s: tasks per node are missing", map);
 	} else
-		die_config(config, "%s is no mapping", map);
+		die_config(c, "%s is no mapping", map);
 }
 
 /* "[2] {3,4}": the part before the braces is ignored. */
 static void
-take_list(struct list *list, const struct config *config, const char *text, const char *what)
+take_list(struct list *list, const struct config *c, const char *text, const char *what)
 {
 	const char *at = text != NULL ? strchr(text, '{') : NULL;
 	char *end;
 
 	if (at == NULL)
-		die_config(config, "%s is [N] {number, ...}", what);
+		die_config(c, "%s is [N] {number, ...}", what);
 	list->count = 0;
 	for (at++; *at != '}'; at = *end == ',' ? end + 1 : end) {
 		long value = strtol(at, &end, 10);
@@ -254,71 +233,69 @@ take_list(struct list *list, const struct config *config, const char *text, cons
 		while (*end == ' ')
 			end++;
 		if (end == at || (*end != ',' && *end != '}'))
-			die_config(config, "%s holds no number", what);
+			die_config(c, "%s holds no number", what);
 		list_add(list, value);
 	}
 }
 
 /* {"trace", N, [N] {0,0,1,1}} */
 static void
-take_mapping(struct machine *m, const struct config *config, const struct record *record)
+take_mapping(struct machine *m, struct config *c)
 {
 	m->mapping = LISTED;
-	take_list(&m->list, config, record->count > 2 ? record->fields[2] : NULL, "a mapping");
+	take_list(&m->list, c, c->count > 2 ? c->words[2] : NULL, "a mapping");
 	for (size_t i = 0; i < m->list.count; i++)
 		if (m->list.at[i] < 0)
-			die_config(config, "a mapping has nodes from 0 on");
+			die_config(c, "a mapping has nodes from 0 on");
 }
 
 static void
-take_limit(struct limit *limit, const struct config *config, const struct record *record, int i)
+take_limit(struct limit *limit, struct config *c, int i)
 {
-	limit->bytes = count(config, record, i);
-	limit->sign = i + 1 < record->count ? record->fields[i + 1][0] : '\0';
+	limit->bytes = count(c, i);
+	limit->sign = i + 1 < c->count ? c->words[i + 1][0] : '\0';
 	if (limit->sign != '<' && limit->sign != '=' && limit->sign != '>')
-		die_config(config, "a condition of size is <, = or >");
+		die_config(c, "a condition of size is <, = or >");
 }
 
 /* {id, machine, machine, MB/s, [n] {tags}, bytes, <|=|>, &||, bytes, <|=|>, [n] {communicators}, s,
  * s} */
 static void
-take_connection(struct machine *m, const struct config *config, const struct record *record)
+take_connection(struct machine *m, struct config *c)
 {
-	int64_t id = count(config, record, 0);
-	double flight_ns = number(config, record, 12) * 1e9;
-	struct connection *c;
+	int64_t id = count(c, 0);
+	double flight_ns = config_number(c, 12, -1e15) * 1e9;
+	struct connection *to;
 
 	if ((size_t)id >= m->connection_count)
-		die_config(config, "there are %zu dedicated connections, from 0",
-		    m->connection_count);
-	c = &m->connections[id];
-	*c = (struct connection){ .ns_per_byte = ns_per_byte(number(config, record, 3)),
-	    .defined = true,
-	    .islands = { (uint32_t)count(config, record, 1), (uint32_t)count(config, record, 2) },
-	    .latency_ns = number(config, record, 11) * 1e9, .either = record->fields[7][0] == '|' };
-	c->flight_ns = c->ns_per_byte > 0 ? flight_ns : 0;
-	if (strcmp(record->fields[7], "&") != 0 && !c->either)
-		die_config(config, "conditions of size are joined by & or |");
-	take_list(&c->tags, config, record->fields[4], "a list of tags");
-	take_limit(&c->limits[0], config, record, 5);
-	take_limit(&c->limits[1], config, record, 8);
+		die_config(c, "there are %zu dedicated connections, from 0", m->connection_count);
+	to = &m->connections[id];
+	*to = (struct connection){ .ns_per_byte = ns_per_byte(config_number(c, 3, -1e15)),
+	    .defined = true, .islands = { (uint32_t)count(c, 1), (uint32_t)count(c, 2) },
+	    .latency_ns = config_number(c, 11, -1e15) * 1e9, .either = c->words[7][0] == '|' };
+	to->flight_ns = to->ns_per_byte > 0 ? flight_ns : 0;
+	if (strcmp(c->words[7], "&") != 0 && !to->either)
+		die_config(c, "conditions of size are joined by & or |");
+	take_list(&to->tags, c, c->words[4], "a list of tags");
+	take_limit(&to->limits[0], c, 5);
+	take_limit(&to->limits[1], c, 8);
 }
 
 static void
-take_wide(struct machine *m, const struct config *config, const struct record *record)
+take_wide(struct machine *m, struct config *c)
 {
-	m->connection_count = (size_t)count(config, record, 2);
-	if (m->connection_count > config->records)
-		die_config(config, "%s connections are more than there are records",
-		    record->fields[2]);
+	m->connection_count = (size_t)count(c, 2);
+	if (m->connection_count > c->records)
+		die_config(c, "%s connections are more than there are records",
+		    c->words[2]);
 	m->connections = zalloc(m->connection_count + 1, sizeof *m->connections);
-	m->wide_ns_per_byte = ns_per_byte(number(config, record, 5));
-	m->wide_model = default_model(config, record, 6);
+	m->wide_ns_per_byte = ns_per_byte(config_number(c, 5, -1e15));
+	m->wide_model = default_model(c, 6);
 }
 
 /* One line of the table. All words except the operation have fixed columns. */
 static void
-take_table_line(struct machine *m, const struct config *config, char *line)
+take_table_line(struct machine *m, const struct config *c, char *line)
 {
 	char *words[8], *word;
 	int n = 0, first = 0;
@@ -336,11 +313,11 @@ take_table_line(struct machine *m, const struct config *config, char *line)
 		island = n > 2 ? atol(words[2]) : -1;
 	}
 	if (n < first + 5)
-		die_config(config, "a line of the table has too few words");
+		die_config(c, "a line of the table has too few words");
 	op = atol(words[first]);
-	phases = (struct phases){ config_model(config, words[first + 1]),
-	    config_model(config, words[first + 3]), config_size(config, words[first + 2]),
-	    config_size(config, words[first + 4]) };
+	phases = (struct phases){ config_model(c, words[first + 1]),
+	    config_model(c, words[first + 3]), config_size(c, words[first + 2]),
+	    config_size(c, words[first + 4]) };
 	if (op < 0 || op >= OPERATIONS - 1)
 		return;
 	for (size_t i = 0; i < m->island_count; i++)
@@ -373,43 +350,49 @@ read_table(struct machine *m, const struct config *parent, const char *file)
 }
 
 static void
-take_record(struct machine *m, const struct config *config, const struct record *record)
+take_region(struct machine *m, struct config *c)
 {
-	const char *kind = record->kind;
+	add_region(m, (struct region){ count(c, 0), count(c, 1), config_number(c, 2, -1e15) });
+}
 
-	if (strcmp(kind, "wide area network information") == 0)
-		take_wide(m, config, record);
-	else if (strcmp(kind, "dedicated connection information") == 0)
-		take_connection(m, config, record);
-	else if (strcmp(kind, "environment information") == 0)
-		take_environment(m, config, record);
-	else if (strcmp(kind, "multi node information") == 0)
-		take_node(m, config, record, 3, count(config, record, 1));
-	else if (strcmp(kind, "node information") == 0)
-		take_node(m, config, record, record->count == 14 ? 3 : 2, 1);
-	else if (strcmp(kind, "predefined mapping information") == 0)
-		take_predefined(m, config, record);
-	else if (strcmp(kind, "mapping information") == 0)
-		take_mapping(m, config, record);
-	else if (strcmp(kind, "modules information") == 0)
-		add_region(m, (struct region){ count(config, record, 0), count(config, record, 1),
-		    number(config, record, 2) });
-	else if (strcmp(kind, "configuration files") == 0) {
-		if (record->count > 2 && record->fields[2][0] != '\0')
-			read_table(m, config, record->fields[2]);
-	} else if (strcmp(kind, "file system parameters") != 0)
-		die_config(config, "\"%s\" is a record that is not known", kind);
+static void
+take_files(struct machine *m, struct config *c)
+{
+	if (c->count > 2 && c->words[2][0] != '\0')
+		read_table(m, c, c->words[2]);
+}
+
+static void
+take_record(struct machine *m, struct config *c)
+{
+	static const struct { const char *kind; void (*take)(struct machine *m, struct config *c);
+	    } records[] = {
+		{ "wide area network information", take_wide },
+		{ "dedicated connection information", take_connection },
+		{ "environment information", take_environment },
+		{ "multi node information", take_node }, { "node information", take_node },
+		{ "predefined mapping information", take_predefined },
+		{ "mapping information", take_mapping }, { "modules information", take_region },
+		{ "configuration files", take_files }, { "file system parameters", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+		if (strcmp(c->kind, records[i].kind) == 0) {
+			if (records[i].take != NULL)
+				records[i].take(m, c);
+			return;
+		}
+	die_config(c, "\"%s\" is a record that is not known", c->kind);
 }
 
 void
-read_dimemas(struct machine *m, struct config *config)
+read_dimemas(struct machine *m, struct config *c)
 {
-	struct record record;
-	char *at = config->text;
+	char *at = c->text;
 
 	for (const char *end = at; (end = strstr(end, "};;")) != NULL; end++)
-		config->records++;
+		c->records++;
 	blank_comments(at);
-	while ((at = next_record(config, at, &record)) != NULL)
-		take_record(m, config, &record);
+	while ((at = next_record(c, at)) != NULL)
+		take_record(m, c);
 }

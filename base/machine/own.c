@@ -83,26 +83,10 @@ is_line_of(struct config *c, const char *words)
 	return true;
 }
 
-/* Word I as a number, or dies; marks it as used. */
-static double
-number(struct config *c, int i)
-{
-	char *end;
-	double value;
-
-	if (i >= c->count)
-		die_config(c, "%s: a number is missing", c->words[0]);
-	c->used = i + 1 > c->used ? i + 1 : c->used;
-	value = strtod(c->words[i], &end);
-	if (end == c->words[i] || *end != '\0' || !(value >= 0 && value <= 1e15))
-		die_config(c, "%s is no number", c->words[i]);
-	return value;
-}
-
 static int64_t
 count(struct config *c, int i)
 {
-	double value = number(c, i);
+	double value = config_number(c, i, 0);
 
 	if (value != (double)(int64_t)value)
 		die_config(c, "%s is no whole number", c->words[i]);
@@ -132,7 +116,7 @@ is_unit(const struct config *c, int i, const struct unit *units, double *factor)
 static double
 quantity(struct config *c, int i, const struct unit *units)
 {
-	double value = number(c, i), factor;
+	double value = config_number(c, i, 0), factor;
 
 	if (!is_unit(c, i + 1, units, &factor))
 		die_config(c, "%s: a unit is missing or not known", c->words[0]);
@@ -206,7 +190,7 @@ take_setting(struct config *c, const struct setting *s, void *object)
 		((int64_t *)at)[0] = count(c, c->used);
 		((int64_t *)at)[1] = count(c, c->used);
 		break;
-	case IS_NUMBER: *(double *)at = number(c, c->used); break;
+	case IS_NUMBER: *(double *)at = config_number(c, c->used, 0); break;
 	case IS_TIME: *(double *)at = quantity(c, c->used, times); break;
 	case IS_RATE: *(double *)at = ns_each(c, c->used); break;
 	case IS_FLAG: *(bool *)at = true; break;
@@ -333,7 +317,7 @@ take_region(struct machine *m, struct config *c)
 
 	c->used = 4;
 	if (c->count > 4 && strcmp(c->words[3], "speed") == 0)
-		region.ratio = number(c, 4);
+		region.ratio = config_number(c, 4, 0);
 	else if (c->count > 5 && strcmp(c->words[3], "lasts") == 0)
 		region.ratio = -quantity(c, 4, times) / 1e9;
 	else
@@ -423,7 +407,6 @@ read_own(struct machine *m, struct config *c)
 		if (c->count > 0)
 			take_line(m, c);
 	}
-	free(c->words);
 	if (!m->loggp && c->needs_loggp)
 		die_config(c, "overheads of send and receive, times by size and schedules need: "
 		    "model loggp");

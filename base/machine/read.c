@@ -27,23 +27,37 @@ char *
 read_whole(const char *file)
 {
 	FILE *in = fopen(file, "r");
-	size_t used = 0, capacity = 0;
+	size_t capacity = 0;
 	char *text = NULL;
+	bool empty;
 
 	if (in == NULL)
 		return NULL;
-	do {
-		text = grow(text, &capacity, used + 4096, 1);
-		used += fread(text + used, 1, capacity - used - 1, in);
-	} while (!feof(in) && !ferror(in));
+	empty = getdelim(&text, &capacity, '\0', in) < 0;
 	if (ferror(in)) {
-		fclose(in);
 		free(text);
-		return NULL;
-	}
+		text = NULL;
+	} else if (empty)
+		text = zalloc(1, 1);
 	fclose(in);
-	text[used] = '\0';
 	return text;
+}
+
+double
+config_number(struct config *c, int i, double least)
+{
+	char *end;
+	double value;
+
+	if (i >= c->count && c->kind != NULL)
+		die_config(c, "\"%s\" has too few fields", c->kind);
+	if (i >= c->count)
+		die_config(c, "%s: a number is missing", c->words[0]);
+	c->used = i + 1 > c->used ? i + 1 : c->used;
+	value = strtod(c->words[i], &end);
+	if (end == c->words[i] || *end != '\0' || !(value >= least && value <= 1e15))
+		die_config(c, "%s is no number", c->words[i]);
+	return value;
 }
 
 static int
@@ -94,6 +108,7 @@ machine_read_text(struct machine *m, const char *file, char *text)
 	m->eager_bytes = -1;
 	/* Dimemas accepts any header with a #. Only its format has quoted records. */
 	(strstr(text, "};;") != NULL ? read_dimemas : read_own)(m, &config);
+	free(config.words);
 	free(text);
 	/* Checks the file as a whole; counts the nodes of each island. */
 	if (m->group_count == 0 || m->groups[m->group_count - 1].end == 0)

@@ -10,7 +10,8 @@ struct config {			/* a file in memory */
 	char *text;		/* the whole text, ended by 0 */
 	int line;		/* for messages */
 	size_t records;		/* upper bound of Dimemas' records; ids are smaller */
-	char **words;		/* of a line in the own format */
+	const char *kind;	/* of Dimemas' record; NULL: in the own format */
+	char **words;		/* of a line, or fields of a record, in which a list {1,2} is one */
 	size_t capacity;
 	int count, used;	/* used: number of words understood */
 	bool needs_loggp;	/* a line means something with model loggp only */
@@ -31,6 +32,8 @@ extern const struct setting node_settings[];
 _Noreturn void die_config(const struct config *config, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *read_whole(const char *file);	/* or NULL, and errno */
+/* Word I as a number of at least LEAST, or dies; marks it as used. */
+double config_number(struct config *config, int i, double least);
 /* A model or a size in Dimemas' or the own words, or dies. */
 enum model config_model(const struct config *config, const char *word);
 enum size config_size(const struct config *config, const char *word);

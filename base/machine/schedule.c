@@ -53,6 +53,335 @@ schedule_is_segmented(enum schedule schedule, enum operation operation)
 	    schedule == SCHEDULE_BINOMIAL || schedule == SCHEDULE_BINARY);
 }
 
+/* ---- the rounds of each schedule, except segmented trees: trees.c ---- */
+
+/*
+ * Rooted schedules number the ranks from the root. If a schedule needs a power of two, each of the
+ * first even ranks acts for its odd neighbour. The neighbour sends its part in an extra first round
+ * and, if it needs the result, receives that in an extra last round: the power of two that takes
+ * part, its logarithm, and the number of ranks beyond.
+ */
+struct fold { uint32_t ranks, depth, beyond; };
+
+static bool
+is_allgather(enum operation operation)
+{
+	return operation == OP_ALLGATHER || operation == OP_ALLGATHERV;
+}
+
+static struct fold
+fold_of(uint32_t p)
+{
+	struct fold f = { 1, 0, 0 };
+
+	while (f.ranks <= p / 2) {
+		f.ranks *= 2;
+		f.depth++;
+	}
+	f.beyond = p - f.ranks;
+	return f;
+}
+
+static const struct round silent = { .to = NOBODY, .from = NOBODY };
+
+static struct round
+sends(uint32_t to, double bytes)
+{
+	return (struct round){ .to = to, .from = NOBODY, .to_bytes = bytes };
+}
+
+static struct round
+receives(uint32_t from, double bytes)
+{
+	return (struct round){ .to = NOBODY, .from = from, .from_bytes = bytes };
+}
+
+static struct round
+swaps(uint32_t to, uint32_t from, double bytes)
+{
+	return (struct round){ .to = to, .from = from, .to_bytes = bytes, .from_bytes = bytes };
+}
+
+static struct round
+unlike(uint32_t to, double to_bytes, uint32_t from, double from_bytes)
+{
+	return (struct round){ .to = to, .from = from, .to_bytes = to_bytes,
+	    .from_bytes = from_bytes };
+}
+
+/* The bytes of COUNT blocks from FIRST on, wrapping round. */
+static double
+some(const struct plan *plan, uint32_t first, uint32_t count)
+{
+	double bytes = 0;
+
+	if (plan->blocks == NULL)
+		return plan->bytes * count;
+	for (uint32_t i = 0; i < count; i++)
+		bytes += plan->blocks[(first + i) % plan->ranks];
+	return bytes;
+}
+
+/*
+ * Bytes between two ranks in an alltoall. If sizes differ only the sums of each rank are known: a
+ * rank's bytes are shared out in proportion to the bytes that the others receive.
+ */
+static double
+between(const struct plan *plan, uint32_t from, uint32_t to)
+{
+	double all = plan->bytes * plan->ranks * plan->ranks;
+
+	return plan->blocks == NULL ? plan->bytes :
+	    all > 0 ? plan->blocks[from] / all * plan->taken[to] : 0;
+}
+
+/*
+ * The extra first round: odd neighbours send their part. BACK: the extra last one, in which they
+ * receive.
+ */
+static struct round
+folding(const struct fold *f, uint32_t me, double bytes, bool back)
+{
+	if (me >= 2 * f->beyond)
+		return silent;
+	return me % 2 != (back ? 1 : 0) ? sends(me % 2 != 0 ? me - 1 : me + 1, bytes) :
+	    receives(me % 2 != 0 ? me - 1 : me + 1, bytes);
+}
+
+/* Ranks that take no part get the number NOBODY. */
+static uint32_t
+folded(const struct fold *f, uint32_t me)
+{
+	return me >= 2 * f->beyond ? me - f->beyond : me % 2 == 0 ? me / 2 : NOBODY;
+}
+
+static uint32_t
+unfolded(const struct fold *f, uint32_t number)
+{
+	return number < f->beyond ? 2 * number : number + f->beyond;
+}
+
+/*
+ * The load of a binomial tree: everything to all, or for each child the shares or blocks of its
+ * subtree.
+ */
+enum load { EVERYTHING, SHARES, BLOCKS };
+
+/* The farthest child first. */
+static struct round
+down_tree(const struct plan *plan, uint32_t me, uint32_t s, enum load load)
+{
+	uint32_t p = plan->ranks, mask = 1u << (tree_depth(p) - 1 - s);
+	uint32_t child = me % (2 * mask) == 0 ? me + mask : me, below;
+	double bytes;
+
+	if (me % mask != 0 || child >= p)
+		return silent;
+	below = p - child < mask ? p - child : mask;
+	bytes = load == EVERYTHING ? plan->bytes : load == SHARES ? plan->bytes / p * below :
+	    some(plan, plan->root + child, below);
+	return child != me ? sends(child, bytes) : receives(me - mask, bytes);
+}
+
+static struct round
+reversed(struct round r)
+{
+	return unlike(r.from, r.from_bytes, r.to, r.to_bytes);
+}
+
+static struct round
+up_tree(const struct plan *plan, uint32_t me, uint32_t s, enum load load)
+{
+	return reversed(down_tree(plan, me, tree_depth(plan->ranks) - 1 - s, load));
+}
+
+/* From the root to all one by one, or from all to the root. */
+static struct round
+star(const struct plan *plan, uint32_t me, uint32_t s, bool out)
+{
+	double bytes = some(plan, plan->root + s + 1, 1);
+	struct round r = me == 0 ? sends(s + 1, bytes) : me == s + 1 ? receives(0, bytes) : silent;
+
+	return out ? r : reversed(r);
+}
+
+/* Sends to the rank DISTANCE ahead, receives from the one DISTANCE behind. */
+static struct round
+shift(uint32_t p, uint32_t me, uint32_t distance, double bytes)
+{
+	return swaps((me + distance) % p, (me + p - distance) % p, bytes);
+}
+
+/* The number of distances below P with bit S set. */
+static double
+with_bit(uint32_t p, uint32_t s)
+{
+	double n = 0;
+
+	for (uint32_t i = 0; i < p; i++)
+		n += i >> s & 1;
+	return n;
+}
+
+/* Halving; then, unless only HALVED is needed, doubling or gathering back. N bytes in all. */
+static struct round
+rabenseifner(const struct plan *plan, uint32_t me, uint32_t s)
+{
+	struct fold f = fold_of(plan->ranks);
+	uint32_t mine = folded(&f, me), other, back;
+	double n = plan->bytes * (plan->schedule == SCHEDULE_HALVING ? plan->ranks : 1);
+
+	if (f.beyond > 0 && s == 0)
+		return folding(&f, me, n, false);
+	s -= f.beyond > 0;
+	if (s < f.depth) {		/* half as much in each round */
+		if (mine == NOBODY)
+			return silent;
+		other = unfolded(&f, mine ^ 1u << s);
+		return swaps(other, other, n / (double)((uint64_t)2 << s));
+	}
+	if (plan->schedule == SCHEDULE_HALVING)
+		return folding(&f, me, plan->bytes, true);
+	if (s == 2 * f.depth)
+		return folding(&f, me, n, true);
+	if (mine == NOBODY)
+		return silent;
+	back = 2 * f.depth - 1 - s;
+	other = unfolded(&f, mine ^ 1u << back);
+	n /= (double)((uint64_t)2 << back);
+	if (plan->operation == OP_ALLREDUCE)
+		return swaps(other, other, n);
+	if (mine >> (back + 1) != 0)	/* it has handed over all it had */
+		return silent;
+	return mine >> back & 1 ? sends(other, n) : receives(other, n);
+}
+
+static uint32_t
+rabenseifner_rounds(const struct plan *plan)
+{
+	struct fold f = fold_of(plan->ranks);
+	uint32_t extra = f.beyond > 0;
+
+	if (plan->schedule == SCHEDULE_HALVING)
+		return f.depth + 2 * extra;
+	return 2 * f.depth + (plan->operation == OP_REDUCE ? 1 : 2) * extra;
+}
+
+static struct round
+doubling(const struct plan *plan, uint32_t me, uint32_t s)
+{
+	struct fold f = fold_of(plan->ranks);
+	uint32_t mine = folded(&f, me), other;
+
+	if (f.beyond > 0 && s == 0)
+		return folding(&f, me, plan->bytes, false);
+	s -= f.beyond > 0;
+	if (s == f.depth)
+		return folding(&f, me, plan->bytes, true);
+	if (mine == NOBODY)
+		return silent;
+	other = unfolded(&f, mine ^ 1u << s);
+	return swaps(other, other, plan->bytes);
+}
+
+/* Each rank hands on all blocks that it has, so messages grow from round to round. */
+static struct round
+allgather_doubling(const struct plan *plan, uint32_t me, uint32_t s)
+{
+	uint32_t n = 1u << s, other = me ^ n;
+
+	return unlike(other, some(plan, me & ~(n - 1), n), other, some(plan, other & ~(n - 1), n));
+}
+
+static struct round
+allgather_bruck(const struct plan *plan, uint32_t me, uint32_t s)
+{
+	uint32_t p = plan->ranks, distance = 1u << s,
+	    n = p - distance < distance ? p - distance : distance;
+	uint32_t from = (me + distance) % p;
+
+	return unlike((me + p - distance) % p, some(plan, me, n), from, some(plan, from, n));
+}
+
+/*
+ * Each rank sends to the one DISTANCE ahead: in a reduction that rank's block, in an allgather its
+ * own.
+ */
+static struct round
+direct(const struct plan *plan, uint32_t me, uint32_t distance)
+{
+	uint32_t p = plan->ranks, to = (me + distance) % p, from = (me + p - distance) % p;
+
+	if (is_allgather(plan->operation))
+		return unlike(to, some(plan, me, 1), from, some(plan, from, 1));
+	if (plan->operation == OP_REDUCE_SCATTER || plan->operation == OP_REDUCE_SCATTER_BLOCK)
+		return unlike(to, some(plan, to, 1), from, some(plan, me, 1));
+	return unlike(to, between(plan, me, to), from, between(plan, from, me));
+}
+
+/*
+ * Blocks go round a ring. In an allgather a rank's own block starts; in a reduction it arrives
+ * last.
+ */
+static struct round
+ring(const struct plan *plan, uint32_t me, uint32_t s)
+{
+	uint32_t p = plan->ranks, to = (me + 1) % p, from = (me + p - 1) % p, mine;
+
+	if (plan->operation == OP_ALLREDUCE)
+		return swaps(to, from, plan->bytes / p);
+	mine = me + p - s - !is_allgather(plan->operation);
+	return unlike(to, some(plan, mine, 1), from, some(plan, mine + p - 1, 1));
+}
+
+static struct round
+rooted_round(const struct plan *plan, uint32_t me, uint32_t s)
+{
+	uint32_t p = plan->ranks, down = tree_depth(p);
+	bool out = plan->operation == OP_BCAST || plan->operation == OP_SCATTER ||
+	    plan->operation == OP_SCATTERV;
+
+	switch (plan->schedule) {
+	case SCHEDULE_LINEAR: return star(plan, me, s, out);
+	case SCHEDULE_BINOMIAL:
+		return out ? down_tree(plan, me, s, BLOCKS) : up_tree(plan, me, s, BLOCKS);
+	case SCHEDULE_SCATTER_RING:
+		return s < down ? down_tree(plan, me, s, SHARES) : shift(p, me, 1, plan->bytes / p);
+	default: return rabenseifner(plan, me, s);
+	}
+}
+
+static struct round
+even_round(const struct plan *plan, uint32_t me, uint32_t s)
+{
+	uint32_t p = plan->ranks;
+
+	switch (plan->schedule) {
+	case SCHEDULE_LINEAR: case SCHEDULE_PAIRWISE: return direct(plan, me, s + 1);
+	case SCHEDULE_CHAIN:
+		return me == s ? sends(s + 1, plan->bytes) :
+		    me == s + 1 ? receives(s, plan->bytes) : silent;
+	case SCHEDULE_RING: return ring(plan, me, s);
+	case SCHEDULE_BRUCK:
+		if (is_allgather(plan->operation))
+			return allgather_bruck(plan, me, s);
+		return shift(p, me, 1u << s, plan->operation == OP_BARRIER ? 0 :
+		    plan->bytes * with_bit(p, s));
+	case SCHEDULE_TWO_TREES:
+		return s < tree_depth(p) ? up_tree(plan, me, s, EVERYTHING) :
+		    down_tree(plan, me, s - tree_depth(p), EVERYTHING);
+	case SCHEDULE_DOUBLING:
+		if (plan->operation == OP_SCAN)
+			return (me ^ 1u << s) < p ?
+			    swaps(me ^ 1u << s, me ^ 1u << s, plan->bytes) : silent;
+		return !is_allgather(plan->operation) ? doubling(plan, me, s) : (p & (p - 1)) == 0 ?
+		    allgather_doubling(plan, me, s) : allgather_bruck(plan, me, s);
+	default: return rabenseifner(plan, me, s);
+	}
+}
+
+/* ---- the schedule ---- */
+
 /* All except these trees have one message between two ranks in a round. */
 static struct round
 plain_round(const struct plan *plan, uint32_t me, uint32_t s)

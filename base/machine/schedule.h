@@ -53,20 +53,6 @@ struct round schedule_round(const struct plan *plan, uint32_t me, uint32_t round
 /* Whether it uses a tree that may hand on data in segments. */
 bool schedule_is_segmented(enum schedule schedule, enum operation operation);
 
-/* ---- what schedule.c is made of: rounds.c ---- */
-
-/* The power of two that takes part, its logarithm, and the number of ranks beyond. */
-struct fold { uint32_t ranks, depth, beyond; };
-
-struct fold fold_of(uint32_t ranks);
-bool is_allgather(enum operation operation);
-uint32_t rabenseifner_rounds(const struct plan *plan);
-/*
- * A round without segments; ME counts from the root. rootless_round: for operations without a root.
- */
-struct round rooted_round(const struct plan *plan, uint32_t me, uint32_t round);
-struct round even_round(const struct plan *plan, uint32_t me, uint32_t round);
-
 /* trees.c: segmented schedules; ranks count from the root. */
 uint32_t tree_rounds(const struct plan *plan);
 struct round tree_round(const struct plan *plan, uint32_t me, uint32_t round);

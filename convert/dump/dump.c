@@ -2,11 +2,10 @@
 /*
  * lp-dump - any stream as text: JSON lines, or a table of its calls
  *
- * reads streams of any content, also concatenated raw traces. A raw trace is read twice, since
- * names
- *         of calls may be at its end; from a pipe it is kept in a temporary file
- * writes a line for each call, edge and other message, in the order of the stream
- * memory one block, whatever the length of the stream, and threads beyond one per rank
+ * reads   streams of any content, also concatenated raw traces. A raw trace is read twice, since
+ *         names of calls may be at its end; from a pipe it is kept in a temporary file
+ * writes  a line for each call, edge and other message, in the order of the stream
+ * memory  one block, whatever the length of the stream, and threads beyond one per rank
  */
 #include <stdio.h>
 #include <stdlib.h>

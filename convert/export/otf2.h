@@ -97,8 +97,6 @@ void archive_check(const struct archive *a, OTF2_ErrorCode code);
 
 void need_writer(struct archive *a, uint32_t location);
 
-/* otf2_input.c */
-void archive_read(struct archive *a, const char *file);
 
 /* otf2_definitions.c */
 #define DEFINE(kind, ...) \
@@ -117,9 +115,6 @@ uint32_t region_of_place(struct archive *a, uint32_t site);
 uint32_t region_off_core(struct archive *a, enum off_reason reason);
 uint32_t region_of_user(struct archive *a, uint32_t number);
 
-/* otf2_comms.c */
-void comms_begin(struct archive *a);
-void comms_end(struct archive *a);
 /* Reads the definition of communicator NUMBER: its type and the rest. */
 void comm_type(struct archive *a, uint32_t number, const char *type);
 struct group_of *comm_of(struct archive *a, uint32_t number);	/* valid until the next new one */

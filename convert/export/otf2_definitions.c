@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/tool/hash_table.h"
 #include "otf2.h"
 
 uint32_t
@@ -122,6 +123,246 @@ put_words(struct archive *a)
 	for (uint32_t w = 0; w < WORDS; w++)
 		DEFINE(Attribute, w, define_string(a, words[w].name),
 		    define_string(a, words[w].what), words[w].type);
+}
+
+/* ---- communicators, windows and files, with the groups of their ranks ---- */
+
+struct comm_slot { uint32_t number, at; };
+#define HASH(s) mix((s)->number, 3)
+#define SAME(x, y) ((x)->number == (y)->number)
+HASH_TABLE_BY(comm_table, struct comm_slot, HASH, SAME, at, NONE)
+
+/* A group of ranks of a window; written at the end, after the ranks. */
+struct sync_slot { uint64_t hash; uint32_t count, group; int32_t *members; };
+#define SYNC_HASH(s) ((s)->hash)
+#define SYNC_SAME(x, y) ((x)->hash == (y)->hash && (x)->count == (y)->count)
+HASH_TABLE_BY(sync_table, struct sync_slot, SYNC_HASH, SYNC_SAME, group, NONE)
+
+static void
+comms_begin(struct archive *a)
+{
+	a->comm_table = zalloc(1, sizeof *a->comm_table);
+	comm_table_begin(a->comm_table, 64);
+	a->syncs = zalloc(1, sizeof *a->syncs);
+	sync_table_begin(a->syncs, 64);
+	a->groups = FIRST_GROUP;
+	comm_of(a, 1);		/* WORLD_COMM and SELF_COMM */
+	comm_of(a, 2);
+}
+
+static void
+define_group(const struct archive *a, struct group_of *of)
+{
+	const struct communicator *c = of->number < a->known->comm_count ?
+	    &a->known->comms[of->number] : NULL;
+
+	of->defined = of->number < 3 || (c != NULL && c->members != NULL);
+	of->inter = c != NULL && c->remote_size > 0;
+}
+
+struct group_of *
+comm_of(struct archive *a, uint32_t number)
+{
+	struct comm_slot slot = { number, (uint32_t)a->comm_count }, *found;
+
+	if (number == 0)
+		return NULL;
+	found = comm_table_add(a->comm_table, &slot);
+	if (found->at == a->comm_count) {
+		*APPEND(a->comms, a->comm_count, a->comm_capacity) = (struct group_of){
+		    .number = number, .comm = found->at, .window = NONE, .file = NONE };
+		define_group(a, &a->comms[found->at]);
+	}
+	return &a->comms[found->at];
+}
+
+void
+comm_type(struct archive *a, uint32_t number, const char *type)
+{
+	struct group_of *of = comm_of(a, number);
+
+	if (of == NULL)
+		return;
+	define_group(a, of);
+	if (type == NULL || of->type != A_COMMUNICATOR)
+		return;
+	if (strcmp(type, "window") == 0) {
+		of->type = A_WINDOW;
+		of->window = a->windows++;
+	} else if (strcmp(type, "file") == 0) {
+		of->type = A_FILE;
+		of->file = a->files++;
+	} else if (strcmp(type, "partitions") == 0)
+		of->type = PARTITIONS;
+}
+
+/* Members as ranks of the run; others are left out. */
+static uint32_t
+put_group(struct archive *a, uint32_t name, OTF2_GroupType type,
+    const int32_t *members, size_t count)
+{
+	uint64_t *ids = zalloc(count + 1, sizeof *ids);
+	size_t known = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (members[i] >= 0)
+			ids[known++] = (uint64_t)members[i];
+	DEFINE(Group, a->groups, name, type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+	    (uint32_t)known, ids);
+	free(ids);
+	return a->groups++;
+}
+
+/* A property of the root of the system tree. */
+static void
+put_list(struct archive *a, const char *name, const int32_t *values, size_t count)
+{
+	OTF2_AttributeValue value;
+	size_t size = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+
+	if (out == NULL)
+		die("out of memory");
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%d", i > 0 ? " " : "", (int)values[i]);
+	if (fclose(out) != 0)
+		die("out of memory");
+	value.stringRef = define_string(a, text);
+	DEFINE(SystemTreeNodeProperty, MACHINE, define_string(a, name), OTF2_TYPE_STRING, value);
+	free(text);
+}
+
+/* Members that a group cannot express. */
+static void
+put_strangers(struct archive *a, const char *name, uint32_t number, const int32_t *members,
+    int32_t count)
+{
+	char text[64];
+
+	for (int32_t i = 0; members != NULL && !a->scout && i < count; i++)
+		if (members[i] < 0) {
+			snprintf(text, sizeof text, "%s%u", name, number);
+			put_list(a, text, members, (size_t)count);
+			return;
+		}
+}
+
+uint32_t
+sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peers, size_t count)
+{
+	struct sync_slot slot = { 0, (uint32_t)count, a->groups, NULL }, *found;
+	int32_t *members = zalloc(count + 1, sizeof *members);
+
+	for (size_t i = 0; i < count; i++) {
+		members[i] = world_rank(a->known, number, rank, peers[i]);
+		if (members[i] < 0) {
+			free(members);
+			return NONE;
+		}
+		slot.hash = mix(slot.hash, (uint64_t)members[i] + 1);
+	}
+	slot.members = members;
+	found = sync_table_add(a->syncs, &slot);
+	if (found->group == a->groups)
+		a->groups++;
+	else
+		free(members);
+	return found->group;
+}
+
+ORDER(by_group, struct sync_slot, BY(group))
+
+static void
+put_syncs(struct archive *a)
+{
+	const uint32_t groups = a->groups;
+
+	/* free slots come last */
+	SORT(a->syncs->slots, a->syncs->size, by_group);
+	a->groups = FIRST_GROUP;
+	for (size_t i = 0; i < a->syncs->count; i++)
+		put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, a->syncs->slots[i].members,
+		    a->syncs->slots[i].count);
+	a->groups = groups;
+}
+
+/* For a communicator with a topology: the ranks that each member receives from. */
+static void
+put_neighbours(struct archive *a, const struct group_of *of, const struct communicator *c)
+{
+	char name[80];
+
+	for (int32_t m = 0; c->neighbours != NULL && !a->scout && m < c->size; m++) {
+		if (c->neighbours[m].sources == NULL)
+			continue;
+		snprintf(name, sizeof name, OTF2_NEIGHBOURS "%u::%d", of->number, (int)m);
+		put_list(a, name, c->neighbours[m].sources, c->neighbours[m].count);
+	}
+}
+
+static void
+put_comm(struct archive *a, const struct group_of *of)
+{
+	static const char *const names[] = { OTF2_COMMUNICATOR, OTF2_WINDOW, OTF2_FILE,
+	    OTF2_PARTITIONS };
+	const struct communicator *c = of->defined ? &a->known->comms[of->number] : NULL;
+	uint32_t name = define_numbered(a, names[of->type], of->number), group, remote;
+
+	if (of->inter && a->scout)
+		return;
+	group = put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, c != NULL ? c->members : NULL,
+	    c != NULL ? (size_t)c->size : 0);
+	if (of->inter) {
+		remote = put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, c->remote,
+		    (size_t)c->remote_size);
+		DEFINE(InterComm, of->comm, name, group, remote, OTF2_UNDEFINED_COMM,
+		    OTF2_COMM_FLAG_NONE);
+	} else
+		DEFINE(Comm, of->comm, name, group, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+	if (of->window != NONE)
+		DEFINE(RmaWin, of->window, name, of->comm, OTF2_RMA_WIN_FLAG_NONE);
+	if (of->file != NONE && !a->scout) {
+		DEFINE(IoRegularFile, of->file, name, MACHINE);
+		DEFINE(IoHandle, of->file, name, of->file, MPI_IO, OTF2_IO_HANDLE_FLAG_NONE,
+		    of->comm, OTF2_UNDEFINED_IO_HANDLE);
+	}
+	if (c == NULL)
+		return;
+	put_strangers(a, OTF2_MEMBERS, of->number, c->members, c->size);
+	put_strangers(a, OTF2_REMOTE, of->number, c->remote, c->remote_size);
+	put_neighbours(a, of, c);
+}
+
+static void
+comms_end(struct archive *a)
+{
+	const int32_t ranks = a->known->ranks;
+	uint64_t *members = zalloc((size_t)ranks + 1, sizeof *members);
+	uint32_t name;
+
+	for (int32_t r = 0; r < ranks; r++)
+		members[r] = (uint64_t)r;	/* location r, and rank r among these */
+	DEFINE(Group, LOCATIONS_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
+	    OTF2_GROUP_FLAG_NONE, (uint32_t)ranks, members);
+	DEFINE(Group, WORLD_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+	    OTF2_GROUP_FLAG_NONE, (uint32_t)ranks, members);
+	DEFINE(Group, SELF_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI,
+	    OTF2_GROUP_FLAG_NONE, 0, members);
+	free(members);
+	put_syncs(a);
+	name = define_string(a, "MPI_COMM_WORLD");
+	DEFINE(Comm, WORLD_COMM, name, WORLD_GROUP, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+	name = define_string(a, "MPI_COMM_SELF");
+	DEFINE(Comm, SELF_COMM, name, SELF_GROUP, WORLD_COMM, OTF2_COMM_FLAG_NONE);
+	if (a->files > 0 && !a->scout) {
+		uint32_t id = define_string(a, "MPI-IO"), text = define_string(a, "MPI I/O");
+
+		DEFINE(IoParadigm, MPI_IO, id, text, OTF2_IO_PARADIGM_CLASS_PARALLEL,
+		    OTF2_IO_PARADIGM_FLAG_NONE, 0, NULL, NULL, NULL);
+	}
+	for (size_t i = 2; i < a->comm_count; i++)
+		put_comm(a, &a->comms[i]);
 }
 
 void

@@ -161,7 +161,7 @@ struct perfetto {
 	/* by location: it has a track for its time off the core */
 	bool *off;
 	struct samples switches;	/* as read, or regions */
-	struct region_track *region_tracks;	/* perfetto_regions.c */
+	struct region_track *region_tracks;
 	size_t region_track_count, region_track_capacity;
 	bool *regions_named;		/* names already written, by number */
 	size_t regions_named_capacity;
@@ -191,8 +191,5 @@ void slice_begin(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t nam
 void annotate(struct perfetto *p, enum annotation name, unsigned field, uint64_t value);
 void slice_end(struct perfetto *p, int64_t at_ns, uint64_t track);
 void counter_value(struct perfetto *p, int64_t at_ns, uint64_t track, double value);
-
-/* perfetto_regions.c */
-void perfetto_regions(struct perfetto *p, const struct samples *regions);
 
 #endif

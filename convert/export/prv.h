@@ -61,11 +61,5 @@ void put_header(FILE *out, const struct output *output);	/* of the .prv */
 void put_names(FILE *out, const struct output *output);		/* the .pcf */
 void put_rows(FILE *out, const struct output *output);		/* the .row */
 
-/* prv_lines.c */
-void lines_begin(struct output *output);
-void line_add(struct output *output, uint32_t queue, const struct line *line);
-void message_add(struct output *output, const struct sent *message);
-/* Writes lines that begin before LIMIT; lines added later begin after it. */
-void lines_until(struct output *output, int64_t limit_ns);
 
 #endif

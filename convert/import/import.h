@@ -103,7 +103,6 @@ uint16_t build_event(const struct build *build, int64_t type, int64_t value);
 void build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32_t further);
 /* Returns its seq. */
 uint64_t build_row(struct build *build, uint32_t location, const struct call_row *row);
-void build_regions_begin(struct build *build);
 /* A region of the user begins on the location; 0: the innermost one ends. */
 void build_region(struct build *build, uint32_t location, int64_t at_ns, uint32_t region);
 void build_regions_end(struct build *build);	/* at build->run_ns: ends what is open */

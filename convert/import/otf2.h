@@ -173,8 +173,6 @@ void otf2_define(void *otf2, struct writer *out);
 
 /* otf2_events.c */
 OTF2_GlobalEvtReaderCallbacks *otf2_callbacks(struct otf2 *o);
-/* otf2_skipped.c: counts and names events without a counterpart in a trace. */
-void otf2_skip(OTF2_GlobalEvtReaderCallbacks *callbacks);
 void otf2_say_skipped(const struct otf2 *o);
 
 int64_t otf2_ns(const struct otf2 *o, uint64_t ticks);
@@ -198,8 +196,6 @@ void call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t gro
 
 /* otf2_rows.c */
 void rows_begin(struct otf2 *o);
-uint64_t rows_next(const struct otf2 *o, const struct lane *lane);	/* seq of the next row */
-void rows_call(struct otf2 *o, struct lane *lane, struct call_row row);
 bool request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id);
 
 /* otf2_head.c: world ranks of a group, for the caller to free; NULL: unknown. */

@@ -2,9 +2,9 @@
 /*
  * lp-nrep - how many repetitions a measurement of each MPI function needs
  *
- * runs as all ranks of one mpirun writes a table: function, size, ranks, repetitions, and their
- * stability; by rank 0 memory buffers for the largest call, and the times of one function at one
- * size
+ * runs    as all ranks of one mpirun
+ * writes  a table, by rank 0: function, size, ranks, repetitions, and their stability
+ * memory  buffers for the largest call, and the times of one function at one size
  *
  * Methods and steps are those of PGMPI: see catalogue.h.
  */
