@@ -195,7 +195,7 @@ add_inward(const struct profile *p, const struct solution *s)
 	}
 }
 
-void
+static void
 bands_find(const struct problem *problem, const struct solution *best, unsigned varied,
     const double *n, size_t count, struct bands *bands)
 {
@@ -231,7 +231,7 @@ bands_find(const struct problem *problem, const struct solution *best, unsigned 
 	memcpy(bands->t, p.of + BAND_T, count * sizeof *bands->t);
 	memcpy(bands->tau, p.of + BAND_T + count, count * sizeof *bands->tau);
 	free(p.of);
-	problem_free(&coarse);
+	free(coarse.observed);
 }
 
 /* ---- points ---- */
@@ -321,31 +321,4 @@ find_bands(struct analysis *a, const struct problem *p, const struct solution *m
 	free(n);
 	free(a->bands.t);
 	free(a->bands.tau);
-}
-
-/* Errors of the value at this offset in a point. */
-static struct errors
-errors_of(const struct analysis *a, size_t place)
-{
-	struct sample off = { zalloc(a->runs, sizeof *off.at), 0 };
-	struct errors e = { 0, NAN, NAN };
-
-	for (const struct point *p = a->points; p < a->points + a->runs; p++) {
-		double said = *(const double *)((const char *)p + place);
-
-		if (p->n >= ERRORS_FROM && p->tau > 0)
-			off.at[off.count++] = fabs(said / p->tau - 1);
-	}
-	if (off.count > 0)
-		e = (struct errors){ off.count, median(off), mean(off) };
-	free(off.at);
-	return e;
-}
-
-void
-find_errors(struct analysis *a)
-{
-	a->fit_error = errors_of(a, offsetof(struct point, tau_fit));
-	a->estimate_error = errors_of(a, offsetof(struct point, tau_estimate));
-	a->bound_error = errors_of(a, offsetof(struct point, tau_bound));
 }

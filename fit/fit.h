@@ -89,7 +89,7 @@ enum model { HOFINGER, AMDAHL, USL, MODELS };
  */
 struct program *read_programs(char **files, size_t count, bool whole, size_t *programs);
 
-/* ---- problem.c, solve.c ------------------------------------------------------------------ */
+/* ---- least_squares.c --------------------------------------------------------------------- */
 
 /* A measurement at some n: t, the useful time t - tau, or the share tau/t. */
 struct observation {
@@ -125,7 +125,6 @@ struct problem time_problem(const struct run *runs, size_t count, enum residuals
 /* The same in at most about COARSE observations, for searching. */
 enum { COARSE = 64 };
 struct problem coarse_problem(const struct problem *problem);
-void problem_free(struct problem *problem);
 
 double sum_of_squares(const struct problem *problem, const struct curve *at);
 /*
@@ -153,11 +152,6 @@ struct bands {
 	bool open;		/* f reaches the last value tried */
 };
 
-/* For BEST, fitted with VARIED parameters. */
-void bands_find(const struct problem *problem, const struct solution *best, unsigned varied,
-    const double *n, size_t count, struct bands *bands);
-
-/* ---- paper.c ---------------------------------------------------------------------------- */
 
 /* Values for the rule at one f: b and c fitted to t. */
 struct trial {
@@ -175,9 +169,6 @@ struct paper_fit {
 	struct trial crossings[MOST_CROSSINGS];
 };
 
-/* b and c by equation 6 at a given f, with measured t_1. */
-struct trial paper_trial(const struct problem *problem, double f, double t1);
-struct paper_fit paper_procedure(const struct problem *problem, double t1);
 
 /* ---- analysis.c, bands.c ----------------------------------------------------------------- */
 
@@ -230,7 +221,7 @@ struct analysis {
 	const char *name;
 	enum residuals residuals;
 	size_t tau_joined;		/* measured tau in the fit */
-	size_t values, needed;		/* different ones that are fitted; parameters of equation 6 */
+	size_t values, needed;	/* different ones that are fitted; parameters of equation 6 */
 	double t1_measured;		/* NAN: no run on one core */
 	bool share_fitted;		/* equation 1 */
 	struct solution share;
@@ -278,7 +269,6 @@ struct analysis analyse(const struct program *program, const struct settings *se
  */
 void find_bands(struct analysis *analysis, const struct problem *problem,
     const struct solution *middle, unsigned varied);
-void find_errors(struct analysis *analysis);
 
 /* Flags, branch, identifiability and the best n in words. */
 void notes_of(const struct analysis *analysis, struct notes *notes);

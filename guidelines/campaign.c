@@ -32,12 +32,6 @@ role_of(struct reader *in, const struct message *message)
 	return (enum role)role;
 }
 
-static void
-add_value(struct sample *sample, size_t *capacity, double value)
-{
-	*APPEND(sample->at, sample->count, *capacity) = value;
-}
-
 struct sample
 scaled(const struct sample *sample, double factor)
 {
@@ -108,8 +102,8 @@ take_mpirun(struct campaign *first, struct reader *in, const struct message *mes
 		check_setting(in, message, &first->setting);
 	c->mpiruns++;
 	if (body_get(message, "barrier_spread") != NULL)
-		add_value(&c->spreads, &c->spread_capacity,
-		    (double)number(in, message, "barrier_spread"));
+		*APPEND(c->spreads.at, c->spreads.count, c->spread_capacity) =
+		    (double)number(in, message, "barrier_spread");
 	free(stage);
 	return c;
 }
@@ -144,7 +138,7 @@ median_of(struct reader *in, const struct message *message, double *quartile)
 	for (size_t i = 0; i < count; i++)
 		sample.at[i] = (double)ns[i];
 	median(sample);		/* sorts them */
-	*quartile = lower_quartile(sample);
+	*quartile = quantile_of(sample, 0.25);
 	result = median(within_fences(sample));
 	free(sample.at);
 	free(ns);
@@ -160,7 +154,7 @@ take_samples(struct campaign *c, struct reader *in, const struct message *messag
 	    .number = (int)number(in, message, "number"), .bytes = number(in, message, "bytes"),
 	    .volume = number(in, message, "volume"), .part = number(in, message, "part") };
 	struct series *s;
-	double quartile, centre;
+	double quartile;
 
 	if (c == NULL)
 		die_message(in, message, "samples: no mpirun before them");
@@ -172,9 +166,8 @@ take_samples(struct campaign *c, struct reader *in, const struct message *messag
 	if (s->medians.count >= c->mpiruns)
 		die_message(in, message, "samples: %s at %" PRIu64 " bytes twice in one mpirun",
 		    s->name, s->bytes);
-	centre = median_of(in, message, &quartile);
-	add_value(&s->medians, &s->capacity, centre);
-	add_value(&s->quartiles, &s->quartile_capacity, quartile);
+	*APPEND(s->medians.at, s->medians.count, s->capacity) = median_of(in, message, &quartile);
+	*APPEND(s->quartiles.at, s->quartiles.count, s->quartile_capacity) = quartile;
 	if (number(in, message, "count") > s->reps)
 		s->reps = (size_t)number(in, message, "count");
 }

@@ -262,15 +262,6 @@ same_judgement(const struct verdict *v, const struct judgement *wanted)
 	return NULL;
 }
 
-static int
-algorithm_of(const struct mending *m, const struct judgement *j)
-{
-	for (size_t i = 0; i < m->count; i++)
-		if (m->rules[i].series == j->function)
-			return m->rules[i].algorithm;
-	return AS_IS;
-}
-
 /* The fate of a violation, or that it is new. */
 static const char *
 outcome(const struct judgement *before, const struct judgement *after, int algorithm)
@@ -296,15 +287,19 @@ print_before_after(struct text *out, const struct mending *m, const struct verdi
 	table_begin(&table, out, "m_bytes\tbefore_us\tratio\tafter_us\tratio\tguideline");
 	for (size_t i = 0; i < before->count; i++) {
 		const struct judgement *b = &before->at[i], *a = same_judgement(after, b);
+		int algorithm = AS_IS;
 
 		if (a == NULL || (!a->violated && !b->violated))
 			continue;
+		for (size_t k = 0; k < m->count; k++)
+			if (m->rules[k].series == b->function)
+				algorithm = m->rules[k].algorithm;
 		table_uint(&table, b->function->bytes);
 		table_fixed(&table, 1e-3 * b->function_ns, 3);
 		table_fixed(&table, b->ratio, 3);
 		table_fixed(&table, 1e-3 * a->function_ns, 3);
 		table_fixed(&table, a->ratio, 3);
-		table_format(&table, "%s: %s", b->guideline, outcome(b, a, algorithm_of(m, b)));
+		table_format(&table, "%s: %s", b->guideline, outcome(b, a, algorithm));
 		table_end_line(&table);
 	}
 	table_end(&table);

@@ -123,8 +123,8 @@ print_spread(struct text *out, const struct series *s, double factor)
 	double middle = median(sorted);	/* sorts them */
 
 	text_print(out, " %.6f %.6f %.6f", 1e-3 * factor * middle,
-	    1e-3 * factor * lower_quartile(sorted),
-	    1e-3 * factor * (lower_quartile(sorted) + quartile_distance(sorted)));
+	    1e-3 * factor * quantile_of(sorted, 0.25),
+	    1e-3 * factor * (quantile_of(sorted, 0.25) + quartile_distance(sorted)));
 	free(sorted.at);
 }
 

@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void
-curve_begin(struct curve *c, enum parameter parameter, double base, double range,
-    uint32_t locations)
-{
-	memset(c, 0, sizeof *c);
-	c->parameter = parameter;
-	c->base = base;
-	c->range = range;
-	c->locations = locations;
-	c->generation = 1;
-}
-
 /*
  * The lines of a time, by number. If it is older than the last synchronisation, its time is that
  * synchronisation's.

@@ -18,29 +18,29 @@ struct mark {
 	struct cost cost;
 };
 
-static void
-put(struct paths *p, struct mark step)
+static struct mark *
+next_step(struct paths *p)
 {
-	*APPEND(p->steps, p->count, p->capacity) = step;
+	return APPEND(p->steps, p->count, p->capacity);
 }
 
 static void
 add(void *context, uint32_t to, const struct cost *cost, uint32_t payer)
 {
-	put(context, (struct mark){ .to = to, .payer = payer, .kind = ADD, .cost = *cost });
+	*next_step(context) = (struct mark){ .to = to, .payer = payer, .kind = ADD, .cost = *cost };
 }
 
 static void
 set(void *context, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer)
 {
-	put(context,
-	    (struct mark){ .to = to, .from = from, .payer = payer, .kind = SET, .cost = *cost });
+	*next_step(context) = (struct mark){ .to = to, .from = from, .payer = payer, .kind = SET,
+	    .cost = *cost };
 }
 
 static void
 max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 {
-	put(context, (struct mark){ .to = to, .from = from, .payer = payer, .kind = MAX });
+	*next_step(context) = (struct mark){ .to = to, .from = from, .payer = payer, .kind = MAX };
 }
 
 static void

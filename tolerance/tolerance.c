@@ -136,8 +136,9 @@ begin(struct tolerance *t, struct engine *e)
 		return;
 	for (int p = 0; p < PARAMETERS; p++)
 		if (t->wanted[p]) {
-			curve_begin(&t->curves[p], (enum parameter)p, t->base[p],
-			    end_of(t, p), e->locations);
+			t->curves[p] = (struct curve){ .parameter = (enum parameter)p,
+			    .base = t->base[p], .range = end_of(t, p),
+			    .locations = e->locations, .generation = 1 };
 			t->watchers[n++] = curve_watcher(&t->curves[p]);
 		}
 	if (t->sites)
@@ -238,7 +239,6 @@ tolerance_at(const struct tolerance *t, int p, double percent)
 	if (!t->wanted[p])
 		return NAN;
 	base_ns = pieces_at(t->pieces[p], t->piece_count[p], t->base[p]);
-
 	return pieces_reach(t->pieces[p], t->piece_count[p], base_ns * (1 + percent / 100));
 }
 

@@ -39,8 +39,6 @@ struct curve {
 
 struct piece { double from, to, run_ns, slope; };	/* run time at FROM; to: INFINITY */
 
-void curve_begin(struct curve *curve, enum parameter parameter, double base, double range,
-    uint32_t locations);
 struct watcher curve_watcher(struct curve *curve);
 size_t curve_end(struct curve *curve, struct piece **pieces);	/* returns their number */
 double pieces_at(const struct piece *pieces, size_t count, double value);	/* run time */

@@ -3,7 +3,7 @@
  * Dimemas' .cfg format: "kind of record" {field, field, ...};; with C comments. It may name a table
  * of collectives, which has models and sizes by machine and operation.
  */
-#include "read.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -352,7 +352,9 @@ read_table(struct machine *m, const struct config *parent, const char *file)
 static void
 take_region(struct machine *m, struct config *c)
 {
-	add_region(m, (struct region){ count(c, 0), count(c, 1), config_number(c, 2, -1e15) });
+	const struct region region = { count(c, 0), count(c, 1), config_number(c, 2, -1e15) };
+
+	*APPEND(m->regions, m->region_count, m->region_capacity) = region;
 }
 
 static void

@@ -5,6 +5,7 @@
  */
 #include "machine.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +13,7 @@
 #include "../mpi/call_class.h"
 #include "../stream/calls.h"
 #include "../tool/search.h"
+#include "../tool/text.h"
 
 void
 island_phases(struct island *island, struct phases phases)
@@ -291,16 +293,22 @@ machine_rule(const struct machine *m, enum operation operation, uint32_t ranks, 
 
 /* ---- models of the two phases of a collective on Dimemas' machine ---- */
 
+static const char *const names[] = { "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv",
+    "allgather", "allgatherv", "alltoall", "alltoallv", "reduce", "allreduce", "reduce_scatter",
+    "reduce_scatter_block", "scan", "alltoallw" };
+
+char *
+operation_call(enum operation operation, bool starts)
+{
+	char *name = formatted("MPI_%s%s", starts ? "I" : "", names[operation]);
+
+	name[4] = (char)toupper((unsigned char)name[4]);
+	return name;
+}
+
 enum operation
 operation_named(const char *name)
 {
-	static const char *const names[] = {
-		"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather",
-		"allgatherv",
-		"alltoall", "alltoallv", "reduce", "allreduce", "reduce_scatter",
-		"reduce_scatter_block",
-		"scan", "alltoallw",
-	};
 	enum operation i = OP_BARRIER;
 
 	while (i < OP_OTHER && strcasecmp(name, names[i]) != 0)

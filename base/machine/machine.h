@@ -150,11 +150,13 @@ void machine_read(struct machine *machine, const char *file);
 void machine_read_text(struct machine *machine, const char *file, char *text);
 /* From a table by size: linear between entries and beyond the last two. */
 double by_size_ns(const struct curve_by_size *curve, double bytes);
-/* models.c: how often a phase costs latency and bytes; BUSES 0: no limit. */
+/* How often a phase costs latency and bytes; BUSES 0: no limit. */
 double model_factor(enum model model, int64_t ranks, int64_t buses);
 double model_bytes(enum size size, double sent, double received);
 enum operation operation_named(const char *name);	/* in lower case, without MPI_ */
 enum operation operation_of(uint16_t call);
+/* Its function, MPI_Bcast, or the one that STARTS it, MPI_Ibcast; to be freed. */
+char *operation_call(enum operation operation, bool starts);
 /* CPU time of a message at one of its ends. Memory without values is as between nodes. */
 double overhead_ns(const struct machine *machine, bool in_memory, bool receives, double bytes);
 double beside_ns(const struct machine *machine, enum operation operation, uint32_t ranks,

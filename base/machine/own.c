@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The own format, MACHINE in lp-replay(1): lines of words, sizes and times with units. */
-#include "read.h"
+#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -322,7 +322,7 @@ take_region(struct machine *m, struct config *c)
 		region.ratio = -quantity(c, 4, times) / 1e9;
 	else
 		die_config(c, "a region has a speed, or lasts some time");
-	add_region(m, region);
+	*APPEND(m->regions, m->region_count, m->region_capacity) = region;
 }
 
 /* model loggp: must follow machine and precede collectives, which get its defaults. */

@@ -15,9 +15,8 @@ sort(struct sample s)
 	SORT(s.at, s.count, by_value);
 }
 
-/* R's type 7: interpolates between the order statistics at (n - 1) share. */
-static double
-quantile(struct sample sorted, double share)
+double
+quantile_of(struct sample sorted, double share)
 {
 	double at = share * (double)(sorted.count - 1), whole = floor(at);
 	size_t i = (size_t)whole;
@@ -31,13 +30,13 @@ double
 median(struct sample s)
 {
 	sort(s);
-	return quantile(s, 0.5);
+	return quantile_of(s, 0.5);
 }
 
 double
 quartile_distance(struct sample sorted)
 {
-	return quantile(sorted, 0.75) - quantile(sorted, 0.25);
+	return quantile_of(sorted, 0.75) - quantile_of(sorted, 0.25);
 }
 
 void
@@ -47,8 +46,8 @@ fences(struct sample s, double *low, double *high)
 
 	sort(s);
 	reach = 1.5 * quartile_distance(s);
-	*low = quantile(s, 0.25) - reach;
-	*high = quantile(s, 0.75) + reach;
+	*low = quantile_of(s, 0.25) - reach;
+	*high = quantile_of(s, 0.75) + reach;
 }
 
 struct sample
@@ -67,16 +66,10 @@ within_fences(struct sample s)
 }
 
 double
-lower_quartile(struct sample sorted)
-{
-	return quantile(sorted, 0.25);
-}
-
-double
 robust_deviation(struct sample s)
 {
 	struct sample off = pooled(s, (struct sample){ s.at, 0 });
-	double centre = quantile(off, 0.5), result;
+	double centre = quantile_of(off, 0.5), result;
 
 	for (size_t i = 0; i < s.count; i++)
 		off.at[i] = fabs(off.at[i] - centre);

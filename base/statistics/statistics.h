@@ -34,8 +34,8 @@ void fences(struct sample sample, double *low, double *high);
 struct sample within_fences(struct sample sample);
 /* The distance of the quartiles; the sample must be sorted. */
 double quartile_distance(struct sample sorted);
-
-double lower_quartile(struct sample sorted);
+/* R's type 7: interpolates between the order statistics at (n - 1) SHARE. */
+double quantile_of(struct sample sorted, double share);
 /* 1.4826 times the median distance from the median: a standard deviation that ignores outliers. */
 double robust_deviation(struct sample sample);
 double normal_quantile(double p);

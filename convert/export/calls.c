@@ -60,8 +60,7 @@ export_csv(const struct export *export)
 	t.export = export;
 	text_begin(&t.text, export->out.file, export->out.name);
 	csv_begin(&t.csv, &t.text,
-	    "rank,thread,row,part,call,enter_ns,leave_ns,communicator,peer,tag,bytes_sent,"
-	    "bytes_received,site");
+	    "rank,thread,row,part,call,enter_ns,leave_ns,communicator,peer,tag,bytes_sent,bytes_received,site");
 	observe(&im, open_stream(export->files[0]), false);
 	if (!t.any && !is_all_wanted(export))
 		die("nothing has the ranks and times asked for");

@@ -55,16 +55,6 @@ find_format(const char *name)
 	return NULL;
 }
 
-static const struct format *
-parse_format(const char *name)
-{
-	const struct format *format = find_format(name);
-
-	if (format == NULL)
-		die("--format: %s is no format", name);
-	return format;
-}
-
 /* --to once selected the format; names of formats cannot be times. */
 static void
 parse_to(struct export *export, const struct format **format, char *text)
@@ -93,7 +83,10 @@ main(int argc, char **argv)
 	tool = "lp-export";
 	while ((c = next_option(argc, argv, "", rows, usage, &export)) != -1)
 		switch (c) {
-		case 'f': format = parse_format(optarg); break;
+		case 'f':
+			if ((format = find_format(optarg)) == NULL)
+				die("--format: %s is no format", optarg);
+			break;
 		case TO: parse_to(&export, &format, optarg); break;
 		case RANKS: parse_ranks(&export.ranks, optarg); break;
 		case FOR: export.scout = parse_choice("--for", optarg, readers) == 0; break;

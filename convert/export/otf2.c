@@ -50,15 +50,6 @@ need_writer(struct archive *a, uint32_t location)
 
 /* ---- the folder ---- */
 
-static char *
-path_in(const char *folder, const char *name)
-{
-	char *path;
-
-	path = formatted("%s/%s", folder, name);
-	return path;
-}
-
 /* Removes the files of a folder that belong to an archive, no others. */
 static void
 clear_folder(const char *folder)
@@ -70,7 +61,7 @@ clear_folder(const char *folder)
 		return;
 	while ((entry = readdir(opened)) != NULL) {
 		const char *suffix = strrchr(entry->d_name, '.');
-		char *path = path_in(folder, entry->d_name);
+		char *path = formatted("%s/%s", folder, entry->d_name);
 
 		if (strcmp(entry->d_name, ARCHIVE) == 0)
 			clear_folder(path);
@@ -122,25 +113,18 @@ free_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_
 	*of_buffer = NULL;
 }
 
-/* Each location has a file that stays open. */
-static void
-allow_files(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-}
-
 static void
 open_archive(struct archive *a)
 {
 	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = may_flush };
 	static const OTF2_MemoryCallbacks memory = { take_chunk, free_chunk };
+	struct rlimit files;
 
-	allow_files();
+	/* Each location has a file that stays open. */
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
 	OTF2_Error_RegisterCallback(end_tool, a);
 	if ((a->archive = OTF2_Archive_Open(a->folder, ARCHIVE, OTF2_FILEMODE_WRITE,
 	    OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_MIN, OTF2_SUBSTRATE_POSIX,
@@ -164,7 +148,7 @@ open_archive(struct archive *a)
 static void
 number_archive(const struct archive *a, uint64_t ours)
 {
-	char *path = path_in(a->folder, ARCHIVE ".otf2");
+	char *path = formatted("%s/" ARCHIVE ".otf2", a->folder);
 	OTF2_Reader *reader = OTF2_Reader_Open(path);
 	unsigned char bytes[4096], turned[8];
 	uint64_t made;
@@ -252,27 +236,22 @@ take_rank(struct archive *a, struct reader *in, const struct message *message)
 #undef X
 }
 
-static void
-take_regions(struct archive *a, const struct samples *regions)
-{
-	struct spot *spot = &a->spots[regions->location];
-
-	for (size_t i = 0; i < regions->count; i++)
-		*APPEND(spot->regions, spot->region_count, spot->region_capacity) =
-		    (struct region_event){ regions->time_ns[i], regions->region[i] };
-}
-
 /* Scout has no use for these. Threads without calls are no locations. */
 static void
 take_switches(struct archive *a, struct reader *in, const struct message *message)
 {
+	const struct samples *s = &a->switches;
+	struct spot *spot;
+
 	if (reader_verify(in, message) < 0 || samples_read(&a->switches, in, message) < 0)
 		die_input(in);
-	if (a->scout || a->switches.worker > 0 || a->switches.location >= a->locations)
+	if (a->scout || s->worker > 0 || s->location >= a->locations)
 		return;
-	if (a->switches.regions)
-		take_regions(a, &a->switches);
-	else if (!a->switches.clock)
+	spot = &a->spots[s->location];
+	for (size_t i = 0; s->regions && i < s->count; i++)
+		*APPEND(spot->regions, spot->region_count, spot->region_capacity) =
+		    (struct region_event){ s->time_ns[i], s->region[i] };
+	if (!s->regions && !s->clock)
 		off_add(&a->off, &a->switches);
 }
 

@@ -38,13 +38,6 @@ plan_begin(struct archive *a)
 	open_table_begin(a->open, 64);
 }
 
-/* A number that no other request of the process has. */
-static uint64_t
-request_id(const struct archive *a, uint32_t location, uint64_t seq)
-{
-	return (seq + 1) ^ (uint64_t)a->known->location_thread[location] << 48;
-}
-
 static void
 keep(const struct subject *s, const struct otf2_event *e, enum otf2_kind end)
 {
@@ -267,7 +260,8 @@ plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t 
 	    comm_of(a, rows->comm[i]) };
 	struct otf2_event e = OTF2_EVENT(NO_EVENT);
 
-	e.request = request_id(a, location, s.seq);
+	/* a number that no other request of the process has */
+	e.request = (s.seq + 1) ^ (uint64_t)a->known->location_thread[location] << 48;
 	plan_of_class(&s, &e, call_class(call));
 	return e;
 }

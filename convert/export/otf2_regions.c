@@ -2,51 +2,36 @@
 /* Regions of the archive: functions, with their meaning in OTF2, and places in the program. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "../../base/tool/text.h"
 #include "otf2.h"
 
 /* ---- functions ---- */
 
-/* The part of a name that selects the collective: allreduce in MPI_Iallreduce_c. */
+/* The function's part of a name selects the collective: allreduce in MPI_Iallreduce_c. */
 static int
 collective_of(const char *name)
 {
+#define OPS(X) X(BARRIER) X(BCAST) X(GATHER) X(GATHERV) X(SCATTER) X(SCATTERV) X(ALLGATHER) \
+	X(ALLGATHERV) X(ALLTOALL) X(ALLTOALLV) X(ALLTOALLW) X(ALLREDUCE) X(REDUCE) \
+	X(REDUCE_SCATTER) X(REDUCE_SCATTER_BLOCK) X(SCAN) X(EXSCAN)
+#define OP(name) { #name, OTF2_COLLECTIVE_OP_##name },
 	static const struct { const char *name; OTF2_CollectiveOp op; } ops[] = {
-		{ "barrier", OTF2_COLLECTIVE_OP_BARRIER }, { "bcast", OTF2_COLLECTIVE_OP_BCAST },
-		{ "gather", OTF2_COLLECTIVE_OP_GATHER }, { "gatherv", OTF2_COLLECTIVE_OP_GATHERV },
-		{ "scatter", OTF2_COLLECTIVE_OP_SCATTER },
-		{ "scatterv", OTF2_COLLECTIVE_OP_SCATTERV },
-		{ "allgather", OTF2_COLLECTIVE_OP_ALLGATHER },
-		{ "allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV },
-		{ "alltoall", OTF2_COLLECTIVE_OP_ALLTOALL },
-		{ "alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV },
-		{ "alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW },
-		{ "allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE },
-		{ "reduce", OTF2_COLLECTIVE_OP_REDUCE },
-		{ "reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER },
-		{ "reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK },
-		{ "scan", OTF2_COLLECTIVE_OP_SCAN }, { "exscan", OTF2_COLLECTIVE_OP_EXSCAN },
-		{ "win_fence", OTF2_COLLECTIVE_OP_BARRIER },
-		{ "win_free", OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE },
+		OPS(OP) { "WIN_FENCE", OTF2_COLLECTIVE_OP_BARRIER },
+		{ "WIN_FREE", OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE },
 	};
 	char word[64];
 	size_t length;
 
-	if (strncmp(name, "MPI_Start(", 10) == 0)
-		name += 10;
-	else if (strncmp(name, "MPI_", 4) == 0)
-		name += 4;
-	for (length = 0;
-	    name[length] != '\0' && name[length] != ')' && length + 1 < sizeof word; length++)
-		word[length] = (char)(name[length] >= 'A' && name[length] <= 'Z' ?
-		    name[length] | 32 : name[length]);
-	word[length] = '\0';
-	if (length > 2 && strcmp(word + length - 2, "_c") == 0)
+	name += strncmp(name, "MPI_Start(", 10) == 0 ? 10 : strncmp(name, "MPI_", 4) == 0 ? 4 : 0;
+	snprintf(word, sizeof word, "%.*s", (int)strcspn(name, ")"), name);
+	length = strlen(word);
+	if (length > 2 && strcasecmp(word + length - 2, "_c") == 0)
 		word[length - 2] = '\0';
-	for (int skip = 0; skip <= (word[0] == 'i' ? 1 : 0); skip++)
+	for (int skip = 0; skip <= (word[0] == 'I' || word[0] == 'i'); skip++)
 		for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
-			if (strcmp(word + skip, ops[i].name) == 0)
+			if (strcasecmp(word + skip, ops[i].name) == 0)
 				return (int)ops[i].op;
 	return -1;
 }

@@ -14,17 +14,6 @@
 
 /* ---- slices of calls and their waits ---- */
 
-static void
-put_wait(struct perfetto *p, uint32_t location, const struct slice *call,
-    const struct slice *longest)
-{
-	slice_begin(p, call->kept.row.enter_ns, WAIT_TRACK(location), name_iid(p,
-	    longest->late_sender ? NAME_LATE_SENDER : NAME_LATE_MEMBER));
-	annotate(p, WAITS_FOR, ANNOTATION_UINT,
-	    (uint64_t)p->graph.known.location_rank[longest->waits_for]);
-	slice_end(p, longest->wait_end_ns, WAIT_TRACK(location));
-}
-
 /* A call with its parts, COUNT rows: its own data as arguments, all its messages as flows. */
 static void
 put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
@@ -59,8 +48,13 @@ put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 			longest = part;
 	}
 	slice_end(p, call->kept.row.leave_ns, THREAD_TRACK(location));
-	if (longest->wait_end_ns > call->kept.row.enter_ns)
-		put_wait(p, location, call, longest);
+	if (longest->wait_end_ns <= call->kept.row.enter_ns)
+		return;
+	slice_begin(p, call->kept.row.enter_ns, WAIT_TRACK(location), name_iid(p,
+	    longest->late_sender ? NAME_LATE_SENDER : NAME_LATE_MEMBER));
+	annotate(p, WAITS_FOR, ANNOTATION_UINT,
+	    (uint64_t)p->graph.known.location_rank[longest->waits_for]);
+	slice_end(p, longest->wait_end_ns, WAIT_TRACK(location));
 }
 
 /* Spreads the time between calls over the bins that it overlaps. */
@@ -209,10 +203,13 @@ take_regions(struct perfetto *p, const struct samples *s)
 
 /* When the first block arrives, all threads are defined. */
 static void
-put_tracks(struct perfetto *p)
+begin_tracks(struct perfetto *p)
 {
 	const struct definitions *known = &p->graph.known;
 
+	if (p->begun)
+		return;
+	p->begun = true;
 	for (int32_t r = 0; r < known->ranks; r++)
 		if (is_wanted(p->export, r, p->export->from_ns, p->export->from_ns))
 			process_track(p, r);
@@ -220,14 +217,6 @@ put_tracks(struct perfetto *p)
 		if (known->location_rank[l] >= 0 && is_wanted(p->export, known->location_rank[l],
 		    p->export->from_ns, p->export->from_ns))
 			location_tracks(p, l);
-}
-
-static void
-begin_tracks(struct perfetto *p)
-{
-	if (!p->begun)
-		put_tracks(p);
-	p->begun = true;
 }
 
 static void

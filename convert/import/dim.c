@@ -121,7 +121,7 @@ take_collective(struct dim *d, char *at)
 	const struct build_id *comm;
 	int64_t root;
 
-	r.operation = (int)text_integer(t, &at, 0, OPERATIONS - 1);
+	r.operation = (int)text_integer(t, &at, 0, OP_OTHER - 1);
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
 	if (r.comm >= d->build.id_capacity || d->build.ids[r.comm].size == 0)
 		die_text(t, "a collective on a communicator that is not defined");
@@ -268,9 +268,8 @@ take_line(struct dim *d)
 }
 
 void
-import_dim(char **files, int argc, char **argv)
+import_dim(const char *file, int argc, char **argv)
 {
-	const char *file = files[0];
 	static struct dim d;
 
 	text_open(&d.text, file);

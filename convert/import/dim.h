@@ -6,9 +6,9 @@
 #ifndef DIM_H
 #define DIM_H
 
+#include "../../base/machine/schedule.h"
 #include "import.h"
 
-enum { OPERATIONS = 16 };	/* ids of collectives */
 enum kind { SEND, RECEIVE, POST, WAIT, COLLECTIVE, COLLECTIVE_START, COLLECTIVE_WAIT };
 
 struct record {
@@ -73,7 +73,7 @@ struct dim {
 	bool played;			/* there are wildcards or further threads: see dim_play */
 	uint16_t event;
 	/* calls by kind and flags or id; 0: not yet looked up */
-	uint16_t natural[COLLECTIVE_WAIT + 1][OPERATIONS];
+	uint16_t natural[COLLECTIVE_WAIT + 1][OP_OTHER];
 };
 
 void dim_begin(struct dim *dim);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/machine/machine.h"
 #include "../../base/mpi/call_class.h"
 #include "../../base/tool/hash_table.h"
 #include "dim.h"
@@ -27,17 +28,6 @@ struct post {
 	(a)->comm == (b)->comm && (a)->tag == (b)->tag)
 HASH_TABLE_BY(posts, struct post, POST_HASH, POST_SAME, location, UINT32_MAX)
 
-static const char *const operations[] = {
-	"MPI_Barrier", "MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv",
-	"MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Reduce",
-	"MPI_Allreduce", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block", "MPI_Scan",
-	"MPI_Alltoallw",
-	"MPI_Ibarrier", "MPI_Ibcast", "MPI_Igather", "MPI_Igatherv", "MPI_Iscatter",
-	"MPI_Iscatterv",
-	"MPI_Iallgather", "MPI_Iallgatherv", "MPI_Ialltoall", "MPI_Ialltoallv", "MPI_Ireduce",
-	"MPI_Iallreduce", "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_block", "MPI_Iscan",
-	"MPI_Ialltoallw",
-};
 /* The flags of a send show its mode, as Dimemas' own converter derived it. */
 static const char *const sends[] = { "MPI_Bsend", "MPI_Ssend", "MPI_Isend", "MPI_Irsend" };
 
@@ -46,19 +36,18 @@ static uint16_t
 natural(struct dim *d, enum kind kind, int which)
 {
 	uint16_t *call = &d->natural[kind][which];
-	const char *name;
+	char *name;
 
 	if (*call != 0)
 		return *call;
-	switch (kind) {
-	case SEND: name = sends[which]; break;
-	case RECEIVE: name = "MPI_Recv"; break;
-	case POST: name = "MPI_Irecv"; break;
-	case COLLECTIVE: name = operations[which]; break;
-	case COLLECTIVE_START: name = operations[OPERATIONS + which]; break;
-	default: name = "MPI_Wait";
-	}
-	return *call = build_call(name);
+	if (kind == COLLECTIVE || kind == COLLECTIVE_START) {
+		name = operation_call((enum operation)which, kind == COLLECTIVE_START);
+		*call = build_call(name);
+		free(name);
+	} else
+		*call = build_call(kind == SEND ? sends[which] : kind == RECEIVE ? "MPI_Recv" :
+		    kind == POST ? "MPI_Irecv" : "MPI_Wait");
+	return *call;
 }
 
 static uint16_t
@@ -116,33 +105,6 @@ take_post(struct dim *d, const struct record *r, struct step *step)
 	return oldest.seq;
 }
 
-/* Adds a started collective; take_start() removes the oldest. */
-static void
-put_start(struct dim *d, uint64_t seq)
-{
-	struct thread *t = d->at;
-
-	dim_bound(d, ++d->waiting);
-	*ENQUEUE(t->starts, t->start_first, t->start_count, t->start_capacity) = seq;
-}
-
-static uint64_t
-take_start(struct dim *d)
-{
-	if (d->at->start_first == d->at->start_count)
-		die_text(&d->text, "a wait for a collective that was not started");
-	d->waiting--;
-	return d->at->starts[d->at->start_first++];
-}
-
-static void
-call_collective(struct dim *d, const struct record *r, uint64_t seq)
-{
-	sorter_add(&d->build.calls, &(struct build_call){ .channel = { r->comm },
-	    .size = (uint32_t)d->build.ids[r->comm].size, .member = d->at->rank,
-	    .location = d->location, .at = d->at->now_ns, .seq = seq });
-}
-
 /* A side of a message, which began in row PLACE. */
 static void
 put_side(struct dim *d, const struct step *s, uint64_t place)
@@ -172,14 +134,15 @@ static void
 put_record(struct dim *d, uint16_t call, const struct record *r)
 {
 	struct call_row row = CALL_ROW;
+	struct thread *t = d->at;
 	const struct build_location *of = &d->build.of[d->location];
-	struct step step = { r->kind, r->peer, d->at->now_ns, of->rows,
+	struct step step = { r->kind, r->peer, t->now_ns, of->rows,
 	    call != 0 ? of->rows : of->head, r->comm, r->other, r->tag, r->bytes, 0 };
 	uint64_t started;
 
 	row.call = call;
-	row.enter_ns = row.leave_ns = d->at->now_ns;
-	d->at->computed = false;
+	row.enter_ns = row.leave_ns = t->now_ns;
+	t->computed = false;
 	row.comm = r->kind <= WAIT ? 1 : 0;
 	row.peer = r->kind == COLLECTIVE_WAIT ? NO_PEER : r->peer;
 	row.tag = r->kind <= WAIT ? r->tag : NO_TAG;
@@ -194,13 +157,23 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 		put_side(d, &step, started);
 		row.request = (uint32_t)(step.seq - started);
 		break;
-	case COLLECTIVE_WAIT: row.request = (uint32_t)(step.seq - take_start(d)); break;
-	case COLLECTIVE_START: put_start(d, step.seq);	/* fall through */
+	case COLLECTIVE_WAIT:
+		if (t->start_first == t->start_count)
+			die_text(&d->text, "a wait for a collective that was not started");
+		d->waiting--;
+		row.request = (uint32_t)(step.seq - t->starts[t->start_first++]);
+		break;
+	case COLLECTIVE_START:
+		dim_bound(d, ++d->waiting);
+		*ENQUEUE(t->starts, t->start_first, t->start_count, t->start_capacity) = step.seq;
+		/* fall through */
 	case COLLECTIVE:
 		row.comm = d->build.ids[r->comm].number;
 		row.bytes_sent = r->bytes;
 		row.bytes_received = r->received;
-		call_collective(d, r, step.seq);
+		sorter_add(&d->build.calls, &(struct build_call){ .channel = { r->comm },
+		    .size = (uint32_t)d->build.ids[r->comm].size, .member = t->rank,
+		    .location = d->location, .at = t->now_ns, .seq = step.seq });
 		break;
 	}
 	put_step(d, &step);

@@ -8,6 +8,7 @@
  *         one file
  */
 #include <string.h>
+#include <unistd.h>
 
 #include "import.h"
 
@@ -23,14 +24,12 @@ static const char usage[] =
 /* One entry per format. */
 static const struct format {
 	const char *name;
-	bool many;		/* several files are read in sequence */
-	void (*import)(char **files, int argc, char **argv);
+	void (*import)(const char *file, int argc, char **argv);
+	/* or, of a measurement, for each of several files */
+	void (*take)(struct source *text, struct writer *out);
 } formats[] = {
-	{ "dim", false, import_dim },
-	{ "prv", false, import_prv },
-	{ "otf2", false, import_otf2 },
-	{ "reprompi", true, import_reprompi },
-	{ "pingpong", true, import_pingpong },
+	{ "dim", import_dim, NULL }, { "prv", import_prv, NULL }, { "otf2", import_otf2, NULL },
+	{ "reprompi", NULL, take_reprompi }, { "pingpong", NULL, take_pingpong },
 };
 
 static const struct format *
@@ -42,6 +41,25 @@ parse_format(const char *name)
 	die("--from: %s is no format", name);
 }
 
+/* Each file, or standard input, into one stream. */
+static void
+import_measurement(const struct format *format, char **files, int argc, char **argv)
+{
+	struct writer out;
+
+	if (writer_open(&out, STDOUT_FILENO, "measurement", NULL, argc, argv) < 0)
+		die_output();
+	do {
+		struct source text;
+
+		text_open(&text, *files);
+		format->take(&text, &out);
+		text_close(&text);
+	} while (*files != NULL && *++files != NULL);
+	if (writer_end(&out) < 0)
+		die_output();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -51,10 +69,13 @@ main(int argc, char **argv)
 	tool = "lp-import";
 	while (next_option(argc, argv, "", rows, usage, NULL) == 'f')
 		format = parse_format(optarg);
-	if (format == NULL || (argc - optind > 1 && !format->many))
+	if (format == NULL || (argc - optind > 1 && format->take == NULL))
 		bad_usage(usage);
 	refuse_terminal_input(argv[optind], usage);
 	refuse_terminal_output();
-	format->import(argv + optind, argc, argv);
+	if (format->take != NULL)
+		import_measurement(format, argv + optind, argc, argv);
+	else
+		format->import(argv[optind], argc, argv);
 	return DONE;
 }

@@ -172,14 +172,12 @@ build_round(const struct build *build, uint64_t round, uint64_t seq)
 	return seq / build->round_rows > round ? seq / build->round_rows : round;
 }
 
-/*
- * ---- one function per format; FILES ends with NULL, none is standard input -----------------
- */
+/* ---- one function per format; FILE NULL: standard input ---- */
 
-void import_dim(char **files, int argc, char **argv);
-void import_prv(char **files, int argc, char **argv);
-void import_reprompi(char **files, int argc, char **argv);
-void import_pingpong(char **files, int argc, char **argv);
-void import_otf2(char **files, int argc, char **argv);
+void import_dim(const char *file, int argc, char **argv);
+void import_prv(const char *file, int argc, char **argv);
+void import_otf2(const char *file, int argc, char **argv);
+void take_reprompi(struct source *text, struct writer *out);
+void take_pingpong(struct source *text, struct writer *out);
 
 #endif

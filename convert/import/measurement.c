@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../base/mpi/catalogue.h"
 #include "import.h"
@@ -46,27 +45,6 @@ write_samples(struct writer *out, const struct samples *samples)
 	put_uint(out, "count", samples->count);
 	put_column(out, "time", samples->ns, samples->count);
 	end_message(out);
-}
-
-/* Imports each file, or standard input, into one stream. */
-static void
-import_measurement(char **files, int argc, char **argv,
-    void (*take)(struct source *, struct writer *))
-{
-	static char *standard_input[] = { "-", NULL };
-	struct writer out;
-
-	if (writer_open(&out, STDOUT_FILENO, "measurement", NULL, argc, argv) < 0)
-		die_output();
-	for (files = *files == NULL ? standard_input : files; *files != NULL; files++) {
-		struct source text;
-
-		text_open(&text, *files);
-		take(&text, &out);
-		text_close(&text);
-	}
-	if (writer_end(&out) < 0)
-		die_output();
 }
 
 /* ---- ReproMPI ---- */
@@ -239,8 +217,8 @@ put_control(const struct source *text, struct writer *out, const struct file *f,
 		}
 }
 
-static void
-read_file(struct source *text, struct writer *out)
+void
+take_reprompi(struct source *text, struct writer *out)
 {
 	struct file f = { .extent = 1 };
 	bool columns = false;
@@ -276,12 +254,6 @@ read_file(struct source *text, struct writer *out)
 	}
 	free(f.jobs);
 	free(f.sync);
-}
-
-void
-import_reprompi(char **files, int argc, char **argv)
-{
-	import_measurement(files, argc, argv, read_file);
 }
 
 /* ---- IMB and OSU ---- */
@@ -345,8 +317,8 @@ take_size(struct table *t, struct writer *out, char *line)
 	t->sizes++;
 }
 
-static void
-read_pingpong(struct source *text, struct writer *out)
+void
+take_pingpong(struct source *text, struct writer *out)
 {
 	struct table table = { .text = text, .time_column = 1 };
 
@@ -361,10 +333,4 @@ read_pingpong(struct source *text, struct writer *out)
 	}
 	if (table.sizes == 0)
 		die("%s: contains no ping-pong", text->name);
-}
-
-void
-import_pingpong(char **files, int argc, char **argv)
-{
-	import_measurement(files, argc, argv, read_pingpong);
 }

@@ -50,21 +50,12 @@ otf2_ns(const struct otf2 *o, uint64_t ticks)
 	return (int64_t)(((wide)ticks - (wide)o->origin) * 1000000000 / (wide)o->resolution);
 }
 
-static void
-open_archive(struct otf2 *o)
-{
-	if ((o->reader = OTF2_Reader_Open(o->file)) == NULL)
-		otf2_die(o, "no archive of OTF2");
-	if (OTF2_Reader_SetSerialCollectiveCallbacks(o->reader) != OTF2_SUCCESS)
-		otf2_die(o, "cannot be opened");
-}
-
 /*
  * The anchor file has some hundred bytes. If it is damaged, the library may loop for ever, so the
  * kernel ends it after some seconds of CPU time.
  */
 static void
-open_first(struct otf2 *o)
+open_archive(struct otf2 *o)
 {
 	enum { SECONDS = 3 };
 	struct rlimit before, some;
@@ -75,7 +66,10 @@ open_first(struct otf2 *o)
 	if (some.rlim_cur > SECONDS)
 		some.rlim_cur = SECONDS;
 	setrlimit(RLIMIT_CPU, &some);
-	open_archive(o);
+	if ((o->reader = OTF2_Reader_Open(o->file)) == NULL)
+		otf2_die(o, "no archive of OTF2");
+	if (OTF2_Reader_SetSerialCollectiveCallbacks(o->reader) != OTF2_SUCCESS)
+		otf2_die(o, "cannot be opened");
 	setrlimit(RLIMIT_CPU, &before);
 }
 
@@ -152,7 +146,7 @@ import(const char *file, int argc, char **argv)
 
 	o.file = file;
 	OTF2_Error_RegisterCallback(keep_reason, &o);
-	open_first(&o);
+	open_archive(&o);
 	find_creator(&o);
 	otf2_definitions(&o);
 	if (o.ranks == 0)
@@ -169,20 +163,20 @@ import(const char *file, int argc, char **argv)
 }
 
 void
-import_otf2(char **files, int argc, char **argv)
+import_otf2(const char *file, int argc, char **argv)
 {
 	const struct rlimit none = { 0, 0 };
 	pid_t child;
 	int status;
 
-	if (files[0] == NULL || strcmp(files[0], "-") == 0)
+	if (file == NULL || strcmp(file, "-") == 0)
 		die("-f otf2: an archive is a folder of files; name its traces.otf2");
 	fflush(NULL);
 	if ((child = fork()) < 0)
 		die("fork: out of memory");
 	if (child == 0) {
 		setrlimit(RLIMIT_CORE, &none);
-		import(files[0], argc, argv);
+		import(file, argc, argv);
 		_exit(DONE);
 	}
 	if (waitpid(child, &status, 0) < 0)
@@ -194,5 +188,5 @@ import_otf2(char **files, int argc, char **argv)
 		raise(SIGPIPE);
 	}
 	if (WIFSIGNALED(status))
-		die("%s: damaged: OTF2's library ends with signal %d", files[0], WTERMSIG(status));
+		die("%s: damaged: OTF2's library ends with signal %d", file, WTERMSIG(status));
 }

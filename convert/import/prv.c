@@ -87,16 +87,6 @@ count_useful(struct task *task, int64_t at_ns, int64_t type, int64_t value)
 	pending->before = 0;
 }
 
-static void
-begin_call(struct prv *p, uint32_t number, int64_t at_ns, uint16_t call)
-{
-	struct task *task = &p->tasks[number];
-
-	prv_put_call(p, number);
-	task->call = (struct call){ .enter_ns = at_ns, .leave_ns = at_ns, .call = call };
-	task->any = task->in_call = true;
-}
-
 static bool
 is_caller(int64_t type)
 {
@@ -130,8 +120,12 @@ take_events(struct prv *p, char *at)
 			if (call != NULL)
 				call->leave_ns = at_ns;
 			task->in_call = false;
-			if (value > 0)
-				begin_call(p, number, at_ns, build_event(&p->build, type, value));
+			if (value <= 0)
+				continue;
+			prv_put_call(p, number);
+			task->call = (struct call){ .enter_ns = at_ns, .leave_ns = at_ns,
+			    .call = build_event(&p->build, type, value) };
+			task->any = task->in_call = true;
 		} else if (call != NULL && type == PARAVER_SEND_BYTES)
 			call->sent = (uint64_t)value;
 		else if (call != NULL && type == PARAVER_RECEIVE_BYTES)
@@ -247,19 +241,9 @@ take_header(struct prv *p, const char *file)
 	prv_begin(p);
 }
 
-static void
-put_useful(struct prv *p)
-{
-	p->build.useful = zalloc(p->build.ranks, sizeof *p->build.useful);
-	for (uint32_t t = 0; t < p->build.ranks; t++)
-		p->build.useful[t] = (struct build_useful){ p->tasks[t].running_ns,
-		    p->tasks[t].counted[INSTRUCTIONS], p->tasks[t].counted[CYCLES] };
-}
-
 void
-import_prv(char **files, int argc, char **argv)
+import_prv(const char *file, int argc, char **argv)
 {
-	const char *file = files[0];
 	static struct prv p;
 
 	text_open(&p.text, file);
@@ -297,7 +281,10 @@ import_prv(char **files, int argc, char **argv)
 		note("%llu records of further threads are left out",
 		    (unsigned long long)p.other_threads);
 	prv_rows(&p);
-	put_useful(&p);
+	p.build.useful = zalloc(p.build.ranks, sizeof *p.build.useful);
+	for (uint32_t t = 0; t < p.build.ranks; t++)
+		p.build.useful[t] = (struct build_useful){ p.tasks[t].running_ns,
+		    p.tasks[t].counted[INSTRUCTIONS], p.tasks[t].counted[CYCLES] };
 	callers_names(&p, file);
 	p.build.define = callers_write;
 	p.build.context = p.callers;

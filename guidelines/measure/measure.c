@@ -153,7 +153,6 @@ plan(struct state *s)
 
 	if (opt->control != NULL)
 		control = choose_functions(opt->control);
-	s->size_count = parse_sizes("--sizes", opt->sizes, &s->sizes);
 	for (size_t f = 0; f < function_count; f++) {
 		const struct subject *function = &functions[f];
 
@@ -280,43 +279,24 @@ put_mpirun(struct state *s)
 	free(hosts);
 }
 
-static void
-open_output(struct state *s, int argc, char **argv)
-{
-	/* A terminal is not refused: mpirun gives one to its ranks whatever its own output is. */
-	int fd = s->opt.output == NULL ? STDOUT_FILENO :
-	    open(s->opt.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-
-	if (fd < 0)
-		die("%s: cannot be written", s->opt.output);
-	if (writer_open(&s->out, fd, "measurement", NULL, argc, argv) < 0)
-		die_output();
-}
-
-/* The largest call, in elements; sizes must be multiples of an element. */
-static size_t
-most_elements(const struct state *s, size_t extent)
-{
-	size_t *sizes, count = parse_sizes("--sizes", s->opt.sizes, &sizes), most;
-
-	for (size_t i = 0; i < count; i++)
-		if (sizes[i] % extent != 0)
-			die("--sizes %zu: no multiple of the type's %zu bytes", sizes[i], extent);
-	most = sizes[count - 1] / extent;
-	free(sizes);
-	return most;
-}
-
 static enum exit_status
 measure(struct state *s, int argc, char **argv)
 {
+	const size_t extent = type_extent(s->opt.type);
+	int fd = STDOUT_FILENO;
+
 	s->began_ns = now_ns();
 	if (s->opt.seed < 0)
 		s->opt.seed = s->began_ns;
 	MPI_Bcast(&s->opt.seed, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
 	s->random.state = (uint64_t)s->opt.seed;
+	s->size_count = parse_sizes("--sizes", s->opt.sizes, &s->sizes);
+	for (size_t i = 0; i < s->size_count; i++)
+		if (s->sizes[i] % extent != 0)
+			die("--sizes %zu: no multiple of the type's %zu bytes", s->sizes[i],
+			    extent);
 	s->call = make_call(MPI_COMM_WORLD, s->opt.root, s->opt.type,
-	    most_elements(s, type_extent(s->opt.type)));
+	    s->sizes[s->size_count - 1] / extent);
 	if (is_refused_launch(&s->call))
 		return TROUBLE;
 	if (s->opt.root >= s->call.ranks)
@@ -328,8 +308,12 @@ measure(struct state *s, int argc, char **argv)
 		read_reps(s);
 	if (!own_fits(s))
 		return TROUBLE;
-	if (s->call.rank == 0)
-		open_output(s, argc, argv);
+	/* A terminal is not refused: mpirun gives one to its ranks whatever its own output is. */
+	if (s->call.rank == 0 && s->opt.output != NULL &&
+	    (fd = open(s->opt.output, O_WRONLY | O_CREAT | O_TRUNC, 0666)) < 0)
+		die("%s: cannot be written", s->opt.output);
+	if (s->call.rank == 0 && writer_open(&s->out, fd, "measurement", NULL, argc, argv) < 0)
+		die_output();
 	if (s->sync.kind == WINDOW)
 		sync_clocks(&s->sync);
 	put_mpirun(s);

@@ -191,16 +191,6 @@ finish_rules(struct mending *m)
 			m->at[i].to = m->at[i + 1].from - 1;
 }
 
-static size_t
-count_rules(const struct mending *m)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < m->count; i++)
-		count += m->at[i].winner != NULL;
-	return count;
-}
-
 static char *
 rules_text(const struct mending *m)
 {
@@ -390,15 +380,15 @@ parse_options(int argc, char **argv)
 }
 
 static _Noreturn void
-start(const struct options *opt, const struct mending *m)
+start(const struct options *opt, const char *rules)
 {
-	char library[PATH_MAX], *text = rules_text(m);
+	char library[PATH_MAX];
 	const char *rank = rank_of_launcher();
 
 	preload_find("mend", library, sizeof library);
 	/* after a recorder, so that it records the program's own calls */
 	preload_add(library, false);
-	setenv("LONGPOLE_MEND", text, 1);
+	setenv("LONGPOLE_MEND", rules, 1);
 	if (opt->exact)
 		setenv("LONGPOLE_MEND_EXACT", "1", 1);
 	else
@@ -417,17 +407,19 @@ main(int argc, char **argv)
 	static struct text text;	/* too large for the stack */
 	struct mending m = { 0 };
 	struct options opt;
+	char *rules;
 
 	tool = "lp-mend";
 	opt = parse_options(argc, argv);
 	for (size_t i = 0; i < opt.verdict_count; i++)
 		read_verdict(&m, opt.verdicts[i]);
 	finish_rules(&m);
+	rules = rules_text(&m);
 	if (!opt.list && opt.graph == NULL) {
-		if (count_rules(&m) == 0 &&
+		if (rules[0] == '\0' &&
 		    (rank_of_launcher() == NULL || strcmp(rank_of_launcher(), "0") == 0))
 			note("no replaceable function is slower: nothing is replaced");
-		start(&opt, &m);
+		start(&opt, rules);
 	}
 	text_begin(&text, stdout, NULL);
 	if (opt.list)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads a machine file of either format: its text, common words, and mandatory settings. */
-#include "read.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -90,12 +90,6 @@ config_size(const struct config *config, const char *word)
 	if (size < 0)
 		die_config(config, "%s is no size of a collective", word);
 	return (enum size)size;
-}
-
-void
-add_region(struct machine *m, struct region region)
-{
-	*APPEND(m->regions, m->region_count, m->region_capacity) = region;
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Machine files: lp-replay's own format (own.c) and Dimemas' (dimemas.c). */
-#ifndef MACHINE_READ_H
-#define MACHINE_READ_H
+#ifndef MACHINE_CONFIG_H
+#define MACHINE_CONFIG_H
 
 #include "machine.h"
 
@@ -37,7 +37,6 @@ double config_number(struct config *config, int i, double least);
 /* A model or a size in Dimemas' or the own words, or dies. */
 enum model config_model(const struct config *config, const char *word);
 enum size config_size(const struct config *config, const char *word);
-void add_region(struct machine *machine, struct region region);
 void read_own(struct machine *machine, struct config *config);
 void read_dimemas(struct machine *machine, struct config *config);
 
