@@ -32,11 +32,23 @@ ranks_of(const struct report *report, const struct definitions *known)
 	return ranks;
 }
 
+ORDER(by_samples, struct function, MOST(samples) BY_TEXT(frame.name) BY_ANY_TEXT(frame.file))
+
+/* How much of what other ranks do has been read when a window ends is chance. */
+static struct listed
+functions_of(struct critpath *c)
+{
+	struct listed l = functions_list(&c->functions, &c->run.graph.known, BY_FUNCTION);
+
+	SORT(l.at, l.count, by_samples);
+	return l;
+}
+
 /* Of a run with samples or switches. */
 static void
 functions_of_json(struct critpath *c)
 {
-	struct listed l = functions_list(&c->functions, &c->run.graph.known, BY_FUNCTION);
+	struct listed l = functions_of(c);
 	struct json *out = &c->output.json;
 
 	computation_json(out, &c->functions, &l.on_path);
@@ -56,7 +68,7 @@ functions_of_json(struct critpath *c)
 static void
 functions_of_text(struct critpath *c, double percent)
 {
-	struct listed l = functions_list(&c->functions, &c->run.graph.known, BY_FUNCTION);
+	struct listed l = functions_of(c);
 	struct text *out = &c->output.text;
 	const struct on_path *path = &l.on_path;
 

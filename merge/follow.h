@@ -74,10 +74,10 @@ struct tail {
 	/* Blocks of samples, from sample_at on: those before are read. */
 	struct sample_piece {
 		struct message_place place;
-		int64_t until_ns;	/* when the recorder read its rings; own clock */
+		int64_t look_ns;	/* when the recorder read its rings; own clock */
 	} *samples;
 	size_t sample_at, sample_count, sample_capacity;
-	int64_t sampled_ns;	/* until_ns of the last one that is read */
+	int64_t sampled_ns;	/* look_ns of the last one that is read */
 	int64_t pid;
 	bool gone;		/* its process is gone, or its trace has ended */
 	struct lane *lanes;

@@ -30,6 +30,7 @@ HASH_TABLE_BY(ids, struct id_slot, ID_HASH, ID_SAME, comm, UINT32_MAX)
 struct place_slot {
 	uint64_t offset;
 	uint32_t module, site;	/* site 0: a free slot */
+	bool calls;		/* false: only a frame so far */
 };
 
 HASH_TABLE_OF(places, struct place_slot, offset, module, site, 0)
@@ -271,12 +272,13 @@ static uint32_t
 site_of_place(struct later *l, const struct rank *rank, const struct raw_site *raw)
 {
 	struct known_site place = place_of(rank, raw);
-	const struct place_slot key = { place.offset, place.module, l->next_site };
-	const uint32_t site = places_add(&l->places, &key)->site;
+	const struct place_slot key = { place.offset, place.module, l->next_site, raw->call != 0 };
+	struct place_slot *slot = places_add(&l->places, &key);
 	struct symbols *symbols = NULL;
 
-	if (site < l->next_site)
-		return site;
+	if (slot->site < l->next_site && (slot->calls || raw->call == 0))
+		return slot->site;
+	*slot = key;		/* a frame that calls MPI, too, becomes a second site */
 	place.call = reader_calls(l->input->in)[raw->call];
 	if (place.module != UINT32_MAX) {
 		const struct known_module *module = known_module(l, place.module);
@@ -285,7 +287,7 @@ site_of_place(struct later *l, const struct rank *rank, const struct raw_site *r
 		symbols = module->symbols;
 	}
 	write_place(l->out, l->next_site++, &place, symbols);
-	return site;
+	return slot->site;
 }
 
 static uint32_t

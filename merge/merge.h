@@ -408,6 +408,8 @@ struct moves {
 void samples_follow(struct sample_pass *pass, struct writer *out, struct source *source,
     struct later *later);
 void samples_take(struct sample_pass *pass, int32_t rank, const struct message *message);
+/* When the recorder looked at all rings, for this message of samples or switches; 0 or -1. */
+int look_of(struct reader *in, const struct message *message, int64_t *look_ns);
 /* MOVED_NS: shift of all times, so that the first enter stays the origin. */
 void samples_begin(struct sample_pass *pass, struct writer *out, struct source *source,
     int64_t moved_ns, struct regions_told *told);

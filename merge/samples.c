@@ -128,6 +128,14 @@ take_regions(struct sample_pass *pass, struct rank_samples *of, struct queue *qu
 	append_block(queue, &pass->nested);
 }
 
+/* The until_ns of a full message, or of a thread that has ended, may be before that. */
+int
+look_of(struct reader *in, const struct message *message, int64_t *look_ns)
+{
+	return body_int(in, message, body_get(message, "look_ns") != NULL ? "look_ns" : "until_ns",
+	    -LATEST_NS, LATEST_NS, look_ns);
+}
+
 static void
 take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
     const struct message *message)
@@ -136,13 +144,15 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 	struct samples *block = &pass->block;
 	struct stacks unused;
 	struct queue *queue;
+	int64_t look_ns = INT64_MIN;
 	int stacks;
 
 	if (reader_verify(pass->source->in, message) < 0 ||
-	    samples_read(block, pass->source->in, message) < 0)
+	    samples_read(block, pass->source->in, message) < 0 ||
+	    (!block->regions && look_of(pass->source->in, message, &look_ns) < 0))
 		die_input(pass->source->in);
-	if (of->until_ns < block->until_ns)
-		of->until_ns = block->until_ns;
+	if (of->until_ns < look_ns)
+		of->until_ns = look_ns;
 	if ((stacks = stacks_read(&unused, pass->source->in, message, block->count)) < 0)
 		die_input(pass->source->in);
 	if (stacks > 0 && pass->later == NULL) {	/* else by frame pointers */

@@ -173,8 +173,7 @@ add_events(struct follow *f, struct tail *tail, const struct message *message)
 		regions_piece(lane_at(tail, location), place);
 		return;
 	}
-	if (body_int(f->input->in, message, "until_ns", -LATEST_NS, LATEST_NS,
-	    &piece.until_ns) < 0)
+	if (look_of(f->input->in, message, &piece.look_ns) < 0)
 		die_input(f->input->in);
 	if (tail->sample_at == tail->sample_count)
 		tail->sample_at = tail->sample_count = 0;
@@ -440,7 +439,7 @@ is_sampled(const struct tail *tail, int64_t at_ns, int64_t latest_ns)
 	bool is = tail->sampled_ns >= at_ns;
 
 	for (size_t i = tail->sample_at; i < tail->sample_count && !is; i++)
-		is = tail->samples[i].until_ns >= at_ns && tail->samples[i].until_ns <= latest_ns;
+		is = tail->samples[i].look_ns >= at_ns && tail->samples[i].look_ns <= latest_ns;
 	return is;
 }
 
@@ -452,12 +451,12 @@ read_samples(struct follow *f, struct tail *tail, int64_t at_ns, int64_t latest_
 		struct message message;
 
 		/* One look makes several blocks. */
-		if (piece->until_ns > latest_ns || (tail->sampled_ns >= at_ns &&
-		    piece->until_ns != tail->sampled_ns))
+		if (piece->look_ns > latest_ns || (tail->sampled_ns >= at_ns &&
+		    piece->look_ns != tail->sampled_ns))
 			return;
 		read_at(f, tail, piece->place, &message);
 		samples_take(&f->sampled, (int32_t)(tail->scan.rank - f->input->ranks), &message);
-		tail->sampled_ns = piece->until_ns;
+		tail->sampled_ns = piece->look_ns;
 	}
 }
 

@@ -343,6 +343,80 @@ under_way() {
 	lp-dump -k call followed | jq -c 'del(.site)' | cmp - calls
 }
 
+# Each rank's thread ends 0.1 s before the recorder looks again, and one place works before it calls MPI_Barrier.
+@test "of a place that is sampled first and calls later, a followed run and the whole trace have the call" {
+	cat >places.c <<-END
+		#include <mpi.h>
+		#include <pthread.h>
+		#include <time.h>
+		static volatile double sum;
+		static double now(void) {
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec + 1e-9 * t.tv_nsec;
+		}
+		static int work(MPI_Comm comm) {
+			for (double end = now() + 0.1; now() < end; sum++)
+				;
+			return comm == MPI_COMM_NULL;
+		}
+		static void *thread(void *comm) {
+			work(*(MPI_Comm *)comm);
+			return NULL;
+		}
+		int main(int argc, char **argv) {
+			int (*volatile calls[])(MPI_Comm) = { work, work, work, MPI_Barrier };
+			MPI_Comm comm = MPI_COMM_WORLD;
+			pthread_t other;
+			MPI_Init(&argc, &argv);
+			pthread_create(&other, NULL, thread, &comm);
+			pthread_join(other, NULL);
+			for (int i = 0; i < 6; i++)
+				calls[i < 4 ? i : 3](comm);
+			MPI_Finalize();
+		}
+	END
+	mpicc -O1 -g -o "$BATS_FILE_TMPDIR/places" places.c -lpthread
+	OPTIONS='--sample 1000' begin 2 places
+	lp-merge --follow run | cat >followed
+	wait "$(cat pid)"
+	lp-merge --follow run | cmp - followed
+	lp-merge run >whole
+	said followed >a
+	said whole >b
+	cmp a b
+	grep -q 'MPI_Barrier at main (places.c:27)' b
+	if [ "$(lp-dump -k switched run/rank.0 | wc -l)" -gt 0 ]; then	# that of the thread has the time of the others' look
+		lp-dump -k switched run/rank.0 | jq -e -s '(map(select(has("look_ns"))) | length) > 0 and
+			all(.[] | select(has("look_ns")); .look_ns > .until_ns) and
+			(map(select(has("look_ns")).look_ns) - map(select(has("look_ns") | not).until_ns) == [])'
+	fi
+}
+
+# The recorder looks at its rings at 0.6 s, and has so many switches that one block of them ends at 0.4 s.
+@test "samples of a look are written before the calls behind them, also if a full block of its switches ends earlier" {
+	mkdir run
+	pack >run/rank.0 <<-END
+		raw ranks=1 rank=0 run=7
+		0 MPI_Init 0 100000000
+		site site=1 address=5000
+		switched location=0 from_ns=0 until_ns=150000000 time=110000000 duration=1000 reason=1
+		switched location=0 from_ns=0 until_ns=400000000 look_ns=600000000 time=350000000 duration=50000000 reason=1
+		sampled location=0 period_ns=1000000 until_ns=600000000 time=200000000,320000000 site=1,1 callers=0,0
+		switched location=0 from_ns=0 until_ns=600000000 time=410000000 duration=1000 reason=1
+		0 MPI_Barrier 299000000 300000000 comm=1
+		0 MPI_Barrier 359000000 390000000 comm=1
+		0 MPI_Finalize 900000000 1000000000
+	END
+	lp-merge --follow run | cat >followed
+	lp-merge run >whole
+	lp-dump -k sampled followed | jq -c '.time[]' >times
+	printf '200000000\n320000000\n' | cmp - times
+	said followed >a
+	said whole >b
+	cmp a b
+}
+
 # Each rank's second to fourth thread begin one after another, with messages in a ring, and regions before and around them.
 @test "threads that make their first call later are followed, with their regions" {
 	cat >later.c <<-END

@@ -55,6 +55,7 @@ struct ring {
 	int counter[COUNTERS];	/* further events in its samples; -1: none */
 	uint64_t counted[COUNTERS];	/* up to its last sample */
 	uint64_t switched;	/* the kernel's time of the last switch read */
+	int64_t look_ns;	/* the look at all rings that reads it */
 	int64_t from_ns;	/* watched since then */
 	int64_t since_ns;	/* start of its present state */
 	int64_t begun_ns;	/* from its creation until then it had no core; 0: written */

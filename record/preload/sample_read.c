@@ -272,6 +272,7 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 	struct perf_event_header header;
 	struct taken taken;
 
+	ring->look_ns = until_ns;
 	places_read(ring);
 	if ((ring->thread = thread_of(ring->tid)) != NULL)
 		ring->worker = 0;

@@ -18,6 +18,8 @@ enum {
 	MOST_SITES = 1 << 22,	/* further ones stay unknown */
 	FUTEX_CODE = 64,	/* bytes before a system call that are searched */
 };
+/* Of the key of a place that is a frame so far: a call there gets a number of its own. */
+#define FRAME ((uint64_t)1 << 63)
 static struct { struct site_table head; struct site slots[1 << FIRST_BITS]; } first_table =
     { .head = { 64 - FIRST_BITS, (1 << FIRST_BITS) - 1 } };
 struct site_table *_Atomic sites = &first_table.head;
@@ -205,7 +207,8 @@ forget_sites(const struct told *object)
 	struct site_table *table = sites;
 
 	for (size_t i = 0; i <= table->mask; i++)
-		if ((uint64_t)(uintptr_t)table->slots[i].address - object->base < object->bytes)
+		if (((uint64_t)(uintptr_t)table->slots[i].address & ~FRAME) -
+		    object->base < object->bytes)
 			__atomic_store_n(&table->slots[i].address, (const void *)forgotten,
 			    __ATOMIC_RELEASE);
 }
@@ -323,6 +326,12 @@ is_futex(uint64_t address, const struct told *module)
 	    sizeof call) == 0 && memmem(end - FUTEX_CODE, FUTEX_CODE, load, sizeof load) != NULL;
 }
 
+static const void *
+frame_key(const void *address)
+{
+	return (const void *)(uintptr_t)((uint64_t)(uintptr_t)address ^ FRAME);
+}
+
 static uint32_t
 add_site(const void *address, uint16_t call)
 {
@@ -345,19 +354,28 @@ add_site(const void *address, uint16_t call)
 	if (call != 0)
 		small_uint(&small, "call", call);
 	small_append(&small);
-	put_into(sites, address, number);
+	put_into(sites, call != 0 ? address : frame_key(address), number);
 	return number;
+}
+
+/* A frame may have the number of a call there. */
+static uint32_t
+known_place(const void *address, uint16_t call)
+{
+	const uint32_t number = known_site(address);
+
+	return number != 0 || call != 0 ? number : known_site(frame_key(address));
 }
 
 uint32_t
 plain_site(const void *address, uint16_t call)
 {
-	uint32_t number = known_site(address);
+	uint32_t number = known_place(address, call);
 
 	if (number != 0)
 		return number;
 	pthread_mutex_lock(&table_lock);
-	number = known_site(address);	/* another thread may have added it */
+	number = known_place(address, call);	/* another thread may have added it */
 	if (number == 0)
 		number = add_site(address, call);
 	pthread_mutex_unlock(&table_lock);

@@ -51,18 +51,20 @@ static struct intervals batch;		/* for the ring being read */
 
 static void
 write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t from_ns,
-    int64_t until_ns, uint64_t missing, bool clocked)
+    int64_t until_ns, int64_t look_ns, uint64_t missing, bool clocked)
 {
 	struct small small;
 
-	small_begin(&small, "switched",
-	    7u + (worker > 0) + (missing > 0) + 2 * clocked + 2 * v->placed);
+	small_begin(&small, "switched", 7u + (worker > 0) + (look_ns != until_ns) +
+	    (missing > 0) + 2 * clocked + 2 * v->placed);
 	small_uint(&small, "location", location);
 	if (worker > 0)
 		small_uint(&small, "worker", worker);
 	small_uint(&small, "count", v->count);
 	small_int(&small, "from_ns", from_ns);
 	small_int(&small, "until_ns", until_ns);
+	if (look_ns != until_ns)
+		small_int(&small, "look_ns", look_ns);
 	if (missing > 0)
 		small_uint(&small, "lost", missing);
 	small_bytes(&small, "time", v->time_ns, 8 * (size_t)v->count);
@@ -159,7 +161,7 @@ write_batch(struct ring *ring, int64_t until_ns)
 	const uint64_t missing = options.sample_hz > 0 ? 0 : ring->lost;
 
 	write_intervals(&batch, ring->thread != NULL ? ring->thread->location : 0, ring->worker,
-	    ring->from_ns, until_ns, missing, false);
+	    ring->from_ns, until_ns, ring->look_ns, missing, false);
 	ring->lost -= missing;
 }
 
@@ -311,5 +313,6 @@ stretch_write(struct thread *thread, int64_t until_ns)
 	struct switching *of = thread->switching;
 
 	if (of != NULL && of->stretches != NULL)
-		write_intervals(of->stretches, thread->location, 0, of->from_ns, until_ns, 0, true);
+		write_intervals(of->stretches, thread->location, 0, of->from_ns, until_ns,
+		    until_ns, 0, true);
 }
