@@ -234,7 +234,7 @@ take_list(struct list *list, const struct config *c, const char *text, const cha
 			end++;
 		if (end == at || (*end != ',' && *end != '}'))
 			die_config(c, "%s holds no number", what);
-		list_add(list, value);
+		*APPEND(list->at, list->count, list->capacity) = value;
 	}
 }
 

@@ -52,12 +52,6 @@ machine_nodes(struct machine *m, int64_t count)
 }
 
 void
-list_add(struct list *list, int64_t value)
-{
-	*APPEND(list->at, list->count, list->capacity) = value;
-}
-
-void
 machine_ideal(struct machine *m)
 {
 	*m = (struct machine){ .eager_bytes = 32768, .heeds_modes = true, .mapping = FILL_NODES };

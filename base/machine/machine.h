@@ -174,7 +174,6 @@ bool machine_is_contended(const struct machine *machine, uint32_t ranks);
 struct island *machine_island(struct machine *machine, size_t i);
 /* adds COUNT nodes; they share one struct */
 struct node *machine_nodes(struct machine *machine, int64_t count);
-void list_add(struct list *list, int64_t value);
 void island_phases(struct island *island, struct phases phases);	/* for all collectives */
 /* One tree in each phase. */
 #define LOGGP_PHASES ((struct phases){ MODEL_LOGARITHMIC, MODEL_NONE, BYTES_MAX, BYTES_MAX })

@@ -300,7 +300,7 @@ take_mapping(struct machine *m, struct config *c)
 		m->mapping = LISTED;
 		m->list.count = 0;
 		for (int i = 2; i < c->count; i++)
-			list_add(&m->list, count(c, i));
+			*APPEND(m->list.at, m->list.count, m->list.capacity) = count(c, i);
 	} else {
 		m->mapping = TASKS_PER_NODE;
 		m->tasks_per_node = count(c, 1);

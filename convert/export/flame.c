@@ -11,12 +11,6 @@
 static const char *const leaves[KINDS + 1] = { "computation", "MPI", "transfer",
     "start of the process", "unknown" };
 
-static const char *
-leaf(const struct segment *s)
-{
-	return s->kind == 1 && s->call > 0 ? call_name(s->call) : leaves[s->kind];
-}
-
 /* Where segments of the path are, with the number of the stack once known. */
 struct spot {
 	uint32_t site, kind, call;
@@ -46,7 +40,8 @@ stack_of(struct flame *flame, const struct definitions *known, const struct segm
 	for (size_t i = 0; i < depth; i++)
 		stack[i] = (struct stack_frame){ site_text(known, sites[i]),
 		    known->sites[sites[i]].file, known->sites[sites[i]].line };
-	stack[depth] = (struct stack_frame){ .name = leaf(s) };
+	stack[depth] = (struct stack_frame){ .name = s->kind == 1 && s->call > 0 ?
+	    call_name(s->call) : leaves[s->kind] };
 	return stacks_number(flame->stacks, stack, depth + 1);
 }
 

@@ -63,13 +63,6 @@ referred(const struct subject *s)
 	return open_table_find(s->a->open, &key);
 }
 
-static uint32_t
-root_of(int32_t peer)
-{
-	return peer >= 0 ? (uint32_t)peer : peer == ROOT_PEER ? OTF2_COLLECTIVE_ROOT_SELF :
-	    peer == NULL_PEER ? OTF2_COLLECTIVE_ROOT_THIS_GROUP : OTF2_COLLECTIVE_ROOT_NONE;
-}
-
 /* Scout supports no intercommunicators. */
 static bool
 has_comm(const struct subject *s)
@@ -154,6 +147,7 @@ static void
 plan_collective(const struct subject *s, struct otf2_event *e, bool starts)
 {
 	const struct calls *c = s->rows;
+	const int32_t peer = c->peer[s->i];
 	const uint64_t request = e->request;
 
 	if (!has_comm(s) || s->meaning->collective < 0 || (s->of->window != NONE && starts))
@@ -163,7 +157,8 @@ plan_collective(const struct subject *s, struct otf2_event *e, bool starts)
 	    s->of->window : s->of->comm;
 	e->level = OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY;
 	e->collective = (OTF2_CollectiveOp)s->meaning->collective;
-	e->root = root_of(c->peer[s->i]);
+	e->root = peer >= 0 ? (uint32_t)peer : peer == ROOT_PEER ? OTF2_COLLECTIVE_ROOT_SELF :
+	    peer == NULL_PEER ? OTF2_COLLECTIVE_ROOT_THIS_GROUP : OTF2_COLLECTIVE_ROOT_NONE;
 	e->sent = c->bytes_sent[s->i];
 	e->received = c->bytes_received[s->i];
 	if (starts) {

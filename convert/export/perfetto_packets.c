@@ -37,26 +37,20 @@ packet_end(struct perfetto *p)
 		perfetto_flush(p);
 }
 
+/* ---- written once ---- */
+
 static void
-put_text(struct perfetto *p, unsigned field, const char *name)
+intern(struct perfetto *p, unsigned kind, uint64_t iid, const char *name)
 {
 	char text[TEXT_SIZE];
 
 	visible_copy(text, sizeof text, name);	/* it must be UTF-8 */
-	proto_text(&p->out, field, text);
-}
-
-/* ---- written once ---- */
-
-static void
-intern(struct perfetto *p, unsigned kind, uint64_t iid, const char *text)
-{
 	packet_begin(p);
 	proto_uint(&p->out, PACKET_FLAGS, NEEDS_STATE);
 	proto_begin(&p->out, PACKET_INTERNED);
 	proto_begin(&p->out, kind);
 	proto_uint(&p->out, INTERNED_IID, iid);
-	put_text(p, INTERNED_TEXT, text);
+	proto_text(&p->out, INTERNED_TEXT, text);
 	packet_end(p);
 }
 

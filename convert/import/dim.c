@@ -66,37 +66,23 @@ take_burst(struct dim *d, char *at)
 	d->at->computed = true;
 }
 
+/* A receive may be from any rank, and of any tag. */
 static void
-take_send(struct dim *d, char *at)
+take_message(struct dim *d, char *at, bool is_send)
 {
 	const struct source *t = &d->text;
-	int32_t ranks = (int32_t)d->build.ranks;
 	struct record r = { .kind = SEND };
 
-	r.peer = (int32_t)text_integer(t, &at, 0, ranks - 1);
+	r.peer = (int32_t)text_integer(t, &at, is_send ? 0 : ANY_PEER, d->build.ranks - 1);
 	r.other = (int32_t)text_integer(t, &at, -1, INT32_MAX);
 	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
-	r.tag = (int32_t)text_integer(t, &at, 0, INT32_MAX);
-	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
-	r.sync = (int)text_integer(t, &at, 0, 3);
-	text_end(t, at);
-	dim_record(d, &r);
-}
-
-static void
-take_receive(struct dim *d, char *at)
-{
-	const struct source *t = &d->text;
-	int32_t ranks = (int32_t)d->build.ranks;
-	struct record r = { .kind = RECEIVE };
-
-	r.peer = (int32_t)text_integer(t, &at, ANY_PEER, ranks - 1);
-	r.other = (int32_t)text_integer(t, &at, -1, INT32_MAX);
-	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
-	r.tag = (int32_t)text_integer(t, &at, ANY_TAG, INT32_MAX);
+	r.tag = (int32_t)text_integer(t, &at, is_send ? 0 : ANY_TAG, INT32_MAX);
 	d->played |= r.peer == ANY_PEER || r.tag == ANY_TAG;
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
-	r.kind = (enum kind)(RECEIVE + text_integer(t, &at, 0, 2));
+	if (is_send)
+		r.sync = (int)text_integer(t, &at, 0, 3);
+	else
+		r.kind = (enum kind)(RECEIVE + text_integer(t, &at, 0, 2));
 	text_end(t, at);
 	dim_record(d, &r);
 }
@@ -251,10 +237,8 @@ take_line(struct dim *d)
 	take_place(d, &at);
 	if (kind == 1)
 		take_burst(d, at);
-	else if (kind == 2)
-		take_send(d, at);
-	else if (kind == 3)
-		take_receive(d, at);
+	else if (kind == 2 || kind == 3)
+		take_message(d, at, kind == 2);
 	else if (kind == 10)
 		take_collective(d, at);
 	else if (kind == 20) {

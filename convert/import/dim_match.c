@@ -283,16 +283,6 @@ complete(struct play *p, uint32_t location, const struct step *wait)
 	return 0;
 }
 
-static void
-play_wait(struct play *p, uint32_t location, const struct step *step)
-{
-	struct player *player = &p->players[location];
-
-	player->end = complete(p, location, step);
-	if (player->end != 0)
-		player->waiting = FOR_END;
-}
-
 /*
  * A rank reaches its next collective on this communicator: its tally. The last rank releases all.
  */
@@ -327,14 +317,6 @@ wait_collective(struct play *p, uint32_t location, struct tally instance)
 }
 
 static void
-start_collective(struct play *p, uint32_t location, struct tally instance)
-{
-	struct player *player = &p->players[location];
-
-	*ENQUEUE(player->started, player->first, player->count, player->capacity) = instance;
-}
-
-static void
 play_step(struct play *p, uint32_t location)
 {
 	struct player *player = &p->players[location];
@@ -348,11 +330,16 @@ play_step(struct play *p, uint32_t location)
 	case SEND: give(p, new_end(p, &step, location), player->now_ns); break;
 	case POST: play_post(p, location, &step); break;
 	case RECEIVE: play_receive(p, location, &step); break;
-	case WAIT: play_wait(p, location, &step); break;
-	case COLLECTIVE: case COLLECTIVE_START:
+	case WAIT:
+		player->end = complete(p, location, &step);
+		player->waiting = player->end != 0 ? FOR_END : RUNS;
+		break;
+	case COLLECTIVE:
+		wait_collective(p, location, arrive(p, location, step.comm, player->now_ns));
+		break;
+	case COLLECTIVE_START:
 		instance = arrive(p, location, step.comm, player->now_ns);
-		(step.kind == COLLECTIVE ? wait_collective : start_collective)(p,
-		    location, instance);
+		*ENQUEUE(player->started, player->first, player->count, player->capacity) = instance;
 		break;
 	case COLLECTIVE_WAIT: wait_collective(p, location, player->started[player->first++]); break;
 	}

@@ -104,17 +104,6 @@ write_region(struct otf2 *o, const struct region *region, uint32_t number, const
 	free(site.inlined);
 }
 
-/* A region is a place by its name, file and first line. */
-static uint32_t
-place_site(struct otf2 *o, struct region *region)
-{
-	if (region->site != 0)
-		return region->site;
-	region->site = ++o->sites;
-	write_region(o, region, region->site, NULL);
-	return region->site;
-}
-
 /* Other archives do not say where in a region calls are: each called function gets one site. */
 static uint32_t
 call_site(struct otf2 *o, uint32_t region, uint32_t call)
@@ -157,8 +146,16 @@ site_of(struct otf2 *o, uint32_t at)
 		if (o->regions[region].mpi) {
 			n = o->nodes[n].parent;
 			frames[depth++] = call_site(o, o->nodes[n].region, region);
-		} else
-			frames[depth++] = place_site(o, &o->regions[region]);
+		} else {
+			/* a place by its name, file and first line */
+			struct region *place = &o->regions[region];
+
+			if (place->site == 0) {
+				place->site = ++o->sites;
+				write_region(o, place, place->site, NULL);
+			}
+			frames[depth++] = place->site;
+		}
 	}
 	if (depth == 1)
 		return o->nodes[at].site = frames[0];

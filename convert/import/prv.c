@@ -59,9 +59,7 @@ take_state(struct prv *p, char *at)
 
 	text_end(&p->text, at);
 	see_time(p, end_ns);
-	if (task == NULL)
-		return;
-	if (state != RUNNING)
+	if (task == NULL || state != RUNNING)
 		return;
 	task->running_ns += end_ns - begin_ns;
 	for (int c = 0; c < COUNTERS; c++) {
@@ -85,13 +83,6 @@ count_useful(struct task *task, int64_t at_ns, int64_t type, int64_t value)
 	settle_pending(pending, at_ns);
 	task->counted[c] += value * pending->before;
 	pending->before = 0;
-}
-
-static bool
-is_caller(int64_t type)
-{
-	return (type > CALLER && type <= CALLER + MOST_LEVELS) ||
-	    (type > CALLER_LINE && type <= CALLER_LINE + MOST_LEVELS);
 }
 
 static void
@@ -134,7 +125,7 @@ take_events(struct prv *p, char *at)
 			call->root = value != 0;
 		else if (call != NULL && type == PARAVER_COMM)
 			call->comm = value > 0 && value < (1 << 24) ? (uint32_t)value : 0;
-		else if (is_caller(type))
+		else if (is_level(type, CALLER) || is_level(type, CALLER_LINE))
 			callers_take(&levels, type, value);
 		else
 			count_useful(task, at_ns, type, value);

@@ -15,6 +15,13 @@ struct call {
 	uint32_t site;			/* 0: unknown */
 };
 
+/* Whether an event's type is a level of callers from FIRST on. */
+static inline bool
+is_level(int64_t type, int64_t first)
+{
+	return type > first && type <= first + MOST_LEVELS;
+}
+
 /* callers on a line: numbers of functions and lines, 0: unknown */
 struct levels {
 	int64_t function[MOST_LEVELS], line[MOST_LEVELS];

@@ -123,9 +123,9 @@ take_names(struct callers *c, FILE *in)
 		if (strncmp(line, "EVENT_TYPE", 10) == 0)
 			what = OTHER;
 		else if (sscanf(line, "%lld %lld %n", &number, &type, &behind) == 2 && behind > 0 &&
-		    (type > CALLER && type <= CALLER + MOST_LEVELS))
+		    is_level(type, CALLER))
 			what = FUNCTIONS;
-		else if (behind > 0 && type > CALLER_LINE && type <= CALLER_LINE + MOST_LEVELS)
+		else if (behind > 0 && is_level(type, CALLER_LINE))
 			what = LINES;
 		else if (what != OTHER &&
 		    sscanf(line, "%lld %n", &number, &behind) == 1 && behind > 0) {

@@ -113,16 +113,6 @@ item_before(struct rows *r, const struct call *next)
 	    (next == NULL || item->at_ns < next->enter_ns);
 }
 
-/* Completes receives posted before this call whose data arrived by its end. */
-static void
-take_completed(struct rows *r, const struct call *call)
-{
-	if (call_class(call->call) != CLASS_COMPLETE)
-		return;
-	while (r->open_count > 0 && r->open[0].item.arrived_ns <= call->leave_ns)
-		*APPEND(r->parts, r->count, r->capacity) = opens_pop(r->open, &r->open_count);
-}
-
 /* The send of MPI_Sendrecv is its row. */
 ORDER(by_part, struct part, BY(kind) BY(item.message))
 
@@ -217,7 +207,11 @@ put_task(struct rows *r)
 		/* Of calls entered at one time, the last one gets the messages. */
 		while (item_before(r, more ? &next : NULL))
 			take_item(r, &call);
-		take_completed(r, &call);
+		/* receives posted before this call whose data arrived by its end */
+		while (call_class(call.call) == CLASS_COMPLETE && r->open_count > 0 &&
+		    r->open[0].item.arrived_ns <= call.leave_ns)
+			*APPEND(r->parts, r->count, r->capacity) = opens_pop(r->open,
+			    &r->open_count);
 		put_call(r, &call);
 	}
 	for (; r->open_count > 0; r->open_count--)
