@@ -61,7 +61,7 @@ match_probes(struct graph *graph, struct channel *channel, uint32_t until)
 	while (channel->receive != until) {
 		const uint32_t probe = channel->receive;
 
-		edge_probe(graph, channel->send, probe);
+		edge_add(graph, EDGE_PROBE, channel->send, probe);
 		channel->receive = graph->operations[probe].next;
 		operation_free(graph, probe);
 	}
@@ -86,7 +86,7 @@ channel_match(struct graph *graph, struct channel *channel)
 		}
 		if (send == NONE || to->state == POSTED)
 			return;
-		edge_message(graph, send, receive);
+		edge_add(graph, EDGE_MESSAGE, send, receive);
 		match_probes(graph, channel, receive);
 		channel->send = graph->operations[send].next;
 		channel->receive = to->next;

@@ -332,10 +332,9 @@ collective_member(struct graph *graph, const struct graph_row *row)
 	const uint32_t comm = comm_of(graph, row, class);
 	const uint32_t members = member_count(graph, comm);
 	struct location *at = &graph->locations[row->location];
-	struct parcel parcel = { .seq = row->seq, .location = row->location, .comm = comm,
+	struct parcel parcel = { .kind = PARCEL_MEMBER, .comm = comm, .open = at->open,
 	    .enter_ns = row->calls->enter_ns[row->i], .leave_ns = row->calls->leave_ns[row->i],
-	    .open = at->open, .candidates = row->candidates, .call = row->call, .source = row->peer,
-	    .kind = PARCEL_MEMBER };
+	    .source = row->peer };
 
 	if (comm == 2)
 		return;		/* alone */
@@ -348,7 +347,7 @@ collective_member(struct graph *graph, const struct graph_row *row)
 	}
 	number_member(graph, row, &parcel);
 	at->candidates += is_candidate(graph, members, comm, row->call);
-	parcel_post(graph, graph->exchange == NULL ? 0 :
+	parcel_post(graph, row, graph->exchange == NULL ? 0 :
 	    (uint32_t)(HASH(&parcel) % graph->exchange->shards), &parcel);
 }
 

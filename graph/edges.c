@@ -15,7 +15,7 @@ struct pairs {
 };
 
 struct edges {
-	struct pairs messages, probes, locks, holds;
+	struct pairs of[EDGE_KINDS];
 	uint32_t *size, *location;
 	uint64_t *seq;
 	size_t instances, size_capacity, members, location_capacity, seq_capacity;
@@ -36,45 +36,47 @@ writer_of(struct graph *graph)
 	return graph->exchange != NULL ? &graph->edges->later : &graph->out;
 }
 
-static void
-flush_pairs(struct graph *graph, struct pairs *p, const char *kind)
-{
-	struct writer *out = writer_of(graph);
-
-	if (p->count == 0)
-		return;
-	message_begin(out, kind, 5);
-	put_uint(out, "count", p->count);
-	put_column(out, "source", p->source, p->count);
-	put_column(out, "send", p->send, p->count);
-	put_column(out, "target", p->target, p->count);
-	put_column(out, "receive", p->receive, p->count);
-	end_message(out);
-	p->count = 0;
-}
-
 /* A reader finds the message that a probe saw by the edge of that message. */
 static void
-flush_messages(struct graph *graph)
+flush_pairs(struct graph *graph)
 {
-	flush_pairs(graph, &graph->edges->messages, "messages");
-	flush_pairs(graph, &graph->edges->probes, "probes");
-	flush_pairs(graph, &graph->edges->locks, "locks");
-	flush_pairs(graph, &graph->edges->holds, "holds");
+	static const char *const kinds[EDGE_KINDS] = { "messages", "probes", "locks", "holds" };
+	struct writer *out = writer_of(graph);
+
+	for (int k = 0; k < EDGE_KINDS; k++) {
+		struct pairs *p = &graph->edges->of[k];
+
+		if (p->count == 0)
+			continue;
+		message_begin(out, kinds[k], 5);
+		put_uint(out, "count", p->count);
+		put_column(out, "source", p->source, p->count);
+		put_column(out, "send", p->send, p->count);
+		put_column(out, "target", p->target, p->count);
+		put_column(out, "receive", p->receive, p->count);
+		end_message(out);
+		p->count = 0;
+	}
 }
 
-static void
-add_pair(struct graph *graph, struct pairs *p, uint32_t send, uint32_t receive)
+void
+edge_add(struct graph *graph, enum edge_kind kind, uint32_t send, uint32_t receive)
 {
 	const struct operation *from = &graph->operations[send], *to = &graph->operations[receive];
+	struct pairs *p = &graph->edges->of[kind];
 
 	if (p->count == MESSAGES)
-		flush_messages(graph);
+		flush_pairs(graph);
 	p->source[p->count] = from->location;
 	p->send[p->count] = from->seq;
 	p->target[p->count] = to->location;
 	p->receive[p->count++] = to->seq;
 	crossing_mark(&graph->crossings, from->candidates, to->candidates);
+	if (kind != EDGE_MESSAGE)
+		return;
+	graph->counts.messages++;
+	if (to->answer != NONE)
+		edge_add(graph, EDGE_PROBE, send, to->answer);
 }
 
 static void
@@ -115,45 +117,12 @@ edges_flush(struct graph *graph)
 {
 	struct writer *later = &graph->edges->later;
 
-	flush_messages(graph);
+	flush_pairs(graph);
 	flush_collectives(graph);
 	if (writer_append(&graph->out, later) < 0)
 		die_output();
 	msgpack_sbuffer_clear(&later->buffer);
 	later->messages = 0;
-}
-
-void
-edge_message(struct graph *graph, uint32_t send, uint32_t receive)
-{
-	const uint32_t answer = graph->operations[receive].answer;
-
-	add_pair(graph, &graph->edges->messages, send, receive);
-	graph->counts.messages++;
-	if (answer != NONE)
-		edge_probe(graph, send, answer);
-}
-
-void
-edge_probe(struct graph *graph, uint32_t send, uint32_t probe)
-{
-	add_pair(graph, &graph->edges->probes, send, probe);
-}
-
-void
-edge_lock(struct graph *graph, uint32_t unlock, uint32_t waiter)
-{
-	add_pair(graph, &graph->edges->locks, unlock, waiter);
-}
-
-void
-edge_hold(struct graph *graph, uint32_t location, uint64_t seq, uint32_t candidates, uint32_t held)
-{
-	const uint32_t by = operation_new(graph, &(struct graph_row){ .seq = seq,
-	    .location = location, .candidates = candidates });
-
-	add_pair(graph, &graph->edges->holds, by, held);
-	operation_free(graph, by);
 }
 
 void
@@ -217,20 +186,22 @@ void
 write_matching(struct graph *graph)
 {
 	const struct counts *c = &graph->counts;
+	const struct { const char *key; uint64_t count; } counts[] = {
+		{ "messages", c->messages }, { "collectives", c->collectives },
+		{ "unmatched_sends", c->unmatched_sends },
+		{ "unmatched_receives", c->unmatched_receives },
+		{ "unmatched_collectives", c->unmatched_collectives },
+		{ "mismatched_collectives", c->mismatched }, { "syncs", graph->index.syncs },
+		{ "refused_pending", c->refused_pending },
+		{ "refused_overlap", c->refused_overlap },
+		{ "refused_partial", c->refused_partial }, { "errors", c->errors },
+	};
+	/* errors only if there are any */
+	const uint32_t shown = sizeof counts / sizeof *counts - (c->errors == 0);
 
-	message_begin(&graph->out, "matching", 10 + (c->errors > 0));
-	put_uint(&graph->out, "messages", c->messages);
-	put_uint(&graph->out, "collectives", c->collectives);
-	put_uint(&graph->out, "unmatched_sends", c->unmatched_sends);
-	put_uint(&graph->out, "unmatched_receives", c->unmatched_receives);
-	put_uint(&graph->out, "unmatched_collectives", c->unmatched_collectives);
-	put_uint(&graph->out, "mismatched_collectives", c->mismatched);
-	put_uint(&graph->out, "syncs", graph->index.syncs);
-	put_uint(&graph->out, "refused_pending", c->refused_pending);
-	put_uint(&graph->out, "refused_overlap", c->refused_overlap);
-	put_uint(&graph->out, "refused_partial", c->refused_partial);
-	if (c->errors > 0)
-		put_uint(&graph->out, "errors", c->errors);
+	message_begin(&graph->out, "matching", shown);
+	for (uint32_t i = 0; i < shown; i++)
+		put_uint(&graph->out, counts[i].key, counts[i].count);
 	end_message(&graph->out);
 }
 

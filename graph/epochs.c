@@ -47,13 +47,14 @@ resolve(struct graph *graph, struct epoch *e)
 		bool at_start = e->post_enter_ns <= e->start_leave_ns;
 
 		if (at_start || completed) {
-			edge_message(graph, e->operations[POSTED_BY],
+			edge_add(graph, EDGE_MESSAGE, e->operations[POSTED_BY],
 			    e->operations[at_start ? STARTED_BY : COMPLETED_BY]);
 			e->exposed = true;
 		}
 	}
 	if (!e->waited && completed && e->operations[WAITED_BY] != NONE) {
-		edge_message(graph, e->operations[COMPLETED_BY], e->operations[WAITED_BY]);
+		edge_add(graph, EDGE_MESSAGE, e->operations[COMPLETED_BY],
+		    e->operations[WAITED_BY]);
 		e->waited = true;
 	}
 	if (!e->exposed || !e->waited)
@@ -90,13 +91,11 @@ add_end(struct graph *graph, const struct request *opened, enum end end,
     const struct graph_row *row, int64_t time_ns)
 {
 	const bool exposes = opened->class == CLASS_POST;
-	const int32_t opener = rank_of(graph, opened->location),
-	    target = exposes ? opener : opened->peer;
+	const int32_t opener = rank_of(graph, opened->location);
 
-	parcel_post(graph, shard_of(graph, target), &(struct parcel){ .seq = row->seq,
-	    .location = row->location, .comm = opened->comm, .index = opened->order,
-	    .source = exposes ? opened->peer : opener, .target = target, .enter_ns = time_ns,
-	    .call = row->call, .candidates = row->candidates, .kind = PARCEL_EPOCH,
+	parcel_to_target(graph, row, &(struct parcel){ .kind = PARCEL_EPOCH, .comm = opened->comm,
+	    .index = opened->order, .source = exposes ? opened->peer : opener,
+	    .target = exposes ? opener : opened->peer, .enter_ns = time_ns,
 	    .end = (uint8_t)end });
 }
 

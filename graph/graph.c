@@ -81,8 +81,8 @@ locations_new(uint32_t count)
 
 	for (uint32_t l = 0; l < count; l++) {
 		locations[l].last_leave_ns = INT64_MIN;
-		locations[l].oldest = locations[l].newest = locations[l].due =
-		    locations[l].held = locations[l].held_last = NONE;
+		locations[l].listed = (struct list){ NONE, NONE };
+		locations[l].due = locations[l].held = locations[l].held_last = NONE;
 	}
 	return locations;
 }

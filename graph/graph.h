@@ -56,7 +56,7 @@ struct location {
 	int64_t last_leave_ns;	/* of these */
 	int64_t open;		/* requests started and not completed */
 	uint32_t candidates;	/* collectives called so far that may be synchronisation points */
-	uint32_t oldest, newest;	/* its listed operations */
+	struct list { uint32_t oldest, newest; } listed;	/* its operations */
 	uint32_t due;		/* the first of these that is not overdue */
 	uint32_t held, held_last;	/* receives from any source, and those that wait for them */
 };
@@ -98,7 +98,7 @@ struct graph {
 	struct edges *edges;
 	struct epochs *epochs;
 	struct locks *locks;
-	struct one_sided *one_sided;
+	struct origins *origins;
 	struct overdue *overdue;	/* NULL: the run is not in progress */
 	struct holds *holds;
 	struct counts counts;
@@ -174,16 +174,10 @@ struct exchange {
 	size_t count, capacity;
 	struct candidate *candidates;	/* complete and not decided */
 	size_t candidate_count, candidate_capacity;
-	uint32_t oldest, newest;	/* listed operations of ranks of other shards */
+	struct list listed;		/* operations of ranks of other shards */
 	char (*lines)[256];		/* kept by tell */
 	size_t line_count, line_capacity;
 };
-
-static inline uint32_t
-shard_of(const struct graph *graph, int32_t rank)
-{
-	return graph->exchange != NULL ? graph->exchange->of[rank] : 0;
-}
 
 /* Whether the rank is in another shard. */
 static inline bool
@@ -193,10 +187,13 @@ is_away(const struct graph *graph, int32_t rank)
 }
 
 /*
- * shards.c: sends to shard TO, where it arrives at the end of the round; or delivers to this graph,
- * at once.
+ * shards.c: sends the parcel, which gets the row's place and call, to shard TO, where it arrives at
+ * the end of the round; or delivers it to this graph, at once. parcel_to_target: to the shard of
+ * its target.
  */
-void parcel_post(struct graph *graph, uint32_t to, const struct parcel *parcel);
+void parcel_post(struct graph *graph, const struct graph_row *row, uint32_t to,
+    struct parcel *parcel);
+void parcel_to_target(struct graph *graph, const struct graph_row *row, struct parcel *parcel);
 
 struct polls;
 /*
@@ -344,13 +341,12 @@ void one_sided_row(struct graph *graph, const struct graph_row *row);
 
 /* edges.c: the output. */
 void edges_begin(struct graph *graph);
-void edge_message(struct graph *graph, uint32_t send, uint32_t receive);
-/* A probe saw this send: its edge follows that of the message, once received. */
-void edge_probe(struct graph *graph, uint32_t send, uint32_t probe);
-void edge_lock(struct graph *graph, uint32_t unlock, uint32_t waiter);
-/* From a row with so many candidates before it. */
-void edge_hold(struct graph *graph, uint32_t location, uint64_t seq, uint32_t candidates,
-    uint32_t held);
+enum edge_kind { EDGE_MESSAGE, EDGE_PROBE, EDGE_LOCK, EDGE_HOLD, EDGE_KINDS };
+/*
+ * FROM a send, an unlock, or the call that a receiver entered, TO who waited for it. The edge of a
+ * message adds that of a probe which saw it, if the receive knows one.
+ */
+void edge_add(struct graph *graph, enum edge_kind kind, uint32_t from, uint32_t to);
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
 /* These ranks begin when the root of MPI_Comm_spawn has entered it. */
@@ -373,6 +369,30 @@ enum { LINES_TOLD = 10 };
 void tell(struct graph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- polls --------------------------------------------------------------------------- */
+
+/* held.c: a message held back in memory until it is certain what its rows become. */
+struct held {
+	struct held *next, *next_block;	/* of all; of the same location */
+	struct message message;		/* without bytes and body */
+	msgpack_unpacked unpacked;	/* has the body */
+	uint64_t first;			/* of a block: its first row */
+	uint32_t location;
+	size_t count;			/* rows */
+	bool is_block, changed;
+	size_t moved_from;		/* rows from here on become polls without time */
+	int64_t moved_to_ns;
+	unsigned char *bytes;		/* columns, then the message */
+	size_t size, plain_size;	/* of the bytes; and without compression */
+};
+
+/* A copy of the message, with the rows of CALLS unless that is NULL; packed where that is less. */
+struct held *held_new(const struct message *message, struct calls *calls, bool packed);
+/*
+ * Reads the rows into CALLS, or the message's body. The bytes of the message lie in what it
+ * returns: to be freed if it is not h->bytes.
+ */
+unsigned char *held_read(struct held *h, struct calls *calls);
+void held_free(struct held *h);
 
 enum { POLLS_MOST_LEFT = 8 };	/* waits that must succeed for each wait that the rank gave up */
 

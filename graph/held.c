@@ -4,8 +4,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "../base/tool/tool.h"
-#include "held.h"
+#include "graph.h"
 
 /* Bytes of a row in memory. */
 #define X(field, key, type, is_signed, required, absent) + sizeof(type)

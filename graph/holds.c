@@ -167,10 +167,8 @@ hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_
 	    (target = world_rank(&graph->known, comm, row->rank, peer)) < 0 ||
 	    target == row->rank)
 		return;
-	parcel_post(graph, shard_of(graph, target), &(struct parcel){ .kind = PARCEL_HOLD,
-	    .seq = row->seq, .location = row->location, .source = row->rank, .target = target,
-	    .enter_ns = c->enter_ns[i], .leave_ns = c->leave_ns[i], .call = row->call,
-	    .candidates = row->candidates,
+	parcel_to_target(graph, row, &(struct parcel){ .kind = PARCEL_HOLD, .source = row->rank,
+	    .target = target, .enter_ns = c->enter_ns[i], .leave_ns = c->leave_ns[i],
 	    .only = only && c->call[i] != 0 && (i + 1 == c->count || c->call[i + 1] != 0) });
 }
 
@@ -244,9 +242,14 @@ decide(struct graph *graph, const struct held_call *call)
 	if (by != NULL && computed_ns >= (by->to_ns - call->enter_ns) -
 	    (by->to_ns - call->enter_ns) / MOST_IN_CALLS) {
 		habit->held_ns += ns;
-		if (habit->else_ns <= habit->held_ns / MOST_ELSE)
-			edge_hold(graph, (uint32_t)call->target, by->seq, by->candidates,
-			    call->operation);
+		if (habit->else_ns <= habit->held_ns / MOST_ELSE) {
+			const uint32_t end = operation_new(graph, &(struct graph_row){
+			    .seq = by->seq, .location = (uint32_t)call->target,
+			    .candidates = by->candidates });
+
+			edge_add(graph, EDGE_HOLD, end, call->operation);
+			operation_free(graph, end);
+		}
 	} else if (call->only && goes_on_ns >= ns / 2) {
 		habit->else_ns += ns;
 	}

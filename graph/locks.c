@@ -78,12 +78,11 @@ locks_begin(struct graph *graph)
 static void
 post(struct graph *graph, const struct graph_row *row, const struct lock *lock, enum lock_end end)
 {
-	parcel_post(graph, shard_of(graph, lock->target), &(struct parcel){ .seq = row->seq,
-	    .location = row->location, .comm = lock->win, .source = lock->origin,
-	    .target = lock->target, .enter_ns = row->calls->enter_ns[row->i],
-	    .leave_ns = row->calls->leave_ns[row->i], .locked_ns = lock->locked_ns,
-	    .call = row->call, .candidates = row->candidates, .shared = lock->shared,
-	    .used = lock->used, .kind = PARCEL_LOCK, .end = (uint8_t)end });
+	parcel_to_target(graph, row, &(struct parcel){ .kind = PARCEL_LOCK, .comm = lock->win,
+	    .source = lock->origin, .target = lock->target,
+	    .enter_ns = row->calls->enter_ns[row->i], .leave_ns = row->calls->leave_ns[row->i],
+	    .locked_ns = lock->locked_ns, .shared = lock->shared, .used = lock->used,
+	    .end = (uint8_t)end });
 }
 
 void
@@ -195,7 +194,7 @@ decide(struct graph *graph, struct lock_stretch *stretch, int64_t until_ns)
 			continue;
 		}
 		if ((unlock = blocked_by(unlocks, waiter)) != NULL)
-			edge_lock(graph, unlock->operation, waiter->operation);
+			edge_add(graph, EDGE_LOCK, unlock->operation, waiter->operation);
 		operation_free(graph, waiter->operation);
 	}
 	waiters->count = kept;

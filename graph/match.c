@@ -43,10 +43,8 @@ match_send(struct graph *graph, const struct graph_row *row)
 		graph->counts.unmatched_sends++;
 		return;
 	}
-	parcel_post(graph, shard_of(graph, target),
-	    &(struct parcel){ .seq = row->seq, .location = row->location, .comm = row->comm,
-	    .tag = row->tag, .source = row->rank, .target = target, .candidates = row->candidates,
-	    .call = row->call, .kind = PARCEL_SEND });
+	parcel_to_target(graph, row, &(struct parcel){ .kind = PARCEL_SEND, .comm = row->comm,
+	    .tag = row->tag, .source = row->rank, .target = target });
 }
 
 void

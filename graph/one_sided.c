@@ -19,10 +19,6 @@ struct origin {
 
 HASH_TABLE_OF(origins, struct origin, win, location, location, NONE)
 
-struct one_sided {
-	struct origins origins;
-};
-
 #define BEFORE(at, sought) (*(at) < (sought))
 SEARCH(target_at, int32_t, int32_t, BEFORE)
 #undef BEFORE
@@ -46,8 +42,8 @@ set_accessed(struct origin *origin, int32_t target, bool accessed)
 void
 one_sided_begin(struct graph *graph)
 {
-	graph->one_sided = zalloc(1, sizeof *graph->one_sided);
-	origins_begin(&graph->one_sided->origins, 64);
+	graph->origins = zalloc(1, sizeof *graph->origins);
+	origins_begin(graph->origins, 64);
 }
 
 void
@@ -58,7 +54,7 @@ one_sided_row(struct graph *graph, const struct graph_row *row)
 
 	if (kind == NO_ACCESS)
 		return;
-	origin = origins_add(&graph->one_sided->origins,
+	origin = origins_add(graph->origins,
 	    &(struct origin){ .win = row->comm, .location = row->location });
 	if (row->peer >= 0) {
 		hold_row(graph, row, row->comm, row->peer, true);

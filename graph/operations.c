@@ -30,49 +30,48 @@ operation_of_parcel(struct graph *graph, const struct parcel *p)
 	return new;
 }
 
-/* The ends of the list that the operation belongs to. */
-static void
-list_of(const struct graph *graph, const struct operation *op, uint32_t **oldest, uint32_t **newest)
+/* The list that an operation of the location belongs to. */
+static struct list *
+list_of(const struct graph *graph, uint32_t location)
 {
-	const bool away = is_away(graph, rank_of(graph, op->location));
-
-	*oldest = away ? &graph->exchange->oldest : &graph->locations[op->location].oldest;
-	*newest = away ? &graph->exchange->newest : &graph->locations[op->location].newest;
+	return is_away(graph, rank_of(graph, location)) ? &graph->exchange->listed :
+	    &graph->locations[location].listed;
 }
 
 void
 operation_list(struct graph *graph, uint32_t operation)
 {
 	struct operation *op = &graph->operations[operation];
-	uint32_t *oldest, *newest;
+	struct location *location = &graph->locations[op->location];
+	struct list *list = list_of(graph, op->location);
 
-	list_of(graph, op, &oldest, &newest);
 	op->listed = true;
-	op->older = *newest;
-	*(op->older != NONE ? &graph->operations[op->older].newer : oldest) = operation;
-	*newest = operation;
-	if (!is_away(graph, rank_of(graph, op->location)) &&
-	    graph->locations[op->location].due == NONE)
-		graph->locations[op->location].due = operation;
+	op->older = list->newest;
+	*(op->older != NONE ? &graph->operations[op->older].newer : &list->oldest) = operation;
+	list->newest = operation;
+	if (list == &location->listed && location->due == NONE)
+		location->due = operation;
 }
 
 void
 operation_free(struct graph *graph, uint32_t operation)
 {
 	struct operation *op = &graph->operations[operation];
-	uint32_t *oldest, *newest;
 
 	if (op->answer != NONE)
 		operation_free(graph, op->answer);
 	if (op->listed) {
-		list_of(graph, op, &oldest, &newest);
+		struct list *list = list_of(graph, op->location);
+
 		op->listed = false;
 		if (op->overdue)
 			overdue_end(graph);
 		if (graph->locations[op->location].due == operation)
 			graph->locations[op->location].due = op->newer;
-		*(op->older != NONE ? &graph->operations[op->older].newer : oldest) = op->newer;
-		*(op->newer != NONE ? &graph->operations[op->newer].older : newest) = op->older;
+		*(op->older != NONE ? &graph->operations[op->older].newer : &list->oldest) =
+		    op->newer;
+		*(op->newer != NONE ? &graph->operations[op->newer].older : &list->newest) =
+		    op->older;
 	}
 	op->next = graph->free_operation;
 	graph->free_operation = operation;
@@ -91,7 +90,7 @@ settled_seq(const struct graph *graph, uint32_t location)
 {
 	const struct location *l = &graph->locations[location];
 	const uint64_t held_seq = hold_settled(graph, location),
-	    seq = l->oldest != NONE ? graph->operations[l->oldest].seq : l->next_seq;
+	    seq = l->listed.oldest != NONE ? graph->operations[l->listed.oldest].seq : l->next_seq;
 
 	return held_seq < seq ? held_seq : seq;
 }

@@ -26,7 +26,6 @@
 #include "../base/run/load.h"
 #include "../base/tool/hash_table.h"
 #include "graph.h"
-#include "held.h"
 
 enum {
 	/* bytes of blocks held back; beyond HELD_PLAIN compressed */

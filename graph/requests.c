@@ -93,14 +93,12 @@ bool
 request_free(struct graph *graph, uint32_t location, uint64_t seq)
 {
 	struct request *request = request_find(graph, location, seq);
-
-	bool open;
+	const bool open = request == NULL || request->operation != NONE ||
+	    request->class == CLASS_SEND_START;
 
 	/* An open receive stays: it may still take a message, which no row will show. */
-	if (request == NULL || request->operation != NONE)
-		return true;
-	open = request->class == CLASS_SEND_START;
-	requests_remove(graph->requests, request);
+	if (request != NULL && request->operation == NONE)
+		requests_remove(graph->requests, request);
 	return open;
 }
 

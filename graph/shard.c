@@ -42,7 +42,7 @@ shard_open(struct shard *s, const char *from, const char *to, uint32_t number,
 	head = reader_shard(s->in);
 	plan = (struct shard_plan){ head->run, head->count, head->ranks, head->of };
 	s->exchange = (struct exchange){ .of = head->of, .shard = number, .shards = head->count,
-	    .oldest = NONE, .newest = NONE };
+	    .listed = { NONE, NONE } };
 	if (writer_open(&s->graph.out, shard_create(to, number), "graph", s->in, argc, argv) < 0)
 		die_output();
 	shard_write(&s->graph.out, &plan, number, head->defined + 1);

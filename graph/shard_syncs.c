@@ -23,7 +23,8 @@ find_settled(struct rounds *r, int64_t *next_ns)
 			if (!is_away(graph, rank_of(graph, l)) &&
 			    -(int64_t)settled_seq(graph, l) > r->settled[l])
 				r->settled[l] = -(int64_t)settled_seq(graph, l);
-		for (uint32_t o = s->exchange.oldest; o != NONE; o = graph->operations[o].newer) {
+		for (uint32_t o = s->exchange.listed.oldest; o != NONE;
+		    o = graph->operations[o].newer) {
 			const struct operation *op = &graph->operations[o];
 
 			if (-(int64_t)op->seq > r->settled[op->location])

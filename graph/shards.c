@@ -25,30 +25,35 @@ enum {
 static void
 parcel_arrived(struct graph *graph, const struct parcel *parcel)
 {
-	if (parcel->kind == PARCEL_SEND)
-		match_arrived(graph, parcel);
-	else if (parcel->kind == PARCEL_EPOCH)
-		epoch_arrived(graph, parcel);
-	else if (parcel->kind == PARCEL_LOCK)
-		lock_arrived(graph, parcel);
-	else if (parcel->kind == PARCEL_HOLD)
-		hold_arrived(graph, parcel);
-	else
-		collective_arrived(graph, parcel);
+	static void (*const arrived[])(struct graph *, const struct parcel *) = {
+		[PARCEL_SEND] = match_arrived, [PARCEL_EPOCH] = epoch_arrived,
+		[PARCEL_LOCK] = lock_arrived, [PARCEL_HOLD] = hold_arrived,
+		[PARCEL_MEMBER] = collective_arrived };
+
+	arrived[parcel->kind](graph, parcel);
 }
 
 void
-parcel_post(struct graph *graph, uint32_t to, const struct parcel *parcel)
+parcel_post(struct graph *graph, const struct graph_row *row, uint32_t to, struct parcel *parcel)
 {
 	struct exchange *x = graph->exchange;
 
-	if (x == NULL || to == x->shard) {
+	parcel->seq = row->seq;
+	parcel->location = row->location;
+	parcel->candidates = row->candidates;
+	parcel->call = row->call;
+	parcel->to = to;
+	if (x == NULL || to == x->shard)
 		parcel_arrived(graph, parcel);
-		return;
-	}
-	GROW(x->parcels, x->capacity, x->count + 1);
-	x->parcels[x->count] = *parcel;
-	x->parcels[x->count++].to = to;
+	else
+		*APPEND(x->parcels, x->count, x->capacity) = *parcel;
+}
+
+void
+parcel_to_target(struct graph *graph, const struct graph_row *row, struct parcel *parcel)
+{
+	parcel_post(graph, row, graph->exchange != NULL ? graph->exchange->of[parcel->target] : 0,
+	    parcel);
 }
 
 /* Parcels of all own shards, by the member of the target shard, in the order of posting. */
