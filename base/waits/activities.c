@@ -20,14 +20,6 @@ pasts_begin(struct pasts *all, uint32_t locations, size_t most)
 
 /* ---- one activity ----------------------------------------------------------------------- */
 
-static void
-set_wide(struct pasts *all, struct activity *a, const struct wide *times)
-{
-	a->compute_ns = pool_take(&all->wides, sizeof *times);
-	a->call_ns = WIDE;
-	*activity_wide(all, a) = *times;
-}
-
 static inline void
 set_times(struct pasts *all, struct activity *a, const struct wide *times)
 {
@@ -35,9 +27,12 @@ set_times(struct pasts *all, struct activity *a, const struct wide *times)
 
 	a->compute_ns = (uint32_t)compute_ns;
 	a->call_ns = (uint32_t)call_ns;
-	if (times->polls || compute_ns != a->compute_ns || call_ns != a->call_ns ||
-	    a->call_ns == WIDE)
-		set_wide(all, a, times);
+	if (!times->polls && compute_ns == a->compute_ns && call_ns == a->call_ns &&
+	    a->call_ns != WIDE)
+		return;
+	a->compute_ns = pool_take(&all->wides, sizeof *times);
+	a->call_ns = WIDE;
+	*activity_wide(all, a) = *times;
 }
 
 static struct wide

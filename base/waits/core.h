@@ -35,15 +35,6 @@ wait_row_change(const struct imbalance *im, uint32_t location, uint64_t seq)
 	return row != NULL ? row : window_unpacked(&im->graph.window, location, seq, true);
 }
 
-/* The row that ROW at LOCATION, SEQ refers to. NULL: there is none, or it is not in the window. */
-static inline const struct wait_row *
-referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t location,
-    uint64_t seq, uint32_t *to, uint64_t *to_seq)
-{
-	return row_refers(&row->row, location, seq, to, to_seq) &&
-	    *to < im->graph.known.location_count ? wait_row(im, *to, *to_seq) : NULL;
-}
-
 /* ---- edges.c: what an edge tells is noted at its rows ---- */
 
 void take_messages(struct imbalance *im, bool are_probes);
@@ -403,9 +394,7 @@ delay_add(struct delays *delays, uint32_t number, bool is_short, double ns)
 		delays->observer->delay(delays->observer, delay->key, delay->rank, ns);
 }
 
-/* The number of delays; a delay; and one from another part of the run, without its cells. */
-size_t delay_count(const struct imbalance *im);
-const struct delay *delay_at(const struct imbalance *im, size_t at);
+/* Adds one from another part of the run. */
 void join_delay(struct imbalance *im, const struct delay *more);
 
 /* ---- causes.c ---- */

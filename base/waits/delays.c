@@ -18,18 +18,6 @@ delay_new(struct delays *delays, uint32_t key, int32_t rank)
 	return (uint32_t)delays->count - 1;
 }
 
-size_t
-delay_count(const struct imbalance *im)
-{
-	return delays_of(im)->count;
-}
-
-const struct delay *
-delay_at(const struct imbalance *im, size_t at)
-{
-	return &delays_of(im)->of[at];
-}
-
 void
 join_delay(struct imbalance *im, const struct delay *more)
 {

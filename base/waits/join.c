@@ -127,7 +127,7 @@ count_places(const struct imbalance *im, enum result result, uint32_t of, size_t
 	case RANK:
 	case SPAN: *count = (size_t)im->graph.known.ranks; break;
 	case LOCATION: *count = im->graph.known.location_count; break;
-	case DELAY: *count = delay_count(im); break;
+	case DELAY: *count = delays_of(im)->count; break;
 	case SAMPLED: *count = im->functions != NULL ? taken_places(im) : 0; break;
 	case COUNTED: *count = counted_places(im); break;
 	default: break;
@@ -163,7 +163,7 @@ find(const struct imbalance *im, enum result result, struct item *item)
 			return false;
 		item->site = im->sites[of][index];
 		return index == 0 || item->site.compute_ns != 0 || item->site.mpi_ns != 0;
-	case DELAY: item->delay = *delay_at(im, index); break;
+	case DELAY: item->delay = delays_of(im)->of[index]; break;
 	case LINK:		/* OF: links after this one */
 		links = chain_of(im, of, chain);
 		if (index >= links)

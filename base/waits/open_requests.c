@@ -28,16 +28,6 @@ open_start(const struct imbalance *im, uint32_t location, uint64_t seq)
 	return found != NULL ? &found->start : NULL;
 }
 
-static void
-open_forget(struct imbalance *im, uint32_t location, uint64_t seq)
-{
-	struct open_request key = { .seq = seq, .location = location };
-	struct open_request *found = open_requests_find(im->open, &key);
-
-	if (found != NULL)
-		open_requests_remove(im->open, found);
-}
-
 void
 open_count(struct imbalance *im, const struct whole_call *call)
 {
@@ -47,15 +37,19 @@ open_count(struct imbalance *im, const struct whole_call *call)
 		im->open_starts[call->location] += call->count;
 	for (uint32_t i = 0; call->kind->ends && i < call->count; i++) {
 		struct wait_row *start;
+		struct open_request *kept;
 		uint32_t to;
 		uint64_t to_seq;
 
 		if (!row_refers(&call->rows[i].row, call->location, call->first + i, &to,
 		    &to_seq) || to >= im->graph.known.location_count)
 			continue;
-		if ((start = wait_row_change(im, to, to_seq)) == NULL)
-			open_forget(im, to, to_seq);
-		else if (start->open) {
+		if ((start = wait_row_change(im, to, to_seq)) == NULL) {
+			kept = open_requests_find(im->open,
+			    &(struct open_request){ .seq = to_seq, .location = to });
+			if (kept != NULL)
+				open_requests_remove(im->open, kept);
+		} else if (start->open) {
 			start->open = false;
 			im->open_starts[to]--;
 		}
@@ -93,12 +87,13 @@ const struct wait_row *
 referred_row(const struct imbalance *im, const struct wait_row *row,
     uint32_t location, uint64_t seq)
 {
+	const struct wait_row *start;
 	uint32_t to;
 	uint64_t to_seq;
-	const struct wait_row *here = referred_here(im, row, location, seq, &to, &to_seq);
 
-	if (here != NULL || (row->row.request == 0 && row->row.request_at == 0) ||
+	if (!row_refers(&row->row, location, seq, &to, &to_seq) ||
 	    to >= im->graph.known.location_count)
-		return here;
-	return open_start(im, to, to_seq);
+		return NULL;
+	start = wait_row(im, to, to_seq);
+	return start != NULL ? start : open_start(im, to, to_seq);
 }

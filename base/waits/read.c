@@ -6,23 +6,15 @@
 #include "functions.h"
 #include "../stream/samples.h"
 
-/* Many ranks take much memory themselves, so rows get less. */
-static size_t
-memory_for_rows(const struct imbalance *im)
-{
-	enum { MANY_RANKS = 1 << 16, MB = 1 << 20 };
-
-	if (im->window_bytes_set)
-		return im->window_bytes;
-	return im->graph.known.location_count > MANY_RANKS ? 16 * MB : SIZE_MAX;
-}
-
 static void
 begin_run(struct imbalance *im)
 {
+	enum { MANY_RANKS = 1 << 16, FEW_ROWS = 16 << 20 };
 	const uint32_t locations = im->graph.known.location_count;
 
-	window_limit(&im->graph.window, memory_for_rows(im), 4);
+	/* Many ranks take much memory themselves, so rows get less. */
+	window_limit(&im->graph.window, im->window_bytes_set ? im->window_bytes :
+	    locations > MANY_RANKS ? FEW_ROWS : SIZE_MAX, 4);
 	im->graph.window.partial = im->part != NULL && !im->part->begun;
 	order_begin(im);
 	im->open_starts = zalloc(locations, sizeof *im->open_starts);
