@@ -50,6 +50,33 @@ commands="longpole $(printf 'lp-%s ' $tools)"
 	[ "$stderr" = 'x.1: a word of the text is a macro in this line' ]
 }
 
+@test "no line, function or file is too long, and no include points upwards or in a circle" {
+	mkdir -p tree/base/stream tree/base/run tree/merge/part
+	cd tree
+	git init -q
+	grep '^| `base/' "$ROOT/HACKING.md" >HACKING.md
+	printf '#include "a.h"\n#include "../run/b.h"\n' >base/stream/a.c
+	printf '#include "../stream/a.h"\n' >base/run/b.c
+	printf '#include "part/d.h"\n#include "../base/run/b.h"\n#include "../graph/g.h"\n' >merge/c.c
+	printf '#include "../../base/stream/a.h"\n' >merge/part/d.c
+	printf '\t/*%090d*/\n\tint x;%087d\n"%0200d"\n' 0 0 0 >wide.c
+	{ printf 'void\nf(void)\n{\n'; yes '	g();' | head -61; printf '}\n'; yes '' | head -436; } >long.c
+	git add .
+	run -1 "$ROOT/.ci/structure"
+	diff - <(echo "$output") <<-END
+		base/stream/a.c:2: base/run is no lower floor
+		long.c: 501 lines
+		long.c:3: a function of 61 lines
+		merge/c.c:3: graph is no floor of base/
+		wide.c:1: 102 columns
+		wide.c:2: 101 columns
+		a circle of includes: base/run base/stream base/run
+	END
+	cd "$ROOT"
+	run -0 --separate-stderr .ci/structure
+	[ -z "$output" ]
+}
+
 @test "an installed copy works from its own location" {
 	make -s -C "$ROOT" install PREFIX=/opt/longpole DESTDIR="$PWD/root"
 	for f in "$ROOT"/bin/* "$ROOT"/lib/*.so "$ROOT"/workflows/*.mk "$ROOT"/fit/data/*.csv; do

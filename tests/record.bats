@@ -659,3 +659,25 @@ ranks_gone() {
 			.waited_ns / .elapsed_ns > 0.2 and .cpu_ns <= .elapsed_ns'
 	done
 }
+
+@test "a function that is not recorded is named also if the program takes its address" {
+	cat >taken.c <<-'END'
+		#include <mpi.h>
+		static int query(void *extra, MPI_Status *status) { (void)extra; (void)status; return MPI_SUCCESS; }
+		static int done(void *extra) { (void)extra; return MPI_SUCCESS; }
+		static int cancel(void *extra, int complete) { (void)extra; (void)complete; return MPI_SUCCESS; }
+		int (*volatile end)(MPI_Request) = MPI_Grequest_complete;
+		int main(int argc, char **argv)
+		{
+			MPI_Request request;
+			MPI_Init(&argc, &argv);
+			MPI_Grequest_start(query, done, cancel, 0, &request);
+			if (end == MPI_Grequest_complete)
+				end(request);
+			return MPI_Finalize();
+		}
+	END
+	mpicc -fno-pic -no-pie -o taken taken.c
+	lp-record -o run -- mpirun --oversubscribe -n 1 ./taken 2>err
+	[ "$(tr ', ' '\n' <err | grep -c MPI_Grequest)" -eq 2 ]
+}

@@ -339,7 +339,8 @@ play_step(struct play *p, uint32_t location)
 		break;
 	case COLLECTIVE_START:
 		instance = arrive(p, location, step.comm, player->now_ns);
-		*ENQUEUE(player->started, player->first, player->count, player->capacity) = instance;
+		*ENQUEUE(player->started, player->first, player->count, player->capacity) =
+		    instance;
 		break;
 	case COLLECTIVE_WAIT: wait_collective(p, location, player->started[player->first++]); break;
 	}

@@ -238,9 +238,10 @@ front_dlsym(void *handle, const char *name)
 
 	if (system_dlsym == NULL)
 		ask_system(RTLD_DEFAULT, "dlsym");
-	if (handle == RTLD_NEXT || name == NULL || (strncmp(name, "MPI_", 4) != 0 &&
-	    strncmp(name, "MPIX_", 5) != 0 &&
-	    strncmp(name, "mpi_", 4) != 0))
+	if (handle == RTLD_NEXT || (recorder != NULL && handle == recorder) || name == NULL)
+		return ask;
+	if (strncmp(name, "MPI_", 4) != 0 && strncmp(name, "MPIX_", 5) != 0 &&
+	    strncmp(name, "mpi_", 4) != 0)
 		return ask;
 	known = bsearch(name, door_names, door_count, sizeof *door_names, by_name);
 	if (known == NULL)

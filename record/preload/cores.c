@@ -119,7 +119,7 @@ void
 cores_append(void)
 {
 	const int64_t at_ns = clock_of(CLOCK_MONOTONIC);
-	uint64_t waited_ns, threads;
+	uint64_t waited_ns, busy = 0, threads;
 	struct small small;
 	cpu_set_t mask;
 
@@ -127,17 +127,18 @@ cores_append(void)
 		return;		/* more cores than the set holds */
 	waited_ns = threads_waited_ns(begun.at_ns == 0 ? 0 :
 	    (uint64_t)(at_ns - begun.at_ns) / BUSY_PART, &threads, &mask);
-	if (begun.at_ns == 0) {
+	if (begun.at_ns == 0)
 		read_ticks(begun.ticks);
-		begun.at_ns = at_ns;
-	}
+	else
+		busy = busy_ns(&mask);
+	begun.at_ns = begun.at_ns == 0 ? at_ns : begun.at_ns;
 	small_begin(&small, "cores", 7);
 	small_int(&small, "at_ns", at_ns);
 	small_bytes(&small, "mask", &mask, sizeof mask);
 	small_int(&small, "cpu_ns", clock_of(CLOCK_PROCESS_CPUTIME_ID));
 	small_int(&small, "thread_cpu_ns", clock_of(CLOCK_THREAD_CPUTIME_ID));
 	small_uint(&small, "waited_ns", waited_ns);
-	small_uint(&small, "busy_ns", busy_ns(&mask));
+	small_uint(&small, "busy_ns", busy);
 	small_uint(&small, "threads", threads);
 	small_append(&small);
 }

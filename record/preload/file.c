@@ -213,6 +213,15 @@ move_up(int fd)
 	return high;
 }
 
+void
+file_room(void)
+{
+	const int fd = open("/", O_PATH | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(move_up(fd));
+}
+
 /* Begins a segment's file without a name, up to its header. Sets raw.now->path. */
 static bool
 begin_unnamed(void)

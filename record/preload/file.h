@@ -14,6 +14,11 @@
  * that can be found says its rank. Returns false if recording was given up.
  */
 bool file_begin(const char *folder, int rank);
+/*
+ * Lets the kernel enlarge the table of descriptors for the file's number. Once the process has
+ * threads, as MPI starts them, the kernel waits for all cores to do this: 10 to 25 ms.
+ */
+void file_room(void);
 bool file_is_first(void);	/* takes the name; false: another run in this folder has it */
 /* takes the name, from the trace of an earlier run if necessary */
 void file_name(const char *folder, int rank);

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,13 +89,9 @@ run_number(int rank)
 	unsigned long long run[1] = { 0 };
 
 	if (rank == 0) {
-		FILE *random = fopen("/dev/urandom", "r");
-
-		if (random == NULL || fread(run, sizeof run, 1, random) != 1)
+		if (getrandom(run, sizeof run, 0) != (ssize_t)sizeof run)
 			run[0] = (unsigned long long)clock_ns() ^
 			    (unsigned long long)getpid() << 40;
-		if (random != NULL)
-			fclose(random);
 		run[0] >>= 1;
 	}
 	PMPI_Bcast(run, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
@@ -221,6 +218,15 @@ comm_of_init(void)
 	return parent != MPI_COMM_NULL ? communicator_of(parent)->number : 0;
 }
 
+/* Before MPI begins. */
+static void
+prepare(void)
+{
+	check_mpi();
+	read_options();
+	file_room();
+}
+
 /*
  * MPICH's Fortran routines call the C functions, which are wrapped, too: the outer call is
  * recorded.
@@ -239,10 +245,8 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 	if (within)
 		return init(arguments);
 	before = clock_instant();
-	if (folder != NULL) {
-		check_mpi();	/* may be called before MPI_Init */
-		read_options();
-	}
+	if (folder != NULL)
+		prepare();
 	within = true;
 	result = init(arguments);
 	within = false;
@@ -397,10 +401,8 @@ session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const 
 	if (in_session)
 		return init(arguments, &session);
 	before = clock_instant();
-	if (folder != NULL && !recording && !by_session) {
-		check_mpi();
-		read_options();
-	}
+	if (folder != NULL && !recording && !by_session)
+		prepare();
 	in_session = true;
 	result = init(arguments, &session);
 	in_session = false;

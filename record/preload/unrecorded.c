@@ -27,6 +27,10 @@ static const char *const not_the_program[] = {
 	"mca_", "libfabric",
 };
 
+/* Where this library begins and ends, by the linker. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden"))),
+    _end[] __attribute__((visibility("hidden")));
+
 static struct {
 	char names[400];	/* as reported */
 	size_t size;
@@ -60,18 +64,15 @@ static void
 look_at_symbol(const char *symbol)
 {
 	char name[200], told[202];
-	Dl_info of, own;
-	void *address;
+	const char *address;
 
 	/* Names in capitals are constants. */
 	if (strncmp(symbol, "MPI", 3) == 0 && strpbrk(symbol, "abcdefghijklmnopqrstuvwxyz") == NULL)
 		return;
-	if (fnmatch("mpi_*", symbol, FNM_CASEFOLD) != 0 &&
-	    fnmatch("mpix_*", symbol, FNM_CASEFOLD) != 0)
+	if (strncasecmp(symbol, "mpi_", 4) != 0 && strncasecmp(symbol, "mpix_", 5) != 0)
 		return;
 	address = found.own != NULL ? dlsym(found.own, symbol) : NULL;
-	if (address != NULL && dladdr(address, &of) != 0 && dladdr(&found, &own) != 0 &&
-	    of.dli_fbase == own.dli_fbase)
+	if (address >= __ehdr_start && address < _end)
 		return;			/* it is recorded */
 	c_name(symbol, name, sizeof name);
 	for (size_t i = 0; i < sizeof no_row / sizeof no_row[0]; i++)
@@ -93,44 +94,55 @@ struct symbols {
 	const uint32_t *gnu_hash;
 };
 
-/* Imported symbols come before the defined ones, which the hash table covers. */
+/*
+ * ALL: or only those before the hash table's. These are the imports, except that a program has
+ * functions whose address it takes behind them.
+ */
 static size_t
-symbol_count(const struct symbols *symbols)
+symbol_count(const struct symbols *symbols, bool all)
 {
-	const uint32_t *gnu = symbols->gnu_hash;
+	const uint32_t *gnu = symbols->gnu_hash, *buckets, *chains;
 	uint32_t last = 0;
 
-	if (symbols->hash != NULL)
-		return symbols->hash[1];
 	if (gnu == NULL)
-		return 0;
-	for (uint32_t i = 0; i < gnu[0]; i++) {
-		const uint32_t *buckets = gnu + 4 + gnu[2] * (sizeof(ElfW(Addr)) / 4);
-
-		if (buckets[i] > last)
-			last = buckets[i];
-	}
-	return last < gnu[1] ? gnu[1] : last;
+		return symbols->hash != NULL ? symbols->hash[1] : 0;
+	buckets = gnu + 4 + gnu[2] * (sizeof(ElfW(Addr)) / 4);
+	chains = buckets + gnu[0];
+	for (uint32_t i = 0; i < gnu[0] && all; i++)
+		last = buckets[i] > last ? buckets[i] : last;
+	if (last < gnu[1])
+		return gnu[1];
+	while ((chains[last - gnu[1]] & 1) == 0)	/* the last one of a chain */
+		last++;
+	return last + 1;
 }
 
 /*
- * mpicxx compiles the tables of MPI's C++ classes into every module. Of their imports only this one
- * is not recorded. A program that really uses it calls MPI_Grequest_start, which is reported.
+ * mpicxx compiles the tables of MPI's C++ classes into every module. Of their imports only
+ * MPI_Grequest_complete is not recorded. A program that really uses it calls MPI_Grequest_start,
+ * which is reported.
  */
-static void
-look_at_symbols(const struct symbols *symbols)
+static bool
+has_classes(const struct symbols *symbols)
 {
-	const size_t count = symbol_count(symbols);
-	bool classes = false;
+	const size_t count = symbol_count(symbols, true);
 
-	for (size_t i = 1; i < count && !classes; i++)
-		classes = strncmp(symbols->strings + symbols->table[i].st_name,
-		    "_ZTVN3MPI", 9) == 0;
+	for (size_t i = 1; i < count; i++)
+		if (strncmp(symbols->strings + symbols->table[i].st_name, "_ZTVN3MPI", 9) == 0)
+			return true;
+	return false;
+}
+
+static void
+look_at_symbols(const struct symbols *symbols, bool of_program)
+{
+	const size_t count = symbol_count(symbols, of_program);
+
 	for (size_t i = 1; i < count; i++) {
 		const char *name = symbols->strings + symbols->table[i].st_name;
 
-		if (symbols->table[i].st_shndx == SHN_UNDEF &&
-		    !(classes && strcmp(name, "MPI_Grequest_complete") == 0))
+		if (symbols->table[i].st_shndx == SHN_UNDEF && (*name == 'M' || *name == 'm') &&
+		    (strcmp(name, "MPI_Grequest_complete") != 0 || !has_classes(symbols)))
 			look_at_symbol(name);
 	}
 }
@@ -162,7 +174,7 @@ look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 		}
 	if (symbols.table == NULL || symbols.strings == NULL)
 		return 0;
-	look_at_symbols(&symbols);
+	look_at_symbols(&symbols, info->dlpi_name[0] == '\0');
 	return 0;
 }
 
