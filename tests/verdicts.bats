@@ -203,6 +203,38 @@ polls() {
 	lp-report -F text alike.graph | grep -q "the ranks' computation in chemistry (b.f90:5) before main (main.c:10), alike on each,"
 }
 
+@test "without samples the verdict says how the other ranks compare, or that all compute alike" {
+	# compares ENTER...: the sentence of a run whose ranks enter MPI_Barrier then; the two sites have one name
+	compares() {
+		local r=0
+		{
+			echo "trace ranks=$#"
+			echo "site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier"
+			echo "site site=2 offset=32 function=main file=main.c line=3 call=MPI_Barrier"
+			for enter; do
+				echo "$r MPI_Init 0 100"
+				echo "$r MPI_Barrier $enter 10000 comm=1 site=$((1 + r % 2))"
+				r=$((r + 1))
+			done
+		} | pack | lp-graph 2>/dev/null >run.graph
+		lp-imbalance -F json run.graph | jq -c .verdict >waits.json
+		lp-critpath run.graph | lp-report -F json >verdict.json
+		is_verdict verdict.json >&2
+		jq -rs 'map(.long_pole | [.ranks, .times_the_mean]) | unique | if length == 1 then .[0] | tojson else "differ" end' \
+			verdict.json waits.json
+		jq -r .sentence verdict.json
+	}
+	[[ "$(compares 3100 9100 3100)" == '[[1],3]'*"rank 1's computation before MPI_Barrier at main (main.c:3), 3.0 times the mean of the others, is "* ]]
+	[[ "$(compares 8600 9100 8700)" == '[[0,1,2],1.053]'*"the ranks' computation before MPI_Barrier at main (main.c:3), alike on each, is "*" and cost each other "* ]]
+	# The border is 15 %. Of one rank, nothing can be said.
+	[[ "$(compares 7900 9100)" == '[[1],1.154]'* ]]
+	[[ "$(compares 8000 9100)" == '[[0,1],1.139]'* ]]
+	lp-graph <(printf '%s\n' 'trace ranks=1' '0 MPI_Init 0 100' '0 MPI_Barrier 9000 9100 comm=1' | pack) 2>/dev/null |
+		lp-critpath | lp-report -F json >verdict.json
+	jq -e '.long_pole.ranks == [0] and .long_pole.times_the_mean == null and
+		.sentence == "rank 0\u0027s computation is 99 % of the critical path"' verdict.json
+}
+
 # is_verdict FILE: it has all values of a verdict, each of its type
 is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 

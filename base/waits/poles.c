@@ -177,25 +177,52 @@ is_alike(const struct poles *poles, const struct uneven *u)
 	    (2 * slow_ns > (double)u->slow_ns) == (2 * others_ns > u->others_ns);
 }
 
-/* Adds the samples of the computation there: its function, and how the other ranks compare. */
-static void
-add_samples(const struct poles *poles, struct long_pole *p, uint32_t site)
+/* The computation before the site, and before others of its name, which are one in the samples. */
+static struct uneven
+computation_at(const struct poles *poles, uint32_t site)
 {
-	const struct uneven *u = NULL;
+	const struct imbalance *im = poles->im;
+	const struct definitions *known = &im->graph.known;
+	const int32_t ranks = known->ranks;
+	int64_t *by_rank = zalloc((size_t)ranks, sizeof *by_rank), all_ns = 0;
+	struct uneven u = { .site = site };
 
-	/* Sites with one name but different callers are one in the samples. */
-	for (size_t i = 0; poles->by != NULL && u == NULL && i < poles->by->site_count; i++)
-		if (is_same_site(&poles->im->graph.known, site, poles->by->sites[i].site))
-			u = &poles->by->sites[i];
-	if (u == NULL || u->count == 0)
+	for (uint32_t s = 0; s < im->site_count; s++) {
+		if (im->sites[s] == NULL || !is_same_site(known, site, s))
+			continue;
+		for (int32_t r = 0; r < ranks; r++) {
+			by_rank[r] += im->sites[s][r].compute_ns;
+			all_ns += im->sites[s][r].compute_ns;
+		}
+	}
+	for (int32_t r = 1; r < ranks; r++)
+		if (by_rank[r] > by_rank[u.rank])
+			u.rank = r;
+	u.slow_ns = by_rank[u.rank];
+	u.others_ns = (double)(all_ns - u.slow_ns) / (ranks > 1 ? ranks - 1 : 1);
+	free(by_rank);
+	for (size_t i = 0; poles->by != NULL && i < poles->by->site_count; i++)
+		if (is_same_site(known, site, poles->by->sites[i].site)) {
+			u.functions = poles->by->sites[i].functions;
+			u.count = poles->by->sites[i].count;
+			break;
+		}
+	return u;
+}
+
+/* How the other ranks compare and, from samples, its function. */
+static void
+add_computation(const struct poles *poles, struct long_pole *p, uint32_t site)
+{
+	const struct uneven u = computation_at(poles, site);
+
+	p->alike = is_alike(poles, &u);
+	if (u.rank != p->rank && !p->alike)
 		return;
-	p->alike = is_alike(poles, u);
-	if (u->rank != p->rank && !p->alike)
-		return;
-	p->times = (double)u->slow_ns / u->others_ns;
-	find_reason(poles, p, u);
+	p->times = (double)u.slow_ns / u.others_ns;
+	find_reason(poles, p, &u);
 	if (p->reason == COMPUTES)
-		find_function(poles, p, u);
+		find_function(poles, p, &u);
 }
 
 static double
@@ -276,7 +303,7 @@ pole_at(const struct poles *poles, size_t at)
 		snprintf(p.where, sizeof p.where, "%s", index_text(poles->im, BY_SITE, site, text,
 		    sizeof text));
 	if (p.kind == POLE_COMPUTE)
-		add_samples(poles, &p, site);
+		add_computation(poles, &p, site);
 	if (poles->place_count > 0)
 		add_path(poles, &p, at);
 	add_cost(poles, &p, site);
