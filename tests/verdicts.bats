@@ -83,7 +83,7 @@ trusted() {
 }
 
 @test "of a rank that computes longer, the verdict has the reason: more work, blocked, preempted" {
-	# reason BLOCKED_NS PREEMPTED_NS OTHER_PREEMPTED_NS [CORES [BLOCKED_IN]]: rank 1 computes 800 ns before a barrier, rank 0 200 ns
+	# reason BLOCKED_NS PREEMPTED_NS OTHER_PREEMPTED_NS [CORES [IN [SAMPLED]]]: rank 1 computes 800 ns before a barrier, rank 0 200 ns
 	reason() {
 		pack >run.trace <<-END
 			trace
@@ -98,6 +98,7 @@ trusted() {
 			1 MPI_Init 0 100
 			switched location=0 from_ns=0 until_ns=1200 time=120 duration=$3 reason=1
 			switched location=1 from_ns=0 until_ns=1200 time=120,500 duration=$1,$2 reason=0,1 ${5:+site=2,0}
+			${6:+sampled location=1 period_ns=20 until_ns=900 lost=0 time=$6 site=2,2,2,2 callers=0,0,0,0}
 			0 MPI_Barrier 300 910 comm=1 site=1
 			1 MPI_Barrier 900 910 comm=1 site=1
 			0 MPI_Finalize 1000 1200
@@ -116,6 +117,8 @@ trusted() {
 	[[ "$(reason 10 320 2 1)" == "compute, "* ]]
 	[[ "$(reason 320 10 10 8 gomp_team_barrier_wait_end)" == "threads, "*", 40 % of it waiting for its threads, is "* ]]
 	[[ "$(reason 320 10 10 8 gomp_work)" == "blocked, "*", 40 % of it blocked in gomp_work, is "* ]]
+	# On a busy machine the function is that of the little time on a core.
+	[[ "$(reason 10 370 90 8 work 140,300,400,890)" == "compute, rank 1's computation in work before "*", 46 % of it preempted, "* ]]
 }
 
 @test "a rank that sleeps as long as another computes is not like it" {
@@ -331,10 +334,11 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 }
 
 @test "a place with less than 1 % of the path is no long pole" {
-	# A chain: each rank computes 1 us and sends to the next one.
-	awk 'BEGIN { print "trace ranks=128"; for (k = 0; k < 128; k++) { print k, "MPI_Init 0 10"
+	# A chain: each rank computes 1 us and sends to the next one, each at a site of its own.
+	awk 'BEGIN { print "trace ranks=128"; for (k = 1; k < 128; k++) print "site site=" k " offset=" 16 * k " function=f" k " file=f.c line=" k
+		for (k = 0; k < 128; k++) { print k, "MPI_Init 0 10"
 		if (k > 0) print k, "MPI_Recv 20", 1010 * k + 10, "comm=1 peer=" k - 1 " tag=1 received=8"
-		if (k < 127) print k, "MPI_Send", 1010 * (k + 1), "+10 comm=1 peer=" k + 1 " tag=1 sent=8"
+		if (k < 127) print k, "MPI_Send", 1010 * (k + 1), "+10 comm=1 peer=" k + 1 " tag=1 sent=8 site=" k + 1
 		print k, "MPI_Finalize", 1010 * (k + 1) + 20, 129400 } }' | pack | lp-graph 2>/dev/null | lp-critpath >chain.path
 	lp-report -F json chain.path >verdict.json
 	is_verdict verdict.json

@@ -154,7 +154,8 @@ put_computation(FILE *out, const struct long_pole *p)
 {
 	static const char *const words[POLE_REASONS] = { [IS_BLOCKED] = "blocked",
 		[IS_PREEMPTED] = "preempted", [WAITS_FOR_THREADS] = "waiting for its threads" };
-	const bool longer = !p->alike && p->times >= 1.1 && p->times < MANY;
+	const bool longer = !p->alike && p->times >= 1.1 && p->times < MANY &&
+	    !(p->path_share < LITTLE);
 	bool explained = p->alike || longer || p->reason != COMPUTES;
 
 	fputs(p->reason == COMPUTES ? "computation" : "time", out);

@@ -135,13 +135,20 @@ find_reason(const struct poles *poles, struct long_pole *p, const struct uneven 
 	}
 }
 
-/* The function with the largest part of the slow rank's excess; a small part is no reason. */
+/*
+ * The function with the largest part of the slow rank's excess; a small part is no reason. On a
+ * busy machine most of the excess is preempted, in whatever function.
+ */
 static void
 find_function(const struct poles *poles, struct long_pole *p, const struct uneven *u)
 {
 	const double others = p->alike ? 0 : 1;
-	double most_ns = LITTLE * ((double)u->slow_ns - others * u->others_ns);
+	double most_ns = 0;
 
+	for (const struct excess *e = u->functions; e < u->functions + u->count; e++)
+		if (reason_of(&poles->by->names[e->function]) != IS_PREEMPTED)
+			most_ns += LITTLE * ((double)e->slow_ns - others * e->others_ns);
+	most_ns = fmax(most_ns, 0);
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
 		const double more_ns = (double)e->slow_ns - others * e->others_ns;
 
