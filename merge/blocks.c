@@ -120,6 +120,7 @@ search(struct blocks *b, uint32_t location, struct message *message)
 	struct passed *passed = &b->passed[location];
 	struct reader *in = b->source.in;
 	int64_t thread, count;
+	uint32_t at;
 
 	if (passed->begin < passed->count) {
 		source_message(&b->source, r, passed->offsets[passed->begin++], message);
@@ -137,12 +138,10 @@ search(struct blocks *b, uint32_t location, struct message *message)
 		if (count == 0)
 			continue;
 		b->search_from[r] = source_behind(&b->source);
-		if (location == (thread == 0 ? (uint32_t)r :
-		    rank->location_base + (uint32_t)thread - 1))
+		at = location_of(b->input, r, (uint32_t)thread);
+		if (location == at)
 			return;
-		pass_over(&b->passed[thread == 0 ? (uint32_t)r :
-		    rank->location_base + (uint32_t)thread - 1],
-		    source_place(&b->source, message));
+		pass_over(&b->passed[at], source_place(&b->source, message));
 	}
 }
 

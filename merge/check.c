@@ -42,12 +42,24 @@ forget_idle_threads(struct input *input)
 			rank->threads--;
 }
 
+uint32_t
+thread_number(const struct input *input, uint32_t location)
+{
+	return location < (uint32_t)input->rank_count ? 0 :
+	    location - input->ranks[input->location_rank[location]].location_base + 1;
+}
+
+uint32_t
+location_of(const struct input *input, int32_t rank, uint32_t thread)
+{
+	return thread == 0 ? (uint32_t)rank : input->ranks[rank].location_base + thread - 1;
+}
+
 const struct thread *
 thread_of(const struct input *input, uint32_t location)
 {
 	const struct rank *rank = &input->ranks[input->location_rank[location]];
-	uint32_t thread = location < (uint32_t)input->rank_count ? 0 :
-	    location - rank->location_base + 1;
+	const uint32_t thread = thread_number(input, location);
 
 	return thread < rank->threads && rank->thread[thread].rows > 0 ?
 	    &rank->thread[thread] : NULL;

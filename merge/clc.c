@@ -220,27 +220,26 @@ report(struct input *input, const struct latencies *before, const struct latenci
 	int told = 0;
 
 	for (uint32_t l = 0; l < input->location_count; l++) {
-		struct rank *rank = &input->ranks[input->location_rank[l]];
+		struct correction *c = &input->ranks[input->location_rank[l]].correction;
 		const struct shift_knots *jumps = &input->shifts[l].jumps;
 
 		for (size_t i = 0; i < jumps->count; i++)
-			if (jumps->at[i].shift_ns > rank->moved_ns)
-				rank->moved_ns = jumps->at[i].shift_ns;
+			if (jumps->at[i].shift_ns > c->moved_ns)
+				c->moved_ns = jumps->at[i].shift_ns;
 	}
 	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
+		const int64_t begin_ns = input->ranks[r].begin_ns;
+		struct correction *c = &input->ranks[r].correction;
 
-		rank->reversed = before->reversed[r];
-		rank->reversed_left = after->reversed[r];
-		if ((rank->reversed > 0 || rank->moved_ns > 0) && told++ < 10)
+		c->reversed = before->reversed[r];
+		c->reversed_left = after->reversed[r];
+		if ((c->reversed > 0 || c->moved_ns > 0) && told++ < 10)
 			note("rank %d: %llu reversed, %llu left; moved by up to %lld ns; offset "
 			    "%lld ns, drift %lld ns a second, known to %lld ns%s", (int)r,
-			    (unsigned long long)rank->reversed,
-			    (unsigned long long)rank->reversed_left, (long long)rank->moved_ns,
-			    (long long)(corrected_ns(&rank->correction, rank->begin_ns) -
-			    rank->begin_ns), (long long)(rank->correction.drift * 1e9),
-			    (long long)rank->correction.error_ns, told == 10 ?
-			    " (further ranks: see the trace)" : "");
+			    (unsigned long long)c->reversed, (unsigned long long)c->reversed_left,
+			    (long long)c->moved_ns, (long long)(corrected_ns(c, begin_ns) -
+			    begin_ns), (long long)(c->drift * 1e9), (long long)c->error_ns,
+			    told == 10 ? " (further ranks: see the trace)" : "");
 	}
 	note("%llu messages and members of collectives reversed, %llu left; the shortest message "
 	    "takes %lld ns", (unsigned long long)before->reversed_count,

@@ -67,22 +67,18 @@ write_slice(struct follow *f, uint32_t location, struct lane *lane, size_t count
 	lane->from += count;
 }
 
-/* Finds the call that the thread is in at UNTIL_NS, on its own clock. */
-static void
-find_open_call(const struct follow *f, struct lane *lane, int64_t until_ns)
+/* The call that the thread is in at that time of its own clock, then its enter; 0: none. */
+static uint16_t
+open_at(const struct follow *f, const struct lane *lane, int64_t *at_ns)
 {
-	lane->open_ns = until_ns;
-	lane->open_call = 0;
-	if (lane->from < lane->rows.count) {
-		if (lane->rows.enter_ns[lane->from] < until_ns) {
-			lane->open_ns = lane->rows.enter_ns[lane->from];
-			lane->open_call = lane->rows.call[lane->from];
-		}
-	} else if (lane->open.call != 0 && lane->open.call <= UINT16_MAX &&
-	    lane->open.enter_ns < until_ns) {
-		lane->open_ns = lane->open.enter_ns;
-		lane->open_call = reader_calls(f->input->in)[lane->open.call];
-	}
+	const struct open_call *open = &lane->open;
+	const bool read = lane->from < lane->rows.count;
+	const int64_t enter_ns = read ? lane->rows.enter_ns[lane->from] : open->enter_ns;
+
+	if (enter_ns >= *at_ns || (!read && (open->call == 0 || open->call > UINT16_MAX)))
+		return 0;
+	*at_ns = enter_ns;
+	return read ? lane->rows.call[lane->from] : reader_calls(f->input->in)[open->call];
 }
 
 /* Writes the rows of a location that had returned by then. */
@@ -121,18 +117,13 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 	regions_before(f, tail, lane, until_ns);
 	if (location < (uint32_t)f->input->rank_count)
 		regions_of_workers(f, tail, until_ns);
-	find_open_call(f, lane, until_ns);
 }
 
 static struct lane *
 lane_of(const struct follow *f, uint32_t location, struct tail **tail)
 {
-	const int32_t rank = f->input->location_rank[location];
-	const uint32_t thread = location < (uint32_t)f->input->rank_count ? 0 :
-	    location - f->input->ranks[rank].location_base + 1;
-
-	*tail = f->by_rank[rank];
-	return *tail == NULL ? NULL : &(*tail)->lanes[thread];
+	*tail = f->by_rank[f->input->location_rank[location]];
+	return *tail == NULL ? NULL : &(*tail)->lanes[thread_number(f->input, location)];
 }
 
 /* Writes how far all locations have come. */
@@ -146,10 +137,11 @@ write_reached(struct follow *f)
 
 	for (uint32_t l = 0; l < count; l++) {
 		const struct lane *lane = lane_of(f, l, &tail);
+		const int32_t rank = f->input->location_rank[l];
 
-		since_ns[l] = lane == NULL ? f->step_ns :
-		    lane->open_ns - own_ns(f, f->input->location_rank[l], 0);
-		calls[l] = lane == NULL ? 0 : lane->open_call;
+		since_ns[l] = own_ns(f, rank, f->step_ns);
+		calls[l] = lane == NULL ? 0 : open_at(f, lane, &since_ns[l]);
+		since_ns[l] -= own_ns(f, rank, 0);
 		later_call(f->later, calls[l]);
 	}
 	message_begin(&f->out, "reached", 4);

@@ -40,7 +40,7 @@ struct lane_regions {
 	int64_t floor_ns;	/* the last one's time, own clock */
 	int64_t written_ns;	/* all before this are written; own clock */
 	bool placed;		/* one is written: they stay where that one is */
-	uint32_t worker;	/* 0: at the thread's own location */
+	uint32_t location, worker;	/* worker 0: at the thread's own location */
 	struct open_regions open;
 };
 
@@ -54,9 +54,6 @@ struct lane {
 	bool unsure;		/* the last of these may get more calls */
 	struct open_call open;	/* as of the last look at the folder */
 	int64_t last_leave_ns;	/* of the rows read so far */
-	/* enter of its call at the end of the step; without one that end */
-	int64_t open_ns;
-	uint16_t open_call;
 	struct lane_regions regions;
 };
 

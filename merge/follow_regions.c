@@ -41,36 +41,24 @@ take_events(struct follow *f, struct tail *tail, struct lane *lane, int64_t unti
 	return end;
 }
 
-/*
- * Where the regions of a thread are. One that has made no calls so far is a worker of its rank,
- * numbered as in the trace of the whole run: samples.c.
- */
-static uint32_t
-place_of_regions(const struct follow *f, const struct tail *tail, struct lane *lane)
-{
-	struct lane_regions *of = &lane->regions;
-	const struct rank *rank = tail->scan.rank;
-	const uint32_t l = (uint32_t)(lane - tail->lanes);
-
-	if (!of->placed && l > 0 && (l >= rank->threads || rank->thread[l].rows == 0))
-		of->worker = UINT32_MAX - l;
-	of->placed = true;
-	return l == 0 || of->worker != 0 ? (uint32_t)(rank - f->input->ranks) :
-	    rank->location_base + l - 1;
-}
-
 /* f->nested */
 static void
 put_events(struct follow *f, struct tail *tail, struct lane *lane)
 {
+	const int32_t rank = (int32_t)(tail->scan.rank - f->input->ranks);
+	struct lane_regions *of = &lane->regions;
 	struct samples *out = &f->nested;
 
 	if (out->count == 0)
 		return;
-	out->location = place_of_regions(f, tail, lane);
-	out->worker = lane->regions.worker;
+	if (!of->placed)
+		of->location = place_of_thread(f->input, rank, (uint32_t)(lane - tail->lanes),
+		    &of->worker);
+	of->placed = true;
+	out->location = of->location;
+	out->worker = of->worker;
 	for (size_t i = 0; i < out->count; i++)
-		out->time_ns[i] -= own_ns(f, (int32_t)(tail->scan.rank - f->input->ranks), 0);
+		out->time_ns[i] -= own_ns(f, rank, 0);
 	out->from_ns = INT64_MIN;
 	if (samples_write(&f->out, out) < 0)
 		die_output();

@@ -208,30 +208,21 @@ write_comm(struct later *l, struct comm *comm)
 }
 
 /*
- * The definition with the rank's own NUMBER. It is most often at that index, since numbers have few
- * gaps. NULL: none.
+ * Definitions by the rank's own NUMBER. They are most often at that index, from FIRST on, since
+ * numbers have few gaps. NULL: none.
  */
-static const struct membership *
-find_membership(const struct rank *rank, uint32_t number)
-{
-	size_t at = (size_t)number - 3;
-
-	if (at >= rank->comm_count || rank->comms[at].comm != number)
-		for (at = 0; at < rank->comm_count && rank->comms[at].comm != number; at++)
-			;
-	return at < rank->comm_count ? &rank->comms[at] : NULL;
-}
-
-static const struct raw_site *
-find_site(const struct rank *rank, uint32_t number)
-{
-	size_t at = (size_t)number - 1;
-
-	if (at >= rank->site_count || rank->sites[at].site != number)
-		for (at = 0; at < rank->site_count && rank->sites[at].site != number; at++)
-			;
-	return at < rank->site_count ? &rank->sites[at] : NULL;
-}
+#define FIND(name, type, list, list_count, member, first) \
+	static const type * \
+	name(const struct rank *rank, uint32_t number) \
+	{ \
+		size_t at = (size_t)number - (first); \
+		if (at >= rank->list_count || rank->list[at].member != number) \
+			for (at = 0; at < rank->list_count && rank->list[at].member != number; ) \
+				at++; \
+		return at < rank->list_count ? &rank->list[at] : NULL; \
+	}
+FIND(find_membership, struct membership, comms, comm_count, comm, 3)
+FIND(find_site, struct raw_site, sites, site_count, site, 1)
 
 /* Again, if a member has come since it was written. */
 static void

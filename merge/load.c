@@ -154,15 +154,16 @@ struct all_gaps {
 };
 
 static void
-gather(struct all_gaps *all, const struct rank *rank, int32_t number)
+gather(struct all_gaps *all, const struct input *input, int32_t number)
 {
+	const struct rank *rank = &input->ranks[number];
+
 	for (size_t i = 0; i < rank->gaps_count; i++) {
 		struct poll_gaps gaps = rank->gaps[i];
 
 		if (gaps.location >= rank->threads || rank->thread[gaps.location].rows == 0)
 			continue;
-		gaps.location = gaps.location == 0 ? (uint32_t)number :
-		    rank->location_base + gaps.location - 1;
+		gaps.location = location_of(input, number, gaps.location);
 		gaps.site = gaps.site < rank->site_map_size ? rank->site_map[gaps.site] : 0;
 		*APPEND(all->of, all->count, all->capacity) = gaps;
 	}
@@ -186,7 +187,7 @@ write_poll_gaps(struct writer *out, const struct input *input)
 	struct all_gaps all = { 0 };
 
 	for (int32_t r = 0; r < input->rank_count; r++)
-		gather(&all, &input->ranks[r], r);
+		gather(&all, input, r);
 	SORT(all.of, all.count, poll_gaps_order);
 	for (size_t i = 0, next; i < all.count; i = next) {
 		for (next = i + 1;

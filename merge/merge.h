@@ -33,6 +33,9 @@ struct correction {
 	int64_t error_ns;	/* bound between the first and last sample, if linear */
 	double error_rate;	/* added per ns before and after these */
 	bool known;
+	/* receives that ended before the send, at first and at last */
+	uint64_t reversed, reversed_left;
+	int64_t moved_ns;	/* the largest shift that corrected these */
 };
 
 /* Of a thread that did not end: see unended.h. */
@@ -191,9 +194,6 @@ struct rank {
 	struct cores *cores;	/* when recording began, and when it ended */
 	size_t cores_count, cores_capacity;
 	struct correction correction;
-	/* receives that ended before the send, at first and at last */
-	uint64_t reversed, reversed_left;
-	int64_t moved_ns;	/* the largest shift that corrected these */
 };
 
 struct known_site {
@@ -255,6 +255,9 @@ void find_ends(struct input *input);
 void number_locations(struct input *input);
 /* Dies if a rank is missing, unless the run died or opt.partial is set; numbers the locations. */
 void check_ranks(struct input *input, const char *whole);
+/* The number of this location's thread within its rank, and the location of a thread. */
+uint32_t thread_number(const struct input *input, uint32_t location);
+uint32_t location_of(const struct input *input, int32_t rank, uint32_t thread);
 /* The thread of this location; NULL if it has no rows. */
 const struct thread *thread_of(const struct input *input, uint32_t location);
 
@@ -408,6 +411,12 @@ struct moves {
 void samples_follow(struct sample_pass *pass, struct writer *out, struct source *source,
     struct later *later);
 void samples_take(struct sample_pass *pass, int32_t rank, const struct message *message);
+/*
+ * The location of a thread's samples, switches and regions. A thread without known calls is a
+ * worker of its rank, numbered beyond those that the recorder counts.
+ */
+uint32_t place_of_thread(const struct input *input, int32_t rank, uint32_t thread,
+    uint32_t *worker);
 /* When the recorder looked at all rings, for this message of samples or switches; 0 or -1. */
 int look_of(struct reader *in, const struct message *message, int64_t *look_ns);
 /* MOVED_NS: shift of all times, so that the first enter stays the origin. */

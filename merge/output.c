@@ -74,7 +74,7 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, boo
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
 		const struct correction *c = &rank->correction;
-		bool shifted = rank->reversed > 0 || rank->moved_ns > 0;
+		bool shifted = c->reversed > 0 || c->moved_ns > 0;
 
 		if (!rank->present)
 			continue;
@@ -94,13 +94,13 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, boo
 		put_int(out, "error_ns", rank->rows > 0 ? correction_error_ns(c, rank->begin_ns,
 		    rank->end_ns) : c->error_ns);
 		if (shifted) {
-			put_uint(out, "reversed", rank->reversed);
-			put_uint(out, "reversed_left", rank->reversed_left);
-			put_int(out, "moved_ns", rank->moved_ns);
+			put_uint(out, "reversed", c->reversed);
+			put_uint(out, "reversed_left", c->reversed_left);
+			put_int(out, "moved_ns", c->moved_ns);
 		}
 		message_end(out);
 		for (uint32_t t = 1; t < rank->threads; t++)
-			location_write(out, rank->location_base + t - 1, r, t);
+			location_write(out, location_of(input, r, t), r, t);
 	}
 	if (!followed)
 		write_loads(out, input);
@@ -219,12 +219,10 @@ output_rows(struct writer *out, const struct input *input, struct calls *calls)
 		frame_world(calls);
 	map_column(calls->comm, calls->count, rank->comm_map, rank->comm_map_size);
 	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
-	/* the first thread's location is the rank */
 	for (size_t i = 0; i < calls->count; i++)
-		if (calls->request_at[i] == 1)
-			calls->request_at[i] = (uint32_t)number + 1;
-		else if (calls->request_at[i] > 1)
-			calls->request_at[i] += rank->location_base - 1;
+		if (calls->request_at[i] > 0)
+			calls->request_at[i] = location_of(input, number,
+			    calls->request_at[i] - 1) + 1;
 	if (calls_write(out, calls) < 0)
 		die_output();
 }

@@ -40,18 +40,16 @@ map_site(const struct sample_pass *pass, struct rank *rank, uint32_t number)
 	    number < rank->site_map_size ? rank->site_map[number] : 0;
 }
 
-/* A thread without known calls is a worker, numbered beyond those that the recorder counts. */
-static void
-place_block(struct samples *s, const struct rank *rank, int32_t number)
+uint32_t
+place_of_thread(const struct input *input, int32_t number, uint32_t thread, uint32_t *worker)
 {
-	if (s->location == 0)
-		s->location = (uint32_t)number;
-	else if (s->location < rank->threads && rank->thread[s->location].rows > 0)
-		s->location = rank->location_base + s->location - 1;
-	else {
-		s->worker = UINT32_MAX - s->location;
-		s->location = (uint32_t)number;
-	}
+	const struct rank *rank = &input->ranks[number];
+	const bool known = thread == 0 ||
+	    (thread < rank->threads && rank->thread[thread].rows > 0);
+
+	if (!known)
+		*worker = UINT32_MAX - thread;
+	return location_of(input, number, known ? thread : 0);
 }
 
 static struct queue *
@@ -159,7 +157,7 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 		unwound_callers(pass->input->unwound, of->unwound, block->callers, block->count);
 		of->unwound += block->count;
 	}
-	place_block(block, rank, number);
+	block->location = place_of_thread(pass->input, number, block->location, &block->worker);
 	queue = queue_of(of, block);
 	if (block->regions) {
 		take_regions(pass, of, queue, number);

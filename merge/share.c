@@ -259,33 +259,18 @@ survey(struct input *input, const struct team *team)
 
 /* ---- clocks ---- */
 
-/* The values of a rank that correct_drift and correct_order change. */
-struct corrected {
-	double drift;
-	int64_t error_ns, moved_ns;
-	uint64_t reversed, reversed_left;
-};
-
+/* Those of the first, but for their knots, which all have found. */
 static void
-share_ranks(struct input *input, const struct team *team)
+share_corrections(struct input *input, const struct team *team)
 {
-	struct corrected *values = zalloc((size_t)input->rank_count, sizeof *values);
+	struct correction *values = zalloc((size_t)input->rank_count, sizeof *values);
 
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		const struct rank *rank = &input->ranks[r];
-
-		values[r] = (struct corrected){ rank->correction.drift, rank->correction.error_ns,
-		    rank->moved_ns, rank->reversed, rank->reversed_left };
-	}
+	for (int32_t r = 0; r < input->rank_count; r++)
+		values[r] = input->ranks[r].correction;
 	team_copy(team, values, (size_t)input->rank_count * sizeof *values);
 	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
-
-		rank->correction.drift = values[r].drift;
-		rank->correction.error_ns = values[r].error_ns;
-		rank->moved_ns = values[r].moved_ns;
-		rank->reversed = values[r].reversed;
-		rank->reversed_left = values[r].reversed_left;
+		values[r].knots = input->ranks[r].correction.knots;
+		input->ranks[r].correction = values[r];
 	}
 	free(values);
 }
@@ -309,7 +294,7 @@ share_clocks(struct input *input, const struct team *team)
 	if (team->size == 1)
 		return;
 	team_copy(team, &input->origin_ns, sizeof input->origin_ns);
-	share_ranks(input, team);
+	share_corrections(input, team);
 	team_copy(team, &moves, sizeof moves);
 	if (moves && team->rank > 0)
 		input->shifts = zalloc(input->location_count, sizeof *input->shifts);

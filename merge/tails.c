@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -261,21 +260,9 @@ look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
 static bool
 is_alive(const struct follow *f, const struct tail *tail)
 {
-	char path[64], stat[512] = "", *behind;
-	ssize_t got;
-	int fd;
-
 	if (strcmp(tail->scan.rank->host != NULL ? tail->scan.rank->host : "", f->host) != 0)
 		return now_ns() - f->moved_ns < SILENCE_S * SECOND_NS;
-	if (tail->pid <= 0 || (kill((pid_t)tail->pid, 0) != 0 && errno == ESRCH))
-		return false;
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)tail->pid);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
-		return true;
-	got = read(fd, stat, sizeof stat - 1);
-	close(fd);
-	behind = got > 0 ? strrchr(stat, ')') : NULL;
-	return behind == NULL || behind[1] != ' ' || (behind[2] != 'Z' && behind[2] != 'X');
+	return tail->pid > 0 && process_state(tail->pid) != 0;
 }
 
 /* A process that is gone writes no more. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "../base/mpi/call_class.h"
+#include "../base/run/unended.h"
 #include "../base/stream/open_call.h"
 #include "definitions.h"
 #include "unended.h"
@@ -167,17 +168,14 @@ open_location(const struct input *input, const struct awaited_thread *of)
 
 	if (of->thread >= rank->threads || rank->thread[of->thread].last.call == 0)
 		return -1;
-	return of->thread == 0 ? of->rank : (int32_t)(rank->location_base + of->thread - 1);
+	return (int32_t)location_of(input, of->rank, of->thread);
 }
 
 static struct awaited_thread
 awaited_by(const struct input *input, const struct unreturned *found, uint32_t location)
 {
-	const int32_t rank = input->location_rank[location];
-
-	return found == NULL ? (struct awaited_thread){ 0 } : unreturned_call(found, rank,
-	    location < (uint32_t)input->rank_count ? 0 :
-	    location - input->ranks[rank].location_base + 1);
+	return found == NULL ? (struct awaited_thread){ 0 } : unreturned_call(found,
+	    input->location_rank[location], thread_number(input, location));
 }
 
 struct unreturned *
@@ -200,15 +198,6 @@ find_unreturned(struct input *input, bool names)
 }
 
 /* ---- the message ---- */
-
-/* By location, of those in it. */
-struct ends {
-	int64_t *since_ns;
-	uint32_t *locations, *sites;
-	uint16_t *calls, *operations;
-	int32_t *waits_for;
-	size_t count;
-};
 
 /* In a cycle of threads that wait for each other the last one to enter is the cause. */
 static void
@@ -294,12 +283,7 @@ write_unended(struct writer *out, const struct input *input, struct unreturned *
     int64_t end_ns, int64_t moved_ns)
 {
 	const uint32_t locations = input->location_count;
-	struct ends e = { .since_ns = zalloc(locations, sizeof *e.since_ns),
-	    .locations = zalloc(locations, sizeof *e.locations),
-	    .sites = zalloc(locations, sizeof *e.sites),
-	    .calls = zalloc(locations, sizeof *e.calls),
-	    .operations = zalloc(locations, sizeof *e.operations),
-	    .waits_for = zalloc(locations, sizeof *e.waits_for) };
+	struct ends e = ends_begin(locations);
 	const bool known = find_all(&e, input, found, moved_ns);
 
 	cut_cycles(&e, locations);
@@ -307,10 +291,5 @@ write_unended(struct writer *out, const struct input *input, struct unreturned *
 		write_ends(out, &e, found, known, end_ns);
 	if (found != NULL)
 		unreturned_close(found);
-	free(e.since_ns);
-	free(e.locations);
-	free(e.sites);
-	free(e.calls);
-	free(e.operations);
-	free(e.waits_for);
+	ends_free(&e);
 }

@@ -7,29 +7,36 @@
 #include "../tool/tool.h"
 #include "unended.h"
 
-struct block {
-	int64_t at_ns;
-	size_t count;
-	uint32_t *locations, *sites;
-	int32_t *waits_for;
-	uint16_t *calls, *operations;
-	int64_t *since_ns;
-};
+struct ends
+ends_begin(size_t most)
+{
+	return (struct ends){ 0, zalloc(most, sizeof(uint32_t)), zalloc(most, sizeof(uint32_t)),
+		zalloc(most, sizeof(uint16_t)), zalloc(most, sizeof(uint16_t)),
+		zalloc(most, sizeof(int32_t)), zalloc(most, sizeof(int64_t)) };
+}
+
+void
+ends_free(struct ends *ends)
+{
+	free(ends->locations);
+	free(ends->sites);
+	free(ends->calls);
+	free(ends->operations);
+	free(ends->waits_for);
+	free(ends->since_ns);
+}
 
 static int
-read_block(struct block *b, struct reader *in, const struct message *message)
+read_ends(struct ends *b, int64_t *at_ns, struct reader *in, const struct message *message)
 {
 	const bool waits = body_get(message, "waits_for") != NULL;
+	size_t count;
 
-	if (body_int(in, message, "at_ns", INT64_MIN / 4, INT64_MAX / 4, &b->at_ns) < 0 ||
-	    body_count(in, message, "count", 1, 1 << 26, "location", &b->count) < 0)
+	if (body_int(in, message, "at_ns", INT64_MIN / 4, INT64_MAX / 4, at_ns) < 0 ||
+	    body_count(in, message, "count", 1, 1 << 26, "location", &count) < 0)
 		return -1;
-	b->locations = zalloc(b->count, sizeof *b->locations);
-	b->sites = zalloc(b->count, sizeof *b->sites);
-	b->waits_for = zalloc(b->count, sizeof *b->waits_for);
-	b->calls = zalloc(b->count, sizeof *b->calls);
-	b->operations = zalloc(b->count, sizeof *b->operations);
-	b->since_ns = zalloc(b->count, sizeof *b->since_ns);
+	*b = ends_begin(count);
+	b->count = count;
 	return body_column(in, message, "location", b->count, b->locations) < 0 ||
 	    body_column(in, message, "call", b->count, b->calls) < 0 ||
 	    body_column(in, message, "since", b->count, b->since_ns) < 0 ||
@@ -40,7 +47,7 @@ read_block(struct block *b, struct reader *in, const struct message *message)
 
 static int
 keep_waits(struct definitions *d, struct reader *in, const struct message *message,
-    const struct block *b)
+    const struct ends *b, int64_t at_ns)
 {
 	const uint32_t locations = d->location_count;
 
@@ -60,8 +67,8 @@ keep_waits(struct definitions *d, struct reader *in, const struct message *messa
 		if (!call_is_open(reader_calls(in)[b->calls[i]]))
 			continue;
 		/* a replay has other ends */
-		if (operation == 0 || b->at_ns != d->run_ns)
-			d->headline.open_ns += b->at_ns - b->since_ns[i];
+		if (operation == 0 || at_ns != d->run_ns)
+			d->headline.open_ns += at_ns - b->since_ns[i];
 		else
 			d->open_calls[b->locations[i]] = (struct awaited_call){ operation,
 			    (uint32_t)b->waits_for[i] };
@@ -87,7 +94,7 @@ add_hung(struct headline *h, int32_t rank, uint32_t site)
  * ranks that left nothing: all.
  */
 static void
-keep_hung(struct definitions *d, const struct message *message, const struct block *b)
+keep_hung(struct definitions *d, const struct message *message, const struct ends *b)
 {
 	struct headline *h = &d->headline;
 	char *verdict = body_string(message, "verdict");
@@ -120,13 +127,13 @@ keep_hung(struct definitions *d, const struct message *message, const struct blo
 }
 
 static char *
-text_of(const struct block *b, const struct message *message)
+text_of(int64_t at_ns, const struct message *message)
 {
 	char *sentence = body_string(message, "sentence"), *text;
 
 	text = formatted("%s at %.1f s%s%s",
 	    body_true(message, "known") ? "killed" : "did not end, last seen",
-	    (double)b->at_ns / 1e9, sentence != NULL ? ": " : "", sentence != NULL ? sentence : "");
+	    (double)at_ns / 1e9, sentence != NULL ? ": " : "", sentence != NULL ? sentence : "");
 	free(sentence);
 	return text;
 }
@@ -134,19 +141,15 @@ text_of(const struct block *b, const struct message *message)
 int
 unended_take(struct definitions *d, struct reader *in, const struct message *message)
 {
-	struct block block = { 0 };
-	int done = read_block(&block, in, message);
+	struct ends ends = { 0 };
+	int64_t at_ns;
+	int done = read_ends(&ends, &at_ns, in, message);
 
-	if (done == 0 && (done = keep_waits(d, in, message, &block)) == 0) {
-		keep_hung(d, message, &block);
+	if (done == 0 && (done = keep_waits(d, in, message, &ends, at_ns)) == 0) {
+		keep_hung(d, message, &ends);
 		free(d->headline.unended);
-		d->headline.unended = text_of(&block, message);
+		d->headline.unended = text_of(at_ns, message);
 	}
-	free(block.locations);
-	free(block.sites);
-	free(block.waits_for);
-	free(block.calls);
-	free(block.operations);
-	free(block.since_ns);
+	ends_free(&ends);
 	return done < 0 ? -1 : 1;
 }
