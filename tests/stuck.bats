@@ -188,6 +188,22 @@ stalls() {
 	stalls fence waiting '[2]' KILL
 }
 
+@test "under MPICH a partitioned message is waited for until its last partition is ready" {
+	command -v mpirun.mpich >/dev/null || skip "no MPICH"
+	begin partitioned 4 mpirun.mpich stalls.mpich
+	says deadlock '[0,1]' '1 waits in MPI_Wait for a message from 0 tag 7'
+	end KILL
+	says deadlock '[0,1]'
+	begin unready 4 mpirun.mpich stalls.mpich
+	says waiting '[0]' 'rank 1 in MPI_Wait for a message from 0 tag 7'
+	end TERM
+	says waiting '[0]'
+	begin unarrived 4 mpirun.mpich stalls.mpich
+	says waiting '[0,1]' 'rank 1 polls without success, last in MPI_Parrived'
+	end KILL
+	says waiting '[0,1]'
+}
+
 @test "MPI_Comm_accept waits for another world; a rank that has only a session hangs like others" {
 	stalls accept waiting '[0,1,2,3]' KILL
 	[[ $(jq -r .sentence <<<"$output") == *"rank 0 is in MPI_Comm_accept "*", for another MPI_COMM_WORLD, since "* ]]

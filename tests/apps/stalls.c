@@ -343,6 +343,60 @@ slow(void)
 	}
 }
 
+#if MPI_VERSION >= 4
+/* Rank 0 sends three partitions to rank 1, of which it makes READY ready. */
+static MPI_Request
+partitions(int ready)
+{
+	static int parts[3];
+	MPI_Request request;
+
+	if (me == 0)
+		MPI_Psend_init(parts, 3, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+	else
+		MPI_Precv_init(parts, 3, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+	MPI_Start(&request);
+	for (int i = 0; me == 0 && i < ready; i++)
+		MPI_Pready(i, request);
+	return request;
+}
+
+/* The last partition becomes ready only after an answer. */
+static void
+partitioned(void)
+{
+	MPI_Request request;
+
+	if (me > 1)
+		return;
+	request = partitions(2);
+	if (me == 0)
+		receive(1, MPI_COMM_WORLD);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Rank 0 sleeps before its last partition is ready; rank 1 completes, or asks for it. */
+static void
+unready(void)
+{
+	MPI_Request request = me < 2 ? partitions(2) : MPI_REQUEST_NULL;
+
+	late(0);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void
+unarrived(void)
+{
+	MPI_Request request = me < 2 ? partitions(2) : MPI_REQUEST_NULL;
+	int arrived = 0;
+
+	late(0);
+	while (me == 1 && !arrived)
+		MPI_Parrived(request, 2, &arrived);
+}
+#endif
+
 static const struct { const char *name; void (*run)(void); } cases[] = {
 	{ "inter", inter }, { "interany", interany }, { "interall", interall },
 	{ "scan", scan }, { "exscan", exscan },
@@ -351,6 +405,9 @@ static const struct { const char *name; void (*run)(void); } cases[] = {
 	{ "exchange", exchange }, { "locked", locked }, { "locks", locks },
 	{ "exposed", exposed }, { "unposted", unposted }, { "epochs", epochs },
 	{ "fence", fence }, { "accept", accept }, { "slow", slow },
+#if MPI_VERSION >= 4
+	{ "partitioned", partitioned }, { "unready", unready }, { "unarrived", unarrived },
+#endif
 };
 
 /* Without MPI_Init: face to face, or rank 1 has left. */
