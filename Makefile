@@ -46,7 +46,7 @@ endif
 SHELL    = bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
-.PHONY: all setup demo demo-fortran demo-lammps test lint install uninstall clean
+.PHONY: all setup demo demo-fortran demo-lammps install uninstall clean
 
 # A tool consists of the .c files in its folder, named like the tool except for these, and the libraries in base/.
 TOOLS    = record stuck merge graph critpath gain imbalance compare fit guidelines mend replay tolerance network report import export dump
@@ -122,22 +122,6 @@ demo-lammps: PROGRAM = lmp -log none -in workflows/apps/in.melt
 demo demo-fortran demo-lammps: setup
 	$(BUILD) all $(filter build/apps/%,$(PROGRAM))
 	rm -rf build/$@ && longpole -o build/$@ $(MPIRUN) -n 4 $(PROGRAM)
-
-# Runs as many test files at a time as there are cores: first those that take long for their size, then the largest, so that none
-# runs alone at the end.
-FIRST = splits stuck switches verdicts hang
-test: setup
-	$(BUILD) all $(TESTERS) build/apps/heat build/apps/ring
-	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure \
-		$(FIRST:%=tests/%.bats) $$(ls -S $(filter-out $(FIRST:%=tests/%.bats),$(wildcard tests/*.bats)))
-
-lint: setup build/report/hashes.h
-	@.ci/lint $(MANUALS)
-
-# The pictures of the tour.
-doc/%.svg: bin/lp-report
-	@[ -e build/demo/graph ] || $(MAKE) demo
-	lp-report -F svg --figure $* -o $@ build/demo/graph
 
 # The compiler command of each file, for editors and analysers.
 compile_commands.json: all

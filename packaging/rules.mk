@@ -12,3 +12,8 @@ dist: html
 deb: setup
 	@$(MAKE) --no-print-directory dist
 	@packaging/deb longpole-$(VERSION) build/deb
+
+# The pictures of the tour.
+doc/%.svg: bin/lp-report
+	@[ -e build/demo/graph ] || $(MAKE) demo
+	lp-report -F svg --figure $* -o $@ build/demo/graph

@@ -67,41 +67,39 @@ by_path(const void *left, const void *right)
 	return strcmp(left, right);
 }
 
+/* Takes the paths over. */
 static void
-add(const char *path, bool of_world)
+add(struct paths found, bool of_world)
 {
-	struct trace trace = { .of_world = of_world };
-
-	if (!folder_is_of_rank(path, job.rank) || tfind(path, &traces.known, by_path) != NULL)
-		return;
-	trace.path = need(strdup(path));
-	need(tsearch(trace.path, &traces.known, by_path));
-	traces.known_count++;
-	*APPEND(traces.open, traces.count, traces.capacity) = trace;
-}
-
-static void add_own(const char *path) { add(path, false); }
-static void add_of_world(const char *path) { add(path, true); }
-
-static void
-add_world(const char *folder)
-{
-	folder_for_each(folder, add_of_world);
+	for (int i = 0; i < found.count; i++) {
+		if (tfind(found.at[i], &traces.known, by_path) != NULL) {
+			free(found.at[i]);
+			continue;
+		}
+		need(tsearch(found.at[i], &traces.known, by_path));
+		traces.known_count++;
+		*APPEND(traces.open, traces.count, traces.capacity) =
+		    (struct trace){ .path = found.at[i], .of_world = of_world };
+	}
+	free(found.at);
 }
 
 /* Further runs have folders of their own. */
 static void
 look(const char *folder)
 {
+	struct paths worlds = folder_worlds(folder);
 	struct stat status;
 
 	/* Times of files are not exact. */
 	if (job.ended ||
 	    (stat(folder, &status) == 0 && status.st_mtim.tv_sec + 2 >= traces.looked_s)) {
 		traces.looked_s = time(NULL);
-		folder_for_each(folder, add_own);
+		add(folder_traces(folder, job.rank), false);
 	}
-	folder_for_each_world(folder, add_world);
+	for (int i = 0; i < worlds.count; i++)
+		add(folder_traces(worlds.at[i], job.rank), true);
+	paths_free(&worlds);
 }
 
 /* Whether the file ends with an end message rather than with reserved space. */
@@ -286,24 +284,6 @@ compress_begin(const char *folder, const char *rank, int level)
 	running = ends[1];
 }
 
-/* Removes the output of a worker that was killed. */
-static void
-remove_unfinished(const char *path)
-{
-	char *new;
-
-	if (!folder_is_of_rank(path, job.rank) || asprintf(&new, "%s" UNFINISHED, path) < 0)
-		return;
-	unlink(new);
-	free(new);
-}
-
-static void
-remove_of_world(const char *folder)
-{
-	folder_for_each(folder, remove_unfinished);
-}
-
 void
 compress_end(const char *folder, const char *rank, int level)
 {
@@ -316,10 +296,13 @@ compress_end(const char *folder, const char *rank, int level)
 	while (worker > 0 && waitpid(worker, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	worker = 0;
-	job.rank = rank;
 	if (stopped) {
-		folder_for_each(folder, remove_unfinished);
-		folder_for_each_world(folder, remove_of_world);
+		struct paths worlds = folder_worlds(folder);
+
+		folder_remove_unfinished(folder, rank);
+		for (int i = 0; i < worlds.count; i++)
+			folder_remove_unfinished(worlds.at[i], rank);
+		paths_free(&worlds);
 	}
 }
 

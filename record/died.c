@@ -17,13 +17,13 @@
 
 enum { STEP_MS = 10, MOST_STEPS = 100 };	/* wait until the launcher's ranks are gone */
 
-static struct { const char *rank; int64_t at_ns; int steps; bool one_lives; char host[256]; } died;
+struct deaths { int64_t at_ns; int steps; bool one_lives; char host[256]; };
 
 static bool
-lives(int64_t pid)
+lives(int64_t pid, int *steps)
 {
-	for (; pid > 0 && process_state(pid) != 0; died.steps++) {
-		if (died.steps == MOST_STEPS)
+	for (; pid > 0 && process_state(pid) != 0; ++*steps) {
+		if (*steps == MOST_STEPS)
 			return true;
 		nanosleep(&(struct timespec){ 0, STEP_MS * 1000000 }, NULL);
 	}
@@ -32,7 +32,7 @@ lives(int64_t pid)
 
 /* Other hosts have other clocks. */
 static void
-put_died(const char *path, uint64_t offset, bool here)
+put_died(const char *path, uint64_t offset, bool here, int64_t at_ns)
 {
 	struct writer out;
 	const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -40,7 +40,7 @@ put_died(const char *path, uint64_t offset, bool here)
 	writer_start(&out, -1);
 	message_begin(&out, "died", here);
 	if (here)
-		put_int(&out, "at_ns", died.at_ns);
+		put_int(&out, "at_ns", at_ns);
 	/* The reserved space behind it is cut to one byte. */
 	if (message_end(&out) == 0 && msgpack_sbuffer_write(&out.buffer, "", 1) == 0 &&
 	    fd >= 0 && pwrite(fd, out.buffer.data, out.buffer.size, (off_t)offset) ==
@@ -52,7 +52,7 @@ put_died(const char *path, uint64_t offset, bool here)
 }
 
 static void
-mark(const char *path)
+mark(const char *path, struct deaths *died)
 {
 	struct reader *in = NULL;
 	struct message message;
@@ -60,8 +60,6 @@ mark(const char *path)
 	int64_t pid = 0;
 	bool here = false;
 
-	if (!folder_is_of_rank(path, died.rank))
-		return;
 	if (reader_open(&in, path, READ_SKIMMING) < 0) {
 		reader_close(in);
 		return;
@@ -71,20 +69,23 @@ mark(const char *path)
 			cut = message.offset;
 		else if (is_kind(&message, "rank") && body_get(&message, "pid") != NULL &&
 		    body_int(in, &message, "pid", 1, INT32_MAX, &pid) == 0)
-			here = body_is(&message, "host", died.host);
+			here = body_is(&message, "host", died->host);
 	reader_close(in);
-	if (cut > 0 && here && lives(pid))
-		died.one_lives = true;
+	if (cut > 0 && here && lives(pid, &died->steps))
+		died->one_lives = true;
 	else if (cut > 0)
-		put_died(path, cut, here);
+		put_died(path, cut, here, died->at_ns);
 }
 
 bool
 died_mark(const char *folder, const char *rank, int64_t at_ns)
 {
-	died.rank = rank;
-	died.at_ns = at_ns;
+	struct paths found = folder_traces(folder, rank);
+	struct deaths died = { .at_ns = at_ns };
+
 	gethostname(died.host, sizeof died.host - 1);
-	folder_for_each(folder, mark);
+	for (int i = 0; i < found.count; i++)
+		mark(found.at[i], &died);
+	paths_free(&found);
 	return !died.one_lives;
 }

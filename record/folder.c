@@ -8,7 +8,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "../base/run/raw_folder.h"
 #include "../base/stream/stream.h"
 #include "../base/tool/tool.h"
 #include "record.h"
@@ -46,8 +45,9 @@ is_unfinished_name(const struct dirent *entry)
 	return is_raw_name(&name);
 }
 
-bool
-folder_is_trace(const char *path)
+/* A raw trace, or the empty beginning of one. A folder may hold other files. */
+static bool
+is_trace(const char *path)
 {
 	static const char head[] = "\222\250longpole";
 	char bytes[sizeof head - 1];
@@ -63,8 +63,8 @@ folder_is_trace(const char *path)
 	return is;
 }
 
-bool
-folder_is_of_rank(const char *path, const char *rank)
+static bool
+is_of_rank(const char *path, const char *rank)
 {
 	const char *number = strrchr(path, '/') + strlen("/rank.");
 
@@ -72,85 +72,79 @@ folder_is_of_rank(const char *path, const char *rank)
 	    strspn(number, "0123456789") == strlen(rank));
 }
 
-/* Calls DO_IT, unless it is NULL, for each file with such a name; returns their number. */
-static int
-for_each(const char *folder, int (*is_name)(const struct dirent *), void (*do_it)(const char *path))
+struct paths
+folder_traces(const char *folder, const char *rank)
 {
-	struct paths found = folder_paths(folder, is_name);
+	struct paths found = folder_paths(folder, is_raw_name);
+	int kept = 0;
 
-	for (int i = 0; i < found.count && do_it != NULL; i++)
-		do_it(found.at[i]);
+	for (int i = 0; i < found.count; i++)
+		if (is_of_rank(found.at[i], rank) && is_trace(found.at[i]))
+			found.at[kept++] = found.at[i];
+		else
+			free(found.at[i]);
+	found.count = kept;
+	return found;
+}
+
+struct paths
+folder_worlds(const char *folder)
+{
+	return folder_paths(folder, is_world_name);
+}
+
+static void
+remove_files(struct paths paths)
+{
+	for (int i = 0; i < paths.count; i++)
+		unlink(paths.at[i]);
+	paths_free(&paths);
+}
+
+void
+folder_remove_unfinished(const char *folder, const char *rank)
+{
+	struct paths found = folder_traces(folder, rank);
+	char *new;
+
+	for (int i = 0; i < found.count; i++)
+		if (asprintf(&new, "%s" UNFINISHED, found.at[i]) >= 0) {
+			unlink(new);
+			free(new);
+		}
 	paths_free(&found);
-	return found.count < 0 ? 0 : found.count;
-}
-
-static struct { void (*do_it)(const char *path); int found; } traces;
-
-static void
-if_trace(const char *path)
-{
-	if (!folder_is_trace(path))
-		return;
-	traces.found++;
-	if (traces.do_it != NULL)
-		traces.do_it(path);
-}
-
-int
-folder_for_each(const char *folder, void (*do_it)(const char *path))
-{
-	traces.do_it = do_it;
-	traces.found = 0;
-	for_each(folder, is_raw_name, if_trace);
-	return traces.found;
-}
-
-int
-folder_for_each_world(const char *folder, void (*do_it)(const char *path))
-{
-	return for_each(folder, is_world_name, do_it);
-}
-
-static void
-remove_file(const char *path)
-{
-	unlink(path);
 }
 
 static void
 remove_traces(const char *folder)
 {
-	for_each(folder, is_unfinished_name, remove_file);
-	folder_for_each(folder, remove_file);
-}
-
-static void
-remove_world(const char *folder)
-{
-	remove_traces(folder);
-	rmdir(folder);
-}
-
-static void
-refuse(const char *path)
-{
-	struct stat status;
-
-	if (!folder_is_trace(path) && lstat(path, &status) == 0)
-		die("%s: is not a raw trace, but has the name of one", path);
+	remove_files(folder_paths(folder, is_unfinished_name));
+	remove_files(folder_traces(folder, NULL));
 }
 
 void
 folder_remove_traces(const char *folder)
 {
-	for_each(folder, is_world_name, remove_world);
+	struct paths worlds = folder_worlds(folder);
+
+	for (int i = 0; i < worlds.count; i++) {
+		remove_traces(worlds.at[i]);
+		rmdir(worlds.at[i]);
+	}
+	paths_free(&worlds);
 	remove_traces(folder);
 }
 
 void
 folder_refuse_others(const char *folder)
 {
-	for_each(folder, is_raw_name, refuse);
+	struct paths found = folder_paths(folder, is_raw_name);
+	struct stat status;
+
+	for (int i = 0; i < found.count; i++)
+		if (!is_trace(found.at[i]) && lstat(found.at[i], &status) == 0)
+			die("%s: is not a raw trace, but has the name of one", found.at[i]);
+	paths_free(&found);
 }
 
 void

@@ -362,15 +362,27 @@ end_as(int status)
 	return WEXITSTATUS(status);
 }
 
+static int
+counted(struct paths paths)
+{
+	const int count = paths.count;
+
+	paths_free(&paths);
+	return count < 0 ? 0 : count;
+}
+
 /* Writes all raw traces of the run to standard output; removes the folder in any case. */
 static void
 hand_over(const char *folder)
 {
-	int others = folder_for_each_world(folder, NULL);
+	const int others = counted(folder_worlds(folder));
+	struct paths found = folder_traces(folder, NULL);
 
 	on_signals(false);
 	signal(SIGPIPE, SIG_IGN);	/* finish() ends by it */
-	folder_for_each(folder, copy_out);
+	for (int i = 0; i < found.count; i++)
+		copy_out(found.at[i]);
+	paths_free(&found);
 	folder_remove_traces(folder);
 	rmdir(folder);
 	if (caught != 0)
@@ -397,7 +409,7 @@ prepare(const struct options *opt, char *folder)
 static void
 say_worlds(const char *folder)
 {
-	int others = folder_for_each_world(folder, NULL);
+	const int others = counted(folder_worlds(folder));
 
 	if (others > 0 && rank_of_launcher() == NULL)
 		note("%s: %d further MPI runs, started or spawned, are in world.N there: lp-merge "
@@ -446,7 +458,7 @@ main(int argc, char **argv)
 			compress_stop();
 		compress_end(folder, rank_of_launcher(), opt.level);
 	}
-	empty = folder_for_each(folder, NULL) == 0;
+	empty = counted(folder_traces(folder, NULL)) == 0;
 	if (opt.folder == NULL)
 		hand_over(folder);
 	else if (caught != 0)

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../base/run/raw_folder.h"
+
 /* ---- folder.c: the folder with the raw traces ---- */
 
 /*
@@ -18,14 +20,12 @@ void folder_make(const char *folder, char *real);
 bool folder_is_local(const char *folder);
 /* Suffix of a trace that is being compressed. */
 #define UNFINISHED ".new"
-/* Whether the file is a raw trace, or the empty beginning of one. A folder may hold other files. */
-bool folder_is_trace(const char *path);
-/* Whether the file belongs to RANK; RANK NULL: to any rank. */
-bool folder_is_of_rank(const char *path, const char *rank);
-/* Calls DO_IT for each raw trace of the folder, in order of ranks; returns their number. */
-int folder_for_each(const char *folder, void (*do_it)(const char *path));
-/* The same for the folders of further runs inside it. */
-int folder_for_each_world(const char *folder, void (*do_it)(const char *path));
+/* The raw traces of the folder, in order of ranks, or only those of RANK; to be freed. */
+struct paths folder_traces(const char *folder, const char *rank);
+/* The folders of further runs inside it. */
+struct paths folder_worlds(const char *folder);
+/* Removes what a killed compression of these traces has left. */
+void folder_remove_unfinished(const char *folder, const char *rank);
 /* Removes all raw traces, including those of further runs. */
 void folder_remove_traces(const char *folder);
 /* Dies if something else has the name of a trace. */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Targets that take minutes: longer tests, fuzzing, and measurements.
-.PHONY: test-long fuzz bench bench-scale bench-record bench-replay bench-live
+# Tests, and what takes minutes: longer tests, fuzzing, and measurements.
+.PHONY: test lint test-long fuzz bench bench-scale bench-record bench-replay bench-live
 
 # Programs for the tests, besides the tools.
 TESTERS = build/bench/synthetic build/bench/ring build/bench/growing build/statistics build/knots
@@ -9,6 +9,17 @@ build/bench/ring: build/tests/bench/ring.o build/libbase.a
 build/bench/growing: build/tests/bench/growing.o build/libbase.a
 build/statistics: build/tests/apps/statistics.o build/libbase.a
 build/knots: build/tests/apps/knots.o build/libbase.a
+
+# Runs as many test files at a time as there are cores: first those that take long for their size, then the largest, so that none
+# runs alone at the end.
+FIRST = splits stuck switches verdicts hang
+test: setup
+	$(BUILD) all $(TESTERS) build/apps/heat build/apps/ring
+	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure \
+		$(FIRST:%=tests/%.bats) $$(ls -S $(filter-out $(FIRST:%=tests/%.bats),$(wildcard tests/*.bats)))
+
+lint: setup build/report/hashes.h
+	@.ci/lint $(MANUALS)
 
 # Is the first line right? Runs programs with a planted long pole, and prints the score; CASES='recv halo' selects.
 .PHONY: verdicts

@@ -2,7 +2,6 @@
 /* Reports threads to the recorder as they begin: polling would miss short ones. */
 #include "front.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,16 +38,13 @@ EXPORT int
 pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
     void *argument)
 {
-	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 	static __typeof__(&pthread_create) _Atomic next;
 	__typeof__(&pthread_create) call = next;
 	int64_t (*tell)(int64_t) = longpole_thread_begins;
 	struct beginning *beginning;
 	int error;
 
-	for (size_t i = 0; call == NULL && i < sizeof versions / sizeof versions[0]; i++)
-		*(void **)&call = dlvsym(RTLD_NEXT, "pthread_create", versions[i]);
-	if (call == NULL)
+	if (call == NULL && (*(void **)&call = libc_function("pthread_create")) == NULL)
 		return EAGAIN;
 	next = call;
 	if (tell == NULL || (beginning = malloc(sizeof *beginning)) == NULL)

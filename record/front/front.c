@@ -69,13 +69,8 @@ ask_system(void *handle, const char *name)
 	void *(*ask)(void *, const char *) = NULL;
 
 	if (system_dlsym == NULL) {
-		/* bypasses our own dlsym() */
-		void *found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+		void *found = libc_function("dlsym");
 
-		if (found == NULL)
-			found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
-		if (found == NULL)
-			found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.17");
 		if (found == NULL)
 			abort();
 		__atomic_store_n(&system_dlsym, found, __ATOMIC_RELEASE);

@@ -55,6 +55,8 @@ extern int _Atomic longpole_threads_to_begin;
  * addresses. NULL: not wanted.
  */
 extern void (*_Atomic longpole_unloaded)(void);
-int close_library(void *handle);	/* the C library's own */
+/* The C library's own function of a name that this library has, too; NULL: there is none. */
+void *libc_function(const char *name);
+int close_library(void *handle);	/* its dlclose() */
 
 #endif

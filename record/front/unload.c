@@ -8,16 +8,24 @@
 
 EXPORT void (*_Atomic longpole_unloaded)(void);
 
+void *
+libc_function(const char *name)
+{
+	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
+	void *found = NULL;
+
+	for (size_t i = 0; found == NULL && i < sizeof versions / sizeof versions[0]; i++)
+		found = dlvsym(RTLD_NEXT, name, versions[i]);
+	return found;
+}
+
 int
 close_library(void *handle)
 {
-	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17" };
 	static int (*_Atomic next)(void *);
 	int (*call)(void *) = next;
 
-	for (size_t i = 0; call == NULL && i < sizeof versions / sizeof versions[0]; i++)
-		*(void **)&call = dlvsym(RTLD_NEXT, "dlclose", versions[i]);
-	if (call == NULL)
+	if (call == NULL && (*(void **)&call = libc_function("dlclose")) == NULL)
 		/* the library stays loaded; to the program this looks as if others used it, too */
 		return 0;
 	next = call;

@@ -160,87 +160,41 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #include "../../base/mpi/call_table.h"
 #endif
 
-struct init_arguments {
-	int *argc;
-	char ***argv;
-	int required, *provided;
-};
-
-static int
-init(void *arguments)
-{
-	struct init_arguments *a = arguments;
-
-	return PMPI_Init(a->argc, a->argv);
-}
-
-static int
-init_thread(void *arguments)
-{
-	struct init_arguments *a = arguments;
-
-	return PMPI_Init_thread(a->argc, a->argv, a->required, a->provided);
-}
-
 EXPORT int
 MPI_Init(int *argc, char ***argv)
 {
-	struct init_arguments a = { argc, argv, 0, NULL };
-
-	return init_wrapper(init, &a, NUMBER_Init, __builtin_return_address(0));
+	INIT(Init, result = PMPI_Init(argc, argv));
+	return result;
 }
 
 EXPORT int
 MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	struct init_arguments a = { argc, argv, required, provided };
-
-	return init_wrapper(init_thread, &a, NUMBER_Init_thread, __builtin_return_address(0));
-}
-
-#ifdef HAVE_MPI_4
-struct session_arguments {
-	MPI_Info info;
-	MPI_Errhandler handler;
-	MPI_Session *session;
-};
-
-static int
-session_init(void *arguments, MPI_Session *made)
-{
-	struct session_arguments *a = arguments;
-	int result = PMPI_Session_init(a->info, a->handler, a->session);
-
-	*made = *a->session;
+	INIT(Init_thread, result = PMPI_Init_thread(argc, argv, required, provided));
 	return result;
 }
 
-static int
-session_finalize(void *session)
-{
-	return PMPI_Session_finalize(session);
-}
-
+#ifdef HAVE_MPI_4
 EXPORT int
 MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
 {
-	struct session_arguments a = { info, handler, session };
-
-	return session_init_wrapper(session_init, &a, __builtin_return_address(0));
+	SESSION_INIT(result = PMPI_Session_init(info, handler, session), *session);
+	return result;
 }
 
 EXPORT int
 MPI_Session_finalize(MPI_Session *session)
 {
-	return session_finalize_wrapper(session_finalize, session, *session,
-	    __builtin_return_address(0));
+	SESSION_FINALIZE(result = PMPI_Session_finalize(session), *session);
+	return result;
 }
 #endif
 
 EXPORT int
 MPI_Finalize(void)
 {
-	return finalize_wrapper(PMPI_Finalize, __builtin_return_address(0));
+	FINALIZE(result = PMPI_Finalize());
+	return result;
 }
 
 EXPORT int

@@ -68,11 +68,8 @@ void
 note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
     MPI_Request request)
 {
-	struct entry e = entry_of(at);
+	struct entry e = message_entry(at, communicator_of(comm), dest, tag);
 
-	e.comm = communicator_of(comm)->number;
-	e.peer = peer_of(dest);
-	e.tag = tag_of(tag);
 	e.bytes_sent = bytes;
 	start_request(at, request, OF_SEND, e.comm);
 	commit(at, &e);
@@ -82,31 +79,36 @@ void
 note_receive_start(struct at *at, MPI_Comm comm, int source, int tag, uint64_t room,
     MPI_Request request)
 {
-	struct entry e = entry_of(at);
+	struct entry e = message_entry(at, communicator_of(comm), source, tag);
 
-	e.comm = communicator_of(comm)->number;
-	e.peer = peer_of(source);
-	e.tag = tag_of(tag);
 	e.bytes_received = room;
 	start_request(at, request, OF_RECEIVE, e.comm);
 	commit(at, &e);
+}
+
+/* A persistent request, whose starts are like the row. */
+static void
+add_persistent(struct at *at, const struct entry *e, struct request request)
+{
+	request.start = request.init = next_row(at);
+	request.location = request.init_location = at->thread->location;
+	request.comm = e->comm;
+	request.peer = e->peer;
+	request.tag = e->tag;
+	request.persistent = true;
+	add_request(at, request);
+	commit(at, e);
 }
 
 void
 note_init(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes, enum request_kind kind,
     MPI_Request request)
 {
-	struct entry e = entry_of(at);
+	struct entry e = message_entry(at, communicator_of(comm), peer, tag);
 
-	e.comm = communicator_of(comm)->number;
-	e.peer = peer_of(peer);
-	e.tag = tag_of(tag);
 	*(kind == OF_SEND ? &e.bytes_sent : &e.bytes_received) = bytes;
-	add_request(at, (struct request){ .handle = request, .start = next_row(at),
-	    .init = next_row(at), .bytes = bytes, .location = at->thread->location,
-	    .init_location = at->thread->location, .comm = e.comm, .peer = e.peer, .tag = e.tag,
-	    .kind = (uint8_t)kind, .persistent = true });
-	commit(at, &e);
+	add_persistent(at, &e, (struct request){ .handle = request, .bytes = bytes,
+	    .kind = (uint8_t)kind });
 }
 
 void
@@ -121,11 +123,8 @@ void
 note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send, struct envelope receive,
     MPI_Request request)
 {
-	struct entry e = entry_of(at);
+	struct entry e = message_entry(at, communicator_of(comm), send.peer, send.tag);
 
-	e.comm = communicator_of(comm)->number;
-	e.peer = peer_of(send.peer);
-	e.tag = tag_of(send.tag);
 	e.bytes_sent = send.bytes;
 	add_request(at, (struct request){ .handle = request, .start = next_row(at), .comm = e.comm,
 	    .location = at->thread->location, .kind = OF_SENDRECV, .active = true,
@@ -144,18 +143,12 @@ void
 note_partitioned(struct at *at, MPI_Comm comm, struct envelope envelope, int partitions,
     enum request_kind kind, MPI_Request request)
 {
-	struct entry e = entry_of(at);
+	struct entry e = message_entry(at, partitions_of(comm), envelope.peer, envelope.tag);
 
-	e.comm = partitions_of(comm)->number;
-	e.peer = peer_of(envelope.peer);
-	e.tag = tag_of(envelope.tag);
 	*(kind == OF_RECEIVE ? &e.bytes_received : &e.bytes_sent) = envelope.bytes;
-	add_request(at, (struct request){ .handle = request, .start = next_row(at),
-	    .init = next_row(at), .bytes = envelope.bytes, .location = at->thread->location,
-	    .init_location = at->thread->location, .comm = e.comm, .peer = e.peer, .tag = e.tag,
-	    .partitions = partitions, .start_call = kind == OF_PARTITIONS ? NUMBER_start_psend : 0,
-	    .kind = (uint8_t)kind, .persistent = true });
-	commit(at, &e);
+	add_persistent(at, &e, (struct request){ .handle = request, .bytes = envelope.bytes,
+	    .partitions = partitions, .kind = (uint8_t)kind,
+	    .start_call = kind == OF_PARTITIONS ? NUMBER_start_psend : 0 });
 }
 
 void

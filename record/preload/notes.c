@@ -140,11 +140,8 @@ note_group_free(struct at *at, struct communicator *comm)
 void
 note_send(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes)
 {
-	struct entry e = entry_of(at);
+	struct entry e = message_entry(at, communicator_of(comm), dest, tag);
 
-	e.comm = communicator_of(comm)->number;
-	e.peer = peer_of(dest);
-	e.tag = tag;
 	e.bytes_sent = bytes;
 	commit(at, &e);
 }
@@ -163,12 +160,9 @@ void
 note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
     const MPI_Status *status)
 {
-	struct entry e = entry_of(at), part = e;
+	struct entry e = message_entry(at, communicator_of(comm), dest, tag), part = e;
 
-	part.comm = e.comm = communicator_of(comm)->number;
 	part.call = NUMBER_part;
-	e.peer = peer_of(dest);
-	e.tag = tag;
 	e.bytes_sent = bytes;
 	fill_received(&part, status);
 	pair_commit(at->thread, &e, &part);
@@ -351,11 +345,8 @@ pcontrol_noted(int level, const char *name, const void *from)
 void
 note_lock(struct at *at, const struct communicator *win, int rank, bool exclusive)
 {
-	struct entry e = entry_of(at);
+	struct entry e = message_entry(at, win, rank, exclusive ? 1 : 2);
 
-	e.comm = win->number;
-	e.peer = peer_of(rank);
-	e.tag = exclusive ? 1 : 2;
 	commit(at, &e);
 }
 

@@ -134,6 +134,18 @@ tag_of(int tag)
 	return tag == MPI_ANY_TAG ? -1 : tag;
 }
 
+/* The row of a call about messages. */
+ALWAYS struct entry
+message_entry(const struct at *at, const struct communicator *comm, int peer, int tag)
+{
+	struct entry e = entry_of(at);
+
+	e.comm = comm->number;
+	e.peer = peer_of(peer);
+	e.tag = tag_of(tag);
+	return e;
+}
+
 /* The size of a message, without a call where the library's own fields of a status are known. */
 ALWAYS uint64_t
 moved_bytes(const MPI_Status *status)
@@ -222,6 +234,24 @@ void note_looked(struct at *at, bool found, MPI_Request request);
 void note_group_free(struct at *at, struct communicator *comm);	/* its handle is invalid by now */
 void abort_noted(MPI_Comm comm, int code, const void *from);
 void pcontrol_noted(int level, const char *name, const void *from);
+/*
+ * recorder.c: what comes before and after the library's own call. Without the first, which returns
+ * false, there is no second.
+ */
+bool init_enter(struct instant *before);
+void init_leave(const struct instant *before, int result, uint16_t call, const void *from);
+struct finalizing {
+	struct at at;
+	struct entry entry;
+};
+bool finalize_enter(struct finalizing *finalizing, const void *from, const void *frame);
+void finalize_leave(struct finalizing *finalizing);
+#ifdef HAVE_MPI_4
+bool session_enter(struct instant *before);
+void session_leave(const struct instant *before, int result, MPI_Session session,
+    const void *from);
+void session_ended(struct at *at, int result, MPI_Session session);	/* AT NULL: no row */
+#endif
 void note_lock(struct at *at, const struct communicator *win, int rank, bool exclusive);
 void note_one_sided(struct at *at, const struct communicator *win, int rank, uint64_t sent,
     uint64_t received);

@@ -227,90 +227,102 @@ prepare(void)
 	file_room();
 }
 
+/* The row of the call that began recording, or made a session, of this thread. */
+static void
+first_row(const struct instant *before, uint16_t call, const void *from, uint32_t comm)
+{
+	struct at at = { .thread = self, .call = call, .from = from };
+	struct entry entry;
+
+	entered(&at, clock_ticks_at(before));
+	at.leave_ticks = clock_ticks();
+	entry = entry_of(&at);
+	entry.comm = comm;
+	rows_commit(at.thread, &entry, 1);
+	regions_start(entry.enter_ns);
+}
+
 /*
  * MPICH's Fortran routines call the C functions, which are wrapped, too: the outer call is
  * recorded.
  */
 static bool within;
 
-int
-init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *from)
+bool
+init_enter(struct instant *before)
+{
+	if (within)
+		return false;
+	*before = clock_instant();
+	if (getenv("LONGPOLE_DIR") != NULL)
+		prepare();
+	return within = true;
+}
+
+void
+init_leave(const struct instant *before, int result, uint16_t call, const void *from)
 {
 	const char *folder = getenv("LONGPOLE_DIR");
-	struct at at = { .call = call, .from = from };
-	struct instant before;
-	struct entry entry;
-	int result;
 
-	if (within)
-		return init(arguments);
-	before = clock_instant();
-	if (folder != NULL)
-		prepare();
-	within = true;
-	result = init(arguments);
 	within = false;
 	if (result != MPI_SUCCESS || folder == NULL || (recording && !by_session))
-		return result;
+		return;
 	if (recording)
 		world_begin();
 	else
-		begin(folder, &before);
-	if (recording) {
-		at.thread = self;
-		entered(&at, clock_ticks_at(&before));
-		at.leave_ticks = clock_ticks();
-		entry = entry_of(&at);
-		entry.comm = comm_of_init();
-		rows_commit(at.thread, &entry, 1);
-		regions_start(entry.enter_ns);
-	}
-	return result;
+		begin(folder, before);
+	if (recording)
+		first_row(before, call, from, comm_of_init());
 }
 
-int
-finalize_wrapper(int (*finalize)(void), const void *from)
+bool
+finalize_enter(struct finalizing *f, const void *from, const void *frame)
 {
-	struct at at = { .call = NUMBER_Finalize, .from = from };
-	struct entry entry;
-	int result;
+	struct at *at = &f->at;
 
 	if (within || recorded_pid != getpid())
-		return finalize();
+		return false;
 	within = true;		/* of inner calls to PMPI_Finalize */
-	entered(&at, clock_ticks());
+	*at = (struct at){ .call = NUMBER_Finalize, .from = from };
+	entered(at, clock_ticks());
 	if (!by_session)
 		clock_sync();	/* even if this rank's file failed: all ranks call it */
 	set_paused(false);	/* the end is recorded even when paused */
-	if (!recording)
-		return finalize();
-	if ((at.thread = self != NULL ? self : new_thread()) == NULL)
-		return finalize();
-	if (at.thread->within == sample_mark)
-		sample_enter(at.thread);
-	at.thread->within = FRAME;
+	if (!recording || (at->thread = self != NULL ? self : new_thread()) == NULL)
+		return false;
+	if (at->thread->within == sample_mark)
+		sample_enter(at->thread);
+	at->thread->within = frame;
 	/*
 	 * The row is written before the call returns: a launcher kills all ranks as soon as the
 	 * first one ends with a status other than 0, and most of them are still in here then.
 	 */
-	at.leave_ticks = clock_ticks();
-	entry = entry_of(&at);
+	at->leave_ticks = clock_ticks();
+	f->entry = entry_of(at);
 	sample_end();
 	poll_gaps_append();
 	if (!by_session)
 		cores_append();
 	if (have_met())
 		clock_say();
-	open_store(&at, CLASS_FINALIZE,
+	open_store(at, CLASS_FINALIZE,
 	    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL });
-	rows_commit(at.thread, &entry, 1);
-	result = finalize();
-	at.thread->block.open->enter_ns = entry.leave_ns + 1;	/* later than the row: leave_call */
-	leave_call(&at);
-	entry.leave_ns = ticks_ns(at.leave_ticks);
-	rows_replace(at.thread, &entry);
-	at.thread->block.open->enter_ns = entry.enter_ns;
-	at.thread->within = NULL;
+	rows_commit(at->thread, &f->entry, 1);
+	return true;
+}
+
+void
+finalize_leave(struct finalizing *f)
+{
+	struct thread *thread = f->at.thread;
+
+	/* later than the row: leave_call */
+	thread->block.open->enter_ns = f->entry.leave_ns + 1;
+	leave_call(&f->at);
+	f->entry.leave_ns = ticks_ns(f->at.leave_ticks);
+	rows_replace(thread, &f->entry);
+	thread->block.open->enter_ns = f->entry.enter_ns;
+	thread->within = NULL;
 	if (by_session)
 		within = false;		/* sessions may continue; at_end() closes the file */
 	else if (recording && !lost) {
@@ -319,7 +331,6 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 			say_unrecorded();
 		file_close(all_threads);
 	}
-	return result;
 }
 
 /* ---- sessions: MPI without MPI_Init, perhaps several times ---- */
@@ -388,67 +399,49 @@ begin_session(const char *folder)
 /* As in MPI_Init: Fortran's routines call those of C. Threads may begin sessions concurrently. */
 static __thread bool in_session;
 
-int
-session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const void *from)
+bool
+session_enter(struct instant *before)
+{
+	if (in_session)
+		return false;
+	*before = clock_instant();
+	if (getenv("LONGPOLE_DIR") != NULL && !recording && !by_session)
+		prepare();
+	return in_session = true;
+}
+
+void
+session_leave(const struct instant *before, int result, MPI_Session session, const void *from)
 {
 	const char *folder = getenv("LONGPOLE_DIR");
-	struct at at = { .call = NUMBER_Session_init, .from = from };
-	MPI_Session session;
-	struct instant before;
-	struct entry entry;
-	int result;
 
-	if (in_session)
-		return init(arguments, &session);
-	before = clock_instant();
-	if (folder != NULL && !recording && !by_session)
-		prepare();
-	in_session = true;
-	result = init(arguments, &session);
 	in_session = false;
 	if (result != MPI_SUCCESS || folder == NULL || session_count == SESSIONS)
-		return result;
+		return;
 	sessions[session_count++] = session;
 	if (!recording && !by_session)
 		begin_session(folder);
-	if (!recording || (at.thread = self != NULL ? self : new_thread()) == NULL ||
-	    (at.thread->within != NULL && at.thread->within != sample_mark))
-		return result;
-	entered(&at, clock_ticks_at(&before));
-	at.leave_ticks = clock_ticks();
-	entry = entry_of(&at);
-	rows_commit(at.thread, &entry, 1);
-	regions_start(entry.enter_ns);
-	return result;
+	if (recording && (self != NULL || new_thread() != NULL) &&
+	    (self->within == NULL || self->within == sample_mark))
+		first_row(before, NUMBER_Session_init, from, 0);
 }
 
-int
-session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session session,
-    const void *from)
+void
+session_ended(struct at *at, int result, MPI_Session session)
 {
-	struct at at;
-	bool records = enter_call(&at, NUMBER_Session_finalize, from);
-	int result;
-
-	if (records)
-		open_store(&at, CLASS_LOCAL,
-		    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL });
-	result = finalize(arguments);
-
-	if (records) {
+	if (at != NULL) {
 		struct entry entry;
 
-		leave_call(&at);
-		entry = entry_of(&at);
-		rows_commit(at.thread, &entry, 1);
-		end_call(&at);
+		leave_call(at);
+		entry = entry_of(at);
+		rows_commit(at->thread, &entry, 1);
+		end_call(at);
 	}
 	for (int i = 0; i < session_count; i++)
 		if (result == MPI_SUCCESS && sessions[i] == session) {
 			sessions[i] = sessions[--session_count];
 			break;
 		}
-	return result;
 }
 #endif
 

@@ -109,10 +109,6 @@ void say_unrecorded(void);
 
 /* recorder.c */
 #ifdef HAVE_MPI_4
-/* INIT and FINALIZE are the library's own, in the program's language. INIT returns the session. */
-int session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const void *from);
-int session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session session,
-    const void *from);
 /* All processes as a group that the caller frees; MPI_GROUP_NULL without a session. */
 MPI_Group session_world(void);
 #endif
@@ -122,8 +118,6 @@ void give_up(const char *what, const char *why);
 void out_of_memory(void);
 void say(const char *what);	/* one line on standard error */
 void say_at_abort(void);	/* the first rank's messages at the end, before it aborts */
-int init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *from);
-int finalize_wrapper(int (*finalize)(void), const void *from);
 
 /* sample.c: samples of computation and switches off the core, if options ask for them. */
 /* from this time on, sample_call() is told of calls that end */

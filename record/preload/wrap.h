@@ -163,4 +163,38 @@
 		    request); \
 	} while (0)
 
+/* OWN is the library's call, which sets RESULT. */
+#define INIT(Name, own) \
+	struct instant before; \
+	const bool is_outer = init_enter(&before); \
+	int result; \
+	own; \
+	if (is_outer) \
+		init_leave(&before, result, NUMBER_##Name, __builtin_return_address(0))
+#define FINALIZE(own) \
+	struct finalizing finalizing; \
+	const bool records = finalize_enter(&finalizing, __builtin_return_address(0), FRAME); \
+	int result; \
+	own; \
+	if (records) \
+		finalize_leave(&finalizing)
+#define SESSION_INIT(own, session) \
+	struct instant before; \
+	const bool is_outer = session_enter(&before); \
+	int result; \
+	own; \
+	if (is_outer) \
+		session_leave(&before, result, session, __builtin_return_address(0))
+#define SESSION_FINALIZE(own, session) \
+	const MPI_Session ended = session; \
+	struct at at; \
+	const bool records = enter_call(&at, NUMBER_Session_finalize, \
+	    __builtin_return_address(0)); \
+	int result; \
+	if (records) \
+		open_store(&at, CLASS_LOCAL, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, \
+		    NO_TAG, MPI_GROUP_NULL }); \
+	own; \
+	session_ended(records ? &at : NULL, result, ended)
+
 #endif
