@@ -214,6 +214,7 @@ scan_tail(struct follow *f, struct tail *tail)
 		/* The first byte of a message is stored last. */
 		if (pread(segment->fd, &byte, 1, (off_t)tail->offset) != 1 || byte == 0)
 			return;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		read_at(f, tail, (struct message_place){ tail->segment_count - 1, tail->offset,
 		    0 }, &message);
 		tail->within = 0;
@@ -250,6 +251,7 @@ look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
 	if (pread(fd, &lane->open, sizeof lane->open,
 	    (off_t)(piece->place + piece->open_at)) != sizeof lane->open)
 		memset(&lane->open, 0, sizeof lane->open);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (pread(fd, count, sizeof count, (off_t)(piece->place +
 	    piece->count_at)) == sizeof count && big_endian(count, sizeof count) > piece->rows) {
 		piece->rows = (uint32_t)big_endian(count, sizeof count);

@@ -15,6 +15,7 @@ setup_file() {
 		mpicc -g -O1 -shared -fPIC -DPART -DCALLS=$calls -o part$calls.so "$ROOT/tests/apps/leaves.c"
 	done
 	mpicc -shared -fPIC -o made.so "$ROOT/tests/apps/made.c" -ldl
+	gcc -D_GNU_SOURCE -shared -fPIC -o coarse.so "$ROOT/tests/apps/coarse.c"
 }
 
 # on RANKS COMMAND...
@@ -46,6 +47,19 @@ recorded() {
 		lp-dump -k neighbours t.trace | jq -s -e --argjson n $n \
 			'length == 2 and all(.[]; .sources | length == $n)'
 	done
+}
+
+@test "a trace tells its clock, and a clock may tick so seldom that most calls take no time" {
+	lp-record -o fine -- mpirun --oversubscribe -n 2 "$ROOT/build/apps/heat" -n 100 -i 20 >/dev/null
+	lp-merge fine | lp-dump -k environment - | jq -s -e '.[] | select(.name == "clock").value | test("^(processor|kernel), [0-9]{1,3} ns$")'
+	lp-record --clock monotonic -o run -- mpirun --oversubscribe -n 2 bash -c 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"' \
+		"$BATS_FILE_TMPDIR/coarse.so" "$ROOT/build/apps/heat" -n 100 -i 20 >/dev/null
+	lp-merge run | lp-graph - >t.graph
+	lp-dump -k environment t.graph | jq -s -e '.[] | select(.name == "clock").value == "kernel, 40000 ns"'
+	lp-dump -k call t.graph | jq -s -e 'map(select(.leave_ns == .enter_ns)) | length > 50'
+	trace.py check t.graph
+	lp-critpath -F json t.graph | jq -e '.run_time_s > 0'
+	lp-imbalance -F json t.graph | jq -e .
 }
 
 @test "a stack of 64 frames is recorded" {

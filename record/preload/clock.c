@@ -21,12 +21,13 @@ struct clock_map clock_map = { .rate = (uint64_t)1 << 32 };
 
 /*
  * The counter is good if its rate is the same in all states of the processor and if the kernel uses
- * it for its own clock: then the kernel has found the counters of all cores synchronised.
+ * it for its own clock: then the kernel has found the counters of all cores synchronised. On
+ * AArch64 all cores read one counter of the system. The kernel's clock is no finer there.
  */
 static bool
 counter_is_good(void)
 {
-#ifdef __x86_64__
+#if defined __x86_64__
 	static const char where[] =
 	    "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	unsigned a, b, c, d;
@@ -43,6 +44,8 @@ counter_is_good(void)
 		source[0] = '\0';
 	fclose(file);
 	return strcmp(source, "tsc\n") == 0;
+#elif defined __aarch64__
+	return !options.monotonic;
 #else
 	return false;
 #endif
@@ -54,24 +57,19 @@ clock_instant(void)
 {
 	struct instant best = { 0, 0 };
 	struct timespec now;
-#ifdef __x86_64__
 	uint64_t shortest = UINT64_MAX;
 
 	for (int i = 0; i < 20; i++) {
-		uint64_t before = __builtin_ia32_rdtsc(), after;
+		uint64_t before = counter_ticks(), after;
 
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		after = __builtin_ia32_rdtsc();
+		after = counter_ticks();
 		if (after - before < shortest) {
 			shortest = after - before;
 			best.counter = before + shortest / 2;
 			best.monotonic_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 		}
 	}
-#else
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	best.monotonic_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-#endif
 	return best;
 }
 
@@ -92,6 +90,17 @@ uint64_t
 clock_ticks_at(const struct instant *instant)
 {
 	return clock_map.counter ? instant->counter : (uint64_t)instant->monotonic_ns;
+}
+
+int64_t
+clock_tick_ns(void)
+{
+	struct timespec tick = { 0, 1 };
+
+	if (clock_map.counter)
+		return (int64_t)((clock_map.rate + UINT32_MAX) >> 32);
+	clock_getres(CLOCK_MONOTONIC, &tick);
+	return (int64_t)tick.tv_sec * 1000000000 + tick.tv_nsec;
 }
 
 /* ---- which ranks share a clock ---- */

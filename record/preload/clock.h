@@ -30,6 +30,7 @@ int64_t clock_namespace_ns(void);
 /* Collective over MPI_COMM_WORLD: chooses the clock; earlier instants become ticks of it. */
 void clock_start(const struct instant *init);
 uint64_t clock_ticks_at(const struct instant *instant);
+int64_t clock_tick_ns(void);	/* how fine it is, at least 1 */
 /* writes the offset from the kernel's clock, which other runs on the host know, to the trace */
 void clock_say(void);
 void clock_sync(void);	/* collective over MPI_COMM_WORLD; appends its samples to the trace */
@@ -37,14 +38,27 @@ void clock_sync(void);	/* collective over MPI_COMM_WORLD; appends its samples to
 void clock_sync_again(void);
 
 ALWAYS uint64_t
+counter_ticks(void)
+{
+#if defined __x86_64__
+	return __builtin_ia32_rdtsc();
+#elif defined __aarch64__
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#else
+	return 0;
+#endif
+}
+
+ALWAYS uint64_t
 clock_ticks(void)
 {
 	struct timespec now;
 
-#ifdef __x86_64__
 	if (LIKELY(clock_map.counter))
-		return __builtin_ia32_rdtsc();
-#endif
+		return counter_ticks();
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

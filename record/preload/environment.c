@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a run depends on beside the program: the MPI library, variables by which its user steers
- * it, and the job of Slurm that it is part of. Only names with the prefixes below are read. Left
+ * What a run depends on beside the program: the MPI library, the clock, variables by which its user
+ * steers it, and the job of Slurm that it is part of. Only names with the prefixes below are read. Left
  * out are variables that a launcher sets for itself, as they differ in each run, and names that
  * suggest a secret.
  */
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../front/front.h"
+#include "clock.h"
 #include "recorder.h"
 #include "small.h"
 
@@ -83,6 +84,9 @@ environment_append(void)
 
 	if (PMPI_Get_library_version(version, &length) == MPI_SUCCESS)
 		append("MPI_Get_library_version", version);
+	snprintf(value, sizeof value, "%s, %lld ns", clock_map.counter ? "processor" : "kernel",
+	    (long long)clock_tick_ns());
+	append("clock", value);
 	for (char **v = environ; v != NULL && *v != NULL && count < MOST_VARIABLES; v++)
 		if (is_told(*v))
 			told[count++] = *v;

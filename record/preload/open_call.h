@@ -82,7 +82,7 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 		store_two(&open->last[at_comm], comm->number, collective);
 	}
 	store_two(&open->collective, collective, (uint32_t)o->peer);
-	__atomic_signal_fence(__ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	store_two(&open->call, at->call, comm != NULL ? comm->number : 0);
 }
 

@@ -107,7 +107,8 @@ put_count(const struct block *b)
 {
 	const uint32_t count = __builtin_bswap32(b->count);
 
-	__atomic_signal_fence(__ATOMIC_RELEASE);	/* rows are stored before they count */
+	/* rows are stored before they count, and the open call has ended */
+	__atomic_thread_fence(__ATOMIC_RELEASE);
 	memcpy(b->count_at, &count, 4);
 }
 
