@@ -68,13 +68,19 @@ recorded() {
 }
 
 @test "learnt rules find the system's callers, also after another library took an address" {
-	[ "$(uname -m)" = x86_64 ] || skip "elsewhere the system is asked"
-	gcc -g -O2 -D_GNU_SOURCE -o frames "$ROOT/tests/apps/frames.c" -lpthread -ldl
+	case $(uname -m) in
+	x86_64) options=() ;;
+	aarch64) options=(-mbranch-protection=standard) ;;	# return addresses are signed
+	*) skip "elsewhere the system is asked" ;;
+	esac
+	gcc -g -O2 -D_GNU_SOURCE "${options[@]}" -o frames "$ROOT/tests/apps/frames.c" -lpthread -ldl
 	for n in 1 3; do
 		gcc -O2 -shared -fPIC -DLIBRARY=$n -o "lib$n.so" "$ROOT/tests/apps/frames.c"
 	done
 	./frames ./lib1.so ./lib3.so >compared || { cat compared; false; }
-	grep -q '^[0-9]* compared, 0 by the system, [1-9][0-9]* at the place of another; [1-9]' compared
+	grep -q '^[0-9]* compared, 0 by the system, [0-9]* at the place of another; [1-9]' compared
+	# An emulator of another processor chooses places by itself.
+	[ "${#options[@]}" -gt 0 ] || grep -q ' [1-9][0-9]* at the place of another' compared
 }
 
 @test "more call sites than one table holds are distinguished" {

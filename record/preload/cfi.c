@@ -8,7 +8,7 @@
 
 #include "frames.h"
 
-#ifdef __x86_64__
+#if defined __x86_64__ || defined __aarch64__
 
 /* ---- reading bytes and numbers ---- */
 
@@ -55,7 +55,12 @@ take_leb(struct bytes *b, bool is_signed)
 static uint64_t take_uleb(struct bytes *b) { return take_leb(b, false); }
 static int64_t take_sleb(struct bytes *b) { return (int64_t)take_leb(b, true); }
 
-enum { BASE = 6, STACK = 7, RETURN = 16 };	/* register numbers */
+/* register numbers */
+#ifdef __x86_64__
+enum { BASE = 6, STACK = 7, RETURN = 16 };
+#else
+enum { BASE = 29, STACK = 31, RETURN = 30 };
+#endif
 
 /* From the compiler's library: the frame description of the function at an address, or NULL. */
 struct dwarf_eh_bases { void *text, *data, *function; };
@@ -130,6 +135,7 @@ read_cie(const unsigned char *at, struct told *told, unsigned *encoding, bool *s
 				take_pointer(&of, how & 0x7f);
 				break;
 			}
+			case 'B': break;		/* which key signs return addresses */
 			default: return false;		/* 'S': a signal frame */
 			}
 		if (of.bad)
@@ -207,7 +213,7 @@ base_expression(struct bytes *b, bool *dereferenced, int64_t *offset)
 		return false;
 	}
 	b->at += size;
-	if (size == 0 || take(&e, 1) != 0x70 + BASE)	/* DW_OP_breg6 */
+	if (size == 0 || take(&e, 1) != 0x70 + BASE)	/* DW_OP_breg0 */
 		return false;
 	*offset = take_sleb(&e);
 	*dereferenced = e.at < e.end;
@@ -305,6 +311,7 @@ step(struct run *r, unsigned what)
 	case 0x12: number = take_uleb(b); set_cfa(&r->s, number, take_sleb(b) * unit); return true;
 	case 0x13: r->s.cfa = take_sleb(b) * unit; return true;
 	case 0x14: case 0x15: place(&r->s, take_uleb(b), ELSEWHERE, 0); take_uleb(b); return true;
+	case 0x2d: return true;			/* AArch64: the return address is signed */
 	case 0x2e: take_uleb(b); return true;	/* size of the arguments */
 	default: return false;
 	}
@@ -350,8 +357,8 @@ to_rule(const struct state *s, struct frame_rule *rule)
 		rule->kind = FRAME_LAST;
 		return true;
 	}
-	if (s->back.where != AT_CFA || s->back.offset != -8 || !fits(s->cfa) ||
-	    !fits(s->base.offset))
+	if (s->back.where != AT_CFA || s->back.offset > -8 || !fits(s->back.offset) ||
+	    !fits(s->cfa) || !fits(s->base.offset))
 		return false;
 	if (s->cfa_is == DEREFERENCED)
 		rule->kind = FRAME_AT_BASE;
@@ -369,6 +376,7 @@ to_rule(const struct state *s, struct frame_rule *rule)
 	}
 	rule->cfa = (int32_t)s->cfa;
 	rule->base = (int32_t)s->base.offset;
+	rule->back = (int32_t)s->back.offset;
 	return true;
 }
 

@@ -107,13 +107,26 @@ word(const struct frame_memory *memory, uintptr_t address)
 	return *(const uintptr_t *)(address + memory->moved);
 }
 
+/* Without the signature that AArch64 may keep in the upper bits of a return address. */
+static inline const void *
+unsigned_address(uintptr_t address)
+{
+#ifdef __aarch64__
+	register uintptr_t link __asm__("x30") = address;
+
+	__asm__("hint #7" : "+r"(link));	/* xpaclri */
+	address = link;
+#endif
+	return (const void *)address;
+}
+
 /* Steps to the caller. Returns 0 if there is none, -1 if it is unknown. */
 static inline int
 step_up(struct frame_memory *memory, struct place *at)
 {
 	const struct frame_rule *rule = rule_of(memory, at->address);
 	const uintptr_t offset = (uintptr_t)(intptr_t)rule->cfa;
-	uintptr_t cfa, saved;
+	uintptr_t cfa, saved, back;
 
 	switch ((enum frame_kind)rule->kind) {
 	case FRAME_LAST: return 0;
@@ -126,7 +139,8 @@ step_up(struct frame_memory *memory, struct place *at)
 		break;
 	default: return -1;
 	}
-	if (cfa <= at->stack || !is_stack(memory, at, cfa - 8))
+	back = cfa + (uintptr_t)(intptr_t)rule->back;
+	if (cfa <= at->stack || !is_stack(memory, at, back))
 		return -1;
 	if (rule->base_kind != BASE_SAME) {
 		saved = (rule->base_kind == BASE_AT_CFA ? cfa : at->base) +
@@ -135,8 +149,8 @@ step_up(struct frame_memory *memory, struct place *at)
 			return -1;
 		at->base = word(memory, saved);
 	}
+	at->address = unsigned_address(word(memory, back));
 	at->stack = cfa;
-	at->address = (const void *)word(memory, cfa - 8);
 	return at->address != NULL;
 }
 
@@ -175,7 +189,7 @@ __attribute__((noinline)) int
 callers_from(struct frame_memory **kept, const void *first, const void **frames, int depth)
 {
 	int count = -1;
-#ifdef __x86_64__
+#if defined __x86_64__ || defined __aarch64__
 	/*
 	 * The frame of a function with a base pointer begins with the caller's and the return
 	 * address.
@@ -184,8 +198,8 @@ callers_from(struct frame_memory **kept, const void *first, const void **frames,
 	struct frame_memory *memory = prepared(kept);
 
 	if (memory != NULL)
-		count = walk(memory, (struct place){ (const void *)own[1], (uintptr_t)(own + 2),
-		    own[0] }, first, frames, depth);
+		count = walk(memory, (struct place){ unsigned_address(own[1]),
+		    (uintptr_t)__builtin_dwarf_cfa(), own[0] }, first, frames, depth);
 #else
 	(void)kept;
 #endif

@@ -9,7 +9,7 @@
 
 /*
  * How to find the caller's frame, for one address of code. The caller's stack pointer (CFA) follows
- * from the stack pointer or the base pointer of the frame. The return address is below the CFA. The
+ * from the stack pointer or the base pointer of the frame. The return address is at CFA + back. The
  * caller's base pointer is unchanged or saved on the stack.
  */
 enum frame_kind {
@@ -27,7 +27,7 @@ enum base_kind {
 };
 struct frame_rule {
 	const void *address;	/* NULL: none */
-	int32_t cfa, base;
+	int32_t cfa, base, back;
 	uint8_t kind, base_kind;
 };
 

@@ -22,11 +22,7 @@
 enum {
 	DEEP_BYTES = 1 << 17,		/* some 50 copies, between two calls or two looks */
 	FLAT_BYTES = 1 << 16,		/* some 800 */
-#ifdef __x86_64__
 	STACK_BYTES = 2048,
-#else
-	STACK_BYTES = 0,		/* the kernel finds callers, by frame pointers */
-#endif
 	PLACES = 1024,			/* further ones until the next look are lost */
 	SYSCALL_BYTES = 64,		/* of the C library's syscall() */
 };
