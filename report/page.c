@@ -7,9 +7,12 @@
 #include "report.h"
 #include "hashes.h"	/* of the files beside this one: Makefile */
 
-/* The files beside this one, verbatim. */
+/*
+ * The files beside this one, verbatim. Hidden, as they are local: AArch64's assembler would make
+ * all of them the begin of their section where the compiler looks them up in the table of symbols.
+ */
 #define INCLUDED(name, file) \
-	extern const char name[], name##_end[]; \
+	extern __attribute__((visibility("hidden"))) const char name[], name##_end[]; \
 	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n" \
 	    #name "_end:\n.byte 0\n.popsection\n")
 INCLUDED(page_script, "build/report/page.js");
