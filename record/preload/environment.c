@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a run depends on beside the program: the MPI library, the clock, variables by which its user
- * steers it, and the job of Slurm that it is part of. Only names with the prefixes below are read.
- * Left out are variables that a launcher sets for itself, as they differ in each run, and names
- * that suggest a secret.
+ * What a run depends on beside the program: the MPI library, the clock, variables by which its
+ * user steers it, and the job of Slurm that it is part of. Only names with the prefixes below are
+ * read. Left out are variables that a launcher sets for itself, as they differ in each run, and
+ * names that suggest a secret.
  */
 #include <link.h>
 #include <stdio.h>
