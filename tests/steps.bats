@@ -31,7 +31,7 @@ program() {
 @test "of 300 random programs the steps are those that were planted, or none; sums over steps are the path" {
 	run -0 steps_check.py check 0 300
 	[[ "$output" =~ ^([0-9]+)" programs with steps, found in "([0-9]+)$ ]]
-	[ "${BASH_REMATCH[2]}" -gt $((BASH_REMATCH[1] * 8 / 10)) ]
+	[ "${BASH_REMATCH[2]}" -gt $((BASH_REMATCH[1] * 84 / 100)) ]
 }
 
 @test "a loop of 5 steps has steps, one of 4 has none" {
@@ -66,6 +66,44 @@ program() {
 	lp-imbalance --by step -F json - < <(cat graph) | cmp steps
 	lp-critpath --by step -F csv <graph >direct
 	lp-critpath --by step -F csv < <(cat graph) | cmp direct
+}
+
+# simulation STEPS SORT OUTPUT: each step sends twice at f1 and f2 and receives twice at f3 and f4; each SORT steps it sorts at f5 and
+# f6 and does not send; each OUTPUT steps it has f7 and f8. A force is computed before the first one.
+simulation() {
+	local n body="3 4 3 4"
+	for ((n = 1; n <= $1; n++)); do
+		((n % $2)) && body+=" 1 2 1 2" || body+=" 5 6"
+		body+=" 3 4 3 4"
+		((n % $3)) || body+=" 7 8"
+	done
+	program "$4" 1 "$body"
+}
+
+@test "steps of a simulation are its time steps: not its output, not the sorting of particles, not an exchange" {
+	local output
+	for output in 2 5 7 20 50 100; do
+		simulation 200 20 $output simulated
+		[ "$(lp-critpath --by step -F json simulated | jq -c '[[.loops[].steps], .undecided]')" = '[[201],null]' ]
+	done
+	# where a tenth or more of the steps sort, these may be a loop within another one
+	simulation 200 6 50 simulated
+	[ "$(lp-critpath --by step -F json simulated | jq -c '[[.loops[].steps], .undecided != null]')" = '[[],true]' ]
+	# output without anything else that comes now and then: each 50 steps, if it is rare
+	simulation 200 1000 50 simulated
+	[ "$(lp-critpath --by step -F json simulated | jq -c '[.loops[].steps]')" = '[200]' ]
+}
+
+@test "the steps of LAMMPS are its time steps, and one for the first forces" {
+	command -v lmp || skip "lmp is not installed"
+	sed 's/^thermo  .*/thermo 10/; s/0 20 0 20 0 20/0 6 0 6 0 6/' "$ROOT/workflows/apps/in.melt" >in.melt
+	for ranks in 2 4; do
+		rm -rf run
+		lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n $ranks lmp -log none -in in.melt >/dev/null
+		lp-merge run 2>/dev/null | lp-graph 2>/dev/null >graph
+		[ "$(lp-critpath --by step -F json graph | jq -c '[.loops[].steps]')" = '[201]' ]
+		[ "$(lp-imbalance --by step -F json graph | jq -c '[.loops[].steps]')" = '[201]' ]
+	done
 }
 
 @test "a loop of 1000 places has steps; one of 1001 is not searched" {

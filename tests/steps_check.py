@@ -12,6 +12,7 @@ A period that was not planted is wrong; no steps at all are not. The steps are f
 of base/run/steps.h, and the path is divided a second time.
 """
 import bisect
+import collections
 import json
 import math
 import os
@@ -173,7 +174,8 @@ class Program:
 
 # ---- the same rules, a second time ---------------------------------------------------------------
 
-LEAST, MOST_CHANCE, CLEAR, CLEAR_CHANCE, LEAST_SHARE, EULER = 5, 1e-3, 30, 0.05, 20, 0.5772156649015329
+LEAST, MOST_CHANCE, CLEAR, CLEAR_CHANCE, PASSING_CHANCE, LEAST_SHARE = 5, 1e-3, 30, 0.05, 0.2, 20
+NEARLY_ALL, ALMOST_ALL, MOST, RARE, EULER = 0.95, 0.88, 0.75, 64, 0.5772156649015329
 
 
 def spread_of(gaps):
@@ -201,50 +203,149 @@ def gaps_among(numbers, others):
     return [bisect.bisect(others, b) - bisect.bisect(others, a) for a, b in zip(numbers, numbers[1:])]
 
 
-def judge(group):
-    """By place of rank 0: the chance of its gaps, and whether there is doubt."""
-    judged, order = {}, sorted(group, key=lambda place: (-len(place[1]), place[1][0]))
-    for i, (site, numbers) in enumerate(order):
-        chance, doubt = chance_of([b - a for a, b in zip(numbers, numbers[1:])]), False
-        for other, theirs in order[:i]:
-            gaps = [g for g in gaps_among(numbers, theirs) if g > 0]
-            if len(gaps) < 4 or spread_of([b - a for a, b in zip(numbers, numbers[1:])]) < spread_of(gaps) / 4:
+def gaps_of(numbers):
+    return [b - a for a, b in zip(numbers, numbers[1:])]
+
+
+def bursts_of(calls):
+    """[(place, number)] without companions and without all but the first call of a burst; calls at place and companions."""
+    before, head, number_of = {}, {}, collections.Counter(calls)
+    for a, b in zip([None] + calls, calls):
+        before.setdefault(b, set()).add(a)
+    for place in before:                                 # in order of first calls
+        a, *more = before[place]
+        head[place] = head[a] if not more and a is not None and number_of[a] == number_of[place] else place
+    left = [(place, n) for n, place in enumerate(calls) if head[place] == place]
+    runs = {}
+    for (a, _), (b, _) in zip([(None, 0)] + left, left):
+        runs.setdefault(b, []).append(0) if a != b else None
+        runs[b][-1] += 1
+    bursts = {place for place, r in runs.items() if len(r) >= LEAST and max(r) > 1 and chance_of(r) < MOST_CHANCE}
+    return [x for i, x in enumerate(left) if not (i and left[i - 1][0] == x[0] and x[0] in bursts)], \
+        collections.Counter(head[place] for place in calls)
+
+
+class Group:
+    """Places whose calls interleave: at[place] is the numbers of its bursts."""
+
+    def __init__(self, first, last):
+        self.at, self.first, self.last = {}, first, last
+        self.chance, self.doubt, self.flags = {}, set(), {}
+
+    def answer(self, place):
+        """0: it does not divide the group, 1: perhaps, 2: it does"""
+        numbers = self.at[place]
+        gaps = gaps_of(numbers)
+        if len(numbers) < LEAST or max(numbers[0] - self.first, self.last - numbers[-1]) > \
+                max(2 * max(gaps), (self.last - self.first) // 10):
+            return 0
+        flag = self.flags.get(place)
+        if flag == "passing":
+            return 0
+        if self.chance[place] < MOST_CHANCE:
+            return 1 if place in self.doubt or flag == "contested" else 2
+        return 0 if len(numbers) >= CLEAR and chance_of(gaps) > CLEAR_CHANCE else 1
+
+    def judge(self, calls, weight):
+        order = sorted(self.at, key=lambda p: (-len(self.at[p]), self.at[p][0]))
+        self.varies, self.may_vary, self.alternates, self.mixed = set(), set(), set(), set()
+        for i, place in enumerate(order):
+            own, chance = spread_of(gaps_of(self.at[place])) if len(self.at[place]) > 1 else 0, self.chance[place]
+            for other in order[:i]:
+                gaps = [g for g in gaps_among(self.at[place], self.at[other]) if g > 0]
+                if len(gaps) < 4 or own < spread_of(gaps) / 4:
+                    continue
+                if self.regular(other):
+                    chance = max(chance, chance_of(gaps))
+                elif chance_of(gaps) >= MOST_CHANCE:
+                    self.doubt.add(place)
+            self.chance[place] = chance
+            if self.regular(place):
+                self.find_instead(place, calls)
+        for place in filter(self.regular, order):
+            shares = [1] + [len(having) / len(self.steps(place, calls)) for other, having in self.having(place, calls)]
+            least = ALMOST_ALL if place in self.varies else NEARLY_ALL
+            if len(shares) > 1 and sum(s for s in shares if s > least) <= sum(shares) / 2:
+                self.doubt.add(place)
+        self.flags = {p: f for p, f in ((p, self.flag(p, order, weight)) for p in order) if f}
+
+    def regular(self, place):
+        return len(self.at[place]) >= LEAST and self.chance[place] < MOST_CHANCE
+
+    def steps(self, place, calls):
+        """The places in each step that the place begins."""
+        steps = []
+        for other, number in calls:
+            if other == place:
+                steps.append(set())
+            elif steps:
+                steps[-1].add(other)
+        return steps[:-1]
+
+    def having(self, place, calls):
+        steps = self.steps(place, calls)
+        return [(other, [i for i, step in enumerate(steps) if other in step]) for other in self.at
+                if other != place and any(other in step for step in steps)]
+
+    def find_instead(self, place, calls):
+        steps, having = len(self.at[place]) - 1, self.having(place, calls)
+        for main, mains in having:
+            share = len(mains) / steps
+            for other, others in having:
+                alone = len(set(others) - set(mains))
+                if MOST <= share < 1 and alone >= 2 and 2 * alone >= steps - len(mains) and \
+                        alone + 1 >= len(self.at[other]):
+                    (self.varies if share >= ALMOST_ALL else self.may_vary).add(place)
+                    (self.alternates if share >= ALMOST_ALL else self.mixed).update((main, other))
+
+    def flag(self, place, order, weight):
+        count = len(self.at[place])
+        for other in order[:order.index(place)]:
+            more, instead = len(self.at[other]), place in self.alternates and other in self.varies
+            if self.answer(other) < 2 or not (more >= 2 * count or (instead and more > count)):
                 continue
-            more = chance_of(gaps)
-            if judged[other][0] < MOST_CHANCE:
-                chance = max(chance, more)
-            else:
-                doubt |= more >= MOST_CHANCE
-        if chance < MOST_CHANCE:
-            shares = [sum(g > 0 for g in gaps_among(numbers, theirs)) / (len(numbers) - 1) for _, theirs in order[:i]]
-            shares += [len(theirs) / len(numbers) for _, theirs in order[i:]]
-            doubt |= sum(s for s in shares if s > 0.95) < sum(shares) / 2
-        judged[site] = (chance, doubt)
-    return judged
+            gaps = [g for g in gaps_among(self.at[place], self.at[other]) if g > 0]
+            rare = sum(weight[p] for p in self.at if len(self.at[p]) == count) * RARE <= self.last - self.first + 1
+            if instead or self.chance[place] > PASSING_CHANCE or \
+                    ((other in self.varies or rare) and same_mostly(gaps)):
+                return "passing"
+        return "contested" if any(1.05 * count < len(self.at[o]) and (
+            (place in self.mixed and o in self.may_vary) or
+            (len(self.at[o]) < 2 * count and self.answer(o) == 2)) for o in order) else None
 
 
-def groups_of(calls):
-    """Lists of places whose calls interleave; a place is (name of the site, numbers of its calls)."""
-    at = {}
-    for number, row in enumerate(calls):
-        at.setdefault(row[3], []).append(number)
-    groups = []
-    for site, numbers in sorted(at.items(), key=lambda item: item[1]):
-        if groups and numbers[0] <= max(n[-1] for _, n in groups[-1]):
-            groups[-1].append((site, numbers))
-        else:
-            groups.append([(site, numbers)])
+def same_mostly(gaps):
+    """By majority vote: nine of ten gaps are equal."""
+    usual, votes = None, 0
+    for gap in gaps:
+        usual = gap if votes == 0 else usual
+        votes += 1 if gap == usual else -1
+    return 10 * votes >= 8 * len(gaps)
+
+
+def gaps_among(numbers, others):
+    """The calls of OTHERS between two of NUMBERS."""
+    return [bisect.bisect(others, b) - bisect.bisect(others, a) for a, b in zip(numbers, numbers[1:])]
+
+
+def groups_of(rows):
+    """The groups of a rank; only rank 0 judges its places by those of others."""
+    calls = [row[3] for row in rows]
+    left, weight = bursts_of(calls)
+    span, groups = {}, []
+    for number, place in enumerate(calls):
+        span[place] = (span.get(place, (number,))[0], number)
+    for place, (first, last) in span.items():
+        if not groups or first > groups[-1].last:
+            groups.append(Group(first, last))
+        groups[-1].last = max(last, groups[-1].last)
+    for group in groups:
+        own = [x for x in left if group.first <= x[1] <= group.last]
+        for place, number in own:
+            group.at.setdefault(place, []).append(number)
+        group.chance = {place: chance_of(gaps_of(numbers)) for place, numbers in group.at.items()}
+        group.calls, group.weight = own, weight
     return groups
-
-
-def answer_of(group, numbers, chance, doubt):
-    gap = max(b - a for a, b in zip(numbers, numbers[1:]))
-    first, last = min(n[0] for _, n in group), max(n[-1] for _, n in group)
-    if max(numbers[0] - first, last - numbers[-1]) > max(2 * gap, (last - first) // 10):
-        return 0
-    if chance < MOST_CHANCE:
-        return 1 if doubt else 2
-    return 0 if len(numbers) >= CLEAR and chance > CLEAR_CHANCE else 1
 
 
 def find_steps(program):
@@ -254,23 +355,22 @@ def find_steps(program):
     found, undecided = [], False
 
     def times(rank, group):
-        return (calls[rank][min(n[0] for _, n in group)][1], calls[rank][max(n[-1] for _, n in group)][2])
+        places = {row[3] for row in calls[rank][group.first:group.last + 1]}
+        return (min(row[1] for row in calls[rank] if row[3] in places), max(row[2] for row in calls[rank] if row[3] in places))
 
     for group in ranks[0]:
         begin, end = times(0, group)
         if (end - begin) < max(program.clock) // LEAST_SHARE:
             continue
-        judged = judge(group)
-        for count in sorted({len(n) for _, n in group if len(n) >= LEAST}):
+        group.judge(group.calls, group.weight)
+        for count in sorted({len(n) for n in group.at.values() if len(n) >= LEAST}):
             least = 2
             for r in range(program.ranks):
                 def overlap(g):
                     a, b = times(r, g)
                     return min(b, end) - max(a, begin)
                 other = group if r == 0 else max(ranks[r], key=overlap)
-                answers = [answer_of(other, n, *(judged[site] if r == 0 else (chance_of(
-                    [b - a for a, b in zip(n, n[1:])]), False))) for site, n in other if len(n) == count]
-                least = min([least, max(answers, default=0)])
+                least = min([least, max([other.answer(p) for p, n in other.at.items() if len(n) == count], default=0)])
             if least == 2:
                 found.append(count)
             undecided |= least == 1

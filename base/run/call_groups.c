@@ -2,16 +2,13 @@
 #include "call_groups.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "../stream/calls.h"
 #include "../tool/hash_table.h"
 #include "../tool/tool.h"
-
-static const double NEARLY_ALL = 0.95;
-enum { LEAST_GAPS = 4 };
+#include "dividing_places.h"
 
 #define REPEATED_HASH(r) mix((uint64_t)(r)->place.site << 16 | (r)->place.call, (uint64_t)(r)->rank)
 #define REPEATED_SAME(a, b) ((a)->rank == (b)->rank && same_place((a)->place, (b)->place))
@@ -48,6 +45,20 @@ struct scan {
 	struct clocks *clocks;		/* by group of rank 0 */
 };
 
+/* The gap is the shortest one so far: until now each call was a burst of its own. */
+static void
+begin_bursts(struct repeated *r, uint64_t gap)
+{
+	const uint64_t before = r->calls - 1;
+
+	r->burst = gap;
+	r->gaps = r->all;
+	r->count = r->calls;
+	r->last = r->end;
+	r->runs = (struct gaps){ before, before, 1, 1, 0 };
+	r->run = 1;
+}
+
 static void
 add_call(struct scan *scan, const struct calls *calls, size_t row)
 {
@@ -55,17 +66,32 @@ add_call(struct scan *scan, const struct calls *calls, size_t row)
 	const struct call_place place = call_place(&scan->same, &scan->known,
 	    calls->site[row], calls->call[row]);
 	const uint64_t number = scan->calls[rank]++;
-	const struct repeated new = { .rank = rank, .place = place, .first = number,
-	    .begin_ns = calls->enter_ns[row] };
+	const struct repeated new = { .rank = rank, .place = place,
+	    .first_before = scan->last[rank], .first = number,
+	    .begin_ns = calls->enter_ns[row], .burst = UINT64_MAX };
 	struct repeated *r = place_table_add(&scan->places, &new);
+	const uint64_t gap = number - r->end;
 
-	if (r->count++ > 0) {
-		gaps_add(&r->gaps, number - r->last);
-		if (r->votes == 0)
-			r->before = scan->last[rank];
-		r->votes += same_place(r->before, scan->last[rank]) ? 1 : -UINT64_C(1);
+	if (r->calls > 0 && gap < r->burst)
+		begin_bursts(r, gap);
+	if (r->calls > 0 && gap == r->burst) {
+		r->run++;
+	} else {
+		if (r->calls > 0) {
+			gaps_add(&r->gaps, number - r->last);
+			gaps_add(&r->runs, r->run);
+			if (r->votes == 0)
+				r->before = scan->last[rank];
+			r->votes += same_place(r->before, scan->last[rank]) ? 1 : -UINT64_C(1);
+		}
+		r->count++;
+		r->last = number;
+		r->run = 1;
 	}
-	r->last = number;
+	if (r->calls++ > 0)
+		gaps_add(&r->all, gap);
+	r->strays += !same_place(r->first_before, scan->last[rank]);
+	r->end = number;
 	r->end_ns = calls->leave_ns[row];
 	scan->last[rank] = place;
 }
@@ -119,6 +145,44 @@ read_calls(struct scan *scan, const char *file, int32_t ranks,
 
 /* ---- groups ---------------------------------------------------------------------------- */
 
+/* Bursts of irregular lengths are calls between which another one comes by chance. */
+static void
+end_bursts(struct repeated *r)
+{
+	gaps_add(&r->runs, r->run);
+	if (r->unit > 0 && r->burst == r->unit && r->count >= LEAST_STEPS &&
+	    gaps_chance(&r->runs) < MOST_CHANCE)
+		return;
+	r->count = r->unit > 0 ? r->calls : 0;
+	r->gaps = r->all;
+	r->last = r->end;
+	r->burst = 0;
+}
+
+/*
+ * A companion comes directly after the place before it, each time and nowhere else: it says no more
+ * about steps than that one. PLACES: in order of rank and first call.
+ */
+static void
+find_bursts(struct repeated *places, size_t count)
+{
+	struct repeated *head = NULL;
+
+	for (struct repeated *r = places; r < places + count; r++) {
+		if (head != NULL && r->rank == head->rank && r->strays == 0 &&
+		    r->calls == r[-1].calls && same_place(r->first_before, r[-1].place)) {
+			head->unit++;
+			continue;
+		}
+		head = r;
+		head->unit = 1;
+	}
+	for (struct repeated *r = places; r < places + count; r++) {
+		end_bursts(r);
+		r->chance = gaps_chance(&r->gaps);
+	}
+}
+
 ORDER(by_first, struct repeated, BY(rank) BY(first))
 
 /* The groups of the rank of PLACES. */
@@ -130,116 +194,109 @@ find_groups(struct repeated *places, size_t count, struct groups *groups)
 	for (struct repeated *r = places; r < places + count; r++) {
 		if (g == NULL || r->first > g->last) {
 			g = APPEND(groups->at, groups->count, groups->capacity);
-			*g = (struct group){ .places = r, .first = r->first, .last = r->last,
+			*g = (struct group){ .places = r, .first = r->first, .last = r->end,
 			    .begin_ns = r->begin_ns, .end_ns = r->end_ns };
 		}
 		g->count++;
-		if (r->last > g->last)
-			g->last = r->last;
+		if (r->end > g->last)
+			g->last = r->end;
 		if (r->end_ns > g->end_ns)
 			g->end_ns = r->end_ns;
 	}
 }
 
-/* ---- places of rank 0 in each other's calls ------------------------------------------- */
-
-/* The calls at a place among those of another one, with as many calls or more. */
-struct among {
-	uint64_t since;			/* calls of the other one at the last call of this one */
-	struct gaps gaps;
-};
-
-/* Places of a group, those with the most calls first. */
-struct clocks {
-	struct group *group;
-	uint64_t *calls;		/* so far */
-	struct among *among;		/* this place, among that one */
-};
+/* ---- places of rank 0 in each other's steps -------------------------------------------- */
 
 ORDER(most_calls, struct repeated, MOST(count) BY(first))
 
-static void
-add_among(struct scan *scan, const struct calls *calls, size_t row)
+/* The place of a call, unless the call is not the first one of a burst. */
+static struct clocks *
+find_place(struct scan *scan, const struct calls *calls, size_t row, uint32_t *index)
 {
+	const uint64_t number = ++scan->calls[0];
 	const struct call_place place = call_place(&scan->same, &scan->known, calls->site[row],
 	    calls->call[row]);
 	const struct indexed *found = place_index_find(&scan->index,
 	    &(struct indexed){ .place = place });
 	struct clocks *clocks = found != NULL ? &scan->clocks[found->group] : NULL;
+	bool burst;
+
+	if (clocks == NULL || clocks->among == NULL)
+		return NULL;
+	*index = found->index;
+	burst = clocks->at[*index] > 0 &&
+	    number - clocks->at[*index] == clocks->group->places[*index].burst;
+	if (burst)
+		clocks->at[*index] = number;
+	return burst ? NULL : clocks;
+}
+
+static void
+add_among(struct scan *scan, const struct calls *calls, size_t row)
+{
+	uint32_t index = 0;
+	struct clocks *clocks = find_place(scan, calls, row, &index);
 	struct among *among;
 
-	if (found == NULL || clocks->among == NULL)
+	if (clocks == NULL)
 		return;
-	among = &clocks->among[found->index * clocks->group->count];
-	for (uint32_t i = 0; i < found->index; i++) {
-		if (clocks->calls[found->index] > 0)
-			gaps_add(&among[i].gaps, clocks->calls[i] - among[i].since);
+	among = &clocks->among[index * clocks->group->count];
+	for (uint32_t i = 0; i < index; i++) {
+		const uint64_t gap = clocks->calls[i] - among[i].since;
+
+		if (clocks->calls[index] > 0 && gap > 0) {
+			gaps_add(&among[i].gaps, gap);
+			if (among[i].votes == 0)
+				among[i].usual = gap;
+			among[i].votes += gap == among[i].usual ? 1 : -UINT64_C(1);
+		}
 		among[i].since = clocks->calls[i];
 	}
-	clocks->calls[found->index]++;
+	clocks->calls[index]++;
+	clocks->at[index] = scan->calls[0];
 }
 
-/*
- * Do most of the different places in a step come in nearly all steps that place A would divide?
- * Else the calls have no common order.
- */
-static bool
-is_common(const struct clocks *clocks, size_t a)
-{
-	const struct group *g = clocks->group;
-	const double gaps = (double)(g->places[a].count - 1);
-	double places = 0, common = 0;
-
-	for (size_t b = 0; b < g->count; b++) {
-		const double share = b < a ?
-		    (double)clocks->among[a * g->count + b].gaps.count / gaps :
-		    (double)g->places[b].count / (double)g->places[a].count;
-
-		places += share;
-		common += share > NEARLY_ALL ? share : 0;
-	}
-	return common >= places / 2;
-}
-
-/*
- * May a place's calls be chosen among those of another one? Not if there are too few, or if they
- * are much more regular among all calls.
- */
-static bool
-may_follow(const struct repeated *r, const struct among *among)
-{
-	return among->gaps.count >= LEAST_GAPS &&
-	    gaps_spread(&r->gaps) >= gaps_spread(&among->gaps) / 4;
-}
-
-/* Which places of a group are regular; those with the most calls first: others need them. */
+/* A step ends: which places come in it, if it lacks one that most steps have? */
 static void
-judge_group(struct clocks *clocks)
+add_instead(struct scan *scan, const struct calls *calls, size_t row)
 {
-	struct group *g = clocks->group;
+	uint32_t index = 0;
+	struct clocks *clocks = find_place(scan, calls, row, &index);
 
-	for (size_t a = 0; a < g->count; a++) {
-		struct repeated *r = &g->places[a];
+	if (clocks == NULL)
+		return;
+	for (size_t i = 0; i < clocks->instead_count; i++) {
+		struct instead *in = &clocks->instead[i];
+		const uint64_t begin = clocks->at[index];
 
-		for (size_t b = 0; b < a && clocks->among != NULL; b++) {
-			const struct among *among = &clocks->among[a * g->count + b];
-			const double chance = gaps_chance(&among->gaps);
-
-			if (!may_follow(r, among))
-				continue;
-			if (g->places[b].regular)
-				r->chance = fmax(r->chance, chance);
-			else
-				r->doubtful |= chance >= MOST_CHANCE;
-		}
-		r->regular = r->chance < MOST_CHANCE;
-		r->doubtful |= r->regular && clocks->among != NULL && !is_common(clocks, a);
+		if (in->divides != index || begin == 0 || clocks->at[in->main] > begin)
+			continue;
+		in->steps++;
+		for (size_t b = 0; b < clocks->group->count; b++)
+			in->others[b] += clocks->at[b] > begin;
 	}
+	clocks->at[index] = scan->calls[0];
+}
+
+/* Once more the calls of rank 0, from the first one. */
+static void
+read_again(struct scan *scan, const char *file, const struct groups *groups,
+    void (*add)(struct scan *scan, const struct calls *calls, size_t row))
+{
+	for (size_t i = 0; i < groups->count; i++)
+		if (scan->clocks[i].at != NULL)
+			memset(scan->clocks[i].at, 0,
+			    groups->at[i].count * sizeof *scan->clocks[i].at);
+	rewind_input(file);
+	scan->calls[0] = 0;
+	read_calls(scan, file, 1, add);
 }
 
 static void
 judge_places(struct scan *scan, const char *file, struct groups *groups)
 {
+	bool lack = false;
+
 	scan->clocks = zalloc(groups->count, sizeof *scan->clocks);
 	place_index_begin(&scan->index, 64);
 	for (uint32_t i = 0; i < groups->count; i++) {
@@ -251,18 +308,21 @@ judge_places(struct scan *scan, const char *file, struct groups *groups)
 			continue;
 		SORT(g->places, g->count, most_calls);
 		clocks->calls = zalloc(g->count, sizeof *clocks->calls);
+		clocks->at = zalloc(g->count, sizeof *clocks->at);
 		clocks->among = zalloc(g->count * g->count, sizeof *clocks->among);
-		for (uint32_t k = 0; k < g->count; k++)
+		for (uint32_t k = 0; k < g->count && g->places[k].unit > 0; k++)
 			place_index_add(&scan->index,
 			    &(struct indexed){ g->places[k].place, i, k });
 	}
-	read_calls(scan, file, 1, add_among);
+	read_again(scan, file, groups, add_among);
 	for (size_t i = 0; i < groups->count; i++) {
 		judge_group(&scan->clocks[i]);
-		SORT(scan->clocks[i].group->places, scan->clocks[i].group->count, by_first);
-		free(scan->clocks[i].calls);
-		free(scan->clocks[i].among);
+		lack |= scan->clocks[i].instead_count > 0;
 	}
+	if (lack)
+		read_again(scan, file, groups, add_instead);
+	for (size_t i = 0; i < groups->count; i++)
+		end_judgement(&scan->clocks[i]);
 	free(scan->clocks);
 	free(scan->index.slots);
 }
@@ -279,12 +339,10 @@ call_groups_find(const char *file)
 	read_calls(&scan, file, INT32_MAX, add_call);
 	places = scan.places.slots;
 	for (size_t i = 0; i < scan.places.size; i++)
-		if (places[i].rank >= 0) {
-			places[count] = places[i];
-			places[count].chance = gaps_chance(&places[i].gaps);
-			count++;
-		}
+		if (places[i].rank >= 0)
+			places[count++] = places[i];
 	SORT(places, count, by_first);
+	find_bursts(places, count);
 	groups = (struct call_groups){ zalloc((size_t)scan.known.ranks + 1, sizeof *groups.ranks),
 	    places, scan.known.ranks, scan.known.run_ns };
 	for (size_t i = 0, end; i < count; i = end) {
@@ -292,7 +350,6 @@ call_groups_find(const char *file)
 			;
 		find_groups(&places[i], end - i, &groups.ranks[places[i].rank]);
 	}
-	rewind_input(file);
 	judge_places(&scan, file, &groups.ranks[0]);
 	free(scan.calls);
 	free(scan.last);

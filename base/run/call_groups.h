@@ -9,7 +9,7 @@
 #include "places.h"
 #include "regular.h"
 
-enum { MOST_PLACES = 1000 };		/* of a group */
+enum { MOST_PLACES = 1000, LEAST_STEPS = 5 };	/* places of a group */
 
 /* A place of calls: a site, or a function if the site is unknown. */
 struct call_place {
@@ -28,18 +28,32 @@ bool is_step_call(uint16_t call);
 struct call_place call_place(struct same_sites *same, const struct definitions *known,
     uint32_t site, uint16_t call);
 
-/* The calls of a rank at a place; a gap is the number of calls from one to the next. */
+/*
+ * The calls of a rank at a place; a gap is the number of calls from one to the next. Calls that
+ * only companions separate are a burst, if bursts are of regular lengths: then it counts once.
+ */
 struct repeated {
 	int32_t rank;			/* -1: a free slot */
 	struct call_place place;
-	struct call_place before;	/* the call before most of them, by majority vote */
+	struct call_place before;	/* the call before most bursts, by majority vote */
+	struct call_place first_before;	/* the call before the first one */
 	uint64_t votes;
-	uint64_t count, first, last;	/* numbers of calls */
-	struct gaps gaps;
+	uint64_t strays;		/* calls that come after another place than the first one */
+	uint64_t calls, first, end;	/* numbers of calls */
+	uint64_t count, last;		/* bursts; the begin of the last one */
+	uint64_t run;			/* calls in it */
+	uint64_t burst;			/* gap within bursts; 0: there are none */
+	uint64_t unit;			/* the place and its companions; 0: it is a companion */
+	struct gaps gaps;		/* between bursts */
+	struct gaps all;		/* between calls */
+	struct gaps runs;		/* calls of bursts */
 	double chance;			/* of these and, on rank 0, of those in other calls */
 	bool regular;			/* it may divide its loop, and count the gaps of others */
 	/* Not regular among the calls of another place; or its steps have little in common. */
 	bool doubtful;
+	bool varies, may_vary;		/* some of its steps have one place instead of another */
+	bool alternates, mixed;		/* it is one of these two, or may be one */
+	bool passing;			/* it comes now and then in the steps of another place */
 	int64_t begin_ns, end_ns;	/* first enter, last leave */
 };
 
@@ -64,7 +78,10 @@ struct call_groups {
 	int64_t run_ns;
 };
 
-/* Reads FILE twice. Groups of rank 0 with more than MOST_PLACES places are not judged. */
+/*
+ * Reads FILE up to three times. Groups of rank 0 with more than MOST_PLACES places are not
+ * judged.
+ */
 struct call_groups call_groups_find(const char *file);
 void call_groups_free(struct call_groups *groups);
 /* Back to the begin of standard input, if that is the file. */

@@ -107,7 +107,7 @@ see_call(struct sections *s, const struct definitions *known, int32_t rank,
 	const uint64_t seq = calls->first + row;
 	const struct loop *loop = &s->steps.loops[lane->loop];
 	const struct rank_steps *steps;
-	bool divides;
+	bool divides = false, over;
 
 	if (is_named(s)) {
 		if (rank == 0)
@@ -117,20 +117,23 @@ see_call(struct sections *s, const struct definitions *known, int32_t rank,
 	if (lane->loop == s->steps.count)
 		return;
 	steps = &loop->ranks[rank];
-	divides = same_place(place, steps->place) && (loop->ends ?
-	    number >= steps->first && number < steps->last :
-	    number > steps->first && number <= steps->last);
+	if (same_place(place, steps->place)) {
+		divides = lane->at == 0 || number + 1 - lane->at != steps->burst;
+		over = lane->at > 0 && number + 1 == lane->at + steps->unit && divides;
+		lane->at = number + 1;
+	} else {
+		over = lane->at > 0 && number + 1 == lane->at + steps->unit;
+	}
 	if (number == steps->first)
 		add_mark(s, lane, lane->leave_ns, seq, first_section(s, lane->loop));
-	else if (divides && !loop->ends)
+	else if ((loop->ends ? over : divides) && number > steps->first && number <= steps->last)
 		add_mark(s, lane, lane->leave_ns, seq, lane->now + 1);
 	if (rank == 0 && lane->now > 0)
 		see_place(s, lane->now, place);
-	if (divides && loop->ends)
-		add_mark(s, lane, calls->leave_ns[row], seq + 1, lane->now + 1);
 	if (number == steps->last) {
 		add_mark(s, lane, calls->leave_ns[row], seq + 1, 0);
 		lane->loop++;
+		lane->at = 0;
 	}
 }
 

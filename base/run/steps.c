@@ -5,10 +5,7 @@
 #include <stdlib.h>
 
 #include "../tool/tool.h"
-
-/* Calls at a place are clearly at random if there are so many, and chance explains them. */
-enum { CLEAR_CALLS = 30 };
-static const double CLEAR_CHANCE = 0.05;
+#include "dividing_places.h"
 
 /* The group that runs at the same time as another for longest; NULL: none does. */
 static const struct group *
@@ -30,23 +27,6 @@ meanwhile(const struct groups *groups, const struct group *other)
 	return most;
 }
 
-enum answer { NO, UNDECIDED, YES };
-
-static enum answer
-divides(const struct group *g, const struct repeated *r, uint64_t wanted)
-{
-	const uint64_t tenth = (g->last - g->first) / 10;
-	const uint64_t most = tenth > 2 * r->gaps.most ? tenth : 2 * r->gaps.most;
-
-	if (r->first - g->first > most || g->last - r->last > most)
-		return NO;
-	if (wanted > 0)
-		return YES;
-	if (r->chance < MOST_CHANCE)
-		return r->doubtful ? UNDECIDED : YES;
-	return r->count >= CLEAR_CALLS && r->chance > CLEAR_CHANCE ? NO : UNDECIDED;
-}
-
 /* The best answer of a place with COUNT calls: LIKE, if it is as good; else the first one. */
 static enum answer
 best_place(const struct group *g, uint64_t count, uint64_t wanted, struct call_place like,
@@ -60,7 +40,7 @@ best_place(const struct group *g, uint64_t count, uint64_t wanted, struct call_p
 
 		if (r->count != count)
 			continue;
-		answer = divides(g, r, wanted);
+		answer = place_divides(g, r, wanted);
 		if (answer > most ||
 		    (answer == most && answer > NO && same_place(r->place, like))) {
 			most = answer;
@@ -77,18 +57,19 @@ best_place(const struct group *g, uint64_t count, uint64_t wanted, struct call_p
 static struct rank_steps
 rank_steps(const struct group *g, const struct repeated *r, bool ends)
 {
-	struct rank_steps steps = { r->place, r->first, r->last + r->gaps.most - 1 };
+	struct rank_steps steps = { r->place, r->first, r->last + r->gaps.most - 1, r->unit,
+	    r->burst };
 
 	if (ends) {
-		steps.last = r->last;
+		steps.last = r->end + r->unit - 1;
 		steps.first = r->first - g->first < r->gaps.most ? g->first :
 		    r->first - r->gaps.most + 1;
 		return steps;
 	}
 	for (size_t i = 0; i < g->count; i++)
 		if (same_place(g->places[i].place, r->before) &&
-		    g->places[i].last >= r->last && g->places[i].last < steps.last)
-			steps.last = g->places[i].last;
+		    g->places[i].end >= r->last && g->places[i].end < steps.last)
+			steps.last = g->places[i].end;
 	if (steps.last > g->last)
 		steps.last = g->last;
 	return steps;

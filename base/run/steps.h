@@ -3,23 +3,35 @@
  * The steps that a program repeats, found in its calls.
  *
  * A step begins with a call at the same place each time, or ends with it. A loop lies from the
- * first call of some places to their last, if these calls interleave. A place may divide a loop
- * into steps if
+ * first call of some places to their last, if these calls interleave. First, calls are made fewer:
+ *	- a companion is a place that comes directly after another one, each time and nowhere
+ *	  else; it says no more than that one, and is left out;
+ *	- calls at a place that only companions separate are a burst, and count once, if bursts
+ *	  are of regular lengths: else another place comes between them by chance.
+ * So an exchange with each neighbour in turn is one call. A place may divide a loop into steps if
  *	- it was called LEAST_STEPS times or more, and equally often on all ranks;
  *	- its calls reach from the begin of the loop to its end: the calls before the first and
  *	  after the last are at most twice the longest step, or a tenth of the loop's;
  *	- its calls are regular (regular.h): the probability that each call, or on rank 0 each
- *	  call at another place, is just as likely to divide steps is below MOST_CHANCE.
- * Other places are those with as many calls or more, unless the place is four times as regular
- * among all calls. Where the place is called at random among the
- * calls of a regular one, it does not divide the loop. In other doubt, or if less than half of the
- * places in a step come in nearly all of its steps, the loop is undecided, and has no steps: a
- * wrong period is worse than none. Of several places that divide the loop the one with the fewest
- * calls counts, since the longest period is wanted. It ends the steps if it is further from the
- * loop's begin than from its end. Tests and probes do not count as calls, because their number
- * depends on waiting.
+ *	  call at another place, is just as likely to divide steps is below MOST_CHANCE. Other
+ *	  places are those with as many calls or more, unless the place is four times as regular
+ *	  among all calls.
+ * Of these the one with the fewest calls counts, since the outermost loop is wanted, but not a
+ * place that is passing: it comes now and then in the steps of another one, such as output. On
+ * rank 0 that is one that is called
+ *	- by chance: among twice as many steps or more of the other one;
+ *	- instead of a place that almost all steps have, as where each tenth step of a
+ *	  simulation sorts particles anew: a loop within another one has all its places in all
+ *	  its steps;
+ *	- each time after as many steps of the other one, if it and its like are fewer than a
+ *	  64th of all calls, or if some steps have one place instead of another.
+ * A loop is undecided, and has no steps, if there is other doubt: if another place divides it into
+ * somewhat more steps; if less than half of the places in a step come in nearly all of its steps:
+ * a wrong period is worse than none. The place ends the steps if it is further from the loop's
+ * begin than from its end. Tests and probes do not count as calls, because their number depends on
+ * waiting.
  *
- * Memory: 150 bytes for each rank and place, and 56 bytes for each two places of a loop.
+ * Memory: 340 bytes for each rank and place, and 72 bytes for each two places of a loop.
  */
 #ifndef STEPS_H
 #define STEPS_H
@@ -27,12 +39,13 @@
 #include "../stream/samples.h"
 #include "call_groups.h"
 
-enum { LEAST_STEPS = 5, LEAST_SHARE = 20 };	/* share of the run: 1/20 */
+enum { LEAST_SHARE = 20 };	/* share of the run: 1/20 */
 
 /* The steps of one rank. Calls have numbers from 0, without tests and probes. */
 struct rank_steps {
 	struct call_place place;	/* begins or ends each step */
 	uint64_t first, last;		/* calls of all steps */
+	uint64_t unit, burst;		/* as of struct repeated */
 };
 
 struct loop {

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "dividing_places.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../tool/tool.h"
+
+/* Shares of steps that have a place; with ALMOST_ALL, the others may have another one instead. */
+static const double NEARLY_ALL = 0.95, ALMOST_ALL = 0.88, MOST = 0.75;
+enum { LEAST_GAPS = 4, LEAST_INSTEAD = 2 };
+
+/* Calls at a place are clearly at random if there are so many, and chance explains them. */
+enum { CLEAR_CALLS = 30 };
+static const double CLEAR_CHANCE = 0.05;
+/* The same for a place that would divide the run into steps of another, regular one. */
+static const double PASSING_CHANCE = 0.2;
+/* A place that has fewer of all calls, with those called as often, is no loop but output. */
+enum { RARE = 64 };
+
+/* The share of the steps that place A divides in which B comes. */
+static double
+share_in(const struct clocks *clocks, size_t a, size_t b)
+{
+	const struct repeated *places = clocks->group->places;
+
+	return b < a ? (double)clocks->among[a * clocks->group->count + b].gaps.count /
+	    (double)(places[a].count - 1) : (double)places[b].count / (double)places[a].count;
+}
+
+/*
+ * Do most of the different places in a step come in nearly all steps that place A would divide, or
+ * others instead? Else the calls have no common order.
+ */
+static bool
+is_common(const struct clocks *clocks, size_t a)
+{
+	const struct group *g = clocks->group;
+	const double least = g->places[a].varies ? ALMOST_ALL : NEARLY_ALL;
+	double places = 0, common = 0;
+
+	for (size_t b = 0; b < g->count; b++) {
+		const double share = b == a ? 1 : share_in(clocks, a, b);
+
+		places += share;
+		common += share > least ? share : 0;
+	}
+	return places == 1 || common > places / 2;
+}
+
+/*
+ * May a place's calls be chosen among those of another one? Not if there are too few, or if they
+ * are much more regular among all calls.
+ */
+static bool
+may_follow(const struct repeated *r, const struct among *among)
+{
+	return among->gaps.count >= LEAST_GAPS &&
+	    gaps_spread(&r->gaps) >= gaps_spread(&among->gaps) / 4;
+}
+
+void
+judge_group(struct clocks *clocks)
+{
+	struct group *g = clocks->group;
+
+	for (size_t a = 0; a < g->count && clocks->among != NULL; a++) {
+		struct repeated *r = &g->places[a];
+
+		for (size_t b = 0; b < a; b++) {
+			const struct among *among = &clocks->among[a * g->count + b];
+			const double chance = gaps_chance(&among->gaps);
+
+			if (!may_follow(r, among))
+				continue;
+			if (g->places[b].regular)
+				r->chance = fmax(r->chance, chance);
+			else
+				r->doubtful |= chance >= MOST_CHANCE;
+		}
+		r->regular = r->count >= LEAST_STEPS && r->chance < MOST_CHANCE;
+		for (size_t b = 0; b < g->count && r->regular; b++)
+			if (b != a && share_in(clocks, a, b) >= MOST &&
+			    share_in(clocks, a, b) < 1)
+				*APPEND(clocks->instead, clocks->instead_count,
+				    clocks->instead_capacity) = (struct instead){ (uint32_t)a,
+				    (uint32_t)b, 0, zalloc(g->count, sizeof(uint64_t)) };
+	}
+}
+
+/* A place that comes instead of another one comes in half of the steps without that, or more. */
+static void
+judge_instead(struct clocks *clocks, const struct instead *in)
+{
+	struct repeated *places = clocks->group->places;
+	const bool clear = share_in(clocks, in->divides, in->main) >= ALMOST_ALL;
+
+	for (size_t b = 0; b < clocks->group->count; b++) {
+		if (in->others[b] < LEAST_INSTEAD || 2 * in->others[b] < in->steps ||
+		    in->others[b] + 1 < places[b].count)
+			continue;
+		places[in->divides].varies |= clear;
+		places[in->main].alternates |= clear;
+		places[b].alternates |= clear;
+		places[in->divides].may_vary |= !clear;
+		places[in->main].mixed |= !clear;
+		places[b].mixed |= !clear;
+	}
+	free(in->others);
+}
+
+/* Have the place and those called as often only a small share of all calls? */
+static bool
+is_rare(const struct group *g, const struct repeated *r)
+{
+	uint64_t calls = 0;
+
+	for (size_t i = 0; i < g->count; i++)
+		if (g->places[i].count == r->count)
+			calls += g->places[i].calls * g->places[i].unit;
+	return calls * RARE <= g->last - g->first + 1;
+}
+
+/*
+ * Place A comes now and then in the steps of another one, if it comes by chance; or instead of a
+ * place that almost all steps have; or always after as many steps, where it is rare, or where other
+ * places come so, too. Else the steps of the other one may be a loop within the steps of A.
+ */
+static bool
+is_passing(const struct clocks *clocks, size_t a)
+{
+	const struct group *g = clocks->group;
+	const struct repeated *r = &g->places[a];
+
+	for (size_t b = 0; b < a; b++) {
+		const struct repeated *other = &g->places[b];
+		const struct among *among = &clocks->among[a * g->count + b];
+		const bool often = other->count >= 2 * r->count;
+		const bool instead = r->alternates && other->varies && other->count > r->count;
+
+		if ((!often && !instead) || place_divides(g, other, 0) < YES)
+			continue;
+		if (instead || r->chance > PASSING_CHANCE ||
+		    (10 * among->votes >= 8 * among->gaps.count &&
+		    (other->varies || is_rare(g, r))))
+			return true;
+	}
+	return false;
+}
+
+/* Another place divides the group into somewhat more steps, or perhaps comes instead of this. */
+static bool
+is_contested(const struct group *g, const struct repeated *r)
+{
+	for (size_t b = 0; b < g->count; b++) {
+		const struct repeated *other = &g->places[b];
+
+		if (20 * other->count > 21 * r->count && ((r->mixed && other->may_vary) ||
+		    (other->count < 2 * r->count && place_divides(g, other, 0) == YES)))
+			return true;
+	}
+	return false;
+}
+
+enum answer
+place_divides(const struct group *g, const struct repeated *r, uint64_t steps)
+{
+	const uint64_t tenth = (g->last - g->first) / 10;
+	const uint64_t most = tenth > 2 * r->gaps.most ? tenth : 2 * r->gaps.most;
+
+	if (r->first - g->first > most || g->last - r->last > most || r->count < LEAST_STEPS)
+		return NO;
+	if (steps > 0)
+		return YES;
+	if (r->passing)
+		return NO;
+	if (r->chance < MOST_CHANCE)
+		return r->doubtful ? UNDECIDED : YES;
+	return r->count >= CLEAR_CALLS && gaps_chance(&r->gaps) > CLEAR_CHANCE ? NO : UNDECIDED;
+}
+
+void
+end_judgement(struct clocks *clocks)
+{
+	struct group *g = clocks->group;
+	enum { PASSING = 1, CONTESTED };
+
+	if (clocks->among == NULL)
+		return;
+	for (size_t i = 0; i < clocks->instead_count; i++)
+		judge_instead(clocks, &clocks->instead[i]);
+	for (size_t a = 0; a < g->count; a++)
+		g->places[a].doubtful |= g->places[a].regular && !is_common(clocks, a);
+	for (size_t a = 0; a < g->count; a++)
+		clocks->at[a] = is_passing(clocks, a) ? PASSING :
+		    is_contested(g, &g->places[a]) ? CONTESTED : 0;
+	for (size_t a = 0; a < g->count; a++) {
+		g->places[a].passing = clocks->at[a] == PASSING;
+		g->places[a].doubtful |= clocks->at[a] == CONTESTED;
+	}
+	free(clocks->instead);
+	free(clocks->calls);
+	free(clocks->at);
+	free(clocks->among);
+}

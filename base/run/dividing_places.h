@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which places of a group divide it into steps, by how the calls of rank 0 at each of them lie
+ * among those at the others.
+ */
+#ifndef DIVIDING_PLACES_H
+#define DIVIDING_PLACES_H
+
+#include "call_groups.h"
+
+/* The calls at a place among those of another one, with as many calls or more. */
+struct among {
+	uint64_t since;			/* calls of the other one at the last call of this one */
+	struct gaps gaps;
+	uint64_t usual, votes;		/* the gap of most, by majority vote */
+};
+
+/* Most steps have a place, and some have others instead. */
+struct instead {
+	uint32_t divides, main;		/* the places that divides the steps, and that most have */
+	uint64_t steps;			/* without it */
+	uint64_t *others;		/* of these, steps with each place */
+};
+
+/* Places of a group, those with the most calls first. */
+struct clocks {
+	struct group *group;
+	uint64_t *calls;		/* so far */
+	uint64_t *at;			/* the last call + 1 */
+	struct among *among;		/* this place, among that one */
+	struct instead *instead;
+	size_t instead_count, instead_capacity;
+};
+
+/*
+ * Which places are regular; those with the most calls come first: others need them. And which of
+ * their steps lack a place that most have: the caller then counts what these have instead.
+ */
+void judge_group(struct clocks *clocks);
+/* Which places pass or are doubtful. Frees all but the group. */
+void end_judgement(struct clocks *clocks);
+
+/*
+ * Does the place divide the group into steps? Its calls reach from begin to end, and are regular;
+ * or there are STEPS of them, as wanted, where STEPS is not 0.
+ */
+enum answer { NO, UNDECIDED, YES };
+enum answer place_divides(const struct group *g, const struct repeated *r, uint64_t steps);
+
+#endif
