@@ -321,8 +321,10 @@ judge_places(struct scan *scan, const char *file, struct groups *groups)
 	}
 	if (lack)
 		read_again(scan, file, groups, add_instead);
-	for (size_t i = 0; i < groups->count; i++)
+	for (size_t i = 0; i < groups->count; i++) {
 		end_judgement(&scan->clocks[i]);
+		SORT(groups->at[i].places, groups->at[i].count, by_first);
+	}
 	free(scan->clocks);
 	free(scan->index.slots);
 }
