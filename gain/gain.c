@@ -70,7 +70,8 @@ parse_options(int argc, char **argv)
 		{ "needed", 0, FLAG, OPTION(needed) }, { "scale", SCALE, ASKED },
 		{ "algorithm", 'a', AS_CHOICE, OPTION(algorithm), .choices = algorithms },
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
-		{ "json", 0, AS_TEXT, OPTION(json) }, { "all", 0, FLAG, OPTION(all) }, { "whole", 0, FLAG, OPTION(whole) },
+		{ "json", 0, AS_TEXT, OPTION(json) }, { "all", 0, FLAG, OPTION(all) },
+		{ "whole", 0, FLAG, OPTION(whole) },
 		{ "memory", 0, AS_MEGABYTES, OPTION(memory) }, OPTIONS_END
 	};
 	struct options opt = { .form = UNSAID_FORM, .algorithm = -1, .memory = SIZE_MAX };

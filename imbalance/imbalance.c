@@ -67,7 +67,8 @@ parse_options(int argc, char **argv)
 		{ "steps", 0, AS_WHOLE, OPTION(steps), LEAST_STEPS, INT32_MAX },
 		{ "from", 0, AS_SECONDS, OPTION(from_ns) }, { "to", 0, AS_SECONDS, OPTION(to_ns) },
 		{ "path", 0, AS_TEXT, OPTION(path) }, { "ideal", 0, AS_TEXT, OPTION(ideal) },
-		{ "json", 0, AS_TEXT, OPTION(json) }, { "weak", 0, FLAG, OPTION(weak) }, { "whole", 0, FLAG, OPTION(view.whole) },
+		{ "json", 0, AS_TEXT, OPTION(json) }, { "weak", 0, FLAG, OPTION(weak) },
+		{ "whole", 0, FLAG, OPTION(view.whole) },
 		{ "limit", LIMIT, ASKED }, { "all", 0, FLAG, OPTION(view.all) },
 		{ "memory", 0, AS_MEGABYTES, OPTION(memory) },
 		{ "order", ORDER, ASKED }, { "every", EVERY, ASKED }, OPTIONS_END

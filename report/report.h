@@ -279,7 +279,7 @@ void draw_label(struct text *out, double x, double y, const char *anchor, const 
 const char *cut_label(const char *name, size_t most, char *text);
 void draw_box(struct text *out, const char *class, double x, double y, double width, double height,
     const char *tip);
-/* figures.c: row I of bars from the left, with its name above, cut to fit, and its number behind. */
+/* figures.c: row I of bars from the left: its name above, cut to fit, and its number behind. */
 void draw_row(struct text *out, int i, const char *class, const char *name, double share,
     double full, const char *number);
 void draw_line(struct text *out, const char *class, double x1, double y1, double x2, double y2);

@@ -198,8 +198,10 @@ parts_table(struct text *out, const struct page *page)
 	columns = begin_table(out, page, "by", steps ? "Steps" : "Regions", steps ?
 	    "The critical path of each step, the longest first, and where most of it is." :
 	    "The critical path of each region, without the regions within it.", steps ?
-	    "on the path (s)\tcomputing (s)\tblocked (s)\tpreempted (s)\tMPI (s)\ttransfer (s)\tstep\trank\t*loop\t*where" :
-	    "on the path (s)\tcomputing (s)\tblocked (s)\tpreempted (s)\tMPI (s)\ttransfer (s)\tinstances\trank\t*region\t*where");
+	    "on the path (s)\tcomputing (s)\tblocked (s)\tpreempted (s)\tMPI (s)\ttransfer (s)"
+	    "\tstep\trank\t*loop\t*where" :
+	    "on the path (s)\tcomputing (s)\tblocked (s)\tpreempted (s)\tMPI (s)\ttransfer (s)"
+	    "\tinstances\trank\t*region\t*where");
 	for (size_t i = 0; i < page->parts.count; i++) {
 		const struct run_part *p = &page->parts.at[i];
 

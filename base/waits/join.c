@@ -47,7 +47,8 @@ static const struct field counts_fields[] = { PLACE, HAS(counts.unmatched_sends)
 static const struct field state_fields[] = { PLACE, HAS(state.wait_ns), HAS(state.direct_ns),
 	HAS(state.indirect_ns), HAS(state.propagating_ns), HAS(state.count), FIELDS_END };
 static const struct field totals_fields[] = { PLACE, HAS(totals.wait_before_ns),
-	HAS(totals.wait_after_ns), HAS(totals.unsynchronised_ns), HAS(totals.unsynchronised), HAS(totals.edges), FIELDS_END };
+	HAS(totals.wait_after_ns), HAS(totals.unsynchronised_ns),
+	HAS(totals.unsynchronised), HAS(totals.edges), FIELDS_END };
 static const struct field cell_fields[] = { PLACE, HAS(cell.compute_ns), HAS(cell.mpi_ns),
 	HAS(cell.polling_ns), HAS(cell.calls), HAS(cell.waits), FIELDS_END };
 static const struct field wait_ns_fields[] = { PLACE, HAS(wait_ns), FIELDS_END };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PETSc's stages around a solver: a tridiagonal system by conjugate gradients, solved COUNT times. */
+/* PETSc's stages around a solver: a tridiagonal system, COUNT times by conjugate gradients. */
 #include <petscksp.h>
 
 static PetscErrorCode
@@ -35,8 +35,8 @@ main(int argc, char **argv)
 	PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
 	PetscCall(PetscLogStageRegister("assembly", &assembly));
 	PetscCall(PetscLogStageRegister("solve", &solve));
-	PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 2000, 2000, 3, NULL, 3, NULL,
-	    &matrix));
+	PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 2000, 2000, 3, NULL,
+	    3, NULL, &matrix));
 	PetscCall(PetscLogStagePush(assembly));
 	PetscCall(assemble(matrix));
 	PetscCall(PetscLogStagePop());

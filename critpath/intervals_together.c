@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../critpath.h"
+#include "critpath.h"
 
 enum { ROUND_ROWS = 1 << 17 };	/* for each member */
 
