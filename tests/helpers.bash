@@ -76,6 +76,11 @@ within() {
 	(ulimit -t "$1" && "${@:2}")
 }
 
+# stolen [SECONDS]: what a hypervisor took from this machine since it had taken these seconds
+stolen() {
+	awk -v before="${1:-0}" -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.2f\n", $9 / tick - before }' /proc/stat
+}
+
 # same_edges A B: lp-graph finds the same edges in both traces, and lp-critpath the same path.
 same_edges() {
 	local trace

@@ -31,26 +31,30 @@ needs_clang() {
 	[ -e "$BATS_FILE_TMPDIR/late_threads_clang" ] || skip "no clang with libomp"
 }
 
-# planted: SECONDS LEAST of the parts on the path: in each round of the last part of the last rank. If the ranks ended within 1 ms of
-# each other, of any.
+# planted: by the threads' own clocks SECONDS LEAST of the parts on the path, and of what the first thread does alone: in each round
+# those of the last rank. If the ranks ended within 1 ms of each other, of any. Of SECONDS is also what the first thread may have done
+# while the last part waited for a core, as the path stays in a first thread that computes.
 planted() {
-	sort -k1n -k2n out | awk 'function add() { all += most; at_least += least }
+	sort -k1n -k2n out | awk 'function add(i) { for (i in most) { all[i] += most[i]; at_least[i] += least[i] } }
+		function part(i, up_to, s, first) {
+			if (first || up_to > most[i]) most[i] = up_to
+			if (first || s < least[i]) least[i] = s
+		}
 		$1 != round { add(); round = $1; end = 0 }
-		$2 > end + 0.001 || $3 > most { most = $3 }
-		$2 > end + 0.001 || $3 < least { least = $3 }
-		{ end = $2 }
-		END { add(); print all, at_least }'
+		{ first = $2 > end + 0.001; part("last", $3 + $6, $3, first); part("alone", $5, $5, first); end = $2 }
+		END { add(); print all["last"], at_least["last"], all["alone"], at_least["alone"] }'
 }
 
-# goes_on PROGRAM [KIND]: BESIDES is what the first thread may do while a thread that it woke is still waiting for a core: to the
-# kernel's records that one is blocked, so the path is in the first thread. The parts that were waited for are on the path, and what the first threads do alone
+# goes_on PROGRAM [KIND]: the parts that were waited for are on the path, and what the first threads do alone
 goes_on() {
 	sampled "$@"
 	lp-critpath -F json t.graph >path.json
-	as_planted long_work $(planted | awk -v besides="${BESIDES:-0}" '{ print $1 + besides, $2 }') || { sort -n out; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
-	as_planted short_work 0.1 || { jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
+	local most least alone alone_least
+	read -r most least alone alone_least < <(planted)
+	as_planted long_work "$most" "$least" || { planted; sort -n out; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
+	as_planted short_work "$alone" "$alone_least" || { planted; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
 	# Waiting is no function of its own.
-	[ "$(jq '[.by_function[].function | select(test("gomp|__kmp.*(barrier|wait)|__futex|sched_yield"))] | length' path.json)" -eq 0 ]
+	jq -e '[.by_function[] | select(.function | test("gomp|__kmp.*(barrier|wait)|__futex|sched_yield"))] | . == [] or error(tojson)' path.json
 }
 
 # awaited: the late parts are of other threads, and they are what the other rank waits for
@@ -88,7 +92,7 @@ however() {
 @test "nothing is lost in a long phase without calls, in which threads wait for each other hundreds of times" {
 	local policy
 	for policy in passive active; do
-		BESIDES=0.1 HZ=5000 OMP_WAIT_POLICY=$policy goes_on late_thread 300
+		HZ=5000 OMP_WAIT_POLICY=$policy goes_on late_thread 300
 		jq -e '.computation.unknown_s == 0' path.json
 		[ "$(lp-dump -k sampled t.trace | jq -n '[inputs.lost // 0] | add')" -eq 0 ]
 		lp-critpath -F json t.graph | jq -e '([.awaited[] | select(.function == "long_work" and .rank == 0).path_s] | add) > 0.4'

@@ -25,11 +25,6 @@ told_by_kernel() {
 	refute grep -q 'the kernel refuses it' "$BATS_FILE_TMPDIR/probe.err" || skip "this kernel allows no perf_event_open"
 }
 
-# stolen [SECONDS]: what a hypervisor took from this machine since it had taken these seconds
-stolen() {
-	awk -v before="${1:-0}" -v tick="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%.2f\n", $9 / tick - before }' /proc/stat
-}
-
 # recorded OPTION... -- COMMAND...: as t.graph; what the program prints as out; as stolen what a hypervisor took meanwhile: to
 # the kernel's switches that is time on a core, to threads' clocks it is not.
 recorded() {

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "last_part.h"
-#include "sampled_work.h"
 
 int
 main(int argc, char **argv)
@@ -23,7 +22,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < parts; i++) {
 #pragma omp parallel num_threads(2)
 		part((rank == 0 && omp_get_thread_num() == 1 ? 0.6 : 0.1) / parts);
-		short_work(0.1 / parts);
+		part_alone(0.1 / parts);
 		say_last_part(rank, argc > 1 && i < parts - 1);
 	}
 	return MPI_Finalize();

@@ -22,7 +22,6 @@
 
 extern "C" {
 #include "last_part.h"
-#include "sampled_work.h"
 }
 
 static double late_s;
@@ -107,7 +106,7 @@ main(int argc, char **argv)
 		for (const auto &kind : kinds)
 			if (argc > 1 && std::strcmp(argv[1], kind.name) == 0)
 				kind.run();
-		short_work(0.01);
+		part_alone(0.01);
 		say_last_part(rank, false);
 	}
 	return MPI_Finalize();

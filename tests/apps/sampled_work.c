@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two functions for sampled.c that compute for so many seconds of their thread's CPU time. */
+/*
+ * Two functions that compute for so many seconds of their thread's CPU time, and return what it
+ * was: more, by the part of the inner loop at whose end they look at the clock.
+ */
 #include <time.h>
 
 #include "sampled_work.h"
@@ -16,18 +19,26 @@ own_time_s(void)
 }
 
 /* They differ, otherwise the compiler merges them. */
-void
+double
 long_work(double s)
 {
-	for (double end = own_time_s() + s; own_time_s() < end; )
+	const double begin = own_time_s();
+	double took;
+
+	while ((took = own_time_s() - begin) < s)
 		for (int i = 0; i < 20000; i++)
 			sink += i;
+	return took;
 }
 
-void
+double
 short_work(double s)
 {
-	for (double end = own_time_s() + s; own_time_s() < end; )
+	const double begin = own_time_s();
+	double took;
+
+	while ((took = own_time_s() - begin) < s)
 		for (int i = 0; i < 20000; i++)
 			sink *= 1.0001;
+	return took;
 }

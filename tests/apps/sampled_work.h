@@ -3,7 +3,7 @@
 #define SAMPLED_WORK_H
 
 double own_time_s(void);
-void long_work(double s);
-void short_work(double s);
+double long_work(double s);
+double short_work(double s);
 
 #endif
