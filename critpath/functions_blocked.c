@@ -43,9 +43,9 @@ blocked_there(const struct definitions *known, const struct sampled *place)
 {
 	const uint32_t called = called_place(known, place->site, place->callers);
 	struct blocked b = { .ns = place->blocked_ns };
-	struct stack_frame frame;
+	struct stack_frame frame, inlined;
 
-	frame = own_frame(known, own_place(known, place->site, place->callers));
+	frame = own_frame(known, own_place(known, place->site, place->callers), &inlined);
 	b.function = frame.name;
 	b.file = frame.file;
 	b.line = frame.file != NULL ? frame.line : 0;

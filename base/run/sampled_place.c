@@ -3,12 +3,14 @@
 #include "../tool/text.h"
 #include "runtimes.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
 const char not_sampled[] = NOT_SAMPLED;
 const char on_core_name[] = "(on a core, not sampled)";
 const char thread_wait_name[] = "(waiting for threads)";
+static const char python_name[] = "Python code";
 
 /* Modules and headers that no user edits to make a program faster; /opt may hold the user's own. */
 static bool
@@ -29,6 +31,16 @@ module_of(const struct definitions *known, uint32_t site)
 	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
 
 	return s != NULL && s->module < known->module_count ? known->modules[s->module].path : NULL;
+}
+
+/* An interpreter's own functions say nothing about the script, which samples do not show. */
+static bool
+is_python(const char *module)
+{
+	const char *name = module != NULL ? file_name(module) : "";
+
+	return fnmatch("libpython[23]*.so*", name, 0) == 0 ||
+	    fnmatch("python[23]*", name, 0) == 0 || strcmp(name, "python") == 0;
 }
 
 /* The recorder does none of the program's work, also where it calls others. */
@@ -84,7 +96,7 @@ is_own(const struct definitions *known, uint32_t site)
 	const char *program = known->headline.program;
 
 	return module == NULL || (program != NULL && strcmp(module, program) == 0) ||
-	    !is_of_system(module);
+	    is_python(module) || !is_of_system(module);
 }
 
 /* The frames of a sample: its place is number 0; 0: there are no more. */
@@ -130,17 +142,41 @@ called_place(const struct definitions *known, uint32_t site, uint32_t callers)
 	return depth > 0 ? frame_at(known, site, callers, depth - 1) : 0;
 }
 
+/* Number 0 is the innermost; the last one is a function with code of its own. */
+static struct stack_frame
+source_frame(const struct site *s, size_t i)
+{
+	const struct inlined *outer = s->inlined + i - 1;
+
+	return i == 0 ? (struct stack_frame){ s->function, s->file, s->line } :
+	    (struct stack_frame){ outer->function, outer->file, outer->line };
+}
+
+static bool
+is_of_user(struct stack_frame frame)
+{
+	return frame.file != NULL && !is_of_system(frame.file);
+}
+
 struct stack_frame
-own_frame(const struct definitions *known, uint32_t site)
+own_frame(const struct definitions *known, uint32_t site, struct stack_frame *inlined)
 {
 	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
+	size_t outer = s != NULL ? s->inlined_count : 0, inner = 0;
 
-	if (s != NULL && s->file != NULL && is_of_system(s->file))
-		for (size_t i = 0; i < s->inlined_count; i++)
-			if (s->inlined[i].file != NULL && !is_of_system(s->inlined[i].file))
-				return (struct stack_frame){ s->inlined[i].function,
-				    s->inlined[i].file, s->inlined[i].line };
-	return place_frame(known, site);
+	*inlined = (struct stack_frame){ .name = NULL };
+	if (is_python(module_of(known, site)))
+		return (struct stack_frame){ .name = python_name };
+	if (outer == 0 || (waiting_at(known, site) != NOT_WAITING && s->file != NULL &&
+	    !is_of_system(s->file)))
+		return place_frame(known, site);
+	while (outer > 0 && !is_of_user(source_frame(s, outer)))
+		outer--;
+	while (inner < outer && !is_of_user(source_frame(s, inner)))
+		inner++;
+	if (inner < outer)
+		*inlined = source_frame(s, inner);
+	return outer > 0 ? source_frame(s, outer) : place_frame(known, site);
 }
 
 int64_t

@@ -29,8 +29,13 @@ bool same_function(const struct definitions *known, uint32_t site, uint32_t othe
 uint32_t own_place(const struct definitions *known, uint32_t site, uint32_t callers);
 /* The place that it called, in a library of the system; 0: it called none. */
 uint32_t called_place(const struct definitions *known, uint32_t site, uint32_t callers);
-/* The function of such a place: the one into which functions of system headers are inlined. */
-struct stack_frame own_frame(const struct definitions *known, uint32_t site);
+/*
+ * The function of such a place, in the user's files: the outermost into which the code there is
+ * inlined. INLINED: the innermost; without a name if none is inlined. "Python code" is all that
+ * samples show of a script.
+ */
+struct stack_frame own_frame(const struct definitions *known, uint32_t site,
+    struct stack_frame *inlined);
 
 /* The time of each sample: the period, or less if all would exceed the computation. */
 int64_t sample_worth(int64_t period_ns, uint64_t samples, int64_t compute_ns);

@@ -117,15 +117,20 @@ pole_balance(struct long_pole *p, const struct place *place,
 		}
 }
 
-/* "relax (heat.c:80)" */
+/* "relax (heat.c:80)", or "relax (heat.c:80; inlined: norm (norm.h:12))" */
 static void
 put_function(FILE *out, const struct long_pole *p)
 {
 	fprintf(out, " in %s", p->function);
 	if (p->file != NULL && p->line > 0)
-		fprintf(out, " (%s:%d)", file_name(p->file), (int)p->line);
+		fprintf(out, " (%s:%d", file_name(p->file), (int)p->line);
 	else if (p->file != NULL)
-		fprintf(out, " (%s)", file_name(p->file));
+		fprintf(out, " (%s", file_name(p->file));
+	if (p->file != NULL && p->inlined.name != NULL)
+		fprintf(out, "; inlined: %s (%s:%d)", p->inlined.name, file_name(p->inlined.file),
+		    (int)p->inlined.line);
+	if (p->file != NULL)
+		fputc(')', out);
 }
 
 /* Returns whether there is much of it. */

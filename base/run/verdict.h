@@ -3,6 +3,7 @@
 #ifndef VERDICT_H
 #define VERDICT_H
 
+#include "../tool/stacks.h"
 #include "off_core.h"
 #include "trust.h"
 
@@ -24,6 +25,7 @@ struct long_pole {
 	/* with most samples of the computation, or in which it is blocked; NULL: unknown */
 	const char *function, *file;
 	int32_t line;		/* with most samples in the function; 0: unknown */
+	struct stack_frame inlined;	/* there, with these samples; without a name: none */
 	int64_t samples;	/* of that function; -1: none */
 	enum pole_reason reason;	/* of a rank that computes longer, why it does */
 	double reason_share;	/* of the computation, if the reason is another */

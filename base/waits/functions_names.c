@@ -24,14 +24,14 @@ function_of(const struct imbalance *im, const struct taken *taken, bool own)
 {
 	const struct definitions *known = &im->graph.known;
 	const uint32_t place = taken->place;
-	struct stack_frame frame = { .name = on_core_name };
+	struct stack_frame frame = { .name = on_core_name }, inlined;
 	const char *in = NULL;
 
 	if (place == taken_off(OFF_BLOCKED) && taken->own > 0) {
-		frame = own_frame(known, taken->own);
+		frame = own_frame(known, taken->own, &inlined);
 		in = frame.name;
 	} else if (place < TAKEN_THREADS)
-		frame = own ? own_frame(known, taken->own) : place_frame(known, place);
+		frame = own ? own_frame(known, taken->own, &inlined) : place_frame(known, place);
 	if (place >= TAKEN_OFF_CORE)
 		frame.name = off_names[place - TAKEN_OFF_CORE];
 	return (struct sampled_function){ frame.name, in, frame.file };

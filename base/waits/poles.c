@@ -26,45 +26,56 @@ struct poles {
 
 struct line_samples {
 	int32_t line;
+	struct stack_frame inlined;	/* there; without a name: none */
 	uint64_t samples;
 };
 
-/* The line in the function with the most samples before a site of that name; 0: unknown. */
-static int32_t
-sampled_line(const struct poles *poles, const struct long_pole *p)
+static bool
+is_line(const struct line_samples *line, const struct stack_frame *frame,
+    const struct stack_frame *inlined)
+{
+	return line->line == frame->line && line->inlined.line == inlined->line &&
+	    text_compare(line->inlined.name, inlined->name) == 0 &&
+	    text_compare(line->inlined.file, inlined->file) == 0;
+}
+
+/* The line in the function with the most samples before a site of that name, as far as known. */
+static void
+find_line(const struct poles *poles, struct long_pole *p)
 {
 	struct line_samples *lines = NULL, *most = NULL;
 	size_t count = 0, capacity = 0, k;
-	int32_t line;
 	char text[1024];
 	struct taken taken;
 
 	for (size_t i = 0; i < taken_places(poles->im); i++) {
-		struct stack_frame frame;
+		struct stack_frame frame, inlined;
 
 		if (!taken_at(poles->im, i, &taken) || (!p->alike && taken.rank != p->rank))
 			continue;
 		if (strcmp(index_text(poles->im, BY_SITE, taken.site, text, sizeof text),
 		    p->where) != 0)
 			continue;
-		frame = own_frame(&poles->im->graph.known, taken.own);
+		frame = own_frame(&poles->im->graph.known, taken.own, &inlined);
 		if (strcmp(frame.name, p->function) != 0 || frame.line <= 0 ||
 		    text_compare(frame.file, p->file) != 0)
 			continue;
-		for (k = 0; k < count && lines[k].line != frame.line; k++)
+		for (k = 0; k < count && !is_line(&lines[k], &frame, &inlined); k++)
 			;
 		GROW(lines, capacity, count + 1);
 		if (k == count)
-			lines[count++] = (struct line_samples){ .line = frame.line };
+			lines[count++] = (struct line_samples){ frame.line, inlined, 0 };
 		lines[k].samples += taken.samples;
 	}
 	for (k = 0; k < count; k++)
 		if (most == NULL || lines[k].samples > most->samples ||
 		    (lines[k].samples == most->samples && lines[k].line < most->line))
 			most = &lines[k];
-	line = most != NULL ? most->line : 0;
+	if (most != NULL) {
+		p->line = most->line;
+		p->inlined = most->inlined;
+	}
 	free(lines);
-	return line;
 }
 
 /* What the part of a computation is: of no known reason, it computes. */
@@ -163,7 +174,7 @@ find_function(const struct poles *poles, struct long_pole *p, const struct uneve
 		}
 	}
 	if (p->function != NULL)
-		p->line = sampled_line(poles, p);
+		find_line(poles, p);
 }
 
 /* Who sleeps as long as another computes is not like it. */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
@@ -185,12 +186,90 @@ waves(void)
 }
 static void in_libm(void) { steps(waves); }
 
+/* Its time is in a helper that compilers inline. */
+static inline __attribute__((always_inline)) double
+norm2(const double *x)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 1000; i++)
+		sum += x[i] * x[i];
+	return sum;
+}
+
+static __attribute__((noinline)) void
+assemble(void)
+{
+	static double x[1000];
+
+	for (int i = 0; i < 10000; i++) {
+		x[i % 1000] += 1;
+		sink = norm2(x);
+	}
+}
+static void inlined(void) { steps(assemble); }
+
+/* Each step goes down some hundred calls. */
+static __attribute__((noinline)) void
+descend(int depth)
+{
+	compute(SLOW_S / 200);
+	if (depth > 0)
+		descend(depth - 1);
+	sink = depth;	/* so it is no loop */
+}
+static __attribute__((noinline)) void descent(void) { descend(199); }
+static void recursion(void) { steps(descent); }
+
+static __attribute__((noinline)) void
+read_in(void)
+{
+	static char page[1 << 12];
+	int fd = open("/dev/zero", O_RDONLY);
+
+	for (int i = 0; i < 60000; i++)
+		if (read(fd, page, sizeof page) != (ssize_t)sizeof page)
+			abort();
+	close(fd);
+}
+static void reads(void) { steps(read_in); }
+
+/* Jumps through more memory than caches hold, in which each element is the place of the next. */
+static __attribute__((noinline)) void
+gather(void)
+{
+	enum { PLACES = 1 << 22 };
+	static uint32_t next[PLACES];
+	uint32_t at = 0;
+
+	for (uint32_t i = PLACES; next[0] == 0 && i-- > 0;)
+		next[i] = (i * 1664525u + 1013904223u) % PLACES;
+	for (int i = 0; i < 200000; i++)
+		at = next[at];
+	sink = at;
+}
+static void slow_memory(void) { steps(gather); }
+
+/* Only in the last tenth of the run. */
+static void
+last_tenth(void)
+{
+	for (int step = 0; step < 100; step++) {
+		usual_part();
+		if (rank == SLOW && step >= 90)
+			for (int i = 0; i < 4 && !without; i++)
+				slow_part();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(more_work), CASE(asleep), CASE(into_file),
 	    CASE(page_faults), CASE(preempted), CASE(thread_lock), CASE(slow_thread),
-	    CASE(in_library), CASE(in_libm) };
+	    CASE(in_library), CASE(in_libm), CASE(inlined), CASE(recursion), CASE(reads),
+	    CASE(slow_memory), CASE(last_tenth) };
 
 	return RUN(cases, argc, argv);
 }
