@@ -104,6 +104,29 @@ simulation() {
 		[ "$(lp-critpath --by step -F json graph | jq -c '[.loops[].steps]')" = '[201]' ]
 		[ "$(lp-imbalance --by step -F json graph | jq -c '[.loops[].steps]')" = '[201]' ]
 	done
+	# of 60 steps, 7 have output: they are not the steps
+	sed -i 's/^run  .*/run 60/' in.melt
+	rm -rf run
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 lmp -log none -in in.melt >/dev/null
+	lp-merge run 2>/dev/null | lp-graph 2>/dev/null >graph
+	[[ "$(lp-critpath --by step -F json graph | jq -c '[.loops[].steps]')" =~ ^'['(61)?']'$ ]]
+}
+
+@test "the exchanges of a step with one rank after the other are not steps, though one function makes them" {
+	mpicc -g -O1 -w -o exchanges "$ROOT/tests/apps/exchanges.c"
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 ./exchanges cg 100
+	lp-merge run 2>/dev/null | lp-graph 2>/dev/null >graph
+	[ "$(lp-critpath --by step -F json graph | jq -c '[[.loops[].steps], .undecided.steps]')" = '[[],400]' ]
+	lp-critpath --by step --steps 400 -F json graph | jq -e '.loops[0].steps == 400'
+}
+
+@test "a few steps with many calls, of which hardly one marks the step, may be output" {
+	local inner
+	inner=$(for ((n = 0; n < 8; n++)); do echo 2 3 2 4; done | tr '\n' ' ')
+	program few 8 "1 $inner"
+	lp-critpath --by step -F json few | jq -e '.loops == [] and .undecided.steps == 8'
+	program enough 16 "1 $inner"
+	lp-critpath --by step -F json enough | jq -e '.loops[0].steps == 16 and .undecided == null'
 }
 
 @test "a loop of 1000 places has steps; one of 1001 is not searched" {

@@ -175,6 +175,7 @@ class Program:
 # ---- the same rules, a second time ---------------------------------------------------------------
 
 LEAST, MOST_CHANCE, CLEAR, CLEAR_CHANCE, PASSING_CHANCE, LEAST_SHARE = 5, 1e-3, 30, 0.05, 0.2, 20
+FEW, RARE_IN_FEW = 16, 16
 NEARLY_ALL, ALMOST_ALL, MOST, RARE, EULER = 0.95, 0.88, 0.75, 64, 0.5772156649015329
 
 
@@ -298,6 +299,16 @@ class Group:
                     (self.varies if share >= ALMOST_ALL else self.may_vary).add(place)
                     (self.alternates if share >= ALMOST_ALL else self.mixed).update((main, other))
 
+    def rare(self, count, weight, share):
+        return sum(weight[p] for p in self.at if len(self.at[p]) == count) * share <= self.last - self.first + 1
+
+    def sure(self, place):
+        """The answer, unless a step may be a part of another one, or output."""
+        count = len(self.at[place])
+        peers = {self.peers[number] for number in self.at[place]}
+        unsure = len(peers) > 1 or (count < FEW and self.rare(count, self.weight, RARE_IN_FEW))
+        return min(self.answer(place), 1 if unsure else 2)
+
     def flag(self, place, order, weight):
         count = len(self.at[place])
         for other in order[:order.index(place)]:
@@ -305,7 +316,7 @@ class Group:
             if self.answer(other) < 2 or not (more >= 2 * count or (instead and more > count)):
                 continue
             gaps = [g for g in gaps_among(self.at[place], self.at[other]) if g > 0]
-            rare = sum(weight[p] for p in self.at if len(self.at[p]) == count) * RARE <= self.last - self.first + 1
+            rare = self.rare(count, weight, RARE)
             if instead or self.chance[place] > PASSING_CHANCE or \
                     ((other in self.varies or rare) and same_mostly(gaps)):
                 return "passing"
@@ -344,7 +355,7 @@ def groups_of(rows):
         for place, number in own:
             group.at.setdefault(place, []).append(number)
         group.chance = {place: chance_of(gaps_of(numbers)) for place, numbers in group.at.items()}
-        group.calls, group.weight = own, weight
+        group.calls, group.weight, group.peers = own, weight, [row[4] for row in rows]
     return groups
 
 
@@ -370,7 +381,7 @@ def find_steps(program):
                     a, b = times(r, g)
                     return min(b, end) - max(a, begin)
                 other = group if r == 0 else max(ranks[r], key=overlap)
-                least = min([least, max([other.answer(p) for p, n in other.at.items() if len(n) == count], default=0)])
+                least = min([least, max([other.sure(p) for p, n in other.at.items() if len(n) == count], default=0)])
             if least == 2:
                 found.append(count)
             undecided |= least == 1

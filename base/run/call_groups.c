@@ -53,6 +53,7 @@ begin_bursts(struct repeated *r, uint64_t gap)
 
 	r->burst = gap;
 	r->gaps = r->all;
+	r->peers = r->all_peers;
 	r->count = r->calls;
 	r->last = r->end;
 	r->runs = (struct gaps){ before, before, 1, 1, 0 };
@@ -68,7 +69,7 @@ add_call(struct scan *scan, const struct calls *calls, size_t row)
 	const uint64_t number = scan->calls[rank]++;
 	const struct repeated new = { .rank = rank, .place = place,
 	    .first_before = scan->last[rank], .first = number,
-	    .begin_ns = calls->enter_ns[row], .burst = UINT64_MAX };
+	    .begin_ns = calls->enter_ns[row], .burst = UINT64_MAX, .peer = calls->peer[row] };
 	struct repeated *r = place_table_add(&scan->places, &new);
 	const uint64_t gap = number - r->end;
 
@@ -84,12 +85,14 @@ add_call(struct scan *scan, const struct calls *calls, size_t row)
 				r->before = scan->last[rank];
 			r->votes += same_place(r->before, scan->last[rank]) ? 1 : -UINT64_C(1);
 		}
+		r->peers |= calls->peer[row] != r->peer;
 		r->count++;
 		r->last = number;
 		r->run = 1;
 	}
 	if (r->calls++ > 0)
 		gaps_add(&r->all, gap);
+	r->all_peers |= calls->peer[row] != r->peer;
 	r->strays += !same_place(r->first_before, scan->last[rank]);
 	r->end = number;
 	r->end_ns = calls->leave_ns[row];
@@ -155,6 +158,7 @@ end_bursts(struct repeated *r)
 		return;
 	r->count = r->unit > 0 ? r->calls : 0;
 	r->gaps = r->all;
+	r->peers = r->all_peers;
 	r->last = r->end;
 	r->burst = 0;
 }

@@ -42,6 +42,8 @@ struct repeated {
 	uint64_t calls, first, end;	/* numbers of calls */
 	uint64_t count, last;		/* bursts; the begin of the last one */
 	uint64_t run;			/* calls in it */
+	int32_t peer;			/* of the first call */
+	bool peers, all_peers;		/* of bursts, of calls: do they differ? */
 	uint64_t burst;			/* gap within bursts; 0: there are none */
 	uint64_t unit;			/* the place and its companions; 0: it is a companion */
 	struct gaps gaps;		/* between bursts */

@@ -17,6 +17,8 @@ static const double CLEAR_CHANCE = 0.05;
 static const double PASSING_CHANCE = 0.2;
 /* A place that has fewer of all calls, with those called as often, is no loop but output. */
 enum { RARE = 64 };
+/* If there are few steps, such a share is no evidence of steps either. */
+enum { FEW_STEPS = 16, RARE_IN_FEW = 16 };
 
 /* The share of the steps that place A divides in which B comes. */
 static double
@@ -109,16 +111,16 @@ judge_instead(struct clocks *clocks, const struct instead *in)
 	free(in->others);
 }
 
-/* Have the place and those called as often only a small share of all calls? */
+/* Have the place and those called as often less than that share of all calls? */
 static bool
-is_rare(const struct group *g, const struct repeated *r)
+is_rare(const struct group *g, const struct repeated *r, uint64_t share)
 {
 	uint64_t calls = 0;
 
 	for (size_t i = 0; i < g->count; i++)
 		if (g->places[i].count == r->count)
 			calls += g->places[i].calls * g->places[i].unit;
-	return calls * RARE <= g->last - g->first + 1;
+	return calls * share <= g->last - g->first + 1;
 }
 
 /*
@@ -142,7 +144,7 @@ is_passing(const struct clocks *clocks, size_t a)
 			continue;
 		if (instead || r->chance > PASSING_CHANCE ||
 		    (10 * among->votes >= 8 * among->gaps.count &&
-		    (other->varies || is_rare(g, r))))
+		    (other->varies || is_rare(g, r, RARE))))
 			return true;
 	}
 	return false;
@@ -177,6 +179,12 @@ place_divides(const struct group *g, const struct repeated *r, uint64_t steps)
 	if (r->chance < MOST_CHANCE)
 		return r->doubtful ? UNDECIDED : YES;
 	return r->count >= CLEAR_CALLS && gaps_chance(&r->gaps) > CLEAR_CHANCE ? NO : UNDECIDED;
+}
+
+bool
+place_is_sure(const struct group *g, const struct repeated *r)
+{
+	return !r->peers && (r->count >= FEW_STEPS || !is_rare(g, r, RARE_IN_FEW));
 }
 
 void

@@ -41,6 +41,8 @@ best_place(const struct group *g, uint64_t count, uint64_t wanted, struct call_p
 		if (r->count != count)
 			continue;
 		answer = place_divides(g, r, wanted);
+		if (answer == YES && wanted == 0 && !place_is_sure(g, r))
+			answer = UNDECIDED;
 		if (answer > most ||
 		    (answer == most && answer > NO && same_place(r->place, like))) {
 			most = answer;
