@@ -451,7 +451,8 @@ reasons() {
 	head -1 t.text | grep -qE 's: [0-9.]+ s of it (on a core|blocked|preempted|for an unknown reason)'
 	grep -q '^why computation changed, by site and by rank$' t.text
 	reasons 1.graph 2.graph -- 3.graph 4.graph 1.graph
-	jq -S '[.sites[] | {(.line | tostring): (.computation | map_values(.change_s))}] | add' t.json >there.json
+	# Computed as well, or jq 1.7 prints the digits that it read.
+	jq -S '[.sites[] | {(.line | tostring): (.computation | map_values(0 + .change_s))}] | add' t.json >there.json
 	reasons 3.graph 4.graph 1.graph -- 1.graph 2.graph
 	jq -S '[.sites[] | {(.line | tostring): (.computation | map_values(0 - .change_s))}] | add' t.json | cmp - there.json
 	# Of one side nothing can be told.

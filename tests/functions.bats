@@ -175,3 +175,31 @@ print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if 
 	jq -e --argjson waits $waits '.compute_by_function[0].functions |
 		any(.[]; .function == "(waiting for threads)" and .samples == $waits) and any(.[]; .function == "GOMP_loop_dynamic_next")' waits.json
 }
+
+@test "a thread waits where a routine for all system calls is called to wait, with names and without" {
+	# Thread 1 computes from 1000 to 90000, and the first thread is blocked meanwhile: in a place with these callers. Each is in the
+	# program (0) or in the C library (1), "-" has no name; whether it waits.
+	local case place=0 module name
+	for case in "1 __syscall_cancel_arch 1 __syscall_cancel 1 futex_wait yes" "1 - 1 - 1 futex_wait yes" \
+		"1 - 1 - 1 - 1 futex_wait yes" "1 - 1 - 1 clock_nanosleep no" "1 - 1 usleep 1 futex_wait no" "1 - 0 gomp_sem_wait_slow yes" \
+		"1 __internal_syscall_cancel 1 pthread_cond_wait yes" "1 memcpy 1 futex_wait no" "1 - 0 work no" "0 - 1 futex_wait no"; do
+		read -ra words <<<"$case"
+		{
+			printf '%s\n' graph 'run ranks=1 locations=1 run_ns=100000' 'module module=0 path=app' 'module module=1 path=/lib/libc.so.6'
+			for ((place = 1; 2 * place < ${#words[@]}; place++)); do
+				module=${words[2 * place - 2]} name=${words[2 * place - 1]}
+				echo "site site=$place module=$module offset=$((16 * place)) $([ "$name" = - ] || echo "function=$name")"
+			done
+			[ $place -eq 3 ] || echo "site site=$place stack=$(seq -s, 2 $((place - 1)))"
+			echo "site site=$((place + 1)) module=0 offset=4096 function=work"
+			echo "sampled location=0 worker=1 period_ns=1000 until_ns=90000 time=$(seq -s, 2000 1000 89000) site=$(yes $((place + 1)) |
+				head -88 | paste -sd,)"
+			echo "sampled location=0 period_ns=1000 until_ns=90000 time=89500 site=$((place + 1))"
+			echo "switched location=0 from_ns=0 until_ns=90000 time=2000 duration=86000 reason=0 site=1 callers=$((place == 3 ? 2 : place))"
+			echo 'switched location=0 worker=1 from_ns=0 until_ns=90000 time= duration= reason='
+			echo '0 MPI_Init 0 1000'
+			echo '0 MPI_Finalize 90000 100000'
+		} | pack >t.graph
+		lp-critpath -F json t.graph | jq -e --arg is "${words[-1]}" '(.computation.awaited_s > 80e-6) == ($is == "yes")' || { echo "$case"; false; }
+	done
+}

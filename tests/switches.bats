@@ -101,6 +101,37 @@ stacks_permitted() {
 	lp-critpath -F text t.graph | grep -qE '	io \(blocks.c:[0-9]+\), in usleep$'
 }
 
+@test "waits of threads are recognised where the number of the system call is pushed for a shared routine" {
+	stacks_permitted
+	[ "$(uname -m)" = x86_64 ] || skip "instructions of x86-64"
+	cat >pushed.c <<-END
+		#include <mpi.h>
+		#include <stdio.h>
+		#include <time.h>
+		__asm__(".text\n"
+		    "any_call: .cfi_startproc; mov 8(%rsp), %rax; mov %rcx, %r10; syscall; ret; .cfi_endproc\n"
+		    ".macro pushes number; .cfi_startproc; push \$\\\\number; .cfi_adjust_cfa_offset 8; xor %r8d, %r8d\n"
+		    "call any_call; pop %rdx; .cfi_adjust_cfa_offset -8; ret; .cfi_endproc; .endm\n"
+		    ".globl waits, sleeps, after\n" "waits: pushes 202\n" "sleeps: pushes 230\n" "after:\n");
+		long waits(int *, long, long, struct timespec *), sleeps(long, long, struct timespec *, void *), after(void);
+		int main(int c, char **v) {
+			struct timespec time = { 0, 50000000 };
+			int word = 0;
+			MPI_Init(&c, &v);
+			waits(&word, 128, 0, &time);	/* FUTEX_WAIT_PRIVATE, up to 50 ms */
+			sleeps(CLOCK_MONOTONIC, 0, &time, NULL);
+			printf("%lu %lu %lu\\n", (long)waits, (long)sleeps, (long)after);
+			MPI_Finalize();
+		}
+	END
+	mpicc -g -O2 -o pushed pushed.c
+	recorded --switches -- $RUN -n 1 ./pushed
+	lp-dump -k site run/rank.0 | jq -s --argjson at "$(tr ' ' , <out | sed 's/.*/[&]/')" '
+		[.[] | select(.address) | select(.address > $at[0] and .address < $at[2]) |
+		{ function: (if .address < $at[1] then "waits" else "sleeps" end), futex: (.futex // false) }] | sort_by(.function)' >sites
+	jq -e '. == [{ function: "sleeps", futex: false }, { function: "waits", futex: true }]' sites || { cat out sites; false; }
+}
+
 @test "threads that block thousands of times between two calls are read meanwhile; without room it is unknown, and not as before" {
 	told_by_kernel
 	cat >full.c <<-END

@@ -130,7 +130,18 @@ is_system_call(const struct definitions *known, uint32_t site)
 {
 	const char *module = module_name(known, site);
 
-	return module != NULL && is_c_library(module) && is_within(&known->sites[site], "syscall");
+	return module != NULL && is_c_library(module) &&
+	    (is_within(&known->sites[site], "syscall") ||
+	    is_within(&known->sites[site], "*syscall_cancel*"));
+}
+
+/* A stripped C library has no names for its routines for system calls that may be cancelled. */
+static bool
+is_nameless(const struct definitions *known, uint32_t site)
+{
+	const char *module = module_name(known, site);
+
+	return module != NULL && is_c_library(module) && known->sites[site].function == NULL;
 }
 
 enum waiting
@@ -138,14 +149,20 @@ waiting_below(const struct definitions *known, uint32_t site, uint32_t callers)
 {
 	const struct site *stack = callers < known->site_count ? &known->sites[callers] : NULL;
 
-	if (stack == NULL || !is_system_call(known, site))
+	if (stack == NULL || !(is_system_call(known, site) || is_nameless(known, site)))
 		return NOT_WAITING;
 	for (uint32_t i = 0; i < (stack->stack != NULL ? stack->depth : 1); i++) {
 		const uint32_t caller = stack->stack != NULL ? stack->stack[i] : callers;
-		const char *module = module_name(known, caller);
 
-		if (module != NULL && !is_c_library(module))
+		if (module_name(known, caller) != NULL && !is_system_call(known, caller) &&
+		    !is_nameless(known, caller))
 			return waiting_at(known, caller);
 	}
 	return NOT_WAITING;
+}
+
+bool
+may_wait_below(const struct definitions *known, uint32_t site, uint32_t callers)
+{
+	return is_system_call(known, site) || (callers == 0 && is_nameless(known, site));
 }

@@ -71,8 +71,9 @@ add_mark(const struct finding *f, struct mark mark, uint32_t site, uint32_t call
 {
 	struct thread_waits *w = f->all;
 
-	mark.place = waits_at(f, site, callers) ? WAITS : site == 0 || is_system_call(f->known,
-	    site) ? MAY_WAIT : ELSEWHERE;
+	mark.place = waits_at(f, site, callers) ? WAITS : site == 0 || (mark.seen == SAMPLED ?
+	    is_system_call(f->known, site) : may_wait_below(f->known, site, callers)) ? MAY_WAIT :
+	    ELSEWHERE;
 	if (mark.seen != BLOCKED && site == 0)	/* which says nothing */
 		return;
 	*APPEND(w->marks, w->mark_count, w->mark_capacity) = mark;

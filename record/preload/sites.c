@@ -17,6 +17,8 @@ enum {
 	FIRST_BITS = 14,	/* size of the first table: 2^14 */
 	MOST_SITES = 1 << 22,	/* further ones stay unknown */
 	FUTEX_CODE = 64,	/* bytes before a system call that are searched */
+	CALL_BYTES = 5,		/* of a call relative to itself */
+	PUSH_CODE = 24,		/* bytes before its end that are searched: arguments go between */
 };
 /* Of the key of a place that is a frame so far: a call there gets a number of its own. */
 #define FRAME ((uint64_t)1 << 63)
@@ -313,17 +315,25 @@ new_number(void)
 
 /*
  * Do threads wait for each other there? It is behind a system call whose number, futex's, was
- * loaded a few instructions before. A stripped C library has no name for such places.
+ * loaded a few instructions before; or behind a call to a routine for all system calls that may be
+ * cancelled, for which the number was pushed. A stripped C library has no name for such places.
  */
 static bool
 is_futex(uint64_t address, const struct told *module)
 {
-	static const unsigned char load[] = { 0xb8, 202, 0, 0, 0 }, call[] = { 0x0f, 0x05 };
-	const unsigned char *end = (const unsigned char *)(uintptr_t)address - 1;
+	static const unsigned char load[] = { 0xb8, 202, 0, 0, 0 }, push[] = { 0x68, 202, 0, 0, 0 },
+	    system_call[] = { 0x0f, 0x05 }, call = 0xe8;
+	const unsigned char *end = (const unsigned char *)(uintptr_t)address;
+	const unsigned char *from = end - FUTEX_CODE;
 
-	return address - module->code < module->code_bytes &&
-	    address - module->code > FUTEX_CODE && memcmp(end - sizeof call, call,
-	    sizeof call) == 0 && memmem(end - FUTEX_CODE, FUTEX_CODE, load, sizeof load) != NULL;
+	if (address - module->code >= module->code_bytes ||
+	    address - module->code <= FUTEX_CODE)
+		return false;
+	/* a place is counted one further, so that it is looked up like a return address */
+	if (memcmp(end - 1 - sizeof system_call, system_call, sizeof system_call) == 0)
+		return memmem(from, FUTEX_CODE, load, sizeof load) != NULL;
+	return end[-CALL_BYTES] == call &&
+	    memmem(end - PUSH_CODE, PUSH_CODE - CALL_BYTES, push, sizeof push) != NULL;
 }
 
 static const void *
