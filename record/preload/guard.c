@@ -52,6 +52,15 @@ guard_remove(struct guarded *guarded)
 	guarded->map = NULL;
 }
 
+/* The signal says nothing of a full disk or a quota: the answer to a wish for more room does. */
+static void
+say_why(void)
+{
+	int error = file_promise(raw.now->reserved + (1 << 20));
+
+	give_up(raw.now->path, error != 0 ? strerror(error) : "a page of it is lost");
+}
+
 static bool
 replace_mapping(const unsigned char *address)
 {
@@ -63,7 +72,7 @@ replace_mapping(const unsigned char *address)
 		if (mmap(map, it->size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			return false;
-		give_up(raw.now->path, "the file was cut, or its disk has failed");
+		say_why();
 		return true;
 	}
 	return false;
