@@ -215,10 +215,14 @@ setup_file() {
 	mpicc -g -O2 -I"$ROOT/tests/apps" -o uneven uneven.c "$BATS_FILE_TMPDIR/sampled_work.o"
 	lp-record --sample 1000 -o run -- $RUN -n 3 ./uneven
 	lp-merge run | lp-graph 2>/dev/null | lp-imbalance -F json >report
-	# 0.6 s of rank 1's own clock, and 0.2 s of the others', within three standard errors.
-	jq -e '.compute_by_function[0] | .rank == 1 and (.functions | map(select(.function == "long_work"))[0] |
+	# 0.6 s of rank 1's own clock, and 0.2 s of the others', within three standard errors, and what is told as not sampled: a kernel
+	# that switches threads often, as on a busy machine, drops a part of each period.
+	jq -e 'def of(name): map(select(.function == name))[0];
+		.compute_by_function[0] | .rank == 1 and (.functions | of("(on a core, not sampled)") as $lost | of("long_work") |
+		def is(told; lost; planted): told - 3 * .standard_error_s < planted and told + lost + 3 * .standard_error_s > planted;
 		.samples > 100 and .more_s > 3 * .standard_error_s and
-		((.slow_s - 0.6) | fabs) < 3 * .standard_error_s and ((.others_s - 0.2) | fabs) < 3 * .standard_error_s)' report
+		is(.slow_s; $lost.slow_s // 0; 0.6) and is(.others_s; $lost.others_s // 0; 0.2))' report ||
+		{ jq -c '.compute_by_function[0]' report; false; }
 	jq -e '.delays_by_function | map(select(.function | startswith("(") | not))[0].function == "long_work"' report
 }
 
