@@ -38,8 +38,11 @@ cpu_s(void)
 static inline void
 sleep_s(double s)
 {
-	nanosleep(&(struct timespec){ .tv_sec = (time_t)s,
-	    .tv_nsec = (long)(1e9 * (s - (double)(time_t)s)) }, NULL);
+	struct timespec t;
+
+	t.tv_sec = (time_t)s;
+	t.tv_nsec = (long)(1e9 * (s - (double)(time_t)s));
+	nanosleep(&t, NULL);
 }
 
 /*

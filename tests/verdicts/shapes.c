@@ -155,6 +155,63 @@ two_halves(void)
 	MPI_Comm_free(&half);
 }
 
+/* Two ranks are as late as each other. */
+static void
+two_equal(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		if (rank == SLOW || rank == SLOW + 1)
+			slow_part();
+		else
+			usual_part();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+/* Each rank passes on what it got, in one call for both. */
+static void
+shifts(void)
+{
+	const int to = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL;
+	const int from = rank > 0 ? rank - 1 : MPI_PROC_NULL;
+	int value = rank;
+
+	for (int step = 0; step < STEPS; step++) {
+		int got = 0;
+
+		usual_part();
+		if (rank == SLOW)
+			slow_part();
+		MPI_Sendrecv(&value, 1, MPI_INT, to, 7, &got, 1, MPI_INT, from, 7, MPI_COMM_WORLD,
+		    MPI_STATUS_IGNORE);
+		value = got;
+	}
+}
+
+/* Odd and even ranks are groups that meet in collectives and messages between them. */
+static void
+between_groups(void)
+{
+	MPI_Comm half, both;
+	int value = 0;
+
+	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 1, &both);
+	for (int step = 0; step < STEPS; step++) {
+		if (rank == SLOW)
+			slow_part();
+		else
+			usual_part();
+		MPI_Barrier(half);
+		if (rank % 2 == 1)
+			MPI_Send(&value, 1, MPI_INT, rank / 2, 3, both);
+		else
+			MPI_Recv(&value, 1, MPI_INT, rank / 2, 3, both, MPI_STATUS_IGNORE);
+	}
+	MPI_Comm_free(&both);
+	MPI_Comm_free(&half);
+}
+
 /* A grid of ranks that exchange borders. */
 static void
 halo(void)
@@ -260,7 +317,7 @@ main(int argc, char **argv)
 	static const struct planted cases[] = { CASE(in_turn), CASE(one_step), CASE(growing),
 	    CASE(chain), CASE(tree), CASE(slow_master), CASE(slow_worker), CASE(two_halves),
 	    CASE(halo), CASE(wavefront), CASE(balanced), CASE(network_bound), CASE(start_bound),
-	    CASE(end_bound) };
+	    CASE(end_bound), CASE(two_equal), CASE(shifts), CASE(between_groups) };
 
 	return RUN(cases, argc, argv);
 }

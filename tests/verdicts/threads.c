@@ -64,6 +64,18 @@ dynamic_loop(void)
 	}
 }
 
+/* Both threads of rank 1 have more to do in the same region. */
+static void
+omp_region(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		usual_part();
+		#pragma omp parallel num_threads(2)
+		compute(rank == SLOW ? SLOW_S : USUAL_S);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
 static __attribute__((noinline)) void
 fill_field(void)
 {
@@ -89,7 +101,8 @@ fresh_field(void)
 int
 main(int argc, char **argv)
 {
-	static const struct planted cases[] = { CASE(pool), CASE(dynamic_loop), CASE(fresh_field) };
+	static const struct planted cases[] = { CASE(pool), CASE(dynamic_loop), CASE(omp_region),
+	    CASE(fresh_field) };
 
 	return RUN(cases, argc, argv);
 }
