@@ -397,13 +397,14 @@ name_sections(struct watcher *w, const struct imbalance *im)
 	for (uint32_t i = 0; i < s->count; i++) {
 		const struct loop *loop;
 		struct function_time f = { .path_ns = *AT(w->section_ns, w->section_capacity, i) };
-		int64_t instance;
+		const struct section_row row = section_row(s, i);
 
-		f.name = section_label(s, i, &instance);
+		f.name = row.label;
 		if ((loop = section_loop(s, i, &(uint64_t){ 0 })) != NULL)
-			f.name = s->steps.count == 1 ? formatted("step %lld", (long long)instance) :
+			f.name = s->steps.count == 1 ?
+			    formatted("step %lld", (long long)row.instance) :
 			    formatted("loop %d, step %lld", (int)(loop - s->steps.loops) + 1,
-			    (long long)instance);
+			    (long long)row.instance);
 		function_times_add(&w->s.lists[SECTIONS].times, &f);
 	}
 	w->s.sections = (char *)(uintptr_t)section_kinds[w->by];

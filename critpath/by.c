@@ -220,13 +220,7 @@ by_end(struct critpath *c)
 	for (size_t i = 0; i < by->sections.count; i++) {
 		struct section_path *path = AT(by->paths, by->path_capacity, i);
 
-		path->section = (uint32_t)i;
-		path->label = section_label(&by->sections, path->section, &path->instance);
-		path->end_ns = known->run_ns;
-		if (i == 0 || by->sections.regions)
-			continue;
-		path->begin_ns = by->sections.at[i].begin_ns;
-		path->end_ns = by->sections.at[i].end_ns;
+		path->row = section_row(&by->sections, (uint32_t)i);
 		path->kind = by->sections.at[i].kind;
 	}
 	by_print(c);

@@ -12,10 +12,7 @@ extern const char *const cause_names[CAUSES];
 
 /* The path through a section. Its parts make up path_ns. */
 struct section_path {
-	uint32_t section;
-	int64_t instance;		/* of its loop, from 1; of a region how many; 0: none */
-	const char *label;	/* the call that begins or ends its loop's steps; a region */
-	int64_t begin_ns, end_ns;	/* of the first rank, of the last; the whole run for none */
+	struct section_row row;
 	int64_t path_ns, start_ns, polls_ns;
 	int64_t ns[CAUSES];
 	int64_t rank;			/* with the most of it */

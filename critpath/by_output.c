@@ -21,18 +21,12 @@ enum { TOLD = 20, SLOW_TOLD = 8 };	/* in text */
 	{ "where", OF(where), IN_ALL }, \
 	{ "function", OF(function), IN_ALL }
 static const struct field step_fields[] = {
-	{ "step", OF(instance), IN_ALL, .known = UNLESS_ZERO },
-	{ "begin_s", OF(begin_ns), IN_SECONDS },
-	{ "end_s", OF(end_ns), IN_SECONDS },
-	PATH_FIELDS,
-	{ "loop", OF(label), IN_DATA },
+	STEP_FIELDS(struct section_path, PATH_FIELDS),
 	{ "slow", OF(slow), .csv = PLAIN },
 	FIELDS_END
 };
 static const struct field region_fields[] = {
-	{ "region", OF(label), IN_ALL },
-	{ "instances", OF(instance), IN_ALL, .known = UNLESS_ZERO },
-	PATH_FIELDS,
+	REGION_FIELDS(struct section_path, PATH_FIELDS),
 	FIELDS_END
 };
 
@@ -70,7 +64,7 @@ static const struct field trend_fields[] = {
 	FIELDS_END
 };
 
-ORDER(longest, struct section_path, MOST(path_ns) BY(section))
+ORDER(longest, struct section_path, MOST(path_ns) BY(row.section))
 
 static void
 text_trends(struct text *out, const struct by_section *by)

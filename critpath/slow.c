@@ -26,7 +26,7 @@ struct like {
 };
 
 ORDER(by_kind, struct section_path *const, COMPARED((*a)->kind, (*b)->kind)
-    COMPARED((*a)->section, (*b)->section))
+    COMPARED((*a)->row.section, (*b)->row.section))
 ORDER(slowest, struct slow, MOST(extra_ns) BY(instance))
 
 static double
@@ -85,7 +85,7 @@ static struct slow
 slow_step(const struct section_path *step, const struct like *like, const struct loop *loop,
     const struct definitions *known)
 {
-	struct slow s = { .step = step, .label = step->label, .instance = step->instance,
+	struct slow s = { .step = step, .label = step->row.label, .instance = step->row.instance,
 	    .of = (int64_t)loop->steps, .times = (double)step->path_ns / like->path_ns,
 	    .extra_ns = step->path_ns - llround(like->path_ns), .cause_ns = INT64_MIN };
 	char *why;
@@ -204,7 +204,7 @@ trend_of(const struct by_section *by, size_t loop, struct trend *trend)
 		const struct like block = { .steps = like.steps + at, .count = end - at };
 
 		y[points] = median_of(&block, values, offsetof(struct section_path, path_ns));
-		x[points] = median_of(&block, values, offsetof(struct section_path, instance));
+		x[points] = median_of(&block, values, offsetof(struct section_path, row.instance));
 		at = end;
 	}
 	slope = theil_sen(x, y, points, 0.95);

@@ -13,9 +13,7 @@
 enum { TOLD = 20 };
 
 struct section_sums {
-	uint32_t section;
-	const char *label;
-	int64_t instance, begin_ns, end_ns;
+	struct section_row row;
 	int64_t compute_ns, mpi_ns, wait_ns;	/* of all ranks; waits are part of MPI */
 	int64_t rank, rank_ns;			/* that computes most */
 	double others_ns;			/* mean computation of the others */
@@ -57,17 +55,11 @@ struct by_section {
 	{ "most_delaying", SUMS(late), IN_ALL, .known = UNLESS_NEGATIVE }, \
 	{ "its_delay_s", SUMS(late_ns), IN_SECONDS }
 static const struct field step_fields[] = {
-	{ "step", SUMS(instance), IN_ALL, .known = UNLESS_ZERO },
-	{ "begin_s", SUMS(begin_ns), IN_SECONDS },
-	{ "end_s", SUMS(end_ns), IN_SECONDS },
-	SUM_FIELDS,
-	{ "loop", SUMS(label), IN_DATA },
+	STEP_FIELDS(struct section_sums, SUM_FIELDS),
 	FIELDS_END
 };
 static const struct field region_fields[] = {
-	{ "region", SUMS(label), IN_ALL },
-	{ "instances", SUMS(instance), IN_ALL, .known = UNLESS_ZERO },
-	SUM_FIELDS,
+	REGION_FIELDS(struct section_sums, SUM_FIELDS),
 	FIELDS_END
 };
 
@@ -187,7 +179,7 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		close_sections(by);
 }
 
-ORDER(by_wait, struct section_sums, MOST(wait_ns) BY(section))
+ORDER(by_wait, struct section_sums, MOST(wait_ns) BY(row.section))
 
 static void
 print(struct text *out, struct by_section *by, enum form form, bool all)
@@ -238,14 +230,9 @@ print_sections(struct imbalance *im, const char *file, bool regions, uint64_t st
 	for (uint32_t i = 0; i < by.sections.count; i++) {
 		struct section_sums *sums = sums_of(&by, i);
 
-		sums->section = i;
-		sums->label = section_label(&by.sections, i, &sums->instance);
+		sums->row = section_row(&by.sections, i);
 		if (sums->late_ns <= 0)
 			sums->late = -1;
-		if (regions)
-			continue;
-		sums->begin_ns = i == 0 ? 0 : by.sections.at[i].begin_ns;
-		sums->end_ns = i == 0 ? by.known->run_ns : by.sections.at[i].end_ns;
 	}
 	text_begin(&out, stdout, NULL);
 	print(&out, &by, form, all);

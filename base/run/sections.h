@@ -23,6 +23,7 @@
 
 #include "../stream/calls.h"
 #include "../stream/samples.h"
+#include "../tool/fields.h"
 #include "steps.h"
 
 struct section_mark {
@@ -36,6 +37,26 @@ struct section {
 	uint64_t kind;			/* equal if rank 0 calls at the same places in both */
 	int64_t instances;		/* of a region */
 };
+
+/* A row of a table by section begins with this one, as its member `row`. */
+struct section_row {
+	uint32_t section;
+	const char *label;		/* the call that divides its loop; a region */
+	int64_t instance;		/* of its loop, from 1; of a region how many; 0: none */
+	int64_t begin_ns, end_ns;	/* of the first rank, of the last; the whole run for none */
+};
+
+/* Its fields, with those of the tool between them. */
+#define STEP_FIELDS(type, ...) \
+	{ "step", FIELD(type, row.instance), IN_ALL, .known = UNLESS_ZERO }, \
+	{ "begin_s", FIELD(type, row.begin_ns), IN_SECONDS }, \
+	{ "end_s", FIELD(type, row.end_ns), IN_SECONDS }, \
+	__VA_ARGS__, \
+	{ "loop", FIELD(type, row.label), IN_DATA }
+#define REGION_FIELDS(type, ...) \
+	{ "region", FIELD(type, row.label), IN_ALL }, \
+	{ "instances", FIELD(type, row.instance), IN_ALL, .known = UNLESS_ZERO }, \
+	__VA_ARGS__
 
 struct sections {
 	struct steps steps;
@@ -106,11 +127,8 @@ struct text;
 
 /* Labels the loops, once all of the run is known. */
 void sections_name(struct sections *sections, const struct definitions *known);
-/*
- * The label of the section's loop, and its number there; the region's name, and how many instances
- * there are; or "(none)" and 0.
- */
-const char *section_label(const struct sections *sections, uint32_t section, int64_t *instance);
+/* A label for section 0 and for a region without a name, too. */
+struct section_row section_row(const struct sections *sections, uint32_t section);
 /* The loops, and how sure they are. */
 void sections_text(struct text *out, const struct sections *sections);
 void sections_json(struct json *out, const struct sections *sections);

@@ -66,22 +66,27 @@ sections_name(struct sections *s, const struct definitions *known)
 		name_loop(&s->steps.undecided, s->steps.undecided_at, known);
 }
 
-const char *
-section_label(const struct sections *s, uint32_t section, int64_t *instance)
+struct section_row
+section_row(const struct sections *s, uint32_t section)
 {
+	struct section_row row = { section, "(none)", 0, 0, s->known->run_ns };
 	uint64_t number = 0;
 	const struct loop *loop;
 
+	if (section == 0)
+		return row;
 	if (s->regions) {
-		const char *name = section < s->known->region_count ?
-		    s->known->regions[section] : NULL;
-
-		*instance = section > 0 && section < s->capacity ? s->at[section].instances : 0;
-		return section == 0 ? "(none)" : name != NULL ? name : "(unknown)";
+		row.label = section < s->known->region_count ? s->known->regions[section] : NULL;
+		row.label = row.label != NULL ? row.label : "(unknown)";
+		row.instance = section < s->capacity ? s->at[section].instances : 0;
+		return row;
 	}
 	loop = section_loop(s, section, &number);
-	*instance = (int64_t)number;
-	return loop != NULL ? loop->label : "(none)";
+	row.label = loop != NULL ? loop->label : row.label;
+	row.instance = (int64_t)number;
+	row.begin_ns = s->at[section].begin_ns;
+	row.end_ns = s->at[section].end_ns;
+	return row;
 }
 
 static void
