@@ -51,9 +51,11 @@ put_events(struct follow *f, struct tail *tail, struct lane *lane)
 
 	if (out->count == 0)
 		return;
-	if (!of->placed)
+	if (!of->placed) {
+		of->worker = f->regions.worker;
 		of->location = place_of_thread(f->input, rank, (uint32_t)(lane - tail->lanes),
 		    &of->worker);
+	}
 	of->placed = true;
 	out->location = of->location;
 	out->worker = of->worker;

@@ -47,8 +47,10 @@ place_of_thread(const struct input *input, int32_t number, uint32_t thread, uint
 	const bool known = thread == 0 ||
 	    (thread < rank->threads && rank->thread[thread].rows > 0);
 
-	if (!known)
+	if (!known && *worker == 0)	/* older recorders gave it no number if it had regions */
 		*worker = UINT32_MAX - thread;
+	else if (known && thread > 0)
+		*worker = 0;
 	return location_of(input, number, known ? thread : 0);
 }
 

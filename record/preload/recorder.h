@@ -128,6 +128,7 @@ SELDOM void sample_call(struct thread *thread, int64_t enter_ns, uint64_t leave_
 SHARED const char sample_mark[];
 SELDOM void sample_enter(struct thread *thread);
 void sample_end(void);
+uint32_t thread_number(pid_t tid);	/* identifies it while it makes no calls */
 void sample_forget(void);		/* in a forked child */
 
 #endif

@@ -186,8 +186,10 @@ open_block(struct thread *thread, int64_t from_ns)
 	}
 	if (at != NULL) {
 		put_text(&at, "regions");
-		put_map_head(&at, 7);
+		put_map_head(&at, 7 + (thread->number > 0));
 		put_u32(&at, "location", thread->location);
+		if (thread->number > 0)
+			put_u32(&at, "worker", thread->number);
 		put_u32(&at, "count", 0);
 		b->count_at = at - 4;
 		put_u32(&at, "capacity", capacity);

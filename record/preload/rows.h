@@ -66,6 +66,7 @@ struct thread {
 	const void *within;
 	const char *stack, *stack_end;	/* bounds given by the system; NULL: not asked for yet */
 	uint32_t location;
+	uint32_t number;		/* a worker's, if it makes no calls; 0: the first thread */
 	pid_t tid;
 	bool refers;	/* has referred to other threads: its blocks have a column for that */
 	uint64_t seq;		/* number of its next row */

@@ -160,6 +160,20 @@ ring_of(pid_t tid)
 	return NULL;
 }
 
+uint32_t
+thread_number(pid_t tid)
+{
+	const struct ring *ring;
+	uint32_t number = 0;
+
+	if (pthread_mutex_trylock(&sampling) == 0) {	/* else it gets another one */
+		if ((ring = ring_of(tid)) != NULL)
+			number = ring->worker;
+		pthread_mutex_unlock(&sampling);
+	}
+	return number > 0 ? number : next_number();
+}
+
 /*
  * Makes a ring for each thread without one, unless one of them is about to begin: it knows better
  * since when it is there. Returns 0, or the error number of the first failure.

@@ -49,7 +49,7 @@ struct ring {
 	uint64_t lost;		/* records that the kernel had no room for, not yet reported */
 	pid_t tid;
 	struct thread *thread;	/* that makes calls; NULL: none so far */
-	uint32_t worker;	/* number of a thread that makes no calls; 0: none so far */
+	uint32_t worker;	/* number of the thread; 0: none so far, or the first thread's */
 	bool there;		/* the last look found the thread */
 	/* If switches are recorded, in times of the trace: */
 	int counter[COUNTERS];	/* further events in its samples; -1: none */
@@ -93,6 +93,7 @@ struct stack_top take_top(const struct buffer *buffer, uint64_t from,
 /* The program's own frames: its PLACE, if there is one, and the callers. Returns their number. */
 int take_frames(const struct taken *taken, size_t size, uint64_t *place, const void **callers);
 uint32_t site_at(uint64_t place);
+uint32_t next_number(void);
 /* Makes room for stacks, if asked for, before rings are read. Returns false if there is none. */
 bool sample_room(void);
 /* Appends the ring's content to the trace. OFFSET: of the trace's clock from the kernel's. */

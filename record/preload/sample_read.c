@@ -33,7 +33,7 @@ static struct {
 	unsigned char *stacks;		/* concatenated */
 	size_t used;
 } batch;
-static uint32_t workers;
+static _Atomic uint32_t numbers;
 static const char *const counter_names[] = {
 #define COUNTER(name, ...) #name,
 #include "../../base/stream/counters.h"
@@ -263,6 +263,12 @@ take_other(struct ring *ring, const struct perf_event_header *header, const uint
 	ring->switched = told->time;
 }
 
+uint32_t
+next_number(void)
+{
+	return ++numbers;
+}
+
 void
 sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 {
@@ -275,9 +281,9 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 	ring->look_ns = until_ns;
 	places_read(ring);
 	if ((ring->thread = thread_of(ring->tid)) != NULL)
-		ring->worker = 0;
+		ring->worker = ring->thread->number;
 	else if (ring->worker == 0)
-		ring->worker = ++workers;
+		ring->worker = next_number();
 	if (options.switches)
 		switch_begun(ring);
 	while (tail + sizeof header <= head) {

@@ -14,6 +14,7 @@ struct thread *
 new_thread(void)
 {
 	struct thread *thread = calloc(1, sizeof *thread);
+	const uint32_t number = thread_number(gettid());
 
 	if (thread == NULL) {
 		out_of_memory();
@@ -22,6 +23,7 @@ new_thread(void)
 	pthread_mutex_lock(&table_lock);
 	thread->location = thread_count++;
 	thread->tid = gettid();
+	thread->number = thread->location > 0 ? number : 0;
 	thread->next = all_threads;
 	all_threads = thread;
 	pthread_mutex_unlock(&table_lock);
