@@ -254,10 +254,11 @@ samples() {
 	lp-network m >machine
 	grep -q '^collective bcast ' machine
 	grep -qE '^latency [0-9.e+-]+ [mun]?s' machine
-	# 1000 bytes take some time there: the load of this machine may lead to a latency of 0 or an infinite bandwidth, but not to both.
+	# The load of this machine may lead to a latency of 0 or an infinite bandwidth: the file can be read, and a message arrives.
 	printf '%s\n' 'trace ranks=2' '0 MPI_Send 1000 2000 comm=1 peer=1 tag=0 sent=1000' \
 		'1 MPI_Recv 1000 2000 comm=1 peer=0 tag=0 received=1000' | pack | lp-graph 2>/dev/null >t.graph
-	lp-replay -n machine t.graph | lp-critpath -F json | jq -e '.segments | map(select(.kind == "transfer")) | length == 1'
+	lp-replay -n machine t.graph >replayed
+	[ "$(lp-dump -k message replayed | wc -l)" -eq 1 ]
 }
 
 @test "the workflow makes a machine of a table, and a recorded run decides on buses" {
