@@ -91,7 +91,8 @@ however() {
 
 @test "nothing is lost in a long phase without calls, in which threads wait for each other hundreds of times" {
 	local policy
-	for policy in passive active; do
+	# Where four threads that wait on cores have only two, chance decides which rank ends last.
+	for policy in passive $([ "$(nproc)" -lt 4 ] || echo active); do
 		HZ=5000 OMP_WAIT_POLICY=$policy goes_on late_thread 300
 		jq -e '.computation.unknown_s == 0' path.json
 		[ "$(lp-dump -k sampled t.trace | jq -n '[inputs.lost // 0] | add')" -eq 0 ]
