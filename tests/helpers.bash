@@ -140,3 +140,9 @@ refuse_samples() {
 	END
 	gcc -DREFUSED=SYS_"${1:-perf_event_open}" -o refused refused.c
 }
+
+# The kernel gives samples of its own time, and stacks at switches, only with CAP_PERFMON (38) or paranoid 1.
+sees_kernel() {
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 1 ] ||
+		[ $((0x$(awk '$1 == "CapEff:" { print $2 }' /proc/self/status) >> 38 & 1)) -eq 1 ]
+}

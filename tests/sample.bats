@@ -255,6 +255,52 @@ chained() {
 		END { exit !(all > 0.15e9 && found >= 0.95 * all) }' folded || { cat folded; false; }
 }
 
+@test "time in a library, in system calls and page faults is below the function that caused it, with frame pointers or without" {
+	cat >below.c <<-END
+		#include <fcntl.h>
+		#include <math.h>
+		#include <mpi.h>
+		#include <sys/mman.h>
+		#include <time.h>
+		#include <unistd.h>
+		static volatile double sink;
+		static void waves(void) { for (int i = 0; i < 20000; i++) sink += sin(i * 1e-3); }
+		static void reads(void) {
+			static char page[4096];
+			int fd = open("/dev/zero", O_RDONLY);
+			for (int i = 0; i < 2000; i++) sink += read(fd, page, sizeof page);
+			close(fd);
+		}
+		static void touches(void) {
+			char *memory = mmap(0, 1 << 22, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			for (int i = 0; i < 1 << 22; i += 4096) memory[i] = 1;
+			munmap(memory, 1 << 22);
+		}
+		static void until(double s, void (*part)(void)) {
+			while (clock() < s * CLOCKS_PER_SEC) part();
+		}
+		int main(int c, char **v) {
+			void (*part[])(void) = { waves, reads, touches };
+			MPI_Init(&c, &v);
+			for (int i = 0; i < 3; i++) { until(clock() / 1e6 + 0.2, part[i]); MPI_Barrier(MPI_COMM_SELF); }
+			return MPI_Finalize();
+		}
+	END
+	local seen=waves
+	! sees_kernel || seen+=' reads touches'
+	for pointers in -fomit-frame-pointer -fno-omit-frame-pointer; do
+		mpicc -g -O1 -fno-inline $pointers -o below below.c -lm
+		rm -rf run
+		lp-record --sample 1000 -o run -- $RUN -n 1 ./below
+		lp-merge run | lp-graph 2>/dev/null | lp-critpath -F folded >folded
+		for part in $seen; do
+			# Of 0.2 s, most samples, and all their callers in order.
+			awk -v path="main;until;$part(;|$)" '/^path;/ { ns = $NF; sub(/ [0-9]+$/, ""); if ($0 ~ path) all += ns }
+				END { exit !(all > 0.15e9) }' folded || { cat folded; false; }
+		done
+	done
+}
+
 @test "without frame pointers callers come from copied stacks: C, C++, Fortran, shared library" {
 	local build="-g -O2 -fomit-frame-pointer -fno-inline -fno-optimize-sibling-calls"
 	cat >library.c <<-END

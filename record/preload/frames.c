@@ -213,7 +213,35 @@ struct copied {
 	int depth, count;
 };
 
-/* Meanwhile no object can be unloaded: the frames are those of another thread, which goes on. */
+static void
+add_chain(struct copied *of, int from)
+{
+	while (from < of->copy->chained && of->count < of->depth)
+		of->frames[of->count++] = of->copy->chain[from++];
+}
+
+/* Is it behind a call, in a function that is known? Else something else lay on the stack. */
+static bool
+is_behind_call(struct frame_memory *memory, const void *address)
+{
+	bool is = rule_of(memory, address)->kind != FRAME_UNKNOWN;
+#ifdef __x86_64__
+	const unsigned char *end = address, direct = 0xe8, indirect = 0xff;
+	int bytes = 2;
+
+	if (!is || end[-5] == direct)
+		return is;
+	while (bytes <= 7 && (end[-bytes] != indirect || (end[1 - bytes] >> 3 & 7) != 2))
+		bytes++;
+	is = bytes <= 7;
+#endif
+	return is;
+}
+
+/*
+ * Meanwhile no object can be unloaded: the frames are those of another thread, which goes on. Frame
+ * pointers are followed at the end only if they have led to the same callers so far.
+ */
 static int
 walk_copy(struct dl_phdr_info *info, size_t size, void *context)
 {
@@ -221,11 +249,26 @@ walk_copy(struct dl_phdr_info *info, size_t size, void *context)
 	const struct stack_copy *copy = of->copy;
 	/* a thread is stopped before an instruction, and a caller behind one */
 	struct place at = { (const void *)(copy->address + 1), copy->stack, copy->base };
+	int step = 1, passed = 0;	/* of the chain */
 
 	(void)size;
 	forget_unloaded(of->memory, info->dlpi_subs);
-	while (of->count < of->depth && step_up(of->memory, &at) > 0)
+	while (of->count < of->depth) {
+		const uint8_t kind = rule_of(of->memory, at.address)->kind;
+		const bool keeps_base = kind == FRAME_BY_BASE || kind == FRAME_AT_BASE;
+		const uintptr_t base = at.base;
+
+		step = step_up(of->memory, &at);
+		if (step < 0 && (keeps_base || (kind == FRAME_UNKNOWN && of->count == 0)))
+			add_chain(of, passed);
+		if (step <= 0 || !is_behind_call(of->memory, at.address))
+			return 1;
 		of->frames[of->count++] = at.address;
+		if (keeps_base && passed < copy->chained && copy->chain[passed] == at.address)
+			passed++;
+		else if (keeps_base || at.base != base)
+			passed = copy->chained;
+	}
 	return 1;
 }
 
@@ -236,8 +279,10 @@ callers_in(struct frame_memory **kept, const struct stack_copy *copy, const void
 	struct copied of = { NULL, copy, frames, depth, 0 };
 
 	if (copy->size < 8 || copy->stack % 8 != 0 ||
-	    (*kept == NULL && (*kept = calloc(1, sizeof **kept)) == NULL))
-		return 0;
+	    (*kept == NULL && (*kept = calloc(1, sizeof **kept)) == NULL)) {
+		add_chain(&of, 0);
+		return of.count;
+	}
 	of.memory = *kept;
 	of.memory->high = copy->stack + copy->size;
 	of.memory->moved = (uintptr_t)copy->bytes - copy->stack;

@@ -42,13 +42,21 @@ bool frame_rule(const void *address, struct frame_rule *rule);
 struct frame_memory;
 int callers_from(struct frame_memory **memory, const void *first, const void **frames, int depth);
 
-/* The registers of a stopped thread, and a copy of the top of its stack, from STACK on. */
+/*
+ * The registers of a stopped thread, a copy of the top of its stack, from STACK on, and its callers
+ * if all functions from BASE on keep frame pointers.
+ */
 struct stack_copy {
 	uintptr_t address, stack, base;
 	const unsigned char *bytes;	/* aligned to 8 bytes */
 	size_t size;
+	const void *const *chain;
+	int chained;
 };
-/* Its callers, the innermost first: as far as the copy and the rules go. */
+/*
+ * Its callers, the innermost first: as far as the copy and the rules go, and from there on by frame
+ * pointers if the function keeps one.
+ */
 int callers_in(struct frame_memory **memory, const struct stack_copy *copy, const void **frames,
     int depth);
 

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "frames.h"
 #include "recorder.h"
 #include "sample.h"
 #include "sites.h"
@@ -22,17 +21,9 @@
 enum {
 	DEEP_BYTES = 1 << 17,		/* some 50 copies, between two calls or two looks */
 	FLAT_BYTES = 1 << 16,		/* some 800 */
-	STACK_BYTES = 2048,
 	PLACES = 1024,			/* further ones until the next look are lost */
 	SYSCALL_BYTES = 64,		/* of the C library's syscall() */
 };
-enum { BASE = 6, STACK = 7, ADDRESS = 16 };	/* registers, as DWARF numbers them */
-
-struct place {
-	uint64_t time;			/* of the kernel */
-	uint32_t site, callers;
-};
-
 struct copies {
 	struct buffer buffer;		/* page NULL: there is none */
 	uint64_t tail;			/* read up to here */
@@ -49,7 +40,7 @@ struct places {
 void
 places_begin(struct ring *ring)
 {
-	struct perf_event_attr deep = event_of(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, STACK_BYTES),
+	struct perf_event_attr deep = event_of(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, COPIED_BYTES),
 	    flat = event_of(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, 0);
 	struct places *places = calloc(1, sizeof *places);
 
@@ -92,38 +83,6 @@ set_tail(struct copies *copies, uint64_t tail)
 		__atomic_store_n(&copies->buffer.page->data_tail, tail, __ATOMIC_RELEASE);
 }
 
-/* The callers by the copied stack. Returns their number. */
-static int
-callers_of(const struct buffer *buffer, const struct stack_top *top, const void **callers)
-{
-	static struct frame_memory *rules;
-	static uint64_t stack[STACK_BYTES / 8 + 1];
-
-	if (top->bytes > sizeof stack)
-		return 0;
-	buffer_copy(buffer, top->from, stack, top->bytes);
-	return callers_in(&rules, &(struct stack_copy){ top->registers[ADDRESS],
-	    top->registers[STACK], top->registers[BASE], (unsigned char *)stack, top->bytes },
-	    callers, FRAMES);
-}
-
-/* The callers by the copied stack, or by frame pointers. */
-static struct place
-deep_place(const struct copies *copies, uint64_t from, const struct perf_event_header *header,
-    const struct taken *taken, size_t size)
-{
-	const void *callers[FRAMES], *by_stack[FRAMES];
-	const struct stack_top top = take_top(&copies->buffer, from, header, taken);
-	const int deeper = callers_of(&copies->buffer, &top, by_stack);
-	uint64_t address = 0;
-	const int depth = take_frames(taken, size, &address, callers);
-
-	if (top.bytes > 0)
-		address = top.registers[ADDRESS];
-	return (struct place){ taken->time, address > 0 ? site_at(address) : 0,
-	    deeper > 0 ? frames_site(by_stack, deeper, 0) : frames_site(callers, depth, 0) };
-}
-
 /* The word on top of the stack, behind the frames and its size, is the caller of syscall(). */
 static struct place
 flat_place(const struct taken *taken, size_t size)
@@ -154,8 +113,8 @@ take_place(struct copies *copies, bool deep, const struct perf_event_header *hea
 	if (header->type != PERF_RECORD_SAMPLE || size < offsetof(struct taken, frame) ||
 	    copies->end - copies->begin == PLACES)
 		return;
-	copies->of[copies->end++ % PLACES] = deep ? deep_place(copies, from, header, &taken, size) :
-	    flat_place(&taken, size);
+	copies->of[copies->end++ % PLACES] = deep ?
+	    full_place(&copies->buffer, from, header, &taken, size) : flat_place(&taken, size);
 }
 
 /* Moves all copies from the buffers to the queues; the caller holds SAMPLING. */

@@ -9,8 +9,8 @@
  * pthread_create(), are found in /proc/self/task when rings are read. The trace names a thread by
  * its location if it makes MPI calls, otherwise by a number as a worker.
  *
- * The kernel finds callers by frame pointers. With --sample-stack, registers and the top of the
- * stack go into the trace as well, for lp-merge to unwind.
+ * Callers are found in the registers and the top of the stack, and by frame pointers from there on.
+ * With --sample-stack, these go into the trace as well, for lp-merge to unwind.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -106,9 +106,12 @@ buffer_close(struct buffer *buffer)
 static int
 add_ring(pid_t tid)
 {
-	struct perf_event_attr attr = options.sample_hz > 0 ? event_of(PERF_COUNT_SW_TASK_CLOCK,
-	    1000000000u / (unsigned)options.sample_hz, options.sample_stack) :
+	const bool sampled = options.sample_hz > 0;
+	struct perf_event_attr attr = sampled ? event_of(PERF_COUNT_SW_TASK_CLOCK,
+	    1000000000u / (unsigned)options.sample_hz,
+	    options.sample_stack > 0 ? options.sample_stack : SAMPLED_BYTES) :
 	    event_of(PERF_COUNT_SW_DUMMY, 0, 0);
+	const size_t bytes = thread_of(tid) != NULL ? RING_BYTES : WORKER_BYTES;
 	struct ring *ring = calloc(1, sizeof *ring);
 	int error;
 
@@ -118,8 +121,12 @@ add_ring(pid_t tid)
 	ring->there = true;
 	counters_prepare(&attr);
 	attr.context_switch = attr.task = options.switches;	/* task: reports the thread's end */
-	error = buffer_open(&ring->buffer, &attr, tid,
-	    thread_of(tid) != NULL ? RING_BYTES : WORKER_BYTES);
+	attr.exclude_kernel = !sampled;		/* not everybody may see system calls */
+	error = buffer_open(&ring->buffer, &attr, tid, bytes);
+	if (error != 0 && sampled) {
+		attr.exclude_kernel = 1;
+		error = buffer_open(&ring->buffer, &attr, tid, bytes);
+	}
 	if (error != 0) {
 		free(ring);
 		return error;

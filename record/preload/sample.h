@@ -18,6 +18,9 @@
 
 enum {
 	FRAMES = 24,		/* callers kept per sample */
+	/* of a stack in which callers are found: with each sample, and where a thread blocks */
+	SAMPLED_BYTES = 512,
+	COPIED_BYTES = 2048,
 	REGISTERS = 17,
 };
 
@@ -79,17 +82,17 @@ struct taken {
 	uint64_t read[2 + COUNTERS];
 };
 enum { TAKEN_BYTES = offsetof(struct taken, read) };
-/* What a sample has of the thread's stack: registers in DWARF's order, and a part of the buffer. */
-struct stack_top {
-	uint64_t registers[REGISTERS], from;
-	size_t bytes;		/* 0: nothing */
+struct place {
+	uint64_t time;		/* of the kernel */
+	uint32_t site, callers;	/* 0: not known */
 };
 void buffer_copy(const struct buffer *buffer, uint64_t from, void *to, size_t size);
 /* Reads the record FROM a place on; returns how much of TAKEN is valid. */
 size_t take_record(const struct buffer *buffer, uint64_t from,
     const struct perf_event_header *header, struct taken *taken);
-struct stack_top take_top(const struct buffer *buffer, uint64_t from,
-    const struct perf_event_header *header, const struct taken *taken);
+/* Of a record with registers and a copy of the stack, FROM a place on. */
+struct place full_place(const struct buffer *buffer, uint64_t from,
+    const struct perf_event_header *header, const struct taken *taken, size_t size);
 /* The program's own frames: its PLACE, if there is one, and the callers. Returns their number. */
 int take_frames(const struct taken *taken, size_t size, uint64_t *place, const void **callers);
 uint32_t site_at(uint64_t place);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames.h"
 #include "recorder.h"
 #include "sample.h"
 #include "sites.h"
@@ -13,6 +14,14 @@ enum {
 	STACKS = 64,		/* stacks per message, at most */
 	STACK_BYTES = 1 << 17,	/* bytes of their stacks */
 	LEAST_ROOM = 24 + 40,	/* for a switch, and for the record of dropped ones before it */
+};
+
+enum { BASE = 6, STACK = 7, ADDRESS = 16 };	/* registers, as DWARF numbers them */
+
+/* What a sample has of the thread's stack: registers in DWARF's order, and a part of the buffer. */
+struct stack_top {
+	uint64_t registers[REGISTERS], from;
+	size_t bytes;		/* 0: nothing */
 };
 
 /*
@@ -155,7 +164,7 @@ take_record(const struct buffer *buffer, uint64_t from, const struct perf_event_
  * After the callers come: the mask of registers, the registers, the size of the stack, the stack,
  * and how much of it was copied.
  */
-struct stack_top
+static struct stack_top
 take_top(const struct buffer *buffer, uint64_t from, const struct perf_event_header *header,
     const struct taken *taken)
 {
@@ -186,15 +195,38 @@ take_top(const struct buffer *buffer, uint64_t from, const struct perf_event_hea
 	return top;
 }
 
-/* Runs before take_sample(), which counts. */
-static void
-take_stack(const struct buffer *buffer, const struct stack_top *top)
+/* In the kernel the place is that of the system call, or of the page fault. */
+struct place
+full_place(const struct buffer *buffer, uint64_t from, const struct perf_event_header *header,
+    const struct taken *taken, size_t size)
 {
-	const size_t bytes = top->bytes <= STACK_BYTES - batch.used ? top->bytes : 0;
+	static struct frame_memory *rules;
+	static uint64_t stack[COPIED_BYTES / sizeof(uint64_t)];
+	const struct stack_top top = take_top(buffer, from, header, taken);
+	const void *chain[FRAMES], *callers[FRAMES];
+	uint64_t address = 0;
+	struct stack_copy copy = { .chained = take_frames(taken, size, &address, chain),
+	    .address = top.registers[ADDRESS], .stack = top.registers[STACK],
+	    .base = top.registers[BASE], .bytes = (unsigned char *)stack, .chain = chain,
+	    .size = top.bytes < sizeof stack ? top.bytes : sizeof stack };
 
-	memcpy(batch.registers[batch.count], top->registers, sizeof top->registers);
+	if (top.bytes > 0)
+		address = top.registers[ADDRESS];
+	buffer_copy(buffer, top.from, stack, copy.size);
+	return (struct place){ taken->time, address > 0 ? site_at(address) : 0,
+	    frames_site(callers, callers_in(&rules, &copy, callers, FRAMES), 0) };
+}
+
+static void
+take_stack(const struct buffer *buffer, uint64_t from, const struct perf_event_header *header,
+    const struct taken *taken)
+{
+	const struct stack_top top = take_top(buffer, from, header, taken);
+	const size_t bytes = top.bytes <= STACK_BYTES - batch.used ? top.bytes : 0;
+
+	memcpy(batch.registers[batch.count], top.registers, sizeof top.registers);
 	batch.stack_bytes[batch.count] = (uint32_t)bytes;
-	buffer_copy(buffer, top->from, batch.stacks + batch.used, bytes);
+	buffer_copy(buffer, top.from, batch.stacks + batch.used, bytes);
 	batch.used += bytes;
 }
 
@@ -212,20 +244,21 @@ take_counters(struct ring *ring, const struct taken *taken)
 }
 
 static void
-take_sample(struct ring *ring, const struct taken *taken, size_t size, int64_t offset)
+take_sample(struct ring *ring, uint64_t from, const struct perf_event_header *header,
+    const struct taken *taken, size_t size, int64_t offset)
 {
+	const struct place place = full_place(&ring->buffer, from, header, taken, size);
 	const int64_t at_ns = (int64_t)taken->time + offset;
-	const void *callers[FRAMES];
-	uint64_t place = 0;
-	int depth;
 
 	if (ring->off && ring->reason == NOT_KNOWN)
 		switch_in(ring, at_ns);
-	depth = take_frames(taken, size, &place, callers);
 	batch.time_ns[batch.count] = at_ns;
-	batch.site[batch.count] = site_at(taken->ip);
+	batch.site[batch.count] = place.site;
+	batch.callers[batch.count] = place.callers;
 	take_counters(ring, taken);
-	batch.callers[batch.count++] = frames_site(callers, depth, 0);
+	if (batch.stacks != NULL)
+		take_stack(&ring->buffer, from, header, taken);
+	batch.count++;
 }
 
 /* No room for another sample. */
@@ -293,15 +326,9 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 		if (header.size < sizeof header)
 			break;
 		size = take_record(&ring->buffer, tail, &header, &taken);
-		if (header.type == PERF_RECORD_SAMPLE && size > 0) {
-			if (batch.stacks != NULL) {
-				const struct stack_top top =
-				    take_top(&ring->buffer, tail, &header, &taken);
-
-				take_stack(&ring->buffer, &top);
-			}
-			take_sample(ring, &taken, size, offset);
-		} else
+		if (header.type == PERF_RECORD_SAMPLE && size > 0)
+			take_sample(ring, tail, &header, &taken, size, offset);
+		else
 			take_other(ring, &header, &taken.id, size, offset);
 		tail += header.size;
 		if (is_full())
