@@ -236,14 +236,9 @@ static int
 scan_kernel_clock(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
-	struct kernel_clock new;
 
-	if (body_uint(scan->in, message, "kernel", &new.kernel) < 0 ||
-	    body_int(scan->in, message, "at_ns", -LATEST_NS, LATEST_NS, &new.at_ns) < 0 ||
-	    body_int(scan->in, message, "offset_ns", -LATEST_NS, LATEST_NS, &new.offset_ns) < 0)
-		return -1;
-	*APPEND(rank->kernels, rank->kernel_count, rank->kernel_capacity) = new;
-	return 0;
+	return kernel_clock_read(APPEND(rank->kernels, rank->kernel_count, rank->kernel_capacity),
+	    scan->in, message);
 }
 
 static int

@@ -84,16 +84,11 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-static void add_spawned(struct input *input, const char *folder);
-
-/*
- * Adds every file rank.N of a folder, and those of spawned ranks in its folders. Of several
- * processes, some may see none.
- */
+/* Of several processes, some may see none. */
 static void
 add_folder(struct input *input, const char *folder)
 {
-	struct paths found = folder_paths(folder, is_raw_name);
+	struct paths found = folder_run(folder);
 
 	if (found.count <= 0)
 		input->no_file = formatted(found.count < 0 ? "%s: %s" :
@@ -101,36 +96,6 @@ add_folder(struct input *input, const char *folder)
 	for (int i = 0; i < found.count; i++)
 		*APPEND(input->files, input->file_count, input->file_capacity) = found.at[i];
 	free(found.at);
-	add_spawned(input, folder);
-}
-
-/* Whether FOLDER begins with a spawned rank. Other runs must be named by the user. */
-static bool
-is_spawned(const char *folder)
-{
-	struct paths found = folder_paths(folder, is_raw_name);
-	struct message message;
-	struct reader *in = NULL;
-	bool is = false;
-
-	if (found.count > 0 && reader_open(&in, found.at[0], READ_ANY) == 0)
-		while (reader_next(in, &message) > 0 &&
-		    !(is = body_get(&message, "spawned") != NULL) && !is_kind(&message, "rank"))
-			;
-	reader_close(in);
-	paths_free(&found);
-	return is;
-}
-
-static void
-add_spawned(struct input *input, const char *folder)
-{
-	struct paths found = folder_paths(folder, is_world_name);
-
-	for (int i = 0; i < found.count; i++)
-		if (is_spawned(found.at[i]))
-			add_folder(input, found.at[i]);
-	paths_free(&found);
 }
 
 static void

@@ -4,6 +4,7 @@
 #define MERGE_H
 
 #include "../base/run/definitions.h"
+#include "../base/run/meetings.h"
 #include "../base/run/poll_gaps.h"
 #include "../base/run/shard_files.h"
 #include "../base/stream/calls.h"
@@ -59,24 +60,6 @@ struct thread {
 	struct last_row last;
 };
 
-/* One rank's definition of a communicator. */
-struct membership {
-	uint64_t id;		/* as recorded */
-	uint64_t name;		/* unique name, the same on all members: join_worlds() */
-	uint32_t comm;		/* number within the rank */
-	int32_t rank, size;	/* own rank in its group, members of the group */
-	int32_t side;		/* 0 or 1 */
-	int32_t remote_size;	/* -1: no intercommunicator */
-	uint32_t from;	/* the rank's number of the communicator that its id belongs to; 0: none */
-	char *met;		/* how it met another world; NULL: it did not */
-	uint64_t port;		/* the same on both sides; 0: unknown */
-	int64_t at_ns;		/* of the meeting; own clock */
-	bool joined;		/* both sides of the meeting are here */
-	char *type;		/* "window", "file", or NULL: a communicator */
-	int32_t *sources;	/* neighbours in its topology; NULL: it has none */
-	uint32_t source_count;
-};
-
 struct raw_module {
 	uint64_t base, bytes;	/* in the rank's memory */
 	uint32_t module;	/* in the table of all modules */
@@ -104,12 +87,6 @@ struct stack {
 	uint32_t depth;
 	int32_t rank;		/* its source */
 	uint32_t raw;		/* its number there */
-};
-
-/* The rank's own clock and the kernel's, at one instant. */
-struct kernel_clock {
-	uint64_t kernel;
-	int64_t at_ns, offset_ns;
 };
 
 /* An MPI_COMM_WORLD: ranks FIRST to FIRST + RANKS - 1. */
@@ -272,11 +249,11 @@ void files_to_all(struct input *input, const struct team *team);
 
 /*
  * worlds.c: worlds that have met are one run. Gives both sides of each object that they made at a
- * meeting one id; dies if a world has met no other.
+ * meeting one name.
  */
+void join_met(struct input *input);
+/* The same, and says what it found; dies if a world has met no other. */
 void join_worlds(struct input *input);
-/* The name of a communicator of a rank, in its world. */
-uint64_t communicator_name(const struct rank *rank, const struct membership *of);
 /* Corrects the clocks of all worlds to that of the first. */
 void join_clocks(struct input *input);
 /* If a world's clock is a guess, messages to others may correct it: latency.c. */

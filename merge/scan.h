@@ -17,8 +17,6 @@ struct scan {
 	bool again;		/* messages that a process has kept after checking them */
 };
 
-#define LATEST_NS (INT64_MAX / 4)	/* keeps sums of times in range */
-
 /*
  * Reads a number that the rank assigns itself, from MIN on. Ranks number almost without gaps, so
  * the number can index an array. Returns 0 or -1.

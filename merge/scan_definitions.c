@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/hash_table.h"
 #include "scan.h"
 
 enum { STRANGERS = 1 << 16 };	/* members of a communicator that are in no trace, at most */
@@ -11,28 +12,18 @@ int
 scan_communicator(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
-	struct reader *in = scan->in;
 	const int64_t most = (int64_t)scan->input->rank_count + STRANGERS;
-	struct membership new = { .remote_size = -1 };
-	int64_t size;
+	const struct membership *from;
+	struct membership new = { 0 };
 
 	if (own_number(scan, message, "comm", 3, &new.comm) < 0 ||
-	    body_int(in, message, "size", 1, most, &size) < 0 ||
-	    body_int(in, message, "rank", 0, size - 1, &new.rank) < 0 ||
-	    body_uint(in, message, "id", &new.id) < 0 ||
 	    (body_get(message, "from") != NULL && own_number(scan, message, "from", 3,
-	    &new.from) < 0) || (body_get(message, "met") != NULL &&
-	    (body_uint(in, message, "port", &new.port) < 0 ||
-	    body_int(in, message, "at_ns", -LATEST_NS, LATEST_NS, &new.at_ns) < 0)) ||
-	    (body_get(message, "remote_size") != NULL &&
-	    (body_int(in, message, "remote_size", 1, most, &new.remote_size) < 0 ||
-	    body_int(in, message, "side", 0, 1, &new.side) < 0)))
+	    &new.from) < 0) || body_int(scan->in, message, "size", 1, most, &new.size) < 0 ||
+	    body_int_if(scan->in, message, "remote_size", 1, most, &new.remote_size) < 0 ||
+	    membership_read(&new, scan->in, message) < 0)
 		return -1;
-	new.size = (int32_t)size;
-	new.type = body_string(message, "type");
-	if (new.remote_size > 0)
-		new.met = body_string(message, "met");
-	new.name = communicator_name(rank, &new);
+	from = membership_from(rank->comms, rank->comm_count, &new);
+	new.name = from != NULL ? mix(from->name, new.id) : new.id;
 	*APPEND(rank->comms, rank->comm_count, rank->comm_capacity) = new;
 	return 0;
 }
@@ -41,19 +32,9 @@ int
 scan_neighbours(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
-	struct membership *comm = rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL;
-	uint32_t number = 0;
-	size_t count;
 
-	if (own_number(scan, message, "comm", 3, &number) < 0 ||
-	    body_count(scan->in, message, "count", 0, 1 << 24, "sources", &count) < 0)
-		return -1;
-	if (comm == NULL || comm->comm != number || comm->sources != NULL)
-		return reader_fail(scan->in, message->offset,
-		    "neighbours: not behind its communicator");
-	comm->sources = zalloc(count + 1, sizeof *comm->sources);
-	comm->source_count = (uint32_t)count;
-	return body_column(scan->in, message, "sources", count, comm->sources);
+	return neighbours_read(rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL,
+	    scan->in, message);
 }
 
 /* Ranks of one program share their modules. */

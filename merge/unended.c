@@ -189,7 +189,7 @@ find_unreturned(struct input *input, bool names)
 		if (!input->ranks[r].present && input->partial)
 			return NULL;
 	}
-	if (!any || input->world_count > 1 || input->holders > 0)
+	if (!any || input->holders > 0)
 		return NULL;
 	found = find_in_files(input, names);
 	for (uint32_t l = 0; l < input->location_count; l++)

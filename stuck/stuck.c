@@ -102,7 +102,7 @@ look_at(struct look *look, char **folders)
 	size_t count = 0, capacity = 0;
 
 	for (char **folder = folders; *folder != NULL; folder++) {
-		struct paths found = folder_paths(*folder, is_raw_name);
+		struct paths found = folder_run(*folder);
 
 		if (found.count < 0)
 			die("%s: %s", *folder, strerror(errno));

@@ -2,7 +2,7 @@
 # lp-stuck on programs that hang: while they run, after SIGTERM and after SIGKILL; and on programs that only take long.
 bats_require_minimum_version 1.5.0
 load helpers
-MORE=stalls
+MORE='stalls apart'
 load hangs
 
 # said KIND RANKS [SENTENCE]: lp-stuck says so of the run, and its sentence has these words
@@ -217,6 +217,42 @@ stalls() {
 	end KILL
 	begin locked 4 mpirun.mpich stalls.mpich
 	says waiting '[1]'
+	end KILL
+}
+
+# Under this MPICH no process spawns others.
+@test "parents and the children that they spawn wait for each other: ranks count through all worlds" {
+	begin parents 2 '' apart
+	says waiting '[3]' '; 3 ranks wait, rank 0 in MPI_Recv from 3 tag 7 (receive apart.c:'
+	end KILL
+	says waiting '[3]'
+	begin children 2 '' apart
+	says waiting '[0]'
+	end TERM
+	begin cross 2 '' apart
+	says deadlock '[0,3]'
+	[[ $(jq -r .sentence <<<"$output") == "deadlock: 0 waits in MPI_Recv from 3 tag 7 (receive apart.c:"*"), 3 waits in MPI_Recv from 0 tag 7 "* ]]
+	end KILL
+	says deadlock '[0,3]'
+	begin barrier 2 '' apart
+	says deadlock '[1,2]'
+	end KILL
+	begin differ 2 '' apart
+	says mismatch '[2]'
+	end TERM
+	says mismatch '[2]'
+	lp-merge run 2>/dev/null >merged
+	[ "$(lp-dump -k unended merged | jq -r .verdict)" = mismatch ]
+}
+
+@test "a run that is over and has met no other is refused with another one" {
+	begin ssend 2
+	hung
+	end KILL
+	mv run ended
+	begin cycle 2
+	run -2 --separate-stderr lp-stuck run ended
+	[[ "$stderr" == "lp-stuck: ended/rank.0:"*": of another run than run/rank.0" ]]
 	end KILL
 }
 

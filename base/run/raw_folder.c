@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../stream/stream.h"
 #include "../tool/memory.h"
 
 static const char digits[] = "0123456789";
@@ -59,4 +60,43 @@ paths_free(struct paths *paths)
 	for (int i = 0; i < paths->count; i++)
 		free(paths->at[i]);
 	free(paths->at);
+}
+
+/* Whether the trace is of a spawned rank. */
+static bool
+is_spawned(const char *file)
+{
+	struct message message;
+	struct reader *in = NULL;
+	bool is = false;
+
+	if (reader_open(&in, file, READ_ANY) == 0)
+		while (reader_next(in, &message) > 0 &&
+		    !(is = body_get(&message, "spawned") != NULL) && !is_kind(&message, "rank"))
+			;
+	reader_close(in);
+	return is;
+}
+
+struct paths
+folder_run(const char *folder)
+{
+	struct paths found = folder_paths(folder, is_raw_name);
+	struct paths worlds = folder_paths(folder, is_world_name);
+
+	for (int w = 0; w < worlds.count; w++) {
+		struct paths more = folder_run(worlds.at[w]);
+
+		if (found.count < 0 || more.count <= 0 || !is_spawned(more.at[0])) {
+			paths_free(&more);
+			continue;
+		}
+		found.at = need(realloc(found.at,
+		    (size_t)(found.count + more.count) * sizeof *found.at));
+		memcpy(found.at + found.count, more.at, (size_t)more.count * sizeof *found.at);
+		found.count += more.count;
+		free(more.at);
+	}
+	paths_free(&worlds);
+	return found;
 }

@@ -16,6 +16,11 @@ struct paths {
 };
 struct paths folder_paths(const char *folder, int (*is_name)(const struct dirent *));
 void paths_free(struct paths *paths);
+/*
+ * The raw traces of the ranks of a run, and of the processes that they have spawned; COUNT -1: see
+ * errno. Other runs in the folder must be named by the user.
+ */
+struct paths folder_run(const char *folder);
 /* The number of the segment, "" for the first; NULL: no such name. */
 const char *raw_name_segment(const char *name);
 

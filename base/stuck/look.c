@@ -12,24 +12,11 @@
 #include "../tool/tool.h"
 #include "look.h"
 
-/* A communicator as one rank defines it. */
-struct definition {
-	uint64_t id;
-	int32_t rank, own, size, remote_size;
-	uint32_t comm;
-	int side;
-	int32_t *sources;
-	uint32_t source_count;
-};
-
 struct scan {
 	struct look *look;
 	struct reader *in;
 	const char *file;
 	struct rank *rank;		/* NULL before the message of kind rank */
-	int32_t number;
-	struct definition *definitions;
-	size_t definition_count, definition_capacity;
 };
 
 static int64_t
@@ -41,10 +28,28 @@ number_of(const struct message *message, const char *key, int64_t absent)
 	    value->via.u64 > INT64_MAX ? absent : (int64_t)value->via.u64;
 }
 
+static const struct world *
+world_of(struct scan *scan, const struct message *message, uint64_t run, int32_t ranks)
+{
+	struct look *look = scan->look;
+	struct world *world = look->worlds;
+
+	for (size_t w = 0; w < look->world_count; w++, world++)
+		if (world->run == run && world->ranks == ranks)
+			return world;
+	world = APPEND(look->worlds, look->world_count, look->world_capacity);
+	*world = (struct world){ run, look->rank_count, ranks, scan->file, message->offset };
+	look->rank_count += ranks;
+	look->ranks = need(realloc(look->ranks, (size_t)look->rank_count * sizeof *look->ranks));
+	memset(&look->ranks[world->first], 0, (size_t)ranks * sizeof *look->ranks);
+	for (int32_t r = world->first; r < look->rank_count; r++)
+		look->ranks[r].world = (int32_t)look->world_count - 1;
+	return world;
+}
+
 static void
 take_rank(struct scan *scan, const struct message *message)
 {
-	struct look *look = scan->look;
 	int32_t rank, ranks;
 	uint64_t run;
 
@@ -52,16 +57,8 @@ take_rank(struct scan *scan, const struct message *message)
 	    body_int(scan->in, message, "rank", 0, ranks - 1, &rank) < 0 ||
 	    body_uint(scan->in, message, "run", &run) < 0)
 		die_input(scan->in);
-	if (look->rank_count == 0) {
-		look->rank_count = ranks;
-		look->run = run;
-		look->ranks = zalloc((size_t)ranks, sizeof *look->ranks);
-	} else if (ranks != look->rank_count || run != look->run) {
-		reader_fail(scan->in, message->offset, "of another run than the traces before");
-		die_input(scan->in);
-	}
-	scan->rank = &look->ranks[rank];
-	scan->number = rank;
+	rank += world_of(scan, message, run, ranks)->first;
+	scan->rank = &scan->look->ranks[rank];
 	scan->rank->ended = scan->rank->died = false;
 	if (number_of(message, "segment", 0) > 0)
 		return;
@@ -81,7 +78,7 @@ thread_of(struct scan *scan, int64_t location)
 		die_input(scan->in);
 	}
 	while (rank->thread_count <= (size_t)location) {
-		const struct thread thread = { .rank = scan->number,
+		const struct thread thread = { .rank = (int32_t)(rank - scan->look->ranks),
 		    .location = (uint32_t)rank->thread_count };
 
 		*APPEND(rank->threads, rank->thread_count, rank->thread_capacity) = thread;
@@ -116,42 +113,13 @@ take_block(struct scan *scan, const struct message *message)
 static void
 take_communicator(struct scan *scan, const struct message *message)
 {
-	struct definition d = { .own = scan->number,
-	    .comm = (uint32_t)number_of(message, "comm", 0),
-	    .rank = (int32_t)number_of(message, "rank", -1),
-	    .size = (int32_t)number_of(message, "size", 0),
-	    .remote_size = (int32_t)number_of(message, "remote_size", 0),
-	    .side = number_of(message, "side", 0) > 0 };
-	const int64_t from = number_of(message, "from", 0);
+	struct rank *rank = scan->rank;
+	const size_t last = rank->comm_count;
 
-	if (d.comm < 3 || body_uint(scan->in, message, "id", &d.id) < 0 || d.size < 1 ||
-	    d.size > 1 << 24 || d.remote_size > 1 << 24)
-		return;
-	/* An object from a meeting with another MPI_COMM_WORLD has an id of that meeting. */
-	for (size_t i = scan->definition_count; i-- > 0 && from > 0; )
-		if (scan->definitions[i].own == d.own && scan->definitions[i].comm == from) {
-			d.id = mix(scan->definitions[i].id, d.id);
-			break;
-		}
-	*APPEND(scan->definitions, scan->definition_count, scan->definition_capacity) = d;
-}
-
-/* It follows the communicator's definition. */
-static void
-take_neighbours(struct scan *scan, const struct message *message)
-{
-	struct definition *d = scan->definition_count == 0 ? NULL :
-	    &scan->definitions[scan->definition_count - 1];
-	size_t count;
-
-	if (d == NULL || d->own != scan->number || d->comm != number_of(message, "comm", 0) ||
-	    d->sources != NULL ||
-	    body_count(scan->in, message, "count", 0, 1 << 24, "sources", &count) < 0)
-		return;
-	d->sources = zalloc(count + 1, sizeof *d->sources);
-	if (body_column(scan->in, message, "sources", count, d->sources) < 0)
+	if (is_kind(message, "communicator") ? membership_read(APPEND(rank->comms,
+	    rank->comm_count, rank->comm_capacity), scan->in, message) < 0 :
+	    neighbours_read(last > 0 ? &rank->comms[last - 1] : NULL, scan->in, message) < 0)
 		die_input(scan->in);
-	d->source_count = (uint32_t)count;
 }
 
 static void
@@ -170,10 +138,13 @@ take(struct scan *scan, const struct message *message)
 		take_block(scan, message);
 	else if (is_kind(message, "open"))
 		take_open(message, thread_of(scan, number_of(message, "location", -1)));
-	else if (is_kind(message, "communicator"))
+	else if (is_kind(message, "communicator") || is_kind(message, "neighbours"))
 		take_communicator(scan, message);
-	else if (is_kind(message, "neighbours"))
-		take_neighbours(scan, message);
+	else if (is_kind(message, "kernel_clock")) {
+		if (kernel_clock_read(APPEND(rank->kernels, rank->kernel_count,
+		    rank->kernel_capacity), scan->in, message) < 0)
+			die_input(scan->in);
+	}
 	else if (is_kind(message, "site") && body_get(message, "address") != NULL)
 		*APPEND(rank->sites, rank->site_count, rank->site_capacity) = (struct site_place){
 		    (uint64_t)number_of(message, "address", 0),
@@ -242,15 +213,22 @@ read_file(struct scan *scan, const char *file)
 		stop_reading(scan);
 }
 
-ORDER(by_id, struct definition, BY(id) BY(own))
+/* A communicator as one rank defines it. */
+struct definition {
+	const struct membership *of;
+	int32_t own;
+};
+
+ORDER(by_name, struct definition, BY(of->name) BY(own))
 
 static uint32_t
-add_group(struct look *look, const struct definition *d)
+add_group(struct look *look, const struct membership *m)
 {
-	const bool other = d->side == 1 && d->remote_size > 0;
-	const int32_t sizes[2] = { other ? d->remote_size : d->size, other ? d->size :
-	    d->remote_size };
-	struct group group = { .id = d->id, .size = sizes[0], .remote_size = sizes[1] };
+	const bool other = m->side == 1 && m->remote_size > 0;
+	const int32_t remote = m->remote_size > 0 ? m->remote_size : 0;
+	struct group group = { .id = m->name, .size = other ? remote : m->size,
+	    .remote_size = other ? m->size : remote };
+	const int32_t sizes[2] = { group.size, group.remote_size };
 
 	for (int side = 0; side < 2; side++) {
 		group.of[side] = zalloc((size_t)sizes[side] + 1, sizeof *group.of[side]);
@@ -262,45 +240,84 @@ add_group(struct look *look, const struct definition *d)
 }
 
 static void
-set_member(struct look *look, const struct definition *d, uint32_t group)
+set_member(struct look *look, int32_t own, const struct membership *m, uint32_t group)
 {
-	struct rank *rank = &look->ranks[d->own];
+	struct rank *rank = &look->ranks[own];
 
-	while (rank->member_count <= d->comm)
+	while (rank->member_count <= m->comm)
 		*APPEND(rank->members, rank->member_count, rank->member_capacity) =
 		    (struct member){ .rank = -1 };
-	rank->members[d->comm] = (struct member){ group, d->rank, d->remote_size > 0 ? d->side : 0,
-		d->sources, d->source_count };
-	if (group > 2 && d->rank >= 0 && d->rank < d->size)
-		look->groups[group].of[rank->members[d->comm].side][d->rank] = d->own;
+	rank->members[m->comm] = (struct member){ group, m->rank,
+		m->remote_size > 0 ? m->side : 0, m->sources, m->source_count };
+	if (group > 2)
+		look->groups[group].of[rank->members[m->comm].side][m->rank] = own;
+}
+
+/* A predefined communicator. */
+static void
+set_own(struct look *look, int32_t own, uint32_t comm, int32_t rank, int32_t size, uint32_t group)
+{
+	set_member(look, own, &(struct membership){ .comm = comm, .rank = rank, .size = size },
+	    group);
 }
 
 static void
-join_communicators(struct scan *scan)
+join_predefined(struct look *look)
 {
-	struct look *look = scan->look;
+	for (int i = 0; i < 3; i++)
+		add_group(look, &(struct membership){ .size = 0 });
+	look->groups[1].size = look->worlds[0].ranks;
+	for (size_t w = 0; w < look->world_count; w++) {
+		const struct world *world = &look->worlds[w];
+		const uint32_t group = w == 0 ? 1 :
+		    add_group(look, &(struct membership){ .size = world->ranks });
+
+		for (int32_t r = 0; r < world->ranks; r++) {
+			set_own(look, world->first + r, 1, r, world->ranks, group);
+			set_own(look, world->first + r, 2, 0, 1, 2);
+		}
+	}
+}
+
+static void
+join_worlds(struct look *look)
+{
+	struct met_rank *ranks = zalloc((size_t)look->rank_count, sizeof *ranks);
+	size_t count;
+
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		const struct rank *rank = &look->ranks[r];
+
+		ranks[r] = (struct met_rank){ look->worlds[rank->world].run, rank->comms,
+			rank->comm_count, rank->kernels, rank->kernel_count };
+	}
+	free(meetings_join(ranks, look->rank_count, &count));
+	free(ranks);
+}
+
+static void
+join_communicators(struct look *look)
+{
+	struct definition *definitions = NULL;
+	size_t count = 0, capacity = 0;
 	uint32_t group = 0;
 
-	for (int i = 0; i < 3; i++)
-		add_group(look, &(struct definition){ .size = 0 });
-	look->groups[1].size = look->rank_count;
-	for (int32_t r = 0; r < look->rank_count; r++) {
-		set_member(look, &(struct definition){ .own = r, .comm = 1, .rank = r,
-		    .size = look->rank_count }, 1);
-		set_member(look,
-		    &(struct definition){ .own = r, .comm = 2, .rank = 0, .size = 1 }, 2);
-	}
-	qsort(scan->definitions, scan->definition_count, sizeof *scan->definitions, by_id);
-	for (size_t i = 0; i < scan->definition_count; i++) {
-		const struct definition *d = &scan->definitions[i];
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t i = 0; i < look->ranks[r].comm_count; i++)
+			*APPEND(definitions, count, capacity) =
+			    (struct definition){ &look->ranks[r].comms[i], r };
+	SORT(definitions, count, by_name);
+	for (size_t i = 0; i < count; i++) {
+		const struct membership *m = definitions[i].of;
 
-		if (i == 0 || d->id != d[-1].id)
-			group = add_group(look, d);
-		else if (d->size + d->remote_size != look->groups[group].size +
-		    look->groups[group].remote_size)
+		if (i == 0 || m->name != definitions[i - 1].of->name)
+			group = add_group(look, m);
+		else if (m->size + (m->remote_size > 0 ? m->remote_size : 0) !=
+		    look->groups[group].size + look->groups[group].remote_size)
 			continue;
-		set_member(look, d, group);
+		set_member(look, definitions[i].own, m, group);
 	}
+	free(definitions);
 }
 
 /* Threads that have regions, but make no calls. Those before a thread with calls stay. */
@@ -354,6 +371,27 @@ finish_ranks(struct look *look, const uint16_t *names)
 		look->now_ns = last_ns;
 }
 
+/* A world that has met no other is another run, unless it may still meet one. */
+static void
+check_worlds(const struct look *look)
+{
+	for (size_t w = 1; w < look->world_count; w++) {
+		const struct world *world = &look->worlds[w];
+		bool may = false;
+
+		for (int32_t r = world->first; r < world->first + world->ranks && !may; r++) {
+			const struct rank *rank = &look->ranks[r];
+
+			may = rank->life == ALIVE || rank->life == REMOTE;
+			for (size_t i = 0; i < rank->comm_count; i++)
+				may |= rank->comms[i].met != NULL;
+		}
+		if (!may)
+			die("%s:%llu: of another run than %s", world->file,
+			    (unsigned long long)world->offset, look->worlds->file);
+	}
+}
+
 void
 look_read(struct look *look, char **files, size_t count, bool live,
     struct symbol_files *names_of)
@@ -366,12 +404,14 @@ look_read(struct look *look, char **files, size_t count, bool live,
 		read_file(&scan, files[i]);
 	if (look->rank_count == 0)
 		return;
-	join_communicators(&scan);
+	join_worlds(look);
+	join_predefined(look);
+	join_communicators(look);
 	if (scan.in != NULL)
 		keep_names(&scan);
 	finish_ranks(look, look->names);
+	check_worlds(look);
 	reader_close(scan.in);
-	free(scan.definitions);
 }
 
 void
@@ -387,12 +427,17 @@ look_free(struct look *look)
 		}
 		for (size_t m = 0; m < rank->module_count; m++)
 			free(rank->modules[m].module.path);
-		for (size_t m = 0; m < rank->member_count; m++)
-			free(rank->members[m].sources);
+		for (size_t m = 0; m < rank->comm_count; m++) {
+			free(rank->comms[m].sources);
+			free(rank->comms[m].met);
+			free(rank->comms[m].type);
+		}
 		free(rank->threads);
 		free(rank->sites);
 		free(rank->modules);
 		free(rank->members);
+		free(rank->comms);
+		free(rank->kernels);
 		free(rank->host);
 		free(rank->program);
 	}
@@ -403,5 +448,6 @@ look_free(struct look *look)
 	free(look->names);
 	free(look->ranks);
 	free(look->groups);
+	free(look->worlds);
 	*look = (struct look){ 0 };
 }

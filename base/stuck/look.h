@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "../mpi/call_class.h"
+#include "../run/meetings.h"
 #include "../stream/calls.h"
 #include "../stream/open_call.h"
 #include "../symbols/symbols.h"
@@ -69,6 +70,11 @@ struct rank {
 	size_t site_count, site_capacity;
 	struct module_place *modules;
 	size_t module_count, module_capacity;
+	int32_t world;
+	struct membership *comms;	/* as it has defined them */
+	size_t comm_count, comm_capacity;
+	struct kernel_clock *kernels;
+	size_t kernel_count, kernel_capacity;
 	struct member *members;
 	size_t member_count, member_capacity;
 	bool ended, died;
@@ -83,15 +89,24 @@ struct rank {
 struct group {
 	uint64_t id;
 	int32_t size, remote_size;	/* of side 0; of side 1 of an intercommunicator */
-	int32_t *of[2];			/* NULL: MPI_COMM_WORLD */
+	int32_t *of[2];			/* NULL: the first MPI_COMM_WORLD */
+};
+
+/* An MPI_COMM_WORLD: ranks FIRST to FIRST + RANKS - 1 of the look. */
+struct world {
+	uint64_t run;
+	int32_t first, ranks;
+	const char *file;		/* its first trace, and the offset of the rank there */
+	uint64_t offset;
 };
 
 struct look {
 	int32_t rank_count;
 	struct rank *ranks;
-	struct group *groups;		/* 0: none, 1: MPI_COMM_WORLD, 2: MPI_COMM_SELF */
+	struct world *worlds;
+	size_t world_count, world_capacity;
+	struct group *groups;	/* 0: none, 1: the first MPI_COMM_WORLD, 2: MPI_COMM_SELF */
 	size_t group_count, group_capacity;
-	uint64_t run;
 	uint16_t *names;		/* by a stream's number of a call: the index of call_name */
 	int64_t now_ns;			/* on this host's clock, or the time of the last event */
 	int64_t killed_ns;	/* when the recorder saw the last process gone; 0: unknown */

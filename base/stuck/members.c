@@ -28,8 +28,7 @@ side_size(const struct look *look, uint32_t group, int side)
 {
 	const struct group *g = &look->groups[group];
 
-	return group == 1 ? (side == 0 ? look->rank_count : 0) : side == 0 ? g->size :
-	    g->remote_size;
+	return side == 0 ? g->size : g->remote_size;
 }
 
 int32_t
