@@ -176,7 +176,7 @@ class Program:
 
 LEAST, MOST_CHANCE, CLEAR, CLEAR_CHANCE, PASSING_CHANCE, LEAST_SHARE = 5, 1e-3, 30, 0.05, 0.2, 20
 FEW, RARE_IN_FEW = 16, 16
-NEARLY_ALL, ALMOST_ALL, MOST, RARE, EULER = 0.95, 0.88, 0.75, 64, 0.5772156649015329
+ALMOST_ALL, MOST, RARE, EULER, MOST_GAP = 0.88, 0.75, 64, 0.5772156649015329, 4096
 
 
 def spread_of(gaps):
@@ -209,7 +209,8 @@ def gaps_of(numbers):
 
 
 def bursts_of(calls):
-    """[(place, number)] without companions and without all but the first call of a burst; calls at place and companions."""
+    """[(place, number)] without companions and without all but the first call of a burst; calls at place and companions; places
+    whose bursts differ in length."""
     before, head, number_of = {}, {}, collections.Counter(calls)
     for a, b in zip([None] + calls, calls):
         before.setdefault(b, set()).add(a)
@@ -221,9 +222,9 @@ def bursts_of(calls):
     for (a, _), (b, _) in zip([(None, 0)] + left, left):
         runs.setdefault(b, []).append(0) if a != b else None
         runs[b][-1] += 1
-    bursts = {place for place, r in runs.items() if len(r) >= LEAST and max(r) > 1 and chance_of(r) < MOST_CHANCE}
+    bursts = {place for place, r in runs.items() if max(r) > 1 and chance_of(r) < MOST_CHANCE}
     return [x for i, x in enumerate(left) if not (i and left[i - 1][0] == x[0] and x[0] in bursts)], \
-        collections.Counter(head[place] for place in calls)
+        collections.Counter(head[place] for place in calls), {p for p in bursts if len(set(runs[p])) > 1}
 
 
 class Group:
@@ -264,11 +265,16 @@ class Group:
             if self.regular(place):
                 self.find_instead(place, calls)
         for place in filter(self.regular, order):
-            shares = [1] + [len(having) / len(self.steps(place, calls)) for other, having in self.having(place, calls)]
-            least = ALMOST_ALL if place in self.varies else NEARLY_ALL
-            if len(shares) > 1 and sum(s for s in shares if s > least) <= sum(shares) / 2:
+            if chain_chance(place, self.within(place, order), calls) >= MOST_CHANCE:
                 self.doubt.add(place)
         self.flags = {p: f for p, f in ((p, self.flag(p, order, weight)) for p in order) if f}
+
+    def within(self, place, order):
+        """The place and those that come in several of its steps."""
+        def several(other):
+            fewer, more = sorted((place, other), key=order.index, reverse=True)
+            return sum(g > 0 for g in gaps_among(self.at[fewer], self.at[more])) > 1
+        return {other for other in order if other == place or several(other)}
 
     def regular(self, place):
         return len(self.at[place]) >= LEAST and self.chance[place] < MOST_CHANCE
@@ -296,8 +302,9 @@ class Group:
                 alone = len(set(others) - set(mains))
                 if MOST <= share < 1 and alone >= 2 and 2 * alone >= steps - len(mains) and \
                         alone + 1 >= len(self.at[other]):
-                    (self.varies if share >= ALMOST_ALL else self.may_vary).add(place)
-                    (self.alternates if share >= ALMOST_ALL else self.mixed).update((main, other))
+                    clear = share >= ALMOST_ALL and place not in self.uneven
+                    (self.varies if clear else self.may_vary).add(place)
+                    (self.alternates if clear else self.mixed).update((main, other))
 
     def rare(self, count, weight, share):
         return sum(weight[p] for p in self.at if len(self.at[p]) == count) * share <= self.last - self.first + 1
@@ -326,23 +333,50 @@ class Group:
 
 
 def same_mostly(gaps):
-    """By majority vote: nine of ten gaps are equal."""
+    """By majority vote: nine of ten gaps are equal, or all but one."""
     usual, votes = None, 0
     for gap in gaps:
         usual = gap if votes == 0 else usual
         votes += 1 if gap == usual else -1
-    return 10 * votes >= 8 * len(gaps)
+    return 10 * votes >= 8 * len(gaps) or votes + 2 >= len(gaps)
 
 
-def gaps_among(numbers, others):
-    """The calls of OTHERS between two of NUMBERS."""
-    return [bisect.bisect(others, b) - bisect.bisect(others, a) for a, b in zip(numbers, numbers[1:])]
+def chain_chance(place, within, calls):
+    """How likely the calls at a place are so alike if each call depends only on the one before."""
+    after = {}
+    for (a, _), (b, _) in zip(calls, calls[1:]):
+        if b in within:
+            after.setdefault(a, collections.Counter())[b] += 1
+    at, numbers = {place: 1.0}, [i for i, (p, _) in enumerate(calls) if p == place]
+    gaps, chances, alive = gaps_of(numbers), [], 1.0
+    while alive > 1e-6 and len(chances) < MOST_GAP:
+        then = collections.Counter()
+        for a, share in at.items():
+            if a not in after:
+                continue
+            whole = sum(after[a].values())
+            for b, n in after[a].items():
+                then[b] += share * n / whole
+        chances.append(then.pop(place, 0))
+        alive = sum(then.values())
+        at = then
+    if alive == 0:                                       # each way leads back to the place
+        return 0
+    total = sum(chances)
+    mean = sum(k * c for k, c in enumerate(chances, 1)) / total
+    logs = sum(math.log(k) * c for k, c in enumerate(chances, 1)) / total
+    spread = math.log(mean) - logs
+    vary = sum(c * (k / mean - 1 - math.log(k) + logs) ** 2 for k, c in enumerate(chances, 1)) / total
+    n = len(gaps)
+    freedom = max(2 * n * spread ** 2 / vary, 1e-3)
+    x, scale = freedom * spread_of(gaps) / spread, 2 / (9 * freedom)
+    return 0.5 * math.erfc((1 - scale - (x / freedom) ** (1 / 3)) / math.sqrt(2 * scale))
 
 
 def groups_of(rows):
     """The groups of a rank; only rank 0 judges its places by those of others."""
     calls = [row[3] for row in rows]
-    left, weight = bursts_of(calls)
+    left, weight, uneven = bursts_of(calls)
     span, groups = {}, []
     for number, place in enumerate(calls):
         span[place] = (span.get(place, (number,))[0], number)
@@ -355,6 +389,7 @@ def groups_of(rows):
         for place, number in own:
             group.at.setdefault(place, []).append(number)
         group.chance = {place: chance_of(gaps_of(numbers)) for place, numbers in group.at.items()}
+        group.uneven = uneven
         group.calls, group.weight, group.peers = own, weight, [row[4] for row in rows]
     return groups
 

@@ -153,8 +153,7 @@ static void
 end_bursts(struct repeated *r)
 {
 	gaps_add(&r->runs, r->run);
-	if (r->unit > 0 && r->burst == r->unit && r->count >= LEAST_STEPS &&
-	    gaps_chance(&r->runs) < MOST_CHANCE)
+	if (r->unit > 0 && r->burst == r->unit && gaps_chance(&r->runs) < MOST_CHANCE)
 		return;
 	r->count = r->unit > 0 ? r->calls : 0;
 	r->gaps = r->all;
@@ -245,8 +244,10 @@ add_among(struct scan *scan, const struct calls *calls, size_t row)
 	if (clocks == NULL)
 		return;
 	among = &clocks->among[index * clocks->group->count];
-	for (uint32_t i = 0; i < index; i++) {
-		const uint64_t gap = clocks->calls[i] - among[i].since;
+	among[clocks->before].after += clocks->all_calls > 0;
+	for (uint32_t i = 0; i <= index; i++) {
+		const uint64_t now = i < index ? clocks->calls[i] : clocks->all_calls;
+		const uint64_t gap = now - among[i].since;
 
 		if (clocks->calls[index] > 0 && gap > 0) {
 			gaps_add(&among[i].gaps, gap);
@@ -254,9 +255,11 @@ add_among(struct scan *scan, const struct calls *calls, size_t row)
 				among[i].usual = gap;
 			among[i].votes += gap == among[i].usual ? 1 : -UINT64_C(1);
 		}
-		among[i].since = clocks->calls[i];
+		among[i].since = now;
 	}
 	clocks->calls[index]++;
+	clocks->all_calls++;
+	clocks->before = index;
 	clocks->at[index] = scan->calls[0];
 }
 

@@ -51,7 +51,7 @@ struct repeated {
 	struct gaps runs;		/* calls of bursts */
 	double chance;			/* of these and, on rank 0, of those in other calls */
 	bool regular;			/* it may divide its loop, and count the gaps of others */
-	/* Not regular among the calls of another place; or its steps have little in common. */
+	/* Not regular among the calls of another place, or compared with a chain of calls. */
 	bool doubtful;
 	bool varies, may_vary;		/* some of its steps have one place instead of another */
 	bool alternates, mixed;		/* it is one of these two, or may be one */

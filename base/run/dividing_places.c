@@ -6,8 +6,8 @@
 
 #include "../tool/tool.h"
 
-/* Shares of steps that have a place; with ALMOST_ALL, the others may have another one instead. */
-static const double NEARLY_ALL = 0.95, ALMOST_ALL = 0.88, MOST = 0.75;
+/* Shares of steps that have a place; the others may have another one instead. */
+static const double ALMOST_ALL = 0.88, MOST = 0.75;
 enum { LEAST_GAPS = 4, LEAST_INSTEAD = 2 };
 
 /* Calls at a place are clearly at random if there are so many, and chance explains them. */
@@ -28,26 +28,6 @@ share_in(const struct clocks *clocks, size_t a, size_t b)
 
 	return b < a ? (double)clocks->among[a * clocks->group->count + b].gaps.count /
 	    (double)(places[a].count - 1) : (double)places[b].count / (double)places[a].count;
-}
-
-/*
- * Do most of the different places in a step come in nearly all steps that place A would divide, or
- * others instead? Else the calls have no common order.
- */
-static bool
-is_common(const struct clocks *clocks, size_t a)
-{
-	const struct group *g = clocks->group;
-	const double least = g->places[a].varies ? ALMOST_ALL : NEARLY_ALL;
-	double places = 0, common = 0;
-
-	for (size_t b = 0; b < g->count; b++) {
-		const double share = b == a ? 1 : share_in(clocks, a, b);
-
-		places += share;
-		common += share > least ? share : 0;
-	}
-	return places == 1 || common > places / 2;
 }
 
 /*
@@ -90,12 +70,17 @@ judge_group(struct clocks *clocks)
 	}
 }
 
-/* A place that comes instead of another one comes in half of the steps without that, or more. */
+/*
+ * A place that comes instead of another one comes in half of the steps without that, or more. If
+ * bursts differ in length, it may as well have cut one in two.
+ */
 static void
 judge_instead(struct clocks *clocks, const struct instead *in)
 {
 	struct repeated *places = clocks->group->places;
-	const bool clear = share_in(clocks, in->divides, in->main) >= ALMOST_ALL;
+	const struct gaps *runs = &places[in->divides].runs;
+	const bool clear = share_in(clocks, in->divides, in->main) >= ALMOST_ALL &&
+	    (places[in->divides].burst == 0 || runs->least == runs->most);
 
 	for (size_t b = 0; b < clocks->group->count; b++) {
 		if (in->others[b] < LEAST_INSTEAD || 2 * in->others[b] < in->steps ||
@@ -123,6 +108,13 @@ is_rare(const struct group *g, const struct repeated *r, uint64_t share)
 	return calls * share <= g->last - g->first + 1;
 }
 
+/* Nine of ten gaps are equal, or all but one: the first one may begin before the loop. */
+static bool
+mostly_usual(const struct among *among)
+{
+	return 10 * among->votes >= 8 * among->gaps.count || among->votes + 2 >= among->gaps.count;
+}
+
 /*
  * Place A comes now and then in the steps of another one, if it comes by chance; or instead of a
  * place that almost all steps have; or always after as many steps, where it is rare, or where other
@@ -142,8 +134,7 @@ is_passing(const struct clocks *clocks, size_t a)
 
 		if ((!often && !instead) || place_divides(g, other, 0) < YES)
 			continue;
-		if (instead || r->chance > PASSING_CHANCE ||
-		    (10 * among->votes >= 8 * among->gaps.count &&
+		if (instead || r->chance > PASSING_CHANCE || (mostly_usual(among) &&
 		    (other->varies || is_rare(g, r, RARE))))
 			return true;
 	}
@@ -198,7 +189,8 @@ end_judgement(struct clocks *clocks)
 	for (size_t i = 0; i < clocks->instead_count; i++)
 		judge_instead(clocks, &clocks->instead[i]);
 	for (size_t a = 0; a < g->count; a++)
-		g->places[a].doubtful |= g->places[a].regular && !is_common(clocks, a);
+		g->places[a].doubtful |= g->places[a].regular &&
+		    chain_chance(clocks, a) >= MOST_CHANCE;
 	for (size_t a = 0; a < g->count; a++)
 		clocks->at[a] = is_passing(clocks, a) ? PASSING :
 		    is_contested(g, &g->places[a]) ? CONTESTED : 0;

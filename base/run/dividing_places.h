@@ -8,8 +8,12 @@
 
 #include "call_groups.h"
 
-/* The calls at a place among those of another one, with as many calls or more. */
+/*
+ * The calls at a place among those of another one, with as many calls or more; among all, if it is
+ * the place itself.
+ */
 struct among {
+	uint64_t after;			/* calls directly after one of any other place */
 	uint64_t since;			/* calls of the other one at the last call of this one */
 	struct gaps gaps;
 	uint64_t usual, votes;		/* the gap of most, by majority vote */
@@ -27,6 +31,8 @@ struct clocks {
 	struct group *group;
 	uint64_t *calls;		/* so far */
 	uint64_t *at;			/* the last call + 1 */
+	uint64_t all_calls;		/* so far, of all of them */
+	size_t before;			/* the place of the last one */
 	struct among *among;		/* this place, among that one */
 	struct instead *instead;
 	size_t instead_count, instead_capacity;
@@ -37,6 +43,11 @@ struct clocks {
  * their steps lack a place that most have: the caller then counts what these have instead.
  */
 void judge_group(struct clocks *clocks);
+/*
+ * chain.c: the probability that the calls at a place are so regular if each call of the group
+ * depends only on the one before. 0 if each way leads back to the place: it is in no inner loop.
+ */
+double chain_chance(const struct clocks *clocks, size_t place);
 /* Which places pass or are doubtful. Frees all but the group. */
 void end_judgement(struct clocks *clocks);
 

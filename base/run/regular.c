@@ -32,8 +32,7 @@ geometric_spread(double mean)
 	return log(mean) - sum;
 }
 
-/* The lower tail of chi-square (Wilson and Hilferty, PNAS 17 (1931)). */
-static double
+double
 chi_square_below(double x, double freedom)
 {
 	const double scale = 2 / (9 * freedom);

@@ -24,6 +24,8 @@ void gaps_add(struct gaps *gaps, uint64_t gap);
  * call depends on the one before, the others are geometric, too.
  */
 double gaps_chance(const struct gaps *gaps);
+/* The lower tail of chi-square (Wilson and Hilferty, PNAS 17 (1931)). */
+double chi_square_below(double x, double freedom);
 /* How unequal they are: the logarithm of their mean less the mean of their logarithms. */
 double gaps_spread(const struct gaps *gaps);
 

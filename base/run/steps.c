@@ -27,12 +27,16 @@ meanwhile(const struct groups *groups, const struct group *other)
 	return most;
 }
 
-/* The best answer of a place with COUNT calls: LIKE, if it is as good; else the first one. */
+/*
+ * The best answer of a place with COUNT calls: LIKE, if it is as good, else NTH of them, else the
+ * first one. NTH becomes which it is.
+ */
 static enum answer
 best_place(const struct group *g, uint64_t count, uint64_t wanted, struct call_place like,
-    const struct repeated **best)
+    size_t *nth, const struct repeated **best)
 {
 	enum answer most = NO;
+	size_t number = 0, like_nth = *nth;
 
 	for (size_t i = 0; i < g->count; i++) {
 		const struct repeated *r = &g->places[i];
@@ -40,13 +44,16 @@ best_place(const struct group *g, uint64_t count, uint64_t wanted, struct call_p
 
 		if (r->count != count)
 			continue;
+		number++;
 		answer = place_divides(g, r, wanted);
 		if (answer == YES && wanted == 0 && !place_is_sure(g, r))
 			answer = UNDECIDED;
-		if (answer > most ||
-		    (answer == most && answer > NO && same_place(r->place, like))) {
+		if (answer > most || (answer == most && answer > NO &&
+		    (same_place(r->place, like) ||
+		    (number == like_nth && !same_place((*best)->place, like))))) {
 			most = answer;
 			*best = r;
+			*nth = number;
 		}
 	}
 	return most;
@@ -83,6 +90,7 @@ try_place(const struct groups *ranks, int32_t count, const struct group *group, 
     uint64_t wanted, struct call_place like, struct loop *loop)
 {
 	enum answer least = YES;
+	size_t nth = 0;
 
 	loop->steps = steps;
 	loop->chance = 0;
@@ -92,7 +100,7 @@ try_place(const struct groups *ranks, int32_t count, const struct group *group, 
 		const struct group *g = r == 0 ? group : meanwhile(&ranks[r], group);
 		const struct repeated *best = NULL;
 		const enum answer answer = g == NULL ? NO :
-		    best_place(g, steps, wanted, like, &best);
+		    best_place(g, steps, wanted, like, &nth, &best);
 
 		least = answer < least ? answer : least;
 		if (answer == NO)

@@ -15,7 +15,9 @@
  *	- its calls are regular (regular.h): the probability that each call, or on rank 0 each
  *	  call at another place, is just as likely to divide steps is below MOST_CHANCE. Other
  *	  places are those with as many calls or more, unless the place is four times as regular
- *	  among all calls.
+ *	  among all calls;
+ *	- on rank 0 each way from a call at the place leads back to it; or they are so regular,
+ *	  too, compared with calls of which each depends only on the one before (chain.c).
  * Of these the one with the fewest calls counts, since the outermost loop is wanted, but not a
  * place that is passing: it comes now and then in the steps of another one, such as output. On
  * rank 0 that is one that is called
@@ -26,14 +28,13 @@
  *	- each time after as many steps of the other one, if it and its like are fewer than a
  *	  64th of all calls, or if some steps have one place instead of another.
  * A loop is undecided, and has no steps, if there is other doubt: if another place divides it into
- * somewhat more steps; if less than half of the places in a step come in nearly all of its steps:
- * if the place's messages go to other ranks in turn, as where one function makes each exchange of a
- * step; if there are less than 16 steps, and the places called as often have a 16th of all calls or
- * less: a wrong period is worse than none. The place ends the steps if it is further from the
- * loop's begin than from its end. Tests and probes do not count as calls, because their number
- * depends on waiting.
+ * somewhat more steps; if the place's messages go to other ranks in turn, as where one function
+ * makes each exchange of a step; if there are less than 16 steps, and the places called as often
+ * have a 16th of all calls or less: a wrong period is worse than none. The place ends the steps if
+ * it is further from the loop's begin than from its end. Tests and probes do not count as calls,
+ * because their number depends on waiting.
  *
- * Memory: 340 bytes for each rank and place, and 72 bytes for each two places of a loop.
+ * Memory: 340 bytes for each rank and place, and 80 bytes for each two places of a loop.
  */
 #ifndef STEPS_H
 #define STEPS_H
