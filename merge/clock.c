@@ -231,6 +231,10 @@ correct_clocks(struct input *input, enum sync sync)
 	for (int32_t r = 0; r < input->rank_count; r++)
 		correct_rank(input, r, sync, chain);
 	free(chain);
+	/* The last look at a kernel's clock is from MPI_Finalize. */
+	for (int32_t r = 0; r < input->rank_count; r++)
+		if (sync == SYNC_OFFSET && input->ranks[r].kernel_count > 1)
+			input->ranks[r].kernel_count = 1;
 	if (sync != SYNC_NONE)
 		join_clocks(input);
 	set_origin(input);
@@ -251,4 +255,39 @@ set_origin(struct input *input)
 			any = true;
 		}
 	}
+}
+
+/* By how much the rank's clock has moved against that of the first since the begin of the run. */
+static int64_t
+moved_ns(const struct input *input, int32_t rank)
+{
+	int64_t sum_ns = 0;
+
+	for (int32_t length = 0; rank >= 0 && length < input->rank_count; length++) {
+		const struct rank *at = &input->ranks[rank];
+		const size_t count = at->sample_count;
+
+		if (count > 0)
+			sum_ns += at->samples[count - 1].offset_ns - at->samples[0].offset_ns;
+		rank = count > 0 ? at->samples[0].peer : at->clock_peer;
+	}
+	return sum_ns;
+}
+
+void
+tell_of_clocks(const struct input *input, bool ended)
+{
+	int64_t most_ns = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const int64_t ns = ended ? moved_ns(input, r) :
+		    input->ranks[r].correction.error_ns;
+
+		if ((ns < 0 ? -ns : ns) > most_ns)
+			most_ns = ns < 0 ? -ns : ns;
+	}
+	if (most_ns > 0)
+		note(ended ? "since then they have drifted apart by up to %.1f us" : "the clocks "
+		    "of the nodes are known to %.1f us at the beginning of the run",
+		    1e-3 * (double)most_ns);
 }

@@ -58,7 +58,7 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 }
 
 /* With several worlds, no communicator has all ranks. */
-static void
+void
 write_worlds(struct writer *out, const struct input *input)
 {
 	for (int32_t w = 0; input->world_count > 1 && w < input->world_count; w++) {
@@ -76,7 +76,7 @@ write_worlds(struct writer *out, const struct input *input)
 void
 write_communicators(struct writer *out, struct input *input)
 {
-	const uint32_t first = input->world_count > 1 ? 3 + (uint32_t)input->world_count : 3;
+	const uint32_t first = first_comm(input);
 	size_t count = 0, groups = 0;
 	struct share *shares;
 	struct group *group;

@@ -187,39 +187,65 @@ step(struct follow *f, int64_t until_ns)
 
 /* ---- the run ---- */
 
+/*
+ * The clocks of two worlds are compared by what ranks write when they meet. If a world has met one
+ * that is not here, this goes on after a while.
+ */
+static bool
+have_met(const struct follow *f)
+{
+	struct input *input = f->input;
+
+	join_met(input, true);
+	for (int32_t w = 1; w < input->world_count; w++)
+		if (input->worlds[w].meets < 0 && (!world_has_met(input, &input->worlds[w]) ||
+		    now_ns() - f->begun_ns < FIRST_S * SECOND_NS))
+			return false;
+	for (int32_t r = 0; r < input->rank_count; r++)
+		for (size_t i = 0; i < input->ranks[r].comm_count; i++)
+			if (input->ranks[r].comms[i].met != NULL &&
+			    input->ranks[r].kernel_count == 0)
+				return false;
+	return true;
+}
+
 /* Whether each rank has all the definitions that its rows need first. */
 static bool
 is_ready(const struct follow *f)
 {
 	const struct input *input = f->input;
 
-	if (input->rank_count == 0 || f->tail_count < (size_t)input->rank_count)
+	if (input->rank_count == 0 || f->empty != NULL || f->tail_count < (size_t)input->rank_count)
 		return false;
 	for (size_t i = 0; i < f->tail_count; i++) {
 		const struct rank *rank = f->tails[i].scan.rank;
 
 		if (rank == NULL || f->tails[i].lane_count == 0 ||
 		    f->tails[i].lanes[0].count == 0 || f->tails[i].lanes[0].pieces[0].rows == 0 ||
-		    (rank != input->ranks && rank->clock_peer < 0 && rank->sample_count == 0))
+		    (f->tails[i].number != input->worlds[rank->world].first &&
+		    rank->clock_peer < 0 && rank->sample_count == 0))
 			return false;
 	}
-	return true;
+	return input->world_count == 1 || have_met(f);
 }
 
 static void
 wait_for_ranks(struct follow *f)
 {
 	const struct timespec nap = { 0, NAP_NS };
+	bool ready = false;
 
-	for (tails_look(f); !is_ready(f) && !f->over; tails_look(f)) {
-		if (f->tail_count == 0 && now_ns() - f->begun_ns > FIRST_S * SECOND_NS)
-			die("%s: holds no raw trace (rank.0, rank.1, ...)",
-			    f->folders[0].path);
-		nanosleep(&nap, NULL);
+	/* Two looks: the other takes all that came before the last rank's first row. */
+	for (tails_look(f); !f->over && (!ready || !is_ready(f)); tails_look(f)) {
+		if (f->empty != NULL && now_ns() - f->begun_ns > FIRST_S * SECOND_NS)
+			die("%s: holds no raw trace (rank.0, rank.1, ...)", f->empty);
+		ready = is_ready(f);
+		if (!ready)
+			nanosleep(&nap, NULL);
 	}
 	if (f->input->rank_count == 0)
-		die("%s: no raw trace gives its rank", f->folders[0].path);
-	tails_look(f);		/* takes all that came before the last rank's first row */
+		die("%s: no raw trace gives its rank", f->folders[0]);
+	tails_refuse(f);
 }
 
 /* Readers need all locations at the begin. */
@@ -265,6 +291,7 @@ begin(struct follow *f, enum sync sync)
 			rank->rows = 1;
 		}
 	}
+	join_worlds(input, true);
 	correct_clocks(input, sync);
 	number_locations(input);
 }
@@ -337,42 +364,6 @@ tell_of_threads(struct follow *f)
 	}
 }
 
-/* By how much the rank's clock has moved against that of the first since the begin of the run. */
-static int64_t
-moved_ns(const struct input *input, int32_t rank)
-{
-	int64_t sum_ns = 0;
-
-	for (int32_t length = 0; rank >= 0 && length < input->rank_count; length++) {
-		const struct rank *at = &input->ranks[rank];
-		const size_t count = at->sample_count;
-
-		if (count > 0)
-			sum_ns += at->samples[count - 1].offset_ns - at->samples[0].offset_ns;
-		rank = count > 0 ? at->samples[0].peer : at->clock_peer;
-	}
-	return sum_ns;
-}
-
-/* Clocks of several nodes are corrected as they were at the begin. */
-static void
-tell_of_clocks(const struct input *input, bool ended)
-{
-	int64_t most_ns = 0;
-
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		const int64_t ns = ended ? moved_ns(input, r) :
-		    input->ranks[r].correction.error_ns;
-
-		if ((ns < 0 ? -ns : ns) > most_ns)
-			most_ns = ns < 0 ? -ns : ns;
-	}
-	if (most_ns > 0)
-		note(ended ? "since then they have drifted apart by up to %.1f us" : "the clocks "
-		    "of the nodes are known to %.1f us at the beginning of the run",
-		    1e-3 * (double)most_ns);
-}
-
 /* Writes facts that are known only after the end of the run. */
 static void
 write_ended(struct follow *f)
@@ -442,7 +433,7 @@ go_along(struct follow *f)
 	const int64_t step_ns = STEP_NS * (1 + f->input->location_count / STEP_LOCATIONS);
 	bool over = false, left, defined;
 
-	while (!over) {
+	while (!over && !(f->spawned && f->until_spawn)) {
 		const int64_t now = trace_now_ns(f);
 
 		tails_look(f);
@@ -460,16 +451,16 @@ go_along(struct follow *f)
 	}
 }
 
-void
+bool
 follow(struct input *input, char **folders, int fd, struct follow_options options, int argc,
     char **argv)
 {
-	struct follow f = { .input = input, .leaves_samples = !options.samples };
+	struct follow f = { .input = input, .leaves_samples = !options.samples,
+		.until_spawn = options.until_spawn, .folders = folders };
 	struct rlimit files;
-	size_t capacity = 0;
 
-	for (; *folders != NULL; folders++)
-		*APPEND(f.folders, f.folder_count, capacity) = (struct folder){ .path = *folders };
+	while (folders[f.folder_count] != NULL)
+		f.folder_count++;
 	gethostname(f.host, sizeof f.host - 1);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {	/* each rank's file stays open */
 		files.rlim_cur = files.rlim_max;
@@ -483,6 +474,7 @@ follow(struct input *input, char **folders, int fd, struct follow_options option
 	if (writer_open(&f.out, fd, "trace", input->in, argc, argv) < 0)
 		die_output();
 	write_ranks(&f.out, input, 0, true);
+	write_worlds(&f.out, input);
 	if (options.sync != SYNC_NONE)
 		tell_of_clocks(input, false);
 	f.later = later_begin(input, &f.out, options.names);
@@ -497,4 +489,5 @@ follow(struct input *input, char **folders, int fd, struct follow_options option
 	write_ended(&f);
 	if (writer_end_of(&f.out, false) < 0)
 		die_output();
+	return f.spawned && f.until_spawn;
 }

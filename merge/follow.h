@@ -76,6 +76,7 @@ struct tail {
 	size_t sample_at, sample_count, sample_capacity;
 	int64_t sampled_ns;	/* look_ns of the last one that is read */
 	int64_t pid;
+	int32_t number;		/* of its rank */
 	bool gone;		/* its process is gone, or its trace has ended */
 	struct lane *lanes;
 	size_t lane_count;
@@ -83,11 +84,10 @@ struct tail {
 
 struct follow {
 	struct input *input;
-	struct folder {
-		const char *path;
-		struct timespec changed;	/* at the last look for worlds */
-	} *folders;
+	char **folders;
 	size_t folder_count;
+	const char *empty;	/* a folder without a trace so far; NULL: none */
+	int64_t worlds_ns;	/* of the last look for spawned processes */
 	char host[256];
 	struct tail *tails;
 	size_t tail_count, tail_capacity;
@@ -108,7 +108,7 @@ struct follow {
 	bool over;		/* the traces will not grow any more */
 	bool leaves_samples;
 	bool told;		/* of a thread that is left out */
-	bool told_of_worlds;
+	bool until_spawn, spawned;	/* the run has spawned processes since the begin */
 };
 
 /* follow.c: converts from the trace's clock to the rank's own. */
@@ -126,6 +126,8 @@ void regions_end(struct follow *f);
 
 /* ---- tails.c ---- */
 
+/* Dies if a world that is over has met no other. */
+void tails_refuse(const struct follow *f);
 /* Reads new traces, messages and rows of blocks; notes processes that are gone. */
 void tails_look(struct follow *f);
 /* The lane of a thread, added if missing. */

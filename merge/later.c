@@ -69,6 +69,8 @@ struct later {
 	size_t comm_count, comm_capacity;
 	size_t awaited;		/* for those before, steps do not wait any more */
 	size_t *looked;		/* by rank: memberships that are in comms */
+	size_t known;		/* memberships of all ranks at the last look */
+	int64_t *held_ns;	/* by rank: since when one waits for the other side of a meeting */
 	uint32_t next_comm, next_site;
 	struct places places;
 	struct names region_names;
@@ -102,15 +104,16 @@ later_begin(struct input *input, struct writer *out, bool names)
 {
 	struct later *l = zalloc(1, sizeof *l);
 
-	*l = (struct later){ .input = input, .out = out, .names = names, .next_comm = 3,
-	    .next_site = 1 };
+	*l = (struct later){ .input = input, .out = out, .names = names, .next_site = 1,
+	    .next_comm = first_comm(input) };
 	ids_begin(&l->ids, 64);
 	places_begin(&l->places, 64);
 	names_begin(&l->region_names, 64);
 	l->looked = zalloc((size_t)input->rank_count, sizeof *l->looked);
+	l->held_ns = zalloc((size_t)input->rank_count, sizeof *l->held_ns);
 	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
 		make_room(&rank->comm_map, &rank->comm_map_size, 2);
-		rank->comm_map[1] = 1;
+		rank->comm_map[1] = world_comm(input, rank->world);
 		rank->comm_map[2] = 2;
 	}
 	return l;
@@ -130,6 +133,7 @@ later_end(struct later *l)
 	free(l->region_names.slots);
 	free(l->comms);
 	free(l->looked);
+	free(l->held_ns);
 	free(l->stacks);
 	free(l->modules);
 	free(l);
@@ -137,14 +141,36 @@ later_end(struct later *l)
 
 /* ---- communicators ---- */
 
-/* Another world's members have their own name for a meeting. */
+/* Members in no trace have their own name for a meeting. */
 static size_t
-members_wanted(const struct membership *of)
+members_wanted(const struct rank *rank, const struct membership *of)
 {
-	if (of->from != 0)
-		return 0;
-	return (size_t)of->size + (of->met == NULL && of->remote_size > 0 ?
-	    (size_t)of->remote_size : 0);
+	const struct membership *first = of, *from;
+
+	while ((from = membership_from(rank->comms, rank->comm_count, first)) != NULL)
+		first = from;
+	if (first->met != NULL && (!first->joined || first->alone))
+		return first == of ? (size_t)of->size : 0;
+	return (size_t)of->size + (of->remote_size > 0 ? (size_t)of->remote_size : 0);
+}
+
+/* Whether the next membership is of a meeting whose other side may still come. */
+static bool
+is_held(struct later *l, int32_t r, int64_t now)
+{
+	struct membership *of = &l->input->ranks[r].comms[l->looked[r]];
+
+	if (l->input->world_count == 1 || of->met == NULL || of->joined) {
+		l->held_ns[r] = 0;
+		return false;
+	}
+	if (l->held_ns[r] == 0)
+		l->held_ns[r] = now;
+	if (!l->over && now - l->held_ns[r] < STRANGERS_S * SECOND_NS)
+		return true;
+	of->joined = of->alone = true;
+	l->held_ns[r] = 0;
+	return false;
 }
 
 static void
@@ -158,7 +184,7 @@ add_member(struct later *l, int32_t r, size_t membership, int64_t now)
 
 	if (c == l->comm_count) {
 		*APPEND(l->comms, l->comm_count, l->comm_capacity) = (struct comm){
-		    .wanted = members_wanted(of), .seen_ns = now };
+		    .wanted = members_wanted(rank, of), .seen_ns = now };
 	}
 	comm = &l->comms[c];
 	*APPEND(comm->members, comm->count, comm->capacity) = (struct member){ r, membership };
@@ -176,14 +202,23 @@ bool
 later_look(struct later *l, bool over)
 {
 	const int64_t now = now_ns();
+	const size_t before = l->known;
+	bool held = false;
 
 	l->over = over;
+	l->known = 0;
 	for (int32_t r = 0; r < l->input->rank_count; r++)
-		for (; l->looked[r] < l->input->ranks[r].comm_count; l->looked[r]++)
-			add_member(l, r, l->looked[r], now);
+		l->known += l->input->ranks[r].comm_count;
+	if (l->input->world_count > 1 && (l->known > before || over))
+		join_met(l->input, !over);
+	for (int32_t r = 0; r < l->input->rank_count; r++) {
+		while (l->looked[r] < l->input->ranks[r].comm_count && !is_held(l, r, now))
+			add_member(l, r, l->looked[r]++, now);
+		held |= l->looked[r] < l->input->ranks[r].comm_count;
+	}
 	while (l->awaited < l->comm_count && !is_awaited(&l->comms[l->awaited], now))
 		l->awaited++;
-	return l->awaited == l->comm_count;
+	return l->awaited == l->comm_count && !held;
 }
 
 ORDER(by_member, struct member, BY(rank) BY(membership))

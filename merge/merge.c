@@ -21,7 +21,7 @@
 static const char usage[] =
 	"usage: lp-merge [-s none|offset|linear|clc] [--partial] [--no-names] [FOLDER|FILE ...]\n"
 	"       lp-merge -o SHARDS [--shards N|node] ...; or mpirun -n P lp-merge -o SHARDS ...\n"
-	"       lp-merge --follow [--no-samples] FOLDER ...\n"
+	"       lp-merge --follow [--no-samples] [--until-spawn] FOLDER ...\n"
 	"Make one trace on one clock of the raw traces of a run.\n"
 	"  -s, --sync HOW   none: clocks as they are; offset: as measured in MPI_Init;\n"
 	"                   linear: and from then on; clc: and no message comes before it\n"
@@ -30,6 +30,7 @@ static const char usage[] =
 	"      --shards N|node  how many, or one a node [as many as processes]\n"
 	"      --follow     of a run that goes on, until it ends: what has been recorded so far\n"
 	"      --no-samples with --follow: without samples and switches\n"
+	"      --until-spawn  with --follow: end, with status 1, when processes were spawned\n"
 	"      --partial    go on where ranks are missing\n"
 	"      --no-names   leave call sites as addresses: no functions, no lines\n"
 	"  -h, --help       print this text\n"
@@ -44,6 +45,7 @@ struct options {
 	bool counted;	/* the number was given */
 	bool follow;	/* the run may still go on */
 	bool samples;	/* of such a run */
+	bool until_spawn;	/* only until it has spawned processes */
 	char **files;	/* NULL-terminated; none: standard input */
 };
 
@@ -60,7 +62,8 @@ parse_options(int argc, char **argv)
 		{ "no-samples", NO_SAMPLES, ASKED_ALONE },
 		{ "output", 'o', AS_TEXT, OPTION(folder) }, { "shards", SHARDS, ASKED },
 		{ "meet", GONE, ASKED_MAYBE }, { "member", GONE, ASKED_MAYBE },
-		{ "follow", 0, FLAG, OPTION(follow) }, OPTIONS_END
+		{ "follow", 0, FLAG, OPTION(follow) },
+		{ "until-spawn", 0, FLAG, OPTION(until_spawn) }, OPTIONS_END
 	};
 	struct options opt = { .sync = SYNC_LINEAR, .names = true, .samples = true };
 	int c;
@@ -154,7 +157,7 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 		if ((team->rank > 0) == turn) {
 			if (turn == 1)
 				be_silent();
-			join_worlds(input);
+			join_worlds(input, false);
 			check_ranks(input, input->run_file);
 			correct_clocks(input, opt->sync);
 			be_heard();
@@ -180,8 +183,8 @@ check_options(const struct options *opt, const struct team *team)
 {
 	struct stat status;
 
-	if (!opt->samples && !opt->follow)
-		die("--no-samples needs --follow");
+	if ((!opt->samples || opt->until_spawn) && !opt->follow)
+		die("--no-samples and --until-spawn need --follow");
 	if (opt->follow && (opt->folder != NULL || team->size > 1))
 		die("--follow makes one stream, by one process");
 	for (size_t i = 0; opt->follow && (i == 0 || opt->files[i] != NULL); i++)
@@ -204,19 +207,20 @@ check_options(const struct options *opt, const struct team *team)
 
 /*
  * To a pipe, output is final. A file gets the trace of the whole run at the end, as if merged then.
- * False: it is a pipe, and all is done.
+ * False: it is a pipe, and all is done, or it has SPAWNED others.
  */
 static bool
-follow_run(struct input *input, const struct options *opt, int *argc, char ***argv)
+follow_run(struct input *input, const struct options *opt, int *argc, char ***argv, bool *spawned)
 {
 	const off_t begin = lseek(STDOUT_FILENO, 0, SEEK_CUR);
 	struct stat status;
 	char **words = zalloc((size_t)*argc + 1, sizeof *words);
 	int kept = 0;
 
-	follow(input, opt->files, STDOUT_FILENO, (struct follow_options){ opt->sync, opt->names,
-	    opt->samples }, *argc, *argv);
-	if (begin != 0 || fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode))
+	*spawned = follow(input, opt->files, STDOUT_FILENO, (struct follow_options){ opt->sync,
+	    opt->names, opt->samples, opt->until_spawn }, *argc, *argv);
+	if (*spawned || begin != 0 || fstat(STDOUT_FILENO, &status) != 0 ||
+	    !S_ISREG(status.st_mode))
 		return false;
 	if (lseek(STDOUT_FILENO, 0, SEEK_SET) != 0 || ftruncate(STDOUT_FILENO, 0) != 0)
 		die("standard output: %s", strerror(errno));
@@ -236,13 +240,14 @@ main(int argc, char **argv)
 	static struct input input;	/* static: its table of calls is too large for a stack */
 	struct options opt;
 	struct team team;
+	bool spawned;
 
 	tool = "lp-merge";
 	team = team_start(&argc, &argv);
 	opt = parse_options(argc, argv);
 	check_options(&opt, &team);
-	if (opt.follow && !follow_run(&input, &opt, &argc, &argv))
-		return finish(DONE);
+	if (opt.follow && !follow_run(&input, &opt, &argc, &argv, &spawned))
+		return finish(spawned ? ANSWER_IS_NO : DONE);
 	input.partial = opt.partial;
 	add_all_files(&input, opt.files, &team);
 	team_open(&team, &argc, &argv);

@@ -249,11 +249,12 @@ void files_to_all(struct input *input, const struct team *team);
 
 /*
  * worlds.c: worlds that have met are one run. Gives both sides of each object that they made at a
- * meeting one name.
+ * meeting one name. WHOLE: only if all members of both have defined it.
  */
-void join_met(struct input *input);
-/* The same, and says what it found; dies if a world has met no other. */
-void join_worlds(struct input *input);
+void join_met(struct input *input, bool whole);
+/* The same, and says what it found; dies if a world has met no other. FOLLOWED: it still may. */
+void join_worlds(struct input *input, bool followed);
+bool world_has_met(const struct input *input, const struct world *world);
 /* Corrects the clocks of all worlds to that of the first. */
 void join_clocks(struct input *input);
 /* If a world's clock is a guess, messages to others may correct it: latency.c. */
@@ -262,6 +263,8 @@ void look_at_guessed(struct input *input, struct world *world);
 void correct_guessed(struct input *input, struct world *world);
 /* The communicator of all ranks of a world: 1 if there is one world. */
 uint32_t world_comm(const struct input *input, int32_t world);
+/* The first one that is not predefined. */
+uint32_t first_comm(const struct input *input);
 
 /*
  * clock.c: finds every rank's correction from its samples, and the origin (ns, on the common
@@ -269,6 +272,11 @@ uint32_t world_comm(const struct input *input, int32_t world);
  */
 void correct_clocks(struct input *input, enum sync sync);
 void set_origin(struct input *input);
+/*
+ * Clocks of a followed run are corrected as they were at the begin: says how well they were known
+ * then, or how far they have drifted when it has ENDED.
+ */
+void tell_of_clocks(const struct input *input, bool ended);
 int64_t corrected_ns(const struct correction *correction, int64_t time_ns);
 /* Bound of the correction's error from BEGIN_NS to END_NS of the rank's clock. */
 int64_t correction_error_ns(const struct correction *correction, int64_t begin_ns, int64_t end_ns);
@@ -346,8 +354,9 @@ void output_rows(struct writer *out, const struct input *input, struct calls *ca
 struct follow_options {
 	enum sync sync;
 	bool names, samples;
+	bool until_spawn;	/* ends, and returns true, when the run has spawned processes */
 };
-void follow(struct input *input, char **folders, int fd, struct follow_options options, int argc,
+bool follow(struct input *input, char **folders, int fd, struct follow_options options, int argc,
     char **argv);
 
 /*

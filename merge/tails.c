@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../base/run/raw_folder.h"
@@ -55,13 +54,15 @@ knows(const struct follow *f, const char *path)
 static void
 look_for_traces(struct follow *f, const char *folder)
 {
-	struct paths found = folder_paths(folder, is_raw_name);
+	struct paths found = folder_run(folder);
 
 	if (found.count < 0)
 		die("%s: %s", folder, strerror(errno));
+	if (found.count == 0)
+		f->empty = folder;
 	for (int i = 0; i < found.count; i++) {
 		const char *name = strrchr(found.at[i], '/') + 1;
-		struct tail tail = { .pid = -1, .sampled_ns = INT64_MIN };
+		struct tail tail = { .pid = -1, .number = -1, .sampled_ns = INT64_MIN };
 
 		if (*raw_name_segment(name) != '\0' || knows(f, found.at[i]))
 			continue;
@@ -72,25 +73,48 @@ look_for_traces(struct follow *f, const char *folder)
 	paths_free(&found);
 }
 
-/* Worlds that the run has spawned or started are in the trace of the whole run only. */
+/* Readers need all ranks at the begin, so those of processes that came later are left out. */
 static void
-tell_of_worlds(struct follow *f, struct folder *folder)
+look_for_spawned(struct follow *f)
 {
-	struct stat status;
-	struct paths found;
+	const int64_t now = now_ns();
 
-	if (f->told_of_worlds || stat(folder->path, &status) != 0 ||
-	    (status.st_mtim.tv_sec == folder->changed.tv_sec &&
-	    status.st_mtim.tv_nsec == folder->changed.tv_nsec))
-		return;
-	folder->changed = status.st_mtim;
-	found = folder_paths(folder->path, is_world_name);
-	if (found.count > 0) {
-		note("%s: processes that the run has spawned, or another run: they are not "
-		    "followed, and messages to and from them match nothing", found.at[0]);
-		f->told_of_worlds = true;
+	for (size_t i = 0; i < f->folder_count && !f->spawned &&
+	    now - f->worlds_ns > SECOND_NS; i++) {
+		struct paths worlds = folder_paths(f->folders[i], is_world_name);
+		struct paths found = worlds.count > 0 ? folder_run(f->folders[i]) :
+		    (struct paths){ 0 };
+
+		for (int k = 0; k < found.count && !f->spawned; k++)
+			if (*raw_name_segment(strrchr(found.at[k], '/') + 1) == '\0' &&
+			    !knows(f, found.at[k])) {
+				f->spawned = true;
+				if (!f->until_spawn)
+					note("%s: of processes that were spawned since this began: "
+					    "messages to and from them match nothing here",
+					    found.at[k]);
+			}
+		paths_free(&found);
+		paths_free(&worlds);
 	}
-	paths_free(&found);
+	if (now - f->worlds_ns > SECOND_NS)
+		f->worlds_ns = now;
+}
+
+void
+tails_refuse(const struct follow *f)
+{
+	for (int32_t w = 1; w < f->input->world_count; w++) {
+		const struct world *world = &f->input->worlds[w];
+		bool gone = !world_has_met(f->input, world);
+
+		for (const struct tail *tail = f->tails; tail < f->tails + f->tail_count; tail++)
+			gone &= tail->gone || tail->number < world->first ||
+			    tail->number >= world->first + world->ranks;
+		if (gone)
+			die("%s: of another run than %s: --follow takes the folders of one",
+			    world->file, f->input->run_file);
+	}
 }
 
 void
@@ -191,9 +215,12 @@ take(struct follow *f, struct tail *tail, const struct message *message)
 		add_piece(f, tail, message);
 	} else if (scan_message(&tail->scan, message) < 0)
 		die_input(f->input->in);
-	if (f->input->world_count > 1)
-		die("%s: of another run than %s: --follow takes the folders of one", tail->path,
-		    f->input->run_file);
+	if (is_kind(message, "rank")) {		/* a new world may have moved all */
+		tail->number = (int32_t)(tail->scan.rank - f->input->ranks);
+		for (struct tail *t = f->tails; t < f->tails + f->tail_count; t++)
+			if (t->number >= 0)
+				t->scan.rank = &f->input->ranks[t->number];
+	}
 	if (is_kind(message, "regions") || (is_samples(message) && !f->leaves_samples))
 		add_events(f, tail, message);
 	tail->within++;
@@ -303,11 +330,11 @@ look_at_trace(struct follow *f, struct tail *tail)
 void
 tails_look(struct follow *f)
 {
-	for (size_t i = 0; i < f->folder_count; i++) {
-		if (f->by_rank == NULL)
-			look_for_traces(f, f->folders[i].path);
-		tell_of_worlds(f, &f->folders[i]);
-	}
+	f->empty = NULL;
+	for (size_t i = 0; i < f->folder_count && f->by_rank == NULL; i++)
+		look_for_traces(f, f->folders[i]);
+	if (f->by_rank != NULL)
+		look_for_spawned(f);
 	look_at_processes(f);
 	for (size_t i = 0; i < f->tail_count; i++)
 		look_at_trace(f, &f->tails[i]);

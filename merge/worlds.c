@@ -10,7 +10,7 @@
 #include "merge.h"
 
 void
-join_met(struct input *input)
+join_met(struct input *input, bool whole)
 {
 	struct met_rank *ranks = zalloc((size_t)input->rank_count, sizeof *ranks);
 	struct meeting *met;
@@ -22,7 +22,7 @@ join_met(struct input *input)
 		ranks[r] = (struct met_rank){ input->worlds[rank->world].run, rank->comms,
 			rank->comm_count, rank->kernels, rank->kernel_count };
 	}
-	met = meetings_join(ranks, input->rank_count, &count);
+	met = meetings_join(ranks, input->rank_count, whole, &count);
 	for (size_t i = 0; i < count; i++) {
 		const int32_t earlier = input->ranks[met[i].rank].world;
 		struct world *world = &input->worlds[input->ranks[met[i].other].world];
@@ -39,8 +39,8 @@ join_met(struct input *input)
 	free(ranks);
 }
 
-static bool
-has_met(const struct input *input, const struct world *world)
+bool
+world_has_met(const struct input *input, const struct world *world)
 {
 	for (int32_t r = world->first; r < world->first + world->ranks; r++)
 		for (size_t i = 0; i < input->ranks[r].comm_count; i++)
@@ -51,15 +51,15 @@ has_met(const struct input *input, const struct world *world)
 
 /* World W in words, counted from 1 as in the trace. */
 static void
-tell_world(const struct input *input, int32_t w)
+tell_world(const struct input *input, int32_t w, bool followed)
 {
 	const struct world *world = &input->worlds[w];
 
-	if (world->meets >= 0)
+	if (world->meets >= 0 || followed)
 		note("%s: ranks %d to %d of the trace are ranks 0 to %d of this MPI_COMM_WORLD",
 		    world->file, (int)world->first, (int)(world->first + world->ranks - 1),
 		    (int)(world->ranks - 1));
-	else if (has_met(input, world))
+	else if (world_has_met(input, world))
 		note("%s: these ranks met others, but it is not known which; messages with them "
 		    "match nothing", world->file);
 	else
@@ -68,17 +68,23 @@ tell_world(const struct input *input, int32_t w)
 }
 
 void
-join_worlds(struct input *input)
+join_worlds(struct input *input, bool followed)
 {
-	join_met(input);
+	join_met(input, followed);
 	for (int32_t w = 1; w < input->world_count; w++)
-		tell_world(input, w);
+		tell_world(input, w, followed);
 }
 
 uint32_t
 world_comm(const struct input *input, int32_t world)
 {
 	return input->world_count > 1 ? 3 + (uint32_t)world : 1;
+}
+
+uint32_t
+first_comm(const struct input *input)
+{
+	return input->world_count > 1 ? world_comm(input, input->world_count) : 3;
 }
 
 /* ---- clocks ---- */

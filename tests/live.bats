@@ -5,7 +5,7 @@ load helpers
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
-	for program in paced hangs kinds more; do
+	for program in paced hangs kinds worlds; do
 		mpicc -w -O1 -g -o $program "$ROOT/tests/apps/$program.c" -lpthread
 	done
 }
@@ -182,15 +182,78 @@ late_member() {
 	lp-graph followed 2>&1 >/dev/null | grep -q ' 0 sends, 0 receives and 0 collectives not;'
 }
 
-@test "of a run that spawns processes the rest is followed, and a line says that they are not" {
-	begin 4 more spawn "$BATS_FILE_TMPDIR/more"
-	lp-merge --follow run 2>err | cat >followed
-	[ "$(grep -c '^lp-merge: run/world.[0-9]*: processes that the run has spawned, or another run: they are not followed' err)" -eq 1 ]
-	lp-merge run/rank.* >whole
+# Clocks are as at the begin, so a whole trace with -s offset has the same times.
+same_worlds() {
+	trace.py check followed
+	lp-merge -s offset "$@" >whole 2>err
 	said followed >a
 	said whole >b
 	cmp a b
-	lp-graph followed 2>&1 >/dev/null | grep -q ' 1 sends, 0 receives and 0 collectives not'
+	lp-merge --follow "$@" 2>/dev/null | cmp - followed
+}
+
+@test "processes that the run has spawned are followed with it; of those that come later a line says that they are not" {
+	export SPAWN_WHEN=$PWD/now
+	begin 2 worlds 6
+	lp-merge --follow run 2>early.err | cat >early &
+	local early=$!
+	(lp-merge --follow --until-spawn run || echo $? >status) | cat >before &
+	local before=$!
+	await [ -s early ]
+	await [ -s before ]
+	touch now
+	wait $before
+	[ "$(cat status)" -eq 1 ]
+	lp-merge --follow run 2>err | cat >followed
+	wait $early
+	[ "$(lp-dump -k run early before | jq .ranks | uniq)" -eq 2 ]
+	[ "$(lp-dump -k call before | wc -l)" -lt "$(lp-dump -k call early | wc -l)" ]
+	grep -q '^lp-merge: run/world.[0-9]*/rank.[01]: of processes that were spawned since this began: messages' early.err
+	grep -q '^lp-merge: run/world.[0-9]*/rank.0: ranks 2 to 3 of the trace are ranks 0 to 1 of this MPI_COMM_WORLD$' err
+	same_worlds run
+	lp-merge --follow run >file 2>err
+	lp-merge run 2>err | cmp - file
+}
+
+@test "longpole watch begins anew with the processes that the run spawns" {
+	export SPAWN_WHEN=$PWD/now
+	begin 2 worlds 3
+	longpole watch run 0.5 >live 2>err &
+	local watch=$!
+	await [ -s live ]
+	touch now
+	wait $watch
+	[ "$(jq -c '.ranks | select(. != null) | length' live | uniq | tr '\n' ' ')" = '2 4 ' ]
+	[ "$(jq -c 'select(.from_s == 0)' live | wc -l)" -eq 2 ]
+}
+
+@test "two runs that connect are followed together, from their meeting on" {
+	command -v ompi-server >/dev/null || skip "no ompi-server"
+	timeout 600 ompi-server --no-daemonize -r uri >/dev/null 2>&1 3>&- &
+	local server=$! meet accepting following
+	await [ -s uri ]
+	meet="mpirun --ompi-server file:uri --oversubscribe --mca mpi_yield_when_idle 1 -n 2 $BATS_FILE_TMPDIR/worlds"
+	lp-record -o server -- $meet accept port >server.out 2>&1 3>&- &
+	accepting=$!
+	await [ -e server/rank.1 ]
+	mkdir client
+	lp-merge --follow server client 2>err | cat >followed &
+	following=$!
+	lp-record -o client -- $meet connect port >client.out 2>&1
+	wait $accepting $following
+	kill $server
+	same_worlds server client
+}
+
+@test "two programs under one mpirun are followed as one run" {
+	cp "$BATS_FILE_TMPDIR/paced" "$BATS_FILE_TMPDIR/other"
+	begin 2 paced 2 400 : -n 2 "$BATS_FILE_TMPDIR/other" 2 400
+	lp-merge --follow run | cat >followed
+	lp-merge run >whole
+	[ "$(lp-dump -k rank followed | jq -r .program | uniq -c | awk '{ print $1 }' | tr '\n' ' ')" = '2 2 ' ]
+	said followed >a
+	said whole >b
+	cmp a b
 }
 
 # As begin, with segments of a 16th of their size.
@@ -748,7 +811,7 @@ so_far() {
 @test "longpole watch shows a run in progress, and ends with it" {
 	begin 4 paced 3 400
 	longpole -v watch run 0.5 >live 2>err
-	grep -qxF '+ lp-merge --follow --no-samples run | lp-graph | lp-imbalance --every 0.5 -F json' err
+	grep -qxF '+ lp-merge --follow --no-samples --until-spawn run | lp-graph | lp-imbalance --every 0.5 -F json' err
 	lp-merge run | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.5 >whole
 	same_windows live whole
 }
@@ -758,11 +821,11 @@ so_far() {
 	echo $! >pid
 	await [ -e there.part/raw/rank.1 ]
 	longpole -v watch there/ >live 2>err
-	grep -qF 'lp-merge --follow --no-samples there.part/raw |' err
+	grep -qF 'lp-merge --follow --no-samples --until-spawn there.part/raw |' err
 	[ "$(wc -l <live)" -ge 4 ]
 	wait "$(cat pid)"
 	longpole -v watch there >again 2>err
-	grep -qF 'lp-merge --follow --no-samples there/raw |' err
+	grep -qF 'lp-merge --follow --no-samples --until-spawn there/raw |' err
 	cmp live again
 	run -2 --separate-stderr longpole watch nowhere
 	[[ "$stderr" == "longpole: nowhere: no run is recorded there" ]]

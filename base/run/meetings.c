@@ -152,7 +152,7 @@ half_of(const struct met_rank *ranks, struct part *parts, size_t count)
 
 /* Sides that have not been joined, each with all of its parts. */
 static struct halves
-find_halves(struct met_rank *ranks, int32_t rank_count)
+find_halves(struct met_rank *ranks, int32_t rank_count, bool whole)
 {
 	struct halves found = { 0 };
 	size_t parts = 0, halves = 0;
@@ -170,7 +170,9 @@ find_halves(struct met_rank *ranks, int32_t rank_count)
 		while (end < found.part_count &&
 		    found.parts[end].of->name == found.parts[i].of->name)
 			end++;
-		*APPEND(found.at, found.count, halves) = half_of(ranks, &found.parts[i], end - i);
+		if (!whole || end - i == (size_t)found.parts[i].of->size)
+			*APPEND(found.at, found.count, halves) = half_of(ranks, &found.parts[i],
+			    end - i);
 	}
 	return found;
 }
@@ -238,7 +240,7 @@ join_halves(struct half *a, struct half *b)
 }
 
 struct meeting *
-meetings_join(struct met_rank *ranks, int32_t rank_count, size_t *count)
+meetings_join(struct met_rank *ranks, int32_t rank_count, bool whole, size_t *count)
 {
 	struct meeting *joined = NULL;
 	size_t capacity = 0;
@@ -250,7 +252,7 @@ meetings_join(struct met_rank *ranks, int32_t rank_count, size_t *count)
 
 		more = false;
 		name_communicators(ranks, rank_count);
-		all = find_halves(ranks, rank_count);
+		all = find_halves(ranks, rank_count, whole);
 		for (size_t a = 0; a < all.count; a++) {
 			const size_t b = best_of(&all, a);
 			struct half *x = &all.at[a], *y;

@@ -24,7 +24,8 @@ struct membership {
 	char *met;		/* how it met another world; NULL: it did not */
 	uint64_t port;		/* the same on both sides; 0: unknown */
 	int64_t at_ns;		/* of the meeting; own clock */
-	bool joined;		/* both sides of the meeting are here */
+	bool joined;		/* both sides of the meeting are here; or nobody looks any more */
+	bool alone;		/* the other side is in no trace */
 	char *type;		/* "window", "file", or NULL: a communicator */
 	int32_t *sources;	/* neighbours in its topology; NULL: it has none */
 	uint32_t source_count;
@@ -67,8 +68,10 @@ const struct kernel_clock *kernel_at(const struct kernel_clock *kernels, size_t 
     int64_t at_ns);
 /*
  * Names all communicators, and gives both sides of each object that worlds made at a meeting one
- * name. Returns the new meetings of different worlds, in COUNT; to be freed.
+ * name. WHOLE: only sides that all of their members have defined. Returns the new meetings, in
+ * COUNT; to be freed.
  */
-struct meeting *meetings_join(struct met_rank *ranks, int32_t rank_count, size_t *count);
+struct meeting *meetings_join(struct met_rank *ranks, int32_t rank_count, bool whole,
+    size_t *count);
 
 #endif

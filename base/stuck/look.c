@@ -291,7 +291,7 @@ join_worlds(struct look *look)
 		ranks[r] = (struct met_rank){ look->worlds[rank->world].run, rank->comms,
 			rank->comm_count, rank->kernels, rank->kernel_count };
 	}
-	free(meetings_join(ranks, look->rank_count, &count));
+	free(meetings_join(ranks, look->rank_count, false, &count));
 	free(ranks);
 }
 

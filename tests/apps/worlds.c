@@ -2,7 +2,7 @@
 /*
  * worlds SECONDS - two parents spawn two children, of which the second one is late. Messages go
  * both ways, also on the communicator of all four; a copy and a split of the shared one are used,
- * too. Rank 0 prints the results.
+ * too. Rank 0 prints the results. If SPAWN_WHEN names a file, they wait until it is there.
  *
  * worlds accept|connect PORTFILE - two runs meet through a port: messages both ways, a barrier, a
  * merged communicator.
@@ -97,6 +97,8 @@ main(int argc, char **argv)
 		result = talk(others, strcmp(argv[1], "connect") == 0, 0.1);
 	} else if (others == MPI_COMM_NULL) {
 		rest(0.3);
+		while (getenv("SPAWN_WHEN") != NULL && access(getenv("SPAWN_WHEN"), F_OK) != 0)
+			rest(0.01);
 		MPI_Comm_spawn(argv[0], argv + 1, children, MPI_INFO_NULL, 0, MPI_COMM_WORLD,
 		    &others, MPI_ERRCODES_IGNORE);
 		result = talk(others, 0, 0);
