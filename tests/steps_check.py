@@ -4,7 +4,8 @@
 Random programs whose steps are known, and a check of the steps that the tools find in their calls.
 
     tests/steps_check.py make SEED > trace      a program: loops, nested loops, loops of varying length, calls that not
-                                                every step makes, two loops in a row, or none
+                                                every step makes, exchanges with other neighbours on each rank, in one
+                                                order or in another one each step, two loops in a row, or none
     tests/steps_check.py check FIRST COUNT      runs the tools of PATH on COUNT seeds; exit 1 and a line for each wrong
                                                 answer. Prints how many programs' steps were found.
 
@@ -41,6 +42,14 @@ class Program:
         self.sites, self.steps, self.begins = [None], [], []
         self.by_parity = self.random.random() < 0.2      # even and odd ranks call at other places
         self.polls = self.random.random() < 0.2
+        # Of two fifths of the seeds, ranks have different neighbours, and some loops nothing but exchanges with these.
+        self.more = random.Random(f"peers {seed}") if seed % 5 > 2 and self.ranks > 1 else None
+        if self.more:
+            all_pairs = [(a, b) for b in range(self.ranks) for a in range(b)]
+            self.pairs = self.more.choice((                          # a chain, a star, or any
+                [(a, b) for a, b in all_pairs if b == a + 1], [(a, b) for a, b in all_pairs if a == 0],
+                self.more.sample(all_pairs, self.more.randint(1, len(all_pairs)))))
+            self.computes = self.more.random() < 0.6                 # a step begins with a long computation
         self.run()
 
     def site(self, call):
@@ -66,6 +75,36 @@ class Program:
             if name == "MPI_Sendrecv":
                 self.rows[r].append(("part", enter[r], self.clock[r], own[r], left))
 
+    def exchange(self, site, pairs):
+        """One after the other: ranks that are in no pair make no call."""
+        for pair in pairs:
+            enter = [self.clock[r] + self.more.randint(1, 1000) for r in pair]
+            for r, peer, begin in zip(pair, pair[::-1], enter):
+                self.clock[r] = max(enter) + self.more.randint(1, 20)
+                for name in ("MPI_Sendrecv", "part"):
+                    self.rows[r].append((name, begin, self.clock[r], site + (self.by_parity and r % 2), peer))
+
+    def rotate(self, site, distance):
+        """Each rank sends to the one that is as far."""
+        enter = [c + self.more.randint(1, 1000) for c in self.clock]
+        for r in range(self.ranks):
+            peers = (r + distance) % self.ranks, (r - distance) % self.ranks
+            self.clock[r] = max(enter[r], enter[peers[1]]) + self.more.randint(1, 20)
+            for name, peer in zip(("MPI_Sendrecv", "part"), peers):
+                self.rows[r].append((name, enter[r], self.clock[r], site + (self.by_parity and r % 2), peer))
+
+    def with_peers(self, items, deep):
+        """The same with exchanges; or, in a loop around others, nothing else."""
+        what, site, order = self.more.random(), self.site("MPI_Sendrecv"), self.more.choice(("fixed", "fixed", "changing"))
+        if deep and what < 0.5:
+            items = []
+        if self.ranks > 2 and self.more.random() < 0.25:
+            return items + [("rotate", site)]
+        for n in range(self.more.randint(1, 2)):
+            pairs = self.pairs[::-1] if n else self.pairs
+            items.insert(self.more.randint(0, len(items)), ("pairs", site, order, pairs))
+        return items
+
     def body(self, deep):
         """What a step consists of, in order: once (a site), or a function that makes calls."""
         items = [("once", self.new_call())]
@@ -81,13 +120,17 @@ class Program:
                 low = self.random.randint(1, 12)
                 items.append(("loop", self.body(False), low, self.random.choice((low, 2 * low))))
         self.random.shuffle(items)
-        return items
+        return self.with_peers(items, deep) if self.more and self.more.random() < 0.7 else items
 
     def step(self, items, number):
         for what, item, *more in items:
             if what == "once" or (what == "some" and self.random.random() < more[0]) or \
                     (what == "every" and number % more[0] == 0):
                 self.call(item)
+            elif what == "pairs":
+                self.exchange(item, self.more.sample(more[1], len(more[1])) if more[0] == "changing" else more[1])
+            elif what == "rotate":
+                self.rotate(item, 1 + number % (self.ranks - 1))
             elif what == "loop":
                 for i in range(self.random.randint(*more)):
                     self.step(item, i)
@@ -98,9 +141,14 @@ class Program:
         for what, item, *more in items:
             if what == "every":
                 allowed.add(len(range(0, count, more[0])))
+        neighbours = collections.Counter(r for pair in self.pairs for r in pair) if self.more else {}
+        if [item[0] for item in items] == ["pairs", "pairs"] and max(neighbours.values()) == 1:
+            allowed.add(2 * count)                       # nothing tells the two exchanges
         self.begins.append([])
         for number in range(count):
             self.begins[-1].append(min(self.clock))
+            if self.more and self.computes:
+                self.clock = [c + self.more.randint(4000, 6000) for c in self.clock]
             self.step(items, number)
         self.begins[-1].append(max(self.clock))
         self.steps.append(allowed)
@@ -177,6 +225,7 @@ class Program:
 LEAST, MOST_CHANCE, CLEAR, CLEAR_CHANCE, PASSING_CHANCE, LEAST_SHARE = 5, 1e-3, 30, 0.05, 0.2, 20
 FEW, RARE_IN_FEW = 16, 16
 ALMOST_ALL, MOST, RARE, EULER, MOST_GAP = 0.88, 0.75, 64, 0.5772156649015329, 4096
+MOST_TURNS, LONGER, SURELY = 32, math.log(1.5), 6
 
 
 def spread_of(gaps):
@@ -409,20 +458,63 @@ def find_steps(program):
         if (end - begin) < max(program.clock) // LEAST_SHARE:
             continue
         group.judge(group.calls, group.weight)
+        others = [group] + [max(ranks[r], key=lambda g: min(times(r, g)[1], end) - max(times(r, g)[0], begin))
+                            for r in range(1, program.ranks)]
+        least = 0
         for count in sorted({len(n) for n in group.at.values() if len(n) >= LEAST}):
             least = 2
-            for r in range(program.ranks):
-                def overlap(g):
-                    a, b = times(r, g)
-                    return min(b, end) - max(a, begin)
-                other = group if r == 0 else max(ranks[r], key=overlap)
+            for other in others:
                 least = min([least, max([other.sure(p) for p, n in other.at.items() if len(n) == count], default=0)])
             if least == 2:
                 found.append(count)
-            undecided |= least == 1
             if least > 0:
                 break
+        if least < 2:
+            turns = steps_by_turns(others, calls, count if least else math.inf)
+            found += turns
+            least = 2 if turns else least
+        undecided |= least == 1
     return found, undecided
+
+
+def period_of(peers):
+    """With which they repeat, at most MOST_TURNS; 0: none."""
+    return next((p for p in range(1, min(MOST_TURNS, len(peers)) + 1) if peers[p:] == peers[:-p]), 0)
+
+
+def begins_by_time(numbers, rows, period):
+    """Is the time before a call longer in some turn of the period than in another one?"""
+    logs = [math.log(1 + rows[n][1] - (rows[n - 1][2] if n else 0)) for n in numbers]
+    turns = [logs[k::period] for k in range(period)]
+    means = [(sum(t) / len(t), t) for t in turns]
+    def variance(mean, values):
+        return max(sum(v * v for v in values) / len(values) - mean * mean, 0) / len(values)
+    most, least = max(means), min(means)
+    far = most[0] - least[0]
+    return far >= LONGER and far * far >= SURELY ** 2 * (variance(*most) + variance(*least))
+
+
+def steps_by_turns(groups, calls, limit):
+    """Each p-th call at a place begins a step, if its peers repeat with period p on the ranks."""
+    def counts(group, rows):
+        for place, numbers in sorted(group.at.items(), key=lambda item: item[1][0]):
+            period = period_of([rows[n][4] for n in numbers])
+            if group.answer(place) == 2 and period:
+                yield place, numbers, period
+
+    def divides(group, rows, steps):
+        return any(len(numbers) == steps * turns and turns % period == 0 and (period > 1 or turns == 1)
+                   and (steps >= FEW or not group.rare(len(numbers), group.weight, RARE_IN_FEW))
+                   for _, numbers, period in counts(group, rows) for turns in [len(numbers) // steps])
+    if not any(group.peers[n] != group.peers[numbers[0]] for group in groups for numbers in group.at.values() for n in numbers):
+        return []
+    wanted = set()
+    for place, numbers, period in counts(groups[0], calls[0]):
+        steps = len(numbers) // period
+        if steps * period == len(numbers) and LEAST <= steps <= limit and \
+                (period == 1 or begins_by_time(numbers, calls[0], period)):
+            wanted.add(steps)
+    return next(([steps] for steps in sorted(wanted) if all(divides(g, c, steps) for g, c in zip(groups, calls))), [])
 
 
 # ---- check ---------------------------------------------------------------------------------------
@@ -479,23 +571,23 @@ def check(seed, folder):
                     wrong.append(f"seed {seed}: step {k + 1} begins in another one")
                     break
     wrong += check_sums(seed, by, graph) if seed % 4 == 0 else []
-    return wrong, bool(program.steps), bool(got)
+    return wrong, bool(program.steps), bool(got), program.more is not None
 
 
 def main():
     if sys.argv[1] == "make":
         Program(int(sys.argv[2])).write(sys.stdout.buffer)
         return 0
-    wrong, planted, found = [], 0, 0
+    wrong, planted, found = [], [0, 0], [0, 0]           # without neighbours that differ, and with
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(int(sys.argv[2]), int(sys.argv[2]) + int(sys.argv[3])):
-            said, has, got = check(seed, folder)
+            said, has, got, peers = check(seed, folder)
             wrong += said
-            planted += has
-            found += has and got
+            planted[peers] += has
+            found[peers] += has and got
     for line in wrong:
         print(line)
-    print(f"{planted} programs with steps, found in {found}")
+    print(f"{planted[0]} programs with steps, found in {found[0]}; {planted[1]} with neighbours that differ, found in {found[1]}")
     return 1 if wrong else 0
 
 

@@ -37,10 +37,6 @@ HASH_TABLE_BY(place_index, struct indexed, INDEXED_HASH, INDEXED_SAME, group, UI
 
 struct scan {
 	struct place_table places;
-	struct call_place *last;	/* by rank */
-	uint64_t *calls;		/* by rank: so far */
-	struct definitions known;
-	struct same_sites same;
 	struct place_index index;	/* of rank 0 */
 	struct clocks *clocks;		/* by group of rank 0 */
 };
@@ -61,17 +57,14 @@ begin_bursts(struct repeated *r, uint64_t gap)
 }
 
 static void
-add_call(struct scan *scan, const struct calls *calls, size_t row)
+add_call(void *context, const struct step_call *call)
 {
-	const int32_t rank = (int32_t)calls->location;
-	const struct call_place place = call_place(&scan->same, &scan->known,
-	    calls->site[row], calls->call[row]);
-	const uint64_t number = scan->calls[rank]++;
-	const struct repeated new = { .rank = rank, .place = place,
-	    .first_before = scan->last[rank], .first = number,
-	    .begin_ns = calls->enter_ns[row], .burst = UINT64_MAX, .peer = calls->peer[row] };
+	struct scan *scan = context;
+	const struct repeated new = { .rank = call->rank, .place = call->place,
+	    .first_before = call->before, .first = call->number, .begin_ns = call->enter_ns,
+	    .burst = UINT64_MAX, .peer = call->peer };
 	struct repeated *r = place_table_add(&scan->places, &new);
-	const uint64_t gap = number - r->end;
+	const uint64_t gap = call->number - r->end;
 
 	if (r->calls > 0 && gap < r->burst)
 		begin_bursts(r, gap);
@@ -79,24 +72,23 @@ add_call(struct scan *scan, const struct calls *calls, size_t row)
 		r->run++;
 	} else {
 		if (r->calls > 0) {
-			gaps_add(&r->gaps, number - r->last);
+			gaps_add(&r->gaps, call->number - r->last);
 			gaps_add(&r->runs, r->run);
 			if (r->votes == 0)
-				r->before = scan->last[rank];
-			r->votes += same_place(r->before, scan->last[rank]) ? 1 : -UINT64_C(1);
+				r->before = call->before;
+			r->votes += same_place(r->before, call->before) ? 1 : -UINT64_C(1);
 		}
-		r->peers |= calls->peer[row] != r->peer;
+		r->peers |= call->peer != r->peer;
 		r->count++;
-		r->last = number;
+		r->last = call->number;
 		r->run = 1;
 	}
 	if (r->calls++ > 0)
 		gaps_add(&r->all, gap);
-	r->all_peers |= calls->peer[row] != r->peer;
-	r->strays += !same_place(r->first_before, scan->last[rank]);
-	r->end = number;
-	r->end_ns = calls->leave_ns[row];
-	scan->last[rank] = place;
+	r->all_peers |= call->peer != r->peer;
+	r->strays += !same_place(r->first_before, call->before);
+	r->end = call->number;
+	r->end_ns = call->leave_ns;
 }
 
 void
@@ -106,44 +98,63 @@ rewind_input(const char *file)
 		die("standard input: %s", strerror(errno));
 }
 
-/* Gives ADD each call of the first threads of RANKS ranks, or of all. */
+/* The calls of a block. */
 static void
-read_calls(struct scan *scan, const char *file, int32_t ranks,
-    void (*add)(struct scan *scan, const struct calls *calls, size_t row))
+take_block(const struct calls *calls, const struct definitions *known, struct same_sites *same,
+    struct step_call *last, void (*take)(void *context, const struct step_call *call),
+    void *context)
 {
+	for (size_t i = 0; i < calls->count; i++) {
+		if (!is_step_call(calls->call[i]))
+			continue;
+		last->before = last->place;
+		last->place = call_place(same, known, calls->site[i], calls->call[i]);
+		last->left_ns = last->leave_ns;
+		last->enter_ns = calls->enter_ns[i];
+		last->leave_ns = calls->leave_ns[i];
+		last->peer = calls->peer[i];
+		take(context, last);
+		last->number++;
+	}
+}
+
+struct definitions
+step_calls_read(const char *file, int32_t ranks,
+    void (*take)(void *context, const struct step_call *call), void *context)
+{
+	struct definitions known = { 0 };
+	struct same_sites same = { NULL };
+	struct step_call *last = NULL;		/* by rank */
 	struct calls calls = { 0 };
 	struct message message;
 	struct reader *in;
 	uint32_t location;
 	int got;
 
-	scan->known = (struct definitions){ 0 };
-	scan->same = (struct same_sites){ NULL };
 	if (reader_open(&in, file, READ_LAZY) < 0)
 		die_input(in);
 	while ((got = reader_next(in, &message)) > 0) {
-		if (definitions_take(&scan->known, in, &message) < 0)
+		if (definitions_take(&known, in, &message) < 0)
 			die_input(in);
-		if (is_kind(&message, "run") && scan->calls == NULL) {
-			scan->calls = zalloc((size_t)scan->known.ranks, sizeof *scan->calls);
-			scan->last = zalloc((size_t)scan->known.ranks, sizeof *scan->last);
-		}
+		if (is_kind(&message, "run") && last == NULL)
+			last = zalloc((size_t)known.ranks, sizeof *last);
 		if (!is_kind(&message, "calls"))
 			continue;
 		if (body_int(in, &message, "location", 0, INT32_MAX, &location) < 0)
 			die_input(in);
-		if (location >= (uint32_t)(ranks < scan->known.ranks ? ranks : scan->known.ranks))
+		if (location >= (uint32_t)(ranks < known.ranks ? ranks : known.ranks))
 			continue;
 		if (calls_read(&calls, in, &message) < 0)
 			die_input(in);
-		for (size_t i = 0; i < calls.count; i++)
-			if (is_step_call(calls.call[i]))
-				add(scan, &calls, i);
+		last[location].rank = (int32_t)location;
+		take_block(&calls, &known, &same, &last[location], take, context);
 	}
 	if (got < 0)
 		die_input(in);
 	calls_free(&calls);
 	reader_close(in);
+	free(last);
+	return known;
 }
 
 /* ---- groups ---------------------------------------------------------------------------- */
@@ -214,13 +225,11 @@ ORDER(most_calls, struct repeated, MOST(count) BY(first))
 
 /* The place of a call, unless the call is not the first one of a burst. */
 static struct clocks *
-find_place(struct scan *scan, const struct calls *calls, size_t row, uint32_t *index)
+find_place(struct scan *scan, const struct step_call *call, uint32_t *index)
 {
-	const uint64_t number = ++scan->calls[0];
-	const struct call_place place = call_place(&scan->same, &scan->known, calls->site[row],
-	    calls->call[row]);
+	const uint64_t number = call->number + 1;
 	const struct indexed *found = place_index_find(&scan->index,
-	    &(struct indexed){ .place = place });
+	    &(struct indexed){ .place = call->place });
 	struct clocks *clocks = found != NULL ? &scan->clocks[found->group] : NULL;
 	bool burst;
 
@@ -235,10 +244,10 @@ find_place(struct scan *scan, const struct calls *calls, size_t row, uint32_t *i
 }
 
 static void
-add_among(struct scan *scan, const struct calls *calls, size_t row)
+add_among(void *context, const struct step_call *call)
 {
 	uint32_t index = 0;
-	struct clocks *clocks = find_place(scan, calls, row, &index);
+	struct clocks *clocks = find_place(context, call, &index);
 	struct among *among;
 
 	if (clocks == NULL)
@@ -260,15 +269,15 @@ add_among(struct scan *scan, const struct calls *calls, size_t row)
 	clocks->calls[index]++;
 	clocks->all_calls++;
 	clocks->before = index;
-	clocks->at[index] = scan->calls[0];
+	clocks->at[index] = call->number + 1;
 }
 
 /* A step ends: which places come in it, if it lacks one that most steps have? */
 static void
-add_instead(struct scan *scan, const struct calls *calls, size_t row)
+add_instead(void *context, const struct step_call *call)
 {
 	uint32_t index = 0;
-	struct clocks *clocks = find_place(scan, calls, row, &index);
+	struct clocks *clocks = find_place(context, call, &index);
 
 	if (clocks == NULL)
 		return;
@@ -282,21 +291,20 @@ add_instead(struct scan *scan, const struct calls *calls, size_t row)
 		for (size_t b = 0; b < clocks->group->count; b++)
 			in->others[b] += clocks->at[b] > begin;
 	}
-	clocks->at[index] = scan->calls[0];
+	clocks->at[index] = call->number + 1;
 }
 
 /* Once more the calls of rank 0, from the first one. */
 static void
 read_again(struct scan *scan, const char *file, const struct groups *groups,
-    void (*add)(struct scan *scan, const struct calls *calls, size_t row))
+    void (*add)(void *context, const struct step_call *call))
 {
 	for (size_t i = 0; i < groups->count; i++)
 		if (scan->clocks[i].at != NULL)
 			memset(scan->clocks[i].at, 0,
 			    groups->at[i].count * sizeof *scan->clocks[i].at);
 	rewind_input(file);
-	scan->calls[0] = 0;
-	read_calls(scan, file, 1, add);
+	step_calls_read(file, 1, add, scan);
 }
 
 static void
@@ -339,29 +347,28 @@ judge_places(struct scan *scan, const char *file, struct groups *groups)
 struct call_groups
 call_groups_find(const char *file)
 {
-	struct scan scan = { .calls = NULL };
+	struct scan scan = { .clocks = NULL };
+	struct definitions known;
 	struct call_groups groups;
 	struct repeated *places;
 	size_t count = 0;
 
 	place_table_begin(&scan.places, 1024);
-	read_calls(&scan, file, INT32_MAX, add_call);
+	known = step_calls_read(file, INT32_MAX, add_call, &scan);
 	places = scan.places.slots;
 	for (size_t i = 0; i < scan.places.size; i++)
 		if (places[i].rank >= 0)
 			places[count++] = places[i];
 	SORT(places, count, by_first);
 	find_bursts(places, count);
-	groups = (struct call_groups){ zalloc((size_t)scan.known.ranks + 1, sizeof *groups.ranks),
-	    places, scan.known.ranks, scan.known.run_ns };
+	groups = (struct call_groups){ zalloc((size_t)known.ranks + 1, sizeof *groups.ranks),
+	    places, known.ranks, known.run_ns };
 	for (size_t i = 0, end; i < count; i = end) {
 		for (end = i; end < count && places[end].rank == places[i].rank; end++)
 			;
 		find_groups(&places[i], end - i, &groups.ranks[places[i].rank]);
 	}
 	judge_places(&scan, file, &groups.ranks[0]);
-	free(scan.calls);
-	free(scan.last);
 	return groups;
 }
 

@@ -28,6 +28,18 @@ bool is_step_call(uint16_t call);
 struct call_place call_place(struct same_sites *same, const struct definitions *known,
     uint32_t site, uint16_t call);
 
+struct step_call {
+	int32_t rank, peer;
+	struct call_place place, before;	/* before: of the call before on its rank */
+	uint64_t number;			/* on its rank, from 0 */
+	int64_t enter_ns, leave_ns;
+	int64_t left_ns;			/* the call before left */
+};
+
+/* Gives TAKE each call of the first threads of RANKS ranks, or of all. */
+struct definitions step_calls_read(const char *file, int32_t ranks,
+    void (*take)(void *context, const struct step_call *call), void *context);
+
 /*
  * The calls of a rank at a place; a gap is the number of calls from one to the next. Calls that
  * only companions separate are a burst, if bursts are of regular lengths: then it counts once.

@@ -173,9 +173,9 @@ place_divides(const struct group *g, const struct repeated *r, uint64_t steps)
 }
 
 bool
-place_is_sure(const struct group *g, const struct repeated *r)
+are_enough(const struct group *g, const struct repeated *r, uint64_t steps)
 {
-	return !r->peers && (r->count >= FEW_STEPS || !is_rare(g, r, RARE_IN_FEW));
+	return steps >= FEW_STEPS || !is_rare(g, r, RARE_IN_FEW);
 }
 
 void

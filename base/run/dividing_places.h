@@ -57,10 +57,7 @@ void end_judgement(struct clocks *clocks);
  */
 enum answer { NO, UNDECIDED, YES };
 enum answer place_divides(const struct group *g, const struct repeated *r, uint64_t steps);
-/*
- * Else its steps may be parts of longer ones: their messages go to other ranks in turn. Or they may
- * be output: there are few, and they have many other calls.
- */
-bool place_is_sure(const struct group *g, const struct repeated *r);
+/* Else so many steps may be output: there are few, and they have many other calls. */
+bool are_enough(const struct group *g, const struct repeated *r, uint64_t steps);
 
 #endif

@@ -121,6 +121,7 @@ see_call(struct sections *s, const struct definitions *known, int32_t rank,
 		divides = lane->at == 0 || number + 1 - lane->at != steps->burst;
 		over = lane->at > 0 && number + 1 == lane->at + steps->unit && divides;
 		lane->at = number + 1;
+		divides = divides && lane->turn++ % steps->period == 0;
 	} else {
 		over = lane->at > 0 && number + 1 == lane->at + steps->unit;
 	}
@@ -133,7 +134,7 @@ see_call(struct sections *s, const struct definitions *known, int32_t rank,
 	if (number == steps->last) {
 		add_mark(s, lane, calls->leave_ns[row], seq + 1, 0);
 		lane->loop++;
-		lane->at = 0;
+		lane->at = lane->turn = 0;
 	}
 }
 

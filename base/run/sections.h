@@ -74,7 +74,8 @@ struct sections {
 		struct section_mark *marks;
 		size_t begin, end, capacity;
 		uint64_t calls;		/* so far */
-		uint64_t at;		/* of them, until the last that divides; 0: none */
+		uint64_t at;		/* of them, until the last at the place; 0: none */
+		uint64_t turn;		/* of those that may divide */
 		int64_t leave_ns;	/* of the last row */
 		uint32_t now;		/* section of the last row */
 		size_t loop;		/* the current one, or the next */

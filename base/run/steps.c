@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "../tool/tool.h"
-#include "dividing_places.h"
+#include "turns.h"
 
 /* The group that runs at the same time as another for longest; NULL: none does. */
 static const struct group *
@@ -46,7 +46,8 @@ best_place(const struct group *g, uint64_t count, uint64_t wanted, struct call_p
 			continue;
 		number++;
 		answer = place_divides(g, r, wanted);
-		if (answer == YES && wanted == 0 && !place_is_sure(g, r))
+		/* messages to other ranks in turn: steps may be parts of longer ones */
+		if (answer == YES && wanted == 0 && (r->peers || !are_enough(g, r, count)))
 			answer = UNDECIDED;
 		if (answer > most || (answer == most && answer > NO &&
 		    (same_place(r->place, like) ||
@@ -67,7 +68,7 @@ static struct rank_steps
 rank_steps(const struct group *g, const struct repeated *r, bool ends)
 {
 	struct rank_steps steps = { r->place, r->first, r->last + r->gaps.most - 1, r->unit,
-	    r->burst };
+	    r->burst, 1 };
 
 	if (ends) {
 		steps.last = r->end + r->unit - 1;
@@ -140,12 +141,49 @@ try_steps(const struct groups *ranks, int32_t count, const struct group *group, 
 	    (struct call_place){ 0, 0 }, loop);
 }
 
+/* Fewer than these, which are undecided, or 0: by the peers of calls. */
+static bool
+try_turns(struct steps *steps, const struct groups *ranks, const struct group *group,
+    const char *file, struct loop *loop)
+{
+	const size_t count = (size_t)steps->ranks;
+	const struct group **groups = zalloc(count, sizeof *groups);
+	struct turns *found = zalloc(count, sizeof *found);
+	bool peers = false, all = true;
+	uint64_t n = 0;
+
+	for (int32_t r = 0; r < steps->ranks && all; r++) {
+		groups[r] = r == 0 ? group : meanwhile(&ranks[r], group);
+		all = groups[r] != NULL;
+		for (size_t i = 0; all && i < groups[r]->count; i++)
+			peers |= groups[r]->places[i].peers;
+	}
+	if (all && peers)
+		n = turns_find(file, groups, steps->ranks, loop->steps > 0 ? loop->steps :
+		    UINT64_MAX, found);
+	if (n > 0) {
+		const struct repeated *r = found[0].place;
+
+		*loop = (struct loop){ .steps = n, .begin_ns = group->begin_ns,
+		    .end_ns = group->end_ns, .ranks = loop->ranks, .chance = r->chance,
+		    .calls = (double)(r->last - r->first) / (double)(r->count - 1) *
+		    (double)found[0].period };
+	}
+	for (int32_t r = 0; r < steps->ranks && n > 0; r++) {
+		loop->ranks[r] = rank_steps(groups[r], found[r].place, false);
+		loop->ranks[r].period = found[r].period;
+	}
+	free(groups);
+	free(found);
+	return n > 0;
+}
+
 ORDER(by_count, uint64_t, COMPARED(*a, *b))
 
 /* The steps of the loop of the first rank's GROUP. */
 static void
 find_loop(struct steps *steps, const struct groups *ranks, const struct group *group,
-    uint64_t wanted)
+    const char *file, uint64_t wanted)
 {
 	struct loop loop = { .ranks = zalloc((size_t)steps->ranks, sizeof *loop.ranks) };
 	uint64_t *counts = zalloc(group->count, sizeof *counts);
@@ -159,6 +197,10 @@ find_loop(struct steps *steps, const struct groups *ranks, const struct group *g
 		    (wanted == 0 || counts[i] == wanted))
 			answer = try_steps(ranks, steps->ranks, group, counts[i], wanted, &loop);
 	free(counts);
+	if (answer == NO)
+		loop.steps = 0;
+	if (answer < YES && wanted == 0 && try_turns(steps, ranks, group, file, &loop))
+		answer = YES;
 	if (answer == YES) {
 		*APPEND(steps->loops, steps->count, steps->capacity) = loop;
 		return;
@@ -182,6 +224,6 @@ steps_find(struct steps *steps, const char *file, uint64_t wanted)
 	for (size_t i = 0; i < first->count; i++)
 		if (first->at[i].count <= MOST_PLACES &&
 		    first->at[i].end_ns - first->at[i].begin_ns >= groups.run_ns / LEAST_SHARE)
-			find_loop(steps, groups.ranks, &first->at[i], wanted);
+			find_loop(steps, groups.ranks, &first->at[i], file, wanted);
 	call_groups_free(&groups);
 }

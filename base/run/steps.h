@@ -29,10 +29,10 @@
  *	  64th of all calls, or if some steps have one place instead of another.
  * A loop is undecided, and has no steps, if there is other doubt: if another place divides it into
  * somewhat more steps; if the place's messages go to other ranks in turn, as where one function
- * makes each exchange of a step; if there are less than 16 steps, and the places called as often
- * have a 16th of all calls or less: a wrong period is worse than none. The place ends the steps if
- * it is further from the loop's begin than from its end. Tests and probes do not count as calls,
- * because their number depends on waiting.
+ * makes each exchange of a step, unless these turns have a period (turns.h); if there are less
+ * than 16 steps, and the places called as often have a 16th of all calls or less: a wrong period
+ * is worse than none. The place ends the steps if it is further from the loop's begin than from
+ * its end. Tests and probes do not count as calls, because their number depends on waiting.
  *
  * Memory: 340 bytes for each rank and place, and 80 bytes for each two places of a loop.
  */
@@ -49,6 +49,7 @@ struct rank_steps {
 	struct call_place place;	/* begins or ends each step */
 	uint64_t first, last;		/* calls of all steps */
 	uint64_t unit, burst;		/* as of struct repeated */
+	uint64_t period;		/* each of so many calls there divides; of bursts, one */
 };
 
 struct loop {
