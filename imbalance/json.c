@@ -308,7 +308,7 @@ print_json(struct text *text, const struct imbalance *im, const struct view *vie
 	json_begin_object(out, NULL);
 	verdict_json(out, "verdict", &verdict, im->graph.known.ranks);
 	load_json(out, &im->graph.known.headline);
-	trust_free(&verdict.trust);
+	verdict_free(&verdict);
 	put_analytic(out, im);
 	begin_list(out, "wait_states");
 	for (int s = 0; s < STATES; s++)

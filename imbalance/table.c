@@ -41,7 +41,7 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	struct verdict v = verdict_of(im, NULL);
 
 	verdict_text(out, &im->graph.known.headline, &v);
-	trust_free(&v.trust);
+	verdict_free(&v);
 	text_line(out, "run time %.9f s on %d ranks; imbalance of the program %.4f",
 	    seconds(counted_run_ns(im)), (int)im->graph.known.ranks, imbalance_of(p));
 	if (isfinite(e.parallel))

@@ -146,6 +146,27 @@ trusted() {
 	[ "$(as_long 60)" = '[1] compute null' ]	# rank 0 is the slower one
 }
 
+@test "ranks as late as each other are one pole only if they spend the time in the same functions" {
+	# late FUNCTION: ranks 1 and 2 of 4 are late, by function 2 and by that one
+	late() {
+		{
+			echo "trace ranks=4"
+			echo "site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier"
+			echo "site site=2 offset=32 function=physics file=main.c line=5"
+			echo "site site=3 offset=48 function=chemistry file=main.c line=9"
+			for r in 0 1 2 3; do echo "$r MPI_Init 0 100"; done
+			for r in 0 3; do echo "$r MPI_Barrier 1000000 10000100 comm=1 site=1"; done
+			for r in 1 2; do
+				echo "sampled location=$r period_ns=2000000 until_ns=10000000 lost=0 time=2000000,4000000,6000000,8000000,9900000 $(
+					)site=$(((r == 1) * 2 + (r == 2) * $1))$(printf ",$(((r == 1) * 2 + (r == 2) * $1))%.0s" 1 2 3 4) callers=0,0,0,0,0"
+				echo "$r MPI_Barrier 10000000 10000100 comm=1 site=1"
+			done
+		} | pack | lp-graph 2>/dev/null | lp-report -F json | jq -r '.long_pole | "\(.ranks) \(.function)"'
+	}
+	[ "$(late 2)" = '[1,2] physics' ]
+	[ "$(late 3)" = '[1] physics' ]
+}
+
 # polls [GAPS] <ROWS: a run of 2 ranks with these rows, in which rank 1 polls at main (main.c:5)
 polls() {
 	{
@@ -229,6 +250,12 @@ polls() {
 	}
 	[[ "$(compares 3100 9100 3100)" == '[[1],3]'*"rank 1's computation before MPI_Barrier at main (main.c:3), 3.0 times the mean of the others, is "* ]]
 	[[ "$(compares 8600 9100 8700)" == '[[0,1,2],1.053]'*"the ranks' computation before MPI_Barrier at main (main.c:3), alike on each, is "*" and cost each other "* ]]
+	# Some are one pole if they are equal, within 5 %, and all others clearly less.
+	[[ "$(compares 3100 9100 8700 3000)" == '[[1,2],3.051]'*"ranks 1 and 2's computation before MPI_Barrier at main (main.c:3), 3.1 times the mean of the others, is "* ]]
+	[[ "$(compares 3100 9100 8600 3000)" == '[[1],'* ]]
+	[[ "$(compares 3100 9100 9100 8000)" == '[[1],'* ]]
+	[[ "$(compares 100 9100 9100 9000 100)" == '[[1,2,3],null]'*"ranks 1 to 3's computation before MPI_Barrier at main (main.c:3) is "* ]]
+	[[ "$(compares 9100 9100 3000 9000 9100)" == '[[0,1,3,4],3.103]'*"4 ranks' computation before "* ]]
 	# The border is 15 %. Of one rank, nothing can be said.
 	[[ "$(compares 7900 9100)" == '[[1],1.154]'* ]]
 	[[ "$(compares 8000 9100)" == '[[0,1],1.139]'* ]]

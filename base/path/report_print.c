@@ -219,7 +219,7 @@ report_head(struct text *out, const struct report *report, const struct definiti
 	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
 	    seconds(known->run_ns), seconds(report_length_ns(report)), report->segments,
 	    report->hops);
-	trust_free(&v.trust);
+	verdict_free(&v);
 }
 
 void
@@ -308,7 +308,7 @@ report_json(struct json *out, const struct report *report, const struct definiti
 	}
 	json_break(out);
 	load_json(out, &known->headline);
-	trust_free(&v.trust);
+	verdict_free(&v);
 	json_break(out);
 	if (known->polls_wait)
 		json_seconds(out, "poll_gap_s", known->poll_gap_ns);

@@ -31,17 +31,28 @@ place_kind(const struct place *place)
 }
 
 bool
+pole_has(const struct long_pole *p, int32_t rank)
+{
+	bool has = p->alike || p->rank == rank;
+
+	for (size_t i = 0; i < p->rank_count; i++)
+		has |= p->ranks[i] == rank;
+	return has;
+}
+
+bool
 pole_hung(struct long_pole *p, const struct definitions *known)
 {
 	const struct headline *h = &known->headline;
+	size_t capacity = 0;
 
 	if (h->hung == NULL)
 		return false;
 	*p = no_pole;
 	p->kind = POLE_STUCK;
 	p->rank = h->hung_ranks[0];
-	p->ranks = h->hung_ranks;
-	p->rank_count = h->hung_count;
+	for (size_t i = 0; i < h->hung_count; i++)
+		*APPEND(p->ranks, p->rank_count, capacity) = h->hung_ranks[i];
 	p->hung = h->hung;
 	if (h->hung_site != 0)
 		snprintf(p->where, sizeof p->where, "%s", site_text(known, h->hung_site));
@@ -107,7 +118,9 @@ pole_balance(struct long_pole *p, const struct place *place,
     const struct definitions *known, const struct balance *balances, size_t count,
     double told_ns)
 {
-	for (size_t i = 0; i < count && p->kind == POLE_COMPUTE && !p->alike; i++)
+	if (p->kind != POLE_COMPUTE || p->alike || p->rank_count > 0)
+		return;
+	for (size_t i = 0; i < count; i++)
 		if (balances[i].rank == place->rank && is_same_site(known, balances[i].site,
 		    place->site)) {
 			p->balanced = true;
@@ -182,6 +195,24 @@ put_computation(FILE *out, const struct long_pole *p)
 		fputs(",", out);
 }
 
+/* "rank 1's ", "ranks 1 and 2's ", "ranks 8 to 15's ", or how many */
+static void
+put_owner(FILE *out, const struct long_pole *p)
+{
+	const size_t n = p->rank_count;
+
+	if (p->alike)
+		fputs("the ranks' ", out);
+	else if (n == 0)
+		fprintf(out, "rank %d's ", (int)p->rank);
+	else if (n == 2)
+		fprintf(out, "ranks %d and %d's ", (int)p->ranks[0], (int)p->ranks[1]);
+	else if (p->ranks[n - 1] - p->ranks[0] == (int32_t)n - 1)
+		fprintf(out, "ranks %d to %d's ", (int)p->ranks[0], (int)p->ranks[n - 1]);
+	else
+		fprintf(out, "%zu ranks' ", n);
+}
+
 char *
 verdict_sentence(const struct long_pole *p)
 {
@@ -197,10 +228,8 @@ verdict_sentence(const struct long_pole *p)
 		fputs("no place stands out; ", out);
 	if (p->rank < 0)
 		fputs("no rank keeps the others waiting", out);
-	else if (p->alike)
-		fputs("the ranks' ", out);
 	else
-		fprintf(out, "rank %d's ", (int)p->rank);
+		put_owner(out, p);
 	if (p->rank >= 0 && p->kind == POLE_COMPUTE)
 		put_computation(out, p);
 	else if (p->rank >= 0)
@@ -223,6 +252,15 @@ verdict_sentence(const struct long_pole *p)
 	if (fclose(out) != 0)
 		die("out of memory");
 	return sentence;
+}
+
+void
+verdict_free(struct verdict *v)
+{
+	trust_free(&v->trust);
+	free(v->pole.ranks);
+	for (size_t i = 0; i < sizeof v->next / sizeof v->next[0]; i++)
+		free(v->next[i].ranks);
 }
 
 void

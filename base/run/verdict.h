@@ -33,6 +33,10 @@ struct long_pole {
 	double unsampled_share[OFF_REASONS + 1];
 	double times;		/* the computation there, relative to the other ranks' mean */
 	bool alike;		/* all ranks compute equally long there: the verdict is for all */
+	/* several that compute equally long there, RANK among them, in order; or of a run that
+	 * hangs, RANK, and others to look at; otherwise NULL */
+	int32_t *ranks;
+	size_t rank_count;
 	double path_s, path_share;	/* on the critical path; its share of the path, 0 to 1 */
 	double cost_s;		/* waiting time of other ranks for it */
 	double all_s;		/* run time of all ranks together, if there is a cost */
@@ -42,14 +46,13 @@ struct long_pole {
 	bool balanced;
 	double run_s;
 	double gain_s, gain_share;	/* how much shorter the run would be, and its share */
-	/* of a run that hangs: RANK is the first of those to look at */
-	const int32_t *ranks;
-	size_t rank_count;
-	const char *hung;
+	const char *hung;	/* what is known of a run that hangs */
 };
 
 extern const struct long_pole no_pole;		/* nothing stands out, nothing is known */
 
+/* Does the pole tell of that rank? */
+bool pole_has(const struct long_pole *pole, int32_t rank);
 /* The pole of a run that hangs; false: it did not, as far as is known. */
 bool pole_hung(struct long_pole *pole, const struct definitions *known);
 
@@ -65,6 +68,8 @@ struct verdict {
 	struct long_pole pole, next[2];		/* those with a rank >= 0 */
 	struct trust trust;
 };
+
+void verdict_free(struct verdict *verdict);
 
 /*
  * "rank 2's computation before exchange_halos (heat.c:134) is 52 % of the critical path and cost

@@ -11,6 +11,9 @@
 
 /* Ranks whose compute times differ by less are alike. */
 static const double ALIKE = 1.15, LITTLE = 0.2;
+/* Some of the ranks are one pole if they differ by less, and from the next one by ALIKE, and so
+ * much of their time is in the same functions. */
+static const double EQUAL = 1.05, SAME = 0.8;
 
 enum { LEAST_SAMPLES = 3 };	/* of a function that is named */
 
@@ -51,7 +54,7 @@ find_line(const struct poles *poles, struct long_pole *p)
 	for (size_t i = 0; i < taken_places(poles->im); i++) {
 		struct stack_frame frame, inlined;
 
-		if (!taken_at(poles->im, i, &taken) || (!p->alike && taken.rank != p->rank))
+		if (!taken_at(poles->im, i, &taken) || !pole_has(p, taken.rank))
 			continue;
 		if (strcmp(index_text(poles->im, BY_SITE, taken.site, text, sizeof text),
 		    p->where) != 0)
@@ -195,16 +198,59 @@ is_alike(const struct poles *poles, const struct uneven *u)
 	    (2 * slow_ns > (double)u->slow_ns) == (2 * others_ns > u->others_ns);
 }
 
-/* The computation before the site, and before others of its name, which are one in the samples. */
-static struct uneven
-computation_at(const struct poles *poles, uint32_t site)
+/*
+ * Ranks as late as the slowest one, if all others clearly are not. Then returns how many times the
+ * mean of these they compute.
+ */
+static double
+find_equals(struct long_pole *p, const int64_t *by_rank, int32_t ranks, int64_t slow_ns)
+{
+	double least_ns = (double)slow_ns, next_ns = 0, others_ns = 0;
+	size_t capacity = 0, others;
+
+	for (int32_t r = 0; r < ranks; r++) {
+		const double ns = (double)by_rank[r];
+
+		if (EQUAL * ns >= (double)slow_ns) {
+			least_ns = fmin(least_ns, ns);
+			*APPEND(p->ranks, p->rank_count, capacity) = r;
+		} else {
+			next_ns = fmax(next_ns, ns);
+			others_ns += ns;
+		}
+	}
+	others = (size_t)ranks - p->rank_count;
+	if (p->rank_count < 2 || others == 0 || ALIKE * next_ns > least_ns ||
+	    EQUAL * (double)by_rank[p->rank] < (double)slow_ns)
+		p->rank_count = 0;
+	return (double)slow_ns * (double)others / others_ns;
+}
+
+/* Do ranks as late as the slowest one do the same, as far as the mean of all but that one tells? */
+static bool
+do_the_same(const struct long_pole *p, const struct uneven *u, int32_t ranks)
+{
+	const double share = (ranks - 1) / (double)(p->rank_count - 1);
+	double same_ns = 0;
+
+	for (const struct excess *e = u->functions; e < u->functions + u->count; e++)
+		same_ns += fmin((double)e->slow_ns, share * e->others_ns);
+	return u->count == 0 || same_ns > SAME * (double)u->slow_ns;
+}
+
+/*
+ * The computation of each rank before the site, and before others of its name, which are one in the
+ * samples.
+ */
+static int64_t *
+computation_at(const struct poles *poles, uint32_t site, struct uneven *u)
 {
 	const struct imbalance *im = poles->im;
 	const struct definitions *known = &im->graph.known;
 	const int32_t ranks = known->ranks;
 	int64_t *by_rank = zalloc((size_t)ranks, sizeof *by_rank), all_ns = 0;
-	struct uneven u = { .site = site };
 
+	*u = (struct uneven){ .site = site };
 	for (uint32_t s = 0; s < im->site_count; s++) {
 		if (im->sites[s] == NULL || !is_same_site(known, site, s))
 			continue;
@@ -214,30 +260,36 @@ computation_at(const struct poles *poles, uint32_t site)
 		}
 	}
 	for (int32_t r = 1; r < ranks; r++)
-		if (by_rank[r] > by_rank[u.rank])
-			u.rank = r;
-	u.slow_ns = by_rank[u.rank];
-	u.others_ns = (double)(all_ns - u.slow_ns) / (ranks > 1 ? ranks - 1 : 1);
-	free(by_rank);
+		if (by_rank[r] > by_rank[u->rank])
+			u->rank = r;
+	u->slow_ns = by_rank[u->rank];
+	u->others_ns = (double)(all_ns - u->slow_ns) / (ranks > 1 ? ranks - 1 : 1);
 	for (size_t i = 0; poles->by != NULL && i < poles->by->site_count; i++)
 		if (is_same_site(known, site, poles->by->sites[i].site)) {
-			u.functions = poles->by->sites[i].functions;
-			u.count = poles->by->sites[i].count;
+			u->functions = poles->by->sites[i].functions;
+			u->count = poles->by->sites[i].count;
 			break;
 		}
-	return u;
+	return by_rank;
 }
 
 /* How the other ranks compare and, from samples, its function. */
 static void
 add_computation(const struct poles *poles, struct long_pole *p, uint32_t site)
 {
-	const struct uneven u = computation_at(poles, site);
+	const int32_t ranks = poles->im->graph.known.ranks;
+	struct uneven u;
+	int64_t *by_rank = computation_at(poles, site, &u);
+	double times;
 
 	p->alike = is_alike(poles, &u);
-	if (u.rank != p->rank && !p->alike)
+	times = find_equals(p, by_rank, ranks, u.slow_ns);
+	free(by_rank);
+	if (p->alike || (p->rank_count > 0 && !do_the_same(p, &u, ranks)))
+		p->rank_count = 0;
+	if (!pole_has(p, u.rank))
 		return;
-	p->times = (double)u.slow_ns / u.others_ns;
+	p->times = p->rank_count > 0 ? times : (double)u.slow_ns / u.others_ns;
 	find_reason(poles, p, &u);
 	if (p->reason == COMPUTES)
 		find_function(poles, p, &u);
@@ -257,8 +309,9 @@ add_path(const struct poles *poles, struct long_pole *p, size_t at)
 	const struct definitions *known = &poles->im->graph.known;
 	int64_t ns = place->ns;
 
-	for (size_t i = 0; p->alike && i < poles->place_count; i++)
-		if (i != at && poles->places[i].site == place->site && poles->places[i].compute)
+	for (size_t i = 0; p->kind == POLE_COMPUTE && i < poles->place_count; i++)
+		if (i != at && poles->places[i].site == place->site && poles->places[i].compute &&
+		    pole_has(p, poles->places[i].rank))
 			ns += poles->places[i].ns;
 	p->path_s = 1e-9 * (double)ns;
 	p->path_share = path_share(poles, ns);
@@ -277,7 +330,7 @@ add_cost(const struct poles *poles, struct long_pole *p, uint32_t site)
 	double ns = 0;
 
 	for (size_t i = 0; i < poles->delay_count; i++)
-		if ((p->alike || poles->delays[i].rank == p->rank) &&
+		if (pole_has(p, poles->delays[i].rank) &&
 		    poles->delays[i].key / 2 == site && (p->kind == POLE_POLLING ||
 		    poles->delays[i].key % 2 == (p->kind != POLE_COMPUTE)))
 			ns += delay_cost_ns(&poles->delays[i]);
@@ -333,7 +386,7 @@ static bool
 is_told(const struct long_pole *before, size_t count, const struct long_pole *p)
 {
 	for (size_t i = 0; i < count; i++)
-		if ((before[i].rank == p->rank || before[i].alike) && before[i].kind == p->kind &&
+		if (pole_has(&before[i], p->rank) && before[i].kind == p->kind &&
 		    strcmp(before[i].where, p->where) == 0)
 			return true;
 	return false;
@@ -373,14 +426,17 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 	candidates = poles.place_count > 0 ? poles.place_count : poles.delay_count;
 	for (size_t i = 0; i < candidates && i < MOST_LOOKED_AT && count < 3; i++) {
 		found[count] = pole_at(&poles, i);
-		if (is_told(found, count, &found[count]))
+		if (is_told(found, count, &found[count])) {
+			free(found[count].ranks);
 			found[count] = no_pole;
-		else
+		} else
 			count++;
 	}
 	hung = pole_hung(&v.pole, &im->graph.known);
 	if (!hung)
 		v.pole = found[0];
+	else
+		free(found[2].ranks);
 	v.next[0] = found[1 - hung];
 	v.next[1] = found[2 - hung];
 	evidence = evidence_of(&poles, &v.pole);
