@@ -152,6 +152,16 @@ simulation() {
 	lp-critpath --by step -F json enough | jq -e '.loops[0].steps == 16 and .undecided == null'
 }
 
+@test "an exchange that now and then comes twice in a step does not hide the step, as in GROMACS when it divides its domain anew" {
+	local n body=""
+	for ((n = 1; n <= 70; n++)); do
+		body+=" 1 5 6 7 6 5 6 7 6 5 6 2 2 2 2 3"
+		[[ " 3 4 9 20 21 23 35 36 50 51 52 66 68 69 " != *" $n "* ]] || body+=" 4 2 2"
+	done
+	program twice 1 "$body"
+	[ "$(lp-critpath --by step -F json twice | jq -c '[[.loops[].steps], .undecided]')" = '[[70],null]' ]
+}
+
 @test "a loop of 1000 places has steps; one of 1001 is not searched" {
 	program most 5 "$(seq -s ' ' 1000)" 1000
 	lp-critpath --by step -F json most | jq -e '.loops[0].steps == 5'

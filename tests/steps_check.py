@@ -378,7 +378,7 @@ class Group:
                 return "passing"
         return "contested" if any(1.05 * count < len(self.at[o]) and (
             (place in self.mixed and o in self.may_vary) or
-            (len(self.at[o]) < 2 * count and self.answer(o) == 2)) for o in order) else None
+            (len(self.at[o]) < 2 * count and o not in self.uneven and self.answer(o) == 2)) for o in order) else None
 
 
 def same_mostly(gaps):

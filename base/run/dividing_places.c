@@ -70,17 +70,23 @@ judge_group(struct clocks *clocks)
 	}
 }
 
+/* Do bursts differ in length? Another place may have cut one in two. */
+static bool
+is_uneven(const struct repeated *r)
+{
+	return r->burst > 0 && r->runs.least != r->runs.most;
+}
+
 /*
- * A place that comes instead of another one comes in half of the steps without that, or more. If
- * bursts differ in length, it may as well have cut one in two.
+ * A place that comes instead of another one comes in half of the steps without that, or more,
+ * if it has not cut bursts.
  */
 static void
 judge_instead(struct clocks *clocks, const struct instead *in)
 {
 	struct repeated *places = clocks->group->places;
-	const struct gaps *runs = &places[in->divides].runs;
 	const bool clear = share_in(clocks, in->divides, in->main) >= ALMOST_ALL &&
-	    (places[in->divides].burst == 0 || runs->least == runs->most);
+	    !is_uneven(&places[in->divides]);
 
 	for (size_t b = 0; b < clocks->group->count; b++) {
 		if (in->others[b] < LEAST_INSTEAD || 2 * in->others[b] < in->steps ||
@@ -141,7 +147,7 @@ is_passing(const struct clocks *clocks, size_t a)
 	return false;
 }
 
-/* Another place divides the group into somewhat more steps, or perhaps comes instead of this. */
+/* Another place divides the group into somewhat more steps, or perhaps comes instead of it. */
 static bool
 is_contested(const struct group *g, const struct repeated *r)
 {
@@ -149,7 +155,8 @@ is_contested(const struct group *g, const struct repeated *r)
 		const struct repeated *other = &g->places[b];
 
 		if (20 * other->count > 21 * r->count && ((r->mixed && other->may_vary) ||
-		    (other->count < 2 * r->count && place_divides(g, other, 0) == YES)))
+		    (other->count < 2 * r->count && !is_uneven(other) &&
+		    place_divides(g, other, 0) == YES)))
 			return true;
 	}
 	return false;

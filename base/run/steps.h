@@ -27,12 +27,13 @@
  *	  its steps;
  *	- each time after as many steps of the other one, if it and its like are fewer than a
  *	  64th of all calls, or if some steps have one place instead of another.
- * A loop is undecided, and has no steps, if there is other doubt: if another place divides it into
- * somewhat more steps; if the place's messages go to other ranks in turn, as where one function
- * makes each exchange of a step, unless these turns have a period (turns.h); if there are less
- * than 16 steps, and the places called as often have a 16th of all calls or less: a wrong period
- * is worse than none. The place ends the steps if it is further from the loop's begin than from
- * its end. Tests and probes do not count as calls, because their number depends on waiting.
+ * A loop is undecided, and has no steps, if there is other doubt: if another place, whose bursts
+ * are of one length, divides it into somewhat more steps; if the place's messages go to other
+ * ranks in turn, as where one function makes each exchange of a step, unless these turns have a
+ * period (turns.h); if there are less than 16 steps, and the places called as often have a 16th of
+ * all calls or less: a wrong period is worse than none. The place ends the steps if it is further
+ * from the loop's begin than from its end. Tests and probes do not count as calls, because their
+ * number depends on waiting.
  *
  * Memory: 340 bytes for each rank and place, and 80 bytes for each two places of a loop.
  */
