@@ -9,10 +9,7 @@ static void
 steps(int late, void (*call)(void))
 {
 	for (int step = 0; step < STEPS; step++) {
-		if (rank == late)
-			slow_part();
-		else
-			usual_part();
+		part(rank == late);
 		call();
 	}
 }
@@ -147,10 +144,7 @@ epochs(int late_target, int late_origin)
 	MPI_Comm_group(MPI_COMM_WORLD, &world);
 	MPI_Group_incl(world, 1, (int []){ 1 - rank }, &other);
 	for (int step = 0; rank < 2 && step < STEPS; step++) {
-		if (rank == late_target)
-			slow_part();
-		else
-			usual_part();
+		part(rank == late_target);
 		if (rank == 1 - SLOW && late_origin < 0) {
 			MPI_Win_start(other, 0, win);
 			MPI_Put(in, 8, MPI_DOUBLE, SLOW, 0, 8, MPI_DOUBLE, win);
@@ -198,10 +192,7 @@ flush_steps(void)
 {
 	MPI_Win_lock_all(0, win);
 	for (int step = 0; step < STEPS; step++) {
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW);
 		MPI_Put(in, 8, MPI_DOUBLE, (rank + 1) % ranks, 0, 8, MPI_DOUBLE, win);
 		MPI_Win_flush((rank + 1) % ranks, win);
 		MPI_Barrier(MPI_COMM_WORLD);

@@ -11,27 +11,8 @@ library_part(void)
 #else
 void library_part(void);
 
-static void
-own_library(void)
-{
-	for (int step = 0; step < STEPS; step++) {
-		usual_part();
-		if (rank == SLOW)
-			library_part();
-		MPI_Barrier(MPI_COMM_WORLD);
-	}
-}
-
-static void
-no_lines(void)
-{
-	for (int step = 0; step < STEPS; step++) {
-		usual_part();
-		if (rank == SLOW)
-			slow_part();
-		MPI_Barrier(MPI_COMM_WORLD);
-	}
-}
+static void own_library(void) { late_steps(library_part); }
+static void no_lines(void) { late_steps(slow_part); }
 
 int
 main(int argc, char **argv)

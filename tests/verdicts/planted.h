@@ -78,6 +78,26 @@ slow_part(void)
 	compute(without ? USUAL_S : SLOW_S);
 }
 
+static __attribute__((noinline, unused)) void
+part(bool slow)
+{
+	if (slow)
+		slow_part();
+	else
+		usual_part();
+}
+
+/* Rank 1 comes late to a barrier, as it does something more. */
+static __attribute__((noinline, unused)) void
+late_steps(void (*reason)(void))
+{
+	for (int step = 0; step < STEPS; step++) {
+		usual_part();
+		if (rank == SLOW && !without)
+			reason();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
 
 struct planted {
 	const char *name;

@@ -14,11 +14,15 @@ def compute(seconds):
         sum(range(100))
 
 
-for step in range(20):
-    compute(0.015 if world.rank == 1 else 0.002)
+def exchange(step):
     if sys.argv[1] == "py_allreduce":
         world.allreduce(step)
     elif world.rank == 1:
         world.send(step, 0)
     else:
         world.recv(source=1)
+
+
+for step in range(20):
+    compute(0.015 if world.rank == 1 else 0.002)
+    exchange(step)

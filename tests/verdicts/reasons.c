@@ -11,21 +11,10 @@
 
 #include "planted.h"
 
-static void
-steps(void (*reason)(void))
-{
-	for (int step = 0; step < STEPS; step++) {
-		usual_part();
-		if (rank == SLOW && !without)
-			reason();
-		MPI_Barrier(MPI_COMM_WORLD);
-	}
-}
-
-static void more_work(void) { steps(slow_part); }
+static void more_work(void) { late_steps(slow_part); }
 
 static __attribute__((noinline)) void nap(void) { sleep_s(SLOW_S); }
-static void asleep(void) { steps(nap); }
+static void asleep(void) { late_steps(nap); }
 
 static __attribute__((noinline)) void
 write_out(void)
@@ -39,7 +28,7 @@ write_out(void)
 	fsync(fd);
 	close(fd);
 }
-static void into_file(void) { steps(write_out); }
+static void into_file(void) { late_steps(write_out); }
 
 static __attribute__((noinline)) void
 fresh_memory(void)
@@ -52,7 +41,7 @@ fresh_memory(void)
 		memory[i] = 1;
 	munmap(memory, size);
 }
-static void page_faults(void) { steps(fresh_memory); }
+static void page_faults(void) { late_steps(fresh_memory); }
 
 /* The core of rank 1 also runs three processes that compute. */
 static void
@@ -116,7 +105,7 @@ thread_lock(void)
 	pthread_barrier_init(&both, NULL, 2);
 	if (rank == SLOW)
 		pthread_create(&thread, NULL, holds_lock, NULL);
-	steps(wants_lock);
+	late_steps(wants_lock);
 	if (rank == SLOW)
 		pthread_join(thread, NULL);
 }
@@ -128,10 +117,7 @@ thread_part(void *none)
 {
 	for (int step = 0; step < STEPS; step++) {
 		pthread_barrier_wait(&fork_barrier);
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW);
 		pthread_barrier_wait(&join_barrier);
 	}
 	return none;
@@ -173,7 +159,7 @@ sort_numbers(void)
 		numbers[i] = i * 7919L % 100003;
 	qsort(numbers, 100000, sizeof numbers[0], ascending);
 }
-static void in_library(void) { steps(sort_numbers); }
+static void in_library(void) { late_steps(sort_numbers); }
 
 static __attribute__((noinline)) void
 waves(void)
@@ -184,7 +170,7 @@ waves(void)
 		sum += sin(i * 1e-3);
 	sink = sum;
 }
-static void in_libm(void) { steps(waves); }
+static void in_libm(void) { late_steps(waves); }
 
 /* Its time is in a helper that compilers inline. */
 static inline __attribute__((always_inline)) double
@@ -207,7 +193,7 @@ assemble(void)
 		sink = norm2(x);
 	}
 }
-static void inlined(void) { steps(assemble); }
+static void inlined(void) { late_steps(assemble); }
 
 /* Each step goes down some hundred calls. */
 static __attribute__((noinline)) void
@@ -219,7 +205,7 @@ descend(int depth)
 	sink = depth;	/* so it is no loop */
 }
 static __attribute__((noinline)) void descent(void) { descend(199); }
-static void recursion(void) { steps(descent); }
+static void recursion(void) { late_steps(descent); }
 
 static __attribute__((noinline)) void
 read_in(void)
@@ -232,7 +218,7 @@ read_in(void)
 			abort();
 	close(fd);
 }
-static void reads(void) { steps(read_in); }
+static void reads(void) { late_steps(read_in); }
 
 /* Jumps through more memory than caches hold, in which each element is the place of the next. */
 static __attribute__((noinline)) void
@@ -248,7 +234,7 @@ gather(void)
 		at = next[at];
 	sink = at;
 }
-static void slow_memory(void) { steps(gather); }
+static void slow_memory(void) { late_steps(gather); }
 
 /* Only in the last tenth of the run. */
 static void

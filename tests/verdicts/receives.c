@@ -244,10 +244,7 @@ persistent(void)
 	else
 		MPI_Recv_init(data, 64, MPI_DOUBLE, SLOW, 7, MPI_COMM_WORLD, &request);
 	for (int step = 0; step < STEPS; step++) {
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW);
 		MPI_Start(&request);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	}
@@ -290,10 +287,7 @@ static void
 sendrecv(void)
 {
 	for (int step = 0; step < STEPS; step++) {
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW);
 		MPI_Sendrecv_replace(data, 64, MPI_DOUBLE, (rank + 1) % ranks, 7,
 		    (rank + ranks - 1) % ranks, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	}

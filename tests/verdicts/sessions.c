@@ -14,10 +14,7 @@ main(void)
 	MPI_Comm_create_from_group(group, "verdicts", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &world);
 	MPI_Comm_rank(world, &rank);
 	for (int step = 0; step < STEPS; step++) {
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW);
 		MPI_Barrier(world);
 	}
 	MPI_Comm_free(&world);

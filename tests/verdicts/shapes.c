@@ -26,10 +26,7 @@ in_turn(void)
 {
 	/* as often each */
 	for (int step = 0; step < STEPS - STEPS % ranks; step++) {
-		if (rank == step % ranks)
-			slow_part();
-		else
-			usual_part();
+		part(rank == step % ranks);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 }
@@ -74,10 +71,7 @@ chain(void)
 {
 	for (int step = 0; step < STEPS; step++) {
 		receive(rank - 1);
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW);
 		send(rank + 1);
 	}
 }
@@ -87,10 +81,7 @@ static void
 tree(void)
 {
 	for (int step = 0; step < STEPS; step++) {
-		if (rank == ranks - 1)
-			slow_part();
-		else
-			usual_part();
+		part(rank == ranks - 1);
 		receive(2 * rank + 1);
 		receive(2 * rank + 2);
 		if (rank > 0)
@@ -129,30 +120,10 @@ slow_worker(void)
 				    MPI_STATUS_IGNORE);
 		} else {
 			receive(0);
-			if (rank == SLOW)
-				slow_part();
-			else
-				usual_part();
+			part(rank == SLOW);
 			send(0);
 		}
 	}
-}
-
-/* Two halves that meet only at the end; rank 1 delays the odd half. */
-static void
-two_halves(void)
-{
-	MPI_Comm half;
-
-	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-	for (int step = 0; step < STEPS; step++) {
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
-		MPI_Barrier(half);
-	}
-	MPI_Comm_free(&half);
 }
 
 /* Two ranks are as late as each other. */
@@ -160,10 +131,7 @@ static void
 two_equal(void)
 {
 	for (int step = 0; step < STEPS; step++) {
-		if (rank == SLOW || rank == SLOW + 1)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW || rank == SLOW + 1);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 }
@@ -188,29 +156,30 @@ shifts(void)
 	}
 }
 
-/* Odd and even ranks are groups that meet in collectives and messages between them. */
+/* Two halves, which meet in messages or only at the end; rank 1 delays the odd half. */
 static void
-between_groups(void)
+halves(bool meet)
 {
-	MPI_Comm half, both;
+	MPI_Comm half, both = MPI_COMM_NULL;
 	int value = 0;
 
 	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
-	MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 1, &both);
+	if (meet)
+		MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 1, &both);
 	for (int step = 0; step < STEPS; step++) {
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW);
 		MPI_Barrier(half);
-		if (rank % 2 == 1)
+		if (meet && rank % 2 == 1)
 			MPI_Send(&value, 1, MPI_INT, rank / 2, 3, both);
-		else
+		else if (meet)
 			MPI_Recv(&value, 1, MPI_INT, rank / 2, 3, both, MPI_STATUS_IGNORE);
 	}
-	MPI_Comm_free(&both);
+	if (meet)
+		MPI_Comm_free(&both);
 	MPI_Comm_free(&half);
 }
+static void two_halves(void) { halves(false); }
+static void between_groups(void) { halves(true); }
 
 /* A grid of ranks that exchange borders. */
 static void
@@ -225,10 +194,7 @@ halo(void)
 		MPI_Request request[8];
 		int count = 0;
 
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW);
 		for (int side = 0; side < 4; side++) {
 			MPI_Cart_shift(grid, side / 2, side % 2 == 0 ? 1 : -1, &from, &to);
 			MPI_Irecv(data + 4096 * side, 512, MPI_DOUBLE, from, side, grid,
@@ -247,10 +213,7 @@ wavefront(void)
 {
 	for (int step = 0; step < STEPS; step++) {
 		receive(rank - 1);
-		if (rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(rank == SLOW);
 		send(rank + 1);
 		receive(rank + 1);
 		usual_part();

@@ -19,10 +19,7 @@ worker(void *unused)
 			pthread_cond_wait(&posted, &lock);
 		task = taken++;
 		pthread_mutex_unlock(&lock);
-		if (task % WORKERS == 1 && rank == SLOW)
-			slow_part();
-		else
-			usual_part();
+		part(task % WORKERS == 1 && rank == SLOW);
 		pthread_mutex_lock(&lock);
 		if (++done == tasks)
 			pthread_cond_signal(&finished);
@@ -87,16 +84,7 @@ fill_field(void)
 	free(field);
 }
 
-static void
-fresh_field(void)
-{
-	for (int step = 0; step < STEPS; step++) {
-		usual_part();
-		if (rank == SLOW && !without)
-			fill_field();
-		MPI_Barrier(MPI_COMM_WORLD);
-	}
-}
+static void fresh_field(void) { late_steps(fill_field); }
 
 int
 main(int argc, char **argv)
