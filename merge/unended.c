@@ -34,14 +34,14 @@ scan_died(struct scan *scan, const struct message *message)
 	return body_int_if(scan->in, message, "at_ns", 1, most, &scan->rank->died_ns);
 }
 
-/* The rank's number of the row's site, added if no call has returned there. */
+/* The rank's number of the row's site, added if no call has returned there; a frame may be. */
 static uint32_t
 site_at(struct rank *rank, const struct last_row *last)
 {
 	uint32_t most = 0;
 
 	for (size_t i = 0; i < rank->site_count; i++) {
-		if (rank->sites[i].stack == NULL && rank->sites[i].address == last->address)
+		if (rank->sites[i].call != 0 && rank->sites[i].address == last->address)
 			return rank->sites[i].site;
 		most = rank->sites[i].site > most ? rank->sites[i].site : most;
 	}
