@@ -44,6 +44,7 @@ module_number(struct input *input, const struct module *module)
 	for (size_t i = 0; i < input->module_count; i++)
 		if (module_is(&input->modules[i], module)) {
 			free(module->path);
+			free(module->function);
 			return (uint32_t)i;
 		}
 	*APPEND(input->modules, input->module_count, input->module_capacity) = *module;

@@ -105,6 +105,50 @@ calls() {
 	[ "$(calls run MPI_Barrier)" -ge 10 ]
 }
 
+@test "a call of mpi4py has function and line of the Python code, the user's own before a package's" {
+	/usr/bin/python3 -c 'import mpi4py' 2>/dev/null || skip "python3-mpi4py is not installed"
+	[[ "$(/usr/bin/python3 -V)" == 'Python 3.1'[123].* ]] || skip "this version keeps its frames elsewhere"
+	mkdir -p site-packages
+	printf '%s\n' 'def meet(world):' '    world.Barrier()' >site-packages/helper.py
+	cat >solver.py <<-END
+		import sys, threading
+		sys.path.insert(0, "site-packages")
+		from mpi4py import MPI
+		import helper
+		world = MPI.COMM_WORLD
+		ended = False
+		class Solver:
+		    def step(self, n):
+		        world.Allreduce(bytearray(1), bytearray(1), MPI.MAX)
+		        helper.meet(world); world.bcast(n)
+		        if n > 0:
+		            self.step(n - 1)
+		def other():    # runs whenever a call has given up the lock
+		    while not ended:
+		        exec("def made(): return [str(i) for i in range(50)]\nmade()")
+		thread = threading.Thread(target=other)
+		thread.start()
+		for i in range(20):
+		    Solver().step(3)
+		    exec(f"def made_{i}(): world.Scan(bytearray(1), bytearray(1), MPI.MAX)\nmade_{i}()")
+		ended = True
+		thread.join()
+	END
+	for depth in 1 3; do
+		rm -rf run
+		lp-record --stack $depth -o run -- $RUN -n 2 /usr/bin/python3 solver.py
+		trace.py check run/rank.0 run/rank.1
+		lp-merge run >t.trace
+		lp-dump -k site t.trace | jq -r 'select(.call and .function) | "\(.call) \(.function) \(.file | sub(".*/"; "")):\(.line)"' | sort >sites
+		for call in Allreduce:9 Barrier:10 Bcast:10; do
+			[ "$(grep -c "^MPI_${call%:*} Solver[.]step solver[.]py:${call#*:}\$" sites)" -eq 1 ]
+		done
+		# Code without a file is not what people edit.
+		[ "$(grep -c '^MPI_Scan <module> solver[.]py:20$' sites)" -eq 1 ]
+	done
+	lp-graph t.trace 2>/dev/null | lp-imbalance | grep -q 'MPI_Barrier at Solver.step (solver.py:10) < Solver.step (solver.py:12) < '
+}
+
 @test "a recorder that is not built is named, with its make target, and the program runs" {
 	mkdir -p copy/bin copy/lib
 	cp "$ROOT/bin/lp-record" copy/bin

@@ -42,6 +42,12 @@ score() {
 	[ "$(score)" -eq 5 ]
 }
 
+@test "the call of a hang is named where samples have seen it, before it ever returned" {
+	command -v mpicc.mpich >/dev/null || skip "MPICH is not installed"
+	run "$ROOT/tests/verdicts/verdicts" -m mpich ended_ssend
+	[ "$(score)" -eq 1 ]
+}
+
 # trusted CORES_LINE [NAME=VALUE ...]: the level and the reasons of a run of 2 ranks and 1 s
 trusted() {
 	local error=0 ended=true extra=''
@@ -397,7 +403,7 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 	jq -e '.long_pole.gain_s > 0' gain.json
 }
 
-@test "procedures of Fortran modules are named module::procedure, for each compiler" {
+@test "parts of functions, and procedures of Fortran modules, are named as in the source, for each compiler" {
 	cat >app.c <<-'END'
 		#include <mpi.h>
 		void gnu(void) __asm__("__grid_MOD_relax");
@@ -408,7 +414,19 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 		void intel(void) { MPI_Barrier(MPI_COMM_WORLD); __asm__(""); }
 		void llvm(void) { MPI_Barrier(MPI_COMM_WORLD); __asm__(""); }
 		void plain(void) { MPI_Barrier(MPI_COMM_WORLD); __asm__(""); }
-		int main(void) { MPI_Init(0, 0); gnu(); intel(); llvm(); plain(); return MPI_Finalize(); }
+		void part(void) __asm__("sweep.part.0");
+		void clone(void) __asm__("__grid_MOD_sweep.constprop.1");
+		void region(void) __asm__("__grid_MOD_sweep.isra.0._omp_fn.2");
+		void outlined(void) __asm__("sweep.omp_outlined");
+		void part(void) { MPI_Barrier(MPI_COMM_WORLD); __asm__(""); }
+		void clone(void) { MPI_Barrier(MPI_COMM_WORLD); __asm__(""); }
+		void region(void) { MPI_Barrier(MPI_COMM_WORLD); __asm__(""); }
+		void outlined(void) { MPI_Barrier(MPI_COMM_WORLD); __asm__(""); }
+		void f(void) { MPI_Barrier(MPI_COMM_WORLD); __asm__(""); }
+		int main(void) {
+			MPI_Init(0, 0); gnu(); intel(); llvm(); plain(); part(); clone(); region(); outlined(); f();
+			return MPI_Finalize();
+		}
 	END
 	for debug in -g0 -g; do
 		rm -rf run
@@ -416,6 +434,7 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 		lp-record -o run -- mpirun --oversubscribe -n 1 ./app
 		lp-merge run | lp-dump -k site | jq -r 'select(.call == "MPI_Barrier").function' | sort | uniq -c >names
 		[ "$(awk '$2 == "grid::relax" { print $1 }' names)" -eq 3 ]
-		[ "$(wc -l <names)" -eq 2 ]
+		[ "$(awk '{ $1 = ""; print }' names | sort)" = "$(printf ' %s\n' _mp_ 'grid::relax' 'grid::sweep' \
+			'grid::sweep (OpenMP region)' f sweep 'sweep (OpenMP region)' | sort)" ]
 	done
 }

@@ -425,8 +425,10 @@ look_free(struct look *look)
 			free(rank->threads[t].ops);
 			calls_free(&rank->threads[t].calls);
 		}
-		for (size_t m = 0; m < rank->module_count; m++)
+		for (size_t m = 0; m < rank->module_count; m++) {
 			free(rank->modules[m].module.path);
+			free(rank->modules[m].module.function);
+		}
 		for (size_t m = 0; m < rank->comm_count; m++) {
 			free(rank->comms[m].sources);
 			free(rank->comms[m].met);

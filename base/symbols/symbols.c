@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../tool/text.h"
 #include "../tool/tool.h"
 
 /* From the C++ runtime, which has no C header for it. */
@@ -27,6 +28,7 @@ struct symbols {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	GElf_Addr bias;		/* offset within the module -> address that libdw gave it */
+	struct module script;	/* with a function: there is no other */
 	struct site last;	/* found */
 };
 
@@ -35,7 +37,7 @@ struct symbol_file {
 	struct symbols *symbols;
 };
 
-enum { MOST_INLINED = 16 };
+enum { MOST_INLINED = 16, SCRIPT_LINE_SHIFT = 16 };	/* lp-trace(5), module */
 
 bool
 module_read(struct module *module, const struct message *message)
@@ -43,7 +45,8 @@ module_read(struct module *module, const struct message *message)
 	size_t size;
 	const void *id = body_bin(message, "build_id", &size);
 
-	*module = (struct module){ .path = body_string(message, "path") };
+	*module = (struct module){ .path = body_string(message, "path"),
+	    .function = body_string(message, "function") };
 	if (id != NULL && size <= sizeof module->build_id) {
 		memcpy(module->build_id, id, size);
 		module->build_id_size = (uint32_t)size;
@@ -54,7 +57,8 @@ module_read(struct module *module, const struct message *message)
 bool
 module_is(const struct module *a, const struct module *b)
 {
-	return strcmp(a->path, b->path) == 0 && a->build_id_size == b->build_id_size &&
+	return strcmp(a->path, b->path) == 0 && text_compare(a->function, b->function) == 0 &&
+	    a->build_id_size == b->build_id_size &&
 	    memcmp(a->build_id, b->build_id, a->build_id_size) == 0;
 }
 
@@ -103,9 +107,12 @@ struct symbols *
 symbols_open(const struct module *module)
 {
 	struct symbols *symbols = zalloc(1, sizeof *symbols);
-	bool other;
-	int fd = module_open(module, &other);
+	bool other = false;
+	int fd = module->function != NULL ? -1 : module_open(module, &other);
 
+	symbols->script = *module;
+	if (module->function != NULL)
+		return symbols;
 	if (other)
 		note("%s: not the file that was recorded; its functions are not named",
 		    module->path);
@@ -156,15 +163,39 @@ module_procedure(const char *name)
 	return NULL;
 }
 
+/* What compilers make of a part of a function has its name, and behind it one of these. */
+static const struct {
+	const char *mark, *means;
+} parts[] = {
+	{ "._omp_fn.", " (OpenMP region)" },		/* GNU */
+	{ ".omp_outlined", " (OpenMP region)" },	/* LLVM */
+	{ ".constprop.", "" }, { ".isra.", "" }, { ".part.", "" }, { ".cold", "" },
+};
+
+/* A name as in the source. */
 static char *
 readable(const char *name)
 {
+	const char *means = "";
+	char *own = need(strdup(name)), *text = NULL, *said;
 	int status;
-	char *text = __cxa_demangle(name, NULL, NULL, &status);
 
-	if (text == NULL)
-		text = module_procedure(name);
-	return text != NULL ? text : need(strdup(name));
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		char *mark = strstr(own, parts[i].mark);
+
+		if (mark != NULL && mark > own) {
+			*mark = '\0';
+			means = parts[i].means[0] != '\0' ? parts[i].means : means;
+		}
+	}
+	if (strncmp(own, "_Z", 2) == 0)		/* others may be names of types: f is float */
+		text = __cxa_demangle(own, NULL, NULL, &status);
+	else
+		text = module_procedure(own);
+	said = formatted("%s%s", text != NULL ? text : own, means);
+	free(text);
+	free(own);
+	return said;
 }
 
 /* The name of a function with its classes and namespaces. */
@@ -172,11 +203,13 @@ static char *
 name_of(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
-	const char *linkage = NULL, *name = dwarf_diename(die);
+	const char *name = NULL;
 
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) != NULL)
-		linkage = dwarf_formstring(&attribute);
-	return linkage != NULL ? readable(linkage) : name != NULL ? need(strdup(name)) : NULL;
+		name = dwarf_formstring(&attribute);
+	if (name == NULL)
+		name = dwarf_diename(die);
+	return name != NULL ? readable(name) : NULL;
 }
 
 /* The place of an inlined function in the next function outwards; false: unknown. */
@@ -281,7 +314,13 @@ symbols_find(struct symbols *symbols, uint64_t offset)
 		site_forget(last);
 		*last = (struct site){ .offset = offset, .defined = true };
 		/* A return address is after the call: one byte before it is still inside. */
-		module_find(symbols->module, offset + symbols->bias - 1, last);
+		if (symbols->script.function == NULL)
+			module_find(symbols->module, offset + symbols->bias - 1, last);
+		else {
+			last->function = need(strdup(symbols->script.function));
+			last->file = need(strdup(symbols->script.path));
+			last->line = (int32_t)(offset >> SCRIPT_LINE_SHIFT & INT32_MAX);
+		}
 	}
 	return last;
 }
@@ -305,8 +344,11 @@ symbols_of(struct symbol_files *files, const struct module *module)
 		file++;
 	if (file == files->at + files->count) {
 		file = APPEND(files->at, files->count, files->capacity);
-		*file = (struct symbol_file){ *module, symbols_open(module) };
+		*file = (struct symbol_file){ *module, NULL };
 		file->module.path = need(strdup(module->path));
+		if (module->function != NULL)
+			file->module.function = need(strdup(module->function));
+		file->symbols = symbols_open(&file->module);
 	}
 	return file->symbols;
 }
@@ -317,6 +359,7 @@ symbol_files_close(struct symbol_files *files)
 	for (size_t i = 0; i < files->count; i++) {
 		symbols_close(files->at[i].symbols);
 		free(files->at[i].module.path);
+		free(files->at[i].module.function);
 	}
 	free(files->at);
 }

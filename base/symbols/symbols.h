@@ -9,7 +9,7 @@
 
 /* A file that ranks had in memory. */
 struct module {
-	char *path;
+	char *path, *function;		/* FUNCTION: it is all that is in it, one of a script */
 	unsigned char build_id[64];
 	uint32_t build_id_size;		/* 0: unknown */
 };

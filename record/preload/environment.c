@@ -135,6 +135,7 @@ read_options(void)
 	options.sample_stack = (int)value_of(text, "sample_stack");
 	options.counters = (unsigned)value_of(text, "counters");
 	options.stack = stack > 1 && stack <= MOST_CALLERS ? (int)stack : 1;
+	options.any_stack = options.stack > 1;
 }
 
 static int

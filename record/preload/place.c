@@ -98,7 +98,7 @@ flat_place(const struct taken *taken, size_t size)
 	    address - (uint64_t)(uintptr_t)syscall >= SYSCALL_BYTES)
 		return place;
 	caller = (const void *)(uintptr_t)taken->frame[taken->frames + 1];
-	if (is_in_module(caller))
+	if (code_around(caller).bytes > 0)
 		place.callers = frames_site(&caller, 1, 0);
 	return place;
 }

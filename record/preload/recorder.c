@@ -271,6 +271,7 @@ init_leave(const struct instant *before, int result, uint16_t call, const void *
 		world_begin();
 	else
 		begin(folder, before);
+	python_start(from);
 	if (recording)
 		first_row(before, call, from, comm_of_init());
 }

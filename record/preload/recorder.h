@@ -62,6 +62,7 @@ struct options {
 	bool paused;			/* until MPI_Pcontrol(1) */
 	/* callers noted for a call site; 1: only the calling function */
 	int stack;
+	bool any_stack;			/* a site is more than the address: callers, or Python */
 	int64_t threshold_ns;		/* fold local calls shorter than this; 0: fold none */
 	int sample_hz;			/* samples per second of computation; 0: none */
 	bool switches;			/* record when threads leave a core and return */

@@ -111,7 +111,7 @@ take_frames(const struct taken *taken, size_t size, uint64_t *place, const void 
 			first = false;
 			*place = taken->frame[i];
 		}
-		else if (is_in_module((const void *)(uintptr_t)taken->frame[i]))
+		else if (code_around((const void *)(uintptr_t)taken->frame[i]).bytes > 0)
 			callers[depth++] = (const void *)(uintptr_t)taken->frame[i];
 		else
 			break;		/* not a frame: the register held something else */

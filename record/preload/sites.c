@@ -174,16 +174,31 @@ modules_append(void)
 	pthread_mutex_unlock(&table_lock);
 }
 
-bool
-is_in_module(const void *address)
+struct code
+code_around(const void *address)
 {
-	bool is = false;
+	struct code code = { 0, 0 };
 
 	pthread_mutex_lock(&table_lock);
-	for (size_t i = 0; i < told_count && !is; i++)
-		is = (uint64_t)(uintptr_t)address - told[i].code < told[i].code_bytes;
+	for (size_t i = 0; i < told_count && code.bytes == 0; i++)
+		if ((uint64_t)(uintptr_t)address - told[i].code < told[i].code_bytes)
+			code = (struct code){ told[i].code, told[i].code_bytes };
 	pthread_mutex_unlock(&table_lock);
-	return is;
+	return code;
+}
+
+void
+function_append(uint64_t base, uint64_t bytes, const char *file, const char *name)
+{
+	struct small small;
+
+	small_begin(&small, "module", 5);
+	small_uint(&small, "module", module_count++);
+	small_string(&small, "path", file);
+	small_string(&small, "function", name);
+	small_uint(&small, "base", base);
+	small_uint(&small, "bytes", bytes);
+	small_append(&small);
 }
 
 /* ---- unloaded libraries ---- */
@@ -429,7 +444,9 @@ uint32_t
 stack_site(const void *address, uint16_t call)
 {
 	const void *frames[MOST_CALLERS];
-	int depth = callers_from(&self->frames, address, frames, options.stack);
+	int depth = python_places(address, call, frames, options.stack);
 
-	return depth < 2 ? plain_site(address, call) : frames_site(frames, depth, call);
+	if (depth == 0 && options.stack > 1)
+		depth = callers_from(&self->frames, address, frames, options.stack);
+	return depth == 0 ? plain_site(address, call) : frames_site(frames, depth, call);
 }

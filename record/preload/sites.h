@@ -25,7 +25,14 @@ SELDOM uint32_t stack_site(const void *address, uint16_t call);
 /* returns 0 for 0 frames */
 uint32_t frames_site(const void *const *frames, int depth, uint16_t call);
 void modules_append(void);		/* reports modules loaded since the last time */
-bool is_in_module(const void *address);	/* in the code of a reported module */
+/* The code of the reported module; 0 bytes: it is in none. */
+struct code { uint64_t from, bytes; };
+struct code code_around(const void *address);
+/* python.c: the places in Python of a call that its binding to MPI makes. Returns their number. */
+int python_places(const void *address, uint16_t call, const void **places, int most);
+void python_start(const void *from);	/* in MPI_Init, which is called from there */
+/* Reports a function as a module, in which offset >> 16 is the line; the table is locked. */
+void function_append(uint64_t base, uint64_t bytes, const char *file, const char *name);
 
 ALWAYS size_t
 site_slot(const struct site_table *table, const void *address)
@@ -39,7 +46,7 @@ site_number(const void *address, uint16_t call)
 	const struct site_table *table = __atomic_load_n(&sites, __ATOMIC_ACQUIRE);
 	const struct site *site = &table->slots[site_slot(table, address)];
 
-	if (UNLIKELY(options.stack > 1))
+	if (UNLIKELY(options.any_stack))
 		return stack_site(address, call);
 	return LIKELY(__atomic_load_n(&site->address, __ATOMIC_ACQUIRE) == address) ? site->number :
 	    plain_site(address, call);
