@@ -121,14 +121,11 @@ add_all_files(struct input *input, char **files, const struct team *team)
 		die("%s", input->no_file);
 }
 
-/*
- * Each process unwinds the stacks of all ranks. The first one looks for clock errors in all traces.
- */
+/* The first process looks for clock errors in all traces. */
 static bool
 needs_all_files(const struct input *input, const struct options *opt)
 {
-	return input->sampled || opt->sync == SYNC_CLC ||
-	    (opt->sync == SYNC_LINEAR && lacks_drift(input));
+	return opt->sync == SYNC_CLC || (opt->sync == SYNC_LINEAR && lacks_drift(input));
 }
 
 static void

@@ -155,7 +155,6 @@ struct rank {
 	size_t module_count, module_capacity;
 	struct raw_site *sites;
 	size_t site_count, site_capacity;
-	uint64_t unwound;	/* earlier ranks' samples with stacks: see unwind_samples */
 	uint32_t *comm_map;	/* own number -> number in the trace */
 	size_t comm_map_size;
 	uint32_t *site_map;
@@ -207,7 +206,6 @@ struct input {
 	struct stack *stacks;	/* sites from site_count on */
 	size_t stack_count;
 	bool sampled, regions;	/* there are samples; there are regions */
-	int unwound;		/* file of their callers from unwind.c */
 	bool used[65536];	/* named calls, by index of call_name */
 	int64_t origin_ns;	/* first enter of the run, on the common clock */
 	uint32_t location_count;
@@ -412,14 +410,5 @@ void samples_begin(struct sample_pass *pass, struct writer *out, struct source *
 void samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
     const struct moves *moves);
 void samples_end(struct sample_pass *pass);
-
-/*
- * unwind.c: finds the callers of samples with stacks, for all ranks in the order of their messages.
- * They become sites. The number of each sample's callers goes to a file, from the rank's UNWOUND
- * on; -1: there are no samples.
- */
-int unwind_samples(struct input *input);
-/* Replaces the callers from frame pointers by those found. */
-void unwound_callers(int spool, uint64_t first, uint32_t *callers, size_t count);
 
 #endif

@@ -281,7 +281,6 @@ output_define(struct output *o, struct writer *out, bool names, bool first)
 	if (call_names_write(out, o->input->used) < 0)
 		die_output();
 	write_communicators(out, o->input);
-	o->input->unwound = unwind_samples(o->input);
 	write_sites(out, o->input, names);
 	write_region_names(out, o->input);
 	write_poll_gaps(out, o->input);

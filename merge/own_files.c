@@ -138,8 +138,7 @@ copy_file(const char *file, bool own, const struct team *team, int spool, bool w
 void
 files_to_all(struct input *input, const struct team *team)
 {
-	/* all unwind stacks; the first one does the rest */
-	const bool reads = team->rank == 0 || input->sampled;
+	const bool reads = team->rank == 0;
 	const int spool = reads ? spool_open() : -1;
 	uint64_t offset = 0;
 	char *name;

@@ -25,7 +25,6 @@ struct queue {
 
 struct rank_samples {
 	uint64_t offset;		/* where reading continues */
-	uint64_t unwound;	/* samples with stacks so far, for the file of their callers */
 	/* All samples before this have been read, and all regions before that; own clock. */
 	int64_t until_ns, regions_until_ns;
 	bool ended;
@@ -142,10 +141,8 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 {
 	struct rank *rank = &pass->input->ranks[number];
 	struct samples *block = &pass->block;
-	struct stacks unused;
 	struct queue *queue;
 	int64_t look_ns = INT64_MIN;
-	int stacks;
 
 	if (reader_verify(pass->source->in, message) < 0 ||
 	    samples_read(block, pass->source->in, message) < 0 ||
@@ -153,12 +150,6 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 		die_input(pass->source->in);
 	if (of->until_ns < look_ns)
 		of->until_ns = look_ns;
-	if ((stacks = stacks_read(&unused, pass->source->in, message, block->count)) < 0)
-		die_input(pass->source->in);
-	if (stacks > 0 && pass->later == NULL) {	/* else by frame pointers */
-		unwound_callers(pass->input->unwound, of->unwound, block->callers, block->count);
-		of->unwound += block->count;
-	}
 	block->location = place_of_thread(pass->input, number, block->location, &block->worker);
 	queue = queue_of(of, block);
 	if (block->regions) {
@@ -423,7 +414,6 @@ samples_begin(struct sample_pass *pass, struct writer *out, struct source *sourc
 		pass->ranks[r].offset = input->ranks[r].present ?
 		    input->ranks[r].segments[0].offset : 0;
 		pass->ranks[r].until_ns = pass->ranks[r].regions_until_ns = INT64_MIN;
-		pass->ranks[r].unwound = input->ranks[r].unwound;
 		pass->ranks[r].ended = input->ranks[r].rows == 0;
 	}
 }

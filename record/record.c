@@ -33,7 +33,7 @@ static const char usage[] =
 	"      --stack N        note N callers for each call site, at most 64 [1]\n"
 	"      --sample HZ      sample what is computed between calls, so often a second [0]\n"
 	"      --switches       note when threads leave their core and why; --sample does so, too\n"
-	"      --sample-stack BYTES  keep so much of the stack with each, to find who called [0]\n"
+	"      --sample-stack BYTES  find who called in so much of the stack [512]\n"
 	"      --counters LIST  count with each sample, such as instructions,cycles, or all: see page\n"
 	"      --paused         record from MPI_Pcontrol(1) on\n"
 	"      --regions WHICH  all, or own: not those of other tools' interfaces, see page [all]\n"

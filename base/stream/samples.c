@@ -109,15 +109,6 @@ samples_reserve(struct samples *s, size_t count)
 	return 0;
 }
 
-uint32_t
-stack_bytes(const struct stacks *stacks, size_t i)
-{
-	uint32_t bytes;
-
-	memcpy(&bytes, stacks->stack_bytes + 4 * i, sizeof bytes);
-	return bytes;
-}
-
 /* Durations become ends. The intervals of a block are in order and do not overlap. */
 static int
 find_ends(struct samples *s, struct reader *in, const struct message *message)
@@ -209,26 +200,6 @@ bool
 comes_before_calls(const struct message *message)
 {
 	return is_samples(message) || is_kind(message, "regions");
-}
-
-int
-stacks_read(struct stacks *s, struct reader *in, const struct message *message, size_t count)
-{
-	size_t registers, sizes, sum = 0;
-
-	s->registers = body_bin(message, "registers", &registers);
-	s->stack_bytes = body_bin(message, "stack_bytes", &sizes);
-	s->stacks = body_bin(message, "stacks", &s->size);
-	if (registers == 0)
-		return 0;
-	if (registers / (SAMPLE_REGISTERS * 8) != count || sizes / 4 != count)
-		return reader_fail(in, message->offset,
-		    "sampled: registers and stacks do not match the samples");
-	for (size_t i = 0; i < count; i++)
-		sum += stack_bytes(s, i);
-	if (sum > s->size)
-		return reader_fail(in, message->offset, "sampled: stacks is too short");
-	return 1;
 }
 
 /* Does a column have to be written? An optional one only if a value is not 0. */

@@ -40,24 +40,10 @@ struct samples {
 enum off_reason { OFF_BLOCKED, OFF_PREEMPTED, OFF_UNKNOWN };
 enum { SAMPLE_COLUMNS = 9 + COUNTERS };
 
-/* Registers and stacks of the samples of a raw trace, within the bytes of the message. */
-struct stacks {
-	const unsigned char *registers;	/* SAMPLE_REGISTERS of 8 bytes each, DWARF's order */
-	const unsigned char *stack_bytes;	/* 4 bytes each: the size of its stack */
-	const unsigned char *stacks;		/* one after the other */
-	size_t size;				/* of all stacks */
-};
-enum { SAMPLE_REGISTERS = 17 };
-
 bool is_samples(const struct message *message);	/* samples or switches */
 bool comes_before_calls(const struct message *message);	/* these, or regions */
 /* Reads such a message. 0 or -1 (with the reason in the reader). */
 int samples_read(struct samples *samples, struct reader *in, const struct message *message);
-/* The size of the stack of sample I. */
-uint32_t stack_bytes(const struct stacks *stacks, size_t i);
-/* The stacks of the same message. 1; 0: it has none; -1 as above. */
-int stacks_read(struct stacks *stacks, struct reader *in, const struct message *message,
-    size_t count);
 int samples_write(struct writer *out, const struct samples *samples);
 void samples_free(struct samples *samples);
 /* Makes room for COUNT samples and keeps the present ones. 0, or -1 without memory. */

@@ -66,7 +66,7 @@ struct options {
 	int64_t threshold_ns;		/* fold local calls shorter than this; 0: fold none */
 	int sample_hz;			/* samples per second of computation; 0: none */
 	bool switches;			/* record when threads leave a core and return */
-	int sample_stack;		/* bytes of the stack saved with each sample; 0: none */
+	int sample_stack;		/* bytes of the stack copied with each; 0: the default */
 	unsigned counters;		/* with samples: bits, in the order of stream/counters.h */
 	/* size of a file before the next one begins; 0: one file */
 	uint64_t segment_bytes;

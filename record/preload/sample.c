@@ -10,7 +10,6 @@
  * its location if it makes MPI calls, otherwise by a number as a worker.
  *
  * Callers are found in the registers and the top of the stack, and by frame pointers from there on.
- * With --sample-stack, these go into the trace as well, for lp-merge to unwind.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -378,8 +377,6 @@ sample_start(int rank)
 	if ((options.sample_hz == 0 && !options.switches) || !recording || lost)
 		return;
 	pthread_mutex_lock(&sampling);
-	if (options.sample_stack > 0 && !sample_room())
-		options.sample_stack = 0;
 	collect_begin();
 	error = find_threads();
 	clocked = rings == NULL;

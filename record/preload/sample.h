@@ -21,11 +21,12 @@ enum {
 	/* of a stack in which callers are found: with each sample, and where a thread blocks */
 	SAMPLED_BYTES = 512,
 	COPIED_BYTES = 2048,
-	REGISTERS = 17,
+	MOST_COPIED = 1 << 15,
+	REGISTERS = 3,
 };
 
-/* The kernel's bits for ax bx cx dx si di bp sp ip, r8 to r15. */
-#define SAMPLE_REGISTER_MASK UINT64_C(0xff01ff)
+/* The kernel's bits for bp, sp and ip. */
+#define SAMPLE_REGISTER_MASK UINT64_C(0x1c0)
 
 /* Why a thread was not on a core in an interval; lp-trace(5), SWITCHES. */
 enum reason { BLOCKED, PREEMPTED, NOT_KNOWN };
@@ -97,8 +98,6 @@ struct place full_place(const struct buffer *buffer, uint64_t from,
 int take_frames(const struct taken *taken, size_t size, uint64_t *place, const void **callers);
 uint32_t site_at(uint64_t place);
 uint32_t next_number(void);
-/* Makes room for stacks, if asked for, before rings are read. Returns false if there is none. */
-bool sample_room(void);
 /* Appends the ring's content to the trace. OFFSET: of the trace's clock from the kernel's. */
 void sample_read(struct ring *ring, int64_t offset, int64_t until_ns);
 

@@ -11,24 +11,15 @@
 
 enum {
 	BATCH = 4096,		/* samples per message */
-	STACKS = 64,		/* stacks per message, at most */
-	STACK_BYTES = 1 << 17,	/* bytes of their stacks */
 	LEAST_ROOM = 24 + 40,	/* for a switch, and for the record of dropped ones before it */
 };
 
-enum { BASE = 6, STACK = 7, ADDRESS = 16 };	/* registers, as DWARF numbers them */
+enum { BASE, STACK, ADDRESS };		/* registers, in the order of the bits */
 
-/* What a sample has of the thread's stack: registers in DWARF's order, and a part of the buffer. */
+/* What a sample has of the thread's stack: registers, and a part of the buffer. */
 struct stack_top {
 	uint64_t registers[REGISTERS], from;
 	size_t bytes;		/* 0: nothing */
-};
-
-/*
- * In the order of the kernel's bits. The trace uses DWARF's order, the instruction's address last.
- */
-static const unsigned char dwarf_register[REGISTERS] = {
-	0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15,
 };
 
 static struct {
@@ -36,11 +27,6 @@ static struct {
 	uint32_t site[BATCH], callers[BATCH];
 	uint32_t count;
 	uint64_t counted[COUNTERS][BATCH];
-	/* For stacks, if asked for: */
-	uint64_t registers[STACKS][REGISTERS];
-	uint32_t stack_bytes[STACKS];
-	unsigned char *stacks;		/* concatenated */
-	size_t used;
 } batch;
 static _Atomic uint32_t numbers;
 static const char *const counter_names[] = {
@@ -48,12 +34,6 @@ static const char *const counter_names[] = {
 #include "../../base/stream/counters.h"
 #undef COUNTER
 };
-
-bool
-sample_room(void)
-{
-	return batch.stacks != NULL || (batch.stacks = malloc(STACK_BYTES)) != NULL;
-}
 
 static void
 write_batch(struct ring *ring, int64_t until_ns)
@@ -63,7 +43,7 @@ write_batch(struct ring *ring, int64_t until_ns)
 	if (batch.count == 0 && (ring->lost == 0 || options.sample_hz == 0))
 		return;
 	small_begin(&small, "sampled", 7u + (ring->worker > 0) + (ring->lost > 0) +
-	    (batch.stacks != NULL ? 3 : 0) + (unsigned)__builtin_popcount(options.counters));
+	    (unsigned)__builtin_popcount(options.counters));
 	small_uint(&small, "location", ring->thread != NULL ? ring->thread->location : 0);
 	if (ring->worker > 0)
 		small_uint(&small, "worker", ring->worker);
@@ -79,15 +59,8 @@ write_batch(struct ring *ring, int64_t until_ns)
 		if (options.counters >> c & 1)
 			small_bytes(&small, counter_names[c], batch.counted[c],
 			    8 * (size_t)batch.count);
-	if (batch.stacks != NULL) {
-		small_bytes(&small, "registers", batch.registers,
-		    sizeof batch.registers[0] * batch.count);
-		small_bytes(&small, "stack_bytes", batch.stack_bytes, 4 * (size_t)batch.count);
-		small_bytes(&small, "stacks", batch.stacks, batch.used);
-	}
 	small_append(&small);
 	batch.count = 0;
-	batch.used = 0;
 	ring->lost = 0;
 }
 
@@ -169,7 +142,7 @@ take_top(const struct buffer *buffer, uint64_t from, const struct perf_event_hea
     const struct taken *taken)
 {
 	const uint64_t end = from + header->size;
-	uint64_t abi = 0, registers[REGISTERS], size = 0, there = 0;
+	uint64_t abi = 0, size = 0, there = 0;
 	struct stack_top top = { .bytes = 0 };
 
 	if (taken->frames > TAKEN_BYTES / 8)
@@ -179,12 +152,10 @@ take_top(const struct buffer *buffer, uint64_t from, const struct perf_event_hea
 		return top;
 	buffer_copy(buffer, from, &abi, sizeof abi);
 	from += sizeof abi;
-	if (abi != PERF_SAMPLE_REGS_ABI_64 || end - from < sizeof registers + sizeof size)
+	if (abi != PERF_SAMPLE_REGS_ABI_64 || end - from < sizeof top.registers + sizeof size)
 		return top;
-	buffer_copy(buffer, from, registers, sizeof registers);
-	from += sizeof registers;
-	for (int i = 0; i < REGISTERS; i++)
-		top.registers[dwarf_register[i]] = registers[i];
+	buffer_copy(buffer, from, top.registers, sizeof top.registers);
+	from += sizeof top.registers;
 	buffer_copy(buffer, from, &size, sizeof size);
 	from += sizeof size;
 	if (size == 0 || size > end - from || end - from - size < sizeof there)
@@ -201,9 +172,9 @@ full_place(const struct buffer *buffer, uint64_t from, const struct perf_event_h
     const struct taken *taken, size_t size)
 {
 	static struct frame_memory *rules;
-	static uint64_t stack[COPIED_BYTES / sizeof(uint64_t)];
+	static uint64_t stack[MOST_COPIED / sizeof(uint64_t)];
 	const struct stack_top top = take_top(buffer, from, header, taken);
-	const void *chain[FRAMES], *callers[FRAMES];
+	const void *chain[FRAMES], *callers[MOST_CALLERS];
 	uint64_t address = 0;
 	struct stack_copy copy = { .chained = take_frames(taken, size, &address, chain),
 	    .address = top.registers[ADDRESS], .stack = top.registers[STACK],
@@ -214,20 +185,7 @@ full_place(const struct buffer *buffer, uint64_t from, const struct perf_event_h
 		address = top.registers[ADDRESS];
 	buffer_copy(buffer, top.from, stack, copy.size);
 	return (struct place){ taken->time, address > 0 ? site_at(address) : 0,
-	    frames_site(callers, callers_in(&rules, &copy, callers, FRAMES), 0) };
-}
-
-static void
-take_stack(const struct buffer *buffer, uint64_t from, const struct perf_event_header *header,
-    const struct taken *taken)
-{
-	const struct stack_top top = take_top(buffer, from, header, taken);
-	const size_t bytes = top.bytes <= STACK_BYTES - batch.used ? top.bytes : 0;
-
-	memcpy(batch.registers[batch.count], top.registers, sizeof top.registers);
-	batch.stack_bytes[batch.count] = (uint32_t)bytes;
-	buffer_copy(buffer, top.from, batch.stacks + batch.used, bytes);
-	batch.used += bytes;
+	    frames_site(callers, callers_in(&rules, &copy, callers, MOST_CALLERS), 0) };
 }
 
 /* Values of counters follow in the order in which they were added. */
@@ -256,17 +214,7 @@ take_sample(struct ring *ring, uint64_t from, const struct perf_event_header *he
 	batch.site[batch.count] = place.site;
 	batch.callers[batch.count] = place.callers;
 	take_counters(ring, taken);
-	if (batch.stacks != NULL)
-		take_stack(&ring->buffer, from, header, taken);
 	batch.count++;
-}
-
-/* No room for another sample. */
-static bool
-is_full(void)
-{
-	return batch.count == BATCH || (batch.stacks != NULL && (batch.count == STACKS ||
-	    STACK_BYTES - batch.used < (size_t)options.sample_stack));
 }
 
 /* Records other than samples; RECORD begins behind the header. */
@@ -331,7 +279,7 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 		else
 			take_other(ring, &header, &taken.id, size, offset);
 		tail += header.size;
-		if (is_full())
+		if (batch.count == BATCH)
 			write_batch(ring, until_ns);
 	}
 	/* The kernel reports dropped records only when it writes the next one. */
