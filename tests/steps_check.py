@@ -409,9 +409,9 @@ def chain_chance(place, within, calls):
         chances.append(then.pop(place, 0))
         alive = sum(then.values())
         at = then
-    if alive == 0:                                       # each way leads back to the place
-        return 0
     total = sum(chances)
+    if alive == 0 or total == 0:                         # each way leads back to the place, or none that is left
+        return 0
     mean = sum(k * c for k, c in enumerate(chances, 1)) / total
     logs = sum(math.log(k) * c for k, c in enumerate(chances, 1)) / total
     spread = math.log(mean) - logs

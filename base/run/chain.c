@@ -44,25 +44,9 @@ find_ways(const struct clocks *clocks, size_t place, size_t *count)
 	return ways;
 }
 
-/* Sums over gaps from a call at a place to the next one, by how likely they are. */
-struct likely {
-	double all, gaps, squares, logs, log_squares, products;
-};
-
-static void
-add_likely(struct likely *sums, double share, double gap)
-{
-	sums->all += share;
-	sums->gaps += share * gap;
-	sums->squares += share * gap * gap;
-	sums->logs += share * log(gap);
-	sums->log_squares += share * log(gap) * log(gap);
-	sums->products += share * gap * log(gap);
-}
-
-/* False: each way leads back to the place. */
+/* The shares of gaps from a call at the place to the next one. False: each way leads back to it. */
 static bool
-follow(const struct clocks *clocks, size_t place, struct likely *sums)
+follow(const struct clocks *clocks, size_t place, double *shares)
 {
 	const size_t places = clocks->group->count;
 	double *at = zalloc(places, sizeof *at), *then = zalloc(places, sizeof *then), left = 1;
@@ -75,7 +59,7 @@ follow(const struct clocks *clocks, size_t place, struct likely *sums)
 			then[i] = 0;
 		for (size_t i = 0; i < count; i++)
 			then[ways[i].to] += at[ways[i].from] * ways[i].share;
-		add_likely(sums, then[place], gap);
+		shares[gap] = then[place];
 		then[place] = left = 0;
 		for (size_t i = 0; i < places; i++) {
 			at[i] = then[i];
@@ -92,17 +76,22 @@ double
 chain_chance(const struct clocks *clocks, size_t place)
 {
 	const struct gaps *gaps = &clocks->among[place * clocks->group->count + place].gaps;
-	struct likely sums = { 0 };
-	double mean, logs, spread, varies;
+	double shares[MOST_GAP + 1] = { 0 }, all = 0, mean = 0, logs = 0, varies = 0, spread;
 
-	if (!follow(clocks, place, &sums))
+	if (!follow(clocks, place, shares))
 		return 0;
-	mean = sums.gaps / sums.all;
-	logs = sums.logs / sums.all;
+	for (int gap = 1; gap <= MOST_GAP; gap++) {
+		all += shares[gap];
+		mean += shares[gap] * gap;
+		logs += shares[gap] * log(gap);
+	}
+	mean /= all;
+	logs /= all;
 	spread = log(mean) - logs;
-	/* of one gap: g / mean - ln g, to first order what it adds to the spread of many */
-	varies = sums.squares / sums.all / mean / mean - 1 + sums.log_squares / sums.all -
-	    logs * logs - 2 * (sums.products / sums.all / mean - logs);
-	return spread <= 0 || varies <= 0 ? 0 : chi_square_below(2 * (double)gaps->count * spread *
-	    gaps_spread(gaps) / varies, 2 * (double)gaps->count * spread * spread / varies);
+	/* of what a gap adds to the spread of many, to first order */
+	for (int gap = 1; gap <= MOST_GAP; gap++)
+		varies += shares[gap] / all * pow(gap / mean - 1 - log(gap) + logs, 2);
+	return all > 0 && spread > 0 && varies > 0 ? chi_square_below(2 * (double)gaps->count *
+	    spread * gaps_spread(gaps) / varies, 2 * (double)gaps->count * spread * spread /
+	    varies) : 0;
 }

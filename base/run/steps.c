@@ -7,6 +7,14 @@
 #include "../tool/tool.h"
 #include "turns.h"
 
+/* The group of each rank that runs at the time of a loop, and the places there that divide it. */
+struct search {
+	const struct group **groups;
+	struct turns *places;
+	int32_t ranks;
+	uint64_t wanted;
+};
+
 /* The group that runs at the same time as another for longest; NULL: none does. */
 static const struct group *
 meanwhile(const struct groups *groups, const struct group *other)
@@ -65,10 +73,11 @@ best_place(const struct group *g, uint64_t count, uint64_t wanted, struct call_p
  * step begins with the loop, but has no more calls than the longest one.
  */
 static struct rank_steps
-rank_steps(const struct group *g, const struct repeated *r, bool ends)
+rank_steps(const struct group *g, const struct turns *turns, bool ends)
 {
+	const struct repeated *r = turns->place;
 	struct rank_steps steps = { r->place, r->first, r->last + r->gaps.most - 1, r->unit,
-	    r->burst, 1 };
+	    r->burst, turns->period };
 
 	if (ends) {
 		steps.last = r->end + r->unit - 1;
@@ -85,128 +94,108 @@ rank_steps(const struct group *g, const struct repeated *r, bool ends)
 	return steps;
 }
 
-/* STEPS on COUNT ranks in the loop of the first rank's GROUP, divided by LIKE where it can be. */
+static struct loop
+loop_of(const struct search *s)
+{
+	const struct group *g = s->groups[0];
+	const struct repeated *r = s->places[0].place;
+	struct loop loop = { .steps = r->count / s->places[0].period,
+	    .ends = r->first - g->first > g->last - r->last,
+	    .calls = (double)(r->last - r->first) / (double)(r->count - 1) *
+	    (double)s->places[0].period, .begin_ns = g->begin_ns, .end_ns = g->end_ns,
+	    .ranks = zalloc((size_t)s->ranks, sizeof *loop.ranks) };
+
+	for (int32_t i = 0; i < s->ranks; i++)
+		loop.ends &= s->places[i].period == 1;
+	for (int32_t i = 0; i < s->ranks; i++) {
+		loop.ranks[i] = rank_steps(s->groups[i], &s->places[i], loop.ends);
+		loop.chance = fmax(loop.chance, s->places[i].place->chance);
+	}
+	return loop;
+}
+
+/* STEPS on all ranks, divided by LIKE where it can be. */
 static enum answer
-try_place(const struct groups *ranks, int32_t count, const struct group *group, uint64_t steps,
-    uint64_t wanted, struct call_place like, struct loop *loop)
+try_place(const struct search *s, uint64_t steps, struct call_place like)
 {
 	enum answer least = YES;
 	size_t nth = 0;
 
-	loop->steps = steps;
-	loop->chance = 0;
-	loop->begin_ns = group->begin_ns;
-	loop->end_ns = group->end_ns;
-	for (int32_t r = 0; r < count && least > NO; r++) {
-		const struct group *g = r == 0 ? group : meanwhile(&ranks[r], group);
-		const struct repeated *best = NULL;
-		const enum answer answer = g == NULL ? NO :
-		    best_place(g, steps, wanted, like, &nth, &best);
+	for (int32_t r = 0; r < s->ranks && least > NO; r++) {
+		const enum answer answer = best_place(s->groups[r], steps, s->wanted, like, &nth,
+		    &s->places[r].place);
 
+		s->places[r].period = 1;
 		least = answer < least ? answer : least;
-		if (answer == NO)
-			break;
-		if (r == 0) {
-			loop->ends = best->first - g->first > g->last - best->last;
-			loop->calls = (double)(best->last - best->first) / (double)(steps - 1);
-		}
-		loop->ranks[r] = rank_steps(g, best, loop->ends);
-		loop->chance = fmax(loop->chance, best->chance);
 	}
 	return least;
 }
 
 /* The same for each place of the first rank; first for one that divides the loop on all ranks. */
 static enum answer
-try_steps(const struct groups *ranks, int32_t count, const struct group *group, uint64_t steps,
-    uint64_t wanted, struct loop *loop)
+try_steps(const struct search *s, uint64_t steps)
 {
 	enum answer most = NO;
 
-	for (size_t i = 0; i < group->count; i++) {
-		const struct call_place like = group->places[i].place;
+	for (size_t i = 0; i < s->groups[0]->count; i++) {
+		const struct call_place like = s->groups[0]->places[i].place;
 		enum answer answer;
 		bool same = true;
 
-		if (group->places[i].count != steps)
+		if (s->groups[0]->places[i].count != steps)
 			continue;
-		answer = try_place(ranks, count, group, steps, wanted, like, loop);
-		for (int32_t r = 0; r < count && answer == YES; r++)
-			same &= same_place(loop->ranks[r].place, like);
+		answer = try_place(s, steps, like);
+		for (int32_t r = 0; r < s->ranks && answer == YES; r++)
+			same &= same_place(s->places[r].place->place, like);
 		if (answer == YES && same)
 			return YES;
 		most = answer > most ? answer : most;
 	}
-	return most == NO ? NO : try_place(ranks, count, group, steps, wanted,
-	    (struct call_place){ 0, 0 }, loop);
-}
-
-/* Fewer than these, which are undecided, or 0: by the peers of calls. */
-static bool
-try_turns(struct steps *steps, const struct groups *ranks, const struct group *group,
-    const char *file, struct loop *loop)
-{
-	const size_t count = (size_t)steps->ranks;
-	const struct group **groups = zalloc(count, sizeof *groups);
-	struct turns *found = zalloc(count, sizeof *found);
-	bool peers = false, all = true;
-	uint64_t n = 0;
-
-	for (int32_t r = 0; r < steps->ranks && all; r++) {
-		groups[r] = r == 0 ? group : meanwhile(&ranks[r], group);
-		all = groups[r] != NULL;
-		for (size_t i = 0; all && i < groups[r]->count; i++)
-			peers |= groups[r]->places[i].peers;
-	}
-	if (all && peers)
-		n = turns_find(file, groups, steps->ranks, loop->steps > 0 ? loop->steps :
-		    UINT64_MAX, found);
-	if (n > 0) {
-		const struct repeated *r = found[0].place;
-
-		*loop = (struct loop){ .steps = n, .begin_ns = group->begin_ns,
-		    .end_ns = group->end_ns, .ranks = loop->ranks, .chance = r->chance,
-		    .calls = (double)(r->last - r->first) / (double)(r->count - 1) *
-		    (double)found[0].period };
-	}
-	for (int32_t r = 0; r < steps->ranks && n > 0; r++) {
-		loop->ranks[r] = rank_steps(groups[r], found[r].place, false);
-		loop->ranks[r].period = found[r].period;
-	}
-	free(groups);
-	free(found);
-	return n > 0;
+	return most == NO ? NO : try_place(s, steps, (struct call_place){ 0, 0 });
 }
 
 ORDER(by_count, uint64_t, COMPARED(*a, *b))
 
-/* The steps of the loop of the first rank's GROUP. */
-static void
-find_loop(struct steps *steps, const struct groups *ranks, const struct group *group,
-    const char *file, uint64_t wanted)
+/* The fewest steps of the loop that are possible, and its places. */
+static enum answer
+try_counts(const struct search *s, uint64_t *steps)
 {
-	struct loop loop = { .ranks = zalloc((size_t)steps->ranks, sizeof *loop.ranks) };
-	uint64_t *counts = zalloc(group->count, sizeof *counts);
+	const struct group *g = s->groups[0];
+	uint64_t *counts = zalloc(g->count, sizeof *counts);
 	enum answer answer = NO;
 
-	for (size_t i = 0; i < group->count; i++)
-		counts[i] = group->places[i].count;
-	SORT(counts, group->count, by_count);
-	for (size_t i = 0; i < group->count && answer == NO; i++)
+	for (size_t i = 0; i < g->count; i++)
+		counts[i] = g->places[i].count;
+	SORT(counts, g->count, by_count);
+	for (size_t i = 0; i < g->count && answer == NO; i++)
 		if (counts[i] >= LEAST_STEPS && (i == 0 || counts[i] != counts[i - 1]) &&
-		    (wanted == 0 || counts[i] == wanted))
-			answer = try_steps(ranks, steps->ranks, group, counts[i], wanted, &loop);
+		    (s->wanted == 0 || counts[i] == s->wanted)) {
+			answer = try_steps(s, counts[i]);
+			*steps = answer == NO ? *steps : counts[i];
+		}
 	free(counts);
-	if (answer == NO)
-		loop.steps = 0;
-	if (answer < YES && wanted == 0 && try_turns(steps, ranks, group, file, &loop))
+	return answer;
+}
+
+/* The steps of a loop of which all ranks have a group. */
+static void
+find_loop(struct steps *steps, const struct search *s, const char *file)
+{
+	uint64_t most = UINT64_MAX;
+	enum answer answer = try_counts(s, &most);
+	struct loop loop = answer > NO ? loop_of(s) : (struct loop){ .ranks = NULL };
+
+	if (answer < YES && s->wanted == 0 &&
+	    turns_find(file, s->groups, s->ranks, most, s->places)) {
+		free(loop.ranks);
+		loop = loop_of(s);
 		answer = YES;
+	}
 	if (answer == YES) {
 		*APPEND(steps->loops, steps->count, steps->capacity) = loop;
 		return;
 	}
-	if (answer == UNDECIDED && loop.end_ns - loop.begin_ns >
-	    steps->undecided.end_ns - steps->undecided.begin_ns) {
+	if (loop.end_ns - loop.begin_ns > steps->undecided.end_ns - steps->undecided.begin_ns) {
 		steps->undecided = loop;
 		steps->undecided_at = loop.ranks[0].place;
 		steps->undecided.ranks = NULL;
@@ -220,10 +209,21 @@ steps_find(struct steps *steps, const char *file, uint64_t wanted)
 	struct call_groups groups = call_groups_find(file);
 	const struct groups *first = &groups.ranks[0];
 
+	struct search s = { zalloc((size_t)groups.count, sizeof *s.groups),
+	    zalloc((size_t)groups.count, sizeof *s.places), groups.count, wanted };
+
 	*steps = (struct steps){ .ranks = groups.count };
-	for (size_t i = 0; i < first->count; i++)
-		if (first->at[i].count <= MOST_PLACES &&
-		    first->at[i].end_ns - first->at[i].begin_ns >= groups.run_ns / LEAST_SHARE)
-			find_loop(steps, groups.ranks, &first->at[i], file, wanted);
+	for (size_t i = 0; i < first->count; i++) {
+		bool all = first->at[i].count <= MOST_PLACES &&
+		    first->at[i].end_ns - first->at[i].begin_ns >= groups.run_ns / LEAST_SHARE;
+
+		s.groups[0] = &first->at[i];
+		for (int32_t r = 1; r < groups.count && all; r++)
+			all = (s.groups[r] = meanwhile(&groups.ranks[r], s.groups[0])) != NULL;
+		if (all)
+			find_loop(steps, &s, file);
+	}
+	free(s.groups);
+	free(s.places);
 	call_groups_free(&groups);
 }

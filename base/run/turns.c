@@ -181,13 +181,19 @@ dividing_turns(const struct slot_table *table, const struct group *g, uint64_t s
 	return best;
 }
 
-uint64_t
+bool
 turns_find(const char *file, const struct group **loop, int32_t ranks, uint64_t most,
     struct turns *found)
 {
 	uint64_t steps = LEAST_STEPS - 1;
 	struct slot_table table = { NULL };
+	bool peers = false;
 
+	for (int32_t r = 0; r < ranks; r++)
+		for (size_t i = 0; i < loop[r]->count; i++)
+			peers |= loop[r]->places[i].peers;
+	if (!peers)
+		return false;
 	slot_table_begin(&table, 64);
 	read_turns(file, loop, ranks, &table);
 	while ((steps = next_steps(&table, loop[0], steps)) > 0 && steps <= most) {
@@ -204,5 +210,5 @@ turns_find(const char *file, const struct group **loop, int32_t ranks, uint64_t 
 		if (table.slots[i].rank >= 0)
 			free(table.slots[i].called);
 	free(table.slots);
-	return steps <= most ? steps : 0;
+	return steps > 0 && steps <= most;
 }

@@ -19,10 +19,10 @@ struct turns {
 };
 
 /*
- * Reads FILE for the loop that has one group of each rank. Returns its number of steps, at most
- * MOST, or 0; of several the fewest.
+ * Reads FILE for the loop that has one group of each rank, and finds the places that divide it into
+ * the fewest steps. False: there are none, or more than MOST.
  */
-uint64_t turns_find(const char *file, const struct group **loop, int32_t ranks, uint64_t most,
+bool turns_find(const char *file, const struct group **loop, int32_t ranks, uint64_t most,
     struct turns *found);
 
 #endif
