@@ -105,6 +105,16 @@ calls() {
 	[ "$(calls run MPI_Barrier)" -ge 10 ]
 }
 
+@test "a program that is only linked with Python, and does not start it, is recorded" {
+	local python
+	python=$(ldconfig -p | awk '/libpython3[.0-9]*[.]so/ { print $NF; exit }')
+	[ -n "$python" ] || skip "there is no shared library of Python"
+	printf '%s\n' '#include <mpi.h>' 'int main(void) { MPI_Init(0, 0); return MPI_Finalize(); }' >linked.c
+	mpicc -o linked linked.c -Wl,--no-as-needed "$python"
+	lp-record -o run -- mpirun --oversubscribe -n 2 ./linked
+	[ "$(lp-merge run | lp-dump -k call | wc -l)" -eq 4 ]
+}
+
 @test "a call of mpi4py has function and line of the Python code, the user's own before a package's" {
 	/usr/bin/python3 -c 'import mpi4py' 2>/dev/null || skip "python3-mpi4py is not installed"
 	[[ "$(/usr/bin/python3 -V)" == 'Python 3.1'[123].* ]] || skip "this version keeps its frames elsewhere"

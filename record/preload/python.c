@@ -206,7 +206,8 @@ python_start(const void *from)
 	for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
 		if (strncmp(python.version(), layouts[i].version, strlen(layouts[i].version)) == 0)
 			layout = &layouts[i];
-	if (layout == NULL || python.has_lock() != 1 || !is_as_known())
+	/* a program may only be linked with Python; then there is no lock, and any thread has it */
+	if (layout == NULL || python.has_lock() != 1 || python.thread() == NULL || !is_as_known())
 		return;
 	binding = code_around(from);
 	options.any_stack = true;
