@@ -8,57 +8,60 @@
 enum { MOST_GAP = 4096 };
 static const double LEAST_LEFT = 1e-6;
 
-/* How often a place comes directly after another one: of all calls there. */
-struct way {
-	uint32_t from, to;
-	double share;
-};
-
-/* Between places that come in several steps of PLACE. */
-static struct way *
-find_ways(const struct clocks *clocks, size_t place, size_t *count)
+/* How often a place comes directly after another one; the places in order. */
+static void
+find_ways(struct clocks *clocks)
 {
 	const size_t places = clocks->group->count;
-	struct way *ways = NULL;
 	size_t capacity = 0;
 
-	for (size_t from = 0; from < places; from++) {
-		const size_t first = *count;
-		double calls = 0;
-
+	for (size_t from = 0; from < places; from++)
 		for (size_t to = 0; to < places; to++) {
-			const double after = (double)clocks->among[to * places + from].after;
-			const size_t fewer = to > place ? to : place;
-			const size_t more = to > place ? place : to;
+			const uint64_t after = clocks->among[to * places + from].after;
 
-			if (after == 0 || (to != place &&
-			    clocks->among[fewer * places + more].gaps.count <= 1))
-				continue;
-			calls += after;
-			*APPEND(ways, *count, capacity) = (struct way){ (uint32_t)from,
-			    (uint32_t)to, after };
+			if (after > 0)
+				*APPEND(clocks->ways, clocks->way_count, capacity) =
+				    (struct way){ (uint32_t)from, (uint32_t)to, (double)after, 0 };
 		}
-		for (size_t i = first; i < *count; i++)
-			ways[i].share /= calls;
+}
+
+/* Of all ways from a place, to places that come in several steps of PLACE. */
+static void
+share_ways(struct clocks *clocks, size_t place)
+{
+	const size_t places = clocks->group->count;
+	double calls = 0;
+
+	for (size_t first = 0, end; first < clocks->way_count; first = end, calls = 0) {
+		for (end = first; end < clocks->way_count &&
+		    clocks->ways[end].from == clocks->ways[first].from; end++) {
+			struct way *way = &clocks->ways[end];
+			const size_t fewer = way->to > place ? way->to : place;
+			const size_t more = way->to > place ? place : way->to;
+
+			way->share = way->to == place ||
+			    clocks->among[fewer * places + more].gaps.count > 1 ? way->calls : 0;
+			calls += way->share;
+		}
+		for (size_t i = first; i < end; i++)
+			clocks->ways[i].share /= calls > 0 ? calls : 1;
 	}
-	return ways;
 }
 
 /* The shares of gaps from a call at the place to the next one. False: each way leads back to it. */
 static bool
-follow(const struct clocks *clocks, size_t place, double *shares)
+follow(struct clocks *clocks, size_t place, double *shares)
 {
 	const size_t places = clocks->group->count;
 	double *at = zalloc(places, sizeof *at), *then = zalloc(places, sizeof *then), left = 1;
-	size_t count = 0;
-	struct way *ways = find_ways(clocks, place, &count);
 
+	share_ways(clocks, place);
 	at[place] = 1;
 	for (int gap = 1; gap <= MOST_GAP && left > LEAST_LEFT; gap++) {
 		for (size_t i = 0; i < places; i++)
 			then[i] = 0;
-		for (size_t i = 0; i < count; i++)
-			then[ways[i].to] += at[ways[i].from] * ways[i].share;
+		for (const struct way *w = clocks->ways; w < clocks->ways + clocks->way_count; w++)
+			then[w->to] += at[w->from] * w->share;
 		shares[gap] = then[place];
 		then[place] = left = 0;
 		for (size_t i = 0; i < places; i++) {
@@ -66,18 +69,19 @@ follow(const struct clocks *clocks, size_t place, double *shares)
 			left += at[i];
 		}
 	}
-	free(ways);
 	free(at);
 	free(then);
 	return left > 0;
 }
 
 double
-chain_chance(const struct clocks *clocks, size_t place)
+chain_chance(struct clocks *clocks, size_t place)
 {
 	const struct gaps *gaps = &clocks->among[place * clocks->group->count + place].gaps;
 	double shares[MOST_GAP + 1] = { 0 }, all = 0, mean = 0, logs = 0, varies = 0, spread;
 
+	if (clocks->ways == NULL)
+		find_ways(clocks);
 	if (!follow(clocks, place, shares))
 		return 0;
 	for (int gap = 1; gap <= MOST_GAP; gap++) {

@@ -209,4 +209,5 @@ end_judgement(struct clocks *clocks)
 	free(clocks->calls);
 	free(clocks->at);
 	free(clocks->among);
+	free(clocks->ways);
 }

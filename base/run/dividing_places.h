@@ -26,6 +26,12 @@ struct instead {
 	uint64_t *others;		/* of these, steps with each place */
 };
 
+/* From a place to the one of the next call. */
+struct way {
+	uint32_t from, to;
+	double calls, share;
+};
+
 /* Places of a group, those with the most calls first. */
 struct clocks {
 	struct group *group;
@@ -34,6 +40,8 @@ struct clocks {
 	uint64_t all_calls;		/* so far, of all of them */
 	size_t before;			/* the place of the last one */
 	struct among *among;		/* this place, among that one */
+	struct way *ways;		/* NULL: not counted yet */
+	size_t way_count;
 	struct instead *instead;
 	size_t instead_count, instead_capacity;
 };
@@ -47,7 +55,7 @@ void judge_group(struct clocks *clocks);
  * chain.c: the probability that the calls at a place are so regular if each call of the group
  * depends only on the one before. 0 if each way leads back to the place: it is in no inner loop.
  */
-double chain_chance(const struct clocks *clocks, size_t place);
+double chain_chance(struct clocks *clocks, size_t place);
 /* Which places pass or are doubtful. Frees all but the group. */
 void end_judgement(struct clocks *clocks);
 
