@@ -202,6 +202,10 @@ stalls() {
 	says waiting '[0,1]' 'rank 1 polls without success, last in MPI_Parrived'
 	end KILL
 	says waiting '[0,1]'
+	begin unasked 4 mpirun.mpich stalls.mpich
+	says waiting '[1]' '; 3 ranks wait, rank 0 in MPI_Wait for a message to 1 tag 7'
+	end KILL
+	says waiting '[1]'
 }
 
 @test "MPI_Comm_accept waits for another world; a rank that has only a session hangs like others" {

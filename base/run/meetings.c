@@ -20,6 +20,7 @@ membership_read(struct membership *of, struct reader *in, const struct message *
 	    body_int(in, message, "rank", 0, of->size - 1, &of->rank) < 0 ||
 	    body_uint(in, message, "id", &of->id) < 0 ||
 	    body_int_if(in, message, "from", 3, UINT32_MAX, &of->from) < 0 ||
+	    body_int_if(in, message, "on", 1, UINT32_MAX, &of->on) < 0 ||
 	    (body_get(message, "met") != NULL && (body_uint(in, message, "port", &of->port) < 0 ||
 	    body_int(in, message, "at_ns", -LATEST_NS, LATEST_NS, &of->at_ns) < 0)) ||
 	    (inter && (body_int(in, message, "remote_size", 1, MOST_MEMBERS,

@@ -21,6 +21,7 @@ struct membership {
 	int32_t side;		/* 0 or 1 */
 	int32_t remote_size;	/* -1: no intercommunicator */
 	uint32_t from;	/* the rank's number of the communicator that its id belongs to; 0: none */
+	uint32_t on;		/* of partitions: the number of their communicator; else 0 */
 	char *met;		/* how it met another world; NULL: it did not */
 	uint64_t port;		/* the same on both sides; 0: unknown */
 	int64_t at_ns;		/* of the meeting; own clock */

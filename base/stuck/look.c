@@ -320,6 +320,21 @@ join_communicators(struct look *look)
 	free(definitions);
 }
 
+/* Ranks that use no partitions of a communicator do not define them. */
+static void
+add_members_of_partitions(struct look *look)
+{
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t i = 0; i < look->ranks[r].comm_count; i++) {
+			const struct membership *m = &look->ranks[r].comms[i];
+			const struct group *g = &look->groups[group_of(&look->ranks[r], m->comm)];
+			const uint32_t on = group_of(&look->ranks[r], m->on);
+
+			for (int32_t k = 0; on > 0 && on != 2 && k < m->size; k++)
+				g->of[0][k] = member_at(look, on, 0, k);
+		}
+}
+
 /* Threads that have regions, but make no calls. Those before a thread with calls stay. */
 static void
 forget_workers(struct rank *rank)
@@ -407,6 +422,7 @@ look_read(struct look *look, char **files, size_t count, bool live,
 	join_worlds(look);
 	join_predefined(look);
 	join_communicators(look);
+	add_members_of_partitions(look);
 	if (scan.in != NULL)
 		keep_names(&scan);
 	finish_ranks(look, look->names);

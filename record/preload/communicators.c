@@ -121,7 +121,7 @@ append(const struct communicator *comm, struct creation name, int side, const ch
 	struct small small;
 
 	small_begin(&small, "communicator", 4u + (inter ? 2 : 0) + (type[0] != '\0' ? 1 : 0) +
-	    (name.root != 0 ? 1 : 0) + (meeting != NULL ? 3 : 0));
+	    (name.root != 0 ? 1 : 0) + (name.on != 0 ? 1 : 0) + (meeting != NULL ? 3 : 0));
 	small_uint(&small, "comm", comm->number);
 	small_uint(&small, "size", (uint64_t)comm->size);
 	small_uint(&small, "id", name.id);
@@ -134,6 +134,8 @@ append(const struct communicator *comm, struct creation name, int side, const ch
 		small_string(&small, "type", type);
 	if (name.root != 0)
 		small_uint(&small, "from", name.root);
+	if (name.on != 0)
+		small_uint(&small, "on", name.on);
 	if (meeting != NULL) {
 		small_string(&small, "met", meeting->how);
 		small_uint(&small, "port", meeting->port);
@@ -224,7 +226,7 @@ next_creation(MPI_Comm parent)
 {
 	struct communicator *from = communicator_of(parent);
 
-	return (struct creation){ mix(from->id, ++from->created), from->root };
+	return (struct creation){ mix(from->id, ++from->created), from->root, 0 };
 }
 
 void
@@ -323,7 +325,7 @@ name_group(MPI_Comm parent, uint64_t tag, MPI_Comm made, struct meeting *meeting
 	unlock_tables();
 	if (from->root != 0)
 		key[0] = mix(from->id, key[0]);
-	add_new(made, (struct creation){ key[0], from->root }, inter ? side : -1,
+	add_new(made, (struct creation){ key[0], from->root, 0 }, inter ? side : -1,
 	    strangers ? meeting : NULL);
 	if (strangers)
 		clock_say();
@@ -406,7 +408,7 @@ partitions_of(MPI_Comm comm)
 		new.handle = partition_key(comm);
 		new.id = mix(new.id, 0x50415254);
 		new.group = MPI_GROUP_NULL;
-		add_defined(&new, (struct creation){ new.id, new.root }, "partitions");
+		add_defined(&new, (struct creation){ new.id, new.root, new.number }, "partitions");
 		it = of_handle(new.handle);
 	}
 	pthread_mutex_unlock(&making);

@@ -32,6 +32,7 @@ struct communicator {
 struct creation {
 	uint64_t id;
 	uint32_t root;		/* the id is unique together with it; 0: unique alone */
+	uint32_t on;		/* of partitions: the number of their communicator; else 0 */
 };
 
 /* How processes of two MPI_COMM_WORLDs got an intercommunicator; lp-merge pairs the sides. */

@@ -395,6 +395,18 @@ unarrived(void)
 	while (me == 1 && !arrived)
 		MPI_Parrived(request, 2, &arrived);
 }
+/* Rank 1 sleeps before it asks for the message, of which all partitions are ready. */
+static void
+unasked(void)
+{
+	MPI_Request request;
+
+	late(1);
+	if (me == 0) {
+		request = partitions(3);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
 #endif
 
 static const struct { const char *name; void (*run)(void); } cases[] = {
@@ -407,6 +419,7 @@ static const struct { const char *name; void (*run)(void); } cases[] = {
 	{ "fence", fence }, { "accept", accept }, { "slow", slow },
 #if MPI_VERSION >= 4
 	{ "partitioned", partitioned }, { "unready", unready }, { "unarrived", unarrived },
+	{ "unasked", unasked },
 #endif
 };
 
