@@ -302,7 +302,7 @@ under_way() {
 }
 
 @test "a follower may be stopped or killed: the run does not notice, and nothing is lost" {
-	begin 2 paced 5 2000
+	begin 2 paced $((${STOP:-2} + 3)) 2000
 	lp-merge --follow run >killed &
 	local killed=$!
 	lp-merge --follow run >stopped &
@@ -311,7 +311,7 @@ under_way() {
 	await under_way stopped
 	kill -STOP $stopped
 	kill -KILL $killed
-	sleep 2
+	sleep "${STOP:-2}"
 	kill -CONT $stopped
 	wait "$(cat pid)"
 	wait $stopped

@@ -260,15 +260,23 @@ stalls() {
 	end KILL
 }
 
-@test "slow and busy programs are moving at each of many looks" {
-	for case in slow\ hangs busy\ hangs slow\ stalls; do
-		WAIT=2 begin "${case% *}" 4 '' "${case#* }"
-		for _ in $(seq "${LOOKS:-5}"); do
-			lp-stuck run >said
-			grep -q '^moving' said
-		done
-		end KILL
+# moves RANKS PROGRAM ARGUMENT...: it does so at each look
+moves() {
+	WAIT=2 begin "$3" "$1" '' "$2"
+	for _ in $(seq "${LOOKS:-3}"); do
+		lp-stuck run >said
+		grep -q '^moving' said
 	done
+	end KILL
+}
+
+@test "slow and busy programs are moving at each of many looks" {
+	moves 4 hangs slow
+	moves 4 hangs busy
+	moves 4 stalls slow	# collectives, neighbours, locks and fences of windows
+	moves 4 hangs probing
+	moves 4 hangs rings	# of two threads a rank
+	moves 2 apart slow	# spawns
 }
 
 @test "a run that has ended is not stuck" {

@@ -87,12 +87,28 @@ sides(void)
 	MPI_Barrier(child ? others : copy);
 }
 
+/* No hang: messages go to and fro, and one side is slow. */
+static void
+slow(void)
+{
+	for (int i = 0; i < 100000; i++) {
+		usleep(child ? 20000 : 100);
+		if (child)
+			MPI_Ssend(&i, 1, MPI_INT, me, 7, others);
+		else
+			receive(me);
+		if (i % 8 == 0)
+			MPI_Barrier(others);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } cases[] = {
 		{ "parents", parents }, { "children", children }, { "cross", cross },
 		{ "barrier", barrier }, { "differ", differ }, { "sides", sides },
+		{ "slow", slow },
 	};
 	char *arguments[] = { argc > 1 ? argv[1] : "", NULL };
 

@@ -221,6 +221,56 @@ busy(void)
 	}
 }
 
+/* The others look for rank 0's messages again and again. */
+static void
+probing(void)
+{
+	for (int i = 0; i < 100000; i++) {
+		int there = me == 0;
+
+		usleep(me == 0 ? 30000 : 0);
+		for (int to = 1; me == 0 && to < ranks; to++)
+			MPI_Send(&i, 1, MPI_INT, to, i % 3, MPI_COMM_WORLD);
+		while (!there) {
+			MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there,
+			    MPI_STATUS_IGNORE);
+			if (i % 2)
+				usleep(1000);
+		}
+		if (me > 0)
+			MPI_Recv(&word, 1, MPI_INT, 0, i % 3, MPI_COMM_WORLD,
+			    MPI_STATUS_IGNORE);
+	}
+}
+
+/* A ring of messages and one of answers, each in a thread of its own; one rank is slow. */
+static void *
+pass_on(void *way)
+{
+	const int to = (me + ranks + *(int *)way) % ranks, from = (me + ranks - *(int *)way) %
+	    ranks, tag = 10 + *(int *)way;
+	int token = 0;
+
+	for (int i = 0; i < 100000; i++) {
+		if (me > 0 || i > 0)
+			MPI_Recv(&token, 1, MPI_INT, from, tag, MPI_COMM_WORLD,
+			    MPI_STATUS_IGNORE);
+		usleep(me == 2 ? 20000 : 100);
+		MPI_Ssend(&token, 1, MPI_INT, to, tag, MPI_COMM_WORLD);
+	}
+	return NULL;
+}
+
+static void
+rings(void)
+{
+	pthread_t thread;
+	int ways[] = { 1, -1 };
+
+	pthread_create(&thread, NULL, pass_on, &ways[1]);
+	pass_on(&ways[0]);
+}
+
 static volatile sig_atomic_t caught;
 
 static void
@@ -249,14 +299,14 @@ main(int argc, char **argv)
 		{ "pending", pending }, { "waitall", waitall }, { "skip", skip },
 		{ "bcast", bcast }, { "spin", spin },
 		{ "asleep", asleep }, { "leave", leave }, { "threads", threads }, { "slow", slow },
-		{ "busy", busy },
+		{ "busy", busy }, { "probing", probing }, { "rings", rings },
 		{ "catches", catches }, { "tests", tests }, { "onetests", onetests },
 	};
 	int provided;
 
 	MPI_Init_thread(&argc, &argv,
-	    argc > 1 && strcmp(argv[1], "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
-	    &provided);
+	    argc > 1 && (strcmp(argv[1], "threads") == 0 || strcmp(argv[1], "rings") == 0) ?
+	    MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	barrier();
