@@ -17,7 +17,7 @@
 char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
 
 static char *debug_path;	/* NULL: the system's usual places for separate debug files */
-const Dwfl_Callbacks module_files = {
+static const Dwfl_Callbacks module_files = {
 	.find_elf = dwfl_build_id_find_elf,
 	.find_debuginfo = dwfl_standard_find_debuginfo,
 	.section_address = dwfl_offline_section_address,
@@ -82,7 +82,8 @@ open_file(const char *path)
 	return fd;
 }
 
-int
+/* Opens the file; -1: it cannot be read, is no program, or OTHER than the recorded one. */
+static int
 module_open(const struct module *module, bool *other)
 {
 	int fd = open_file(module->path);

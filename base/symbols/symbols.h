@@ -38,9 +38,6 @@ void symbol_files_close(struct symbol_files *files);
 
 /* ---- for code that uses libdw itself ---- */
 
-extern const Dwfl_Callbacks module_files;
-/* Opens the file; -1: it cannot be read, is no program, or OTHER than the recorded one. */
-int module_open(const struct module *module, bool *other);
 /* As symbols_find, of an instruction. */
 void module_find(Dwfl_Module *module, GElf_Addr address, struct site *site);
 void site_forget(struct site *site);	/* frees what was found */
