@@ -25,7 +25,7 @@ PACKAGES = gcc libc6-dev pkgconf binutils openmpi-bin libopenmpi-dev libmsgpack-
 TESTED   = g++ gfortran mpich libmpich-dev gnuplot-nox bats glpk-utils mandoc shellcheck otf2-tools \
            protobuf-compiler python3 python3-otf2 python3-msgpack python3-mpi4py python3-numpy python3-pandas \
            python3-xxhash python3-zstandard \
-           $(if $(CI),chromium chromium-driver python3-selenium fonts-dejavu-core)
+           $(if $(CI),chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin)
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1

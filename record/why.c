@@ -119,8 +119,8 @@ say_why(char **command)
 		    "be recorded",
 		[PRIVILEGED] = "runs with another user's rights: the system preloads "
 		    "nothing into it",
-		[WITHOUT_MPI] = "no MPI library is linked to it, and nothing it started or loaded "
-		    "called MPI_Init: or that lost LD_PRELOAD and LONGPOLE_DIR from its environment",
+		[WITHOUT_MPI] = "it is not linked to MPI, and nothing that it started called "
+		    "MPI_Init with LD_PRELOAD and LONGPOLE_DIR in its environment",
 		[WITH_MPI] = "did not get through MPI_Init, or was started without LD_PRELOAD and "
 		    "LONGPOLE_DIR in its environment",
 	};

@@ -175,6 +175,10 @@ setup_file() {
 	run -2 --separate-stderr longpole mpirun -n 1 ./app
 	[[ "$stderr" == *"what it did until then: lp-merge run.part/raw"* ]]
 	[ ! -e run/graph ]
+	# What recorded nothing leaves nothing that watch would wait for.
+	run -2 --separate-stderr longpole -o none mpirun -n 1 true
+	[[ "$stderr" == *"no rank was recorded"* ]]
+	[ ! -e none.part ]
 }
 
 @test "a mistyped name or setting gets the nearest one, a bad value one line; nothing is run" {

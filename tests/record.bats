@@ -184,7 +184,7 @@ refused() {
 		lp-record -o run -- ./static
 	refused "lp-record: ./static: $why is linked statically: only a dynamically linked program can be recorded" \
 		lp-record -o run -- mpirun --oversubscribe -n 2 ./static 7
-	refused "lp-record: true: $why no MPI library is linked to it, and nothing it started or loaded called MPI_Init: or that lost LD_PRELOAD and LONGPOLE_DIR from its environment" \
+	refused "lp-record: true: $why it is not linked to MPI, and nothing that it started called MPI_Init with LD_PRELOAD and LONGPOLE_DIR in its environment" \
 		lp-record -o run -- true
 	# Its environment is cleaned, so that it gets through MPI_Init unseen.
 	refused "lp-record: $BATS_FILE_TMPDIR/kinds: $why did not get through MPI_Init, or was started without LD_PRELOAD and LONGPOLE_DIR in its environment" \

@@ -405,6 +405,11 @@ def check_rest(driver):
     assert pdf[:5] == b"%PDF-" and len(pdf) > 10000
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     assert driver.find_element(By.ID, "still").is_displayed() and not driver.find_element(By.ID, "live").is_displayed()
+    shown = driver.execute_script('''
+        const body = document.querySelector("tbody"), rows = [...Array(30)].map(() => body.rows[0].cloneNode(true));
+        body.replaceChildren(...rows);
+        return rows.filter(row => row.cells[0].offsetHeight).length;''')
+    assert shown == 20, f"paper has {shown} lines of a table of 30"
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "screen"})
 
 

@@ -143,6 +143,12 @@ without_history() {
 	mkdir none
 	run -2 --separate-stderr lp-dump none
 	[ "$stderr" = 'lp-dump: none: a folder without shards (shard.000000, ...)' ]
+	mkdir -p a_run raw
+	touch a_run/graph raw/rank.0
+	run -2 --separate-stderr lp-dump a_run
+	[ "$stderr" = "lp-dump: a_run: a folder without shards (shard.000000, ...); a run's folder: name its graph" ]
+	run -2 --separate-stderr lp-dump raw
+	[ "$stderr" = 'lp-dump: raw: a folder without shards (shard.000000, ...); raw traces: lp-merge reads them' ]
 }
 
 @test "shards of another run are detected" {

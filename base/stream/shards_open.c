@@ -2,10 +2,12 @@
 /* Finds the shards of a folder, checks that they are of one run, and reports missing ones. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "shards.h"
 
@@ -46,6 +48,15 @@ is_shard(const struct dirent *entry)
 	    strtoul(digits, NULL, 10) <= UINT32_MAX;
 }
 
+static bool
+holds(const struct shards *s, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/%s", s->folder, name);
+	return access(path, F_OK) == 0;
+}
+
 static int
 find_files(struct shards *s)
 {
@@ -71,7 +82,9 @@ find_files(struct shards *s)
 	if (failed)
 		return reader_fail(s->in, 0, "out of memory");
 	return s->count > 0 ? 0 :
-	    reader_fail(s->in, 0, "a folder without shards (shard.000000, ...)");
+	    reader_fail(s->in, 0, "a folder without shards (shard.000000, ...)%s",
+	    holds(s, "graph") ? "; a run's folder: name its graph" :
+	    holds(s, "rank.0") ? "; raw traces: lp-merge reads them" : "");
 }
 
 int
