@@ -54,7 +54,7 @@ goes_on() {
 	as_planted long_work "$most" "$least" || { planted; sort -n out; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
 	as_planted short_work "$alone" "$alone_least" || { planted; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
 	# Waiting is no function of its own.
-	jq -e '[.by_function[] | select(.function | test("gomp|__kmp.*(barrier|wait)|__futex|sched_yield"))] | . == [] or error(tojson)' path.json
+	jq -e '[.by_function[] | select(.path_s > 0 and (.function | test("gomp|__kmp.*(barrier|wait)|__futex|sched_yield")))] | . == [] or error(tojson)' path.json
 }
 
 # awaited: the late parts are of other threads, and they are what the other rank waits for
