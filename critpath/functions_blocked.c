@@ -34,6 +34,7 @@ static const struct field blocked_fields[] = {
 
 ORDER(by_place, struct blocked, BY_ANY_TEXT(function) BY_ANY_TEXT(file) BY(line)
     BY_ANY_TEXT(called) BY_ANY_TEXT(before))
+FOLD(fold, struct blocked, by_place, to->ns += more->ns;)
 
 ORDER(by_time, struct blocked, MOST(ns) COMPARED(by_place(a, b), 0))
 
@@ -67,7 +68,7 @@ blocked_list(const struct listed *l, const struct definitions *known, size_t *co
 {
 	struct sampled *places = functions_places(l->of, count);
 	struct blocked *list = zalloc(2 * *count + 1, sizeof *list);
-	size_t found = 0, kept = 0;
+	size_t found = 0;
 
 	for (size_t i = 0; i < *count; i++) {
 		if (places[i].blocked_ns > 0)
@@ -76,16 +77,10 @@ blocked_list(const struct listed *l, const struct definitions *known, size_t *co
 			list[found++] = blocked_before(known, &places[i]);
 	}
 	free(places);
-	SORT(list, found, by_place);
-	for (size_t i = 0; i < found; i++)
-		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0)
-			list[kept - 1].ns += list[i].ns;
-		else
-			list[kept++] = list[i];
-	SORT(list, kept, by_time);
-	for (size_t i = 0; i < kept; i++)
+	*count = fold(list, found);
+	SORT(list, *count, by_time);
+	for (size_t i = 0; i < *count; i++)
 		list[i].share = l->path_ns > 0 ? (double)list[i].ns / (double)l->path_ns : 0;
-	*count = kept;
 	return list;
 }
 

@@ -19,6 +19,7 @@ static const struct field counted_fields[] = {
 };
 
 ORDER(by_function, struct counted_row, BY_TEXT(function) BY_ANY_TEXT(file))
+FOLD(fold, struct counted_row, by_function, counts_add(&to->counts, &more->counts);)
 ORDER(by_time, struct counted_row, MOST(counts.on_core_ns) COMPARED(by_function(a, b), 0))
 
 /* The longest first; none without counters. */
@@ -27,7 +28,7 @@ counted_rows(const struct functions *f, const struct definitions *known, size_t 
 {
 	struct sampled *places = functions_places(f, count);
 	struct counted_row *rows = zalloc(*count + 1, sizeof *rows);
-	size_t kept = 0, found = 0;
+	size_t found = 0;
 	bool counted[COUNTERS] = { false };
 
 	for (size_t i = 0; i < *count; i++) {
@@ -48,22 +49,10 @@ counted_rows(const struct functions *f, const struct definitions *known, size_t 
 		found++;
 	}
 	free(places);
-	SORT(rows, found, by_function);
-	for (size_t i = 0; i < found; i++) {
-		struct counted_row *last = &rows[kept > 0 ? kept - 1 : 0];
-
-		if (kept == 0 || by_function(last, &rows[i]) != 0) {
-			rows[kept++] = rows[i];
-			continue;
-		}
-		last->counts.on_core_ns += rows[i].counts.on_core_ns;
-		for (int c = 0; c < COUNTERS; c++)
-			last->counts.of[c] += rows[i].counts.of[c];
-	}
-	SORT(rows, kept, by_time);
-	for (size_t i = 0; i < kept; i++)
+	*count = fold(rows, found);
+	SORT(rows, *count, by_time);
+	for (size_t i = 0; i < *count; i++)
 		counts_show(&rows[i].counts, counted, f->sums.switched);
-	*count = kept;
 	return rows;
 }
 

@@ -10,46 +10,26 @@
 
 ORDER(by_frame, struct stack_frame, BY_TEXT(name) BY_ANY_TEXT(file) BY(line))
 
-static int
-more_first(uint64_t a, uint64_t b)
-{
-	return (a < b) - (a > b);
-}
+ORDER(by_path, struct function, MOST(samples) MOST(all) MOST(inclusive) MOST(all_inclusive)
+    COMPARED(by_frame(&a->frame, &b->frame), 0))
 
 int
 functions_by_path(const void *left, const void *right)
 {
-	const struct function *a = left, *b = right;
-	int order;
-
-	if ((order = more_first(a->samples, b->samples)) != 0 || (order = more_first(a->all,
-	    b->all)) != 0 || (order = more_first(a->inclusive, b->inclusive)) != 0 ||
-	    (order = more_first(a->all_inclusive, b->all_inclusive)) != 0)
-		return order;
-	return by_frame(&a->frame, &b->frame);
+	return by_path(left, right);
 }
 
-/* Merges rows of one frame. */
-static size_t
-fold(struct function *at, size_t count)
+/* Of one frame. */
+static void
+add(struct function *to, const struct function *more)
 {
-	size_t kept = 0;
-
-	SORT(at, count, by_frame);
-	for (size_t i = 0; i < count; i++) {
-		struct function *last = &at[kept > 0 ? kept - 1 : 0];
-
-		if (kept == 0 || by_frame(&last->frame, &at[i].frame) != 0) {
-			at[kept++] = at[i];
-			continue;
-		}
-		last->all += at[i].all;
-		last->samples += at[i].samples;
-		last->all_inclusive += at[i].all_inclusive;
-		last->inclusive += at[i].inclusive;
-	}
-	return kept;
+	to->all += more->all;
+	to->samples += more->samples;
+	to->all_inclusive += more->all_inclusive;
+	to->inclusive += more->inclusive;
 }
+
+FOLD(fold, struct function, by_frame, add(to, more);)
 
 /* All frames, in order. A recursive function has its time once. */
 static struct function *
@@ -91,15 +71,9 @@ list_frames(const struct functions *f, const struct definitions *known, enum by 
 }
 
 /* Own samples count before those of callees. */
-static int
-by_seen(const struct function *a, const struct function *b)
-{
-	int order = more_first(a->all, b->all);
-
-	if (order == 0 && a->all == 0)
-		order = more_first(a->all_inclusive, b->all_inclusive);
-	return order != 0 ? order : functions_by_path(a, b);
-}
+#define CALLEES(item) ((item)->all == 0 ? (item)->all_inclusive : 0)
+ORDER(by_seen, struct function, MOST(all) COMPARED(CALLEES(b), CALLEES(a))
+    COMPARED(by_path(a, b), 0))
 
 /* Finds the most frequent line of each function. */
 static void

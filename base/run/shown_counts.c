@@ -3,6 +3,14 @@
 
 #include <math.h>
 
+void
+counts_add(struct shown_counts *to, const struct shown_counts *more)
+{
+	to->on_core_ns += more->on_core_ns;
+	for (int c = 0; c < COUNTERS; c++)
+		to->of[c] += more->of[c];
+}
+
 double
 count_ratio(double count, double to)
 {

@@ -28,6 +28,7 @@ struct shown_counts {
 	{ "clock_hz", FIELD(type, member.clock_hz), .text = "%.3e", .json = "%.0f", \
 	    .optional = true }
 
+void counts_add(struct shown_counts *to, const struct shown_counts *more);
 /* The quotient; NaN if either is not positive. */
 double count_ratio(double count, double to);
 /* After all is added up: KNOWN are the counters of the run; SWITCHED: time on a core is known. */

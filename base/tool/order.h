@@ -34,6 +34,31 @@
 #define SORT(items, count, order) \
 	((count) > 0 ? qsort((items), (count), sizeof *(items), (order)) : (void)0)
 
+/*
+ * Sorts items and makes one of those that the order finds equal. Returns how many are left.
+ *
+ *	FOLD(fold_costs, struct cost, by_rank, to->cost_ns += more->cost_ns;)
+ */
+#define FOLD(name, type, order, add) \
+	static size_t \
+	name(type *items, size_t count) \
+	{ \
+		size_t kept = 0; \
+		\
+		SORT(items, count, order); \
+		for (size_t i = 0; i < count; i++) { \
+			type *to = &items[kept > 0 ? kept - 1 : 0]; \
+			const type *more = &items[i]; \
+			\
+			if (kept == 0 || order(to, more) != 0) \
+				items[kept++] = *more; \
+			else { \
+				add \
+			} \
+		} \
+		return kept; \
+	}
+
 static inline int64_t
 smaller(int64_t a, int64_t b)
 {

@@ -41,30 +41,8 @@ function_line(const struct definitions *known, const struct counted *counted)
 }
 
 ORDER(by_function, struct counter_line, BY(rank) BY_TEXT(function) BY_ANY_TEXT(file))
+FOLD(fold, struct counter_line, by_function, counts_add(&to->counts, &more->counts);)
 ORDER(by_time, struct counter_line, MOST(counts.on_core_ns) COMPARED(by_function(a, b), 0))
-
-/* Joins places of one function. */
-static void
-fold_functions(struct counters *all)
-{
-	size_t kept = 0;
-
-	SORT(all->functions, all->function_count, by_function);
-	for (size_t i = 0; i < all->function_count; i++) {
-		struct counter_line *last = &all->functions[kept > 0 ? kept - 1 : 0],
-		    *line = &all->functions[i];
-
-		if (kept == 0 || by_function(last, line) != 0) {
-			all->functions[kept++] = *line;
-			continue;
-		}
-		last->counts.on_core_ns += line->counts.on_core_ns;
-		for (int c = 0; c < COUNTERS; c++)
-			last->counts.of[c] += line->counts.of[c];
-	}
-	all->function_count = kept;
-	SORT(all->functions, kept, by_time);
-}
 
 bool
 counters_find(const struct imbalance *im, const struct by_function *by, struct counters *all)
@@ -87,7 +65,8 @@ counters_find(const struct imbalance *im, const struct by_function *by, struct c
 			all->functions[all->function_count++] = function_line(&im->graph.known,
 			    &counted);
 	}
-	fold_functions(all);
+	all->function_count = fold(all->functions, all->function_count);
+	SORT(all->functions, all->function_count, by_time);
 	for (int32_t r = 0; r < all->rank_count; r++) {
 		all->ranks[r].rank = r;
 		all->ranks[r].share = by->ranks == NULL ? NAN : count_ratio(

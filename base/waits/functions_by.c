@@ -226,26 +226,8 @@ share_out(struct costs *costs, const struct excess *list, size_t count, int32_t 
 }
 
 ORDER(by_rank_and_function, struct rank_cost, BY(rank) BY(function))
-
+FOLD(fold_costs, struct rank_cost, by_rank_and_function, to->cost_ns += more->cost_ns;)
 ORDER(by_rank_and_cost, struct rank_cost, BY(rank) MOST(cost_ns) BY(function))
-
-/* Merges equal functions of a rank; returns their number. */
-static size_t
-fold_costs(struct rank_cost *list, size_t count)
-{
-	size_t kept = 0;
-
-	if (count == 0)
-		return 0;
-	SORT(list, count, by_rank_and_function);
-	for (size_t i = 0; i < count; i++)
-		if (kept > 0 && by_rank_and_function(&list[kept - 1], &list[i]) == 0)
-			list[kept - 1].cost_ns += list[i].cost_ns;
-		else
-			list[kept++] = list[i];
-	SORT(list, kept, by_rank_and_cost);
-	return kept;
-}
 
 ORDER(by_cost, struct function_cost, MOST(cost_ns) BY(function))
 
@@ -295,6 +277,7 @@ find_function_costs(const struct imbalance *im, const struct site_groups *groups
 	by->costs = costs.of;
 	by->rank_costs = costs.ranks;
 	by->rank_cost_count = fold_costs(costs.ranks, costs.rank_count);
+	SORT(costs.ranks, by->rank_cost_count, by_rank_and_cost);
 }
 
 /* ---- ranks ---- */

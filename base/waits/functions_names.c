@@ -38,8 +38,10 @@ function_of(const struct imbalance *im, const struct taken *taken, bool own)
 }
 
 ORDER(by_name, struct sampled_function, BY_TEXT(name) BY_ANY_TEXT(in) BY_ANY_TEXT(file))
+FOLD(fold_names, struct sampled_function, by_name, )
 
 ORDER(by_place, struct taken, BY(site) BY(function) BY(rank))
+FOLD(fold_taken, struct taken, by_place, to->samples += more->samples;)
 
 uint32_t
 function_named(const struct by_function *by, const struct sampled_function *key)
@@ -56,7 +58,6 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 {
 	const size_t places = taken_places(im);
 	struct taken *list = zalloc(places + 1, sizeof *list);
-	size_t kept = 0;
 
 	by->names = zalloc(places + 4, sizeof *by->names);
 	by->count = *count = 0;
@@ -71,25 +72,14 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 	by->names[by->count++] = taken_rest;
 	by->names[by->count++] = taken_on_core;
 	by->names[by->count++] = taken_in_mpi;
-	SORT(by->names, by->count, by_name);
-	for (size_t i = 0; i < by->count; i++)
-		if (kept == 0 || by_name(&by->names[kept - 1], &by->names[i]) != 0)
-			by->names[kept++] = by->names[i];
-	by->count = kept;
+	by->count = fold_names(by->names, by->count);
 	for (size_t i = 0; i < *count; i++) {
 		const struct sampled_function key = function_of(im, &list[i], own);
 
 		list[i].function = function_named(by, &key);
 		list[i].site = groups->of[list[i].site];	/* counted with its calls */
 	}
-	SORT(list, *count, by_place);
-	kept = 0;
-	for (size_t i = 0; i < *count; i++)
-		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0)
-			list[kept - 1].samples += list[i].samples;
-		else
-			list[kept++] = list[i];
-	*count = kept;
+	*count = fold_taken(list, *count);
 	return list;
 }
 
