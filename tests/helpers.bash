@@ -42,11 +42,6 @@ await() {
 	done
 }
 
-# seeds FEW MANY: the seeds of random runs: 1 to FEW in make test, to MANY in make test-long, which sets LONG
-seeds() {
-	seq "$(if [ -n "${LONG:-}" ]; then echo "$2"; else echo "$1"; fi)"
-}
-
 # gone PID...: these processes have ended, though nobody may have taken their status
 gone() {
 	local pid

@@ -493,7 +493,7 @@ wrong_order() {
 @test "every state of every rank agrees with the definitions, call by call" {
 	cd "$BATS_FILE_TMPDIR"
 	wait_states.py check heat.graph
-	for seed in $(seeds 12 30); do
+	for seed in $(seq 30); do
 		random_run.py make $seed | lp-graph 2>/dev/null >r$seed.graph
 		random_run.py make $seed more | lp-graph 2>/dev/null >m$seed.graph
 	done
