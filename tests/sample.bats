@@ -229,7 +229,7 @@ setup_file() {
 @test "a function has its thread's CPU time, and sleep is a separate line" {
 	sampled off_core
 	lp-critpath -F json t.graph >path.json
-	as_planted long_work 0.4
+	as_planted long_work "$(cat out)" || { cat out stolen; jq -c '.computation, .by_function[]' path.json; false; }
 	jq -e --argjson rest "$(told '(blocked)' path_s)" '$rest > 0.98 and .computation.unknown_s == 0 and
 		(.computation.on_core_s + $rest + .computation.preempted_s - .computation.path_s | fabs) < 1e-8' path.json
 	lp-critpath -F folded t.graph | grep -q '^path;(blocked)[; ]'

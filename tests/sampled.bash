@@ -35,10 +35,10 @@ told() {
 	jq --arg name "$1" --arg key "$2" '.by_function | map(select(.function == $name))[0][$key] // 0' path.json
 }
 
-# as_planted FUNCTION SECONDS [LEAST]: its CPU time on the path, or at least LEAST of it, within three standard errors. A part of it may
-# have been the kernel's, which no sample sees: that part is in a row of its own, and small.
+# as_planted FUNCTION SECONDS [LEAST]: its CPU time on the path, or at least LEAST of it, within three standard errors, with the clock
+# that it reads. A part of it may have been the kernel's, if no sample sees that: this part is in a row of its own, and small.
 as_planted() {
-	jq -e --argjson told "$(told $1 path_s)" --argjson error "$(told $1 standard_error)" --argjson planted "$2" --argjson least "${3:-$2}" \
+	jq -e --argjson told "$(told $1 path_inclusive_s)" --argjson error "$(told $1 standard_error)" --argjson planted "$2" --argjson least "${3:-$2}" \
 		--argjson unseen "$(told '(on a core, not sampled)' path_s)" --argjson stolen "$(cat stolen)" '(3 * $error * .path_length_s) as $error |
 		$told <= $planted + $error and $told + $unseen >= $least - $error and
 		$unseen < 0.1 * .computation.on_core_s + $stolen' path.json
