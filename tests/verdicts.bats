@@ -322,6 +322,8 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 		site site=6 offset=16 module=3 function=_PyEval_EvalFrameDefault
 		site site=7 offset=16 module=4 function=_PyEval_EvalFrameDefault
 		site site=8 offset=80 module=0 function=norm file=/a/norm.h line=7 inlined_into=["add","assemble"] inlined_files=["/a/add.c","/a/x.c"] inlined_lines=[3,30]
+		module module=5 path=linux-vdso.so.1
+		site site=9 offset=16 module=5
 		0 MPI_Barrier 1000000 10000100 comm=1 site=1
 		sampled location=1 period_ns=1000000 until_ns=10000000 lost=0 time=1500000,2500000,3500000,4500000 site=SITE,SITE,SITE,SITE callers=CALLERS,CALLERS,CALLERS,CALLERS
 		1 MPI_Barrier 10000000 10000100 comm=1 site=1
@@ -341,6 +343,7 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 		6 0 Python code null null
 		7 3 Python code null null
 		2 7 Python code null null
+		9 3 wave /a/wave.c 9
 		8 0 assemble /a/x.c 30
 	END
 	# The last one.

@@ -16,7 +16,7 @@ static const char python_name[] = "Python code";
 static bool
 is_of_system(const char *path)
 {
-	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib",
+	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib", "linux-vdso.so",
 	    "/usr/include/", "[" };
 
 	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
