@@ -174,8 +174,10 @@ open_location(const struct input *input, const struct awaited_thread *of)
 static struct awaited_thread
 awaited_by(const struct input *input, const struct unreturned *found, uint32_t location)
 {
-	return found == NULL ? (struct awaited_thread){ 0 } : unreturned_call(found,
-	    input->location_rank[location], thread_number(input, location));
+	if (found == NULL)
+		return (struct awaited_thread){ 0 };
+	return unreturned_call(found, input->location_rank[location],
+	    thread_number(input, location));
 }
 
 struct unreturned *

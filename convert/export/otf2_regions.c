@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Regions of the archive: functions, with their meaning in OTF2, and places in the program. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -29,7 +30,7 @@ collective_of(const char *name)
 	length = strlen(word);
 	if (length > 2 && strcasecmp(word + length - 2, "_c") == 0)
 		word[length - 2] = '\0';
-	for (int skip = 0; skip <= (word[0] == 'I' || word[0] == 'i'); skip++)
+	for (int skip = 0; skip <= (toupper(word[0]) == 'I' ? 1 : 0); skip++)
 		for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
 			if (strcasecmp(word + skip, ops[i].name) == 0)
 				return (int)ops[i].op;
