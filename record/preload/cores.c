@@ -4,6 +4,8 @@
  * /proc when recording begins and when it ends.
  */
 #include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,13 +28,28 @@ clock_of(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+bool
+thread_scheduled(pid_t tid, uint64_t *ran_ns, uint64_t *waited_ns)
+{
+	char path[60], text[100] = "";
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)tid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return false;
+	if (read(fd, text, sizeof text - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return sscanf(text, "%" SCNu64 " %" SCNu64, ran_ns, waited_ns) == 2;
+}
+
 enum { MOST_THREADS = 64 };
 
 /* As of the first message: a program may bind its threads to cores later, and threads may end. */
 static struct {
 	int64_t at_ns;
 	uint64_t ticks[CPU_SETSIZE];	/* by core: busy with any process, in units of 0.01 s */
-	struct { int id; unsigned long long waited_ns; } threads[MOST_THREADS];
+	struct { int id; uint64_t waited_ns; } threads[MOST_THREADS];
 	size_t thread_count;
 } begun;
 
@@ -68,7 +85,7 @@ busy_ns(const cpu_set_t *mask)
 }
 
 /* What thread ID had waited at the first message. */
-static unsigned long long
+static uint64_t
 waited_before(int id)
 {
 	for (size_t i = 0; i < begun.thread_count; i++)
@@ -85,30 +102,24 @@ static uint64_t
 threads_waited_ns(uint64_t least_ns, uint64_t *busy, cpu_set_t *mask)
 {
 	DIR *folder = opendir("/proc/self/task");
-	unsigned long long ran, waited, sum = 0;
 	const struct dirent *entry;
+	uint64_t ran, waited, sum = 0;
 	cpu_set_t own;
-	char path[300];
 
 	*busy = 0;
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
 		const int id = atoi(entry->d_name);
-		FILE *file;
 
-		snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", entry->d_name);
-		if (entry->d_name[0] == '.' || (file = fopen(path, "re")) == NULL)
+		if (id == 0 || !thread_scheduled(id, &ran, &waited))
 			continue;
-		if (fscanf(file, "%llu %llu", &ran, &waited) == 2) {
-			sum += waited - waited_before(id);
-			*busy += ran >= least_ns;
-			if (begun.at_ns == 0 && begun.thread_count < MOST_THREADS) {
-				begun.threads[begun.thread_count].id = id;
-				begun.threads[begun.thread_count++].waited_ns = waited;
-			}
-			if (ran >= least_ns && sched_getaffinity(id, sizeof own, &own) == 0)
-				CPU_OR(mask, mask, &own);
+		sum += waited - waited_before(id);
+		*busy += ran >= least_ns;
+		if (begun.at_ns == 0 && begun.thread_count < MOST_THREADS) {
+			begun.threads[begun.thread_count].id = id;
+			begun.threads[begun.thread_count++].waited_ns = waited;
 		}
-		fclose(file);
+		if (ran >= least_ns && sched_getaffinity(id, sizeof own, &own) == 0)
+			CPU_OR(mask, mask, &own);
 	}
 	if (folder != NULL)
 		closedir(folder);

@@ -31,6 +31,8 @@ enum {
 /* Why a thread was not on a core in an interval; lp-trace(5), SWITCHES. */
 enum reason { BLOCKED, PREEMPTED, NOT_KNOWN };
 
+#define NEVER_READ UINT64_MAX
+
 /* An event of a thread, and its records. */
 struct buffer {
 	struct perf_event_mmap_page *page;
@@ -62,6 +64,10 @@ struct ring {
 	int64_t look_ns;	/* the look at all rings that reads it */
 	int64_t from_ns;	/* watched since then */
 	int64_t since_ns;	/* start of its present state */
+	int64_t left_ns;	/* when it left its core last */
+	/* the kernel's sum of its time without a core, at the last look and at this one */
+	uint64_t waited_ns, waited_now_ns;
+	int64_t preempted_ns;	/* of that, since the last look, what records say */
 	int64_t begun_ns;	/* from its creation until then it had no core; 0: written */
 	int64_t end_ns;		/* end of the thread; INT64_MAX: it is running */
 	/* off the core; told: a record said so, rather than its state when found */
@@ -134,6 +140,8 @@ int64_t thread_cpu_ns(void);		/* of the calling thread, by its own clock */
 void switch_created(struct ring *ring, int64_t created_ns, int64_t begun_ns);
 /* Before the ring is read. */
 void switch_begun(struct ring *ring);
+/* Up to where the ring is to be read; with it, its thread's sum up to there. */
+uint64_t switch_head(struct ring *ring);
 void switch_out(struct ring *ring, int64_t at_ns, bool preempted);
 void switch_in(struct ring *ring, int64_t at_ns);
 void switch_lost(struct ring *ring);	/* the next records are missing */

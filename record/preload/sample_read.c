@@ -254,7 +254,7 @@ void
 sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 {
 	struct perf_event_mmap_page *page = ring->buffer.page;
-	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	const uint64_t head = switch_head(ring);
 	uint64_t tail = page->data_tail;
 	struct perf_event_header header;
 	struct taken taken;

@@ -23,6 +23,7 @@
 
 enum {
 	BATCH = 1024,			/* intervals per message */
+	PAST = 1 << 14,			/* more than a ring holds */
 	/* recent calls of a thread that may contain an interval */
 	KEPT_CALLS = 4096,
 	LONG_NS = 1000,			/* shorter calls have none: two switches take longer */
@@ -47,7 +48,16 @@ struct switching {
 	int64_t from_ns, begin_ns, begin_cpu_ns;
 };
 
-static struct intervals batch;		/* for the ring being read */
+/* Of the ring being read, until all of it is read; BATCH: until they are written. */
+static struct past {
+	int64_t from_ns, to_ns;
+	uint32_t site, callers;
+	enum reason reason;
+	bool woken;			/* it was blocked, and then it had a core */
+	bool in_call;			/* not written */
+} past[PAST];
+static uint32_t past_count;
+static struct intervals batch;
 
 static void
 write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t from_ns,
@@ -112,10 +122,37 @@ is_asleep(pid_t tid)
 	return state != NULL && strlen(state) > 2 && state[2] != 'R';
 }
 
+/* The kernel's sum of the time that the ring's thread was ready to run, and had no core. */
+static uint64_t
+waited_ns(const struct ring *ring)
+{
+	uint64_t ran_ns, waited_ns;
+
+	return thread_scheduled(ring->tid, &ran_ns, &waited_ns) ? waited_ns : NEVER_READ;
+}
+
+uint64_t
+switch_head(struct ring *ring)
+{
+	const __u64 *head = &ring->buffer.page->data_head;
+	uint64_t read = __atomic_load_n(head, __ATOMIC_ACQUIRE), before;
+	int tries = 3;
+
+	if (!options.switches || read == ring->buffer.page->data_tail)
+		return read;
+	do {
+		before = read;
+		ring->waited_now_ns = waited_ns(ring);
+		read = __atomic_load_n(head, __ATOMIC_ACQUIRE);
+	} while (read != before && --tries > 0);
+	return read;
+}
+
 void
 switch_found(struct ring *ring)
 {
-	ring->from_ns = ring->since_ns = clock_ns();
+	ring->waited_ns = ring->waited_now_ns = waited_ns(ring);
+	ring->from_ns = ring->since_ns = ring->left_ns = clock_ns();
 	ring->end_ns = INT64_MAX;
 	ring->off = ring->tid != gettid() && is_asleep(ring->tid);
 	ring->reason = BLOCKED;
@@ -127,6 +164,7 @@ switch_created(struct ring *ring, int64_t created_ns, int64_t begun_ns)
 	if (begun_ns <= created_ns)
 		return;
 	ring->from_ns = ring->since_ns = created_ns;
+	ring->left_ns = begun_ns;	/* the kernel's sum has the time before already */
 	ring->begun_ns = begun_ns;
 	ring->off = ring->told = true;
 	ring->reason = PREEMPTED;
@@ -165,35 +203,106 @@ write_batch(struct ring *ring, int64_t until_ns)
 	ring->lost -= missing;
 }
 
-/* Adds the past state of the ring's thread, which has ended; it may be written in pieces. */
 static void
-add_interval(struct ring *ring, enum reason reason, int64_t end_ns)
+put_interval(struct ring *ring, const struct past *p, int64_t from_ns, int64_t to_ns)
 {
-	const int64_t duration_ns = end_ns - ring->since_ns;
 	const uint32_t i = batch.count;
-	struct switching *calls = ring->thread != NULL ? ring->thread->switching : NULL;
 
-	if (duration_ns <= 0 ||
-	    (calls != NULL && lies_in_call(calls, ring->since_ns + duration_ns / 2)))
+	if (from_ns >= to_ns)
 		return;
-	batch.time_ns[i] = ring->since_ns;
-	batch.duration_ns[i] = duration_ns;
-	batch.reason[i] = (unsigned char)reason;
-	batch.site[i] = ring->site;
-	batch.callers[i] = ring->callers;
-	batch.placed |= ring->site != 0;
+	batch.time_ns[i] = from_ns;
+	batch.duration_ns[i] = to_ns - from_ns;
+	batch.reason[i] = (unsigned char)p->reason;
+	batch.site[i] = p->site;
+	batch.callers[i] = p->callers;
+	batch.placed |= p->site != 0;
 	if (++batch.count == BATCH)
-		write_batch(ring, end_ns);
+		write_batch(ring, to_ns);
+}
+
+/* Of the kernel's sum, what came since the last look and was not preemption, which has records. */
+static int64_t
+ready_ns(struct ring *ring)
+{
+	const uint64_t before_ns = ring->waited_ns, now_ns = ring->waited_now_ns;
+	const int64_t preempted_ns = ring->preempted_ns;
+
+	ring->waited_ns = now_ns;
+	ring->preempted_ns = 0;
+	return before_ns == NEVER_READ || now_ns == NEVER_READ ? 0 :
+	    (int64_t)(now_ns - before_ns) - preempted_ns;
+}
+
+/*
+ * The kernel does not say when a thread was woken. So each time it waited equally long for a core,
+ * but not longer than it was off it.
+ */
+static int64_t
+ready_each_ns(int64_t sum_ns)
+{
+	int64_t each_ns = 0, last_ns;
+
+	do {
+		int64_t rest_ns = sum_ns, longer = 0;
+
+		for (const struct past *p = past; p < past + past_count; p++)
+			if (p->woken && p->to_ns - p->from_ns > each_ns)
+				longer++;
+			else if (p->woken)
+				rest_ns -= p->to_ns - p->from_ns;
+		last_ns = each_ns;
+		if (longer > 0 && rest_ns / longer > each_ns)
+			each_ns = rest_ns / longer;
+	} while (each_ns > last_ns);
+	return each_ns;
+}
+
+static void
+write_past(struct ring *ring, int64_t until_ns)
+{
+	const int64_t each_ns = ready_each_ns(ready_ns(ring));
+
+	for (struct past *p = past; p < past + past_count; p++) {
+		int64_t ready_from_ns = p->to_ns;
+
+		if (p->in_call)
+			continue;
+		if (p->woken)
+			ready_from_ns -= each_ns < p->to_ns - p->from_ns ? each_ns :
+			    p->to_ns - p->from_ns;
+		put_interval(ring, p, p->from_ns, ready_from_ns);
+		p->reason = PREEMPTED;
+		p->site = p->callers = 0;
+		put_interval(ring, p, ready_from_ns, p->to_ns);
+	}
+	past_count = 0;
+	write_batch(ring, until_ns);
+}
+
+/* Adds the state of the ring's thread up to now; WOKEN: it was blocked, and has a core. */
+static void
+add_interval(struct ring *ring, enum reason reason, int64_t end_ns, bool woken)
+{
+	struct switching *calls = ring->thread != NULL ? ring->thread->switching : NULL;
+	const int64_t from_ns = ring->since_ns;
+	const bool in_call = calls != NULL && lies_in_call(calls, from_ns + (end_ns - from_ns) / 2);
+
+	if (end_ns <= from_ns || (in_call && !woken))
+		return;
+	past[past_count++] = (struct past){ from_ns, end_ns, ring->site, ring->callers, reason,
+	    woken, in_call };
+	if (past_count == PAST)
+		write_past(ring, end_ns);
 }
 
 void
 switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 {
 	if (ring->told && ring->off)	/* the missing records end here */
-		add_interval(ring, ring->reason, at_ns);
+		add_interval(ring, ring->reason, at_ns, false);
 	ring->told = ring->off = true;
 	ring->reason = preempted ? PREEMPTED : BLOCKED;
-	ring->since_ns = at_ns;
+	ring->since_ns = ring->left_ns = at_ns;
 }
 
 void
@@ -201,8 +310,11 @@ switch_in(struct ring *ring, int64_t at_ns)
 {
 	if (!ring->told && !ring->off)	/* when found, it was ready to run but without a core */
 		ring->reason = PREEMPTED;
-	if (!ring->told || ring->off)
-		add_interval(ring, ring->reason, at_ns);
+	if (!ring->told || ring->off) {
+		add_interval(ring, ring->reason, at_ns, ring->reason == BLOCKED);
+		if (ring->reason == PREEMPTED)
+			ring->preempted_ns += at_ns - ring->left_ns;
+	}
 	ring->told = true;
 	ring->off = false;
 	ring->since_ns = at_ns;
@@ -223,6 +335,7 @@ switch_lost(struct ring *ring)
 	ring->told = ring->off = true;
 	ring->reason = NOT_KNOWN;
 	ring->site = ring->callers = 0;
+	ring->waited_ns = NEVER_READ;
 }
 
 void
@@ -231,10 +344,10 @@ switch_write(struct ring *ring, int64_t until_ns)
 	if (until_ns > ring->end_ns)
 		until_ns = ring->end_ns;
 	if (ring->off)		/* the next look writes the rest of the interval */
-		add_interval(ring, ring->reason, until_ns);
+		add_interval(ring, ring->reason, until_ns, false);
 	if (ring->since_ns < until_ns)
 		ring->since_ns = until_ns;
-	write_batch(ring, until_ns);
+	write_past(ring, until_ns);
 }
 
 /* ---- calls of the thread ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * off_kinds [pinned] [work=MS] [sleep=MS]: 20 times each rank computes 20 ms of its CPU time; the
- * last one computes WORK ms [20] and then sleeps 20 ms or SLEEP. If it is pinned, it shares its
- * core with a child that computes all the time. Each rank prints its CPU time from MPI_Init to
+ * off_kinds [pinned] [work=MS] [sleep=MS] [naps=N]: 20 times each rank computes 20 ms of its CPU
+ * time; the last one computes WORK ms [20] and then sleeps 20 ms or SLEEP, in N parts. If it is
+ * pinned, it shares its core with a child that computes all the time. Each rank prints its CPU time from MPI_Init to
  * MPI_Finalize outside other calls, how long it was off its core in its computation and in its
  * sleep, and how long it waited for a core in its sleep.
  */
@@ -100,6 +100,7 @@ argument(char **argv, const char *name, int otherwise)
 int
 main(int argc, char **argv)
 {
+	const useconds_t naps = (useconds_t)argument(argv, "naps", 1);
 	double ready = 0, asleep = 0, waited = 0, from;
 	pid_t child = 0;
 	int rank, ranks, last;
@@ -119,7 +120,8 @@ main(int argc, char **argv)
 		from = waited_s();
 		ready += end_part();
 		if (last) {
-			usleep(1000 * (useconds_t)argument(argv, "sleep", 20));
+			for (useconds_t n = 0; n < naps; n++)
+				usleep(1000 * (useconds_t)argument(argv, "sleep", 20) / naps);
 			waited += waited_s() - from;
 			asleep += end_part();
 		}
