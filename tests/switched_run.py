@@ -222,7 +222,8 @@ class Run:
         marks, last, period = self.marks(rank, worker, begin, end), None, self.period(rank, begin, end)
         for i, (a, b, kind, place) in enumerate(marks):
             if place is MAY_WAIT and not (last and last[3] is WAITS and
-                                          a - last[1] <= (period if last[2] == "sample" else NEAR)):
+                                          (state[last[1]:a] == ON).sum() <=
+                                          (period if last[2] == "sample" else NEAR)):
                 continue
             if place:
                 half = 0 if kind == "blocked" else period // 2

@@ -131,10 +131,10 @@ add_waits(const struct finding *f)
 
 	for (size_t i = 0; i < f->all->mark_count; i++) {
 		struct mark *m = &marks[i];
-		const bool waited = last != NULL && last->place == WAITS && m->from_ns -
-		    last->to_ns <= (last->seen == SAMPLED ? f->period_ns : NEAR_NS);
 
-		if (m->place == MAY_WAIT && !waited)
+		if (m->place == MAY_WAIT && !(last != NULL && last->place == WAITS &&
+		    core_time(f->off, last->to_ns, m->from_ns).on_ns <=
+		    (last->seen == SAMPLED ? f->period_ns : NEAR_NS)))
 			continue;
 		if (m->place != ELSEWHERE)
 			add_wait_at(f, last, m, i + 1 < f->all->mark_count ? m + 1 : NULL);
