@@ -2,9 +2,9 @@
 /*
  * off_kinds [pinned] [work=MS] [sleep=MS] [naps=N]: 20 times each rank computes 20 ms of its CPU
  * time; the last one computes WORK ms [20] and then sleeps 20 ms or SLEEP, in N parts. If it is
- * pinned, it shares its core with a child that computes all the time. Each rank prints its CPU time from MPI_Init to
- * MPI_Finalize outside other calls, how long it was off its core in its computation and in its
- * sleep, and how long it waited for a core in its sleep.
+ * pinned, it shares its core with a child that computes all the time. Each rank prints
+ * its CPU time from MPI_Init to MPI_Finalize outside other calls, how long it was off its core in
+ * its computation and in its sleep, and how long it waited for a core in its sleep.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
