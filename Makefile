@@ -22,7 +22,7 @@ LDLIBS   = $(shell pkg-config --libs msgpack-c 2>/dev/null || pkg-config --libs 
 PACKAGES = gcc libc6-dev pkgconf binutils openmpi-bin libopenmpi-dev libmsgpack-c-dev|libmsgpack-dev libxxhash-dev \
            libzstd-dev zlib1g-dev libotf2-trace-dev libdw-dev libcminpack-dev libstdc++6 jq parallel util-linux
 # Needed by the tests as well; the browser only if no test may be skipped.
-TESTED   = g++ gfortran mpich libmpich-dev gnuplot-nox bats glpk-utils mandoc shellcheck otf2-tools \
+TESTED   = g++ libtbb-dev gfortran mpich libmpich-dev gnuplot-nox bats glpk-utils mandoc shellcheck otf2-tools \
            protobuf-compiler python3 python3-otf2 python3-msgpack python3-mpi4py python3-numpy python3-pandas \
            python3-xxhash python3-zstandard \
            $(if $(CI),chromium chromium-driver python3-selenium fonts-dejavu-core librsvg2-bin)

@@ -12,6 +12,7 @@ setup_file() {
 	gcc -g -O2 -c "$apps/sampled_work.c"
 	mpicc -g -O2 -fopenmp -o late_thread "$apps/late_thread.c" sampled_work.o
 	mpicxx -g -O2 -std=c++20 -fopenmp -o late_threads "$apps/late_threads.cpp" sampled_work.o
+	mpicxx -g -O2 -std=c++20 -fopenmp -DTBB -o late_threads_tbb "$apps/late_threads.cpp" sampled_work.o -ltbb
 	mpicc -g -O2 -o threads_calls "$apps/threads_calls.c" sampled_work.o -lpthread
 	if with_clang cc -g -O2 -fopenmp -o late_thread_clang "$apps/late_thread.c" sampled_work.o; then
 		with_clang cxx -g -O2 -std=c++20 -fopenmp -o late_threads_clang "$apps/late_threads.cpp" sampled_work.o
@@ -123,6 +124,14 @@ however() {
 		awaited
 		# Whether or not the C library has names for its functions
 		lp-dump -k site run/rank.0 | jq -s -e 'any(.futex)'
+	done
+}
+
+@test "the late task of TBB is on the path, in the thread that took it" {
+	local kind
+	for kind in loop group; do
+		goes_on late_threads_tbb $kind
+		awaited
 	done
 }
 

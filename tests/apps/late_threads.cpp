@@ -9,6 +9,8 @@
  *	join	std::thread, of which the late one is joined first
  *	future	std::async, whose results are taken, the late one's last
  *	barrier	std::thread; the first thread has a part, too, and waits at a std::barrier
+ *	loop	tbb::parallel_for; the first thread has a part, too
+ *	group	tbb::task_group, the same
  */
 #include <mpi.h>
 #include <omp.h>
@@ -19,6 +21,13 @@
 #include <cstring>
 #include <future>
 #include <thread>
+
+#ifdef TBB
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+#endif
 
 extern "C" {
 #include "last_part.h"
@@ -88,6 +97,36 @@ meet()
 	late.join();
 }
 
+#ifdef TBB
+/* The threads have one each: TBB's thread takes what the first thread was to do last. */
+static void
+one_of_two(std::atomic<int> &begun, bool late)
+{
+	for (begun++; begun < 2; )
+		sched_yield();
+	part(late ? late_s : 0.01);
+}
+
+static void
+loop()
+{
+	std::atomic<int> begun(0);
+
+	tbb::parallel_for(0, 2, [&](int i) { one_of_two(begun, i == 1); }, tbb::simple_partitioner());
+}
+
+static void
+group()
+{
+	std::atomic<int> begun(0);
+	tbb::task_group group;
+
+	group.run([&] { one_of_two(begun, true); });
+	group.run([&] { one_of_two(begun, false); });
+	group.wait();
+}
+#endif
+
 int
 main(int argc, char **argv)
 {
@@ -95,7 +134,18 @@ main(int argc, char **argv)
 		const char *name;
 		void (*run)();
 	} kinds[] = { { "nested", nested }, { "tasks", tasks }, { "join", join },
-	    { "future", future }, { "barrier", meet } };
+	    { "future", future }, { "barrier", meet },
+#ifdef TBB
+	    { "loop", loop }, { "group", group },
+#endif
+	};
+#ifdef TBB	/* two threads, also on one core */
+	tbb::global_control most(tbb::global_control::max_allowed_parallelism, 2);
+	tbb::task_arena two(2);
+#define RUN(what) two.execute(what)
+#else
+#define RUN(what) what()
+#endif
 	int rank, provided;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
@@ -105,7 +155,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < 10; i++) {
 		for (const auto &kind : kinds)
 			if (argc > 1 && std::strcmp(argv[1], kind.name) == 0)
-				kind.run();
+				RUN(kind.run);
 		part_alone(0.01);
 		say_last_part(rank, false);
 	}
