@@ -205,8 +205,13 @@ class Run:
         found = [(int(t), int(t), "sample", (int(site), 0)) for t, site in zip(times, sites) if begin <= t < end]
         found += [(max(a, begin), min(b, end), "blocked" if reason == BLOCKED else "preempted", tuple(place))
                   for a, b, reason, *place in intervals if a < end and b > begin and reason != UNKNOWN]
-        return [(a, b, kind, WAITS if place in WAITS else MAY_WAIT if place in MAY_WAIT else None)
-                for a, b, kind, place in sorted(found) if kind == "blocked" or place[0]]
+        marks = []
+        for a, b, kind, place in sorted(found):
+            if kind == "preempted" and marks and marks[-1][1:3] == (a, "blocked"):
+                marks[-1] = (marks[-1][0], b, *marks[-1][2:])       # woken, without a core
+            elif kind == "blocked" or place[0]:
+                marks.append((a, b, kind, WAITS if place in WAITS else MAY_WAIT if place in MAY_WAIT else None))
+        return marks
 
     def period(self, rank, begin, end):
         """Of the samples that any of the rank's threads has there; 0: there are none."""
@@ -222,8 +227,7 @@ class Run:
         marks, last, period = self.marks(rank, worker, begin, end), None, self.period(rank, begin, end)
         for i, (a, b, kind, place) in enumerate(marks):
             if place is MAY_WAIT and not (last and last[3] is WAITS and
-                                          (state[last[1]:a] == ON).sum() <=
-                                          (period if last[2] == "sample" else NEAR)):
+                                          a - last[1] <= (period if last[2] == "sample" else NEAR)):
                 continue
             if place:
                 half = 0 if kind == "blocked" else period // 2

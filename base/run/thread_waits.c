@@ -70,7 +70,13 @@ static void
 add_mark(const struct finding *f, struct mark mark, uint32_t site, uint32_t callers)
 {
 	struct thread_waits *w = f->all;
+	struct mark *last = w->mark_count > 0 ? &w->marks[w->mark_count - 1] : NULL;
 
+	if (last != NULL && last->seen == BLOCKED && mark.seen == PREEMPTED &&
+	    last->to_ns == mark.from_ns) {	/* it has been woken, and has no core yet */
+		last->to_ns = mark.to_ns;
+		return;
+	}
 	mark.place = waits_at(f, site, callers) ? WAITS : site == 0 || (mark.seen == SAMPLED ?
 	    is_system_call(f->known, site) : may_wait_below(f->known, site, callers)) ? MAY_WAIT :
 	    ELSEWHERE;
@@ -131,10 +137,10 @@ add_waits(const struct finding *f)
 
 	for (size_t i = 0; i < f->all->mark_count; i++) {
 		struct mark *m = &marks[i];
+		const bool waited = last != NULL && last->place == WAITS && m->from_ns -
+		    last->to_ns <= (last->seen == SAMPLED ? f->period_ns : NEAR_NS);
 
-		if (m->place == MAY_WAIT && !(last != NULL && last->place == WAITS &&
-		    core_time(f->off, last->to_ns, m->from_ns).on_ns <=
-		    (last->seen == SAMPLED ? f->period_ns : NEAR_NS)))
+		if (m->place == MAY_WAIT && !waited)
 			continue;
 		if (m->place != ELSEWHERE)
 			add_wait_at(f, last, m, i + 1 < f->all->mark_count ? m + 1 : NULL);

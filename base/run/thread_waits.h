@@ -2,9 +2,9 @@
 /*
  * When the threads of a process wait for each other, from switches and samples. A thread waits
  *
- *	- while it is blocked in a waiting function (runtimes.h);
- *	- while it is blocked at an unknown place right after it waited: NEAR_NS on a core later,
- *	  or a period after a sample;
+ *	- while it is blocked in a waiting function (runtimes.h), and until it has a core then;
+ *	- while it is blocked at an unknown place right after it waited: NEAR_NS later, or a period
+ *	  after a sample;
  *	- while it spins: half a period around each sample in a waiting function, and around each
  *	  time when it had to give up its core there; and from there to the next such sample or
  *	  switch, if it was not seen elsewhere, and was on a core for SPIN_PERIODS at most;
