@@ -185,11 +185,14 @@ stacks_permitted() {
 @test "a rank that sleeps often beside a busy process waits for its core each time it wakes up, and is not asleep then" {
 	told_by_kernel
 	[ -e /proc/self/schedstat ] || skip "this kernel has no sum of what a thread waits"
+	local how asleep waited
 	for how in --switches '--sample 1000'; do
 		recorded $how -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds" pinned sleep=40 naps=20
 		as_printed
-		# So much that as_printed refuses it as sleep
-		jq -e --argjson waited "$(awk '$1 == 1 { print $5 }' out)" '.computation.by_rank[1] | $waited > 0.1 and .blocked_s < 1.2' waits.json
+		# Most of what it waited is told, though each switch is uncertain by what as_printed allows.
+		read -r _ _ _ asleep waited < <(grep '^1 ' out)
+		jq -e --argjson asleep "$asleep" --argjson waited "$waited" '.computation.by_rank[1] |
+			$waited > 0.1 and .blocked_s - ($asleep - $waited) < 0.3 * $waited' waits.json
 	done
 }
 
