@@ -77,7 +77,9 @@ share_core(void)
 	CPU_ZERO(&one);
 	CPU_SET(core, &one);
 	sched_setaffinity(0, sizeof one, &one);
-	if ((child = fork()) == 0) {
+	if ((child = fork()) > 0)	/* when woken, it does not take the core from the child */
+		sched_setscheduler(0, SCHED_BATCH, &(struct sched_param){ 0 });
+	if (child == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (volatile long i = 0; ; i++)
 			;
