@@ -92,7 +92,11 @@ class Run(switched_run.Run):
         for begin, enters, _ in self.stretches:
             waits = self.waits(rank, worker, begin, enters[rank])[begin:]
             part = state[begin:enters[rank]]
-            part[waits & numpy.isin(part, (ON, PREEMPTED))] = BLOCKED
+            woken = numpy.zeros(len(part), bool)
+            for at in numpy.flatnonzero((part[:-1] == BLOCKED) & (part[1:] == PREEMPTED)) + 1:
+                after = numpy.flatnonzero(part[at:] != PREEMPTED)
+                woken[at:at + after[0] if len(after) else None] = True
+            part[waits & ~woken & numpy.isin(part, (ON, PREEMPTED))] = BLOCKED
         return state
 
     def true(self):
@@ -106,6 +110,9 @@ class Run(switched_run.Run):
             states = numpy.array([self.without_waits(rank, worker)[outside]
                                   for of, worker in sorted(self.threads) if of == rank])
             known = ~(states == UNKNOWN).any(axis=0)
+            # While the others are not active, a first thread without a core has nobody to wait for.
+            alone = ~numpy.isin(states, (ON, PREEMPTED, UNKNOWN)).any(axis=0)
+            states[0][alone & (self.threads[rank, 0][1][outside] == PREEMPTED)] = PREEMPTED
             on = (states == ON)[:, known].sum(axis=0)
             active, first = on + (states == PREEMPTED)[:, known].sum(axis=0), numpy.isin(states[0][known], (ON, PREEMPTED))
             threads = max(n for n in range(1, 9) if (active >= n).sum() > len(active) / 1000)

@@ -178,7 +178,7 @@ add_state(struct thread_states *states, struct thread_state state, int64_t from_
 	state.at_ns = from_ns;
 	states->at[states->count++] = state;
 	states->at[states->count++] = (struct thread_state){ to_ns, -state.on_core, -state.active,
-	    -state.unknown, -state.first };
+	    -state.unknown, -state.first, -state.first_ready };
 }
 
 /* The same outside the waits; *WAIT goes on from call to call. */
@@ -201,9 +201,10 @@ add_thread(struct thread_states *states, const struct off_lane *lane, int64_t fr
 {
 	const int first = lane->worker == 0;
 	const struct thread_state on_core = { .on_core = 1, .active = 1, .first = first },
-	    ready = { .active = 1, .first = first }, unknown = { .unknown = 1 };
+	    ready = { .active = 1, .first = first }, unknown = { .unknown = 1 },
+	    first_ready = { .first_ready = 1 };
 	struct off_cut cut = off_between(lane, from_ns, to_ns);
-	int64_t at_ns = cut.from_ns;
+	int64_t at_ns = cut.from_ns, blocked_until_ns = INT64_MIN;
 	struct off_span part;
 	size_t wait = 0;
 
@@ -217,7 +218,13 @@ add_thread(struct thread_states *states, const struct off_lane *lane, int64_t fr
 	}
 	while (off_next(&cut, &part)) {
 		add_active(states, on_core, at_ns, part.from_ns, waits, &wait);
-		if (part.reason == OFF_PREEMPTED)
+		if (part.reason == OFF_PREEMPTED && first)
+			add_state(states, first_ready, part.from_ns, part.to_ns);
+		if (part.reason == OFF_BLOCKED)
+			blocked_until_ns = part.to_ns;
+		else if (part.reason == OFF_PREEMPTED && blocked_until_ns == part.from_ns)
+			add_state(states, ready, part.from_ns, part.to_ns);
+		else if (part.reason == OFF_PREEMPTED)
 			add_active(states, ready, part.from_ns, part.to_ns, waits, &wait);
 		else if (part.reason == OFF_UNKNOWN)
 			add_state(states, unknown, part.from_ns, part.to_ns);
@@ -260,6 +267,7 @@ thread_states_sum(struct thread_states *states)
 		now->active += before->active;
 		now->unknown += before->unknown;
 		now->first += before->first;
+		now->first_ready += before->first_ready;
 	}
 }
 

@@ -68,6 +68,7 @@ struct thread_states {
 		int64_t at_ns;
 		int on_core, active, unknown;	/* active: on a core or ready to run */
 		int first;			/* 1: the first thread is active */
+		int first_ready;		/* 1: it is preempted, and may be waiting */
 	} *at;
 	size_t count, capacity;
 };

@@ -26,8 +26,10 @@ times_of(struct imbalance *im)
 static void
 count_state(struct imbalance *im, uint32_t location, const struct thread_state *state, int64_t ns)
 {
-	const int index = state->active == 0 ? HYBRID_IDLE :
-	    state->active == 1 && state->first == 1 ? HYBRID_SERIAL :
+	/* what it waited for has ended, if nobody else is active */
+	const bool first_only = state->active == 0 ? state->first_ready == 1 :
+	    state->active == 1 && state->first == 1;
+	const int index = first_only ? HYBRID_SERIAL : state->active == 0 ? HYBRID_IDLE :
 	    HYBRID_SEVERAL + state->active;
 	struct hybrid_time *time;
 
