@@ -14,7 +14,9 @@ setup_file() {
 	mpicxx -g -O2 -std=c++20 -fopenmp -o late_threads "$apps/late_threads.cpp" sampled_work.o
 	mpicxx -g -O2 -std=c++20 -fopenmp -DTBB -o late_threads_tbb "$apps/late_threads.cpp" sampled_work.o -ltbb
 	mpicc -g -O2 -o threads_calls "$apps/threads_calls.c" sampled_work.o -lpthread
+	mpicc -g -O2 -fopenmp -o hybrid "$apps/hybrid.c" sampled_work.o
 	if with_clang cc -g -O2 -fopenmp -o late_thread_clang "$apps/late_thread.c" sampled_work.o; then
+		with_clang cc -g -O2 -fopenmp -o hybrid_clang "$apps/hybrid.c" sampled_work.o
 		with_clang cxx -g -O2 -std=c++20 -fopenmp -o late_threads_clang "$apps/late_threads.cpp" sampled_work.o
 	fi
 	probe_samples ./late_thread
@@ -88,6 +90,23 @@ however() {
 @test "the path goes on in the thread that the first one waits for in clang's libomp" {
 	needs_clang
 	however late_thread_clang
+}
+
+@test "hybrid efficiencies are those of the threads' own clocks within 2 %, however threads wait" {
+	local policy program
+	for program in hybrid hybrid_clang; do
+		[ -e "$BATS_FILE_TMPDIR/$program" ] || continue
+		for policy in passive active; do
+			OMP_WAIT_POLICY=$policy sampled $program
+			lp-imbalance -F json t.graph >waits.json
+			jq -e --argjson stolen "$(cat stolen)" -n --slurpfile waits waits.json --argjson own "$(jq -s '[_nwise(5)] |
+				transpose | map(add)' out)" '$own as [$_, $all, $useful, $serial, $imbalance] | $waits[0].hybrid |
+				def near($is): (. / $is - 1 | fabs) <= 0.02 + $stolen / $useful;
+				.thread_count == 4 and (.threads | near($useful / $all)) and (.serial | near(1 - $serial / $all)) and
+				(.imbalance | near(1 - $imbalance / ($all - $serial))) and
+				(.on_core | near($useful / ($all - $serial - $imbalance)))' || { cat out stolen; jq -c .hybrid waits.json; false; }
+		done
+	done
 }
 
 @test "nothing is lost in a long phase without calls, in which threads wait for each other hundreds of times" {
