@@ -92,10 +92,7 @@ class Run(switched_run.Run):
         for begin, enters, _ in self.stretches:
             waits = self.waits(rank, worker, begin, enters[rank])[begin:]
             part = state[begin:enters[rank]]
-            woken = numpy.zeros(len(part), bool)
-            for at in numpy.flatnonzero((part[:-1] == BLOCKED) & (part[1:] == PREEMPTED)) + 1:
-                after = numpy.flatnonzero(part[at:] != PREEMPTED)
-                woken[at:at + after[0] if len(after) else None] = True
+            woken = self.woken(rank, worker, begin, enters[rank])[begin:]
             part[waits & ~woken & numpy.isin(part, (ON, PREEMPTED))] = BLOCKED
         return state
 

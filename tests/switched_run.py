@@ -240,11 +240,22 @@ class Run:
             last = a, b, kind, WAITS if place else None
         return waits
 
+    def woken(self, rank, worker, begin, end):
+        """In each nanosecond: is the thread ready right after it was blocked, without a core?"""
+        woken, blocked_until = numpy.zeros(end, bool), None
+        for a, b, reason, *_ in self.threads[rank, worker][2]:
+            a, b = max(a, begin), min(b, end)
+            if a < b:
+                woken[a:b] = reason == PREEMPTED and a == blocked_until
+                blocked_until = b if reason == BLOCKED else None
+        return woken
+
     def division(self, rank, begin, end):
         """The computation by thread: (worker, begin, end), from its end."""
         workers = [worker for of, worker in self.threads if of == rank]
         waits = {w: self.waits(rank, w, begin, end) for w in workers}
-        active = {w: numpy.isin(self.threads[rank, w][1][:end], (ON, PREEMPTED)) & ~waits[w] for w in workers}
+        active = {w: numpy.isin(self.threads[rank, w][1][:end], (ON, PREEMPTED)) & ~waits[w] &
+                  ~self.woken(rank, w, begin, end) for w in workers}
         near = self.period(rank, begin, end) or NEAR
         pieces, thread, at = [], 0, end
         while at > begin:

@@ -202,14 +202,16 @@ static void
 find_active(const struct finding *f)
 {
 	struct off_cut cut = off_between(f->off, f->from_ns, f->to_ns);
-	int64_t at_ns = cut.from_ns;
+	int64_t at_ns = cut.from_ns, blocked_until_ns = INT64_MIN;
 	struct off_span part;
 	size_t wait = 0;
 
 	f->times->active.count = 0;
 	while (off_next(&cut, &part)) {
-		if (part.reason == OFF_PREEMPTED)
+		if (part.reason == OFF_PREEMPTED && part.from_ns != blocked_until_ns)
 			continue;
+		if (part.reason == OFF_BLOCKED)
+			blocked_until_ns = part.to_ns;
 		add_active(f, &wait, at_ns, part.from_ns);
 		at_ns = part.to_ns;
 	}

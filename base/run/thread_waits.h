@@ -32,7 +32,8 @@ struct time_spans {
 struct thread_times {
 	uint32_t worker;		/* 0: the location's own thread */
 	struct time_spans waits;
-	struct time_spans active;		/* outside waits, on a core or ready to run */
+	/* outside waits, on a core or preempted; not from a wake-up until it has a core */
+	struct time_spans active;
 };
 
 /* The threads of a location between two instants. */
