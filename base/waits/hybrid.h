@@ -10,8 +10,9 @@
  *
  * A thread is active while it is on a core or ready to run and does not wait for other threads
  * (base/run/thread_waits.h). It no longer waits once it has been woken; nor does the first thread
- * while it is preempted and no thread is active, since what it waited for has ended. A thread is useful while it is active on a core. Without samples it is not
- * known when threads spin: that counts as useful. The lost time is
+ * while it is preempted and no thread is active, since what it waited for has ended. A thread is
+ * useful while it is active on a core. Without samples it is not known when threads spin: that
+ * counts as useful. The lost time is
  *	serial		of threads that are not active while only the first one is
  *	imbalance	of threads that are not active while others are
  *	blocked		of all threads, while none of them is active
