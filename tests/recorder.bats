@@ -78,7 +78,7 @@ recorded() {
 		gcc -O2 -shared -fPIC -DLIBRARY=$n -o "lib$n.so" "$ROOT/tests/apps/frames.c"
 	done
 	./frames ./lib1.so ./lib3.so >compared || { cat compared; false; }
-	grep -q '^[0-9]* compared, 0 by the system, [0-9]* at the place of another; [1-9]' compared
+	grep -q '^[0-9]* compared, 6 stopped, 0 by the system, [0-9]* at the place of another; [1-9]' compared
 	# An emulator of another processor chooses places by itself.
 	[ "${#options[@]}" -gt 0 ] || grep -q ' [1-9][0-9]* at the place of another' compared
 }

@@ -357,8 +357,11 @@ to_rule(const struct state *s, struct frame_rule *rule)
 		rule->kind = FRAME_LAST;
 		return true;
 	}
-	if (s->back.where != AT_CFA || s->back.offset > -8 || !fits(s->back.offset) ||
-	    !fits(s->cfa) || !fits(s->base.offset))
+	if (s->back.where == SAME)
+		rule->in_link = true;
+	else if (s->back.where != AT_CFA || s->back.offset > -8 || !fits(s->back.offset))
+		return false;
+	if (!fits(s->cfa) || !fits(s->base.offset))
 		return false;
 	if (s->cfa_is == DEREFERENCED)
 		rule->kind = FRAME_AT_BASE;

@@ -91,7 +91,7 @@ rule_of(struct frame_memory *memory, const void *address)
 /* A position of the walk: on the stack, in a function. */
 struct place {
 	const void *address;
-	uintptr_t stack, base;
+	uintptr_t stack, base, link;	/* link: 0 unless it holds the return address */
 };
 
 /* Whether the eight bytes are on the stack and in use. */
@@ -140,7 +140,8 @@ step_up(struct frame_memory *memory, struct place *at)
 	default: return -1;
 	}
 	back = cfa + (uintptr_t)(intptr_t)rule->back;
-	if (cfa <= at->stack || !is_stack(memory, at, back))
+	if (rule->in_link ? at->link == 0 || cfa < at->stack :
+	    cfa <= at->stack || !is_stack(memory, at, back))
 		return -1;
 	if (rule->base_kind != BASE_SAME) {
 		saved = (rule->base_kind == BASE_AT_CFA ? cfa : at->base) +
@@ -149,8 +150,9 @@ step_up(struct frame_memory *memory, struct place *at)
 			return -1;
 		at->base = word(memory, saved);
 	}
-	at->address = unsigned_address(word(memory, back));
+	at->address = unsigned_address(rule->in_link ? at->link : word(memory, back));
 	at->stack = cfa;
+	at->link = 0;
 	return at->address != NULL;
 }
 
@@ -199,7 +201,7 @@ callers_from(struct frame_memory **kept, const void *first, const void **frames,
 
 	if (memory != NULL)
 		count = walk(memory, (struct place){ unsigned_address(own[1]),
-		    (uintptr_t)__builtin_dwarf_cfa(), own[0] }, first, frames, depth);
+		    (uintptr_t)__builtin_dwarf_cfa(), own[0], 0 }, first, frames, depth);
 #else
 	(void)kept;
 #endif
@@ -234,8 +236,24 @@ is_behind_call(struct frame_memory *memory, const void *address)
 	while (bytes <= 7 && (end[-bytes] != indirect || (end[1 - bytes] >> 3 & 7) != 2))
 		bytes++;
 	is = bytes <= 7;
+#elif defined __aarch64__
+	const uint32_t *call = (const uint32_t *)address - 1;
+
+	/* bl, or blr, perhaps with a signature */
+	is = is && (*call >> 26 == 0x25 || (*call & 0xfe600000) == 0xd6200000);
 #endif
 	return is;
+}
+
+/* Is its frame one of those that the base pointer's chain links? */
+static bool
+keeps_frame(const struct frame_rule *rule)
+{
+#ifdef __aarch64__
+	return rule->base_kind == BASE_AT_CFA && rule->back == rule->base + 8;
+#else
+	return rule->kind == FRAME_BY_BASE || rule->kind == FRAME_AT_BASE;
+#endif
 }
 
 /*
@@ -248,18 +266,19 @@ walk_copy(struct dl_phdr_info *info, size_t size, void *context)
 	struct copied *of = context;
 	const struct stack_copy *copy = of->copy;
 	/* a thread is stopped before an instruction, and a caller behind one */
-	struct place at = { (const void *)(copy->address + 1), copy->stack, copy->base };
+	struct place at = { (const void *)(copy->address + 1), copy->stack, copy->base,
+	    copy->link };
 	int step = 1, passed = 0;	/* of the chain */
 
 	(void)size;
 	forget_unloaded(of->memory, info->dlpi_subs);
 	while (of->count < of->depth) {
-		const uint8_t kind = rule_of(of->memory, at.address)->kind;
-		const bool keeps_base = kind == FRAME_BY_BASE || kind == FRAME_AT_BASE;
+		const struct frame_rule rule = *rule_of(of->memory, at.address);
+		const bool keeps_base = keeps_frame(&rule);
 		const uintptr_t base = at.base;
 
 		step = step_up(of->memory, &at);
-		if (step < 0 && (keeps_base || (kind == FRAME_UNKNOWN && of->count == 0)))
+		if (step < 0 && (keeps_base || (rule.kind == FRAME_UNKNOWN && of->count == 0)))
 			add_chain(of, passed);
 		if (step <= 0 || !is_behind_call(of->memory, at.address))
 			return 1;

@@ -9,8 +9,8 @@
 
 /*
  * How to find the caller's frame, for one address of code. The caller's stack pointer (CFA) follows
- * from the stack pointer or the base pointer of the frame. The return address is at CFA + back. The
- * caller's base pointer is unchanged or saved on the stack.
+ * from the stack pointer or the base pointer of the frame. The return address is at CFA + back, or
+ * still in AArch64's link register. The caller's base pointer is unchanged or saved on the stack.
  */
 enum frame_kind {
 	FRAME_UNKNOWN,		/* no information, or too complex for a rule */
@@ -29,6 +29,7 @@ struct frame_rule {
 	const void *address;	/* NULL: none */
 	int32_t cfa, base, back;
 	uint8_t kind, base_kind;
+	bool in_link;		/* the return address */
 };
 
 /* cfi.c: the rule of a return address. Returns false if it is unknown or too complex. */
@@ -47,7 +48,7 @@ int callers_from(struct frame_memory **memory, const void *first, const void **f
  * if all functions from BASE on keep frame pointers.
  */
 struct stack_copy {
-	uintptr_t address, stack, base;
+	uintptr_t address, stack, base, link;	/* link: 0 if the processor has none */
 	const unsigned char *bytes;	/* aligned to 8 bytes */
 	size_t size;
 	const void *const *chain;

@@ -62,9 +62,6 @@ event_of(uint64_t config, uint64_t period, int stack_bytes)
 		.sample_max_stack = FRAMES,
 	};
 
-#ifndef __x86_64__
-	stack_bytes = 0;	/* the kernel finds callers, by frame pointers */
-#endif
 	if (stack_bytes > 0) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = SAMPLE_REGISTER_MASK;

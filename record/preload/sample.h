@@ -22,11 +22,16 @@ enum {
 	SAMPLED_BYTES = 512,
 	COPIED_BYTES = 2048,
 	MOST_COPIED = 1 << 15,
-	REGISTERS = 3,
 };
 
-/* The kernel's bits for bp, sp and ip. */
-#define SAMPLE_REGISTER_MASK UINT64_C(0x1c0)
+/* The kernel's bits of the registers that finding callers needs, and their order. */
+#ifdef __aarch64__
+enum { BASE, LINK, STACK, ADDRESS, REGISTERS };
+#define SAMPLE_REGISTER_MASK (UINT64_C(0xf) << 29)	/* x29, lr, sp, pc */
+#else
+enum { BASE, STACK, ADDRESS, REGISTERS };
+#define SAMPLE_REGISTER_MASK UINT64_C(0x1c0)		/* bp, sp, ip */
+#endif
 
 /* Why a thread was not on a core in an interval; lp-trace(5), SWITCHES. */
 enum reason { BLOCKED, PREEMPTED, NOT_KNOWN };

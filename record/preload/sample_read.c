@@ -14,8 +14,6 @@ enum {
 	LEAST_ROOM = 24 + 40,	/* for a switch, and for the record of dropped ones before it */
 };
 
-enum { BASE, STACK, ADDRESS };		/* registers, in the order of the bits */
-
 /* What a sample has of the thread's stack: registers, and a part of the buffer. */
 struct stack_top {
 	uint64_t registers[REGISTERS], from;
@@ -181,6 +179,9 @@ full_place(const struct buffer *buffer, uint64_t from, const struct perf_event_h
 	    .base = top.registers[BASE], .bytes = (unsigned char *)stack, .chain = chain,
 	    .size = top.bytes < sizeof stack ? top.bytes : sizeof stack };
 
+#ifdef __aarch64__
+	copy.link = top.registers[LINK];
+#endif
 	if (top.bytes > 0)
 		address = top.registers[ADDRESS];
 	buffer_copy(buffer, top.from, stack, copy.size);

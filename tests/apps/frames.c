@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares the recorder's unwinder with the system's, from functions with different frames. "frames
- * [LIBRARY ...]" prints how many stacks it compared and how many needed the system's. It ends with
- * status 1 at the first difference. Compiled with -DLIBRARY=N it is a library with frames of N * 48
+ * Compares the recorder's unwinder with the system's, from functions with different frames, and where
+ * a thread stops between two calls. "frames [LIBRARY ...]" prints how many stacks it compared and how
+ * many needed the system's. It ends with status 1 at the first difference. Compiled with -DLIBRARY=N it is a library with frames of N * 48
  * bytes.
  */
 #ifdef LIBRARY
@@ -26,6 +26,7 @@ enter_library(void (*callback)(void))
 #undef backtrace
 
 #include <alloca.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
@@ -162,6 +163,85 @@ library(const char *path, const void **last)
 	return *last == before;
 }
 
+/* ---- stopped between two calls, with a copy of the top of the stack, as samples have it ---- */
+
+enum { COPIED = 1024 };
+static int stopped;
+
+#ifdef __aarch64__
+#define STOP "brk #0"
+#else
+#define STOP "int3"
+#endif
+
+static void
+stop(int number, siginfo_t *info, void *context)
+{
+	mcontext_t *at = &((ucontext_t *)context)->uc_mcontext;
+	static struct frame_memory *copied;
+	static uint64_t stack[COPIED / 8];
+	const void *frames[8], *chain[8];
+	void *all[72];
+	struct stack_copy copy = { .bytes = (unsigned char *)stack, .size = COPIED, .chain = chain };
+	int count = backtrace(all, 72), from = 0, found;
+
+	(void)number;
+	(void)info;
+	stopped++;
+#ifdef __aarch64__
+	copy.address = at->pc;
+	copy.stack = at->sp;
+	copy.base = at->regs[29];
+	copy.link = at->regs[30];
+	at->pc += 4;
+	if (stopped % 2 == 0) {		/* most callers only by the chain, as a kernel finds it */
+		copy.size = 16;
+		for (const uintptr_t *link = (void *)copy.base; link != NULL && copy.chained < 8;
+		    link = (void *)*link)
+			chain[copy.chained++] = unsigned_address(link[1]);
+	}
+#else
+	copy.address = (uintptr_t)at->gregs[REG_RIP];
+	copy.stack = (uintptr_t)at->gregs[REG_RSP];
+	copy.base = (uintptr_t)at->gregs[REG_RBP];
+#endif
+	memcpy(stack, (const void *)copy.stack, copy.size);
+	while (from < count && all[from] != (void *)copy.address)
+		from++;
+	found = callers_in(&copied, &copy, frames, 4);
+	if (found == 4 && count > from + 4 && memcmp(frames, all + from + 1, sizeof frames / 2) == 0)
+		return;
+	printf("stopped at %p, stack %d: %d frames\n", (void *)copy.address, stopped, found);
+	for (int i = 0; i < 4; i++)
+		printf("%p %p\n", i < found ? frames[i] : NULL,
+		    from + 1 + i < count ? all[from + 1 + i] : NULL);
+	exit(1);
+}
+
+/* No frame of its own, and on AArch64 the return address is only in a register. */
+static __attribute__((noinline)) int
+stop_in_leaf(int a)
+{
+	__asm__ volatile(STOP);
+	return a + sink;
+}
+
+static __attribute__((noinline)) int
+stop_in_frame(int a)
+{
+	_Alignas(64) volatile char room[128];
+
+	room[0] = (char)stop_in_leaf(a);
+	__asm__ volatile(STOP);
+	return room[0] + stop_in_leaf(a);
+}
+
+static __attribute__((noinline)) int
+stop_below(int levels)
+{
+	return levels == 0 ? stop_in_frame(1) + 1 : stop_below(levels - 1) * 3 + sink;
+}
+
 static ucontext_t outside, inside;
 
 static void
@@ -192,14 +272,16 @@ main(int argc, char **argv)
 	for (int round = 0; round < 4; round++)
 		for (int i = 1; i < argc; i++)
 			again += library(argv[i], &last);
+	sigaction(SIGTRAP, &(struct sigaction){ .sa_sigaction = stop, .sa_flags = SA_SIGINFO }, NULL);
+	sink += stop_below(5) + stop_below(2);
 	expected = asked;
 	getcontext(&inside);
 	inside.uc_stack.ss_sp = own_stack;
 	inside.uc_stack.ss_size = sizeof own_stack;
 	makecontext(&inside, on_an_own_stack, 0);
 	swapcontext(&outside, &inside);
-	printf("%d compared, %d by the system, %d at the place of another; %d on an own stack\n",
-	    compared, expected, again, asked - expected);
+	printf("%d compared, %d stopped, %d by the system, %d at the place of another; "
+	    "%d on an own stack\n", compared, stopped, expected, again, asked - expected);
 	return 0;
 }
 #endif
