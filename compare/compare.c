@@ -45,7 +45,10 @@ struct options {
 	size_t count[SIDES];
 };
 
-/* Options come before the first file; a "--" separates the files of the two sides. */
+/*
+ * Options come before the first file; a "--" separates the files of the two sides, unless there are
+ * just two.
+ */
 #define OPTION(member) MEMBER(struct options, member)
 
 static struct options
@@ -79,9 +82,12 @@ parse_options(int argc, char **argv)
 	if (optind + (int)opt.count[A] < argc) {
 		opt.files[B] = opt.files[A] + opt.count[A] + 1;
 		opt.count[B] = (size_t)(argc - optind) - opt.count[A] - 1;
+	} else if (opt.count[A] == 2) {
+		opt.files[B] = opt.files[A] + 1;
+		opt.count[A] = opt.count[B] = 1;
 	}
 	if (opt.count[A] == 0 || opt.count[B] == 0)
-		bad_usage(usage);
+		die("runs of two sides are needed: A... -- B...");
 	return opt;
 }
 

@@ -184,6 +184,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 		([.sites[] | select(.line == 13) | .line_b] == [20])'
 	lp-compare a1.graph -- b1.graph >t.text
 	grep -q 'then' t.text
+	lp-compare a1.graph b1.graph | cmp - t.text
 	lp-compare -F csv a1.graph -- b1.graph | head -1 | grep -q '^function,file,line,call,path_change_s,'
 	lp-compare -F stream a1.graph -- b1.graph >t.stream
 	trace.py check t.stream
@@ -546,6 +547,7 @@ stepped() {
 	[[ "$stderr" == "lp-compare: nowhere:"* ]]
 	for bad in "a1.graph" "a1.graph --" "-- a1.graph" ""; do
 		run -2 lp-compare $bad
+		[ "$output" = "lp-compare: runs of two sides are needed: A... -- B..." ]
 	done
 	fuzz -n 100 a1.summary -- lp-compare b1.summary --
 }
