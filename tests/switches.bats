@@ -126,8 +126,10 @@ stacks_permitted() {
 	recorded --switches -- $RUN -n 1 ./pushed
 	lp-dump -k site run/rank.0 | jq -s --argjson at "$(tr ' ' , <out | sed 's/.*/[&]/')" '
 		[.[] | select(.address) | select(.address > $at[0] and .address < $at[2]) |
-		{ function: (if .address < $at[1] then "waits" else "sleeps" end), futex: (.futex // false) }] | sort_by(.function)' >sites
-	jq -e '. == [{ function: "sleeps", futex: false }, { function: "waits", futex: true }]' sites || { cat out sites; false; }
+		{ function: (if .address < $at[1] then "waits" else "sleeps" end), futex: (.futex // false) }]' >sites
+	# A busy machine may take the core elsewhere in them, too.
+	jq -e '(map(select(.function == "waits")) | any(.futex)) and
+		(map(select(.function == "sleeps")) | length > 0 and all(.futex | not))' sites || { cat out sites; false; }
 }
 
 @test "threads that block thousands of times between two calls are read meanwhile; without room it is unknown, and not as before" {
