@@ -246,6 +246,8 @@ same_worlds() {
 }
 
 @test "two programs under one mpirun are followed as one run" {
+	# Open MPI 5.0.7 of Debian 13 crashes.
+	mpirun --oversubscribe -n 1 true : -n 1 true || skip "this mpirun cannot start two programs"
 	cp "$BATS_FILE_TMPDIR/paced" "$BATS_FILE_TMPDIR/other"
 	begin 2 paced 2 400 : -n 2 "$BATS_FILE_TMPDIR/other" 2 400
 	lp-merge --follow run | cat >followed
