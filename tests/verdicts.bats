@@ -250,7 +250,7 @@ polls() {
 		lp-imbalance -F json run.graph | jq -c .verdict >waits.json
 		lp-critpath run.graph | lp-report -F json >verdict.json
 		is_verdict verdict.json >&2
-		jq -rs 'map(.long_pole | [.ranks, .times_the_mean + 0]) | unique | if length == 1 then .[0] | tojson else "differ" end' \
+		jq -rs 'map(.long_pole | [.ranks, (.times_the_mean | if . then . + 0 else . end)]) | unique | if length == 1 then .[0] | tojson else "differ" end' \
 			verdict.json waits.json
 		jq -r .sentence verdict.json
 	}
