@@ -209,7 +209,8 @@ stop(int number, siginfo_t *info, void *context)
 	while (from < count && all[from] != (void *)copy.address)
 		from++;
 	found = callers_in(&copied, &copy, frames, 4);
-	if (found == 4 && count > from + 4 && memcmp(frames, all + from + 1, sizeof frames / 2) == 0)
+	if (found == 4 && count > from + 4 &&
+	    memcmp(frames, all + from + 1, sizeof frames / 2) == 0)
 		return;
 	printf("stopped at %p, stack %d: %d frames\n", (void *)copy.address, stopped, found);
 	for (int i = 0; i < 4; i++)
@@ -272,7 +273,8 @@ main(int argc, char **argv)
 	for (int round = 0; round < 4; round++)
 		for (int i = 1; i < argc; i++)
 			again += library(argv[i], &last);
-	sigaction(SIGTRAP, &(struct sigaction){ .sa_sigaction = stop, .sa_flags = SA_SIGINFO }, NULL);
+	sigaction(SIGTRAP, &(struct sigaction){ .sa_sigaction = stop, .sa_flags = SA_SIGINFO },
+	    NULL);
 	sink += stop_below(5) + stop_below(2);
 	expected = asked;
 	getcontext(&inside);
