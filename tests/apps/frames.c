@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compares the recorder's unwinder with the system's, from functions with different frames, and where
- * a thread stops between two calls. "frames [LIBRARY ...]" prints how many stacks it compared and how
- * many needed the system's. It ends with status 1 at the first difference. Compiled with -DLIBRARY=N it is a library with frames of N * 48
- * bytes.
+ * Compares the recorder's unwinder with the system's, from functions with different frames, and
+ * where a thread stops between two calls. "frames [LIBRARY ...]" prints how many stacks it compared
+ * and how many needed the system's. It ends with status 1 at the first difference. Compiled with
+ * -DLIBRARY=N it is a library with frames of N * 48 bytes.
  */
 #ifdef LIBRARY
 
@@ -182,7 +182,8 @@ stop(int number, siginfo_t *info, void *context)
 	static uint64_t stack[COPIED / 8];
 	const void *frames[8], *chain[8];
 	void *all[72];
-	struct stack_copy copy = { .bytes = (unsigned char *)stack, .size = COPIED, .chain = chain };
+	struct stack_copy copy = { .bytes = (unsigned char *)stack, .size = COPIED,
+	    .chain = chain };
 	int count = backtrace(all, 72), from = 0, found;
 
 	(void)number;
