@@ -113,7 +113,7 @@ demo-lammps: PACKAGES += lammps
 lint: PACKAGES += cppcheck clang-tidy
 fuzz: PACKAGES += afl++
 abi: PACKAGES += abigail-tools
-deb: PACKAGES += libmpich-dev debhelper dh-python dpkg-dev fakeroot lintian mandoc python3
+deb: PACKAGES += libmpich-dev build-essential debhelper dh-python fakeroot lintian mandoc python3
 
 # Each demo does what users do: longpole -o FOLDER COMMAND.
 demo: PROGRAM = build/apps/heat -n 2000 -i 6 -p balanced:200,imbalanced:300,serial:60,messages:100
@@ -142,4 +142,4 @@ export DESTDIR
 clean:
 	rm -rf bin lib build compile_commands.json python/longpole/__pycache__ tests/__pycache__
 
--include $(shell find build -name '*.d' 2>/dev/null)
+-include $(shell find build -name '*.d' -type f 2>/dev/null)
