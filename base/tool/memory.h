@@ -18,7 +18,8 @@ void *grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size);
 
 /* Makes room for COUNT items in LIST. */
 #define GROW(list, capacity, count) \
-	((list) = grow((list), &(capacity), (count), sizeof *(list)))
+	((size_t)(count) <= (capacity) ? (void)0 : \
+	(void)((list) = grow((list), &(capacity), (count), sizeof *(list))))
 /* The item at INDEX; makes zeroed items up to it and beyond. */
 #define AT(list, capacity, index) \
 	((size_t)(index) < (capacity) ? (void)0 : (void)((list) = \

@@ -46,7 +46,7 @@ spending_grow(struct spending *s, uint32_t site)
 
 	GROW(s->spent, s->capacity, 2 * (size_t)site + 2);
 	memset(s->spent + known, 0, (s->capacity - known) * sizeof *s->spent);
-	GROW(s->keys, s->key_capacity, s->capacity);
+	GROW(s->keys, s->key_capacity, s->capacity + 1);	/* spend writes one too many */
 	GROW(s->ns, s->ns_capacity, s->capacity);
 }
 
@@ -58,17 +58,16 @@ spending_know(struct spending *s, uint32_t site)
 		spending_grow(s, site);
 }
 
+/* Without a branch: which keys are new is hard to predict. */
 static inline void
 spend(struct spending *s, uint32_t key, int64_t ns)
 {
 	struct spent *spent = &s->spent[key];
 
-	if (ns == 0)
-		return;
+	s->keys[s->count] = key;
+	s->count += ns != 0 && !spent->listed;
 	spent->ns += ns;
-	if (!spent->listed)
-		s->keys[s->count++] = key;
-	spent->listed = true;
+	spent->listed |= ns != 0;
 }
 
 /* Sums the keys with more than 0 and drops the others. Newest code first. */
@@ -172,6 +171,7 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 	struct causes *c = im->causes;
 	const struct past *past = &c->pasts.of[location];
 	const int64_t low_ns = larger(from_ns, im->from_ns), high_ns = smaller(to_ns, im->to_ns);
+	struct spending spending = c->spending;
 	int64_t waited_ns = 0, end_ns = past->end_ns;
 
 	for (uint32_t i = past->end; end_ns > from_ns && i != past->begin; ) {
@@ -193,9 +193,10 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 			waited_ns += ns;
 			part.call_ns -= ns;
 		}
-		spend(&c->spending, 2 * a->site, sign * part.compute_ns);
-		spend(&c->spending, 2 * a->site + 1, sign * part.call_ns);
+		spend(&spending, 2 * a->site, sign * part.compute_ns);
+		spend(&spending, 2 * a->site + 1, sign * part.call_ns);
 	}
+	c->spending.count = spending.count;
 	return waited_ns;
 }
 
