@@ -200,6 +200,49 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 	return waited_ns;
 }
 
+/* ---- shares ----------------------------------------------------------------------------- */
+
+static inline void
+find_least(struct cause_shares *shares)
+{
+	shares->least = 0;
+	for (unsigned i = 1; i < MOST_CAUSES; i++)
+		if (shares->share[i] < shares->share[shares->least])
+			shares->least = i;
+}
+
+/* Only the largest shares are kept. The delay has none yet. */
+static inline void
+share_new(struct delays *delays, struct cause_shares *shares, uint32_t delay, double share)
+{
+	unsigned at = shares->least;
+
+	if (shares->count < MOST_CAUSES)
+		at = shares->count++;
+	else if (shares->share[at] >= share)
+		return;
+	shares->delay[at] = delay;
+	shares->share[at] = share;
+	delays->at[delay] = (uint8_t)at;
+	if (shares->count == MOST_CAUSES)
+		find_least(shares);
+}
+
+/* Adds a delay with its share of the wait. */
+static inline void
+share_add(struct delays *delays, struct cause_shares *shares, uint32_t delay, double share)
+{
+	const unsigned at = delays->at[delay];
+
+	if (at >= shares->count || shares->delay[at] != delay) {
+		share_new(delays, shares, delay, share);
+		return;
+	}
+	shares->share[at] += share;
+	if (at == shares->least && shares->count == MOST_CAUSES)
+		find_least(shares);
+}
+
 /* Shares the indirect part out over the waits of the delaying location. */
 static void
 share_indirect(struct imbalance *im, double share, struct origin *origin,
@@ -225,7 +268,7 @@ share_indirect(struct imbalance *im, double share, struct origin *origin,
 			const double long_ns = part_ns * shared[k];
 
 			delay_add(&c->delays, delay[k], false, long_ns);
-			share_add(shares, delay[k], long_ns / wait_ns);
+			share_add(&c->delays, shares, delay[k], long_ns / wait_ns);
 		}
 	}
 	origin_follows(&im->origins, origin, largest->origin);
@@ -261,7 +304,7 @@ share_direct(struct causes *c, int32_t rank, double share, double wait_ns,
 		const uint32_t delay = delay_of(&c->delays, s->keys[i], rank);
 
 		delay_add(&c->delays, delay, true, share * s->ns[i]);
-		share_add(shares, delay, share * s->ns[i] / wait_ns);
+		share_new(&c->delays, shares, delay, share * s->ns[i] / wait_ns);
 	}
 	s->count = 0;
 }

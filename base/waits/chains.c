@@ -24,37 +24,6 @@ origin_wait(const struct origin *origin)
 
 /* ---- causes ----------------------------------------------------------------------------- */
 
-/* COUNT shares, then COUNT delays. There is a pool for each number of causes. */
-static size_t
-shares_bytes(unsigned count)
-{
-	return (count * (sizeof(double) + sizeof(uint32_t)) + sizeof(double) - 1) / sizeof(double) *
-	    sizeof(double);
-}
-
-void
-share_add(struct cause_shares *shares, uint32_t delay, double share)
-{
-	unsigned least = 0;
-
-	for (unsigned i = 0; i < shares->count; i++)
-		if (shares->delay[i] == delay) {
-			shares->share[i] += share;
-			return;
-		}
-	if (shares->count < MOST_CAUSES) {
-		least = shares->count++;
-	} else {
-		for (unsigned i = 1; i < MOST_CAUSES; i++)
-			if (shares->share[i] < shares->share[least])
-				least = i;
-		if (shares->share[least] >= share)
-			return;
-	}
-	shares->delay[least] = delay;
-	shares->share[least] = share;
-}
-
 void
 origin_keep_shares(struct origins *all, struct origin *origin, const struct cause_shares *shares)
 {
@@ -70,18 +39,6 @@ origin_keep_shares(struct origins *all, struct origin *origin, const struct caus
 	memcpy(to, shares->share, shares->count * sizeof *shares->share);
 	memcpy(to + shares->count * sizeof *shares->share, shares->delay,
 	    shares->count * sizeof *shares->delay);
-}
-
-unsigned
-origin_shares(const struct origins *all, const struct origin *origin, const uint32_t **delay,
-    const double **share)
-{
-	if (origin->causes == 0)
-		return 0;
-	*share = pool_at(&all->shares[origin->causes], shares_bytes(origin->causes),
-	    origin->shares);
-	*delay = (const uint32_t *)(const void *)(*share + origin->causes);
-	return origin->causes;
 }
 
 static void
@@ -168,15 +125,12 @@ void
 longest_add(struct origins *all, struct longest *longest, uint32_t number)
 {
 	struct origin *origin = origin_at(all, number);
-	const struct wait wait = origin_wait(origin);
 	size_t at = longest->count;
+	struct wait wait;
 
-	if (at == MOST_CHAINS) {
-		const struct origin *last = origin_at(all, longest->of[at - 1]);
-
-		if (wait.to_ns - wait.from_ns < last->to_ns - last->from_ns)
-			return;
-	}
+	if (at == MOST_CHAINS && origin->to_ns - origin->from_ns < longest->least_ns)
+		return;
+	wait = origin_wait(origin);
 	for (; at > 0; at--) {
 		const struct wait shorter = origin_wait(origin_at(all, longest->of[at - 1]));
 
@@ -191,4 +145,6 @@ longest_add(struct origins *all, struct longest *longest, uint32_t number)
 	    (longest->count++ - at) * sizeof *longest->of);
 	longest->of[at] = number;
 	origin->users++;
+	origin = origin_at(all, longest->of[longest->count - 1]);
+	longest->least_ns = origin->to_ns - origin->from_ns;
 }

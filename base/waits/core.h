@@ -224,7 +224,7 @@ struct origin {
 
 /* The largest causes of a wait, with the share that each has in it. */
 struct cause_shares {
-	unsigned count;
+	unsigned count, least;		/* the first of the smallest, once there are MOST_CAUSES */
 	uint32_t delay[MOST_CAUSES];	/* numbers: delays.c */
 	double share[MOST_CAUSES];
 };
@@ -246,13 +246,29 @@ void origin_end(struct origins *all, struct origin *origin);
 /* The part of the wait that caused waits of others; known when the origin has ended. */
 int64_t origin_propagating_ns(const struct origin *origin);
 
-/* Adds a delay with its share of the wait. Only the largest shares are kept. */
-void share_add(struct cause_shares *shares, uint32_t delay, double share);
 void origin_keep_shares(struct origins *all, struct origin *origin,
     const struct cause_shares *shares);
+
+/* COUNT shares, then COUNT delays. There is a pool for each number of causes. */
+static inline size_t
+shares_bytes(unsigned count)
+{
+	return (count * (sizeof(double) + sizeof(uint32_t)) + sizeof(double) - 1) / sizeof(double) *
+	    sizeof(double);
+}
+
 /* Returns the number of causes. Their arrays are valid until the next shares are stored. */
-unsigned origin_shares(const struct origins *all, const struct origin *origin,
-    const uint32_t **delay, const double **share);
+static inline unsigned
+origin_shares(const struct origins *all, const struct origin *origin, const uint32_t **delay,
+    const double **share)
+{
+	if (origin->causes == 0)
+		return 0;
+	*share = pool_at(&all->shares[origin->causes], shares_bytes(origin->causes),
+	    origin->shares);
+	*delay = (const uint32_t *)(const void *)(*share + origin->causes);
+	return origin->causes;
+}
 
 /* Makes BEFORE the wait that ORIGIN follows from, unless the chain is too long. */
 void origin_follows(const struct origins *all, struct origin *origin, uint32_t before);
@@ -266,6 +282,7 @@ bool is_longer_wait(const struct wait *a, const struct wait *b);
 struct longest {
 	uint32_t of[MOST_CHAINS];
 	size_t count;
+	int64_t least_ns;	/* the last one */
 };
 void longest_add(struct origins *all, struct longest *longest, uint32_t number);
 
@@ -362,7 +379,8 @@ void past_end(struct imbalance *im, struct pasts *all, uint32_t location);
 
 struct delays {
 	struct delay *of;	/* by number */
-	size_t count, capacity;
+	size_t count, capacity, at_capacity;
+	uint8_t *at;		/* by number: where it may be in a struct cause_shares */
 	uint32_t **numbers;	/* by key, of each rank: 1 + its number, or 0; or NULL */
 	size_t keys;
 	int32_t ranks;
