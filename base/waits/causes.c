@@ -161,6 +161,28 @@ cut_activity(const struct activity_part *all, const struct wide *wide, int64_t l
 	return (struct activity_part){ compute_ns, ns - compute_ns };
 }
 
+/* A look far back comes to waits that have left the caches. */
+static inline void
+fetch_origin(const struct imbalance *im, const struct past *past, uint32_t number)
+{
+	enum { AHEAD = 8 };
+
+	if (number - past->begin > AHEAD)
+		__builtin_prefetch(origin_at(&im->origins, past_at(past, number - AHEAD)->origin));
+}
+
+static inline void
+fetch_shares(const struct imbalance *im, const struct waited *waited, size_t left)
+{
+	enum { AHEAD = 4 };
+	const uint32_t *delay;
+	const double *share = NULL;
+
+	if (left > AHEAD && origin_shares(&im->origins,
+	    origin_at(&im->origins, waited[AHEAD].origin), &delay, &share) > 0)
+		__builtin_prefetch(share);
+}
+
 /*
  * Adds SIGN times the time of the location between FROM and TO to its keys, without its waits.
  * Returns the length of the waits; notes them if SIGN is 1.
@@ -180,6 +202,7 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 		const struct wide *wide = activity_wide(&c->pasts, a);
 		struct activity_part part = activity_all(a, wide);
 
+		fetch_origin(im, past, i);
 		end_ns -= part.compute_ns + part.call_ns;
 		if (end_ns < low_ns || leave_ns > high_ns || wide != NULL)
 			part = cut_activity(&part, wide, leave_ns, low_ns, high_ns);
@@ -254,13 +277,14 @@ share_indirect(struct imbalance *im, double share, struct origin *origin,
 
 	if (c->waited_count == 0)
 		return;
-	for (const struct waited *w = c->waited; w < c->waited + c->waited_count; w++) {
+	for (const struct waited *w = c->waited, *end = w + c->waited_count; w < end; w++) {
 		struct origin *before = origin_at(&im->origins, w->origin);
 		const double part_ns = share * (double)w->ns;
 		const uint32_t *delay = NULL;
 		const double *shared = NULL;
 		const unsigned causes = origin_shares(&im->origins, before, &delay, &shared);
 
+		fetch_shares(im, w, (size_t)(end - w));
 		before->propagated_ns += part_ns;
 		if (w->ns > largest->ns)
 			largest = w;
