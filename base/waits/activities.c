@@ -20,15 +20,19 @@ pasts_begin(struct pasts *all, uint32_t locations, size_t most)
 
 /* ---- one activity ----------------------------------------------------------------------- */
 
-static inline void
-set_times(struct pasts *all, struct activity *a, const struct wide *times)
+/* Whether the times of a call fit. Polls need more. */
+static inline bool
+set_short(struct activity *a, int64_t compute_ns, int64_t call_ns)
 {
-	const int64_t compute_ns = times->all.compute_ns, call_ns = times->all.call_ns;
-
 	a->compute_ns = (uint32_t)compute_ns;
 	a->call_ns = (uint32_t)call_ns;
-	if (!times->polls && compute_ns == a->compute_ns && call_ns == a->call_ns &&
-	    a->call_ns != WIDE)
+	return compute_ns == a->compute_ns && call_ns == a->call_ns && a->call_ns != WIDE;
+}
+
+static void
+set_times(struct pasts *all, struct activity *a, const struct wide *times)
+{
+	if (set_short(a, times->all.compute_ns, times->all.call_ns) && !times->polls)
 		return;
 	a->compute_ns = pool_take(&all->wides, sizeof *times);
 	a->call_ns = WIDE;
@@ -65,12 +69,17 @@ forget_origin(struct imbalance *im, uint32_t number)
 static void
 forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t count)
 {
+	enum { AHEAD = 8 };
+
 	for (; count > 0; count--, past->begin++) {
 		const struct activity *a = past_at(past, past->begin);
+		const uint32_t later = count > AHEAD ? past_at(past, past->begin + AHEAD)->origin : 0;
 		const struct activity_part part = activity_all(a, activity_wide(all, a));
 
 		past->begin_ns += part.compute_ns + part.call_ns;
 		past->kept_ns = past->begin_ns;
+		if (later != 0)
+			__builtin_prefetch(origin_at(&im->origins, later), 1);
 		drop_times(all, a);
 		if (a->origin != 0)
 			forget_origin(im, a->origin);
@@ -126,8 +135,9 @@ past_add(struct imbalance *im, struct pasts *all, const struct whole_call *call)
 	last->site = row->site;
 	last->origin = 0;
 	past->end_ns = row->leave_ns;
-	set_times(all, last, &(struct wide){ { compute_ns, row->leave_ns - row->enter_ns },
-	    compute_ns, call->polled });
+	if (!set_short(last, compute_ns, row->leave_ns - row->enter_ns) || call->polled)
+		set_times(all, last, &(struct wide){ { compute_ns, row->leave_ns - row->enter_ns },
+		    compute_ns, call->polled });
 	return last;
 }
 

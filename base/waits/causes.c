@@ -165,9 +165,9 @@ cut_activity(const struct activity_part *all, const struct wide *wide, int64_t l
 static inline void
 fetch_origin(const struct imbalance *im, const struct past *past, uint32_t number)
 {
-	enum { AHEAD = 8 };
+	enum { FAR = 32, AHEAD = 8 };
 
-	if (number - past->begin > AHEAD)
+	if (past->end - number > FAR && number - past->begin > AHEAD)
 		__builtin_prefetch(origin_at(&im->origins, past_at(past, number - AHEAD)->origin));
 }
 
@@ -357,11 +357,11 @@ explain(struct imbalance *im, const struct wait *wait)
 	struct late *late = late_of(im, wait);
 	const uint32_t number = late != NULL ? late->origin : origin_new(&im->origins, wait);
 	struct origin *origin = origin_at(&im->origins, number);
-	struct cause_shares shares = { .count = 0 };
+	struct cause_shares shares;	/* its arrays are not filled */
 	double delay_ns, waited_ns, share;
 
 	origin->users += late != NULL;
-	c->waited_count = 0;
+	c->waited_count = shares.count = shares.least = 0;
 	spend_uncounted(im, wait, from_ns);
 	waited_ns = (double)spend_past(im, wait->cause, from_ns, wait->to_ns, 1);
 	spend_past(im, wait->location, from_ns, wait->from_ns, -1);

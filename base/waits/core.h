@@ -96,6 +96,13 @@ struct late {
 	bool explained;
 };
 
+struct late_list {
+	struct late *of;
+	size_t capacity;
+	unsigned count, next;
+	int64_t latest_ns;	/* no message in the list was sent later */
+};
+
 void late_begin(struct imbalance *im);
 /* After rows are settled and calls counted: forgets messages that no later receive can change. */
 void late_settle(struct imbalance *im);
@@ -103,7 +110,17 @@ void late_settle(struct imbalance *im);
 void late_forget(struct imbalance *im);
 void late_remember(struct imbalance *im, const struct wait *wait, int64_t sent_ns);
 /* A message was received: waits for messages sent after it change their state. */
-void late_check(struct imbalance *im, uint32_t location, const struct wait_row *receive);
+void late_change(struct imbalance *im, struct late_list *list, const struct wait_row *receive);
+
+static inline void
+late_check(struct imbalance *im, uint32_t location, const struct wait_row *receive)
+{
+	struct late_list *list = &im->late[location];
+
+	if (list->count > 0 && list->latest_ns > receive->other_ns)
+		late_change(im, list, receive);
+}
+
 /* The wait, if its state may still change and this is the first query; otherwise NULL. */
 struct late *late_of(struct imbalance *im, const struct wait *wait);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "../tool/heap.h"
 #include "core.h"
 #include "functions.h"
 
@@ -51,7 +50,8 @@ count_call(struct imbalance *im, const struct whole_call *call)
 	if (!im->waits_only)
 		count_causes(im, call, waits, count);
 	count_analytic(im, call);
-	one_sided_count(im, call);
+	if (call->kind->one_sided != NO_ACCESS)
+		one_sided_count(im, call);
 	if (call->kind->starts || call->kind->ends)
 		open_count(im, call);
 	if (location >= (uint32_t)im->graph.known.ranks)
@@ -69,30 +69,43 @@ count_call(struct imbalance *im, const struct whole_call *call)
 /* ---- the next one ---- */
 
 struct next {
-	int64_t leave_ns;
+	int64_t leave_ns;		/* NONE: no call whose rows are all settled */
 	uint32_t location, count;	/* its rows */
 };
 
-static inline bool
-sooner(const struct next *a, const struct next *b)
-{
-	return a->leave_ns < b->leave_ns ||
-	    (a->leave_ns == b->leave_ns && a->location < b->location);
-}
-
-HEAP(heap, struct next, sooner)
+#define NONE (INT64_MAX - 1)
 
 struct queue {
-	/* the next call of each location, if all its rows are settled */
-	struct next *heap;
-	size_t count;
-	bool *is_queued;		/* by location: it is in the heap */
+	/*
+	 * The next call of each location is a leaf, and the parent of two is the sooner one: the
+	 * left one, with the lower locations, if they leave at once. So the root is the first of
+	 * all. No branch depends on which one it is, for nobody can predict that.
+	 */
+	struct next *tree;
+	size_t leaves;
 	bool *ends;			/* by location: its open call may be counted */
 	uint32_t *counted;		/* locations with counted rows in the window */
 	bool *has_counted;		/* by location: it is one of them */
 	size_t counted_count;
 	uint64_t rows;			/* settled but not counted */
 };
+
+static inline void
+queue_set(struct queue *q, struct next next)
+{
+	struct next *tree = q->tree;
+	size_t at = q->leaves + next.location;
+
+	for (tree[at] = next; at > 1; tree[at] = next) {
+		const struct next *other = &tree[at ^ 1];
+		const bool is_sooner = other->leave_ns < next.leave_ns + (int64_t)(at & 1);
+
+		next.leave_ns = is_sooner ? other->leave_ns : next.leave_ns;
+		next.location = is_sooner ? other->location : next.location;
+		next.count = is_sooner ? other->count : next.count;
+		at /= 2;
+	}
+}
 
 /*
  * The contiguous rows from SEQ on. Calls come from all locations in turn, so a location's next rows
@@ -114,26 +127,26 @@ next_rows(const struct imbalance *im, uint32_t location, uint64_t seq, size_t *l
 	return rows;
 }
 
-/* Finds the next call of the location. Returns false if some of its rows are not settled. */
-static inline bool
-next_call(const struct imbalance *im, uint32_t location, struct next *next)
+/* The next call of the location; NONE if some of its rows are not settled. */
+static inline struct next
+next_call(const struct imbalance *im, uint32_t location)
 {
 	const uint64_t first = im->done[location], limit = im->settled[location];
+	const struct next none = { NONE, location, 0 };
 	const struct wait_row *rows;
 	uint32_t count = 1;
 	size_t left;
 
 	if (first >= limit)
-		return false;
+		return none;
 	rows = next_rows(im, location, first, &left);
 	if (awaited_to_end(&im->graph.known, location, rows[0].row.call, rows[0].row.leave_ns) !=
 	    NULL && !im->queue->ends[location])
-		return false;
+		return none;
 	while (count < left && rows[count].row.part > 0)
 		if (first + count++ >= limit)
-			return false;
-	*next = (struct next){ rows[0].row.leave_ns, location, count };
-	return true;
+			return none;
+	return (struct next){ rows[0].row.leave_ns, location, count };
 }
 
 static inline struct whole_call
@@ -146,13 +159,10 @@ whole_call(struct imbalance *im, const struct next *next)
 	const struct row *row;
 	const struct call_kind *kind;
 
-	if (rows == NULL)
-		rows = window_rows(&im->graph.window, next->location, first, false, &left);
+	if (rows == NULL)	/* open_count may change them */
+		rows = window_rows(&im->graph.window, next->location, first, true, &left);
 	row = &rows[0].row;
 	kind = call_kind(im, row->call);
-	/* open_count changes them */
-	if (kind->starts && wait_row_here(im, next->location, first) == NULL)
-		rows = window_rows(&im->graph.window, next->location, first, true, &left);
 	return (struct whole_call){ rows, kind, first, next->location, next->count, last_ns,
 	    last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns),
 	    counted_ns(im, row->enter_ns, row->leave_ns), kind->polls && row->polled };
@@ -165,10 +175,9 @@ queue_next(struct imbalance *im, uint32_t location)
 	struct queue *q = im->queue;
 	struct next next;
 
-	if (q->is_queued[location] || !next_call(im, location, &next))
-		return;
-	q->is_queued[location] = true;
-	heap_push(q->heap, &q->count, next);
+	if (q->tree[q->leaves + location].leave_ns == NONE &&
+	    (next = next_call(im, location)).leave_ns != NONE)
+		queue_set(q, next);
 }
 
 /*
@@ -179,11 +188,11 @@ static void
 count_until(struct imbalance *im, int64_t limit_ns)
 {
 	struct queue *q = im->queue;
-	struct next *heap = q->heap;
+	const struct next *first = &q->tree[1];
 
-	while (q->count > 0 && heap[0].leave_ns <= limit_ns) {
-		const uint32_t location = heap[0].location;
-		const struct whole_call call = whole_call(im, &heap[0]);
+	while (first->leave_ns <= limit_ns && first->leave_ns != NONE) {
+		const uint32_t location = first->location;
+		const struct whole_call call = whole_call(im, first);
 
 		count_call(im, &call);
 		if (!q->has_counted[location])
@@ -191,12 +200,7 @@ count_until(struct imbalance *im, int64_t limit_ns)
 		q->has_counted[location] = true;
 		im->done[location] += call.count;
 		q->rows -= call.count;
-		if (!next_call(im, location, &heap[0])) {
-			q->is_queued[location] = false;
-			heap[0] = heap[--q->count];
-		}
-		if (q->count > 0)
-			heap_down(heap, q->count, 0);
+		queue_set(q, next_call(im, location));
 	}
 	for (; q->counted_count > 0; q->counted_count--) {
 		const uint32_t location = q->counted[q->counted_count - 1];
@@ -404,10 +408,13 @@ order_begin(struct imbalance *im)
 	const uint32_t locations = im->graph.known.location_count;
 	struct queue *q = zalloc(1, sizeof *q);
 
-	q->heap = zalloc(locations, sizeof *q->heap);
+	for (q->leaves = 1; q->leaves < locations; )
+		q->leaves *= 2;
+	q->tree = zalloc(2 * q->leaves, sizeof *q->tree);
+	for (size_t i = 0; i < 2 * q->leaves; i++)
+		q->tree[i] = (struct next){ NONE, 0, 0 };
 	q->counted = zalloc(locations, sizeof *q->counted);
 	q->has_counted = zalloc(locations, sizeof *q->has_counted);
-	q->is_queued = zalloc(locations, sizeof *q->is_queued);
 	q->ends = zalloc(locations, sizeof *q->ends);
 	im->queue = q;
 	im->done = zalloc(locations, sizeof *im->done);

@@ -137,7 +137,8 @@ count_analytic(struct imbalance *im, const struct whole_call *call)
 	const struct wait_row *group = NULL;
 	struct totals *sums[2];
 	uint64_t edges = 0;
-	int64_t start_ns, end_ns;
+	int64_t start_ns, end_ns, before_ns, after_ns;
+	bool apart;
 
 	for (const struct wait_row *part = call->rows; part < call->rows + call->count; part++) {
 		edges += part->edges;
@@ -150,15 +151,15 @@ count_analytic(struct imbalance *im, const struct whole_call *call)
 	sums[1] = totals_of(im, row->call);
 	start_ns = larger(group->start_ns, row->enter_ns);
 	end_ns = smaller(group->end_ns, row->leave_ns);
+	apart = end_ns < start_ns;
+	before_ns = counted_ns(im, row->enter_ns, start_ns);
+	after_ns = counted_ns(im, end_ns, row->leave_ns);
 	for (int i = 0; i < 2; i++) {
 		sums[i]->edges += edges;
-		if (end_ns < start_ns) {
-			sums[i]->unsynchronised_ns += call->mpi_ns;
-			sums[i]->unsynchronised++;
-		} else {
-			sums[i]->wait_before_ns += counted_ns(im, row->enter_ns, start_ns);
-			sums[i]->wait_after_ns += counted_ns(im, end_ns, row->leave_ns);
-		}
+		sums[i]->unsynchronised_ns += apart ? call->mpi_ns : 0;
+		sums[i]->unsynchronised += apart;
+		sums[i]->wait_before_ns += apart ? 0 : before_ns;
+		sums[i]->wait_after_ns += apart ? 0 : after_ns;
 	}
 }
 

@@ -6,13 +6,6 @@
 
 enum { LATE = 100 };	/* remembered for each location */
 
-struct late_list {
-	struct late *of;
-	size_t capacity;
-	unsigned count, next;
-	int64_t latest_ns;	/* no message in the list was sent later */
-};
-
 void
 late_begin(struct imbalance *im)
 {
@@ -91,8 +84,8 @@ change_state(struct imbalance *im, const struct late *late, enum state state)
 }
 
 /* A message was received: messages sent after it but received before it came in wrong order. */
-static void
-change_later(struct imbalance *im, struct late_list *list, const struct wait_row *receive)
+void
+late_change(struct imbalance *im, struct late_list *list, const struct wait_row *receive)
 {
 	int64_t latest_ns = INT64_MIN;
 
@@ -110,15 +103,6 @@ change_later(struct imbalance *im, struct late_list *list, const struct wait_row
 		i--;
 	}
 	list->latest_ns = latest_ns;
-}
-
-void
-late_check(struct imbalance *im, uint32_t location, const struct wait_row *receive)
-{
-	struct late_list *list = &im->late[location];
-
-	if (list->count > 0 && list->latest_ns > receive->other_ns)
-		change_later(im, list, receive);
 }
 
 /* ---- forgetting ------------------------------------------------------------------------- */
