@@ -77,13 +77,17 @@ common_before(const struct syncs *syncs, uint64_t key, int64_t now_ns)
 static inline void
 common_note(struct syncs *syncs, uint64_t key, int64_t at_ns)
 {
-	struct common new = { .key = key }, *at;
+	struct common new = { .key = key }, *at = sync_table_find(&syncs->table, &new);
+	int64_t before[KEPT - 1];
 
-	for (int i = 0; i < KEPT; i++)
-		new.at_ns[i] = INT64_MIN;
-	at = sync_table_add(&syncs->table, &new);
+	if (at == NULL) {
+		for (int i = 0; i < KEPT; i++)
+			new.at_ns[i] = INT64_MIN;
+		at = sync_table_add(&syncs->table, &new);
+	}
 	if (at_ns > at->at_ns[0]) {
-		memmove(at->at_ns + 1, at->at_ns, (KEPT - 1) * sizeof at->at_ns[0]);
+		memcpy(before, at->at_ns, sizeof before);
+		memcpy(at->at_ns + 1, before, sizeof before);
 		at->at_ns[0] = at_ns;
 	}
 }
