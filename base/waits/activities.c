@@ -73,7 +73,8 @@ forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t coun
 
 	for (; count > 0; count--, past->begin++) {
 		const struct activity *a = past_at(past, past->begin);
-		const uint32_t later = count > AHEAD ? past_at(past, past->begin + AHEAD)->origin : 0;
+		const uint32_t later = count <= AHEAD ? 0 :
+		    past_at(past, past->begin + AHEAD)->origin;
 		const struct activity_part part = activity_all(a, activity_wide(all, a));
 
 		past->begin_ns += part.compute_ns + part.call_ns;
