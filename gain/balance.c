@@ -18,64 +18,77 @@ struct computing {
 	struct same_sites *same_sites;
 	uint32_t *site;		/* the first of its name; NO_SITE: the start */
 	int32_t *rank;
+	struct places sums;	/* of site and rank; compute false: of all ranks, as rank 0 */
 	/* what is balanced: the computation at PLACE, by this factor */
-	const struct place *place;
-	double factor;
+	struct place place[LANES];
+	double factor[LANES];
+	int lanes;
 };
+
+/* Adds a sum, and forgets it. */
+static void
+take_sum(struct computing *c, struct balances *balances, struct place *sum)
+{
+	if (sum->ns == 0)
+		return;
+	places_add(&balances->computed, sum);
+	places_add(&c->sums, sum);
+	*sum = (struct place){ .site = sum->site, .ns = sum->ns };
+	places_add(&c->sums, sum);
+	sum->ns = 0;
+}
 
 static void
 take_computing(struct computing *c, struct balances *balances)
 {
+	enum { SLOTS = 16 };
 	const struct stretch *stretch = c->dag->stretch;
+	struct place sums[SLOTS] = { { 0 } }, *sum;	/* by site, most of which come often */
 	size_t i = 0;
 
-	for (uint32_t l = 0; l < stretch->window->locations; l++)
+	for (uint32_t l = 0; l < stretch->window->locations; l++) {
 		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++, i++) {
 			const struct row *row = window_row(stretch->window, l, seq);
-			struct place place = {
-			    .site = first_of_name(c->same_sites, c->known, row->site),
-			    .rank = c->known->location_rank[l], .compute = true,
-			    .ns = c->dag->weight_ns[2 * i] };
+			const uint32_t site = first_of_name(c->same_sites, c->known, row->site);
 
-			c->site[i] = place.site;
-			c->rank[i] = place.rank;
-			if (kind_before(row->call, seq == stretch->first_seq[l] &&
-			    !stretch->from_sync) == START)
-				c->site[i] = NO_SITE;
-			if (place.ns == 0 || c->site[i] == NO_SITE)
+			c->rank[i] = c->known->location_rank[l];
+			c->site[i] = kind_before(row->call, seq == stretch->first_seq[l] &&
+			    !stretch->from_sync) == START ? NO_SITE : site;
+			if (c->dag->weight_ns[2 * i] == 0 || c->site[i] == NO_SITE)
 				continue;
-			places_add(&balances->computed, &place);
+			sum = &sums[site % SLOTS];
+			if (sum->site != site)
+				take_sum(c, balances, sum);
+			*sum = (struct place){ .site = site, .rank = c->rank[i], .compute = true,
+			    .ns = sum->ns + c->dag->weight_ns[2 * i] };
 		}
+		for (sum = sums; sum < sums + SLOTS; sum++)
+			take_sum(c, balances, sum);
+	}
 }
 
-static bool
-is_there(const struct computing *c, uint32_t v)
-{
-	return v < c->dag->events && (v & 1) == 0 && c->site[v / 2] == c->place->site &&
-	    c->rank[v / 2] == c->place->rank;
-}
-
-static int64_t
-weight_if_balanced(const void *context, uint32_t v)
+static void
+weights_if_balanced(const void *context, uint32_t v, int64_t *weight_ns)
 {
 	const struct computing *c = context;
-	const int64_t weight_ns = c->dag->weight_ns[v];
+	const int64_t ns = c->dag->weight_ns[v];
+	const bool computes = v < c->dag->events && (v & 1) == 0;
 
-	return is_there(c, v) ? (int64_t)((double)weight_ns * c->factor + 0.5) : weight_ns;
+	for (int l = 0; l < LANES; l++)
+		weight_ns[l] = computes && l < c->lanes && c->site[v / 2] == c->place[l].site &&
+		    c->rank[v / 2] == c->place[l].rank ?
+		    (int64_t)((double)ns * c->factor[l] + 0.5) : ns;
 }
 
 /* The mean of the others by what the rank computes there itself; no more than 1. */
 static double
-factor_in_stretch(const struct computing *c)
+factor_in_stretch(const struct computing *c, const struct place *place)
 {
+	const struct place all = { .site = place->site };
 	const int32_t ranks = c->known->ranks;
-	int64_t own_ns = 0, others_ns = 0;
+	const int64_t own_ns = places_ns(&c->sums, place);
+	const int64_t others_ns = places_ns(&c->sums, &all) - own_ns;
 
-	for (uint32_t v = 0; v < c->dag->events; v += 2)
-		if (is_there(c, v))
-			own_ns += c->dag->weight_ns[v];
-		else if (c->site[v / 2] == c->place->site)
-			others_ns += c->dag->weight_ns[v];
 	return own_ns * (ranks - 1) > others_ns ?
 	    (double)others_ns / (double)(ranks - 1) / (double)own_ns : 1;
 }
@@ -100,14 +113,32 @@ places_of_way(const struct computing *c, const struct longest_way *way, size_t *
 	return sorted;
 }
 
+/* The next places at which the rank takes longer than the others. */
+static void
+next_places(struct computing *c, struct balances *balances, const struct place **at,
+    const struct place *end)
+{
+	for (c->lanes = 0; *at < end && c->lanes < LANES; ++*at) {
+		struct place sum = **at;
+
+		c->factor[c->lanes] = factor_in_stretch(c, *at);
+		if (c->factor[c->lanes] >= 1)
+			continue;
+		sum.ns = (int64_t)((1 - c->factor[c->lanes]) * (double)sum.ns + 0.5);
+		places_add(&balances->most, &sum);
+		c->place[c->lanes++] = **at;
+	}
+}
+
 void
 balances_add(struct balances *balances, const struct dag *dag, const struct longest_way *way,
     const struct definitions *known, struct same_sites *same_sites)
 {
 	enum { MOST_PLACES = 8 };	/* of a stretch: each is one more evaluation of the graph */
 	struct computing c = { .dag = dag, .known = known, .same_sites = same_sites };
+	const struct place *at;
 	struct place *places;
-	int64_t *time_ns;
+	int64_t (*time_ns)[LANES];
 	size_t count;
 
 	if (known->ranks < 2)
@@ -116,20 +147,17 @@ balances_add(struct balances *balances, const struct dag *dag, const struct long
 	c.rank = zalloc(dag->events / 2 + 1, sizeof *c.rank);
 	time_ns = zalloc(dag->vertices, sizeof *time_ns);
 	take_computing(&c, balances);
-	places = places_of_way(&c, way, &count);
-	for (size_t i = 0; i < count && i < MOST_PLACES; i++) {
-		struct place sum = places[i];
-
-		c.place = &places[i];
-		c.factor = factor_in_stretch(&c);
-		if (c.factor >= 1)
-			continue;
-		sum.ns = (int64_t)((1 - c.factor) * (double)places[i].ns + 0.5);
-		places_add(&balances->most, &sum);
-		sum.ns = dag->time_ns[dag->end] - dag_evaluate(dag, time_ns, weight_if_balanced,
-		    &c);
-		places_add(&balances->gained, &sum);
+	at = places = places_of_way(&c, way, &count);
+	if (count > MOST_PLACES)
+		count = MOST_PLACES;
+	while (next_places(&c, balances, &at, places + count), c.lanes > 0) {
+		dag_evaluate_lanes(dag, time_ns, weights_if_balanced, &c);
+		for (int l = 0; l < c.lanes; l++) {
+			c.place[l].ns = dag->time_ns[dag->end] - time_ns[dag->end][l];
+			places_add(&balances->gained, &c.place[l]);
+		}
 	}
+	places_free(&c.sums);
 	free(places);
 	free(time_ns);
 	free(c.site);

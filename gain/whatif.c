@@ -140,18 +140,37 @@ sites_of_vertices(struct whatif *whatif, const struct dag *dag, const struct def
 struct faster {
 	const struct dag *dag;
 	const uint32_t *site_of;
-	uint32_t site;
+	uint32_t site[LANES];
 	int percent;
 };
 
-static int64_t
-weight_if_faster(const void *context, uint32_t v)
+static void
+weights_if_faster(const void *context, uint32_t v, int64_t *weight_ns)
 {
 	const struct faster *f = context;
-	const int64_t weight_ns = f->dag->weight_ns[v];
+	const int64_t ns = f->dag->weight_ns[v], less_ns = saved_ns(ns, f->percent);
+	const uint32_t site = v < f->dag->events ? f->site_of[v] : NO_SITE;
 
-	return v < f->dag->events && f->site_of[v] == f->site ?
-	    weight_ns - saved_ns(weight_ns, f->percent) : weight_ns;
+	for (int l = 0; l < LANES; l++)
+		weight_ns[l] = ns - (f->site[l] == site ? less_ns : 0);
+}
+
+/* The next sites of the list with something to save; returns their number. */
+static int
+next_sites(struct faster *faster, struct gains *gains, const uint32_t **at, const uint32_t *end,
+    int64_t *most_ns)
+{
+	int count = 0;
+
+	for (; *at < end && count < LANES; ++*at) {
+		if (most_ns[**at] == 0)
+			continue;
+		AT(gains->by_site, gains->capacity, **at)->most_ns += most_ns[**at];
+		faster->site[count++] = **at;
+		/* a site may be in the list twice: pieces too short to save */
+		most_ns[**at] = 0;
+	}
+	return count;
 }
 
 /* Only sites on the longest way can gain anything; each costs one more evaluation of the graph. */
@@ -159,11 +178,13 @@ static void
 add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way *way,
     const struct definitions *known)
 {
-	uint32_t *site_of = sites_of_vertices(whatif, dag, known), *sites = NULL, count = 0;
-	int64_t *time_ns = zalloc(dag->vertices, sizeof *time_ns);
+	uint32_t *site_of = sites_of_vertices(whatif, dag, known), *sites = NULL;
+	int64_t (*time_ns)[LANES] = zalloc(dag->vertices, sizeof *time_ns);
 	int64_t *most_ns = NULL;	/* by site */
-	size_t most_capacity = 0, site_capacity = 0;
-	struct faster faster = { dag, site_of, 0, whatif->gains.percent };
+	size_t most_capacity = 0, site_capacity = 0, count = 0;
+	struct faster faster = { dag, site_of, { 0 }, whatif->gains.percent };
+	const uint32_t *at;
+	int lanes;
 
 	for (size_t i = 0; i < way->count; i++) {
 		const uint32_t v = way->at[i], site = v < dag->events ? site_of[v] : NO_SITE;
@@ -174,17 +195,12 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way
 			*APPEND(sites, count, site_capacity) = site;
 		most_ns[site] += saved_ns(dag->weight_ns[v], whatif->gains.percent);
 	}
-	for (uint32_t s = 0; s < count; s++) {
-		struct gain *gain = AT(whatif->gains.by_site, whatif->gains.capacity, sites[s]);
-
-		if (most_ns[sites[s]] == 0)
-			continue;
-		gain->most_ns += most_ns[sites[s]];
-		faster.site = sites[s];
-		gain->ns += dag->time_ns[dag->end] -
-		    dag_evaluate(dag, time_ns, weight_if_faster, &faster);
-		/* a site may be in the list twice: pieces too short to save */
-		most_ns[sites[s]] = 0;
+	at = sites;
+	while ((lanes = next_sites(&faster, &whatif->gains, &at, sites + count, most_ns)) > 0) {
+		dag_evaluate_lanes(dag, time_ns, weights_if_faster, &faster);
+		for (int l = 0; l < lanes; l++)
+			whatif->gains.by_site[faster.site[l]].ns +=
+			    dag->time_ns[dag->end] - time_ns[dag->end][l];
 	}
 	free(site_of);
 	free(sites);
