@@ -228,8 +228,7 @@ struct totals *totals_of(struct imbalance *im, uint16_t call);
  */
 
 struct origin {
-	_Alignas(64) int64_t from_ns;	/* one cache line */
-	int64_t to_ns;		/* of the wait, like the next line */
+	int64_t from_ns, to_ns;	/* of the wait, like the next line */
 	uint32_t location, cause, site;
 	/* the wait of the delaying location with the largest share in this one */
 	uint32_t before;

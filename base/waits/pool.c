@@ -20,8 +20,7 @@ add_block(struct item_pool *pool, size_t bytes)
 
 	if (first + POOL_MASK > UINT32_MAX)
 		die("out of memory");
-	*APPEND(pool->blocks, pool->count, pool->capacity) =
-	    need(aligned_alloc(64, bytes << POOL_SHIFT));
+	*APPEND(pool->blocks, pool->count, pool->capacity) = need(malloc(bytes << POOL_SHIFT));
 	/* number 0 means none */
 	for (size_t i = POOL_MASK + 1, last = first == 0 ? 1 : 0; i-- > last; )
 		pool_give(pool, bytes, (uint32_t)(first + i));
