@@ -64,7 +64,9 @@ file_fd(void)
 		return -1;
 	}
 	if ((uint64_t)status.st_size < raw.now->reserved) {
-		give_up(raw.now->path, "somebody has cut it");
+		/* as NFS does if its server is full */
+		give_up(raw.now->path, fsync(raw.now->fd) != 0 ? strerror(errno) :
+		    "somebody has cut it");
 		return -1;
 	}
 	return raw.now->fd;
