@@ -44,7 +44,7 @@ off_add(struct off_lanes *lanes, const struct samples *block)
 	last_ns = lane->end > lane->begin ? lane->at[lane->end - 1].to_ns : INT64_MIN;
 	for (size_t i = 0; i < block->count; i++) {
 		struct off_span span = { block->time_ns[i], block->end_ns[i], block->on_core_ns[i],
-		    block->site[i], block->callers[i], block->reason[i] };
+		    block->site[i], block->callers[i], block->reason[i], false };
 
 		if (span.from_ns < last_ns)	/* in a damaged stream, as is this site */
 			span.from_ns = last_ns;
@@ -116,8 +116,12 @@ off_next(struct off_cut *cut, struct off_span *part)
 	if (cut->from_ns == cut->to_ns || cut->next >= cut->lane->end ||
 	    cut->lane->at[cut->next].from_ns >= cut->to_ns)
 		return false;
-	whole = &cut->lane->at[cut->next++];
+	whole = &cut->lane->at[cut->next];
 	*part = *whole;
+	part->woken = whole->reason == OFF_PREEMPTED && cut->from_ns < whole->from_ns &&
+	    cut->next > cut->lane->begin && whole[-1].reason == OFF_BLOCKED &&
+	    whole[-1].to_ns == whole->from_ns;
+	cut->next++;
 	part->from_ns = larger(whole->from_ns, cut->from_ns);
 	part->to_ns = smaller(whole->to_ns, cut->to_ns);
 	part->on_core_ns = on_core_ns(whole, part->to_ns - part->from_ns);
@@ -204,7 +208,7 @@ add_thread(struct thread_states *states, const struct off_lane *lane, int64_t fr
 	    ready = { .active = 1, .first = first }, unknown = { .unknown = 1 },
 	    first_ready = { .first_ready = 1 };
 	struct off_cut cut = off_between(lane, from_ns, to_ns);
-	int64_t at_ns = cut.from_ns, blocked_until_ns = INT64_MIN;
+	int64_t at_ns = cut.from_ns;
 	struct off_span part;
 	size_t wait = 0;
 
@@ -220,9 +224,7 @@ add_thread(struct thread_states *states, const struct off_lane *lane, int64_t fr
 		add_active(states, on_core, at_ns, part.from_ns, waits, &wait);
 		if (part.reason == OFF_PREEMPTED && first)
 			add_state(states, first_ready, part.from_ns, part.to_ns);
-		if (part.reason == OFF_BLOCKED)
-			blocked_until_ns = part.to_ns;
-		else if (part.reason == OFF_PREEMPTED && blocked_until_ns == part.from_ns)
+		if (part.woken)
 			add_state(states, ready, part.from_ns, part.to_ns);
 		else if (part.reason == OFF_PREEMPTED)
 			add_active(states, ready, part.from_ns, part.to_ns, waits, &wait);

@@ -18,6 +18,7 @@ struct off_span {
 	int64_t from_ns, to_ns, on_core_ns;	/* on_core_ns: in between, by the thread's clock */
 	uint32_t site, callers;			/* where it left its core; 0: unknown */
 	enum off_reason reason;
+	bool woken;				/* of off_next(): preempted where it was blocked */
 };
 
 /* One thread: the kept spans BEGIN to END - 1, in order and disjoint. */

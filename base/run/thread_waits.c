@@ -70,13 +70,7 @@ static void
 add_mark(const struct finding *f, struct mark mark, uint32_t site, uint32_t callers)
 {
 	struct thread_waits *w = f->all;
-	struct mark *last = w->mark_count > 0 ? &w->marks[w->mark_count - 1] : NULL;
 
-	if (last != NULL && last->seen == BLOCKED && mark.seen == PREEMPTED &&
-	    last->to_ns == mark.from_ns) {	/* it has been woken, and has no core yet */
-		last->to_ns = mark.to_ns;
-		return;
-	}
 	mark.place = waits_at(f, site, callers) ? WAITS : site == 0 || (mark.seen == SAMPLED ?
 	    is_system_call(f->known, site) : may_wait_below(f->known, site, callers)) ? MAY_WAIT :
 	    ELSEWHERE;
@@ -104,7 +98,9 @@ add_marks(const struct finding *f)
 			add_mark(f, (struct mark){ s->at_ns, s->at_ns, .seen = SAMPLED }, s->site,
 			    s->callers);
 		}
-		if (more && part.reason != OFF_UNKNOWN)
+		if (more && part.woken)		/* it waits on, for a core */
+			f->all->marks[f->all->mark_count - 1].to_ns = part.to_ns;
+		else if (more && part.reason != OFF_UNKNOWN)
 			add_mark(f, (struct mark){ part.from_ns, part.to_ns, .seen =
 			    part.reason == OFF_BLOCKED ? BLOCKED : PREEMPTED }, part.site,
 			    part.callers);
@@ -202,16 +198,14 @@ static void
 find_active(const struct finding *f)
 {
 	struct off_cut cut = off_between(f->off, f->from_ns, f->to_ns);
-	int64_t at_ns = cut.from_ns, blocked_until_ns = INT64_MIN;
+	int64_t at_ns = cut.from_ns;
 	struct off_span part;
 	size_t wait = 0;
 
 	f->times->active.count = 0;
 	while (off_next(&cut, &part)) {
-		if (part.reason == OFF_PREEMPTED && part.from_ns != blocked_until_ns)
+		if (part.reason == OFF_PREEMPTED && !part.woken)
 			continue;
-		if (part.reason == OFF_BLOCKED)
-			blocked_until_ns = part.to_ns;
 		add_active(f, &wait, at_ns, part.from_ns);
 		at_ns = part.to_ns;
 	}

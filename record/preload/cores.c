@@ -28,18 +28,27 @@ clock_of(clockid_t clock)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+void
+thread_file(pid_t tid, const char *name, char *text, size_t size)
+{
+	char path[60];
+	ssize_t got = -1;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, name);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) >= 0) {
+		got = read(fd, text, size - 1);
+		close(fd);
+	}
+	text[got > 0 ? got : 0] = '\0';
+}
+
 bool
 thread_scheduled(pid_t tid, uint64_t *ran_ns, uint64_t *waited_ns)
 {
-	char path[60], text[100] = "";
-	int fd;
+	char text[100];
 
-	snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", (int)tid);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
-		return false;
-	if (read(fd, text, sizeof text - 1) < 0)
-		text[0] = '\0';
-	close(fd);
+	thread_file(tid, "schedstat", text, sizeof text);
 	return sscanf(text, "%" SCNu64 " %" SCNu64, ran_ns, waited_ns) == 2;
 }
 

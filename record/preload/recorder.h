@@ -102,6 +102,8 @@ void environment_append(void);
 void check_mpi(void);	/* may be called before MPI_Init */
 /* cores.c: cores that the rank may use and their time, when recording begins and ends */
 void cores_append(void);
+/* What the kernel says of a thread of this process in its file NAME; empty: nothing. */
+void thread_file(pid_t tid, const char *name, char *text, size_t size);
 /* How long a thread of this process ran, and how long it was ready and had no core. */
 bool thread_scheduled(pid_t tid, uint64_t *ran_ns, uint64_t *waited_ns);
 /* recorder.c: identifies the rank at the beginning of the trace's further files */

@@ -8,7 +8,6 @@
  * ends of stretches between calls, at most once a millisecond. That shows how long it was off a
  * core there, but not when or why.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,16 +107,10 @@ thread_cpu_ns(void)
 static bool
 is_asleep(pid_t tid)
 {
-	char path[60], text[400] = "";
+	char text[400];
 	const char *state;
-	int fd;
 
-	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
-		return false;
-	if (read(fd, text, sizeof text - 1) < 0)
-		text[0] = '\0';
-	close(fd);
+	thread_file(tid, "stat", text, sizeof text);
 	state = strrchr(text, ')');	/* behind the name */
 	return state != NULL && strlen(state) > 2 && state[2] != 'R';
 }
