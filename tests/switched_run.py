@@ -247,7 +247,7 @@ class Run:
             a, b = max(a, begin), min(b, end)
             if a < b:
                 woken[a:b] = reason == PREEMPTED and a == blocked_until
-                blocked_until = b if reason == BLOCKED else None
+                blocked_until = b if reason == BLOCKED or woken[a] else None
         return woken
 
     def division(self, rank, begin, end):

@@ -85,7 +85,8 @@ off_from(const struct off_lane *lane, int64_t ns)
 struct off_cut
 off_between(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 {
-	struct off_cut cut = { .lane = lane, .from_ns = to_ns, .to_ns = to_ns };
+	struct off_cut cut = { .lane = lane, .from_ns = to_ns, .to_ns = to_ns,
+	    .blocked_ns = INT64_MIN };
 
 	if (lane == NULL)
 		return cut;
@@ -116,15 +117,14 @@ off_next(struct off_cut *cut, struct off_span *part)
 	if (cut->from_ns == cut->to_ns || cut->next >= cut->lane->end ||
 	    cut->lane->at[cut->next].from_ns >= cut->to_ns)
 		return false;
-	whole = &cut->lane->at[cut->next];
+	whole = &cut->lane->at[cut->next++];
 	*part = *whole;
-	part->woken = whole->reason == OFF_PREEMPTED && cut->from_ns < whole->from_ns &&
-	    cut->next > cut->lane->begin && whole[-1].reason == OFF_BLOCKED &&
-	    whole[-1].to_ns == whole->from_ns;
-	cut->next++;
 	part->from_ns = larger(whole->from_ns, cut->from_ns);
 	part->to_ns = smaller(whole->to_ns, cut->to_ns);
 	part->on_core_ns = on_core_ns(whole, part->to_ns - part->from_ns);
+	part->woken = part->reason == OFF_PREEMPTED && part->from_ns == cut->blocked_ns;
+	if (part->reason == OFF_BLOCKED || part->woken)
+		cut->blocked_ns = part->to_ns;
 	return true;
 }
 

@@ -18,7 +18,7 @@ struct off_span {
 	int64_t from_ns, to_ns, on_core_ns;	/* on_core_ns: in between, by the thread's clock */
 	uint32_t site, callers;			/* where it left its core; 0: unknown */
 	enum off_reason reason;
-	bool woken;				/* of off_next(): preempted where it was blocked */
+	bool woken;				/* of off_next(): preempted since it was woken */
 };
 
 /* One thread: the kept spans BEGIN to END - 1, in order and disjoint. */
@@ -52,6 +52,7 @@ struct off_cut {
 	const struct off_lane *lane;
 	int64_t from_ns, to_ns;
 	size_t next;
+	int64_t blocked_ns;		/* until then it was blocked, or woken without a core */
 };
 struct off_cut off_between(const struct off_lane *lane, int64_t from_ns, int64_t to_ns);
 bool off_next(struct off_cut *cut, struct off_span *part);	/* false: there is no more */
