@@ -230,7 +230,11 @@ class Run:
                                           a - last[1] <= (period if last[2] == "sample" else NEAR)):
                 continue
             if place:
-                half = 0 if kind == "blocked" else period // 2
+                often = [0 if kind == "blocked" else period]
+                if kind == "preempted":                     # rather its own rhythm of giving up its core
+                    often += [a - last[1]] if last and last[3] is WAITS else []
+                    often += [marks[i + 1][0] - b] if i + 1 < len(marks) and marks[i + 1][3] else []
+                half = min(often) // 2
                 first = max(a - half, last[1] + (a - last[1]) // 2) if last else a - half
                 beyond = min(b + half, b + (marks[i + 1][0] - b) // 2) if i + 1 < len(marks) else b + half
                 if last and last[3] is WAITS and (place is MAY_WAIT or last[2] != "blocked" and

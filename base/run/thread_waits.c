@@ -107,13 +107,30 @@ add_marks(const struct finding *f)
 	}
 }
 
+/*
+ * How far the wait at mark M reaches beyond it where the mark beside it is elsewhere. A thread that
+ * gives up its core in a loop does so far more often than samples are taken.
+ */
+static int64_t
+reach_ns(const struct finding *f, const struct mark *last, const struct mark *m,
+    const struct mark *next)
+{
+	int64_t often_ns = m->seen == BLOCKED ? 0 : f->period_ns;
+
+	if (m->seen == PREEMPTED && last != NULL && last->place == WAITS)
+		often_ns = smaller(often_ns, m->from_ns - last->to_ns);
+	if (m->seen == PREEMPTED && next != NULL && next->place != ELSEWHERE)
+		often_ns = smaller(often_ns, next->from_ns - m->to_ns);
+	return often_ns / 2;
+}
+
 /* Adds the wait at mark M; LAST and NEXT: the marks beside it, or NULL. */
 static void
 add_wait_at(const struct finding *f, const struct mark *last, const struct mark *m,
     const struct mark *next)
 {
-	const int64_t half_ns = m->seen == BLOCKED ? 0 : f->period_ns / 2;
-	int64_t from_ns = m->from_ns - half_ns, to_ns = m->to_ns + half_ns;
+	const int64_t reach = reach_ns(f, last, m, next);
+	int64_t from_ns = m->from_ns - reach, to_ns = m->to_ns + reach;
 
 	if (last != NULL)
 		from_ns = larger(from_ns, last->to_ns + (m->from_ns - last->to_ns) / 2);

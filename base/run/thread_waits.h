@@ -5,9 +5,12 @@
  *	- while it is blocked in a waiting function (runtimes.h), and until it has a core then;
  *	- while it is blocked at an unknown place right after it waited: NEAR_NS later, or a period
  *	  after a sample;
- *	- while it spins: half a period around each sample in a waiting function, and around each
- *	  time when it had to give up its core there; and from there to the next such sample or
- *	  switch, if it was not seen elsewhere, and was on a core for SPIN_PERIODS at most;
+ *	- while it spins: around each sample in a waiting function, and around each time when it had
+ *	  to give up its core there. A sample counts for half a period before it and behind it; a
+ *	  time without its core for half of what lies between it and the nearest such time, and for
+ *	  half a period at most;
+ *	- from there to the next such sample or switch, if it was not seen elsewhere, and was on a
+ *	  core for SPIN_PERIODS at most;
  *	- before its begin and after its end, if it makes no calls.
  *
  * Memory: 32 bytes an interval or sample, for one piece of computation.
