@@ -106,16 +106,6 @@ awaited_by(const struct awaited *a, const struct thread_times *thread, const str
 	return *at_ns > wait->from_ns ? all.last : NULL;
 }
 
-static bool
-several_locations(const struct definitions *known, uint32_t location)
-{
-	/* Locations of further threads come after those of the ranks. */
-	for (uint32_t l = (uint32_t)known->ranks; l < known->location_count; l++)
-		if (known->location_rank[l] == known->location_rank[location])
-			return true;
-	return false;
-}
-
 /* From the end to the begin. */
 static void
 walk(struct awaited *a, const struct thread_times *own, int64_t near_ns, int64_t from_ns,
@@ -157,7 +147,7 @@ awaited_find(struct awaited *a, const struct definitions *known, const struct of
 
 	a->count = a->threads.count = 0;
 	if (lane == NULL || lane->clock || off->at[location].count < 2 ||
-	    several_locations(known, location)) {
+	    several_threads_call(known, known->location_rank[location])) {
 		add_piece(a, 0, from_ns, to_ns);
 		return;
 	}

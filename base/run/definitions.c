@@ -424,6 +424,16 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 }
 
 bool
+several_threads_call(const struct definitions *d, int32_t rank)
+{
+	/* Locations of further threads come after those of the ranks. */
+	for (uint32_t l = (uint32_t)d->ranks; l < d->location_count; l++)
+		if (d->location_rank[l] == rank)
+			return true;
+	return false;
+}
+
+bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",

@@ -120,6 +120,9 @@ void neighbours_write(struct writer *out, uint32_t comm, int32_t member,
     const struct neighbours *of);
 void site_write(struct writer *out, size_t number, const struct site *s);
 
+/* Does more than one thread of the rank make calls? */
+bool several_threads_call(const struct definitions *definitions, int32_t rank);
+
 /* Is its kind one at the head of a trace, including names of calls? */
 bool is_definition(const struct message *message);
 

@@ -19,7 +19,8 @@ static const double SHORT = 0.01, TOO_SHORT = 0.1;	/* the clocks' error, of the 
 static const double FEW_LOST = 0.001, MANY_LOST = 0.05;	/* of all calls, without a partner */
 static const int64_t FEW_SAMPLES = 10;
 
-const struct evidence no_evidence = { .samples = -1, .function_samples = -1 };
+const struct evidence no_evidence = { .samples = -1, .function_samples = -1,
+	.handing_rank = -1 };
 
 static void __attribute__((format(printf, 3, 4)))
 add_reason(struct trust *t, enum trust_level level, const char *format, ...)
@@ -94,6 +95,10 @@ trust_of(const struct definitions *known, const struct evidence *e)
 	if (e->function_samples >= 0 && e->function_samples < FEW_SAMPLES)
 		add_reason(&t, TRUST_FAIR, "%lld samples of that function",
 		    (long long)e->function_samples);
+	if (e->handing_rank >= 0)
+		add_reason(&t, TRUST_POOR, "several threads of rank %d make calls and may have "
+		    "waited for each other, which the path does not follow",
+		    (int)e->handing_rank);
 	if (unmatched > FEW_LOST * calls)
 		add_reason(&t, unmatched > MANY_LOST * calls ? TRUST_POOR : TRUST_FAIR,
 		    "%.0f of %.0f calls without a partner: others were not recorded", unmatched,

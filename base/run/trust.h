@@ -14,6 +14,8 @@ struct evidence {
 	int64_t function_samples;	/* of the named function; -1: none */
 	int64_t unmatched;		/* sends, receives and collectives without a partner */
 	int64_t calls;
+	/* a rank whose threads may have waited for each other, which no path follows; -1: none */
+	int32_t handing_rank;
 };
 
 extern const struct evidence no_evidence;

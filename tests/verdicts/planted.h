@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 enum { SLOW = 1 };			/* the rank with the long pole */
+#ifndef THREADS
+#define THREADS MPI_THREAD_FUNNELED
+#endif
 #ifdef SLEEPS	/* few, as each sleep ends a little late */
 enum { STEPS = 5 };
 static const double USUAL_S = 0.008, SLOW_S = 0.06;
@@ -122,7 +125,7 @@ run_case(const struct planted *cases, size_t count, int argc, char **argv)
 	for (size_t i = 0; argc >= 2 && i < count; i++) {
 		if (strcmp(cases[i].name, argv[1]) != 0)
 			continue;
-		MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+		MPI_Init_thread(&argc, &argv, THREADS, &provided);
 		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 		MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 		cases[i].run();

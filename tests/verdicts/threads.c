@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rank 1 takes longer in a worker of its pool, in one iteration of a loop, or in fresh memory. */
+/*
+ * Rank 1 takes longer in a worker of its pool, in one iteration of a loop, before another thread
+ * makes its calls, or in fresh memory.
+ */
+#define THREADS MPI_THREAD_SERIALIZED
 #include "planted.h"
 
 enum { WORKERS = 3, ITERATIONS = 48, NUMBERS = 5 << 20 };
@@ -73,6 +77,44 @@ omp_region(void)
 	}
 }
 
+static int asked, answered;
+
+static void *
+caller(void *unused)
+{
+	pthread_mutex_lock(&lock);
+	while (answered < STEPS) {
+		while (asked == answered)
+			pthread_cond_wait(&posted, &lock);
+		pthread_mutex_unlock(&lock);
+		MPI_Barrier(MPI_COMM_WORLD);
+		pthread_mutex_lock(&lock);
+		answered++;
+		pthread_cond_signal(&finished);
+	}
+	pthread_mutex_unlock(&lock);
+	return unused;
+}
+
+/* Another thread makes the calls, while the first one waits for it. */
+static void
+other_calls(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, caller, NULL);
+	for (int step = 0; step < STEPS; step++) {
+		part(rank == SLOW);
+		pthread_mutex_lock(&lock);
+		asked++;
+		pthread_cond_signal(&posted);
+		while (answered < asked)
+			pthread_cond_wait(&finished, &lock);
+		pthread_mutex_unlock(&lock);
+	}
+	pthread_join(thread, NULL);
+}
+
 static __attribute__((noinline)) void
 fill_field(void)
 {
@@ -90,6 +132,7 @@ int
 main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(pool), CASE(dynamic_loop), CASE(omp_region),
+	    CASE(other_calls),
 	    CASE(fresh_field) };
 
 	return RUN(cases, argc, argv);
