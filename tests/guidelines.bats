@@ -418,10 +418,9 @@ noisy() {
 		one: Barrier <= Ibarrier()
 	END
 	for p in 1 2 3 5; do
-		run -0 --separate-stderr ranks $p lp-measure --check --guidelines mine
+		run -0 --separate-stderr ranks $p lp-measure --check --guidelines mine --root $((p == 3 ? 2 : 0))
 		[ "$output" = "1040 results equal on $p ranks" ]
 	done
-	ranks 3 lp-measure --check --guidelines mine --root 2 >out
 	lp-measure --list --guidelines mine | tail -9 | cut -f1,2 | head -3 >listed
 	[ "$(cat listed)" = "$(printf '100\tGather <= mine\n101\tAllgather <= mine\n102\tScatter <= mine')" ]
 }
