@@ -85,8 +85,8 @@ $(machine)
 } >$$network
 all=; set -f; set -- "$$@" $$SECONDS_NS
 for graph in $$GRAPHS; do
-	ns=$$(lp-replay -n $$network -F json "$$graph" | jq .run_time_ns)
-	all+=" $$(awk -v r=$$ns -v m=$$6 'BEGIN { d = r / m - 1; print (d < 0 ? -d : d) }')"
+	all+=" $$(lp-replay -n $$network -F csv "$$graph" | awk -F, -v m=$$6 'NR == 1 { while ($$++n != "run_time_ns") {} } \
+		NR == 2 { d = $$n / m - 1; print (d < 0 ? -d : d) }')"
 	set -- $$1 $$2 $$3 $$4 $$5 "$${@:7}"
 done
 awk -v all="$$all" -v p="$$1 $$2 $$3 $$4 $$5" 'BEGIN { gsub(" ", "\t", p); n = split(all, e, " "); \
