@@ -127,6 +127,22 @@ trusted() {
 	[[ "$(reason 10 370 90 8 work 140,300,400,890)" == "compute, rank 1's computation in work before "*", 46 % of it preempted, "* ]]
 }
 
+@test "of several reasons the largest is told" {
+	pack <<-END | lp-graph 2>/dev/null | lp-report -F json | jq -e '.long_pole | .ranks == [0] and .what == "blocked"'
+		trace
+		run ranks=2 locations=2 run_ns=2000
+		site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
+		0 MPI_Init 0 100
+		1 MPI_Init 0 100
+		switched location=0 from_ns=0 until_ns=2000 time=105,890 duration=780,10 reason=0,1
+		switched location=1 from_ns=0 until_ns=2000 time=120 duration=1 reason=1
+		0 MPI_Barrier 905 910 comm=1 site=1
+		1 MPI_Barrier 890 910 comm=1 site=1
+		0 MPI_Finalize 1000 2000
+		1 MPI_Finalize 1000 2000
+	END
+}
+
 @test "a rank that sleeps as long as another computes is not like it" {
 	# as_long MORE: rank 1 computes 800 ns before a barrier, rank 0 sleeps 790 of them; before the next they do 10 and MORE
 	as_long() {

@@ -111,16 +111,16 @@ off_reason_of(const struct sampled_function *f)
 }
 
 /*
- * The reason for most of the slow rank's excess. Who has more work is preempted for longer, too:
- * only what exceeds this counts, and only if the run does not crowd itself. The function where it
- * is blocked, if that is known.
+ * The reason for most of the slow rank's excess, if that is more than equal ranks differ. Who has
+ * more work is preempted for longer, too: only what exceeds this counts, and only if the run does
+ * not crowd itself. The function where it is blocked, if that is known.
  */
 static void
 find_reason(const struct poles *poles, struct long_pole *p, const struct uneven *u)
 {
 	const double others = p->alike ? 0 : 1;
 	double slow_ns[POLE_REASONS] = { 0 }, others_ns[POLE_REASONS] = { 0 }, more_ns, most_ns = 0;
-	double work = 1;
+	double work = 1, least_ns;
 
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
 		const enum pole_reason reason = reason_of(&poles->by->names[e->function]);
@@ -134,9 +134,11 @@ find_reason(const struct poles *poles, struct long_pole *p, const struct uneven 
 		others_ns[IS_PREEMPTED] = slow_ns[IS_PREEMPTED];
 	else
 		others_ns[IS_PREEMPTED] *= work;
+	least_ns = fmax(((double)u->slow_ns - others * u->others_ns) / 2,
+	    (EQUAL - 1) * (double)u->slow_ns);
 	for (enum pole_reason reason = IS_BLOCKED; reason < POLE_REASONS; reason++)
-		if (slow_ns[reason] - others_ns[reason] >
-		    ((double)u->slow_ns - others * u->others_ns) / 2) {
+		if (slow_ns[reason] - others_ns[reason] > least_ns) {
+			least_ns = slow_ns[reason] - others_ns[reason];
 			p->reason = reason;
 			p->reason_share = slow_ns[reason] / (double)u->slow_ns;
 		}
@@ -395,12 +397,12 @@ is_told(const struct long_pole *before, size_t count, const struct long_pole *p)
 	return false;
 }
 
-/* Of a computation that is to a large part blocked: for another thread, perhaps. */
+/* Of a computation without a function, or blocked for a large part: for another thread, perhaps. */
 static bool
 may_wait_for_thread(const struct long_pole *p)
 {
-	return p->kind == POLE_COMPUTE && (p->reason == IS_BLOCKED || p->reason ==
-	    WAITS_FOR_THREADS || p->unsampled_share[OFF_BLOCKED] >= MUCH_BLOCKED);
+	return p->kind == POLE_COMPUTE && (p->function == NULL || p->reason != COMPUTES ||
+	    p->unsampled_share[OFF_BLOCKED] >= MUCH_BLOCKED);
 }
 
 static struct evidence
