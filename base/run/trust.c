@@ -96,9 +96,9 @@ trust_of(const struct definitions *known, const struct evidence *e)
 		add_reason(&t, TRUST_FAIR, "%lld samples of that function",
 		    (long long)e->function_samples);
 	if (e->handing_rank >= 0)
-		add_reason(&t, TRUST_POOR, "several threads of rank %d make calls and may have "
-		    "waited for each other, which the path does not follow",
-		    (int)e->handing_rank);
+		add_reason(&t, e->samples >= 0 ? TRUST_POOR : TRUST_FAIR, "several threads of rank "
+		    "%d make calls and may have waited for each other, which the path does not "
+		    "follow", (int)e->handing_rank);
 	if (unmatched > FEW_LOST * calls)
 		add_reason(&t, unmatched > MANY_LOST * calls ? TRUST_POOR : TRUST_FAIR,
 		    "%.0f of %.0f calls without a partner: others were not recorded", unmatched,
