@@ -168,6 +168,29 @@ trusted() {
 	[ "$(as_long 60)" = '[1] compute null' ]	# rank 0 is the slower one
 }
 
+@test "of ranks that preempt each other those are equals that compute equally long" {
+	# equals CORES: ranks 1 and 2 of 4 compute 500 ns, and are preempted for 300 and 100 ns
+	equals() {
+		pack <<-END | lp-graph 2>/dev/null | lp-report -F json | jq -c '.long_pole.ranks'
+			trace
+			run ranks=4 locations=4 run_ns=2000
+			$(for r in 0 1 2 3; do echo "rank rank=$r host=n1"; done)
+			load host=n1 ranks=4 cores=$1 threads=4 elapsed_ns=2000 cpu_ns=2000 thread_cpu_ns=2000 waited_ns=0 others_ns=0
+			site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
+			$(for r in 0 1 2 3; do echo "$r MPI_Init 0 100"; done)
+			$(for r in 0 3; do echo "switched location=$r from_ns=0 until_ns=2000 time=105 duration=1 reason=1"; done)
+			switched location=1 from_ns=0 until_ns=2000 time=200 duration=300 reason=1
+			switched location=2 from_ns=0 until_ns=2000 time=200 duration=100 reason=1
+			$(for r in 0 3; do echo "$r MPI_Barrier 200 910 comm=1 site=1"; done)
+			1 MPI_Barrier 900 910 comm=1 site=1
+			2 MPI_Barrier 700 910 comm=1 site=1
+			$(for r in 0 1 2 3; do echo "$r MPI_Finalize 1000 2000"; done)
+		END
+	}
+	[ "$(equals 2)" = '[1,2]' ]
+	[ "$(equals 8)" = '[1]' ]	# another process is in the way of rank 1
+}
+
 @test "ranks as late as each other are one pole only if they spend the time in the same functions" {
 	# late FUNCTION: ranks 1 and 2 of 4 are late, by function 2 and by that one
 	late() {

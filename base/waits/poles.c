@@ -208,11 +208,15 @@ is_alike(const struct poles *poles, const struct uneven *u)
  * mean of these they compute.
  */
 static double
-find_equals(struct long_pole *p, const int64_t *by_rank, int32_t ranks, int64_t slow_ns)
+find_equals(struct long_pole *p, const int64_t *by_rank, int32_t ranks)
 {
-	double least_ns = (double)slow_ns, next_ns = 0, others_ns = 0;
+	double least_ns, next_ns = 0, others_ns = 0;
 	size_t capacity = 0, others;
+	int64_t slow_ns = 0;
 
+	for (int32_t r = 0; r < ranks; r++)
+		slow_ns = larger(slow_ns, by_rank[r]);
+	least_ns = (double)slow_ns;
 	for (int32_t r = 0; r < ranks; r++) {
 		const double ns = (double)by_rank[r];
 
@@ -233,14 +237,18 @@ find_equals(struct long_pole *p, const int64_t *by_rank, int32_t ranks, int64_t 
 
 /* Do ranks as late as the slowest one do the same, as far as the mean of all but that one tells? */
 static bool
-do_the_same(const struct long_pole *p, const struct uneven *u, int32_t ranks)
+do_the_same(const struct poles *poles, const struct long_pole *p, const struct uneven *u,
+    int32_t ranks)
 {
 	const double share = (ranks - 1) / (double)(p->rank_count - 1);
-	double same_ns = 0;
+	double same_ns = 0, all_ns = 0;
 
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++)
-		same_ns += fmin((double)e->slow_ns, share * e->others_ns);
-	return u->count == 0 || same_ns > SAME * (double)u->slow_ns;
+		if (!poles->crowded || reason_of(&poles->by->names[e->function]) != IS_PREEMPTED) {
+			same_ns += fmin((double)e->slow_ns, share * e->others_ns);
+			all_ns += (double)e->slow_ns;
+		}
+	return u->count == 0 || same_ns > SAME * all_ns;
 }
 
 /*
@@ -278,6 +286,20 @@ computation_at(const struct poles *poles, uint32_t site, struct uneven *u)
 	return by_rank;
 }
 
+/* Of ranks that preempt each other, chance decides which one of equals is preempted longer. */
+static void
+leave_out_preempted(const struct poles *poles, uint32_t site, int64_t *by_rank)
+{
+	struct taken taken;
+
+	if (poles->by == NULL || !poles->crowded)
+		return;
+	for (size_t i = 0; i < taken_places(poles->im); i++)
+		if (taken_at(poles->im, i, &taken) && taken.place == taken_off(OFF_PREEMPTED) &&
+		    is_same_site(&poles->im->graph.known, site, taken.site))
+			by_rank[taken.rank] -= (int64_t)taken.samples;
+}
+
 /* How the other ranks compare and, from samples, its function. */
 static void
 add_computation(const struct poles *poles, struct long_pole *p, uint32_t site)
@@ -288,9 +310,10 @@ add_computation(const struct poles *poles, struct long_pole *p, uint32_t site)
 	double times;
 
 	p->alike = is_alike(poles, &u);
-	times = find_equals(p, by_rank, ranks, u.slow_ns);
+	leave_out_preempted(poles, site, by_rank);
+	times = find_equals(p, by_rank, ranks);
 	free(by_rank);
-	if (p->alike || (p->rank_count > 0 && !do_the_same(p, &u, ranks)))
+	if (p->alike || (p->rank_count > 0 && !do_the_same(poles, p, &u, ranks)))
 		p->rank_count = 0;
 	if (!pole_has(p, u.rank))
 		return;
