@@ -143,6 +143,33 @@ trusted() {
 	END
 }
 
+@test "where threads that make calls may have waited for each other, nobody should act on the first line" {
+	# handing BLOCKED_NS [SAMPLED]: rank 1 has two threads, and computes 10 ms
+	handing() {
+		pack <<-END | lp-graph 2>/dev/null >run.graph
+			trace ranks=2
+			location location=2 rank=1 thread=1
+			0 MPI_Init 0 10
+			1 MPI_Init 0 10
+			2 MPI_Comm_rank 20 30 comm=1
+			site site=1 offset=16 function=main file=/a/main.c line=10
+			site site=2 offset=32 function=chemistry file=/a/b.f90 line=5
+			switched location=0 from_ns=0 until_ns=10000100 time=20 duration=1 reason=0
+			switched location=1 from_ns=0 until_ns=10000100 time=6000000 duration=$1 reason=0
+			sampled location=0 period_ns=1000000 until_ns=10000000 lost=0 time=500000 site=2 callers=0
+			0 MPI_Barrier 1000000 10000100 comm=1 site=1
+			${2-sampled location=1 period_ns=1000000 until_ns=10000000 lost=0 time=1500000,2500000,3500000,4500000,5500000 site=2,2,2,2,2 callers=0,0,0,0,0}
+			1 MPI_Barrier 10000000 10000100 comm=1 site=1
+		END
+		lp-report -F json run.graph | jq -r '.long_pole.function, .trust.level, (.trust.reasons | map(select(test("^several threads of rank 1 make"))) | length)'
+	}
+	[ "$(handing 3000000)" = $'chemistry\npoor\n1' ]
+	[ "$(handing 2000000)" = $'chemistry\nfair\n0' ]	# five samples are few
+	[ "$(handing 2000000 '')" = $'null\npoor\n1' ]
+	# lp-critpath alone knows no function.
+	lp-critpath -F text run.graph | grep -qx 'fair: several threads of rank 1 make calls and may have waited for each other, which the path does not follow'
+}
+
 @test "a rank that sleeps as long as another computes is not like it" {
 	# as_long MORE: rank 1 computes 800 ns before a barrier, rank 0 sleeps 790 of them; before the next they do 10 and MORE
 	as_long() {

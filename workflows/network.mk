@@ -85,7 +85,7 @@ $(machine)
 } >$$network
 all=; set -f; set -- "$$@" $$SECONDS_NS
 for graph in $$GRAPHS; do
-	all+=" $$(lp-replay -n $$network -F csv "$$graph" | awk -F, -v m=$$6 'NR == 1 { while ($$++n != "run_time_ns") {} } \
+	all+=" $$(lp-replay -n $$network -F csv "$$graph" | awk -F, -v m=$$6 'NR == 1 { for (n = NF; n > 1 && $$n != "run_time_ns"; n--) {} } \
 		NR == 2 { d = $$n / m - 1; print (d < 0 ? -d : d) }')"
 	set -- $$1 $$2 $$3 $$4 $$5 "$${@:7}"
 done

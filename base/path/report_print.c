@@ -186,7 +186,8 @@ report_verdict(const struct report *report, const struct definitions *known,
     const struct gains *gains)
 {
 	const double told_ns = (double)report_told_ns(report);
-	struct verdict v = { no_pole, { no_pole, no_pole }, trust_of(known, &no_evidence) };
+	struct verdict v = { no_pole, { no_pole, no_pole }, .trust = { 0 } };
+	struct evidence evidence = no_evidence;
 	struct long_pole *const poles[] = { &v.pole, &v.next[0], &v.next[1] };
 	const size_t hung = pole_hung(&v.pole, known);
 	size_t count;
@@ -206,6 +207,8 @@ report_verdict(const struct report *report, const struct definitions *known,
 			add_gain(p, place, known, gains, told_ns);
 	}
 	free(places);
+	evidence.handing_rank = pole_handing_rank(&v.pole, known);
+	v.trust = trust_of(known, &evidence);
 	return v;
 }
 

@@ -129,8 +129,8 @@ static void
 add_wait_at(const struct finding *f, const struct mark *last, const struct mark *m,
     const struct mark *next)
 {
-	const int64_t reach = reach_ns(f, last, m, next);
-	int64_t from_ns = m->from_ns - reach, to_ns = m->to_ns + reach;
+	const int64_t beyond_ns = reach_ns(f, last, m, next);
+	int64_t from_ns = m->from_ns - beyond_ns, to_ns = m->to_ns + beyond_ns;
 
 	if (last != NULL)
 		from_ns = larger(from_ns, last->to_ns + (m->from_ns - last->to_ns) / 2);

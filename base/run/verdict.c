@@ -40,6 +40,16 @@ pole_has(const struct long_pole *p, int32_t rank)
 	return has;
 }
 
+int32_t
+pole_handing_rank(const struct long_pole *p, const struct definitions *known)
+{
+	const bool on_core = p->function != NULL && p->reason == COMPUTES &&
+	    p->unsampled_share[OFF_BLOCKED] < MUCH;
+
+	return p->kind == POLE_COMPUTE && !on_core && several_threads_call(known, p->rank) ?
+	    p->rank : -1;
+}
+
 bool
 pole_hung(struct long_pole *p, const struct definitions *known)
 {

@@ -53,6 +53,11 @@ extern const struct long_pole no_pole;		/* nothing stands out, nothing is known 
 
 /* Does the pole tell of that rank? */
 bool pole_has(const struct long_pole *pole, int32_t rank);
+/*
+ * The pole's rank, if several of its threads make calls and may have waited for each other: no
+ * function has samples in its computation, or much of that is blocked. Otherwise -1.
+ */
+int32_t pole_handing_rank(const struct long_pole *pole, const struct definitions *known);
 /* The pole of a run that hangs; false: it did not, as far as is known. */
 bool pole_hung(struct long_pole *pole, const struct definitions *known);
 

@@ -16,7 +16,7 @@
  *	serial		of threads that are not active while only the first one is
  *	imbalance	of threads that are not active while others are
  *	blocked		of all threads, while none of them is active
- *	preempted	of threads that are ready to run, or that the kernel is just switching to
+ *	preempted	of threads that are ready to run
  * Each factor is the share that is left after the losses of the factors before it.
  *
  * Memory: 16 bytes for each rank and number of active threads.

@@ -15,9 +15,6 @@ static const double ALIKE = 1.15, LITTLE = 0.2;
  * much of their time is in the same functions. */
 static const double EQUAL = 1.05, SAME = 0.8;
 
-/* Of a computation, so that another thread may have been waited for. */
-static const double MUCH_BLOCKED = 0.25;
-
 enum { LEAST_SAMPLES = 3 };	/* of a function that is named */
 
 struct poles {
@@ -420,14 +417,6 @@ is_told(const struct long_pole *before, size_t count, const struct long_pole *p)
 	return false;
 }
 
-/* Of a computation without a function, or blocked for a large part: for another thread, perhaps. */
-static bool
-may_wait_for_thread(const struct long_pole *p)
-{
-	return p->kind == POLE_COMPUTE && (p->function == NULL || p->reason != COMPUTES ||
-	    p->unsampled_share[OFF_BLOCKED] >= MUCH_BLOCKED);
-}
-
 static struct evidence
 evidence_of(const struct poles *poles, const struct long_pole *pole)
 {
@@ -439,8 +428,7 @@ evidence_of(const struct poles *poles, const struct long_pole *pole)
 	e.function_samples = pole->samples;
 	e.unmatched = (int64_t)(im->counts.unmatched_sends + im->counts.unmatched_receives +
 	    im->counts.unmatched_collectives);
-	if (may_wait_for_thread(pole) && several_threads_call(&im->graph.known, pole->rank))
-		e.handing_rank = pole->rank;
+	e.handing_rank = pole_handing_rank(pole, &im->graph.known);
 	for (int32_t r = 0; r < im->graph.known.ranks; r++)
 		e.calls += (int64_t)im->tables[BY_RANK].cells[r].calls;
 	return e;

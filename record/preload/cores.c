@@ -19,10 +19,10 @@
 /* a thread counts if it ran for at least 1/BUSY_PART of the time */
 enum { BUSY_PART = 10 };
 
-static int64_t
+int64_t
 clock_of(clockid_t clock)
 {
-	struct timespec now;
+	struct timespec now = { 0 };
 
 	clock_gettime(clock, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /*
  * The common path of a call is compiled into its wrapper. Rare paths stay out of it: there they
@@ -102,6 +103,7 @@ void environment_append(void);
 void check_mpi(void);	/* may be called before MPI_Init */
 /* cores.c: cores that the rank may use and their time, when recording begins and ends */
 void cores_append(void);
+int64_t clock_of(clockid_t clock);	/* in ns; 0: there is no such clock */
 /* What the kernel says of a thread of this process in its file NAME; empty: nothing. */
 void thread_file(pid_t tid, const char *name, char *text, size_t size);
 /* How long a thread of this process ran, and how long it was ready and had no core. */

@@ -339,7 +339,7 @@ thread_begins(int64_t created_ns)
 		return clock_ns();
 	if (!in_recorded_process())
 		return 0;
-	begun_ns = clock_ns() - thread_cpu_ns();
+	begun_ns = clock_ns() - clock_of(CLOCK_THREAD_CPUTIME_ID);
 	pthread_mutex_lock(&sampling);
 	if (is_on() && recording && !lost && !clocked && ring_of(gettid()) == NULL) {
 		if (add_ring(gettid()) == 0)

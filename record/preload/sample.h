@@ -70,9 +70,15 @@ struct ring {
 	int64_t from_ns;	/* watched since then */
 	int64_t since_ns;	/* start of its present state */
 	int64_t left_ns;	/* when it left its core last */
-	/* the kernel's sum of its time without a core, at the last look and at this one */
-	uint64_t waited_ns, waited_now_ns;
-	int64_t preempted_ns;	/* of that, since the last look, what records say */
+	int64_t came_ns;	/* when it got a core last; or the last look, if that is later */
+	/* the kernel's sums of its time without a core and on one, at the last look and at this */
+	struct kernel_sums {
+		uint64_t waited_ns;	/* NEVER_READ: neither is known */
+		int64_t ran_ns, at_ns;
+	} sums, sums_now;
+	/* since the last look, by records: of that time, and how often it got a core after each */
+	int64_t preempted_ns, on_core_ns;
+	uint32_t preempted, arrived;
 	int64_t begun_ns;	/* from its creation until then it had no core; 0: written */
 	int64_t end_ns;		/* end of the thread; INT64_MAX: it is running */
 	/* off the core; told: a record said so, rather than its state when found */
@@ -140,7 +146,6 @@ void counters_say(void);		/* one line if some are missing */
 /* switch.c; the caller holds SAMPLING while it touches rings or intervals. */
 extern pthread_mutex_t sampling;
 void switch_found(struct ring *ring);	/* watches it from now on */
-int64_t thread_cpu_ns(void);		/* of the calling thread, by its own clock */
 /* The ring's thread was ready to run since its creation, and had no core until it began. */
 void switch_created(struct ring *ring, int64_t created_ns, int64_t begun_ns);
 /* Before the ring is read. */

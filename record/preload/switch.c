@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -19,6 +18,9 @@
 #include "rows.h"
 #include "sample.h"
 #include "small.h"
+
+/* The kernel's number of a thread's CPU clock; clock_getcpuclockid(3) knows those of processes. */
+#define THREAD_CLOCK(tid) ((clockid_t)(~(unsigned)(tid) << 3 | 6))
 
 enum {
 	BATCH = 1024,			/* intervals per message */
@@ -52,7 +54,8 @@ static struct past {
 	int64_t from_ns, to_ns;
 	uint32_t site, callers;
 	enum reason reason;
-	bool woken;			/* it was blocked, and then it had a core */
+	bool arrived;			/* and then it had a core */
+	bool woken;			/* and it was blocked */
 	bool in_call;			/* not written */
 } past[PAST];
 static uint32_t past_count;
@@ -92,15 +95,6 @@ write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t
 	v->placed = false;
 }
 
-int64_t
-thread_cpu_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* ---- the kernel's records ---- */
 
 /* The state of a thread that existed before it was watched, according to the system. */
@@ -115,13 +109,18 @@ is_asleep(pid_t tid)
 	return state != NULL && strlen(state) > 2 && state[2] != 'R';
 }
 
-/* The kernel's sum of the time that the ring's thread was ready to run, and had no core. */
-static uint64_t
-waited_ns(const struct ring *ring)
+/* How long the ring's thread was ready to run and had no core, and how long it had one. */
+static struct kernel_sums
+sums_of(const struct ring *ring)
 {
-	uint64_t ran_ns, waited_ns;
+	struct kernel_sums sums = { 0 };
+	uint64_t by_last_tick_ns;
 
-	return thread_scheduled(ring->tid, &ran_ns, &waited_ns) ? waited_ns : NEVER_READ;
+	if (!thread_scheduled(ring->tid, &by_last_tick_ns, &sums.waited_ns))
+		sums.waited_ns = NEVER_READ;
+	sums.ran_ns = clock_of(THREAD_CLOCK(ring->tid));
+	sums.at_ns = clock_ns();
+	return sums;
 }
 
 uint64_t
@@ -135,7 +134,7 @@ switch_head(struct ring *ring)
 		return read;
 	do {
 		before = read;
-		ring->waited_now_ns = waited_ns(ring);
+		ring->sums_now = sums_of(ring);
 		read = __atomic_load_n(head, __ATOMIC_ACQUIRE);
 	} while (read != before && --tries > 0);
 	return read;
@@ -144,8 +143,8 @@ switch_head(struct ring *ring)
 void
 switch_found(struct ring *ring)
 {
-	ring->waited_ns = ring->waited_now_ns = waited_ns(ring);
-	ring->from_ns = ring->since_ns = ring->left_ns = clock_ns();
+	ring->sums = ring->sums_now = sums_of(ring);
+	ring->from_ns = ring->since_ns = ring->left_ns = ring->came_ns = ring->sums.at_ns;
 	ring->end_ns = INT64_MAX;
 	ring->off = ring->tid != gettid() && is_asleep(ring->tid);
 	ring->reason = BLOCKED;
@@ -213,17 +212,30 @@ put_interval(struct ring *ring, const struct past *p, int64_t from_ns, int64_t t
 		write_batch(ring, to_ns);
 }
 
-/* Of the kernel's sum, what came since the last look and was not preemption, which has records. */
+/*
+ * Of the time since the last look, how long it took the kernel each time to switch to the thread.
+ * The kernel counts that for the thread, while its records say that the thread is not there yet.
+ * *READY_NS gets what the thread was ready to run, without preemption, which has records.
+ */
 static int64_t
-ready_ns(struct ring *ring)
+switching_each_ns(struct ring *ring, int64_t *ready_ns)
 {
-	const uint64_t before_ns = ring->waited_ns, now_ns = ring->waited_now_ns;
-	const int64_t preempted_ns = ring->preempted_ns;
+	const struct kernel_sums *before = &ring->sums, *now = &ring->sums_now;
+	int64_t each_ns = 0;
 
-	ring->waited_ns = now_ns;
-	ring->preempted_ns = 0;
-	return before_ns == NEVER_READ || now_ns == NEVER_READ ? 0 :
-	    (int64_t)(now_ns - before_ns) - preempted_ns;
+	*ready_ns = 0;
+	if (before->waited_ns != NEVER_READ && now->waited_ns != NEVER_READ) {
+		if (ring->arrived > 0)
+			each_ns = (now->ran_ns - before->ran_ns - ring->on_core_ns) /
+			    ring->arrived;
+		each_ns = each_ns > 0 ? each_ns : 0;
+		*ready_ns = (int64_t)(now->waited_ns - before->waited_ns) -
+		    (ring->preempted_ns - each_ns * ring->preempted);
+	}
+	ring->sums = *now;
+	ring->preempted_ns = ring->on_core_ns = 0;
+	ring->preempted = ring->arrived = 0;
+	return each_ns;
 }
 
 /*
@@ -250,19 +262,29 @@ ready_each_ns(int64_t sum_ns)
 	return each_ns;
 }
 
+static int64_t
+at_most(int64_t ns, int64_t most_ns)
+{
+	return ns < most_ns ? ns : most_ns;
+}
+
 static void
 write_past(struct ring *ring, int64_t until_ns)
 {
-	const int64_t each_ns = ready_each_ns(ready_ns(ring));
+	int64_t ready_ns;
+	const int64_t switching_ns = switching_each_ns(ring, &ready_ns),
+	    each_ns = ready_each_ns(ready_ns);
 
 	for (struct past *p = past; p < past + past_count; p++) {
-		int64_t ready_from_ns = p->to_ns;
+		int64_t ready_from_ns;
 
 		if (p->in_call)
 			continue;
+		if (p->arrived)
+			p->to_ns -= at_most(switching_ns, p->to_ns - p->from_ns);
+		ready_from_ns = p->to_ns;
 		if (p->woken)
-			ready_from_ns -= each_ns < p->to_ns - p->from_ns ? each_ns :
-			    p->to_ns - p->from_ns;
+			ready_from_ns -= at_most(each_ns, p->to_ns - p->from_ns);
 		put_interval(ring, p, p->from_ns, ready_from_ns);
 		p->reason = PREEMPTED;
 		p->site = p->callers = 0;
@@ -272,18 +294,19 @@ write_past(struct ring *ring, int64_t until_ns)
 	write_batch(ring, until_ns);
 }
 
-/* Adds the state of the ring's thread up to now; WOKEN: it was blocked, and has a core. */
+/* Adds the state of the ring's thread up to now; ARRIVED: it has a core. */
 static void
-add_interval(struct ring *ring, enum reason reason, int64_t end_ns, bool woken)
+add_interval(struct ring *ring, enum reason reason, int64_t end_ns, bool arrived)
 {
 	struct switching *calls = ring->thread != NULL ? ring->thread->switching : NULL;
 	const int64_t from_ns = ring->since_ns;
+	const bool woken = arrived && reason == BLOCKED;
 	const bool in_call = calls != NULL && lies_in_call(calls, from_ns + (end_ns - from_ns) / 2);
 
 	if (end_ns <= from_ns || (in_call && !woken))
 		return;
 	past[past_count++] = (struct past){ from_ns, end_ns, ring->site, ring->callers, reason,
-	    woken, in_call };
+	    arrived, woken, in_call };
 	if (past_count == PAST)
 		write_past(ring, end_ns);
 }
@@ -291,8 +314,11 @@ add_interval(struct ring *ring, enum reason reason, int64_t end_ns, bool woken)
 void
 switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 {
-	if (ring->told && ring->off)	/* the missing records end here */
+	if (ring->told && ring->off) {	/* the missing records end here */
 		add_interval(ring, ring->reason, at_ns, false);
+		ring->sums.waited_ns = NEVER_READ;
+	} else
+		ring->on_core_ns += at_ns - ring->came_ns;
 	ring->told = ring->off = true;
 	ring->reason = preempted ? PREEMPTED : BLOCKED;
 	ring->since_ns = ring->left_ns = at_ns;
@@ -304,21 +330,27 @@ switch_in(struct ring *ring, int64_t at_ns)
 	if (!ring->told && !ring->off)	/* when found, it was ready to run but without a core */
 		ring->reason = PREEMPTED;
 	if (!ring->told || ring->off) {
-		add_interval(ring, ring->reason, at_ns, ring->reason == BLOCKED);
-		if (ring->reason == PREEMPTED)
+		add_interval(ring, ring->reason, at_ns, true);
+		if (ring->reason == PREEMPTED) {
 			ring->preempted_ns += at_ns - ring->left_ns;
+			ring->preempted++;
+		}
+		ring->arrived++;
 	}
 	ring->told = true;
 	ring->off = false;
-	ring->since_ns = at_ns;
+	ring->since_ns = ring->came_ns = at_ns;
 	ring->site = ring->callers = 0;
 }
 
 void
 switch_begun(struct ring *ring)
 {
-	if (ring->begun_ns > 0)
+	if (ring->begun_ns > 0) {
 		switch_in(ring, ring->begun_ns);
+		ring->came_ns = ring->sums.at_ns;	/* the sums have the time before already */
+		ring->preempted = ring->arrived = 0;
+	}
 	ring->begun_ns = 0;
 }
 
@@ -328,7 +360,7 @@ switch_lost(struct ring *ring)
 	ring->told = ring->off = true;
 	ring->reason = NOT_KNOWN;
 	ring->site = ring->callers = 0;
-	ring->waited_ns = NEVER_READ;
+	ring->sums.waited_ns = NEVER_READ;
 }
 
 void
@@ -338,6 +370,10 @@ switch_write(struct ring *ring, int64_t until_ns)
 		until_ns = ring->end_ns;
 	if (ring->off)		/* the next look writes the rest of the interval */
 		add_interval(ring, ring->reason, until_ns, false);
+	else {
+		ring->on_core_ns += ring->sums_now.at_ns - ring->came_ns;
+		ring->came_ns = ring->sums_now.at_ns;
+	}
 	if (ring->since_ns < until_ns)
 		ring->since_ns = until_ns;
 	write_past(ring, until_ns);
@@ -389,7 +425,7 @@ stretch_begin(struct thread *thread, uint64_t leave_ticks)
 	if (leave_ns - of->begin_ns < STRETCH_EVERY_NS)
 		return;
 	of->begin_ns = leave_ns;
-	of->begin_cpu_ns = thread_cpu_ns();
+	of->begin_cpu_ns = clock_of(CLOCK_THREAD_CPUTIME_ID);
 	thread->within = sample_mark;
 }
 
@@ -397,7 +433,7 @@ void
 stretch_end(struct thread *thread)
 {
 	struct switching *of = thread->switching;
-	const int64_t cpu_ns = thread_cpu_ns() - of->begin_cpu_ns,
+	const int64_t cpu_ns = clock_of(CLOCK_THREAD_CPUTIME_ID) - of->begin_cpu_ns,
 	    duration_ns = clock_ns() - of->begin_ns;
 	struct intervals *v = of->stretches;
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * off_kinds [pinned] [work=MS] [sleep=MS] [naps=N]: 20 times each rank computes 20 ms of its CPU
- * time; the last one computes WORK ms [20] and then sleeps 20 ms or SLEEP, in N parts. If it is
- * pinned, it shares its core with a child that computes all the time. Each rank prints
- * its CPU time from MPI_Init to MPI_Finalize outside other calls, how long it was off its core in
- * its computation and in its sleep, and how long it waited for a core in its sleep.
+ * off_kinds [pinned] [yields] [work=MS] [sleep=MS] [naps=N]: 20 times each rank computes 20 ms of
+ * its CPU time; the last one computes WORK ms [20] and then sleeps 20 ms or SLEEP, in N parts. If
+ * it is pinned, it shares its core with a child that computes all the time. Ranks that yield give
+ * up their cores whenever they have computed 10 us. Each rank prints its CPU time from MPI_Init to
+ * MPI_Finalize outside other calls, how long it was off its core in its computation and in its
+ * sleep, and how long it waited for a core in its sleep.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +101,19 @@ argument(char **argv, const char *name, int otherwise)
 	return otherwise;
 }
 
+static void
+work(double s, bool yields)
+{
+	const double begin = own_time_s();
+
+	if (!yields)
+		long_work(s);
+	while (own_time_s() - begin < s) {
+		long_work(1e-5);
+		sched_yield();
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -118,7 +133,7 @@ main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < 20; i++) {
 		begin();
-		long_work(0.001 * (last ? argument(argv, "work", 20) : 20));
+		work(0.001 * (last ? argument(argv, "work", 20) : 20), argument(argv, "yields", 0));
 		from = waited_s();
 		ready += end_part();
 		if (last) {
