@@ -16,15 +16,17 @@ setup() {
 }
 
 # sampled PROGRAM [ARGUMENT ...]: recorded on two ranks, as t.graph; samples a second: HZ. As stolen what a hypervisor took
-# meanwhile: to the kernel's switches that is time on a core, but there are no samples in it.
+# meanwhile: to the kernel's switches that is time on a core, and samples may be in it or not. If it is much, the run is repeated.
 sampled() {
-	local program=$BATS_FILE_TMPDIR/$1
+	local program=$BATS_FILE_TMPDIR/$1 before try
 	shift
-	rm -rf run
-	local before
-	before=$(stolen 0.01)
-	lp-record --sample "${HZ:-1000}" -o run -- $RUN -n 2 "$program" "$@" >out
-	stolen "$before" >stolen
+	for try in 1 2 3; do
+		rm -rf run
+		before=$(stolen 0.01)
+		lp-record --sample "${HZ:-1000}" -o run -- $RUN -n 2 "$program" "$@" >out
+		stolen "$before" >stolen
+		[ $try -lt 3 ] && jq -e '. > 0.05' stolen >/dev/null || break
+	done
 	lp-merge run >t.trace
 	lp-graph t.trace >t.graph 2>/dev/null
 	trace.py check run/rank.* t.trace t.graph

@@ -30,21 +30,6 @@ clock_s(clockid_t clock)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The kernel's account of how long the thread was ready to run, without a core. */
-static double
-waited_s(void)
-{
-	FILE *file = fopen("/proc/thread-self/schedstat", "r");
-	unsigned long long waited_ns = 0;
-
-	if (file != NULL) {
-		if (fscanf(file, "%*u %llu", &waited_ns) != 1)
-			waited_ns = 0;
-		fclose(file);
-	}
-	return 1e-9 * (double)waited_ns;
-}
-
 /* Each part begins at the instant at which the one before ends, so that no time is lost. */
 static double at_s, cpu_s, cpu;
 
