@@ -95,6 +95,7 @@ graph_begin(struct graph *graph, uint32_t shards)
 	channels_begin_all(graph);
 	epoch_begin(graph);
 	locks_begin(graph);
+	handovers_begin(graph);
 	one_sided_begin(graph);
 	holds_begin(graph);
 	collective_begin(graph);
@@ -105,6 +106,7 @@ graph_begin(struct graph *graph, uint32_t shards)
 void
 graph_end(struct graph *graph)
 {
+	order_take(graph, INT64_MAX);
 	match_end(graph);
 	epoch_end(graph);
 	locks_decide(graph, NONE, INT64_MAX);
@@ -121,175 +123,6 @@ begin_block(struct graph *graph)
 	graph->block.syncs = graph->index.syncs;
 }
 
-/* A persistent request is started: a send or a receive. */
-static void
-start_request(struct graph *graph, const struct graph_row *row)
-{
-	const struct request *request = request_find(graph, row->starter, row->start);
-	enum call_class class = request != NULL ? request->class : CLASS_LOCAL;
-
-	/* Rows of the thread that made it come later: the sizes show its kind. */
-	if (request == NULL && row->calls->request_at[row->i] > 0)
-		class = row->calls->bytes_received[row->i] > 0 ? CLASS_RECV_INIT : CLASS_SEND_INIT;
-	if (class == CLASS_SEND_INIT)
-		match_send(graph, row);
-	else if (class == CLASS_RECV_INIT)
-		match_post(graph, row);
-}
-
-/* The next row of the block; LOCATION: its thread. */
-static void
-read_row(struct graph_row *row, const struct location *location, const struct calls *c, size_t i)
-{
-	const uint32_t request = c->request[i], at = c->request_at[i];
-
-	row->i = i;
-	row->seq = c->first + i;
-	row->candidates = location->candidates;
-	row->comm = c->comm[i];
-	row->peer = c->peer[i];
-	row->tag = c->tag[i];
-	if (c->call[i] != 0)	/* otherwise of the call before */
-		row->call = c->call[i];
-	row->refers = (request | at) > 0;
-	if (row->refers) {
-		row->starter = at > 0 ? at - 1 : c->location;
-		row->start = at > 0 ? request : row->seq - request;
-	}
-}
-
-/* MPI_Bsend keeps the message in a buffer of the program. */
-static void
-take_send(struct graph *graph, const struct graph_row *row, enum call_class class)
-{
-	if (class == CLASS_SEND_START)
-		request_open(graph, row, (struct request){ .operation = NONE, .class = class,
-		    .comm = row->comm, .peer = row->peer });
-	else if (strcmp(call_name(row->call), "MPI_Bsend") != 0)
-		hold_row(graph, row, row->comm, row->peer, true);
-	match_send(graph, row);
-}
-
-/* A message is looked for, received, or is to be received later. */
-static void
-take_receive(struct graph *graph, const struct graph_row *row, enum call_class class)
-{
-	if (class == CLASS_PROBE) {
-		if (row->refers && (row->starter != row->location || row->start != row->seq))
-			match_answer(graph, row);
-		else
-			match_probe(graph, row, row->refers);
-	} else if (class == CLASS_RECV) {
-		if (row->refers)
-			match_complete(graph, row);
-		else
-			match_receive(graph, row);
-	} else {
-		graph->locations[row->location].open++;
-		if (row->refers)
-			match_taken(graph, row);
-		else
-			match_post(graph, row);
-	}
-}
-
-/* Requests that are made ahead of their use, started, completed and freed. */
-static void
-take_request(struct graph *graph, const struct graph_row *row, enum call_class class)
-{
-	int64_t *open = &graph->locations[row->location].open;
-	struct request *request;
-
-	switch (class) {
-	case CLASS_COLLECTIVE_INIT:
-		collective_init(graph, row);
-		break;
-	case CLASS_START:
-		if (!row->refers)
-			break;
-		++*open;
-		start_request(graph, row);
-		break;
-	case CLASS_COMPLETE:
-		if (!row->refers)
-			break;
-		graph->locations[row->starter].open--;
-		if ((request = request_find(graph, row->starter, row->start)) != NULL &&
-		    request->class == CLASS_SEND_START) {
-			hold_row(graph, row, request->comm, request->peer, true);
-			request_close(graph, request);
-		} else
-			match_complete(graph, row);
-		break;
-	case CLASS_REQUEST_FREE:
-		if (row->refers && request_free(graph, row->starter, row->start))
-			graph->locations[row->starter].open--;
-		break;
-	default:
-		request_open(graph, row, (struct request){ .operation = NONE, .class = class });
-	}
-}
-
-static void
-take_row(struct graph *graph, const struct graph_row *row)
-{
-	const struct calls *c = row->calls;
-	const size_t i = row->i;
-	const enum call_class class = call_class(row->call);
-	const bool part = c->call[i] == 0;
-	int64_t *open = &graph->locations[row->location].open;
-
-	switch (class) {
-	case CLASS_SENDRECV:
-		if (part)
-			match_receive(graph, row);
-		else
-			match_send(graph, row);
-		break;
-	case CLASS_SEND_START:
-		++*open;
-		/* fall through */
-	case CLASS_SEND:
-		take_send(graph, row, class);
-		break;
-	case CLASS_PROBE:
-	case CLASS_RECV:
-	case CLASS_RECV_START:
-		take_receive(graph, row, class);
-		break;
-	case CLASS_SEND_INIT:
-	case CLASS_RECV_INIT:
-	case CLASS_COLLECTIVE_INIT:
-	case CLASS_START:
-	case CLASS_COMPLETE:
-	case CLASS_REQUEST_FREE:
-		take_request(graph, row, class);
-		break;
-	case CLASS_POST:
-	case CLASS_ACCESS:
-		epoch_open(graph, row, class);
-		break;
-	case CLASS_EXPOSE_END:
-	case CLASS_ACCESS_END:
-		if (row->refers)
-			epoch_close(graph, row, class);
-		break;
-	case CLASS_RMA:
-		lock_row(graph, row);
-		one_sided_row(graph, row);
-		/* fall through */
-	case CLASS_IO:
-		*open += call_starts(row->call);
-		break;
-	default:
-		graph->counts.errors += call_failed(row->call);
-		if (part || !is_collective(class))
-			break;
-		collective_member(graph, row);
-		*open += is_collective_start(class);
-	}
-}
-
 /* Writes the block anew, with the stream's numbers of calls. */
 static void
 write_block(struct graph *graph, const struct reader *in, const struct calls *calls)
@@ -298,8 +131,14 @@ write_block(struct graph *graph, const struct reader *in, const struct calls *ca
 	struct calls renumbered = *calls;
 	uint16_t *numbers = zalloc(calls->count + 1, sizeof *numbers);
 
-	for (size_t i = 0; i < calls->count; i++)
-		numbers[i] = calls->call[i] == 0 ? 0 : number_of[calls->call[i]];
+	for (size_t i = 0; i < calls->count; i++) {
+		const enum call_class class = call_class(calls->call[i]);
+
+		numbers[i] = calls->call[i] == 0 ? 0 : class == CLASS_THREAD_WAIT ||
+		    class == CLASS_THREAD_SIGNAL ?
+		    graph->thread_numbers[class == CLASS_THREAD_SIGNAL] :
+		    number_of[calls->call[i]];
+	}
 	renumbered.call = numbers;
 	if (calls_write(&graph->out, &renumbered) < 0)
 		die_output();
@@ -311,13 +150,13 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
     const struct calls *calls, bool changed)
 {
 	struct location *location = &graph->locations[calls->location];
-	struct graph_row row = { .calls = calls, .location = calls->location,
-	    .rank = rank_of(graph, calls->location) };
-	const bool computed = holds_to_come(graph, calls->location);
 
-	if (calls->first != location->next_seq ||
+	if (calls->first != location->read_seq ||
 	    (calls->count > 0 && calls->enter_ns[0] < location->last_leave_ns))
 		die_message(in, message, "calls: the block does not follow the one before");
+	for (size_t i = 0; i < calls->count; i++)
+		if (calls->request_at[i] > graph->known.location_count)
+			die_message(in, message, "calls: request is out of range");
 	if (!graph->has_samples)
 		begin_block(graph);
 	graph->has_samples = false;
@@ -328,18 +167,13 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 		write_block(graph, in, calls);
 	else if (writer_pass(&graph->out, message, calls->count) < 0)
 		die_output();
-	for (size_t i = 0; i < calls->count; i++) {
-		if (calls->request_at[i] > graph->known.location_count)
-			die_message(in, message, "calls: request is out of range");
-		read_row(&row, location, calls, i);
-		location->next_seq = row.seq + 1;
-		if (computed && calls->call[i] != 0)
-			hold_reached(graph, &row);
-		take_row(graph, &row);
-		location->last_leave_ns = calls->leave_ns[i];
-		if (graph->any_early)
-			match_early(graph, row.location, row.seq);
-	}
+	location->read_seq += calls->count;
+	if (calls->count > 0)
+		location->last_leave_ns = calls->leave_ns[calls->count - 1];
+	if (!order_keep(graph, calls))
+		take_rows(graph, calls, 0, calls->count);
+	if (!graph->followed)
+		order_take(graph, graph->block_ns);
 }
 
 /* The run has come to AT_NS; rows still to come were not entered before the result. */
@@ -370,6 +204,8 @@ settle(struct graph *graph, struct reader *in, const struct message *reached)
 	    first_to_come(graph, in, reached, &at_ns);
 	bool any;
 
+	if (reached != NULL)
+		order_take(graph, until_ns);
 	locks_decide(graph, 0, graph->block_ns);
 	holds_decide(graph, 0, until_ns);
 	any = reached != NULL && overdue_look(graph, at_ns, early);
@@ -401,67 +237,99 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message,
 		die_output();
 }
 
+/* A stream while it is matched. */
+struct matching {
+	struct graph graph;
+	struct polls polls;
+	struct handovers handovers;
+	struct reader *in;
+	uint64_t rows, settled_rows;
+	bool told;			/* the reading of polls is announced */
+};
+
+static void
+match_message(void *to, const struct message *message, struct calls *calls, bool changed)
+{
+	struct matching *m = to;
+
+	if (calls != NULL && !m->told) {
+		order_begin(&m->graph);
+		m->graph.index.defined = writer_offset(&m->graph.out);
+		polls_begin(&m->polls, &m->graph, m->handovers.count);
+		m->told = true;
+	}
+	polls_take(&m->polls, &m->graph, m->in, message, calls, changed);
+	m->rows += calls != NULL ? calls->count : 0;
+	if (calls != NULL && m->rows - m->settled_rows > SETTLE_ROWS +
+	    16 * (uint64_t)m->graph.known.location_count) {
+		m->settled_rows = m->rows;
+		settle(&m->graph, m->in, NULL);
+	}
+}
+
+static void
+match_held(struct matching *m)
+{
+	handovers_find(&m->handovers, &m->graph, m->in);
+	handovers_pass(&m->handovers, match_message, m);
+}
+
 static void
 match_stream(const struct options *opt, const struct polls *how, int argc, char **argv)
 {
-	struct graph graph = { 0 };
+	struct matching m = { .polls = *how };
+	struct graph *graph = &m.graph;
 	struct calls calls = { 0 };
-	struct polls polls = *how;
 	struct progress progress;
 	struct message message;
-	struct reader *in;
-	uint64_t settled_rows = 0;
 	size_t lost = 0;
-	bool told = false;	/* the reading of polls is announced */
 	int got;
 
 	refuse_terminal_input(opt->file, usage);
 	refuse_terminal_output();
-	if (reader_open(&in, opt->file, opt->partial ? READ_PARTIAL : READ_STREAM) < 0 ||
-	    reader_refuse_content(in, "graph", "its messages and collectives are matched "
+	if (reader_open(&m.in, opt->file, opt->partial ? READ_PARTIAL : READ_STREAM) < 0 ||
+	    reader_refuse_content(m.in, "graph", "its messages and collectives are matched "
 	    "already") < 0)
-		die_input(in);
-	tell_lost(in, &lost);
-	if (writer_open(&graph.out, STDOUT_FILENO, "graph", in, argc, argv) < 0)
+		die_input(m.in);
+	tell_lost(m.in, &lost);
+	if (writer_open(&graph->out, STDOUT_FILENO, "graph", m.in, argc, argv) < 0)
 		die_output();
-	reader_when_waiting(in, flush_output, &graph.out);
-	graph_begin(&graph, 1);
+	reader_when_waiting(m.in, flush_output, &graph->out);
+	graph_begin(graph, 1);
 	progress_begin(&progress);
-	while ((got = reader_next(in, &message)) > 0) {
-		if (definitions_take(&graph.known, in, &message) < 0)
-			die_input(in);
-		if (is_kind(&message, "run"))
-			graph.locations = locations_new(graph.known.location_count);
-		if (is_kind(&message, "calls") && !told) {
-			graph.index.defined = writer_offset(&graph.out);
-			polls_begin(&polls, &graph);
-			told = true;
+	while ((got = reader_next(m.in, &message)) > 0) {
+		const bool is_block = is_kind(&message, "calls");
+
+		if (definitions_take(&graph->known, m.in, &message) < 0 ||
+		    (is_block && calls_read(&calls, m.in, &message) < 0))
+			die_input(m.in);
+		if (is_kind(&message, "run")) {
+			graph->locations = locations_new(graph->known.location_count);
+			graph->followed = body_get(&message, "followed") != NULL;
 		}
-		if (is_kind(&message, "calls")) {
-			if (calls_read(&calls, in, &message) < 0)
-				die_input(in);
-			polls_take(&polls, &graph, in, &message, &calls);
-			if (reader_rows(in) - settled_rows > SETTLE_ROWS +
-			    16 * (uint64_t)graph.known.location_count) {
-				settled_rows = reader_rows(in);
-				settle(&graph, in, NULL);
-			}
-			progress_input(&progress, in);
-		} else if (!is_kind(&message, "polls"))
-			polls_take(&polls, &graph, in, &message, NULL);
+		if (!is_kind(&message, "polls") && !handovers_hold(&m.handovers, &graph->known,
+		    m.in, &message, is_block ? &calls : NULL)) {
+			match_held(&m);		/* they became too many */
+			match_message(&m, &message, is_block ? &calls : NULL, false);
+		}
+		progress_input(&progress, m.in);
 	}
 	if (got < 0)
-		die_input(in);
+		die_input(m.in);
+	match_held(&m);
 	progress_end(&progress);
-	tell_lost(in, &lost);
-	polls_release(&polls, &graph, in, true);
-	graph_end(&graph);
-	polls_tell(&polls);
-	write_matching(&graph);
-	note_matching(&graph.counts, graph.index.syncs);
-	if (index_write(&graph.index, &graph.out) < 0 || writer_end(&graph.out) < 0)
+	tell_lost(m.in, &lost);
+	polls_release(&m.polls, graph, m.in, true);
+	graph_end(graph);
+	polls_tell(&m.polls);
+	if (m.handovers.count > 0)
+		note("%llu times a thread began in, or waited for, another one of its rank",
+		    (unsigned long long)m.handovers.count);
+	write_matching(graph);
+	note_matching(&graph->counts, graph->index.syncs);
+	if (index_write(&graph->index, &graph->out) < 0 || writer_end(&graph->out) < 0)
 		die_output();
-	reader_close(in);
+	reader_close(m.in);
 }
 
 int

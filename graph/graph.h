@@ -52,7 +52,8 @@ struct operation {
 enum receive_state { POSTED, COMPLETED, DROPPED, PROBED };
 
 struct location {
-	uint64_t next_seq;	/* rows read so far */
+	uint64_t next_seq;	/* rows taken so far */
+	uint64_t read_seq;	/* rows read so far: see order.c */
 	int64_t last_leave_ns;	/* of these */
 	int64_t open;		/* requests started and not completed */
 	uint32_t candidates;	/* collectives called so far that may be synchronisation points */
@@ -100,6 +101,10 @@ struct graph {
 	struct locks *locks;
 	struct origins *origins;
 	struct overdue *overdue;	/* NULL: the run is not in progress */
+	struct order *order;	/* NULL: ranks have one thread each */
+	bool followed;		/* the run is in progress: blocks are in order step by step */
+	struct open_handovers *handovers;
+	uint16_t thread_numbers[2];	/* in the stream, of thread_wait and thread_signal */
 	struct holds *holds;
 	struct counts counts;
 	struct index index;
@@ -204,6 +209,18 @@ void match_shards(const char *from, const char *to, const struct polls *polls, u
     struct team *team, int argc, char **argv);
 
 /* ---- matching ------------------------------------------------------------------------ */
+
+/* rows.c: matches rows of a location, which come in order. */
+void take_rows(struct graph *graph, const struct calls *calls, size_t from, size_t to);
+
+/*
+ * order.c: rows of ranks with several threads, which are taken in the order of their enters. Begins
+ * once the locations are known.
+ */
+void order_begin(struct graph *graph);
+bool order_keep(struct graph *graph, const struct calls *calls);	/* false: take them now */
+/* All rows entered before have been read: takes them. */
+void order_take(struct graph *graph, int64_t until_ns);
 
 /* operations.c: the pool and the lists of unresolved rows. */
 uint32_t operation_new(struct graph *graph, const struct graph_row *row);
@@ -368,7 +385,7 @@ void note_matching(const struct counts *counts, uint64_t syncs);
 enum { LINES_TOLD = 10 };
 void tell(struct graph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- polls --------------------------------------------------------------------------- */
+/* ---- messages held back ---------------------------------------------------------------- */
 
 /* held.c: a message held back in memory until it is certain what its rows become. */
 struct held {
@@ -396,6 +413,40 @@ void held_free(struct held *h);
 
 enum { POLLS_MOST_LEFT = 8 };	/* waits that must succeed for each wait that the rank gave up */
 
+/* ---- handovers ----------------------------------------------------------------------- */
+
+/*
+ * handovers.c: where several threads of a rank make calls, waits for each other become rows. All
+ * messages from the first calls or samples on are held back until the input has ended.
+ */
+struct handovers {
+	bool looks;			/* several threads make calls: there may be some */
+	struct held *oldest, *newest;
+	size_t held_bytes;
+	struct thread_rows *threads;	/* by location */
+	struct off_lanes *off;
+	struct sample_lanes *samples;
+	struct samples block;
+	int64_t period_ns;
+	uint64_t count;			/* waits that became rows */
+	struct calls calls;		/* of the block that is passed on */
+};
+
+/* Holds a message back, or returns false. CALLS: NULL, or its block. */
+bool handovers_hold(struct handovers *handovers, const struct definitions *known,
+    struct reader *in, const struct message *message, struct calls *calls);
+/* Finds them, and writes what their rows need, once the input has ended. */
+void handovers_find(struct handovers *handovers, struct graph *graph, struct reader *in);
+/* Gives TAKE all messages held back, blocks with the rows made. */
+typedef void handover_take(void *to, const struct message *message, struct calls *calls,
+    bool changed);
+void handovers_pass(struct handovers *handovers, handover_take *take, void *to);
+/* Matching: a row of a wait, or of what ended it, with the other of the same tag. */
+void handovers_begin(struct graph *graph);
+void handover_row(struct graph *graph, const struct graph_row *row);
+
+/* ---- polls ---- */
+
 struct polls {
 	bool as_waits;
 	int64_t gap_ns;			/* computing for longer between two polls is work */
@@ -410,16 +461,19 @@ struct polls {
 	bool begun, crowded;		/* the first block has come; ranks lacked cores */
 };
 
-/* Takes a message; CALLS: NULL, or its block as read. Passes on messages that need not be held. */
+/*
+ * Takes a message; CALLS: NULL, or its block, as read unless it is CHANGED. Passes on messages that
+ * need not be held.
+ */
 void polls_take(struct polls *polls, struct graph *graph, struct reader *in,
-    const struct message *message, struct calls *calls);
+    const struct message *message, struct calls *calls, bool changed);
 /* Passes on the oldest messages, up to the first with a run that is open, or ALL. */
 void polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool all);
 /*
  * Writes the reading of polls, as a message before all blocks. polls_end prints the result, for
  * people.
  */
-void polls_begin(const struct polls *polls, struct graph *graph);
+void polls_begin(const struct polls *polls, struct graph *graph, uint64_t handovers);
 void polls_tell(const struct polls *polls);
 
 #endif

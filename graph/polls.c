@@ -357,7 +357,7 @@ note_samples(struct polls *polls, uint32_t locations, struct reader *in,
 
 void
 polls_take(struct polls *polls, struct graph *graph, struct reader *in,
-    const struct message *message, struct calls *calls)
+    const struct message *message, struct calls *calls, bool changed)
 {
 	const uint64_t waits = polls->waits;
 	struct poll_run *run;
@@ -381,7 +381,7 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in,
 	if (polls->as_waits && is_kind(message, "sampled"))
 		note_samples(polls, graph->known.location_count, in, message);
 	if (!polls->as_waits || (calls == NULL && polls->oldest == NULL)) {
-		pass_on(graph, in, message, calls, false);
+		pass_on(graph, in, message, calls, changed);
 		return;
 	}
 	if (calls == NULL) {
@@ -391,11 +391,12 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in,
 	run = &polls->runs[calls->location];
 	look_at(polls, &graph->known, run, calls);
 	run->sample_count = run->sample_next = 0;
+	changed |= polls->waits > waits;
 	if (polls->oldest == NULL && !run->open) {
-		pass_on(graph, in, message, calls, polls->waits > waits);
+		pass_on(graph, in, message, calls, changed);
 		return;
 	}
-	h = hold(polls, message, calls, polls->waits > waits);
+	h = hold(polls, message, calls, changed);
 	if (run->newest != NULL)
 		run->newest->next_block = h;
 	run->newest = h;
@@ -406,11 +407,13 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in,
 }
 
 void
-polls_begin(const struct polls *polls, struct graph *graph)
+polls_begin(const struct polls *polls, struct graph *graph, uint64_t handovers)
 {
-	message_begin(&graph->out, "polls", 2);
+	message_begin(&graph->out, "polls", 2 + (handovers > 0));
 	put_string(&graph->out, "as", polls->as_waits ? "wait" : "work");
 	put_int(&graph->out, "gap_ns", polls->gap_ns);
+	if (handovers > 0)
+		put_uint(&graph->out, "handovers", handovers);
 	if (message_end(&graph->out) < 0)
 		die_output();
 }

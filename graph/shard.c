@@ -52,8 +52,9 @@ shard_open(struct shard *s, const char *from, const char *to, uint32_t number,
 		else if (writer_pass(&s->graph.out, &message, 0) < 0)
 			die_output();
 	graph_begin(&s->graph, head->count);
+	order_begin(&s->graph);
 	s->graph.index.defined = writer_offset(&s->graph.out);
-	polls_begin(&s->polls, &s->graph);
+	polls_begin(&s->polls, &s->graph, 0);
 }
 
 void
@@ -125,7 +126,7 @@ take_message(struct shard *s)
 	s->ended = got == 0;
 	if (s->ended || !is_kind(&message, "calls")) {
 		if (!s->ended)
-			polls_take(&s->polls, &s->graph, s->in, &message, NULL);
+			polls_take(&s->polls, &s->graph, s->in, &message, NULL, false);
 		return s->ended;
 	}
 	if (calls_read(&s->calls, s->in, &message) < 0)
@@ -136,7 +137,7 @@ take_message(struct shard *s)
 		die_input(s->in);
 	}
 	s->taken_rows += s->calls.count;
-	polls_take(&s->polls, &s->graph, s->in, &message, &s->calls);
+	polls_take(&s->polls, &s->graph, s->in, &message, &s->calls, false);
 	return s->calls.count > 0;
 }
 
@@ -158,6 +159,8 @@ shard_take(struct shard *s, int64_t until_ns)
 	memmove(s->begins, s->begins + taken, s->begin_count * sizeof *s->begins);
 	if (s->ended)
 		polls_release(&s->polls, &s->graph, s->in, true);
+	order_take(&s->graph, s->ended ? INT64_MAX : s->polls.oldest == NULL ? until_ns :
+	    s->graph.block_ns);
 }
 
 void

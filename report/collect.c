@@ -10,7 +10,7 @@
 #define NAMES(a, b, c, d, e, f, g, h, i, j) { a, b, c, d, e, f, g, h, i, j }
 const char *const activity_names[ACTIVITIES] = NAMES("outside the run", "computation",
     "MPI, no wait", "wait for a message", "wait for a receiver", "wait in a collective",
-    "wait at set-up or end", "wait for a window or file", "computation, blocked",
+    "wait at set-up or end", "wait for a window, file or thread", "computation, blocked",
     "computation, preempted");
 const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4",
     "a5", "a6", "a7", "a8", "a9");
@@ -44,6 +44,7 @@ activity_of(enum state state)
 	case EARLY_FENCE:
 	case LATE_COMPLETE:
 	case WAIT_FOR_PROGRESS:
+	case WAIT_FOR_THREAD:
 		return WAIT_RMA;
 	default:
 		return WAIT_COLLECTIVE;

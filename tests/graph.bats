@@ -98,6 +98,33 @@ edges() {
 		.unmatched_collectives == 1 and .messages == 0 and .collectives == 1'
 }
 
+@test "calls of several threads of a rank match in the order of time, not of their blocks" {
+	# Both threads of rank 0 meet rank 1 in turn, and send to it on one channel; its blocks come thread by thread.
+	cat >t.txt <<-'END'
+		trace ranks=2 rows=9
+		location location=2 rank=0 thread=1
+		0 MPI_Init 0 10
+		1 MPI_Init 0 10
+		0 MPI_Barrier 20 30 comm=1
+		0 MPI_Send 41 42 comm=1 peer=1 tag=5 sent=1
+		0 MPI_Barrier 60 70 comm=1
+		0 MPI_Send 81 82 comm=1 peer=1 tag=5 sent=3
+		0 MPI_Finalize 500 510
+		1 MPI_Barrier 20 30 comm=1
+		1 MPI_Barrier 40 50 comm=1
+		1 MPI_Barrier 60 70 comm=1
+		1 MPI_Recv 100 101 comm=1 peer=0 tag=5 received=1
+		1 MPI_Recv 102 103 comm=1 peer=0 tag=5 received=2
+		1 MPI_Recv 104 105 comm=1 peer=0 tag=5 received=3
+		1 MPI_Finalize 500 510
+		2 MPI_Barrier 40 50 comm=1
+		2 MPI_Send 61 62 comm=1 peer=1 tag=5 sent=2
+	END
+	run -0 edges t.txt
+	[ "$output" = "$(printf '[0,2,1,4]\n[2,1,1,5]\n[0,4,1,6]')" ]
+	[ "$(lp-dump -k collective t.graph | jq -c '.members | sort' | sed -n '2,4p' | paste -sd' ')" = '[[0,1],[1,1]] [[1,2],[2,0]] [[0,3],[1,3]]' ]
+}
+
 @test "an undefined location is refused by every tool" {
 	printf 'run ranks=1 locations=2 run_ns=10\n1 MPI_Init 0 10\n' | tests/pack -H trace >t.trace
 	run -2 --separate-stderr lp-graph t.trace

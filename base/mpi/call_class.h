@@ -9,6 +9,8 @@
 enum call_class {
 	CLASS_PART,		/* no call: a further operation of the call in the rows before */
 	CLASS_LOCAL,		/* involves no other rank */
+	CLASS_THREAD_WAIT,	/* outside of MPI, for another thread of the rank */
+	CLASS_THREAD_SIGNAL,	/* what it waited for */
 	CLASS_INIT,		/* MPI_Init, MPI_Init_thread: all ranks */
 	CLASS_FINALIZE,		/* all ranks */
 	CLASS_SEND,		/* blocking, all four modes */

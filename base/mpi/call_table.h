@@ -16,7 +16,7 @@
  *			nothing where it is not defined
  *
  * DERIVED(number, "name", CLASS) is not a function: it names rows for one of the requests of a
- * call. It is empty unless defined. All macros are undefined again at the end.
+ * call, or beside the calls. It is empty unless defined. All macros are undefined again at the end.
  */
 #ifndef CALL_4
 #define CALL_4 CALL
@@ -399,6 +399,10 @@ WRITE(_ordered, _ORDERED, FILE, ())
 SPLIT(_all, _ALL, ())
 SPLIT(_at_all, _AT_ALL, ((OFFSET, place),))
 SPLIT(_ordered, _ORDERED, ())
+
+/* Outside of MPI a thread waited for another one of its rank: lp-graph makes these rows. */
+DERIVED(thread_wait, "thread_wait", THREAD_WAIT)
+DERIVED(thread_signal, "thread_signal", THREAD_SIGNAL)
 
 #undef COUNTED
 #undef COUNTED_4

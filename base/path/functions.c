@@ -258,7 +258,7 @@ functions_begin_window(struct functions *f)
 
 		place->samples = 0;
 		place->blocked_ns = place->before_ns = place->awaited_ns = place->counted_ns = 0;
-		place->counts = (struct counts){ { 0 } };
+		place->counts = (struct sample_counts){ { 0 } };
 	}
 }
 

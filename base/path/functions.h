@@ -23,7 +23,7 @@ struct sampled {
 	int64_t blocked_ns, before_ns;
 	int64_t awaited_ns;	/* place 0: all time on the path in that other thread */
 	/* Between two samples of the path in this function, in one piece; on a core meanwhile. */
-	struct counts counts;
+	struct sample_counts counts;
 	int64_t counted_ns;
 };
 

@@ -75,7 +75,7 @@ add_probe(struct engine *e, struct op *probe, const struct op *send)
 
 int
 lanes_messages(struct engine *e, struct reader *in, const struct message *message,
-    const struct edge_block *edges)
+    const struct edge_block *edges, uint64_t *locks)
 {
 	const uint32_t *source = edges->source, *target = edges->target;
 	const uint64_t *send = edges->send, *receive = edges->receive;
@@ -85,6 +85,11 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 			return bad_end(in, message, source[i], send[i]);
 		if (op_at(e, target[i], receive[i]) == NULL)
 			return bad_end(in, message, target[i], receive[i]);
+		if (is_kind(message, "locks") &&
+		    op_at(e, target[i], receive[i])->act != ACT_RECEIVE) {
+			++*locks;
+			continue;
+		}
 		if (is_kind(message, "probes")) {
 			add_probe(e, op_at(e, target[i], receive[i]), op_at(e, source[i], send[i]));
 			continue;

@@ -250,9 +250,9 @@ void lanes_end(struct engine *engine);		/* no more input: everything is settled 
 /* Forgets the rows before SEQ, which are done. */
 void lane_drop(struct op_lane *lane, uint64_t seq);
 
-/* edges.c: reads edges. */
+/* edges.c: reads edges; counts LOCKS that no replay shows. */
 int lanes_messages(struct engine *engine, struct reader *in, const struct message *message,
-    const struct edge_block *edges);
+    const struct edge_block *edges, uint64_t *locks);
 int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message,
     const struct edge_block *edges);
 int lanes_settle(struct engine *engine, struct reader *in, const struct message *message,

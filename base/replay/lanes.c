@@ -12,8 +12,8 @@ act_of(uint16_t call)
 	enum call_class class = call_class(call);
 
 	switch (class) {
-	case CLASS_SEND: return ACT_SEND;
-	case CLASS_RECV: return ACT_RECEIVE;
+	case CLASS_SEND: case CLASS_THREAD_SIGNAL: return ACT_SEND;
+	case CLASS_RECV: case CLASS_THREAD_WAIT: return ACT_RECEIVE;
 	case CLASS_PROBE: return ACT_PROBE;
 	case CLASS_SENDRECV: return ACT_SENDRECV;
 	case CLASS_SEND_START: return ACT_SEND_START;
@@ -118,6 +118,18 @@ read_row(struct replay_row *row, const struct calls *calls, size_t i, uint16_t c
 	row->call = call;
 }
 
+/* A thread that waits at first for the one that created it has not computed before. */
+static void
+begin_thread(struct engine *e, const struct calls *calls)
+{
+	struct op *first = op_at(e, calls->location, 0);
+
+	if (call_class(calls->call[0]) != CLASS_THREAD_WAIT || first->duration_ns > 0)
+		return;
+	e->runners[calls->location].recorded_leave_ns = first->gap_ns;
+	first->gap_ns = 0;
+}
+
 int
 lanes_add(struct engine *e, struct reader *in, const struct message *message,
     const struct calls *calls)
@@ -170,8 +182,10 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 		lane->last_leave_ns = calls->leave_ns[i];
 	}
 	lane->count += calls->count;
-	if (calls->first == 0)
+	if (calls->first == 0) {
+		begin_thread(e, calls);
 		lanes_spawned(e);
+	}
 	return 0;
 }
 

@@ -107,9 +107,9 @@ replay_take(struct replay *r, const struct message *message)
 		e->scales = r->opt.scales.count > 0 ? &r->opt.scales : NULL;
 		break;
 	case GRAPH_CALLS: taken = lanes_add(e, g->in, message, &g->calls); break;
-	case GRAPH_MESSAGES: case GRAPH_PROBES: taken = lanes_messages(e, g->in, message,
-	    &g->edges); break;
-	case GRAPH_LOCKS: r->locks += g->edges.count; break;
+	case GRAPH_MESSAGES: case GRAPH_PROBES: case GRAPH_LOCKS:
+		taken = lanes_messages(e, g->in, message, &g->edges, &r->locks);
+		break;
 	case GRAPH_COLLECTIVES: taken = lanes_collectives(e, g->in, message, &g->edges); break;
 	case GRAPH_SETTLED: case GRAPH_SYNC:
 		taken = lanes_settle(e, g->in, message, g->seqs);

@@ -36,15 +36,21 @@ began_within(const struct thread_times *t, int64_t ns, int64_t near_ns)
 	return i > 0 && t->waits.at[i - 1].to_ns > ns - near_ns;
 }
 
-/* The begin of the wait at that instant, or of the next one; INT64_MAX: there is none. */
+static int64_t
+next_of(const struct time_spans *spans, int64_t ns)
+{
+	size_t i = spans_before(spans, ns);
+
+	if (i > 0 && spans->at[i - 1].to_ns > ns)
+		i--;
+	return i < spans->count ? spans->at[i].from_ns : INT64_MAX;
+}
+
+/* The begin of the wait or call at that instant, or of the next one; INT64_MAX: there is none. */
 static int64_t
 next_wait_ns(const struct thread_times *t, int64_t ns)
 {
-	size_t i = spans_before(&t->waits, ns);
-
-	if (i > 0 && t->waits.at[i - 1].to_ns > ns)
-		i--;
-	return i < t->waits.count ? t->waits.at[i].from_ns : INT64_MAX;
+	return smaller(next_of(&t->waits, ns), next_of(&t->calls, ns));
 }
 
 /* The threads for which another one may have waited, while they are counted. */
@@ -66,17 +72,16 @@ count_candidate(struct candidates *c, const struct thread_times *t, int64_t acti
 	}
 }
 
-/* Who ended THREAD's wait; NULL: that is not known. *AT_NS gets the end of its activity. */
-static const struct thread_times *
-awaited_by(const struct awaited *a, const struct thread_times *thread, const struct time_span *wait,
-    int64_t near_ns, int64_t *at_ns)
+const struct thread_times *
+awaited_by(const struct thread_waits *of_all, const struct thread_times *thread,
+    const struct time_span *wait, int64_t near_ns, int64_t *at_ns)
 {
 	struct candidates all = { 0 }, docked = { 0 }, fresh = { 0 }, fresh_docked = { 0 };
 	int64_t last_ns = INT64_MIN;
 
-	for (size_t i = 0; i < a->threads.count; i++)
-		if (&a->threads.of[i] != thread) {
-			const int64_t ns = last_active_ns(&a->threads.of[i], wait->to_ns);
+	for (size_t i = 0; i < of_all->count; i++)
+		if (&of_all->of[i] != thread) {
+			const int64_t ns = last_active_ns(&of_all->of[i], wait->to_ns);
 
 			last_ns = ns > last_ns ? ns : last_ns;
 		}
@@ -84,8 +89,8 @@ awaited_by(const struct awaited *a, const struct thread_times *thread, const str
 		*at_ns = wait->from_ns;
 		return spans_before(&thread->active, wait->from_ns) > 0 ? thread : NULL;
 	}
-	for (size_t i = 0; i < a->threads.count; i++) {
-		const struct thread_times *t = &a->threads.of[i];
+	for (size_t i = 0; i < of_all->count; i++) {
+		const struct thread_times *t = &of_all->of[i];
 		const bool is_fresh = began_within(t, last_ns, near_ns);
 
 		if (t == thread || last_active_ns(t, last_ns) <= last_ns - near_ns)
@@ -126,7 +131,8 @@ walk(struct awaited *a, const struct thread_times *own, int64_t near_ns, int64_t
 			add_piece(a, t->worker, wait->to_ns, ns);
 			ns = wait->to_ns;
 		}
-		other = ns == wait->to_ns ? awaited_by(a, t, wait, near_ns, &at_ns) : NULL;
+		other = ns == wait->to_ns ?
+		    awaited_by(&a->threads, t, wait, near_ns, &at_ns) : NULL;
 		if (other != NULL)
 			add_piece(a, t->worker, at_ns, ns);
 		else if (t == own)

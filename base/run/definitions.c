@@ -301,6 +301,10 @@ static int
 take_polls(struct definitions *d, struct reader *in, const struct message *message)
 {
 	d->polls_wait = body_is(message, "as", "wait");
+	d->handovers = 0;
+	if (body_get(message, "handovers") != NULL &&
+	    body_int(in, message, "handovers", 0, INT64_MAX, &d->handovers) < 0)
+		return -1;
 	return body_int(in, message, "gap_ns", 0, INT64_MAX, &d->poll_gap_ns) < 0 ? -1 : 1;
 }
 

@@ -76,6 +76,7 @@ struct definitions {
 	size_t poll_gaps_count, poll_gaps_capacity;
 	bool polls_wait;		/* lp-graph counted successful polling loops as waits */
 	int64_t poll_gap_ns;		/* the longest gap between two of these polls */
+	int64_t handovers;		/* rows in which a thread waits for another one */
 };
 
 /* Whether the thread was measured to sleep for about so long before it polls at the site again. */

@@ -24,7 +24,7 @@ struct thread_sample {
 struct sample_lane {
 	uint32_t worker;		/* 0: the location's own thread */
 	struct thread_sample *at;
-	struct counts {
+	struct sample_counts {
 		uint64_t of[COUNTERS];	/* since the sample before */
 	} *counts;			/* of the same sample; NULL: no counters so far */
 	size_t begin, seen, end, capacity, counts_capacity;

@@ -14,6 +14,7 @@ struct finding {
 	const struct off_lane *off;
 	const struct sample_lane *samples;	/* NULL: none */
 	int64_t period_ns, from_ns, to_ns;
+	bool is_later;			/* its location is not the first one */
 	struct thread_times *times;
 };
 
@@ -66,6 +67,15 @@ struct mark {
 	enum { ELSEWHERE, WAITS, MAY_WAIT } place;
 };
 
+static bool
+is_in_call(const struct finding *f, int64_t ns)
+{
+	const struct time_spans *calls = &f->times->calls;
+	const size_t count = calls->count > 0 ? spans_before(calls, ns + 1) : 0;
+
+	return count > 0 && ns < calls->at[count - 1].to_ns;
+}
+
 static void
 add_mark(const struct finding *f, struct mark mark, uint32_t site, uint32_t callers)
 {
@@ -74,6 +84,8 @@ add_mark(const struct finding *f, struct mark mark, uint32_t site, uint32_t call
 	mark.place = waits_at(f, site, callers) ? WAITS : site == 0 || (mark.seen == SAMPLED ?
 	    is_system_call(f->known, site) : may_wait_below(f->known, site, callers)) ? MAY_WAIT :
 	    ELSEWHERE;
+	if (is_in_call(f, mark.from_ns))
+		mark.place = ELSEWHERE;
 	if (mark.seen != BLOCKED && site == 0)	/* which says nothing */
 		return;
 	*APPEND(w->marks, w->mark_count, w->mark_capacity) = mark;
@@ -185,7 +197,7 @@ static void
 find_waits(const struct finding *f)
 {
 	f->times->waits.count = 0;
-	if (f->off->worker > 0) {
+	if (f->off->worker > 0 || f->is_later) {
 		add_wait(f, f->from_ns, f->off->from_ns);
 		add_wait(f, f->off->until_ns, f->to_ns);
 	}
@@ -235,30 +247,75 @@ is_sampled(const struct sample_lane *lane, int64_t from_ns, int64_t to_ns)
 	return lane != NULL && lane_from(lane, from_ns) < lane_from(lane, to_ns);
 }
 
+/* What lies outside of calls. */
+static void
+leave_out(struct time_spans *spans, const struct time_spans *calls)
+{
+	struct time_spans outside = { 0 };
+	size_t call = 0;
+
+	for (size_t i = 0; i < spans->count; i++) {
+		int64_t from_ns = spans->at[i].from_ns;
+
+		while (call < calls->count && calls->at[call].to_ns <= from_ns)
+			call++;
+		for (size_t k = call; k < calls->count &&
+		    calls->at[k].from_ns < spans->at[i].to_ns; k++) {
+			add_span(&outside, from_ns, calls->at[k].from_ns);
+			from_ns = calls->at[k].to_ns;
+		}
+		add_span(&outside, from_ns, spans->at[i].to_ns);
+	}
+	free(spans->at);
+	*spans = outside;
+}
+
+void
+thread_waits_of_process(struct thread_waits *waits, const struct definitions *known,
+    const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
+    const struct calling_thread *threads, size_t count, int64_t from_ns, int64_t to_ns)
+{
+	struct finding f = { waits, known, .period_ns = period_ns, .from_ns = from_ns,
+	    .to_ns = to_ns };
+	const struct off_location *l;
+
+	waits->sampled = false;
+	waits->count = 0;
+	for (const struct calling_thread *t = threads; t < threads + count; t++) {
+		l = t->location < off->count ? &off->at[t->location] : NULL;
+		for (size_t i = 0; l != NULL && i < l->count; i++, waits->count++)
+			waits->sampled |= is_sampled(lane_find(samples, t->location,
+			    l->of[i].worker), from_ns, to_ns);
+	}
+	if (!waits->sampled)	/* whatever is known of other times */
+		f.period_ns = 0;
+	while (waits->made < waits->count)
+		APPEND(waits->of, waits->made, waits->capacity);
+	f.times = waits->of;
+	for (const struct calling_thread *t = threads; t < threads + count; t++) {
+		l = t->location < off->count ? &off->at[t->location] : NULL;
+		for (size_t i = 0; l != NULL && i < l->count; i++, f.times++) {
+			f.off = &l->of[i];
+			f.samples = lane_find(samples, t->location, f.off->worker);
+			f.is_later = t > threads;
+			f.times->location = t->location;
+			f.times->worker = f.off->worker;
+			f.times->calls = f.off->worker > 0 ? (struct time_spans){ 0 } : t->calls;
+			find_waits(&f);
+			find_active(&f);
+			if (f.times->calls.count > 0) {
+				leave_out(&f.times->waits, &f.times->calls);
+				leave_out(&f.times->active, &f.times->calls);
+			}
+		}
+	}
+}
+
 void
 thread_waits_find(struct thread_waits *waits, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
     uint32_t location, int64_t from_ns, int64_t to_ns)
 {
-	const struct off_location *l = location < off->count ? &off->at[location] : NULL;
-	struct finding f = { waits, known, .period_ns = period_ns, .from_ns = from_ns,
-	    .to_ns = to_ns };
-
-	waits->sampled = false;
-	waits->count = l != NULL ? l->count : 0;
-	for (size_t i = 0; i < waits->count; i++)
-		waits->sampled |= is_sampled(lane_find(samples, location, l->of[i].worker),
-		    from_ns, to_ns);
-	if (!waits->sampled)	/* whatever is known of other times */
-		f.period_ns = 0;
-	while (waits->made < waits->count)
-		APPEND(waits->of, waits->made, waits->capacity);
-	for (size_t i = 0; i < waits->count; i++) {
-		f.off = &l->of[i];
-		f.samples = lane_find(samples, location, f.off->worker);
-		f.times = &waits->of[i];
-		f.times->worker = f.off->worker;
-		find_waits(&f);
-		find_active(&f);
-	}
+	thread_waits_of_process(waits, known, off, samples, period_ns,
+	    &(struct calling_thread){ .location = location }, 1, from_ns, to_ns);
 }

@@ -11,7 +11,7 @@
  *	  half a period at most;
  *	- from there to the next such sample or switch, if it was not seen elsewhere, and was on a
  *	  core for SPIN_PERIODS at most;
- *	- before its begin and after its end, if it makes no calls.
+ *	- before its begin and after its end, unless it is the first thread of the locations.
  *
  * Memory: 32 bytes an interval or sample, for one piece of computation.
  */
@@ -33,13 +33,14 @@ struct time_spans {
 };
 
 struct thread_times {
-	uint32_t worker;		/* 0: the location's own thread */
+	uint32_t location, worker;	/* worker 0: the location's own thread */
 	struct time_spans waits;
 	/* outside waits, on a core or preempted; not from a wake-up until it has a core */
 	struct time_spans active;
+	struct time_spans calls;	/* left out of both, the caller's; or none */
 };
 
-/* The threads of a location between two instants. */
+/* The threads of a location, or of a process, between two instants. */
 struct thread_waits {
 	struct thread_times *of;
 	size_t count, made, capacity;
@@ -53,6 +54,14 @@ struct thread_waits {
 void thread_waits_find(struct thread_waits *waits, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
     uint32_t location, int64_t from_ns, int64_t to_ns);
+/* The same of all locations of a process, the first thread's first, without their calls. */
+struct calling_thread {
+	uint32_t location;
+	struct time_spans calls;	/* in order; none: the time has no calls */
+};
+void thread_waits_of_process(struct thread_waits *waits, const struct definitions *known,
+    const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
+    const struct calling_thread *threads, size_t count, int64_t from_ns, int64_t to_ns);
 /* The number of spans that begin before the instant. */
 size_t spans_before(const struct time_spans *spans, int64_t ns);
 

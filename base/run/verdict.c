@@ -43,10 +43,13 @@ pole_has(const struct long_pole *p, int32_t rank)
 int32_t
 pole_handing_rank(const struct long_pole *p, const struct definitions *known)
 {
-	const bool on_core = p->function != NULL && p->reason == COMPUTES &&
-	    p->unsampled_share[OFF_BLOCKED] < MUCH;
+	const bool is_blocked = p->reason == IS_BLOCKED || p->reason == WAITS_FOR_THREADS ||
+	    p->unsampled_share[OFF_BLOCKED] >= MUCH;
+	/* lp-graph may have found the waits: then what is left of them matters */
+	const bool may_wait = is_blocked || (known->handovers == 0 && (p->function == NULL ||
+	    p->reason != COMPUTES));
 
-	return p->kind == POLE_COMPUTE && !on_core && several_threads_call(known, p->rank) ?
+	return p->kind == POLE_COMPUTE && may_wait && several_threads_call(known, p->rank) ?
 	    p->rank : -1;
 }
 

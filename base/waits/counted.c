@@ -38,7 +38,7 @@ counted_add(struct imbalance *im, const struct counted *more)
 }
 
 static void
-add_sample(struct imbalance *im, int32_t rank, uint32_t place, const struct counts *counts,
+add_sample(struct imbalance *im, int32_t rank, uint32_t place, const struct sample_counts *counts,
     int64_t on_core_ns)
 {
 	struct counted one = { .rank = rank, .place = place, .on_core_ns = on_core_ns };

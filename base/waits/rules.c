@@ -301,6 +301,9 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 		return exposure_waits(im, c, waits);
 	case CLASS_RMA:
 		return passive_waits(im, c, waits);
+	case CLASS_THREAD_WAIT:
+		wait_for(&waits[0], WAIT_FOR_THREAD, &c->rows[0], row);
+		return waits[0].state != STATES;
 	default:
 		if (!is_collective(kind->class) || is_collective_start(kind->class))
 			break;

@@ -74,7 +74,8 @@ struct totals {
 	X(LATE_COMPLETE, "late_complete") \
 	X(LOCK_CONTENTION, "lock_contention") \
 	X(WAIT_FOR_PROGRESS, "wait_for_progress") \
-	X(WAIT_AT_FILE, "wait_at_file")
+	X(WAIT_AT_FILE, "wait_at_file") \
+	X(WAIT_FOR_THREAD, "wait_for_thread")
 
 enum state {
 #define X(STATE, name) STATE,

@@ -77,6 +77,20 @@ omp_region(void)
 	}
 }
 
+/* Whichever thread comes first meets the other ranks, while the other one waits for it. */
+static void
+omp_single(void)
+{
+	#pragma omp parallel num_threads(2)
+	for (int step = 0; step < STEPS; step++) {
+		#pragma omp for schedule(static, 1)
+		for (int i = 0; i < 2; i++)
+			part(i == 1 && rank == SLOW);
+		#pragma omp single
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
 static int asked, answered;
 
 static void *
@@ -132,8 +146,7 @@ int
 main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(pool), CASE(dynamic_loop), CASE(omp_region),
-	    CASE(other_calls),
-	    CASE(fresh_field) };
+	    CASE(other_calls), CASE(omp_single), CASE(fresh_field) };
 
 	return RUN(cases, argc, argv);
 }
