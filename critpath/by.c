@@ -195,7 +195,8 @@ by_add(struct critpath *c, const struct segments *segments)
 			    piece->end_ns));
 		else	/* it goes through threads, the last of them first */
 			for (size_t k = threads->count; k-- > 0;)
-				divide_piece(c, piece, section_cut(piece->location,
+				divide_piece(c, piece, section_cut(thread_location(
+				    c->functions.known, piece->location, threads->at[k].worker),
 				    threads->at[k].worker, threads->at[k].from_ns,
 				    threads->at[k].to_ns));
 	}

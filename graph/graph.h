@@ -218,6 +218,8 @@ void take_rows(struct graph *graph, const struct calls *calls, size_t from, size
  * once the locations are known.
  */
 void order_begin(struct graph *graph);
+/* By location the next one of its rank, or NONE. Locations of ranks are the first ones. */
+uint32_t *next_threads(const struct definitions *known);
 bool order_keep(struct graph *graph, const struct calls *calls);	/* false: take them now */
 /* All rows entered before have been read: takes them. */
 void order_take(struct graph *graph, int64_t until_ns);
@@ -424,6 +426,8 @@ struct handovers {
 	struct held *oldest, *newest;
 	size_t held_bytes;
 	struct thread_rows *threads;	/* by location */
+	uint32_t *next;			/* see next_threads */
+	uint32_t locations;
 	struct off_lanes *off;
 	struct sample_lanes *samples;
 	struct samples block;

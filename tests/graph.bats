@@ -125,6 +125,26 @@ edges() {
 	[ "$(lp-dump -k collective t.graph | jq -c '.members | sort' | sed -n '2,4p' | paste -sd' ')" = '[[0,1],[1,1]] [[1,2],[2,0]] [[0,3],[1,3]]' ]
 }
 
+@test "the path through threads that make calls, wait for each other and hand on is that of the simulation" {
+	local run
+	for run in '1 2 2 2' '2 2 2 9' '3 3 3 3' '4 3 4 3' '5 2 6 4' '6 4 5 2' '7 3 2 40'; do
+		for block in 2 3 4096; do
+			handed_run.py make $run $block | pack >t.trace
+			lp-graph t.trace >t.graph 2>/dev/null
+			trace.py check t.trace t.graph
+			lp-critpath t.graph | lp-dump -k segment | handed_run.py judge $run
+			lp-dump -k call t.graph | jq -c 'del(.seq, .site)' | sort >rows.$block
+			cmp rows.$block rows.2
+		done
+		for algorithm in kahn dijkstra delta; do
+			lp-critpath -a $algorithm t.graph | lp-dump -k segment | handed_run.py judge $run
+		done
+		lp-imbalance -F json t.graph | jq -e '[.wait_states[] | select(.name == "wait_for_thread")][0].wait_s > 0'
+		# On a network that takes no time threads still wait for each other, and nothing else took long.
+		lp-replay -F json t.graph | jq -e '.transfer_efficiency > 0.998 and .transfer_efficiency <= 1'
+	done
+}
+
 @test "an undefined location is refused by every tool" {
 	printf 'run ranks=1 locations=2 run_ns=10\n1 MPI_Init 0 10\n' | tests/pack -H trace >t.trace
 	run -2 --separate-stderr lp-graph t.trace

@@ -155,7 +155,8 @@ add_counts(const struct functions *f, const struct segment *s, const struct awai
 	    !same_function(f->known, before->site, now->site))
 		return;
 	place->counts = lane->counts[i];
-	place->counted_ns = core_time(off_lane_of(&f->off, s->location, whole->worker),
+	place->counted_ns = core_time(off_lane_of(&f->off,
+	    thread_location(f->known, s->location, whole->worker), whole->worker),
 	    before->at_ns, now->at_ns).on_ns;
 }
 
@@ -164,7 +165,8 @@ static void
 add_samples(struct functions *f, const struct segment *s, const struct awaited_piece *piece,
     const struct awaited_piece *whole)
 {
-	const struct sample_lane *lane = lane_find(&f->lanes, s->location, piece->worker);
+	const struct sample_lane *lane = lane_find(&f->lanes,
+	    thread_location(f->known, s->location, piece->worker), piece->worker);
 
 	if (lane == NULL)
 		return;
@@ -184,7 +186,8 @@ add_samples(struct functions *f, const struct segment *s, const struct awaited_p
 static void
 add_core_time(struct functions *f, const struct segment *s, const struct awaited_piece *piece)
 {
-	const struct off_lane *lane = off_lane_of(&f->off, s->location, piece->worker);
+	const struct off_lane *lane = off_lane_of(&f->off,
+	    thread_location(f->known, s->location, piece->worker), piece->worker);
 	const struct core_time time = core_time(lane, piece->from_ns, piece->to_ns);
 	struct sampled place = place_in(f, s, piece);
 

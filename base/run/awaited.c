@@ -150,14 +150,19 @@ awaited_find(struct awaited *a, const struct definitions *known, const struct of
     int64_t to_ns)
 {
 	const struct off_lane *lane = off_lane_of(off, location, 0);
+	const uint32_t workers = thread_location(known, location, 1);
 
 	a->count = a->threads.count = 0;
-	if (lane == NULL || lane->clock || off->at[location].count < 2 ||
-	    several_threads_call(known, known->location_rank[location])) {
+	/* Among threads that make calls it stays in them, unless lp-graph has found their waits. */
+	if (lane == NULL || lane->clock || workers >= off->count || off->at[workers].count < 2 ||
+	    (known->handovers == 0 &&
+	    several_threads_call(known, known->location_rank[location]))) {
 		add_piece(a, 0, from_ns, to_ns);
 		return;
 	}
 	thread_waits_find(&a->threads, known, off, samples, period_ns, location, from_ns, to_ns);
-	walk(a, &a->threads.of[lane - off->at[location].of], a->threads.sampled ? period_ns :
-	    NEAR_NS, from_ns, to_ns);
+	for (size_t i = 0; i < a->threads.count; i++)
+		if (a->threads.of[i].worker == 0)
+			walk(a, &a->threads.of[i], a->threads.sampled ? period_ns : NEAR_NS,
+			    from_ns, to_ns);
 }

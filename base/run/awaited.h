@@ -30,7 +30,10 @@ const struct thread_times *awaited_by(const struct thread_waits *all,
     const struct thread_times *thread, const struct time_span *wait, int64_t near_ns,
     int64_t *at_ns);
 
-/* Without switches of several threads all of the time is of the location's own thread. */
+/*
+ * Without switches of several threads all of the time is of the location's own thread. The others
+ * make no calls.
+ */
 void awaited_find(struct awaited *awaited, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
     uint32_t location, int64_t from_ns, int64_t to_ns);

@@ -124,6 +124,15 @@ void site_write(struct writer *out, size_t number, const struct site *s);
 /* Does more than one thread of the rank make calls? */
 bool several_threads_call(const struct definitions *definitions, int32_t rank);
 
+/* Where the samples of a thread are: those of workers with the first thread of their rank. */
+static inline uint32_t
+thread_location(const struct definitions *definitions, uint32_t location, uint32_t worker)
+{
+	const int32_t rank = definitions->location_rank[location];
+
+	return worker > 0 && rank >= 0 ? (uint32_t)rank : location;
+}
+
 /* Is its kind one at the head of a trace, including names of calls? */
 bool is_definition(const struct message *message);
 

@@ -270,6 +270,52 @@ leave_out(struct time_spans *spans, const struct time_spans *calls)
 	*spans = outside;
 }
 
+/* Adds threads of a location: its own one, and those without calls. */
+static void
+add_threads(struct finding *f, const struct off_lanes *off, const struct sample_lanes *samples,
+    const struct calling_thread *thread, bool own, bool workers)
+{
+	struct thread_waits *w = f->all;
+	const struct off_location *l = thread->location < off->count ?
+	    &off->at[thread->location] : NULL;
+	struct thread_times *times;
+
+	for (size_t i = 0; l != NULL && i < l->count; i++) {
+		if (l->of[i].worker > 0 ? !workers : !own)
+			continue;
+		if (w->count == w->made)
+			APPEND(w->of, w->made, w->capacity);
+		times = &w->of[w->count++];
+		times->location = thread->location;
+		times->worker = l->of[i].worker;
+		times->calls = times->worker > 0 ? (struct time_spans){ 0 } : thread->calls;
+		w->sampled |= is_sampled(lane_find(samples, times->location, times->worker),
+		    f->from_ns, f->to_ns);
+	}
+}
+
+/* FIRST: location of the first thread, which waits neither before its begin nor after its end. */
+static void
+find_all(struct finding *f, const struct off_lanes *off, const struct sample_lanes *samples,
+    uint32_t first)
+{
+	struct thread_waits *w = f->all;
+
+	if (!w->sampled)	/* whatever is known of other times */
+		f->period_ns = 0;
+	for (f->times = w->of; f->times < w->of + w->count; f->times++) {
+		f->off = off_lane_of(off, f->times->location, f->times->worker);
+		f->samples = lane_find(samples, f->times->location, f->times->worker);
+		f->is_later = f->times->location != first;
+		find_waits(f);
+		find_active(f);
+		if (f->times->calls.count > 0) {
+			leave_out(&f->times->waits, &f->times->calls);
+			leave_out(&f->times->active, &f->times->calls);
+		}
+	}
+}
+
 void
 thread_waits_of_process(struct thread_waits *waits, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
@@ -277,38 +323,12 @@ thread_waits_of_process(struct thread_waits *waits, const struct definitions *kn
 {
 	struct finding f = { waits, known, .period_ns = period_ns, .from_ns = from_ns,
 	    .to_ns = to_ns };
-	const struct off_location *l;
 
 	waits->sampled = false;
 	waits->count = 0;
-	for (const struct calling_thread *t = threads; t < threads + count; t++) {
-		l = t->location < off->count ? &off->at[t->location] : NULL;
-		for (size_t i = 0; l != NULL && i < l->count; i++, waits->count++)
-			waits->sampled |= is_sampled(lane_find(samples, t->location,
-			    l->of[i].worker), from_ns, to_ns);
-	}
-	if (!waits->sampled)	/* whatever is known of other times */
-		f.period_ns = 0;
-	while (waits->made < waits->count)
-		APPEND(waits->of, waits->made, waits->capacity);
-	f.times = waits->of;
-	for (const struct calling_thread *t = threads; t < threads + count; t++) {
-		l = t->location < off->count ? &off->at[t->location] : NULL;
-		for (size_t i = 0; l != NULL && i < l->count; i++, f.times++) {
-			f.off = &l->of[i];
-			f.samples = lane_find(samples, t->location, f.off->worker);
-			f.is_later = t > threads;
-			f.times->location = t->location;
-			f.times->worker = f.off->worker;
-			f.times->calls = f.off->worker > 0 ? (struct time_spans){ 0 } : t->calls;
-			find_waits(&f);
-			find_active(&f);
-			if (f.times->calls.count > 0) {
-				leave_out(&f.times->waits, &f.times->calls);
-				leave_out(&f.times->active, &f.times->calls);
-			}
-		}
-	}
+	for (size_t i = 0; i < count; i++)
+		add_threads(&f, off, samples, &threads[i], true, true);
+	find_all(&f, off, samples, threads[0].location);
 }
 
 void
@@ -316,6 +336,16 @@ thread_waits_find(struct thread_waits *waits, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
     uint32_t location, int64_t from_ns, int64_t to_ns)
 {
-	thread_waits_of_process(waits, known, off, samples, period_ns,
-	    &(struct calling_thread){ .location = location }, 1, from_ns, to_ns);
+	const uint32_t workers = thread_location(known, location, 1);
+	struct finding f = { waits, known, .period_ns = period_ns, .from_ns = from_ns,
+	    .to_ns = to_ns };
+
+	waits->sampled = false;
+	waits->count = 0;
+	add_threads(&f, off, samples, &(struct calling_thread){ .location = location }, true,
+	    workers == location);
+	if (workers != location)
+		add_threads(&f, off, samples, &(struct calling_thread){ .location = workers },
+		    false, true);
+	find_all(&f, off, samples, location);
 }

@@ -51,6 +51,7 @@ struct thread_waits {
 	size_t site_count, site_capacity;
 };
 
+/* The location's own thread, and those of its rank that make no calls. */
 void thread_waits_find(struct thread_waits *waits, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
     uint32_t location, int64_t from_ns, int64_t to_ns);

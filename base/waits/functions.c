@@ -88,7 +88,8 @@ count_core(struct imbalance *im, uint32_t location, const struct taken *of,
     const struct awaited_piece *piece)
 {
 	struct functions *f = im->functions;
-	const struct off_lane *lane = off_lane_of(&f->off, location, piece->worker);
+	const struct off_lane *lane = off_lane_of(&f->off,
+	    thread_location(&im->graph.known, location, piece->worker), piece->worker);
 	const struct core_time time = core_time(lane, piece->from_ns, piece->to_ns);
 
 	count_time(f, of, TAKEN_ON_CORE, time.on_ns);
@@ -115,14 +116,15 @@ count_threads(struct imbalance *im, uint32_t location, const struct taken *of, i
 	count_time(f, of, TAKEN_ALONE, alone_ns);
 }
 
-/* Forgets intervals that no thread of the rank needs any more. */
+/* Forgets samples and intervals that no thread of the rank needs any more. */
 static void
-forget_off_core(struct imbalance *im, uint32_t location, int64_t leave_ns)
+forget(struct imbalance *im, uint32_t location, int64_t leave_ns)
 {
 	const struct definitions *known = &im->graph.known;
 	const int32_t rank = known->location_rank[location];
 
 	if (known->location_count == (uint32_t)known->ranks) {
+		samples_forget(&im->functions->lanes, location, leave_ns);
 		off_forget(&im->functions->off, location, leave_ns);
 		return;
 	}
@@ -132,8 +134,10 @@ forget_off_core(struct imbalance *im, uint32_t location, int64_t leave_ns)
 		    im->last_leave_ns[l] < leave_ns)
 			leave_ns = im->last_leave_ns[l];
 	for (uint32_t l = 0; l < known->location_count; l++)
-		if (known->location_rank[l] == rank)
+		if (known->location_rank[l] == rank) {
+			samples_forget(&im->functions->lanes, l, leave_ns);
 			off_forget(&im->functions->off, l, leave_ns);
+		}
 }
 
 /* Counts the samples of the piece's thread, and its counters. */
@@ -141,13 +145,14 @@ static void
 count_samples(struct imbalance *im, uint32_t location, const struct taken *of,
     const struct awaited_piece *piece)
 {
-	const struct sample_lane *lane = lane_find(&im->functions->lanes, location, piece->worker);
+	const uint32_t at = thread_location(&im->graph.known, location, piece->worker);
+	const struct sample_lane *lane = lane_find(&im->functions->lanes, at, piece->worker);
 	struct taken new = *of;
 
 	if (lane == NULL)
 		return;
 	if (lane->counts != NULL)
-		counted_piece(im, of->rank, lane, off_lane_of(&im->functions->off, location,
+		counted_piece(im, of->rank, lane, off_lane_of(&im->functions->off, at,
 		    piece->worker), piece);
 	for (size_t i = lane_from(lane, piece->from_ns);
 	    i < lane->end && lane->at[i].at_ns < piece->to_ns; i++) {
@@ -185,19 +190,17 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 		if (from_ns < to_ns && location < (uint32_t)im->graph.known.ranks)
 			count_threads(im, location, &of, from_ns, to_ns);
 		hybrid_count(im, &f->off, &f->awaited.threads, location, row, from_ns, to_ns);
-		forget_off_core(im, location, row->leave_ns);
 	}
 	lane = lane_find(&f->lanes, location, 0);
 	if (lane != NULL && lane->counts != NULL && row->enter_ns < im->to_ns)
 		counted_call(im, of.rank, lane, row);
-	samples_forget(&f->lanes, location, row->leave_ns);
+	forget(im, location, row->leave_ns);
 }
 
 void
 functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns)
 {
-	samples_forget(&im->functions->lanes, location, leave_ns);
-	forget_off_core(im, location, leave_ns);
+	forget(im, location, leave_ns);
 }
 
 size_t

@@ -8,6 +8,7 @@
  *	taskloop	a taskloop of two OpenMP threads: the long task, and seven of 1 ms
  *	pool		two threads of std::async take six jobs, the long one third; they and the
  *			first thread wait at condition variables
+ *	service		the same in another thread, for which the first one waits (likewise)
  *	calls		the first thread computes; another one waits for the result and makes the
  *			calls (MPI_THREAD_MULTIPLE)
  */
@@ -123,6 +124,12 @@ pool()
 }
 
 static void
+service()
+{
+	std::thread(pool).join();
+}
+
+static void
 calls()
 {
 	int ready = 0, sent = 0;
@@ -161,7 +168,7 @@ main(int argc, char **argv)
 		void (*run)();
 		int level;
 	} kinds[] = { { "taskloop", taskloop, MPI_THREAD_FUNNELED }, { "pool", pool, MPI_THREAD_FUNNELED },
-	    { "calls", calls, MPI_THREAD_MULTIPLE } };
+	    { "service", service, MPI_THREAD_MULTIPLE }, { "calls", calls, MPI_THREAD_MULTIPLE } };
 	int provided;
 
 	for (const auto &kind : kinds)
