@@ -58,7 +58,7 @@ define_site(struct finding *f, uint32_t of, enum thread_call call)
 
 /* Where the thread waited between two instants, in the program's own code. */
 static uint32_t
-waiting_place(const struct finding *f, uint32_t location, int64_t from_ns, int64_t to_ns)
+place_of_wait(const struct finding *f, uint32_t location, int64_t from_ns, int64_t to_ns)
 {
 	struct off_cut cut = off_between(off_lane_of(f->all->off, location, 0), from_ns, to_ns);
 	const struct sample_lane *lane = lane_find(f->all->samples, location, 0);
@@ -67,10 +67,11 @@ waiting_place(const struct finding *f, uint32_t location, int64_t from_ns, int64
 
 	while (off_next(&cut, &part))
 		if (part.site != 0)
-			return own_place(f->known, part.site, part.callers);
+			return waiting_place(f->known, part.site, part.callers);
 	for (; lane != NULL && i < lane->end && lane->at[i].at_ns < to_ns; i++)
 		if (lane->at[i].site != 0)
-			return own_place(f->known, lane->at[i].site, lane->at[i].callers);
+			return waiting_place(f->known, lane->at[i].site,
+			    lane->at[i].callers);
 	return 0;
 }
 
@@ -143,7 +144,7 @@ find_waits(struct finding *f, const struct thread_times *t)
 		by = awaited_by(&f->waits, t, &wait, near_ns, &at_ns);
 		if (by != NULL && by != t && by->worker == 0 && at_ns > wait.from_ns)
 			make_pair(f, t->location, by->location, wait.from_ns, at_ns,
-			    waiting_place(f, t->location, wait.from_ns, wait.to_ns));
+			    place_of_wait(f, t->location, wait.from_ns, wait.to_ns));
 	}
 }
 

@@ -196,13 +196,13 @@ trusted() {
 }
 
 @test "of ranks that preempt each other those are equals that compute equally long" {
-	# equals CORES: ranks 1 and 2 of 4 compute 500 ns, and are preempted for 300 and 100 ns
+	# equals CORES [THREADS]: ranks 1 and 2 of 4 compute 500 ns, and are preempted for 300 and 100 ns
 	equals() {
 		pack <<-END | lp-graph 2>/dev/null | lp-report -F json | jq -c '.long_pole.ranks'
 			trace
 			run ranks=4 locations=4 run_ns=2000
 			$(for r in 0 1 2 3; do echo "rank rank=$r host=n1"; done)
-			load host=n1 ranks=4 cores=$1 threads=4 elapsed_ns=2000 cpu_ns=2000 thread_cpu_ns=2000 waited_ns=0 others_ns=0
+			load host=n1 ranks=4 cores=$1 threads=${2:-4} elapsed_ns=2000 cpu_ns=2000 thread_cpu_ns=2000 waited_ns=0 others_ns=0
 			site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
 			$(for r in 0 1 2 3; do echo "$r MPI_Init 0 100"; done)
 			$(for r in 0 3; do echo "switched location=$r from_ns=0 until_ns=2000 time=105 duration=1 reason=1"; done)
@@ -216,6 +216,28 @@ trusted() {
 	}
 	[ "$(equals 2)" = '[1,2]' ]
 	[ "$(equals 8)" = '[1]' ]	# another process is in the way of rank 1
+	[ "$(equals 8 12)" = '[1,2]' ]	# its own threads are
+	# alike CORES: rank 1 computes 790 ns, and rank 0 200 in 750
+	alike() {
+		pack <<-END | lp-graph 2>/dev/null | lp-report -F json | jq -c '.long_pole.ranks'
+			trace
+			run ranks=2 locations=2 run_ns=1200
+			rank rank=0 host=n1
+			rank rank=1 host=n1
+			load host=n1 ranks=2 cores=$1 threads=2 elapsed_ns=1200 cpu_ns=1200 thread_cpu_ns=1200 waited_ns=0 others_ns=0
+			site site=1 offset=16 function=main file=main.c line=3 call=MPI_Barrier
+			0 MPI_Init 0 100
+			1 MPI_Init 0 100
+			switched location=0 from_ns=0 until_ns=1200 time=200 duration=550 reason=1
+			switched location=1 from_ns=0 until_ns=1200 time=200 duration=10 reason=1
+			0 MPI_Barrier 850 910 comm=1 site=1
+			1 MPI_Barrier 900 910 comm=1 site=1
+			0 MPI_Finalize 1000 1200
+			1 MPI_Finalize 1000 1200
+		END
+	}
+	[ "$(alike 2)" = '[0,1]' ]
+	[ "$(alike 1)" = '[1]' ]
 }
 
 @test "ranks as late as each other are one pole only if they spend the time in the same functions" {

@@ -20,9 +20,8 @@ static int64_t
 last_active_ns(const struct thread_times *t, int64_t ns)
 {
 	const size_t count = spans_before(&t->active, ns);
-	const struct time_span *last = &t->active.at[count > 0 ? count - 1 : 0];
 
-	return count == 0 ? INT64_MIN : last->to_ns < ns ? last->to_ns : ns;
+	return count == 0 ? INT64_MIN : smaller(t->active.at[count - 1].to_ns, ns);
 }
 
 /* Has a wait ended in the time up to NS? */
@@ -118,15 +117,15 @@ walk(struct awaited *a, const struct thread_times *own, int64_t near_ns, int64_t
 {
 	const struct thread_times *t = own, *other;
 	int64_t at_ns, ns = to_ns;
+	const struct time_span *wait;
+	size_t waits;
 
 	while (ns > from_ns) {
-		const size_t waits = spans_before(&t->waits, ns);
-		const struct time_span *wait = &t->waits.at[waits > 0 ? waits - 1 : 0];
-
-		if (waits == 0) {
+		if ((waits = spans_before(&t->waits, ns)) == 0) {
 			add_piece(a, t->worker, from_ns, ns);
 			return;
 		}
+		wait = &t->waits.at[waits - 1];
 		if (wait->to_ns < ns) {
 			add_piece(a, t->worker, wait->to_ns, ns);
 			ns = wait->to_ns;

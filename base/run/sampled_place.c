@@ -135,6 +135,18 @@ own_place(const struct definitions *known, uint32_t site, uint32_t callers)
 }
 
 uint32_t
+waiting_place(const struct definitions *known, uint32_t site, uint32_t callers)
+{
+	uint32_t frame;
+
+	for (size_t i = 0; (frame = frame_at(known, site, callers, i)) != 0; i++)
+		if (module_of(known, frame) != NULL && is_own(known, frame) &&
+		    waiting_at(known, frame) == NOT_WAITING)
+			return frame;
+	return own_place(known, site, callers);
+}
+
+uint32_t
 called_place(const struct definitions *known, uint32_t site, uint32_t callers)
 {
 	const size_t depth = own_depth(known, site, callers);

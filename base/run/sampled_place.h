@@ -27,6 +27,8 @@ bool same_function(const struct definitions *known, uint32_t site, uint32_t othe
  * system. The place itself if there is no such caller, or where a runtime waits.
  */
 uint32_t own_place(const struct definitions *known, uint32_t site, uint32_t callers);
+/* The same where a thread waits in a runtime: the place in the program that called this. */
+uint32_t waiting_place(const struct definitions *known, uint32_t site, uint32_t callers);
 /* The place that it called, in a library of the system; 0: it called none. */
 uint32_t called_place(const struct definitions *known, uint32_t site, uint32_t callers);
 /*

@@ -21,7 +21,7 @@ struct poles {
 	const struct imbalance *im;
 	const struct known_path *path;
 	const struct by_function *by;	/* NULL: not sampled */
-	bool crowded;			/* more ranks than cores: they preempt each other */
+	bool crowded;			/* more ranks or threads than cores preempt each other */
 	struct place *places;		/* longest first */
 	struct delay *delays;		/* most costly first */
 	size_t place_count, delay_count;
@@ -182,10 +182,14 @@ find_function(const struct poles *poles, struct long_pole *p, const struct uneve
 		find_line(poles, p);
 }
 
-/* Who sleeps as long as another computes is not like it. */
+/*
+ * Who sleeps as long as another computes is not like it. Of ranks that preempt each other counts
+ * what they compute.
+ */
 static bool
 is_alike(const struct poles *poles, const struct uneven *u)
 {
+	double all_ns = (double)u->slow_ns, all_others_ns = u->others_ns;
 	double slow_ns = 0, others_ns = 0;
 
 	for (const struct excess *e = u->functions; e < u->functions + u->count; e++) {
@@ -194,10 +198,13 @@ is_alike(const struct poles *poles, const struct uneven *u)
 		if (reason == IS_BLOCKED || reason == WAITS_FOR_THREADS) {
 			slow_ns += (double)e->slow_ns;
 			others_ns += e->others_ns;
+		} else if (reason == IS_PREEMPTED && poles->crowded) {
+			all_ns -= (double)e->slow_ns;
+			all_others_ns -= e->others_ns;
 		}
 	}
-	return (double)u->slow_ns < ALIKE * u->others_ns &&
-	    (2 * slow_ns > (double)u->slow_ns) == (2 * others_ns > u->others_ns);
+	return all_ns < ALIKE * all_others_ns &&
+	    (2 * slow_ns > all_ns) == (2 * others_ns > all_others_ns);
 }
 
 /*
@@ -445,7 +452,8 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 	size_t count = 0, candidates;
 	bool hung;
 
-	poles.crowded = v.trust.cores >= 0 && v.trust.cores < v.trust.ranks;
+	poles.crowded = v.trust.cores >= 0 &&
+	    v.trust.cores < larger(v.trust.ranks, v.trust.threads);
 	if (path != NULL)
 		poles.places = places_sorted(path->places, &poles.place_count);
 	poles.delays = sorted_delays(im, &poles.delay_count);
