@@ -180,7 +180,7 @@ stacks_permitted() {
 
 @test "the kernel's switching to a thread is its own, as its clock counts it, however often it gives up its core" {
 	told_by_kernel
-	recorded --sample 1000 -- taskset -c 0 $RUN --bind-to none -n 2 "$BATS_FILE_TMPDIR/off_kinds" yields
+	recorded --sample 1000 -- taskset -c 0 $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds" yields
 	[ "$(lp-dump -k switched t.trace | jq -s 'map(.count) | add')" -gt 1000 ]
 	lp-imbalance -F json t.graph >waits.json
 	jq -n -e --argjson stolen "$(cat stolen)" --argjson said "$(sort -n out | jq -s '[_nwise(5)]')" --slurpfile waits waits.json '
