@@ -25,7 +25,7 @@ sampled() {
 		before=$(stolen 0.01)
 		lp-record --sample "${HZ:-1000}" -o run -- $RUN -n 2 "$program" "$@" >out
 		stolen "$before" >stolen
-		[ $try -lt 3 ] && jq -e '. > 0.05' stolen >/dev/null || break
+		[ $try -lt 3 ] && jq -e '. > 0.015' stolen >/dev/null || break
 	done
 	lp-merge run >t.trace
 	lp-graph t.trace >t.graph 2>/dev/null
