@@ -102,11 +102,10 @@ however() {
 			lp-imbalance -F json t.graph >waits.json
 			jq -e --argjson stolen "$(cat stolen)" -n --slurpfile waits waits.json --argjson own "$(jq -s '[_nwise(5)] |
 				transpose | map(add)' out)" '$own as [$_, $all, $useful, $serial, $imbalance] | $waits[0].hybrid |
-				($all - $serial - $imbalance) as $parallel |	# stolen time may be in either part of a share
-				def near($is): (. / $is - 1 | fabs) <= 0.02 + $stolen / $useful + $stolen / $parallel;
+				def near($is): (. / $is - 1 | fabs) <= 0.02 + $stolen / $useful;
 				.thread_count == 4 and (.threads | near($useful / $all)) and (.serial | near(1 - $serial / $all)) and
 				(.imbalance | near(1 - $imbalance / ($all - $serial))) and
-				(.on_core | near($useful / $parallel))' || { cat out stolen; jq -c .hybrid waits.json; false; }
+				(.on_core | near($useful / ($all - $serial - $imbalance)))' || { cat out stolen; jq -c .hybrid waits.json; false; }
 		done
 	done
 }

@@ -38,11 +38,10 @@ told() {
 }
 
 # as_planted FUNCTION SECONDS [LEAST]: its CPU time on the path, or at least LEAST of it, within three standard errors, with the clock
-# that it reads and what a hypervisor took meanwhile. A part of it may have been the kernel's, if no sample sees that: this part is in
-# a row of its own, and small.
+# that it reads. A part of it may have been the kernel's, if no sample sees that: this part is in a row of its own, and small.
 as_planted() {
 	jq -e --argjson told "$(told $1 path_inclusive_s)" --argjson error "$(told $1 standard_error)" --argjson planted "$2" --argjson least "${3:-$2}" \
 		--argjson unseen "$(told '(on a core, not sampled)' path_s)" --argjson stolen "$(cat stolen)" '(3 * $error * .path_length_s) as $error |
-		$told <= $planted + $error + $stolen and $told + $unseen >= $least - $error and
+		$told <= $planted + $error and $told + $unseen >= $least - $error and
 		$unseen < 0.1 * .computation.on_core_s + $stolen' path.json
 }
