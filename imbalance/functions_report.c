@@ -186,7 +186,7 @@ core_table(struct text *out, const struct by_function *by, bool all)
 void
 functions_table(struct text *out, const struct imbalance *im, bool all)
 {
-	const struct by_function *by = functions_by(im, false);
+	const struct by_function *by = functions_by(im, false, false);
 	struct table_writer table;
 	char name[512];
 
@@ -291,7 +291,7 @@ put_rank_delays(struct json *out, const struct by_function *by)
 void
 functions_members(struct json *out, const struct imbalance *im)
 {
-	const struct by_function *by = functions_by(im, false);
+	const struct by_function *by = functions_by(im, false, false);
 
 	if (by == NULL)
 		return;
@@ -327,7 +327,7 @@ functions_members(struct json *out, const struct imbalance *im)
 void
 functions_rows(struct text *text, const struct imbalance *im)
 {
-	const struct by_function *by = functions_by(im, false);
+	const struct by_function *by = functions_by(im, false, false);
 	struct csv csv;
 	char where[1024];
 

@@ -270,8 +270,17 @@ scan_environment(struct scan *scan, const struct message *message)
 static int
 scan_sampled(struct scan *scan, const struct message *message)
 {
+	uint32_t thread, worker;
+
 	scan->input->sampled |= is_samples(message);
 	scan->input->regions |= is_kind(message, "regions");
+	if (body_get(message, "worker") == NULL)
+		return 0;
+	if (own_number(scan, message, "location", 0, &thread) < 0 ||
+	    body_int(scan->in, message, "worker", 0, UINT32_MAX, &worker) < 0)
+		return -1;
+	if (thread > 0 && thread < scan->rank->threads)	/* it has made a call */
+		scan->rank->thread[thread].worker = worker;
 	return 0;
 }
 

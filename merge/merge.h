@@ -54,6 +54,7 @@ struct thread {
 	uint64_t rows;
 	uint64_t last_offset;	/* of its last block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock; if it has rows */
+	uint32_t worker;	/* its number while it had made no call; 0: none */
 	bool ends;		/* the last leave is known */
 	bool aborted;		/* its last row is MPI_Abort */
 	uint32_t last_number;	/* call of its last row, in the file's numbering; 0: unknown */

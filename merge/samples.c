@@ -43,9 +43,13 @@ uint32_t
 place_of_thread(const struct input *input, int32_t number, uint32_t thread, uint32_t *worker)
 {
 	const struct rank *rank = &input->ranks[number];
-	const bool known = thread == 0 ||
-	    (thread < rank->threads && rank->thread[thread].rows > 0);
+	bool known;
 
+	/* It was a worker up to its first call. */
+	for (uint32_t t = 1; thread == 0 && *worker > 0 && t < rank->threads; t++)
+		if (rank->thread[t].worker == *worker)
+			thread = t;
+	known = thread == 0 || (thread < rank->threads && rank->thread[thread].rows > 0);
 	if (!known && *worker == 0)	/* older recorders gave it no number if it had regions */
 		*worker = UINT32_MAX - thread;
 	else if (known && thread > 0)

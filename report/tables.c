@@ -258,7 +258,7 @@ delays_table(struct text *out, const struct page *page)
 static void
 sampled_table(struct text *out, const struct page *page)
 {
-	const struct by_function *by = functions_by(&page->im, false);
+	const struct by_function *by = functions_by(&page->im, false, false);
 	struct columns columns;
 	char where[LABEL], what[400], function[LABEL];
 
@@ -306,7 +306,7 @@ put_counts(struct columns *columns, const struct counter_line *line, const char 
 static void
 counters_table(struct text *out, const struct page *page)
 {
-	const struct by_function *by = functions_by(&page->im, false);
+	const struct by_function *by = functions_by(&page->im, false, false);
 	struct counters all;
 	struct product product;
 	struct columns columns;

@@ -224,6 +224,40 @@ however() {
 	done
 }
 
+@test "what a thread did before its first call is its own, not that of a thread without calls" {
+	cat >late.c <<-'END'
+		#include <mpi.h>
+		#include <pthread.h>
+		#include "sampled_work.h"
+		static void *calls_late(void *none) {
+			long_work(0.5);
+			MPI_Barrier(MPI_COMM_SELF);
+			long_work(0.1);
+			MPI_Barrier(MPI_COMM_SELF);
+			return none;
+		}
+		int main(int c, char **v) {	/* the calls of the first thread make the recorder look */
+			pthread_t thread;
+			int level;
+			MPI_Init_thread(&c, &v, MPI_THREAD_MULTIPLE, &level);
+			pthread_create(&thread, NULL, calls_late, NULL);
+			for (int i = 0; i < 200; i++) {
+				short_work(0.002);
+				MPI_Comm_rank(MPI_COMM_WORLD, &level);
+			}
+			pthread_join(thread, NULL);
+			return MPI_Finalize();
+		}
+	END
+	mpicc -g -O2 -I"$ROOT/tests/apps" -o late late.c "$BATS_FILE_TMPDIR/sampled_work.o" -lpthread
+	lp-record --sample 1000 -o run -- $RUN -n 1 ./late
+	# Some of its samples were written before it was known to make calls.
+	lp-dump -k sampled run/rank.0 | jq -s -e 'any(.location == 0 and .worker > 0 and .count > 0)'
+	lp-merge run >t.trace
+	lp-dump -k sampled t.trace | jq -s -e 'all(.worker == null) and (map(select(.location == 1).count) | add) > 550'
+	lp-dump -k switched t.trace | jq -s -e 'map(select(.location == 1 and .worker == null)) | .[0].from_ns == .[-1].from_ns'
+}
+
 @test "under MPI_THREAD_MULTIPLE each thread has its own work, with calls and without" {
 	sampled threads_calls
 	lp-critpath -F json t.graph >path.json

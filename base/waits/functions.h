@@ -139,6 +139,6 @@ bool taken_at(const struct imbalance *im, size_t at, struct taken *taken);
 void join_taken(struct imbalance *im, const struct taken *more);
 void functions_begin(struct imbalance *im);	/* the run was sampled */
 /* NULL if the run was not sampled. OWN: time in system libraries counts for their callers. */
-const struct by_function *functions_by(const struct imbalance *im, bool own);
+const struct by_function *functions_by(const struct imbalance *im, bool own, bool crowded);
 
 #endif

@@ -117,15 +117,22 @@ excesses_of(const struct sums *s, int32_t rank, size_t *count)
 	return list;
 }
 
+/* CROWDED: the slow rank is the one that computes longest without the time that it is preempted. */
 static struct uneven
-uneven_of(struct sums *s, uint32_t site)
+uneven_of(struct sums *s, uint32_t site, bool crowded)
 {
 	struct uneven u = { .site = site };
 	const int32_t ranks = s->im->graph.known.ranks;
+	int64_t *ns = zalloc((size_t)ranks, sizeof *ns);
 
+	memcpy(ns, s->compute_ns, (size_t)ranks * sizeof *ns);
+	for (size_t i = 0; i < s->count && crowded; i++)
+		if (s->at[i].place == taken_off(OFF_PREEMPTED))
+			ns[s->at[i].rank] -= (int64_t)s->at[i].samples;
 	for (int32_t r = 1; r < ranks; r++)
-		if (s->compute_ns[r] > s->compute_ns[u.rank])
+		if (ns[r] > ns[u.rank])
 			u.rank = r;
+	free(ns);
 	u.slow_ns = s->compute_ns[u.rank];
 	for (int32_t r = 0; r < ranks; r++)
 		if (r != u.rank)
@@ -311,7 +318,7 @@ rank_cores(const struct imbalance *im, const struct site_groups *groups)
 }
 
 const struct by_function *
-functions_by(const struct imbalance *im, bool own)
+functions_by(const struct imbalance *im, bool own, bool crowded)
 {
 	struct by_function *by;
 	struct site_groups groups;
@@ -336,7 +343,7 @@ functions_by(const struct imbalance *im, bool own)
 				by->core.on_ns += sampled_ns(&s, r, s.samples[r]);
 		}
 		if (s.compute_ns != NULL)
-			by->sites[by->site_count++] = uneven_of(&s, list[i].site);
+			by->sites[by->site_count++] = uneven_of(&s, list[i].site, crowded);
 		free(s.samples);
 	}
 	for (size_t g = 0; g < groups.count; g++)

@@ -255,6 +255,20 @@ do_the_same(const struct poles *poles, const struct long_pole *p, const struct u
 	return u->count == 0 || same_ns > SAME * all_ns;
 }
 
+/* Of ranks that preempt each other, chance decides which one of equals is preempted longer. */
+static void
+leave_out_preempted(const struct poles *poles, uint32_t site, int64_t *by_rank)
+{
+	struct taken taken;
+
+	if (poles->by == NULL || !poles->crowded)
+		return;
+	for (size_t i = 0; i < taken_places(poles->im); i++)
+		if (taken_at(poles->im, i, &taken) && taken.place == taken_off(OFF_PREEMPTED) &&
+		    is_same_site(&poles->im->graph.known, site, taken.site))
+			by_rank[taken.rank] -= (int64_t)taken.samples;
+}
+
 /*
  * The computation of each rank before the site, and before others of its name, which are one in the
  * samples.
@@ -283,25 +297,10 @@ computation_at(const struct poles *poles, uint32_t site, struct uneven *u)
 	u->others_ns = (double)(all_ns - u->slow_ns) / (ranks > 1 ? ranks - 1 : 1);
 	for (size_t i = 0; poles->by != NULL && i < poles->by->site_count; i++)
 		if (is_same_site(known, site, poles->by->sites[i].site)) {
-			u->functions = poles->by->sites[i].functions;
-			u->count = poles->by->sites[i].count;
+			*u = poles->by->sites[i];
 			break;
 		}
 	return by_rank;
-}
-
-/* Of ranks that preempt each other, chance decides which one of equals is preempted longer. */
-static void
-leave_out_preempted(const struct poles *poles, uint32_t site, int64_t *by_rank)
-{
-	struct taken taken;
-
-	if (poles->by == NULL || !poles->crowded)
-		return;
-	for (size_t i = 0; i < taken_places(poles->im); i++)
-		if (taken_at(poles->im, i, &taken) && taken.place == taken_off(OFF_PREEMPTED) &&
-		    is_same_site(&poles->im->graph.known, site, taken.site))
-			by_rank[taken.rank] -= (int64_t)taken.samples;
 }
 
 /* How the other ranks compare and, from samples, its function. */
@@ -445,7 +444,7 @@ struct verdict
 verdict_of(const struct imbalance *im, const struct known_path *path)
 {
 	enum { MOST_LOOKED_AT = 32 };
-	struct poles poles = { .im = im, .path = path, .by = functions_by(im, true) };
+	struct poles poles = { .im = im, .path = path };
 	struct long_pole found[3] = { no_pole, no_pole, no_pole };
 	struct evidence evidence;
 	struct verdict v = { .trust = trust_of(&im->graph.known, &no_evidence) };
@@ -454,6 +453,7 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 
 	poles.crowded = v.trust.cores >= 0 &&
 	    v.trust.cores < larger(v.trust.ranks, v.trust.threads);
+	poles.by = functions_by(im, true, poles.crowded);
 	if (path != NULL)
 		poles.places = places_sorted(path->places, &poles.place_count);
 	poles.delays = sorted_delays(im, &poles.delay_count);
