@@ -374,7 +374,8 @@ list_ranks(struct summary *s, const struct places *by_rank)
 static void
 divide_ranks(struct summary *s, const struct imbalance *im)
 {
-	const struct by_function *by = im->counts.switched > 0 ? functions_by(im, false, false) : NULL;
+	const struct by_function *by = im->counts.switched > 0 ?
+	    functions_by(im, false, false) : NULL;
 
 	if (by == NULL)
 		return;

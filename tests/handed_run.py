@@ -59,7 +59,6 @@ class Run:
             self.fork(holders, turn)
             self.barrier(holders, "MPI_Barrier", "comm=1")
         for team, holder in zip(self.all, holders):
-            holder.compute(2000)
             team[0].wait(holder)                        # the others end where they wait, then
             for thread in team[1:]:
                 thread.wait(holder)

@@ -15,13 +15,21 @@ add_piece(struct awaited *a, uint32_t worker, int64_t from_ns, int64_t to_ns)
 	*APPEND(a->at, a->count, a->capacity) = (struct awaited_piece){ worker, from_ns, to_ns };
 }
 
-/* The last instant of activity up to NS; INT64_MIN: there is none. */
+/*
+ * The last instant of activity up to NS; INT64_MIN: there is none. A thread that enters or leaves a
+ * call is active at that instant, even if it seems to wait right before or after.
+ */
 static int64_t
 last_active_ns(const struct thread_times *t, int64_t ns)
 {
 	const size_t count = spans_before(&t->active, ns);
+	const size_t calls = t->calls.count > 0 ? spans_before(&t->calls, ns) : 0;
+	const int64_t active_ns = count == 0 ? INT64_MIN :
+	    smaller(t->active.at[count - 1].to_ns, ns);
+	const struct time_span *call = calls > 0 ? &t->calls.at[calls - 1] : NULL;
 
-	return count == 0 ? INT64_MIN : smaller(t->active.at[count - 1].to_ns, ns);
+	return call == NULL ? active_ns :
+	    larger(active_ns, call->to_ns <= ns ? call->to_ns : call->from_ns);
 }
 
 /* Has a wait ended in the time up to NS? */
