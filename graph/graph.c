@@ -132,12 +132,10 @@ write_block(struct graph *graph, const struct reader *in, const struct calls *ca
 	uint16_t *numbers = zalloc(calls->count + 1, sizeof *numbers);
 
 	for (size_t i = 0; i < calls->count; i++) {
-		const enum call_class class = call_class(calls->call[i]);
+		const uint16_t call = calls->call[i];
 
-		numbers[i] = calls->call[i] == 0 ? 0 : class == CLASS_THREAD_WAIT ||
-		    class == CLASS_THREAD_SIGNAL ?
-		    graph->thread_numbers[class == CLASS_THREAD_SIGNAL] :
-		    number_of[calls->call[i]];
+		numbers[i] = call == 0 ? 0 : call == call_thread_wait ? graph->thread_numbers[0] :
+		    call == call_thread_signal ? graph->thread_numbers[1] : number_of[call];
 	}
 	renumbered.call = numbers;
 	if (calls_write(&graph->out, &renumbered) < 0)

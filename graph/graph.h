@@ -220,6 +220,12 @@ void take_rows(struct graph *graph, const struct calls *calls, size_t from, size
 void order_begin(struct graph *graph);
 /* By location the next one of its rank, or NONE. Locations of ranks are the first ones. */
 uint32_t *next_threads(const struct definitions *known);
+/* Does another thread of its rank make calls, too? NEXT: of next_threads. */
+static inline bool
+is_one_of_several(const uint32_t *next, const struct definitions *known, uint32_t location)
+{
+	return next[location] != NONE || location >= (uint32_t)known->ranks;
+}
 bool order_keep(struct graph *graph, const struct calls *calls);	/* false: take them now */
 /* All rows entered before have been read: takes them. */
 void order_take(struct graph *graph, int64_t until_ns);
@@ -404,14 +410,23 @@ struct held {
 	size_t size, plain_size;	/* of the bytes; and without compression */
 };
 
-/* A copy of the message, with the rows of CALLS unless that is NULL; packed where that is less. */
-struct held *held_new(const struct message *message, struct calls *calls, bool packed);
+struct held_queue {
+	struct held *oldest, *newest;
+	size_t bytes;
+};
+
+/*
+ * Adds a copy of the message, with the rows of CALLS unless that is NULL; packed where that is
+ * less.
+ */
+struct held *held_add(struct held_queue *queue, const struct message *message,
+    struct calls *calls, bool packed);
 /*
  * Reads the rows into CALLS, or the message's body. The bytes of the message lie in what it
  * returns: to be freed if it is not h->bytes.
  */
 unsigned char *held_read(struct held *h, struct calls *calls);
-void held_free(struct held *h);
+void held_drop(struct held_queue *queue);	/* the oldest one */
 
 enum { POLLS_MOST_LEFT = 8 };	/* waits that must succeed for each wait that the rank gave up */
 
@@ -423,8 +438,8 @@ enum { POLLS_MOST_LEFT = 8 };	/* waits that must succeed for each wait that the 
  */
 struct handovers {
 	bool looks;			/* several threads make calls: there may be some */
-	struct held *oldest, *newest;
-	size_t held_bytes;
+	struct held_queue held;
+	size_t calls_bytes;		/* of THREADS */
 	struct thread_rows *threads;	/* by location */
 	uint32_t *next;			/* see next_threads */
 	uint32_t locations;
@@ -458,10 +473,9 @@ struct polls {
 	struct poll_run *runs;		/* by location */
 	struct habits *habits;
 	unsigned char *kinds;		/* by index of call_name, once known */
-	struct held *oldest, *newest;	/* messages held back */
+	struct held_queue held;
 	struct calls calls;		/* of the block that is passed on */
 	struct samples samples;		/* of the block to come */
-	size_t held_bytes;
 	bool begun, crowded;		/* the first block has come; ranks lacked cores */
 };
 

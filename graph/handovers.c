@@ -33,9 +33,6 @@ enum {
 	UNSWITCHED = 1 << 24,	/* so many bytes without switches: there are none */
 };
 
-const char *const thread_calls[] = { [WAITS_THERE] = "thread_wait",
-	[SIGNALS_THERE] = "thread_signal" };
-
 /* ---- holding back ----------------------------------------------------------------------- */
 
 static void
@@ -52,20 +49,13 @@ note_calls(struct thread_rows *t, const struct calls *c)
 	t->rows = c->first + c->count;
 }
 
-/* Does another thread of its rank make calls, too? */
-static bool
-is_one_of_several(const struct handovers *h, const struct definitions *known, uint32_t location)
-{
-	return h->next[location] != NONE || location >= (uint32_t)known->ranks;
-}
-
 static void
 note_samples(struct handovers *h, const struct definitions *known, struct reader *in,
     const struct message *message)
 {
 	if (samples_read(&h->block, in, message) < 0)
 		die_input(in);
-	if (!is_one_of_several(h, known, h->block.location))
+	if (!is_one_of_several(h->next, known, h->block.location))
 		return;
 	if (h->block.switches)
 		off_add(h->off, &h->block);
@@ -80,8 +70,8 @@ static bool
 gives_up(const struct handovers *h)
 {
 	if (h->off->count == 0)
-		return h->held_bytes > UNSWITCHED;
-	if (h->held_bytes <= MOST_HELD)
+		return h->held.bytes > UNSWITCHED;
+	if (h->held.bytes + h->calls_bytes <= MOST_HELD)
 		return false;
 	note("several threads of a rank make calls, but they are too many to find which of them "
 	    "waited for each other");
@@ -92,13 +82,11 @@ bool
 handovers_hold(struct handovers *h, const struct definitions *known, struct reader *in,
     const struct message *message, struct calls *calls)
 {
-	struct held *held;
-
 	h->locations = known->location_count;
 	if (is_kind(message, "run"))
 		h->looks = known->location_count > (uint32_t)known->ranks &&
 		    body_get(message, "followed") == NULL;
-	if (!h->looks || (h->oldest == NULL && calls == NULL && !is_samples(message)))
+	if (!h->looks || (h->held.oldest == NULL && calls == NULL && !is_samples(message)))
 		return false;
 	if (h->threads == NULL) {
 		h->off = zalloc(1, sizeof *h->off);
@@ -112,14 +100,11 @@ handovers_hold(struct handovers *h, const struct definitions *known, struct read
 	}
 	if (is_samples(message))
 		note_samples(h, known, in, message);
-	if (calls != NULL && is_one_of_several(h, known, calls->location)) {
+	if (calls != NULL && is_one_of_several(h->next, known, calls->location)) {
 		note_calls(&h->threads[calls->location], calls);
-		h->held_bytes += calls->count * CALL_BYTES;
+		h->calls_bytes += calls->count * CALL_BYTES;
 	}
-	held = held_new(message, calls, true);
-	*(h->oldest == NULL ? &h->oldest : &h->newest->next) = held;
-	h->newest = held;
-	h->held_bytes += held->size;
+	held_add(&h->held, message, calls, true);
 	return true;
 }
 
@@ -167,7 +152,7 @@ add_made(struct calls *calls, const struct thread_rows *t, size_t *at, uint64_t 
 
 		row.enter_ns = t->made[*at].enter_ns;
 		row.leave_ns = t->made[*at].leave_ns;
-		row.call = (uint16_t)call_number(thread_calls[t->made[*at].call]);
+		row.call = t->made[*at].call;
 		row.site = t->made[*at].site;
 		row.tag = t->made[*at].tag;
 		add_row(calls, &row);
@@ -206,10 +191,9 @@ handovers_pass(struct handovers *h, handover_take *take, void *to)
 {
 	struct calls recorded = { 0 };
 
-	for (struct held *held; (held = h->oldest) != NULL; held_free(held)) {
+	for (struct held *held; (held = h->held.oldest) != NULL; held_drop(&h->held)) {
 		unsigned char *plain = held_read(held, &recorded);
 
-		h->oldest = held->next;
 		if (held->is_block && h->count > 0 && h->threads[held->location].rows > 0) {
 			add_rows(h, &h->threads[held->location], &recorded);
 			take(to, &held->message, &h->calls, true);
@@ -218,7 +202,6 @@ handovers_pass(struct handovers *h, handover_take *take, void *to)
 		if (plain != held->bytes)
 			free(plain);
 	}
-	h->newest = NULL;
 	calls_free(&recorded);
 }
 
@@ -228,7 +211,7 @@ handovers_pass(struct handovers *h, handover_take *take, void *to)
 struct open_handover {
 	int32_t tag, rank;		/* tag NO_TAG: free slot */
 	uint32_t operation;
-	enum thread_call call;
+	uint16_t call;
 };
 HASH_TABLE_OF(open_table, struct open_handover, tag, rank, tag, NO_TAG)
 
@@ -247,8 +230,8 @@ void
 handover_row(struct graph *graph, const struct graph_row *row)
 {
 	struct open_table *open = &graph->handovers->open;
-	struct open_handover key = { row->tag, row->rank, NONE,
-	    call_class(row->call) == CLASS_THREAD_WAIT ? WAITS_THERE : SIGNALS_THERE }, *other;
+	struct open_handover key = { row->tag, row->rank, NONE, row->call }, *other;
+	const bool waits = row->call == call_thread_wait;
 	uint32_t operation;
 
 	if (row->tag == NO_TAG)
@@ -263,8 +246,8 @@ handover_row(struct graph *graph, const struct graph_row *row)
 		open_table_add(open, &key);
 		return;
 	}
-	edge_add(graph, EDGE_LOCK, key.call == WAITS_THERE ? other->operation : operation,
-	    key.call == WAITS_THERE ? operation : other->operation);
+	edge_add(graph, EDGE_LOCK, waits ? other->operation : operation,
+	    waits ? operation : other->operation);
 	operation_free(graph, other->operation);
 	operation_free(graph, operation);
 	open_table_remove(open, other);

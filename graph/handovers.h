@@ -6,16 +6,13 @@
 #include "../base/run/thread_waits.h"
 #include "graph.h"
 
-enum thread_call { WAITS_THERE, SIGNALS_THERE };
-extern const char *const thread_calls[2];	/* names */
-
 /* A row that is made. */
 struct made_row {
 	uint64_t before;		/* seq of the next row of the thread as recorded */
 	int64_t enter_ns, leave_ns;
 	uint32_t site;			/* as defined here; 0: unknown */
 	int32_t tag;
-	enum thread_call call;
+	uint16_t call;			/* call_thread_wait, or call_thread_signal */
 };
 
 /* A thread that makes calls, if others of its rank do so, too. */

@@ -12,7 +12,7 @@ enum { LEAST_NS = 10000 };	/* a shorter wait stays computation */
 /* The definition of a site with the name of the call. */
 struct waiting_site {
 	uint32_t of;			/* UINT32_MAX: free slot */
-	enum thread_call call;
+	uint16_t call;
 	uint32_t site;
 };
 HASH_TABLE_OF(waiting_sites, struct waiting_site, of, call, of, UINT32_MAX)
@@ -34,7 +34,7 @@ SEARCH(call_from, struct time_span, int64_t, BEFORE)
 
 /* Defines the site of a call, if need be: as that of a sample, but with the name of the call. */
 static uint32_t
-define_site(struct finding *f, uint32_t of, enum thread_call call)
+define_site(struct finding *f, uint32_t of, uint16_t call)
 {
 	struct waiting_site key = { of, call, f->defined }, *found;
 	struct stack_frame frame, inlined;
@@ -47,7 +47,7 @@ define_site(struct finding *f, uint32_t of, enum thread_call call)
 		return found->site;
 	site = f->known->sites[of];
 	frame = own_frame(f->known, of, &inlined);
-	site.call = thread_calls[call];
+	site.call = call_name(call);
 	site.function = frame.name;
 	site.file = frame.file;
 	site.line = frame.line;
@@ -109,9 +109,11 @@ make_pair(struct finding *f, uint32_t waiter, uint32_t by, int64_t from_ns, int6
 		return;
 	f->all->count++;
 	make_row(f, waiter, (struct made_row){ .enter_ns = from_ns, .leave_ns = at_ns,
-	    .site = define_site(f, place, WAITS_THERE), .tag = tag, .call = WAITS_THERE });
+	    .site = define_site(f, place, call_thread_wait), .tag = tag,
+	    .call = call_thread_wait });
 	make_row(f, by, (struct made_row){ .enter_ns = at_ns, .leave_ns = at_ns,
-	    .site = define_site(f, place, SIGNALS_THERE), .tag = tag, .call = SIGNALS_THERE });
+	    .site = define_site(f, place, call_thread_signal), .tag = tag,
+	    .call = call_thread_signal });
 }
 
 /* Who created the thread: the one that was active then, as far as that is known. */
@@ -148,8 +150,8 @@ find_waits(struct finding *f, const struct thread_times *t)
 	}
 }
 
-ORDER(by_place, struct made_row, BY(before) BY(enter_ns) COMPARED((int)b->call, (int)a->call)
-    BY(tag))
+/* A thread signals before it waits. */
+ORDER(by_place, struct made_row, BY(before) BY(enter_ns) BY(leave_ns) BY(tag))
 
 static void
 find_in_process(struct finding *f, uint32_t first)
@@ -191,9 +193,10 @@ write_names(struct graph *graph, struct reader *in)
 {
 	const uint16_t *taken = reader_calls(in), *numbers = reader_call_numbers(in);
 	unsigned number = UINT16_MAX;
+	const uint16_t calls[] = { call_thread_wait, call_thread_signal };
 
 	for (int i = 0; i < 2; i++) {
-		graph->thread_numbers[i] = numbers[call_number(thread_calls[i])];
+		graph->thread_numbers[i] = numbers[calls[i]];
 		if (graph->thread_numbers[i] != 0)
 			continue;
 		while (number > 0 && taken[number] != 0)
@@ -203,7 +206,7 @@ write_names(struct graph *graph, struct reader *in)
 		graph->thread_numbers[i] = (uint16_t)number--;
 		message_begin(&graph->out, "call", 2);
 		put_uint(&graph->out, "number", graph->thread_numbers[i]);
-		put_string(&graph->out, "name", thread_calls[i]);
+		put_string(&graph->out, "name", call_name(calls[i]));
 		if (message_end(&graph->out) < 0)
 			die_output();
 	}
@@ -215,7 +218,7 @@ handovers_find(struct handovers *h, struct graph *graph, struct reader *in)
 	struct finding f = { .all = h, .known = &graph->known, .out = &graph->out,
 	    .defined = (uint32_t)graph->known.site_count };
 
-	if (!h->looks || h->oldest == NULL || h->off->count == 0)
+	if (!h->looks || h->held.oldest == NULL || h->off->count == 0)
 		return;
 	write_names(graph, in);
 	waiting_sites_begin(&f.sites, 64);

@@ -58,7 +58,7 @@ compress(struct held *h)
 }
 
 struct held *
-held_new(const struct message *message, struct calls *calls, bool packed)
+held_add(struct held_queue *queue, const struct message *message, struct calls *calls, bool packed)
 {
 	struct held *h = zalloc(1, sizeof *h);
 
@@ -76,6 +76,9 @@ held_new(const struct message *message, struct calls *calls, bool packed)
 	memcpy(h->bytes + h->count * ROW_BYTES, message->bytes, message->size);
 	if (h->is_block && packed)
 		compress(h);
+	queue->bytes += h->size;
+	*(queue->oldest == NULL ? &queue->oldest : &queue->newest->next) = h;
+	queue->newest = h;
 	return h;
 }
 
@@ -116,8 +119,12 @@ held_read(struct held *h, struct calls *calls)
 }
 
 void
-held_free(struct held *h)
+held_drop(struct held_queue *queue)
 {
+	struct held *h = queue->oldest;
+
+	queue->oldest = h->next;
+	queue->bytes -= h->size;
 	msgpack_unpacked_destroy(&h->unpacked);
 	free(h->bytes);
 	free(h);

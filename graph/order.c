@@ -63,8 +63,7 @@ order_keep(struct graph *graph, const struct calls *calls)
 	struct order *o = graph->order;
 	struct waiting_rows *w = o != NULL ? &o->of[calls->location] : NULL;
 
-	if (w == NULL || (calls->location < (uint32_t)graph->known.ranks &&
-	    o->next[calls->location] == NONE))
+	if (w == NULL || !is_one_of_several(o->next, &graph->known, calls->location))
 		return false;
 	w->rows.location = calls->location;
 	if (w->rows.count == 0)

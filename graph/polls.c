@@ -286,18 +286,6 @@ look_at(struct polls *polls, const struct definitions *known, struct poll_run *r
 
 /* ---- holding back ----------------------------------------------------------------------- */
 
-static struct held *
-hold(struct polls *polls, const struct message *message, struct calls *calls, bool changed)
-{
-	struct held *h = held_new(message, calls, polls->held_bytes > HELD_PLAIN);
-
-	h->changed = changed;
-	polls->held_bytes += h->size;
-	*(polls->oldest == NULL ? &polls->oldest : &polls->newest->next) = h;
-	polls->newest = h;
-	return h;
-}
-
 static void
 hand_on(struct polls *polls, struct graph *graph, struct reader *in, struct held *h)
 {
@@ -314,21 +302,19 @@ hand_on(struct polls *polls, struct graph *graph, struct reader *in, struct held
 void
 polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
 {
-	while (polls->oldest != NULL) {
-		struct held *h = polls->oldest;
+	while (polls->held.oldest != NULL) {
+		struct held *h = polls->held.oldest;
 		struct poll_run *run = h->is_block ? &polls->runs[h->location] : NULL;
 
 		if (run != NULL && run->open && run->things[0].block == h) {
-			if (!all && polls->held_bytes <= MOST_HELD)
+			if (!all && polls->held.bytes <= MOST_HELD)
 				return;
 			run->open = false;
 		}
 		if (run != NULL && run->newest == h)
 			run->newest = NULL;
-		polls->held_bytes -= h->size;
 		hand_on(polls, graph, in, h);
-		polls->oldest = h->next;
-		held_free(h);
+		held_drop(&polls->held);
 	}
 }
 
@@ -380,23 +366,24 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in,
 	}
 	if (polls->as_waits && is_kind(message, "sampled"))
 		note_samples(polls, graph->known.location_count, in, message);
-	if (!polls->as_waits || (calls == NULL && polls->oldest == NULL)) {
+	if (!polls->as_waits || (calls == NULL && polls->held.oldest == NULL)) {
 		pass_on(graph, in, message, calls, changed);
 		return;
 	}
 	if (calls == NULL) {
-		hold(polls, message, NULL, false);
+		held_add(&polls->held, message, NULL, false);
 		return;
 	}
 	run = &polls->runs[calls->location];
 	look_at(polls, &graph->known, run, calls);
 	run->sample_count = run->sample_next = 0;
 	changed |= polls->waits > waits;
-	if (polls->oldest == NULL && !run->open) {
+	if (polls->held.oldest == NULL && !run->open) {
 		pass_on(graph, in, message, calls, changed);
 		return;
 	}
-	h = hold(polls, message, calls, changed);
+	h = held_add(&polls->held, message, calls, polls->held.bytes > HELD_PLAIN);
+	h->changed = changed;
 	if (run->newest != NULL)
 		run->newest->next_block = h;
 	run->newest = h;

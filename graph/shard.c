@@ -159,7 +159,7 @@ shard_take(struct shard *s, int64_t until_ns)
 	memmove(s->begins, s->begins + taken, s->begin_count * sizeof *s->begins);
 	if (s->ended)
 		polls_release(&s->polls, &s->graph, s->in, true);
-	order_take(&s->graph, s->ended ? INT64_MAX : s->polls.oldest == NULL ? until_ns :
+	order_take(&s->graph, s->ended ? INT64_MAX : s->polls.held.oldest == NULL ? until_ns :
 	    s->graph.block_ns);
 }
 

@@ -121,7 +121,8 @@ decide_waits(struct rounds *r)
 	for (const struct shard *s = r->own; s < r->own_end; s++) {
 		const struct exchange *x = &s->exchange;
 		/* What polls hold back has not been taken yet. */
-		const int64_t until_ns = s->polls.oldest == NULL ? r->until_ns : s->graph.block_ns;
+		const int64_t until_ns = s->polls.held.oldest == NULL ? r->until_ns :
+		    s->graph.block_ns;
 
 		if (-until_ns > all[1])
 			all[1] = -until_ns;

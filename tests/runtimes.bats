@@ -155,23 +155,25 @@ however() {
 	done
 }
 
+# chain KIND: long_work is on the path, as the program's own clocks have it
+chain() {
+	local most least
+	sampled chains $1
+	lp-critpath -F json t.graph >path.json
+	read -r most least _ < <(planted)
+	as_planted long_work "$most" "$least" || { planted; sort -n out; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
+}
+
 # These programs were written, with what they had to give, before any tool saw them: doc/validation.md has what they gave first.
 @test "the long task of a taskloop, and the long job of a pool, are on the path" {
-	local kind most least
+	local kind
 	for kind in taskloop pool; do
-		OMP_WAIT_POLICY=passive sampled chains $kind
-		lp-critpath -F json t.graph >path.json
-		read -r most least _ < <(planted)
-		as_planted long_work "$most" "$least" || { planted; sort -n out; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
+		OMP_WAIT_POLICY=passive chain $kind
 	done
 }
 
 @test "if another thread makes the calls for the one that computes, the path leads through both" {
-	local most least
-	sampled chains calls
-	lp-critpath -F json t.graph >path.json
-	read -r most least _ < <(planted)
-	as_planted long_work "$most" "$least" || { planted; sort -n out; jq -c '.computation, .by_function[]' path.json; false; }
+	chain calls
 	jq -e '(([.by_function[].path_s] | add) - .path_length_s | fabs) < 1e-8 and .computation.awaited_s == 0 and
 		(.computation | .on_core_s + .blocked_s + .preempted_s + .unknown_s - .path_s | fabs) < 1e-8' path.json
 	# The waits of the threads are rows, whose edges lead from one thread of a rank to another.
@@ -182,11 +184,7 @@ however() {
 }
 
 @test "if a further thread makes the calls and waits for threads without calls, those are on the path" {
-	local most least
-	sampled chains service
-	lp-critpath -F json t.graph >path.json
-	read -r most least _ < <(planted)
-	as_planted long_work "$most" "$least" || { planted; sort -n out; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
+	chain service
 	jq -e '.computation.awaited_s > 0.5 and all(.awaited[]; (.rank | IN(0, 1)) and .thread > 0)' path.json
 	lp-report -F json t.graph | jq -e '.long_pole | .ranks == [0] and .function == "long_work"'
 }

@@ -33,6 +33,9 @@ enum {
 #include "call_table.h"
 };
 
+const uint16_t call_thread_wait = INDEX_DERIVED_thread_wait;
+const uint16_t call_thread_signal = INDEX_DERIVED_thread_signal;
+
 bool
 call_polls(unsigned call)
 {

@@ -4,6 +4,7 @@
 #define CALL_CLASS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The effect of a call on other ranks: all that matching and wait analysis need. */
 enum call_class {
@@ -79,6 +80,9 @@ call_class(unsigned call)
 {
 	return call < call_class_count ? (enum call_class)call_classes[call] : CLASS_LOCAL;
 }
+
+/* The rows that lp-graph makes where threads wait for each other. */
+extern const uint16_t call_thread_wait, call_thread_signal;
 
 /* What a call does to an MPI window from afar. */
 enum one_sided_kind {
