@@ -62,8 +62,8 @@ slow_gather() {
 	[[ "$output" == *"FAILED"*"0.722"$'\t'"0.551"*"5.4e-06"$'\t'"9.13e-05"* ]]
 }
 
-@test "mock-ups and splits have the library's results on 1 to 5 ranks, for all types and counts" {
-	for p in 1 2 3 4 5; do
+@test "mock-ups and splits have the library's results, for all types and counts" {
+	for p in ${RANKS:-4}; do
 		run -0 --separate-stderr ranks $p lp-measure --check
 		[ "$output" = "896 results equal on $p ranks" ]
 	done
@@ -401,7 +401,7 @@ noisy() {
 	fi
 }
 
-@test "built-in guidelines written in a file have the same results, on 1 to 5 ranks" {
+@test "built-in guidelines written in a file have the same results" {
 	cat >mine <<-'END'
 		# the built-in ones once more
 		mine: Gather <= Allgather(in, out, block)
@@ -417,7 +417,7 @@ noisy() {
 		mine: Exscan <= Scan(in, a, n) + Sendrecv(a, out, n)
 		one: Barrier <= Ibarrier()
 	END
-	for p in 1 2 3 5; do
+	for p in ${RANKS:-2 3}; do
 		run -0 --separate-stderr ranks $p lp-measure --check --guidelines mine --root $((p == 3 ? 2 : 0))
 		[ "$output" = "1040 results equal on $p ranks" ]
 	done

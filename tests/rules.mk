@@ -10,13 +10,9 @@ build/bench/growing: build/tests/bench/growing.o build/libbase.a
 build/statistics: build/tests/apps/statistics.o build/libbase.a
 build/knots: build/tests/apps/knots.o build/libbase.a
 
-# Runs as many test files at a time as there are cores: first those that take long for their size, then the largest, so that none
-# runs alone at the end.
-FIRST = splits stuck switches verdicts hang
 test: setup
 	$(BUILD) all $(TESTERS) build/apps/heat build/apps/ring
-	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure \
-		$(FIRST:%=tests/%.bats) $$(ls -S $(filter-out $(FIRST:%=tests/%.bats),$(wildcard tests/*.bats)))
+	tests/suite $(JOBS)
 
 lint: setup build/report/hashes.h
 	@.ci/lint $(MANUALS)

@@ -16,17 +16,20 @@ setup() {
 }
 
 # sampled PROGRAM [ARGUMENT ...]: recorded on two ranks, as t.graph; samples a second: HZ. As stolen what a hypervisor took
-# meanwhile: to the kernel's switches that is time on a core, and samples may be in it or not. If it is much, the run is repeated.
+# meanwhile: to the kernel's switches that is time on a core, and samples may be in it or not. So the run is repeated until nothing
+# is stolen; where that never is, time on a core is not known well enough for the tests.
 sampled() {
 	local program=$BATS_FILE_TMPDIR/$1 before try
 	shift
-	for try in 1 2 3; do
+	for try in 1 2 3 4 5 6 7 8 9 10; do
 		rm -rf run
 		before=$(stolen 0.01)
 		lp-record --sample "${HZ:-1000}" -o run -- $RUN -n 2 "$program" "$@" >out
 		stolen "$before" >stolen
-		[ $try -lt 3 ] && jq -e '. > 0.015' stolen >/dev/null || break
+		! jq -e '. > 0.015' stolen >/dev/null || continue
+		break
 	done
+	jq -e '. <= 0.015' stolen >/dev/null || skip "a hypervisor takes time of each of $try runs"
 	lp-merge run >t.trace
 	lp-graph t.trace >t.graph 2>/dev/null
 	trace.py check run/rank.* t.trace t.graph
