@@ -153,10 +153,21 @@ switch_found(struct ring *ring)
 void
 switch_created(struct ring *ring, int64_t created_ns, int64_t begun_ns)
 {
+	struct perf_event_mmap_page *page = ring->buffer.page;
+	int tries = 3;
+
+	do {	/* until the sums have all that was recorded */
+		__atomic_store_n(&page->data_tail,
+		    __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
+		switch_found(ring);
+	} while (page->data_head != page->data_tail && --tries > 0);
+	/* It may have waited again before it was watched: then it began as much later. */
+	if (ring->sums.waited_ns != NEVER_READ &&
+	    begun_ns < created_ns + (int64_t)ring->sums.waited_ns)
+		begun_ns = created_ns + (int64_t)ring->sums.waited_ns;
 	if (begun_ns <= created_ns)
 		return;
 	ring->from_ns = ring->since_ns = created_ns;
-	ring->left_ns = begun_ns;	/* the kernel's sum has the time before already */
 	ring->begun_ns = begun_ns;
 	ring->off = ring->told = true;
 	ring->reason = PREEMPTED;
@@ -294,6 +305,15 @@ write_past(struct ring *ring, int64_t until_ns)
 	write_batch(ring, until_ns);
 }
 
+/* Of a time, what the kernel's sums do not have yet. */
+static int64_t
+since_sums(const struct ring *ring, int64_t from_ns, int64_t to_ns)
+{
+	if (from_ns < ring->sums.at_ns)
+		from_ns = ring->sums.at_ns;
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
 /* Adds the state of the ring's thread up to now; ARRIVED: it has a core. */
 static void
 add_interval(struct ring *ring, enum reason reason, int64_t end_ns, bool arrived)
@@ -318,7 +338,7 @@ switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 		add_interval(ring, ring->reason, at_ns, false);
 		ring->sums.waited_ns = NEVER_READ;
 	} else
-		ring->on_core_ns += at_ns - ring->came_ns;
+		ring->on_core_ns += since_sums(ring, ring->came_ns, at_ns);
 	ring->told = ring->off = true;
 	ring->reason = preempted ? PREEMPTED : BLOCKED;
 	ring->since_ns = ring->left_ns = at_ns;
@@ -332,10 +352,10 @@ switch_in(struct ring *ring, int64_t at_ns)
 	if (!ring->told || ring->off) {
 		add_interval(ring, ring->reason, at_ns, true);
 		if (ring->reason == PREEMPTED) {
-			ring->preempted_ns += at_ns - ring->left_ns;
-			ring->preempted++;
+			ring->preempted_ns += since_sums(ring, ring->left_ns, at_ns);
+			ring->preempted += at_ns > ring->sums.at_ns;
 		}
-		ring->arrived++;
+		ring->arrived += at_ns > ring->sums.at_ns;
 	}
 	ring->told = true;
 	ring->off = false;
@@ -346,11 +366,8 @@ switch_in(struct ring *ring, int64_t at_ns)
 void
 switch_begun(struct ring *ring)
 {
-	if (ring->begun_ns > 0) {
+	if (ring->begun_ns > 0)
 		switch_in(ring, ring->begun_ns);
-		ring->came_ns = ring->sums.at_ns;	/* the sums have the time before already */
-		ring->preempted = ring->arrived = 0;
-	}
 	ring->begun_ns = 0;
 }
 
@@ -371,7 +388,7 @@ switch_write(struct ring *ring, int64_t until_ns)
 	if (ring->off)		/* the next look writes the rest of the interval */
 		add_interval(ring, ring->reason, until_ns, false);
 	else {
-		ring->on_core_ns += ring->sums_now.at_ns - ring->came_ns;
+		ring->on_core_ns += since_sums(ring, ring->came_ns, ring->sums_now.at_ns);
 		ring->came_ns = ring->sums_now.at_ns;
 	}
 	if (ring->since_ns < until_ns)
