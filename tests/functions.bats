@@ -3,8 +3,6 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
-
 @test "the path by function and by line equals the samples, to the nanosecond, with callers" {
 	for seed in 1 2 3 4 5 6; do
 		sampled_run.py make $seed 3 20 12 >t.trace
@@ -27,12 +25,12 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 	trace.py check part.2
 	sampled_run.py check 7 5 30 9 <alone.json
 	for processes in 2 3 4 7; do
-		$RUN -n $processes lp-critpath -F json t.graph | cmp - alone.json
+		ranks $processes lp-critpath -F json t.graph | cmp - alone.json
 	done
-	$RUN -n 3 lp-critpath -a dijkstra -F text t.graph | cmp - alone.text
-	$RUN -n 3 lp-critpath -a delta --splits par-par -F folded t.graph | cmp - alone.folded
+	ranks 3 lp-critpath -a dijkstra -F text t.graph | cmp - alone.text
+	ranks 3 lp-critpath -a delta --splits par-par -F folded t.graph | cmp - alone.folded
 	lp-critpath -a intervals -F json t.graph >alone.json 2>/dev/null
-	$RUN -n 3 lp-critpath -a intervals --splits par-par -F json t.graph 2>/dev/null | cmp - alone.json
+	ranks 3 lp-critpath -a intervals --splits par-par -F json t.graph 2>/dev/null | cmp - alone.json
 }
 
 @test "samples are kept as long as the calls that follow them, and no longer" {

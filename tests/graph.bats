@@ -240,8 +240,8 @@ syncs() {
 	[ "$output" = '[2,0,0,1]' ]
 }
 
-@test "graph, critpath and imbalance equal brute force on random runs" {
-	run -0 tests/random_run.py check 1 60
+@test "graph, critpath and imbalance equal brute force on 100 random runs" {
+	run -0 tests/random_run.py check 1 100
 	[ -z "$output" ]
 }
 

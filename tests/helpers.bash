@@ -74,6 +74,15 @@ limited() {
 	fi
 }
 
+# ranks N COMMAND...: so many ranks on one core, for results, not for times. Ranks that wait yield their core to each other; on several
+# cores they yield it to whatever computes there, each time for its whole time slice.
+ranks() {
+	local allowed
+	allowed=$(taskset -cp $BASHPID)
+	allowed=${allowed##* }
+	taskset -c "${allowed%%[,-]*}" mpirun --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none -n "$@"
+}
+
 # within SECONDS COMMAND...: of its own time on a core, of which other processes take none
 within() {
 	(ulimit -t "$1" && "${@:2}")

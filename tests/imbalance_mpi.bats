@@ -3,16 +3,11 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-# by P COMMAND...: on P processes, however few cores there are.
-by() {
-	timeout 300 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$@"
-}
-
 # same P ARGUMENT...: what P processes print is what one prints.
 same() {
 	local processes=$1
 	shift
-	by "$processes" lp-imbalance "$@" >many
+	ranks "$processes" lp-imbalance "$@" >many
 	lp-imbalance "$@" | cmp - many
 }
 
@@ -62,9 +57,9 @@ windows() {
 	same 4 -F json --path t.path --ideal t.graph --whole t.graph
 	same 3 --by function --memory 0 t.graph
 	same 2 -F csv --by site --from 0.0002 --to 0.0009 t.graph
-	by 3 lp-imbalance -F stream t.graph | lp-dump | tail -n +2 >many
+	ranks 3 lp-imbalance -F stream t.graph | lp-dump | tail -n +2 >many
 	lp-imbalance -F stream t.graph | lp-dump | tail -n +2 | cmp - many
-	run -1 by 2 lp-imbalance --limit wait_s=0 t.graph
+	run -1 ranks 2 lp-imbalance --limit wait_s=0 t.graph
 }
 
 @test "parts end where nothing is locked: windows locked across barriers count as with one" {
@@ -89,10 +84,10 @@ windows() {
 @test "streams without synchronisation points or index, and standard input, need one process" {
 	random_run.py make 9 | lp-graph 2>/dev/null >t.graph
 	lp-imbalance -F json t.graph >one.json
-	by 3 lp-imbalance -F json <t.graph | cmp - one.json
+	ranks 3 lp-imbalance -F json <t.graph | cmp - one.json
 	mkfifo pipe
 	cat t.graph >pipe & written=$!
-	by 2 lp-imbalance -F json pipe | cmp - one.json
+	ranks 2 lp-imbalance -F json pipe | cmp - one.json
 	wait $written
 	tests/pack >t.trace <<'END'
 trace ranks=2
@@ -111,13 +106,13 @@ END
 		printf '\x5a\xa5\x5a' | dd of=bad.graph bs=1 seek=$at conv=notrunc status=none
 		run -2 --separate-stderr lp-imbalance bad.graph
 		alone=$stderr
-		run -2 --separate-stderr by 4 lp-imbalance bad.graph
+		run -2 --separate-stderr ranks 4 lp-imbalance bad.graph
 		[ -z "$output" ]
 		[ "$(grep -c '^lp-imbalance: ' <<<"$stderr")" -eq 1 ]
 		grep -qxF "$alone" <<<"$stderr"
 	done
-	run -2 --separate-stderr by 3 lp-imbalance nowhere
+	run -2 --separate-stderr ranks 3 lp-imbalance nowhere
 	[ "$(grep -c '^lp-imbalance: ' <<<"$stderr")" -eq 1 ]
-	run -2 --separate-stderr by 3 lp-imbalance --by nothing t.graph
+	run -2 --separate-stderr ranks 3 lp-imbalance --by nothing t.graph
 	[ "$(grep -c '^lp-imbalance: ' <<<"$stderr")" -eq 1 ]
 }

@@ -3,10 +3,6 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-ranks() {
-	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$@"
-}
-
 # verdict RANKS [FUNCTION OTHER BYTES PART]...: these are slower than OTHER from BYTES on, in RANKS.verdict
 verdict() {
 	local p=$1 type

@@ -3,13 +3,6 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-# parallel_run P COMMAND...: on P processes, however few cores there are.
-parallel_run() {
-	local processes=$1
-	shift
-	timeout 300 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$processes" "$@"
-}
-
 # five_ranks: raw traces of five ranks on two nodes, in run/; rank 4 sends to all others between barriers.
 five_ranks() {
 	local rank
@@ -90,7 +83,7 @@ without_history() {
 	for p in 2 3 7; do
 		rm -rf many
 		mkdir many
-		(cd many && parallel_run $p lp-merge -o shards --shards 3 ../run)
+		(cd many && ranks $p lp-merge -o shards --shards 3 ../run)
 		diff -r one many
 	done
 }
@@ -178,19 +171,19 @@ without_history() {
 	[ "$stderr" = 'lp-merge: shards: holds notes: shards have a folder of their own' ]
 	run -2 --separate-stderr lp-merge --shards 2 run
 	[[ "$stderr" == 'lp-merge: --shards needs -o'* ]]
-	run -2 --separate-stderr parallel_run 2 lp-merge run
+	run -2 --separate-stderr ranks 2 lp-merge run
 	[ "$(grep -c '^lp-merge: ' <<<"$stderr")" -eq 1 ]
 }
 
 @test "an error of one process ends all with one line" {
 	five_ranks
 	rm run/rank.3
-	run -2 --separate-stderr parallel_run 3 lp-merge -o shards run
+	run -2 --separate-stderr ranks 3 lp-merge -o shards run
 	[ "$(grep '^lp-merge: ' <<<"$stderr")" = 'lp-merge: run/rank.0: rank 3 of 5 is missing (1 in all; --partial goes on without)' ]
 	five_ranks
 	head -c -40 run/rank.4 >cut
 	mv cut run/rank.4
-	run -2 --separate-stderr parallel_run 3 lp-merge -o shards run
+	run -2 --separate-stderr ranks 3 lp-merge -o shards run
 	[ "$(grep -c '^lp-merge: run/rank.4:' <<<"$stderr")" -eq 1 ]
 	run -2 lp-graph shards
 }
@@ -216,11 +209,11 @@ without_history() {
 	lp-merge raw | lp-graph 2>err >t.graph
 	lp-merge -o shards --shards 3 raw
 	for rows in 100000 1000000; do
-		parallel_run 2 lp-graph --round $rows -o graph shards 2>err.shards
+		ranks 2 lp-graph --round $rows -o graph shards 2>err.shards
 		cmp err err.shards
 		cmp <(lp-imbalance -F json t.graph) <(lp-imbalance -F json graph)
 		cmp <(lp-critpath -F text t.graph) <(lp-critpath -F text graph)
-		cmp <(lp-critpath -F text t.graph) <(parallel_run 2 lp-critpath -F text graph)
+		cmp <(lp-critpath -F text t.graph) <(ranks 2 lp-critpath -F text graph)
 	done
 }
 
@@ -233,12 +226,12 @@ without_history() {
 	for p in 2 4; do
 		rm -rf many
 		mkdir many
-		(cd many && LONGPOLE_COST=../cost.$p parallel_run $p lp-graph --round 9 -o graph ../cut 2>../err.many)
+		(cd many && LONGPOLE_COST=../cost.$p ranks $p lp-graph --round 9 -o graph ../cut 2>../err.many)
 		jq -e ".tool == \"lp-graph\" and .processes == $p and .exchanges > 10 and .bytes > 100 and .work_s > 0 and
 			.exchange_s > 0 and .start_s + .exchange_s < .wall_s" cost.$p
 		diff -r one many
 		cmp err err.many
-		cmp path <(parallel_run $p lp-critpath -F text one/graph)
+		cmp path <(ranks $p lp-critpath -F text one/graph)
 	done
 }
 
@@ -263,7 +256,7 @@ without_history() {
 	done
 	lp-merge run | lp-graph 2>err >t.graph
 	lp-merge -o shards --shards 4 run
-	parallel_run 2 lp-graph --round 1 -o graph shards 2>err.shards
+	ranks 2 lp-graph --round 1 -o graph shards 2>err.shards
 	cmp err err.shards
 	[ "$(lp-dump -k message graph | sort)" = "$(lp-dump -k message t.graph | sort)" ]
 	[ "$(lp-dump -k message graph | wc -l)" -eq 4 ]
@@ -286,7 +279,7 @@ without_history() {
 	run -2 --separate-stderr lp-imbalance graph
 	[ "$stderr" = 'lp-imbalance: graph/shard.000001:0: a trace, but graph/shard.000000 is a graph' ]
 	rm shards/shard.000002
-	run -2 --separate-stderr parallel_run 2 lp-graph -o again shards
+	run -2 --separate-stderr ranks 2 lp-graph -o again shards
 	[ "$(grep '^lp-graph: ' <<<"$stderr")" = 'lp-graph: shards: shard 2 of 3 is missing (rank 4 and 0 others); lp-graph --partial goes on without' ]
 }
 
@@ -329,7 +322,7 @@ without_history() {
 	five_ranks
 	lp-merge -o shards --shards 2 run
 	lp-graph -o graph shards 2>/dev/null
-	cmp <(lp-imbalance graph) <(parallel_run 3 lp-imbalance graph)
+	cmp <(lp-imbalance graph) <(ranks 3 lp-imbalance graph)
 }
 
 @test "every tool that reads a graph reads its shards" {
@@ -373,7 +366,7 @@ without_history() {
 	printf 'raw ranks=5 rank=3 run=77\n' | tests/pack >run/rank.3
 	lp-merge run | lp-graph >t.graph 2>err
 	lp-merge -o shards --shards 5 run
-	parallel_run 2 lp-graph --round 3 -o graph shards 2>err.shards
+	ranks 2 lp-graph --round 3 -o graph shards 2>err.shards
 	cmp <(tail -1 err) <(tail -1 err.shards)
 	cmp <(lp-imbalance -F json t.graph) <(lp-imbalance -F json graph)
 	cmp <(lp-critpath -F json t.graph) <(lp-critpath -F json graph)
@@ -412,7 +405,7 @@ without_history() {
 		rm -rf one many
 		mkdir one many
 		(cd one && lp-merge -s ${how% *} -o shards --shards 3 ../${how#* } 2>../err)
-		(cd many && parallel_run 2 lp-merge -s ${how% *} -o shards --shards 3 ../${how#* } 2>../err.many)
+		(cd many && ranks 2 lp-merge -s ${how% *} -o shards --shards 3 ../${how#* } 2>../err.many)
 		grep -q 'left\|drift' err
 		cmp err err.many
 		diff -r one many

@@ -28,8 +28,8 @@ program() {
 	} | pack | lp-graph 2>/dev/null >"$1"
 }
 
-@test "of random programs the steps are those that were planted, or none; sums over steps are the path" {
-	run -0 steps_check.py check 0 "${SEEDS:-150}"
+@test "of 300 random programs the steps are those that were planted, or none; sums over steps are the path" {
+	run -0 steps_check.py check 0 300
 	[[ "$output" =~ ^([0-9]+)" programs with steps, found in "([0-9]+)"; "([0-9]+)" with neighbours that differ, found in "([0-9]+)$ ]]
 	[ "${BASH_REMATCH[2]}" -gt $((BASH_REMATCH[1] * 84 / 100)) ]
 	[ "${BASH_REMATCH[4]}" -gt $((BASH_REMATCH[3] * 60 / 100)) ]

@@ -314,12 +314,28 @@ little_taken() {
 @test "a thread that lacks a core is preempted from its creation on" {
 	told_by_kernel
 	cat >starved.c <<-END
+		#include <dlfcn.h>
 		#include <mpi.h>
 		#include <pthread.h>
 		#include <sched.h>
+		#include <stdarg.h>
 		#include <stdio.h>
+		#include <sys/syscall.h>
 		#include "sampled_work.h"
 		static double created_s, delay_s, starved_s;
+		static _Bool yields;
+		/* The recorder calls this to watch a thread: the thread lacks the core before it is watched, and just after. */
+		long syscall(long number, ...) {
+			long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall"), a[6], result;
+			va_list list;
+			va_start(list, number);
+			for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
+			va_end(list);
+			for (int i = 0; i < 3 && yields && number == SYS_perf_event_open; i++) sched_yield();
+			result = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+			for (int i = 0; i < 3 && yields && number == SYS_perf_event_open; i++) sched_yield();
+			return result;
+		}
 		static void *run(void *none) {	/* the delay has the recorder's own work as well, the kernel's sum of its waits has not */
 			delay_s += MPI_Wtime() - created_s;
 			starved_s += waited_s();
@@ -335,28 +351,31 @@ little_taken() {
 			CPU_ZERO(&first);
 			CPU_SET(core, &first);
 			sched_setaffinity(0, sizeof first, &first);
+			yields = c > 1;
 			for (int i = 0; i < 10; i++) {
 				created_s = MPI_Wtime();
 				pthread_create(&thread, NULL, run, NULL);
 				long_work(0.02);
 				pthread_join(thread, NULL);
 			}
-			printf("[%f, %f]\n", delay_s, starved_s);
+			printf("[%.9f, %.9f]\n", delay_s, starved_s);
 			return MPI_Finalize();
 		}
 	END
-	mpicc -D_GNU_SOURCE -g -O2 -I"$ROOT/tests/apps" -o starved starved.c "$ROOT/tests/apps/sampled_work.c" -lpthread
-	recorded --switches -- $RUN -n 1 ./starved
-	# What begins when the thread is first known is its time up to its first instruction; a hook and the rest of its time come later.
-	lp-dump -k switched run/rank.0 | jq -n --argjson delay "$(cat out)" '[inputs | select(.worker and .count > 0)] | group_by(.worker) |
-		(map(.[0] | select(.time[0] == .from_ns and .reason[0] == 1).duration[0]) | add // 0) as $first |
-		([.[][] | [.duration, .reason] | transpose[] | select(.[1] == 1)[0]] | add // 0) as $all |
-		1e-9 * $first <= $delay[0] and $delay[1] > 0 and 1e-9 * $all >= $delay[1]' >told
-	[ "$(cat told)" = true ] || { cat out; lp-dump -k switched run/rank.0 | jq -c 'select(.worker and .count > 0) | [.worker, .from_ns, .time[:3], .duration[:3], .reason[:3]]'; false; }
+	mpicc -D_GNU_SOURCE -g -O2 -rdynamic -I"$ROOT/tests/apps" -o starved starved.c "$ROOT/tests/apps/sampled_work.c" -lpthread -ldl
+	for late in '' late; do
+		recorded --switches -- $RUN -n 1 ./starved $late
+		# What begins when the thread is first known is its time up to its first instruction; a hook and the rest of its time come later.
+		lp-dump -k switched run/rank.0 | jq -n --argjson delay "$(cat out)" '[inputs | select(.worker and .count > 0)] | group_by(.worker) |
+			(map(.[0] | select(.time[0] == .from_ns and .reason[0] == 1).duration[0]) | add // 0) as $first |
+			([.[][] | [.duration, .reason] | transpose[] | select(.[1] == 1)[0]] | add // 0) as $all |
+			1e-9 * $first <= $delay[0] and $delay[1] > 0 and $all >= (1e9 * $delay[1] | round)' >told
+		[ "$(cat told)" = true ] || { cat out; lp-dump -k switched run/rank.0 | jq -c 'select(.worker and .count > 0) | [.worker, .from_ns, .time[:3], .duration[:3], .reason[:3]]'; false; }
+	done
 }
 
 @test "each nanosecond of the path and of each rank is reported as it was" {
-	for seed in $(seq "${SEEDS:-4}"); do
+	for seed in 1 2 3 4 5 6 7 8; do
 		switched_run.py make $seed 3 12 >t.trace
 		lp-graph t.trace >t.graph 2>/dev/null
 		trace.py check t.trace t.graph
@@ -377,14 +396,14 @@ little_taken() {
 	trace.py check part.2
 	lp-imbalance -F json t.graph >waits.json
 	for processes in 2 3; do
-		$RUN -n $processes lp-critpath -F json t.graph | cmp - alone.json
-		$RUN -n $processes lp-imbalance -F json t.graph | cmp - waits.json
+		ranks $processes lp-critpath -F json t.graph | cmp - alone.json
+		ranks $processes lp-imbalance -F json t.graph | cmp - waits.json
 	done
 }
 
 @test "hybrid efficiencies are those of the threads' states at each nanosecond, and factors of each other" {
 	for kind in random serial slow spins; do
-		for seed in $(seq "${SEEDS:-3}"); do
+		for seed in 1 2 3 4 5 6; do
 			hybrid_run.py make $kind $seed 3 12 >$kind.$seed.trace
 			lp-graph $kind.$seed.trace >$kind.$seed.graph 2>/dev/null
 			lp-imbalance -F json $kind.$seed.graph | hybrid_run.py judge $kind $seed 3 12
@@ -393,7 +412,7 @@ little_taken() {
 	trace.py check ./*.trace
 	for kind in random serial; do
 		lp-imbalance -F json $kind.1.graph >waits.json
-		$RUN -n 3 lp-imbalance -F json $kind.1.graph | cmp - waits.json
+		ranks 3 lp-imbalance -F json $kind.1.graph | cmp - waits.json
 	done
 	lp-imbalance serial.1.graph | grep -qxF 'hybrid efficiencies (POP): parallel 0.5952 = MPI 0.9524 x threads 0.6250; '\
 'threads = serial 0.6250 x imbalance 1.0000 x on a core 1.0000; without samples threads that spin count as useful'
@@ -404,7 +423,7 @@ little_taken() {
 }
 
 @test "counts of samples between which no call lies are those of their rank and function, and of the path" {
-	for seed in $(seq "${SEEDS:-3}"); do
+	for seed in 1 2 3 4 5 6; do
 		counted_run.py make $seed 3 12 >t.trace
 		trace.py check t.trace
 		lp-graph t.trace >t.graph 2>/dev/null
@@ -414,8 +433,8 @@ little_taken() {
 		counted_run.py path $seed 3 12 <path.json
 	done
 	for processes in 2 3; do
-		$RUN -n $processes lp-imbalance -F json t.graph | cmp - waits.json
-		$RUN -n $processes lp-critpath -F json t.graph | cmp - path.json
+		ranks $processes lp-imbalance -F json t.graph | cmp - waits.json
+		ranks $processes lp-critpath -F json t.graph | cmp - path.json
 	done
 	for part in 1 2 3; do lp-critpath --part $part/3 t.graph >part.$part; done
 	trace.py check part.2
