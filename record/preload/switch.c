@@ -366,8 +366,12 @@ switch_in(struct ring *ring, int64_t at_ns)
 void
 switch_begun(struct ring *ring)
 {
-	if (ring->begun_ns > 0)
-		switch_in(ring, ring->begun_ns);
+	if (ring->begun_ns > 0) {
+		/* by its own clock it is there: the kernel's switching is not in this interval */
+		add_interval(ring, PREEMPTED, ring->begun_ns, false);
+		ring->off = false;
+		ring->since_ns = ring->came_ns = ring->begun_ns;
+	}
 	ring->begun_ns = 0;
 }
 
