@@ -125,6 +125,7 @@ setup_file() {
 	[ "$output" = "$(printed_reports first)" ]
 	run -0 longpole critpath.mk RUN=first
 	grep -q '^heat, 2 ranks' <<<"$output"
+	[ "$(longpole lp-imbalance -F json RUN=first)" = "$(cat first/imbalance.json)" ]
 	[ "$(longpole whatif GRAPH=first TOP=1)" = "$(longpole whatif first TOP=1)" ]
 	[ "$(longpole efficiency RUNS='first first')" = "$(longpole efficiency first first/graph)" ]
 	longpole network GRAPHS=first PREDICT='first first/graph' LATENCY_US=1 MB_S=100 EAGER=1 BUSES=0 LINKS=0 FINE=1 EXTEND=0 >fitted
