@@ -162,6 +162,10 @@ def check_first_screen(driver, width):
     for size in driver.execute_script("""return [...document.querySelectorAll(".pictures svg")].map(s =>
             12 * s.getBoundingClientRect().width / s.viewBox.baseVal.width)"""):
         assert size < 30, f"print of {size} pixels"
+    hidden = driver.execute_script('''return [...document.querySelectorAll(".scroll")].filter(box => {
+        const names = box.querySelectorAll("tbody tr:first-child .t"), in_sight = box.getBoundingClientRect().right;
+        return [...names].some(name => name.getBoundingClientRect().left > in_sight - 40); }).map(box => box.firstChild.id)''')
+    assert not hidden, f"the names of {hidden} are out of sight"
 
 
 def check_ticks(driver):

@@ -203,6 +203,31 @@ stacks_permitted() {
 	grep -q '	(on a core, not sampled)$' text
 }
 
+@test "a rank that has no core when the recorder's own thread looks is not preempted twice" {
+	told_by_kernel
+	# It looks 2 ms after it is woken, which is while the rank waits.
+	cat >late.c <<-END
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <sys/epoll.h>
+		#include <unistd.h>
+		int epoll_wait(int fd, struct epoll_event *events, int most, int timeout) {
+			int (*real)(int, struct epoll_event *, int, int) =
+				(int (*)(int, struct epoll_event *, int, int))dlsym(RTLD_NEXT, "epoll_wait");
+			const int count = real(fd, events, most, timeout);
+			if (timeout < 0) usleep(2000);
+			return count;
+		}
+	END
+	mpicc -g -O2 -rdynamic -I"$ROOT/tests/apps" -o late late.c "$ROOT/tests/apps/off_kinds.c" \
+		"$ROOT/tests/apps/sampled_work.c" -lpthread -ldl
+	recorded --switches -- $RUN -n 2 ./late pinned nice=5
+	as_printed
+	local asleep waited
+	read -r _ _ _ asleep waited < <(grep '^1 ' out)
+	jq -e --argjson asleep "$asleep" --argjson waited "$waited" '.computation.by_rank[1].blocked_s > $asleep - $waited - 0.02' waits.json
+}
+
 @test "a rank that sleeps often beside a busy process waits for its core each time it wakes up, and is not asleep then" {
 	told_by_kernel
 	[ -e /proc/self/schedstat ] || skip "this kernel has no sum of what a thread waits"

@@ -305,15 +305,6 @@ write_past(struct ring *ring, int64_t until_ns)
 	write_batch(ring, until_ns);
 }
 
-/* Of a time, what the kernel's sums do not have yet. */
-static int64_t
-since_sums(const struct ring *ring, int64_t from_ns, int64_t to_ns)
-{
-	if (from_ns < ring->sums.at_ns)
-		from_ns = ring->sums.at_ns;
-	return to_ns > from_ns ? to_ns - from_ns : 0;
-}
-
 /* Adds the state of the ring's thread up to now; ARRIVED: it has a core. */
 static void
 add_interval(struct ring *ring, enum reason reason, int64_t end_ns, bool arrived)
@@ -338,7 +329,7 @@ switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 		add_interval(ring, ring->reason, at_ns, false);
 		ring->sums.waited_ns = NEVER_READ;
 	} else
-		ring->on_core_ns += since_sums(ring, ring->came_ns, at_ns);
+		ring->on_core_ns += at_ns - ring->came_ns;
 	ring->told = ring->off = true;
 	ring->reason = preempted ? PREEMPTED : BLOCKED;
 	ring->since_ns = ring->left_ns = at_ns;
@@ -352,10 +343,10 @@ switch_in(struct ring *ring, int64_t at_ns)
 	if (!ring->told || ring->off) {
 		add_interval(ring, ring->reason, at_ns, true);
 		if (ring->reason == PREEMPTED) {
-			ring->preempted_ns += since_sums(ring, ring->left_ns, at_ns);
-			ring->preempted += at_ns > ring->sums.at_ns;
+			ring->preempted_ns += at_ns - ring->left_ns;
+			ring->preempted++;
 		}
-		ring->arrived += at_ns > ring->sums.at_ns;
+		ring->arrived++;
 	}
 	ring->told = true;
 	ring->off = false;
@@ -367,10 +358,10 @@ void
 switch_begun(struct ring *ring)
 {
 	if (ring->begun_ns > 0) {
-		/* by its own clock it is there: the kernel's switching is not in this interval */
+		/* the kernel's sums have that interval, and its switching is not in it */
 		add_interval(ring, PREEMPTED, ring->begun_ns, false);
 		ring->off = false;
-		ring->since_ns = ring->came_ns = ring->begun_ns;
+		ring->since_ns = ring->begun_ns;
 	}
 	ring->begun_ns = 0;
 }
@@ -392,7 +383,7 @@ switch_write(struct ring *ring, int64_t until_ns)
 	if (ring->off)		/* the next look writes the rest of the interval */
 		add_interval(ring, ring->reason, until_ns, false);
 	else {
-		ring->on_core_ns += since_sums(ring, ring->came_ns, ring->sums_now.at_ns);
+		ring->on_core_ns += ring->sums_now.at_ns - ring->came_ns;
 		ring->came_ns = ring->sums_now.at_ns;
 	}
 	if (ring->since_ns < until_ns)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * off_kinds [pinned] [yields] [work=MS] [sleep=MS] [naps=N]: 20 times each rank computes 20 ms of
- * its CPU time; the last one computes WORK ms [20] and then sleeps 20 ms or SLEEP, in N parts. If
- * it is pinned, it shares its core with a child that computes all the time. Ranks that yield give
- * up their cores whenever they have computed 10 us. Each rank prints its CPU time from MPI_Init to
- * MPI_Finalize outside other calls, how long it was off its core in its computation and in its
- * sleep, and how long it waited for a core in its sleep.
+ * off_kinds [pinned] [nice=N] [yields] [work=MS] [sleep=MS] [naps=N]: 20 times each rank computes
+ * 20 ms of its CPU time; the last one computes WORK ms [20] and then sleeps 20 ms or SLEEP, in N
+ * parts. If it is pinned, it shares its core with a child that computes all the time, and than
+ * which it is nicer by N. Ranks that yield give up their cores whenever they have computed 10 us.
+ * Each rank prints its CPU time from MPI_Init to MPI_Finalize outside other calls, how long it was
+ * off its core in its computation and in its sleep, and how long it waited for a core in its sleep.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -114,6 +114,8 @@ main(int argc, char **argv)
 	last = rank == ranks - 1;
 	if (last && argument(argv, "pinned", 0))
 		child = share_core();
+	if (child > 0 && nice(argument(argv, "nice", 0)) < 0)
+		return 1;
 	asleep += end_part();
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < 20; i++) {
