@@ -370,7 +370,8 @@ finish_ranks(struct look *look, const uint16_t *names)
 			thread->call = thread->open.call <= UINT16_MAX ?
 			    names[thread->open.call] : 0;
 			in_call = thread->call != 0;
-			thread->since_ns = rows_last(look, thread);
+			thread->since_ns = rows_last(look, thread,
+			    rank->life == DEAD ? STILL_NS : 0);
 			if (in_call)
 				thread->since_ns = thread->open.enter_ns;
 			if (in_call && !call_polls(thread->call))

@@ -39,7 +39,7 @@ struct thread {
 	unsigned call;			/* index of call_name; 0: computing */
 	uint64_t rows;
 	int64_t since_ns;		/* enter of the call, or last leave; on the rank's clock */
-	/* the same without failed tests and probes; at least the begin of its newest block */
+	/* the same without failed tests and probes; at least the begin of the blocks read */
 	int64_t moved_ns;
 	unsigned polls;	/* index of call_name of its newest row, if that is one of these; or 0 */
 	struct block *blocks;
@@ -100,6 +100,8 @@ struct world {
 	uint64_t offset;
 };
 
+#define STILL_NS 10000000000	/* if nothing has moved for so long it counts as stuck */
+
 struct look {
 	int32_t rank_count;
 	struct rank *ranks;
@@ -143,9 +145,11 @@ bool starts_persistent(unsigned call);
 /* A row of a thread; false: not available. */
 bool row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row);
 /*
- * Reads the newest block: returns the last leave, and sets the thread's moved_ns and polls, and its
- * call if that is MPI_Abort, which has its row before it. */
-int64_t rows_last(const struct look *look, struct thread *thread);
+ * Returns the last leave, and sets the thread's moved_ns and polls, and its call if that is
+ * MPI_Abort, which has its row before it. Reads the newest block, and those before it while they
+ * have failed tests and probes only, for BACK_NS.
+ */
+int64_t rows_last(const struct look *look, struct thread *thread, int64_t back_ns);
 /* Whether one of its rows from FROM on is not a failed test or probe. */
 bool rows_moved(const struct look *look, struct thread *thread, uint64_t from);
 /* The number of collectives that the thread called on COMM up to row SEQ; 0: unknown. */

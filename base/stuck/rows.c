@@ -40,32 +40,49 @@ has_failed(const struct look *look, const struct calls *calls, size_t i)
 	    calls->request_at[i] == 0;
 }
 
-int64_t
-rows_last(const struct look *look, struct thread *thread)
+static void
+note_abort(const struct look *look, struct thread *thread, const struct calls *calls)
 {
-	struct calls calls = { 0 };
-	size_t b = thread->block_count, i;
+	const unsigned call = look->names[calls->call[calls->count - 1]];
+
+	if (!call_aborts(call))
+		return;
+	thread->call = call;
+	thread->open.peer = NO_PEER;
+	thread->open.tag = NO_TAG;
+	thread->open.comm = thread->open.collective = 0;
+}
+
+int64_t
+rows_last(const struct look *look, struct thread *thread, int64_t back_ns)
+{
 	int64_t leave_ns = INT64_MIN;
+	bool polls = true;	/* all rows so far failed, or there are none */
 
 	thread->moved_ns = INT64_MIN;
 	thread->polls = 0;
-	while (b > 0 && thread->blocks[b - 1].count == 0)
-		b--;
-	if (b > 0 && block_read(&thread->blocks[b - 1], &calls) && calls.count > 0) {
+	for (size_t b = thread->block_count; b-- > 0 && polls; ) {
+		struct calls calls = { 0 };
+		size_t i;
+
+		if (thread->blocks[b].count == 0)
+			continue;
+		if (!block_read(&thread->blocks[b], &calls) || calls.count == 0) {
+			calls_free(&calls);
+			break;
+		}
 		for (i = calls.count; i > 0 && has_failed(look, &calls, i - 1); i--)
 			;
-		leave_ns = calls.leave_ns[calls.count - 1];
-		if (call_aborts(look->names[calls.call[calls.count - 1]])) {
-			thread->call = look->names[calls.call[calls.count - 1]];
-			thread->open.peer = NO_PEER;
-			thread->open.tag = NO_TAG;
-			thread->open.comm = thread->open.collective = 0;
+		if (leave_ns == INT64_MIN) {
+			leave_ns = calls.leave_ns[calls.count - 1];
+			note_abort(look, thread, &calls);
+			if (i < calls.count)
+				thread->polls = look->names[calls.call[calls.count - 1]];
 		}
 		thread->moved_ns = i > 0 ? calls.leave_ns[i - 1] : calls.enter_ns[0];
-		if (i < calls.count)
-			thread->polls = look->names[calls.call[calls.count - 1]];
+		polls = i == 0 && thread->moved_ns > leave_ns - back_ns;
+		calls_free(&calls);
 	}
-	calls_free(&calls);
 	return leave_ns;
 }
 

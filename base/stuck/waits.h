@@ -50,7 +50,6 @@ bool mismatch_at(const struct look *look, const struct thread *at, const struct 
     const struct thread **other);
 /* Marks the ranks in the call that fewer ranks are in; all if the numbers are equal. */
 void blame_few(struct look *look, const struct thread *at);
-#define STILL_NS 10000000000	/* if nothing has moved for so long it counts as stuck */
 /*
  * Drops operations on their way from those that the thread waits for. False: too many rows to read.
  * KEPT: rows in memory after earlier proofs.
