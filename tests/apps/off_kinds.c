@@ -31,23 +31,28 @@ clock_s(clockid_t clock)
 }
 
 /* Each part begins at the instant at which the one before ends, so that no time is lost. */
-static double at_s, cpu_s, cpu;
+static double at_s, cpu_s, waiting_s, cpu;
 
 static void
 begin(void)
 {
-	at_s = clock_s(CLOCK_MONOTONIC);
-	cpu_s = own_time_s();
+	do {	/* while it waits for a core, the clocks would be read at different instants */
+		waiting_s = waited_s();
+		at_s = clock_s(CLOCK_MONOTONIC);
+		cpu_s = own_time_s();
+	} while (waited_s() > waiting_s);
 }
 
-/* How long the thread was off its core. */
+/* How long the thread was off its core; WAITED, unless NULL, grows by how long it waited for one. */
 static double
-end_part(void)
+end_part(double *waited)
 {
-	const double from_s = at_s, cpu_from_s = cpu_s;
+	const double from_s = at_s, cpu_from_s = cpu_s, waiting_from_s = waiting_s;
 
 	begin();
 	cpu += cpu_s - cpu_from_s;
+	if (waited != NULL)
+		*waited += waiting_s - waiting_from_s;
 	return at_s - from_s - (cpu_s - cpu_from_s);
 }
 
@@ -103,7 +108,7 @@ int
 main(int argc, char **argv)
 {
 	const useconds_t naps = (useconds_t)argument(argv, "naps", 1);
-	double ready = 0, asleep = 0, waited = 0, from;
+	double ready = 0, asleep = 0, waited = 0;
 	pid_t child = 0;
 	int rank, ranks, last;
 
@@ -116,25 +121,23 @@ main(int argc, char **argv)
 		child = share_core();
 	if (child > 0 && nice(argument(argv, "nice", 0)) < 0)
 		return 1;
-	asleep += end_part();
+	asleep += end_part(NULL);
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < 20; i++) {
 		begin();
 		work(0.001 * (last ? argument(argv, "work", 20) : 20), argument(argv, "yields", 0));
-		from = waited_s();
-		ready += end_part();
+		ready += end_part(NULL);
 		if (last) {
 			for (useconds_t n = 0; n < naps; n++)
 				usleep(1000 * (useconds_t)argument(argv, "sleep", 20) / naps);
-			waited += waited_s() - from;
-			asleep += end_part();
+			asleep += end_part(&waited);
 		}
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 	begin();
 	if (child > 0)
 		kill(child, SIGKILL);
-	ready += end_part();
+	ready += end_part(NULL);
 	MPI_Finalize();
 	printf("%d %.9f %.9f %.9f %.9f\n", rank, cpu, ready, asleep, waited);
 	return 0;
