@@ -43,7 +43,7 @@ begin(void)
 	} while (waited_s() > waiting_s);
 }
 
-/* How long the thread was off its core; WAITED, unless NULL, grows by how long it waited for one. */
+/* How long the thread was off its core; WAITED, unless NULL, grows by its waits for one. */
 static double
 end_part(double *waited)
 {
