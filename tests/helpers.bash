@@ -80,7 +80,7 @@ ranks() {
 	local allowed
 	allowed=$(taskset -cp $BASHPID)
 	allowed=${allowed##* }
-	taskset -c "${allowed%%[,-]*}" mpirun --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none -n "$@"
+	timeout 300 taskset -c "${allowed%%[,-]*}" mpirun --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none -n "$@"
 }
 
 # within SECONDS COMMAND...: of its own time on a core, of which other processes take none

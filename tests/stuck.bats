@@ -200,6 +200,10 @@ stalls() {
 	says waiting '[0]'
 	begin unarrived 4 mpirun.mpich stalls.mpich
 	says waiting '[0,1]' 'rank 1 polls without success, last in MPI_Parrived'
+	end KILL
+	says waiting '[0,1]'
+	begin unarrived 4 mpirun.mpich stalls.mpich
+	says waiting '[0,1]'
 	# The recorder sees when only the ranks are killed. The last block of calls has a small part of the polls.
 	kill -KILL $(cat run/rank.* | lp-dump -k rank | jq .pid)
 	ended

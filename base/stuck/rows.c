@@ -33,11 +33,16 @@ block_read(const struct block *block, struct calls *calls)
 	return done;
 }
 
-static bool
-has_failed(const struct look *look, const struct calls *calls, size_t i)
+/* Before the tests and probes without success with which the block ends. */
+static size_t
+before_polls(const struct look *look, const struct calls *calls)
 {
-	return call_polls(look->names[calls->call[i]]) && calls->request[i] == 0 &&
-	    calls->request_at[i] == 0;
+	size_t i = calls->count;
+
+	while (i > 0 && call_polls(look->names[calls->call[i - 1]]) &&
+	    calls->request[i - 1] == 0 && calls->request_at[i - 1] == 0)
+		i--;
+	return i;
 }
 
 static void
@@ -71,8 +76,7 @@ rows_last(const struct look *look, struct thread *thread, int64_t back_ns)
 			calls_free(&calls);
 			break;
 		}
-		for (i = calls.count; i > 0 && has_failed(look, &calls, i - 1); i--)
-			;
+		i = before_polls(look, &calls);
 		if (leave_ns == INT64_MIN) {
 			leave_ns = calls.leave_ns[calls.count - 1];
 			note_abort(look, thread, &calls);
@@ -94,12 +98,13 @@ rows_moved(const struct look *look, struct thread *thread, uint64_t from)
 	for (size_t b = thread->block_count; b-- > 0 && !moved && done; ) {
 		const struct block *block = &thread->blocks[b];
 		struct calls calls = { 0 };
+		size_t last;
 
 		if (block->first + block->count <= from)
 			break;
 		done = block->count == 0 || block_read(block, &calls);
-		for (size_t i = calls.count; i-- > 0 && !moved && block->first + i >= from; )
-			moved = !has_failed(look, &calls, i);
+		last = before_polls(look, &calls);
+		moved = last > 0 && block->first + last > from;
 		calls_free(&calls);
 	}
 	return moved || !done;

@@ -2,8 +2,8 @@
 /*
  * off_kinds [pinned] [nice=N] [yields] [work=MS] [sleep=MS] [naps=N]: 20 times each rank computes
  * 20 ms of its CPU time; the last one computes WORK ms [20] and then sleeps 20 ms or SLEEP, in N
- * parts. If it is pinned, it shares its core with a child that computes all the time, and than
- * which it is nicer by N. Ranks that yield give up their cores whenever they have computed 10 us.
+ * parts. If it is pinned, it shares its core with a child that computes all the time, and is
+ * nicer than that by N. Ranks that yield give up their cores whenever they have computed 10 us.
  * Each rank prints its CPU time from MPI_Init to MPI_Finalize outside other calls, how long it was
  * off its core in its computation and in its sleep, and how long it waited for a core in its sleep.
  */
