@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +36,7 @@ counters_prepare(struct perf_event_attr *attr)
 		return;
 	attr->sample_type |= PERF_SAMPLE_READ;
 	attr->read_format = PERF_FORMAT_GROUP;
+	attr->disabled = 1;	/* a sample before all counters are there would have fewer values */
 }
 
 static int
@@ -74,6 +76,8 @@ counters_add(struct ring *ring)
 	}
 	options.counters &= ~missing;
 	tried = true;
+	if (error == 0 && ioctl(ring->buffer.fd, PERF_EVENT_IOC_ENABLE, 0) != 0)
+		error = errno;
 	return error;
 }
 
