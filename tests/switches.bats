@@ -228,6 +228,26 @@ stacks_permitted() {
 	jq -e --argjson asleep "$asleep" --argjson waited "$waited" '.computation.by_rank[1].blocked_s > $asleep - $waited - 0.02' waits.json
 }
 
+@test "what the kernel recorded of a thread before the recorder read its sums is not counted twice" {
+	told_by_kernel
+	# It sleeps 20 ms after its records begin.
+	cat >late.c <<-END
+		#include <fcntl.h>
+		#include <string.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int open(const char *path, int flags, ...) {
+			static int slept;
+			if (strstr(path, "/schedstat") != NULL && slept < 4)
+				slept += usleep(20000) == 0;
+			return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0666);
+		}
+	END
+	mpicc -g -O2 -rdynamic -I"$ROOT/tests/apps" -o late late.c "$ROOT/tests/apps/off_kinds.c" "$ROOT/tests/apps/sampled_work.c"
+	recorded --switches -- $RUN -n 2 ./late
+	as_printed
+}
+
 @test "a rank that sleeps often beside a busy process waits for its core each time it wakes up, and is not asleep then" {
 	told_by_kernel
 	[ -e /proc/self/schedstat ] || skip "this kernel has no sum of what a thread waits"

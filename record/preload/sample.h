@@ -145,7 +145,8 @@ void counters_say(void);		/* one line if some are missing */
 
 /* switch.c; the caller holds SAMPLING while it touches rings or intervals. */
 extern pthread_mutex_t sampling;
-void switch_found(struct ring *ring);	/* watches it from now on */
+/* Watches it from now on; returns up to where the ring's records are older. */
+uint64_t switch_found(struct ring *ring);
 /* The ring's thread was ready to run since its creation, and had no core until it began. */
 void switch_created(struct ring *ring, int64_t created_ns, int64_t begun_ns);
 /* Before the ring is read. */

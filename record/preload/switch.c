@@ -123,15 +123,14 @@ sums_of(const struct ring *ring)
 	return sums;
 }
 
-uint64_t
-switch_head(struct ring *ring)
+/* Reads the sums of now; returns up to where the ring has what is in them. */
+static uint64_t
+read_sums(struct ring *ring)
 {
 	const __u64 *head = &ring->buffer.page->data_head;
 	uint64_t read = __atomic_load_n(head, __ATOMIC_ACQUIRE), before;
 	int tries = 3;
 
-	if (!options.switches || read == ring->buffer.page->data_tail)
-		return read;
 	do {
 		before = read;
 		ring->sums_now = sums_of(ring);
@@ -140,27 +139,33 @@ switch_head(struct ring *ring)
 	return read;
 }
 
-void
+uint64_t
+switch_head(struct ring *ring)
+{
+	const struct perf_event_mmap_page *page = ring->buffer.page;
+	const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+
+	return options.switches && head != page->data_tail ? read_sums(ring) : head;
+}
+
+uint64_t
 switch_found(struct ring *ring)
 {
-	ring->sums = ring->sums_now = sums_of(ring);
+	const uint64_t head = read_sums(ring);
+
+	ring->sums = ring->sums_now;
 	ring->from_ns = ring->since_ns = ring->left_ns = ring->came_ns = ring->sums.at_ns;
 	ring->end_ns = INT64_MAX;
 	ring->off = ring->tid != gettid() && is_asleep(ring->tid);
 	ring->reason = BLOCKED;
+	return head;
 }
 
 void
 switch_created(struct ring *ring, int64_t created_ns, int64_t begun_ns)
 {
-	struct perf_event_mmap_page *page = ring->buffer.page;
-	int tries = 3;
-
-	do {	/* until the sums have all that was recorded */
-		__atomic_store_n(&page->data_tail,
-		    __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), __ATOMIC_RELEASE);
-		switch_found(ring);
-	} while (page->data_head != page->data_tail && --tries > 0);
+	/* the sums have what was recorded so far */
+	__atomic_store_n(&ring->buffer.page->data_tail, switch_found(ring), __ATOMIC_RELEASE);
 	/* It may have waited again before it was watched: then it began as much later. */
 	if (ring->sums.waited_ns != NEVER_READ &&
 	    begun_ns < created_ns + (int64_t)ring->sums.waited_ns)
@@ -322,9 +327,17 @@ add_interval(struct ring *ring, enum reason reason, int64_t end_ns, bool arrived
 		write_past(ring, end_ns);
 }
 
+/* The ring has records from before the first sums were read: they tell the state then. */
+static int64_t
+while_watched(const struct ring *ring, int64_t at_ns)
+{
+	return at_ns > ring->from_ns ? at_ns : ring->from_ns;
+}
+
 void
 switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 {
+	at_ns = while_watched(ring, at_ns);
 	if (ring->told && ring->off) {	/* the missing records end here */
 		add_interval(ring, ring->reason, at_ns, false);
 		ring->sums.waited_ns = NEVER_READ;
@@ -338,6 +351,7 @@ switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 void
 switch_in(struct ring *ring, int64_t at_ns)
 {
+	at_ns = while_watched(ring, at_ns);
 	if (!ring->told && !ring->off)	/* when found, it was ready to run but without a core */
 		ring->reason = PREEMPTED;
 	if (!ring->told || ring->off) {

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sampled_work.h"
@@ -31,12 +30,9 @@ reads(FILE *lines)
 }
 
 static double
-blocked_so_far_s(void)
+blocked_s(struct clocks from, struct clocks to)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - own_time_s() - waited_s();
+	return to.at_s - from.at_s - (to.own_s - from.own_s) - (to.waited_s - from.waited_s);
 }
 
 /* A process that writes a line 10 ms after each byte that it gets. */
@@ -66,7 +62,8 @@ main(int argc, char **argv)
 {
 	struct rusage used;
 	int rank, ranks, ask;
-	double in_io = 0, in_reads = 0, ready = 0, since;
+	double in_io = 0, in_reads = 0, ready = 0;
+	struct clocks begun, slept, woken;
 	FILE *lines = writer(&ask);
 
 	MPI_Init(&argc, &argv);
@@ -74,16 +71,18 @@ main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	for (int i = 0; i < 30; i++) {
 		if (i % ranks == rank) {
-			ready -= waited_s();
-			since = blocked_so_far_s();
+			begun = read_clocks();
 			io();
-			in_io += blocked_so_far_s() - since;
+			slept = read_clocks();
+			in_io += blocked_s(begun, slept);
+			ready += slept.waited_s - begun.waited_s;
 			if (write(ask, "", 1) == 1) {
-				since = blocked_so_far_s();
+				begun = read_clocks();
 				reads(lines);
-				in_reads += blocked_so_far_s() - since;
+				woken = read_clocks();
+				in_reads += blocked_s(begun, woken);
+				ready += woken.waited_s - begun.waited_s;
 			}
-			ready += waited_s();
 		}
 		MPI_Barrier(MPI_COMM_WORLD);
 	}

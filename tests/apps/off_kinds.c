@@ -16,44 +16,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sampled_work.h"
 
-static double
-clock_s(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Each part begins at the instant at which the one before ends, so that no time is lost. */
-static double at_s, cpu_s, waiting_s, cpu;
-
-static void
-begin(void)
-{
-	do {	/* while it waits for a core, the clocks would be read at different instants */
-		waiting_s = waited_s();
-		at_s = clock_s(CLOCK_MONOTONIC);
-		cpu_s = own_time_s();
-	} while (waited_s() > waiting_s);
-}
+static struct clocks begun;
+static double cpu;
 
 /* How long the thread was off its core; WAITED, unless NULL, grows by its waits for one. */
 static double
 end_part(double *waited)
 {
-	const double from_s = at_s, cpu_from_s = cpu_s, waiting_from_s = waiting_s;
+	const struct clocks from = begun;
 
-	begin();
-	cpu += cpu_s - cpu_from_s;
+	begun = read_clocks();
+	cpu += begun.own_s - from.own_s;
 	if (waited != NULL)
-		*waited += waiting_s - waiting_from_s;
-	return at_s - from_s - (cpu_s - cpu_from_s);
+		*waited += begun.waited_s - from.waited_s;
+	return begun.at_s - from.at_s - (begun.own_s - from.own_s);
 }
 
 static pid_t
@@ -113,7 +94,7 @@ main(int argc, char **argv)
 	int rank, ranks, last;
 
 	MPI_Init(&argc, &argv);
-	begin();
+	begun = read_clocks();
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	last = rank == ranks - 1;
@@ -124,7 +105,7 @@ main(int argc, char **argv)
 	asleep += end_part(&waited);	/* the child may take the core first */
 	MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < 20; i++) {
-		begin();
+		begun = read_clocks();
 		work(0.001 * (last ? argument(argv, "work", 20) : 20), argument(argv, "yields", 0));
 		ready += end_part(NULL);
 		if (last) {
@@ -134,7 +115,7 @@ main(int argc, char **argv)
 		}
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
-	begin();
+	begun = read_clocks();
 	if (child > 0)
 		kill(child, SIGKILL);
 	ready += end_part(NULL);

@@ -10,13 +10,19 @@
 
 volatile double sink;
 
-double
-own_time_s(void)
+static double
+clock_s(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	clock_gettime(clock, &now);
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double
+own_time_s(void)
+{
+	return clock_s(CLOCK_THREAD_CPUTIME_ID);
 }
 
 double
@@ -31,6 +37,19 @@ waited_s(void)
 		fclose(file);
 	}
 	return 1e-9 * (double)waited_ns;
+}
+
+struct clocks
+read_clocks(void)
+{
+	struct clocks now;
+
+	do {	/* while it waits for a core, the clocks would be read at different instants */
+		now.waited_s = waited_s();
+		now.at_s = clock_s(CLOCK_MONOTONIC);
+		now.own_s = own_time_s();
+	} while (waited_s() > now.waited_s);
+	return now;
 }
 
 /* They differ, otherwise the compiler merges them. */
