@@ -87,20 +87,25 @@ stacks_permitted() {
 
 @test "time blocked has the program's own function, without frame pointers, also of ranks that yield in MPI all the time" {
 	stacks_permitted
-	recorded --switches -- taskset -c 0 $RUN -n 3 "$BATS_FILE_TMPDIR/blocks"
-	# The kernel tells how long they were ready to run in all, not after which of their times blocked.
-	# They left their core far more often than places could be kept; that did not cost the places outside of MPI.
-	[ "$(cut -d' ' -f1 out | sort -n | head -1)" -gt 1000 ]
+	# They leave their core far more often than places can be kept; that does not cost the places outside of MPI.
+	local try least=0
+	for ((try = 0; least <= 1000 && try < 10; try++)); do	# fewer times beside busy processes
+		recorded --switches -- taskset -c 0 $RUN -n 3 "$BATS_FILE_TMPDIR/blocks"
+		least=$(cut -d' ' -f1 out | sort -n | head -1)
+	done
+	[ "$least" -gt 1000 ]
 	lp-dump -k switched t.trace | jq -s -e '[.[] | select(.worker == null) | . as $s | range(.count) | select($s.reason[.] == 0) |
 		{ ns: $s.duration[.], placed: (($s.site[.]? // 0) > 0) }] | (map(select(.placed).ns) | add) > 0.9 * (map(.ns) | add)'
 	lp-critpath -F json t.graph >path.json
-	jq -e --argjson own "$(jq -s '[_nwise(4)] | transpose | map(add)' out)" '
+	# The kernel tells how long they were ready to run in all, not after which of their times blocked. Stolen time is neither
+	# CPU time nor a wait by their own clocks.
+	jq -e --argjson own "$(jq -s '[_nwise(4)] | transpose | map(add)' out)" --argjson stolen "$(cat stolen)" '
 		def near($is; $more): (. - $is | fabs) <= 0.01 * $is + $more;
 		[.blocked[] | select(.path_s > 0.01)] | sort_by(.function) | map(.function) == ["io", "reads"] and
 		all(.[]; .before == null and .line > 0 and (.file | endswith("blocks.c"))) and
-		(map(.path_s) as [$io, $reads] | $io + $reads | near($own[1] + $own[2]; 0)) and
-		(.[0].path_s | near($own[1]; $own[3])) and (.[1].path_s | near($own[2]; $own[3]))' path.json ||
-		{ cat out; jq -c '.blocked' path.json; false; }
+		(map(.path_s) as [$io, $reads] | $io + $reads | near($own[1] + $own[2]; $stolen)) and
+		(.[0].path_s | near($own[1]; $own[3] + $stolen)) and (.[1].path_s | near($own[2]; $own[3] + $stolen))' path.json ||
+		{ cat out stolen; jq -c '.blocked' path.json; false; }
 	lp-critpath -F folded t.graph | grep -q '^path;(blocked);.*;main;io;usleep;'
 	lp-critpath -F text t.graph | grep -qE '	io \(blocks.c:[0-9]+\), in usleep$'
 }
