@@ -52,14 +52,17 @@ state() {
 }
 
 @test "a slow run ended by timeout(1) is not reported as hung or stuck: plain and compressed" {
-	local how
+	local how all
 	for how in none min; do
 		timeout 600 lp-record -z $how -o run -- "${launch[@]}" "$BATS_FILE_TMPDIR/hangs" slow >out 2>&1 3>&- &
 		echo $! >pid
 		await is run 'moving: '
+		all=$(family "$(cat pid)")
 		kill -TERM "$(cat pid)"		# which it passes on, as at the end of its time
 		ended
 		[ "$status" -ne 0 ]
+		# shellcheck disable=SC2086
+		await gone $all
 		refute grep -q 'did not end' out
 		[ "$(state)" = '["ended","none",[]]' ]
 		run -0 lp-stuck run
