@@ -367,12 +367,12 @@ asked() {
 @test "a loop of polls is one wait if the recorder saw the thread sleep for about as long" {
 	local gaps='poll_gaps location=1 site=0 count=10 apart_ns=1500000'
 	[ "$(asked 400 150000)" -eq 20000 ]
-	[ "$(asked 400 150000 "$gaps awake_ns=375000")" -eq 230000 ]
-	[ "$(asked 400 150000 "$gaps awake_ns=375001")" -eq 20000 ]
-	[ "$(asked 400 2399915 "$gaps awake_ns=375000")" -eq 2479915 ]
-	[ "$(asked 400 2399916 "$gaps awake_ns=375000")" -eq 20000 ]
-	[ "$(asked 400 150000 "${gaps/site=0/site=1} awake_ns=375000")" -eq 20000 ]
-	[ "$(asked 400 150000 "${gaps/location=1/location=0} awake_ns=375000")" -eq 20000 ]
+	[ "$(asked 400 150000 "$gaps awake_ns=750000")" -eq 230000 ]
+	[ "$(asked 400 150000 "$gaps awake_ns=750001")" -eq 20000 ]
+	[ "$(asked 400 2399915 "$gaps awake_ns=750000")" -eq 2479915 ]
+	[ "$(asked 400 2399916 "$gaps awake_ns=750000")" -eq 20000 ]
+	[ "$(asked 400 150000 "${gaps/site=0/site=1} awake_ns=750000")" -eq 20000 ]
+	[ "$(asked 400 150000 "${gaps/location=1/location=0} awake_ns=750000")" -eq 20000 ]
 	printf '%s\n' 'trace ranks=2' "$gaps awake_ns=0" "$gaps awake_ns=0" | tests/pack >twice.trace
 	run -2 --separate-stderr lp-graph twice.trace
 	[[ "$stderr" == *'poll_gaps: not in order of locations and sites' ]]
