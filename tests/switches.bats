@@ -88,18 +88,19 @@ stacks_permitted() {
 @test "time blocked has the program's own function, without frame pointers, also of ranks that yield in MPI all the time" {
 	stacks_permitted
 	# They leave their core far more often than places can be kept; that does not cost the places outside of MPI.
-	local try least=0
-	for ((try = 0; least <= 1000 && try < 10; try++)); do	# fewer times beside busy processes
+	local try least
+	for try in 1 2 3 4 5 6 7 8 9 10; do	# until nothing is stolen, and no other process keeps them from yielding, or the tenth time
 		recorded --switches -- taskset -c 0 $RUN -n 3 "$BATS_FILE_TMPDIR/blocks"
 		least=$(cut -d' ' -f1 out | sort -n | head -1)
+		if [ "$least" -gt 1000 ] && jq -e '. <= 0.015' stolen >/dev/null; then break; fi
 	done
 	[ "$least" -gt 1000 ]
 	lp-dump -k switched t.trace | jq -s -e '[.[] | select(.worker == null) | . as $s | range(.count) | select($s.reason[.] == 0) |
 		{ ns: $s.duration[.], placed: (($s.site[.]? // 0) > 0) }] | (map(select(.placed).ns) | add) > 0.9 * (map(.ns) | add)'
 	lp-critpath -F json t.graph >path.json
-	# The kernel tells how long they were ready to run in all, not after which of their times blocked. Stolen time is neither
-	# CPU time nor a wait by their own clocks.
-	jq -e --argjson own "$(jq -s '[_nwise(4)] | transpose | map(add)' out)" --argjson stolen "$(cat stolen)" '
+	# The kernel tells how long they were ready to run in all, not after which of their times blocked. By their own clocks stolen
+	# time is neither CPU time nor a wait: if each run lost some, that may lack.
+	jq -e --argjson own "$(jq -s '[_nwise(4)] | transpose | map(add)' out)" --argjson stolen "$(jq 'if . > 0.015 then . else 0 end' stolen)" '
 		def near($is; $more): (. - $is | fabs) <= 0.01 * $is + $more;
 		[.blocked[] | select(.path_s > 0.01)] | sort_by(.function) | map(.function) == ["io", "reads"] and
 		all(.[]; .before == null and .line > 0 and (.file | endswith("blocks.c"))) and
@@ -253,6 +254,56 @@ stacks_permitted() {
 	as_printed
 }
 
+@test "a rank that lacks its core between polls has worked there no longer than it ran" {
+	# Its naps may be over before it gets to sleep: as if it only gave up its core, to a process that keeps it for some ms.
+	cat >crowded.c <<-END
+		#define _GNU_SOURCE
+		#include <mpi.h>
+		#include <sched.h>
+		#include <signal.h>
+		#include <unistd.h>
+		#include "sampled_work.h"
+		int main(int c, char **v) {
+			int rank, found = 0;
+			pid_t child = 0;
+			MPI_Init(&c, &v);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			if (rank == 1) {
+				usleep(2000000);
+				MPI_Send(&rank, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+			} else {
+				cpu_set_t all, one;
+				int core = 0;
+				sched_getaffinity(0, sizeof all, &all);
+				while (!CPU_ISSET(core, &all)) core++;
+				CPU_ZERO(&one);
+				CPU_SET(core, &one);
+				sched_setaffinity(0, sizeof one, &one);
+				if ((child = fork()) == 0)
+					for (;;) ;
+				for (int i = 0; !found; i++) {
+					MPI_Iprobe(1, 7, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+					if (*v[1] == 'w') long_work(0.001);
+					else if (i % 3 == 0) sched_yield();
+					else usleep(1000);
+				}
+				kill(child, SIGKILL);
+				MPI_Recv(&rank, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			}
+			return MPI_Finalize();
+		}
+	END
+	mpicc -g -O2 -I"$ROOT/tests/apps" -o crowded crowded.c "$ROOT/tests/apps/sampled_work.c"
+	local how
+	for how in naps works; do
+		rm -rf run
+		lp-record -o run -- $RUN -n 2 ./crowded $how
+		lp-dump -k poll_gaps run/rank.0 | tee $how
+	done
+	jq -e '.count > 10 and .awake_ns * 4 < .apart_ns' naps
+	jq -e '.count > 10 and .awake_ns * 4 > 3 * .apart_ns' works
+}
+
 @test "a rank that sleeps often beside a busy process waits for its core each time it wakes up, and is not asleep then" {
 	told_by_kernel
 	[ -e /proc/self/schedstat ] || skip "this kernel has no sum of what a thread waits"
@@ -334,7 +385,8 @@ little_taken() {
 		jq -e --argjson rank "$rank" --argjson on_core "$on_core" --argjson ready "$ready" --argjson asleep "$asleep" \
 			'(0.02 * $on_core + 0.002) as $little | .computation.by_rank[$rank] |
 			.unknown_s >= $ready + $asleep - $little and (.on_core_s + .unknown_s - .compute_s | fabs) < 1e-8 and
-			(.on_core_s - $on_core) <= $little and .on_core_s >= $on_core - 0.02 - $little and .blocked_s == 0 and .preempted_s == 0' waits.json
+			(.on_core_s - $on_core) <= $little and .on_core_s >= $on_core - 0.02 - $little and .blocked_s == 0 and .preempted_s == 0' waits.json ||
+			{ cat out; jq -c '.computation.by_rank' waits.json; false; }
 	done <out
 	lp-critpath -F json t.graph | jq -e '.computation.source == "thread clock"'
 	lp-critpath -F text t.graph >text

@@ -64,11 +64,11 @@ poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns)
 		return;
 	cpu_ns = thread_cpu_ns(&slept);
 	if (gaps->from_seq == thread->seq) {
-		const uint64_t apart_ns = (uint64_t)(leave_ns - gaps->from_ns);
+		const uint64_t awake_ns = (uint64_t)(cpu_ns - gaps->from_cpu_ns);
 
-		/* A thread that was only preempted was working. */
-		add_gap(gaps, site, apart_ns,
-		    slept > gaps->from_slept ? (uint64_t)(cpu_ns - gaps->from_cpu_ns) : apart_ns);
+		/* If it was only preempted, it was working, or its sleep was over meanwhile. */
+		add_gap(gaps, site, slept > gaps->from_slept ?
+		    (uint64_t)(leave_ns - gaps->from_ns) : awake_ns, awake_ns);
 		gaps->from_seq = 0;
 		return;
 	}

@@ -319,10 +319,8 @@ sample_call(struct thread *thread, int64_t enter_ns, uint64_t leave_ticks)
 		stretch_start(thread);
 	else if (!clocked && thread->switching != NULL)
 		switch_call(thread, enter_ns, ticks_ns(leave_ticks));
-	if (leave_ticks >= due_ticks || fills_up(thread)) {
-		thread->gaps.from_seq = 0;	/* or this would be taken for the program's work */
+	if (leave_ticks >= due_ticks || fills_up(thread))
 		drain();
-	}
 	if (clocked && thread->switching != NULL)
 		stretch_begin(thread, leave_ticks);
 	if ((ring = main_ring_of(thread)) != NULL && ring->places != NULL) {
