@@ -102,11 +102,23 @@ hangs() {
 	says waiting '[1]'
 }
 
+# faults_of COMMAND...: how often it touched a new page of memory
+faults_of() {
+	python3 - "$@" <<-'EOF'
+		import os, subprocess, sys
+		print(os.wait4(subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL).pid, 0)[2].ru_minflt)
+	EOF
+}
+
 @test "a rank that tests in vain does not move and is named, alone or with all others" {
 	begin onetests 3
 	says waiting '[1]' '; 2 ranks wait, rank 0 in MPI_Barrier'
 	[[ $(jq -r .sentence <<<"$output") == "rank 1 polls without success, last in MPI_Test ("*" hangs.c:"*"; 2 ranks wait"* ]]
 	end KILL
+	# Memory for each block of polls is that of the block before it: not once for each of the trace's pages.
+	if ! nm "$ROOT/bin/lp-stuck" | grep -q __asan_init; then
+		[ "$(faults_of lp-stuck run)" -lt $((2500 + $(wc -c <run/rank.1) / 4096 / 3)) ]
+	fi
 	begin tests 2
 	says waiting '[0,1]'
 	end KILL
