@@ -8,8 +8,6 @@ open_request_apart(MPI_Request handle)
 	const struct request *it;
 	uint64_t row = OPEN_UNKNOWN;
 
-	if (handle == MPI_REQUEST_NULL || request_is_static(handle))
-		return OPEN_COMPLETE;
 	lock_tables();
 	if ((it = request_find(handle)) != NULL && !it->active)
 		row = OPEN_COMPLETE;

@@ -17,7 +17,9 @@ open_request(MPI_Request handle)
 {
 	const struct near_request *it = near_request(handle);
 
-	if (LIKELY(it->handle == handle && handle != MPI_REQUEST_NULL && !many_threads))
+	if (handle == MPI_REQUEST_NULL || request_is_static(handle))
+		return OPEN_COMPLETE;
+	if (LIKELY(it->handle == handle && !many_threads))
 		return open_row(it->location, it->start);
 	return open_request_apart(handle);
 }
@@ -39,6 +41,7 @@ struct opening {
 	struct communicator *comm;
 	int32_t peer, tag, source, receive_tag;
 	MPI_Group group;
+	bool sends;	/* dest was among them */
 };
 
 /* The targets of MPI_Win_start, as ranks in the window. */
@@ -68,10 +71,8 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 		name_call(at->call);
 	open->address = (uint64_t)(uintptr_t)at->from;
 	open->enter_ns = at->enter_ns;
-	if (class == CLASS_SENDRECV) {
-		open->source = o->source;
-		open->receive_tag = o->receive_tag;
-	}
+	if (class == CLASS_SENDRECV)
+		store_two(&open->source, (uint32_t)o->source, (uint32_t)o->receive_tag);
 	open->tag = o->tag;
 	if (class == CLASS_ACCESS && comm != NULL)
 		open_targets(open, comm, o->group);
@@ -97,7 +98,8 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 /* In a wrapper, behind the views of the input. */
 #define OPEN_CALL(Name, class, params) do { \
 		enum { waits = OPEN_WAITS(NUMBER_##Name), polls = OPEN_POLLS(NUMBER_##Name) }; \
-		struct opening o = { NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL }; \
+		struct opening o = { NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL, \
+		    false }; \
 		if (!polls) { \
 			EACH(OPEN, params) \
 		} \
@@ -120,11 +122,11 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 #define OPEN_REQ(n) ~, if (waits) open_requests(at.thread->block.open, 1, &n##_before);
 #define OPEN_REQS(n) ~, if (waits) open_requests(at.thread->block.open, count, n##_before);
 #define OPEN_INT(n) OPEN_INT_##n
-#define OPEN_INT_dest ~, o.peer = peer_of(dest);
+#define OPEN_INT_dest ~, o.peer = peer_of(dest); o.sends = true;
 #define OPEN_INT_root ~, o.peer = peer_of(root);
 #define OPEN_INT_rank ~, o.peer = peer_of(rank);
 /* If a call sends and receives, the send comes first. */
-#define OPEN_INT_source ~, *(o.tag == NO_TAG ? &o.peer : &o.source) = peer_of(source);
+#define OPEN_INT_source ~, *(o.sends ? &o.source : &o.peer) = peer_of(source);
 #define OPEN_INT_tag ~, o.tag = tag_of(tag);
 #define OPEN_INT_sendtag ~, o.tag = tag_of(sendtag);
 #define OPEN_INT_recvtag ~, o.receive_tag = tag_of(recvtag);

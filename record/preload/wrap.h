@@ -193,7 +193,7 @@
 	int result; \
 	if (records) \
 		open_store(&at, CLASS_LOCAL, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, \
-		    NO_TAG, MPI_GROUP_NULL }); \
+		    NO_TAG, MPI_GROUP_NULL, false }); \
 	own; \
 	session_ended(records ? &at : NULL, result, ended)
 

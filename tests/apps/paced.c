@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * paced SECONDS CALLS: rounds of messages around a ring and an Allreduce, CALLS calls a second on
- * each rank. A rank is late for a second each, in turn, and every second there is a new
- * communicator. Ranks sleep in between, so that many fit on few cores.
+ * paced SECONDS CALLS [OWN]: rounds of messages around a ring and an Allreduce, CALLS calls a
+ * second on each rank, of which OWN in each round are messages to itself [0]. A rank is late for a
+ * second each, in turn, and every second there is a new communicator. Ranks sleep in between, so
+ * that many fit on few cores.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -26,7 +27,8 @@ int
 main(int argc, char **argv)
 {
 	const double run_s = argc > 1 ? atof(argv[1]) : 1, calls = argc > 2 ? atof(argv[2]) : 100;
-	const double round_s = (RING + 1) / calls;
+	const int own = argc > 3 ? atoi(argv[3]) : 0;
+	const double round_s = (RING + 1 + own) / calls;
 	MPI_Comm comm;
 	double begin_s;
 	int rank, ranks, out = 0, in, sum, number = 0;
@@ -51,6 +53,9 @@ main(int argc, char **argv)
 		for (int i = 0; i < RING; i++)
 			MPI_Sendrecv(&out, 1, MPI_INT, (rank + 1) % ranks, i, &in, 1, MPI_INT,
 			    (rank + ranks - 1) % ranks, i, comm, MPI_STATUS_IGNORE);
+		for (int i = 0; i < own; i++)
+			MPI_Sendrecv(&out, 1, MPI_INT, 0, i, &in, 1, MPI_INT, 0, i, MPI_COMM_SELF,
+			    MPI_STATUS_IGNORE);
 		MPI_Allreduce(&out, &sum, 1, MPI_INT, MPI_SUM, comm);
 	}
 	MPI_Finalize();
