@@ -192,6 +192,8 @@ compresses() {
 				workers=$(pgrep -P $pid)
 				# shellcheck disable=SC2086
 				if kill -STOP $workers && ls run/rank.*.new >/dev/null; then return; fi
+				# shellcheck disable=SC2086  # otherwise they would never end
+				kill -CONT $workers || gone $workers
 			fi
 			sleep 0.02
 		done
