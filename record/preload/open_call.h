@@ -43,6 +43,7 @@ struct opening {
 	MPI_Group group;
 	bool sends;	/* dest was among them */
 };
+#define NO_OPENING { NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL, false }
 
 /* The targets of MPI_Win_start, as ranks in the window. */
 SELDOM void open_targets(struct open_call *open, const struct communicator *win, MPI_Group group);
@@ -98,8 +99,7 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 /* In a wrapper, behind the views of the input. */
 #define OPEN_CALL(Name, class, params) do { \
 		enum { waits = OPEN_WAITS(NUMBER_##Name), polls = OPEN_POLLS(NUMBER_##Name) }; \
-		struct opening o = { NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL, \
-		    false }; \
+		struct opening o = NO_OPENING; \
 		if (!polls) { \
 			EACH(OPEN, params) \
 		} \

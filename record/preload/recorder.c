@@ -306,8 +306,7 @@ finalize_enter(struct finalizing *f, const void *from, const void *frame)
 		cores_append();
 	if (have_met())
 		clock_say();
-	open_store(at, CLASS_FINALIZE,
-	    &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG, MPI_GROUP_NULL, false });
+	open_store(at, CLASS_FINALIZE, &(struct opening)NO_OPENING);
 	rows_commit(at->thread, &f->entry, 1);
 	return true;
 }

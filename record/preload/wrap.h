@@ -192,8 +192,7 @@
 	    __builtin_return_address(0)); \
 	int result; \
 	if (records) \
-		open_store(&at, CLASS_LOCAL, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, \
-		    NO_TAG, MPI_GROUP_NULL, false }); \
+		open_store(&at, CLASS_LOCAL, &(struct opening)NO_OPENING); \
 	own; \
 	session_ended(records ? &at : NULL, result, ended)
 

@@ -80,20 +80,32 @@ pending(void)
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* One request of four never completes. */
+/* One request of four never completes; two more have nothing to wait for. */
 static void
 waitall(void)
 {
-	MPI_Request requests[4];
-	MPI_Status statuses[4];
+	MPI_Request requests[6] = { [4] = MPI_REQUEST_NULL };
+	MPI_Status statuses[6];
 	int in[2], next = (me + 1) % ranks, last = (me + ranks - 1) % ranks;
 
 	MPI_Irecv(&in[0], 1, MPI_INT, last, 1, MPI_COMM_WORLD, &requests[0]);
 	MPI_Irecv(&in[1], 1, MPI_INT, last, 2, MPI_COMM_WORLD, &requests[1]);
 	MPI_Isend(&me, 1, MPI_INT, next, 1, MPI_COMM_WORLD, &requests[2]);
 	MPI_Isend(&me, 1, MPI_INT, next, me == 0 ? 3 : 2, MPI_COMM_WORLD, &requests[3]);
-	MPI_Waitall(4, requests, statuses);
+	MPI_Isend(&me, 1, MPI_INT, MPI_PROC_NULL, 4, MPI_COMM_WORLD, &requests[5]);
+	MPI_Waitall(6, requests, statuses);
 	barrier();
+}
+
+/* Of two requests that either rank waits for, one has nothing to wait for. */
+static void
+anynull(void)
+{
+	MPI_Request requests[2] = { MPI_REQUEST_NULL };
+	int index;
+
+	MPI_Irecv(&word, 1, MPI_INT, me ^ 1, 1, MPI_COMM_WORLD, &requests[1]);
+	MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
 }
 
 /* Rank 0 waits for any of a rank that sleeps and one that waits, the others for both. */
@@ -295,7 +307,7 @@ main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } cases[] = {
 		{ "ssend", ssend }, { "cycle", cycle }, { "knot", knot }, { "nocoll", nocoll },
-		{ "order", order }, { "waitany", waitany },
+		{ "order", order }, { "anynull", anynull }, { "waitany", waitany },
 		{ "pending", pending }, { "waitall", waitall }, { "skip", skip },
 		{ "bcast", bcast }, { "spin", spin },
 		{ "asleep", asleep }, { "leave", leave }, { "threads", threads }, { "slow", slow },
