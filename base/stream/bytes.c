@@ -10,6 +10,19 @@
 
 enum { CHUNK_BYTES = 1 << 20 };
 
+/*
+ * A pipe of 64 KB is full or empty at each switch between its ends, which then take turns on one
+ * core. It stays as it is where the kernel allows no more, and what is no pipe, too.
+ */
+static void
+widen_pipe(int fd)
+{
+	const int bytes = fcntl(fd, F_GETPIPE_SZ);
+
+	if (bytes > 0 && bytes < CHUNK_BYTES)
+		fcntl(fd, F_SETPIPE_SZ, CHUNK_BYTES);
+}
+
 int
 buffer_open(struct buffer *b, const char *file)
 {
@@ -21,6 +34,7 @@ buffer_open(struct buffer *b, const char *file)
 	if (b->chunk_bytes == 0)
 		b->chunk_bytes = CHUNK_BYTES;
 	b->by_offset = named && buffer_file_bytes(b) >= 0;
+	widen_pipe(b->fd);
 	return 0;
 }
 
