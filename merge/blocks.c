@@ -7,9 +7,11 @@
 #include "unended.h"
 
 enum {
-	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in blocks that overlap in time */
+	FEW_LOCATIONS = 64,		/* each keeps its block, of up to 16 464 rows */
+	FEW_IN_FLIGHT = 1 << 16,	/* rows of all ranks, in slices that overlap in time */
+	ROWS_IN_FLIGHT = 1 << 22,	/* of more locations */
 	LEAST_SLICE = 32,		/* rows of a slice */
-	MOST_SLICES = 8,		/* of a block, which is read again for each */
+	MOST_SLICES = 8,		/* of a block that is read again for each */
 };
 
 /* Offsets of blocks that were skipped in the search for another thread's; first in, first out. */
@@ -32,6 +34,7 @@ struct cursor {
 	uint64_t rows;		/* of the location */
 	uint64_t block;		/* offset of the next row's block, if found */
 	bool found, read;	/* the block is known; the row's enter, too */
+	bool held;		/* the block is in memory */
 };
 
 struct blocks {
@@ -42,8 +45,8 @@ struct blocks {
 	uint64_t *search_from;	/* by rank: where blocks begin that have not been searched */
 	struct next *heap;		/* locations with rows left; the earliest first */
 	size_t count;
-	struct calls calls;		/* the current block */
-	uint32_t location;		/* its location; UINT32_MAX: no block */
+	struct calls *calls;		/* by location: its block; of many locations: the last */
+	bool few;			/* locations, at most FEW_LOCATIONS */
 };
 
 /* ---- the heap ---- */
@@ -64,7 +67,8 @@ blocks_open(const struct input *input, const uint32_t *of, uint32_t shard)
 	const uint32_t locations = input->location_count;
 	struct blocks *b = zalloc(1, sizeof *b);
 
-	*b = (struct blocks){ .input = input, .location = UINT32_MAX };
+	*b = (struct blocks){ .input = input, .few = locations <= FEW_LOCATIONS };
+	b->calls = zalloc(b->few ? locations : 1, sizeof *b->calls);
 	source_open(&b->source, input);
 	b->cursors = zalloc(locations, sizeof *b->cursors);
 	b->passed = zalloc(locations, sizeof *b->passed);
@@ -94,13 +98,16 @@ blocks_source(struct blocks *b)
 void
 blocks_close(struct blocks *b)
 {
-	for (uint32_t l = 0; l < b->input->location_count; l++)
+	for (uint32_t l = 0; l < b->input->location_count; l++) {
 		free(b->passed[l].offsets);
+		if (b->few || l == 0)
+			calls_free(&b->calls[l]);
+	}
+	free(b->calls);
 	free(b->cursors);
 	free(b->passed);
 	free(b->heap);
 	free(b->search_from);
-	calls_free(&b->calls);
 	source_close(&b->source);
 	free(b);
 }
@@ -164,18 +171,18 @@ read_begin(struct blocks *b, uint32_t location, const struct message *message)
 	heap_down(b->heap, b->count, 0);
 }
 
-/* Reads the block of the earliest location. */
-static void
+/* Reads the block of the earliest location, unless it is still in memory. */
+static struct calls *
 read_earliest(struct blocks *b)
 {
 	for (;;) {
 		uint32_t location = b->heap[0].location;
 		struct cursor *cursor = &b->cursors[location];
+		struct calls *calls = &b->calls[b->few ? location : 0];
 		struct message message;
 
-		if (b->location == location && cursor->found)
-			return;
-		b->location = UINT32_MAX;
+		if (cursor->held && calls->location == location)
+			return calls;
 		if (cursor->found)
 			source_message(&b->source, b->input->location_rank[location], cursor->block,
 			    &message);
@@ -187,63 +194,65 @@ read_earliest(struct blocks *b)
 			read_begin(b, location, &message);
 		if (b->heap[0].location != location)
 			continue;
-		source_calls(&b->source, &message, &b->calls);
-		b->location = location;
-		return;
+		source_calls(&b->source, &message, calls);
+		calls->location = location;
+		cursor->held = true;
+		return calls;
 	}
 }
 
 /* ---- slices ---- */
 
 /*
- * With many ranks, each block of a short run would cover the whole run: a reader would have to keep
- * all ranks until the last one arrives. So blocks go out in slices.
+ * A reader keeps the rows of all ranks until the last one arrives. So blocks go out in slices: with
+ * many ranks, those of a short run would cover all of it; with few, later stages work in turns that
+ * no pipe holds, on rows that no cache holds.
  */
 static size_t
-slice_rows(const struct input *input, size_t block_rows)
+slice_rows(const struct blocks *b, size_t block_rows)
 {
-	size_t rows = ROWS_IN_FLIGHT / (size_t)input->rank_count;
+	const size_t in_flight = b->few ? FEW_IN_FLIGHT : ROWS_IN_FLIGHT;
+	const size_t rows = in_flight / (size_t)b->input->location_count;
+	const size_t least = b->few ? LEAST_SLICE : block_rows / MOST_SLICES + 1;
 
-	if (rows < LEAST_SLICE)
-		rows = LEAST_SLICE;
-	return rows < block_rows / MOST_SLICES + 1 ? block_rows / MOST_SLICES + 1 : rows;
+	return rows > least ? rows : least > LEAST_SLICE ? least : LEAST_SLICE;
 }
 
 bool
 blocks_next(struct blocks *b, struct calls *slice)
 {
-	struct calls *calls = &b->calls;
+	struct calls *calls;
 	struct cursor *cursor;
+	uint32_t location;
 	size_t from, to, end;
 	bool added;
 
 	if (b->count == 0)
 		return false;
-	read_earliest(b);
-	cursor = &b->cursors[b->location];
+	calls = read_earliest(b);
+	location = calls->location;
+	cursor = &b->cursors[location];
 	if (cursor->row < calls->first || cursor->row - calls->first >= calls->count)
 		source_changed(&b->source);
 	from = (size_t)(cursor->row - calls->first);
 	end = calls->count;
 	if (end - from > cursor->rows - cursor->row)	/* the rank is alive and wrote more */
 		end = from + (size_t)(cursor->rows - cursor->row);
-	to = end - from > slice_rows(b->input, calls->count) ?
-	    from + slice_rows(b->input, calls->count) : end;
+	to = end - from > slice_rows(b, calls->count) ? from + slice_rows(b, calls->count) : end;
 	while (to < end && calls->call[to] == 0)	/* a call and its parts stay together */
 		to++;
 	added = cursor->row + (to - from) == cursor->rows;
 	if (added) {
 		calls->count = to;
-		add_last_row(calls, thread_of(b->input, b->location));
+		add_last_row(calls, thread_of(b->input, location));
 	}
 	*slice = calls_slice(calls, from, added ? calls->count : to);
-	slice->location = b->location;
 	cursor->row += to - from;
 	cursor->leave_ns = calls->leave_ns[to - 1];
-	cursor->found = cursor->read = to < end;
+	cursor->found = cursor->read = cursor->held = to < end;
 	b->heap[0].at_ns = to < end ?
-	    event_ns(b->input, b->location, 2 * cursor->row, calls->enter_ns[to]) :
-	    event_ns(b->input, b->location, 2 * cursor->row - 1, cursor->leave_ns);
+	    event_ns(b->input, location, 2 * cursor->row, calls->enter_ns[to]) :
+	    event_ns(b->input, location, 2 * cursor->row - 1, cursor->leave_ns);
 	if (cursor->row == cursor->rows)
 		b->heap[0] = b->heap[--b->count];
 	if (b->count > 0)
