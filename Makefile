@@ -55,7 +55,7 @@ export   = convert/export
 dump     = convert/dump
 mend     = guidelines/mend
 folder   = $(or $($(1)),$(1))
-FLOORS   = stream mpi tool run symbols stuck path path/solvers waits machine replay statistics team
+FLOORS   = stream mpi tool run symbols stuck path path/solvers waits imbalance machine replay statistics team
 # Tools that several processes can run together: lp-TOOL hands over to lp-TOOL-mpi under a launcher.
 TEAMS    = critpath merge graph imbalance
 MEASURE  = lp-measure lp-nrep

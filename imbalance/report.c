@@ -7,13 +7,6 @@
 #include "../base/tool/whole_file.h"
 #include "report.h"
 
-const char *const dimension_names[DIMENSIONS + 4] = {
-	[BY_RANK] = "rank", [BY_SITE] = "site", [BY_CALL] = "call",
-	    [BY_COMMUNICATOR] = "communicator",
-	[BY_PARTNER] = "partner", [BY_FUNCTION] = "function", [BY_STEP] = "step",
-	[BY_REGION] = "region", NULL
-};
-
 void
 report(const struct imbalance *im, enum form form, const char *name, const struct view *view,
     int argc, char **argv)

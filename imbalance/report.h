@@ -2,103 +2,22 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "../base/tool/fields.h"
+#include "../base/imbalance/imbalance.h"
 #include "../base/tool/hash_table.h"
-#include "../base/tool/json.h"
-#include "../base/waits/functions.h"
-#include "../base/waits/waits.h"
-
-/*
- * What the critical path says of the imbalance (Boehme, Wolf, de Supinski, Schulz, Geimer: Scalable
- * critical-path based performance analysis, IPDPS 2012). For each call site c, CP_c is the time on
- * the path spent in it or computing up to it, t_c(r) the same time of rank r anywhere, waits left
- * out.
- *
- *	critical imbalance = max(0, CP_c - mean over r of t_c(r))
- *	activity impact = sum over r of min(CP_c, t_c(r))
- *	imbalance impact = sum over r of max(0, CP_c - t_c(r)) *
- *          (|CP| - sum t(r)) / (r's sum of these)
- *
- * The impacts are processor time: of all c, and waits that no site explains, they make up ranks *
- * |CP|.
- */
-
-struct critical_site {
-	uint32_t site;
-	int32_t rank;			/* with the largest part of it on the path */
-	int64_t path_ns;
-	double mean_ns, imbalance_ns, activity_impact_ns, imbalance_impact_ns;
-};
-
-struct critical {
-	int64_t length_ns, transfer_ns;
-	struct critical_site *sites;	/* largest critical imbalance first */
-	size_t count;
-};
 
 /* From a path stream of lp-critpath and the counted times; FILE must be of the same run. */
 struct critical read_critical(const struct imbalance *im, const char *file);
 
 enum form { TEXT, JSON, CSV, STREAM };
 
-struct view {
-	bool all;	/* every line of a table */
-	bool whole;	/* efficiencies of the whole run: base/run/span.h */
-	int by;		/* enum dimension; -1: the overview */
-	const struct critical *critical;	/* or NULL */
-	const struct times *ideal;		/* or NULL */
-};
-
-extern const char *const dimension_names[DIMENSIONS + 4];	/* and BY_FUNCTION to BY_REGION */
-
 /* report.c: code for all forms. Writes the file NAME; NULL: standard output. */
 void report(const struct imbalance *im, enum form form, const char *name,
     const struct view *view, int argc, char **argv);
-/* table.c */
-void print_table(struct text *out, const struct imbalance *im, const struct view *view);
-void print_json(struct text *out, const struct imbalance *im, const struct view *view);	/* json.c */
 void print_csv(struct text *out, const struct imbalance *im, const struct view *view);	/* csv.c */
 void write_stream(const struct imbalance *im, int argc, char **argv);	/* csv.c */
 
 /* report.c: several runs side by side. */
 void print_scaling(char **files, size_t count, bool weak, bool whole, enum form form);
-
-/* functions_report.c: prints nothing if the run was not sampled. */
-void functions_table(struct text *out, const struct imbalance *im, bool all);
-void functions_members(struct json *out, const struct imbalance *im);
-void functions_rows(struct text *out, const struct imbalance *im);
-
-/* counters.c: if samples have counters. */
-void counters_text(struct text *out, const struct imbalance *im, const struct by_function *by,
-    bool all);
-void counters_json(struct json *out, const struct imbalance *im, const struct by_function *by);
-
-/* functions_report.c: a line, if several threads of a process compute; in JSON otherwise null. */
-void hybrid_line(struct text *out, const struct imbalance *im);
-void hybrid_member(struct json *out, const struct imbalance *im);
-
-/* ---- lines of several forms, and their fields: fields.c ---- */
-
-struct totals_line {
-	const char *what, *name;
-	int64_t total_ns, wait_ns;
-	double imbalance;
-	struct totals of;
-};
-extern const struct field totals_fields[], share_fields[], delay_fields[], critical_fields[];
-struct totals_line totals_line(const char *what, const char *name, const struct totals *totals);
-
-struct delay_line {
-	double cost_ns, short_ns, long_ns;
-	int32_t rank;
-	const char *kind, *where;
-};
-struct delay_line delay_line(const struct delay *delay);	/* without WHERE */
-
-struct critical_line {
-	struct critical_site of;
-	const char *where;
-};
 
 /* A value by name, for limits; false: there is no such name. */
 bool value_of(const struct imbalance *im, const char *name, bool whole, double *value);

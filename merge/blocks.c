@@ -10,7 +10,7 @@ enum {
 	FEW_LOCATIONS = 64,		/* each keeps its block, of up to 16 464 rows */
 	FEW_IN_FLIGHT = 1 << 16,	/* rows of all ranks, in slices that overlap in time */
 	ROWS_IN_FLIGHT = 1 << 22,	/* of more locations */
-	LEAST_SLICE = 32,		/* rows of a slice */
+	LEAST_SLICE = 32, MOST_SLICE = 4096,	/* rows; the most, of few locations */
 	MOST_SLICES = 8,		/* of a block that is read again for each */
 };
 
@@ -211,11 +211,13 @@ read_earliest(struct blocks *b)
 static size_t
 slice_rows(const struct blocks *b, size_t block_rows)
 {
-	const size_t in_flight = b->few ? FEW_IN_FLIGHT : ROWS_IN_FLIGHT;
-	const size_t rows = in_flight / (size_t)b->input->location_count;
-	const size_t least = b->few ? LEAST_SLICE : block_rows / MOST_SLICES + 1;
+	size_t rows = (b->few ? FEW_IN_FLIGHT : ROWS_IN_FLIGHT) / b->input->location_count;
 
-	return rows > least ? rows : least > LEAST_SLICE ? least : LEAST_SLICE;
+	if (b->few)
+		return rows < MOST_SLICE ? rows : MOST_SLICE;
+	if (rows < LEAST_SLICE)
+		rows = LEAST_SLICE;
+	return rows < block_rows / MOST_SLICES + 1 ? block_rows / MOST_SLICES + 1 : rows;
 }
 
 bool

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "../base/imbalance/imbalance.h"
 #include "../base/tool/process.h"
 #include "../base/tool/whole_file.h"
 
@@ -28,6 +29,8 @@ static const char usage[] =
 	"  -o, --output FILE    where to [standard output]\n"
 	"      --verdict FILE   the verdict as JSON, too\n"
 	"      --text FILE      the verdict as lines of text, too\n"
+	"      --imbalance FILE, --imbalance-json FILE\n"
+	"                       what lp-imbalance says of the run, too, as text and as JSON\n"
 	"      --size BYTES     the page is no larger: 500k, 5M [5M]\n"
 	"      --gain PERCENT   what places gain if they took so much less time; 0: none [20]\n"
 	"      --ideal FILE     the run's replay on an ideal network: serialisation and transfer,\n"
@@ -37,13 +40,14 @@ static const char usage[] =
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
-enum kind_of_output { HTML, SVG, TEXT, JSON, COLUMNS };
+enum kind_of_output { HTML, SVG, VERDICT, VERDICT_JSON, COLUMNS, IMBALANCE, IMBALANCE_JSON };
 
 struct options {
 	enum kind_of_output form;
 	int figure;		/* index in figures[] */
 	const char *output;	/* NULL: standard output */
 	const char *verdict, *text;	/* as JSON, as text; NULL: only in the output form */
+	const char *imbalance, *imbalance_json;
 	int64_t size;
 	int percent;
 	const char *ideal;
@@ -77,6 +81,8 @@ parse_options(int argc, char **argv)
 		{ "by", 0, AS_CHOICE, OPTION(by), .choices = part_kinds },
 		{ "figure", FIGURE, ASKED }, { "output", 'o', AS_TEXT, OPTION(output) },
 		{ "verdict", 0, AS_TEXT, OPTION(verdict) }, { "text", 0, AS_TEXT, OPTION(text) },
+		{ "imbalance", 0, AS_TEXT, OPTION(imbalance) },
+		{ "imbalance-json", 0, AS_TEXT, OPTION(imbalance_json) },
 		{ "size", 0, AS_BYTES, OPTION(size), 100000, (int64_t)1 << 30 },
 		{ "gain", 0, AS_WHOLE, OPTION(percent), 0, 100 },
 		{ "ideal", 0, AS_TEXT, OPTION(ideal) }, { "runs", 0, AS_TEXT, OPTION(runs) },
@@ -170,13 +176,18 @@ static void
 write_file(const char *name, struct page *page, enum kind_of_output form, int figure)
 {
 	static struct text text;	/* too large for the stack */
+	const struct view overview = { .by = -1, .ideal = page->ideal };
 	struct whole_file whole = whole_file_begin(name);
 
 	text_begin(&text, whole.file, name);
 	if (form == SVG)
 		figure_file(&text, page, &figures[figure]);
-	else if (form == TEXT || form == JSON)
-		verdict_write(&text, page, form == JSON);
+	else if (form == VERDICT || form == VERDICT_JSON)
+		verdict_write(&text, page, form == VERDICT_JSON);
+	else if (form == IMBALANCE)
+		print_table(&text, &page->im, &overview);
+	else if (form == IMBALANCE_JSON)
+		print_json(&text, &page->im, &overview);
 	else if (form == COLUMNS)
 		columns_write(&text, page);
 	else
@@ -195,7 +206,7 @@ main(int argc, char **argv)
 	tool = "lp-report";
 	opt = parse_options(argc, argv);
 	refuse_terminal_input(opt.file, usage);
-	if (opt.output == NULL && opt.form < TEXT && isatty(STDOUT_FILENO))
+	if (opt.output == NULL && opt.form < VERDICT && isatty(STDOUT_FILENO))
 		die("standard output is a terminal; -o FILE writes to a file");
 	if (opt.ideal != NULL) {
 		ideal = read_times(opt.ideal, false);
@@ -219,9 +230,13 @@ main(int argc, char **argv)
 	if (opt.form == SVG && !figures[opt.figure].has(&page))
 		die("--figure %s: the stream has no data for it", figures[opt.figure].name);
 	if (opt.verdict != NULL)
-		write_file(opt.verdict, &page, JSON, 0);
+		write_file(opt.verdict, &page, VERDICT_JSON, 0);
 	if (opt.text != NULL)
-		write_file(opt.text, &page, TEXT, 0);
+		write_file(opt.text, &page, VERDICT, 0);
+	if (opt.imbalance != NULL)
+		write_file(opt.imbalance, &page, IMBALANCE, 0);
+	if (opt.imbalance_json != NULL)
+		write_file(opt.imbalance_json, &page, IMBALANCE_JSON, 0);
 	write_file(opt.output, &page, opt.form, opt.figure);
 	return finish(DONE);
 }

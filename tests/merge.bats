@@ -522,6 +522,22 @@ clc() {
 	grep -q 'no message is reversed' err
 }
 
+@test "few ranks' long blocks go out in slices, and the run is the same" {
+	"$ROOT/build/bench/synthetic" -r 16 -c 600000 -b 16000 >long
+	"$ROOT/build/bench/synthetic" -r 16 -c 600000 -b 100 >short
+	for blocks in long short; do
+		lp-merge $blocks >$blocks.trace
+		trace.py check $blocks.trace
+		lp-graph $blocks.trace 2>/dev/null | lp-critpath -F json >$blocks.json
+		/usr/bin/python3 -c 'import msgpack, sys
+print(max(body["count"] for kind, body in msgpack.Unpacker(sys.stdin.buffer) if kind == "calls"))' <$blocks.trace >$blocks.most
+	done
+	cmp long.json short.json
+	[ "$(cat long.most)" -ge 4096 ]	# 65 536 rows of 16 ranks; a call has up to five
+	[ "$(cat long.most)" -le 4101 ]
+	[ "$(cat short.most)" -le 105 ]
+}
+
 @test "clc: a thread moves independently of its rank's other threads" {
 	clc '0 MPI_Send 2000 2100 comm=1 peer=1 tag=1 sent=8\n' \
 		'0 MPI_Comm_rank 500 600 comm=1\n1 MPI_Recv 700 1000 comm=1 peer=0 tag=1 received=8\n0 MPI_Comm_rank 2900 3000 comm=1\n'

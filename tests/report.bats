@@ -244,6 +244,23 @@ for key in sorted(sums): print(key, "%.6f" % sums[key])' >columns
 	done
 }
 
+@test "with the page comes what lp-imbalance prints" {
+	random_run.py make 5 | lp-graph 2>/dev/null >t.graph
+	lp-replay t.graph >ideal.graph
+	pack "$fixtures/hostile.txt" >hostile.graph
+	sampled_run.py make 7 5 30 9 | lp-graph 2>/dev/null >sampled.graph
+	for run in "t.graph --ideal ideal.graph" t.graph hostile.graph sampled.graph; do
+		# shellcheck disable=SC2086
+		lp-imbalance --json want.json $run >want.txt
+		# shellcheck disable=SC2086
+		lp-report --imbalance got.txt --imbalance-json got.json $run >page.html
+		cmp want.txt got.txt
+		cmp want.json got.json
+	done
+	run -2 lp-report --imbalance /nowhere/file -o page.html t.graph
+	[ "$output" = "lp-report: /nowhere/file: No such file or directory" ]
+}
+
 @test "pictures work without CSS variables: with their own colours, and long names cut" {
 	type -P rsvg-convert >/dev/null || skip "needs rsvg-convert"
 	{

@@ -66,6 +66,33 @@ load helpers
 	[ -z "$output" ]
 }
 
+@test "a pipe into a tool, and out of it, holds 1 MB, however large it was" {
+	[ "$(cat /proc/sys/fs/pipe-max-size)" -ge 1048576 ] || skip "pipes are smaller here"
+	pack "$fixtures/good-path.txt" >small
+	for end in 0 1; do
+		python3 -c '
+import fcntl, os, subprocess, sys
+GET, SET = 1032, 1031
+end, bytes_of = int(sys.argv[1]), open("small", "rb").read()
+for at_first, then in (4096, 1 << 20), (65536, 1 << 20), (1 << 20, 1 << 20):
+    reads, writes = os.pipe()
+    fcntl.fcntl(writes, SET, at_first)
+    if end == 0:
+        os.write(writes, bytes_of[:100])	# the tool waits for the rest
+        tool = subprocess.Popen(["lp-imbalance"], stdin=reads, stdout=subprocess.DEVNULL)
+        while fcntl.fcntl(reads, GET) != then and tool.poll() is None:
+            os.sched_yield()
+        assert fcntl.fcntl(reads, GET) == then
+        os.write(writes, bytes_of[100:])
+        os.close(writes)
+        assert tool.wait() == 0
+    else:
+        assert subprocess.run(["lp-gain", "-F", "stream", "small"], stdout=writes).returncode == 0
+        assert fcntl.fcntl(reads, GET) == then
+' $end
+	done
+}
+
 @test "a stream cut at any byte is an error" {
 	every-byte --cut "$(stream good-small)" -- lp-dump
 }

@@ -14,7 +14,7 @@
 # A run is recorded again if the command, its programs, their libraries, files that it names, its working directory or
 # variables of MPI have changed; AGAIN=1 always records. It is recorded into $(RUN).part. If the program ended with
 # status 0 and left a trace, the previous run becomes $(RUN)~ and the new one replaces it. Otherwise the previous run
-# stays, and $(RUN).part/raw has the new traces. GNU parallel makes the reports, each from the same graph.
+# stays, and $(RUN).part/raw has the new traces.
 
 APP =
 RUN = run
@@ -27,7 +27,7 @@ MPIRUN = mpirun
 SETTINGS = APP RUN RECORD AGAIN IDEAL JOBS MPIRUN
 stamped = RUN
 folder = $(RUN)
-tools = lp-merge lp-graph lp-critpath lp-gain lp-imbalance lp-replay lp-report
+tools = lp-merge lp-graph lp-critpath lp-gain lp-replay lp-report
 reports = verdict.txt verdict.json path.txt path.json gain.json imbalance.txt imbalance.json report.html
 counts = JOBS
 commands = $(if $(filter-out 1,$(JOBS)),MPIRUN)
@@ -86,17 +86,18 @@ endif
 $(RUN)/ideal: $(RUN)/graph
 	lp-replay $< $(whole)
 ideal = $(if $(IDEAL),$(RUN)/ideal)
-imbalance = lp-imbalance $(ideal:%=--ideal %)
 
-# Nothing is found twice: the page takes path and gains from lp-gain's stream, and lp-critpath repeats its verdict.
+# Nothing is found twice: the page takes path and gains from lp-gain's stream, lp-critpath repeats its verdict, and what
+# lp-imbalance would say is written with the page.
 page = lp-gain --json $(RUN)/gain.json.part -F stream $< | lp-report $(ideal:%=--ideal %) \
-	--verdict $(RUN)/verdict.json.part --text $(RUN)/verdict.txt.part >$(RUN)/report.html.part
+	--verdict $(RUN)/verdict.json.part --text $(RUN)/verdict.txt.part --imbalance $(RUN)/imbalance.txt.part \
+	--imbalance-json $(RUN)/imbalance.json.part >$(RUN)/report.html.part
 path = lp-critpath -F text --json $(RUN)/path.json.part --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.txt.part
 
 ifeq ($(filter-out 1,$(JOBS)),)
 $(RUN)/reported: $(RUN)/graph $(ideal)
-	$(each) ::: 'set -e -o pipefail; $(page); $(path)' \
-		'$(imbalance) --json $(RUN)/imbalance.json.part $< >$(RUN)/imbalance.txt.part'
+	set -o pipefail; $(page)
+	$(path)
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 else
 # In sequence if several processes make each: every mpirun would bind its processes to the first cores.
@@ -104,6 +105,5 @@ $(RUN)/reported: $(RUN)/graph $(ideal)
 	set -o pipefail; $(page)
 	lp-critpath -F json --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.json.part
 	$(together) lp-critpath -F text $< >$(RUN)/path.txt.part
-	$(together) $(imbalance) --json $(RUN)/imbalance.json.part $< >$(RUN)/imbalance.txt.part
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 endif

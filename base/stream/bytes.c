@@ -14,7 +14,7 @@ enum { CHUNK_BYTES = 1 << 20 };
  * A pipe of 64 KB is full or empty at each switch between its ends, which then take turns on one
  * core. It stays as it is where the kernel allows no more, and what is no pipe, too.
  */
-static void
+void
 widen_pipe(int fd)
 {
 	const int bytes = fcntl(fd, F_GETPIPE_SZ);

@@ -162,6 +162,7 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 	size_t lines = in != NULL ? in->known->history_count : 0;
 
 	writer_start(out, fd);
+	widen_pipe(fd);
 	if (line == NULL)
 		return writer_fail(out, ENOMEM);
 	message_begin(out, "longpole", 4);

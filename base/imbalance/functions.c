@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/waits/hybrid.h"
-#include "report.h"
+#include "../waits/hybrid.h"
+#include "imbalance.h"
 
 /*
  * A function: the cost of its delays to others, or its excess computation before a call compared

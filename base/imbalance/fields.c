@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines of several forms of output: their fields, declared once. */
-#include "report.h"
+#include "imbalance.h"
+
+const char *const dimension_names[DIMENSIONS + 4] = {
+	[BY_RANK] = "rank", [BY_SITE] = "site", [BY_CALL] = "call",
+	    [BY_COMMUNICATOR] = "communicator",
+	[BY_PARTNER] = "partner", [BY_FUNCTION] = "function", [BY_STEP] = "step",
+	[BY_REGION] = "region", NULL
+};
 
 #define DATA_SECONDS .csv = "%.9f", .json = "%.9f", .scale = 1e-9
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "../base/run/load.h"
-#include "../base/waits/poles.h"
-#include "../base/tool/json.h"
-#include "report.h"
+#include "../run/load.h"
+#include "../waits/poles.h"
+#include "../tool/json.h"
+#include "imbalance.h"
 
 enum { WHERE = 1024 };		/* bytes of a site's name */
 

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/waits/poles.h"
-#include "../base/tool/table.h"
-#include "report.h"
+#include "../waits/poles.h"
+#include "../tool/table.h"
+#include "imbalance.h"
 
 static void
 print_more(struct text *out, size_t count, size_t shown)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counters of samples, in each form of output. */
-#include "../base/waits/counters.h"
-#include "report.h"
+#include "../waits/counters.h"
+#include "imbalance.h"
 
 #define LINE(member) FIELD(struct counter_line, member)
 #define ACROSS(counter) LINE(across[COUNT_##counter]), .known = UNLESS_NEGATIVE, .optional = true
