@@ -89,8 +89,9 @@ setup_file() {
 }
 
 @test "-v prints each step, and the steps do the same if typed" {
-	sed '/^heat, 2 ranks/,$d' "$BATS_FILE_TMPDIR/out" | grep -E '^lp-|/each :::|^	' >steps
-	[ "$(grep -c '^lp-' steps)" -eq 3 ]
+	sed '/^heat, 2 ranks/,$d' "$BATS_FILE_TMPDIR/out" | grep -E '^lp-|^set -o pipefail; lp-|^	' >steps
+	[ "$(grep -c '^lp-' steps)" -eq 4 ]
+	[ "$(grep -c '^set .* lp-gain .* | lp-report ' steps)" -eq 1 ]
 	grep -q "^lp-record -o first.part/raw .*-- mpirun" steps
 	ln -s "$BATS_FILE_TMPDIR/first/raw" raw
 	mkdir first
