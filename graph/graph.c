@@ -22,7 +22,7 @@ static const char usage[] =
 	"                         for that, or work [wait]\n"
 	"      --poll-gap SECONDS computing for longer between two of them is work [0.00002]\n"
 	"  -o, --output SHARDS    of a folder of shards to one; several processes match theirs each\n"
-	"      --round ROWS       so many rows of all shards are matched at a time [262144 and more]\n"
+	"      --round ROWS       so many rows of all shards are matched at a time [65536 and more]\n"
 	"      --partial          a folder of shards may lack some; what is damaged is left out\n"
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n";

@@ -13,7 +13,7 @@
 #include "shards.h"
 
 enum {
-	ROUND_ROWS = 1 << 18,
+	ROUND_ROWS = 1 << 16,
 	SHARD_ROWS = 1 << 14,	/* of each of many shards: work must outweigh the exchange */
 	MANY_LOCATIONS = 1 << 10,
 	LOCATION_ROWS = 16,	/* of each of many locations: settled is written for all */

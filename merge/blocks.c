@@ -8,7 +8,7 @@
 
 enum {
 	FEW_LOCATIONS = 64,		/* each keeps its block, of up to 16 464 rows */
-	FEW_IN_FLIGHT = 1 << 16,	/* rows of all ranks, in slices that overlap in time */
+	FEW_IN_FLIGHT = 1 << 15,	/* rows of all ranks, in slices that overlap in time */
 	ROWS_IN_FLIGHT = 1 << 22,	/* of more locations */
 	LEAST_SLICE = 32, MOST_SLICE = 4096,	/* rows; the most, of few locations */
 	MOST_SLICES = 8,		/* of a block that is read again for each */

@@ -533,8 +533,8 @@ clc() {
 print(max(body["count"] for kind, body in msgpack.Unpacker(sys.stdin.buffer) if kind == "calls"))' <$blocks.trace >$blocks.most
 	done
 	cmp long.json short.json
-	[ "$(cat long.most)" -ge 4096 ]	# 65 536 rows of 16 ranks; a call has up to five
-	[ "$(cat long.most)" -le 4101 ]
+	[ "$(cat long.most)" -ge 2048 ]	# 32 768 rows of 16 ranks; a call has up to five
+	[ "$(cat long.most)" -le 2053 ]
 	[ "$(cat short.most)" -le 105 ]
 }
 

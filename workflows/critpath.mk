@@ -4,10 +4,10 @@
 # run     make -f workflows/critpath.mk APP="mpirun -n 4 ./app"
 #         make -f workflows/critpath.mk RUN=big APP="mpirun -n 64 ./app input" RECORD="--stack 4"
 #         make -f workflows/critpath.mk RUN=big          analyses the run recorded there
-#         make -f workflows/critpath.mk JOBS=4 APP="mpirun -n 4 ./app"      merged, matched and analysed by 4 processes
+#         make -f workflows/critpath.mk JOBS=4 APP="mpirun -n 4 ./app"      merged and matched by 4 processes
 # input   APP, any command that starts an MPI program, without recompilation; RECORD, options of lp-record;
 #         IDEAL=1, to replay it on an ideal network, too;
-#         JOBS, the number of processes of MPIRUN that analyse: trace and graph are then folders of shards
+#         JOBS, the number of processes of MPIRUN that merge and match: trace and graph are then folders of shards
 # output  in $(RUN): verdict.txt, verdict.json, raw traces, trace, graph, ideal (its replay), path.txt, path.json, gain.json,
 #         imbalance.txt, imbalance.json, and report.html with all results on one page
 #
@@ -94,16 +94,7 @@ page = lp-gain --json $(RUN)/gain.json.part -F stream $< | lp-report $(ideal:%=-
 	--imbalance-json $(RUN)/imbalance.json.part >$(RUN)/report.html.part
 path = lp-critpath -F text --json $(RUN)/path.json.part --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.txt.part
 
-ifeq ($(filter-out 1,$(JOBS)),)
 $(RUN)/reported: $(RUN)/graph $(ideal)
 	set -o pipefail; $(page)
 	$(path)
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
-else
-# In sequence if several processes make each: every mpirun would bind its processes to the first cores.
-$(RUN)/reported: $(RUN)/graph $(ideal)
-	set -o pipefail; $(page)
-	lp-critpath -F json --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.json.part
-	$(together) lp-critpath -F text $< >$(RUN)/path.txt.part
-	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
-endif
