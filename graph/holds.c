@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "../base/tool/hash_table.h"
+#include "../base/tool/search.h"
 #include "graph.h"
 
 enum {
@@ -192,6 +193,9 @@ computed(const struct held_call *call, int64_t from_ns, int64_t to_ns)
 	return end_ns > begin_ns && end_ns - from_ns >= LEAST_NS ? end_ns - begin_ns : 0;
 }
 
+#define BEGINS_BEFORE(computing, ns) ((computing)->from_ns < (ns))
+SEARCH(computing_from, struct computing, int64_t, BEGINS_BEFORE)
+
 /*
  * The computation of the receiver after which the call ended; NULL: none. COMPUTED_NS: computation
  * of the receiver during the call, until the end of that one. GOES_ON_NS: of it, what the receiver
@@ -205,13 +209,15 @@ held_by(const struct graph *graph, const struct held_call *call, int64_t *comput
 	    &graph->holds->of[call->target] : &(struct computings){ NULL };
 	const struct computing *last = NULL;
 	const struct location *target = &graph->locations[call->target];
+	size_t i = of->begin;
 
+	if (of->at != NULL)	/* blocks that have been read may reach far behind the call */
+		i += computing_from(of->at + i, of->end - of->to_come - i, call->leave_ns);
 	/* The row that ends its last computation may not have been read. */
 	*computed_ns = target->candidates == call->candidates ?
 	    computed(call, target->last_leave_ns, call->leave_ns) : 0;
 	*goes_on_ns = *computed_ns;
-	for (size_t i = of->end - of->to_come; i-- > of->begin &&
-	    of->at[i].to_ns > call->enter_ns;) {
+	while (i-- > of->begin && of->at[i].to_ns > call->enter_ns) {
 		const struct computing *c = &of->at[i];
 		const int64_t ns = computed(call, c->from_ns, c->to_ns);
 
