@@ -53,7 +53,9 @@ on_terminal() {
 	done
 	[ $i -lt 500 ]
 	kill -KILL $!
-	run -137 wait $!
+	status=0
+	wait $! || status=$?	# run would wait in another shell, which need not know the status
+	[ $status -eq 137 ]
 	exec 4>&-
 	[ -z "$(ls -A here)" ]
 }
