@@ -369,6 +369,16 @@ explained() {
 	done
 }
 
+@test "a wait during which its cause made 40 000 calls has it all as a cause" {
+	awk 'BEGIN {
+		print "trace ranks=2\n0 MPI_Init 0 +1000\n1 MPI_Init 0 +1000"
+		for (i = 1; i <= 40000; i++) printf "0 MPI_Comm_rank %.0f +1000\n", i * 10000
+		print "0 MPI_Send 500000000 +1000 comm=1 peer=1 tag=1 sent=8\n0 MPI_Finalize 600000000 +1000"
+		print "1 MPI_Recv 2000 500002000 comm=1 peer=0 tag=1 received=8\n1 MPI_Finalize 600000000 +1000"
+	}' | tests/pack | lp-graph 2>/dev/null >t.graph
+	explained 0.9999 t.graph
+}
+
 @test "waits in LAMMPS and HPCC have a cause" {
 	for program in lmp hpcc; do
 		command -v $program || skip "$program is not installed"

@@ -9,7 +9,7 @@
  *	W * min(w / (sum d + W), 1)		is indirect. It is shared out over the causes of W:
  *						the long-term cost of their delays
  *
- * Memory: for each location the calls since the second last synchronisation of all, at most 8192.
+ * Memory: for each location the calls since the second last synchronisation of all, at most 65536.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "core.h"
 #include "syncs.h"
 
-enum { MOST_ACTIVITIES = 8192, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 22 };
+enum { MOST_ACTIVITIES = 1 << 16, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 22 };
 
 static int64_t
 positive(int64_t ns)
