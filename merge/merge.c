@@ -6,7 +6,8 @@
  *         a pipe is kept in a temporary file, since the input is read twice
  * writes  one trace: the definitions, then the blocks of calls in order of their first enter;
  *         or a folder of shards with the same trace in pieces, each process its own
- * memory  ranks, their threads, communicators and call sites, and one block of calls;
+ * memory  ranks, their threads, communicators and call sites, and one block of calls, or one
+ *         for each of up to 64 threads;
  *         for clocks that need messages (merge.1) also the memory of lp-graph
  */
 #include <errno.h>

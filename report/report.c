@@ -5,7 +5,7 @@
  * reads   one graph or path stream (for a graph in a file it runs lp-gain or lp-critpath);
  *         streams of its replay and of other runs to compare with
  * writes  one HTML file that loads nothing else, one SVG picture, its timeline as a table,
- *         or the verdict
+ *         or the verdict; beside it the verdict and the report of lp-imbalance
  * memory  that of lp-imbalance, and an amount proportional to --size and to ranks
  */
 #include <stdlib.h>

@@ -547,6 +547,23 @@ wrong_order() {
 	[ "$(lp-imbalance --all heat.graph | wc -l)" -gt "${#lines[@]}" ]
 }
 
+@test "of a long chain of waits the overview shows six, and --all all" {
+	awk 'BEGIN {
+		print "trace ranks=13"
+		for (r = 0; r < 13; r++) {
+			print r, "MPI_Init 0 +1000"
+			if (r > 0) print r, "MPI_Recv", 2000 + r, 1000000 + 1000 * r, "comm=1 peer=" r - 1 " tag=1 received=8"
+			if (r < 12) print r, "MPI_Send", 1000000 + 1000 * r + 100, "+100 comm=1 peer=" r + 1 " tag=1 sent=8"
+			print r, "MPI_Finalize 2000000 +1000"
+		}
+	}' | tests/pack | lp-graph 2>/dev/null >t.graph
+	run -0 lp-imbalance t.graph
+	[ "$(grep -c '^rank .* waited\|^  as rank .* waited' <<<"$output")" -eq 6 ]
+	[ "$(tail -n 1 <<<"$output")" = '(6 more; --all shows them)' ]
+	run -0 lp-imbalance --all t.graph
+	[ "$(grep -A 12 -m 1 '^rank 12 waited' <<<"$output" | grep -c ' waited ')" -eq 12 ]
+}
+
 @test "an exceeded limit is reported, with exit status 1" {
 	cd "$BATS_FILE_TMPDIR"
 	run -1 --separate-stderr lp-imbalance --limit wait_s=0.000001 --limit imbalance=1e9 heat.graph

@@ -66,22 +66,24 @@ load helpers
 	[ -z "$output" ]
 }
 
-@test "a pipe into a tool, and out of it, holds 1 MB, however large it was" {
+@test "a pipe into a tool, and out of it, holds 512 KB, or more if it did" {
 	[ "$(cat /proc/sys/fs/pipe-max-size)" -ge 1048576 ] || skip "pipes are smaller here"
 	pack "$fixtures/good-path.txt" >small
 	for end in 0 1; do
 		python3 -c '
-import fcntl, os, subprocess, sys
+import fcntl, os, subprocess, sys, time
 GET, SET = 1032, 1031
 end, bytes_of = int(sys.argv[1]), open("small", "rb").read()
-for at_first, then in (4096, 1 << 20), (65536, 1 << 20), (1 << 20, 1 << 20):
+for at_first, then in (4096, 1 << 19), (65536, 1 << 19), (1 << 20, 1 << 20):
     reads, writes = os.pipe()
     fcntl.fcntl(writes, SET, at_first)
     if end == 0:
         os.write(writes, bytes_of[:100])	# the tool waits for the rest
         tool = subprocess.Popen(["lp-imbalance"], stdin=reads, stdout=subprocess.DEVNULL)
-        while fcntl.fcntl(reads, GET) != then and tool.poll() is None:
-            os.sched_yield()
+        for _ in range(1000):
+            if fcntl.fcntl(reads, GET) == then or tool.poll() is not None:
+                break
+            time.sleep(0.01)
         assert fcntl.fcntl(reads, GET) == then
         os.write(writes, bytes_of[100:])
         os.close(writes)

@@ -203,9 +203,9 @@ print_delays(struct text *out, const struct imbalance *im, size_t shown)
 	free(delays);
 }
 
-/* The longest waits, each with the chain back to its origin. */
+/* The longest waits, each with the chain back to its origin, of which SHOWN_LINKS are shown. */
 static void
-print_chains(struct text *out, const struct imbalance *im, size_t shown)
+print_chains(struct text *out, const struct imbalance *im, size_t shown, size_t shown_links)
 {
 	struct wait chain[MOST_LINKS];
 	char text[1024];
@@ -214,7 +214,7 @@ print_chains(struct text *out, const struct imbalance *im, size_t shown)
 		size_t links = chain_of(im, i, chain);
 
 		text_char(out, '\n');
-		for (size_t k = 0; k < links; k++) {
+		for (size_t k = 0; k < links && k < shown_links; k++) {
 			const struct wait *w = &chain[k];
 
 			text_line(out, "%srank %d waited %.6f s for rank %d at %.6f s: %s in %s",
@@ -224,6 +224,7 @@ print_chains(struct text *out, const struct imbalance *im, size_t shown)
 			    state_names[w->state], index_text(im, BY_SITE, w->site, text,
 			    sizeof text));
 		}
+		print_more(out, links, shown_links);
 	}
 }
 
@@ -269,5 +270,5 @@ print_table(struct text *out, const struct imbalance *im, const struct view *vie
 		print_critical(out, im, view->critical, all > 0 ? all : 6);
 	print_delays(out, im, all > 0 ? all : 6);
 	functions_table(out, im, view->all);
-	print_chains(out, im, all > 0 ? all : 1);
+	print_chains(out, im, all > 0 ? all : 1, all > 0 ? all : 6);
 }

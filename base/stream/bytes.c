@@ -8,19 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CHUNK_BYTES = 1 << 20 };
+enum { CHUNK_BYTES = 1 << 20, PIPE_BYTES = 1 << 19 };
 
 /*
  * A pipe of 64 KB is full or empty at each switch between its ends, which then take turns on one
- * core. It stays as it is where the kernel allows no more, and what is no pipe, too.
+ * core. The kernel allows a user 64 MB in all pipes; beyond that a pipe stays as it is.
  */
 void
 widen_pipe(int fd)
 {
 	const int bytes = fcntl(fd, F_GETPIPE_SZ);
 
-	if (bytes > 0 && bytes < CHUNK_BYTES)
-		fcntl(fd, F_SETPIPE_SZ, CHUNK_BYTES);
+	if (bytes > 0 && bytes < PIPE_BYTES)
+		fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
 }
 
 int

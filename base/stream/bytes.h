@@ -35,7 +35,7 @@ buffer_end(const struct buffer *b)
 	return b->offset + b->end;
 }
 
-/* Lets a pipe hold 1 MB; does nothing to other files. */
+/* Lets a pipe hold 512 KB; does nothing to other files. */
 void widen_pipe(int fd);
 /* FILE: NULL or "-" is standard input; a file by name is read by offset. 0 or -1. */
 int buffer_open(struct buffer *b, const char *file);
