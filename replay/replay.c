@@ -79,19 +79,15 @@ struct state {
 	struct result result;
 };
 
-/* A call has been left. Its rows are no longer needed, unless they must be written. */
 static void
-done(void *context, uint32_t location, uint64_t first, uint64_t end)
+done(void *context, uint32_t location)
 {
 	struct state *s = context;
-	struct engine *e = &s->replay.engine;
-	const struct runner *r = &e->runners[location];
+	const struct runner *r = &s->replay.engine.runners[location];
 
-	if (s->opt.monitor.ranks != NULL && location == r->rank)
-		monitor_take(&s->opt.monitor, r->rank, row_at(e, location, first)->call,
-		    r->recorded_leave_ns, (int64_t)(r->now_ns + 0.5), r->recorded_useful_ns);
-	if (s->output == NULL)
-		lane_drop(&e->lanes[location], end);
+	if (location == r->rank)
+		monitor_take(&s->opt.monitor, r->rank, r->row->call, r->recorded_leave_ns,
+		    (int64_t)(r->now_ns + 0.5), r->recorded_useful_ns);
 }
 
 static void
@@ -143,7 +139,8 @@ take_message(struct state *s, const struct message *message)
 		struct engine *e = &s->replay.engine;
 
 		e->context = s;
-		e->done = done;
+		e->done = s->opt.monitor.ranks != NULL ? done : NULL;
+		e->keeps_rows = s->output != NULL;
 		e->explains = s->opt.explain.asked;
 		e->slept = s->opt.explain.asked && !s->opt.explain.message ? slept : NULL;
 		e->over = s->opt.explain.message ? over : NULL;

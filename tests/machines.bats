@@ -133,3 +133,18 @@ finish() {
 	done <table
 	[ "$n" -eq 15 ]
 }
+
+@test "of events at one time, the one scheduled first comes first: a call without computing before it waits its turn" {
+	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
+		trace ranks=4
+		0 MPI_Comm_rank 1000000 1000000 comm=1
+		0 MPI_Bsend 1000000 1000000 comm=1 peer=2 sent=1048576
+		1 MPI_Bsend 1000000 1000000 comm=1 peer=3 sent=2097152
+		2 MPI_Recv 1000000 9000000 comm=1 peer=0 received=1048576
+		3 MPI_Recv 1000000 9000000 comm=1 peer=1 received=2097152
+	END
+	printf '%s\n' machine 'nodes 2' 'cpus 2' 'mapping 2' 'bandwidth 100 MiB/s' 'latency 0 us' 'links 1 1' 'eager 4 MiB' >machine
+	# Both are at their call at 1 ms. Rank 0 leaves it at once and is behind rank 1 then, whose 20 ms hold
+	# the link out before its own 10 ms.
+	[ "$(lp-replay -n machine -F json t.graph | jq -c .finish_ns)" = '[1000000,1000000,31000000,21000000]' ]
+}

@@ -25,19 +25,19 @@ region_ratio(const struct runner *r)
 }
 
 double
-compute_ns(const struct engine *e, uint32_t id, const struct op *op)
+compute_ns(const struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	double ns = (double)op->gap_ns, region;
+	double ns = (double)r->op->gap_ns, region;
 
-	if (op->gap_ns == 0)
+	if (r->op->gap_ns == 0)
 		return 0;
 	if (r->cpu_ratio != 1)
 		ns = r->cpu_ratio > 0 ? ns / r->cpu_ratio : 0;
 	region = e->machine->region_count > 0 ? region_ratio(r) : 1;
 	if (region != 1)
 		ns = region > 0 ? ns / region : region == 0 ? 0 : -region * 1e9;
-	ns *= scale_of(e, id, r->seq, true);
+	ns *= scale_of(e, id, true);
 	r->useful_ns += ns;
 	return ns;
 }
@@ -47,7 +47,7 @@ static void
 take_event(const struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	const struct replay_row *row = row_at(e, id, r->part);
+	const struct replay_row *row = r->row;
 	double ratio = __builtin_nan("");
 
 	if (row->tag == NO_TAG || e->machine->region_count == 0)
@@ -75,7 +75,7 @@ static bool
 is_lost(const struct engine *e, uint32_t id)
 {
 	const struct runner *r = &e->runners[id];
-	const struct replay_row *row = row_at(e, id, r->part);
+	const struct replay_row *row = r->row;
 
 	return row->peer == ANY_PEER ||
 	    world_rank(e->known, row->comm, (int32_t)r->rank, row->peer) >= 0;
@@ -108,16 +108,18 @@ startup(const struct engine *e, uint32_t id, const struct op *op)
 }
 
 double
-after_ns(const struct engine *e, uint32_t id, const struct op *op)
+after_ns(const struct engine *e, uint32_t id)
 {
+	const struct op *op = e->runners[id].op;
+
 	if (op->link != NONE &&
 	    (op->act == ACT_SEND || op->act == ACT_SENDRECV || op->act == ACT_SEND_START))
 		return sent_ns(e->machine, e->flights[op->link].wire == WIRE_MEMORY,
-		    (double)row_at(e, id, e->runners[id].part)->sent);
+		    (double)e->runners[id].row->sent);
 	if ((op->act != ACT_RECEIVE && op->act != ACT_WAIT) || op->link == NONE)
 		return 0;
 	return overhead_ns(e->machine, e->flights[op->link].wire == WIRE_MEMORY, true,
-	    (double)row_at(e, id, e->runners[id].part)->received);
+	    (double)e->runners[id].row->received);
 }
 
 /* Wakes the receiver that sleeps on the message. */
@@ -147,7 +149,7 @@ arrive(struct engine *e, uint32_t link, double at_ns)
 		return;
 	}
 	if (f->receiver != NONE && e->marks != NULL &&
-	    op_at(e, f->receiver, e->runners[f->receiver].part)->act != ACT_PROBE)
+	    e->runners[f->receiver].op->act != ACT_PROBE)
 		e->marks->in_flight--;
 	wake_receiver(e, link, ARRIVED, at_ns);
 	if (!e->contended)
@@ -232,8 +234,7 @@ mark_sent(struct engine *e, uint32_t id, uint32_t link, double bytes)
 	const struct flight *f = &e->flights[link];
 	struct weight *weight = message_weight(e, link);
 
-	weight->bytes = (f->wire == WIRE_NETWORK ? bytes : 0) * scale_of(e, id,
-	    e->runners[id].part, false);
+	weight->bytes = (f->wire == WIRE_NETWORK ? bytes : 0) * scale_of(e, id, false);
 	weight->sender = payer_here(e, id, false);
 	e->marks->in_flight++;
 	if (f->flags & MESSAGE_RENDEZVOUS)
@@ -248,7 +249,7 @@ begin_send(struct engine *e, uint32_t id, uint32_t link, double bytes)
 
 	f->flags |= MESSAGE_SENT;
 	f->sent_ns = r->now_ns;
-	f->wire_ns *= scale_of(e, id, r->part, false);
+	f->wire_ns *= scale_of(e, id, false);
 	if (e->marks != NULL)
 		mark_sent(e, id, link, bytes);
 	if (f->flags & MESSAGE_RENDEZVOUS && !(f->flags & (MESSAGE_PART | MESSAGE_POSTED)))
@@ -263,7 +264,8 @@ do_send(struct engine *e, uint32_t id, const struct op *op)
 
 	if (link == NONE)
 		return lost_send(e, id, op);
-	begin_send(e, id, link, (double)row_at(e, id, e->runners[id].part)->sent);
+	/* the row is far away, and few ask */
+	begin_send(e, id, link, e->marks != NULL ? (double)e->runners[id].row->sent : 0);
 	return op->act != ACT_SEND_START ? wait_posted(e, id, link) : true;
 }
 
@@ -316,7 +318,7 @@ bool
 act(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	const struct op *op = op_at(e, id, r->part);
+	const struct op *op = r->op;
 
 	switch ((enum act)op->act) {
 	case ACT_SEND: case ACT_SENDRECV: case ACT_SEND_START:
@@ -337,7 +339,7 @@ act(struct engine *e, uint32_t id)
 	case ACT_WAIT_SEND:	/* Dimemas' model never waits for a send that was started */
 		return e->machine->dimemas || wait_posted(e, id, op->link);
 	case ACT_COMPLETE:
-		return row_at(e, id, e->runners[id].part)->peer >= 0 && is_lost(e, id) ?
+		return r->row->peer >= 0 && is_lost(e, id) ?
 		    block(e, id) : true;
 	case ACT_COLLECTIVE: case ACT_COLLECTIVE_START:
 		return collective_enter(e, id, op, op->act == ACT_COLLECTIVE) || block(e, id);

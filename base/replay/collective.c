@@ -359,10 +359,10 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 	flight->member = me;
 	flight->flags = MESSAGE_SENT | MESSAGE_PART;
 	flight->sent_ns = r->now_ns;
-	flight_route(e, flight, NO_TAG, row_at(e, id, r->part)->sent);
+	flight_route(e, flight, NO_TAG, r->row->sent);
 	if (e->marks != NULL)
 		mark_set(e, message_time(e, f, ARRIVED), id, &(struct cost){ flight->wire_ns,
-		    { [GAP] = flight->wire == WIRE_NETWORK ? (double)row_at(e, id, r->part)->sent :
+		    { [GAP] = flight->wire == WIRE_NETWORK ? (double)r->row->sent :
 		    0 } }, payer_here(e, id, false));
 	transfer_start(e, f, r->now_ns);
 	if (!e->contended)	/* it has arrived, at a later time */
@@ -404,7 +404,7 @@ bool
 collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 {
 	struct runner *r = &e->runners[id];
-	const struct replay_row *row = row_at(e, id, r->part);
+	const struct replay_row *row = r->row;
 	struct instance *i;
 	uint32_t me;
 	double at_ns;
@@ -425,7 +425,7 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 	if (i->root == me || (i->root == NONE && r->now_ns >= i->last_ns)) {
 		i->sent = row->sent;
 		i->received = row->received;
-		i->factor = scale_of(e, id, r->part, false);
+		i->factor = scale_of(e, id, false);
 	}
 	if (e->marks != NULL) {
 		mark_arrival(e, id, op->link, me, waits);
@@ -466,7 +466,7 @@ collective_wait(struct engine *e, uint32_t id, const struct op *op)
 {
 	struct runner *r = &e->runners[id];
 	struct instance *i = &e->instances[op->link];
-	uint32_t me = row_at(e, id, r->part)->member;
+	uint32_t me = r->row->member;
 	double at_ns;
 
 	if (e->marks != NULL)

@@ -12,12 +12,6 @@ bad_end(struct reader *in, const struct message *message, uint32_t location, uin
 	    message->kind, (unsigned long long)seq, location);
 }
 
-static bool
-is_any_collective(const struct op *op)
-{
-	return op->act == ACT_COLLECTIVE || op->act == ACT_COLLECTIVE_START;
-}
-
 /* Adds a message to its two rows and to the row that posts the receive. */
 static void
 add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
@@ -79,26 +73,27 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 {
 	const uint32_t *source = edges->source, *target = edges->target;
 	const uint64_t *send = edges->send, *receive = edges->receive;
+	const bool are_locks = is_kind(message, "locks"), are_probes = is_kind(message, "probes");
 
 	for (size_t i = 0; i < edges->count; i++) {
-		if (op_at(e, source[i], send[i]) == NULL)
+		struct op *from = op_at(e, source[i], send[i]);
+		struct op *to = op_at(e, target[i], receive[i]);
+
+		if (from == NULL)
 			return bad_end(in, message, source[i], send[i]);
-		if (op_at(e, target[i], receive[i]) == NULL)
+		if (to == NULL)
 			return bad_end(in, message, target[i], receive[i]);
-		if (is_kind(message, "locks") &&
-		    op_at(e, target[i], receive[i])->act != ACT_RECEIVE) {
+		if (are_locks && to->act != ACT_RECEIVE) {
 			++*locks;
 			continue;
 		}
-		if (is_kind(message, "probes")) {
-			add_probe(e, op_at(e, target[i], receive[i]), op_at(e, source[i], send[i]));
+		if (are_probes) {
+			add_probe(e, to, from);
 			continue;
 		}
-		if (op_at(e, source[i], send[i])->link != NONE ||
-		    op_at(e, target[i], receive[i])->link != NONE)
+		if (from->link != NONE || to->link != NONE)
 			return reader_fail(in, message->offset, "messages: a row has two messages");
-		if (is_any_collective(op_at(e, source[i], send[i])) ||
-		    is_any_collective(op_at(e, target[i], receive[i])))
+		if (is_any_collective(from) || is_any_collective(to))
 			return reader_fail(in, message->offset, "messages: an end is a collective");
 		add_flight(e, source[i], send[i], target[i], receive[i]);
 	}

@@ -69,8 +69,30 @@ spend(struct engine *e, uint32_t id, double ns)
 		r->now_ns += ns;
 		return true;
 	}
+	/* Its event would be the next one. */
+	if (ns == 0 && e->starving == 0 && !events_are_due(&e->events))
+		return true;
 	events_add(&e->events, r->now_ns + ns, EVENT_RUN, id);
 	return false;
+}
+
+/* Finds the rows of a runner's part, which move when rows are read. */
+static void
+find_rows(struct engine *e, uint32_t id)
+{
+	struct runner *r = &e->runners[id];
+
+	r->op = op_at(e, id, r->part);
+	r->row = r->op != NULL ? row_at(e, id, r->part) : NULL;
+}
+
+/* Does the call have another part? */
+static bool
+has_part(const struct engine *e, uint32_t id)
+{
+	const struct runner *r = &e->runners[id];
+
+	return r->part + 1 < lane_end(&e->lanes[id]) && r->op[1].part;
 }
 
 /* The call is left: its rows get their simulated times. */
@@ -78,31 +100,33 @@ static void
 leave_call(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	struct op *op = op_at(e, id, r->seq);
 	uint64_t end = r->part;
+	struct op *op = r->op - (end - 1 - r->seq);
 	int64_t enter_ns = (int64_t)(r->enter_ns + 0.5), leave_ns = (int64_t)(r->now_ns + 0.5);
 
 	r->recorded_useful_ns += op->gap_ns;
 	r->recorded_leave_ns += op->gap_ns + op->duration_ns;
-	span_call(&r->recorded, row_at(e, id, r->seq)->call, r->recorded_leave_ns - op->duration_ns,
-	    r->recorded_leave_ns);
-	span_call(&r->span, row_at(e, id, r->seq)->call, enter_ns, leave_ns);
-	for (uint64_t seq = r->seq; seq < end; seq++, op++) {
-		switch ((enum act)op->act) {
-		case ACT_COLLECTIVE: case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:
-			if (op->link != NONE)
-				instance_unref(e, op->link);
-			break;
-		default:
-			if (op->link != NONE)
-				flight_unref(e, op->link);
-		}
+	if (op->frames || !r->span.any) {
+		span_call(&r->recorded, r->row->call, r->recorded_leave_ns - op->duration_ns,
+		    r->recorded_leave_ns);
+		span_call(&r->span, r->row->call, enter_ns, leave_ns);
+	} else {
+		span_call_between(&r->recorded, op->gap_ns, r->recorded_leave_ns);
+		span_call_between(&r->span, enter_ns - r->span.last_ns, leave_ns);
+	}
+	for (; op <= r->op; op++) {
+		if (op->link == NONE)
+			;
+		else if (is_any_collective(op) || op->act == ACT_WAIT_COLLECTIVE)
+			instance_unref(e, op->link);
+		else
+			flight_unref(e, op->link);
 		op->gap_ns = enter_ns;
 		op->duration_ns = leave_ns;
 	}
 	if (e->done != NULL)
-		e->done(e->context, id, r->seq, end);
-	else
+		e->done(e->context, id);
+	if (!e->keeps_rows)
 		lane_drop(&e->lanes[id], end);
 	r->seq = end;
 	r->begin_ns = r->now_ns;
@@ -136,37 +160,32 @@ static void
 enter_call(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	const struct op *receive;
 
 	r->enter_ns = r->now_ns;
-	r->part = r->seq;
 	if (e->unborn > 0)
 		bear(e, id);
-	if (op_at(e, id, r->seq)->act != ACT_SENDRECV)
-		return;
-	receive = op_at(e, id, r->seq + 1);
-	if (receive != NULL && receive->part && receive->link != NONE)
-		post(e, id, receive->link);
+	if (r->op->act == ACT_SENDRECV && has_part(e, id) && r->op[1].link != NONE)
+		post(e, id, r->op[1].link);
 }
 
 /* The cost at the begin of a row. */
 static double
-begin_ns(struct engine *e, uint32_t id, const struct op *op)
+begin_ns(struct engine *e, uint32_t id)
 {
 	const struct runner *r = &e->runners[id];
-	struct cost cost = startup(e, id, op);
+	const double call_ns = r->op->costs && r->part == r->seq ? e->machine->call_ns : 0;
+	struct cost cost;
+	double factor;
 
-	if (e->scales != NULL) {
-		double factor = scale_of(e, id, r->part, false);
-
-		cost.ns *= factor;
-		for (int p = 0; p < PARAMETERS; p++)
-			cost.times[p] *= factor;
-	}
-	if (op->costs && r->part == r->seq) {
-		cost.ns += e->machine->call_ns;
-		cost.times[OVERHEAD] = 1;
-	}
+	if (e->marks == NULL && e->scales == NULL && !is_any_collective(r->op) &&
+	    r->op->act != ACT_WAIT_COLLECTIVE)
+		return r->op->startup_ns + call_ns;
+	cost = startup(e, id, r->op);
+	factor = scale_of(e, id, false);
+	for (int p = 0; p < PARAMETERS; p++)
+		cost.times[p] *= factor;
+	cost.ns = cost.ns * factor + call_ns;
+	cost.times[OVERHEAD] = r->op->costs && r->part == r->seq;
 	if (e->marks != NULL &&
 	    (cost.ns != 0 || cost.times[LATENCY] != 0 || cost.times[OVERHEAD] != 0))
 		mark_add(e, id, &cost, payer_here(e, id, false));
@@ -217,13 +236,17 @@ must_wait(struct engine *e, uint32_t id)
 	return r->unborn;
 }
 
-/* The row's message and the rows behind it will be needed. */
+/* The call's message and the rows behind it will be needed. */
 static void
-prefetch(const struct engine *e, uint32_t id, const struct op *op)
+prefetch(const struct engine *e, uint32_t id)
 {
-	if (op->link < e->flight_count)
+	const struct runner *r = &e->runners[id];
+	const struct op *op = r->op + (e->contended ? 0 : 4);
+	const struct op_lane *lane = &e->lanes[id];
+
+	if (op < lane->ops + lane->begin + lane->count && op->link < e->flight_count)
 		__builtin_prefetch(&e->flights[op->link]);
-	__builtin_prefetch(op_at(e, id, e->runners[id].seq + 2));
+	__builtin_prefetch(op + 4);
 }
 
 /* The part is over. */
@@ -231,14 +254,16 @@ static void
 leave_part(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	const struct op *op;
+	const bool more = has_part(e, id);
 
 	if (e->slept != NULL && r->now_ns > r->act_ns)
-		e->slept(e->context, id, op_at(e, id, r->part), r->act_ns);
-	op = op_at(e, id, ++r->part);
-	if (op != NULL && op->part)
+		e->slept(e->context, id, r->op, r->act_ns);
+	r->part++;
+	if (more) {
+		r->op++;
+		r->row++;
 		r->step = STEP_PART;
-	else {
+	} else {
 		leave_call(e, id);
 		r->step = STEP_COMPUTE;
 	}
@@ -249,7 +274,6 @@ static void
 run(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	struct op *op;
 	double ns;
 
 	for (;;)
@@ -257,11 +281,13 @@ run(struct engine *e, uint32_t id)
 		case STEP_COMPUTE:
 			if (must_wait(e, id))
 				return;
-			op = op_at(e, id, r->seq);
+			r->part = r->seq;
+			find_rows(e, id);
 			r->step = STEP_ENTER;
-			prefetch(e, id, op);
-			ns = compute_ns(e, id, op);
-			mark_spent(e, id, ns);
+			prefetch(e, id);
+			ns = compute_ns(e, id);
+			if (e->marks != NULL)
+				mark_spent(e, id, ns);
 			if (!spend(e, id, ns))
 				return;
 			break;
@@ -270,17 +296,16 @@ run(struct engine *e, uint32_t id)
 			r->step = STEP_PART;
 			break;
 		case STEP_PART:
-			op = op_at(e, id, r->part);
 			r->step = STEP_ACT;
-			ns = begin_ns(e, id, op);
-			if (e->explains && !is_kept(op))
+			ns = begin_ns(e, id);
+			if (e->explains && !is_kept(r->op))
 				r->spent.latency_ns += ns;
 			if (ns > 0 && !spend(e, id, ns))
 				return;
 			break;
 		case STEP_ACT:
 			r->act_ns = r->now_ns;
-			if (is_scheduled(e, op_at(e, id, r->part))) {
+			if (is_scheduled(e, r->op)) {
 				moves_enter(e, id);
 				r->step = STEP_MOVE;
 				break;
@@ -291,8 +316,9 @@ run(struct engine *e, uint32_t id)
 			break;
 		case STEP_AFTER:
 			r->step = STEP_LEAVE;
-			ns = after_ns(e, id, op_at(e, id, r->part));
-			mark_spent(e, id, ns);
+			ns = after_ns(e, id);
+			if (e->marks != NULL)
+				mark_spent(e, id, ns);
 			if (ns > 0 && !spend(e, id, ns))
 				return;
 			break;
@@ -315,6 +341,7 @@ feed(struct engine *e)
 	for (uint32_t l = 0; l < e->locations; l++) {
 		struct runner *r = &e->runners[l];
 
+		find_rows(e, l);
 		if (!r->starved || (r->seq == e->lanes[l].ready && !e->ended))
 			continue;
 		r->starved = false;

@@ -57,6 +57,7 @@ struct op {
 	bool open : 1;		/* starts a request whose completion has not been read */
 	bool rendezvous : 1;	/* a send that waits for its receive */
 	bool costs : 1;		/* the overhead of a call */
+	bool frames : 1;	/* may begin or end the span */
 };
 
 /* Its duration does not depend on the machine. */
@@ -65,6 +66,9 @@ is_kept(const struct op *op)
 {
 	return op->act == ACT_KEEP || op->act == ACT_FILE;
 }
+
+/* What rows of a call have in common. */
+struct op_pattern { struct op op; uint64_t rendezvous_from; bool known; };
 
 struct replay_row {			/* as in the stream */
 	union { uint64_t sent; int64_t enter_ns; };	/* bytes; for ACT_FILE as recorded */
@@ -91,6 +95,17 @@ static inline uint64_t
 lane_end(const struct op_lane *lane)
 {
 	return lane->first + lane->count;
+}
+
+/* Forgets the rows before SEQ, which are done. */
+static inline void
+lane_drop(struct op_lane *lane, uint64_t seq)
+{
+	const size_t rows = (size_t)(seq - lane->first);
+
+	lane->begin += rows;
+	lane->count -= rows;
+	lane->first = seq;
 }
 
 /* ---- messages and collectives in flight, their links and buses ----------------------- */
@@ -172,6 +187,8 @@ struct spent {			/* by a location, outside computing, in ns */
 struct runner {			/* a location; fields of each step come first */
 	double now_ns;
 	uint64_t seq, part;	/* row of the call, row in it */
+	struct op *op;		/* of the part */
+	struct replay_row *row;
 	uint64_t move;		/* in the schedule of its collective */
 	double enter_ns;	/* of the call it is in */
 	double useful_ns;	/* computed so far, simulated */
@@ -197,6 +214,7 @@ struct engine {
 	uint32_t locations, starving;
 	uint32_t unborn;			/* number of unborn runners */
 	struct op_lane *lanes;
+	struct op_pattern *patterns;	/* by call */
 	struct runner *runners;
 	uint32_t *node_of;	/* by location */
 	struct flight *flights;
@@ -223,8 +241,9 @@ struct engine {
 	uint32_t *stack;
 	size_t stack_count;
 	struct scales *scales;	/* of computing and communication; NULL: none */
-	/* A call is done: rows [FIRST, END) with simulated times. NULL: they are forgotten. */
-	void (*done)(void *context, uint32_t location, uint64_t first, uint64_t end);
+	bool keeps_rows;	/* that are done, with simulated times; else they are forgotten */
+	/* A call is done, the runner's. NULL: nobody asks. */
+	void (*done)(void *context, uint32_t location);
 	/* A row's wait, and a finished message, for --explain. NULL: nobody asks. */
 	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
 	void (*over)(void *context, uint32_t flight);
@@ -247,9 +266,6 @@ struct op *started_by(const struct engine *engine, uint32_t *location, uint64_t 
 void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);
 void lanes_advance(struct engine *engine);	/* finds how far rows may be simulated */
 void lanes_end(struct engine *engine);		/* no more input: everything is settled */
-/* Forgets the rows before SEQ, which are done. */
-void lane_drop(struct op_lane *lane, uint64_t seq);
-
 /* edges.c: reads edges; counts LOCKS that no replay shows. */
 int lanes_messages(struct engine *engine, struct reader *in, const struct message *message,
     const struct edge_block *edges, uint64_t *locks);
@@ -275,15 +291,28 @@ row_at(const struct engine *engine, uint32_t location, uint64_t seq)
 	return &lane->rows[lane->begin + (size_t)(seq - lane->first)];
 }
 
+static inline bool
+is_any_collective(const struct op *op)
+{
+	return op->act == ACT_COLLECTIVE || op->act == ACT_COLLECTIVE_START;
+}
+
+/* Does it run as messages? */
+static inline bool
+is_scheduled(const struct engine *e, const struct op *op)
+{
+	return op->act == ACT_COLLECTIVE && op->link != NONE &&
+	    e->instances[op->link].plan.schedule != NO_SCHEDULE;
+}
+
 /* The factor from --scale for the computing before a runner's row, or for its communication. */
 static inline double
-scale_of(const struct engine *e, uint32_t runner, uint64_t seq, bool compute)
+scale_of(const struct engine *e, uint32_t runner, bool compute)
 {
-	const struct replay_row *row;
+	const struct replay_row *row = e->runners[runner].row;
 
 	if (e->scales == NULL)
 		return 1;
-	row = row_at(e, runner, seq);
 	return scale_factor(e->scales, e->known, e->runners[runner].rank, row->call,
 	    row->site, compute);
 }
@@ -295,7 +324,7 @@ void arrive(struct engine *engine, uint32_t flight, double at_ns);
 bool block(struct engine *engine, uint32_t runner);	/* sleeps until wake; false */
 
 /* act.c: executes a row. */
-double compute_ns(const struct engine *engine, uint32_t runner, const struct op *op);
+double compute_ns(const struct engine *engine, uint32_t runner);
 /* The cost of an operation on the CPU at its begin. */
 struct cost startup(const struct engine *engine, uint32_t runner, const struct op *op);
 bool act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
@@ -307,12 +336,11 @@ void begin_send(struct engine *engine, uint32_t runner, uint32_t flight, double 
 bool wait_posted(struct engine *engine, uint32_t runner, uint32_t flight);
 bool wait_arrived(struct engine *engine, uint32_t runner, uint32_t flight);
 /* The overhead of a receive whose data has arrived, or of a send whose data is on its way. */
-double after_ns(const struct engine *engine, uint32_t runner, const struct op *op);
+double after_ns(const struct engine *engine, uint32_t runner);
 void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data has left */
 
 /* scheduled.c: collectives as messages. */
 void moves_begin(struct engine *engine);
-bool is_scheduled(const struct engine *engine, const struct op *op);
 void moves_enter(struct engine *engine, uint32_t runner);
 /* Finds the next move and its cost on the CPU before; false: all are done. */
 bool move_next(struct engine *engine, uint32_t runner, double *ns);
@@ -321,7 +349,8 @@ double move_after(struct engine *engine, uint32_t runner);	/* cost after the mov
 
 /* protocol.c: finds sends that wait for their receive, and keeps persistent requests. */
 struct made_requests *made_requests(void);
-bool is_rendezvous(const struct machine *machine, uint16_t call, uint64_t bytes);
+/* The bytes from which a send of this call waits for its receive; UINT64_MAX: it never does. */
+uint64_t rendezvous_from(const struct machine *machine, uint16_t call);
 void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op,
     struct replay_row *row);
 

@@ -6,8 +6,6 @@
 
 #include "../tool/tool.h"
 
-enum { NO_SLOT = (1 << 29) - 1 };
-
 void
 events_begin(struct events *events)
 {
@@ -25,7 +23,7 @@ slot_new(struct events *events)
 		return s;
 	}
 	if (events->slot_count == NO_SLOT)
-		die("there are more than %d events at once", NO_SLOT);
+		die("there are more than %u events at once", NO_SLOT);
 	GROW(events->slots, events->slot_capacity, events->slot_count + 1);
 	return (uint32_t)events->slot_count++;
 }
@@ -37,7 +35,7 @@ append(struct events *events, struct bucket *bucket, uint32_t s, bool empty)
 	if (empty)
 		bucket->first = s;
 	else
-		events->slots[bucket->last].next = s & NO_SLOT;
+		events->slots[bucket->last].next = s;
 	bucket->last = s;
 }
 
@@ -56,8 +54,8 @@ file(struct events *events, uint32_t s)
 	digit = (unsigned)(time >> (level * DIGIT_BITS)) % DIGITS;
 	append(events, &events->buckets[level][digit], s,
 	    (events->filled[level] >> digit & 1) == 0);
-	events->filled[level] |= (uint16_t)(1u << digit);
-	events->levels |= (uint16_t)(1u << level);
+	events->filled[level] |= UINT64_C(1) << digit;
+	events->levels |= 1u << level;
 }
 
 void
@@ -71,8 +69,9 @@ events_add(struct events *events, double at_ns, enum event_kind kind, uint32_t w
 	if (at_ns < now_ns || at_ns == 0)	/* zero may have a sign */
 		at_ns = now_ns;
 	memcpy(&slot->time, &at_ns, sizeof at_ns);
-	slot->who = who;
-	slot->kind = kind & 7;
+	if (who >= NO_SLOT / KINDS_OF_EVENT)
+		die("there are more than %u messages at once", NO_SLOT / KINDS_OF_EVENT);
+	slot->what = KINDS_OF_EVENT * who + kind;
 	file(events, s);
 }
 
@@ -81,12 +80,12 @@ static void
 go_on(struct events *events)
 {
 	unsigned level = (unsigned)__builtin_ctz(events->levels);
-	unsigned digit = (unsigned)__builtin_ctz(events->filled[level]);
+	unsigned digit = (unsigned)__builtin_ctzll(events->filled[level]);
 	uint32_t first = events->buckets[level][digit].first;
 
-	events->filled[level] &= (uint16_t)~(1u << digit);
+	events->filled[level] &= events->filled[level] - 1;
 	if (events->filled[level] == 0)
-		events->levels &= (uint16_t)~(1u << level);
+		events->levels &= events->levels - 1;
 	events->now = events->slots[first].time;
 	if (events->slots[first].next == NO_SLOT) {	/* half of the events are alone */
 		events->due = (struct bucket){ first, first };
@@ -114,9 +113,9 @@ events_take(struct events *events, struct event *event)
 	s = events->due.first;
 	events->due.first = events->slots[s].next;
 	memcpy(&event->at_ns, &events->slots[s].time, sizeof event->at_ns);
-	event->who = events->slots[s].who;
-	event->kind = (enum event_kind)events->slots[s].kind;
-	events->slots[s].next = events->free & NO_SLOT;
+	event->who = events->slots[s].what / KINDS_OF_EVENT;
+	event->kind = events->slots[s].what % KINDS_OF_EVENT;
+	events->slots[s].next = events->free;
 	events->free = s;
 	return true;
 }

@@ -24,12 +24,14 @@ struct event {
 	enum event_kind kind;
 };
 
-enum { DIGIT_BITS = 4, DIGITS = 1 << DIGIT_BITS, LEVELS = 64 / DIGIT_BITS };
+enum { NO_SLOT = UINT32_MAX, KINDS_OF_EVENT = 8 };
+
+enum { DIGIT_BITS = 6, DIGITS = 1 << DIGIT_BITS, LEVELS = 64 / DIGIT_BITS + 1 };
 
 struct slot {		/* of an event; 16 bytes, so that those of 1024 ranks stay in cache */
 	uint64_t time;		/* bits of a time >= 0, which have the same order as the times */
-	uint32_t who;
-	uint32_t next : 29, kind : 3;
+	uint32_t next;
+	uint32_t what;		/* KINDS_OF_EVENT * who + kind */
 };
 
 struct bucket { uint32_t first, last; };	/* slots */
@@ -41,13 +43,20 @@ struct events {
 	uint64_t now;		/* time of the event taken last */
 	struct bucket due;	/* events of this very time */
 	struct bucket buckets[LEVELS][DIGITS];	/* by the highest digit that differs from now */
-	uint16_t filled[LEVELS];	/* a bit for each bucket that is not empty */
-	uint16_t levels;	/* a bit for each level that is not empty */
+	uint64_t filled[LEVELS];	/* a bit for each bucket that is not empty */
+	uint32_t levels;	/* a bit for each level that is not empty */
 };
 
 void events_begin(struct events *events);
 /* AT_NS before now counts as now. */
 void events_add(struct events *events, double at_ns, enum event_kind kind, uint32_t who);
 bool events_take(struct events *events, struct event *event);	/* the first; false: none */
+
+/* Is there an event of this very time? */
+static inline bool
+events_are_due(const struct events *events)
+{
+	return events->due.first != NO_SLOT;
+}
 
 #endif

@@ -54,6 +54,7 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->runners = zalloc(n, sizeof *e->runners);
 	e->node_of = zalloc(n, sizeof *e->node_of);
 	e->made = made_requests();
+	e->patterns = zalloc(UINT16_MAX + 1, sizeof *e->patterns);
 	e->stack = zalloc(n, sizeof *e->stack);
 	for (uint32_t l = 0; l < n; l++) {
 		/* A later thread runs on the node of its rank. */
@@ -83,24 +84,23 @@ make_room(struct op_lane *lane, size_t rows)
 	GROW(lane->rows, lane->capacity, lane->begin + lane->count + rows);
 }
 
-void
-lane_drop(struct op_lane *lane, uint64_t seq)
+static const struct op_pattern *
+pattern_of(struct engine *e, uint16_t call)
 {
-	size_t rows = (size_t)(seq - lane->first);
+	struct op_pattern *pattern = &e->patterns[call];
+	struct op *op = &pattern->op;
 
-	lane->begin += rows;
-	lane->count -= rows;
-	lane->first = seq;
-}
-
-/*
- * The action of a row that is a part: the receive of MPI_Sendrecv waits for the receive that the
- * call posted.
- */
-static enum act
-part_act(enum act act)
-{
-	return act == ACT_SENDRECV ? ACT_WAIT : act;
+	if (pattern->known)
+		return pattern;
+	pattern->known = true;
+	pattern->rendezvous_from = rendezvous_from(e->machine, call);
+	*op = (struct op){ .act = act_of(call), .link = NONE,
+	    .frames = span_begins(call) || span_frames(call) };
+	op->costs = op->act != ACT_LOCAL && op->act != ACT_PROBE && op->act != ACT_EVENT &&
+	    !is_kept(op) && op->act != ACT_FREE && op->act != ACT_REQUEST;
+	op->open = op->act == ACT_POST || op->act == ACT_START || op->act == ACT_SEND_START ||
+	    op->act == ACT_COLLECTIVE_START;
+	return pattern;
 }
 
 /* Fills a row from row I of a block. */
@@ -134,7 +134,7 @@ int
 lanes_add(struct engine *e, struct reader *in, const struct message *message,
     const struct calls *calls)
 {
-	static uint8_t acts[UINT16_MAX + 1];	/* 1 + act; 0: not known yet */
+	const struct op_pattern *pattern = NULL;
 	struct op_lane *lane;
 	struct op *op;
 	struct replay_row *row;
@@ -158,22 +158,19 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 
 		if (calls->request_at[i] > e->locations)
 			return reader_fail(in, message->offset, "calls: request is out of range");
-		call = part ? call : calls->call[i];
-		if (acts[call] == 0)
-			acts[call] = (uint8_t)(1 + act_of(call));
-		op->act = acts[call] - 1;
-		if (part)
-			op->act = part_act(op->act);
+		if (!part || pattern == NULL) {
+			call = calls->call[i];
+			pattern = pattern_of(e, call);
+		}
+		*op = pattern->op;
+		op->part = part;
+		/* the receive of MPI_Sendrecv waits for the receive that the call posted */
+		if (part && op->act == ACT_SENDRECV)
+			op->act = ACT_WAIT;
 		op->gap_ns = part ? 0 : calls->enter_ns[i] - lane->last_leave_ns;
 		op->duration_ns = calls->leave_ns[i] - calls->enter_ns[i];
 		op->startup_ns = is_kept(op) ? (double)op->duration_ns : 0;
-		op->link = NONE;
-		op->part = part;
-		op->costs = op->act != ACT_LOCAL && op->act != ACT_PROBE && op->act != ACT_EVENT &&
-		    !is_kept(op) && op->act != ACT_FREE && op->act != ACT_REQUEST;
-		op->open = op->act == ACT_POST || op->act == ACT_START ||
-		    op->act == ACT_SEND_START || op->act == ACT_COLLECTIVE_START;
-		op->rendezvous = is_rendezvous(e->machine, call, calls->bytes_sent[i]);
+		op->rendezvous = calls->bytes_sent[i] >= pattern->rendezvous_from;
 		read_row(row, calls, i, call);
 		if (op->act == ACT_FILE)
 			row->enter_ns = calls->enter_ns[i];

@@ -12,8 +12,11 @@
 uint32_t
 flight_new(struct engine *e)
 {
+	enum { AHEAD = 8 };
 	uint32_t f;
 
+	if (e->free_flight_count > AHEAD)
+		__builtin_prefetch(&e->flights[e->free_flights[e->free_flight_count - 1 - AHEAD]], 1);
 	if (e->free_flight_count > 0)
 		f = e->free_flights[--e->free_flight_count];
 	else {

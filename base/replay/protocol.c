@@ -54,19 +54,14 @@ is_eager_by_call(uint16_t call)
 	    strcmp(name, "MPI_Rsend") != 0 && strcmp(name, "MPI_Irsend") != 0;
 }
 
-bool
-is_rendezvous(const struct machine *m, uint16_t call, uint64_t bytes)
+uint64_t
+rendezvous_from(const struct machine *m, uint16_t call)
 {
-	/* 1 + mode, and 128 for eager by call; 0: not yet */
-	static uint8_t known[UINT16_MAX + 1];
-
-	if (known[call] == 0)
-		known[call] = (uint8_t)((1 + mode_of(call)) | (is_eager_by_call(call) ? 128 : 0));
 	if (m->eager_bytes < 0)
-		return known[call] < 128;
-	if (m->heeds_modes && (known[call] & 127) != 1 + MODE_STANDARD)
-		return (known[call] & 127) == 1 + MODE_SYNCHRONOUS;
-	return bytes >= (uint64_t)m->eager_bytes;
+		return is_eager_by_call(call) ? UINT64_MAX : 0;
+	if (m->heeds_modes && mode_of(call) != MODE_STANDARD)
+		return mode_of(call) == MODE_SYNCHRONOUS ? 0 : UINT64_MAX;
+	return (uint64_t)m->eager_bytes;
 }
 
 /* The request of a row, by the call that made it; NULL: unknown. */
@@ -96,8 +91,8 @@ note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op,
 	if (class == CLASS_START) {
 		made->started = seq;
 		op->act = call_class(made->call) == CLASS_SEND_INIT ? ACT_SEND_START : ACT_POST;
-		op->rendezvous = is_rendezvous(e->machine, e->machine->eager_bytes < 0 ? row->call :
-		    made->call, row->sent);
+		op->rendezvous = row->sent >= rendezvous_from(e->machine,
+		    e->machine->eager_bytes < 0 ? row->call : made->call);
 		return;
 	}
 	/* Freeing a persistent request frees the operation started last. */

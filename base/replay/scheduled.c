@@ -35,20 +35,13 @@ moves_begin(struct engine *e)
 	letters_begin(e->letters, 64);
 }
 
-bool
-is_scheduled(const struct engine *e, const struct op *op)
-{
-	return op->act == ACT_COLLECTIVE && op->link != NONE &&
-	    e->instances[op->link].plan.schedule != NO_SCHEDULE;
-}
-
 void
 moves_enter(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	struct instance *i = &e->instances[op_at(e, id, r->part)->link];
+	struct instance *i = &e->instances[r->op->link];
 
-	i->members[row_at(e, id, r->part)->member].at_ns = r->now_ns;
+	i->members[r->row->member].at_ns = r->now_ns;
 	i->arrived++;
 	r->move = 0;
 }
@@ -58,9 +51,9 @@ static bool
 move_here(struct engine *e, uint32_t id, struct move *move)
 {
 	struct runner *r = &e->runners[id];
-	const struct plan *plan = &e->instances[op_at(e, id, r->part)->link].plan;
+	const struct plan *plan = &e->instances[r->op->link].plan;
 	uint64_t rounds = schedule_rounds(plan);
-	uint32_t me = row_at(e, id, r->part)->member;
+	uint32_t me = r->row->member;
 	bool overlaps = plan->schedule == SCHEDULE_LINEAR;	/* all rounds go on at once */
 
 	for (; r->move < KINDS * rounds; r->move++) {
@@ -89,7 +82,7 @@ static struct letter *
 letter_of(struct engine *e, uint32_t id, const struct move *move)
 {
 	const struct runner *r = &e->runners[id];
-	uint32_t link = op_at(e, id, r->part)->link, me = row_at(e, id, r->part)->member;
+	uint32_t link = r->op->link, me = r->row->member;
 	bool mine = move->kind == SEND || move->kind == FINISH;
 	struct letter key = { link, mine ? me : move->peer, mine ? move->peer : me,
 	    move->number, NONE, 0 };
@@ -139,7 +132,7 @@ move_next(struct engine *e, uint32_t id, double *ns)
 
 		cost.ns = overhead_ns(e->machine, e->flights[flight].wire == WIRE_MEMORY,
 		    false, move.bytes);
-		cost.ns *= scale_of(e, id, r->part, false);
+		cost.ns *= scale_of(e, id, false);
 		if (e->marks != NULL && cost.ns != 0)
 			mark_add(e, id, &cost, payer_here(e, id, false));
 		r->spent.latency_ns += e->explains ? cost.ns : 0;

@@ -47,7 +47,7 @@ bool
 lost_send(struct engine *e, uint32_t id, const struct op *op)
 {
 	struct runner *r = &e->runners[id];
-	const struct replay_row *row = row_at(e, id, r->part);
+	const struct replay_row *row = r->row;
 	int32_t target = world_rank(e->known, row->comm, (int32_t)r->rank, row->peer);
 	bool waits = op->rendezvous && op->act != ACT_SEND_START;
 	struct lost post, send = { r->now_ns, r->rank, (uint32_t)target, row->comm, row->tag,
@@ -66,7 +66,7 @@ void
 lost_post(struct engine *e, uint32_t id)
 {
 	const struct runner *r = &e->runners[id];
-	const struct replay_row *row = row_at(e, id, r->part);
+	const struct replay_row *row = r->row;
 	int32_t source = world_rank(e->known, row->comm, (int32_t)r->rank, row->peer);
 	struct lost send, post = { r->now_ns, source < 0 ? NONE : (uint32_t)source, r->rank,
 	    row->comm, row->tag, NONE };

@@ -117,9 +117,8 @@ uint32_t
 payer_here(struct engine *e, uint32_t runner, bool waits)
 {
 	struct marks *m = e->marks;
-	uint64_t seq = e->runners[runner].part;
-	const struct op *op = op_at(e, runner, seq);
-	const struct replay_row *row = row_at(e, runner, seq);
+	const struct op *op = e->runners[runner].op;
+	const struct replay_row *row = e->runners[runner].row;
 	struct payer_slot key = { { row->site, row->comm, NO_NODE, NO_NODE, row->call, waits }, 0 },
 	    *slot;
 

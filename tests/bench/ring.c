@@ -14,7 +14,7 @@
 /*
  * Small runs have blocks as from lp-merge, large runs smaller ones, so that time advances evenly.
  */
-enum { ROWS = 4096, ALL_ROWS = 65536, COMPUTE_NS = 10000, SEND_NS = 700, RECEIVE_NS = 900 };
+enum { ROWS = 4096, ALL_ROWS = 32768, COMPUTE_NS = 10000, SEND_NS = 700, RECEIVE_NS = 900 };
 
 static void
 write_block(struct writer *out, struct calls *calls, int64_t rank, int64_t ranks, int64_t late_ns,
