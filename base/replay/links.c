@@ -16,7 +16,8 @@ flight_new(struct engine *e)
 	uint32_t f;
 
 	if (e->free_flight_count > AHEAD)
-		__builtin_prefetch(&e->flights[e->free_flights[e->free_flight_count - 1 - AHEAD]], 1);
+		__builtin_prefetch(
+		    &e->flights[e->free_flights[e->free_flight_count - 1 - AHEAD]], 1);
 	if (e->free_flight_count > 0)
 		f = e->free_flights[--e->free_flight_count];
 	else {
