@@ -8,7 +8,8 @@
 
 enum {
 	FEW_LOCATIONS = 64,		/* each keeps its block, of up to 16 464 rows */
-	FEW_IN_FLIGHT = 1 << 15,	/* rows of all ranks, in slices that overlap in time */
+	/* rows of all ranks, in slices that overlap in time; a round of lp-graph takes two */
+	FEW_IN_FLIGHT = 1 << 14, FEW_IN_SHARDS = FEW_IN_FLIGHT / 2,
 	ROWS_IN_FLIGHT = 1 << 22,	/* of more locations */
 	LEAST_SLICE = 32, MOST_SLICE = 4096,	/* rows; the most, of few locations */
 	MOST_SLICES = 8,		/* of a block that is read again for each */
@@ -47,6 +48,7 @@ struct blocks {
 	size_t count;
 	struct calls *calls;		/* by location: its block; of many locations: the last */
 	bool few;			/* locations, at most FEW_LOCATIONS */
+	bool in_shards;
 };
 
 /* ---- the heap ---- */
@@ -67,7 +69,8 @@ blocks_open(const struct input *input, const uint32_t *of, uint32_t shard)
 	const uint32_t locations = input->location_count;
 	struct blocks *b = zalloc(1, sizeof *b);
 
-	*b = (struct blocks){ .input = input, .few = locations <= FEW_LOCATIONS };
+	*b = (struct blocks){ .input = input, .few = locations <= FEW_LOCATIONS,
+	    .in_shards = of != NULL };
 	b->calls = zalloc(b->few ? locations : 1, sizeof *b->calls);
 	source_open(&b->source, input);
 	b->cursors = zalloc(locations, sizeof *b->cursors);
@@ -211,7 +214,8 @@ read_earliest(struct blocks *b)
 static size_t
 slice_rows(const struct blocks *b, size_t block_rows)
 {
-	size_t rows = (b->few ? FEW_IN_FLIGHT : ROWS_IN_FLIGHT) / b->input->location_count;
+	size_t rows = (!b->few ? ROWS_IN_FLIGHT : b->in_shards ? FEW_IN_SHARDS : FEW_IN_FLIGHT) /
+	    b->input->location_count;
 
 	if (b->few)
 		return rows < MOST_SLICE ? rows : MOST_SLICE;

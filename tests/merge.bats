@@ -525,16 +525,24 @@ clc() {
 @test "few ranks' long blocks go out in slices, and the run is the same" {
 	"$ROOT/build/bench/synthetic" -r 16 -c 600000 -b 16000 >long
 	"$ROOT/build/bench/synthetic" -r 16 -c 600000 -b 100 >short
-	for blocks in long short; do
-		lp-merge $blocks >$blocks.trace
-		trace.py check $blocks.trace
-		lp-graph $blocks.trace 2>/dev/null | lp-critpath -F json >$blocks.json
+	lp-merge -o shards --shards 2 long
+	lp-merge long >long.trace
+	lp-merge short >short.trace
+	for trace in long.trace short.trace shards; do
+		trace.py check $trace
+		lp-graph $trace 2>/dev/null | lp-critpath -F json >${trace%.trace}.json
+	done
+	for trace in long.trace short.trace shards/shard.000000; do
 		/usr/bin/python3 -c 'import msgpack, sys
-print(max(body["count"] for kind, body in msgpack.Unpacker(sys.stdin.buffer) if kind == "calls"))' <$blocks.trace >$blocks.most
+print(max(body["count"] for kind, body in msgpack.Unpacker(sys.stdin.buffer) if kind == "calls"))' <$trace >most
+		mv most "${trace%%[./]*}.most"
 	done
 	cmp long.json short.json
-	[ "$(cat long.most)" -ge 2048 ]	# 32 768 rows of 16 ranks; a call has up to five
-	[ "$(cat long.most)" -le 2053 ]
+	cmp long.json shards.json
+	[ "$(cat long.most)" -ge 1024 ]	# 16 384 rows of 16 ranks; a call has up to five
+	[ "$(cat long.most)" -le 1029 ]
+	[ "$(cat shards.most)" -ge 512 ]
+	[ "$(cat shards.most)" -le 517 ]
 	[ "$(cat short.most)" -le 105 ]
 }
 

@@ -71,6 +71,7 @@ $(RUN)/graph: $(RUN)/trace
 	@rm -rf $@ $@.part
 	lp-graph $< $(whole)
 else
+# A round fits into the pipe between the two tools of the page: of larger ones, each waits for the other.
 together = $(MPIRUN) -n $(call quoted,$(JOBS))
 $(RUN)/trace: $(RUN)/recorded $(RUN)/asked
 	@rm -rf $@ $@.part
@@ -79,7 +80,7 @@ $(RUN)/trace: $(RUN)/recorded $(RUN)/asked
 
 $(RUN)/graph: $(RUN)/trace
 	@rm -rf $@ $@.part
-	$(together) lp-graph -o $@.part $<
+	$(together) lp-graph --round 8192 -o $@.part $<
 	@mv $@.part $@ && touch $@
 endif
 
