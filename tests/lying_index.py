@@ -69,7 +69,7 @@ def lie(rng, messages):
                             rng.choice(offsets), rng.choice(offsets) + rng.randrange(100),
                             2**63, 2**64 - 1, 2 * values[i]))
         if key not in COLUMNS:
-            body[key] = min(value, 2**32) if key == "count" else value
+            body[key] = min(value, 2**32 if key == "count" else 2**64 - 1)
         elif rng.random() < 0.3:         # everything behind it, too
             columns[key] = [v + value - values[i] if n >= i else v for n, v in enumerate(values)]
         elif rng.random() < 0.2:
