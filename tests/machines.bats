@@ -148,3 +148,21 @@ finish() {
 	# the link out before its own 10 ms.
 	[ "$(lp-replay -n machine -F json t.graph | jq -c .finish_ns)" = '[1000000,1000000,31000000,21000000]' ]
 }
+
+@test "a rank that leaves a collective later than now sends after messages that come before" {
+	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
+		trace ranks=4
+		communicator comm=3 members=0,2
+		0 MPI_Allreduce 1000000 1000000 comm=3 sent=8 received=8
+		0 MPI_Bsend 1000000 1000000 comm=1 peer=2 sent=1048576
+		1 MPI_Bsend 1500000 1500000 comm=1 peer=3 sent=2097152
+		2 MPI_Allreduce 500000 1000000 comm=3 sent=8 received=8
+		2 MPI_Recv 1000000 9000000 comm=1 peer=0 received=1048576
+		3 MPI_Recv 1200000 9000000 comm=1 peer=1 received=2097152
+	END
+	printf '%s\n' machine 'model loggp' 'bandwidth 100 MiB/s' 'collective all logarithmic' 'nodes 2' 'cpus 2' \
+		'latency 1 ms' 'links 1 1' 'mapping 2' 'eager 4 MiB' >machine
+	# Rank 0 is the last to enter, at 1 ms, and leaves 2 ms and 16 bytes later. Rank 1 has the link out by
+	# then, from 1.5 to 21.5 ms; 10 ms for the other message, and 1 ms of latency each.
+	[ "$(lp-replay -n machine -F json t.graph | jq -c .finish_ns)" = '[3000153,1500000,32500000,22500000]' ]
+}

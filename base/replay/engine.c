@@ -69,8 +69,8 @@ spend(struct engine *e, uint32_t id, double ns)
 		r->now_ns += ns;
 		return true;
 	}
-	/* Its event would be the next one. */
-	if (ns == 0 && e->starving == 0 && !events_are_due(&e->events))
+	/* Its event would be the next one. A collective may have put its clock ahead of all. */
+	if (r->now_ns + ns <= e->now_ns && e->starving == 0 && !events_are_due(&e->events))
 		return true;
 	events_add(&e->events, r->now_ns + ns, EVENT_RUN, id);
 	return false;
@@ -236,17 +236,16 @@ must_wait(struct engine *e, uint32_t id)
 	return r->unborn;
 }
 
-/* The call's message and the rows behind it will be needed. */
+/* Its messages and rows will be needed: soon, unless other ranks take turns with it. */
 static void
 prefetch(const struct engine *e, uint32_t id)
 {
 	const struct runner *r = &e->runners[id];
-	const struct op *op = r->op + (e->contended ? 0 : 4);
-	const struct op_lane *lane = &e->lanes[id];
+	const unsigned ahead = e->contended ? 0 : 4;	/* rows: measured */
 
-	if (op < lane->ops + lane->begin + lane->count && op->link < e->flight_count)
-		__builtin_prefetch(&e->flights[op->link]);
-	__builtin_prefetch(op + 4);
+	if (r->part + ahead < lane_end(&e->lanes[id]) && r->op[ahead].link < e->flight_count)
+		__builtin_prefetch(&e->flights[r->op[ahead].link]);
+	__builtin_prefetch(r->op + ahead + 4);
 }
 
 /* The part is over. */

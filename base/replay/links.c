@@ -12,7 +12,7 @@
 uint32_t
 flight_new(struct engine *e)
 {
-	enum { AHEAD = 8 };
+	enum { AHEAD = 8 };	/* it will be written soon */
 	uint32_t f;
 
 	if (e->free_flight_count > AHEAD)
