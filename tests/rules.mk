@@ -37,7 +37,7 @@ fuzz: setup
 # recording; operations per second of replays; cost of following a run.
 bench: RUN = bench bench-critpath
 bench-scale: RUN = scale
-bench-record: RUN = bench-record bench-sample
+bench-record: RUN = bench-record bench-once bench-sample
 bench-replay: RUN = bench-replay
 bench-live: RUN = bench-live
 bench bench-scale bench-record bench-replay bench-live: all $(TESTERS) build/apps/heat
