@@ -111,8 +111,9 @@ scan_rank(struct scan *scan, const struct message *message)
 		return reader_fail(in, message->offset, "rank %lld again: it was read from %s",
 		    (long long)rank, at->file);
 	/* The rank continues in this file. */
-	*APPEND(at->segments, at->segments_count, at->segments_capacity) =
-	    (struct raw_segment){ scan->file, 0, message->offset };
+	at->segments = grow_little(at->segments, &at->segments_capacity, at->segments_count + 1,
+	    sizeof *at->segments);
+	at->segments[at->segments_count++] = (struct raw_segment){ scan->file, 0, message->offset };
 	scan->rank = at;
 	scan->messages += at->messages;
 	at->ended = false;

@@ -49,14 +49,15 @@ plan_shards(const struct input *input, uint32_t count)
 static void
 share_definitions(struct writer *definitions, const struct team *team)
 {
-	size_t size = team->rank == 0 ? definitions->buffer.size : 0;
-	char *bytes = team_share(team, definitions->buffer.data, size, 1, &size);
+	msgpack_sbuffer *buffer = &definitions->buffer;
 
-	msgpack_sbuffer_clear(&definitions->buffer);
-	if (msgpack_sbuffer_write(&definitions->buffer, bytes, size) < 0)
-		die("out of memory");
+	team_copy(team, &buffer->size, sizeof buffer->size);
+	if (buffer->size > buffer->alloc) {
+		buffer->data = need(realloc(buffer->data, buffer->size));
+		buffer->alloc = buffer->size;
+	}
+	team_copy(team, buffer->data, buffer->size);
 	team_copy(team, &definitions->messages, sizeof definitions->messages);
-	free(bytes);
 }
 
 /*

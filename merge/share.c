@@ -57,22 +57,22 @@ pack_definitions(const struct input *input, int member, struct surveyed *own, si
 }
 
 static struct thread *
-share_threads(const struct input *input, const struct team *team)
+pack_threads(const struct input *input, size_t *count)
 {
-	struct thread *own = NULL, *all;
-	size_t count = 0, capacity = 0;
+	struct thread *own;
 
+	for (int32_t r = 0; r < input->rank_count; r++)
+		*count += input->ranks[r].threads;
+	own = zalloc(*count, sizeof *own);
+	*count = 0;
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
 
-		GROW(own, capacity, count + rank->threads);
 		if (rank->threads > 0)
-			memcpy(own + count, rank->thread, rank->threads * sizeof *own);
-		count += rank->threads;
+			memcpy(own + *count, rank->thread, rank->threads * sizeof *own);
+		*count += rank->threads;
 	}
-	all = team_share(team, own, count, sizeof *own, &count);
-	free(own);
-	return all;
+	return own;
 }
 
 /* Names of calls: for each a number of 2 bytes, and the name with its end. */
@@ -93,6 +93,31 @@ share_names(const struct input *input, const struct team *team, size_t *size)
 	all = team_share(team, own.at, own.count, 1, size);
 	free(own.at);
 	return all;
+}
+
+/* All that take_rank makes again. */
+static void
+forget_ranks(struct input *input)
+{
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		struct rank *rank = &input->ranks[r];
+
+		free(rank->segments);
+		free(rank->host);
+		free(rank->program);
+		free(rank->kernels);
+		free(rank->kept.at);
+		free(rank->thread);
+		free(rank->samples);
+		free(rank->comms);
+		free(rank->modules);
+		free(rank->sites);
+		free(rank->regions);
+		free(rank->gaps);
+		free(rank->cores);
+	}
+	free(input->ranks);
+	free(input->worlds);
 }
 
 /* ---- results of all processes -------------------------------------------------------- */
@@ -124,6 +149,7 @@ take_rank(struct input *input, const struct surveyed *from, const char *bytes,
 		at = segments[i].file + strlen(segments[i].file) + 1;
 	}
 	rank = scan_kept(input, segments[0].file, at, (size_t)(end - at));
+	free(rank->segments);		/* those of its definitions alone */
 	rank->segments = segments;
 	rank->segments_count = from->segments;
 	rank->holder = from->holder;
@@ -133,7 +159,7 @@ take_rank(struct input *input, const struct surveyed *from, const char *bytes,
 	rank->end_ns = from->end_ns;
 	rank->ended = from->ended;
 	rank->threads = from->threads;
-	rank->thread = need(malloc((from->threads + (size_t)1) * sizeof *rank->thread));
+	rank->thread = zalloc(from->threads, sizeof *rank->thread);
 	memcpy(rank->thread, threads + from->thread_at, from->threads * sizeof *rank->thread);
 	input->sampled |= from->sampled;
 	input->regions |= from->regions;
@@ -168,17 +194,22 @@ static void
 share_survey(struct input *input, const struct team *team)
 {
 	struct surveyed *own = zalloc((size_t)input->rank_count, sizeof *own), *all;
-	size_t count = 0, bytes_size, names_size;
+	size_t count = 0, threads_count = 0, bytes_size, names_size;
+	struct thread *own_threads = pack_threads(input, &threads_count), *threads;
 	struct bytes mine = pack_definitions(input, team->rank, own, &count);
 	uint64_t at = 0, thread_at = 0;
-	const struct thread *threads = share_threads(input, team);
-	/* names of files stay here */
-	const char *bytes = team_share(team, mine.at, mine.count, 1, &bytes_size);
-	const char *names = share_names(input, team, &names_size);
+	const char *bytes, *names = share_names(input, team, &names_size);
 	const bool died = team_sum(team, input->died) > 0;
 	const bool tells_open = team_sum(team, input->tells_open) > 0;
 
+	forget_ranks(input);
+	threads = team_share(team, own_threads, threads_count, sizeof *threads, &threads_count);
+	free(own_threads);
+	/* names of files stay here */
+	bytes = team_share(team, mine.at, mine.count, 1, &bytes_size);
+	free(mine.at);
 	all = team_share(team, own, count, sizeof *own, &count);
+	free(own);
 	for (size_t i = 0; i < count; i++) {	/* in the order of team_share */
 		all[i].at = at;
 		all[i].thread_at = thread_at;
@@ -200,10 +231,8 @@ share_survey(struct input *input, const struct team *team)
 		}
 		team_sum(team, 0);
 	}
-	free(own);
 	free(all);
-	free(mine.at);
-	free((void *)(uintptr_t)threads);
+	free(threads);
 	free((void *)(uintptr_t)names);
 }
 

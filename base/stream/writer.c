@@ -23,13 +23,13 @@ writer_fail(struct writer *out, int error)
 	return -1;
 }
 
-int
-writer_flush(struct writer *out)
+static int
+write_all(struct writer *out, const char *data, size_t size)
 {
 	size_t done = 0;
 
-	while (done < out->buffer.size) {
-		ssize_t wrote = write(out->fd, out->buffer.data + done, out->buffer.size - done);
+	while (done < size) {
+		ssize_t wrote = write(out->fd, data + done, size - done);
 
 		if (wrote < 0 && errno == EINTR)
 			continue;
@@ -38,6 +38,14 @@ writer_flush(struct writer *out)
 		done += (size_t)wrote;
 	}
 	out->flushed += done;
+	return 0;
+}
+
+int
+writer_flush(struct writer *out)
+{
+	if (write_all(out, out->buffer.data, out->buffer.size) < 0)
+		return -1;
 	msgpack_sbuffer_clear(&out->buffer);
 	return 0;
 }
@@ -270,7 +278,13 @@ writer_pass(struct writer *out, const struct message *message, uint64_t rows)
 int
 writer_append(struct writer *out, const struct writer *more)
 {
-	if (msgpack_sbuffer_write(&out->buffer, more->buffer.data, more->buffer.size) < 0)
+	const char *data = more->buffer.data;
+	const size_t size = more->buffer.size;
+
+	if (out->fd >= 0 && size >= WRITE_BYTES) {	/* not kept twice */
+		if (writer_flush(out) < 0 || write_all(out, data, size) < 0)
+			return -1;
+	} else if (msgpack_sbuffer_write(&out->buffer, data, size) < 0)
 		return writer_fail(out, ENOMEM);
 	out->messages += more->messages;
 	return flush_full(out);
