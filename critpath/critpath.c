@@ -168,6 +168,7 @@ solve_together(struct critpath *c, struct path *path)
 	if (splits != SEQ_SEQ || colour == 0) {
 		run_open(&c->run, c->opt.files[0], READ_STREAM, part, &group);
 		c->run.window_bytes = c->opt.memory;
+		c->run.processes = c->team.size;
 		c->run.functions = &c->functions;
 		path_find(path, &c->run, solvers[c->opt.algorithm],
 		    c->opt.form == TEXT ? &c->output.report : NULL);

@@ -217,6 +217,16 @@ without_history() {
 	done
 }
 
+@test "several processes that merge many ranks take little more memory than one" {
+	if nm "$ROOT/bin/lp-merge" | grep -q __asan_init; then skip "sanitizers keep what was freed"; fi
+	"$ROOT/build/bench/synthetic" -r 60000 -c 540000 -b 9 >raw
+	peak lp-merge raw >/dev/null
+	ranks 2 peak lp-merge -o shards raw
+	for rank in 0 1; do
+		[ $((2 * $(cat peak.$rank))) -lt $((3 * $(cat peak.alone))) ]
+	done
+}
+
 @test "several processes match shards like one, to the byte, and find the path in them" {
 	tests/random_run.py make 14 more >t.trace
 	tests/cut_trace.py t.trace cut 3

@@ -10,6 +10,7 @@ run_open(struct run *run, const char *file, enum reading how, struct part part,
 {
 	memset(run, 0, sizeof *run);
 	run->window_bytes = SIZE_MAX;
+	run->processes = team->size;
 	run->part = part;
 	run->team = team;
 	run->graph.row_bytes = run_shared(run) ? sizeof(struct shared_row) :
@@ -295,7 +296,7 @@ begin_run(struct run *run)
 	struct graph_input *g = &run->graph;
 	const uint32_t locations = g->known.location_count;
 
-	window_limit(&g->window, run->window_bytes, 1);
+	window_limit(&g->window, run->window_bytes, 1, run->processes);
 	g->window.partial = run->part.from > 0;
 	g->window.shared = run_shared(run);
 	run->first_seq = zalloc(locations, sizeof *run->first_seq);

@@ -30,7 +30,9 @@ struct instances {
 struct run {
 	struct graph_input graph;
 	const struct team *team;	/* of several: each member keeps the rows of its ranks */
-	size_t window_bytes;		/* see window_limit; run_open sets SIZE_MAX */
+	/* see window_limit; run_open sets SIZE_MAX and the team's size */
+	size_t window_bytes;
+	int processes;
 	struct row *copies;		/* of one instance; too many for valid pointers */
 	struct member *members;
 	struct needs needs;

@@ -42,23 +42,24 @@ window_close(struct window *window)
 
 /*
  * Packing dominates the time for a row. So the rows that lp-merge has in flight, about 4 million,
- * stay unpacked, unless there are so many ranks that these take much memory themselves.
+ * stay unpacked, unless there are so many ranks that these take much memory themselves. Then
+ * several processes share what one has.
  */
 static size_t
-usual_bytes(const struct window *window)
+usual_bytes(const struct window *window, int processes)
 {
 	enum { MANY_RANKS = 1 << 16, RANKS = 1 << 10, ROWS = 10 << 10 /* of each rank */ };
 	const size_t ranks = window->locations;
 
-	return ((size_t)128 << 20) + (ranks > MANY_RANKS ? 1024 * ranks :
-	    (ranks < RANKS ? ranks : RANKS) * ROWS * window->row_bytes);
+	return ranks > MANY_RANKS ? (((size_t)96 << 20) + 1024 * ranks) / (size_t)processes :
+	    ((size_t)128 << 20) + (ranks < RANKS ? ranks : RANKS) * ROWS * window->row_bytes;
 }
 
 void
-window_limit(struct window *window, size_t bytes, unsigned wide)
+window_limit(struct window *window, size_t bytes, unsigned wide, int processes)
 {
 	if (bytes == SIZE_MAX)
-		bytes = usual_bytes(window);
+		bytes = usual_bytes(window, processes);
 	window->limit = bytes / 2;
 	window->packed = packed_new(window->locations, window->row_bytes, wide, bytes - bytes / 2);
 }

@@ -46,12 +46,12 @@ struct window {
 void window_open(struct window *window, uint32_t locations, size_t row_bytes);
 void window_close(struct window *window);
 /*
- * Limits memory for rows to BYTES (SIZE_MAX: the default); call it before adding rows. Older rows
- * are packed, and the oldest go to a temporary file. A pointer to a row is then valid until half of
- * LEAST_SLOTS others have been requested, or a block has been added. WIDE: number of the tool's own
- * fields of 8 bytes, which come first.
+ * Limits memory for rows to BYTES (SIZE_MAX: the default for one of PROCESSES that read the run);
+ * call it before adding rows. Older rows are packed, and the oldest go to a temporary file. A
+ * pointer to a row is then valid until half of LEAST_SLOTS others have been requested, or a block
+ * has been added. WIDE: number of the tool's own fields of 8 bytes, which come first.
  */
-void window_limit(struct window *window, size_t bytes, unsigned wide);
+void window_limit(struct window *window, size_t bytes, unsigned wide, int processes);
 /* Appends a block; the tool's own fields are zero. 0, or -1 with the reason in the reader. */
 int window_add(struct window *window, struct reader *in, const struct message *message,
     const struct calls *calls);

@@ -7,25 +7,36 @@
 struct open_request {
 	uint64_t seq;
 	uint32_t location;	/* NOBODY: free slot */
-	struct wait_row start;
+	uint32_t start;		/* number of the row's copy */
 };
 
-HASH_TABLE_OF(open_requests, struct open_request, location, seq, location, NOBODY)
+HASH_TABLE_OF(request_table, struct open_request, location, seq, location, NOBODY)
+
+struct open_requests {
+	struct request_table table;
+	struct item_pool starts;
+};
+
+static struct wait_row *
+start_at(const struct open_requests *open, uint32_t number)
+{
+	return pool_at(&open->starts, sizeof(struct wait_row), number);
+}
 
 void
 open_begin(struct imbalance *im)
 {
 	im->open = zalloc(1, sizeof *im->open);
-	open_requests_begin(im->open, 256);
+	request_table_begin(&im->open->table, 256);
 }
 
 struct wait_row *
 open_start(const struct imbalance *im, uint32_t location, uint64_t seq)
 {
 	const struct open_request key = { .seq = seq, .location = location };
-	struct open_request *found = open_requests_find(im->open, &key);
+	const struct open_request *found = request_table_find(&im->open->table, &key);
 
-	return found != NULL ? &found->start : NULL;
+	return found != NULL ? start_at(im->open, found->start) : NULL;
 }
 
 void
@@ -45,10 +56,12 @@ open_count(struct imbalance *im, const struct whole_call *call)
 		    &to_seq) || to >= im->graph.known.location_count)
 			continue;
 		if ((start = wait_row_change(im, to, to_seq)) == NULL) {
-			kept = open_requests_find(im->open,
+			kept = request_table_find(&im->open->table,
 			    &(struct open_request){ .seq = to_seq, .location = to });
-			if (kept != NULL)
-				open_requests_remove(im->open, kept);
+			if (kept == NULL)
+				continue;
+			pool_give(&im->open->starts, sizeof(struct wait_row), kept->start);
+			request_table_remove(&im->open->table, kept);
 		} else if (start->open) {
 			start->open = false;
 			im->open_starts[to]--;
@@ -65,9 +78,11 @@ open_keep(struct imbalance *im, uint32_t location, uint64_t seq)
 		const struct wait_row *row = wait_row(im, location, at);
 
 		if (row->open) {
-			struct open_request request = { at, location, *row };
+			const uint32_t start = pool_take(&im->open->starts, sizeof *row);
 
-			open_requests_add(im->open, &request);
+			*start_at(im->open, start) = *row;
+			request_table_add(&im->open->table,
+			    &(struct open_request){ at, location, start });
 			im->open_starts[location]--;
 		}
 	}
@@ -76,7 +91,7 @@ open_keep(struct imbalance *im, uint32_t location, uint64_t seq)
 bool
 open_is_empty(const struct imbalance *im)
 {
-	bool empty = im->open->count == 0;
+	bool empty = im->open->table.count == 0;
 
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		empty &= im->open_starts[l] == 0;

@@ -14,7 +14,7 @@ begin_run(struct imbalance *im)
 
 	/* Many ranks take much memory themselves, so rows get less. */
 	window_limit(&im->graph.window, im->window_bytes_set ? im->window_bytes :
-	    locations > MANY_RANKS ? FEW_ROWS : SIZE_MAX, 4);
+	    locations > MANY_RANKS ? FEW_ROWS : SIZE_MAX, 4, 1);
 	im->graph.window.partial = im->part != NULL && !im->part->begun;
 	order_begin(im);
 	im->open_starts = zalloc(locations, sizeof *im->open_starts);
