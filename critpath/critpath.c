@@ -204,6 +204,47 @@ print_stream(struct critpath *c, struct segments rest, const struct path *path,
 	put_segments(c, &rest);
 }
 
+/* The paths of files in order; each must begin where the one before ends. */
+static void
+join(struct critpath *c, int argc, char **argv)
+{
+	struct segments segments = { 0 };
+	struct message message;
+
+	for (int f = 0; f < c->opt.file_count; f++) {
+		struct graph_input other = { 0 }, *graph = f == 0 ? &c->run.graph : &other;
+		int got;
+
+		if (reader_open(&graph->in, c->opt.files[f], READ_STREAM) < 0 ||
+		    reader_refuse_content(graph->in, "graph",
+		    "lp-critpath --part finds a part of its path") < 0)
+			die_input(graph->in);
+		if (f == 0)
+			output_begin(&c->output, argc, argv);
+		while ((got = reader_next(graph->in, &message)) > 0) {
+			if (definitions_take(&graph->known, graph->in, &message) < 0)
+				die_input(graph->in);
+			if (f == 0 && is_definition(&message))
+				output_pass(&c->output, &message);
+			if (is_kind(&message, "sampled_path"))
+				functions_read(&c->functions, graph->in, &message);
+			if (!is_kind(&message, "segments"))
+				continue;
+			segments.count = 0;
+			if (segments_read(&segments, graph->in, &message, &graph->known) < 0)
+				die_input(graph->in);
+			for (size_t i = 0; i < segments.count; i++)
+				functions_length(&c->functions, &segments.at[i]);
+			put_segments(c, &segments);
+		}
+		if (got < 0)
+			die_input(graph->in);
+		if (f > 0)
+			reader_close(graph->in);
+	}
+	end_output(c);
+}
+
 /* RUN has been read, or has not been opened. */
 static void
 print_path(struct critpath *c, const struct path *path, bool only_definitions,
@@ -293,8 +334,7 @@ main(int argc, char **argv)
 	if (c.opt.list > 0) {
 		print_list(&c);
 	} else if (c.opt.join) {
-		join_read(&path, c.opt.files, c.opt.file_count, &c.functions);
-		print_path(&c, &path, true, argc, argv);
+		join(&c, argc, argv);
 	} else if (c.opt.part > 0) {
 		c.part = read_part(&c, c.opt.part - 1, c.opt.parts);
 		run_open(&c.run, c.opt.files[0], READ_STREAM, c.part, &c.team);

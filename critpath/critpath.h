@@ -62,12 +62,6 @@ void path_find_intervals(struct path *path, struct run *run, const struct team *
 void path_count_functions(const struct path *path, size_t from, const struct run *run);
 /* Moves PATH's segments into the report. */
 void path_report(struct path *path, const struct definitions *known, struct report *report);
-/*
- * Reads the segments of COUNT files in order; each must begin where the one before ends. Adds up
- * their paths by function.
- */
-void join_read(struct path *path, char **files, int count, struct functions *functions);
-
 /* ---- parts.c ------------------------------------------------------------------------------- */
 
 /* Where the stretches of a run are in its stream: from its index, or from its messages. */

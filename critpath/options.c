@@ -52,7 +52,8 @@ check_together(const struct options *opt)
 {
 	bool split = opt->part > 0 || opt->join || opt->splits > SEQ_SEQ;
 
-	if (opt->json != NULL && (split || opt->list > 0 || opt->by >= 0 || opt->every_ns > 0))
+	if (opt->json != NULL && (opt->part > 0 || opt->splits > SEQ_SEQ || opt->list > 0 ||
+	    opt->by >= 0 || opt->every_ns > 0))
 		die("--json is of the whole path, by one process");
 	if (opt->verdict != NULL && opt->form != JSON && opt->json == NULL)
 		die("--verdict is for JSON");

@@ -27,6 +27,7 @@ static const char usage[] =
 	"  -F, --format FORM    text, json, stream: the input, the path and what was asked for\n"
 	"                       [stream; to a terminal, of --needed and of --scale text]\n"
 	"      --json FILE      the report as JSON, too\n"
+	"      --path FILE      the path alone as a stream, too: for lp-critpath --join\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
 	"      --whole          gains of all the path, its start, Init and Finalize too\n"
 	"      --memory MB      for rows; older ones go into a temporary file [128 and more]\n"
@@ -40,7 +41,8 @@ struct options {
 	int algorithm;			/* enum chooser; -1: unsaid */
 	struct scales scales;
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
-	const char *json;		/* a file for JSON beside the form; NULL: none */
+	/* files for JSON and for the path alone, beside the form; NULL: none */
+	const char *json, *path;
 	const char *file;		/* NULL or "-": standard input */
 };
 
@@ -70,7 +72,8 @@ parse_options(int argc, char **argv)
 		{ "needed", 0, FLAG, OPTION(needed) }, { "scale", SCALE, ASKED },
 		{ "algorithm", 'a', AS_CHOICE, OPTION(algorithm), .choices = algorithms },
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
-		{ "json", 0, AS_TEXT, OPTION(json) }, { "all", 0, FLAG, OPTION(all) },
+		{ "json", 0, AS_TEXT, OPTION(json) }, { "path", 0, AS_TEXT, OPTION(path) },
+		{ "all", 0, FLAG, OPTION(all) },
 		{ "whole", 0, FLAG, OPTION(whole) },
 		{ "memory", 0, AS_MEGABYTES, OPTION(memory) }, OPTIONS_END
 	};
@@ -86,6 +89,8 @@ parse_options(int argc, char **argv)
 		    "--gain");
 	if (opt.needed && opt.form == STREAM)
 		die("--needed and --scale: what would be has forms text and json");
+	if (opt.needed && opt.path != NULL)
+		die("--path: of --needed and --scale there is no stream");
 	if (!opt.needed && opt.algorithm >= 0)
 		die("-a is of --needed and --scale");
 	if (!opt.needed && !opt.slack && opt.alternatives == 0 && opt.percent == 0)
@@ -151,6 +156,7 @@ end_output(struct asked *a)
 			write_gains(&o->out, gains);
 		output_end_stream(o, &a->functions);
 	}
+	output_end_alone(o, &a->functions);
 }
 
 int
@@ -176,6 +182,7 @@ main(int argc, char **argv)
 	    .whole = a.opt.whole, .count = a.opt.alternatives, .gains.percent = a.opt.percent };
 	a.output.form = a.opt.form;
 	a.output.json_name = a.opt.json;
+	a.output.alone_name = a.opt.path;
 	a.output.run = &a.run;
 	a.output.functions = a.run.functions;
 	a.output.report.whole = a.opt.whole;

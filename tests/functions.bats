@@ -21,6 +21,8 @@ load helpers
 			for ((i = 1; i <= parts; i++)); do lp-critpath --part $i/$parts t.graph >part.$i; done
 			lp-critpath --join -F $form $(seq -f part.%g $parts) | cmp - alone.$form
 		done
+		lp-gain --path path -F text t.graph >t.gains
+		lp-critpath --join -F $form path | cmp - alone.$form
 	done
 	trace.py check part.2
 	sampled_run.py check 7 5 30 9 <alone.json

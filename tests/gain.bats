@@ -24,6 +24,30 @@ two_steps() {
 	END
 }
 
+@test "--path writes the path, from which lp-critpath --join prints the same in each form, a verdict given or not" {
+	for seed in 1 2 3 4; do
+		random_run.py make $seed | lp-graph 2>/dev/null >t.graph
+		lp-report --verdict given --text t.text t.graph >t.html
+		for form in stream text json; do
+			rm -f path
+			lp-gain --path path -F $form t.graph >with
+			[ $form = stream ] || lp-gain -F $form t.graph | cmp - with
+			trace.py check path
+			lp-critpath -F text --json known.json --verdict given t.graph >known
+			lp-critpath --join -F text --json joined.json --verdict given path | cmp - known
+			cmp joined.json known.json
+			lp-critpath --join -F json - <path | cmp - <(lp-critpath -F json t.graph)
+			lp-critpath --join -F stream path | lp-critpath --join -F text --all --whole | cmp - <(lp-critpath -F text --all --whole t.graph)
+		done
+	done
+	run -2 --separate-stderr lp-gain --needed --path path t.graph
+	[ "$stderr" = "lp-gain: --path: of --needed and --scale there is no stream" ]
+	run -2 --separate-stderr lp-gain --path nowhere/path t.graph
+	[ "$stderr" = "lp-gain: nowhere/path: No such file or directory" ]
+	run -2 --separate-stderr lp-gain --path /dev/full -F text t.graph
+	[ "$stderr" = "lp-gain: /dev/full: No space left on device" ]
+}
+
 @test "balanced: in each step the rank computes no longer than the mean of the others, and others take over" {
 	two_steps >t.graph
 	# Rank 1 takes 6 ms in the second step, the others 1 and 3: at 2 ms, rank 2 is the last, 3 ms earlier.

@@ -32,7 +32,7 @@ reports = verdict.txt verdict.json path.txt path.json gain.json imbalance.txt im
 counts = JOBS
 commands = $(if $(filter-out 1,$(JOBS)),MPIRUN)
 run = recorded raw trace graph ideal reported $(reports)
-made = $(run) command command.new
+made = $(run) command command.new path.part
 beside = $(RUN).part $(RUN)~
 needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -e $(RUN)/recorded ] || [ -z "$$(ls -A $(RUN))" ] || \
 	$(call fail,'$(RUN): other files are there: name a folder for this run alone$(comma) $(if $(LONGPOLE_NAME),-o ,RUN=)FOLDER')
@@ -88,14 +88,15 @@ $(RUN)/ideal: $(RUN)/graph
 	lp-replay $< $(whole)
 ideal = $(if $(IDEAL),$(RUN)/ideal)
 
-# Nothing is found twice: the page takes path and gains from lp-gain's stream, lp-critpath repeats its verdict, and what
-# lp-imbalance would say is written with the page.
-page = lp-gain --json $(RUN)/gain.json.part -F stream $< | lp-report $(ideal:%=--ideal %) \
+# Nothing is found twice: the page takes path and gains from lp-gain's stream, lp-critpath prints that path and repeats the
+# page's verdict, and what lp-imbalance would say is written with the page.
+page = lp-gain --json $(RUN)/gain.json.part --path $(RUN)/path.part -F stream $< | lp-report $(ideal:%=--ideal %) \
 	--verdict $(RUN)/verdict.json.part --text $(RUN)/verdict.txt.part --imbalance $(RUN)/imbalance.txt.part \
 	--imbalance-json $(RUN)/imbalance.json.part >$(RUN)/report.html.part
-path = lp-critpath -F text --json $(RUN)/path.json.part --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.txt.part
+path = lp-critpath --join -F text --json $(RUN)/path.json.part --verdict $(RUN)/verdict.json.part $(RUN)/path.part \
+	>$(RUN)/path.txt.part
 
 $(RUN)/reported: $(RUN)/graph $(ideal)
 	set -o pipefail; $(page)
 	$(path)
-	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
+	@cd $(RUN); rm path.part; for r in $(reports); do mv $$r.part $$r; done; touch reported

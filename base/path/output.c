@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { BLOCK = 4096 };		/* rows in a message */
 
+/* GOT is what writing to OUT has returned. */
 static void
-write_block(struct writer *out, const struct reader *in, int number, const struct segment *at,
+check_written(const struct output *o, const struct writer *out, int got)
+{
+	if (got < 0 && out == &o->alone)
+		die("%s: %s", o->alone_name, strerror(errno));
+	if (got < 0)
+		die_output();
+}
+
+static void
+write_block(const struct output *o, struct writer *out, int number, const struct segment *at,
     size_t count)
 {
+	const struct reader *in = o->run->graph.in;
 	uint32_t location[BLOCK], site[BLOCK];
 	int64_t begin[BLOCK], end[BLOCK];
 	uint16_t call[BLOCK];
@@ -37,15 +50,22 @@ write_block(struct writer *out, const struct reader *in, int number, const struc
 	put_column(out, "site", site, count);
 	if (any)
 		put_column(out, "polls", polls, count);
-	end_message(out);
+	check_written(o, out, message_end(out));
+}
+
+static void
+write_segments(const struct output *o, struct writer *out, int number,
+    const struct segments *segments)
+{
+	for (size_t i = 0; i < segments->count; i += BLOCK)
+		write_block(o, out, number, segments->at + i,
+		    segments->count - i < BLOCK ? segments->count - i : BLOCK);
 }
 
 void
 output_write(struct output *o, int number, const struct segments *segments)
 {
-	for (size_t i = 0; i < segments->count; i += BLOCK)
-		write_block(&o->out, o->run->graph.in, number, segments->at + i,
-		    segments->count - i < BLOCK ? segments->count - i : BLOCK);
+	write_segments(o, &o->out, number, segments);
 }
 
 bool
@@ -62,6 +82,11 @@ output_begin(struct output *o, int argc, char **argv)
 		die_output();
 	if (o->form == STREAM)
 		reader_when_waiting(o->run->graph.in, flush_output, &o->out);
+	if (o->alone_name != NULL) {
+		o->alone_file = whole_file_begin(o->alone_name);
+		check_written(o, &o->alone, writer_open(&o->alone,
+		    dup(fileno(o->alone_file.file)), "path", o->run->graph.in, argc, argv));
+	}
 	text_begin(&o->text, stdout, NULL);
 	if (output_has_json(o)) {
 		o->json_file = whole_file_begin(o->json_name);
@@ -105,6 +130,8 @@ output_report(struct output *o, const struct segments *segments)
 			segment_json(&o->json, &segments->at[i], count, &o->run->graph.known);
 		}
 	}
+	if (o->alone_name != NULL)
+		write_segments(o, &o->alone, 0, segments);
 	for (size_t i = 0; i < segments->count; i++) {
 		report_add(&o->report, &o->run->graph.known, &segments->at[i]);
 		if (o->functions != NULL)
@@ -118,11 +145,17 @@ output_pass(struct output *o, const struct message *message)
 	struct reader *in = o->run->graph.in;
 	int64_t rows = 0;
 
-	if (o->form != STREAM)
+	const bool alone = o->alone_name != NULL && is_definition(message);
+
+	if (o->form != STREAM && !alone)
 		return;
 	if (reader_verify(in, message) < 0 || (is_kind(message, "calls") &&
 	    body_int(in, message, "count", 0, UINT32_MAX, &rows) < 0))
 		die_input(in);
+	if (alone)
+		check_written(o, &o->alone, writer_pass(&o->alone, message, 0));
+	if (o->form != STREAM)
+		return;
 	if (writer_pass(&o->out, message, (uint64_t)rows) < 0)
 		die_output();
 }
@@ -143,15 +176,29 @@ output_end_json(struct output *o)
 	whole_file_end(&o->json_file);
 }
 
+static void
+end_path(const struct output *o, struct writer *out, const struct functions *functions)
+{
+	if (functions->sums.any)
+		functions_write(out, functions);
+	message_begin(out, "path", 3);
+	put_int(out, "run_ns", o->run->graph.known.run_ns);
+	put_int(out, "length_ns", report_length_ns(&o->report));
+	put_uint(out, "segments", o->report.segments);
+	check_written(o, out, message_end(out) < 0 ? -1 : writer_end(out));
+}
+
 void
 output_end_stream(struct output *o, const struct functions *functions)
 {
-	if (functions->sums.any)
-		functions_write(&o->out, functions);
-	message_begin(&o->out, "path", 3);
-	put_int(&o->out, "run_ns", o->run->graph.known.run_ns);
-	put_int(&o->out, "length_ns", report_length_ns(&o->report));
-	put_uint(&o->out, "segments", o->report.segments);
-	if (message_end(&o->out) < 0 || writer_end(&o->out) < 0)
-		die_output();
+	end_path(o, &o->out, functions);
+}
+
+void
+output_end_alone(struct output *o, const struct functions *functions)
+{
+	if (o->alone_name == NULL)
+		return;
+	end_path(o, &o->alone, functions);
+	whole_file_end(&o->alone_file);
 }

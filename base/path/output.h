@@ -14,8 +14,10 @@ struct output {
 	enum form form;
 	const struct run *run;
 	struct functions *functions;	/* get the path; NULL: they have it, or are not wanted */
-	struct writer out;
+	struct writer out, alone;
 	struct text text;
+	const char *alone_name;		/* of a file with the path alone beside FORM; NULL: none */
+	struct whole_file alone_file;
 	const char *json_name;		/* of a file with JSON beside FORM; NULL: none */
 	struct whole_file json_file;
 	struct text json_text;
@@ -23,16 +25,17 @@ struct output {
 	struct report report;
 };
 
-/* Set form, json_name, run, functions and report.whole first. */
+/* Set form, json_name, alone_name, run, functions and report.whole first. */
 void output_begin(struct output *output, int argc, char **argv);
 /* Passes a message of the input on to a stream. */
 void output_pass(struct output *output, const struct message *message);
-/* Adds segments to the sums, and to JSON. */
+/* Adds segments to the sums, to JSON, and to the file with the path alone. */
 void output_report(struct output *output, const struct segments *segments);
 /* Writes pieces of the path, or of alternative NUMBER from 1, to a stream. */
 void output_write(struct output *output, int number, const struct segments *segments);
-/* Ends a stream; before the end come the FUNCTIONS of a run with samples. */
+/* Each ends a stream; before the end come the FUNCTIONS of a run with samples. */
 void output_end_stream(struct output *output, const struct functions *functions);
+void output_end_alone(struct output *output, const struct functions *functions);
 /* Is JSON the form, or written beside it? */
 bool output_has_json(const struct output *output);
 /*
