@@ -27,7 +27,7 @@ static const char usage[] =
 	"  -F, --format FORM    text, json, stream: the input, the path and what was asked for\n"
 	"                       [stream; to a terminal, of --needed and of --scale text]\n"
 	"      --json FILE      the report as JSON, too\n"
-	"      --path FILE      the path alone as a stream, too: for lp-critpath --join\n"
+	"      --path FILE      the path alone as a stream, too, as lp-critpath joins\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
 	"      --whole          gains of all the path, its start, Init and Finalize too\n"
 	"      --memory MB      for rows; older ones go into a temporary file [128 and more]\n"
