@@ -224,6 +224,29 @@ refused() {
 	[ "$(grep -c 'No space left' err)" -le 4 ]
 }
 
+# Few kernels that run tests have quotas: a library refuses room as such a kernel does, after 600 KB of each process.
+@test "a quota that is used up ends the recording of a rank, not the program, and what it has is a trace" {
+	cat >quota.c <<-'END'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <errno.h>
+		#include <fcntl.h>
+		int posix_fallocate(int fd, off_t offset, off_t bytes)
+		{
+			static off_t used;
+			int (*real)(int, off_t, off_t) = (int (*)(int, off_t, off_t))dlsym(RTLD_NEXT, "posix_fallocate");
+			return (used += bytes) > 600000 ? EDQUOT : real(fd, offset, bytes);
+		}
+	END
+	gcc -shared -fPIC -w -o quota.so quota.c
+	status=0
+	LD_PRELOAD=$PWD/quota.so lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 \
+		"$BATS_FILE_TMPDIR/stress" 1 400 >out 2>err || status=$?
+	[ "$status" -eq 0 ]
+	[ "$(grep -c 'lp-record: .*/rank.[0-3]: Disk quota exceeded; recording of this rank ends' err)" -eq 4 ]
+	lp-merge run 2>err | lp-dump -k rank | jq -s -e 'length == 4 and all(.rows > 100 and .ended == false)'
+}
+
 @test "ranks with different clocks are aligned" {
 	unshare -T --monotonic 5 --fork true 2>/dev/null || skip "no time namespaces here"
 	cat >own-clock <<-'END'
