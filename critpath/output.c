@@ -20,7 +20,7 @@ segment_file_add(struct segment_file *file, const struct segments *segments)
 {
 	if (file->file == NULL && (file->file = fdopen(spool_open(), "w+")) == NULL)
 		die_file();
-	if (fwrite(segments->at, sizeof *segments->at, segments->count,
+	if (segments->count > 0 && fwrite(segments->at, sizeof *segments->at, segments->count,
 	    file->file) != segments->count)
 		die_file();
 	file->count += segments->count;

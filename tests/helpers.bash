@@ -63,11 +63,16 @@ stream() {
 	pack "$fixtures/$1.txt" > "$BATS_TEST_TMPDIR/$1" && echo "$BATS_TEST_TMPDIR/$1"
 }
 
+# Whether the tools have sanitizers, which need memory of their own and keep what was freed.
+sanitized() {
+	nm "$ROOT/bin/lp-dump" | grep -q __asan_init
+}
+
 # limited KB COMMAND...: with so much address space; sanitized tools need far more, and get it.
 limited() {
 	local kilobytes=$1
 	shift
-	if nm "$ROOT/bin/lp-dump" | grep -q __asan_init; then
+	if sanitized; then
 		"$@"
 	else
 		(ulimit -v "$kilobytes" && "$@")

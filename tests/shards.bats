@@ -218,7 +218,7 @@ without_history() {
 }
 
 @test "several processes that merge many ranks take little more memory than one" {
-	if nm "$ROOT/bin/lp-merge" | grep -q __asan_init; then skip "sanitizers keep what was freed"; fi
+	if sanitized; then skip "sanitizers keep what was freed"; fi
 	"$ROOT/build/bench/synthetic" -r 60000 -c 540000 -b 9 >raw
 	peak lp-merge raw >/dev/null
 	ranks 2 peak lp-merge -o shards raw

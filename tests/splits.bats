@@ -104,7 +104,7 @@ setup_file() {
 }
 
 @test "in a graph partitioned by rank, each process keeps its ranks" {
-	if nm "$ROOT/bin/lp-dump" | grep -q __asan_init; then skip "the sanitizer needs memory of its own"; fi
+	if sanitized; then skip "the sanitizer needs memory of its own"; fi
 	# One stretch: 16 ranks without synchronisation points, and so long that the memory of MPI itself counts for little.
 	"$ROOT/build/bench/synthetic" -r 16 -c 750000 | lp-merge | lp-graph 2>/dev/null >t.graph
 	cat >without <<-'END'
@@ -134,7 +134,7 @@ setup_file() {
 }
 
 @test "of many ranks, several processes share what one keeps of rows" {
-	if nm "$ROOT/bin/lp-dump" | grep -q __asan_init; then skip "the sanitizer needs memory of its own"; fi
+	if sanitized; then skip "the sanitizer needs memory of its own"; fi
 	"$ROOT/build/bench/synthetic" -r 66000 -c 3300000 -b 50 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
 	peak lp-critpath -a dijkstra -F text t.graph >one
 	ranks 4 peak lp-critpath -a dijkstra -F text t.graph >many
