@@ -6,7 +6,7 @@
 load helpers
 
 READERS=("lp-dump" "lp-dump -F table" "lp-graph" "lp-critpath" "lp-critpath -F text" "lp-critpath -F json"
-	"lp-gain --slack" "lp-imbalance" "lp-imbalance -F json" "lp-replay" "lp-tolerance --sites"
+	"lp-critpath --join -F json" "lp-gain --slack" "lp-imbalance" "lp-imbalance -F json" "lp-replay" "lp-tolerance --sites"
 	"lp-replay --regions -F table" "lp-export -f prv -o out" "lp-export -f perfetto" "lp-export -f folded" "lp-export -f csv" "lp-export -f extrap" "lp-export -f waits" "lp-merge --partial" "lp-merge --partial -s clc"
 	"lp-fit" "lp-guidelines" "lp-import -f dim")
 
@@ -36,9 +36,11 @@ memory() {
 	raw=$(stream good-raw) trace=$(stream good-threads)
 	lp-graph "$trace" >graph 2>/dev/null
 	lp-critpath graph >path
+	lp-gain --path alone -F text graph >/dev/null
 	for reader in "${READERS[@]}"; do
 		echo "$reader"
 		case $reader in
+		*--join*) input=alone ;;
 		lp-merge*) input=$raw ;;
 		lp-graph) input=$trace ;;
 		*-F?text | lp-dump*) input=path ;;
