@@ -194,7 +194,7 @@ pass_open_calls(struct every *e, const struct reached *now)
 		struct account *account = &e->accounts[l];
 		const int32_t rank = im->graph.known.location_rank[l];
 
-		if (now->call[l] == 0 || now->at_ns - now->since_ns[l] < PATIENCE_NS ||
+		if (rank < 0 || now->call[l] == 0 || now->at_ns - now->since_ns[l] < PATIENCE_NS ||
 		    account->until_ns >= until_ns ||
 		    im->done[l] < window_end(&im->graph.window, l))
 			continue;

@@ -65,6 +65,33 @@ memory() {
 	done
 }
 
+@test "a location that nothing defines has no part in the run, and no piece of the path" {
+	cat >third.py <<-'END'
+		import sys, msgpack
+		out = msgpack.Packer()
+		for kind, body in msgpack.Unpacker(sys.stdin.buffer, max_buffer_size=2**31):
+		    for key in ("xxh3", "hashed", "index"):
+		        body.pop(key, None)
+		    if kind == "run":
+		        body["locations"] = 3
+		    if kind == sys.argv[1]:
+		        body["location"] = bytes([2]) + body["location"][1:]
+		    sys.stdout.buffer.write(out.pack([kind, body]))
+	END
+	printf '%s\n' 'graph ranks=2' '0 MPI_Init 0 100' '1 MPI_Init 0 100' '0 MPI_Finalize 200 300' '1 MPI_Finalize 200 300' |
+		pack >two.graph
+	/usr/bin/python3 third.py none <two.graph >three.graph
+	for tool in "lp-critpath -F json" "lp-critpath -F text" "lp-critpath --by step -F text" "lp-critpath --every 1 -F text" \
+		"lp-gain -F json" "lp-imbalance -F json" "lp-imbalance --by rank" "lp-replay -F json" "lp-tolerance" "lp-export -f csv"; do
+		cmp <($tool two.graph 2>&1) <($tool three.graph 2>&1)
+	done
+	lp-critpath three.graph | lp-report >page
+	lp-gain --path path -F text two.graph >t.text
+	/usr/bin/python3 third.py segments <path >bad.path
+	run -2 --separate-stderr lp-critpath --join -F json bad.path
+	[[ "$stderr" == "lp-critpath: bad.path:"*": segments: location, kind, call or time is out of range" ]]
+}
+
 @test "a row's undefined site is unknown" {
 	{
 		echo 'trace ranks=1'

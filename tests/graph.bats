@@ -429,7 +429,7 @@ asked() {
 
 @test "a loop of more polls than fit in memory is one wait" {
 	[ "$(asked 1000000 0)" -eq 200000000 ]
-	(ulimit -v 200000 && lp-graph t.trace >/dev/null 2>limited.err)
+	limited 200000 lp-graph t.trace >/dev/null 2>limited.err
 	grep -q '^lp-graph: counted 1 polling loops with 1000000 failed tests' limited.err
 }
 

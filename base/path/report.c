@@ -219,6 +219,7 @@ report_by_rank(const struct report *report, const struct definitions *known)
 	struct share *shares = zalloc((size_t)known->ranks, sizeof *shares);
 
 	for (uint32_t l = 0; l < known->location_count && report->by_location != NULL; l++)
-		add_share(&shares[known->location_rank[l]], &report->by_location[l]);
+		if (known->location_rank[l] >= 0)
+			add_share(&shares[known->location_rank[l]], &report->by_location[l]);
 	return shares;
 }

@@ -91,6 +91,13 @@ bool is_seen_asleep(const struct definitions *known, uint32_t location, uint32_t
 int definitions_take(struct definitions *definitions, struct reader *in,
     const struct message *message);
 
+/* The rank of a location of the stream; -1: it is out of range, or nothing defines it. */
+static inline int32_t
+defined_rank(const struct definitions *definitions, uint32_t location)
+{
+	return location < definitions->location_count ? definitions->location_rank[location] : -1;
+}
+
 /* The origin of a location; NULL: it begins with the run. */
 static inline const struct beginning *
 beginning_of(const struct definitions *definitions, uint32_t location)

@@ -70,7 +70,9 @@ headline_rank(struct headline *h, const struct message *message)
 size_t
 headline_host(const struct headline *h, int32_t rank)
 {
-	return h->host_of == NULL || h->host_of[rank] == 0 ? SIZE_MAX : h->host_of[rank] - 1;
+	const bool known = rank >= 0 && h->host_of != NULL && h->host_of[rank] > 0;
+
+	return known ? h->host_of[rank] - 1 : SIZE_MAX;
 }
 
 bool

@@ -37,7 +37,7 @@ static int
 check(struct segments *s, struct reader *in, const struct message *message, const struct columns *c,
     size_t i, const struct definitions *known)
 {
-	if (c->location[i] >= known->location_count || c->kind[i] > GAP ||
+	if (defined_rank(known, c->location[i]) < 0 || c->kind[i] > GAP ||
 	    c->call[i] > UINT16_MAX || c->end_ns[i] < c->begin_ns[i] || c->begin_ns[i] < -MOST_NS ||
 	    c->end_ns[i] > MOST_NS)
 		return reader_fail(in, message->offset,

@@ -52,8 +52,9 @@ keep_waits(struct definitions *d, struct reader *in, const struct message *messa
 	const uint32_t locations = d->location_count;
 
 	for (size_t i = 0; i < b->count; i++)
-		if (b->locations[i] >= locations || b->waits_for[i] < -1 ||
-		    b->waits_for[i] >= (int64_t)locations)
+		if (defined_rank(d, b->locations[i]) < 0 || b->waits_for[i] < -1 ||
+		    b->waits_for[i] >= (int64_t)locations ||
+		    (b->waits_for[i] >= 0 && defined_rank(d, (uint32_t)b->waits_for[i]) < 0))
 			return reader_fail(in, message->offset, "unended: a location that is out "
 			    "of range");
 	free(d->open_calls);

@@ -50,10 +50,11 @@ shares_by_rank(const struct imbalance *im)
 		all[r].mpi_useful_ns = cell->mpi_ns - all[r].wait_ns;
 	}
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
-		struct shares *s = &all[im->graph.known.location_rank[l]];
+		struct shares *s;
 
-		if (!is_counted(im, l))
+		if (im->graph.known.location_rank[l] < 0 || !is_counted(im, l))
 			continue;
+		s = &all[im->graph.known.location_rank[l]];
 		s->run_ns += counted_run_ns(im);
 		if (im->last_leave_ns[l] == INT64_MIN)	/* no calls at all */
 			s->before_ns += counted_run_ns(im);
