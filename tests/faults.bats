@@ -92,6 +92,21 @@ memory() {
 	[[ "$stderr" == "lp-critpath: bad.path:"*": segments: location, kind, call or time is out of range" ]]
 }
 
+@test "what a call waited for until the end may be unknown, or a call that does not wait: then it is no wait" {
+	for operation in MPI_Start MPI_Recv MPIX_Grecv; do
+		sed "s/operation=MPI_Recv/operation=$operation/" "$fixtures/good-unended.txt" | pack | lp-graph 2>/dev/null >t.graph
+		lp-imbalance -F json t.graph >$operation.json
+		jq -e '.sums.hold' $operation.json
+	done
+	# Rank 0's 85 us, with those of rank 3 that waits in MPI_Ssend and of rank 2.
+	[ "$(jq -c '[.wait_states[] | select(.count > 0) | [.name, .count]]' MPI_Recv.json)" = \
+		'[["late_sender",1],["late_receiver",1],["wait_at_barrier",1]]' ]
+	for operation in MPI_Start MPIX_Grecv; do
+		[ "$(jq -c '[.wait_states[] | select(.count > 0) | [.name, .count]]' $operation.json)" = \
+			'[["late_receiver",1],["wait_at_barrier",1]]' ]
+	done
+}
+
 @test "a row's undefined site is unknown" {
 	{
 		echo 'trace ranks=1'

@@ -228,7 +228,7 @@ note_received(struct imbalance *im, const struct whole_call *c, const struct wai
 	}
 }
 
-/* The state of a wait for an operation that never came to its end. */
+/* The state of a wait for an operation that never came to its end; STATES: it waits for none. */
 static enum state
 state_of(struct imbalance *im, uint16_t operation)
 {
@@ -255,7 +255,7 @@ open_waits(struct imbalance *im, const struct whole_call *c, const struct awaite
 	    window_end(&im->graph.window, of->location) - 1 };
 	if (waits[0].state == LATE_SENDER)	/* no other message came */
 		count_largest(im, &waits[0]);
-	return 1;
+	return waits[0].state != STATES;
 }
 
 int
