@@ -196,7 +196,8 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way
 		most_ns[site] += saved_ns(dag->weight_ns[v], whatif->gains.percent);
 	}
 	at = sites;
-	while ((lanes = next_sites(&faster, &whatif->gains, &at, sites + count, most_ns)) > 0) {
+	while (count > 0 &&
+	    (lanes = next_sites(&faster, &whatif->gains, &at, sites + count, most_ns)) > 0) {
 		dag_evaluate_lanes(dag, time_ns, weights_if_faster, &faster);
 		for (int l = 0; l < lanes; l++)
 			whatif->gains.by_site[faster.site[l]].ns +=
