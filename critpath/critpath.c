@@ -215,8 +215,8 @@ join(struct critpath *c, int argc, char **argv)
 		struct graph_input other = { 0 }, *graph = f == 0 ? &c->run.graph : &other;
 		int got;
 
-		if (reader_open(&graph->in, c->opt.files[f], READ_STREAM) < 0 ||
-		    reader_refuse_content(graph->in, "graph",
+		graph_open(graph, c->opt.files[f], READ_STREAM);
+		if (reader_refuse_content(graph->in, "graph",
 		    "lp-critpath --part finds a part of its path") < 0)
 			die_input(graph->in);
 		if (f == 0)
@@ -243,6 +243,8 @@ join(struct critpath *c, int argc, char **argv)
 			reader_close(graph->in);
 	}
 	end_output(c);
+	if (c->opt.algorithm == INTERVALS)
+		tell_gaps(c);
 }
 
 /* RUN has been read, or has not been opened. */

@@ -62,6 +62,7 @@ void path_find_intervals(struct path *path, struct run *run, const struct team *
 void path_count_functions(const struct path *path, size_t from, const struct run *run);
 /* Moves PATH's segments into the report. */
 void path_report(struct path *path, const struct definitions *known, struct report *report);
+
 /* ---- parts.c ------------------------------------------------------------------------------- */
 
 /* Where the stretches of a run are in its stream: from its index, or from its messages. */

@@ -156,6 +156,10 @@ setup_file() {
 	done
 	run -2 --separate-stderr lp-critpath --join -F text 1.path 3.path
 	[[ "$stderr" == *"3.path:"*": segments: does not go on where the path so far ends" ]]
+	lp-critpath --join -a intervals -F text 1.path 2.path 3.path 2>&1 >t.text | grep -q '^lp-critpath: intervals: [0-9]* groups; '
+	pack "$fixtures/good-threads.txt" >t.trace	# a trace may hold a part of a path, too
+	run -2 --separate-stderr lp-critpath --join -F text t.trace
+	[ "$stderr" = "lp-critpath: t.trace:0: a trace; lp-graph matches it first" ]
 	run -2 --separate-stderr lp-critpath --join -F text "$file"
 	[[ "$stderr" == *":0: a graph; lp-critpath --part finds a part of its path" ]]
 }

@@ -143,9 +143,8 @@ void
 output_pass(struct output *o, const struct message *message)
 {
 	struct reader *in = o->run->graph.in;
-	int64_t rows = 0;
-
 	const bool alone = o->alone_name != NULL && is_definition(message);
+	int64_t rows = 0;
 
 	if (o->form != STREAM && !alone)
 		return;
