@@ -68,6 +68,12 @@ sanitized() {
 	nm "$ROOT/bin/lp-dump" | grep -q __asan_init
 }
 
+# more_memory WHO: by how much the most memory of a process is larger in large/ than in small/, KB: without that of MPI
+# itself. WHO and the files: tests/peak.
+more_memory() {
+	echo $(($(cat large/peak."$1") - $(cat small/peak."$1")))
+}
+
 # limited KB COMMAND...: with so much address space; sanitized tools need far more, and get it.
 limited() {
 	local kilobytes=$1
