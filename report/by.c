@@ -205,7 +205,8 @@ draw_by_steps(struct text *out, const struct page *page)
 	unsigned used = 0;
 
 	for (size_t i = 1; i < parts->count; i++) {
-		most = fmax(most, parts->at[i].path_s);
+		if (parts->at[i].path_s > most)	/* fmax here crashes GCC 12 on AArch64 */
+			most = parts->at[i].path_s;
 		used |= 1u << colour_of(ranks, count, parts->at[i].rank);
 	}
 	for (size_t i = 0; i < OWN_COLOURS; i++) {

@@ -351,6 +351,11 @@ three_ranks() {
 	delays_check.py 1 15
 }
 
+# With the eight largest causes only, long-term costs add up to a third.
+@test "costs of delays are those of the definition, however far waits look back and however many causes they have" {
+	causes_check.py 1 6
+}
+
 # explained SHARE GRAPH: so much of all waits, and no more than there is, has a cause
 explained() {
 	lp-imbalance -F json "$2" | jq -e --argjson least "$1" '.causes |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core.h"
+#include "activities.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,11 +56,20 @@ drop_times(struct pasts *all, const struct activity *a)
 
 /* ---- forgetting ------------------------------------------------------------------------- */
 
+/* What it passed on is known: its causes get that as their long-term cost. */
 static void
-forget_origin(struct imbalance *im, uint32_t number)
+forget_origin(struct imbalance *im, uint32_t number, const struct batch *batch)
 {
 	struct origin *origin = origin_at(&im->origins, number);
+	const uint32_t *delay = NULL;
+	const double *shared = NULL;
+	const unsigned causes = origin_shares(&im->origins, origin, &delay, &shared);
 
+	if (batch != NULL)
+		origin->propagated_ns += batch->propagated *
+		    (double)(origin->to_ns - origin->from_ns);
+	for (unsigned k = 0; k < causes; k++)
+		delay_add_long(delays_of(im), delay[k], origin->propagated_ns * shared[k]);
 	origin_end(&im->origins, origin);
 	im->states[origin->state].propagating_ns += origin_propagating_ns(origin);
 	origin_release(&im->origins, number);
@@ -76,6 +85,8 @@ forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t coun
 		const uint32_t later = count <= AHEAD ? 0 :
 		    past_at(past, past->begin + AHEAD)->origin;
 		const struct activity_part part = activity_all(a, activity_wide(all, a));
+		const struct batch *batch = past->batches == NULL ? NULL :
+		    *batch_at(past, past->begin);
 
 		past->begin_ns += part.compute_ns + part.call_ns;
 		past->kept_ns = past->begin_ns;
@@ -83,12 +94,26 @@ forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t coun
 			__builtin_prefetch(origin_at(&im->origins, later), 1);
 		drop_times(all, a);
 		if (a->origin != 0)
-			forget_origin(im, a->origin);
+			forget_origin(im, a->origin, batch);
+		if (batch != NULL && (past->begin + 1) % BATCH == 0)
+			batch_free(past, past->begin);
 	}
 	if (past->end - past->since_last > past->end - past->begin)
 		past->since_last = past->begin;
 	if (past->end - past->since_sync > past->end - past->begin)
 		past->since_sync = past->begin;
+}
+
+/* The batches find their places in a larger ring. */
+static void
+move_batches(struct past *to, const struct past *past)
+{
+	if (past->batches == NULL)
+		return;
+	to->batches = zalloc((to->mask + (size_t)1) / BATCH, sizeof *to->batches);
+	for (uint32_t i = past->begin; i - past->begin < past->end - past->begin; i += BATCH)
+		*batch_at(to, i) = *batch_at(past, i);
+	free(past->batches);
 }
 
 /* Makes room for one more activity. */
@@ -106,6 +131,7 @@ begin_activity(struct imbalance *im, struct pasts *all, struct past *past)
 	grown.of = need(malloc((grown.mask + (size_t)1) * sizeof *grown.of));
 	for (uint32_t i = past->begin; i != past->end; i++)
 		*past_at(&grown, i) = *past_at(past, i);
+	move_batches(&grown, past);
 	if (past->mask >= FIRST)
 		free(past->of);
 	*past = grown;
@@ -177,17 +203,20 @@ void
 past_restart(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns)
 {
 	struct past *past = &all->of[location];
-	struct activity *last = past_at(past, past->end - 1);
+	struct activity last;
 	struct wide times;
 
 	if (past->end == past->begin)
 		return;
-	times = get_times(all, last);
+	last = *past_at(past, past->end - 1);
+	times = get_times(all, &last);
 	forget(im, all, past, past->end - past->begin);	/* its wait is over, too */
-	last->origin = 0;
+	last.origin = 0;
 	times.all.compute_ns = 0;
-	set_times(all, last, &times);
-	past->begin = past->since_last = past->since_sync = past->end - 1;
+	set_times(all, &last, &times);
+	past->begin = past->since_last = past->since_sync = 0;
+	past->end = 1;
+	*past_at(past, 0) = last;
 	past->begin_ns = past->kept_ns = past->end_ns - times.all.call_ns;
 	past->sync_ns = at_ns;
 }

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core.h"
+#include "activities.h"
+#include "shares.h"
 #include "syncs.h"
 
 enum { MOST_ACTIVITIES = 1 << 16, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 22 };
@@ -27,19 +28,7 @@ positive(int64_t ns)
 
 /* ---- excess of one location over another on each piece of code ----------------------- */
 
-/* Scratch memory, empty between uses. */
-struct spending {
-	struct spent {			/* by key, as in struct delay */
-		int64_t ns;
-		bool listed;
-	} *spent;
-	size_t capacity;
-	uint32_t *keys;			/* the keys in use */
-	double *ns;			/* by index in keys: the time gathered */
-	size_t count, key_capacity, ns_capacity;
-};
-
-static void
+void
 spending_grow(struct spending *s, uint32_t site)
 {
 	const size_t known = s->capacity;
@@ -48,26 +37,6 @@ spending_grow(struct spending *s, uint32_t site)
 	memset(s->spent + known, 0, (s->capacity - known) * sizeof *s->spent);
 	GROW(s->keys, s->key_capacity, s->capacity + 1);	/* spend writes one too many */
 	GROW(s->ns, s->ns_capacity, s->capacity);
-}
-
-/* Makes room for the keys of a site before any time is spent on it. */
-static inline void
-spending_know(struct spending *s, uint32_t site)
-{
-	if (2 * (size_t)site + 1 >= s->capacity)
-		spending_grow(s, site);
-}
-
-/* Without a branch: which keys are new is hard to predict. */
-static inline void
-spend(struct spending *s, uint32_t key, int64_t ns)
-{
-	struct spent *spent = &s->spent[key];
-
-	s->keys[s->count] = key;
-	s->count += ns != 0 && !spent->listed;
-	spent->ns += ns;
-	spent->listed |= ns != 0;
 }
 
 /* Sums the keys with more than 0 and drops the others. Newest code first. */
@@ -97,10 +66,12 @@ struct causes {
 	struct pasts pasts;
 	struct syncs syncs;
 	struct delays delays;
-	struct spending spending;	/* scratch */
+	struct spending spending;	/* scratch, like the next line */
+	struct share_sums sums;
 	struct waited {			/* scratch: waits of the delaying location */
-		uint32_t origin;
+		uint32_t origin;	/* of a batch: of its longest wait */
 		int64_t ns;
+		struct batch *batch;	/* NULL: one wait */
 	} *waited;
 	size_t waited_count, waited_capacity;
 	struct longest longest;
@@ -118,7 +89,9 @@ causes_begin(struct imbalance *im)
 	im->causes->syncs.forgotten_ns = INT64_MIN;
 	im->causes->delays.ranks = im->graph.known.ranks;
 	if (im->observer != NULL && im->observer->delay != NULL)
-		im->causes->delays.observer = im->observer;
+		im->causes->delays.observer = im->observer;	/* it wants all causes */
+	else
+		batches_begin(&im->causes->pasts);
 }
 
 /*
@@ -146,21 +119,6 @@ waited(const struct origin *wait, int64_t from_ns, int64_t to_ns)
 	return positive(smaller(wait->to_ns, to_ns) - larger(wait->from_ns, from_ns));
 }
 
-/* The compute and call time between LOW and HIGH of an activity that was left at LEAVE. */
-static struct activity_part
-cut_activity(const struct activity_part *all, const struct wide *wide, int64_t leave_ns,
-    int64_t low_ns, int64_t high_ns)
-{
-	const int64_t enter_ns = leave_ns - all->call_ns, begin_ns = enter_ns - all->compute_ns;
-	const int64_t ns = positive(smaller(leave_ns, high_ns) - larger(begin_ns, low_ns));
-	int64_t compute_ns = positive(smaller(enter_ns, high_ns) - larger(begin_ns, low_ns));
-
-	if (wide != NULL && wide->polls)
-		compute_ns = ns == 0 ? 0 : (int64_t)((double)ns * (double)wide->polled_ns /
-		    (double)(leave_ns - begin_ns));
-	return (struct activity_part){ compute_ns, ns - compute_ns };
-}
-
 /* A look far back comes to waits that have left the caches. */
 static inline void
 fetch_origin(const struct imbalance *im, const struct past *past, uint32_t number)
@@ -183,6 +141,16 @@ fetch_shares(const struct imbalance *im, const struct waited *waited, size_t lef
 		__builtin_prefetch(share);
 }
 
+static inline __attribute__((always_inline)) void
+spend_batch(struct causes *c, struct spending *spending, struct batch *batch, const int sign)
+{
+	for (size_t i = 0; i < batch->keys; i++)
+		spend(spending, batch->of[i].key, sign * batch->of[i].ns);
+	if (sign > 0 && batch->longest != 0)
+		*APPEND(c->waited, c->waited_count, c->waited_capacity) =
+		    (struct waited){ batch->longest, batch->longest_ns, batch };
+}
+
 /*
  * Adds SIGN times the time of the location between FROM and TO to its keys, without its waits.
  * Returns the length of the waits; notes them if SIGN is 1.
@@ -191,28 +159,40 @@ static inline __attribute__((always_inline)) int64_t
 spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_ns, const int sign)
 {
 	struct causes *c = im->causes;
-	const struct past *past = &c->pasts.of[location];
+	struct past *past = &c->pasts.of[location];
 	const int64_t low_ns = larger(from_ns, im->from_ns), high_ns = smaller(to_ns, im->to_ns);
 	struct spending spending = c->spending;
 	int64_t waited_ns = 0, end_ns = past->end_ns;
 
 	for (uint32_t i = past->end; end_ns > from_ns && i != past->begin; ) {
 		const int64_t leave_ns = end_ns;
-		const struct activity *a = past_at(past, --i);
-		const struct wide *wide = activity_wide(&c->pasts, a);
-		struct activity_part part = activity_all(a, wide);
+		struct batch *batch = i % BATCH != 0 || leave_ns > high_ns ? NULL :
+		    batch_before(im, &c->pasts, past, i, leave_ns, low_ns);
+		const struct activity *a;
+		const struct wide *wide;
+		struct activity_part part;
 
+		if (batch != NULL) {
+			spend_batch(c, &spending, batch, sign);
+			waited_ns += batch->waited_ns;
+			end_ns -= batch->ns;
+			i -= BATCH;
+			continue;
+		}
+		a = past_at(past, --i);
+		wide = activity_wide(&c->pasts, a);
+		part = activity_all(a, wide);
 		fetch_origin(im, past, i);
 		end_ns -= part.compute_ns + part.call_ns;
 		if (end_ns < low_ns || leave_ns > high_ns || wide != NULL)
-			part = cut_activity(&part, wide, leave_ns, low_ns, high_ns);
+			part = activity_cut(&part, wide, leave_ns, low_ns, high_ns);
 		if (a->origin != 0) {
 			const int64_t ns = waited(origin_at(&im->origins, a->origin),
 			    low_ns, high_ns);
 
 			if (sign > 0 && ns > 0)
 				*APPEND(c->waited, c->waited_count, c->waited_capacity) =
-				    (struct waited){ a->origin, ns };
+				    (struct waited){ a->origin, ns, NULL };
 			waited_ns += ns;
 			part.call_ns -= ns;
 		}
@@ -225,51 +205,18 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 
 /* ---- shares ----------------------------------------------------------------------------- */
 
-static inline void
-find_least(struct cause_shares *shares)
+/* A batch is as one wait with the causes of all of its waits. */
+static void
+share_batch(struct share_sums *sums, struct batch *batch, double share, double wait_ns)
 {
-	shares->least = 0;
-	for (unsigned i = 1; i < MOST_CAUSES; i++)
-		if (shares->share[i] < shares->share[shares->least])
-			shares->least = i;
-}
-
-/* Only the largest shares are kept. The delay has none yet. */
-static inline void
-share_new(struct delays *delays, struct cause_shares *shares, uint32_t delay, double share)
-{
-	unsigned at = shares->least;
-
-	if (shares->count < MOST_CAUSES)
-		at = shares->count++;
-	else if (shares->share[at] >= share)
-		return;
-	shares->delay[at] = delay;
-	shares->share[at] = share;
-	delays->at[delay] = (uint8_t)at;
-	if (shares->count == MOST_CAUSES)
-		find_least(shares);
-}
-
-/* Adds a delay with its share of the wait. */
-static inline void
-share_add(struct delays *delays, struct cause_shares *shares, uint32_t delay, double share)
-{
-	const unsigned at = delays->at[delay];
-
-	if (at >= shares->count || shares->delay[at] != delay) {
-		share_new(delays, shares, delay, share);
-		return;
-	}
-	shares->share[at] += share;
-	if (at == shares->least && shares->count == MOST_CAUSES)
-		find_least(shares);
+	batch->propagated += share;
+	for (size_t k = 0; k < batch->causes; k++)
+		share_add(sums, batch->delay[k], share * batch->cause_ns[k] / wait_ns);
 }
 
 /* Shares the indirect part out over the waits of the delaying location. */
 static void
-share_indirect(struct imbalance *im, double share, struct origin *origin,
-    struct cause_shares *shares)
+share_indirect(struct imbalance *im, double share, struct origin *origin)
 {
 	struct causes *c = im->causes;
 	const double wait_ns = (double)(origin->to_ns - origin->from_ns);
@@ -282,17 +229,22 @@ share_indirect(struct imbalance *im, double share, struct origin *origin,
 		const double part_ns = share * (double)w->ns;
 		const uint32_t *delay = NULL;
 		const double *shared = NULL;
-		const unsigned causes = origin_shares(&im->origins, before, &delay, &shared);
+		unsigned causes;
 
 		fetch_shares(im, w, (size_t)(end - w));
-		before->propagated_ns += part_ns;
 		if (w->ns > largest->ns)
 			largest = w;
+		if (w->batch != NULL) {
+			share_batch(&c->sums, w->batch, share, wait_ns);
+			continue;
+		}
+		before->propagated_ns += part_ns;
+		causes = origin_shares(&im->origins, before, &delay, &shared);
 		for (unsigned k = 0; k < causes; k++) {
 			const double long_ns = part_ns * shared[k];
 
-			delay_add(&c->delays, delay[k], false, long_ns);
-			share_add(&c->delays, shares, delay[k], long_ns / wait_ns);
+			delay_see(&c->delays, delay[k], long_ns);
+			share_add(&c->sums, delay[k], long_ns / wait_ns);
 		}
 	}
 	origin_follows(&im->origins, origin, largest->origin);
@@ -319,16 +271,17 @@ spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 
 /* The keys now hold the delays of RANK. The wait gets SHARE of each. */
 static void
-share_direct(struct causes *c, int32_t rank, double share, double wait_ns,
-    struct cause_shares *shares)
+share_direct(struct causes *c, int32_t rank, double share, double wait_ns)
 {
 	struct spending *s = &c->spending;
 
 	for (size_t i = 0; i < s->count; i++) {
 		const uint32_t delay = delay_of(&c->delays, s->keys[i], rank);
 
-		delay_add(&c->delays, delay, true, share * s->ns[i]);
-		share_new(&c->delays, shares, delay, share * s->ns[i] / wait_ns);
+		delay_add_short(&c->delays, delay, share * s->ns[i]);
+		delay_see(&c->delays, delay, share * s->ns[i]);
+		share_sums_know(&c->sums, c->delays.count);
+		share_add(&c->sums, delay, share * s->ns[i] / wait_ns);
 	}
 	s->count = 0;
 }
@@ -357,20 +310,19 @@ explain(struct imbalance *im, const struct wait *wait)
 	struct late *late = late_of(im, wait);
 	const uint32_t number = late != NULL ? late->origin : origin_new(&im->origins, wait);
 	struct origin *origin = origin_at(&im->origins, number);
-	struct cause_shares shares;	/* its arrays are not filled */
 	double delay_ns, waited_ns, share;
 
 	origin->users += late != NULL;
-	c->waited_count = shares.count = shares.least = 0;
+	c->waited_count = 0;
 	spend_uncounted(im, wait, from_ns);
 	waited_ns = (double)spend_past(im, wait->cause, from_ns, wait->to_ns, 1);
 	spend_past(im, wait->location, from_ns, wait->from_ns, -1);
 	delay_ns = spending_gather(&c->spending);
 	share = wait_ns < delay_ns + waited_ns ? wait_ns / (delay_ns + waited_ns) : 1;
-	share_direct(c, im->graph.known.location_rank[wait->cause], share, wait_ns, &shares);
+	share_direct(c, im->graph.known.location_rank[wait->cause], share, wait_ns);
 	tell_cause(im, wait, late, (int64_t)(share * delay_ns), (int64_t)(share * waited_ns));
-	share_indirect(im, share, origin, &shares);
-	origin_keep_shares(&im->origins, origin, &shares);
+	share_indirect(im, share, origin);
+	origin_keep_shares(&im->origins, origin, &c->sums);
 	longest_add(&im->origins, &c->longest, number);
 	return number;
 }

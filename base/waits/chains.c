@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core.h"
+#include "shares.h"
 
 uint32_t
 origin_new(struct origins *all, const struct wait *wait)
@@ -25,20 +26,21 @@ origin_wait(const struct origin *origin)
 /* ---- causes ----------------------------------------------------------------------------- */
 
 void
-origin_keep_shares(struct origins *all, struct origin *origin, const struct cause_shares *shares)
+origin_keep_shares(struct origins *all, struct origin *origin, struct share_sums *sums)
 {
-	struct item_pool *pool = &all->shares[shares->count];
-	const size_t bytes = shares_bytes(shares->count);
+	uint32_t delay[MOST_CAUSES];
+	double share[MOST_CAUSES];
+	const size_t count = share_take(sums, MOST_CAUSES,
+	    (uint64_t)origin->from_ns ^ (uint64_t)origin->location << 32, delay, share);
 	char *to;
 
-	if (shares->count == 0)
+	if (count == 0)
 		return;
-	origin->causes = (uint8_t)shares->count;
-	origin->shares = pool_take(pool, bytes);
-	to = pool_at(pool, bytes, origin->shares);
-	memcpy(to, shares->share, shares->count * sizeof *shares->share);
-	memcpy(to + shares->count * sizeof *shares->share, shares->delay,
-	    shares->count * sizeof *shares->delay);
+	origin->causes = (uint8_t)count;
+	origin->shares = pool_take(&all->shares[count], shares_bytes((unsigned)count));
+	to = pool_at(&all->shares[count], shares_bytes((unsigned)count), origin->shares);
+	memcpy(to, share, count * sizeof *share);
+	memcpy(to + count * sizeof *share, delay, count * sizeof *delay);
 }
 
 static void

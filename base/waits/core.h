@@ -239,13 +239,6 @@ struct origin {
 	bool over;		/* no later wait can follow from it */
 };
 
-/* The largest causes of a wait, with the share that each has in it. */
-struct cause_shares {
-	unsigned count, least;		/* the first of the smallest, once there are MOST_CAUSES */
-	uint32_t delay[MOST_CAUSES];	/* numbers: delays.c */
-	double share[MOST_CAUSES];
-};
-
 static inline struct origin *
 origin_at(const struct origins *all, uint32_t number)
 {
@@ -263,8 +256,9 @@ void origin_end(struct origins *all, struct origin *origin);
 /* The part of the wait that caused waits of others; known when the origin has ended. */
 int64_t origin_propagating_ns(const struct origin *origin);
 
-void origin_keep_shares(struct origins *all, struct origin *origin,
-    const struct cause_shares *shares);
+struct share_sums;
+/* Takes the causes of the wait, or few that stand for all: shares.h. */
+void origin_keep_shares(struct origins *all, struct origin *origin, struct share_sums *sums);
 
 /* COUNT shares, then COUNT delays. There is a pool for each number of causes. */
 static inline size_t
@@ -303,101 +297,13 @@ struct longest {
 };
 void longest_add(struct origins *all, struct longest *longest, uint32_t number);
 
-/* ---- activities.c ---- */
-
-/* The recent calls of each location, as far back as later waits may have their cause. */
-
-/*
- * Computation since the last activity, then a call. There are thousands of these for each location,
- * so they take 16 bytes. Times are relative to the next activity; times that do not fit are stored
- * in a struct wide.
- */
-struct activity {
-	uint32_t compute_ns;	/* of a wide activity: its number */
-	uint32_t call_ns;	/* WIDE: see struct wide */
-	uint32_t site;
-	uint32_t origin;	/* of the wait in the call; 0: none */
-};
-
-enum { WIDE = UINT32_MAX };
-
-/* Compute time and the time of the call after it. */
-struct activity_part {
-	int64_t compute_ns, call_ns;
-};
-
-/* An activity whose times do not fit, or a run of failed polls, which counts as one call. */
-struct wide {
-	struct activity_part all;
-	int64_t polled_ns;	/* compute of a run of failed polls, with that before the first */
-	bool polls;		/* it is such a run */
-};
-
-struct past {
-	struct activity *of;		/* a ring: see past_at */
-	uint32_t mask;			/* its size - 1; a power of two */
-	uint32_t begin, end;		/* [begin, end) are kept; the numbers wrap around */
-	uint32_t since_last, since_sync;	/* the last two calls that synchronised all */
-	int64_t begin_ns, end_ns;	/* of the first kept activity; of the last call */
-	int64_t sync_ns;		/* latest enter of the last synchronisation */
-	int64_t kept_ns;		/* since when all are kept; INT64_MIN: always */
-};
-
-/* By location. */
-struct pasts {
-	struct past *of;
-	size_t most;			/* activities of each location */
-	struct item_pool wides;
-};
-
-static inline struct activity *
-past_at(const struct past *past, uint32_t number)
-{
-	return &past->of[number & past->mask];
-}
-
-/* NULL if the times fit. */
-static inline struct wide *
-activity_wide(const struct pasts *all, const struct activity *a)
-{
-	return __builtin_expect(a->call_ns == WIDE, 0) ?
-	    pool_at(&all->wides, sizeof(struct wide), a->compute_ns) : NULL;
-}
-
-static inline struct activity_part
-activity_all(const struct activity *a, const struct wide *wide)
-{
-	return wide != NULL ? wide->all : (struct activity_part){ a->compute_ns, a->call_ns };
-}
-
-void pasts_begin(struct pasts *all, uint32_t locations, size_t most);
-/*
- * Adds the last call without its wait, which follows later. Consecutive polls at one site become
- * one activity, since a rank may make thousands while another waits for it. The result is valid
- * until the next call.
- */
-struct activity *past_add(struct imbalance *im, struct pasts *all, const struct whole_call *call);
-/* Divides the last call at AT. Returns the second part, an activity of its own. */
-struct activity *past_divide(struct imbalance *im, struct pasts *all, uint32_t location,
-    int64_t at_ns);
-/* The last call synchronised all: activities before the last synchronisation but one may go. */
-void past_sync(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns);
-/*
- * The same, if nothing before AT is needed any more: AT is when the last location entered that
- * call.
- */
-void past_restart(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns);
-/* Frees the activities of the location. */
-void past_end(struct imbalance *im, struct pasts *all, uint32_t location);
-
 /* ---- delays.c ---- */
 
 /* Delays by rank and piece of code. Each has a number that does not change. */
 
 struct delays {
 	struct delay *of;	/* by number */
-	size_t count, capacity, at_capacity;
-	uint8_t *at;		/* by number: where it may be in a struct cause_shares */
+	size_t count, capacity;
 	uint32_t **numbers;	/* by key, of each rank: 1 + its number, or 0; or NULL */
 	size_t keys;
 	int32_t ranks;
@@ -417,14 +323,28 @@ delay_of(struct delays *delays, uint32_t key, int32_t rank)
 }
 
 static inline void
-delay_add(struct delays *delays, uint32_t number, bool is_short, double ns)
+delay_add_short(struct delays *delays, uint32_t number, double ns)
 {
 	struct delay *delay = &delays->of[number];
 
-	if (is_short)
-		fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, ns);
-	else
-		fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, ns);
+	fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, ns);
+}
+
+/* A long-term cost; it is added when the wait that passed it on has ended. */
+static inline void
+delay_add_long(struct delays *delays, uint32_t number, double ns)
+{
+	struct delay *delay = &delays->of[number];
+
+	fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, ns);
+}
+
+/* A cost of either kind, in a wait of the call that is counted. */
+static inline void
+delay_see(const struct delays *delays, uint32_t number, double ns)
+{
+	const struct delay *delay = &delays->of[number];
+
 	if (delays->observer != NULL)
 		delays->observer->delay(delays->observer, delay->key, delay->rank, ns);
 }

@@ -13,9 +13,6 @@ delay_new(struct delays *delays, uint32_t key, int32_t rank)
 		*numbers = zalloc((size_t)delays->ranks, sizeof **numbers);
 	delays->of = grow_little(delays->of, &delays->capacity, delays->count + 1,
 	    sizeof *delays->of);
-	delays->at = grow_little(delays->at, &delays->at_capacity, delays->count + 1,
-	    sizeof *delays->at);
-	delays->at[delays->count] = 0;
 	delays->of[delays->count++] = (struct delay){ .key = key, .rank = rank };
 	(*numbers)[rank] = (uint32_t)delays->count;
 	return (uint32_t)delays->count - 1;

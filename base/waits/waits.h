@@ -174,7 +174,7 @@ struct whole_call {
 };
 
 /* Pools of waits, and of their causes by the number of causes: chains.c. */
-enum { MOST_CAUSES = 8 };	/* of a wait */
+enum { MOST_CAUSES = 24 };	/* of a wait */
 struct origins {
 	struct item_pool waits, shares[MOST_CAUSES + 1];
 };
