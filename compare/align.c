@@ -11,27 +11,10 @@
 #include "compare.h"
 #include "../base/tool/text.h"
 
-static int
-by_group(const struct site_sums *a, const struct site_sums *b)
-{
-	const int functions = text_compare(a->function, b->function);
+ORDER(by_group, struct site_sums, BY_ANY_TEXT(function) BY_ANY_TEXT(call))
 
-	return functions != 0 ? functions : text_compare(a->call, b->call);
-}
-
-static int
-by_order(const void *left, const void *right)
-{
-	const struct site_sums *a = *(struct site_sums *const *)left,
-	    *b = *(struct site_sums *const *)right;
-	const int groups = by_group(a, b);
-
-	if (groups != 0)
-		return groups;
-	if (a->order != b->order)
-		return a->order < b->order ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
+ORDER(by_order, struct site_sums *const, COMPARED(by_group(*a, *b), 0)
+    COMPARED((*a)->order, (*b)->order) COMPARED(*a, *b))
 
 static uint64_t
 distance(const struct site_sums *a, const struct site_sums *b)
@@ -40,11 +23,10 @@ distance(const struct site_sums *a, const struct site_sums *b)
 }
 
 static void
-new_unit(struct comparison *c, const struct summary *run, struct site_sums *place)
+new_unit(struct comparison *c, struct site_sums *place)
 {
-	GROW(c->units, c->unit_capacity, c->unit_count + 1);
 	place->unit = (uint32_t)c->unit_count;
-	c->units[c->unit_count++] = (struct unit){ .first = place, .of = run };
+	APPEND(c->units, c->unit_count, c->unit_capacity)->first = place;
 }
 
 /*
@@ -52,7 +34,7 @@ new_unit(struct comparison *c, const struct summary *run, struct site_sums *plac
  * finds a partner.
  */
 static void
-align_group(struct comparison *c, const struct summary *run, struct site_sums **places, size_t n,
+align_group(struct comparison *c, struct site_sums **places, size_t n,
     const struct site_sums **units, size_t m)
 {
 	const size_t wide = m + 1;
@@ -80,25 +62,15 @@ align_group(struct comparison *c, const struct summary *run, struct site_sums **
 		}
 	while (i > 0 && j > 0) {
 		if (n > m && i > j && cost[i * wide + j] == cost[(i - 1) * wide + j])
-			new_unit(c, run, places[--i]);
+			new_unit(c, places[--i]);
 		else if (m > n && j > i && cost[i * wide + j] == cost[i * wide + j - 1])
 			j--;
 		else
 			places[--i]->unit = units[--j]->unit;
 	}
 	while (i > 0)
-		new_unit(c, run, places[--i]);
+		new_unit(c, places[--i]);
 	free(cost);
-}
-
-static size_t
-group_end(struct site_sums **places, size_t from, size_t count)
-{
-	size_t to = from;
-
-	while (to < count && by_group(places[to], places[from]) == 0)
-		to++;
-	return to;
 }
 
 static bool
@@ -127,16 +99,14 @@ align_run(struct comparison *c, const struct summary *run)
 		units[u] = c->units[u].first;
 	SORT(places, n, by_order);
 	SORT(units, m, by_order);
-	for (size_t i = 0, to; i < n; i = to) {
-		size_t last;
-
-		to = group_end(places, i, n);
+	for (size_t i = 0, to = 0, last; i < n; i = to, j = last) {
+		while (to < n && by_group(places[to], places[i]) == 0)
+			to++;
 		while (j < m && by_group(units[j], places[i]) < 0)
 			j++;
-		for (last = j; last < m && by_group(units[last], places[i]) == 0; last++)
-			;
-		align_group(c, run, places + i, to - i, units + j, last - j);
-		j = last;
+		for (last = j; last < m && by_group(units[last], places[i]) == 0; )
+			last++;
+		align_group(c, places + i, to - i, units + j, last - j);
 	}
 	free(places);
 	free(units);
@@ -164,22 +134,17 @@ unit_text(const struct site_sums *p)
 void
 align(struct comparison *c)
 {
-	for (int side = A; side < SIDES; side++)
-		for (size_t r = 0; r < c->count[side]; r++)
-			align_run(c, &c->runs[side][r]);
-	for (int side = A; side < SIDES; side++)
-		for (size_t r = 0; r < c->count[side]; r++) {
-			struct summary *run = &c->runs[side][r];
-
-			run->by_unit = zalloc(c->unit_count, sizeof *run->by_unit);
-			for (size_t i = 0; i < run->count; i++)
-				if (run->places[i].unit != NOBODY) {
-					run->by_unit[run->places[i].unit] = &run->places[i];
-					if (c->units[run->places[i].unit].on[side] == NULL)
-						c->units[run->places[i].unit].on[side] =
-						    &run->places[i];
-				}
-		}
+	for (size_t r = 0; r < c->run_count; r++)
+		align_run(c, &c->all[r]);
+	for (struct summary *run = c->all; run < c->all + c->run_count; run++) {
+		run->by_unit = zalloc(c->unit_count, sizeof *run->by_unit);
+		for (struct site_sums *p = run->places; p < run->places + run->count; p++)
+			if (p->unit != NOBODY) {
+				run->by_unit[p->unit] = p;
+				if (c->units[p->unit].on[run->side] == NULL)
+					c->units[p->unit].on[run->side] = p;
+			}
+	}
 	for (size_t u = 0; u < c->unit_count; u++) {
 		const struct site_sums *p = c->units[u].first;
 

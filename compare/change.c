@@ -171,17 +171,13 @@ unit_part(const struct summary *run, size_t unit, size_t part)
 static void
 phases_by_unit(const struct comparison *c)
 {
-	for (int side = A; side < SIDES; side++)
-		for (size_t r = 0; r < c->count[side]; r++) {
-			struct summary *run = &c->runs[side][r];
-
-			run->phase_unit_ns = zalloc(c->unit_count + 1, sizeof *run->phase_unit_ns);
-			run->phase_unit_ns[c->unit_count] = run->phase_ns[0];
-			for (size_t i = 0; i < run->count; i++)
-				if (run->places[i].unit != NOBODY)
-					run->phase_unit_ns[run->places[i].unit] +=
-					    run->phase_ns[i + 1];
-		}
+	for (struct summary *run = c->all; run < c->all + c->run_count; run++) {
+		run->phase_unit_ns = zalloc(c->unit_count + 1, sizeof *run->phase_unit_ns);
+		run->phase_unit_ns[c->unit_count] = run->phase_ns[0];
+		for (size_t i = 0; i < run->count; i++)
+			if (run->places[i].unit != NOBODY)
+				run->phase_unit_ns[run->places[i].unit] += run->phase_ns[i + 1];
+	}
 }
 
 /* ---- tests ------------------------------------------------------------------------------ */
@@ -328,12 +324,10 @@ judge(const struct comparison *c, struct verdict *v)
 	v->run_detectable = run.detectable;
 	v->sites = zalloc(units, sizeof *v->sites);
 	v->phases_ns = zalloc(units + 1, sizeof *v->phases_ns);
-	for (int side = A; side < SIDES; side++) {
+	for (int side = A; side < SIDES; side++)
 		v->run_spread[side] = deviation(c, side, side, run_time, 0);
-		for (size_t r = 0; r < c->count[side]; r++)
-			v->ranks = (size_t)c->runs[side][r].ranks > v->ranks ?
-			    (size_t)c->runs[side][r].ranks : v->ranks;
-	}
+	for (size_t r = 0; r < c->run_count; r++)
+		v->ranks = (size_t)larger((int64_t)v->ranks, c->all[r].ranks);
 	v->ranks_ns = zalloc(v->ranks, sizeof *v->ranks_ns);
 	apportion(c, unit_kind, 0, units * PATH_KINDS_COUNT, v->run_time.change_ns, kinds_ns);
 	for (size_t u = 0; u < units; u++) {

@@ -132,25 +132,26 @@ main(int argc, char **argv)
 		summarise(openable(opt.files[A][0]), opt.by, argc, argv);
 		return DONE;
 	}
+	c.all = zalloc(opt.count[A] + opt.count[B], sizeof *c.all);
 	for (int side = A; side < SIDES; side++) {
-		c.count[side] = opt.count[side];
-		c.runs[side] = zalloc(c.count[side], sizeof *c.runs[side]);
-		for (size_t r = 0; r < c.count[side]; r++) {
-			summary_read(&c.runs[side][r], openable(opt.files[side][r]), opt.by);
-			c.runs[side][r].side = side;
-			c.runs[side][r].number = r + 1;
+		c.runs[side] = c.all + c.run_count;
+		for (size_t r = 0; r < opt.count[side]; r++) {
+			struct summary *run = &c.all[c.run_count++];
+
+			summary_read(run, openable(opt.files[side][r]), opt.by);
+			run->side = side;
+			run->number = ++c.count[side];
 		}
 	}
-	if (opt.history || opt.scaling) {
-		if (opt.history)
-			print_history(&c, opt.form, opt.all);
-		else {
-			leave_out_repeated(&c);
-			print_scaling_sites(&c, opt.weak, opt.form, opt.all);
-		}
+	if (opt.history) {
+		print_history(&c, opt.form, opt.all);
 		return finish(DONE);
 	}
 	leave_out_repeated(&c);
+	if (opt.scaling) {
+		print_scaling_sites(&c, opt.weak, opt.form, opt.all);
+		return finish(DONE);
+	}
 	align(&c);
 	find_facts(&c, &v);
 	find_disturbed(&c);

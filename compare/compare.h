@@ -144,13 +144,14 @@ struct place_names {
 struct unit {
 	struct place_names place;
 	const struct site_sums *first;	/* as in the first run that has it */
-	const struct summary *of;
 	/* the same for each side; NULL: the side lacks it */
 	const struct site_sums *on[SIDES];
 };
 
 struct comparison {
-	struct summary *runs[SIDES];
+	struct summary *all;		/* all runs of A, then all of B */
+	size_t run_count;
+	struct summary *runs[SIDES];	/* of each side, among them */
 	size_t count[SIDES];
 	struct unit *units;
 	size_t unit_count, unit_capacity;

@@ -158,22 +158,24 @@ is_same_run(const struct summary *a, const struct summary *b)
 void
 leave_out_repeated(struct comparison *c)
 {
-	c->repeated = zalloc(c->count[A] + c->count[B], sizeof *c->repeated);
-	for (int side = A; side < SIDES; side++) {
-		struct summary *runs = c->runs[side];
-		size_t kept = 0;
+	const struct summary *end = c->all + c->run_count;
+	struct summary *to = c->all;
 
-		for (size_t r = 0, same; r < c->count[side]; r++) {
-			for (same = 0; same < kept && !is_same_run(&runs[same], &runs[r]); )
-				same++;
-			if (same == kept)
-				runs[kept++] = runs[r];
-			else
-				c->repeated[c->repeated_count++] = (struct given_twice){ side,
-				    runs[r].number, runs[same].number, runs[r].file };
+	c->repeated = zalloc(c->run_count, sizeof *c->repeated);
+	for (struct summary *run = c->all, *same; run < end; run++) {
+		if (run == c->runs[B])
+			c->runs[B] = to;
+		for (same = c->runs[run->side]; same < to && !is_same_run(same, run); )
+			same++;
+		if (same == to)
+			*to++ = *run;
+		else {
+			c->repeated[c->repeated_count++] = (struct given_twice){ run->side,
+			    run->number, same->number, run->file };
+			c->count[run->side]--;
 		}
-		c->count[side] = kept;
 	}
+	c->run_count = (size_t)(to - c->all);
 }
 
 /* ---- runs ------------------------------------------------------------------------------- */
@@ -238,34 +240,26 @@ ORDER(by_run_time, struct summary *const, COMPARED((*a)->run_ns, (*b)->run_ns)
 void
 find_disturbed(struct comparison *c)
 {
-	const size_t runs = c->count[A] + c->count[B];
+	const size_t runs = c->run_count;
 
 	c->tested = zalloc(runs, sizeof(struct summary *));
 	c->is_b = zalloc(runs, sizeof *c->is_b);
 	c->disturbed = zalloc(runs, sizeof *c->disturbed);
-	for (int side = A; side < SIDES; side++)
-		for (size_t r = 0; r < c->count[side]; r++) {
-			struct summary *run = &c->runs[side][r];
-
-			for (size_t part = 0; part < PARTS; part++)
-				run->undisturbed_ns[part] = zalloc(c->unit_count, sizeof(int64_t));
-			c->tested[c->tested_count++] = run;
-		}
+	for (struct summary *run = c->all; run < c->all + runs; run++) {
+		for (size_t part = 0; part < PARTS; part++)
+			run->undisturbed_ns[part] = zalloc(c->unit_count, sizeof(int64_t));
+		c->tested[c->tested_count++] = run;
+	}
 	/* An order independent of the sides, so that swapped sides give the same permutations. */
 	qsort(c->tested, runs, sizeof(struct summary *), by_run_time);
 	for (size_t r = 0; r < runs; r++)
 		c->is_b[r] = c->tested[r]->side == B;
 	clean_all(c);
-	for (int side = A; side < SIDES; side++)
-		for (size_t r = 0; r < c->count[side]; r++) {
-			const struct summary *run = &c->runs[side][r];
-
-			if (most_disturbed(c) == 0 ||
-			    (!stands_out(c, held_up_share, run) && !stands_out(c, preempted, run)))
-				continue;
-			c->disturbed[c->disturbed_count++] = (struct disturbed){ side,
+	for (const struct summary *run = c->all; run < c->all + runs; run++)
+		if (most_disturbed(c) > 0 &&
+		    (stands_out(c, held_up_share, run) || stands_out(c, preempted, run)))
+			c->disturbed[c->disturbed_count++] = (struct disturbed){ run->side,
 			    run->number, run->file, held_up_share(run), run->preempted, false };
-		}
 	if (c->disturbed_count > 0) {
 		leave_out(c);
 		clean_all(c);

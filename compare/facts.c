@@ -183,10 +183,9 @@ word_facts(const struct comparison *c, struct verdict *v, bool same_ranks)
 	    !same_hosts(hosts[A], hosts[B], same_ranks))
 		add_fact(v, "hosts", NOBODY, NAN, NAN,
 		    "hosts and their ranks were %.200s, then %.200s", hosts[A], hosts[B]);
-	for (int side = A; side < SIDES; side++)
-		for (size_t r = 0; r < c->count[side]; r++)
-			if (c->runs[side][r].variable_count == 0)
-				return;
+	for (size_t r = 0; r < c->run_count; r++)
+		if (c->all[r].variable_count == 0)
+			return;
 	for (int side = A; side < SIDES; side++)
 		for (size_t i = 0; i < c->runs[side][0].variable_count; i++)
 			if (!names_job(c->runs[side][0].environment[i].name))

@@ -47,15 +47,14 @@ align_names(const struct comparison *c, int list, struct named_changes *changes)
 {
 	struct function_times all = { 0 };
 
-	for (int side = A; side < SIDES; side++)
-		for (size_t r = 0; r < c->count[side]; r++) {
-			const struct function_times *its = &c->runs[side][r].lists[list].times;
+	for (size_t r = 0; r < c->run_count; r++) {
+		const struct function_times *its = &c->all[r].lists[list].times;
 
-			if (its->count == 0)
-				return false;
-			for (size_t i = 0; i < its->count; i++)
-				function_times_add(&all, &its->at[i]);
-		}
+		if (its->count == 0)
+			return false;
+		for (size_t i = 0; i < its->count; i++)
+			function_times_add(&all, &its->at[i]);
+	}
 	function_times_fold(&all);
 	changes->count = all.count;
 	changes->at = zalloc(all.count, sizeof *changes->at);
@@ -67,19 +66,18 @@ align_names(const struct comparison *c, int list, struct named_changes *changes)
 		if (it->file != NULL)
 			it->text = formatted("%s (%s)", it->name, file_name(it->file));
 	}
-	for (int side = A; side < SIDES; side++)
-		for (size_t r = 0; r < c->count[side]; r++) {
-			struct named_times *its = &c->runs[side][r].lists[list];
+	for (size_t r = 0; r < c->run_count; r++) {
+		struct named_times *its = &c->all[r].lists[list];
 
-			its->by_name = zalloc(all.count, sizeof *its->by_name);
-			function_times_fold(&its->times);
-			for (size_t i = 0; i < its->times.count; i++) {
-				const struct function_time *at = bsearch(&its->times.at[i],
-				    all.at, all.count, sizeof *at, function_times_compare);
+		its->by_name = zalloc(all.count, sizeof *its->by_name);
+		function_times_fold(&its->times);
+		for (size_t i = 0; i < its->times.count; i++) {
+			const struct function_time *at = bsearch(&its->times.at[i], all.at,
+			    all.count, sizeof *at, function_times_compare);
 
-				its->by_name[at - all.at] = &its->times.at[i];
-			}
+			its->by_name[at - all.at] = &its->times.at[i];
 		}
+	}
 	return true;
 }
 
