@@ -78,7 +78,7 @@ is_used(const struct site_sums *p)
 {
 	int64_t path_ns = 0;
 
-	for (int k = 0; k < PATH_KINDS_COUNT; k++)
+	for (int k = 0; k < KINDS; k++)
 		path_ns += p->path_ns[k];
 	return p->calls > 0 || path_ns != 0;
 }

@@ -141,9 +141,9 @@ static VALUE_IS(phase_path, run->phase_unit_ns[index])
 static int64_t
 unit_kind(const struct summary *run, size_t index)
 {
-	const struct site_sums *p = run->by_unit[index / PATH_KINDS_COUNT];
+	const struct site_sums *p = run->by_unit[index / KINDS];
 
-	return p != NULL ? p->path_ns[index % PATH_KINDS_COUNT] : 0;
+	return p != NULL ? p->path_ns[index % KINDS] : 0;
 }
 
 int64_t
@@ -151,14 +151,14 @@ unit_path(const struct summary *run, size_t unit)
 {
 	int64_t ns = 0;
 
-	for (size_t kind = 0; kind < PATH_KINDS_COUNT; kind++)
-		ns += unit_kind(run, unit * PATH_KINDS_COUNT + kind);
+	for (size_t kind = 0; kind < KINDS; kind++)
+		ns += unit_kind(run, unit * KINDS + kind);
 	return ns;
 }
 
-static VALUE_IS(unit_computing, unit_kind(run, index * PATH_KINDS_COUNT + PATH_COMPUTE))
-static VALUE_IS(unit_communication, unit_kind(run, index * PATH_KINDS_COUNT + PATH_MPI) +
-    unit_kind(run, index * PATH_KINDS_COUNT + PATH_TRANSFER))
+static VALUE_IS(unit_computing, unit_kind(run, index * KINDS + COMPUTE))
+static VALUE_IS(unit_communication, unit_kind(run, index * KINDS + MPI) +
+    unit_kind(run, index * KINDS + TRANSFER))
 static VALUE_IS(unit_undisturbed_computing, run->undisturbed_ns[COMPUTING][index])
 static VALUE_IS(unit_undisturbed_communication, run->undisturbed_ns[COMMUNICATION][index])
 
@@ -316,7 +316,7 @@ void
 judge(const struct comparison *c, struct verdict *v)
 {
 	const size_t units = c->unit_count;
-	int64_t *kinds_ns = zalloc(units * PATH_KINDS_COUNT, sizeof *kinds_ns);
+	int64_t *kinds_ns = zalloc(units * KINDS, sizeof *kinds_ns);
 	struct quantity run = { .of = run_time };
 
 	test_all(c, &run, 1);
@@ -329,7 +329,7 @@ judge(const struct comparison *c, struct verdict *v)
 	for (size_t r = 0; r < c->run_count; r++)
 		v->ranks = (size_t)larger((int64_t)v->ranks, c->all[r].ranks);
 	v->ranks_ns = zalloc(v->ranks, sizeof *v->ranks_ns);
-	apportion(c, unit_kind, 0, units * PATH_KINDS_COUNT, v->run_time.change_ns, kinds_ns);
+	apportion(c, unit_kind, 0, units * KINDS, v->run_time.change_ns, kinds_ns);
 	for (size_t u = 0; u < units; u++) {
 		struct site_change *s = &v->sites[u];
 
@@ -341,8 +341,8 @@ judge(const struct comparison *c, struct verdict *v)
 		s->wait_ns = difference(c, unit_wait, u);
 		s->delay_ns = difference(c, unit_delay, u);
 		s->path.change_ns = 0;
-		for (size_t kind = 0; kind < PATH_KINDS_COUNT; kind++) {
-			s->kinds_ns[kind] = kinds_ns[u * PATH_KINDS_COUNT + kind];
+		for (size_t kind = 0; kind < KINDS; kind++) {
+			s->kinds_ns[kind] = kinds_ns[u * KINDS + kind];
 			s->path.change_ns += s->kinds_ns[kind];
 			v->all_kinds_ns[kind] += s->kinds_ns[kind];
 		}

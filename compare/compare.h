@@ -17,16 +17,6 @@
 #include "../base/statistics/statistics.h"
 #include "../base/tool/fields.h"
 
-/* X(KIND, name): kinds of segments of a path, as in lp-trace(5). */
-#define PATH_KINDS(X) X(COMPUTE, "compute") X(MPI, "mpi") X(TRANSFER, "transfer") X(START, "start")
-enum path_kind {
-#define X(KIND, name) PATH_##KIND,
-	PATH_KINDS(X)
-#undef X
-	PATH_KINDS_COUNT
-};
-extern const char *const path_kind_names[PATH_KINDS_COUNT];
-
 /* ---- one run ---------------------------------------------------------------------------- */
 
 enum form { TEXT, JSON, CSV, STREAM };
@@ -46,8 +36,8 @@ struct site_sums {			/* a call site of one run */
 	const char *function, *file, *call;	/* function: with callers if stacks are known */
 	int32_t line;			/* 0: unknown; then ORDER distinguishes sites */
 	uint64_t order;			/* line, or offset in the module */
-	int64_t path_ns[PATH_KINDS_COUNT];
-	int64_t core_ns[CORE_PARTS];	/* of path_ns[PATH_COMPUTE], if switches are known */
+	int64_t path_ns[KINDS];
+	int64_t core_ns[CORE_PARTS];	/* of path_ns[COMPUTE], if switches are known */
 	int32_t *rank;			/* the ranks with most of the path, at most LISTED_RANKS */
 	int64_t *rank_ns;		/* path of each, without the start */
 	uint32_t rank_count;
@@ -245,7 +235,7 @@ struct site_change {
 	int part;
 	struct change surest;			/* of that part, whole or without disturbances */
 	double detectable;	/* change of that, ns, found 4 times in 5; NaN: none */
-	int64_t kinds_ns[PATH_KINDS_COUNT], wait_ns, delay_ns;
+	int64_t kinds_ns[KINDS], wait_ns, delay_ns;
 	bool named;
 	size_t unit;
 	/* For output: */
@@ -259,7 +249,7 @@ struct verdict {
 	struct site_change *sites;		/* by unit */
 	/* phases: by unit, then after the last synchronisation point */
 	int64_t *ranks_ns, *phases_ns;
-	int64_t all_kinds_ns[PATH_KINDS_COUNT];
+	int64_t all_kinds_ns[KINDS];
 	size_t ranks;
 	/* reasons.c: why computation changed; NULL: both are known, of the path and by rank */
 	const char *core_unknown;

@@ -16,13 +16,13 @@
 void
 add_other_functions(struct summary *s)
 {
-	static const char *const names[PATH_KINDS_COUNT] = {
-		[PATH_MPI] = "(MPI)", [PATH_TRANSFER] = "(transfer)", [PATH_START] = "(start)",
+	static const char *const names[KINDS] = {
+		[MPI] = "(MPI)", [TRANSFER] = "(transfer)", [START] = "(start)",
 	};
 
 	struct function_times *functions = &s->lists[FUNCTIONS].times;
 
-	for (size_t k = 0; k < PATH_KINDS_COUNT && functions->count > 0; k++)
+	for (size_t k = 0; k < KINDS && functions->count > 0; k++)
 		if (names[k] != NULL) {
 			struct function_time f = { .name = names[k] };
 

@@ -10,6 +10,7 @@
 static const char *const yes[] = { NULL, "yes" }, *const side_names[SIDES] = { "a", "b" };
 
 #define IN_JSON_SECONDS .json = "%.9f", .scale = 1e-9
+#define IN_TABLE_SECONDS .text = "%.6f", .csv = "%.9f", .scale = 1e-9
 #define SITE(member) FIELD(struct site_change, member)
 /* In JSON these enclose the site's kinds. */
 static const struct field site_fields[] = {
@@ -23,14 +24,12 @@ static const struct field site_fields[] = {
 	{ "rank", SITE(rank), .json = PLAIN, .known = UNLESS_NEGATIVE },
 	{ "on", SITE(on), .json = PLAIN },
 	{ "line_b", SITE(line_b), .json = PLAIN, .known = UNLESS_ZERO, .optional = true },
-#define X(KIND, name) \
-	{ name "_s", SITE(kinds_ns[PATH_##KIND]), .text = "%.6f", .csv = "%.9f", .scale = 1e-9 },
-	PATH_KINDS(X)
-#undef X
-	{ "wait_change_s", SITE(wait_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9,
-	    .head = "wait_s" },
-	{ "delay_change_s", SITE(delay_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9,
-	    .head = "delay_s" },
+	{ "compute_s", SITE(kinds_ns[COMPUTE]), IN_TABLE_SECONDS },
+	{ "mpi_s", SITE(kinds_ns[MPI]), IN_TABLE_SECONDS },
+	{ "transfer_s", SITE(kinds_ns[TRANSFER]), IN_TABLE_SECONDS },
+	{ "start_s", SITE(kinds_ns[START]), IN_TABLE_SECONDS },
+	{ "wait_change_s", SITE(wait_ns), IN_TABLE_SECONDS, .head = "wait_s" },
+	{ "delay_change_s", SITE(delay_ns), IN_TABLE_SECONDS, .head = "delay_s" },
 	{ "named", SITE(named), .text = PLAIN, .names = yes },
 	{ "up to and in", SITE(place.text), .text = PLAIN },
 	FIELDS_END
@@ -282,8 +281,8 @@ static void
 put_kinds(struct json *out, const int64_t *kinds_ns)
 {
 	json_begin_object(out, "kinds");
-	for (size_t k = 0; k < PATH_KINDS_COUNT; k++)
-		json_seconds(out, path_kind_names[k], kinds_ns[k]);
+	for (size_t k = 0; k < KINDS; k++)
+		json_seconds(out, segment_names[k], kinds_ns[k]);
 	json_end_object(out);
 }
 
@@ -440,7 +439,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 		put_int(&out, "line", p->line);
 		put_string(&out, "call", p->call != NULL ? p->call : "");
 		put_int(&out, "change_ns", path->change_ns);
-		put_column(&out, "kind_ns", v->sites[u].kinds_ns, PATH_KINDS_COUNT);
+		put_column(&out, "kind_ns", v->sites[u].kinds_ns, KINDS);
 		put_int(&out, "named", v->sites[u].named);
 		if (path->judged) {
 			put_double(&out, "low_ns", path->low);

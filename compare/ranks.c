@@ -18,8 +18,8 @@ rank_path(const struct site_sums *p, int32_t rank)
 		listed_ns += p->rank_ns[i];
 		least_ns = p->rank_ns[i];
 	}
-	for (size_t k = 0; k < PATH_KINDS_COUNT; k++)
-		all_ns += k == PATH_START ? 0 : p->path_ns[k];
+	for (size_t k = 0; k < KINDS; k++)
+		all_ns += k == START ? 0 : p->path_ns[k];
 	return p->rank_count > 0 && listed_ns < all_ns ? least_ns : 0;
 }
 

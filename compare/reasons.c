@@ -79,7 +79,7 @@ judge_reasons(const struct comparison *c, struct verdict *v)
 	for (size_t u = 0; u < c->unit_count; u++) {
 		struct core_change *core = &v->sites[u].core;
 
-		*core = divide(c, unit_core, u, v->sites[u].kinds_ns[PATH_COMPUTE]);
+		*core = divide(c, unit_core, u, v->sites[u].kinds_ns[COMPUTE]);
 		add_part(&v->core.whole, &core->whole);
 		for (size_t i = 0; i < CORE_PARTS; i++)
 			add_part(&v->core.part[i], &core->part[i]);

@@ -9,11 +9,6 @@
 #include "compare.h"
 
 const char *const section_kinds[] = { "step", "region", NULL };
-const char *const path_kind_names[PATH_KINDS_COUNT] = {
-#define X(KIND, name) [PATH_##KIND] = name,
-	PATH_KINDS(X)
-#undef X
-};
 
 static void
 write_place(struct writer *out, const struct site_sums *p, bool switched)
@@ -24,7 +19,7 @@ write_place(struct writer *out, const struct site_sums *p, bool switched)
 	put_string(out, "call", p->call != NULL ? p->call : "");
 	put_int(out, "line", p->line);
 	put_uint(out, "order", p->order);
-	put_column(out, "path_ns", p->path_ns, PATH_KINDS_COUNT);
+	put_column(out, "path_ns", p->path_ns, KINDS);
 	if (switched)
 		put_column(out, "core_ns", p->core_ns, CORE_PARTS);
 	put_uint(out, "ranks", p->rank_count);
@@ -251,7 +246,7 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	p->call = text_of(message, "call");
 	if (body_int(in, message, "line", 0, INT32_MAX, &p->line) < 0 ||
 	    body_uint(in, message, "order", &p->order) < 0 ||
-	    body_column(in, message, "path_ns", PATH_KINDS_COUNT, p->path_ns) < 0 ||
+	    body_column(in, message, "path_ns", KINDS, p->path_ns) < 0 ||
 	    body_int(in, message, "total_ns", INT64_MIN, INT64_MAX, &p->total_ns) < 0 ||
 	    body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX, &p->wait_ns) < 0 ||
 	    body_int(in, message, "delay_ns", INT64_MIN, INT64_MAX, &p->delay_ns) < 0 ||

@@ -26,7 +26,7 @@ share_of(const struct verdict *v, double ns)
 	return v->run_time.a > 0 ? 100 * ns / v->run_time.a : 0;
 }
 
-static const char *const kind_names[PATH_KINDS_COUNT] = { "computation up to", "time in",
+static const char *const kind_names[KINDS] = { "computation up to", "time in",
 	"transfers to", "process start before" };
 
 /* The kind of segment with most of the change at the site. */
@@ -35,7 +35,7 @@ main_kind(const struct verdict *v, size_t unit)
 {
 	size_t most = 0;
 
-	for (size_t k = 1; k < PATH_KINDS_COUNT; k++)
+	for (size_t k = 1; k < KINDS; k++)
 		if (llabs(v->sites[unit].kinds_ns[k]) > llabs(v->sites[unit].kinds_ns[most]))
 			most = k;
 	return kind_names[most];
@@ -49,14 +49,14 @@ say_site(const struct comparison *c, struct verdict *v, size_t unit)
 	const int32_t rank = rank_of_change(c, v, unit);
 	const char *kind = main_kind(v, unit);
 	const bool computes = v->run_time.judged ? site->part == COMPUTING :
-	    kind == kind_names[PATH_COMPUTE];
+	    kind == kind_names[COMPUTE];
 	char on[24] = "", *reason;
 
 	if (rank >= 0)
 		snprintf(on, sizeof on, " on rank %d", (int)rank);
 	if (v->run_time.judged)
 		say(v, "%s %.255s%s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)",
-		    computes ? kind_names[PATH_COMPUTE] : "communication in",
+		    computes ? kind_names[COMPUTE] : "communication in",
 		    site->place.text, on, share_of(v, part->shift), share_of(v, part->low),
 		    share_of(v, part->high));
 	else
