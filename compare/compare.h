@@ -268,7 +268,7 @@ struct verdict {
 };
 
 /*
- * ranks.c: the rank with most of a unit's change on the path, or -1. It is -1 if the time of all
+ * verdict.c: the rank with most of a unit's change on the path, or -1. It is -1 if the time of all
  * ranks in the unit changes by more than 1.5 times the change of the path. Then all ranks take
  * longer, and it is random which of them is on the path.
  */
@@ -324,7 +324,6 @@ struct weighed {
 	double weight;
 	size_t unit;
 };
-int by_weight(const void *left, const void *right);	/* for qsort: largest first, then by unit */
 /* functions.c */
 /* at the end of reading: time other than computation */
 void add_other_functions(struct summary *summary);

@@ -11,10 +11,7 @@
 
 #include "compare.h"
 
-static void add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b,
-    const char *format, ...) __attribute__((format(printf, 6, 7)));
-
-static void
+static void __attribute__((format(printf, 6, 7)))
 add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b,
     const char *format, ...)
 {
@@ -214,16 +211,14 @@ unit_facts(const struct comparison *c, struct verdict *v, uint32_t u, const uint
 	if (same_calls && differ(calls, ranks))
 		add_fact(v, "calls", u, (double)calls[A], (double)calls[B], "%.255s: %llu calls, "
 		    "then %llu", text, (unsigned long long)calls[A], (unsigned long long)calls[B]);
-	if (counts(c, sent_of, u, bytes) && differ(bytes, ranks))
-		add_fact(v, "bytes_sent", u, (double)bytes[A], (double)bytes[B],
-		    "%.255s: %llu bytes sent in %llu calls, then %llu in %llu", text,
-		    (unsigned long long)bytes[A], (unsigned long long)calls[A],
-		    (unsigned long long)bytes[B], (unsigned long long)calls[B]);
-	if (counts(c, received_of, u, bytes) && differ(bytes, ranks))
-		add_fact(v, "bytes_received", u, (double)bytes[A], (double)bytes[B],
-		    "%.255s: %llu bytes received in %llu calls, then %llu in %llu", text,
-		    (unsigned long long)bytes[A], (unsigned long long)calls[A],
-		    (unsigned long long)bytes[B], (unsigned long long)calls[B]);
+	for (int received = 0; received < 2; received++)
+		if (counts(c, received ? received_of : sent_of, u, bytes) && differ(bytes, ranks))
+			add_fact(v, received ? "bytes_received" : "bytes_sent", u,
+			    (double)bytes[A], (double)bytes[B],
+			    "%.255s: %llu bytes %s in %llu calls, then %llu in %llu", text,
+			    (unsigned long long)bytes[A], received ? "received" : "sent",
+			    (unsigned long long)calls[A], (unsigned long long)bytes[B],
+			    (unsigned long long)calls[B]);
 	if (unit->first->call != NULL && counts(c, comm_of, u, comm) &&
 	    counts(c, comm_size_of, u, size) && (comm[A] != comm[B] || differ(size, ranks)))
 		add_fact(v, "communicator", u, (double)size[A], (double)size[B],

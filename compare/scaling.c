@@ -286,6 +286,8 @@ enum { MOST_SITES = 12 };	/* in text and JSON, unless all are asked for */
 
 ORDER(by_date, struct summary, BY(date_s) BY_TEXT(file))
 
+ORDER(by_weight, struct weighed, MOST(weight) BY(unit))
+
 static struct weighed *
 weigh(const struct comparison *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The verdict in words, which claims no more than the runs support. */
+/* The verdict in words, which claims no more than the runs support, and the rank of a change. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,9 +7,65 @@
 
 #include "compare.h"
 
-static void say(struct verdict *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Path of a rank. A rank missing in a long list counts like the last one listed: it has no more. */
+static int64_t
+rank_path(const struct site_sums *p, int32_t rank)
+{
+	int64_t listed_ns = 0, least_ns = 0, all_ns = 0;
 
-static void
+	if (p == NULL)
+		return 0;
+	for (uint32_t i = 0; i < p->rank_count; i++) {
+		if (p->rank[i] == rank)
+			return p->rank_ns[i];
+		listed_ns += p->rank_ns[i];
+		least_ns = p->rank_ns[i];
+	}
+	for (size_t k = 0; k < KINDS; k++)
+		all_ns += k == START ? 0 : p->path_ns[k];
+	return p->rank_count > 0 && listed_ns < all_ns ? least_ns : 0;
+}
+
+static double
+mean_path(const struct comparison *c, int side, size_t unit, int32_t rank)
+{
+	double sum = 0;
+
+	for (size_t r = 0; r < c->count[side]; r++)
+		sum += (double)rank_path(c->runs[side][r].by_unit[unit], rank);
+	return sum / (double)c->count[side];
+}
+
+int32_t
+rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit)
+{
+	const double path_ns = fabs((double)v->sites[unit].path.change_ns);
+	/* the side whose lists are searched */
+	const int more = v->sites[unit].path.change_ns > 0 ? B : A;
+	int32_t best = -1;
+	double most_ns = path_ns / 2;
+
+	if (v->ranks < 2 || fabs((double)v->sites[unit].total.change_ns) > 1.5 * path_ns)
+		return -1;
+	for (size_t r = 0; r < c->count[more]; r++) {
+		const struct site_sums *p = c->runs[more][r].by_unit[unit];
+
+		for (uint32_t i = 0; p != NULL && i < p->rank_count; i++) {
+			const double ns = (mean_path(c, B, unit, p->rank[i]) - mean_path(c, A, unit,
+			    p->rank[i])) * (more == B ? 1 : -1);
+
+			if (ns > most_ns || (ns == most_ns && best > p->rank[i])) {
+				most_ns = ns;
+				best = p->rank[i];
+			}
+		}
+	}
+	return best;
+}
+
+/* ---- the sentence ----------------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 2, 3)))
 say(struct verdict *v, const char *format, ...)
 {
 	const size_t used = strlen(v->text);
@@ -93,16 +149,6 @@ say_run_time(const struct comparison *c, struct verdict *v)
 		    "%%)", c->count[A], c->count[B], share_of(v, t->low), share_of(v, t->high));
 }
 
-int
-by_weight(const void *left, const void *right)
-{
-	const struct weighed *a = left, *b = right;
-
-	if (a->weight < b->weight || a->weight > b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return a->unit < b->unit ? -1 : a->unit > b->unit;
-}
-
 /* The first changes that are named. */
 static void
 say_list(struct verdict *v, int list, const char *first, const char *next)
@@ -118,6 +164,8 @@ say_list(struct verdict *v, int list, const char *first, const char *next)
 			    share_of(v, it->path.low), share_of(v, it->path.high));
 	}
 }
+
+ORDER(by_weight, struct weighed, MOST(weight) BY(unit))
 
 void
 say_verdict(const struct comparison *c, struct verdict *v)
