@@ -294,9 +294,10 @@ struct function_change {
 };
 
 struct limit {
-	const char *typed, *name, *unit;	/* unit: s, % or none */
+	const char *typed, *name, *unit;	/* the whole argument; unit: s, % or none */
 	const char *site;		/* of the sites that match NAME, or NULL */
 	double limit, value, low, high;	/* NaN: unknown */
+	bool relative, is_share;	/* of A's run time; without a unit */
 	bool judged, exceeded;
 	char text[512];
 };

@@ -38,35 +38,17 @@ is_site(const struct unit *unit, const char *name)
 	    strcmp(p->text, name) == 0;
 }
 
-/* What a limit applies to; its unit follows from the value as typed. */
-struct asked {
-	const char *typed;		/* the whole argument */
-	char *name;
-	double limit;
-	bool relative, is_share;
-};
-
-static struct limit *
-add_limit(struct verdict *v, const struct asked *asked)
-{
-	struct limit *l;
-
-	l = APPEND(v->limits, v->limit_count, v->limit_capacity);
-	*l = (struct limit){ .name = asked->name, .typed = asked->typed, .limit = asked->limit,
-	    .value = NAN, .low = NAN, .high = NAN };
-	l->unit = asked->relative ? "%" : asked->is_share ? "" : "s";
-	return l;
-}
-
+/* Adds the limit as ASKED with its result. */
 static void
-judge_limit(struct verdict *v, const struct asked *asked, const struct change *change,
+judge_limit(struct verdict *v, const struct limit *asked, const struct change *change,
     const char *site)
 {
 	const double one = asked->is_share ? 1e9 / (asked->relative ? 100 : 1) :
 	    asked->relative ? v->run_time.a / 100 : 1e9;
 	const char *const space = asked->relative || !asked->is_share ? " " : "";
-	struct limit *l = add_limit(v, asked);
+	struct limit *l = APPEND(v->limits, v->limit_count, v->limit_capacity);
 
+	*l = *asked;
 	l->judged = change->judged;
 	l->value = (change->judged ? change->shift : (double)change->change_ns) / one;
 	l->site = site;
@@ -85,7 +67,7 @@ judge_limit(struct verdict *v, const struct asked *asked, const struct change *c
 }
 
 static void
-judge_sites(const struct comparison *c, struct verdict *v, const struct asked *asked)
+judge_sites(const struct comparison *c, struct verdict *v, struct limit *asked)
 {
 	bool known = false;
 
@@ -94,18 +76,21 @@ judge_sites(const struct comparison *c, struct verdict *v, const struct asked *a
 			judge_limit(v, asked, &v->sites[u].path, c->units[u].place.text);
 			known = true;
 		}
-	if (!known)
-		snprintf(add_limit(v, asked)->text, sizeof v->limits->text,
-		    "%s: there is no such site", asked->name);
+	if (!known) {
+		snprintf(asked->text, sizeof asked->text, "%s: there is no such site", asked->name);
+		*APPEND(v->limits, v->limit_count, v->limit_capacity) = *asked;
+	}
 }
 
 static void
-judge_one(const struct comparison *c, struct verdict *v, struct asked *asked)
+judge_one(const struct comparison *c, struct verdict *v, struct limit *asked)
 {
 	VALUE(of) = strcmp(asked->name, "wait") == 0 ? all_waits : NULL;
 	struct change change;
 	size_t state = 0;
 
+	asked->is_share = strcmp(asked->name, "parallel_loss") == 0;
+	asked->unit = asked->relative ? "%" : asked->is_share ? "" : "s";
 	if (strncmp(asked->name, "site:", 5) == 0) {
 		judge_sites(c, v, asked);
 		return;
@@ -114,7 +99,6 @@ judge_one(const struct comparison *c, struct verdict *v, struct asked *asked)
 		judge_limit(v, asked, &v->run_time, NULL);
 		return;
 	}
-	asked->is_share = strcmp(asked->name, "parallel_loss") == 0;
 	if (asked->is_share)
 		of = parallel_loss;
 	for (size_t s = 0; s < STATES && of == NULL; s++)
@@ -136,7 +120,7 @@ judge_limits(const struct comparison *c, struct verdict *v, const char **limits,
 
 	for (size_t i = 0; i < count; i++) {
 		const char *equals = strrchr(limits[i], '=');
-		struct asked asked = { .typed = limits[i] };
+		struct limit asked = { .typed = limits[i], .value = NAN, .low = NAN, .high = NAN };
 		char *value;
 
 		if (equals == NULL || equals == limits[i])

@@ -77,11 +77,13 @@ static const struct field section_fields[] = {
 const struct field place_fields[] = { PLACE_FIELDS(struct unit), FIELDS_END };
 
 static const struct field run_fields[] = {
-	{ "a_s", FIELD(struct verdict, run_time.a), IN_JSON_SECONDS },
-	{ "b_s", FIELD(struct verdict, run_time.b), IN_JSON_SECONDS },
-	{ "change_s", FIELD(struct verdict, run_time.change_ns), IN_JSON_SECONDS },
-	{ "low_s", FIELD(struct verdict, run_time.low), IN_JSON_SECONDS },
-	{ "high_s", FIELD(struct verdict, run_time.high), IN_JSON_SECONDS },
+	{ "verdict", FIELD(struct verdict, text), .key = "verdict" },
+	{ "a_s", FIELD(struct verdict, run_time.a), IN_JSON_SECONDS, .key = "a_ns" },
+	{ "b_s", FIELD(struct verdict, run_time.b), IN_JSON_SECONDS, .key = "b_ns" },
+	{ "change_s", FIELD(struct verdict, run_time.change_ns), IN_JSON_SECONDS,
+	    .key = "change_ns" },
+	{ "low_s", FIELD(struct verdict, run_time.low), IN_JSON_SECONDS, .key = "low_ns" },
+	{ "high_s", FIELD(struct verdict, run_time.high), IN_JSON_SECONDS, .key = "high_ns" },
 	{ "p", FIELD(struct verdict, run_time.p), .json = "%.9f" },
 	{ "spread_a_s", FIELD(struct verdict, run_spread[A]), IN_JSON_SECONDS },
 	{ "spread_b_s", FIELD(struct verdict, run_spread[B]), IN_JSON_SECONDS },
@@ -419,16 +421,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 
 	if (writer_open(&out, STDOUT_FILENO, "comparison", NULL, argc, argv) < 0)
 		die_output();
-	message_begin(&out, "comparison", v->run_time.judged ? 6 : 4);
-	put_string(&out, "verdict", v->text);
-	put_double(&out, "a_ns", v->run_time.a);
-	put_double(&out, "b_ns", v->run_time.b);
-	put_int(&out, "change_ns", v->run_time.change_ns);
-	if (v->run_time.judged) {
-		put_double(&out, "low_ns", v->run_time.low);
-		put_double(&out, "high_ns", v->run_time.high);
-	}
-	end_message(&out);
+	put_row(&out, "comparison", run_fields, v);
 	for (size_t u = 0; u < c->unit_count; u++) {
 		const struct site_sums *p = c->units[u].first;
 		const struct change *path = &v->sites[u].path;
