@@ -86,9 +86,8 @@ take_calls(struct watcher *w, const struct imbalance *im, const struct calls *ca
 				    im->graph.known.comms[p->comm].size : 0;
 			}
 		}
-		if (calls->location == 0) {
+		if (calls->location == 0)
 			*APPEND(w->ends, w->ends_count, w->ends_capacity) = calls->site[i];
-		}
 	}
 	w->phase = SIZE_MAX;
 }
@@ -259,18 +258,6 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	}
 }
 
-static void
-see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
-    const struct wait *waits, int count)
-{
-	(void)observer;
-	(void)im;
-	(void)location;
-	(void)row;
-	(void)waits;
-	(void)count;
-}
-
 static bool
 has_path(const char *file)
 {
@@ -284,27 +271,24 @@ has_path(const char *file)
 	return has;
 }
 
+/* With its callers, if they are known. */
 static const char *
 function_of(const struct definitions *known, const struct site *s)
 {
-	size_t size = 1;
-	char *text;
+	char *text = NULL;
+	size_t size;
+	FILE *out;
 
 	if (s->stack == NULL)
 		return s->function;
+	out = need(open_memstream(&text, &size));
 	for (uint32_t i = 0; i < s->depth; i++) {
-		const char *name = s->stack[i] < known->site_count ?
-		    known->sites[s->stack[i]].function : NULL;
+		const char *name = known->sites[s->stack[i]].function;
 
-		size += 4 + (name != NULL ? strlen(name) : 1);
+		fprintf(out, "%s%s", i > 0 ? " < " : "", name != NULL ? name : "?");
 	}
-	text = zalloc(size, 1);
-	for (uint32_t i = 0; i < s->depth; i++) {
-		const char *name = s->stack[i] < known->site_count ?
-		    known->sites[s->stack[i]].function : NULL;
-
-		strcat(strcat(text, i > 0 ? " < " : ""), name != NULL ? name : "?");
-	}
+	if (fclose(out) != 0)
+		die("out of memory");
 	return text;
 }
 
@@ -312,26 +296,23 @@ function_of(const struct definitions *known, const struct site *s)
 static void
 name_places(struct summary *s, const struct imbalance *im)
 {
+	const struct definitions *known = &im->graph.known;
 	size_t delay_count;
 	struct delay *delays = sorted_delays(im, &delay_count);
 
 	for (size_t i = 0; i < s->count; i++) {
-		const struct site *site = i < im->graph.known.site_count ?
-		    &im->graph.known.sites[i] : NULL, *top = site;
 		struct site_sums *p = &s->places[i];
 		const struct cell *cell = i < im->tables[BY_SITE].count ?
 		    &im->tables[BY_SITE].cells[i] : NULL;
 
-		if (site != NULL && site->stack != NULL && site->depth > 0 &&
-		    site->stack[0] < im->graph.known.site_count)
-			top = &im->graph.known.sites[site->stack[0]];
-		if (site != NULL && i > 0) {
-			const char *module = top->module < im->graph.known.module_count ?
-			    im->graph.known.modules[top->module].path : NULL;
+		if (i > 0 && i < known->site_count) {
+			const struct site *site = &known->sites[i],
+			    *top = site->stack != NULL ? &known->sites[site->stack[0]] : site;
 
-			p->function = function_of(&im->graph.known, site);
-			if (p->function == NULL && module != NULL)
-				p->function = file_name(module);
+			p->function = function_of(known, site);
+			if (p->function == NULL && top->module < known->module_count &&
+			    known->modules[top->module].path != NULL)
+				p->function = file_name(known->modules[top->module].path);
 			p->file = top->file;
 			p->line = top->line;
 			p->order = top->line > 0 ? (uint64_t)top->line : top->offset;
@@ -418,10 +399,8 @@ hosts_text(struct headline *h)
 {
 	char *all = NULL;
 	size_t size;
-	FILE *text = open_memstream(&all, &size);
+	FILE *text = need(open_memstream(&all, &size));
 
-	if (text == NULL)
-		die("out of memory");
 	SORT(h->hosts, h->host_count, by_host);
 	for (size_t i = 0; i < h->host_count; i++)
 		fprintf(text, "%s%s*%d", i > 0 ? " " : "", h->hosts[i].name,
@@ -435,7 +414,7 @@ void
 summarise(const char *file, int by, int argc, char **argv)
 {
 	static struct imbalance im;
-	struct watcher w = { .observer = { see_message, see_call }, .phase = SIZE_MAX,
+	struct watcher w = { .observer = { see_message }, .phase = SIZE_MAX,
 		.visited = NOBODY, .by = by };
 	char pipe_name[32];
 	pid_t child = 0;

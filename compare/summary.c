@@ -47,11 +47,9 @@ void
 summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 {
 	struct writer out;
-	int64_t state_ns[STATES];
 
 	if (writer_open(&out, STDOUT_FILENO, "summary", in, argc, argv) < 0)
 		die_output();
-	memcpy(state_ns, s->wait_ns, sizeof state_ns);
 	message_begin(&out, "summary", (isfinite(s->of.parallel) ? 17u : 14u) + (s->load != NULL) +
 	    isfinite(s->preempted) + (s->rank_core_ns != NULL));
 	put_string(&out, "program", s->program != NULL ? s->program : "");
@@ -69,7 +67,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	put_uint(&out, "collectives", s->collectives);
 	put_uint(&out, "communicators", s->communicators);
 	put_uint(&out, "places", s->count);
-	put_column(&out, "wait_ns", state_ns, STATES);
+	put_column(&out, "wait_ns", s->wait_ns, STATES);
 	put_column(&out, "rank_ns", s->rank_ns, (size_t)s->ranks);
 	if (s->rank_core_ns != NULL)
 		put_column(&out, "rank_core_ns", s->rank_core_ns, (size_t)s->ranks * CORE_PARTS);
@@ -128,39 +126,19 @@ number_of(const struct message *message, const char *key)
 	    value->type == MSGPACK_OBJECT_FLOAT64) ? value->via.f64 : NAN;
 }
 
-/* A number that older summaries lack. */
-static int
-int_or_0(struct reader *in, const struct message *message, const char *key, int64_t *value)
-{
-	*value = 0;
-	return body_get(message, key) == NULL ? 0 : body_int(in, message, key, 0, INT64_MAX, value);
-}
-
-/* Of runs without switches nothing. */
-static void
-read_rank_cores(struct summary *s, struct reader *in, const struct message *message)
-{
-	const size_t count = (size_t)s->ranks * CORE_PARTS;
-
-	if (body_get(message, "rank_core_ns") == NULL)
-		return;
-	s->rank_core_ns = zalloc(count, sizeof *s->rank_core_ns);
-	if (body_column(in, message, "rank_core_ns", count, s->rank_core_ns) < 0)
-		die_input(in);
-}
-
 static void
 read_head(struct summary *s, struct reader *in, const struct message *message)
 {
 	const int64_t most = (int64_t)message->size;	/* a column has at least a byte per row */
 	int64_t ranks, places;
 
+	/* Older summaries lack some of it; without switches there are no rank_core_ns. */
 	if (body_int(in, message, "ranks", 1, most, &ranks) < 0 ||
 	    body_int(in, message, "places", 0, most, &places) < 0 ||
 	    body_int(in, message, "run_ns", 0, INT64_MAX, &s->run_ns) < 0 ||
-	    int_or_0(in, message, "date_s", &s->date_s) < 0 ||
-	    int_or_0(in, message, "span_ns", &s->of.span_ns) < 0 ||
-	    int_or_0(in, message, "useful_ns", &s->of.useful_total_ns) < 0 ||
+	    body_int_if(in, message, "date_s", 0, INT64_MAX, &s->date_s) < 0 ||
+	    body_int_if(in, message, "span_ns", 0, INT64_MAX, &s->of.span_ns) < 0 ||
+	    body_int_if(in, message, "useful_ns", 0, INT64_MAX, &s->of.useful_total_ns) < 0 ||
 	    body_uint(in, message, "messages", &s->messages) < 0 ||
 	    body_uint(in, message, "collectives", &s->collectives) < 0 ||
 	    body_uint(in, message, "communicators", &s->communicators) < 0)
@@ -181,7 +159,13 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	    body_column(in, message, "rank_ns", (size_t)ranks, s->rank_ns) < 0 ||
 	    body_column(in, message, "phase_ns", (size_t)places + 1, s->phase_ns) < 0)
 		die_input(in);
-	read_rank_cores(s, in, message);
+	if (body_get(message, "rank_core_ns") != NULL) {
+		const size_t count = (size_t)ranks * CORE_PARTS;
+
+		s->rank_core_ns = zalloc(count, sizeof *s->rank_core_ns);
+		if (body_column(in, message, "rank_core_ns", count, s->rank_core_ns) < 0)
+			die_input(in);
+	}
 }
 
 /* Older summaries lack this, too. */
@@ -270,9 +254,8 @@ read_variable(struct summary *s, const struct message *message)
 {
 	struct variable v;
 
-	if (!variable_read(&v, message))
-		return;
-	*APPEND(s->environment, s->variable_count, s->variable_capacity) = v;
+	if (variable_read(&v, message))
+		*APPEND(s->environment, s->variable_count, s->variable_capacity) = v;
 }
 
 static void
@@ -338,33 +321,14 @@ read_stream(struct summary *s, struct reader **opened, const char *name, int by)
  * A run is analysed in a process of its own that ends afterwards. So only one run is in memory at a
  * time; of all others, only the sites are.
  */
-static void
-read_of_child(struct summary *s, const char *file, int by)
-{
-	char name[32], wanted[32];
-	struct reader *in;
-	int from, got;
-	pid_t child;
-
-	snprintf(wanted, sizeof wanted, "--by=%s", by == NO_SECTIONS ? "" : section_kinds[by]);
-	child = start_tool((char *[]){ "lp-compare", "--summary",
-	    by == NO_SECTIONS ? "--" : wanted, by == NO_SECTIONS ? (char *)(uintptr_t)file : "--",
-	    by == NO_SECTIONS ? NULL : (char *)(uintptr_t)file, NULL }, &from);
-	snprintf(name, sizeof name, "/dev/fd/%d", from);
-	got = read_stream(s, &in, name, by);
-	close(from);
-	if (!ended_well(child))
-		_exit(TROUBLE);		/* the child has reported why */
-	if (got < 0)
-		die_input(in);
-	reader_close(in);
-}
-
 void
 summary_read(struct summary *s, const char *file, int by)
 {
+	char name[32], wanted[32] = "--", *path = (char *)(uintptr_t)file;
 	struct reader *in;
 	bool is_summary;
+	pid_t child = 0;
+	int from, got;
 
 	if (reader_open(&in, file, READ_STREAM) < 0 || reader_refuse_content(in, "measurement",
 	    "lp-guidelines --compare compares campaigns") < 0)
@@ -372,11 +336,21 @@ summary_read(struct summary *s, const char *file, int by)
 	is_summary = reader_need_content(in, "summary") == 0;
 	reader_close(in);
 	s->file = file;
-	if (!is_summary)
-		read_of_child(s, file, by);
-	else {
-		if (read_stream(s, &in, file, by) < 0)
-			die_input(in);
-		reader_close(in);
+	if (!is_summary) {
+		if (by != NO_SECTIONS)
+			snprintf(wanted, sizeof wanted, "--by=%s", section_kinds[by]);
+		child = start_tool((char *[]){ "lp-compare", "--summary", wanted,
+		    by == NO_SECTIONS ? path : "--", by == NO_SECTIONS ? NULL : path, NULL },
+		    &from);
+		snprintf(name, sizeof name, "/dev/fd/%d", from);
 	}
+	got = read_stream(s, &in, child > 0 ? name : file, by);
+	if (child > 0) {
+		close(from);
+		if (!ended_well(child))
+			_exit(TROUBLE);		/* the child has reported why */
+	}
+	if (got < 0)
+		die_input(in);
+	reader_close(in);
 }

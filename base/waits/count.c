@@ -42,7 +42,7 @@ count_call(struct imbalance *im, const struct whole_call *call)
 	if (im->functions != NULL)
 		functions_count(im, location, row, call->last_ns);
 	im->seen = call;
-	if (im->observer != NULL)
+	if (im->observer != NULL && im->observer->call != NULL)
 		im->observer->call(im->observer, im, location, row, waits, count);
 	site = site_ns_of(im, row->site, rank);
 	site->compute_ns += call->program_ns;

@@ -193,7 +193,7 @@ struct run_counts {
 
 struct off_span;
 
-/* A tool that observes reading and counting, such as lp-report; message and call must be set. */
+/* A tool that observes reading and counting, such as lp-report; all but message may be NULL. */
 struct observer {
 	/* Any message, after it was taken. CALLS holds the block if the kind is calls. */
 	void (*message)(struct observer *observer, struct imbalance *im,
@@ -207,7 +207,7 @@ struct observer {
 	 */
 	void (*delay)(struct observer *observer, uint32_t key, int32_t rank, double cost_ns);
 	/*
-	 * May be NULL: a part of the computation before the next call was blocked or preempted, at
+	 * A part of the computation before the next call was blocked or preempted, at
 	 * that place of the program (0: unknown). Parts arrive in any order.
 	 */
 	void (*off)(struct observer *observer, uint32_t location, const struct off_span *part,
