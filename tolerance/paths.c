@@ -18,43 +18,35 @@ struct mark {
 	struct cost cost;
 };
 
-static struct mark *
-next_step(struct paths *p)
+static void
+keep(struct paths *p, struct mark step)
 {
-	return APPEND(p->steps, p->count, p->capacity);
+	*APPEND(p->steps, p->count, p->capacity) = step;
 }
 
 static void
-add(void *context, uint32_t to, const struct cost *cost, uint32_t payer)
+add(void *paths, uint32_t to, const struct cost *cost, uint32_t payer)
 {
-	*next_step(context) = (struct mark){ .to = to, .payer = payer, .kind = ADD, .cost = *cost };
+	keep(paths, (struct mark){ .to = to, .payer = payer, .kind = ADD, .cost = *cost });
 }
 
 static void
-set(void *context, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer)
+set(void *paths, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer)
 {
-	*next_step(context) = (struct mark){ .to = to, .from = from, .payer = payer, .kind = SET,
-	    .cost = *cost };
+	keep(paths, (struct mark){ to, from, payer, SET, .cost = *cost });
 }
 
 static void
-max(void *context, uint32_t to, uint32_t from, uint32_t payer)
+max(void *paths, uint32_t to, uint32_t from, uint32_t payer)
 {
-	*next_step(context) = (struct mark){ .to = to, .from = from, .payer = payer, .kind = MAX };
-}
-
-static void
-sync(void *context, uint32_t at)
-{
-	(void)context;
-	(void)at;
+	keep(paths, (struct mark){ to, from, payer, MAX, .taken = false });
 }
 
 struct watcher
 paths_watcher(struct paths *p, uint32_t locations)
 {
 	p->locations = locations;
-	return (struct watcher){ p, add, set, max, sync };
+	return (struct watcher){ p, add, set, max, NULL };
 }
 
 /* A change: rows at this site no longer wait, or their messages arrive earlier. */
@@ -167,29 +159,29 @@ grouped(const struct payer *who, enum grouping grouping)
 	}
 }
 
+static void
+add_share(struct share *to, const struct share *more)
+{
+	to->ns += more->ns;
+	for (int k = 0; k < PARAMETERS; k++)
+		to->times[k] += more->times[k];
+	to->slack_ns = fmin(to->slack_ns, more->slack_ns);
+}
+
+FOLD(fold_shares, struct share, by_payer, add_share(to, more);)
+
 /* Adds up shares of one group. */
 static struct shares
 group(const struct share *shares, size_t count, enum grouping grouping)
 {
 	struct share *sorted = zalloc(count + 1, sizeof *sorted);
-	size_t n = 0;
+	size_t n;
 
 	for (size_t i = 0; i < count; i++) {
 		sorted[i] = shares[i];
 		sorted[i].who = grouped(&shares[i].who, grouping);
 	}
-	SORT(sorted, count, by_payer);
-	for (size_t i = 0; i < count; i++) {
-		if (n == 0 || by_payer(&sorted[n - 1], &sorted[i]) != 0) {
-			sorted[n++] = sorted[i];
-			continue;
-		}
-		sorted[n - 1].ns += sorted[i].ns;
-		for (int k = 0; k < PARAMETERS; k++)
-			sorted[n - 1].times[k] += sorted[i].times[k];
-		if (sorted[i].slack_ns < sorted[n - 1].slack_ns)
-			sorted[n - 1].slack_ns = sorted[i].slack_ns;
-	}
+	n = fold_shares(sorted, count);
 	SORT(sorted, n, by_size);
 	return (struct shares){ sorted, n };
 }

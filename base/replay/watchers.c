@@ -63,7 +63,8 @@ void
 mark_sync(struct engine *e, uint32_t at)
 {
 	for (size_t i = 0; i < e->marks->watcher_count; i++)
-		e->marks->watchers[i].sync(e->marks->watchers[i].context, at);
+		if (e->marks->watchers[i].sync != NULL)
+			e->marks->watchers[i].sync(e->marks->watchers[i].context, at);
 }
 
 static uint32_t

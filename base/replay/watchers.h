@@ -23,7 +23,7 @@ enum { NO_NODE = UINT32_MAX, NO_PAYER = 0 };
 
 enum { SENT, POSTED, ARRIVED, MESSAGE_TIMES };
 
-struct watcher {		/* any function may be NULL */
+struct watcher {		/* sync may be NULL */
 	void *context;
 	void (*add)(void *context, uint32_t to, const struct cost *cost, uint32_t payer);
 	void (*set)(void *context, uint32_t to, uint32_t from, const struct cost *cost,
