@@ -6,9 +6,7 @@
  * of a quantity goes from its least to its largest value on all ellipsoids.
  */
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../base/statistics/statistics.h"
 #include "fit.h"
@@ -195,48 +193,34 @@ add_inward(const struct profile *p, const struct solution *s)
 	}
 }
 
+/* The bands of all quantities, from those of the best curve on. */
 static void
-bands_find(const struct problem *problem, const struct solution *best, unsigned varied,
-    const double *n, size_t count, struct bands *bands)
+find_quantities(const struct profile *p, unsigned varied)
 {
-	double ndf = (double)problem->measured - __builtin_popcount(varied);
-	double q = student(fmax(ndf, 1)), more = best->sum * q * q / fmax(ndf, 1);
-	struct problem coarse = coarse_problem(problem);	/* S is computed very often */
-	struct profile p = { &coarse, best, varied & ~(unsigned)FREE_F,
-	    sum_of_squares(&coarse, &best->at) + more, n, count, bands,
-	    zalloc(BAND_T + 2 * count, sizeof *p.of) };
+	struct band *f = &p->bands->f;
 	struct solution s;
 
-	bands->f = (struct band){ best->at.f, best->at.f };
-	for (size_t which = 0; which < BAND_T + 2 * count; which++) {
-		double value = quantity(&p, &best->at, which);
+	*f = (struct band){ p->best->at.f, p->best->at.f };
+	for (size_t which = 0; which < BAND_T + 2 * p->count; which++) {
+		double value = quantity(p, &p->best->at, which);
 
-		p.of[which] = (struct band){ value, value };
+		p->of[which] = (struct band){ value, value };
 	}
 	if (varied & FREE_F)
-		find_f(&p);
-	add_slice(&p, best);
+		find_f(p);
+	add_slice(p, p->best);
 	for (int i = 0; i <= SLICES && varied & FREE_F; i++) {
 		double u = (double)i / SLICES;
 
-		if (!good_at(&p, bands->f.low + (bands->f.high - bands->f.low) * u * u, &s))
+		if (!good_at(p, f->low + (f->high - f->low) * u * u, &s))
 			continue;
-		add_slice(&p, &s);
+		add_slice(p, &s);
 		if (varied & FREE_R)
-			add_inward(&p, &s);
+			add_inward(p, &s);
 	}
-	bands->b = p.of[BAND_B];
-	bands->c = p.of[BAND_C];
-	bands->best_n = p.of[BAND_BEST_N];
-	memcpy(bands->t, p.of + BAND_T, count * sizeof *bands->t);
-	memcpy(bands->tau, p.of + BAND_T + count, count * sizeof *bands->tau);
-	free(p.of);
-	free(coarse.observed);
 }
 
 /* ---- points ---- */
-
-/* The bands of a program's points, and the errors against measured tau. */
 
 enum { MOST_BANDS = 64 };	/* different n with computed bands; others are interpolated */
 
@@ -296,21 +280,27 @@ band_at(const struct analysis *a, const double *n, size_t count, double at,
 }
 
 void
-find_bands(struct analysis *a, const struct problem *p, const struct solution *middle,
+find_bands(struct analysis *a, const struct problem *problem, const struct solution *best,
     unsigned varied)
 {
-	double *n = zalloc(a->count, sizeof *n);
+	double ndf = fmax(1, (double)problem->measured - __builtin_popcount(varied));
+	double q = student(ndf), *n = zalloc(a->count, sizeof *n);
 	size_t count = choose_n(a, n);
+	struct problem coarse = coarse_problem(problem);	/* S is computed very often */
+	struct profile p = { &coarse, best, varied & ~(unsigned)FREE_F,
+	    sum_of_squares(&coarse, &best->at) + best->sum * q * q / ndf, n, count, &a->bands,
+	    zalloc(BAND_T + 2 * count, sizeof *p.of) };
 
-	a->bands.t = zalloc(count, sizeof *a->bands.t);
-	a->bands.tau = zalloc(count, sizeof *a->bands.tau);
-	bands_find(p, middle, varied, n, count, &a->bands);
+	find_quantities(&p, varied);
+	a->bands.b = p.of[BAND_B];
+	a->bands.c = p.of[BAND_C];
+	a->bands.best_n = p.of[BAND_BEST_N];
 	for (size_t i = 0; i < a->count; i++) {
 		struct point *point = &a->points[i];
 
-		point->t_band = band_at(a, n, count, point->n, a->bands.t, curve_time);
+		point->t_band = band_at(a, n, count, point->n, p.of + BAND_T, curve_time);
 		widen(&point->t_band, point->t_fit);
-		point->tau_band = band_at(a, n, count, point->n, a->bands.tau, curve_tau);
+		point->tau_band = band_at(a, n, count, point->n, p.of + BAND_T + count, curve_tau);
 		widen(&point->tau_band, point->tau_fit);
 		if (i >= a->runs || point->n < 2 || isnan(point->tau))
 			continue;
@@ -319,6 +309,6 @@ find_bands(struct analysis *a, const struct problem *p, const struct solution *m
 		    point->tau <= point->tau_band.high;
 	}
 	free(n);
-	free(a->bands.t);
-	free(a->bands.tau);
+	free(p.of);
+	free(coarse.observed);
 }

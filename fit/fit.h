@@ -145,13 +145,11 @@ struct band {
 	double low, high;
 };
 
-/* 95 % bands by the profile over f; t and tau at some n. */
+/* 95 % bands by the profile over f. */
 struct bands {
 	struct band f, b, c, best_n;
-	struct band *t, *tau;
 	bool open;		/* f reaches the last value tried */
 };
-
 
 /* Values for the rule at one f: b and c fitted to t. */
 struct trial {
@@ -168,7 +166,6 @@ struct paper_fit {
 	size_t meets;	/* f at which the gap crosses 0 and standard errors are below 100 % */
 	struct trial crossings[MOST_CROSSINGS];
 };
-
 
 /* ---- analysis.c, bands.c ----------------------------------------------------------------- */
 

@@ -212,22 +212,14 @@ for_lmder(void *data, int m, int count, const double *x, double *values, double 
 		set(&c, call->parameter[i], x[i]);
 	for (int row = 0; row < m; row++) {
 		const struct observation *o = &call->problem->observed[row];
+		const bool zero = (size_t)row == call->problem->count;	/* see descend */
 		double all[PARAMETERS] = { 0 };
 
-		if ((size_t)row == call->problem->count) {	/* a row of zeros, see descend */
-			if (what == 1)
-				values[row] = 0;
-			for (int i = 0; i < count && what != 1; i++)
-				slopes[i * lead + row] = 0;
-			continue;
-		}
-
-		if (what == 1) {
-			values[row] = residual(call->problem, &c, o);
-			continue;
-		}
-		residual_slopes(call->problem, &c, o, all);
-		for (int i = 0; i < count; i++)
+		if (what == 1)
+			values[row] = zero ? 0 : residual(call->problem, &c, o);
+		else if (!zero)
+			residual_slopes(call->problem, &c, o, all);
+		for (int i = 0; i < count && what != 1; i++)
 			slopes[i * lead + row] = all[call->parameter[i]];
 	}
 	return 0;

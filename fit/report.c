@@ -2,7 +2,6 @@
 /* One program for people, for spreadsheets and for other tools. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../base/stream/stream.h"
 #include "../base/tool/fields.h"
@@ -313,17 +312,18 @@ write_messages(struct writer *out, const struct analysis *a)
 	}
 }
 
-/* ---- gnuplot ---- */
-
-/* The paper's kind of figure as a gnuplot script with its data. */
+/* ---- gnuplot: the paper's kind of figure as a script with its data ---- */
 
 static void
-print_value(struct text *out, double value)
+print_values(struct text *out, double n, const double *values, size_t count)
 {
-	if (isfinite(value))
-		text_print(out, " %.6g", value);
-	else
-		text_put(out, " NaN");
+	text_print(out, "%g", n);
+	for (size_t i = 0; i < count; i++)
+		if (isfinite(values[i]))
+			text_print(out, " %.6g", values[i]);
+		else
+			text_put(out, " NaN");
+	text_char(out, '\n');
 }
 
 /* A logarithmic axis has no 0: it ends at FLOOR, where overheads of 0 are drawn. */
@@ -350,35 +350,21 @@ print_gnuplot(struct text *out, const struct analysis *a)
 	const char *band = a->by_paper ? "band over f" : "95 % band";
 	char error[128] = "", *title;
 
-	text_print(out, "$runs << EOD\n# n t tau dtau estimate\n");
-	for (const struct point *p = a->points; p < a->points + a->runs; p++) {
-		text_print(out, "%g", p->n);
-		print_value(out, p->t);
-		print_value(out, p->tau > 0 ? p->tau : NAN);
-		print_value(out, isnan(p->dtau) ? 0 : p->dtau);
-		print_value(out, p->tau_estimate > floor_s ? p->tau_estimate : NAN);
-		text_print(out, "\n");
-	}
-	text_print(out, "EOD\n$fit << EOD\n# n t t_low t_high amdahl tau tau_low tau_high\n");
-	for (size_t i = a->runs; i < a->count; i++) {
-		const struct point *p = &a->points[i];
-
-		text_print(out, "%g", p->n);
-		print_value(out, p->t_fit);
-		print_value(out, p->t_band.low);
-		print_value(out, p->t_band.high);
-		print_value(out, curve_amdahl(&a->curve, p->n));
-		print_value(out, fmax(p->tau_fit, floor_s));
-		print_value(out, fmax(p->tau_band.low, floor_s));
-		print_value(out, fmax(p->tau_band.high, floor_s));
-		text_print(out, "\n");
-	}
+	text_put(out, "$runs << EOD\n# n t tau dtau estimate\n");
+	for (const struct point *p = a->points; p < a->points + a->runs; p++)
+		print_values(out, p->n, (double[]){ p->t, p->tau > 0 ? p->tau : NAN,
+		    isnan(p->dtau) ? 0 : p->dtau,
+		    p->tau_estimate > floor_s ? p->tau_estimate : NAN }, 4);
+	text_put(out, "EOD\n$fit << EOD\n# n t t_low t_high amdahl tau tau_low tau_high\n");
+	for (const struct point *p = a->points + a->runs; p < a->points + a->count; p++)
+		print_values(out, p->n, (double[]){ p->t_fit, p->t_band.low, p->t_band.high,
+		    curve_amdahl(&a->curve, p->n), fmax(p->tau_fit, floor_s),
+		    fmax(p->tau_band.low, floor_s), fmax(p->tau_band.high, floor_s) }, 7);
 	if (a->fit_error.points > 0)
 		snprintf(error, sizeof error, ": median error of tau at n >= %d is %.1f %% (fit), "
 		    "%.1f %% (estimate)", ERRORS_FROM, 100 * a->fit_error.median,
 		    100 * a->estimate_error.median);
-	title = zalloc(strlen(a->name) + strlen(error) + 1, 1);
-	strcat(strcpy(title, a->name), error);
+	title = formatted("%s%s", a->name, error);
 	text_put(out, "EOD\nset title ");
 	text_gnuplot(out, title);
 	free(title);
