@@ -111,11 +111,10 @@ lowest(struct null null, double share, double continuity)
 	return count;
 }
 
-/* The median of all differences or means, and the interval that leaves out so many on each side. */
+/* The median of all differences, means or slopes, and the interval without OUT on each side. */
 static struct effect
-effect_of(struct sample all, struct null null, double confidence)
+effect_of(struct sample all, size_t out)
 {
-	size_t out = lowest(null, (1 - confidence) / 2, 0);
 	struct effect effect = { .shift = median(all) };	/* which sorts them */
 
 	out = out > 0 ? out : 1;
@@ -184,7 +183,8 @@ hodges_lehmann(struct sample x, struct sample y, double confidence)
 	for (size_t i = 0; i < x.count; i++)
 		for (size_t j = 0; j < y.count; j++)
 			all.at[i * y.count + j] = x.at[i] - y.at[j];
-	return effect_of(all, null_of_samples(x.count, y.count, ties(x, y), true), confidence);
+	return effect_of(all, lowest(null_of_samples(x.count, y.count, ties(x, y), true),
+	    (1 - confidence) / 2, 0));
 }
 
 /* ---- pairs ------------------------------------------------------------------------------ */
@@ -250,7 +250,7 @@ centre_of(struct sample d, double confidence)
 	for (size_t i = 0; i < d.count; i++)
 		for (size_t j = 0; j <= i; j++)
 			means.at[means.count++] = (d.at[i] + d.at[j]) / 2;
-	return effect_of(means, null_of_pairs(d.count, 0, true), confidence);
+	return effect_of(means, lowest(null_of_pairs(d.count, 0, true), (1 - confidence) / 2, 0));
 }
 
 /* ---- slopes ----------------------------------------------------------------------------- */
@@ -260,23 +260,19 @@ theil_sen(const double *x, const double *y, size_t count, double confidence)
 {
 	const double n = (double)count;
 	struct sample slopes = { zalloc(count * count / 2 + 1, sizeof *slopes.at), 0 };
-	struct effect effect = { 0, 0, 0 };
 	double out;
 
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < i; j++)
 			if (x[i] != x[j])
 				slopes.at[slopes.count++] = (y[i] - y[j]) / (x[i] - x[j]);
-	if (slopes.count > 0) {
-		effect.shift = median(slopes);	/* which sorts them */
-		out = ((double)slopes.count - normal_quantile((1 + confidence) / 2) *
-		    sqrt(n * (n - 1) * (2 * n + 5) / 18)) / 2;
-		out = out > 1 ? floor(out) : 1;
-		effect.low = slopes.at[(size_t)out - 1];
-		effect.high = slopes.at[slopes.count - (size_t)out];
+	if (slopes.count == 0) {
+		free(slopes.at);
+		return (struct effect){ 0, 0, 0 };
 	}
-	free(slopes.at);
-	return effect;
+	out = ((double)slopes.count - normal_quantile((1 + confidence) / 2) *
+	    sqrt(n * (n - 1) * (2 * n + 5) / 18)) / 2;
+	return effect_of(slopes, out > 1 ? (size_t)out : 1);
 }
 
 /* ---- power ------------------------------------------------------------------------------ */

@@ -49,7 +49,6 @@ enum test {
 	WILCOXON,	/* exact below 50 values a side without ties, otherwise normal, as in R */
 	NORMAL,		/* always the normal approximation, as in PGMPI */
 	KOLMOGOROV,	/* exact, one-sided */
-	TESTS
 };
 
 /* From this number of values a side Wilcoxon's test uses the normal approximation, as in R. */
