@@ -92,9 +92,7 @@ check_setting(struct reader *in, const struct message *message, const struct set
 static struct campaign *
 take_mpirun(struct campaign *first, struct reader *in, const struct message *message)
 {
-	char *stage = body_string(message, "stage");
-	struct campaign *c = stage != NULL && strcmp(stage, "confirm") == 0 ?
-	    first->confirm : first;
+	struct campaign *c = body_is(message, "stage", "confirm") ? first->confirm : first;
 
 	if (first->mpiruns + first->confirm->mpiruns == 0)
 		first->setting = first->confirm->setting = read_setting(in, message);
@@ -104,20 +102,26 @@ take_mpirun(struct campaign *first, struct reader *in, const struct message *mes
 	if (body_get(message, "barrier_spread") != NULL)
 		*APPEND(c->spreads.at, c->spreads.count, c->spread_capacity) =
 		    (double)number(in, message, "barrier_spread");
-	free(stage);
 	return c;
 }
 
 struct series *
 same_series(const struct campaign *c, const struct series *wanted)
 {
-	for (struct series *s = c->series; s < c->series + c->count; s++) {
+	for (struct series *s = c->series; s < c->series + c->count; s++)
 		if (s->bytes == wanted->bytes && s->role == wanted->role &&
-		    s->part == wanted->part && strcmp(s->name, wanted->name) == 0 &&
-		    strcmp(s->function, wanted->function) == 0)
+		    s->part == wanted->part && strcmp(s->function, wanted->function) == 0 &&
+		    (wanted->name == NULL || strcmp(s->name, wanted->name) == 0))
 			return s;
-	}
 	return NULL;
+}
+
+const struct series *
+find_series(const struct campaign *c, const char *function, enum role role, uint64_t bytes,
+    uint64_t part)
+{
+	return same_series(c, &(struct series){ .function = function, .role = role, .bytes = bytes,
+	    .part = part });
 }
 
 /* The median within Tukey's fences, as in PGMPI; QUARTILE gets the lower quartile of all times. */
@@ -190,18 +194,6 @@ read_file(struct campaign *c, const char *file)
 	reader_close(in);
 }
 
-const struct series *
-find_series(const struct campaign *c, const char *function, enum role role, uint64_t bytes,
-    uint64_t part)
-{
-	for (const struct series *s = c->series; s < c->series + c->count; s++) {
-		if (s->bytes == bytes && s->role == role && s->part == part &&
-		    strcmp(s->function, function) == 0)
-			return s;
-	}
-	return NULL;
-}
-
 /* Each side of each guideline must be measured at each size in each mpirun. */
 static void
 check_sides(const struct campaign *c)
@@ -246,13 +238,12 @@ read_campaign(char **files, size_t count)
 	if (c.count == 0)
 		die("no measurements");
 	SORT(c.series, c.count, by_place);
+	SORT(c.confirm->series, c.confirm->count, by_place);
 	check_sides(&c);
+	check_sides(c.confirm);
 	if (c.confirm->mpiruns == 0) {
 		free(c.confirm);
 		c.confirm = NULL;
-		return c;
 	}
-	qsort(c.confirm->series, c.confirm->count, sizeof *c.series, by_place);
-	check_sides(c.confirm);
 	return c;
 }

@@ -14,9 +14,9 @@ enum role { FUNCTION, MOCKUP, SPLIT, CONTROL };
 
 /* One subject at one size in all mpiruns. */
 struct series {
-	char *name;		/* "MPI_Gather", "Gather_as_Allgather" */
-	char *function;		/* "MPI_Gather" for both */
-	char *guideline;	/* "Gather <= Allgather", for a MOCKUP */
+	const char *name;	/* "MPI_Gather", "Gather_as_Allgather" */
+	const char *function;	/* "MPI_Gather" for both */
+	const char *guideline;	/* "Gather <= Allgather", for a MOCKUP */
 	enum role role;
 	int number;		/* of the guideline in the paper, or from 20 on */
 	uint64_t bytes;		/* m: of a block */
@@ -30,10 +30,7 @@ struct series {
 
 enum setting_text { LIBRARY, HOSTS, TYPE, SYNC, MENDED, SETTING_TEXTS };
 
-/*
- * Properties that all mpiruns of a campaign share: with different ones they would not be
- * repetitions.
- */
+/* What all mpiruns of a campaign share: else they would not be repetitions. */
 struct setting {
 	int64_t ranks, root;
 	/* "": unknown; MENDED: rules of lp-mend; "": it was not used */
@@ -62,7 +59,7 @@ const struct series *find_series(const struct campaign *c, const char *function,
 /* A copy with each value times FACTOR; the caller frees it. */
 struct sample scaled(const struct sample *sample, double factor);
 
-/* The series of the same name, function, role and sizes; or NULL. */
+/* The series of the same name (NULL: any), function, role and sizes; or NULL. */
 struct series *same_series(const struct campaign *c, const struct series *wanted);
 
 enum kind { MONOTONY, SPLIT_ROBUSTNESS, PATTERN, KINDS };
@@ -72,7 +69,7 @@ const char *short_name(const char *function);	/* without MPI_ */
 /* "The function at these bytes takes no longer than the other": one test. */
 struct judgement {
 	enum kind kind;
-	char *guideline;	/* "Gather <= Allgather", "Gather(n) <= Gather(n+k)" */
+	const char *guideline;	/* "Gather <= Allgather", "Gather(n) <= Gather(n+k)" */
 	const struct series *function;	/* expected to be faster */
 	const struct series *other;	/* mock-up, next size, or the size of the split's parts */
 	double factor;		/* multiplies the other's time */
@@ -133,8 +130,7 @@ void find_undecided(struct verdict *v, const struct rules_of_judging *rules);
 /* Writes the candidates for the second stage, in lp-measure's format; returns their number. */
 size_t write_candidates(const struct campaign *c, const struct verdict *v, const char *file);
 
-/* report.c, forms.c and plot.c */
-extern const struct field violation_fields[], undecided_fields[];	/* of a struct judgement */
+/* report.c and plot.c */
 void print_table(struct text *out, const struct campaign *c, const struct verdict *v,
     const struct rules_of_judging *rules, bool all);
 void print_tables(struct text *out, const struct campaign *c, const struct verdict *v);
@@ -158,10 +154,7 @@ const char *verdict_word(const struct verdict *v);	/* violated, not decidable or
 bool mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules,
     const char *file, const char *mpirun, struct text *out);
 
-/*
- * ---- sides.c: campaigns of several libraries, versions or numbers of ranks, or before and after
- * ----
- */
+/* ---- sides.c: campaigns of several libraries or numbers of ranks, or before and after ---- */
 
 struct side {
 	const char *folder;
@@ -200,9 +193,7 @@ struct change {
 struct sides read_sides(char **folders, size_t count, const struct rules_of_judging *rules);
 struct change change_of(const struct sides *s, size_t side, const struct judgement *j,
     const struct rules_of_judging *rules);
-/*
- * The guideline at the size, or NULL. Of several parts of a split, the one with the largest ratio.
- */
+/* The guideline at the size, or NULL; of several parts of a split that of the largest ratio. */
 const struct judgement *find_judgement(const struct side *side, const char *guideline,
     uint64_t bytes);
 

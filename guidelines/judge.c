@@ -11,7 +11,6 @@
 
 const char *const kind_names[] = { "monotony", "split", "pattern" };
 
-/* "MPI_Gather" without its prefix. */
 const char *
 short_name(const char *function)
 {
@@ -101,28 +100,27 @@ test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_j
 static void
 test_patterns(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
 {
-	for (const struct series *s = c->series; s < c->series + c->count; s++) {
+	for (const struct series *s = c->series; s < c->series + c->count; s++)
 		if (s->role == MOCKUP)
 			add(v, rules, (struct judgement){ .kind = PATTERN, .other = s, .factor = 1,
 			    .function = find_series(c, s->function, FUNCTION, s->bytes, 0),
 			    .guideline = s->guideline });
-	}
 }
 
 /* Corrects p among these tests, and requires a relevant difference. */
 static void
-decide(struct verdict *v, const struct campaign *confirm, const struct rules_of_judging *rules)
+decide(struct verdict *v, const struct rules_of_judging *rules)
 {
 	double *p = zalloc(v->count, sizeof *p), *adjusted = zalloc(v->count, sizeof *adjusted);
 	size_t k = 0;
 
 	v->tests = 0;
 	for (size_t i = 0; i < v->count; i++)
-		if (confirm == NULL || v->at[i].tested)
+		if (!v->staged || v->at[i].tested)
 			p[v->tests++] = v->at[i].p;
 	correct(rules->correction, p, adjusted, v->tests);
 	for (struct judgement *j = v->at; j < v->at + v->count; j++) {
-		j->p_adjusted = confirm == NULL || j->tested ? adjusted[k++] : 1;
+		j->p_adjusted = !v->staged || j->tested ? adjusted[k++] : 1;
 		j->violated = j->p_adjusted < rules->alpha &&
 		    j->function_ns - j->other_ns > v->margin_ns;
 	}
@@ -150,7 +148,7 @@ test_control(const struct campaign *c, struct verdict *v, const struct rules_of_
 		add(&control, rules, (struct judgement){ .function = s, .other = function,
 		    .factor = 1 });
 	}
-	decide(&control, NULL, rules);
+	decide(&control, rules);
 	v->has_control = control.count > 0;
 	for (size_t i = 0; i < control.count; i++) {
 		const struct judgement *j = &control.at[i];
@@ -216,7 +214,7 @@ judge(const struct campaign *c, const struct rules_of_judging *rules)
 	test_patterns(c, &v, rules);
 	if (c->confirm != NULL)
 		take_confirmed(&v, c->confirm, rules);
-	decide(&v, c->confirm, rules);
+	decide(&v, rules);
 	find_undecided(&v, rules);
 	keep_largest_part(&v);
 	test_control(c, &v, rules);

@@ -9,7 +9,7 @@
 #include "guidelines.h"
 
 #define TEST(member) FIELD(struct judgement, member)
-const struct field violation_fields[] = {
+static const struct field violation_fields[] = {
 	{ "kind", TEST(kind), .json = PLAIN, .names = kind_names },
 	{ "guideline", TEST(guideline), .json = PLAIN },
 	{ "bytes", TEST(bytes), .json = PLAIN },
@@ -278,7 +278,6 @@ print_tables(struct text *out, const struct campaign *c, const struct verdict *v
 
 /* ---- for programs: JSON, CSV and a stream ---- */
 
-#define TEST(member) FIELD(struct judgement, member)
 #define IN_US .csv = "%.6f", .scale = 1e-3
 static const struct field test_fields[] = {
 	{ "kind", TEST(kind), .csv = PLAIN, .names = kind_names, .key = "type" },

@@ -179,9 +179,8 @@ parse_sizes(const char *option, const char *text, size_t **sizes)
 	size_t count = 0, capacity = 0, kept = 0;
 
 	*sizes = NULL;
-	for (char *word; (word = strsep(&rest, ",")) != NULL; ) {
+	for (char *word; (word = strsep(&rest, ",")) != NULL; )
 		*APPEND(*sizes, count, capacity) = (size_t)parse_bytes(option, word, 0, INT_MAX);
-	}
 	SORT(*sizes, count, by_size);
 	for (size_t i = 0; i < count; i++)
 		if (i == 0 || (*sizes)[i] != (*sizes)[i - 1])
@@ -190,9 +189,7 @@ parse_sizes(const char *option, const char *text, size_t **sizes)
 	return kept;
 }
 
-/* ---- launch ---- */
-
-/* The hosts of the ranks, and whether the ranks belong to one run. */
+/* ---- launch: the hosts of the ranks, and whether the ranks belong to one run ---- */
 
 /* Variables by which launchers give the number of processes and the own rank. */
 static const struct {
@@ -236,11 +233,7 @@ is_refused_launch(const struct call *call)
 	return true;
 }
 
-static int
-by_text(const void *left, const void *right)
-{
-	return strcmp(left, right);
-}
+ORDER(by_text, char, COMPARED(strcmp(a, b), 0))
 
 /* Names of all hosts on rank 0, in order, each once, separated by commas; NULL elsewhere. */
 char *

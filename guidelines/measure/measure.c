@@ -198,12 +198,9 @@ keep_candidates(struct state *s)
 	for (size_t g = 0; g < kept; g++)
 		has_control |= s->groups[g].function == s->control;
 	/* the first that is left, in the order of the list */
-	for (size_t f = 0; !has_control; f++)
-		for (size_t g = 0; g < kept; g++)
-			if (s->groups[g].function == &functions[f]) {
-				s->control = &functions[f];
-				has_control = true;
-			}
+	for (size_t g = 0; g < kept && !has_control; g++)
+		if (g == 0 || s->groups[g].function < s->control)
+			s->control = s->groups[g].function;
 }
 
 /* lp-nrep's result for each function applies to its mock-ups, too. */

@@ -32,7 +32,7 @@ struct call {
 	char *send, *recv;		/* NULL if MPI ignores them */
 	char *input, *output;		/* memory of the two */
 	char *extra;			/* memory for mock-ups and splits */
-	int *counts, *displs;		/* for Reduce_scatter: count for each rank */
+	int *counts;			/* for Reduce_scatter: count for each rank */
 	int *mock_counts, *mock_displs;	/* filled by mock-ups; 2 ranks ints each */
 	const struct subject *function;	/* owner of these arguments; splits call it */
 	const struct program *program;	/* for a guideline from a file: jobs.h */
@@ -146,9 +146,7 @@ void note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns);
 
 /* ---- call.c: launch ----------------------------------------------------------------------- */
 
-/*
- * Whether another library's launcher started this, so that each process is alone; reports it once.
- */
+/* Whether another library's launcher started each process alone; reports it once. */
 bool is_refused_launch(const struct call *call);
 char *host_names(const struct call *call);	/* on rank 0 */
 
