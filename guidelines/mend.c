@@ -126,31 +126,12 @@ write_rules(const struct mending *m, const char *path, bool broken)
 
 /* ---- which algorithm ---- */
 
-/* Sizes at which a function is violated. */
-static char *
-size_list(const struct mending *m, const struct tuned *t)
-{
-	char *list = NULL;
-	size_t length = 0;
-	FILE *out = need(open_memstream(&list, &length));
-
-	for (size_t i = 0; i < m->count; i++)
-		if (m->rules[i].tuned == t && m->rules[i].violated)
-			fprintf(out, "%s%" PRIu64, ftell(out) > 0 ? "," : "",
-			    m->rules[i].series->bytes);
-	fclose(out);
-	return list;
-}
-
-/*
- * Median run time of a function at each violated size. Returns false if the algorithm cannot run.
- */
+/* Run times of a function as in ARGUMENTS. Returns false if the algorithm cannot run. */
 static bool
-try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, int segment,
-    struct campaign *result)
+try_algorithm(const struct mending *m, const struct tuned *t, const char *arguments, int algorithm,
+    int segment, struct campaign *result)
 {
-	char *rules = formatted("%s/forced", m->folder), *sizes = size_list(m, t);
-	char *arguments = formatted("--plain -f %s -s %s", t->function, sizes);
+	char *rules = formatted("%s/forced", m->folder);
 	char *files[TRIALS];
 	bool works = true;
 
@@ -166,8 +147,6 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, int
 	for (int i = 0; i < TRIALS; i++)
 		free(files[i]);
 	free(rules);
-	free(sizes);
-	free(arguments);
 	return works;
 }
 
@@ -199,20 +178,27 @@ take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
 }
 
 /*
- * The default first, then each algorithm, with whole messages and with segments shorter than the
- * violated sizes.
+ * At the violated sizes, if there are any: the default first, then each algorithm, with whole
+ * messages and with segments shorter than the largest of these sizes.
  */
 static void
 find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 {
 	static const int segments[] = { 0, 8192, 65536 };
+	char *arguments = NULL;
+	size_t length = 0, sizes = 0;
 	uint64_t largest = 0;
+	FILE *out = need(open_memstream(&arguments, &length));
 
-	for (size_t i = 0; i < m->count; i++)
-		if (m->rules[i].tuned == t && m->rules[i].violated &&
-		    m->rules[i].series->bytes > largest)
-			largest = m->rules[i].series->bytes;
-	for (int a = AS_IS; a <= t->algorithms; a++) {
+	fprintf(out, "--plain -f %s -s ", t->function);
+	for (const struct rule *rule = m->rules; rule < m->rules + m->count; rule++)
+		if (rule->tuned == t && rule->violated) {
+			fprintf(out, "%s%" PRIu64, sizes++ > 0 ? "," : "", rule->series->bytes);
+			if (rule->series->bytes > largest)
+				largest = rule->series->bytes;
+		}
+	fclose(out);
+	for (int a = AS_IS; a <= t->algorithms && sizes > 0; a++) {
 		if (a > 0 && a == t->two_ranks && m->c->setting.ranks != 2)
 			continue;
 		for (size_t k = 0; k < sizeof segments / sizeof segments[0]; k++) {
@@ -221,18 +207,17 @@ find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 			if (k > 0 && (a <= 0 || (t->segmented >> a & 1) == 0 ||
 			    (uint64_t)segments[k] >= largest))
 				continue;
-			if (try_algorithm(m, t, a, segments[k], &result))
+			if (try_algorithm(m, t, arguments, a, segments[k], &result))
 				take_trial(m, t, a, segments[k], &result, margin_ns);
 			else if (a == AS_IS)
 				die("\"%s lp-measure\" fails", m->mpirun);
 			/* otherwise it is not for this number of ranks */
 		}
 	}
+	free(arguments);
 }
 
-/*
- * If the library does not compare sizes, only one rule is possible: the one with the largest gain.
- */
+/* If the library does not compare sizes, only one rule can be: that with the largest gain. */
 static void
 unite_sizes(struct mending *m, const struct tuned *t)
 {
@@ -339,16 +324,11 @@ mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules
 	m.folder = make_folder(file);
 	add_rules(&m, v);
 	for (size_t i = 0; i < TUNED; i++) {
-		char *sizes = size_list(&m, &tuned[i]);
-
-		if (sizes[0] != '\0')
-			find_algorithms(&m, &tuned[i], v->margin_ns);
+		find_algorithms(&m, &tuned[i], v->margin_ns);
 		if (tuned[i].compared == NOTHING)
 			unite_sizes(&m, &tuned[i]);
-		free(sizes);
-	}
-	for (size_t i = 0; i < TUNED; i++)
 		any |= has_rule(&m, &tuned[i]);
+	}
 	text_char(out, '\n');
 	if (!any) {
 		text_line(out, "no algorithm of the library mends this; %s is not written", file);
