@@ -87,9 +87,7 @@ struct rest {
 	size_t index;
 };
 
-/*
- * Parts whose rest has the sign of the missing time come first, the largest first; then by index.
- */
+/* Parts whose rest has the sign of the missing time first, the largest first; then by index. */
 ORDER(by_rest, struct rest, COMPARED(llabs(b->ns), llabs(a->ns)) BY(index))
 
 void
@@ -277,10 +275,7 @@ is_surer(const struct verdict *v, const struct quantity *a, const struct quantit
 	    a->change.p_adjusted < b->change.p_adjusted;
 }
 
-/*
- * Each part is tested twice: whole, and without what delayed single visits. Either may have
- * changed.
- */
+/* Each part is tested whole, and without what delayed single visits: either may have changed. */
 enum { KINDS_OF_TEST = 2 * PARTS };
 
 static void

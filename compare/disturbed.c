@@ -38,9 +38,7 @@ exceeded_by(struct sample values, size_t few)
 
 /* ---- visits ----------------------------------------------------------------------------- */
 
-/*
- * Of a part of a site, by run and position; 0 positions: unknown in some run. The caller frees it.
- */
+/* Of a part of a site, by run and position; 0 positions: unknown in some run. Free it. */
 static double *
 positions_of_runs(const struct comparison *c, size_t unit, size_t part, size_t *positions)
 {

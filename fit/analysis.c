@@ -138,10 +138,7 @@ judge(const struct problem *p, const struct solution *s)
 	return trial;
 }
 
-/*
- * First fits the coarse problem, from its own start or from NEAR, a neighbouring f's; then the
- * whole one.
- */
+/* Fits the coarse problem, from its own start or from NEAR, a neighbouring f's; then the whole. */
 static struct trial
 try(const struct problem *p, const struct problem *coarse, double f, double t1,
     const struct curve *near)

@@ -127,10 +127,7 @@ enum { COARSE = 64 };
 struct problem coarse_problem(const struct problem *problem);
 
 double sum_of_squares(const struct problem *problem, const struct curve *at);
-/*
- * From one start, for VARIED parameters. Bounded: a parameter that would leave the box stays on its
- * side.
- */
+/* From one start, for VARIED parameters; if bounded, one that leaves the box stays on its side. */
 bool solve_from(const struct problem *problem, struct curve start, unsigned varied, bool bounded,
     struct solution *solution);
 /* The best of many starts in the box; f <= g. AT gives the fixed parameters. */

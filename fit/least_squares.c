@@ -328,10 +328,7 @@ solve_from(const struct problem *p, struct curve start, unsigned varied, bool bo
 static bool
 search(const struct problem *p, struct curve at, unsigned varied, struct solution *best)
 {
-	/*
-	 * Starts with r below 1 and at its bound, f inside and at its bound: the best may lie on
-	 * any side.
-	 */
+	/* With r below 1 and at its bound, f inside and at its bound: any side may be best. */
 	static const double starts_r[] = { 1, 0.9, 0.5 }, starts_f[] = { 0, 0.1 };
 	double n_max = p->n_max;
 	bool found = false;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The mpiruns that mending makes, and their results: times, and whether the library reads a rules
- * file.
- */
+/* The mpiruns that mending makes: times, and whether the library reads a rules file. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>

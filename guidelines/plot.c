@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A picture for each violated guideline, of one campaign or of sides: a gnuplot script that
- * contains its data.
- */
+/* A gnuplot script with its data for each violated guideline, of one campaign or of sides. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -43,9 +40,7 @@ is_shown(const struct verdict *v, size_t i)
 	return last || j->violated;
 }
 
-/*
- * Logarithmic axes, except for 0 bytes, as for a barrier; a single size gets space on both sides.
- */
+/* Logarithmic axes, except for 0 bytes, as for a barrier; a single size has space around it. */
 static void
 put_axes(struct text *out, uint64_t least, uint64_t most)
 {
@@ -147,10 +142,7 @@ put_side_data(struct text *out, const struct sides *s, size_t i, const struct ro
 	text_put(out, "END\n");
 }
 
-/*
- * A colour per side: a solid line for its function, a broken one for the other side of the
- * guideline.
- */
+/* A colour per side: solid for its function, broken for the other side of the guideline. */
 static void
 put_sides(struct text *out, const struct sides *s, const struct row *row, const char *picture)
 {

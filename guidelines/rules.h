@@ -54,9 +54,7 @@ bool run_measure(const struct mending *m, const char *rules, const char *argumen
     const char *out, enum how how);
 /* Whether the library reads the file of write_rules; reports the evidence for each rule. */
 bool is_read(struct text *report, const struct mending *m, const char *file);
-/*
- * Repeats the campaign under the rules, with as many mpiruns of each stage. HOW: judged by pairs.
- */
+/* Repeats the campaign under the rules, with as many mpiruns of each stage, judged as in HOW. */
 struct campaign measure_again(const struct mending *m, const char *rules,
     const struct rules_of_judging *how);
 

@@ -53,9 +53,7 @@ differ(const struct sides *s, enum setting_text what)
 	return false;
 }
 
-/*
- * Names a side by its folder, and by library, ranks, hosts, type and lp-mend as far as they differ.
- */
+/* A side's name: its folder; library, ranks, hosts, type and lp-mend as far as they differ. */
 static void
 name_side(const struct sides *s, struct side *side)
 {

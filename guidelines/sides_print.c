@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Sides beside each other: the paper's tables with a line per guideline; before and after with
- * spread.
- */
+/* Sides beside each other: the paper's tables by guideline; before and after with spread. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,10 +30,7 @@ static const struct field side_fields[] = {
 	FIELDS_END
 };
 
-/*
- * A violation at one size on some side: the first side and another, and the significance of the
- * change.
- */
+/* A violation at one size on some side: the first side, another, and how sure the change is. */
 struct news {
 	const char *letter;
 	size_t side;

@@ -47,9 +47,7 @@ double pieces_reach(const struct piece *pieces, size_t count, double run_ns);
 
 /* ---- paths.c ------------------------------------------------------------------------------- */
 
-/*
- * Keeps all sums and maxima, to go back along the way, and to compute the run again with a change.
- */
+/* Keeps all sums and maxima, to go back along the way, or to compute the run with a change. */
 struct paths {
 	struct mark *steps;
 	size_t count, capacity;

@@ -182,10 +182,7 @@ correct(enum correction correction, const double *p, double *adjusted, size_t co
 		order[i] = (struct ranked_p){ p[i], i };
 	SORT(order, count, by_p);
 	for (size_t i = 0; i < count; i++) {
-		/*
-		 * Holm steps down from the least p [S], Benjamini and Hochberg up from the greatest
-		 * [B].
-		 */
+		/* Holm steps down from the least p [S], the other up from the greatest [B]. */
 		size_t k = correction == HOLM ? i : count - 1 - i;
 		const struct ranked_p *at = &order[k];
 

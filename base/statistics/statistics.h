@@ -90,10 +90,7 @@ double least_p_above(size_t count);
 /* The median of the means of all two differences, and its interval [P]. */
 struct effect centre_of(struct sample differences, double confidence);
 
-/*
- * The median of the slopes of all two points, and its interval [S2]: a line that few outliers do
- * not change.
- */
+/* The median slope of all two points, and its interval [S2]: few outliers do not change it. */
 struct effect theil_sen(const double *x, const double *y, size_t count, double confidence);
 
 /* ---- permutation.c: chance, and sides of runs ------------------------------------------- */
@@ -122,10 +119,7 @@ struct relabelling {
 	size_t runs, in_b, ways;
 	struct way real, *way;
 };
-/*
- * All ways, or about 4000 random ones, the same each time. REAL[i]: run i is of B; no side is
- * empty.
- */
+/* All ways, or about 4000 at random, always the same. REAL[i]: run i is of B; no side is empty. */
 struct relabelling relabel(const bool *real, size_t runs);
 /*
  * By how much the mean of B is greater, and the two-sided p: at most 1 - CONFIDENCE if the interval

@@ -190,9 +190,7 @@ Reduce_scatter_block_as_ReduceScatter(const struct call *c)
 	CALL(Scatter, c->extra, c->count, c->type, RECV, 0, c->comm);
 }
 
-/*
- * The prefix is the left operand, so it is the input of Reduce_local, with the own value as inout.
- */
+/* The prefix is the left operand: the input of Reduce_local, with the own value as inout. */
 static void
 Scan_as_ExscanReducelocal(const struct call *c)
 {

@@ -264,9 +264,7 @@ block_of(const char *name, uint64_t sent, uint64_t received, uint64_t ranks)
 	return sent > received ? sent : received;
 }
 
-/*
- * The rule for the size, or that of the nearest smaller size, else the first; NULL: not measured.
- */
+/* The rule for the size, else of the nearest smaller one, else the first; NULL: not measured. */
 static const struct size_rule *
 nearest(const struct mending *m, const char *name, int64_t ranks, uint64_t bytes)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Data movements. Both sides become bytes, which are the same on all ranks, while types may differ.
- */
+/* Data movements: both sides become bytes, the same on all ranks; their types may differ. */
 #include <stdlib.h>
 
 #include "replace.h"

@@ -25,9 +25,7 @@ die(const char *format, ...)
 	abort();
 }
 
-/*
- * Called first, by whoever loaded this library: MPI is the handle for the library's own functions.
- */
+/* Called first, by whoever loaded this library. MPI: a handle for the library's own functions. */
 EXPORT void longpole_begin(void *mpi);
 void
 longpole_begin(void *mpi)

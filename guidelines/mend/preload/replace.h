@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Which call is replaced by what, the same on all ranks of a communicator (rules.c); and how
- * (replace.c).
- */
+/* What replaces a call, the same on all ranks of a communicator (rules.c); how (replace.c). */
 #ifndef REPLACE_H
 #define REPLACE_H
 
