@@ -4,6 +4,7 @@
  * runs of a side. If sides differ in ranks, counts are compared per rank. The number of tests and
  * probes is random, and no fact.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,15 +12,19 @@
 
 #include "compare.h"
 
-static void __attribute__((format(printf, 6, 7)))
-add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b,
+/* COUNT of each side; NULL: the fact is only in words. */
+static void __attribute__((format(printf, 5, 6)))
+add_fact(struct verdict *v, const char *what, uint32_t unit, const uint64_t *count,
     const char *format, ...)
 {
-	struct fact *fact;
+	struct fact *fact = APPEND(v->facts, v->fact_count, v->fact_capacity);
 	va_list arguments;
 
-	fact = APPEND(v->facts, v->fact_count, v->fact_capacity);
-	*fact = (struct fact){ .what = what, .unit = unit, .a = a, .b = b };
+	*fact = (struct fact){ .what = what, .unit = unit, .a = NAN, .b = NAN };
+	if (count != NULL) {
+		fact->a = (double)count[A];
+		fact->b = (double)count[B];
+	}
 	va_start(arguments, format);
 	vsnprintf(fact->text, sizeof fact->text, format, arguments);
 	va_end(arguments);
@@ -71,17 +76,15 @@ run_facts(const struct comparison *c, struct verdict *v, const uint64_t ranks[SI
 	uint64_t count[SIDES];
 
 	if (ranks[A] != ranks[B])
-		add_fact(v, "ranks", NOBODY, (double)ranks[A], (double)ranks[B],
-		    "%llu ranks, then %llu", (unsigned long long)ranks[A],
-		    (unsigned long long)ranks[B]);
+		add_fact(v, "ranks", NOBODY, ranks, "%" PRIu64 " ranks, then %" PRIu64, ranks[A],
+		    ranks[B]);
 	if (program[A] != NULL && program[B] != NULL && strcmp(program[A], program[B]) != 0)
-		add_fact(v, "program", NOBODY, NAN, NAN, "the program was %s, then %s",
-		    program[A], program[B]);
+		add_fact(v, "program", NOBODY, NULL, "the program was %s, then %s", program[A],
+		    program[B]);
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (counts(c, all[i].of, 0, count) && count[A] != count[B])
-			add_fact(v, all[i].what, NOBODY, (double)count[A], (double)count[B],
-			    "%llu %s, then %llu", (unsigned long long)count[A], all[i].text,
-			    (unsigned long long)count[B]);
+			add_fact(v, all[i].what, NOBODY, count, "%" PRIu64 " %s, then %" PRIu64,
+			    count[A], all[i].text, count[B]);
 }
 
 /* ---- facts in words --------------------------------------------------------------------- */
@@ -156,7 +159,7 @@ variable_fact(const struct comparison *c, struct verdict *v, const char *name)
 			return;
 	one_line(was, sizeof was, text[A]);
 	one_line(is, sizeof is, text[B]);
-	add_fact(v, library ? "library" : "environment", NOBODY, NAN, NAN, "%s was %s, then %s",
+	add_fact(v, library ? "library" : "environment", NOBODY, NULL, "%s was %s, then %s",
 	    library ? "the MPI library" : name, was, is);
 	v->facts[v->fact_count - 1].name = name;
 }
@@ -178,8 +181,8 @@ word_facts(const struct comparison *c, struct verdict *v, bool same_ranks)
 
 	if (words(c, NULL, hosts) && hosts[A] != NULL && hosts[B] != NULL &&
 	    !same_hosts(hosts[A], hosts[B], same_ranks))
-		add_fact(v, "hosts", NOBODY, NAN, NAN,
-		    "hosts and their ranks were %.200s, then %.200s", hosts[A], hosts[B]);
+		add_fact(v, "hosts", NOBODY, NULL, "hosts and their ranks were %.200s, then %.200s",
+		    hosts[A], hosts[B]);
 	for (size_t r = 0; r < c->run_count; r++)
 		if (c->all[r].variable_count == 0)
 			return;
@@ -203,28 +206,24 @@ unit_facts(const struct comparison *c, struct verdict *v, uint32_t u, const uint
 		return;
 	if (unit->first->call != NULL &&
 	    (unit->on[A] == NULL) != (unit->on[B] == NULL) && same_calls) {
-		add_fact(v, "site", u, (double)calls[A], (double)calls[B],
-		    "%.255s is only in %s, %llu calls", text, unit->on[A] != NULL ? "A" : "B",
-		    (unsigned long long)calls[A] + calls[B]);
+		add_fact(v, "site", u, calls, "%.255s is only in %s, %" PRIu64 " calls", text,
+		    unit->on[A] != NULL ? "A" : "B", calls[A] + calls[B]);
 		return;
 	}
 	if (same_calls && differ(calls, ranks))
-		add_fact(v, "calls", u, (double)calls[A], (double)calls[B], "%.255s: %llu calls, "
-		    "then %llu", text, (unsigned long long)calls[A], (unsigned long long)calls[B]);
+		add_fact(v, "calls", u, calls, "%.255s: %" PRIu64 " calls, then %" PRIu64, text,
+		    calls[A], calls[B]);
 	for (int received = 0; received < 2; received++)
 		if (counts(c, received ? received_of : sent_of, u, bytes) && differ(bytes, ranks))
-			add_fact(v, received ? "bytes_received" : "bytes_sent", u,
-			    (double)bytes[A], (double)bytes[B],
-			    "%.255s: %llu bytes %s in %llu calls, then %llu in %llu", text,
-			    (unsigned long long)bytes[A], received ? "received" : "sent",
-			    (unsigned long long)calls[A], (unsigned long long)bytes[B],
-			    (unsigned long long)calls[B]);
+			add_fact(v, received ? "bytes_received" : "bytes_sent", u, bytes,
+			    "%.255s: %" PRIu64 " bytes %s in %" PRIu64 " calls, then %" PRIu64
+			    " in %" PRIu64, text, bytes[A], received ? "received" : "sent",
+			    calls[A], bytes[B], calls[B]);
 	if (unit->first->call != NULL && counts(c, comm_of, u, comm) &&
 	    counts(c, comm_size_of, u, size) && (comm[A] != comm[B] || differ(size, ranks)))
-		add_fact(v, "communicator", u, (double)size[A], (double)size[B],
-		    "%.255s: on communicator %llu of %llu ranks, then %llu of %llu", text,
-		    (unsigned long long)comm[A], (unsigned long long)size[A],
-		    (unsigned long long)comm[B], (unsigned long long)size[B]);
+		add_fact(v, "communicator", u, size, "%.255s: on communicator %" PRIu64 " of %"
+		    PRIu64 " ranks, then %" PRIu64 " of %" PRIu64, text, comm[A], size[A], comm[B],
+		    size[B]);
 }
 
 void

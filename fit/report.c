@@ -61,15 +61,17 @@ static const struct field one_fields[] = {
 	IN_JSON(f), IN_JSON(b), IN_JSON(b_se), IN_JSON(c), IN_JSON(c_se), IN_JSON(gap), FIELDS_END
 }, partner_fields[] = { IN_JSON(f), IN_JSON(b), IN_JSON(c), FIELDS_END };
 
+/* The bands, which only six_fields show, are those of equation 6. */
 static struct parameters
 parameters_of(const struct analysis *a, const struct solution *s)
 {
 	const struct curve *c = &s->at;
 
-	return (struct parameters){ .name = a->name, .f = c->f, .f_se = s->f_se, .b = curve_b(c),
-	    .b_se = s->b_se,
-		.c = curve_c(c), .c_se = s->c_se, .t1 = c->t1, .t1_measured = a->t1_measured,
-		.best_n = curve_best_n(c) };
+	return (struct parameters){ .name = a->name, .t1 = c->t1, .t1_measured = a->t1_measured,
+	    .f = c->f, .f_se = s->f_se, .f_low = a->bands.f.low, .f_high = a->bands.f.high,
+	    .b = curve_b(c), .b_se = s->b_se, .b_low = a->bands.b.low, .b_high = a->bands.b.high,
+	    .c = curve_c(c), .c_se = s->c_se, .c_low = a->bands.c.low, .c_high = a->bands.c.high,
+	    .best_n = curve_best_n(c) };
 }
 
 static struct parameters
@@ -77,12 +79,6 @@ equation_six(const struct analysis *a)
 {
 	struct parameters six = parameters_of(a, &a->six);
 
-	six.f_low = a->bands.f.low;
-	six.f_high = a->bands.f.high;
-	six.b_low = a->bands.b.low;
-	six.b_high = a->bands.b.high;
-	six.c_low = a->bands.c.low;
-	six.c_high = a->bands.c.high;
 	six.best_n = curve_best_n(&a->curve);
 	return six;
 }
