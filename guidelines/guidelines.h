@@ -184,15 +184,8 @@ struct sides {
 	size_t row_count, row_capacity;
 };
 
-/* How a function's time differs from the first side: shares, from all pairs of mpiruns. */
-struct change {
-	double share, low, high;	/* NAN if a side has not measured it */
-};
-
 /* Each FOLDER has the *.run files of a campaign; it may also be a single file. */
 struct sides read_sides(char **folders, size_t count, const struct rules_of_judging *rules);
-struct change change_of(const struct sides *s, size_t side, const struct judgement *j,
-    const struct rules_of_judging *rules);
 /* The guideline at the size, or NULL; of several parts of a split that of the largest ratio. */
 const struct judgement *find_judgement(const struct side *side, const char *guideline,
     uint64_t bytes);

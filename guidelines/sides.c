@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads sides, and finds what they share and how they differ. */
+/* Reads sides, and finds what they share. */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -150,37 +149,4 @@ find_judgement(const struct side *side, const char *guideline, uint64_t bytes)
 			found = j;
 	}
 	return found;
-}
-
-/* Logarithms of lower quartiles by mpirun, which other load on the machine changes least. */
-static struct sample
-logs(const struct series *s)
-{
-	struct sample to = { zalloc(s->quartiles.count, sizeof *to.at), s->quartiles.count };
-
-	for (size_t i = 0; i < to.count; i++)
-		to.at[i] = log(fmax(1, s->quartiles.at[i]));
-	return to;
-}
-
-struct change
-change_of(const struct sides *s, size_t side, const struct judgement *j,
-    const struct rules_of_judging *rules)
-{
-	const char *function = j->function->function;
-	const struct series *a = find_series(&s->at[0].c, function, FUNCTION,
-	    j->function->bytes, 0);
-	const struct series *b = find_series(&s->at[side].c, function, FUNCTION,
-	    j->function->bytes, 0);
-	struct sample x, y;
-	struct effect effect;
-
-	if (a == NULL || b == NULL)
-		return (struct change){ NAN, NAN, NAN };
-	x = logs(b);
-	y = logs(a);
-	effect = hodges_lehmann(x, y, 1 - rules->alpha);
-	free(x.at);
-	free(y.at);
-	return (struct change){ expm1(effect.shift), expm1(effect.low), expm1(effect.high) };
 }

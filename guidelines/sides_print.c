@@ -40,7 +40,8 @@ struct news {
 	uint64_t bytes;
 	/* NAN: not measured */
 	struct news_side { double function_ns, other_ns, ratio; bool violated; } a, b;
-	struct change change;
+	/* shares; NAN if a side has not measured it */
+	struct change { double share, low, high; } change;
 };
 
 #define NEWS(member) FIELD(struct news, member)
@@ -143,6 +144,40 @@ outcome(const struct judgement *a, const struct judgement *b)
 	return words[a->violated ? 2 : a->undecided][b->violated ? 2 : b->undecided];
 }
 
+/* Logarithms of lower quartiles by mpirun, which other load on the machine changes least. */
+static struct sample
+logs(const struct series *s)
+{
+	struct sample to = { zalloc(s->quartiles.count, sizeof *to.at), s->quartiles.count };
+
+	for (size_t i = 0; i < to.count; i++)
+		to.at[i] = log(fmax(1, s->quartiles.at[i]));
+	return to;
+}
+
+/* How a function's time differs from the first side, from all pairs of mpiruns. */
+static struct change
+change_of(const struct sides *s, size_t side, const struct judgement *j,
+    const struct rules_of_judging *rules)
+{
+	const char *function = j->function->function;
+	const struct series *a = find_series(&s->at[0].c, function, FUNCTION,
+	    j->function->bytes, 0);
+	const struct series *b = find_series(&s->at[side].c, function, FUNCTION,
+	    j->function->bytes, 0);
+	struct sample x, y;
+	struct effect effect;
+
+	if (a == NULL || b == NULL)
+		return (struct change){ NAN, NAN, NAN };
+	x = logs(b);
+	y = logs(a);
+	effect = hodges_lehmann(x, y, 1 - rules->alpha);
+	free(x.at);
+	free(y.at);
+	return (struct change){ expm1(effect.shift), expm1(effect.low), expm1(effect.high) };
+}
+
 static struct news_side
 news_side(const struct judgement *j)
 {
@@ -177,9 +212,8 @@ find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *f
 				    row->guideline, row->sizes[k]);
 				const struct judgement *b = find_judgement(&s->at[i],
 				    row->guideline, row->sizes[k]);
-				struct news *n;
+				struct news *n = APPEND(all, *found, capacity);
 
-				n = APPEND(all, *found, capacity);
 				*n = (struct news){ s->at[i].letter, i, row->kind, row->guideline,
 				    outcome(a, b), NULL, row->sizes[k], news_side(a), news_side(b),
 				    { NAN, NAN, NAN } };
