@@ -297,37 +297,31 @@ match_early(struct graph *graph, uint32_t location, uint64_t seq)
 
 /* ---- the end ------------------------------------------------------------------------- */
 
-/* The first location of this shard from LOCATION on. */
-static uint32_t
-next_own(const struct graph *graph, uint32_t location)
-{
-	while (location < graph->known.location_count && is_away(graph, rank_of(graph, location)))
-		location++;
-	return location;
-}
-
 void
 match_end(struct graph *graph)
 {
-	/* Wild receives that never completed hold nothing back any more. */
-	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count;
-	    l = next_own(graph, l + 1))
-		for (uint32_t op = graph->locations[l].held; op != NONE;
-		    op = graph->operations[op].next)
-			if (is_wild(&graph->operations[op])) {
-				graph->operations[op].state = DROPPED;
-				graph->counts.unmatched_receives++;
-				tell(graph, "rank %d, row %llu: %s from anyone was never completed",
-				    (int)rank_of(graph, l),
-				    (unsigned long long)graph->operations[op].seq,
-				    call_name(graph->operations[op].call));
-			}
-	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count;
-	    l = next_own(graph, l + 1))
-		while (graph->locations[l].held != NONE) {
-			struct operation first = graph->operations[graph->locations[l].held];
+	for (uint32_t l = 0; l < graph->known.location_count; l++) {
+		struct location *location = &graph->locations[l];
 
-			release_held(graph, &graph->locations[l], &first);
+		if (is_away(graph, rank_of(graph, l)))
+			continue;
+		/* Wild receives that never completed hold nothing back any more. */
+		for (uint32_t at = location->held; at != NONE; at = graph->operations[at].next) {
+			struct operation *op = &graph->operations[at];
+
+			if (!is_wild(op))
+				continue;
+			op->state = DROPPED;
+			graph->counts.unmatched_receives++;
+			tell(graph, "rank %d, row %llu: %s from anyone was never completed",
+			    (int)rank_of(graph, l), (unsigned long long)op->seq,
+			    call_name(op->call));
 		}
+		while (location->held != NONE) {
+			const struct operation first = graph->operations[location->held];
+
+			release_held(graph, location, &first);
+		}
+	}
 	channels_end(graph);
 }
