@@ -243,7 +243,7 @@ check_call(struct graph *graph, struct instance *instance, uint32_t location, ui
 	if (calls_meet(call, instance->call))
 		return;
 	if (!instance->mismatched)
-		graph->counts.mismatched++;
+		graph->counts.mismatched_collectives++;
 	instance->mismatched = true;
 	if (is_candidate(graph, instance->size, comm, call) !=
 	    is_candidate(graph, instance->size, comm, instance->call))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/fields.h"
 #include "graph.h"
 
 enum { MESSAGES = 4096, MEMBERS = 16384 };	/* of a block */
@@ -185,35 +186,27 @@ write_overdue(struct graph *graph, const uint32_t *locations, const uint64_t *se
 void
 write_matching(struct graph *graph)
 {
-	const struct counts *c = &graph->counts;
-	const struct { const char *key; uint64_t count; } counts[] = {
-		{ "messages", c->messages }, { "collectives", c->collectives },
-		{ "unmatched_sends", c->unmatched_sends },
-		{ "unmatched_receives", c->unmatched_receives },
-		{ "unmatched_collectives", c->unmatched_collectives },
-		{ "mismatched_collectives", c->mismatched }, { "syncs", graph->index.syncs },
-		{ "refused_pending", c->refused_pending },
-		{ "refused_overlap", c->refused_overlap },
-		{ "refused_partial", c->refused_partial }, { "errors", c->errors },
+#define COUNT(member) #member, FIELD(struct counts, member), .key = #member
+	static const struct field fields[] = {
+		{ COUNT(messages) }, { COUNT(collectives) }, { COUNT(unmatched_sends) },
+		{ COUNT(unmatched_receives) }, { COUNT(unmatched_collectives) },
+		{ COUNT(mismatched_collectives) }, { COUNT(syncs) }, { COUNT(refused_pending) },
+		{ COUNT(refused_overlap) }, { COUNT(refused_partial) },
+		{ COUNT(errors), .known = UNLESS_ZERO }, FIELDS_END
 	};
-	/* errors only if there are any */
-	const uint32_t shown = sizeof counts / sizeof *counts - (c->errors == 0);
 
-	message_begin(&graph->out, "matching", shown);
-	for (uint32_t i = 0; i < shown; i++)
-		put_uint(&graph->out, counts[i].key, counts[i].count);
-	end_message(&graph->out);
+	put_row(&graph->out, "matching", fields, &graph->counts);
 }
 
 void
-note_matching(const struct counts *c, uint64_t syncs)
+note_matching(const struct counts *c)
 {
 	note("%llu messages and %llu collectives matched, %llu sends, %llu receives and %llu "
 	    "collectives not; %llu synchronisation points, refused: %llu pending, %llu not "
 	    "overlapping, %llu that do not hold up all",
 	    (unsigned long long)c->messages, (unsigned long long)c->collectives,
 	    (unsigned long long)c->unmatched_sends, (unsigned long long)c->unmatched_receives,
-	    (unsigned long long)c->unmatched_collectives, (unsigned long long)syncs,
+	    (unsigned long long)c->unmatched_collectives, (unsigned long long)c->syncs,
 	    (unsigned long long)c->refused_pending, (unsigned long long)c->refused_overlap,
 	    (unsigned long long)c->refused_partial);
 	if (c->errors > 0)

@@ -323,8 +323,9 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	if (m.handovers.count > 0)
 		note("%llu times a thread began in, or waited for, another one of its rank",
 		    (unsigned long long)m.handovers.count);
+	graph->counts.syncs = graph->index.syncs;
 	write_matching(graph);
-	note_matching(&graph->counts, graph->index.syncs);
+	note_matching(&graph->counts);
 	if (index_write(&graph->index, &graph->out) < 0 || writer_end(&graph->out) < 0)
 		die_output();
 	reader_close(m.in);

@@ -66,7 +66,8 @@ struct counts {		/* uint64_t only: shards.c sums them */
 	uint64_t messages, collectives, unmatched_sends, unmatched_receives, unmatched_collectives;
 	uint64_t refused_pending, refused_overlap, refused_partial;
 	uint64_t errors;	/* calls that returned one */
-	uint64_t mismatched;	/* instances whose members made different calls */
+	uint64_t mismatched_collectives;	/* whose members made different calls */
+	uint64_t syncs;		/* synchronisation points; set at the end */
 };
 
 /* Undecided candidates for a synchronisation point. */
@@ -175,8 +176,8 @@ struct candidate {
 struct exchange {
 	const uint32_t *of;		/* shard by rank */
 	uint32_t shard, shards;		/* this shard, and the number of shards */
-	struct parcel *parcels;		/* to be sent */
-	size_t count, capacity;
+	const int *member_of;		/* of the team, by shard */
+	struct post *parcels;		/* of all shards of this member, to be sent */
 	struct candidate *candidates;	/* complete and not decided */
 	size_t candidate_count, candidate_capacity;
 	struct list listed;		/* operations of ranks of other shards */
@@ -387,7 +388,7 @@ void write_overdue(struct graph *graph, const uint32_t *locations, const uint64_
     size_t count);
 /* Writes the counts as a message; and as a line for people. */
 void write_matching(struct graph *graph);
-void note_matching(const struct counts *counts, uint64_t syncs);
+void note_matching(const struct counts *counts);
 
 /* Reports a row that cannot be matched; after the tenth only counts. */
 enum { LINES_TOLD = 10 };
@@ -421,11 +422,8 @@ struct held_queue {
  */
 struct held *held_add(struct held_queue *queue, const struct message *message,
     struct calls *calls, bool packed);
-/*
- * Reads the rows into CALLS, or the message's body. The bytes of the message lie in what it
- * returns: to be freed if it is not h->bytes.
- */
-unsigned char *held_read(struct held *h, struct calls *calls);
+/* Reads the rows into CALLS, or the message's body; valid until held_drop. */
+void held_read(struct held *h, struct calls *calls);
 void held_drop(struct held_queue *queue);	/* the oldest one */
 
 enum { POLLS_MOST_LEFT = 8 };	/* waits that must succeed for each wait that the rank gave up */

@@ -192,15 +192,12 @@ handovers_pass(struct handovers *h, handover_take *take, void *to)
 	struct calls recorded = { 0 };
 
 	for (struct held *held; (held = h->held.oldest) != NULL; held_drop(&h->held)) {
-		unsigned char *plain = held_read(held, &recorded);
-
+		held_read(held, &recorded);
 		if (held->is_block && h->count > 0 && h->threads[held->location].rows > 0) {
 			add_rows(h, &h->threads[held->location], &recorded);
 			take(to, &held->message, &h->calls, true);
 		} else
 			take(to, &held->message, held->is_block ? &recorded : NULL, false);
-		if (plain != held->bytes)
-			free(plain);
 	}
 	calls_free(&recorded);
 }

@@ -207,8 +207,7 @@ write_names(struct graph *graph, struct reader *in)
 		message_begin(&graph->out, "call", 2);
 		put_uint(&graph->out, "number", graph->thread_numbers[i]);
 		put_string(&graph->out, "name", call_name(calls[i]));
-		if (message_end(&graph->out) < 0)
-			die_output();
+		end_message(&graph->out);
 	}
 }
 

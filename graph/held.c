@@ -94,15 +94,16 @@ parse_again(struct held *h)
 	h->message.offset = offset;
 }
 
-unsigned char *
+void
 held_read(struct held *h, struct calls *calls)
 {
-	unsigned char *plain = h->bytes;
-
 	if (h->size < h->plain_size) {
-		plain = need(malloc(h->plain_size));
+		unsigned char *plain = need(malloc(h->plain_size));
+
 		if (ZSTD_decompress(plain, h->plain_size, h->bytes, h->size) != h->plain_size)
 			die("out of memory");
+		free(h->bytes);
+		h->bytes = plain;
 	}
 	if (h->is_block) {
 		calls->location = h->location;
@@ -110,12 +111,11 @@ held_read(struct held *h, struct calls *calls)
 		if (calls_reserve(calls, h->count + 1) < 0)
 			die("out of memory");
 		calls->count = h->count;
-		copy_columns(calls, plain, false);
+		copy_columns(calls, h->bytes, false);
 	}
-	h->message.bytes = plain + h->count * ROW_BYTES;
+	h->message.bytes = h->bytes + h->count * ROW_BYTES;
 	if (!h->is_block)
 		parse_again(h);
-	return plain;
 }
 
 void

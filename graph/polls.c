@@ -290,13 +290,11 @@ static void
 hand_on(struct polls *polls, struct graph *graph, struct reader *in, struct held *h)
 {
 	struct calls *calls = &polls->calls;
-	unsigned char *plain = held_read(h, calls);
 
+	held_read(h, calls);
 	if (h->is_block)
 		move_rows(calls, h->moved_from, h->count, h->moved_to_ns, false);
 	pass_on(graph, in, &h->message, h->is_block ? calls : NULL, h->changed);
-	if (plain != h->bytes)
-		free(plain);
 }
 
 void
@@ -401,8 +399,7 @@ polls_begin(const struct polls *polls, struct graph *graph, uint64_t handovers)
 	put_int(&graph->out, "gap_ns", polls->gap_ns);
 	if (handovers > 0)
 		put_uint(&graph->out, "handovers", handovers);
-	if (message_end(&graph->out) < 0)
-		die_output();
+	end_message(&graph->out);
 }
 
 void

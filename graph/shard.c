@@ -19,30 +19,28 @@ open_shard(const char *folder, uint32_t number, enum reading how)
 	path = formatted("%s/%s", folder, name);	/* lives as long as the reader names it */
 	if (reader_open(&in, path, how) < 0 || reader_next(in, &message) < 0)
 		die_input(in);
-	if (reader_shard(in) == NULL) {
-		reader_fail(in, message.offset, "not a shard of a run");
-		die_input(in);
-	}
+	if (reader_shard(in) == NULL)
+		die_message(in, &message, "not a shard of a run");
 	return in;
 }
 
 void
-shard_open(struct shard *s, const char *from, const char *to, uint32_t number,
-    const struct definitions *known, struct location *locations, const struct polls *polls,
-    int argc, char **argv)
+shard_open(struct rounds *r, uint32_t number, const char *from, const char *to,
+    const struct polls *polls, int argc, char **argv)
 {
+	struct shard *s = own_shard(r, number);
 	const struct shard_head *head;
 	struct shard_plan plan;
 	struct message message;
 
-	*s = (struct shard){ .graph = { .known = *known, .locations = locations,
+	*s = (struct shard){ .graph = { .known = r->known, .locations = r->locations,
 	    .exchange = &s->exchange }, .polls = *polls, .next_ns = INT64_MIN,
 	    .in = open_shard(from, number, READ_STREAM), .ahead = open_shard(from, number,
 	    READ_LAZY) };
 	head = reader_shard(s->in);
 	plan = (struct shard_plan){ head->run, head->count, head->ranks, head->of };
 	s->exchange = (struct exchange){ .of = head->of, .shard = number, .shards = head->count,
-	    .listed = { NONE, NONE } };
+	    .member_of = r->member_of, .parcels = &r->parcels, .listed = { NONE, NONE } };
 	if (writer_open(&s->graph.out, shard_create(to, number), "graph", s->in, argc, argv) < 0)
 		die_output();
 	shard_write(&s->graph.out, &plan, number, head->defined + 1);
@@ -132,10 +130,8 @@ take_message(struct shard *s)
 	if (calls_read(&s->calls, s->in, &message) < 0)
 		die_input(s->in);
 	if (s->calls.location >= s->graph.known.location_count ||
-	    is_away(&s->graph, rank_of(&s->graph, s->calls.location))) {
-		reader_fail(s->in, message.offset, "calls: of a location of another shard");
-		die_input(s->in);
-	}
+	    is_away(&s->graph, rank_of(&s->graph, s->calls.location)))
+		die_message(s->in, &message, "calls: of a location of another shard");
 	s->taken_rows += s->calls.count;
 	polls_take(&s->polls, &s->graph, s->in, &message, &s->calls, false);
 	return s->calls.count > 0;

@@ -46,7 +46,7 @@ parcel_post(struct graph *graph, const struct graph_row *row, uint32_t to, struc
 	if (x == NULL || to == x->shard)
 		parcel_arrived(graph, parcel);
 	else
-		*APPEND(x->parcels, x->count, x->capacity) = *parcel;
+		post_add(x->parcels, parcel, sizeof *parcel, x->member_of[to]);
 }
 
 void
@@ -56,42 +56,14 @@ parcel_to_target(struct graph *graph, const struct graph_row *row, struct parcel
 	    parcel);
 }
 
-/* Parcels of all own shards, by the member of the target shard, in the order of posting. */
-static struct parcel *
-sort_parcels(struct rounds *r, size_t *counts)
-{
-	size_t *next = zalloc((size_t)r->team->size + 1, sizeof *next), all = 0;
-	struct parcel *sorted;
-
-	for (const struct shard *s = r->own; s < r->own_end; s++) {
-		all += s->exchange.count;
-		for (size_t i = 0; i < s->exchange.count; i++)
-			counts[r->member_of[s->exchange.parcels[i].to]]++;
-	}
-	for (int m = 0; m < r->team->size; m++)
-		next[m + 1] = next[m] + counts[m];
-	sorted = zalloc(all, sizeof *sorted);
-	for (struct shard *s = r->own; s < r->own_end; s++) {
-		for (size_t i = 0; i < s->exchange.count; i++)
-			sorted[next[r->member_of[s->exchange.parcels[i].to]]++] =
-			    s->exchange.parcels[i];
-		s->exchange.count = 0;
-	}
-	free(next);
-	return sorted;
-}
-
 static void
 deliver(struct rounds *r)
 {
-	size_t *counts = zalloc((size_t)r->team->size, sizeof *counts), count;
-	struct parcel *sent = sort_parcels(r, counts);
-	struct parcel *got = team_exchange(r->team, sent, counts, sizeof *sent, &count);
+	size_t count;
+	struct parcel *got = post_exchange(r->team, &r->parcels, sizeof *got, &count);
 
 	for (size_t i = 0; i < count; i++)
 		parcel_arrived(&own_shard(r, got[i].to)->graph, &got[i]);
-	free(counts);
-	free(sent);
 	free(got);
 }
 
@@ -226,6 +198,7 @@ end_all(struct rounds *r, const struct polls *how)
 		graph_end(&s->graph);
 	tell_all(r);
 	add_counts(r, &sum, &polls);
+	sum.syncs = r->syncs;
 	if (r->last != NULL) {
 		r->last->counts = sum;
 		write_matching(r->last);
@@ -236,38 +209,34 @@ end_all(struct rounds *r, const struct polls *how)
 	if (r->team->rank > 0)
 		return;
 	polls_tell(&polls);
-	note_matching(&sum, r->syncs);
+	note_matching(&sum);
 }
 
 /* ---- the beginning ---- */
 
-/* The first member checks the folder; then all read the definitions of the run. */
+/* All read the definitions of the run. */
 static void
 open_folder(struct rounds *r, const char *from)
 {
 	struct message message;
 	struct reader *in;
 
-	for (int turn = 0; turn < 2; turn++) {
-		if ((r->team->rank > 0) == turn) {
-			if (reader_open(&in, from, READ_STREAM) < 0 ||
-			    reader_refuse_content(in, "graph", "its messages and collectives are "
-			    "matched already") < 0 || reader_need_content(in, "trace") < 0)
-				die_input(in);
-			if (reader_folder(in) == NULL)
-				die("%s: no folder of shards, which -o needs; lp-merge -o makes "
-				    "one", from);
-			for (uint64_t d = reader_folder(in)->defined; d > 0; d--)
-				if (reader_next(in, &message) <= 0 ||
-				    definitions_take(&r->known, in, &message) < 0)
-					die_input(in);
-			r->count = reader_folder(in)->count;
-			reader_close(in);
-		}
-		team_sum(r->team, 0);
-	}
+	team_part(r->team);
+	if (reader_open(&in, from, READ_STREAM) < 0 || reader_refuse_content(in, "graph",
+	    "its messages and collectives are matched already") < 0 ||
+	    reader_need_content(in, "trace") < 0)
+		die_input(in);
+	if (reader_folder(in) == NULL)
+		die("%s: no folder of shards, which -o needs; lp-merge -o makes one", from);
+	for (uint64_t d = reader_folder(in)->defined; d > 0; d--)
+		if (reader_next(in, &message) <= 0 ||
+		    definitions_take(&r->known, in, &message) < 0)
+			die_input(in);
 	if (r->known.ranks == 0)
 		die("%s: no message of kind run among the definitions", from);
+	r->count = reader_folder(in)->count;
+	reader_close(in);
+	team_meet(r->team);
 }
 
 static void
@@ -291,8 +260,7 @@ begin(struct rounds *r, const char *from, const char *to, const struct polls *po
 	r->own = zalloc(r->end - r->first, sizeof *r->own);
 	r->own_end = r->own + (r->end - r->first);
 	for (uint32_t s = r->first; s < r->end; s++)
-		shard_open(own_shard(r, s), from, to, s, &r->known, r->locations,
-		    polls, argc, argv);
+		shard_open(r, s, from, to, polls, argc, argv);
 	if (r->own < r->own_end && r->end == r->count)
 		r->last = &r->own_end[-1].graph;
 }

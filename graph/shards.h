@@ -24,13 +24,10 @@ struct shard {
 	size_t round_count, round_capacity;
 };
 
-/*
- * Opens shard NUMBER of FROM and begins that of TO; the run shares one KNOWN and one array of
- * LOCATIONS.
- */
-void shard_open(struct shard *shard, const char *from, const char *to, uint32_t number,
-    const struct definitions *known, struct location *locations, const struct polls *polls,
-    int argc, char **argv);
+struct rounds;
+/* Opens the own shard NUMBER of FROM and begins that of TO. */
+void shard_open(struct rounds *rounds, uint32_t number, const char *from, const char *to,
+    const struct polls *polls, int argc, char **argv);
 /* Begins the next round, from 1. */
 void shard_begin_round(struct shard *shard);
 /* The next synchronisation point has members in ROUND; SEQS: this shard's file has its message. */
@@ -44,7 +41,8 @@ void shard_close(struct shard *shard);
 struct rounds {
 	struct team *team;
 	struct definitions known;
-	struct location *locations;
+	struct location *locations;	/* one array for all shards */
+	struct post parcels;		/* to other shards */
 	uint32_t count, first, end;	/* shards of the run; the own ones: [first, end) */
 	int *member_of;			/* by shard */
 	struct shard *own, *own_end;
