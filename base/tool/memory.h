@@ -7,6 +7,11 @@
 #include <string.h>
 
 void *need(void *pointer);
+static inline void need_memory(int result)	/* negative: there is none */
+{
+	if (result < 0)
+		need(NULL);
+}
 void *zalloc(size_t count, size_t size);	/* zeroed; the product is checked for overflow */
 char *formatted(const char *format, ...) __attribute__((format(printf, 1, 2)));	/* free() it */
 /* Grows the array to WANTED items or more; at least doubles it. */

@@ -92,25 +92,17 @@ next_option(int argc, char **argv, const char *mode, const struct option_row *ro
 	return -1;
 }
 
-static _Noreturn void
-bad_value(const char *option, const char *text, const char *wanted)
-{
-	die("%s %s: %s", option, text, wanted);
-}
-
 int64_t
 parse_integer(const char *option, const char *text, int64_t min, int64_t max)
 {
-	char *end, wanted[96];
 	long long value;
+	char *end;
 
 	errno = 0;
 	value = strtoll(text, &end, 10);
-	if (end == text || *end != '\0' || errno != 0 || value < min || value > max) {
-		snprintf(wanted, sizeof wanted, "a whole number from %lld to %lld is needed",
+	if (end == text || *end != '\0' || errno != 0 || value < min || value > max)
+		die("%s %s: a whole number from %lld to %lld is needed", option, text,
 		    (long long)min, (long long)max);
-		bad_value(option, text, wanted);
-	}
 	return value;
 }
 
@@ -127,26 +119,20 @@ parse_bytes(const char *option, const char *text, int64_t min, int64_t max)
 		return parse_integer(option, text, min, max);
 	snprintf(digits, sizeof digits, "%.*s", (int)length - 1, text);
 	bytes = parse_integer(option, digits, 0, INT32_MAX) << (10 * (suffix - suffixes + 1));
-	if (bytes < min || bytes > max) {
-		char wanted[96];
-
-		snprintf(wanted, sizeof wanted, "bytes from %lld to %lld are needed",
-		    (long long)min, (long long)max);
-		bad_value(option, text, wanted);
-	}
+	if (bytes < min || bytes > max)
+		die("%s %s: bytes from %lld to %lld are needed", option, text, (long long)min,
+		    (long long)max);
 	return bytes;
 }
 
 double
 parse_number(const char *option, const char *text, double min, double max)
 {
-	char *end, wanted[96];
-	double value = strtod(text, &end);
+	char *end;
+	const double value = strtod(text, &end);
 
-	if (end == text || *end != '\0' || !(value >= min && value <= max)) {
-		snprintf(wanted, sizeof wanted, "a number from %g to %g is needed", min, max);
-		bad_value(option, text, wanted);
-	}
+	if (end == text || *end != '\0' || !(value >= min && value <= max))
+		die("%s %s: a number from %g to %g is needed", option, text, min, max);
 	return value;
 }
 
@@ -159,16 +145,15 @@ parse_seconds(const char *option, const char *text)
 int
 parse_choice(const char *option, const char *text, const char *const *choices)
 {
-	char wanted[160] = "one of";
+	char all[160] = "";
 
 	for (int i = 0; choices[i] != NULL; i++) {
 		if (strcmp(text, choices[i]) == 0)
 			return i;
-		strncat(wanted, i > 0 ? ", " : " ", sizeof wanted - strlen(wanted) - 1);
-		strncat(wanted, choices[i], sizeof wanted - strlen(wanted) - 1);
+		strncat(all, i > 0 ? ", " : "", sizeof all - strlen(all) - 1);
+		strncat(all, choices[i], sizeof all - strlen(all) - 1);
 	}
-	strncat(wanted, " is needed", sizeof wanted - strlen(wanted) - 1);
-	bad_value(option, text, wanted);
+	die("%s %s: one of %s is needed", option, text, all);
 }
 
 void

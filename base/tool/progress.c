@@ -2,20 +2,11 @@
 #include "progress.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../stream/stream.h"
+#include "process.h"
 #include "tool.h"
-
-static double
-now_s(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 void
 progress_begin(struct progress *progress)
@@ -23,7 +14,7 @@ progress_begin(struct progress *progress)
 	progress->begun = true;
 	progress->shown = is_terminal(STDERR_FILENO);
 	progress->any = false;
-	progress->began_s = progress->last_s = progress->shown ? now_s() : 0;
+	progress->began_s = progress->last_s = progress->shown ? 1e-9 * (double)now_ns() : 0;
 }
 
 /* Has enough time passed since the last line? */
@@ -32,7 +23,7 @@ is_due(struct progress *progress)
 {
 	double now;
 
-	if (!progress->shown || (now = now_s()) - progress->last_s < 0.2)
+	if (!progress->shown || (now = 1e-9 * (double)now_ns()) - progress->last_s < 0.2)
 		return false;
 	progress->last_s = now;
 	return now - progress->began_s >= 0.5;	/* short work needs no progress */

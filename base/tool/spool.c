@@ -10,17 +10,6 @@
 
 #include "tool.h"
 
-static void
-put(int to, const char *bytes, size_t size)
-{
-	for (ssize_t wrote; size > 0; bytes += wrote, size -= (size_t)wrote)
-		if ((wrote = write(to, bytes, size)) < 0) {
-			if (errno != EINTR)
-				die("temporary file: %s", strerror(errno));
-			wrote = 0;
-		}
-}
-
 int
 spool_open(void)
 {
@@ -41,15 +30,14 @@ spool_copy(int fd, const char *file)
 {
 	static char chunk[1 << 16];
 	int to = spool_open();
-	ssize_t got;
+	uint64_t size = 0;
 
-	while ((got = read(fd, chunk, sizeof chunk)) != 0)
-		if (got > 0)
-			put(to, chunk, (size_t)got);
-		else if (errno != EINTR)
+	for (ssize_t got; (got = read(fd, chunk, sizeof chunk)) != 0; )
+		if (got > 0) {
+			spool_put(to, chunk, (size_t)got, size);
+			size += (uint64_t)got;
+		} else if (errno != EINTR)
 			die("%s: %s", file, strerror(errno));
-	if (lseek(to, 0, SEEK_SET) < 0)
-		die("temporary file: %s", strerror(errno));
 	return to;
 }
 

@@ -8,7 +8,7 @@
 
 /* A new unnamed file in TMPDIR, or in /tmp; it disappears when its descriptor is closed. */
 int spool_open(void);
-/* Copies the rest of FD into such a file and rewinds it; FILE: FD's name for messages. */
+/* Copies the rest of FD into such a file; FILE: FD's name for messages. */
 int spool_copy(int fd, const char *file);
 /* Writes or reads SIZE bytes at OFFSET of such a file, or dies. */
 void spool_put(int fd, const void *bytes, size_t size, uint64_t offset);

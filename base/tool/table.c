@@ -28,18 +28,12 @@ terminal_width(FILE *file)
 static void
 keep(struct table_writer *table, const char *string, bool number)
 {
-	char *cell = NULL;
+	const size_t room = string != NULL ? 6 * strlen(string) + 1 : 0;
+	char *text = string != NULL ? zalloc(room, 1) : NULL;
 
-	GROW(table->cells, table->cell_capacity, table->count + 1);
-	GROW(table->numbers, table->number_capacity, table->count + 1);
-	if (string != NULL) {
-		size_t room = 6 * strlen(string) + 1;
-
-		cell = zalloc(room, 1);
-		visible_copy(cell, room, string);
-	}
-	table->cells[table->count] = cell;
-	table->numbers[table->count++] = number;
+	if (string != NULL)
+		visible_copy(text, room, string);
+	*APPEND(table->cells, table->count, table->capacity) = (struct table_cell){ text, number };
 }
 
 static void
@@ -169,7 +163,7 @@ measure(const struct table_writer *table, struct column columns[MOST_COLUMNS])
 	for (size_t i = 0; i < table->count; i++) {
 		size_t width;
 
-		if (table->cells[i] == NULL) {
+		if (table->cells[i].text == NULL) {
 			column = 0;
 			row++;
 			continue;
@@ -178,10 +172,10 @@ measure(const struct table_writer *table, struct column columns[MOST_COLUMNS])
 			continue;
 		if (column == count)
 			columns[count++] = (struct column){ 0, true };
-		width = utf8_count(table->cells[i], strlen(table->cells[i]));
+		width = utf8_count(table->cells[i].text, strlen(table->cells[i].text));
 		columns[column].width = width > columns[column].width ? width :
 		    columns[column].width;
-		columns[column++].number &= row == 0 || table->numbers[i] || width == 0;
+		columns[column++].number &= row == 0 || table->cells[i].number || width == 0;
 	}
 	return count;
 }
@@ -237,7 +231,7 @@ table_end(struct table_writer *table)
 	if (table->aligned)
 		shrink(columns, count, table->width);
 	for (size_t i = 0; i < table->count; i++) {
-		const char *cell = table->cells[i];
+		char *cell = table->cells[i].text;
 
 		if (cell == NULL) {
 			text_char(table->text, '\n');
@@ -248,11 +242,10 @@ table_end(struct table_writer *table)
 			text_char(table->text, ' ');
 		if (column < MOST_COLUMNS)
 			put_aligned(table->text, cell, columns[column],
-			    i + 1 == table->count || table->cells[i + 1] == NULL);
+			    i + 1 == table->count || table->cells[i + 1].text == NULL);
 		column++;
-		free(table->cells[i]);
+		free(cell);
 	}
 	free(table->cells);
-	free(table->numbers);
 	*table = (struct table_writer){ 0 };
 }

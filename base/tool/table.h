@@ -19,9 +19,11 @@ struct table_writer {
 	size_t width;		/* of the terminal */
 	size_t columns;		/* in the line so far */
 	/* On a terminal: */
-	char **cells;		/* NULL ends a line */
-	bool *numbers;		/* by cell: is it a number? */
-	size_t count, cell_capacity, number_capacity;
+	struct table_cell {
+		char *text;	/* NULL ends a line */
+		bool number;
+	} *cells;
+	size_t count, capacity;
 };
 
 /* HEAD: names of the columns with tabs between them; NULL: none. */

@@ -149,17 +149,22 @@ die_output(void)
 }
 
 void
+need_output(int result)
+{
+	if (result < 0)
+		die_output();
+}
+
+void
 end_message(struct writer *out)
 {
-	if (message_end(out) < 0)
-		die_output();
+	need_output(message_end(out));
 }
 
 void
 flush_output(void *out)
 {
-	if (writer_flush(out) < 0)
-		die_output();
+	need_output(writer_flush(out));
 }
 
 void

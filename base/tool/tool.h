@@ -37,6 +37,7 @@ _Noreturn void die_input(const struct reader *in);
 #define die_message(in, message, ...) \
 	(reader_fail(in, (message)->offset, __VA_ARGS__), die_input(in))
 _Noreturn void die_output(void);			/* prints why the output failed */
+void need_output(int result);				/* the same if it is negative */
 /* Prints the first line of the usage text on standard error. */
 _Noreturn void bad_usage(const char *usage);
 _Noreturn void print_and_exit(const char *text);	/* for --help and --version */
