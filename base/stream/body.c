@@ -8,30 +8,19 @@
 const msgpack_object *
 body_get(const struct message *message, const char *key)
 {
-	size_t length = strlen(key);
+	const msgpack_object_map *map = &message->body.via.map;
 
-	for (uint32_t i = 0; i < message->body.via.map.size; i++) {
-		const msgpack_object_kv *pair = &message->body.via.map.ptr[i];
-
-		if (pair->key.type == MSGPACK_OBJECT_STR && pair->key.via.str.size == length &&
-		    memcmp(pair->key.via.str.ptr, key, length) == 0)
-			return &pair->val;
-	}
+	for (uint32_t i = 0; i < map->size; i++)
+		if (is_text(&map->ptr[i].key, key))
+			return &map->ptr[i].val;
 	return NULL;
 }
 
 static int
 missing(struct reader *in, const struct message *message, const char *key)
 {
-	reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind, key);
-	return -1;
-}
-
-static int
-out_of_range(struct reader *in, const struct message *message, const char *key)
-{
-	reader_fail(in, message->offset, "%s: %s is out of range", message->kind, key);
-	return -1;
+	return reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind,
+	    key);
 }
 
 const void *
@@ -49,9 +38,7 @@ body_is(const struct message *message, const char *key, const char *text)
 {
 	const msgpack_object *found = body_get(message, key);
 
-	return found != NULL && found->type == MSGPACK_OBJECT_STR &&
-	    found->via.str.size == strlen(text) &&
-	    memcmp(found->via.str.ptr, text, found->via.str.size) == 0;
+	return found != NULL && is_text(found, text);
 }
 
 bool
@@ -71,10 +58,10 @@ body_whole(struct reader *in, const struct message *message, const char *key, in
 	if (found == NULL || (found->type != MSGPACK_OBJECT_POSITIVE_INTEGER &&
 	    found->type != MSGPACK_OBJECT_NEGATIVE_INTEGER))
 		return missing(in, message, key);
-	if (found->type == MSGPACK_OBJECT_POSITIVE_INTEGER && found->via.u64 > INT64_MAX)
-		return out_of_range(in, message, key);
-	if (found->via.i64 < min || found->via.i64 > max)
-		return out_of_range(in, message, key);
+	if ((found->type == MSGPACK_OBJECT_POSITIVE_INTEGER && found->via.u64 > INT64_MAX) ||
+	    found->via.i64 < min || found->via.i64 > max)
+		return reader_fail(in, message->offset, "%s: %s is out of range", message->kind,
+		    key);
 	switch (width) {
 	case 1: *(uint8_t *)value = (uint8_t)found->via.i64; break;
 	case 2: *(uint16_t *)value = (uint16_t)found->via.i64; break;

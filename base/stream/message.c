@@ -10,7 +10,6 @@
 #include "reader.h"
 
 enum { HASH_BYTES = 9 };		/* a msgpack uint64: marker and value */
-#define MESSAGE_LIMIT ((size_t)1 << 31)	/* bytes; a longer message counts as damage */
 
 /*
  * The hash, if a message has one, is the last value of its body and covers all bytes before that
@@ -22,8 +21,7 @@ message_hash(const struct message *message, uint64_t *hash)
 	const msgpack_object_map *map = &message->body.via.map;
 	const msgpack_object_kv *last = map->size > 0 ? &map->ptr[map->size - 1] : NULL;
 
-	if (last == NULL || last->key.type != MSGPACK_OBJECT_STR || last->key.via.str.size != 4 ||
-	    memcmp(last->key.via.str.ptr, "xxh3", 4) != 0)
+	if (last == NULL || !is_text(&last->key, "xxh3"))
 		return HASH_NONE;
 	if (last->val.type != MSGPACK_OBJECT_POSITIVE_INTEGER || message->size < HASH_BYTES ||
 	    message->bytes[message->size - HASH_BYTES] != 0xcf)

@@ -146,15 +146,16 @@ read_site(struct reader *in, const struct message *message)
 static int
 read_end(struct reader *in, const struct message *message)
 {
-	int64_t messages, rows;
+	uint64_t messages, rows;
 
 	if (body_int(in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
 	    body_int(in, message, "rows", 0, INT64_MAX, &rows) < 0)
 		return -1;
-	if (!in->jumped && ((uint64_t)messages != in->messages || (uint64_t)rows != in->rows))
+	if (!in->jumped && (messages != in->messages || rows != in->rows))
 		return reader_fail(in, message->offset, "damaged: %llu messages and %llu rows, "
-		    "but its end message says %lld and %lld", (unsigned long long)in->messages,
-		    (unsigned long long)in->rows, (long long)messages, (long long)rows);
+		    "but its end message says %llu and %llu", (unsigned long long)in->messages,
+		    (unsigned long long)in->rows, (unsigned long long)messages,
+		    (unsigned long long)rows);
 	in->state = BETWEEN;
 	return 0;
 }
@@ -290,11 +291,11 @@ reader_next(struct reader *in, struct message *message)
 	if (is_kind(message, "shard") && read_shard(in, message) < 0)
 		return -1;
 	if (is_kind(message, "calls")) {
-		int64_t rows;
+		uint64_t rows;
 
-		if (body_int(in, message, "count", 0, UINT32_MAX, &rows) < 0)
+		if (calls_count(in, message, &rows) < 0)
 			return -1;
-		in->rows += (uint64_t)rows;
+		in->rows += rows;
 	}
 	return 1;
 }

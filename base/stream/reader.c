@@ -168,15 +168,26 @@ reader_close(struct reader *in)
 	free(in);
 }
 
+/* Fills a hole: SIZE bytes of the message at AT, from its file. */
+static int
+fetch(struct reader *in, const struct message *message, const void *at, size_t size)
+{
+	const unsigned char *begin = at;
+
+	if (!in->hollow || buffer_again(&in->input, in->input.bytes + (begin - in->input.bytes),
+	    size, message->offset + (uint64_t)(begin - message->bytes)) == 0)
+		return 0;
+	return errno == 0 ? reader_fail(in, message->offset, "the file has shrunk") :
+	    reader_fail_input(in, message->offset);
+}
+
 int
 reader_verify(struct reader *in, const struct message *message)
 {
 	if (!in->hollow)
 		return in->lazy && message_is_block(message) ? message_check_hash(in, message) : 0;
-	if (buffer_again(&in->input, in->input.bytes + (message->bytes - in->input.bytes),
-	    message->size, message->offset) < 0)
-		return errno == 0 ? reader_fail(in, message->offset, "the file has shrunk") :
-		    reader_fail_input(in, message->offset);
+	if (fetch(in, message, message->bytes, message->size) < 0)
+		return -1;
 	in->hollow = false;
 	return message_check_hash(in, message);
 }
@@ -253,25 +264,6 @@ reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
 	reader_jump(in, offset);
 }
 
-/* Fills a hole: SIZE bytes of the message at AT, from its file. */
-static int
-fetch(struct reader *in, const struct message *message, const char *at, size_t size)
-{
-	if (!in->hollow || buffer_again(&in->input,
-	    in->input.bytes + ((const unsigned char *)at - in->input.bytes), size,
-	    message->offset + (uint64_t)((const unsigned char *)at - message->bytes)) == 0)
-		return 0;
-	return errno == 0 ? reader_fail(in, message->offset, "the file has shrunk") :
-	    reader_fail_input(in, message->offset);
-}
-
-static bool
-key_is(const msgpack_object_kv *pair, const char *key)
-{
-	return pair->key.via.str.size == strlen(key) &&
-	    memcmp(pair->key.via.str.ptr, key, strlen(key)) == 0;
-}
-
 int
 reader_narrow(struct reader *in, struct message *message, size_t from, size_t count)
 {
@@ -279,19 +271,19 @@ reader_narrow(struct reader *in, struct message *message, size_t from, size_t co
 	int64_t capacity;
 
 	if (body_get(message, "capacity") == NULL || body_get(message, "enter") == NULL)
-		return in->hollow && fetch(in, message, (const char *)message->bytes,
-		    message->size) < 0 ? -1 : (in->hollow = false);
+		return fetch(in, message, message->bytes, message->size) < 0 ? -1 :
+		    (in->hollow = false);
 	if (body_int(in, message, "capacity", (int64_t)(from + count), UINT32_MAX, &capacity) < 0)
 		return -1;
 	for (uint32_t i = 0; i < map->size; i++) {
 		msgpack_object_kv *pair = &map->ptr[i];
 		msgpack_object_bin *bin = &pair->val.via.bin;
 
-		if (key_is(pair, "first"))
+		if (is_text(&pair->key, "first"))
 			pair->val.via.u64 += from;
-		else if (key_is(pair, "count") || key_is(pair, "capacity"))
+		else if (is_text(&pair->key, "count") || is_text(&pair->key, "capacity"))
 			pair->val.via.u64 = count;
-		else if (pair->val.type == MSGPACK_OBJECT_BIN && !key_is(pair, "open")) {
+		else if (pair->val.type == MSGPACK_OBJECT_BIN && !is_text(&pair->key, "open")) {
 			const size_t width = bin->size / (size_t)capacity;
 
 			bin->ptr += from * width;

@@ -6,6 +6,8 @@
 #ifndef READER_H
 #define READER_H
 
+#include <string.h>
+
 #include "bytes.h"
 #include "stream.h"
 
@@ -71,6 +73,13 @@ struct reader {
 int reader_open_known(struct reader **opened, const char *file, enum reading how,
     struct known *known);
 
+static inline bool
+is_text(const msgpack_object *object, const char *text)
+{
+	return object->type == MSGPACK_OBJECT_STR && object->via.str.size == strlen(text) &&
+	    memcmp(object->via.str.ptr, text, object->via.str.size) == 0;
+}
+
 /* Reads more bytes of the input. 1: got some, 0: there are no more, -1: error. */
 int reader_more(struct reader *in);
 /* Fails with the reason in errno: the input cannot be read. -1. */
@@ -85,6 +94,8 @@ int message_take(struct reader *in, struct message *message);
 /* A message of many rows. */
 bool message_is_block(const struct message *message);
 int message_check_hash(struct reader *in, const struct message *message);
+
+#define MESSAGE_LIMIT ((size_t)1 << 31)	/* bytes; a longer message counts as damage */
 
 enum { SKIM_BYTES = 1 << 14 };	/* asked of the kernel at once by a reader that skims */
 /*

@@ -9,7 +9,6 @@ enum {
 	LEAST_HOLE = 1024,
 	PIECE_BYTES = 512,	/* read after a hole */
 };
-#define SKIM_LIMIT ((size_t)1 << 31)	/* bytes of a message; see MESSAGE_LIMIT */
 
 struct skim {
 	struct reader *in;
@@ -46,7 +45,7 @@ read_behind_hole(struct skim *s)
 	unsigned char piece[PIECE_BYTES];
 	ssize_t got;
 
-	if (s->at > SKIM_LIMIT)
+	if (s->at > MESSAGE_LIMIT)
 		return false;
 	/* Makes room only for bytes that exist: a damaged size may be anything. */
 	got = pread(b->fd, piece, sizeof piece, (off_t)(buffer_end(b) + skipped));
