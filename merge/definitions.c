@@ -30,6 +30,7 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 	int32_t sizes[2] = { inter && first->side == 1 ? first->remote_size : first->size,
 	    first->side == 1 ? first->size : inter ? first->remote_size : 0 };
 	int32_t *members[2];
+	struct rank *rank;
 
 	for (int side = 0; side < 2; side++) {
 		members[side] = zalloc((size_t)sizes[side], sizeof **members);
@@ -41,7 +42,8 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 
 		check_share(input, share, &group->shares[0]);
 		members[share->of->side][share->of->rank] = share->rank;
-		input->ranks[share->rank].comm_map[share->of->comm] = number;
+		rank = &input->ranks[share->rank];
+		*AT(rank->comm_map, rank->comm_map_size, share->of->comm) = number;
 	}
 	communicator_write(out, number, &(struct communicator){ .size = sizes[0],
 	    .members = members[0], .remote_size = sizes[1], .remote = inter ? members[1] : NULL },
@@ -57,10 +59,14 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 	}
 }
 
-/* With several worlds, no communicator has all ranks. */
 void
 write_worlds(struct writer *out, const struct input *input)
 {
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
+		*AT(rank->comm_map, rank->comm_map_size, 1) = world_comm(input, rank->world);
+		*AT(rank->comm_map, rank->comm_map_size, 2) = 2;
+	}
+	/* With several worlds, no communicator has all ranks. */
 	for (int32_t w = 0; input->world_count > 1 && w < input->world_count; w++) {
 		const struct world *world = &input->worlds[w];
 		int32_t *members = zalloc((size_t)world->ranks, sizeof *members);
@@ -91,17 +97,9 @@ write_communicators(struct writer *out, struct input *input)
 	count = 0;
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		struct rank *rank = &input->ranks[r];
-		uint32_t highest = 2;
 
-		for (size_t i = 0; i < rank->comm_count; i++) {
+		for (size_t i = 0; i < rank->comm_count; i++)
 			shares[count++] = (struct share){ &rank->comms[i], r };
-			if (rank->comms[i].comm > highest)
-				highest = rank->comms[i].comm;
-		}
-		rank->comm_map_size = (size_t)highest + 1;
-		rank->comm_map = zalloc(rank->comm_map_size, sizeof *rank->comm_map);
-		rank->comm_map[1] = world_comm(input, rank->world);
-		rank->comm_map[2] = 2;
 	}
 	write_worlds(out, input);
 	SORT(shares, count, by_id);
@@ -167,17 +165,14 @@ number_sites(struct input *input)
 			input->sites[kept].call = input->sites[i].call;
 	input->site_count = kept + 1;
 	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
-		for (size_t i = 0; i < rank->site_count; i++)
-			if (rank->sites[i].site >= rank->site_map_size)
-				rank->site_map_size = (size_t)rank->sites[i].site + 1;
-		rank->site_map = zalloc(rank->site_map_size, sizeof *rank->site_map);
 		for (size_t i = 0; i < rank->site_count; i++) {
 			struct known_site place = place_of(rank, &rank->sites[i]);
 			const struct known_site *found = rank->sites[i].stack != NULL ?
 			    input->sites :
 			    bsearch(&place, input->sites + 1, kept, sizeof *found, by_place);
 
-			rank->site_map[rank->sites[i].site] = (uint32_t)(found - input->sites);
+			*AT(rank->site_map, rank->site_map_size, rank->sites[i].site) =
+			    (uint32_t)(found - input->sites);
 		}
 	}
 }

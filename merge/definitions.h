@@ -23,7 +23,7 @@ struct group {
  */
 void write_group(struct writer *out, struct input *input, const struct group *group,
     uint32_t number, bool complete);
-/* The communicators of several worlds. */
+/* The predefined communicators of all ranks, and those of several worlds. */
 void write_worlds(struct writer *out, const struct input *input);
 /* The place of a call site. */
 struct known_site place_of(const struct rank *rank, const struct raw_site *site);

@@ -243,12 +243,6 @@ scan_kernel_clock(struct scan *scan, const struct message *message)
 }
 
 static int
-scan_cores(struct scan *scan, const struct message *message)
-{
-	return cores_read(scan->rank, scan->in, message);
-}
-
-static int
 scan_poll_gaps(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;

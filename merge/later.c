@@ -36,12 +36,11 @@ struct place_slot {
 HASH_TABLE_OF(places, struct place_slot, offset, module, site, 0)
 
 struct name_slot {
-	const char *name;
-	uint32_t number;	/* 0: a free slot */
+	const char *name;	/* NULL: a free slot */
+	uint32_t number;
 };
-#define NAME_HASH(s) hash_of_text((s)->name)
-#define NAME_SAME(a, b) (strcmp((a)->name, (b)->name) == 0)
-HASH_TABLE_BY(names, struct name_slot, NAME_HASH, NAME_SAME, number, 0)
+
+HASH_TABLE_OF_TEXT(names, struct name_slot, name)
 
 /* A communicator whose members' definitions arrive one after another. */
 struct comm {
@@ -86,19 +85,6 @@ struct later {
 	bool used[65536];	/* names of written calls, by index */
 };
 
-/* Makes room in a map of a rank's own numbers up to NUMBER. */
-static void
-make_room(uint32_t **map, size_t *size, uint32_t number)
-{
-	const size_t more = 2 * ((size_t)number + 1);
-
-	if (number < *size)
-		return;
-	*map = need(realloc(*map, more * sizeof **map));
-	memset(*map + *size, 0, (more - *size) * sizeof **map);
-	*size = more;
-}
-
 struct later *
 later_begin(struct input *input, struct writer *out, bool names)
 {
@@ -111,11 +97,6 @@ later_begin(struct input *input, struct writer *out, bool names)
 	names_begin(&l->region_names, 64);
 	l->looked = zalloc((size_t)input->rank_count, sizeof *l->looked);
 	l->held_ns = zalloc((size_t)input->rank_count, sizeof *l->held_ns);
-	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
-		make_room(&rank->comm_map, &rank->comm_map_size, 2);
-		rank->comm_map[1] = world_comm(input, rank->world);
-		rank->comm_map[2] = 2;
-	}
 	return l;
 }
 
@@ -182,13 +163,11 @@ add_member(struct later *l, int32_t r, size_t membership, int64_t now)
 	const uint32_t c = ids_add(&l->ids, &key)->comm;
 	struct comm *comm;
 
-	if (c == l->comm_count) {
+	if (c == l->comm_count)
 		*APPEND(l->comms, l->comm_count, l->comm_capacity) = (struct comm){
 		    .wanted = members_wanted(rank, of), .seen_ns = now };
-	}
 	comm = &l->comms[c];
 	*APPEND(comm->members, comm->count, comm->capacity) = (struct member){ r, membership };
-	make_room(&rank->comm_map, &rank->comm_map_size, of->comm);
 }
 
 static bool
@@ -266,7 +245,7 @@ define_comm(struct later *l, struct rank *rank, uint32_t number)
 	const struct membership *of;
 	struct id_slot key;
 
-	if (number >= rank->comm_map_size || rank->comm_map[number] != 0 || number == 0 ||
+	if (number == 0 || (number < rank->comm_map_size && rank->comm_map[number] != 0) ||
 	    (of = find_membership(rank, number)) == NULL)
 		return;		/* it is written, or has no definition */
 	key.id = of->name;
@@ -281,11 +260,9 @@ known_module(struct later *l, uint32_t module)
 {
 	const struct module *of = &l->input->modules[module];
 
-	if (module >= l->module_count) {
-		while (l->module_count <= module)
-			*APPEND(l->modules, l->module_count, l->module_capacity) =
-			    (struct known_module){ UINT32_MAX, NULL };
-	}
+	while (l->module_count <= module)
+		*APPEND(l->modules, l->module_count, l->module_capacity) =
+		    (struct known_module){ UINT32_MAX, NULL };
 	if (l->modules[module].number == UINT32_MAX) {
 		l->modules[module].number = l->next_module++;
 		write_module(l->out, l->modules[module].number, of);
@@ -345,8 +322,9 @@ bool
 later_region(struct later *l, struct rank *rank, int64_t own)
 {
 	const int64_t number = own < 0 ? -own : own;
-	struct raw_region *raw = NULL;
+	const struct raw_region *raw = NULL;
 	struct name_slot key;
+	uint32_t *at;
 
 	if (number == 0 || ((size_t)number < rank->region_map_size &&
 	    rank->region_map[number] != 0 && rank->region_map[number] != LEFT_OUT))
@@ -356,13 +334,10 @@ later_region(struct later *l, struct rank *rank, int64_t own)
 			raw = &rank->regions[i];
 	if (raw == NULL)
 		return false;
-	if (raw->unsure) {
-		number_region(rank, raw->number, LEFT_OUT);
-		return true;
-	}
+	at = AT(rank->region_map, rank->region_map_size, number);
 	key = (struct name_slot){ raw->name, l->region_count + 1 };
-	number_region(rank, raw->number, names_add(&l->region_names, &key)->number);
-	if (rank->region_map[number] > l->region_count)
+	*at = raw->unsure ? LEFT_OUT : names_add(&l->region_names, &key)->number;
+	if (!raw->unsure && *at > l->region_count)
 		write_region_name(l->out, ++l->region_count, raw->name);
 	return true;
 }
@@ -378,8 +353,7 @@ later_site(struct later *l, struct rank *rank, uint32_t number)
 	if ((raw = find_site(rank, number)) == NULL)
 		return 0;
 	site = raw->stack != NULL ? site_of_stack(l, rank, raw) : site_of_place(l, rank, raw);
-	make_room(&rank->site_map, &rank->site_map_size, number);
-	return rank->site_map[number] = site;
+	return *AT(rank->site_map, rank->site_map_size, number) = site;
 }
 
 void

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "merge.h"
+#include "scan.h"
 
 struct share {
 	const char *host;
@@ -20,9 +20,11 @@ struct load {
 };
 
 int
-cores_read(struct rank *rank, struct reader *in, const struct message *message)
+scan_cores(struct scan *scan, const struct message *message)
 {
 	const int64_t most = INT64_MAX / 4;	/* keeps sums in range */
+	struct reader *in = scan->in;
+	struct rank *rank = scan->rank;
 	struct cores cores = { 0 };
 	const void *mask;
 	size_t size;
@@ -143,61 +145,41 @@ write_loads(struct writer *out, const struct input *input)
 	free(shares);
 }
 
-/*
- * Writes the threads' activity between polls, as their ranks measured it, with the numbers of the
- * trace.
- */
+/* A rank may number one place twice. */
+FOLD(fold_gaps, struct poll_gaps, poll_gaps_order, to->count += more->count;
+    to->apart_ns += more->apart_ns; to->awake_ns += more->awake_ns;)
 
-struct all_gaps {
-	struct poll_gaps *of;
-	size_t count, capacity;
-};
-
-static void
-gather(struct all_gaps *all, const struct input *input, int32_t number)
-{
-	const struct rank *rank = &input->ranks[number];
-
-	for (size_t i = 0; i < rank->gaps_count; i++) {
-		struct poll_gaps gaps = rank->gaps[i];
-
-		if (gaps.location >= rank->threads || rank->thread[gaps.location].rows == 0)
-			continue;
-		gaps.location = location_of(input, number, gaps.location);
-		gaps.site = gaps.site < rank->site_map_size ? rank->site_map[gaps.site] : 0;
-		*APPEND(all->of, all->count, all->capacity) = gaps;
-	}
-}
-
-static void
-write_one(struct writer *out, const struct poll_gaps *gaps)
-{
-	message_begin(out, "poll_gaps", 5);
-	put_uint(out, "location", gaps->location);
-	put_uint(out, "site", gaps->site);
-	put_int(out, "count", gaps->count);
-	put_int(out, "apart_ns", gaps->apart_ns);
-	put_int(out, "awake_ns", gaps->awake_ns);
-	end_message(out);
-}
-
+/* The threads' activity between polls, as their ranks measured it, with the trace's numbers. */
 void
 write_poll_gaps(struct writer *out, const struct input *input)
 {
-	struct all_gaps all = { 0 };
+	struct poll_gaps *all = NULL;
+	size_t count = 0, capacity = 0;
 
-	for (int32_t r = 0; r < input->rank_count; r++)
-		gather(&all, input, r);
-	SORT(all.of, all.count, poll_gaps_order);
-	for (size_t i = 0, next; i < all.count; i = next) {
-		for (next = i + 1;
-		    next < all.count && poll_gaps_order(&all.of[i], &all.of[next]) == 0; next++) {
-			/* one place that a rank numbers twice */
-			all.of[i].count += all.of[next].count;
-			all.of[i].apart_ns += all.of[next].apart_ns;
-			all.of[i].awake_ns += all.of[next].awake_ns;
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+
+		for (size_t i = 0; i < rank->gaps_count; i++) {
+			struct poll_gaps gaps = rank->gaps[i];
+
+			if (gaps.location >= rank->threads || rank->thread[gaps.location].rows == 0)
+				continue;
+			gaps.location = location_of(input, r, gaps.location);
+			gaps.site = gaps.site < rank->site_map_size ? rank->site_map[gaps.site] : 0;
+			*APPEND(all, count, capacity) = gaps;
 		}
-		write_one(out, &all.of[i]);
 	}
-	free(all.of);
+	count = fold_gaps(all, count);
+	for (size_t i = 0; i < count; i++) {
+		const struct poll_gaps *gaps = &all[i];
+
+		message_begin(out, "poll_gaps", 5);
+		put_uint(out, "location", gaps->location);
+		put_uint(out, "site", gaps->site);
+		put_int(out, "count", gaps->count);
+		put_int(out, "apart_ns", gaps->apart_ns);
+		put_int(out, "awake_ns", gaps->awake_ns);
+		end_message(out);
+	}
+	free(all);
 }

@@ -304,11 +304,7 @@ void write_poll_gaps(struct writer *out, const struct input *input);
 /* From a rank's own clock to the trace's, before all is moved by the shift of the first enter. */
 int64_t event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns);
 
-/*
- * load.c: the cores that the ranks of each host got. cores_read takes a message; returns 0, or -1
- * with the reason in the reader.
- */
-int cores_read(struct rank *rank, struct reader *in, const struct message *message);
+/* load.c: the cores that the ranks of each host got. */
 void write_loads(struct writer *out, const struct input *input);
 
 /*

@@ -41,21 +41,6 @@ write_region_name(struct writer *out, uint32_t number, const char *name)
 	end_message(out);
 }
 
-void
-number_region(struct rank *rank, uint32_t own, uint32_t number)
-{
-	const size_t size = (size_t)own + 1;
-
-	if (size > rank->region_map_size) {
-		rank->region_map = need(realloc(rank->region_map,
-		    2 * size * sizeof *rank->region_map));
-		memset(rank->region_map + rank->region_map_size, 0,
-		    (2 * size - rank->region_map_size) * sizeof *rank->region_map);
-		rank->region_map_size = 2 * size;
-	}
-	rank->region_map[own] = number;
-}
-
 /* 0 has a meaning of its own. */
 static uint32_t
 map_region(const struct rank *rank, int64_t own)
@@ -67,40 +52,35 @@ map_region(const struct rank *rank, int64_t own)
 
 struct named {
 	const char *name;
-	int32_t rank;
+	struct rank *rank;
 	uint32_t own;
 };
 
-static int
-by_name(const void *left, const void *right)
-{
-	return strcmp(((const struct named *)left)->name, ((const struct named *)right)->name);
-}
+ORDER(by_name, struct named, BY_TEXT(name))
 
 void
 write_region_names(struct writer *out, struct input *input)
 {
-	struct named *all;
+	struct named *all = NULL;
 	uint32_t number = 0;
-	size_t count = 0;
+	size_t count = 0, capacity = 0;
 
-	for (int32_t r = 0; r < input->rank_count; r++)
-		count += input->ranks[r].region_count;
-	all = zalloc(count + 1, sizeof *all);
-	count = 0;
-	for (int32_t r = 0; r < input->rank_count; r++)
-		for (size_t i = 0; i < input->ranks[r].region_count; i++)
-			if (input->ranks[r].regions[i].unsure)
-				number_region(&input->ranks[r], input->ranks[r].regions[i].number,
-				    LEFT_OUT);
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++)
+		for (size_t i = 0; i < rank->region_count; i++) {
+			const struct raw_region *region = &rank->regions[i];
+			uint32_t *at = AT(rank->region_map, rank->region_map_size, region->number);
+
+			if (region->unsure)
+				*at = LEFT_OUT;
 			else
-				all[count++] = (struct named){ input->ranks[r].regions[i].name, r,
-				    input->ranks[r].regions[i].number };
+				*APPEND(all, count, capacity) = (struct named){ region->name, rank,
+				    region->number };
+		}
 	SORT(all, count, by_name);
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || by_name(&all[i - 1], &all[i]) != 0)
 			write_region_name(out, ++number, all[i].name);
-		number_region(&input->ranks[all[i].rank], all[i].own, number);
+		all[i].rank->region_map[all[i].own] = number;
 	}
 	free(all);
 }
@@ -110,8 +90,7 @@ write_region_names(struct writer *out, struct input *input)
 static void
 put_event(struct samples *to, int64_t at_ns, int32_t region)
 {
-	if (samples_reserve(to, to->count + 1) < 0)
-		die("out of memory");
+	need_memory(samples_reserve(to, to->count + 1));
 	to->time_ns[to->count] = at_ns;
 	to->region[to->count++] = region;
 }

@@ -22,7 +22,6 @@ void write_region_name(struct writer *out, uint32_t number, const char *name);
 /* The same names on all ranks get one number, in order of the names. */
 void write_region_names(struct writer *out, struct input *input);
 #define LEFT_OUT UINT32_MAX		/* number of a name that is no region's */
-void number_region(struct rank *rank, uint32_t own, uint32_t number);
 
 /*
  * Copies events of a raw trace, of rank NUMBER. An end closes the regions within as well; one that

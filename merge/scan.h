@@ -30,6 +30,7 @@ int scan_neighbours(struct scan *scan, const struct message *message);
 int scan_module(struct scan *scan, const struct message *message);
 int scan_site(struct scan *scan, const struct message *message);
 int scan_region_name(struct scan *scan, const struct message *message);
+int scan_cores(struct scan *scan, const struct message *message);
 /* Skips unknown kinds. */
 int scan_message(struct scan *scan, const struct message *message);
 
