@@ -154,14 +154,6 @@ write_reached(struct follow *f)
 	free(calls);
 }
 
-static bool
-has_more(const struct lane *lane)
-{
-	const struct piece *last = lane->pieces + lane->begin + lane->count;
-
-	return lane->count > 0 && lane->next < last[-1].first + last[-1].rows;
-}
-
 /* False: no rows are left. */
 static bool
 step(struct follow *f, int64_t until_ns)
@@ -176,7 +168,7 @@ step(struct follow *f, int64_t until_ns)
 		if (lane != NULL) {
 			step_location(f, tail, location, lane);
 			close_segments(tail);
-			left |= lane->from < lane->rows.count || has_more(lane);
+			left |= lane->from < lane->rows.count || lane->next < rows_seen(lane);
 		}
 	}
 	/* Behind its last row the run goes nowhere: what follows says when it ended. */
@@ -221,7 +213,7 @@ is_ready(const struct follow *f)
 		const struct rank *rank = f->tails[i].scan.rank;
 
 		if (rank == NULL || f->tails[i].lane_count == 0 ||
-		    f->tails[i].lanes[0].count == 0 || f->tails[i].lanes[0].pieces[0].rows == 0 ||
+		    f->tails[i].lanes[0].end == 0 || f->tails[i].lanes[0].pieces[0].rows == 0 ||
 		    (f->tails[i].number != input->worlds[rank->world].first &&
 		    rank->clock_peer < 0 && rank->sample_count == 0))
 			return false;
@@ -276,14 +268,12 @@ begin(struct follow *f, enum sync sync)
 		rank->threads = (uint32_t)tail->lane_count;
 		rank->thread = zalloc(tail->lane_count, sizeof *rank->thread);
 		for (size_t l = 0; l < tail->lane_count; l++) {
-			const struct piece *first = tail->lanes[l].count > 0 ?
-			    tail->lanes[l].pieces : NULL;
+			const struct lane *lane = &tail->lanes[l];
 			int64_t begin_ns;
 
-			if (first == NULL || first->rows == 0)
+			if (lane->end == 0 || lane->pieces[0].rows == 0)
 				continue;
-			read_at(f, tail, (struct message_place){ first->segment, first->place, 0 },
-			    &message);
+			read_at(f, tail, lane->pieces[0].place, &message);
 			if (calls_begin(input->in, &message, &begin_ns) < 0)
 				die_input(input->in);
 			if (rank->rows == 0 || begin_ns < rank->begin_ns)
@@ -336,15 +326,6 @@ trace_now_ns(const struct follow *f)
 	return latest < most_ns ? latest : most_ns;
 }
 
-static bool
-has_rows(const struct lane *lane)
-{
-	const struct piece *pieces = lane->pieces + lane->begin;
-
-	return lane->count > 0 &&
-	    pieces[lane->count - 1].first + pieces[lane->count - 1].rows > 0;
-}
-
 /* There are only so many locations for threads whose first call comes later. */
 static void
 tell_of_threads(struct follow *f)
@@ -354,7 +335,7 @@ tell_of_threads(struct follow *f)
 		const struct rank *rank = tail->scan.rank;
 		size_t l = rank != NULL ? rank->threads : tail->lane_count;
 
-		while (l < tail->lane_count && !has_rows(&tail->lanes[l]))
+		while (l < tail->lane_count && rows_seen(&tail->lanes[l]) == 0)
 			l++;
 		if (l >= tail->lane_count)
 			continue;
@@ -444,8 +425,7 @@ go_along(struct follow *f)
 		    have_samples(f, f->step_ns + step_ns, now) &&
 		    may_step(f, f->step_ns + step_ns))
 			left = step(f, f->step_ns + step_ns);
-		if (writer_flush(&f->out) < 0)
-			die_output();
+		flush_output(&f->out);
 		if (!over)
 			nanosleep(&nap, NULL);
 	}
@@ -471,8 +451,7 @@ follow(struct input *input, char **folders, int fd, struct follow_options option
 	f.moved_ns = f.begun_ns = now_ns();
 	wait_for_ranks(&f);
 	begin(&f, options.sync == SYNC_NONE ? SYNC_NONE : SYNC_OFFSET);
-	if (writer_open(&f.out, fd, "trace", input->in, argc, argv) < 0)
-		die_output();
+	need_output(writer_open(&f.out, fd, "trace", input->in, argc, argv));
 	write_ranks(&f.out, input, 0, true);
 	write_worlds(&f.out, input);
 	if (options.sync != SYNC_NONE)
@@ -487,7 +466,6 @@ follow(struct input *input, char **folders, int fd, struct follow_options option
 	if (options.sync != SYNC_NONE)
 		tell_of_clocks(input, true);
 	write_ended(&f);
-	if (writer_end_of(&f.out, false) < 0)
-		die_output();
+	need_output(writer_end_of(&f.out, false));
 	return f.spawned && f.until_spawn;
 }

@@ -15,21 +15,20 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* A block with unread rows. */
-struct piece {
-	size_t segment;
-	uint64_t place;		/* offset in its file */
-	uint64_t first;
-	uint32_t rows;		/* at the last look */
-	/* offsets in the block of its row count and open call; 0: none */
-	uint32_t count_at, open_at;
-};
-
 /* Where a message is. */
 struct message_place {
 	size_t segment;
 	uint64_t offset;	/* in its file */
 	unsigned within;	/* messages before it that are compressed with it */
+};
+
+/* A block with unread rows. */
+struct piece {
+	struct message_place place;
+	uint64_t first;
+	uint32_t rows;		/* at the last look */
+	/* offsets in the block of its row count and open call; 0: none */
+	uint32_t count_at, open_at;
 };
 
 /* Blocks of regions of a thread: those before AT are written, and TAKEN events of that one. */
@@ -47,7 +46,7 @@ struct lane_regions {
 /* A thread of a rank. */
 struct lane {
 	struct piece *pieces;
-	size_t begin, count, capacity;	/* [begin, begin + count) are unread */
+	size_t begin, end, capacity;	/* [begin, end) are unread */
 	uint64_t next;		/* row to be read next */
 	struct calls rows;	/* rows read; those before FROM are written */
 	size_t from;
@@ -56,6 +55,22 @@ struct lane {
 	int64_t last_leave_ns;	/* of the rows read so far */
 	struct lane_regions regions;
 };
+
+/* The last block of the thread so far; NULL: none. */
+static inline struct piece *
+last_piece(const struct lane *lane)
+{
+	return lane->begin < lane->end ? &lane->pieces[lane->end - 1] : NULL;
+}
+
+/* The number of the thread's rows so far. */
+static inline uint64_t
+rows_seen(const struct lane *lane)
+{
+	const struct piece *last = last_piece(lane);
+
+	return last != NULL ? last->first + last->rows : 0;
+}
 
 /* The raw trace of a rank. */
 struct tail {

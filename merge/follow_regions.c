@@ -62,8 +62,7 @@ put_events(struct follow *f, struct tail *tail, struct lane *lane)
 	for (size_t i = 0; i < out->count; i++)
 		out->time_ns[i] -= own_ns(f, rank, 0);
 	out->from_ns = INT64_MIN;
-	if (samples_write(&f->out, out) < 0)
-		die_output();
+	need_output(samples_write(&f->out, out));
 }
 
 static void

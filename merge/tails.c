@@ -153,7 +153,7 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 	const struct open_call *open = open_call_of(message);
 	const unsigned char *count_at = memmem(message->bytes, message->size < HEAD_BYTES ?
 	    message->size : HEAD_BYTES, count_key, sizeof count_key - 1);
-	struct piece piece = { .segment = tail->segment_count - 1, .place = message->offset };
+	struct piece piece = { .place = { tail->segment_count - 1, message->offset, 0 } }, *last;
 	struct lane *lane;
 	size_t location;
 
@@ -166,19 +166,12 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 		piece.count_at = (uint32_t)(count_at - message->bytes) + sizeof count_key - 1;
 		piece.open_at = (uint32_t)((const unsigned char *)open - message->bytes);
 	}
-	if (lane->count > 0) {		/* that is full now */
-		struct piece *last = &lane->pieces[lane->begin + lane->count - 1];
-
+	if ((last = last_piece(lane)) != NULL) {	/* that is full now */
 		if (piece.first < last->first + last->rows)
 			die_message(in, message, "calls: the block does not follow the one before");
 		last->rows = (uint32_t)(piece.first - last->first);
 	}
-	if (lane->begin > 0 && lane->begin + lane->count == lane->capacity) {
-		memmove(lane->pieces, lane->pieces + lane->begin, lane->count * sizeof piece);
-		lane->begin = 0;
-	}
-	GROW(lane->pieces, lane->capacity, lane->begin + lane->count + 1);
-	lane->pieces[lane->begin + lane->count++] = piece;
+	*ENQUEUE(lane->pieces, lane->begin, lane->end, lane->capacity) = piece;
 }
 
 /* Of regions or samples. */
@@ -268,18 +261,18 @@ scan_tail(struct follow *f, struct tail *tail)
 static void
 look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
 {
-	struct piece *piece = lane->count > 0 ? &lane->pieces[lane->begin + lane->count - 1] : NULL;
-	const int fd = piece != NULL ? tail->segments[piece->segment].fd : -1;
+	struct piece *piece = last_piece(lane);
+	const int fd = piece != NULL ? tail->segments[piece->place.segment].fd : -1;
 	unsigned char count[4];
 
 	memset(&lane->open, 0, sizeof lane->open);
 	if (piece == NULL || piece->open_at == 0)
 		return;
 	if (pread(fd, &lane->open, sizeof lane->open,
-	    (off_t)(piece->place + piece->open_at)) != sizeof lane->open)
+	    (off_t)(piece->place.offset + piece->open_at)) != sizeof lane->open)
 		memset(&lane->open, 0, sizeof lane->open);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (pread(fd, count, sizeof count, (off_t)(piece->place +
+	if (pread(fd, count, sizeof count, (off_t)(piece->place.offset +
 	    piece->count_at)) == sizeof count && big_endian(count, sizeof count) > piece->rows) {
 		piece->rows = (uint32_t)big_endian(count, sizeof count);
 		f->moved_ns = now_ns();
@@ -380,13 +373,13 @@ read_piece(struct follow *f, struct tail *tail, struct lane *lane,
 {
 	struct reader *in = f->input->in;
 	const size_t from = (size_t)(lane->next - piece->first), all = piece->rows - from;
-	const bool last = piece == &lane->pieces[lane->begin + lane->count - 1];
+	const bool last = piece == last_piece(lane);
 	size_t count = all < most ? all : most;
 	struct message message;
 	bool folds;
 	int narrow;
 
-	read_at(f, tail, (struct message_place){ piece->segment, piece->place, 0 }, &message);
+	read_at(f, tail, piece->place, &message);
 	folds = body_get(&message, "folded") != NULL;
 	if ((narrow = reader_narrow(in, &message, from, count)) < 0 ||
 	    calls_read(&f->read, in, &message) < 0)
@@ -413,7 +406,7 @@ read_rows(struct follow *f, struct tail *tail, struct lane *lane, int64_t final_
 {
 	const size_t most = ROWS / f->input->location_count;
 
-	for (; lane->count > 0; lane->begin++, lane->count--) {
+	for (; lane->begin < lane->end; lane->begin++) {
 		const struct piece *piece = &lane->pieces[lane->begin];
 
 		if (lane->next < piece->first + piece->rows) {
@@ -426,13 +419,12 @@ read_rows(struct follow *f, struct tail *tail, struct lane *lane, int64_t final_
 			lane->from = 0;
 			if (lane->rows.count == 0)
 				lane->rows.first = lane->next;
-			if (calls_append(&lane->rows, &f->read) < 0)
-				die("out of memory");
+			need_memory(calls_append(&lane->rows, &f->read));
 			lane->next += f->read.count;
 			lane->last_leave_ns = f->read.leave_ns[f->read.count - 1];
 			return true;
 		}
-		if (lane->count == 1)
+		if (lane->begin + 1 == lane->end)
 			break;
 	}
 	return false;
@@ -487,8 +479,8 @@ close_segments(struct tail *tail)
 	for (size_t l = 0; l < tail->lane_count; l++) {
 		const struct lane *lane = &tail->lanes[l];
 
-		if (lane->count > 0 && lane->pieces[lane->begin].segment < needed)
-			needed = lane->pieces[lane->begin].segment;
+		if (lane->begin < lane->end && lane->pieces[lane->begin].place.segment < needed)
+			needed = lane->pieces[lane->begin].place.segment;
 		if (lane->regions.count > 0 &&
 		    lane->regions.pieces[lane->regions.at].segment < needed)
 			needed = lane->regions.pieces[lane->regions.at].segment;
