@@ -145,23 +145,20 @@ correct_world(struct input *input, struct world *world, const struct options *op
 }
 
 /*
- * All of the team have the clock samples and find the same corrections. The first one prints notes,
- * and dies first on an error. Messages need a pass over all files, which the first one makes.
+ * All of the team have the clock samples and find the same corrections. The first one prints notes.
+ * Messages need a pass over all files, which the first one makes.
  */
 static void
 correct(struct input *input, const struct options *opt, const struct team *team)
 {
-	for (int turn = 0; turn < 2; turn++) {
-		if ((team->rank > 0) == turn) {
-			if (turn == 1)
-				be_silent();
-			join_worlds(input, false);
-			check_ranks(input, input->run_file);
-			correct_clocks(input, opt->sync);
-			be_heard();
-		}
-		team_sum(team, 0);
-	}
+	team_part(team);
+	if (team->rank > 0)
+		be_silent();
+	join_worlds(input, false);
+	check_ranks(input, input->run_file);
+	correct_clocks(input, opt->sync);
+	be_heard();
+	team_meet(team);
 	if (input->holders > 0 && input->world_count > 1)
 		die("several MPI_COMM_WORLDs are merged where all processes see the same files");
 	if (input->holders > 0 && needs_all_files(input, opt))

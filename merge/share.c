@@ -223,14 +223,11 @@ share_survey(struct input *input, const struct team *team)
 	    .tells_open = tells_open };
 	if (input->holders > 0 && count > 0)
 		share_history(input, team, all[0].holder);
-	for (int turn = 0; turn < 2; turn++) {		/* only one reports the error */
-		if ((team->rank > 0) == turn) {
-			for (size_t i = 0; i < count; i++)
-				take_rank(input, &all[i], bytes, threads);
-			take_names(input, names, names_size);
-		}
-		team_sum(team, 0);
-	}
+	team_part(team);
+	for (size_t i = 0; i < count; i++)
+		take_rank(input, &all[i], bytes, threads);
+	take_names(input, names, names_size);
+	team_meet(team);
 	free(all);
 	free(threads);
 	free((void *)(uintptr_t)names);
