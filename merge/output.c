@@ -223,8 +223,7 @@ output_rows(struct writer *out, const struct input *input, struct calls *calls)
 		if (calls->request_at[i] > 0)
 			calls->request_at[i] = location_of(input, number,
 			    calls->request_at[i] - 1) + 1;
-	if (calls_write(out, calls) < 0)
-		die_output();
+	need_output(calls_write(out, calls));
 }
 
 void
@@ -278,8 +277,7 @@ output_define(struct output *o, struct writer *out, bool names, bool first)
 	struct unreturned *found = first ? find_unreturned(o->input, names) : NULL;
 
 	write_ranks(out, o->input, o->moved_ns, false);
-	if (call_names_write(out, o->input->used) < 0)
-		die_output();
+	need_output(call_names_write(out, o->input->used));
 	write_communicators(out, o->input);
 	write_sites(out, o->input, names);
 	write_region_names(out, o->input);
@@ -290,8 +288,7 @@ output_define(struct output *o, struct writer *out, bool names, bool first)
 struct writer *
 output_open(struct output *o, int fd, int argc, char **argv)
 {
-	if (writer_open(&o->out, fd, "trace", o->input->in, argc, argv) < 0)
-		die_output();
+	need_output(writer_open(&o->out, fd, "trace", o->input->in, argc, argv));
 	return &o->out;
 }
 
@@ -303,7 +300,6 @@ write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 	output_open(o, fd, argc, argv);
 	output_define(o, &o->out, names, true);
 	output_blocks(o, NULL, 0);
-	if (writer_end(&o->out) < 0)
-		die_output();
+	need_output(writer_end(&o->out));
 	output_end(o);
 }

@@ -92,8 +92,7 @@ append_block(struct queue *queue, const struct samples *block)
 			memmove(values, values + queue->begin * width, left->count * width);
 	}
 	queue->begin = 0;
-	if (samples_reserve(left, left->count + block->count) < 0)
-		die("out of memory");
+	need_memory(samples_reserve(left, left->count + block->count));
 	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
 		char *values = samples_column(left, c, &width);
 
@@ -260,8 +259,7 @@ cut_interval(struct samples *left, size_t begin, size_t end, int64_t until_ns)
 
 	if (!left->switches || end == begin || left->end_ns[last] <= until_ns || left->clock)
 		return end;
-	if (samples_reserve(left, left->count + 1) < 0)
-		die("out of memory");
+	need_memory(samples_reserve(left, left->count + 1));
 	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
 		char *values = samples_column(left, c, &width);
 
@@ -305,8 +303,7 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 		put_on_clock(pass, correction, moves, &out.until_ns, 1);
 	} else
 		out.until_ns = corrected_ns(correction, out.until_ns) - less_ns;
-	if (samples_write(pass->out, &out) < 0)
-		die_output();
+	need_output(samples_write(pass->out, &out));
 	queue->begin = end;
 	queue->left.lost = queue->left.left = 0;
 }

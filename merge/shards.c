@@ -112,11 +112,9 @@ write_shards(struct input *input, const char *folder, uint32_t count, const stru
 		out = output_open(o, shard_create(folder, number), argc, argv);
 
 		shard_write(out, &plan, number, definitions.messages);
-		if (writer_append(out, &definitions) < 0)
-			die_output();
+		need_output(writer_append(out, &definitions));
 		output_blocks(o, plan.of, number);
-		if (writer_end(out) < 0)
-			die_output();
+		need_output(writer_end(out));
 	}
 	output_end(o);
 	writer_close(&definitions);

@@ -126,8 +126,7 @@ add_last_row(struct calls *calls, const struct thread *thread)
 	row.comm = last->comm;
 	row.peer = last->peer;
 	row.tag = last->tag;
-	if (calls_add(calls, &row) < 0)
-		die("out of memory");
+	need_memory(calls_add(calls, &row));
 }
 
 void
