@@ -120,8 +120,7 @@ edges_flush(struct graph *graph)
 
 	flush_pairs(graph);
 	flush_collectives(graph);
-	if (writer_append(&graph->out, later) < 0)
-		die_output();
+	need_output(writer_append(&graph->out, later));
 	msgpack_sbuffer_clear(&later->buffer);
 	later->messages = 0;
 }

@@ -125,9 +125,9 @@ begin_block(struct graph *graph)
 
 /* Writes the block anew, with the stream's numbers of calls. */
 static void
-write_block(struct graph *graph, const struct reader *in, const struct calls *calls)
+write_block(struct graph *graph, const struct calls *calls)
 {
-	const uint16_t *number_of = reader_call_numbers(in);
+	const uint16_t *number_of = reader_call_numbers(graph->in);
 	struct calls renumbered = *calls;
 	uint16_t *numbers = zalloc(calls->count + 1, sizeof *numbers);
 
@@ -138,23 +138,22 @@ write_block(struct graph *graph, const struct reader *in, const struct calls *ca
 		    call == call_thread_signal ? graph->thread_numbers[1] : number_of[call];
 	}
 	renumbered.call = numbers;
-	if (calls_write(&graph->out, &renumbered) < 0)
-		die_output();
+	need_output(calls_write(&graph->out, &renumbered));
 	free(numbers);
 }
 
 static void
-take_block(struct graph *graph, struct reader *in, const struct message *message,
-    const struct calls *calls, bool changed)
+take_block(struct graph *graph, const struct message *message, const struct calls *calls,
+    bool changed)
 {
 	struct location *location = &graph->locations[calls->location];
 
 	if (calls->first != location->read_seq ||
 	    (calls->count > 0 && calls->enter_ns[0] < location->last_leave_ns))
-		die_message(in, message, "calls: the block does not follow the one before");
+		die_message(graph->in, message, "calls: the block does not follow the one before");
 	for (size_t i = 0; i < calls->count; i++)
 		if (calls->request_at[i] > graph->known.location_count)
-			die_message(in, message, "calls: request is out of range");
+			die_message(graph->in, message, "calls: request is out of range");
 	if (!graph->has_samples)
 		begin_block(graph);
 	graph->has_samples = false;
@@ -162,9 +161,9 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 		graph->block_ns = calls->enter_ns[0];
 	/* Edges come after the blocks of both their ends. */
 	if (changed)
-		write_block(graph, in, calls);
-	else if (writer_pass(&graph->out, message, calls->count) < 0)
-		die_output();
+		write_block(graph, calls);
+	else
+		need_output(writer_pass(&graph->out, message, calls->count));
 	location->read_seq += calls->count;
 	if (calls->count > 0)
 		location->last_leave_ns = calls->leave_ns[calls->count - 1];
@@ -176,13 +175,12 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 
 /* The run has come to AT_NS; rows still to come were not entered before the result. */
 static int64_t
-first_to_come(const struct graph *graph, struct reader *in, const struct message *message,
-    int64_t *at_ns)
+first_to_come(const struct graph *graph, const struct message *message, int64_t *at_ns)
 {
 	struct reached reached;
 	int64_t first_ns;
 
-	reached_read(&reached, in, message, graph->known.location_count);
+	reached_read(&reached, graph->in, message, graph->known.location_count);
 	*at_ns = first_ns = reached.at_ns;
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		if (reached.since_ns[l] < first_ns)
@@ -193,13 +191,13 @@ first_to_come(const struct graph *graph, struct reader *in, const struct message
 
 /* REACHED: how far a run in progress has come; NULL: unknown. */
 static void
-settle(struct graph *graph, struct reader *in, const struct message *reached)
+settle(struct graph *graph, const struct message *reached)
 {
 	uint64_t *seqs = zalloc(2 * (size_t)graph->known.location_count, sizeof *seqs),
 	    *early = seqs + graph->known.location_count;
 	int64_t at_ns = 0;
 	const int64_t until_ns = reached == NULL ? graph->block_ns :
-	    first_to_come(graph, in, reached, &at_ns);
+	    first_to_come(graph, reached, &at_ns);
 	bool any;
 
 	if (reached != NULL)
@@ -216,11 +214,11 @@ settle(struct graph *graph, struct reader *in, const struct message *reached)
 }
 
 void
-pass_on(struct graph *graph, struct reader *in, const struct message *message,
-    const struct calls *calls, bool changed)
+pass_on(struct graph *graph, const struct message *message, const struct calls *calls,
+    bool changed)
 {
 	if (calls != NULL) {
-		take_block(graph, in, message, calls, changed);
+		take_block(graph, message, calls, changed);
 		return;
 	}
 	if (comes_before_calls(message) && !graph->has_samples) {
@@ -228,11 +226,10 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message,
 		begin_block(graph);
 	}
 	if (is_kind(message, "reached"))	/* everything known by then is written by then */
-		settle(graph, in, message);
+		settle(graph, message);
 	if (is_definition(message))
 		graph->index.defined = writer_offset(&graph->out);
-	if (writer_pass(&graph->out, message, 0) < 0)
-		die_output();
+	need_output(writer_pass(&graph->out, message, 0));
 }
 
 /* A stream while it is matched. */
@@ -240,7 +237,6 @@ struct matching {
 	struct graph graph;
 	struct polls polls;
 	struct handovers handovers;
-	struct reader *in;
 	uint64_t rows, settled_rows;
 	bool told;			/* the reading of polls is announced */
 };
@@ -256,19 +252,19 @@ match_message(void *to, const struct message *message, struct calls *calls, bool
 		polls_begin(&m->polls, &m->graph, m->handovers.count);
 		m->told = true;
 	}
-	polls_take(&m->polls, &m->graph, m->in, message, calls, changed);
+	polls_take(&m->polls, &m->graph, message, calls, changed);
 	m->rows += calls != NULL ? calls->count : 0;
 	if (calls != NULL && m->rows - m->settled_rows > SETTLE_ROWS +
 	    16 * (uint64_t)m->graph.known.location_count) {
 		m->settled_rows = m->rows;
-		settle(&m->graph, m->in, NULL);
+		settle(&m->graph, NULL);
 	}
 }
 
 static void
 match_held(struct matching *m)
 {
-	handovers_find(&m->handovers, &m->graph, m->in);
+	handovers_find(&m->handovers, &m->graph);
 	handovers_pass(&m->handovers, match_message, m);
 }
 
@@ -285,39 +281,38 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 
 	refuse_terminal_input(opt->file, usage);
 	refuse_terminal_output();
-	if (reader_open(&m.in, opt->file, opt->partial ? READ_PARTIAL : READ_STREAM) < 0 ||
-	    reader_refuse_content(m.in, "graph", "its messages and collectives are matched "
+	if (reader_open(&graph->in, opt->file, opt->partial ? READ_PARTIAL : READ_STREAM) < 0 ||
+	    reader_refuse_content(graph->in, "graph", "its messages and collectives are matched "
 	    "already") < 0)
-		die_input(m.in);
-	tell_lost(m.in, &lost);
-	if (writer_open(&graph->out, STDOUT_FILENO, "graph", m.in, argc, argv) < 0)
-		die_output();
-	reader_when_waiting(m.in, flush_output, &graph->out);
+		die_input(graph->in);
+	tell_lost(graph->in, &lost);
+	need_output(writer_open(&graph->out, STDOUT_FILENO, "graph", graph->in, argc, argv));
+	reader_when_waiting(graph->in, flush_output, &graph->out);
 	graph_begin(graph, 1);
 	progress_begin(&progress);
-	while ((got = reader_next(m.in, &message)) > 0) {
+	while ((got = reader_next(graph->in, &message)) > 0) {
 		const bool is_block = is_kind(&message, "calls");
 
-		if (definitions_take(&graph->known, m.in, &message) < 0 ||
-		    (is_block && calls_read(&calls, m.in, &message) < 0))
-			die_input(m.in);
+		if (definitions_take(&graph->known, graph->in, &message) < 0 ||
+		    (is_block && calls_read(&calls, graph->in, &message) < 0))
+			die_input(graph->in);
 		if (is_kind(&message, "run")) {
 			graph->locations = locations_new(graph->known.location_count);
 			graph->followed = body_get(&message, "followed") != NULL;
 		}
-		if (!is_kind(&message, "polls") && !handovers_hold(&m.handovers, &graph->known,
-		    m.in, &message, is_block ? &calls : NULL)) {
+		if (!is_kind(&message, "polls") && !handovers_hold(&m.handovers, graph,
+		    &message, is_block ? &calls : NULL)) {
 			match_held(&m);		/* they became too many */
 			match_message(&m, &message, is_block ? &calls : NULL, false);
 		}
-		progress_input(&progress, m.in);
+		progress_input(&progress, graph->in);
 	}
 	if (got < 0)
-		die_input(m.in);
+		die_input(graph->in);
 	match_held(&m);
 	progress_end(&progress);
-	tell_lost(m.in, &lost);
-	polls_release(&m.polls, graph, m.in, true);
+	tell_lost(graph->in, &lost);
+	polls_release(&m.polls, graph, true);
 	graph_end(graph);
 	polls_tell(&m.polls);
 	if (m.handovers.count > 0)
@@ -326,9 +321,9 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	graph->counts.syncs = graph->index.syncs;
 	write_matching(graph);
 	note_matching(&graph->counts);
-	if (index_write(&graph->index, &graph->out) < 0 || writer_end(&graph->out) < 0)
-		die_output();
-	reader_close(m.in);
+	need_output(index_write(&graph->index, &graph->out));
+	need_output(writer_end(&graph->out));
+	reader_close(graph->in);
 }
 
 int

@@ -85,6 +85,7 @@ struct spot {
 };
 
 struct graph {
+	struct reader *in;
 	struct writer out;
 	struct definitions known;
 	struct location *locations;	/* known.location_count */
@@ -133,8 +134,8 @@ void graph_begin(struct graph *graph, uint32_t shards);
 struct location *locations_new(uint32_t count);
 void graph_end(struct graph *graph);
 /* Passes a message on; CALLS: NULL, or its block, written anew if CHANGED. */
-void pass_on(struct graph *graph, struct reader *in, const struct message *message,
-    const struct calls *calls, bool changed);
+void pass_on(struct graph *graph, const struct message *message, const struct calls *calls,
+    bool changed);
 
 /* ---- shards -------------------------------------------------------------------------- */
 
@@ -450,10 +451,10 @@ struct handovers {
 };
 
 /* Holds a message back, or returns false. CALLS: NULL, or its block. */
-bool handovers_hold(struct handovers *handovers, const struct definitions *known,
-    struct reader *in, const struct message *message, struct calls *calls);
+bool handovers_hold(struct handovers *handovers, const struct graph *graph,
+    const struct message *message, struct calls *calls);
 /* Finds them, and writes what their rows need, once the input has ended. */
-void handovers_find(struct handovers *handovers, struct graph *graph, struct reader *in);
+void handovers_find(struct handovers *handovers, struct graph *graph);
 /* Gives TAKE all messages held back, blocks with the rows made. */
 typedef void handover_take(void *to, const struct message *message, struct calls *calls,
     bool changed);
@@ -481,10 +482,10 @@ struct polls {
  * Takes a message; CALLS: NULL, or its block, as read unless it is CHANGED. Passes on messages that
  * need not be held.
  */
-void polls_take(struct polls *polls, struct graph *graph, struct reader *in,
-    const struct message *message, struct calls *calls, bool changed);
+void polls_take(struct polls *polls, struct graph *graph, const struct message *message,
+    struct calls *calls, bool changed);
 /* Passes on the oldest messages, up to the first with a run that is open, or ALL. */
-void polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool all);
+void polls_release(struct polls *polls, struct graph *graph, bool all);
 /*
  * Writes the reading of polls, as a message before all blocks. polls_end prints the result, for
  * people.

@@ -50,12 +50,11 @@ note_calls(struct thread_rows *t, const struct calls *c)
 }
 
 static void
-note_samples(struct handovers *h, const struct definitions *known, struct reader *in,
-    const struct message *message)
+note_samples(struct handovers *h, const struct graph *graph, const struct message *message)
 {
-	if (samples_read(&h->block, in, message) < 0)
-		die_input(in);
-	if (!is_one_of_several(h->next, known, h->block.location))
+	if (samples_read(&h->block, graph->in, message) < 0)
+		die_input(graph->in);
+	if (!is_one_of_several(h->next, &graph->known, h->block.location))
 		return;
 	if (h->block.switches)
 		off_add(h->off, &h->block);
@@ -79,9 +78,11 @@ gives_up(const struct handovers *h)
 }
 
 bool
-handovers_hold(struct handovers *h, const struct definitions *known, struct reader *in,
-    const struct message *message, struct calls *calls)
+handovers_hold(struct handovers *h, const struct graph *graph, const struct message *message,
+    struct calls *calls)
 {
+	const struct definitions *known = &graph->known;
+
 	h->locations = known->location_count;
 	if (is_kind(message, "run"))
 		h->looks = known->location_count > (uint32_t)known->ranks &&
@@ -99,7 +100,7 @@ handovers_hold(struct handovers *h, const struct definitions *known, struct read
 		return false;
 	}
 	if (is_samples(message))
-		note_samples(h, known, in, message);
+		note_samples(h, graph, message);
 	if (calls != NULL && is_one_of_several(h->next, known, calls->location)) {
 		note_calls(&h->threads[calls->location], calls);
 		h->calls_bytes += calls->count * CALL_BYTES;
@@ -135,18 +136,10 @@ renumber(const struct handovers *h, uint32_t location, uint64_t seq, uint64_t no
 		    seq - row->request));
 }
 
-static void
-add_row(struct calls *calls, const struct call_row *row)
-{
-	if (calls_add(calls, row) < 0)
-		die("out of memory");
-}
-
 /* Adds the rows made before row SEQ, from number *AT on. */
 static void
 add_made(struct calls *calls, const struct thread_rows *t, size_t *at, uint64_t seq)
 {
-
 	for (; *at < t->count && t->made[*at].before <= seq; ++*at) {
 		struct call_row row = CALL_ROW;
 
@@ -155,7 +148,7 @@ add_made(struct calls *calls, const struct thread_rows *t, size_t *at, uint64_t 
 		row.call = t->made[*at].call;
 		row.site = t->made[*at].site;
 		row.tag = t->made[*at].tag;
-		add_row(calls, &row);
+		need_memory(calls_add(calls, &row));
 	}
 }
 
@@ -180,7 +173,7 @@ add_rows(struct handovers *h, const struct thread_rows *t, const struct calls *r
 		CALL_FIELDS(COPY)
 #undef COPY
 		renumber(h, recorded->location, seq, calls->first + calls->count, &row);
-		add_row(calls, &row);
+		need_memory(calls_add(calls, &row));
 	}
 	if (recorded->first + recorded->count == t->rows)
 		add_made(calls, t, &at, t->rows);

@@ -189,9 +189,10 @@ find_in_process(struct finding *f, uint32_t first)
 
 /* The names of both calls, with numbers that the stream does not use. */
 static void
-write_names(struct graph *graph, struct reader *in)
+write_names(struct graph *graph)
 {
-	const uint16_t *taken = reader_calls(in), *numbers = reader_call_numbers(in);
+	const uint16_t *taken = reader_calls(graph->in),
+	    *numbers = reader_call_numbers(graph->in);
 	unsigned number = UINT16_MAX;
 	const uint16_t calls[] = { call_thread_wait, call_thread_signal };
 
@@ -212,14 +213,14 @@ write_names(struct graph *graph, struct reader *in)
 }
 
 void
-handovers_find(struct handovers *h, struct graph *graph, struct reader *in)
+handovers_find(struct handovers *h, struct graph *graph)
 {
 	struct finding f = { .all = h, .known = &graph->known, .out = &graph->out,
 	    .defined = (uint32_t)graph->known.site_count };
 
 	if (!h->looks || h->held.oldest == NULL || h->off->count == 0)
 		return;
-	write_names(graph, in);
+	write_names(graph);
 	waiting_sites_begin(&f.sites, 64);
 	for (uint32_t rank = 0; rank < (uint32_t)graph->known.ranks; rank++)
 		if (h->next[rank] != NONE)

@@ -108,8 +108,7 @@ held_read(struct held *h, struct calls *calls)
 	if (h->is_block) {
 		calls->location = h->location;
 		calls->first = h->first;
-		if (calls_reserve(calls, h->count + 1) < 0)
-			die("out of memory");
+		need_memory(calls_reserve(calls, h->count + 1));
 		calls->count = h->count;
 		copy_columns(calls, h->bytes, false);
 	}

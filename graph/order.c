@@ -66,8 +66,7 @@ order_keep(struct graph *graph, const struct calls *calls)
 	if (w == NULL || !is_one_of_several(o->next, &graph->known, calls->location))
 		return false;
 	w->rows.location = calls->location;
-	if (calls_append(&w->rows, calls) < 0)
-		die("out of memory");
+	need_memory(calls_append(&w->rows, calls));
 	return true;
 }
 

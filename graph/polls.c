@@ -287,18 +287,18 @@ look_at(struct polls *polls, const struct definitions *known, struct poll_run *r
 /* ---- holding back ----------------------------------------------------------------------- */
 
 static void
-hand_on(struct polls *polls, struct graph *graph, struct reader *in, struct held *h)
+hand_on(struct polls *polls, struct graph *graph, struct held *h)
 {
 	struct calls *calls = &polls->calls;
 
 	held_read(h, calls);
 	if (h->is_block)
 		move_rows(calls, h->moved_from, h->count, h->moved_to_ns, false);
-	pass_on(graph, in, &h->message, h->is_block ? calls : NULL, h->changed);
+	pass_on(graph, &h->message, h->is_block ? calls : NULL, h->changed);
 }
 
 void
-polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
+polls_release(struct polls *polls, struct graph *graph, bool all)
 {
 	while (polls->held.oldest != NULL) {
 		struct held *h = polls->held.oldest;
@@ -311,23 +311,22 @@ polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool 
 		}
 		if (run != NULL && run->newest == h)
 			run->newest = NULL;
-		hand_on(polls, graph, in, h);
+		hand_on(polls, graph, h);
 		held_drop(&polls->held);
 	}
 }
 
 /* Lost samples make the time up to the next message unknown. */
 static void
-note_samples(struct polls *polls, uint32_t locations, struct reader *in,
-    const struct message *message)
+note_samples(struct polls *polls, const struct graph *graph, const struct message *message)
 {
 	struct samples *s = &polls->samples;
 	struct poll_run *run;
 
-	if (samples_read(s, in, message) < 0)
-		die_input(in);
-	if (s->location >= locations)
-		die_message(in, message, "sampled: location is out of range");
+	if (samples_read(s, graph->in, message) < 0)
+		die_input(graph->in);
+	if (s->location >= graph->known.location_count)
+		die_message(graph->in, message, "sampled: location is out of range");
 	run = &polls->runs[s->location];
 	if (s->worker > 0)
 		return;
@@ -340,8 +339,8 @@ note_samples(struct polls *polls, uint32_t locations, struct reader *in,
 }
 
 void
-polls_take(struct polls *polls, struct graph *graph, struct reader *in,
-    const struct message *message, struct calls *calls, bool changed)
+polls_take(struct polls *polls, struct graph *graph, const struct message *message,
+    struct calls *calls, bool changed)
 {
 	const uint64_t waits = polls->waits;
 	struct poll_run *run;
@@ -363,9 +362,9 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in,
 		free(short_of_cores);
 	}
 	if (polls->as_waits && is_kind(message, "sampled"))
-		note_samples(polls, graph->known.location_count, in, message);
+		note_samples(polls, graph, message);
 	if (!polls->as_waits || (calls == NULL && polls->held.oldest == NULL)) {
-		pass_on(graph, in, message, calls, changed);
+		pass_on(graph, message, calls, changed);
 		return;
 	}
 	if (calls == NULL) {
@@ -377,7 +376,7 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in,
 	run->sample_count = run->sample_next = 0;
 	changed |= polls->waits > waits;
 	if (polls->held.oldest == NULL && !run->open) {
-		pass_on(graph, in, message, calls, changed);
+		pass_on(graph, message, calls, changed);
 		return;
 	}
 	h = held_add(&polls->held, message, calls, polls->held.bytes > HELD_PLAIN);
@@ -388,7 +387,7 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in,
 	for (unsigned k = 0; run->open && k < run->thing_count; k++)
 		if (run->things[k].block == NULL)
 			run->things[k].block = h;
-	polls_release(polls, graph, in, false);
+	polls_release(polls, graph, false);
 }
 
 void

@@ -33,22 +33,22 @@ shard_open(struct rounds *r, uint32_t number, const char *from, const char *to,
 	struct shard_plan plan;
 	struct message message;
 
-	*s = (struct shard){ .graph = { .known = r->known, .locations = r->locations,
-	    .exchange = &s->exchange }, .polls = *polls, .next_ns = INT64_MIN,
-	    .in = open_shard(from, number, READ_STREAM), .ahead = open_shard(from, number,
-	    READ_LAZY) };
-	head = reader_shard(s->in);
+	*s = (struct shard){ .graph = { .in = open_shard(from, number, READ_STREAM),
+	    .known = r->known, .locations = r->locations, .exchange = &s->exchange },
+	    .polls = *polls, .next_ns = INT64_MIN };
+	s->ahead = open_shard(from, number, READ_LAZY);
+	head = reader_shard(s->graph.in);
 	plan = (struct shard_plan){ head->run, head->count, head->ranks, head->of };
 	s->exchange = (struct exchange){ .of = head->of, .shard = number, .shards = head->count,
 	    .member_of = r->member_of, .parcels = &r->parcels, .listed = { NONE, NONE } };
-	if (writer_open(&s->graph.out, shard_create(to, number), "graph", s->in, argc, argv) < 0)
-		die_output();
+	need_output(writer_open(&s->graph.out, shard_create(to, number), "graph", s->graph.in, argc,
+	    argv));
 	shard_write(&s->graph.out, &plan, number, head->defined + 1);
-	for (uint64_t d = 0; d < head->defined; d++)
-		if (reader_next(s->in, &message) <= 0)
-			die_input(s->in);
-		else if (writer_pass(&s->graph.out, &message, 0) < 0)
-			die_output();
+	for (uint64_t d = 0; d < head->defined; d++) {
+		if (reader_next(s->graph.in, &message) <= 0)
+			die_input(s->graph.in);
+		need_output(writer_pass(&s->graph.out, &message, 0));
+	}
 	graph_begin(&s->graph, head->count);
 	order_begin(&s->graph);
 	s->graph.index.defined = writer_offset(&s->graph.out);
@@ -117,23 +117,23 @@ static bool
 take_message(struct shard *s)
 {
 	struct message message;
-	const int got = reader_next(s->in, &message);
+	const int got = reader_next(s->graph.in, &message);
 
 	if (got < 0)
-		die_input(s->in);
+		die_input(s->graph.in);
 	s->ended = got == 0;
 	if (s->ended || !is_kind(&message, "calls")) {
 		if (!s->ended)
-			polls_take(&s->polls, &s->graph, s->in, &message, NULL, false);
+			polls_take(&s->polls, &s->graph, &message, NULL, false);
 		return s->ended;
 	}
-	if (calls_read(&s->calls, s->in, &message) < 0)
-		die_input(s->in);
+	if (calls_read(&s->calls, s->graph.in, &message) < 0)
+		die_input(s->graph.in);
 	if (s->calls.location >= s->graph.known.location_count ||
 	    is_away(&s->graph, rank_of(&s->graph, s->calls.location)))
-		die_message(s->in, &message, "calls: of a location of another shard");
+		die_message(s->graph.in, &message, "calls: of a location of another shard");
 	s->taken_rows += s->calls.count;
-	polls_take(&s->polls, &s->graph, s->in, &message, &s->calls, false);
+	polls_take(&s->polls, &s->graph, &message, &s->calls, false);
 	return s->calls.count > 0;
 }
 
@@ -154,7 +154,7 @@ shard_take(struct shard *s, int64_t until_ns)
 	s->begin_count -= taken;
 	memmove(s->begins, s->begins + taken, s->begin_count * sizeof *s->begins);
 	if (s->ended)
-		polls_release(&s->polls, &s->graph, s->in, true);
+		polls_release(&s->polls, &s->graph, true);
 	order_take(&s->graph, s->ended ? INT64_MAX : s->polls.held.oldest == NULL ? until_ns :
 	    s->graph.block_ns);
 }
@@ -163,12 +163,12 @@ void
 shard_close(struct shard *s)
 {
 	index_settle(&s->graph.index, writer_offset(&s->graph.out));
-	if (index_write(&s->graph.index, &s->graph.out) < 0 || writer_end(&s->graph.out) < 0)
-		die_output();
+	need_output(index_write(&s->graph.index, &s->graph.out));
+	need_output(writer_end(&s->graph.out));
 	index_free(&s->graph.index);
 	free(s->rounds);
 	free(s->begins);
-	reader_close(s->in);
+	reader_close(s->graph.in);
 	reader_close(s->ahead);
 	calls_free(&s->calls);
 }

@@ -9,11 +9,11 @@ struct shard {
 	struct graph graph;
 	struct exchange exchange;
 	struct polls polls;
-	struct reader *in, *ahead;	/* the second one only looks when blocks begin */
-	bool ended;			/* IN has */
+	struct reader *ahead;		/* the graph's shard again: looks when blocks begin */
+	bool ended;			/* the graph's reader has */
 	struct calls calls;
 	uint64_t taken_rows, ahead_rows;
-	int64_t *begins;		/* of blocks between IN and AHEAD; INT64_MAX: no more */
+	int64_t *begins;		/* of blocks between both readers; INT64_MAX: no more */
 	size_t begin_count, begin_capacity;
 	uint64_t next_rows;		/* of the last one */
 	int64_t next_ns;		/* and when it begins */
