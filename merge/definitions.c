@@ -1,9 +1,101 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators and call sites: each rank numbers its own; this file gives them common numbers. */
+/*
+ * Communicators, with neighbours, and call sites, with modules: each rank numbers its own; this
+ * file scans them and gives them common numbers.
+ */
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/hash_table.h"
 #include "definitions.h"
+#include "scan.h"
+
+enum { STRANGERS = 1 << 16 };	/* members of a communicator that are in no trace, at most */
+
+int
+scan_communicator(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = scan->rank;
+	const int64_t most = (int64_t)scan->input->rank_count + STRANGERS;
+	const struct membership *from;
+	struct membership new = { 0 };
+
+	if (own_number(scan, message, "comm", 3, &new.comm) < 0 ||
+	    (body_get(message, "from") != NULL && own_number(scan, message, "from", 3,
+	    &new.from) < 0) || body_int(scan->in, message, "size", 1, most, &new.size) < 0 ||
+	    body_int_if(scan->in, message, "remote_size", 1, most, &new.remote_size) < 0 ||
+	    membership_read(&new, scan->in, message) < 0)
+		return -1;
+	from = membership_from(rank->comms, rank->comm_count, &new);
+	new.name = from != NULL ? mix(from->name, new.id) : new.id;
+	*APPEND(rank->comms, rank->comm_count, rank->comm_capacity) = new;
+	return 0;
+}
+
+int
+scan_neighbours(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = scan->rank;
+
+	return neighbours_read(rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL,
+	    scan->in, message);
+}
+
+/* Ranks of one program share their modules. */
+static uint32_t
+module_number(struct input *input, const struct module *module)
+{
+	for (size_t i = 0; i < input->module_count; i++)
+		if (module_is(&input->modules[i], module)) {
+			free(module->path);
+			free(module->function);
+			return (uint32_t)i;
+		}
+	*APPEND(input->modules, input->module_count, input->module_capacity) = *module;
+	return (uint32_t)input->module_count - 1;
+}
+
+int
+scan_module(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = scan->rank;
+	struct module module;
+	uint64_t base, bytes;
+
+	if (body_uint(scan->in, message, "base", &base) < 0 ||
+	    body_uint(scan->in, message, "bytes", &bytes) < 0)
+		return -1;
+	if (module_read(&module, message))
+		*APPEND(rank->modules, rank->module_count, rank->module_capacity) =
+		    (struct raw_module){ base, bytes, module_number(scan->input, &module) };
+	return 0;
+}
+
+int
+scan_site(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = scan->rank;
+	struct raw_site site = { .modules = rank->module_count };
+	size_t depth;
+
+	if (own_number(scan, message, "site", 1, &site.site) < 0 ||
+	    body_int_if(scan->in, message, "call", 0, UINT16_MAX, &site.call) < 0)
+		return -1;
+	site.futex = body_true(message, "futex");
+	if (body_get(message, "stack") != NULL) {
+		if (body_count(scan->in, message, "count", 1, 1 << 16, "stack", &depth) < 0)
+			return -1;
+		site.stack = zalloc(depth, sizeof *site.stack);
+		site.depth = (uint32_t)depth;
+		if (body_column(scan->in, message, "stack", depth, site.stack) < 0)
+			return -1;
+	} else if (body_uint(scan->in, message, "address", &site.address) < 0)
+		return -1;
+	*APPEND(rank->sites, rank->site_count, rank->site_capacity) = site;
+	return 0;
+}
+
+/* ---- communicators ---- */
 
 ORDER(by_id, struct share, BY(of->name) BY(rank) BY(of->comm))
 
@@ -83,37 +175,34 @@ void
 write_communicators(struct writer *out, struct input *input)
 {
 	const uint32_t first = first_comm(input);
-	size_t count = 0, groups = 0;
-	struct share *shares;
-	struct group *group;
+	size_t count = 0, capacity = 0, group_count = 0, group_capacity = 0;
+	struct share *shares = NULL;
+	struct group *groups = NULL;
 	bool complete = true;
 
 	for (int32_t r = 0; r < input->rank_count; r++) {
-		count += input->ranks[r].comm_count;
-		complete &= input->ranks[r].present;
-	}
-	shares = zalloc(count, sizeof *shares);
-	group = zalloc(count, sizeof *group);
-	count = 0;
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
+		const struct rank *rank = &input->ranks[r];
 
+		complete &= rank->present;
 		for (size_t i = 0; i < rank->comm_count; i++)
-			shares[count++] = (struct share){ &rank->comms[i], r };
+			*APPEND(shares, count, capacity) = (struct share){ &rank->comms[i], r };
 	}
 	write_worlds(out, input);
 	SORT(shares, count, by_id);
 	for (size_t i = 0; i < count; i++)
 		if (i > 0 && shares[i].of->name == shares[i - 1].of->name)
-			group[groups - 1].count++;
+			groups[group_count - 1].count++;
 		else
-			group[groups++] = (struct group){ &shares[i], 1 };
-	SORT(group, groups, by_maker);
-	for (size_t g = 0; g < groups; g++)
-		write_group(out, input, &group[g], first + (uint32_t)g, complete);
+			*APPEND(groups, group_count, group_capacity) =
+			    (struct group){ &shares[i], 1 };
+	SORT(groups, group_count, by_maker);
+	for (size_t g = 0; g < group_count; g++)
+		write_group(out, input, &groups[g], first + (uint32_t)g, complete);
 	free(shares);
-	free(group);
+	free(groups);
 }
+
+/* ---- call sites ---- */
 
 ORDER(by_place, struct known_site, BY(module) BY(offset))
 
@@ -124,8 +213,9 @@ lies_in(const struct raw_module *module, uint64_t address)
 }
 
 struct known_site
-place_of(const struct rank *rank, const struct raw_site *site)
+place_of(const struct input *input, const struct rank *rank, const struct raw_site *site)
 {
+	const uint16_t call = reader_calls(input->in)[site->call];
 	const struct raw_module *modules = rank->modules;
 	size_t m = site->modules;
 
@@ -134,47 +224,40 @@ place_of(const struct rank *rank, const struct raw_site *site)
 	for (m = m > 0 ? m - 1 : site->modules; m < rank->module_count; m++)
 		if (lies_in(&modules[m], site->address))
 			return (struct known_site){ modules[m].module,
-			    site->address - modules[m].base, 0, site->futex };
-	return (struct known_site){ UINT32_MAX, site->address, 0, site->futex };
+			    site->address - modules[m].base, call, site->futex };
+	return (struct known_site){ UINT32_MAX, site->address, call, site->futex };
 }
+
+/* It may be only a frame for some ranks. */
+FOLD(fold_places, struct known_site, by_place, if (to->call < more->call) to->call = more->call;)
 
 /* Sorts the places of all ranks, keeps each once, and maps every rank's numbers to them. */
 static void
 number_sites(struct input *input)
 {
-	size_t count = 0, kept = 0;
+	const struct rank *end = input->ranks + input->rank_count;
+	size_t count = 0;
 
-	for (int32_t r = 0; r < input->rank_count; r++)
-		count += input->ranks[r].site_count;
+	for (const struct rank *rank = input->ranks; rank < end; rank++)
+		count += rank->site_count;
 	input->sites = zalloc(count + 1, sizeof *input->sites);
 	count = 0;
-	for (int32_t r = 0; r < input->rank_count; r++)
-		for (size_t i = 0; i < input->ranks[r].site_count; i++)
-			if (input->ranks[r].sites[i].stack == NULL) {
-				input->sites[1 + count] = place_of(&input->ranks[r],
-				    &input->ranks[r].sites[i]);
-				input->sites[1 + count++].call =
-				    reader_calls(input->in)[input->ranks[r].sites[i].call];
-			}
-	qsort(input->sites + 1, count, sizeof *input->sites, by_place);
-	for (size_t i = 1; i <= count; i++)
-		if (kept == 0 || by_place(&input->sites[kept], &input->sites[i]) != 0)
-			input->sites[++kept] = input->sites[i];
-		else if (input->sites[kept].call <
-		    input->sites[i].call)	/* not only a frame */
-			input->sites[kept].call = input->sites[i].call;
-	input->site_count = kept + 1;
-	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
+	for (const struct rank *rank = input->ranks; rank < end; rank++)
+		for (size_t i = 0; i < rank->site_count; i++)
+			if (rank->sites[i].stack == NULL)
+				input->sites[1 + count++] = place_of(input, rank, &rank->sites[i]);
+	count = fold_places(input->sites + 1, count);
+	input->site_count = count + 1;
+	for (struct rank *rank = input->ranks; rank < end; rank++)
 		for (size_t i = 0; i < rank->site_count; i++) {
-			struct known_site place = place_of(rank, &rank->sites[i]);
-			const struct known_site *found = rank->sites[i].stack != NULL ?
-			    input->sites :
-			    bsearch(&place, input->sites + 1, kept, sizeof *found, by_place);
+			const struct raw_site *site = &rank->sites[i];
+			const struct known_site place = place_of(input, rank, site),
+			    *found = site->stack != NULL ? input->sites : bsearch(&place,
+			    input->sites + 1, count, sizeof *found, by_place);
 
-			*AT(rank->site_map, rank->site_map_size, rank->sites[i].site) =
+			*AT(rank->site_map, rank->site_map_size, site->site) =
 			    (uint32_t)(found - input->sites);
 		}
-	}
 }
 
 static int
@@ -194,15 +277,8 @@ by_frames(const void *left, const void *right)
 static void
 number_stacks(struct input *input)
 {
-	size_t count = 0, kept = 0;
+	size_t count = 0, capacity = 0, kept = 0;
 
-	for (int32_t r = 0; r < input->rank_count; r++)
-		for (size_t i = 0; i < input->ranks[r].site_count; i++)
-			count += input->ranks[r].sites[i].stack != NULL;
-	if (count == 0)
-		return;
-	input->stacks = zalloc(count, sizeof *input->stacks);
-	count = 0;
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		struct rank *rank = &input->ranks[r];
 
@@ -214,8 +290,8 @@ number_stacks(struct input *input)
 			for (uint32_t f = 0; f < site->depth; f++)
 				site->stack[f] = site->stack[f] < rank->site_map_size ?
 				    rank->site_map[site->stack[f]] : 0;
-			input->stacks[count++] = (struct stack){ site->stack, site->depth,
-			    r, site->site };
+			*APPEND(input->stacks, count, capacity) = (struct stack){ site->stack,
+			    site->depth, r, site->site };
 		}
 	}
 	SORT(input->stacks, count, by_frames);

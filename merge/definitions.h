@@ -26,7 +26,8 @@ void write_group(struct writer *out, struct input *input, const struct group *gr
 /* The predefined communicators of all ranks, and those of several worlds. */
 void write_worlds(struct writer *out, const struct input *input);
 /* The place of a call site. */
-struct known_site place_of(const struct rank *rank, const struct raw_site *site);
+struct known_site place_of(const struct input *input, const struct rank *rank,
+    const struct raw_site *site);
 void write_module(struct writer *out, size_t number, const struct module *module);
 /* SYMBOLS: of its module, for names; NULL: none. */
 void write_place(struct writer *out, size_t number, const struct known_site *site,

@@ -274,7 +274,7 @@ known_module(struct later *l, uint32_t module)
 static uint32_t
 site_of_place(struct later *l, const struct rank *rank, const struct raw_site *raw)
 {
-	struct known_site place = place_of(rank, raw);
+	struct known_site place = place_of(l->input, rank, raw);
 	const struct place_slot key = { place.offset, place.module, l->next_site, raw->call != 0 };
 	struct place_slot *slot = places_add(&l->places, &key);
 	struct symbols *symbols = NULL;
@@ -282,7 +282,6 @@ site_of_place(struct later *l, const struct rank *rank, const struct raw_site *r
 	if (slot->site < l->next_site && (slot->calls || raw->call == 0))
 		return slot->site;
 	*slot = key;		/* a frame that calls MPI, too, becomes a second site */
-	place.call = reader_calls(l->input->in)[raw->call];
 	if (place.module != UINT32_MAX) {
 		const struct known_module *module = known_module(l, place.module);
 
