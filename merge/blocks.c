@@ -115,12 +115,6 @@ blocks_close(struct blocks *b)
 	free(b);
 }
 
-static void
-pass_over(struct passed *passed, uint64_t offset)
-{
-	*ENQUEUE(passed->offsets, passed->begin, passed->count, passed->capacity) = offset;
-}
-
 /* Finds the location's next block: a skipped one, or one after those searched. */
 static void
 search(struct blocks *b, uint32_t location, struct message *message)
@@ -151,7 +145,9 @@ search(struct blocks *b, uint32_t location, struct message *message)
 		at = location_of(b->input, r, (uint32_t)thread);
 		if (location == at)
 			return;
-		pass_over(&b->passed[at], source_place(&b->source, message));
+		passed = &b->passed[at];	/* another thread's */
+		*ENQUEUE(passed->offsets, passed->begin, passed->count, passed->capacity) =
+		    source_place(&b->source, message);
 	}
 }
 
@@ -165,10 +161,8 @@ read_begin(struct blocks *b, uint32_t location, const struct message *message)
 
 	if (calls_begin(in, message, &enter_ns) < 0)
 		die_input(in);
-	if (enter_ns < cursor->leave_ns) {
-		reader_fail(in, message->offset, "calls: begins before the block before it ends");
-		die_input(in);
-	}
+	if (enter_ns < cursor->leave_ns)
+		die_message(in, message, "calls: begins before the block before it ends");
 	cursor->read = true;
 	b->heap[0].at_ns = event_ns(b->input, location, 2 * cursor->row, enter_ns);
 	heap_down(b->heap, b->count, 0);

@@ -20,7 +20,7 @@
 enum {
 	STEP_NS = 100000000,
 	LAG_NS = 300000000,
-	NAP_NS = 100000000,	/* between two looks at the files */
+	NAP_US = 100000,	/* between two looks at the files */
 	STEP_LOCATIONS = 1024,	/* each multiple of this number makes steps longer */
 	BLOCK_ROWS = 1 << 14,	/* of a written block */
 	FIRST_S = 60,		/* to wait for the first trace */
@@ -224,7 +224,6 @@ is_ready(const struct follow *f)
 static void
 wait_for_ranks(struct follow *f)
 {
-	const struct timespec nap = { 0, NAP_NS };
 	bool ready = false;
 
 	/* Two looks: the other takes all that came before the last rank's first row. */
@@ -233,7 +232,7 @@ wait_for_ranks(struct follow *f)
 			die("%s: holds no raw trace (rank.0, rank.1, ...)", f->empty);
 		ready = is_ready(f);
 		if (!ready)
-			nanosleep(&nap, NULL);
+			usleep(NAP_US);
 	}
 	if (f->input->rank_count == 0)
 		die("%s: no raw trace gives its rank", f->folders[0]);
@@ -410,7 +409,6 @@ have_samples(const struct follow *f, int64_t until_ns, int64_t now)
 static void
 go_along(struct follow *f)
 {
-	const struct timespec nap = { 0, NAP_NS };
 	const int64_t step_ns = STEP_NS * (1 + f->input->location_count / STEP_LOCATIONS);
 	bool over = false, left, defined;
 
@@ -427,7 +425,7 @@ go_along(struct follow *f)
 			left = step(f, f->step_ns + step_ns);
 		flush_output(&f->out);
 		if (!over)
-			nanosleep(&nap, NULL);
+			usleep(NAP_US);
 	}
 }
 

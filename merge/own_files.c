@@ -14,6 +14,7 @@
 
 #include "../base/tool/hash_table.h"
 #include "../base/tool/spool.h"
+#include "../base/tool/text.h"
 #include "merge.h"
 
 enum { COPIED = 1 << 20 };	/* bytes of a file at once */
@@ -31,7 +32,7 @@ HASH_TABLE_BY(files, struct seen, HASH, SAME, name, 0)
 static struct seen
 see(const char *file)
 {
-	const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
+	const char *name = file_name(file);
 	struct seen seen = { .name = XXH3_64bits(name, strlen(name)) | 1 };
 	struct stat status;
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../base/run/raw_folder.h"
+#include "../base/tool/text.h"
 #include "order.h"
 
 /* A rank's data for the others, before the bytes of its segments and definitions. */
@@ -56,23 +57,15 @@ pack_definitions(const struct input *input, int member, struct surveyed *own, si
 	return all;
 }
 
-static struct thread *
-pack_threads(const struct input *input, size_t *count)
+static struct bytes
+pack_threads(const struct input *input)
 {
-	struct thread *own;
+	struct bytes all = { 0 };
 
 	for (int32_t r = 0; r < input->rank_count; r++)
-		*count += input->ranks[r].threads;
-	own = zalloc(*count, sizeof *own);
-	*count = 0;
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		const struct rank *rank = &input->ranks[r];
-
-		if (rank->threads > 0)
-			memcpy(own + *count, rank->thread, rank->threads * sizeof *own);
-		*count += rank->threads;
-	}
-	return own;
+		bytes_add(&all, input->ranks[r].thread,
+		    input->ranks[r].threads * sizeof *input->ranks[r].thread);
+	return all;
 }
 
 /* Names of calls: for each a number of 2 bytes, and the name with its end. */
@@ -194,17 +187,19 @@ static void
 share_survey(struct input *input, const struct team *team)
 {
 	struct surveyed *own = zalloc((size_t)input->rank_count, sizeof *own), *all;
-	size_t count = 0, threads_count = 0, bytes_size, names_size;
-	struct thread *own_threads = pack_threads(input, &threads_count), *threads;
-	struct bytes mine = pack_definitions(input, team->rank, own, &count);
+	size_t count = 0, threads_count, bytes_size, names_size;
+	struct bytes own_threads = pack_threads(input),
+	    mine = pack_definitions(input, team->rank, own, &count);
+	struct thread *threads;
 	uint64_t at = 0, thread_at = 0;
 	const char *bytes, *names = share_names(input, team, &names_size);
 	const bool died = team_sum(team, input->died) > 0;
 	const bool tells_open = team_sum(team, input->tells_open) > 0;
 
 	forget_ranks(input);
-	threads = team_share(team, own_threads, threads_count, sizeof *threads, &threads_count);
-	free(own_threads);
+	threads = team_share(team, own_threads.at, own_threads.count / sizeof *threads,
+	    sizeof *threads, &threads_count);
+	free(own_threads.at);
 	/* names of files stay here */
 	bytes = team_share(team, mine.at, mine.count, 1, &bytes_size);
 	free(mine.at);
@@ -255,9 +250,7 @@ first_of(const struct input *input, size_t part, size_t parts)
 	size_t first = input->file_count * part / parts;
 
 	for (; first > 0 && first < input->file_count; first++) {
-		const char *slash = strrchr(input->files[first], '/');
-		const char *segment = raw_name_segment(slash != NULL ? slash + 1 :
-		    input->files[first]);
+		const char *segment = raw_name_segment(file_name(input->files[first]));
 
 		if (segment == NULL || *segment == '\0')
 			break;

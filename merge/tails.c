@@ -11,6 +11,7 @@
 
 #include "../base/run/raw_folder.h"
 #include "../base/stream/bytes.h"
+#include "../base/tool/text.h"
 #include "follow.h"
 
 enum {
@@ -41,13 +42,15 @@ open_segment(struct tail *tail)
 	return true;
 }
 
+/* Is it the first segment of a trace that is not known so far? */
 static bool
-knows(const struct follow *f, const char *path)
+is_new(const struct follow *f, const char *path)
 {
-	for (size_t i = 0; i < f->tail_count; i++)
-		if (strcmp(f->tails[i].path, path) == 0)
-			return true;
-	return false;
+	bool new = *raw_name_segment(file_name(path)) == '\0';
+
+	for (size_t i = 0; i < f->tail_count && new; i++)
+		new = strcmp(f->tails[i].path, path) != 0;
+	return new;
 }
 
 /* Adds new traces in the folder. */
@@ -61,10 +64,9 @@ look_for_traces(struct follow *f, const char *folder)
 	if (found.count == 0)
 		f->empty = folder;
 	for (int i = 0; i < found.count; i++) {
-		const char *name = strrchr(found.at[i], '/') + 1;
 		struct tail tail = { .pid = -1, .number = -1, .sampled_ns = INT64_MIN };
 
-		if (*raw_name_segment(name) != '\0' || knows(f, found.at[i]))
+		if (!is_new(f, found.at[i]))
 			continue;
 		tail.path = need(strdup(found.at[i]));
 		tail.scan = (struct scan){ .input = f->input, .file = tail.path };
@@ -86,8 +88,7 @@ look_for_spawned(struct follow *f)
 		    (struct paths){ 0 };
 
 		for (int k = 0; k < found.count && !f->spawned; k++)
-			if (*raw_name_segment(strrchr(found.at[k], '/') + 1) == '\0' &&
-			    !knows(f, found.at[k])) {
+			if (is_new(f, found.at[k])) {
 				f->spawned = true;
 				if (!f->until_spawn)
 					note("%s: of processes that were spawned since this began: "
