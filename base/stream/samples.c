@@ -233,44 +233,34 @@ put_durations(struct writer *out, const struct samples *s, int column)
 	free(duration_ns);
 }
 
-static void
-put_rest(struct writer *out, const struct samples *s)
-{
-	if (s->regions) {
-		if (s->from_ns > INT64_MIN)
-			put_int(out, "from_ns", s->from_ns);
-		if (s->left > 0)
-			put_uint(out, "left", s->left);
-		return;
-	}
-	if (s->switches)
-		put_int(out, "from_ns", s->from_ns);
-	else
-		put_int(out, "period_ns", s->period_ns);
-	put_int(out, "until_ns", s->until_ns);
-	if (s->lost > 0)
-		put_uint(out, "lost", s->lost);
-	if (s->clock)
-		put_bool(out, "clock", true);
-}
-
 int
 samples_write(struct writer *out, const struct samples *s)
 {
-	const int rest = s->regions ? (s->from_ns > INT64_MIN) + (s->left > 0) :
-	    2 + (s->lost > 0) + s->clock;
-	uint32_t keys = 2u + (s->worker > 0) + (uint32_t)rest;
+	const struct { const char *key; int64_t value; bool said; } values[] = {
+		{ "location", s->location, true }, { "worker", s->worker, s->worker > 0 },
+		{ "count", (int64_t)s->count, true },
+		{ "from_ns", s->from_ns, s->regions ? s->from_ns > INT64_MIN : s->switches },
+		{ "left", (int64_t)s->left, s->regions && s->left > 0 },
+		{ "period_ns", s->period_ns, !s->regions && !s->switches },
+		{ "until_ns", s->until_ns, !s->regions },
+		{ "lost", (int64_t)s->lost, !s->regions && s->lost > 0 },
+	};
+	enum { VALUES = sizeof values / sizeof *values };
+	const bool clock = s->clock && !s->regions;
+	uint32_t keys = clock;
 	bool said[SAMPLE_COLUMNS];
 	size_t width;
 
+	for (int v = 0; v < VALUES; v++)
+		keys += values[v].said;
 	for (int c = 0; c < SAMPLE_COLUMNS; c++)
 		keys += said[c] = says(s, samples_column(s, c, &width), c);
 	message_begin(out, s->switches ? "switched" : s->regions ? "regions" : "sampled", keys);
-	put_uint(out, "location", s->location);
-	if (s->worker > 0)
-		put_uint(out, "worker", s->worker);
-	put_uint(out, "count", s->count);
-	put_rest(out, s);
+	for (int v = 0; v < VALUES; v++)
+		if (values[v].said)
+			put_int(out, values[v].key, values[v].value);
+	if (clock)
+		put_bool(out, "clock", true);
 	for (int c = 0; c < SAMPLE_COLUMNS; c++)
 		if (said[c] && columns[c].at == AT(end_ns))
 			put_durations(out, s, c);
