@@ -314,7 +314,7 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	tell_lost(graph->in, &lost);
 	polls_release(&m.polls, graph, true);
 	graph_end(graph);
-	polls_tell(&m.polls);
+	polls_tell(&m.polls, &graph->counts);
 	if (m.handovers.count > 0)
 		note("%llu times a thread began in, or waited for, another one of its rank",
 		    (unsigned long long)m.handovers.count);

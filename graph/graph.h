@@ -68,6 +68,7 @@ struct counts {		/* uint64_t only: shards.c sums them */
 	uint64_t errors;	/* calls that returned one */
 	uint64_t mismatched_collectives;	/* whose members made different calls */
 	uint64_t syncs;		/* synchronisation points; set at the end */
+	uint64_t waits, absorbed;	/* waits made of polls, and failed polls in them */
 };
 
 /* Undecided candidates for a synchronisation point. */
@@ -468,7 +469,6 @@ void handover_row(struct graph *graph, const struct graph_row *row);
 struct polls {
 	bool as_waits;
 	int64_t gap_ns;			/* computing for longer between two polls is work */
-	uint64_t waits, absorbed;	/* waits made, and failed polls in them */
 	struct poll_run *runs;		/* by location */
 	struct habits *habits;
 	unsigned char *kinds;		/* by index of call_name, once known */
@@ -491,6 +491,6 @@ void polls_release(struct polls *polls, struct graph *graph, bool all);
  * people.
  */
 void polls_begin(const struct polls *polls, struct graph *graph, uint64_t handovers);
-void polls_tell(const struct polls *polls);
+void polls_tell(const struct polls *polls, const struct counts *counts);
 
 #endif

@@ -206,7 +206,8 @@ move_rows(struct calls *c, size_t from, size_t to, int64_t begin_ns, bool ended)
  * were polled.
  */
 static void
-become_wait(struct polls *polls, const struct poll_run *run, struct calls *c, size_t i, size_t end)
+become_wait(struct counts *counts, const struct poll_run *run, struct calls *c, size_t i,
+    size_t end)
 {
 	const struct thing *last = &run->things[run->thing_count - 1];
 	size_t from = last->row;
@@ -219,8 +220,8 @@ become_wait(struct polls *polls, const struct poll_run *run, struct calls *c, si
 	}
 	move_rows(c, from, i, last->begin_ns, false);
 	move_rows(c, i, end, last->begin_ns, true);
-	polls->waits++;
-	polls->absorbed += run->polls - last->polls_before;
+	counts->waits++;
+	counts->absorbed += run->polls - last->polls_before;
 }
 
 static void
@@ -260,7 +261,7 @@ may_poll(struct polls *polls, const struct calls *c)
 }
 
 static void
-look_at(struct polls *polls, const struct definitions *known, struct poll_run *run, struct calls *c)
+look_at(struct polls *polls, struct graph *graph, struct poll_run *run, struct calls *c)
 {
 	if (!run->open && !may_poll(polls, c))
 		return;
@@ -270,15 +271,15 @@ look_at(struct polls *polls, const struct definitions *known, struct poll_run *r
 		const int64_t apart_ns = c->enter_ns[i] - run->last_ns;
 
 		if (run->open && apart_ns > polls->gap_ns)
-			run->open = is_seen_asleep(known, c->location, c->site[i], apart_ns) ||
-			    lost_core(polls, run, apart_ns) ||
+			run->open = is_seen_asleep(&graph->known, c->location, c->site[i],
+			    apart_ns) || lost_core(polls, run, apart_ns) ||
 			    sleeps_between(polls, run, c->location, run->last_ns, c->enter_ns[i]);
 		if (is_poll(polls, c, i))
 			note_poll(polls, run, c, i);
 		else if (run->open) {
 			if (waits_for_them(polls, run, c->location, ends_run(polls, run, c, i)) &&
 			    call_class(c->call[i]) != CLASS_RECV_START)
-				become_wait(polls, run, c, i, end);
+				become_wait(&graph->counts, run, c, i, end);
 			run->open = false;
 		}
 	}
@@ -342,7 +343,7 @@ void
 polls_take(struct polls *polls, struct graph *graph, const struct message *message,
     struct calls *calls, bool changed)
 {
-	const uint64_t waits = polls->waits;
+	const uint64_t waits = graph->counts.waits;
 	struct poll_run *run;
 	struct held *h;
 
@@ -372,9 +373,9 @@ polls_take(struct polls *polls, struct graph *graph, const struct message *messa
 		return;
 	}
 	run = &polls->runs[calls->location];
-	look_at(polls, &graph->known, run, calls);
+	look_at(polls, graph, run, calls);
 	run->sample_count = run->sample_next = 0;
-	changed |= polls->waits > waits;
+	changed |= graph->counts.waits > waits;
 	if (polls->held.oldest == NULL && !run->open) {
 		pass_on(graph, message, calls, changed);
 		return;
@@ -402,11 +403,11 @@ polls_begin(const struct polls *polls, struct graph *graph, uint64_t handovers)
 }
 
 void
-polls_tell(const struct polls *polls)
+polls_tell(const struct polls *polls, const struct counts *counts)
 {
-	if (polls->waits > 0)
+	if (counts->waits > 0)
 		note("counted %llu polling loops with %llu failed tests and probes as waits (gaps "
 		    "up to %.6g us, at most one loop in %d given up); --polls work turns this off",
-		    (unsigned long long)polls->waits, (unsigned long long)polls->absorbed,
+		    (unsigned long long)counts->waits, (unsigned long long)counts->absorbed,
 		    1e-3 * (double)polls->gap_ns, POLLS_MOST_LEFT + 1);
 }

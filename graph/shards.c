@@ -172,32 +172,26 @@ tell_all(struct rounds *r)
 }
 
 static void
-add_counts(struct rounds *r, struct counts *sum, struct polls *polls)
+add_counts(struct rounds *r, struct counts *sum)
 {
 	uint64_t *to = (uint64_t *)sum;
 
-	for (const struct shard *s = r->own; s < r->own_end; s++) {
-		for (size_t i = 0; i < COUNTS; i++)
+	for (size_t i = 0; i < COUNTS; i++) {
+		for (const struct shard *s = r->own; s < r->own_end; s++)
 			to[i] += ((const uint64_t *)&s->graph.counts)[i];
-		polls->waits += s->polls.waits;
-		polls->absorbed += s->polls.absorbed;
-	}
-	for (size_t i = 0; i < COUNTS; i++)
 		to[i] = team_sum(r->team, to[i]);
-	polls->waits = team_sum(r->team, polls->waits);
-	polls->absorbed = team_sum(r->team, polls->absorbed);
+	}
 }
 
 static void
-end_all(struct rounds *r, const struct polls *how)
+end_all(struct rounds *r, const struct polls *polls)
 {
-	struct polls polls = *how;
 	struct counts sum = { 0 };
 
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		graph_end(&s->graph);
 	tell_all(r);
-	add_counts(r, &sum, &polls);
+	add_counts(r, &sum);
 	sum.syncs = r->syncs;
 	if (r->last != NULL) {
 		r->last->counts = sum;
@@ -208,7 +202,7 @@ end_all(struct rounds *r, const struct polls *how)
 	team_sum(r->team, 0);
 	if (r->team->rank > 0)
 		return;
-	polls_tell(&polls);
+	polls_tell(polls, &sum);
 	note_matching(&sum);
 }
 
