@@ -380,11 +380,16 @@ struct sample_pass {
 	int64_t moved_ns;
 };
 
-/* The shifts of a block of calls, times since the origin; count 0: none. */
+/* An instant before and after its shift, since the origin. */
+struct moved {
+	int64_t at_ns, to_ns;
+};
+
+/* Of a block of calls: enters and leaves in turn; a part has those of its call. */
 struct moves {
-	size_t count;
-	const int64_t *enter_ns, *leave_ns, *moved_enter_ns, *moved_leave_ns;
-	int64_t from_ns, from_moved_ns;	/* the last leave of the previous block, if any */
+	const struct moved *of;
+	size_t count;			/* 0: there are no shifts */
+	struct moved last;		/* the last leave of the previous block, if it has BEGUN */
 	bool begun;
 };
 

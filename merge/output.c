@@ -130,18 +130,9 @@ struct output {
 	struct regions_told told;
 	struct moves *moves;	/* by location: leave of the last row; NULL: no samples or shifts */
 	int64_t end_ns;		/* of the run, in the trace */
-	int64_t *before_ns;	/* enters and leaves of a block, before shifts */
-	size_t before_capacity;
+	struct moved *moved;	/* enters and leaves of a block */
+	size_t moved_capacity;
 };
-
-static const int64_t *
-keep_times(struct output *o, const struct calls *calls)
-{
-	GROW(o->before_ns, o->before_capacity, 2 * calls->count);
-	memcpy(o->before_ns, calls->enter_ns, calls->count * sizeof *o->before_ns);
-	memcpy(o->before_ns + calls->count, calls->leave_ns, calls->count * sizeof *o->before_ns);
-	return o->before_ns;
-}
 
 /* Writes the samples before the block; with UNTIL_NS of INT64_MAX it is the location's last. */
 static void
@@ -150,29 +141,30 @@ shift_block(struct output *o, struct calls *calls, int64_t until_ns)
 	const struct shift *shift = shift_of(o->input, calls->location);
 	struct moves none = { 0 }, *moves = o->moves != NULL && shift != NULL ?
 	    &o->moves[calls->location] : &none;
+	uint64_t event = 0;
 
-	if (moves != &none) {
-		moves->enter_ns = keep_times(o, calls);
-		moves->leave_ns = moves->enter_ns + calls->count;
-		moves->moved_enter_ns = calls->enter_ns;
-		moves->moved_leave_ns = calls->leave_ns;
-		moves->count = calls->count;
+	if (shift != NULL)
+		GROW(o->moved, o->moved_capacity, 2 * calls->count);
+	for (size_t i = 0; shift != NULL && i < calls->count; i++) {
+		struct moved *enter = &o->moved[2 * i], *leave = enter + 1;
+
+		if (calls->call[i] != 0)
+			event = 2 * (calls->first + i);
+		enter->at_ns = calls->enter_ns[i];
+		leave->at_ns = calls->leave_ns[i];
+		calls->enter_ns[i] += shift_ns(shift, event, enter->at_ns);
+		calls->leave_ns[i] += shift_ns(shift, event + 1, leave->at_ns);
+		enter->to_ns = calls->enter_ns[i];
+		leave->to_ns = calls->leave_ns[i];
 	}
-	if (shift != NULL) {
-		uint64_t event = 0;
-
-		for (size_t i = 0; i < calls->count; i++) {
-			if (calls->call[i] != 0)
-				event = 2 * (calls->first + i);
-			calls->enter_ns[i] += shift_ns(shift, event, calls->enter_ns[i]);
-			calls->leave_ns[i] += shift_ns(shift, event + 1, calls->leave_ns[i]);
-		}
+	if (moves != &none) {
+		moves->of = o->moved;
+		moves->count = 2 * calls->count;
 	}
 	samples_before(&o->samples, calls->location, until_ns, moves);
 	if (moves == &none)
 		return;
-	moves->from_ns = moves->leave_ns[calls->count - 1];
-	moves->from_moved_ns = calls->leave_ns[calls->count - 1];
+	moves->last = moves->of[moves->count - 1];
 	moves->begun = true;
 }
 
@@ -267,7 +259,7 @@ output_end(struct output *o)
 {
 	regions_tell(o->input, &o->told);
 	free(o->moves);
-	free(o->before_ns);
+	free(o->moved);
 	free(o);
 }
 

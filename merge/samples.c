@@ -207,32 +207,22 @@ is_read(const struct input *input, const struct rank_samples *of, int64_t sample
 static void
 move_along(const struct moves *moves, int64_t *times_ns, size_t count)
 {
-	int64_t from_ns = moves->from_ns, moved_ns = moves->from_moved_ns;
+	struct moved from = moves->last;
+	const struct moved *to = moves->of, *end = to + moves->count;
 	bool begun = moves->begun;
-	size_t at = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		int64_t end_ns, end_moved_ns;
-
-		/* Enters and leaves in turn; a part has those of its call. */
-		while (at < 2 * moves->count &&
-		    (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2] <= times_ns[i]) {
-			from_ns = (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2];
-			moved_ns = (at % 2 == 0 ? moves->moved_enter_ns :
-			    moves->moved_leave_ns)[at / 2];
+		for (; to < end && to->at_ns <= times_ns[i]; to++) {
+			from = *to;
 			begun = true;
-			at++;
 		}
-		if (at == 2 * moves->count || !begun) {
-			times_ns[i] += !begun && at < 2 * moves->count ? moves->moved_enter_ns[0] -
-			    moves->enter_ns[0] : moved_ns - from_ns;
-			continue;
-		}
-		end_ns = (at % 2 == 0 ? moves->enter_ns : moves->leave_ns)[at / 2];
-		end_moved_ns = (at % 2 == 0 ? moves->moved_enter_ns :
-		    moves->moved_leave_ns)[at / 2];
-		times_ns[i] = moved_ns + (int64_t)((double)(times_ns[i] - from_ns) *
-		    (double)(end_moved_ns - moved_ns) / (double)(end_ns - from_ns));
+		if (to == end)
+			times_ns[i] += from.to_ns - from.at_ns;
+		else if (!begun)
+			times_ns[i] += to->to_ns - to->at_ns;
+		else
+			times_ns[i] = from.to_ns + (int64_t)((double)(times_ns[i] - from.at_ns) *
+			    (double)(to->to_ns - from.to_ns) / (double)(to->at_ns - from.at_ns));
 	}
 }
 
