@@ -40,12 +40,12 @@ static const char usage[] =
 struct options {
 	enum sync sync;
 	bool partial;	/* continue if ranks are missing */
-	bool names;	/* look for functions and lines in the recorded program */
+	bool no_names;	/* do not look for functions and lines in the recorded program */
 	const char *folder;	/* of shards; NULL: one stream */
 	uint32_t shards;	/* number of shards; 0: one per node */
 	bool counted;	/* the number was given */
 	bool follow;	/* the run may still go on */
-	bool samples;	/* of such a run */
+	bool no_samples;	/* of such a run */
 	bool until_spawn;	/* only until it has spawned processes */
 	char **files;	/* NULL-terminated; none: standard input */
 };
@@ -56,32 +56,27 @@ static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const syncs[] = { "none", "offset", "linear", "clc", NULL };
-	enum { NO_NAMES = 256, NO_SAMPLES, SHARDS, GONE };
+	enum { SHARDS = 256, GONE };
 	static const struct option_row rows[] = {
 		{ "sync", 's', AS_CHOICE, OPTION(sync), .choices = syncs },
-		{ "partial", 0, FLAG, OPTION(partial) }, { "no-names", NO_NAMES, ASKED_ALONE },
-		{ "no-samples", NO_SAMPLES, ASKED_ALONE },
+		{ "partial", 0, FLAG, OPTION(partial) }, { "no-names", 0, FLAG, OPTION(no_names) },
+		{ "no-samples", 0, FLAG, OPTION(no_samples) },
 		{ "output", 'o', AS_TEXT, OPTION(folder) }, { "shards", SHARDS, ASKED },
 		{ "meet", GONE, ASKED_MAYBE }, { "member", GONE, ASKED_MAYBE },
 		{ "follow", 0, FLAG, OPTION(follow) },
 		{ "until-spawn", 0, FLAG, OPTION(until_spawn) }, OPTIONS_END
 	};
-	struct options opt = { .sync = SYNC_LINEAR, .names = true, .samples = true };
+	struct options opt = { .sync = SYNC_LINEAR };
 	int c;
 
-	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
-		switch (c) {
-		case NO_NAMES: opt.names = false; break;
-		case NO_SAMPLES: opt.samples = false; break;
-		case GONE: die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each "
-		    "node's own disk", argv[optind - 1]);
-		case SHARDS:
-			opt.counted = true;
-			if (strcmp(optarg, "node") != 0)
-				opt.shards = (uint32_t)parse_integer("--shards",
-				    optarg, 1, 1 << 20);
-			break;
-		}
+	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1) {
+		if (c == GONE)
+			die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each "
+			    "node's own disk", argv[optind - 1]);
+		opt.counted = true;
+		if (strcmp(optarg, "node") != 0)
+			opt.shards = (uint32_t)parse_integer("--shards", optarg, 1, 1 << 20);
+	}
 	if (opt.counted && opt.folder == NULL)
 		die("--shards needs -o, the folder that gets them");
 	opt.files = argv + optind;
@@ -137,10 +132,9 @@ correct_world(struct input *input, struct world *world, const struct options *op
 		look_at_guessed(input, world);
 	team_copy(team, &world->late_ns, sizeof world->late_ns);
 	team_copy(team, &world->error_ns, sizeof world->error_ns);
-	if (team->rank > 0)
-		be_silent();
+	be_silent(team->rank > 0);
 	correct_guessed(input, world);
-	be_heard();
+	be_silent(false);
 	set_origin(input);
 }
 
@@ -152,12 +146,11 @@ static void
 correct(struct input *input, const struct options *opt, const struct team *team)
 {
 	team_part(team);
-	if (team->rank > 0)
-		be_silent();
+	be_silent(team->rank > 0);
 	join_worlds(input, false);
 	check_ranks(input, input->run_file);
 	correct_clocks(input, opt->sync);
-	be_heard();
+	be_silent(false);
 	team_meet(team);
 	if (input->holders > 0 && input->world_count > 1)
 		die("several MPI_COMM_WORLDs are merged where all processes see the same files");
@@ -178,7 +171,7 @@ check_options(const struct options *opt, const struct team *team)
 {
 	struct stat status;
 
-	if ((!opt->samples || opt->until_spawn) && !opt->follow)
+	if ((opt->no_samples || opt->until_spawn) && !opt->follow)
 		die("--no-samples and --until-spawn need --follow");
 	if (opt->follow && (opt->folder != NULL || team->size > 1))
 		die("--follow makes one stream, by one process");
@@ -213,7 +206,7 @@ follow_run(struct input *input, const struct options *opt, int *argc, char ***ar
 	int kept = 0;
 
 	*spawned = follow(input, opt->files, STDOUT_FILENO, (struct follow_options){ opt->sync,
-	    opt->names, opt->samples, opt->until_spawn }, *argc, *argv);
+	    !opt->no_names, !opt->no_samples, opt->until_spawn }, *argc, *argv);
 	if (*spawned || begin != 0 || fstat(STDOUT_FILENO, &status) != 0 ||
 	    !S_ISREG(status.st_mode))
 		return false;
@@ -257,9 +250,9 @@ main(int argc, char **argv)
 	if (!opt.counted && input.holders == 0)
 		opt.shards = (uint32_t)team.size;
 	if (opt.folder != NULL)
-		write_shards(&input, opt.folder, opt.shards, &team, opt.names, argc, argv);
+		write_shards(&input, opt.folder, opt.shards, &team, !opt.no_names, argc, argv);
 	else
-		write_trace(&input, STDOUT_FILENO, opt.names, argc, argv);
+		write_trace(&input, STDOUT_FILENO, !opt.no_names, argc, argv);
 	team_close();
 	return DONE;
 }

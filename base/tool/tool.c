@@ -48,15 +48,9 @@ keep_freed_memory(void)
 static bool silent;
 
 void
-be_silent(void)
+be_silent(bool from_now_on)
 {
-	silent = true;
-}
-
-void
-be_heard(void)
-{
-	silent = false;
+	silent = from_now_on;
 }
 
 static void

@@ -58,9 +58,8 @@ void flush_output(void *out);		/* writer_flush, or die_output: for reader_when_w
 /* One line on standard error that is not an error. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Between these, notes are not printed, because another process prints them. */
-void be_silent(void);
-void be_heard(void);
+/* Notes are not printed, because another process prints them; or they are again. */
+void be_silent(bool from_now_on);
 
 /* The rank that a launcher gave this process; NULL: no launcher. */
 const char *rank_of_launcher(void);
