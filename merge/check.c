@@ -113,35 +113,26 @@ find_ends(struct input *input)
 	source_close(&source);
 }
 
-static int32_t
-ended_early(const struct input *input)
-{
-	int32_t ranks = 0;
-
-	for (int32_t r = 0; r < input->rank_count; r++)
-		ranks += !input->ranks[r].present || !input->ranks[r].ended;
-	return ranks;
-}
-
 void
 check_ranks(struct input *input, const char *whole)
 {
-	int32_t missing = 0, first_missing = -1, told = 0;
+	int32_t missing = 0, first_missing = -1, early = 0, told = 0;
 	bool died = input->died;
 
 	/* All names have been read by now. */
 	for (unsigned number = 1; number <= UINT16_MAX; number++)
 		input->used[reader_calls(input->in)[number]] = true;
-	for (int32_t r = input->rank_count - 1; r >= 0; r--)
-		if (!input->ranks[r].present) {
-			missing++;
-			first_missing = r;
-		}
 	if (whole == NULL)
 		die("no raw trace gives its rank");
 	/* If a rank died, others may have died before they had a trace. */
-	for (int32_t r = 0; r < input->rank_count; r++)
-		died |= input->ranks[r].present && !input->ranks[r].ended;
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+
+		if (!rank->present && missing++ == 0)
+			first_missing = r;
+		early += !rank->present || !rank->ended;
+		died |= rank->present && !rank->ended;
+	}
 	if (missing > 0 && !input->partial && !died)
 		die("%s: rank %d of %d is missing (%d in all; --partial goes on without)", whole,
 		    (int)first_missing, (int)input->rank_count, (int)missing);
@@ -152,7 +143,7 @@ check_ranks(struct input *input, const char *whole)
 			continue;
 		if (told++ == MOST_TOLD)
 			note("of %d ranks in all the trace is missing or ended early; not all are "
-			    "named", (int)ended_early(input));
+			    "named", (int)early);
 		if (told > MOST_TOLD)
 			continue;
 		if (!rank->present)

@@ -49,30 +49,24 @@ world_has_met(const struct input *input, const struct world *world)
 	return false;
 }
 
-/* World W in words, counted from 1 as in the trace. */
-static void
-tell_world(const struct input *input, int32_t w, bool followed)
-{
-	const struct world *world = &input->worlds[w];
-
-	if (world->meets >= 0 || followed)
-		note("%s: ranks %d to %d of the trace are ranks 0 to %d of this MPI_COMM_WORLD",
-		    world->file, (int)world->first, (int)(world->first + world->ranks - 1),
-		    (int)(world->ranks - 1));
-	else if (world_has_met(input, world))
-		note("%s: these ranks met others, but it is not known which; messages with them "
-		    "match nothing", world->file);
-	else
-		die("%s:%llu: of another run than %s", world->file,
-		    (unsigned long long)world->offset, input->run_file);
-}
-
 void
 join_worlds(struct input *input, bool followed)
 {
 	join_met(input, followed);
-	for (int32_t w = 1; w < input->world_count; w++)
-		tell_world(input, w, followed);
+	for (int32_t w = 1; w < input->world_count; w++) {
+		const struct world *world = &input->worlds[w];
+
+		if (world->meets >= 0 || followed)
+			note("%s: ranks %d to %d of the trace are ranks 0 to %d of this "
+			    "MPI_COMM_WORLD", world->file, (int)world->first,
+			    (int)(world->first + world->ranks - 1), (int)(world->ranks - 1));
+		else if (world_has_met(input, world))
+			note("%s: these ranks met others, but it is not known which; messages with "
+			    "them match nothing", world->file);
+		else
+			die("%s:%llu: of another run than %s", world->file,
+			    (unsigned long long)world->offset, input->run_file);
+	}
 }
 
 uint32_t

@@ -136,6 +136,7 @@ stacks_add(struct stacks *s, uint32_t stack, uint64_t ns)
 struct line { char *text; uint64_t ns; };
 
 ORDER(by_text, struct line, BY_TEXT(text))
+FOLD(fold_lines, struct line, by_text, to->ns += more->ns; free(more->text);)
 
 static char *
 line_of(const struct stacks *s, const struct known_stack *stack)
@@ -165,17 +166,11 @@ put_lines(struct stacks *s)
 			lines[count++] = (struct line){ line_of(s, &s->stacks[i]), s->ns[i] };
 			s->ns[i] = 0;
 		}
-	SORT(lines, count, by_text);
+	count = fold_lines(lines, count);
 	for (size_t i = 0; i < count; i++) {
-		uint64_t ns = lines[i].ns;
-
-		for (; i + 1 < count && strcmp(lines[i].text, lines[i + 1].text) == 0; i++) {
-			ns += lines[i + 1].ns;
-			free(lines[i].text);
-		}
 		text_put(s->out, lines[i].text);
 		text_char(s->out, ' ');
-		text_uint(s->out, ns);
+		text_uint(s->out, lines[i].ns);
 		text_char(s->out, '\n');
 		free(lines[i].text);
 	}
