@@ -213,7 +213,6 @@ join(struct critpath *c, int argc, char **argv)
 
 	for (int f = 0; f < c->opt.file_count; f++) {
 		struct graph_input other = { 0 }, *graph = f == 0 ? &c->run.graph : &other;
-		int got;
 
 		graph_open(graph, c->opt.files[f], READ_STREAM);
 		if (reader_refuse_content(graph->in, "graph",
@@ -221,9 +220,7 @@ join(struct critpath *c, int argc, char **argv)
 			die_input(graph->in);
 		if (f == 0)
 			output_begin(&c->output, argc, argv);
-		while ((got = reader_next(graph->in, &message)) > 0) {
-			if (definitions_take(&graph->known, graph->in, &message) < 0)
-				die_input(graph->in);
+		while (definitions_next(&graph->known, graph->in, &message)) {
 			if (f == 0 && is_definition(&message))
 				output_pass(&c->output, &message);
 			if (is_kind(&message, "sampled_path"))
@@ -237,8 +234,6 @@ join(struct critpath *c, int argc, char **argv)
 				functions_length(&c->functions, &segments.at[i]);
 			put_segments(c, &segments);
 		}
-		if (got < 0)
-			die_input(graph->in);
 		if (f > 0)
 			reader_close(graph->in);
 	}

@@ -129,13 +129,10 @@ step_calls_read(const char *file, int32_t ranks,
 	struct message message;
 	struct reader *in;
 	uint32_t location;
-	int got;
 
 	if (reader_open(&in, file, READ_LAZY) < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0) {
-		if (definitions_take(&known, in, &message) < 0)
-			die_input(in);
+	while (definitions_next(&known, in, &message)) {
 		if (is_kind(&message, "run") && last == NULL)
 			last = zalloc((size_t)known.ranks, sizeof *last);
 		if (!is_kind(&message, "calls"))
@@ -149,8 +146,6 @@ step_calls_read(const char *file, int32_t ranks,
 		last[location].rank = (int32_t)location;
 		take_block(&calls, &known, &same, &last[location], take, context);
 	}
-	if (got < 0)
-		die_input(in);
 	calls_free(&calls);
 	reader_close(in);
 	free(last);

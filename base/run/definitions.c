@@ -382,49 +382,76 @@ check_location(struct definitions *d, struct reader *in, const struct message *m
 	return 0;
 }
 
+static const struct kind {
+	const char *name;
+	int (*take)(struct definitions *, struct reader *, const struct message *);
+	bool needs_run, is_definition;
+} kinds[] = {
+	{ "call", NULL, false, true },
+	{ "run", take_run, false, true },
+	{ "rank", take_rank, true, true },
+	{ "location", take_location, true, true },
+	{ "environment", take_environment, false, true },
+	{ "load", take_load, true, true },
+	{ "communicator", take_communicator, true, true },
+	{ "neighbours", take_neighbours, true, true },
+	{ "site", take_site, false, true },
+	{ "module", take_module, false, true },
+	{ "region_name", take_region_name, false, true },
+	{ "polls", take_polls, false, true },
+	{ "poll_gaps", take_poll_gaps, true, true },
+	{ "unended", unended_take, true, true },
+	{ "ended", take_ended, true, false },
+	{ "spawned", take_spawned, true, false },
+	{ "calls", check_location, true, false },
+	{ "sampled", check_location, true, false },
+	{ "switched", check_location, true, false },
+	{ "regions", check_location, true, false },
+	{ "messages", NULL, true, false },
+	{ "probes", NULL, true, false },
+	{ "locks", NULL, true, false },
+	{ "collectives", NULL, true, false },
+	{ "sync", NULL, true, false },
+	{ "settled", NULL, true, false },
+};
+
+/* NULL: no kind of these. */
+static const struct kind *
+kind_of(const struct message *message)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (is_kind(message, kinds[i].name))
+			return &kinds[i];
+	return NULL;
+}
+
 int
 definitions_take(struct definitions *definitions, struct reader *in, const struct message *message)
 {
-	static const struct {
-		const char *kind;
-		int (*take)(struct definitions *, struct reader *, const struct message *);
-		bool needs_run;
-	} kinds[] = {
-		{ "run", take_run, false },
-		{ "rank", take_rank, true },
-		{ "location", take_location, true },
-		{ "environment", take_environment, false },
-		{ "load", take_load, true },
-		{ "communicator", take_communicator, true },
-		{ "neighbours", take_neighbours, true },
-		{ "site", take_site, false },
-		{ "module", take_module, false },
-		{ "region_name", take_region_name, false },
-		{ "polls", take_polls, false },
-		{ "poll_gaps", take_poll_gaps, true },
-		{ "ended", take_ended, true },
-		{ "spawned", take_spawned, true },
-		{ "unended", unended_take, true },
-		{ "calls", check_location, true },
-		{ "sampled", check_location, true },
-		{ "switched", check_location, true },
-		{ "regions", check_location, true },
-		{ "messages", NULL, true },
-		{ "probes", NULL, true },
-		{ "locks", NULL, true },
-		{ "collectives", NULL, true },
-		{ "sync", NULL, true },
-		{ "settled", NULL, true },
-	};
+	const struct kind *kind = kind_of(message);
 
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (is_kind(message, kinds[i].kind)) {
-			if (kinds[i].needs_run && definitions->ranks == 0)
-				return reader_fail(in, message->offset,
-				    "%s before the message of kind run", message->kind);
-			return kinds[i].take != NULL ? kinds[i].take(definitions, in, message) : 0;
-		}
-	return 0;
+	if (kind != NULL && kind->needs_run && definitions->ranks == 0)
+		return reader_fail(in, message->offset, "%s before the message of kind run",
+		    message->kind);
+	return kind != NULL && kind->take != NULL ? kind->take(definitions, in, message) : 0;
+}
+
+bool
+is_definition(const struct message *message)
+{
+	const struct kind *kind = kind_of(message);
+
+	return kind != NULL && kind->is_definition;
+}
+
+bool
+definitions_next(struct definitions *definitions, struct reader *in, struct message *message)
+{
+	const int got = reader_next(in, message);
+
+	if (got < 0 || (got > 0 && definitions_take(definitions, in, message) < 0))
+		die_input(in);
+	return got > 0;
 }
 
 bool
@@ -433,19 +460,6 @@ several_threads_call(const struct definitions *d, int32_t rank)
 	/* Locations of further threads come after those of the ranks. */
 	for (uint32_t l = (uint32_t)d->ranks; l < d->location_count; l++)
 		if (d->location_rank[l] == rank)
-			return true;
-	return false;
-}
-
-bool
-is_definition(const struct message *message)
-{
-	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site", "region_name", "environment", "load", "polls",
-		"poll_gaps", "unended" };
-
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (is_kind(message, kinds[i]))
 			return true;
 	return false;
 }

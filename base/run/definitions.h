@@ -90,6 +90,8 @@ bool is_seen_asleep(const struct definitions *known, uint32_t location, uint32_t
  */
 int definitions_take(struct definitions *definitions, struct reader *in,
     const struct message *message);
+/* Reads the next message and takes it so. False: the stream has ended. Bad input ends the tool. */
+bool definitions_next(struct definitions *definitions, struct reader *in, struct message *message);
 
 /* The rank of a location of the stream; -1: it is out of range, or nothing defines it. */
 static inline int32_t

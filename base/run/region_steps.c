@@ -68,13 +68,10 @@ read_names(const char *file, struct definitions *known)
 	struct samples block = { 0 };
 	struct message message;
 	struct reader *in;
-	int got;
 
 	if (reader_open(&in, file, READ_LAZY) < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0) {
-		if (definitions_take(known, in, &message) < 0)
-			die_input(in);
+	while (definitions_next(known, in, &message)) {
 		if (is_kind(&message, "run") && ranks == NULL)
 			ranks = zalloc((size_t)known->ranks, sizeof *ranks);
 		if (!is_kind(&message, "regions"))
@@ -86,8 +83,6 @@ read_names(const char *file, struct definitions *known)
 		    block.location < (uint32_t)known->ranks; i++)
 			see_event(&ranks[block.location], block.time_ns[i], block.region[i]);
 	}
-	if (got < 0)
-		die_input(in);
 	samples_free(&block);
 	reader_close(in);
 	return ranks;

@@ -15,14 +15,11 @@ read_spans(const char *file, bool matched)
 	struct calls calls = { 0 };
 	struct reader *in;
 	struct message message;
-	int got;
 
 	if (reader_open(&in, file, READ_STREAM) < 0 ||
 	    (matched && reader_refuse_content(in, "trace", "lp-graph matches it first") < 0))
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0) {
-		if (definitions_take(&known, in, &message) < 0)
-			die_input(in);
+	while (definitions_next(&known, in, &message)) {
 		if (is_kind(&message, "run"))
 			run.spans = zalloc((size_t)known.ranks, sizeof *run.spans);
 		if (!is_kind(&message, "calls"))
@@ -35,8 +32,6 @@ read_spans(const char *file, bool matched)
 				span_call(&run.spans[calls.location], calls.call[i],
 				    calls.enter_ns[i], calls.leave_ns[i]);
 	}
-	if (got < 0)
-		die_input(in);
 	run.ranks = known.ranks;
 	run.run_ns = known.run_ns;
 	calls_free(&calls);

@@ -349,13 +349,10 @@ check_steps(struct sections *s, const char *file)
 	struct message message;
 	struct reader *in;
 	uint64_t *seqs = NULL;
-	int got;
 
 	if (reader_open(&in, file, READ_LAZY) < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0) {
-		if (definitions_take(&known, in, &message) < 0)
-			die_input(in);
+	while (definitions_next(&known, in, &message)) {
 		if (is_kind(&message, "run") && seqs == NULL)
 			seqs = zalloc(known.location_count, sizeof *seqs);
 		if (is_kind(&message, "calls")) {
@@ -368,8 +365,6 @@ check_steps(struct sections *s, const char *file)
 			check_point(s, seqs);
 		}
 	}
-	if (got < 0)
-		die_input(in);
 	reader_close(in);
 	calls_free(&calls);
 	free(seqs);
