@@ -115,8 +115,6 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		run_count_rest(&c->run);
 	}
 	end_output(c);
-	if (c->opt.algorithm == INTERVALS)
-		tell_gaps(c);
 }
 
 /* ---- several processes, or a part: the path first, then the output ------------------------- */
@@ -238,8 +236,6 @@ join(struct critpath *c, int argc, char **argv)
 			reader_close(graph->in);
 	}
 	end_output(c);
-	if (c->opt.algorithm == INTERVALS)
-		tell_gaps(c);
 }
 
 /* RUN has been read, or has not been opened. */
@@ -258,8 +254,6 @@ print_path(struct critpath *c, const struct path *path, bool only_definitions,
 	else
 		put_segments(c, &path->segments);
 	end_output(c);
-	if (c->opt.algorithm == INTERVALS)
-		tell_gaps(c);
 }
 
 static void

@@ -128,23 +128,18 @@ struct listed functions_list(const struct functions *functions,
     const struct definitions *known, enum by by);
 int functions_by_path(const void *left, const void *right);
 
+/* Rows of a table or of a JSON array, the longest first; free() them. */
+struct rows {
+	const struct field *fields;
+	void *at;
+	size_t count, size;
+};
 /* functions_blocked.c: a run with switches; the times add up to the time blocked on the path. */
-void blocked_text(struct text *out, const struct listed *functions,
-    const struct definitions *known, size_t most);
-void blocked_json(struct json *out, const struct listed *functions,
-    const struct definitions *known);
-
+struct rows blocked_rows(const struct listed *functions, const struct definitions *known);
 /* functions_awaited.c: a run with switches; the times add up to awaited_ns of all places. */
-void awaited_text(struct text *out, const struct listed *functions,
-    const struct definitions *known, size_t most);
-void awaited_json(struct json *out, const struct listed *functions,
-    const struct definitions *known);
-
+struct rows awaited_rows(const struct listed *functions, const struct definitions *known);
 /* functions_counted.c: samples with counters. */
-void counted_text(struct text *out, const struct functions *functions,
-    const struct definitions *known, size_t most);
-void counted_json(struct json *out, const struct functions *functions,
-    const struct definitions *known);
+struct rows counted_rows(const struct functions *functions, const struct definitions *known);
 
 /* functions_report.c */
 void functions_text(struct text *out, const struct functions *functions,
@@ -186,7 +181,8 @@ struct critpath {
 /* every.c: --every: a line for each window of the run. Pieces of the path arrive in order. */
 void every_begin(struct critpath *c);
 void every_add(struct critpath *c, const struct segments *segments);
-void every_end(struct critpath *c);
+/* The current window; nothing if the path is not in it. */
+void every_tell(struct critpath *c);
 
 /* by.c: --by: sums of each section of the run. */
 void by_begin(struct critpath *c);
@@ -198,8 +194,6 @@ void by_end(struct critpath *c);
 void put_sums(struct critpath *c, const struct segments *segments);	/* only to the sums */
 void put_segments(struct critpath *c, const struct segments *segments);
 void end_output(struct critpath *c);
-/* Reports the gaps of an approximate path, after all other output. */
-void tell_gaps(const struct critpath *c);
 
 /*
  * early.c: to be called after each message. True if the path up to an event of the stretch is

@@ -159,8 +159,8 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 		    site_shown(&c->run.graph.known, places[p].site));
 }
 
-static void
-tell(struct critpath *c)
+void
+every_tell(struct critpath *c)
 {
 	struct report *report = &c->every.report;
 	struct on_rank *ranks;
@@ -206,14 +206,8 @@ every_add(struct critpath *c, const struct segments *segments)
 			report_add(&c->every.report, &c->run.graph.known, &part);
 			functions_part(&c->functions, &part);
 			if (part.end_ns == end_ns)
-				tell(c);
+				every_tell(c);
 			piece.begin_ns = part.end_ns;
 		}
 	}
-}
-
-void
-every_end(struct critpath *c)
-{
-	tell(c);
 }

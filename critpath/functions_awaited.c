@@ -63,15 +63,15 @@ row_of(const struct listed *l, const struct definitions *known, const struct sam
 }
 
 /* Functions of one thread, on the line with most samples; the longest first. */
-static struct awaited_row *
-awaited_rows(const struct listed *l, const struct definitions *known, size_t *count)
+struct rows
+awaited_rows(const struct listed *l, const struct definitions *known)
 {
-	struct sampled *places = functions_places(l->of, count);
-	struct awaited_row *rows = zalloc(2 * *count + 1, sizeof *rows);
-	size_t found = 0, kept = 0;
+	size_t count, found = 0, kept = 0;
+	struct sampled *places = functions_places(l->of, &count);
+	struct awaited_row *rows = zalloc(2 * count + 1, sizeof *rows);
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < *count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (places[i].worker > 0) {
 			rows[found++] = row_of(l, known, &places[i], true);
 			if (places[i].samples > 0)
@@ -97,39 +97,13 @@ awaited_rows(const struct listed *l, const struct definitions *known, size_t *co
 		}
 	}
 	qsort(rows, kept, sizeof *rows, by_time);
-	for (size_t i = 0; i < kept; i++)
-		rows[i].share = l->path_ns > 0 ? (double)rows[i].ns / (double)l->path_ns : 0;
-	*count = kept;
-	return rows;
-}
-
-void
-awaited_text(struct text *out, const struct listed *l, const struct definitions *known,
-    size_t most)
-{
-	size_t count;
-	struct awaited_row *rows = awaited_rows(l, known, &count);
-
-	for (struct awaited_row *r = rows; r < rows + count; r++)
+	for (struct awaited_row *r = rows; r < rows + kept; r++) {
+		r->share = l->path_ns > 0 ? (double)r->ns / (double)l->path_ns : 0;
 		if (r->file != NULL)
 			snprintf(r->shown, sizeof r->shown, "%s (%s:%d)", r->function,
 			    file_name(r->file), (int)r->line);
 		else
 			snprintf(r->shown, sizeof r->shown, "%s", r->function);
-	if (count > 0) {
-		text_char(out, '\n');
-		table_first(out, awaited_fields, rows, count, sizeof *rows, most);
 	}
-	free(rows);
-}
-
-void
-awaited_json(struct json *out, const struct listed *l, const struct definitions *known)
-{
-	size_t count;
-	struct awaited_row *rows = awaited_rows(l, known, &count);
-
-	json_break(out);
-	json_rows(out, "awaited", awaited_fields, rows, count, sizeof *rows);
-	free(rows);
+	return (struct rows){ awaited_fields, rows, kept, sizeof *rows };
 }

@@ -16,7 +16,7 @@ struct blocked {
 	int32_t line;
 	int64_t ns;
 	double share;
-	char *shown;
+	char *shown;			/* "io (off.c:8), in usleep" */
 };
 #define BLOCKED(member) FIELD(struct blocked, member)
 static const struct field blocked_fields[] = {
@@ -55,87 +55,41 @@ blocked_there(const struct definitions *known, const struct sampled *place)
 	return b;
 }
 
-static struct blocked
-blocked_before(const struct definitions *known, const struct sampled *place)
-{
-	return (struct blocked){ .ns = place->before_ns,
-	    .before = site_shown(known, place->site) };
-}
-
-/* Places that people would call the same, longest first. Their times add up. */
-static struct blocked *
-blocked_list(const struct listed *l, const struct definitions *known, size_t *count)
-{
-	struct sampled *places = functions_places(l->of, count);
-	struct blocked *list = zalloc(2 * *count + 1, sizeof *list);
-	size_t found = 0;
-
-	for (size_t i = 0; i < *count; i++) {
-		if (places[i].blocked_ns > 0)
-			list[found++] = blocked_there(known, &places[i]);
-		if (places[i].before_ns > 0)
-			list[found++] = blocked_before(known, &places[i]);
-	}
-	free(places);
-	*count = fold(list, found);
-	SORT(list, *count, by_time);
-	for (size_t i = 0; i < *count; i++)
-		list[i].share = l->path_ns > 0 ? (double)list[i].ns / (double)l->path_ns : 0;
-	return list;
-}
-
-static void
-free_list(struct blocked *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(list[i].shown);
-	free(list);
-}
-
-/* "io (off.c:8), in usleep" */
 static char *
 shown(const struct blocked *b)
 {
 	const char *const in = b->called != NULL ? ", in " : "";
 	const char *const called = b->called != NULL ? b->called : "";
-	char *text;
-	int size;
 
 	if (b->before != NULL)
-		size = asprintf(&text, "(unknown), before %s", b->before);
-	else if (b->file != NULL)
-		size = asprintf(&text, "%s (%s:%d)%s%s", b->function, file_name(b->file),
-		    (int)b->line, in, called);
-	else
-		size = asprintf(&text, "%s%s%s", b->function, in, called);
-	if (size < 0)
-		die("out of memory");
-	return text;
+		return formatted("(unknown), before %s", b->before);
+	if (b->file != NULL)
+		return formatted("%s (%s:%d)%s%s", b->function, file_name(b->file), (int)b->line,
+		    in, called);
+	return formatted("%s%s%s", b->function, in, called);
 }
 
-void
-blocked_text(struct text *out, const struct listed *l, const struct definitions *known,
-    size_t most)
+/* Places that people would call the same, longest first. Their times add up. */
+struct rows
+blocked_rows(const struct listed *l, const struct definitions *known)
 {
-	size_t count;
-	struct blocked *list = blocked_list(l, known, &count);
+	size_t count, found = 0;
+	struct sampled *places = functions_places(l->of, &count);
+	struct blocked *list = zalloc(2 * count + 1, sizeof *list);
 
-	for (size_t i = 0; i < count; i++)
-		list[i].shown = shown(&list[i]);
-	if (count > 0) {
-		text_char(out, '\n');
-		table_first(out, blocked_fields, list, count, sizeof *list, most);
+	for (size_t i = 0; i < count; i++) {
+		if (places[i].blocked_ns > 0)
+			list[found++] = blocked_there(known, &places[i]);
+		if (places[i].before_ns > 0)
+			list[found++] = (struct blocked){ .ns = places[i].before_ns,
+			    .before = site_shown(known, places[i].site) };
 	}
-	free_list(list, count);
-}
-
-void
-blocked_json(struct json *out, const struct listed *l, const struct definitions *known)
-{
-	size_t count;
-	struct blocked *list = blocked_list(l, known, &count);
-
-	json_break(out);
-	json_rows(out, "blocked", blocked_fields, list, count, sizeof *list);
-	free_list(list, count);
+	free(places);
+	count = fold(list, found);
+	SORT(list, count, by_time);
+	for (size_t i = 0; i < count; i++) {
+		list[i].share = l->path_ns > 0 ? (double)list[i].ns / (double)l->path_ns : 0;
+		list[i].shown = shown(&list[i]);
+	}
+	return (struct rows){ blocked_fields, list, count, sizeof *list };
 }

@@ -23,15 +23,15 @@ FOLD(fold, struct counted_row, by_function, counts_add(&to->counts, &more->count
 ORDER(by_time, struct counted_row, MOST(counts.on_core_ns) COMPARED(by_function(a, b), 0))
 
 /* The longest first; none without counters. */
-static struct counted_row *
-counted_rows(const struct functions *f, const struct definitions *known, size_t *count)
+struct rows
+counted_rows(const struct functions *f, const struct definitions *known)
 {
-	struct sampled *places = functions_places(f, count);
-	struct counted_row *rows = zalloc(*count + 1, sizeof *rows);
-	size_t found = 0;
+	size_t count, found = 0;
+	struct sampled *places = functions_places(f, &count);
+	struct counted_row *rows = zalloc(count + 1, sizeof *rows);
 	bool counted[COUNTERS] = { false };
 
-	for (size_t i = 0; i < *count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct stack_frame frame = place_frame(known, places[i].site);
 		struct counted_row *row = &rows[found];
 		bool any = false;
@@ -49,36 +49,9 @@ counted_rows(const struct functions *f, const struct definitions *known, size_t 
 		found++;
 	}
 	free(places);
-	*count = fold(rows, found);
-	SORT(rows, *count, by_time);
-	for (size_t i = 0; i < *count; i++)
+	count = fold(rows, found);
+	SORT(rows, count, by_time);
+	for (size_t i = 0; i < count; i++)
 		counts_show(&rows[i].counts, counted, f->sums.switched);
-	return rows;
-}
-
-void
-counted_text(struct text *out, const struct functions *f, const struct definitions *known,
-    size_t most)
-{
-	size_t count;
-	struct counted_row *rows = counted_rows(f, known, &count);
-
-	if (count > 0) {
-		text_char(out, '\n');
-		table_rows(out, counted_fields, rows, count < most ? count : most, sizeof *rows);
-	}
-	free(rows);
-}
-
-void
-counted_json(struct json *out, const struct functions *f, const struct definitions *known)
-{
-	size_t count;
-	struct counted_row *rows = counted_rows(f, known, &count);
-
-	if (count > 0) {
-		json_break(out);
-		json_rows(out, "counted", counted_fields, rows, count, sizeof *rows);
-	}
-	free(rows);
+	return (struct rows){ counted_fields, rows, count, sizeof *rows };
 }

@@ -11,9 +11,9 @@
 #include "../base/tool/text.h"
 
 static double
-of_path(const struct listed *l, int64_t ns)
+share(int64_t ns, int64_t of_ns)
 {
-	return l->path_ns > 0 ? (double)ns / (double)l->path_ns : 0;
+	return of_ns > 0 ? (double)ns / (double)of_ns : 0;
 }
 
 static int64_t
@@ -48,7 +48,7 @@ static void
 put_other(struct table_writer *table, const struct listed *l, const char *name,
     int64_t ns, double error)
 {
-	table_fixed(table, 100 * of_path(l, ns), 2);
+	table_fixed(table, 100 * share(ns, l->path_ns), 2);
 	if (error > 0)
 		table_fixed(table, 100 * error, 2);
 	else
@@ -93,10 +93,11 @@ list_text(struct text *out, const struct listed *l, enum by by, size_t shown)
 	for (size_t i = 0; i < l->count && i < shown && l->at[i].samples > 0; i++) {
 		const struct function *it = &l->at[i];
 
-		table_fixed(&table, 100 * of_path(l, it->path_ns), 2);
+		table_fixed(&table, 100 * share(it->path_ns, l->path_ns), 2);
 		table_fixed(&table, 100 * error_of(l, it->samples), 2);
 		table_seconds(&table, it->path_ns);
-		table_fixed(&table, 100 * of_path(l, on_path_ns(&l->on_path, it->inclusive)), 2);
+		table_fixed(&table, 100 * share(on_path_ns(&l->on_path, it->inclusive),
+		    l->path_ns), 2);
 		table_fixed(&table, 100 * (double)it->all / (double)l->all, 2);
 		table_seconds(&table, all_ns(l, it->all));
 		put_name(&table, &it->frame);
@@ -123,16 +124,12 @@ static void
 inclusive_text(struct text *out, struct listed *l, enum by by, size_t shown)
 {
 	struct table_writer table;
+	size_t lines = 0;
 
 	SORT(l->at, l->count, by_inclusive);
-	for (size_t i = 0, lines = 0; i <= l->count; i++) {
+	for (size_t i = 0; i < l->count && lines < shown; i++) {
 		const struct function *it = &l->at[i];
 
-		if (i == l->count || lines == shown) {
-			if (lines > 0)
-				table_end(&table);
-			return;
-		}
 		if (it->inclusive <= it->samples)
 			continue;
 		if (lines++ == 0) {
@@ -141,11 +138,14 @@ inclusive_text(struct text *out, struct listed *l, enum by by, size_t shown)
 			    "with_called_%\twith_called_s\tall_%\tfunction, with what it called" :
 			    "with_called_%\twith_called_s\tall_%\tline, with what was called there");
 		}
-		table_fixed(&table, 100 * of_path(l, on_path_ns(&l->on_path, it->inclusive)), 2);
+		table_fixed(&table, 100 * share(on_path_ns(&l->on_path, it->inclusive),
+		    l->path_ns), 2);
 		table_seconds(&table, on_path_ns(&l->on_path, it->inclusive));
 		table_fixed(&table, 100 * (double)it->all_inclusive / (double)l->all, 2);
 		put_name(&table, &it->frame);
 	}
+	if (lines > 0)
+		table_end(&table);
 }
 
 /* ---- the path beside a profile of all time ---- */
@@ -176,17 +176,10 @@ static const struct field beside_fields[] = {
 ORDER(by_all, struct beside, MOST(all) BY(path_rank))
 
 /* The first of a profile first; then the first of the path. */
-static int
-by_which(const void *left, const void *right)
-{
-	const struct beside *a = left, *b = right;
-	const bool profile = a->all > a->path;
-
-	if (profile != (b->all > b->path))
-		return profile ? -1 : 1;
-	return profile ? (a->all_rank > b->all_rank) - (a->all_rank < b->all_rank) :
-	    (a->path_rank > b->path_rank) - (a->path_rank < b->path_rank);
-}
+#define IN_PROFILE(item) ((item)->all > (item)->path)
+#define RANK_IN(item) (IN_PROFILE(item) ? (item)->all_rank : (item)->path_rank)
+ORDER(by_which, struct beside, COMPARED(IN_PROFILE(b), IN_PROFILE(a))
+    COMPARED(RANK_IN(a), RANK_IN(b)))
 
 static double
 share_error(double share, uint64_t of)
@@ -198,13 +191,13 @@ share_error(double share, uint64_t of)
  * Functions with at least 1 % of either, and with less than half or more than twice the share on
  * the path compared to all time, by more than three standard errors.
  */
-static struct beside *
-find_beside(const struct listed *l, size_t *count)
+static struct rows
+find_beside(const struct listed *l)
 {
 	struct beside *list = zalloc(l->count + 1, sizeof *list);
 	const uint64_t samples = l->on_path.samples;
+	size_t count = 0;
 
-	*count = 0;
 	for (size_t i = 0; i < l->count && samples > 0; i++) {
 		const struct function *it = &l->at[i];
 		const double path = (double)it->samples / (double)samples,
@@ -223,23 +216,24 @@ find_beside(const struct listed *l, size_t *count)
 		if ((b.path >= 0.01 || b.all >= 0.01) &&
 		    (b.path < b.all / 2 || b.all < b.path / 2) &&
 		    fabs(b.path - b.all) > 3 * hypot(b.path_error, b.all_error))
-			list[(*count)++] = b;
+			list[count++] = b;
 	}
-	SORT(list, *count, by_which);
-	return list;
+	SORT(list, count, by_which);
+	return (struct rows){ beside_fields, list, count, sizeof *list };
 }
 
 static void
 beside_text(struct text *out, const struct listed *l, size_t shown)
 {
 	struct table_writer table;
-	size_t count, lines[2] = { 0 };
-	struct beside *list = find_beside(l, &count);
+	size_t lines[2] = { 0 };
+	const struct rows rows = find_beside(l);
+	struct beside *list = rows.at;
 
 	text_char(out, '\n');
 	table_begin(&table, out, "path_rank\tall_rank\tpath_share_%\tall_share_%\ton the path and "
 	    "in all time");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < rows.count; i++) {
 		if (lines[list[i].all > list[i].path]++ >= shown)
 			continue;
 		table_uint(&table, list[i].path_rank);
@@ -252,16 +246,10 @@ beside_text(struct text *out, const struct listed *l, size_t shown)
 		table_end_line(&table);
 	}
 	table_end(&table);
-	if (count == 0)
+	if (rows.count == 0)
 		text_line(out, "no function that makes 1 %% differs by more than a factor of two, "
 		    "beyond three standard errors");
 	free(list);
-}
-
-static double
-share(int64_t ns, int64_t of_ns)
-{
-	return of_ns > 0 ? (double)ns / (double)of_ns : 0;
 }
 
 static void
@@ -351,12 +339,24 @@ recognised_text(struct text *out, const struct functions *f, const struct defini
 	free(list);
 }
 
+/* Writes the first ones as a table, and frees all. */
+static void
+rows_text(struct text *out, struct rows rows, size_t most)
+{
+	if (rows.count > 0) {
+		text_char(out, '\n');
+		table_first(out, rows.fields, rows.at, rows.count, rows.size, most);
+	}
+	free(rows.at);
+}
+
 void
 functions_text(struct text *out, const struct functions *f,
     const struct definitions *known, bool all)
 {
 	const size_t shown = all ? SIZE_MAX : 10;
 	struct listed functions, lines;
+	struct rows counted;
 
 	if (!f->sums.any)
 		return;
@@ -366,9 +366,12 @@ functions_text(struct text *out, const struct functions *f,
 	functions = functions_list(f, known, BY_FUNCTION);
 	lines = functions_list(f, known, BY_LINE);
 	list_text(out, &functions, BY_FUNCTION, shown);
-	blocked_text(out, &functions, known, shown);
-	awaited_text(out, &functions, known, shown);
-	counted_text(out, f, known, shown);
+	rows_text(out, blocked_rows(&functions, known), shown);
+	rows_text(out, awaited_rows(&functions, known), shown);
+	counted = counted_rows(f, known);
+	if (counted.count > shown)	/* without a line for the others */
+		counted.count = shown;
+	rows_text(out, counted, shown);
 	inclusive_text(out, &functions, BY_FUNCTION, shown);
 	list_text(out, &lines, BY_LINE, shown);
 	inclusive_text(out, &lines, BY_LINE, shown);
@@ -380,29 +383,23 @@ functions_text(struct text *out, const struct functions *f,
 
 /* ---- JSON ---- */
 
-static void
-put_place(struct json *out, const struct stack_frame *frame)
-{
-	json_break(out);
-	json_begin_object(out, NULL);
-	json_text(out, "function", frame->name);
-	if (frame->file != NULL) {
-		json_text(out, "file", frame->file);
-		json_int(out, "line", frame->line);
-	} else {
-		json_null(out, "file");
-		json_null(out, "line");
-	}
-}
-
 /* Of a function, or of a part with INCLUSIVE_NS and no samples. */
 static void
 put_numbers(struct json *out, const struct listed *l, const struct function *it, int64_t ns,
     int64_t inclusive_ns, double error)
 {
-	put_place(out, &it->frame);
+	json_break(out);
+	json_begin_object(out, NULL);
+	json_text(out, "function", it->frame.name);
+	if (it->frame.file != NULL) {
+		json_text(out, "file", it->frame.file);
+		json_int(out, "line", it->frame.line);
+	} else {
+		json_null(out, "file");
+		json_null(out, "line");
+	}
 	json_seconds(out, "path_s", ns);
-	json_double(out, "path_share", of_path(l, ns));
+	json_double(out, "path_share", share(ns, l->path_ns));
 	json_seconds(out, "all_s", all_ns(l, it->all));
 	json_double(out, "all_share", (double)it->all / (double)l->all);
 	json_double(out, "standard_error", error);
@@ -458,12 +455,21 @@ computation_json(struct json *out, const struct functions *f, const struct on_pa
 	json_end_object(out);
 }
 
+/* Writes them, and frees them. */
+static void
+put_rows_of(struct json *out, const char *key, struct rows rows)
+{
+	json_break(out);
+	json_rows(out, key, rows.fields, rows.at, rows.count, rows.size);
+	free(rows.at);
+}
+
 void
 functions_json(struct json *out, const struct functions *f, const struct definitions *known)
 {
 	struct listed functions, lines;
+	struct rows counted;
 	struct recognised *recognised;
-	struct beside *beside;
 	size_t count;
 
 	if (!f->sums.any)
@@ -480,14 +486,13 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 	list_json(out, &functions, "by_function");
 	list_json(out, &lines, "by_line");
 	if (f->sums.switched) {
-		blocked_json(out, &functions, known);
-		awaited_json(out, &functions, known);
+		put_rows_of(out, "blocked", blocked_rows(&functions, known));
+		put_rows_of(out, "awaited", awaited_rows(&functions, known));
 	}
-	counted_json(out, f, known);
-	beside = find_beside(&functions, &count);
-	json_break(out);
-	json_rows(out, "beside_all_time", beside_fields, beside, count, sizeof *beside);
-	free(beside);
+	counted = counted_rows(f, known);
+	if (counted.count > 0)
+		put_rows_of(out, "counted", counted);
+	put_rows_of(out, "beside_all_time", find_beside(&functions));
 	free(functions.at);
 	free(lines.at);
 }

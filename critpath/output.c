@@ -104,6 +104,42 @@ given_verdict(const char *file)
 	return verdict;
 }
 
+/*
+ * Waits until mpirun has read all output: the one of Open MPI 5 may put half of a waiting line of
+ * one output into the other.
+ */
+static void
+wait_for_reader(void)
+{
+	const bool terminal = isatty(STDOUT_FILENO);
+	int left = 0;
+
+	fflush(stdout);
+	for (int ms = 0; ms < 2000 &&
+	    ioctl(STDOUT_FILENO, terminal ? TIOCOUTQ : FIONREAD, &left) == 0 && left > 0; ms++)
+		usleep(1000);
+}
+
+/* Reports the gaps of an approximate path, after all other output. */
+static void
+tell_gaps(const struct critpath *c)
+{
+	const struct report *r = &c->output.report;
+	const int64_t all_ns = r->end_ns - r->begin_ns;
+	char distance[160] = "; --distance compares it with the exact path";
+
+	if (c->distance.wanted)
+		snprintf(distance, sizeof distance, "; for %.2f %% of the time it is on the exact "
+		    "path's rank, for %.2f %% at its site, too", 100 * distance_share(&c->distance,
+		    c->distance.same_rank_ns), 100 * distance_share(&c->distance,
+		    c->distance.same_site_ns));
+	if (c->team.size > 1)
+		wait_for_reader();
+	note("intervals: %zu groups; the length is %.9f s, gaps are %.9f s (%.2f %%)%s",
+	    r->computations, seconds(report_length_ns(r)), seconds(r->gap_ns),
+	    all_ns > 0 ? 100 * (double)r->gap_ns / (double)all_ns : 0, distance);
+}
+
 void
 end_output(struct critpath *c)
 {
@@ -111,7 +147,7 @@ end_output(struct critpath *c)
 	const struct definitions *known = &c->run.graph.known;
 
 	if (c->opt.every_ns > 0) {
-		every_end(c);
+		every_tell(c);
 		return;
 	}
 	if (c->by != NULL) {
@@ -140,39 +176,6 @@ end_output(struct critpath *c)
 	} else if (c->opt.form == STREAM) {
 		output_end_stream(o, &c->functions);
 	}
-}
-
-/*
- * Waits until mpirun has read all output: the one of Open MPI 5 may put half of a waiting line of
- * one output into the other.
- */
-static void
-wait_for_reader(void)
-{
-	const bool terminal = isatty(STDOUT_FILENO);
-	int left = 0;
-
-	fflush(stdout);
-	for (int ms = 0; ms < 2000 &&
-	    ioctl(STDOUT_FILENO, terminal ? TIOCOUTQ : FIONREAD, &left) == 0 && left > 0; ms++)
-		usleep(1000);
-}
-
-void
-tell_gaps(const struct critpath *c)
-{
-	const struct report *r = &c->output.report;
-	const int64_t all_ns = r->end_ns - r->begin_ns;
-	char distance[160] = "; --distance compares it with the exact path";
-
-	if (c->distance.wanted)
-		snprintf(distance, sizeof distance, "; for %.2f %% of the time it is on the exact "
-		    "path's rank, for %.2f %% at its site, too", 100 * distance_share(&c->distance,
-		    c->distance.same_rank_ns), 100 * distance_share(&c->distance,
-		    c->distance.same_site_ns));
-	if (c->team.size > 1)
-		wait_for_reader();
-	note("intervals: %zu groups; the length is %.9f s, gaps are %.9f s (%.2f %%)%s",
-	    r->computations, seconds(report_length_ns(r)), seconds(r->gap_ns),
-	    all_ns > 0 ? 100 * (double)r->gap_ns / (double)all_ns : 0, distance);
+	if (c->opt.algorithm == INTERVALS)
+		tell_gaps(c);
 }
