@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "../tool/spool.h"
 #include "../tool/tool.h"
-#include "packed_file.h"
 #include "packed_rows.h"
 #include "window.h"
 
@@ -36,6 +37,22 @@ struct slot {
 	bool used, changed;
 };
 
+/*
+ * Packed bytes in a temporary file, in parts of 1 MB. A part is reused when none of its pieces is
+ * needed. The first piece creates the file.
+ */
+enum { PART = 1 << 20 };
+
+struct packed_file {
+	int fd;				/* -1: none yet */
+	uint8_t *filling;		/* the contents of part CURRENT, not yet written */
+	uint32_t filled, current;
+	uint32_t *live;			/* by part: bytes of needed pieces */
+	size_t parts, capacity;
+	uint32_t *unused;		/* parts without needed pieces */
+	size_t unused_count, unused_capacity;
+};
+
 struct packed {
 	size_t row_bytes;
 	struct row_shape shape;
@@ -57,6 +74,73 @@ pack(struct packed *p, const char *rows, size_t count)
 {
 	p->scratch = grow(p->scratch, &p->scratch_size, rows_most_bytes(&p->shape, count), 1);
 	return rows_pack(&p->shape, p->scratch, rows, count);
+}
+
+/* ---- the temporary file ----------------------------------------------------------------- */
+
+static void
+begin_part(struct packed_file *file)
+{
+	file->filled = 0;
+	if (file->unused_count > 0) {
+		file->current = file->unused[--file->unused_count];
+		return;
+	}
+	if (file->parts == UINT32_MAX)
+		die("temporary file: too long");
+	GROW(file->live, file->capacity, file->parts + 1);
+	file->live[file->parts] = 0;
+	file->current = (uint32_t)file->parts++;
+}
+
+static void
+end_part(struct packed_file *file)
+{
+	if (file->live[file->current] == 0)
+		*APPEND(file->unused, file->unused_count, file->unused_capacity) = file->current;
+	else
+		spool_put(file->fd, file->filling, file->filled, (uint64_t)file->current * PART);
+}
+
+/* False: the piece is too long for a part and is not stored. */
+static bool
+put_piece(struct packed_file *file, const uint8_t *bytes, size_t size, uint64_t *offset)
+{
+	if (size > PART)
+		return false;
+	if (file->fd < 0) {
+		file->fd = spool_open();
+		file->filling = need(malloc(PART));
+		begin_part(file);
+	}
+	if (size > PART - file->filled) {
+		end_part(file);
+		begin_part(file);
+	}
+	memcpy(file->filling + file->filled, bytes, size);
+	*offset = (uint64_t)file->current * PART + file->filled;
+	file->filled += (uint32_t)size;
+	file->live[file->current] += (uint32_t)size;
+	return true;
+}
+
+static void
+get_piece(const struct packed_file *file, uint8_t *bytes, size_t size, uint64_t offset)
+{
+	if (offset / PART == file->current)
+		memcpy(bytes, file->filling + offset % PART, size);
+	else
+		spool_get(file->fd, bytes, size, offset);
+}
+
+static void
+forget_piece(struct packed_file *file, uint64_t offset, size_t size)
+{
+	const uint32_t part = (uint32_t)(offset / PART);
+
+	file->live[part] -= (uint32_t)size;
+	if (file->live[part] == 0 && part != file->current)
+		*APPEND(file->unused, file->unused_count, file->unused_capacity) = part;
 }
 
 /* ---- chunks ----------------------------------------------------------------------------- */
@@ -85,7 +169,7 @@ packed_new(uint32_t locations, size_t row_bytes, unsigned wide, size_t bytes)
 	if (p->slot_count < LEAST_SLOTS)
 		p->slot_count = LEAST_SLOTS;
 	p->slots = zalloc(p->slot_count, sizeof *p->slots);
-	packed_file_begin(&p->file);
+	p->file.fd = -1;
 	return p;
 }
 
@@ -105,7 +189,11 @@ packed_free(struct packed *p)
 	free(p->chunks);
 	free(p->slots);
 	free(p->scratch);
-	packed_file_end(&p->file);
+	if (p->file.fd >= 0)
+		close(p->file.fd);
+	free(p->file.filling);
+	free(p->file.live);
+	free(p->file.unused);
 	free(p);
 }
 
@@ -135,7 +223,7 @@ static void
 let_go(struct packed *p, struct chunk *chunk)
 {
 	if (chunk->filed) {
-		packed_file_forget(&p->file, chunk->at.offset, chunk->size);
+		forget_piece(&p->file, chunk->at.offset, chunk->size);
 	} else {
 		p->bytes -= chunk->size;
 		free(chunk->at.bytes);
@@ -164,7 +252,7 @@ file_chunks(struct packed *p, struct chunks *chunks)
 		uint64_t offset;
 
 		if (chunk->filed ||
-		    !packed_file_put(&p->file, chunk->at.bytes, chunk->size, &offset))
+		    !put_piece(&p->file, chunk->at.bytes, chunk->size, &offset))
 			continue;
 		p->bytes -= chunk->size;
 		free(chunk->at.bytes);
@@ -304,7 +392,7 @@ fill_slot(struct packed *p, uint32_t location, struct chunk *chunk)
 	slot->rows = grow_little(slot->rows, &slot->capacity, chunk->count, p->row_bytes);
 	if (chunk->filed) {
 		p->scratch = grow(p->scratch, &p->scratch_size, chunk->size, 1);
-		packed_file_get(&p->file, p->scratch, chunk->size, chunk->at.offset);
+		get_piece(&p->file, p->scratch, chunk->size, chunk->at.offset);
 		bytes = p->scratch;
 	}
 	rows_unpack(&p->shape, bytes, slot->rows, chunk->count);
