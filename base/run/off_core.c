@@ -248,19 +248,12 @@ thread_states_add(struct thread_states *states, const struct off_lanes *lanes, u
 	add_state(states, (struct thread_state){ 0 }, from_ns, to_ns);
 }
 
-static int
-by_time(const void *left, const void *right)
-{
-	const struct thread_state *a = left, *b = right;
-
-	return (a->at_ns > b->at_ns) - (a->at_ns < b->at_ns);
-}
+ORDER(by_time, struct thread_state, BY(at_ns))
 
 void
 thread_states_sum(struct thread_states *states)
 {
-	if (states->count > 0)
-		qsort(states->at, states->count, sizeof *states->at, by_time);
+	SORT(states->at, states->count, by_time);
 	for (size_t i = 1; i < states->count; i++) {
 		const struct thread_state *before = &states->at[i - 1];
 		struct thread_state *now = &states->at[i];

@@ -182,8 +182,7 @@ join_spans(struct time_spans *spans)
 {
 	size_t kept = 0;
 
-	if (spans->count > 0)
-		qsort(spans->at, spans->count, sizeof *spans->at, by_begin);
+	SORT(spans->at, spans->count, by_begin);
 	for (size_t i = 0; i < spans->count; i++)
 		if (kept > 0 && spans->at[i].from_ns <= spans->at[kept - 1].to_ns)
 			spans->at[kept - 1].to_ns = larger(spans->at[kept - 1].to_ns,
@@ -208,37 +207,37 @@ find_waits(const struct finding *f)
 
 /* ---- activity ------------------------------------------------------------------------ */
 
-/* Adds the time outside waits; *WAIT goes on from call to call. */
+/* Adds what lies outside of OTHERS; *AT goes on among these from call to call. */
 static void
-add_active(const struct finding *f, size_t *wait, int64_t from_ns, int64_t to_ns)
+add_outside(struct time_spans *spans, int64_t from_ns, int64_t to_ns,
+    const struct time_spans *others, size_t *at)
 {
-	const struct time_spans *waits = &f->times->waits;
-
-	while (*wait < waits->count && waits->at[*wait].to_ns <= from_ns)
-		++*wait;
-	for (size_t i = *wait; i < waits->count && waits->at[i].from_ns < to_ns; i++) {
-		add_span(&f->times->active, from_ns, waits->at[i].from_ns);
-		from_ns = waits->at[i].to_ns;
+	while (*at < others->count && others->at[*at].to_ns <= from_ns)
+		++*at;
+	for (size_t i = *at; i < others->count && others->at[i].from_ns < to_ns; i++) {
+		add_span(spans, from_ns, others->at[i].from_ns);
+		from_ns = others->at[i].to_ns;
 	}
-	add_span(&f->times->active, from_ns, to_ns);
+	add_span(spans, from_ns, to_ns);
 }
 
 static void
 find_active(const struct finding *f)
 {
 	struct off_cut cut = off_between(f->off, f->from_ns, f->to_ns);
+	struct thread_times *times = f->times;
 	int64_t at_ns = cut.from_ns;
 	struct off_span part;
 	size_t wait = 0;
 
-	f->times->active.count = 0;
+	times->active.count = 0;
 	while (off_next(&cut, &part)) {
 		if (part.reason == OFF_PREEMPTED && !part.woken)
 			continue;
-		add_active(f, &wait, at_ns, part.from_ns);
+		add_outside(&times->active, at_ns, part.from_ns, &times->waits, &wait);
 		at_ns = part.to_ns;
 	}
-	add_active(f, &wait, at_ns, cut.to_ns);
+	add_outside(&times->active, at_ns, cut.to_ns, &times->waits, &wait);
 }
 
 static bool
@@ -254,18 +253,8 @@ leave_out(struct time_spans *spans, const struct time_spans *calls)
 	struct time_spans outside = { 0 };
 	size_t call = 0;
 
-	for (size_t i = 0; i < spans->count; i++) {
-		int64_t from_ns = spans->at[i].from_ns;
-
-		while (call < calls->count && calls->at[call].to_ns <= from_ns)
-			call++;
-		for (size_t k = call; k < calls->count &&
-		    calls->at[k].from_ns < spans->at[i].to_ns; k++) {
-			add_span(&outside, from_ns, calls->at[k].from_ns);
-			from_ns = calls->at[k].to_ns;
-		}
-		add_span(&outside, from_ns, spans->at[i].to_ns);
-	}
+	for (size_t i = 0; i < spans->count; i++)
+		add_outside(&outside, spans->at[i].from_ns, spans->at[i].to_ns, calls, &call);
 	free(spans->at);
 	*spans = outside;
 }
