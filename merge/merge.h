@@ -5,7 +5,6 @@
 
 #include "../base/run/definitions.h"
 #include "../base/run/meetings.h"
-#include "../base/run/poll_gaps.h"
 #include "../base/run/shard_files.h"
 #include "../base/stream/calls.h"
 #include "../base/stream/samples.h"

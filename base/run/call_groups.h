@@ -7,7 +7,33 @@
 #define CALL_GROUPS_H
 
 #include "places.h"
-#include "regular.h"
+
+/*
+ * regular.c: are events regular, or might each chance have been one? Gaps are the numbers of
+ * chances from one event to the next.
+ */
+struct gaps {
+	uint64_t count, total, least, most;	/* of those above 0 */
+	double logs;
+};
+
+/* Below this probability events are regular. */
+#define MOST_CHANCE 1e-3
+
+void gaps_add(struct gaps *gaps, uint64_t gap);
+/*
+ * The probability that the gaps are so alike if each chance is equally likely to be an event:
+ * Bartlett's test of exponential intervals (Proc. R. Soc. A 160 (1937)), whose statistic is scaled
+ * by its expectation for whole numbers. Gaps of 0 do not count: in a random sequence in which each
+ * call depends on the one before, the others are geometric, too.
+ */
+double gaps_chance(const struct gaps *gaps);
+/* The lower tail of chi-square (Wilson and Hilferty, PNAS 17 (1931)). */
+double chi_square_below(double x, double freedom);
+/* How unequal they are: the logarithm of their mean less the mean of their logarithms. */
+double gaps_spread(const struct gaps *gaps);
+
+/* ---- call_groups.c -------------------------------------------------------------------------- */
 
 enum { MOST_PLACES = 1000, LEAST_STEPS = 5 };	/* places of a group */
 

@@ -6,7 +6,6 @@
 #include "../mpi/call_class.h"
 #include "../stream/stream.h"
 #include "headline.h"
-#include "poll_gaps.h"
 
 struct communicator {
 	int32_t size, remote_size;	/* 0: not defined; remote_size 0: no intercommunicator */
@@ -51,6 +50,17 @@ struct awaited_call {
 	uint16_t operation;	/* index of call_name; 0: it is not proved that the call waits */
 	uint32_t location;	/* whose last row never came; UINT32_MAX: none is left */
 };
+
+/* poll_gaps.c: does a thread sleep between polls that find nothing? As measured: trace.5. */
+struct poll_gaps {
+	uint32_t location, site;	/* of the poll after the gap, which found nothing */
+	int64_t count, apart_ns, awake_ns;
+};
+
+/* 0, or -1 with the reason in the reader. */
+int poll_gaps_read(struct poll_gaps *gaps, struct reader *in, const struct message *message);
+/* By location, then site, for qsort. */
+int poll_gaps_order(const void *left, const void *right);
 
 struct definitions {
 	int32_t ranks;			/* 0 before the message of kind run */

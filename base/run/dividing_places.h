@@ -68,4 +68,17 @@ enum answer place_divides(const struct group *g, const struct repeated *r, uint6
 /* Else so many steps may be output: there are few, and they have many other calls. */
 bool are_enough(const struct group *g, const struct repeated *r, uint64_t steps);
 
+/* Each of so many calls at the place, on one rank, divides the loop. */
+struct turns {
+	const struct repeated *place;
+	uint64_t period;
+};
+
+/*
+ * turns.c: reads FILE for the loop that has one group of each rank, and finds the places that
+ * divide it into the fewest steps. False: there are none, or more than MOST.
+ */
+bool turns_find(const char *file, const struct group **loop, int32_t ranks, uint64_t most,
+    struct turns *found);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "regular.h"
+#include "call_groups.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "../tool/tool.h"
-#include "turns.h"
+#include "dividing_places.h"
 
 /* The group of each rank that runs at the time of a loop, and the places there that divide it. */
 struct search {

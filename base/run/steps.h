@@ -12,7 +12,7 @@
  *	- it was called LEAST_STEPS times or more, and equally often on all ranks;
  *	- its calls reach from the begin of the loop to its end: the calls before the first and
  *	  after the last are at most twice the longest step, or a tenth of the loop's;
- *	- its calls are regular (regular.h): the probability that each call, or on rank 0 each
+ *	- its calls are regular (regular.c): the probability that each call, or on rank 0 each
  *	  call at another place, is just as likely to divide steps is below MOST_CHANCE. Other
  *	  places are those with as many calls or more, unless the place is four times as regular
  *	  among all calls;
@@ -30,7 +30,7 @@
  * A loop is undecided, and has no steps, if there is other doubt: if another place, whose bursts
  * are of one length, divides it into somewhat more steps; if the place's messages go to other
  * ranks in turn, as where one function makes each exchange of a step, unless these turns have a
- * period (turns.h); if there are less than 16 steps, and the places called as often have a 16th of
+ * period (turns.c); if there are less than 16 steps, and the places called as often have a 16th of
  * all calls or less: a wrong period is worse than none. The place ends the steps if it is further
  * from the loop's begin than from its end. Tests and probes do not count as calls, because their
  * number depends on waiting.

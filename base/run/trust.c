@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trust.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "turns.h"
+/*
+ * Steps of a loop in which one function makes several calls of a step. Each p-th call at a place
+ * begins a step if the peers of the calls repeat with period p, on each rank with one of its own.
+ * Partners that change from step to step repeat, too: so on rank 0 there is computation before the
+ * calls of some turn of the period that others lack.
+ *
+ * Memory: 1.6 KB for each rank and place of the loop.
+ */
+#include "dividing_places.h"
 
 #include <math.h>
 #include <stdlib.h>
