@@ -22,33 +22,19 @@ enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EA
 enum activity
 activity_of(enum state state)
 {
-	switch (state) {
-	case LATE_SENDER:
-	case WRONG_ORDER_SAME:
-	case WRONG_ORDER_DIFFERENT:
-		return WAIT_MESSAGE;
-	case LATE_RECEIVER:
-		return WAIT_RECEIVER;
-	case INIT_COMPLETION:
-	case WAIT_AT_FINALIZE:
-	case WAIT_AT_COMM_CREATE:
-		return WAIT_SETUP;
-	case WAIT_AT_FILE_OPEN:
-	case WAIT_AT_FILE:
-	case WAIT_AT_WINDOW_CREATE:
-	case WAIT_AT_WINDOW_FREE:
-	case WAIT_AT_FENCE:
-	case LATE_POST:
-	case EARLY_WAIT:
-	case LOCK_CONTENTION:
-	case EARLY_FENCE:
-	case LATE_COMPLETE:
-	case WAIT_FOR_PROGRESS:
-	case WAIT_FOR_THREAD:
-		return WAIT_RMA;
-	default:
-		return WAIT_COLLECTIVE;
-	}
+	static const unsigned char others[STATES] = {
+		[LATE_SENDER] = WAIT_MESSAGE, [WRONG_ORDER_SAME] = WAIT_MESSAGE,
+		[WRONG_ORDER_DIFFERENT] = WAIT_MESSAGE, [LATE_RECEIVER] = WAIT_RECEIVER,
+		[INIT_COMPLETION] = WAIT_SETUP, [WAIT_AT_FINALIZE] = WAIT_SETUP,
+		[WAIT_AT_COMM_CREATE] = WAIT_SETUP, [WAIT_AT_FILE_OPEN] = WAIT_RMA,
+		[WAIT_AT_FILE] = WAIT_RMA, [WAIT_AT_WINDOW_CREATE] = WAIT_RMA,
+		[WAIT_AT_WINDOW_FREE] = WAIT_RMA, [WAIT_AT_FENCE] = WAIT_RMA,
+		[LATE_POST] = WAIT_RMA, [EARLY_WAIT] = WAIT_RMA, [LOCK_CONTENTION] = WAIT_RMA,
+		[EARLY_FENCE] = WAIT_RMA, [LATE_COMPLETE] = WAIT_RMA,
+		[WAIT_FOR_PROGRESS] = WAIT_RMA, [WAIT_FOR_THREAD] = WAIT_RMA,
+	};
+
+	return others[state] != OUTSIDE ? (enum activity)others[state] : WAIT_COLLECTIVE;
 }
 
 /* ---- messages of the stream --------------------------------------------------------------- */
@@ -105,33 +91,28 @@ take_sends(struct page *page, const struct calls *calls)
 static void
 take_gain(struct page *page, struct reader *in, const struct message *message)
 {
-	int64_t site, percent, gain_ns, most_ns;
+	struct site_gain gain;
 
-	if (body_int(in, message, "site", 0, UINT32_MAX, &site) < 0 ||
-	    body_int(in, message, "percent", 1, 100, &percent) < 0 ||
-	    body_int(in, message, "gain_ns", INT64_MIN, INT64_MAX, &gain_ns) < 0 ||
-	    body_int(in, message, "most_ns", INT64_MIN, INT64_MAX, &most_ns) < 0)
+	if (body_int(in, message, "site", 0, UINT32_MAX, &gain.site) < 0 ||
+	    body_int(in, message, "percent", 1, 100, &page->percent) < 0 ||
+	    body_int(in, message, "gain_ns", INT64_MIN, INT64_MAX, &gain.gain_ns) < 0 ||
+	    body_int(in, message, "most_ns", INT64_MIN, INT64_MAX, &gain.most_ns) < 0)
 		die_input(in);
-	page->percent = (int)percent;
-	*APPEND(page->gains, page->gain_count, page->gain_capacity) = (struct site_gain){
-	    (uint32_t)site, gain_ns, most_ns };
+	*APPEND(page->gains, page->gain_count, page->gain_capacity) = gain;
 }
 
 static void
 take_balance(struct page *page, struct reader *in, const struct message *message)
 {
-	int64_t site, rank;
 	struct balance b;
 
-	if (body_int(in, message, "site", 0, UINT32_MAX, &site) < 0 ||
-	    body_int(in, message, "rank", 0, page->im.graph.known.ranks - 1, &rank) < 0 ||
+	if (body_int(in, message, "site", 0, UINT32_MAX, &b.site) < 0 ||
+	    body_int(in, message, "rank", 0, page->im.graph.known.ranks - 1, &b.rank) < 0 ||
 	    body_int(in, message, "gain_ns", 0, INT64_MAX, &b.gain_ns) < 0 ||
 	    body_int(in, message, "most_ns", 0, INT64_MAX, &b.most_ns) < 0 ||
 	    body_int(in, message, "compute_ns", 0, INT64_MAX, &b.compute_ns) < 0 ||
 	    body_int(in, message, "others_ns", 0, INT64_MAX, &b.others_ns) < 0)
 		die_input(in);
-	b.site = (uint32_t)site;
-	b.rank = (int32_t)rank;
 	*APPEND(page->balances, page->balance_count, page->balance_capacity) = b;
 }
 
@@ -148,14 +129,7 @@ add_piece(struct page *page, const struct event *piece, bool polls)
 	page->path_ns[rank][piece->what] += ns;
 	page->path_all_ns[piece->what] += ns;
 	page->segments++;
-	if (piece->site >= page->path_sites) {
-		size_t old = page->path_sites;
-
-		GROW(page->path_site_ns, page->path_sites, piece->site + (size_t)1);
-		memset(page->path_site_ns + old, 0,
-		    (page->path_sites - old) * sizeof *page->path_site_ns);
-	}
-	page->path_site_ns[piece->site] += ns;
+	*AT(page->path_site_ns, page->path_sites, piece->site) += ns;
 	bins_add_path(&page->bins, piece->location, piece->begin_ns, piece->end_ns);
 	if (pool_wants(&page->pieces, piece->begin_ns, piece->end_ns))
 		pool_keep(&page->pieces, piece);

@@ -16,17 +16,13 @@ struct numbers {
 static uint32_t
 number_of(struct numbers *numbers, uint32_t site)
 {
-	if (site >= numbers->capacity) {
-		size_t old = numbers->capacity;
+	uint32_t *number = AT(numbers->of, numbers->capacity, site);
 
-		GROW(numbers->of, numbers->capacity, site + (size_t)1);
-		memset(numbers->of + old, 0, (numbers->capacity - old) * sizeof *numbers->of);
-	}
-	if (numbers->of[site] == 0 && numbers->count < MOST_SITES) {
+	if (*number == 0 && numbers->count < MOST_SITES) {
 		numbers->sites[numbers->count++] = site;
-		numbers->of[site] = (uint32_t)numbers->count;
+		*number = (uint32_t)numbers->count;
 	}
-	return numbers->of[site];	/* 0: there are too many */
+	return *number;		/* 0: there are too many */
 }
 
 /* Rows of events: difference of row numbers, begin minus the previous begin, length, ... */

@@ -199,28 +199,14 @@ bins_path_spreads(const struct bins *bins)
 /* ---- events ----------------------------------------------------------------------------- */
 
 /* A total order of events: it defines which are kept. */
+#define LENGTH(event) ((event)->end_ns - (event)->begin_ns)
+ORDER(longest_first, struct event, COMPARED(LENGTH(b), LENGTH(a)) BY(begin_ns) BY(location)
+    BY(what) BY(call) BY(site) BY(partner))
+
 static bool
 is_longer(const struct event *a, const struct event *b)
 {
-	const int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
-
-	if (x != y)
-		return x > y;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns;
-	if (a->location != b->location)
-		return a->location < b->location;
-	if (a->what != b->what)
-		return a->what < b->what;
-	if (a->call != b->call)
-		return a->call < b->call;
-	return a->site != b->site ? a->site < b->site : a->partner < b->partner;
-}
-
-static int
-longest_first(const void *left, const void *right)
-{
-	return is_longer(left, right) ? -1 : is_longer(right, left);
+	return longest_first(a, b) < 0;
 }
 
 /* The median of three. */
@@ -267,7 +253,7 @@ select_longest(struct event *at, size_t count, size_t most)
 		high = border < i ? j : high;
 	}
 	if (most > 0 && low < high)
-		qsort(at + low, (size_t)(high - low + 1), sizeof *at, longest_first);
+		SORT(at + low, (size_t)(high - low + 1), longest_first);
 }
 
 static void
@@ -280,8 +266,7 @@ cut(struct pool *pool, size_t most)
 	pool->dropped = true;
 	pool->least_ns = most > 0 ? INT64_MAX : pool->least_ns;
 	for (size_t i = 0; i < most; i++)
-		if (pool->at[i].end_ns - pool->at[i].begin_ns < pool->least_ns)
-			pool->least_ns = pool->at[i].end_ns - pool->at[i].begin_ns;
+		pool->least_ns = smaller(pool->least_ns, LENGTH(&pool->at[i]));
 }
 
 /*

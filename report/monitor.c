@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-
 enum { MOST_SHOWN = 8, HEIGHT = 76, GAP_BELOW = 26 };
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -14,9 +13,8 @@ rank_of(struct monitor *m, int32_t rank)
 {
 	if (m->count > 0 && m->ranks[m->count - 1].rank == rank)
 		return &m->ranks[m->count - 1];
-	GROW(m->ranks, m->capacity, m->count + 1);
-	m->ranks[m->count] = (struct monitored){ .rank = rank };
-	return &m->ranks[m->count++];
+	*APPEND(m->ranks, m->count, m->capacity) = (struct monitored){ .rank = rank };
+	return &m->ranks[m->count - 1];
 }
 
 static void
@@ -56,10 +54,8 @@ float_of(struct reader *in, const struct message *message, const char *key)
 	const msgpack_object *value = body_get(message, key);
 
 	if (value == NULL ||
-	    (value->type != MSGPACK_OBJECT_FLOAT64 && value->type != MSGPACK_OBJECT_FLOAT32)) {
-		reader_fail(in, message->offset, "region: %s is missing or no float", key);
-		die_input(in);
-	}
+	    (value->type != MSGPACK_OBJECT_FLOAT64 && value->type != MSGPACK_OBJECT_FLOAT32))
+		die_message(in, message, "region: %s is missing or no float", key);
 	return value->via.f64;
 }
 
