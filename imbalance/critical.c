@@ -2,34 +2,27 @@
 #include "report.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "../base/run/segments.h"
 
 struct path {
 	struct segments segments;	/* of one message */
-	int64_t *site_ns;		/* by site */
-	int64_t **rank_ns;		/* by site, by rank */
-	size_t count, capacity, rank_capacity;
+	struct on_site {
+		int64_t ns, *by_rank;	/* NULL: nothing */
+	} *sites;
+	size_t count;
 	int64_t length_ns, transfer_ns;
 };
 
 static void
 add_segment(struct path *p, const struct imbalance *im, uint32_t site, int32_t rank, int64_t ns)
 {
-	if (site >= p->count) {
-		size_t known = p->count;
+	struct on_site *on = AT(p->sites, p->count, site);
 
-		GROW(p->site_ns, p->capacity, site + (size_t)1);
-		GROW(p->rank_ns, p->rank_capacity, site + (size_t)1);
-		p->count = site + (size_t)1;
-		memset(p->site_ns + known, 0, (p->count - known) * sizeof *p->site_ns);
-		memset(p->rank_ns + known, 0, (p->count - known) * sizeof *p->rank_ns);
-	}
-	if (p->rank_ns[site] == NULL)
-		p->rank_ns[site] = zalloc((size_t)im->graph.known.ranks, sizeof **p->rank_ns);
-	p->site_ns[site] += ns;
-	p->rank_ns[site][rank] += ns;
+	if (on->by_rank == NULL)
+		on->by_rank = zalloc((size_t)im->graph.known.ranks, sizeof *on->by_rank);
+	on->ns += ns;
+	on->by_rank[rank] += ns;
 }
 
 static void
@@ -73,14 +66,15 @@ judge(const struct imbalance *im, const struct path *p)
 
 	for (size_t s = 0; s < p->count; s++) {
 		struct critical_site *at = &c.sites[s];
+		const int64_t *by_rank = p->sites[s].by_rank;
 
-		*at = (struct critical_site){ .site = (uint32_t)s, .path_ns = p->site_ns[s] };
+		*at = (struct critical_site){ .site = (uint32_t)s, .path_ns = p->sites[s].ns };
 		for (int32_t r = 0; r < ranks; r++) {
 			double ns = site_ns(im, s, r), cp_ns = (double)at->path_ns;
 
 			at->mean_ns += ns / ranks;
 			at->activity_impact_ns += ns < cp_ns ? ns : cp_ns;
-			if (p->rank_ns[s] != NULL && p->rank_ns[s][r] > p->rank_ns[s][at->rank])
+			if (by_rank != NULL && by_rank[r] > by_rank[at->rank])
 				at->rank = r;
 		}
 		at->imbalance_ns = (double)at->path_ns > at->mean_ns ? (double)at->path_ns -
@@ -92,12 +86,12 @@ judge(const struct imbalance *im, const struct path *p)
 		for (size_t s = 0; s < im->site_count; s++)
 			idle_ns -= site_ns(im, s, r);
 		for (size_t s = 0; s < p->count; s++) {
-			double more_ns = (double)p->site_ns[s] - site_ns(im, s, r);
+			double more_ns = (double)p->sites[s].ns - site_ns(im, s, r);
 
 			excess_ns += more_ns > 0 ? more_ns : 0;
 		}
 		for (size_t s = 0; s < p->count && idle_ns > 0 && excess_ns > 0; s++) {
-			double more_ns = (double)p->site_ns[s] - site_ns(im, s, r);
+			double more_ns = (double)p->sites[s].ns - site_ns(im, s, r);
 
 			if (more_ns > 0)
 				c.sites[s].imbalance_impact_ns +=
@@ -105,7 +99,7 @@ judge(const struct imbalance *im, const struct path *p)
 		}
 	}
 	for (size_t s = 0; s < p->count; s++)
-		if (p->site_ns[s] > 0)
+		if (p->sites[s].ns > 0)
 			c.sites[c.count++] = c.sites[s];
 	SORT(c.sites, c.count, by_imbalance);
 	return c;
@@ -126,10 +120,8 @@ read_critical(const struct imbalance *im, const char *file)
 		die_input(in);
 	while ((got = reader_next(in, &message)) > 0) {
 		if (is_kind(&message, "run") && (body_int(in, &message, "run_ns", 0, INT64_MAX,
-		    &run_ns) < 0 || run_ns != im->graph.known.run_ns)) {
-			reader_fail(in, message.offset, "run: of another run than the graph");
-			die_input(in);
-		}
+		    &run_ns) < 0 || run_ns != im->graph.known.run_ns))
+			die_message(in, &message, "run: of another run than the graph");
 		if (is_kind(&message, "segments")) {
 			take_segments(&path, im, in, &message);
 			any = true;
@@ -142,8 +134,7 @@ read_critical(const struct imbalance *im, const char *file)
 	reader_close(in);
 	critical = judge(im, &path);
 	for (size_t s = 0; s < path.count; s++)
-		free(path.rank_ns[s]);
-	free(path.rank_ns);
-	free(path.site_ns);
+		free(path.sites[s].by_rank);
+	free(path.sites);
 	return critical;
 }

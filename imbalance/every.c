@@ -15,12 +15,6 @@
 
 /* ---- sums ---- */
 
-static int64_t
-later_of(int64_t a_ns, int64_t b_ns)
-{
-	return a_ns > b_ns ? a_ns : b_ns;
-}
-
 static struct window_sums *
 window_of(struct every *e, size_t number)
 {
@@ -28,9 +22,8 @@ window_of(struct every *e, size_t number)
 
 	if (number < e->first)	/* a delay before a call that was stored late */
 		number = e->first;
-	while (e->first + e->count <= number) {
-		*APPEND(e->windows, e->count, e->capacity) = (struct window_sums){ 0 };
-	}
+	while (e->first + e->count <= number)
+		APPEND(e->windows, e->count, e->capacity);
 	w = &e->windows[number - e->first];
 	if (w->shares == NULL) {
 		w->shares = zalloc((size_t)e->im->graph.known.ranks, sizeof *w->shares);
@@ -41,7 +34,7 @@ window_of(struct every *e, size_t number)
 
 /* Calls ADD for the part of FROM to TO in each window that has not been printed. */
 #define FOR_WINDOWS(e, from, to, ADD) \
-	for (int64_t at_ = later_of((from), (int64_t)(e)->first * (e)->every_ns), end_; \
+	for (int64_t at_ = larger((from), (int64_t)(e)->first * (e)->every_ns), end_; \
 	    at_ < (to); at_ = end_) { \
 		const size_t number_ = at_ > 0 ? (size_t)(at_ / (e)->every_ns) : 0; \
 		end_ = ((int64_t)number_ + 1) * (e)->every_ns; \
@@ -123,7 +116,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	    e->end_ns[rank] == INT64_MAX)
 		e->end_ns[rank] = row->enter_ns;
 	/* Its time up to there has been added: the call was open. */
-	FOR_WINDOWS(e, later_of(row->enter_ns, account->until_ns), row->leave_ns,
+	FOR_WINDOWS(e, larger(row->enter_ns, account->until_ns), row->leave_ns,
 	    w->shares[rank].mpi_ns += ns)
 	if (is_overdue(im, im->seen))
 		add_open(e, rank, row->enter_ns, row->leave_ns);
@@ -141,7 +134,7 @@ tell(struct every *e, struct window_sums *w, size_t number)
 	const int64_t to_ns = e->ended && run_ns < end_ns ? run_ns : end_ns;
 
 	tell_window(e, w, from_ns, to_ns);
-	e->told_ns = later_of(e->told_ns, to_ns);
+	e->told_ns = larger(e->told_ns, to_ns);
 	free(w->shares);
 	free(w->pairs.slots);
 }
@@ -230,26 +223,19 @@ go_on(struct every *e, const struct message *message)
 }
 
 static void
-begin(struct every *e)
-{
-	const struct definitions *known = &e->im->graph.known;
-
-	e->accounts = zalloc(known->location_count, sizeof *e->accounts);
-	e->begin_ns = zalloc((size_t)known->ranks, sizeof *e->begin_ns);
-	e->end_ns = zalloc((size_t)known->ranks, sizeof *e->end_ns);
-	for (int32_t r = 0; r < known->ranks; r++)
-		e->end_ns[r] = INT64_MAX;
-}
-
-static void
 see_message(struct observer *observer, struct imbalance *im, const struct message *message,
     const struct calls *calls)
 {
 	struct every *e = (struct every *)(void *)observer;
+	const struct definitions *known = &im->graph.known;
 
 	(void)calls;
 	if (is_kind(message, "run")) {
-		begin(e);
+		e->accounts = zalloc(known->location_count, sizeof *e->accounts);
+		e->begin_ns = zalloc((size_t)known->ranks, sizeof *e->begin_ns);
+		e->end_ns = zalloc((size_t)known->ranks, sizeof *e->end_ns);
+		for (int32_t r = 0; r < known->ranks; r++)
+			e->end_ns[r] = INT64_MAX;
 		e->screen = e->form == TEXT && body_get(message, "followed") != NULL &&
 		    is_terminal(STDOUT_FILENO);
 	}
@@ -257,7 +243,6 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		go_on(e, message);
 	else if (is_kind(message, "sync") || is_kind(message, "settled"))
 		tell_windows(e, all_until_ns(e));
-	(void)im;
 }
 
 void

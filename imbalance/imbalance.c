@@ -75,6 +75,7 @@ parse_options(int argc, char **argv)
 	};
 	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1,
 	    .memory = SIZE_MAX };
+	bool of_one_report;
 	int c;
 
 	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
@@ -89,21 +90,18 @@ parse_options(int argc, char **argv)
 		}
 	opt.files = argv + optind;
 	opt.file_count = (size_t)(argc - optind);
-	if (opt.file_count > 1 && (opt.path != NULL || opt.ideal != NULL || opt.view.by >= 0 ||
-	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
-	    opt.form == STREAM))
+	of_one_report = opt.path != NULL || opt.ideal != NULL || opt.limit_count > 0 ||
+	    opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX;
+	if (opt.file_count > 1 && (of_one_report || opt.view.by >= 0 || opt.form == STREAM))
 		die("of several runs there is only the table of how they scale");
-	if (opt.every_ns > 0 && (opt.file_count > 1 || opt.path != NULL || opt.ideal != NULL ||
-	    opt.view.by >= 0 || opt.limit_count > 0 || opt.from_ns != INT64_MIN ||
-	    opt.to_ns != INT64_MAX || opt.view.whole || opt.form > JSON))
+	if (opt.every_ns > 0 && (opt.file_count > 1 || of_one_report || opt.view.by >= 0 ||
+	    opt.view.whole || opt.form > JSON))
 		die("--every goes with -F text or json, --order and --memory alone");
 	if (opt.json != NULL && (opt.file_count > 1 || opt.every_ns > 0 || opt.view.by >= BY_STEP))
 		die("--json is of one run as a whole");
 	if (opt.steps > 0 && opt.view.by != BY_STEP)
 		die("--steps is for --by step");
-	if (opt.view.by >= BY_STEP && (opt.path != NULL || opt.ideal != NULL ||
-	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
-	    opt.view.whole || opt.form == STREAM))
+	if (opt.view.by >= BY_STEP && (of_one_report || opt.view.whole || opt.form == STREAM))
 		die("--by step and region go with -F text, json or csv, --steps, --order, --all "
 		    "and --memory alone");
 	if (opt.from_ns >= opt.to_ns)
@@ -178,17 +176,6 @@ tell(struct imbalance *im, struct options *opt, int argc, char **argv)
 	return !check_limits(im, opt->limits, opt->limit_count, opt->view.whole);
 }
 
-/* Checks options, without the other processes. */
-static void
-check_options(const struct options *opt, const struct team *team)
-{
-	if (opt->file_count > 1)
-		return;
-	refuse_terminal_input(opt->files[0], usage);
-	if (opt->form == STREAM && team->size == 1)	/* under mpirun, standard output is one */
-		refuse_terminal_output();
-}
-
 int
 main(int argc, char **argv)
 {
@@ -200,38 +187,33 @@ main(int argc, char **argv)
 	tool = "lp-imbalance";
 	team = team_start(&argc, &argv);
 	opt = parse_options(argc, argv);
-	check_options(&opt, &team);
+	if (opt.file_count <= 1)
+		refuse_terminal_input(opt.files[0], usage);
+	if (opt.form == STREAM && team.size == 1)	/* under mpirun, standard output is one */
+		refuse_terminal_output();
 	team_open(&team, &argc, &argv);
-	if (opt.file_count > 1) {
-		if (team.rank == 0)
-			print_scaling(opt.files, opt.file_count, opt.weak,
-			    opt.view.whole, opt.form);
-		team_close();
-		return finish(DONE);
-	}
 	im.every_order = opt.every_order;
 	im.from_ns = opt.from_ns;
 	im.to_ns = opt.to_ns;
 	im.window_bytes = opt.memory;
 	im.window_bytes_set = opt.memory != SIZE_MAX;
-	if (opt.every_ns > 0) {
+	if (opt.file_count > 1) {
+		if (team.rank == 0)
+			print_scaling(opt.files, opt.file_count, opt.weak, opt.view.whole,
+			    opt.form);
+	} else if (opt.every_ns > 0) {
 		if (team.rank == 0)
 			print_every(&im, opt.files[0], opt.every_ns, opt.form);
-		team_close();
-		return finish(DONE);
-	}
-	if (opt.view.by >= BY_STEP) {
+	} else if (opt.view.by >= BY_STEP) {
 		if (team.rank == 0)
 			print_sections(&im, opt.files[0], opt.view.by == BY_REGION,
 			    (uint64_t)opt.steps, opt.form, opt.view.all);
-		team_close();
-		return finish(DONE);
+	} else {
+		read_run(&im, opt.files[0], &team);
+		if (team.rank == 0 && !tell(&im, &opt, argc, argv))
+			status = ANSWER_IS_NO;
 	}
-	read_run(&im, opt.files[0], &team);
-	if (team.rank == 0 && !tell(&im, &opt, argc, argv))
-		status = ANSWER_IS_NO;
 	team_close();
-	if (opt.form == STREAM)	/* the stream has closed standard output */
-		return (int)status;
-	return finish(status);
+	/* A stream has closed standard output. */
+	return opt.form == STREAM ? (int)status : finish(status);
 }

@@ -27,7 +27,8 @@ report(const struct imbalance *im, enum form form, const char *name, const struc
 
 /* ---- limits ----------------------------------------------------------------------------- */
 
-bool
+/* A value by name; false: there is no such name. */
+static bool
 value_of(const struct imbalance *im, const char *name, bool whole, double *value)
 {
 	const struct efficiency e = efficiency_of(im, whole);

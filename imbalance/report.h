@@ -19,8 +19,6 @@ void write_stream(const struct imbalance *im, int argc, char **argv);	/* csv.c *
 /* report.c: several runs side by side. */
 void print_scaling(char **files, size_t count, bool weak, bool whole, enum form form);
 
-/* A value by name, for limits; false: there is no such name. */
-bool value_of(const struct imbalance *im, const char *name, bool whole, double *value);
 /* Reports each NAME=VALUE that is exceeded; true if any is. */
 bool check_limits(const struct imbalance *im, const char **limits, size_t count, bool whole);
 
