@@ -19,17 +19,11 @@ functions_by_path(const void *left, const void *right)
 	return by_path(left, right);
 }
 
-/* Of one frame. */
-static void
-add(struct function *to, const struct function *more)
-{
+FOLD(fold, struct function, by_frame,
 	to->all += more->all;
 	to->samples += more->samples;
 	to->all_inclusive += more->all_inclusive;
-	to->inclusive += more->inclusive;
-}
-
-FOLD(fold, struct function, by_frame, add(to, more);)
+	to->inclusive += more->inclusive;)
 
 /* All frames, in order. A recursive function has its time once. */
 static struct function *

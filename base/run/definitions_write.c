@@ -69,23 +69,17 @@ put_inlined(struct writer *out, const struct inlined *inlined, size_t count)
 		msgpack_pack_int64(&out->pack, inlined[i].line);
 }
 
-static void
-stack_write(struct writer *out, size_t number, const struct site *s)
-{
-	message_begin(out, "site", 3);
-	put_uint(out, "site", number);
-	put_uint(out, "count", s->depth);
-	put_column(out, "stack", s->stack, s->depth);
-	end_message(out);
-}
-
 void
 site_write(struct writer *out, size_t number, const struct site *s)
 {
 	const bool module = s->module != UINT32_MAX;
 
 	if (s->stack != NULL) {
-		stack_write(out, number, s);
+		message_begin(out, "site", 3);
+		put_uint(out, "site", number);
+		put_uint(out, "count", s->depth);
+		put_column(out, "stack", s->stack, s->depth);
+		end_message(out);
 		return;
 	}
 	message_begin(out, "site", 2u + (s->call != NULL) + module + (s->function != NULL) +

@@ -34,21 +34,14 @@ sum_of(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
+FOLD(fold, struct function_time, function_times_compare,
+	to->path_ns = sum_of(to->path_ns, more->path_ns);
+	to->all_ns = sum_of(to->all_ns, more->all_ns);)
+
 void
 function_times_fold(struct function_times *f)
 {
-	size_t last = 0;
-
-	if (f->count == 0)
-		return;
-	SORT(f->at, f->count, function_times_compare);
-	for (size_t i = 1; i < f->count; i++)
-		if (function_times_compare(&f->at[last], &f->at[i]) == 0) {
-			f->at[last].path_ns = sum_of(f->at[last].path_ns, f->at[i].path_ns);
-			f->at[last].all_ns = sum_of(f->at[last].all_ns, f->at[i].all_ns);
-		} else
-			f->at[++last] = f->at[i];
-	f->count = last + 1;
+	f->count = fold(f->at, f->count);
 }
 
 /* Adds the rest of the path: by reason if there are switches. */

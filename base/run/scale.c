@@ -16,16 +16,6 @@ struct scale {
 	size_t known_sites;
 };
 
-static struct scale *
-add_scale(struct scales *scales)
-{
-	struct scale *scale;
-
-	scale = APPEND(scales->items, scales->count, scales->capacity);
-	*scale = (struct scale){ .rank = -1, .number = -1, .factor = -1 };
-	return scale;
-}
-
 /* Cuts off the first part. Names in C++ have commas: a comma ends a part only before another. */
 static char *
 next_part(char **rest)
@@ -49,9 +39,10 @@ next_part(char **rest)
 void
 scale_add(struct scales *scales, const char *text, int argc, char **argv, int *next)
 {
-	struct scale *scale = add_scale(scales);
+	struct scale *scale = APPEND(scales->items, scales->count, scales->capacity);
 	char *copy = need(strdup(text)), *rest = copy, *blank = strstr(copy, " factor=");
 
+	*scale = (struct scale){ .rank = -1, .number = -1, .factor = -1 };
 	if (blank != NULL)
 		*blank = ',';
 	for (char *word; (word = next_part(&rest)) != NULL;)

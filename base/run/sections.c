@@ -82,13 +82,6 @@ section_before(const struct section_lane *lane, size_t i)
 	return lane->begin + i > 0 ? lane->marks[lane->begin + i - 1].section : 0;
 }
 
-static uint32_t
-section_at(const struct section_lane *lane, int64_t at_ns)
-{
-	return section_before(lane, mark_after(lane->marks + lane->begin, lane->end - lane->begin,
-	    at_ns));
-}
-
 /* Are the steps instances of regions? */
 static bool
 is_named(const struct sections *s)
@@ -111,7 +104,8 @@ see_call(struct sections *s, const struct definitions *known, int32_t rank,
 
 	if (is_named(s)) {
 		if (rank == 0)
-			see_place(s, section_at(lane, calls->enter_ns[row]), place);
+			see_place(s, section_before(lane, mark_after(lane->marks + lane->begin,
+			    lane->end - lane->begin, calls->enter_ns[row])), place);
 		return;
 	}
 	if (lane->loop == s->steps.count)
@@ -150,26 +144,16 @@ see_calls(struct sections *s, const struct definitions *known, const struct call
 	}
 }
 
-/* The number of the loop whose steps are instances of the region; or how many loops there are. */
-static size_t
-loop_of_region(const struct sections *s, uint32_t region)
-{
-	size_t i = 0;
-
-	while (i < s->steps.count && s->steps.loops[i].region != region)
-		i++;
-	return i;
-}
-
 /* The same where an outermost instance of some regions is a step. */
 static void
 see_named_step(struct sections *s, struct section_lane *lane, int64_t at_ns, int32_t number)
 {
-	size_t loop;
+	size_t loop = 0;		/* the one whose steps are instances of the region */
 
 	if (number > 0) {
 		*APPEND(lane->inside, lane->depth, lane->room) = (uint32_t)number;
-		loop = loop_of_region(s, (uint32_t)number);
+		while (loop < s->steps.count && s->steps.loops[loop].region != (uint32_t)number)
+			loop++;
 		if (lane->now > 0 || loop == s->steps.count)
 			return;
 		lane->step_depth = lane->depth;

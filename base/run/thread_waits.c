@@ -240,12 +240,6 @@ find_active(const struct finding *f)
 	add_outside(&times->active, at_ns, cut.to_ns, &times->waits, &wait);
 }
 
-static bool
-is_sampled(const struct sample_lane *lane, int64_t from_ns, int64_t to_ns)
-{
-	return lane != NULL && lane_from(lane, from_ns) < lane_from(lane, to_ns);
-}
-
 /* What lies outside of calls. */
 static void
 leave_out(struct time_spans *spans, const struct time_spans *calls)
@@ -267,6 +261,7 @@ add_threads(struct finding *f, const struct off_lanes *off, const struct sample_
 	struct thread_waits *w = f->all;
 	const struct off_location *l = thread->location < off->count ?
 	    &off->at[thread->location] : NULL;
+	const struct sample_lane *lane;
 	struct thread_times *times;
 
 	for (size_t i = 0; l != NULL && i < l->count; i++) {
@@ -278,8 +273,9 @@ add_threads(struct finding *f, const struct off_lanes *off, const struct sample_
 		times->location = thread->location;
 		times->worker = l->of[i].worker;
 		times->calls = times->worker > 0 ? (struct time_spans){ 0 } : thread->calls;
-		w->sampled |= is_sampled(lane_find(samples, times->location, times->worker),
-		    f->from_ns, f->to_ns);
+		lane = lane_find(samples, times->location, times->worker);
+		w->sampled |= lane != NULL &&
+		    lane_from(lane, f->from_ns) < lane_from(lane, f->to_ns);
 	}
 }
 

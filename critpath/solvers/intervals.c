@@ -90,9 +90,8 @@ add_link(struct chain *chain, struct segment segment)
 {
 	struct segments *s = chain->segments;
 
-	if (segment.end_ns > segment.begin_ns) {
+	if (segment.end_ns > segment.begin_ns)
 		*APPEND(s->at, s->count, s->capacity) = segment;
-	}
 	chain->at_ns = segment.end_ns;
 	chain->location = segment.location;
 	chain->begun = true;
