@@ -16,12 +16,6 @@ enum { MOST_NAMED = 4096, NO_PLACE = UINT32_MAX };
 
 /* ---- taking ----------------------------------------------------------------------------- */
 
-static bool
-same_name(const struct page *page, enum naming by, uint32_t a, uint32_t b)
-{
-	return a == b || (by == BY_FUNCTIONS && same_function(&page->im.graph.known, a, b));
-}
-
 /* The piece of the time from *AT to TO in one column; returns its length and moves AT behind it. */
 static float
 next_piece(const struct bins *bins, double *at, int64_t to_ns, size_t *column)
@@ -46,7 +40,8 @@ add_name(const struct page *page, struct name_cell *cells, enum naming by, uint3
 		const float ns = next_piece(&page->bins, &at, to_ns, &column);
 		struct name_cell *cell = &cells[column];
 
-		if (same_name(page, by, cell->name, name))
+		if (cell->name == name || (by == BY_FUNCTIONS &&
+		    same_function(&page->im.graph.known, cell->name, name)))
 			cell->ns += ns;
 		else if (cell->ns >= ns)
 			cell->ns -= ns;
@@ -241,13 +236,13 @@ list_places(const struct page *page, enum naming by)
 
 /* Of each column the place, 0: none; and for how many columns. */
 static void
-put_cells(struct json *out, const char *key, const struct page *page, const struct named_row *row,
-    enum naming by, const struct place_list *list)
+put_cells(struct json *out, const struct page *page, const struct named_row *row, enum naming by,
+    const struct place_list *list)
 {
 	uint32_t last = NO_PLACE;
 	int64_t columns = 0;
 
-	json_begin_array(out, key);
+	json_begin_array(out, NULL);
 	for (size_t c = 0; row->cells[by] != NULL && c < page->bins.columns; c++) {
 		const struct name_cell *cell = &row->cells[by][c];
 		const uint32_t place = cell->ns > 0 ? list->number[cell->name] : 0;
@@ -293,7 +288,7 @@ put_naming(struct json *out, const struct page *page, enum naming by)
 	json_begin_array(out, "rows");
 	for (size_t r = 0; r < page->named.count; r++) {
 		json_break(out);
-		put_cells(out, NULL, page, &page->named.at[r], by, &list);
+		put_cells(out, page, &page->named.at[r], by, &list);
 	}
 	json_end_array(out);
 	json_end_object(out);

@@ -100,23 +100,16 @@ put_share(struct text *out, const char *id, const char *name, double share)
 	put_fact(out, id, name, 100, "%.1f %%", share);
 }
 
-static int64_t
-all_waits_ns(const struct imbalance *im)
-{
-	int64_t ns = 0;
-
-	for (int s = 0; s < STATES; s++)
-		ns += im->states[s].wait_ns;
-	return ns;
-}
-
 static void
 put_facts(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
 	const struct efficiency e = efficiency_of(im, false);
 	double time = (double)page->bins.run_ns * (double)counted_locations(im);
+	int64_t waited_ns = 0;
 
+	for (int s = 0; s < STATES; s++)
+		waited_ns += im->states[s].wait_ns;
 	text_put(out, "<section><h2 id=\"facts\">Efficiency</h2>\n<ul class=\"facts\">\n");
 	put_fact(out, "run_time_s", "run time", 1, "%.4g s", 1e-9 * (double)page->bins.run_ns);
 	put_share(out, "parallel", "parallel efficiency", e.parallel);
@@ -132,7 +125,7 @@ put_facts(struct text *out, const struct page *page)
 		put_share(out, "serialisation", "serialisation", i.serialisation);
 		put_share(out, "transfer", "transfer", i.transfer);
 	}
-	put_share(out, "wait_share", "of all time waits", (double)all_waits_ns(im) / time);
+	put_share(out, "wait_share", "of all time waits", (double)waited_ns / time);
 	if (page->segments > 0) {
 		double all = (double)path_length_ns(page);
 

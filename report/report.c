@@ -118,27 +118,19 @@ needs_path(const char *file)
 	return needs;
 }
 
-/* The stream with its path, and with gains unless PERCENT is 0; CHILD gets the process. */
-static int
-start_path(const char *file, int percent, pid_t *child)
-{
-	char *name = (char *)(uintptr_t)file, gain[32];
-	int from;
-
-	snprintf(gain, sizeof gain, "--gain=%d", percent);
-	*child = start_tool(percent > 0 ? (char *[]){ "lp-gain", gain, "-F", "stream", "--", name,
-	    NULL } : (char *[]){ "lp-critpath", "-F", "stream", "--", name, NULL }, &from);
-	return from;
-}
-
+/* A graph gets its path, and gains unless their percentage is 0. */
 static void
 read_run(struct page *page, const struct options *opt)
 {
+	char *name = (char *)(uintptr_t)opt->file, gain[32];
 	int fd = -1;
 	pid_t child = 0;
 
+	snprintf(gain, sizeof gain, "--gain=%d", opt->percent);
 	if (needs_path(opt->file))
-		fd = start_path(opt->file, opt->percent, &child);
+		child = start_tool(opt->percent > 0 ?
+		    (char *[]){ "lp-gain", gain, "-F", "stream", "--", name, NULL } :
+		    (char *[]){ "lp-critpath", "-F", "stream", "--", name, NULL }, &fd);
 	page_read(page, opt->file, fd, (size_t)opt->size);
 	if (child > 0 && !ended_well(child))
 		die("%s failed", opt->percent > 0 ? "lp-gain" : "lp-critpath");
@@ -164,9 +156,8 @@ read_runs(struct page *page, char *list)
 	size_t capacity = 0;
 	char *name;
 
-	while ((name = strsep(&list, ",")) != NULL) {
+	while ((name = strsep(&list, ",")) != NULL)
 		*APPEND(runs, page->run_count, capacity) = read_times(name, false);
-	}
 	if (runs != NULL)
 		sort_and_scale(runs, page->run_count, false);
 	page->runs = runs;

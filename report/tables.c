@@ -149,20 +149,6 @@ end_table(struct columns *c, size_t count)
 	free(c->lines);
 }
 
-static double
-share_of_time(const struct page *page, int64_t ns)
-{
-	double all = (double)page->bins.run_ns * (double)counted_locations(&page->im);
-
-	return (double)ns / all;
-}
-
-static int64_t
-site_path_ns(const struct page *page, size_t site)
-{
-	return site < page->path_sites ? page->path_site_ns[site] : 0;
-}
-
 static void
 places_table(struct text *out, const struct page *page)
 {
@@ -333,6 +319,7 @@ static void
 states_table(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
+	const double all_ns = (double)page->bins.run_ns * (double)counted_locations(im);
 	struct columns columns;
 	char where[LABEL];
 
@@ -346,7 +333,7 @@ states_table(struct text *out, const struct page *page)
 		if (sums->wait_ns == 0)
 			continue;
 		put_line(&columns,
-		    (double[]){ share_of_time(page, sums->wait_ns), 1e-9 * (double)sums->wait_ns,
+		    (double[]){ (double)sums->wait_ns / all_ns, 1e-9 * (double)sums->wait_ns,
 		    (double)sums->count, 1e-9 * (double)(w->to_ns - w->from_ns),
 		    im->graph.known.location_rank[w->location] }, (const char *[]){ state_names[s],
 		    site_label(page, w->site, where, sizeof where) });
@@ -421,8 +408,9 @@ cells_table(struct text *out, const struct page *page, enum dimension by, const 
 	for (size_t i = 0; i < count; i++) {
 		const struct cell *c = lines[i].cell;
 		const size_t of = lines[i].index;
-		const double numbers[] = { 1e-9 * (double)(by == BY_RANK ? rank_path_ns(page,
-		    of) : site_path_ns(page, of)), 1e-9 * (double)lines[i].wait_ns,
+		const double numbers[] = { 1e-9 * (double)(by == BY_RANK ? rank_path_ns(page, of) :
+		    of < page->path_sites ? page->path_site_ns[of] : 0),
+		    1e-9 * (double)lines[i].wait_ns,
 		    (double)c->waits, 1e-9 * (double)c->compute_ns, 1e-9 * (double)c->mpi_ns,
 		    (double)c->calls, (double)of };
 
