@@ -2,6 +2,7 @@
 #include "graph_input.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "../tool/tool.h"
 
@@ -31,6 +32,142 @@ read_calls(struct graph_input *graph, const struct message *message)
 	return GRAPH_CALLS;
 }
 
+/* ---- edges ------------------------------------------------------------------------------ */
+
+static void
+edge_block_free(struct edge_block *edges)
+{
+	free(edges->source);
+	free(edges->target);
+	free(edges->send);
+	free(edges->receive);
+	free(edges->size);
+	free(edges->location);
+	free(edges->seq);
+	memset(edges, 0, sizeof *edges);
+}
+
+static void
+begin_edges(struct edge_block *edges, size_t count)
+{
+	if (count > edges->capacity) {
+		edge_block_free(edges);
+		edges->capacity = count;
+		edges->source = zalloc(count, sizeof *edges->source);
+		edges->target = zalloc(count, sizeof *edges->target);
+		edges->location = zalloc(count, sizeof *edges->location);
+		edges->send = zalloc(count, sizeof *edges->send);
+		edges->receive = zalloc(count, sizeof *edges->receive);
+		edges->seq = zalloc(count, sizeof *edges->seq);
+	}
+	edges->count = count;
+}
+
+static bool
+is_there(const struct window *window, uint32_t location, uint64_t seq)
+{
+	const struct lane *lane = &window->lanes[location];
+
+	return seq - lane->first < lane->count || (seq < lane->first &&
+	    (seq >= window_first(window, location) ||
+	    window_kept(window, location, seq) != NULL));
+}
+
+static int
+check_ends(const struct graph_input *graph, const struct message *message,
+    const uint32_t *location, const uint64_t *seq)
+{
+	const struct window *window = &graph->window;
+
+	for (size_t i = 0; i < graph->edges.count; i++)
+		if (location[i] >= window->locations ||
+		    (!window->partial && !window->shared && !is_there(window, location[i], seq[i])))
+			return reader_fail(graph->in, message->offset, "%s: row %llu of location "
+			    "%u is not there", message->kind, (unsigned long long)seq[i],
+			    location[i]);
+	return 0;
+}
+
+static int
+read_messages(struct graph_input *graph, const struct message *message)
+{
+	struct edge_block *edges = &graph->edges;
+	struct reader *in = graph->in;
+	size_t n;
+
+	if (body_count(in, message, "count", 0, UINT32_MAX, "source", &n) < 0)
+		return -1;
+	begin_edges(edges, n);
+	return body_column(in, message, "source", n, edges->source) < 0 ||
+	    body_column(in, message, "send", n, edges->send) < 0 ||
+	    body_column(in, message, "target", n, edges->target) < 0 ||
+	    body_column(in, message, "receive", n, edges->receive) < 0 ||
+	    check_ends(graph, message, edges->source, edges->send) < 0 ||
+	    check_ends(graph, message, edges->target, edges->receive) < 0 ? -1 : 0;
+}
+
+/* Location and seq of rows. */
+static int
+read_members(struct graph_input *graph, const struct message *message)
+{
+	struct edge_block *edges = &graph->edges;
+	size_t n;
+
+	if (body_count(graph->in, message, "count", 0, UINT32_MAX, "location", &n) < 0)
+		return -1;
+	begin_edges(edges, n);
+	return body_column(graph->in, message, "location", n, edges->location) < 0 ||
+	    body_column(graph->in, message, "seq", n, edges->seq) < 0 ||
+	    check_ends(graph, message, edges->location, edges->seq) < 0 ? -1 : 0;
+}
+
+static int
+read_collectives(struct graph_input *graph, const struct message *message)
+{
+	struct edge_block *edges = &graph->edges;
+	struct reader *in = graph->in;
+	size_t n, instances;
+	uint64_t members = 0;
+
+	if (body_count(in, message, "count", 0, UINT32_MAX, "location", &n) < 0 ||
+	    body_count(in, message, "instances", 0, UINT32_MAX, "size", &instances) < 0)
+		return -1;
+	begin_edges(edges, n);		/* which may free the sizes */
+	GROW(edges->size, edges->instance_capacity, instances);
+	edges->instances = instances;
+	if (body_column(in, message, "size", instances, edges->size) < 0 ||
+	    read_members(graph, message) < 0)
+		return -1;
+	for (size_t i = 0; i < instances; i++) {
+		members += edges->size[i];
+		if (edges->size[i] == 0)
+			return reader_fail(in, message->offset,
+			    "collectives: an instance without members");
+	}
+	if (members != n)
+		return reader_fail(in, message->offset, "collectives: sizes and members differ");
+	return 0;
+}
+
+int
+seqs_read(uint64_t *seqs, const char *key, struct reader *in, const struct message *message,
+    const struct window *window)
+{
+	int64_t count;
+
+	if (body_int(in, message, "count", window->locations, window->locations, &count) < 0)
+		return -1;
+	return body_column(in, message, key, window->locations, seqs);
+}
+
+static int
+read_seqs(struct graph_input *graph, const struct message *message)
+{
+	return seqs_read(graph->seqs, "seq", graph->in, message, &graph->window);
+}
+
+/* ---- messages of any kind --------------------------------------------------------------- */
+
 enum graph_item
 graph_define(struct graph_input *graph, const struct message *message)
 {
@@ -47,30 +184,27 @@ graph_define(struct graph_input *graph, const struct message *message)
 enum graph_item
 graph_rows(struct graph_input *graph, const struct message *message)
 {
-	struct reader *in = graph->in;
-	enum graph_item item;
-	int got;
+	static const struct {
+		const char *kind;
+		enum graph_item item;
+		int (*read)(struct graph_input *, const struct message *);
+	} kinds[] = {
+		{ "messages", GRAPH_MESSAGES, read_messages },
+		{ "probes", GRAPH_PROBES, read_messages },
+		{ "locks", GRAPH_LOCKS, read_messages },
+		{ "holds", GRAPH_HOLDS, read_messages },
+		{ "collectives", GRAPH_COLLECTIVES, read_collectives },
+		{ "overdue", GRAPH_OVERDUE, read_members },
+		{ "settled", GRAPH_SETTLED, read_seqs },
+		{ "sync", GRAPH_SYNC, read_seqs },
+	};
 
 	if (is_kind(message, "calls"))
 		return read_calls(graph, message);
-	if (is_kind(message, "messages") || is_kind(message, "probes") ||
-	    is_kind(message, "locks") || is_kind(message, "holds")) {
-		item = is_kind(message, "messages") ? GRAPH_MESSAGES : is_kind(message, "probes") ?
-		    GRAPH_PROBES : is_kind(message, "locks") ? GRAPH_LOCKS : GRAPH_HOLDS;
-		got = messages_read(&graph->edges, in, message, &graph->window);
-	} else if (is_kind(message, "collectives")) {
-		item = GRAPH_COLLECTIVES;
-		got = collectives_read(&graph->edges, in, message, &graph->window);
-	} else if (is_kind(message, "overdue")) {
-		item = GRAPH_OVERDUE;
-		got = overdue_read(&graph->edges, in, message, &graph->window);
-	} else if (is_kind(message, "settled") || is_kind(message, "sync")) {
-		item = is_kind(message, "sync") ? GRAPH_SYNC : GRAPH_SETTLED;
-		got = seqs_read(graph->seqs, "seq", in, message, &graph->window);
-	} else {
-		return GRAPH_OTHER;
-	}
-	return got < 0 ? GRAPH_BAD : item;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (is_kind(message, kinds[i].kind))
+			return kinds[i].read(graph, message) < 0 ? GRAPH_BAD : kinds[i].item;
+	return GRAPH_OTHER;
 }
 
 enum graph_item

@@ -39,6 +39,16 @@ enum graph_item {
 	GRAPH_SYNC,		/* seqs: each location's row in a global synchronisation point */
 };
 
+/* One block, widened; both ends in the window or kept, but see its PARTIAL and SHARED. */
+struct edge_block {
+	size_t count, instances;
+	uint32_t *source, *target;	/* messages */
+	uint64_t *send, *receive;
+	uint32_t *size, *location;	/* collectives */
+	uint64_t *seq;
+	size_t capacity, instance_capacity;
+};
+
 struct graph_input {
 	size_t row_bytes;	/* of the window's rows; 0: the tool keeps rows and checks edges */
 	bool *keeps;		/* by location; NULL: the rows of all locations are read */
@@ -64,6 +74,9 @@ enum graph_item graph_take(struct graph_input *graph, const struct message *mess
  * settled or overdue. False: none is overdue.
  */
 bool graph_early(struct graph_input *graph, const struct message *message);
+/* Reads sync or settled: one seq for each location. 0 or -1. */
+int seqs_read(uint64_t *seqs, const char *key, struct reader *in, const struct message *message,
+    const struct window *window);
 /* Closes the reader, and frees everything except the definitions. */
 void graph_close(struct graph_input *graph);
 

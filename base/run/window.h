@@ -126,29 +126,4 @@ window_end(const struct window *window, uint32_t location)
 	return window->lanes[location].first + window->lanes[location].count;
 }
 
-/*
- * edges.c: the edges of one block, widened; both ends in the window or kept, but see PARTIAL,
- * SHARED.
- */
-struct edge_block {
-	size_t count, instances;
-	uint32_t *source, *target;	/* messages */
-	uint64_t *send, *receive;
-	uint32_t *size, *location;	/* collectives */
-	uint64_t *seq;
-	size_t capacity, instance_capacity;
-};
-
-int messages_read(struct edge_block *edges, struct reader *in, const struct message *message,
-    const struct window *window);
-int collectives_read(struct edge_block *edges, struct reader *in, const struct message *message,
-    const struct window *window);
-/* Reads overdue: location and seq of rows. */
-int overdue_read(struct edge_block *edges, struct reader *in, const struct message *message,
-    const struct window *window);
-/* Reads sync or settled: one seq for each location. */
-int seqs_read(uint64_t *seqs, const char *key, struct reader *in, const struct message *message,
-    const struct window *window);
-void edge_block_free(struct edge_block *edges);
-
 #endif
