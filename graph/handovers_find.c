@@ -165,8 +165,8 @@ find_in_process(struct finding *f, uint32_t first)
 		const struct off_lane *lane = off_lane_of(h->off, l, 0);
 
 		by_clock |= lane != NULL && lane->clock;
-		*APPEND(threads, count, capacity) = (struct calling_thread){ l,
-		    h->threads[l].calls };
+		*APPEND(threads, count, capacity) = (struct calling_thread){
+		    .location = l, .calls = h->threads[l].calls };
 	}
 	if (h->threads[first].calls.count > 0) {
 		f->begin_ns = h->threads[first].calls.at[0].to_ns;

@@ -253,10 +253,10 @@ leave_out(struct time_spans *spans, const struct time_spans *calls)
 	*spans = outside;
 }
 
-/* Adds threads of a location: its own one, and those without calls. */
+/* Adds the threads of a location. */
 static void
 add_threads(struct finding *f, const struct off_lanes *off, const struct sample_lanes *samples,
-    const struct calling_thread *thread, bool own, bool workers)
+    const struct calling_thread *thread)
 {
 	struct thread_waits *w = f->all;
 	const struct off_location *l = thread->location < off->count ?
@@ -265,7 +265,7 @@ add_threads(struct finding *f, const struct off_lanes *off, const struct sample_
 	struct thread_times *times;
 
 	for (size_t i = 0; l != NULL && i < l->count; i++) {
-		if (l->of[i].worker > 0 ? !workers : !own)
+		if (l->of[i].worker > 0 ? thread->only_own : thread->only_others)
 			continue;
 		if (w->count == w->made)
 			APPEND(w->of, w->made, w->capacity);
@@ -279,41 +279,29 @@ add_threads(struct finding *f, const struct off_lanes *off, const struct sample_
 	}
 }
 
-/* FIRST: location of the first thread, which waits neither before its begin nor after its end. */
-static void
-find_all(struct finding *f, const struct off_lanes *off, const struct sample_lanes *samples,
-    uint32_t first)
-{
-	struct thread_waits *w = f->all;
-
-	if (!w->sampled)	/* whatever is known of other times */
-		f->period_ns = 0;
-	for (f->times = w->of; f->times < w->of + w->count; f->times++) {
-		f->off = off_lane_of(off, f->times->location, f->times->worker);
-		f->samples = lane_find(samples, f->times->location, f->times->worker);
-		f->is_later = f->times->location != first;
-		find_waits(f);
-		find_active(f);
-		if (f->times->calls.count > 0) {
-			leave_out(&f->times->waits, &f->times->calls);
-			leave_out(&f->times->active, &f->times->calls);
-		}
-	}
-}
-
 void
 thread_waits_of_process(struct thread_waits *waits, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
     const struct calling_thread *threads, size_t count, int64_t from_ns, int64_t to_ns)
 {
-	struct finding f = { waits, known, .period_ns = period_ns, .from_ns = from_ns,
-	    .to_ns = to_ns };
+	struct finding f = { waits, known, .from_ns = from_ns, .to_ns = to_ns };
 
 	waits->sampled = false;
 	waits->count = 0;
 	for (size_t i = 0; i < count; i++)
-		add_threads(&f, off, samples, &threads[i], true, true);
-	find_all(&f, off, samples, threads[0].location);
+		add_threads(&f, off, samples, &threads[i]);
+	f.period_ns = waits->sampled ? period_ns : 0;	/* whatever is known of other times */
+	for (f.times = waits->of; f.times < waits->of + waits->count; f.times++) {
+		f.off = off_lane_of(off, f.times->location, f.times->worker);
+		f.samples = lane_find(samples, f.times->location, f.times->worker);
+		f.is_later = f.times->location != threads[0].location;
+		find_waits(&f);
+		find_active(&f);
+		if (f.times->calls.count > 0) {
+			leave_out(&f.times->waits, &f.times->calls);
+			leave_out(&f.times->active, &f.times->calls);
+		}
+	}
 }
 
 void
@@ -321,16 +309,12 @@ thread_waits_find(struct thread_waits *waits, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
     uint32_t location, int64_t from_ns, int64_t to_ns)
 {
-	const uint32_t workers = thread_location(known, location, 1);
-	struct finding f = { waits, known, .period_ns = period_ns, .from_ns = from_ns,
-	    .to_ns = to_ns };
+	const uint32_t others = thread_location(known, location, 1);
+	const struct calling_thread threads[] = {
+		{ .location = location, .only_own = others != location },
+		{ .location = others, .only_others = true },
+	};
 
-	waits->sampled = false;
-	waits->count = 0;
-	add_threads(&f, off, samples, &(struct calling_thread){ .location = location }, true,
-	    workers == location);
-	if (workers != location)
-		add_threads(&f, off, samples, &(struct calling_thread){ .location = workers },
-		    false, true);
-	find_all(&f, off, samples, location);
+	thread_waits_of_process(waits, known, off, samples, period_ns, threads,
+	    others != location ? 2 : 1, from_ns, to_ns);
 }

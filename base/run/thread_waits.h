@@ -59,6 +59,8 @@ void thread_waits_find(struct thread_waits *waits, const struct definitions *kno
 struct calling_thread {
 	uint32_t location;
 	struct time_spans calls;	/* in order; none: the time has no calls */
+	/* Of its location only the thread that makes calls; only those that make none. */
+	bool only_own, only_others;
 };
 void thread_waits_of_process(struct thread_waits *waits, const struct definitions *known,
     const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
