@@ -18,20 +18,6 @@ struct on_rank {
 
 ORDER(by_time, struct on_rank, MOST(ns) BY(rank))
 
-/* All ranks, the one with most of the path first; the caller frees them. */
-static struct on_rank *
-ranks_of(const struct report *report, const struct definitions *known)
-{
-	struct share *shares = report_by_rank(report, known);
-	struct on_rank *ranks = zalloc((size_t)known->ranks, sizeof *ranks);
-
-	for (int32_t r = 0; r < known->ranks; r++)
-		ranks[r] = (struct on_rank){ r, share_sum(&shares[r]) };
-	SORT(ranks, (size_t)known->ranks, by_time);
-	free(shares);
-	return ranks;
-}
-
 ORDER(by_samples, struct function, MOST(samples) BY_TEXT(frame.name) BY_ANY_TEXT(frame.file))
 
 /* How much of what other ranks do has been read when a window ends is chance. */
@@ -162,18 +148,25 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 void
 every_tell(struct critpath *c)
 {
+	const struct definitions *known = &c->run.graph.known;
 	struct report *report = &c->every.report;
 	struct on_rank *ranks;
+	struct share *shares;
 	struct place *places;
 	size_t count;
 
 	if (report->segments == 0)
 		return;
-	ranks = ranks_of(report, &c->run.graph.known);
+	shares = report_by_rank(report, known);
+	ranks = zalloc((size_t)known->ranks, sizeof *ranks);
+	for (int32_t r = 0; r < known->ranks; r++)
+		ranks[r] = (struct on_rank){ r, share_sum(&shares[r]) };
+	SORT(ranks, (size_t)known->ranks, by_time);
 	places = places_sorted(&report->places, &count);
 	(c->opt.form == JSON ? tell_json : tell_text)(c, ranks, places, count);
 	text_flush(&c->output.text);
 	fflush(stdout);
+	free(shares);
 	free(ranks);
 	free(places);
 	report_free(report);

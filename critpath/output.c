@@ -71,16 +71,6 @@ put_segments(struct critpath *c, const struct segments *segments)
 	segment_file_write(&c->early, &c->output);
 }
 
-static void
-put_distance(struct json *out, const struct distance *distance)
-{
-	json_break(out);
-	json_begin_object(out, "distance");
-	json_double(out, "same_rank_share", distance_share(distance, distance->same_rank_ns));
-	json_double(out, "same_site_share", distance_share(distance, distance->same_site_ns));
-	json_end_object(out);
-}
-
 /* The file of --verdict, without its newline; NULL: not given. */
 static char *
 given_verdict(const char *file)
@@ -144,6 +134,7 @@ void
 end_output(struct critpath *c)
 {
 	struct output *o = &c->output;
+	const struct distance *d = &c->distance;
 	const struct definitions *known = &c->run.graph.known;
 
 	if (c->opt.every_ns > 0) {
@@ -160,8 +151,15 @@ end_output(struct critpath *c)
 		output_json(o, NULL, verdict);
 		free(verdict);
 		functions_json(&o->json, &c->functions, known);
-		if (c->distance.wanted)
-			put_distance(&o->json, &c->distance);
+		if (d->wanted) {
+			json_break(&o->json);
+			json_begin_object(&o->json, "distance");
+			json_double(&o->json, "same_rank_share",
+			    distance_share(d, d->same_rank_ns));
+			json_double(&o->json, "same_site_share",
+			    distance_share(d, d->same_site_ns));
+			json_end_object(&o->json);
+		}
 		output_end_json(o);
 	}
 	if (c->opt.form >= FOLDED) {

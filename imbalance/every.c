@@ -126,28 +126,22 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	account->began = true;
 }
 
-static void
-tell(struct every *e, struct window_sums *w, size_t number)
-{
-	const int64_t from_ns = (int64_t)number * e->every_ns, end_ns = from_ns + e->every_ns;
-	const int64_t run_ns = e->im->graph.known.run_ns;
-	const int64_t to_ns = e->ended && run_ns < end_ns ? run_ns : end_ns;
-
-	tell_window(e, w, from_ns, to_ns);
-	e->told_ns = larger(e->told_ns, to_ns);
-	free(w->shares);
-	free(w->pairs.slots);
-}
-
 /* Prints windows that are complete. */
 static void
 tell_windows(struct every *e, int64_t until_ns)
 {
+	const int64_t end_ns = e->ended ? e->im->graph.known.run_ns : INT64_MAX;
 	size_t told = 0;
 
 	for (; until_ns >= ((int64_t)(e->first + told) + 1) * e->every_ns; told++) {
-		window_of(e, e->first + told);
-		tell(e, &e->windows[told], e->first + told);
+		struct window_sums *w = window_of(e, e->first + told);
+		const int64_t from_ns = (int64_t)(e->first + told) * e->every_ns;
+		const int64_t to_ns = smaller(from_ns + e->every_ns, end_ns);
+
+		tell_window(e, w, from_ns, to_ns);
+		e->told_ns = larger(e->told_ns, to_ns);
+		free(w->shares);
+		free(w->pairs.slots);
 	}
 	if (told == 0)
 		return;

@@ -253,19 +253,6 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	bins_add(&page->bins, location, IN_MPI, at_ns, leave_ns);
 }
 
-/* Path time other than computation has its own lines, so that all lines add up to the path. */
-static void
-add_other_times(struct page *page)
-{
-	if (page->functions.count == 0)
-		return;
-	function_times_add(&page->functions, &(struct function_time){ .name = "(MPI)",
-	    .path_ns = page->path_all_ns[MPI_PIECE] });
-	function_times_add(&page->functions, &(struct function_time){ .name = "(transfer)",
-	    .path_ns = page->path_all_ns[TRANSFER_PIECE] });
-	function_times_fold(&page->functions);
-}
-
 void
 page_read(struct page *page, const char *file, int fd, size_t budget)
 {
@@ -284,7 +271,14 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	page->im.to_ns = INT64_MAX;
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
 	read_graph(&page->im, fd >= 0 ? path : file);
-	add_other_times(page);
+	/* Path time other than computation has its own lines, so that all add up to the path. */
+	if (page->functions.count > 0) {
+		function_times_add(&page->functions, &(struct function_time){ .name = "(MPI)",
+		    .path_ns = page->path_all_ns[MPI_PIECE] });
+		function_times_add(&page->functions, &(struct function_time){ .name = "(transfer)",
+		    .path_ns = page->path_all_ns[TRANSFER_PIECE] });
+		function_times_fold(&page->functions);
+	}
 	page->verdict = verdict_of(&page->im, &(struct known_path){ &page->places,
 	    path_length_ns(page), page->gains, page->gain_count, page->percent,
 	    page->balances, page->balance_count });

@@ -104,14 +104,6 @@ count_outside(const int32_t *ranks, int64_t size)
 	return outside;
 }
 
-static void
-free_neighbours(struct communicator *comm)
-{
-	for (int32_t i = 0; comm->neighbours != NULL && i < comm->size; i++)
-		free(comm->neighbours[i].sources);
-	free(comm->neighbours);
-}
-
 static int
 take_neighbours(struct definitions *d, struct reader *in, const struct message *message)
 {
@@ -143,7 +135,7 @@ take_neighbours(struct definitions *d, struct reader *in, const struct message *
 static int
 take_communicator(struct definitions *d, struct reader *in, const struct message *message)
 {
-	struct communicator comm = { 0 };
+	struct communicator comm = { 0 }, *old;
 	uint32_t number;
 
 	if (body_number(in, message, "comm", 1, &number) < 0)
@@ -168,13 +160,14 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 	GROW(d->comms, d->comm_capacity, (size_t)number + 1);
 	while (d->comm_count <= number)
 		d->comms[d->comm_count++] = (struct communicator){ 0 };
-	if (d->comms[number].size > 0) {
-		free(d->comms[number].members);
-		free(d->comms[number].remote);
-		free(d->comms[number].in_members);
-		free_neighbours(&d->comms[number]);
-	}
-	d->comms[number] = comm;
+	old = &d->comms[number];
+	for (int32_t i = 0; old->neighbours != NULL && i < old->size; i++)
+		free(old->neighbours[i].sources);
+	free(old->neighbours);
+	free(old->members);
+	free(old->remote);
+	free(old->in_members);
+	*old = comm;
 	return 1;
 }
 

@@ -93,15 +93,6 @@ begin_part(struct packed_file *file)
 	file->current = (uint32_t)file->parts++;
 }
 
-static void
-end_part(struct packed_file *file)
-{
-	if (file->live[file->current] == 0)
-		*APPEND(file->unused, file->unused_count, file->unused_capacity) = file->current;
-	else
-		spool_put(file->fd, file->filling, file->filled, (uint64_t)file->current * PART);
-}
-
 /* False: the piece is too long for a part and is not stored. */
 static bool
 put_piece(struct packed_file *file, const uint8_t *bytes, size_t size, uint64_t *offset)
@@ -114,7 +105,12 @@ put_piece(struct packed_file *file, const uint8_t *bytes, size_t size, uint64_t 
 		begin_part(file);
 	}
 	if (size > PART - file->filled) {
-		end_part(file);
+		if (file->live[file->current] == 0)
+			*APPEND(file->unused, file->unused_count, file->unused_capacity) =
+			    file->current;
+		else
+			spool_put(file->fd, file->filling, file->filled,
+			    (uint64_t)file->current * PART);
 		begin_part(file);
 	}
 	memcpy(file->filling + file->filled, bytes, size);

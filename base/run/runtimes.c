@@ -70,7 +70,6 @@ static const struct {
 	{ C_LIBRARY, "*sem_wait*" },
 };
 
-
 static bool
 is_like(const char *pattern, const char *name)
 {

@@ -9,35 +9,16 @@
 
 enum { LONGEST = 1024 };
 
-/* The place of the call, then the caller of its function, and so on. */
 static void
-stack_text(const struct definitions *definitions, const struct site *s, char *text)
+place_text(const struct definitions *d, const struct site *s, char *text)
 {
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < s->depth && used + 5 < LONGEST; i++)
-		used += (size_t)snprintf(text + used, LONGEST - used, "%s%s", i > 0 ? " < " : "",
-		    site_text(definitions, s->stack[i]));
-}
-
-/* "module+0xoffset", or the offset alone. */
-static void
-offset_text(const struct definitions *d, const struct site *s, char *text, size_t size)
-{
-	if (s->module < d->module_count && d->modules[s->module].path != NULL)
-		snprintf(text, size, "%s+0x%llx", file_name(d->modules[s->module].path),
-		    (unsigned long long)s->offset);
-	else
-		snprintf(text, size, "0x%llx", (unsigned long long)s->offset);
-}
-
-static void
-place_text(const struct definitions *definitions, const struct site *s, char *text)
-{
-	char offset[300];
+	const bool has_module = s->module < d->module_count && d->modules[s->module].path != NULL;
+	char offset[300];		/* "module+0xoffset", or the offset alone */
 	int used = 0;
 
-	offset_text(definitions, s, offset, sizeof offset);
+	snprintf(offset, sizeof offset, "%s%s0x%llx", has_module ?
+	    file_name(d->modules[s->module].path) : "", has_module ? "+" : "",
+	    (unsigned long long)s->offset);
 	if (s->call != NULL)
 		used = snprintf(text, LONGEST, "%.40s at ", s->call);
 	if (s->function == NULL) {
@@ -59,14 +40,17 @@ site_text(const struct definitions *definitions, uint32_t site)
 {
 	struct site *s = site < definitions->site_count ? &definitions->sites[site] : NULL;
 	char text[LONGEST] = "";
+	size_t used = 0;
 
 	if (site == 0 || s == NULL)
 		return "";
 	if (s->text == NULL) {
-		if (s->stack != NULL)
-			stack_text(definitions, s, text);
-		else
+		if (s->stack == NULL)
 			place_text(definitions, s, text);
+		/* The place of the call, then the caller of its function, and so on. */
+		for (uint32_t i = 0; i < s->depth && used + 5 < LONGEST; i++)
+			used += (size_t)snprintf(text + used, LONGEST - used, "%s%s",
+			    i > 0 ? " < " : "", site_text(definitions, s->stack[i]));
 		s->text = need(strdup(text));
 	}
 	return s->text;

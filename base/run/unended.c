@@ -127,29 +127,22 @@ keep_hung(struct definitions *d, const struct message *message, const struct end
 	free(sites);
 }
 
-static char *
-text_of(int64_t at_ns, const struct message *message)
-{
-	char *sentence = body_string(message, "sentence"), *text;
-
-	text = formatted("%s at %.1f s%s%s",
-	    body_true(message, "known") ? "killed" : "did not end, last seen",
-	    (double)at_ns / 1e9, sentence != NULL ? ": " : "", sentence != NULL ? sentence : "");
-	free(sentence);
-	return text;
-}
-
 int
 unended_take(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct ends ends = { 0 };
+	char *sentence;
 	int64_t at_ns;
 	int done = read_ends(&ends, &at_ns, in, message);
 
 	if (done == 0 && (done = keep_waits(d, in, message, &ends, at_ns)) == 0) {
 		keep_hung(d, message, &ends);
 		free(d->headline.unended);
-		d->headline.unended = text_of(at_ns, message);
+		sentence = body_string(message, "sentence");
+		d->headline.unended = formatted("%s at %.1f s%s%s", body_true(message, "known") ?
+		    "killed" : "did not end, last seen", (double)at_ns / 1e9,
+		    sentence != NULL ? ": " : "", sentence != NULL ? sentence : "");
+		free(sentence);
 	}
 	ends_free(&ends);
 	return done < 0 ? -1 : 1;
