@@ -69,27 +69,25 @@ void window_forget_all_kept(struct window *window);
 void *window_unpacked(const struct window *window, uint32_t location, uint64_t seq, bool changes);
 
 /* A row, or NULL if it is not in the window. */
-static inline void *
-window_at(const struct window *window, uint32_t location, uint64_t seq, bool changes)
+static inline const void *
+window_row(const struct window *window, uint32_t location, uint64_t seq)
 {
 	const struct lane *lane = &window->lanes[location];
 
 	return seq - lane->first < lane->count ?
 	    lane->rows + (lane->begin + (size_t)(seq - lane->first)) * window->row_bytes :
-	    window->packed == NULL ? NULL : window_unpacked(window, location, seq, changes);
-}
-
-static inline const void *
-window_row(const struct window *window, uint32_t location, uint64_t seq)
-{
-	return window_at(window, location, seq, false);
+	    window->packed == NULL ? NULL : window_unpacked(window, location, seq, false);
 }
 
 /* The same, for a change. */
 static inline void *
 window_change(const struct window *window, uint32_t location, uint64_t seq)
 {
-	return window_at(window, location, seq, true);
+	const struct lane *lane = &window->lanes[location];
+
+	return seq - lane->first < lane->count ?
+	    lane->rows + (lane->begin + (size_t)(seq - lane->first)) * window->row_bytes :
+	    window->packed == NULL ? NULL : window_unpacked(window, location, seq, true);
 }
 
 /*
