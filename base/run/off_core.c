@@ -2,7 +2,6 @@
 #include "off_core.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "../tool/search.h"
 #include "../tool/tool.h"
@@ -32,16 +31,8 @@ void
 off_add(struct off_lanes *lanes, const struct samples *block)
 {
 	struct off_lane *lane = lane_of_thread(lanes, block->location, block->worker);
-	int64_t last_ns;
+	const int64_t last_ns = lane->end > lane->begin ? lane->at[lane->end - 1].to_ns : INT64_MIN;
 
-	if (lane->begin > lane->end / 2 && lane->end + block->count > lane->capacity) {
-		memmove(lane->at, lane->at + lane->begin,
-		    (lane->end - lane->begin) * sizeof *lane->at);
-		lane->end -= lane->begin;
-		lane->begin = 0;
-	}
-	lane->at = grow(lane->at, &lane->capacity, lane->end + block->count, sizeof *lane->at);
-	last_ns = lane->end > lane->begin ? lane->at[lane->end - 1].to_ns : INT64_MIN;
 	for (size_t i = 0; i < block->count; i++) {
 		struct off_span span = { block->time_ns[i], block->end_ns[i], block->on_core_ns[i],
 		    block->site[i], block->callers[i], block->reason[i], false };
@@ -51,7 +42,7 @@ off_add(struct off_lanes *lanes, const struct samples *block)
 		if (span.site == UINT32_MAX)
 			span.site = 0;
 		if (span.from_ns < span.to_ns)
-			lane->at[lane->end++] = span;
+			*ENQUEUE(lane->at, lane->begin, lane->end, lane->capacity) = span;
 	}
 	lane->clock |= block->clock;
 	if (block->from_ns < lane->from_ns)

@@ -37,11 +37,7 @@ lane_of(struct sample_lanes *lanes, uint32_t location, uint32_t worker)
 static void
 add_counts(struct sample_lane *lane, const struct samples *block)
 {
-	const bool first = lane->counts == NULL;
-
-	GROW(lane->counts, lane->counts_capacity, lane->end + block->count);
-	if (first)
-		memset(lane->counts, 0, lane->end * sizeof *lane->counts);
+	(void)AT(lane->counts, lane->counts_capacity, lane->end + block->count);
 	for (size_t i = 0; i < block->count; i++)
 		for (int c = 0; c < COUNTERS; c++)
 			lane->counts[lane->end + i].of[c] =
