@@ -401,12 +401,6 @@ has_monitor(const struct page *page)
 	return page->monitor.count > 0;
 }
 
-static void
-draw_monitor(struct text *out, const struct page *page)
-{
-	monitor_draw(out, &page->monitor);
-}
-
 const struct figure figures[] = {
 	{ "timeline", "Timeline", draw_timeline, always, true },
 	{ "beside", "Timelines of two runs", draw_beside, has_beside, true },

@@ -151,11 +151,12 @@ draw_curve(struct text *out, const struct monitor *m, const struct monitored *ra
 }
 
 void
-monitor_draw(struct text *out, const struct monitor *m)
+draw_monitor(struct text *out, const struct page *page)
 {
 	static const char *const classes[3] = { "a1", "a3", "a5" };
 	static const char *const names[3] = { "phase",
 	    "transfer efficiency from one moment to the next", "since the beginning" };
+	const struct monitor *m = &page->monitor;
 	const double bottom = TOP + (double)m->count * (HEIGHT + GAP_BELOW) - GAP_BELOW;
 	char label[48];
 

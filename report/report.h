@@ -46,7 +46,6 @@ struct monitor {
 
 /* Reads a replay's stream, which may lack this. */
 void monitor_read(struct monitor *monitor, const char *file, int64_t run_ns);
-void monitor_draw(struct text *out, const struct monitor *monitor);
 
 /* Activities, as colours; waits are grouped into the classes below. */
 enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE,
@@ -309,7 +308,8 @@ size_t label_step(double each, const char *longest);
 /* "0", "16-31", ... for ranks in groups. */
 void group_label(int32_t ranks, size_t groups, size_t group, char *text, size_t size);
 
-/* timeline.c: the picture of one run. */
+/* timeline.c: the picture of one run; monitor.c. */
 void draw_timeline(struct text *out, const struct page *page);
+void draw_monitor(struct text *out, const struct page *page);
 
 #endif
