@@ -218,54 +218,43 @@ add_thread(struct dump *dump, const struct message *message)
 static bool
 put_members(struct dump *dump, const struct message *message, const char *key)
 {
-	static const struct { const char *kind, *key, *size; enum column_kind type; } columns[] = {
-		{ "communicator", "members", "size", COLUMN_SIGNED },
-		{ "communicator", "remote", "remote_size", COLUMN_SIGNED },
-		{ "neighbours", "sources", "count", COLUMN_SIGNED },
-		{ "site", "stack", "count", COLUMN_UNSIGNED },
-		{ "spawned", "ranks", "count", COLUMN_UNSIGNED },
-		{ "sampled", "time", "count", COLUMN_SIGNED },
-		{ "sampled", "site", "count", COLUMN_UNSIGNED },
-		{ "sampled", "callers", "count", COLUMN_UNSIGNED },
-#define COUNTER(name, ...) { "sampled", #name, "count", COLUMN_UNSIGNED },
+	static const struct { const char *kind; bool is_signed; const char *keys[16]; } kinds[] = {
+		{ "communicator", true, { "members", "remote" } },
+		{ "neighbours", true, { "sources" } },
+		{ "site", false, { "stack" } },
+		{ "spawned", false, { "ranks" } },
+		{ "sampled", true, { "time" } },
+#define COUNTER(name, ...) #name,
+		{ "sampled", false, { "site", "callers",
 #include "../../base/stream/counters.h"
+		} },
 #undef COUNTER
-		{ "switched", "time", "count", COLUMN_SIGNED },
-		{ "switched", "duration", "count", COLUMN_UNSIGNED },
-		{ "switched", "reason", "count", COLUMN_UNSIGNED },
-		{ "switched", "on_core", "count", COLUMN_UNSIGNED },
-		{ "switched", "site", "count", COLUMN_UNSIGNED },
-		{ "switched", "callers", "count", COLUMN_UNSIGNED },
-		{ "regions", "time", "count", COLUMN_SIGNED },
-		{ "regions", "region", "count", COLUMN_SIGNED },
-		{ "shard", "of", "count", COLUMN_UNSIGNED },
-		{ "index", "rows", "count", COLUMN_UNSIGNED },
-		{ "index", "from", "count", COLUMN_UNSIGNED },
-		{ "index", "before", "count", COLUMN_UNSIGNED },
-		{ "index", "at", "count", COLUMN_UNSIGNED },
-		{ "wait_state", "rank_ns", "count", COLUMN_SIGNED },
-		{ "useful", "running", "count", COLUMN_SIGNED },
-		{ "useful", "instructions", "count", COLUMN_SIGNED },
-		{ "useful", "cycles", "count", COLUMN_SIGNED },
-		{ "monitor", "recorded_end", "count", COLUMN_SIGNED },
-		{ "monitor", "end", "count", COLUMN_SIGNED },
-		{ "replay", "finish", "count", COLUMN_SIGNED },
-		{ "replay", "recorded_finish", "count", COLUMN_SIGNED },
-		{ "replay", "useful", "count", COLUMN_SIGNED },
-		{ "replay", "recorded_useful", "count", COLUMN_SIGNED },
+		{ "switched", true, { "time" } },
+		{ "switched", false, { "duration", "reason", "on_core", "site", "callers" } },
+		{ "regions", true, { "time", "region" } },
+		{ "shard", false, { "of" } },
+		{ "index", false, { "rows", "from", "before", "at" } },
+		{ "wait_state", true, { "rank_ns" } },
+		{ "useful", true, { "running", "instructions", "cycles" } },
+		{ "monitor", true, { "recorded_end", "end" } },
+		{ "replay", true, { "finish", "recorded_finish", "useful", "recorded_useful" } },
 	};
-	size_t count, found = 0;
+	const char *size = strcmp(key, "members") == 0 ? "size" :
+	    strcmp(key, "remote") == 0 ? "remote_size" : "count";
+	size_t count;
 
-	while (found < sizeof columns / sizeof columns[0] &&
-	    (!is_kind(message, columns[found].kind) || strcmp(key, columns[found].key) != 0))
-		found++;
-	if (found == sizeof columns / sizeof columns[0])
-		return false;
-	if (!read_column(dump, message, 0, key, columns[found].size, columns[found].type, &count))
-		return true;
-	put_column_values(&dump->json, key, dump->columns[0], count,
-	    columns[found].type == COLUMN_SIGNED);
-	return true;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		for (const char *const *k = kinds[i].keys;
+		    is_kind(message, kinds[i].kind) && *k != NULL; k++) {
+			if (strcmp(key, *k) != 0)
+				continue;
+			if (read_column(dump, message, 0, key, size, kinds[i].is_signed ?
+			    COLUMN_SIGNED : COLUMN_UNSIGNED, &count))
+				put_column_values(&dump->json, key, dump->columns[0], count,
+				    kinds[i].is_signed);
+			return true;
+		}
+	return false;
 }
 
 /* Prints any message other than a block with its keys and values. */
