@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls one by one (csv), or summed by call site for Extra-P. */
+/*
+ * Calls one by one (csv), their waits as lp-imbalance finds them (waits), or sums by call site for
+ * Extra-P.
+ *
+ * memory of waits: that of lp-imbalance without causes
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +14,11 @@
 #include "../../base/waits/waits.h"
 #include "export.h"
 
-/* ---- csv ---- */
+/* ---- csv and waits ---- */
 
 struct lines {
 	struct observer observer;	/* must be first: its caller knows only this */
 	const struct export *export;
-	struct text text;
 	struct csv csv;
 	bool any;
 };
@@ -51,20 +55,72 @@ put_rows(struct observer *observer, struct imbalance *im, const struct message *
 	}
 }
 
+static void
+see_no_message(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *calls)
+{
+	(void)observer, (void)im, (void)message, (void)calls;
+}
+
+static void
+put_waits(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
+    const struct wait *waits, int count)
+{
+	struct lines *t = (struct lines *)(void *)observer;
+	const struct definitions *known = &im->graph.known;
+	const int32_t rank = known->location_rank[location];
+
+	for (const struct wait *w = waits; w < waits + count; w++) {
+		if (!is_wanted(t->export, rank, w->from_ns, w->to_ns))
+			continue;
+		t->any = true;
+		csv_int(&t->csv, rank);
+		csv_uint(&t->csv, known->location_thread[location]);
+		csv_text(&t->csv, call_name(row->call));
+		csv_text(&t->csv, state_names[w->state]);
+		csv_int(&t->csv, w->from_ns);
+		csv_int(&t->csv, w->to_ns);
+		csv_int(&t->csv, w->cause != NOBODY ? known->location_rank[w->cause] : -1);
+		csv_uint(&t->csv, row->comm);
+		csv_text(&t->csv, site_text(known, row->site));
+		csv_end_row(&t->csv);
+	}
+}
+
+static void
+export_lines(const struct export *export, struct observer observer, const char *head)
+{
+	static struct text text;
+	static struct imbalance im = { .from_ns = INT64_MIN, .to_ns = INT64_MAX,
+	    .waits_only = true };
+	struct lines t = { .observer = observer, .export = export };
+
+	im.observer = &t.observer;
+	text_begin(&text, export->out.file, export->out.name);
+	csv_begin(&t.csv, &text, head);
+	if (observer.call != NULL)
+		read_graph(&im, export->files[0]);
+	else
+		observe(&im, open_stream(export->files[0]), false);
+	if (!t.any && !is_all_wanted(export))
+		die("%s has the ranks and times asked for",
+		    observer.call != NULL ? "no wait" : "nothing");
+	text_flush(&text);
+}
+
 void
 export_csv(const struct export *export)
 {
-	static struct lines t = { .observer.message = put_rows };
-	static struct imbalance im = { .observer = &t.observer };
+	export_lines(export, (struct observer){ .message = put_rows },
+	    "rank,thread,row,part,call,enter_ns,leave_ns,communicator,peer,tag,bytes_sent,"
+	    "bytes_received,site");
+}
 
-	t.export = export;
-	text_begin(&t.text, export->out.file, export->out.name);
-	csv_begin(&t.csv, &t.text,
-	    "rank,thread,row,part,call,enter_ns,leave_ns,communicator,peer,tag,bytes_sent,bytes_received,site");
-	observe(&im, open_stream(export->files[0]), false);
-	if (!t.any && !is_all_wanted(export))
-		die("nothing has the ranks and times asked for");
-	text_flush(&t.text);
+void
+export_waits(const struct export *export)
+{
+	export_lines(export, (struct observer){ .message = see_no_message, .call = put_waits },
+	    "rank,thread,call,state,from_ns,to_ns,waits_for,communicator,site");
 }
 
 /* ---- Extra-P ---- */
