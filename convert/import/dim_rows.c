@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Turns the records of a Dimemas trace into rows, into sides of messages, and into steps for
- * dim_match.c.
- */
+/* Records of a Dimemas trace become rows, sides of messages, and steps for dim_match.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,12 +120,6 @@ put_side(struct dim *d, const struct step *s, uint64_t place)
 
 _Static_assert(sizeof(struct step) == 64, "a step has no gaps");
 
-static void
-put_step(struct dim *d, const struct step *step)
-{
-	spill_put_record(&d->steps, d->location, &d->at->step, step, sizeof *step);
-}
-
 /* Writes a record as a row; CALL is 0 for a part of the previous call. */
 static void
 put_record(struct dim *d, uint16_t call, const struct record *r)
@@ -176,7 +167,7 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 		    .location = d->location, .at = t->now_ns, .seq = step.seq });
 		break;
 	}
-	put_step(d, &step);
+	spill_put_record(&d->steps, d->location, &t->step, &step, sizeof step);
 	build_row(&d->build, d->location, &row);
 }
 
@@ -194,14 +185,15 @@ dim_local(struct dim *d, uint16_t call, int32_t tag, int32_t peer)
 	build_row(&d->build, d->location, &row);
 }
 
-/* MPI_Sendrecv is a posted receive, a send and a wait; a side with MPI_PROC_NULL is absent. */
+/*
+ * MPI_Sendrecv is a posted receive, a send and a wait; a side with MPI_PROC_NULL is absent. The
+ * receive becomes a part of the send.
+ */
 static bool
 put_sendrecv(struct dim *d, uint16_t call)
 {
 	const struct record *send = NULL, *post = NULL, *wait = NULL, *r = d->at->records;
-	const struct record null = { SEND, NULL_PEER, NO_TAG, 0, 0, 0, 0, 0, -1 };
-	struct call_row row = CALL_ROW;
-	struct step step;
+	struct record receive;
 
 	for (; r < d->at->records + d->at->record_count; r++)
 		if (r->kind == SEND && r->sync == 0 && send == NULL)
@@ -218,20 +210,12 @@ put_sendrecv(struct dim *d, uint16_t call)
 	if (send != NULL)
 		put_record(d, call, send);
 	else
-		dim_local(d, call, null.tag, null.peer);
+		dim_local(d, call, NO_TAG, NULL_PEER);
 	if (wait == NULL)
 		return true;
-	row.enter_ns = row.leave_ns = d->at->now_ns;
-	row.comm = 1;
-	row.peer = wait->peer;
-	row.tag = wait->tag;
-	row.bytes_received = wait->bytes;
-	step = (struct step){ RECEIVE, wait->peer, d->at->now_ns,
-	    d->build.of[d->location].rows, d->build.of[d->location].head, wait->comm,
-	    wait->other, wait->tag, wait->bytes, 0 };
-	put_side(d, &step, step.seq);
-	put_step(d, &step);
-	build_row(&d->build, d->location, &row);
+	receive = *wait;
+	receive.kind = RECEIVE;
+	put_record(d, 0, &receive);
 	return true;
 }
 
@@ -266,21 +250,19 @@ fits(struct dim *d, uint16_t call)
 void
 dim_end_call(struct dim *d)
 {
-	uint16_t call = (uint16_t)d->at->call;
+	const uint16_t call = d->at->call;
+	const enum call_class class = call_class(call);
+	const struct record *records = d->at->records;
 
-	if (d->at->in_call) {
-		enum call_class class = call_class(call);
+	if (d->at->in_call && d->at->record_count == 0)
+		dim_local(d, call, NO_TAG, class >= CLASS_SEND && class <= CLASS_START ?
+		    NULL_PEER : NO_PEER);
+	else if (d->at->in_call && (class != CLASS_SENDRECV || !put_sendrecv(d, call))) {
+		const bool whole = class != CLASS_SENDRECV && fits(d, call);
 
-		if (d->at->record_count == 0)
-			dim_local(d, call, NO_TAG, class >= CLASS_SEND && class <= CLASS_START ?
-			    NULL_PEER : NO_PEER);
-		else if (class == CLASS_SENDRECV ? !put_sendrecv(d, call) : !fits(d, call))
-			for (size_t i = 0; i < d->at->record_count; i++)
-				put_record(d, natural_call(d, &d->at->records[i]),
-				    &d->at->records[i]);
-		else if (class != CLASS_SENDRECV)
-			for (size_t i = 0; i < d->at->record_count; i++)
-				put_record(d, i == 0 ? call : 0, &d->at->records[i]);
+		for (size_t i = 0; i < d->at->record_count; i++)
+			put_record(d, !whole ? natural_call(d, &records[i]) : i == 0 ? call : 0,
+			    &records[i]);
 	}
 	d->waiting -= d->at->record_count;
 	d->at->in_call = false;
