@@ -53,12 +53,6 @@ struct build_regions {
 	uint64_t left;			/* ends that the archive lacks */
 };
 
-static void
-build_regions_begin(struct build *build)
-{
-	build->regions = zalloc(build->locations, sizeof *build->regions);
-}
-
 void
 build_region(struct build *build, uint32_t location, int64_t at_ns, uint32_t region)
 {
@@ -155,7 +149,7 @@ build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32
 		build->round_rows = FEWEST;
 	spill_begin(&build->rows, build->locations);
 	build->of = zalloc(build->locations, sizeof *build->of);
-	build_regions_begin(build);
+	build->regions = zalloc(build->locations, sizeof *build->regions);
 	build->used = zalloc(UINT16_MAX + 1, sizeof *build->used);
 	build->comms = grow(NULL, &build->comm_capacity, 3, sizeof *build->comms);
 	build->comm_count = 3;
@@ -186,27 +180,6 @@ build_row(struct build *build, uint32_t location, const struct call_row *row)
 		of->head = of->rows;
 	build->used[row->call] = true;
 	return of->rows++;
-}
-
-bool
-build_any(struct build *build, uint32_t location, bool *part)
-{
-	if (!spill_any(&build->rows, location))
-		return false;
-	*part = spill_next(&build->rows, location) != 0;
-	return true;
-}
-
-void
-build_take(struct build *build, uint32_t location, struct call_row *row)
-{
-	struct build_kept *kept = &build->of[location].row;
-
-	spill_take(&build->rows, location);
-	spill_take_record(&build->rows, location, kept, sizeof *kept);
-#define X(field, ...) row->field = kept->field;
-	CALL_FIELDS(X)
-#undef X
 }
 
 void

@@ -90,19 +90,34 @@ take_patches(struct output *o, uint32_t location, uint64_t round)
 	}
 }
 
+static struct call_row
+take_row(struct build *build, uint32_t location)
+{
+	struct build_kept *kept = &build->of[location].row;
+	struct call_row row;
+
+	spill_take(&build->rows, location);
+	spill_take_record(&build->rows, location, kept, sizeof *kept);
+#define X(field, ...) row.field = kept->field;
+	CALL_FIELDS(X)
+#undef X
+	return row;
+}
+
 /* The rows of a location up to the round's last. A call and its parts stay together. */
 static void
 write_block(struct output *o, uint32_t location, uint64_t round)
 {
+	struct spill *rows = &o->build->rows;
 	uint64_t end = (round + 1) * o->build->round_rows;
-	struct call_row row;
-	bool part;
 
 	o->block.location = location;
 	o->block.first = o->written[location];
 	o->block.count = 0;
-	while (build_any(o->build, location, &part) && (o->written[location] < end || part)) {
-		build_take(o->build, location, &row);
+	while (spill_any(rows, location) &&
+	    (o->written[location] < end || spill_next(rows, location) != 0)) {
+		const struct call_row row = take_row(o->build, location);
+
 		if (calls_add(&o->block, &row) < 0)
 			die("out of memory");
 		o->written[location]++;
@@ -110,7 +125,7 @@ write_block(struct output *o, uint32_t location, uint64_t round)
 	if (o->block.count == 0)
 		return;
 	take_patches(o, location, round);
-	build_regions_before(o->build, &o->out, location, build_any(o->build, location, &part) ?
+	build_regions_before(o->build, &o->out, location, spill_any(rows, location) ?
 	    o->block.leave_ns[o->block.count - 1] : INT64_MAX);
 	if (calls_write(&o->out, &o->block) < 0)
 		die_output();
@@ -236,24 +251,6 @@ write_useful(const struct build *build, struct writer *out)
 		    sizeof *build->useful);
 }
 
-static struct output
-begin_output(struct build *build)
-{
-	struct output o = { .build = build };
-
-	spill_read(&build->rows);
-	sorter_sort(&build->messages);
-	sorter_sort(&build->members);
-	sorter_sort(&build->open_ends);
-	sorter_sort(&build->patches);
-	o.written = zalloc(build->locations, sizeof *o.written);
-	o.settled = zalloc(build->locations, sizeof *o.settled);
-	o.open = zalloc(build->locations, sizeof *o.open);
-	for (uint32_t l = 0; l < build->locations; l++)
-		build->of[l].row = (struct build_kept){ .none = 0 };
-	return o;
-}
-
 /* Also counts what has no partner. */
 static void
 write_matching(const struct build *build, struct writer *out)
@@ -275,11 +272,21 @@ write_matching(const struct build *build, struct writer *out)
 void
 build_write(struct build *build, int argc, char **argv)
 {
-	struct output o = begin_output(build);
+	struct output o = { .build = build };
 	uint64_t rounds = 1;
 
-	for (uint32_t l = 0; l < build->locations; l++)
+	spill_read(&build->rows);
+	sorter_sort(&build->messages);
+	sorter_sort(&build->members);
+	sorter_sort(&build->open_ends);
+	sorter_sort(&build->patches);
+	o.written = zalloc(build->locations, sizeof *o.written);
+	o.settled = zalloc(build->locations, sizeof *o.settled);
+	o.open = zalloc(build->locations, sizeof *o.open);
+	for (uint32_t l = 0; l < build->locations; l++) {
+		build->of[l].row = (struct build_kept){ .none = 0 };
 		rounds = build_round(build, rounds - 1, build->of[l].rows) + 1;
+	}
 	if (writer_open(&o.out, STDOUT_FILENO, build->trace ? "trace" : "graph", NULL, argc,
 	    argv) < 0)
 		die_output();

@@ -161,9 +161,6 @@ struct build_end {		/* of an edge that is written in a later round than its row 
 	uint64_t begin, round, seq;
 	uint32_t location;
 };
-/* whether a row is left, and whether it is a part */
-bool build_any(struct build *build, uint32_t location, bool *part);
-void build_take(struct build *build, uint32_t location, struct call_row *row);
 /* The last round in which an edge with this end may be written without its block. */
 static inline uint64_t
 build_round(const struct build *build, uint64_t round, uint64_t seq)
