@@ -12,6 +12,12 @@
 #include "../../base/mpi/call_class.h"
 #include "perfetto.h"
 
+static bool
+is_wanted_rank(const struct export *export, int32_t rank)
+{
+	return is_wanted(export, rank, export->from_ns, export->from_ns);
+}
+
 /* ---- slices of calls and their waits ---- */
 
 /* A call with its parts, COUNT rows: its own data as arguments, all its messages as flows. */
@@ -114,7 +120,7 @@ put_counter(struct perfetto *p)
 
 	if (p->export->ranks.count > 0 || width <= 0)
 		return;
-	own_track(p, COUNTER_TRACK, "computing", "% of ranks");
+	named_track(p, COUNTER_TRACK, 0, "computing", "% of ranks");
 	for (size_t bin = 0; bin < BINS; bin++) {
 		int64_t at_ns = (int64_t)((double)bin * width);
 
@@ -136,7 +142,9 @@ struct region_track {
 static struct region_track *
 track_of(struct perfetto *p, uint32_t location, uint32_t worker)
 {
+	const uint32_t thread = p->graph.known.location_thread[location];
 	struct region_track *track;
+	char name[48] = "regions";
 
 	for (size_t i = 0; i < p->region_track_count; i++)
 		if (p->region_tracks[i].location == location &&
@@ -144,7 +152,12 @@ track_of(struct perfetto *p, uint32_t location, uint32_t worker)
 			return &p->region_tracks[i];
 	track = APPEND(p->region_tracks, p->region_track_count, p->region_track_capacity);
 	*track = (struct region_track){ .location = location, .worker = worker };
-	region_track(p, location, worker);
+	if (worker > 0)
+		snprintf(name, sizeof name, "regions of a thread without calls");
+	else if (thread > 0)
+		snprintf(name, sizeof name, "regions of thread %u", (unsigned)thread);
+	named_track(p, REGION_TRACK(location, worker),
+	    PROCESS_TRACK(p->graph.known.location_rank[location]), name, NULL);
 	return track;
 }
 
@@ -190,8 +203,7 @@ take_regions(struct perfetto *p, const struct samples *s)
 {
 	struct region_track *track;
 
-	if (s->location >= p->graph.known.location_count || !is_wanted(p->export,
-	    p->graph.known.location_rank[s->location], p->export->from_ns, p->export->from_ns))
+	if (!is_wanted_rank(p->export, p->graph.known.location_rank[s->location]))
 		return;
 	track = track_of(p, s->location, s->worker);
 	for (size_t i = 0; i < s->count; i++)
@@ -211,11 +223,11 @@ begin_tracks(struct perfetto *p)
 		return;
 	p->begun = true;
 	for (int32_t r = 0; r < known->ranks; r++)
-		if (is_wanted(p->export, r, p->export->from_ns, p->export->from_ns))
+		if (is_wanted_rank(p->export, r))
 			process_track(p, r);
 	for (uint32_t l = 0; l < known->location_count; l++)
-		if (known->location_rank[l] >= 0 && is_wanted(p->export, known->location_rank[l],
-		    p->export->from_ns, p->export->from_ns))
+		if (known->location_rank[l] >= 0 &&
+		    is_wanted_rank(p->export, known->location_rank[l]))
 			location_tracks(p, l);
 }
 
@@ -271,7 +283,7 @@ take_segment(struct perfetto *p, const struct segment *s)
 	uint64_t name, where;
 
 	if (!p->path)
-		own_track(p, PATH_TRACK, "critical path", NULL);
+		named_track(p, PATH_TRACK, 0, "critical path", NULL);
 	p->path = true;
 	if (s->kind == GAP || s->begin_ns >= s->end_ns || s->end_ns < p->export->from_ns ||
 	    s->begin_ns > p->export->to_ns)
@@ -290,6 +302,7 @@ static void
 take_switches(struct perfetto *p, const struct message *message)
 {
 	const struct samples *s = &p->switches;
+	int32_t rank;
 
 	if (reader_verify(p->graph.in, message) < 0 ||
 	    samples_read(&p->switches, p->graph.in, message) < 0)
@@ -299,12 +312,13 @@ take_switches(struct perfetto *p, const struct message *message)
 		take_regions(p, s);
 		return;
 	}
+	rank = p->graph.known.location_rank[s->location];
 	for (size_t i = 0; i < s->count && s->worker == 0; i++) {
-		if (!is_wanted(p->export, p->graph.known.location_rank[s->location], s->time_ns[i],
-		    s->end_ns[i]))
+		if (!is_wanted(p->export, rank, s->time_ns[i], s->end_ns[i]))
 			continue;
 		if (!p->off[s->location])
-			off_track(p, s->location);
+			named_track(p, OFF_TRACK(s->location), PROCESS_TRACK(rank), "off the core",
+			    NULL);
 		p->off[s->location] = true;
 		slice_begin(p, s->time_ns[i], OFF_TRACK(s->location),
 		    name_iid(p, NAME_OFF + s->reason[i]));

@@ -181,10 +181,10 @@ uint64_t name_iid(struct perfetto *p, uint32_t name);
 uint64_t site_iid(struct perfetto *p, uint32_t site);
 void process_track(struct perfetto *p, int32_t rank);
 void location_tracks(struct perfetto *p, uint32_t location);
-void off_track(struct perfetto *p, uint32_t location);
-void region_track(struct perfetto *p, uint32_t location, uint32_t worker);
+/* PARENT 0: none. UNIT: of a counter, or NULL. */
+void named_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name,
+    const char *unit);
 uint64_t region_iid(struct perfetto *p, uint32_t region);
-void own_track(struct perfetto *p, uint64_t uuid, const char *name, const char *unit);
 /* A slice: begin, annotations, end. slice_open: others come before its end. */
 void slice_open(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t name);
 void slice_begin(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t name);

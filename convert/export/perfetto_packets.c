@@ -125,12 +125,17 @@ process_track(struct perfetto *p, int32_t rank)
 	packet_end(p);
 }
 
-static void
-child_track(struct perfetto *p, uint64_t uuid, int32_t rank, const char *name)
+void
+named_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name, const char *unit)
 {
 	track_begin(p, uuid);
-	proto_uint(&p->out, TRACK_PARENT, PROCESS_TRACK(rank));
+	if (parent > 0)
+		proto_uint(&p->out, TRACK_PARENT, parent);
 	proto_text(&p->out, TRACK_NAME, name);
+	if (unit != NULL) {
+		proto_begin(&p->out, TRACK_COUNTER);
+		proto_text(&p->out, COUNTER_UNIT_NAME, unit);
+	}
 	packet_end(p);
 }
 
@@ -148,39 +153,7 @@ location_tracks(struct perfetto *p, uint32_t location)
 	proto_uint(&p->out, THREAD_TID, (uint64_t)location + 1);
 	proto_text(&p->out, THREAD_NAME, name);
 	packet_end(p);
-	child_track(p, WAIT_TRACK(location), rank, "waits");
-}
-
-void
-off_track(struct perfetto *p, uint32_t location)
-{
-	child_track(p, OFF_TRACK(location), p->graph.known.location_rank[location], "off the core");
-}
-
-void
-region_track(struct perfetto *p, uint32_t location, uint32_t worker)
-{
-	const struct definitions *known = &p->graph.known;
-	char name[48] = "regions";
-
-	if (worker > 0)
-		snprintf(name, sizeof name, "regions of a thread without calls");
-	else if (known->location_thread[location] > 0)
-		snprintf(name, sizeof name, "regions of thread %u",
-		    (unsigned)known->location_thread[location]);
-	child_track(p, REGION_TRACK(location, worker), known->location_rank[location], name);
-}
-
-void
-own_track(struct perfetto *p, uint64_t uuid, const char *name, const char *unit)
-{
-	track_begin(p, uuid);
-	proto_text(&p->out, TRACK_NAME, name);
-	if (unit != NULL) {
-		proto_begin(&p->out, TRACK_COUNTER);
-		proto_text(&p->out, COUNTER_UNIT_NAME, unit);
-	}
-	packet_end(p);
+	named_track(p, WAIT_TRACK(location), PROCESS_TRACK(rank), "waits", NULL);
 }
 
 /* ---- slices ---- */
