@@ -245,7 +245,7 @@ take_switches(struct archive *a, struct reader *in, const struct message *messag
 
 	if (reader_verify(in, message) < 0 || samples_read(&a->switches, in, message) < 0)
 		die_input(in);
-	if (a->scout || s->worker > 0 || s->location >= a->locations)
+	if (a->scout || s->worker > 0)
 		return;
 	spot = &a->spots[s->location];
 	for (size_t i = 0; s->regions && i < s->count; i++)
@@ -273,7 +273,7 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 		}
 		if (body_int_if(in, message, "date_s", 0, INT64_MAX / 1000000000, &a->date_s) < 0)
 			die_input(in);
-	} else if (is_kind(message, "rank") && a->ranks != NULL)
+	} else if (is_kind(message, "rank"))
 		take_rank(a, in, message);
 	else if (is_kind(message, "communicator")) {
 		if (body_number(in, message, "comm", 1, &number) < 0)
@@ -337,29 +337,22 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	}
 }
 
-static void
-archive_read(struct archive *a, const char *file)
-{
-	static struct imbalance im;
-	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .a = a };
-
-	a->known = &im.graph.known;
-	definitions_begin(a);
-	im.observer = &watch.observer;
-	observe(&im, open_stream(file), true);
-}
-
 void
 export_otf2(const struct export *export)
 {
+	static struct imbalance im;
 	static struct archive a;
+	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .a = &a };
 
 	a.export = export;
 	a.scout = export->scout;
 	make_folder(&a);
 	open_archive(&a);
 	plan_begin(&a);
-	archive_read(&a, export->files[0]);
+	a.known = &im.graph.known;
+	definitions_begin(&a);
+	im.observer = &watch.observer;
+	observe(&im, open_stream(export->files[0]), true);
 	close_archive(&a);
 	if (rename(a.folder, export->name) != 0)
 		die("%s: %s", export->name, strerror(errno));

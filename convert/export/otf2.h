@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of an OTF2 archive being written: otf2.c (the archive), otf2_input.c (input),
- * otf2_definitions.c, otf2_regions.c, otf2_comms.c, otf2_plan.c (the event for a row), otf2_rows.c
- * (writes events).
+ * State of an OTF2 archive being written: otf2.c (the archive and its input), otf2_definitions.c,
+ * otf2_regions.c, otf2_plan.c (the event for a row), otf2_rows.c (writes events).
  */
 #ifndef OTF2_EXPORT_H
 #define OTF2_EXPORT_H
@@ -94,9 +93,7 @@ struct archive {
 
 /* otf2.c: dies on any error of OTF2's library. */
 void archive_check(const struct archive *a, OTF2_ErrorCode code);
-
 void need_writer(struct archive *a, uint32_t location);
-
 
 /* otf2_definitions.c */
 #define DEFINE(kind, ...) \
@@ -107,6 +104,12 @@ uint32_t define_string(struct archive *a, const char *text);
 uint32_t define_numbered(struct archive *a, const char *name, uint32_t number);
 void definitions_begin(struct archive *a);
 void definitions_end(struct archive *a);
+/* Reads the definition of communicator NUMBER: its type and the rest. */
+void comm_type(struct archive *a, uint32_t number, const char *type);
+struct group_of *comm_of(struct archive *a, uint32_t number);	/* valid until the next new one */
+/* A group of the peers, ranks of communicator NUMBER; NONE: one is unknown. */
+uint32_t sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peers,
+    size_t count);
 
 /* otf2_regions.c */
 struct meaning *meaning_of(struct archive *a, uint16_t call);
@@ -114,13 +117,6 @@ uint32_t region_of_call(struct archive *a, uint16_t call);
 uint32_t region_of_place(struct archive *a, uint32_t site);
 uint32_t region_off_core(struct archive *a, enum off_reason reason);
 uint32_t region_of_user(struct archive *a, uint32_t number);
-
-/* Reads the definition of communicator NUMBER: its type and the rest. */
-void comm_type(struct archive *a, uint32_t number, const char *type);
-struct group_of *comm_of(struct archive *a, uint32_t number);	/* valid until the next new one */
-/* A group of the peers, ranks of communicator NUMBER; NONE: one is unknown. */
-uint32_t sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peers,
-    size_t count);
 
 /* otf2_plan.c: the event for a row; NO_EVENT: OTF2 has none. */
 void plan_begin(struct archive *a);

@@ -139,18 +139,6 @@ struct sync_slot { uint64_t hash; uint32_t count, group; int32_t *members; };
 HASH_TABLE_BY(sync_table, struct sync_slot, SYNC_HASH, SYNC_SAME, group, NONE)
 
 static void
-comms_begin(struct archive *a)
-{
-	a->comm_table = zalloc(1, sizeof *a->comm_table);
-	comm_table_begin(a->comm_table, 64);
-	a->syncs = zalloc(1, sizeof *a->syncs);
-	sync_table_begin(a->syncs, 64);
-	a->groups = FIRST_GROUP;
-	comm_of(a, 1);		/* WORLD_COMM and SELF_COMM */
-	comm_of(a, 2);
-}
-
-static void
 define_group(const struct archive *a, struct group_of *of)
 {
 	const struct communicator *c = of->number < a->known->comm_count ?
@@ -198,8 +186,7 @@ comm_type(struct archive *a, uint32_t number, const char *type)
 
 /* Members as ranks of the run; others are left out. */
 static uint32_t
-put_group(struct archive *a, uint32_t name, OTF2_GroupType type,
-    const int32_t *members, size_t count)
+put_group(struct archive *a, const int32_t *members, size_t count)
 {
 	uint64_t *ids = zalloc(count + 1, sizeof *ids);
 	size_t known = 0;
@@ -207,8 +194,8 @@ put_group(struct archive *a, uint32_t name, OTF2_GroupType type,
 	for (size_t i = 0; i < count; i++)
 		if (members[i] >= 0)
 			ids[known++] = (uint64_t)members[i];
-	DEFINE(Group, a->groups, name, type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-	    (uint32_t)known, ids);
+	DEFINE(Group, a->groups, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+	    OTF2_GROUP_FLAG_NONE, (uint32_t)known, ids);
 	free(ids);
 	return a->groups++;
 }
@@ -282,8 +269,7 @@ put_syncs(struct archive *a)
 	SORT(a->syncs->slots, a->syncs->size, by_group);
 	a->groups = FIRST_GROUP;
 	for (size_t i = 0; i < a->syncs->count; i++)
-		put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, a->syncs->slots[i].members,
-		    a->syncs->slots[i].count);
+		put_group(a, a->syncs->slots[i].members, a->syncs->slots[i].count);
 	a->groups = groups;
 }
 
@@ -311,11 +297,9 @@ put_comm(struct archive *a, const struct group_of *of)
 
 	if (of->inter && a->scout)
 		return;
-	group = put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, c != NULL ? c->members : NULL,
-	    c != NULL ? (size_t)c->size : 0);
+	group = put_group(a, c != NULL ? c->members : NULL, c != NULL ? (size_t)c->size : 0);
 	if (of->inter) {
-		remote = put_group(a, a->empty, OTF2_GROUP_TYPE_COMM_GROUP, c->remote,
-		    (size_t)c->remote_size);
+		remote = put_group(a, c->remote, (size_t)c->remote_size);
 		DEFINE(InterComm, of->comm, name, group, remote, OTF2_UNDEFINED_COMM,
 		    OTF2_COMM_FLAG_NONE);
 	} else
@@ -369,8 +353,14 @@ void
 definitions_begin(struct archive *a)
 {
 	a->meanings = zalloc(UINT16_MAX + 1, sizeof *a->meanings);
+	a->comm_table = zalloc(1, sizeof *a->comm_table);
+	comm_table_begin(a->comm_table, 64);
+	a->syncs = zalloc(1, sizeof *a->syncs);
+	sync_table_begin(a->syncs, 64);
+	a->groups = FIRST_GROUP;
 	DEFINE(String, a->strings++, "");
-	comms_begin(a);
+	comm_of(a, 1);		/* WORLD_COMM and SELF_COMM */
+	comm_of(a, 2);
 	for (int s = 0; s < STATES; s++)
 		a->state_names[s] = define_string(a, state_names[s]);
 	for (int k = 0; k <= KINDS; k++)

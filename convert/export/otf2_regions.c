@@ -44,19 +44,17 @@ begins(const char *name, const char *with)
 }
 
 static void
-mean_one_sided(struct meaning *m, const char *name)
+mean_one_sided(struct meaning *m, uint16_t call)
 {
-	const char *what = name + 4;
+	const char *what = call_name(call) + strlen("MPI_");
 
-	if (strcmp(name, "MPI_Win_lock") == 0)
+	m->starts = call_starts(call);
+	what += m->starts;
+	if (call_one_sided(call) == LOCKS)
 		m->event = EVENT_RmaAcquireLock;
-	else if (strcmp(name, "MPI_Win_unlock") == 0)
+	else if (call_one_sided(call) == UNLOCKS)
 		m->event = EVENT_RmaReleaseLock;
-	if (what[0] == 'R' && what[1] >= 'a') {
-		m->starts = true;
-		what++;
-	}
-	if (begins(what, "put"))
+	else if (begins(what, "put"))
 		m->event = EVENT_RmaPut;
 	else if (begins(what, "get_accumulate") || begins(what, "fetch_and_op")) {
 		m->event = EVENT_RmaAtomic;
@@ -99,7 +97,7 @@ meaning_of(struct archive *a, uint16_t call)
 	else if (is_collective(class))
 		m->collective = collective_of(name);
 	if (class == CLASS_RMA)
-		mean_one_sided(m, name);
+		mean_one_sided(m, call);
 	if (class == CLASS_IO || blocking_class(class) == CLASS_FILE)
 		mean_io(m, name);
 	m->frees = strcmp(name, "MPI_Comm_free") == 0 || strcmp(name, "MPI_Comm_disconnect") == 0;
