@@ -278,8 +278,7 @@ wait_attributes(struct archive *a, const struct wait *waits, int count)
 static bool
 needs_mark(enum call_class class, size_t rows)
 {
-	return rows > 1 || class == CLASS_SEND || class == CLASS_RECV || class == CLASS_SENDRECV ||
-	    class == CLASS_SEND_START || class == CLASS_RECV_START;
+	return rows > 1 || (class >= CLASS_SEND && class <= CLASS_RECV_START);
 }
 
 void

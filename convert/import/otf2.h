@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * State of an OTF2 import: otf2.c (the archive), otf2_definitions.c (reads definitions),
- * otf2_head.c (numbers and writes them), otf2_events.c, otf2_skipped.c (events without a
- * counterpart in a trace), otf2_calls.c (calls), otf2_rows.c (rows), otf2_sites.c.
+ * otf2_head.c (numbers and writes them), otf2_events.c, otf2_rows.c (calls and rows), otf2_sites.c.
  */
 #ifndef OTF2_IMPORT_H
 #define OTF2_IMPORT_H
@@ -186,17 +185,15 @@ uint32_t site_of(struct otf2 *o, uint32_t node);			/* of the node itself */
 /* of calls of that MPI function from the node */
 uint32_t site_of_call(struct otf2 *o, uint32_t node, uint32_t call);
 
-/* otf2_calls.c */
+/* otf2_rows.c */
+void rows_begin(struct otf2 *o);
+bool request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id);
 void call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t region);
 void call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t region);
 bool call_has_request(const struct otf2 *o, const struct lane *lane);	/* MPI_Rput and the like */
 /* of the current call; NULL: none */
 struct operation *call_operation(struct lane *lane);
 void call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group);
-
-/* otf2_rows.c */
-void rows_begin(struct otf2 *o);
-bool request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id);
 
 /* otf2_head.c: world ranks of a group, for the caller to free; NULL: unknown. */
 int32_t *otf2_members(const struct otf2 *o, uint64_t group, uint32_t *count);

@@ -285,9 +285,6 @@ enum {
 	SKIPPED_KINDS
 };
 
-/* OTF2 gives its callbacks more than they need. */
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
 static OTF2_CallbackCode
 skip(void *user, int kind)
 {
@@ -316,15 +313,6 @@ skip_unknown(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
     OTF2_AttributeList *attributes)
 {
 	return skip(user, SKIPPED_KINDS);
-}
-
-static void
-otf2_skip(OTF2_GlobalEvtReaderCallbacks *c)
-{
-#define X(name, parameters) OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, skip_##name);
-	SKIPPED(X)
-#undef X
-	OTF2_GlobalEvtReaderCallbacks_SetUnknownCallback(c, skip_unknown);
 }
 
 static void
@@ -379,6 +367,9 @@ otf2_callbacks(struct otf2 *o)
 	OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, take_##name);
 	OTF2_EVENTS(X)
 #undef X
-	otf2_skip(c);
+#define X(name, parameters) OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, skip_##name);
+	SKIPPED(X)
+#undef X
+	OTF2_GlobalEvtReaderCallbacks_SetUnknownCallback(c, skip_unknown);
 	return c;
 }

@@ -156,8 +156,7 @@ rows_call(struct otf2 *o, struct lane *lane, struct call_row row)
 
 	if (lane->operation_count == 0) {
 		/* These kinds are matched by their operations: this call had no peer. */
-		if (class == CLASS_SEND || class == CLASS_RECV || class == CLASS_SENDRECV ||
-		    class == CLASS_SEND_START || class == CLASS_RECV_START)
+		if (class >= CLASS_SEND && class <= CLASS_RECV_START)
 			row.peer = NULL_PEER;
 		build_row(&o->build, lane->location, &row);
 	}
@@ -193,10 +192,9 @@ call_operation(struct lane *lane)
 bool
 call_has_request(const struct otf2 *o, const struct lane *lane)
 {
-	const char *name = lane->in_mpi > 0 ? o->regions[lane->region].name : "";
+	const uint16_t call = lane->in_mpi > 0 ? o->regions[lane->region].call : 0;
 
-	return name != NULL && strncmp(name, "MPI_R", 5) == 0 && name[5] >= 'a' && name[5] <= 'z' &&
-	    call_class(o->regions[lane->region].call) == CLASS_RMA;
+	return call_class(call) == CLASS_RMA && call_starts(call);
 }
 
 /* ---- epochs ---- */
