@@ -91,17 +91,16 @@ static void
 export_lines(const struct export *export, struct observer observer, const char *head)
 {
 	static struct text text;
-	static struct imbalance im = { .from_ns = INT64_MIN, .to_ns = INT64_MAX,
-	    .waits_only = true };
+	static struct imbalance im;
 	struct lines t = { .observer = observer, .export = export };
+	struct reader *in = open_stream(export->files[0]);
 
-	im.observer = &t.observer;
+	if (observer.call != NULL &&
+	    reader_refuse_content(in, "trace", "lp-graph matches it first") < 0)
+		die_input(in);
 	text_begin(&text, export->out.file, export->out.name);
 	csv_begin(&t.csv, &text, head);
-	if (observer.call != NULL)
-		read_graph(&im, export->files[0]);
-	else
-		observe(&im, open_stream(export->files[0]), false);
+	observe(&im, &t.observer, in);
 	if (!t.any && !is_all_wanted(export))
 		die("%s has the ranks and times asked for",
 		    observer.call != NULL ? "no wait" : "nothing");
@@ -205,8 +204,7 @@ put_run(struct json *json, const char *file)
 	bool waits;
 
 	sums_begin(&watch.sums, 64);
-	im.observer = &watch.observer;
-	waits = observe(&im, open_stream(file), true);
+	waits = observe(&im, &watch.observer, open_stream(file));
 	all = zalloc(watch.sums.count, sizeof *all);
 	for (size_t i = 0; i < watch.sums.size; i++)
 		if (!sums_is_free(&watch.sums.slots[i]))

@@ -46,12 +46,13 @@ struct kept_row {		/* kept of a row whose edges come later; formats extend it */
 	uint32_t folded;
 };
 /*
- * Reads a stream of any content for IM, which only observes: every message, of a trace also every
- * call. With WAITS a graph goes through the engine of lp-imbalance, which adds the waits of each
- * call. Returns whether these are known.
+ * Reads a stream of any content for an observer of messages, or of calls, too. Then a graph goes
+ * through the engine of lp-imbalance, IM, which adds the waits of each call. Returns whether these
+ * are known.
  */
 struct imbalance;
-bool observe(struct imbalance *im, struct reader *in, bool waits);
+struct observer;
+bool observe(struct imbalance *im, struct observer *observer, struct reader *in);
 struct reader *open_stream(const char *file);
 /* Fills kept rows from the last block read. */
 void keep_rows(struct graph_input *graph);

@@ -87,8 +87,7 @@ export_flame(const struct export *export, bool speedscope)
 		die_input(in);
 	text_begin(&text, export->out.file, export->out.name);
 	spots_begin(&flame.spots, 64);
-	im.observer = &flame.observer;
-	observe(&im, in, false);
+	observe(&im, &flame.observer, in);
 	if (!flame.any)
 		die("the stream has no critical path");
 	free(flame.spots.slots);

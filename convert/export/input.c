@@ -16,27 +16,28 @@ open_stream(const char *file)
 	return in;
 }
 
+/* The calls of a trace, whose waits are not known. */
 static void
 observe_calls(struct imbalance *im, const struct calls *c)
 {
 	const struct wait none = { 0 };
 
-	for (size_t i = 0; i < c->count; i++)
+	for (size_t i = 0; im->observer->call != NULL && i < c->count; i++)
 		if (c->call[i] != 0)
 			im->observer->call(im->observer, im, c->location,
 			    &(struct row){ .call = c->call[i], .site = c->site[i] }, &none, 0);
 }
 
 bool
-observe(struct imbalance *im, struct reader *in, bool waits)
+observe(struct imbalance *im, struct observer *observer, struct reader *in)
 {
+	const bool waits = observer->call != NULL && strcmp(reader_content(in), "trace") != 0;
 	struct graph_input *graph = &im->graph;
 	struct progress progress = { 0 };
 	struct message message;
 
-	*im = (struct imbalance){ .graph.in = in, .observer = im->observer, .waits_only = true,
+	*im = (struct imbalance){ .graph.in = in, .observer = observer, .waits_only = true,
 	    .from_ns = INT64_MIN, .to_ns = INT64_MAX };
-	waits = waits && strcmp(reader_content(in), "trace") != 0;
 	if (waits)
 		read_opened_graph(im);
 	while (!waits && progress_next(&progress, in, &message)) {
@@ -45,8 +46,8 @@ observe(struct imbalance *im, struct reader *in, bool waits)
 		if (definitions_take(&graph->known, in, &message) < 0 ||
 		    (calls && calls_read(&graph->calls, in, &message) < 0))
 			die_input(in);
-		im->observer->message(im->observer, im, &message, &graph->calls);
-		if (calls && im->observer->call != NULL)
+		observer->message(observer, im, &message, &graph->calls);
+		if (calls)
 			observe_calls(im, &graph->calls);
 	}
 	if (graph->known.ranks == 0)

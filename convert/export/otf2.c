@@ -351,8 +351,7 @@ export_otf2(const struct export *export)
 	plan_begin(&a);
 	a.known = &im.graph.known;
 	definitions_begin(&a);
-	im.observer = &watch.observer;
-	observe(&im, open_stream(export->files[0]), true);
+	observe(&im, &watch.observer, open_stream(export->files[0]));
 	close_archive(&a);
 	if (rename(a.folder, export->name) != 0)
 		die("%s: %s", export->name, strerror(errno));
