@@ -115,10 +115,7 @@ struct otf2_event {
 #define OTF2_EACH5(F, a, ...) F(a) OTF2_EACH4(F, __VA_ARGS__)
 #define OTF2_EACH6(F, a, ...) F(a) OTF2_EACH5(F, __VA_ARGS__)
 
-/*
- * The fields that a reader takes from an event alone; COMM: the communicator's number in the
- * stream.
- */
+/* What a reader takes from an event alone; COMM: the communicator's number in the stream. */
 static inline struct call_row
 otf2_told(const struct otf2_event *e, uint32_t comm)
 {

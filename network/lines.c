@@ -71,9 +71,7 @@ criterion(const struct sizes *s, double sum, size_t segments)
 	return n * log((sum > least ? sum : least) / n) + (3 * (double)segments - 1) * log(n);
 }
 
-/*
- * The best sum for sizes [0, END) in a number of segments; BEGIN[..] is the begin of the last one.
- */
+/* The best sum for sizes [0, END) in so many segments; BEGIN: where the last one begins. */
 struct cuts {
 	double sum[MOST_SEGMENTS][MOST_SIZES + 1];
 	size_t begin[MOST_SEGMENTS][MOST_SIZES + 1];

@@ -13,10 +13,7 @@
 #include "../base/tool/text.h"
 #include "network.h"
 
-/*
- * The receiver is three messages late. A sender that waited for it took longer than this many
- * messages.
- */
+/* The receiver is three messages late: a sender that waited for it took longer than this many. */
 #define WAITED 1.5
 #define NEAR 0.02	/* links must lower the error of exchanges and bursts by this much */
 
@@ -54,18 +51,12 @@ split_times(struct ends *e)
 			t->send_us = e->at[0].send_us + e->at[0].sent_us;
 			t->receive_us = e->at[0].receive_us;
 		} else {
-			/*
-			 * In a burst neither end spends more on a message than the burst takes for
-			 * one.
-			 */
+			/* In a burst neither end spends more on a message than the burst. */
 			t->send_us = fmin(t->send_us, each_of_burst(e, t));
 			t->receive_us = fmin(t->receive_us, each_of_burst(e, t));
 		}
 		t->receive_us = fmin(t->receive_us, t->pingpong_us);
-		/*
-		 * Time that both overheads share: the sender spends it after the message has
-		 * arrived.
-		 */
+		/* Shared by both overheads: the sender spends it after the message has arrived. */
 		t->sent_us = fmax(t->send_us + t->receive_us - t->pingpong_us, 0);
 		t->send_us -= t->sent_us;
 		t->way_us = fmax(t->pingpong_us - t->send_us - t->receive_us, 0);
@@ -74,10 +65,7 @@ split_times(struct ends *e)
 	}
 }
 
-/*
- * The time of an exchange without links: each end sends and then receives; rendezvous messages move
- * meanwhile.
- */
+/* An exchange without links: each end sends, then receives; rendezvous messages move meanwhile. */
 static double
 exchange_us(const struct ends *e, const struct end_times *t)
 {
@@ -186,10 +174,7 @@ fit_ends(const struct points *points, const char *file)
 /* For sizes closer than this ratio, noise hides the time per byte. */
 #define APART 1.25
 
-/*
- * Beyond the limit: extends the line through the next two sizes down to it, since no size between
- * was measured.
- */
+/* Extends the line through the next two sizes down to the limit: none between was measured. */
 static struct end_times
 behind_limit(const struct ends *e, size_t i)
 {

@@ -125,10 +125,7 @@ make_fit(const struct options *opt)
 	return f;
 }
 
-/*
- * NAME 1.5 UNIT # +- 0.1; INVERTED: a time per byte, printed as a rate. A value below its error is
- * not printed.
- */
+/* NAME 1.5 UNIT # +- 0.1; INVERTED: a time per byte, as a rate. Not printed if below its error. */
 static void
 print_quantity(struct text *out, const char *name, double value, double error, const char *unit,
     bool inverted)

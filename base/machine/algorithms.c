@@ -135,10 +135,7 @@ between(const struct plan *plan, uint32_t from, uint32_t to)
 	    all > 0 ? plan->blocks[from] / all * plan->taken[to] : 0;
 }
 
-/*
- * The extra first round: odd neighbours send their part. BACK: the extra last one, in which they
- * receive.
- */
+/* The extra first round: odd neighbours send their part. BACK: the last one, they receive. */
 static struct round
 folding(const struct fold *f, uint32_t me, double bytes, bool back)
 {
@@ -161,10 +158,7 @@ unfolded(const struct fold *f, uint32_t number)
 	return number < f->beyond ? 2 * number : number + f->beyond;
 }
 
-/*
- * The load of a binomial tree: everything to all, or for each child the shares or blocks of its
- * subtree.
- */
+/* The load of a binomial tree: everything, or the shares or blocks of the child's subtree. */
 enum load { EVERYTHING, SHARES, BLOCKS };
 
 /* The farthest child first. */
@@ -303,10 +297,7 @@ allgather_bruck(const struct plan *plan, uint32_t me, uint32_t s)
 	return unlike((me + p - distance) % p, some(plan, me, n), from, some(plan, from, n));
 }
 
-/*
- * Each rank sends to the one DISTANCE ahead: in a reduction that rank's block, in an allgather its
- * own.
- */
+/* To the rank DISTANCE ahead goes its block in a reduction, the sender's own in an allgather. */
 static struct round
 direct(const struct plan *plan, uint32_t me, uint32_t distance)
 {
@@ -319,10 +310,7 @@ direct(const struct plan *plan, uint32_t me, uint32_t distance)
 	return unlike(to, between(plan, me, to), from, between(plan, from, me));
 }
 
-/*
- * Blocks go round a ring. In an allgather a rank's own block starts; in a reduction it arrives
- * last.
- */
+/* Blocks go round a ring. A rank's own block starts an allgather and ends a reduction. */
 static struct round
 ring(const struct plan *plan, uint32_t me, uint32_t s)
 {

@@ -163,10 +163,7 @@ take_environment(struct machine *m, struct config *c)
 	island_phases(island, (struct phases){ model, model, BYTES_SENT, BYTES_RECEIVED });
 }
 
-/*
- * Settings of one node or several. In the oldest form memory has a bus for each CPU and one half
- * duplex link for each rank.
- */
+/* Settings of nodes. In the oldest form memory has a bus a CPU and a half duplex link a rank. */
 static void
 take_node(struct machine *m, struct config *c)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The machine: its defaults without a file, the node of each rank, and the cost of messages by
- * size.
- */
+/* The machine: defaults without a file, the node of each rank, and costs of messages by size. */
 #include "machine.h"
 
 #include <ctype.h>
@@ -212,9 +209,7 @@ machine_is_contended(const struct machine *m, uint32_t ranks)
 	for (uint32_t r = 0; r < ranks; r++) {
 		const struct node *node = &m->nodes[m->node_of[r]];
 
-		/*
-		 * Memory limits matter only if ranks share a node; links matter only between nodes.
-		 */
+		/* Memory limits matter only if ranks share a node, links only between nodes. */
 		contended |= ++used[m->node_of[r]] > 1 && node->memory_buses + node->memory_in +
 		    node->memory_out > 0;
 		contended |= used[m->node_of[r]] > node->cpus;
@@ -326,10 +321,7 @@ operation_of(uint16_t call)
 	    operation_named(name + 5) : operation;
 }
 
-/*
- * ceil(n / buses) summed over the stages of a tree of P ranks: the validation paper's logarithmic
- * model.
- */
+/* The sum of ceil(n / buses) over the stages of a tree of P ranks: the validation paper's model. */
 static double
 tree_steps(int64_t p, int64_t buses)
 {

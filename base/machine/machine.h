@@ -51,9 +51,7 @@ struct region {
 
 struct list { int64_t *at; size_t count, capacity; };
 
-/*
- * A link between two islands for messages with one of its tags and a matching size, one at a time.
- */
+/* A link between two islands for messages of matching tag and size, one at a time. */
 struct connection {
 	uint32_t islands[2];	/* in either direction */
 	double ns_per_byte;	/* 0: takes no time */

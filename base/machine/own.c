@@ -234,10 +234,7 @@ take_collective(struct machine *m, struct config *c)
 	    c->words[4]), config_size(c, c->words[3]), config_size(c, c->words[5]) };
 }
 
-/*
- * schedule COLLECTIVE NAME [BYTES UNIT [RANKS]] [segment BYTES UNIT]: runs as messages from these
- * sizes on.
- */
+/* schedule COLLECTIVE NAME [BYTES UNIT [RANKS]] [segment BYTES UNIT]: messages from there on */
 static void
 take_schedule(struct machine *m, struct config *c)
 {

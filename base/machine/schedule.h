@@ -28,10 +28,7 @@ struct plan {			/* of one collective */
 	double bytes;		/* of a block, mean: sent to one other rank, or to all alike */
 	double segment;		/* bytes that a tree hands on at once; 0: all */
 	double beside_ns;	/* time each member spends before its messages */
-	/*
-	 * By rank, if blocks differ: bytes of each block; in an alltoall all bytes sent, and
-	 * received. Or NULL.
-	 */
+	/* By rank if blocks differ, else NULL: bytes of each; in an alltoall all sent, and taken */
 	const double *blocks, *taken;
 };
 

@@ -19,10 +19,7 @@ tree_depth(uint32_t p)
 	return k;
 }
 
-/*
- * Parent and children; the root is 0. In a binary tree the children of a level have consecutive
- * numbers.
- */
+/* Parent and children; the root is 0. In a binary tree each level has consecutive numbers. */
 struct family { uint32_t parent, children, first, step; };
 
 static struct family
@@ -103,9 +100,7 @@ tree_rounds(const struct plan *plan)
 	return segments_of(plan).count * most + 1;
 }
 
-/*
- * Sends a segment to each child in turn; during the last of these sends the next segment arrives.
- */
+/* Sends a segment to each child in turn; the next segment arrives during the last of these. */
 static struct round
 down(const struct plan *plan, const struct family *f, const struct segments *s, uint32_t round)
 {

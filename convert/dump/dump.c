@@ -310,10 +310,7 @@ print_message(struct dump *dump, const struct message *message)
 		print_body(dump, message, NULL);
 }
 
-/*
- * The first pass over raw traces collects the names of calls and their ranks. The second pass will
- * report any errors.
- */
+/* First pass over raw traces: names of calls, and ranks. The second pass will report any errors. */
 static void
 look_ahead(struct dump *dump)
 {

@@ -55,9 +55,7 @@ void end_line(struct dump *dump);
 /* dump_calls.c: prints a line for each call of a block. */
 void print_calls(struct dump *dump, const struct message *message);
 
-/*
- * dump_edges.c: prints the lines of a block of edges or segments; returns false for other messages.
- */
+/* dump_edges.c: prints the lines of a block of edges or segments; false for other messages. */
 bool print_edges(struct dump *dump, const struct message *message);
 
 /*

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Shared by the formats: the options, and a graph stream in memory for formats that need another
- * order.
- */
+/* Shared by the formats: the options, and what they read of a stream. */
 #ifndef EXPORT_H
 #define EXPORT_H
 

@@ -141,10 +141,7 @@ open_archive(struct archive *a)
 		die("out of memory");
 }
 
-/*
- * The library numbers each archive by the clock and offers nothing else. The anchor file gets a
- * number derived from the content instead.
- */
+/* The library numbers an archive by the clock only. The anchor file gets one from the content. */
 static void
 number_archive(const struct archive *a, uint64_t ours)
 {

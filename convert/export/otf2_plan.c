@@ -12,10 +12,7 @@
 struct open {
 	uint64_t seq;
 	uint32_t location;	/* NONE: free */
-	/*
-	 * Fields for its end; for a receive only if it is cancelled. For a persistent request, the
-	 * kind of its starts.
-	 */
+	/* for its end; of a receive if cancelled; of a persistent request: kind of its starts */
 	struct otf2_event end;
 };
 HASH_TABLE_OF(open_table, struct open, seq, location, location, NONE)

@@ -77,10 +77,7 @@ proto_text(struct proto *p, unsigned field, const char *text)
 	proto_bytes(p, field, text, strlen(text));
 }
 
-/*
- * A nested message is begun, filled and ended. It is smaller than 2 MiB, and its size takes three
- * bytes.
- */
+/* A nested message is begun, filled and ended: less than 2 MiB, as its size takes three bytes. */
 static inline void
 proto_begin(struct proto *p, unsigned field)
 {

@@ -11,9 +11,7 @@
 
 enum { MESSAGES = 4096 };	/* per block, at most */
 
-/*
- * Ends in written rows of edges not yet written, per location; each of a later round than the last.
- */
+/* Ends, in written rows of a location, of edges not yet written; their rounds ascend. */
 struct open {
 	struct open_end { uint64_t seq, round; } *ends;
 	size_t first, count, capacity;
@@ -233,9 +231,7 @@ write_settled(struct output *o, uint64_t round)
 	end_message(&o->out);
 }
 
-/*
- * Computation of ranks according to the other tool, which may differ from the time outside calls.
- */
+/* Computation of ranks by the other tool, which may differ from the time outside calls. */
 static void
 write_useful(const struct build *build, struct writer *out)
 {

@@ -164,9 +164,7 @@ take_fitting(struct play *p, struct queue *queue, uint32_t end)
 	return 0;
 }
 
-/*
- * Writes a message whose receive has completed or is never waited for, with its wildcards resolved.
- */
+/* Writes a message whose receive is complete, or never waited for; resolves its wildcards. */
 static void
 put_message(struct play *p, uint32_t receive)
 {
@@ -283,9 +281,7 @@ complete(struct play *p, uint32_t location, const struct step *wait)
 	return 0;
 }
 
-/*
- * A rank reaches its next collective on this communicator: its tally. The last rank releases all.
- */
+/* A rank reaches its next collective on this communicator: its tally. The last releases all. */
 static struct tally
 arrive(struct play *p, uint32_t location, uint32_t comm, int64_t now_ns)
 {

@@ -185,10 +185,7 @@ dim_local(struct dim *d, uint16_t call, int32_t tag, int32_t peer)
 	build_row(&d->build, d->location, &row);
 }
 
-/*
- * MPI_Sendrecv is a posted receive, a send and a wait; a side with MPI_PROC_NULL is absent. The
- * receive becomes a part of the send.
- */
+/* MPI_Sendrecv is a posted receive, a send and a wait; a side with MPI_PROC_NULL is absent. */
 static bool
 put_sendrecv(struct dim *d, uint16_t call)
 {

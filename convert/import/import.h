@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Shared by the importers: text that may be compressed, and a graph that is built outside memory.
- */
+/* Shared by the importers: text that may be compressed, and a graph built outside memory. */
 #ifndef IMPORT_H
 #define IMPORT_H
 
@@ -41,10 +39,7 @@ bool text_allows(const struct source *text, uint64_t count, size_t size);
 _Noreturn void die_text(const struct source *text, const char *what);
 /* dies if anything follows the last field */
 void text_end(const struct source *text, const char *at);
-/*
- * The next integer in a line of numbers separated by ':' or ','. Advances *AT; dies if there is
- * none.
- */
+/* The next integer of those separated by ':' or ','. Advances *AT; dies if there is none. */
 int64_t text_integer(const struct source *text, char **at, int64_t min, int64_t max);
 
 /* ---- build.c, build_write.c: a graph ------------------------------------------ */

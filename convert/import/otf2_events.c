@@ -140,10 +140,7 @@ ends_in_call(struct lane *lane, uint64_t request, uint64_t bytes)
 	return false;
 }
 
-/*
- * The event's meaning to the call, from both; OTHER: no operation. AT: index in comms of its
- * communicator.
- */
+/* The event's meaning to the call, from both; OTHER: no operation. AT: its index in comms. */
 static enum otf2_what
 meaning_of(struct otf2 *o, struct lane *lane, const OTF2_AttributeList *attributes,
     const struct otf2_event *e, enum otf2_what what, uint32_t at, const struct call_row *row,

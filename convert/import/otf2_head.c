@@ -151,10 +151,7 @@ own_number(struct communicator_of *comm)
 	return 0;
 }
 
-/*
- * In archives of lp-export a window or file has a communicator of the same name: only one is
- * written.
- */
+/* A window or file of lp-export has a communicator of the same name: only one is written. */
 static void
 number_own(struct otf2 *o, struct communicator_of *comm)
 {

@@ -11,10 +11,7 @@
 #include "../../base/mpi/call_class.h"
 #include "../../base/tool/heap.h"
 
-/*
- * Several sides of messages in a call become its row and parts: sends, then posts, then
- * completions.
- */
+/* Sides of messages in a call become its row and parts, in this order. */
 enum kind { ITEM_SEND, ITEM_POST, ITEM_RECEIVE };
 
 struct part {
