@@ -217,9 +217,16 @@ with_bit(uint32_t p, uint32_t s)
 	return n;
 }
 
-/* Halving; then, unless only HALVED is needed, doubling or gathering back. N bytes in all. */
+/* The rounds of a power of two, between the extra ones. */
+static uint32_t
+inner_rounds(const struct plan *plan, const struct fold *f)
+{
+	return plan->schedule == SCHEDULE_RABENSEIFNER ? 2 * f->depth : f->depth;
+}
+
+/* Doubling; or halving and, in Rabenseifner's schedule, doubling or gathering back. */
 static struct round
-rabenseifner(const struct plan *plan, uint32_t me, uint32_t s)
+folded_round(const struct plan *plan, uint32_t me, uint32_t s)
 {
 	struct fold f = fold_of(plan->ranks);
 	uint32_t mine = folded(&f, me), other, back;
@@ -228,18 +235,15 @@ rabenseifner(const struct plan *plan, uint32_t me, uint32_t s)
 	if (f.beyond > 0 && s == 0)
 		return folding(&f, me, n, false);
 	s -= f.beyond > 0;
-	if (s < f.depth) {		/* half as much in each round */
-		if (mine == NOBODY)
-			return silent;
-		other = unfolded(&f, mine ^ 1u << s);
-		return swaps(other, other, n / (double)((uint64_t)2 << s));
-	}
-	if (plan->schedule == SCHEDULE_HALVING)
+	if (s == inner_rounds(plan, &f))
 		return folding(&f, me, plan->bytes, true);
-	if (s == 2 * f.depth)
-		return folding(&f, me, n, true);
 	if (mine == NOBODY)
 		return silent;
+	if (s < f.depth) {	/* all, or half as much in each round */
+		other = unfolded(&f, mine ^ 1u << s);
+		return swaps(other, other, plan->schedule == SCHEDULE_DOUBLING ? n :
+		    n / (double)((uint64_t)2 << s));
+	}
 	back = 2 * f.depth - 1 - s;
 	other = unfolded(&f, mine ^ 1u << back);
 	n /= (double)((uint64_t)2 << back);
@@ -248,34 +252,6 @@ rabenseifner(const struct plan *plan, uint32_t me, uint32_t s)
 	if (mine >> (back + 1) != 0)	/* it has handed over all it had */
 		return silent;
 	return mine >> back & 1 ? sends(other, n) : receives(other, n);
-}
-
-static uint32_t
-rabenseifner_rounds(const struct plan *plan)
-{
-	struct fold f = fold_of(plan->ranks);
-	uint32_t extra = f.beyond > 0;
-
-	if (plan->schedule == SCHEDULE_HALVING)
-		return f.depth + 2 * extra;
-	return 2 * f.depth + (plan->operation == OP_REDUCE ? 1 : 2) * extra;
-}
-
-static struct round
-doubling(const struct plan *plan, uint32_t me, uint32_t s)
-{
-	struct fold f = fold_of(plan->ranks);
-	uint32_t mine = folded(&f, me), other;
-
-	if (f.beyond > 0 && s == 0)
-		return folding(&f, me, plan->bytes, false);
-	s -= f.beyond > 0;
-	if (s == f.depth)
-		return folding(&f, me, plan->bytes, true);
-	if (mine == NOBODY)
-		return silent;
-	other = unfolded(&f, mine ^ 1u << s);
-	return swaps(other, other, plan->bytes);
 }
 
 /* Each rank hands on all blocks that it has, so messages grow from round to round. */
@@ -335,7 +311,7 @@ rooted_round(const struct plan *plan, uint32_t me, uint32_t s)
 		return out ? down_tree(plan, me, s, BLOCKS) : up_tree(plan, me, s, BLOCKS);
 	case SCHEDULE_SCATTER_RING:
 		return s < down ? down_tree(plan, me, s, SHARES) : shift(p, me, 1, plan->bytes / p);
-	default: return rabenseifner(plan, me, s);
+	default: return folded_round(plan, me, s);
 	}
 }
 
@@ -362,9 +338,10 @@ even_round(const struct plan *plan, uint32_t me, uint32_t s)
 		if (plan->operation == OP_SCAN)
 			return (me ^ 1u << s) < p ?
 			    swaps(me ^ 1u << s, me ^ 1u << s, plan->bytes) : silent;
-		return !is_allgather(plan->operation) ? doubling(plan, me, s) : (p & (p - 1)) == 0 ?
-		    allgather_doubling(plan, me, s) : allgather_bruck(plan, me, s);
-	default: return rabenseifner(plan, me, s);
+		return !is_allgather(plan->operation) ? folded_round(plan, me, s) :
+		    (p & (p - 1)) == 0 ? allgather_doubling(plan, me, s) :
+		    allgather_bruck(plan, me, s);
+	default: return folded_round(plan, me, s);
 	}
 }
 
@@ -416,9 +393,12 @@ schedule_rounds(const struct plan *plan)
 	case SCHEDULE_TWO_TREES: return 2 * tree_depth(p);
 	case SCHEDULE_SCATTER_RING: return tree_depth(p) + p - 1;
 	case SCHEDULE_DOUBLING:
-		return plan->operation == OP_SCAN || is_allgather(plan->operation) ? tree_depth(p) :
-		    f.depth + (f.beyond > 0 ? 2 : 0);
-	case SCHEDULE_HALVING: case SCHEDULE_RABENSEIFNER: return rabenseifner_rounds(plan);
+		if (plan->operation == OP_SCAN || is_allgather(plan->operation))
+			return tree_depth(p);
+		/* fall through */
+	case SCHEDULE_HALVING: case SCHEDULE_RABENSEIFNER:
+		return inner_rounds(plan, &f) +
+		    (f.beyond == 0 ? 0 : plan->operation == OP_REDUCE ? 1 : 2);
 	default: return 0;
 	}
 }
