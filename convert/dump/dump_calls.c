@@ -13,26 +13,13 @@ static unsigned
 bytes_of(enum call_class class)
 {
 	switch (blocking_class(class)) {
-	case CLASS_SEND:
-	case CLASS_SENDRECV:
-	case CLASS_SEND_START:
-	case CLASS_SEND_INIT:
+	case CLASS_SEND: case CLASS_SENDRECV: case CLASS_SEND_START: case CLASS_SEND_INIT:
 		return SENT;
-	case CLASS_RECV:
-	case CLASS_RECV_START:
-	case CLASS_RECV_INIT:
-		return RECEIVED;
-	case CLASS_ALL_TO_ALL:
-	case CLASS_ONE_TO_ALL:
-	case CLASS_ALL_TO_ONE:
-	case CLASS_SCAN:
-	case CLASS_NEIGHBOUR:
-	case CLASS_RMA:
-	case CLASS_IO:
-	case CLASS_FILE:
+	case CLASS_RECV: case CLASS_RECV_START: case CLASS_RECV_INIT: return RECEIVED;
+	case CLASS_ALL_TO_ALL: case CLASS_ONE_TO_ALL: case CLASS_ALL_TO_ONE: case CLASS_SCAN:
+	case CLASS_NEIGHBOUR: case CLASS_RMA: case CLASS_IO: case CLASS_FILE:
 		return SENT | RECEIVED;
-	default:
-		return 0;
+	default: return 0;
 	}
 }
 

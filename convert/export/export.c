@@ -55,16 +55,6 @@ find_format(const char *name)
 	return NULL;
 }
 
-/* --to once selected the format; names of formats cannot be times. */
-static void
-parse_to(struct export *export, const struct format **format, char *text)
-{
-	if (find_format(text) != NULL)
-		*format = find_format(text);
-	else
-		export->to_ns = parse_seconds("--to", text);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -87,7 +77,12 @@ main(int argc, char **argv)
 			if ((format = find_format(optarg)) == NULL)
 				die("--format: %s is no format", optarg);
 			break;
-		case TO: parse_to(&export, &format, optarg); break;
+		case TO:	/* it once selected the format, whose name cannot be a time */
+			if (find_format(optarg) != NULL)
+				format = find_format(optarg);
+			else
+				export.to_ns = parse_seconds("--to", optarg);
+			break;
 		case RANKS: parse_ranks(&export.ranks, optarg); break;
 		case FOR: export.scout = parse_choice("--for", optarg, readers) == 0; break;
 		}

@@ -53,15 +53,6 @@ proto_fixed64(struct proto *p, unsigned field, uint64_t value)
 }
 
 static inline void
-proto_double(struct proto *p, unsigned field, double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, 8);
-	proto_fixed64(p, field, bits);
-}
-
-static inline void
 proto_bytes(struct proto *p, unsigned field, const void *bytes, size_t count)
 {
 	proto_varint(p, field << 3 | 2);

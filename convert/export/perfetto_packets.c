@@ -204,7 +204,10 @@ slice_end(struct perfetto *p, int64_t at_ns, uint64_t track)
 void
 counter_value(struct perfetto *p, int64_t at_ns, uint64_t track, double value)
 {
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
 	event_begin(p, at_ns, track, COUNTER);
-	proto_double(&p->out, EVENT_COUNTER, value);
+	proto_fixed64(&p->out, EVENT_COUNTER, bits);
 	packet_end(p);
 }

@@ -40,13 +40,6 @@ HEAP(next, struct next, SOONER)
 HEAP(sent, struct sent, SENT_BEFORE)
 
 static void
-lines_begin(struct output *o)
-{
-	o->queues = zalloc(o->known->location_count + (size_t)1, sizeof *o->queues);
-	o->heap = zalloc(o->known->location_count + (size_t)1, sizeof *o->heap);
-}
-
-static void
 line_add(struct output *o, uint32_t number, const struct line *line)
 {
 	struct queue *q = &o->queues[number];
@@ -54,13 +47,6 @@ line_add(struct output *o, uint32_t number, const struct line *line)
 	*ENQUEUE(q->at, q->begin, q->end, q->capacity) = *line;
 	if (q->end - q->begin == 1)
 		next_push(o->heap, &o->heap_count, (struct next){ line->at_ns, number });
-}
-
-static void
-message_add(struct output *o, const struct sent *message)
-{
-	GROW(o->messages, o->message_capacity, o->message_count + 1);
-	sent_push(o->messages, &o->message_count, *message);
 }
 
 /* ---- records ---- */
@@ -318,9 +304,11 @@ take_message(struct input *p, size_t i)
 	const struct edge_block *e = &p->graph.edges;
 	const struct kept_row *send = window_row(&p->graph.window, e->source[i], e->send[i]);
 	const struct kept_row *receive = window_row(&p->graph.window, e->target[i], e->receive[i]);
+	struct output *o = &p->o;
 
-	message_add(&p->o, &(struct sent){ send->row.enter_ns,
-	    posted_ns(p, e->target[i], e->receive[i], receive), receive->row.leave_ns, p->o.order++,
+	GROW(o->messages, o->message_capacity, o->message_count + 1);
+	sent_push(o->messages, &o->message_count, (struct sent){ send->row.enter_ns,
+	    posted_ns(p, e->target[i], e->receive[i], receive), receive->row.leave_ns, o->order++,
 	    send->sent, e->source[i], e->target[i], send->tag });
 }
 
@@ -394,7 +382,8 @@ take(struct input *p, const struct message *message)
 	switch (graph_take(&p->graph, message)) {
 	case GRAPH_RUN:
 		p->left_ns = zalloc(known->location_count, sizeof *p->left_ns);
-		lines_begin(&p->o);
+		p->o.queues = zalloc(known->location_count + (size_t)1, sizeof *p->o.queues);
+		p->o.heap = zalloc(known->location_count + (size_t)1, sizeof *p->o.heap);
 		break;
 	case GRAPH_CALLS:
 		begin_records(p);

@@ -61,5 +61,4 @@ void put_header(FILE *out, const struct output *output);	/* of the .prv */
 void put_names(FILE *out, const struct output *output);		/* the .pcf */
 void put_rows(FILE *out, const struct output *output);		/* the .row */
 
-
 #endif
