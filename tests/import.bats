@@ -215,6 +215,23 @@ messages() {
 	done
 }
 
+@test "sums of a Paraver trace that exceed 64 bits, and negative sizes, are refused" {
+	most=9223372036854775807
+	head='#Paraver (01/01/1970 at 00:00):100_ns:1(1):1:1(1:1),1\nc:1:1:1:1\n'
+	call='2:1:1:1:1:30:50000002:10%s\n2:1:1:1:1:100:50000002:0\n'
+	state='1:1:1:1:1:0:%s:1\n'
+	printf "$head$state${state}2:1:1:1:1:20:42000050:$most\n$call" 10 10 '' >counters.prv
+	printf "$head$state$state$call" $most $most '' >times.prv
+	printf "$head$call" :50100001:-5:50100004:1 >size.prv
+	printf "$head${state}2:1:1:1:1:20:42000050:$most\n$call" 10 :50100001:5:50100004:1 >good.prv
+	for name in counters times size; do
+		run -2 --separate-stderr lp-import -f prv $name.prv
+		[ -z "$output" ]
+		[[ "$stderr" == "lp-import: $name.prv:"[0-9]*": the $name of a "* ]]
+	done
+	lp-import -f prv good.prv | lp-dump -k useful | jq -e ".instructions == [$most]"
+}
+
 # ring RANKS ROUNDS SOURCE: a Dimemas trace in which each sends to the next one.
 ring() {
 	/usr/bin/python3 - "$@" <<-'END'

@@ -61,7 +61,8 @@ take_state(struct prv *p, char *at)
 	see_time(p, end_ns);
 	if (task == NULL || state != RUNNING)
 		return;
-	task->running_ns += end_ns - begin_ns;
+	if (__builtin_add_overflow(task->running_ns, end_ns - begin_ns, &task->running_ns))
+		die_text(&p->text, "the times of a task are out of range");
 	for (int c = 0; c < COUNTERS; c++) {
 		settle_pending(&task->pending[c], begin_ns);
 		task->pending[c].begin_ns = begin_ns;
@@ -73,7 +74,7 @@ take_state(struct prv *p, char *at)
 
 /* As in Paraver, a period in state Running counts the first counter value after its begin. */
 static void
-count_useful(struct task *task, int64_t at_ns, int64_t type, int64_t value)
+count_useful(const struct prv *p, struct task *task, int64_t at_ns, int64_t type, int64_t value)
 {
 	int c = type == INSTRUCTIONS_TYPE ? INSTRUCTIONS : CYCLES;
 	struct pending *pending = &task->pending[c];
@@ -81,7 +82,9 @@ count_useful(struct task *task, int64_t at_ns, int64_t type, int64_t value)
 	if (type != INSTRUCTIONS_TYPE && type != CYCLES_TYPE)
 		return;
 	settle_pending(pending, at_ns);
-	task->counted[c] += value * pending->before;
+	if (__builtin_mul_overflow(value, pending->before, &value) ||
+	    __builtin_add_overflow(task->counted[c], value, &task->counted[c]))
+		die_text(&p->text, "the counters of a task are out of range");
 	pending->before = 0;
 }
 
@@ -117,7 +120,10 @@ take_events(struct prv *p, char *at)
 			task->call = (struct call){ .enter_ns = at_ns, .leave_ns = at_ns,
 			    .call = build_event(&p->build, type, value) };
 			task->any = task->in_call = true;
-		} else if (call != NULL && type == PARAVER_SEND_BYTES)
+		} else if (value < 0 &&
+		    (type == PARAVER_SEND_BYTES || type == PARAVER_RECEIVE_BYTES))
+			die_text(&p->text, "the size of a collective is negative");
+		else if (call != NULL && type == PARAVER_SEND_BYTES)
 			call->sent = (uint64_t)value;
 		else if (call != NULL && type == PARAVER_RECEIVE_BYTES)
 			call->received = (uint64_t)value;
@@ -128,7 +134,7 @@ take_events(struct prv *p, char *at)
 		else if (is_level(type, CALLER) || is_level(type, CALLER_LINE))
 			callers_take(&levels, type, value);
 		else
-			count_useful(task, at_ns, type, value);
+			count_useful(p, task, at_ns, type, value);
 	}
 	if (levels.count > 0 && task->in_call)
 		task->call.site = callers_site(p, &levels);
