@@ -5,7 +5,6 @@
  * root, or of any rank.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../base/mpi/catalogue.h"

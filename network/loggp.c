@@ -6,8 +6,6 @@
  * of MPI_Recv when the data has arrived. The rest of half a round trip is the travel time.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../base/mpi/catalogue.h"
 #include "../base/tool/text.h"

@@ -2,7 +2,6 @@
 /* The installed library: the reader and writer of base/stream behind opaque types. */
 #include "longpole-stream.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

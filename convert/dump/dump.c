@@ -9,7 +9,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "../../base/tool/spool.h"
 #include "../../base/tool/tool.h"

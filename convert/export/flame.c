@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The critical path as stacks of calls, for flame graphs: folded lines, or a speedscope profile. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../base/tool/hash_table.h"
 #include "../../base/tool/stacks.h"

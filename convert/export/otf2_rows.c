@@ -4,7 +4,6 @@
  * each of its rows. Nothing is known of a program between its calls. So it counts as in the frames
  * of a call since the previous call, like computation in all tools.
  */
-#include <string.h>
 
 #include "otf2.h"
 

@@ -6,7 +6,6 @@
  *
  * memory rows to which edges may still come, and BINS of the counter
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../base/mpi/call_class.h"

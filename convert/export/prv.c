@@ -10,11 +10,9 @@
  * memory rows to which edges may still come, and those after the location that is furthest behind
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../base/mpi/call_class.h"
-#include "../../base/mpi/paraver.h"
 #include "../../base/tool/heap.h"
 #include "../../base/tool/whole_file.h"
 #include "prv.h"

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The header of a Paraver trace, and the names of its values. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "../../base/mpi/paraver.h"
-#include "../../base/tool/text.h"
 #include "prv.h"
 
 /* Ranks of a host share a node; others get a node each. Nodes are in the order of their ranks. */

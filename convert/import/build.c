@@ -213,7 +213,7 @@ build_message(struct build *build, uint64_t number, uint32_t source, uint64_t se
 	build->message_count++;
 }
 
-/* Finds or adds the communicator of these world ranks and takes over MEMBERS. */
+/* MPI_COMM_WORLD, or a new communicator of these world ranks, which takes over MEMBERS. */
 static uint32_t
 comm_number(struct build *build, int32_t *members, int32_t size)
 {

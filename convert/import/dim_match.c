@@ -6,7 +6,6 @@
  * such receive. Memory holds the next step of each thread and the messages in flight.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../base/tool/hash_table.h"
 #include "../../base/tool/heap.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records of a Dimemas trace become rows, sides of messages, and steps for dim_match.c. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../base/machine/machine.h"
 #include "../../base/mpi/call_class.h"
@@ -171,7 +170,6 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 	build_row(&d->build, d->location, &row);
 }
 
-/* Adds a row of a function that exchanges nothing. */
 void
 dim_local(struct dim *d, uint16_t call, int32_t tag, int32_t peer)
 {
@@ -243,7 +241,6 @@ fits(struct dim *d, uint16_t call)
 	return class == call_class(natural_call(d, r));
 }
 
-/* Writes the rows of the call that has ended. */
 void
 dim_end_call(struct dim *d)
 {

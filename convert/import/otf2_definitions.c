@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Definitions of an OTF2 archive, while they are read. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../../base/mpi/call_class.h"

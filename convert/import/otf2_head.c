@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/mpi/call_class.h"
 #include "otf2.h"
 
 /* ---- ranks ---- */

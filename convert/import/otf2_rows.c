@@ -168,15 +168,6 @@ rows_call(struct otf2 *o, struct lane *lane, struct call_row row)
 		add_operation(o, lane, &row, &lane->operations[i]);
 }
 
-/* ---- enter and leave: MPI calls, the frames around them, and regions that the user named ---- */
-
-/* An epoch of general active target synchronisation: the rows that opened it. */
-struct epoch {
-	uint32_t window, count;
-	uint64_t seq;
-	bool exposure;
-};
-
 struct operation *
 call_operation(struct lane *lane)
 {
@@ -198,6 +189,13 @@ call_has_request(const struct otf2 *o, const struct lane *lane)
 }
 
 /* ---- epochs ---- */
+
+/* An epoch of general active target synchronisation: the rows that opened it. */
+struct epoch {
+	uint32_t window, count;
+	uint64_t seq;
+	bool exposure;
+};
 
 static struct epoch *
 find_epoch(struct lane *lane, uint32_t window, bool exposure)
@@ -309,7 +307,7 @@ end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
 	rows_call(o, lane, row);
 }
 
-/* ---- enter and leave ---- */
+/* ---- enter and leave: MPI calls, the frames around them, and regions that the user named ---- */
 
 /* The number of a name in the trace: regions with the same name are one. */
 static uint32_t

@@ -118,7 +118,6 @@ call_site(struct otf2 *o, uint32_t region, uint32_t call)
 	return site;
 }
 
-/* The site of calls of the MPI function CALL from a node. */
 uint32_t
 site_of_call(struct otf2 *o, uint32_t at, uint32_t call)
 {

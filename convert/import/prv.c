@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/mpi/paraver.h"
 #include "prv.h"
 
 enum { BYTES_OF_TASK = 640 };	/* of memory, for a task without records */

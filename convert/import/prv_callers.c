@@ -6,12 +6,10 @@
  *
  * memory distinct places and stacks
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/mpi/paraver.h"
 #include "../../base/tool/hash_table.h"
 #include "prv.h"
 

@@ -5,7 +5,6 @@
  * receives of one task.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "prv.h"
 #include "../../base/mpi/call_class.h"
