@@ -164,13 +164,17 @@ track_of(struct perfetto *p, uint32_t location, uint32_t worker)
 static void
 show_open(struct perfetto *p, struct region_track *track)
 {
+	const struct definitions *known = &p->graph.known;
 	const int64_t from_ns = p->export->from_ns;
 
 	for (; track->shown < track->count; track->shown++) {
 		const struct begun *begun = &track->open[track->shown];
+		const bool has_name = begun->region < known->region_count &&
+		    known->regions[begun->region] != NULL;
 
 		slice_open(p, begun->ns < from_ns ? from_ns : begun->ns,
-		    REGION_TRACK(track->location, track->worker), region_iid(p, begun->region));
+		    REGION_TRACK(track->location, track->worker),
+		    name_iid(p, NAME_REGION + (has_name ? begun->region : 0)));
 	}
 }
 
@@ -371,7 +375,6 @@ export_perfetto(const struct export *export)
 	struct message message;
 
 	p.export = export;
-	p.named = zalloc(NAME_COMPUTE + OWN_NAMES, sizeof *p.named);
 	p.bins = zalloc(BINS, sizeof *p.bins);
 	graph_open(&p.graph, export->files[0], READ_STREAM);
 	text_begin(&p.text, export->out.file, export->out.name);

@@ -114,11 +114,10 @@ enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
 
 enum annotation { PEER = 1, TAG, COMM, SENT, RECEIVED, SITE, WAITS_FOR, RANK, FOLDED, ANNOTATIONS };
 
-/* Names of slices: calls by their index, then these. */
+/* Names of slices: calls by their index, then these. NAME_OFF: plus the reason. */
 enum { NAME_COMPUTE = 1 << 16, NAME_MPI, NAME_TRANSFER, NAME_START, NAME_LATE_SENDER,
-    NAME_LATE_MEMBER,
-	NAME_OFF, NAMES = NAME_OFF + OFF_UNKNOWN + 1 };	/* NAME_OFF: plus the reason */
-enum { OWN_NAMES = NAMES - NAME_COMPUTE };
+    NAME_LATE_MEMBER, NAME_OFF,
+    NAME_REGION = NAME_OFF + OFF_UNKNOWN + 1 };	/* plus its number; 0: it has no name */
 
 /* Tracks. */
 enum { PATH_TRACK = 2, COUNTER_TRACK = 3, FIRST_TRACK = 16 };
@@ -144,6 +143,7 @@ struct perfetto {
 	struct proto out;		/* for the text */
 	uint64_t flows, slices;
 	bool *named;			/* names of slices already written, by number */
+	size_t named_capacity;
 	bool *told;			/* sites already written, by number */
 	size_t told_capacity;
 	/* by location: it has a track for its time off the core */
@@ -151,8 +151,6 @@ struct perfetto {
 	struct samples switches;	/* as read, or regions */
 	struct region_track *region_tracks;
 	size_t region_track_count, region_track_capacity;
-	bool *regions_named;		/* names already written, by number */
-	size_t regions_named_capacity;
 	/* begun: a block came, so threads are defined; path: a segment came */
 	bool begun, path;
 	int64_t *left_ns;		/* of the last call, by location; -1: none */
@@ -172,7 +170,6 @@ void location_tracks(struct perfetto *p, uint32_t location);
 /* PARENT 0: none. UNIT: of a counter, or NULL. */
 void named_track(struct perfetto *p, uint64_t uuid, uint64_t parent, const char *name,
     const char *unit);
-uint64_t region_iid(struct perfetto *p, uint32_t region);
 /* A slice: begin, annotations, end. slice_open: others come before its end. */
 void slice_open(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t name);
 void slice_begin(struct perfetto *p, int64_t at_ns, uint64_t track, uint64_t name);

@@ -68,27 +68,13 @@ perfetto_begin(struct perfetto *p)
 uint64_t
 name_iid(struct perfetto *p, uint32_t name)
 {
-	if (!p->named[name]) {
+	if (!*AT(p->named, p->named_capacity, name)) {
 		p->named[name] = true;
-		intern(p, INTERNED_EVENT_NAMES, name + (uint64_t)1,
-		    name < NAME_COMPUTE ? call_name(name) : own_names[name - NAME_COMPUTE]);
+		intern(p, INTERNED_EVENT_NAMES, name + (uint64_t)1, name < NAME_COMPUTE ?
+		    call_name(name) : name < NAME_REGION ? own_names[name - NAME_COMPUTE] :
+		    name == NAME_REGION ? "(no name)" : p->graph.known.regions[name - NAME_REGION]);
 	}
 	return name + (uint64_t)1;
-}
-
-uint64_t
-region_iid(struct perfetto *p, uint32_t region)
-{
-	const struct definitions *known = &p->graph.known;
-
-	if (region >= known->region_count || known->regions[region] == NULL)
-		region = 0;
-	if (!*AT(p->regions_named, p->regions_named_capacity, region)) {
-		p->regions_named[region] = true;
-		intern(p, INTERNED_EVENT_NAMES, NAMES + (uint64_t)1 + region,
-		    region > 0 ? known->regions[region] : "(no name)");
-	}
-	return NAMES + (uint64_t)1 + region;
 }
 
 /* 0: unknown. */
