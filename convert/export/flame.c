@@ -12,15 +12,11 @@ static const char *const leaves[KINDS + 1] = { "computation", "MPI", "transfer",
 
 /* Where segments of the path are, with the number of the stack once known. */
 struct spot {
-	uint32_t site, kind, call;
-	/* NO_STACK: not yet known; the slot is free if kind is FREE_KIND */
-	uint32_t stack;
+	uint32_t site, what;	/* what: a call of MPI, or the kind behind all calls; NONE: free */
+	uint32_t stack;		/* NONE: not yet known */
 };
-enum { FREE_KIND = KINDS + 1 };
-#define NO_STACK UINT32_MAX
-#define HASH(s) mix((uint64_t)(s)->site << 32 | (s)->call, (s)->kind)
-#define SAME(a, b) ((a)->site == (b)->site && (a)->kind == (b)->kind && (a)->call == (b)->call)
-HASH_TABLE_BY(spots, struct spot, HASH, SAME, kind, FREE_KIND)
+#define NONE UINT32_MAX
+HASH_TABLE_OF(spots, struct spot, site, what, what, NONE)
 
 struct flame {
 	struct observer observer;	/* must be first: its caller knows only this */
@@ -39,7 +35,7 @@ stack_of(struct flame *flame, const struct definitions *known, const struct segm
 	for (size_t i = 0; i < depth; i++)
 		stack[i] = (struct stack_frame){ site_text(known, sites[i]),
 		    known->sites[sites[i]].file, known->sites[sites[i]].line };
-	stack[depth] = (struct stack_frame){ .name = s->kind == 1 && s->call > 0 ?
+	stack[depth] = (struct stack_frame){ .name = s->kind == MPI && s->call > 0 ?
 	    call_name(s->call) : leaves[s->kind] };
 	return stacks_number(flame->stacks, stack, depth + 1);
 }
@@ -47,13 +43,14 @@ stack_of(struct flame *flame, const struct definitions *known, const struct segm
 static void
 add(struct flame *flame, const struct definitions *known, const struct segment *s)
 {
-	const struct spot key = { s->site, s->kind, s->kind == 1 ? s->call : 0, NO_STACK };
+	const struct spot key = { s->site, s->kind == MPI ? s->call : UINT16_MAX + 1u + s->kind,
+	    NONE };
 	struct spot *spot = spots_add(&flame->spots, &key);
 
 	if (!flame->begun)
 		stacks_profile(flame->stacks, "critical path", NULL, s->begin_ns);
 	flame->begun = true;
-	if (spot->stack == NO_STACK)
+	if (spot->stack == NONE)
 		spot->stack = stack_of(flame, known, s);
 	stacks_add(flame->stacks, spot->stack, (uint64_t)(s->end_ns - s->begin_ns));
 }

@@ -204,17 +204,12 @@ put_group(struct archive *a, const int32_t *members, size_t count)
 static void
 put_list(struct archive *a, const char *name, const int32_t *values, size_t count)
 {
+	enum { LONGEST = sizeof " -2147483648" };
 	OTF2_AttributeValue value;
-	size_t size = 0;
-	char *text = NULL;
-	FILE *out = open_memstream(&text, &size);
+	char *text = zalloc(count + 1, LONGEST), *end = text;
 
-	if (out == NULL)
-		die("out of memory");
 	for (size_t i = 0; i < count; i++)
-		fprintf(out, "%s%d", i > 0 ? " " : "", (int)values[i]);
-	if (fclose(out) != 0)
-		die("out of memory");
+		end += snprintf(end, LONGEST, "%s%d", i > 0 ? " " : "", (int)values[i]);
 	value.stringRef = define_string(a, text);
 	DEFINE(SystemTreeNodeProperty, MACHINE, define_string(a, name), OTF2_TYPE_STRING, value);
 	free(text);

@@ -291,7 +291,7 @@ take_segment(struct perfetto *p, const struct segment *s)
 	if (s->kind == GAP || s->begin_ns >= s->end_ns || s->end_ns < p->export->from_ns ||
 	    s->begin_ns > p->export->to_ns)
 		return;
-	name = name_iid(p, s->kind == 1 && s->call > 0 ? s->call : NAME_COMPUTE + s->kind);
+	name = name_iid(p, s->kind == MPI && s->call > 0 ? s->call : NAME_COMPUTE + s->kind);
 	where = site_iid(p, s->site);
 	slice_begin(p, s->begin_ns, PATH_TRACK, name);
 	annotate(p, RANK, ANNOTATION_UINT, (uint64_t)p->graph.known.location_rank[s->location]);

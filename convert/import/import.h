@@ -63,7 +63,7 @@ struct build {
 		} __attribute__((packed)) row;
 	} *of;
 	struct build_thread { uint32_t rank, thread; } *threads;	/* from location RANKS on */
-	struct build_regions *regions;	/* by location: build_regions.c */
+	struct build_regions *regions;	/* by location */
 	int64_t run_ns;
 	struct sorter messages, members, open_ends, patches;
 	struct sorter calls, sides;	/* of collectives; of messages: see build_match */
