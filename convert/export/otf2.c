@@ -289,16 +289,11 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 
 /* ---- calls with their waits, which a trace does not tell ---- */
 
-struct watch {
-	struct observer observer;	/* must be first: its caller knows only this */
-	struct archive *a;
-};
-
 static void
 see_message(struct observer *observer, struct imbalance *im, const struct message *message,
     const struct calls *calls)
 {
-	struct archive *a = ((struct watch *)(void *)observer)->a;
+	struct archive *a = (struct archive *)(void *)observer;
 	struct calls *rows;
 
 	take_other(a, im->graph.in, message);
@@ -317,7 +312,7 @@ static void
 see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
     const struct wait *waits, int count)
 {
-	struct archive *a = ((struct watch *)(void *)observer)->a;
+	struct archive *a = (struct archive *)(void *)observer;
 	struct spot *spot = &a->spots[location];
 	const struct calls *c = &spot->rows;
 	size_t end = spot->begin + 1;
@@ -338,8 +333,7 @@ void
 export_otf2(const struct export *export)
 {
 	static struct imbalance im;
-	static struct archive a;
-	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .a = &a };
+	static struct archive a = { .observer = { .message = see_message, .call = see_call } };
 
 	a.export = export;
 	a.scout = export->scout;
@@ -348,7 +342,7 @@ export_otf2(const struct export *export)
 	plan_begin(&a);
 	a.known = &im.graph.known;
 	definitions_begin(&a);
-	observe(&im, &watch.observer, open_stream(export->files[0]));
+	observe(&im, &a.observer, open_stream(export->files[0]));
 	close_archive(&a);
 	if (rename(a.folder, export->name) != 0)
 		die("%s: %s", export->name, strerror(errno));

@@ -58,6 +58,7 @@ struct spot {			/* a location */
 };
 
 struct archive {
+	struct observer observer;	/* must be first: its caller knows only this */
 	const struct export *export;
 	bool scout;		/* only what Scalasca's scout accepts */
 	char *folder;		/* NAME.part */

@@ -17,17 +17,6 @@
 #include "../../base/tool/whole_file.h"
 #include "prv.h"
 
-struct input {
-	struct graph_input graph;
-	struct output o;
-	bool begun;		/* a block came, so ranks and communicators are defined */
-	int64_t *left_ns;	/* by location: lines up to here are complete */
-	int64_t path_ns;	/* the path is read up to here */
-	bool has_path;
-	struct whole_file file;
-	struct text text;
-};
-
 /* ---- records in order of time; at one time the path and messages come last ---- */
 
 #define SOONER(a, b) \
@@ -52,8 +41,8 @@ line_add(struct output *o, uint32_t number, const struct line *line)
 static void
 put_number(struct output *o, uint64_t value)
 {
-	text_char(o->text, ':');
-	text_uint(o->text, value);
+	text_char(&o->text, ':');
+	text_uint(&o->text, value);
 }
 
 /* CPU:1:TASK:THREAD, all from 1. Each rank has its own CPU. */
@@ -62,8 +51,8 @@ put_object(struct output *o, uint32_t location)
 {
 	const uint32_t rank = (uint32_t)o->known->location_rank[location];
 
-	text_uint(o->text, rank + (uint64_t)1);
-	text_bytes(o->text, ":1", 2);
+	text_uint(&o->text, rank + (uint64_t)1);
+	text_bytes(&o->text, ":1", 2);
 	put_number(o, rank + (uint64_t)1);
 	put_number(o, o->known->location_thread[location] + (uint64_t)1);
 }
@@ -109,7 +98,7 @@ put_arguments(struct output *o, const struct line *line)
 static void
 put_line(struct output *o, const struct line *line)
 {
-	text_put(o->text, line->kind == LINE_STATE ? "1:" : "2:");
+	text_put(&o->text, line->kind == LINE_STATE ? "1:" : "2:");
 	put_object(o, line->location);
 	put_number(o, (uint64_t)line->at_ns);
 	if (line->kind == LINE_STATE)
@@ -117,32 +106,32 @@ put_line(struct output *o, const struct line *line)
 	else
 		put_number(o, line->type);
 	if (line->kind == LINE_EVENT) {		/* a user's value may be negative */
-		text_char(o->text, ':');
-		text_int(o->text, (int32_t)line->value);
+		text_char(&o->text, ':');
+		text_int(&o->text, (int32_t)line->value);
 	} else
 		put_number(o, line->value);
 	if (line->kind == LINE_ENTER && line->comm != 0)
 		put_arguments(o, line);
 	if (line->kind == LINE_ENTER)
 		put_callers(o, line->site);
-	text_char(o->text, '\n');
+	text_char(&o->text, '\n');
 }
 
 /* Logical times are those of the calls that send and that post the receive. */
 static void
 put_message(struct output *o, const struct sent *m)
 {
-	text_put(o->text, "3:");
+	text_put(&o->text, "3:");
 	put_object(o, m->source);
 	put_number(o, (uint64_t)m->at_ns);
 	put_number(o, (uint64_t)m->at_ns);
-	text_char(o->text, ':');
+	text_char(&o->text, ':');
 	put_object(o, m->target);
 	put_number(o, (uint64_t)m->post_ns);
 	put_number(o, (uint64_t)m->received_ns);
 	put_number(o, m->bytes);
 	put_number(o, (uint64_t)(m->tag >= 0 ? m->tag : 0));
-	text_char(o->text, '\n');
+	text_char(&o->text, '\n');
 }
 
 static void
@@ -232,16 +221,15 @@ is_root(const struct definitions *known, const struct row *row, uint32_t locatio
 }
 
 static void
-add_call(struct input *p, uint32_t location, const struct kept_row *call)
+add_call(struct output *o, uint32_t location, const struct kept_row *call)
 {
-	struct output *o = &p->o;
 	const struct row *row = &call->row;
 	struct line line = { .location = location, .at_ns = row->enter_ns };
 
 	if (o->codes[row->call].type == 0)
 		o->codes[row->call] = code_of(row->call);
-	add_state(o, location, p->left_ns[location], row->enter_ns, 1);
-	p->left_ns[location] = row->leave_ns;
+	add_state(o, location, o->left_ns[location], row->enter_ns, 1);
+	o->left_ns[location] = row->leave_ns;
 	line.type = o->codes[row->call].type;
 	if (line.type == 0) {		/* an event, or the end of the rank */
 		if (call->tag == NO_TAG)
@@ -270,18 +258,18 @@ add_call(struct input *p, uint32_t location, const struct kept_row *call)
 /* ---- reading ---- */
 
 static void
-begin_records(struct input *p)
+begin_records(struct output *o)
 {
-	if (p->begun)
+	if (o->begun)
 		return;
-	p->begun = true;
-	find_nodes(&p->o);
-	put_header(p->file.file, &p->o);
+	o->begun = true;
+	find_nodes(o);
+	put_header(o->file.file, o);
 }
 
 /* When the receive that this row completes was posted; the row's own enter if there was no post. */
 static int64_t
-posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct kept_row *receive)
+posted_ns(const struct output *o, uint32_t location, uint64_t seq, const struct kept_row *receive)
 {
 	const uint64_t post = seq - receive->row.request;
 	const struct kept_row *row;
@@ -291,22 +279,21 @@ posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct k
 	    /* a matched probe receives no data */
 	    call_class(receive->row.call) == CLASS_RECV)
 		return receive->row.enter_ns;
-	row = window_row(&p->graph.window, location, post);
-	row = row != NULL ? row : window_kept(&p->graph.window, location, post);
+	row = window_row(&o->graph.window, location, post);
+	row = row != NULL ? row : window_kept(&o->graph.window, location, post);
 	return row != NULL ? row->row.enter_ns : receive->row.enter_ns;
 }
 
 static void
-take_message(struct input *p, size_t i)
+take_message(struct output *o, size_t i)
 {
-	const struct edge_block *e = &p->graph.edges;
-	const struct kept_row *send = window_row(&p->graph.window, e->source[i], e->send[i]);
-	const struct kept_row *receive = window_row(&p->graph.window, e->target[i], e->receive[i]);
-	struct output *o = &p->o;
+	const struct edge_block *e = &o->graph.edges;
+	const struct kept_row *send = window_row(&o->graph.window, e->source[i], e->send[i]);
+	const struct kept_row *receive = window_row(&o->graph.window, e->target[i], e->receive[i]);
 
 	GROW(o->messages, o->message_capacity, o->message_count + 1);
 	sent_push(o->messages, &o->message_count, (struct sent){ send->row.enter_ns,
-	    posted_ns(p, e->target[i], e->receive[i], receive), receive->row.leave_ns, o->order++,
+	    posted_ns(o, e->target[i], e->receive[i], receive), receive->row.leave_ns, o->order++,
 	    send->sent, e->source[i], e->target[i], send->tag });
 }
 
@@ -326,9 +313,9 @@ keep_post(struct window *window, uint32_t location, uint64_t seq, const struct r
 }
 
 static void
-settle(struct input *p, uint32_t location, uint64_t seq)
+settle(struct output *o, uint32_t location, uint64_t seq)
 {
-	struct window *window = &p->graph.window;
+	struct window *window = &o->graph.window;
 	const uint64_t all = window_end(window, location), end = seq < all ? seq : all;
 	uint64_t at = window->lanes[location].first;
 
@@ -336,72 +323,72 @@ settle(struct input *p, uint32_t location, uint64_t seq)
 		const struct kept_row *row = window_row(window, location, at);
 
 		if (row->row.part == 0)
-			add_call(p, location, row);
+			add_call(o, location, row);
 		keep_post(window, location, at, &row->row);
 	}
-	window_drop(&p->graph.window, location, at);
+	window_drop(&o->graph.window, location, at);
 }
 
 static void
-write_settled(struct input *p)
+write_settled(struct output *o)
 {
-	int64_t limit_ns = p->has_path ? p->path_ns : INT64_MAX;
+	int64_t limit_ns = o->has_path ? o->path_ns : INT64_MAX;
 
-	for (uint32_t l = 0; l < p->o.known->location_count; l++)
-		if (p->o.known->location_rank[l] >= 0 && p->left_ns[l] < limit_ns)
-			limit_ns = p->left_ns[l];
-	lines_until(&p->o, limit_ns);
+	for (uint32_t l = 0; l < o->known->location_count; l++)
+		if (o->known->location_rank[l] >= 0 && o->left_ns[l] < limit_ns)
+			limit_ns = o->left_ns[l];
+	lines_until(o, limit_ns);
 }
 
 /* The path's kind is an event on the location that it is on; in a gap, on none. */
 static void
-take_segment(struct input *p, const struct segment *s)
+take_segment(struct output *o, const struct segment *s)
 {
-	const uint32_t queue = p->o.known->location_count;
+	const uint32_t queue = o->known->location_count;
 	struct line line = { .kind = LINE_PATH, .at_ns = s->begin_ns, .location = s->location,
 	    .type = PATH_TYPE, .value = s->kind + 1u };
 
-	p->path_ns = s->end_ns;
+	o->path_ns = s->end_ns;
 	if (s->kind == GAP || s->begin_ns == s->end_ns)
 		return;
-	p->o.path = true;
-	line_add(&p->o, queue, &line);
+	o->path = true;
+	line_add(o, queue, &line);
 	line.at_ns = s->end_ns;
 	line.value = 0;
-	line_add(&p->o, queue, &line);
+	line_add(o, queue, &line);
 }
 
 static void
-take(struct input *p, const struct message *message)
+take(struct output *o, const struct message *message)
 {
-	const struct definitions *known = p->o.known;
+	const struct definitions *known = o->known;
 	const struct segments *path;
 
-	switch (graph_take(&p->graph, message)) {
+	switch (graph_take(&o->graph, message)) {
 	case GRAPH_RUN:
-		p->left_ns = zalloc(known->location_count, sizeof *p->left_ns);
-		p->o.queues = zalloc(known->location_count + (size_t)1, sizeof *p->o.queues);
-		p->o.heap = zalloc(known->location_count + (size_t)1, sizeof *p->o.heap);
+		o->left_ns = zalloc(known->location_count, sizeof *o->left_ns);
+		o->queues = zalloc(known->location_count + (size_t)1, sizeof *o->queues);
+		o->heap = zalloc(known->location_count + (size_t)1, sizeof *o->heap);
 		break;
 	case GRAPH_CALLS:
-		begin_records(p);
-		keep_rows(&p->graph);
+		begin_records(o);
+		keep_rows(&o->graph);
 		break;
 	case GRAPH_MESSAGES:
-		for (size_t i = 0; i < p->graph.edges.count; i++)
-			take_message(p, i);
+		for (size_t i = 0; i < o->graph.edges.count; i++)
+			take_message(o, i);
 		break;
 	case GRAPH_SETTLED: case GRAPH_SYNC:
 		for (uint32_t l = 0; l < known->location_count; l++)
-			settle(p, l, p->graph.seqs[l]);
-		write_settled(p);
+			settle(o, l, o->graph.seqs[l]);
+		write_settled(o);
 		break;
 	default:
-		if ((path = message_segments(p->graph.in, message, known)) == NULL)
+		if ((path = message_segments(o->graph.in, message, known)) == NULL)
 			break;
 		for (size_t i = 0; i < path->count; i++)
-			take_segment(p, &path->at[i]);
-		write_settled(p);
+			take_segment(o, &path->at[i]);
+		write_settled(o);
 	}
 }
 
@@ -417,37 +404,36 @@ begin_file(const char *name, const char *suffix)
 void
 export_prv_files(const struct export *export)
 {
-	static struct input p = { .graph.row_bytes = sizeof(struct kept_row) };
+	static struct output o = { .graph.row_bytes = sizeof(struct kept_row) };
 	struct progress progress = { 0 };
 	struct whole_file names, rows;
 	struct message message;
 
-	graph_open(&p.graph, export->files[0], READ_STREAM);
-	p.has_path = strcmp(reader_content(p.graph.in), "path") == 0;
-	p.o.known = &p.graph.known;
-	p.o.codes = zalloc(UINT16_MAX + 1, sizeof *p.o.codes);
-	p.o.text = &p.text;
-	p.file = begin_file(export->name, ".prv");
-	text_begin(&p.text, p.file.file, p.file.name);
-	while (progress_next(&progress, p.graph.in, &message))
-		take(&p, &message);
-	if (p.o.known->ranks == 0)
+	graph_open(&o.graph, export->files[0], READ_STREAM);
+	o.has_path = strcmp(reader_content(o.graph.in), "path") == 0;
+	o.known = &o.graph.known;
+	o.codes = zalloc(UINT16_MAX + 1, sizeof *o.codes);
+	o.file = begin_file(export->name, ".prv");
+	text_begin(&o.text, o.file.file, o.file.name);
+	while (progress_next(&progress, o.graph.in, &message))
+		take(&o, &message);
+	if (o.known->ranks == 0)
 		die("the stream has no message of kind run");
-	begin_records(&p);
-	for (uint32_t l = 0; l < p.o.known->location_count; l++) {
-		settle(&p, l, UINT64_MAX);
-		if (p.left_ns[l] > p.o.known->run_ns)
+	begin_records(&o);
+	for (uint32_t l = 0; l < o.known->location_count; l++) {
+		settle(&o, l, UINT64_MAX);
+		if (o.left_ns[l] > o.known->run_ns)
 			die("a call of location %u ends after the end of the run", l);
 	}
-	lines_until(&p.o, INT64_MAX);
-	text_flush(&p.text);
+	lines_until(&o, INT64_MAX);
+	text_flush(&o.text);
 	names = begin_file(export->name, ".pcf");
-	put_names(names.file, &p.o);
+	put_names(names.file, &o);
 	rows = begin_file(export->name, ".row");
-	put_rows(rows.file, &p.o);
-	if (fflush(p.file.file) != 0 || fflush(names.file) != 0 || fflush(rows.file) != 0)
+	put_rows(rows.file, &o);
+	if (fflush(o.file.file) != 0 || fflush(names.file) != 0 || fflush(rows.file) != 0)
 		die("%s: %s", export->name, strerror(errno));
 	whole_file_end(&rows);
 	whole_file_end(&names);
-	whole_file_end(&p.file);	/* last: if it is new, the others are, too */
+	whole_file_end(&o.file);	/* last: if it is new, the others are, too */
 }

@@ -36,7 +36,12 @@ struct sent {				/* a message */
 };
 
 struct output {
-	const struct definitions *known;
+	struct graph_input graph;
+	const struct definitions *known;	/* of the graph */
+	bool begun;			/* a block came, so ranks and communicators are defined */
+	bool has_path;
+	int64_t *left_ns;		/* by location: lines up to here are complete */
+	int64_t path_ns;		/* the path is read up to here */
 	struct code *codes;		/* by index of call_name; type 0: unused */
 	bool *placed;			/* by site: it is a caller */
 	size_t placed_capacity, levels;	/* levels: of the deepest caller */
@@ -46,7 +51,8 @@ struct output {
 	uint32_t node_count;
 	uint32_t *ranks_on;		/* by node */
 	uint32_t *threads_of;		/* by rank */
-	struct text *text;		/* the .prv */
+	struct whole_file file;		/* the .prv */
+	struct text text;
 	struct queue *queues;		/* by location; behind them the path */
 	struct next { int64_t at_ns; uint32_t queue; } *heap;	/* non-empty queues */
 	size_t heap_count;
