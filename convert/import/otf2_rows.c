@@ -63,18 +63,7 @@ request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id)
 	return find_request(o, lane, id) != NULL;
 }
 
-/* Completes the start with the communicator from its completion, unless it was cancelled. */
-static void
-resolve(struct otf2 *o, const struct request *request, const struct operation *op)
-{
-	if (request->open && op->row.comm != 0)
-		build_patch(&o->build, &(struct build_patch){ .head = request->head,
-		    .seq = request->seq, .location = request->lane, .row = op->row,
-		    .known = 1 << KNOWN_comm | 1 << KNOWN_peer | 1 << KNOWN_bytes_received |
-		    (op->receives ? 1 << KNOWN_tag : 1 << KNOWN_bytes_sent) });
-}
-
-/* The row, or part, of a completion, with number SEQ of ROW. */
+/* The row, or part, of a completion. The start gets its communicator, unless it was cancelled. */
 static struct call_row
 completed_row(struct otf2 *o, struct lane *lane, uint64_t seq, const struct operation *op)
 {
@@ -85,7 +74,11 @@ completed_row(struct otf2 *o, struct lane *lane, uint64_t seq, const struct oper
 		o->lost_requests++;
 		return row;
 	}
-	resolve(o, request, op);
+	if (request->open && op->row.comm != 0)
+		build_patch(&o->build, &(struct build_patch){ .head = request->head,
+		    .seq = request->seq, .location = request->lane, .row = op->row,
+		    .known = 1 << KNOWN_comm | 1 << KNOWN_peer | 1 << KNOWN_bytes_received |
+		    (op->receives ? 1 << KNOWN_tag : 1 << KNOWN_bytes_sent) });
 	if (request->lane == lane->location && seq - request->seq <= UINT32_MAX)
 		row.request = (uint32_t)(seq - request->seq);
 	else if (request->seq <= UINT32_MAX) {
@@ -125,20 +118,6 @@ add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call,
 	build_row(&o->build, lane->location, &row);
 }
 
-/*
- * OTF2 does not say where a persistent request was made. So its start becomes the start of the send
- * or receive itself; further starts take no time.
- */
-static void
-add_starts(struct otf2 *o, struct lane *lane, struct call_row row)
-{
-	for (size_t i = 0; i < lane->operation_count; i++) {
-		row.call = build_call(lane->operations[i].sends ? "MPI_Isend" : "MPI_Irecv");
-		add_operation(o, lane, &row, &lane->operations[i]);
-		row.enter_ns = row.leave_ns;
-	}
-}
-
 /* Only lp-export gives the row that made a persistent request. */
 static bool
 starts_are_told(const struct lane *lane)
@@ -149,10 +128,15 @@ starts_are_told(const struct lane *lane)
 	return false;
 }
 
+/*
+ * OTF2 does not say where a persistent request was made. So its start becomes the start of the send
+ * or receive itself; further starts take no time.
+ */
 static void
 rows_call(struct otf2 *o, struct lane *lane, struct call_row row)
 {
 	const enum call_class class = call_class(row.call);
+	const bool starts = class == CLASS_START && !starts_are_told(lane);
 
 	if (lane->operation_count == 0) {
 		/* These kinds are matched by their operations: this call had no peer. */
@@ -160,12 +144,17 @@ rows_call(struct otf2 *o, struct lane *lane, struct call_row row)
 			row.peer = NULL_PEER;
 		build_row(&o->build, lane->location, &row);
 	}
-	if (class == CLASS_START && lane->operation_count > 0 && !starts_are_told(lane)) {
-		add_starts(o, lane, row);
-		lane->operation_count = 0;
+	for (size_t i = 0; i < lane->operation_count; i++) {
+		const struct operation *op = &lane->operations[i];
+
+		if (starts)
+			row.call = build_call(op->sends ? "MPI_Isend" : "MPI_Irecv");
+		add_operation(o, lane, &row, op);
+		if (starts)
+			row.enter_ns = row.leave_ns;
+		else
+			row.call = 0;
 	}
-	for (size_t i = 0; i < lane->operation_count; i++, row.call = 0)
-		add_operation(o, lane, &row, &lane->operations[i]);
 }
 
 struct operation *
