@@ -116,9 +116,8 @@ output_json(const struct look *look, const struct verdict *verdict, struct text 
 	json_end_array(&out);
 	json_text(&out, "sentence", verdict->sentence);
 	json_begin_array(&out, "calls");
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
-			put_call(&out, look, &look->ranks[r].threads[t]);
+	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; )
+		put_call(&out, look, thread);
 	json_end_array(&out);
 	json_end_object(&out);
 	json_end_line(&out);
@@ -135,6 +134,15 @@ same_line(const struct look *look, const struct thread *a, const struct thread *
 	    !look->ranks[a->rank].blamed && (computes ||
 	    (a->open.collective == b->open.collective && a->open.comm == b->open.comm &&
 	    a->open.peer == b->open.peer && a->open.tag == b->open.tag));
+}
+
+static void
+put_known(struct table_writer *table, bool known, int64_t value)
+{
+	if (known)
+		table_int(table, value);
+	else
+		table_text(table, "-");
 }
 
 static void
@@ -155,22 +163,11 @@ put_line(struct table_writer *table, const struct look *look, const struct threa
 	table_text(table,
 	    rank->life == ENDED ? "-" : thread->call == 0 ? "computing" : call_name(thread->call));
 	table_fixed(table, since_s(look, thread), 3);
-	if (plain && thread->open.comm > 0)
-		table_uint(table, thread->open.comm);
-	else
-		table_text(table, "-");
-	if (plain && thread->open.collective > 0)
-		table_uint(table, thread->open.collective - 1);
-	else
-		table_text(table, "-");
-	if (has_peer(thread))
-		table_int(table, thread->open.peer);
-	else
-		table_text(table, "-");
-	if (plain && thread->open.tag != NO_TAG)
-		table_int(table, thread->open.tag);
-	else
-		table_text(table, "-");
+	put_known(table, plain && thread->open.comm > 0, thread->open.comm);
+	put_known(table, plain && thread->open.collective > 0,
+	    (int64_t)thread->open.collective - 1);
+	put_known(table, has_peer(thread), thread->open.peer);
+	put_known(table, plain && thread->open.tag != NO_TAG, thread->open.tag);
 	table_text(table, rank->state != 0 ? state : lives[rank->life][0] != '\0' ?
 	    lives[rank->life] : "-");
 	table_text(table, where != NULL ? where : "-");
@@ -181,28 +178,34 @@ put_line(struct table_writer *table, const struct look *look, const struct threa
 static void
 put_lines(struct table_writer *table, const struct look *look, bool blamed)
 {
-	static const struct thread **lines;
-	static size_t *others, capacity, other_capacity;
+	static struct { const struct thread *first; size_t others; } *lines;
+	static size_t capacity;
 	size_t count = 0, i;
 
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count &&
-		    look->ranks[r].blamed == blamed; t++) {
-			const struct thread *thread = &look->ranks[r].threads[t];
-
-			for (i = 0; i < count && !same_line(look, thread, lines[i]); i++)
-				;
-			if (i < count) {
-				others[i]++;
-				continue;
-			}
-			lines = grow(lines, &capacity, count + 1, sizeof *lines);
-			others = grow(others, &other_capacity, count + 1, sizeof *others);
-			lines[count] = thread;
-			others[count++] = 0;
-		}
+	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; ) {
+		if (look->ranks[thread->rank].blamed != blamed)
+			continue;
+		for (i = 0; i < count && !same_line(look, thread, lines[i].first); i++)
+			;
+		if (i < count)
+			lines[i].others++;
+		else
+			APPEND(lines, count, capacity)->first = thread;
+	}
 	for (i = 0; i < count; i++)
-		put_line(table, look, lines[i], others[i]);
+		put_line(table, look, lines[i].first, lines[i].others);
+}
+
+static void
+put_stacks(struct text *text, const struct look *look)
+{
+	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; ) {
+		const struct rank *rank = &look->ranks[thread->rank];
+		char **lines = rank->blamed ? stack_of(rank, thread->open.thread) : NULL;
+
+		for (size_t i = 0; lines != NULL && lines[i] != NULL; i++)
+			text_line(text, "%s%s", i == 0 ? "stack: " : "       ", lines[i]);
+	}
 }
 
 void
@@ -224,18 +227,8 @@ output(const struct look *look, const struct verdict *verdict, const struct opti
 			put_lines(&table, look, false);
 			table_end(&table);
 		}
-		for (int32_t r = 0; r < look->rank_count; r++)
-			for (size_t t = 0; look->ranks[r].blamed && t < look->ranks[r].thread_count;
-			    t++) {
-				char **lines = verdict->kind == WAITING ? stack_of(&look->ranks[r],
-				    look->ranks[r].threads[t].open.thread) : NULL;
-
-				for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
-					text_put(&text, i == 0 ? "stack: " : "       ");
-					text_visible(&text, lines[i]);
-					text_char(&text, '\n');
-				}
-			}
+		if (verdict->kind == WAITING)
+			put_stacks(&text, look);
 	}
 	text_flush(&text);
 }

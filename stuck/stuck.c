@@ -84,15 +84,6 @@ moved(const struct look *before, const struct look *now, bool *blamed)
 	return any || now->rows < before->rows;
 }
 
-static bool
-lives(const struct look *look)
-{
-	for (int32_t r = 0; r < look->rank_count; r++)
-		if (look->ranks[r].life == ALIVE || look->ranks[r].life == REMOTE)
-			return true;
-	return false;
-}
-
 /* The look's blocks refer to the names of files. */
 static void
 look_at(struct look *look, char **folders)
@@ -145,7 +136,7 @@ judge(struct look *look, const struct options *opt)
 
 	look_at(look, opt->folders);
 	verdict = verdict_of(look, opt->after_ns, 0);
-	while ((verdict.state == MOVING || verdict.state == STUCK) && lives(look) &&
+	while ((verdict.state == MOVING || verdict.state == STUCK) && !is_over(look) &&
 	    spent_ns <= 2 * opt->after_ns + STEP_NS) {
 		const enum state state = verdict.state;
 		const int64_t begin_ns = now_ns();
@@ -190,7 +181,7 @@ main(int argc, char **argv)
 		output(&look, &verdict, &opt);
 		fflush(stdout);		/* for users who watch through a pipe */
 		free(verdict.sentence);
-		ends = opt.watch_ns == 0 || !lives(&look);
+		ends = opt.watch_ns == 0 || is_over(&look);
 		look_free(&look);
 		if (!ends)
 			sleep_ns(opt.watch_ns);

@@ -134,6 +134,8 @@ struct verdict {
 void look_read(struct look *look, char **files, size_t count, bool live,
     struct symbol_files *names_of);
 void look_free(struct look *look);
+/* The threads of all ranks, one after another: the first for NULL, and NULL behind the last. */
+struct thread *next_thread(const struct look *look, const struct thread *thread);
 /* rows.c: appends the block's rows. */
 bool block_read(const struct block *block, struct calls *calls);
 /* All rows of a thread, in calls; false: there are too many. */
@@ -162,8 +164,8 @@ bool rows_count(const struct look *look, struct rank *rank, struct channel chann
     struct traffic *traffic);
 /* members.c: group 0 is none. */
 uint32_t group_of(const struct rank *rank, uint32_t comm);
-/* The rank's membership of a communicator; NULL: it does not know it. */
-const struct member *member_of(const struct rank *rank, uint32_t group);
+/* The rank's own number of a communicator, an index of its members; 0: it does not know it. */
+uint32_t comm_of(const struct rank *rank, uint32_t group);
 bool is_inter(const struct look *look, uint32_t group);
 int32_t side_size(const struct look *look, uint32_t group, int side);
 /* The world rank of the member; -1: unknown. */
@@ -171,10 +173,8 @@ int32_t member_at(const struct look *look, uint32_t group, int side, int32_t i);
 /* In an intercommunicator peers are in the other group. */
 int peers_side(const struct look *look, const struct rank *rank, uint32_t comm);
 int32_t world_peer(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
-/* places.c: function, file and line of the call before the address, until the next call. */
+/* Function, file and line of the call before the address, until the next call. */
 struct site look_place(const struct look *look, const struct rank *rank, uint64_t address);
-/* "function file:line", "function", or NULL: unknown; of FILE only the name. Free it. */
-char *place_text(const struct site *place);
 /* process.c: whether the rank's process lives, and its state. */
 void process_look(const struct look *look, struct rank *rank);
 

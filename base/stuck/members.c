@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Members of communicators, by their ranks in MPI_COMM_WORLD. */
+/* Threads and places of ranks; members of communicators, by their ranks in MPI_COMM_WORLD. */
 #include "look.h"
+
+struct thread *
+next_thread(const struct look *look, const struct thread *thread)
+{
+	size_t t = thread == NULL ? 0 : (size_t)thread->location + 1;
+
+	for (int32_t r = thread == NULL ? 0 : thread->rank; r < look->rank_count; r++, t = 0)
+		if (t < look->ranks[r].thread_count)
+			return &look->ranks[r].threads[t];
+	return NULL;
+}
 
 uint32_t
 group_of(const struct rank *rank, uint32_t comm)
@@ -8,13 +19,13 @@ group_of(const struct rank *rank, uint32_t comm)
 	return comm < rank->member_count ? rank->members[comm].group : 0;
 }
 
-const struct member *
-member_of(const struct rank *rank, uint32_t group)
+uint32_t
+comm_of(const struct rank *rank, uint32_t group)
 {
 	for (uint32_t comm = 1; comm < rank->member_count; comm++)
 		if (rank->members[comm].group == group)
-			return &rank->members[comm];
-	return NULL;
+			return comm;
+	return 0;
 }
 
 bool
@@ -52,4 +63,20 @@ world_peer(const struct look *look, const struct rank *rank, uint32_t comm, int3
 
 	return group == 2 ? (int32_t)(rank - look->ranks) : member_at(look, group, peers_side(look,
 	    rank, comm), peer);
+}
+
+struct site
+look_place(const struct look *look, const struct rank *rank, uint64_t address)
+{
+	size_t m = rank->module_count;
+	struct symbols *symbols = NULL;
+	uint64_t offset = 0;
+
+	/* The last that was loaded at the address. */
+	while (m > 0 &&
+	    (offset = address - rank->modules[m - 1].base) >= rank->modules[m - 1].bytes)
+		m--;
+	if (m > 0 && look->names_of != NULL)
+		symbols = symbols_of(look->names_of, &rank->modules[m - 1].module);
+	return symbols != NULL ? *symbols_find(symbols, offset) : (struct site){ 0 };
 }

@@ -74,26 +74,22 @@ find_mismatch(const struct look *look)
 	static size_t capacity;
 	size_t count = 0, i;
 
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
-			const struct thread *thread = &look->ranks[r].threads[t];
-			const uint32_t group = group_called(look, thread);
+	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; ) {
+		const uint32_t group = group_called(look, thread);
 
-			if (group == 0 || group == 2)
-				continue;
-			for (i = 0; i < count && !is_there(look, thread, first[i]); i++)
-				;
-			if (i < count && !same_call(thread, first[i]))
-				return first[i];
-			if (i < count)
-				continue;
+		if (group == 0 || group == 2)
+			continue;
+		for (i = 0; i < count && !is_there(look, thread, first[i]); i++)
+			;
+		if (i == count)
 			*APPEND(first, count, capacity) = thread;
-		}
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
-			for (i = 0; i < count && in_finalize(&look->ranks[r].threads[t]); i++)
-				if (is_there(look, &look->ranks[r].threads[t], first[i]))
-					return first[i];
+		else if (!same_call(thread, first[i]))
+			return first[i];
+	}
+	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; )
+		for (i = 0; i < count && in_finalize(thread); i++)
+			if (is_there(look, thread, first[i]))
+				return first[i];
 	return NULL;
 }
 
@@ -102,20 +98,17 @@ mismatch_calls(const struct look *look, const struct thread *at, struct same *ca
 {
 	size_t count = 0, i;
 
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
-			const struct thread *thread = &look->ranks[r].threads[t];
-
-			if (!is_there(look, thread, at))
-				continue;
-			for (i = 0; i < count && !same_call(thread, calls[i].first); i++)
-				;
-			if (i == MOST_CALLS)
-				continue;
-			if (i == count)
-				calls[count++] = (struct same){ thread, 0 };
-			calls[i].threads++;
-		}
+	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; ) {
+		if (!is_there(look, thread, at))
+			continue;
+		for (i = 0; i < count && !same_call(thread, calls[i].first); i++)
+			;
+		if (i == MOST_CALLS)
+			continue;
+		if (i == count)
+			calls[count++] = (struct same){ thread, 0 };
+		calls[i].threads++;
+	}
 	return count;
 }
 
@@ -132,14 +125,10 @@ blame_few(struct look *look, const struct thread *at)
 			few = i;
 	for (size_t i = 0; i < count; i++)
 		as_few += calls[i].threads == calls[few].threads;
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
-			const struct thread *thread = &look->ranks[r].threads[t];
-
-			look->ranks[r].blamed |= is_there(look, thread, at) &&
-			    (same_call(thread, calls[few].first) ||
-			    (as_few == count && !in_finalize(calls[few].first)));
-		}
+	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; )
+		look->ranks[thread->rank].blamed |= is_there(look, thread, at) &&
+		    (same_call(thread, calls[few].first) ||
+		    (as_few == count && !in_finalize(calls[few].first)));
 }
 
 bool
@@ -147,12 +136,9 @@ mismatch_at(const struct look *look, const struct thread *at, const struct threa
     const struct thread **other)
 {
 	*other = NULL;
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; look->ranks[r].blamed && t < look->ranks[r].thread_count; t++) {
-			const struct thread *it = &look->ranks[r].threads[t];
-
-			if (*other == NULL && is_there(look, it, at) && !same_call(it, thread))
-				*other = it;
-		}
+	while ((*other = next_thread(look, *other)) != NULL &&
+	    !(look->ranks[(*other)->rank].blamed && is_there(look, *other, at) &&
+	    !same_call(*other, thread)))
+		;
 	return is_there(look, thread, at);
 }

@@ -199,11 +199,10 @@ row_read(const struct look *look, struct thread *thread, uint64_t seq, struct ro
 void
 rows_forget(struct look *look)
 {
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
-			calls_free(&look->ranks[r].threads[t].calls);
-			look->ranks[r].threads[t].calls = (struct calls){ 0 };
-		}
+	for (struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; ) {
+		calls_free(&thread->calls);
+		thread->calls = (struct calls){ 0 };
+	}
 }
 
 bool

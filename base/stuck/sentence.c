@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The verdict in a sentence. */
-#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,62 +11,46 @@ enum { MOST_TOLD = 8 };
 
 const char *const kind_names[] = { "none", "deadlock", "mismatch", "waiting", "gone" };
 
-static void __attribute__((format(printf, 2, 3)))
-add(char **text, const char *format, ...)
-{
-	va_list values;
-	char *more, *both;
-
-	va_start(values, format);
-	if (vasprintf(&more, format, values) < 0 ||
-	    asprintf(&both, "%s%s", *text != NULL ? *text : "", more) < 0)
-		die("out of memory");
-	va_end(values);
-	free(more);
-	free(*text);
-	*text = both;
-}
-
 static void
-add_place(char **text, const struct look *look, int32_t rank, uint64_t address)
+add_place(FILE *text, const struct look *look, int32_t rank, uint64_t address)
 {
 	const struct site place = look_place(look, &look->ranks[rank], address);
 	char *name = place_text(&place);
 
 	if (name != NULL)
-		add(text, " (%s)", name);
+		fprintf(text, " (%s)", name);
 	free(name);
 }
 
 static void
-add_peer(char **text, const struct look *look, const struct rank *rank, const struct row *op)
+add_peer(FILE *text, const struct look *look, const struct rank *rank, const struct row *op)
 {
 	const int32_t world = world_peer(look, rank, op->comm, op->peer);
 
 	if (op->peer == ANY_PEER)
-		add(text, " from any rank");
+		fprintf(text, " from any rank");
 	else if (world >= 0)
-		add(text, " %s %d", sends(op) ? "to" : "from", world);
+		fprintf(text, " %s %d", sends(op) ? "to" : "from", world);
 	if (op->tag >= 0)
-		add(text, " tag %d", op->tag);
+		fprintf(text, " tag %d", op->tag);
 }
 
 /* "MPI_Win_lock of rank 0, locked by rank 1 since 2.0 s", "MPI_Win_wait for rank 1" */
 static void
-add_target(char **text, const struct look *look, struct rank *rank, const struct row *op)
+add_target(FILE *text, const struct look *look, struct rank *rank, const struct row *op)
 {
 	const uint32_t group = group_of(rank, op->comm);
 	int32_t *holders;
 	size_t count;
 
 	if (op->peer >= 0)
-		add(text, " %s rank %d", op->class == CLASS_RMA ? "of" : "for",
+		fprintf(text, " %s rank %d", op->class == CLASS_RMA ? "of" : "for",
 		    world_peer(look, rank, op->comm, op->peer));
 	if (op->class != CLASS_RMA)
 		return;
 	count = lock_holders(look, (int32_t)(rank - look->ranks), group, op->peer, &holders);
 	if (count > 0)
-		add(text, ", locked by rank %d%s since %.1f s", holders[0],
+		fprintf(text, ", locked by rank %d%s since %.1f s", holders[0],
 		    count > 1 ? " and others" : "",
 		    (double)(look->now_ns - locked_since(look, &look->ranks[holders[0]], group,
 		    op->peer, true)) / 1e9);
@@ -75,27 +59,27 @@ add_target(char **text, const struct look *look, struct rank *rank, const struct
 
 /* "MPI_Ssend to 1 tag 5 (talk a.c:12)" */
 static void
-add_call(char **text, const struct look *look, const struct thread *thread)
+add_call(FILE *text, const struct look *look, const struct thread *thread)
 {
 	struct rank *rank = &look->ranks[thread->rank];
 	const char *between = call_class(thread->call) == CLASS_COMPLETE ? " for a message" : "";
 	bool told = false;
 
-	add(text, "%s", call_name(thread->call));
+	fprintf(text, "%s", call_name(thread->call));
 	if (thread->open.collective > 0 && is_collective(call_class(thread->call)))
-		add(text, " #%u of communicator %u",
+		fprintf(text, " #%u of communicator %u",
 		    thread->open.collective - 1, thread->open.comm);
 	for (size_t i = 0; i < thread->op_count && i < 2; i++)
 		if (is_of_window(&thread->ops[i]))
 			add_target(text, look, rank, &thread->ops[i]);
 		else if (!is_collective(thread->ops[i].class) &&
 		    thread->ops[i].class != CLASS_LOCAL) {
-			add(text, "%s%s", told ? " and" : "", between);
+			fprintf(text, "%s%s", told ? " and" : "", between);
 			add_peer(text, look, rank, &thread->ops[i]);
 			told = true;
 		}
 	if (thread->op_count > 2)
-		add(text, " and %zu more", (call_class(thread->call) == CLASS_COMPLETE ?
+		fprintf(text, " and %zu more", (call_class(thread->call) == CLASS_COMPLETE ?
 		    thread->open.requests : thread->op_count) - 2);
 	add_place(text, look, thread->rank, thread->open.address);
 }
@@ -120,67 +104,67 @@ seconds_since(const struct look *look, const struct thread *thread)
 }
 
 static void
-add_state(char **text, const struct look *look, int32_t r)
+add_state(FILE *text, const struct look *look, int32_t r)
 {
 	const struct rank *rank = &look->ranks[r];
 	const struct thread *thread = rank->thread_count > 0 ? told_thread(rank) : NULL;
 
-	add(text, "rank %d ", r);
+	fprintf(text, "rank %d ", r);
 	if (thread == NULL) {
-		add(text, "has not left MPI_Init");
+		fprintf(text, "has not left MPI_Init");
 		return;
 	}
 	if (rank->state == 'T' || rank->state == 't')
-		add(text, "is stopped, ");
+		fprintf(text, "is stopped, ");
 	if (thread->polls != 0 && (thread->call == 0 || call_polls(thread->call))) {
-		add(text, "polls without success, last in %s", call_name(thread->polls));
+		fprintf(text, "polls without success, last in %s", call_name(thread->polls));
 		add_place(text, look, r, thread->open.address);
-		add(text, " since %.1f s or more", (double)(look->now_ns - thread->moved_ns) / 1e9);
+		fprintf(text, " since %.1f s or more",
+		    (double)(look->now_ns - thread->moved_ns) / 1e9);
 		return;
 	}
 	if (thread->call != 0) {
-		add(text, "is in ");
+		fprintf(text, "is in ");
 		add_call(text, look, thread);
-		add(text, call_meets(thread->call) ? ", for another MPI_COMM_WORLD," : "");
+		fprintf(text, call_meets(thread->call) ? ", for another MPI_COMM_WORLD," : "");
 	} else {
-		add(text, rank->life == ALIVE && rank->state != 'R' && rank->state != 'T' ?
+		fprintf(text, rank->life == ALIVE && rank->state != 'R' && rank->state != 'T' ?
 		    "is outside of MPI and off its core" : "computes");
 		if (thread->open.address != 0) {
-			add(text, " after its call");
+			fprintf(text, " after its call");
 			add_place(text, look, r, thread->open.address);
 		}
 	}
-	add(text, " since %.1f s", seconds_since(look, thread));
+	fprintf(text, " since %.1f s", seconds_since(look, thread));
 	if (rank->wchan[0] != '\0')
-		add(text, ", in %s", rank->wchan);
+		fprintf(text, ", in %s", rank->wchan);
 }
 
 static void
-add_waiting(char **text, const struct look *look)
+add_waiting(FILE *text, const struct look *look)
 {
 	const struct thread *first = NULL;
 	int waiting = 0;
 
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
-			if (look->ranks[r].threads[t].waits && !look->ranks[r].blamed) {
-				waiting++;
-				/* of a lock it is said who has it */
-				if (first == NULL || (call_class(first->call) != CLASS_RMA &&
-				    call_class(look->ranks[r].threads[t].call) == CLASS_RMA))
-					first = &look->ranks[r].threads[t];
-			}
+	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; )
+		if (thread->waits && !look->ranks[thread->rank].blamed) {
+			waiting++;
+			/* of a lock it is said who has it */
+			if (first == NULL || (call_class(first->call) != CLASS_RMA &&
+			    call_class(thread->call) == CLASS_RMA))
+				first = thread;
+		}
 	if (first == NULL)
 		return;
 	if (waiting == 1)
-		add(text, "; rank %d waits in ", first->rank);
+		fprintf(text, "; rank %d waits in ", first->rank);
 	else
-		add(text, "; %d ranks wait, rank %d in ", waiting, first->rank);
+		fprintf(text, "; %d ranks wait, rank %d in ", waiting, first->rank);
 	add_call(text, look, first);
 }
 
 static void
-add_deadlock(char **text, const struct look *look)
+add_deadlock(FILE *text, const struct look *look)
 {
 	int told = 0, more = 0;
 
@@ -191,15 +175,15 @@ add_deadlock(char **text, const struct look *look)
 			more++;
 			continue;
 		}
-		add(text, "%s%d waits in ", told++ > 0 ? ", " : "deadlock: ", r);
+		fprintf(text, "%s%d waits in ", told++ > 0 ? ", " : "deadlock: ", r);
 		add_call(text, look, look->ranks[r].threads);
 	}
 	if (more > 0)
-		add(text, ", and %d more", more);
+		fprintf(text, ", and %d more", more);
 }
 
 static void
-add_mismatch(char **text, const struct look *look, const struct thread *at)
+add_mismatch(FILE *text, const struct look *look, const struct thread *at)
 {
 	struct same calls[MOST_CALLS];
 	const size_t count = mismatch_calls(look, at, calls);
@@ -207,19 +191,19 @@ add_mismatch(char **text, const struct look *look, const struct thread *at)
 	for (size_t i = 0; i < count; i++) {
 		const struct same *it = &calls[i];
 
+		fprintf(text, "%s", i > 0 ? ", " : "mismatch: ");
 		if (it->threads == 1)
-			add(text, "%srank %d is in ", i > 0 ? ", " : "mismatch: ", it->first->rank);
+			fprintf(text, "rank %d is in ", it->first->rank);
 		else
-			add(text, "%s%zu ranks, first %d, are in ", i > 0 ? ", " : "mismatch: ",
-			    it->threads, it->first->rank);
+			fprintf(text, "%zu ranks, first %d, are in ", it->threads, it->first->rank);
 		add_call(text, look, it->first);
 		if (it->first->open.peer >= 0)
-			add(text, ", root %d", it->first->open.peer);
+			fprintf(text, ", root %d", it->first->open.peer);
 	}
 }
 
 static void
-add_blamed(char **text, const struct look *look, bool gone, bool over)
+add_blamed(FILE *text, const struct look *look, bool gone, bool over)
 {
 	int told = 0, more = 0;
 
@@ -232,25 +216,25 @@ add_blamed(char **text, const struct look *look, bool gone, bool over)
 			more++;
 			continue;
 		}
-		add(text, "%s", told++ > 0 ? "; " : "");
+		fprintf(text, "%s", told++ > 0 ? "; " : "");
 		if (gone && !over && rank->life == ENDED)
-			add(text, "rank %d has left MPI_Finalize", r);
+			fprintf(text, "rank %d has left MPI_Finalize", r);
 		else if (gone && !over)
-			add(text, "rank %d is gone without MPI_Finalize", r);
+			fprintf(text, "rank %d is gone without MPI_Finalize", r);
 		else
 			add_state(text, look, r);
 	}
 	if (more > 0)
-		add(text, "; and %d more", more);
+		fprintf(text, "; and %d more", more);
 }
 
 static void
-add_killed(char **text, const struct findings *f)
+add_killed(FILE *text, const struct findings *f)
 {
-	add(text, "%.3f s after its last call", (double)f->still_ns / 1e9);
+	fprintf(text, "%.3f s after its last call", (double)f->still_ns / 1e9);
 	for (int32_t r = 0; r < f->look->rank_count; r++)
 		if (f->look->ranks[r].blamed) {
-			add(text, "; ");
+			fprintf(text, "; ");
 			add_blamed(text, f->look, false, true);
 			add_waiting(text, f->look);
 			return;
@@ -260,23 +244,27 @@ add_killed(char **text, const struct findings *f)
 char *
 sentence_of(const struct findings *f)
 {
-	char *text = NULL;
+	char *sentence;
+	size_t size;
+	FILE *text = need(open_memstream(&sentence, &size));
 
 	switch (f->verdict.kind) {
-	case DEADLOCK: add_deadlock(&text, f->look); break;
-	case MISMATCH: add_mismatch(&text, f->look, f->at); break;
+	case DEADLOCK: add_deadlock(text, f->look); break;
+	case MISMATCH: add_mismatch(text, f->look, f->at); break;
 	case WAITING: case GONE:
-		add_blamed(&text, f->look, f->verdict.kind == GONE, f->over);
-		add_waiting(&text, f->look);
+		add_blamed(text, f->look, f->verdict.kind == GONE, f->over);
+		add_waiting(text, f->look);
 		break;
 	case NO_KIND:
 		if (f->verdict.state == KILLED)
-			add_killed(&text, f);
+			add_killed(text, f);
 		else
-			add(&text,
+			fprintf(text,
 			    f->verdict.state == ENDED_WELL ? "the run has ended" : "moving");
 	}
 	if (f->verdict.kind == DEADLOCK && !f->proved)
-		add(&text, "; nothing has moved for %.1f s", (double)f->still_ns / 1e9);
-	return text;
+		fprintf(text, "; nothing has moved for %.1f s", (double)f->still_ns / 1e9);
+	if (fclose(text) != 0)
+		die("out of memory");
+	return sentence;
 }

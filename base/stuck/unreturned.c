@@ -23,14 +23,12 @@ drop_all_arriving(struct unreturned *u, struct graph *g)
 	graph_build(g, true);
 	u->of = zalloc(g->threads, sizeof *u->of);
 	u->unproved = zalloc(g->threads, sizeof *u->unproved);
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
-			struct thread *thread = &look->ranks[r].threads[t];
-			bool dropped;
+	for (struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; ) {
+		bool dropped;
 
-			u->unproved[thread->node] = thread->waits &&
-			    !drop_arriving(look, thread, &dropped, &kept);
-		}
+		u->unproved[thread->node] = thread->waits &&
+		    !drop_arriving(look, thread, &dropped, &kept);
+	}
 }
 
 /* While others moved, a standard send may have been about to return. */
@@ -104,19 +102,17 @@ find_awaited(struct unreturned *u, struct graph *g)
 	const struct look *look = &u->look;
 
 	graph_build(g, true);
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
-			const struct thread *thread = &look->ranks[r].threads[t], *other;
-			struct awaited_thread *of = &u->of[thread->node];
+	for (const struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; ) {
+		struct awaited_thread *of = &u->of[thread->node];
+		const struct thread *other;
 
-			if (u->findings.at == NULL ||
-			    !mismatch_at(look, u->findings.at, thread, &other)) {
-				if (of->operation == 0)
-					*of = awaited_by(u, g, thread);
-			} else if (other != NULL)
-				*of = (struct awaited_thread){ thread->call, other->rank,
-				    other->location };
-		}
+		if (u->findings.at == NULL ||
+		    !mismatch_at(look, u->findings.at, thread, &other)) {
+			if (of->operation == 0)
+				*of = awaited_by(u, g, thread);
+		} else if (other != NULL)
+			*of = (struct awaited_thread){ thread->call, other->rank, other->location };
+	}
 }
 
 struct unreturned *

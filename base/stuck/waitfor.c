@@ -26,11 +26,10 @@ hub_node(struct graph *g, struct hub hub)
 static int64_t
 collectives_of(const struct rank *rank, uint32_t group)
 {
-	const struct member *member = member_of(rank, group);
-	const uint32_t comm = member == NULL ? 0 : (uint32_t)(member - rank->members);
+	const uint32_t comm = comm_of(rank, group);
 	int64_t count = 0;
 
-	if (member == NULL)
+	if (comm == 0)
 		return rank->life == ABSENT ? 0 : -1;
 	for (size_t t = 0; t < rank->thread_count; t++) {
 		const struct open_count last = rank->threads[t].open.last[comm % OPEN_COUNTS];
@@ -259,7 +258,7 @@ add_hub(struct graph *g, struct hub hub)
 				wait_for(g, &hub, member_at(look, hub.group, side, i));
 		return;
 	case HUB_SOURCES:
-		member = member_of(&look->ranks[hub.of], hub.group);
+		member = &look->ranks[hub.of].members[comm_of(&look->ranks[hub.of], hub.group)];
 		for (uint32_t i = 0; i < member->source_count; i++)
 			wait_for(g, &hub, member_at(look, hub.group, 0, member->sources[i]));
 		return;
@@ -298,9 +297,8 @@ graph_build(struct graph *g, bool over)
 		}
 	}
 	g->threads = next;
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
-			add_thread(g, &look->ranks[r].threads[t]);
+	for (struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; )
+		add_thread(g, thread);
 	for (size_t h = 0; h < g->hub_count; h++)
 		add_hub(g, g->hubs[h]);
 	solve(&g->s);

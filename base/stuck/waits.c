@@ -28,12 +28,12 @@ is_on_its_way(const struct look *look, int32_t own, const struct row *op, int32_
 
 	for (int i = 0; i < 2; i++) {
 		struct rank *rank = &look->ranks[ranks[i]];
-		const struct member *in = member_of(rank, group),
-		    *peer = member_of(&look->ranks[ranks[1 - i]], group);
-		const struct channel channel = { in == NULL ? 0 : (uint32_t)(in - rank->members),
-			peer == NULL ? -1 : peer->rank, op->tag };
+		const struct rank *other_rank = &look->ranks[ranks[1 - i]];
+		const uint32_t there = comm_of(other_rank, group);
+		const struct channel channel = { comm_of(rank, group),
+			there == 0 ? -1 : other_rank->members[there].rank, op->tag };
 
-		if (in != NULL && !rows_count(look, rank, channel, &of[i]))
+		if (channel.comm != 0 && !rows_count(look, rank, channel, &of[i]))
 			return false;
 	}
 	*on_its_way = receives(op) ? of[1].sent > of[0].received : of[1].posted > 0 &&
@@ -86,7 +86,7 @@ drop_arriving(struct look *look, struct thread *thread, bool *dropped, size_t *k
 
 /* ---- the verdict ---- */
 
-static bool
+bool
 is_over(const struct look *look)
 {
 	for (int32_t r = 0; r < look->rank_count; r++)
@@ -198,13 +198,9 @@ drop_in_core(struct look *look, const struct graph *g, bool *proved)
 	bool dropped = false;
 	size_t kept = 0;
 
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
-			struct thread *thread = &look->ranks[r].threads[t];
-
-			if (g->s.nodes[thread->node].core)
-				*proved &= drop_arriving(look, thread, &dropped, &kept);
-		}
+	for (struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; )
+		if (g->s.nodes[thread->node].core)
+			*proved &= drop_arriving(look, thread, &dropped, &kept);
 	return dropped;
 }
 
@@ -213,10 +209,8 @@ still_ns(const struct look *look)
 {
 	int64_t last_ns = INT64_MIN;
 
-	for (int32_t r = 0; r < look->rank_count; r++)
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
-			if (look->ranks[r].threads[t].moved_ns > last_ns)
-				last_ns = look->ranks[r].threads[t].moved_ns;
+	for (struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; )
+		last_ns = larger(last_ns, thread->moved_ns);
 	return last_ns == INT64_MIN ? 0 : look->now_ns - last_ns;
 }
 

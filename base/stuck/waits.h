@@ -55,7 +55,9 @@ void blame_few(struct look *look, const struct thread *at);
  * KEPT: rows in memory after earlier proofs.
  */
 bool drop_arriving(struct look *look, struct thread *thread, bool *dropped, size_t *kept);
-/* waits.c: nothing has moved in any look since SEEN_NS. The verdict has no sentence yet. */
+/* waits.c: no process of the run lives. */
+bool is_over(const struct look *look);
+/* Nothing has moved in any look since SEEN_NS. The verdict has no sentence yet. */
 struct findings waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
 /* sentence.c: the verdict in words, and its kind. */
 char *sentence_of(const struct findings *f);

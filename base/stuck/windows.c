@@ -15,14 +15,6 @@ struct epochs {
 	size_t at, rows;
 };
 
-static uint32_t
-comm_of(const struct rank *rank, uint32_t group)
-{
-	const struct member *member = member_of(rank, group);
-
-	return member == NULL ? 0 : (uint32_t)(member - rank->members);
-}
-
 /* False: there are too many rows to look. */
 static bool
 count_epochs(const struct look *look, struct rank *rank, uint32_t comm, enum call_class class,

@@ -326,6 +326,15 @@ symbols_find(struct symbols *symbols, uint64_t offset)
 	return last;
 }
 
+char *
+place_text(const struct site *place)
+{
+	if (place->file == NULL)
+		return place->function != NULL ? need(strdup(place->function)) : NULL;
+	return formatted("%s %s:%d", place->function != NULL ? place->function : "?",
+	    file_name(place->file), (int)place->line);
+}
+
 void
 symbols_close(struct symbols *symbols)
 {

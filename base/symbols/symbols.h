@@ -28,6 +28,9 @@ void symbols_close(struct symbols *symbols);
  */
 const struct site *symbols_find(struct symbols *symbols, uint64_t offset);
 
+/* "function file:line", "function", or NULL: unknown; of FILE only the name. Free it. */
+char *place_text(const struct site *place);
+
 /* Many modules, each opened once. Begins as zeros. */
 struct symbol_files {
 	struct symbol_file *at;
