@@ -12,58 +12,15 @@ typedef __typeof__(_Generic(&PMPI_Pready_list, int (*)(int, int *, MPI_Request):
 typedef const int *partition_list;
 #endif
 
-/*
- * For each kind: (1) the parameter as in mpi.h; (2) before the call, a view of the input or a
- * substitute for an ignored status; (3) after the call, a view of the output.
- */
 #define PARAM(kind, name) KIND(1, kind, name)
-#define BEFORE(kind, name) KIND(2, kind, name)
-#define AFTER(kind, name) KIND(3, kind, name)
 #define ARGUMENT(kind, name) p_##name
-#define VIEW_IN(type, name) type name UNUSED = p_##name;
-#define VIEW_OUT(type, name) type name UNUSED = *p_##name;
-/* Without memory, recording has ended, and there is nothing to note. */
-#define NEEDS(own) \
-	if (own == NULL) { \
-		end_call(&at); \
-		return result; \
-	}
-#define KIND_BUF(n) (void *p_##n), (VIEW_IN(const void *, n)), ()
-#define KIND_CBUF(n) (const void *p_##n), (VIEW_IN(const void *, n)), ()
-#define KIND_INT(n) (int p_##n), (VIEW_IN(int, n)), ()
-#define KIND_TYPE(n) (MPI_Datatype p_##n), (VIEW_IN(MPI_Datatype, n)), ()
-#define KIND_COUNT(n) (COUNT_TYPE p_##n), (VIEW_IN(COUNT_TYPE, n)), ()
-#define KIND_COUNTS(n) (const COUNT_TYPE p_##n[]), (VIEW_IN(const COUNT_TYPE *, n)), ()
-#define KIND_DISPLS(n) (const DISPL_TYPE p_##n[]), (), ()
-#define KIND_UNIT(n) (DISPL_TYPE p_##n), (), ()
-#define KIND_OUTSIZE(n) (COUNT_TYPE *p_##n), (), ()
-#define KIND_BIG(n) (MPI_Count p_##n), (VIEW_IN(MPI_Count, n)), ()
-#define KIND_INTS(n) (partition_list p_##n), (), ()
-#define KIND_ERRORS(n) (MPI_Errhandler p_##n), (), ()
-#define KIND_OP(n) (MPI_Op p_##n), (), ()
-#define KIND_COMM(n) (MPI_Comm p_##n), (VIEW_IN(MPI_Comm, n)), ()
-#define KIND_GROUP(n) (MPI_Group p_##n), (VIEW_IN(MPI_Group, n)), ()
-#define KIND_WIN(n) (MPI_Win p_##n), (struct communicator *n = win_of(p_##n);), ()
-#define KIND_NEWWIN(n) (MPI_Win *p_##n), (), (VIEW_OUT(MPI_Win, n))
-#define KIND_OLDWIN(n) (MPI_Win *p_##n), (struct communicator *n = win_of(*p_##n);), ()
-#define KIND_FILE(n) (MPI_File p_##n), (struct communicator *n = file_of(p_##n);), ()
-#define KIND_NEWFILE(n) (MPI_File *p_##n), (), (VIEW_OUT(MPI_File, n))
-#define KIND_OLDFILE(n) (MPI_File *p_##n), (struct communicator *n = file_of(*p_##n);), ()
-#define KIND_ADDRESS(n) (MPI_Aint p_##n), (), ()
-#define KIND_OFFSET(n) (MPI_Offset p_##n), (), ()
-#define KIND_STRING(n) \
-	(const char *p_##n), \
-	(VIEW_IN(const char *, n) const size_t n##_length UNUSED = SIZE_MAX;), ()
-#define KIND_STRINGS(n) (char *p_##n[]), (), ()
-#define KIND_ARGUMENTS(n) (char *p_##n[]), (), ()
-#define KIND_ARGUMENTS_EACH(n) (char **p_##n[]), (), ()
-#define KIND_INFOS(n) (const MPI_Info p_##n[]), (), ()
-#define KIND_OUTPUT(n) (int *p_##n), (), ()
-#define KIND_CREQ(n) (MPI_Request p_##n), (VIEW_IN(MPI_Request, n)), ()
-#define KIND_INFO(n) (MPI_Info p_##n), (), ()
-#define KIND_CINTS(n) (const int p_##n[]), (VIEW_IN(const int *, n)), ()
-#define KIND_ADDRESSES(n) (const MPI_Aint p_##n[]), (), ()
-#define KIND_CTYPES(n) (const MPI_Datatype p_##n[]), (VIEW_IN(const MPI_Datatype *, n)), ()
+#define GIVEN(type, n) p_##n
+#define STORED(type) type
+#define TO_C(kind, handle) (handle)
+#define BUFFER(n) p_##n
+#define TEXT_LENGTH(n) SIZE_MAX
+#define FIRST_INDEX 0
+#define RETURN return result
 #define KIND_STATUS(n) (MPI_Status *p_##n), \
 	(if (p_##n == MPI_STATUS_IGNORE) \
 		p_##n = &at.thread->status; \
@@ -75,31 +32,7 @@ typedef const int *partition_list;
 	if (n##_seen != NULL) \
 		p_##n = n##_seen;), \
 	(NEEDS(n##_seen))
-#define KIND_NEWREQ(n) (MPI_Request *p_##n), (), (VIEW_OUT(MPI_Request, n))
-#define KIND_REQ(n) (MPI_Request *p_##n), (MPI_Request n##_before = *p_##n;), ()
-#define KIND_REQS(n) (MPI_Request p_##n[]), \
-	(MPI_Request *n##_before = own_requests(at.thread, count); \
-	for (int i = 0; i < count && n##_before != NULL; i++) \
-		n##_before[i] = p_##n[i];), \
-	(NEEDS(n##_before))
-#define KIND_INDEX(n) (int *p_##n), (), (VIEW_OUT(int, n))
-#define KIND_INDICES(n) (int p_##n[]), (), (const int *n = p_##n; enum { n##_base = 0 };)
-#define KIND_OUTCOUNT(n) (int *p_##n), (), (VIEW_OUT(int, n))
-#define KIND_FLAG(n) (int *p_##n), (), (VIEW_OUT(int, n))
-#define KIND_MESSAGE(n) (MPI_Message *p_##n), (struct probed n = take_message(*p_##n);), ()
-#define KIND_NEWMESSAGE(n) (MPI_Message *p_##n), (), (VIEW_OUT(MPI_Message, n))
-#define KIND_NEWCOMM(n) (MPI_Comm *p_##n), (), (VIEW_OUT(MPI_Comm, n))
-#define KIND_OLDCOMM(n) (MPI_Comm *p_##n), (struct communicator *n = communicator_of(*p_##n);), ()
 
-#define EACH_OF(name, count_type) \
-	static uint64_t \
-	name(const count_type *counts, int n, const MPI_Datatype *types) \
-	{ \
-		uint64_t sum = 0; \
-		for (int i = 0; i < n; i++) \
-			sum += bytes_of(counts[i], types[i]); \
-		return sum; \
-	}
 EACH_OF(bytes_of_each, int)
 EACH_OF(large_bytes_of_each, MPI_Count)
 

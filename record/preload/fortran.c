@@ -86,109 +86,46 @@ statuses_to_c(struct thread *thread, int count, MPI_Fint *from)
 	return to != NULL ? to + count : NULL;
 }
 
-#define EACH_OF(name, count_type) \
-	static uint64_t \
-	name(const count_type *counts, int n, const MPI_Fint *types) \
-	{ \
-		uint64_t sum = 0; \
-		for (int i = 0; i < n; i++) \
-			sum += bytes_of(counts[i], PMPI_Type_f2c(types[i])); \
-		return sum; \
-	}
-EACH_OF(bytes_of_each, int)
-EACH_OF(large_bytes_of_each, MPI_Count)
-
 /* All parameters are addresses. */
 #define PARAM(kind, name) void *p_##name
 #define PLAIN(kind, name) void *
 #define ARGUMENT(kind, name) p_##name
-#define AS(type, name) (*(type *)p_##name)
-
-/* Lengths of strings follow ierr, by value. */
-#define NO_LENGTH(...)
-#define LENGTH_TOO(...) __VA_ARGS__
-#define WITH(macro, ...) macro(__VA_ARGS__)
-#define LENGTH(kind, name) WITH(KIND(1, kind, name), , size_t length_##name)
-#define PASS_LENGTH(kind, name) WITH(KIND(1, kind, name), , length_##name)
-
-/*
- * For each kind: whether it has a length; a view of the input before the call, of the output after.
- */
-#define BEFORE(kind, name) KIND(2, kind, name)
-#define AFTER(kind, name) KIND(3, kind, name)
-/* Without memory, recording has ended, and there is nothing to note. */
-#define NEEDS(own) \
-	if (own == NULL) { \
-		end_call(&at); \
-		return; \
-	}
-#define KIND_BUF(n) (NO_LENGTH), (const void *n UNUSED = buffer(p_##n, descriptors);), ()
-#define KIND_CBUF(n) (NO_LENGTH), (const void *n UNUSED = buffer(p_##n, descriptors);), ()
-#define KIND_INT(n) (NO_LENGTH), (int n UNUSED = AS(MPI_Fint, n);), ()
-#define KIND_TYPE(n) (NO_LENGTH), (MPI_Datatype n UNUSED = PMPI_Type_f2c(AS(MPI_Fint, n));), ()
-#define KIND_COUNT(n) (NO_LENGTH), (COUNT_TYPE n UNUSED = AS(COUNT_TYPE, n);), ()
-#define KIND_COUNTS(n) (NO_LENGTH), (const COUNT_TYPE *n UNUSED = p_##n;), ()
-#define KIND_DISPLS(n) (NO_LENGTH), (), ()
-#define KIND_UNIT(n) (NO_LENGTH), (), ()
-#define KIND_OUTSIZE(n) (NO_LENGTH), (), ()
-#define KIND_BIG(n) (NO_LENGTH), (MPI_Count n UNUSED = AS(MPI_Count, n);), ()
-#define KIND_INTS(n) (NO_LENGTH), (), ()
-#define KIND_ERRORS(n) (NO_LENGTH), (), ()
-#define KIND_OP(n) (NO_LENGTH), (), ()
-#define KIND_COMM(n) (NO_LENGTH), (MPI_Comm n UNUSED = PMPI_Comm_f2c(AS(MPI_Fint, n));), ()
-#define KIND_GROUP(n) (NO_LENGTH), (MPI_Group n UNUSED = PMPI_Group_f2c(AS(MPI_Fint, n));), ()
-#define KIND_WIN(n) (NO_LENGTH), \
-	(struct communicator *n = win_of(PMPI_Win_f2c(AS(MPI_Fint, n)));), ()
-#define KIND_NEWWIN(n) (NO_LENGTH), (), (MPI_Win n = PMPI_Win_f2c(AS(MPI_Fint, n));)
-#define KIND_OLDWIN(n) KIND_WIN(n)
-#define KIND_FILE(n) (NO_LENGTH), \
-	(struct communicator *n = file_of(PMPI_File_f2c(AS(MPI_Fint, n)));), ()
-#define KIND_NEWFILE(n) (NO_LENGTH), (), (MPI_File n = PMPI_File_f2c(AS(MPI_Fint, n));)
-#define KIND_OLDFILE(n) KIND_FILE(n)
-#define KIND_ADDRESS(n) (NO_LENGTH), (), ()
-#define KIND_OFFSET(n) (NO_LENGTH), (), ()
-#define KIND_STRING(n) (LENGTH_TOO), \
-	(const char *n UNUSED = p_##n; const size_t n##_length UNUSED = length_##n;), ()
-#define KIND_STRINGS(n) (LENGTH_TOO), (), ()
-#define KIND_ARGUMENTS(n) (LENGTH_TOO), (), ()
-#define KIND_ARGUMENTS_EACH(n) (LENGTH_TOO), (), ()
-#define KIND_INFOS(n) (NO_LENGTH), (), ()
-#define KIND_OUTPUT(n) (NO_LENGTH), (), ()
-#define KIND_CREQ(n) (NO_LENGTH), (MPI_Request n UNUSED = PMPI_Request_f2c(AS(MPI_Fint, n));), ()
-#define KIND_INFO(n) (NO_LENGTH), (), ()
-#define KIND_CINTS(n) (NO_LENGTH), (const int *n UNUSED = p_##n;), ()
-#define KIND_ADDRESSES(n) (NO_LENGTH), (), ()
-#define KIND_CTYPES(n) (NO_LENGTH), (const MPI_Fint *n UNUSED = p_##n;), ()
-#define KIND_STATUS(n) (NO_LENGTH), \
+#define GIVEN(type, n) (*(type *)p_##n)
+#define STORED(type) MPI_Fint
+#define TO_C(kind, handle) PMPI_##kind##_f2c(handle)
+#define BUFFER(n) buffer(p_##n, descriptors)
+#define TEXT_LENGTH(n) length_##n
+#define FIRST_INDEX 1
+#define RETURN return
+#define KIND_STATUS(n) (), \
 	(if (is_mpi_fortran_status_ignore(p_##n)) \
 		p_##n = own_statuses(at.thread, 1);), \
 	(PMPI_Status_f2c(p_##n, &at.thread->status); \
 	const MPI_Status *n UNUSED = &at.thread->status;)
-#define KIND_STATUSES(n) (NO_LENGTH), \
+#define KIND_STATUSES(n) (), \
 	(MPI_Status *n##_seen = own_statuses(at.thread, 2 * count); \
 	if (n##_seen != NULL && is_mpi_fortran_statuses_ignore(p_##n)) \
 		p_##n = n##_seen;), \
 	(NEEDS(n##_seen) \
 	const MPI_Status *n = statuses_to_c(at.thread, count, p_##n);)
-#define KIND_NEWREQ(n) (NO_LENGTH), (), (MPI_Request n = PMPI_Request_f2c(AS(MPI_Fint, n));)
-#define KIND_REQ(n) (NO_LENGTH), (MPI_Request n##_before = PMPI_Request_f2c(AS(MPI_Fint, n));), ()
-#define KIND_REQS(n) (NO_LENGTH), \
-	(MPI_Request *n##_before = own_requests(at.thread, count); \
-	for (int i = 0; i < count && n##_before != NULL; i++) \
-		n##_before[i] = PMPI_Request_f2c(((MPI_Fint *)p_##n)[i]);), \
-	(NEEDS(n##_before))
-#define KIND_INDEX(n) (NO_LENGTH), (), \
-	(int n UNUSED = AS(MPI_Fint, n) == MPI_UNDEFINED ? MPI_UNDEFINED : AS(MPI_Fint, n) - 1;)
-#define KIND_INDICES(n) (NO_LENGTH), (), (const int *n = p_##n; enum { n##_base = 1 };)
-#define KIND_OUTCOUNT(n) (NO_LENGTH), (), (int n = AS(MPI_Fint, n);)
-#define KIND_FLAG(n) (NO_LENGTH), (), (int n UNUSED = AS(MPI_Fint, n) != 0;)
-#define KIND_MESSAGE(n) (NO_LENGTH), \
-	(struct probed n = take_message(PMPI_Message_f2c(AS(MPI_Fint, n)));), ()
-#define KIND_NEWMESSAGE(n) (NO_LENGTH), (), \
-	(MPI_Message n UNUSED = PMPI_Message_f2c(AS(MPI_Fint, n));)
-#define KIND_NEWCOMM(n) (NO_LENGTH), (), (MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));)
-#define KIND_OLDCOMM(n) (NO_LENGTH), \
-	(struct communicator *n = communicator_of(PMPI_Comm_f2c(AS(MPI_Fint, n)));), ()
+
+EACH_OF(bytes_of_each, int)
+EACH_OF(large_bytes_of_each, MPI_Count)
+
+/*
+ * Lengths of strings follow ierr, by value. Kinds with a length have LENGTH_TOO behind a comma; for
+ * others HAS_LENGTH_kind stays as it is, and NO_LENGTH follows it.
+ */
+#define LENGTH(kind, name) LENGTH_BY(HAS_LENGTH_##kind, NO_LENGTH, )(, size_t length_##name)
+#define PASS_LENGTH(kind, name) LENGTH_BY(HAS_LENGTH_##kind, NO_LENGTH, )(, length_##name)
+#define LENGTH_BY(...) LENGTH_SECOND(__VA_ARGS__)
+#define LENGTH_SECOND(first, second, ...) second
+#define NO_LENGTH(...)
+#define LENGTH_TOO(...) __VA_ARGS__
+#define HAS_LENGTH_STRING ~, LENGTH_TOO
+#define HAS_LENGTH_STRINGS ~, LENGTH_TOO
+#define HAS_LENGTH_ARGUMENTS ~, LENGTH_TOO
+#define HAS_LENGTH_ARGUMENTS_EACH ~, LENGTH_TOO
 
 /* OWN passes the call on to CALLEE; BUFFERS: with buffers as descriptors. */
 #define WRAPPER(own, callee, buffers, Name, class, params, record) \

@@ -40,8 +40,20 @@
 #define EACH_13(between, m, a, ...) m a UNWRAP between EACH_12(between, m, __VA_ARGS__)
 
 /*
- * In each language, KIND_x(n) gives the parts of a parameter n of kind x: (1), (2), (3). KIND(i, x,
- * n) is one of them, without its parentheses.
+ * KIND_x(n) gives the parts of a parameter n of kind x: (1) the parameter as in mpi.h; (2) before
+ * the call, a view of the input or a substitute for an ignored status; (3) after the call, a view
+ * of the output. KIND(i, x, n) is one of them, without its parentheses.
+ *
+ * Each language defines how it passes what (c.c, fortran.c):
+ *
+ *	GIVEN(type, n)		the value of an input
+ *	STORED(type)		the type of a handle
+ *	TO_C(kind, handle)	the handle in C
+ *	BUFFER(n)		the address of a buffer
+ *	TEXT_LENGTH(n)		of a string; SIZE_MAX: it ends with NUL
+ *	FIRST_INDEX		of an array
+ *	RETURN			leaves the wrapper
+ *	KIND_STATUS, KIND_STATUSES
  */
 #define KIND(i, kind, name) CAT(KIND_, i)(KIND_##kind(name))
 #define KIND_1(...) KIND_1_(__VA_ARGS__)
@@ -50,6 +62,87 @@
 #define KIND_2_(a, b, c) UNWRAP b
 #define KIND_3(...) KIND_3_(__VA_ARGS__)
 #define KIND_3_(a, b, c) UNWRAP c
+#define BEFORE(kind, name) KIND(2, kind, name)
+#define AFTER(kind, name) KIND(3, kind, name)
+#define HANDLE(kind, n) TO_C(kind, GIVEN(STORED(MPI_##kind), n))
+#define HANDLE_AT(kind, n) TO_C(kind, *(STORED(MPI_##kind) *)p_##n)
+#define VIEW(type, n, value) type n UNUSED = value;
+#define VIEW_IN(type, n) VIEW(type, n, GIVEN(type, n))
+#define VIEW_OUT(type, n) VIEW(type, n, *(type *)p_##n)
+/* Without memory, recording has ended, and there is nothing to note. */
+#define NEEDS(own) \
+	if (own == NULL) { \
+		end_call(&at); \
+		RETURN; \
+	}
+#define KIND_BUF(n) (void *p_##n), (VIEW(const void *, n, BUFFER(n))), ()
+#define KIND_CBUF(n) (const void *p_##n), (VIEW(const void *, n, BUFFER(n))), ()
+#define KIND_INT(n) (int p_##n), (VIEW_IN(int, n)), ()
+#define KIND_TYPE(n) (MPI_Datatype p_##n), \
+	(VIEW(MPI_Datatype, n, TO_C(Type, GIVEN(STORED(MPI_Datatype), n)))), ()
+#define KIND_COUNT(n) (COUNT_TYPE p_##n), (VIEW_IN(COUNT_TYPE, n)), ()
+#define KIND_COUNTS(n) (const COUNT_TYPE p_##n[]), (VIEW(const COUNT_TYPE *, n, p_##n)), ()
+#define KIND_DISPLS(n) (const DISPL_TYPE p_##n[]), (), ()
+#define KIND_UNIT(n) (DISPL_TYPE p_##n), (), ()
+#define KIND_OUTSIZE(n) (COUNT_TYPE *p_##n), (), ()
+#define KIND_BIG(n) (MPI_Count p_##n), (VIEW_IN(MPI_Count, n)), ()
+#define KIND_INTS(n) (partition_list p_##n), (), ()
+#define KIND_ERRORS(n) (MPI_Errhandler p_##n), (), ()
+#define KIND_OP(n) (MPI_Op p_##n), (), ()
+#define KIND_COMM(n) (MPI_Comm p_##n), (VIEW(MPI_Comm, n, HANDLE(Comm, n))), ()
+#define KIND_GROUP(n) (MPI_Group p_##n), (VIEW(MPI_Group, n, HANDLE(Group, n))), ()
+#define KIND_WIN(n) (MPI_Win p_##n), (struct communicator *n = win_of(HANDLE(Win, n));), ()
+#define KIND_NEWWIN(n) (MPI_Win *p_##n), (), (VIEW(MPI_Win, n, HANDLE_AT(Win, n)))
+#define KIND_OLDWIN(n) (MPI_Win *p_##n), (struct communicator *n = win_of(HANDLE_AT(Win, n));), ()
+#define KIND_FILE(n) (MPI_File p_##n), (struct communicator *n = file_of(HANDLE(File, n));), ()
+#define KIND_NEWFILE(n) (MPI_File *p_##n), (), (VIEW(MPI_File, n, HANDLE_AT(File, n)))
+#define KIND_OLDFILE(n) (MPI_File *p_##n), \
+	(struct communicator *n = file_of(HANDLE_AT(File, n));), ()
+#define KIND_ADDRESS(n) (MPI_Aint p_##n), (), ()
+#define KIND_OFFSET(n) (MPI_Offset p_##n), (), ()
+#define KIND_STRING(n) (const char *p_##n), \
+	(VIEW(const char *, n, p_##n) VIEW(const size_t, n##_length, TEXT_LENGTH(n))), ()
+#define KIND_STRINGS(n) (char *p_##n[]), (), ()
+#define KIND_ARGUMENTS(n) (char *p_##n[]), (), ()
+#define KIND_ARGUMENTS_EACH(n) (char **p_##n[]), (), ()
+#define KIND_INFOS(n) (const MPI_Info p_##n[]), (), ()
+#define KIND_OUTPUT(n) (int *p_##n), (), ()
+#define KIND_CREQ(n) (MPI_Request p_##n), (VIEW(MPI_Request, n, HANDLE(Request, n))), ()
+#define KIND_INFO(n) (MPI_Info p_##n), (), ()
+#define KIND_CINTS(n) (const int p_##n[]), (VIEW(const int *, n, p_##n)), ()
+#define KIND_ADDRESSES(n) (const MPI_Aint p_##n[]), (), ()
+#define KIND_CTYPES(n) (const MPI_Datatype p_##n[]), \
+	(VIEW(const STORED(MPI_Datatype) *, n, p_##n)), ()
+#define KIND_NEWREQ(n) (MPI_Request *p_##n), (), (VIEW(MPI_Request, n, HANDLE_AT(Request, n)))
+#define KIND_REQ(n) (MPI_Request *p_##n), (MPI_Request n##_before = HANDLE_AT(Request, n);), ()
+#define KIND_REQS(n) (MPI_Request p_##n[]), \
+	(MPI_Request *n##_before = own_requests(at.thread, count); \
+	for (int i = 0; i < count && n##_before != NULL; i++) \
+		n##_before[i] = TO_C(Request, ((STORED(MPI_Request) *)p_##n)[i]);), \
+	(NEEDS(n##_before))
+#define KIND_INDEX(n) (int *p_##n), (), \
+	(VIEW(int, n, *(int *)p_##n == MPI_UNDEFINED ? MPI_UNDEFINED : *(int *)p_##n - FIRST_INDEX))
+#define KIND_INDICES(n) (int p_##n[]), (), \
+	(const int *n = p_##n; enum { n##_base = FIRST_INDEX };)
+#define KIND_OUTCOUNT(n) (int *p_##n), (), (VIEW_OUT(int, n))
+#define KIND_FLAG(n) (int *p_##n), (), (VIEW_OUT(int, n))
+#define KIND_MESSAGE(n) (MPI_Message *p_##n), \
+	(struct probed n = take_message(HANDLE_AT(Message, n));), ()
+#define KIND_NEWMESSAGE(n) (MPI_Message *p_##n), (), (VIEW(MPI_Message, n, HANDLE_AT(Message, n)))
+#define KIND_NEWCOMM(n) (MPI_Comm *p_##n), (), (VIEW(MPI_Comm, n, HANDLE_AT(Comm, n)))
+#define KIND_OLDCOMM(n) (MPI_Comm *p_##n), \
+	(struct communicator *n = communicator_of(HANDLE_AT(Comm, n));), ()
+
+/* Defines a function of the sizes that several datatypes have. */
+#define EACH_OF(name, count_type) \
+	static uint64_t \
+	name(const count_type *counts, int n, const STORED(MPI_Datatype) *types) \
+	{ \
+		uint64_t sum = 0; \
+		for (int i = 0; i < n; i++) \
+			sum += bytes_of(counts[i], TO_C(Type, types[i])); \
+		return sum; \
+	}
 
 /* The notes, by their names in call_table.h. */
 #define bytes(count, type) bytes_of(count, type)
