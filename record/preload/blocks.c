@@ -9,7 +9,6 @@
 #include "../../base/stream/open_call.h"
 #include "clock.h"
 #include "file.h"
-#include "hash.h"
 #include "pack.h"
 #include "recorder.h"
 #include "rows.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../../base/tool/hash_table.h"
+#include "../../base/tool/order.h"
 #include "clock.h"
 #include "recorder.h"
 #include "small.h"
@@ -161,20 +162,8 @@ struct told {
 	int rank;
 };
 
-static int
-by_clock(const void *a, const void *b)
-{
-	const struct told *x = a, *y = b;
-
-	return x->clock != y->clock ? (x->clock > y->clock) - (x->clock < y->clock) :
-	    (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-static int
-by_rank(const void *a, const void *b)
-{
-	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
-}
+ORDER(by_clock, struct told, BY(clock) BY(rank))
+ORDER(by_rank, int, COMPARED(*a, *b))
 
 /* Finds this rank's leader with its map, and all leaders, from what all ranks sent. */
 static void

@@ -18,7 +18,6 @@
 #include "../../base/tool/hash_table.h"
 #include "clock.h"
 #include "communicators.h"
-#include "groups.h"
 #include "notes.h"
 #include "recorder.h"
 #include "small.h"
@@ -261,22 +260,15 @@ note_new_communicator(MPI_Comm parent, MPI_Comm made)
 static uint32_t
 group_calls(uint64_t key)
 {
+	struct calls_by *more;
+
 	for (size_t i = 0; i < group_count; i++)
 		if (groups[i].key == key)
 			return ++groups[i].count;
-	if (group_count == group_capacity) {
-		size_t larger = group_capacity == 0 ? 16 : 2 * group_capacity;
-		struct calls_by *more = realloc(groups, larger * sizeof *groups);
-
-		if (more == NULL) {
-			out_of_memory();
-			return 0;
-		}
-		groups = more;
-		group_capacity = larger;
-	}
-	groups[group_count].key = key;
-	groups[group_count++].count = 1;
+	if ((more = room_for(groups, &group_capacity, group_count + 1, sizeof *groups)) == NULL)
+		return 0;
+	groups = more;
+	groups[group_count++] = (struct calls_by){ key, 1 };
 	return 1;
 }
 

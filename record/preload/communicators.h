@@ -82,9 +82,6 @@ void note_new_win(MPI_Comm parent, MPI_Win made);
 void note_new_file(MPI_Comm parent, MPI_File made);
 /* Made by some of the parent's members, or with processes outside MPI_COMM_WORLD. */
 void note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made);
-uint64_t port_of_name(const char *name, size_t length);	/* length of an array, or SIZE_MAX */
-uint64_t port_of_root(MPI_Comm comm, int root);
-uint64_t port_of_socket(int fd);
 void note_meeting(struct meeting meeting, MPI_Comm made);
 void note_parent(MPI_Comm parent);	/* parent of a spawned process; may be called again */
 bool have_met(void);		/* whether another MPI_COMM_WORLD was met */
@@ -94,5 +91,24 @@ struct communicator *partitions_of(MPI_Comm comm);
 struct creation next_creation(MPI_Comm parent);
 void register_communicator(MPI_Comm made, struct creation creation);
 void forget_communicator(struct communicator *comm);
+
+/* ---- groups.c: numbers that identify a group of processes; all members compute the same ---- */
+
+/* All processes, as a group that the caller frees. */
+MPI_Group world_group(void);
+/* A hash of the ranks in BASE of the group's members, in order, and the first of these ranks. */
+uint64_t hash_group(MPI_Group group, MPI_Group base, int *first);
+/* Whether a member belongs to another MPI_COMM_WORLD. */
+bool has_strangers(MPI_Group group);
+int first_world_rank(MPI_Comm comm);
+/*
+ * Distinguishes communicators made by one call of all members of the parent. Both groups of an
+ * intercommunicator get the same number.
+ */
+uint64_t place_in(MPI_Comm parent, MPI_Comm made);
+/* What two MPI_COMM_WORLDs that meet both know. */
+uint64_t port_of_name(const char *name, size_t length);	/* length of an array, or SIZE_MAX */
+uint64_t port_of_root(MPI_Comm comm, int root);
+uint64_t port_of_socket(int fd);
 
 #endif

@@ -12,6 +12,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "../../base/tool/order.h"
 #include "../front/front.h"
 #include "clock.h"
 #include "recorder.h"
@@ -68,11 +69,7 @@ append(const char *name, const char *value)
 	small_append(&small);
 }
 
-static int
-by_text(const void *left, const void *right)
-{
-	return strcmp(*(char *const *)left, *(char *const *)right);
-}
+ORDER(by_text, char *const, COMPARED(strcmp(*a, *b), 0))
 
 void
 environment_append(void)

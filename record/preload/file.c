@@ -16,10 +16,8 @@
 
 #include "../../base/stream/shell.h"
 #include "file.h"
-#include "hash.h"
 #include "pack.h"
 #include "recorder.h"
-#include "regions.h"
 #include "rows.h"
 #include "small.h"
 

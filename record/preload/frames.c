@@ -35,20 +35,22 @@ count_unloads(struct dl_phdr_info *info, size_t size, void *unloads)
 	return 1;
 }
 
-static void
-find_stack(struct frame_memory *memory)
+bool
+find_stack(uintptr_t *low, uintptr_t *high)
 {
 	pthread_attr_t attributes;
-	void *low;
+	void *stack;
 	size_t size;
+	bool found;
 
 	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-		return;
-	if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
-		memory->low = (uintptr_t)low;
-		memory->high = (uintptr_t)low + size;
+		return false;
+	if ((found = pthread_attr_getstack(&attributes, &stack, &size) == 0)) {
+		*low = (uintptr_t)stack;
+		*high = (uintptr_t)stack + size;
 	}
 	pthread_attr_destroy(&attributes);
+	return found;
 }
 
 /* After an unload, other code may be at an address. */
@@ -71,7 +73,7 @@ prepared(struct frame_memory **kept)
 	if (*kept == NULL) {
 		if ((*kept = calloc(1, sizeof **kept)) == NULL)
 			return NULL;
-		find_stack(*kept);
+		find_stack(&(*kept)->low, &(*kept)->high);
 	}
 	dl_iterate_phdr(count_unloads, &unloads);
 	forget_unloaded(*kept, unloads);

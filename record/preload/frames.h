@@ -35,8 +35,10 @@ struct frame_rule {
 /* cfi.c: the rule of a return address. Returns false if it is unknown or too complex. */
 bool frame_rule(const void *address, struct frame_rule *rule);
 
+/* frames.c: the bounds of this thread's stack. It makes the system read all mappings. */
+bool find_stack(uintptr_t *low, uintptr_t *high);
 /*
- * frames.c: like backtrace(), the return addresses of this function's callers, beginning with
+ * Like backtrace(), the return addresses of this function's callers, beginning with
  * FIRST, at most DEPTH. Returns 0 if FIRST is not among the first callers. Rules are remembered per
  * thread.
  */

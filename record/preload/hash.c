@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hash.h"
+#include "pack.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

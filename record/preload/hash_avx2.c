@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "hash.h"
+#include "pack.h"
 
 #ifdef __x86_64__
 #pragma GCC target("avx2")

@@ -7,7 +7,6 @@
 #include "notes.h"
 #include "open_call.h"
 #include "recorder.h"
-#include "regions.h"
 #include "rows.h"
 
 struct type_size known_types[TYPE_SLOTS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The msgpack encodings that the recorder writes, at *AT, which advances. All lengths go through
- * put_length, so that none is written in too few bytes.
+ * put_length, so that none is written in too few bytes. A hash is at the end of each message.
  */
 #ifndef PACK_H
 #define PACK_H
@@ -90,5 +90,9 @@ put_u32(unsigned char **at, const char *key, uint32_t value)
 	put_byte(at, 0xce);
 	put_big(at, value, 4);
 }
+
+/* XXH3, using the widest instructions of the processor; the second one on x86-64 with AVX2. */
+uint64_t hash_of(const void *bytes, size_t size);
+uint64_t hash_by_avx2(const void *bytes, size_t size);
 
 #endif

@@ -6,7 +6,6 @@
 #include "notes.h"
 #include "open_call.h"
 #include "recorder.h"
-#include "regions.h"
 #include "requests.h"
 #include "rows.h"
 #include "sites.h"

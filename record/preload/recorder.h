@@ -75,7 +75,7 @@ struct options {
 };
 enum { MOST_CALLERS = 64 };
 SHARED struct options options;
-void read_options(void);		/* options.c */
+void read_options(void);		/* environment.c */
 ALWAYS bool folding(void) { return options.fold_polls || options.threshold_ns > 0; }
 
 SHARED _Atomic bool lost;	/* the trace cannot be written any more */
@@ -97,6 +97,8 @@ SELDOM struct thread *new_thread(void);	/* NULL: no memory */
 /* Whether the thread left its current call by longjmp, when a call is made from FRAME. */
 SELDOM bool call_was_left(struct thread *thread, const void *frame);
 struct thread *thread_of(pid_t tid);	/* NULL: the thread has made no MPI call */
+/* Storage for WANTED items of SIZE bytes, which may move. NULL: recording has ended; it stays. */
+void *room_for(void *storage, size_t *capacity, size_t wanted, size_t size);
 
 /* environment.c: the MPI library and relevant variables, on the first rank */
 void environment_append(void);
@@ -125,6 +127,20 @@ void give_up(const char *what, const char *why);
 void out_of_memory(void);
 void say(const char *what);	/* one line on standard error */
 void say_at_abort(void);	/* the first rank's messages at the end, before it aborts */
+
+/* regions.c: intervals of a thread to which the program gives a name. */
+void region_begin(const char *name);
+/* Ends that region and those within it; NULL: the innermost one. */
+void region_end(const char *name);
+/*
+ * MPI_Pcontrol: LEVEL of 5 or more begins a region of that number, and -LEVEL ends it. 1 and NAME
+ * begin a region, as IPM has it, and -1 and NAME end it. But the caller may have given no name:
+ * such a region counts only if it is ended so, too.
+ */
+void region_by_level(int level, const char *name);
+/* Recording has begun, at INIT_NS: the thread's earlier regions begin then. */
+void regions_start(int64_t init_ns);
+void regions_stop(void);		/* it ends */
 
 /* sample.c: samples of computation and switches off the core, if options ask for them. */
 /* from this time on, sample_call() is told of calls that end */

@@ -18,7 +18,6 @@
 #include "file.h"
 #include "pack.h"
 #include "recorder.h"
-#include "regions.h"
 #include "rows.h"
 #include "small.h"
 
@@ -97,16 +96,6 @@ other_names(void)
 	return others;
 }
 
-static uint64_t
-hash_of_name(const char *text, size_t size)
-{
-	uint64_t hash = size;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 32;
-}
-
 /* NULL: no memory. */
 static SELDOM struct name *
 find_name(const char *text)
@@ -114,7 +103,7 @@ find_name(const char *text)
 	const size_t size = strnlen(text, NAME_BYTES);
 	struct name *_Atomic *slot;
 	struct name *name;
-	const uint64_t hash = hash_of_name(text, size);
+	const uint64_t hash = hash_of(text, size);
 
 	if ((name = *slot_of(text, size, hash)) != NULL)
 		return name;
@@ -377,7 +366,7 @@ region_by_level(int level, const char *name)
 	} else if ((level == 1 || level == -1) && name != NULL && read_text(name, text)) {
 		if (level > 0)
 			begin_unsure(text);
-		else if (*slot_of(text, strlen(text), hash_of_name(text, strlen(text))) != NULL)
+		else if (*slot_of(text, strlen(text), hash_of(text, strlen(text))) != NULL)
 			region_end(text);
 	}
 }

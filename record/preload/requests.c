@@ -72,17 +72,11 @@ static size_t behind_count, behind_capacity;
 static void
 add_behind(const struct request *request)
 {
-	if (behind_count == behind_capacity) {
-		size_t larger = behind_capacity == 0 ? 64 : 2 * behind_capacity;
-		struct request *more = realloc(behind, larger * sizeof *behind);
+	struct request *more = room_for(behind, &behind_capacity, behind_count + 1, sizeof *behind);
 
-		if (more == NULL) {
-			out_of_memory();
-			return;
-		}
-		behind = more;
-		behind_capacity = larger;
-	}
+	if (more == NULL)
+		return;
+	behind = more;
 	behind[behind_count++] = *request;
 }
 

@@ -58,13 +58,12 @@ struct poll_gaps {
 
 /* State of a thread. */
 struct thread {
-	bool known;		/* it has a location */
 	/*
 	 * Frame of the MPI call it is in: frames below are the library's own. NULL: in no call;
 	 * sample_mark: in no call, and sample_enter() is told of the next one.
 	 */
 	const void *within;
-	const char *stack, *stack_end;	/* bounds given by the system; NULL: not asked for yet */
+	uintptr_t stack, stack_end;	/* bounds given by the system; 0: not asked for yet */
 	uint32_t location;
 	uint32_t number;		/* a worker's, if it makes no calls; 0: the first thread */
 	pid_t tid;

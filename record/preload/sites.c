@@ -79,19 +79,12 @@ find_told(uint64_t base)
 static bool
 note_told(struct told new)
 {
-	if (find_told(new.base) != NULL)
-		return false;
-	if (told_count == told_capacity) {
-		size_t larger = told_capacity == 0 ? 128 : 2 * told_capacity;
-		struct told *more = realloc(told, larger * sizeof *told);
+	struct told *more;
 
-		if (more == NULL) {
-			out_of_memory();
-			return false;
-		}
-		told = more;
-		told_capacity = larger;
-	}
+	if (find_told(new.base) != NULL ||
+	    (more = room_for(told, &told_capacity, told_count + 1, sizeof *told)) == NULL)
+		return false;
+	told = more;
 	told[told_count++] = new;
 	return true;
 }

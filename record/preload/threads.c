@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "frames.h"
 #include "recorder.h"
 #include "rows.h"
 
@@ -33,23 +34,6 @@ new_thread(void)
 	return self = thread;
 }
 
-/* Once per thread: the system reads the list of all mappings for it. */
-static bool
-find_stack(struct thread *thread)
-{
-	pthread_attr_t attributes;
-	void *stack = NULL;
-	size_t size = 0;
-
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-		return false;
-	pthread_attr_getstack(&attributes, &stack, &size);
-	pthread_attr_destroy(&attributes);
-	thread->stack = stack;
-	thread->stack_end = thread->stack + size;
-	return stack != NULL;
-}
-
 /*
  * An error handler or another callback may leave its call by longjmp. A call within a call is below
  * it on the thread's stack; if it is not, the thread has jumped. If the frame is on another stack
@@ -58,15 +42,15 @@ find_stack(struct thread *thread)
 bool
 call_was_left(struct thread *thread, const void *frame)
 {
-	const char *at = frame;
+	const uintptr_t at = (uintptr_t)frame;
 
 	if (thread->within == sample_mark) {
 		sample_enter(thread);
 		return true;
 	}
-	if (at < (const char *)thread->within)
+	if (at < (uintptr_t)thread->within)
 		return false;
-	if (thread->stack == NULL && !find_stack(thread))
+	if (thread->stack == 0 && !find_stack(&thread->stack, &thread->stack_end))
 		return false;
 	return at > thread->stack && at <= thread->stack_end;
 }
@@ -84,25 +68,27 @@ thread_of(pid_t tid)
 	return thread;
 }
 
-/* Storage for COUNT items of SIZE bytes, reused if large enough. NULL: recording has ended. */
-static void *
-room_for(void *storage, size_t *capacity, int count, size_t size)
+void *
+room_for(void *storage, size_t *capacity, size_t wanted, size_t size)
 {
-	const size_t wanted = count < 1 ? 1 : (size_t)count;
+	size_t larger = 2 * *capacity;
 	void *more;
 
-	if (wanted <= *capacity)
+	if (wanted <= *capacity && storage != NULL)
 		return storage;
-	if ((more = realloc(storage, wanted * size)) == NULL)
+	if (larger < wanted || larger < 16)
+		larger = wanted < 16 ? 16 : wanted;
+	if ((more = realloc(storage, larger * size)) == NULL)
 		out_of_memory();
 	else
-		*capacity = wanted;
+		*capacity = larger;
 	return more;
 }
 
 /* Without memory, the thread keeps its old storage. */
 #define ROOM(kind, storage) \
-	kind *own = room_for(thread->storage, &thread->storage##_capacity, count, sizeof *own); \
+	kind *own = room_for(thread->storage, &thread->storage##_capacity, \
+	    count < 0 ? 0 : (size_t)count, sizeof *own); \
 	if (own != NULL) \
 		thread->storage = own; \
 	return own
