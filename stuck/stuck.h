@@ -12,8 +12,6 @@ struct options {
 	int64_t watch_ns;
 };
 
-/* stacks.c: lines "function file:line", innermost first, NULL at the end; NULL: not available. */
-char **stack_of(const struct rank *rank, uint32_t thread);
 /* output.c */
 void output(const struct look *look, const struct verdict *verdict, const struct options *opt);
 

@@ -82,6 +82,7 @@ struct rank {
 	char state;			/* from /proc: R, S, D, T, ...; 0: unknown */
 	char wchan[40];			/* its wait channel in the kernel; empty: unknown */
 	uint32_t node;
+	bool awaited;			/* somebody waits for it: graph_mark_awaited() */
 	bool blamed;
 };
 

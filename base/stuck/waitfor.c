@@ -312,19 +312,20 @@ graph_free(struct graph *g)
 	*g = (struct graph){ 0 };
 }
 
-bool *
-graph_awaited(const struct graph *g)
+void
+graph_mark_awaited(const struct graph *g)
 {
 	const uint32_t ranks = (uint32_t)g->look->rank_count;
-	bool *awaited = zalloc((size_t)ranks + 1, sizeof *awaited);
 
+	for (uint32_t r = 0; r < ranks; r++)
+		g->look->ranks[r].awaited = false;
 	for (size_t n = ranks; n < g->s.count; n++)
 		for (size_t c = 0; c < g->s.nodes[n].clauses; c++) {
 			const struct clause *clause = &g->s.clauses[g->s.nodes[n].clause + c];
 
 			for (size_t i = 0; i < clause->size; i++)
 				if (g->s.members[clause->first + i] < ranks)
-					awaited[g->s.members[clause->first + i]] = true;
+					g->look->ranks[g->s.members[clause->first + i]].awaited =
+					    true;
 		}
-	return awaited;
 }

@@ -42,7 +42,7 @@ struct graph {
 /* Of the calls that find_ops has found. OVER: no process lives. */
 void graph_build(struct graph *g, bool over);
 void graph_free(struct graph *g);
-/* The ranks that somebody waits for; to be freed. */
-bool *graph_awaited(const struct graph *g);
+/* Marks the ranks that somebody waits for. */
+void graph_mark_awaited(const struct graph *g);
 
 #endif

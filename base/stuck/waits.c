@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the verdict. A thread does not wait for messages that rows show to be on their way. */
-#include <stdlib.h>
-
 #include "../tool/tool.h"
 #include "look.h"
 #include "waitfor.h"
@@ -97,7 +95,7 @@ is_over(const struct look *look)
 
 /* Of the ranks that others wait for those with a thread that goes on by itself, or could. */
 static size_t
-blame_awaited(struct look *look, const bool *awaited)
+blame_awaited(struct look *look)
 {
 	size_t count = 0;
 
@@ -107,7 +105,7 @@ blame_awaited(struct look *look, const bool *awaited)
 
 		for (size_t t = 0; t < rank->thread_count; t++)
 			alone |= !rank->threads[t].waits;
-		rank->blamed = awaited[r] && alone;
+		rank->blamed = rank->awaited && alone;
 		count += rank->blamed;
 	}
 	return count;
@@ -228,35 +226,31 @@ settle(struct graph *g, struct findings *f)
  * by the ways of an implementation; cycles of that kind; and ranks that wait for what is not seen.
  */
 static bool
-judge_still(struct findings *f, struct graph *g, struct verdict *verdict)
+judge_still(struct findings *f, struct graph *g)
 {
 	struct look *look = f->look;
-	bool *awaited = graph_awaited(g), found;
 
+	graph_mark_awaited(g);
 	g->may = true;
 	settle(g, f);
 	f->proved = false;
-	verdict->kind = WAITING;
-	found = blame_awaited(look, awaited) > 0;
-	if (!found && blame_core(look, g, &verdict->kind) == 0) {
-		free(awaited);
-		awaited = graph_awaited(g);
-		verdict->kind = WAITING;
-		found = blame_awaited(look, awaited) > 0 || blame_polling(look) > 0 ||
+	f->verdict.kind = WAITING;
+	f->may = blame_awaited(look) > 0 || blame_core(look, g, &f->verdict.kind) > 0;
+	if (!f->may) {
+		graph_mark_awaited(g);
+		f->verdict.kind = WAITING;
+		f->may = blame_awaited(look) > 0 || blame_polling(look) > 0 ||
 		    blame_outside(look, g) > 0;
-	} else
-		found = true;
-	free(awaited);
-	f->may = found;
-	return found;
+	}
+	return f->may;
 }
 
 /* No collective differs, and not all have ended. */
 static void
-judge_waits(struct findings *f, bool aborted, size_t dead, int64_t after_ns,
-    struct verdict *verdict)
+judge_waits(struct findings *f, bool aborted, size_t dead, int64_t after_ns)
 {
 	struct look *look = f->look;
+	struct verdict *verdict = &f->verdict;
 	struct graph g = { .look = look };
 	const bool still = f->still_ns >= after_ns || (f->over && look->killed_ns == 0);
 	size_t count;
@@ -274,15 +268,13 @@ judge_waits(struct findings *f, bool aborted, size_t dead, int64_t after_ns,
 		verdict->kind = GONE;
 		for (int32_t r = 0; r < look->rank_count; r++)
 			look->ranks[r].blamed = look->ranks[r].life == DEAD;
-	} else if (still && judge_still(f, &g, verdict))
+	} else if (still && judge_still(f, &g))
 		;
 	else if (f->over && look->killed_ns != 0) {
-		bool *awaited = graph_awaited(&g);
-
 		verdict->state = KILLED;
 		verdict->kind = NO_KIND;
-		blame_awaited(look, awaited);
-		free(awaited);
+		graph_mark_awaited(&g);
+		blame_awaited(look);
 	} else if (f->over) {
 		verdict->kind = GONE;
 		for (int32_t r = 0; r < look->rank_count; r++)
@@ -316,6 +308,6 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 		f.verdict.state = STUCK;
 		f.verdict.kind = MISMATCH;
 	} else
-		judge_waits(&f, aborted, dead, after_ns, &f.verdict);
+		judge_waits(&f, aborted, dead, after_ns);
 	return f;
 }
