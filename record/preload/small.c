@@ -56,92 +56,78 @@ small_room(struct small *small, size_t size)
 	return true;
 }
 
-/* Writes the key and makes room for a value of VALUE_SIZE bytes. Returns NULL without room. */
-static unsigned char *
-small_key(struct small *small, const char *key, size_t value_size)
+/* Appends a pair: the key, then what is from HEAD to END, then SIZE bytes of the value. */
+static void
+put_pair(struct small *small, const char *key, const unsigned char *head, const unsigned char *end,
+    const void *value, size_t size)
 {
+	const size_t head_size = (size_t)(end - head);
 	unsigned char *at;
 
-	if (!small_room(small, PACK_HEAD + strlen(key) + PACK_HEAD + value_size))
-		return NULL;
+	if (!small_room(small, PACK_HEAD + strlen(key) + head_size + size))
+		return;
 	at = small->bytes + small->size;
 	put_text(&at, key);
-	return at;
+	memcpy(at, head, head_size);
+	if (size > 0)
+		memcpy(at + head_size, value, size);
+	small->size = (size_t)(at - small->bytes) + head_size + size;
 }
 
 static void
-small_end_value(struct small *small, const unsigned char *at)
+put_eight(struct small *small, const char *key, unsigned marker, uint64_t value)
 {
-	small->size = (size_t)(at - small->bytes);
-}
+	unsigned char bytes[1 + sizeof value], *end = bytes;
 
-static void
-small_eight(struct small *small, const char *key, unsigned marker, uint64_t value)
-{
-	unsigned char *at = small_key(small, key, sizeof value);
-
-	if (at == NULL)
-		return;
-	put_byte(&at, marker);
-	put_big(&at, value, sizeof value);
-	small_end_value(small, at);
+	put_byte(&end, marker);
+	put_big(&end, value, sizeof value);
+	put_pair(small, key, bytes, end, NULL, 0);
 }
 
 void
 small_uint(struct small *small, const char *key, uint64_t value)
 {
-	small_eight(small, key, 0xcf, value);
+	put_eight(small, key, 0xcf, value);
 }
 
 void
 small_int(struct small *small, const char *key, int64_t value)
 {
-	small_eight(small, key, 0xd3, (uint64_t)value);
+	put_eight(small, key, 0xd3, (uint64_t)value);
 }
 
 void
 small_string(struct small *small, const char *key, const char *value)
 {
-	unsigned char *at = small_key(small, key, strlen(value));
+	unsigned char head[PACK_HEAD], *end = head;
 
-	if (at == NULL)
-		return;
-	put_text(&at, value);
-	small_end_value(small, at);
+	put_string_head(&end, strlen(value));
+	put_pair(small, key, head, end, value, strlen(value));
 }
 
 void
 small_strings(struct small *small, const char *key, const char *only)
 {
-	unsigned char *at = small_key(small, key, PACK_HEAD + strlen(only));
+	unsigned char head[2 * PACK_HEAD], *end = head;
 
-	if (at == NULL)
-		return;
-	put_array_head(&at, 1);
-	put_text(&at, only);
-	small_end_value(small, at);
+	put_array_head(&end, 1);
+	put_string_head(&end, strlen(only));
+	put_pair(small, key, head, end, only, strlen(only));
 }
 
 void
 small_bytes(struct small *small, const char *key, const void *bytes, size_t size)
 {
-	unsigned char *at = small_key(small, key, size);
+	unsigned char head[PACK_HEAD], *end = head;
 
-	if (at == NULL)
-		return;
-	put_bin_head(&at, size);
-	if (size > 0)
-		memcpy(at, bytes, size);
-	small_end_value(small, at + size);
+	put_bin_head(&end, size);
+	put_pair(small, key, head, end, bytes, size);
 }
 
 void
 small_true(struct small *small, const char *key)
 {
-	unsigned char *at = small_key(small, key, 1);
+	static const unsigned char is_true = 0xc3;
 
-	if (at == NULL)
-		return;
-	put_byte(&at, 0xc3);
-	small_end_value(small, at);
+	put_pair(small, key, &is_true, &is_true + 1, NULL, 0);
 }
