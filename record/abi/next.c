@@ -30,13 +30,10 @@ longpole_begin(void *mpi)
 static bool
 is_of_abi(const void *address)
 {
-	const char *slash;
 	Dl_info of;
 
-	if (address == NULL || dladdr(address, &of) == 0)
-		return false;
-	slash = strrchr(of.dli_fname, '/');
-	return is_abi_library(slash != NULL ? slash + 1 : of.dli_fname);
+	return address != NULL && dladdr(address, &of) != 0 &&
+	    is_abi_library(basename(of.dli_fname));
 }
 
 void

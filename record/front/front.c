@@ -50,8 +50,7 @@ static int
 look_at(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct found *found = context;
-	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash != NULL ? slash + 1 :
-	    info->dlpi_name;
+	const char *base = basename(info->dlpi_name);
 
 	(void)size;
 	for (size_t i = 0; i < sizeof mpis / sizeof mpis[0]; i++)
@@ -251,11 +250,8 @@ front_dlsym(void *handle, const char *name)
 	    ask_system(handle, found.mpi == mpis ? "MPI_Init" : "PMPI_Init");
 	/* If a library has its own function of that name, it is not MPI's. */
 	if (there == NULL || address == NULL || dladdr(there, &of) == 0 ||
-	    dladdr(doors, &own) == 0 || of.dli_fbase == own.dli_fbase)
-		return (struct answer){ &doors, there };
-	if (strncmp(
-	    strrchr(of.dli_fname, '/') != NULL ? strrchr(of.dli_fname, '/') + 1 : of.dli_fname,
-	    "libmpi", 6) != 0)
+	    dladdr(doors, &own) == 0 || of.dli_fbase == own.dli_fbase ||
+	    strncmp(basename(of.dli_fname), "libmpi", 6) != 0)
 		return (struct answer){ &doors, there };
 	*(void **)&address = ask_system(RTLD_DEFAULT, name);
 	return (struct answer){ &doors, address };

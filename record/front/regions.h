@@ -3,7 +3,7 @@
 #ifndef FRONT_REGIONS_H
 #define FRONT_REGIONS_H
 
-#include <stdbool.h>
+#define EXPORT __attribute__((visibility("default")))
 
 /* Set by a recorder when it is loaded. */
 extern struct region_hooks {
@@ -13,7 +13,5 @@ extern struct region_hooks {
 
 void longpole_region_begin(const char *name);
 void longpole_region_end(const char *name);
-/* lp-record was asked not to record those of other tools' interfaces. */
-bool regions_are_own(void);
 
 #endif

@@ -13,8 +13,6 @@
 
 #include "regions.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 /* ---- Kokkos: KOKKOS_TOOLS_LIBS; kernels have no name at their end ---- */
 
 #define KERNEL(kind) \

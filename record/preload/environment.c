@@ -138,10 +138,8 @@ read_options(void)
 static int
 look_for_abi(struct dl_phdr_info *info, size_t size, void *found)
 {
-	const char *slash = strrchr(info->dlpi_name, '/');
-
 	(void)size;
-	*(bool *)found |= is_abi_library(slash != NULL ? slash + 1 : info->dlpi_name);
+	*(bool *)found |= is_abi_library(basename(info->dlpi_name));
 	return 0;
 }
 

@@ -150,8 +150,7 @@ look_at_symbols(const struct symbols *symbols, bool of_program)
 static int
 look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash != NULL ? slash + 1 :
-	    info->dlpi_name;
+	const char *base = basename(info->dlpi_name);
 	struct symbols symbols = { 0 };
 	const ElfW(Dyn) *dynamic = NULL;
 
