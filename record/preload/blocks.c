@@ -316,9 +316,7 @@ form_of(const struct entry *entries, uint32_t count)
 	uint64_t all = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		all |= (uint64_t)(entries[i].leave_ns - entries[i].enter_ns) |
-		    entries[i].bytes_sent | entries[i].bytes_received |
-		    (uint64_t)(entries[i].comm | entries[i].request | entries[i].site) << 16;
+		all |= row_width(&entries[i]);
 		refers |= entries[i].request_at;
 	}
 	return (all > UINT32_MAX ? WIDE : 0) | (refers != 0 ? REFERS : 0);
@@ -327,24 +325,12 @@ form_of(const struct entry *entries, uint32_t count)
 static void
 store(const struct block *b, size_t i, const struct entry *e)
 {
-	const uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
-
 	if (b->request_at != NULL)
 		memcpy(b->request_at + 2 * i, &e->request_at, 2);
-	if (!b->wide) {
-		row_store(b, i, e);
-		return;
-	}
-	memcpy(b->enter + 8 * i, &e->enter_ns, 8);
-	memcpy(b->duration + 8 * i, &duration_ns, 8);
-	memcpy(b->call + 2 * i, &e->call, 2);
-	memcpy(b->site + 4 * i, &e->site, 4);
-	memcpy(b->comm + 4 * i, &e->comm, 4);
-	memcpy(b->peer + 4 * i, &e->peer, 4);
-	memcpy(b->tag + 4 * i, &e->tag, 4);
-	memcpy(b->sent + 8 * i, &e->bytes_sent, 8);
-	memcpy(b->received + 8 * i, &e->bytes_received, 8);
-	memcpy(b->request + 4 * i, &e->request, 4);
+	if (b->wide)
+		row_store(b, i, e, true);
+	else
+		row_store(b, i, e, false);
 }
 
 void

@@ -191,7 +191,7 @@ store_completion(const struct block *b, size_t i, uint16_t call, const struct co
 	row_store(b, i, &(struct entry){ .enter_ns = common->enter_ns,
 	    .leave_ns = common->enter_ns + (int64_t)common->duration_ns, .site = common->site,
 	    .call = call, .bytes_received = c->bytes_received, .comm = c->comm,
-	    .request = c->request, .peer = c->peer, .tag = c->tag });
+	    .request = c->request, .peer = c->peer, .tag = c->tag }, false);
 }
 
 /* The common case: one request, one row. */

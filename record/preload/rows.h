@@ -119,14 +119,19 @@ put_count(const struct block *b)
 	.request = (e)->request, .peer = (e)->peer, .tag = (e)->tag, .call = (e)->call, \
 	.request_at = (e)->request_at }
 
+/* More than UINT32_MAX if a value needs a wide column. */
+ALWAYS uint64_t
+row_width(const struct entry *e)
+{
+	return (uint64_t)(e->leave_ns - e->enter_ns) | e->bytes_sent | e->bytes_received |
+	    (uint64_t)(e->site | e->comm | e->request) << 16;
+}
+
 /* Whether no value needs a wide column and no reference goes to another thread. */
 ALWAYS bool
 row_is_plain(const struct entry *e)
 {
-	const uint64_t wide = (uint64_t)(e->leave_ns - e->enter_ns) | e->bytes_sent |
-	    e->bytes_received | (uint64_t)(e->site | e->comm | e->request) << 16;
-
-	return wide <= UINT32_MAX && e->request_at == 0;
+	return row_width(e) <= UINT32_MAX && e->request_at == 0;
 }
 
 /* Whether ROWS more plain rows of the call may be stored. */
@@ -137,22 +142,26 @@ rows_room(const struct thread *thread, uint32_t rows, uint16_t call)
 	    !silent && named[call];
 }
 
-/* Stores a plain row as row I of a block that is not wide, without counting it. */
+/*
+ * Stores a row as row I of a block, without counting it. WIDE is a constant: that of the block, or
+ * false for a plain row.
+ */
 ALWAYS void
-row_store(const struct block *b, size_t i, const struct entry *e)
+row_store(const struct block *b, size_t i, const struct entry *e, bool wide)
 {
+	const size_t size = wide ? 8 : 4;	/* of some columns; little-endian */
 	const uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
 
 	memcpy(b->enter + 8 * i, &e->enter_ns, 8);
-	memcpy(b->duration + 4 * i, &duration_ns, 4);	/* little-endian */
+	memcpy(b->duration + size * i, &duration_ns, size);
 	memcpy(b->call + 2 * i, &e->call, 2);
-	memcpy(b->site + 2 * i, &e->site, 2);
-	memcpy(b->comm + 2 * i, &e->comm, 2);
+	memcpy(b->site + size / 2 * i, &e->site, size / 2);
+	memcpy(b->comm + size / 2 * i, &e->comm, size / 2);
 	memcpy(b->peer + 4 * i, &e->peer, 4);
 	memcpy(b->tag + 4 * i, &e->tag, 4);
-	memcpy(b->sent + 4 * i, &e->bytes_sent, 4);
-	memcpy(b->received + 4 * i, &e->bytes_received, 4);
-	memcpy(b->request + 2 * i, &e->request, 2);
+	memcpy(b->sent + size * i, &e->bytes_sent, size);
+	memcpy(b->received + size * i, &e->bytes_received, size);
+	memcpy(b->request + size / 2 * i, &e->request, size / 2);
 }
 
 /* Counts the rows stored last, which makes them part of the trace. */
@@ -178,7 +187,7 @@ row_commit(struct thread *thread, const struct entry *e)
 		rows_commit(thread, &other, 1);
 		return;
 	}
-	row_store(&thread->block, thread->block.count, e);
+	row_store(&thread->block, thread->block.count, e, false);
 	rows_count(thread, 1);
 }
 
