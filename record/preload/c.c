@@ -48,21 +48,9 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 	DECLARE(function, params) \
 	EXPORT int function(LIST(PARAM, params)) \
 	{ \
-		struct at at; \
 		int result; \
-		if (!enter_call(&at, NUMBER_##Number, __builtin_return_address(0))) \
-			return P##function(LIST(ARGUMENT, params)); \
-		EACH(BEFORE, params) \
-		OPEN_CALL(Number, CAT(CLASS_, class), params); \
-		result = P##function(LIST(ARGUMENT, params)); \
-		leave_call(&at); \
-		if (result == MPI_SUCCESS) { \
-			EACH(AFTER, params) \
-			record; \
-		} else \
-			note_error(&at); \
-		end_call(&at); \
-		return result; \
+		RECORDED(Number, class, params, result = P##function(LIST(ARGUMENT, params)), \
+		    result == MPI_SUCCESS, record); \
 	}
 
 #define SPECIAL(Name, name, NAME, CLASS)

@@ -133,24 +133,12 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 	void own(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
 	{ \
 		enum { descriptors = buffers }; \
-		struct at at; \
 		MPI_Fint own_ierr; \
 		if (ierr == NULL) \
 			ierr = &own_ierr; \
-		if (!enter_call(&at, NUMBER_##Name, __builtin_return_address(0))) { \
-			callee(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
-			return; \
-		} \
-		EACH(BEFORE, params) \
-		OPEN_CALL(Name, CAT(CLASS_, class), params); \
-		callee(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
-		leave_call(&at); \
-		if (*ierr == MPI_SUCCESS) { \
-			EACH(AFTER, params) \
-			record; \
-		} else \
-			note_error(&at); \
-		end_call(&at); \
+		RECORDED(Name, class, params, \
+		    callee(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)), \
+		    *ierr == MPI_SUCCESS, record); \
 	}
 
 #ifdef MPICH_VERSION

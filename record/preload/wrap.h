@@ -133,6 +133,25 @@
 #define KIND_OLDCOMM(n) (MPI_Comm *p_##n), \
 	(struct communicator *n = communicator_of(HANDLE_AT(Comm, n));), ()
 
+/* A call that is recorded, if it is to be: OWN is the library's, SUCCEEDED its result. */
+#define RECORDED(Number, class, params, own, succeeded, record) \
+	struct at at; \
+	if (!enter_call(&at, NUMBER_##Number, __builtin_return_address(0))) { \
+		own; \
+		RETURN; \
+	} \
+	EACH(BEFORE, params) \
+	OPEN_CALL(Number, CAT(CLASS_, class), params); \
+	own; \
+	leave_call(&at); \
+	if (succeeded) { \
+		EACH(AFTER, params) \
+		record; \
+	} else \
+		note_error(&at); \
+	end_call(&at); \
+	RETURN
+
 /* Defines a function of the sizes that several datatypes have. */
 #define EACH_OF(name, count_type) \
 	static uint64_t \
