@@ -28,11 +28,21 @@ struct frame_memory {
 };
 
 static int
-count_unloads(struct dl_phdr_info *info, size_t size, void *unloads)
+look_at_first(struct dl_phdr_info *info, size_t size, void *counts)
 {
 	(void)size;
-	*(unsigned long long *)unloads = info->dlpi_subs;
+	*(struct object_counts *)counts =
+	    (struct object_counts){ info->dlpi_adds, info->dlpi_subs };
 	return 1;
+}
+
+struct object_counts
+count_objects(void)
+{
+	struct object_counts counts = { 0, 0 };
+
+	dl_iterate_phdr(look_at_first, &counts);
+	return counts;
 }
 
 bool
@@ -68,15 +78,12 @@ forget_unloaded(struct frame_memory *memory, unsigned long long unloads)
 static struct frame_memory *
 prepared(struct frame_memory **kept)
 {
-	unsigned long long unloads = 0;
-
 	if (*kept == NULL) {
 		if ((*kept = calloc(1, sizeof **kept)) == NULL)
 			return NULL;
 		find_stack(&(*kept)->low, &(*kept)->high);
 	}
-	dl_iterate_phdr(count_unloads, &unloads);
-	forget_unloaded(*kept, unloads);
+	forget_unloaded(*kept, count_objects().unloads);
 	return *kept;
 }
 

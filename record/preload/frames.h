@@ -35,7 +35,10 @@ struct frame_rule {
 /* cfi.c: the rule of a return address. Returns false if it is unknown or too complex. */
 bool frame_rule(const void *address, struct frame_rule *rule);
 
-/* frames.c: the bounds of this thread's stack. It makes the system read all mappings. */
+/* frames.c: how many objects were ever loaded and unloaded. */
+struct object_counts { unsigned long long loads, unloads; };
+struct object_counts count_objects(void);
+/* The bounds of this thread's stack. It makes the system read all mappings. */
 bool find_stack(uintptr_t *low, uintptr_t *high);
 /*
  * Like backtrace(), the return addresses of this function's callers, beginning with

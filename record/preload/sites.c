@@ -132,29 +132,17 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 	return 0;
 }
 
-/* How many objects were ever loaded and unloaded. */
-struct counts { unsigned long long loads, unloads; };
-
-static int
-count_objects(struct dl_phdr_info *info, size_t info_size, void *counts)
-{
-	(void)info_size;
-	*(struct counts *)counts = (struct counts){ info->dlpi_adds, info->dlpi_subs };
-	return 1;
-}
-
 static void modules_unloaded(void);
 
 /* Appends all modules at first, later those loaded since. The table is locked. */
 static void
 append_modules(void)
 {
-	struct counts now = { 0, 0 };
+	const unsigned long long loads = count_objects().loads;
 
-	dl_iterate_phdr(count_objects, &now);
-	if (now.loads == modules_seen)
+	if (loads == modules_seen)
 		return;
-	modules_seen = now.loads;
+	modules_seen = loads;
 	dl_iterate_phdr(append_module, NULL);
 	longpole_unloaded = modules_unloaded;
 }
@@ -230,16 +218,14 @@ forget_sites(const struct told *object)
 static void
 modules_unloaded(void)
 {
-	struct counts now = { 0, 0 };
+	const unsigned long long unloads = count_objects().unloads;
 	size_t kept = 0;
 	bool forgot = false;
 
-	dl_iterate_phdr(count_objects, &now);
-	if (!in_recorded_process() ||
-	    now.unloads == __atomic_load_n(&unloads_seen, __ATOMIC_RELAXED))
+	if (!in_recorded_process() || unloads == __atomic_load_n(&unloads_seen, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&table_lock);
-	__atomic_store_n(&unloads_seen, now.unloads, __ATOMIC_RELAXED);
+	__atomic_store_n(&unloads_seen, unloads, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < told_count; i++)
 		told[i].here = false;
 	dl_iterate_phdr(mark_here, NULL);
