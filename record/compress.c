@@ -9,16 +9,16 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
-#include <search.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/tool/hash_table.h"
+#include "../base/tool/process.h"
 #include "../base/tool/tool.h"
 #include "record.h"
 
@@ -38,11 +38,14 @@ struct trace {
 	bool failed;		/* while the program ran; there is one more try at the end */
 };
 
+struct known { const char *path; };
+HASH_TABLE_OF_TEXT(known_paths, struct known, path)
+
 static struct {
 	struct trace *open;	/* waiting, the oldest first */
 	size_t count, capacity;
-	void *known;		/* all paths, for tsearch() */
-	int known_count, failed_count;
+	struct known_paths known;	/* of all traces */
+	int failed_count;
 	time_t looked_s;	/* when the folder was last looked through */
 } traces;
 
@@ -61,26 +64,17 @@ static struct {
 
 /* ---- what to compress ---- */
 
-static int
-by_path(const void *left, const void *right)
-{
-	return strcmp(left, right);
-}
-
 /* Takes the paths over. */
 static void
 add(struct paths found, bool of_world)
 {
-	for (int i = 0; i < found.count; i++) {
-		if (tfind(found.at[i], &traces.known, by_path) != NULL) {
+	for (int i = 0; i < found.count; i++)
+		if (known_paths_add(&traces.known, &(struct known){ found.at[i] })->path ==
+		    found.at[i])
+			*APPEND(traces.open, traces.count, traces.capacity) =
+			    (struct trace){ .path = found.at[i], .of_world = of_world };
+		else
 			free(found.at[i]);
-			continue;
-		}
-		need(tsearch(found.at[i], &traces.known, by_path));
-		traces.known_count++;
-		*APPEND(traces.open, traces.count, traces.capacity) =
-		    (struct trace){ .path = found.at[i], .of_world = of_world };
-	}
 	free(found.at);
 }
 
@@ -144,17 +138,15 @@ set_policy(pid_t pid)
 static bool
 start(struct trace trace)
 {
-	const pid_t parent = getpid();
 	pid_t pid;
 
-	if (workers.count == job.cores || workers.count == MOST_WORKERS || (pid = fork()) < 0)
-		return false;
-
 	/* must not outlive this process: it might overwrite the trace of a later run */
+	if (workers.count == job.cores || workers.count == MOST_WORKERS ||
+	    (pid = fork_bound()) < 0)
+		return false;
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		set_policy(0);
-		_exit(getppid() != parent || squeeze_trace(trace.path, job.level) < 0);
+		_exit(squeeze_trace(trace.path, job.level) < 0);
 	}
 	workers.each[workers.count].pid = pid;
 	workers.each[workers.count].trace = trace;
@@ -231,6 +223,7 @@ work(const char *folder, int run)
 	const long online = sysconf(_SC_NPROCESSORS_ONLN), cores = online < 1 ? 1 : online;
 	struct pollfd end = { .fd = run, .events = POLLIN };
 
+	known_paths_begin(&traces.known, 64);
 	job.cores = job.rank != NULL ? 1 : cores;
 	while (!job.ended) {
 		if (poll(&end, 1, LOOK_MS) > 0) {
@@ -249,8 +242,8 @@ work(const char *folder, int run)
 	for (size_t i = 0; i < traces.count; i++)
 		traces.failed_count += may_be_taken(&traces.open[i]);
 	if (traces.failed_count > 0)
-		note("%d of %d traces could not be compressed and stay as they were",
-		    traces.failed_count, traces.known_count);
+		note("%d of %zu traces could not be compressed and stay as they were",
+		    traces.failed_count, traces.known.count);
 	_exit(DONE);
 }
 
@@ -263,22 +256,16 @@ static int running = -1;	/* open as long as the program runs */
 void
 compress_begin(const char *folder, const char *rank, int level)
 {
-	const pid_t parent = getpid();
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return;
-	if ((worker = fork()) == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* signals typed at a terminal are for the program */
-		for (int i = 1; i < NSIG; i++)
-			signal(i, i == SIGCHLD ? SIG_DFL : SIG_IGN);
+	if ((worker = fork_bound()) == 0) {
+		ignore_signals();
 		close(ends[1]);
 		job.rank = rank;
 		job.level = level;
-		if (getppid() == parent)
-			work(folder, ends[0]);
-		_exit(TROUBLE);
+		work(folder, ends[0]);
 	}
 	close(ends[0]);
 	running = ends[1];

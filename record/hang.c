@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/tool/process.h"
 #include "../base/tool/tool.h"
 #include "record.h"
 
@@ -38,19 +38,16 @@ static struct { bool told, ended_run; } *shared;	/* shared with the watching pro
 static pid_t
 ask(const char *folder, int64_t after_ns, int out)
 {
-	const pid_t parent = getpid();
 	char path[PATH_MAX], after[40], *slash;
 	sigset_t none;
 	ssize_t got;
 	pid_t pid;
 
-	if ((pid = fork()) != 0)
+	if ((pid = fork_bound()) != 0)
 		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if ((got = readlink("/proc/self/exe", path, sizeof path - sizeof "lp-stuck")) <= 0 ||
-	    getppid() != parent)
+	if ((got = readlink("/proc/self/exe", path, sizeof path - sizeof "lp-stuck")) <= 0)
 		_exit(TROUBLE);
 	path[got] = '\0';
 	if ((slash = strrchr(path, '/')) != NULL)
@@ -147,18 +144,12 @@ watch(const struct hang *hang, pid_t run)
 void
 hang_watch(const struct hang *hang, pid_t run)
 {
-	const pid_t parent = getpid();
-
 	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED || (watcher = fork()) != 0)
+	if (shared == MAP_FAILED || (watcher = fork_bound()) != 0)
 		return;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	for (int i = 1; i < NSIG; i++)	/* signals typed at a terminal are for the program */
-		signal(i, i == SIGCHLD ? SIG_DFL : SIG_IGN);
-	if (getppid() == parent)
-		watch(hang, run);
-	_exit(TROUBLE);
+	ignore_signals();
+	watch(hang, run);
 }
 
 void

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +50,26 @@ now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+pid_t
+fork_bound(void)
+{
+	const pid_t parent = getpid(), child = fork();
+
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)	/* it has ended already */
+			_exit(TROUBLE);
+	}
+	return child;
+}
+
+void
+ignore_signals(void)
+{
+	for (int i = 1; i < NSIG; i++)
+		signal(i, i == SIGCHLD ? SIG_DFL : SIG_IGN);
 }
 
 /* ---- libraries that are preloaded ---- */

@@ -15,6 +15,11 @@ char process_state(int64_t pid);
 
 int64_t now_ns(void);			/* CLOCK_MONOTONIC */
 
+/* As fork(), of a process that is killed when this one ends. */
+pid_t fork_bound(void);
+/* Signals typed at a terminal are for the program beside. */
+void ignore_signals(void);
+
 /* Libraries that a command preloads into the program it starts. */
 
 /*
