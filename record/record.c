@@ -57,6 +57,11 @@ struct options {
 	struct hang hang;
 	const char *mpi;	/* the MPI whose recorder to use; NULL: the default one */
 	char recorder[240];	/* options of the library in the ranks: key=value,... */
+	/* What level and recorder are made of: */
+	int amount, fold, stack, allreduce, monotonic, sample_hz, sample_stack;
+	const char *counters;
+	bool paused, switches;
+	int64_t threshold_ns, sync_every_ns;
 };
 
 /* For the signal handler: the child, and the last signal received. */
@@ -66,15 +71,6 @@ static volatile sig_atomic_t caught;
 static volatile sig_atomic_t shared;
 static volatile sig_atomic_t asked;	/* by SIGUSR1 */
 static volatile int64_t ending_ns;	/* when the first signal arrived that should end the run */
-
-/* What the command line asks for. */
-struct asked {
-	struct options opt;
-	int amount, fold, stack, allreduce, monotonic, sample_hz, sample_stack;
-	const char *counters;
-	bool paused, switches;
-	int64_t sync_every_ns;
-};
 
 /* The counters named, bit by bit. */
 static unsigned
@@ -106,7 +102,7 @@ counters_of(const char *list, int sample_hz)
 	return found;
 }
 
-#define OPTION(member) MEMBER(struct asked, member)
+#define OPTION(member) MEMBER(struct options, member)
 
 static struct options
 parse_options(int argc, char **argv)
@@ -119,7 +115,7 @@ parse_options(int argc, char **argv)
 	static const char *const regions[] = { "all", "own", NULL };
 	enum { THRESHOLD = 256, STUCK_AFTER, GONE };
 	static const struct option_row rows[] = {
-		{ "output", 'o', AS_TEXT, OPTION(opt.folder) },
+		{ "output", 'o', AS_TEXT, OPTION(folder) },
 		{ "compress", 'z', AS_CHOICE, OPTION(amount), .choices = amounts },
 		{ "polls", 0, AS_CHOICE, OPTION(fold), .choices = polls },
 		{ "fold-local", THRESHOLD, ASKED },
@@ -130,44 +126,43 @@ parse_options(int argc, char **argv)
 		{ "sample-stack", 0, AS_WHOLE, OPTION(sample_stack), 128, 32768 },
 		{ "counters", 0, AS_TEXT, OPTION(counters) },
 		{ "switches", 0, FLAG, OPTION(switches) },
-		{ "regions", 0, AS_CHOICE, OPTION(opt.own_regions), .choices = regions },
+		{ "regions", 0, AS_CHOICE, OPTION(own_regions), .choices = regions },
 		{ "sync", 0, AS_CHOICE, OPTION(allreduce), .choices = syncs },
 		{ "sync-every", 0, AS_SECONDS, OPTION(sync_every_ns) },
 		{ "clock", 0, AS_CHOICE, OPTION(monotonic), .choices = clocks },
-		{ "mpi", 0, AS_TEXT, OPTION(opt.mpi) }, { "merge", GONE, ASKED },
+		{ "mpi", 0, AS_TEXT, OPTION(mpi) }, { "merge", GONE, ASKED },
 		{ "stuck-after", STUCK_AFTER, ASKED },
-		{ "stuck-kill", 0, FLAG, OPTION(opt.hang.ends_run) }, OPTIONS_END
+		{ "stuck-kill", 0, FLAG, OPTION(hang.ends_run) }, OPTIONS_END
 	};
-	struct asked a = { .opt = { .hang.after_ns = 10000000000 }, .stack = 1 };
-	int64_t threshold_ns = 0;
+	struct options opt = { .hang.after_ns = 10000000000, .stack = 1 };
 	int c;
 
-	while ((c = next_option(argc, argv, "+", rows, usage, &a)) != -1)
+	while ((c = next_option(argc, argv, "+", rows, usage, &opt)) != -1)
 		switch (c) {
-		case THRESHOLD: threshold_ns = parse_seconds("--fold-local", optarg); break;
+		case THRESHOLD: opt.threshold_ns = parse_seconds("--fold-local", optarg); break;
 		case STUCK_AFTER:
-			a.opt.hang.after_ns = parse_seconds("--stuck-after", optarg);
-			a.opt.hang.watched = true;
+			opt.hang.after_ns = parse_seconds("--stuck-after", optarg);
+			opt.hang.watched = true;
 			break;
 		case GONE: die("--merge was removed: use mpirun -n NODES lp-merge -o %s FOLDER, "
 		    "behind the program", optarg);
 		}
 	if (optind == argc)
 		bad_usage(usage);
-	if (a.sample_stack > 0 && a.sample_hz == 0)
+	if (opt.sample_stack > 0 && opt.sample_hz == 0)
 		die("--sample-stack needs --sample");
-	if (a.opt.hang.ends_run && !a.opt.hang.watched)
+	if (opt.hang.ends_run && !opt.hang.watched)
 		die("--stuck-kill needs --stuck-after");
-	a.opt.command = argv + optind;
-	a.opt.level = levels[a.amount];
-	snprintf(a.opt.recorder, sizeof a.opt.recorder,
+	opt.command = argv + optind;
+	opt.level = levels[opt.amount];
+	snprintf(opt.recorder, sizeof opt.recorder,
 	    "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,allreduce=%d,sync_every_ns=%lld,"
 	    "monotonic=%d,sample_hz=%d,sample_stack=%d,switches=%d,counters=%u,own_regions=%d",
-	    a.fold, (long long)threshold_ns, a.stack, a.paused, a.allreduce,
-	    (long long)a.sync_every_ns, a.monotonic, a.sample_hz, (a.sample_stack + 7) / 8 * 8,
-	    a.switches || a.sample_hz > 0, counters_of(a.counters, a.sample_hz),
-	    a.opt.own_regions);
-	return a.opt;
+	    opt.fold, (long long)opt.threshold_ns, opt.stack, opt.paused, opt.allreduce,
+	    (long long)opt.sync_every_ns, opt.monotonic, opt.sample_hz,
+	    (opt.sample_stack + 7) / 8 * 8, opt.switches || opt.sample_hz > 0,
+	    counters_of(opt.counters, opt.sample_hz), opt.own_regions);
+	return opt;
 }
 
 /* The library to preload; the one of a single MPI if MPI names one. */
@@ -273,18 +268,22 @@ run(const struct options *opt, const char *folder, int failed)
 	_exit(TROUBLE);
 }
 
+static _Noreturn void
+die_unstarted(const struct options *opt, const char *folder, int error)
+{
+	if (opt->folder == NULL)
+		rmdir(folder);
+	die("%s: %s", opt->command[0], strerror(error));
+}
+
 static void
 start(const struct options *opt, const char *folder, const sigset_t *mask)
 {
 	int failed[2], error;
 	ssize_t got;
 
-	if (pipe2(failed, O_CLOEXEC) != 0 || (child = fork()) < 0) {
-		error = errno;
-		if (opt->folder == NULL)
-			rmdir(folder);
-		die("%s: %s", opt->command[0], strerror(error));
-	}
+	if (pipe2(failed, O_CLOEXEC) != 0 || (child = fork()) < 0)
+		die_unstarted(opt, folder, errno);
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
 		run(opt, folder, failed[1]);
@@ -298,9 +297,7 @@ start(const struct options *opt, const char *folder, const sigset_t *mask)
 	close(failed[0]);
 	if (got == (ssize_t)sizeof error) {
 		waitpid(child, NULL, 0);
-		if (opt->folder == NULL)
-			rmdir(folder);
-		die("%s: %s", opt->command[0], strerror(error));
+		die_unstarted(opt, folder, error);
 	}
 }
 
