@@ -126,44 +126,48 @@ dead_clause(const struct solve *s, const struct solve_node *node)
  * components are the cores.
  */
 struct walk {
-	const struct clause **dead;
-	size_t *next;
-	uint32_t *index, *low, *stack, *path;
+	struct visit {
+		const struct clause *dead;
+		size_t next;		/* member of it to look at */
+		uint32_t index, low;	/* index 0: not visited yet */
+		bool on_stack, leaves;	/* leaves: a member of the component leads to another one */
+	} *of;				/* by node */
+	uint32_t *stack, *path;
 	uint32_t stacked, depth, found;
-	bool *on_stack, *leaves;	/* leaves: a member of the component leads to another one */
 };
 
 static void
 enter(struct walk *w, uint32_t node)
 {
-	w->index[node] = w->low[node] = ++w->found;
+	w->of[node].index = w->of[node].low = ++w->found;
 	w->stack[w->stacked++] = node;
-	w->on_stack[node] = true;
+	w->of[node].on_stack = true;
 	w->path[w->depth++] = node;
 }
 
 static void
 leave(struct solve *s, struct walk *w, uint32_t node)
 {
-	const uint32_t parent = --w->depth > 0 ? w->path[w->depth - 1] : NO_NODE;
+	struct visit *parent = --w->depth > 0 ? &w->of[w->path[w->depth - 1]] : NULL;
+	const struct visit *own = &w->of[node];
 	uint32_t first = w->stacked;
 	bool leaves = false;
 
-	if (w->low[node] != w->index[node]) {
-		if (w->low[node] < w->low[parent])
-			w->low[parent] = w->low[node];
+	if (own->low != own->index) {
+		if (own->low < parent->low)
+			parent->low = own->low;
 		return;
 	}
 	do
-		leaves |= w->leaves[w->stack[--first]];
+		leaves |= w->of[w->stack[--first]].leaves;
 	while (w->stack[first] != node);
 	for (uint32_t i = first; i < w->stacked; i++) {
 		s->nodes[w->stack[i]].core = !leaves;
-		w->on_stack[w->stack[i]] = false;
+		w->of[w->stack[i]].on_stack = false;
 	}
 	w->stacked = first;
-	if (parent != NO_NODE)
-		w->leaves[parent] = true;
+	if (parent != NULL)
+		parent->leaves = true;
 }
 
 static void
@@ -172,53 +176,42 @@ components_from(struct solve *s, struct walk *w, uint32_t root)
 	enter(w, root);
 	while (w->depth > 0) {
 		const uint32_t node = w->path[w->depth - 1];
-		const struct clause *clause = w->dead[node];
+		struct visit *own = &w->of[node];
 
-		if (clause == NULL || w->next[node] == clause->size) {
+		if (own->dead == NULL || own->next == own->dead->size) {
 			leave(s, w, node);
 			continue;
 		}
-		const uint32_t to = s->members[clause->first + w->next[node]++];
+		const uint32_t to = s->members[own->dead->first + own->next++];
 
-		if (w->index[to] == 0)
+		if (w->of[to].index == 0)
 			enter(w, to);
-		else if (w->on_stack[to])
-			w->low[node] = w->index[to] < w->low[node] ? w->index[to] : w->low[node];
-		else
-			w->leaves[node] = true;
+		else if (!w->of[to].on_stack)
+			own->leaves = true;
+		else if (w->of[to].index < own->low)
+			own->low = w->of[to].index;
 	}
 }
 
 void
 solve(struct solve *s)
 {
-	struct walk w = {
-		.dead = zalloc(s->count + 1, sizeof *w.dead),
-		.next = zalloc(s->count + 1, sizeof *w.next),
-		.index = zalloc(s->count + 1, sizeof *w.index),
-		.low = zalloc(s->count + 1, sizeof *w.low),
+	struct walk w = { .of = zalloc(s->count + 1, sizeof *w.of),
 		.stack = zalloc(s->count + 1, sizeof *w.stack),
-		.path = zalloc(s->count + 1, sizeof *w.path),
-		.on_stack = zalloc(s->count + 1, sizeof *w.on_stack),
-		.leaves = zalloc(s->count + 1, sizeof *w.leaves),
-	};
+		.path = zalloc(s->count + 1, sizeof *w.path) };
 
 	reduce(s);
 	for (uint32_t n = 0; n < s->count; n++) {
-		if (s->nodes[n].stuck)
-			w.dead[n] = dead_clause(s, &s->nodes[n]);
-		if (w.dead[n] != NULL && w.dead[n]->size > 0)
-			s->nodes[n].waits_for = s->members[w.dead[n]->first];
+		const struct clause *dead = s->nodes[n].stuck ? dead_clause(s, &s->nodes[n]) : NULL;
+
+		w.of[n].dead = dead;
+		if (dead != NULL && dead->size > 0)
+			s->nodes[n].waits_for = s->members[dead->first];
 	}
 	for (uint32_t n = 0; n < s->count; n++)
-		if (s->nodes[n].stuck && w.index[n] == 0)
+		if (s->nodes[n].stuck && w.of[n].index == 0)
 			components_from(s, &w, n);
-	free(w.dead);
-	free(w.next);
-	free(w.index);
-	free(w.low);
+	free(w.of);
 	free(w.stack);
 	free(w.path);
-	free(w.on_stack);
-	free(w.leaves);
 }
