@@ -290,40 +290,38 @@ recorded(struct region_state *state)
 	return thread;
 }
 
-void
-region_begin(const char *text)
+ALWAYS void
+note_own(const char *text, bool begins)
 {
 	struct region_state *state = LIKELY(own != NULL) ? own : new_state();
 	struct name *name = state != NULL && text != NULL ? name_at(state, text) : NULL;
 	struct thread *thread;
 
-	if (UNLIKELY(name == NULL))
+	if (UNLIKELY(state == NULL || (name == NULL && (begins || text != NULL))))
 		return;
 	if (UNLIKELY((thread = recorded(state)) == NULL)) {
-		remember(state, name);
+		if (begins)
+			remember(state, name);
+		else
+			forget(state, name);
 		return;
 	}
-	if (UNLIKELY(name->told != SURE))
+	if (UNLIKELY(name != NULL && name->told != SURE))
 		write_name(name, SURE);
-	put_event(thread, (int32_t)name->number, INT64_MAX);
+	put_event(thread, name == NULL ? 0 :
+	    begins ? (int32_t)name->number : -(int32_t)name->number, INT64_MAX);
+}
+
+void
+region_begin(const char *text)
+{
+	note_own(text, true);
 }
 
 void
 region_end(const char *text)
 {
-	struct region_state *state = LIKELY(own != NULL) ? own : new_state();
-	struct name *name = state != NULL && text != NULL ? name_at(state, text) : NULL;
-	struct thread *thread;
-
-	if (UNLIKELY(state == NULL || (text != NULL && name == NULL)))
-		return;
-	if (UNLIKELY((thread = recorded(state)) == NULL)) {
-		forget(state, name);
-		return;
-	}
-	if (UNLIKELY(name != NULL && name->told != SURE))
-		write_name(name, SURE);
-	put_event(thread, name != NULL ? -(int32_t)name->number : 0, INT64_MAX);
+	note_own(text, false);
 }
 
 /* Copies a text of 1 to NAME_BYTES printable bytes. False: there is none. */

@@ -29,10 +29,6 @@ static uint32_t site_count;
 static unsigned long long modules_seen;		/* objects ever loaded, at the last look */
 static uint32_t module_count;
 
-struct note_header {
-	uint32_t name_size, value_size, type;
-};
-
 /* The build id of a loaded object, to find the same file again. */
 static const unsigned char *
 build_id(const struct dl_phdr_info *info, size_t *size)
@@ -42,17 +38,17 @@ build_id(const struct dl_phdr_info *info, size_t *size)
 		const unsigned char *at = (const unsigned char *)(info->dlpi_addr + part->p_vaddr);
 		const unsigned char *end = at + part->p_memsz;
 
-		while (part->p_type == PT_NOTE && at + sizeof(struct note_header) <= end) {
-			struct note_header note;
+		while (part->p_type == PT_NOTE && at + sizeof(ElfW(Nhdr)) <= end) {
+			ElfW(Nhdr) note;
 
 			memcpy(&note, at, sizeof note);
 			at += sizeof note;
-			if (note.type == NT_GNU_BUILD_ID && note.name_size == 4 &&
-			    memcmp(at, "GNU", 4) == 0 && note.value_size <= 64) {
-				*size = note.value_size;
+			if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
+			    memcmp(at, "GNU", 4) == 0 && note.n_descsz <= 64) {
+				*size = note.n_descsz;
 				return at + 4;
 			}
-			at += ((note.name_size + 3) & ~3u) + ((note.value_size + 3) & ~3u);
+			at += ((note.n_namesz + 3) & ~3u) + ((note.n_descsz + 3) & ~3u);
 		}
 	}
 	return NULL;
