@@ -377,25 +377,24 @@ sample_start(int rank)
 	collect_begin();
 	error = find_threads();
 	clocked = rings == NULL;
-	if (clocked)
-		collect_end();
-	else
-		collect_start();
-	if (!clocked && rank == 0)
-		counters_say();
 	if (clocked) {
+		collect_end();
 		stretch_start(self);
 		stretch_begin(self, clock_ticks());
 		if (rank == 0)
 			say_refused(error);
-	} else if (options.switches && !many_threads) {
-		main_ring = ring_of(self->tid);
-		switch_begin(self);
-		if (main_ring != NULL && main_ring->places != NULL)
-			self->within = sample_mark;
-	}
-	if (!clocked)
+	} else {
+		collect_start();
+		if (rank == 0)
+			counters_say();
+		if (options.switches && !many_threads) {
+			main_ring = ring_of(self->tid);
+			switch_begin(self);
+			if (main_ring != NULL && main_ring->places != NULL)
+				self->within = sample_mark;
+		}
 		longpole_thread_begins = thread_begins;
+	}
 	set_due();
 	pthread_mutex_unlock(&sampling);
 }
