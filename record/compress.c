@@ -82,7 +82,7 @@ add(struct paths found, bool of_world)
 static void
 look(const char *folder)
 {
-	struct paths worlds = folder_worlds(folder);
+	struct paths worlds = folder_paths(folder, is_world_name);
 	struct stat status;
 
 	/* Times of files are not exact. */
@@ -284,7 +284,7 @@ compress_end(const char *folder, const char *rank, int level)
 		continue;
 	worker = 0;
 	if (stopped) {
-		struct paths worlds = folder_worlds(folder);
+		struct paths worlds = folder_paths(folder, is_world_name);
 
 		folder_remove_unfinished(folder, rank);
 		for (int i = 0; i < worlds.count; i++)

@@ -87,12 +87,6 @@ folder_traces(const char *folder, const char *rank)
 	return found;
 }
 
-struct paths
-folder_worlds(const char *folder)
-{
-	return folder_paths(folder, is_world_name);
-}
-
 static void
 remove_files(struct paths paths)
 {
@@ -125,7 +119,7 @@ remove_traces(const char *folder)
 void
 folder_remove_traces(const char *folder)
 {
-	struct paths worlds = folder_worlds(folder);
+	struct paths worlds = folder_paths(folder, is_world_name);
 
 	for (int i = 0; i < worlds.count; i++) {
 		remove_traces(worlds.at[i]);

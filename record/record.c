@@ -372,7 +372,7 @@ counted(struct paths paths)
 static void
 hand_over(const char *folder)
 {
-	const int others = counted(folder_worlds(folder));
+	const int others = counted(folder_paths(folder, is_world_name));
 	struct paths found = folder_traces(folder, NULL);
 
 	on_signals(false);
@@ -406,7 +406,7 @@ prepare(const struct options *opt, char *folder)
 static void
 say_worlds(const char *folder)
 {
-	const int others = counted(folder_worlds(folder));
+	const int others = counted(folder_paths(folder, is_world_name));
 
 	if (others > 0 && rank_of_launcher() == NULL)
 		note("%s: %d further MPI runs, started or spawned, are in world.N there: lp-merge "

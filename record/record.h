@@ -22,8 +22,6 @@ bool folder_is_local(const char *folder);
 #define UNFINISHED ".new"
 /* The raw traces of the folder, in order of ranks, or only those of RANK; to be freed. */
 struct paths folder_traces(const char *folder, const char *rank);
-/* The folders of further runs inside it. */
-struct paths folder_worlds(const char *folder);
 /* Removes what a killed compression of these traces has left. */
 void folder_remove_unfinished(const char *folder, const char *rank);
 /* Removes all raw traces, including those of further runs. */
