@@ -21,7 +21,6 @@ static const char *const names[] = {
 static void
 put_name(uint16_t call)
 {
-	struct small small;
 	char error[80];
 
 	if (named[call])
@@ -30,11 +29,9 @@ put_name(uint16_t call)
 		put_name(call - NUMBER_ERROR);		/* sites use this number */
 		snprintf(error, sizeof error, "%s(error)", names[call - NUMBER_ERROR]);
 	}
-	small_begin(&small, "call", 2);
-	small_uint(&small, "number", call);
-	small_string(&small, "name", call >= NUMBER_ERROR ? error : names[call]);
-	small_write(&small);
-	small_free(&small);
+	small_write("call", PAIRS(
+	    pair_uint("number", call),
+	    pair_text("name", call >= NUMBER_ERROR ? error : names[call])));
 	named[call] = true;		/* now rows of other threads may have it, too */
 }
 

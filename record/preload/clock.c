@@ -147,13 +147,11 @@ clock_say(void)
 {
 	const struct instant now = clock_instant();
 	const int64_t at_ns = ticks_ns(clock_ticks_at(&now));
-	struct small small;
 
-	small_begin(&small, "kernel_clock", 3);
-	small_uint(&small, "kernel", clock_identity());
-	small_int(&small, "at_ns", at_ns);
-	small_int(&small, "offset_ns", now.monotonic_ns - at_ns);
-	small_append(&small);
+	small_append("kernel_clock", PAIRS(
+	    pair_uint("kernel", clock_identity()),
+	    pair_int("at_ns", at_ns),
+	    pair_int("offset_ns", now.monotonic_ns - at_ns)));
 }
 
 struct told {
@@ -300,14 +298,11 @@ answer(const struct way *way, int leader)
 static void
 append_sample(int64_t at_ns, int peer, int64_t offset_ns, int64_t error_ns)
 {
-	struct small small;
-
-	small_begin(&small, "clock", 4);
-	small_int(&small, "at_ns", at_ns);
-	small_int(&small, "peer", peer);
-	small_int(&small, "offset_ns", offset_ns);
-	small_int(&small, "error_ns", error_ns);
-	small_append(&small);
+	small_append("clock", PAIRS(
+	    pair_int("at_ns", at_ns),
+	    pair_int("peer", peer),
+	    pair_int("offset_ns", offset_ns),
+	    pair_int("error_ns", error_ns)));
 }
 
 /* The shortest round trip gives the best offset; half of it bounds the error. */
@@ -408,7 +403,6 @@ clock_sync(void)
 {
 	static bool again;
 	struct way way = { MPI_COMM_WORLD, leaders.ranks };
-	struct small small;
 	int rank;
 	bool leads;
 
@@ -421,10 +415,7 @@ clock_sync(void)
 			way = (struct way){ leaders_alone(), NULL };
 		measure_tree(&way);
 	}
-	if (!leads && !again) {
-		small_begin(&small, "clock_shared", 1);
-		small_int(&small, "peer", leaders.own);
-		small_append(&small);
-	}
+	if (!leads && !again)
+		small_append("clock_shared", PAIRS(pair_int("peer", leaders.own)));
 	again = true;
 }

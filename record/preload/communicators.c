@@ -116,31 +116,22 @@ static void
 append(const struct communicator *comm, struct creation name, int side, const char *type,
     const struct meeting *meeting)
 {
-	bool inter = side >= 0;
-	struct small small;
+	const struct meeting of = meeting != NULL ? *meeting : (struct meeting){ 0 };
+	const bool inter = side >= 0;
 
-	small_begin(&small, "communicator", 4u + (inter ? 2 : 0) + (type[0] != '\0' ? 1 : 0) +
-	    (name.root != 0 ? 1 : 0) + (name.on != 0 ? 1 : 0) + (meeting != NULL ? 3 : 0));
-	small_uint(&small, "comm", comm->number);
-	small_uint(&small, "size", (uint64_t)comm->size);
-	small_uint(&small, "id", name.id);
-	small_uint(&small, "rank", (uint64_t)comm->rank);
-	if (inter) {
-		small_uint(&small, "remote_size", (uint64_t)comm->peers);
-		small_uint(&small, "side", (uint64_t)side);
-	}
-	if (type[0] != '\0')
-		small_string(&small, "type", type);
-	if (name.root != 0)
-		small_uint(&small, "from", name.root);
-	if (name.on != 0)
-		small_uint(&small, "on", name.on);
-	if (meeting != NULL) {
-		small_string(&small, "met", meeting->how);
-		small_uint(&small, "port", meeting->port);
-		small_int(&small, "at_ns", meeting->at_ns);
-	}
-	small_append(&small);
+	small_append("communicator", PAIRS(
+	    pair_uint("comm", comm->number),
+	    pair_uint("size", (uint64_t)comm->size),
+	    pair_uint("id", name.id),
+	    pair_uint("rank", (uint64_t)comm->rank),
+	    pair_if(inter, pair_uint("remote_size", (uint64_t)comm->peers)),
+	    pair_if(inter, pair_uint("side", (uint64_t)side)),
+	    pair_if(type != NULL, pair_text("type", type)),
+	    pair_unless_0("from", name.root),
+	    pair_unless_0("on", name.on),
+	    pair_if(meeting != NULL, pair_text("met", of.how)),
+	    pair_if(meeting != NULL, pair_uint("port", of.port)),
+	    pair_if(meeting != NULL, pair_int("at_ns", of.at_ns))));
 }
 
 /* Ranks that this rank receives from in neighbourhood collectives, in no order. */
@@ -178,7 +169,6 @@ find_neighbours(MPI_Comm comm, int topology, int rank, uint32_t *sources, uint32
 static void
 add_topology(MPI_Comm handle, struct communicator *new)
 {
-	struct small small;
 	int topology, *all;
 
 	PMPI_Topo_test(handle, &topology);
@@ -189,11 +179,10 @@ add_topology(MPI_Comm handle, struct communicator *new)
 		return;
 	for (uint32_t i = 0; i < new->sources; i++)
 		all[i] = peer_of(all[i]);
-	small_begin(&small, "neighbours", 3);
-	small_uint(&small, "comm", new->number);
-	small_uint(&small, "count", new->sources);
-	small_bytes(&small, "sources", all, new->sources * sizeof *all);
-	small_append(&small);
+	small_append("neighbours", PAIRS(
+	    pair_uint("comm", new->number),
+	    pair_uint("count", new->sources),
+	    pair_bytes("sources", all, new->sources * sizeof *all)));
 	free(all);
 }
 
@@ -212,7 +201,7 @@ add_new(MPI_Comm made, struct creation name, int side, const struct meeting *mee
 		new.id = 3;
 		new.root = new.number;
 	}
-	append(&new, name, side, "", meeting);
+	append(&new, name, side, NULL, meeting);
 	if (!new.inter)
 		add_topology(made, &new);
 	lock_tables();

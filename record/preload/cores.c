@@ -140,7 +140,6 @@ cores_append(void)
 {
 	const int64_t at_ns = clock_of(CLOCK_MONOTONIC);
 	uint64_t waited_ns, busy = 0, threads;
-	struct small small;
 	cpu_set_t mask;
 
 	if (sched_getaffinity(0, sizeof mask, &mask) != 0)
@@ -152,13 +151,12 @@ cores_append(void)
 	else
 		busy = busy_ns(&mask);
 	begun.at_ns = begun.at_ns == 0 ? at_ns : begun.at_ns;
-	small_begin(&small, "cores", 7);
-	small_int(&small, "at_ns", at_ns);
-	small_bytes(&small, "mask", &mask, sizeof mask);
-	small_int(&small, "cpu_ns", clock_of(CLOCK_PROCESS_CPUTIME_ID));
-	small_int(&small, "thread_cpu_ns", clock_of(CLOCK_THREAD_CPUTIME_ID));
-	small_uint(&small, "waited_ns", waited_ns);
-	small_uint(&small, "busy_ns", busy);
-	small_uint(&small, "threads", threads);
-	small_append(&small);
+	small_append("cores", PAIRS(
+	    pair_int("at_ns", at_ns),
+	    pair_bytes("mask", &mask, sizeof mask),
+	    pair_int("cpu_ns", clock_of(CLOCK_PROCESS_CPUTIME_ID)),
+	    pair_int("thread_cpu_ns", clock_of(CLOCK_THREAD_CPUTIME_ID)),
+	    pair_uint("waited_ns", waited_ns),
+	    pair_uint("busy_ns", busy),
+	    pair_uint("threads", threads)));
 }

@@ -61,12 +61,7 @@ is_told(const char *variable)
 static void
 append(const char *name, const char *value)
 {
-	struct small small;
-
-	small_begin(&small, "environment", 2);
-	small_string(&small, "name", name);
-	small_string(&small, "value", value);
-	small_append(&small);
+	small_append("environment", PAIRS(pair_text("name", name), pair_text("value", value)));
 }
 
 ORDER(by_text, char *const, COMPARED(strcmp(*a, *b), 0))

@@ -16,7 +16,6 @@
 
 #include "../../base/stream/shell.h"
 #include "file.h"
-#include "pack.h"
 #include "recorder.h"
 #include "rows.h"
 #include "small.h"
@@ -122,33 +121,6 @@ file_write(const unsigned char *bytes, size_t size, uint64_t offset)
 	return fd >= 0;
 }
 
-void
-small_write(struct small *small)
-{
-	unsigned char *at = small->bytes + small->size;
-
-	if (small->full || !recording || lost)
-		return;
-	put_text(&at, "xxh3");
-	small->size = (size_t)(at - small->bytes);
-	put_byte(&at, 0xcf);
-	put_big(&at, hash_of(small->bytes, small->size), 8);
-	small->size = (size_t)(at - small->bytes);
-	if (!mapped_write(small->bytes, small->size))
-		return;
-	raw.now->tail += small->size;
-	raw.now->messages++;
-}
-
-void
-small_append(struct small *small)
-{
-	pthread_mutex_lock(&raw.lock);
-	small_write(small);
-	pthread_mutex_unlock(&raw.lock);
-	small_free(small);
-}
-
 enum { COMMAND = 2048 };		/* bytes kept of a command line */
 
 /* The program's command line, quoted for a shell. */
@@ -227,7 +199,6 @@ static bool
 begin_unnamed(void)
 {
 	const char *slash = strrchr(raw.now->path, '/');
-	struct small small;
 	struct stat status;
 	char line[SHELL_WORD_BYTES(COMMAND)];
 	int fd = -1;
@@ -246,13 +217,11 @@ begin_unnamed(void)
 	raw.now->device = status.st_dev;
 	raw.now->inode = status.st_ino;
 	command_line(line);
-	small_begin(&small, "longpole", 4);
-	small_uint(&small, "version", 1);
-	small_string(&small, "content", "raw");
-	small_true(&small, "hashed");
-	small_strings(&small, "history", line);
-	small_write(&small);
-	small_free(&small);
+	small_write("longpole", PAIRS(
+	    pair_uint("version", 1),
+	    pair_text("content", "raw"),
+	    pair_true("hashed", true),
+	    { PAIR_TEXTS, "history", 0, line }));
 	raw.now->messages = 0;
 	return !lost;
 }
@@ -354,16 +323,13 @@ void
 segment_end(struct segment *segment, bool more)
 {
 	struct segment *now = raw.now;
-	struct small small;
 	int fd;
 
 	raw.now = segment;
-	small_begin(&small, "end", 2 + more);
-	small_uint(&small, "messages", segment->messages);
-	small_uint(&small, "rows", segment->rows);
-	if (more)
-		small_true(&small, "more");
-	small_write(&small);
+	small_write("end", PAIRS(
+	    pair_uint("messages", segment->messages),
+	    pair_uint("rows", segment->rows),
+	    pair_true("more", more)));
 	if ((fd = file_fd()) >= 0 && (ftruncate(fd, (off_t)segment->tail) != 0 || close(fd) != 0))
 		give_up(segment->path, strerror(errno));
 	mapping_leave(segment);

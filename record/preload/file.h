@@ -7,7 +7,6 @@
 #include <sys/types.h>
 
 #include "rows.h"
-#include "small.h"
 
 /*
  * A trace begins without a name and gets it with the message that says its rank. So every trace
@@ -65,7 +64,6 @@ bool file_write(const unsigned char *bytes, size_t size, uint64_t offset);
 void segment_next(void);
 /* Ends a segment that nobody writes to any more. MORE: others follow. */
 void segment_end(struct segment *segment, bool more);
-void small_write(struct small *small);	/* small_append for a caller that holds the lock */
 
 /*
  * blocks.c: room for a block at the tail; returns where its second byte goes, or NULL. Its hash is

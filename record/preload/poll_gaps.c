@@ -84,14 +84,12 @@ poll_gaps_append(void)
 	for (const struct thread *thread = all_threads; thread != NULL; thread = thread->next)
 		for (size_t i = 0; i < GAP_SITES && thread->gaps.of[i].count > 0; i++) {
 			const struct gap_sum *sum = &thread->gaps.of[i];
-			struct small small;
 
-			small_begin(&small, "poll_gaps", 5);
-			small_uint(&small, "location", thread->location);
-			small_uint(&small, "site", sum->site);
-			small_uint(&small, "count", sum->count);
-			small_uint(&small, "apart_ns", sum->apart_ns);
-			small_uint(&small, "awake_ns", sum->awake_ns);
-			small_append(&small);
+			small_append("poll_gaps", PAIRS(
+			    pair_uint("location", thread->location),
+			    pair_uint("site", sum->site),
+			    pair_uint("count", sum->count),
+			    pair_uint("apart_ns", sum->apart_ns),
+			    pair_uint("awake_ns", sum->awake_ns)));
 		}
 }

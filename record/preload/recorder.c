@@ -100,8 +100,6 @@ run_number(int rank)
 static void
 append_rank(int rank, int ranks, unsigned long long run, bool spawned, bool threads)
 {
-	struct small small;
-	const bool samples = options.sample_hz > 0 || options.switches;
 	char host[256] = "", program[4096] = "";
 	struct timespec now;
 
@@ -112,21 +110,17 @@ append_rank(int rank, int ranks, unsigned long long run, bool spawned, bool thre
 	if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
 		program[0] = '\0';
 	clock_gettime(CLOCK_REALTIME, &now);
-	small_begin(&small, "rank", 7u + spawned + threads + samples);
-	small_uint(&small, "rank", (uint64_t)rank);
-	small_uint(&small, "ranks", (uint64_t)ranks);
-	small_uint(&small, "run", run);
-	small_string(&small, "host", host);
-	small_uint(&small, "pid", (uint64_t)getpid());
-	small_string(&small, "program", program);
-	small_uint(&small, "date_s", (uint64_t)now.tv_sec);
-	if (spawned)
-		small_true(&small, "spawned");
-	if (threads)
-		small_true(&small, "threads");
-	if (samples)
-		small_true(&small, "samples");
-	small_append(&small);
+	small_append("rank", PAIRS(
+	    pair_uint("rank", (uint64_t)rank),
+	    pair_uint("ranks", (uint64_t)ranks),
+	    pair_uint("run", run),
+	    pair_text("host", host),
+	    pair_uint("pid", (uint64_t)getpid()),
+	    pair_text("program", program),
+	    pair_uint("date_s", (uint64_t)now.tv_sec),
+	    pair_true("spawned", spawned),
+	    pair_true("threads", threads),
+	    pair_true("samples", options.sample_hz > 0 || options.switches)));
 	if (rank == 0)
 		environment_append();
 }
@@ -134,15 +128,11 @@ append_rank(int rank, int ranks, unsigned long long run, bool spawned, bool thre
 void
 rank_write(unsigned segment)
 {
-	struct small small;
-
-	small_begin(&small, "rank", 4);
-	small_uint(&small, "rank", (uint64_t)own_rank);
-	small_uint(&small, "ranks", (uint64_t)own_ranks);
-	small_uint(&small, "run", own_run);
-	small_uint(&small, "segment", segment);
-	small_write(&small);
-	small_free(&small);
+	small_write("rank", PAIRS(
+	    pair_uint("rank", (uint64_t)own_rank),
+	    pair_uint("ranks", (uint64_t)own_ranks),
+	    pair_uint("run", own_run),
+	    pair_uint("segment", segment)));
 }
 
 /*

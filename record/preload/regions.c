@@ -124,16 +124,12 @@ find_name(const char *text)
 static SELDOM void
 write_name(struct name *name, int how)
 {
-	struct small small;
-
 	pthread_mutex_lock(&names_lock);
 	if ((int)name->told < how) {
-		small_begin(&small, "region_name", 2 + (how == UNSURE));
-		small_uint(&small, "number", name->number);
-		small_string(&small, "name", name->text);
-		if (how == UNSURE)
-			small_true(&small, "unsure");
-		small_append(&small);
+		small_append("region_name", PAIRS(
+		    pair_uint("number", name->number),
+		    pair_text("name", name->text),
+		    pair_true("unsure", how == UNSURE)));
 		name->told = how;
 	}
 	pthread_mutex_unlock(&names_lock);

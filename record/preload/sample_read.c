@@ -27,37 +27,32 @@ static struct {
 	uint64_t counted[COUNTERS][BATCH];
 } batch;
 static _Atomic uint32_t numbers;
-static const char *const counter_names[] = {
-#define COUNTER(name, ...) #name,
-#include "../../base/stream/counters.h"
-#undef COUNTER
-};
 
 static void
 write_batch(struct ring *ring, int64_t until_ns)
 {
-	struct small small;
+	const size_t count = batch.count;
 
-	if (batch.count == 0 && (ring->lost == 0 || options.sample_hz == 0))
+	if (count == 0 && (ring->lost == 0 || options.sample_hz == 0))
 		return;
-	small_begin(&small, "sampled", 7u + (ring->worker > 0) + (ring->lost > 0) +
-	    (unsigned)__builtin_popcount(options.counters));
-	small_uint(&small, "location", ring->thread != NULL ? ring->thread->location : 0);
-	if (ring->worker > 0)
-		small_uint(&small, "worker", ring->worker);
-	small_uint(&small, "count", batch.count);
-	small_uint(&small, "period_ns", (uint64_t)(1000000000 / options.sample_hz));
-	small_int(&small, "until_ns", until_ns);
-	if (ring->lost > 0)
-		small_uint(&small, "lost", ring->lost);
-	small_bytes(&small, "time", batch.time_ns, 8 * (size_t)batch.count);
-	small_bytes(&small, "site", batch.site, 4 * (size_t)batch.count);
-	small_bytes(&small, "callers", batch.callers, 4 * (size_t)batch.count);
-	for (int c = 0; c < COUNTERS; c++)
-		if (options.counters >> c & 1)
-			small_bytes(&small, counter_names[c], batch.counted[c],
-			    8 * (size_t)batch.count);
-	small_append(&small);
+	const struct pair pairs[] = {
+		pair_uint("location", ring->thread != NULL ? ring->thread->location : 0),
+		pair_unless_0("worker", ring->worker),
+		pair_uint("count", count),
+		pair_uint("period_ns", (uint64_t)(1000000000 / options.sample_hz)),
+		pair_int("until_ns", until_ns),
+		pair_unless_0("lost", ring->lost),
+		pair_bytes("time", batch.time_ns, 8 * count),
+		pair_bytes("site", batch.site, 4 * count),
+		pair_bytes("callers", batch.callers, 4 * count),
+#define COUNTER(name, ...) pair_if((options.counters >> COUNT_##name & 1) != 0, \
+		    pair_bytes(#name, batch.counted[COUNT_##name], 8 * count)),
+#include "../../base/stream/counters.h"
+#undef COUNTER
+		{ .type = PAIRS_END }
+	};
+
+	small_append("sampled", pairs);
 	batch.count = 0;
 	ring->lost = 0;
 }

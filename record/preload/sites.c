@@ -92,8 +92,7 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 	const char *path = info->dlpi_name;
 	struct told new = { .base = info->dlpi_addr, .here = true };
 	const unsigned char *id;
-	struct small small;
-	size_t id_size;
+	size_t id_size = 0;
 
 	(void)info_size;
 	(void)unused;
@@ -117,14 +116,12 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 		path = program;
 	}
 	id = build_id(info, &id_size);
-	small_begin(&small, "module", id != NULL ? 5 : 4);
-	small_uint(&small, "module", module_count++);
-	small_string(&small, "path", path);
-	small_uint(&small, "base", new.base);
-	small_uint(&small, "bytes", new.bytes);
-	if (id != NULL)
-		small_bytes(&small, "build_id", id, id_size);
-	small_append(&small);
+	small_append("module", PAIRS(
+	    pair_uint("module", module_count++),
+	    pair_text("path", path),
+	    pair_uint("base", new.base),
+	    pair_uint("bytes", new.bytes),
+	    pair_if(id != NULL, pair_bytes("build_id", id, id_size))));
 	return 0;
 }
 
@@ -167,15 +164,12 @@ code_around(const void *address)
 void
 function_append(uint64_t base, uint64_t bytes, const char *file, const char *name)
 {
-	struct small small;
-
-	small_begin(&small, "module", 5);
-	small_uint(&small, "module", module_count++);
-	small_string(&small, "path", file);
-	small_string(&small, "function", name);
-	small_uint(&small, "base", base);
-	small_uint(&small, "bytes", bytes);
-	small_append(&small);
+	small_append("module", PAIRS(
+	    pair_uint("module", module_count++),
+	    pair_text("path", file),
+	    pair_text("function", name),
+	    pair_uint("base", base),
+	    pair_uint("bytes", bytes)));
 }
 
 /* ---- unloaded libraries ---- */
@@ -337,7 +331,6 @@ add_site(const void *address, uint16_t call)
 {
 	uint32_t number = new_number();
 	bool futex = false;
-	struct small small;
 
 	if (number == 0)
 		return 0;
@@ -346,14 +339,11 @@ add_site(const void *address, uint16_t call)
 		told[i].has_sites |= (uint64_t)(uintptr_t)address - told[i].base < told[i].bytes;
 		futex |= is_futex((uint64_t)(uintptr_t)address, &told[i]);
 	}
-	small_begin(&small, "site", 2u + (call != 0) + futex);
-	if (futex)
-		small_true(&small, "futex");
-	small_uint(&small, "site", number);
-	small_uint(&small, "address", (uint64_t)(uintptr_t)address);
-	if (call != 0)
-		small_uint(&small, "call", call);
-	small_append(&small);
+	small_append("site", PAIRS(
+	    pair_true("futex", futex),
+	    pair_uint("site", number),
+	    pair_uint("address", (uint64_t)(uintptr_t)address),
+	    pair_unless_0("call", call)));
 	put_into(sites, call != 0 ? address : frame_key(address), number);
 	return number;
 }
@@ -391,7 +381,6 @@ frames_site(const void *const *frames, int depth, uint16_t call)
 {
 	uint32_t stack[MOST_CALLERS], number;
 	uint64_t key = __atomic_load_n(&unload_count, __ATOMIC_RELAXED);
-	struct small small;
 
 	if (depth < 2)
 		return depth == 0 ? 0 : plain_site(frames[0], call);
@@ -404,11 +393,10 @@ frames_site(const void *const *frames, int depth, uint16_t call)
 	pthread_mutex_lock(&table_lock);
 	number = known_site((const void *)(uintptr_t)key);
 	if (number == 0 && (number = new_number()) != 0) {
-		small_begin(&small, "site", 3);
-		small_uint(&small, "site", number);
-		small_uint(&small, "count", (uint64_t)depth);
-		small_bytes(&small, "stack", stack, (size_t)depth * sizeof stack[0]);
-		small_append(&small);
+		small_append("site", PAIRS(
+		    pair_uint("site", number),
+		    pair_uint("count", (uint64_t)depth),
+		    pair_bytes("stack", stack, (size_t)depth * sizeof stack[0])));
 		put_into(sites, (const void *)(uintptr_t)key, number);
 	}
 	pthread_mutex_unlock(&table_lock);

@@ -1,133 +1,127 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Small messages: definitions, clock samples, header and end. They are built inside the struct, or,
- * if too large, in allocated memory. Without memory, recording ends.
- */
-#include <errno.h>
+/* Small messages are built on the stack, or, if too large, in allocated memory. */
 #include <stdlib.h>
 
+#include "file.h"
 #include "pack.h"
 #include "recorder.h"
 #include "small.h"
 
-enum { TAIL_BYTES = 20 };	/* the hash: "xxh3" and 64 bits */
+enum {
+	OWN_BYTES = 1000,
+	KIND_BYTES = 3 * PACK_HEAD,	/* of a message, before its pairs, without the kind */
+	TAIL_BYTES = 20,		/* the hash: "xxh3" and 64 bits */
+};
 
-void
-small_begin(struct small *small, const char *kind, unsigned pairs)
+struct built {
+	unsigned char own[OWN_BYTES], *bytes;
+	size_t size;
+};
+
+/* How many bytes of the value are copied as they are. */
+static size_t
+copied_bytes(const struct pair *pair)
 {
-	unsigned char *at = small->own;
-
-	small->bytes = small->own;
-	small->capacity = sizeof small->own;
-	small->full = false;
-	put_array_head(&at, 2);
-	put_text(&at, kind);
-	put_map_head(&at, pairs + 1);
-	small->size = (size_t)(at - small->bytes);
+	return pair->type == PAIR_BYTES ? (size_t)pair->number :
+	    pair->type == PAIR_TEXT || pair->type == PAIR_TEXTS ? strlen(pair->bytes) : 0;
 }
 
-void
-small_free(struct small *small)
+static void
+put_pair(unsigned char **at, const struct pair *pair)
 {
-	if (small->bytes != small->own)
-		free(small->bytes);
-	small->bytes = small->own;
+	const size_t size = copied_bytes(pair);
+
+	put_text(at, pair->key);
+	if (pair->type == PAIR_UINT || pair->type == PAIR_INT) {
+		put_byte(at, pair->type == PAIR_UINT ? 0xcf : 0xd3);
+		put_big(at, pair->number, 8);
+	} else if (pair->type == PAIR_BYTES)
+		put_bin_head(at, size);
+	else if (pair->type == PAIR_TRUE)
+		put_byte(at, 0xc3);
+	else {
+		if (pair->type == PAIR_TEXTS)
+			put_array_head(at, 1);
+		put_string_head(at, size);
+	}
+	if (size > 0)
+		memcpy(*at, pair->bytes, size);
+	*at += size;
 }
 
-/* Makes room for SIZE more bytes and the hash. */
+/* Builds a message up to its hash. False: no memory. */
 static bool
-small_room(struct small *small, size_t size)
+build(struct built *built, const char *kind, const struct pair *pairs)
 {
-	size_t needed = small->size + size + TAIL_BYTES;
-	unsigned char *more;
+	size_t most = KIND_BYTES + strlen(kind) + TAIL_BYTES, count = 0;
+	unsigned char *at;
 
-	if (small->full || needed <= small->capacity)
-		return !small->full;
-	more = small->bytes == small->own ? malloc(2 * needed) : realloc(small->bytes, 2 * needed);
-	if (more == NULL) {
-		small->full = true;
+	for (const struct pair *pair = pairs; pair->type != PAIRS_END; pair++)
+		if (pair->key != NULL) {
+			most += strlen(pair->key) + 3 * PACK_HEAD + copied_bytes(pair);
+			count++;
+		}
+	at = built->bytes = most <= OWN_BYTES ? built->own : malloc(most);
+	if (at == NULL) {
 		out_of_memory();
 		return false;
 	}
-	if (small->bytes == small->own)
-		memcpy(more, small->own, small->size);
-	small->bytes = more;
-	small->capacity = 2 * needed;
+	put_array_head(&at, 2);
+	put_text(&at, kind);
+	put_map_head(&at, count + 1);
+	for (const struct pair *pair = pairs; pair->type != PAIRS_END; pair++)
+		if (pair->key != NULL)
+			put_pair(&at, pair);
+	built->size = (size_t)(at - built->bytes);
 	return true;
 }
 
-/* Appends a pair: the key, then what is from HEAD to END, then SIZE bytes of the value. */
 static void
-put_pair(struct small *small, const char *key, const unsigned char *head, const unsigned char *end,
-    const void *value, size_t size)
+write_built(struct built *built)
 {
-	const size_t head_size = (size_t)(end - head);
-	unsigned char *at;
+	unsigned char *at = built->bytes + built->size;
+	uint64_t hash;
 
-	if (!small_room(small, PACK_HEAD + strlen(key) + head_size + size))
+	if (!recording || lost)
 		return;
-	at = small->bytes + small->size;
-	put_text(&at, key);
-	memcpy(at, head, head_size);
-	if (size > 0)
-		memcpy(at + head_size, value, size);
-	small->size = (size_t)(at - small->bytes) + head_size + size;
+	put_text(&at, "xxh3");
+	hash = hash_of(built->bytes, (size_t)(at - built->bytes));
+	put_byte(&at, 0xcf);
+	put_big(&at, hash, 8);
+	built->size = (size_t)(at - built->bytes);
+	if (!mapped_write(built->bytes, built->size))
+		return;
+	raw.now->tail += built->size;
+	raw.now->messages++;
 }
 
 static void
-put_eight(struct small *small, const char *key, unsigned marker, uint64_t value)
+free_built(struct built *built)
 {
-	unsigned char bytes[1 + sizeof value], *end = bytes;
-
-	put_byte(&end, marker);
-	put_big(&end, value, sizeof value);
-	put_pair(small, key, bytes, end, NULL, 0);
+	if (built->bytes != built->own)
+		free(built->bytes);
 }
 
 void
-small_uint(struct small *small, const char *key, uint64_t value)
+small_write(const char *kind, const struct pair *pairs)
 {
-	put_eight(small, key, 0xcf, value);
+	struct built built;
+
+	if (!build(&built, kind, pairs))
+		return;
+	write_built(&built);
+	free_built(&built);
 }
 
 void
-small_int(struct small *small, const char *key, int64_t value)
+small_append(const char *kind, const struct pair *pairs)
 {
-	put_eight(small, key, 0xd3, (uint64_t)value);
-}
+	struct built built;
 
-void
-small_string(struct small *small, const char *key, const char *value)
-{
-	unsigned char head[PACK_HEAD], *end = head;
-
-	put_string_head(&end, strlen(value));
-	put_pair(small, key, head, end, value, strlen(value));
-}
-
-void
-small_strings(struct small *small, const char *key, const char *only)
-{
-	unsigned char head[2 * PACK_HEAD], *end = head;
-
-	put_array_head(&end, 1);
-	put_string_head(&end, strlen(only));
-	put_pair(small, key, head, end, only, strlen(only));
-}
-
-void
-small_bytes(struct small *small, const char *key, const void *bytes, size_t size)
-{
-	unsigned char head[PACK_HEAD], *end = head;
-
-	put_bin_head(&end, size);
-	put_pair(small, key, head, end, bytes, size);
-}
-
-void
-small_true(struct small *small, const char *key)
-{
-	static const unsigned char is_true = 0xc3;
-
-	put_pair(small, key, &is_true, &is_true + 1, NULL, 0);
+	if (!build(&built, kind, pairs))
+		return;
+	pthread_mutex_lock(&raw.lock);
+	write_built(&built);
+	pthread_mutex_unlock(&raw.lock);
+	free_built(&built);
 }

@@ -65,32 +65,23 @@ static void
 write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t from_ns,
     int64_t until_ns, int64_t look_ns, uint64_t missing, bool clocked)
 {
-	struct small small;
+	const size_t count = v->count;
 
-	small_begin(&small, "switched", 7u + (worker > 0) + (look_ns != until_ns) +
-	    (missing > 0) + 2 * clocked + 2 * v->placed);
-	small_uint(&small, "location", location);
-	if (worker > 0)
-		small_uint(&small, "worker", worker);
-	small_uint(&small, "count", v->count);
-	small_int(&small, "from_ns", from_ns);
-	small_int(&small, "until_ns", until_ns);
-	if (look_ns != until_ns)
-		small_int(&small, "look_ns", look_ns);
-	if (missing > 0)
-		small_uint(&small, "lost", missing);
-	small_bytes(&small, "time", v->time_ns, 8 * (size_t)v->count);
-	small_bytes(&small, "duration", v->duration_ns, 8 * (size_t)v->count);
-	small_bytes(&small, "reason", v->reason, v->count);
-	if (clocked) {
-		small_true(&small, "clock");
-		small_bytes(&small, "on_core", v->on_core_ns, 8 * (size_t)v->count);
-	}
-	if (v->placed) {
-		small_bytes(&small, "site", v->site, 4 * (size_t)v->count);
-		small_bytes(&small, "callers", v->callers, 4 * (size_t)v->count);
-	}
-	small_append(&small);
+	small_append("switched", PAIRS(
+	    pair_uint("location", location),
+	    pair_unless_0("worker", worker),
+	    pair_uint("count", count),
+	    pair_int("from_ns", from_ns),
+	    pair_int("until_ns", until_ns),
+	    pair_if(look_ns != until_ns, pair_int("look_ns", look_ns)),
+	    pair_unless_0("lost", missing),
+	    pair_bytes("time", v->time_ns, 8 * count),
+	    pair_bytes("duration", v->duration_ns, 8 * count),
+	    pair_bytes("reason", v->reason, count),
+	    pair_true("clock", clocked),
+	    pair_if(clocked, pair_bytes("on_core", v->on_core_ns, 8 * count)),
+	    pair_if(v->placed, pair_bytes("site", v->site, 4 * count)),
+	    pair_if(v->placed, pair_bytes("callers", v->callers, 4 * count))));
 	v->count = 0;
 	v->placed = false;
 }
