@@ -283,14 +283,8 @@ compress_end(const char *folder, const char *rank, int level)
 	while (worker > 0 && waitpid(worker, NULL, 0) < 0 && errno == EINTR)
 		continue;
 	worker = 0;
-	if (stopped) {
-		struct paths worlds = folder_paths(folder, is_world_name);
-
+	if (stopped)
 		folder_remove_unfinished(folder, rank);
-		for (int i = 0; i < worlds.count; i++)
-			folder_remove_unfinished(worlds.at[i], rank);
-		paths_free(&worlds);
-	}
 }
 
 void

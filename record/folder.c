@@ -99,6 +99,7 @@ void
 folder_remove_unfinished(const char *folder, const char *rank)
 {
 	struct paths found = folder_traces(folder, rank);
+	struct paths worlds = folder_paths(folder, is_world_name);
 	char *new;
 
 	for (int i = 0; i < found.count; i++)
@@ -106,6 +107,9 @@ folder_remove_unfinished(const char *folder, const char *rank)
 			unlink(new);
 			free(new);
 		}
+	for (int i = 0; i < worlds.count; i++)
+		folder_remove_unfinished(worlds.at[i], rank);
+	paths_free(&worlds);
 	paths_free(&found);
 }
 

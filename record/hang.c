@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,27 +37,21 @@ static struct { bool told, ended_run; } *shared;	/* shared with the watching pro
 static pid_t
 ask(const char *folder, int64_t after_ns, int out)
 {
-	char path[PATH_MAX], after[40], *slash;
+	char after[40];
+	char *const words[] = { "lp-stuck", "--after", after, (char *)(uintptr_t)folder, NULL };
 	sigset_t none;
-	ssize_t got;
 	pid_t pid;
 
 	if ((pid = fork_bound()) != 0)
 		return pid;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if ((got = readlink("/proc/self/exe", path, sizeof path - sizeof "lp-stuck")) <= 0)
-		_exit(TROUBLE);
-	path[got] = '\0';
-	if ((slash = strrchr(path, '/')) != NULL)
-		strcpy(slash + 1, "lp-stuck");
 	snprintf(after, sizeof after, "%.3f", (double)after_ns / 1e9);
 	unsetenv("LD_PRELOAD");
 	dup2(out, STDOUT_FILENO);
 	/* there may be no trace yet */
 	dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDERR_FILENO);
-	execl(path, "lp-stuck", "--after", after, folder, (char *)NULL);
-	_exit(TROUBLE);
+	become_tool(words);
 }
 
 static int

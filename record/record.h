@@ -22,7 +22,7 @@ bool folder_is_local(const char *folder);
 #define UNFINISHED ".new"
 /* The raw traces of the folder, in order of ranks, or only those of RANK; to be freed. */
 struct paths folder_traces(const char *folder, const char *rank);
-/* Removes what a killed compression of these traces has left. */
+/* Removes what a killed compression of these traces has left, also of further runs. */
 void folder_remove_unfinished(const char *folder, const char *rank);
 /* Removes all raw traces, including those of further runs. */
 void folder_remove_traces(const char *folder);
