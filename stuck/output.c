@@ -263,8 +263,11 @@ put_stacks(struct text *text, const struct look *look)
 		const struct rank *rank = &look->ranks[thread->rank];
 		char **lines = rank->blamed ? stack_of(rank, thread->open.thread) : NULL;
 
-		for (size_t i = 0; lines != NULL && lines[i] != NULL; i++)
+		for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
 			text_line(text, "%s%s", i == 0 ? "stack: " : "       ", lines[i]);
+			free(lines[i]);
+		}
+		free(lines);
 	}
 }
 
