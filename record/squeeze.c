@@ -107,12 +107,6 @@ end_cut(struct squeeze *s)
 }
 
 static int
-end_whole(struct squeeze *s, const struct message *message)
-{
-	return put_all(s) < 0 ? -1 : writer_end_of(&s->out, body_true(message, "more"));
-}
-
-static int
 take(struct squeeze *s, const struct message *message)
 {
 	if (is_kind(message, "longpole")) {
@@ -122,7 +116,7 @@ take(struct squeeze *s, const struct message *message)
 		return passed;
 	}
 	if (is_kind(message, "end"))
-		return end_whole(s, message);
+		return put_all(s) < 0 ? -1 : writer_end_of(&s->out, body_true(message, "more"));
 	if (is_kind(message, "cut"))
 		return end_cut(s);
 	if (is_kind(message, "calls"))

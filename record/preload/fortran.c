@@ -145,12 +145,6 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 /* The front's, if it loaded this recorder: RTLD_NEXT then does not find the program's MPI. */
 void *longpole_next(const char *name) __attribute__((weak));
 
-static void *
-behind_front(const char *name)
-{
-	return longpole_next != NULL ? longpole_next(name) : dlsym(RTLD_NEXT, name);
-}
-
 /*
  * Finds the routine with or without buffers; for large counts under the name of MPICH 4.0 or 4.2.
  */
@@ -164,7 +158,7 @@ next_f08(const char *name, bool large)
 
 	for (size_t i = 0; i < 4 && tails[large][i] != NULL && found == NULL; i++) {
 		snprintf(symbol, sizeof symbol, "mpi_%s%s", name, tails[large][i]);
-		found = behind_front(symbol);
+		found = longpole_next != NULL ? longpole_next(symbol) : dlsym(RTLD_NEXT, symbol);
 	}
 	return found;
 }
