@@ -9,7 +9,7 @@ build/record.$(1)/%.o: record/preload/%.c Makefile
 	@mkdir -p $$(@D)
 	$(2) $$(WARN) -Wno-pedantic $$(CPPFLAGS) -O3 -g $(LTO) -fPIC -fvisibility=hidden -MMD -MP -c -o $$@ $$<
 lib/liblongpole-record.$(1).so: $(patsubst record/preload/%.c,build/record.$(1)/%.o,$(wildcard record/preload/*.c)) \
-                                $$(patsubst %,build/record.front/%.o,libc unload regions tools)
+                                $$(patsubst %,build/record.front/%.o,signals unload begins regions tools)
 	@mkdir -p $$(@D)
 	$(2) -O3 $(LTO) -shared -Wl,-z,defs -o $$@ $$^ -lpthread
 endef
@@ -36,7 +36,7 @@ build/record.abi/next.o: record/abi/next.c
 build/record.abi/doors.o build/record.abi/next.o: build/record.abi/doors.h Makefile
 	$(CC) $(WARN) -Wno-pedantic $(CPPFLAGS) -DHIDDEN -DFRONT -Ibuild/record.abi -O2 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $@ \
 		$(filter %.c,$^)
-lib/liblongpole-record.abi.so: $(ABI_OBJECTS) $(patsubst %,build/record.front/%.o,libc unload regions tools) \
+lib/liblongpole-record.abi.so: $(ABI_OBJECTS) $(patsubst %,build/record.front/%.o,signals unload begins regions tools) \
                                $(patsubst %,build/record.abi/%.o,doors next)
 	@mkdir -p $(@D)
 	$(CC) -O3 $(LTO) -shared -Wl,-z,defs -o $@ $^ -lpthread -ldl

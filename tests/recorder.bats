@@ -388,7 +388,7 @@ counted() {
 		int64_t (*_Atomic longpole_thread_begins)(int64_t);
 		int _Atomic longpole_threads_to_begin;' >began.c
 	mpicc -std=c11 -D_GNU_SOURCE -g -fPIC -fvisibility=hidden -fsanitize=thread -shared \
-		-o libtsan-recorder.so began.c "$ROOT"/record/preload/*.c "$ROOT"/build/record.front/{signals,unload,regions,tools,interposed}.o -lpthread -ldl \
+		-o libtsan-recorder.so began.c "$ROOT"/record/preload/*.c "$ROOT"/build/record.front/{signals,unload,regions,tools}.o -lpthread -ldl \
 		2>err || skip "no ThreadSanitizer here"
 	mpicc -g -O1 -fsanitize=thread -o threads "$ROOT/tests/apps/threads.c" "$PWD/libtsan-recorder.so" \
 		-lpthread

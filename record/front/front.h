@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Interface between the doors (doors.c) and their opener (front.c), and the notifications from
- * libc.c and unload.c to a recorder. A recorder contains these two as well, in case it is
+ * signals.c and unload.c to a recorder. A recorder contains these two as well, in case it is
  * preloaded alone: the program calls the first definition in the search order.
  */
 #ifndef FRONT_H

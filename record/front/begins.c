@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Functions of the C library that a recorder must know of: threads as they begin, since polling
- * would miss short ones, and the program's handling of SIGBUS.
- */
+/* Reports threads to the recorder as they begin: polling would miss short ones. */
 #include "front.h"
 
 #include <errno.h>
@@ -10,8 +7,6 @@
 #include <stdlib.h>
 
 #define EXPORT __attribute__((visibility("default")))
-
-/* ---- threads ---- */
 
 EXPORT int64_t (*_Atomic longpole_thread_begins)(int64_t created_ns);
 EXPORT int _Atomic longpole_threads_to_begin;
@@ -61,28 +56,4 @@ pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*func
 		free(beginning);
 	}
 	return error;
-}
-
-/* ---- SIGBUS ---- */
-
-EXPORT int (*_Atomic longpole_bus_action)(const struct sigaction *, struct sigaction *);
-
-EXPORT int
-sigaction(int number, const struct sigaction *restrict new, struct sigaction *restrict old)
-{
-	int (*action)(const struct sigaction *, struct sigaction *) = longpole_bus_action;
-
-	return number == SIGBUS && action != NULL ? action(new, old) :
-	    __sigaction(number, new, old);
-}
-
-EXPORT __sighandler_t
-signal(int number, __sighandler_t handler)
-{
-	struct sigaction new = { .sa_handler = handler, .sa_flags = SA_RESTART }, old;
-
-	if (number != SIGBUS || longpole_bus_action == NULL)
-		return ssignal(number, handler);	/* an alias of signal() */
-	sigaddset(&new.sa_mask, SIGBUS);
-	return sigaction(number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
