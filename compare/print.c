@@ -419,8 +419,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 {
 	struct writer out;
 
-	if (writer_open(&out, STDOUT_FILENO, "comparison", NULL, argc, argv) < 0)
-		die_output();
+	need_output(writer_open(&out, STDOUT_FILENO, "comparison", NULL, argc, argv));
 	put_row(&out, "comparison", run_fields, v);
 	for (size_t u = 0; u < c->unit_count; u++) {
 		const struct site_sums *p = c->units[u].first;
@@ -441,8 +440,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 		}
 		end_message(&out);
 	}
-	if (writer_end(&out) < 0)
-		die_output();
+	need_output(writer_end(&out));
 }
 
 void

@@ -48,8 +48,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 {
 	struct writer out;
 
-	if (writer_open(&out, STDOUT_FILENO, "summary", in, argc, argv) < 0)
-		die_output();
+	need_output(writer_open(&out, STDOUT_FILENO, "summary", in, argc, argv));
 	message_begin(&out, "summary", (isfinite(s->of.parallel) ? 17u : 14u) + (s->load != NULL) +
 	    isfinite(s->preempted) + (s->rank_core_ns != NULL));
 	put_string(&out, "program", s->program != NULL ? s->program : "");
@@ -79,8 +78,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	}
 	end_message(&out);
 	for (size_t i = 0; i < s->variable_count; i++)
-		if (variable_write(&out, &s->environment[i]) < 0)
-			die_output();
+		need_output(variable_write(&out, &s->environment[i]));
 	for (size_t i = 0; i < s->count; i++)
 		write_place(&out, &s->places[i], s->rank_core_ns != NULL);
 	for (size_t i = 0; i < s->lists[FUNCTIONS].times.count; i++) {
@@ -99,8 +97,7 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 		put_int(&out, "path_ns", s->lists[SECTIONS].times.at[i].path_ns);
 		end_message(&out);
 	}
-	if (writer_end(&out) < 0)
-		die_output();
+	need_output(writer_end(&out));
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */

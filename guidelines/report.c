@@ -370,8 +370,7 @@ write_stream(const struct campaign *c, const struct verdict *v, int argc, char *
 {
 	struct writer out;
 
-	if (writer_open(&out, STDOUT_FILENO, "verdict", NULL, argc, argv) < 0)
-		die_output();
+	need_output(writer_open(&out, STDOUT_FILENO, "verdict", NULL, argc, argv));
 	message_begin(&out, "verdict", 8);
 	put_int(&out, "ranks", c->setting.ranks);
 	put_string(&out, "library", c->setting.text[LIBRARY]);
@@ -384,6 +383,5 @@ write_stream(const struct campaign *c, const struct verdict *v, int argc, char *
 	end_message(&out);
 	for (size_t i = 0; i < v->count; i++)
 		put_row(&out, "test", test_fields, &v->at[i]);
-	if (writer_end(&out) < 0)
-		die_output();
+	need_output(writer_end(&out));
 }

@@ -70,8 +70,7 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 	struct shares *shares = shares_by_rank(im);
 	struct writer out;
 
-	if (writer_open(&out, STDOUT_FILENO, "imbalance", im->graph.in, argc, argv) < 0)
-		die_output();
+	need_output(writer_open(&out, STDOUT_FILENO, "imbalance", im->graph.in, argc, argv));
 	for (int s = 0; s < STATES; s++) {
 		for (int32_t r = 0; r < im->graph.known.ranks; r++)
 			ranks[r] = state_ns(&im->tables[BY_RANK], (size_t)r, s);
@@ -87,6 +86,5 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 		put_row(&out, "shares", share_fields, &shares[r]);
 	free(ranks);
 	free(shares);
-	if (writer_end(&out) < 0)
-		die_output();
+	need_output(writer_end(&out));
 }

@@ -278,7 +278,6 @@ main(int argc, char **argv)
 		return finish(DONE);
 	}
 	tolerance_write(&t, &out);
-	if (writer_end(&out) < 0)
-		die_output();
+	need_output(writer_end(&out));
 	return DONE;
 }

@@ -13,8 +13,7 @@ check_written(const struct output *o, const struct writer *out, int got)
 {
 	if (got < 0 && out == &o->alone)
 		die("%s: %s", o->alone_name, strerror(errno));
-	if (got < 0)
-		die_output();
+	need_output(got);
 }
 
 static void
@@ -155,8 +154,7 @@ output_pass(struct output *o, const struct message *message)
 		check_written(o, &o->alone, writer_pass(&o->alone, message, 0));
 	if (o->form != STREAM)
 		return;
-	if (writer_pass(&o->out, message, (uint64_t)rows) < 0)
-		die_output();
+	need_output(writer_pass(&o->out, message, (uint64_t)rows));
 }
 
 void

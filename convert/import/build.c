@@ -105,8 +105,7 @@ write_events(struct build_regions *of, struct writer *out, uint32_t location, ui
 		part.from_ns = INT64_MIN;
 		part.location = location;
 		part.worker = worker;
-		if (samples_write(out, &part) < 0)
-			die_output();
+		need_output(samples_write(out, &part));
 		of->begin = end;
 	}
 }

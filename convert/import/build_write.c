@@ -63,8 +63,7 @@ write_definitions(const struct build *build, struct writer *out)
 	for (size_t c = 3; c < build->comm_count; c++)
 		communicator_write(out, (uint32_t)c, &build->comms[c], NULL);
 	build->used[0] = false;
-	if (call_names_write(out, build->used) < 0)
-		die_output();
+	need_output(call_names_write(out, build->used));
 	if (build->define != NULL)
 		build->define(build->context, out);
 }
@@ -125,8 +124,7 @@ write_block(struct output *o, uint32_t location, uint64_t round)
 	take_patches(o, location, round);
 	build_regions_before(o->build, &o->out, location, spill_any(rows, location) ?
 	    o->block.leave_ns[o->block.count - 1] : INT64_MAX);
-	if (calls_write(&o->out, &o->block) < 0)
-		die_output();
+	need_output(calls_write(&o->out, &o->block));
 }
 
 static void
@@ -283,9 +281,8 @@ build_write(struct build *build, int argc, char **argv)
 		build->of[l].row = (struct build_kept){ .none = 0 };
 		rounds = build_round(build, rounds - 1, build->of[l].rows) + 1;
 	}
-	if (writer_open(&o.out, STDOUT_FILENO, build->trace ? "trace" : "graph", NULL, argc,
-	    argv) < 0)
-		die_output();
+	need_output(writer_open(&o.out, STDOUT_FILENO, build->trace ? "trace" : "graph", NULL,
+	    argc, argv));
 	write_definitions(build, &o.out);
 	for (uint64_t k = 0; k < rounds; k++) {
 		for (uint32_t l = 0; l < build->locations; l++)
@@ -298,6 +295,5 @@ build_write(struct build *build, int argc, char **argv)
 	write_useful(build, &o.out);
 	if (!build->trace)
 		write_matching(build, &o.out);
-	if (writer_end(&o.out) < 0)
-		die_output();
+	need_output(writer_end(&o.out));
 }

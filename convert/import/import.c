@@ -47,8 +47,7 @@ import_measurement(const struct format *format, char **files, int argc, char **a
 {
 	struct writer out;
 
-	if (writer_open(&out, STDOUT_FILENO, "measurement", NULL, argc, argv) < 0)
-		die_output();
+	need_output(writer_open(&out, STDOUT_FILENO, "measurement", NULL, argc, argv));
 	do {
 		struct source text;
 
@@ -56,8 +55,7 @@ import_measurement(const struct format *format, char **files, int argc, char **a
 		format->take(&text, &out);
 		text_close(&text);
 	} while (*files != NULL && *++files != NULL);
-	if (writer_end(&out) < 0)
-		die_output();
+	need_output(writer_end(&out));
 }
 
 int
