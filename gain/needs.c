@@ -14,6 +14,7 @@ enum { NO_GATE = UINT32_MAX };
 
 /* Hubs in the making; each becomes a vertex after the events. */
 struct hubs {
+	uint32_t *enter;	/* by row: the vertex of its call's enter */
 	uint32_t *gate;		/* by row: the vertex that its call needs, besides its enter */
 	uint64_t *in;		/* as in the dag */
 	uint32_t *source;
@@ -22,12 +23,10 @@ struct hubs {
 
 /* The enter of the call that a row belongs to. */
 static uint32_t
-enter_of(const struct dag *dag, uint32_t location, uint64_t seq)
+enter_of(const struct dag *dag, const struct hubs *hubs, uint32_t location, uint64_t seq)
 {
-	const struct row *row = window_row(dag->stretch->window, location, seq);
-
-	return (uint32_t)numbering_of(&dag->numbering,
-	    (struct event){ seq - row->part, location, false });
+	return hubs->enter[numbering_of(&dag->numbering,
+	    (struct event){ seq, location, false }) / 2];
 }
 
 static uint32_t *
@@ -87,7 +86,7 @@ gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members
 		hub = add_hub(dag, hubs);
 		if (gate != NO_GATE)
 			add_to_hub(hubs, gate);
-		add_to_hub(hubs, enter_of(dag, last->location, last->seq));
+		add_to_hub(hubs, enter_of(dag, hubs, last->location, last->seq));
 		*gate_of(dag, hubs, me->location, me->seq) = hub;
 	}
 	free(order);
@@ -116,9 +115,9 @@ gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions
 			const struct member *m = &members[source[i]];
 
 			if (has_hub)
-				add_to_hub(hubs, enter_of(dag, m->location, m->seq));
+				add_to_hub(hubs, enter_of(dag, hubs, m->location, m->seq));
 			else
-				gate = enter_of(dag, m->location, m->seq);
+				gate = enter_of(dag, hubs, m->location, m->seq);
 		}
 		for (uint32_t i = 0; i < n->dependent_count && n->source_count > 0; i++)
 			*gate_of(dag, hubs, members[dependent[i]].location,
@@ -169,21 +168,36 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 	free(rows);
 }
 
+/*
+ * Notes the enters of all rows, and what messages make them need. The rows of a stretch may be
+ * packed: each is looked at once, in order, and its other end only by number.
+ */
 static void
 gate_messages(const struct dag *dag, struct hubs *hubs)
 {
 	const struct stretch *stretch = dag->stretch;
+	const size_t rows = dag->events / 2;
+	size_t n = 0;
 
+	hubs->enter = zalloc(rows, sizeof *hubs->enter);
+	hubs->gate = zalloc(rows, sizeof *hubs->gate);
 	for (uint32_t l = 0; l < stretch->window->locations; l++)
-		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++) {
+		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++, n++) {
 			const struct event_row *row = window_row(stretch->window, l, seq);
-			enum call_class class = call_class(row->row.call);
 
-			if (row->has_other && !is_collective(class) &&
-			    stretch_has(stretch, row->other, row->other_seq))
-				*gate_of(dag, hubs, l, seq) = enter_of(dag, row->other,
-				    row->other_seq);
+			const uint64_t before = seq - stretch->first_seq[l];
+
+			hubs->enter[n] = 2 * (uint32_t)(n - (row->row.part < before ?
+			    row->row.part : before));
+			hubs->gate[n] = row->has_other &&
+			    !is_collective(call_class(row->row.call)) &&
+			    stretch_has(stretch, row->other, row->other_seq) ?
+			    (uint32_t)numbering_of(&dag->numbering,
+			    (struct event){ row->other_seq, row->other, false }) : NO_GATE;
 		}
+	for (n = 0; n < rows; n++)
+		if (hubs->gate[n] != NO_GATE)
+			hubs->gate[n] = hubs->enter[hubs->gate[n] / 2];
 }
 
 /* ---- vertices and edges -------------------------------------------------------------- */
@@ -353,8 +367,6 @@ dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instan
 	dag->stretch = stretch;
 	dag->events = (uint32_t)events;
 	numbering_open(&dag->numbering, stretch, -1);
-	hubs.gate = zalloc(events / 2, sizeof *hubs.gate);
-	memset(hubs.gate, 0xff, events / 2 * sizeof *hubs.gate);	/* NO_GATE */
 	gate_messages(dag, &hubs);
 	gate_collectives(dag, &hubs, instances, known);
 	dag->end = dag->events + (uint32_t)hubs.count;
@@ -372,10 +384,11 @@ dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instan
 	for (uint32_t l = 0; l < locations; l++)
 		if (stretch->end_seq[l] > stretch->first_seq[l])
 			dag_add_source(dag,
-			    enter_of(dag, l, stretch->end_seq[l] - 1) + !ends_in_sync);
+			    enter_of(dag, &hubs, l, stretch->end_seq[l] - 1) + !ends_in_sync);
 	dag->in[dag->end + 1] = dag->source_count;
 	dag->time_ns[dag->end] = time_of(stretch, stretch->to) - stretch->begin_ns;
 	put_in_order(dag);
+	free(hubs.enter);
 	free(hubs.gate);
 	free(hubs.in);
 	free(hubs.source);
