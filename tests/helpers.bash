@@ -68,17 +68,22 @@ sanitized() {
 	nm "$ROOT/bin/lp-dump" | grep -q __asan_init
 }
 
+# Whether an emulator runs these programs, for another processor: it takes memory of its own.
+emulated() {
+	[ "$(readlink "/proc/$$/exe")" != "$(realpath "$BASH")" ]
+}
+
 # more_memory WHO: by how much the most memory of a process is larger in large/ than in small/, KB: without that of MPI
 # itself. WHO and the files: tests/peak.
 more_memory() {
 	echo $(($(cat large/peak."$1") - $(cat small/peak."$1")))
 }
 
-# limited KB COMMAND...: with so much address space; sanitized tools need far more, and get it.
+# limited KB COMMAND...: with so much address space; sanitized and emulated tools need far more, and get it.
 limited() {
 	local kilobytes=$1
 	shift
-	if sanitized; then
+	if sanitized || emulated; then
 		"$@"
 	else
 		(ulimit -v "$kilobytes" && "$@")
