@@ -9,9 +9,10 @@ const msgpack_object *
 body_get(const struct message *message, const char *key)
 {
 	const msgpack_object_map *map = &message->body.via.map;
+	const size_t length = strlen(key);
 
 	for (uint32_t i = 0; i < map->size; i++)
-		if (is_text(&map->ptr[i].key, key))
+		if (has_text(&map->ptr[i].key, key, length))
 			return &map->ptr[i].val;
 	return NULL;
 }
@@ -19,8 +20,8 @@ body_get(const struct message *message, const char *key)
 static int
 missing(struct reader *in, const struct message *message, const char *key)
 {
-	return reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind,
-	    key);
+	reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind, key);
+	return -1;
 }
 
 const void *
@@ -59,9 +60,10 @@ body_whole(struct reader *in, const struct message *message, const char *key, in
 	    found->type != MSGPACK_OBJECT_NEGATIVE_INTEGER))
 		return missing(in, message, key);
 	if ((found->type == MSGPACK_OBJECT_POSITIVE_INTEGER && found->via.u64 > INT64_MAX) ||
-	    found->via.i64 < min || found->via.i64 > max)
-		return reader_fail(in, message->offset, "%s: %s is out of range", message->kind,
-		    key);
+	    found->via.i64 < min || found->via.i64 > max) {
+		reader_fail(in, message->offset, "%s: %s is out of range", message->kind, key);
+		return -1;
+	}
 	switch (width) {
 	case 1: *(uint8_t *)value = (uint8_t)found->via.i64; break;
 	case 2: *(uint16_t *)value = (uint16_t)found->via.i64; break;

@@ -74,10 +74,16 @@ int reader_open_known(struct reader **opened, const char *file, enum reading how
     struct known *known);
 
 static inline bool
+has_text(const msgpack_object *object, const char *text, size_t length)
+{
+	return object->type == MSGPACK_OBJECT_STR && object->via.str.size == length &&
+	    memcmp(object->via.str.ptr, text, length) == 0;
+}
+
+static inline bool
 is_text(const msgpack_object *object, const char *text)
 {
-	return object->type == MSGPACK_OBJECT_STR && object->via.str.size == strlen(text) &&
-	    memcmp(object->via.str.ptr, text, object->via.str.size) == 0;
+	return has_text(object, text, strlen(text));
 }
 
 /* Reads more bytes of the input. 1: got some, 0: there are no more, -1: error. */

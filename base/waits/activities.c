@@ -63,11 +63,13 @@ forget_origin(struct imbalance *im, uint32_t number, const struct batch *batch)
 	struct origin *origin = origin_at(&im->origins, number);
 	const uint32_t *delay = NULL;
 	const double *shared = NULL;
-	const unsigned causes = origin_shares(&im->origins, origin, &delay, &shared);
+	unsigned causes;
 
 	if (batch != NULL)
 		origin->propagated_ns += batch->propagated *
 		    (double)(origin->to_ns - origin->from_ns);
+	causes = origin->propagated_ns == 0 ? 0 :
+	    origin_shares(&im->origins, origin, &delay, &shared);
 	for (unsigned k = 0; k < causes; k++)
 		delay_add_long(delays_of(im), delay[k], origin->propagated_ns * shared[k]);
 	origin_end(&im->origins, origin);
