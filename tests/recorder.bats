@@ -387,9 +387,10 @@ counted() {
 	echo '#include <stdint.h>
 		int64_t (*_Atomic longpole_thread_begins)(int64_t);
 		int _Atomic longpole_threads_to_begin;' >began.c
+	echo 'int main(void) { return 0; }' >none.c
+	cc -fsanitize=thread -o none none.c || skip "no ThreadSanitizer here"
 	mpicc -std=c11 -D_GNU_SOURCE -g -fPIC -fvisibility=hidden -fsanitize=thread -shared \
-		-o libtsan-recorder.so began.c "$ROOT"/record/preload/*.c "$ROOT"/build/record.front/{signals,unload,regions,tools}.o -lpthread -ldl \
-		2>err || skip "no ThreadSanitizer here"
+		-o libtsan-recorder.so began.c "$ROOT"/record/preload/*.c "$ROOT"/build/record.front/{signals,unload,regions,tools}.o -lpthread -ldl
 	mpicc -g -O1 -fsanitize=thread -o threads "$ROOT/tests/apps/threads.c" "$PWD/libtsan-recorder.so" \
 		-lpthread
 	printf '%s\n' called_from_lib:libmpi.so called_from_lib:libopen-pal called_from_lib:libopen-rte \
