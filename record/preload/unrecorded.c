@@ -92,7 +92,24 @@ struct symbols {
 	const char *strings;
 	const ElfW(Word) *hash;
 	const uint32_t *gnu_hash;
+	const ElfW(Rela) *relocations[2];
+	size_t bytes[2];		/* of these */
 };
+
+/* One more than the last symbol that is relocated, as all are that the code uses. */
+static size_t
+relocated_count(const struct symbols *symbols)
+{
+	size_t count = 0;
+
+	for (int t = 0; t < 2; t++)
+		for (size_t i = 0; i < symbols->bytes[t] / sizeof **symbols->relocations; i++) {
+			const size_t symbol = ELF64_R_SYM(symbols->relocations[t][i].r_info);
+
+			count = symbol >= count ? symbol + 1 : count;
+		}
+	return count;
+}
 
 /*
  * ALL: or only those before the hash table's. These are the imports, except that a program has
@@ -110,8 +127,8 @@ symbol_count(const struct symbols *symbols, bool all)
 	chains = buckets + gnu[0];
 	for (uint32_t i = 0; i < gnu[0] && all; i++)
 		last = buckets[i] > last ? buckets[i] : last;
-	if (last < gnu[1])
-		return gnu[1];
+	if (last < gnu[1])	/* a table without any symbol does not count the imports */
+		return gnu[1] > 1 ? gnu[1] : relocated_count(symbols);
 	while ((chains[last - gnu[1]] & 1) == 0)	/* the last one of a chain */
 		last++;
 	return last + 1;
@@ -170,6 +187,10 @@ look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 		case DT_STRTAB: symbols.strings = (const void *)dynamic->d_un.d_ptr; break;
 		case DT_HASH: symbols.hash = (const void *)dynamic->d_un.d_ptr; break;
 		case DT_GNU_HASH: symbols.gnu_hash = (const void *)dynamic->d_un.d_ptr; break;
+		case DT_RELA: symbols.relocations[0] = (const void *)dynamic->d_un.d_ptr; break;
+		case DT_RELASZ: symbols.bytes[0] = dynamic->d_un.d_val; break;
+		case DT_JMPREL: symbols.relocations[1] = (const void *)dynamic->d_un.d_ptr; break;
+		case DT_PLTRELSZ: symbols.bytes[1] = dynamic->d_un.d_val; break;
 		}
 	if (symbols.table == NULL || symbols.strings == NULL)
 		return 0;
