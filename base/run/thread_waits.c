@@ -272,7 +272,10 @@ add_threads(struct finding *f, const struct off_lanes *off, const struct sample_
 		times = &w->of[w->count++];
 		times->location = thread->location;
 		times->worker = l->of[i].worker;
-		times->calls = times->worker > 0 ? (struct time_spans){ 0 } : thread->calls;
+		if (times->worker > 0)
+			times->calls = (struct time_spans){ 0 };
+		else
+			times->calls = thread->calls;
 		lane = lane_find(samples, times->location, times->worker);
 		w->sampled |= lane != NULL &&
 		    lane_from(lane, f->from_ns) < lane_from(lane, f->to_ns);
