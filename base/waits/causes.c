@@ -12,7 +12,6 @@
  * Memory: for each location the calls since the second last synchronisation of all, at most 65536.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "activities.h"
 #include "shares.h"
@@ -27,17 +26,6 @@ positive(int64_t ns)
 }
 
 /* ---- excess of one location over another on each piece of code ----------------------- */
-
-void
-spending_grow(struct spending *s, uint32_t site)
-{
-	const size_t known = s->capacity;
-
-	GROW(s->spent, s->capacity, 2 * (size_t)site + 2);
-	memset(s->spent + known, 0, (s->capacity - known) * sizeof *s->spent);
-	GROW(s->keys, s->key_capacity, s->capacity + 1);	/* spend writes one too many */
-	GROW(s->ns, s->ns_capacity, s->capacity);
-}
 
 /* Sums the keys with more than 0 and drops the others. Newest code first. */
 static double
