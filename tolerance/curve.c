@@ -160,10 +160,22 @@ sync(void *context, uint32_t at)
 	c->generation++;
 }
 
+/* As many as its sender has; and a stretch without synchronisation has many messages. */
+static void
+over(void *context, uint32_t first, uint32_t count)
+{
+	struct curve *c = context;
+
+	for (uint32_t i = first; i < first + count && i < c->time_count; i++) {
+		free(c->times[i].lines);
+		c->times[i] = (struct envelope){ 0 };
+	}
+}
+
 struct watcher
 curve_watcher(struct curve *c)
 {
-	return (struct watcher){ c, add, set, max, sync };
+	return (struct watcher){ c, add, set, max, sync, over };
 }
 
 ORDER(by_place, struct bend, BY(at))

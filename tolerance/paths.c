@@ -46,7 +46,7 @@ struct watcher
 paths_watcher(struct paths *p, uint32_t locations)
 {
 	p->locations = locations;
-	return (struct watcher){ p, add, set, max, NULL };
+	return (struct watcher){ p, add, set, max, NULL, NULL };
 }
 
 /* A change: rows at this site no longer wait, or their messages arrive earlier. */

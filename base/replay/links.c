@@ -41,6 +41,8 @@ flight_unref(struct engine *e, uint32_t f)
 		return;
 	if (e->over != NULL)
 		e->over(e->context, f);
+	if (e->marks != NULL)
+		mark_over(e, f);
 	*APPEND(e->free_flights, e->free_flight_count, e->free_flight_capacity) = f;
 }
 

@@ -67,6 +67,17 @@ mark_sync(struct engine *e, uint32_t at)
 			e->marks->watchers[i].sync(e->marks->watchers[i].context, at);
 }
 
+void
+mark_over(struct engine *e, uint32_t flight)
+{
+	const struct marks *m = e->marks;
+	const uint32_t first = message_weight(e, flight)->first;
+
+	for (size_t i = 0; first != 0 && i < m->watcher_count; i++)
+		if (m->watchers[i].over != NULL)
+			m->watchers[i].over(m->watchers[i].context, first, MESSAGE_TIMES);
+}
+
 static uint32_t
 take_times(struct marks *m, uint32_t count)
 {

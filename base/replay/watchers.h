@@ -23,7 +23,7 @@ enum { NO_NODE = UINT32_MAX, NO_PAYER = 0 };
 
 enum { SENT, POSTED, ARRIVED, MESSAGE_TIMES };
 
-struct watcher {		/* sync may be NULL */
+struct watcher {		/* sync and over may be NULL */
 	void *context;
 	void (*add)(void *context, uint32_t to, const struct cost *cost, uint32_t payer);
 	void (*set)(void *context, uint32_t to, uint32_t from, const struct cost *cost,
@@ -31,6 +31,8 @@ struct watcher {		/* sync may be NULL */
 	void (*max)(void *context, uint32_t to, uint32_t from, uint32_t payer);
 	/* all clocks have this time, and nothing is in flight */
 	void (*sync)(void *context, uint32_t at);
+	/* COUNT times from FIRST on are set anew before they are read again */
+	void (*over)(void *context, uint32_t first, uint32_t count);
 };
 
 struct marks {
@@ -59,6 +61,7 @@ void mark_set(struct engine *engine, uint32_t to, uint32_t from, const struct co
     uint32_t payer);
 void mark_max(struct engine *engine, uint32_t to, uint32_t from, uint32_t payer);
 void mark_sync(struct engine *engine, uint32_t at);
+void mark_over(struct engine *engine, uint32_t flight);
 uint32_t message_time(struct engine *engine, uint32_t flight, int which);
 uint32_t last_time(struct engine *engine, uint32_t instance);	/* of the last to arrive */
 uint32_t member_time(struct engine *engine, uint32_t instance, uint32_t member);
