@@ -6,7 +6,7 @@
  * writes  the same messages and the path's segments; or a report as text or JSON;
  *         a report of several forms goes to a terminal as text
  * memory  64 bytes for each row between two global synchronisation points, or, with walk,
- *         since the ranks last heard of each other (early.c), up to a bound (critpath.1):
+ *         since the ranks last heard of each other (base/path/early.c), up to a bound (critpath.1):
  *         older rows are packed, the rest is in a temporary file;
  *         with several processes or parts also the path, and in a group that solves
  *         a stretch together only the rows of own ranks
@@ -21,51 +21,25 @@ static solver *const solvers[] = {
 	solve_walk, solve_kahn, solve_dijkstra, solve_delta, solve_intervals,
 };
 
-/* The way to an event of a stretch that has not ended. */
-static void
-take_early(struct critpath *c, struct event to)
-{
-	struct stretch stretch = run_stretch(&c->run, to);
-
-	c->segments.count = 0;
-	while (!solve_walk(&stretch, &c->segments))
-		cut_cycle(&stretch, &c->run.graph.known);
-	put_sums(c, &c->segments);
-	if (c->opt.form == STREAM)
-		segment_file_add(&c->early, &c->segments);
-	run_go_on(&c->run, to);
-}
-
 /* ---- one process: stretch by stretch, in the order of the stream --------------------- */
 
-/* Walks a long way twice: back, to find its course, then forward piece by piece. */
 static void
-take_pieces(struct critpath *c, struct event last)
+take_piece(void *critpath)
 {
-	enum { PIECE = 1 << 18 };	/* events, and so segments in memory */
-	const struct stretch stretch = run_stretch(&c->run, last);
-	const int64_t last_ns = c->run.last_ns;
-	struct marks marks = { 0 };
+	struct critpath *c = critpath;
 
-	if (count_events(&stretch) < 4 * PIECE)
-		return;
-	while (!walk_marks(&stretch, PIECE, &marks))
-		cut_cycle(&stretch, &c->run.graph.known);
-	while (marks.count > 0) {
-		c->run.last_ns = time_of(&stretch, marks.at[--marks.count]);
-		take_early(c, marks.at[marks.count]);
-	}
-	c->run.last_ns = last_ns;
-	free(marks.at);
+	put_sums(c, &c->segments);
+	if (c->opt.form == STREAM)
+		output_early(&c->output, &c->segments);
 }
 
 static void
-solve_stretch(struct critpath *c, struct event last)
+solve_stretch(struct critpath *c, const struct pieces *pieces, struct event last)
 {
 	struct stretch stretch;
 
 	if (c->opt.algorithm == WALK)
-		take_pieces(c, last);
+		pieces_end(pieces, last);
 	stretch = run_stretch(&c->run, last);
 	c->segments.count = 0;
 	while (!solvers[c->opt.algorithm](&stretch, &c->segments))
@@ -78,6 +52,7 @@ solve_stretch(struct critpath *c, struct event last)
 static void
 solve_stream(struct critpath *c, int argc, char **argv)
 {
+	const struct pieces pieces = { &c->run, &c->segments, take_piece, c };
 	struct progress progress;
 	struct message message;
 	struct event last;
@@ -102,16 +77,16 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		if (is_kind(&message, "run") && body_get(&message, "followed") != NULL)
 			c->every.screen = c->opt.form == TEXT && is_terminal(STDOUT_FILENO);
 		if (ended) {
-			solve_stretch(c, last);
+			solve_stretch(c, &pieces, last);
 			run_advance(&c->run);
 		} else if (c->opt.algorithm == WALK && run_decided(&c->run, &message, &last)) {
-			take_early(c, last);
+			pieces_take(&pieces, last);
 		}
 		progress_input(&progress, c->run.graph.in);
 	}
 	progress_end(&progress);
 	if (run_end(&c->run, &last)) {
-		solve_stretch(c, last);
+		solve_stretch(c, &pieces, last);
 		run_count_rest(&c->run);
 	}
 	end_output(c);

@@ -3,6 +3,7 @@
 #ifndef CRITPATH_H
 #define CRITPATH_H
 
+#include "../base/path/early.h"
 #include "../base/path/output.h"
 #include "solvers/intervals.h"
 
@@ -149,18 +150,6 @@ void functions_json(struct json *out, const struct functions *functions,
 void computation_json(struct json *out, const struct functions *functions,
     const struct on_path *path);
 
-/* ---- output.c ------------------------------------------------------------------------------ */
-
-/*
- * Pieces of a stretch that has not ended, in an unnamed file, and all of them once it has. So the
- * stream does not depend on when pieces became known. FILE begins as zeros.
- */
-struct segment_file {
-	FILE *file;		/* NULL: not needed so far */
-	size_t count;
-};
-void segment_file_add(struct segment_file *file, const struct segments *segments);
-
 struct critpath {
 	struct options opt;
 	struct team team;
@@ -168,7 +157,6 @@ struct critpath {
 	struct run run;
 	struct output output;
 	struct segments segments;	/* of one stretch, or of a part of it */
-	struct segment_file early;	/* of the stretch, before it has ended */
 	struct functions functions;
 	struct distance distance;	/* of --distance */
 	struct by_section *by;			/* of --by; else NULL */
@@ -194,13 +182,5 @@ void by_end(struct critpath *c);
 void put_sums(struct critpath *c, const struct segments *segments);	/* only to the sums */
 void put_segments(struct critpath *c, const struct segments *segments);
 void end_output(struct critpath *c);
-
-/*
- * early.c: to be called after each message. True if the path up to an event of the stretch is
- * certain, and far enough to be worth taking; TO gets the event. run_stretch then gives the way to
- * it, and run_go_on forgets rows that nothing needs any more.
- */
-bool run_decided(struct run *run, const struct message *message, struct event *to);
-void run_go_on(struct run *run, struct event from);
 
 #endif

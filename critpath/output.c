@@ -7,45 +7,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "../base/tool/spool.h"
-
-static _Noreturn void
-die_file(void)
-{
-	die("temporary file: %s", errno != 0 ? strerror(errno) : "it has been cut");
-}
-
-void
-segment_file_add(struct segment_file *file, const struct segments *segments)
-{
-	if (file->file == NULL && (file->file = fdopen(spool_open(), "w+")) == NULL)
-		die_file();
-	if (segments->count > 0 && fwrite(segments->at, sizeof *segments->at, segments->count,
-	    file->file) != segments->count)
-		die_file();
-	file->count += segments->count;
-}
-
-static void
-segment_file_write(struct segment_file *file, struct output *output)
-{
-	struct segment at[4096];
-
-	if (file->count > 0 && fseek(file->file, 0, SEEK_SET) < 0)
-		die_file();
-	while (file->count > 0) {
-		size_t count = file->count < 4096 ? file->count : 4096;
-
-		errno = 0;
-		if (fread(at, sizeof *at, count, file->file) != count)
-			die_file();
-		output_write(output, 0, &(struct segments){ .at = at, .count = count });
-		file->count -= count;
-	}
-	if (file->file != NULL && fseek(file->file, 0, SEEK_SET) < 0)
-		die_file();
-}
-
 void
 put_sums(struct critpath *c, const struct segments *segments)
 {
@@ -61,14 +22,8 @@ void
 put_segments(struct critpath *c, const struct segments *segments)
 {
 	put_sums(c, segments);
-	if (c->opt.form != STREAM)
-		return;
-	if (c->early.count == 0) {
+	if (c->opt.form == STREAM)
 		output_write(&c->output, 0, segments);
-		return;
-	}
-	segment_file_add(&c->early, segments);
-	segment_file_write(&c->early, &c->output);
 }
 
 /* The file of --verdict, without its newline; NULL: not given. */

@@ -5,13 +5,15 @@
  * reads   one graph stream
  * writes  the same messages, the path's segments and the answers; or a report as text or
  *         JSON; a report of several forms goes to a terminal as text
- * memory  about 150 bytes for each row between two global synchronisation points;
- *         rows as in lp-critpath
+ * memory  about 150 bytes for each row between two global synchronisation points, up to --most:
+ *         a run with a longer stretch has no gains; rows as in lp-critpath
  */
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../base/path/early.h"
 #include "../base/path/output.h"
+#include "../base/tool/process.h"
 #include "gain.h"
 
 static const char usage[] =
@@ -31,6 +33,8 @@ static const char usage[] =
 	"      --all            text: every rank, call and call site, not only the first\n"
 	"      --whole          gains of all the path, its start, Init and Finalize too\n"
 	"      --memory MB      for rows; older ones go into a temporary file [128 and more]\n"
+	"      --most MB        for what may change in one stretch; a run with a longer one has no\n"
+	"                       gains [half of the memory there is]\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
@@ -41,6 +45,7 @@ struct options {
 	int algorithm;			/* enum chooser; -1: unsaid */
 	struct scales scales;
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
+	size_t most;			/* bytes for the graph of a stretch */
 	/* files for JSON and for the path alone, beside the form; NULL: none */
 	const char *json, *path;
 	const char *file;		/* NULL or "-": standard input */
@@ -55,6 +60,7 @@ struct asked {
 	struct segments segments;	/* of a stretch */
 	struct whatif whatif;
 	struct choice choice;
+	bool path_only;			/* the graph of a stretch would be too large */
 };
 
 #define OPTION(member) MEMBER(struct options, member)
@@ -75,9 +81,11 @@ parse_options(int argc, char **argv)
 		{ "json", 0, AS_TEXT, OPTION(json) }, { "path", 0, AS_TEXT, OPTION(path) },
 		{ "all", 0, FLAG, OPTION(all) },
 		{ "whole", 0, FLAG, OPTION(whole) },
-		{ "memory", 0, AS_MEGABYTES, OPTION(memory) }, OPTIONS_END
+		{ "memory", 0, AS_MEGABYTES, OPTION(memory) },
+		{ "most", 0, AS_MEGABYTES, OPTION(most) }, OPTIONS_END
 	};
-	struct options opt = { .form = UNSAID_FORM, .algorithm = -1, .memory = SIZE_MAX };
+	struct options opt = { .form = UNSAID_FORM, .algorithm = -1, .memory = SIZE_MAX,
+	    .most = (size_t)process_memory() / 2 };
 
 	while (next_option(argc, argv, "", rows, usage, &opt) == SCALE)
 		scale_add(&opt.scales, optarg, argc, argv, &optind);
@@ -101,11 +109,47 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
+/*
+ * Does the graph of this stretch need more memory than it may have? Gains are of the whole run, so
+ * there are none then. The path goes on without it, and forgets rows as early as it can.
+ */
 static void
-solve_stretch(struct asked *a, struct event last)
+check_room(struct asked *a, const struct message *message)
 {
-	const struct stretch stretch = run_stretch(&a->run, last);
+	enum { ROW_BYTES = 150 };
+	const uint64_t rows = is_kind(message, "settled") && !a->path_only ?
+	    window_count(&a->run.graph.window) : 0;
 
+	if (rows <= a->opt.most / ROW_BYTES)
+		return;
+	if (a->opt.needed || a->opt.slack || a->opt.alternatives > 0)
+		die("%llu rows without a synchronisation point would need more than the %zu MB of "
+		    "--most", (unsigned long long)rows, a->opt.most >> 20);
+	note("no gains: %llu rows without a synchronisation point would need more than the %zu MB "
+	    "of --most", (unsigned long long)rows, a->opt.most >> 20);
+	a->path_only = true;
+	a->opt.percent = a->whatif.gains.percent = 0;
+	run_forget_instances(&a->run);
+}
+
+static void
+take_piece(void *asked)
+{
+	struct asked *a = asked;
+
+	output_report(&a->output, &a->segments);
+	if (a->opt.form == STREAM)
+		output_early(&a->output, &a->segments);
+}
+
+static void
+solve_stretch(struct asked *a, const struct pieces *pieces, struct event last)
+{
+	struct stretch stretch;
+
+	if (a->path_only)
+		pieces_end(pieces, last);
+	stretch = run_stretch(&a->run, last);
 	a->segments.count = 0;
 	if (a->opt.needed) {
 		choice_solve(&a->choice, a->opt.algorithm < 0 ? CHOOSE_WALK :
@@ -117,7 +161,8 @@ solve_stretch(struct asked *a, struct event last)
 	while (!solve_walk(&stretch, &a->segments))
 		cut_cycle(&stretch, &a->run.graph.known);
 	output_report(&a->output, &a->segments);
-	whatif_add(&a->whatif, &stretch, &a->run.instances, &a->run.graph.known);
+	if (!a->path_only)
+		whatif_add(&a->whatif, &stretch, &a->run.instances, &a->run.graph.known);
 	if (a->opt.form != STREAM)
 		return;
 	output_write(&a->output, 0, &a->segments);
@@ -163,6 +208,7 @@ int
 main(int argc, char **argv)
 {
 	static struct asked a = { .team = { .size = 1 } };
+	const struct pieces pieces = { &a.run, &a.segments, take_piece, &a };
 	struct progress progress;
 	struct message message;
 	struct event last;
@@ -193,14 +239,18 @@ main(int argc, char **argv)
 
 		output_pass(&a.output, &message);
 		if (ended) {
-			solve_stretch(&a, last);
+			solve_stretch(&a, &pieces, last);
 			run_advance(&a.run);
+		} else {
+			check_room(&a, &message);
+			if (a.path_only && run_decided(&a.run, &message, &last))
+				pieces_take(&pieces, last);
 		}
 		progress_input(&progress, a.run.graph.in);
 	}
 	progress_end(&progress);
 	if (run_end(&a.run, &last)) {
-		solve_stretch(&a, last);
+		solve_stretch(&a, &pieces, last);
 		run_count_rest(&a.run);
 	}
 	whatif_end(&a.whatif, &a.run.graph.known);

@@ -48,6 +48,31 @@ two_steps() {
 	[ "$stderr" = "lp-gain: /dev/full: No space left on device" ]
 }
 
+@test "a stretch whose graph has no room leaves out gains, not the path; slack and alternatives are refused" {
+	"$ROOT/build/bench/ring" 4 20000 3000 | lp-graph 2>/dev/null >t.graph
+	lp-gain -F json t.graph | jq -e 'has("gain_by_site") and has("gain_if_balanced")'
+	lp-gain --most 1 --path alone --json gain.json t.graph >with 2>said
+	grep -qxE 'lp-gain: no gains: [0-9]+ rows without a synchronisation point would need more than the 1 MB of --most' said
+	jq -e 'has("gain_by_site") or has("gain_if_balanced") | not' gain.json
+	lp-critpath -F text --all t.graph >known
+	lp-critpath --join -F text --all with | cmp - known
+	lp-critpath --join -F text --all alone | cmp - known
+	trace.py check with
+	lp-report -F json with >verdict.json
+	jq -e '.long_pole.gain_s == null' verdict.json
+	for asked in --slack '-k 1' --needed; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr lp-gain --most 1 $asked -F text t.graph
+		[[ "$stderr" =~ ^'lp-gain: '[0-9]+' rows without a synchronisation point would need more than the 1 MB of --most'$ ]]
+	done
+}
+
+@test "a run of one long stretch goes through lp-gain with the memory that a job has" {
+	"$ROOT/build/bench/ring" 4 250000 3000 | lp-graph 2>/dev/null >t.graph
+	limited 200000 lp-gain t.graph >with
+	lp-critpath --join -F text with | cmp - <(lp-critpath -F text t.graph)
+}
+
 @test "balanced: in each step the rank computes no longer than the mean of the others, and others take over" {
 	two_steps >t.graph
 	# Rank 1 takes 6 ms in the second step, the others 1 and 3: at 2 ms, rank 2 is the last, 3 ms earlier.

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../tool/spool.h"
+
 enum { BLOCK = 4096 };		/* rows in a message */
 
 /* GOT is what writing to OUT has returned. */
@@ -61,10 +63,52 @@ write_segments(const struct output *o, struct writer *out, int number,
 		    segments->count - i < BLOCK ? segments->count - i : BLOCK);
 }
 
+static _Noreturn void
+die_file(void)
+{
+	die("temporary file: %s", errno != 0 ? strerror(errno) : "it has been cut");
+}
+
+void
+output_early(struct output *o, const struct segments *segments)
+{
+	if (o->early == NULL && (o->early = fdopen(spool_open(), "w+")) == NULL)
+		die_file();
+	if (segments->count > 0 && fwrite(segments->at, sizeof *segments->at, segments->count,
+	    o->early) != segments->count)
+		die_file();
+	o->early_count += segments->count;
+}
+
+static void
+write_early(struct output *o)
+{
+	struct segment at[BLOCK];
+
+	if (o->early_count > 0 && fseek(o->early, 0, SEEK_SET) < 0)
+		die_file();
+	while (o->early_count > 0) {
+		size_t count = o->early_count < BLOCK ? o->early_count : BLOCK;
+
+		errno = 0;
+		if (fread(at, sizeof *at, count, o->early) != count)
+			die_file();
+		write_block(o, &o->out, 0, at, count);
+		o->early_count -= count;
+	}
+	if (o->early != NULL && fseek(o->early, 0, SEEK_SET) < 0)
+		die_file();
+}
+
 void
 output_write(struct output *o, int number, const struct segments *segments)
 {
-	write_segments(o, &o->out, number, segments);
+	if (number > 0 || o->early_count == 0) {
+		write_segments(o, &o->out, number, segments);
+		return;
+	}
+	output_early(o, segments);
+	write_early(o);
 }
 
 bool

@@ -16,6 +16,12 @@ struct output {
 	struct functions *functions;	/* get the path; NULL: they have it, or are not wanted */
 	struct writer out, alone;
 	struct text text;
+	/*
+	 * An unnamed file of the pieces before a stretch has ended, which are written with its last
+	 * one. So the stream does not depend on when pieces became known.
+	 */
+	FILE *early;
+	size_t early_count;
 	const char *alone_name;		/* of a file with the path alone beside FORM; NULL: none */
 	struct whole_file alone_file;
 	const char *json_name;		/* of a file with JSON beside FORM; NULL: none */
@@ -31,7 +37,9 @@ void output_begin(struct output *output, int argc, char **argv);
 void output_pass(struct output *output, const struct message *message);
 /* Adds segments to the sums, to JSON, and to the file with the path alone. */
 void output_report(struct output *output, const struct segments *segments);
-/* Writes pieces of the path, or of alternative NUMBER from 1, to a stream. */
+/* Pieces of a stretch that has not ended, for a stream. */
+void output_early(struct output *output, const struct segments *segments);
+/* Writes the path of a stretch that has ended, or alternative NUMBER from 1, to a stream. */
 void output_write(struct output *output, int number, const struct segments *segments);
 /* Each ends a stream; before the end come the FUNCTIONS of a run with samples. */
 void output_end_stream(struct output *output, const struct functions *functions);

@@ -473,6 +473,15 @@ instances_forget(struct instances *instances, const uint64_t *seqs)
 }
 
 void
+run_forget_instances(struct run *run)
+{
+	run->keeps_instances = false;
+	free(run->instances.at);
+	free(run->instances.members);
+	run->instances = (struct instances){ 0 };
+}
+
+void
 run_advance(struct run *run)
 {
 	run->begin_ns = run->last_ns;

@@ -133,6 +133,8 @@ void run_forget_samples(struct run *run, bool counts);
 void run_count_rest(struct run *run);
 /* Gives samples of own locations, or of ALL, to the functions. */
 void run_take_samples(struct run *run, const struct message *message, bool all);
+/* Instances are no longer kept. */
+void run_forget_instances(struct run *run);
 /* Forgets the stretch's rows and goes to the next one. */
 void run_advance(struct run *run);
 

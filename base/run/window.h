@@ -124,4 +124,15 @@ window_end(const struct window *window, uint32_t location)
 	return window->lanes[location].first + window->lanes[location].count;
 }
 
+/* All rows of all locations. */
+static inline uint64_t
+window_count(const struct window *window)
+{
+	uint64_t rows = 0;
+
+	for (uint32_t l = 0; l < window->locations; l++)
+		rows += window_end(window, l) - window_first(window, l);
+	return rows;
+}
+
 #endif

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +42,60 @@ process_state(int64_t pid)
 	behind = strrchr(stat, ')');
 	return behind == NULL || behind[1] != ' ' || behind[2] == 'Z' ||
 	    behind[2] == 'X' ? '\0' : behind[2];
+}
+
+/* The number in a file; UINT64_MAX: there is none. */
+static uint64_t
+number_in(const char *file)
+{
+	unsigned long long number;
+	FILE *in = fopen(file, "re");
+	const bool any = in != NULL && fscanf(in, "%llu", &number) == 1;
+
+	if (in != NULL)
+		fclose(in);
+	return any ? number : UINT64_MAX;
+}
+
+/* The least limit of a group and those around it. A container may show its own as the root. */
+static uint64_t
+group_memory(const char *root, char *group, const char *name)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (char *slash;; *slash = '\0') {
+		char *file = formatted("%s%s/%s", root, group, name);
+		const uint64_t limit = number_in(file);
+
+		free(file);
+		least = limit < least ? limit : least;
+		if ((slash = strrchr(group, '/')) == NULL)
+			return least;
+	}
+}
+
+uint64_t
+process_memory(void)
+{
+	uint64_t least = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	struct rlimit space;
+	char groups[4096], *rest = groups, *line;
+
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < least)
+		least = space.rlim_cur;
+	process_read(getpid(), "cgroup", groups, sizeof groups);
+	while ((line = strtok_r(rest, "\n", &rest)) != NULL) {	/* number:controllers:group */
+		char *controllers = strchr(line, ':'), *group = strrchr(line, ':');
+		uint64_t limit = UINT64_MAX;
+
+		if (controllers != NULL && group == controllers + 1)
+			limit = group_memory("/sys/fs/cgroup", group + 1, "memory.max");
+		else if (controllers != NULL && strstr(controllers, "memory") != NULL)
+			limit = group_memory("/sys/fs/cgroup/memory", group + 1,
+			    "memory.limit_in_bytes");
+		least = limit < least ? limit : least;
+	}
+	return least;
 }
 
 int64_t

@@ -13,6 +13,12 @@ void process_read(int64_t pid, const char *name, char *to, size_t size);
 /* R, S, D, T, ... as in proc(5); 0: there is no such process, or it is a zombie. */
 char process_state(int64_t pid);
 
+/*
+ * The memory that this process may have, in bytes: of the machine, or what limits its address space
+ * or its control groups, such as those of a batch job.
+ */
+uint64_t process_memory(void);
+
 int64_t now_ns(void);			/* CLOCK_MONOTONIC */
 
 /* As fork(), of a process that is killed when this one ends. */

@@ -13,12 +13,13 @@
  * of the first open call. After it, events follow from events before it in two ways only: through a
  * settled event, or through the last event of a location before it.
  */
+#include "early.h"
+
 #include <stdlib.h>
 
-#include "../base/team/cost.h"
-#include "../base/tool/heap.h"
-#include "../base/path/edge_rows.h"
-#include "critpath.h"
+#include "../team/cost.h"
+#include "../tool/heap.h"
+#include "edge_rows.h"
 
 struct chain {
 	int64_t ns;
@@ -109,23 +110,13 @@ add_location(struct front *front, const struct stretch *stretch, uint32_t locati
 	}
 }
 
-static uint64_t
-rows_in(const struct window *window)
-{
-	uint64_t rows = 0;
-
-	for (uint32_t l = 0; l < window->locations; l++)
-		rows += window_end(window, l) - window_first(window, l);
-	return rows;
-}
-
 /*
  * Follows the chains back, the latest first, until they merge; not far back, as more rows may come.
  */
 static bool
 run_together(struct front *front, const struct stretch *stretch, struct event *met)
 {
-	uint64_t left = rows_in(stretch->window) / 4 + front->count;
+	uint64_t left = window_count(stretch->window) / 4 + front->count;
 
 	while (front->count > 0) {
 		struct chain last = chains_pop(front->at, &front->count);
@@ -174,7 +165,7 @@ find_met(const struct run *run, const struct stretch *stretch, struct event *met
 static void
 set_next_try(struct run *run)
 {
-	const uint64_t rows = rows_in(&run->graph.window);
+	const uint64_t rows = window_count(&run->graph.window);
 
 	run->next_try = rows + rows / (run->goes_on ? 8 : 1);
 }
@@ -185,7 +176,7 @@ run_decided(struct run *run, const struct message *message, struct event *to)
 	struct stretch stretch;
 	bool met;
 
-	if (!is_kind(message, "settled") || rows_in(&run->graph.window) < run->next_try)
+	if (!is_kind(message, "settled") || window_count(&run->graph.window) < run->next_try)
 		return false;
 	if (run->goes_on)
 		graph_early(&run->graph, message);
@@ -272,7 +263,7 @@ keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int
 	return seq;
 }
 
-void
+static void
 run_go_on(struct run *run, struct event from)
 {
 	const struct stretch stretch = run_stretch(run, from);
@@ -297,6 +288,41 @@ run_go_on(struct run *run, struct event from)
 	run->from = from;
 	run->from_ns = ns;
 	cost_count("early_events", 1);
-	cost_count("rows_left", rows_in(&run->graph.window));
+	cost_count("rows_left", window_count(&run->graph.window));
 	set_next_try(run);
+}
+
+/* ---- pieces of the path --------------------------------------------------------------------- */
+
+void
+pieces_take(const struct pieces *p, struct event to)
+{
+	const struct stretch stretch = run_stretch(p->run, to);
+
+	p->segments->count = 0;
+	while (!solve_walk(&stretch, p->segments))
+		cut_cycle(&stretch, &p->run->graph.known);
+	p->take(p->context);
+	run_go_on(p->run, to);
+}
+
+/* Walks a long way twice: back, to find its course, then forward piece by piece. */
+void
+pieces_end(const struct pieces *p, struct event last)
+{
+	enum { PIECE = 1 << 18 };	/* events, and so segments in memory */
+	const struct stretch stretch = run_stretch(p->run, last);
+	const int64_t last_ns = p->run->last_ns;
+	struct marks marks = { 0 };
+
+	if (count_events(&stretch) < 4 * PIECE)
+		return;
+	while (!walk_marks(&stretch, PIECE, &marks))
+		cut_cycle(&stretch, &p->run->graph.known);
+	while (marks.count > 0) {
+		p->run->last_ns = time_of(&stretch, marks.at[--marks.count]);
+		pieces_take(p, marks.at[marks.count]);
+	}
+	p->run->last_ns = last_ns;
+	free(marks.at);
 }
