@@ -5,6 +5,8 @@ Curves of run time against two references: lp-replay itself, and a linear progra
 
     tests/tolerance_check.py replay FIRST COUNT VALUES   random runs: the curves of lp-tolerance equal lp-replay at
                                              VALUES values, to the nanosecond
+    tests/tolerance_check.py long FIRST COUNT VALUES     the same of long runs that nothing synchronises
+    tests/tolerance_check.py make SEED STEPS the graph of such a run
     tests/tolerance_check.py glpk FIRST COUNT VALUES     random runs: they equal the linear program of the run's
                                              events, solved by glpsol --exact
 
@@ -50,6 +52,20 @@ def graph_of(seed):
     return run("lp-graph", data=trace)[1]
 
 
+def long_graph(seed, ranks=4, steps=8000):
+    """In each step ranks send to a partner by a random distance, and receive from the one behind."""
+    rng = random.Random(seed)
+    lines = [f"trace ranks={ranks}"]
+    for step in range(steps):
+        by = rng.randrange(1, ranks)
+        for rank in range(ranks):
+            enter = 20000 * step + rng.randrange(9000)
+            lines += [f"{rank} MPI_Send {enter} +100 comm=1 tag=0 peer={(rank + by) % ranks} sent={8 * rng.randrange(999)}",
+                      f"{rank} MPI_Recv {enter + 100} {20000 * step + 9900} comm=1 tag=0 received=8 peer={(rank - by) % ranks}"]
+    return run("lp-graph", data=run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack"),
+                                    data="\n".join(lines).encode() + b"\n")[1])[1]
+
+
 def at(pieces, value):
     for piece in reversed(pieces):
         if piece["from_ns"] <= value:
@@ -57,7 +73,11 @@ def at(pieces, value):
     raise ValueError(value)
 
 
-def check_replay(seed, values, folder):
+def check_long(seed, values, folder):
+    return check_replay(seed, values, folder, long_graph)
+
+
+def check_replay(seed, values, folder, graph_of=graph_of):
     rng = random.Random(seed)
     data = graph_of(seed)
     path, config = os.path.join(folder, "run.graph"), os.path.join(folder, "machine")
@@ -226,11 +246,15 @@ def check_glpk(seed, values, folder):
 
 
 def main():
-    what, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    what, first = sys.argv[1], int(sys.argv[2])
+    if what == "make":
+        sys.stdout.buffer.write(long_graph(first, steps=int(sys.argv[3])))
+        return
+    count = int(sys.argv[3])
     wrong = checked = 0
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + count):
-            check = {"replay": check_replay, "glpk": check_glpk}[what]
+            check = {"replay": check_replay, "long": check_long, "glpk": check_glpk}[what]
             line = check(seed, int(sys.argv[4]), folder)
             checked += line == ""
             if line:

@@ -104,6 +104,113 @@ push(const struct curve *c, struct line *lines, uint32_t count, struct line line
 	return count + 1;
 }
 
+/* ---- bends that all times have in common ------------------------------------------------ */
+
+static struct bend
+bend_between(struct line before, struct line line)
+{
+	const double by = line.slope - before.slope;
+
+	return (struct bend){ (before.ns - line.ns) / by, by };
+}
+
+/*
+ * The same bend of two times? One may have rounded sums of fractions otherwise: LINE is the line
+ * behind BEND.
+ */
+static bool
+is_same(struct bend bend, struct line line, struct bend other)
+{
+	return fabs(bend.at - other.at) <= 1e-14 * (fabs(line.ns) / bend.by + bend.at);
+}
+
+/* Keeps of COMMON what the time bends there as well; returns how many. */
+static size_t
+keep_common(const struct envelope *e, struct bend *common, size_t count)
+{
+	size_t kept = 0, k = 0;
+
+	for (uint32_t i = 1; i < e->count && k < count; i++) {
+		const struct bend bend = bend_between(e->lines[i - 1], e->lines[i]);
+
+		while (k < count && common[k].at < bend.at &&
+		    !is_same(bend, e->lines[i], common[k]))
+			k++;
+		if (k < count && is_same(bend, e->lines[i], common[k])) {
+			common[kept++] = (struct bend){ common[k].at,
+			    fmin(common[k].by, bend.by) };
+			k++;
+		}
+	}
+	return kept;
+}
+
+/* The time without these bends: behind each, lines are less steep. */
+static void
+take_out(struct envelope *e, const struct bend *common, size_t count)
+{
+	struct line before = e->lines[0], less = { 0, 0 };
+	const uint32_t lines = e->count;
+	size_t k = 0;
+
+	e->count = 1;
+	for (uint32_t i = 1; i < lines; i++) {
+		const struct line line = e->lines[i];
+		const struct bend bend = bend_between(before, line);
+		double left = bend.by;
+
+		if (k < count && is_same(bend, line, common[k])) {
+			less.slope += common[k].by;
+			less.ns -= common[k].by * common[k].at;
+			left -= common[k++].by;
+		}
+		if (left > 1e-12 * bend.by)
+			e->lines[e->count++] = (struct line){ line.ns - less.ns,
+			    line.slope - less.slope };
+		before = line;
+	}
+	if (e->count == 1)
+		e->count = 0;
+}
+
+/* A time that may be read again; NULL: it is over, or scratch, which is always set first. */
+static struct envelope *
+time_in_use(struct curve *c, uint32_t number)
+{
+	if (number < c->locations)
+		return time_at(c, number);
+	return number > c->locations && c->times[number].generation == c->generation ?
+	    &c->times[number] : NULL;
+}
+
+static void
+sum_common(struct curve *c)
+{
+	const struct envelope *least = NULL, *e;
+	size_t lines = 0, count;
+	struct bend *common;
+
+	for (uint32_t i = 0; i < c->time_count; i++)
+		if ((e = time_in_use(c, i)) != NULL) {
+			lines += e->count;
+			least = least == NULL || e->count < least->count ? e : least;
+		}
+	count = lines_of(least) - 1;
+	common = zalloc(count + 1, sizeof *common);
+	for (uint32_t i = 1; i <= count; i++)
+		common[i - 1] = bend_between(least->lines[i - 1], least->lines[i]);
+	for (uint32_t i = 0; i < c->time_count && count > 0; i++)
+		if ((e = time_in_use(c, i)) != NULL)
+			count = keep_common(e, common, count);
+	for (uint32_t i = 0; i < c->time_count && count > 0; i++)
+		if (time_in_use(c, i) != NULL)
+			take_out(&c->times[i], common, count);
+	for (size_t k = 0; k < count; k++)
+		*APPEND(c->bends, c->bend_count, c->bend_capacity) = common[k];
+	free(common);
+	c->next_look = c->merges + 32 * lines + 4096;
+}
+
 static void
 max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 {
@@ -140,6 +247,9 @@ max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 	for (uint32_t l = 0; l < count; l++)
 		a->lines[l] = (struct line){ c->merged[l].ns - a->base.ns, c->merged[l].slope -
 		    a->base.slope };
+	c->merges += n + m;
+	if (c->merges > c->next_look)
+		sum_common(c);
 }
 
 /* Adds all time up to this point to the sum. */
@@ -151,12 +261,9 @@ sync(void *context, uint32_t at)
 
 	c->sum.ns += line_at(e, 0).ns;
 	c->sum.slope += line_at(e, 0).slope;
-	for (uint32_t i = 1; i < e->count; i++) {
-		double by = e->lines[i].slope - e->lines[i - 1].slope;
-
+	for (uint32_t i = 1; i < e->count; i++)
 		*APPEND(c->bends, c->bend_count, c->bend_capacity) =
-		    (struct bend){ (e->lines[i - 1].ns - e->lines[i].ns) / by, by };
-	}
+		    bend_between(e->lines[i - 1], e->lines[i]);
 	c->generation++;
 }
 
@@ -194,13 +301,13 @@ curve_end(struct curve *c, struct piece **pieces)
 	slope = c->sum.slope;
 	ns = c->sum.ns;
 	(*pieces)[n++] = (struct piece){ 0, c->range, ns, slope };
-	for (size_t i = 0; i < c->bend_count; i++) {
+	for (size_t i = 0; i < c->bend_count; i++) {	/* those nearer than rounding are one */
 		double at = c->bends[i].at;
 		struct piece *last = &(*pieces)[n - 1];
 
 		slope += c->bends[i].by;
 		ns -= c->bends[i].by * at;	/* of its line at 0 */
-		if (at <= last->from)
+		if ((at - last->from) * c->bends[i].by <= 1e-14 * (fabs(ns) + slope * at))
 			last->slope = slope;
 		else if (at < c->range) {
 			last->to = at;

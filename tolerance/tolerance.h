@@ -13,7 +13,9 @@
 /*
  * The whole curve in one pass. Each time is the maximum of lines in the parameter; lines that are
  * nowhere largest are dropped. When all ranks have one time and nothing is in flight, new lines
- * begin, and the time before is added to a sum.
+ * begin, and the time before is added to a sum. Between two such points, bends that all times have
+ * in common go into the sum: where the longest ways to all have met, all times bend alike. So a
+ * time has only the bends since the ranks last heard of each other.
  */
 struct line { double ns, slope; };	/* at 0 */
 
@@ -35,6 +37,7 @@ struct curve {
 	struct line sum;	/* of all before */
 	struct bend { double at, by; } *bends;
 	size_t bend_count, bend_capacity;
+	uint64_t merges, next_look;	/* lines merged so far; when to look for bends in common */
 };
 
 struct piece { double from, to, run_ns, slope; };	/* run time at FROM; to: INFINITY */

@@ -42,7 +42,7 @@ flight_unref(struct engine *e, uint32_t f)
 	if (e->over != NULL)
 		e->over(e->context, f);
 	if (e->marks != NULL)
-		mark_over(e, f);
+		mark_over(e, message_weight(e, f)->first, MESSAGE_TIMES);
 	*APPEND(e->free_flights, e->free_flight_count, e->free_flight_capacity) = f;
 }
 
@@ -75,6 +75,8 @@ instance_unref(struct engine *e, uint32_t i)
 {
 	if (--e->instances[i].references > 0)
 		return;
+	if (e->marks != NULL)
+		mark_over(e, e->instances[i].first_time, e->instances[i].times);
 	e->instances[i].next = e->free_instance;
 	e->free_instance = i;
 }

@@ -68,14 +68,11 @@ mark_sync(struct engine *e, uint32_t at)
 }
 
 void
-mark_over(struct engine *e, uint32_t flight)
+mark_over(struct engine *e, uint32_t first, uint32_t count)
 {
-	const struct marks *m = e->marks;
-	const uint32_t first = message_weight(e, flight)->first;
-
-	for (size_t i = 0; first != 0 && i < m->watcher_count; i++)
-		if (m->watchers[i].over != NULL)
-			m->watchers[i].over(m->watchers[i].context, first, MESSAGE_TIMES);
+	for (size_t i = 0; first != 0 && i < e->marks->watcher_count; i++)
+		if (e->marks->watchers[i].over != NULL)
+			e->marks->watchers[i].over(e->marks->watchers[i].context, first, count);
 }
 
 static uint32_t

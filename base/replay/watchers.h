@@ -61,7 +61,7 @@ void mark_set(struct engine *engine, uint32_t to, uint32_t from, const struct co
     uint32_t payer);
 void mark_max(struct engine *engine, uint32_t to, uint32_t from, uint32_t payer);
 void mark_sync(struct engine *engine, uint32_t at);
-void mark_over(struct engine *engine, uint32_t flight);
+void mark_over(struct engine *engine, uint32_t first, uint32_t count);	/* FIRST 0: none */
 uint32_t message_time(struct engine *engine, uint32_t flight, int which);
 uint32_t last_time(struct engine *engine, uint32_t instance);	/* of the last to arrive */
 uint32_t member_time(struct engine *engine, uint32_t instance, uint32_t member);
