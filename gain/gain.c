@@ -117,9 +117,14 @@ static void
 check_room(struct asked *a, const struct message *message)
 {
 	enum { ROW_BYTES = 150 };
-	const uint64_t rows = is_kind(message, "settled") && !a->path_only ?
-	    window_count(&a->run.graph.window) : 0;
+	const struct run *run = &a->run;
+	uint64_t rows = 0;
 
+	if (a->path_only || !is_kind(message, "settled"))
+		return;
+	for (uint32_t l = 0; l < run->graph.known.location_count; l++)
+		if (run->graph.seqs[l] > run->first_seq[l])
+			rows += run->graph.seqs[l] - run->first_seq[l];
 	if (rows <= a->opt.most / ROW_BYTES)
 		return;
 	if (a->opt.needed || a->opt.slack || a->opt.alternatives > 0)
