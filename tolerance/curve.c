@@ -186,14 +186,14 @@ time_in_use(struct curve *c, uint32_t number)
 static void
 sum_common(struct curve *c)
 {
-	const struct envelope *least = NULL, *e;
+	const struct envelope *least = time_at(c, 0), *e;
 	size_t lines = 0, count;
 	struct bend *common;
 
 	for (uint32_t i = 0; i < c->time_count; i++)
 		if ((e = time_in_use(c, i)) != NULL) {
 			lines += e->count;
-			least = least == NULL || e->count < least->count ? e : least;
+			least = e->count < least->count ? e : least;
 		}
 	count = lines_of(least) - 1;
 	common = zalloc(count + 1, sizeof *common);
