@@ -10,9 +10,9 @@ READERS=("lp-dump" "lp-dump -F table" "lp-graph" "lp-critpath" "lp-critpath -F t
 	"lp-replay --regions -F table" "lp-export -f prv -o out" "lp-export -f perfetto" "lp-export -f folded" "lp-export -f csv" "lp-export -f extrap" "lp-export -f waits" "lp-merge --partial" "lp-merge --partial -s clc"
 	"lp-fit" "lp-guidelines" "lp-import -f dim")
 
-# With a sanitizer address space says nothing.
+# With a sanitizer or an emulator address space says nothing.
 memory() {
-	sanitized || echo -m
+	keeps_memory || echo -m
 }
 
 @test "known hostile streams: every reader fails cleanly, in 64 MB and 64 times the input" {

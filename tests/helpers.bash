@@ -75,6 +75,11 @@ emulated() {
 # UCX's TCP does not always get through an emulator; then MPICH's ranks wait in MPI_Finalize, recorded or not.
 if emulated; then export UCX_TLS=posix,self; fi
 
+# Whether tools take more memory than their own: of a sanitizer, which keeps what was freed, or of an emulator.
+keeps_memory() {
+	sanitized || emulated
+}
+
 # more_memory WHO: by how much the most memory of a process is larger in large/ than in small/, KB: without that of MPI
 # itself. WHO and the files: tests/peak.
 more_memory() {
@@ -85,7 +90,7 @@ more_memory() {
 limited() {
 	local kilobytes=$1
 	shift
-	if sanitized || emulated; then
+	if keeps_memory; then
 		"$@"
 	else
 		(ulimit -v "$kilobytes" && "$@")

@@ -104,7 +104,7 @@ setup_file() {
 }
 
 @test "in a graph partitioned by rank, each process keeps its ranks" {
-	if sanitized; then skip "the sanitizer needs memory of its own"; fi
+	if keeps_memory; then skip "sanitizers and emulators need memory of their own"; fi
 	# One stretch: 16 ranks without synchronisation points, and so long that the memory of MPI itself counts for little.
 	"$ROOT/build/bench/synthetic" -r 16 -c 750000 | lp-merge | lp-graph 2>/dev/null >t.graph
 	cat >without <<-'END'
@@ -134,7 +134,7 @@ setup_file() {
 }
 
 @test "of many ranks, several processes share what one keeps of rows" {
-	if sanitized; then skip "the sanitizer needs memory of its own"; fi
+	if keeps_memory; then skip "sanitizers and emulators need memory of their own"; fi
 	for size in small large; do
 		mkdir $size
 		cd $size

@@ -121,7 +121,7 @@ faults_of() {
 	[[ $(jq -r .sentence <<<"$output") == "rank 1 polls without success, last in MPI_Test ("*" hangs.c:"*"; 2 ranks wait"* ]]
 	end KILL
 	# Memory for each block of polls is that of the block before it: not once for each of the trace's pages.
-	if ! sanitized; then
+	if ! keeps_memory; then
 		[ "$(faults_of lp-stuck run)" -lt $((2500 + $(wc -c <run/rank.1) / 4096 / 3)) ]
 	fi
 	begin tests 2
@@ -334,7 +334,7 @@ moves() {
 		IFS=: read -r what ranks kilobytes <<<"$what"
 		many_stuck.py run "$ranks" "$what"
 		limited "$kilobytes" lp-stuck -F json run >"$what" || [ $? -eq 1 ]
-		if [ "$what" = late ] && ! sanitized; then
+		if [ "$what" = late ] && ! keeps_memory; then
 			[ "$(faults_of lp-stuck run)" -lt $((8 * ranks + 2000)) ]	# a rank's memory is that of the rank before
 		fi
 		rm -r run

@@ -111,14 +111,17 @@ add_location(struct front *front, const struct stretch *stretch, uint32_t locati
 }
 
 /*
- * Follows the chains back, the latest first, until they merge; not far back, as more rows may come.
+ * Follows the chains back, the latest first, until they merge; not far back, as more rows may come,
+ * and less far where none has merged for LONG: those ranks may never hear of each other.
  */
 static bool
 run_together(struct front *front, const struct stretch *stretch, struct event *met)
 {
-	uint64_t left = window_count(stretch->window) / 4 + front->count;
+	enum { LONG = 1 << 12 };
+	const uint64_t most = window_count(stretch->window) / 4 + front->count;
+	size_t chains = 0;
 
-	while (front->count > 0) {
+	for (uint64_t done = 0; front->count > 0; done++) {
 		struct chain last = chains_pop(front->at, &front->count);
 		struct event before;
 		int64_t ns;
@@ -129,7 +132,10 @@ run_together(struct front *front, const struct stretch *stretch, struct event *m
 			*met = last.event;
 			return true;
 		}
-		if (left-- == 0 || (stretch->from_event && same_event(last.event, stretch->from)) ||
+		if (done == most / 8 && most / 8 > LONG)
+			chains = front->count;
+		if (done == most || (done == most / 4 && front->count == chains) ||
+		    (stretch->from_event && same_event(last.event, stretch->from)) ||
 		    !event_before(stretch, last.event, &before, &ns))
 			return false;
 		add_chain(front, stretch, before);
@@ -263,11 +269,10 @@ keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int
 	return seq;
 }
 
+/* Rows of calls that had ended by FROM are needed no more. */
 static void
-run_go_on(struct run *run, struct event from)
+forget_rows(struct run *run)
 {
-	const struct stretch stretch = run_stretch(run, from);
-	const int64_t ns = time_of(&stretch, from);
 	struct completed completed = { 0 };
 
 	for (uint32_t l = 0; l < run->graph.window.locations; l++) {
@@ -277,16 +282,13 @@ run_go_on(struct run *run, struct event from)
 		/* Calls that had ended by then; but never the last. */
 		last -= ((const struct event_row *)window_row(&run->graph.window,
 		    l, last))->row.part;
-		seq = keep_starts(run, l, seq, last, ns, &completed);
+		seq = keep_starts(run, l, seq, last, run->from_ns, &completed);
 		window_drop(&run->graph.window, l, seq);
 	}
 	for (size_t i = 0; i < completed.count; i++)
 		forget_start(run, completed.at[i].location, completed.at[i].seq);
 	free(completed.at);
 	run_forget_samples(run, true);
-	run->from_event = true;
-	run->from = from;
-	run->from_ns = ns;
 	cost_count("early_events", 1);
 	cost_count("rows_left", window_count(&run->graph.window));
 	set_next_try(run);
@@ -294,19 +296,32 @@ run_go_on(struct run *run, struct event from)
 
 /* ---- pieces of the path --------------------------------------------------------------------- */
 
-void
-pieces_take(const struct pieces *p, struct event to)
+static void
+take_piece(const struct pieces *p, struct event to)
 {
-	const struct stretch stretch = run_stretch(p->run, to);
+	struct run *run = p->run;
+	const struct stretch stretch = run_stretch(run, to);
 
 	p->segments->count = 0;
 	while (!solve_walk(&stretch, p->segments))
-		cut_cycle(&stretch, &p->run->graph.known);
+		cut_cycle(&stretch, &run->graph.known);
 	p->take(p->context);
-	run_go_on(p->run, to);
+	run->from_event = true;
+	run->from = to;
+	run->from_ns = time_of(&stretch, to);
 }
 
-/* Walks a long way twice: back, to find its course, then forward piece by piece. */
+void
+pieces_take(const struct pieces *p, struct event to)
+{
+	take_piece(p, to);
+	forget_rows(p->run);
+}
+
+/*
+ * Walks a long way twice: back, to find its course, then forward piece by piece. No row is
+ * forgotten: those that are still open would have to be found, and soon all will be.
+ */
 void
 pieces_end(const struct pieces *p, struct event last)
 {
@@ -321,7 +336,7 @@ pieces_end(const struct pieces *p, struct event last)
 		cut_cycle(&stretch, &p->run->graph.known);
 	while (marks.count > 0) {
 		p->run->last_ns = time_of(&stretch, marks.at[--marks.count]);
-		pieces_take(p, marks.at[marks.count]);
+		take_piece(p, marks.at[marks.count]);
 	}
 	p->run->last_ns = last_ns;
 	free(marks.at);
