@@ -339,5 +339,6 @@ pieces_end(const struct pieces *p, struct event last)
 		take_piece(p, marks.at[marks.count]);
 	}
 	p->run->last_ns = last_ns;
+	p->run->next_try = PIECE;	/* of the next stretch */
 	free(marks.at);
 }
