@@ -209,7 +209,7 @@ without_history() {
 	lp-merge raw | lp-graph 2>err >t.graph
 	lp-merge -o shards --shards 3 raw
 	for rows in 100000 1000000; do
-		ranks 2 lp-graph --round $rows -o graph shards 2>err.shards
+		ranks 2 lp-graph --round $rows -o graph shards 2>err.shards || { cat err.shards; false; }
 		cmp err err.shards
 		cmp <(lp-imbalance -F json t.graph) <(lp-imbalance -F json graph)
 		cmp <(lp-critpath -F text t.graph) <(lp-critpath -F text graph)
