@@ -72,8 +72,9 @@ sanitized() {
 emulated() {
 	[ "$(readlink "/proc/$$/exe")" != "$(realpath "$BASH")" ]
 }
-# UCX's TCP does not always get through an emulator; then MPICH's ranks wait in MPI_Finalize, recorded or not.
-if emulated; then export UCX_TLS=posix,self; fi
+# UCX's TCP does not always get through an emulator; then MPICH's ranks wait in MPI_Finalize, recorded or not. Nor does
+# process_vm_readv, by which Open MPI copies large messages: it goes on without them.
+if emulated; then export UCX_TLS=posix,self OMPI_MCA_btl_vader_single_copy_mechanism=none; fi
 
 # Whether tools take more memory than their own: of a sanitizer, which keeps what was freed, or of an emulator.
 keeps_memory() {
