@@ -73,6 +73,29 @@ two_steps() {
 	lp-critpath --join -F text with | cmp - <(lp-critpath -F text t.graph)
 }
 
+# in_group LINE COMMAND...: in a process whose control groups are LINE and groups/, in place of the system's
+in_group() {
+	echo "$1" >group
+	# shellcheck disable=SC2016
+	unshare -rm bash -c 'mount --bind groups /sys/fs/cgroup && mount --bind group /proc/$$/cgroup && exec "$@"' in_group "${@:2}"
+}
+
+@test "the memory of a batch job is the least of its control groups, of both versions, whatever their names" {
+	mkdir -p groups/job:1/step groups/memory/job:1/step
+	in_group 0:: true 2>/dev/null || skip "no namespaces here"
+	"$ROOT/build/bench/ring" 4 20000 3000 | lp-graph 2>/dev/null >t.graph
+	for form in '0::/job:1/step memory.max groups' '7:memory:/job:1/step memory.limit_in_bytes groups/memory'; do
+		read -r line name folder <<<"$form"
+		echo max >"$folder/job:1/step/$name"
+		echo 8000000 >"$folder/job:1/$name"
+		in_group "$line" lp-gain -F json t.graph >gain.json 2>said
+		grep -q ' the 3 MB of --most$' said
+		jq -e 'has("gain_by_site") | not' gain.json
+		echo max >"$folder/job:1/$name"
+		in_group "$line" lp-gain -F json t.graph | jq -e 'has("gain_by_site")'
+	done
+}
+
 @test "balanced: in each step the rank computes no longer than the mean of the others, and others take over" {
 	two_steps >t.graph
 	# Rank 1 takes 6 ms in the second step, the others 1 and 3: at 2 ms, rank 2 is the last, 3 ms earlier.

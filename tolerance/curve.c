@@ -187,7 +187,7 @@ static void
 sum_common(struct curve *c)
 {
 	const struct envelope *least = time_at(c, 0), *e;
-	size_t lines = 0, count;
+	size_t lines = 0, count, before;
 	struct bend *common;
 
 	for (uint32_t i = 0; i < c->time_count; i++)
@@ -199,9 +199,12 @@ sum_common(struct curve *c)
 	common = zalloc(count + 1, sizeof *common);
 	for (uint32_t i = 1; i <= count; i++)
 		common[i - 1] = bend_between(least->lines[i - 1], least->lines[i]);
-	for (uint32_t i = 0; i < c->time_count && count > 0; i++)
-		if ((e = time_in_use(c, i)) != NULL)
-			count = keep_common(e, common, count);
+	do {	/* until all of them are found in all times, in this order */
+		before = count;
+		for (uint32_t i = 0; i < c->time_count && count > 0; i++)
+			if ((e = time_in_use(c, i)) != NULL)
+				count = keep_common(e, common, count);
+	} while (count < before && count > 0);
 	for (uint32_t i = 0; i < c->time_count && count > 0; i++)
 		if (time_in_use(c, i) != NULL)
 			take_out(&c->times[i], common, count);

@@ -297,7 +297,7 @@ forget_rows(struct run *run)
 /* ---- pieces of the path --------------------------------------------------------------------- */
 
 static void
-take_piece(const struct pieces *p, struct event to)
+solve_piece(const struct pieces *p, struct event to)
 {
 	struct run *run = p->run;
 	const struct stretch stretch = run_stretch(run, to);
@@ -314,7 +314,7 @@ take_piece(const struct pieces *p, struct event to)
 void
 pieces_take(const struct pieces *p, struct event to)
 {
-	take_piece(p, to);
+	solve_piece(p, to);
 	forget_rows(p->run);
 }
 
@@ -336,7 +336,7 @@ pieces_end(const struct pieces *p, struct event last)
 		cut_cycle(&stretch, &p->run->graph.known);
 	while (marks.count > 0) {
 		p->run->last_ns = time_of(&stretch, marks.at[--marks.count]);
-		take_piece(p, marks.at[marks.count]);
+		solve_piece(p, marks.at[marks.count]);
 	}
 	p->run->last_ns = last_ns;
 	p->run->next_try = PIECE;	/* of the next stretch */

@@ -85,13 +85,15 @@ process_memory(void)
 		least = space.rlim_cur;
 	process_read(getpid(), "cgroup", groups, sizeof groups);
 	while ((line = strtok_r(rest, "\n", &rest)) != NULL) {	/* number:controllers:group */
-		char *controllers = strchr(line, ':'), *group = strrchr(line, ':');
+		char *group = line, *controllers;
 		uint64_t limit = UINT64_MAX;
 
-		if (controllers != NULL && group == controllers + 1)
-			limit = group_memory("/sys/fs/cgroup", group + 1, "memory.max");
-		else if (controllers != NULL && strstr(controllers, "memory") != NULL)
-			limit = group_memory("/sys/fs/cgroup/memory", group + 1,
+		strsep(&group, ":");
+		controllers = strsep(&group, ":");	/* the group may have further ones */
+		if (group != NULL && *controllers == '\0')
+			limit = group_memory("/sys/fs/cgroup", group, "memory.max");
+		else if (group != NULL && strstr(controllers, "memory") != NULL)
+			limit = group_memory("/sys/fs/cgroup/memory", group,
 			    "memory.limit_in_bytes");
 		least = limit < least ? limit : least;
 	}
