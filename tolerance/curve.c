@@ -211,7 +211,7 @@ sum_common(struct curve *c)
 	for (size_t k = 0; k < count; k++)
 		*APPEND(c->bends, c->bend_count, c->bend_capacity) = common[k];
 	free(common);
-	c->next_look = c->merges + 32 * lines + 4096;
+	c->next_look = c->merges + 64 * lines + 4096;
 }
 
 static void
