@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Shorter runs keep all bends, in a few MB at most: what is taken out is rounded. */
+#define MERGES_BEFORE_A_LOOK 65536
+
 /*
  * The lines of a time, by number. If it is older than the last synchronisation, its time is that
  * synchronisation's.
@@ -211,7 +214,7 @@ sum_common(struct curve *c)
 	for (size_t k = 0; k < count; k++)
 		*APPEND(c->bends, c->bend_count, c->bend_capacity) = common[k];
 	free(common);
-	c->next_look = c->merges + 64 * lines + 4096;
+	c->next_look = c->merges + 64 * lines;
 }
 
 static void
@@ -251,7 +254,7 @@ max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 		a->lines[l] = (struct line){ c->merged[l].ns - a->base.ns, c->merged[l].slope -
 		    a->base.slope };
 	c->merges += n + m;
-	if (c->merges > c->next_look)
+	if (c->merges > c->next_look + MERGES_BEFORE_A_LOOK)
 		sum_common(c);
 }
 
