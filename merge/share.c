@@ -130,7 +130,7 @@ take_names(struct input *input, const char *names, size_t size)
 
 static void
 take_rank(struct input *input, const struct surveyed *from, const char *bytes,
-    const struct thread *threads)
+    struct thread *threads)
 {
 	const char *at = bytes + from->at, *end = at + from->bytes;
 	struct raw_segment *segments = zalloc(from->segments, sizeof *segments);
@@ -152,8 +152,8 @@ take_rank(struct input *input, const struct surveyed *from, const char *bytes,
 	rank->end_ns = from->end_ns;
 	rank->ended = from->ended;
 	rank->threads = from->threads;
-	rank->thread = zalloc(from->threads, sizeof *rank->thread);
-	memcpy(rank->thread, threads + from->thread_at, from->threads * sizeof *rank->thread);
+	free(rank->thread);
+	rank->thread = threads + from->thread_at;
 	input->sampled |= from->sampled;
 	input->regions |= from->regions;
 }
@@ -200,7 +200,7 @@ share_survey(struct input *input, const struct team *team)
 	threads = team_share(team, own_threads.at, own_threads.count / sizeof *threads,
 	    sizeof *threads, &threads_count);
 	free(own_threads.at);
-	/* names of files stay here */
+	/* names of files stay in these, and threads in those above */
 	bytes = team_share(team, mine.at, mine.count, 1, &bytes_size);
 	free(mine.at);
 	all = team_share(team, own, count, sizeof *own, &count);
@@ -224,7 +224,6 @@ share_survey(struct input *input, const struct team *team)
 	take_names(input, names, names_size);
 	team_meet(team);
 	free(all);
-	free(threads);
 	free((void *)(uintptr_t)names);
 }
 
