@@ -104,6 +104,6 @@ holds() { tests/pack | lp-graph 2>/dev/null | lp-dump | jq -c 'select(.kind == "
 			printf "1 MPI_Recv %.0f +5000 comm=1 peer=0 tag=1 received=8\n", i * 100000 + 45000
 	}' | tests/pack >t.trace
 	# 0.07 s of processor time; 7 s if each send looked at all computation of its receiver's block.
-	(ulimit -t 2; lp-graph t.trace 2>err >t.graph)
+	within 2 lp-graph t.trace 2>err >t.graph
 	grep -q '200000 messages' err
 }

@@ -52,16 +52,34 @@ def graph_of(seed):
     return run("lp-graph", data=trace)[1]
 
 
-def long_graph(seed, ranks=4, steps=8000):
-    """In each step ranks send to a partner by a random distance, and receive from the one behind."""
+def long_graph(seed, steps=4000):
+    """In each step ranks send to one at a random distance, and receive from the one behind: all four of them, or
+    within groups that meet never or seldom, while another rank calls never or seldom. If they meet, what rank 0 sends
+    at first is received at last, and all rows stay in memory."""
     rng = random.Random(seed)
+    groups, idle, seldom = (([range(4)], 0, 0), ([range(3), range(3, 6)], 1, 0), ([range(3), range(3, 6)], 1, 500),
+                            ([range(4)], 1, 900), ([range(2), range(2, 4), range(4, 7)], 1, 1700))[seed % 5]
+    ranks = sum(len(group) for group in groups) + idle
     lines = [f"trace ranks={ranks}"]
+
+    def exchange(step, group):
+        by = rng.randrange(1, len(group))
+        for i, rank in enumerate(group):
+            enter, behind = 20000 * step + 20 + rng.randrange(8000), group[(i - by) % len(group)]
+            lines.extend([f"{rank} MPI_Irecv {enter} +50 comm=1 tag=0 peer={behind} as=r{rank}.{step}",
+                          f"{rank} MPI_Send {enter + 60} +100 comm=1 tag=0 peer={group[(i + by) % len(group)]} sent={8 * rng.randrange(999)}",
+                          f"{rank} MPI_Wait {enter + 400} {20000 * step + 9900} comm=1 tag=0 peer={behind} received=8 of=r{rank}.{step}"])
+
+    if seldom:
+        lines.append("0 MPI_Send 0 10 comm=1 tag=1 peer=1 sent=8")
     for step in range(steps):
-        by = rng.randrange(1, ranks)
-        for rank in range(ranks):
-            enter = 20000 * step + rng.randrange(9000)
-            lines += [f"{rank} MPI_Send {enter} +100 comm=1 tag=0 peer={(rank + by) % ranks} sent={8 * rng.randrange(999)}",
-                      f"{rank} MPI_Recv {enter + 100} {20000 * step + 9900} comm=1 tag=0 received=8 peer={(rank - by) % ranks}"]
+        if seldom and step % seldom == seldom - 1:
+            exchange(step, rng.sample(range(ranks), rng.randrange(2, ranks + 1)))
+            continue
+        for group in groups:
+            exchange(step, group)
+    if seldom:
+        lines.append(f"1 MPI_Recv {20000 * steps} +10 comm=1 tag=1 peer=0 received=8")
     return run("lp-graph", data=run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack"),
                                     data="\n".join(lines).encode() + b"\n")[1])[1]
 

@@ -4,8 +4,8 @@
  *
  * reads   one graph stream; a file several times if links, buses or CPUs are limited
  * writes  run time against latency, 1/bandwidth and overhead of a call; as a stream after the input
- * memory  as lp-replay, and lines of ranks and of messages on their way since all ranks last had
- *         one time;
+ * memory  as lp-replay, and lines of ranks and of messages on their way since the ranks last heard
+ *         of each other;
  *         for --sites 56 bytes for each sum and maximum of the run
  */
 #include "tolerance.h"

@@ -6,6 +6,8 @@
 #ifndef TOLERANCE_H
 #define TOLERANCE_H
 
+#include <math.h>
+
 #include "../base/replay/replay.h"
 
 /* ---- curve.c ------------------------------------------------------------------------------- */
@@ -13,9 +15,9 @@
 /*
  * The whole curve in one pass. Each time is the maximum of lines in the parameter; lines that are
  * nowhere largest are dropped. When all ranks have one time and nothing is in flight, new lines
- * begin, and the time before is added to a sum. Between two such points, bends that all times have
- * in common go into the sum: where the longest ways to all have met, all times bend alike. So a
- * time has only the bends since the ranks last heard of each other.
+ * begin, and the time before is added to a sum. Where the longest ways to several ranks have met,
+ * their times bend alike. Between two such points, the tree of branches.c keeps such bends once. So
+ * a time has only the bends since the ranks last heard of each other.
  */
 struct line { double ns, slope; };	/* at 0 */
 
@@ -24,6 +26,18 @@ struct envelope {		/* of lines in order of slopes, all relative to BASE */
 	struct line *lines;
 	uint32_t count, capacity;	/* count 0: one line, which is BASE */
 	uint32_t generation;	/* an earlier generation has time 0: it is before all of this one */
+	uint32_t branch;	/* whose bends it has, too, and those of the branches below */
+	uint32_t location;	/* from whose clock it comes; NO_LOCATION: from none */
+	uint32_t look;		/* during which it was last used */
+};
+enum { NO_LOCATION = UINT32_MAX };
+
+/* The first one is the trunk: it is below all, and keeps the bends of earlier generations. */
+struct branch {
+	struct bend { double at, by; } *bends;
+	size_t count, capacity;
+	uint32_t below;		/* the branch that it grows from: an earlier one */
+	uint32_t users;		/* at the last look: times and branches on it */
 };
 
 struct curve {
@@ -35,10 +49,61 @@ struct curve {
 	struct line *merged;
 	size_t merged_capacity;
 	struct line sum;	/* of all before */
-	struct bend { double at, by; } *bends;
-	size_t bend_count, bend_capacity;
+	struct branch *branches;
+	size_t branch_count, branch_capacity;
+	uint32_t *groups;	/* by location: one that it has heard of since the last look */
+	uint32_t looks;
 	uint64_t merges, next_look;	/* lines merged so far; when to look for bends in common */
 };
+
+static inline uint32_t
+lines_of(const struct envelope *e)
+{
+	return e->count > 0 ? e->count : 1;
+}
+
+static inline struct line
+line_at(const struct envelope *e, uint32_t i)
+{
+	struct line line = e->base;
+
+	if (e->count > 0) {
+		line.ns += e->lines[i].ns;
+		line.slope += e->lines[i].slope;
+	}
+	return line;
+}
+
+static inline struct bend
+bend_between(struct line before, struct line line)
+{
+	const double by = line.slope - before.slope;
+
+	return (struct bend){ (before.ns - line.ns) / by, by };
+}
+
+/* Whether B, between A and C in slope, is nowhere above both. */
+static inline bool
+is_covered(struct line a, struct line b, struct line c)
+{
+	return (long double)(a.ns - c.ns) * (b.slope - a.slope) <=
+	    (long double)(a.ns - b.ns) * (c.slope - a.slope);
+}
+
+/* Adds a line to those of the upper envelope; its slope is at least theirs. */
+static inline uint32_t
+push(const struct curve *c, struct line *lines, uint32_t count, struct line line)
+{
+	while (count > 0 && line.ns >= lines[count - 1].ns)	/* from 0 on it is above */
+		count--;
+	if (count > 0 && (line.slope <= lines[count - 1].slope || (c->range < INFINITY && line.ns +
+	    line.slope * c->range <= lines[count - 1].ns + lines[count - 1].slope * c->range)))
+		return count;
+	while (count > 1 && is_covered(lines[count - 2], lines[count - 1], line))
+		count--;
+	lines[count] = line;
+	return count + 1;
+}
 
 struct piece { double from, to, run_ns, slope; };	/* run time at FROM; to: INFINITY */
 
@@ -47,6 +112,20 @@ size_t curve_end(struct curve *curve, struct piece **pieces);	/* returns their n
 double pieces_at(const struct piece *pieces, size_t count, double value);	/* run time */
 /* The largest value at which the run takes at most RUN_NS; INFINITY: any value. */
 double pieces_reach(const struct piece *pieces, size_t count, double run_ns);
+
+void take_merged(struct curve *c, struct envelope *e, uint32_t count);	/* they become those of E */
+
+/* ---- branches.c ---------------------------------------------------------------------------- */
+
+void branches_begin(struct curve *c);
+/* A location has heard of another one. */
+void unite(struct curve *c, uint32_t location, uint32_t other);
+/* The maximum of A and B comes next, so both have the bends of one branch. */
+void meet(struct curve *c, struct envelope *a, struct envelope *b);
+/* Looks for bends that times have in common. */
+void look(struct curve *c);
+/* All bends of a time become the trunk's. */
+void bends_to_trunk(struct curve *c, struct envelope *e);
 
 /* ---- paths.c ------------------------------------------------------------------------------- */
 

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bends that several times have in common, kept once: see tolerance.h. All times begin on the
+ * trunk. A look takes the bends that all times of a group have in common out of them, and puts them
+ * on their branch. A group has heard of each other since the last look. If other times are on the
+ * same branch, such as those of another group or of a thread that makes no more calls, the group
+ * gets a branch of its own, which grows from that one. When times of two branches meet, both get
+ * back the bends since these parted.
+ */
+#include "tolerance.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Shorter runs keep all bends, in a few MB at most: what is taken out is rounded. */
+#define MERGES_BEFORE_A_LOOK 65536
+
+void
+branches_begin(struct curve *c)
+{
+	*APPEND(c->branches, c->branch_count, c->branch_capacity) = (struct branch){ 0 };
+	c->groups = zalloc(c->locations, sizeof *c->groups);
+	for (uint32_t l = 0; l < c->locations; l++)
+		c->groups[l] = l;
+	c->next_look = MERGES_BEFORE_A_LOOK;
+}
+
+static uint32_t
+group_of(const struct curve *c, uint32_t location)
+{
+	while (c->groups[location] != location)
+		location = c->groups[location] = c->groups[c->groups[location]];
+	return location;
+}
+
+void
+unite(struct curve *c, uint32_t location, uint32_t other)
+{
+	if (location != other && location != NO_LOCATION && other != NO_LOCATION)
+		c->groups[group_of(c, location)] = group_of(c, other);
+}
+
+/* ---- times get bends back --------------------------------------------------------------- */
+
+ORDER(by_place, struct bend, BY(at))
+
+static void
+add_bends(struct curve *c, struct envelope *e, const struct bend *bends, size_t bend_count)
+{
+	const uint32_t lines = lines_of(e);
+	struct line sum = { 0, 0 };
+	uint32_t count = 0;
+	size_t k = 0;
+
+	GROW(c->merged, c->merged_capacity, lines + bend_count);
+	for (uint32_t i = 0; i < lines; i++) {
+		struct line line = line_at(e, i);
+		const double end = i + 1 < lines ? bend_between(line, line_at(e, i + 1)).at :
+		    INFINITY;
+
+		line = (struct line){ line.ns + sum.ns, line.slope + sum.slope };
+		count = push(c, c->merged, count, line);
+		for (; k < bend_count && bends[k].at < end; k++) {
+			const struct line more = { -bends[k].by * bends[k].at, bends[k].by };
+
+			sum = (struct line){ sum.ns + more.ns, sum.slope + more.slope };
+			line = (struct line){ line.ns + more.ns, line.slope + more.slope };
+			count = push(c, c->merged, count, line);
+		}
+	}
+	take_merged(c, e, count);
+}
+
+/* The bends of the time's branch and of those below, down to BELOW, become its own. */
+static void
+climb_down(struct curve *c, struct envelope *e, uint32_t below)
+{
+	struct bend *bends = NULL;
+	size_t count = 0, capacity = 0;
+
+	for (; e->branch != below; e->branch = c->branches[e->branch].below) {
+		const struct branch *branch = &c->branches[e->branch];
+
+		for (size_t k = 0; k < branch->count; k++)
+			*APPEND(bends, count, capacity) = branch->bends[k];
+	}
+	SORT(bends, count, by_place);
+	add_bends(c, e, bends, count);
+	free(bends);
+}
+
+void
+meet(struct curve *c, struct envelope *a, struct envelope *b)
+{
+	uint32_t one = a->branch, other = b->branch;
+
+	if (a->location == NO_LOCATION)
+		a->location = b->location;
+	unite(c, a->location, b->location);
+	if (one == other)
+		return;
+	while (one != other)	/* a branch has a larger number than the one below */
+		if (one > other)
+			one = c->branches[one].below;
+		else
+			other = c->branches[other].below;
+	climb_down(c, a, one);
+	climb_down(c, b, one);
+}
+
+void
+bends_to_trunk(struct curve *c, struct envelope *e)
+{
+	struct branch *trunk = c->branches;
+
+	climb_down(c, e, 0);
+	for (uint32_t i = 1; i < e->count; i++)
+		*APPEND(trunk->bends, trunk->count, trunk->capacity) =
+		    bend_between(e->lines[i - 1], e->lines[i]);
+	for (; c->branch_count > 1; c->branch_count--)
+		free(c->branches[c->branch_count - 1].bends);
+}
+
+/* ---- bends are taken out ---------------------------------------------------------------- */
+
+/*
+ * The same bend of two times? One may have rounded sums of fractions otherwise: LINE is the line
+ * behind BEND.
+ */
+static bool
+is_same(struct bend bend, struct line line, struct bend other)
+{
+	return fabs(bend.at - other.at) <= 1e-14 * (fabs(line.ns) / bend.by + bend.at);
+}
+
+/* Keeps of COMMON what the time bends there as well; returns how many. */
+static size_t
+keep_common(const struct envelope *e, struct bend *common, size_t count)
+{
+	size_t kept = 0, k = 0;
+
+	for (uint32_t i = 1; i < e->count && k < count; i++) {
+		const struct bend bend = bend_between(e->lines[i - 1], e->lines[i]);
+
+		while (k < count && common[k].at < bend.at &&
+		    !is_same(bend, e->lines[i], common[k]))
+			k++;
+		if (k < count && is_same(bend, e->lines[i], common[k])) {
+			common[kept++] = (struct bend){ common[k].at,
+			    fmin(common[k].by, bend.by) };
+			k++;
+		}
+	}
+	return kept;
+}
+
+/* What is left of a bend as small as rounding goes as well. */
+static void
+take_out(struct envelope *e, const struct bend *common, size_t count)
+{
+	struct line before = e->lines[0], less = { 0, 0 };
+	const uint32_t lines = e->count;
+	size_t k = 0;
+
+	e->count = 1;
+	for (uint32_t i = 1; i < lines; i++) {
+		const struct line line = e->lines[i];
+		const struct bend bend = bend_between(before, line);
+		double left = bend.by;
+
+		if (k < count && is_same(bend, line, common[k])) {
+			less.slope += common[k].by;
+			less.ns -= common[k].by * common[k].at;
+			left -= common[k++].by;
+		}
+		if (left > 1e-12 * bend.by)
+			e->lines[e->count++] = (struct line){ line.ns - less.ns,
+			    line.slope - less.slope };
+		before = line;
+	}
+	if (e->count == 1)
+		e->count = 0;
+}
+
+struct member { uint32_t branch, group, time; };
+
+ORDER(by_group, struct member, BY(branch) BY(group))
+
+/* The bends that all MEMBERS of a group have in common go to their branch. */
+static void
+share(struct curve *c, const struct member *members, size_t n)
+{
+	const struct envelope *least = &c->times[members->time];
+	uint32_t to = members->branch;
+	size_t count, before;
+	struct bend *common;
+	struct branch *branch;
+
+	for (size_t i = 1; i < n; i++)
+		if (c->times[members[i].time].count < least->count)
+			least = &c->times[members[i].time];
+	count = lines_of(least) - 1;
+	common = zalloc(count + 1, sizeof *common);
+	for (uint32_t i = 1; i <= count; i++)
+		common[i - 1] = bend_between(least->lines[i - 1], least->lines[i]);
+	do {	/* until all of them are found in all times, in this order */
+		before = count;
+		for (size_t i = 0; i < n && count > 0; i++)
+			count = keep_common(&c->times[members[i].time], common, count);
+	} while (count < before && count > 0);
+	if (count > 0 && c->branches[to].users > n) {
+		*APPEND(c->branches, c->branch_count, c->branch_capacity) =
+		    (struct branch){ .below = to };
+		to = (uint32_t)c->branch_count - 1;
+	}
+	branch = &c->branches[to];
+	for (size_t i = 0; i < n && count > 0; i++) {
+		take_out(&c->times[members[i].time], common, count);
+		c->times[members[i].time].branch = to;
+	}
+	for (size_t k = 0; k < count; k++)
+		*APPEND(branch->bends, branch->count, branch->capacity) = common[k];
+	free(common);
+}
+
+/*
+ * Counts who is on each branch, and frees the bends of those without. A location that is at the
+ * last synchronisation is on the trunk; another time from before it is over, or is set first.
+ */
+static struct member *
+find_members(struct curve *c, size_t *count, size_t *lines)
+{
+	struct member *members = zalloc(c->time_count, sizeof *members);
+
+	for (size_t b = 0; b < c->branch_count; b++)
+		c->branches[b].users = 0;
+	for (uint32_t i = 0; i < c->time_count; i++) {
+		const struct envelope *e = &c->times[i];
+		const bool is_current = e->generation == c->generation;
+
+		if (i == c->locations || (i > c->locations && !is_current))
+			continue;
+		c->branches[is_current ? e->branch : 0].users++;
+		if (is_current && e->look == c->looks && e->location != NO_LOCATION)
+			members[(*count)++] = (struct member){ e->branch,
+			    group_of(c, e->location), i };
+		*lines += is_current ? e->count : 0;
+	}
+	for (size_t b = c->branch_count - 1; b > 0; b--) {
+		struct branch *branch = &c->branches[b];
+
+		if (branch->users > 0)
+			c->branches[branch->below].users++;
+		else {
+			free(branch->bends);
+			*branch = (struct branch){ 0 };
+			c->branch_count -= b == c->branch_count - 1;
+		}
+	}
+	SORT(members, *count, by_group);
+	return members;
+}
+
+void
+look(struct curve *c)
+{
+	size_t count = 0, lines = 0;
+	struct member *members = find_members(c, &count, &lines);
+
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i; end < count && by_group(&members[end], &members[i]) == 0; )
+			end++;
+		share(c, &members[i], end - i);
+	}
+	free(members);
+	for (uint32_t l = 0; l < c->locations; l++)
+		c->groups[l] = l;
+	c->looks++;
+	c->next_look = c->merges + 64 * lines + c->time_count / 2 + MERGES_BEFORE_A_LOOK;
+}
