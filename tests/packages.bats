@@ -82,7 +82,7 @@ recorder for here: $(pwd -P)/copy/lib/longpole/liblongpole-record.here.so" ]
 }
 
 @test "a compiler for 32 bits, or for big-endian byte order, is refused in one line; without a compiler, setup goes on" {
-	for compiler in 'cc -m32' 'cc -U__BYTE_ORDER__ -D__BYTE_ORDER__=4321'; do
+	for compiler in 'cc -U__SIZEOF_POINTER__ -D__SIZEOF_POINTER__=4' 'cc -U__BYTE_ORDER__ -D__BYTE_ORDER__=4321'; do
 		run -2 make -s -C "$ROOT" -n all CC="$compiler"
 		[ "$(grep -c '64 bits and little-endian byte order' <<<"$output")" -eq 1 ]
 		[ "$(grep -vc '^make' <<<"$output")" -eq 1 ]
