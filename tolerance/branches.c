@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Shorter runs keep all bends, in a few MB at most: what is taken out is rounded. */
 #define MERGES_BEFORE_A_LOOK 65536
@@ -78,6 +79,8 @@ climb_down(struct curve *c, struct envelope *e, uint32_t below)
 	struct bend *bends = NULL;
 	size_t count = 0, capacity = 0;
 
+	if (e->branch == below)
+		return;
 	for (; e->branch != below; e->branch = c->branches[e->branch].below) {
 		const struct branch *branch = &c->branches[e->branch];
 
@@ -89,23 +92,31 @@ climb_down(struct curve *c, struct envelope *e, uint32_t below)
 	free(bends);
 }
 
-void
-meet(struct curve *c, struct envelope *a, struct envelope *b)
+/* The first branch that both grow from. */
+static uint32_t
+fork_of(const struct curve *c, uint32_t one, uint32_t other)
 {
-	uint32_t one = a->branch, other = b->branch;
-
-	if (a->location == NO_LOCATION)
-		a->location = b->location;
-	unite(c, a->location, b->location);
-	if (one == other)
-		return;
 	while (one != other)	/* a branch has a larger number than the one below */
 		if (one > other)
 			one = c->branches[one].below;
 		else
 			other = c->branches[other].below;
-	climb_down(c, a, one);
-	climb_down(c, b, one);
+	return one;
+}
+
+void
+meet(struct curve *c, struct envelope *a, struct envelope *b)
+{
+	uint32_t fork;
+
+	if (a->location == NO_LOCATION)
+		a->location = b->location;
+	unite(c, a->location, b->location);
+	if (a->branch == b->branch)
+		return;
+	fork = fork_of(c, a->branch, b->branch);
+	climb_down(c, a, fork);
+	climb_down(c, b, fork);
 }
 
 void
@@ -182,69 +193,137 @@ take_out(struct envelope *e, const struct bend *common, size_t count)
 		e->count = 0;
 }
 
-struct member { uint32_t branch, group, time; };
+/* GROUP: NOT_USED if the time was not used since the last look. */
+struct member { uint32_t group, branch, time; };
+enum { NOT_USED = UINT32_MAX };
 
-ORDER(by_group, struct member, BY(branch) BY(group))
+ORDER(by_group, struct member, BY(group))
 
-/* The bends that all MEMBERS of a group have in common go to their branch. */
-static void
-share(struct curve *c, const struct member *members, size_t n)
+ORDER(by_branch, struct member, BY(branch) BY(group))
+
+/* The bends that all MEMBERS have in common; the caller frees them. */
+static struct bend *
+common_bends(const struct curve *c, const struct member *members, size_t n, size_t *count)
 {
 	const struct envelope *least = &c->times[members->time];
-	uint32_t to = members->branch;
-	size_t count, before;
 	struct bend *common;
-	struct branch *branch;
+	size_t before;
 
 	for (size_t i = 1; i < n; i++)
 		if (c->times[members[i].time].count < least->count)
 			least = &c->times[members[i].time];
-	count = lines_of(least) - 1;
-	common = zalloc(count + 1, sizeof *common);
-	for (uint32_t i = 1; i <= count; i++)
+	*count = lines_of(least) - 1;
+	common = zalloc(*count + 1, sizeof *common);
+	for (uint32_t i = 1; i <= *count; i++)
 		common[i - 1] = bend_between(least->lines[i - 1], least->lines[i]);
 	do {	/* until all of them are found in all times, in this order */
-		before = count;
-		for (size_t i = 0; i < n && count > 0; i++)
-			count = keep_common(&c->times[members[i].time], common, count);
-	} while (count < before && count > 0);
-	if (count > 0 && c->branches[to].users > n) {
+		before = *count;
+		for (size_t i = 0; i < n && *count > 0; i++)
+			*count = keep_common(&c->times[members[i].time], common, *count);
+	} while (*count < before && *count > 0);
+	return common;
+}
+
+static bool
+has_all(const struct envelope *e, const struct bend *common, size_t count)
+{
+	struct bend *same;
+	bool has;
+
+	if (e->count <= count)
+		return false;
+	same = zalloc(count, sizeof *same);
+	memcpy(same, common, count * sizeof *same);
+	has = keep_common(e, same, count) == count;
+	for (size_t k = 0; k < count && has; k++)
+		has = same[k].by == common[k].by;
+	free(same);
+	return has;
+}
+
+/*
+ * The bends that all MEMBERS, of one branch, have in common go to their branch, or to a new one
+ * that grows from it. UNUSED times of the branch follow if they have all these bends.
+ */
+static void
+share(struct curve *c, const struct member *members, size_t n, const struct member *unused,
+    size_t unused_count)
+{
+	const uint32_t from = c->times[members->time].branch;
+	uint32_t to = from, *moved = zalloc(n + unused_count, sizeof *moved);
+	size_t count, moves = 0;
+	struct bend *common = common_bends(c, members, n, &count);
+	struct branch *branch;
+
+	for (size_t i = 0; i < n && count > 0; i++)
+		moved[moves++] = members[i].time;
+	for (size_t i = 0; i < unused_count && count > 0; i++)
+		if (c->times[unused[i].time].branch == from &&
+		    has_all(&c->times[unused[i].time], common, count))
+			moved[moves++] = unused[i].time;
+	if (count > 0 && c->branches[from].users > moves) {
+		c->branches[from].users -= (uint32_t)moves - 1;
+		to = (uint32_t)c->branch_count;
 		*APPEND(c->branches, c->branch_count, c->branch_capacity) =
-		    (struct branch){ .below = to };
-		to = (uint32_t)c->branch_count - 1;
+		    (struct branch){ .below = from, .users = (uint32_t)moves };
 	}
 	branch = &c->branches[to];
-	for (size_t i = 0; i < n && count > 0; i++) {
-		take_out(&c->times[members[i].time], common, count);
-		c->times[members[i].time].branch = to;
+	for (size_t i = 0; i < moves; i++) {
+		take_out(&c->times[moved[i]], common, count);
+		c->times[moved[i]].branch = to;
 	}
 	for (size_t k = 0; k < count; k++)
 		*APPEND(branch->bends, branch->count, branch->capacity) = common[k];
 	free(common);
+	free(moved);
 }
 
 /*
- * Counts who is on each branch, and frees the bends of those without. A location that is at the
- * last synchronisation is on the trunk; another time from before it is over, or is set first.
+ * Times that may have bends. A location that is at the last synchronisation is on the trunk;
+ * another time from before it is over, or is set first.
  */
 static struct member *
-find_members(struct curve *c, size_t *count, size_t *lines)
+find_members(const struct curve *c, size_t *count)
 {
 	struct member *members = zalloc(c->time_count, sizeof *members);
 
-	for (size_t b = 0; b < c->branch_count; b++)
-		c->branches[b].users = 0;
 	for (uint32_t i = 0; i < c->time_count; i++) {
 		const struct envelope *e = &c->times[i];
-		const bool is_current = e->generation == c->generation;
 
-		if (i == c->locations || (i > c->locations && !is_current))
-			continue;
-		c->branches[is_current ? e->branch : 0].users++;
-		if (is_current && e->look == c->looks && e->location != NO_LOCATION)
-			members[(*count)++] = (struct member){ e->branch,
-			    group_of(c, e->location), i };
-		*lines += is_current ? e->count : 0;
+		if (i != c->locations && e->generation == c->generation &&
+		    e->location != NO_LOCATION)
+			members[(*count)++] = (struct member){ e->look == c->looks ?
+			    group_of(c, e->location) : NOT_USED, 0, i };
+		else if (i < c->locations)
+			members[(*count)++] = (struct member){ NOT_USED, 0, i };
+	}
+	SORT(members, *count, by_group);
+	return members;
+}
+
+/* A group whose times are on several branches goes to where these fork. */
+static void
+gather(struct curve *c, struct member *members, size_t n)
+{
+	uint32_t fork = c->times[members->time].branch;
+
+	for (size_t i = 1; i < n; i++)
+		fork = fork_of(c, fork, c->times[members[i].time].branch);
+	for (size_t i = 0; i < n; i++)
+		climb_down(c, &c->times[members[i].time], fork);
+}
+
+/* Counts who is on each branch, and frees the bends of those without. */
+static void
+count_users(struct curve *c, struct member *members, size_t count)
+{
+	for (size_t b = 0; b < c->branch_count; b++)
+		c->branches[b].users = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct envelope *e = &c->times[members[i].time];
+
+		members[i].branch = e->generation == c->generation ? e->branch : 0;
+		c->branches[members[i].branch].users++;
 	}
 	for (size_t b = c->branch_count - 1; b > 0; b--) {
 		struct branch *branch = &c->branches[b];
@@ -257,20 +336,43 @@ find_members(struct curve *c, size_t *count, size_t *lines)
 			c->branch_count -= b == c->branch_count - 1;
 		}
 	}
-	SORT(members, *count, by_group);
-	return members;
+}
+
+/* What all times of a branch have in common that were used, then what those of each group have. */
+static void
+share_branch(struct curve *c, const struct member *members, size_t n)
+{
+	size_t used = 0;
+
+	while (used < n && members[used].group != NOT_USED)
+		used++;
+	if (used == 0)
+		return;
+	share(c, members, used, members + used, n - used);
+	for (size_t i = 0, end; i < used && members[0].group != members[used - 1].group; i = end) {
+		for (end = i; end < used && members[end].group == members[i].group; )
+			end++;
+		share(c, members + i, end - i, members + used, n - used);
+	}
 }
 
 void
 look(struct curve *c)
 {
 	size_t count = 0, lines = 0;
-	struct member *members = find_members(c, &count, &lines);
+	struct member *members = find_members(c, &count);
 
-	for (size_t i = 0, end; i < count; i = end) {
-		for (end = i; end < count && by_group(&members[end], &members[i]) == 0; )
+	for (size_t i = 0, end; i < count && members[i].group != NOT_USED; i = end) {
+		for (end = i; end < count && members[end].group == members[i].group; )
 			end++;
-		share(c, &members[i], end - i);
+		gather(c, &members[i], end - i);
+	}
+	count_users(c, members, count);
+	SORT(members, count, by_branch);
+	for (size_t i = 0, end; i < count; i = end) {
+		for (end = i; end < count && members[end].branch == members[i].branch; )
+			lines += c->times[members[end++].time].count;
+		share_branch(c, &members[i], end - i);
 	}
 	free(members);
 	for (uint32_t l = 0; l < c->locations; l++)
