@@ -28,6 +28,7 @@ static const char usage[] =
 	"  -V, --version          print the version\n";
 
 enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at least */
+enum { OVERDUE_ROWS = 1 << 18, OVERDUE_NS = 1000000000 };	/* see overdue.c */
 
 struct options {
 	const char *file;
@@ -189,9 +190,9 @@ first_to_come(const struct graph *graph, const struct message *message, int64_t 
 	return first_ns > graph->block_ns ? first_ns : graph->block_ns;
 }
 
-/* REACHED: how far a run in progress has come; NULL: unknown. */
+/* REACHED: how far a run in progress has come; NULL: unknown, ROWS have been read. */
 static void
-settle(struct graph *graph, const struct message *reached)
+settle(struct graph *graph, const struct message *reached, uint64_t rows)
 {
 	uint64_t *seqs = zalloc(2 * (size_t)graph->known.location_count, sizeof *seqs),
 	    *early = seqs + graph->known.location_count;
@@ -204,10 +205,12 @@ settle(struct graph *graph, const struct message *reached)
 		order_take(graph, until_ns);
 	locks_decide(graph, 0, graph->block_ns);
 	holds_decide(graph, 0, until_ns);
-	any = reached != NULL && overdue_look(graph, at_ns, early);
+	any = reached != NULL ? overdue_look(graph, at_ns, OVERDUE_NS, early) :
+	    overdue_look(graph, (int64_t)rows, OVERDUE_ROWS +
+	    16 * (int64_t)graph->known.location_count, early);
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		seqs[l] = settled_seq(graph, l);
-	if (any)
+	if (any && reached != NULL)
 		holds_forget(graph, early);
 	write_settled(graph, seqs, any ? early : NULL);
 	free(seqs);
@@ -226,7 +229,7 @@ pass_on(struct graph *graph, const struct message *message, const struct calls *
 		begin_block(graph);
 	}
 	if (is_kind(message, "reached"))	/* everything known by then is written by then */
-		settle(graph, message);
+		settle(graph, message, 0);
 	if (is_definition(message))
 		graph->index.defined = writer_offset(&graph->out);
 	need_output(writer_pass(&graph->out, message, 0));
@@ -257,7 +260,7 @@ match_message(void *to, const struct message *message, struct calls *calls, bool
 	if (calls != NULL && m->rows - m->settled_rows > SETTLE_ROWS +
 	    16 * (uint64_t)m->graph.known.location_count) {
 		m->settled_rows = m->rows;
-		settle(&m->graph, NULL);
+		settle(&m->graph, NULL, m->rows);
 	}
 }
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A run in progress: a row that still lacks its other end after 1 to 2 seconds of the run is
- * overdue. It may lack it for ever, so reports that follow the run go on without it.
+ * A row that still lacks its other end after so many later rows, or, in a run in progress, after 1
+ * to 2 seconds of the run, is overdue. It may lack it for ever, so reports that follow the run, or
+ * count it in order of time, go on without it.
  *
- * Rows have no times here. So every second this marks how far each location has come: a row before
- * the last mark but one is overdue. Each operation is looked at once.
+ * Rows have no times here. So this marks each time how far each location has come: a row before the
+ * last mark but one is overdue. Each operation is looked at once.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph.h"
 
-enum { OVERDUE_NS = 1000000000 };
-
 struct overdue {
 	uint64_t *mark, *next_mark;	/* by location: rows before these */
-	int64_t marked_ns;		/* when NEXT_MARK was set */
+	int64_t marked;			/* when NEXT_MARK was set: rows, or ns */
 	uint64_t open;			/* operations that are overdue now */
 	uint32_t *location;		/* rows since the last message */
 	uint64_t *seq;
@@ -54,7 +53,7 @@ pass_overdue(struct graph *graph, struct overdue *o, uint32_t l)
 }
 
 bool
-overdue_look(struct graph *graph, int64_t at_ns, uint64_t *seqs)
+overdue_look(struct graph *graph, int64_t at, int64_t every, uint64_t *seqs)
 {
 	const uint32_t locations = graph->known.location_count;
 	struct overdue *o = graph->overdue;
@@ -64,8 +63,8 @@ overdue_look(struct graph *graph, int64_t at_ns, uint64_t *seqs)
 		o->mark = zalloc(locations, sizeof *o->mark);
 		o->next_mark = zalloc(locations, sizeof *o->next_mark);
 	}
-	if (at_ns >= o->marked_ns + OVERDUE_NS) {
-		o->marked_ns = at_ns;
+	if (at >= o->marked + every) {
+		o->marked = at;
 		set_marks(graph, o);
 	}
 	for (uint32_t l = 0; l < locations; l++)

@@ -709,3 +709,18 @@ wrong_order() {
 	fuzz -n 300 random.graph -- lp-imbalance
 	fuzz -n 100 random.graph -- lp-imbalance -F json
 }
+
+# In each step another rank is 5 us late at a collective, and four wait for it.
+@test "a message that nobody receives holds up no other call: in a long run, all waits keep their causes" {
+	awk 'BEGIN {
+		print "trace ranks=5\n0 MPI_Send 10 20 comm=1 peer=1 tag=7 sent=8"
+		for (s = 1; s <= 300000; s++) for (r = 0; r < 5; r++)
+			printf "%d MPI_Allreduce %.0f %.0f comm=1 sent=8 received=8\n", r, 10000 * s + (s % 5 == r ? 6000 : 1000), 10000 * s + 6100
+	}' | pack >t.trace
+	lp-graph t.trace 2>/dev/null >t.graph
+	lp-imbalance -F json t.graph >t.json 2>err
+	jq -e '.causes.share > 0.9999 and ([.delays[] | select(.cost_s > 0.1) | [.rank, (.cost_s - 1.2 | fabs) < 0.001]] | sort) ==
+		[range(5) | [., true]]' t.json
+	refute grep . err
+	[ "$(lp-dump -k overdue t.graph)" = '{"kind":"overdue","rank":0,"seq":0}' ]
+}

@@ -150,8 +150,8 @@ void wait_for(struct wait *wait, enum state state, const struct wait_row *edge,
 /* ---- overdue.c ---- */
 
 /*
- * A run in progress may be counted without the other end of rows that are overdue. Copies of these
- * rows are kept until their edges have come.
+ * Calls may be counted without the other end of rows that are overdue: see order_settled. Copies of
+ * these rows are kept until their edges have come.
  */
 void overdue_take(struct imbalance *im);
 /* After rows are settled: forgets their copies. */

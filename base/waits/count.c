@@ -88,6 +88,7 @@ struct queue {
 	bool *has_counted;		/* by location: it is one of them */
 	size_t counted_count;
 	uint64_t rows;			/* settled but not counted */
+	bool noted;			/* that calls are not counted in order of time */
 };
 
 static inline void
@@ -246,24 +247,51 @@ check_seqs(const struct imbalance *im, const struct message *message, bool is_po
 		}
 }
 
-void
-order_settled(struct imbalance *im, const struct message *message)
+/* Rows before im->graph.seqs have their edges, or are overdue. The first time not settled. */
+static int64_t
+settle_all(struct imbalance *im, const struct message *message)
 {
-	const uint32_t locations = im->graph.known.location_count;
 	int64_t limit_ns = INT64_MAX;
 
 	check_seqs(im, message, false);
-	overdue_settle(im);
-	if (im->goes_on && graph_early(&im->graph, message))
-		check_seqs(im, message, false);
-	for (uint32_t l = 0; l < locations; l++) {
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		settle(im, l, im->graph.seqs[l]);
-		if (im->settled_ns[l] < limit_ns)
-			limit_ns = im->settled_ns[l];
+		limit_ns = smaller(limit_ns, im->settled_ns[l]);
 	}
-	/* A rank that ended early would hold up all others for ever. */
-	count_until(im,
-	    im->queue->rows > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
+	return limit_ns;
+}
+
+/* All settled rows are counted, before earlier ones that lack their other end. */
+static void
+note_disorder(struct imbalance *im)
+{
+	uint32_t first = 0;
+
+	for (uint32_t l = 1; l < im->graph.known.location_count; l++)
+		first = im->settled_ns[l] < im->settled_ns[first] ? l : first;
+	if (im->queue->noted || im->settled[first] == window_end(&im->graph.window, first))
+		return;
+	im->queue->noted = true;
+	note("rank %d, row %llu: its message or collective is open for so long that causes of later "
+	    "waits are incomplete", im->graph.known.location_rank[first],
+	    (unsigned long long)im->settled[first]);
+}
+
+void
+order_settled(struct imbalance *im, const struct message *message)
+{
+	const uint64_t most = MOST_ROWS + 64 * (uint64_t)im->graph.known.location_count;
+	int64_t limit_ns = settle_all(im, message);
+
+	overdue_settle(im);
+	/* A row without its other end would hold up all others, and so would a rank that ended. */
+	if ((im->goes_on || im->queue->rows > most / 2) && graph_early(&im->graph, message))
+		limit_ns = settle_all(im, message);
+	if (im->queue->rows > most) {
+		note_disorder(im);
+		limit_ns = INT64_MAX;
+	}
+	count_until(im, limit_ns);
 	late_settle(im);
 }
 

@@ -59,10 +59,7 @@ take_message(struct imbalance *im, const struct message *message)
 	case GRAPH_LOCKS: take_locks(im); break;
 	case GRAPH_HOLDS: take_holds(im); break;
 	case GRAPH_COLLECTIVES: take_collectives(im); break;
-	case GRAPH_OVERDUE:
-		if (im->goes_on)
-			overdue_take(im);
-		break;
+	case GRAPH_OVERDUE: overdue_take(im); break;
 	case GRAPH_SETTLED: order_settled(im, message); break;
 	case GRAPH_SYNC: (im->part != NULL ? part_sync : order_sync)(im, message); break;
 	default:

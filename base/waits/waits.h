@@ -219,7 +219,7 @@ struct imbalance {
 	struct observer *observer;	/* NULL: nobody */
 	const struct whole_call *seen;	/* the call it sees, with all its rows */
 	bool waits_only;		/* no causes */
-	bool goes_on;			/* rows that are overdue are counted: overdue.c */
+	bool goes_on;			/* rows that are overdue are counted as soon as they are */
 	struct overdue_rows *overdue;	/* NULL: there were none */
 	bool every_order;	/* a message from any source may be in wrong order: wrong_order.c */
 	struct part *part;		/* the part of the run to read; NULL: all */
