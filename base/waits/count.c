@@ -272,8 +272,8 @@ note_disorder(struct imbalance *im)
 	if (im->queue->noted || im->settled[first] == window_end(&im->graph.window, first))
 		return;
 	im->queue->noted = true;
-	note("rank %d, row %llu: its message or collective is open for so long that causes of later "
-	    "waits are incomplete", im->graph.known.location_rank[first],
+	note("rank %d, row %llu: its message or collective is open for so long that causes of "
+	    "later waits are incomplete", im->graph.known.location_rank[first],
 	    (unsigned long long)im->settled[first]);
 }
 
