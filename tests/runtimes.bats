@@ -49,14 +49,22 @@ planted() {
 		END { add(); print all["last"], at_least["last"], all["alone"], at_least["alone"] }'
 }
 
+# shown: what was wrong, the tools' numbers first
+shown() {
+	echo "stolen $(cat stolen), planted $(planted)"
+	jq -c '.computation, (.by_function, .awaited)[:8][]' path.json
+	sort -n out
+	return 1
+}
+
 # goes_on PROGRAM [KIND]: the parts that were waited for are on the path, and what the first threads do alone
 goes_on() {
 	sampled "$@"
 	lp-critpath -F json t.graph >path.json
 	local most least alone alone_least
 	read -r most least alone alone_least < <(planted)
-	as_planted long_work "$most" "$least" || { planted; sort -n out; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
-	as_planted short_work "$alone" "$alone_least" || { planted; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
+	as_planted long_work "$most" "$least" || shown
+	as_planted short_work "$alone" "$alone_least" || shown
 	# Waiting is no function of its own.
 	jq -e '[.by_function[] | select(.path_s > 0 and (.function | test("gomp|__kmp.*(barrier|wait)|__futex|sched_yield")))] | . == [] or error(tojson)' path.json
 }
@@ -161,7 +169,7 @@ chain() {
 	sampled chains $1
 	lp-critpath -F json t.graph >path.json
 	read -r most least _ < <(planted)
-	as_planted long_work "$most" "$least" || { planted; sort -n out; jq -c '.computation, (.by_function, .awaited)[]' path.json; false; }
+	as_planted long_work "$most" "$least" || shown
 }
 
 # These programs were written, with what they had to give, before any tool saw them: doc/validation.md has what they gave first.
