@@ -205,9 +205,9 @@ settle(struct graph *graph, const struct message *reached, uint64_t rows)
 		order_take(graph, until_ns);
 	locks_decide(graph, 0, graph->block_ns);
 	holds_decide(graph, 0, until_ns);
-	any = reached != NULL ? overdue_look(graph, at_ns, OVERDUE_NS, early) :
+	any = reached != NULL ? overdue_look(graph, at_ns, OVERDUE_NS, INT64_MAX, early) :
 	    overdue_look(graph, (int64_t)rows, OVERDUE_ROWS +
-	    16 * (int64_t)graph->known.location_count, early);
+	    16 * (int64_t)graph->known.location_count, until_ns, early);
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		seqs[l] = settled_seq(graph, l);
 	if (any && reached != NULL)

@@ -242,10 +242,12 @@ void operation_list(struct graph *graph, uint32_t operation);	/* an edge to it i
 void queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation);
 /*
  * overdue.c: AT rows have been read, or the run has come to AT ns. Writes rows that have become
- * overdue, after EVERY of these or twice that. Sets SEQS to the first row of each location that
- * lacks its other end and is not overdue; false: none is overdue.
+ * overdue, after EVERY of these or twice that; rows still to come are not entered before COME_NS.
+ * Sets SEQS to the first row of each location that lacks its other end and is not overdue; false:
+ * none is overdue.
  */
-bool overdue_look(struct graph *graph, int64_t at, int64_t every, uint64_t *seqs);
+bool overdue_look(struct graph *graph, int64_t at, int64_t every, int64_t come_ns,
+    uint64_t *seqs);
 void overdue_end(struct graph *graph);	/* one of them has got it */
 /* The first row of the location to which an edge may still come. */
 uint64_t settled_seq(const struct graph *graph, uint32_t location);

@@ -5,7 +5,8 @@
  * count it in order of time, go on without it.
  *
  * Rows have no times here. So this marks each time how far each location has come: a row before the
- * last mark but one is overdue. Each operation is looked at once.
+ * last mark but one is overdue. Between two marks all rows are read that were entered before the
+ * first one, so a send that a receive waited for is not overdue. Each operation is looked at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 struct overdue {
 	uint64_t *mark, *next_mark;	/* by location: rows before these */
 	int64_t marked;			/* when NEXT_MARK was set: rows, or ns */
+	int64_t newest_ns;		/* the latest leave of the rows before NEXT_MARK */
 	uint64_t open;			/* operations that are overdue now */
 	uint32_t *location;		/* rows since the last message */
 	uint64_t *seq;
@@ -27,8 +29,12 @@ set_marks(struct graph *graph, struct overdue *o)
 	const uint32_t locations = graph->known.location_count;
 
 	memcpy(o->mark, o->next_mark, locations * sizeof *o->mark);
-	for (uint32_t l = 0; l < locations; l++)
-		o->next_mark[l] = graph->locations[l].next_seq;
+	for (uint32_t l = 0; l < locations; l++) {
+		const struct location *location = &graph->locations[l];
+
+		o->next_mark[l] = location->next_seq;
+		o->newest_ns = larger(o->newest_ns, location->last_leave_ns);
+	}
 }
 
 /* Notes operations of the location that have become overdue; returns the row of the next one. */
@@ -53,7 +59,7 @@ pass_overdue(struct graph *graph, struct overdue *o, uint32_t l)
 }
 
 bool
-overdue_look(struct graph *graph, int64_t at, int64_t every, uint64_t *seqs)
+overdue_look(struct graph *graph, int64_t at, int64_t every, int64_t come_ns, uint64_t *seqs)
 {
 	const uint32_t locations = graph->known.location_count;
 	struct overdue *o = graph->overdue;
@@ -63,7 +69,7 @@ overdue_look(struct graph *graph, int64_t at, int64_t every, uint64_t *seqs)
 		o->mark = zalloc(locations, sizeof *o->mark);
 		o->next_mark = zalloc(locations, sizeof *o->next_mark);
 	}
-	if (at >= o->marked + every) {
+	if (at >= o->marked + every && come_ns >= o->newest_ns) {
 		o->marked = at;
 		set_marks(graph, o);
 	}

@@ -118,13 +118,17 @@ entered_ns(const struct imbalance *im, uint32_t location)
 	return last != NULL ? last->row.enter_ns : im->last_leave_ns[location];
 }
 
-/* Settled but uncounted receives of the location got no message sent before this. */
+/*
+ * Uncounted receives of the location whose edges have come got no message sent before this. They
+ * may be unsettled, since an earlier row lacks its edge.
+ */
 static int64_t
 sent_ns(const struct imbalance *im, uint32_t location)
 {
+	const uint64_t end = window_end(&im->graph.window, location);
 	int64_t first_ns = INT64_MAX;
 
-	for (uint64_t seq = im->done[location]; seq < im->settled[location]; seq++) {
+	for (uint64_t seq = im->done[location]; seq < end; seq++) {
 		const struct wait_row *row = wait_row(im, location, seq);
 
 		if (row != NULL && row->has_other && !row->is_send && row->other_ns < first_ns)
@@ -165,9 +169,8 @@ settle_list(struct imbalance *im, struct late_list *list, int64_t limit_ns)
 }
 
 /*
- * The message of a settled receive is known. If an uncounted receive is not settled, neither is its
- * send, which is entered after all settled rows of its location: both ends of a later edge are
- * unsettled.
+ * If the edge of a receive has come, its message is known. If not, its send is not settled, and was
+ * entered after all settled rows of its location: both ends of a later edge are unsettled.
  */
 void
 late_settle(struct imbalance *im)
