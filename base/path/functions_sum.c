@@ -136,7 +136,7 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 	    9u + 2 * any + 3 * any_other + (1 + COUNTERS) * any_count +
 	    (first && f->sums.switched ? CORE_KEYS + 2 : 0));
 	put_uint(out, "count", count);
-	put_int(out, "period_ns", f->sums.period_ns > 0 ? f->sums.period_ns : 1);
+	put_int(out, "period_ns", f->sums.period_ns);
 	put_uint(out, "lost", first ? f->sums.lost : 0);
 	put_int(out, "not_sampled_ns", first ? on_path.off_ns[OFF_UNKNOWN] : 0);
 	if (first && f->sums.switched)
@@ -184,7 +184,7 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 	size_t n;
 
 	if (body_int(in, message, "count", 0, BLOCK, &n) < 0 ||
-	    body_int(in, message, "period_ns", 1, INT64_MAX, &sums.period_ns) < 0 ||
+	    body_int(in, message, "period_ns", 0, INT64_MAX, &sums.period_ns) < 0 ||
 	    body_int(in, message, "lost", 0, INT64_MAX, &sums.lost) < 0 ||
 	    read_core_keys(&sums, in, message) < 0)
 		die_input(in);

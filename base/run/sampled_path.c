@@ -79,7 +79,7 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 	int got = -1;
 
 	if (body_int(in, message, "count", 0, (int64_t)message->size, &count) < 0 ||
-	    body_int(in, message, "period_ns", 1, INT32_MAX, &period_ns) < 0)
+	    body_int(in, message, "period_ns", 0, INT32_MAX, &period_ns) < 0)
 		return -1;
 	n = (size_t)count;
 	site = zalloc(n + 1, sizeof *site);
