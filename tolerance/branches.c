@@ -224,6 +224,7 @@ common_bends(const struct curve *c, const struct member *members, size_t n, size
 	return common;
 }
 
+/* Does the time bend as much at all of these places? */
 static bool
 has_all(const struct envelope *e, const struct bend *common, size_t count)
 {
@@ -370,8 +371,11 @@ look(struct curve *c)
 	count_users(c, members, count);
 	SORT(members, count, by_branch);
 	for (size_t i = 0, end; i < count; i = end) {
-		for (end = i; end < count && members[end].branch == members[i].branch; )
-			lines += c->times[members[end++].time].count;
+		for (end = i; end < count && members[end].branch == members[i].branch; end++) {
+			const struct envelope *e = &c->times[members[end].time];
+
+			lines += e->generation == c->generation ? e->count : 0;
+		}
 		share_branch(c, &members[i], end - i);
 	}
 	free(members);
