@@ -54,13 +54,15 @@ def graph_of(seed):
 
 def long_graph(seed, steps=4000):
     """In each step ranks send to one at a random distance, and receive from the one behind: all four of them, or
-    within groups that meet never or seldom, while another rank calls never or seldom. If they meet, what rank 0 sends
-    at first is received at last, and all rows stay in memory."""
+    within groups that meet never or seldom, while another rank calls never or seldom. Such groups also have
+    collectives of their own. If they meet, what rank 0 sends at first is received at last, and all rows stay in
+    memory."""
     rng = random.Random(seed)
     groups, idle, seldom = (([range(4)], 0, 0), ([range(3), range(3, 6)], 1, 0), ([range(3), range(3, 6)], 1, 500),
                             ([range(4)], 1, 900), ([range(2), range(2, 4), range(4, 7)], 1, 1700))[seed % 5]
     ranks = sum(len(group) for group in groups) + idle
-    lines = [f"trace ranks={ranks}"]
+    lines = [f"trace ranks={ranks}"] + [f"communicator comm={comm} members={','.join(map(str, group))}"
+                                        for comm, group in enumerate(groups, 2)]
 
     def exchange(step, group):
         by = rng.randrange(1, len(group))
@@ -76,8 +78,11 @@ def long_graph(seed, steps=4000):
         if seldom and step % seldom == seldom - 1:
             exchange(step, rng.sample(range(ranks), rng.randrange(2, ranks + 1)))
             continue
-        for group in groups:
+        for comm, group in enumerate(groups, 2):
             exchange(step, group)
+            if step % 4 == 3 and len(group) < ranks:
+                lines.extend(f"{rank} MPI_Allreduce {20000 * step + 10000 + rng.randrange(5000)} {20000 * step + 15100} comm={comm} sent=8 received=8"
+                             for rank in group)
     if seldom:
         lines.append(f"1 MPI_Recv {20000 * steps} +10 comm=1 tag=1 peer=0 received=8")
     return run("lp-graph", data=run(os.path.join(os.path.dirname(os.path.abspath(__file__)), "pack"),

@@ -116,7 +116,7 @@ max(void *context, uint32_t to, uint32_t from, uint32_t payer)
 	if (count == 1)
 		return;
 	c->merges += n + m;
-	if (c->merges > c->next_look)
+	if (c->merges > c->next_look && to != c->locations)	/* scratch is not looked at */
 		look(c);
 }
 
