@@ -107,9 +107,11 @@ ranks() {
 	timeout 300 taskset -c "${allowed%%[,-]*}" mpirun --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none -n "$@"
 }
 
-# within SECONDS COMMAND...: of its own time on a core, of which other processes take none; an emulator takes ten times as much
+# within SECONDS COMMAND...: of its own time on a core, of which other processes take none; an emulator gets twenty times as much
 within() {
-	(ulimit -t $(($1 * (1 + 19 * $(emulated && echo 1 || echo 0)))) && "${@:2}")
+	local seconds=$1
+	if emulated; then seconds=$((20 * seconds)); fi
+	(ulimit -t "$seconds" && "${@:2}")
 }
 
 # stolen [SECONDS]: what a hypervisor took from this machine since it had taken these seconds

@@ -45,6 +45,12 @@ unite(struct curve *c, uint32_t location, uint32_t other)
 
 ORDER(by_place, struct bend, BY(at))
 
+void
+sort_bends(struct bend *bends, size_t count)
+{
+	SORT(bends, count, by_place);
+}
+
 static void
 add_bends(struct curve *c, struct envelope *e, const struct bend *bends, size_t bend_count)
 {
@@ -87,7 +93,7 @@ climb_down(struct curve *c, struct envelope *e, uint32_t below)
 		for (size_t k = 0; k < branch->count; k++)
 			*APPEND(bends, count, capacity) = branch->bends[k];
 	}
-	SORT(bends, count, by_place);
+	sort_bends(bends, count);
 	add_bends(c, e, bends, count);
 	free(bends);
 }

@@ -152,8 +152,6 @@ curve_watcher(struct curve *c)
 	return (struct watcher){ c, add, set, max, sync, over };
 }
 
-ORDER(by_place, struct bend, BY(at))
-
 /* The latest of all locations: those of a branch first, which gives no bends back to each. */
 static uint32_t
 last_of_all(struct curve *c)
@@ -188,7 +186,7 @@ curve_end(struct curve *c, struct piece **pieces)
 	double slope, ns;
 
 	sync(c, last_of_all(c));
-	SORT(trunk->bends, trunk->count, by_place);
+	sort_bends(trunk->bends, trunk->count);
 	*pieces = zalloc(trunk->count + 1, sizeof **pieces);
 	slope = c->sum.slope;
 	ns = c->sum.ns;

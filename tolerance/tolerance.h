@@ -124,6 +124,7 @@ void unite(struct curve *c, uint32_t location, uint32_t other);
 void meet(struct curve *c, struct envelope *a, struct envelope *b);
 /* Looks for bends that times have in common. */
 void look(struct curve *c);
+void sort_bends(struct bend *bends, size_t count);	/* by place */
 /* All bends of a time become the trunk's. */
 void bends_to_trunk(struct curve *c, struct envelope *e);
 
