@@ -201,27 +201,42 @@ tell_spawned(struct graph *graph, const struct instance *instance)
 	free(ranks);
 }
 
+struct member { uint32_t location; uint64_t seq; };
+
+ORDER(by_location, struct member, BY(location))
+
+/* In order of location: they came as their rows were read, and no result must hang on that. */
+static void
+take_members(struct graph *graph, const struct instance *instance)
+{
+	struct instances *all = graph->instances;
+	const bool has_all = instance->size == (uint32_t)graph->known.ranks &&
+	    instance->size == graph->known.location_count;
+	struct member *members = zalloc(instance->size, sizeof *members);
+
+	for (uint32_t i = 0; i < instance->size; i++) {
+		const struct operation *op = &graph->operations[instance->operations[i]];
+
+		members[has_all ? op->location : i] = (struct member){ op->location, op->seq };
+	}
+	if (!has_all)
+		SORT(members, instance->size, by_location);
+	GROW(all->locations, all->location_capacity, instance->size);
+	GROW(all->seqs, all->seq_capacity, instance->size);
+	for (uint32_t i = 0; i < instance->size; i++) {
+		all->locations[i] = members[i].location;
+		all->seqs[i] = members[i].seq;
+	}
+	free(members);
+}
+
 static void
 instance_complete(struct graph *graph, struct instance *instance)
 {
 	struct instances *all = graph->instances;
 	const uint32_t number = graph->operations[instance->operations[0]].candidates + 1;
 
-	GROW(all->locations, all->location_capacity, instance->size);
-	GROW(all->seqs, all->seq_capacity, instance->size);
-	if (instance->size == (uint32_t)graph->known.ranks &&
-	    graph->known.location_count == instance->size)
-		for (uint32_t i = 0; i < instance->size; i++) {
-			const struct operation *op = &graph->operations[instance->operations[i]];
-
-			all->locations[op->location] = op->location;
-			all->seqs[op->location] = op->seq;
-		}
-	else
-		for (uint32_t i = 0; i < instance->size; i++) {
-			all->locations[i] = graph->operations[instance->operations[i]].location;
-			all->seqs[i] = graph->operations[instance->operations[i]].seq;
-		}
+	take_members(graph, instance);
 	edge_collective(graph, instance->size, all->locations, all->seqs);
 	if (instance->spawns)
 		tell_spawned(graph, instance);

@@ -179,6 +179,15 @@ syncs() {
 		tests/pack | lp-graph 2>/dev/null | lp-dump -k matching | jq -c '[.syncs, .refused_pending, .refused_overlap, .refused_partial]'
 }
 
+@test "a collective names its members in order, in whatever order their rows were read" {
+	for seed in 41 10 19; do
+		random_run.py make $seed | lp-graph 2>/dev/null | lp-dump -k collective >collectives
+		[ "$(wc -l <collectives)" -gt 5 ]
+		jq -c '.members | map(.[0]) | select(. != sort)' collectives >disordered
+		[ ! -s disordered ]
+	done
+}
+
 @test "a barrier of all ranks is a synchronisation point" {
 	run -0 syncs <<-'END'
 		0 MPI_Barrier 20 100 comm=1
