@@ -13,6 +13,7 @@
 
 #include "../base/run/reached.h"
 #include "graph.h"
+#include "overdue.h"
 
 static const char usage[] =
 	"usage: lp-graph [--polls wait|work] [--poll-gap SECONDS] [--partial] [FILE]\n"
@@ -28,7 +29,7 @@ static const char usage[] =
 	"  -V, --version          print the version\n";
 
 enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at least */
-enum { OVERDUE_ROWS = 1 << 18, OVERDUE_NS = 1000000000 };	/* see overdue.c */
+enum { OVERDUE_NS = 1000000000 };	/* see overdue.c */
 
 struct options {
 	const char *file;
@@ -190,12 +191,30 @@ first_to_come(const struct graph *graph, const struct message *message, int64_t 
 	return first_ns > graph->block_ns ? first_ns : graph->block_ns;
 }
 
+static void
+look_for_overdue(struct graph *graph, int64_t at, int64_t every, int64_t come_ns)
+{
+	const uint32_t locations = graph->known.location_count;
+	int64_t newest_ns = 0;
+	uint64_t *mark;
+
+	if (graph->overdue == NULL)
+		graph->overdue = overdue_new(locations);
+	if (!overdue_is_time(graph->overdue, at, every, come_ns))
+		return;
+	for (uint32_t l = 0; l < locations; l++)
+		newest_ns = larger(newest_ns, graph->locations[l].last_leave_ns);
+	mark = overdue_mark(graph->overdue, at, newest_ns);
+	for (uint32_t l = 0; l < locations; l++)
+		mark[l] = graph->locations[l].next_seq;
+}
+
 /* REACHED: how far a run in progress has come; NULL: unknown, ROWS have been read. */
 static void
 settle(struct graph *graph, const struct message *reached, uint64_t rows)
 {
-	uint64_t *seqs = zalloc(2 * (size_t)graph->known.location_count, sizeof *seqs),
-	    *early = seqs + graph->known.location_count;
+	const uint32_t locations = graph->known.location_count;
+	uint64_t *seqs = zalloc(2 * (size_t)locations, sizeof *seqs), *early = seqs + locations;
 	int64_t at_ns = 0;
 	const int64_t until_ns = reached == NULL ? graph->block_ns :
 	    first_to_come(graph, reached, &at_ns);
@@ -205,11 +224,15 @@ settle(struct graph *graph, const struct message *reached, uint64_t rows)
 		order_take(graph, until_ns);
 	locks_decide(graph, 0, graph->block_ns);
 	holds_decide(graph, 0, until_ns);
-	any = reached != NULL ? overdue_look(graph, at_ns, OVERDUE_NS, INT64_MAX, early) :
-	    overdue_look(graph, (int64_t)rows, OVERDUE_ROWS +
-	    16 * (int64_t)graph->known.location_count, until_ns, early);
-	for (uint32_t l = 0; l < graph->known.location_count; l++)
+	if (reached != NULL)
+		look_for_overdue(graph, at_ns, OVERDUE_NS, INT64_MAX);
+	else
+		look_for_overdue(graph, (int64_t)rows, overdue_rows(locations), until_ns);
+	for (uint32_t l = 0; l < locations; l++) {
 		seqs[l] = settled_seq(graph, l);
+		early[l] = reached == NULL ? hold_settled(graph, l) : UINT64_MAX;
+	}
+	any = overdue_pass(graph, early);
 	if (any && reached != NULL)
 		holds_forget(graph, early);
 	write_settled(graph, seqs, any ? early : NULL);

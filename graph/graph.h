@@ -103,7 +103,7 @@ struct graph {
 	struct epochs *epochs;
 	struct locks *locks;
 	struct origins *origins;
-	struct overdue *overdue;	/* NULL: the run is not in progress */
+	struct overdue *overdue;	/* of all shards here; NULL: no marks yet */
 	struct order *order;	/* NULL: ranks have one thread each */
 	bool followed;		/* the run is in progress: blocks are in order step by step */
 	struct open_handovers *handovers;
@@ -240,15 +240,7 @@ void operation_free(struct graph *graph, uint32_t operation);
 void operation_list(struct graph *graph, uint32_t operation);	/* an edge to it is due */
 /* Appends it to the queue from FIRST to LAST, or NONE. */
 void queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation);
-/*
- * overdue.c: AT rows have been read, or the run has come to AT ns. Writes rows that have become
- * overdue, after EVERY of these or twice that; rows still to come are not entered before COME_NS.
- * Sets SEQS to the first row of each location that lacks its other end and is not overdue; false:
- * none is overdue.
- */
-bool overdue_look(struct graph *graph, int64_t at, int64_t every, int64_t come_ns,
-    uint64_t *seqs);
-void overdue_end(struct graph *graph);	/* one of them has got it */
+void overdue_end(struct graph *graph);	/* overdue.c: a row that was overdue has got its edge */
 /* The first row of the location to which an edge may still come. */
 uint64_t settled_seq(const struct graph *graph, uint32_t location);
 

@@ -61,13 +61,14 @@ operation_free(struct graph *graph, uint32_t operation)
 	if (op->answer != NONE)
 		operation_free(graph, op->answer);
 	if (op->listed) {
+		struct location *location = &graph->locations[op->location];
 		struct list *list = list_of(graph, op->location);
 
 		op->listed = false;
 		if (op->overdue)
 			overdue_end(graph);
-		if (graph->locations[op->location].due == operation)
-			graph->locations[op->location].due = op->newer;
+		if (list == &location->listed && location->due == operation)
+			location->due = op->newer;
 		*(op->older != NONE ? &graph->operations[op->older].newer : &list->oldest) =
 		    op->newer;
 		*(op->newer != NONE ? &graph->operations[op->newer].older : &list->newest) =

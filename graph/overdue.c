@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
+#include "overdue.h"
 
 struct overdue {
 	uint64_t *mark, *next_mark;	/* by location: rows before these */
@@ -23,58 +23,84 @@ struct overdue {
 	size_t count, location_capacity, seq_capacity;
 };
 
-static void
-set_marks(struct graph *graph, struct overdue *o)
+struct overdue *
+overdue_new(uint32_t locations)
 {
-	const uint32_t locations = graph->known.location_count;
+	struct overdue *o = zalloc(1, sizeof *o);
 
-	memcpy(o->mark, o->next_mark, locations * sizeof *o->mark);
-	for (uint32_t l = 0; l < locations; l++) {
-		const struct location *location = &graph->locations[l];
-
-		o->next_mark[l] = location->next_seq;
-		o->newest_ns = larger(o->newest_ns, location->last_leave_ns);
-	}
+	o->mark = zalloc(locations, sizeof *o->mark);
+	o->next_mark = zalloc(locations, sizeof *o->next_mark);
+	return o;
 }
 
-/* Notes operations of the location that have become overdue; returns the row of the next one. */
+bool
+overdue_is_time(const struct overdue *o, int64_t at, int64_t every, int64_t come_ns)
+{
+	return at >= o->marked + every && come_ns >= o->newest_ns;
+}
+
+uint64_t *
+overdue_mark(struct overdue *o, int64_t at, int64_t newest_ns)
+{
+	uint64_t *passed = o->mark;
+
+	o->mark = o->next_mark;
+	o->next_mark = passed;
+	o->marked = at;
+	o->newest_ns = newest_ns;
+	return passed;
+}
+
+/* Whether an edge to it may still be waited for; else it is noted. */
+static bool
+is_early(struct overdue *o, struct operation *op)
+{
+	if (op->seq >= o->mark[op->location])
+		return true;
+	if (op->overdue)
+		return false;
+	op->overdue = true;
+	o->open++;
+	GROW(o->location, o->location_capacity, o->count + 1);
+	GROW(o->seq, o->seq_capacity, o->count + 1);
+	o->location[o->count] = op->location;
+	o->seq[o->count++] = op->seq;
+	return false;
+}
+
 static uint64_t
-pass_overdue(struct graph *graph, struct overdue *o, uint32_t l)
+first_of(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Passes operations of the location that have become overdue; returns the row of the next one. */
+static uint64_t
+pass_overdue(struct graph *graph, uint32_t l)
 {
 	struct location *location = &graph->locations[l];
-	struct operation *op;
 
-	for (; location->due != NONE; location->due = op->newer) {
-		op = &graph->operations[location->due];
-		if (op->seq >= o->mark[l])
-			return op->seq;
-		op->overdue = true;
-		o->open++;
-		GROW(o->location, o->location_capacity, o->count + 1);
-		GROW(o->seq, o->seq_capacity, o->count + 1);
-		o->location[o->count] = l;
-		o->seq[o->count++] = op->seq;
-	}
+	for (; location->due != NONE; location->due = graph->operations[location->due].newer)
+		if (is_early(graph->overdue, &graph->operations[location->due]))
+			return graph->operations[location->due].seq;
 	return location->next_seq;
 }
 
 bool
-overdue_look(struct graph *graph, int64_t at, int64_t every, int64_t come_ns, uint64_t *seqs)
+overdue_pass(struct graph *graph, uint64_t *seqs)
 {
-	const uint32_t locations = graph->known.location_count;
 	struct overdue *o = graph->overdue;
+	const uint32_t away = graph->exchange != NULL ? graph->exchange->listed.oldest : NONE;
 
-	if (o == NULL) {
-		o = graph->overdue = zalloc(1, sizeof *o);
-		o->mark = zalloc(locations, sizeof *o->mark);
-		o->next_mark = zalloc(locations, sizeof *o->next_mark);
+	for (uint32_t l = 0; l < graph->known.location_count; l++)
+		if (!is_away(graph, rank_of(graph, l)))
+			seqs[l] = first_of(seqs[l], pass_overdue(graph, l));
+	for (uint32_t i = away; i != NONE; i = graph->operations[i].newer) {
+		struct operation *op = &graph->operations[i];
+
+		if (is_early(o, op))
+			seqs[op->location] = first_of(seqs[op->location], op->seq);
 	}
-	if (at >= o->marked + every && come_ns >= o->newest_ns) {
-		o->marked = at;
-		set_marks(graph, o);
-	}
-	for (uint32_t l = 0; l < locations; l++)
-		seqs[l] = pass_overdue(graph, o, l);
 	if (o->count > 0) {
 		edges_flush(graph);
 		write_overdue(graph, o->location, o->seq, o->count);

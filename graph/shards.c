@@ -103,9 +103,10 @@ decide_waits(struct rounds *r)
 				all[0] = (int64_t)x->candidates[i].number;
 	}
 	team_max(r->team, all, 2);
+	r->come_ns = -all[1];
 	for (struct shard *s = r->own; s < r->own_end; s++) {
-		locks_decide(&s->graph, (uint32_t)all[0], -all[1]);
-		holds_decide(&s->graph, (uint32_t)all[0], -all[1]);
+		locks_decide(&s->graph, (uint32_t)all[0], r->come_ns);
+		holds_decide(&s->graph, (uint32_t)all[0], r->come_ns);
 	}
 }
 
@@ -113,6 +114,7 @@ decide_waits(struct rounds *r)
 static void
 do_round(struct rounds *r)
 {
+	const uint64_t *early;
 	int64_t next_ns;
 
 	for (struct shard *s = r->own; s < r->own_end; s++)
@@ -126,8 +128,9 @@ do_round(struct rounds *r)
 	next_ns = look(r);
 	find_settled(r, &next_ns);
 	decide_syncs(r);
+	early = find_early(r);
 	if (r->last != NULL)
-		write_settled(r->last, r->seqs, NULL);
+		write_settled(r->last, r->seqs, early);
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		edges_flush(&s->graph);
 	r->until_ns = next_ns;
@@ -242,6 +245,8 @@ begin(struct rounds *r, const char *from, const char *to, const struct polls *po
 	r->locations = locations_new(locations);
 	r->settled = zalloc((size_t)locations + 1, sizeof *r->settled);
 	r->seqs = zalloc(locations, sizeof *r->seqs);
+	r->early = zalloc(locations, sizeof *r->early);
+	r->overdue = overdue_new(locations);
 	r->member_of = zalloc(r->count, sizeof *r->member_of);
 	for (int m = 0; m < r->team->size; m++) {
 		uint32_t first, end;

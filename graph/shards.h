@@ -3,7 +3,7 @@
 #ifndef SHARDS_H
 #define SHARDS_H
 
-#include "graph.h"
+#include "overdue.h"
 
 struct shard {
 	struct graph graph;
@@ -49,8 +49,13 @@ struct rounds {
 	struct graph *last;		/* of the last shard, for all; NULL: another member's */
 	int64_t *settled;	/* by location: see find_settled; the maximum of all members */
 	uint64_t *seqs;			/* the same as rows */
+	struct overdue *overdue;	/* of all graphs here */
+	bool has_overdue;		/* some member's had rows that are */
+	uint64_t *early;		/* by location: see overdue_pass */
 	/* of the round: last begin of its blocks; INT64_MAX: takes the rest */
 	int64_t until_ns;
+	int64_t come_ns;		/* rows that were not taken are not entered before */
+	int64_t looked;			/* rows of all rounds, about */
 	uint64_t syncs;			/* points so far */
 	uint64_t rows;			/* that each shard looks ahead in a round */
 };
@@ -67,6 +72,8 @@ own_shard(const struct rounds *r, uint32_t number)
  * members.
  */
 void find_settled(struct rounds *rounds, int64_t *next_ns);
+/* shard_overdue.c: first rows that are not overdue, for write_settled; NULL: none is overdue. */
+const uint64_t *find_early(struct rounds *rounds);
 /* Then decides which candidates of the round are synchronisation points. */
 void decide_syncs(struct rounds *rounds);
 
