@@ -770,10 +770,9 @@ open_send() {
 		    for message in stream:
 		        if message.kind == "settled":
 		            out.block("settled", {"seq": message.column("seq").tolist()})
-		        elif message.kind == "end":
-		            out.end()
 		        elif message.kind != "overdue":
 		            longpole.pass_on(out, message)
+		out.end()
 	END
 	lp-imbalance -F json untold.graph 2>err >untold.json
 	[ "$(cat err)" = 'lp-imbalance: rank 0, row 0: its message or collective is open for so long that causes of later waits are incomplete' ]
