@@ -332,9 +332,11 @@ act(struct engine *e, uint32_t id)
 	case ACT_POST:
 		if (op->link != NONE)
 			post(e, id, op->link);
+		else if (op->open && !e->ended)
+			early_post(e, id);
 		return true;
 	case ACT_POST_FREED:
-		lost_post(e, id);
+		lost_post(e, r->rank, r->row, r->now_ns);
 		return true;
 	case ACT_WAIT_SEND:	/* Dimemas' model never waits for a send that was started */
 		return e->machine->dimemas || wait_posted(e, id, op->link);

@@ -12,18 +12,28 @@ bad_end(struct reader *in, const struct message *message, uint32_t location, uin
 	    message->kind, (unsigned long long)seq, location);
 }
 
-/* Adds a message to its two rows and to the row that posts the receive. */
+/* Adds a message to its two rows and to the row that posts the receive, if it has not yet. */
 static void
 add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
 {
-	uint32_t f = flight_new(e);
-	struct flight *flight = &e->flights[f];
-	struct op *from = op_at(e, source, send), *to = op_at(e, target, receive), *post;
+	struct op *from = op_at(e, source, send), *to = op_at(e, target, receive), *post = NULL;
 	const struct replay_row *row = row_at(e, source, send);
+	uint32_t post_at = target, f = NONE;
+	uint64_t posted = receive;
+	struct flight *flight;
+	bool early;
 
+	if (to->act == ACT_COMPLETE) {
+		post = started_by(e, &post_at, &posted);
+		f = early_take(e, post_at, posted);
+	}
+	early = f != NONE;
+	if (!early)
+		f = flight_new(e);
+	flight = &e->flights[f];
 	flight->source = source;
 	flight->target = target;
-	flight->references = 3;
+	flight->references = (uint8_t)(flight->references + (early ? 2 : 3));
 	flight_route(e, flight, row->tag, row->sent);
 	if (e->explains)
 		e->trails[f] = (struct trail){ .bytes = row->sent, .send_seq = send,
@@ -32,7 +42,7 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 		from->act = ACT_SEND_START;
 	from->link = to->link = f;
 	if (from->rendezvous)
-		flight->flags = MESSAGE_RENDEZVOUS;
+		flight->flags |= MESSAGE_RENDEZVOUS;
 	if (e->machine->loggp)
 		from->startup_ns = overhead_ns(e->machine, flight->wire == WIRE_MEMORY,
 		    false, (double)row->sent);
@@ -43,8 +53,7 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	if (to->act != ACT_COMPLETE)
 		return;
 	to->act = ACT_WAIT;
-	post = started_by(e, &target, &receive);
-	if (post != NULL && (post->act == ACT_POST || post->act == ACT_START)) {
+	if (!early && post != NULL && (post->act == ACT_POST || post->act == ACT_START)) {
 		post->act = ACT_POST;
 		post->link = f;
 		flight->references++;

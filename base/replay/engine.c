@@ -333,10 +333,22 @@ run(struct engine *e, uint32_t id)
 		}
 }
 
+/* Has every location rows, so that all can begin in the same order, whenever these were read? */
+static bool
+can_begin(struct engine *e)
+{
+	for (uint32_t l = 0; l < e->locations && !e->begun && !e->ended; l++)
+		if (e->lanes[l].ready == 0)
+			return false;
+	return e->begun = true;
+}
+
 /* Continues runners that had no rows and now have some, or have reached the end. */
 static void
 feed(struct engine *e)
 {
+	if (e->contended && !can_begin(e))
+		return;
 	for (uint32_t l = 0; l < e->locations; l++) {
 		struct runner *r = &e->runners[l];
 

@@ -210,7 +210,8 @@ struct runner {			/* a location; fields of each step come first */
 struct engine {
 	const struct machine *machine;
 	struct definitions *known;
-	bool contended, limited_cpus, ended;	/* ended: all input has been read */
+	bool contended, limited_cpus;
+	bool begun, ended;	/* simulating; all input has been read */
 	uint32_t locations, starving;
 	uint32_t unborn;			/* number of unborn runners */
 	struct op_lane *lanes;
@@ -250,6 +251,7 @@ struct engine {
 	void *context;
 	struct marks *marks;	/* a watcher of how times follow from others; NULL: nobody */
 	struct made_requests *made;	/* see protocol.c */
+	struct early_posts *early;	/* see early_posts.c */
 	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
 };
 
@@ -357,7 +359,17 @@ void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct
 /* unmatched.c: ends of messages that have no edge. */
 /* false: it sleeps */
 bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);
-void lost_post(struct engine *engine, uint32_t runner);
+void lost_post(struct engine *engine, uint32_t rank, const struct replay_row *row, double at_ns);
+
+/*
+ * early_posts.c: the runner posts a receive whose message is not known yet. early_take: the message
+ * that was begun for that row, for its edge; NONE. early_over: the row's request is completed or
+ * FREED, and no edge has come or will.
+ */
+void early_begin(struct engine *engine);
+void early_post(struct engine *engine, uint32_t runner);
+uint32_t early_take(struct engine *engine, uint32_t location, uint64_t seq);
+void early_over(struct engine *engine, uint32_t location, uint64_t seq, bool freed);
 
 /* collective.c: true if the runner may continue at once. */
 bool collective_enter(struct engine *engine, uint32_t runner, const struct op *op, bool waits);

@@ -67,6 +67,7 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	events_begin(&e->events);
 	transfer_begin(e);
 	moves_begin(e);
+	early_begin(e);
 }
 
 static void
@@ -240,6 +241,8 @@ resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 		if (op->act != ACT_COMPLETE && op->act != ACT_WAIT && op->act != ACT_FREE)
 			continue;
 		start = started_by(e, &at, &begun);
+		if (op->act != ACT_WAIT && begun != seq)
+			early_over(e, at, begun, op->act == ACT_FREE);
 		if (start == NULL)
 			continue;
 		if (op->act == ACT_FREE && start->open && start->act == ACT_POST &&
@@ -261,6 +264,16 @@ resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 	}
 }
 
+/* Its completion, which shows what it starts, has not been read, and is waited for. */
+static bool
+is_held(const struct engine *e, const struct op_lane *lane, const struct op *op, uint64_t seq)
+{
+	enum { MANY_ROWS = 1 << 14 };	/* wait behind a receive that is posted early */
+
+	return op->open && !e->ended &&
+	    (op->act != ACT_POST || lane_end(lane) - seq < MANY_ROWS);
+}
+
 /* Rows may be simulated up to the first one whose request has no known completion. */
 void
 lanes_advance(struct engine *e)
@@ -274,7 +287,7 @@ lanes_advance(struct engine *e)
 
 			if (op == NULL || !op->part)
 				whole = seq;
-			if (seq == lane->settled || (op->open && !e->ended))
+			if (seq == lane->settled || is_held(e, lane, op, seq))
 				break;
 		}
 		lane->ready = whole;

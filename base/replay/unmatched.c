@@ -63,16 +63,14 @@ lost_send(struct engine *e, uint32_t id, const struct op *op)
 }
 
 void
-lost_post(struct engine *e, uint32_t id)
+lost_post(struct engine *e, uint32_t rank, const struct replay_row *row, double at_ns)
 {
-	const struct runner *r = &e->runners[id];
-	const struct replay_row *row = r->row;
-	int32_t source = world_rank(e->known, row->comm, (int32_t)r->rank, row->peer);
-	struct lost send, post = { r->now_ns, source < 0 ? NONE : (uint32_t)source, r->rank,
-	    row->comm, row->tag, NONE };
+	int32_t source = world_rank(e->known, row->comm, (int32_t)rank, row->peer);
+	struct lost send, post = { at_ns, source < 0 ? NONE : (uint32_t)source, rank, row->comm,
+	    row->tag, NONE };
 
 	if (source < 0 && row->peer != ANY_PEER)
 		return;
 	if (meet(&e->lost_posts, &e->lost_sends, false, &post, &send) && send.sleeper != NONE)
-		wake(e, send.sleeper, r->now_ns);
+		wake(e, send.sleeper, at_ns);
 }

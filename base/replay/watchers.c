@@ -128,6 +128,7 @@ payer_here(struct engine *e, uint32_t runner, bool waits)
 	struct marks *m = e->marks;
 	const struct op *op = e->runners[runner].op;
 	const struct replay_row *row = e->runners[runner].row;
+	int32_t source;
 	struct payer_slot key = { { row->site, row->comm, NO_NODE, NO_NODE, row->call, waits }, 0 },
 	    *slot;
 
@@ -135,6 +136,14 @@ payer_here(struct engine *e, uint32_t runner, bool waits)
 		return NO_PAYER;
 	switch ((enum act)op->act) {
 	case ACT_COLLECTIVE: case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:
+		break;
+	case ACT_POST:		/* of a named peer, whether its message is known yet or not */
+		source = world_rank(e->known, row->comm, (int32_t)e->runners[runner].rank,
+		    row->peer);
+		if (source >= 0) {
+			key.payer.source = e->machine->node_of[source];
+			key.payer.target = e->node_of[runner];
+		}
 		break;
 	default:
 		if (op->link != NONE) {
