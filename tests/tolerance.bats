@@ -190,3 +190,14 @@ pingpong() {
 		[ "$(wc -l <curves.csv)" -gt 300 ]
 	done
 }
+
+# Whether a receiver or a waiting sender is simulated first hangs on that.
+@test "what sites pay does not hang on when rows are settled" {
+	for seed in 10 28; do
+		window_run.py $seed storm | pack | lp-graph 2>/dev/null >t.graph
+		settle.py 3 <t.graph >often.graph
+		lp-tolerance --sites -F json -n "$ROOT/tests/golden.d/texts/free.machine" t.graph >once
+		lp-tolerance --sites -F json -n "$ROOT/tests/golden.d/texts/free.machine" often.graph >often
+		cmp once often
+	done
+}

@@ -217,7 +217,7 @@ wait_posted(struct engine *e, uint32_t id, uint32_t link)
 	if (!(f->flags & MESSAGE_RENDEZVOUS))
 		return true;
 	if (e->marks != NULL)
-		message_weight(e, link)->sender = payer_here(e, id, true);
+		message_weight(e, link)->waiter = payer_here(e, id, true);
 	if (e->machine->loggp ? f->departed : (f->flags & MESSAGE_POSTED) != 0) {
 		mark_message(e, id, link, POSTED);
 		return sleep_until(&e->runners[id], !e->machine->loggp ? f->posted_ns :

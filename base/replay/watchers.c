@@ -165,7 +165,7 @@ mark_message(struct engine *e, uint32_t runner, uint32_t flight, int when)
 {
 	if (e->marks != NULL)
 		mark_max(e, runner, message_time(e, flight, when), when == POSTED ?
-		    message_weight(e, flight)->sender : message_weight(e, flight)->receiver);
+		    message_weight(e, flight)->waiter : message_weight(e, flight)->receiver);
 }
 
 void
