@@ -43,7 +43,7 @@ struct marks {
 	struct weight {
 		double bytes;
 		uint32_t first;			/* number of its first time; 0: none yet */
-		uint32_t sender, waiter, receiver;	/* payers; its send, and what waits for that */
+		uint32_t sender, waiter, receiver;	/* payers: its send, both waits */
 	} *weights;			/* by message */
 	size_t weight_count;
 	struct payer *payers;		/* from 1 */
