@@ -460,6 +460,17 @@ freed() {
 	grep -qx 'wire	11010000	21010000	10000000' t.out
 }
 
+# With LogGP a call has a cost behind its wait; whether the rank slept in the simulation hangs on that.
+@test "the parts that explain a rank do not hang on when rows are settled" {
+	for run in "random_run.py make 1 more 4" "random_run.py make 11 more 20"; do
+		$run | lp-graph 2>/dev/null >t.graph
+		settle.py 3 <t.graph >often.graph
+		lp-replay --explain 1 -n "$ROOT/tests/golden.d/texts/free.machine" t.graph >once
+		lp-replay --explain 1 -n "$ROOT/tests/golden.d/texts/free.machine" often.graph >often
+		cmp once often
+	done
+}
+
 @test "planted phases are found" {
 	/usr/bin/python3 - >t.txt <<-'END'
 		import random

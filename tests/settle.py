@@ -38,6 +38,9 @@ def settle(graph, calls):
             yield from lines
             seen[location] += len(lines)
         here = [edge for edge in edges if all(seq < seen[location] for location, seq in edge[1])]
+        open_sends = {ends[0] for line, ends in edges if line.startswith("message") and (line, ends) not in here}
+        # The message of a probe comes before it.
+        here = [edge for edge in here if not (edge[0].startswith("probe") and edge[1][0] in open_sends)]
         edges = [edge for edge in edges if edge not in here]
         yield from (line for line, _ in sorted(here, key=lambda edge: edge[0].split()[0]))
         reached = dict(seen)

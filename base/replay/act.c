@@ -11,6 +11,7 @@ sleep_until(struct runner *r, double at_ns)
 {
 	if (at_ns > r->now_ns)
 		r->now_ns = at_ns;
+	r->woken_ns = r->now_ns;
 	return true;
 }
 

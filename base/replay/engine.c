@@ -248,6 +248,32 @@ prefetch(const struct engine *e, uint32_t id)
 	__builtin_prefetch(r->op + ahead + 4);
 }
 
+/* The row's wait is over. */
+static void
+tell_wait(struct engine *e, uint32_t id)
+{
+	struct runner *r = &e->runners[id];
+
+	if (e->slept != NULL && r->now_ns > r->act_ns)
+		e->slept(e->context, id, r->op, r->act_ns);
+	r->act_ns = r->now_ns;
+}
+
+/* The same; its cost on the CPU after that. */
+static double
+end_wait(struct engine *e, uint32_t id)
+{
+	struct runner *r = &e->runners[id];
+	const double ns = after_ns(e, id);
+
+	tell_wait(e, id);
+	r->act_ns += ns;
+	r->spent.cpu_ns += ns;
+	if (e->marks != NULL)
+		mark_spent(e, id, ns);
+	return ns;
+}
+
 /* The part is over. */
 static void
 leave_part(struct engine *e, uint32_t id)
@@ -255,8 +281,7 @@ leave_part(struct engine *e, uint32_t id)
 	struct runner *r = &e->runners[id];
 	const bool more = has_part(e, id);
 
-	if (e->slept != NULL && r->now_ns > r->act_ns)
-		e->slept(e->context, id, r->op, r->act_ns);
+	tell_wait(e, id);
 	r->part++;
 	if (more) {
 		r->op++;
@@ -315,9 +340,7 @@ run(struct engine *e, uint32_t id)
 			break;
 		case STEP_AFTER:
 			r->step = STEP_LEAVE;
-			ns = after_ns(e, id);
-			if (e->marks != NULL)
-				mark_spent(e, id, ns);
+			ns = end_wait(e, id);
 			if (ns > 0 && !spend(e, id, ns))
 				return;
 			break;
