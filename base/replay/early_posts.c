@@ -36,6 +36,7 @@ early_post(struct engine *e, uint32_t id)
 	if (e->explains)
 		e->trails[f].send_seq = UINT64_MAX;	/* no row's */
 	early_posts_add(e->early, &(struct early_post){ r->part, id, f, *r->row });
+	e->early_count++;
 	r->op->link = f;
 	post(e, id, f);
 	if (e->marks != NULL)	/* it may be a rendezvous message's */
@@ -45,7 +46,7 @@ early_post(struct engine *e, uint32_t id)
 static struct early_post *
 find(const struct engine *e, uint32_t location, uint64_t seq)
 {
-	return e->early->count == 0 ? NULL : early_posts_find(e->early,
+	return early_posts_find(e->early,
 	    &(struct early_post){ .seq = seq, .location = location });
 }
 
@@ -59,6 +60,7 @@ early_take(struct engine *e, uint32_t location, uint64_t seq)
 		return NONE;
 	f = found->flight;
 	early_posts_remove(e->early, found);
+	e->early_count--;
 	return f;
 }
 
@@ -72,6 +74,7 @@ early_over(struct engine *e, uint32_t location, uint64_t seq, bool freed)
 		return;
 	post = *found;
 	early_posts_remove(e->early, found);
+	e->early_count--;
 	at_ns = e->flights[post.flight].posted_ns;
 	flight_unref(e, post.flight);
 	if (freed)	/* events are past that time */

@@ -248,13 +248,13 @@ prefetch(const struct engine *e, uint32_t id)
 	__builtin_prefetch(r->op + ahead + 4);
 }
 
-/* The row's wait is over. */
+/* The row's wait is over, and somebody asks. */
 static void
 tell_wait(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
 
-	if (e->slept != NULL && r->now_ns > r->act_ns)
+	if (r->now_ns > r->act_ns)
 		e->slept(e->context, id, r->op, r->act_ns);
 	r->act_ns = r->now_ns;
 }
@@ -266,9 +266,11 @@ end_wait(struct engine *e, uint32_t id)
 	struct runner *r = &e->runners[id];
 	const double ns = after_ns(e, id);
 
-	tell_wait(e, id);
-	r->act_ns += ns;
-	r->spent.cpu_ns += ns;
+	if (e->slept != NULL) {
+		tell_wait(e, id);
+		r->act_ns += ns;
+		r->spent.cpu_ns += ns;
+	}
 	if (e->marks != NULL)
 		mark_spent(e, id, ns);
 	return ns;
@@ -281,7 +283,8 @@ leave_part(struct engine *e, uint32_t id)
 	struct runner *r = &e->runners[id];
 	const bool more = has_part(e, id);
 
-	tell_wait(e, id);
+	if (e->slept != NULL)
+		tell_wait(e, id);
 	r->part++;
 	if (more) {
 		r->op++;

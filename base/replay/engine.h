@@ -252,6 +252,7 @@ struct engine {
 	struct marks *marks;	/* a watcher of how times follow from others; NULL: nobody */
 	struct made_requests *made;	/* see protocol.c */
 	struct early_posts *early;	/* see early_posts.c */
+	size_t early_count;
 	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
 };
 
