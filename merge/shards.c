@@ -97,16 +97,13 @@ write_shards(struct input *input, const char *folder, uint32_t count, const stru
 	static struct writer definitions;
 	struct shard_plan plan = plan_shards(input, count);
 	struct output *o = output_begin(input);
-	uint32_t *writer = find_writers(input, &plan, team), last = 0;
+	uint32_t *writer = find_writers(input, &plan, team);
 
 	writer_start(&definitions, -1);
 	output_define(o, &definitions, names && team->rank == 0, team->rank == 0);
 	if (team->size > 1)
 		share_definitions(&definitions, team);
 	plan.run = writer_hash(&definitions) ^ input->run;
-	for (uint32_t number = 0; number < plan.count; number++)
-		if (writer[number] == (uint32_t)team->rank)
-			last = number;
 	for (uint32_t number = 0; number < plan.count; number++) {
 		struct writer *out;
 
@@ -116,12 +113,11 @@ write_shards(struct input *input, const char *folder, uint32_t count, const stru
 
 		shard_write(out, &plan, number, definitions.messages);
 		need_output(writer_append(out, &definitions));
-		if (number == last)	/* of a million ranks it has 100 MB */
-			writer_close(&definitions);
 		output_blocks(o, plan.of, number);
 		need_output(writer_end(out));
 	}
 	output_end(o);
+	writer_close(&definitions);
 	free(writer);
 	free(plan.of);
 }

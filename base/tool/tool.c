@@ -261,7 +261,7 @@ grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size)
 	if (wanted <= *capacity)
 		return pointer;
 	if (more < wanted)
-		more = wanted;
+		more = wanted < 4 ? 4 : wanted;
 	if (more > SIZE_MAX / size)
 		die("out of memory");
 	pointer = need(realloc(pointer, more * size));
