@@ -772,7 +772,7 @@ open_send() {
 # The message is awaited in the shard of its peer, which is rank 0's own or another one.
 @test "a message that nobody receives holds up no other call in shards, for any number of processes" {
 	for peer in 1 4; do
-		rm -rf shards matched alone
+		rm -rf shards matched
 		open_send $peer >t.trace
 		lp-graph t.trace 2>/dev/null | lp-imbalance -F json >t.json
 		cut_trace.py t.trace shards 2
