@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 tests/holds_check.py FIRST COUNT - does lp-graph find the sends that their receiver held up, and no others?
+tests/holds_check.py long SEED ROWS - such a run over and over, behind a send that nobody receives, as text for tests/pack
 
 The ranks of a simulated program send to each other, by MPI_Send, by MPI_Isend and MPI_Wait, or by MPI_Put and a flush
 of this target, a flush of all, or an unlock. The buffers of a pair hold few messages. A send to a full buffer lasts until the receiver, which computes, is in a call again; that call takes all
@@ -152,6 +153,16 @@ def check(seed, folder):
     return program.own, len(found), program.long
 
 
+def long(seed, rows):
+    head, window, *body = Program(seed, own=False).text()
+    calls = [line.split() for line in body if "MPI_Init" not in line and "MPI_Finalize" not in line]
+    span = max(int(call[3]) for call in calls) + 1000
+    yield from (head.split(" rows=")[0] + " rows=500", window, "1 MPI_Send 1 2 comm=1 peer=0 tag=99 sent=8")
+    for at in range(0, rows // len(calls) * span, span):
+        for rank, name, enter, leave, *keys in calls:
+            yield " ".join((rank, name, str(int(enter) + at), str(int(leave) + at), *keys))
+
+
 def main(first, count):
     with tempfile.TemporaryDirectory() as folder:
         runs = [check(seed, folder) for seed in range(first, first + count)]
@@ -162,4 +173,7 @@ def main(first, count):
 
 
 if __name__ == "__main__":
+    if sys.argv[1] == "long":
+        print("\n".join(long(int(sys.argv[2]), int(sys.argv[3]))))
+        sys.exit()
     sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))
