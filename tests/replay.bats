@@ -112,6 +112,87 @@ late_sender() {
 	[ "$(sed -n 3p t.times)" = "[100,2000] [2300,2300]" ]
 }
 
+# Rank 0 starts an epoch at ranks 1 and 2. Rank 2 has posted by then. Rank 1 posts at 1300: MPI_Win_start waits for that,
+# or leaves it to MPI_Win_complete, whose row then has two messages.
+epoch() {
+	graph <<-END
+		trace ranks=3
+		communicator comm=3 members=0,1,2 type=window
+		0 MPI_Init 0 100
+		0 MPI_Win_start 200 $1 comm=3 peer=2 as=b
+		0 + comm=3 peer=1 as=a
+		0 MPI_Put $(($1 + 10)) +10 comm=3 peer=1 sent=8
+		0 MPI_Win_complete $(($1 + 90)) $2 comm=3 of=b
+		0 + comm=3 of=a
+		0 MPI_Finalize 2000 2100
+		1 MPI_Init 0 100
+		1 MPI_Win_post 1300 1310 comm=3 peer=0 as=p
+		1 MPI_Win_wait 1330 $2 comm=3 of=p
+		1 MPI_Finalize 2000 2100
+		2 MPI_Init 0 100
+		2 MPI_Win_post 150 160 comm=3 peer=0 as=p
+		2 MPI_Win_wait 170 $2 comm=3 of=p
+		2 MPI_Finalize 2000 2100
+	END
+}
+
+@test "an epoch begins when its targets have posted, and ends for them when it is completed" {
+	for times in '210 1350' '1310 1500'; do
+		epoch $times
+		tests/reorder.py 1 <t.graph >other.graph
+		for graph in t.graph other.graph; do
+			for eager in 0 32768; do
+				lp-replay --eager $eager $graph | lp-dump -k call |
+					jq -r 'select(.call | test("Win")) | "\(.rank) \(.call) \(.enter_ns) \(.leave_ns)"' >t.calls
+				sed 's/^/# /' t.calls >&2
+				grep -qx '1 MPI_Win_post 1200 1200' t.calls
+				grep -qx '2 MPI_Win_post 50 50' t.calls
+				if [ "$times" = '210 1350' ]; then
+					grep -qx '0 MPI_Win_start 100 100' t.calls
+					grep -qx '0 MPI_Win_complete 180 1200' t.calls
+					grep -qx '1 MPI_Win_wait 1220 1220' t.calls
+					grep -qx '2 MPI_Win_wait 60 180' t.calls
+				else
+					grep -qx '0 MPI_Win_start 100 1200' t.calls
+					grep -qx '0 MPI_Win_complete 1280 1280' t.calls
+					grep -qx '1 MPI_Win_wait 1220 1280' t.calls
+					grep -qx '2 MPI_Win_wait 60 1280' t.calls
+				fi
+			done
+		done
+	done
+}
+
+# As above; a message takes 1000 ns, and each end 10 ns of its rank, also where a row receives and sends.
+@test "the messages of an epoch cost what empty messages do" {
+	printf 'machine\nmodel loggp\nnodes 3\nlatency 1000 ns\noverhead send 10 ns\noverhead receive 10 ns\ncollective all none\n' >m
+	epoch 210 1350
+	lp-replay -n m t.graph | lp-dump -k call | jq -r 'select(.call | test("Win")) | "\(.rank) \(.call) \(.enter_ns) \(.leave_ns)"' >t.calls
+	sed 's/^/# /' t.calls >&2
+	diff t.calls - <<-'END'
+		0 MPI_Win_start 100 1070
+		0 MPI_Win_complete 1150 2230
+		1 MPI_Win_post 1200 1210
+		1 MPI_Win_wait 1230 3240
+		2 MPI_Win_post 50 60
+		2 MPI_Win_wait 70 2170
+	END
+}
+
+@test "a thread that another one waits for goes on, whatever is rendezvous" {
+	tests/pack >t.graph <<-'END'
+		graph ranks=1
+		location location=1 rank=0 thread=7
+		0 MPI_Init 0 100
+		0 thread_signal 200 200
+		0 MPI_Finalize 300 400
+		1 thread_wait 250 260
+		message 0:1 1:0
+	END
+	[ "$(finish --eager 0)" = '[250]' ]
+	[ "$(finish)" = '[250]' ]
+}
+
 @test "a wait for a rendezvous send waits as in MPI, but not on a Dimemas machine" {
 	graph <<-'END'
 		trace ranks=2

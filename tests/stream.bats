@@ -163,6 +163,25 @@ for at_first, then in (4096, 1 << 19), (65536, 1 << 19), (1 << 20, 1 << 20):
 	[[ "$output" == *MPIX_Future* ]]
 }
 
+# Two windows, whose rows may have two messages; collectives between islands, whose network is that of the first member.
+@test "no result hangs on the order of edges, or of the members of a collective" {
+	printf '%s\n' "window_run.py 2 | pack" "window_run.py 7 | pack" "window_run.py 12 | pack" \
+		"random_run.py make 3 more 4" "random_run.py make 11" >runs
+	while read -r made; do
+		eval "$made" | lp-graph >t.graph 2>/dev/null
+		reorder.py 5 <t.graph >other.graph
+		trace.py check other.graph
+		refute cmp -s t.graph other.graph
+		for tool in lp-critpath lp-imbalance "lp-gain --gain 50" "lp-replay --partial" \
+			"lp-replay --partial -n $ROOT/tests/golden.d/texts/islands.machine" "lp-tolerance --sites --partial"; do
+			$tool -F json t.graph >t.json 2>/dev/null
+			$tool -F json other.graph >other.json 2>/dev/null
+			jq -e 'length > 0' t.json
+			cmp t.json other.json
+		done
+	done <runs
+}
+
 @test "lp-dump prints the worked example of the page" {
 	sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$ROOT/base/stream/trace.5" | grep '^{' > "$BATS_TEST_TMPDIR/page"
 	printf 'trace ranks=2\n0 MPI_Init 0 9000\n' | pack | lp-dump -k run,call_name |

@@ -12,6 +12,65 @@ bad_end(struct reader *in, const struct message *message, uint32_t location, uin
 	    message->kind, (unsigned long long)seq, location);
 }
 
+double
+send_startup_ns(const struct engine *e, uint32_t flight, const struct replay_row *row)
+{
+	const struct flight *f = &e->flights[flight];
+
+	return e->machine->loggp ? overhead_ns(e->machine, f->wire == WIRE_MEMORY, false,
+	    (double)row->sent) : flight_latency_ns(e, f);
+}
+
+/*
+ * Epochs of MPI windows are empty messages: MPI_Win_post sends to MPI_Win_start, MPI_Win_complete
+ * to MPI_Win_wait. Where MPI_Win_start had returned before, MPI_Win_complete receives, too: first.
+ */
+static void
+begin_epoch(struct op *op, enum act act)
+{
+	if (op->act != ACT_LOCAL)
+		return;
+	op->act = act;
+	op->costs = true;
+}
+
+static bool
+may_link(const struct op *op, const struct replay_row *row, enum act other)
+{
+	return op->link == NONE || (op->act == other && !op->sends_too &&
+	    call_class(row->call) == CLASS_ACCESS_END);
+}
+
+static void
+link_send(struct engine *e, struct op *op, struct replay_row *row, uint32_t flight)
+{
+	if (op->link != NONE) {
+		op->sends_too = true;
+		row->member = flight;
+		return;
+	}
+	begin_epoch(op, ACT_SEND);
+	if (op->act == ACT_START)
+		op->act = ACT_SEND_START;
+	op->link = flight;
+	op->startup_ns = send_startup_ns(e, flight, row);
+}
+
+static void
+link_receive(struct engine *e, struct op *op, struct replay_row *row, uint32_t flight)
+{
+	if (op->link != NONE) {
+		op->sends_too = true;
+		row->member = op->link;
+		op->act = ACT_RECEIVE;
+	}
+	begin_epoch(op, ACT_RECEIVE);
+	op->link = flight;
+	if (!e->machine->loggp || op->sends_too)
+		op->startup_ns = e->machine->loggp || op->act == ACT_POST ? 0 :
+		    flight_latency_ns(e, &e->flights[flight]);
+}
+
 /* Adds a message to its two rows and to the row that posts the receive, if it has not yet. */
 static void
 add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
@@ -39,18 +98,10 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	if (e->explains)
 		e->trails[f] = (struct trail){ .bytes = row->sent, .send_seq = send,
 		    .receive_seq = receive };
-	if (from->act == ACT_START)
-		from->act = ACT_SEND_START;
-	from->link = to->link = f;
 	if (from->rendezvous)
 		flight->flags |= MESSAGE_RENDEZVOUS;
-	if (e->machine->loggp)
-		from->startup_ns = overhead_ns(e->machine, flight->wire == WIRE_MEMORY,
-		    false, (double)row->sent);
-	else {
-		from->startup_ns = flight_latency_ns(e, flight);
-		to->startup_ns = to->act == ACT_POST ? 0 : from->startup_ns;
-	}
+	link_send(e, from, row_at(e, source, send), f);
+	link_receive(e, to, row_at(e, target, receive), f);
 	if (to->act != ACT_COMPLETE)
 		return;
 	to->act = ACT_WAIT;
@@ -101,7 +152,8 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 			add_probe(e, to, from);
 			continue;
 		}
-		if (from->link != NONE || to->link != NONE)
+		if (!may_link(from, row_at(e, source[i], send[i]), ACT_RECEIVE) ||
+		    !may_link(to, row_at(e, target[i], receive[i]), ACT_SEND))
 			return reader_fail(in, message->offset, "messages: a row has two messages");
 		if (is_any_collective(from) || is_any_collective(to))
 			return reader_fail(in, message->offset, "messages: an end is a collective");

@@ -276,6 +276,20 @@ end_wait(struct engine *e, uint32_t id)
 	return ns;
 }
 
+/* The row that has received sends now. */
+static void
+turn_to_send(struct engine *e, struct runner *r)
+{
+	struct op *op = r->op;
+
+	flight_unref(e, op->link);
+	op->link = r->row->member;
+	op->act = ACT_SEND;
+	op->sends_too = op->costs = false;
+	op->startup_ns = send_startup_ns(e, op->link, r->row);
+	r->step = STEP_PART;
+}
+
 /* The part is over. */
 static void
 leave_part(struct engine *e, uint32_t id)
@@ -285,6 +299,10 @@ leave_part(struct engine *e, uint32_t id)
 
 	if (e->slept != NULL)
 		tell_wait(e, id);
+	if (r->op->sends_too) {
+		turn_to_send(e, r);
+		return;
+	}
 	r->part++;
 	if (more) {
 		r->op++;

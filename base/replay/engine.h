@@ -58,6 +58,7 @@ struct op {
 	bool rendezvous : 1;	/* a send that waits for its receive */
 	bool costs : 1;		/* the overhead of a call */
 	bool frames : 1;	/* may begin or end the span */
+	bool sends_too : 1;	/* once it has received */
 };
 
 /* Its duration does not depend on the machine. */
@@ -75,7 +76,7 @@ struct replay_row {			/* as in the stream */
 	uint64_t received;	/* bytes */
 	uint32_t request, request_at;
 	uint32_t comm, site;
-	uint32_t member;	/* of its instance */
+	uint32_t member;	/* of its instance; if the row sends, too: the flight */
 	int32_t peer, tag;
 	uint16_t call;		/* of a part: its call's */
 };
@@ -272,6 +273,8 @@ void lanes_end(struct engine *engine);		/* no more input: everything is settled 
 /* edges.c: reads edges; counts LOCKS that no replay shows. */
 int lanes_messages(struct engine *engine, struct reader *in, const struct message *message,
     const struct edge_block *edges, uint64_t *locks);
+/* The cost at the begin of a row that sends. */
+double send_startup_ns(const struct engine *e, uint32_t flight, const struct replay_row *row);
 int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message,
     const struct edge_block *edges);
 int lanes_settle(struct engine *engine, struct reader *in, const struct message *message,

@@ -144,7 +144,8 @@ replay_end(struct replay *r)
 	if (blocked == 0 && e->lost_sends.count == 0)
 		return;
 	if (!r->opt.partial)
-		die("the run does not end; --partial replays it up to that point");
+		die(blocked > 0 ? "the run does not end; --partial replays it up to that point" :
+		    "messages are lost; --partial replays the run without them");
 	note("the replay is partial: %u of %u ranks blocked", blocked, e->locations);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tool/order.h"
 #include "../tool/tool.h"
 
 void
@@ -121,6 +122,31 @@ read_members(struct graph_input *graph, const struct message *message)
 	    check_ends(graph, message, edges->location, edges->seq) < 0 ? -1 : 0;
 }
 
+struct end { uint32_t location; uint64_t seq; };
+ORDER(by_location, struct end, BY(location) BY(seq))
+
+/* lp-graph writes members in order of location. Another stage need not: no result hangs on it. */
+static void
+sort_members(uint32_t *location, uint64_t *seq, uint32_t count)
+{
+	struct end *ends;
+	uint32_t i = 1;
+
+	while (i < count && location[i - 1] < location[i])
+		i++;
+	if (i >= count)
+		return;
+	ends = zalloc(count, sizeof *ends);
+	for (i = 0; i < count; i++)
+		ends[i] = (struct end){ location[i], seq[i] };
+	SORT(ends, count, by_location);
+	for (i = 0; i < count; i++) {
+		location[i] = ends[i].location;
+		seq[i] = ends[i].seq;
+	}
+	free(ends);
+}
+
 static int
 read_collectives(struct graph_input *graph, const struct message *message)
 {
@@ -146,6 +172,8 @@ read_collectives(struct graph_input *graph, const struct message *message)
 	}
 	if (members != n)
 		return reader_fail(in, message->offset, "collectives: sizes and members differ");
+	for (size_t i = 0, at = 0; i < instances; at += edges->size[i++])
+		sort_members(edges->location + at, edges->seq + at, edges->size[i]);
 	return 0;
 }
 

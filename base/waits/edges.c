@@ -21,9 +21,13 @@ ends_within(const struct wait_row *row, int64_t other_ns)
 	return row->has_other && other_ns >= row->row.enter_ns && other_ns <= row->row.leave_ns;
 }
 
+/* A row with two messages is grouped with the end that was entered last, whichever comes first. */
 static void
 group_rows(struct wait_row *row, const struct wait_row *with)
 {
+	if (row->paired && (row->start_ns > with->row.enter_ns ||
+	    (row->start_ns == with->row.enter_ns && row->end_ns <= with->row.leave_ns)))
+		return;
 	row->paired = true;
 	row->start_ns = with->row.enter_ns;
 	row->end_ns = with->row.leave_ns;
