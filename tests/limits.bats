@@ -53,6 +53,25 @@ wrong_order() {
 	[[ "$stderr" == "lp-record: --stack 65: a whole number from 1 to 64 is needed" && ${#stderr_lines[@]} -eq 1 ]]
 }
 
+# 500 000 ranks for 6 hours have as much time as these 8 for 43 years.
+@test "a run whose times do not fit into a sum is refused, or a part is chosen" {
+	{
+		echo 'trace ranks=8'
+		for r in 0 1 2 3 4 5 6 7; do
+			echo "$r MPI_Init 0 1000000000"
+			echo "$r MPI_Barrier $((r + 1))50000000000000000 900000000000000000 comm=1"
+			echo "$r MPI_Finalize 1350000000000000000 1350000000100000000"
+		done
+	} | pack | lp-graph >t.graph 2>/dev/null
+	for tool in lp-imbalance "lp-gain --slack" "lp-report -o page.html"; do
+		run -2 --separate-stderr $tool t.graph
+		[[ "$stderr" == "${tool%% *}: 375000.0 hours of 8 ranks and threads are more than "* ]]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+	lp-critpath -F json t.graph | jq -e '.path_length_s | round == 1350000000'
+	lp-imbalance --to 1e8 -F json t.graph | jq -e '.program.run_time_s == 1e8 and .program.total_time_s == 8e8'
+}
+
 @test "a message of more than 1024 bytes is cut, and still one line" {
 	run -2 --separate-stderr lp-dump "$(printf '%4000s' '' | tr ' ' x)"
 	[ "${#stderr_lines[@]}" -eq 1 ]

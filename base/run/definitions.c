@@ -429,6 +429,15 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 	return kind != NULL && kind->take != NULL ? kind->take(definitions, in, message) : 0;
 }
 
+void
+refuse_long_sums(const struct definitions *definitions, int64_t ns)
+{
+	if (ns > INT64_MAX / definitions->location_count)
+		die("%.1f hours of %u ranks and threads are more than the 292 years that a sum of "
+		    "times may have; lp-imbalance --from and --to choose a part",
+		    (double)ns / 3.6e12, definitions->location_count);
+}
+
 bool
 is_definition(const struct message *message)
 {

@@ -100,6 +100,8 @@ bool is_seen_asleep(const struct definitions *known, uint32_t location, uint32_t
  */
 int definitions_take(struct definitions *definitions, struct reader *in,
     const struct message *message);
+/* Ends the tool if the sum of NS of each location might overflow. */
+void refuse_long_sums(const struct definitions *definitions, int64_t ns);
 /* Reads the next message and takes it so. False: the stream has ended. Bad input ends the tool. */
 bool definitions_next(struct definitions *definitions, struct reader *in, struct message *message);
 

@@ -12,6 +12,7 @@ begin_run(struct imbalance *im)
 	enum { MANY_RANKS = 1 << 16, FEW_ROWS = 16 << 20 };
 	const uint32_t locations = im->graph.known.location_count;
 
+	refuse_long_sums(&im->graph.known, counted_ns(im, 0, im->graph.known.run_ns));
 	/* Many ranks take much memory themselves, so rows get less. */
 	window_limit(&im->graph.window, im->window_bytes_set ? im->window_bytes :
 	    locations > MANY_RANKS ? FEW_ROWS : SIZE_MAX, 4, 1);
