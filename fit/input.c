@@ -103,10 +103,11 @@ read_run(const struct table *table, struct program *p, char *line)
 		die("%s:%lu: tau is above t", table->file, table->line);
 	if (value[COLUMN_TAU] < 0 || value[COLUMN_DTAU] < 0)
 		die("%s:%lu: tau or dtau is negative", table->file, table->line);
-	if (p->count > 0 && value[COLUMN_N] < p->runs[p->count - 1].n)
-		die("%s:%lu: n is not increasing", table->file, table->line);
-	*APPEND(p->runs, p->count, p->capacity) = (struct run){ value[COLUMN_N], value[COLUMN_T],
-	    value[COLUMN_TAU], value[COLUMN_DTAU] };
+	GROW(p->runs, p->capacity, p->count + 1);
+	for (i = p->count++; i > 0 && p->runs[i - 1].n > value[COLUMN_N]; i--)
+		p->runs[i] = p->runs[i - 1];
+	p->runs[i] = (struct run){ value[COLUMN_N], value[COLUMN_T], value[COLUMN_TAU],
+	    value[COLUMN_DTAU] };
 }
 
 /* The last part of a path, without its last dot and the rest. */
