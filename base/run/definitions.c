@@ -432,7 +432,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 void
 refuse_long_sums(const struct definitions *definitions, int64_t ns)
 {
-	if (ns > INT64_MAX / definitions->location_count)
+	if (definitions->location_count > 0 && ns > INT64_MAX / definitions->location_count)
 		die("%.1f hours of %u ranks and threads are more than the 292 years that a sum of "
 		    "times may have; lp-imbalance --from and --to choose a part",
 		    (double)ns / 3.6e12, definitions->location_count);
