@@ -193,6 +193,39 @@ epoch() {
 	[ "$(finish)" = '[250]' ]
 }
 
+# many RANKS CALL COMM: three collectives, which ranks enter in any order
+many() {
+	awk -v ranks="$1" -v call="$2" -v comm="$3" 'BEGIN {
+		srand(1)
+		print "trace ranks=" ranks
+		if (comm == 3) {
+			printf "communicator comm=3 members=0"
+			for (r = 1; r < ranks; r++) printf ",%d", r
+			for (r = 0; r < ranks; r++)
+				printf "\nneighbours comm=3 member=%d sources=%d,%d", r, (r + ranks - 1) % ranks, (r + 1) % ranks
+			print ""
+		}
+		for (r = 0; r < ranks; r++) {
+			print r, "MPI_Init 0 1000"
+			for (i = 1; i <= 3; i++)
+				printf "%d MPI_%s %d %d comm=%d sent=8 received=8\n", r, call, i * 100000 + int(50000 * rand()), i * 100000 + 60000, comm
+			print r, "MPI_Finalize 400000 401000"
+		}
+	}' | tests/pack | lp-graph >t.graph 2>/dev/null
+}
+
+# 0.1 s of processor time; 15 to 100 s if each arrival looked at all members.
+@test "a collective of many ranks costs as much as its ranks, not as their square" {
+	printf 'machine\nmodel loggp\nnodes 8192\nlatency 1 us\nlinks 1 1\n' >machine
+	for what in 'Neighbor_alltoall 3' 'Scan 1' 'Allreduce 1'; do
+		many 8192 $what
+		within 2 lp-replay -n machine -F json t.graph >t.json
+		jq -e '.finish_ns | length == 8192' t.json
+		within 2 lp-tolerance -F json t.graph >t.json
+		jq -e '.latency | length > 0' t.json
+	done
+}
+
 @test "a wait for a rendezvous send waits as in MPI, but not on a Dimemas machine" {
 	graph <<-'END'
 		trace ranks=2

@@ -8,75 +8,81 @@
 #include "engine.h"
 #include "../mpi/call_class.h"
 
-/* Cost of both phases over one kind of wire: latency and bytes. */
-static struct cost
-phases_cost(const struct phases *phases, const struct instance *i, int64_t p, int64_t buses,
-    double latency, double ns_each)
+static uint32_t
+source_count(const struct engine *e, const struct instance *i, uint32_t rank)
 {
-	double in = model_factor(phases->in, p, buses), out = model_factor(phases->out, p, buses);
-	double in_bytes = model_bytes(phases->in_size, (double)i->sent, (double)i->received);
-	double out_bytes = model_bytes(phases->out_size, (double)i->sent, (double)i->received);
+	const struct communicator *c = i->comm < e->known->comm_count ?
+	    &e->known->comms[i->comm] : NULL;
 
-	return (struct cost){ in * (latency + in_bytes * ns_each) + out * (latency + out_bytes *
-	    ns_each), { [LATENCY] = in + out, [GAP] = in * in_bytes + out * out_bytes } };
+	return c == NULL || c->neighbours == NULL || (int64_t)rank >= c->size ? 0 :
+	    c->neighbours[rank].count;
 }
 
-/* The sum of the slowest node, the slowest island, and the network between islands. */
-struct cost
-collective_cost(const struct engine *e, const struct instance *instance)
+/* The member that is source INDEX of a rank; NONE: no member. */
+static uint32_t
+source(const struct engine *e, const struct instance *i, uint32_t rank, uint32_t index)
 {
-	const struct machine *m = e->machine;
-	int64_t *in_node = zalloc(m->node_count, sizeof *in_node);
-	int64_t *nodes = zalloc(m->island_count, sizeof *nodes), islands = 0;
-	double inside = 0, wide = 0, ns;
-	struct cost network = { 0, { 0 } }, cost;
-	size_t first = 0;
+	const int32_t of = e->known->comms[i->comm].neighbours[rank].sources[index];
 
-	for (uint32_t k = 0; k < instance->count; k++) {
-		size_t node = e->node_of[instance->members[k].location];
+	return of >= 0 && (uint32_t)of < i->ranks ? i->by_rank[of] : NONE;
+}
 
-		first = k == 0 ? node : first;
-		if (in_node[node]++ == 0)
-			nodes[m->nodes[node].island]++;
-	}
-	for (size_t n = 0; n < m->node_count; n++) {
-		const struct node *node = &m->nodes[n];
+/* A scan: of the ranks in turn, all that have arrived; each notes when it and all before had. */
+static void
+cover(struct engine *e, uint32_t link)
+{
+	struct instance *i = &e->instances[link];
+	uint32_t k;
 
-		if (in_node[n] == 0)
+	for (; i->covered < i->ranks; i->covered++) {
+		k = i->by_rank[i->covered];
+		if (k == NONE)
 			continue;
-		ns = phases_cost(&m->islands[node->island].phases[instance->operation], instance,
-		    in_node[n], 0, node->local_latency_ns, node->local_ns_per_byte).ns;
-		inside = ns > inside ? ns : inside;
-	}
-	for (size_t k = 0; k < m->island_count; k++) {
-		const struct island *island = &m->islands[k];
-		size_t n = 0;
+		if (i->members[k].at_ns < 0)
+			break;
+		i->members[k].up_to_ns = i->members[k].at_ns;
+		if (e->marks != NULL)
+			mark_set(e, up_to_time(e, link, k), member_time(e, link, k), &NO_COST,
+			    NO_PAYER);
+		i->members[k].next = i->last_covered;
+		if (i->last_covered != NONE) {
+			const double before_ns = i->members[i->last_covered].up_to_ns;
 
-		islands += nodes[k] > 0;
-		if (nodes[k] == 0 || island->nodes < 2)
+			if (before_ns > i->members[k].up_to_ns)
+				i->members[k].up_to_ns = before_ns;
+			if (e->marks != NULL)
+				mark_max(e, up_to_time(e, link, k),
+				    up_to_time(e, link, i->last_covered), NO_PAYER);
+		}
+		i->last_covered = k;
+	}
+}
+
+/*
+ * Whether the members have arrived that this one waits for, in a collective in which these are not
+ * all. Of a neighbourhood it joins the list of the first that has not, which asks again.
+ */
+static bool
+has_needs(struct engine *e, uint32_t link, uint32_t me)
+{
+	struct instance *i = &e->instances[link];
+	struct arrival *mine = &i->members[me];
+	uint32_t k;
+
+	if (i->class == CLASS_SCAN) {
+		cover(e, link);
+		return mine->comm_rank < i->covered;
+	}
+	for (; i->class == CLASS_NEIGHBOUR && mine->arrived < source_count(e, i, mine->comm_rank);
+	    mine->arrived++) {
+		k = source(e, i, mine->comm_rank, mine->arrived);
+		if (k == NONE || i->members[k].at_ns >= 0)
 			continue;
-		while (in_node[n] == 0 || m->nodes[n].island != k)
-			n++;
-		cost = phases_cost(&island->phases[instance->operation], instance, nodes[k],
-		    island->buses, m->nodes[n].latency_ns, island->ns_per_byte);
-		network = cost.ns > network.ns || k == 0 ? cost : network;
+		mine->next = i->members[k].waiters;
+		i->members[k].waiters = me;
+		return false;
 	}
-	if (islands > 1) {
-		const struct phases phases = { m->wide_model, m->wide_model, BYTES_SENT,
-		    BYTES_RECEIVED };
-
-		wide = phases_cost(&phases, instance, instance->count, 0,
-		    m->nodes[first].wide_latency_ns, m->wide_ns_per_byte).ns;
-	}
-	free(in_node);
-	free(nodes);
-	/* the recorded time includes its messages */
-	if (instance->class == CLASS_COMM_CREATE && m->keeps_making)
-		inside = network.ns = wide = network.times[LATENCY] = network.times[GAP] = 0;
-	network.ns = (inside + network.ns + wide) * instance->factor + instance->own_ns;
-	for (int p = 0; p < PARAMETERS; p++)
-		network.times[p] *= instance->factor;
-	return network;
+	return true;
 }
 
 /*
@@ -88,9 +94,7 @@ needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
 {
 	const struct instance *i = &e->instances[link];
 	const struct arrival *members = i->members;
-	const struct communicator *c = i->comm < e->known->comm_count ?
-	    &e->known->comms[i->comm] : NULL;
-	uint32_t at = members[me].comm_rank, payer = members[me].payer;
+	uint32_t at = members[me].comm_rank, payer = members[me].payer, k;
 	double ns = members[me].at_ns;
 
 #define NEED(time_ns, number) do { \
@@ -106,17 +110,14 @@ needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
 			NEED(members[i->root].at_ns, member_time(e, link, i->root));
 		return ns;
 	case CLASS_SCAN:
-		for (uint32_t k = 0; k < i->count; k++)
-			if (k != me && members[k].comm_rank <= at)
-				NEED(members[k].at_ns, member_time(e, link, k));
+		k = members[me].next;
+		if (k != NONE)
+			NEED(members[k].up_to_ns, up_to_time(e, link, k));
 		return ns;
 	case CLASS_NEIGHBOUR:
-		if (c == NULL || c->neighbours == NULL || (int64_t)at >= c->size)
-			return ns;
-		for (uint32_t s = 0; s < c->neighbours[at].count; s++)
-			for (uint32_t k = 0; k < i->count; k++)
-				if ((int32_t)members[k].comm_rank == c->neighbours[at].sources[s])
-					NEED(members[k].at_ns, member_time(e, link, k));
+		for (uint32_t s = 0; s < source_count(e, i, at); s++)
+			if ((k = source(e, i, at, s)) != NONE)
+				NEED(members[k].at_ns, member_time(e, link, k));
 		return ns;
 	default:
 		if (i->class != CLASS_ALL_TO_ONE || me == i->root)
@@ -186,7 +187,7 @@ holds_all(const struct instance *i)
 
 /* With LogGP: the cost to a waiting member once it has all it needs. */
 static struct cost
-wait_cost(const struct engine *e, const struct instance *i, uint32_t me)
+wait_cost(const struct engine *e, struct instance *i, uint32_t me)
 {
 	if (!e->machine->loggp || i->count < 2)
 		return NO_COST;
@@ -203,8 +204,8 @@ wait_cost(const struct engine *e, const struct instance *i, uint32_t me)
 static double
 end_ns(struct engine *e, uint32_t link, uint32_t me)
 {
-	const struct instance *i = &e->instances[link];
-	double at_ns = needs(e, link, me, NONE);
+	struct instance *i = &e->instances[link];
+	double at_ns = has_needs(e, link, me) ? needs(e, link, me, NONE) : -1;
 	struct cost cost;
 
 	if (at_ns < 0)
@@ -223,21 +224,43 @@ releases(const struct instance *i, uint32_t me)
 	    (i->class == CLASS_ONE_TO_ALL && me == i->root);
 }
 
-/* Wakes the sleepers that may now leave. */
+/* Wakes the member if it sleeps and may now leave. */
 static void
-release(struct engine *e, uint32_t link)
+release_one(struct engine *e, uint32_t link, uint32_t k)
 {
 	struct instance *i = &e->instances[link];
+	double at_ns = i->members[k].waits ? end_ns(e, link, k) : -1;
 
-	for (uint32_t k = 0; k < i->count && i->sleeping > 0; k++) {
-		double at_ns = i->members[k].waits ? end_ns(e, link, k) : -1;
+	if (at_ns < 0)
+		return;
+	i->members[k].waits = false;
+	i->sleeping--;
+	wake(e, i->members[k].location, at_ns);
+}
 
-		if (at_ns < 0)
-			continue;
-		i->members[k].waits = false;
-		i->sleeping--;
-		wake(e, i->members[k].location, at_ns);
+/* Likewise all sleepers that the arrival of ME may let go. */
+static void
+release(struct engine *e, uint32_t link, uint32_t me)
+{
+	struct instance *i = &e->instances[link];
+	uint32_t k, next;
+
+	if (i->class == CLASS_SCAN) {
+		for (cover(e, link); i->released < i->covered; i->released++)
+			if (i->by_rank[i->released] != NONE)
+				release_one(e, link, i->by_rank[i->released]);
+		return;
 	}
+	if (i->class == CLASS_NEIGHBOUR) {
+		k = i->members[me].waiters;
+		for (i->members[me].waiters = NONE; k != NONE; k = next) {
+			next = i->members[k].next;
+			release_one(e, link, k);
+		}
+		return;
+	}
+	for (k = 0; k < i->count && i->sleeping > 0; k++)
+		release_one(e, link, k);
 }
 
 /* All have arrived on Dimemas' machine. */
@@ -280,55 +303,6 @@ collective_done(struct engine *e, uint32_t link, double at_ns)
 				    last_time(e, link), i->members[k].payer);
 			wake(e, i->members[k].location, at_ns + i->members[k].own_ns);
 		}
-}
-
-/* MPI_Reduce is messages to the root, unless the machine has phases for it. */
-static bool
-is_messages(const struct engine *e, const struct instance *i)
-{
-	return e->machine->dimemas && i->operation == OP_REDUCE && i->root != NONE &&
-	    !e->machine->islands[e->machine->nodes[e->node_of[i->members[0].location]].island]
-	    .models_reduce;
-}
-
-/* The latency that a member of a reduction spends first; other collectives have none. */
-struct cost
-reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
-{
-	const struct instance *i = &e->instances[link];
-	struct cost cost = { 0, { 0 } };
-	uint32_t root;
-
-	if (!is_messages(e, i))
-		return cost;
-	root = i->members[i->root].location;
-	cost.ns = root == id ? e->machine->nodes[e->node_of[id]].latency_ns :
-	    latency_ns(e, id, root);
-	cost.times[LATENCY] = root == id || is_between_nodes(e, id, root);
-	return cost;
-}
-
-/* The cost of starting a collective, or waiting for it: the largest latency of its members. */
-struct cost
-collective_startup(const struct engine *e, uint32_t id, uint32_t link)
-{
-	const struct instance *i = &e->instances[link];
-	struct cost cost = { 0, { 0 } };
-	double local_ns = 0;
-
-	for (uint32_t k = 0; k < i->count; k++) {
-		uint32_t other = i->members[k].location;
-		double ns = other != id ? latency_ns(e, id, other) : 0;
-
-		if (other != id && is_between_nodes(e, id, other))
-			cost.times[LATENCY] = 1;
-		else
-			local_ns = ns > local_ns ? ns : local_ns;
-		cost.ns = ns > cost.ns ? ns : cost.ns;
-	}
-	if (e->marks != NULL && cost.times[LATENCY] > 0 && local_ns > 0)
-		e->marks->broken = "a collective that is started costs the larger of two latencies";
-	return cost;
 }
 
 /* MPI_Reduce as in prv2dim and Dimemas: all send to the root, which waits for all. */
@@ -400,6 +374,18 @@ collective_part(struct engine *e, uint32_t f)
 	flight_unref(e, f);
 }
 
+/* What its cost hangs on. */
+static void
+take_sizes(struct instance *i, uint64_t sent, uint64_t received, double factor)
+{
+	if (i->sent == sent && i->received == received && i->factor == factor)
+		return;
+	i->sent = sent;
+	i->received = received;
+	i->factor = factor;
+	i->costed = false;
+}
+
 bool
 collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 {
@@ -422,16 +408,13 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 	if (i->root == NONE && i->arrived > 1 &&
 	    (row->sent != i->sent || row->received != i->received))
 		i->uneven = true;
-	if (i->root == me || (i->root == NONE && r->now_ns >= i->last_ns)) {
-		i->sent = row->sent;
-		i->received = row->received;
-		i->factor = scale_of(e, id, false);
-	}
+	if (i->root == me || (i->root == NONE && r->now_ns >= i->last_ns))
+		take_sizes(i, row->sent, row->received, scale_of(e, id, false));
 	if (e->marks != NULL) {
 		mark_arrival(e, id, op->link, me, waits);
 		e->marks->in_flight += !waits;
 	}
-	if (is_messages(e, i) && waits)
+	if (collective_is_messages(e, i) && waits)
 		return enter_reduction(e, id, op, me);
 	if (e->machine->dimemas) {
 		i->members[me].waits = waits;
@@ -440,10 +423,9 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 			begin_operation(e, op->link);
 		return !waits;
 	}
-	if (e->machine->loggp && row->sent > i->sent)
-		i->sent = row->sent;
-	if (e->machine->loggp && row->received > i->received)
-		i->received = row->received;
+	if (e->machine->loggp)
+		take_sizes(i, row->sent > i->sent ? row->sent : i->sent,
+		    row->received > i->received ? row->received : i->received, i->factor);
 	if (e->marks != NULL && waits && i->arrived == i->count && holds_all(i)) {
 		i->sleeping++;		/* it has not left for the instance's purposes */
 		mark_if_sync(e, op->link);
@@ -455,7 +437,7 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 		i->sleeping++;
 	}
 	if (releases(i, me))
-		release(e, op->link);
+		release(e, op->link, me);
 	if (at_ns > r->now_ns)
 		r->now_ns = at_ns;
 	return at_ns >= 0;

@@ -164,15 +164,37 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 
 /* The rank in the communicator, for operations that wait by rank. */
 static uint32_t
-comm_rank(const struct engine *e, uint32_t comm, uint32_t location)
+comm_rank(struct engine *e, uint32_t comm, uint32_t location)
 {
-	int32_t rank = e->known->location_rank[location];
+	const int32_t rank = e->known->location_rank[location], ranks = e->known->ranks;
 	const struct communicator *c = comm < e->known->comm_count ? &e->known->comms[comm] : NULL;
+	int32_t i;
 
-	for (int32_t i = 0; c != NULL && c->members != NULL && i < c->size; i++)
-		if (c->members[i] == rank)
-			return (uint32_t)i;
-	return (uint32_t)rank;
+	if (c == NULL || c->members == NULL || rank < 0 || rank >= ranks)
+		return (uint32_t)rank;
+	if (e->comm_ranks == NULL)
+		e->comm_ranks = zalloc((size_t)ranks, sizeof *e->comm_ranks);
+	/* The next instance is often of the same communicator. */
+	for (i = e->ranked != comm ? c->size - 1 : -1; i >= 0; i--)
+		if (c->members[i] >= 0 && c->members[i] < ranks)
+			e->comm_ranks[c->members[i]] = i;
+	e->ranked = comm;
+	i = e->comm_ranks[rank];
+	return (uint32_t)(i < c->size && c->members[i] == rank ? i : rank);
+}
+
+/* Of a collective in which members wait for some others only. */
+static void
+index_members(struct instance *instance)
+{
+	for (uint32_t k = 0; k < instance->count; k++)
+		if (instance->members[k].comm_rank >= instance->ranks)
+			instance->ranks = instance->members[k].comm_rank + 1;
+	GROW(instance->by_rank, instance->rank_capacity, instance->ranks);
+	for (uint32_t r = 0; r < instance->ranks; r++)
+		instance->by_rank[r] = NONE;
+	for (uint32_t k = 0; k < instance->count; k++)
+		instance->by_rank[instance->members[k].comm_rank] = k;
 }
 
 /* Bytes of a block (mean), sent to one other rank, or to all alike. */
@@ -234,7 +256,7 @@ take_blocks(const struct engine *e, struct instance *instance, const uint32_t *l
  * Collectives that are only started, or have unknown ranks, use the model.
  */
 static bool
-make_plan(const struct engine *e, struct instance *instance, const uint32_t *location,
+make_plan(struct engine *e, struct instance *instance, const uint32_t *location,
     const uint64_t *seq, uint32_t *order)
 {
 	uint32_t count = instance->count;
@@ -321,12 +343,14 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 		instance->members[j] = (struct arrival){ .location = location[k], .at_ns = -1,
 		    .own_ns = class == CLASS_FILE ? (double)(row->enter_ns + op->duration_ns -
 		    last_ns) : 0, .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
-		    comm_rank(e, row->comm, location[k]) : (uint32_t)rank };
+		    comm_rank(e, row->comm, location[k]) : (uint32_t)rank, .waiters = NONE };
 		if (row->peer == ROOT_PEER ||
 		    (row->peer >= 0 && world_rank(e->known, row->comm, rank, row->peer) == rank))
 			instance->root = instance->plan.root = j;
 	}
 	free(order);
+	if (class == CLASS_SCAN || class == CLASS_NEIGHBOUR)
+		index_members(instance);
 	/* Without a known root, use the model. */
 	if (planned && schedule_is_rooted(instance->plan.operation) && instance->root == NONE)
 		instance->plan.schedule = NO_SCHEDULE;

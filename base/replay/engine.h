@@ -140,7 +140,10 @@ struct trail {			/* of a message, for --explain */
 };
 
 struct arrival { uint32_t location, comm_rank; double at_ns, own_ns; bool waits, started;
-    uint32_t payer; };
+    uint32_t payer;
+    /* In a scan: when all up to this rank had arrived; the one before. In a neighbourhood: sources
+     * that have arrived; members that wait for this one, as a list. */
+    double up_to_ns; uint32_t arrived, waiters, next; };
 
 struct instance {		/* of a collective */
 	struct arrival *members;
@@ -155,6 +158,11 @@ struct instance {		/* of a collective */
 	uint32_t comm, next;
 	uint32_t first_time, times;	/* of the latest arrival and of its members: watchers.h */
 	uint8_t class, operation;
+	bool costed;		/* with these sizes: cost */
+	struct cost cost;
+	/* members by rank in the communicator, and how many ranks in turn have arrived, left */
+	uint32_t *by_rank, ranks, covered, last_covered, released;
+	size_t rank_capacity;
 	bool uneven;		/* sizes differ, so the order of arrival matters */
 	double *blocks;		/* by member, for the plan: if they differ */
 	size_t block_capacity;
@@ -223,6 +231,8 @@ struct engine {
 	struct trail *trails;			/* by flight; NULL if nobody asks */
 	double *held_ns;	/* by flight: links and bus, if the machine has gaps; or NULL */
 	size_t held_capacity;
+	int32_t *comm_ranks;	/* by rank, in the communicator RANKED */
+	uint32_t ranked;
 	size_t flight_count, flight_capacity, trail_capacity;
 	bool explains;				/* trails are kept */
 	uint32_t *free_flights;	/* a stack: a list would touch distant cache lines */
@@ -381,8 +391,10 @@ bool collective_wait(struct engine *engine, uint32_t runner, const struct op *op
 void collective_done(struct engine *engine, uint32_t instance, double at_ns);
 /* of a reduction: data is at the root */
 void collective_part(struct engine *engine, uint32_t flight);
-/* The cost of its phases on Dimemas' machine. */
-struct cost collective_cost(const struct engine *engine, const struct instance *instance);
+/* collective_cost.c: the cost of its phases, for all members the same. */
+struct cost collective_cost(const struct engine *engine, struct instance *instance);
+/* MPI_Reduce is messages to the root, unless the machine has phases for it. */
+bool collective_is_messages(const struct engine *engine, const struct instance *instance);
 struct cost reduction_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
 struct cost collective_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
 

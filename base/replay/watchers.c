@@ -109,8 +109,10 @@ last_time(struct engine *e, uint32_t instance)
 {
 	struct instance *i = &e->instances[instance];
 
-	if (i->times < 1 + i->count) {
-		i->times = 1 + i->capacity;
+	const uint32_t each = i->class == CLASS_SCAN ? 2 : 1;
+
+	if (i->times < 1 + each * i->count) {
+		i->times = 1 + each * i->capacity;
 		i->first_time = take_times(e->marks, i->times);
 	}
 	return i->first_time;
@@ -120,6 +122,12 @@ uint32_t
 member_time(struct engine *e, uint32_t instance, uint32_t member)
 {
 	return last_time(e, instance) + 1 + member;
+}
+
+uint32_t
+up_to_time(struct engine *e, uint32_t instance, uint32_t member)
+{
+	return member_time(e, instance, member) + e->instances[instance].count;
 }
 
 uint32_t

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a collective costs, once its members have entered. */
+#include <stdlib.h>
+
+#include "engine.h"
+#include "../mpi/call_class.h"
+
+/* Cost of both phases over one kind of wire: latency and bytes. */
+static struct cost
+phases_cost(const struct phases *phases, const struct instance *i, int64_t p, int64_t buses,
+    double latency, double ns_each)
+{
+	double in = model_factor(phases->in, p, buses), out = model_factor(phases->out, p, buses);
+	double in_bytes = model_bytes(phases->in_size, (double)i->sent, (double)i->received);
+	double out_bytes = model_bytes(phases->out_size, (double)i->sent, (double)i->received);
+
+	return (struct cost){ in * (latency + in_bytes * ns_each) + out * (latency + out_bytes *
+	    ns_each), { [LATENCY] = in + out, [GAP] = in * in_bytes + out * out_bytes } };
+}
+
+/* The sum of the slowest node, the slowest island, and the network between islands. */
+static struct cost
+cost_of(const struct engine *e, const struct instance *instance)
+{
+	const struct machine *m = e->machine;
+	int64_t *in_node = zalloc(m->node_count, sizeof *in_node);
+	int64_t *nodes = zalloc(m->island_count, sizeof *nodes), islands = 0;
+	double inside = 0, wide = 0, ns;
+	struct cost network = { 0, { 0 } }, cost;
+	size_t first = 0;
+
+	for (uint32_t k = 0; k < instance->count; k++) {
+		size_t node = e->node_of[instance->members[k].location];
+
+		first = k == 0 ? node : first;
+		if (in_node[node]++ == 0)
+			nodes[m->nodes[node].island]++;
+	}
+	for (size_t n = 0; n < m->node_count; n++) {
+		const struct node *node = &m->nodes[n];
+
+		if (in_node[n] == 0)
+			continue;
+		ns = phases_cost(&m->islands[node->island].phases[instance->operation], instance,
+		    in_node[n], 0, node->local_latency_ns, node->local_ns_per_byte).ns;
+		inside = ns > inside ? ns : inside;
+	}
+	for (size_t k = 0; k < m->island_count; k++) {
+		const struct island *island = &m->islands[k];
+		size_t n = 0;
+
+		islands += nodes[k] > 0;
+		if (nodes[k] == 0 || island->nodes < 2)
+			continue;
+		while (in_node[n] == 0 || m->nodes[n].island != k)
+			n++;
+		cost = phases_cost(&island->phases[instance->operation], instance, nodes[k],
+		    island->buses, m->nodes[n].latency_ns, island->ns_per_byte);
+		network = cost.ns > network.ns || k == 0 ? cost : network;
+	}
+	if (islands > 1) {
+		const struct phases phases = { m->wide_model, m->wide_model, BYTES_SENT,
+		    BYTES_RECEIVED };
+
+		wide = phases_cost(&phases, instance, instance->count, 0,
+		    m->nodes[first].wide_latency_ns, m->wide_ns_per_byte).ns;
+	}
+	free(in_node);
+	free(nodes);
+	/* the recorded time includes its messages */
+	if (instance->class == CLASS_COMM_CREATE && m->keeps_making)
+		inside = network.ns = wide = network.times[LATENCY] = network.times[GAP] = 0;
+	network.ns = (inside + network.ns + wide) * instance->factor + instance->own_ns;
+	for (int p = 0; p < PARAMETERS; p++)
+		network.times[p] *= instance->factor;
+	return network;
+}
+
+struct cost
+collective_cost(const struct engine *e, struct instance *i)
+{
+	if (!i->costed)
+		i->cost = cost_of(e, i);
+	i->costed = true;
+	return i->cost;
+}
+
+bool
+collective_is_messages(const struct engine *e, const struct instance *i)
+{
+	return e->machine->dimemas && i->operation == OP_REDUCE && i->root != NONE &&
+	    !e->machine->islands[e->machine->nodes[e->node_of[i->members[0].location]].island]
+	    .models_reduce;
+}
+
+/* The latency that a member of a reduction spends first; other collectives have none. */
+struct cost
+reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
+{
+	const struct instance *i = &e->instances[link];
+	struct cost cost = { 0, { 0 } };
+	uint32_t root;
+
+	if (!collective_is_messages(e, i))
+		return cost;
+	root = i->members[i->root].location;
+	cost.ns = root == id ? e->machine->nodes[e->node_of[id]].latency_ns :
+	    latency_ns(e, id, root);
+	cost.times[LATENCY] = root == id || is_between_nodes(e, id, root);
+	return cost;
+}
+
+/* The cost of starting a collective, or waiting for it: the largest latency of its members. */
+struct cost
+collective_startup(const struct engine *e, uint32_t id, uint32_t link)
+{
+	const struct instance *i = &e->instances[link];
+	struct cost cost = { 0, { 0 } };
+	double local_ns = 0;
+
+	for (uint32_t k = 0; k < i->count; k++) {
+		uint32_t other = i->members[k].location;
+		double ns = other != id ? latency_ns(e, id, other) : 0;
+
+		if (other != id && is_between_nodes(e, id, other))
+			cost.times[LATENCY] = 1;
+		else
+			local_ns = ns > local_ns ? ns : local_ns;
+		cost.ns = ns > cost.ns ? ns : cost.ns;
+	}
+	if (e->marks != NULL && cost.times[LATENCY] > 0 && local_ns > 0)
+		e->marks->broken = "a collective that is started costs the larger of two latencies";
+	return cost;
+}
