@@ -168,6 +168,19 @@ early_fence 1 410" ]
 late_complete 1 290" ]
 }
 
+# MPI_Win_start returns at once, as with Open MPI's osc pt2pt. The target posts at 900, and waits at 905, still within MPI_Win_complete.
+@test "MPI_Win_complete waits for the post that MPI_Win_start did not wait for" {
+	[ "$(one_sided 'trace ranks=2
+		communicator comm=3 members=0,1 type=window
+		0 MPI_Win_start 30 40 comm=3 peer=1 as=a
+		0 MPI_Put 50 60 comm=3 peer=1 sent=8
+		0 MPI_Win_complete 200 950 comm=3 of=a
+		1 MPI_Win_post 900 902 comm=3 peer=0 as=b
+		1 MPI_Win_wait 905 960 comm=3 of=b')" = "late_post 0 700" ]
+	jq -e '.wait_states[] | select(.name == "late_post") | .partners == [0,7e-07]' report.json
+	tests/reorder.py 1 <t.graph | lp-imbalance -F json | cmp - report.json
+}
+
 # Rank 1 is in MPI until 50 us and from 600 us on, rank 2 is in a barrier of its own throughout.
 @test "an origin waits until its target, which computes, makes an MPI call" {
 	local progress='trace ranks=3
