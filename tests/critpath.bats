@@ -454,6 +454,33 @@ late_sender() {
 		diff - counts
 }
 
+# The target posts at 900 and waits from 905 on; MPI_Win_complete, which has sent by then, waits for the post alone.
+@test "the path leads from MPI_Win_complete to the post that it waited for, not to a wait for it" {
+	tests/pack >t.trace <<-'END'
+		trace ranks=2
+		communicator comm=3 members=0,1 type=window
+		0 MPI_Init 0 10
+		0 MPI_Win_start 30 40 comm=3 peer=1 as=a
+		0 MPI_Win_complete 200 950 comm=3 of=a
+		0 MPI_Finalize 2000 2100
+		1 MPI_Init 0 10
+		1 MPI_Win_post 900 902 comm=3 peer=0 as=b
+		1 MPI_Win_wait 905 960 comm=3 of=b
+		1 MPI_Finalize 1000 2100
+	END
+	cut_trace.py t.trace shards 2
+	lp-graph t.trace >t.graph 2>/dev/null
+	lp-graph -o matched shards 2>/dev/null
+	for solver in kahn dijkstra walk; do
+		for graph in t.graph matched; do
+			[ "$(lp-critpath -a $solver $graph | lp-dump -k segment | jq -r '"\(.rank) \(.begin_ns) \(.end_ns) \(.segment)"' | tail -n +2 | head -3)" = \
+				"1 10 900 compute
+0 900 950 transfer
+0 950 2000 compute" ]
+		done
+	done
+}
+
 @test "a spawned rank follows from MPI_Comm_spawn, even the first row of a stretch, unless it began before that" {
 	local end
 	for end in 1000 800; do

@@ -59,6 +59,12 @@ static inline bool is_collective(enum call_class class)
 	    (class >= CLASS_BARRIER && class <= CLASS_COMM_CREATE) || class >= CLASS_BARRIER_START;
 }
 
+/* A send that its receiver never holds up: of an epoch of an MPI window, or to another thread. */
+static inline bool is_signal(enum call_class class)
+{
+	return class == CLASS_THREAD_SIGNAL || class == CLASS_POST || class == CLASS_ACCESS_END;
+}
+
 static inline bool is_collective_start(enum call_class class)
 {
 	return class >= CLASS_BARRIER_START;

@@ -188,6 +188,8 @@ take_messages(struct run *run, const struct message *message)
 		if (may_block(run, &send->row, &receive->row))
 			link_rows(receive, e->source[i], e->send[i]);
 		/* A send waits for the post of its receive. */
+		if (is_signal(call_class(send->row.call)))
+			continue;
 		if ((posted = row_of(run, poster, post)) == NULL || (may_block(run, &posted->row,
 		    &send->row) && !stays_linked(send, linked_ns(run, send),
 		    posted->row.enter_ns, false)))

@@ -57,9 +57,7 @@ is_eager_by_call(uint16_t call)
 uint64_t
 rendezvous_from(const struct machine *m, uint16_t call)
 {
-	const enum call_class class = call_class(call);
-
-	if (class == CLASS_THREAD_SIGNAL || class == CLASS_POST || class == CLASS_ACCESS_END)
+	if (is_signal(call_class(call)))
 		return UINT64_MAX;
 	if (m->eager_bytes < 0)
 		return is_eager_by_call(call) ? UINT64_MAX : 0;

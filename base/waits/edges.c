@@ -78,11 +78,9 @@ take_messages(struct imbalance *im, bool are_probes)
 			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post_seq);
 		}
 		group_rows(send, receive);
-		/* MPI_Win_complete waits for MPI_Win_post, never for MPI_Win_wait. */
-		if (call_class(send->row.call) == CLASS_ACCESS_END)
-			continue;
-		/* unless something held it up, and the receive was not posted meanwhile */
-		if (!ends_within(send, send->other_ns) || ends_within(send, post->row.enter_ns))
+		/* unless something else held it up, and the receive was not posted meanwhile */
+		if (!is_signal(call_class(send->row.call)) && (!ends_within(send, send->other_ns) ||
+		    ends_within(send, post->row.enter_ns)))
 			link_rows(send, poster, post_seq, post->row.enter_ns, true);
 	}
 }
