@@ -304,6 +304,8 @@ whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct in
 	struct longest_way way = { NULL, 0 };
 	struct dag dag;
 
+	if (whatif->slack)
+		refuse_long_sums(known, known->run_ns);
 	dag_of_needs(&dag, stretch, instances, known);
 	if (whatif->slack)
 		add_slack(whatif, &dag);
@@ -325,8 +327,6 @@ whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct in
 void
 whatif_end(struct whatif *whatif, const struct definitions *known)
 {
-	if (whatif->slack)
-		refuse_long_sums(known, known->run_ns);
 	balances_end(&whatif->balances, known);
 	whatif->gains.balances = whatif->balances.at;
 	whatif->gains.balance_count = whatif->balances.count;
