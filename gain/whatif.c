@@ -103,7 +103,7 @@ add_slack(struct whatif *whatif, const struct dag *dag)
 static int64_t
 saved_ns(int64_t weight_ns, int percent)
 {
-	return (weight_ns * percent + 50) / 100;
+	return weight_ns / 100 * percent + (weight_ns % 100 * percent + 50) / 100;
 }
 
 /*
