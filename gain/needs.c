@@ -169,6 +169,32 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 }
 
 /*
+ * The end of an exposure needs an MPI_Win_complete, and what that waited for itself: it may tell
+ * its targets only when all of them have posted. N: the row, which was left at LEAVE_NS.
+ */
+static void
+gate_exposure(const struct dag *dag, struct hubs *hubs, size_t n, int64_t leave_ns)
+{
+	const uint32_t complete = hubs->gate[n];
+	uint32_t hub = NO_GATE;
+
+	for (size_t k = complete / 2; 2 * k < dag->events && hubs->enter[k] == complete; k++) {
+		const uint32_t post = hubs->gate[k];
+		const struct row *row = post == NO_GATE ? NULL : dag_row(dag, post);
+
+		if (row == NULL || row->enter_ns > leave_ns)
+			continue;
+		if (hub == NO_GATE) {
+			hub = add_hub(dag, hubs);
+			add_to_hub(hubs, complete);
+		}
+		add_to_hub(hubs, post);
+	}
+	if (hub != NO_GATE)
+		hubs->gate[n] = hub;
+}
+
+/*
  * Notes the enters of all rows, and what messages make them need. The rows of a stretch may be
  * packed: each is looked at once, in order, and its other end only by number.
  */
@@ -177,7 +203,8 @@ gate_messages(const struct dag *dag, struct hubs *hubs)
 {
 	const struct stretch *stretch = dag->stretch;
 	const size_t rows = dag->events / 2;
-	size_t n = 0;
+	struct exposed { size_t row; int64_t leave_ns; } *exposed = NULL;
+	size_t n = 0, count = 0, capacity = 0;
 
 	hubs->enter = zalloc(rows, sizeof *hubs->enter);
 	hubs->gate = zalloc(rows, sizeof *hubs->gate);
@@ -194,10 +221,17 @@ gate_messages(const struct dag *dag, struct hubs *hubs)
 			    stretch_has(stretch, row->other, row->other_seq) ?
 			    (uint32_t)numbering_of(&dag->numbering,
 			    (struct event){ row->other_seq, row->other, false }) : NO_GATE;
+			if (hubs->gate[n] != NO_GATE &&
+			    call_class(row->row.call) == CLASS_EXPOSE_END)
+				*APPEND(exposed, count, capacity) = (struct exposed){ n,
+				    row->row.leave_ns };
 		}
 	for (n = 0; n < rows; n++)
 		if (hubs->gate[n] != NO_GATE)
 			hubs->gate[n] = hubs->enter[hubs->gate[n] / 2];
+	for (n = 0; n < count; n++)
+		gate_exposure(dag, hubs, exposed[n].row, exposed[n].leave_ns);
+	free(exposed);
 }
 
 /* ---- vertices and edges -------------------------------------------------------------- */

@@ -199,6 +199,38 @@ in_group() {
 		'[[1,"compute",5000000],[0,"transfer",9000000]]' ]
 }
 
+# ring COMPUTE: epochs with both neighbours. Ranks 0 and 2 compute for long in turn, their neighbours wait in MPI_Win_complete for that post, and the
+# other one in MPI_Win_wait for their MPI_Win_complete, which was entered before.
+ring() {
+	awk -v compute="$1" 'function max(a, b) { return a > b ? a : b }
+	BEGIN {
+		print "trace ranks=4\nsite site=1 offset=16\nsite site=2 offset=32\ncommunicator comm=3 members=0,1,2,3 type=window"
+		for (r = 0; r < 4; r++) { print r, "MPI_Init 0 1000"; at[r] = 1000 }
+		for (i = 0; i < 12; i++) {
+			for (r = 0; r < 4; r++) post[r] = at[r] + (r == i % 2 * 2 ? compute : 100)
+			for (r = 0; r < 4; r++) done[r] = max(post[r] + 20, max(post[(r + 1) % 4], post[(r + 3) % 4])) + 5
+			for (r = 0; r < 4; r++) {
+				a = (r + 1) % 4; b = (r + 3) % 4
+				print r, "MPI_Win_post", post[r], post[r] + 5, "comm=3 site=1 peer=" a, "as=p"; print r, "+ comm=3 peer=" b, "as=q"
+				print r, "MPI_Win_start", post[r] + 10, post[r] + 12, "comm=3 site=2 peer=" a, "as=s"; print r, "+ comm=3 peer=" b, "as=t"
+				print r, "MPI_Win_complete", post[r] + 20, done[r], "comm=3 site=2 of=s"; print r, "+ comm=3 of=t"
+				at[r] = max(done[r] + 2, max(done[a], done[b])) + 5
+				print r, "MPI_Win_wait", done[r] + 2, at[r], "comm=3 site=2 of=p"; print r, "+ comm=3 of=q"
+			}
+		}
+		end = max(max(at[0], at[1]), max(at[2], at[3])) + 10
+		for (r = 0; r < 4; r++) print r, "MPI_Finalize", at[r] + 2, end
+	}' | tests/pack | lp-graph 2>/dev/null
+}
+
+@test "a rank that waits for an epoch waits for the post that the epoch's origin waits for" {
+	ring 6000 >t.graph
+	ring 3000 >half.graph
+	lp-gain --gain 50 -F json t.graph >t.json
+	jq -e --argjson saved "$(($(lp-dump -k run t.graph | jq .run_ns) - $(lp-dump -k run half.graph | jq .run_ns)))" \
+		'$saved > 30000 and (.gain_by_site[0] | .where == "0x10" and (.gain_s * 1e9 / $saved - 1 | fabs) < 0.03)' t.json
+}
+
 @test "what a function of an awaited thread would gain" {
 	# Rank 1's first thread waits for its worker from 2 to 11 ms; they have a sample each ms on a core. Rank 0 computes 4 ms.
 	pack <<-END | lp-graph 2>/dev/null >awaited.graph
