@@ -181,6 +181,25 @@ late_complete 1 290" ]
 	tests/reorder.py 1 <t.graph | lp-imbalance -F json | cmp - report.json
 }
 
+# The origin cannot tell rank 1 that the epoch is over before rank 2 has posted, at 900; it returns before rank 1 does, or after.
+@test "MPI_Win_wait waits for the post that the origin waits for" {
+	for end in 930 950; do
+		[ "$(one_sided "trace ranks=3
+			communicator comm=3 members=0,1,2 type=window
+			0 MPI_Win_start 30 40 comm=3 peer=1 as=a
+			0 + comm=3 peer=2 as=b
+			0 MPI_Win_complete 200 $end comm=3 of=a
+			0 + comm=3 of=b
+			1 MPI_Win_post 20 25 comm=3 peer=0 as=c
+			1 MPI_Win_wait 100 940 comm=3 of=c
+			2 MPI_Win_post 900 902 comm=3 peer=0 as=d
+			2 MPI_Win_wait 905 960 comm=3 of=d")" = "late_post 0 700
+late_complete 1 800" ]
+		jq -e '.wait_states[] | select(.name == "late_complete") | .partners == [1e-07,0,7e-07]' report.json
+		tests/reorder.py 1 <t.graph | lp-imbalance -F json | cmp - report.json
+	done
+}
+
 # Rank 1 is in MPI until 50 us and from 600 us on, rank 2 is in a barrier of its own throughout.
 @test "an origin waits until its target, which computes, makes an MPI call" {
 	local progress='trace ranks=3

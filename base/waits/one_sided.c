@@ -31,10 +31,19 @@ struct target {
 	size_t access_count, access_capacity;
 };
 
+struct released {		/* by that row, when it was entered */
+	int64_t at_ns;
+	uint64_t seq;
+	uint32_t by;		/* NOBODY: it waited for none */
+};
+
 /* The state of an origin in an MPI window. */
 struct accessor {
 	uint32_t window, of;		/* location; NOBODY: free slot */
 	uint32_t epochs;		/* of active targets, ended */
+	/* The last MPI_Win_complete: rows, and the last post that it waited for. */
+	uint64_t completed, completed_end;
+	struct released released;
 	bool all;			/* MPI_Win_lock_all */
 };
 
@@ -280,6 +289,80 @@ fence_waits(struct imbalance *im, const struct whole_call *call,
 }
 
 /*
+ * MPI_Win_complete may tell its targets only when all of them have posted: the last post that it
+ * has waited for so far. Posts that are not counted yet came too late for who is counted now.
+ */
+static void
+take_post(const struct imbalance *im, struct released *last, const struct wait_row *complete)
+{
+	if (complete->has_other && complete->other_ns > last->at_ns &&
+	    im->done[complete->other] > complete->other_seq)
+		*last = (struct released){ complete->other_ns, complete->other_seq,
+		    complete->other };
+}
+
+static void
+note_complete(struct imbalance *im, const struct whole_call *call)
+{
+	struct accessor *a = accessor_of(im, call->rows[0].row.comm, call->location);
+
+	a->completed = call->first;
+	a->completed_end = call->first + call->count;
+	a->released = (struct released){ call->rows[0].row.enter_ns, 0, NOBODY };
+	for (uint32_t i = 0; i < call->count; i++)
+		take_post(im, &a->released, &call->rows[i]);
+}
+
+/* Of the MPI_Win_complete that one row of a wait refers to, counted or not. */
+static struct released
+released_of(struct imbalance *im, const struct wait_row *wait)
+{
+	struct released last = { INT64_MIN, 0, NOBODY };
+	const struct wait_row *row = wait_row(im, wait->other, wait->other_seq);
+	uint64_t first, seq;
+
+	if (im->done[wait->other] > wait->other_seq) {
+		const struct accessor *a = accessor_of(im, wait->row.comm, wait->other);
+
+		return wait->other_seq >= a->completed && wait->other_seq < a->completed_end ?
+		    a->released : last;
+	}
+	if (row == NULL)
+		return last;
+	last.at_ns = row->row.enter_ns;
+	first = wait->other_seq - row->row.part;
+	for (seq = first; (row = wait_row(im, wait->other, seq)) != NULL &&
+	    (seq == first || row->row.part > 0); seq++)
+		take_post(im, &last, row);
+	return last;
+}
+
+/* Late Complete goes on until the origins have what they wait for themselves. */
+static int
+indirect_wait(struct imbalance *im, const struct whole_call *call, struct wait wait,
+    struct wait waits[MOST_WAITS], int count)
+{
+	wait.state = LATE_COMPLETE;
+	wait.from_ns = wait.to_ns = count > 0 ? waits[count - 1].to_ns : call->rows[0].row.enter_ns;
+	for (uint32_t i = 0; i < call->count; i++) {
+		const struct wait_row *row = &call->rows[i];
+		struct released last = { INT64_MIN, 0, NOBODY };
+
+		if (row->has_other && !row->is_send)
+			last = released_of(im, row);
+		if (last.by == NOBODY || last.at_ns <= wait.to_ns ||
+		    last.at_ns > call->rows[0].row.leave_ns)
+			continue;
+		wait.to_ns = last.at_ns;
+		wait.cause = last.by;
+		wait.cause_seq = last.seq;
+	}
+	if (wait.to_ns > wait.from_ns)
+		waits[count++] = wait;
+	return count;
+}
+
+/*
  * Early Wait lasts until the last operation of the epoch. Late Complete lasts from there, or from
  * the own enter, until the last origin entered MPI_Win_complete.
  */
@@ -290,15 +373,18 @@ exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait 
 	struct access last = { call->rows[0].row.enter_ns, 0 };
 	uint32_t by = NOBODY;
 
+	const struct wait own = waits[0];
+
 	if (waits[0].state == STATES)
-		return 0;
+		return indirect_wait(im, call, own, waits, 0);
 	waits[0].state = LATE_COMPLETE;
 	for (const struct wait_row *row = call->rows; row < call->rows + call->count; row++) {
 		if (row->has_other && !row->is_send)
 			last_access(accesses_of(target_of(im, row->row.comm, rank), row->other),
 			    row->other_ns, &last, &by);
 	}
-	return by == NOBODY ? 1 : divide(waits, 1, &last, by, EARLY_WAIT);
+	return indirect_wait(im, call, own, waits,
+	    by == NOBODY ? 1 : divide(waits, 1, &last, by, EARLY_WAIT));
 }
 
 /* ---- call by call ---- */
@@ -310,6 +396,8 @@ one_sided_count(struct imbalance *im, const struct whole_call *call)
 		note_access(im, call);
 	else if (call->kind->one_sided == ENDS_EPOCH)
 		accessor_of(im, call->rows[0].row.comm, call->location)->epochs++;
+	if (call->kind->class == CLASS_ACCESS_END)
+		note_complete(im, call);
 }
 
 bool
