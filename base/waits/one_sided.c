@@ -370,10 +370,9 @@ int
 exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS])
 {
 	const int32_t rank = im->graph.known.location_rank[call->location];
+	const struct wait own = waits[0];
 	struct access last = { call->rows[0].row.enter_ns, 0 };
 	uint32_t by = NOBODY;
-
-	const struct wait own = waits[0];
 
 	if (waits[0].state == STATES)
 		return indirect_wait(im, call, own, waits, 0);
