@@ -103,11 +103,8 @@ read_run(const struct table *table, struct program *p, char *line)
 		die("%s:%lu: tau is above t", table->file, table->line);
 	if (value[COLUMN_TAU] < 0 || value[COLUMN_DTAU] < 0)
 		die("%s:%lu: tau or dtau is negative", table->file, table->line);
-	GROW(p->runs, p->capacity, p->count + 1);
-	for (i = p->count++; i > 0 && p->runs[i - 1].n > value[COLUMN_N]; i--)
-		p->runs[i] = p->runs[i - 1];
-	p->runs[i] = (struct run){ value[COLUMN_N], value[COLUMN_T], value[COLUMN_TAU],
-	    value[COLUMN_DTAU] };
+	*APPEND(p->runs, p->count, p->capacity) = (struct run){ value[COLUMN_N], value[COLUMN_T],
+	    value[COLUMN_TAU], value[COLUMN_DTAU] };
 }
 
 /* The last part of a path, without its last dot and the rest. */
@@ -120,12 +117,15 @@ base_name(const char *path)
 	    strdup(begin));
 }
 
-/* Runs are in the order of n. */
+ORDER(by_n, struct run, BY(n) BY(t))
+
+/* Puts the runs in order. Returns the number of different n. */
 static size_t
-different_n(const struct program *p)
+order_runs(struct program *p)
 {
 	size_t different = 0;
 
+	SORT(p->runs, p->count, by_n);
 	for (size_t i = 0; i < p->count; i++)
 		different += i == 0 || p->runs[i].n != p->runs[i - 1].n;
 	return different;
@@ -162,9 +162,9 @@ read_table(FILE *in, const char *file, struct program *p)
 	if (p->count < LEAST_RUNS)
 		die("%s:%lu: %zu points, at least %d are needed", file, table.line,
 		    p->count, LEAST_RUNS);
-	if (different_n(p) < LEAST_N)
+	if (order_runs(p) < LEAST_N)
 		die("%s:%lu: %zu values of n, at least %d are needed", file, table.line,
-		    different_n(p), LEAST_N);
+		    order_runs(p), LEAST_N);
 	free(line);
 }
 
@@ -216,8 +216,6 @@ read_graph(const char *file, bool whole)
 	return run;
 }
 
-ORDER(by_n, struct run, BY(n) BY(t))
-
 static struct program *
 add_program(struct program **all, size_t *capacity, size_t *count, char *name)
 {
@@ -268,10 +266,11 @@ read_programs(char **files, size_t count, bool whole, size_t *programs)
 			fclose(in);
 	}
 	for (p = all; p < all + *programs; p++) {
-		SORT(p->runs, p->count, by_n);
-		if (p->count < LEAST_RUNS || different_n(p) < LEAST_N)
+		const size_t different = order_runs(p);
+
+		if (p->count < LEAST_RUNS || different < LEAST_N)
 			die("%s: %zu points at %zu values of n, at least %d at %d are needed",
-			    p->name, p->count, different_n(p), LEAST_RUNS, LEAST_N);
+			    p->name, p->count, different, LEAST_RUNS, LEAST_N);
 	}
 	return all;
 }
