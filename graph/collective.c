@@ -92,7 +92,8 @@ static bool
 waits_for_all(enum call_class class)
 {
 	return class == CLASS_INIT || class == CLASS_FINALIZE || class == CLASS_BARRIER ||
-	    class == CLASS_ALL_TO_ALL || class == CLASS_COMM_CREATE;
+	    class == CLASS_ALL_TO_ALL || class == CLASS_COMM_CREATE ||
+	    class == CLASS_COMM_CREATE_GROUP;
 }
 
 void
@@ -355,6 +356,8 @@ collective_member(struct graph *graph, const struct graph_row *row)
 		return;		/* alone */
 	if (comm == 0 && blocking_class(class) == CLASS_FILE)
 		return;		/* other recorders seldom record the file */
+	if (class == CLASS_COMM_CREATE_GROUP && row->peer != NULL_PEER)
+		return;		/* the row names another communicator */
 	if (members == 0) {
 		graph->counts.unmatched_collectives++;
 		tell_unknown(graph, row, comm);

@@ -80,6 +80,30 @@ edges() {
 	[ "$output" = '[0,1,1,4]' ]
 }
 
+@test "a call that makes its communicator is a collective on it; a row that names another one is not matched" {
+	cat >t.txt <<-'END'
+		trace ranks=3
+		communicator comm=3 members=0,2
+		0 MPI_Init 0 10
+		0 MPI_Comm_create_group 20 30 comm=3 peer=-2
+		0 MPI_Barrier 40 50 comm=1
+		0 MPI_Finalize 60 70
+		1 MPI_Init 0 10
+		1 MPI_Barrier 35 50 comm=1
+		1 MPI_Finalize 60 70
+		2 MPI_Init 0 10
+		2 MPI_Comm_create_group 25 30 comm=3 peer=-2
+		2 MPI_Barrier 40 50 comm=1
+		2 MPI_Finalize 60 70
+	END
+	tests/pack <t.txt | lp-graph 2>t.err >t.graph
+	grep -q ' and 4 collectives matched, 0 sends, 0 receives and 0 collectives not; 3 synchronisation points' t.err
+	[ "$(lp-imbalance -F json t.graph | jq -c '.wait_states[] | select(.name == "wait_at_comm_create") | .ranks')" = \
+		'[5e-09,0,0]' ]
+	sed 's/comm=3 peer=-2/comm=1/' t.txt | tests/pack | lp-graph 2>t.err >t.graph
+	grep -q ' and 3 collectives matched, 0 sends, 0 receives and 0 collectives not; 3 synchronisation points' t.err
+}
+
 @test "rows without a partner are named, counted and left out" {
 	cat >t.txt <<-'END'
 		trace ranks=2

@@ -93,6 +93,8 @@ f_planted() {
 		scan early_scan 0
 		finalize wait_at_finalize 0
 		dup wait_at_comm_create 0
+		create_group wait_at_comm_create 0
+		intercomm_create wait_at_comm_create 1
 		ibarrier wait_at_barrier 0
 		iallreduce wait_at_nxn 0
 		neighbours wait_at_neighbours 0

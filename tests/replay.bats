@@ -528,6 +528,21 @@ freed() {
 	[ "$(lp-replay -n m -F json t.graph | jq -c .finish_ns)" = '[500,500]' ]
 }
 
+@test "the members of a group wait for each other in the call that makes their communicator" {
+	graph <<-'END'
+		trace ranks=2
+		communicator comm=3 members=0,1
+		0 MPI_Init 0 10
+		0 MPI_Comm_create_group 20 3020 comm=3 peer=-2
+		0 MPI_Finalize 6020 6030
+		1 MPI_Init 0 10
+		1 MPI_Comm_create_group 3010 3020 comm=3 peer=-2
+		1 MPI_Finalize 4020 6030
+	END
+	[ "$(lp-replay -F json t.graph | jq .run_time_ns)" -eq 6000 ]
+	[ "$(lp-tolerance -F json t.graph | jq .run_time_ns)" -eq 6000 ]
+}
+
 @test "what-if: shorter computation shortens the run only if others wait for it" {
 	graph <<-'END'
 		trace ranks=2

@@ -41,7 +41,7 @@ enum call_class {
 	CLASS_NEIGHBOUR,	/* each rank waits for its sources in the topology */
 	CLASS_FILE,		/* collective on a file: all wait for all; bytes as in CLASS_IO */
 	CLASS_COMM_CREATE,	/* collective over the communicator that it is called on */
-	CLASS_COMM_CREATE_GROUP,/* collective over a part of it only: not matched */
+	CLASS_COMM_CREATE_GROUP,/* collective over the one that it makes, if that is known */
 	CLASS_BARRIER_START,	/* the non-blocking forms, complete in a row of CLASS_COMPLETE */
 	CLASS_ALL_TO_ALL_START,
 	CLASS_ONE_TO_ALL_START,
@@ -52,11 +52,17 @@ enum call_class {
 	CLASS_COMM_CREATE_START,
 };
 
-/* True if every member of the communicator makes the call, so that instances can be counted. */
+/* True if every member of the row's communicator makes the call: instances can be counted. */
 static inline bool is_collective(enum call_class class)
 {
 	return class == CLASS_INIT || class == CLASS_FINALIZE ||
-	    (class >= CLASS_BARRIER && class <= CLASS_COMM_CREATE) || class >= CLASS_BARRIER_START;
+	    class >= CLASS_BARRIER;
+}
+
+/* The same, and the call is entered on that communicator. */
+static inline bool is_entered_on(enum call_class class)
+{
+	return is_collective(class) && class != CLASS_COMM_CREATE_GROUP;
 }
 
 /* A send that its receiver never holds up: of an epoch of an MPI window, or to another thread. */
@@ -70,10 +76,11 @@ static inline bool is_collective_start(enum call_class class)
 	return class >= CLASS_BARRIER_START;
 }
 
-/* The blocking class with the same rule of waiting as a non-blocking collective. */
+/* The class on a known communicator, and blocking, with the same rule of waiting. */
 static inline enum call_class blocking_class(enum call_class class)
 {
-	return class >= CLASS_BARRIER_START ? class - CLASS_BARRIER_START + CLASS_BARRIER : class;
+	return class >= CLASS_BARRIER_START ? class - CLASS_BARRIER_START + CLASS_BARRIER :
+	    class == CLASS_COMM_CREATE_GROUP ? CLASS_COMM_CREATE : class;
 }
 
 /* By index of call_name: 0 is the part, then the functions of call_table.h. */

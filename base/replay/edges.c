@@ -21,12 +21,9 @@ send_startup_ns(const struct engine *e, uint32_t flight, const struct replay_row
 	    (double)row->sent) : flight_latency_ns(e, f);
 }
 
-/*
- * Epochs of MPI windows are empty messages: MPI_Win_post sends to MPI_Win_start, MPI_Win_complete
- * to MPI_Win_wait. Where MPI_Win_start had returned before, MPI_Win_complete receives, too: first.
- */
+/* A call that its edge shows to be more than local. */
 static void
-begin_epoch(struct op *op, enum act act)
+act_with_others(struct op *op, enum act act)
 {
 	if (op->act != ACT_LOCAL)
 		return;
@@ -34,6 +31,10 @@ begin_epoch(struct op *op, enum act act)
 	op->costs = true;
 }
 
+/*
+ * Epochs of MPI windows are empty messages: MPI_Win_post sends to MPI_Win_start, MPI_Win_complete
+ * to MPI_Win_wait. Where MPI_Win_start had returned before, MPI_Win_complete receives, too: first.
+ */
 static bool
 may_link(const struct op *op, const struct replay_row *row, enum act other)
 {
@@ -49,7 +50,7 @@ link_send(struct engine *e, struct op *op, struct replay_row *row, uint32_t flig
 		row->member = flight;
 		return;
 	}
-	begin_epoch(op, ACT_SEND);
+	act_with_others(op, ACT_SEND);
 	if (op->act == ACT_START)
 		op->act = ACT_SEND_START;
 	op->link = flight;
@@ -64,7 +65,7 @@ link_receive(struct engine *e, struct op *op, struct replay_row *row, uint32_t f
 		row->member = op->link;
 		op->act = ACT_RECEIVE;
 	}
-	begin_epoch(op, ACT_RECEIVE);
+	act_with_others(op, ACT_RECEIVE);
 	op->link = flight;
 	if (!e->machine->loggp || op->sends_too)
 		op->startup_ns = e->machine->loggp || op->act == ACT_POST ? 0 :
@@ -368,10 +369,13 @@ lanes_collectives(struct engine *e, struct reader *in, const struct message *mes
 		uint32_t kept = 0;
 
 		for (size_t k = at; k < at + edges->size[i]; k++) {
-			const struct op *op = op_at(e, location[k], seq[k]);
+			struct op *op = op_at(e, location[k], seq[k]);
 
 			if (op == NULL)
 				return bad_end(in, message, location[k], seq[k]);
+			if (call_class(row_at(e, location[k], seq[k])->call) ==
+			    CLASS_COMM_CREATE_GROUP)
+				act_with_others(op, ACT_COLLECTIVE);
 			kept += is_kept(op);
 			if (op->link != NONE || !(kept > 0 ? is_kept(op) : is_any_collective(op)))
 				return reader_fail(in, message->offset,

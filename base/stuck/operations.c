@@ -61,7 +61,7 @@ find_ops(const struct look *look, struct rank *rank, struct thread *thread)
 	else if (class == CLASS_COMPLETE)
 		find_requests(look, thread, rank->threads, rank->thread_count);
 	else if (class == CLASS_SEND || class == CLASS_RECV ||
-	    class == CLASS_PROBE || is_collective(class))
+	    class == CLASS_PROBE || is_entered_on(class))
 		add_op(thread, op);
 	else if (class == CLASS_SENDRECV) {
 		add_op(thread, (struct row){ CLASS_SEND, thread->call, open->comm, open->peer,

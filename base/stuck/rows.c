@@ -225,7 +225,7 @@ rows_collectives(const struct look *look, struct thread *thread, uint32_t comm, 
 		/* They count, but their rows do not state the communicator. */
 		if (call_failed(call) || (call_meets(call) && calls->comm[i] != comm))
 			return 0;
-		count += calls->comm[i] == comm && is_collective(call_class(call)) &&
+		count += calls->comm[i] == comm && is_entered_on(call_class(call)) &&
 		    !starts_persistent(call);
 	}
 	return count;

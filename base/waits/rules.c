@@ -65,7 +65,7 @@ kind_of(unsigned call)
 	else if (k.before == WAIT_AT_NXN)
 		k.after = NXN_COMPLETION;
 	k.only_overlap = k.before == WAIT_AT_FENCE || k.before == WAIT_AT_WINDOW_FREE ||
-	    class == CLASS_COMM_CREATE || class == CLASS_FILE;
+	    class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_GROUP || class == CLASS_FILE;
 	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
 	    begins(name, "MPI_Request_get_status");
 	k.several = class == CLASS_COMPLETE &&

@@ -92,7 +92,7 @@ meaning_of(struct archive *a, uint16_t call)
 		return m;
 	*m = (struct meaning){ .known = true, .region = NONE, .collective = -1 };
 	/* scout fails on it */
-	if (class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_START)
+	if (blocking_class(class) == CLASS_COMM_CREATE)
 		m->collective = a->scout ? -1 : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 	else if (is_collective(class))
 		m->collective = collective_of(name);

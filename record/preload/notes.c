@@ -106,6 +106,16 @@ note_local(struct at *at, MPI_Comm comm)
 }
 
 void
+note_made(struct at *at, MPI_Comm made)
+{
+	struct entry e = entry_of(at);
+
+	e.comm = communicator_of(made)->number;
+	e.peer = NULL_PEER;
+	commit(at, &e);
+}
+
+void
 note_with_others(struct at *at, MPI_Comm comm, int root, struct meeting meeting, MPI_Comm made)
 {
 	struct entry e = entry_of(at);

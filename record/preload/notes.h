@@ -222,6 +222,7 @@ uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 uint64_t bytes_of_large_counts(const MPI_Count *counts, int n, MPI_Datatype type);
 SELDOM void note_error(struct at *at);	/* after an error the arguments have no meaning */
 void note_local(struct at *at, MPI_Comm comm);
+void note_made(struct at *at, MPI_Comm made);	/* by all of its members */
 /*
  * For communicators with processes of another MPI_COMM_WORLD: the row is about the new
  * communicator. ROOT -1: there is none.

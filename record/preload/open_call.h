@@ -77,7 +77,7 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
 	open->tag = o->tag;
 	if (class == CLASS_ACCESS && comm != NULL)
 		open_targets(open, comm, o->group);
-	if (is_collective(class) && comm != NULL) {
+	if (is_entered_on(class) && comm != NULL) {
 		const size_t at_comm = comm->number % OPEN_COUNTS;
 
 		collective = ++comm->collectives;

@@ -209,7 +209,7 @@
 	note_mprobe(&at, found, comm, source, tag, message, status)
 #define NEW_COMMUNICATOR(comm, made) (note_local(&at, comm), note_new_communicator(comm, made))
 #define NEW_FROM_GROUP(comm, tag, made) \
-	(note_local(&at, comm), note_group_communicator(comm, tag, made))
+	(note_group_communicator(comm, tag, made), note_made(&at, made))
 #define IDUP(comm, made, request) note_idup(&at, comm, made, request)
 #define SPAWN(comm, root, made) \
 	note_with_others(&at, comm, root, \

@@ -203,6 +203,24 @@ static void dup(void)
 	if (rank < 2)
 		MPI_Comm_dup(pair, &made);
 }
+static void create_group(void)
+{
+	MPI_Group group;
+	MPI_Comm made;
+
+	MPI_Comm_group(pair, &group);
+	come(0);
+	if (rank < 2)
+		MPI_Comm_create_group(MPI_COMM_WORLD, group, 3, &made);
+}
+static void intercomm_create(void)
+{
+	MPI_Comm made;
+
+	come(1);
+	if (rank < 2)
+		MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 3, &made);
+}
 
 static void
 ibarrier(void)
@@ -383,7 +401,9 @@ static const struct { const char *name; void (*plant)(void); } plants[] = {
 	{ "barrier", barrier }, { "allreduce", allreduce }, { "alltoallv", alltoallv },
 	{ "bcast", bcast },
 	{ "scatterv", scatterv }, { "reduce", reduce }, { "gather", gather }, { "scan", scan },
-	{ "finalize", finalize }, { "dup", dup }, { "ibarrier", ibarrier },
+	{ "finalize", finalize }, { "dup", dup },
+	{ "create_group", create_group }, { "intercomm_create", intercomm_create },
+	{ "ibarrier", ibarrier },
 	{ "iallreduce", iallreduce },
 	{ "neighbours", neighbours }, { "window_create", window_create }, { "fence", fence },
 	{ "late_post", late_post }, { "early_wait", early_wait }, { "file_open", file_open },
