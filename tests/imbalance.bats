@@ -95,6 +95,7 @@ f_planted() {
 		dup wait_at_comm_create 0
 		create_group wait_at_comm_create 0
 		intercomm_create wait_at_comm_create 1
+		disconnect wait_at_barrier 1
 		ibarrier wait_at_barrier 0
 		iallreduce wait_at_nxn 0
 		neighbours wait_at_neighbours 0

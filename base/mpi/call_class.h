@@ -42,6 +42,7 @@ enum call_class {
 	CLASS_FILE,		/* collective on a file: all wait for all; bytes as in CLASS_IO */
 	CLASS_COMM_CREATE,	/* collective over the communicator that it is called on */
 	CLASS_COMM_CREATE_GROUP,/* collective over the one that it makes, if that is known */
+	CLASS_DISCONNECT,	/* collective; some libraries let all wait for all, others nobody */
 	CLASS_BARRIER_START,	/* the non-blocking forms, complete in a row of CLASS_COMPLETE */
 	CLASS_ALL_TO_ALL_START,
 	CLASS_ONE_TO_ALL_START,
@@ -80,7 +81,8 @@ static inline bool is_collective_start(enum call_class class)
 static inline enum call_class blocking_class(enum call_class class)
 {
 	return class >= CLASS_BARRIER_START ? class - CLASS_BARRIER_START + CLASS_BARRIER :
-	    class == CLASS_COMM_CREATE_GROUP ? CLASS_COMM_CREATE : class;
+	    class == CLASS_COMM_CREATE_GROUP ? CLASS_COMM_CREATE :
+	    class == CLASS_DISCONNECT ? CLASS_FILE : class;
 }
 
 /* By index of call_name: 0 is the part, then the functions of call_table.h. */

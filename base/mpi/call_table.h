@@ -261,7 +261,7 @@ CALL(Intercomm_create, intercomm_create, INTERCOMM_CREATE, COMM_CREATE_GROUP, ((
     (INT, leader), (COMM, bridge), (INT, remote_leader), (INT, tag), (NEWCOMM, made)),
     NEW_FROM_GROUP(comm, tag, made))
 CALL(Comm_free, comm_free, COMM_FREE, LOCAL, ((OLDCOMM, comm)), FREE_COMMUNICATOR(comm))
-CALL(Comm_disconnect, comm_disconnect, COMM_DISCONNECT, LOCAL, ((OLDCOMM, comm)),
+CALL(Comm_disconnect, comm_disconnect, COMM_DISCONNECT, DISCONNECT, ((OLDCOMM, comm)),
     FREE_COMMUNICATOR(comm))
 CALL(Comm_spawn, comm_spawn, COMM_SPAWN, COMM_CREATE, ((STRING, command), (ARGUMENTS, argv),
     (INT, count), (INFO, info), (INT, root), (COMM, comm), (NEWCOMM, made), (OUTPUT, errors)),

@@ -23,7 +23,7 @@ act_of(uint16_t call)
 	case CLASS_REQUEST_FREE: return ACT_FREE;
 	case CLASS_SEND_INIT: case CLASS_RECV_INIT: return ACT_REQUEST;
 	case CLASS_IO: case CLASS_FILE_START: return ACT_KEEP;
-	case CLASS_FILE: return ACT_FILE;
+	case CLASS_FILE: case CLASS_DISCONNECT: return ACT_FILE;
 	case CLASS_COMM_CREATE_GROUP: return ACT_LOCAL;	/* unless it has an edge */
 	default:
 		if (strcmp(call_name(call), "Extrae_event") == 0)

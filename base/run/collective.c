@@ -108,16 +108,18 @@ collective_overlap(const struct member *members, uint32_t count)
 }
 
 /*
- * Calls on files are collective, but no rule makes a rank wait for another: some libraries and
- * access methods let each rank leave when it is done. So they hold up no rank if one left before
- * the last entered. Of calls that start requests, only a completion that lasts until then shows it.
+ * Calls on files and MPI_Comm_disconnect are collective, but no rule makes a rank wait for another:
+ * some libraries and access methods let each rank leave when it is done. So they hold up no rank if
+ * one left before the last entered. Of calls that start requests, only a completion that lasts
+ * until then shows it.
  */
 static bool
 collective_holds(const struct member *members, uint32_t count)
 {
+	const enum call_class class = call_class(members[0].row->call);
 	struct overlap overlap;
 
-	if (call_class(members[0].row->call) != CLASS_FILE)
+	if (class != CLASS_FILE && class != CLASS_DISCONNECT)
 		return true;
 	overlap = collective_overlap(members, count);
 	return overlap.from_ns <= overlap.to_ns;

@@ -90,7 +90,7 @@ collective_node(struct graph *g, int32_t own, const struct row *op)
 		return NO_NODE;
 	if (g->may)
 		return hub_node(g, hub);
-	if (op->collective == 0 || class == CLASS_FILE)
+	if (op->collective == 0 || op->class == CLASS_FILE || op->class == CLASS_FILE_START)
 		return NO_NODE;
 	if (class == CLASS_ONE_TO_ALL)
 		return root < 0 || root == own || has_called(look, root, group, op->collective) ?

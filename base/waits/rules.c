@@ -39,7 +39,7 @@ state_before(unsigned call)
 	case CLASS_ALL_TO_ONE: return EARLY_REDUCE;
 	case CLASS_SCAN: return EARLY_SCAN;
 	case CLASS_NEIGHBOUR: return WAIT_AT_NEIGHBOURS;
-	case CLASS_FILE: return WAIT_AT_FILE;
+	case CLASS_FILE: return begins(name, "MPI_Comm_") ? WAIT_AT_BARRIER : WAIT_AT_FILE;
 	case CLASS_COMM_CREATE: return begins(name, "MPI_Win_") ? WAIT_AT_WINDOW_CREATE :
 	    begins(name, "MPI_File_") ? WAIT_AT_FILE_OPEN : WAIT_AT_COMM_CREATE;
 	case CLASS_FINALIZE: return WAIT_AT_FINALIZE;
@@ -60,12 +60,13 @@ kind_of(unsigned call)
 
 	if (class == CLASS_INIT)
 		k.after = INIT_COMPLETION;
-	else if (k.before == WAIT_AT_BARRIER)
+	else if (k.before == WAIT_AT_BARRIER && class != CLASS_DISCONNECT)
 		k.after = BARRIER_COMPLETION;
 	else if (k.before == WAIT_AT_NXN)
 		k.after = NXN_COMPLETION;
 	k.only_overlap = k.before == WAIT_AT_FENCE || k.before == WAIT_AT_WINDOW_FREE ||
-	    class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_GROUP || class == CLASS_FILE;
+	    class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_GROUP ||
+	    class == CLASS_FILE || class == CLASS_DISCONNECT;
 	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
 	    begins(name, "MPI_Request_get_status");
 	k.several = class == CLASS_COMPLETE &&

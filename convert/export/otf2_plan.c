@@ -234,7 +234,7 @@ plan_of_class(const struct subject *s, struct otf2_event *e, enum call_class cla
 	case CLASS_IO: case CLASS_FILE: case CLASS_FILE_START: plan_io(s, e); break;
 	case CLASS_INIT: case CLASS_FINALIZE: break;
 	default:
-		if (is_collective(class))
+		if (is_collective(class) && class != CLASS_DISCONNECT)
 			plan_collective(s, e, is_collective_start(class));
 		else if (s->meaning->frees && has_comm(s) && s->of->type == A_COMMUNICATOR &&
 		    !s->a->scout) {

@@ -98,7 +98,7 @@ meaning_of(struct archive *a, uint16_t call)
 		m->collective = collective_of(name);
 	if (class == CLASS_RMA)
 		mean_one_sided(m, call);
-	if (class == CLASS_IO || blocking_class(class) == CLASS_FILE)
+	if (class == CLASS_IO || class == CLASS_FILE || class == CLASS_FILE_START)
 		mean_io(m, name);
 	m->frees = strcmp(name, "MPI_Comm_free") == 0 || strcmp(name, "MPI_Comm_disconnect") == 0;
 	return m;
@@ -109,6 +109,8 @@ meaning_of(struct archive *a, uint16_t call)
 static OTF2_RegionRole
 role_of(enum call_class class)
 {
+	if (class == CLASS_DISCONNECT)
+		return OTF2_REGION_ROLE_FUNCTION;
 	switch (blocking_class(class)) {
 	case CLASS_SEND: case CLASS_RECV: case CLASS_SENDRECV: case CLASS_SEND_START:
 	case CLASS_RECV_START:

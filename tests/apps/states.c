@@ -213,6 +213,17 @@ static void create_group(void)
 	if (rank < 2)
 		MPI_Comm_create_group(MPI_COMM_WORLD, group, 3, &made);
 }
+/* Open MPI lets all wait for all there; other libraries let nobody wait. */
+static void disconnect(void)
+{
+	MPI_Comm made;
+
+	if (rank < 2)
+		MPI_Comm_dup(pair, &made);
+	come(1);
+	if (rank < 2)
+		MPI_Comm_disconnect(&made);
+}
 static void intercomm_create(void)
 {
 	MPI_Comm made;
@@ -403,6 +414,7 @@ static const struct { const char *name; void (*plant)(void); } plants[] = {
 	{ "scatterv", scatterv }, { "reduce", reduce }, { "gather", gather }, { "scan", scan },
 	{ "finalize", finalize }, { "dup", dup },
 	{ "create_group", create_group }, { "intercomm_create", intercomm_create },
+	{ "disconnect", disconnect },
 	{ "ibarrier", ibarrier },
 	{ "iallreduce", iallreduce },
 	{ "neighbours", neighbours }, { "window_create", window_create }, { "fence", fence },
