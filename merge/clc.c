@@ -22,13 +22,10 @@ SEARCH(knot_from, struct shift_knot, uint64_t, BEFORE)
 static int64_t
 falls_to(const struct shift_knot *jump, int64_t at_ns)
 {
-	int64_t shift_ns = jump->shift_ns - (at_ns - jump->at_ns) / SHIFT_RATE;
-
-	return shift_ns > 0 ? shift_ns : 0;
+	return larger(jump->shift_ns - (at_ns - jump->at_ns) / SHIFT_RATE, 0);
 }
 
-/* The first function alone. */
-static int64_t
+int64_t
 forward_shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 {
 	size_t behind = knot_from(shift->jumps.at, shift->jumps.count, event + 1);
@@ -61,10 +58,7 @@ ramp_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 int64_t
 shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 {
-	int64_t forward_ns = forward_shift_ns(shift, event, at_ns);
-	int64_t backward_ns = ramp_ns(shift, event, at_ns);
-
-	return forward_ns > backward_ns ? forward_ns : backward_ns;
+	return larger(forward_shift_ns(shift, event, at_ns), ramp_ns(shift, event, at_ns));
 }
 
 /* The shift at this event, which comes after all jumps so far, must be at least SHIFT_NS. */
@@ -137,71 +131,48 @@ shift_ramps(struct shift *shift)
 	}
 }
 
-struct clc {
-	const struct latencies *latencies;	/* of the previous trace */
-	struct shift *shifts;		/* by location */
-};
-
 static int64_t
-latency_ns(const struct latencies *latencies, uint32_t location, const struct node *node,
-    const struct sender *sources)
+latency_ns(const struct latencies *latencies, uint32_t location, const struct node *node)
 {
 	const int32_t *rank = latencies->input->location_rank;
 
 	/* A collective does not show which members heard from which. */
-	return !node->message ? latencies->least_ns : latency_between(latencies,
-	    rank[sources[node->sources].location], rank[location]);
-}
-
-static int64_t
-enter_forward(void *context, const struct sender *source)
-{
-	const struct clc *clc = context;
-
-	return source->at_ns + forward_shift_ns(&clc->shifts[source->location], source->event,
-	    source->at_ns);
+	return !node->message ? latencies->least_ns :
+	    latency_between(latencies, rank[node->latest_location], rank[location]);
 }
 
 static void
-leave_forward(void *context, uint32_t location, uint64_t event, int64_t at_ns, struct node *node,
-    const struct sender *sources)
+leave_forward(const struct visitor *visitor, uint32_t location, uint64_t event, int64_t at_ns,
+    struct node *node)
 {
-	const struct clc *clc = context;
-	struct shift *shift = &clc->shifts[location];
+	struct shift *shift = &visitor->shifts[location];
 	int64_t ready_ns = node_ready_ns(node, location);
 
 	if (ready_ns == INT64_MIN)
 		return;		/* alone */
-	ready_ns += latency_ns(clc->latencies, location, node, sources);
+	ready_ns += latency_ns(visitor->latencies, location, node);
 	if (at_ns + forward_shift_ns(shift, event, at_ns) < ready_ns)
 		shift_jump(shift, event, at_ns, ready_ns - at_ns);
 }
 
 static void
-leave_limit(void *context, uint32_t location, uint64_t event, int64_t at_ns, struct node *node,
-    const struct sender *sources)
+leave_limit(const struct visitor *visitor, uint32_t location, uint64_t event, int64_t at_ns,
+    struct node *node)
 {
-	const struct clc *clc = context;
-	int64_t limit_ns = at_ns - latency_ns(clc->latencies, location, node, sources) +
-	    forward_shift_ns(&clc->shifts[location], event, at_ns);
-
-	if (limit_ns < node->limit_ns)
-		node->limit_ns = limit_ns;
+	node->limit_ns = smaller(node->limit_ns, at_ns -
+	    latency_ns(visitor->latencies, location, node) +
+	    forward_shift_ns(&visitor->shifts[location], event, at_ns));
 }
 
 static void
-done_limit(void *context, const struct node *node, const struct sender *sources)
+done_limit(const struct visitor *visitor, const struct node *node, const struct sender *sources)
 {
-	const struct clc *clc = context;
-
 	for (uint32_t s = node->sources; s != NONE; s = sources[s].next) {
 		const struct sender *source = &sources[s];
-		struct shift *shift = &clc->shifts[source->location];
-		int64_t forward_ns = forward_shift_ns(shift, source->event, source->at_ns);
-		int64_t most_ns = node->limit_ns - source->at_ns;
+		struct shift *shift = &visitor->shifts[source->location];
+		int64_t most_ns = larger(node->limit_ns - source->at_ns,
+		    forward_shift_ns(shift, source->event, source->at_ns));
 
-		if (most_ns < forward_ns)
-			most_ns = forward_ns;
 		if (shift_ns(shift, source->event, source->at_ns) > most_ns)
 			shift_limit(shift, source->event, source->at_ns, most_ns);
 	}
@@ -224,8 +195,7 @@ report(struct input *input, const struct latencies *before, const struct latenci
 		const struct shift_knots *jumps = &input->shifts[l].jumps;
 
 		for (size_t i = 0; i < jumps->count; i++)
-			if (jumps->at[i].shift_ns > c->moved_ns)
-				c->moved_ns = jumps->at[i].shift_ns;
+			c->moved_ns = larger(c->moved_ns, jumps->at[i].shift_ns);
 	}
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const int64_t begin_ns = input->ranks[r].begin_ns;
@@ -250,9 +220,7 @@ void
 correct_order(struct input *input)
 {
 	struct latencies before, after;
-	struct clc clc = { &before, NULL };
-	const struct visitor forward = { &clc, false, enter_forward, leave_forward, NULL };
-	const struct visitor limits = { &clc, false, enter_forward, leave_limit, done_limit };
+	struct shift *shifts;
 
 	latencies_find(&before, input, true);
 	if (before.reversed_count == 0) {
@@ -260,13 +228,14 @@ correct_order(struct input *input)
 		latencies_free(&before);
 		return;
 	}
-	clc.shifts = zalloc(input->location_count, sizeof *clc.shifts);
-	replay(input, &forward);
-	make_ramps(input, clc.shifts);		/* as if there were no limits */
-	replay(input, &limits);
-	make_ramps(input, clc.shifts);
+	shifts = zalloc(input->location_count, sizeof *shifts);
+	replay(input, &(struct visitor){ &before, shifts, .leave = leave_forward });
+	make_ramps(input, shifts);		/* as if there were no limits */
+	replay(input, &(struct visitor){ &before, shifts, .leave = leave_limit,
+	    .done = done_limit });
+	make_ramps(input, shifts);
 	/* not before: the replay needs the times before all shifts */
-	input->shifts = clc.shifts;
+	input->shifts = shifts;
 	latencies_find(&after, input, false);
 	report(input, &before, &after);
 	latencies_free(&before);

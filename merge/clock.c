@@ -59,20 +59,19 @@ corrected_ns(const struct correction *correction, int64_t time_ns)
 int64_t
 correction_error_ns(const struct correction *correction, int64_t begin_ns, int64_t end_ns)
 {
-	int64_t before_ns, behind_ns;
+	int64_t outside_ns;
 
 	if (correction->count < 2)
 		return correction->error_ns;
-	before_ns = correction->knots[0].at_ns - begin_ns;
-	behind_ns = end_ns - correction->knots[correction->count - 1].at_ns;
-	if (before_ns < behind_ns)
-		before_ns = behind_ns;
+	outside_ns = larger(correction->knots[0].at_ns - begin_ns,
+	    end_ns - correction->knots[correction->count - 1].at_ns);
 	return correction->error_ns +
-	    (before_ns > 0 ? (int64_t)(correction->error_rate * (double)before_ns) : 0);
+	    (outside_ns > 0 ? (int64_t)(correction->error_rate * (double)outside_ns) : 0);
 }
 
 void
-correct_times(const struct correction *correction, int64_t *times_ns, size_t count)
+correct_times(const struct correction *correction, int64_t origin_ns, int64_t *times_ns,
+    size_t count)
 {
 	for (size_t begin = 0, end = 0; begin < count; begin = end) {
 		const struct piece piece = piece_at(correction, times_ns[begin]);
@@ -84,10 +83,10 @@ correct_times(const struct correction *correction, int64_t *times_ns, size_t cou
 			end++;
 		if (piece.drift == 0)
 			for (size_t i = begin; i < end; i++)
-				times_ns[i] += piece.from.offset_ns;
+				times_ns[i] += piece.from.offset_ns - origin_ns;
 		else
 			for (size_t i = begin; i < end; i++)
-				times_ns[i] = apply(&piece, times_ns[i]);
+				times_ns[i] = apply(&piece, times_ns[i]) - origin_ns;
 	}
 }
 
@@ -173,8 +172,7 @@ sample_correction(struct rank *rank, const struct correction *peer, enum sync sy
 	}
 	c->count = keep_bends(c->knots, errors_ns, c->count);
 	for (size_t i = 0; i < c->count; i++)
-		if (errors_ns[i] > c->error_ns)
-			c->error_ns = errors_ns[i];
+		c->error_ns = larger(c->error_ns, errors_ns[i]);
 	first = &c->knots[0];
 	last = &c->knots[c->count - 1];
 	if (c->count > 1) {
@@ -283,8 +281,7 @@ tell_of_clocks(const struct input *input, bool ended)
 		const int64_t ns = ended ? moved_ns(input, r) :
 		    input->ranks[r].correction.error_ns;
 
-		if ((ns < 0 ? -ns : ns) > most_ns)
-			most_ns = ns < 0 ? -ns : ns;
+		most_ns = larger(most_ns, ns < 0 ? -ns : ns);
 	}
 	if (most_ns > 0)
 		note(ended ? "since then they have drifted apart by up to %.1f us" : "the clocks "

@@ -231,34 +231,47 @@ place_of(const struct input *input, const struct rank *rank, const struct raw_si
 /* It may be only a frame for some ranks. */
 FOLD(fold_places, struct known_site, by_place, if (to->call < more->call) to->call = more->call;)
 
-/* Sorts the places of all ranks, keeps each once, and maps every rank's numbers to them. */
-static void
-number_sites(struct input *input)
+/*
+ * Sorts the places of all ranks, keeps each once, and maps every rank's numbers to them. The first
+ * item is unused.
+ */
+static struct known_site *
+number_sites(struct input *input, size_t *site_count)
 {
 	const struct rank *end = input->ranks + input->rank_count;
+	struct known_site *sites;
 	size_t count = 0;
 
 	for (const struct rank *rank = input->ranks; rank < end; rank++)
 		count += rank->site_count;
-	input->sites = zalloc(count + 1, sizeof *input->sites);
+	sites = zalloc(count + 1, sizeof *sites);
 	count = 0;
 	for (const struct rank *rank = input->ranks; rank < end; rank++)
 		for (size_t i = 0; i < rank->site_count; i++)
 			if (rank->sites[i].stack == NULL)
-				input->sites[1 + count++] = place_of(input, rank, &rank->sites[i]);
-	count = fold_places(input->sites + 1, count);
-	input->site_count = count + 1;
+				sites[1 + count++] = place_of(input, rank, &rank->sites[i]);
+	count = fold_places(sites + 1, count);
 	for (struct rank *rank = input->ranks; rank < end; rank++)
 		for (size_t i = 0; i < rank->site_count; i++) {
 			const struct raw_site *site = &rank->sites[i];
 			const struct known_site place = place_of(input, rank, site),
-			    *found = site->stack != NULL ? input->sites : bsearch(&place,
-			    input->sites + 1, count, sizeof *found, by_place);
+			    *found = site->stack != NULL ? sites : bsearch(&place,
+			    sites + 1, count, sizeof *found, by_place);
 
 			*AT(rank->site_map, rank->site_map_size, site->site) =
-			    (uint32_t)(found - input->sites);
+			    (uint32_t)(found - sites);
 		}
+	*site_count = count + 1;
+	return sites;
 }
+
+/* A stack of frames: numbers of sites in the trace, the call itself first. */
+struct stack {
+	uint32_t *frames;
+	uint32_t depth;
+	int32_t rank;		/* its source */
+	uint32_t raw;		/* its number there */
+};
 
 static int
 by_frames(const void *left, const void *right)
@@ -273,10 +286,11 @@ by_frames(const void *left, const void *right)
 	return 0;
 }
 
-/* The stacks of all ranks, each once; their numbers follow those of the places. */
-static void
-number_stacks(struct input *input)
+/* The stacks of all ranks, each once, from number FIRST on. */
+static struct stack *
+number_stacks(struct input *input, size_t first, size_t *stack_count)
 {
+	struct stack *stacks = NULL;
 	size_t count = 0, capacity = 0, kept = 0;
 
 	for (int32_t r = 0; r < input->rank_count; r++) {
@@ -290,26 +304,20 @@ number_stacks(struct input *input)
 			for (uint32_t f = 0; f < site->depth; f++)
 				site->stack[f] = site->stack[f] < rank->site_map_size ?
 				    rank->site_map[site->stack[f]] : 0;
-			*APPEND(input->stacks, count, capacity) = (struct stack){ site->stack,
+			*APPEND(stacks, count, capacity) = (struct stack){ site->stack,
 			    site->depth, r, site->site };
 		}
 	}
-	SORT(input->stacks, count, by_frames);
+	SORT(stacks, count, by_frames);
 	for (size_t i = 0; i < count; i++) {
-		const struct stack stack = input->stacks[i];
+		const struct stack stack = stacks[i];
 
-		if (kept == 0 || by_frames(&input->stacks[kept - 1], &stack) != 0)
-			input->stacks[kept++] = stack;
-		input->ranks[stack.rank].site_map[stack.raw] = (uint32_t)(input->site_count +
-		    kept - 1);
+		if (kept == 0 || by_frames(&stacks[kept - 1], &stack) != 0)
+			stacks[kept++] = stack;
+		input->ranks[stack.rank].site_map[stack.raw] = (uint32_t)(first + kept - 1);
 	}
-	input->stack_count = kept;
-}
-
-void
-write_stack(struct writer *out, size_t number, const struct stack *stack)
-{
-	site_write(out, number, &(struct site){ .stack = stack->frames, .depth = stack->depth });
+	*stack_count = kept;
+	return stacks;
 }
 
 void
@@ -342,15 +350,16 @@ write_place(struct writer *out, size_t number, const struct known_site *site,
 void
 write_sites(struct writer *out, struct input *input, bool names)
 {
+	size_t site_count, stack_count;
+	struct known_site *sites = number_sites(input, &site_count);
+	struct stack *stacks = number_stacks(input, site_count, &stack_count);
 	struct symbols *symbols = NULL;
 	uint32_t opened = UINT32_MAX;
 
-	number_sites(input);
-	number_stacks(input);
 	for (size_t m = 0; m < input->module_count; m++)
 		write_module(out, m, &input->modules[m]);
-	for (size_t i = 1; i < input->site_count; i++) {
-		const struct known_site *site = &input->sites[i];
+	for (size_t i = 1; i < site_count; i++) {
+		const struct known_site *site = &sites[i];
 
 		if (names && site->module != opened) {	/* sites are sorted by module */
 			symbols_close(symbols);
@@ -361,6 +370,9 @@ write_sites(struct writer *out, struct input *input, bool names)
 		write_place(out, i, site, symbols);
 	}
 	symbols_close(symbols);
-	for (size_t i = 0; i < input->stack_count; i++)
-		write_stack(out, input->site_count + i, &input->stacks[i]);
+	for (size_t i = 0; i < stack_count; i++)
+		site_write(out, site_count + i, &(struct site){ .stack = stacks[i].frames,
+		    .depth = stacks[i].depth });
+	free(sites);
+	free(stacks);
 }

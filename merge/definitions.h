@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators and call sites: all at once (definitions.c), or as they arrive (later.c). */
+/* Communicators, call sites, regions: all at once, or as they arrive (later.c). */
 #ifndef MERGE_DEFINITIONS_H
 #define MERGE_DEFINITIONS_H
 
@@ -32,7 +32,42 @@ void write_module(struct writer *out, size_t number, const struct module *module
 /* SYMBOLS: of its module, for names; NULL: none. */
 void write_place(struct writer *out, size_t number, const struct known_site *site,
     struct symbols *symbols);
-void write_stack(struct writer *out, size_t number, const struct stack *stack);
+
+/* ---- regions.c ---------------------------------------------------------------------- */
+
+/* Of a thread: the regions that it is in, the innermost last, by their numbers in the trace. */
+struct open_regions {
+	uint32_t *at;
+	size_t count, capacity;
+	size_t early;			/* the first of these began with MPI_Init, or before */
+};
+
+/* Events of regions on their way into the trace, and what has been seen. */
+struct nesting {
+	const struct input *input;
+	struct samples events;		/* as they are written */
+	/* regions that ended otherwise than the program said, and the first of these */
+	uint64_t left, open, unbegun;
+	int32_t rank;
+	uint32_t first;			/* 0: none */
+};
+
+void write_region_name(struct writer *out, uint32_t number, const char *name);
+/* The same names on all ranks get one number, in order of the names. */
+void write_region_names(struct writer *out, struct input *input);
+#define LEFT_OUT UINT32_MAX		/* number of a name that is no region's */
+
+/*
+ * Copies events of a raw trace, of rank NUMBER. An end closes the regions within as well; one that
+ * closes nothing is left out.
+ */
+void regions_nest(struct nesting *nesting, struct open_regions *open, int32_t number,
+    const struct samples *from);
+/* Ends what is open at the end of a thread. */
+void regions_close(struct nesting *nesting, struct open_regions *open, int32_t number,
+    int64_t at_ns);
+/* Notes what has been seen, and frees the events. */
+void regions_tell(struct nesting *nesting);
 
 /* ---- later.c: definitions of ranks that continue ------------------------------------- */
 

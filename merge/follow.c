@@ -57,13 +57,12 @@ write_slice(struct follow *f, uint32_t location, struct lane *lane, size_t count
 	for (size_t i = 0; i < count; i++) {
 		slice.enter_ns[i] += to_trace_ns;
 		slice.leave_ns[i] += to_trace_ns;
-	}
-	for (size_t i = 0; i < count; i++)	/* a row of a thread that is not followed */
+		/* a row of a thread that is not followed */
 		if (slice.request_at[i] > f->input->ranks[rank].threads)
 			slice.request[i] = slice.request_at[i] = 0;
+	}
 	output_rows(&f->out, f->input, &slice);
-	if (slice.leave_ns[count - 1] > f->last_ns)
-		f->last_ns = slice.leave_ns[count - 1];
+	f->last_ns = larger(f->last_ns, slice.leave_ns[count - 1]);
 	lane->from += count;
 }
 
@@ -115,8 +114,10 @@ step_location(struct follow *f, struct tail *tail, uint32_t location, struct lan
 		write_slice(f, location, lane, count);
 	}
 	regions_before(f, tail, lane, until_ns);
-	if (location < (uint32_t)f->input->rank_count)
-		regions_of_workers(f, tail, until_ns);
+	/* Behind the first thread: those that have no location. */
+	for (size_t l = tail->scan.rank->threads; location == (uint32_t)rank &&
+	    l < tail->lane_count; l++)
+		regions_before(f, tail, &tail->lanes[l], until_ns);
 }
 
 static struct lane *
@@ -235,7 +236,7 @@ wait_for_ranks(struct follow *f)
 			usleep(NAP_US);
 	}
 	if (f->input->rank_count == 0)
-		die("%s: no raw trace gives its rank", f->folders[0]);
+		die("%s: no raw trace gives its rank", f->opt->files[0]);
 	tails_refuse(f);
 }
 
@@ -295,9 +296,9 @@ latest_ns(const struct follow *f)
 		const struct tail *tail = f->by_rank[r];
 
 		for (size_t l = 0; tail != NULL && l < tail->lane_count; l++)
-			if (tail->lanes[l].open.call != 0 && tail->lanes[l].open.enter_ns -
-			    own_ns(f, r, 0) > latest_ns)
-				latest_ns = tail->lanes[l].open.enter_ns - own_ns(f, r, 0);
+			if (tail->lanes[l].open.call != 0)
+				latest_ns = larger(latest_ns, tail->lanes[l].open.enter_ns -
+				    own_ns(f, r, 0));
 	}
 	return latest_ns;
 }
@@ -317,12 +318,9 @@ trace_now_ns(const struct follow *f)
 
 	for (int32_t r = 0; r < f->input->rank_count; r++)
 		if (f->by_rank[r] != NULL && f->input->ranks[r].host != NULL &&
-		    strcmp(f->input->ranks[r].host, f->host) == 0) {
-			const int64_t ns = now_ns() - own_ns(f, r, 0);
-
-			return ns < most_ns ? ns : most_ns;
-		}
-	return latest < most_ns ? latest : most_ns;
+		    strcmp(f->input->ranks[r].host, f->host) == 0)
+			return smaller(now_ns() - own_ns(f, r, 0), most_ns);
+	return smaller(latest, most_ns);
 }
 
 /* There are only so many locations for threads whose first call comes later. */
@@ -393,7 +391,7 @@ may_step(struct follow *f, int64_t until_ns)
 static bool
 have_samples(const struct follow *f, int64_t until_ns, int64_t now)
 {
-	if (f->leaves_samples || now - LAG_NS > until_ns + SAMPLES_S * SECOND_NS)
+	if (f->opt->no_samples || now - LAG_NS > until_ns + SAMPLES_S * SECOND_NS)
 		return true;
 	for (int32_t r = 0; r < f->input->rank_count; r++) {
 		const struct tail *tail = f->by_rank[r];
@@ -412,7 +410,7 @@ go_along(struct follow *f)
 	const int64_t step_ns = STEP_NS * (1 + f->input->location_count / STEP_LOCATIONS);
 	bool over = false, left, defined;
 
-	while (!over && !(f->spawned && f->until_spawn)) {
+	while (!over && !(f->spawned && f->opt->until_spawn)) {
 		const int64_t now = trace_now_ns(f);
 
 		tails_look(f);
@@ -430,15 +428,11 @@ go_along(struct follow *f)
 }
 
 bool
-follow(struct input *input, char **folders, int fd, struct follow_options options, int argc,
-    char **argv)
+follow(struct input *input, const struct options *opt, int fd, int argc, char **argv)
 {
-	struct follow f = { .input = input, .leaves_samples = !options.samples,
-		.until_spawn = options.until_spawn, .folders = folders };
+	struct follow f = { .input = input, .opt = opt, .nesting = { .input = input } };
 	struct rlimit files;
 
-	while (folders[f.folder_count] != NULL)
-		f.folder_count++;
 	gethostname(f.host, sizeof f.host - 1);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {	/* each rank's file stays open */
 		files.rlim_cur = files.rlim_max;
@@ -448,22 +442,22 @@ follow(struct input *input, char **folders, int fd, struct follow_options option
 		die_input(input->in);
 	f.moved_ns = f.begun_ns = now_ns();
 	wait_for_ranks(&f);
-	begin(&f, options.sync == SYNC_NONE ? SYNC_NONE : SYNC_OFFSET);
+	begin(&f, opt->sync == SYNC_NONE ? SYNC_NONE : SYNC_OFFSET);
 	need_output(writer_open(&f.out, fd, "trace", input->in, argc, argv));
-	write_ranks(&f.out, input, 0, true);
+	write_ranks(&f.out, input, 0, 0, true);
 	write_worlds(&f.out, input);
-	if (options.sync != SYNC_NONE)
+	if (opt->sync != SYNC_NONE)
 		tell_of_clocks(input, false);
-	f.later = later_begin(input, &f.out, options.names);
+	f.later = later_begin(input, &f.out, !opt->no_names);
 	f.source = (struct source){ .input = input, .in = input->in };
-	samples_follow(&f.sampled, &f.out, &f.source, f.later);
+	samples_begin(&f.sampled, &f.out, &f.source, 0, &f.nesting, f.later);
 	go_along(&f);
 	regions_end(&f);
 	samples_end(&f.sampled);
 	later_end(f.later);
-	if (options.sync != SYNC_NONE)
+	if (opt->sync != SYNC_NONE)
 		tell_of_clocks(input, true);
 	write_ended(&f);
 	need_output(writer_end_of(&f.out, false));
-	return f.spawned && f.until_spawn;
+	return f.spawned && opt->until_spawn;
 }

@@ -9,9 +9,7 @@
 #include "../base/stream/open_call.h"
 #include "../base/tool/process.h"
 #include "definitions.h"
-#include "regions.h"
 #include "scan.h"
-#include "source.h"
 
 #define SECOND_NS INT64_C(1000000000)
 
@@ -99,8 +97,7 @@ struct tail {
 
 struct follow {
 	struct input *input;
-	char **folders;
-	size_t folder_count;
+	const struct options *opt;
 	const char *empty;	/* a folder without a trace so far; NULL: none */
 	int64_t worlds_ns;	/* of the last look for spawned processes */
 	char host[256];
@@ -108,9 +105,8 @@ struct follow {
 	size_t tail_count, tail_capacity;
 	struct tail **by_rank;
 	struct calls read;	/* a piece */
-	/* a piece, what is left of it, and its events as they are written */
-	struct samples regions, regions_left, nested;
-	struct regions_told told_regions;
+	struct samples regions, regions_left;	/* a piece, and what is left of it */
+	struct nesting nesting;
 	struct source source;	/* of samples: the reader of the input */
 	struct sample_pass sampled;
 	struct writer out;
@@ -121,21 +117,17 @@ struct follow {
 	int64_t moved_ns;	/* when a trace last grew */
 	int64_t held_ns;	/* since when steps wait for a row; 0: they do not */
 	bool over;		/* the traces will not grow any more */
-	bool leaves_samples;
 	bool told;		/* of a thread that is left out */
-	bool until_spawn, spawned;	/* the run has spawned processes since the begin */
+	bool spawned;		/* the run has spawned processes since the begin */
 };
 
 /* follow.c: converts from the trace's clock to the rank's own. */
 int64_t own_ns(const struct follow *f, int32_t rank, int64_t at_ns);
 
-/* ---- follow_regions.c ---- */
+/* ---- regions.c ---- */
 
-void regions_piece(struct lane *lane, struct message_place piece);
 /* Writes regions of the thread from before UNTIL_NS of its own clock. */
 void regions_before(struct follow *f, struct tail *tail, struct lane *lane, int64_t until_ns);
-/* The same of threads of the rank that have no location. */
-void regions_of_workers(struct follow *f, struct tail *tail, int64_t until_ns);
 /* Ends what is open when the run has ended. */
 void regions_end(struct follow *f);
 

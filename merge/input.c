@@ -11,7 +11,6 @@
 #include "../base/tool/spool.h"
 #include "../base/run/headline.h"
 #include "scan.h"
-#include "unended.h"
 
 enum {
 	SMALL_BYTES = 1 << 13,		/* a message that is most often read as a whole */
@@ -68,15 +67,11 @@ world_of(struct scan *scan, const struct message *message, uint64_t run, int64_t
 		return NULL;
 	world = APPEND(input->worlds, input->world_count, input->world_capacity);
 	*world = (struct world){ .run = run, .first = input->rank_count, .ranks = (int32_t)ranks,
-	    .file = scan->file, .offset = message->offset, .meets = -1, .error_ns = -1 };
+	    .file = scan->file, .offset = message->offset, .meets = -1 };
 	input->rank_count += (int32_t)ranks;
 	input->ranks = need(realloc(input->ranks,
 	    (size_t)input->rank_count * sizeof *input->ranks));
 	memset(&input->ranks[world->first], 0, (size_t)ranks * sizeof *input->ranks);
-	if (input->world_count == 1) {
-		input->run = run;
-		input->run_file = scan->file;
-	}
 	return world;
 }
 
@@ -148,24 +143,6 @@ thread_at(struct rank *rank, uint32_t thread)
 	return &rank->thread[thread];
 }
 
-/*
- * With many ranks blocks are small, and need not be read again for the last leave. Names come
- * later.
- */
-static int
-scan_end(struct scan *scan, const struct message *message, struct thread *thread)
-{
-	thread->ends = message->size < SMALL_BYTES;
-	if (!thread->ends)
-		return 0;
-	if (reader_verify(scan->in, message) < 0 ||
-	    calls_read_numbered(&scan->calls, scan->in, message) < 0)
-		return -1;
-	thread->end_ns = scan->calls.leave_ns[scan->calls.count - 1];
-	thread->last_number = scan->calls.call[scan->calls.count - 1];
-	return 0;
-}
-
 static int
 scan_calls(struct scan *scan, const struct message *message)
 {
@@ -196,7 +173,16 @@ scan_calls(struct scan *scan, const struct message *message)
 	thread->last_offset = place;
 	thread->rows += count;
 	rank->rows += count;
-	return scan_end(scan, message, thread);
+	thread->ends = message->size < SMALL_BYTES;
+	/* With many ranks blocks are small, and need not be read again for the last leave. */
+	if (thread->ends) {
+		if (reader_verify(in, message) < 0 ||
+		    calls_read_numbered(&scan->calls, in, message) < 0)
+			return -1;
+		thread->end_ns = scan->calls.leave_ns[scan->calls.count - 1];
+		thread->last_number = scan->calls.call[scan->calls.count - 1];
+	}
+	return 0;
 }
 
 /* Of a compressed block. */
@@ -381,24 +367,13 @@ scan_kept(struct input *input, const char *file, const char *bytes, size_t size)
 	return scan.rank;
 }
 
-/* A trace that cannot be read is left out if nothing was taken from it and it is not needed. */
-static bool
-leave_out(const struct scan *scan)
-{
-	int64_t offset;
-	const char *error = reader_error(scan->in, &offset);
-
-	if (!scan->input->partial || scan->rank != NULL || scan->in == NULL)
-		return false;
-	note("%s:%lld: %s; left out", scan->file, (long long)offset, error);
-	return true;
-}
-
 void
 survey_file(struct input *input, const char *file)
 {
 	struct scan scan = { .input = input };
 	struct message message;
+	const char *error;
+	int64_t offset;
 	int got;
 
 	if (file == NULL)
@@ -412,8 +387,13 @@ survey_file(struct input *input, const char *file)
 			die_input(scan.in);
 	if (got == 0 && scan.traces == 0)
 		got = reader_fail(scan.in, 0, "empty: no raw trace");
-	if (got < 0 && !leave_out(&scan))
+	/* One that cannot be read is left out if nothing was taken from it and it is not needed. */
+	if (got < 0 && (!input->partial || scan.rank != NULL || scan.in == NULL))
 		die_input(scan.in);
+	if (got < 0) {
+		error = reader_error(scan.in, &offset);
+		note("%s:%lld: %s; left out", scan.file, (long long)offset, error);
+	}
 	calls_free(&scan.calls);
 	reader_leave(scan.in);
 }

@@ -47,7 +47,7 @@ pair_latency_ns(const struct pair *pair)
 			return INT64_MIN;
 		latency_ns = (pair->least_ns[0] + pair->least_ns[1]) / 2;
 	}
-	return latency_ns > 0 ? latency_ns : 0;
+	return larger(latency_ns, 0);
 }
 
 int64_t
@@ -86,11 +86,11 @@ since_known_ns(const struct input *input, const struct pair *pair, int64_t at_ns
 		int32_t clock = i == 0 ? pair->low : pair->high;
 		const struct knot *knots = input->ranks[clock].correction.knots;
 
-		if (!clock_lacks_drift(input, clock) && !has_drift(input, clock))
+		if (clock_lacks_drift(input, clock))
+			since_ns = smaller(since_ns, at_ns + input->origin_ns - knots[0].at_ns -
+			    knots[0].offset_ns);
+		else if (!has_drift(input, clock))
 			return 0;
-		if (clock_lacks_drift(input, clock) &&
-		    at_ns + input->origin_ns - knots[0].at_ns - knots[0].offset_ns < since_ns)
-			since_ns = at_ns + input->origin_ns - knots[0].at_ns - knots[0].offset_ns;
 	}
 	return since_ns == INT64_MAX || since_ns < 0 ? 0 : since_ns;
 }
@@ -105,8 +105,7 @@ take_message(struct latencies *latencies, int32_t from, int32_t to, int64_t send
 	int64_t took_ns = receive_ns - send_ns, since_ns;
 	double rate;
 
-	if (took_ns < pair->least_ns[back])
-		pair->least_ns[back] = took_ns;
+	pair->least_ns[back] = smaller(pair->least_ns[back], took_ns);
 	if (pair->low == pair->high ||
 	    (since_ns = since_known_ns(input, pair, receive_ns)) == 0)
 		return;
@@ -118,41 +117,32 @@ take_message(struct latencies *latencies, int32_t from, int32_t to, int64_t send
 		pair->rate_low = -rate;
 }
 
-static int64_t
-enter_as_is(void *context, const struct sender *source)
-{
-	(void)context;
-	return source->at_ns;
-}
-
 static void
-see_leave(void *context, uint32_t location, uint64_t event, int64_t at_ns, struct node *node,
-    const struct sender *sources)
+see_leave(const struct visitor *visitor, uint32_t location, uint64_t event, int64_t at_ns,
+    struct node *node)
 {
-	struct latencies *latencies = context;
-	int32_t rank = latencies->input->location_rank[location];
+	struct latencies *latencies = visitor->latencies;
+	const int32_t *rank = latencies->input->location_rank;
 
 	(void)event;
 	if (at_ns < node_ready_ns(node, location)) {
-		latencies->reversed[rank]++;
+		latencies->reversed[rank[location]]++;
 		latencies->reversed_count++;
 	}
 	if (node->message)
-		take_message(latencies,
-		    latencies->input->location_rank[sources[node->sources].location], rank,
+		take_message(latencies, rank[node->latest_location], rank[location],
 		    node->latest_ns, at_ns);
 }
 
 void
 latencies_find(struct latencies *latencies, struct input *input, bool tell)
 {
-	const struct visitor visitor = { latencies, tell, enter_as_is, see_leave, NULL };
-
 	*latencies = (struct latencies){ .input = input, .least_ns = INT64_MAX };
 	latencies->pairs = zalloc(1, sizeof *latencies->pairs);
 	pairs_begin(latencies->pairs, 1024);
 	latencies->reversed = zalloc((size_t)input->rank_count, sizeof *latencies->reversed);
-	latencies->reversed_count += replay(input, &visitor);
+	latencies->reversed_count += replay(input, &(struct visitor){ latencies, .tell = tell,
+	    .leave = see_leave });
 	for (size_t i = 0; i < latencies->pairs->size; i++) {
 		const struct pair *pair = &latencies->pairs->slots[i];
 		int64_t latency_ns = pair->low < 0 ? INT64_MIN : pair_latency_ns(pair);
@@ -174,8 +164,8 @@ latencies_free(struct latencies *latencies)
 
 /* ---- worlds ---- */
 
-void
-look_at_guessed(struct input *input, struct world *world)
+struct late
+look_at_guessed(struct input *input, const struct world *world)
 {
 	const int32_t w = (int32_t)(world - input->worlds);
 	int64_t least_ns[2] = { INT64_MAX, INT64_MAX };		/* to the other clock, and back */
@@ -190,14 +180,13 @@ look_at_guessed(struct input *input, struct world *world)
 		if (low > w || high > w || (low == w) == (high == w))
 			continue;
 		for (int back = 0; back < 2; back++)
-			if (p->least_ns[back ^ (low == w)] < least_ns[back])
-				least_ns[back] = p->least_ns[back ^ (low == w)];
+			least_ns[back] = smaller(least_ns[back], p->least_ns[back ^ (low == w)]);
 	}
 	latencies_free(&latencies);
 	if (least_ns[0] == INT64_MAX || least_ns[1] == INT64_MAX)
-		return;
-	world->late_ns = (least_ns[0] - least_ns[1]) / 2;
-	world->error_ns = llabs(least_ns[0] + least_ns[1]) / 2 + 1;
+		return (struct late){ 0, -1 };
+	return (struct late){ (least_ns[0] - least_ns[1]) / 2,
+	    llabs(least_ns[0] + least_ns[1]) / 2 + 1 };
 }
 
 /* ---- drift ---- */

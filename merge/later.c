@@ -55,8 +55,7 @@ struct comm {
 };
 
 struct known_stack {
-	struct stack stack;
-	uint32_t site;
+	uint32_t *frames, depth, site;
 };
 
 struct later {
@@ -108,7 +107,7 @@ later_end(struct later *l)
 	for (size_t c = 0; c < l->comm_count; c++)
 		free(l->comms[c].members);
 	for (size_t i = 0; i < l->stack_count; i++)
-		free(l->stacks[i].stack.frames);
+		free(l->stacks[i].frames);
 	free(l->ids.slots);
 	free(l->places.slots);
 	free(l->region_names.slots);
@@ -202,25 +201,6 @@ later_look(struct later *l, bool over)
 
 ORDER(by_member, struct member, BY(rank) BY(membership))
 
-static void
-write_comm(struct later *l, struct comm *comm)
-{
-	struct group group = { zalloc(comm->count, sizeof *group.shares), comm->count };
-
-	SORT(comm->members, comm->count, by_member);
-	for (size_t i = 0; i < comm->count; i++) {
-		const struct member *m = &comm->members[i];
-
-		group.shares[i] = (struct share){ &l->input->ranks[m->rank].comms[m->membership],
-		    m->rank };
-	}
-	if (comm->number == 0)
-		comm->number = l->next_comm++;
-	write_group(l->out, l->input, &group, comm->number, l->over ||
-	    comm->count >= comm->wanted);
-	free(group.shares);
-}
-
 /*
  * Definitions by the rank's own NUMBER. They are most often at that index, from FIRST on, since
  * numbers have few gaps. NULL: none.
@@ -244,12 +224,27 @@ define_comm(struct later *l, struct rank *rank, uint32_t number)
 {
 	const struct membership *of;
 	struct id_slot key;
+	struct comm *comm;
+	struct group group;
 
 	if (number == 0 || (number < rank->comm_map_size && rank->comm_map[number] != 0) ||
 	    (of = find_membership(rank, number)) == NULL)
 		return;		/* it is written, or has no definition */
 	key.id = of->name;
-	write_comm(l, &l->comms[ids_find(&l->ids, &key)->comm]);
+	comm = &l->comms[ids_find(&l->ids, &key)->comm];
+	group = (struct group){ zalloc(comm->count, sizeof *group.shares), comm->count };
+	SORT(comm->members, comm->count, by_member);
+	for (size_t i = 0; i < comm->count; i++) {
+		const struct member *m = &comm->members[i];
+
+		group.shares[i] = (struct share){ &l->input->ranks[m->rank].comms[m->membership],
+		    m->rank };
+	}
+	if (comm->number == 0)
+		comm->number = l->next_comm++;
+	write_group(l->out, l->input, &group, comm->number, l->over ||
+	    comm->count >= comm->wanted);
+	free(group.shares);
 }
 
 /* ---- call sites ---- */
@@ -295,23 +290,23 @@ site_of_place(struct later *l, const struct rank *rank, const struct raw_site *r
 static uint32_t
 site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 {
-	struct stack stack = { zalloc(raw->depth, sizeof *stack.frames), raw->depth, 0, 0 };
+	uint32_t *frames = zalloc(raw->depth, sizeof *frames);
 
 	for (uint32_t f = 0; f < raw->depth; f++) {
 		const struct raw_site *frame = find_site(rank, raw->stack[f]);
 
 		if (frame != NULL && frame->stack == NULL)
-			stack.frames[f] = later_site(l, rank, raw->stack[f]);
+			frames[f] = later_site(l, rank, raw->stack[f]);
 	}
 	for (size_t i = 0; i < l->stack_count; i++)
-		if (l->stacks[i].stack.depth == stack.depth && memcmp(l->stacks[i].stack.frames,
-		    stack.frames, stack.depth * sizeof *stack.frames) == 0) {
-			free(stack.frames);
+		if (l->stacks[i].depth == raw->depth && memcmp(l->stacks[i].frames, frames,
+		    raw->depth * sizeof *frames) == 0) {
+			free(frames);
 			return l->stacks[i].site;
 		}
-	write_stack(l->out, l->next_site, &stack);
-	*APPEND(l->stacks, l->stack_count, l->stack_capacity) = (struct known_stack){ stack,
-	    l->next_site };
+	site_write(l->out, l->next_site, &(struct site){ .stack = frames, .depth = raw->depth });
+	*APPEND(l->stacks, l->stack_count, l->stack_capacity) = (struct known_stack){ frames,
+	    raw->depth, l->next_site };
 	return l->next_site++;
 }
 

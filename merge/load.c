@@ -8,12 +8,6 @@
 
 #include "scan.h"
 
-struct share {
-	const char *host;
-	const struct cores *begin, *end;
-	int32_t rank;
-};
-
 struct load {
 	int64_t ranks, cores, threads, elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns;
 	unsigned char used[sizeof ((struct cores *)0)->mask];
@@ -44,8 +38,16 @@ scan_cores(struct scan *scan, const struct message *message)
 	return 0;
 }
 
-ORDER(by_host, struct share, BY_TEXT(host)
-    COMPARED(memcmp(a->end->mask, b->end->mask, sizeof a->end->mask), 0) BY(rank))
+static const char *
+host_of(const struct rank *rank)
+{
+	return rank->host != NULL ? rank->host : "";
+}
+
+/* The ranks of a host together, and of these the ones that may use the same cores, by rank. */
+ORDER(by_host, const struct rank *const, COMPARED(strcmp(host_of(*a), host_of(*b)), 0)
+    COMPARED(memcmp((*a)->cores[1].mask, (*b)->cores[1].mask, sizeof (*a)->cores->mask), 0)
+    COMPARED(*a, *b))
 
 static int64_t
 bits(const unsigned char *mask)
@@ -59,25 +61,25 @@ bits(const unsigned char *mask)
 
 /* Adds the ranks of a host that may use the same cores. */
 static void
-add_group(struct load *load, const struct share *group, size_t count)
+add_group(struct load *load, const struct rank *const *group, size_t count)
 {
+	const unsigned char *mask = group[0]->cores[1].mask;
 	int64_t busy_ns = 0, cpu_ns = 0;
 	bool overlaps = false;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct cores *a = group[i].begin, *b = group[i].end;
-		const int64_t rank_busy_ns = b->busy_ns - a->busy_ns;
+		const struct cores *a = group[i]->cores, *b = a + 1;
 
 		load->elapsed_ns += b->at_ns - a->at_ns;
 		load->thread_cpu_ns += b->thread_cpu_ns - a->thread_cpu_ns;
 		load->waited_ns += b->waited_ns - a->waited_ns;
 		load->threads += b->threads > 0 ? b->threads : 1;
 		cpu_ns += b->cpu_ns - a->cpu_ns;
-		busy_ns = rank_busy_ns > busy_ns ? rank_busy_ns : busy_ns;
+		busy_ns = larger(busy_ns, b->busy_ns - a->busy_ns);
 	}
 	for (size_t i = 0; i < sizeof load->used; i++) {
-		overlaps |= (load->used[i] & group->end->mask[i]) != 0;
-		load->used[i] |= group->end->mask[i];
+		overlaps |= (load->used[i] & mask[i]) != 0;
+		load->used[i] |= mask[i];
 	}
 	load->ranks += (int64_t)count;
 	load->cpu_ns += cpu_ns;
@@ -87,62 +89,49 @@ add_group(struct load *load, const struct share *group, size_t count)
 		load->others_ns += busy_ns > cpu_ns ? busy_ns - cpu_ns : 0;
 }
 
-static void
-write_load(struct writer *out, const char *host, const struct load *load)
+void
+write_loads(struct writer *out, const struct input *input)
 {
-	message_begin(out, "load", 9);
-	put_string(out, "host", host);
-	put_int(out, "ranks", load->ranks);
-	put_int(out, "cores", bits(load->used));
-	put_int(out, "threads", load->threads);
-	put_int(out, "elapsed_ns", load->elapsed_ns);
-	put_int(out, "cpu_ns", load->cpu_ns);
-	put_int(out, "thread_cpu_ns", load->thread_cpu_ns);
-	put_int(out, "waited_ns", load->waited_ns);
-	put_int(out, "others_ns", load->others_ns);
-	end_message(out);
-}
-
-/* Nothing is known of a rank that died. */
-static size_t
-find_shares(const struct input *input, struct share *shares)
-{
+	const struct rank **ranks = zalloc((size_t)input->rank_count, sizeof *ranks);
+	struct load load = { 0 };
 	size_t count = 0;
 
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
-		const struct cores *begin = rank->cores, *end = rank->cores_count == 2 ?
-		    rank->cores + 1 : NULL;
+		const struct cores *c = rank->cores;
 
-		if (end != NULL && end->at_ns > begin->at_ns &&
-		    end->waited_ns >= begin->waited_ns && end->busy_ns >= begin->busy_ns &&
-		    end->cpu_ns >= begin->cpu_ns)
-			shares[count++] = (struct share){ rank->host != NULL ? rank->host : "",
-			    begin, end, r };
+		/* Nothing is known of a rank that died. */
+		if (rank->cores_count == 2 && c[1].at_ns > c->at_ns &&
+		    c[1].waited_ns >= c->waited_ns && c[1].busy_ns >= c->busy_ns &&
+		    c[1].cpu_ns >= c->cpu_ns)
+			ranks[count++] = rank;
 	}
-	SORT(shares, count, by_host);
-	return count;
-}
-
-void
-write_loads(struct writer *out, const struct input *input)
-{
-	struct share *shares = zalloc((size_t)input->rank_count, sizeof *shares);
-	const size_t count = find_shares(input, shares);
-	struct load load = { 0 };
-
+	SORT(ranks, count, by_host);
 	for (size_t i = 0, end; i < count; i = end) {
+		const char *host = host_of(ranks[i]);
+
 		end = i + 1;
-		while (end < count && strcmp(shares[end].host, shares[i].host) == 0 &&
-		    memcmp(shares[end].end->mask, shares[i].end->mask, sizeof load.used) == 0)
+		while (end < count && strcmp(host_of(ranks[end]), host) == 0 &&
+		    memcmp(ranks[end]->cores[1].mask, ranks[i]->cores[1].mask,
+		    sizeof load.used) == 0)
 			end++;
-		add_group(&load, &shares[i], end - i);
-		if (end == count || strcmp(shares[end].host, shares[i].host) != 0) {
-			write_load(out, shares[i].host, &load);
-			load = (struct load){ 0 };
-		}
+		add_group(&load, &ranks[i], end - i);
+		if (end < count && strcmp(host_of(ranks[end]), host) == 0)
+			continue;
+		message_begin(out, "load", 9);
+		put_string(out, "host", host);
+		put_int(out, "ranks", load.ranks);
+		put_int(out, "cores", bits(load.used));
+		put_int(out, "threads", load.threads);
+		put_int(out, "elapsed_ns", load.elapsed_ns);
+		put_int(out, "cpu_ns", load.cpu_ns);
+		put_int(out, "thread_cpu_ns", load.thread_cpu_ns);
+		put_int(out, "waited_ns", load.waited_ns);
+		put_int(out, "others_ns", load.others_ns);
+		end_message(out);
+		load = (struct load){ 0 };
 	}
-	free(shares);
+	free(ranks);
 }
 
 /* A rank may number one place twice. */

@@ -37,19 +37,6 @@ static const char usage[] =
 	"  -h, --help       print this text\n"
 	"  -V, --version    print the version\n";
 
-struct options {
-	enum sync sync;
-	bool partial;	/* continue if ranks are missing */
-	bool no_names;	/* do not look for functions and lines in the recorded program */
-	const char *folder;	/* of shards; NULL: one stream */
-	uint32_t shards;	/* number of shards; 0: one per node */
-	bool counted;	/* the number was given */
-	bool follow;	/* the run may still go on */
-	bool no_samples;	/* of such a run */
-	bool until_spawn;	/* only until it has spawned processes */
-	char **files;	/* NULL-terminated; none: standard input */
-};
-
 #define OPTION(member) MEMBER(struct options, member)
 
 static struct options
@@ -117,23 +104,17 @@ add_all_files(struct input *input, char **files, const struct team *team)
 		die("%s", input->no_file);
 }
 
-/* The first process looks for clock errors in all traces. */
-static bool
-needs_all_files(const struct input *input, const struct options *opt)
-{
-	return opt->sync == SYNC_CLC || (opt->sync == SYNC_LINEAR && lacks_drift(input));
-}
-
 static void
-correct_world(struct input *input, struct world *world, const struct options *opt,
+correct_world(struct input *input, const struct world *world, const struct options *opt,
     const struct team *team)
 {
+	struct late late = { 0, -1 };
+
 	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
-		look_at_guessed(input, world);
-	team_copy(team, &world->late_ns, sizeof world->late_ns);
-	team_copy(team, &world->error_ns, sizeof world->error_ns);
+		late = look_at_guessed(input, world);
+	team_copy(team, &late, sizeof late);
 	be_silent(team->rank > 0);
-	correct_guessed(input, world);
+	correct_guessed(input, world, late);
 	be_silent(false);
 	set_origin(input);
 }
@@ -148,13 +129,14 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 	team_part(team);
 	be_silent(team->rank > 0);
 	join_worlds(input, false);
-	check_ranks(input, input->run_file);
+	check_ranks(input);
 	correct_clocks(input, opt->sync);
 	be_silent(false);
 	team_meet(team);
 	if (input->holders > 0 && input->world_count > 1)
 		die("several MPI_COMM_WORLDs are merged where all processes see the same files");
-	if (input->holders > 0 && needs_all_files(input, opt))
+	if (input->holders > 0 && (opt->sync == SYNC_CLC ||
+	    (opt->sync == SYNC_LINEAR && lacks_drift(input))))
 		files_to_all(input, team);
 	for (int32_t w = 1; w < input->world_count; w++)
 		if (input->worlds[w].guessed)
@@ -184,12 +166,8 @@ check_options(const struct options *opt, const struct team *team)
 		if (team->size > 1)
 			die("several processes write shards: -o FOLDER");
 	}
-	if (team->size == 1)
-		return;
-	if (*opt->files == NULL)
-		die("several processes read files, not standard input");
-	for (char **file = opt->files; *file != NULL; file++)
-		if (strcmp(*file, "-") == 0)
+	for (size_t i = 0; team->size > 1 && (i == 0 || opt->files[i] != NULL); i++)
+		if (opt->files[i] == NULL || strcmp(opt->files[i], "-") == 0)
 			die("several processes read files, not standard input");
 }
 
@@ -205,8 +183,7 @@ follow_run(struct input *input, const struct options *opt, int *argc, char ***ar
 	char **words = zalloc((size_t)*argc + 1, sizeof *words);
 	int kept = 0;
 
-	*spawned = follow(input, opt->files, STDOUT_FILENO, (struct follow_options){ opt->sync,
-	    !opt->no_names, !opt->no_samples, opt->until_spawn }, *argc, *argv);
+	*spawned = follow(input, opt, STDOUT_FILENO, *argc, *argv);
 	if (*spawned || begin != 0 || fstat(STDOUT_FILENO, &status) != 0 ||
 	    !S_ISREG(status.st_mode))
 		return false;
@@ -250,7 +227,7 @@ main(int argc, char **argv)
 	if (!opt.counted && input.holders == 0)
 		opt.shards = (uint32_t)team.size;
 	if (opt.folder != NULL)
-		write_shards(&input, opt.folder, opt.shards, &team, !opt.no_names, argc, argv);
+		write_shards(&input, &opt, &team, argc, argv);
 	else
 		write_trace(&input, STDOUT_FILENO, !opt.no_names, argc, argv);
 	team_close();

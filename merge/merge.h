@@ -8,11 +8,25 @@
 #include "../base/run/shard_files.h"
 #include "../base/stream/calls.h"
 #include "../base/stream/samples.h"
+#include "../base/stuck/unreturned.h"
 #include "../base/symbols/symbols.h"
 #include "../base/team/team.h"
 #include "../base/tool/tool.h"
 
 enum sync { SYNC_NONE, SYNC_OFFSET, SYNC_LINEAR, SYNC_CLC };
+
+struct options {
+	enum sync sync;
+	bool partial;	/* continue if ranks are missing */
+	bool no_names;	/* do not look for functions and lines in the recorded program */
+	const char *folder;	/* of shards; NULL: one stream */
+	uint32_t shards;	/* number of shards; 0: one per node */
+	bool counted;	/* the number was given */
+	bool follow;	/* the run may still go on */
+	bool no_samples;	/* of such a run */
+	bool until_spawn;	/* only until it has spawned processes */
+	char **files;	/* NULL-terminated; none: standard input */
+};
 
 /* A measured offset to another clock. */
 struct sample {
@@ -38,9 +52,9 @@ struct correction {
 	int64_t moved_ns;	/* the largest shift that corrected these */
 };
 
-/* Of a thread that did not end: see unended.h. */
+/* Of a thread that did not end: see check.c. */
 struct last_row {
-	int64_t enter_ns, since_ns;	/* own clock */
+	int64_t enter_ns;	/* own clock */
 	uint64_t address;
 	uint32_t number, comm, site;	/* the rank's own numbers */
 	int32_t peer, tag;
@@ -81,15 +95,7 @@ struct raw_region {
 	bool unsure;		/* no region so far: see trace.5 */
 };
 
-/* A stack of frames: numbers of sites in the trace, the call itself first. */
-struct stack {
-	uint32_t *frames;
-	uint32_t depth;
-	int32_t rank;		/* its source */
-	uint32_t raw;		/* its number there */
-};
-
-/* An MPI_COMM_WORLD: ranks FIRST to FIRST + RANKS - 1. */
+/* An MPI_COMM_WORLD: ranks FIRST to FIRST + RANKS - 1. All its raw traces share RUN. */
 struct world {
 	uint64_t run;
 	int32_t first, ranks;
@@ -99,8 +105,6 @@ struct world {
 	int32_t own_rank, rank;	/* ranks of both at the meeting */
 	int64_t own_ns, at_ns;	/* time of it, on their clocks */
 	bool guessed;		/* the clock is known from the meeting only */
-	int64_t late_ns;	/* by messages: how late the guess is */
-	int64_t error_ns;	/* bound of its error then; -1: messages do not show it */
 };
 
 /* A message of kind cores. */
@@ -186,12 +190,10 @@ struct input {
 	int32_t world_count;
 	size_t world_capacity;
 	int64_t date_s;		/* when the first rank began to record; 0: unknown */
-	uint64_t run;		/* shared by all raw traces of a run */
 	char **files;		/* NULL: standard input */
 	size_t file_count, file_capacity;
 	uint32_t holders;	/* members of the team with files of their own; 0: all see these */
 	char *no_file;		/* why a named folder has no file; NULL: it has */
-	const char *run_file;	/* source of the run's number */
 	uint64_t traces;	/* read so far */
 	bool died;		/* one of them before it wrote its rank */
 	bool keeps;		/* definitions, for other processes */
@@ -201,10 +203,6 @@ struct input {
 	size_t variable_count, variable_capacity;
 	struct module *modules;
 	size_t module_count, module_capacity;
-	struct known_site *sites;	/* index 0 is unused */
-	size_t site_count;
-	struct stack *stacks;	/* sites from site_count on */
-	size_t stack_count;
 	bool sampled, regions;	/* there are samples; there are regions */
 	bool used[65536];	/* named calls, by index of call_name */
 	int64_t origin_ns;	/* first enter of the run, on the common clock */
@@ -224,19 +222,6 @@ void bytes_add(struct bytes *to, const void *more, size_t size);
  * of all ranks, in the order of a single process.
  */
 void survey(struct input *input, const struct team *team);
-/* check.c: finds the last leaves of all surveyed threads. */
-void find_ends(struct input *input);
-/* A rank's first thread has the rank's number; the others follow after all ranks. */
-void number_locations(struct input *input);
-/* Dies if a rank is missing, unless the run died or opt.partial is set; numbers the locations. */
-void check_ranks(struct input *input, const char *whole);
-/* The number of this location's thread within its rank, and the location of a thread. */
-uint32_t thread_number(const struct input *input, uint32_t location);
-uint32_t location_of(const struct input *input, int32_t rank, uint32_t thread);
-/* The thread of this location; NULL if it has no rows. */
-const struct thread *thread_of(const struct input *input, uint32_t location);
-
-/* own_files.c: raw traces on disks that only some of the team see. */
 /*
  * If not all see the same files, sets input->files to the ones that this process must read, and
  * input->holders to the size of the team. Dies if nobody sees any.
@@ -244,6 +229,20 @@ const struct thread *thread_of(const struct input *input, uint32_t location);
 void divide_files(struct input *input, const struct team *team);
 /* Copies other nodes' raw traces to processes that need them; input->ranks then name the copies. */
 void files_to_all(struct input *input, const struct team *team);
+/* check.c: finds the last leaves of all surveyed threads. */
+void find_ends(struct input *input);
+/* A rank's first thread has the rank's number; the others follow after all ranks. */
+void number_locations(struct input *input);
+/*
+ * Dies if a rank is missing, unless the run died or opt.partial is set; numbers the locations;
+ * finds threads that get a last row.
+ */
+void check_ranks(struct input *input);
+/* The number of this location's thread within its rank, and the location of a thread. */
+uint32_t thread_number(const struct input *input, uint32_t location);
+uint32_t location_of(const struct input *input, int32_t rank, uint32_t thread);
+/* The thread of this location; NULL if it has no rows. */
+const struct thread *thread_of(const struct input *input, uint32_t location);
 
 /*
  * worlds.c: worlds that have met are one run. Gives both sides of each object that they made at a
@@ -255,10 +254,15 @@ void join_worlds(struct input *input, bool followed);
 bool world_has_met(const struct input *input, const struct world *world);
 /* Corrects the clocks of all worlds to that of the first. */
 void join_clocks(struct input *input);
-/* If a world's clock is a guess, messages to others may correct it: latency.c. */
-void look_at_guessed(struct input *input, struct world *world);
-/* Corrects the clock of such a world. */
-void correct_guessed(struct input *input, struct world *world);
+/*
+ * If a world's clock is a guess, messages to others may show how late it is, and a bound of the
+ * error then; -1: they do not. latency.c looks, the other one corrects it.
+ */
+struct late {
+	int64_t late_ns, error_ns;
+};
+struct late look_at_guessed(struct input *input, const struct world *world);
+void correct_guessed(struct input *input, const struct world *world, struct late late);
 /* The communicator of all ranks of a world: 1 if there is one world. */
 uint32_t world_comm(const struct input *input, int32_t world);
 /* The first one that is not predefined. */
@@ -278,8 +282,9 @@ void tell_of_clocks(const struct input *input, bool ended);
 int64_t corrected_ns(const struct correction *correction, int64_t time_ns);
 /* Bound of the correction's error from BEGIN_NS to END_NS of the rank's clock. */
 int64_t correction_error_ns(const struct correction *correction, int64_t begin_ns, int64_t end_ns);
-/* As corrected_ns, for COUNT times that never decrease. */
-void correct_times(const struct correction *correction, int64_t *times_ns, size_t count);
+/* As corrected_ns, for COUNT times that never decrease; they are then since ORIGIN_NS. */
+void correct_times(const struct correction *correction, int64_t origin_ns, int64_t *times_ns,
+    size_t count);
 
 /* latency.c, clc.c: corrections from the messages of the run. Whether a clock has no drift. */
 bool lacks_drift(const struct input *input);
@@ -290,8 +295,12 @@ void correct_order(struct input *input);
 /* share.c: shares the results of these two, which the first of the team has computed. */
 void share_clocks(struct input *input, const struct team *team);
 
-/* output.c: MOVED_NS: shift of all times, so that the first enter stays the origin. */
-void write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, bool followed);
+/*
+ * output.c: MOVED_NS: shift of all times, so that the first enter stays the origin. RUN_NS: the
+ * last leave, if the run is not FOLLOWED.
+ */
+void write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, int64_t run_ns,
+    bool followed);
 
 /* definitions.c: gives communicators and sites common numbers, and writes their messages. */
 void write_communicators(struct writer *out, struct input *input);
@@ -303,19 +312,70 @@ void write_poll_gaps(struct writer *out, const struct input *input);
 /* From a rank's own clock to the trace's, before all is moved by the shift of the first enter. */
 int64_t event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns);
 
+/* check.c: the number of last rows in the rank. */
+uint64_t last_rows(const struct rank *rank);
+/* The thread's last leave, or the later begin of its last row; own clock. */
+int64_t end_of_thread(const struct rank *rank, const struct thread *thread);
+/*
+ * Adds the thread's last row, if any, after its last block, on its own clock. It lasts until END_NS
+ * of the trace.
+ */
+void add_last_row(struct calls *calls, const struct thread *thread);
+void stretch_last_row(struct calls *calls, const struct thread *thread, int64_t end_ns);
+/*
+ * Which calls did not return, and why; NULL: there are none, or not all of the run's traces are
+ * here. The names of calls in it are then used. NAMES: of places in the program, too.
+ */
+struct unreturned *find_unreturned(struct input *input, bool names);
+/* Writes which rank was where, and closes what was found. */
+void write_unended(struct writer *out, const struct input *input, struct unreturned *found,
+    int64_t end_ns, int64_t moved_ns);
+
 /* load.c: the cores that the ranks of each host got. */
 void write_loads(struct writer *out, const struct input *input);
 
 /*
- * blocks.c: the second pass: the blocks of all locations in order of time, with a cursor for each
+ * blocks.c: reads messages of the raw traces by rank and place, in any order; there may be more
+ * files than can be open.
+ */
+enum { OPEN_FILES = 64 };
+
+struct open_file {
+	const char *name;	/* NULL: none */
+	int fd;
+};
+
+struct source {
+	const struct input *input;
+	struct reader *in;
+	struct open_file files[OPEN_FILES];	/* by rank modulo OPEN_FILES */
+	size_t segment;				/* the rank's segment with the last message */
+	uint64_t base;				/* of that piece */
+};
+
+void source_open(struct source *source, const struct input *input);
+void source_close(struct source *source);
+
+/* Reads the message at this place of the rank's trace, without the columns of calls. */
+void source_message(struct source *source, int32_t rank, uint64_t offset, struct message *message);
+/* The same; false at the end of the rank's trace. */
+bool source_look(struct source *source, int32_t rank, uint64_t offset, struct message *message);
+/* The place of the last message, and the place after it. */
+uint64_t source_place(const struct source *source, const struct message *message);
+uint64_t source_behind(const struct source *source);
+/* Reads the columns of the last message; numbers of calls become indices. */
+void source_calls(struct source *source, const struct message *message, struct calls *calls);
+/* Dies because a message that the survey found is gone. */
+_Noreturn void source_changed(const struct source *source);
+
+/*
+ * The second pass: the blocks of all locations in order of time, with a cursor for each
  * location. Memory: locations, one block, and 8 bytes for each block that precedes another thread's
  * next one.
  */
 struct blocks;
-struct source;
 /* The blocks of the ranks in SHARD, with OF by rank; NULL: of all. */
-struct blocks *blocks_open(const struct input *input, const uint32_t *of, uint32_t shard);
-struct source *blocks_source(struct blocks *blocks);
+struct blocks *blocks_open(struct source *source, const uint32_t *of, uint32_t shard);
 void blocks_close(struct blocks *blocks);
 /*
  * The next block, or slice of one, on the location's own clock. The caller may change it until the
@@ -323,42 +383,19 @@ void blocks_close(struct blocks *blocks);
  */
 bool blocks_next(struct blocks *blocks, struct calls *slice);
 
-/* output.c: writes the trace on corrected clocks, as one stream. */
+/* output.c: writes the trace on corrected clocks. NAMES: places in the program get names. */
 void write_trace(struct input *input, int fd, bool names, int argc, char **argv);
-/* Or piece by piece: */
-struct output *output_begin(struct input *input);
-void output_end(struct output *output);
-/*
- * Writes the definitions. Places in the program get names only if NAMES. FIRST: in the process
- * whose bytes count.
- */
-void output_define(struct output *output, struct writer *out, bool names, bool first);
-/* Begins a stream of blocks on FD, with a header; the caller ends it. */
-struct writer *output_open(struct output *output, int fd, int argc, char **argv);
-/* Writes the blocks of the ranks in SHARD, with OF by rank; NULL: of all. */
-void output_blocks(struct output *output, const uint32_t *of, uint32_t shard);
-
+/* The same as a folder of shards. Each member of the team writes its own. */
+void write_shards(struct input *input, const struct options *opt, const struct team *team, int argc,
+    char **argv);
 /* Writes rows on the trace's clock; maps their rank's numbers to the trace's. */
 void output_rows(struct writer *out, const struct input *input, struct calls *calls);
 
 /*
- * follow.c: merges the traces of FOLDERS to FD while their run continues, until it ends. The clocks
- * are corrected as at the begin.
+ * follow.c: merges the traces of the folders to FD while their run continues, until it ends. The
+ * clocks are corrected as at the begin. True: it ended before, as the run has spawned processes.
  */
-struct follow_options {
-	enum sync sync;
-	bool names, samples;
-	bool until_spawn;	/* ends, and returns true, when the run has spawned processes */
-};
-bool follow(struct input *input, char **folders, int fd, struct follow_options options, int argc,
-    char **argv);
-
-/*
- * shards.c: writes a folder of COUNT shards; 0: one per node. Each member of the team writes its
- * own; the first one names call sites, if NAMES.
- */
-void write_shards(struct input *input, const char *folder, uint32_t count, const struct team *team,
-    bool names, int argc, char **argv);
+bool follow(struct input *input, const struct options *opt, int fd, int argc, char **argv);
 
 /* ---- samples and regions --------------------------------------------------------------- */
 
@@ -373,8 +410,8 @@ struct sample_pass {
 	struct writer *out;
 	struct source *source;		/* the source of the calls, too */
 	struct rank_samples *ranks;
-	struct samples block, nested;	/* as read; regions as they are written */
-	struct regions_told *told;	/* regions.h */
+	struct samples block;		/* as read */
+	struct nesting *nesting;	/* of regions */
 	struct later *later;		/* of a followed run, which defines sites when needed */
 	int64_t moved_ns;
 };
@@ -392,9 +429,10 @@ struct moves {
 	bool begun;
 };
 
-/* Of a followed run, whose blocks are given. */
-void samples_follow(struct sample_pass *pass, struct writer *out, struct source *source,
-    struct later *later);
+/* MOVED_NS: shift of all times, so that the first enter stays the origin. */
+void samples_begin(struct sample_pass *pass, struct writer *out, struct source *source,
+    int64_t moved_ns, struct nesting *nesting, struct later *later);
+/* Gives a block of a followed run. In others samples_before reads them. */
 void samples_take(struct sample_pass *pass, int32_t rank, const struct message *message);
 /*
  * The location of a thread's samples, switches and regions. A thread without known calls is a
@@ -404,9 +442,6 @@ uint32_t place_of_thread(const struct input *input, int32_t rank, uint32_t threa
     uint32_t *worker);
 /* When the recorder looked at all rings, for this message of samples or switches; 0 or -1. */
 int look_of(struct reader *in, const struct message *message, int64_t *look_ns);
-/* MOVED_NS: shift of all times, so that the first enter stays the origin. */
-void samples_begin(struct sample_pass *pass, struct writer *out, struct source *source,
-    int64_t moved_ns, struct regions_told *told);
 /* Writes the location's remaining samples from before UNTIL_NS of its own clock; INT64_MAX: all. */
 void samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
     const struct moves *moves);

@@ -116,18 +116,23 @@ nodes_take_messages(struct nodes *n, const struct graph_input *graph)
 	}
 }
 
+static uint64_t
+bytes_of(const struct nodes *n, uint32_t member, bool sent)
+{
+	const struct event_row *row = (const struct event_row *)n->members[member].row;
+
+	return sent ? row->bytes_sent : row->bytes_received;
+}
+
 /* Moves the members that have more than THAN bytes to the front; returns their number. */
 static uint32_t
 with_more(const struct nodes *n, uint32_t *members, uint32_t count, bool sent, uint64_t than)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < count; i++) {
-		const struct event_row *row = (const struct event_row *)n->members[members[i]].row;
-
-		if ((sent ? row->bytes_sent : row->bytes_received) > than)
+	for (uint32_t i = 0; i < count; i++)
+		if (bytes_of(n, members[i], sent) > than)
 			members[kept++] = members[i];
-	}
 	return kept;
 }
 
@@ -167,8 +172,7 @@ amounts_of(const struct nodes *n, const uint32_t *members, uint32_t count, bool 
 	struct amounts a = { 0, 0 };
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct event_row *row = (const struct event_row *)n->members[members[i]].row;
-		uint64_t bytes = sent ? row->bytes_sent : row->bytes_received;
+		const uint64_t bytes = bytes_of(n, members[i], sent);
 
 		a.sum += bytes;
 		if (bytes > a.most)
@@ -272,12 +276,11 @@ void
 node_enter(struct node *node, uint32_t location, int64_t at_ns)
 {
 	if (location == node->latest_location) {
-		if (at_ns > node->latest_ns)
-			node->latest_ns = at_ns;
+		node->latest_ns = larger(node->latest_ns, at_ns);
 	} else if (at_ns > node->latest_ns) {
 		node->second_ns = node->latest_ns;
 		node->latest_ns = at_ns;
 		node->latest_location = location;
-	} else if (at_ns > node->second_ns)
-		node->second_ns = at_ns;
+	} else
+		node->second_ns = larger(node->second_ns, at_ns);
 }

@@ -33,7 +33,7 @@ struct node {
 	uint32_t users;		/* calls that wait for it and have not left; the later node */
 	uint32_t earlier, later;	/* chained: the node it needs, and the one that needs it */
 	uint32_t blocked;	/* 1 + first of the locations that wait here, as a list; 0: none */
-	uint32_t latest_location;
+	uint32_t latest_location;	/* of a message: of its send */
 	int64_t latest_ns, second_ns;
 	int64_t limit_ns;	/* for the visitor */
 	bool message;		/* of one source and one receive */
@@ -47,15 +47,15 @@ node_ready_ns(const struct node *node, uint32_t location)
 }
 
 struct visitor {
-	void *context;
+	struct latencies *latencies;
+	struct shift *shifts;	/* by location: their jumps move enters; NULL: nothing is moved */
 	bool tell;		/* notes go to standard error, for one trace only */
-	/* The time of an event that others depend on. */
-	int64_t (*enter)(void *context, const struct sender *source);
-	/* A call that waited for the node leaves. SOURCES is the pool with the node's sources. */
-	void (*leave)(void *context, uint32_t location, uint64_t event, int64_t at_ns,
-	    struct node *node, const struct sender *sources);
-	/* All calls that waited for the node have left. NULL: ignored. */
-	void (*done)(void *context, const struct node *node, const struct sender *sources);
+	/* A call that waited for the node leaves. */
+	void (*leave)(const struct visitor *visitor, uint32_t location, uint64_t event,
+	    int64_t at_ns, struct node *node);
+	/* All calls that waited for the node have left; the pool has its sources. NULL: ignored. */
+	void (*done)(const struct visitor *visitor, const struct node *node,
+	    const struct sender *sources);
 };
 
 /*
@@ -165,7 +165,8 @@ struct shift {		/* of a location */
 	struct shift_knots jumps, ramps, limits;
 };
 
-/* Both functions. Times since the origin. */
+/* Both functions; and the first one alone. Times since the origin. */
 int64_t shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns);
+int64_t forward_shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns);
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The second pass: writes the trace, on corrected clocks. */
+/* The second pass: writes the trace, on corrected clocks: one stream, or a folder of shards. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/mpi/call_class.h"
 #include "order.h"
-#include "regions.h"
-#include "unended.h"
+#include "definitions.h"
 
 static const struct shift *
 shift_of(const struct input *input, uint32_t location)
@@ -26,44 +25,14 @@ event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t o
 	return shift == NULL ? at_ns : at_ns + shift_ns(shift, event, at_ns);
 }
 
-/* By how much shifts have moved the first enter of the run. */
-static int64_t
-first_moved_ns(const struct input *input)
-{
-	int64_t first_ns = INT64_MAX;
-	const struct thread *thread;
-
-	for (uint32_t l = 0; l < input->location_count; l++)
-		if ((thread = thread_of(input, l)) != NULL &&
-		    event_ns(input, l, 0, thread->begin_ns) < first_ns)
-			first_ns = event_ns(input, l, 0, thread->begin_ns);
-	return first_ns == INT64_MAX ? 0 : first_ns;
-}
-
-static int64_t
-last_leave_ns(const struct input *input)
-{
-	int64_t last_ns = 0;
-
-	for (uint32_t l = 0; l < input->location_count; l++) {
-		const struct thread *thread = thread_of(input, l);
-		int64_t end_ns;
-
-		/* No jump follows the last event. */
-		if (thread != NULL && (end_ns = event_ns(input, l, UINT64_MAX - 1,
-		    end_of_thread(&input->ranks[input->location_rank[l]], thread))) > last_ns)
-			last_ns = end_ns;
-	}
-	return last_ns;
-}
-
 void
-write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, bool followed)
+write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, int64_t run_ns,
+    bool followed)
 {
 	message_begin(out, "run", 3u + (input->date_s > 0) + followed);
 	put_int(out, "ranks", input->rank_count);
 	put_uint(out, "locations", input->location_count);
-	put_int(out, "run_ns", last_leave_ns(input) - moved_ns);
+	put_int(out, "run_ns", run_ns);
 	if (input->date_s > 0)
 		put_int(out, "date_s", input->date_s);
 	if (followed)
@@ -106,6 +75,20 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, boo
 		write_loads(out, input);
 }
 
+/* The output, and the shifts of the logical clock in it. */
+struct output {
+	struct writer out;
+	struct input *input;
+	struct source source;
+	int64_t moved_ns;	/* shift of all times */
+	struct sample_pass samples;
+	struct nesting nesting;
+	struct moves *moves;	/* by location: leave of the last row; NULL: no samples or shifts */
+	int64_t end_ns;		/* of the run, in the trace */
+	struct moved *moved;	/* enters and leaves of a block */
+	size_t moved_capacity;
+};
+
 /* Maps own numbers to common ones; an undefined number becomes 0, unknown. */
 static void
 map_column(uint32_t *values, size_t count, const uint32_t *map, size_t map_size)
@@ -113,26 +96,6 @@ map_column(uint32_t *values, size_t count, const uint32_t *map, size_t map_size)
 	for (size_t i = 0; i < count; i++)
 		values[i] = values[i] < map_size ? map[values[i]] : 0;
 }
-
-static void
-add_all(int64_t *times_ns, size_t count, int64_t ns)
-{
-	for (size_t i = 0; i < count; i++)
-		times_ns[i] += ns;
-}
-
-/* The output, and the shifts of the logical clock in it. */
-struct output {
-	struct writer out;
-	struct input *input;
-	int64_t moved_ns;	/* shift of all times */
-	struct sample_pass samples;
-	struct regions_told told;
-	struct moves *moves;	/* by location: leave of the last row; NULL: no samples or shifts */
-	int64_t end_ns;		/* of the run, in the trace */
-	struct moved *moved;	/* enters and leaves of a block */
-	size_t moved_capacity;
-};
 
 /* Writes the samples before the block; with UNTIL_NS of INT64_MAX it is the location's last. */
 static void
@@ -168,36 +131,24 @@ shift_block(struct output *o, struct calls *calls, int64_t until_ns)
 	moves->begun = true;
 }
 
-/* MPI_Init and MPI_Finalize involve all ranks of the world; a single world needs no mention. */
-static void
-frame_world(struct calls *calls)
-{
-	for (size_t i = 0; i < calls->count; i++)
-		if (calls->comm[i] == 0 && (call_class(calls->call[i]) == CLASS_INIT ||
-		    call_class(calls->call[i]) == CLASS_FINALIZE))
-			calls->comm[i] = 1;
-}
-
 static void
 write_block(struct output *o, struct calls *calls)
 {
 	const struct input *input = o->input;
 	const struct rank *rank = &input->ranks[input->location_rank[calls->location]];
-	const int64_t moved_ns = o->moved_ns;
-	const bool last = calls->first + calls->count >= thread_of(input, calls->location)->rows;
+	const struct thread *thread = thread_of(input, calls->location);
+	const bool last = calls->first + calls->count >= thread->rows;
 	const int64_t until_ns = last ? INT64_MAX : calls->leave_ns[calls->count - 1];
 
-	correct_times(&rank->correction, calls->enter_ns, calls->count);
-	correct_times(&rank->correction, calls->leave_ns, calls->count);
-	add_all(calls->enter_ns, calls->count, -input->origin_ns);
-	add_all(calls->leave_ns, calls->count, -input->origin_ns);
+	correct_times(&rank->correction, input->origin_ns, calls->enter_ns, calls->count);
+	correct_times(&rank->correction, input->origin_ns, calls->leave_ns, calls->count);
 	shift_block(o, calls, until_ns);
-	if (moved_ns != 0) {
-		add_all(calls->enter_ns, calls->count, -moved_ns);
-		add_all(calls->leave_ns, calls->count, -moved_ns);
+	for (size_t i = 0; o->moved_ns != 0 && i < calls->count; i++) {
+		calls->enter_ns[i] -= o->moved_ns;
+		calls->leave_ns[i] -= o->moved_ns;
 	}
 	if (last)
-		stretch_last_row(calls, thread_of(input, calls->location), o->end_ns);
+		stretch_last_row(calls, thread, o->end_ns);
 	output_rows(&o->out, input, calls);
 }
 
@@ -207,8 +158,11 @@ output_rows(struct writer *out, const struct input *input, struct calls *calls)
 	const int32_t number = input->location_rank[calls->location];
 	const struct rank *rank = &input->ranks[number];
 
-	if (input->world_count > 1)
-		frame_world(calls);
+	/* MPI_Init and MPI_Finalize involve all ranks of the world; a single world is not named. */
+	for (size_t i = 0; input->world_count > 1 && i < calls->count; i++)
+		if (calls->comm[i] == 0 && (call_class(calls->call[i]) == CLASS_INIT ||
+		    call_class(calls->call[i]) == CLASS_FINALIZE))
+			calls->comm[i] = 1;
 	map_column(calls->comm, calls->count, rank->comm_map, rank->comm_map_size);
 	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
 	for (size_t i = 0; i < calls->count; i++)
@@ -218,11 +172,12 @@ output_rows(struct writer *out, const struct input *input, struct calls *calls)
 	need_output(calls_write(out, calls));
 }
 
-void
-output_blocks(struct output *o, const uint32_t *of, uint32_t shard)
+/* The blocks of the ranks in SHARD, with OF by rank; NULL: of all. */
+static void
+write_blocks(struct output *o, const uint32_t *of, uint32_t shard)
 {
 	const struct input *input = o->input;
-	struct blocks *blocks = blocks_open(input, of, shard);
+	struct blocks *blocks;
 	struct calls slice;
 	struct progress progress;
 	uint64_t rows = 0;
@@ -230,68 +185,192 @@ output_blocks(struct output *o, const uint32_t *of, uint32_t shard)
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rows += of == NULL || of[r] == shard ? input->ranks[r].rows : 0;
 	progress_begin(&progress);
-	samples_begin(&o->samples, &o->out, blocks_source(blocks), o->moved_ns,
-	    &o->told);
+	source_open(&o->source, input);
+	blocks = blocks_open(&o->source, of, shard);
+	samples_begin(&o->samples, &o->out, &o->source, o->moved_ns, &o->nesting, NULL);
 	while (blocks_next(blocks, &slice)) {
 		write_block(o, &slice);
 		progress_show(&progress, "calls", o->out.rows, o->out.rows, rows);
 	}
 	samples_end(&o->samples);
 	blocks_close(blocks);
+	source_close(&o->source);
 	progress_end(&progress);
 }
 
-struct output *
-output_begin(struct input *input)
+static struct output *
+begin_output(struct input *input)
 {
 	struct output *o = zalloc(1, sizeof *o);
+	int64_t first_ns = INT64_MAX, last_ns = 0;
 
-	o->input = input;
-	o->moved_ns = first_moved_ns(input);
-	o->end_ns = last_leave_ns(input) - o->moved_ns;
+	for (uint32_t l = 0; l < input->location_count; l++) {
+		const struct thread *thread = thread_of(input, l);
+
+		if (thread == NULL)
+			continue;
+		first_ns = smaller(first_ns, event_ns(input, l, 0, thread->begin_ns));
+		/* No jump follows the last event. */
+		last_ns = larger(last_ns, event_ns(input, l, UINT64_MAX - 1,
+		    end_of_thread(&input->ranks[input->location_rank[l]], thread)));
+	}
+	o->nesting.input = o->input = input;
+	o->moved_ns = first_ns == INT64_MAX ? 0 : first_ns;
+	o->end_ns = last_ns - o->moved_ns;
 	if ((input->sampled || input->regions) && input->shifts != NULL)
 		o->moves = zalloc(input->location_count, sizeof *o->moves);
 	return o;
 }
 
-void
-output_end(struct output *o)
+static void
+end_output(struct output *o)
 {
-	regions_tell(o->input, &o->told);
+	regions_tell(&o->nesting);
 	free(o->moves);
 	free(o->moved);
 	free(o);
 }
 
-void
-output_define(struct output *o, struct writer *out, bool names, bool first)
+/* FIRST: in the process whose bytes count. Only there do places in the program get NAMES. */
+static void
+write_definitions(struct output *o, struct writer *out, bool names, bool first)
 {
 	struct unreturned *found = first ? find_unreturned(o->input, names) : NULL;
 
-	write_ranks(out, o->input, o->moved_ns, false);
+	write_ranks(out, o->input, o->moved_ns, o->end_ns, false);
 	need_output(call_names_write(out, o->input->used));
 	write_communicators(out, o->input);
-	write_sites(out, o->input, names);
+	write_sites(out, o->input, names && first);
 	write_region_names(out, o->input);
 	write_poll_gaps(out, o->input);
 	write_unended(out, o->input, found, o->end_ns, o->moved_ns);
 }
 
-struct writer *
-output_open(struct output *o, int fd, int argc, char **argv)
-{
-	need_output(writer_open(&o->out, fd, "trace", o->input->in, argc, argv));
-	return &o->out;
-}
-
 void
 write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 {
-	struct output *o = output_begin(input);
+	struct output *o = begin_output(input);
 
-	output_open(o, fd, argc, argv);
-	output_define(o, &o->out, names, true);
-	output_blocks(o, NULL, 0);
+	need_output(writer_open(&o->out, fd, "trace", input->in, argc, argv));
+	write_definitions(o, &o->out, names, true);
+	write_blocks(o, NULL, 0);
 	need_output(writer_end(&o->out));
-	output_end(o);
+	end_output(o);
+}
+
+/* ---- shards: base/run/shard_files.h ---- */
+
+/* A rank that is missing has no host, and goes with the one before it. */
+static uint32_t
+by_node(const struct input *input, uint32_t *of)
+{
+	const char **hosts = zalloc((size_t)input->rank_count, sizeof *hosts);
+	uint32_t count = 0, shard = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const char *host = input->ranks[r].host;
+
+		if (host != NULL && (count == 0 || strcmp(hosts[shard], host) != 0)) {
+			for (shard = 0; shard < count && strcmp(hosts[shard], host) != 0; shard++)
+				;
+			if (shard == count)
+				hosts[count++] = host;
+		}
+		of[r] = shard;
+	}
+	free(hosts);
+	return count > 0 ? count : 1;
+}
+
+/* Ranges of ranks of equal length, or the ranks of each node. */
+static struct shard_plan
+plan_shards(const struct input *input, uint32_t count)
+{
+	struct shard_plan plan = { .ranks = (uint32_t)input->rank_count, .count = count };
+
+	plan.of = zalloc(plan.ranks, sizeof *plan.of);
+	if (count == 0) {
+		plan.count = by_node(input, plan.of);
+		return plan;
+	}
+	if (plan.count > plan.ranks)
+		plan.count = plan.ranks;
+	for (uint32_t r = 0; r < plan.ranks; r++)
+		plan.of[r] = (uint32_t)((uint64_t)r * plan.count / plan.ranks);
+	return plan;
+}
+
+/*
+ * The writer of each shard: if members have files of their own, the one with its ranks; UINT32_MAX:
+ * none.
+ */
+static uint32_t *
+find_writers(const struct input *input, const struct shard_plan *plan, const struct team *team)
+{
+	uint32_t *writer = zalloc(plan->count, sizeof *writer), first, end;
+
+	memset(writer, 0xff, plan->count * sizeof *writer);
+	if (input->holders == 0)
+		for (int member = 0; member < team->size; member++) {
+			shards_of_member(team, member, plan->count, &first, &end);
+			for (uint32_t number = first; number < end; number++)
+				writer[number] = (uint32_t)member;
+		}
+	for (uint32_t r = 0; input->holders > 0 && r < plan->ranks; r++) {
+		const struct rank *rank = &input->ranks[r];
+		uint32_t *of = &writer[plan->of[r]];
+
+		if (!rank->present)
+			continue;
+		if (*of != UINT32_MAX && *of != (uint32_t)rank->holder)
+			die("%s: of node %s, whose other traces are not in the same place",
+			    rank->file, rank->host != NULL ? rank->host : "");
+		*of = (uint32_t)rank->holder;
+	}
+	return writer;
+}
+
+/* All members number definitions alike; the first one's bytes count. */
+static void
+share_definitions(struct writer *definitions, const struct team *team)
+{
+	msgpack_sbuffer *buffer = &definitions->buffer;
+
+	team_copy(team, &buffer->size, sizeof buffer->size);
+	if (buffer->size > buffer->alloc) {
+		buffer->data = need(realloc(buffer->data, buffer->size));
+		buffer->alloc = buffer->size;
+	}
+	team_copy(team, buffer->data, buffer->size);
+	team_copy(team, &definitions->messages, sizeof definitions->messages);
+}
+
+void
+write_shards(struct input *input, const struct options *opt, const struct team *team, int argc,
+    char **argv)
+{
+	static struct writer definitions;
+	struct shard_plan plan = plan_shards(input, opt->shards);
+	struct output *o = begin_output(input);
+	uint32_t *writer = find_writers(input, &plan, team);
+
+	writer_start(&definitions, -1);
+	write_definitions(o, &definitions, !opt->no_names, team->rank == 0);
+	if (team->size > 1)
+		share_definitions(&definitions, team);
+	plan.run = writer_hash(&definitions) ^ input->worlds->run;
+	for (uint32_t number = 0; number < plan.count; number++) {
+		if (writer[number] != (uint32_t)team->rank)
+			continue;
+		need_output(writer_open(&o->out, shard_create(opt->folder, number), "trace",
+		    input->in, argc, argv));
+		shard_write(&o->out, &plan, number, definitions.messages);
+		need_output(writer_append(&o->out, &definitions));
+		write_blocks(o, plan.of, number);
+		need_output(writer_end(&o->out));
+	}
+	end_output(o);
+	writer_close(&definitions);
+	free(writer);
+	free(plan.of);
 }

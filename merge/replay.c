@@ -17,104 +17,6 @@
 
 static char *command[] = { "lp-merge", NULL };
 
-/* ---- matches by lp-graph in the trace as corrected so far ---- */
-
-struct matched {
-	struct input *input;
-	struct graph_input graph;
-	pid_t merge, matcher;
-};
-
-static pid_t
-start(int in, int out, const int *others, struct input *trace)
-{
-	pid_t child = fork();
-	int nowhere;
-
-	if (child < 0)
-		die("cannot start a process");
-	if (child > 0)
-		return child;
-	if ((nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0)
-		dup2(nowhere, STDERR_FILENO);
-	if (in >= 0)
-		dup2(in, STDIN_FILENO);
-	if (out >= 0 && trace == NULL)
-		dup2(out, STDOUT_FILENO);
-	for (int i = 0; i < 4; i++)
-		if (trace == NULL || others[i] != out)
-			close(others[i]);
-	if (trace != NULL) {
-		trace->sampled = trace->regions = false;	/* not needed here */
-		write_trace(trace, out, false, 1, command);
-		_exit(DONE);
-	}
-	launcher_forget();	/* the child is not a process of the launcher */
-	become_tool((char *[]){ "lp-graph", NULL });
-}
-
-/*
- * Neither child has standard error. This process finds damage in the raw traces by writing the
- * trace once more. Messages of lp-graph appear only if the user runs it.
- */
-static _Noreturn void
-die_matching(const struct matched *matched)
-{
-	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-
-	if (nowhere >= 0)
-		write_trace(matched->input, nowhere, false, 1, command);
-	die("lp-graph cannot match the trace: %s (--sync offset does without it)",
-	    reader_error(matched->graph.in, NULL));
-}
-
-static void
-matched_open(struct matched *matched, struct input *input, size_t row_bytes)
-{
-	char name[32];
-	int ends[4];	/* the trace: to read, to write; the graph: likewise */
-
-	memset(matched, 0, sizeof *matched);
-	matched->input = input;
-	matched->graph.row_bytes = row_bytes;
-	fflush(NULL);
-	if (pipe(ends) < 0 || pipe(ends + 2) < 0)
-		die("no more pipes");
-	matched->merge = start(-1, ends[1], ends, input);
-	matched->matcher = start(ends[0], ends[3], ends, NULL);
-	close(ends[0]);
-	close(ends[1]);
-	close(ends[3]);
-	snprintf(name, sizeof name, "/dev/fd/%d", ends[2]);
-	if (reader_open(&matched->graph.in, name, READ_STREAM) < 0)
-		die_matching(matched);
-	close(ends[2]);		/* the reader has its own */
-}
-
-/* False at the end of the graph. */
-static bool
-matched_next(struct matched *matched, enum graph_item *item)
-{
-	struct message message;
-	int got = reader_next(matched->graph.in, &message);
-
-	if (got < 0 || (got > 0 && (*item = graph_read(&matched->graph, &message)) == GRAPH_BAD))
-		die_matching(matched);
-	return got > 0;
-}
-
-static void
-matched_close(struct matched *matched)
-{
-	const pid_t children[] = { matched->merge, matched->matcher };
-	int status;
-
-	graph_close(&matched->graph);
-	for (int i = 0; i < 2; i++)
-		if (waitpid(children[i], &status, 0) < 0 || status != 0)
-			die("lp-graph failed after it had matched the trace");
-}
-
 struct lane_replay {
 	uint64_t next, settled;	/* rows */
 	bool entered;		/* the call in row next has entered */
@@ -125,13 +27,88 @@ struct lane_replay {
 };
 
 struct replay {
-	struct matched matched;
+	struct input *input;
+	struct graph_input graph;	/* the matched trace */
+	pid_t merge, matcher;
 	const struct visitor *visitor;
 	struct lane_replay *lanes;
 	uint32_t *queue;	/* locations that may continue */
 	size_t queued;
 	struct nodes nodes;
 };
+
+/* Starts a child that writes to ends[1]: 0 in the child, which has no standard error. */
+static pid_t
+start(int ends[2])
+{
+	pid_t child;
+	int nowhere;
+
+	if (pipe(ends) < 0)
+		die("no more pipes");
+	if ((child = fork()) < 0)
+		die("cannot start a process");
+	close(ends[child > 0]);
+	if (child == 0 && (nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0)
+		dup2(nowhere, STDERR_FILENO);
+	return child;
+}
+
+/*
+ * Neither child has standard error. This process finds damage in the raw traces by writing the
+ * trace once more. Messages of lp-graph appear only if the user runs it.
+ */
+static _Noreturn void
+die_matching(const struct replay *r)
+{
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (nowhere >= 0)
+		write_trace(r->input, nowhere, false, 1, command);
+	die("lp-graph cannot match the trace: %s (--sync offset does without it)",
+	    reader_error(r->graph.in, NULL));
+}
+
+static void
+open_graph(struct replay *r)
+{
+	int trace[2], graph[2];
+	char name[32];
+
+	fflush(NULL);
+	if ((r->merge = start(trace)) == 0) {
+		r->input->sampled = r->input->regions = false;	/* not needed here */
+		write_trace(r->input, trace[1], false, 1, command);
+		_exit(DONE);
+	}
+	if ((r->matcher = start(graph)) == 0) {
+		dup2(trace[0], STDIN_FILENO);
+		dup2(graph[1], STDOUT_FILENO);
+		close(trace[0]);
+		close(graph[1]);
+		launcher_forget();	/* the child is not a process of the launcher */
+		become_tool((char *[]){ "lp-graph", NULL });
+	}
+	close(trace[0]);
+	snprintf(name, sizeof name, "/dev/fd/%d", graph[0]);
+	if (reader_open(&r->graph.in, name, READ_STREAM) < 0)
+		die_matching(r);
+	close(graph[0]);	/* the reader has its own */
+}
+
+static void
+close_graph(struct replay *r)
+{
+	const pid_t children[] = { r->merge, r->matcher };
+	int status;
+
+	graph_close(&r->graph);
+	for (int i = 0; i < 2; i++)
+		if (waitpid(children[i], &status, 0) < 0 || status != 0)
+			die("lp-graph failed after it had matched the trace");
+}
+
+/* ---- the replay ---- */
 
 static void
 enqueue(struct replay *r, uint32_t location)
@@ -176,7 +153,7 @@ node_leave(struct replay *r, uint32_t number)
 		uint32_t earlier = node->earlier;
 
 		if (r->visitor->done != NULL)
-			r->visitor->done(r->visitor->context, node,
+			r->visitor->done(r->visitor, node,
 			    (struct sender *)r->nodes.sources.items);
 		if (earlier != NONE && node->limit_ns < node_at(&r->nodes, earlier)->limit_ns)
 			node_at(&r->nodes, earlier)->limit_ns = node->limit_ns;
@@ -193,17 +170,20 @@ static void
 call_enters(struct replay *r, uint32_t location, uint64_t begin, uint64_t end)
 {
 	struct lane_replay *lane = &r->lanes[location];
+	const struct shift *shift = r->visitor->shifts != NULL ? &r->visitor->shifts[location] :
+	    NULL;
 
 	for (uint64_t seq = begin; seq < end; seq++) {
-		struct event_row *row = window_change(&r->matched.graph.window, location, seq);
+		struct event_row *row = window_change(&r->graph.window, location, seq);
 
 		for (uint32_t s = row->sources; s != NONE; ) {
 			const struct sender *source = pool_item(&r->nodes.sources, s);
 			uint32_t node = source->node;
 
 			s = source->next_of_row;
-			node_enter(node_at(&r->nodes, node), location,
-			    r->visitor->enter(r->visitor->context, source));
+			node_enter(node_at(&r->nodes, node), location, source->at_ns +
+			    (shift == NULL ? 0 : forward_shift_ns(shift, source->event,
+			    source->at_ns)));
 			node_step(r, node);
 		}
 		row->sources = NONE;
@@ -244,11 +224,11 @@ static bool
 call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, bool forced)
 {
 	struct lane_replay *lane = &r->lanes[location];
-	struct event_row *row = window_change(&r->matched.graph.window, location, begin);
+	struct event_row *row = window_change(&r->graph.window, location, begin);
 	int64_t leave_ns = row->row.leave_ns;
 
 	for (uint64_t seq = begin; seq < end; seq++) {
-		row = window_change(&r->matched.graph.window, location, seq);
+		row = window_change(&r->graph.window, location, seq);
 		for (uint32_t *link; *(link = row_wait(r, row, location, seq)) != NONE; ) {
 			struct wait *wait = pool_item(&r->nodes.waits, *link);
 			struct node *node = node_at(&r->nodes, wait->node);
@@ -264,8 +244,7 @@ call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, b
 			pool_give(&r->nodes.waits, number);
 			if (node->pending > 0)
 				continue;	/* the node stays: its sources will come */
-			r->visitor->leave(r->visitor->context, location, 2 * begin + 1, leave_ns,
-			    node, (struct sender *)r->nodes.sources.items);
+			r->visitor->leave(r->visitor, location, 2 * begin + 1, leave_ns, node);
 			node_leave(r, of);
 		}
 	}
@@ -281,7 +260,7 @@ advance(struct replay *r, uint32_t location, bool forced)
 	const struct event_row *row;
 
 	while (end <= lane->settled &&
-	    (row = window_row(&r->matched.graph.window, location, end)) != NULL &&
+	    (row = window_row(&r->graph.window, location, end)) != NULL &&
 	    row->row.part > 0)
 		end++;
 	if (end > lane->settled)
@@ -292,7 +271,7 @@ advance(struct replay *r, uint32_t location, bool forced)
 		return false;
 	lane->entered = false;
 	lane->next = end;
-	window_drop(&r->matched.graph.window, location, end);
+	window_drop(&r->graph.window, location, end);
 	return true;
 }
 
@@ -311,24 +290,12 @@ run(struct replay *r)
 static void
 settle(struct replay *r, const uint64_t *seqs)
 {
-	for (uint32_t l = 0; l < r->matched.graph.known.location_count; l++) {
+	for (uint32_t l = 0; l < r->graph.known.location_count; l++) {
 		r->lanes[l].settled = seqs != NULL ? seqs[l] :
-		    window_end(&r->matched.graph.window, l);
+		    window_end(&r->graph.window, l);
 		enqueue(r, l);
 	}
 	run(r);
-}
-
-static void
-unblock(struct replay *r, uint32_t location)
-{
-	struct lane_replay *lane = &r->lanes[location];
-	uint32_t *link = &node_at(&r->nodes, lane->blocked_at)->blocked;
-
-	while (*link != location + 1)
-		link = &r->lanes[*link - 1].next_blocked;
-	*link = lane->next_blocked;
-	lane->blocked_at = NONE;
 }
 
 /*
@@ -341,15 +308,15 @@ break_circles(struct replay *r)
 	uint64_t count = 0;
 
 	for (;;) {
-		uint32_t first = UINT32_MAX;
+		uint32_t first = UINT32_MAX, *link;
 		int64_t first_ns = INT64_MAX;
 
-		for (uint32_t l = 0; l < r->matched.graph.known.location_count; l++) {
+		for (uint32_t l = 0; l < r->graph.known.location_count; l++) {
 			const struct event_row *row;
 
 			if (r->lanes[l].blocked_at == NONE)
 				continue;
-			row = window_row(&r->matched.graph.window, l, r->lanes[l].next);
+			row = window_row(&r->graph.window, l, r->lanes[l].next);
 			if (row->row.leave_ns < first_ns) {
 				first_ns = row->row.leave_ns;
 				first = l;
@@ -359,9 +326,13 @@ break_circles(struct replay *r)
 			return count;
 		if (count++ == 0 && r->visitor->tell)
 			note("rank %d, row %llu: waits in a cycle of calls; its clock is not "
-			    "corrected there", (int)r->matched.graph.known.location_rank[first],
+			    "corrected there", (int)r->graph.known.location_rank[first],
 			    (unsigned long long)r->lanes[first].next);
-		unblock(r, first);
+		link = &node_at(&r->nodes, r->lanes[first].blocked_at)->blocked;
+		while (*link != first + 1)
+			link = &r->lanes[*link - 1].next_blocked;
+		*link = r->lanes[first].next_blocked;
+		r->lanes[first].blocked_at = NONE;
 		advance(r, first, true);
 		enqueue(r, first);
 		run(r);
@@ -371,15 +342,18 @@ break_circles(struct replay *r)
 uint64_t
 replay(struct input *input, const struct visitor *visitor)
 {
-	struct replay r = { .visitor = visitor };
-	const struct graph_input *graph = &r.matched.graph;
-	enum graph_item item;
+	struct replay r = { .input = input, .visitor = visitor,
+	    .graph = { .row_bytes = sizeof(struct event_row) } };
+	struct graph_input *graph = &r.graph;
+	struct message message;
 	uint64_t circles;
+	int got;
 
 	nodes_begin(&r.nodes);
-	matched_open(&r.matched, input, sizeof(struct event_row));
-	while (matched_next(&r.matched, &item))
-		switch (item) {
+	open_graph(&r);
+	while ((got = reader_next(graph->in, &message)) > 0)
+		switch (graph_read(graph, &message)) {
+		case GRAPH_BAD: die_matching(&r);
 		case GRAPH_RUN:
 			r.lanes = zalloc(graph->known.location_count, sizeof *r.lanes);
 			r.queue = zalloc(graph->known.location_count, sizeof *r.queue);
@@ -390,9 +364,11 @@ replay(struct input *input, const struct visitor *visitor)
 		case GRAPH_SETTLED: settle(&r, graph->seqs); break;
 		default: break;
 		}
+	if (got < 0)
+		die_matching(&r);
 	settle(&r, NULL);
 	circles = break_circles(&r);
-	matched_close(&r.matched);
+	close_graph(&r);
 	nodes_end(&r.nodes);
 	free(r.lanes);
 	free(r.queue);

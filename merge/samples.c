@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "definitions.h"
-#include "regions.h"
-#include "source.h"
-#include "unended.h"
 
 enum { MANY = 1 << 16 };	/* events of regions in a message, but for those of a raw block */
 
@@ -111,23 +108,7 @@ append_block(struct queue *queue, const struct samples *block)
 static int64_t
 not_before(struct queue *queue, int64_t ns)
 {
-	if (queue->floor_ns < ns)
-		queue->floor_ns = ns;
-	return queue->floor_ns;
-}
-
-static void
-take_regions(struct sample_pass *pass, struct rank_samples *of, struct queue *queue, int32_t number)
-{
-	struct samples *block = &pass->block;
-
-	if (of->regions_until_ns < block->from_ns)
-		of->regions_until_ns = block->from_ns;
-	for (size_t i = 0; i < block->count; i++)
-		block->time_ns[i] = not_before(queue, block->time_ns[i]);
-	pass->nested.regions = true;
-	regions_nest(&queue->open, pass->input, number, block, &pass->nested, pass->told);
-	append_block(queue, &pass->nested);
+	return queue->floor_ns = larger(queue->floor_ns, ns);
 }
 
 /* The until_ns of a full message, or of a thread that has ended, may be before that. */
@@ -138,10 +119,10 @@ look_of(struct reader *in, const struct message *message, int64_t *look_ns)
 	    -LATEST_NS, LATEST_NS, look_ns);
 }
 
-static void
-take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
-    const struct message *message)
+void
+samples_take(struct sample_pass *pass, int32_t number, const struct message *message)
 {
+	struct rank_samples *of = &pass->ranks[number];
 	struct rank *rank = &pass->input->ranks[number];
 	struct samples *block = &pass->block;
 	struct queue *queue;
@@ -151,31 +132,27 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number,
 	    samples_read(block, pass->source->in, message) < 0 ||
 	    (!block->regions && look_of(pass->source->in, message, &look_ns) < 0))
 		die_input(pass->source->in);
-	if (of->until_ns < look_ns)
-		of->until_ns = look_ns;
+	of->until_ns = larger(of->until_ns, look_ns);
 	block->location = place_of_thread(pass->input, number, block->location, &block->worker);
 	queue = queue_of(of, block);
-	if (block->regions) {
-		take_regions(pass, of, queue, number);
-		return;
-	}
 	for (size_t i = 0; i < block->count; i++) {
 		block->time_ns[i] = not_before(queue, block->time_ns[i]);
+		if (block->regions)
+			continue;
 		if (block->switches) {
 			block->end_ns[i] = not_before(queue, block->end_ns[i]);
-			if (block->on_core_ns[i] > block->end_ns[i] - block->time_ns[i])
-				block->on_core_ns[i] = block->end_ns[i] - block->time_ns[i];
+			block->on_core_ns[i] = smaller(block->on_core_ns[i],
+			    block->end_ns[i] - block->time_ns[i]);
 		}
 		block->site[i] = map_site(pass, rank, block->site[i]);
 		block->callers[i] = map_site(pass, rank, block->callers[i]);
 	}
+	if (block->regions) {
+		of->regions_until_ns = larger(of->regions_until_ns, block->from_ns);
+		regions_nest(pass->nesting, &queue->open, number, block);
+		block = &pass->nesting->events;
+	}
 	append_block(queue, block);
-}
-
-void
-samples_take(struct sample_pass *pass, int32_t rank, const struct message *message)
-{
-	take_block(pass, &pass->ranks[rank], rank, message);
 }
 
 /* No block behind a block of calls has regions from before its first call. */
@@ -188,8 +165,8 @@ take_begin(struct sample_pass *pass, struct rank_samples *of, const struct messa
 	if (calls_count(pass->source->in, message, &rows) < 0 ||
 	    (rows > 0 && calls_begin(pass->source->in, message, &begin_ns) < 0))
 		die_input(pass->source->in);
-	if (rows > 0 && of->regions_until_ns < begin_ns)
-		of->regions_until_ns = begin_ns;
+	if (rows > 0)
+		of->regions_until_ns = larger(of->regions_until_ns, begin_ns);
 }
 
 /* SAMPLES_NS: INT64_MAX if the rings were not read late enough so far. */
@@ -231,9 +208,7 @@ static void
 put_on_clock(const struct sample_pass *pass, const struct correction *correction,
     const struct moves *moves, int64_t *times_ns, size_t count)
 {
-	correct_times(correction, times_ns, count);
-	for (size_t i = 0; i < count; i++)
-		times_ns[i] -= pass->input->origin_ns;
+	correct_times(correction, pass->input->origin_ns, times_ns, count);
 	if (moves->count > 0)
 		move_along(moves, times_ns, count);
 	for (size_t i = 0; i < count; i++)
@@ -305,10 +280,9 @@ close_regions(struct sample_pass *pass, struct queue *queue, int32_t number)
 	const struct rank *rank = &pass->input->ranks[number];
 	const struct thread *thread = thread_of(pass->input, queue->left.location);
 
-	pass->nested.regions = true;
-	regions_close(&queue->open, pass->input, number, not_before(queue,
-	    end_of_thread(rank, thread)), &pass->nested, pass->told);
-	append_block(queue, &pass->nested);
+	regions_close(pass->nesting, &queue->open, number, not_before(queue,
+	    end_of_thread(rank, thread)));
+	append_block(queue, &pass->nesting->events);
 }
 
 /* Of regions there may be any number between two calls. */
@@ -347,7 +321,7 @@ read_until(struct sample_pass *pass, struct rank_samples *of, uint32_t location,
 		of->offset = source_behind(pass->source);
 		amidst = of->offset == source_place(pass->source, &message);
 		if (comes_before_calls(&message))
-			take_block(pass, of, number, &message);
+			samples_take(pass, number, &message);
 		else if (pass->input->regions && is_kind(&message, "calls"))
 			take_begin(pass, of, &message);
 		write_many(pass, of, location, until_ns, moves);
@@ -378,35 +352,21 @@ samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
 }
 
 void
-samples_follow(struct sample_pass *pass, struct writer *out, struct source *source,
-    struct later *later)
-{
-	const struct input *input = source->input;
-
-	*pass = (struct sample_pass){ .input = input, .source = source, .out = out,
-	    .later = later };
-	pass->ranks = zalloc((size_t)input->rank_count, sizeof *pass->ranks);
-	for (int32_t r = 0; r < input->rank_count; r++)
-		pass->ranks[r].ended = true;
-}
-
-void
 samples_begin(struct sample_pass *pass, struct writer *out, struct source *source, int64_t moved_ns,
-    struct regions_told *told)
+    struct nesting *nesting, struct later *later)
 {
 	const struct input *input = source->input;
 
 	*pass = (struct sample_pass){ .input = input, .source = source, .out = out,
-	    .moved_ns = moved_ns, .told = told };
-	if (!input->sampled && !input->regions)
+	    .moved_ns = moved_ns, .nesting = nesting, .later = later };
+	if (later == NULL && !input->sampled && !input->regions)
 		return;
 	pass->ranks = zalloc((size_t)input->rank_count, sizeof *pass->ranks);
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		pass->ranks[r].offset = input->ranks[r].present ?
-		    input->ranks[r].segments[0].offset : 0;
-		pass->ranks[r].until_ns = pass->ranks[r].regions_until_ns = INT64_MIN;
-		pass->ranks[r].ended = input->ranks[r].rows == 0;
-	}
+	for (int32_t r = 0; r < input->rank_count; r++)
+		pass->ranks[r] = (struct rank_samples){ .until_ns = INT64_MIN,
+		    .regions_until_ns = INT64_MIN,
+		    .offset = input->ranks[r].present ? input->ranks[r].segments[0].offset : 0,
+		    .ended = later != NULL || input->ranks[r].rows == 0 };
 }
 
 void
@@ -423,5 +383,4 @@ samples_end(struct sample_pass *pass)
 	}
 	free(pass->ranks);
 	samples_free(&pass->block);
-	samples_free(&pass->nested);
 }

@@ -31,6 +31,9 @@ int scan_module(struct scan *scan, const struct message *message);
 int scan_site(struct scan *scan, const struct message *message);
 int scan_region_name(struct scan *scan, const struct message *message);
 int scan_cores(struct scan *scan, const struct message *message);
+/* When the rank died; the open call, in a block or alone. */
+int scan_died(struct scan *scan, const struct message *message);
+int scan_open(struct scan *scan, const struct message *message, struct thread *thread);
 /* Skips unknown kinds. */
 int scan_message(struct scan *scan, const struct message *message);
 

@@ -1,16 +1,165 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several processes survey a run. Each scans its raw traces and keeps their definitions as
- * messages. Then all receive these messages and scan them in the order of a single process, so that
- * all know the same. Blocks of calls stay in the files; all receive the numbers that their reader
- * found.
+ * Several processes survey a run. A file seen by several of them, of one host or through a network
+ * file system, is one file: it has the same name, number, size and time for all. The first process
+ * that sees it reads it.
+ *
+ * Each process scans its raw traces and keeps their definitions as messages. Then all receive these
+ * messages and scan them in the order of a single process, so that all know the same. Blocks of
+ * calls stay in the files; all receive the numbers that their reader found.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include "../base/run/raw_folder.h"
+#include "../base/tool/hash_table.h"
+#include "../base/tool/spool.h"
 #include "../base/tool/text.h"
 #include "order.h"
+
+enum { COPIED = 1 << 20 };	/* bytes of a file at once */
+
+struct seen {
+	/* name: a hash of its last part; 0: the slot is free */
+	uint64_t name, number, size, time_ns;
+	uint64_t place;	/* index among all processes' files, one process after another */
+};
+
+#define HASH(s) mix((s)->name ^ (s)->number, (s)->size ^ (s)->time_ns)
+#define SAME(a, b) (memcmp(a, b, offsetof(struct seen, place)) == 0)
+HASH_TABLE_BY(files, struct seen, HASH, SAME, name, 0)
+
+static struct seen
+see(const char *file)
+{
+	const char *name = file_name(file);
+	struct seen seen = { .name = XXH3_64bits(name, strlen(name)) | 1 };
+	struct stat status;
+
+	if (stat(file, &status) == 0) {		/* else reading will report the error */
+		seen.number = status.st_ino;
+		seen.size = (uint64_t)status.st_size;
+		seen.time_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+		    (uint64_t)status.st_mtim.tv_nsec;
+	}
+	return seen;
+}
+
+/* Keeps the files that no process before this one sees. */
+static void
+keep_own(struct input *input, const struct team *team, const struct seen *own)
+{
+	struct files first = { 0 };
+	const uint64_t count = input->file_count;
+	size_t all, before, kept = 0;
+	struct seen *seen = team_share(team, own, input->file_count, sizeof *own, &all);
+	uint64_t *counts = team_share(team, &count, 1, sizeof *counts, &before);
+
+	before = 0;
+	for (int member = 0; member < team->rank; member++)
+		before += counts[member];
+	files_begin(&first, 1024);
+	for (size_t i = 0; i < all; i++) {
+		seen[i].place = i;
+		if (files_find(&first, &seen[i]) == NULL)
+			*files_add(&first, &seen[i]) = seen[i];
+	}
+	for (size_t i = 0; i < input->file_count; i++)
+		if (files_find(&first, &own[i])->place == before + i)
+			input->files[kept++] = input->files[i];
+	input->file_count = kept;
+	free(first.slots);
+	free(counts);
+	free(seen);
+}
+
+void
+divide_files(struct input *input, const struct team *team)
+{
+	struct seen *own = zalloc(input->file_count, sizeof *own);
+	int64_t hash, most[2];
+
+	for (size_t i = 0; i < input->file_count; i++)
+		own[i] = see(input->files[i]);
+	hash = (int64_t)(XXH3_64bits(own, input->file_count * sizeof *own) >> 2);
+	most[0] = hash;
+	most[1] = -hash;
+	team_max(team, most, 2);
+	if (most[0] != -most[1]) {	/* not all see the same files */
+		keep_own(input, team, own);
+		input->holders = (uint32_t)team->size;
+	}
+	free(own);
+	team_part(team);
+	if (input->holders == 0 && input->file_count == 0)
+		die("%s", input->no_file);
+	team_meet(team);
+}
+
+/* ---- copies of files ---- */
+
+/* Sends the file to all, in pieces; processes that want it store it at OFFSET. Returns its size. */
+static uint64_t
+copy_file(const char *file, bool own, const struct team *team, int spool, bool wanted,
+    uint64_t offset)
+{
+	static char piece[COPIED];
+	const int fd = own ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+	uint64_t size = 0;
+	size_t count;
+
+	do {
+		const ssize_t got = !own ? 0 : fd < 0 ? -1 :
+		    pread(fd, piece, sizeof piece, (off_t)size);
+		char *bytes;
+
+		team_part(team);
+		if (got < 0)
+			die("%s: %s", file, strerror(errno));
+		team_meet(team);
+		bytes = team_share(team, piece, (size_t)got, 1, &count);
+		if (wanted)
+			spool_put(spool, bytes, count, offset + size);
+		size += count;
+		free(bytes);
+	} while (count > 0);
+	if (own)
+		close(fd);
+	return size;
+}
+
+void
+files_to_all(struct input *input, const struct team *team)
+{
+	const bool reads = team->rank == 0;
+	const int spool = reads ? spool_open() : -1;
+	char *name = formatted("/proc/self/fd/%d", spool);
+	uint64_t offset = 0;
+
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++) {
+		const bool own = rank->holder == team->rank, wanted = reads && !own;
+
+		for (size_t i = 0; rank->present && i < rank->segments_count; i++) {
+			struct raw_segment *segment = &rank->segments[i];
+			const uint64_t size = copy_file(segment->file, own, team, spool,
+			    wanted, offset);
+
+			if (!wanted)
+				continue;
+			segment->file = name;
+			segment->base = offset;
+			offset += size;
+		}
+	}
+}
+
+/* ---- the survey ---- */
 
 /* A rank's data for the others, before the bytes of its segments and definitions. */
 struct surveyed {
@@ -21,7 +170,7 @@ struct surveyed {
 	uint64_t rows, calls_offset;
 	int64_t begin_ns, end_ns;
 	uint32_t segments, threads;
-	bool ended, sampled, regions;
+	bool ended;
 };
 
 ORDER(by_rank, struct surveyed, BY(rank) BY(holder))
@@ -30,42 +179,30 @@ ORDER(by_order, struct surveyed, BY(holder) BY(order))
 
 /* ---- results of this process --------------------------------------------------------- */
 
-static struct bytes
-pack_definitions(const struct input *input, int member, struct surveyed *own, size_t *count)
+/* Segments and definitions of each rank, and the threads of all. */
+static void
+pack_ranks(const struct input *input, int member, struct surveyed *own, size_t *count,
+    struct bytes *all, struct bytes *threads)
 {
-	struct bytes all = { 0 };
-
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
-		const size_t begin = all.count;
+		const size_t begin = all->count;
 
 		if (!rank->present)
 			continue;
 		for (size_t i = 0; i < rank->segments_count; i++) {
-			bytes_add(&all, &rank->segments[i].offset, sizeof rank->segments[i].offset);
-			bytes_add(&all, rank->segments[i].file, strlen(rank->segments[i].file) + 1);
+			bytes_add(all, &rank->segments[i].offset, sizeof rank->segments[i].offset);
+			bytes_add(all, rank->segments[i].file, strlen(rank->segments[i].file) + 1);
 		}
-		bytes_add(&all, rank->kept.at, rank->kept.count);
+		bytes_add(all, rank->kept.at, rank->kept.count);
+		bytes_add(threads, rank->thread, rank->threads * sizeof *rank->thread);
 		own[(*count)++] = (struct surveyed){ .rank = r, .holder = member,
-		    .order = rank->order, .bytes = all.count - begin,
+		    .order = rank->order, .bytes = all->count - begin,
 		    .rows = rank->rows, .calls_offset = rank->calls_offset,
 		    .begin_ns = rank->begin_ns, .end_ns = rank->end_ns,
 		    .segments = (uint32_t)rank->segments_count, .threads = rank->threads,
-		    .ended = rank->ended, .sampled = input->sampled,
-		    .regions = input->regions };
+		    .ended = rank->ended };
 	}
-	return all;
-}
-
-static struct bytes
-pack_threads(const struct input *input)
-{
-	struct bytes all = { 0 };
-
-	for (int32_t r = 0; r < input->rank_count; r++)
-		bytes_add(&all, input->ranks[r].thread,
-		    input->ranks[r].threads * sizeof *input->ranks[r].thread);
-	return all;
 }
 
 /* Names of calls: for each a number of 2 bytes, and the name with its end. */
@@ -118,13 +255,13 @@ forget_ranks(struct input *input)
 static void
 take_names(struct input *input, const char *names, size_t size)
 {
-	for (size_t at = 0; at < size; at += strlen(names + at) + 1) {
+	for (size_t at = 0; at < size && input->world_count > 0; at += strlen(names + at) + 1) {
 		uint16_t number;
 
 		memcpy(&number, names + at, sizeof number);
 		at += sizeof number;
 		if (reader_name_call(input->in, number, names + at) < 0)
-			die("%s: %s", input->run_file, reader_error(input->in, NULL));
+			die("%s: %s", input->worlds->file, reader_error(input->in, NULL));
 	}
 }
 
@@ -154,8 +291,6 @@ take_rank(struct input *input, const struct surveyed *from, const char *bytes,
 	rank->threads = from->threads;
 	free(rank->thread);
 	rank->thread = threads + from->thread_at;
-	input->sampled |= from->sampled;
-	input->regions |= from->regions;
 }
 
 /*
@@ -188,14 +323,14 @@ share_survey(struct input *input, const struct team *team)
 {
 	struct surveyed *own = zalloc((size_t)input->rank_count, sizeof *own), *all;
 	size_t count = 0, threads_count, bytes_size, names_size;
-	struct bytes own_threads = pack_threads(input),
-	    mine = pack_definitions(input, team->rank, own, &count);
+	struct bytes own_threads = { 0 }, mine = { 0 };
 	struct thread *threads;
 	uint64_t at = 0, thread_at = 0;
 	const char *bytes, *names = share_names(input, team, &names_size);
-	const bool died = team_sum(team, input->died) > 0;
-	const bool tells_open = team_sum(team, input->tells_open) > 0;
+	int64_t any[] = { input->died, input->tells_open, input->sampled, input->regions };
 
+	team_max(team, any, 4);
+	pack_ranks(input, team->rank, own, &count, &mine, &own_threads);
 	forget_ranks(input);
 	threads = team_share(team, own_threads.at, own_threads.count / sizeof *threads,
 	    sizeof *threads, &threads_count);
@@ -214,8 +349,8 @@ share_survey(struct input *input, const struct team *team)
 	qsort(all, count, sizeof *all, input->holders > 0 ? by_rank : by_order);
 	*input = (struct input){ .in = input->in, .files = input->files,
 	    .file_count = input->file_count, .file_capacity = input->file_capacity,
-	    .holders = input->holders, .partial = input->partial, .died = died,
-	    .tells_open = tells_open };
+	    .holders = input->holders, .partial = input->partial, .died = any[0],
+	    .tells_open = any[1], .sampled = any[2], .regions = any[3] };
 	if (input->holders > 0 && count > 0)
 		share_history(input, team, all[0].holder);
 	team_part(team);
@@ -319,6 +454,5 @@ share_clocks(struct input *input, const struct team *team)
 	for (uint32_t l = 0; moves && l < input->location_count; l++) {
 		share_knots(&input->shifts[l].jumps, team);
 		share_knots(&input->shifts[l].ramps, team);
-		share_knots(&input->shifts[l].limits, team);
 	}
 }

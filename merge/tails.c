@@ -53,21 +53,30 @@ is_new(const struct follow *f, const char *path)
 	return new;
 }
 
-/* Adds new traces in the folder. */
+/*
+ * Adds new traces in the folder. Readers need all ranks at the begin, so those of processes that
+ * came later are left out.
+ */
 static void
 look_for_traces(struct follow *f, const char *folder)
 {
 	struct paths found = folder_run(folder);
 
-	if (found.count < 0)
+	if (found.count < 0 && f->by_rank == NULL)
 		die("%s: %s", folder, strerror(errno));
 	if (found.count == 0)
 		f->empty = folder;
-	for (int i = 0; i < found.count; i++) {
+	for (int i = 0; i < found.count && !f->spawned; i++) {
 		struct tail tail = { .pid = -1, .number = -1, .sampled_ns = INT64_MIN };
 
 		if (!is_new(f, found.at[i]))
 			continue;
+		f->spawned = f->by_rank != NULL;
+		if (f->spawned && !f->opt->until_spawn)
+			note("%s: of processes that were spawned since this began: messages to and "
+			    "from them match nothing here", found.at[i]);
+		if (f->spawned)
+			break;
 		tail.path = need(strdup(found.at[i]));
 		tail.scan = (struct scan){ .input = f->input, .file = tail.path };
 		*APPEND(f->tails, f->tail_count, f->tail_capacity) = tail;
@@ -75,31 +84,15 @@ look_for_traces(struct follow *f, const char *folder)
 	paths_free(&found);
 }
 
-/* Readers need all ranks at the begin, so those of processes that came later are left out. */
-static void
-look_for_spawned(struct follow *f)
+/* Whether the folder has others for spawned processes. */
+static bool
+has_worlds(const char *folder)
 {
-	const int64_t now = now_ns();
+	struct paths worlds = folder_paths(folder, is_world_name);
+	const bool has = worlds.count > 0;
 
-	for (size_t i = 0; i < f->folder_count && !f->spawned &&
-	    now - f->worlds_ns > SECOND_NS; i++) {
-		struct paths worlds = folder_paths(f->folders[i], is_world_name);
-		struct paths found = worlds.count > 0 ? folder_run(f->folders[i]) :
-		    (struct paths){ 0 };
-
-		for (int k = 0; k < found.count && !f->spawned; k++)
-			if (is_new(f, found.at[k])) {
-				f->spawned = true;
-				if (!f->until_spawn)
-					note("%s: of processes that were spawned since this began: "
-					    "messages to and from them match nothing here",
-					    found.at[k]);
-			}
-		paths_free(&found);
-		paths_free(&worlds);
-	}
-	if (now - f->worlds_ns > SECOND_NS)
-		f->worlds_ns = now;
+	paths_free(&worlds);
+	return has;
 }
 
 void
@@ -114,7 +107,7 @@ tails_refuse(const struct follow *f)
 			    tail->number >= world->first + world->ranks;
 		if (gone)
 			die("%s: of another run than %s: --follow takes the folders of one",
-			    world->file, f->input->run_file);
+			    world->file, f->input->worlds->file);
 	}
 }
 
@@ -175,49 +168,43 @@ add_piece(struct follow *f, struct tail *tail, const struct message *message)
 	*ENQUEUE(lane->pieces, lane->begin, lane->end, lane->capacity) = piece;
 }
 
-/* Of regions or samples. */
-static void
-add_events(struct follow *f, struct tail *tail, const struct message *message)
-{
-	const struct message_place place = { tail->segment_count - 1, message->offset,
-		tail->within };
-	struct sample_piece piece = { .place = place };
-	size_t location;
-
-	if (is_kind(message, "regions")) {
-		if (body_int(f->input->in, message, "location", 0, 1 << 16, &location) < 0)
-			die_input(f->input->in);
-		regions_piece(lane_at(tail, location), place);
-		return;
-	}
-	if (look_of(f->input->in, message, &piece.look_ns) < 0)
-		die_input(f->input->in);
-	if (tail->sample_at == tail->sample_count)
-		tail->sample_at = tail->sample_count = 0;
-	*APPEND(tail->samples, tail->sample_count, tail->sample_capacity) = piece;
-}
-
 static void
 take(struct follow *f, struct tail *tail, const struct message *message)
 {
-	tail->scan.in = f->input->in;
+	struct reader *in = f->input->in;
+	struct sample_piece piece = { .place = { tail->segment_count - 1, message->offset,
+	    tail->within++ } };
+	size_t location;
+
+	tail->scan.in = in;
 	if (is_kind(message, "rank") &&
-	    body_int_if(f->input->in, message, "pid", 0, INT32_MAX, &tail->pid) < 0)
-		die_input(f->input->in);
+	    body_int_if(in, message, "pid", 0, INT32_MAX, &tail->pid) < 0)
+		die_input(in);
 	if (is_kind(message, "calls")) {
 		tail->scan.messages++;
 		add_piece(f, tail, message);
 	} else if (scan_message(&tail->scan, message) < 0)
-		die_input(f->input->in);
+		die_input(in);
 	if (is_kind(message, "rank")) {		/* a new world may have moved all */
 		tail->number = (int32_t)(tail->scan.rank - f->input->ranks);
 		for (struct tail *t = f->tails; t < f->tails + f->tail_count; t++)
 			if (t->number >= 0)
 				t->scan.rank = &f->input->ranks[t->number];
 	}
-	if (is_kind(message, "regions") || (is_samples(message) && !f->leaves_samples))
-		add_events(f, tail, message);
-	tail->within++;
+	if (is_kind(message, "regions")) {
+		struct lane_regions *of;
+
+		if (body_int(in, message, "location", 0, 1 << 16, &location) < 0)
+			die_input(in);
+		of = &lane_at(tail, location)->regions;
+		*APPEND(of->pieces, of->count, of->capacity) = piece.place;
+	} else if (is_samples(message) && !f->opt->no_samples) {
+		if (look_of(in, message, &piece.look_ns) < 0)
+			die_input(in);
+		if (tail->sample_at == tail->sample_count)
+			tail->sample_at = tail->sample_count = 0;
+		*APPEND(tail->samples, tail->sample_count, tail->sample_capacity) = piece;
+	}
 }
 
 /* Reads the trace's new messages. */
@@ -324,11 +311,16 @@ look_at_trace(struct follow *f, struct tail *tail)
 void
 tails_look(struct follow *f)
 {
+	const bool begun = f->by_rank != NULL;
+	const int64_t now = now_ns();
+
 	f->empty = NULL;
-	for (size_t i = 0; i < f->folder_count && f->by_rank == NULL; i++)
-		look_for_traces(f, f->folders[i]);
-	if (f->by_rank != NULL)
-		look_for_spawned(f);
+	for (char **folder = f->opt->files; *folder != NULL; folder++)
+		if (!begun || (!f->spawned && now - f->worlds_ns > SECOND_NS &&
+		    has_worlds(*folder)))
+			look_for_traces(f, *folder);
+	if (begun && now - f->worlds_ns > SECOND_NS)
+		f->worlds_ns = now;
 	look_at_processes(f);
 	for (size_t i = 0; i < f->tail_count; i++)
 		look_at_trace(f, &f->tails[i]);

@@ -65,7 +65,7 @@ join_worlds(struct input *input, bool followed)
 			    "them match nothing", world->file);
 		else
 			die("%s:%llu: of another run than %s", world->file,
-			    (unsigned long long)world->offset, input->run_file);
+			    (unsigned long long)world->offset, input->worlds->file);
 	}
 }
 
@@ -185,21 +185,21 @@ join_clocks(struct input *input)
 }
 
 void
-correct_guessed(struct input *input, struct world *world)
+correct_guessed(struct input *input, const struct world *world, struct late late)
 {
-	if (world->error_ns < 0) {
+	if (late.error_ns < 0) {
 		note("%s: on no node of the others, and without messages in both directions: its "
 		    "clock is as when they met, and off by up to the time that the call took",
 		    world->file);
 		return;
 	}
 	note("%s: on no node of the others: messages give its clock, within %lld ns", world->file,
-	    (long long)world->error_ns);
+	    (long long)late.error_ns);
 	for (int32_t r = world->first; r < world->first + world->ranks; r++) {
 		struct correction *c = &input->ranks[r].correction;
 
 		for (size_t i = 0; i < c->count; i++)
-			c->knots[i].offset_ns -= world->late_ns;
-		c->error_ns += world->error_ns;
+			c->knots[i].offset_ns -= late.late_ns;
+		c->error_ns += late.error_ns;
 	}
 }
