@@ -19,18 +19,16 @@
 #define BEFORE(knot, sought) ((knot)->event < (sought))
 SEARCH(knot_from, struct shift_knot, uint64_t, BEFORE)
 
-static int64_t
-falls_to(const struct shift_knot *jump, int64_t at_ns)
-{
-	return larger(jump->shift_ns - (at_ns - jump->at_ns) / SHIFT_RATE, 0);
-}
-
 int64_t
 forward_shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 {
-	size_t behind = knot_from(shift->jumps.at, shift->jumps.count, event + 1);
+	const size_t behind = knot_from(shift->jumps.at, shift->jumps.count, event + 1);
+	const struct shift_knot *jump;
 
-	return behind == 0 ? 0 : falls_to(&shift->jumps.at[behind - 1], at_ns);
+	if (behind == 0)
+		return 0;
+	jump = &shift->jumps.at[behind - 1];
+	return larger(jump->shift_ns - (at_ns - jump->at_ns) / SHIFT_RATE, 0);
 }
 
 static int64_t
@@ -129,16 +127,6 @@ shift_ramps(struct shift *shift)
 		ramps->at[i] = ramps->at[ramps->count - 1 - i];
 		ramps->at[ramps->count - 1 - i] = swap;
 	}
-}
-
-static int64_t
-latency_ns(const struct latencies *latencies, uint32_t location, const struct node *node)
-{
-	const int32_t *rank = latencies->input->location_rank;
-
-	/* A collective does not show which members heard from which. */
-	return !node->message ? latencies->least_ns :
-	    latency_between(latencies, rank[node->latest_location], rank[location]);
 }
 
 static void

@@ -32,15 +32,6 @@ scan_communicator(struct scan *scan, const struct message *message)
 	return 0;
 }
 
-int
-scan_neighbours(struct scan *scan, const struct message *message)
-{
-	struct rank *rank = scan->rank;
-
-	return neighbours_read(rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL,
-	    scan->in, message);
-}
-
 /* Ranks of one program share their modules. */
 static uint32_t
 module_number(struct input *input, const struct module *module)

@@ -219,31 +219,24 @@ scan_clock(struct scan *scan, const struct message *message)
 	return 0;
 }
 
+/* What base/run reads, into lists of the rank; the environment is that of the first one. */
 static int
-scan_kernel_clock(struct scan *scan, const struct message *message)
-{
-	struct rank *rank = scan->rank;
-
-	return kernel_clock_read(APPEND(rank->kernels, rank->kernel_count, rank->kernel_capacity),
-	    scan->in, message);
-}
-
-static int
-scan_poll_gaps(struct scan *scan, const struct message *message)
-{
-	struct rank *rank = scan->rank;
-
-	return poll_gaps_read(APPEND(rank->gaps, rank->gaps_count, rank->gaps_capacity),
-	    scan->in, message);
-}
-
-static int
-scan_environment(struct scan *scan, const struct message *message)
+scan_listed(struct scan *scan, const struct message *message)
 {
 	struct input *input = scan->input;
+	struct rank *rank = scan->rank;
 	struct variable v;
 
-	if (scan->rank == &input->ranks[0] && variable_read(&v, message))
+	if (is_kind(message, "kernel_clock"))
+		return kernel_clock_read(APPEND(rank->kernels, rank->kernel_count,
+		    rank->kernel_capacity), scan->in, message);
+	if (is_kind(message, "poll_gaps"))
+		return poll_gaps_read(APPEND(rank->gaps, rank->gaps_count, rank->gaps_capacity),
+		    scan->in, message);
+	if (is_kind(message, "neighbours"))
+		return neighbours_read(rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] :
+		    NULL, scan->in, message);
+	if (rank == &input->ranks[0] && variable_read(&v, message))
 		*APPEND(input->environment, input->variable_count, input->variable_capacity) = v;
 	return 0;
 }
@@ -317,12 +310,12 @@ static const struct {
 	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME },
 	{ "cut", end_trace, FRAME },
 	{ "rank", scan_rank, DEFINITION }, { "communicator", scan_communicator, DEFINITION },
-	{ "neighbours", scan_neighbours, DEFINITION },
-	{ "environment", scan_environment, DEFINITION },
-	{ "cores", scan_cores, DEFINITION }, { "poll_gaps", scan_poll_gaps, DEFINITION },
+	{ "neighbours", scan_listed, DEFINITION },
+	{ "environment", scan_listed, DEFINITION },
+	{ "cores", scan_cores, DEFINITION }, { "poll_gaps", scan_listed, DEFINITION },
 	{ "module", scan_module, DEFINITION },
 	{ "clock", scan_clock, DEFINITION }, { "clock_shared", scan_clock, DEFINITION },
-	{ "kernel_clock", scan_kernel_clock, DEFINITION },
+	{ "kernel_clock", scan_listed, DEFINITION },
 	{ "open", scan_open_message, ROWS }, { "died", scan_died, DEFINITION },
 };
 

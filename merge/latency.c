@@ -27,11 +27,10 @@ struct pair {
 
 HASH_TABLE_OF(pairs, struct pair, low, high, low, -1)
 
+/* Of two clocks. */
 static struct pair
-pair_of(const struct latencies *latencies, int32_t rank, int32_t other)
+pair_of(int32_t a, int32_t b)
 {
-	int32_t a = latencies->input->ranks[rank].clock, b = latencies->input->ranks[other].clock;
-
 	return (struct pair){ a < b ? a : b, a < b ? b : a, { INT64_MAX, INT64_MAX },
 	    -INFINITY, INFINITY };
 }
@@ -51,12 +50,22 @@ pair_latency_ns(const struct pair *pair)
 }
 
 int64_t
-latency_between(const struct latencies *latencies, int32_t rank, int32_t other)
+latency_ns(const struct latencies *latencies, uint32_t location, const struct node *node)
 {
-	struct pair key = pair_of(latencies, rank, other);
-	const struct pair *found = pairs_find(latencies->pairs, &key);
-	int64_t latency_ns = found != NULL ? pair_latency_ns(found) : INT64_MIN;
+	const struct input *input = latencies->input;
+	const int32_t *rank = input->location_rank;
+	const struct pair *found = NULL;
+	int64_t latency_ns = INT64_MIN;
 
+	/* A collective does not show which members heard from which. */
+	if (node->message) {
+		const struct pair key = pair_of(input->ranks[rank[node->latest_location]].clock,
+		    input->ranks[rank[location]].clock);
+
+		found = pairs_find(latencies->pairs, &key);
+	}
+	if (found != NULL)
+		latency_ns = pair_latency_ns(found);
 	return latency_ns == INT64_MIN ? latencies->least_ns : latency_ns;
 }
 
@@ -96,42 +105,38 @@ since_known_ns(const struct input *input, const struct pair *pair, int64_t at_ns
 }
 
 static void
-take_message(struct latencies *latencies, int32_t from, int32_t to, int64_t send_ns,
-    int64_t receive_ns)
-{
-	const struct input *input = latencies->input;
-	struct pair new = pair_of(latencies, from, to), *pair = pairs_add(latencies->pairs, &new);
-	bool back = input->ranks[from].clock > input->ranks[to].clock;
-	int64_t took_ns = receive_ns - send_ns, since_ns;
-	double rate;
-
-	pair->least_ns[back] = smaller(pair->least_ns[back], took_ns);
-	if (pair->low == pair->high ||
-	    (since_ns = since_known_ns(input, pair, receive_ns)) == 0)
-		return;
-	rate = (double)(took_ns + input->ranks[from].correction.error_ns +
-	    input->ranks[to].correction.error_ns) / (double)since_ns;
-	if (!back && rate < pair->rate_high)
-		pair->rate_high = rate;
-	if (back && -rate > pair->rate_low)
-		pair->rate_low = -rate;
-}
-
-static void
 see_leave(const struct visitor *visitor, uint32_t location, uint64_t event, int64_t at_ns,
     struct node *node)
 {
 	struct latencies *latencies = visitor->latencies;
-	const int32_t *rank = latencies->input->location_rank;
+	const struct input *input = latencies->input;
+	const struct rank *to = &input->ranks[input->location_rank[location]], *from;
+	int64_t took_ns, since_ns;
+	struct pair new, *pair;
+	double rate;
+	bool back;
 
 	(void)event;
 	if (at_ns < node_ready_ns(node, location)) {
-		latencies->reversed[rank[location]]++;
+		latencies->reversed[to - input->ranks]++;
 		latencies->reversed_count++;
 	}
-	if (node->message)
-		take_message(latencies, rank[node->latest_location], rank[location],
-		    node->latest_ns, at_ns);
+	if (!node->message)
+		return;
+	from = &input->ranks[input->location_rank[node->latest_location]];
+	back = from->clock > to->clock;
+	took_ns = at_ns - node->latest_ns;
+	new = pair_of(from->clock, to->clock);
+	pair = pairs_add(latencies->pairs, &new);
+	pair->least_ns[back] = smaller(pair->least_ns[back], took_ns);
+	if (pair->low == pair->high || (since_ns = since_known_ns(input, pair, at_ns)) == 0)
+		return;
+	rate = (double)(took_ns + from->correction.error_ns + to->correction.error_ns) /
+	    (double)since_ns;
+	if (!back && rate < pair->rate_high)
+		pair->rate_high = rate;
+	if (back && -rate > pair->rate_low)
+		pair->rate_low = -rate;
 }
 
 void

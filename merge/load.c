@@ -49,16 +49,6 @@ ORDER(by_host, const struct rank *const, COMPARED(strcmp(host_of(*a), host_of(*b
     COMPARED(memcmp((*a)->cores[1].mask, (*b)->cores[1].mask, sizeof (*a)->cores->mask), 0)
     COMPARED(*a, *b))
 
-static int64_t
-bits(const unsigned char *mask)
-{
-	int64_t count = 0;
-
-	for (size_t i = 0; i < sizeof ((struct load *)0)->used; i++)
-		count += __builtin_popcount(mask[i]);
-	return count;
-}
-
 /* Adds the ranks of a host that may use the same cores. */
 static void
 add_group(struct load *load, const struct rank *const *group, size_t count)
@@ -79,6 +69,7 @@ add_group(struct load *load, const struct rank *const *group, size_t count)
 	}
 	for (size_t i = 0; i < sizeof load->used; i++) {
 		overlaps |= (load->used[i] & mask[i]) != 0;
+		load->cores += __builtin_popcount(mask[i] & ~load->used[i]);
 		load->used[i] |= mask[i];
 	}
 	load->ranks += (int64_t)count;
@@ -121,7 +112,7 @@ write_loads(struct writer *out, const struct input *input)
 		message_begin(out, "load", 9);
 		put_string(out, "host", host);
 		put_int(out, "ranks", load.ranks);
-		put_int(out, "cores", bits(load.used));
+		put_int(out, "cores", load.cores);
 		put_int(out, "threads", load.threads);
 		put_int(out, "elapsed_ns", load.elapsed_ns);
 		put_int(out, "cpu_ns", load.cpu_ns);

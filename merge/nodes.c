@@ -88,34 +88,6 @@ add_user(struct nodes *n, const struct window *window, uint32_t number, uint32_t
 	node_at(n, number)->users++;
 }
 
-void
-nodes_take_calls(const struct graph_input *graph)
-{
-	const struct calls *calls = &graph->calls;
-
-	for (size_t i = 0; i < calls->count; i++) {
-		struct event_row *row = window_change(&graph->window, calls->location,
-		    calls->first + i);
-
-		row->bytes_sent = calls->bytes_sent[i];
-		row->bytes_received = calls->bytes_received[i];
-	}
-}
-
-void
-nodes_take_messages(struct nodes *n, const struct graph_input *graph)
-{
-	const struct edge_block *e = &graph->edges;
-
-	for (size_t i = 0; i < e->count; i++) {
-		uint32_t node = new_node(n);
-
-		node_at(n, node)->message = true;
-		add_source(n, &graph->window, node, e->source[i], e->send[i]);
-		add_user(n, &graph->window, node, e->target[i], e->receive[i]);
-	}
-}
-
 static uint64_t
 bytes_of(const struct nodes *n, uint32_t member, bool sent)
 {
@@ -261,12 +233,27 @@ take_instance(struct nodes *n, const struct graph_input *graph, const uint32_t *
 }
 
 void
-nodes_take_collectives(struct nodes *n, const struct graph_input *graph)
+nodes_take(struct nodes *n, const struct graph_input *graph, enum graph_item item)
 {
+	const struct calls *calls = &graph->calls;
 	const struct edge_block *e = &graph->edges;
 	size_t member = 0;
 
-	for (size_t i = 0; i < e->instances; i++) {
+	for (size_t i = 0; item == GRAPH_CALLS && i < calls->count; i++) {
+		struct event_row *row = window_change(&graph->window, calls->location,
+		    calls->first + i);
+
+		row->bytes_sent = calls->bytes_sent[i];
+		row->bytes_received = calls->bytes_received[i];
+	}
+	for (size_t i = 0; item == GRAPH_MESSAGES && i < e->count; i++) {
+		const uint32_t node = new_node(n);
+
+		node_at(n, node)->message = true;
+		add_source(n, &graph->window, node, e->source[i], e->send[i]);
+		add_user(n, &graph->window, node, e->target[i], e->receive[i]);
+	}
+	for (size_t i = 0; item == GRAPH_COLLECTIVES && i < e->instances; i++) {
 		take_instance(n, graph, e->location + member, e->seq + member, e->size[i]);
 		member += e->size[i];
 	}

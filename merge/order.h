@@ -96,11 +96,11 @@ struct nodes {
 void nodes_begin(struct nodes *nodes);
 void nodes_end(struct nodes *nodes);
 
-/* Fills facts of the rows just read into the window's rows. */
-void nodes_take_calls(const struct graph_input *graph);
-/* Makes nodes of the edges just read; the window's rows get their sources and waits. */
-void nodes_take_messages(struct nodes *nodes, const struct graph_input *graph);
-void nodes_take_collectives(struct nodes *nodes, const struct graph_input *graph);
+/*
+ * Fills facts of the rows just read into the window's rows, or makes nodes of the edges just read:
+ * the window's rows get their sources and waits.
+ */
+void nodes_take(struct nodes *nodes, const struct graph_input *graph, enum graph_item item);
 
 /* A source of the node enters. */
 void node_enter(struct node *node, uint32_t location, int64_t at_ns);
@@ -133,8 +133,8 @@ struct latencies {
 /* Measures the trace as corrected so far; TELL: notes calls that wait in a circle. */
 void latencies_find(struct latencies *latencies, struct input *input, bool tell);
 void latencies_free(struct latencies *latencies);
-/* A lower bound for the latency of a message between two ranks. */
-int64_t latency_between(const struct latencies *latencies, int32_t rank, int32_t other);
+/* A lower bound for the time that the node's messages take to the location. */
+int64_t latency_ns(const struct latencies *latencies, uint32_t location, const struct node *node);
 
 /* ---- clc.c --------------------------------------------------------------------------- */
 

@@ -181,23 +181,20 @@ regions_close(struct nesting *n, struct open_regions *open, int32_t number, int6
 	put_ends(n, open, open->count, at_ns, false);
 }
 
-static const char *
-name_of(const struct rank *rank, uint32_t region)
-{
-	for (size_t i = 0; i < rank->region_count; i++)
-		if (rank->region_map[rank->regions[i].number] == region)
-			return rank->regions[i].name;
-	return "";
-}
-
 void
 regions_tell(struct nesting *n)
 {
+	const struct rank *rank = &n->input->ranks[n->rank];
+	const char *name = "";
+
+	for (size_t i = rank->region_count; n->left > 0 && i-- > 0; )
+		if (rank->regions[i].number < rank->region_map_size &&
+		    rank->region_map[rank->regions[i].number] == n->first)
+			name = rank->regions[i].name;
 	if (n->left > 0)
 		note("%llu regions were left without their end, as by longjmp() or exit(): they "
 		    "end with the region around them or with the thread; the first is %s of rank "
-		    "%d", (unsigned long long)n->left,
-		    name_of(&n->input->ranks[n->rank], n->first), (int)n->rank);
+		    "%d", (unsigned long long)n->left, name, (int)n->rank);
 	if (n->open > 0)
 		note("%llu regions were open at MPI_Finalize: they end with the thread's last call",
 		    (unsigned long long)n->open);

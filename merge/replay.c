@@ -346,23 +346,21 @@ replay(struct input *input, const struct visitor *visitor)
 	    .graph = { .row_bytes = sizeof(struct event_row) } };
 	struct graph_input *graph = &r.graph;
 	struct message message;
+	enum graph_item item;
 	uint64_t circles;
 	int got;
 
 	nodes_begin(&r.nodes);
 	open_graph(&r);
 	while ((got = reader_next(graph->in, &message)) > 0)
-		switch (graph_read(graph, &message)) {
+		switch (item = graph_read(graph, &message)) {
 		case GRAPH_BAD: die_matching(&r);
 		case GRAPH_RUN:
 			r.lanes = zalloc(graph->known.location_count, sizeof *r.lanes);
 			r.queue = zalloc(graph->known.location_count, sizeof *r.queue);
 			break;
-		case GRAPH_CALLS: nodes_take_calls(graph); break;
-		case GRAPH_MESSAGES: nodes_take_messages(&r.nodes, graph); break;
-		case GRAPH_COLLECTIVES: nodes_take_collectives(&r.nodes, graph); break;
 		case GRAPH_SETTLED: settle(&r, graph->seqs); break;
-		default: break;
+		default: nodes_take(&r.nodes, graph, item);
 		}
 	if (got < 0)
 		die_matching(&r);

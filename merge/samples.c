@@ -273,18 +273,6 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 	queue->left.lost = queue->left.left = 0;
 }
 
-/* Ends regions that are open when their thread's location makes its last call. */
-static void
-close_regions(struct sample_pass *pass, struct queue *queue, int32_t number)
-{
-	const struct rank *rank = &pass->input->ranks[number];
-	const struct thread *thread = thread_of(pass->input, queue->left.location);
-
-	regions_close(pass->nesting, &queue->open, number, not_before(queue,
-	    end_of_thread(rank, thread)));
-	append_block(queue, &pass->nesting->events);
-}
-
 /* Of regions there may be any number between two calls. */
 static void
 write_many(struct sample_pass *pass, struct rank_samples *of, uint32_t location, int64_t until_ns,
@@ -333,6 +321,7 @@ samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
     const struct moves *moves)
 {
 	const int32_t number = pass->input->location_rank[location];
+	const struct rank *rank = &pass->input->ranks[number];
 	struct rank_samples *of;
 
 	if (pass->ranks == NULL)
@@ -344,9 +333,13 @@ samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
 
 		if (queue->left.location != location)
 			continue;
-		if (queue->left.regions && until_ns == INT64_MAX)
-			close_regions(pass, queue, number);
-		write_queue(pass, queue, &pass->input->ranks[number].correction, until_ns, moves);
+		/* Regions that are open at the location's last call end there. */
+		if (queue->left.regions && until_ns == INT64_MAX) {
+			regions_close(pass->nesting, &queue->open, number, not_before(queue,
+			    end_of_thread(rank, thread_of(pass->input, location))));
+			append_block(queue, &pass->nesting->events);
+		}
+		write_queue(pass, queue, &rank->correction, until_ns, moves);
 		not_before(queue, until_ns);
 	}
 }

@@ -26,7 +26,6 @@ int own_number(struct scan *scan, const struct message *message, const char *key
 
 /* Each returns 0, or -1 with the reason in the reader. */
 int scan_communicator(struct scan *scan, const struct message *message);
-int scan_neighbours(struct scan *scan, const struct message *message);
 int scan_module(struct scan *scan, const struct message *message);
 int scan_site(struct scan *scan, const struct message *message);
 int scan_region_name(struct scan *scan, const struct message *message);

@@ -362,21 +362,6 @@ share_survey(struct input *input, const struct team *team)
 	free((void *)(uintptr_t)names);
 }
 
-/* Processes that read other traces still take names and history from the first one. */
-static void
-read_header(struct input *input)
-{
-	struct message message;
-
-	if (input->file_count == 0) {	/* the others have all */
-		reader_open(&input->in, "/dev/null", READ_SKIMMING);
-		reader_go_on(input->in, "/dev/null");
-	} else if (reader_open(&input->in, input->files[0], READ_SKIMMING) < 0 ||
-	    reader_next(input->in, &message) < 0)
-		die_input(input->in);
-	reader_leave(input->in);
-}
-
 /* One process reads all segments of a rank. */
 static size_t
 first_of(const struct input *input, size_t part, size_t parts)
@@ -399,10 +384,20 @@ survey(struct input *input, const struct team *team)
 	const size_t rank = own ? 0 : (size_t)team->rank;
 	const size_t size = own ? 1 : (size_t)team->size;
 	const size_t first = first_of(input, rank, size), end = first_of(input, rank + 1, size);
+	struct message message;
 
 	input->keeps = team->size > 1;
-	if (first > 0 || end == 0)
-		read_header(input);
+	/* Processes that read other traces still take names and history from the first one. */
+	if (input->file_count == 0) {	/* the others have all */
+		reader_open(&input->in, "/dev/null", READ_SKIMMING);
+		reader_go_on(input->in, "/dev/null");
+		reader_leave(input->in);
+	} else if (first > 0 || end == 0) {
+		if (reader_open(&input->in, input->files[0], READ_SKIMMING) < 0 ||
+		    reader_next(input->in, &message) < 0)
+			die_input(input->in);
+		reader_leave(input->in);
+	}
 	for (size_t i = first; i < end; i++)
 		survey_file(input, input->files[i]);
 	find_ends(input);
@@ -411,22 +406,6 @@ survey(struct input *input, const struct team *team)
 }
 
 /* ---- clocks ---- */
-
-/* Those of the first, but for their knots, which all have found. */
-static void
-share_corrections(struct input *input, const struct team *team)
-{
-	struct correction *values = zalloc((size_t)input->rank_count, sizeof *values);
-
-	for (int32_t r = 0; r < input->rank_count; r++)
-		values[r] = input->ranks[r].correction;
-	team_copy(team, values, (size_t)input->rank_count * sizeof *values);
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		values[r].knots = input->ranks[r].correction.knots;
-		input->ranks[r].correction = values[r];
-	}
-	free(values);
-}
 
 static void
 share_knots(struct shift_knots *knots, const struct team *team)
@@ -442,12 +421,22 @@ share_knots(struct shift_knots *knots, const struct team *team)
 void
 share_clocks(struct input *input, const struct team *team)
 {
+	const size_t ranks = (size_t)input->rank_count;
+	struct correction *values;
 	bool moves = input->shifts != NULL;
 
 	if (team->size == 1)
 		return;
 	team_copy(team, &input->origin_ns, sizeof input->origin_ns);
-	share_corrections(input, team);
+	values = zalloc(ranks, sizeof *values);
+	for (size_t r = 0; r < ranks; r++)
+		values[r] = input->ranks[r].correction;
+	team_copy(team, values, ranks * sizeof *values);
+	for (size_t r = 0; r < ranks; r++) {	/* all have found the same knots */
+		values[r].knots = input->ranks[r].correction.knots;
+		input->ranks[r].correction = values[r];
+	}
+	free(values);
 	team_copy(team, &moves, sizeof moves);
 	if (moves && team->rank > 0)
 		input->shifts = zalloc(input->location_count, sizeof *input->shifts);
