@@ -258,33 +258,27 @@ scan_sampled(struct scan *scan, const struct message *message)
 	return 0;
 }
 
-/* A process may die before it has written its rank: that rank is missing then. */
+/* A header or an end. A process may die before it has written its rank, which is missing then. */
 static int
-end_trace(struct scan *scan, const struct message *message)
+scan_frame(struct scan *scan, const struct message *message)
 {
 	const bool ended = is_kind(message, "end");
 
-	if (scan->rank != NULL) {
+	if (is_kind(message, "longpole")) {
+		scan->rank = NULL;
+		scan->messages = 0;
+		scan->traces++;
+	} else if (scan->rank != NULL) {
 		scan->rank->ended = ended && body_get(message, "more") == NULL;
 		scan->rank->messages = scan->messages;
-		return 0;
-	}
-	if (ended && !scan->input->partial)
+	} else if (ended && !scan->input->partial)
 		return reader_fail(scan->in, message->offset,
 		    "a raw trace that does not name its rank");
-	note("%s:%llu: left out the trace of a process that did not give its rank", scan->file,
-	    (unsigned long long)message->offset);
-	scan->input->died |= !ended;
-	return 0;
-}
-
-static int
-begin_trace(struct scan *scan, const struct message *message)
-{
-	(void)message;
-	scan->rank = NULL;
-	scan->messages = 0;
-	scan->traces++;
+	else {
+		note("%s:%llu: left out the trace of a process that did not give its rank",
+		    scan->file, (unsigned long long)message->offset);
+		scan->input->died |= !ended;
+	}
 	return 0;
 }
 
@@ -307,8 +301,8 @@ static const struct {
 	{ "calls", scan_calls, ROWS }, { "sampled", scan_sampled, ROWS },
 	{ "switched", scan_sampled, ROWS }, { "regions", scan_sampled, ROWS },
 	{ "site", scan_site, DEFINITION }, { "region_name", scan_region_name, DEFINITION },
-	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME },
-	{ "cut", end_trace, FRAME },
+	{ "longpole", scan_frame, FRAME }, { "end", scan_frame, FRAME },
+	{ "cut", scan_frame, FRAME },
 	{ "rank", scan_rank, DEFINITION }, { "communicator", scan_communicator, DEFINITION },
 	{ "neighbours", scan_listed, DEFINITION },
 	{ "environment", scan_listed, DEFINITION },

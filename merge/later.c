@@ -315,23 +315,19 @@ site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
 bool
 later_region(struct later *l, struct rank *rank, int64_t own)
 {
-	const int64_t number = own < 0 ? -own : own;
-	const struct raw_region *raw = NULL;
+	const size_t number = (size_t)(own < 0 ? -own : own);
+	struct raw_region *raw = number < rank->region_size ? &rank->regions[number] : NULL;
 	struct name_slot key;
-	uint32_t *at;
 
-	if (number == 0 || ((size_t)number < rank->region_map_size &&
-	    rank->region_map[number] != 0 && rank->region_map[number] != LEFT_OUT))
+	if (number == 0)
 		return true;
-	for (size_t i = rank->region_count; i-- > 0 && raw == NULL; )
-		if (rank->regions[i].number == number)
-			raw = &rank->regions[i];
-	if (raw == NULL)
+	if (raw == NULL || raw->name == NULL)
 		return false;
-	at = AT(rank->region_map, rank->region_map_size, number);
+	if (raw->number != 0 && raw->number != LEFT_OUT)
+		return true;
 	key = (struct name_slot){ raw->name, l->region_count + 1 };
-	*at = raw->unsure ? LEFT_OUT : names_add(&l->region_names, &key)->number;
-	if (!raw->unsure && *at > l->region_count)
+	raw->number = raw->unsure ? LEFT_OUT : names_add(&l->region_names, &key)->number;
+	if (!raw->unsure && raw->number > l->region_count)
 		write_region_name(l->out, ++l->region_count, raw->name);
 	return true;
 }

@@ -104,21 +104,6 @@ add_all_files(struct input *input, char **files, const struct team *team)
 		die("%s", input->no_file);
 }
 
-static void
-correct_world(struct input *input, const struct world *world, const struct options *opt,
-    const struct team *team)
-{
-	struct late late = { 0, -1 };
-
-	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
-		late = look_at_guessed(input, world);
-	team_copy(team, &late, sizeof late);
-	be_silent(team->rank > 0);
-	correct_guessed(input, world, late);
-	be_silent(false);
-	set_origin(input);
-}
-
 /*
  * All of the team have the clock samples and find the same corrections. The first one prints notes.
  * Messages need a pass over all files, which the first one makes.
@@ -138,9 +123,20 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 	if (input->holders > 0 && (opt->sync == SYNC_CLC ||
 	    (opt->sync == SYNC_LINEAR && lacks_drift(input))))
 		files_to_all(input, team);
-	for (int32_t w = 1; w < input->world_count; w++)
-		if (input->worlds[w].guessed)
-			correct_world(input, &input->worlds[w], opt, team);
+	for (int32_t w = 1; w < input->world_count; w++) {
+		const struct world *world = &input->worlds[w];
+		struct late late = { 0, -1 };
+
+		if (!world->guessed)
+			continue;
+		if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
+			late = look_at_guessed(input, world);
+		team_copy(team, &late, sizeof late);
+		be_silent(team->rank > 0);
+		correct_guessed(input, world, late);
+		be_silent(false);
+		set_origin(input);
+	}
 	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
 		correct_drift(input);
 	if (team->rank == 0 && opt->sync == SYNC_CLC)

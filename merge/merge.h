@@ -90,8 +90,8 @@ struct raw_site {
 };
 
 struct raw_region {
-	char *name;
-	uint32_t number;	/* within the rank */
+	char *name;		/* NULL: no region has this number */
+	uint32_t number;	/* in the trace; 0: none so far */
 	bool unsure;		/* no region so far: see trace.5 */
 };
 
@@ -102,8 +102,7 @@ struct world {
 	const char *file;	/* its source, and the offset there */
 	uint64_t offset;
 	int32_t meets;		/* an earlier world that it met; -1: none */
-	int32_t own_rank, rank;	/* ranks of both at the meeting */
-	int64_t own_ns, at_ns;	/* time of it, on their clocks */
+	struct meeting met;	/* OTHER is of this world */
 	bool guessed;		/* the clock is known from the meeting only */
 };
 
@@ -163,10 +162,8 @@ struct rank {
 	size_t comm_map_size;
 	uint32_t *site_map;
 	size_t site_map_size;
-	struct raw_region *regions;
-	size_t region_count, region_capacity;
-	uint32_t *region_map;
-	size_t region_map_size;
+	struct raw_region *regions;	/* by own number */
+	size_t region_size;
 	uint32_t threads;	/* locations of its own, at least 1 once rows were seen */
 	uint32_t location_base;	/* location of thread t > 0 is this + t - 1 */
 	struct poll_gaps *gaps;	/* location: the thread; site: its own number */

@@ -15,19 +15,21 @@ int
 scan_region_name(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
-	struct raw_region region = { .unsure = body_true(message, "unsure") };
+	struct raw_region *region;
+	uint32_t number = 0;
+	char *name;
 
-	if (own_number(scan, message, "number", 1, &region.number) < 0)
+	if (own_number(scan, message, "number", 1, &number) < 0)
 		return -1;
-	if ((region.name = body_string(message, "name")) == NULL)
+	if ((name = body_string(message, "name")) == NULL)
 		return reader_fail(scan->in, message->offset, "region_name: name is missing");
-	for (size_t i = 0; !region.unsure && i < rank->region_count; i++)
-		if (rank->regions[i].unsure && rank->regions[i].number == region.number) {
-			rank->regions[i].unsure = false;	/* it has been defined again */
-			free(region.name);
-			return 0;
-		}
-	*APPEND(rank->regions, rank->region_count, rank->region_capacity) = region;
+	region = AT(rank->regions, rank->region_size, number);
+	/* One that is unsure may be defined again. */
+	region->unsure = (region->name == NULL || region->unsure) && body_true(message, "unsure");
+	if (region->name == NULL)
+		region->name = name;
+	else
+		free(name);
 	return 0;
 }
 
@@ -44,42 +46,34 @@ write_region_name(struct writer *out, uint32_t number, const char *name)
 static uint32_t
 map_region(const struct rank *rank, int64_t own)
 {
-	if (own > 0 && ((size_t)own >= rank->region_map_size || rank->region_map[own] == 0))
+	if (own > 0 && ((size_t)own >= rank->region_size || rank->regions[own].number == 0))
 		die("%s: region %lld has no name", rank->file, (long long)own);
-	return own > 0 ? rank->region_map[own] : 0;
+	return own > 0 ? rank->regions[own].number : 0;
 }
 
-struct named {
-	const char *name;
-	struct rank *rank;
-	uint32_t own;
-};
-
-ORDER(by_name, struct named, BY_TEXT(name))
+ORDER(by_name, struct raw_region *const, COMPARED(strcmp((*a)->name, (*b)->name), 0))
 
 void
 write_region_names(struct writer *out, struct input *input)
 {
-	struct named *all = NULL;
+	struct raw_region **all = NULL;
 	uint32_t number = 0;
 	size_t count = 0, capacity = 0;
 
 	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++)
-		for (size_t i = 0; i < rank->region_count; i++) {
-			const struct raw_region *region = &rank->regions[i];
-			uint32_t *at = AT(rank->region_map, rank->region_map_size, region->number);
+		for (size_t i = 0; i < rank->region_size; i++) {
+			struct raw_region *region = &rank->regions[i];
 
 			if (region->unsure)
-				*at = LEFT_OUT;
-			else
-				*APPEND(all, count, capacity) = (struct named){ region->name, rank,
-				    region->number };
+				region->number = LEFT_OUT;
+			else if (region->name != NULL)
+				*APPEND(all, count, capacity) = region;
 		}
 	SORT(all, count, by_name);
 	for (size_t i = 0; i < count; i++) {
 		if (i == 0 || by_name(&all[i - 1], &all[i]) != 0)
-			write_region_name(out, ++number, all[i].name);
-		all[i].rank->region_map[all[i].own] = number;
+			write_region_name(out, ++number, all[i]->name);
+		all[i]->number = number;
 	}
 	free(all);
 }
@@ -187,9 +181,8 @@ regions_tell(struct nesting *n)
 	const struct rank *rank = &n->input->ranks[n->rank];
 	const char *name = "";
 
-	for (size_t i = rank->region_count; n->left > 0 && i-- > 0; )
-		if (rank->regions[i].number < rank->region_map_size &&
-		    rank->region_map[rank->regions[i].number] == n->first)
+	for (size_t i = 0; n->left > 0 && i < rank->region_size; i++)
+		if (rank->regions[i].number == n->first)
 			name = rank->regions[i].name;
 	if (n->left > 0)
 		note("%llu regions were left without their end, as by longjmp() or exit(): they "

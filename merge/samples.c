@@ -273,20 +273,6 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 	queue->left.lost = queue->left.left = 0;
 }
 
-/* Of regions there may be any number between two calls. */
-static void
-write_many(struct sample_pass *pass, struct rank_samples *of, uint32_t location, int64_t until_ns,
-    const struct moves *moves)
-{
-	const int32_t number = pass->input->location_rank[location];
-
-	for (size_t i = 0; i < of->count; i++)
-		if (of->queues[i].left.regions && of->queues[i].left.location == location &&
-		    of->queues[i].left.count - of->queues[i].begin >= MANY)
-			write_queue(pass, &of->queues[i],
-			    &pass->input->ranks[number].correction, until_ns, moves);
-}
-
 /*
  * Reads until all samples and regions from before the instant are read. Messages compressed
  * together share an offset and are read together.
@@ -312,7 +298,15 @@ read_until(struct sample_pass *pass, struct rank_samples *of, uint32_t location,
 			samples_take(pass, number, &message);
 		else if (pass->input->regions && is_kind(&message, "calls"))
 			take_begin(pass, of, &message);
-		write_many(pass, of, location, until_ns, moves);
+		/* Of regions there may be any number between two calls. */
+		for (size_t i = 0; i < of->count; i++) {
+			struct queue *queue = &of->queues[i];
+
+			if (queue->left.regions && queue->left.location == location &&
+			    queue->left.count - queue->begin >= MANY)
+				write_queue(pass, queue, &pass->input->ranks[number].correction,
+				    until_ns, moves);
+		}
 	}
 }
 

@@ -30,10 +30,7 @@ join_met(struct input *input, bool whole)
 		if (world->meets >= 0 || world == &input->worlds[earlier])
 			continue;
 		world->meets = earlier;
-		world->own_rank = met[i].other;
-		world->rank = met[i].rank;
-		world->own_ns = met[i].other_ns;
-		world->at_ns = met[i].at_ns;
+		world->met = met[i];
 	}
 	free(met);
 	free(ranks);
@@ -173,9 +170,11 @@ join_clocks(struct input *input)
 		for (int32_t to = 0; to < w && !compared; to++)
 			compared = compare_kernels(input, world, &input->worlds[to], &c);
 		if (!compared && world->meets >= 0) {
+			const struct meeting *met = &world->met;
+
 			add_knot(&c,
-			    corrected_ns(&input->ranks[world->own_rank].correction, world->own_ns),
-			    corrected_ns(&input->ranks[world->rank].correction, world->at_ns));
+			    corrected_ns(&input->ranks[met->other].correction, met->other_ns),
+			    corrected_ns(&input->ranks[met->rank].correction, met->at_ns));
 			world->guessed = true;
 		}
 		if (c.count > 0)
