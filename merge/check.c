@@ -12,7 +12,7 @@
 #include "../base/mpi/call_class.h"
 #include "../base/run/unended.h"
 #include "../base/stream/open_call.h"
-#include "scan.h"
+#include "merge.h"
 
 enum { MOST_TOLD = 19 };	/* ranks named on standard error; one more line has their number */
 

@@ -8,7 +8,6 @@
 
 #include "../base/tool/hash_table.h"
 #include "definitions.h"
-#include "scan.h"
 
 enum { STRANGERS = 1 << 16 };	/* members of a communicator that are in no trace, at most */
 
@@ -260,8 +259,7 @@ number_sites(struct input *input, size_t *site_count)
 struct stack {
 	uint32_t *frames;
 	uint32_t depth;
-	int32_t rank;		/* its source */
-	uint32_t raw;		/* its number there */
+	uint32_t *number;	/* in the map of its rank */
 };
 
 static int
@@ -284,9 +282,7 @@ number_stacks(struct input *input, size_t first, size_t *stack_count)
 	struct stack *stacks = NULL;
 	size_t count = 0, capacity = 0, kept = 0;
 
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
-
+	for (struct rank *rank = input->ranks; rank < input->ranks + input->rank_count; rank++)
 		for (size_t i = 0; i < rank->site_count; i++) {
 			struct raw_site *site = &rank->sites[i];
 
@@ -296,16 +292,15 @@ number_stacks(struct input *input, size_t first, size_t *stack_count)
 				site->stack[f] = site->stack[f] < rank->site_map_size ?
 				    rank->site_map[site->stack[f]] : 0;
 			*APPEND(stacks, count, capacity) = (struct stack){ site->stack,
-			    site->depth, r, site->site };
+			    site->depth, &rank->site_map[site->site] };
 		}
-	}
 	SORT(stacks, count, by_frames);
 	for (size_t i = 0; i < count; i++) {
 		const struct stack stack = stacks[i];
 
 		if (kept == 0 || by_frames(&stacks[kept - 1], &stack) != 0)
 			stacks[kept++] = stack;
-		input->ranks[stack.rank].site_map[stack.raw] = (uint32_t)(first + kept - 1);
+		*stack.number = (uint32_t)(first + kept - 1);
 	}
 	*stack_count = kept;
 	return stacks;

@@ -9,7 +9,6 @@
 #include "../base/stream/open_call.h"
 #include "../base/tool/process.h"
 #include "definitions.h"
-#include "scan.h"
 
 #define SECOND_NS INT64_C(1000000000)
 

@@ -10,7 +10,7 @@
 
 #include "../base/tool/spool.h"
 #include "../base/run/headline.h"
-#include "scan.h"
+#include "merge.h"
 
 enum {
 	SMALL_BYTES = 1 << 13,		/* a message that is most often read as a whole */

@@ -230,7 +230,7 @@ define_comm(struct later *l, struct rank *rank, uint32_t number)
 	if (number == 0 || (number < rank->comm_map_size && rank->comm_map[number] != 0) ||
 	    (of = find_membership(rank, number)) == NULL)
 		return;		/* it is written, or has no definition */
-	key.id = of->name;
+	key = (struct id_slot){ .id = of->name };
 	comm = &l->comms[ids_find(&l->ids, &key)->comm];
 	group = (struct group){ zalloc(comm->count, sizeof *group.shares), comm->count };
 	SORT(comm->members, comm->count, by_member);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan.h"
+#include "merge.h"
 
 struct load {
 	int64_t ranks, cores, threads, elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns;
