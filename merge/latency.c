@@ -196,8 +196,8 @@ look_at_guessed(struct input *input, const struct world *world)
 
 /* ---- drift ---- */
 
-/* Narrow bounds first; pairs without messages come last. */
-#define WIDTH(pair) ((pair)->low < 0 ? INFINITY : (pair)->rate_high - (pair)->rate_low)
+/* Narrow bounds first. */
+#define WIDTH(pair) ((pair)->rate_high - (pair)->rate_low)
 ORDER(by_width, struct pair, COMPARED(WIDTH(a), WIDTH(b)) BY(low) BY(high))
 
 /* A clock's drift against the common clock, and its error bound. */
@@ -275,6 +275,7 @@ void
 correct_drift(struct input *input)
 {
 	struct latencies latencies;
+	struct pair *pairs;
 	struct rate *rates;
 	size_t count = 0;
 
@@ -284,12 +285,12 @@ correct_drift(struct input *input)
 	rates = zalloc((size_t)input->rank_count, sizeof *rates);
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rates[r].known = has_drift(input, r);
-	SORT(latencies.pairs->slots, latencies.pairs->size, by_width);
-	while (count < latencies.pairs->size && latencies.pairs->slots[count].low >= 0 &&
-	    isfinite(latencies.pairs->slots[count].rate_high -
-	    latencies.pairs->slots[count].rate_low))
-		count++;
-	spread(latencies.pairs->slots, count, rates);
+	pairs = latencies.pairs->slots;
+	for (size_t i = 0; i < latencies.pairs->size; i++)
+		if (pairs[i].low >= 0 && isfinite(WIDTH(&pairs[i])))
+			pairs[count++] = pairs[i];
+	SORT(pairs, count, by_width);
+	spread(pairs, count, rates);
 	apply_rates(input, rates);
 	free(rates);
 	latencies_free(&latencies);
