@@ -110,24 +110,53 @@ reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
 	return cost;
 }
 
-/* The cost of starting a collective, or waiting for it: the largest latency of its members. */
+/* Over which wires each member reaches others. */
+static void
+find_wires(const struct engine *e, struct instance *i)
+{
+	for (uint32_t k = 0; k < i->count; k++) {
+		const uint32_t node = e->node_of[i->members[k].location];
+
+		e->node_members[node]++;
+		e->island_members[e->machine->nodes[node].island]++;
+	}
+	for (uint32_t k = 0; k < i->count; k++) {
+		const uint32_t node = e->node_of[i->members[k].location];
+		const uint32_t near = e->node_members[node];
+		const uint32_t inside = e->island_members[e->machine->nodes[node].island];
+
+		i->members[k].wires = (uint8_t)((near > 1) << WIRE_MEMORY |
+		    (inside > near) << WIRE_NETWORK | (i->count > inside) << WIRE_WIDE);
+	}
+	for (uint32_t k = 0; k < i->count; k++) {
+		const uint32_t node = e->node_of[i->members[k].location];
+
+		e->node_members[node] = 0;
+		e->island_members[e->machine->nodes[node].island] = 0;
+	}
+	i->wired = true;
+}
+
+/* The cost of starting a collective, or waiting for it: the largest latency to another member. */
 struct cost
 collective_startup(const struct engine *e, uint32_t id, uint32_t link)
 {
-	const struct instance *i = &e->instances[link];
+	struct instance *i = &e->instances[link];
 	struct cost cost = { 0, { 0 } };
 	double local_ns = 0;
+	uint8_t wires;
 
-	for (uint32_t k = 0; k < i->count; k++) {
-		uint32_t other = i->members[k].location;
-		double ns = other != id ? latency_ns(e, id, other) : 0;
+	if (!i->wired)
+		find_wires(e, i);
+	wires = i->members[e->runners[id].row->member].wires;
+	for (enum wire wire = WIRE_MEMORY; wire <= WIRE_WIDE; wire++) {
+		const double ns = wires >> wire & 1 ? wire_latency_ns(e, id, wire) : 0;
 
-		if (other != id && is_between_nodes(e, id, other))
-			cost.times[LATENCY] = 1;
-		else
+		if (wire != WIRE_NETWORK)
 			local_ns = ns > local_ns ? ns : local_ns;
 		cost.ns = ns > cost.ns ? ns : cost.ns;
 	}
+	cost.times[LATENCY] = wires >> WIRE_NETWORK & 1;
 	if (e->marks != NULL && cost.times[LATENCY] > 0 && local_ns > 0)
 		e->marks->broken = "a collective that is started costs the larger of two latencies";
 	return cost;

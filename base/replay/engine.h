@@ -141,6 +141,7 @@ struct trail {			/* of a message, for --explain */
 
 struct arrival { uint32_t location, comm_rank; double at_ns, own_ns; bool waits, started;
     uint32_t payer;
+    uint8_t wires;	/* a bit for each enum wire to another member, once known */
     /* In a scan: when all up to this rank had arrived; the one before. In a neighbourhood: sources
      * that have arrived; members that wait for this one, as a list. */
     double up_to_ns; uint32_t arrived, waiters, next; };
@@ -159,6 +160,7 @@ struct instance {		/* of a collective */
 	uint32_t first_time, times;	/* of the latest arrival and of its members: watchers.h */
 	uint8_t class, operation;
 	bool costed;		/* with these sizes: cost */
+	bool wired;		/* the members' wires are known */
 	struct cost cost;
 	/* members by rank in the communicator, and how many ranks in turn have arrived, left */
 	uint32_t *by_rank, ranks, covered, last_covered, released;
@@ -249,6 +251,7 @@ struct engine {
 	struct resource *buses, *memory_buses;	/* by island; by node */
 	int64_t *free_cpus;			/* by node */
 	struct queue *cpu_queues;
+	uint32_t *node_members, *island_members;	/* of an instance, while they are counted */
 	/* otherwise: */
 	uint32_t *stack;
 	size_t stack_count;
@@ -424,6 +427,7 @@ void links_give(struct engine *engine, uint32_t flight);
 /* transfer.c: moves messages. */
 void transfer_begin(struct engine *engine);
 double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
+double wire_latency_ns(const struct engine *engine, uint32_t source, enum wire wire);
 bool is_between_nodes(const struct engine *engine, uint32_t source, uint32_t target);
 /* once routed */
 double flight_latency_ns(const struct engine *engine, const struct flight *flight);

@@ -19,6 +19,8 @@ transfer_begin(struct engine *e)
 	e->connections = zalloc(m->connection_count + 1, sizeof *e->connections);
 	e->free_cpus = zalloc(m->node_count, sizeof *e->free_cpus);
 	e->cpu_queues = zalloc(m->node_count, sizeof *e->cpu_queues);
+	e->node_members = zalloc(m->node_count, sizeof *e->node_members);
+	e->island_members = zalloc(m->island_count, sizeof *e->island_members);
 	for (size_t i = 0; i < m->island_count; i++) {
 		resource_begin(&e->buses[i], m->islands[i].buses);
 		port_begin(&e->wide_links[i], 1, 1);
@@ -63,14 +65,19 @@ is_between_nodes(const struct engine *e, uint32_t source, uint32_t target)
 }
 
 double
-latency_ns(const struct engine *e, uint32_t source, uint32_t target)
+wire_latency_ns(const struct engine *e, uint32_t source, enum wire wire)
 {
 	const struct node *from = &e->machine->nodes[e->node_of[source]];
-	enum wire wire = wire_of(e, source, target);
 	double ns = wire == WIRE_MEMORY ? from->local_latency_ns :
 	    wire == WIRE_NETWORK ? from->latency_ns : from->wide_latency_ns;
 
 	return ns < 1 && !e->machine->heeds_modes ? 0 : ns;	/* as Dimemas drops it */
+}
+
+double
+latency_ns(const struct engine *e, uint32_t source, uint32_t target)
+{
+	return wire_latency_ns(e, source, wire_of(e, source, target));
 }
 
 double
