@@ -26,46 +26,6 @@ explain_parse(struct explain *x, const char *text)
 		die("--explain: %s: a rank, or location:row of a send", text);
 }
 
-/* The part of [BEGIN, END] before AT; BEGIN moves there. */
-static double
-until(double *begin, double end, double at)
-{
-	double from = *begin, to = at < end ? at : end;
-
-	if (to <= from)
-		return 0;
-	*begin = to;
-	return to - from;
-}
-
-/* The rank slept in a row from BEGIN to END: adds this to the resource it waited for. */
-void
-explain_wait(struct spent *spent, const struct engine *e, const struct op *op, double begin,
-    double end, double woken)
-{
-	double cpu = woken > begin && woken < end ? end - woken : 0;
-
-	end -= cpu;
-	spent->cpu_ns += cpu;
-	if (op->act == ACT_COLLECTIVE || op->act == ACT_WAIT_COLLECTIVE) {
-		if (op->link != NONE)
-			spent->partner_ns += until(&begin, end, e->instances[op->link].last_ns);
-		spent->wire_ns += end - begin;
-		return;
-	}
-	if (op->link != NONE &&
-	    (op->act == ACT_RECEIVE || op->act == ACT_WAIT || op->act == ACT_PROBE)) {
-		const struct trail *trail = &e->trails[op->link];
-
-		spent->partner_ns += until(&begin, end, trail->due_ns);
-		spent->link_ns += until(&begin, end, trail->linked_ns);
-		spent->bus_ns += until(&begin, end, trail->start_ns);
-		spent->wire_ns += end - begin;
-		return;
-	}
-	spent->partner_ns += end - begin;
-}
-
 struct line { const char *what; double from_ns, to_ns, length_ns, share; };
 #define LINE(member) FIELD(struct line, member)
 #define IN_NS .text = "%.0f"

@@ -91,15 +91,6 @@ done(void *context, uint32_t location)
 }
 
 static void
-slept(void *context, uint32_t location, const struct op *op, double begin_ns)
-{
-	struct state *s = context;
-	struct runner *r = &s->replay.engine.runners[location];
-
-	explain_wait(&r->spent, &s->replay.engine, op, begin_ns, r->now_ns, r->woken_ns);
-}
-
-static void
 over(void *context, uint32_t flight)
 {
 	struct state *s = context;
@@ -142,7 +133,6 @@ take_message(struct state *s, const struct message *message)
 		e->done = s->opt.monitor.ranks != NULL ? done : NULL;
 		e->keeps_rows = s->output != NULL;
 		e->explains = s->opt.explain.asked;
-		e->slept = s->opt.explain.asked && !s->opt.explain.message ? slept : NULL;
 		e->over = s->opt.explain.message ? over : NULL;
 		if (s->opt.monitor.ranks != NULL)
 			monitor_run(&s->opt.monitor, (uint32_t)s->replay.graph.known.ranks);

@@ -56,8 +56,6 @@ void regions_write(const struct monitor *monitor, struct writer *out);
 /* explain.c */
 struct explain { bool asked, message; uint32_t location; uint64_t seq; };
 void explain_parse(struct explain *explain, const char *text);
-void explain_wait(struct spent *spent, const struct engine *engine, const struct op *op,
-    double begin_ns, double end_ns, double woken_ns);
 void explain_message(struct text *out, const struct engine *engine, uint32_t flight);
 void explain_rank(struct text *out, const struct engine *engine, uint32_t location);
 

@@ -5,16 +5,6 @@
 
 #include "engine.h"
 
-/* The awaited event is known to be over: with an event queue, AT_NS is in the past. */
-static bool
-sleep_until(struct runner *r, double at_ns)
-{
-	if (at_ns > r->now_ns)
-		r->now_ns = at_ns;
-	r->woken_ns = r->now_ns;
-	return true;
-}
-
 /* The ratio of the innermost open region that has one; 1: none. */
 static double
 region_ratio(const struct runner *r)

@@ -27,52 +27,18 @@ source(const struct engine *e, const struct instance *i, uint32_t rank, uint32_t
 	return of >= 0 && (uint32_t)of < i->ranks ? i->by_rank[of] : NONE;
 }
 
-/* A scan: of the ranks in turn, all that have arrived; each notes when it and all before had. */
-static void
-cover(struct engine *e, uint32_t link)
-{
-	struct instance *i = &e->instances[link];
-	uint32_t k;
-
-	for (; i->covered < i->ranks; i->covered++) {
-		k = i->by_rank[i->covered];
-		if (k == NONE)
-			continue;
-		if (i->members[k].at_ns < 0)
-			break;
-		i->members[k].up_to_ns = i->members[k].at_ns;
-		if (e->marks != NULL)
-			mark_set(e, up_to_time(e, link, k), member_time(e, link, k), &NO_COST,
-			    NO_PAYER);
-		i->members[k].next = i->last_covered;
-		if (i->last_covered != NONE) {
-			const double before_ns = i->members[i->last_covered].up_to_ns;
-
-			if (before_ns > i->members[k].up_to_ns)
-				i->members[k].up_to_ns = before_ns;
-			if (e->marks != NULL)
-				mark_max(e, up_to_time(e, link, k),
-				    up_to_time(e, link, i->last_covered), NO_PAYER);
-		}
-		i->last_covered = k;
-	}
-}
-
 /*
  * Whether the members have arrived that this one waits for, in a collective in which these are not
  * all. Of a neighbourhood it joins the list of the first that has not, which asks again.
  */
 static bool
-has_needs(struct engine *e, uint32_t link, uint32_t me)
+has_needs(const struct engine *e, struct instance *i, uint32_t me)
 {
-	struct instance *i = &e->instances[link];
 	struct arrival *mine = &i->members[me];
 	uint32_t k;
 
-	if (i->class == CLASS_SCAN) {
-		cover(e, link);
+	if (i->class == CLASS_SCAN)
 		return mine->comm_rank < i->covered;
-	}
 	for (; i->class == CLASS_NEIGHBOUR && mine->arrived < source_count(e, i, mine->comm_rank);
 	    mine->arrived++) {
 		k = source(e, i, mine->comm_rank, mine->arrived);
@@ -163,13 +129,14 @@ mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool wai
 		mark_max(e, last, id, NO_PAYER);
 }
 
-/* A collective that all wait for sets all clocks to one time, if no message is in flight. */
+/* A collective in which HELD members wait for all sets all clocks to one time, if these are all
+ * locations and no message is in flight. */
 static void
-mark_if_sync(struct engine *e, uint32_t link)
+mark_if_sync(struct engine *e, uint32_t link, uint32_t held)
 {
 	const struct instance *i = &e->instances[link];
 
-	if (i->count == e->locations && i->sleeping == i->count && e->marks->in_flight == 0)
+	if (i->count == e->locations && held == i->count && e->marks->in_flight == 0)
 		mark_sync(e, last_time(e, link));
 }
 
@@ -189,15 +156,11 @@ holds_all(const struct instance *i)
 static struct cost
 wait_cost(const struct engine *e, struct instance *i, uint32_t me)
 {
-	if (!e->machine->loggp || i->count < 2)
+	if (!e->machine->loggp || i->count < 2 || i->class == CLASS_FILE ||
+	    (i->class == CLASS_ONE_TO_ALL && (i->root == NONE || i->root == me)) ||
+	    (i->class == CLASS_ALL_TO_ONE && i->root != me))
 		return NO_COST;
-	switch ((enum call_class)i->class) {
-	case CLASS_ONE_TO_ALL: return i->root == NONE || i->root == me ? NO_COST :
-	    collective_cost(e, i);
-	case CLASS_ALL_TO_ONE: return i->root != me ? NO_COST : collective_cost(e, i);
-	case CLASS_FILE: return NO_COST;
-	default: return collective_cost(e, i);
-	}
+	return collective_cost(e, i);
 }
 
 /* When it leaves, with that cost; -1: not yet known. */
@@ -205,23 +168,19 @@ static double
 end_ns(struct engine *e, uint32_t link, uint32_t me)
 {
 	struct instance *i = &e->instances[link];
-	double at_ns = has_needs(e, link, me) ? needs(e, link, me, NONE) : -1;
+	const struct arrival *member = &i->members[me];
+	double at_ns = e->machine->dimemas ? i->done_ns :
+	    has_needs(e, i, me) ? needs(e, link, me, NONE) : -1;
 	struct cost cost;
 
 	if (at_ns < 0)
 		return -1;
 	cost = wait_cost(e, i, me);
-	if (e->marks != NULL)
+	if (e->marks != NULL && e->machine->dimemas)
+		mark_max(e, member->location, last_time(e, link), member->payer);
+	else if (e->marks != NULL)
 		mark_leave(e, link, me, &cost);
-	return at_ns + cost.ns + i->members[me].own_ns;
-}
-
-/* Whether the arrival of this member may let others leave. */
-static bool
-releases(const struct instance *i, uint32_t me)
-{
-	return i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR || i->arrived == i->count ||
-	    (i->class == CLASS_ONE_TO_ALL && me == i->root);
+	return at_ns + cost.ns + member->own_ns;
 }
 
 /* Wakes the member if it sleeps and may now leave. */
@@ -238,71 +197,94 @@ release_one(struct engine *e, uint32_t link, uint32_t k)
 	wake(e, i->members[k].location, at_ns);
 }
 
-/* Likewise all sleepers that the arrival of ME may let go. */
+static void
+release_all(struct engine *e, uint32_t link)
+{
+	const struct instance *i = &e->instances[link];
+
+	for (uint32_t k = 0; k < i->count && i->sleeping > 0; k++)
+		release_one(e, link, k);
+}
+
+/*
+ * A scan: of the ranks in turn, all that have arrived. Each notes when it and all before had, and
+ * leaves if it sleeps.
+ */
+static void
+cover(struct engine *e, uint32_t link)
+{
+	struct instance *i = &e->instances[link];
+
+	while (i->covered < i->ranks) {
+		const uint32_t k = i->by_rank[i->covered], before = i->last_covered;
+
+		if (k != NONE && i->members[k].at_ns < 0)
+			return;
+		i->covered++;
+		if (k == NONE)
+			continue;
+		i->members[k].up_to_ns = i->members[k].at_ns;
+		i->members[k].next = before;
+		if (e->marks != NULL)
+			mark_set(e, up_to_time(e, link, k), member_time(e, link, k), &NO_COST,
+			    NO_PAYER);
+		if (before != NONE && i->members[before].up_to_ns > i->members[k].up_to_ns)
+			i->members[k].up_to_ns = i->members[before].up_to_ns;
+		if (before != NONE && e->marks != NULL)
+			mark_max(e, up_to_time(e, link, k), up_to_time(e, link, before), NO_PAYER);
+		i->last_covered = k;
+		release_one(e, link, k);
+	}
+}
+
+/* Wakes the sleepers that the arrival of ME lets go, except in a scan. */
 static void
 release(struct engine *e, uint32_t link, uint32_t me)
 {
 	struct instance *i = &e->instances[link];
 	uint32_t k, next;
 
-	if (i->class == CLASS_SCAN) {
-		for (cover(e, link); i->released < i->covered; i->released++)
-			if (i->by_rank[i->released] != NONE)
-				release_one(e, link, i->by_rank[i->released]);
-		return;
-	}
 	if (i->class == CLASS_NEIGHBOUR) {
 		k = i->members[me].waiters;
 		for (i->members[me].waiters = NONE; k != NONE; k = next) {
 			next = i->members[k].next;
 			release_one(e, link, k);
 		}
-		return;
-	}
-	for (k = 0; k < i->count && i->sleeping > 0; k++)
-		release_one(e, link, k);
+	} else if (i->arrived == i->count || (i->class == CLASS_ONE_TO_ALL && me == i->root))
+		release_all(e, link);
 }
 
 /* All have arrived on Dimemas' machine. */
 static void
 begin_operation(struct engine *e, uint32_t link)
 {
+	struct instance *i = &e->instances[link];
 	struct cost cost;
 
-	if (e->instances[link].class == CLASS_FILE) {	/* a file needs no network */
-		collective_done(e, link, e->instances[link].last_ns);
+	if (i->class == CLASS_FILE) {	/* a file needs no network */
+		collective_done(e, link, i->last_ns);
 		return;
 	}
 	if (e->contended) {
 		bus_take_all(e, link);
 		return;
 	}
-	cost = collective_cost(e, &e->instances[link]);
+	cost = collective_cost(e, i);
 	if (e->marks != NULL) {
-		if (e->instances[link].uneven && cost.times[GAP] != 0)
+		if (i->uneven && cost.times[GAP] != 0)
 			e->marks->broken = "a collective has the size of the last to come, and "
 			    "sizes differ";
-		mark_add(e, last_time(e, link), &cost, e->instances[link].members[0].payer);
-		mark_if_sync(e, link);
+		mark_add(e, last_time(e, link), &cost, i->members[0].payer);
+		mark_if_sync(e, link, i->sleeping);
 	}
-	collective_done(e, link, e->instances[link].last_ns + cost.ns);
+	collective_done(e, link, i->last_ns + cost.ns);
 }
 
 void
 collective_done(struct engine *e, uint32_t link, double at_ns)
 {
-	struct instance *i = &e->instances[link];
-
-	i->done_ns = at_ns;
-	for (uint32_t k = 0; k < i->count && i->sleeping > 0; k++)
-		if (i->members[k].waits) {
-			i->members[k].waits = false;
-			i->sleeping--;
-			if (e->marks != NULL)
-				mark_max(e, i->members[k].location,
-				    last_time(e, link), i->members[k].payer);
-			wake(e, i->members[k].location, at_ns + i->members[k].own_ns);
-		}
+	e->instances[link].done_ns = at_ns;
+	release_all(e, link);
 }
 
 /* MPI_Reduce as in prv2dim and Dimemas: all send to the root, which waits for all. */
@@ -426,21 +408,17 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 	if (e->machine->loggp)
 		take_sizes(i, row->sent > i->sent ? row->sent : i->sent,
 		    row->received > i->received ? row->received : i->received, i->factor);
-	if (e->marks != NULL && waits && i->arrived == i->count && holds_all(i)) {
-		i->sleeping++;		/* it has not left for the instance's purposes */
-		mark_if_sync(e, op->link);
-		i->sleeping--;
-	}
+	if (e->marks != NULL && waits && i->arrived == i->count && holds_all(i))
+		mark_if_sync(e, op->link, i->sleeping + 1);
+	if (i->class == CLASS_SCAN)
+		cover(e, op->link);
 	at_ns = waits ? end_ns(e, op->link, me) : r->now_ns;
 	if (at_ns < 0) {
 		i->members[me].waits = true;
 		i->sleeping++;
 	}
-	if (releases(i, me))
-		release(e, op->link, me);
-	if (at_ns > r->now_ns)
-		r->now_ns = at_ns;
-	return at_ns >= 0;
+	release(e, op->link, me);
+	return at_ns >= 0 && sleep_until(r, at_ns);
 }
 
 bool
@@ -453,16 +431,11 @@ collective_wait(struct engine *e, uint32_t id, const struct op *op)
 
 	if (e->marks != NULL)
 		i->members[me].payer = payer_here(e, id, true);
-	at_ns = e->machine->dimemas ? i->done_ns : end_ns(e, op->link, me);
+	at_ns = end_ns(e, op->link, me);
 	if (e->marks != NULL)
 		e->marks->in_flight--;
-	if (at_ns >= 0) {
-		if (e->marks != NULL && e->machine->dimemas)
-			mark_max(e, id, last_time(e, op->link), i->members[me].payer);
-		if (at_ns > r->now_ns)
-			r->now_ns = at_ns;
-		return true;
-	}
+	if (at_ns >= 0)
+		return sleep_until(r, at_ns);
 	i->members[me].waits = true;
 	i->sleeping++;
 	return false;

@@ -106,7 +106,7 @@ reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
 	root = i->members[i->root].location;
 	cost.ns = root == id ? e->machine->nodes[e->node_of[id]].latency_ns :
 	    latency_ns(e, id, root);
-	cost.times[LATENCY] = root == id || is_between_nodes(e, id, root);
+	cost.times[LATENCY] = root == id || wire_of(e, id, root) == WIRE_NETWORK;
 	return cost;
 }
 

@@ -131,7 +131,7 @@ add_probe(struct engine *e, struct op *probe, const struct op *send)
 
 int
 lanes_messages(struct engine *e, struct reader *in, const struct message *message,
-    const struct edge_block *edges, uint64_t *locks)
+    const struct edge_block *edges)
 {
 	const uint32_t *source = edges->source, *target = edges->target;
 	const uint64_t *send = edges->send, *receive = edges->receive;
@@ -146,7 +146,7 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 		if (to == NULL)
 			return bad_end(in, message, target[i], receive[i]);
 		if (are_locks && to->act != ACT_RECEIVE) {
-			++*locks;
+			e->locks++;
 			continue;
 		}
 		if (are_probes) {

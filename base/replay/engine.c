@@ -37,25 +37,20 @@ wake(struct engine *e, uint32_t id, double at_ns)
 }
 
 /* A rank keeps its CPU until it blocks; then the first in the queue gets it. */
-static void
-give_cpu(struct engine *e, uint32_t id)
-{
-	struct queue *queue = &e->cpu_queues[e->node_of[id]];
-	uint32_t next = queue->head;
-
-	e->runners[id].has_cpu = false;
-	e->free_cpus[e->node_of[id]]++;
-	if (next == NONE)
-		return;
-	queue->head = e->runners[next].next;
-	wake(e, next, e->now_ns);
-}
-
 bool
 block(struct engine *e, uint32_t id)
 {
-	if (e->limited_cpus)
-		give_cpu(e, id);
+	struct queue *queue = &e->cpu_queues[e->node_of[id]];
+	const uint32_t next = queue->head;
+
+	if (!e->limited_cpus)
+		return false;
+	e->runners[id].has_cpu = false;
+	e->free_cpus[e->node_of[id]]++;
+	if (next != NONE) {
+		queue->head = e->runners[next].next;
+		wake(e, next, e->now_ns);
+	}
 	return false;
 }
 
@@ -223,8 +218,7 @@ must_wait(struct engine *e, uint32_t id)
 	if (r->seq == lane->ready) {
 		if (e->ended && r->seq == lane_end(lane)) {
 			r->step = STEP_END;
-			if (e->limited_cpus)
-				give_cpu(e, id);
+			block(e, id);
 		} else {
 			r->starved = true;
 			e->starving++;
@@ -248,31 +242,62 @@ prefetch(const struct engine *e, uint32_t id)
 	__builtin_prefetch(r->op + ahead + 4);
 }
 
-/* The row's wait is over, and somebody asks. */
-static void
-tell_wait(struct engine *e, uint32_t id)
+/* The part of [BEGIN, END] before AT; BEGIN moves there. */
+static double
+until(double *begin, double end, double at)
 {
-	struct runner *r = &e->runners[id];
+	double from = *begin, to = at < end ? at : end;
 
-	if (r->now_ns > r->act_ns)
-		e->slept(e->context, id, r->op, r->act_ns);
-	r->act_ns = r->now_ns;
+	if (to <= from)
+		return 0;
+	*begin = to;
+	return to - from;
 }
 
-/* The same; its cost on the CPU after that. */
+/* The row's wait is over: adds it to what the rank waited for. */
+static void
+explain_wait(struct engine *e, struct runner *r)
+{
+	struct spent *spent = &r->spent;
+	const struct op *op = r->op;
+	double begin = r->act_ns, end = r->now_ns;
+
+	r->act_ns = r->now_ns;
+	if (end <= begin)
+		return;
+	if (r->woken_ns > begin && r->woken_ns < end) {
+		spent->cpu_ns += end - r->woken_ns;
+		end = r->woken_ns;
+	}
+	if (op->act == ACT_COLLECTIVE || op->act == ACT_WAIT_COLLECTIVE) {
+		if (op->link != NONE)
+			spent->partner_ns += until(&begin, end, e->instances[op->link].last_ns);
+		spent->wire_ns += end - begin;
+	} else if (op->link != NONE &&
+	    (op->act == ACT_RECEIVE || op->act == ACT_WAIT || op->act == ACT_PROBE)) {
+		const struct trail *trail = &e->trails[op->link];
+
+		spent->partner_ns += until(&begin, end, trail->due_ns);
+		spent->link_ns += until(&begin, end, trail->linked_ns);
+		spent->bus_ns += until(&begin, end, trail->start_ns);
+		spent->wire_ns += end - begin;
+	} else
+		spent->partner_ns += end - begin;
+}
+
+/* The cost on the CPU after a row's wait. */
 static double
 end_wait(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
 	const double ns = after_ns(e, id);
 
-	if (e->slept != NULL) {
-		tell_wait(e, id);
+	if (e->explains) {
+		explain_wait(e, r);
 		r->act_ns += ns;
 		r->spent.cpu_ns += ns;
 	}
-	if (e->marks != NULL)
-		mark_spent(e, id, ns);
+	mark_spent(e, id, ns);
 	return ns;
 }
 
@@ -297,8 +322,8 @@ leave_part(struct engine *e, uint32_t id)
 	struct runner *r = &e->runners[id];
 	const bool more = has_part(e, id);
 
-	if (e->slept != NULL)
-		tell_wait(e, id);
+	if (e->explains)
+		explain_wait(e, r);
 	if (r->op->sends_too) {
 		turn_to_send(e, r);
 		return;

@@ -39,9 +39,6 @@ enum act {
 	ACT_REQUEST,		/* makes a request to be started: local */
 };
 
-/* How a call sends; MPI_Rsend counts as a standard send. */
-enum mode { MODE_STANDARD, MODE_BUFFERED, MODE_SYNCHRONOUS };
-
 /*
  * A row has two parts: one for each step of the simulation, two to a cache line, and one for
  * reading and rare use. With a thousand ranks taking turns, every step misses the caches, so the
@@ -162,8 +159,8 @@ struct instance {		/* of a collective */
 	bool costed;		/* with these sizes: cost */
 	bool wired;		/* the members' wires are known */
 	struct cost cost;
-	/* members by rank in the communicator, and how many ranks in turn have arrived, left */
-	uint32_t *by_rank, ranks, covered, last_covered, released;
+	/* members by rank in the communicator, and how many ranks in turn have arrived */
+	uint32_t *by_rank, ranks, covered, last_covered;
 	size_t rank_capacity;
 	bool uneven;		/* sizes differ, so the order of arrival matters */
 	double *blocks;		/* by member, for the plan: if they differ */
@@ -236,7 +233,7 @@ struct engine {
 	int32_t *comm_ranks;	/* by rank, in the communicator RANKED */
 	uint32_t ranked;
 	size_t flight_count, flight_capacity, trail_capacity;
-	bool explains;				/* trails are kept */
+	bool explains;				/* trails, and what runners spent, are kept */
 	uint32_t *free_flights;	/* a stack: a list would touch distant cache lines */
 	size_t free_flight_count, free_flight_capacity;
 	struct instance *instances;
@@ -259,15 +256,15 @@ struct engine {
 	bool keeps_rows;	/* that are done, with simulated times; else they are forgotten */
 	/* A call is done, the runner's. NULL: nobody asks. */
 	void (*done)(void *context, uint32_t location);
-	/* A row's wait, and a finished message, for --explain. NULL: nobody asks. */
-	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
+	/* A message is over, for --explain. NULL: nobody asks. */
 	void (*over)(void *context, uint32_t flight);
 	void *context;
 	struct marks *marks;	/* a watcher of how times follow from others; NULL: nobody */
-	struct made_requests *made;	/* see protocol.c */
+	struct made_requests *made;	/* see lanes.c */
 	struct early_posts *early;	/* see early_posts.c */
 	size_t early_count;
 	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
+	uint64_t locks;		/* calls that waited for one, which no replay shows */
 };
 
 /* lanes.c: reads rows. */
@@ -283,9 +280,9 @@ struct op *started_by(const struct engine *engine, uint32_t *location, uint64_t 
 void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);
 void lanes_advance(struct engine *engine);	/* finds how far rows may be simulated */
 void lanes_end(struct engine *engine);		/* no more input: everything is settled */
-/* edges.c: reads edges; counts LOCKS that no replay shows. */
+/* edges.c: reads edges. */
 int lanes_messages(struct engine *engine, struct reader *in, const struct message *message,
-    const struct edge_block *edges, uint64_t *locks);
+    const struct edge_block *edges);
 /* The cost at the begin of a row that sends. */
 double send_startup_ns(const struct engine *e, uint32_t flight, const struct replay_row *row);
 int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message,
@@ -341,6 +338,15 @@ void engine_run(struct engine *engine);
 void wake(struct engine *engine, uint32_t runner, double at_ns);
 void arrive(struct engine *engine, uint32_t flight, double at_ns);
 bool block(struct engine *engine, uint32_t runner);	/* sleeps until wake; false */
+/* What it waits for is known to be over; true. With an event queue, AT_NS is in the past. */
+static inline bool
+sleep_until(struct runner *r, double at_ns)
+{
+	if (at_ns > r->now_ns)
+		r->now_ns = at_ns;
+	r->woken_ns = r->now_ns;
+	return true;
+}
 
 /* act.c: executes a row. */
 double compute_ns(const struct engine *engine, uint32_t runner);
@@ -365,13 +371,6 @@ void moves_enter(struct engine *engine, uint32_t runner);
 bool move_next(struct engine *engine, uint32_t runner, double *ns);
 bool move_act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
 double move_after(struct engine *engine, uint32_t runner);	/* cost after the move */
-
-/* protocol.c: finds sends that wait for their receive, and keeps persistent requests. */
-struct made_requests *made_requests(void);
-/* The bytes from which a send of this call waits for its receive; UINT64_MAX: it never does. */
-uint64_t rendezvous_from(const struct machine *machine, uint16_t call);
-void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op,
-    struct replay_row *row);
 
 /* unmatched.c: ends of messages that have no edge. */
 /* false: it sleeps */
@@ -415,9 +414,7 @@ bool is_free(const struct resource *resource);
 bool resource_take(struct engine *engine, struct resource *resource, struct queue *queue,
     uint32_t flight, uint8_t flag);
 void queue_add(struct engine *engine, struct queue *queue, uint32_t flight);
-void queue_add_first(struct engine *engine, struct queue *queue, uint32_t flight);
 void queue_remove(struct engine *engine, struct queue *queue, uint32_t flight);
-uint32_t queue_take(struct engine *engine, struct queue *queue);	/* NONE: it is empty */
 
 void port_begin(struct port *port, int64_t in, int64_t out);
 bool links_take(struct engine *engine, uint32_t flight);	/* false: it waits for one */
@@ -428,7 +425,7 @@ void links_give(struct engine *engine, uint32_t flight);
 void transfer_begin(struct engine *engine);
 double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
 double wire_latency_ns(const struct engine *engine, uint32_t source, enum wire wire);
-bool is_between_nodes(const struct engine *engine, uint32_t source, uint32_t target);
+enum wire wire_of(const struct engine *engine, uint32_t source, uint32_t target);
 /* once routed */
 double flight_latency_ns(const struct engine *engine, const struct flight *flight);
 /* Finds the wire and the time on it. */

@@ -2,9 +2,23 @@
 /* Reads rows, and finds how far they may be simulated. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "engine.h"
 #include "../mpi/call_class.h"
+#include "../tool/hash_table.h"
+
+/*
+ * A persistent send has the mode of the call that made its request. That row may be long gone at
+ * the start, so the call is kept until the request is freed.
+ */
+struct made {			/* by a call of class SEND_INIT or RECV_INIT */
+	uint64_t seq, started;	/* row that started it last; 0: none */
+	uint32_t location;	/* NONE: free */
+	uint16_t call;
+};
+
+HASH_TABLE_OF(made_requests, struct made, location, seq, location, NONE)
 
 static enum act
 act_of(uint16_t call)
@@ -54,7 +68,8 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->lanes = zalloc(n, sizeof *e->lanes);
 	e->runners = zalloc(n, sizeof *e->runners);
 	e->node_of = zalloc(n, sizeof *e->node_of);
-	e->made = made_requests();
+	e->made = zalloc(1, sizeof *e->made);
+	made_requests_begin(e->made, 64);
 	e->patterns = zalloc(UINT16_MAX + 1, sizeof *e->patterns);
 	e->stack = zalloc(n, sizeof *e->stack);
 	for (uint32_t l = 0; l < n; l++) {
@@ -86,6 +101,41 @@ make_room(struct op_lane *lane, size_t rows)
 	GROW(lane->rows, lane->capacity, lane->begin + lane->count + rows);
 }
 
+/* MODE "Ssend": is it MPI_Ssend, MPI_Issend or MPI_Ssend_init? MPI_Rsend has no mode of its own. */
+static bool
+has_mode(uint16_t call, const char *mode)
+{
+	const char *name = call_name(call);
+
+	if (strncmp(name, "MPI_", 4) != 0)
+		return false;
+	name += name[4] == 'I' && strchr("bs", name[5]) != NULL ? 5 : 4;
+	return strncasecmp(name, mode, strlen(mode)) == 0;
+}
+
+/* Modes that are eager in Dimemas' converter; there all other sends are rendezvous. */
+static bool
+is_eager_by_call(uint16_t call)
+{
+	const char *name = call_name(call);
+
+	return strcmp(name, "MPI_Send") != 0 && strcmp(name, "MPI_Ssend") != 0 &&
+	    strcmp(name, "MPI_Rsend") != 0 && strcmp(name, "MPI_Irsend") != 0;
+}
+
+/* The bytes from which a send of this call waits for its receive; UINT64_MAX: it never does. */
+static uint64_t
+rendezvous_from(const struct machine *m, uint16_t call)
+{
+	if (is_signal(call_class(call)))
+		return UINT64_MAX;
+	if (m->eager_bytes < 0)
+		return is_eager_by_call(call) ? UINT64_MAX : 0;
+	if (m->heeds_modes && has_mode(call, "Bsend"))
+		return UINT64_MAX;
+	return m->heeds_modes && has_mode(call, "Ssend") ? 0 : (uint64_t)m->eager_bytes;
+}
+
 static const struct op_pattern *
 pattern_of(struct engine *e, uint16_t call)
 {
@@ -103,6 +153,37 @@ pattern_of(struct engine *e, uint16_t call)
 	op->open = op->act == ACT_POST || op->act == ACT_START || op->act == ACT_SEND_START ||
 	    op->act == ACT_COLLECTIVE_START;
 	return pattern;
+}
+
+/* A row of a persistent request: makes, starts or frees it. */
+static void
+note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op,
+    struct replay_row *row)
+{
+	enum call_class class = call_class(row->call);
+	struct made key = { .seq = seq, .location = location }, *made;
+
+	if (class == CLASS_SEND_INIT || class == CLASS_RECV_INIT) {
+		made_requests_add(e->made, &(struct made){ seq, 0, location, row->call });
+		return;
+	}
+	follow_request(row, &key.location, &key.seq);
+	made = key.location < e->locations ? made_requests_find(e->made, &key) : NULL;
+	if (made == NULL)
+		return;
+	if (class == CLASS_START) {
+		made->started = seq;
+		op->act = call_class(made->call) == CLASS_SEND_INIT ? ACT_SEND_START : ACT_POST;
+		op->rendezvous = row->sent >= rendezvous_from(e->machine,
+		    e->machine->eager_bytes < 0 ? row->call : made->call);
+		return;
+	}
+	/* Freeing a persistent request frees the operation started last. */
+	if (made->started > 0) {
+		row->request_at = made->location + 1;
+		row->request = (uint32_t)made->started;
+	}
+	made_requests_remove(e->made, made);
 }
 
 /* Fills a row from row I of a block. */

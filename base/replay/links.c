@@ -122,7 +122,7 @@ queue_add(struct engine *e, struct queue *queue, uint32_t f)
 	queue->tail = f;
 }
 
-void
+static void
 queue_add_first(struct engine *e, struct queue *queue, uint32_t f)
 {
 	e->flights[f].next = queue->head;
@@ -147,16 +147,6 @@ queue_remove(struct engine *e, struct queue *queue, uint32_t f)
 		queue->tail = previous;
 	else
 		e->flights[next].previous = previous;
-}
-
-uint32_t
-queue_take(struct engine *e, struct queue *queue)
-{
-	uint32_t f = queue->head;
-
-	if (f != NONE)
-		queue_remove(e, queue, f);
-	return f;
 }
 
 /* IN and OUT links; exactly one of them 0: half duplex, a message takes a pair. */
@@ -250,10 +240,9 @@ take_out(struct engine *e, struct port *from, struct flight *f)
 }
 
 static bool
-take_network_links(struct engine *e, uint32_t link)
+take_network_links(struct engine *e, uint32_t link, struct port *from, struct port *to)
 {
 	struct flight *f = &e->flights[link];
-	struct port *from = port_of(e, f, f->source), *to = port_of(e, f, f->target);
 	uint32_t from_victim = NONE, to_victim = NONE;
 
 	if (!(f->flags & MESSAGE_HAS_OUT)) {
@@ -289,14 +278,16 @@ take_network_links(struct engine *e, uint32_t link)
  * Memory has links of the two ranks; if half duplex, the lower rank's comes first. Between islands
  * each has one link out and one in, which nobody borrows; a connection is one link.
  */
-static bool
-take_other_links(struct engine *e, uint32_t link)
+bool
+links_take(struct engine *e, uint32_t link)
 {
 	const struct flight *f = &e->flights[link];
 	struct port *from = port_of(e, f, f->source), *to = port_of(e, f, f->target);
 	bool memory = f->wire == WIRE_MEMORY, in_first = memory && from->half_duplex &&
 	    e->runners[f->source].rank > e->runners[f->target].rank;
 
+	if (f->wire == WIRE_NETWORK)
+		return take_network_links(e, link, from, to);
 	if (memory && from == to)
 		return true;
 	if (in_first && !resource_take(e, in_links(to), &to->in.queue, link, MESSAGE_HAS_IN))
@@ -305,20 +296,14 @@ take_other_links(struct engine *e, uint32_t link)
 	    (from == to || resource_take(e, in_links(to), &to->in.queue, link, MESSAGE_HAS_IN));
 }
 
-bool
-links_take(struct engine *e, uint32_t link)
-{
-	return e->flights[link].wire == WIRE_NETWORK ? take_network_links(e, link) :
-	    take_other_links(e, link);
-}
-
 static void
 try_first(struct engine *e, struct port *port, struct queue *queue)
 {
-	uint32_t who = queue_take(e, queue);
+	const uint32_t who = queue->head;
 
 	if (who == NONE)
 		return;
+	queue_remove(e, queue, who);
 	if (queue == &port->in.queue && e->flights[who].wire == WIRE_NETWORK)
 		unlend(e, port_of(e, &e->flights[who], e->flights[who].source), who);
 	transfer_try(e, who);

@@ -108,7 +108,7 @@ replay_take(struct replay *r, const struct message *message)
 		break;
 	case GRAPH_CALLS: taken = lanes_add(e, g->in, message, &g->calls); break;
 	case GRAPH_MESSAGES: case GRAPH_PROBES: case GRAPH_LOCKS:
-		taken = lanes_messages(e, g->in, message, &g->edges, &r->locks);
+		taken = lanes_messages(e, g->in, message, &g->edges);
 		break;
 	case GRAPH_COLLECTIVES: taken = lanes_collectives(e, g->in, message, &g->edges); break;
 	case GRAPH_SETTLED: case GRAPH_SYNC:
@@ -136,9 +136,9 @@ replay_end(struct replay *r)
 	lanes_end(e);
 	engine_run(e);
 	blocked = name_blocked(e);
-	if (r->locks > 0 && r->opt.scales.count == 0)	/* else the replay without them said so */
+	if (e->locks > 0 && r->opt.scales.count == 0)	/* else the replay without them said so */
 		note("%llu calls waited for the lock of an MPI window: replayed, they take no time",
-		    (unsigned long long)r->locks);
+		    (unsigned long long)e->locks);
 	if (e->lost_sends.count > 0)
 		note("%zu sends have no receive", e->lost_sends.count);
 	if (blocked == 0 && e->lost_sends.count == 0)

@@ -30,7 +30,6 @@ struct replay {
 	struct graph_input graph;	/* rows are in the engine's lanes */
 	struct machine machine;
 	struct engine engine;
-	uint64_t locks;			/* calls that waited for one, which no replay shows */
 };
 
 /* Opens the stream and makes the machine, which the tool may change before the first message. */

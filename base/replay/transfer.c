@@ -48,7 +48,7 @@ transfer_begin(struct engine *e)
 	free(used);
 }
 
-static enum wire
+enum wire
 wire_of(const struct engine *e, uint32_t source, uint32_t target)
 {
 	const struct machine *m = e->machine;
@@ -56,12 +56,6 @@ wire_of(const struct engine *e, uint32_t source, uint32_t target)
 
 	return from == to ? WIRE_MEMORY : m->island_count == 1 ||
 	    m->nodes[from].island == m->nodes[to].island ? WIRE_NETWORK : WIRE_WIDE;
-}
-
-bool
-is_between_nodes(const struct engine *e, uint32_t source, uint32_t target)
-{
-	return wire_of(e, source, target) == WIRE_NETWORK;
 }
 
 double
@@ -277,12 +271,12 @@ bus_next(struct engine *e, struct resource *bus)
 	if (who == NONE)
 		return;
 	if (e->flights[who].wire != WIRE_BUSES) {
-		queue_take(e, &bus->queue);
+		queue_remove(e, &bus->queue, who);
 		bus->busy++;
 		e->flights[who].flags |= MESSAGE_HAS_BUS;
 		ride(e, who);
 	} else if (bus->busy == 0) {
-		queue_take(e, &bus->queue);
+		queue_remove(e, &bus->queue, who);
 		bus->busy = bus->total;
 		start_operation(e, e->flights[who].instance);
 		flight_unref(e, who);
