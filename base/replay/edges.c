@@ -85,8 +85,7 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 
 	if (to->act == ACT_COMPLETE) {
 		post = started_by(e, &post_at, &posted);
-		if (e->early_count > 0)
-			f = early_take(e, post_at, posted);
+		f = early_take(e, post_at, posted);
 	}
 	early = f != NONE;
 	if (!early)

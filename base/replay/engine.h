@@ -261,8 +261,7 @@ struct engine {
 	void *context;
 	struct marks *marks;	/* a watcher of how times follow from others; NULL: nobody */
 	struct made_requests *made;	/* see lanes.c */
-	struct early_posts *early;	/* see early_posts.c */
-	size_t early_count;
+	struct early_posts *early;	/* see unmatched.c */
 	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
 	uint64_t locks;		/* calls that waited for one, which no replay shows */
 };
@@ -372,16 +371,14 @@ bool move_next(struct engine *engine, uint32_t runner, double *ns);
 bool move_act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
 double move_after(struct engine *engine, uint32_t runner);	/* cost after the move */
 
-/* unmatched.c: ends of messages that have no edge. */
-/* false: it sleeps */
+/*
+ * unmatched.c: ends of messages that have no edge. lost_send: false: it sleeps. early_post: the
+ * runner posts a receive whose message is not known yet. early_take: the message that was begun
+ * for that row, for its edge; NONE. early_over: the row's request is completed or FREED, and no
+ * edge has come or will.
+ */
 bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);
 void lost_post(struct engine *engine, uint32_t rank, const struct replay_row *row, double at_ns);
-
-/*
- * early_posts.c: the runner posts a receive whose message is not known yet. early_take: the message
- * that was begun for that row, for its edge; NONE. early_over: the row's request is completed or
- * FREED, and no edge has come or will.
- */
 void early_begin(struct engine *engine);
 void early_post(struct engine *engine, uint32_t runner);
 uint32_t early_take(struct engine *engine, uint32_t location, uint64_t seq);

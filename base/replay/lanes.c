@@ -323,7 +323,7 @@ resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 		if (op->act != ACT_COMPLETE && op->act != ACT_WAIT && op->act != ACT_FREE)
 			continue;
 		start = started_by(e, &at, &begun);
-		if (e->early_count > 0 && op->act != ACT_WAIT && (begun != seq || at != location))
+		if (op->act != ACT_WAIT && (begun != seq || at != location))
 			early_over(e, at, begun, op->act == ACT_FREE);
 		if (start == NULL)
 			continue;

@@ -10,61 +10,52 @@
 
 enum { NAMED = 16 };		/* more are only counted */
 
-/* Lists the missing members of an instance. */
+/* What the rank waits for in a row. */
 static void
-name_missing(const struct engine *e, const struct instance *i, char *text, size_t size)
+name_wait(const struct engine *e, uint32_t location, const struct op *op,
+    const struct replay_row *row, char *text, size_t size)
 {
-	size_t used = (size_t)snprintf(text, size, "for rank");
+	const uint32_t rank = e->runners[location].rank;
+	const int32_t peer = world_rank(e->known, row->comm, (int32_t)rank, row->peer);
+	const bool collective = op->act == ACT_COLLECTIVE || op->act == ACT_WAIT_COLLECTIVE;
 
-	for (uint32_t k = 0; k < i->count && used < size; k++)
-		if (i->members[k].at_ns < 0)
-			used += (size_t)snprintf(text + used, size - used, " %u",
-			    e->runners[i->members[k].location].rank);
+	if (op->link == NONE && collective)
+		snprintf(text, size, "for members of communicator %u that never call it",
+		    row->comm);
+	else if (collective) {
+		const struct instance *i = &e->instances[op->link];
+		size_t used = (size_t)snprintf(text, size, "for rank");
+
+		for (uint32_t k = 0; k < i->count && used < size; k++)
+			if (i->members[k].at_ns < 0)
+				used += (size_t)snprintf(text + used, size - used, " %u",
+				    e->runners[i->members[k].location].rank);
+	} else if (op->link != NONE) {
+		const struct flight *f = &e->flights[op->link];
+
+		snprintf(text, size, "for rank %u, tag %d", e->runners[f->source == location ?
+		    f->target : f->source].rank, row->tag);
+	} else if (peer >= 0)
+		snprintf(text, size, "for rank %d, tag %d, and has no match", peer, row->tag);
+	else
+		snprintf(text, size, "for anybody, tag %d, and has no match", row->tag);
 }
 
 static void
 name_one(const struct engine *e, uint32_t location)
 {
 	const struct runner *r = &e->runners[location];
-	const struct op *op = op_at(e, location, r->seq);
-	const struct replay_row *row;
-	uint16_t call;
+	const uint64_t part = op_at(e, location, r->part) != NULL ? r->part : r->seq;
 	char what[160];
 
-	if (op == NULL) {	/* it has no more rows */
+	if (op_at(e, location, r->seq) == NULL) {	/* it has no more rows */
 		note("rank %u: it has ended", r->rank);
 		return;
 	}
-	row = row_at(e, location, r->seq);
-	call = row->call;
-	if (op_at(e, location, r->part) != NULL) {
-		op = op_at(e, location, r->part);
-		row = row_at(e, location, r->part);
-	}
-	if (op->act == ACT_COLLECTIVE || op->act == ACT_WAIT_COLLECTIVE) {
-		if (op->link == NONE)
-			snprintf(what, sizeof what, "for members of communicator %u that never "
-			    "call it", row->comm);
-		else
-			name_missing(e, &e->instances[op->link], what, sizeof what);
-	} else {
-		int32_t peer = world_rank(e->known, row->comm, (int32_t)r->rank, row->peer);
-
-		if (op->link != NONE) {
-			const struct flight *f = &e->flights[op->link];
-
-			peer = (int32_t)e->runners[f->source == location ? f->target :
-			    f->source].rank;
-			snprintf(what, sizeof what, "for rank %d, tag %d", peer, row->tag);
-		} else if (peer >= 0)
-			snprintf(what, sizeof what, "for rank %d, tag %d, and has no match",
-			    peer, row->tag);
-		else
-			snprintf(what, sizeof what,
-			    "for anybody, tag %d, and has no match", row->tag);
-	}
-	note("rank %u is blocked in %s, row %llu, %s", r->rank, call_name(call),
-	    (unsigned long long)r->seq, what);
+	name_wait(e, location, op_at(e, location, part), row_at(e, location, part), what,
+	    sizeof what);
+	note("rank %u is blocked in %s, row %llu, %s", r->rank,
+	    call_name(row_at(e, location, r->seq)->call), (unsigned long long)r->seq, what);
 }
 
 static unsigned

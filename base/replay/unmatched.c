@@ -1,12 +1,89 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ends of messages without an edge. A receive whose request is freed gets a message, but no row
- * shows which; so it takes the first unmatched send that fits. Nobody waits for the data; a
- * rendezvous send waits only until the receive is posted. The remaining sends are never received.
+ * Ends of messages without an edge.
+ *
+ * Receives that are posted long before they complete, such as one for the message that ends the
+ * run: only the completion shows which message it is, so a row waits for that; but thousands of
+ * rows must not. Such a receive is posted without its message, which joins it when its edge comes.
+ *
+ * A receive whose request is freed gets a message, but no row shows which; so it takes the first
+ * unmatched send that fits. Nobody waits for the data; a rendezvous send waits only until the
+ * receive is posted. The remaining sends are never received.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "../tool/hash_table.h"
 #include "engine.h"
+
+struct early_post {		/* by row */
+	uint64_t seq;
+	uint32_t location;	/* NONE: free */
+	uint32_t flight;	/* without source, target and way */
+	struct replay_row row;
+};
+
+HASH_TABLE_OF(early_posts, struct early_post, location, seq, location, NONE)
+
+void
+early_begin(struct engine *e)
+{
+	e->early = zalloc(1, sizeof *e->early);
+	early_posts_begin(e->early, 64);
+}
+
+void
+early_post(struct engine *e, uint32_t id)
+{
+	struct runner *r = &e->runners[id];
+	const uint32_t f = flight_new(e);
+
+	e->flights[f].source = e->flights[f].target = id;
+	e->flights[f].references = 2;		/* its row, and its place here */
+	if (e->explains)
+		e->trails[f].send_seq = UINT64_MAX;	/* no row's */
+	early_posts_add(e->early, &(struct early_post){ r->part, id, f, *r->row });
+	r->op->link = f;
+	post(e, id, f);
+	if (e->marks != NULL)	/* it may be a rendezvous message's */
+		mark_set(e, message_time(e, f, POSTED), id, &NO_COST, NO_PAYER);
+}
+
+/* Removes the receive of that row, if there is one; otherwise its flight is NONE. */
+static struct early_post
+take(struct engine *e, uint32_t location, uint64_t seq)
+{
+	struct early_post post = { .seq = seq, .location = location, .flight = NONE }, *found;
+
+	if (e->early->count == 0 || (found = early_posts_find(e->early, &post)) == NULL)
+		return post;
+	post = *found;
+	early_posts_remove(e->early, found);
+	return post;
+}
+
+uint32_t
+early_take(struct engine *e, uint32_t location, uint64_t seq)
+{
+	return take(e, location, seq).flight;
+}
+
+void
+early_over(struct engine *e, uint32_t location, uint64_t seq, bool freed)
+{
+	const struct early_post post = take(e, location, seq);
+	double at_ns;
+
+	if (post.flight == NONE)
+		return;
+	at_ns = e->flights[post.flight].posted_ns;
+	flight_unref(e, post.flight);
+	if (freed)	/* events are past that time */
+		lost_post(e, e->runners[location].rank, &post.row,
+		    e->contended && at_ns < e->now_ns ? e->now_ns : at_ns);
+}
+
+/* ---- ends that have no other end ------------------------------------------------------------ */
 
 struct lost {
 	double at_ns;			/* of a post; of a send: when its sender began to wait */
@@ -57,9 +134,7 @@ lost_send(struct engine *e, uint32_t id, const struct op *op)
 		return true;
 	if (!meet(&e->lost_sends, &e->lost_posts, true, &send, &post))
 		return waits ? block(e, id) : true;
-	if (waits && post.at_ns > r->now_ns)
-		r->now_ns = post.at_ns;
-	return true;
+	return !waits || sleep_until(r, post.at_ns);
 }
 
 void
