@@ -106,18 +106,29 @@ over(void *context, uint32_t flight)
 static void
 take_useful(struct state *s, const struct message *message)
 {
+	static const char *const keys[] = { "running", "instructions", "cycles" };
 	struct result *r = &s->result;
-	size_t n = (size_t)s->replay.graph.known.ranks;
-	int64_t count;
+	struct reader *in = s->replay.graph.in;
+	const size_t n = (size_t)s->replay.graph.known.ranks;
+	int64_t *values = zalloc(n, sizeof *values), sums[3] = { 0 }, count;
 
-	r->running_ns = zalloc(n, sizeof *r->running_ns);
-	r->instructions = zalloc(n, sizeof *r->instructions);
-	r->cycles = zalloc(n, sizeof *r->cycles);
-	if (body_int(s->replay.graph.in, message, "count", (int64_t)n, (int64_t)n, &count) < 0 ||
-	    body_column(s->replay.graph.in, message, "running", n, r->running_ns) < 0 ||
-	    body_column(s->replay.graph.in, message, "instructions", n, r->instructions) < 0 ||
-	    body_column(s->replay.graph.in, message, "cycles", n, r->cycles) < 0)
-		die_input(s->replay.graph.in);
+	if (body_int(in, message, "count", (int64_t)n, (int64_t)n, &count) < 0)
+		die_input(in);
+	r->has_states = true;
+	r->most_useful_ns = 0;
+	for (int k = 0; k < 3; k++) {
+		if (body_column(in, message, keys[k], n, values) < 0)
+			die_input(in);
+		for (size_t i = 0; i < n; i++) {
+			sums[k] += values[i];
+			if (k == 0)
+				r->most_useful_ns = larger(r->most_useful_ns, values[i]);
+		}
+	}
+	r->all_useful_ns = sums[0];
+	r->instructions = sums[1];
+	r->cycles = sums[2];
+	free(values);
 }
 
 static void

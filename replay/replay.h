@@ -9,20 +9,21 @@
 enum form { GRAPH, JSON, TEXT, CSV };
 
 struct result {			/* of a replay */
-	const struct headline *headline;		/* names the run */
 	int64_t run_ns, recorded_run_ns;
 	int64_t *finish_ns, *recorded_finish_ns;	/* by rank */
 	int64_t *useful_ns, *recorded_useful_ns;	/* by rank: computed outside MPI */
-	/* by rank, from a message of kind useful; NULL */
-	int64_t *running_ns, *instructions, *cycles;
 	uint32_t ranks;
 	bool whole;		/* efficiencies are of the whole run: base/run/span.h */
 	struct efficiency efficiency, recorded;
+	bool has_states;	/* of a Paraver trace, which has these values as in basicanalysis: */
+	int64_t all_useful_ns, most_useful_ns;	/* as recorded, of all ranks and of one */
+	int64_t instructions, cycles;	/* of all ranks; 0: not known */
 	/* from the last leave of MPI_Init to the last MPI_Finalize */
 	int64_t together_ns, recorded_together_ns;
+	double transfer, serial;	/* POP's */
 };
 
-/* WHOLE is set before. */
+/* WHOLE, and what a message of kind useful has, are set before. */
 void result_of(struct result *result, const struct engine *engine);
 
 /* output.c: messages wait until all of their rows have their times. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The efficiencies, by both definitions in use. */
-#include <math.h>
+#include <stdlib.h>
 
 #include "../base/tool/fields.h"
 #include "replay.h"
@@ -11,80 +11,8 @@ largest(const int64_t *values, uint32_t count)
 	int64_t most = 0;
 
 	for (uint32_t i = 0; i < count; i++)
-		most = values[i] > most ? values[i] : most;
+		most = larger(most, values[i]);
 	return most;
-}
-
-/*
- * From the last begin of RANKS spans to their last end: a rank may leave MPI_Init earlier than
- * others.
- */
-static int64_t
-together(const struct span *spans, uint32_t ranks)
-{
-	int64_t begin_ns = INT64_MIN, end_ns = INT64_MIN;
-
-	for (uint32_t r = 0; r < ranks; r++) {
-		begin_ns = spans[r].begin_ns > begin_ns ? spans[r].begin_ns : begin_ns;
-		end_ns = spans[r].end_ns > end_ns ? spans[r].end_ns : end_ns;
-	}
-	return end_ns > begin_ns ? end_ns - begin_ns : 0;
-}
-
-static void
-efficiencies(struct result *result, const struct engine *e)
-{
-	struct span *spans = zalloc(2 * (size_t)result->ranks, sizeof *spans);
-
-	for (uint32_t r = 0; r < result->ranks; r++) {
-		spans[r] = e->runners[r].span;
-		spans[result->ranks + r] = e->runners[r].recorded;
-	}
-	result->efficiency = efficiency_of_spans(spans, (int32_t)result->ranks, 0,
-	    largest(result->finish_ns, result->ranks), result->whole);
-	result->recorded = efficiency_of_spans(spans + result->ranks, (int32_t)result->ranks, 0,
-	    largest(result->recorded_finish_ns, result->ranks), result->whole);
-	result->together_ns = together(spans, result->ranks);
-	result->recorded_together_ns = together(spans + result->ranks, result->ranks);
-	free(spans);
-}
-
-void
-result_of(struct result *result, const struct engine *e)
-{
-	uint32_t ranks = (uint32_t)e->known->ranks;
-
-	result->ranks = ranks;
-	result->finish_ns = zalloc(ranks, sizeof *result->finish_ns);
-	result->recorded_finish_ns = zalloc(ranks, sizeof *result->recorded_finish_ns);
-	result->useful_ns = zalloc(ranks, sizeof *result->useful_ns);
-	result->recorded_useful_ns = zalloc(ranks, sizeof *result->recorded_useful_ns);
-	for (uint32_t l = 0; l < e->locations; l++) {
-		const struct runner *r = &e->runners[l];
-
-		if (finish_ns(r) > result->finish_ns[r->rank])
-			result->finish_ns[r->rank] = finish_ns(r);
-		if (r->recorded_leave_ns > result->recorded_finish_ns[r->rank])
-			result->recorded_finish_ns[r->rank] = r->recorded_leave_ns;
-		if (l < ranks) {	/* these metrics use first threads only */
-			result->useful_ns[l] = (int64_t)(r->useful_ns + 0.5);
-			result->recorded_useful_ns[l] = r->recorded_useful_ns;
-		}
-	}
-	efficiencies(result, e);
-	result->run_ns = largest(result->finish_ns, ranks);
-	result->headline = &e->known->headline;
-	result->recorded_run_ns = largest(result->recorded_finish_ns, ranks);
-}
-
-static int64_t
-total(const int64_t *values, uint32_t count)
-{
-	int64_t sum = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		sum += values[i];
-	return sum;
 }
 
 static double
@@ -93,47 +21,83 @@ ratio(int64_t a, int64_t b)
 	return b > 0 ? (double)a / (double)b : 1;
 }
 
-struct derived {		/* derived values in the reports */
-	int64_t ranks, run_ns, recorded_run_ns, useful_ns, most_useful_ns, ideal_most_useful_ns,
-	    instructions, cycles, together_ns, recorded_together_ns;
-	double transfer, serial;
-};
-#define DERIVED(member) FIELD(struct derived, member)
+/*
+ * Efficiencies of RANKS spans. TOGETHER_NS: from their last begin to their last end, since a rank
+ * may leave MPI_Init earlier than others.
+ */
+static struct efficiency
+efficiency_of(const struct result *r, const struct span *spans, const int64_t *finish_ns,
+    int64_t *together_ns)
+{
+	int64_t begin_ns = INT64_MIN, end_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < r->ranks; i++) {
+		begin_ns = larger(begin_ns, spans[i].begin_ns);
+		end_ns = larger(end_ns, spans[i].end_ns);
+	}
+	*together_ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
+	return efficiency_of_spans(spans, (int32_t)r->ranks, 0, largest(finish_ns, r->ranks),
+	    r->whole);
+}
+
+void
+result_of(struct result *r, const struct engine *e)
+{
+	const uint32_t ranks = (uint32_t)e->known->ranks;
+	struct span *spans = zalloc(ranks, sizeof *spans), *recorded = zalloc(ranks, sizeof *spans);
+
+	r->ranks = ranks;
+	r->finish_ns = zalloc(ranks, sizeof *r->finish_ns);
+	r->recorded_finish_ns = zalloc(ranks, sizeof *r->recorded_finish_ns);
+	r->useful_ns = zalloc(ranks, sizeof *r->useful_ns);
+	r->recorded_useful_ns = zalloc(ranks, sizeof *r->recorded_useful_ns);
+	for (uint32_t l = 0; l < e->locations; l++) {
+		const struct runner *of = &e->runners[l];
+		int64_t *recorded_ns = &r->recorded_finish_ns[of->rank];
+
+		r->finish_ns[of->rank] = larger(r->finish_ns[of->rank], finish_ns(of));
+		*recorded_ns = larger(*recorded_ns, of->recorded_leave_ns);
+		if (l < ranks) {	/* these metrics use first threads only */
+			r->useful_ns[l] = (int64_t)(of->useful_ns + 0.5);
+			r->recorded_useful_ns[l] = of->recorded_useful_ns;
+			spans[l] = of->span;
+			recorded[l] = of->recorded;
+		}
+	}
+	r->run_ns = largest(r->finish_ns, ranks);
+	r->recorded_run_ns = largest(r->recorded_finish_ns, ranks);
+	r->efficiency = efficiency_of(r, spans, r->finish_ns, &r->together_ns);
+	r->recorded = efficiency_of(r, recorded, r->recorded_finish_ns, &r->recorded_together_ns);
+	if (!r->has_states) {
+		r->all_useful_ns = r->recorded.useful_total_ns;
+		r->most_useful_ns = r->recorded.useful_max_ns;
+	}
+	/* ideal time / time, and most useful time / ideal time, both of spans */
+	r->transfer = ratio(r->efficiency.span_ns, r->recorded.span_ns);
+	r->serial = ratio(r->efficiency.useful_max_ns, r->efficiency.span_ns);
+	free(spans);
+	free(recorded);
+}
+
+#define RESULT(member) FIELD(struct result, member), IN_DATA
 
 /* For workflows/efficiency.mk: run times are those of spans. */
 static const struct field csv_fields[] = {
-	{ "ranks", DERIVED(ranks), IN_DATA },
-	{ "run_time_ns", DERIVED(run_ns), IN_DATA },
-	{ "recorded_run_time_ns", DERIVED(recorded_run_ns), IN_DATA },
-	{ "useful_total_ns", DERIVED(useful_ns), IN_DATA },
-	{ "useful_max_ns", DERIVED(most_useful_ns), IN_DATA },
-	{ "ideal_useful_max_ns", DERIVED(ideal_most_useful_ns), IN_DATA },
-	{ "instructions", DERIVED(instructions), IN_DATA },
-	{ "cycles", DERIVED(cycles), IN_DATA },
-	{ "together_ns", DERIVED(together_ns), IN_DATA },
-	{ "recorded_together_ns", DERIVED(recorded_together_ns), IN_DATA },
+	{ "ranks", RESULT(ranks) },
+	{ "run_time_ns", RESULT(efficiency.span_ns) },
+	{ "recorded_run_time_ns", RESULT(recorded.span_ns) },
+	{ "useful_total_ns", RESULT(all_useful_ns) },
+	{ "useful_max_ns", RESULT(most_useful_ns) },
+	{ "ideal_useful_max_ns", RESULT(efficiency.useful_max_ns) },
+	{ "instructions", RESULT(instructions) },
+	{ "cycles", RESULT(cycles) },
+	{ "together_ns", RESULT(together_ns) },
+	{ "recorded_together_ns", RESULT(recorded_together_ns) },
 	FIELDS_END
 };
 
-/* POP: TE = ideal time / time, SerE = most useful time / ideal time, both of spans. */
-static struct derived
-derive(const struct result *r)
-{
-	const struct efficiency *e = &r->efficiency, *recorded = &r->recorded;
-	/* of a Paraver trace: useful as in basicanalysis */
-	bool states = r->running_ns != NULL;
-
-	return (struct derived){ r->ranks, e->span_ns, recorded->span_ns,
-	    states ? total(r->running_ns, r->ranks) : recorded->useful_total_ns,
-	    states ? largest(r->running_ns, r->ranks) : recorded->useful_max_ns, e->useful_max_ns,
-	    r->instructions != NULL ? total(r->instructions, r->ranks) : 0,
-	    r->cycles != NULL ? total(r->cycles, r->ranks) : 0, r->together_ns,
-	    r->recorded_together_ns, ratio(e->span_ns, recorded->span_ns), ratio(e->useful_max_ns,
-	    e->span_ns) };
-}
-
 static void
-print_json(const struct result *r, const struct derived *d, struct text *text)
+print_json(const struct result *r, struct text *text)
 {
 	struct json json;
 
@@ -145,8 +109,8 @@ print_json(const struct result *r, const struct derived *d, struct text *text)
 	for (uint32_t i = 0; i < r->ranks; i++)
 		json_int(&json, NULL, r->finish_ns[i]);
 	json_end_array(&json);
-	json_significant(&json, "transfer_efficiency", d->transfer, 9);
-	json_significant(&json, "serialization_efficiency", d->serial, 9);
+	json_significant(&json, "transfer_efficiency", r->transfer, 9);
+	json_significant(&json, "serialization_efficiency", r->serial, 9);
 	json_end_object(&json);
 	json_end_line(&json);
 }
@@ -171,13 +135,12 @@ static const struct field rank_fields[] = {
 };
 
 static void
-print_text(const struct result *r, const struct replay *replay, const struct derived *d,
-    struct text *text)
+print_text(const struct result *r, const struct replay *replay, struct text *text)
 {
-	double comm = ratio(d->most_useful_ns, d->recorded_run_ns);
+	double comm = ratio(r->most_useful_ns, r->recorded.span_ns);
 	const struct definition definitions[] = {
-		{ "POP", d->transfer, d->serial, d->transfer * d->serial },
-		{ "basicanalysis", d->serial > 0 ? comm / d->serial : 0, d->serial, comm },
+		{ "POP", r->transfer, r->serial, r->transfer * r->serial },
+		{ "basicanalysis", r->serial > 0 ? comm / r->serial : 0, r->serial, comm },
 	};
 	struct rank_line *lines = zalloc(r->ranks, sizeof *lines);
 
@@ -197,12 +160,10 @@ void
 result_print(struct text *out, const struct result *result, const struct replay *replay,
     enum form form)
 {
-	const struct derived derived = derive(result);
-
 	if (form == JSON)
-		print_json(result, &derived, out);
+		print_json(result, out);
 	else if (form == CSV)
-		csv_rows(out, csv_fields, &derived, 1, sizeof derived);
+		csv_rows(out, csv_fields, result, 1, sizeof *result);
 	else
-		print_text(result, replay, &derived, out);
+		print_text(result, replay, out);
 }

@@ -19,18 +19,18 @@ wake(struct engine *e, uint32_t id, double at_ns)
 		return;
 	}
 	if (e->limited_cpus && !r->has_cpu) {
-		struct queue *queue = &e->cpu_queues[e->node_of[id]];
+		struct resource *cpus = &e->cpus[e->node_of[id]];
 
-		if (e->free_cpus[e->node_of[id]] == 0) {
-			if (queue->head == NONE)
-				queue->head = id;
+		if (!is_free(cpus)) {
+			if (cpus->queue.head == NONE)
+				cpus->queue.head = id;
 			else
-				e->runners[queue->tail].next = id;
-			queue->tail = id;
+				e->runners[cpus->queue.tail].next = id;
+			cpus->queue.tail = id;
 			r->next = NONE;
 			return;
 		}
-		e->free_cpus[e->node_of[id]]--;
+		cpus->busy++;
 		r->has_cpu = true;
 	}
 	events_add(&e->events, at_ns, EVENT_RUN, id);
@@ -40,15 +40,15 @@ wake(struct engine *e, uint32_t id, double at_ns)
 bool
 block(struct engine *e, uint32_t id)
 {
-	struct queue *queue = &e->cpu_queues[e->node_of[id]];
-	const uint32_t next = queue->head;
+	struct resource *cpus = &e->cpus[e->node_of[id]];
+	const uint32_t next = cpus->queue.head;
 
 	if (!e->limited_cpus)
 		return false;
 	e->runners[id].has_cpu = false;
-	e->free_cpus[e->node_of[id]]++;
+	cpus->busy--;
 	if (next != NONE) {
-		queue->head = e->runners[next].next;
+		cpus->queue.head = e->runners[next].next;
 		wake(e, next, e->now_ns);
 	}
 	return false;
@@ -185,27 +185,6 @@ begin_ns(struct engine *e, uint32_t id)
 	    (cost.ns != 0 || cost.times[LATENCY] != 0 || cost.times[OVERHEAD] != 0))
 		mark_add(e, id, &cost, payer_here(e, id, false));
 	return cost.ns;
-}
-
-/* One step of a collective that runs as messages; false: it sleeps, or waits for its turn. */
-static bool
-go_on(struct engine *e, uint32_t id)
-{
-	struct runner *r = &e->runners[id];
-	double ns = 0;
-
-	switch ((enum step)r->step) {
-	case STEP_MOVE:
-		r->step = move_next(e, id, &ns) ? STEP_MOVE_ACT : STEP_LEAVE;
-		break;
-	case STEP_MOVE_ACT:
-		r->step = STEP_MOVE_AFTER;
-		return move_act(e, id);
-	default:
-		r->step = STEP_MOVE;
-		ns = move_after(e, id);
-	}
-	return ns == 0 || spend(e, id, ns);
 }
 
 /* There is no next row, not yet, or not before its process is spawned. */
@@ -394,7 +373,8 @@ run(struct engine *e, uint32_t id)
 			leave_part(e, id);
 			break;
 		case STEP_MOVE: case STEP_MOVE_ACT: case STEP_MOVE_AFTER:
-			if (!go_on(e, id))
+			ns = 0;
+			if (!move_step(e, id, &ns) || (ns != 0 && !spend(e, id, ns)))
 				return;
 			break;
 		case STEP_END:

@@ -192,12 +192,19 @@ struct spent {			/* by a location, outside computing, in ns */
 	double latency_ns, wire_ns, link_ns, bus_ns, partner_ns, cpu_ns;
 };
 
+struct move {			/* of a member of such a collective */
+	enum { MOVE_POST, MOVE_SEND, MOVE_FINISH, MOVE_RECEIVE, MOVES } kind;
+	uint32_t peer, number, flight;
+	double bytes;
+	bool combines;		/* it combines received data with its own */
+};
+
 struct runner {			/* a location; fields of each step come first */
 	double now_ns;
 	uint64_t seq, part;	/* row of the call, row in it */
 	struct op *op;		/* of the part */
 	struct replay_row *row;
-	uint64_t move;		/* in the schedule of its collective */
+	uint64_t moves;		/* done in the schedule of its collective */
 	double enter_ns;	/* of the call it is in */
 	double useful_ns;	/* computed so far, simulated */
 	double cpu_ratio;	/* of its node's CPUs */
@@ -211,6 +218,7 @@ struct runner {			/* a location; fields of each step come first */
 	double begin_ns;	/* end of the call before */
 	double act_ns, woken_ns;	/* begin of its row's action; last time it could continue */
 	struct spent spent;
+	struct move move;
 	struct open_region { int64_t type; double ratio; } *regions;
 	size_t region_count, region_capacity;
 };
@@ -246,8 +254,7 @@ struct engine {
 	struct port *links, *memory_links;	/* by node; by rank */
 	struct port *wide_links, *connections;	/* by island; by connection */
 	struct resource *buses, *memory_buses;	/* by island; by node */
-	int64_t *free_cpus;			/* by node */
-	struct queue *cpu_queues;
+	struct resource *cpus;		/* by node; runners queue for them */
 	uint32_t *node_members, *island_members;	/* of an instance, while they are counted */
 	/* otherwise: */
 	uint32_t *stack;
@@ -366,10 +373,8 @@ void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data h
 /* scheduled.c: collectives as messages. */
 void moves_begin(struct engine *engine);
 void moves_enter(struct engine *engine, uint32_t runner);
-/* Finds the next move and its cost on the CPU before; false: all are done. */
-bool move_next(struct engine *engine, uint32_t runner, double *ns);
-bool move_act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
-double move_after(struct engine *engine, uint32_t runner);	/* cost after the move */
+/* A step of a move, and its cost on the CPU; false: the runner sleeps. */
+bool move_step(struct engine *engine, uint32_t runner, double *ns);
 
 /*
  * unmatched.c: ends of messages that have no edge. lost_send: false: it sleeps. early_post: the

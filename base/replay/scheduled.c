@@ -19,15 +19,6 @@ struct letter { uint32_t instance, source, target, number, flight, done; };	/* d
 	(a)->target == (b)->target && (a)->number == (b)->number)
 HASH_TABLE_BY(letters, struct letter, LETTER_HASH, LETTER_SAME, flight, NONE)
 
-enum kind { POST, SEND, FINISH, RECEIVE, KINDS };
-
-struct move {
-	enum kind kind;
-	uint32_t peer, number;
-	double bytes;
-	bool combines;		/* it combines received data with its own */
-};
-
 void
 moves_begin(struct engine *e)
 {
@@ -43,52 +34,19 @@ moves_enter(struct engine *e, uint32_t id)
 
 	i->members[r->row->member].at_ns = r->now_ns;
 	i->arrived++;
-	r->move = 0;
-}
-
-/* The runner's current or next move; false: there is none. */
-static bool
-move_here(struct engine *e, uint32_t id, struct move *move)
-{
-	struct runner *r = &e->runners[id];
-	const struct plan *plan = &e->instances[r->op->link].plan;
-	uint64_t rounds = schedule_rounds(plan);
-	uint32_t me = r->row->member;
-	bool overlaps = plan->schedule == SCHEDULE_LINEAR;	/* all rounds go on at once */
-
-	for (; r->move < KINDS * rounds; r->move++) {
-		uint32_t n = (uint32_t)(overlaps ? r->move % rounds : r->move / KINDS);
-		struct round round = schedule_round(plan, me, n);
-
-		move->kind = (enum kind)(overlaps ? r->move / rounds : r->move % KINDS);
-		if (move->kind == POST || move->kind == RECEIVE) {
-			move->combines = schedule_combines(plan, n);
-			move->peer = round.from;
-			move->number = round.from_number;
-			move->bytes = round.from_bytes;
-		} else {
-			move->peer = round.to;
-			move->number = round.to_number;
-			move->bytes = round.to_bytes;
-		}
-		if (move->peer != NOBODY)
-			return true;
-	}
-	return false;
+	r->moves = 0;
 }
 
 /* The message of a move, made by the end that comes first. */
 static struct letter *
-letter_of(struct engine *e, uint32_t id, const struct move *move)
+letter_of(struct engine *e, const struct runner *r)
 {
-	const struct runner *r = &e->runners[id];
-	uint32_t link = r->op->link, me = r->row->member;
-	bool mine = move->kind == SEND || move->kind == FINISH;
-	struct letter key = { link, mine ? me : move->peer, mine ? move->peer : me,
-	    move->number, NONE, 0 };
+	uint32_t link = r->op->link, me = r->row->member, peer = r->move.peer;
+	bool mine = r->move.kind == MOVE_SEND || r->move.kind == MOVE_FINISH;
+	struct letter key = { link, mine ? me : peer, mine ? peer : me, r->move.number, NONE, 0 };
 	struct letter *found = letters_find(e->letters, &key);
 	struct flight *f;
-	uint64_t bytes = (uint64_t)(move->bytes + 0.5);
+	uint64_t bytes = (uint64_t)(r->move.bytes + 0.5);
 
 	if (found != NULL)
 		return found;
@@ -106,85 +64,100 @@ letter_of(struct engine *e, uint32_t id, const struct move *move)
 	return letters_add(e->letters, &key);
 }
 
-/* One end is done with a message. */
-static void
-drop(struct engine *e, struct letter *letter)
+/* Finds the runner's next move; false: there is none. */
+static bool
+next_move(struct engine *e, struct runner *r)
 {
-	uint32_t flight = letter->flight;
+	const struct plan *plan = &e->instances[r->op->link].plan;
+	const uint64_t rounds = schedule_rounds(plan);
+	const bool overlaps = plan->schedule == SCHEDULE_LINEAR;	/* all rounds go on at once */
 
-	if (++letter->done == 2)
-		letters_remove(e->letters, letter);
-	flight_unref(e, flight);
-}
+	for (; r->moves < MOVES * rounds; r->moves++) {
+		uint32_t n = (uint32_t)(overlaps ? r->moves % rounds : r->moves / MOVES);
+		unsigned kind = (unsigned)(overlaps ? r->moves / rounds : r->moves % MOVES);
+		struct round round = schedule_round(plan, r->row->member, n);
 
-bool
-move_next(struct engine *e, uint32_t id, double *ns)
-{
-	struct runner *r = &e->runners[id];
-	struct move move;
-	struct cost cost = { 0, { 0 } };
-
-	if (!move_here(e, id, &move))
-		return false;
-	if (move.kind == SEND) {
-		/* which may move all flights */
-		uint32_t flight = letter_of(e, id, &move)->flight;
-
-		cost.ns = overhead_ns(e->machine, e->flights[flight].wire == WIRE_MEMORY,
-		    false, move.bytes);
-		cost.ns *= scale_of(e, id, false);
-		if (e->marks != NULL && cost.ns != 0)
-			mark_add(e, id, &cost, payer_here(e, id, false));
-		r->spent.latency_ns += e->explains ? cost.ns : 0;
+		if (kind == MOVE_POST || kind == MOVE_RECEIVE)
+			r->move = (struct move){ kind, round.from, round.from_number, NONE,
+			    round.from_bytes, schedule_combines(plan, n) };
+		else
+			r->move = (struct move){ kind, round.to, round.to_number, NONE,
+			    round.to_bytes, false };
+		if (r->move.peer != NOBODY) {
+			r->move.flight = letter_of(e, r)->flight;
+			return true;
+		}
 	}
-	*ns = cost.ns;
-	return true;
+	return false;
 }
 
-bool
-move_act(struct engine *e, uint32_t id)
+/* Begins what the move waits for; false: the runner sleeps. */
+static bool
+begin_move(struct engine *e, uint32_t id, const struct move *move)
 {
-	struct move move;
-	uint32_t flight;
-
-	move_here(e, id, &move);
-	flight = letter_of(e, id, &move)->flight;
-	switch (move.kind) {
-	case POST:
-		post(e, id, flight);
+	switch (move->kind) {
+	case MOVE_POST:
+		post(e, id, move->flight);
 		return true;
-	case SEND:
-		begin_send(e, id, flight, (double)(uint64_t)(move.bytes + 0.5));
+	case MOVE_SEND:
+		begin_send(e, id, move->flight, (double)(uint64_t)(move->bytes + 0.5));
 		return true;
-	case RECEIVE: return wait_arrived(e, id, flight);
-	default: return wait_posted(e, id, flight);
+	case MOVE_RECEIVE: return wait_arrived(e, id, move->flight);
+	default: return wait_posted(e, id, move->flight);
 	}
 }
 
-double
-move_after(struct engine *e, uint32_t id)
+/* This end is done with the move's message. Returns the cost after the move. */
+static double
+end_move(struct engine *e, const struct runner *r, bool in_memory)
 {
-	struct runner *r = &e->runners[id];
-	struct move move;
+	const struct move *move = &r->move;
 	struct letter *letter;
 	double ns = 0;
 
-	move_here(e, id, &move);
-	r->move++;
-	if (move.kind == POST)
+	if (move->kind == MOVE_SEND)
+		return sent_ns(e->machine, in_memory, move->bytes);
+	if (move->kind == MOVE_POST)
 		return 0;
-	letter = letter_of(e, id, &move);
-	if (move.kind == SEND)
-		ns = sent_ns(e->machine,
-		    e->flights[letter->flight].wire == WIRE_MEMORY, move.bytes);
-	else if (move.kind == RECEIVE) {
-		ns = overhead_ns(e->machine, e->flights[letter->flight].wire == WIRE_MEMORY,
-		    true, move.bytes);
-		if (move.combines)
-			ns += by_size_ns(&e->machine->combining, move.bytes);
-	}
-	mark_spent(e, id, ns);
-	if (move.kind != SEND)
-		drop(e, letter);
+	if (move->kind == MOVE_RECEIVE)
+		ns = overhead_ns(e->machine, in_memory, true, move->bytes) +
+		    (move->combines ? by_size_ns(&e->machine->combining, move->bytes) : 0);
+	letter = letter_of(e, r);
+	if (++letter->done == 2)
+		letters_remove(e->letters, letter);
+	flight_unref(e, move->flight);
 	return ns;
+}
+
+bool
+move_step(struct engine *e, uint32_t id, double *ns)
+{
+	struct runner *r = &e->runners[id];
+	bool in_memory;
+
+	if (r->step == STEP_MOVE && !next_move(e, r)) {
+		r->step = STEP_LEAVE;
+		return true;
+	}
+	in_memory = e->flights[r->move.flight].wire == WIRE_MEMORY;
+	switch ((enum step)r->step) {
+	case STEP_MOVE:
+		r->step = STEP_MOVE_ACT;
+		if (r->move.kind == MOVE_SEND)
+			*ns = overhead_ns(e->machine, in_memory, false, r->move.bytes) *
+			    scale_of(e, id, false);
+		if (e->marks != NULL && *ns != 0)
+			mark_add(e, id, &(struct cost){ *ns, { 0 } }, payer_here(e, id, false));
+		r->spent.latency_ns += e->explains ? *ns : 0;
+		return true;
+	case STEP_MOVE_ACT:
+		r->step = STEP_MOVE_AFTER;
+		return begin_move(e, id, &r->move);
+	default:
+		r->step = STEP_MOVE;
+		r->moves++;
+		*ns = end_move(e, r, in_memory);
+		mark_spent(e, id, *ns);
+		return true;
+	}
 }

@@ -17,8 +17,7 @@ transfer_begin(struct engine *e)
 	e->buses = zalloc(m->island_count, sizeof *e->buses);
 	e->wide_links = zalloc(m->island_count, sizeof *e->wide_links);
 	e->connections = zalloc(m->connection_count + 1, sizeof *e->connections);
-	e->free_cpus = zalloc(m->node_count, sizeof *e->free_cpus);
-	e->cpu_queues = zalloc(m->node_count, sizeof *e->cpu_queues);
+	e->cpus = zalloc(m->node_count, sizeof *e->cpus);
 	e->node_members = zalloc(m->node_count, sizeof *e->node_members);
 	e->island_members = zalloc(m->island_count, sizeof *e->island_members);
 	for (size_t i = 0; i < m->island_count; i++) {
@@ -30,8 +29,7 @@ transfer_begin(struct engine *e)
 	for (size_t i = 0; i < m->node_count; i++) {
 		port_begin(&e->links[i], m->nodes[i].in, m->nodes[i].out);
 		resource_begin(&e->memory_buses[i], m->nodes[i].memory_buses);
-		e->free_cpus[i] = m->nodes[i].cpus;
-		e->cpu_queues[i] = (struct queue){ NONE, NONE };
+		resource_begin(&e->cpus[i], m->nodes[i].cpus);
 	}
 	for (uint32_t l = 0; l < e->locations; l++)
 		if (++used[e->node_of[l]] > m->nodes[e->node_of[l]].cpus && e->contended)
