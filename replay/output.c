@@ -25,8 +25,9 @@ struct held {			/* a message that waits */
 
 struct output {
 	struct writer out;	/* to the temporary file */
+	msgpack_unpacked unpacked;	/* a held message */
 	struct held *held;
-	size_t begin, count, capacity;
+	size_t begin, end, capacity;
 	int64_t *times;		/* of a block: enters, then durations */
 	size_t time_capacity;
 };
@@ -37,6 +38,7 @@ output_begin(void)
 	struct output *o = zalloc(1, sizeof *o);
 
 	writer_start(&o->out, spool_open());
+	msgpack_unpacked_init(&o->unpacked);
 	return o;
 }
 
@@ -50,20 +52,14 @@ void
 output_take(struct output *o, const struct message *message, const struct calls *calls)
 {
 	/* Messages that are written anew, have old times, or, like an index, old offsets. */
-	static const char *const left_out[] = { "run", "replay", "monitor", "sampled",
-	    "switched", "sampled_path",
-		"regions", "index", "shard" };
+	static const char *const left_out[] = { "run", "replay", "monitor", "sampled", "switched",
+	    "sampled_path", "regions", "index", "shard" };
 	struct held *held;
 
 	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
 		if (is_kind(message, left_out[i]))
 			return;
-	if (o->begin > 0 && o->begin >= o->count) {
-		memmove(o->held, o->held + o->begin, o->count * sizeof *o->held);
-		o->begin = 0;
-	}
-	GROW(o->held, o->capacity, o->begin + o->count + 1);
-	held = &o->held[o->begin + o->count++];
+	held = ENQUEUE(o->held, o->begin, o->end, o->capacity);
 	*held = (struct held){ need(malloc(message->size)), message->size, NONE, 0, 0, 0, NULL };
 	memcpy(held->bytes, message->bytes, message->size);
 	if (!is_kind(message, "calls"))
@@ -119,18 +115,16 @@ put_times(struct output *o, const struct engine *e, const struct held *held, boo
 /* Writes the block with new times; in a second replay the recorded times stay. */
 static void
 write_block(struct output *o, const struct engine *e, const struct held *held,
-    const msgpack_object_map *map)
+    const struct message *message)
 {
-	uint64_t capacity = held->rows;
+	const msgpack_object_map *map = &message->body.via.map;
+	const msgpack_object *stated = body_get(message, "capacity");
+	const uint64_t capacity = stated != NULL ? stated->via.u64 : held->rows;
+	const bool replayed = body_get(message, "recorded_enter") != NULL;
 	unsigned kept = 0;
-	bool replayed = false;
 
-	for (uint32_t i = 0; i < map->size; i++) {
+	for (uint32_t i = 0; i < map->size; i++)
 		kept += !is_replaced(&map->ptr[i]);
-		replayed |= is_key(&map->ptr[i], "recorded_enter");
-		if (is_key(&map->ptr[i], "capacity"))
-			capacity = map->ptr[i].val.via.u64;
-	}
 	message_begin(&o->out, "calls", kept + (replayed ? 2 : 4));
 	for (uint32_t i = 0; i < map->size; i++) {
 		msgpack_object_kv pair = map->ptr[i];
@@ -151,36 +145,28 @@ write_block(struct output *o, const struct engine *e, const struct held *held,
 	end_message(&o->out);
 }
 
-/* Unpacks a held message. */
-static void
-reread(const struct held *held, struct message *message, msgpack_unpacked *unpacked)
+/* Parses a held message, which reading it before has checked. */
+static struct message
+reread(struct output *o, const struct held *held)
 {
-	const msgpack_object *parts;
-	size_t at = 0;
+	struct message message;
+	const char *why;
 
-	msgpack_unpacked_init(unpacked);
-	if (msgpack_unpack_next(unpacked, (const char *)held->bytes, held->size,
-	    &at) != MSGPACK_UNPACK_SUCCESS)
+	if (message_parse(&message, &o->unpacked, held->bytes, held->size, &why) <= 0)
 		die("out of memory");
-	parts = unpacked->data.via.array.ptr;
-	*message = (struct message){ .bytes = held->bytes, .size = held->size, .body = parts[1] };
-	snprintf(message->kind, sizeof message->kind, "%.*s",
-	    (int)parts[0].via.str.size, parts[0].via.str.ptr);
+	return message;
 }
 
 static void
 write_held(struct output *o, struct engine *e, struct held *held)
 {
 	struct message message = { .bytes = held->bytes, .size = held->size };
-	msgpack_unpacked unpacked;
 
 	if (held->location == NONE) {
-		if (writer_pass(&o->out, &message, 0) < 0)
-			die_output();
+		need_output(writer_pass(&o->out, &message, 0));
 	} else {
-		reread(held, &message, &unpacked);
-		write_block(o, e, held, &message.body.via.map);
-		msgpack_unpacked_destroy(&unpacked);
+		message = reread(o, held);
+		write_block(o, e, held, &message);
 		lane_drop(&e->lanes[held->location], held->first + held->count);
 	}
 	free(held->bytes);
@@ -190,7 +176,7 @@ write_held(struct output *o, struct engine *e, struct held *held)
 void
 output_flush(struct output *o, struct engine *e)
 {
-	for (; o->count > 0; o->begin++, o->count--) {
+	for (; o->begin < o->end; o->begin++) {
 		struct held *held = &o->held[o->begin];
 
 		if (held->location != NONE &&
@@ -262,10 +248,9 @@ write_partial_edges(struct output *o, const struct engine *e, const struct messa
 void
 output_partial(struct output *o, struct engine *e)
 {
-	for (; o->count > 0; o->begin++, o->count--) {
+	for (; o->begin < o->end; o->begin++) {
 		struct held *held = &o->held[o->begin];
 		struct message message;
-		msgpack_unpacked unpacked;
 
 		if (held->location != NONE) {
 			uint64_t done = e->runners[held->location].seq;
@@ -276,7 +261,7 @@ output_partial(struct output *o, struct engine *e)
 				write_held(o, e, held);
 			continue;
 		}
-		reread(held, &message, &unpacked);
+		message = reread(o, held);
 		if (is_kind(&message, "messages") || is_kind(&message, "probes") ||
 		    is_kind(&message, "locks") || is_kind(&message, "holds") ||
 		    is_kind(&message, "collectives"))
@@ -284,7 +269,6 @@ output_partial(struct output *o, struct engine *e)
 		else if (!is_kind(&message, "sync") && !is_kind(&message, "settled") &&
 		    !is_kind(&message, "matching"))
 			write_held(o, e, held);
-		msgpack_unpacked_destroy(&unpacked);
 	}
 }
 
@@ -322,17 +306,15 @@ output_end(struct output *o, const struct engine *e, const struct result *r, str
 	end_message(&o->out);
 	if (writer_flush(&o->out) < 0)
 		die("temporary file: it cannot be written");
-	if (writer_open(&out, STDOUT_FILENO, reader_content(in), in, argc, argv) < 0)
-		die_output();
+	need_output(writer_open(&out, STDOUT_FILENO, reader_content(in), in, argc, argv));
 	message_begin(&out, "run", 3);
 	put_int(&out, "ranks", e->known->ranks);
 	put_uint(&out, "locations", e->locations);
 	put_int(&out, "run_ns", r->run_ns);
-	if (message_end(&out) < 0 || writer_flush(&out) < 0)
-		die_output();
+	end_message(&out);
+	need_output(writer_flush(&out));
 	copy_to(STDOUT_FILENO, o->out.fd);
 	out.messages += o->out.messages;
 	out.rows += o->out.rows;
-	if (writer_end(&out) < 0)
-		die_output();
+	need_output(writer_end(&out));
 }
