@@ -15,7 +15,7 @@ struct result {			/* of a replay */
 	uint32_t ranks;
 	bool whole;		/* efficiencies are of the whole run: base/run/span.h */
 	struct efficiency efficiency, recorded;
-	bool has_states;	/* of a Paraver trace, which has these values as in basicanalysis: */
+	bool has_states;	/* of a Paraver trace, with these values as in basicanalysis: */
 	int64_t all_useful_ns, most_useful_ns;	/* as recorded, of all ranks and of one */
 	int64_t instructions, cycles;	/* of all ranks; 0: not known */
 	/* from the last leave of MPI_Init to the last MPI_Finalize */

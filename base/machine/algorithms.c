@@ -145,13 +145,6 @@ folding(const struct fold *f, uint32_t me, double bytes, bool back)
 	    receives(me % 2 != 0 ? me - 1 : me + 1, bytes);
 }
 
-/* Ranks that take no part get the number NOBODY. */
-static uint32_t
-folded(const struct fold *f, uint32_t me)
-{
-	return me >= 2 * f->beyond ? me - f->beyond : me % 2 == 0 ? me / 2 : NOBODY;
-}
-
 static uint32_t
 unfolded(const struct fold *f, uint32_t number)
 {
@@ -229,7 +222,9 @@ static struct round
 folded_round(const struct plan *plan, uint32_t me, uint32_t s)
 {
 	struct fold f = fold_of(plan->ranks);
-	uint32_t mine = folded(&f, me), other, back;
+	/* its number among those that take part; NOBODY: it does not */
+	uint32_t mine = me >= 2 * f.beyond ? me - f.beyond : me % 2 == 0 ? me / 2 : NOBODY;
+	uint32_t other, back;
 	double n = plan->bytes * (plan->schedule == SCHEDULE_HALVING ? plan->ranks : 1);
 
 	if (f.beyond > 0 && s == 0)
@@ -298,47 +293,38 @@ ring(const struct plan *plan, uint32_t me, uint32_t s)
 	return unlike(to, some(plan, mine, 1), from, some(plan, mine + p - 1, 1));
 }
 
+/* All except segmented trees have one message between two ranks in a round. */
 static struct round
-rooted_round(const struct plan *plan, uint32_t me, uint32_t s)
+plain_round(const struct plan *plan, uint32_t me, uint32_t s)
 {
-	uint32_t p = plan->ranks, down = tree_depth(p);
-	bool out = plan->operation == OP_BCAST || plan->operation == OP_SCATTER ||
-	    plan->operation == OP_SCATTERV;
+	const uint32_t p = plan->ranks, depth = tree_depth(p);
+	const enum operation op = plan->operation;
+	const bool out = op == OP_BCAST || op == OP_SCATTER || op == OP_SCATTERV;
 
 	switch (plan->schedule) {
-	case SCHEDULE_LINEAR: return star(plan, me, s, out);
+	case SCHEDULE_LINEAR: case SCHEDULE_PAIRWISE:
+		return schedule_is_rooted(op) ? star(plan, me, s, out) : direct(plan, me, s + 1);
 	case SCHEDULE_BINOMIAL:
 		return out ? down_tree(plan, me, s, BLOCKS) : up_tree(plan, me, s, BLOCKS);
 	case SCHEDULE_SCATTER_RING:
-		return s < down ? down_tree(plan, me, s, SHARES) : shift(p, me, 1, plan->bytes / p);
-	default: return folded_round(plan, me, s);
-	}
-}
-
-static struct round
-even_round(const struct plan *plan, uint32_t me, uint32_t s)
-{
-	uint32_t p = plan->ranks;
-
-	switch (plan->schedule) {
-	case SCHEDULE_LINEAR: case SCHEDULE_PAIRWISE: return direct(plan, me, s + 1);
+		return s < depth ? down_tree(plan, me, s, SHARES) :
+		    shift(p, me, 1, plan->bytes / p);
 	case SCHEDULE_CHAIN:
 		return me == s ? sends(s + 1, plan->bytes) :
 		    me == s + 1 ? receives(s, plan->bytes) : silent;
 	case SCHEDULE_RING: return ring(plan, me, s);
 	case SCHEDULE_BRUCK:
-		if (is_allgather(plan->operation))
+		if (is_allgather(op))
 			return allgather_bruck(plan, me, s);
-		return shift(p, me, 1u << s, plan->operation == OP_BARRIER ? 0 :
-		    plan->bytes * with_bit(p, s));
+		return shift(p, me, 1u << s, op == OP_BARRIER ? 0 : plan->bytes * with_bit(p, s));
 	case SCHEDULE_TWO_TREES:
-		return s < tree_depth(p) ? up_tree(plan, me, s, EVERYTHING) :
-		    down_tree(plan, me, s - tree_depth(p), EVERYTHING);
+		return s < depth ? up_tree(plan, me, s, EVERYTHING) :
+		    down_tree(plan, me, s - depth, EVERYTHING);
 	case SCHEDULE_DOUBLING:
-		if (plan->operation == OP_SCAN)
+		if (op == OP_SCAN)
 			return (me ^ 1u << s) < p ?
 			    swaps(me ^ 1u << s, me ^ 1u << s, plan->bytes) : silent;
-		return !is_allgather(plan->operation) ? folded_round(plan, me, s) :
+		return !is_allgather(op) ? folded_round(plan, me, s) :
 		    (p & (p - 1)) == 0 ? allgather_doubling(plan, me, s) :
 		    allgather_bruck(plan, me, s);
 	default: return folded_round(plan, me, s);
@@ -347,32 +333,24 @@ even_round(const struct plan *plan, uint32_t me, uint32_t s)
 
 /* ---- the schedule ---- */
 
-/* All except these trees have one message between two ranks in a round. */
-static struct round
-plain_round(const struct plan *plan, uint32_t me, uint32_t s)
-{
-	struct round r = schedule_is_rooted(plan->operation) ? rooted_round(plan, me, s) :
-	    even_round(plan, me, s);
-
-	r.to_number = r.from_number = s;
-	return r;
-}
-
 struct round
 schedule_round(const struct plan *plan, uint32_t me, uint32_t s)
 {
-	uint32_t p = plan->ranks;
+	const uint32_t p = plan->ranks,
+	    root = schedule_is_rooted(plan->operation) ? plan->root : 0;
 	struct round r;
 
-	if (!schedule_is_rooted(plan->operation))
-		return plain_round(plan, me, s);
-	me = (me + p - plan->root) % p;
-	r = schedule_is_segmented(plan->schedule, plan->operation) ? tree_round(plan, me, s) :
-	    plain_round(plan, me, s);
+	me = (me + p - root) % p;
+	if (schedule_is_segmented(plan->schedule, plan->operation))
+		r = tree_round(plan, me, s);
+	else {
+		r = plain_round(plan, me, s);
+		r.to_number = r.from_number = s;
+	}
 	if (r.to != NOBODY)
-		r.to = (r.to + plan->root) % p;
+		r.to = (r.to + root) % p;
 	if (r.from != NOBODY)
-		r.from = (r.from + plan->root) % p;
+		r.from = (r.from + root) % p;
 	return r;
 }
 

@@ -5,27 +5,19 @@
 
 #include "engine.h"
 
-/* The ratio of the innermost open region that has one; 1: none. */
-static double
-region_ratio(const struct runner *r)
-{
-	for (size_t i = r->region_count; i > 0; i--)
-		if (r->regions[i - 1].ratio == r->regions[i - 1].ratio)	/* not a number: none */
-			return r->regions[i - 1].ratio;
-	return 1;
-}
-
 double
 compute_ns(const struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	double ns = (double)r->op->gap_ns, region;
+	double ns = (double)r->op->gap_ns, region = 1;
 
 	if (r->op->gap_ns == 0)
 		return 0;
 	if (r->cpu_ratio != 1)
 		ns = r->cpu_ratio > 0 ? ns / r->cpu_ratio : 0;
-	region = e->machine->region_count > 0 ? region_ratio(r) : 1;
+	for (size_t i = 0; i < r->region_count; i++)	/* the innermost with a ratio counts */
+		if (r->regions[i].ratio == r->regions[i].ratio)	/* not a number: none */
+			region = r->regions[i].ratio;
 	if (region != 1)
 		ns = region > 0 ? ns / region : region == 0 ? 0 : -region * 1e9;
 	ns *= scale_of(e, id, true);
@@ -218,20 +210,6 @@ wait_posted(struct engine *e, uint32_t id, uint32_t link)
 	return block(e, id);
 }
 
-/* Marks the parameters of the message's way; its sender pays. */
-static void
-mark_sent(struct engine *e, uint32_t id, uint32_t link, double bytes)
-{
-	const struct flight *f = &e->flights[link];
-	struct weight *weight = message_weight(e, link);
-
-	weight->bytes = (f->wire == WIRE_NETWORK ? bytes : 0) * scale_of(e, id, false);
-	weight->sender = payer_here(e, id, false);
-	e->marks->in_flight++;
-	if (f->flags & MESSAGE_RENDEZVOUS)
-		mark_set(e, message_time(e, link, SENT), id, &NO_COST, NO_PAYER);
-}
-
 void
 begin_send(struct engine *e, uint32_t id, uint32_t link, double bytes)
 {
@@ -241,23 +219,18 @@ begin_send(struct engine *e, uint32_t id, uint32_t link, double bytes)
 	f->flags |= MESSAGE_SENT;
 	f->sent_ns = r->now_ns;
 	f->wire_ns *= scale_of(e, id, false);
-	if (e->marks != NULL)
-		mark_sent(e, id, link, bytes);
+	if (e->marks != NULL) {		/* the parameters of its way; its sender pays */
+		struct weight *weight = message_weight(e, link);
+
+		weight->bytes = (f->wire == WIRE_NETWORK ? bytes : 0) * scale_of(e, id, false);
+		weight->sender = payer_here(e, id, false);
+		e->marks->in_flight++;
+		if (f->flags & MESSAGE_RENDEZVOUS)
+			mark_set(e, message_time(e, link, SENT), id, &NO_COST, NO_PAYER);
+	}
 	if (f->flags & MESSAGE_RENDEZVOUS && !(f->flags & (MESSAGE_PART | MESSAGE_POSTED)))
 		wake_receiver(e, link, SENT, f->sent_ns);	/* a probe */
 	start_if_due(e, link);
-}
-
-static bool
-do_send(struct engine *e, uint32_t id, const struct op *op)
-{
-	uint32_t link = op->link;
-
-	if (link == NONE)
-		return lost_send(e, id, op);
-	/* the row is far away, and few ask */
-	begin_send(e, id, link, e->marks != NULL ? (double)e->runners[id].row->sent : 0);
-	return op->act != ACT_SEND_START ? wait_posted(e, id, link) : true;
 }
 
 bool
@@ -313,7 +286,11 @@ act(struct engine *e, uint32_t id)
 
 	switch ((enum act)op->act) {
 	case ACT_SEND: case ACT_SENDRECV: case ACT_SEND_START:
-		return do_send(e, id, op);
+		if (op->link == NONE)
+			return lost_send(e, id, op);
+		/* the row is far away, and few ask */
+		begin_send(e, id, op->link, e->marks != NULL ? (double)r->row->sent : 0);
+		return op->act == ACT_SEND_START || wait_posted(e, id, op->link);
 	case ACT_RECEIVE: case ACT_WAIT:
 		if (op->link != NONE)
 			return wait_arrived(e, id, op->link);

@@ -152,18 +152,7 @@ holds_all(const struct instance *i)
 	}
 }
 
-/* With LogGP: the cost to a waiting member once it has all it needs. */
-static struct cost
-wait_cost(const struct engine *e, struct instance *i, uint32_t me)
-{
-	if (!e->machine->loggp || i->count < 2 || i->class == CLASS_FILE ||
-	    (i->class == CLASS_ONE_TO_ALL && (i->root == NONE || i->root == me)) ||
-	    (i->class == CLASS_ALL_TO_ONE && i->root != me))
-		return NO_COST;
-	return collective_cost(e, i);
-}
-
-/* When it leaves, with that cost; -1: not yet known. */
+/* When it leaves, with LogGP's cost once it has all it needs; -1: not yet known. */
 static double
 end_ns(struct engine *e, uint32_t link, uint32_t me)
 {
@@ -171,11 +160,14 @@ end_ns(struct engine *e, uint32_t link, uint32_t me)
 	const struct arrival *member = &i->members[me];
 	double at_ns = e->machine->dimemas ? i->done_ns :
 	    has_needs(e, i, me) ? needs(e, link, me, NONE) : -1;
-	struct cost cost;
+	struct cost cost = NO_COST;
 
 	if (at_ns < 0)
 		return -1;
-	cost = wait_cost(e, i, me);
+	if (e->machine->loggp && i->count > 1 && i->class != CLASS_FILE &&
+	    (i->class != CLASS_ONE_TO_ALL || (i->root != NONE && i->root != me)) &&
+	    (i->class != CLASS_ALL_TO_ONE || i->root == me))
+		cost = collective_cost(e, i);
 	if (e->marks != NULL && e->machine->dimemas)
 		mark_max(e, member->location, last_time(e, link), member->payer);
 	else if (e->marks != NULL)

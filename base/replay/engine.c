@@ -280,31 +280,23 @@ end_wait(struct engine *e, uint32_t id)
 	return ns;
 }
 
-/* The row that has received sends now. */
-static void
-turn_to_send(struct engine *e, struct runner *r)
-{
-	struct op *op = r->op;
-
-	flight_unref(e, op->link);
-	op->link = r->row->member;
-	op->act = ACT_SEND;
-	op->sends_too = op->costs = false;
-	op->startup_ns = send_startup_ns(e, op->link, r->row);
-	r->step = STEP_PART;
-}
-
 /* The part is over. */
 static void
 leave_part(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
+	struct op *op = r->op;
 	const bool more = has_part(e, id);
 
 	if (e->explains)
 		explain_wait(e, r);
-	if (r->op->sends_too) {
-		turn_to_send(e, r);
+	if (op->sends_too) {	/* it has received, and sends now */
+		flight_unref(e, op->link);
+		op->link = r->row->member;
+		op->act = ACT_SEND;
+		op->sends_too = op->costs = false;
+		op->startup_ns = send_startup_ns(e, op->link, r->row);
+		r->step = STEP_PART;
 		return;
 	}
 	r->part++;
@@ -382,22 +374,15 @@ run(struct engine *e, uint32_t id)
 		}
 }
 
-/* Has every location rows, so that all can begin in the same order, whenever these were read? */
-static bool
-can_begin(struct engine *e)
-{
-	for (uint32_t l = 0; l < e->locations && !e->begun && !e->ended; l++)
-		if (e->lanes[l].ready == 0)
-			return false;
-	return e->begun = true;
-}
-
 /* Continues runners that had no rows and now have some, or have reached the end. */
 static void
 feed(struct engine *e)
 {
-	if (e->contended && !can_begin(e))
-		return;
+	/* All have rows first, so that all begin in the same order, whenever these were read. */
+	for (uint32_t l = 0; l < e->locations && e->contended && !e->begun && !e->ended; l++)
+		if (e->lanes[l].ready == 0)
+			return;
+	e->begun = true;
 	for (uint32_t l = 0; l < e->locations; l++) {
 		struct runner *r = &e->runners[l];
 
@@ -413,13 +398,16 @@ feed(struct engine *e)
 	}
 }
 
-static void
-run_events(struct engine *e)
+void
+engine_run(struct engine *e)
 {
 	struct event event;
 
+	feed(e);
+	while (e->stack_count > 0)
+		run(e, e->stack[--e->stack_count]);
 	/* A runner without rows may act before all scheduled events. */
-	while (e->starving == 0 && events_take(&e->events, &event)) {
+	while (e->contended && e->starving == 0 && events_take(&e->events, &event)) {
 		e->now_ns = event.at_ns;
 		if (event.kind == EVENT_RUN) {
 			e->runners[event.who].now_ns = event.at_ns;
@@ -440,16 +428,4 @@ run_events(struct engine *e)
 			collective_done(e, event.who, event.at_ns);
 		}
 	}
-}
-
-void
-engine_run(struct engine *e)
-{
-	feed(e);
-	if (e->contended) {
-		run_events(e);
-		return;
-	}
-	while (e->stack_count > 0)
-		run(e, e->stack[--e->stack_count]);
 }

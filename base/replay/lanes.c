@@ -346,20 +346,15 @@ resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 	}
 }
 
-/* Its completion, which shows what it starts, has not been read, and is waited for. */
-static bool
-is_held(const struct engine *e, const struct op_lane *lane, const struct op *op, uint64_t seq)
-{
-	enum { MANY_ROWS = 1 << 14 };	/* wait behind a receive that is posted early */
-
-	return op->open && !e->ended &&
-	    (op->act != ACT_POST || lane_end(lane) - seq < MANY_ROWS);
-}
-
-/* Rows may be simulated up to the first one whose request has no known completion. */
+/*
+ * Rows may be simulated up to the first one whose request has no known completion, which shows what
+ * it starts, and is waited for.
+ */
 void
 lanes_advance(struct engine *e)
 {
+	enum { MANY_ROWS = 1 << 14 };	/* wait behind a receive that is posted early */
+
 	for (uint32_t l = 0; l < e->locations; l++) {
 		struct op_lane *lane = &e->lanes[l];
 		uint64_t whole = lane->ready;	/* calls only, with all their parts */
@@ -369,7 +364,8 @@ lanes_advance(struct engine *e)
 
 			if (op == NULL || !op->part)
 				whole = seq;
-			if (seq == lane->settled || is_held(e, lane, op, seq))
+			if (seq == lane->settled || (op->open && !e->ended &&
+			    (op->act != ACT_POST || lane_end(lane) - seq < MANY_ROWS)))
 				break;
 		}
 		lane->ready = whole;

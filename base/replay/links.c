@@ -178,15 +178,6 @@ in_links(struct port *port)
 	return port->half_duplex ? &port->out : &port->in;
 }
 
-/* A message with a link out of here waits for one into another port. */
-static void
-lend(struct engine *e, struct port *from, struct port *to, uint32_t link)
-{
-	queue_add(e, &to->in.queue, link);
-	e->flights[link].next_lender = from->lenders;
-	from->lenders = link;
-}
-
 /* It no longer waits, or has lost its link. A port has few links out, and so few lenders. */
 static void
 unlend(struct engine *e, struct port *from, uint32_t link)
@@ -255,10 +246,11 @@ take_network_links(struct engine *e, uint32_t link, struct port *from, struct po
 	}
 	if (!(f->flags & MESSAGE_HAS_IN) && !is_free(in_links(to)) &&
 	    (!to->half_duplex || (to_victim = robbable(e, to)) == NONE)) {
-		if (from_victim != NONE)
-			queue_add(e, &from->out.queue, link);
-		else
-			lend(e, from, to, link);
+		queue_add(e, from_victim != NONE ? &from->out.queue : &to->in.queue, link);
+		if (from_victim == NONE) {	/* it lends its link out meanwhile */
+			f->next_lender = from->lenders;
+			from->lenders = link;
+		}
 		return false;
 	}
 	if (from_victim != NONE) {

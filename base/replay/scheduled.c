@@ -70,7 +70,7 @@ next_move(struct engine *e, struct runner *r)
 {
 	const struct plan *plan = &e->instances[r->op->link].plan;
 	const uint64_t rounds = schedule_rounds(plan);
-	const bool overlaps = plan->schedule == SCHEDULE_LINEAR;	/* all rounds go on at once */
+	const bool overlaps = plan->schedule == SCHEDULE_LINEAR;	/* all rounds at once */
 
 	for (; r->moves < MOVES * rounds; r->moves++) {
 		uint32_t n = (uint32_t)(overlaps ? r->moves % rounds : r->moves / MOVES);
