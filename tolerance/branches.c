@@ -308,18 +308,6 @@ find_members(const struct curve *c, size_t *count)
 	return members;
 }
 
-/* A group whose times are on several branches goes to where these fork. */
-static void
-gather(struct curve *c, struct member *members, size_t n)
-{
-	uint32_t fork = c->times[members->time].branch;
-
-	for (size_t i = 1; i < n; i++)
-		fork = fork_of(c, fork, c->times[members[i].time].branch);
-	for (size_t i = 0; i < n; i++)
-		climb_down(c, &c->times[members[i].time], fork);
-}
-
 /* Counts who is on each branch, and frees the bends of those without. */
 static void
 count_users(struct curve *c, struct member *members, size_t count)
@@ -369,10 +357,14 @@ look(struct curve *c)
 	size_t count = 0, lines = 0;
 	struct member *members = find_members(c, &count);
 
+	/* A group whose times are on several branches goes to where these fork. */
 	for (size_t i = 0, end; i < count && members[i].group != NOT_USED; i = end) {
-		for (end = i; end < count && members[end].group == members[i].group; )
-			end++;
-		gather(c, &members[i], end - i);
+		uint32_t fork = c->times[members[i].time].branch;
+
+		for (end = i; end < count && members[end].group == members[i].group; end++)
+			fork = fork_of(c, fork, c->times[members[end].time].branch);
+		for (size_t k = i; k < end; k++)
+			climb_down(c, &c->times[members[k].time], fork);
 	}
 	count_users(c, members, count);
 	SORT(members, count, by_branch);

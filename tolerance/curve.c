@@ -190,7 +190,7 @@ curve_end(struct curve *c, struct piece **pieces)
 	*pieces = zalloc(trunk->count + 1, sizeof **pieces);
 	slope = c->sum.slope;
 	ns = c->sum.ns;
-	(*pieces)[n++] = (struct piece){ 0, c->range, ns, slope };
+	(*pieces)[n++] = (struct piece){ .to = c->range, .run_ns = ns, .slope = slope };
 	for (size_t i = 0; i < trunk->count; i++) {	/* those nearer than rounding are one */
 		const struct bend bend = trunk->bends[i];
 		const double at = bend.at;
@@ -202,7 +202,8 @@ curve_end(struct curve *c, struct piece **pieces)
 			last->slope = slope;
 		else if (at < c->range) {
 			last->to = at;
-			(*pieces)[n++] = (struct piece){ at, c->range, ns + slope * at, slope };
+			(*pieces)[n++] = (struct piece){ .from = at, .to = c->range,
+			    .run_ns = ns + slope * at, .slope = slope };
 		}
 	}
 	return n;

@@ -145,20 +145,6 @@ ORDER(by_payer, struct share, BY(who.site) BY(who.call) BY(who.comm) BY(who.sour
 
 ORDER(by_size, struct share, MOST(ns) MOST(times[LATENCY]) COMPARED(by_payer(a, b), 0))
 
-/* The fields of WHO that this grouping uses. */
-static struct payer
-grouped(const struct payer *who, enum grouping grouping)
-{
-	switch (grouping) {
-	case BY_SITE:
-		return (struct payer){ .site = who->site, .call = who->call };
-	case BY_COMM:
-		return (struct payer){ .comm = who->comm };
-	default:
-		return (struct payer){ .source = who->source, .target = who->target };
-	}
-}
-
 static void
 add_share(struct share *to, const struct share *more)
 {
@@ -170,7 +156,7 @@ add_share(struct share *to, const struct share *more)
 
 FOLD(fold_shares, struct share, by_payer, add_share(to, more);)
 
-/* Adds up shares of one group. */
+/* Adds up shares of one group: by the fields of WHO that this grouping uses. */
 static struct shares
 group(const struct share *shares, size_t count, enum grouping grouping)
 {
@@ -178,8 +164,16 @@ group(const struct share *shares, size_t count, enum grouping grouping)
 	size_t n;
 
 	for (size_t i = 0; i < count; i++) {
+		const struct payer *who = &shares[i].who;
+
 		sorted[i] = shares[i];
-		sorted[i].who = grouped(&shares[i].who, grouping);
+		if (grouping == BY_SITE)
+			sorted[i].who = (struct payer){ .site = who->site, .call = who->call };
+		else if (grouping == BY_COMM)
+			sorted[i].who = (struct payer){ .comm = who->comm };
+		else
+			sorted[i].who = (struct payer){ .source = who->source,
+			    .target = who->target };
 	}
 	n = fold_shares(sorted, count);
 	SORT(sorted, n, by_size);

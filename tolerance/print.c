@@ -10,21 +10,16 @@
 /* In text: pieces of a curve around the machine's own value; sites, communicators and pairs. */
 enum { MOST_PIECES = 12, MOST_SHARES = 20 };
 
-struct piece_line {		/* of a curve */
-	const char *parameter;
-	struct piece piece;
-	unsigned exact;
-};
-#define PIECE(member) FIELD(struct piece_line, piece.member)
+#define PIECE(member) FIELD(struct piece, member)
 #define IN_13 .csv = "%.13g", .json = "%.13g"
 
 static const struct field piece_fields[] = {
-	{ "parameter", FIELD(struct piece_line, parameter), .csv = PLAIN },
+	{ "parameter", PIECE(parameter), .csv = PLAIN },
 	{ "from_ns", PIECE(from), IN_13 },
 	{ "to_ns", PIECE(to), IN_13 },
 	{ "run_time_ns", PIECE(run_ns), IN_13 },
 	{ "slope", PIECE(slope), IN_13 },
-	{ "exact", FIELD(struct piece_line, exact), .csv = PLAIN },
+	{ "exact", PIECE(exact), .csv = PLAIN },
 	FIELDS_END
 };
 
@@ -75,21 +70,6 @@ static const struct {
 	[BY_PAIR] = { "nodes", "\nby nodes\n", pair_fields },
 };
 
-static void
-describe(struct share *s, const struct definitions *known)
-{
-	const bool messages = s->who.source != NO_NODE;
-
-	s->call = call_name(s->who.call);
-	s->site = site_text(known, s->who.site);
-	s->source = messages ? s->who.source : (double)NAN;
-	s->target = messages ? s->who.target : (double)NAN;
-	if (messages)
-		snprintf(s->nodes, sizeof s->nodes, "%u to %u", s->who.source, s->who.target);
-	else
-		strcpy(s->nodes, "collectives");
-}
-
 /* The payers on the longest way, if asked for and known; TEXT or JSON is NULL. */
 static void
 print_shares(struct tolerance *t, struct text *text, struct json *json)
@@ -103,8 +83,18 @@ print_shares(struct tolerance *t, struct text *text, struct json *json)
 		size_t n = found[g].count;
 		struct share *shares = found[g].at;
 
-		for (size_t i = 0; i < n; i++)
-			describe(&shares[i], t->known);
+		for (struct share *s = shares; s < shares + n; s++) {
+			const bool messages = s->who.source != NO_NODE;
+
+			s->call = call_name(s->who.call);
+			s->site = site_text(t->known, s->who.site);
+			s->source = messages ? s->who.source : (double)NAN;
+			s->target = messages ? s->who.target : (double)NAN;
+			snprintf(s->nodes, sizeof s->nodes, "%u to %u", s->who.source,
+			    s->who.target);
+			if (!messages)
+				strcpy(s->nodes, "collectives");
+		}
 		if (json != NULL)
 			json_rows(json, groupings[g].key, groupings[g].fields, shares, n,
 			    sizeof *shares);
@@ -116,17 +106,7 @@ print_shares(struct tolerance *t, struct text *text, struct json *json)
 	}
 }
 
-static struct piece_line *
-piece_lines(const struct tolerance *t, int p)
-{
-	struct piece_line *lines = zalloc(t->piece_count[p] + 1, sizeof *lines);
-
-	for (size_t i = 0; i < t->piece_count[p]; i++)
-		lines[i] = (struct piece_line){ parameter_names[p], t->pieces[p][i],
-		    t->sampled == NULL };
-	return lines;
-}
-
+/* For each percentage the largest values of the parameters; INFINITY: any; NAN: not asked for. */
 static struct percent_line *
 percent_lines(const struct tolerance *t)
 {
@@ -135,7 +115,9 @@ percent_lines(const struct tolerance *t)
 	for (size_t i = 0; i < t->percent_count; i++) {
 		lines[i].percent = t->percents[i];
 		for (int p = 0; p < PARAMETERS; p++)
-			lines[i].ns[p] = tolerance_at(t, p, t->percents[i]);
+			lines[i].ns[p] = !t->wanted[p] ? NAN :
+			    pieces_reach(t->pieces[p], t->piece_count[p], (1 + t->percents[i] /
+			    100) * pieces_at(t->pieces[p], t->piece_count[p], t->base[p]));
 	}
 	return lines;
 }
@@ -159,8 +141,8 @@ print_json(struct tolerance *t, struct text *text)
 		json_text(&json, "sampled_because", t->sampled);
 	for (int p = 0; p < PARAMETERS; p++)
 		if (t->wanted[p])
-			json_rows(&json, parameter_names[p], piece_fields, piece_lines(t, p),
-			    t->piece_count[p], sizeof(struct piece_line));
+			json_rows(&json, parameter_names[p], piece_fields, t->pieces[p],
+			    t->piece_count[p], sizeof *t->pieces[p]);
 	json_rows(&json, "tolerance", percent_fields, percent_lines(t), t->percent_count,
 	    sizeof(struct percent_line));
 	print_shares(t, NULL, &json);
@@ -251,12 +233,9 @@ print_csv(const struct tolerance *t, struct text *text)
 	struct csv csv;
 
 	csv_head(&csv, text, piece_fields);
-	for (int p = 0; p < PARAMETERS; p++) {
-		const struct piece_line *lines = piece_lines(t, p);
-
+	for (int p = 0; p < PARAMETERS; p++)
 		for (size_t i = 0; i < t->piece_count[p]; i++)
-			csv_row(&csv, piece_fields, &lines[i]);
-	}
+			csv_row(&csv, piece_fields, &t->pieces[p][i]);
 }
 
 void
@@ -274,34 +253,31 @@ tolerance_print(struct tolerance *t, const struct replay *replay, enum form form
 	text_flush(&text);
 }
 
-static void
-put_numbers(struct writer *out, const char *key, const struct piece *pieces, size_t n,
-    size_t offset)
-{
-	double *numbers = zalloc(n + 1, sizeof *numbers);
-
-	for (size_t i = 0; i < n; i++)
-		memcpy(&numbers[i], (const char *)&pieces[i] + offset, sizeof *numbers);
-	put_bytes(out, key, numbers, n * sizeof *numbers);
-	free(numbers);
-}
-
 void
 tolerance_write(const struct tolerance *t, struct writer *out)
 {
+	static const char *const keys[] = { "from", "run", "slope" };
+
 	for (int p = 0; p < PARAMETERS; p++) {
+		const size_t n = t->piece_count[p];
+		double *values = zalloc(n + 1, sizeof *values);
+
 		if (!t->wanted[p])
 			continue;
 		message_begin(out, "curve", 6);
 		put_string(out, "parameter", parameter_names[p]);
 		put_double(out, "base", t->base[p]);
 		put_uint(out, "exact", t->sampled == NULL);
-		put_numbers(out, "from", t->pieces[p], t->piece_count[p],
-		    offsetof(struct piece, from));
-		put_numbers(out, "run", t->pieces[p], t->piece_count[p],
-		    offsetof(struct piece, run_ns));
-		put_numbers(out, "slope", t->pieces[p], t->piece_count[p],
-		    offsetof(struct piece, slope));
+		for (int k = 0; k < 3; k++) {
+			for (size_t i = 0; i < n; i++) {
+				const struct piece *piece = &t->pieces[p][i];
+				const double of[] = { piece->from, piece->run_ns, piece->slope };
+
+				values[i] = of[k];
+			}
+			put_bytes(out, keys[k], values, n * sizeof *values);
+		}
 		end_message(out);
+		free(values);
 	}
 }

@@ -211,7 +211,7 @@ sample(struct tolerance *t, int p, const struct replay_options *opt)
 	t->piece_count[p] = n - 1;
 	for (size_t i = 0; i + 1 < n; i++)
 		t->pieces[p][i] = (struct piece){ values[i], values[i + 1], ns[i],
-		    (ns[i + 1] - ns[i]) / (values[i + 1] - values[i]) };
+		    (ns[i + 1] - ns[i]) / (values[i + 1] - values[i]), NULL, 0 };
 }
 
 static void
@@ -223,24 +223,18 @@ find_curves(struct tolerance *t, const struct replay *r)
 		    (double)r->engine.runners[l].recorded_leave_ns);
 	if (t->sampled == NULL)
 		t->sampled = t->marks.broken;
-	for (int p = 0; p < PARAMETERS; p++)
+	for (int p = 0; p < PARAMETERS; p++) {
 		if (!t->wanted[p])
 			continue;
-		else if (t->sampled != NULL)
+		if (t->sampled != NULL)
 			sample(t, p, &r->opt);
 		else
 			t->piece_count[p] = curve_end(&t->curves[p], &t->pieces[p]);
-}
-
-double
-tolerance_at(const struct tolerance *t, int p, double percent)
-{
-	double base_ns;
-
-	if (!t->wanted[p])
-		return NAN;
-	base_ns = pieces_at(t->pieces[p], t->piece_count[p], t->base[p]);
-	return pieces_reach(t->pieces[p], t->piece_count[p], base_ns * (1 + percent / 100));
+		for (size_t i = 0; i < t->piece_count[p]; i++) {
+			t->pieces[p][i].parameter = parameter_names[p];
+			t->pieces[p][i].exact = t->sampled == NULL;
+		}
+	}
 }
 
 int

@@ -105,7 +105,11 @@ push(const struct curve *c, struct line *lines, uint32_t count, struct line line
 	return count + 1;
 }
 
-struct piece { double from, to, run_ns, slope; };	/* run time at FROM; to: INFINITY */
+struct piece {			/* of a curve */
+	double from, to, run_ns, slope;	/* run time at FROM; to: INFINITY */
+	const char *parameter;
+	unsigned exact;
+};
 
 struct watcher curve_watcher(struct curve *curve);
 size_t curve_end(struct curve *curve, struct piece **pieces);	/* returns their number */
@@ -183,9 +187,6 @@ struct tolerance {
 };
 
 extern const char *const parameter_names[PARAMETERS];
-
-/* The largest value for runs PERCENT longer; INFINITY: any; NAN: no curve was asked for. */
-double tolerance_at(const struct tolerance *tolerance, int parameter, double percent);
 
 /* ---- print.c ------------------------------------------------------------------------------- */
 

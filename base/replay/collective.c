@@ -158,10 +158,11 @@ end_ns(struct engine *e, uint32_t link, uint32_t me)
 {
 	struct instance *i = &e->instances[link];
 	const struct arrival *member = &i->members[me];
-	double at_ns = e->machine->dimemas ? i->done_ns :
-	    has_needs(e, i, me) ? needs(e, link, me, NONE) : -1;
+	double at_ns = i->done_ns;
 	struct cost cost = NO_COST;
 
+	if (!e->machine->dimemas)
+		at_ns = has_needs(e, i, me) ? needs(e, link, me, NONE) : -1;
 	if (at_ns < 0)
 		return -1;
 	if (e->machine->loggp && i->count > 1 && i->class != CLASS_FILE &&
