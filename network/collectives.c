@@ -45,19 +45,19 @@ static double
 model_us(const struct collective *c, const struct known *known, const struct wires *w,
     const struct point *point)
 {
-	double block = (double)point->bytes;
-	double sent = block * blocks(known->in, point->ranks);
-	double received = block * blocks(known->out, point->ranks);
+	const struct line *lines[] = { &w->inside, &w->between };
+	const int64_t ranks[] = { smaller(point->ranks, w->cpus),
+	    (point->ranks + w->cpus - 1) / w->cpus };
+	double sent = (double)point->bytes * blocks(known->in, point->ranks);
+	double received = (double)point->bytes * blocks(known->out, point->ranks);
 	double in = model_bytes(c->phases.in_size, sent, received),
-	    out = model_bytes(c->phases.out_size, sent, received);
-	int64_t inside = point->ranks < w->cpus ? point->ranks : w->cpus;
-	int64_t nodes = (point->ranks + w->cpus - 1) / w->cpus;
-	double us = model_factor(c->phases.in, inside,
-	    0) * (w->local_latency_us + in * w->local_us_per_byte) + model_factor(c->phases.out,
-	    inside, 0) * (w->local_latency_us + out * w->local_us_per_byte);
+	    out = model_bytes(c->phases.out_size, sent, received), us = 0;
 
-	return us + model_factor(c->phases.in, nodes, 0) * (w->latency_us + in * w->us_per_byte) +
-	    model_factor(c->phases.out, nodes, 0) * (w->latency_us + out * w->us_per_byte);
+	for (int i = 0; i < 2; i++)
+		us = us + model_factor(c->phases.in, ranks[i], 0) * (lines[i]->latency_us +
+		    in * lines[i]->us_per_byte) + model_factor(c->phases.out, ranks[i], 0) *
+		    (lines[i]->latency_us + out * lines[i]->us_per_byte);
+	return us;
 }
 
 /* Of equally good models takes the logarithmic one, then one phase, then the simpler size. */

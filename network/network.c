@@ -88,40 +88,43 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
+static int64_t
+nodes_of(const struct options *opt, const struct points *points)
+{
+	return ((opt->ranks > 0 ? opt->ranks : points->most_ranks) + opt->cpus - 1) / opt->cpus;
+}
+
+static struct points
+points_inside(const struct options *opt)
+{
+	return read_points((char *[]){ opt->memory, NULL }, opt->bytes, opt->quantile);
+}
+
 struct fit {
 	struct points points;
 	struct pingpong pingpong;
-	struct line local;	/* inside a node */
+	struct wires wires;
 	struct collective *collectives;
 	size_t collective_count;
-	int64_t nodes;
 };
 
 static struct fit
-make_fit(const struct options *opt)
+make_fit(const struct options *opt, const char *file)
 {
-	struct fit f = { .points = read_points(opt->files, opt->bytes, opt->quantile) };
-	struct wires wires = { .cpus = opt->cpus };
-	int64_t ranks;
+	struct fit f = { .points = read_points(opt->files, opt->bytes, opt->quantile),
+	    .wires.cpus = opt->cpus };
+	struct line inside;
 
-	f.pingpong = fit_pingpong(&f.points, opt->files[0] != NULL ? opt->files[0] :
-	    "standard input");
-	wires.latency_us = f.pingpong.all.latency_us;
-	wires.us_per_byte = f.pingpong.all.us_per_byte;
-	f.local = f.pingpong.all;
+	f.pingpong = fit_pingpong(&f.points, file);
+	f.wires.between = inside = f.pingpong.all;
 	if (opt->memory != NULL) {
-		struct points inside = read_points((char *[]){ opt->memory, NULL },
-		    opt->bytes, opt->quantile);
+		struct points points = points_inside(opt);
 
-		f.local = fit_pingpong(&inside, opt->memory).all;
+		inside = fit_pingpong(&points, opt->memory).all;
 	}
-	if (opt->cpus > 1) {
-		wires.local_latency_us = f.local.latency_us;
-		wires.local_us_per_byte = f.local.us_per_byte;
-	}
-	f.collective_count = fit_collectives(&f.points, &wires, &f.collectives);
-	ranks = opt->ranks > 0 ? opt->ranks : f.points.most_ranks;
-	f.nodes = (ranks + opt->cpus - 1) / opt->cpus;
+	if (opt->cpus > 1)
+		f.wires.inside = inside;
+	f.collective_count = fit_collectives(&f.points, &f.wires, &f.collectives);
 	return f;
 }
 
@@ -205,22 +208,23 @@ static void
 print_machine(struct text *out, const struct options *opt, const struct fit *f)
 {
 	const struct pingpong *p = &f->pingpong;
+	const struct line *inside = &f->wires.inside;
 
-	text_line(out, "# lp-network: %s, a ping-pong of %zu sizes", f->points.library != NULL ?
-	    f->points.library : "a library that is not named", p->count);
+	text_line(out, "# lp-network: %s, a ping-pong of %zu sizes", f->points.library, p->count);
 	text_print(out, "# error of latency and bandwidth: mean %.1f %%, most %.1f %% at %llu "
 	    "bytes\n", 100 * p->mean_error, 100 * p->most_error, (unsigned long long)p->most_at);
 	text_print(out, "machine\n");
 	print_quantity(out, "bandwidth", p->all.us_per_byte, p->all.us_per_byte_error,
 	    "MB/s", true);
 	print_collectives(out, f);
-	text_print(out, "nodes %lld\ncpus %lld\n", (long long)f->nodes, (long long)opt->cpus);
+	text_print(out, "nodes %lld\ncpus %lld\n", (long long)nodes_of(opt, &f->points),
+	    (long long)opt->cpus);
 	print_quantity(out, "latency", p->all.latency_us, p->all.latency_error_us, "us", false);
 	if (opt->cpus > 1) {	/* otherwise nothing moves in memory */
-		print_quantity(out, "memory latency", f->local.latency_us,
-		    f->local.latency_error_us, "us", false);
-		print_quantity(out, "memory bandwidth", f->local.us_per_byte,
-		    f->local.us_per_byte_error, "MB/s", true);
+		print_quantity(out, "memory latency", inside->latency_us,
+		    inside->latency_error_us, "us", false);
+		print_quantity(out, "memory bandwidth", inside->us_per_byte,
+		    inside->us_per_byte_error, "MB/s", true);
 	}
 	text_print(out, "mapping %lld\n", (long long)opt->cpus);
 	print_eager(out, p);
@@ -237,11 +241,9 @@ tables_machine(const struct options *opt, const struct points *points, const str
 	char *text = NULL;
 	size_t size = 0;
 	FILE *file = need(open_memstream(&text, &size));
-	int64_t ranks = opt->ranks > 0 ? opt->ranks : points->most_ranks;
 
 	text_begin(&out, file, "memory");
-	text_line(&out, "# lp-network: %s, tables of %zu sizes",
-	    points->library != NULL ? points->library : "a library that is not named", ends->count);
+	text_line(&out, "# lp-network: %s, tables of %zu sizes", points->library, ends->count);
 	for (int i = NO_LINKS; i < LINKS; i++)
 		if (isnan(ends->checked[i]))
 			text_line(&out, "# error of %s: not known, they were not measured",
@@ -250,7 +252,7 @@ tables_machine(const struct options *opt, const struct points *points, const str
 			text_line(&out, "# error of %s: %.1f %%", links[i],
 			    100 * ends->checked[i]);
 	text_print(&out, "machine\nmodel loggp\nnodes %lld\ncpus %lld\n",
-	    (long long)((ranks + opt->cpus - 1) / opt->cpus), (long long)opt->cpus);
+	    (long long)nodes_of(opt, points), (long long)opt->cpus);
 	text_print(&out, "latency %.6g us\n", ends->latency_us);
 	if (ends->links != NO_LINKS)
 		text_print(&out, "links 1 %d\n", ends->links == FULL_DUPLEX);
@@ -263,8 +265,7 @@ tables_machine(const struct options *opt, const struct points *points, const str
 	print_ends(&out, ends, "");
 	print_combining(&out, ends);
 	if (opt->memory != NULL && opt->cpus > 1) {
-		struct points inside = read_points((char *[]){ opt->memory, NULL },
-		    opt->bytes, opt->quantile);
+		struct points inside = points_inside(opt);
 		struct ends memory = fit_ends(&inside, opt->memory);
 
 		text_print(&out, "memory latency %.6g us\n", memory.latency_us);
@@ -352,11 +353,10 @@ print_region(struct text *out, const struct fit *f)
 }
 
 static void
-use_tables(struct text *out, const struct options *opt)
+use_tables(struct text *out, const struct options *opt, const char *file)
 {
 	struct points points = read_points(opt->files, opt->bytes, opt->quantile);
-	struct ends ends = fit_ends(&points, opt->files[0] != NULL ? opt->files[0] :
-	    "standard input");
+	struct ends ends = fit_ends(&points, file);
 	char *machine = tables_machine(opt, &points, &ends);
 	struct rules rules = fit_schedules(&points, machine);
 
@@ -379,23 +379,24 @@ main(int argc, char **argv)
 	static struct text text;	/* large for a stack */
 	struct options opt;
 	struct fit fit;
+	const char *file;
 
 	tool = "lp-network";
 	opt = parse_options(argc, argv);
+	file = opt.files[0] != NULL ? opt.files[0] : "standard input";
 	refuse_terminal_input(opt.files[0], usage);
 	text_begin(&text, stdout, NULL);
-	if (opt.loggp) {
-		use_tables(&text, &opt);
-		text_flush(&text);
-		return finish(DONE);
+	if (opt.loggp)
+		use_tables(&text, &opt, file);
+	else {
+		fit = make_fit(&opt, file);
+		if (opt.form == MACHINE)
+			print_machine(&text, &opt, &fit);
+		else if (opt.form == TABLE)
+			print_table(&text, &fit.points);
+		else
+			print_region(&text, &fit);
 	}
-	fit = make_fit(&opt);
-	if (opt.form == MACHINE)
-		print_machine(&text, &opt, &fit);
-	else if (opt.form == TABLE)
-		print_table(&text, &fit.points);
-	else
-		print_region(&text, &fit);
 	text_flush(&text);
 	return finish(DONE);
 }

@@ -20,7 +20,7 @@ struct points {
 	struct point *at;	/* by function, ranks and bytes */
 	size_t count, capacity;
 	int64_t most_ranks;
-	char *library;		/* NULL: unknown */
+	char *library;		/* or that it is not named */
 };
 
 struct range { int64_t least, most; };
@@ -66,9 +66,8 @@ double line_error(const struct points *points, double latency_us, double us_per_
 /* ---- collectives.c: the models of Dimemas -------------------------------------------------- */
 
 struct wires {			/* of the written machine */
-	double latency_us, us_per_byte;			/* between nodes */
-	double local_latency_us, local_us_per_byte;	/* inside one */
-	int64_t cpus;		/* ranks on a node */
+	struct line between, inside;	/* nodes; INSIDE 0: one rank on a node */
+	int64_t cpus;			/* ranks on a node */
 };
 
 struct collective {

@@ -129,6 +129,8 @@ read_points(char **files, struct range sizes, double quantile)
 		read_file(&points, NULL, sizes, quantile);
 	for (; *files != NULL; files++)
 		read_file(&points, *files, sizes, quantile);
+	if (points.library == NULL)
+		points.library = need(strdup("a library that is not named"));
 	SORT(points.at, points.count, by_place);
 	for (size_t i = 0; i < points.count; i++)
 		points.at[i].us = median((struct sample){ points.at[i].medians_us,

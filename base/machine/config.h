@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Machine files: lp-replay's own format (own.c) and Dimemas' (dimemas.c). */
+/* Machine files: lp-replay's own format (own.c), Dimemas' (dimemas.c), common words (machine.c). */
 #ifndef MACHINE_CONFIG_H
 #define MACHINE_CONFIG_H
 

@@ -135,17 +135,6 @@ default_model(struct config *c, int i)
 	return (enum model)model;
 }
 
-/* The id of a machine or connection, at most the number of records in the file. */
-static size_t
-id(struct config *c, int i)
-{
-	int64_t value = count(c, i);
-
-	if ((size_t)value >= c->records)
-		die_config(c, "%s is no id: there are fewer records", c->words[i]);
-	return (size_t)value;
-}
-
 static double
 ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes; 0: takes no time */
 {
@@ -155,9 +144,14 @@ ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes; 0: takes no time */
 static void
 take_environment(struct machine *m, struct config *c)
 {
-	struct island *island = machine_island(m, id(c, 1));
-	enum model model = default_model(c, 6);
+	const int64_t id = count(c, 1);
+	struct island *island;
+	enum model model;
 
+	if ((size_t)id >= c->records)
+		die_config(c, "%s is no id: there are fewer records", c->words[1]);
+	island = machine_island(m, (size_t)id);
+	model = default_model(c, 6);
 	island->ns_per_byte = ns_per_byte(config_number(c, 4, -1e15));
 	island->buses = count(c, 5);
 	island_phases(island, (struct phases){ model, model, BYTES_SENT, BYTES_RECEIVED });
@@ -322,20 +316,22 @@ take_table_line(struct machine *m, const struct config *c, char *line)
 			m->islands[i].phases[op] = phases;
 }
 
-/* Also looks for the file beside the configuration. */
+/* The table of collectives; also looks for the file beside the configuration. */
 static void
-read_table(struct machine *m, const struct config *parent, const char *file)
+take_files(struct machine *m, struct config *c)
 {
-	struct config config = { .file = file, .text = read_whole(file) };
-	char *path = NULL;
+	const char *file = c->count > 2 ? c->words[2] : "", *slash = strrchr(c->file, '/');
+	const int folder = slash != NULL ? (int)(slash - c->file) + 1 : 0;
+	struct config config = { .file = file };
+	char *beside;
 
-	if (config.text == NULL && file[0] != '/') {
-		const char *slash = strrchr(parent->file, '/');
-		int folder = slash != NULL ? (int)(slash - parent->file) + 1 : 0;
-
-		path = formatted("%.*s%s", folder, parent->file, file);
-		config.text = read_whole(path);
-	}
+	if (file[0] == '\0')
+		return;
+	config.text = read_whole(file);
+	beside = formatted("%.*s%s", folder, c->file, file);
+	if (config.text == NULL && file[0] != '/')
+		config.text = read_whole(beside);
+	free(beside);
 	if (config.text == NULL)
 		die("%s: %s", file, strerror(errno));
 	for (char *text = config.text, *line; (line = strsep(&text, "\n")) != NULL; ) {
@@ -343,7 +339,6 @@ read_table(struct machine *m, const struct config *parent, const char *file)
 		take_table_line(m, &config, line);
 	}
 	free(config.text);
-	free(path);
 }
 
 static void
@@ -352,13 +347,6 @@ take_region(struct machine *m, struct config *c)
 	const struct region region = { count(c, 0), count(c, 1), config_number(c, 2, -1e15) };
 
 	*APPEND(m->regions, m->region_count, m->region_capacity) = region;
-}
-
-static void
-take_files(struct machine *m, struct config *c)
-{
-	if (c->count > 2 && c->words[2][0] != '\0')
-		read_table(m, c, c->words[2]);
 }
 
 static void

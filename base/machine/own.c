@@ -93,14 +93,6 @@ count(struct config *c, int i)
 	return (int64_t)value;
 }
 
-static uint32_t
-rank_count(struct config *c, int i)
-{
-	int64_t ranks = count(c, i);
-
-	return ranks > INT32_MAX ? INT32_MAX : (uint32_t)ranks;
-}
-
 static bool
 is_unit(const struct config *c, int i, const struct unit *units, double *factor)
 {
@@ -261,7 +253,7 @@ take_schedule(struct machine *m, struct config *c)
 	if (c->count > 3)
 		rule.from_bytes = quantity(c, 3, sizes);
 	if (c->count > 5)
-		rule.from_ranks = rank_count(c, 5);
+		rule.from_ranks = (uint32_t)smaller(count(c, 5), INT32_MAX);
 	*APPEND(m->rules, m->rule_count, m->rule_capacity) = rule;
 	c->needs_loggp = true;
 }
@@ -274,7 +266,7 @@ take_beside(struct machine *m, struct config *c)
 	struct beside b = { .operation = operation_named(name) };
 	struct beside *last = m->beside_count > 0 ? &m->besides[m->beside_count - 1] : NULL;
 
-	b.from_ranks = c->count > 6 ? rank_count(c, 6) : 0;
+	b.from_ranks = c->count > 6 ? (uint32_t)smaller(count(c, 6), INT32_MAX) : 0;
 	if (b.operation == OP_OTHER)
 		die_config(c, "%s is no collective", name);
 	if (last == NULL || last->operation != b.operation || last->from_ranks != b.from_ranks) {
