@@ -24,14 +24,15 @@ enum { MOST_PHASES = 40 };
 /* The durations of a pair: computing, waiting and, on the ideal network, all of it. */
 enum part { USEFUL, WAITING, SIMULATED, PARTS };
 
-/* Their logarithms, in ns; sizes below 100 ns are equal. */
+/* The pairs of a rank, with the logarithms of these in ns; sizes below 100 ns are equal. */
 struct sizes {
-	double *of[PARTS];
+	const struct pair *pairs;
 	size_t count;
+	double *of[PARTS];
 };
 
 static inline double
-recorded_until(const struct series *s, size_t pairs)
+recorded_until(const struct sizes *s, size_t pairs)
 {
 	return pairs > 0 ? (double)s->pairs[pairs - 1].recorded_ns : 0;
 }
@@ -60,7 +61,7 @@ ORDER(by_value, double, COMPARED(*a, *b))
  * A block has 1/BLOCKS of the time or of the pairs, for phases of few long or of many short pairs.
  */
 static void
-make_blocks(struct blocks *blocks, const struct series *s)
+make_blocks(struct blocks *blocks, const struct sizes *s)
 {
 	const double most_ns = recorded_until(s, s->count) / BLOCKS;
 	const size_t most = s->count / BLOCKS + 1;
@@ -93,24 +94,24 @@ count_below(struct blocks *blocks, const double *size, double threshold)
 
 /* Quantiles are denser in the tails, as in the paper: phases with few pairs differ there. */
 static void
-count_blocks(struct blocks *blocks, const struct sizes *sizes)
+count_blocks(struct blocks *blocks, const struct sizes *s)
 {
-	const double n = (double)sizes->count, c = log(2 * n - 1);
-	double *sorted = zalloc(sizes->count, sizeof *sorted);
+	const double n = (double)s->count, c = log(2 * n - 1);
+	double *sorted = zalloc(s->count, sizeof *sorted);
 
 	blocks->thresholds = 0;
 	for (int part = 0; part < PARTS; part++) {
 		double before = -INFINITY;
 
-		memcpy(sorted, sizes->of[part], sizes->count * sizeof *sorted);
-		SORT(sorted, sizes->count, by_value);
+		memcpy(sorted, s->of[part], s->count * sizeof *sorted);
+		SORT(sorted, s->count, by_value);
 		for (int k = 1; k <= THRESHOLDS; k++) {
 			const double p = 1 / (1 + (2 * n - 1) * exp(-c * (2 * k - 1) / THRESHOLDS));
 			const double threshold = sorted[p * n < n - 1 ? (size_t)(p * n) :
-			    sizes->count - 1];
+			    s->count - 1];
 
 			if (threshold > before)
-				count_below(blocks, sizes->of[part], threshold);
+				count_below(blocks, s->of[part], threshold);
 			before = threshold;
 		}
 	}
@@ -145,7 +146,7 @@ cost(const struct blocks *blocks, const double *table, int from, int to)
  * LEAST_NS.
  */
 static void
-find_best(const struct blocks *blocks, const struct series *s, double least_ns, int *before)
+find_best(const struct blocks *blocks, const struct sizes *s, double least_ns, int *before)
 {
 	const double penalty = PENALTY * log((double)s->count);
 	double best[MOST_BLOCKS + 1], *table = zalloc(TABLE, sizeof *table), costs[MOST_BLOCKS + 1];
@@ -179,13 +180,13 @@ find_best(const struct blocks *blocks, const struct series *s, double least_ns, 
 
 /* The number of pairs up to the end of each piece; returns the number of pieces. */
 static int
-find_cuts(const struct series *s, const struct sizes *sizes, size_t *ends)
+find_cuts(const struct sizes *s, size_t *ends)
 {
 	static struct blocks blocks;
 	int before[MOST_BLOCKS + 1], count = 0;
 
 	make_blocks(&blocks, s);
-	count_blocks(&blocks, sizes);
+	count_blocks(&blocks, s);
 	find_best(&blocks, s, recorded_until(s, s->count) / MOST_PHASES, before);
 	for (int to = blocks.count; to > 0; to = before[to])
 		count++;
@@ -230,18 +231,18 @@ find_density(const double *size, size_t first, size_t end, double *density)
 
 /* The most likely border between two phases, [FIRST, FROM) and [TO, END). */
 static size_t
-likely_border(const struct sizes *sizes, size_t first, size_t from, size_t to, size_t end)
+likely_border(const struct sizes *s, size_t first, size_t from, size_t to, size_t end)
 {
 	double left[PARTS][CLASSES], right[PARTS][CLASSES], sum = 0, most = 0;
 	size_t border = from;
 
 	for (int part = 0; part < PARTS; part++) {
-		find_density(sizes->of[part], first, from, left[part]);
-		find_density(sizes->of[part], to, end, right[part]);
+		find_density(s->of[part], first, from, left[part]);
+		find_density(s->of[part], to, end, right[part]);
 	}
 	for (size_t i = from; i < to; i++) {
 		for (int part = 0; part < PARTS; part++) {
-			const int class = class_of(sizes->of[part][i]);
+			const int class = class_of(s->of[part][i]);
 
 			sum += left[part][class] - right[part][class];
 		}
@@ -258,7 +259,7 @@ SEARCH(pair_at, struct pair, double, ENDS_BEFORE)
 
 /* Moves each border to its exact pair. */
 static void
-move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, int count)
+move_borders(const struct sizes *s, size_t *ends, int count)
 {
 	const double reach_ns = 1.5 * recorded_until(s, s->count) / MOST_PHASES;
 
@@ -274,7 +275,7 @@ move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, in
 			    at_ns + fmin(right_ns, reach_ns));
 
 			if (first < from && from < ends[k] && ends[k] <= to && to < ends[k + 1])
-				ends[k] = likely_border(sizes, first, from, to, ends[k + 1]);
+				ends[k] = likely_border(s, first, from, to, ends[k + 1]);
 		}
 }
 
@@ -283,24 +284,25 @@ move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, in
 /* Phases differ by more than this in the logarithm of a duration. */
 static const double SAME_SIZE = 0.25;
 
-static void
-find_sizes(const struct series *s, struct sizes *sizes)
+static struct sizes
+sizes_of(const struct series *series)
 {
+	struct sizes s = { .pairs = series->pairs, .count = series->count };
 	struct pair last = { 0, 0, 0 };
 
-	sizes->count = s->count;
 	for (int part = 0; part < PARTS; part++)
-		sizes->of[part] = zalloc(s->count, sizeof *sizes->of[part]);
-	for (size_t i = 0; i < s->count; last = s->pairs[i++]) {
-		const struct pair *p = &s->pairs[i];
+		s.of[part] = zalloc(s.count, sizeof *s.of[part]);
+	for (size_t i = 0; i < s.count; last = s.pairs[i++]) {
+		const struct pair *p = &s.pairs[i];
 		const double useful = (double)p->useful_ns - (double)last.useful_ns;
 		const double all = (double)p->recorded_ns - (double)last.recorded_ns;
 
-		sizes->of[USEFUL][i] = log(fmax(useful, 100));
-		sizes->of[WAITING][i] = log(fmax(all - useful, 100));
-		sizes->of[SIMULATED][i] = log(fmax((double)p->simulated_ns -
+		s.of[USEFUL][i] = log(fmax(useful, 100));
+		s.of[WAITING][i] = log(fmax(all - useful, 100));
+		s.of[SIMULATED][i] = log(fmax((double)p->simulated_ns -
 		    (double)last.simulated_ns, 100));
 	}
+	return s;
 }
 
 /* The quantile SHARE of the pairs [FIRST, END). */
@@ -319,19 +321,19 @@ typical(const double *size, size_t first, size_t end, double share)
 
 /* A step may mix two kinds of pairs, so this compares smaller and larger ones. */
 static bool
-are_alike(const struct sizes *sizes, size_t first, size_t border, size_t end)
+are_alike(const struct sizes *s, size_t first, size_t border, size_t end)
 {
 	for (int part = 0; part < PARTS; part++)
 		for (double share = 0.3; share < 0.8; share += 0.4)
-			if (fabs(typical(sizes->of[part], first, border, share) -
-			    typical(sizes->of[part], border, end, share)) > SAME_SIZE)
+			if (fabs(typical(s->of[part], first, border, share) -
+			    typical(s->of[part], border, end, share)) > SAME_SIZE)
 				return false;
 	return true;
 }
 
 /* Merges pieces that are too short, or whose pairs are alike. Returns the remaining number. */
 static int
-unite(const struct series *s, const struct sizes *sizes, size_t *ends, int count)
+unite(const struct sizes *s, size_t *ends, int count)
 {
 	const double least_ns = recorded_until(s, s->count) / MOST_PHASES / 2;
 	int kept = 0;
@@ -342,7 +344,7 @@ unite(const struct series *s, const struct sizes *sizes, size_t *ends, int count
 
 			if (recorded_until(s, border) - recorded_until(s, first) >= least_ns &&
 			    recorded_until(s, ends[k]) - recorded_until(s, border) >= least_ns &&
-			    !are_alike(sizes, first, border, ends[k]))
+			    !are_alike(s, first, border, ends[k]))
 				break;
 			kept--;
 		}
@@ -376,10 +378,10 @@ find(const struct series *s, uint32_t rank, struct found *found)
 
 	if (s->count < 2 || s->pairs[s->count - 1].recorded_ns <= 0)
 		return 0;
-	find_sizes(s, &sizes);
-	count = find_cuts(s, &sizes, ends);
-	move_borders(s, &sizes, ends, count);
-	count = unite(s, &sizes, ends, count);
+	sizes = sizes_of(s);
+	count = find_cuts(&sizes, ends);
+	move_borders(&sizes, ends, count);
+	count = unite(&sizes, ends, count);
 	for (int part = 0; part < PARTS; part++)
 		free(sizes.of[part]);
 	for (int k = 0; k < count; k++) {

@@ -26,58 +26,52 @@ static const char usage[] =
 	"  -h, --help          print this text\n"
 	"  -V, --version       print the version\n";
 
-struct options {
+struct state {
 	enum form form;
-	bool regions, whole;
+	bool regions;
 	struct monitor monitor;	/* ranks NULL: none */
 	struct explain explain;
-	struct replay_options replay;
-};
-
-#define OPTION(member) MEMBER(struct options, member)
-
-static struct options
-parse_options(int argc, char **argv)
-{
-	static const char *const forms[] = { "stream", "json", "text", "csv", NULL };
-	enum { SCALE = 256, EXPLAIN, GONE };
-	static const struct option_row rows[] = {
-		{ "network", 'n', AS_TEXT, OPTION(replay.network) },
-		{ "eager", 0, AS_BYTES, OPTION(replay.eager_bytes), 0, INT64_MAX },
-		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
-		{ "partial", 0, FLAG, OPTION(replay.partial) },
-		{ "monitor", 0, AS_TEXT, OPTION(monitor.ranks) },
-		{ "regions", 0, FLAG, OPTION(regions) }, { "scale", SCALE, ASKED },
-		{ "explain", EXPLAIN, ASKED }, { "whole", 0, FLAG, OPTION(whole) },
-		{ "tolerance", GONE, ASKED_MAYBE }, { "range", GONE, ASKED },
-		{ "curves", GONE, ASKED }, { "sites", GONE, ASKED_MAYBE }, OPTIONS_END
-	};
-	struct options opt = { .form = GRAPH,
-	    .replay = { .plain = machine_ideal, .eager_bytes = -1 } };
-	int c;
-
-	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
-		switch (c) {
-		case SCALE: scale_add(&opt.replay.scales, optarg, argc, argv, &optind); break;
-		case EXPLAIN: explain_parse(&opt.explain, optarg); break;
-		default: die("--tolerance, --range, --curves and --sites are those of "
-		    "lp-tolerance");
-		}
-	if (argc - optind > 1)
-		bad_usage(usage);
-	if (opt.regions && opt.monitor.ranks == NULL)
-		opt.monitor.ranks = "0";
-	opt.replay.file = argv[optind];
-	return opt;
-}
-
-struct state {
-	struct options opt;
 	struct replay replay;
 	struct output *output;	/* NULL: a report */
 	struct text text;
 	struct result result;
 };
+
+#define OPTION(member) MEMBER(struct state, member)
+
+static void
+parse_options(struct state *s, int argc, char **argv)
+{
+	static const char *const forms[] = { "stream", "json", "text", "csv", NULL };
+	enum { SCALE = 256, EXPLAIN, GONE };
+	static const struct option_row rows[] = {
+		{ "network", 'n', AS_TEXT, OPTION(replay.opt.network) },
+		{ "eager", 0, AS_BYTES, OPTION(replay.opt.eager_bytes), 0, INT64_MAX },
+		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
+		{ "partial", 0, FLAG, OPTION(replay.opt.partial) },
+		{ "monitor", 0, AS_TEXT, OPTION(monitor.ranks) },
+		{ "regions", 0, FLAG, OPTION(regions) }, { "scale", SCALE, ASKED },
+		{ "explain", EXPLAIN, ASKED }, { "whole", 0, FLAG, OPTION(result.whole) },
+		{ "tolerance", GONE, ASKED_MAYBE }, { "range", GONE, ASKED },
+		{ "curves", GONE, ASKED }, { "sites", GONE, ASKED_MAYBE }, OPTIONS_END
+	};
+	int c;
+
+	s->replay.opt.plain = machine_ideal;
+	s->replay.opt.eager_bytes = -1;
+	while ((c = next_option(argc, argv, "", rows, usage, s)) != -1)
+		switch (c) {
+		case SCALE: scale_add(&s->replay.opt.scales, optarg, argc, argv, &optind); break;
+		case EXPLAIN: explain_parse(&s->explain, optarg); break;
+		default: die("--tolerance, --range, --curves and --sites are those of "
+		    "lp-tolerance");
+		}
+	if (argc - optind > 1)
+		bad_usage(usage);
+	if (s->regions && s->monitor.ranks == NULL)
+		s->monitor.ranks = "0";
+	s->replay.opt.file = argv[optind];
+}
 
 static void
 done(void *context, uint32_t location)
@@ -86,7 +80,7 @@ done(void *context, uint32_t location)
 	const struct runner *r = &s->replay.engine.runners[location];
 
 	if (location == r->rank)
-		monitor_take(&s->opt.monitor, r->rank, r->row->call, r->recorded_leave_ns,
+		monitor_take(&s->monitor, r->rank, r->row->call, r->recorded_leave_ns,
 		    (int64_t)(r->now_ns + 0.5), r->recorded_useful_ns);
 }
 
@@ -96,8 +90,8 @@ over(void *context, uint32_t flight)
 	struct state *s = context;
 	const struct flight *f = &s->replay.engine.flights[flight];
 
-	if (f->source == s->opt.explain.location && (f->flags & MESSAGE_PART) == 0 &&
-	    s->replay.engine.trails[flight].send_seq == s->opt.explain.seq) {
+	if (f->source == s->explain.location && (f->flags & MESSAGE_PART) == 0 &&
+	    s->replay.engine.trails[flight].send_seq == s->explain.seq) {
 		explain_message(&s->text, &s->replay.engine, flight);
 		text_flush(&s->text);
 	}
@@ -141,12 +135,12 @@ take_message(struct state *s, const struct message *message)
 		struct engine *e = &s->replay.engine;
 
 		e->context = s;
-		e->done = s->opt.monitor.ranks != NULL ? done : NULL;
+		e->done = s->monitor.ranks != NULL ? done : NULL;
 		e->keeps_rows = s->output != NULL;
-		e->explains = s->opt.explain.asked;
-		e->over = s->opt.explain.message ? over : NULL;
-		if (s->opt.monitor.ranks != NULL)
-			monitor_run(&s->opt.monitor, (uint32_t)s->replay.graph.known.ranks);
+		e->explains = s->explain.asked;
+		e->over = s->explain.message ? over : NULL;
+		if (s->monitor.ranks != NULL)
+			monitor_run(&s->monitor, (uint32_t)s->replay.graph.known.ranks);
 	}
 	if (is_kind(message, "useful"))
 		take_useful(s, message);
@@ -160,28 +154,27 @@ take_message(struct state *s, const struct message *message)
 static void
 write_or_print(struct state *s, int argc, char **argv)
 {
-	struct options *opt = &s->opt;
-	struct result *result = &s->result;
+	struct engine *e = &s->replay.engine;
 
-	if (opt->explain.asked) {
+	if (s->explain.asked) {
 		/* the explanation of a message is printed already */
-		if (!opt->explain.message)
-			explain_rank(&s->text, &s->replay.engine, opt->explain.location);
-	} else if (opt->form == GRAPH) {
-		output_flush(s->output, &s->replay.engine);
+		if (!s->explain.message)
+			explain_rank(&s->text, e, s->explain.location);
+	} else if (s->form == GRAPH) {
+		output_flush(s->output, e);
 		/* nothing is left, unless the run is blocked */
-		output_partial(s->output, &s->replay.engine);
-		if (opt->monitor.ranks != NULL)
-			monitor_write(&opt->monitor, output_writer(s->output));
-		if (opt->regions)
-			regions_write(&opt->monitor, output_writer(s->output));
-		output_end(s->output, &s->replay.engine, result, s->replay.graph.in, argc, argv);
-	} else if (opt->form == TEXT && opt->regions)
-		regions_print(&s->text, &opt->monitor);
-	else if (opt->form == TEXT && opt->monitor.ranks != NULL)
-		monitor_print(&s->text, &opt->monitor);
+		output_partial(s->output, e);
+		if (s->monitor.ranks != NULL)
+			monitor_write(&s->monitor, output_writer(s->output));
+		if (s->regions)
+			regions_write(&s->monitor, output_writer(s->output));
+		output_end(s->output, e, &s->result, s->replay.graph.in, argc, argv);
+	} else if (s->form == TEXT && s->regions)
+		regions_print(&s->text, &s->monitor);
+	else if (s->form == TEXT && s->monitor.ranks != NULL)
+		monitor_print(&s->text, &s->monitor);
 	else
-		result_print(&s->text, result, &s->replay, opt->form);
+		result_print(&s->text, &s->result, &s->replay, s->form);
 }
 
 int
@@ -192,10 +185,9 @@ main(int argc, char **argv)
 	struct message message;
 
 	tool = "lp-replay";
-	s.opt = parse_options(argc, argv);
-	s.replay.opt = s.opt.replay;
+	parse_options(&s, argc, argv);
 	refuse_terminal_input(s.replay.opt.file, usage);
-	if (s.opt.form == GRAPH && !s.opt.explain.asked) {
+	if (s.form == GRAPH && !s.explain.asked) {
 		refuse_terminal_output();
 		s.output = output_begin();
 	}
@@ -204,7 +196,6 @@ main(int argc, char **argv)
 	while (progress_next(&progress, s.replay.graph.in, &message))
 		take_message(&s, &message);
 	replay_end(&s.replay);
-	s.result.whole = s.opt.whole;
 	result_of(&s.result, &s.replay.engine);
 	write_or_print(&s, argc, argv);
 	text_flush(&s.text);

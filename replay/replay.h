@@ -54,7 +54,7 @@ void monitor_write(const struct monitor *monitor, struct writer *out);
 void regions_print(struct text *out, const struct monitor *monitor);
 void regions_write(const struct monitor *monitor, struct writer *out);
 
-/* explain.c */
+/* report.c */
 struct explain { bool asked, message; uint32_t location; uint64_t seq; };
 void explain_parse(struct explain *explain, const char *text);
 void explain_message(struct text *out, const struct engine *engine, uint32_t flight);

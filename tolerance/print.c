@@ -87,7 +87,7 @@ print_shares(struct tolerance *t, struct text *text, struct json *json)
 			const bool messages = s->who.source != NO_NODE;
 
 			s->call = call_name(s->who.call);
-			s->site = site_text(t->known, s->who.site);
+			s->site = site_text(t->replay.engine.known, s->who.site);
 			s->source = messages ? s->who.source : (double)NAN;
 			s->target = messages ? s->who.target : (double)NAN;
 			snprintf(s->nodes, sizeof s->nodes, "%u to %u", s->who.source,
@@ -201,12 +201,12 @@ print_ends(const struct tolerance *t, const struct percent_line *lines, struct t
 }
 
 static void
-print_text(struct tolerance *t, const struct replay *replay, struct text *text)
+print_text(struct tolerance *t, struct text *text)
 {
 	const struct percent_line *lines = percent_lines(t);
 	struct table_writer table;
 
-	replay_headline(text, replay, (int64_t)t->run_ns, (int64_t)t->recorded_ns);
+	replay_headline(text, &t->replay, (int64_t)t->run_ns, (int64_t)t->recorded_ns);
 	text_print(text, "run time\t%.9f s\n", t->run_ns / 1e9);
 	if (t->sampled != NULL)
 		text_print(text, "curves\tpoints, for %s\n", t->sampled);
@@ -239,17 +239,17 @@ print_csv(const struct tolerance *t, struct text *text)
 }
 
 void
-tolerance_print(struct tolerance *t, const struct replay *replay, enum form form)
+tolerance_print(struct tolerance *t)
 {
 	static struct text text;	/* large for a stack */
 
 	text_begin(&text, stdout, NULL);
-	if (form == JSON)
+	if (t->form == JSON)
 		print_json(t, &text);
-	else if (form == CSV)
+	else if (t->form == CSV)
 		print_csv(t, &text);
 	else
-		print_text(t, replay, &text);
+		print_text(t, &text);
 	text_flush(&text);
 }
 

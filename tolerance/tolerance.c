@@ -35,11 +35,6 @@ static const char usage[] =
 	"  -h, --help          print this text\n"
 	"  -V, --version       print the version\n";
 
-struct options {
-	enum form form;
-	struct replay_options replay;
-};
-
 const char *const parameter_names[PARAMETERS] = { "latency", "gap", "overhead" };
 
 static void
@@ -76,27 +71,28 @@ parse_curves(struct tolerance *t, const char *names)
 	free(copy);
 }
 
-#define OPTION(member) MEMBER(struct options, member)
+#define OPTION(member) MEMBER(struct tolerance, member)
 
-static struct options
+static void
 parse_options(struct tolerance *t, int argc, char **argv)
 {
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	enum { RANGE = 256, CURVES, SITES, SCALE };
 	static const struct option_row rows[] = {
-		{ "network", 'n', AS_TEXT, OPTION(replay.network) },
-		{ "eager", 0, AS_BYTES, OPTION(replay.eager_bytes), 0, INT64_MAX },
+		{ "network", 'n', AS_TEXT, OPTION(replay.opt.network) },
+		{ "eager", 0, AS_BYTES, OPTION(replay.opt.eager_bytes), 0, INT64_MAX },
 		{ "percents", 'p', ASKED }, { "range", RANGE, ASKED }, { "curves", CURVES, ASKED },
 		{ "sites", SITES, ASKED_MAYBE }, { "scale", SCALE, ASKED },
 		{ "format", 'F', AS_FORM, OPTION(form), .choices = forms },
-		{ "partial", 0, FLAG, OPTION(replay.partial) }, OPTIONS_END
+		{ "partial", 0, FLAG, OPTION(replay.opt.partial) }, OPTIONS_END
 	};
-	struct options opt = { .replay = { .plain = machine_loggp, .eager_bytes = -1 } };
 	int c;
 
+	t->replay.opt.plain = machine_loggp;
+	t->replay.opt.eager_bytes = -1;
 	parse_percents(t, "1,2,5");
 	parse_curves(t, "latency,gap,overhead");
-	while ((c = next_option(argc, argv, "", rows, usage, &opt)) != -1)
+	while ((c = next_option(argc, argv, "", rows, usage, t)) != -1)
 		switch (c) {
 		case 'p': parse_percents(t, optarg); break;
 		case RANGE: t->range = parse_number("--range", optarg, 0, 1e12); break;
@@ -106,12 +102,11 @@ parse_options(struct tolerance *t, int argc, char **argv)
 			t->paths.earlier_ns = 1e3 * parse_number("--sites",
 			    optarg != NULL ? optarg : "10", 0, 1e12);
 			break;
-		case SCALE: scale_add(&opt.replay.scales, optarg, argc, argv, &optind); break;
+		case SCALE: scale_add(&t->replay.opt.scales, optarg, argc, argv, &optind); break;
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);
-	opt.replay.file = argv[optind];
-	return opt;
+	t->replay.opt.file = argv[optind];
 }
 
 static double
@@ -122,12 +117,12 @@ end_of(const struct tolerance *t, int p)
 
 /* Watches the engine, unless something is limited. */
 static void
-begin(struct tolerance *t, struct engine *e)
+begin(struct tolerance *t)
 {
+	struct engine *e = &t->replay.engine;
 	const struct machine *m = e->machine;
 	size_t n = 0;
 
-	t->known = e->known;
 	for (int p = 0; p < PARAMETERS; p++)
 		t->base[p] = machine_value(m, (enum parameter)p);
 	t->sampled = e->contended ? "links, buses or CPUs are limited" :
@@ -194,7 +189,7 @@ try(const struct replay_options *opt, enum parameter parameter, double value)
 
 /* Tries some values on a limited machine; for a parameter that is 0, usual steps. */
 static void
-sample(struct tolerance *t, int p, const struct replay_options *opt)
+sample(struct tolerance *t, int p)
 {
 	static const double factors[] = { 0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 50 };
 	static const double units[PARAMETERS] = { 1000, 0.1, 100 };	/* ns, ns a byte, ns */
@@ -206,7 +201,7 @@ sample(struct tolerance *t, int p, const struct replay_options *opt)
 		if (factors[i] * unit <= end_of(t, p))
 			values[n++] = factors[i] * unit;
 	for (size_t i = 0; i < n; i++)
-		ns[i] = try(opt, (enum parameter)p, values[i]);
+		ns[i] = try(&t->replay.opt, (enum parameter)p, values[i]);
 	t->pieces[p] = zalloc(n, sizeof *t->pieces[p]);
 	t->piece_count[p] = n - 1;
 	for (size_t i = 0; i + 1 < n; i++)
@@ -215,19 +210,20 @@ sample(struct tolerance *t, int p, const struct replay_options *opt)
 }
 
 static void
-find_curves(struct tolerance *t, const struct replay *r)
+find_curves(struct tolerance *t)
 {
-	t->run_ns = run_ns(&r->engine);
-	for (uint32_t l = 0; l < r->engine.locations; l++)
-		t->recorded_ns = fmax(t->recorded_ns,
-		    (double)r->engine.runners[l].recorded_leave_ns);
+	const struct engine *e = &t->replay.engine;
+
+	t->run_ns = run_ns(e);
+	for (uint32_t l = 0; l < e->locations; l++)
+		t->recorded_ns = fmax(t->recorded_ns, (double)e->runners[l].recorded_leave_ns);
 	if (t->sampled == NULL)
 		t->sampled = t->marks.broken;
 	for (int p = 0; p < PARAMETERS; p++) {
 		if (!t->wanted[p])
 			continue;
 		if (t->sampled != NULL)
-			sample(t, p, &r->opt);
+			sample(t, p);
 		else
 			t->piece_count[p] = curve_end(&t->curves[p], &t->pieces[p]);
 		for (size_t i = 0; i < t->piece_count[p]; i++) {
@@ -241,35 +237,33 @@ int
 main(int argc, char **argv)
 {
 	static struct tolerance t;
-	static struct replay r;
+	struct replay *r = &t.replay;
 	struct progress progress = { 0 };
-	struct options opt;
 	struct message message;
 	struct writer out;
 
 	tool = "lp-tolerance";
-	opt = parse_options(&t, argc, argv);
-	r.opt = opt.replay;
-	refuse_terminal_input(r.opt.file, usage);
-	if (opt.form == STREAM)
+	parse_options(&t, argc, argv);
+	refuse_terminal_input(r->opt.file, usage);
+	if (t.form == STREAM)
 		refuse_terminal_output();
-	replay_open(&r);
-	if (opt.form == STREAM && writer_open(&out, STDOUT_FILENO, reader_content(r.graph.in),
-	    r.graph.in, argc, argv) < 0)
-		die_output();
-	while (progress_next(&progress, r.graph.in, &message)) {
-		enum graph_item item = replay_take(&r, &message);
+	replay_open(r);
+	if (t.form == STREAM)
+		need_output(writer_open(&out, STDOUT_FILENO, reader_content(r->graph.in),
+		    r->graph.in, argc, argv));
+	while (progress_next(&progress, r->graph.in, &message)) {
+		enum graph_item item = replay_take(r, &message);
 
 		if (item == GRAPH_RUN)
-			begin(&t, &r.engine);
-		if (opt.form == STREAM &&
-		    writer_pass(&out, &message, item == GRAPH_CALLS ? r.graph.calls.count : 0) < 0)
-			die_output();
+			begin(&t);
+		if (t.form == STREAM)
+			need_output(writer_pass(&out, &message,
+			    item == GRAPH_CALLS ? r->graph.calls.count : 0));
 	}
-	replay_end(&r);
-	find_curves(&t, &r);
-	if (opt.form != STREAM) {
-		tolerance_print(&t, &r, opt.form);
+	replay_end(r);
+	find_curves(&t);
+	if (t.form != STREAM) {
+		tolerance_print(&t);
 		return finish(DONE);
 	}
 	tolerance_write(&t, &out);

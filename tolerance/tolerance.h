@@ -170,13 +170,14 @@ enum { MOST_PERCENTS = 16 };
 enum form { TEXT, JSON, CSV, STREAM };
 
 struct tolerance {
+	enum form form;
+	struct replay replay;
 	double percents[MOST_PERCENTS];
 	size_t percent_count;
 	double range;		/* curves end at this multiple of the parameter; 0: nowhere */
 	bool wanted[PARAMETERS];
 	bool sites;		/* report the payers on the longest path */
 	struct paths paths;
-	const struct definitions *known;
 	const char *sampled;	/* why the curves are points; NULL: they are exact */
 	double base[PARAMETERS], run_ns, recorded_ns;
 	struct marks marks;
@@ -191,7 +192,7 @@ extern const char *const parameter_names[PARAMETERS];
 /* ---- print.c ------------------------------------------------------------------------------- */
 
 /* Not for stream. */
-void tolerance_print(struct tolerance *tolerance, const struct replay *replay, enum form form);
+void tolerance_print(struct tolerance *tolerance);
 void tolerance_write(const struct tolerance *tolerance, struct writer *out);
 
 #endif
