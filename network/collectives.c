@@ -45,19 +45,13 @@ static double
 model_us(const struct collective *c, const struct known *known, const struct wires *w,
     const struct point *point)
 {
-	const struct line *lines[] = { &w->inside, &w->between };
-	const int64_t ranks[] = { smaller(point->ranks, w->cpus),
-	    (point->ranks + w->cpus - 1) / w->cpus };
-	double sent = (double)point->bytes * blocks(known->in, point->ranks);
-	double received = (double)point->bytes * blocks(known->out, point->ranks);
-	double in = model_bytes(c->phases.in_size, sent, received),
-	    out = model_bytes(c->phases.out_size, sent, received), us = 0;
+	const int64_t nodes = (point->ranks + w->cpus - 1) / w->cpus;
+	const double sent = (double)point->bytes * blocks(known->in, point->ranks);
+	const double received = (double)point->bytes * blocks(known->out, point->ranks);
 
-	for (int i = 0; i < 2; i++)
-		us = us + model_factor(c->phases.in, ranks[i], 0) * (lines[i]->latency_us +
-		    in * lines[i]->us_per_byte) + model_factor(c->phases.out, ranks[i], 0) *
-		    (lines[i]->latency_us + out * lines[i]->us_per_byte);
-	return us;
+	return phases_cost(&c->phases, sent, received, smaller(point->ranks, w->cpus), 0,
+	    w->inside.latency_us, w->inside.us_per_byte).ns + phases_cost(&c->phases, sent,
+	    received, nodes, 0, w->between.latency_us, w->between.us_per_byte).ns;
 }
 
 /* Of equally good models takes the logarithmic one, then one phase, then the simpler size. */

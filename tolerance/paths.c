@@ -145,16 +145,12 @@ ORDER(by_payer, struct share, BY(who.site) BY(who.call) BY(who.comm) BY(who.sour
 
 ORDER(by_size, struct share, MOST(ns) MOST(times[LATENCY]) COMPARED(by_payer(a, b), 0))
 
-static void
-add_share(struct share *to, const struct share *more)
-{
+FOLD(fold_shares, struct share, by_payer,
 	to->ns += more->ns;
 	for (int k = 0; k < PARAMETERS; k++)
 		to->times[k] += more->times[k];
 	to->slack_ns = fmin(to->slack_ns, more->slack_ns);
-}
-
-FOLD(fold_shares, struct share, by_payer, add_share(to, more);)
+)
 
 /* Adds up shares of one group: by the fields of WHO that this grouping uses. */
 static struct shares

@@ -459,7 +459,8 @@ tree_steps(int64_t p, int64_t buses)
 	return steps;
 }
 
-double
+/* How often a phase costs latency and bytes. */
+static double
 model_factor(enum model model, int64_t p, int64_t buses)
 {
 	switch (model) {
@@ -471,7 +472,7 @@ model_factor(enum model model, int64_t p, int64_t buses)
 	}
 }
 
-double
+static double
 model_bytes(enum size size, double sent, double received)
 {
 	switch (size) {
@@ -483,4 +484,17 @@ model_bytes(enum size size, double sent, double received)
 	case BYTES_SENT: return sent;
 	default: return received;
 	}
+}
+
+struct cost
+phases_cost(const struct phases *phases, double sent, double received, int64_t ranks,
+    int64_t buses, double latency, double each)
+{
+	double in = model_factor(phases->in, ranks, buses);
+	double out = model_factor(phases->out, ranks, buses);
+	double in_bytes = model_bytes(phases->in_size, sent, received);
+	double out_bytes = model_bytes(phases->out_size, sent, received);
+
+	return (struct cost){ in * (latency + in_bytes * each) + out * (latency + out_bytes * each),
+	    { [LATENCY] = in + out, [GAP] = in * in_bytes + out * out_bytes } };
 }

@@ -148,9 +148,12 @@ void machine_read(struct machine *machine, const char *file);
 void machine_read_text(struct machine *machine, const char *file, char *text);
 /* From a table by size: linear between entries and beyond the last two. */
 double by_size_ns(const struct curve_by_size *curve, double bytes);
-/* How often a phase costs latency and bytes; BUSES 0: no limit. */
-double model_factor(enum model model, int64_t ranks, int64_t buses);
-double model_bytes(enum size size, double sent, double received);
+/*
+ * Of both phases over one kind of wire, among so many ranks. BUSES 0: no limit. LATENCY and EACH,
+ * the time of a byte, may have another unit than ns; then the cost has it, too.
+ */
+struct cost phases_cost(const struct phases *phases, double sent, double received, int64_t ranks,
+    int64_t buses, double latency, double each);
 enum operation operation_named(const char *name);	/* in lower case, without MPI_ */
 enum operation operation_of(uint16_t call);
 /* Its function, MPI_Bcast, or the one that STARTS it, MPI_Ibcast; to be freed. */

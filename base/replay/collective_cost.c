@@ -5,19 +5,6 @@
 #include "engine.h"
 #include "../mpi/call_class.h"
 
-/* Cost of both phases over one kind of wire: latency and bytes. */
-static struct cost
-phases_cost(const struct phases *phases, const struct instance *i, int64_t p, int64_t buses,
-    double latency, double ns_each)
-{
-	double in = model_factor(phases->in, p, buses), out = model_factor(phases->out, p, buses);
-	double in_bytes = model_bytes(phases->in_size, (double)i->sent, (double)i->received);
-	double out_bytes = model_bytes(phases->out_size, (double)i->sent, (double)i->received);
-
-	return (struct cost){ in * (latency + in_bytes * ns_each) + out * (latency + out_bytes *
-	    ns_each), { [LATENCY] = in + out, [GAP] = in * in_bytes + out * out_bytes } };
-}
-
 /* The sum of the slowest node, the slowest island, and the network between islands. */
 static struct cost
 cost_of(const struct engine *e, const struct instance *instance)
@@ -26,6 +13,7 @@ cost_of(const struct engine *e, const struct instance *instance)
 	int64_t *in_node = zalloc(m->node_count, sizeof *in_node);
 	int64_t *nodes = zalloc(m->island_count, sizeof *nodes), islands = 0;
 	double inside = 0, wide = 0, ns;
+	const double sent = (double)instance->sent, received = (double)instance->received;
 	struct cost network = { 0, { 0 } }, cost;
 	size_t first = 0;
 
@@ -41,8 +29,9 @@ cost_of(const struct engine *e, const struct instance *instance)
 
 		if (in_node[n] == 0)
 			continue;
-		ns = phases_cost(&m->islands[node->island].phases[instance->operation], instance,
-		    in_node[n], 0, node->local_latency_ns, node->local_ns_per_byte).ns;
+		ns = phases_cost(&m->islands[node->island].phases[instance->operation],
+		    sent, received, in_node[n], 0, node->local_latency_ns,
+		    node->local_ns_per_byte).ns;
 		inside = ns > inside ? ns : inside;
 	}
 	for (size_t k = 0; k < m->island_count; k++) {
@@ -54,7 +43,7 @@ cost_of(const struct engine *e, const struct instance *instance)
 			continue;
 		while (in_node[n] == 0 || m->nodes[n].island != k)
 			n++;
-		cost = phases_cost(&island->phases[instance->operation], instance, nodes[k],
+		cost = phases_cost(&island->phases[instance->operation], sent, received, nodes[k],
 		    island->buses, m->nodes[n].latency_ns, island->ns_per_byte);
 		network = cost.ns > network.ns || k == 0 ? cost : network;
 	}
@@ -62,7 +51,7 @@ cost_of(const struct engine *e, const struct instance *instance)
 		const struct phases phases = { m->wide_model, m->wide_model, BYTES_SENT,
 		    BYTES_RECEIVED };
 
-		wide = phases_cost(&phases, instance, instance->count, 0,
+		wide = phases_cost(&phases, sent, received, instance->count, 0,
 		    m->nodes[first].wide_latency_ns, m->wide_ns_per_byte).ns;
 	}
 	free(in_node);

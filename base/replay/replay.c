@@ -41,31 +41,26 @@ name_wait(const struct engine *e, uint32_t location, const struct op *op,
 		snprintf(text, size, "for anybody, tag %d, and has no match", row->tag);
 }
 
-static void
-name_one(const struct engine *e, uint32_t location)
-{
-	const struct runner *r = &e->runners[location];
-	const uint64_t part = op_at(e, location, r->part) != NULL ? r->part : r->seq;
-	char what[160];
-
-	if (op_at(e, location, r->seq) == NULL) {	/* it has no more rows */
-		note("rank %u: it has ended", r->rank);
-		return;
-	}
-	name_wait(e, location, op_at(e, location, part), row_at(e, location, part), what,
-	    sizeof what);
-	note("rank %u is blocked in %s, row %llu, %s", r->rank,
-	    call_name(row_at(e, location, r->seq)->call), (unsigned long long)r->seq, what);
-}
-
 static unsigned
 name_blocked(const struct engine *e)
 {
 	unsigned blocked = 0;
+	char what[160];
 
-	for (uint32_t l = 0; l < e->locations; l++)
-		if (e->runners[l].step != STEP_END && ++blocked <= NAMED)
-			name_one(e, l);
+	for (uint32_t l = 0; l < e->locations; l++) {
+		const struct runner *r = &e->runners[l];
+		const uint64_t part = op_at(e, l, r->part) != NULL ? r->part : r->seq;
+
+		if (r->step == STEP_END || ++blocked > NAMED)
+			continue;
+		if (op_at(e, l, r->seq) == NULL) {	/* it has no more rows */
+			note("rank %u: it has ended", r->rank);
+			continue;
+		}
+		name_wait(e, l, op_at(e, l, part), row_at(e, l, part), what, sizeof what);
+		note("rank %u is blocked in %s, row %llu, %s", r->rank,
+		    call_name(row_at(e, l, r->seq)->call), (unsigned long long)r->seq, what);
+	}
 	if (blocked > NAMED)
 		note("and %u more", blocked - NAMED);
 	return blocked;
