@@ -166,28 +166,15 @@ choose(const struct trial *trials, size_t count, const struct ways *ways, size_t
 }
 
 /*
- * Adds copies in memory, buffers and the call itself. If all wait for all, it does not matter which
- * rank spends that, and no rank runs ahead. For rooted collectives it is unknown, so they get none.
+ * The rules of one function and number of ranks, and the time beside messages: copies in memory,
+ * buffers and the call itself. If all wait for all, it does not matter which rank spends that, and
+ * no rank runs ahead. For rooted collectives it is unknown, so they get none.
  */
-static void
-add_beside(struct rules *rules, struct point *point, enum operation operation)
-{
-	double us = point->us - point->fitted_us;
-
-	if (schedule_is_rooted(operation) || operation == OP_SCAN)
-		return;
-	*APPEND(rules->besides, rules->beside_count, rules->beside_capacity) =
-	    (struct beside_found){ point->function, point->ranks, point->bytes, us > 0 ? us : 0 };
-	if (us > 0) {
-		point->fitted_us = point->us;
-		point->taken = true;
-	}
-}
-
 static void
 add_rules(struct points *points, size_t first, size_t end, enum operation operation,
     const char *machine, struct rules *rules)
 {
+	const bool has_beside = !schedule_is_rooted(operation) && operation != OP_SCAN;
 	size_t count = end - first;
 	const struct ways ways = ways_of(operation);
 	struct trial *trials = try_all(points, first, end, operation, &ways, machine);
@@ -195,21 +182,28 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 
 	choose(trials, count, &ways, chosen);
 	for (size_t i = 0; i < count; i++) {
+		struct point *point = &points->at[first + i];
+		const struct way *way = &ways.at[chosen[i]];
+		const double us = point->us - trials[i].us[chosen[i]];
 		struct rule_found *rule;
 
 		if (isinf(trials[i].error[chosen[i]]))
 			continue;	/* none was tried */
-		points->at[first + i].fitted_us = trials[i].us[chosen[i]];
+		point->fitted_us = trials[i].us[chosen[i]];
 		if (i == 0 || chosen[i] != chosen[i - 1] ||
-		    isinf(trials[i - 1].error[chosen[i - 1]])) {
+		    isinf(trials[i - 1].error[chosen[i - 1]]))
 			*APPEND(rules->at, rules->count, rules->capacity) = (struct rule_found){
-			    .function = points->at[first].function,
-			    .schedule = ways.at[chosen[i]].schedule,
-			    .segment = ways.at[chosen[i]].segment,
-			    .from_bytes = i == 0 ? 0 : points->at[first + i].bytes,
-			    .from_ranks = points->at[first].ranks };
+			    .function = point->function, .schedule = way->schedule,
+			    .segment = way->segment, .from_bytes = i == 0 ? 0 : point->bytes,
+			    .from_ranks = point->ranks };
+		if (has_beside)
+			*APPEND(rules->besides, rules->beside_count, rules->beside_capacity) =
+			    (struct beside_found){ point->function, point->ranks, point->bytes,
+			    fmax(us, 0) };
+		if (has_beside && us > 0) {
+			point->fitted_us = point->us;
+			point->taken = true;
 		}
-		add_beside(rules, &points->at[first + i], operation);
 		rule = &rules->at[rules->count - 1];
 		rule->error += trials[i].error[chosen[i]];
 		rule->sizes++;

@@ -63,12 +63,6 @@ monitor_take(struct monitor *m, uint32_t rank, uint16_t call, int64_t recorded_n
 	    useful_ns };
 }
 
-static double
-efficiency(int64_t simulated_ns, int64_t observed_ns)
-{
-	return observed_ns > 0 ? (double)simulated_ns / (double)observed_ns : 1;
-}
-
 struct line { int64_t rank, i, end_ns, observed_ns, simulated_ns; double local, cumulative; };
 #define LINE(member) FIELD(struct line, member)
 static const struct field fields[] = {
@@ -98,8 +92,8 @@ monitor_print(struct text *out, const struct monitor *m)
 			int64_t simulated = pair.simulated_ns - last.simulated_ns;
 
 			table_row(&table, fields, &(struct line){ r, (int64_t)i + 1,
-			    pair.recorded_ns, observed, simulated, efficiency(simulated, observed),
-			    efficiency(pair.simulated_ns, pair.recorded_ns) });
+			    pair.recorded_ns, observed, simulated, ratio(simulated, observed),
+			    ratio(pair.simulated_ns, pair.recorded_ns) });
 			last = pair;
 		}
 	}

@@ -40,6 +40,12 @@ void output_end(struct output *output, const struct engine *engine, const struct
 void result_print(struct text *out, const struct result *result, const struct replay *replay,
     enum form form);
 
+static inline double
+ratio(int64_t a, int64_t b)
+{
+	return b > 0 ? (double)a / (double)b : 1;
+}
+
 /* monitor.c: transfer efficiency by pair of computing and call. */
 struct pair { int64_t recorded_ns, simulated_ns, useful_ns; };	/* its end; computed until then */
 struct series { struct pair *pairs; size_t count, capacity; bool chosen; };

@@ -16,12 +16,6 @@ largest(const int64_t *values, uint32_t count)
 	return most;
 }
 
-static double
-ratio(int64_t a, int64_t b)
-{
-	return b > 0 ? (double)a / (double)b : 1;
-}
-
 /*
  * Efficiencies of RANKS spans. TOGETHER_NS: from their last begin to their last end, since a rank
  * may leave MPI_Init earlier than others.

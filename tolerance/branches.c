@@ -333,24 +333,6 @@ count_users(struct curve *c, struct member *members, size_t count)
 	}
 }
 
-/* What all times of a branch have in common that were used, then what those of each group have. */
-static void
-share_branch(struct curve *c, const struct member *members, size_t n)
-{
-	size_t used = 0;
-
-	while (used < n && members[used].group != NOT_USED)
-		used++;
-	if (used == 0)
-		return;
-	share(c, members, used, members + used, n - used);
-	for (size_t i = 0, end; i < used && members[0].group != members[used - 1].group; i = end) {
-		for (end = i; end < used && members[end].group == members[i].group; )
-			end++;
-		share(c, members + i, end - i, members + used, n - used);
-	}
-}
-
 void
 look(struct curve *c)
 {
@@ -369,12 +351,26 @@ look(struct curve *c)
 	count_users(c, members, count);
 	SORT(members, count, by_branch);
 	for (size_t i = 0, end; i < count; i = end) {
+		size_t used = i;	/* up to here */
+
 		for (end = i; end < count && members[end].branch == members[i].branch; end++) {
 			const struct envelope *e = &c->times[members[end].time];
 
 			lines += e->generation == c->generation ? e->count : 0;
+			if (members[end].group != NOT_USED)
+				used = end + 1;
 		}
-		share_branch(c, &members[i], end - i);
+		if (used == i)
+			continue;
+		/* What all used times of a branch have in common, then what each group has. */
+		share(c, members + i, used - i, members + used, end - used);
+		if (members[i].group == members[used - 1].group)
+			continue;
+		for (size_t k = i, next; k < used; k = next) {
+			for (next = k; next < used && members[next].group == members[k].group; )
+				next++;
+			share(c, members + k, next - k, members + used, end - used);
+		}
 	}
 	free(members);
 	for (uint32_t l = 0; l < c->locations; l++)

@@ -82,14 +82,6 @@ bend_between(struct line before, struct line line)
 	return (struct bend){ (before.ns - line.ns) / by, by };
 }
 
-/* Whether B, between A and C in slope, is nowhere above both. */
-static inline bool
-is_covered(struct line a, struct line b, struct line c)
-{
-	return (long double)(a.ns - c.ns) * (b.slope - a.slope) <=
-	    (long double)(a.ns - b.ns) * (c.slope - a.slope);
-}
-
 /* Adds a line to those of the upper envelope; its slope is at least theirs. */
 static inline uint32_t
 push(const struct curve *c, struct line *lines, uint32_t count, struct line line)
@@ -99,8 +91,13 @@ push(const struct curve *c, struct line *lines, uint32_t count, struct line line
 	if (count > 0 && (line.slope <= lines[count - 1].slope || (c->range < INFINITY && line.ns +
 	    line.slope * c->range <= lines[count - 1].ns + lines[count - 1].slope * c->range)))
 		return count;
-	while (count > 1 && is_covered(lines[count - 2], lines[count - 1], line))
-		count--;
+	for (; count > 1; count--) {	/* the last is dropped if it is nowhere above both */
+		const struct line a = lines[count - 2], b = lines[count - 1];
+
+		if ((long double)(a.ns - line.ns) * (b.slope - a.slope) >
+		    (long double)(a.ns - b.ns) * (line.slope - a.slope))
+			break;
+	}
 	lines[count] = line;
 	return count + 1;
 }

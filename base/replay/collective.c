@@ -140,16 +140,12 @@ mark_if_sync(struct engine *e, uint32_t link, uint32_t held)
 		mark_sync(e, last_time(e, link));
 }
 
+/* Except that with files each leaves at a time of its own. */
 static bool
 holds_all(const struct instance *i)
 {
-	switch ((enum call_class)i->class) {
-	case CLASS_ONE_TO_ALL: case CLASS_ALL_TO_ONE: case CLASS_SCAN: case CLASS_NEIGHBOUR:
-	case CLASS_FILE:	/* except that each leaves at a time of its own */
-		return false;
-	default:
-		return true;
-	}
+	return i->class != CLASS_ONE_TO_ALL && i->class != CLASS_ALL_TO_ONE &&
+	    i->class != CLASS_SCAN && i->class != CLASS_NEIGHBOUR && i->class != CLASS_FILE;
 }
 
 /* When it leaves, with LogGP's cost once it has all it needs; -1: not yet known. */

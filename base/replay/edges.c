@@ -112,26 +112,11 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	}
 }
 
-/*
- * A probe sees the message of a send whose edge came before. Beyond MOST references, probes of one
- * message are dropped.
- */
-static void
-add_probe(struct engine *e, struct op *probe, const struct op *send)
-{
-	enum { MOST = UINT8_MAX / 2 };
-
-	if (probe->act != ACT_PROBE || probe->link != NONE || send->link == NONE ||
-	    is_any_collective(send) || e->flights[send->link].references > MOST)
-		return;
-	probe->link = send->link;
-	e->flights[send->link].references++;
-}
-
 int
 lanes_messages(struct engine *e, struct reader *in, const struct message *message,
     const struct edge_block *edges)
 {
+	enum { MOST_PROBES = UINT8_MAX / 2 };	/* of one message; more are dropped */
 	const uint32_t *source = edges->source, *target = edges->target;
 	const uint64_t *send = edges->send, *receive = edges->receive;
 	const bool are_locks = is_kind(message, "locks"), are_probes = is_kind(message, "probes");
@@ -148,8 +133,13 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 			e->locks++;
 			continue;
 		}
-		if (are_probes) {
-			add_probe(e, to, from);
+		if (are_probes) {	/* they see the message of a send whose edge came before */
+			if (to->act == ACT_PROBE && to->link == NONE && from->link != NONE &&
+			    !is_any_collective(from) &&
+			    e->flights[from->link].references <= MOST_PROBES) {
+				to->link = from->link;
+				e->flights[from->link].references++;
+			}
 			continue;
 		}
 		if (!may_link(from, row_at(e, source[i], send[i]), ACT_RECEIVE) ||

@@ -217,7 +217,7 @@ prefetch(const struct engine *e, uint32_t id)
 	const unsigned ahead = e->contended ? 0 : 4;	/* rows: measured */
 
 	if (r->part + ahead < lane_end(&e->lanes[id]) && r->op[ahead].link < e->flight_count)
-		/* a load, which the processor waits for less long here: prefetching had no effect */
+		/* a load: prefetching had no effect */
 		(void)*(volatile uint8_t *)&e->flights[r->op[ahead].link].flags;
 	__builtin_prefetch(r->op + ahead + 4);
 }

@@ -202,21 +202,18 @@ transfer_try(struct engine *e, uint32_t who)
 		ride(e, who);
 }
 
-/* Notes when the data arrives; with LogGP also when it has left. */
+/* Notes when the data arrives; with LogGP also when it has left. A reduction notes it itself. */
 static void
 mark_transfer(struct engine *e, uint32_t link, double ns)
 {
 	const struct flight *f = &e->flights[link];
-	bool between = f->wire == WIRE_NETWORK;
-	struct cost cost = { ns, { [LATENCY] = between && e->machine->loggp } };
-	uint32_t arrived = message_time(e, link, ARRIVED), posted, payer;
-	const struct weight *weight;
+	const struct weight *weight = message_weight(e, link);
+	const uint32_t arrived = message_time(e, link, ARRIVED), payer = weight->sender;
+	const struct cost moving = { f->wire_ns, { [GAP] = weight->bytes } };
+	const struct cost cost = { ns, { [GAP] = weight->bytes,
+	    [LATENCY] = f->wire == WIRE_NETWORK && e->machine->loggp } };
+	uint32_t posted;
 
-	if (f->flags & MESSAGE_PART)	/* a reduction notes it itself */
-		return;
-	weight = message_weight(e, link);
-	cost.times[GAP] = weight->bytes;
-	payer = weight->sender;
 	if (!(f->flags & MESSAGE_RENDEZVOUS)) {
 		mark_set(e, arrived, f->source, &cost, payer);
 		return;
@@ -224,13 +221,8 @@ mark_transfer(struct engine *e, uint32_t link, double ns)
 	posted = message_time(e, link, POSTED);
 	mark_set(e, arrived, message_time(e, link, SENT), &NO_COST, NO_PAYER);
 	mark_max(e, arrived, posted, NO_PAYER);
-	if (e->machine->loggp) {
-		cost.ns = f->wire_ns;
-		cost.times[LATENCY] = 0;
-		mark_set(e, posted, arrived, &cost, payer);
-		cost.ns = ns;
-		cost.times[LATENCY] = between;
-	}
+	if (e->machine->loggp)
+		mark_set(e, posted, arrived, &moving, payer);
 	mark_add(e, arrived, &cost, payer);
 }
 
@@ -247,7 +239,7 @@ transfer_start(struct engine *e, uint32_t link, double at_ns)
 	else {
 		double ns = f->wire_ns + (e->machine->loggp ? flight_latency_ns(e, f) : 0);
 
-		if (e->marks != NULL)
+		if (e->marks != NULL && !(f->flags & MESSAGE_PART))
 			mark_transfer(e, link, ns);
 		arrive(e, link, at_ns + ns);
 	}

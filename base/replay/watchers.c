@@ -9,18 +9,25 @@
 
 struct payer_slot { struct payer payer; uint32_t number; };	/* number 0: free */
 
-static bool
-is_same(const struct payer *a, const struct payer *b)
+static uint64_t
+payer_hash(const struct payer_slot *s)
 {
+	const struct payer *p = &s->payer;
+
+	return mix((uint64_t)p->site << 32 | p->comm, mix((uint64_t)p->source << 32 | p->target,
+	    (uint64_t)p->call << 1 | p->waits));
+}
+
+static bool
+is_same_payer(const struct payer_slot *left, const struct payer_slot *right)
+{
+	const struct payer *a = &left->payer, *b = &right->payer;
+
 	return a->site == b->site && a->comm == b->comm && a->source == b->source &&
 	    a->target == b->target && a->call == b->call && a->waits == b->waits;
 }
 
-#define PAYER_HASH(s) mix((uint64_t)(s)->payer.site << 32 | (s)->payer.comm, \
-	mix((uint64_t)(s)->payer.source << 32 | (s)->payer.target, \
-	(uint64_t)(s)->payer.call << 1 | (s)->payer.waits))
-#define PAYER_SAME(a, b) is_same(&(a)->payer, &(b)->payer)
-HASH_TABLE_BY(payers, struct payer_slot, PAYER_HASH, PAYER_SAME, number, 0)
+HASH_TABLE_BY(payers, struct payer_slot, payer_hash, is_same_payer, number, 0)
 
 void
 marks_begin(struct engine *e, struct marks *m, const struct watcher *watchers, size_t count)
