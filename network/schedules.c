@@ -221,13 +221,18 @@ has_rules(const struct rules *rules, const char *function)
 	return false;
 }
 
-/* Copies the rules of MEASURED to FUNCTION, whose blocks mean the same. */
+/*
+ * A collective that was not measured runs as its kin, whose blocks mean the same: a library's
+ * algorithms for equal and unequal blocks differ little. Without any rule it would take no time.
+ */
 static void
-copy_rules(struct rules *rules, const char *measured, const char *function)
+add_kin(struct rules *rules, const char *measured, const char *function)
 {
 	const enum operation operation = operation_named(function + strlen("MPI_"));
 	const size_t count = rules->count, besides = rules->beside_count;
 
+	if (!has_rules(rules, measured) || has_rules(rules, function))
+		return;
 	for (size_t i = 0; i < count; i++) {
 		struct rule_found rule = rules->at[i];
 
@@ -247,12 +252,8 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 	}
 }
 
-/*
- * A collective that was not measured runs as its kin: a library's algorithms for equal and unequal
- * blocks differ little. Without any rule it would take no time.
- */
-static void
-add_kin(struct rules *rules)
+struct rules
+fit_schedules(struct points *points, const char *machine)
 {
 	static const char *const kin[][2] = {
 		{ "MPI_Gather", "MPI_Gatherv" }, { "MPI_Scatter", "MPI_Scatterv" },
@@ -260,16 +261,6 @@ add_kin(struct rules *rules)
 		{ "MPI_Alltoallv", "MPI_Alltoallw" },
 		{ "MPI_Reduce_scatter", "MPI_Reduce_scatter_block" },
 	};
-
-	for (size_t i = 0; i < sizeof kin / sizeof kin[0]; i++)
-		for (int k = 0; k < 2; k++)
-			if (has_rules(rules, kin[i][k]) && !has_rules(rules, kin[i][1 - k]))
-				copy_rules(rules, kin[i][k], kin[i][1 - k]);
-}
-
-struct rules
-fit_schedules(struct points *points, const char *machine)
-{
 	struct rules rules = { 0 };
 	size_t next;
 
@@ -291,6 +282,8 @@ fit_schedules(struct points *points, const char *machine)
 		    points->at[i].ranks <= UINT16_MAX)
 			add_rules(points, i, next, operation, machine, &rules);
 	}
-	add_kin(&rules);
+	for (size_t i = 0; i < sizeof kin / sizeof kin[0]; i++)
+		for (int k = 0; k < 2; k++)
+			add_kin(&rules, kin[i][k], kin[i][1 - k]);
 	return rules;
 }

@@ -99,16 +99,23 @@ reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
 	return cost;
 }
 
-/* Over which wires each member reaches others. */
+/* Adds so many for each member to the counts of its node and island. */
 static void
-find_wires(const struct engine *e, struct instance *i)
+count_members(const struct engine *e, const struct instance *i, uint32_t each)
 {
 	for (uint32_t k = 0; k < i->count; k++) {
 		const uint32_t node = e->node_of[i->members[k].location];
 
-		e->node_members[node]++;
-		e->island_members[e->machine->nodes[node].island]++;
+		e->node_members[node] += each;
+		e->island_members[e->machine->nodes[node].island] += each;
 	}
+}
+
+/* Over which wires each member reaches others. */
+static void
+find_wires(const struct engine *e, struct instance *i)
+{
+	count_members(e, i, 1);
 	for (uint32_t k = 0; k < i->count; k++) {
 		const uint32_t node = e->node_of[i->members[k].location];
 		const uint32_t near = e->node_members[node];
@@ -117,12 +124,7 @@ find_wires(const struct engine *e, struct instance *i)
 		i->members[k].wires = (uint8_t)((near > 1) << WIRE_MEMORY |
 		    (inside > near) << WIRE_NETWORK | (i->count > inside) << WIRE_WIDE);
 	}
-	for (uint32_t k = 0; k < i->count; k++) {
-		const uint32_t node = e->node_of[i->members[k].location];
-
-		e->node_members[node] = 0;
-		e->island_members[e->machine->nodes[node].island] = 0;
-	}
+	count_members(e, i, (uint32_t)-1);
 	i->wired = true;
 }
 

@@ -39,9 +39,7 @@ marks_begin(struct engine *e, struct marks *m, const struct watcher *watchers, s
 	m->times = e->locations + 1;	/* a stored number 0 means none */
 	m->payer_table = zalloc(1, sizeof *m->payer_table);
 	payers_begin(m->payer_table, 1024);
-	m->payers = grow(NULL, &m->payer_capacity, 1, sizeof *m->payers);
-	memset(m->payers, 0, sizeof *m->payers);
-	m->payer_count = 1;
+	APPEND(m->payers, m->payer_count, m->payer_capacity);	/* NO_PAYER */
 	e->marks = m;
 }
 
@@ -168,9 +166,8 @@ payer_here(struct engine *e, uint32_t runner, bool waits)
 	}
 	slot = payers_add(m->payer_table, &key);
 	if (slot->number == 0) {
-		GROW(m->payers, m->payer_capacity, m->payer_count + 1);
-		m->payers[m->payer_count] = key.payer;
-		slot->number = (uint32_t)m->payer_count++;
+		slot->number = (uint32_t)m->payer_count;
+		*APPEND(m->payers, m->payer_count, m->payer_capacity) = key.payer;
 	}
 	return slot->number;
 }
