@@ -273,9 +273,8 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 void
 lanes_spawned(struct engine *e)
 {
-	for (uint32_t l = 0; l < e->locations; l++) {
-		const struct beginning *begin = e->known->location_rank[l] < 0 ? NULL :
-		    beginning_of(e->known, l);
+	for (uint32_t l = 0; l < e->locations && e->known->begins != NULL; l++) {
+		const struct beginning *begin = beginning_of(e->known, l);
 		struct runner *r = &e->runners[l];
 		struct op *first = op_at(e, l, 0);
 
