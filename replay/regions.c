@@ -50,8 +50,8 @@ static const double PENALTY = 3;
 struct blocks {
 	int count, thresholds;
 	size_t end[MOST_BLOCKS + 1];		/* pairs before the end of each block */
-	/* pairs below the threshold count 2, pairs on it 1 */
-	int64_t *below[PARTS * THRESHOLDS];
+	/* by threshold and block: pairs before it; those below count 2, those on it 1 */
+	int64_t below[PARTS * THRESHOLDS][MOST_BLOCKS + 1];
 	double weight;
 };
 
@@ -82,14 +82,13 @@ make_blocks(struct blocks *blocks, const struct sizes *s)
 static void
 count_below(struct blocks *blocks, const double *size, double threshold)
 {
-	int64_t *below = zalloc((size_t)blocks->count + 1, sizeof *below);
+	int64_t *below = blocks->below[blocks->thresholds++];
 
 	for (int b = 0; b < blocks->count; b++) {
 		below[b + 1] = below[b];
 		for (size_t i = blocks->end[b]; i < blocks->end[b + 1]; i++)
 			below[b + 1] += (size[i] < threshold) + (size[i] <= threshold);
 	}
-	blocks->below[blocks->thresholds++] = below;
 }
 
 /* Quantiles are denser in the tails, as in the paper: phases with few pairs differ there. */
@@ -192,8 +191,6 @@ find_cuts(const struct sizes *s, size_t *ends)
 		count++;
 	for (int to = blocks.count, i = count; to > 0; to = before[to])
 		ends[--i] = blocks.end[to];
-	for (int k = 0; k < blocks.thresholds; k++)
-		free(blocks.below[k]);
 	return count;
 }
 

@@ -58,10 +58,10 @@ schedule_is_segmented(enum schedule schedule, enum operation operation)
 /*
  * Rooted schedules number the ranks from the root. If a schedule needs a power of two, each of the
  * first even ranks acts for its odd neighbour. The neighbour sends its part in an extra first round
- * and, if it needs the result, receives that in an extra last round: the power of two that takes
- * part, its logarithm, and the number of ranks beyond.
+ * and, if it needs the result, receives that in an extra last round: the logarithm of the power of
+ * two that takes part, and the number of ranks beyond.
  */
-struct fold { uint32_t ranks, depth, beyond; };
+struct fold { uint32_t depth, beyond; };
 
 static bool
 is_allgather(enum operation operation)
@@ -72,13 +72,11 @@ is_allgather(enum operation operation)
 static struct fold
 fold_of(uint32_t p)
 {
-	struct fold f = { 1, 0, 0 };
+	struct fold f = { 0, 0 };
 
-	while (f.ranks <= p / 2) {
-		f.ranks *= 2;
+	while (1u << f.depth <= p / 2)
 		f.depth++;
-	}
-	f.beyond = p - f.ranks;
+	f.beyond = p - (1u << f.depth);
 	return f;
 }
 
