@@ -106,8 +106,8 @@ count_members(const struct engine *e, const struct instance *i, uint32_t each)
 	for (uint32_t k = 0; k < i->count; k++) {
 		const uint32_t node = e->node_of[i->members[k].location];
 
-		e->node_members[node] += each;
-		e->island_members[e->machine->nodes[node].island] += each;
+		e->nodes[node].members += each;
+		e->islands[e->machine->nodes[node].island].members += each;
 	}
 }
 
@@ -118,8 +118,8 @@ find_wires(const struct engine *e, struct instance *i)
 	count_members(e, i, 1);
 	for (uint32_t k = 0; k < i->count; k++) {
 		const uint32_t node = e->node_of[i->members[k].location];
-		const uint32_t near = e->node_members[node];
-		const uint32_t inside = e->island_members[e->machine->nodes[node].island];
+		const uint32_t near = e->nodes[node].members;
+		const uint32_t inside = e->islands[e->machine->nodes[node].island].members;
 
 		i->members[k].wires = (uint8_t)((near > 1) << WIRE_MEMORY |
 		    (inside > near) << WIRE_NETWORK | (i->count > inside) << WIRE_WIDE);

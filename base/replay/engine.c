@@ -19,7 +19,7 @@ wake(struct engine *e, uint32_t id, double at_ns)
 		return;
 	}
 	if (e->limited_cpus && !r->has_cpu) {
-		struct resource *cpus = &e->cpus[e->node_of[id]];
+		struct resource *cpus = &e->nodes[e->node_of[id]].cpus;
 
 		if (!is_free(cpus)) {
 			if (cpus->queue.head == NONE)
@@ -40,7 +40,7 @@ wake(struct engine *e, uint32_t id, double at_ns)
 bool
 block(struct engine *e, uint32_t id)
 {
-	struct resource *cpus = &e->cpus[e->node_of[id]];
+	struct resource *cpus = &e->nodes[e->node_of[id]].cpus;
 	const uint32_t next = cpus->queue.head;
 
 	if (!e->limited_cpus)

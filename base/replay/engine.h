@@ -136,12 +136,16 @@ struct trail {			/* of a message, for --explain */
 	double due_ns, linked_ns, start_ns;
 };
 
-struct arrival { uint32_t location, comm_rank; double at_ns, own_ns; bool waits, started;
-    uint32_t payer;
-    uint8_t wires;	/* a bit for each enum wire to another member, once known */
-    /* In a scan: when all up to this rank had arrived; the one before. In a neighbourhood: sources
-     * that have arrived; members that wait for this one, as a list. */
-    double up_to_ns; uint32_t arrived, waiters, next; };
+struct arrival {		/* of a member */
+	uint32_t location, comm_rank, payer;
+	bool waits, started;
+	uint8_t wires;		/* a bit for each enum wire to another member, once known */
+	double at_ns, own_ns;
+	double up_to_ns;	/* in a scan: when all up to this rank had arrived */
+	uint32_t arrived;	/* in a neighbourhood: sources that have arrived */
+	/* members that wait for this one, as a list; in a scan: the one before */
+	uint32_t waiters, next;
+};
 
 struct instance {		/* of a collective */
 	struct arrival *members;
@@ -180,6 +184,14 @@ struct port {
 	uint32_t lenders;
 	bool half_duplex;
 };
+
+/* MEMBERS: of an instance, while they are counted. */
+struct node_parts {
+	struct port links;
+	struct resource memory_buses, cpus;	/* runners queue for CPUs */
+	uint32_t locations, members;
+};
+struct island_parts { struct port wide_links; struct resource buses; uint32_t members; };
 
 /* ---- the simulation ------------------------------------------------------------------ */
 
@@ -251,11 +263,9 @@ struct engine {
 	/* if contended: */
 	struct events events;
 	double now_ns;
-	struct port *links, *memory_links;	/* by node; by rank */
-	struct port *wide_links, *connections;	/* by island; by connection */
-	struct resource *buses, *memory_buses;	/* by island; by node */
-	struct resource *cpus;		/* by node; runners queue for them */
-	uint32_t *node_members, *island_members;	/* of an instance, while they are counted */
+	struct node_parts *nodes;
+	struct island_parts *islands;
+	struct port *memory_links, *connections;	/* by rank; by connection */
 	/* otherwise: */
 	uint32_t *stack;
 	size_t stack_count;

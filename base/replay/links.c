@@ -165,9 +165,9 @@ port_of(const struct engine *e, const struct flight *f, uint32_t location)
 {
 	uint32_t node = e->node_of[location];
 
-	return f->wire == WIRE_NETWORK ? &e->links[node] :
+	return f->wire == WIRE_NETWORK ? &e->nodes[node].links :
 	    f->wire == WIRE_MEMORY ? &e->memory_links[e->runners[location].rank] :
-	    f->wire == WIRE_WIDE ? &e->wide_links[e->machine->nodes[node].island] :
+	    f->wire == WIRE_WIDE ? &e->islands[e->machine->nodes[node].island].wide_links :
 	    &e->connections[f->connection];
 }
 

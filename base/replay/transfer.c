@@ -9,41 +9,33 @@ transfer_begin(struct engine *e)
 {
 	const struct machine *m = e->machine;
 	uint32_t ranks = (uint32_t)e->known->ranks;
-	int64_t *used = zalloc(m->node_count, sizeof *used);
 
-	e->links = zalloc(m->node_count, sizeof *e->links);
-	e->memory_buses = zalloc(m->node_count, sizeof *e->memory_buses);
+	e->nodes = zalloc(m->node_count, sizeof *e->nodes);
+	e->islands = zalloc(m->island_count, sizeof *e->islands);
 	e->memory_links = zalloc(ranks, sizeof *e->memory_links);
-	e->buses = zalloc(m->island_count, sizeof *e->buses);
-	e->wide_links = zalloc(m->island_count, sizeof *e->wide_links);
 	e->connections = zalloc(m->connection_count + 1, sizeof *e->connections);
-	e->cpus = zalloc(m->node_count, sizeof *e->cpus);
-	e->node_members = zalloc(m->node_count, sizeof *e->node_members);
-	e->island_members = zalloc(m->island_count, sizeof *e->island_members);
 	for (size_t i = 0; i < m->island_count; i++) {
-		resource_begin(&e->buses[i], m->islands[i].buses);
-		port_begin(&e->wide_links[i], 1, 1);
+		resource_begin(&e->islands[i].buses, m->islands[i].buses);
+		port_begin(&e->islands[i].wide_links, 1, 1);
 	}
 	for (size_t i = 0; i < m->connection_count; i++)
 		port_begin(&e->connections[i], 1, 1);
 	for (size_t i = 0; i < m->node_count; i++) {
-		port_begin(&e->links[i], m->nodes[i].in, m->nodes[i].out);
-		resource_begin(&e->memory_buses[i], m->nodes[i].memory_buses);
-		resource_begin(&e->cpus[i], m->nodes[i].cpus);
+		port_begin(&e->nodes[i].links, m->nodes[i].in, m->nodes[i].out);
+		resource_begin(&e->nodes[i].memory_buses, m->nodes[i].memory_buses);
+		resource_begin(&e->nodes[i].cpus, m->nodes[i].cpus);
 	}
 	for (uint32_t l = 0; l < e->locations; l++)
-		if (++used[e->node_of[l]] > m->nodes[e->node_of[l]].cpus && e->contended)
+		if (++e->nodes[e->node_of[l]].locations > m->nodes[e->node_of[l]].cpus &&
+		    e->contended)
 			e->limited_cpus = true;
 	for (uint32_t r = 0; r < ranks; r++) {
 		const struct node *node = &m->nodes[m->node_of[r]];
 		int64_t in = node->memory_in, out = node->memory_out;
 
-		/*
-		 * Dimemas never clears the half-duplex flag of its tasks: a message takes a pair.
-		 */
+		/* Dimemas never clears its tasks' half-duplex flag: a message takes a pair. */
 		port_begin(&e->memory_links[r], in == 0 || (out > 0 && out < in) ? out : in, 0);
 	}
-	free(used);
 }
 
 enum wire
@@ -127,8 +119,8 @@ bus_of(const struct engine *e, const struct flight *f)
 {
 	uint32_t node = e->node_of[f->source];
 
-	return f->wire == WIRE_MEMORY ? &e->memory_buses[node] :
-	    &e->buses[e->machine->nodes[node].island];
+	return f->wire == WIRE_MEMORY ? &e->nodes[node].memory_buses :
+	    &e->islands[e->machine->nodes[node].island].buses;
 }
 
 /*
@@ -297,7 +289,7 @@ buses_of(const struct engine *e, uint32_t instance)
 {
 	uint32_t location = e->instances[instance].members[0].location;
 
-	return &e->buses[e->machine->nodes[e->node_of[location]].island];
+	return &e->islands[e->machine->nodes[e->node_of[location]].island].buses;
 }
 
 void
