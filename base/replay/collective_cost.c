@@ -1,50 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a collective costs, once its members have entered. */
-#include <stdlib.h>
-
 #include "engine.h"
 #include "../mpi/call_class.h"
+
+/* Adds so many for each member to the counts of its node and island. */
+static void
+count_members(const struct engine *e, const struct instance *i, uint32_t each)
+{
+	for (uint32_t k = 0; k < i->count; k++) {
+		const uint32_t node = e->node_of[i->members[k].location];
+
+		e->nodes[node].members += each;
+		e->islands[e->machine->nodes[node].island].members += each;
+	}
+}
 
 /* The sum of the slowest node, the slowest island, and the network between islands. */
 static struct cost
 cost_of(const struct engine *e, const struct instance *instance)
 {
 	const struct machine *m = e->machine;
-	int64_t *in_node = zalloc(m->node_count, sizeof *in_node);
-	int64_t *nodes = zalloc(m->island_count, sizeof *nodes), islands = 0;
-	double inside = 0, wide = 0, ns;
 	const double sent = (double)instance->sent, received = (double)instance->received;
+	const uint32_t first = e->node_of[instance->members[0].location];
+	double inside = 0, wide = 0, ns;
 	struct cost network = { 0, { 0 } }, cost;
-	size_t first = 0;
+	uint32_t islands = 0;
 
+	count_members(e, instance, 1);
 	for (uint32_t k = 0; k < instance->count; k++) {
-		size_t node = e->node_of[instance->members[k].location];
-
-		first = k == 0 ? node : first;
-		if (in_node[node]++ == 0)
-			nodes[m->nodes[node].island]++;
-	}
-	for (size_t n = 0; n < m->node_count; n++) {
+		const uint32_t n = e->node_of[instance->members[k].location];
 		const struct node *node = &m->nodes[n];
+		struct island_parts *island = &e->islands[node->island];
 
-		if (in_node[n] == 0)
+		if (e->nodes[n].members == 0)	/* the node is done */
 			continue;
-		ns = phases_cost(&m->islands[node->island].phases[instance->operation],
-		    sent, received, in_node[n], 0, node->local_latency_ns,
+		ns = phases_cost(&m->islands[node->island].phases[instance->operation], sent,
+		    received, e->nodes[n].members, 0, node->local_latency_ns,
 		    node->local_ns_per_byte).ns;
 		inside = ns > inside ? ns : inside;
+		if (island->nodes++ == 0 || n < island->lowest)
+			island->lowest = n;
+		e->nodes[n].members = 0;
 	}
 	for (size_t k = 0; k < m->island_count; k++) {
 		const struct island *island = &m->islands[k];
-		size_t n = 0;
+		struct island_parts *parts = &e->islands[k];
+		const uint32_t nodes = parts->nodes;
 
-		islands += nodes[k] > 0;
-		if (nodes[k] == 0 || island->nodes < 2)
+		parts->members = parts->nodes = 0;
+		islands += nodes > 0;
+		if (nodes == 0 || island->nodes < 2)
 			continue;
-		while (in_node[n] == 0 || m->nodes[n].island != k)
-			n++;
-		cost = phases_cost(&island->phases[instance->operation], sent, received, nodes[k],
-		    island->buses, m->nodes[n].latency_ns, island->ns_per_byte);
+		cost = phases_cost(&island->phases[instance->operation], sent, received, nodes,
+		    island->buses, m->nodes[parts->lowest].latency_ns, island->ns_per_byte);
 		network = cost.ns > network.ns || k == 0 ? cost : network;
 	}
 	if (islands > 1) {
@@ -54,8 +62,6 @@ cost_of(const struct engine *e, const struct instance *instance)
 		wide = phases_cost(&phases, sent, received, instance->count, 0,
 		    m->nodes[first].wide_latency_ns, m->wide_ns_per_byte).ns;
 	}
-	free(in_node);
-	free(nodes);
 	/* the recorded time includes its messages */
 	if (instance->class == CLASS_COMM_CREATE && m->keeps_making)
 		inside = network.ns = wide = network.times[LATENCY] = network.times[GAP] = 0;
@@ -97,18 +103,6 @@ reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
 	    latency_ns(e, id, root);
 	cost.times[LATENCY] = root == id || wire_of(e, id, root) == WIRE_NETWORK;
 	return cost;
-}
-
-/* Adds so many for each member to the counts of its node and island. */
-static void
-count_members(const struct engine *e, const struct instance *i, uint32_t each)
-{
-	for (uint32_t k = 0; k < i->count; k++) {
-		const uint32_t node = e->node_of[i->members[k].location];
-
-		e->nodes[node].members += each;
-		e->islands[e->machine->nodes[node].island].members += each;
-	}
 }
 
 /* Over which wires each member reaches others. */

@@ -191,7 +191,11 @@ struct node_parts {
 	struct resource memory_buses, cpus;	/* runners queue for CPUs */
 	uint32_t locations, members;
 };
-struct island_parts { struct port wide_links; struct resource buses; uint32_t members; };
+struct island_parts {
+	struct port wide_links;
+	struct resource buses;
+	uint32_t members, nodes, lowest;	/* nodes with members, and the first of them */
+};
 
 /* ---- the simulation ------------------------------------------------------------------ */
 
