@@ -115,7 +115,7 @@ build_regions_before(struct build *build, struct writer *out, uint32_t location,
 {
 	write_events(&build->regions[location], out, location, 0, until_ns);
 	for (uint32_t l = build->ranks; location < build->ranks && l < build->locations; l++)
-		if (build->threads[l - build->ranks].rank == location && build->of[l].rows == 0)
+		if (build->of[l].rank == location && build->of[l].rows == 0)
 			write_events(&build->regions[l], out, location, l, until_ns);
 }
 
@@ -137,9 +137,11 @@ build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32
 	memset(build, 0, sizeof *build);
 	build->ranks = ranks;
 	build->locations = ranks + further;
-	build->threads = zalloc(further, sizeof *build->threads);
-	for (uint32_t f = 0; f < further; f++)
-		build->threads[f] = (struct build_thread){ rank_of[f], ++threads[rank_of[f]] };
+	build->of = zalloc(build->locations, sizeof *build->of);
+	for (uint32_t l = 0; l < build->locations; l++) {
+		build->of[l].rank = l < ranks ? l : rank_of[l - ranks];
+		build->of[l].thread = threads[build->of[l].rank]++;
+	}
 	free(threads);
 	build->round_rows = IN_FLIGHT / build->locations;
 	if (build->round_rows > BLOCK)
@@ -147,7 +149,6 @@ build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32
 	if (build->round_rows < FEWEST)
 		build->round_rows = FEWEST;
 	spill_begin(&build->rows, build->locations);
-	build->of = zalloc(build->locations, sizeof *build->of);
 	build->regions = zalloc(build->locations, sizeof *build->regions);
 	build->used = zalloc(UINT16_MAX + 1, sizeof *build->used);
 	build->comms = grow(NULL, &build->comm_capacity, 3, sizeof *build->comms);
@@ -160,14 +161,15 @@ build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32
 	sorter_begin(&build->sides, sizeof(struct build_call), by_member_of);
 }
 
-_Static_assert(sizeof(struct build_kept) % 8 == 0, "spill_put_record takes whole words");
+_Static_assert(sizeof(struct call_row) % 8 == 0, "spill_put_record takes whole words");
 
 uint64_t
 build_row(struct build *build, uint32_t location, const struct call_row *row)
 {
 	struct build_location *of = &build->of[location];
-	struct build_kept kept = { .none = 0 };
+	struct call_row kept;
 
+	memset(&kept, 0, sizeof kept);	/* its gaps, too: it is written as it lies in memory */
 #define X(field, ...) kept.field = row->field;
 	CALL_FIELDS(X)
 #undef X

@@ -4,6 +4,7 @@
  * a reader keeps only locations and rows in flight.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "../../base/tool/fields.h"
@@ -32,8 +33,7 @@ write_ranks(const struct build *build, struct writer *out)
 	uint64_t *rows = zalloc(build->ranks, sizeof *rows);
 
 	for (uint32_t l = 0; l < build->locations; l++)
-		rows[l < build->ranks ? l : build->threads[l - build->ranks].rank] +=
-		    build->of[l].rows;
+		rows[build->of[l].rank] += build->of[l].rows;
 	for (uint32_t r = 0; r < build->ranks; r++) {
 		message_begin(out, "rank", 2);
 		put_uint(out, "rank", r);
@@ -58,8 +58,7 @@ write_definitions(const struct build *build, struct writer *out)
 	for (uint32_t r = 0; build->define_rank != NULL && r < build->ranks; r++)
 		build->define_rank(build->context, r, out);
 	for (uint32_t l = build->ranks; l < build->locations; l++)
-		location_write(out, l, (int32_t)build->threads[l - build->ranks].rank,
-		    build->threads[l - build->ranks].thread);
+		location_write(out, l, (int32_t)build->of[l].rank, build->of[l].thread);
 	for (size_t c = 3; c < build->comm_count; c++)
 		communicator_write(out, (uint32_t)c, &build->comms[c], NULL);
 	build->used[0] = false;
@@ -87,25 +86,12 @@ take_patches(struct output *o, uint32_t location, uint64_t round)
 	}
 }
 
-static struct call_row
-take_row(struct build *build, uint32_t location)
-{
-	struct build_kept *kept = &build->of[location].row;
-	struct call_row row;
-
-	spill_take(&build->rows, location);
-	spill_take_record(&build->rows, location, kept, sizeof *kept);
-#define X(field, ...) row.field = kept->field;
-	CALL_FIELDS(X)
-#undef X
-	return row;
-}
-
 /* The rows of a location up to the round's last. A call and its parts stay together. */
 static void
 write_block(struct output *o, uint32_t location, uint64_t round)
 {
 	struct spill *rows = &o->build->rows;
+	struct call_row *row = &o->build->of[location].row;
 	uint64_t end = (round + 1) * o->build->round_rows;
 
 	o->block.location = location;
@@ -113,9 +99,9 @@ write_block(struct output *o, uint32_t location, uint64_t round)
 	o->block.count = 0;
 	while (spill_any(rows, location) &&
 	    (o->written[location] < end || spill_next(rows, location) != 0)) {
-		const struct call_row row = take_row(o->build, location);
-
-		if (calls_add(&o->block, &row) < 0)
+		spill_take(rows, location);	/* whether it is a part */
+		spill_take_record(rows, location, row, sizeof *row);
+		if (calls_add(&o->block, row) < 0)
 			die("out of memory");
 		o->written[location]++;
 	}
@@ -177,18 +163,6 @@ write_instance(struct output *o)
 	put_column(&o->out, "location", location, count);
 	put_column(&o->out, "seq", seq, count);
 	end_message(&o->out);
-}
-
-static void
-write_edges(struct output *o, uint64_t round)
-{
-	const struct build_edge *e;
-	const struct build_member *m;
-
-	while ((e = sorter_peek(&o->build->messages)) != NULL && e->round == round)
-		write_messages(o, round);
-	while ((m = sorter_peek(&o->build->members)) != NULL && m->round == round)
-		write_instance(o);
 }
 
 /* An end is skipped if an earlier one has an edge as late: it settles nothing. */
@@ -267,6 +241,8 @@ void
 build_write(struct build *build, int argc, char **argv)
 {
 	struct output o = { .build = build };
+	const struct build_edge *e;
+	const struct build_member *m;
 	uint64_t rounds = 1;
 
 	spill_read(&build->rows);
@@ -278,7 +254,7 @@ build_write(struct build *build, int argc, char **argv)
 	o.settled = zalloc(build->locations, sizeof *o.settled);
 	o.open = zalloc(build->locations, sizeof *o.open);
 	for (uint32_t l = 0; l < build->locations; l++) {
-		build->of[l].row = (struct build_kept){ .none = 0 };
+		memset(&build->of[l].row, 0, sizeof build->of[l].row);
 		rounds = build_round(build, rounds - 1, build->of[l].rows) + 1;
 	}
 	need_output(writer_open(&o.out, STDOUT_FILENO, build->trace ? "trace" : "graph", NULL,
@@ -289,7 +265,10 @@ build_write(struct build *build, int argc, char **argv)
 			write_block(&o, l, k);
 		if (build->trace)
 			continue;
-		write_edges(&o, k);
+		while ((e = sorter_peek(&build->messages)) != NULL && e->round == k)
+			write_messages(&o, k);
+		while ((m = sorter_peek(&build->members)) != NULL && m->round == k)
+			write_instance(&o);
 		write_settled(&o, k);
 	}
 	write_useful(build, &o.out);

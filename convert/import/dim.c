@@ -71,7 +71,7 @@ static void
 take_message(struct dim *d, char *at, bool is_send)
 {
 	const struct source *t = &d->text;
-	struct record r = { .kind = SEND };
+	struct step r = { .kind = SEND };
 
 	r.peer = (int32_t)text_integer(t, &at, is_send ? 0 : ANY_PEER, d->build.ranks - 1);
 	r.other = (int32_t)text_integer(t, &at, -1, INT32_MAX);
@@ -80,7 +80,7 @@ take_message(struct dim *d, char *at, bool is_send)
 	d->played |= r.peer == ANY_PEER || r.tag == ANY_TAG;
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
 	if (is_send)
-		r.sync = (int)text_integer(t, &at, 0, 3);
+		r.which = (int32_t)text_integer(t, &at, 0, 3);
 	else
 		r.kind = (enum kind)(RECEIVE + text_integer(t, &at, 0, 2));
 	text_end(t, at);
@@ -103,11 +103,12 @@ take_collective(struct dim *d, char *at)
 	static const enum kind kinds[] = { COLLECTIVE_START, COLLECTIVE,
 	    COLLECTIVE_WAIT, COLLECTIVE };
 	const struct source *t = &d->text;
-	struct record r = { .peer = NO_PEER };
+	struct step r = { .peer = NO_PEER };
 	const struct build_id *comm;
-	int64_t root;
+	const int32_t task = (int32_t)d->build.of[d->location].rank;
+	int64_t root, flags;
 
-	r.operation = (int)text_integer(t, &at, 0, OP_OTHER - 1);
+	r.which = (int32_t)text_integer(t, &at, 0, OP_OTHER - 1);
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
 	if (r.comm >= d->build.id_capacity || d->build.ids[r.comm].size == 0)
 		die_text(t, "a collective on a communicator that is not defined");
@@ -116,14 +117,14 @@ take_collective(struct dim *d, char *at)
 	text_integer(t, &at, -1, INT32_MAX);
 	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
 	r.received = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
-	r.sync = (int)text_integer(t, &at, 0, 3);
+	flags = text_integer(t, &at, 0, 3);
 	text_end(t, at);
-	r.kind = kinds[r.sync];
-	if (r.sync == 3)	/* MPI_Reduce by prv2dim: the field is the root's task */
+	r.kind = kinds[flags];
+	if (flags == 3)		/* MPI_Reduce by prv2dim: the field is the root's task */
 		r.peer = rank_in(d, comm, (int32_t)root);
 	else if (root != 0)
-		r.peer = rank_in(d, comm, (int32_t)d->at->rank);
-	rank_in(d, comm, (int32_t)d->at->rank);
+		r.peer = rank_in(d, comm, task);
+	rank_in(d, comm, task);
 	dim_record(d, &r);
 }
 
@@ -150,10 +151,6 @@ take_threads(struct dim *d, char *at, uint32_t ranks)
 	build_begin(&d->build, ranks, rank_of, further);
 	free(rank_of);
 	d->threads = zalloc(d->build.locations, sizeof *d->threads);
-	for (uint32_t l = 0; l < d->build.locations; l++)
-		d->threads[l].rank = l < ranks ? l : d->build.threads[l - ranks].rank;
-	for (uint32_t l = ranks; l < d->build.locations; l++)
-		d->threads[l].number = (int32_t)d->build.threads[l - ranks].thread;
 }
 
 /* #DIMEMAS:"name":1,OFFSET:NTASKS(threads,...),NCOMMS */
@@ -188,7 +185,7 @@ take_place(struct dim *d, char **at)
 
 	if (d->offset_lines > 0)
 		die_text(&d->text, "a record behind the offsets of the tasks");
-	if (rank < (int64_t)d->at->rank)
+	if (rank < d->build.of[d->location].rank)
 		die_text(&d->text, "the tasks are not in order");
 	if (thread >= d->thread_count[rank])
 		die_text(&d->text, "a thread that the first line does not tell");

@@ -11,43 +11,36 @@
 
 enum kind { SEND, RECEIVE, POST, WAIT, COLLECTIVE, COLLECTIVE_START, COLLECTIVE_WAIT };
 
-struct record {
-	enum kind kind;
-	/* world rank; of a collective the root in its communicator */
-	int32_t peer, tag;
-	uint64_t bytes, received;
-	uint32_t comm;			/* as in the file */
-	int sync, operation;		/* flags of a send; id of a collective */
-	int32_t other;			/* thread of the peer; -1: any */
-};
-
 /*
- * One operation of a thread in a message or a collective, in order. Posted receives of a thread
- * have numbers, which their waits name. A wait for a collective is for the oldest started.
+ * One operation of a thread in a message or a collective, in order: a record, then with its row.
+ * Posted receives of a thread have numbers, which their waits name. A wait for a collective is for
+ * the oldest started.
  */
 struct step {				/* no gaps: it is written as it lies in memory */
 	enum kind kind;
-	int32_t peer;			/* of a message, as in the record */
+	/* world rank; of a collective the root in its communicator */
+	int32_t peer, tag;
+	uint32_t comm;			/* as in the file */
+	int32_t which;			/* flags of a send; id of a collective */
+	int32_t other;			/* thread of the peer; -1: any */
+	uint64_t bytes;
+	union {
+		uint64_t received;	/* COLLECTIVE and the like */
+		uint64_t number;	/* POST, WAIT */
+	};
 	int64_t at_ns;			/* on the thread's own clock */
 	uint64_t seq, head;		/* its row, and the row that it is a part of */
-	uint32_t comm;			/* as in the file */
-	int32_t other;			/* as in the record */
-	int64_t tag;
-	uint64_t bytes;			/* SEND */
-	uint64_t number;		/* POST, WAIT */
 };
 
 /* A thread of a task: a location. */
 struct thread {
-	uint32_t rank;
-	int32_t number;			/* in its task */
 	int64_t now_ns;
 	struct step step;		/* the last one written, or read */
 	bool computed;			/* a burst since the last row */
 	bool in_call;
 	uint16_t call;			/* index of the call that events report; 0: none */
 	uint64_t posted;		/* receives so far */
-	struct record *records;		/* of that call */
+	struct step *records;		/* of that call */
 	size_t record_count, record_capacity;
 	/* seqs of collectives not yet waited for: FIRST to before COUNT */
 	uint64_t *starts;
@@ -77,7 +70,7 @@ struct dim {
 };
 
 void dim_begin(struct dim *dim);
-void dim_record(struct dim *dim, const struct record *record);
+void dim_record(struct dim *dim, const struct step *record);
 /* Adds a row of a function that exchanges nothing. */
 void dim_local(struct dim *dim, uint16_t call, int32_t tag, int32_t peer);
 void dim_end_call(struct dim *dim);	/* writes the rows of the call that has ended */

@@ -123,13 +123,14 @@ free_end(struct play *p, uint32_t end)
 static bool
 fits(const struct dim *d, const struct end *send, const struct end *receive)
 {
-	const struct thread *from = &d->threads[send->location],
-	    *to = &d->threads[receive->location];
+	const struct build_location *from = &d->build.of[send->location],
+	    *to = &d->build.of[receive->location];
 	const struct step *s = &send->step, *r = &receive->step;
 
 	return s->comm == r->comm && (r->peer == ANY_PEER || r->peer == (int32_t)from->rank) &&
 	    (r->tag == ANY_TAG || r->tag == s->tag) &&
-	    (r->other < 0 || r->other == from->number) && (s->other < 0 || s->other == to->number);
+	    (r->other < 0 || r->other == (int32_t)from->thread) &&
+	    (s->other < 0 || s->other == (int32_t)to->thread);
 }
 
 static void
@@ -172,7 +173,7 @@ put_message(struct play *p, uint32_t receive)
 	    .location = r->location,
 	    .known = (unsigned)(r->step.peer == ANY_PEER) << KNOWN_peer |
 	    (unsigned)(r->step.tag == ANY_TAG) << KNOWN_tag,
-	    .row = { .peer = (int32_t)p->d->threads[r->source].rank, .tag = (int32_t)r->sent.tag,
+	    .row = { .peer = (int32_t)p->d->build.of[r->source].rank, .tag = r->sent.tag,
 	    .bytes_received = r->sent.bytes } };
 
 	build_message(&p->d->build, r->message, r->source, r->sent.seq, r->location, r->step.seq);
@@ -243,7 +244,7 @@ play_receive(struct play *p, uint32_t location, const struct step *step)
 	uint64_t messages = p->messages;
 
 	p->ends[end].completed = true;
-	post(p, p->d->threads[location].rank, end);
+	post(p, p->d->build.of[location].rank, end);
 	if (p->messages == messages) {
 		player->waiting = FOR_END;
 		player->end = end;
@@ -256,7 +257,7 @@ play_post(struct play *p, uint32_t location, const struct step *step)
 	struct posted posted = { step->number, location, new_end(p, step, location) };
 
 	open_posts_add(&p->open, &posted);
-	post(p, p->d->threads[location].rank, posted.end);
+	post(p, p->d->build.of[location].rank, posted.end);
 }
 
 /* The receive that is waited for, now with the row of its wait; 0: it has its message already. */
@@ -284,7 +285,7 @@ complete(struct play *p, uint32_t location, const struct step *wait)
 static struct tally
 arrive(struct play *p, uint32_t location, uint32_t comm, int64_t now_ns)
 {
-	struct tally key = { comm, 0, p->d->threads[location].rank, 0 }, *come;
+	struct tally key = { comm, 0, p->d->build.of[location].rank, 0 }, *come;
 	struct tally instance = { comm, 0, tallies_add(&p->called, &key)->count++, 0 };
 
 	come = tallies_add(&p->come, &instance);

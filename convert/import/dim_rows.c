@@ -46,13 +46,6 @@ natural(struct dim *d, enum kind kind, int which)
 	return *call;
 }
 
-static uint16_t
-natural_call(struct dim *d, const struct record *r)
-{
-	return natural(d, r->kind,
-	    r->kind == SEND ? r->sync : r->kind >= COLLECTIVE ? r->operation : 0);
-}
-
 void
 dim_bound(const struct dim *d, uint64_t things)
 {
@@ -62,16 +55,16 @@ dim_bound(const struct dim *d, uint64_t things)
 
 /* The kind of a receive: its wait has the same wildcards and is on the same thread. */
 static struct post
-kind_of(const struct dim *d, const struct record *r)
+kind_of(const struct dim *d, const struct step *r)
 {
 	return (struct post){ .source = r->peer == ANY_PEER ? d->build.ranks : (uint32_t)r->peer,
 	    .location = d->location, .comm = r->comm, .tag = r->tag };
 }
 
 static void
-put_post(struct dim *d, const struct record *r, struct step *step)
+put_post(struct dim *d, struct step *step)
 {
-	const struct post key = kind_of(d, r);
+	const struct post key = kind_of(d, step);
 	struct post *kind;
 
 	dim_bound(d, ++d->waiting);
@@ -83,9 +76,9 @@ put_post(struct dim *d, const struct record *r, struct step *step)
 
 /* Removes the oldest posted receive of the kind; returns its row. */
 static uint64_t
-take_post(struct dim *d, const struct record *r, struct step *step)
+take_post(struct dim *d, struct step *step)
 {
-	const struct post key = kind_of(d, r);
+	const struct post key = kind_of(d, step);
 	struct post *kind = posts_find(d->posts, &key);
 	struct posted oldest;
 
@@ -105,7 +98,7 @@ take_post(struct dim *d, const struct record *r, struct step *step)
 static void
 put_side(struct dim *d, const struct step *s, uint64_t place)
 {
-	const uint32_t here = d->at->rank, there = (uint32_t)s->peer;
+	const uint32_t here = d->build.of[d->location].rank, there = (uint32_t)s->peer;
 	const bool send = s->kind == SEND;
 
 	if (d->played)
@@ -121,15 +114,17 @@ _Static_assert(sizeof(struct step) == 64, "a step has no gaps");
 
 /* Writes a record as a row; CALL is 0 for a part of the previous call. */
 static void
-put_record(struct dim *d, uint16_t call, const struct record *r)
+put_record(struct dim *d, uint16_t call, const struct step *r)
 {
 	struct call_row row = CALL_ROW;
 	struct thread *t = d->at;
 	const struct build_location *of = &d->build.of[d->location];
-	struct step step = { r->kind, r->peer, t->now_ns, of->rows,
-	    call != 0 ? of->rows : of->head, r->comm, r->other, r->tag, r->bytes, 0 };
+	struct step step = *r;
 	uint64_t started;
 
+	step.at_ns = t->now_ns;
+	step.seq = of->rows;
+	step.head = call != 0 ? of->rows : of->head;
 	row.call = call;
 	row.enter_ns = row.leave_ns = t->now_ns;
 	t->computed = false;
@@ -140,10 +135,10 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 		*(r->kind == SEND ? &row.bytes_sent : &row.bytes_received) = r->bytes;
 	switch (r->kind) {
 	case SEND: case RECEIVE: put_side(d, &step, step.seq); break;
-	case POST: put_post(d, r, &step); break;
+	case POST: put_post(d, &step); break;
 	case WAIT:
 		/* In MPI_Sendrecv the receive is the part itself. */
-		started = take_post(d, r, &step);
+		started = take_post(d, &step);
 		put_side(d, &step, started);
 		row.request = (uint32_t)(step.seq - started);
 		break;
@@ -162,7 +157,7 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 		row.bytes_sent = r->bytes;
 		row.bytes_received = r->received;
 		sorter_add(&d->build.calls, &(struct build_call){ .channel = { r->comm },
-		    .size = (uint32_t)d->build.ids[r->comm].size, .member = t->rank,
+		    .size = (uint32_t)d->build.ids[r->comm].size, .member = of->rank,
 		    .location = d->location, .at = t->now_ns, .seq = step.seq });
 		break;
 	}
@@ -187,11 +182,11 @@ dim_local(struct dim *d, uint16_t call, int32_t tag, int32_t peer)
 static bool
 put_sendrecv(struct dim *d, uint16_t call)
 {
-	const struct record *send = NULL, *post = NULL, *wait = NULL, *r = d->at->records;
-	struct record receive;
+	const struct step *send = NULL, *post = NULL, *wait = NULL, *r = d->at->records;
+	struct step receive;
 
 	for (; r < d->at->records + d->at->record_count; r++)
-		if (r->kind == SEND && r->sync == 0 && send == NULL)
+		if (r->kind == SEND && r->which == 0 && send == NULL)
 			send = r;
 		else if (r->kind == POST && send == NULL && post == NULL)
 			post = r;
@@ -219,13 +214,13 @@ static bool
 fits(struct dim *d, uint16_t call)
 {
 	enum call_class class = call_class(call);
-	const struct record *r = d->at->records;
+	const struct step *r = d->at->records;
 
 	if (class == CLASS_COMPLETE || class == CLASS_START) {
 		for (; r < d->at->records + d->at->record_count; r++)
 			if (class == CLASS_COMPLETE ?
 			    r->kind != WAIT && r->kind != COLLECTIVE_WAIT :
-			    r->kind != POST && !(r->kind == SEND && r->sync == 2))
+			    r->kind != POST && !(r->kind == SEND && r->which == 2))
 				return false;
 		return true;
 	}
@@ -233,12 +228,12 @@ fits(struct dim *d, uint16_t call)
 		return false;
 	/* The flags must give the function's protocol; see lp-replay(1). */
 	if (class == CLASS_SEND)
-		return r->kind == SEND && r->sync == (call != natural(d, SEND, 0));
+		return r->kind == SEND && r->which == (call != natural(d, SEND, 0));
 	if (class == CLASS_SEND_START)
-		return r->kind == SEND && r->sync == (call == natural(d, SEND, 3) ? 3 : 2);
+		return r->kind == SEND && r->which == (call == natural(d, SEND, 3) ? 3 : 2);
 	if (class == CLASS_INIT)
-		return r->kind == COLLECTIVE && r->operation == 0;
-	return class == call_class(natural_call(d, r));
+		return r->kind == COLLECTIVE && r->which == 0;
+	return class == call_class(natural(d, r->kind, r->which));
 }
 
 void
@@ -246,7 +241,7 @@ dim_end_call(struct dim *d)
 {
 	const uint16_t call = d->at->call;
 	const enum call_class class = call_class(call);
-	const struct record *records = d->at->records;
+	const struct step *r = d->at->records;
 
 	if (d->at->in_call && d->at->record_count == 0)
 		dim_local(d, call, NO_TAG, class >= CLASS_SEND && class <= CLASS_START ?
@@ -254,9 +249,9 @@ dim_end_call(struct dim *d)
 	else if (d->at->in_call && (class != CLASS_SENDRECV || !put_sendrecv(d, call))) {
 		const bool whole = class != CLASS_SENDRECV && fits(d, call);
 
-		for (size_t i = 0; i < d->at->record_count; i++)
-			put_record(d, !whole ? natural_call(d, &records[i]) : i == 0 ? call : 0,
-			    &records[i]);
+		for (size_t i = 0; i < d->at->record_count; i++, r++)
+			put_record(d, !whole ? natural(d, r->kind, r->which) : i == 0 ? call : 0,
+			    r);
 	}
 	d->waiting -= d->at->record_count;
 	d->at->in_call = false;
@@ -264,10 +259,10 @@ dim_end_call(struct dim *d)
 }
 
 void
-dim_record(struct dim *d, const struct record *r)
+dim_record(struct dim *d, const struct step *r)
 {
 	if (!d->at->in_call) {
-		put_record(d, natural_call(d, r), r);
+		put_record(d, natural(d, r->kind, r->which), r);
 		return;
 	}
 	dim_bound(d, ++d->waiting);

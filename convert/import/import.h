@@ -54,15 +54,10 @@ struct build {
 	size_t round_rows;		/* rows of a location per round */
 	struct spill rows;		/* by location */
 	struct build_location {
+		uint32_t rank, thread;	/* thread 0: the first of its rank */
 		uint64_t rows, head;	/* so far; the last row that is not a part */
-		struct build_kept {	/* the last one written, or read */
-#define X(field, key, type, ...) type field;
-			CALL_FIELDS(X)
-#undef X
-			uint16_t none;	/* no gaps: it is written as it lies in memory */
-		} __attribute__((packed)) row;
+		struct call_row row;	/* the last one written, or read */
 	} *of;
-	struct build_thread { uint32_t rank, thread; } *threads;	/* from location RANKS on */
 	struct build_regions *regions;	/* by location */
 	int64_t run_ns;
 	struct sorter messages, members, open_ends, patches;

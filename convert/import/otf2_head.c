@@ -166,12 +166,14 @@ number_own(struct otf2 *o, struct communicator_of *comm)
 		otf2_die(o, "damaged: two communicators of one number");
 }
 
-static void
-number_comms(struct otf2 *o)
+void
+otf2_number(struct otf2 *o)
 {
-	const struct communicator_of *world = find_world(o);
+	const struct communicator_of *world;
 	uint32_t number = 3;
 
+	number_ranks(o);
+	world = find_world(o);
 	for (size_t i = 0; i < o->comm_count; i++) {
 		struct communicator_of *comm = &o->comms[i];
 
@@ -186,13 +188,6 @@ number_comms(struct otf2 *o)
 			comm->type = comm->window ? "window" : comm->file ? "file" : NULL;
 		}
 	}
-}
-
-void
-otf2_number(struct otf2 *o)
-{
-	number_ranks(o);
-	number_comms(o);
 }
 
 /* ---- written ---- */

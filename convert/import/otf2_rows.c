@@ -118,45 +118,6 @@ add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call,
 	build_row(&o->build, lane->location, &row);
 }
 
-/* Only lp-export gives the row that made a persistent request. */
-static bool
-starts_are_told(const struct lane *lane)
-{
-	for (size_t i = 0; i < lane->operation_count; i++)
-		if (lane->operations[i].said >> WORD_REQUEST & 1)
-			return true;
-	return false;
-}
-
-/*
- * OTF2 does not say where a persistent request was made. So its start becomes the start of the send
- * or receive itself; further starts take no time.
- */
-static void
-rows_call(struct otf2 *o, struct lane *lane, struct call_row row)
-{
-	const enum call_class class = call_class(row.call);
-	const bool starts = class == CLASS_START && !starts_are_told(lane);
-
-	if (lane->operation_count == 0) {
-		/* These kinds are matched by their operations: this call had no peer. */
-		if (class >= CLASS_SEND && class <= CLASS_RECV_START)
-			row.peer = NULL_PEER;
-		build_row(&o->build, lane->location, &row);
-	}
-	for (size_t i = 0; i < lane->operation_count; i++) {
-		const struct operation *op = &lane->operations[i];
-
-		if (starts)
-			row.call = build_call(op->sends ? "MPI_Isend" : "MPI_Irecv");
-		add_operation(o, lane, &row, op);
-		if (starts)
-			row.enter_ns = row.leave_ns;
-		else
-			row.call = 0;
-	}
-}
-
 struct operation *
 call_operation(struct lane *lane)
 {
@@ -280,20 +241,44 @@ order_sendrecv(struct lane *lane)
 	}
 }
 
+/*
+ * OTF2 does not say where a persistent request was made, but lp-export does. So its start becomes
+ * the start of the send or receive itself; further starts take no time.
+ */
 static void
-end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
+put_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
 {
 	const uint16_t call = o->regions[lane->region].call;
+	const enum call_class class = call_class(call);
+	bool starts = class == CLASS_START;
 	struct call_row row = CALL_ROW;
 
 	row.enter_ns = lane->enter_ns;
 	row.leave_ns = leave_ns;
 	row.call = call;
-	if (call_class(call) == CLASS_SENDRECV)
-		order_sendrecv(lane);
 	row.comm = lane->made_from;	/* unless we know more */
 	row.site = site_of_call(o, lane->node, lane->region);
-	rows_call(o, lane, row);
+	if (class == CLASS_SENDRECV)
+		order_sendrecv(lane);
+	if (lane->operation_count == 0) {
+		/* These kinds are matched by their operations: this call had no peer. */
+		if (class >= CLASS_SEND && class <= CLASS_RECV_START)
+			row.peer = NULL_PEER;
+		build_row(&o->build, lane->location, &row);
+	}
+	for (size_t i = 0; i < lane->operation_count; i++)
+		starts &= (lane->operations[i].said >> WORD_REQUEST & 1) == 0;
+	for (size_t i = 0; i < lane->operation_count; i++) {
+		const struct operation *op = &lane->operations[i];
+
+		if (starts)
+			row.call = build_call(op->sends ? "MPI_Isend" : "MPI_Irecv");
+		add_operation(o, lane, &row, op);
+		if (starts)
+			row.enter_ns = row.leave_ns;
+		else
+			row.call = 0;
+	}
 }
 
 /* ---- enter and leave: MPI calls, the frames around them, and regions that the user named ---- */
@@ -389,5 +374,5 @@ call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 	if (leave_ns < lane->enter_ns)
 		leave_ns = lane->enter_ns;
 	lane->last_leave_ns = leave_ns;
-	end_call(o, lane, leave_ns);
+	put_call(o, lane, leave_ns);
 }
