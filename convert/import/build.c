@@ -214,27 +214,12 @@ build_message(struct build *build, uint64_t number, uint32_t source, uint64_t se
 	build->message_count++;
 }
 
-/* MPI_COMM_WORLD, or a new communicator of these world ranks, which takes over MEMBERS. */
-static uint32_t
-comm_number(struct build *build, int32_t *members, int32_t size)
-{
-	bool world = size == (int32_t)build->ranks;
-
-	for (int32_t i = 0; i < size && world; i++)
-		world = members[i] == i;
-	if (world)
-		return 1;
-	GROW(build->comms, build->comm_capacity, build->comm_count + 1);
-	build->comms[build->comm_count] = (struct communicator){ .size = size, .members = members };
-	build->comm_members += (uint64_t)size;
-	return (uint32_t)build->comm_count++;
-}
-
 void
 build_comm(struct build *build, const struct source *text, char *at, int64_t base)
 {
 	const int64_t id = text_integer(text, &at, base, 1 << 24);
 	struct build_id *comm;
+	bool world;
 
 	if ((uint64_t)id > text->next)	/* each has a line */
 		die_text(text, "the number of a communicator is out of range");
@@ -244,11 +229,19 @@ build_comm(struct build *build, const struct source *text, char *at, int64_t bas
 	comm = AT(build->ids, build->id_capacity, id);
 	comm->size = (int32_t)text_integer(text, &at, 1, build->ranks);
 	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
-	for (int32_t i = 0; i < comm->size; i++)
+	world = comm->size == (int32_t)build->ranks;
+	for (int32_t i = 0; i < comm->size; i++) {
 		comm->members[i] = (int32_t)(text_integer(text, &at, base,
 		    build->ranks - 1 + base) - base);
+		world &= comm->members[i] == i;
+	}
 	text_end(text, at);
-	comm->number = comm_number(build, comm->members, comm->size);
+	comm->number = world ? 1 : (uint32_t)build->comm_count;
+	if (world)
+		return;
+	*APPEND(build->comms, build->comm_count, build->comm_capacity) = (struct communicator){
+	    .size = comm->size, .members = comm->members };
+	build->comm_members += (uint64_t)comm->size;
 }
 
 /* ---- calls of all members of a channel, joined in the order of their numbers ---- */

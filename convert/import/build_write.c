@@ -28,24 +28,10 @@ struct output {
 };
 
 static void
-write_ranks(const struct build *build, struct writer *out)
+write_definitions(const struct build *build, struct writer *out)
 {
 	uint64_t *rows = zalloc(build->ranks, sizeof *rows);
 
-	for (uint32_t l = 0; l < build->locations; l++)
-		rows[build->of[l].rank] += build->of[l].rows;
-	for (uint32_t r = 0; r < build->ranks; r++) {
-		message_begin(out, "rank", 2);
-		put_uint(out, "rank", r);
-		put_uint(out, "rows", rows[r]);
-		end_message(out);
-	}
-	free(rows);
-}
-
-static void
-write_definitions(const struct build *build, struct writer *out)
-{
 	message_begin(out, "run", 3 + (build->date_s > 0));
 	put_uint(out, "ranks", build->ranks);
 	put_uint(out, "locations", build->locations);
@@ -53,10 +39,18 @@ write_definitions(const struct build *build, struct writer *out)
 	if (build->date_s > 0)
 		put_uint(out, "date_s", build->date_s);
 	end_message(out);
-	if (build->define_rank == NULL)
-		write_ranks(build, out);
-	for (uint32_t r = 0; build->define_rank != NULL && r < build->ranks; r++)
-		build->define_rank(build->context, r, out);
+	for (uint32_t l = 0; l < build->locations; l++)
+		rows[build->of[l].rank] += build->of[l].rows;
+	for (uint32_t r = 0; r < build->ranks; r++)
+		if (build->define_rank != NULL)
+			build->define_rank(build->context, r, out);
+		else {
+			message_begin(out, "rank", 2);
+			put_uint(out, "rank", r);
+			put_uint(out, "rows", rows[r]);
+			end_message(out);
+		}
+	free(rows);
 	for (uint32_t l = build->ranks; l < build->locations; l++)
 		location_write(out, l, (int32_t)build->of[l].rank, build->of[l].thread);
 	for (size_t c = 3; c < build->comm_count; c++)

@@ -72,13 +72,7 @@ struct file {
 	size_t count, capacity;
 };
 
-/* How the stream names a function of ReproMPI. */
-struct subject {
-	const char *name, *function, *guideline;
-	int number;
-	bool all_blocks;	/* the function moves p blocks of this size */
-};
-
+/* Does the function move p blocks of the size that counts? */
 static bool
 moves_all(const char *function)
 {
@@ -91,23 +85,31 @@ moves_all(const char *function)
 	return false;
 }
 
-static struct subject
-subject_of(const struct source *text, const char *test)
+/* As the stream names them. */
+static struct samples
+samples_of(const struct source *text, const struct file *f, const struct job *job)
 {
 #define MOCKUP(gl, function, name, words, extra) \
-	{ #function "_as_" #name, "MPI_" #function, #function " <= " words, gl, false },
-	static const struct subject known[] = { MOCKUPS(MOCKUP) };
+	{ #function "_as_" #name, "MPI_" #function, "mockup", #function " <= " words, gl, 0, 0, \
+	    0, NULL },
+	static const struct samples known[] = { MOCKUPS(MOCKUP) };
+	struct samples samples = { job->test, job->test, "function", "", 0, 0, 0, 0, NULL };
 
-	if (strncmp(test, "GL_", 3) != 0)
-		return (struct subject){ test, test, "", 0, moves_all(test) };
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (strcmp(known[i].name, test + 3) == 0) {
-			struct subject subject = known[i];
+	if (strncmp(job->test, "GL_", 3) == 0) {
+		size_t i = 0;
 
-			subject.all_blocks = moves_all(subject.function);
-			return subject;
-		}
-	die("%s: no guideline is known for %s", text->name, test);
+		while (i < sizeof known / sizeof *known &&
+		    strcmp(known[i].name, job->test + 3) != 0)
+			i++;
+		if (i == sizeof known / sizeof *known)
+			die("%s: no guideline is known for %s", text->name, job->test);
+		samples = known[i];
+	}
+	samples.bytes = job->count * f->extent;
+	samples.volume = moves_all(samples.function) ? samples.bytes * f->ranks : samples.bytes;
+	samples.count = job->samples;
+	samples.ns = job->ns;
+	return samples;
 }
 
 static void
@@ -187,18 +189,6 @@ take_sample(const struct source *text, struct file *f, char *line)
 	*APPEND(job->ns, job->samples, job->capacity) = (uint64_t)llround(1e9 * seconds);
 }
 
-static void
-put_job(struct writer *out, const struct file *f, const struct job *job,
-    const struct subject *subject, const char *role)
-{
-	const uint64_t bytes = job->count * f->extent;
-
-	write_samples(out, &(struct samples){ .name = subject->name, .function = subject->function,
-	    .role = role, .guideline = subject->guideline, .number = subject->number,
-	    .bytes = bytes, .volume = subject->all_blocks ? bytes * f->ranks : bytes,
-	    .count = job->samples, .ns = job->ns });
-}
-
 /*
  * ReproMPI 1.0 omits the copies of mock-ups. So GL_Gather_as_Allgather makes the same call as
  * MPI_Allgather: an A/A control.
@@ -207,13 +197,15 @@ static void
 put_control(const struct source *text, struct writer *out, const struct file *f,
     const struct job *job)
 {
-	for (size_t i = 0; i < f->count; i++)
-		if (strcmp(f->jobs[i].test, "MPI_Allgather") == 0 &&
-		    f->jobs[i].count == job->count) {
-			struct subject allgather = subject_of(text, "MPI_Allgather");
+	for (const struct job *of = f->jobs; of < f->jobs + f->count; of++)
+		if (strcmp(of->test, "MPI_Allgather") == 0 && of->count == job->count) {
+			struct samples control = samples_of(text, f, of);
 
-			allgather.name = "Gather_as_Allgather";
-			put_job(out, f, job, &allgather, "control");
+			control.name = "Gather_as_Allgather";
+			control.role = "control";
+			control.count = job->samples;
+			control.ns = job->ns;
+			write_samples(out, &control);
 		}
 }
 
@@ -242,10 +234,10 @@ take_reprompi(struct source *text, struct writer *out)
 		die("%s: no run times", text->name);
 	write_mpirun(out, f.ranks, f.sync != NULL ? f.sync : "");
 	for (size_t i = 0; i < f.count; i++) {
-		struct subject subject = subject_of(text, f.jobs[i].test);
+		const struct samples samples = samples_of(text, &f, &f.jobs[i]);
 
-		put_job(out, &f, &f.jobs[i], &subject, subject.number > 0 ? "mockup" : "function");
-		if (strcmp(subject.name, "Gather_as_Allgather") == 0)
+		write_samples(out, &samples);
+		if (strcmp(samples.name, "Gather_as_Allgather") == 0)
 			put_control(text, out, &f, &f.jobs[i]);
 	}
 	for (size_t i = 0; i < f.count; i++) {

@@ -73,17 +73,6 @@ open_archive(struct otf2 *o)
 	setrlimit(RLIMIT_CPU, &before);
 }
 
-/* Whether lp-export wrote it. */
-static void
-find_creator(struct otf2 *o)
-{
-	char *creator = NULL;
-
-	if (OTF2_Reader_GetCreator(o->reader, &creator) == OTF2_SUCCESS && creator != NULL)
-		o->ours = strncmp(creator, OTF2_CREATOR " ", strlen(OTF2_CREATOR " ")) == 0;
-	free(creator);
-}
-
 /* Passes all events to the callbacks, in order of time. */
 static void
 read_events(struct otf2 *o)
@@ -143,11 +132,14 @@ static void
 import(const char *file, int argc, char **argv)
 {
 	static struct otf2 o;
+	char *creator = NULL;
 
 	o.file = file;
 	OTF2_Error_RegisterCallback(keep_reason, &o);
 	open_archive(&o);
-	find_creator(&o);
+	if (OTF2_Reader_GetCreator(o.reader, &creator) == OTF2_SUCCESS && creator != NULL)
+		o.ours = strncmp(creator, OTF2_CREATOR " ", strlen(OTF2_CREATOR " ")) == 0;
+	free(creator);
 	otf2_definitions(&o);
 	if (o.ranks == 0)
 		otf2_die(&o, "no ranks of MPI");

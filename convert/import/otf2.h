@@ -117,7 +117,7 @@ struct otf2 {
 	uint64_t resolution;	/* ticks per second */
 	uint64_t origin;	/* first enter of calls, ticks */
 	bool any;		/* a call was seen */
-	bool ours;		/* written by lp-export */
+	bool ours;		/* lp-export wrote it */
 	uint64_t begin, length;	/* of its clock, ticks */
 	uint64_t date_s;	/* date of the begin; 0: unknown */
 	/* by attribute: enum otf2_word, if lp-export defined it */

@@ -106,27 +106,6 @@ is_world(const struct otf2 *o, const struct communicator_of *comm)
 	return all;
 }
 
-static bool
-is_self(const struct otf2 *o, const struct communicator_of *comm)
-{
-	uint32_t at = ids_find(o, ID_GROUP, comm->group);
-
-	return is_comm(comm) && at != UNKNOWN && o->groups[at].type == OTF2_GROUP_TYPE_COMM_SELF;
-}
-
-/* MPI_COMM_WORLD among communicators with all ranks: the one of that name, else the first. */
-static const struct communicator_of *
-find_world(const struct otf2 *o)
-{
-	const struct communicator_of *world = NULL;
-
-	for (size_t i = 0; i < o->comm_count; i++)
-		if (is_world(o, &o->comms[i]) && (world == NULL || (o->comms[i].name != NULL &&
-		    strcmp(o->comms[i].name, "MPI_COMM_WORLD") == 0)))
-			world = &o->comms[i];
-	return world;
-}
-
 /* The number in lp-export's name of a communicator; 0: another name. */
 static uint32_t
 own_number(struct communicator_of *comm)
@@ -169,17 +148,23 @@ number_own(struct otf2 *o, struct communicator_of *comm)
 void
 otf2_number(struct otf2 *o)
 {
-	const struct communicator_of *world;
+	const struct communicator_of *world = NULL;
 	uint32_t number = 3;
 
 	number_ranks(o);
-	world = find_world(o);
+	/* MPI_COMM_WORLD among communicators with all ranks: the one of that name, or the first */
+	for (size_t i = 0; i < o->comm_count; i++)
+		if (is_world(o, &o->comms[i]) && (world == NULL || (o->comms[i].name != NULL &&
+		    strcmp(o->comms[i].name, "MPI_COMM_WORLD") == 0)))
+			world = &o->comms[i];
 	for (size_t i = 0; i < o->comm_count; i++) {
 		struct communicator_of *comm = &o->comms[i];
+		const uint32_t group = ids_find(o, ID_GROUP, comm->group);
 
 		if (comm == world)
 			comm->comm = 1;
-		else if (is_self(o, comm))
+		else if (is_comm(comm) && group != UNKNOWN &&
+		    o->groups[group].type == OTF2_GROUP_TYPE_COMM_SELF)
 			comm->comm = 2;
 		else if (o->ours)
 			number_own(o, comm);

@@ -42,22 +42,6 @@ site_below(struct otf2 *o, uint32_t parent, uint32_t region)
 	return (uint32_t)o->node_count++;
 }
 
-/* The number of a module; defines it if new. */
-static uint32_t
-module_number(struct otf2 *o, const char *path)
-{
-	const struct module_slot slot = { path, (uint32_t)o->modules->count };
-	const uint32_t number = module_table_add(o->modules, &slot)->number;
-
-	if (number == slot.number && o->modules->count > number) {
-		message_begin(&o->places, "module", 2);
-		put_uint(&o->places, "module", number);
-		put_string(&o->places, "path", path);
-		end_message(&o->places);
-	}
-	return number;
-}
-
 /* The next line of a text, which it cuts; NULL: there is none, or it is empty. */
 static char *
 take_line(char **text)
@@ -74,11 +58,19 @@ take_line(char **text)
 static void
 take_description(struct otf2 *o, struct site *site, char *text)
 {
-	const char *offset = take_line(&text), *module = take_line(&text);
+	const char *offset = take_line(&text);
+	const struct module_slot module = { take_line(&text), (uint32_t)o->modules->count };
 	size_t capacity = 0;
 
 	site->offset = offset != NULL ? strtoull(offset, NULL, 10) : 0;
-	site->module = module != NULL ? module_number(o, module) : UINT32_MAX;
+	if (module.path != NULL)
+		site->module = module_table_add(o->modules, &module)->number;
+	if (o->modules->count > module.number) {	/* it is new */
+		message_begin(&o->places, "module", 2);
+		put_uint(&o->places, "module", module.number);
+		put_string(&o->places, "path", module.path);
+		end_message(&o->places);
+	}
 	site->call = take_line(&text);
 	while (text != NULL) {
 		struct inlined *inlined = APPEND(site->inlined, site->inlined_count, capacity);

@@ -73,12 +73,6 @@ place(struct prv *p, const struct item *item, uint64_t seq)
 	    .seq = seq });
 }
 
-static void
-add_part(struct rows *r, enum kind kind, const struct item *item, uint64_t post)
-{
-	*APPEND(r->parts, r->count, r->capacity) = (struct part){ kind, *item, post };
-}
-
 /* Assigns the task's next side of a message before NEXT_NS to this call, or to none. */
 static void
 take_item(struct rows *r, const struct call *call)
@@ -90,12 +84,10 @@ take_item(struct rows *r, const struct call *call)
 		die_text(&r->p->text, "too many messages at a time");
 	if (call == NULL || item->at_ns < call->enter_ns || item->at_ns > call->leave_ns)
 		place(r->p, item, NOWHERE);
-	else if (item->is_send)
-		add_part(r, ITEM_SEND, item, UINT64_MAX);
-	else if (class == CLASS_RECV_START || class == CLASS_START)
-		add_part(r, ITEM_POST, item, UINT64_MAX);
 	else
-		add_part(r, ITEM_RECEIVE, item, UINT64_MAX);
+		*APPEND(r->parts, r->count, r->capacity) = (struct part){ item->is_send ?
+		    ITEM_SEND : class == CLASS_RECV_START || class == CLASS_START ? ITEM_POST :
+		    ITEM_RECEIVE, *item, UINT64_MAX };
 	sorter_drop(&r->p->items);
 }
 
