@@ -175,11 +175,20 @@ static void
 put_metric(struct json *json, const struct definitions *known, const struct sum *sum,
     const char *metric, double value)
 {
-	char path[4096], *end;
+	enum { FRAMES_BYTES = 4016, CALL_BYTES = 80 };
+	uint32_t frames[PLACES];
+	const size_t depth = site_frames(known, sum->site, frames);
+	char path[FRAMES_BYTES + CALL_BYTES] = "", shown[256], *end;
 
-	frames_text(known, sum->site, "->", path, sizeof path - 80);
+	for (size_t i = 0, used = 0; i < depth && used < FRAMES_BYTES; i++) {
+		visible_copy(shown, sizeof shown, site_text(known, frames[i]));
+		for (char *c = shown; (c = strchr(c, ';')) != NULL; )
+			*c = ':';	/* as in folded stacks */
+		used += (size_t)snprintf(path + used, FRAMES_BYTES - used, "%s%s",
+		    i > 0 ? "->" : "", shown);
+	}
 	end = path + strlen(path);
-	snprintf(end, 80, "%s%.64s", end > path ? "->" : "", call_name(sum->call));
+	snprintf(end, CALL_BYTES, "%s%.64s", end > path ? "->" : "", call_name(sum->call));
 	json_begin_object(json, NULL);
 	json_begin_object(json, "params");
 	json_int(json, "p", known->ranks);

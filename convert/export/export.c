@@ -35,15 +35,16 @@ static const struct format {
 	bool many;		/* takes several streams */
 	bool windows;		/* takes --from, --to and --ranks */
 	bool readers;		/* takes --for */
+	bool speedscope;
 } formats[] = {
-	{ "prv", export_prv_files, true, false, false, false },
-	{ "otf2", export_otf2, true, false, false, true },
-	{ "perfetto", export_perfetto, false, false, true, false },
-	{ "folded", export_folded, false, false, false, false },
-	{ "speedscope", export_speedscope, false, false, false, false },
-	{ "extrap", export_extrap, false, true, false, false },
-	{ "csv", export_csv, false, false, true, false },
-	{ "waits", export_waits, false, false, true, false },
+	{ "prv", export_prv_files, .files = true },
+	{ "otf2", export_otf2, .files = true, .readers = true },
+	{ "perfetto", export_perfetto, .windows = true },
+	{ "folded", export_flame, .speedscope = false },
+	{ "speedscope", export_flame, .speedscope = true },
+	{ "extrap", export_extrap, .many = true },
+	{ "csv", export_csv, .windows = true },
+	{ "waits", export_waits, .windows = true },
 };
 
 static const struct format *
@@ -100,6 +101,7 @@ main(int argc, char **argv)
 			refuse_terminal_output();
 		export.out = whole_file_begin(export.name);
 	}
+	export.speedscope = format->speedscope;
 	format->write(&export);
 	if (!format->files)
 		whole_file_end(&export.out);

@@ -18,6 +18,7 @@ struct export {
 	int64_t from_ns, to_ns;	/* calls that overlap this interval */
 	struct ranks ranks;
 	bool scout;		/* only what Scalasca's scout accepts */
+	bool speedscope;	/* the path for it, not as folded lines */
 };
 
 /* Whether a call of that rank and time is wanted. */
@@ -60,15 +61,11 @@ const struct segments *message_segments(struct reader *in, const struct message 
 /* The frames of a site, outermost first, as numbers of places in FRAMES. */
 enum { PLACES = 256 };
 size_t site_frames(const struct definitions *known, uint32_t site, uint32_t frames[PLACES]);
-/* The functions of its frames with SEPARATOR between them, in printable form. */
-void frames_text(const struct definitions *known, uint32_t site, const char *separator, char *text,
-    size_t size);
 
 /* One function per format. */
 void export_prv_files(const struct export *export);
 void export_perfetto(const struct export *export);
-void export_folded(const struct export *export);
-void export_speedscope(const struct export *export);
+void export_flame(const struct export *export);
 void export_extrap(const struct export *export);
 void export_csv(const struct export *export);
 void export_otf2(const struct export *export);

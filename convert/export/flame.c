@@ -69,12 +69,12 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	flame->any |= path != NULL;
 }
 
-static void
-export_flame(const struct export *export, bool speedscope)
+void
+export_flame(const struct export *export)
 {
 	static struct text text;	/* too large for the stack */
 	struct flame flame = { .observer.message = see_message,
-	    .stacks = stacks_begin(&text, speedscope) };
+	    .stacks = stacks_begin(&text, export->speedscope) };
 	static struct imbalance im;
 	struct reader *in = open_stream(export->files[0]);
 
@@ -89,16 +89,4 @@ export_flame(const struct export *export, bool speedscope)
 	free(flame.spots.slots);
 	stacks_end(flame.stacks);
 	text_flush(&text);
-}
-
-void
-export_folded(const struct export *export)
-{
-	export_flame(export, false);
-}
-
-void
-export_speedscope(const struct export *export)
-{
-	export_flame(export, true);
 }

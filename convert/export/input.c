@@ -2,7 +2,6 @@
 /* What the formats read: streams, rows, segments of the path, and the frames of sites. */
 #include <string.h>
 
-#include "../../base/tool/text.h"
 #include "../../base/waits/waits.h"
 #include "export.h"
 
@@ -16,23 +15,13 @@ open_stream(const char *file)
 	return in;
 }
 
-/* The calls of a trace, whose waits are not known. */
-static void
-observe_calls(struct imbalance *im, const struct calls *c)
-{
-	const struct wait none = { 0 };
-
-	for (size_t i = 0; im->observer->call != NULL && i < c->count; i++)
-		if (c->call[i] != 0)
-			im->observer->call(im->observer, im, c->location,
-			    &(struct row){ .call = c->call[i], .site = c->site[i] }, &none, 0);
-}
-
 bool
 observe(struct imbalance *im, struct observer *observer, struct reader *in)
 {
 	const bool waits = observer->call != NULL && strcmp(reader_content(in), "trace") != 0;
 	struct graph_input *graph = &im->graph;
+	const struct calls *c = &graph->calls;
+	const struct wait none = { 0 };	/* those of a trace are not known */
 	struct progress progress = { 0 };
 	struct message message;
 
@@ -46,9 +35,11 @@ observe(struct imbalance *im, struct observer *observer, struct reader *in)
 		if (definitions_take(&graph->known, in, &message) < 0 ||
 		    (calls && calls_read(&graph->calls, in, &message) < 0))
 			die_input(in);
-		observer->message(observer, im, &message, &graph->calls);
-		if (calls)
-			observe_calls(im, &graph->calls);
+		observer->message(observer, im, &message, c);
+		for (size_t i = 0; calls && observer->call != NULL && i < c->count; i++)
+			if (c->call[i] != 0)
+				observer->call(observer, im, c->location, &(struct row){
+				    .call = c->call[i], .site = c->site[i] }, &none, 0);
 	}
 	if (graph->known.ranks == 0)
 		die("%s: the stream has no message of kind run", reader_file(in));
@@ -101,23 +92,4 @@ site_frames(const struct definitions *known, uint32_t site, uint32_t frames[PLAC
 	for (size_t i = 0; i < count; i++)
 		frames[i] = s->stack[count - 1 - i];
 	return count;
-}
-
-void
-frames_text(const struct definitions *known, uint32_t site, const char *separator,
-    char *text, size_t size)
-{
-	uint32_t frames[PLACES];
-	size_t count = site_frames(known, site, frames), used = 0;
-	char shown[256];
-
-	text[0] = '\0';
-	for (size_t i = 0; i < count && used < size; i++) {
-		visible_copy(shown, sizeof shown, site_text(known, frames[i]));
-		for (char *c = shown; *c != '\0'; c++)
-			if (*c == ';')
-				*c = ':';	/* ';' separates frames in folded stacks */
-		used += (size_t)snprintf(text + used, size - used, "%s%s",
-		    i > 0 ? separator : "", shown);
-	}
 }

@@ -171,24 +171,10 @@ number_archive(const struct archive *a, uint64_t ours)
 	free(path);
 }
 
-/* Ids and clocks are the same in the whole archive, but readers want local definitions. */
-static void
-put_local_definitions(struct archive *a)
-{
-	archive_check(a, OTF2_Archive_OpenDefFiles(a->archive));
-	for (uint32_t l = 0; l <= a->locations; l++) {
-		OTF2_DefWriter *local = a->spots[l].writer != NULL ?
-		    OTF2_Archive_GetDefWriter(a->archive, l) : NULL;
-
-		if (local != NULL)
-			archive_check(a, OTF2_Archive_CloseDefWriter(a->archive, local));
-	}
-	archive_check(a, OTF2_Archive_CloseDefFiles(a->archive));
-}
-
 static void
 close_archive(struct archive *a)
 {
+	OTF2_DefWriter *local;
 	uint64_t ours = 0;
 
 	rows_end(a);
@@ -201,7 +187,13 @@ close_archive(struct archive *a)
 		ours = mix(ours, a->spots[l].events + (uint64_t)a->spots[l].left_ns);
 	}
 	archive_check(a, OTF2_Archive_CloseEvtFiles(a->archive));
-	put_local_definitions(a);
+	/* Ids and clocks are the same in the whole archive, but readers want local definitions. */
+	archive_check(a, OTF2_Archive_OpenDefFiles(a->archive));
+	for (uint32_t l = 0; l <= a->locations; l++)
+		if (a->spots[l].writer != NULL &&
+		    (local = OTF2_Archive_GetDefWriter(a->archive, l)) != NULL)
+			archive_check(a, OTF2_Archive_CloseDefWriter(a->archive, local));
+	archive_check(a, OTF2_Archive_CloseDefFiles(a->archive));
 	definitions_end(a);
 	archive_check(a, OTF2_Archive_CloseGlobalDefWriter(a->archive, a->definitions));
 	archive_check(a, OTF2_Archive_Close(a->archive));

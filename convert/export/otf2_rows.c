@@ -235,18 +235,6 @@ put_regions(struct cursor *k, uint32_t site, int64_t to_ns)
 	return at_ns;
 }
 
-/* Of the time before a location's first call nothing is known but its regions. */
-static void
-put_computation(struct cursor *k, uint32_t site)
-{
-	const int64_t enter_ns = (int64_t)k->enter, at_ns = put_regions(k, site, enter_ns),
-	    from_ns = k->spot->left_ns != INT64_MIN ? at_ns : enter_ns;
-
-	turn_frames(k, site, (uint64_t)from_ns);
-	put_off_core(k, from_ns, enter_ns);
-	off_forget(&k->a->off, k->location, (int64_t)k->leave);
-}
-
 static OTF2_AttributeList *
 wait_attributes(struct archive *a, const struct wait *waits, int count)
 {
@@ -270,16 +258,6 @@ wait_attributes(struct archive *a, const struct wait *waits, int count)
 	return a->attributes;
 }
 
-/*
- * Whether lp-import would mistake the call for another without a mark: it has further rows, or is
- * of a kind that without events had no peer.
- */
-static bool
-needs_mark(enum call_class class, size_t rows)
-{
-	return rows > 1 || (class >= CLASS_SEND && class <= CLASS_RECV_START);
-}
-
 void
 rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t first, size_t end,
     const struct wait *waits, int wait_count)
@@ -288,16 +266,29 @@ rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t 
 	const int64_t enter_ns = rows->enter_ns[first], leave_ns = rows->leave_ns[first];
 	struct cursor k = { a, spot, rows, location, (uint64_t)enter_ns, (uint64_t)leave_ns,
 	    (uint64_t)enter_ns, rows->call[first] };
-	const uint32_t region = region_of_call(a, k.call), site = rows->site[first];
+	const enum call_class class = call_class(k.call);
+	const uint32_t region = region_of_call(a, k.call),
+	    site = rows->site[first] < a->known->site_count ? rows->site[first] : 0;
 	const struct otf2_event event = plan_row(a, location, rows, first, 0, k.call);
 	OTF2_AttributeList *more = NULL;
+	int64_t from_ns;
 
 	if (enter_ns < 0 || enter_ns < spot->left_ns || leave_ns < enter_ns)
 		die("a call of location %u begins before 0, or before the previous one has ended",
 		    location);
-	put_computation(&k, site < a->known->site_count ? site : 0);
+	from_ns = put_regions(&k, site, enter_ns);
+	if (spot->left_ns == INT64_MIN)
+		from_ns = enter_ns;	/* before the first call nothing is known but regions */
+	turn_frames(&k, site, (uint64_t)from_ns);
+	put_off_core(&k, from_ns, enter_ns);
+	off_forget(&a->off, location, leave_ns);
+	/*
+	 * Without a mark, lp-import would mistake the call for another if it has further rows, or
+	 * is of a kind that without events had no peer.
+	 */
 	if (event.kind == NO_EVENT)
-		more = differences(&k, first, &event, needs_mark(call_class(k.call), end - first));
+		more = differences(&k, first, &event, end - first > 1 ||
+		    (class >= CLASS_SEND && class <= CLASS_RECV_START));
 	WRITE(&k, Enter, more, k.enter, region);
 	put_epoch(&k, first, end);
 	if (event.kind != NO_EVENT)

@@ -143,11 +143,11 @@ put_node_name(FILE *out, const struct output *o, uint32_t node)
 {
 	char shown[256];
 
-	if (o->nodes[node] != NULL) {
+	if (o->nodes[node] != NULL)
 		visible_copy(shown, sizeof shown, o->nodes[node]);
-		fprintf(out, "%s\n", shown);
-	} else
-		fprintf(out, "n%u\n", node + 1);
+	else
+		snprintf(shown, sizeof shown, "n%u", node + 1);
+	fprintf(out, "%s\n", shown);
 }
 
 void
