@@ -201,18 +201,6 @@ end_line(struct dump *dump)
 	json_end_line(&dump->json);
 }
 
-static void
-add_thread(struct dump *dump, const struct message *message)
-{
-	struct thread thread;
-	uint32_t location;
-
-	if (body_number(dump->in, message, "location", 0, &location) == 0 &&
-	    body_int(dump->in, message, "rank", 0, INT32_MAX, &thread.rank) == 0 &&
-	    body_int(dump->in, message, "thread", 0, INT32_MAX, &thread.thread) == 0)
-		*AT(dump->threads, dump->thread_capacity, location) = thread;
-}
-
 /* Prints columns, the only values in a small message that need decoding. */
 static bool
 put_members(struct dump *dump, const struct message *message, const char *key)
@@ -289,10 +277,16 @@ print_body(struct dump *dump, const struct message *message, const char *kind)
 static void
 print_message(struct dump *dump, const struct message *message)
 {
+	struct thread thread;
+	uint32_t location;
+
 	if (is_kind(message, "longpole"))
 		dump->raw_now++;
-	if (is_kind(message, "location"))
-		add_thread(dump, message);
+	if (is_kind(message, "location") &&
+	    body_number(dump->in, message, "location", 0, &location) == 0 &&
+	    body_int(dump->in, message, "rank", 0, INT32_MAX, &thread.rank) == 0 &&
+	    body_int(dump->in, message, "thread", 0, INT32_MAX, &thread.thread) == 0)
+		*AT(dump->threads, dump->thread_capacity, location) = thread;
 	if (is_kind(message, "calls")) {
 		if (is_wanted(dump, "call") || is_wanted(dump, "open"))
 			print_calls(dump, message);

@@ -109,18 +109,6 @@ put_operations(struct dump *dump, const char *key, size_t from, size_t to, bool 
 	json_end_array(out);
 }
 
-static void
-put_receive_part(struct dump *dump, size_t row)
-{
-	struct json *out = &dump->json;
-
-	put_special(out, "source", dump->calls.peer[row], peer_name(dump->calls.peer[row]));
-	if (dump->calls.tag[row] != NO_TAG)
-		put_special(out, "receive_tag", dump->calls.tag[row],
-		    tag_name(dump->calls.tag[row]));
-	json_uint(out, "bytes_received", dump->calls.bytes_received[row]);
-}
-
 /* Details of the call in rows FROM to before TO. */
 static void
 put_details(struct dump *dump, size_t from, size_t to)
@@ -128,6 +116,7 @@ put_details(struct dump *dump, size_t from, size_t to)
 	const struct calls *calls = &dump->calls;
 	enum call_class class = call_class(calls->call[from]);
 	bool single = to - from == 1;
+	struct json *out = &dump->json;
 
 	if (class == CLASS_COMPLETE) {
 		if (single)
@@ -146,8 +135,14 @@ put_details(struct dump *dump, size_t from, size_t to)
 	if (refers(calls, from))
 		put_request(dump, "request_seq", from);
 	put_transfer(dump, from, bytes_of(class));
-	if (class == CLASS_SENDRECV && !single)
-		put_receive_part(dump, ++from);
+	if (class == CLASS_SENDRECV && !single) {	/* its receive */
+		from++;
+		put_special(out, "source", calls->peer[from], peer_name(calls->peer[from]));
+		if (calls->tag[from] != NO_TAG)
+			put_special(out, "receive_tag", calls->tag[from],
+			    tag_name(calls->tag[from]));
+		json_uint(out, "bytes_received", calls->bytes_received[from]);
+	}
 	if (to - from > 1)
 		put_operations(dump, "parts", from + 1, to, false);
 }

@@ -54,14 +54,6 @@ is_wanted_location(const struct dump *dump, uint64_t location)
 	    has_rank(&dump->opt.ranks, find_thread(dump, location).rank);
 }
 
-static const char *
-stream_call_name(const struct dump *dump, uint64_t number)
-{
-	unsigned index = number <= UINT16_MAX ? reader_calls(dump->in)[number] : 0;
-
-	return index > 0 ? call_name(index) : NULL;
-}
-
 /* Print format of a value: a number, an END with the location's number, or as named. */
 enum shown { NUMBER, END, PLACE, TIME, SEGMENT, CALL, SITE };
 struct shown_column {
@@ -74,7 +66,9 @@ static void
 put_column_value(struct dump *dump, const struct shown_column *column, uint64_t value)
 {
 	struct json *out = &dump->json;
-	const char *name = column->shown == CALL ? stream_call_name(dump, value) :
+	const unsigned call = column->shown == CALL && value <= UINT16_MAX ?
+	    reader_calls(dump->in)[value] : 0;
+	const char *name = call > 0 ? call_name(call) :
 	    column->shown == SEGMENT && value <= GAP ? segment_names[value] : NULL;
 
 	if (column->shown == PLACE)
