@@ -21,21 +21,20 @@
 
 #define ARCHIVE "traces"
 
-/* Turns an error of the library into ours and exits at once: the library cannot continue. */
-static OTF2_ErrorCode
-end_tool(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error,
-    const char *format, va_list arguments)
-{
-	const struct archive *a = user;
-
-	die("%s: %s", a->export->name, OTF2_Error_GetDescription(error));
-}
-
 void
 archive_check(const struct archive *a, OTF2_ErrorCode code)
 {
 	if (code != OTF2_SUCCESS)
 		die("%s: %s", a->export->name, OTF2_Error_GetDescription(code));
+}
+
+/* Turns an error of the library into ours and exits at once: the library cannot continue. */
+static OTF2_ErrorCode
+end_tool(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error,
+    const char *format, va_list arguments)
+{
+	archive_check(user, error);
+	return error;
 }
 
 void
@@ -296,8 +295,7 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	    (calls->first != rows->first + rows->count || calls->call[0] == 0))
 		die_message(im->graph.in, message,
 		    "calls: the block does not follow the one before");
-	if (calls_append(rows, calls) < 0)
-		die("out of memory");
+	need_memory(calls_append(rows, calls));
 }
 
 static void

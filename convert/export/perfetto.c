@@ -201,19 +201,6 @@ take_event(struct perfetto *p, struct region_track *track, int64_t at_ns, uint32
 	track->count--;
 }
 
-static void
-take_regions(struct perfetto *p, const struct samples *s)
-{
-	struct region_track *track;
-
-	if (!is_wanted_rank(p->export, p->graph.known.location_rank[s->location]))
-		return;
-	track = track_of(p, s->location, s->worker);
-	for (size_t i = 0; i < s->count; i++)
-		take_event(p, track, s->time_ns[i],
-		    s->region[i] > 0 ? (uint32_t)s->region[i] : 0);
-}
-
 /* ---- reading ---- */
 
 /* When the first block arrives, all threads are defined. */
@@ -305,18 +292,21 @@ static void
 take_switches(struct perfetto *p, const struct message *message)
 {
 	const struct samples *s = &p->switches;
+	struct region_track *track;
 	int32_t rank;
 
 	if (reader_verify(p->graph.in, message) < 0 ||
 	    samples_read(&p->switches, p->graph.in, message) < 0)
 		die_input(p->graph.in);
 	begin_tracks(p);
-	if (s->regions) {
-		take_regions(p, s);
-		return;
-	}
 	rank = p->graph.known.location_rank[s->location];
-	for (size_t i = 0; i < s->count && s->worker == 0; i++) {
+	if (s->regions && is_wanted_rank(p->export, rank)) {
+		track = track_of(p, s->location, s->worker);
+		for (size_t i = 0; i < s->count; i++)
+			take_event(p, track, s->time_ns[i],
+			    s->region[i] > 0 ? (uint32_t)s->region[i] : 0);
+	}
+	for (size_t i = 0; i < s->count && s->worker == 0 && !s->regions; i++) {
 		if (!is_wanted(p->export, rank, s->time_ns[i], s->end_ns[i]))
 			continue;
 		if (!p->off[s->location])

@@ -63,11 +63,8 @@ build_region(struct build *build, uint32_t location, int64_t at_ns, uint32_t reg
 	if (region == 0 && of->open == 0)
 		return;
 	events->regions = true;
-	if (samples_reserve(events, i + 1) < 0)
-		die("out of memory");
-	if (i > 0 && at_ns < events->time_ns[i - 1])
-		at_ns = events->time_ns[i - 1];
-	events->time_ns[i] = at_ns;
+	need_memory(samples_reserve(events, i + 1));
+	events->time_ns[i] = i > 0 ? larger(at_ns, events->time_ns[i - 1]) : at_ns;
 	events->region[i] = (int32_t)region;
 	events->count++;
 	of->open = region > 0 ? of->open + 1 : of->open - 1;
@@ -143,11 +140,7 @@ build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32
 		build->of[l].thread = threads[build->of[l].rank]++;
 	}
 	free(threads);
-	build->round_rows = IN_FLIGHT / build->locations;
-	if (build->round_rows > BLOCK)
-		build->round_rows = BLOCK;
-	if (build->round_rows < FEWEST)
-		build->round_rows = FEWEST;
+	build->round_rows = (size_t)larger(FEWEST, smaller(BLOCK, IN_FLIGHT / build->locations));
 	spill_begin(&build->rows, build->locations);
 	build->regions = zalloc(build->locations, sizeof *build->regions);
 	build->used = zalloc(UINT16_MAX + 1, sizeof *build->used);

@@ -95,8 +95,7 @@ write_block(struct output *o, uint32_t location, uint64_t round)
 	    (o->written[location] < end || spill_next(rows, location) != 0)) {
 		spill_take(rows, location);	/* whether it is a part */
 		spill_take_record(rows, location, row, sizeof *row);
-		if (calls_add(&o->block, row) < 0)
-			die("out of memory");
+		need_memory(calls_add(&o->block, row));
 		o->written[location]++;
 	}
 	if (o->block.count == 0)
@@ -159,29 +158,22 @@ write_instance(struct output *o)
 	end_message(&o->out);
 }
 
-/* An end is skipped if an earlier one has an edge as late: it settles nothing. */
+/* By location, the first row to which an edge may still come. */
 static void
-take_open_ends(struct output *o, uint64_t round)
+write_settled(struct output *o, uint64_t round)
 {
+	struct build *build = o->build;
 	const struct build_end *e;
 
-	for (; (e = sorter_peek(&o->build->open_ends)) != NULL && e->begin == round;
-	    sorter_drop(&o->build->open_ends)) {
+	/* An end is skipped if an earlier one has an edge as late: it settles nothing. */
+	for (; (e = sorter_peek(&build->open_ends)) != NULL && e->begin == round;
+	    sorter_drop(&build->open_ends)) {
 		struct open *open = &o->open[e->location];
 
 		if (open->first == open->count || open->ends[open->count - 1].round < e->round)
 			*ENQUEUE(open->ends, open->first, open->count, open->capacity) =
 			    (struct open_end){ e->seq, e->round };
 	}
-}
-
-/* By location, the first row to which an edge may still come. */
-static void
-write_settled(struct output *o, uint64_t round)
-{
-	const struct build *build = o->build;
-
-	take_open_ends(o, round);
 	for (uint32_t l = 0; l < build->locations; l++) {
 		struct open *open = &o->open[l];
 		uint64_t end = (round + 1) * build->round_rows;

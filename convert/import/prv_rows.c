@@ -167,23 +167,11 @@ put_call(struct rows *r, const struct call *call)
 	r->count = 0;
 }
 
-/* A rank that continues after its last call gets a row at its end. */
-static void
-put_end(struct prv *p, uint32_t number)
-{
-	const struct task *task = &p->tasks[number];
-	struct call_row row = CALL_ROW;
-
-	if (task->any && task->call.leave_ns >= task->end_ns)
-		return;
-	row.call = build_call("exit");
-	row.enter_ns = row.leave_ns = task->end_ns;
-	build_row(&p->build, number, &row);
-}
-
 static void
 put_task(struct rows *r)
 {
+	const struct task *task = &r->p->tasks[r->task];
+	struct call_row end = CALL_ROW;
 	struct call call, next;
 	bool more = take_call(r->p, r->task, &next);
 
@@ -204,7 +192,12 @@ put_task(struct rows *r)
 	}
 	for (; r->open_count > 0; r->open_count--)
 		place(r->p, &r->open[r->open_count - 1].item, NOWHERE);
-	put_end(r->p, r->task);
+	/* A rank that continues after its last call gets a row at its end. */
+	if (!task->any || task->call.leave_ns < task->end_ns) {
+		end.call = build_call("exit");
+		end.enter_ns = end.leave_ns = task->end_ns;
+		build_row(&r->p->build, r->task, &end);
+	}
 }
 
 void
