@@ -323,6 +323,20 @@ put_setting(struct json *out, const struct campaign *c, const struct verdict *v,
 	json_text(out, "verdict", verdict_word(v));
 }
 
+/* Judgements that are VIOLATED, or else undecided. */
+static void
+put_found(struct json *out, const char *key, const struct verdict *v, bool violated)
+{
+	json_break(out);
+	json_begin_array(out, key);
+	for (const struct judgement *j = v->at; j < v->at + v->count; j++)
+		if (violated ? j->violated : j->undecided) {
+			json_break(out);
+			json_row(out, NULL, violated ? violation_fields : undecided_fields, j);
+		}
+	json_end_array(out);
+}
+
 void
 print_json(struct text *text, const struct campaign *c, const struct verdict *v,
     const struct rules_of_judging *rules)
@@ -338,22 +352,8 @@ print_json(struct text *text, const struct campaign *c, const struct verdict *v,
 	else
 		json_null(out, "failed");
 	json_end_object(out);
-	json_break(out);
-	json_begin_array(out, "violations");
-	for (size_t i = 0; i < v->count; i++)
-		if (v->at[i].violated) {
-			json_break(out);
-			json_row(out, NULL, violation_fields, &v->at[i]);
-		}
-	json_end_array(out);
-	json_break(out);
-	json_begin_array(out, "undecided");
-	for (size_t i = 0; i < v->count; i++)
-		if (v->at[i].undecided) {
-			json_break(out);
-			json_row(out, NULL, undecided_fields, &v->at[i]);
-		}
-	json_end_array(out);
+	put_found(out, "violations", v, true);
+	put_found(out, "undecided", v, false);
 	put_setting(out, c, v, rules);
 	json_end_object(out);
 	json_end_line(out);

@@ -82,23 +82,11 @@ name_side(const struct sides *s, struct side *side)
 }
 
 ORDER(by_kind, struct row, BY(kind) BY_TEXT(guideline))
-
-/* Adds the sizes at which V has the guideline. */
-static void
-add_side(struct row *row, const struct verdict *v)
-{
-	for (const struct judgement *j = v->at; j < v->at + v->count; j++)
-		if (strcmp(j->guideline, row->guideline) == 0) {
-			add_size(&row->sizes, &row->count, &row->capacity, j->bytes);
-			row->news |= j->violated;
-		}
-}
+FOLD(fold_rows, struct row, by_kind, )
 
 static void
 collect_rows(struct sides *s)
 {
-	size_t kept = 0;
-
 	for (size_t i = 0; i < s->count; i++)
 		for (size_t k = 0; k < s->at[i].v.count; k++) {
 			const struct judgement *j = &s->at[i].v.at[k];
@@ -106,14 +94,18 @@ collect_rows(struct sides *s)
 			*APPEND(s->rows, s->row_count, s->row_capacity) = (struct row){
 			    .kind = j->kind, .guideline = j->guideline };
 		}
-	SORT(s->rows, s->row_count, by_kind);
-	for (size_t i = 0; i < s->row_count; i++)
-		if (i == 0 || by_kind(&s->rows[i], &s->rows[kept - 1]) != 0)
-			s->rows[kept++] = s->rows[i];
-	s->row_count = kept;
-	for (struct row *row = s->rows; row < s->rows + kept; row++)
+	s->row_count = fold_rows(s->rows, s->row_count);
+	/* the sizes at which any side has the guideline */
+	for (struct row *row = s->rows; row < s->rows + s->row_count; row++)
 		for (size_t i = 0; i < s->count; i++)
-			add_side(row, &s->at[i].v);
+			for (size_t k = 0; k < s->at[i].v.count; k++) {
+				const struct judgement *j = &s->at[i].v.at[k];
+
+				if (strcmp(j->guideline, row->guideline) != 0)
+					continue;
+				add_size(&row->sizes, &row->count, &row->capacity, j->bytes);
+				row->news |= j->violated;
+			}
 }
 
 struct sides

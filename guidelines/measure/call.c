@@ -171,22 +171,19 @@ note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns)
 }
 
 ORDER(by_size, size_t, COMPARED(*a, *b))
+FOLD(fold_sizes, size_t, by_size, )
 
 size_t
 parse_sizes(const char *option, const char *text, size_t **sizes)
 {
 	char *words = need(strdup(text)), *rest = words;
-	size_t count = 0, capacity = 0, kept = 0;
+	size_t count = 0, capacity = 0;
 
 	*sizes = NULL;
 	for (char *word; (word = strsep(&rest, ",")) != NULL; )
 		*APPEND(*sizes, count, capacity) = (size_t)parse_bytes(option, word, 0, INT_MAX);
-	SORT(*sizes, count, by_size);
-	for (size_t i = 0; i < count; i++)
-		if (i == 0 || (*sizes)[i] != (*sizes)[i - 1])
-			(*sizes)[kept++] = (*sizes)[i];
 	free(words);
-	return kept;
+	return fold_sizes(*sizes, count);
 }
 
 /* ---- launch: the hosts of the ranks, and whether the ranks belong to one run ---- */

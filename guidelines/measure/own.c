@@ -159,19 +159,6 @@ calls_of(const struct own *own, const char *plus)
 	return names;
 }
 
-/* Line of an earlier guideline of that name in the file; 0: none; SIZE_MAX: a built-in one. */
-static size_t
-line_of(const struct own_file *file, const char *name)
-{
-	for (size_t i = 0; i < mockup_count; i++)
-		if (strcmp(mockups[i].name, name) == 0)
-			return SIZE_MAX;
-	for (size_t i = 0; i < file->count; i++)
-		if (strcmp(file->subjects[i].name, name) == 0)
-			return file->subjects[i].own->line;
-	return 0;
-}
-
 static void
 add_subject(struct scanner *s, struct own_file *file, const struct own *own, const char *label)
 {
@@ -179,19 +166,19 @@ add_subject(struct scanner *s, struct own_file *file, const struct own *own, con
 	const char *left = own->function->name + 4;
 	char *names = label[0] != '\0' ? formatted("%s", label) : calls_of(own, "+");
 	char *short_names = label[0] != '\0' ? formatted("%s", label) : calls_of(own, "");
-	size_t line;
 
 	*to = (struct subject){ .name = formatted("%s_as_%s", left, short_names), .own = own,
 	    .function = own->function->name, .guideline = formatted("%s <= %s", left, names),
 	    .memory = "those of its buffers", .run = program_run, .role = MOCKUP,
 	    .number = OWN_FIRST + (int)file->count };
-	line = line_of(file, to->name);
-	if (line == SIZE_MAX)
-		scan_fail(s, "there is a built-in \"%s\": give it a name, as in mine: %s <= ...",
-		    to->guideline, left);
-	else if (line > 0)
-		scan_fail(s, "line %zu has a \"%s\" already: give it a name, as in mine: %s <= ...",
-		    line, to->guideline, left);
+	for (size_t i = 0; i < mockup_count; i++)
+		if (strcmp(mockups[i].name, to->name) == 0)
+			scan_fail(s, "there is a built-in \"%s\": give it a name, as in "
+			    "mine: %s <= ...", to->guideline, left);
+	for (size_t i = 0; i < file->count; i++)
+		if (strcmp(file->subjects[i].name, to->name) == 0)
+			scan_fail(s, "line %zu has a \"%s\" already: give it a name, as in "
+			    "mine: %s <= ...", file->subjects[i].own->line, to->guideline, left);
 	free(names);
 	free(short_names);
 	file->count++;

@@ -173,27 +173,20 @@ walk(struct view *v, struct program *program, char *const *memory)
 	}
 }
 
-static struct view
-view_of(const struct own *own, const struct call *call, int rank, char *error)
-{
-	const struct subject *f = own->function;
-	int64_t all = f->input >= ALL || f->output >= ALL ? call->ranks : 1;
-
-	return (struct view){ .own = own, .call = call, .rank = rank, .error = error,
-	    .values = { f->input == NONE ? 0 : all * call->count, call->ranks, call->count, rank,
-	    call->root, 0 } };
-}
-
 struct program *
 program_make(const struct own *own, const struct call *call, char error[ERROR_BYTES])
 {
+	const struct subject *f = own->function;
+	const int64_t all = f->input >= ALL || f->output >= ALL ? call->ranks : 1;
 	struct program *program;
 	char *memory[OWN_BUFFERS] = { NULL };
 	struct view mine = { 0 };
 
 	error[0] = '\0';
 	for (int rank = 0; rank < call->ranks && error[0] == '\0'; rank++) {
-		struct view other = view_of(own, call, rank, error);
+		struct view other = { .own = own, .call = call, .rank = rank, .error = error,
+		    .values = { f->input == NONE ? 0 : all * call->count, call->ranks,
+		    call->count, rank, call->root, 0 } };
 
 		walk(&other, NULL, NULL);
 		if (rank == call->rank)
