@@ -6,8 +6,6 @@
  * writes  a verdict; with --rules, an Open MPI rules file that fixes the violations
  * memory  one number for each mpirun, function, mock-up and size
  */
-#include <stdlib.h>
-
 #include "guidelines.h"
 
 static const char usage[] =

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../base/tool/text.h"
 #include "../base/tool/whole_file.h"

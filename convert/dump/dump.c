@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "../../base/tool/spool.h"
-#include "../../base/tool/tool.h"
 #include "dump.h"
 
 /* ---- values of messages unknown to the format, as JSON ---- */

@@ -5,7 +5,7 @@
 
 #include "../../base/stream/calls.h"
 #include "../../base/tool/json.h"
-#include "../../base/tool/options.h"
+#include "../../base/tool/tool.h"
 
 struct options {
 	char **kinds;			/* of lines to print, NULL-terminated; NULL: all */

@@ -4,7 +4,6 @@
 
 #include "../../base/mpi/call_class.h"
 #include "../../base/stream/open_call.h"
-#include "../../base/tool/tool.h"
 
 enum { SENT = 1, RECEIVED = 2 };
 

@@ -3,7 +3,6 @@
 #include "dump.h"
 
 #include "../../base/run/segments.h"
-#include "../../base/tool/tool.h"
 
 bool
 read_column(struct dump *dump, const struct message *message, size_t index, const char *key,

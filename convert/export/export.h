@@ -5,9 +5,7 @@
 
 #include "../../base/run/graph_input.h"
 #include "../../base/run/segments.h"
-#include "../../base/tool/progress.h"
-#include "../../base/tool/memory.h"
-#include "../../base/tool/options.h"
+#include "../../base/tool/text.h"
 #include "../../base/tool/tool.h"
 #include "../../base/tool/whole_file.h"
 

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../base/tool/hash_table.h"
 #include "otf2.h"
 
 /* OTF2 gives its callbacks more than they need. */

@@ -6,9 +6,8 @@
 #ifndef OTF2_EXPORT_H
 #define OTF2_EXPORT_H
 
-#include "../../base/mpi/call_class.h"
 #include "../../base/run/off_core.h"
-#include "../../base/run/segments.h"
+#include "../../base/tool/hash_table.h"
 #include "../../base/waits/waits.h"
 #include "../otf2_words.h"
 #include "export.h"

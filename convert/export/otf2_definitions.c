@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/tool/hash_table.h"
 #include "otf2.h"
 
 uint32_t

@@ -5,7 +5,6 @@
  *
  * memory open requests, and persistent ones until they are freed
  */
-#include "../../base/tool/hash_table.h"
 #include "otf2.h"
 
 /* A request begun by an event, by the row that began it. */

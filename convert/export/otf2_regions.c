@@ -5,7 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "../../base/tool/text.h"
 #include "otf2.h"
 
 /* ---- functions ---- */

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "../../base/mpi/call_class.h"
 #include "perfetto.h"
 
 static bool

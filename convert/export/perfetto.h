@@ -7,8 +7,6 @@
 
 #include "../../base/run/collective.h"
 #include "../../base/stream/samples.h"
-#include "../../base/tool/memory.h"
-#include "../../base/tool/text.h"
 #include "export.h"
 
 /* The wire format of protocol buffers: a varint and three kinds of fields, in a growing buffer. */

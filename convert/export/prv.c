@@ -12,9 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../../base/mpi/call_class.h"
 #include "../../base/tool/heap.h"
-#include "../../base/tool/whole_file.h"
 #include "prv.h"
 
 /* ---- records in order of time; at one time the path and messages come last ---- */

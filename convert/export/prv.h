@@ -4,7 +4,6 @@
 #define PRV_H
 
 #include "../../base/mpi/paraver.h"
-#include "../../base/tool/text.h"
 #include "export.h"
 
 enum { OTHER_VALUES = 1000 };	/* for functions without an Extrae number: this plus their index */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "../../base/machine/machine.h"
-#include "../../base/mpi/call_class.h"
 #include "../../base/tool/hash_table.h"
 #include "dim.h"
 

@@ -2,7 +2,6 @@
 /* Definitions of an OTF2 archive, while they are read. */
 #include <string.h>
 
-#include "../../base/mpi/call_class.h"
 #include "otf2.h"
 
 /* OTF2 gives its callbacks more than they need. */

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/mpi/call_class.h"
 #include "otf2.h"
 
 static uint64_t

@@ -180,26 +180,20 @@ write_caller(const struct callers *c, uint32_t site, struct writer *out)
 	free(file);
 }
 
-static void
-write_callers(const struct callers *c, uint32_t site, struct writer *out)
-{
-	uint32_t frames[MOST_LEVELS], depth = 0;
-	uint32_t at = site;
-
-	for (; c->made[at].outer != 0 && depth + 1 < MOST_LEVELS; at = c->made[at].outer)
-		frames[depth++] = c->made[at].place;
-	frames[depth++] = at;
-	site_write(out, site, &(struct site){ .stack = frames, .depth = depth });
-}
-
 void
 callers_write(void *context, struct writer *out)
 {
 	const struct callers *c = context;
 
-	for (uint32_t site = 1; site < c->count; site++)
-		if (c->made[site].outer != 0)
-			write_callers(c, site, out);
-		else
+	for (uint32_t site = 1; site < c->count; site++) {
+		uint32_t frames[MOST_LEVELS], depth = 0, at = site;
+
+		for (; c->made[at].outer != 0 && depth + 1 < MOST_LEVELS; at = c->made[at].outer)
+			frames[depth++] = c->made[at].place;
+		frames[depth++] = at;
+		if (at == site)
 			write_caller(c, site, out);
+		else
+			site_write(out, site, &(struct site){ .stack = frames, .depth = depth });
+	}
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "prv.h"
-#include "../../base/mpi/call_class.h"
 #include "../../base/tool/heap.h"
 
 /* Sides of messages in a call become its row and parts, in this order. */

@@ -6,7 +6,6 @@
  * 	       [ "root" factor ] [ "for" "i" "<" factor ]
  * 	place = buffer [ "[" number "]" ]
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

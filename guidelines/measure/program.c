@@ -5,9 +5,7 @@
  */
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "jobs.h"
 
