@@ -12,9 +12,8 @@
 enum kind { SEND, RECEIVE, POST, WAIT, COLLECTIVE, COLLECTIVE_START, COLLECTIVE_WAIT };
 
 /*
- * One operation of a thread in a message or a collective, in order: a record, then with its row.
- * Posted receives of a thread have numbers, which their waits name. A wait for a collective is for
- * the oldest started.
+ * One operation of a thread in a message or a collective, in order: a record, then with its row. A
+ * wait for a collective is for the oldest started.
  */
 struct step {				/* no gaps: it is written as it lies in memory */
 	enum kind kind;
@@ -26,7 +25,7 @@ struct step {				/* no gaps: it is written as it lies in memory */
 	uint64_t bytes;
 	union {
 		uint64_t received;	/* COLLECTIVE and the like */
-		uint64_t number;	/* POST, WAIT */
+		uint64_t posted;	/* WAIT: row of the receive */
 	};
 	int64_t at_ns;			/* on the thread's own clock */
 	uint64_t seq, head;		/* its row, and the row that it is a part of */
@@ -39,7 +38,6 @@ struct thread {
 	bool computed;			/* a burst since the last row */
 	bool in_call;
 	uint16_t call;			/* index of the call that events report; 0: none */
-	uint64_t posted;		/* receives so far */
 	struct step *records;		/* of that call */
 	size_t record_count, record_capacity;
 	/* seqs of collectives not yet waited for: FIRST to before COUNT */

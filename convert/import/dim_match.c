@@ -20,10 +20,10 @@ struct tally { uint32_t comm, waits; uint64_t who, count; };
 
 HASH_TABLE_OF(tallies, struct tally, comm, who, comm, UINT32_MAX)
 
-/* Posted receives that were not yet waited for, by number. */
-struct posted { uint64_t number; uint32_t location, end; };
+/* Posted receives that were not yet waited for, by row. */
+struct posted { uint64_t seq; uint32_t location, end; };
 
-HASH_TABLE_OF(open_posts, struct posted, number, location, end, 0)
+HASH_TABLE_OF(open_posts, struct posted, seq, location, end, 0)
 
 /* One side of a message in flight; a matched receive stays until its wait. */
 struct end {
@@ -254,7 +254,7 @@ play_receive(struct play *p, uint32_t location, const struct step *step)
 static void
 play_post(struct play *p, uint32_t location, const struct step *step)
 {
-	struct posted posted = { step->number, location, new_end(p, step, location) };
+	struct posted posted = { step->seq, location, new_end(p, step, location) };
 
 	open_posts_add(&p->open, &posted);
 	post(p, p->d->build.of[location].rank, posted.end);
@@ -264,7 +264,7 @@ play_post(struct play *p, uint32_t location, const struct step *step)
 static uint32_t
 complete(struct play *p, uint32_t location, const struct step *wait)
 {
-	struct posted key = { .number = wait->number, .location = location };
+	struct posted key = { .seq = wait->posted, .location = location };
 	struct posted *found = open_posts_find(&p->open, &key);
 	uint32_t end;
 

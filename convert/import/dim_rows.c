@@ -7,13 +7,13 @@
 #include "dim.h"
 
 /*
- * The receives of one kind that were posted and not waited for, with the oldest first, as a wait is
- * for that: row, and number within the thread.
+ * The rows of the receives of one kind that were posted and not waited for, with the oldest first,
+ * as a wait is for that.
  */
 struct post {
 	uint32_t source, location, comm;	/* location UINT32_MAX: free slot */
 	int32_t tag;
-	struct posted { uint64_t seq, number; } *at;
+	uint64_t *at;
 	size_t begin, end, capacity;
 };
 
@@ -61,36 +61,31 @@ kind_of(const struct dim *d, const struct step *r)
 }
 
 static void
-put_post(struct dim *d, struct step *step)
+put_post(struct dim *d, const struct step *step)
 {
 	const struct post key = kind_of(d, step);
 	struct post *kind;
 
 	dim_bound(d, ++d->waiting);
 	kind = posts_add(d->posts, &key);
-	step->number = d->at->posted++;
-	*ENQUEUE(kind->at, kind->begin, kind->end, kind->capacity) =
-	    (struct posted){ step->seq, step->number };
+	*ENQUEUE(kind->at, kind->begin, kind->end, kind->capacity) = step->seq;
 }
 
-/* Removes the oldest posted receive of the kind; returns its row. */
-static uint64_t
+/* Removes the oldest posted receive of the kind. */
+static void
 take_post(struct dim *d, struct step *step)
 {
 	const struct post key = kind_of(d, step);
 	struct post *kind = posts_find(d->posts, &key);
-	struct posted oldest;
 
 	if (kind == NULL)
 		die_text(&d->text, "a wait for a receive that was not posted");
-	oldest = kind->at[kind->begin++];
+	step->posted = kind->at[kind->begin++];
 	if (kind->begin == kind->end) {
 		free(kind->at);
 		posts_remove(d->posts, kind);
 	}
-	step->number = oldest.number;
 	d->waiting--;
-	return oldest.seq;
 }
 
 /* A side of a message, which began in row PLACE. */
@@ -119,7 +114,6 @@ put_record(struct dim *d, uint16_t call, const struct step *r)
 	struct thread *t = d->at;
 	const struct build_location *of = &d->build.of[d->location];
 	struct step step = *r;
-	uint64_t started;
 
 	step.at_ns = t->now_ns;
 	step.seq = of->rows;
@@ -137,9 +131,9 @@ put_record(struct dim *d, uint16_t call, const struct step *r)
 	case POST: put_post(d, &step); break;
 	case WAIT:
 		/* In MPI_Sendrecv the receive is the part itself. */
-		started = take_post(d, &step);
-		put_side(d, &step, started);
-		row.request = (uint32_t)(step.seq - started);
+		take_post(d, &step);
+		put_side(d, &step, step.posted);
+		row.request = (uint32_t)(step.seq - step.posted);
 		break;
 	case COLLECTIVE_WAIT:
 		if (t->start_first == t->start_count)
@@ -288,7 +282,7 @@ dim_unwaited(struct dim *d)
 		d->location = p->location;
 		d->at = &d->threads[p->location];
 		for (size_t i = p->begin; i < p->end; i++) {
-			step.seq = p->at[i].seq;
+			step.seq = p->at[i];
 			put_side(d, &step, step.seq);
 		}
 	}
