@@ -51,16 +51,6 @@ find_tuned(const char *function)
 	return NULL;
 }
 
-/* The same rule for all sizes and communicators. */
-static void
-write_forced(const char *path, const struct tuned *t, int algorithm, int segment)
-{
-	struct whole_file whole = whole_file_begin(path);
-
-	fprintf(whole.file, "1 %d 1 0 1 0 %d 0 %d\n", t->id, algorithm, segment);
-	whole_file_end(&whole);
-}
-
 static bool
 has_rule(const struct mending *m, const struct tuned *t)
 {
@@ -135,8 +125,12 @@ try_algorithm(const struct mending *m, const struct tuned *t, const char *argume
 	char *files[TRIALS];
 	bool works = true;
 
-	if (algorithm != AS_IS)
-		write_forced(rules, t, algorithm, segment);
+	if (algorithm != AS_IS) {	/* the same rule for all sizes and communicators */
+		struct whole_file whole = whole_file_begin(rules);
+
+		fprintf(whole.file, "1 %d 1 0 1 0 %d 0 %d\n", t->id, algorithm, segment);
+		whole_file_end(&whole);
+	}
 	for (int i = 0; i < TRIALS; i++) {
 		files[i] = formatted("%s/trial.%d", m->folder, i);
 		works = works && run_measure(m, algorithm == AS_IS ? NULL : rules, arguments,

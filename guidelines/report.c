@@ -305,24 +305,6 @@ static const struct field test_fields[] = {
 	FIELDS_END
 };
 
-static void
-put_setting(struct json *out, const struct campaign *c, const struct verdict *v,
-    const struct rules_of_judging *rules)
-{
-	json_break(out);
-	json_int(out, "ranks", c->setting.ranks);
-	json_text(out, "library", c->setting.text[LIBRARY]);
-	json_uint(out, "mpiruns", c->mpiruns);
-	json_uint(out, "confirming_mpiruns", c->confirm != NULL ? c->confirm->mpiruns : 0);
-	json_bool(out, "confirmed", c->confirm != NULL);
-	json_uint(out, "tests", v->count);
-	json_uint(out, "held", v->count - v->violations - v->undecided);
-	json_significant(out, "false_alarms", rules->alpha, 6);
-	json_significant(out, "power", POWER, 6);
-	json_significant(out, "difference", rules->difference, 6);
-	json_text(out, "verdict", verdict_word(v));
-}
-
 /* Judgements that are VIOLATED, or else undecided. */
 static void
 put_found(struct json *out, const char *key, const struct verdict *v, bool violated)
@@ -354,7 +336,18 @@ print_json(struct text *text, const struct campaign *c, const struct verdict *v,
 	json_end_object(out);
 	put_found(out, "violations", v, true);
 	put_found(out, "undecided", v, false);
-	put_setting(out, c, v, rules);
+	json_break(out);
+	json_int(out, "ranks", c->setting.ranks);
+	json_text(out, "library", c->setting.text[LIBRARY]);
+	json_uint(out, "mpiruns", c->mpiruns);
+	json_uint(out, "confirming_mpiruns", c->confirm != NULL ? c->confirm->mpiruns : 0);
+	json_bool(out, "confirmed", c->confirm != NULL);
+	json_uint(out, "tests", v->count);
+	json_uint(out, "held", v->count - v->violations - v->undecided);
+	json_significant(out, "false_alarms", rules->alpha, 6);
+	json_significant(out, "power", POWER, 6);
+	json_significant(out, "difference", rules->difference, 6);
+	json_text(out, "verdict", verdict_word(v));
 	json_end_object(out);
 	json_end_line(out);
 }

@@ -184,19 +184,7 @@ news_side(const struct judgement *j)
 	    (struct news_side){ j->function_ns, j->other_ns, j->ratio, j->violated };
 }
 
-/* Whether any side finds it violated. */
-static bool
-is_news(const struct sides *s, const struct row *row, uint64_t bytes)
-{
-	for (size_t i = 0; i < s->count; i++) {
-		const struct judgement *j = find_judgement(&s->at[i], row->guideline, bytes);
-
-		if (j != NULL && j->violated)
-			return true;
-	}
-	return false;
-}
-
+/* For each guideline and size that any side finds violated. */
 static struct news *
 find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *found)
 {
@@ -205,14 +193,19 @@ find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *f
 
 	*found = 0;
 	for (const struct row *row = s->rows; row < s->rows + s->row_count; row++)
-		for (size_t k = 0; k < row->count; k++)
-			for (size_t i = 1; i < s->count && is_news(s, row, row->sizes[k]); i++) {
-				const struct judgement *a = find_judgement(&s->at[0],
-				    row->guideline, row->sizes[k]);
-				const struct judgement *b = find_judgement(&s->at[i],
-				    row->guideline, row->sizes[k]);
+		for (size_t k = 0; k < row->count; k++) {
+			const struct judgement *a = find_judgement(&s->at[0], row->guideline,
+			    row->sizes[k]), *b;
+			bool violated = false;
+
+			for (size_t i = 0; i < s->count; i++) {
+				b = find_judgement(&s->at[i], row->guideline, row->sizes[k]);
+				violated |= b != NULL && b->violated;
+			}
+			for (size_t i = 1; i < s->count && violated; i++) {
 				struct news *n = APPEND(all, *found, capacity);
 
+				b = find_judgement(&s->at[i], row->guideline, row->sizes[k]);
 				*n = (struct news){ s->at[i].letter, i, row->kind, row->guideline,
 				    outcome(a, b), NULL, row->sizes[k], news_side(a), news_side(b),
 				    { NAN, NAN, NAN } };
@@ -220,6 +213,7 @@ find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *f
 					n->change = change_of(s, i, b, rules);
 				n->text = formatted("%s: %s", n->guideline, n->outcome);
 			}
+		}
 	return all;
 }
 

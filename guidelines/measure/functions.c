@@ -4,9 +4,6 @@
 
 #include "measure.h"
 
-#define SEND c->send, c->count, c->type
-#define RECV c->recv, c->count, c->type
-
 /* BODY of a blocking function, and of its non-blocking form without overlap. */
 #define BLOCKING(name, ...) static void run_##name(const struct call *c) \
 	{ CALL(name, __VA_ARGS__); }

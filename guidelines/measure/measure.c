@@ -129,28 +129,21 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* The functions asked for; else the left sides in the file, else all. */
-static bool *
-chosen_functions(const struct state *s)
-{
-	bool *chosen;
-
-	if (s->opt.functions != NULL || s->own.count == 0)
-		return choose_functions(s->opt.functions != NULL ? s->opt.functions : "all");
-	chosen = zalloc(function_count, sizeof *chosen);
-	for (size_t i = 0; i < s->own.count; i++)
-		chosen[s->own.subjects[i].own->function - functions] = true;
-	return chosen;
-}
-
 /* Every function and size asked for, in this mpirun's own random order. */
 static void
 plan(struct state *s)
 {
 	const struct options *opt = &s->opt;
-	bool *chosen = chosen_functions(s), *control = NULL;
+	bool *chosen, *control = NULL;
 	size_t capacity = 0;
 
+	/* those asked for; else the left sides in the file, else all */
+	if (opt->functions != NULL || s->own.count == 0)
+		chosen = choose_functions(opt->functions != NULL ? opt->functions : "all");
+	else
+		chosen = zalloc(function_count, sizeof *chosen);
+	for (size_t i = 0; opt->functions == NULL && i < s->own.count; i++)
+		chosen[s->own.subjects[i].own->function - functions] = true;
 	if (opt->control != NULL)
 		control = choose_functions(opt->control);
 	for (size_t f = 0; f < function_count; f++) {

@@ -18,6 +18,10 @@
 #define CALL(name, ...) MPI_##name(__VA_ARGS__)
 #endif
 
+/* Buffers of a call C. */
+#define SEND c->send, c->count, c->type
+#define RECV c->recv, c->count, c->type
+
 /* The arguments of a call, named as in MPI. */
 struct call {
 	MPI_Comm comm;

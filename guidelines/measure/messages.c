@@ -6,9 +6,6 @@
 
 enum { LATE_NS = 50000 };		/* delay of a receive, beyond the time of three messages */
 
-#define SEND c->send, c->count, c->type
-#define RECV c->recv, c->count, c->type
-
 void
 run_Pingpong(const struct call *c)
 {

@@ -8,9 +8,6 @@
 
 #include "measure.h"
 
-#define SEND c->send, c->count, c->type
-#define RECV c->recv, c->count, c->type
-
 static bool
 at_root(const struct call *c)
 {

@@ -181,16 +181,6 @@ read_verdict(struct mending *m, const char *file)
 
 ORDER(by_place, struct size_rule, BY(ranks) BY_TEXT(function) BY(from))
 
-static void
-finish_rules(struct mending *m)
-{
-	SORT(m->at, m->count, by_place);
-	for (size_t i = 0; i + 1 < m->count; i++)
-		if (m->at[i].ranks == m->at[i + 1].ranks &&
-		    strcmp(m->at[i].function, m->at[i + 1].function) == 0)
-			m->at[i].to = m->at[i + 1].from - 1;
-}
-
 static char *
 rules_text(const struct mending *m)
 {
@@ -411,7 +401,11 @@ main(int argc, char **argv)
 	opt = parse_options(argc, argv);
 	for (size_t i = 0; i < opt.verdict_count; i++)
 		read_verdict(&m, opt.verdicts[i]);
-	finish_rules(&m);
+	SORT(m.at, m.count, by_place);
+	for (size_t i = 0; i + 1 < m.count; i++)
+		if (m.at[i].ranks == m.at[i + 1].ranks &&
+		    strcmp(m.at[i].function, m.at[i + 1].function) == 0)
+			m.at[i].to = m.at[i + 1].from - 1;
 	rules = rules_text(&m);
 	if (!opt.list && opt.graph == NULL) {
 		if (rules[0] == '\0' &&
