@@ -370,10 +370,7 @@ definitions_begin(struct archive *a)
 void
 definitions_end(struct archive *a)
 {
-	const uint64_t length = (uint64_t)(a->known->run_ns > a->last_ns ?
-	    a->known->run_ns : a->last_ns);
-
-	DEFINE(ClockProperties, 1000000000, 0, length,
+	DEFINE(ClockProperties, 1000000000, 0, (uint64_t)larger(a->known->run_ns, a->last_ns),
 	    a->date_s > 0 ? (uint64_t)a->date_s * 1000000000 : OTF2_UNDEFINED_TIMESTAMP);
 	put_ranks(a);
 	if (a->path)

@@ -201,8 +201,7 @@ put_region(struct cursor *k, uint64_t at, int32_t region)
 		WRITE(k, Enter, NULL, at, spot->open[spot->open_count - 1]);
 	} else if (spot->open_count > 0)
 		WRITE(k, Leave, NULL, at, spot->open[--spot->open_count]);
-	if ((int64_t)at > k->a->last_ns)
-		k->a->last_ns = (int64_t)at;
+	k->a->last_ns = larger(k->a->last_ns, (int64_t)at);
 }
 
 /*
@@ -297,8 +296,7 @@ rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t 
 		put_row(&k, i, plan_row(a, location, rows, i, i - first, k.call), i - first);
 	WRITE(&k, Leave, wait_attributes(a, waits, wait_count), k.leave, region);
 	spot->left_ns = leave_ns;
-	if (leave_ns > a->last_ns)
-		a->last_ns = leave_ns;
+	a->last_ns = larger(a->last_ns, leave_ns);
 }
 
 void
@@ -337,6 +335,5 @@ rows_segment(struct archive *a, const struct segment *s)
 		attribute(a, WORD_SITE, OTF2_TYPE_REGION,
 		    (OTF2_AttributeValue){ .regionRef = region_of_place(a, frames[depth - 1]) });
 	WRITE(&k, Metric, a->attributes, (uint64_t)s->begin_ns, 0, 1, &type, &rank);
-	if (s->end_ns > a->last_ns)
-		a->last_ns = s->end_ns;
+	a->last_ns = larger(a->last_ns, s->end_ns);
 }

@@ -6,6 +6,7 @@
  *
  * memory rows to which edges may still come, and BINS of the counter
  */
+#include <math.h>
 #include <string.h>
 
 #include "perfetto.h"
@@ -71,12 +72,9 @@ add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 		return;
 	for (size_t bin = (size_t)((double)from_ns / width);
 	    bin < BINS && (double)bin * width < (double)to_ns; bin++) {
-		double low = (double)bin * width, high = low + width;
+		const double begin = (double)bin * width, low = fmax(begin, (double)from_ns),
+		    high = fmin(begin + width, (double)to_ns);
 
-		if (low < (double)from_ns)
-			low = (double)from_ns;
-		if (high > (double)to_ns)
-			high = (double)to_ns;
 		if (high > low)
 			p->bins[bin] += high - low;
 	}
@@ -86,10 +84,9 @@ add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 static void
 put_calls(struct perfetto *p, uint32_t location, uint64_t seq)
 {
-	const struct lane *lane = &p->graph.window.lanes[location];
 	const int32_t rank = p->graph.known.location_rank[location];
-	const uint64_t end = seq < lane->first + lane->count ? seq : lane->first + lane->count;
-	uint64_t at = lane->first;
+	const uint64_t all = window_end(&p->graph.window, location), end = seq < all ? seq : all;
+	uint64_t at = p->graph.window.lanes[location].first;
 
 	while (at < end) {
 		const struct slice *call = window_row(&p->graph.window, location, at), *part;
@@ -164,14 +161,13 @@ static void
 show_open(struct perfetto *p, struct region_track *track)
 {
 	const struct definitions *known = &p->graph.known;
-	const int64_t from_ns = p->export->from_ns;
 
 	for (; track->shown < track->count; track->shown++) {
 		const struct begun *begun = &track->open[track->shown];
 		const bool has_name = begun->region < known->region_count &&
 		    known->regions[begun->region] != NULL;
 
-		slice_open(p, begun->ns < from_ns ? from_ns : begun->ns,
+		slice_open(p, larger(begun->ns, p->export->from_ns),
 		    REGION_TRACK(track->location, track->worker),
 		    name_iid(p, NAME_REGION + (has_name ? begun->region : 0)));
 	}
@@ -193,7 +189,7 @@ take_event(struct perfetto *p, struct region_track *track, int64_t at_ns, uint32
 	if (region > 0)
 		return;
 	if (track->shown == track->count) {
-		slice_end(p, at_ns < to_ns ? at_ns : to_ns,
+		slice_end(p, smaller(at_ns, to_ns),
 		    REGION_TRACK(track->location, track->worker));
 		track->shown--;
 	}
@@ -226,12 +222,12 @@ take_message(struct perfetto *p, size_t i)
 	const struct edge_block *e = &p->graph.edges;
 	struct slice *send = window_change(&p->graph.window, e->source[i], e->send[i]);
 	struct slice *receive = window_change(&p->graph.window, e->target[i], e->receive[i]);
-	const int64_t sent_ns = send->kept.row.enter_ns, left_ns = receive->kept.row.leave_ns;
+	const int64_t sent_ns = send->kept.row.enter_ns;
 
 	send->flow = receive->flow_end = ++p->flows;
 	if (sent_ns <= receive->kept.row.enter_ns)
 		return;
-	receive->wait_end_ns = sent_ns < left_ns ? sent_ns : left_ns;
+	receive->wait_end_ns = smaller(sent_ns, receive->kept.row.leave_ns);
 	receive->waits_for = e->source[i];
 	receive->late_sender = true;
 }
@@ -260,8 +256,7 @@ take_instance(struct perfetto *p, size_t first, uint32_t count)
 		late_ns = p->members[waits_for[i]].row->enter_ns;
 		if (late_ns <= slice->kept.row.enter_ns)
 			continue;
-		slice->wait_end_ns = late_ns < slice->kept.row.leave_ns ? late_ns :
-		    slice->kept.row.leave_ns;
+		slice->wait_end_ns = smaller(late_ns, slice->kept.row.leave_ns);
 		slice->waits_for = p->members[waits_for[i]].location;
 	}
 }

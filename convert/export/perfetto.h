@@ -18,16 +18,9 @@ struct proto {
 };
 
 static inline void
-proto_room(struct proto *p, size_t more)
-{
-	if (p->count + more > p->capacity)
-		p->bytes = grow(p->bytes, &p->capacity, p->count + more, 1);
-}
-
-static inline void
 proto_varint(struct proto *p, uint64_t value)
 {
-	proto_room(p, 10);
+	GROW(p->bytes, p->capacity, p->count + 10);
 	for (; value >= 0x80; value >>= 7)
 		p->bytes[p->count++] = (unsigned char)(value | 0x80);
 	p->bytes[p->count++] = (unsigned char)value;
@@ -45,7 +38,7 @@ static inline void
 proto_fixed64(struct proto *p, unsigned field, uint64_t value)
 {
 	proto_varint(p, field << 3 | 1);
-	proto_room(p, 8);
+	GROW(p->bytes, p->capacity, p->count + 8);
 	memcpy(p->bytes + p->count, &value, 8);
 	p->count += 8;
 }
@@ -55,7 +48,7 @@ proto_bytes(struct proto *p, unsigned field, const void *bytes, size_t count)
 {
 	proto_varint(p, field << 3 | 2);
 	proto_varint(p, count);
-	proto_room(p, count);
+	GROW(p->bytes, p->capacity, p->count + count);
 	memcpy(p->bytes + p->count, bytes, count);
 	p->count += count;
 }
@@ -71,7 +64,7 @@ static inline void
 proto_begin(struct proto *p, unsigned field)
 {
 	proto_varint(p, field << 3 | 2);
-	proto_room(p, 3);
+	GROW(p->bytes, p->capacity, p->count + 3);
 	p->count += 3;
 	p->begun[p->depth++] = p->count;
 }

@@ -21,14 +21,6 @@ build_call(const char *name)
 	return (uint16_t)number;
 }
 
-void
-build_events(struct build *build)
-{
-#define PARAVER_CALL(type, value, name) build->events[type][value] = build_call(name);
-	PARAVER_CALLS
-#undef PARAVER_CALL
-}
-
 uint16_t
 build_event(const struct build *build, int64_t type, int64_t value)
 {
@@ -146,6 +138,9 @@ build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32
 	build->used = zalloc(UINT16_MAX + 1, sizeof *build->used);
 	build->comms = grow(NULL, &build->comm_capacity, 3, sizeof *build->comms);
 	build->comm_count = 3;
+#define PARAVER_CALL(type, value, name) build->events[type][value] = build_call(name);
+	PARAVER_CALLS
+#undef PARAVER_CALL
 	sorter_begin(&build->messages, sizeof(struct build_edge), by_round);
 	sorter_begin(&build->members, sizeof(struct build_member), by_member);
 	sorter_begin(&build->open_ends, sizeof(struct build_end), by_begin);
@@ -168,8 +163,7 @@ build_row(struct build *build, uint32_t location, const struct call_row *row)
 #undef X
 	spill_put(&build->rows, location, row->call == 0);
 	spill_put_record(&build->rows, location, &of->row, &kept, sizeof kept);
-	if (row->leave_ns > build->run_ns)
-		build->run_ns = row->leave_ns;
+	build->run_ns = larger(build->run_ns, row->leave_ns);
 	if (row->call != 0)
 		of->head = of->rows;
 	build->used[row->call] = true;

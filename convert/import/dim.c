@@ -254,10 +254,9 @@ import_dim(const char *file, int argc, char **argv)
 	static struct dim d;
 
 	text_open(&d.text, file);
+	d.event = build_call("Extrae_event");
 	take_header(&d);
 	dim_begin(&d);
-	d.event = build_call("Extrae_event");
-	build_events(&d.build);
 	while (text_next(&d.text))
 		take_line(&d);
 	if (d.offset_lines < d.build.ranks && (d.offsets_at > 0 || d.offset_lines > 0))

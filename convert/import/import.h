@@ -86,8 +86,7 @@ struct build {
 };
 
 uint16_t build_call(const char *name);	/* index of call_name */
-/* The call of one of Extrae's events: base/mpi/paraver.h; build_events names those known. */
-void build_events(struct build *build);
+/* The call of one of Extrae's events: base/mpi/paraver.h. */
 uint16_t build_event(const struct build *build, int64_t type, int64_t value);
 /* RANK_OF: the ranks of further threads, whose locations follow those of the ranks. */
 void build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32_t further);

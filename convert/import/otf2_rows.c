@@ -368,10 +368,7 @@ call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 	leave_ns = otf2_ns(o, ticks);
 	if (lane->enter_ns < lane->last_leave_ns || leave_ns < lane->enter_ns)
 		o->backward++;
-	if (lane->enter_ns < lane->last_leave_ns)
-		lane->enter_ns = lane->last_leave_ns;
-	if (leave_ns < lane->enter_ns)
-		leave_ns = lane->enter_ns;
-	lane->last_leave_ns = leave_ns;
-	put_call(o, lane, leave_ns);
+	lane->enter_ns = larger(lane->enter_ns, lane->last_leave_ns);
+	lane->last_leave_ns = larger(leave_ns, lane->enter_ns);
+	put_call(o, lane, lane->last_leave_ns);
 }

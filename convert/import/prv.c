@@ -30,13 +30,6 @@ take_object(struct prv *p, char **at, uint32_t *number)
 	return NULL;
 }
 
-static void
-see_time(struct prv *p, int64_t at_ns)
-{
-	if (at_ns > p->last_ns)
-		p->last_ns = at_ns;
-}
-
 /* What began before now waits for a counter; what begins now does not yet. */
 static void
 settle_pending(struct pending *pending, int64_t now_ns)
@@ -57,7 +50,7 @@ take_state(struct prv *p, char *at)
 	int state = (int)text_integer(&p->text, &at, 0, INT32_MAX);
 
 	text_end(&p->text, at);
-	see_time(p, end_ns);
+	p->last_ns = larger(p->last_ns, end_ns);
 	if (task == NULL || state != RUNNING)
 		return;
 	if (__builtin_add_overflow(task->running_ns, end_ns - begin_ns, &task->running_ns))
@@ -67,8 +60,7 @@ take_state(struct prv *p, char *at)
 		task->pending[c].begin_ns = begin_ns;
 		task->pending[c].at_begin++;
 	}
-	if (end_ns > task->end_ns)
-		task->end_ns = end_ns;
+	task->end_ns = larger(task->end_ns, end_ns);
 }
 
 /* As in Paraver, a period in state Running counts the first counter value after its begin. */
@@ -95,11 +87,10 @@ take_events(struct prv *p, char *at)
 	struct task *task = take_object(p, &at, &number);
 	int64_t at_ns = text_integer(&p->text, &at, 0, INT64_MAX);
 
-	see_time(p, at_ns);
+	p->last_ns = larger(p->last_ns, at_ns);
 	if (task == NULL)
 		return;
-	if (at_ns > task->end_ns)
-		task->end_ns = at_ns;
+	task->end_ns = larger(task->end_ns, at_ns);
 	levels.count = 0;
 	while (*at != '\0') {
 		int64_t type = text_integer(&p->text, &at, 0, INT64_MAX);
@@ -154,7 +145,7 @@ take_message(struct prv *p, char *at)
 	sent.bytes = received.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
 	sent.tag = received.tag = (int32_t)text_integer(t, &at, INT32_MIN + 1, INT32_MAX);
 	text_end(t, at);
-	see_time(p, received.arrived_ns > sent.at_ns ? received.arrived_ns : sent.at_ns);
+	p->last_ns = larger(p->last_ns, larger(received.arrived_ns, sent.at_ns));
 	if (from == NULL || to == NULL)
 		return;
 	sent.peer = received.task;
@@ -245,7 +236,6 @@ import_prv(const char *file, int argc, char **argv)
 	text_open(&p.text, file);
 	p.callers = callers_new();
 	take_header(&p, file);
-	build_events(&p.build);
 	while (text_next(&p.text)) {
 		char *line = p.text.line;
 
