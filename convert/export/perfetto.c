@@ -6,7 +6,6 @@
  *
  * memory rows to which edges may still come, and BINS of the counter
  */
-#include <math.h>
 #include <string.h>
 
 #include "perfetto.h"
@@ -72,8 +71,9 @@ add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 		return;
 	for (size_t bin = (size_t)((double)from_ns / width);
 	    bin < BINS && (double)bin * width < (double)to_ns; bin++) {
-		const double begin = (double)bin * width, low = fmax(begin, (double)from_ns),
-		    high = fmin(begin + width, (double)to_ns);
+		const double begin = (double)bin * width, end = begin + width,
+		    low = begin > (double)from_ns ? begin : (double)from_ns,
+		    high = end < (double)to_ns ? end : (double)to_ns;
 
 		if (high > low)
 			p->bins[bin] += high - low;

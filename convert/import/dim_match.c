@@ -42,8 +42,7 @@ enum waiting { RUNS, FOR_END, FOR_COLLECTIVE };
 
 struct player {				/* a location */
 	int64_t now_ns, at_ns;		/* of the play, and of the thread's own clock */
-	struct step next;
-	bool any;			/* there is such a step */
+	bool any;			/* a step is left: the one read last */
 	enum waiting waiting;
 	uint32_t end;			/* FOR_END */
 	uint32_t next_waits;		/* FOR_COLLECTIVE */
@@ -75,20 +74,20 @@ struct play {
 static void
 take_step(struct play *p, uint32_t location)
 {
-	struct player *player = &p->players[location];
 	struct step *step = &p->d->threads[location].step;
+	const bool any = spill_any(&p->d->steps, location);
 
-	player->any = spill_any(&p->d->steps, location);
-	if (player->any)
+	p->players[location].any = any;
+	if (any)
 		spill_take_record(&p->d->steps, location, step, sizeof *step);
-	player->next = *step;
 }
 
 static void
 push(struct play *p, uint32_t location)
 {
 	const struct player *player = &p->players[location];
-	struct runner runner = { player->now_ns + player->next.at_ns - player->at_ns, location };
+	struct runner runner = { player->now_ns + p->d->threads[location].step.at_ns -
+	    player->at_ns, location };
 
 	if (player->any)
 		runners_push(p->heap, &p->heap_count, runner);
@@ -316,7 +315,7 @@ static void
 play_step(struct play *p, uint32_t location)
 {
 	struct player *player = &p->players[location];
-	struct step step = player->next;
+	const struct step step = p->d->threads[location].step;
 	struct tally instance;
 
 	player->now_ns += step.at_ns - player->at_ns;
@@ -349,15 +348,15 @@ static void
 count_rest(struct play *p, uint32_t location)
 {
 	struct build *b = &p->d->build;
-	struct player *player = &p->players[location];
+	const struct step *step = &p->d->threads[location].step;
 
-	for (; player->any; take_step(p, location))
-		if (player->next.kind == SEND)
+	for (; p->players[location].any; take_step(p, location))
+		if (step->kind == SEND)
 			b->unmatched_sends++;
-		else if (player->next.kind == RECEIVE || player->next.kind == POST)
+		else if (step->kind == RECEIVE || step->kind == POST)
 			b->unmatched_receives++;
-		else if (player->next.kind == WAIT)
-			complete(p, location, &player->next);
+		else if (step->kind == WAIT)
+			complete(p, location, step);
 	for (uint32_t i = location < b->ranks ? p->unexpected[location].first : 0; i != 0;
 	    i = p->ends[i].next)
 		b->unmatched_sends++;
