@@ -121,12 +121,6 @@ struct rules_of_judging {
 
 struct verdict judge(const struct campaign *c, const struct rules_of_judging *rules);
 
-/* stages.c: tests of pairs, one per mpirun; and the second stage. */
-void test_pairs(struct judgement *j, const struct rules_of_judging *rules);
-void take_confirmed(struct verdict *v, const struct campaign *confirm,
-    const struct rules_of_judging *rules);
-/* Marks judgements that are neither violated nor known to be held. */
-void find_undecided(struct verdict *v, const struct rules_of_judging *rules);
 /* Writes the candidates for the second stage, in lp-measure's format; returns their number. */
 size_t write_candidates(const struct campaign *c, const struct verdict *v, const char *file);
 
