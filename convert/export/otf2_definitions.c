@@ -254,19 +254,6 @@ sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peer
 
 ORDER(by_group, struct sync_slot, BY(group))
 
-static void
-put_syncs(struct archive *a)
-{
-	const uint32_t groups = a->groups;
-
-	/* free slots come last */
-	SORT(a->syncs->slots, a->syncs->size, by_group);
-	a->groups = FIRST_GROUP;
-	for (size_t i = 0; i < a->syncs->count; i++)
-		put_group(a, a->syncs->slots[i].members, a->syncs->slots[i].count);
-	a->groups = groups;
-}
-
 /* For a communicator with a topology: the ranks that each member receives from. */
 static void
 put_neighbours(struct archive *a, const struct group_of *of, const struct communicator *c)
@@ -317,6 +304,7 @@ comms_end(struct archive *a)
 {
 	const int32_t ranks = a->known->ranks;
 	uint64_t *members = zalloc((size_t)ranks + 1, sizeof *members);
+	const uint32_t groups = a->groups;
 	uint32_t name;
 
 	for (int32_t r = 0; r < ranks; r++)
@@ -328,7 +316,12 @@ comms_end(struct archive *a)
 	DEFINE(Group, SELF_GROUP, a->empty, OTF2_GROUP_TYPE_COMM_SELF, OTF2_PARADIGM_MPI,
 	    OTF2_GROUP_FLAG_NONE, 0, members);
 	free(members);
-	put_syncs(a);
+	/* those of windows, numbered before; free slots come last */
+	SORT(a->syncs->slots, a->syncs->size, by_group);
+	a->groups = FIRST_GROUP;
+	for (size_t i = 0; i < a->syncs->count; i++)
+		put_group(a, a->syncs->slots[i].members, a->syncs->slots[i].count);
+	a->groups = groups;
 	name = define_string(a, "MPI_COMM_WORLD");
 	DEFINE(Comm, WORLD_COMM, name, WORLD_GROUP, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
 	name = define_string(a, "MPI_COMM_SELF");

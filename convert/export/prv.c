@@ -208,20 +208,11 @@ add_state(struct output *o, uint32_t location, int64_t begin_ns, int64_t end_ns,
 		    .end_ns = end_ns, .value = (uint32_t)state, .location = location });
 }
 
-/* Whether the row's rank is the root of its collective. */
-static bool
-is_root(const struct definitions *known, const struct row *row, uint32_t location)
-{
-	const int32_t rank = known->location_rank[location];
-
-	return row->peer == ROOT_PEER ||
-	    (row->peer >= 0 && world_rank(known, row->comm, rank, row->peer) == rank);
-}
-
 static void
 add_call(struct output *o, uint32_t location, const struct kept_row *call)
 {
 	const struct row *row = &call->row;
+	const int32_t rank = o->known->location_rank[location];
 	struct line line = { .location = location, .at_ns = row->enter_ns };
 
 	if (o->codes[row->call].type == 0)
@@ -246,7 +237,8 @@ add_call(struct output *o, uint32_t location, const struct kept_row *call)
 		line.comm = row->comm;
 		line.sent = call->sent;
 		line.received = call->received;
-		line.root = is_root(o->known, row, location);
+		line.root = row->peer == ROOT_PEER || (row->peer >= 0 &&
+		    world_rank(o->known, row->comm, rank, row->peer) == rank);
 	}
 	line_add(o, location, &line);
 	line_add(o, location, &(struct line){ .kind = LINE_LEAVE, .at_ns = row->leave_ns,
@@ -393,10 +385,7 @@ take(struct output *o, const struct message *message)
 static struct whole_file
 begin_file(const char *name, const char *suffix)
 {
-	char *path;
-
-	path = formatted("%s%s", name, suffix);
-	return whole_file_begin(path);
+	return whole_file_begin(formatted("%s%s", name, suffix));
 }
 
 void

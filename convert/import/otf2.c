@@ -114,25 +114,11 @@ read_events(struct otf2 *o)
 }
 
 static void
-end_run(struct otf2 *o)
-{
-	struct build *build = &o->build;
-	const int64_t length_ns = o->ours ? otf2_ns(o, o->begin + o->length) : build->run_ns;
-
-	if (!o->ours && !o->any)
-		otf2_die(o, "no calls of MPI");
-	if (build->run_ns > length_ns)
-		otf2_die(o, "damaged: a call ends behind the end of the run");
-	build->run_ns = length_ns;
-	build_regions_end(build);
-	build->date_s = o->date_s;
-}
-
-static void
 import(const char *file, int argc, char **argv)
 {
 	static struct otf2 o;
 	char *creator = NULL;
+	int64_t length_ns;
 
 	o.file = file;
 	OTF2_Error_RegisterCallback(keep_reason, &o);
@@ -149,7 +135,14 @@ import(const char *file, int argc, char **argv)
 	sites_begin(&o);
 	rows_begin(&o);
 	read_events(&o);
-	end_run(&o);
+	if (!o.ours && !o.any)
+		otf2_die(&o, "no calls of MPI");
+	length_ns = o.ours ? otf2_ns(&o, o.begin + o.length) : o.build.run_ns;
+	if (o.build.run_ns > length_ns)
+		otf2_die(&o, "damaged: a call ends behind the end of the run");
+	o.build.run_ns = length_ns;
+	build_regions_end(&o.build);
+	o.build.date_s = o.date_s;
 	build_write(&o.build, argc, argv);
 	otf2_say_skipped(&o);
 }
