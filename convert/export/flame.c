@@ -41,21 +41,6 @@ stack_of(struct flame *flame, const struct definitions *known, const struct segm
 }
 
 static void
-add(struct flame *flame, const struct definitions *known, const struct segment *s)
-{
-	const struct spot key = { s->site, s->kind == MPI ? s->call : UINT16_MAX + 1u + s->kind,
-	    NONE };
-	struct spot *spot = spots_add(&flame->spots, &key);
-
-	if (!flame->begun)
-		stacks_profile(flame->stacks, "critical path", NULL, s->begin_ns);
-	flame->begun = true;
-	if (spot->stack == NONE)
-		spot->stack = stack_of(flame, known, s);
-	stacks_add(flame->stacks, spot->stack, (uint64_t)(s->end_ns - s->begin_ns));
-}
-
-static void
 see_message(struct observer *observer, struct imbalance *im, const struct message *message,
     const struct calls *calls)
 {
@@ -64,8 +49,19 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	const struct segments *path = message_segments(im->graph.in, message, known);
 
 	(void)calls;
-	for (size_t i = 0; path != NULL && i < path->count; i++)
-		add(flame, known, &path->at[i]);
+	for (size_t i = 0; path != NULL && i < path->count; i++) {
+		const struct segment *s = &path->at[i];
+		const struct spot key = { s->site, s->kind == MPI ? s->call :
+		    UINT16_MAX + 1u + s->kind, NONE };
+		struct spot *spot = spots_add(&flame->spots, &key);
+
+		if (!flame->begun)
+			stacks_profile(flame->stacks, "critical path", NULL, s->begin_ns);
+		flame->begun = true;
+		if (spot->stack == NONE)
+			spot->stack = stack_of(flame, known, s);
+		stacks_add(flame->stacks, spot->stack, (uint64_t)(s->end_ns - s->begin_ns));
+	}
 	flame->any |= path != NULL;
 }
 

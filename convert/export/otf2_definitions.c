@@ -254,20 +254,6 @@ sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peer
 
 ORDER(by_group, struct sync_slot, BY(group))
 
-/* For a communicator with a topology: the ranks that each member receives from. */
-static void
-put_neighbours(struct archive *a, const struct group_of *of, const struct communicator *c)
-{
-	char name[80];
-
-	for (int32_t m = 0; c->neighbours != NULL && !a->scout && m < c->size; m++) {
-		if (c->neighbours[m].sources == NULL)
-			continue;
-		snprintf(name, sizeof name, OTF2_NEIGHBOURS "%u::%d", of->number, (int)m);
-		put_list(a, name, c->neighbours[m].sources, c->neighbours[m].count);
-	}
-}
-
 static void
 put_comm(struct archive *a, const struct group_of *of)
 {
@@ -275,6 +261,7 @@ put_comm(struct archive *a, const struct group_of *of)
 	    OTF2_PARTITIONS };
 	const struct communicator *c = of->defined ? &a->known->comms[of->number] : NULL;
 	uint32_t name = define_numbered(a, names[of->type], of->number), group, remote;
+	char list[80];
 
 	if (of->inter && a->scout)
 		return;
@@ -296,7 +283,13 @@ put_comm(struct archive *a, const struct group_of *of)
 		return;
 	put_strangers(a, OTF2_MEMBERS, of->number, c->members, c->size);
 	put_strangers(a, OTF2_REMOTE, of->number, c->remote, c->remote_size);
-	put_neighbours(a, of, c);
+	/* of a communicator with a topology: the ranks that each member receives from */
+	for (int32_t m = 0; c->neighbours != NULL && !a->scout && m < c->size; m++) {
+		if (c->neighbours[m].sources == NULL)
+			continue;
+		snprintf(list, sizeof list, OTF2_NEIGHBOURS "%u::%d", of->number, (int)m);
+		put_list(a, list, c->neighbours[m].sources, c->neighbours[m].count);
+	}
 }
 
 static void

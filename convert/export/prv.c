@@ -43,6 +43,13 @@ put_number(struct output *o, uint64_t value)
 	text_uint(&o->text, value);
 }
 
+static void
+put_event(struct output *o, uint64_t type, uint64_t value)
+{
+	put_number(o, type);
+	put_number(o, value);
+}
+
 /* CPU:1:TASK:THREAD, all from 1. Each rank has its own CPU. */
 static void
 put_object(struct output *o, uint32_t location)
@@ -67,30 +74,9 @@ put_callers(struct output *o, uint32_t site)
 
 		*AT(o->placed, o->placed_capacity, place) = true;
 		o->levels = level > o->levels ? level : o->levels;
-		put_number(o, CALLER + level);
-		put_number(o, CALLER_VALUES + (uint64_t)place);
-		put_number(o, CALLER_LINE + level);
-		put_number(o, CALLER_VALUES + (uint64_t)place);
+		put_event(o, CALLER + level, CALLER_VALUES + (uint64_t)place);
+		put_event(o, CALLER_LINE + level, CALLER_VALUES + (uint64_t)place);
 	}
-}
-
-static void
-put_arguments(struct output *o, const struct line *line)
-{
-	if (line->sent > 0) {
-		put_number(o, PARAVER_SEND_BYTES);
-		put_number(o, line->sent);
-	}
-	if (line->received > 0) {
-		put_number(o, PARAVER_RECEIVE_BYTES);
-		put_number(o, line->received);
-	}
-	if (line->root) {
-		put_number(o, PARAVER_ROOT);
-		put_number(o, 1);
-	}
-	put_number(o, PARAVER_COMM);
-	put_number(o, line->comm);
 }
 
 static void
@@ -108,8 +94,15 @@ put_line(struct output *o, const struct line *line)
 		text_int(&o->text, (int32_t)line->value);
 	} else
 		put_number(o, line->value);
-	if (line->kind == LINE_ENTER && line->comm != 0)
-		put_arguments(o, line);
+	if (line->kind == LINE_ENTER && line->comm != 0) {
+		if (line->sent > 0)
+			put_event(o, PARAVER_SEND_BYTES, line->sent);
+		if (line->received > 0)
+			put_event(o, PARAVER_RECEIVE_BYTES, line->received);
+		if (line->root)
+			put_event(o, PARAVER_ROOT, 1);
+		put_event(o, PARAVER_COMM, line->comm);
+	}
 	if (line->kind == LINE_ENTER)
 		put_callers(o, line->site);
 	text_char(&o->text, '\n');

@@ -223,40 +223,18 @@ give(struct play *p, uint32_t send, int64_t now_ns)
 		wake(p, who, now_ns);
 }
 
-static void
-post(struct play *p, uint32_t rank, uint32_t receive)
+/* Returns whether its message is there. */
+static bool
+post(struct play *p, uint32_t receive)
 {
-	uint32_t send = take_fitting(p, &p->unexpected[rank], receive);
+	const uint32_t rank = p->d->build.of[p->ends[receive].location].rank;
+	const uint32_t send = take_fitting(p, &p->unexpected[rank], receive);
 
 	if (send == 0)
 		append(p, &p->posted[rank], receive);
 	else
 		join(p, send, receive);
-}
-
-/* A blocking receive waits if no message is there. */
-static void
-play_receive(struct play *p, uint32_t location, const struct step *step)
-{
-	struct player *player = &p->players[location];
-	uint32_t end = new_end(p, step, location);
-	uint64_t messages = p->messages;
-
-	p->ends[end].completed = true;
-	post(p, p->d->build.of[location].rank, end);
-	if (p->messages == messages) {
-		player->waiting = FOR_END;
-		player->end = end;
-	}
-}
-
-static void
-play_post(struct play *p, uint32_t location, const struct step *step)
-{
-	struct posted posted = { step->seq, location, new_end(p, step, location) };
-
-	open_posts_add(&p->open, &posted);
-	post(p, p->d->build.of[location].rank, posted.end);
+	return send != 0;
 }
 
 /* The receive that is waited for, now with the row of its wait; 0: it has its message already. */
@@ -316,6 +294,7 @@ play_step(struct play *p, uint32_t location)
 {
 	struct player *player = &p->players[location];
 	const struct step step = p->d->threads[location].step;
+	struct posted posted = { step.seq, location, 0 };
 	struct tally instance;
 
 	player->now_ns += step.at_ns - player->at_ns;
@@ -323,8 +302,16 @@ play_step(struct play *p, uint32_t location)
 	take_step(p, location);
 	switch (step.kind) {
 	case SEND: give(p, new_end(p, &step, location), player->now_ns); break;
-	case POST: play_post(p, location, &step); break;
-	case RECEIVE: play_receive(p, location, &step); break;
+	case POST:
+		posted.end = new_end(p, &step, location);
+		open_posts_add(&p->open, &posted);
+		post(p, posted.end);
+		break;
+	case RECEIVE:
+		player->end = new_end(p, &step, location);
+		p->ends[player->end].completed = true;
+		player->waiting = post(p, player->end) ? RUNS : FOR_END;
+		break;
 	case WAIT:
 		player->end = complete(p, location, &step);
 		player->waiting = player->end != 0 ? FOR_END : RUNS;
