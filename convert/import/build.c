@@ -136,8 +136,8 @@ build_begin(struct build *build, uint32_t ranks, const uint32_t *rank_of, uint32
 	spill_begin(&build->rows, build->locations);
 	build->regions = zalloc(build->locations, sizeof *build->regions);
 	build->used = zalloc(UINT16_MAX + 1, sizeof *build->used);
-	build->comms = grow(NULL, &build->comm_capacity, 3, sizeof *build->comms);
 	build->comm_count = 3;
+	build->comms = grow_zeroed(NULL, &build->comm_capacity, 3, sizeof *build->comms);
 #define PARAVER_CALL(type, value, name) build->events[type][value] = build_call(name);
 	PARAVER_CALLS
 #undef PARAVER_CALL
@@ -205,30 +205,31 @@ void
 build_comm(struct build *build, const struct source *text, char *at, int64_t base)
 {
 	const int64_t id = text_integer(text, &at, base, 1 << 24);
-	struct build_id *comm;
+	struct communicator comm = { .size = 0 };
 	bool world;
 
 	if ((uint64_t)id > text->next)	/* each has a line */
 		die_text(text, "the number of a communicator is out of range");
-	if (!text_allows(text, build->comm_members, sizeof *comm->members) ||
+	if (!text_allows(text, build->comm_members, sizeof *comm.members) ||
 	    !text_allows(text, build->comm_count + (uint64_t)id, sizeof(struct communicator)))
 		die_text(text, "too many communicators");
-	comm = AT(build->ids, build->id_capacity, id);
-	comm->size = (int32_t)text_integer(text, &at, 1, build->ranks);
-	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
-	world = comm->size == (int32_t)build->ranks;
-	for (int32_t i = 0; i < comm->size; i++) {
-		comm->members[i] = (int32_t)(text_integer(text, &at, base,
+	comm.size = (int32_t)text_integer(text, &at, 1, build->ranks);
+	comm.members = zalloc((size_t)comm.size, sizeof *comm.members);
+	world = comm.size == (int32_t)build->ranks;
+	for (int32_t i = 0; i < comm.size; i++) {
+		comm.members[i] = (int32_t)(text_integer(text, &at, base,
 		    build->ranks - 1 + base) - base);
-		world &= comm->members[i] == i;
+		world &= comm.members[i] == i;
 	}
 	text_end(text, at);
-	comm->number = world ? 1 : (uint32_t)build->comm_count;
-	if (world)
-		return;
-	*APPEND(build->comms, build->comm_count, build->comm_capacity) = (struct communicator){
-	    .size = comm->size, .members = comm->members };
-	build->comm_members += (uint64_t)comm->size;
+	*AT(build->ids, build->id_capacity, id) = world ? 1 : (uint32_t)build->comm_count;
+	if (world) {
+		free(build->comms[1].members);
+		build->comms[1] = comm;
+	} else {
+		*APPEND(build->comms, build->comm_count, build->comm_capacity) = comm;
+		build->comm_members += (uint64_t)comm.size;
+	}
 }
 
 /* ---- calls of all members of a channel, joined in the order of their numbers ---- */

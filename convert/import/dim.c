@@ -89,7 +89,7 @@ take_message(struct dim *d, char *at, bool is_send)
 
 /* The rank of a task in a communicator; dies if it is not a member. */
 static int32_t
-rank_in(const struct dim *d, const struct build_id *comm, int32_t task)
+rank_in(const struct dim *d, const struct communicator *comm, int32_t task)
 {
 	for (int32_t i = 0; i < comm->size; i++)
 		if (comm->members[i] == task)
@@ -104,15 +104,15 @@ take_collective(struct dim *d, char *at)
 	    COLLECTIVE_WAIT, COLLECTIVE };
 	const struct source *t = &d->text;
 	struct step r = { .peer = NO_PEER };
-	const struct build_id *comm;
+	const struct communicator *comm;
 	const int32_t task = (int32_t)d->build.of[d->location].rank;
 	int64_t root, flags;
 
 	r.which = (int32_t)text_integer(t, &at, 0, OP_OTHER - 1);
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
-	if (r.comm >= d->build.id_capacity || d->build.ids[r.comm].size == 0)
+	if (r.comm >= d->build.id_capacity || d->build.ids[r.comm] == 0)
 		die_text(t, "a collective on a communicator that is not defined");
-	comm = &d->build.ids[r.comm];
+	comm = &d->build.comms[d->build.ids[r.comm]];
 	root = text_integer(t, &at, 0, INT32_MAX);
 	text_integer(t, &at, -1, INT32_MAX);
 	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);

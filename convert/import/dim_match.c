@@ -262,11 +262,12 @@ complete(struct play *p, uint32_t location, const struct step *wait)
 static struct tally
 arrive(struct play *p, uint32_t location, uint32_t comm, int64_t now_ns)
 {
-	struct tally key = { comm, 0, p->d->build.of[location].rank, 0 }, *come;
+	const struct build *b = &p->d->build;
+	struct tally key = { comm, 0, b->of[location].rank, 0 }, *come;
 	struct tally instance = { comm, 0, tallies_add(&p->called, &key)->count++, 0 };
 
 	come = tallies_add(&p->come, &instance);
-	if (++come->count == (uint64_t)p->d->build.ids[comm].size) {
+	if (++come->count == (uint64_t)b->comms[b->ids[comm]].size) {
 		uint32_t waits = come->waits;
 
 		tallies_remove(&p->come, come);

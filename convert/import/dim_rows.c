@@ -146,11 +146,11 @@ put_record(struct dim *d, uint16_t call, const struct step *r)
 		*ENQUEUE(t->starts, t->start_first, t->start_count, t->start_capacity) = step.seq;
 		/* fall through */
 	case COLLECTIVE:
-		row.comm = d->build.ids[r->comm].number;
+		row.comm = d->build.ids[r->comm];
 		row.bytes_sent = r->bytes;
 		row.bytes_received = r->received;
 		sorter_add(&d->build.calls, &(struct build_call){ .channel = { r->comm },
-		    .size = (uint32_t)d->build.ids[r->comm].size, .member = of->rank,
+		    .size = (uint32_t)d->build.comms[row.comm].size, .member = of->rank,
 		    .location = d->location, .at = t->now_ns, .seq = step.seq });
 		break;
 	}

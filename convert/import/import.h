@@ -63,12 +63,9 @@ struct build {
 	struct sorter messages, members, open_ends, patches;
 	struct sorter calls, sides;	/* of collectives; of messages: see build_match */
 	uint64_t message_count, instance_count, member_count;
-	struct communicator *comms;	/* by number in the stream; 0 to 2 are unused */
+	struct communicator *comms;	/* by number in the stream; 0 and 2 are unused */
 	size_t comm_count, comm_capacity;
-	struct build_id {
-		uint32_t number;	/* in the stream */
-		int32_t size, *members;
-	} *ids;				/* by number in the file; size 0: undefined */
+	uint32_t *ids;			/* these, by number in the file; 0: undefined */
 	size_t id_capacity;
 	uint64_t comm_members;
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;

@@ -197,8 +197,7 @@ listed(const struct otf2 *o, const char *name, uint32_t *count)
 
 		if (end == at || value < -2 || value > INT32_MAX)
 			otf2_die(o, "damaged: a list of ranks");
-		GROW(values, capacity, *count + (size_t)1);
-		values[(*count)++] = (int32_t)value;
+		*APPEND(values, *count, capacity) = (int32_t)value;
 		at = *end == ' ' ? end + 1 : end;
 	}
 	return values;

@@ -17,9 +17,8 @@ HASH_TABLE_OF_TEXT(module_table, struct module_slot, path)
 void
 sites_begin(struct otf2 *o)
 {
-	GROW(o->nodes, o->node_capacity, 1);
-	o->nodes[0] = (struct node){ UNKNOWN, UNKNOWN, 0, 0 };
-	o->node_count = 1;
+	*APPEND(o->nodes, o->node_count, o->node_capacity) =
+	    (struct node){ UNKNOWN, UNKNOWN, 0, 0 };
 	o->node_table = zalloc(1, sizeof *o->node_table);
 	node_table_begin(o->node_table, 64);
 	o->call_sites = zalloc(1, sizeof *o->call_sites);

@@ -134,13 +134,13 @@ put_plain(struct prv *p, uint32_t task, const struct call *call, struct call_row
 	if (class >= CLASS_SEND && class <= CLASS_START)
 		row.peer = NULL_PEER;
 	if (is_collective(class) && comm > 0 && comm < p->build.id_capacity &&
-	    p->build.ids[comm].size > 0) {
-		row.comm = p->build.ids[comm].number;
+	    p->build.ids[comm] != 0) {
+		row.comm = p->build.ids[comm];
 		row.bytes_sent = call->sent;
 		row.bytes_received = call->received;
 		sorter_add(&p->build.calls, &(struct build_call){ .channel = { comm },
-		    .size = (uint32_t)p->build.ids[comm].size, .member = task, .location = task,
-		    .seq = p->build.of[task].rows, .root = call->root });
+		    .size = (uint32_t)p->build.comms[row.comm].size, .member = task,
+		    .location = task, .seq = p->build.of[task].rows, .root = call->root });
 	}
 	build_row(&p->build, task, &row);
 }
