@@ -127,7 +127,7 @@ import(const char *file, int argc, char **argv)
 		o.ours = strncmp(creator, OTF2_CREATOR " ", strlen(OTF2_CREATOR " ")) == 0;
 	free(creator);
 	otf2_definitions(&o);
-	if (o.ranks == 0)
+	if (o.build.ranks == 0)
 		otf2_die(&o, "no ranks of MPI");
 	if (o.ours && (o.begin + o.length < o.begin || o.length > INT64_MAX))
 		otf2_die(&o, "damaged: the length of the run");

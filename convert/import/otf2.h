@@ -96,7 +96,6 @@ struct lane {			/* a location */
 	const char *name;
 	uint64_t group;		/* of locations: the process */
 	uint32_t location;	/* in the stream; UNKNOWN: none */
-	int32_t rank;
 	uint32_t node;		/* where the thread is */
 	unsigned in_mpi;	/* depth of nested MPI regions */
 	uint32_t region;	/* the outermost of these */
@@ -142,7 +141,6 @@ struct otf2 {
 	struct lane *lanes;
 	size_t lane_count, lane_capacity;
 	struct id_table *ids;		/* by kind */
-	uint32_t ranks, locations;
 	uint32_t *lane_of;		/* by rank: its first thread */
 	struct node *nodes;
 	size_t node_count, node_capacity;

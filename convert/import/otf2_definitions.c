@@ -326,7 +326,6 @@ take_location(void *user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_Locat
 	lane->name = string_of(o, name);
 	lane->group = group;
 	lane->location = UNKNOWN;
-	lane->rank = -1;
 	lane->last_leave_ns = INT64_MIN;
 	return OTF2_CALLBACK_SUCCESS;
 }

@@ -12,7 +12,7 @@ static void
 number_ranks(struct otf2 *o)
 {
 	const struct group *world = NULL;
-	uint32_t *rank_of;
+	uint32_t *rank_of, further = 0;
 
 	for (size_t i = 0; i < o->group_count; i++)
 		if (o->groups[i].type == OTF2_GROUP_TYPE_COMM_LOCATIONS)
@@ -23,25 +23,22 @@ number_ranks(struct otf2 *o)
 	for (uint32_t r = 0; r < world->count; r++) {
 		uint32_t at = ids_find(o, ID_LANE, world->members[r]);
 
-		if (at == UNKNOWN || o->lanes[at].rank >= 0)
+		if (at == UNKNOWN || o->lanes[at].location != UNKNOWN)
 			otf2_die(o, "a rank of MPI without a location of its own");
-		o->lanes[at].rank = (int32_t)r;
 		o->lanes[at].location = r;
 		o->lane_of[r] = at;
 		ids_put(o, ID_RANK, o->lanes[at].group, r);
 	}
-	o->ranks = o->locations = world->count;
 	rank_of = zalloc(o->lane_count, sizeof *rank_of);
 	for (size_t i = 0; i < o->lane_count; i++) {
 		uint32_t rank = ids_find(o, ID_RANK, o->lanes[i].group);
 
-		if (o->lanes[i].rank >= 0 || rank == UNKNOWN)
+		if (o->lanes[i].location != UNKNOWN || rank == UNKNOWN)
 			continue;
-		o->lanes[i].rank = (int32_t)rank;
-		rank_of[o->locations - o->ranks] = rank;
-		o->lanes[i].location = o->locations++;
+		o->lanes[i].location = world->count + further;
+		rank_of[further++] = rank;
 	}
-	build_begin(&o->build, o->ranks, rank_of, o->locations - o->ranks);
+	build_begin(&o->build, world->count, rank_of, further);
 	free(rank_of);
 }
 
@@ -78,11 +75,13 @@ otf2_members(const struct otf2 *o, uint64_t id, uint32_t *count)
 		uint64_t rank = group->members[i];
 
 		if (group->global) {
-			uint32_t lane = ids_find(o, ID_LANE, rank);
+			const uint32_t lane = ids_find(o, ID_LANE, rank),
+			    location = lane != UNKNOWN ? o->lanes[lane].location : UNKNOWN;
 
-			members[i] = lane == UNKNOWN ? -1 : o->lanes[lane].rank;
+			members[i] = location == UNKNOWN ? -1 :
+			    (int32_t)o->build.of[location].rank;
 		} else
-			members[i] = rank < o->ranks ? (int32_t)rank : -1;
+			members[i] = rank < o->build.ranks ? (int32_t)rank : -1;
 	}
 	return members;
 }
@@ -98,7 +97,7 @@ is_world(const struct otf2 *o, const struct communicator_of *comm)
 {
 	uint32_t count = 0;
 	int32_t *members = is_comm(comm) ? otf2_members(o, comm->group, &count) : NULL;
-	bool all = members != NULL && count == o->ranks;
+	bool all = members != NULL && count == o->build.ranks;
 
 	for (uint32_t i = 0; all && i < count; i++)
 		all = members[i] == (int32_t)i;

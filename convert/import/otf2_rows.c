@@ -43,16 +43,18 @@ find_request(struct otf2 *o, const struct lane *lane, uint64_t id)
 {
 	struct request key = { .id = id, .lane = lane->location };
 	struct request *found = request_table_find(o->requests, &key);
+	const struct build *b = &o->build;
+	const uint32_t rank = b->of[lane->location].rank;
 
-	if (found != NULL || o->locations == o->ranks)
+	if (found != NULL || b->locations == b->ranks)
 		return found;
-	key.lane = (uint32_t)lane->rank;
+	key.lane = rank;
 	found = request_table_find(o->requests, &key);
-	for (size_t i = 0; found == NULL && i < o->lane_count; i++) {
-		key.lane = o->lanes[i].location;
-		if (key.lane >= o->ranks && key.lane != UNKNOWN && o->lanes[i].rank == lane->rank)
+	for (uint32_t l = b->ranks; found == NULL && l < b->locations; l++)
+		if (b->of[l].rank == rank) {
+			key.lane = l;
 			found = request_table_find(o->requests, &key);
-	}
+		}
 	return found;
 }
 

@@ -65,7 +65,7 @@ run_Sendrecv_vector(const struct call *c)
 #endif
 
 #define ROW(name, in, out) \
-	{ "MPI_" #name, "MPI_" #name, NULL, NULL, run_##name, NULL, in, out, FUNCTION, 0, NULL },
+	{ "MPI_" #name, "MPI_" #name, NULL, NULL, run_##name, NULL, in, out, 0, NULL },
 const struct subject functions[] = { FUNCTIONS(ROW) NETWORK_FUNCTIONS(ROW) };
 const size_t function_count = sizeof functions / sizeof functions[0];
 #define ONE_EACH(name, in, out) +1

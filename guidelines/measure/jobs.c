@@ -8,6 +8,8 @@
 /* Repetitions between two looks at the clock; and the number made whatever the time. */
 enum { BLOCK = 5, LEAST_REPS = 10 };
 
+enum role { FUNCTION, MOCKUP, SPLIT, CONTROL };
+
 /* A subject at one size, with the buffers of its function, mock-ups and splits. */
 struct member {
 	const struct subject *subject;

@@ -44,8 +44,6 @@ struct call {
 	int64_t *part_ns;
 };
 
-enum role { FUNCTION, MOCKUP, SPLIT, CONTROL };	/* names in the stream: role_name */
-
 /* A function or mock-up; for a function, guideline and memory are NULL. */
 struct subject {
 	const char *name;		/* "MPI_Gather", "Gather_as_Allgather" */
@@ -56,7 +54,6 @@ struct subject {
 	/* elements; NULL: it has its own memory */
 	size_t (*extra)(size_t p, size_t m, size_t pad);
 	enum layout input, output;
-	enum role role;
 	int number;			/* of the guideline; 0 for a function */
 	const struct own *own;		/* NULL for functions and built-in mock-ups */
 };

@@ -270,6 +270,6 @@ MOCKUPS(EXTRA)
 
 #define ROW(gl, function, name, text, memory) { #function "_as_" #name, "MPI_" #function, \
 	#function " <= " text, #memory, function##_as_##name, extra_of_##function##_as_##name, \
-	NONE, NONE, MOCKUP, gl, NULL },
+	NONE, NONE, gl, NULL },
 const struct subject mockups[] = { MOCKUPS(ROW) };
 const size_t mockup_count = sizeof mockups / sizeof mockups[0];

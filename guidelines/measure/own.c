@@ -168,7 +168,7 @@ add_subject(struct scanner *s, struct own_file *file, const struct own *own, con
 
 	*to = (struct subject){ .name = formatted("%s_as_%s", left, short_names), .own = own,
 	    .function = own->function->name, .guideline = formatted("%s <= %s", left, names),
-	    .memory = "those of its buffers", .run = program_run, .role = MOCKUP,
+	    .memory = "those of its buffers", .run = program_run,
 	    .number = OWN_FIRST + (int)file->count };
 	for (size_t i = 0; i < mockup_count; i++)
 		if (strcmp(mockups[i].name, to->name) == 0)
