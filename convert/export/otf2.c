@@ -36,7 +36,7 @@ end_tool(void *user, const char *file, uint64_t line, const char *function, OTF2
 	return error;
 }
 
-void
+static void
 need_writer(struct archive *a, uint32_t location)
 {
 	struct spot *spot = &a->spots[location];

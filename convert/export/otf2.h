@@ -93,7 +93,6 @@ struct archive {
 
 /* otf2.c: dies on any error of OTF2's library. */
 void archive_check(const struct archive *a, OTF2_ErrorCode code);
-void need_writer(struct archive *a, uint32_t location);
 
 /* otf2_definitions.c */
 #define DEFINE(kind, ...) \
@@ -101,7 +100,6 @@ void need_writer(struct archive *a, uint32_t location);
 enum { WORLD_COMM, SELF_COMM, LOCATIONS_GROUP = 0, WORLD_GROUP, SELF_GROUP, FIRST_GROUP };
 enum { MPI_IO = 0, MACHINE = 0 };
 uint32_t define_string(struct archive *a, const char *text);
-uint32_t define_numbered(struct archive *a, const char *name, uint32_t number);
 void definitions_begin(struct archive *a);
 void definitions_end(struct archive *a);
 /* Reads the definition of communicator NUMBER: its type and the rest. */

@@ -17,7 +17,7 @@ define_string(struct archive *a, const char *text)
 	return a->strings++;
 }
 
-uint32_t
+static uint32_t
 define_numbered(struct archive *a, const char *name, uint32_t number)
 {
 	char text[64];

@@ -93,7 +93,6 @@ struct operation {
 
 struct lane {			/* a location */
 	uint64_t id;
-	const char *name;
 	uint64_t group;		/* of locations: the process */
 	uint32_t location;	/* in the stream; UNKNOWN: none */
 	uint32_t node;		/* where the thread is */

@@ -323,7 +323,6 @@ take_location(void *user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_Locat
 		return OTF2_CALLBACK_SUCCESS;
 	lane = DEFINE(ID_LANE, self, o->lanes, o->lane);
 	lane->id = self;
-	lane->name = string_of(o, name);
 	lane->group = group;
 	lane->location = UNKNOWN;
 	lane->last_leave_ns = INT64_MIN;
