@@ -96,20 +96,27 @@ channel_match(struct graph *graph, struct channel *channel)
 }
 
 void
-channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag,
-    uint32_t send)
+channel_send(struct graph *graph, const struct parcel *p)
 {
-	struct channel *channel = channel_of(graph, comm, source, target, tag);
+	const uint32_t send = operation_of_parcel(graph, p);
+	struct channel *channel = channel_of(graph, p->comm, p->source, p->target, p->tag);
 
 	queue_add(graph, &channel->send, &channel->send_last, send);
 	channel_match(graph, channel);
 }
 
-void
-channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag,
-    uint32_t receive)
+static struct channel *
+channel_of_receive(struct graph *graph, int32_t rank, uint32_t receive)
 {
-	struct channel *channel = channel_of(graph, comm, source, target, tag);
+	const struct operation *op = &graph->operations[receive];
+
+	return channel_of(graph, op->comm, op->peer, rank, op->tag);
+}
+
+void
+channel_receive(struct graph *graph, int32_t rank, uint32_t receive)
+{
+	struct channel *channel = channel_of_receive(graph, rank, receive);
 
 	queue_add(graph, &channel->receive, &channel->receive_last, receive);
 	if (graph->operations[receive].state != PROBED)		/* it takes nothing */
@@ -117,18 +124,18 @@ channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t targ
 }
 
 void
-channel_again(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag)
+channel_again(struct graph *graph, int32_t rank, uint32_t receive)
 {
-	channel_match(graph, channel_of(graph, comm, source, target, tag));
+	channel_match(graph, channel_of_receive(graph, rank, receive));
 }
 
 static void
 tell_left(struct graph *graph, const struct channel *c, const struct operation *op,
     const char *what)
 {
-	tell(graph, "rank %d, row %llu: %s from rank %d to rank %d with tag %d on communicator %u "
-	    "has no %s", (int)rank_of(graph, op->location), (unsigned long long)op->seq,
-	    call_name(op->call), (int)c->source, (int)c->target, (int)c->tag, c->comm, what);
+	tell(graph, rank_of(graph, op->location), op->seq, "%s from rank %d to rank %d with tag %d "
+	    "on communicator %u has no %s", call_name(op->call), c->source, c->target, c->tag,
+	    c->comm, what);
 }
 
 static void

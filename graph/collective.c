@@ -31,14 +31,7 @@ struct instance {
 
 #define HASH(i) mix((uint64_t)(i)->order << 32 | (i)->comm, (i)->index)
 #define SAME(a, b) ((a)->comm == (b)->comm && (a)->order == (b)->order && (a)->index == (b)->index)
-HASH_TABLE_BY(open_instances, struct instance, HASH, SAME, comm, NONE)
-
-struct instances {
-	struct open_instances open;	/* instances that still lack members */
-	uint32_t *locations;		/* of the instance being written */
-	uint64_t *seqs;
-	size_t location_capacity, seq_capacity;
-};
+HASH_TABLE_BY(instances, struct instance, HASH, SAME, comm, NONE)
 
 /*
  * MPI_Init and MPI_Finalize are counted apart from other collectives of their MPI_COMM_WORLD. That
@@ -71,7 +64,7 @@ void
 collective_begin(struct graph *graph)
 {
 	graph->instances = zalloc(1, sizeof *graph->instances);
-	open_instances_begin(&graph->instances->open, 1024);
+	instances_begin(graph->instances, 1024);
 }
 
 /* 0 if the communicator is unknown. */
@@ -133,26 +126,27 @@ is_candidate(const struct graph *graph, uint32_t members, uint32_t comm, uint16_
 
 /* Edges of other shards may cross it, too: the end of the round decides. */
 static void
-keep_candidate(struct graph *graph, const struct instance *instance, uint32_t number)
+keep_candidate(struct graph *graph, const struct instance *instance, const uint64_t *seqs,
+    uint32_t number)
 {
 	struct exchange *x = graph->exchange;
-	uint64_t *seqs = zalloc(instance->size, sizeof *seqs);
+	uint64_t *kept = zalloc(instance->size, sizeof *kept);
 
-	memcpy(seqs, graph->instances->seqs, instance->size * sizeof *seqs);
+	memcpy(kept, seqs, instance->size * sizeof *kept);
 	*APPEND(x->candidates, x->candidate_count, x->candidate_capacity) = (struct candidate){
-	    number, instance->first.round, seqs, instance->open > 0 || instance->mismatched,
+	    number, instance->first.round, kept, instance->open > 0 || instance->mismatched,
 	    instance->last_enter_ns > instance->first_leave_ns };
 }
 
 /*
- * All members' rows have been read, and all rows before them. An edge that crosses the instance has
- * one end before it. Either this end is still listed, or the edge has marked the instance as
- * crossed.
+ * All members' rows have been read, SEQS, and all rows before them. An edge that crosses the
+ * instance has one end before it. Either this end is still listed, or the edge has marked the
+ * instance as crossed.
  */
 static void
-consider_sync(struct graph *graph, const struct instance *instance, uint32_t number)
+consider_sync(struct graph *graph, const struct instance *instance, const uint64_t *seqs,
+    uint32_t number)
 {
-	struct instances *all = graph->instances;
 	bool pending = instance->open > 0;
 
 	if (instance->size != (uint32_t)graph->known.ranks || !instance->blocking)
@@ -162,7 +156,7 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 		return;
 	}
 	if (graph->exchange != NULL) {
-		keep_candidate(graph, instance, number);
+		keep_candidate(graph, instance, seqs, number);
 		return;
 	}
 	locks_decide(graph, number, INT64_MIN);
@@ -174,15 +168,14 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 	 */
 	pending |= crossing_take(&graph->crossings) ||
 	    instance->mismatched || graph->crossings.drifted;
-	/* Locations are in order here, so location i is all->locations[i]. */
-	for (uint32_t i = 0; i < instance->size && !pending; i++)
-		pending = settled_seq(graph, i) <= all->seqs[i];
+	for (uint32_t l = 0; l < instance->size && !pending; l++)	/* all are members */
+		pending = settled_seq(graph, l) <= seqs[l];
 	if (instance->last_enter_ns > instance->first_leave_ns)
 		graph->counts.refused_overlap++;
 	else if (pending)
 		graph->counts.refused_pending++;
 	else
-		write_sync(graph, all->seqs, (struct index_entry){ .from = instance->first.offset,
+		write_sync(graph, seqs, (struct index_entry){ .from = instance->first.offset,
 		    .before = instance->first.syncs });
 }
 
@@ -206,14 +199,18 @@ struct member { uint32_t location; uint64_t seq; };
 
 ORDER(by_location, struct member, BY(location))
 
-/* In order of location: they came as their rows were read, and no result must hang on that. */
-static void
-take_members(struct graph *graph, const struct instance *instance)
+/*
+ * Writes the edge, with members in order of location: they came as their rows were read, and no
+ * result must hang on that. Returns the members' rows.
+ */
+static const uint64_t *
+write_members(struct graph *graph, const struct instance *instance)
 {
-	struct instances *all = graph->instances;
 	const bool has_all = instance->size == (uint32_t)graph->known.ranks &&
 	    instance->size == graph->known.location_count;
 	struct member *members = zalloc(instance->size, sizeof *members);
+	uint32_t *locations;
+	uint64_t *seqs;
 
 	for (uint32_t i = 0; i < instance->size; i++) {
 		const struct operation *op = &graph->operations[instance->operations[i]];
@@ -222,32 +219,30 @@ take_members(struct graph *graph, const struct instance *instance)
 	}
 	if (!has_all)
 		SORT(members, instance->size, by_location);
-	GROW(all->locations, all->location_capacity, instance->size);
-	GROW(all->seqs, all->seq_capacity, instance->size);
+	edge_collective(graph, instance->size, &locations, &seqs);
 	for (uint32_t i = 0; i < instance->size; i++) {
-		all->locations[i] = members[i].location;
-		all->seqs[i] = members[i].seq;
+		locations[i] = members[i].location;
+		seqs[i] = members[i].seq;
 	}
 	free(members);
+	return seqs;
 }
 
 static void
 instance_complete(struct graph *graph, struct instance *instance)
 {
-	struct instances *all = graph->instances;
-	const uint32_t number = graph->operations[instance->operations[0]].candidates + 1;
+	const uint32_t before = graph->operations[instance->operations[0]].candidates;
+	const uint64_t *seqs = write_members(graph, instance);
 
-	take_members(graph, instance);
-	edge_collective(graph, instance->size, all->locations, all->seqs);
 	if (instance->spawns)
 		tell_spawned(graph, instance);
-	for (uint32_t i = 1; i < instance->size; i++)
-		crossing_mark(&graph->crossings,
-		    graph->operations[instance->operations[0]].candidates,
-		    graph->operations[instance->operations[i]].candidates);
-	for (uint32_t i = 0; i < instance->size; i++)
-		operation_free(graph, instance->operations[i]);
-	consider_sync(graph, instance, number);
+	for (uint32_t i = 0; i < instance->size; i++) {
+		const uint32_t member = instance->operations[i];
+
+		crossing_mark(&graph->crossings, before, graph->operations[member].candidates);
+		operation_free(graph, member);
+	}
+	consider_sync(graph, instance, seqs, before + 1);
 }
 
 static void
@@ -264,16 +259,14 @@ check_call(struct graph *graph, struct instance *instance, uint32_t location, ui
 	if (is_candidate(graph, instance->size, comm, call) !=
 	    is_candidate(graph, instance->size, comm, instance->call))
 		graph->crossings.drifted = true;
-	tell(graph, "rank %d, row %llu: %s meets %s of another rank on communicator %u",
-	    (int)rank_of(graph, location), (unsigned long long)seq, call_name(call),
-	    call_name(instance->call), told_comm(comm));
+	tell(graph, rank_of(graph, location), seq, "%s meets %s of another rank on communicator %u",
+	    call_name(call), call_name(instance->call), told_comm(comm));
 }
 
 void
 collective_arrived(struct graph *graph, const struct parcel *p)
 {
-	struct instances *all = graph->instances;
-	struct instance *instance = open_instances_add(&all->open,
+	struct instance *instance = instances_add(graph->instances,
 	    &(struct instance){ .comm = p->comm, .order = p->order, .index = p->index,
 	    .last_enter_ns = INT64_MIN, .first_leave_ns = INT64_MAX });
 
@@ -298,7 +291,7 @@ collective_arrived(struct graph *graph, const struct parcel *p)
 	if (instance->arrived == instance->size) {
 		struct instance done = *instance;
 
-		open_instances_remove(&all->open, instance);
+		instances_remove(graph->instances, instance);
 		instance_complete(graph, &done);
 		free(done.operations);
 	}
@@ -332,12 +325,11 @@ static void
 tell_unknown(struct graph *graph, const struct graph_row *row, uint32_t comm)
 {
 	if (comm != 0)
-		tell(graph, "rank %d, row %llu: %s on unknown communicator %u",
-		    (int)row->rank, (unsigned long long)row->seq, call_name(row->call), comm);
+		tell(graph, row->rank, row->seq, "%s on unknown communicator %u",
+		    call_name(row->call), comm);
 	else if (!graph->nowhere)
-		tell(graph, "rank %d, row %llu: the trace does not say on which communicator %s "
-		    "was called: such calls match nothing", (int)row->rank,
-		    (unsigned long long)row->seq, call_name(row->call));
+		tell(graph, row->rank, row->seq, "the trace does not say on which communicator %s "
+		    "was called: such calls match nothing", call_name(row->call));
 	graph->nowhere |= comm == 0;
 }
 
@@ -375,7 +367,7 @@ ORDER(by_key, struct instance, BY(comm) BY(order) BY(index))
 void
 collective_end(struct graph *graph)
 {
-	struct open_instances *open = &graph->instances->open;
+	struct instances *open = graph->instances;
 
 	SORT(open->slots, open->size, by_key);
 	for (size_t i = 0; i < open->size && open->slots[i].comm != NONE; i++) {
@@ -383,9 +375,8 @@ collective_end(struct graph *graph)
 		const struct operation *op = &graph->operations[instance->operations[0]];
 
 		graph->counts.unmatched_collectives++;
-		tell(graph, "rank %d, row %llu: %s was called by %u of %u ranks of communicator %u",
-		    (int)rank_of(graph, op->location),
-		    (unsigned long long)op->seq, call_name(instance->call), instance->arrived,
-		    instance->size, told_comm(instance->comm));
+		tell(graph, rank_of(graph, op->location), op->seq,
+		    "%s was called by %u of %u ranks of communicator %u", call_name(instance->call),
+		    instance->arrived, instance->size, told_comm(instance->comm));
 	}
 }

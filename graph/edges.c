@@ -126,8 +126,7 @@ edges_flush(struct graph *graph)
 }
 
 void
-edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
-    const uint64_t *seqs)
+edge_collective(struct graph *graph, uint32_t members, uint32_t **locations, uint64_t **seqs)
 {
 	struct edges *e = graph->edges;
 
@@ -137,8 +136,8 @@ edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations
 	GROW(e->location, e->location_capacity, e->members + members);
 	GROW(e->seq, e->seq_capacity, e->members + members);
 	e->size[e->instances++] = members;
-	memcpy(e->location + e->members, locations, members * sizeof *locations);
-	memcpy(e->seq + e->members, seqs, members * sizeof *seqs);
+	*locations = e->location + e->members;
+	*seqs = e->seq + e->members;
 	e->members += members;
 	graph->counts.collectives++;
 }
@@ -173,16 +172,6 @@ write_settled(struct graph *graph, const uint64_t *seqs, const uint64_t *early)
 }
 
 void
-write_overdue(struct graph *graph, const uint32_t *locations, const uint64_t *seqs, size_t count)
-{
-	message_begin(&graph->out, "overdue", 3);
-	put_uint(&graph->out, "count", count);
-	put_column(&graph->out, "location", locations, count);
-	put_column(&graph->out, "seq", seqs, count);
-	end_message(&graph->out);
-}
-
-void
 write_matching(struct graph *graph)
 {
 #define COUNT(member) #member, FIELD(struct counts, member), .key = #member
@@ -214,15 +203,19 @@ note_matching(const struct counts *c)
 }
 
 void
-tell(struct graph *graph, const char *format, ...)
+tell(struct graph *graph, int32_t rank, uint64_t seq, const char *format, ...)
 {
 	char line[256];
+	int used = 0;
 	va_list arguments;
 
 	if (graph->told++ >= LINES_TOLD)
 		return;
+	if (rank >= 0)
+		used = snprintf(line, sizeof line, "rank %d, row %llu: ", (int)rank,
+		    (unsigned long long)seq);
 	va_start(arguments, format);
-	vsnprintf(line, sizeof line, format, arguments);
+	vsnprintf(line + used, sizeof line - (size_t)used, format, arguments);
 	va_end(arguments);
 	if (graph->exchange != NULL) {	/* other shards have lines, too */
 		struct exchange *x = graph->exchange;

@@ -136,7 +136,7 @@ epoch_end(struct graph *graph)
 		if (e->origin < 0)
 			continue;
 		graph->counts.unmatched_sends++;
-		tell(graph, "window %u: an epoch of rank %d at rank %d has no %s", e->win,
+		tell(graph, -1, 0, "window %u: an epoch of rank %d at rank %d has no %s", e->win,
 		    (int)e->origin, (int)e->target, e->operations[POSTED_BY] == NONE ?
 		    "MPI_Win_post" : e->operations[STARTED_BY] == NONE ? "MPI_Win_start" :
 		    e->operations[COMPLETED_BY] == NONE ? "MPI_Win_complete" : "MPI_Win_wait");

@@ -13,7 +13,6 @@
 
 #include "../base/run/reached.h"
 #include "graph.h"
-#include "overdue.h"
 
 static const char usage[] =
 	"usage: lp-graph [--polls wait|work] [--poll-gap SECONDS] [--partial] [FILE]\n"
@@ -29,7 +28,6 @@ static const char usage[] =
 	"  -V, --version          print the version\n";
 
 enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at least */
-enum { OVERDUE_NS = 1000000000 };	/* see overdue.c */
 
 struct options {
 	const char *file;
@@ -83,6 +81,7 @@ locations_new(uint32_t count)
 
 	for (uint32_t l = 0; l < count; l++) {
 		locations[l].last_leave_ns = INT64_MIN;
+		locations[l].computings.last_leave_ns = INT64_MIN;
 		locations[l].listed = (struct list){ NONE, NONE };
 		locations[l].due = locations[l].held = locations[l].held_last = NONE;
 	}
@@ -98,7 +97,6 @@ graph_begin(struct graph *graph, uint32_t shards)
 	epoch_begin(graph);
 	locks_begin(graph);
 	handovers_begin(graph);
-	one_sided_begin(graph);
 	holds_begin(graph);
 	collective_begin(graph);
 	edges_begin(graph);
@@ -191,24 +189,6 @@ first_to_come(const struct graph *graph, const struct message *message, int64_t 
 	return first_ns > graph->block_ns ? first_ns : graph->block_ns;
 }
 
-static void
-look_for_overdue(struct graph *graph, int64_t at, int64_t every, int64_t come_ns)
-{
-	const uint32_t locations = graph->known.location_count;
-	int64_t newest_ns = 0;
-	uint64_t *mark;
-
-	if (graph->overdue == NULL)
-		graph->overdue = overdue_new(locations);
-	if (!overdue_is_time(graph->overdue, at, every, come_ns))
-		return;
-	for (uint32_t l = 0; l < locations; l++)
-		newest_ns = larger(newest_ns, graph->locations[l].last_leave_ns);
-	mark = overdue_mark(graph->overdue, at, newest_ns);
-	for (uint32_t l = 0; l < locations; l++)
-		mark[l] = graph->locations[l].next_seq;
-}
-
 /* REACHED: how far a run in progress has come; NULL: unknown, ROWS have been read. */
 static void
 settle(struct graph *graph, const struct message *reached, uint64_t rows)
@@ -224,10 +204,10 @@ settle(struct graph *graph, const struct message *reached, uint64_t rows)
 		order_take(graph, until_ns);
 	locks_decide(graph, 0, graph->block_ns);
 	holds_decide(graph, 0, until_ns);
-	if (reached != NULL)
-		look_for_overdue(graph, at_ns, OVERDUE_NS, INT64_MAX);
-	else
-		look_for_overdue(graph, (int64_t)rows, overdue_rows(locations), until_ns);
+	if (graph->overdue == NULL)
+		graph->overdue = overdue_new(locations);
+	overdue_look(graph->overdue, NULL, graph->locations, reached != NULL ? at_ns :
+	    (int64_t)rows, reached != NULL, reached != NULL ? INT64_MAX : until_ns);
 	for (uint32_t l = 0; l < locations; l++) {
 		seqs[l] = settled_seq(graph, l);
 		early[l] = reached == NULL ? hold_settled(graph, l) : UINT64_MAX;

@@ -60,6 +60,13 @@ struct location {
 	struct list { uint32_t oldest, newest; } listed;	/* its operations */
 	uint32_t due;		/* the first of these that is not overdue */
 	uint32_t held, held_last;	/* receives from any source, and those that wait for them */
+	struct computings {		/* see holds.c; in order of time */
+		struct computing *at;
+		size_t begin, end, capacity;
+		size_t to_come;		/* the last ones: their rows have not been matched */
+		int64_t last_leave_ns;	/* of the rows seen */
+		bool in_wait;		/* the last one matched is part of a wait by polls */
+	} computings;
 };
 
 struct counts {		/* uint64_t only: shards.c sums them */
@@ -102,8 +109,8 @@ struct graph {
 	struct edges *edges;
 	struct epochs *epochs;
 	struct locks *locks;
-	struct origins *origins;
 	struct overdue *overdue;	/* of all shards here; NULL: no marks yet */
+	uint64_t overdue_count;		/* operations that are overdue now */
 	struct order *order;	/* NULL: ranks have one thread each */
 	bool followed;		/* the run is in progress: blocks are in order step by step */
 	struct open_handovers *handovers;
@@ -233,54 +240,17 @@ bool order_keep(struct graph *graph, const struct calls *calls);	/* false: take 
 /* All rows entered before have been read: takes them. */
 void order_take(struct graph *graph, int64_t until_ns);
 
-/* operations.c: the pool and the lists of unresolved rows. */
+/* operations.c: the pool and the lists of unresolved rows; and what later rows refer to. */
 uint32_t operation_new(struct graph *graph, const struct graph_row *row);
 uint32_t operation_of_parcel(struct graph *graph, const struct parcel *parcel);	/* and lists it */
 void operation_free(struct graph *graph, uint32_t operation);
 void operation_list(struct graph *graph, uint32_t operation);	/* an edge to it is due */
 /* Appends it to the queue from FIRST to LAST, or NONE. */
 void queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation);
-void overdue_end(struct graph *graph);	/* overdue.c: a row that was overdue has got its edge */
 /* The first row of the location to which an edge may still come. */
 uint64_t settled_seq(const struct graph *graph, uint32_t location);
 
-/* match.c: point-to-point messages, in posting order. */
-void match_send(struct graph *graph, const struct graph_row *row);
-void match_receive(struct graph *graph, const struct graph_row *row);	/* complete when posted */
-void match_post(struct graph *graph, const struct graph_row *row);
-/* The request of this row receives the message that the probe it refers to took out. */
-void match_taken(struct graph *graph, const struct graph_row *row);
-/* The row found the request that it refers to complete. */
-void match_answer(struct graph *graph, const struct graph_row *row);
-/* FOUND: it says so. */
-void match_probe(struct graph *graph, const struct graph_row *row, bool found);
-/*
- * The row completes the request that it refers to. If another thread started it and that row is not
- * read yet, match_early completes it later.
- */
-void match_complete(struct graph *graph, const struct graph_row *row);
-void match_early(struct graph *graph, uint32_t location, uint64_t seq);
-void match_arrived(struct graph *graph, const struct parcel *parcel);
-void match_end(struct graph *graph);
-
-/*
- * channels.c: MPI receives the messages of one channel (communicator, source, destination, tag) in
- * the order of their sends, by receives in the order of their posts. So a channel is two queues
- * whose heads match. Ranks are of the world.
- */
-void channels_begin_all(struct graph *graph);
-/* Appends the operation to its channel, and matches. */
-void channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag,
-    uint32_t send);
-void channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t target,
-    int32_t tag, uint32_t receive);
-/* A receive in the channel has completed or is dropped. */
-void channel_again(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag);
-void channels_end(struct graph *graph);
-
-/*
- * requests.c: finds operations that later rows refer to, by the row that began them; and counters.
- */
+/* By the row that began it. */
 struct request {
 	uint64_t seq;
 	uint32_t location;	/* NONE: free slot */
@@ -306,6 +276,37 @@ bool request_free(struct graph *graph, uint32_t location, uint64_t seq);
 enum counter_kind { COUNT_COLLECTIVES, COUNT_INITS, COUNT_POSTS, COUNT_ACCESSES };
 uint32_t count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, int32_t rank,
     int32_t peer);
+
+/* match.c: point-to-point messages, in posting order. */
+void match_send(struct graph *graph, const struct graph_row *row);
+void match_receive(struct graph *graph, const struct graph_row *row);	/* complete when posted */
+void match_post(struct graph *graph, const struct graph_row *row);
+/* The request of this row receives the message that the probe it refers to took out. */
+void match_taken(struct graph *graph, const struct graph_row *row);
+/* The row found the request that it refers to complete. */
+void match_answer(struct graph *graph, const struct graph_row *row);
+/* FOUND: it says so. */
+void match_probe(struct graph *graph, const struct graph_row *row, bool found);
+/*
+ * The row completes the request that it refers to. If another thread started it and that row is not
+ * read yet, match_early completes it later.
+ */
+void match_complete(struct graph *graph, const struct graph_row *row);
+void match_early(struct graph *graph, uint32_t location, uint64_t seq);
+void match_end(struct graph *graph);
+
+/*
+ * channels.c: MPI receives the messages of one channel (communicator, source, destination, tag) in
+ * the order of their sends, by receives in the order of their posts. So a channel is two queues
+ * whose heads match. Ranks are of the world.
+ */
+void channels_begin_all(struct graph *graph);
+/* A send that has arrived, or a receive of RANK: appended to its channel, which is matched. */
+void channel_send(struct graph *graph, const struct parcel *parcel);
+void channel_receive(struct graph *graph, int32_t rank, uint32_t receive);
+/* A receive in its channel has completed or is dropped. */
+void channel_again(struct graph *graph, int32_t rank, uint32_t receive);
+void channels_end(struct graph *graph);
 
 /* collective.c: instances of collective calls and global synchronisation points. */
 void collective_begin(struct graph *graph);
@@ -341,9 +342,10 @@ void locks_decide(struct graph *graph, uint32_t before, int64_t until_ns);
 void holds_begin(struct graph *graph);
 /* Takes the times of a block as recorded, before polls become waits. */
 void holds_see(struct graph *graph, const struct calls *calls);
-/* Whether rows of the location that are still to be matched may matter to hold_reached. */
-bool holds_to_come(const struct graph *graph, uint32_t location);
-/* The row is being matched: from now on, what its location computed before it counts. */
+/*
+ * The row is being matched: from now on, what its location computed before it counts. Only needed
+ * while computations are to come, or the last one is in a wait.
+ */
 void hold_reached(struct graph *graph, const struct graph_row *row);
 /*
  * The row sends to PEER of the communicator or accesses its memory, or completes that. ONLY: the
@@ -351,6 +353,7 @@ void hold_reached(struct graph *graph, const struct graph_row *row);
  */
 void hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_t peer,
     bool only);
+void one_sided_row(struct graph *graph, const struct graph_row *row);
 void hold_arrived(struct graph *graph, const struct parcel *parcel);
 void holds_decide(struct graph *graph, uint32_t before, int64_t until_ns);
 /* No edge leads to rows before SEQS, by location, any more. */
@@ -358,9 +361,19 @@ void holds_forget(struct graph *graph, const uint64_t *seqs);
 /* The first row of the location to which an edge may still lead; UINT64_MAX: none read so far. */
 uint64_t hold_settled(const struct graph *graph, uint32_t location);
 
-/* one_sided.c: which targets such a call may wait for. */
-void one_sided_begin(struct graph *graph);
-void one_sided_row(struct graph *graph, const struct graph_row *row);
+/*
+ * overdue.c: rows that have lacked their other end for so long that reports go on without it. Sets
+ * new marks if it is time: many more rows have been read than at the last ones, AT, or the run has
+ * gone on for long. Rows still to come are not entered before COME_NS. TEAM: shares the run.
+ */
+struct overdue *overdue_new(uint32_t locations);
+bool overdue_look(struct overdue *overdue, const struct team *team,
+    const struct location *locations, int64_t at, bool is_time, int64_t come_ns);
+/*
+ * Writes rows that have become overdue. Lowers SEQS to the first row of each location that lacks
+ * its other end and is not overdue; false: none is overdue.
+ */
+bool overdue_pass(struct graph *graph, uint64_t *seqs);
 
 /* edges.c: the output. */
 void edges_begin(struct graph *graph);
@@ -370,8 +383,8 @@ enum edge_kind { EDGE_MESSAGE, EDGE_PROBE, EDGE_LOCK, EDGE_HOLD, EDGE_KINDS };
  * message adds that of a probe which saw it, if the receive knows one.
  */
 void edge_add(struct graph *graph, enum edge_kind kind, uint32_t from, uint32_t to);
-void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
-    const uint64_t *seqs);
+/* The caller fills in the members in order of location; they stay until the next collective. */
+void edge_collective(struct graph *graph, uint32_t members, uint32_t **locations, uint64_t **seqs);
 /* These ranks begin when the root of MPI_Comm_spawn has entered it. */
 void write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks,
     uint32_t count);
@@ -381,15 +394,14 @@ void edges_flush(struct graph *graph);
 void write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry);
 /* EARLY: the same without rows that are overdue; NULL: there are none. */
 void write_settled(struct graph *graph, const uint64_t *seqs, const uint64_t *early);
-void write_overdue(struct graph *graph, const uint32_t *locations, const uint64_t *seqs,
-    size_t count);
 /* Writes the counts as a message; and as a line for people. */
 void write_matching(struct graph *graph);
 void note_matching(const struct counts *counts);
 
-/* Reports a row that cannot be matched; after the tenth only counts. */
+/* Reports a row that cannot be matched; of no rank: -1. After the tenth only counts. */
 enum { LINES_TOLD = 10 };
-void tell(struct graph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tell(struct graph *graph, int32_t rank, uint64_t seq, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* ---- messages held back ---------------------------------------------------------------- */
 
@@ -470,7 +482,7 @@ struct polls {
 	struct held_queue held;
 	struct calls calls;		/* of the block that is passed on */
 	struct samples samples;		/* of the block to come */
-	bool begun, crowded;		/* the first block has come; ranks lacked cores */
+	bool crowded;			/* ranks lacked cores */
 };
 
 /*
@@ -481,11 +493,8 @@ void polls_take(struct polls *polls, struct graph *graph, const struct message *
     struct calls *calls, bool changed);
 /* Passes on the oldest messages, up to the first with a run that is open, or ALL. */
 void polls_release(struct polls *polls, struct graph *graph, bool all);
-/*
- * Writes the reading of polls, as a message before all blocks. polls_end prints the result, for
- * people.
- */
-void polls_begin(const struct polls *polls, struct graph *graph, uint64_t handovers);
+/* Writes the reading of polls, as a message before all blocks; and prints the result at the end. */
+void polls_begin(struct polls *polls, struct graph *graph, uint64_t handovers);
 void polls_tell(const struct polls *polls, const struct counts *counts);
 
 #endif

@@ -203,42 +203,38 @@ struct open_handover {
 	uint32_t operation;
 	uint16_t call;
 };
-HASH_TABLE_OF(open_table, struct open_handover, tag, rank, tag, NO_TAG)
-
-struct open_handovers {
-	struct open_table open;
-};
+HASH_TABLE_OF(open_handovers, struct open_handover, tag, rank, tag, NO_TAG)
 
 void
 handovers_begin(struct graph *graph)
 {
 	graph->handovers = zalloc(1, sizeof *graph->handovers);
-	open_table_begin(&graph->handovers->open, 64);
+	open_handovers_begin(graph->handovers, 64);
 }
 
 void
 handover_row(struct graph *graph, const struct graph_row *row)
 {
-	struct open_table *open = &graph->handovers->open;
+	struct open_handovers *open = graph->handovers;
 	struct open_handover key = { row->tag, row->rank, NONE, row->call }, *other;
 	const bool waits = row->call == call_thread_wait;
 	uint32_t operation;
 
 	if (row->tag == NO_TAG)
 		return;
-	other = open_table_find(open, &key);
+	other = open_handovers_find(open, &key);
 	if (other != NULL && other->call == key.call)
 		return;
 	operation = operation_new(graph, row);
 	operation_list(graph, operation);
 	if (other == NULL) {
 		key.operation = operation;
-		open_table_add(open, &key);
+		open_handovers_add(open, &key);
 		return;
 	}
 	edge_add(graph, EDGE_LOCK, waits ? other->operation : operation,
 	    waits ? operation : other->operation);
 	operation_free(graph, other->operation);
 	operation_free(graph, operation);
-	open_table_remove(open, other);
+	open_handovers_remove(open, other);
 }

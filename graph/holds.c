@@ -18,7 +18,7 @@
  *
  * No edge leads past a candidate for a synchronisation point, across which nobody can wait. Memory:
  * the calls and computations since the last of these, or since the time until which all rows are
- * known.
+ * known; and the targets that each rank has accessed and not flushed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +40,6 @@ struct computing {
 	int64_t enter_ns;		/* of the row: before TO_NS in a wait */
 	uint64_t seq;
 	uint32_t candidates;		/* before the row: see struct location */
-};
-
-/* Of a location, in order of time; the rows of the last ones have not been matched. */
-struct computings {
-	struct computing *at;
-	size_t begin, end, capacity, to_come;
-	int64_t last_leave_ns;
-	bool in_wait;			/* the last one matched is part of a wait by polls */
 };
 
 /* A call that may have been held up. */
@@ -74,11 +66,19 @@ struct send_habit {
 	(a)->one_sided == (b)->one_sided)
 HASH_TABLE_BY(send_habits, struct send_habit, HASH, SAME, source, -1)
 
+/* The targets, in order, that a location has accessed in an MPI window and not flushed since. */
+struct origin {
+	uint32_t win, location;		/* location NONE: free slot */
+	int32_t *targets;
+	size_t count, capacity;
+};
+HASH_TABLE_OF(origins, struct origin, win, location, location, NONE)
+
 struct holds {
-	struct computings *of;		/* by location */
 	struct held_call *calls;
 	size_t count, capacity;
 	struct send_habits habits;
+	struct origins origins;
 };
 
 void
@@ -86,6 +86,7 @@ holds_begin(struct graph *graph)
 {
 	graph->holds = zalloc(1, sizeof *graph->holds);
 	send_habits_begin(&graph->holds->habits, 64);
+	origins_begin(&graph->holds->origins, 64);
 }
 
 /* Which thread of a rank moves its messages is not known. */
@@ -95,28 +96,12 @@ is_known(const struct graph *graph)
 	return graph->known.location_count == (uint32_t)graph->known.ranks;
 }
 
-static struct computings *
-computings_of(struct graph *graph, uint32_t location)
-{
-	struct holds *holds = graph->holds;
-
-	if (holds->of == NULL) {
-		holds->of = zalloc(graph->known.location_count, sizeof *holds->of);
-		for (uint32_t l = 0; l < graph->known.location_count; l++)
-			holds->of[l].last_leave_ns = INT64_MIN;
-	}
-	return &holds->of[location];
-}
-
 void
 holds_see(struct graph *graph, const struct calls *calls)
 {
-	struct computings *c;
+	struct computings *c = &graph->locations[calls->location].computings;
 
-	if (!is_known(graph))
-		return;
-	c = computings_of(graph, calls->location);
-	for (size_t i = 0; i < calls->count; i++) {
+	for (size_t i = 0; i < calls->count && is_known(graph); i++) {
 		const int64_t from_ns = c->last_leave_ns, to_ns = calls->enter_ns[i];
 
 		c->last_leave_ns = calls->leave_ns[i];
@@ -128,18 +113,10 @@ holds_see(struct graph *graph, const struct calls *calls)
 	}
 }
 
-bool
-holds_to_come(const struct graph *graph, uint32_t location)
-{
-	const struct computings *c = graph->holds->of != NULL ? &graph->holds->of[location] : NULL;
-
-	return c != NULL && (c->to_come > 0 || c->in_wait);
-}
-
 void
 hold_reached(struct graph *graph, const struct graph_row *row)
 {
-	struct computings *c = &graph->holds->of[row->location];
+	struct computings *c = &graph->locations[row->location].computings;
 	const int64_t enter_ns = row->calls->enter_ns[row->i];
 	size_t known = c->end - c->to_come;
 
@@ -173,6 +150,52 @@ hold_row(struct graph *graph, const struct graph_row *row, uint32_t comm, int32_
 	    .only = only && c->call[i] != 0 && (i + 1 == c->count || c->call[i + 1] != 0) });
 }
 
+/* ---- one-sided calls -------------------------------------------------------------------- */
+
+#define BEFORE(at, sought) (*(at) < (sought))
+SEARCH(target_at, int32_t, int32_t, BEFORE)
+#undef BEFORE
+
+static void
+set_accessed(struct origin *origin, int32_t target, bool accessed)
+{
+	const size_t at = target_at(origin->targets, origin->count, target), count = origin->count;
+	const bool is = at < count && origin->targets[at] == target;
+
+	if (is == accessed)
+		return;
+	GROW(origin->targets, origin->capacity, count + 1);
+	memmove(origin->targets + at + accessed, origin->targets + at + is,
+	    (count - at - is) * sizeof *origin->targets);
+	if (accessed)
+		origin->targets[at] = target;
+	origin->count += accessed ? 1 : (size_t)-1;
+}
+
+/* A call for all targets waits for those that its rank has accessed since it last flushed them. */
+void
+one_sided_row(struct graph *graph, const struct graph_row *row)
+{
+	const enum one_sided_kind kind = call_one_sided(row->call);
+	struct origin *origin;
+
+	if (kind == NO_ACCESS)
+		return;
+	origin = origins_add(&graph->holds->origins,
+	    &(struct origin){ .win = row->comm, .location = row->location });
+	if (row->peer >= 0) {
+		hold_row(graph, row, row->comm, row->peer, true);
+		if (kind != FLUSHES_LOCALLY)
+			set_accessed(origin, row->peer, kind == ACCESSES);
+	} else if (kind == LOCKS_ALL || kind == UNLOCKS_ALL || kind == FLUSHES_ALL) {
+		for (size_t i = 0; i < origin->count; i++)
+			hold_row(graph, row, row->comm, origin->targets[i], origin->count == 1);
+		origin->count = 0;
+	}
+}
+
+/* ---- who held up whom ------------------------------------------------------------------- */
+
 void
 hold_arrived(struct graph *graph, const struct parcel *p)
 {
@@ -205,10 +228,9 @@ static const struct computing *
 held_by(const struct graph *graph, const struct held_call *call, int64_t *computed_ns,
     int64_t *goes_on_ns)
 {
-	const struct computings *of = graph->holds->of != NULL ?
-	    &graph->holds->of[call->target] : &(struct computings){ NULL };
-	const struct computing *last = NULL;
 	const struct location *target = &graph->locations[call->target];
+	const struct computings *of = &target->computings;
+	const struct computing *last = NULL;
 	size_t i = of->begin;
 
 	if (of->at != NULL)	/* blocks that have been read may reach far behind the call */
@@ -285,11 +307,11 @@ holds_decide(struct graph *graph, uint32_t before, int64_t until_ns)
 		operation_free(graph, call->operation);
 	}
 	holds->count = kept;
-	for (uint32_t l = 0; holds->of != NULL && l < graph->known.location_count; l++) {
-		struct computings *c = &holds->of[l];
+	for (uint32_t l = 0; l < graph->known.location_count; l++) {
+		struct computings *c = &graph->locations[l].computings;
 
-		while (c->begin < c->end - c->to_come && (c->at[c->begin].to_ns <= first_ns ||
-		    c->at[c->begin].candidates < before))
+		while (!is_away(graph, rank_of(graph, l)) && c->begin < c->end - c->to_come &&
+		    (c->at[c->begin].to_ns <= first_ns || c->at[c->begin].candidates < before))
 			c->begin++;
 	}
 }
@@ -297,8 +319,8 @@ holds_decide(struct graph *graph, uint32_t before, int64_t until_ns)
 void
 holds_forget(struct graph *graph, const uint64_t *seqs)
 {
-	for (uint32_t l = 0; graph->holds->of != NULL && l < graph->known.location_count; l++) {
-		struct computings *c = &graph->holds->of[l];
+	for (uint32_t l = 0; l < graph->known.location_count; l++) {
+		struct computings *c = &graph->locations[l].computings;
 
 		while (c->begin < c->end - c->to_come && c->at[c->begin].seq < seqs[l])
 			c->begin++;
@@ -308,8 +330,7 @@ holds_forget(struct graph *graph, const uint64_t *seqs)
 uint64_t
 hold_settled(const struct graph *graph, uint32_t location)
 {
-	const struct computings *c = graph->holds->of != NULL ?
-	    &graph->holds->of[location] : &(struct computings){ NULL };
+	const struct computings *c = &graph->locations[location].computings;
 
 	return c->begin < c->end - c->to_come ? c->at[c->begin].seq : UINT64_MAX;
 }

@@ -21,13 +21,12 @@ peer_of(struct graph *graph, const struct graph_row *row)
 	if (peer >= 0)
 		return peer;
 	if (!outside)
-		tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on unknown "
-		    "communicator %u", (int)row->rank, (unsigned long long)row->seq,
-		    call_name(row->call), (int)row->peer, (int)row->tag, row->comm);
+		tell(graph, row->rank, row->seq, "%s with peer %d, tag %d on unknown "
+		    "communicator %u", call_name(row->call), row->peer, row->tag, row->comm);
 	else if (!graph->elsewhere)	/* once */
-		tell(graph, "rank %d, row %llu: the peer of %s belongs to another MPI run, spawned "
-		    "or connected, whose trace lies apart: such messages match nothing",
-		    (int)row->rank, (unsigned long long)row->seq, call_name(row->call));
+		tell(graph, row->rank, row->seq, "the peer of %s belongs to another MPI run, "
+		    "spawned or connected, whose trace lies apart: such messages match nothing",
+		    call_name(row->call));
 	graph->elsewhere |= outside;
 	return -1;
 }
@@ -47,12 +46,6 @@ match_send(struct graph *graph, const struct graph_row *row)
 	    .tag = row->tag, .source = row->rank, .target = target });
 }
 
-void
-match_arrived(struct graph *graph, const struct parcel *p)
-{
-	channel_send(graph, p->comm, p->source, p->target, p->tag, operation_of_parcel(graph, p));
-}
-
 /* Whether the open receive from any source may take messages of the other's channel. */
 static bool
 may_take(const struct operation *wild, const struct operation *other)
@@ -68,14 +61,6 @@ is_wild(const struct operation *op)
 	return op->state == POSTED && (op->peer == ANY_PEER || op->tag == ANY_TAG);
 }
 
-static void
-to_channel(struct graph *graph, uint32_t receive)
-{
-	const struct operation *op = &graph->operations[receive];
-
-	channel_receive(graph, op->comm, op->peer, rank_of(graph, op->location), op->tag, receive);
-}
-
 /*
  * Receives go to their channel in posting order. They wait while an open wild one before them may
  * be of that channel.
@@ -83,26 +68,16 @@ to_channel(struct graph *graph, uint32_t receive)
 static void
 enqueue(struct graph *graph, uint32_t receive)
 {
-	const struct operation *op = &graph->operations[receive];
+	const struct operation *of = graph->operations, *op = &of[receive];
 	struct location *location = &graph->locations[op->location];
+	bool held = is_wild(op);
 
-	if (location->held == NONE && !is_wild(op)) {
-		to_channel(graph, receive);
-		return;
-	}
-	if (!is_wild(op)) {
-		bool free_to_go = true;
-
-		for (uint32_t w = location->held; w != NONE && free_to_go;
-		    w = graph->operations[w].next)
-			free_to_go = !(is_wild(&graph->operations[w]) &&
-			    may_take(&graph->operations[w], op));
-		if (free_to_go) {
-			to_channel(graph, receive);
-			return;
-		}
-	}
-	queue_add(graph, &location->held, &location->held_last, receive);
+	for (uint32_t w = location->held; w != NONE && !held; w = of[w].next)
+		held = is_wild(&of[w]) && may_take(&of[w], op);
+	if (held)
+		queue_add(graph, &location->held, &location->held_last, receive);
+	else
+		channel_receive(graph, rank_of(graph, op->location), receive);
 }
 
 /* Whether WILD might take everything that OTHER might take. */
@@ -148,7 +123,7 @@ release_held(struct graph *graph, struct location *location, const struct operat
 		if (op->state == DROPPED)
 			operation_free(graph, receive);
 		else
-			to_channel(graph, receive);
+			channel_receive(graph, rank_of(graph, op->location), receive);
 	}
 	free(wild);
 }
@@ -259,7 +234,7 @@ complete(struct graph *graph, uint32_t starter, uint32_t receive,
 	if (is_wild(&before))
 		release_held(graph, &graph->locations[starter], &before);
 	else if (op->peer >= 0)
-		channel_again(graph, op->comm, op->peer, rank, op->tag);
+		channel_again(graph, rank, receive);
 }
 
 void
@@ -313,9 +288,8 @@ match_end(struct graph *graph)
 				continue;
 			op->state = DROPPED;
 			graph->counts.unmatched_receives++;
-			tell(graph, "rank %d, row %llu: %s from anyone was never completed",
-			    (int)rank_of(graph, l), (unsigned long long)op->seq,
-			    call_name(op->call));
+			tell(graph, rank_of(graph, l), op->seq,
+			    "%s from anyone was never completed", call_name(op->call));
 		}
 		while (location->held != NONE) {
 			const struct operation first = graph->operations[location->held];

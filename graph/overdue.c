@@ -9,15 +9,17 @@
  * first one, so a send that a receive waited for is not overdue. Each operation is looked at once.
  */
 #include <stdlib.h>
-#include <string.h>
 
-#include "overdue.h"
+#include "graph.h"
+
+#define EVERY_NS 1000000000
+enum { EVERY_ROWS = 1 << 18, LOCATION_ROWS = 16 };	/* rows: and these for each location */
 
 struct overdue {
-	uint64_t *mark, *next_mark;	/* by location: rows before these */
+	uint32_t locations;
+	/* By location: rows before these; behind them the latest leave of these rows. */
+	int64_t *mark, *next_mark;
 	int64_t marked;			/* when NEXT_MARK was set: rows, or ns */
-	int64_t newest_ns;		/* the latest leave of the rows before NEXT_MARK */
-	uint64_t open;			/* operations that are overdue now */
 	uint32_t *location;		/* rows since the last message */
 	uint64_t *seq;
 	size_t count, location_capacity, seq_capacity;
@@ -28,39 +30,47 @@ overdue_new(uint32_t locations)
 {
 	struct overdue *o = zalloc(1, sizeof *o);
 
-	o->mark = zalloc(locations, sizeof *o->mark);
-	o->next_mark = zalloc(locations, sizeof *o->next_mark);
+	o->locations = locations;
+	o->mark = zalloc((size_t)locations + 1, sizeof *o->mark);
+	o->next_mark = zalloc((size_t)locations + 1, sizeof *o->next_mark);
 	return o;
 }
 
 bool
-overdue_is_time(const struct overdue *o, int64_t at, int64_t every, int64_t come_ns)
+overdue_look(struct overdue *o, const struct team *team, const struct location *locations,
+    int64_t at, bool is_time, int64_t come_ns)
 {
-	return at >= o->marked + every && come_ns >= o->newest_ns;
-}
+	const int64_t every = is_time ? EVERY_NS :
+	    EVERY_ROWS + LOCATION_ROWS * (int64_t)o->locations;
+	int64_t *next = o->mark;
 
-uint64_t *
-overdue_mark(struct overdue *o, int64_t at, int64_t newest_ns)
-{
-	uint64_t *passed = o->mark;
-
+	if (at < o->marked + every || come_ns < o->next_mark[o->locations])
+		return false;
 	o->mark = o->next_mark;
-	o->next_mark = passed;
+	o->next_mark = next;
 	o->marked = at;
-	o->newest_ns = newest_ns;
-	return passed;
+	next[o->locations] = 0;
+	for (uint32_t l = 0; l < o->locations; l++) {
+		next[l] = (int64_t)locations[l].next_seq;
+		next[o->locations] = larger(next[o->locations], locations[l].last_leave_ns);
+	}
+	if (team != NULL)	/* of other members' locations there are no rows here */
+		team_max(team, next, (size_t)o->locations + 1);
+	return true;
 }
 
 /* Whether an edge to it may still be waited for; else it is noted. */
 static bool
-is_early(struct overdue *o, struct operation *op)
+is_early(struct graph *graph, struct operation *op)
 {
-	if (op->seq >= o->mark[op->location])
+	struct overdue *o = graph->overdue;
+
+	if ((int64_t)op->seq >= o->mark[op->location])
 		return true;
 	if (op->overdue)
 		return false;
 	op->overdue = true;
-	o->open++;
+	graph->overdue_count++;
 	GROW(o->location, o->location_capacity, o->count + 1);
 	GROW(o->seq, o->seq_capacity, o->count + 1);
 	o->location[o->count] = op->location;
@@ -68,49 +78,40 @@ is_early(struct overdue *o, struct operation *op)
 	return false;
 }
 
-static uint64_t
-first_of(uint64_t a, uint64_t b)
+static void
+lower(uint64_t *seq, uint64_t other)
 {
-	return a < b ? a : b;
-}
-
-/* Passes operations of the location that have become overdue; returns the row of the next one. */
-static uint64_t
-pass_overdue(struct graph *graph, uint32_t l)
-{
-	struct location *location = &graph->locations[l];
-
-	for (; location->due != NONE; location->due = graph->operations[location->due].newer)
-		if (is_early(graph->overdue, &graph->operations[location->due]))
-			return graph->operations[location->due].seq;
-	return location->next_seq;
+	if (other < *seq)
+		*seq = other;
 }
 
 bool
 overdue_pass(struct graph *graph, uint64_t *seqs)
 {
 	struct overdue *o = graph->overdue;
+	struct operation *of = graph->operations;
 	const uint32_t away = graph->exchange != NULL ? graph->exchange->listed.oldest : NONE;
 
-	for (uint32_t l = 0; l < graph->known.location_count; l++)
-		if (!is_away(graph, rank_of(graph, l)))
-			seqs[l] = first_of(seqs[l], pass_overdue(graph, l));
-	for (uint32_t i = away; i != NONE; i = graph->operations[i].newer) {
-		struct operation *op = &graph->operations[i];
+	for (uint32_t l = 0; l < o->locations; l++) {
+		struct location *location = &graph->locations[l];
 
-		if (is_early(o, op))
-			seqs[op->location] = first_of(seqs[op->location], op->seq);
+		if (is_away(graph, rank_of(graph, l)))
+			continue;
+		while (location->due != NONE && !is_early(graph, &of[location->due]))
+			location->due = of[location->due].newer;
+		lower(&seqs[l], location->due != NONE ? of[location->due].seq : location->next_seq);
 	}
+	for (uint32_t i = away; i != NONE; i = of[i].newer)
+		if (is_early(graph, &of[i]))
+			lower(&seqs[of[i].location], of[i].seq);
 	if (o->count > 0) {
 		edges_flush(graph);
-		write_overdue(graph, o->location, o->seq, o->count);
+		message_begin(&graph->out, "overdue", 3);
+		put_uint(&graph->out, "count", o->count);
+		put_column(&graph->out, "location", o->location, o->count);
+		put_column(&graph->out, "seq", o->seq, o->count);
+		end_message(&graph->out);
 	}
 	o->count = 0;
-	return o->open > 0;
-}
-
-void
-overdue_end(struct graph *graph)
-{
-	graph->overdue->open--;
+	return graph->overdue_count > 0;
 }

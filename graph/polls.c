@@ -355,13 +355,6 @@ polls_take(struct polls *polls, struct graph *graph, const struct message *messa
 		polls->habits = zalloc(1, sizeof *polls->habits);
 		habits_begin(polls->habits, 64);
 	}
-	if (calls != NULL && !polls->begun) {
-		char *short_of_cores = load_text(&graph->known.headline);
-
-		polls->begun = true;
-		polls->crowded = short_of_cores != NULL;
-		free(short_of_cores);
-	}
 	if (polls->as_waits && is_kind(message, "sampled"))
 		note_samples(polls, graph, message);
 	if (!polls->as_waits || (calls == NULL && polls->held.oldest == NULL)) {
@@ -392,8 +385,12 @@ polls_take(struct polls *polls, struct graph *graph, const struct message *messa
 }
 
 void
-polls_begin(const struct polls *polls, struct graph *graph, uint64_t handovers)
+polls_begin(struct polls *polls, struct graph *graph, uint64_t handovers)
 {
+	char *short_of_cores = load_text(&graph->known.headline);
+
+	polls->crowded = short_of_cores != NULL;
+	free(short_of_cores);
 	message_begin(&graph->out, "polls", 2 + (handovers > 0));
 	put_string(&graph->out, "as", polls->as_waits ? "wait" : "work");
 	put_int(&graph->out, "gap_ns", polls->gap_ns);

@@ -183,7 +183,7 @@ take_rows(struct graph *graph, const struct calls *calls, size_t from, size_t to
 	struct location *location = &graph->locations[calls->location];
 	struct graph_row row = { .calls = calls, .location = calls->location,
 	    .rank = rank_of(graph, calls->location) };
-	const bool computed = holds_to_come(graph, calls->location);
+	const bool computed = location->computings.to_come > 0 || location->computings.in_wait;
 
 	for (size_t i = from; i < to; i++) {
 		read_row(&row, location, calls, i);

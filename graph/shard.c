@@ -34,7 +34,8 @@ shard_open(struct rounds *r, uint32_t number, const char *from, const char *to,
 	struct message message;
 
 	*s = (struct shard){ .graph = { .in = open_shard(from, number, READ_STREAM),
-	    .known = r->known, .locations = r->locations, .exchange = &s->exchange },
+	    .known = r->known, .locations = r->locations, .overdue = r->overdue,
+	    .exchange = &s->exchange },
 	    .polls = *polls, .next_ns = INT64_MIN };
 	s->ahead = open_shard(from, number, READ_LAZY);
 	head = reader_shard(s->graph.in);
@@ -68,18 +69,6 @@ shard_begin_round(struct shard *s)
 	message_begin(&graph->out, "round", 1);
 	put_uint(&graph->out, "number", s->round_count);
 	end_message(&graph->out);
-}
-
-void
-shard_take_sync(struct shard *s, uint64_t round, const uint64_t *seqs)
-{
-	const struct round *first = &s->rounds[round - 1];
-
-	if (seqs != NULL)
-		write_sync(&s->graph, seqs,
-		    (struct index_entry){ .from = first->at, .before = first->syncs });
-	else
-		index_add(&s->graph.index, (struct index_entry){ .from = first->at });
 }
 
 /* Looks one block further. A block never counts as beginning before earlier ones. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * At the end of a round all shards together know what is pending, and so which collectives of all
- * ranks are synchronisation points. collective.c has the rule.
+ * ranks are synchronisation points (collective.c), and which rows are overdue (overdue.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -132,8 +132,16 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 		seqs[got[g * words]] = &got[g * words + 1];
 	for (size_t i = 0; i < count; i++) {
 		r->syncs += is_sync[i];
-		for (struct shard *s = r->own; s < r->own_end && is_sync[i]; s++)
-			shard_take_sync(s, facts[i].round, &s->graph == r->last ? seqs[i] : NULL);
+		for (struct shard *s = r->own; s < r->own_end && is_sync[i]; s++) {
+			const struct round *first = &s->rounds[facts[i].round - 1];
+
+			if (&s->graph == r->last)
+				write_sync(&s->graph, seqs[i], (struct index_entry){
+				    .from = first->at, .before = first->syncs });
+			else
+				index_add(&s->graph.index,
+				    (struct index_entry){ .from = first->at });
+		}
 	}
 	free(seqs);
 	free(counts);
@@ -169,4 +177,38 @@ decide_syncs(struct rounds *r)
 	free(facts.at);
 	free(facts.crossed);
 	free(is_sync);
+}
+
+/* All members set marks in the same round. A row may wait for its other end in any shard. */
+const uint64_t *
+find_early(struct rounds *r)
+{
+	const uint32_t locations = r->known.location_count;
+	int64_t any = 0, *own;
+
+	r->looked += (int64_t)(r->rows * r->count);
+	if (!overdue_look(r->overdue, r->team, r->locations, r->looked, false, r->come_ns) &&
+	    !r->has_overdue)
+		return NULL;
+	for (uint32_t l = 0; l < locations; l++)
+		r->early[l] = INT64_MAX;
+	for (struct shard *s = r->own; s < r->own_end; s++) {
+		for (uint32_t l = 0; l < locations; l++)
+			if (!is_away(&s->graph, rank_of(&s->graph, l)) &&
+			    hold_settled(&s->graph, l) < r->early[l])
+				r->early[l] = hold_settled(&s->graph, l);
+		any |= overdue_pass(&s->graph, r->early);
+	}
+	team_max(r->team, &any, 1);
+	r->has_overdue = any > 0;
+	if (!r->has_overdue)
+		return NULL;
+	own = zalloc(locations, sizeof *own);
+	for (uint32_t l = 0; l < locations; l++)	/* the team has maximums only */
+		own[l] = -(int64_t)r->early[l];
+	team_max(r->team, own, locations);
+	for (uint32_t l = 0; l < locations; l++)
+		r->early[l] = (uint64_t)-own[l];
+	free(own);
+	return r->early;
 }

@@ -26,7 +26,7 @@ static void
 parcel_arrived(struct graph *graph, const struct parcel *parcel)
 {
 	static void (*const arrived[])(struct graph *, const struct parcel *) = {
-		[PARCEL_SEND] = match_arrived, [PARCEL_EPOCH] = epoch_arrived,
+		[PARCEL_SEND] = channel_send, [PARCEL_EPOCH] = epoch_arrived,
 		[PARCEL_LOCK] = lock_arrived, [PARCEL_HOLD] = hold_arrived,
 		[PARCEL_MEMBER] = collective_arrived };
 

@@ -3,7 +3,7 @@
 #ifndef SHARDS_H
 #define SHARDS_H
 
-#include "overdue.h"
+#include "graph.h"
 
 struct shard {
 	struct graph graph;
@@ -30,8 +30,6 @@ void shard_open(struct rounds *rounds, uint32_t number, const char *from, const 
     const struct polls *polls, int argc, char **argv);
 /* Begins the next round, from 1. */
 void shard_begin_round(struct shard *shard);
-/* The next synchronisation point has members in ROUND; SEQS: this shard's file has its message. */
-void shard_take_sync(struct shard *shard, uint64_t round, const uint64_t *seqs);
 /* When the first block after ROWS more rows begins; INT64_MAX: the shard ends before. */
 int64_t shard_look(struct shard *shard, uint64_t rows);
 /* Takes all blocks that begin no later than that. */
@@ -72,9 +70,9 @@ own_shard(const struct rounds *r, uint32_t number)
  * members.
  */
 void find_settled(struct rounds *rounds, int64_t *next_ns);
-/* shard_overdue.c: first rows that are not overdue, for write_settled; NULL: none is overdue. */
-const uint64_t *find_early(struct rounds *rounds);
 /* Then decides which candidates of the round are synchronisation points. */
 void decide_syncs(struct rounds *rounds);
+/* First rows that are not overdue, for write_settled; NULL: none is overdue. */
+const uint64_t *find_early(struct rounds *rounds);
 
 #endif
