@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../base/run/reached.h"
-#include "graph.h"
+#include "held.h"
 
 static const char usage[] =
 	"usage: lp-graph [--polls wait|work] [--poll-gap SECONDS] [--partial] [FILE]\n"

@@ -8,7 +8,6 @@
 #include "../base/run/index.h"
 #include "../base/run/shard_files.h"
 #include "../base/stream/calls.h"
-#include "../base/stream/samples.h"
 #include "../base/team/team.h"
 #include "../base/tool/tool.h"
 
@@ -210,7 +209,7 @@ void parcel_post(struct graph *graph, const struct graph_row *row, uint32_t to,
     struct parcel *parcel);
 void parcel_to_target(struct graph *graph, const struct graph_row *row, struct parcel *parcel);
 
-struct polls;
+struct polls;		/* held.h */
 /*
  * Matches all shards of a folder into shards of a graph in another, ROUND_ROWS at a time; 0: chosen
  * here.
@@ -249,6 +248,12 @@ void operation_list(struct graph *graph, uint32_t operation);	/* an edge to it i
 void queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation);
 /* The first row of the location to which an edge may still come. */
 uint64_t settled_seq(const struct graph *graph, uint32_t location);
+static inline void
+lower(uint64_t *seq, uint64_t other)
+{
+	if (other < *seq)
+		*seq = other;
+}
 
 /* By the row that began it. */
 struct request {
@@ -375,6 +380,10 @@ bool overdue_look(struct overdue *overdue, const struct team *team,
  */
 bool overdue_pass(struct graph *graph, uint64_t *seqs);
 
+/* handovers.c: a wait for another thread and what ended it, two rows with the same tag. */
+void handovers_begin(struct graph *graph);
+void handover_row(struct graph *graph, const struct graph_row *row);
+
 /* edges.c: the output. */
 void edges_begin(struct graph *graph);
 enum edge_kind { EDGE_MESSAGE, EDGE_PROBE, EDGE_LOCK, EDGE_HOLD, EDGE_KINDS };
@@ -402,99 +411,5 @@ void note_matching(const struct counts *counts);
 enum { LINES_TOLD = 10 };
 void tell(struct graph *graph, int32_t rank, uint64_t seq, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-
-/* ---- messages held back ---------------------------------------------------------------- */
-
-/* held.c: a message held back in memory until it is certain what its rows become. */
-struct held {
-	struct held *next, *next_block;	/* of all; of the same location */
-	struct message message;		/* without bytes and body */
-	msgpack_unpacked unpacked;	/* has the body */
-	uint64_t first;			/* of a block: its first row */
-	uint32_t location;
-	size_t count;			/* rows */
-	bool is_block, changed;
-	size_t moved_from;		/* rows from here on become polls without time */
-	int64_t moved_to_ns;
-	unsigned char *bytes;		/* columns, then the message */
-	size_t size, plain_size;	/* of the bytes; and without compression */
-};
-
-struct held_queue {
-	struct held *oldest, *newest;
-	size_t bytes;
-};
-
-/*
- * Adds a copy of the message, with the rows of CALLS unless that is NULL; packed where that is
- * less.
- */
-struct held *held_add(struct held_queue *queue, const struct message *message,
-    struct calls *calls, bool packed);
-/* Reads the rows into CALLS, or the message's body; valid until held_drop. */
-void held_read(struct held *h, struct calls *calls);
-void held_drop(struct held_queue *queue);	/* the oldest one */
-
-enum { POLLS_MOST_LEFT = 8 };	/* waits that must succeed for each wait that the rank gave up */
-
-/* ---- handovers ----------------------------------------------------------------------- */
-
-/*
- * handovers.c: where several threads of a rank make calls, waits for each other become rows. All
- * messages from the first calls or samples on are held back until the input has ended.
- */
-struct handovers {
-	bool looks;			/* several threads make calls: there may be some */
-	struct held_queue held;
-	size_t calls_bytes;		/* of THREADS */
-	struct thread_rows *threads;	/* by location */
-	uint32_t *next;			/* see next_threads */
-	uint32_t locations;
-	struct off_lanes *off;
-	struct sample_lanes *samples;
-	struct samples block;
-	int64_t period_ns;
-	uint64_t count;			/* waits that became rows */
-	struct calls calls;		/* of the block that is passed on */
-};
-
-/* Holds a message back, or returns false. CALLS: NULL, or its block. */
-bool handovers_hold(struct handovers *handovers, const struct graph *graph,
-    const struct message *message, struct calls *calls);
-/* Finds them, and writes what their rows need, once the input has ended. */
-void handovers_find(struct handovers *handovers, struct graph *graph);
-/* Gives TAKE all messages held back, blocks with the rows made. */
-typedef void handover_take(void *to, const struct message *message, struct calls *calls,
-    bool changed);
-void handovers_pass(struct handovers *handovers, handover_take *take, void *to);
-/* Matching: a row of a wait, or of what ended it, with the other of the same tag. */
-void handovers_begin(struct graph *graph);
-void handover_row(struct graph *graph, const struct graph_row *row);
-
-/* ---- polls ---- */
-
-struct polls {
-	bool as_waits;
-	int64_t gap_ns;			/* computing for longer between two polls is work */
-	struct poll_run *runs;		/* by location */
-	struct habits *habits;
-	unsigned char *kinds;		/* by index of call_name, once known */
-	struct held_queue held;
-	struct calls calls;		/* of the block that is passed on */
-	struct samples samples;		/* of the block to come */
-	bool crowded;			/* ranks lacked cores */
-};
-
-/*
- * Takes a message; CALLS: NULL, or its block, as read unless it is CHANGED. Passes on messages that
- * need not be held.
- */
-void polls_take(struct polls *polls, struct graph *graph, const struct message *message,
-    struct calls *calls, bool changed);
-/* Passes on the oldest messages, up to the first with a run that is open, or ALL. */
-void polls_release(struct polls *polls, struct graph *graph, bool all);
-/* Writes the reading of polls, as a message before all blocks; and prints the result at the end. */
-void polls_begin(struct polls *polls, struct graph *graph, uint64_t handovers);
-void polls_tell(const struct polls *polls, const struct counts *counts);
 
 #endif

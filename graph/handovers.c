@@ -25,7 +25,7 @@
 
 #include "../base/tool/hash_table.h"
 #include "../base/tool/search.h"
-#include "handovers.h"
+#include "held.h"
 
 enum {
 	CALL_BYTES = 24,

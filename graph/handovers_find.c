@@ -5,7 +5,7 @@
 #include "../base/run/awaited.h"
 #include "../base/tool/hash_table.h"
 #include "../base/tool/search.h"
-#include "handovers.h"
+#include "held.h"
 
 enum { LEAST_NS = 10000 };	/* a shorter wait stays computation */
 

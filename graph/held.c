@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "graph.h"
+#include "held.h"
 
 /* Bytes of a row in memory. */
 #define X(field, key, type, is_signed, required, absent) + sizeof(type)

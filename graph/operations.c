@@ -91,10 +91,11 @@ uint64_t
 settled_seq(const struct graph *graph, uint32_t location)
 {
 	const struct location *l = &graph->locations[location];
-	const uint64_t held_seq = hold_settled(graph, location),
-	    seq = l->listed.oldest != NONE ? graph->operations[l->listed.oldest].seq : l->next_seq;
+	uint64_t seq = l->listed.oldest != NONE ? graph->operations[l->listed.oldest].seq :
+	    l->next_seq;
 
-	return held_seq < seq ? held_seq : seq;
+	lower(&seq, hold_settled(graph, location));
+	return seq;
 }
 
 /* ---- requests --------------------------------------------------------------------------- */

@@ -78,13 +78,6 @@ is_early(struct graph *graph, struct operation *op)
 	return false;
 }
 
-static void
-lower(uint64_t *seq, uint64_t other)
-{
-	if (other < *seq)
-		*seq = other;
-}
-
 bool
 overdue_pass(struct graph *graph, uint64_t *seqs)
 {

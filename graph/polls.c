@@ -25,12 +25,13 @@
 
 #include "../base/run/load.h"
 #include "../base/tool/hash_table.h"
-#include "graph.h"
+#include "held.h"
 
 enum {
 	/* bytes of blocks held back; beyond HELD_PLAIN compressed */
 	MOST_HELD = 64 << 20, HELD_PLAIN = 8 << 20,
 	LOOK_BACK = 8, THINGS = 8,
+	MOST_LEFT = 8,		/* waits that must succeed for each wait that the rank gave up */
 	SLEEP_PERIODS = 16,	/* of samples: a shorter time between polls proves nothing */
 	MOST_ON_CORE = 8,	/* sleeping: on a core for at most 1/MOST_ON_CORE of the time */
 	MANY_POLLS = 1000,	/* for each longer time between two of them */
@@ -154,7 +155,7 @@ waits_for_them(struct polls *polls, const struct poll_run *run, uint32_t locatio
 
 	habit->ended += ended;
 	habit->left += !ended;
-	return ended && habit->left * POLLS_MOST_LEFT <= habit->ended;
+	return ended && habit->left * MOST_LEFT <= habit->ended;
 }
 
 /* Whether samples show the thread off the core between polls that lie further apart. */
@@ -406,5 +407,5 @@ polls_tell(const struct polls *polls, const struct counts *counts)
 		note("counted %llu polling loops with %llu failed tests and probes as waits (gaps "
 		    "up to %.6g us, at most one loop in %d given up); --polls work turns this off",
 		    (unsigned long long)counts->waits, (unsigned long long)counts->absorbed,
-		    1e-3 * (double)polls->gap_ns, POLLS_MOST_LEFT + 1);
+		    1e-3 * (double)polls->gap_ns, MOST_LEFT + 1);
 }

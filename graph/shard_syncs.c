@@ -8,34 +8,36 @@
 
 #include "shards.h"
 
-/* Numbers are negative because the team takes their maximum. */
+/* The least of each value on all members; the team takes maximums only. */
+static void
+share_least(const struct rounds *r, uint64_t *values, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		r->shared[i] = -(int64_t)values[i];
+	team_max(r->team, r->shared, count);
+	for (size_t i = 0; i < count; i++)
+		values[i] = (uint64_t)-r->shared[i];
+}
+
 void
 find_settled(struct rounds *r, int64_t *next_ns)
 {
-	int64_t *next = &r->settled[r->known.location_count];
+	const uint32_t locations = r->known.location_count;
 
-	for (uint32_t l = 0; l < r->known.location_count; l++)
-		r->settled[l] = INT64_MIN;
+	for (uint32_t l = 0; l < locations; l++)
+		r->seqs[l] = INT64_MAX;
 	for (const struct shard *s = r->own; s < r->own_end; s++) {
-		const struct graph *graph = &s->graph;
+		const struct operation *of = s->graph.operations;
 
-		for (uint32_t l = 0; l < r->known.location_count; l++)
-			if (!is_away(graph, rank_of(graph, l)) &&
-			    -(int64_t)settled_seq(graph, l) > r->settled[l])
-				r->settled[l] = -(int64_t)settled_seq(graph, l);
-		for (uint32_t o = s->exchange.listed.oldest; o != NONE;
-		    o = graph->operations[o].newer) {
-			const struct operation *op = &graph->operations[o];
-
-			if (-(int64_t)op->seq > r->settled[op->location])
-				r->settled[op->location] = -(int64_t)op->seq;
-		}
+		for (uint32_t l = 0; l < locations; l++)
+			if (!is_away(&s->graph, rank_of(&s->graph, l)))
+				lower(&r->seqs[l], settled_seq(&s->graph, l));
+		for (uint32_t o = s->exchange.listed.oldest; o != NONE; o = of[o].newer)
+			lower(&r->seqs[of[o].location], of[o].seq);
 	}
-	*next = -*next_ns;
-	team_max(r->team, r->settled, (size_t)r->known.location_count + 1);
-	*next_ns = -*next;
-	for (uint32_t l = 0; l < r->known.location_count; l++)
-		r->seqs[l] = r->settled[l] == INT64_MIN ? 0 : (uint64_t)-r->settled[l];
+	r->seqs[locations] = (uint64_t)*next_ns;
+	share_least(r, r->seqs, (size_t)locations + 1);
+	*next_ns = (int64_t)r->seqs[locations];
 }
 
 enum fact_kind { CANDIDATE, CROSSED, DRIFTED };
@@ -50,7 +52,6 @@ struct fact {			/* for all */
 struct facts {
 	struct fact *at;	/* of own shards; then all candidates in order */
 	size_t count, capacity;
-	bool *crossed;		/* by candidate; all are crossed if ranks count differently */
 };
 
 /* Candidates come first. */
@@ -81,6 +82,7 @@ add_shard(struct facts *facts, const struct rounds *r, const struct shard *shard
 		    (struct fact){ .kind = DRIFTED };
 }
 
+/* All candidates. All are crossed if ranks count differently. */
 static struct facts
 share_facts(const struct rounds *r)
 {
@@ -95,20 +97,25 @@ share_facts(const struct rounds *r)
 	SORT(all.at, count, by_candidate);
 	while (all.count < count && all.at[all.count].kind == CANDIDATE)
 		all.count++;
-	all.crossed = zalloc(all.count, sizeof *all.crossed);
 	for (size_t i = all.count; i < count; i++)
 		if (all.at[i].kind == DRIFTED)
 			drifted = true;
 		else if (all.at[i].number < all.count)
-			all.crossed[all.at[i].number] = true;
-	for (size_t n = 0; n < all.count && drifted; n++)
-		all.crossed[n] = true;
+			all.at[all.at[i].number].pending = true;
+	for (size_t n = 0; n < all.count; n++)
+		all.at[n].pending |= drifted;
 	return all;
+}
+
+static bool
+is_sync(const struct fact *candidate)
+{
+	return !candidate->pending && !candidate->overlaps;
 }
 
 /* All shards count the synchronisation points, in order; the last shard writes them. */
 static void
-write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, size_t count)
+write_syncs(struct rounds *r, const struct fact *facts, size_t count)
 {
 	const uint32_t locations = r->known.location_count;
 	const int last = r->member_of[r->count - 1];
@@ -120,7 +127,7 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 	for (size_t i = 0; i < count; i++) {
 		const struct shard *s = own_shard(r, facts[i].shard);
 
-		if (!is_sync[i] || s == NULL)
+		if (!is_sync(&facts[i]) || s == NULL)
 			continue;
 		GROW(own, capacity, (counts[last] + 1) * words);
 		own[counts[last] * words] = i;
@@ -131,8 +138,10 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 	for (size_t g = 0; g < got_count; g++)
 		seqs[got[g * words]] = &got[g * words + 1];
 	for (size_t i = 0; i < count; i++) {
-		r->syncs += is_sync[i];
-		for (struct shard *s = r->own; s < r->own_end && is_sync[i]; s++) {
+		if (!is_sync(&facts[i]))
+			continue;
+		r->syncs++;
+		for (struct shard *s = r->own; s < r->own_end; s++) {
 			const struct round *first = &s->rounds[facts[i].round - 1];
 
 			if (&s->graph == r->last)
@@ -153,20 +162,17 @@ void
 decide_syncs(struct rounds *r)
 {
 	struct facts facts = share_facts(r);
-	bool *is_sync = zalloc(facts.count, sizeof *is_sync), any = false;
+	bool any = false;
 
 	for (size_t i = 0; i < facts.count; i++) {
-		const bool overlaps = facts.at[i].overlaps, pending = facts.at[i].pending ||
-		    facts.crossed[i];
-
-		is_sync[i] = !overlaps && !pending;
-		any |= is_sync[i];
-		if (r->last != NULL && !is_sync[i])
-			(*(overlaps ? &r->last->counts.refused_overlap :
-			    &r->last->counts.refused_pending))++;
+		any |= is_sync(&facts.at[i]);
+		if (r->last != NULL && facts.at[i].overlaps)
+			r->last->counts.refused_overlap++;
+		else if (r->last != NULL && facts.at[i].pending)
+			r->last->counts.refused_pending++;
 	}
 	if (any)
-		write_syncs(r, facts.at, is_sync, facts.count);
+		write_syncs(r, facts.at, facts.count);
 	for (struct shard *s = r->own; s < r->own_end; s++) {
 		for (size_t i = 0; i < facts.count; i++)
 			crossing_take(&s->graph.crossings);
@@ -175,8 +181,6 @@ decide_syncs(struct rounds *r)
 		s->exchange.candidate_count = 0;
 	}
 	free(facts.at);
-	free(facts.crossed);
-	free(is_sync);
 }
 
 /* All members set marks in the same round. A row may wait for its other end in any shard. */
@@ -184,7 +188,7 @@ const uint64_t *
 find_early(struct rounds *r)
 {
 	const uint32_t locations = r->known.location_count;
-	int64_t any = 0, *own;
+	int64_t any = 0;
 
 	r->looked += (int64_t)(r->rows * r->count);
 	if (!overdue_look(r->overdue, r->team, r->locations, r->looked, false, r->come_ns) &&
@@ -194,21 +198,14 @@ find_early(struct rounds *r)
 		r->early[l] = INT64_MAX;
 	for (struct shard *s = r->own; s < r->own_end; s++) {
 		for (uint32_t l = 0; l < locations; l++)
-			if (!is_away(&s->graph, rank_of(&s->graph, l)) &&
-			    hold_settled(&s->graph, l) < r->early[l])
-				r->early[l] = hold_settled(&s->graph, l);
+			if (!is_away(&s->graph, rank_of(&s->graph, l)))
+				lower(&r->early[l], hold_settled(&s->graph, l));
 		any |= overdue_pass(&s->graph, r->early);
 	}
 	team_max(r->team, &any, 1);
 	r->has_overdue = any > 0;
 	if (!r->has_overdue)
 		return NULL;
-	own = zalloc(locations, sizeof *own);
-	for (uint32_t l = 0; l < locations; l++)	/* the team has maximums only */
-		own[l] = -(int64_t)r->early[l];
-	team_max(r->team, own, locations);
-	for (uint32_t l = 0; l < locations; l++)
-		r->early[l] = (uint64_t)-own[l];
-	free(own);
+	share_least(r, r->early, locations);
 	return r->early;
 }

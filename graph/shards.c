@@ -243,8 +243,8 @@ begin(struct rounds *r, const char *from, const char *to, const struct polls *po
 	const uint32_t locations = r->known.location_count;
 
 	r->locations = locations_new(locations);
-	r->settled = zalloc((size_t)locations + 1, sizeof *r->settled);
-	r->seqs = zalloc(locations, sizeof *r->seqs);
+	r->shared = zalloc((size_t)locations + 1, sizeof *r->shared);
+	r->seqs = zalloc((size_t)locations + 1, sizeof *r->seqs);
 	r->early = zalloc(locations, sizeof *r->early);
 	r->overdue = overdue_new(locations);
 	r->member_of = zalloc(r->count, sizeof *r->member_of);

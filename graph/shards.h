@@ -3,7 +3,7 @@
 #ifndef SHARDS_H
 #define SHARDS_H
 
-#include "graph.h"
+#include "held.h"
 
 struct shard {
 	struct graph graph;
@@ -45,11 +45,11 @@ struct rounds {
 	int *member_of;			/* by shard */
 	struct shard *own, *own_end;
 	struct graph *last;		/* of the last shard, for all; NULL: another member's */
-	int64_t *settled;	/* by location: see find_settled; the maximum of all members */
-	uint64_t *seqs;			/* the same as rows */
+	uint64_t *seqs;			/* by location: see find_settled */
 	struct overdue *overdue;	/* of all graphs here */
 	bool has_overdue;		/* some member's had rows that are */
 	uint64_t *early;		/* by location: see overdue_pass */
+	int64_t *shared;		/* room for these while they are shared */
 	/* of the round: last begin of its blocks; INT64_MAX: takes the rest */
 	int64_t until_ns;
 	int64_t come_ns;		/* rows that were not taken are not entered before */

@@ -111,7 +111,7 @@ static struct verdict
 verdict_of(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
 	struct findings f = waits_judge(look, after_ns, seen_ns);
-	char *sentence = sentence_of(&f);
+	char *sentence = f.verdict.sentence;
 
 	f.verdict.sentence = formatted("%s%s", f.verdict.state == KILLED ?
 	    "the run did not end: it was killed " : f.over && f.verdict.state == STUCK ?

@@ -253,14 +253,7 @@ set_member(struct look *look, int32_t own, const struct membership *m, uint32_t 
 		look->groups[group].of[rank->members[m->comm].side][m->rank] = own;
 }
 
-/* A predefined communicator. */
-static void
-set_own(struct look *look, int32_t own, uint32_t comm, int32_t rank, int32_t size, uint32_t group)
-{
-	set_member(look, own, &(struct membership){ .comm = comm, .rank = rank, .size = size },
-	    group);
-}
-
+/* MPI_COMM_WORLD and MPI_COMM_SELF. */
 static void
 join_predefined(struct look *look)
 {
@@ -273,8 +266,9 @@ join_predefined(struct look *look)
 		    add_group(look, &(struct membership){ .size = world->ranks });
 
 		for (int32_t r = 0; r < world->ranks; r++) {
-			set_own(look, world->first + r, 1, r, world->ranks, group);
-			set_own(look, world->first + r, 2, 0, 1, 2);
+			set_member(look, world->first + r,
+			    &(struct membership){ .comm = 1, .rank = r }, group);
+			set_member(look, world->first + r, &(struct membership){ .comm = 2 }, 2);
 		}
 	}
 }
@@ -348,7 +342,7 @@ forget_workers(struct rank *rank)
 }
 
 static void
-finish_ranks(struct look *look, const uint16_t *names)
+finish_ranks(struct look *look)
 {
 	bool here = false;
 	int64_t last_ns = INT64_MIN, died_ns = 0;
@@ -368,7 +362,7 @@ finish_ranks(struct look *look, const uint16_t *names)
 			bool in_call;
 
 			thread->call = thread->open.call <= UINT16_MAX ?
-			    names[thread->open.call] : 0;
+			    look->names[thread->open.call] : 0;
 			in_call = thread->call != 0;
 			thread->since_ns = rows_last(look, thread,
 			    rank->life == DEAD ? STILL_NS : 0);
@@ -426,7 +420,7 @@ look_read(struct look *look, char **files, size_t count, bool live,
 	add_members_of_partitions(look);
 	if (scan.in != NULL)
 		keep_names(&scan);
-	finish_ranks(look, look->names);
+	finish_ranks(look);
 	check_worlds(look);
 	reader_close(scan.in);
 }

@@ -125,7 +125,7 @@ enum kind { NO_KIND, DEADLOCK, MISMATCH, WAITING, GONE };
 struct verdict {
 	enum state state;
 	enum kind kind;
-	char *sentence;			/* of lp-stuck */
+	char *sentence;
 };
 
 /*
@@ -176,7 +176,7 @@ int peers_side(const struct look *look, const struct rank *rank, uint32_t comm);
 int32_t world_peer(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
 /* Function, file and line of the call before the address, until the next call. */
 struct site look_place(const struct look *look, const struct rank *rank, uint64_t address);
-/* process.c: whether the rank's process lives, and its state. */
+/* Whether the rank's process lives, and its state. */
 void process_look(const struct look *look, struct rank *rank);
 
 #endif

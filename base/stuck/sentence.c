@@ -164,25 +164,6 @@ add_waiting(FILE *text, const struct look *look)
 }
 
 static void
-add_deadlock(FILE *text, const struct look *look)
-{
-	int told = 0, more = 0;
-
-	for (int32_t r = 0; r < look->rank_count; r++) {
-		if (!look->ranks[r].blamed || look->ranks[r].thread_count == 0)
-			continue;
-		if (told == MOST_TOLD) {
-			more++;
-			continue;
-		}
-		fprintf(text, "%s%d waits in ", told++ > 0 ? ", " : "deadlock: ", r);
-		add_call(text, look, look->ranks[r].threads);
-	}
-	if (more > 0)
-		fprintf(text, ", and %d more", more);
-}
-
-static void
 add_mismatch(FILE *text, const struct look *look, const struct thread *at)
 {
 	struct same calls[MOST_CALLS];
@@ -203,29 +184,38 @@ add_mismatch(FILE *text, const struct look *look, const struct thread *at)
 }
 
 static void
-add_blamed(FILE *text, const struct look *look, bool gone, bool over)
+add_blamed(FILE *text, const struct findings *f)
 {
+	const struct look *look = f->look;
+	const bool deadlock = f->verdict.kind == DEADLOCK;
+	const bool gone = f->verdict.kind == GONE && !f->over;
+	const char *between = deadlock ? "," : ";";
 	int told = 0, more = 0;
 
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		const struct rank *rank = &look->ranks[r];
 
-		if (!rank->blamed)
+		if (!rank->blamed || (deadlock && rank->thread_count == 0))
 			continue;
 		if (told == MOST_TOLD) {
 			more++;
 			continue;
 		}
-		fprintf(text, "%s", told++ > 0 ? "; " : "");
-		if (gone && !over && rank->life == ENDED)
-			fprintf(text, "rank %d has left MPI_Finalize", r);
-		else if (gone && !over)
-			fprintf(text, "rank %d is gone without MPI_Finalize", r);
+		if (told++ > 0)
+			fprintf(text, "%s ", between);
+		else if (deadlock)
+			fprintf(text, "deadlock: ");
+		if (deadlock) {
+			fprintf(text, "%d waits in ", r);
+			add_call(text, look, rank->threads);
+		} else if (gone)
+			fprintf(text, rank->life == ENDED ? "rank %d has left MPI_Finalize" :
+			    "rank %d is gone without MPI_Finalize", r);
 		else
 			add_state(text, look, r);
 	}
 	if (more > 0)
-		fprintf(text, "; and %d more", more);
+		fprintf(text, "%s and %d more", between, more);
 }
 
 static void
@@ -235,7 +225,7 @@ add_killed(FILE *text, const struct findings *f)
 	for (int32_t r = 0; r < f->look->rank_count; r++)
 		if (f->look->ranks[r].blamed) {
 			fprintf(text, "; ");
-			add_blamed(text, f->look, false, true);
+			add_blamed(text, f);
 			add_waiting(text, f->look);
 			return;
 		}
@@ -249,10 +239,10 @@ sentence_of(const struct findings *f)
 	FILE *text = need(open_memstream(&sentence, &size));
 
 	switch (f->verdict.kind) {
-	case DEADLOCK: add_deadlock(text, f->look); break;
+	case DEADLOCK: add_blamed(text, f); break;
 	case MISMATCH: add_mismatch(text, f->look, f->at); break;
 	case WAITING: case GONE:
-		add_blamed(text, f->look, f->verdict.kind == GONE, f->over);
+		add_blamed(text, f);
 		add_waiting(text, f->look);
 		break;
 	case NO_KIND:

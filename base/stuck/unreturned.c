@@ -2,41 +2,14 @@
 #include <stdlib.h>
 
 #include "../tool/tool.h"
-#include "waitfor.h"
 #include "waits.h"
 
 struct unreturned {
 	struct look look;
 	struct findings findings;
-	char *sentence;
 	struct awaited_thread *of;	/* by node of a thread */
 	bool *unproved;		/* likewise: there are too many rows to see what is on its way */
 };
-
-/* A message on its way is no reason to wait. */
-static void
-drop_all_arriving(struct unreturned *u, struct graph *g)
-{
-	struct look *look = &u->look;
-	size_t kept = 0;
-
-	graph_build(g, true);
-	u->of = zalloc(g->threads, sizeof *u->of);
-	u->unproved = zalloc(g->threads, sizeof *u->unproved);
-	for (struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; ) {
-		bool dropped;
-
-		u->unproved[thread->node] = thread->waits &&
-		    !drop_arriving(look, thread, &dropped, &kept);
-	}
-}
-
-/* While others moved, a standard send may have been about to return. */
-static bool
-may_return(const struct unreturned *u, const struct row *op)
-{
-	return is_buffered(op) && u->findings.verdict.state != STUCK;
-}
 
 static unsigned
 operation_of(const struct row *op)
@@ -84,7 +57,10 @@ awaited_by(const struct unreturned *u, const struct graph *g, const struct threa
 		op++;
 	while (to >= g->threads && to != NO_NODE)
 		to = behind_hub(u, g, to, look->ranks[thread->rank].node);
-	if (to == NO_NODE || may_return(u, op))		/* all have come */
+	if (to == NO_NODE)	/* all have come */
+		return of;
+	/* While others moved, a standard send may have been about to return. */
+	if (is_buffered(op) && u->findings.verdict.state != STUCK)
 		return of;
 	of.operation = operation_of(op);
 	of.rank = (int32_t)to;
@@ -120,11 +96,20 @@ unreturned_open(char **files, size_t count, struct symbol_files *names_of)
 {
 	struct unreturned *u = zalloc(1, sizeof *u);
 	struct graph g = { .look = &u->look };
+	size_t kept = 0;
 
 	look_read(&u->look, files, count, false, names_of);
 	u->findings = waits_judge(&u->look, STILL_NS, 0);
-	u->sentence = sentence_of(&u->findings);
-	drop_all_arriving(u, &g);
+	graph_build(&g, true);
+	u->of = zalloc(g.threads, sizeof *u->of);
+	u->unproved = zalloc(g.threads, sizeof *u->unproved);
+	/* A message on its way is no reason to wait. */
+	for (struct thread *thread = NULL; (thread = next_thread(g.look, thread)) != NULL; ) {
+		bool dropped;
+
+		u->unproved[thread->node] = thread->waits &&
+		    !drop_arriving(g.look, thread, &dropped, &kept);
+	}
 	find_awaited(u, &g);
 	g.may = u->findings.may;
 	if (g.may)
@@ -137,7 +122,7 @@ void
 unreturned_close(struct unreturned *u)
 {
 	look_free(&u->look);
-	free(u->sentence);
+	free(u->findings.verdict.sentence);
 	free(u->of);
 	free(u->unproved);
 	free(u);
@@ -152,7 +137,7 @@ unreturned_verdict(const struct unreturned *u)
 const char *
 unreturned_sentence(const struct unreturned *u)
 {
-	return u->sentence;
+	return u->findings.verdict.sentence;
 }
 
 struct awaited_thread

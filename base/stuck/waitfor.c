@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "waitfor.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +8,9 @@
 static uint32_t
 hub_node(struct graph *g, struct hub hub)
 {
-	for (size_t i = g->hub_count; i-- > 0; ) {
-		const struct hub *it = &g->hubs[i];
-
-		if (it->rule == hub.rule && it->group == hub.group && it->side == hub.side &&
-		    it->collective == hub.collective && it->of == hub.of &&
-		    it->target == hub.target)
+	for (size_t i = g->hub_count; i-- > 0; )
+		if (memcmp(&g->hubs[i], &hub, sizeof hub) == 0)		/* it has no gaps */
 			return g->threads + (uint32_t)i;
-	}
 	*APPEND(g->hubs, g->hub_count, g->hub_capacity) = hub;
 	return g->threads + (uint32_t)(g->hub_count - 1);
 }

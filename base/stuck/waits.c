@@ -2,7 +2,6 @@
 /* Finds the verdict. A thread does not wait for messages that rows show to be on their way. */
 #include "../tool/tool.h"
 #include "look.h"
-#include "waitfor.h"
 #include "waits.h"
 
 enum {
@@ -93,101 +92,73 @@ is_over(const struct look *look)
 	return true;
 }
 
-/* Of the ranks that others wait for those with a thread that goes on by itself, or could. */
+/* What a rank is blamed for: one of its threads is in such a state. */
+enum blame {
+	HOLDS_UP,		/* others wait for the rank; the thread does not wait itself */
+	ABORTS,
+	POLLS,			/* it tests or probes in vain */
+	WAITS_OUTSIDE,		/* for processes that the traces do not show */
+	IN_CORE,		/* of the stuck nodes; the rank may be, instead */
+	DEAD_IN_CORE,
+};
+
+static bool
+is_in_state(const struct graph *g, const struct thread *thread, enum blame what)
+{
+	switch (what) {
+	case HOLDS_UP: return !thread->waits;
+	case ABORTS: return call_aborts(thread->call);
+	case POLLS: return thread->polls != 0;
+	case WAITS_OUTSIDE: return !g->s.nodes[thread->node].stuck && waits_outside(thread->call);
+	default: return g->s.nodes[thread->node].core;
+	}
+}
+
+/* Blames these ranks; returns their number. */
 static size_t
-blame_awaited(struct look *look)
+blame(const struct graph *g, enum blame what)
 {
 	size_t count = 0;
 
-	for (int32_t r = 0; r < look->rank_count; r++) {
-		struct rank *rank = &look->ranks[r];
-		bool alone = rank->thread_count == 0;
+	for (int32_t r = 0; r < g->look->rank_count; r++) {
+		struct rank *rank = &g->look->ranks[r];
+		bool is = what == HOLDS_UP && rank->thread_count == 0;
 
+		if (what == IN_CORE || what == DEAD_IN_CORE)
+			is = g->s.nodes[rank->node].core;
 		for (size_t t = 0; t < rank->thread_count; t++)
-			alone |= !rank->threads[t].waits;
-		rank->blamed = rank->awaited && alone;
+			is |= is_in_state(g, &rank->threads[t], what);
+		rank->blamed = is && (what != HOLDS_UP || rank->awaited) &&
+		    (what != POLLS || rank->life != ENDED) &&
+		    (what != DEAD_IN_CORE || g->s.nodes[rank->node].halted);
 		count += rank->blamed;
 	}
 	return count;
 }
 
-/* Where all are in calls: the ranks in one that waits for processes that the traces do not show. */
 static size_t
-blame_outside(struct look *look, const struct graph *g)
+blame_core(const struct graph *g, enum kind *kind)
 {
-	size_t count = 0;
-	bool computes = false;
+	const size_t dead = blame(g, DEAD_IN_CORE);
 
+	*kind = dead > 0 ? GONE : DEADLOCK;
+	return dead > 0 ? dead : blame(g, IN_CORE);
+}
+
+/* Whether a rank that may live is in no call. */
+static bool
+any_computes(const struct look *look)
+{
 	for (int32_t r = 0; r < look->rank_count; r++) {
-		struct rank *rank = &look->ranks[r];
+		const struct rank *rank = &look->ranks[r];
 		bool in_call = rank->life == ENDED || rank->life == DEAD;
 
-		rank->blamed = false;
-		for (size_t t = 0; t < rank->thread_count; t++) {
-			const struct thread *thread = &rank->threads[t];
-
-			in_call |= thread->call != 0;
-			rank->blamed |= !g->s.nodes[thread->node].stuck &&
-			    waits_outside(thread->call);
-		}
-		computes |= !in_call;
-		count += rank->blamed;
-	}
-	for (int32_t r = 0; r < look->rank_count && computes; r++)
-		look->ranks[r].blamed = false;
-	return computes ? 0 : count;
-}
-
-static size_t
-blame_aborting(struct look *look)
-{
-	size_t count = 0;
-
-	for (int32_t r = 0; r < look->rank_count; r++) {
-		look->ranks[r].blamed = false;
-		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
-			look->ranks[r].blamed |= call_aborts(look->ranks[r].threads[t].call);
-		count += look->ranks[r].blamed;
-	}
-	return count;
-}
-
-/* Where nobody is waited for: ranks that test or probe in vain. */
-static size_t
-blame_polling(struct look *look)
-{
-	size_t count = 0;
-
-	for (int32_t r = 0; r < look->rank_count; r++) {
-		look->ranks[r].blamed = false;
-		for (size_t t = 0; t < look->ranks[r].thread_count && look->ranks[r].life != ENDED;
-		    t++)
-			look->ranks[r].blamed |= look->ranks[r].threads[t].polls != 0;
-		count += look->ranks[r].blamed;
-	}
-	return count;
-}
-
-/* The ranks in the core of the stuck nodes. GONE: some of them are dead. */
-static size_t
-blame_core(struct look *look, const struct graph *g, enum kind *kind)
-{
-	size_t count = 0, gone = 0;
-
-	for (int32_t r = 0; r < look->rank_count; r++) {
-		struct rank *rank = &look->ranks[r];
-		bool core = g->s.nodes[rank->node].core;
-
 		for (size_t t = 0; t < rank->thread_count; t++)
-			core |= g->s.nodes[rank->threads[t].node].core;
-		rank->blamed = core;
-		count += core;
-		gone += core && g->s.nodes[rank->node].halted;
+			in_call |= rank->threads[t].call != 0;
+		if (!in_call)
+			return true;
 	}
-	for (int32_t r = 0; r < look->rank_count && gone > 0; r++)
-		look->ranks[r].blamed &= g->s.nodes[look->ranks[r].node].halted;
-	*kind = gone > 0 ? GONE : DEADLOCK;
-	return count;
+	return false;
 }
 
 static bool
@@ -228,19 +199,17 @@ settle(struct graph *g, struct findings *f)
 static bool
 judge_still(struct findings *f, struct graph *g)
 {
-	struct look *look = f->look;
-
 	graph_mark_awaited(g);
 	g->may = true;
 	settle(g, f);
 	f->proved = false;
 	f->verdict.kind = WAITING;
-	f->may = blame_awaited(look) > 0 || blame_core(look, g, &f->verdict.kind) > 0;
+	f->may = blame(g, HOLDS_UP) > 0 || blame_core(g, &f->verdict.kind) > 0;
 	if (!f->may) {
 		graph_mark_awaited(g);
 		f->verdict.kind = WAITING;
-		f->may = blame_awaited(look) > 0 || blame_polling(look) > 0 ||
-		    blame_outside(look, g) > 0;
+		f->may = blame(g, HOLDS_UP) > 0 || blame(g, POLLS) > 0 ||
+		    (!any_computes(g->look) && blame(g, WAITS_OUTSIDE) > 0);
 	}
 	return f->may;
 }
@@ -256,12 +225,12 @@ judge_waits(struct findings *f, bool aborted, size_t dead, int64_t after_ns)
 	size_t count;
 
 	settle(&g, f);
-	count = blame_core(look, &g, &verdict->kind);
+	count = blame_core(&g, &verdict->kind);
 	verdict->state = STUCK;
 	if (aborted) {
 		verdict->state = KILLED;
 		verdict->kind = NO_KIND;
-		blame_aborting(look);
+		blame(&g, ABORTS);
 	} else if (count > 0 && (f->proved || verdict->kind == GONE || still))
 		;
 	else if (dead > 0 && !f->over) {
@@ -274,7 +243,7 @@ judge_waits(struct findings *f, bool aborted, size_t dead, int64_t after_ns)
 		verdict->state = KILLED;
 		verdict->kind = NO_KIND;
 		graph_mark_awaited(&g);
-		blame_awaited(look);
+		blame(&g, HOLDS_UP);
 	} else if (f->over) {
 		verdict->kind = GONE;
 		for (int32_t r = 0; r < look->rank_count; r++)
@@ -292,7 +261,7 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 	struct findings f = { .look = look, .over = is_over(look),
 	    .still_ns = look->elsewhere || still_ns(look) < seen_ns ? seen_ns : still_ns(look),
 	    .proved = true, .verdict = { .state = MOVING } };
-	const bool aborted = f.over && blame_aborting(look) > 0;
+	const bool aborted = f.over && blame(&(struct graph){ .look = look }, ABORTS) > 0;
 	size_t ended = 0, dead = 0;
 
 	for (int32_t r = 0; r < look->rank_count; r++) {
@@ -309,5 +278,6 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 		f.verdict.kind = MISMATCH;
 	} else
 		judge_waits(&f, aborted, dead, after_ns);
+	f.verdict.sentence = sentence_of(&f);
 	return f;
 }

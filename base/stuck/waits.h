@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The basis of a verdict: waits.c, operations.c and mismatch.c find it. */
+/* What calls wait for, the graph of these waits, and the verdict that follows from it. */
 #ifndef WAITS_H
 #define WAITS_H
 
 #include "look.h"
+#include "solve.h"
 
 #define FINALIZE UINT32_MAX		/* instead of the number of a collective */
 
@@ -19,7 +20,6 @@ struct findings {
 
 /* operations.c: finds the operations that the thread's call waits for. */
 void find_ops(const struct look *look, struct rank *rank, struct thread *thread);
-void add_op(struct thread *thread, struct row op);
 bool sends(const struct row *op);
 /* A standard send may end before it is received, so long as nothing shows that it has not. */
 bool is_buffered(const struct row *op);
@@ -28,8 +28,6 @@ bool waits_outside(unsigned call);
 bool receives(const struct row *op);
 /* Whether the other side of a message of rank OWN is open in rank OTHER, too. */
 bool is_met(const struct look *look, int32_t own, const struct row *op, int32_t other);
-/* windows.c: the ranks that the call of an epoch of MPI waits for; a lock's by whose it is. */
-void find_epoch(const struct look *look, struct rank *rank, struct thread *thread);
 bool is_of_window(const struct row *op);
 /* Whether rank OTHER has done its part of the epoch that OP of rank OWN waits for. */
 bool epoch_is_met(const struct look *look, int32_t own, const struct row *op, int32_t other);
@@ -55,9 +53,49 @@ void blame_few(struct look *look, const struct thread *at);
  * KEPT: rows in memory after earlier proofs.
  */
 bool drop_arriving(struct look *look, struct thread *thread, bool *dropped, size_t *kept);
+
+/*
+ * waitfor.c: the wait-for graph of a look. A rank comes when one of its threads goes on; a thread
+ * in a call waits for the ranks that its messages come from or go to, or for a hub: several members
+ * of a communicator.
+ */
+enum hub_rule {
+	HUB_ANY,		/* one member of a side will do */
+	HUB_ALL,		/* all members of a side that have not called the collective */
+	HUB_BEFORE,		/* those before a rank in the communicator */
+	HUB_SOURCES,		/* the neighbours that a rank receives from */
+	HUB_HOLDERS,		/* one of those that hold a lock of a window */
+};
+enum { BOTH_SIDES = 2 };
+
+struct hub {
+	enum hub_rule rule;
+	uint32_t group, collective;
+	int side;
+	int32_t of;		/* HUB_BEFORE: rank in the communicator; else a world rank */
+	int32_t target;		/* HUB_HOLDERS: whose part of the window, a rank in it */
+};
+
+struct graph {
+	struct look *look;
+	/* MPI demands no more of many calls than what the rest waits for; whether what an
+	 * implementation may wait for beyond that counts, too */
+	bool may;
+	struct solve s;
+	uint32_t threads;	/* first node behind those */
+	struct hub *hubs;
+	size_t hub_count, hub_capacity;
+	struct hub missing;		/* of the last collective asked for: first_missing() */
+};
+
+/* Of the calls that find_ops has found. OVER: no process lives. */
+void graph_build(struct graph *g, bool over);
+void graph_free(struct graph *g);
+/* Marks the ranks that somebody waits for. */
+void graph_mark_awaited(const struct graph *g);
 /* waits.c: no process of the run lives. */
 bool is_over(const struct look *look);
-/* Nothing has moved in any look since SEEN_NS. The verdict has no sentence yet. */
+/* Nothing has moved in any look since SEEN_NS. */
 struct findings waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
 /* sentence.c: the verdict in words, and its kind. */
 char *sentence_of(const struct findings *f);

@@ -274,23 +274,33 @@ team_exchange(const struct team *team, const void *items, const size_t *counts, 
 	return got;
 }
 
-void *
-team_share(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
+/* The items of all members, by member: on all, or on member 0 only. */
+static void *
+collect(const struct team *team, const void *items, size_t count, size_t bytes, bool for_all,
+    size_t *received)
 {
+	const uint64_t receivers = for_all ? to_others(team, 1) : team->rank > 0;
 	int *counts = zalloc((size_t)team->size, sizeof *counts), *at, mine = (int)count;
 	MPI_Datatype type = item_type(bytes);
+	MPI_Comm comm = comm_of(team);
 	void *got;
 
 	if (count > INT_MAX)
 		die("more than 2^31 items of one process at once");
 	cost_enter();
-	MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm_of(team));
-	cost_leave(to_others(team, sizeof mine));
+	if (for_all)
+		MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm);
+	else
+		MPI_Gather(&mine, 1, MPI_INT, counts, 1, MPI_INT, 0, comm);
+	cost_leave(receivers * sizeof mine);
 	at = offsets(counts, team->size, received);
 	got = zalloc(*received, bytes);
 	cost_enter();
-	MPI_Allgatherv(items, mine, type, got, counts, at, type, comm_of(team));
-	cost_leave(to_others(team, count * bytes));
+	if (for_all)
+		MPI_Allgatherv(items, mine, type, got, counts, at, type, comm);
+	else
+		MPI_Gatherv(items, mine, type, got, counts, at, type, 0, comm);
+	cost_leave(receivers * count * bytes);
 	MPI_Type_free(&type);
 	free(counts);
 	free(at);
@@ -298,27 +308,16 @@ team_share(const struct team *team, const void *items, size_t count, size_t byte
 }
 
 void *
+team_share(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
+{
+	return collect(team, items, count, bytes, true, received);
+}
+
+void *
 team_gather(const struct team *team, const void *items, size_t count, size_t bytes,
     size_t *received)
 {
-	int *counts = zalloc((size_t)team->size, sizeof *counts), *at, mine = (int)count;
-	MPI_Datatype type = item_type(bytes);
-	void *got;
-
-	if (count > INT_MAX)
-		die("more than 2^31 items of one process at once");
-	cost_enter();
-	MPI_Gather(&mine, 1, MPI_INT, counts, 1, MPI_INT, 0, comm_of(team));
-	cost_leave(team->rank > 0 ? sizeof mine : 0);
-	at = offsets(counts, team->size, received);
-	got = zalloc(*received, bytes);
-	cost_enter();
-	MPI_Gatherv(items, mine, type, got, counts, at, type, 0, comm_of(team));
-	cost_leave(team->rank > 0 ? count * bytes : 0);
-	MPI_Type_free(&type);
-	free(counts);
-	free(at);
-	return got;
+	return collect(team, items, count, bytes, false, received);
 }
 
 void
