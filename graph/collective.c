@@ -80,15 +80,6 @@ member_count(const struct graph *graph, uint32_t comm)
 	return (uint32_t)(c->size + c->remote_size - c->outside);
 }
 
-/* In rooted collectives and scans a rank may leave before others enter. */
-static bool
-waits_for_all(enum call_class class)
-{
-	return class == CLASS_INIT || class == CLASS_FINALIZE || class == CLASS_BARRIER ||
-	    class == CLASS_ALL_TO_ALL || class == CLASS_COMM_CREATE ||
-	    class == CLASS_COMM_CREATE_GROUP;
-}
-
 void
 crossing_mark(struct crossings *c, uint32_t from, uint32_t to)
 {
@@ -117,25 +108,16 @@ crossing_take(struct crossings *c)
 static bool
 is_candidate(const struct graph *graph, uint32_t members, uint32_t comm, uint16_t call)
 {
+	const enum call_class class = call_class(call);
+
 	/* MPI_Comm_spawn and MPI_Init have more than waiting between them. */
-	if (call_spawns(call) || (comm < INIT_COMM && call_class(call) == CLASS_INIT))
+	if (call_spawns(call) || (comm < INIT_COMM && class == CLASS_INIT))
 		return false;
+	/* In rooted collectives and scans a rank may leave before others enter. */
 	return members == (uint32_t)graph->known.ranks && graph->known.location_count == members &&
-	    waits_for_all(call_class(call));
-}
-
-/* Edges of other shards may cross it, too: the end of the round decides. */
-static void
-keep_candidate(struct graph *graph, const struct instance *instance, const uint64_t *seqs,
-    uint32_t number)
-{
-	struct exchange *x = graph->exchange;
-	uint64_t *kept = zalloc(instance->size, sizeof *kept);
-
-	memcpy(kept, seqs, instance->size * sizeof *kept);
-	*APPEND(x->candidates, x->candidate_count, x->candidate_capacity) = (struct candidate){
-	    number, instance->first.round, kept, instance->open > 0 || instance->mismatched,
-	    instance->last_enter_ns > instance->first_leave_ns };
+	    (class == CLASS_INIT || class == CLASS_FINALIZE || class == CLASS_BARRIER ||
+	    class == CLASS_ALL_TO_ALL || class == CLASS_COMM_CREATE ||
+	    class == CLASS_COMM_CREATE_GROUP);
 }
 
 /*
@@ -147,7 +129,9 @@ static void
 consider_sync(struct graph *graph, const struct instance *instance, const uint64_t *seqs,
     uint32_t number)
 {
-	bool pending = instance->open > 0;
+	const bool overlaps = instance->last_enter_ns > instance->first_leave_ns;
+	bool pending = instance->open > 0 || instance->mismatched;
+	struct exchange *x = graph->exchange;
 
 	if (instance->size != (uint32_t)graph->known.ranks || !instance->blocking)
 		return;
@@ -155,8 +139,12 @@ consider_sync(struct graph *graph, const struct instance *instance, const uint64
 		graph->counts.refused_partial++;
 		return;
 	}
-	if (graph->exchange != NULL) {
-		keep_candidate(graph, instance, seqs, number);
+	if (x != NULL) {	/* edges of other shards may cross it: decided after the round */
+		uint64_t *kept = zalloc(instance->size, sizeof *kept);
+
+		memcpy(kept, seqs, instance->size * sizeof *kept);
+		*APPEND(x->candidates, x->candidate_count, x->candidate_capacity) =
+		    (struct candidate){ number, instance->first.round, kept, pending, overlaps };
 		return;
 	}
 	locks_decide(graph, number, INT64_MIN);
@@ -166,17 +154,15 @@ consider_sync(struct graph *graph, const struct instance *instance, const uint64
 	 * marks are wrong. All rows before this instance have been read, so such an earlier one has
 	 * been seen.
 	 */
-	pending |= crossing_take(&graph->crossings) ||
-	    instance->mismatched || graph->crossings.drifted;
+	pending |= crossing_take(&graph->crossings) || graph->crossings.drifted;
 	for (uint32_t l = 0; l < instance->size && !pending; l++)	/* all are members */
 		pending = settled_seq(graph, l) <= seqs[l];
-	if (instance->last_enter_ns > instance->first_leave_ns)
+	if (overlaps)
 		graph->counts.refused_overlap++;
 	else if (pending)
 		graph->counts.refused_pending++;
 	else
-		write_sync(graph, seqs, (struct index_entry){ .from = instance->first.offset,
-		    .before = instance->first.syncs });
+		write_sync(graph, seqs, &instance->first);
 }
 
 static void
@@ -246,21 +232,20 @@ instance_complete(struct graph *graph, struct instance *instance)
 }
 
 static void
-check_call(struct graph *graph, struct instance *instance, uint32_t location, uint64_t seq,
-    uint16_t call)
+check_call(struct graph *graph, struct instance *instance, const struct parcel *p)
 {
 	const uint32_t comm = instance->comm;
 
-	if (calls_meet(call, instance->call))
+	if (calls_meet(p->call, instance->call))
 		return;
 	if (!instance->mismatched)
 		graph->counts.mismatched_collectives++;
 	instance->mismatched = true;
-	if (is_candidate(graph, instance->size, comm, call) !=
+	if (is_candidate(graph, instance->size, comm, p->call) !=
 	    is_candidate(graph, instance->size, comm, instance->call))
 		graph->crossings.drifted = true;
-	tell(graph, rank_of(graph, location), seq, "%s meets %s of another rank on communicator %u",
-	    call_name(call), call_name(instance->call), told_comm(comm));
+	tell(graph, rank_of(graph, p->location), p->seq, "%s meets %s of another rank on "
+	    "communicator %u", call_name(p->call), call_name(instance->call), told_comm(comm));
 }
 
 void
@@ -277,7 +262,7 @@ collective_arrived(struct graph *graph, const struct parcel *p)
 		instance->blocking = !is_collective_start(call_class(p->call));
 		instance->operations = zalloc(instance->size, sizeof *instance->operations);
 	}
-	check_call(graph, instance, p->location, p->seq, p->call);
+	check_call(graph, instance, p);
 	if (call_spawns(p->call) && p->source == ROOT_PEER) {
 		instance->begin = (struct beginning){ p->seq, p->enter_ns, p->location };
 		instance->spawns = true;
@@ -306,20 +291,6 @@ collective_init(struct graph *graph, const struct graph_row *row)
 		    .order = 1 + count_one(graph, COUNT_INITS, row->comm, row->rank, 0) });
 }
 
-/* Numbers the collective within its communicator; a persistent one by the call that made it. */
-static void
-number_member(struct graph *graph, const struct graph_row *row, struct parcel *parcel)
-{
-	struct request *request = row->refers ?
-	    request_find(graph, row->starter, row->start) : NULL;
-
-	if (request != NULL && request->class == CLASS_COLLECTIVE_INIT) {
-		parcel->order = request->order;
-		parcel->index = request->starts++;
-	} else
-		parcel->index = count_one(graph, COUNT_COLLECTIVES, parcel->comm, row->rank, 0);
-}
-
 /* Reports a collective of an unknown communicator; without a communicator only the first one. */
 static void
 tell_unknown(struct graph *graph, const struct graph_row *row, uint32_t comm)
@@ -339,6 +310,8 @@ collective_member(struct graph *graph, const struct graph_row *row)
 	const enum call_class class = call_class(row->call);
 	const uint32_t comm = comm_of(graph, row, class);
 	const uint32_t members = member_count(graph, comm);
+	struct request *request = row->refers ?
+	    request_find(graph, row->starter, row->start) : NULL;
 	struct location *at = &graph->locations[row->location];
 	struct parcel parcel = { .kind = PARCEL_MEMBER, .comm = comm, .open = at->open,
 	    .enter_ns = row->calls->enter_ns[row->i], .leave_ns = row->calls->leave_ns[row->i],
@@ -355,7 +328,12 @@ collective_member(struct graph *graph, const struct graph_row *row)
 		tell_unknown(graph, row, comm);
 		return;
 	}
-	number_member(graph, row, &parcel);
+	/* Its number within its communicator; of a persistent one by the call that made it. */
+	if (request != NULL && request->class == CLASS_COLLECTIVE_INIT) {
+		parcel.order = request->order;
+		parcel.index = request->starts++;
+	} else
+		parcel.index = count_one(graph, COUNT_COLLECTIVES, comm, row->rank, 0);
 	at->candidates += is_candidate(graph, members, comm, row->call);
 	parcel_post(graph, row, graph->exchange == NULL ? 0 :
 	    (uint32_t)(HASH(&parcel) % graph->exchange->shards), &parcel);

@@ -154,8 +154,10 @@ write_seqs(struct graph *graph, const char *kind, const uint64_t *seqs, const ui
 }
 
 void
-write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry)
+write_sync(struct graph *graph, const uint64_t *seqs, const struct spot *first)
 {
+	struct index_entry entry = { .from = first->offset, .before = first->syncs };
+
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		entry.rows += seqs[l];
 	edges_flush(graph);

@@ -284,8 +284,7 @@ uint32_t count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, i
 
 /* match.c: point-to-point messages, in posting order. */
 void match_send(struct graph *graph, const struct graph_row *row);
-void match_receive(struct graph *graph, const struct graph_row *row);	/* complete when posted */
-void match_post(struct graph *graph, const struct graph_row *row);
+void match_receive(struct graph *graph, const struct graph_row *row, enum receive_state state);
 /* The request of this row receives the message that the probe it refers to took out. */
 void match_taken(struct graph *graph, const struct graph_row *row);
 /* The row found the request that it refers to complete. */
@@ -399,8 +398,8 @@ void write_spawned(struct graph *graph, const struct beginning *begin, const uin
     uint32_t count);
 /* Writes all edges; those of a shard's round come after its blocks. */
 void edges_flush(struct graph *graph);
-/* ENTRY names the first block with one of the rows SEQS, for the index. */
-void write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry);
+/* FIRST: the block of the first of the rows SEQS, for the index. */
+void write_sync(struct graph *graph, const uint64_t *seqs, const struct spot *first);
 /* EARLY: the same without rows that are overdue; NULL: there are none. */
 void write_settled(struct graph *graph, const uint64_t *seqs, const uint64_t *early);
 /* Writes the counts as a message; and as a line for people. */

@@ -82,21 +82,12 @@ held_add(struct held_queue *queue, const struct message *message, struct calls *
 	return h;
 }
 
-/* The body of a message lasts only until the reader's next message. */
-static void
-parse_again(struct held *h)
+void
+held_read(struct held *h, struct calls *calls)
 {
 	const uint64_t offset = h->message.offset;
 	const char *why = "";
 
-	if (message_parse(&h->message, &h->unpacked, h->message.bytes, h->message.size, &why) <= 0)
-		die("a message held back: %s", why);
-	h->message.offset = offset;
-}
-
-void
-held_read(struct held *h, struct calls *calls)
-{
 	if (h->size < h->plain_size) {
 		unsigned char *plain = need(malloc(h->plain_size));
 
@@ -113,8 +104,11 @@ held_read(struct held *h, struct calls *calls)
 		copy_columns(calls, h->bytes, false);
 	}
 	h->message.bytes = h->bytes + h->count * ROW_BYTES;
-	if (!h->is_block)
-		parse_again(h);
+	/* The body of a message lasts only until the reader's next message. */
+	if (!h->is_block && message_parse(&h->message, &h->unpacked, h->message.bytes,
+	    h->message.size, &why) <= 0)
+		die("a message held back: %s", why);
+	h->message.offset = offset;
 }
 
 void

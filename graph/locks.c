@@ -151,15 +151,6 @@ ORDER(by_target, struct lock_call, BY(win) BY(target) BY(enter_ns) BY(origin))
 SEARCH(unlock_at, struct lock_call, const struct lock_call *, BEFORE)
 #undef BEFORE
 
-static bool
-blocks(const struct lock_call *unlock, const struct lock_call *waiter)
-{
-	if (unlock->shared && waiter->shared)
-		return false;
-	return !waiter->later || (unlock->used && unlock->locked_ns <= waiter->enter_ns &&
-	    unlock->leave_ns <= waiter->leave_ns);
-}
-
 /* The last of the sorted unlocks that blocked it; NULL: none. */
 static const struct lock_call *
 blocked_by(const struct lock_calls *unlocks, const struct lock_call *waiter)
@@ -169,7 +160,10 @@ blocked_by(const struct lock_calls *unlocks, const struct lock_call *waiter)
 
 		if (compare(unlock, waiter, unlock->enter_ns, waiter->enter_ns) <= 0)
 			return NULL;
-		if (blocks(unlock, waiter))
+		if (unlock->shared && waiter->shared)
+			continue;
+		if (!waiter->later || (unlock->used && unlock->locked_ns <= waiter->enter_ns &&
+		    unlock->leave_ns <= waiter->leave_ns))
 			return unlock;
 	}
 	return NULL;

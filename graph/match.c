@@ -128,45 +128,26 @@ release_held(struct graph *graph, struct location *location, const struct operat
 	free(wild);
 }
 
-/* The row's receive in this state; NONE if it receives nothing. */
-static uint32_t
-new_receive(struct graph *graph, const struct graph_row *row, enum receive_state state)
+void
+match_receive(struct graph *graph, const struct graph_row *row, enum receive_state state)
 {
 	int32_t peer = row->peer;
 	uint32_t receive;
 
 	if (peer == NULL_PEER || peer == NO_PEER)
-		return NONE;
+		return;
 	if (peer != ANY_PEER && (peer = peer_of(graph, row)) < 0) {
 		graph->counts.unmatched_receives++;
-		return NONE;
+		return;
 	}
 	receive = operation_new(graph, row);
 	graph->operations[receive].peer = peer;
 	graph->operations[receive].state = (uint8_t)state;
-	if (state != POSTED)
+	if (state == POSTED)
+		request_open(graph, row,
+		    (struct request){ .operation = receive, .class = CLASS_RECV_START });
+	else
 		operation_list(graph, receive);
-	return receive;
-}
-
-void
-match_receive(struct graph *graph, const struct graph_row *row)
-{
-	const uint32_t receive = new_receive(graph, row, COMPLETED);
-
-	if (receive != NONE)
-		enqueue(graph, receive);
-}
-
-void
-match_post(struct graph *graph, const struct graph_row *row)
-{
-	const uint32_t receive = new_receive(graph, row, POSTED);
-
-	if (receive == NONE)
-		return;
-	request_open(graph, row,
-	    (struct request){ .operation = receive, .class = CLASS_RECV_START });
 	enqueue(graph, receive);
 }
 
@@ -179,7 +160,7 @@ match_taken(struct graph *graph, const struct graph_row *row)
 		request_open(graph, row,
 		    (struct request){ .operation = receive, .class = CLASS_RECV_START });
 	else
-		match_post(graph, row);
+		match_receive(graph, row, POSTED);
 }
 
 void
@@ -203,9 +184,9 @@ match_probe(struct graph *graph, const struct graph_row *row, bool found)
 	if ((!found && call_polls(row->call)) || row->peer < 0 ||
 	    world_rank(&graph->known, row->comm, row->rank, row->peer) < 0)
 		return;
-	enqueue(graph, new_receive(graph, row, PROBED));
+	match_receive(graph, row, PROBED);
 	if (found && call_takes(row->call))
-		match_post(graph, row);
+		match_receive(graph, row, POSTED);
 }
 
 /*

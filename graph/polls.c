@@ -59,7 +59,7 @@ struct poll_run {
 	uint64_t apart;			/* longer times between two polls: number, and sum */
 	int64_t apart_ns;
 	struct held *newest;		/* of the location's blocks held back */
-	struct { uint32_t comm; int32_t peer, tag; } probed[LOOK_BACK];
+	struct envelope { uint32_t comm; int32_t peer, tag; } probed[LOOK_BACK];
 	uint64_t probes;
 	int64_t period_ns;		/* of the location's samples; 0: none so far */
 	int64_t *sample_ns;		/* times of samples, up to the end of the next block */
@@ -99,22 +99,6 @@ is_poll(struct polls *polls, const struct calls *c, size_t i)
 	return kind_of(polls, c->call[i]) != NO_POLL && c->request[i] == 0 && c->request_at[i] == 0;
 }
 
-static bool
-same_envelope(int32_t peer, int32_t tag, const struct calls *c, size_t i)
-{
-	return (peer == c->peer[i] || peer == ANY_PEER) && (tag == c->tag[i] || tag == -1);
-}
-
-static bool
-was_probed(const struct poll_run *run, const struct calls *c, size_t i)
-{
-	for (uint64_t k = 0; k < run->probes && k < LOOK_BACK; k++)
-		if (run->probed[k].comm == c->comm[i] &&
-		    same_envelope(run->probed[k].peer, run->probed[k].tag, c, i))
-			return true;
-	return false;
-}
-
 static struct thing *
 find_thing(struct poll_run *run, uint16_t call, uint32_t site)
 {
@@ -128,10 +112,21 @@ find_thing(struct poll_run *run, uint16_t call, uint32_t site)
 static bool
 ends_run(struct polls *polls, struct poll_run *run, const struct calls *c, size_t i)
 {
+	const enum call_class class = call_class(c->call[i]);
+
 	if (kind_of(polls, c->call[i]) != NO_POLL)
 		return find_thing(run, c->call[i], c->site[i]) != NULL;
-	return (call_class(c->call[i]) == CLASS_RECV ||
-	    call_class(c->call[i]) == CLASS_RECV_START) && was_probed(run, c, i);
+	if (class != CLASS_RECV && class != CLASS_RECV_START)
+		return false;
+	for (uint64_t k = 0; k < run->probes && k < LOOK_BACK; k++) {
+		const struct envelope *probed = &run->probed[k];
+
+		if (probed->comm == c->comm[i] &&
+		    (probed->peer == c->peer[i] || probed->peer == ANY_PEER) &&
+		    (probed->tag == c->tag[i] || probed->tag == ANY_TAG))
+			return true;
+	}
+	return false;
 }
 
 static struct habit *
@@ -239,13 +234,9 @@ note_poll(struct polls *polls, struct poll_run *run, const struct calls *c, size
 	if (is_new)
 		run->things[run->thing_count++] = (struct thing){ c->site[i], c->call[i], NULL, i,
 		    c->enter_ns[i], run->polls };
-	if (kind_of(polls, c->call[i]) == PROBE) {
-		const size_t at = run->probes++ % LOOK_BACK;
-
-		run->probed[at].comm = c->comm[i];
-		run->probed[at].peer = c->peer[i];
-		run->probed[at].tag = c->tag[i];
-	}
+	if (kind_of(polls, c->call[i]) == PROBE)
+		run->probed[run->probes++ % LOOK_BACK] =
+		    (struct envelope){ c->comm[i], c->peer[i], c->tag[i] };
 	run->polls++;
 	run->last_ns = c->leave_ns[i];
 }
@@ -288,22 +279,12 @@ look_at(struct polls *polls, struct graph *graph, struct poll_run *run, struct c
 
 /* ---- holding back ----------------------------------------------------------------------- */
 
-static void
-hand_on(struct polls *polls, struct graph *graph, struct held *h)
-{
-	struct calls *calls = &polls->calls;
-
-	held_read(h, calls);
-	if (h->is_block)
-		move_rows(calls, h->moved_from, h->count, h->moved_to_ns, false);
-	pass_on(graph, &h->message, h->is_block ? calls : NULL, h->changed);
-}
-
 void
 polls_release(struct polls *polls, struct graph *graph, bool all)
 {
 	while (polls->held.oldest != NULL) {
 		struct held *h = polls->held.oldest;
+		struct calls *calls = h->is_block ? &polls->calls : NULL;
 		struct poll_run *run = h->is_block ? &polls->runs[h->location] : NULL;
 
 		if (run != NULL && run->open && run->things[0].block == h) {
@@ -313,7 +294,10 @@ polls_release(struct polls *polls, struct graph *graph, bool all)
 		}
 		if (run != NULL && run->newest == h)
 			run->newest = NULL;
-		hand_on(polls, graph, h);
+		held_read(h, &polls->calls);
+		if (calls != NULL)
+			move_rows(calls, h->moved_from, h->count, h->moved_to_ns, false);
+		pass_on(graph, &h->message, calls, h->changed);
 		held_drop(&polls->held);
 	}
 }

@@ -4,22 +4,6 @@
 
 #include "graph.h"
 
-/* A persistent request is started: a send or a receive. */
-static void
-start_request(struct graph *graph, const struct graph_row *row)
-{
-	const struct request *request = request_find(graph, row->starter, row->start);
-	enum call_class class = request != NULL ? request->class : CLASS_LOCAL;
-
-	/* Rows of the thread that made it come later: the sizes show its kind. */
-	if (request == NULL && row->calls->request_at[row->i] > 0)
-		class = row->calls->bytes_received[row->i] > 0 ? CLASS_RECV_INIT : CLASS_SEND_INIT;
-	if (class == CLASS_SEND_INIT)
-		match_send(graph, row);
-	else if (class == CLASS_RECV_INIT)
-		match_post(graph, row);
-}
-
 /* The next row of the block; LOCATION: its thread. */
 static void
 read_row(struct graph_row *row, const struct location *location, const struct calls *c, size_t i)
@@ -66,13 +50,13 @@ take_receive(struct graph *graph, const struct graph_row *row, enum call_class c
 		if (row->refers)
 			match_complete(graph, row);
 		else
-			match_receive(graph, row);
+			match_receive(graph, row, COMPLETED);
 	} else {
 		graph->locations[row->location].open++;
 		if (row->refers)
 			match_taken(graph, row);
 		else
-			match_post(graph, row);
+			match_receive(graph, row, POSTED);
 	}
 }
 
@@ -81,7 +65,9 @@ static void
 take_request(struct graph *graph, const struct graph_row *row, enum call_class class)
 {
 	int64_t *open = &graph->locations[row->location].open;
-	struct request *request;
+	struct request *request = row->refers ?
+	    request_find(graph, row->starter, row->start) : NULL;
+	enum call_class started = request != NULL ? request->class : CLASS_LOCAL;
 
 	switch (class) {
 	case CLASS_COLLECTIVE_INIT:
@@ -91,14 +77,20 @@ take_request(struct graph *graph, const struct graph_row *row, enum call_class c
 		if (!row->refers)
 			break;
 		++*open;
-		start_request(graph, row);
+		/* Rows of the thread that made it come later: the sizes show its kind. */
+		if (request == NULL && row->calls->request_at[row->i] > 0)
+			started = row->calls->bytes_received[row->i] > 0 ? CLASS_RECV_INIT :
+			    CLASS_SEND_INIT;
+		if (started == CLASS_SEND_INIT)
+			match_send(graph, row);
+		else if (started == CLASS_RECV_INIT)
+			match_receive(graph, row, POSTED);
 		break;
 	case CLASS_COMPLETE:
 		if (!row->refers)
 			break;
 		graph->locations[row->starter].open--;
-		if ((request = request_find(graph, row->starter, row->start)) != NULL &&
-		    request->class == CLASS_SEND_START) {
+		if (started == CLASS_SEND_START) {
 			hold_row(graph, row, request->comm, request->peer, true);
 			request_close(graph, request);
 		} else
@@ -125,7 +117,7 @@ take_row(struct graph *graph, const struct graph_row *row)
 	switch (class) {
 	case CLASS_SENDRECV:
 		if (part)
-			match_receive(graph, row);
+			match_receive(graph, row, COMPLETED);
 		else
 			match_send(graph, row);
 		break;

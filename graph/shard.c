@@ -60,11 +60,11 @@ void
 shard_begin_round(struct shard *s)
 {
 	struct graph *graph = &s->graph;
-	const uint64_t at = writer_offset(&graph->out);
+	const struct spot begin = { .offset = writer_offset(&graph->out),
+	    .syncs = graph->index.syncs };
 
-	index_settle(&graph->index, at);
-	*APPEND(s->rounds, s->round_count, s->round_capacity) = (struct round){ at,
-	    graph->index.syncs };
+	index_settle(&graph->index, begin.offset);
+	*APPEND(s->rounds, s->round_count, s->round_capacity) = begin;
 	graph->block.round = s->round_count;
 	message_begin(&graph->out, "round", 1);
 	put_uint(&graph->out, "number", s->round_count);

@@ -142,14 +142,13 @@ write_syncs(struct rounds *r, const struct fact *facts, size_t count)
 			continue;
 		r->syncs++;
 		for (struct shard *s = r->own; s < r->own_end; s++) {
-			const struct round *first = &s->rounds[facts[i].round - 1];
+			const struct spot *first = &s->rounds[facts[i].round - 1];
 
 			if (&s->graph == r->last)
-				write_sync(&s->graph, seqs[i], (struct index_entry){
-				    .from = first->at, .before = first->syncs });
+				write_sync(&s->graph, seqs[i], first);
 			else
 				index_add(&s->graph.index,
-				    (struct index_entry){ .from = first->at });
+				    (struct index_entry){ .from = first->offset });
 		}
 	}
 	free(seqs);

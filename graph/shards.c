@@ -56,17 +56,6 @@ parcel_to_target(struct graph *graph, const struct graph_row *row, struct parcel
 	    parcel);
 }
 
-static void
-deliver(struct rounds *r)
-{
-	size_t count;
-	struct parcel *got = post_exchange(r->team, &r->parcels, sizeof *got, &count);
-
-	for (size_t i = 0; i < count; i++)
-		parcel_arrived(&own_shard(r, got[i].to)->graph, &got[i]);
-	free(got);
-}
-
 /* ---- a round ---- */
 
 /* How far own shards want to go next: the slowest takes all that it has looked at. */
@@ -115,13 +104,18 @@ static void
 do_round(struct rounds *r)
 {
 	const uint64_t *early;
+	struct parcel *parcels;
+	size_t count;
 	int64_t next_ns;
 
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		shard_begin_round(s);
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		shard_take(s, r->until_ns);
-	deliver(r);
+	parcels = post_exchange(r->team, &r->parcels, sizeof *parcels, &count);
+	for (size_t i = 0; i < count; i++)
+		parcel_arrived(&own_shard(r, parcels[i].to)->graph, &parcels[i]);
+	free(parcels);
 	decide_waits(r);
 	for (struct shard *s = r->own; s < r->own_end; s++)
 		edges_flush(&s->graph);
@@ -175,26 +169,19 @@ tell_all(struct rounds *r)
 }
 
 static void
-add_counts(struct rounds *r, struct counts *sum)
+end_all(struct rounds *r, const struct polls *polls)
 {
-	uint64_t *to = (uint64_t *)sum;
+	struct counts sum = { 0 };
+	uint64_t *to = (uint64_t *)&sum;
 
+	for (struct shard *s = r->own; s < r->own_end; s++)
+		graph_end(&s->graph);
+	tell_all(r);
 	for (size_t i = 0; i < COUNTS; i++) {
 		for (const struct shard *s = r->own; s < r->own_end; s++)
 			to[i] += ((const uint64_t *)&s->graph.counts)[i];
 		to[i] = team_sum(r->team, to[i]);
 	}
-}
-
-static void
-end_all(struct rounds *r, const struct polls *polls)
-{
-	struct counts sum = { 0 };
-
-	for (struct shard *s = r->own; s < r->own_end; s++)
-		graph_end(&s->graph);
-	tell_all(r);
-	add_counts(r, &sum);
 	sum.syncs = r->syncs;
 	if (r->last != NULL) {
 		r->last->counts = sum;

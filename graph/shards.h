@@ -17,10 +17,7 @@ struct shard {
 	size_t begin_count, begin_capacity;
 	uint64_t next_rows;		/* of the last one */
 	int64_t next_ns;		/* and when it begins */
-	struct round {
-		uint64_t at;		/* offset of its first message in the written file */
-		uint64_t syncs;		/* points before it */
-	} *rounds;
+	struct spot *rounds;		/* where each begins in the written file */
 	size_t round_count, round_capacity;
 };
 

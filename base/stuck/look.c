@@ -329,18 +329,6 @@ add_members_of_partitions(struct look *look)
 		}
 }
 
-/* Threads that have regions, but make no calls. Those before a thread with calls stay. */
-static void
-forget_workers(struct rank *rank)
-{
-	const struct thread *last = &rank->threads[rank->thread_count - 1];
-
-	for (; rank->thread_count > 1 && last->rows == 0 && last->open.call == 0; last--) {
-		free(last->blocks);
-		rank->thread_count--;
-	}
-}
-
 static void
 finish_ranks(struct look *look)
 {
@@ -354,8 +342,11 @@ finish_ranks(struct look *look)
 			process_look(look, rank);
 		here |= rank->life == ALIVE;
 		look->elsewhere |= rank->life == REMOTE;
-		if (rank->thread_count > 0)
-			forget_workers(rank);
+		/* Threads with regions that make no calls. Those before one with calls stay. */
+		while (rank->thread_count > 1 &&
+		    rank->threads[rank->thread_count - 1].rows == 0 &&
+		    rank->threads[rank->thread_count - 1].open.call == 0)
+			free(rank->threads[--rank->thread_count].blocks);
 		died_ns = rank->died_ns > died_ns ? rank->died_ns : died_ns;
 		for (size_t t = 0; t < rank->thread_count; t++) {
 			struct thread *thread = &rank->threads[t];

@@ -159,13 +159,6 @@ sends(const struct row *op)
 }
 
 bool
-waits_outside(unsigned call)
-{
-	return call_meets(call) || call_class(call) == CLASS_COMM_CREATE_GROUP ||
-	    call_class(call) == CLASS_RMA || strcmp(call_name(call), "MPI_Session_finalize") == 0;
-}
-
-bool
 receives(const struct row *op)
 {
 	return op->class == CLASS_RECV || op->class == CLASS_RECV_START || op->class == CLASS_PROBE;

@@ -45,19 +45,6 @@ before_polls(const struct look *look, const struct calls *calls)
 	return i;
 }
 
-static void
-note_abort(const struct look *look, struct thread *thread, const struct calls *calls)
-{
-	const unsigned call = look->names[calls->call[calls->count - 1]];
-
-	if (!call_aborts(call))
-		return;
-	thread->call = call;
-	thread->open.peer = NO_PEER;
-	thread->open.tag = NO_TAG;
-	thread->open.comm = thread->open.collective = 0;
-}
-
 int64_t
 rows_last(const struct look *look, struct thread *thread, int64_t back_ns)
 {
@@ -68,6 +55,7 @@ rows_last(const struct look *look, struct thread *thread, int64_t back_ns)
 	thread->polls = 0;
 	for (size_t b = thread->block_count; b-- > 0 && polls; ) {
 		struct calls calls = { 0 };
+		unsigned last;
 		size_t i;
 
 		if (thread->blocks[b].count == 0)
@@ -77,11 +65,17 @@ rows_last(const struct look *look, struct thread *thread, int64_t back_ns)
 			break;
 		}
 		i = before_polls(look, &calls);
+		last = look->names[calls.call[calls.count - 1]];
 		if (leave_ns == INT64_MIN) {
 			leave_ns = calls.leave_ns[calls.count - 1];
-			note_abort(look, thread, &calls);
 			if (i < calls.count)
-				thread->polls = look->names[calls.call[calls.count - 1]];
+				thread->polls = last;
+			if (call_aborts(last)) {
+				thread->call = last;
+				thread->open.peer = NO_PEER;
+				thread->open.tag = NO_TAG;
+				thread->open.comm = thread->open.collective = 0;
+			}
 		}
 		thread->moved_ns = i > 0 ? calls.leave_ns[i - 1] : calls.enter_ns[0];
 		polls = i == 0 && thread->moved_ns > leave_ns - back_ns;
@@ -126,12 +120,6 @@ rows_load(struct thread *thread)
 	return true;
 }
 
-static bool
-has(const struct calls *calls, uint64_t seq)
-{
-	return seq >= calls->first && seq < calls->first + calls->count;
-}
-
 static enum call_class
 class_of(const struct look *look, const struct calls *calls, size_t i)
 {
@@ -165,18 +153,17 @@ load_row(struct thread *thread, uint64_t seq)
 {
 	struct calls *calls = &thread->calls;
 
-	for (size_t b = 0; b < thread->block_count && !has(calls, seq); b++) {
-		const struct block *block = &thread->blocks[b];
-
-		if (seq < block->first || seq >= block->first + block->count)
+	for (const struct block *b = thread->blocks; b < thread->blocks + thread->block_count &&
+	    seq - calls->first >= calls->count; b++) {
+		if (seq - b->first >= b->count)
 			continue;
 		calls_free(calls);
 		*calls = (struct calls){ 0 };
-		if (!block_read(block, calls))
+		if (!block_read(b, calls))
 			return false;
-		calls->first = block->first;
+		calls->first = b->first;
 	}
-	return has(calls, seq);
+	return seq - calls->first < calls->count;
 }
 
 bool

@@ -97,12 +97,6 @@ told_thread(const struct rank *rank)
 	return rank->threads;
 }
 
-static double
-seconds_since(const struct look *look, const struct thread *thread)
-{
-	return thread->since_ns == INT64_MIN ? 0 : (double)(look->now_ns - thread->since_ns) / 1e9;
-}
-
 static void
 add_state(FILE *text, const struct look *look, int32_t r)
 {
@@ -135,7 +129,8 @@ add_state(FILE *text, const struct look *look, int32_t r)
 			add_place(text, look, r, thread->open.address);
 		}
 	}
-	fprintf(text, " since %.1f s", seconds_since(look, thread));
+	fprintf(text, " since %.1f s", thread->since_ns == INT64_MIN ? 0 :
+	    (double)(look->now_ns - thread->since_ns) / 1e9);
 	if (rank->wchan[0] != '\0')
 		fprintf(text, ", in %s", rank->wchan);
 }

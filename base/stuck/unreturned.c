@@ -11,14 +11,6 @@ struct unreturned {
 	bool *unproved;		/* likewise: there are too many rows to see what is on its way */
 };
 
-static unsigned
-operation_of(const struct row *op)
-{
-	if (call_class(op->call) != CLASS_SENDRECV)
-		return op->call;
-	return (unsigned)call_number(sends(op) ? "MPI_Send" : "MPI_Recv");
-}
-
 /*
  * Rather the rank that the verdict names. A rank's receive from any may be from itself, too, but
  * waits for others.
@@ -62,7 +54,8 @@ awaited_by(const struct unreturned *u, const struct graph *g, const struct threa
 	/* While others moved, a standard send may have been about to return. */
 	if (is_buffered(op) && u->findings.verdict.state != STUCK)
 		return of;
-	of.operation = operation_of(op);
+	of.operation = call_class(op->call) != CLASS_SENDRECV ? op->call :
+	    (unsigned)call_number(sends(op) ? "MPI_Send" : "MPI_Recv");
 	of.rank = (int32_t)to;
 	to = g->s.nodes[to].waits_for;
 	for (size_t i = 0; to != NO_NODE && i < look->ranks[of.rank].thread_count; i++)

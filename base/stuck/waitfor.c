@@ -102,20 +102,6 @@ collective_node(struct graph *g, int32_t own, const struct row *op)
 	return hub_node(g, hub);
 }
 
-/* Of a window: who holds the lock, who has not posted, started or completed. */
-static uint32_t
-window_node(struct graph *g, int32_t own, const struct row *op)
-{
-	const struct rank *rank = &g->look->ranks[own];
-	const int32_t world = world_peer(g->look, rank, op->comm, op->peer);
-
-	if (op->class != CLASS_RMA)
-		return world < 0 || epoch_is_met(g->look, own, op, world) ? NO_NODE :
-		    (uint32_t)world;
-	return hub_node(g, (struct hub){ HUB_HOLDERS, group_of(rank, op->comm), 0, 0,
-	    own, op->peer });
-}
-
 /* Whom the operation waits for. */
 static uint32_t
 node_of(struct graph *g, int32_t own, const struct row *op)
@@ -123,14 +109,17 @@ node_of(struct graph *g, int32_t own, const struct row *op)
 	const struct look *look = g->look;
 	const struct rank *rank = &look->ranks[own];
 	const uint32_t group = group_of(rank, op->comm);
-	int32_t peer;
+	const int32_t peer = world_peer(look, rank, op->comm, op->peer);
 
 	if (is_collective(op->class))
 		return collective_node(g, own, op);
 	if ((op->may && !g->may) || group == 0)
 		return NO_NODE;
+	/* Of a window: who holds the lock, who has not posted, started or completed. */
+	if (op->class == CLASS_RMA)
+		return hub_node(g, (struct hub){ HUB_HOLDERS, group, 0, 0, own, op->peer });
 	if (is_of_window(op))
-		return window_node(g, own, op);
+		return peer < 0 || epoch_is_met(look, own, op, peer) ? NO_NODE : (uint32_t)peer;
 	if ((!sends(op) && !receives(op)) || group == 2)
 		return NO_NODE;
 	if (op->peer == ANY_PEER) {
@@ -140,7 +129,6 @@ node_of(struct graph *g, int32_t own, const struct row *op)
 		return hub_node(g, (struct hub){ HUB_ANY, group, 0,
 		    peers_side(look, rank, op->comm), 0, 0 });
 	}
-	peer = world_peer(look, rank, op->comm, op->peer);
 	return peer < 0 || is_met(look, own, op, peer) ? NO_NODE : (uint32_t)peer;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the verdict. A thread does not wait for messages that rows show to be on their way. */
+#include <string.h>
+
 #include "../tool/tool.h"
-#include "look.h"
 #include "waits.h"
 
 enum {
@@ -101,6 +102,14 @@ enum blame {
 	IN_CORE,		/* of the stuck nodes; the rank may be, instead */
 	DEAD_IN_CORE,
 };
+
+/* Whether the call ends when processes do something that the traces of this run do not show. */
+static bool
+waits_outside(unsigned call)
+{
+	return call_meets(call) || call_class(call) == CLASS_COMM_CREATE_GROUP ||
+	    call_class(call) == CLASS_RMA || strcmp(call_name(call), "MPI_Session_finalize") == 0;
+}
 
 static bool
 is_in_state(const struct graph *g, const struct thread *thread, enum blame what)

@@ -23,8 +23,6 @@ void find_ops(const struct look *look, struct rank *rank, struct thread *thread)
 bool sends(const struct row *op);
 /* A standard send may end before it is received, so long as nothing shows that it has not. */
 bool is_buffered(const struct row *op);
-/* A call that ends when processes do something that the traces of this run do not show. */
-bool waits_outside(unsigned call);
 bool receives(const struct row *op);
 /* Whether the other side of a message of rank OWN is open in rank OTHER, too. */
 bool is_met(const struct look *look, int32_t own, const struct row *op, int32_t other);

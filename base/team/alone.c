@@ -93,18 +93,13 @@ team_copy(const struct team *team, void *data, size_t bytes)
 }
 
 void *
-team_share(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
-{
-	return team_gather(team, items, count, bytes, received);
-}
-
-void *
-team_gather(const struct team *team, const void *items, size_t count, size_t bytes,
+team_collect(const struct team *team, const void *items, size_t count, size_t bytes, bool for_all,
     size_t *received)
 {
 	void *copy = zalloc(count, bytes);
 
 	(void)team;
+	(void)for_all;
 	if (count > 0)
 		memcpy(copy, items, count * bytes);
 	*received = count;

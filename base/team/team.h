@@ -52,12 +52,13 @@ void *team_exchange(const struct team *team, const void *items, const size_t *co
  */
 void team_send(const struct team *team, int to, const void *items, size_t count, size_t bytes);
 void *team_receive(const struct team *team, int from, size_t bytes, size_t *count);
-/* Every member gets all items, by member. */
-void *team_share(const struct team *team, const void *items, size_t count, size_t bytes,
-    size_t *received);
-/* Member 0 gets all items, by member; the others nothing. */
-void *team_gather(const struct team *team, const void *items, size_t count, size_t bytes,
-    size_t *received);
+/* Every member gets all items, by member; or only member 0, and the others nothing. */
+void *team_collect(const struct team *team, const void *items, size_t count, size_t bytes,
+    bool for_all, size_t *received);
+#define team_share(team, items, count, bytes, received) \
+	team_collect(team, items, count, bytes, true, received)
+#define team_gather(team, items, count, bytes, received) \
+	team_collect(team, items, count, bytes, false, received)
 
 /* Items for other members of a team, collected one by one and exchanged all at once. */
 

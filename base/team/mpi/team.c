@@ -101,8 +101,8 @@ without_waiting(const struct cost *cost)
 	return least_s;
 }
 
-static void
-tell_cost(void)
+void
+team_close(void)
 {
 	struct cost cost = cost_so_far(), all = cost;
 	double own[3] = { cost.start_s, cost.work_s, cost.wall_s }, most[3] = { 0 };
@@ -119,12 +119,6 @@ tell_cost(void)
 	all.wall_s = most[2];
 	if (rank == 0)
 		cost_tell(size, &all);
-}
-
-void
-team_close(void)
-{
-	tell_cost();
 	MPI_Finalize();
 }
 
@@ -274,9 +268,8 @@ team_exchange(const struct team *team, const void *items, const size_t *counts, 
 	return got;
 }
 
-/* The items of all members, by member: on all, or on member 0 only. */
-static void *
-collect(const struct team *team, const void *items, size_t count, size_t bytes, bool for_all,
+void *
+team_collect(const struct team *team, const void *items, size_t count, size_t bytes, bool for_all,
     size_t *received)
 {
 	const uint64_t receivers = for_all ? to_others(team, 1) : team->rank > 0;
@@ -305,19 +298,6 @@ collect(const struct team *team, const void *items, size_t count, size_t bytes, 
 	free(counts);
 	free(at);
 	return got;
-}
-
-void *
-team_share(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
-{
-	return collect(team, items, count, bytes, true, received);
-}
-
-void *
-team_gather(const struct team *team, const void *items, size_t count, size_t bytes,
-    size_t *received)
-{
-	return collect(team, items, count, bytes, false, received);
 }
 
 void
