@@ -165,9 +165,11 @@ consider_sync(struct graph *graph, const struct instance *instance, const uint64
 		write_sync(graph, seqs, &instance->first);
 }
 
+/* These ranks begin when the root of MPI_Comm_spawn has entered it. */
 static void
-tell_spawned(struct graph *graph, const struct instance *instance)
+write_spawned(struct graph *graph, const struct instance *instance)
 {
+	struct writer *out = edges_writer(graph);
 	uint32_t *ranks = zalloc(instance->size, sizeof *ranks), count = 0;
 
 	for (uint32_t i = 0; i < instance->size; i++) {
@@ -176,8 +178,15 @@ tell_spawned(struct graph *graph, const struct instance *instance)
 		if (call_class(op->call) == CLASS_INIT)
 			ranks[count++] = (uint32_t)rank_of(graph, op->location);
 	}
-	if (count > 0)
-		write_spawned(graph, &instance->begin, ranks, count);
+	if (count > 0) {
+		message_begin(out, "spawned", 5);
+		put_uint(out, "location", instance->begin.location);
+		put_uint(out, "seq", instance->begin.seq);
+		put_int(out, "begin_ns", instance->begin.ns);
+		put_uint(out, "count", count);
+		put_column(out, "ranks", ranks, count);
+		end_message(out);
+	}
 	free(ranks);
 }
 
@@ -221,7 +230,7 @@ instance_complete(struct graph *graph, struct instance *instance)
 	const uint64_t *seqs = write_members(graph, instance);
 
 	if (instance->spawns)
-		tell_spawned(graph, instance);
+		write_spawned(graph, instance);
 	for (uint32_t i = 0; i < instance->size; i++) {
 		const uint32_t member = instance->operations[i];
 

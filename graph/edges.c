@@ -31,8 +31,8 @@ edges_begin(struct graph *graph)
 	writer_start(&graph->edges->later, -1);
 }
 
-static struct writer *
-writer_of(struct graph *graph)
+struct writer *
+edges_writer(struct graph *graph)
 {
 	return graph->exchange != NULL ? &graph->edges->later : &graph->out;
 }
@@ -42,7 +42,7 @@ static void
 flush_pairs(struct graph *graph)
 {
 	static const char *const kinds[EDGE_KINDS] = { "messages", "probes", "locks", "holds" };
-	struct writer *out = writer_of(graph);
+	struct writer *out = edges_writer(graph);
 
 	for (int k = 0; k < EDGE_KINDS; k++) {
 		struct pairs *p = &graph->edges->of[k];
@@ -84,7 +84,7 @@ static void
 flush_collectives(struct graph *graph)
 {
 	struct edges *e = graph->edges;
-	struct writer *out = writer_of(graph);
+	struct writer *out = edges_writer(graph);
 
 	if (e->instances == 0)
 		return;
@@ -96,21 +96,6 @@ flush_collectives(struct graph *graph)
 	put_column(out, "seq", e->seq, e->members);
 	end_message(out);
 	e->instances = e->members = 0;
-}
-
-void
-write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks,
-    uint32_t count)
-{
-	struct writer *out = writer_of(graph);
-
-	message_begin(out, "spawned", 5);
-	put_uint(out, "location", begin->location);
-	put_uint(out, "seq", begin->seq);
-	put_int(out, "begin_ns", begin->ns);
-	put_uint(out, "count", count);
-	put_column(out, "ranks", ranks, count);
-	end_message(out);
 }
 
 void

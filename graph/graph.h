@@ -393,9 +393,7 @@ enum edge_kind { EDGE_MESSAGE, EDGE_PROBE, EDGE_LOCK, EDGE_HOLD, EDGE_KINDS };
 void edge_add(struct graph *graph, enum edge_kind kind, uint32_t from, uint32_t to);
 /* The caller fills in the members in order of location; they stay until the next collective. */
 void edge_collective(struct graph *graph, uint32_t members, uint32_t **locations, uint64_t **seqs);
-/* These ranks begin when the root of MPI_Comm_spawn has entered it. */
-void write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks,
-    uint32_t count);
+struct writer *edges_writer(struct graph *graph);	/* for what goes out with edges */
 /* Writes all edges; those of a shard's round come after its blocks. */
 void edges_flush(struct graph *graph);
 /* FIRST: the block of the first of the rows SEQS, for the index. */

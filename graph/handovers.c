@@ -36,8 +36,11 @@ enum {
 /* ---- holding back ----------------------------------------------------------------------- */
 
 static void
-note_calls(struct thread_rows *t, const struct calls *c)
+note_calls(struct handovers *h, const struct calls *c)
 {
+	struct thread_rows *t = &h->threads[c->location];
+
+	h->calls_bytes += c->count * CALL_BYTES;
 	for (size_t i = 0; i < c->count; i++) {
 		if (c->call[i] == 0)
 			continue;
@@ -101,10 +104,8 @@ handovers_hold(struct handovers *h, const struct graph *graph, const struct mess
 	}
 	if (is_samples(message))
 		note_samples(h, graph, message);
-	if (calls != NULL && is_one_of_several(h->next, known, calls->location)) {
-		note_calls(&h->threads[calls->location], calls);
-		h->calls_bytes += calls->count * CALL_BYTES;
-	}
+	if (calls != NULL && is_one_of_several(h->next, known, calls->location))
+		note_calls(h, calls);
 	held_add(&h->held, message, calls, true);
 	return true;
 }

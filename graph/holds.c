@@ -101,7 +101,9 @@ holds_see(struct graph *graph, const struct calls *calls)
 {
 	struct computings *c = &graph->locations[calls->location].computings;
 
-	for (size_t i = 0; i < calls->count && is_known(graph); i++) {
+	if (!is_known(graph))
+		return;
+	for (size_t i = 0; i < calls->count; i++) {
 		const int64_t from_ns = c->last_leave_ns, to_ns = calls->enter_ns[i];
 
 		c->last_leave_ns = calls->leave_ns[i];

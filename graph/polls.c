@@ -89,16 +89,6 @@ kind_of(struct polls *polls, uint16_t call)
 	return (enum poll_kind)*kind;
 }
 
-/*
- * A successful poll refers to its message. A probe without such a reference counts as a poll in any
- * case.
- */
-static bool
-is_poll(struct polls *polls, const struct calls *c, size_t i)
-{
-	return kind_of(polls, c->call[i]) != NO_POLL && c->request[i] == 0 && c->request_at[i] == 0;
-}
-
 static struct thing *
 find_thing(struct poll_run *run, uint16_t call, uint32_t site)
 {
@@ -241,23 +231,15 @@ note_poll(struct polls *polls, struct poll_run *run, const struct calls *c, size
 	run->last_ns = c->leave_ns[i];
 }
 
-/* Most programs never poll: then there is nothing to do. */
-static bool
-may_poll(struct polls *polls, const struct calls *c)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < c->count && !any; i++)
-		any = kind_of(polls, c->call[i]) != NO_POLL;
-	return any;
-}
-
 static void
 look_at(struct polls *polls, struct graph *graph, struct poll_run *run, struct calls *c)
 {
-	if (!run->open && !may_poll(polls, c))
-		return;
-	for (size_t i = 0, end; i < c->count; i = end) {
+	bool any = run->open;
+
+	/* Most programs never poll: then there is nothing to do. */
+	for (size_t i = 0; i < c->count && !any; i++)
+		any = kind_of(polls, c->call[i]) != NO_POLL;
+	for (size_t i = 0, end; i < c->count && any; i = end) {
 		for (end = i + 1; end < c->count && c->call[end] == 0; end++)
 			;
 		const int64_t apart_ns = c->enter_ns[i] - run->last_ns;
@@ -266,7 +248,9 @@ look_at(struct polls *polls, struct graph *graph, struct poll_run *run, struct c
 			run->open = is_seen_asleep(&graph->known, c->location, c->site[i],
 			    apart_ns) || lost_core(polls, run, apart_ns) ||
 			    sleeps_between(polls, run, c->location, run->last_ns, c->enter_ns[i]);
-		if (is_poll(polls, c, i))
+		/* A successful poll refers to its message; a probe need not, and counts anyway. */
+		if (kind_of(polls, c->call[i]) != NO_POLL && c->request[i] == 0 &&
+		    c->request_at[i] == 0)
 			note_poll(polls, run, c, i);
 		else if (run->open) {
 			if (waits_for_them(polls, run, c->location, ends_run(polls, run, c, i)) &&

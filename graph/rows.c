@@ -65,9 +65,8 @@ static void
 take_request(struct graph *graph, const struct graph_row *row, enum call_class class)
 {
 	int64_t *open = &graph->locations[row->location].open;
-	struct request *request = row->refers ?
-	    request_find(graph, row->starter, row->start) : NULL;
-	enum call_class started = request != NULL ? request->class : CLASS_LOCAL;
+	enum call_class started = CLASS_LOCAL;
+	struct request *request;
 
 	switch (class) {
 	case CLASS_COLLECTIVE_INIT:
@@ -77,8 +76,10 @@ take_request(struct graph *graph, const struct graph_row *row, enum call_class c
 		if (!row->refers)
 			break;
 		++*open;
-		/* Rows of the thread that made it come later: the sizes show its kind. */
-		if (request == NULL && row->calls->request_at[row->i] > 0)
+		/* Rows of the thread that made it may come later: the sizes show its kind. */
+		if ((request = request_find(graph, row->starter, row->start)) != NULL)
+			started = request->class;
+		else if (row->calls->request_at[row->i] > 0)
 			started = row->calls->bytes_received[row->i] > 0 ? CLASS_RECV_INIT :
 			    CLASS_SEND_INIT;
 		if (started == CLASS_SEND_INIT)
@@ -90,7 +91,8 @@ take_request(struct graph *graph, const struct graph_row *row, enum call_class c
 		if (!row->refers)
 			break;
 		graph->locations[row->starter].open--;
-		if (started == CLASS_SEND_START) {
+		if ((request = request_find(graph, row->starter, row->start)) != NULL &&
+		    request->class == CLASS_SEND_START) {
 			hold_row(graph, row, request->comm, request->peer, true);
 			request_close(graph, request);
 		} else

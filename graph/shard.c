@@ -25,25 +25,24 @@ open_shard(const char *folder, uint32_t number, enum reading how)
 }
 
 void
-shard_open(struct rounds *r, uint32_t number, const char *from, const char *to,
-    const struct polls *polls, int argc, char **argv)
+shard_open(struct rounds *r, uint32_t number)
 {
 	struct shard *s = own_shard(r, number);
 	const struct shard_head *head;
 	struct shard_plan plan;
 	struct message message;
 
-	*s = (struct shard){ .graph = { .in = open_shard(from, number, READ_STREAM),
+	*s = (struct shard){ .graph = { .in = open_shard(r->from, number, READ_STREAM),
 	    .known = r->known, .locations = r->locations, .overdue = r->overdue,
 	    .exchange = &s->exchange },
-	    .polls = *polls, .next_ns = INT64_MIN };
-	s->ahead = open_shard(from, number, READ_LAZY);
+	    .polls = *r->polls, .next_ns = INT64_MIN };
+	s->ahead = open_shard(r->from, number, READ_LAZY);
 	head = reader_shard(s->graph.in);
 	plan = (struct shard_plan){ head->run, head->count, head->ranks, head->of };
 	s->exchange = (struct exchange){ .of = head->of, .shard = number, .shards = head->count,
 	    .member_of = r->member_of, .parcels = &r->parcels, .listed = { NONE, NONE } };
-	need_output(writer_open(&s->graph.out, shard_create(to, number), "graph", s->graph.in, argc,
-	    argv));
+	need_output(writer_open(&s->graph.out, shard_create(r->to, number), "graph", s->graph.in,
+	    r->argc, r->argv));
 	shard_write(&s->graph.out, &plan, number, head->defined + 1);
 	for (uint64_t d = 0; d < head->defined; d++) {
 		if (reader_next(s->graph.in, &message) <= 0)

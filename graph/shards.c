@@ -130,20 +130,6 @@ do_round(struct rounds *r)
 	r->until_ns = next_ns;
 }
 
-static void
-do_rounds(struct rounds *r)
-{
-	bool last;
-
-	r->until_ns = -look(r);		/* negative because the team takes the maximum */
-	team_max(r->team, &r->until_ns, 1);
-	r->until_ns = -r->until_ns;
-	do {
-		last = r->until_ns == INT64_MAX;
-		do_round(r);
-	} while (!last);
-}
-
 /* ---- the end ---- */
 
 /* Prints the first reports of unmatched rows of all shards, in order of the shards. */
@@ -169,7 +155,7 @@ tell_all(struct rounds *r)
 }
 
 static void
-end_all(struct rounds *r, const struct polls *polls)
+end_all(struct rounds *r)
 {
 	struct counts sum = { 0 };
 	uint64_t *to = (uint64_t *)&sum;
@@ -192,7 +178,7 @@ end_all(struct rounds *r, const struct polls *polls)
 	team_sum(r->team, 0);
 	if (r->team->rank > 0)
 		return;
-	polls_tell(polls, &sum);
+	polls_tell(r->polls, &sum);
 	note_matching(&sum);
 }
 
@@ -200,32 +186,31 @@ end_all(struct rounds *r, const struct polls *polls)
 
 /* All read the definitions of the run. */
 static void
-open_folder(struct rounds *r, const char *from)
+open_folder(struct rounds *r)
 {
 	struct message message;
 	struct reader *in;
 
 	team_part(r->team);
-	if (reader_open(&in, from, READ_STREAM) < 0 || reader_refuse_content(in, "graph",
+	if (reader_open(&in, r->from, READ_STREAM) < 0 || reader_refuse_content(in, "graph",
 	    "its messages and collectives are matched already") < 0 ||
 	    reader_need_content(in, "trace") < 0)
 		die_input(in);
 	if (reader_folder(in) == NULL)
-		die("%s: no folder of shards, which -o needs; lp-merge -o makes one", from);
+		die("%s: no folder of shards, which -o needs; lp-merge -o makes one", r->from);
 	for (uint64_t d = reader_folder(in)->defined; d > 0; d--)
 		if (reader_next(in, &message) <= 0 ||
 		    definitions_take(&r->known, in, &message) < 0)
 			die_input(in);
 	if (r->known.ranks == 0)
-		die("%s: no message of kind run among the definitions", from);
+		die("%s: no message of kind run among the definitions", r->from);
 	r->count = reader_folder(in)->count;
 	reader_close(in);
 	team_meet(r->team);
 }
 
 static void
-begin(struct rounds *r, const char *from, const char *to, const struct polls *polls,
-    int argc, char **argv)
+begin(struct rounds *r)
 {
 	const uint32_t locations = r->known.location_count;
 
@@ -246,28 +231,23 @@ begin(struct rounds *r, const char *from, const char *to, const struct polls *po
 	r->own = zalloc(r->end - r->first, sizeof *r->own);
 	r->own_end = r->own + (r->end - r->first);
 	for (uint32_t s = r->first; s < r->end; s++)
-		shard_open(r, s, from, to, polls, argc, argv);
+		shard_open(r, s);
 	if (r->own < r->own_end && r->end == r->count)
 		r->last = &r->own_end[-1].graph;
-}
-
-static bool
-same_folder(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 void
 match_shards(const char *from, const char *to, const struct polls *polls, uint64_t round_rows,
     struct team *team, int argc, char **argv)
 {
-	static struct rounds r;
+	struct rounds r = { .from = from, .to = to, .polls = polls, .team = team, .argc = argc,
+	    .argv = argv };
+	struct stat in, out;
+	bool last;
 
-	r.team = team;
-	open_folder(&r, from);
-	if (same_folder(from, to))
+	open_folder(&r);
+	if (stat(from, &in) == 0 && stat(to, &out) == 0 && in.st_dev == out.st_dev &&
+	    in.st_ino == out.st_ino)
 		die("%s: the shards are read from there", to);
 	if (round_rows == 0)
 		round_rows = r.count > ROUND_ROWS / SHARD_ROWS ?
@@ -277,7 +257,13 @@ match_shards(const char *from, const char *to, const struct polls *polls, uint64
 		round_rows = LOCATION_ROWS * (uint64_t)r.known.location_count;
 	r.rows = round_rows / r.count + 1;
 	shards_prepare(to, team);
-	begin(&r, from, to, polls, argc, argv);
-	do_rounds(&r);
-	end_all(&r, polls);
+	begin(&r);
+	r.until_ns = -look(&r);		/* negative because the team takes the maximum */
+	team_max(team, &r.until_ns, 1);
+	r.until_ns = -r.until_ns;
+	do {
+		last = r.until_ns == INT64_MAX;
+		do_round(&r);
+	} while (!last);
+	end_all(&r);
 }

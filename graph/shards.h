@@ -22,9 +22,8 @@ struct shard {
 };
 
 struct rounds;
-/* Opens the own shard NUMBER of FROM and begins that of TO. */
-void shard_open(struct rounds *rounds, uint32_t number, const char *from, const char *to,
-    const struct polls *polls, int argc, char **argv);
+/* Opens the own shard NUMBER and begins the one that is written. */
+void shard_open(struct rounds *rounds, uint32_t number);
 /* Begins the next round, from 1. */
 void shard_begin_round(struct shard *shard);
 /* When the first block after ROWS more rows begins; INT64_MAX: the shard ends before. */
@@ -34,7 +33,11 @@ void shard_take(struct shard *shard, int64_t until_ns);
 void shard_close(struct shard *shard);
 
 struct rounds {
+	const char *from, *to;		/* folders */
+	const struct polls *polls;	/* as asked for */
 	struct team *team;
+	int argc;
+	char **argv;
 	struct definitions known;
 	struct location *locations;	/* one array for all shards */
 	struct post parcels;		/* to other shards */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "../base/mpi/call_class.h"
-#include "../base/team/launcher.h"
+#include "../base/team/team.h"
 #include "../base/tool/process.h"
 #include "order.h"
 

@@ -85,15 +85,6 @@ has_peer(const struct thread *thread)
 	return thread->call != 0 && !call_polls(thread->call) && thread->open.peer != NO_PEER;
 }
 
-static uint32_t
-site_of(const struct rank *rank, uint64_t address)
-{
-	for (size_t i = 0; i < rank->site_count; i++)
-		if (rank->sites[i].address == address)
-			return rank->sites[i].site;
-	return 0;
-}
-
 static void
 put_text_or_null(struct json *out, const char *key, const char *text)
 {
@@ -132,9 +123,12 @@ put_call(struct json *out, const struct look *look, const struct thread *thread)
 	const struct rank *rank = &look->ranks[thread->rank];
 	const struct open_call *open = &thread->open;
 	const struct site place = look_place(look, rank, open->address);
-	const uint32_t site = site_of(rank, open->address);
+	uint32_t site = 0;
 	const bool in_call = thread->call != 0, plain = in_call && !call_polls(thread->call);
 
+	for (size_t i = 0; i < rank->site_count && site == 0; i++)
+		if (rank->sites[i].address == open->address)
+			site = rank->sites[i].site;
 	json_break(out);
 	json_begin_object(out, NULL);
 	json_int(out, "rank", thread->rank);

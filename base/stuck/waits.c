@@ -170,18 +170,6 @@ any_computes(const struct look *look)
 	return false;
 }
 
-static bool
-drop_in_core(struct look *look, const struct graph *g, bool *proved)
-{
-	bool dropped = false;
-	size_t kept = 0;
-
-	for (struct thread *thread = NULL; (thread = next_thread(look, thread)) != NULL; )
-		if (g->s.nodes[thread->node].core)
-			*proved &= drop_arriving(look, thread, &dropped, &kept);
-	return dropped;
-}
-
 static int64_t
 still_ns(const struct look *look)
 {
@@ -196,9 +184,19 @@ still_ns(const struct look *look)
 static void
 settle(struct graph *g, struct findings *f)
 {
-	for (int turn = 0; turn == 0 ||
-	    (turn < MOST_TURNS && drop_in_core(f->look, g, &f->proved)); turn++)
+	struct look *look = f->look;
+	bool dropped = true;
+
+	for (int turn = 1; dropped; turn++) {
+		size_t kept = 0;
+
 		graph_build(g, f->over);
+		dropped = false;
+		for (struct thread *thread = NULL; turn < MOST_TURNS &&
+		    (thread = next_thread(look, thread)) != NULL; )
+			if (g->s.nodes[thread->node].core)
+				f->proved &= drop_arriving(look, thread, &dropped, &kept);
+	}
 }
 
 /*

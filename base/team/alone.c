@@ -10,7 +10,6 @@
 
 #include "../tool/tool.h"
 #include "cost.h"
-#include "launcher.h"
 #include "team.h"
 
 struct team

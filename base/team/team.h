@@ -60,6 +60,10 @@ void *team_collect(const struct team *team, const void *items, size_t count, siz
 #define team_gather(team, items, count, bytes, received) \
 	team_collect(team, items, count, bytes, false, received)
 
+/* This process's rank and their number, if a launcher has started several. */
+bool launcher_tells(int *rank, int *size);
+void launcher_forget(void);	/* for a child that must run alone */
+
 /* Items for other members of a team, collected one by one and exchanged all at once. */
 
 struct post {			/* begins as zeros */

@@ -9,7 +9,6 @@
 
 #include "../../tool/tool.h"
 #include "../cost.h"
-#include "../launcher.h"
 #include "../team.h"
 
 static MPI_Comm

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What teams of one process and of several share. */
 #include "team.h"
 
 #include <stdlib.h>
@@ -37,4 +38,36 @@ post_exchange(const struct team *team, struct post *out, size_t bytes, size_t *r
 	free(out->to);
 	*out = (struct post){ 0 };
 	return got;
+}
+
+/* The environment that Open MPI, MPICH with hydra, and Slurm give the processes that they start. */
+static const struct {
+	const char *rank, *size;
+} launchers[] = {
+	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
+	{ "PMI_RANK", "PMI_SIZE" },
+	{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS" },
+	{ NULL, NULL },
+};
+
+bool
+launcher_tells(int *rank, int *size)
+{
+	for (int i = 0; launchers[i].rank != NULL; i++) {
+		const char *own = getenv(launchers[i].rank), *all = getenv(launchers[i].size);
+
+		if (own == NULL || all == NULL)
+			continue;
+		*rank = atoi(own);
+		*size = atoi(all);
+		return true;
+	}
+	return false;
+}
+
+void
+launcher_forget(void)
+{
+	for (int i = 0; launchers[i].rank != NULL; i++)
+		unsetenv(launchers[i].rank);
 }
