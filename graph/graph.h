@@ -239,7 +239,7 @@ bool order_keep(struct graph *graph, const struct calls *calls);	/* false: take 
 /* All rows entered before have been read: takes them. */
 void order_take(struct graph *graph, int64_t until_ns);
 
-/* operations.c: the pool and the lists of unresolved rows; and what later rows refer to. */
+/* operations.c: the pool and the lists of unresolved rows. */
 uint32_t operation_new(struct graph *graph, const struct graph_row *row);
 uint32_t operation_of_parcel(struct graph *graph, const struct parcel *parcel);	/* and lists it */
 void operation_free(struct graph *graph, uint32_t operation);
@@ -255,7 +255,7 @@ lower(uint64_t *seq, uint64_t other)
 		*seq = other;
 }
 
-/* By the row that began it. */
+/* match.c: what later rows refer to, by the row that began it. */
 struct request {
 	uint64_t seq;
 	uint32_t location;	/* NONE: free slot */
@@ -270,11 +270,6 @@ void request_begin(struct graph *graph);
 struct request *request_find(const struct graph *graph, uint32_t location, uint64_t seq);
 void request_open(struct graph *graph, const struct graph_row *row, struct request request);
 void request_close(struct graph *graph, struct request *request);
-/* or NONE */
-uint32_t request_close_receive(struct graph *graph, uint32_t location, uint64_t seq);
-/* Completions that came before their start: the operation that represents them, or NONE. */
-void request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion);
-uint32_t request_take_early(struct graph *graph, uint32_t location, uint64_t seq);
 /* True if the request was open, false if it was an idle persistent one. */
 bool request_free(struct graph *graph, uint32_t location, uint64_t seq);
 /* Returns the count so far: of collectives of a rank, or epochs of a pair. */
@@ -282,7 +277,7 @@ enum counter_kind { COUNT_COLLECTIVES, COUNT_INITS, COUNT_POSTS, COUNT_ACCESSES 
 uint32_t count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, int32_t rank,
     int32_t peer);
 
-/* match.c: point-to-point messages, in posting order. */
+/* Point-to-point messages, in posting order. */
 void match_send(struct graph *graph, const struct graph_row *row);
 void match_receive(struct graph *graph, const struct graph_row *row, enum receive_state state);
 /* The request of this row receives the message that the probe it refers to took out. */

@@ -8,7 +8,92 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/hash_table.h"
 #include "graph.h"
+
+/* ---- requests --------------------------------------------------------------------------- */
+
+HASH_TABLE_OF(requests, struct request, location, seq, location, NONE)
+
+struct counter {
+	enum counter_kind kind;
+	uint32_t comm;		/* NONE: free slot */
+	int32_t rank, peer;
+	uint32_t count;
+};
+
+#define HASH(c) mix((uint64_t)(c)->kind << 32 | (c)->comm, \
+	(uint64_t)(uint32_t)(c)->peer << 32 | (uint32_t)(c)->rank)
+#define SAME(a, b) ((a)->comm == (b)->comm && (a)->rank == (b)->rank && (a)->peer == (b)->peer && \
+	(a)->kind == (b)->kind)
+HASH_TABLE_BY(counters, struct counter, HASH, SAME, comm, NONE)
+
+void
+request_begin(struct graph *graph)
+{
+	graph->requests = zalloc(1, sizeof *graph->requests);
+	requests_begin(graph->requests, 1024);
+	graph->early = zalloc(1, sizeof *graph->early);
+	requests_begin(graph->early, 16);
+	graph->counters = zalloc(1, sizeof *graph->counters);
+	counters_begin(graph->counters, 1024);
+}
+
+struct request *
+request_find(const struct graph *graph, uint32_t location, uint64_t seq)
+{
+	const struct request key = { .seq = seq, .location = location };
+
+	return requests_find(graph->requests, &key);
+}
+
+void
+request_open(struct graph *graph, const struct graph_row *row, struct request request)
+{
+	request.seq = row->seq;
+	request.location = row->location;
+	requests_add(graph->requests, &request);
+}
+
+void
+request_close(struct graph *graph, struct request *request)
+{
+	requests_remove(graph->requests, request);
+}
+
+static uint32_t
+request_close_receive(struct graph *graph, uint32_t location, uint64_t seq)
+{
+	struct request *request = request_find(graph, location, seq);
+	const uint32_t receive = request != NULL ? request->operation : NONE;
+
+	if (receive != NONE)
+		requests_remove(graph->requests, request);
+	return receive;
+}
+
+bool
+request_free(struct graph *graph, uint32_t location, uint64_t seq)
+{
+	struct request *request = request_find(graph, location, seq);
+	const bool open = request == NULL || request->operation != NONE ||
+	    request->class == CLASS_SEND_START;
+
+	/* An open receive stays: it may still take a message, which no row will show. */
+	if (request != NULL && request->operation == NONE)
+		requests_remove(graph->requests, request);
+	return open;
+}
+
+uint32_t
+count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, int32_t rank, int32_t peer)
+{
+	const struct counter first = { kind, comm, rank, peer, 0 };
+
+	return counters_add(graph->counters, &first)->count++;
+}
+
+/* ---- sends and receives ----------------------------------------------------------------- */
 
 /* The world rank of the row's peer; -1, after a report, if unknown. */
 static int32_t
@@ -59,25 +144,6 @@ static bool
 is_wild(const struct operation *op)
 {
 	return op->state == POSTED && (op->peer == ANY_PEER || op->tag == ANY_TAG);
-}
-
-/*
- * Receives go to their channel in posting order. They wait while an open wild one before them may
- * be of that channel.
- */
-static void
-enqueue(struct graph *graph, uint32_t receive)
-{
-	const struct operation *of = graph->operations, *op = &of[receive];
-	struct location *location = &graph->locations[op->location];
-	bool held = is_wild(op);
-
-	for (uint32_t w = location->held; w != NONE && !held; w = of[w].next)
-		held = is_wild(&of[w]) && may_take(&of[w], op);
-	if (held)
-		queue_add(graph, &location->held, &location->held_last, receive);
-	else
-		channel_receive(graph, rank_of(graph, op->location), receive);
 }
 
 /* Whether WILD might take everything that OTHER might take. */
@@ -131,8 +197,11 @@ release_held(struct graph *graph, struct location *location, const struct operat
 void
 match_receive(struct graph *graph, const struct graph_row *row, enum receive_state state)
 {
+	struct location *location = &graph->locations[row->location];
 	int32_t peer = row->peer;
 	uint32_t receive;
+	struct operation *of;
+	bool held;
 
 	if (peer == NULL_PEER || peer == NO_PEER)
 		return;
@@ -141,14 +210,25 @@ match_receive(struct graph *graph, const struct graph_row *row, enum receive_sta
 		return;
 	}
 	receive = operation_new(graph, row);
-	graph->operations[receive].peer = peer;
-	graph->operations[receive].state = (uint8_t)state;
+	of = graph->operations;
+	of[receive].peer = peer;
+	of[receive].state = (uint8_t)state;
 	if (state == POSTED)
 		request_open(graph, row,
 		    (struct request){ .operation = receive, .class = CLASS_RECV_START });
 	else
 		operation_list(graph, receive);
-	enqueue(graph, receive);
+	/*
+	 * Receives go to their channel in posting order. They wait while an open wild one before
+	 * them may be of that channel.
+	 */
+	held = is_wild(&of[receive]);
+	for (uint32_t w = location->held; w != NONE && !held; w = of[w].next)
+		held = is_wild(&of[w]) && may_take(&of[w], &of[receive]);
+	if (held)
+		queue_add(graph, &location->held, &location->held_last, receive);
+	else
+		channel_receive(graph, row->rank, receive);
 }
 
 void
@@ -231,19 +311,25 @@ match_complete(struct graph *graph, const struct graph_row *row)
 		const uint32_t early = operation_new(graph, row);
 
 		operation_list(graph, early);
-		request_early(graph, row->starter, row->start, early);
+		graph->any_early = true;
+		requests_add(graph->early, &(struct request){ .seq = row->start,
+		    .location = row->starter, .operation = early });
 	}	/* otherwise of a send, a collective or a start missing in the trace */
 }
 
 void
 match_early(struct graph *graph, uint32_t location, uint64_t seq)
 {
-	const uint32_t early = request_take_early(graph, location, seq);
+	struct request *found = requests_find(graph->early,
+	    &(struct request){ .seq = seq, .location = location });
 	struct operation completion;
-	uint32_t receive;
+	uint32_t early, receive;
 
-	if (early == NONE)
+	if (found == NULL)
 		return;
+	early = found->operation;
+	requests_remove(graph->early, found);
+	graph->any_early = graph->early->count > 0;
 	completion = graph->operations[early];
 	receive = request_close_receive(graph, location, seq);
 	if (receive != NONE)

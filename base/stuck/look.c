@@ -111,22 +111,11 @@ take_block(struct scan *scan, const struct message *message)
 }
 
 static void
-take_communicator(struct scan *scan, const struct message *message)
-{
-	struct rank *rank = scan->rank;
-	const size_t last = rank->comm_count;
-
-	if (is_kind(message, "communicator") ? membership_read(APPEND(rank->comms,
-	    rank->comm_count, rank->comm_capacity), scan->in, message) < 0 :
-	    neighbours_read(last > 0 ? &rank->comms[last - 1] : NULL, scan->in, message) < 0)
-		die_input(scan->in);
-}
-
-static void
 take(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
 	struct module module;
+	int read = 0;
 
 	if (is_kind(message, "longpole"))
 		scan->rank = NULL;
@@ -138,13 +127,15 @@ take(struct scan *scan, const struct message *message)
 		take_block(scan, message);
 	else if (is_kind(message, "open"))
 		take_open(message, thread_of(scan, number_of(message, "location", -1)));
-	else if (is_kind(message, "communicator") || is_kind(message, "neighbours"))
-		take_communicator(scan, message);
-	else if (is_kind(message, "kernel_clock")) {
-		if (kernel_clock_read(APPEND(rank->kernels, rank->kernel_count,
-		    rank->kernel_capacity), scan->in, message) < 0)
-			die_input(scan->in);
-	}
+	else if (is_kind(message, "communicator"))
+		read = membership_read(APPEND(rank->comms, rank->comm_count, rank->comm_capacity),
+		    scan->in, message);
+	else if (is_kind(message, "neighbours"))
+		read = neighbours_read(rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] :
+		    NULL, scan->in, message);
+	else if (is_kind(message, "kernel_clock"))
+		read = kernel_clock_read(APPEND(rank->kernels, rank->kernel_count,
+		    rank->kernel_capacity), scan->in, message);
 	else if (is_kind(message, "site") && body_get(message, "address") != NULL)
 		*APPEND(rank->sites, rank->site_count, rank->site_capacity) = (struct site_place){
 		    (uint64_t)number_of(message, "address", 0),
@@ -159,6 +150,8 @@ take(struct scan *scan, const struct message *message)
 		rank->died = true;
 		rank->died_ns = number_of(message, "at_ns", 0);
 	}
+	if (read < 0)
+		die_input(scan->in);
 }
 
 /* Names of calls by their numbers in any stream: all ranks of a run use the same numbers. */
