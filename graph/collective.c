@@ -300,19 +300,6 @@ collective_init(struct graph *graph, const struct graph_row *row)
 		    .order = 1 + count_one(graph, COUNT_INITS, row->comm, row->rank, 0) });
 }
 
-/* Reports a collective of an unknown communicator; without a communicator only the first one. */
-static void
-tell_unknown(struct graph *graph, const struct graph_row *row, uint32_t comm)
-{
-	if (comm != 0)
-		tell(graph, row->rank, row->seq, "%s on unknown communicator %u",
-		    call_name(row->call), comm);
-	else if (!graph->nowhere)
-		tell(graph, row->rank, row->seq, "the trace does not say on which communicator %s "
-		    "was called: such calls match nothing", call_name(row->call));
-	graph->nowhere |= comm == 0;
-}
-
 void
 collective_member(struct graph *graph, const struct graph_row *row)
 {
@@ -334,7 +321,14 @@ collective_member(struct graph *graph, const struct graph_row *row)
 		return;		/* the row names another communicator */
 	if (members == 0) {
 		graph->counts.unmatched_collectives++;
-		tell_unknown(graph, row, comm);
+		if (comm != 0)
+			tell(graph, row->rank, row->seq, "%s on unknown communicator %u",
+			    call_name(row->call), comm);
+		else if (!graph->nowhere)	/* once */
+			tell(graph, row->rank, row->seq, "the trace does not say on which "
+			    "communicator %s was called: such calls match nothing",
+			    call_name(row->call));
+		graph->nowhere |= comm == 0;
 		return;
 	}
 	/* Its number within its communicator; of a persistent one by the call that made it. */

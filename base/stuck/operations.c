@@ -23,8 +23,7 @@ is_buffered(const struct row *op)
 }
 
 static void
-find_requests(const struct look *look, struct thread *thread, struct thread *threads,
-    size_t thread_count)
+find_requests(const struct look *look, struct rank *rank, struct thread *thread)
 {
 	const struct open_call *open = &thread->open;
 	const char *name = call_name(thread->call);
@@ -36,13 +35,14 @@ find_requests(const struct look *look, struct thread *thread, struct thread *thr
 		const uint64_t location = open->rows[i] >> OPEN_ROW_BITS,
 		    seq = open_row(0, open->rows[i]);
 
-		if (open->rows[i] == OPEN_UNKNOWN || location >= thread_count ||
-		    !row_read(look, &threads[location], seq, &op)) {
+		if (open->rows[i] == OPEN_UNKNOWN || location >= rank->thread_count ||
+		    !row_read(look, &rank->threads[location], seq, &op)) {
 			thread->unknown = true;
 			continue;
 		}
 		if (is_collective_start(op.class) && !starts_persistent(op.call))
-			op.collective = rows_collectives(look, &threads[location], op.comm, seq);
+			op.collective = rows_collectives(look, &rank->threads[location], op.comm,
+			    seq);
 		op.may = is_buffered(&op) && open->kept > 1;
 		add_op(thread, op);
 	}
@@ -139,7 +139,7 @@ find_ops(const struct look *look, struct rank *rank, struct thread *thread)
 		add_op(thread, (struct row){ class, thread->call, 1, NO_PEER, NO_TAG,
 		    FINALIZE, false, 0 });
 	else if (class == CLASS_COMPLETE)
-		find_requests(look, thread, rank->threads, rank->thread_count);
+		find_requests(look, rank, thread);
 	else if (class == CLASS_SEND || class == CLASS_RECV ||
 	    class == CLASS_PROBE || is_entered_on(class))
 		add_op(thread, op);
