@@ -193,11 +193,13 @@ struct exchange {
 	size_t line_count, line_capacity;
 };
 
-/* Whether the rank is in another shard. */
+/* Whether the rank is in another shard; -1, of a location that nothing defines: in none. */
 static inline bool
 is_away(const struct graph *graph, int32_t rank)
 {
-	return graph->exchange != NULL && graph->exchange->of[rank] != graph->exchange->shard;
+	const struct exchange *x = graph->exchange;
+
+	return x != NULL && (rank < 0 || x->of[rank] != x->shard);
 }
 
 /*

@@ -24,8 +24,8 @@ find_settled(struct rounds *r, int64_t *next_ns)
 {
 	const uint32_t locations = r->known.location_count;
 
-	for (uint32_t l = 0; l < locations; l++)
-		r->seqs[l] = INT64_MAX;
+	for (uint32_t l = 0; l < locations; l++)	/* of no rank: without rows */
+		r->seqs[l] = r->known.location_rank[l] < 0 ? 0 : INT64_MAX;
 	for (const struct shard *s = r->own; s < r->own_end; s++) {
 		const struct operation *of = s->graph.operations;
 
