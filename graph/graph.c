@@ -206,8 +206,11 @@ settle(struct graph *graph, const struct message *reached, uint64_t rows)
 	holds_decide(graph, 0, until_ns);
 	if (graph->overdue == NULL)
 		graph->overdue = overdue_new(locations);
-	overdue_look(graph->overdue, NULL, graph->locations, reached != NULL ? at_ns :
-	    (int64_t)rows, reached != NULL, reached != NULL ? INT64_MAX : until_ns);
+	if (reached != NULL)
+		overdue_look(graph->overdue, NULL, graph->locations, at_ns, true, INT64_MAX);
+	else
+		overdue_look(graph->overdue, NULL, graph->locations, (int64_t)rows, false,
+		    until_ns);
 	for (uint32_t l = 0; l < locations; l++) {
 		seqs[l] = settled_seq(graph, l);
 		early[l] = reached == NULL ? hold_settled(graph, l) : UINT64_MAX;

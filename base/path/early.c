@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-#include "../team/cost.h"
+#include "../team/team.h"
 #include "../tool/heap.h"
 #include "edge_rows.h"
 

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "../tool/tool.h"
-#include "cost.h"
 #include "team.h"
 
 struct team

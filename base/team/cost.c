@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cost.h"
+#include "team.h"
 
 #include <errno.h>
 #include <stdio.h>

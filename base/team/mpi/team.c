@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "../../tool/tool.h"
-#include "../cost.h"
 #include "../team.h"
 
 static MPI_Comm
