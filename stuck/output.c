@@ -155,8 +155,9 @@ put_call(struct json *out, const struct look *look, const struct thread *thread)
 }
 
 static void
-output_json(const struct look *look, const struct verdict *verdict, struct text *text)
+output_json(const struct verdict *verdict, struct text *text)
 {
+	const struct look *look = verdict->look;
 	struct json out;
 
 	json_begin(&out, text);
@@ -266,14 +267,15 @@ put_stacks(struct text *text, const struct look *look)
 }
 
 void
-output(const struct look *look, const struct verdict *verdict, const struct options *opt)
+output(const struct verdict *verdict, const struct options *opt)
 {
+	const struct look *look = verdict->look;
 	static struct text text;
 	struct table_writer table;
 
 	text_begin(&text, stdout, NULL);
 	if (opt->json)
-		output_json(look, verdict, &text);
+		output_json(verdict, &text);
 	else {
 		text_visible(&text, verdict->sentence);
 		text_char(&text, '\n');

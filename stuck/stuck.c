@@ -110,14 +110,14 @@ look_at(struct look *look, char **folders)
 static struct verdict
 verdict_of(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
-	struct findings f = waits_judge(look, after_ns, seen_ns);
-	char *sentence = f.verdict.sentence;
+	struct verdict verdict = waits_judge(look, after_ns, seen_ns);
+	char *sentence = verdict.sentence;
 
-	f.verdict.sentence = formatted("%s%s", f.verdict.state == KILLED ?
-	    "the run did not end: it was killed " : f.over && f.verdict.state == STUCK ?
+	verdict.sentence = formatted("%s%s", verdict.state == KILLED ?
+	    "the run did not end: it was killed " : verdict.over && verdict.state == STUCK ?
 	    "the run did not end: " : "", sentence);
 	free(sentence);
-	return f.verdict;
+	return verdict;
 }
 
 /*
@@ -178,7 +178,7 @@ main(int argc, char **argv)
 	opt = parse_options(argc, argv);
 	do {
 		verdict = judge(&look, &opt);
-		output(&look, &verdict, &opt);
+		output(&verdict, &opt);
 		fflush(stdout);		/* for users who watch through a pipe */
 		free(verdict.sentence);
 		ends = opt.watch_ns == 0 || is_over(&look);

@@ -13,6 +13,6 @@ struct options {
 };
 
 /* output.c */
-void output(const struct look *look, const struct verdict *verdict, const struct options *opt);
+void output(const struct verdict *verdict, const struct options *opt);
 
 #endif

@@ -122,12 +122,6 @@ struct look {
 enum state { ENDED_WELL, MOVING, STUCK, KILLED };	/* KILLED: while it moved */
 enum kind { NO_KIND, DEADLOCK, MISMATCH, WAITING, GONE };
 
-struct verdict {
-	enum state state;
-	enum kind kind;
-	char *sentence;
-};
-
 /*
  * look.c: reads the traces in these files. LIVE: their processes may live; else all that have not
  * ended are dead.

@@ -179,11 +179,11 @@ add_mismatch(FILE *text, const struct look *look, const struct thread *at)
 }
 
 static void
-add_blamed(FILE *text, const struct findings *f)
+add_blamed(FILE *text, const struct verdict *v)
 {
-	const struct look *look = f->look;
-	const bool deadlock = f->verdict.kind == DEADLOCK;
-	const bool gone = f->verdict.kind == GONE && !f->over;
+	const struct look *look = v->look;
+	const bool deadlock = v->kind == DEADLOCK;
+	const bool gone = v->kind == GONE && !v->over;
 	const char *between = deadlock ? "," : ";";
 	int told = 0, more = 0;
 
@@ -214,41 +214,41 @@ add_blamed(FILE *text, const struct findings *f)
 }
 
 static void
-add_killed(FILE *text, const struct findings *f)
+add_killed(FILE *text, const struct verdict *v)
 {
-	fprintf(text, "%.3f s after its last call", (double)f->still_ns / 1e9);
-	for (int32_t r = 0; r < f->look->rank_count; r++)
-		if (f->look->ranks[r].blamed) {
+	fprintf(text, "%.3f s after its last call", (double)v->still_ns / 1e9);
+	for (int32_t r = 0; r < v->look->rank_count; r++)
+		if (v->look->ranks[r].blamed) {
 			fprintf(text, "; ");
-			add_blamed(text, f);
-			add_waiting(text, f->look);
+			add_blamed(text, v);
+			add_waiting(text, v->look);
 			return;
 		}
 }
 
 char *
-sentence_of(const struct findings *f)
+sentence_of(const struct verdict *v)
 {
 	char *sentence;
 	size_t size;
 	FILE *text = need(open_memstream(&sentence, &size));
 
-	switch (f->verdict.kind) {
-	case DEADLOCK: add_blamed(text, f); break;
-	case MISMATCH: add_mismatch(text, f->look, f->at); break;
+	switch (v->kind) {
+	case DEADLOCK: add_blamed(text, v); break;
+	case MISMATCH: add_mismatch(text, v->look, v->at); break;
 	case WAITING: case GONE:
-		add_blamed(text, f);
-		add_waiting(text, f->look);
+		add_blamed(text, v);
+		add_waiting(text, v->look);
 		break;
 	case NO_KIND:
-		if (f->verdict.state == KILLED)
-			add_killed(text, f);
+		if (v->state == KILLED)
+			add_killed(text, v);
 		else
 			fprintf(text,
-			    f->verdict.state == ENDED_WELL ? "the run has ended" : "moving");
+			    v->state == ENDED_WELL ? "the run has ended" : "moving");
 	}
-	if (f->verdict.kind == DEADLOCK && !f->proved)
-		fprintf(text, "; nothing has moved for %.1f s", (double)f->still_ns / 1e9);
+	if (v->kind == DEADLOCK && !v->proved)
+		fprintf(text, "; nothing has moved for %.1f s", (double)v->still_ns / 1e9);
 	if (fclose(text) != 0)
 		die("out of memory");
 	return sentence;

@@ -6,7 +6,7 @@
 
 struct unreturned {
 	struct look look;
-	struct findings findings;
+	struct verdict verdict;
 	struct awaited_thread *of;	/* by node of a thread */
 	bool *unproved;		/* likewise: there are too many rows to see what is on its way */
 };
@@ -26,7 +26,7 @@ behind_hub(const struct unreturned *u, const struct graph *g, uint32_t hub, uint
 		for (size_t i = 0; i < clause->size; i++) {
 			const uint32_t member = g->s.members[clause->first + i];
 
-			if (u->findings.verdict.kind == WAITING && member != own &&
+			if (u->verdict.kind == WAITING && member != own &&
 			    member < (uint32_t)u->look.rank_count && u->look.ranks[member].blamed)
 				return member;
 			if (node->stuck && to == own)
@@ -52,7 +52,7 @@ awaited_by(const struct unreturned *u, const struct graph *g, const struct threa
 	if (to == NO_NODE)	/* all have come */
 		return of;
 	/* While others moved, a standard send may have been about to return. */
-	if (is_buffered(op) && u->findings.verdict.state != STUCK)
+	if (is_buffered(op) && u->verdict.state != STUCK)
 		return of;
 	of.operation = call_class(op->call) != CLASS_SENDRECV ? op->call :
 	    (unsigned)call_number(sends(op) ? "MPI_Send" : "MPI_Recv");
@@ -75,8 +75,8 @@ find_awaited(struct unreturned *u, struct graph *g)
 		struct awaited_thread *of = &u->of[thread->node];
 		const struct thread *other;
 
-		if (u->findings.at == NULL ||
-		    !mismatch_at(look, u->findings.at, thread, &other)) {
+		if (u->verdict.at == NULL ||
+		    !mismatch_at(look, u->verdict.at, thread, &other)) {
 			if (of->operation == 0)
 				*of = awaited_by(u, g, thread);
 		} else if (other != NULL)
@@ -92,7 +92,7 @@ unreturned_open(char **files, size_t count, struct symbol_files *names_of)
 	size_t kept = 0;
 
 	look_read(&u->look, files, count, false, names_of);
-	u->findings = waits_judge(&u->look, STILL_NS, 0);
+	u->verdict = waits_judge(&u->look, STILL_NS, 0);
 	graph_build(&g, true);
 	u->of = zalloc(g.threads, sizeof *u->of);
 	u->unproved = zalloc(g.threads, sizeof *u->unproved);
@@ -104,7 +104,7 @@ unreturned_open(char **files, size_t count, struct symbol_files *names_of)
 		    !drop_arriving(g.look, thread, &dropped, &kept);
 	}
 	find_awaited(u, &g);
-	g.may = u->findings.may;
+	g.may = u->verdict.may;
 	if (g.may)
 		find_awaited(u, &g);
 	graph_free(&g);
@@ -115,7 +115,7 @@ void
 unreturned_close(struct unreturned *u)
 {
 	look_free(&u->look);
-	free(u->findings.verdict.sentence);
+	free(u->verdict.sentence);
 	free(u->of);
 	free(u->unproved);
 	free(u);
@@ -124,13 +124,13 @@ unreturned_close(struct unreturned *u)
 const char *
 unreturned_verdict(const struct unreturned *u)
 {
-	return kind_names[u->findings.verdict.kind];
+	return kind_names[u->verdict.kind];
 }
 
 const char *
 unreturned_sentence(const struct unreturned *u)
 {
-	return u->findings.verdict.sentence;
+	return u->verdict.sentence;
 }
 
 struct awaited_thread

@@ -182,20 +182,20 @@ still_ns(const struct look *look)
 
 /* The graph without what is on its way. */
 static void
-settle(struct graph *g, struct findings *f)
+settle(struct graph *g, struct verdict *v)
 {
-	struct look *look = f->look;
+	struct look *look = v->look;
 	bool dropped = true;
 
 	for (int turn = 1; dropped; turn++) {
 		size_t kept = 0;
 
-		graph_build(g, f->over);
+		graph_build(g, v->over);
 		dropped = false;
 		for (struct thread *thread = NULL; turn < MOST_TURNS &&
 		    (thread = next_thread(look, thread)) != NULL; )
 			if (g->s.nodes[thread->node].core)
-				f->proved &= drop_arriving(look, thread, &dropped, &kept);
+				v->proved &= drop_arriving(look, thread, &dropped, &kept);
 	}
 }
 
@@ -204,71 +204,70 @@ settle(struct graph *g, struct findings *f)
  * by the ways of an implementation; cycles of that kind; and ranks that wait for what is not seen.
  */
 static bool
-judge_still(struct findings *f, struct graph *g)
+judge_still(struct verdict *v, struct graph *g)
 {
 	graph_mark_awaited(g);
 	g->may = true;
-	settle(g, f);
-	f->proved = false;
-	f->verdict.kind = WAITING;
-	f->may = blame(g, HOLDS_UP) > 0 || blame_core(g, &f->verdict.kind) > 0;
-	if (!f->may) {
+	settle(g, v);
+	v->proved = false;
+	v->kind = WAITING;
+	v->may = blame(g, HOLDS_UP) > 0 || blame_core(g, &v->kind) > 0;
+	if (!v->may) {
 		graph_mark_awaited(g);
-		f->verdict.kind = WAITING;
-		f->may = blame(g, HOLDS_UP) > 0 || blame(g, POLLS) > 0 ||
+		v->kind = WAITING;
+		v->may = blame(g, HOLDS_UP) > 0 || blame(g, POLLS) > 0 ||
 		    (!any_computes(g->look) && blame(g, WAITS_OUTSIDE) > 0);
 	}
-	return f->may;
+	return v->may;
 }
 
 /* No collective differs, and not all have ended. */
 static void
-judge_waits(struct findings *f, bool aborted, size_t dead, int64_t after_ns)
+judge_waits(struct verdict *v, bool aborted, size_t dead, int64_t after_ns)
 {
-	struct look *look = f->look;
-	struct verdict *verdict = &f->verdict;
+	struct look *look = v->look;
 	struct graph g = { .look = look };
-	const bool still = f->still_ns >= after_ns || (f->over && look->killed_ns == 0);
+	const bool still = v->still_ns >= after_ns || (v->over && look->killed_ns == 0);
 	size_t count;
 
-	settle(&g, f);
-	count = blame_core(&g, &verdict->kind);
-	verdict->state = STUCK;
+	settle(&g, v);
+	count = blame_core(&g, &v->kind);
+	v->state = STUCK;
 	if (aborted) {
-		verdict->state = KILLED;
-		verdict->kind = NO_KIND;
+		v->state = KILLED;
+		v->kind = NO_KIND;
 		blame(&g, ABORTS);
-	} else if (count > 0 && (f->proved || verdict->kind == GONE || still))
+	} else if (count > 0 && (v->proved || v->kind == GONE || still))
 		;
-	else if (dead > 0 && !f->over) {
-		verdict->kind = GONE;
+	else if (dead > 0 && !v->over) {
+		v->kind = GONE;
 		for (int32_t r = 0; r < look->rank_count; r++)
 			look->ranks[r].blamed = look->ranks[r].life == DEAD;
-	} else if (still && judge_still(f, &g))
+	} else if (still && judge_still(v, &g))
 		;
-	else if (f->over && look->killed_ns != 0) {
-		verdict->state = KILLED;
-		verdict->kind = NO_KIND;
+	else if (v->over && look->killed_ns != 0) {
+		v->state = KILLED;
+		v->kind = NO_KIND;
 		graph_mark_awaited(&g);
 		blame(&g, HOLDS_UP);
-	} else if (f->over) {
-		verdict->kind = GONE;
+	} else if (v->over) {
+		v->kind = GONE;
 		for (int32_t r = 0; r < look->rank_count; r++)
 			look->ranks[r].blamed = look->ranks[r].life != ENDED;
 	} else {
-		verdict->state = MOVING;
-		verdict->kind = NO_KIND;
+		v->state = MOVING;
+		v->kind = NO_KIND;
 	}
 	graph_free(&g);
 }
 
-struct findings
+struct verdict
 waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
-	struct findings f = { .look = look, .over = is_over(look),
+	struct verdict v = { .look = look, .over = is_over(look),
 	    .still_ns = look->elsewhere || still_ns(look) < seen_ns ? seen_ns : still_ns(look),
-	    .proved = true, .verdict = { .state = MOVING } };
-	const bool aborted = f.over && blame(&(struct graph){ .look = look }, ABORTS) > 0;
+	    .proved = true, .state = MOVING };
+	const bool aborted = v.over && blame(&(struct graph){ .look = look }, ABORTS) > 0;
 	size_t ended = 0, dead = 0;
 
 	for (int32_t r = 0; r < look->rank_count; r++) {
@@ -278,13 +277,13 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 			find_ops(look, &look->ranks[r], &look->ranks[r].threads[t]);
 	}
 	if (ended == (size_t)look->rank_count)
-		f.verdict.state = ENDED_WELL;
-	else if (!aborted && (f.at = find_mismatch(look)) != NULL) {
-		blame_few(look, f.at);
-		f.verdict.state = STUCK;
-		f.verdict.kind = MISMATCH;
+		v.state = ENDED_WELL;
+	else if (!aborted && (v.at = find_mismatch(look)) != NULL) {
+		blame_few(look, v.at);
+		v.state = STUCK;
+		v.kind = MISMATCH;
 	} else
-		judge_waits(&f, aborted, dead, after_ns);
-	f.verdict.sentence = sentence_of(&f);
-	return f;
+		judge_waits(&v, aborted, dead, after_ns);
+	v.sentence = sentence_of(&v);
+	return v;
 }

@@ -8,9 +8,11 @@
 
 #define FINALIZE UINT32_MAX		/* instead of the number of a collective */
 
-struct findings {
+struct verdict {
 	struct look *look;
-	struct verdict verdict;
+	enum state state;
+	enum kind kind;
+	char *sentence;
 	const struct thread *at;	/* of a mismatch: one of the collectives */
 	bool over;			/* no process lives */
 	bool proved;			/* rows show that nothing is on its way */
@@ -94,9 +96,9 @@ void graph_mark_awaited(const struct graph *g);
 /* waits.c: no process of the run lives. */
 bool is_over(const struct look *look);
 /* Nothing has moved in any look since SEEN_NS. */
-struct findings waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
+struct verdict waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
 /* sentence.c: the verdict in words, and its kind. */
-char *sentence_of(const struct findings *f);
+char *sentence_of(const struct verdict *v);
 extern const char *const kind_names[];
 
 #endif
