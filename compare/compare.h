@@ -10,8 +10,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
-#include "../base/run/off_core.h"
-#include "../base/run/sampled_path.h"
+#include "../base/run/thread_lanes.h"
 #include "../base/run/segments.h"
 #include "../base/waits/waits.h"
 #include "../base/statistics/statistics.h"
@@ -72,7 +71,7 @@ struct summary {
 	uint64_t messages, collectives, communicators;
 	char *hosts;			/* "name*ranks ...", sorted by name; NULL: unknown */
 	char *load;			/* if ranks had too few cores: a sentence; else NULL */
-	double preempted;		/* share of its threads' time: load.h */
+	double preempted;		/* share of its threads' time: headline.h */
 	struct variable *environment;	/* NULL: unknown */
 	size_t variable_count, variable_capacity;
 	int64_t date_s;			/* 0: unknown */

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../base/run/scaling.h"
+#include "../base/run/span.h"
 #include "compare.h"
 
 /* The runs on one number of ranks. */

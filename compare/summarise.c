@@ -4,8 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/run/awaited.h"
-#include "../base/run/load.h"
+#include "../base/run/thread_waits.h"
 #include "../base/run/sections.h"
 #include "compare.h"
 #include "../base/run/places.h"
@@ -24,8 +23,7 @@ struct watcher {
 	size_t phase;
 	size_t phase_capacity;
 	struct segments path;		/* of one message */
-	struct off_lanes off;		/* kept until the path has passed */
-	struct sample_lanes lanes;	/* the same */
+	struct thread_lanes lanes;	/* kept until the path has passed */
 	struct samples block;		/* of either, as read */
 	struct awaited awaited;		/* threads of a segment */
 	int64_t period_ns;		/* of samples */
@@ -93,12 +91,11 @@ take_calls(struct watcher *w, const struct imbalance *im, const struct calls *ca
 }
 
 static void
-take_sync(struct watcher *w, struct imbalance *im, const struct message *message)
+take_sync(struct watcher *w, const struct imbalance *im)
 {
-	uint64_t *seqs = zalloc(im->graph.known.location_count, sizeof *seqs), passed;
+	const uint64_t *seqs = im->graph.seqs;
+	uint64_t passed;
 
-	if (seqs_read(seqs, "seq", im->graph.in, message, &im->graph.window) < 0)
-		die_input(im->graph.in);
 	if (seqs[0] >= w->ends_first && seqs[0] - w->ends_first < w->ends_count) {
 		passed = seqs[0] - w->ends_first;
 		w->phase = w->ends[passed];
@@ -106,7 +103,6 @@ take_sync(struct watcher *w, struct imbalance *im, const struct message *message
 		w->ends_count -= passed;
 		w->ends_first += passed;
 	}
-	free(seqs);
 }
 
 /* Merges positions in pairs. */
@@ -147,12 +143,9 @@ take_threads(struct watcher *w, struct imbalance *im, const struct message *mess
 {
 	if (samples_read(&w->block, im->graph.in, message) < 0)
 		die_input(im->graph.in);
-	if (w->block.switches) {
-		off_add(&w->off, &w->block);
-		return;
-	}
-	w->period_ns = w->block.period_ns;
-	lane_add(lane_of(&w->lanes, w->block.location, w->block.worker), &w->block);
+	lane_add(&w->lanes, &w->block);
+	if (!w->block.switches)
+		w->period_ns = w->block.period_ns;
 }
 
 static void
@@ -170,11 +163,11 @@ add_core_time(struct watcher *w, const struct imbalance *im, const struct segmen
 {
 	int64_t *core_ns = place_at(&w->s, s->site)->core_ns;
 
-	awaited_find(&w->awaited, &im->graph.known, &w->off, &w->lanes, w->period_ns,
-	    s->location, s->begin_ns, s->end_ns);
+	awaited_find(&w->awaited, &im->graph.known, &w->lanes, w->period_ns, s->location,
+	    s->begin_ns, s->end_ns);
 	for (size_t i = 0; i < w->awaited.count; i++) {
 		const struct awaited_piece *piece = &w->awaited.at[i];
-		const struct core_time time = core_time(off_lane_of(&w->off, s->location,
+		const struct core_time time = core_time(off_lane_of(&w->lanes, s->location,
 		    piece->worker), piece->from_ns, piece->to_ns);
 
 		core_ns[ON_CORE] += time.on_ns;
@@ -191,8 +184,7 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 	const bool first = !path->begun;
 
 	path->count = 0;
-	if (segments_read(path, im->graph.in, message, &im->graph.known) < 0)
-		die_input(im->graph.in);
+	segments_read(path, im->graph.in, message, &im->graph.known);
 	for (size_t i = 0; i < path->count; i++) {
 		const struct segment *s = &path->at[i];
 		const int64_t ns = s->end_ns - s->begin_ns;
@@ -215,10 +207,8 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		}
 		*phase_at(w, w->phase == SIZE_MAX ? 0 : w->phase + 1) += ns;
 	}
-	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
-		off_forget(&w->off, l, w->last_ns);
-		samples_forget(&w->lanes, l, w->last_ns);
-	}
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
+		lanes_forget(&w->lanes, l, w->last_ns);
 	if (w->by != NO_SECTIONS)
 		sections_forget(&w->sections, w->last_ns);
 	w->any_path = true;
@@ -240,16 +230,15 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	else if (is_kind(message, "calls"))
 		take_calls(w, im, calls);
 	else if (is_kind(message, "sync"))
-		take_sync(w, im, message);
+		take_sync(w, im);
 	else if (is_kind(message, "segments"))
 		take_segments(w, im, message);
 	else if (is_kind(message, "switched") || is_kind(message, "sampled"))
 		take_threads(w, im, message);
-	else if (is_kind(message, "sampled_path")) {
-		if (sampled_path_read(&w->s.lists[FUNCTIONS].times, im->graph.in, message,
-		    &im->graph.known) < 0)
-			die_input(im->graph.in);
-	} else if (is_kind(message, "matching")) {
+	else if (is_kind(message, "sampled_path"))
+		sampled_path_read(&w->s.lists[FUNCTIONS].times, im->graph.in, message,
+		    &im->graph.known);
+	else if (is_kind(message, "matching")) {
 		if (body_int(im->graph.in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
 		    body_int(im->graph.in, message, "collectives", 0, INT64_MAX, &collectives) < 0)
 			die_input(im->graph.in);

@@ -201,8 +201,7 @@ join(struct critpath *c, int argc, char **argv)
 			if (!is_kind(&message, "segments"))
 				continue;
 			segments.count = 0;
-			if (segments_read(&segments, graph->in, &message, &graph->known) < 0)
-				die_input(graph->in);
+			segments_read(&segments, graph->in, &message, &graph->known);
 			for (size_t i = 0; i < segments.count; i++)
 				functions_length(&c->functions, &segments.at[i]);
 			put_segments(c, &segments);

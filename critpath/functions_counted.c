@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "critpath.h"
-#include "../base/run/shown_counts.h"
+#include "../base/run/sampled_place.h"
 
 struct counted_row {
 	const char *function, *file;	/* file NULL: unknown */

@@ -6,7 +6,7 @@
 
 #include "critpath.h"
 #include "../base/path/report.h"
-#include "../base/run/runtimes.h"
+#include "../base/run/sampled_place.h"
 #include "../base/tool/fields.h"
 #include "../base/tool/text.h"
 

@@ -231,8 +231,6 @@ take_message(struct rounds *r, const struct message *message)
 	if (looks_at(r, message) && reader_verify(run->graph.in, message) < 0)
 		die_input(run->graph.in);
 	switch (sync || calls ? graph_rows(&run->graph, message) : GRAPH_OTHER) {
-	case GRAPH_BAD:
-		die_input(run->graph.in);
 	case GRAPH_CALLS:
 		if (run->functions != NULL)
 			functions_see_calls(run->functions, &run->graph.calls);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/run/steps.h"
+#include "../base/run/sections.h"
 #include "../base/tool/tool.h"
 
 const char usage[] =

@@ -52,8 +52,7 @@ take_sync(struct scan *scan, struct chunks *chunks, const struct message *messag
 	const uint64_t *seqs = scan->run.graph.seqs;
 	uint64_t rows = 0;
 
-	if (graph_rows(&scan->run.graph, message) == GRAPH_BAD)
-		die_input(scan->run.graph.in);
+	graph_rows(&scan->run.graph, message);
 	for (uint32_t l = 0; l < scan->run.graph.known.location_count; l++) {
 		struct blocks *blocks = &scan->blocks[l];
 		size_t old = 0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/run/scaling.h"
+#include "../base/run/span.h"
 #include "../base/tool/text.h"
 #include "fit.h"
 

@@ -73,14 +73,13 @@ piece_of(struct gaining *g, uint32_t location, int64_t begin_ns, int64_t end_ns)
 	struct awaited *awaited = &g->gains->awaited;
 	struct piece piece = { .first = g->sample_count };
 
-	awaited_find(awaited, g->known, &f->off, &f->lanes, f->sums.period_ns, location, begin_ns,
-	    end_ns);
+	awaited_find(awaited, g->known, &f->lanes, f->sums.period_ns, location, begin_ns, end_ns);
 	for (size_t i = 0; i < awaited->count; i++) {
 		const struct awaited_piece *part = &awaited->at[i];
-		const struct sample_lane *lane = lane_find(&f->lanes, location, part->worker);
+		const struct thread_lane *lane = lane_find(&f->lanes, location, part->worker);
 
 		piece.on_core_ns += !f->sums.switched ? part->to_ns - part->from_ns :
-		    core_time(off_lane_of(&f->off, location, part->worker), part->from_ns,
+		    core_time(off_lane_of(&f->lanes, location, part->worker), part->from_ns,
 		    part->to_ns).on_ns;
 		for (size_t k = lane != NULL ? lane_from(lane, part->from_ns) : 0; lane != NULL &&
 		    k < lane->end && lane->at[k].at_ns < part->to_ns; k++)

@@ -9,7 +9,7 @@
  *
  * with the same tag, and an edge of kind locks from the second to the first. The site of both is
  * where the thread waited. When a thread waits, and for which one, is found as for threads without
- * calls (base/run/awaited.h). A thread begins with a wait without time for the thread that was
+ * calls (base/run/thread_waits.h). A thread begins with a wait without time for the thread that was
  * active when it was created.
  *
  * A wait for a thread without calls, or one whose end is not known to be another thread's doing,
@@ -59,19 +59,16 @@ note_samples(struct handovers *h, const struct graph *graph, const struct messag
 		die_input(graph->in);
 	if (!is_one_of_several(h->next, &graph->known, h->block.location))
 		return;
-	if (h->block.switches)
-		off_add(h->off, &h->block);
-	else {
+	lane_add(h->lanes, &h->block);
+	if (!h->block.switches)
 		h->period_ns = h->block.period_ns;
-		lane_add(lane_of(h->samples, h->block.location, h->block.worker), &h->block);
-	}
 }
 
 /* Whether it is too much to hold, or there is nothing to find. */
 static bool
 gives_up(const struct handovers *h)
 {
-	if (h->off->count == 0)
+	if (!h->lanes->watched)
 		return h->held.bytes > UNSWITCHED;
 	if (h->held.bytes + h->calls_bytes <= MOST_HELD)
 		return false;
@@ -93,8 +90,7 @@ handovers_hold(struct handovers *h, const struct graph *graph, const struct mess
 	if (!h->looks || (h->held.oldest == NULL && calls == NULL && !is_samples(message)))
 		return false;
 	if (h->threads == NULL) {
-		h->off = zalloc(1, sizeof *h->off);
-		h->samples = zalloc(1, sizeof *h->samples);
+		h->lanes = zalloc(1, sizeof *h->lanes);
 		h->threads = zalloc(known->location_count, sizeof *h->threads);
 		h->next = next_threads(known);
 	}

@@ -2,7 +2,7 @@
 /* Finds the waits of threads for each other, once all of a run has been read: see handovers.c. */
 #include <stdlib.h>
 
-#include "../base/run/awaited.h"
+#include "../base/run/thread_waits.h"
 #include "../base/tool/hash_table.h"
 #include "../base/tool/search.h"
 #include "held.h"
@@ -60,8 +60,8 @@ define_site(struct finding *f, uint32_t of, uint16_t call)
 static uint32_t
 place_of_wait(const struct finding *f, uint32_t location, int64_t from_ns, int64_t to_ns)
 {
-	struct off_cut cut = off_between(off_lane_of(f->all->off, location, 0), from_ns, to_ns);
-	const struct sample_lane *lane = lane_find(f->all->samples, location, 0);
+	struct off_cut cut = off_between(off_lane_of(f->all->lanes, location, 0), from_ns, to_ns);
+	const struct thread_lane *lane = lane_find(f->all->lanes, location, 0);
 	size_t i = lane != NULL ? lane_from(lane, from_ns) : 0;
 	struct off_span part;
 
@@ -120,7 +120,7 @@ make_pair(struct finding *f, uint32_t waiter, uint32_t by, int64_t from_ns, int6
 static void
 find_creator(struct finding *f, const struct thread_times *t)
 {
-	const int64_t at_ns = off_lane_of(f->all->off, t->location, 0)->from_ns;
+	const int64_t at_ns = off_lane_of(f->all->lanes, t->location, 0)->from_ns;
 	const struct time_span wait = { f->begin_ns, at_ns };
 	int64_t last_ns = INT64_MIN;
 	const struct thread_times *by = awaited_by(&f->waits, t, &wait, NEAR_NS, &last_ns);
@@ -132,7 +132,7 @@ find_creator(struct finding *f, const struct thread_times *t)
 static void
 find_waits(struct finding *f, const struct thread_times *t)
 {
-	const struct off_lane *lane = off_lane_of(f->all->off, t->location, 0);
+	const struct off_lane *lane = off_lane_of(f->all->lanes, t->location, 0);
 	const int64_t near_ns = f->waits.sampled ? f->all->period_ns : NEAR_NS;
 
 	for (size_t i = 0; i < t->waits.count; i++) {
@@ -162,7 +162,7 @@ find_in_process(struct finding *f, uint32_t first)
 	bool by_clock = false;
 
 	for (uint32_t l = first; l != NONE; l = h->next[l]) {
-		const struct off_lane *lane = off_lane_of(h->off, l, 0);
+		const struct off_lane *lane = off_lane_of(h->lanes, l, 0);
 
 		by_clock |= lane != NULL && lane->clock;
 		*APPEND(threads, count, capacity) = (struct calling_thread){
@@ -170,7 +170,7 @@ find_in_process(struct finding *f, uint32_t first)
 	}
 	if (h->threads[first].calls.count > 0) {
 		f->begin_ns = h->threads[first].calls.at[0].to_ns;
-		thread_waits_of_process(&f->waits, f->known, h->off, h->samples, h->period_ns,
+		thread_waits_find(&f->waits, f->known, h->lanes, h->period_ns,
 		    threads, count, f->begin_ns, f->known->run_ns);
 		for (size_t i = 0; i < f->waits.count && !by_clock; i++) {
 			const struct thread_times *t = &f->waits.of[i];
@@ -218,7 +218,7 @@ handovers_find(struct handovers *h, struct graph *graph)
 	struct finding f = { .all = h, .known = &graph->known, .out = &graph->out,
 	    .defined = (uint32_t)graph->known.site_count };
 
-	if (!h->looks || h->held.oldest == NULL || h->off->count == 0)
+	if (!h->looks || h->held.oldest == NULL || !h->lanes->watched)
 		return;
 	write_names(graph);
 	waiting_sites_begin(&f.sites, 64);

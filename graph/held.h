@@ -69,8 +69,7 @@ struct handovers {
 	struct thread_rows *threads;	/* by location */
 	uint32_t *next;			/* see next_threads */
 	uint32_t locations;
-	struct off_lanes *off;
-	struct sample_lanes *samples;
+	struct thread_lanes *lanes;
 	struct samples block;
 	int64_t period_ns;
 	uint64_t count;			/* waits that became rows */

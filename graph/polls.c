@@ -23,7 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/run/load.h"
 #include "../base/tool/hash_table.h"
 #include "held.h"
 

@@ -29,7 +29,7 @@ shard_open(struct rounds *r, uint32_t number)
 {
 	struct shard *s = own_shard(r, number);
 	const struct shard_head *head;
-	struct shard_plan plan;
+	struct shard_head written;
 	struct message message;
 
 	*s = (struct shard){ .graph = { .in = open_shard(r->from, number, READ_STREAM),
@@ -38,12 +38,14 @@ shard_open(struct rounds *r, uint32_t number)
 	    .polls = *r->polls, .next_ns = INT64_MIN };
 	s->ahead = open_shard(r->from, number, READ_LAZY);
 	head = reader_shard(s->graph.in);
-	plan = (struct shard_plan){ head->run, head->count, head->ranks, head->of };
+	written = *head;
+	written.number = number;
+	written.defined++;
 	s->exchange = (struct exchange){ .of = head->of, .shard = number, .shards = head->count,
 	    .member_of = r->member_of, .parcels = &r->parcels, .listed = { NONE, NONE } };
 	need_output(writer_open(&s->graph.out, shard_create(r->to, number), "graph", s->graph.in,
 	    r->argc, r->argv));
-	shard_write(&s->graph.out, &plan, number, head->defined + 1);
+	shard_write(&s->graph.out, &written);
 	for (uint64_t d = 0; d < head->defined; d++) {
 		if (reader_next(s->graph.in, &message) <= 0)
 			die_input(s->graph.in);

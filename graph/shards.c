@@ -198,10 +198,11 @@ open_folder(struct rounds *r)
 		die_input(in);
 	if (reader_folder(in) == NULL)
 		die("%s: no folder of shards, which -o needs; lp-merge -o makes one", r->from);
-	for (uint64_t d = reader_folder(in)->defined; d > 0; d--)
-		if (reader_next(in, &message) <= 0 ||
-		    definitions_take(&r->known, in, &message) < 0)
+	for (uint64_t d = reader_folder(in)->defined; d > 0; d--) {
+		if (reader_next(in, &message) <= 0)
 			die_input(in);
+		definitions_take(&r->known, in, &message);
+	}
 	if (r->known.ranks == 0)
 		die("%s: no message of kind run among the definitions", r->from);
 	r->count = reader_folder(in)->count;

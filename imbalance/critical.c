@@ -30,8 +30,7 @@ take_segments(struct path *p, const struct imbalance *im, struct reader *in,
     const struct message *message)
 {
 	p->segments.count = 0;
-	if (segments_read(&p->segments, in, message, &im->graph.known) < 0)
-		die_input(in);
+	segments_read(&p->segments, in, message, &im->graph.known);
 	for (size_t i = 0; i < p->segments.count; i++) {
 		const struct segment *s = &p->segments.at[i];
 		int64_t ns = counted_ns(im, s->begin_ns, s->end_ns);

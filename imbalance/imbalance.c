@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/run/steps.h"
+#include "../base/run/sections.h"
 #include "../base/team/team.h"
 #include "report.h"
 

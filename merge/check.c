@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "../base/mpi/call_class.h"
-#include "../base/run/unended.h"
 #include "../base/stream/open_call.h"
 #include "merge.h"
 
@@ -311,7 +310,7 @@ find_unreturned(struct input *input, bool names)
 
 /* In a cycle of threads that wait for each other the last one to enter is the cause. */
 static void
-cut_cycles(struct ends *e, uint32_t location_count)
+cut_cycles(struct thread_ends *e, uint32_t location_count)
 {
 	uint32_t *at = zalloc(location_count, sizeof *at), *seen = zalloc(e->count, sizeof *seen);
 
@@ -339,7 +338,7 @@ cut_cycles(struct ends *e, uint32_t location_count)
 }
 
 static bool
-find_all(struct ends *e, const struct input *input, const struct unreturned *found,
+find_all(struct thread_ends *e, const struct input *input, const struct unreturned *found,
     int64_t moved_ns)
 {
 	bool known = false;
@@ -374,7 +373,7 @@ void
 write_unended(struct writer *out, const struct input *input, struct unreturned *found,
     int64_t end_ns, int64_t moved_ns)
 {
-	struct ends e = ends_begin(input->location_count);
+	struct thread_ends e = ends_begin(input->location_count);
 	const bool known = find_all(&e, input, found, moved_ns);
 
 	cut_cycles(&e, input->location_count);

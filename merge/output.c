@@ -283,10 +283,10 @@ by_node(const struct input *input, uint32_t *of)
 }
 
 /* Ranges of ranks of equal length, or the ranks of each node. */
-static struct shard_plan
+static struct shard_head
 plan_shards(const struct input *input, uint32_t count)
 {
-	struct shard_plan plan = { .ranks = (uint32_t)input->rank_count, .count = count };
+	struct shard_head plan = { .ranks = (uint32_t)input->rank_count, .count = count };
 
 	plan.of = zalloc(plan.ranks, sizeof *plan.of);
 	if (count == 0) {
@@ -305,7 +305,7 @@ plan_shards(const struct input *input, uint32_t count)
  * none.
  */
 static uint32_t *
-find_writers(const struct input *input, const struct shard_plan *plan, const struct team *team)
+find_writers(const struct input *input, const struct shard_head *plan, const struct team *team)
 {
 	uint32_t *writer = zalloc(plan->count, sizeof *writer), first, end;
 
@@ -350,7 +350,7 @@ write_shards(struct input *input, const struct options *opt, const struct team *
     char **argv)
 {
 	static struct writer definitions;
-	struct shard_plan plan = plan_shards(input, opt->shards);
+	struct shard_head plan = plan_shards(input, opt->shards);
 	struct output *o = begin_output(input);
 	uint32_t *writer = find_writers(input, &plan, team);
 
@@ -359,12 +359,14 @@ write_shards(struct input *input, const struct options *opt, const struct team *
 	if (team->size > 1)
 		share_definitions(&definitions, team);
 	plan.run = writer_hash(&definitions) ^ input->worlds->run;
+	plan.defined = definitions.messages;
 	for (uint32_t number = 0; number < plan.count; number++) {
 		if (writer[number] != (uint32_t)team->rank)
 			continue;
 		need_output(writer_open(&o->out, shard_create(opt->folder, number), "trace",
 		    input->in, argc, argv));
-		shard_write(&o->out, &plan, number, definitions.messages);
+		plan.number = number;
+		shard_write(&o->out, &plan);
 		need_output(writer_append(&o->out, &definitions));
 		write_blocks(o, plan.of, number);
 		need_output(writer_end(&o->out));

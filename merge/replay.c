@@ -353,8 +353,7 @@ replay(struct input *input, const struct visitor *visitor)
 	nodes_begin(&r.nodes);
 	open_graph(&r);
 	while ((got = reader_next(graph->in, &message)) > 0)
-		switch (item = graph_read(graph, &message)) {
-		case GRAPH_BAD: die_matching(&r);
+		switch (item = graph_take(graph, &message)) {
 		case GRAPH_RUN:
 			r.lanes = zalloc(graph->known.location_count, sizeof *r.lanes);
 			r.queue = zalloc(graph->known.location_count, sizeof *r.queue);

@@ -141,8 +141,7 @@ take_segments(struct page *page, struct reader *in, const struct message *messag
 	struct segments *path = &page->path;
 
 	path->count = 0;
-	if (segments_read(path, in, message, &page->im.graph.known) < 0)
-		die_input(in);
+	segments_read(path, in, message, &page->im.graph.known);
 	for (const struct segment *s = path->at; s < path->at + path->count; s++) {
 		const bool frames = s->kind != COMPUTE && span_frames(s->call);
 		const struct event piece = { s->begin_ns, s->end_ns, s->location, s->site, -1,
@@ -171,9 +170,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		take_balance(page, im->graph.in, message);
 	else if (comes_before_calls(message))
 		names_take(page, message);
-	else if (is_kind(message, "sampled_path") &&
-	    sampled_path_read(&page->functions, im->graph.in, message, &im->graph.known) < 0)
-		die_input(im->graph.in);
+	else if (is_kind(message, "sampled_path"))
+		sampled_path_read(&page->functions, im->graph.in, message, &im->graph.known);
 }
 
 /* Adds the messages that the call received. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "../base/run/sampled_place.h"
-#include "../base/run/steps.h"
+#include "../base/run/sections.h"
 #include "report.h"
 
 enum { MOST_NAMED = 4096, NO_PLACE = UINT32_MAX };

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/run/load.h"
 #include "report.h"
 #include "hashes.h"	/* of the files beside this one: Makefile */
 

@@ -11,8 +11,7 @@
 #define REPORT_REPORT_H
 
 #include "../base/run/places.h"
-#include "../base/run/sampled_path.h"
-#include "../base/run/scaling.h"
+#include "../base/run/span.h"
 #include "../base/run/segments.h"
 #include "../base/tool/json.h"
 #include "../base/tool/text.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "../run/load.h"
 #include "../waits/poles.h"
 #include "../tool/json.h"
 #include "imbalance.h"

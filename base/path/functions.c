@@ -57,7 +57,7 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 		f->sums.clock |= block->clock;
 		f->sums.lost += owns ? block->lost : 0;
 		if (keeps)
-			off_add(&f->off, block);
+			lane_add(&f->lanes, block);
 		return;
 	}
 	f->sums.period_ns = block->period_ns;
@@ -66,17 +66,18 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 		    lost = block->lost < UINT32_MAX ? (uint32_t)block->lost : UINT32_MAX;
 		int64_t at_ns = block->count > 0 ? block->time_ns[0] : block->until_ns;
 
-		lane_add(lane_of(&f->lanes, block->location, LOST), &(struct samples){ .count = 1,
-		    .time_ns = &at_ns, .site = &site, .callers = &lost });
+		lane_add(&f->lanes, &(struct samples){ .location = block->location,
+		    .worker = LOST, .count = 1, .time_ns = &at_ns, .site = &site,
+		    .callers = &lost });
 	}
 	if (keeps || (block->worker > 0 && owns))	/* a thread without calls only computes */
-		lane_add(lane_of(&f->lanes, block->location, block->worker), block);
+		lane_add(&f->lanes, block);
 }
 
 void
 functions_see_calls(struct functions *f, const struct calls *calls)
 {
-	struct sample_lane *lane = lane_find(&f->lanes, calls->location, 0);
+	struct thread_lane *lane = lane_find(&f->lanes, calls->location, 0);
 
 	if (lane != NULL)
 		lane_see(lane, calls);
@@ -84,7 +85,7 @@ functions_see_calls(struct functions *f, const struct calls *calls)
 
 /* A sample that no piece of the path needs any more is part of all time. */
 static void
-count_sample(struct functions *f, const struct sample_lane *lane, const struct thread_sample *s)
+count_sample(struct functions *f, const struct thread_lane *lane, const struct thread_sample *s)
 {
 	if (lane->worker == LOST)
 		f->sums.lost += s->callers;
@@ -96,7 +97,7 @@ void
 functions_forget(struct functions *f, uint32_t location, int64_t before_ns, bool owns, bool counts)
 {
 	for (size_t k = 0; location < f->lanes.count && k < f->lanes.at[location].count; k++) {
-		struct sample_lane *lane = &f->lanes.at[location].of[k];
+		struct thread_lane *lane = &f->lanes.at[location].of[k];
 		size_t to = lane_from(lane, before_ns);
 
 		if (owns && lane->worker == 0 && to > lane->seen)	/* its calls will come */
@@ -105,7 +106,7 @@ functions_forget(struct functions *f, uint32_t location, int64_t before_ns, bool
 			count_sample(f, lane, &lane->at[i]);
 		lane_forget(lane, to);
 	}
-	off_forget(&f->off, location, before_ns);
+	off_forget(&f->lanes, location, before_ns);
 }
 
 void
@@ -147,7 +148,7 @@ add_blocked(struct functions *f, const struct off_lane *lane, const struct segme
 /* The counts of sample I are the place's if the thread's sample before is in it, and in WHOLE. */
 static void
 add_counts(const struct functions *f, const struct segment *s, const struct awaited_piece *whole,
-    const struct sample_lane *lane, size_t i, struct sampled *place)
+    const struct thread_lane *lane, size_t i, struct sampled *place)
 {
 	const struct thread_sample *now = &lane->at[i], *before = now - 1;
 
@@ -155,7 +156,7 @@ add_counts(const struct functions *f, const struct segment *s, const struct awai
 	    !same_function(f->known, before->site, now->site))
 		return;
 	place->counts = lane->counts[i];
-	place->counted_ns = core_time(off_lane_of(&f->off,
+	place->counted_ns = core_time(off_lane_of(&f->lanes,
 	    thread_location(f->known, s->location, whole->worker), whole->worker),
 	    before->at_ns, now->at_ns).on_ns;
 }
@@ -165,7 +166,7 @@ static void
 add_samples(struct functions *f, const struct segment *s, const struct awaited_piece *piece,
     const struct awaited_piece *whole)
 {
-	const struct sample_lane *lane = lane_find(&f->lanes,
+	const struct thread_lane *lane = lane_find(&f->lanes,
 	    thread_location(f->known, s->location, piece->worker), piece->worker);
 
 	if (lane == NULL)
@@ -186,7 +187,7 @@ add_samples(struct functions *f, const struct segment *s, const struct awaited_p
 static void
 add_core_time(struct functions *f, const struct segment *s, const struct awaited_piece *piece)
 {
-	const struct off_lane *lane = off_lane_of(&f->off,
+	const struct off_lane *lane = off_lane_of(&f->lanes,
 	    thread_location(f->known, s->location, piece->worker), piece->worker);
 	const struct core_time time = core_time(lane, piece->from_ns, piece->to_ns);
 	struct sampled place = place_in(f, s, piece);
@@ -206,7 +207,7 @@ add_threads(struct functions *f, const struct segment *s)
 
 	for (uint32_t l = 0; l < f->known->location_count; l++)
 		if (rank[l] == rank[s->location])
-			thread_states_add(&f->threads, &f->off, l, s->begin_ns, s->end_ns, NULL);
+			thread_states_add(&f->threads, &f->lanes, l, s->begin_ns, s->end_ns, NULL);
 	thread_states_time(&f->threads, &f->sums.threads_ns, &f->sums.alone_ns);
 }
 
@@ -214,7 +215,7 @@ void
 functions_find(struct functions *f, const struct segment *s)
 {
 	if (s->kind == COMPUTE && f->known != NULL)
-		awaited_find(&f->awaited, f->known, &f->off, &f->lanes, f->sums.period_ns,
+		awaited_find(&f->awaited, f->known, &f->lanes, f->sums.period_ns,
 		    s->location, s->begin_ns, s->end_ns);
 }
 

@@ -8,7 +8,7 @@
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
-#include "../run/awaited.h"
+#include "../run/thread_waits.h"
 #include "stretch.h"
 
 /* A place with its callers. */
@@ -42,8 +42,7 @@ struct function_sums {
 
 struct functions {
 	struct function_sums sums;
-	struct sample_lanes lanes;	/* of the locations and their workers */
-	struct off_lanes off;		/* the same */
+	struct thread_lanes lanes;
 	struct thread_states threads;	/* of one piece */
 	struct awaited awaited;		/* the same */
 	struct samples block;		/* as read */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../run/load.h"
 #include "../run/places.h"
 #include "../run/span.h"
 #include "../run/verdict.h"

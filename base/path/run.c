@@ -358,13 +358,11 @@ run_take(struct run *run, const struct message *message, struct event *last)
 
 	if (item == GRAPH_RUN)
 		begin_run(run);
-	if (item != GRAPH_BAD && !is_wanted(run, message))
+	if (!is_wanted(run, message))
 		return false;
 	if (item == GRAPH_OTHER)
 		item = graph_rows(g, message);
 	switch (item) {
-	case GRAPH_BAD:
-		die_input(g->in);
 	case GRAPH_CALLS:
 		if (run->functions != NULL)
 			functions_see_calls(run->functions, &g->calls);

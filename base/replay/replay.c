@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "replay.h"
+#include "../tool/text.h"
 
 enum { NAMED = 16 };		/* more are only counted */
 

@@ -15,7 +15,6 @@
 #ifndef REPLAY_FLOOR_H
 #define REPLAY_FLOOR_H
 
-#include "../run/load.h"
 #include "engine.h"
 
 struct replay {

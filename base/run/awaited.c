@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "awaited.h"
+#include "thread_waits.h"
 
 #include "../tool/tool.h"
 
@@ -87,11 +87,8 @@ awaited_by(const struct thread_waits *of_all, const struct thread_times *thread,
 	int64_t last_ns = INT64_MIN;
 
 	for (size_t i = 0; i < of_all->count; i++)
-		if (&of_all->of[i] != thread) {
-			const int64_t ns = last_active_ns(&of_all->of[i], wait->to_ns);
-
-			last_ns = ns > last_ns ? ns : last_ns;
-		}
+		if (&of_all->of[i] != thread)
+			last_ns = larger(last_ns, last_active_ns(&of_all->of[i], wait->to_ns));
 	if (last_ns <= wait->from_ns) {	/* it was the last one: what let it go was under way */
 		*at_ns = wait->from_ns;
 		return spans_before(&thread->active, wait->from_ns) > 0 ? thread : NULL;
@@ -151,23 +148,39 @@ walk(struct awaited *a, const struct thread_times *own, int64_t near_ns, int64_t
 	}
 }
 
-void
-awaited_find(struct awaited *a, const struct definitions *known, const struct off_lanes *off,
-    const struct sample_lanes *samples, int64_t period_ns, uint32_t location, int64_t from_ns,
-    int64_t to_ns)
+/* Are there switches of several threads? */
+static bool
+several_watched(const struct thread_lanes *lanes, uint32_t location)
 {
-	const struct off_lane *lane = off_lane_of(off, location, 0);
+	size_t count = 0;
+
+	for (size_t i = 0; location < lanes->count && i < lanes->at[location].count; i++)
+		count += lanes->at[location].of[i].off.watched;
+	return count > 1;
+}
+
+void
+awaited_find(struct awaited *a, const struct definitions *known, const struct thread_lanes *lanes,
+    int64_t period_ns, uint32_t location, int64_t from_ns, int64_t to_ns)
+{
+	const struct off_lane *lane = off_lane_of(lanes, location, 0);
 	const uint32_t workers = thread_location(known, location, 1);
+	const struct calling_thread threads[] = {
+		{ .location = location, .only_own = workers != location },
+		{ .location = workers, .only_others = true },
+	};
 
 	a->count = a->threads.count = 0;
 	/* Among threads that make calls it stays in them, unless lp-graph has found their waits. */
-	if (lane == NULL || lane->clock || workers >= off->count || off->at[workers].count < 2 ||
+	if (lane == NULL || lane->clock || !several_watched(lanes, workers) ||
 	    (known->handovers == 0 &&
 	    several_threads_call(known, known->location_rank[location]))) {
 		add_piece(a, 0, from_ns, to_ns);
 		return;
 	}
-	thread_waits_find(&a->threads, known, off, samples, period_ns, location, from_ns, to_ns);
+	/* the location's own thread, and those of its rank that make no calls */
+	thread_waits_find(&a->threads, known, lanes, period_ns, threads,
+	    workers != location ? 2 : 1, from_ns, to_ns);
 	for (size_t i = 0; i < a->threads.count; i++)
 		if (a->threads.of[i].worker == 0)
 			walk(a, &a->threads.of[i], a->threads.sampled ? period_ns : NEAR_NS,

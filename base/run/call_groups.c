@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "call_groups.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../stream/calls.h"
 #include "../tool/hash_table.h"
 #include "../tool/tool.h"
-#include "dividing_places.h"
 
-#define REPEATED_HASH(r) mix((uint64_t)(r)->place.site << 16 | (r)->place.call, (uint64_t)(r)->rank)
-#define REPEATED_SAME(a, b) ((a)->rank == (b)->rank && same_place((a)->place, (b)->place))
-HASH_TABLE_BY(place_table, struct repeated, REPEATED_HASH, REPEATED_SAME, rank, -1)
+HASH_TABLE_BY(place_table, struct repeated, RANK_PLACE_HASH, RANK_PLACE_SAME, rank, -1)
 
 bool
 is_step_call(uint16_t call)
@@ -31,30 +27,13 @@ call_place(struct same_sites *same, const struct definitions *known, uint32_t si
 
 struct indexed { struct call_place place; uint32_t group, index; };
 
-#define INDEXED_HASH(s) mix((s)->place.site, (s)->place.call)
-#define INDEXED_SAME(a, b) same_place((a)->place, (b)->place)
-HASH_TABLE_BY(place_index, struct indexed, INDEXED_HASH, INDEXED_SAME, group, UINT32_MAX)
+HASH_TABLE_OF(place_index, struct indexed, place.site, place.call, group, UINT32_MAX)
 
 struct scan {
 	struct place_table places;
 	struct place_index index;	/* of rank 0 */
 	struct clocks *clocks;		/* by group of rank 0 */
 };
-
-/* The gap is the shortest one so far: until now each call was a burst of its own. */
-static void
-begin_bursts(struct repeated *r, uint64_t gap)
-{
-	const uint64_t before = r->calls - 1;
-
-	r->burst = gap;
-	r->gaps = r->all;
-	r->peers = r->all_peers;
-	r->count = r->calls;
-	r->last = r->end;
-	r->runs = (struct gaps){ before, before, 1, 1, 0 };
-	r->run = 1;
-}
 
 static void
 add_call(void *context, const struct step_call *call)
@@ -66,8 +45,16 @@ add_call(void *context, const struct step_call *call)
 	struct repeated *r = place_table_add(&scan->places, &new);
 	const uint64_t gap = call->number - r->end;
 
-	if (r->calls > 0 && gap < r->burst)
-		begin_bursts(r, gap);
+	if (r->calls > 0 && gap < r->burst) {
+		/* the shortest one so far: until now each call was a burst of its own */
+		r->burst = gap;
+		r->gaps = r->all;
+		r->peers = r->all_peers;
+		r->count = r->calls;
+		r->last = r->end;
+		r->runs = (struct gaps){ r->calls - 1, r->calls - 1, 1, 1, 0 };
+		r->run = 1;
+	}
 	if (r->calls > 0 && gap == r->burst) {
 		r->run++;
 	} else {
@@ -98,26 +85,6 @@ rewind_input(const char *file)
 		die("standard input: %s", strerror(errno));
 }
 
-/* The calls of a block. */
-static void
-take_block(const struct calls *calls, const struct definitions *known, struct same_sites *same,
-    struct step_call *last, void (*take)(void *context, const struct step_call *call),
-    void *context)
-{
-	for (size_t i = 0; i < calls->count; i++) {
-		if (!is_step_call(calls->call[i]))
-			continue;
-		last->before = last->place;
-		last->place = call_place(same, known, calls->site[i], calls->call[i]);
-		last->left_ns = last->leave_ns;
-		last->enter_ns = calls->enter_ns[i];
-		last->leave_ns = calls->leave_ns[i];
-		last->peer = calls->peer[i];
-		take(context, last);
-		last->number++;
-	}
-}
-
 struct definitions
 step_calls_read(const char *file, int32_t ranks,
     void (*take)(void *context, const struct step_call *call), void *context)
@@ -143,8 +110,21 @@ step_calls_read(const char *file, int32_t ranks,
 			continue;
 		if (calls_read(&calls, in, &message) < 0)
 			die_input(in);
-		last[location].rank = (int32_t)location;
-		take_block(&calls, &known, &same, &last[location], take, context);
+		for (size_t i = 0; i < calls.count; i++) {
+			struct step_call *call = &last[location];
+
+			if (!is_step_call(calls.call[i]))
+				continue;
+			call->rank = (int32_t)location;
+			call->before = call->place;
+			call->place = call_place(&same, &known, calls.site[i], calls.call[i]);
+			call->left_ns = call->leave_ns;
+			call->enter_ns = calls.enter_ns[i];
+			call->leave_ns = calls.leave_ns[i];
+			call->peer = calls.peer[i];
+			take(context, call);
+			call->number++;
+		}
 	}
 	calls_free(&calls);
 	reader_close(in);
@@ -153,20 +133,6 @@ step_calls_read(const char *file, int32_t ranks,
 }
 
 /* ---- groups ---------------------------------------------------------------------------- */
-
-/* Bursts of irregular lengths are calls between which another one comes by chance. */
-static void
-end_bursts(struct repeated *r)
-{
-	gaps_add(&r->runs, r->run);
-	if (r->unit > 0 && r->burst == r->unit && gaps_chance(&r->runs) < MOST_CHANCE)
-		return;
-	r->count = r->unit > 0 ? r->calls : 0;
-	r->gaps = r->all;
-	r->peers = r->all_peers;
-	r->last = r->end;
-	r->burst = 0;
-}
 
 /*
  * A companion comes directly after the place before it, each time and nowhere else: it says no more
@@ -187,7 +153,15 @@ find_bursts(struct repeated *places, size_t count)
 		head->unit = 1;
 	}
 	for (struct repeated *r = places; r < places + count; r++) {
-		end_bursts(r);
+		gaps_add(&r->runs, r->run);
+		/* Irregular lengths: another place comes between calls by chance. */
+		if (r->unit == 0 || r->burst != r->unit || gaps_chance(&r->runs) >= MOST_CHANCE) {
+			r->count = r->unit > 0 ? r->calls : 0;
+			r->gaps = r->all;
+			r->peers = r->all_peers;
+			r->last = r->end;
+			r->burst = 0;
+		}
 		r->chance = gaps_chance(&r->gaps);
 	}
 }

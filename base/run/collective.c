@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "../mpi/call_class.h"
 #include "../tool/tool.h"
 
 /* The member that is the root; NOBODY if its rank is not known. */
@@ -33,66 +32,40 @@ comm_of(const struct definitions *d, const struct member *members)
 }
 
 struct ranked_member {
-	int32_t rank;		/* in the world, or in the communicator */
+	int32_t rank;		/* in the world */
 	uint32_t member;
 };
 
 ORDER(by_rank, struct ranked_member, BY(rank))
 
-/* The rank of each member in the communicator; free() them. */
-static int32_t *
-collective_ranks(const struct definitions *d, const struct member *members, uint32_t count)
-{
-	const struct communicator *c = comm_of(d, members);
-	struct ranked_member *places = zalloc((size_t)count + 1, sizeof *places), *found;
-	int32_t *ranks = zalloc((size_t)count + 1, sizeof *ranks);
-
-	for (uint32_t i = 0; i < count; i++) {
-		ranks[i] = d->location_rank[members[i].location];
-		places[i] = (struct ranked_member){ ranks[i], i };
-	}
-	if (c != NULL && c->members != NULL) {
-		SORT(places, count, by_rank);
-		for (int32_t r = 0; r < c->size; r++) {
-			struct ranked_member wanted = { .rank = c->members[r] };
-
-			if ((found = bsearch(&wanted, places, count, sizeof *places,
-			    by_rank)) != NULL)
-				ranks[found->member] = r;
-		}
-	}
-	free(places);
-	return ranks;
-}
-
 /* The member of each of the SIZE ranks of the communicator, or NOBODY; free() them. */
 static uint32_t *
-collective_members(const struct definitions *d, const struct member *members, uint32_t count,
-    const int32_t *ranks, int32_t *size)
+members_by_rank(const struct definitions *d, const struct member *members, uint32_t count,
+    int32_t *size)
 {
 	const struct communicator *c = comm_of(d, members);
+	struct ranked_member *places = zalloc(count, sizeof *places), *found;
 	uint32_t *member_of;
 
 	*size = c != NULL && c->size > 0 ? c->size : d->ranks;
-	member_of = zalloc((size_t)*size + 1, sizeof *member_of);
+	member_of = zalloc((size_t)*size, sizeof *member_of);
 	for (int32_t r = 0; r < *size; r++)
 		member_of[r] = NOBODY;
-	for (uint32_t i = 0; i < count; i++)
-		if (ranks[i] >= 0 && ranks[i] < *size)
-			member_of[ranks[i]] = i;
+	for (uint32_t i = 0; i < count; i++) {
+		places[i] = (struct ranked_member){ d->location_rank[members[i].location], i };
+		if ((c == NULL || c->members == NULL) && places[i].rank >= 0 &&
+		    places[i].rank < *size)
+			member_of[places[i].rank] = i;
+	}
+	if (c != NULL && c->members != NULL) {
+		SORT(places, count, by_rank);
+		for (int32_t r = 0; r < c->size; r++)
+			if ((found = bsearch(&(struct ranked_member){ .rank = c->members[r] },
+			    places, count, sizeof *places, by_rank)) != NULL)
+				member_of[r] = found->member;
+	}
+	free(places);
 	return member_of;
-}
-
-/* The sources of a rank in a neighbourhood collective; NULL: unknown. */
-static const struct neighbours *
-collective_sources(const struct definitions *d, const struct member *members, int32_t comm_rank)
-{
-	const struct communicator *c = comm_of(d, members);
-	const struct neighbours *of = c != NULL && c->neighbours != NULL && comm_rank >= 0 &&
-	    comm_rank < c->size ?
-	    &c->neighbours[comm_rank] : NULL;
-
-	return of != NULL && of->sources != NULL ? of : NULL;
 }
 
 struct overlap
@@ -147,15 +120,19 @@ static void
 needs_by_rank(struct needs *needs, const struct definitions *d, const struct member *members,
     uint32_t count, bool scan)
 {
-	int32_t *ranks = collective_ranks(d, members, count), size;
-	uint32_t *member_of = collective_members(d, members, count, ranks, &size);
+	const struct communicator *c = comm_of(d, members);
+	int32_t size;
+	uint32_t *member_of = members_by_rank(d, members, count, &size);
 
 	for (int32_t r = 0; r < size; r++) {
-		const struct neighbours *of = scan ? NULL : collective_sources(d, members, r);
+		const struct neighbours *of = scan || c == NULL || c->neighbours == NULL ||
+		    r >= c->size ? NULL : &c->neighbours[r];
 		struct need *need;
 
 		if (member_of[r] == NOBODY)
 			continue;
+		if (of != NULL && of->sources == NULL)	/* unknown */
+			of = NULL;
 		need = add_group(needs, scan && needs->count > 0, of == NULL ? 1 : of->count + 1);
 		needs->dependents[need->dependent + need->dependent_count++] = member_of[r];
 		if (scan || of != NULL)	/* its own start, too, as in all collectives */
@@ -166,7 +143,6 @@ needs_by_rank(struct needs *needs, const struct definitions *d, const struct mem
 				needs->sources[need->source + need->source_count++] =
 				    member_of[of->sources[s]];
 	}
-	free(ranks);
 	free(member_of);
 }
 
@@ -176,19 +152,15 @@ needs_at_once(struct needs *needs, const struct member *members, uint32_t count,
     enum call_class class, uint32_t root)
 {
 	struct need *need = add_group(needs, false, count);
-	uint32_t *sources = needs->sources, *dependents = needs->dependents;
-	uint32_t source_count = 0, dependent_count = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (root != NOBODY && members[i].row->peer == NULL_PEER)
 			continue;	/* on the root's side of an intercommunicator */
 		if (class != CLASS_ONE_TO_ALL || i == root)
-			sources[source_count++] = i;
+			needs->sources[need->source_count++] = i;
 		if (class != CLASS_ALL_TO_ONE || i == root)
-			dependents[dependent_count++] = i;
+			needs->dependents[need->dependent_count++] = i;
 	}
-	need->source_count = source_count;
-	need->dependent_count = dependent_count;
 }
 
 void

@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "definitions.h"
 
-#include "load.h"
-#include "unended.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "../tool/text.h"
 #include "../tool/tool.h"
 
-static int
+static void
 take_run(struct definitions *d, struct reader *in, const struct message *message)
 {
 	int32_t ranks;
 
 	if (d->ranks > 0)
-		return reader_fail(in, message->offset, "a second message of kind run");
+		die_message(in, message, "a second message of kind run");
 	if (body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
 	    body_int(in, message, "locations", ranks, 1 << 26, &d->location_count) < 0 ||
 	    body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ||
 	    body_int_if(in, message, "date_s", 0, LAST_DATE_S, &d->headline.date_s) < 0)
-		return -1;
+		die_input(in);
 	d->headline.ranks = d->ranks = ranks;
 	d->location_rank = zalloc(d->location_count, sizeof *d->location_rank);
 	d->location_thread = zalloc(d->location_count, sizeof *d->location_thread);
@@ -32,79 +29,43 @@ take_run(struct definitions *d, struct reader *in, const struct message *message
 	d->comms[1] = (struct communicator){ .size = d->ranks };
 	d->comms[2] = (struct communicator){ .size = 1 };
 	d->comm_count = 3;
-	return 1;
 }
 
-/* Notes a rank's host and clock; other readers may use the message, too. */
-static int
-take_rank(struct definitions *d, struct reader *in, const struct message *message)
-{
-	(void)in;
-	headline_rank(&d->headline, message);
-	return 0;
-}
-
-static int
-take_environment(struct definitions *d, struct reader *in, const struct message *message)
-{
-	(void)in;
-	headline_environment(&d->headline, message);
-	return 1;
-}
-
-static int
-take_load(struct definitions *d, struct reader *in, const struct message *message)
-{
-	return load_take(&d->headline, in, message);
-}
-
-static int
+static void
 take_location(struct definitions *d, struct reader *in, const struct message *message)
 {
 	uint32_t location;
 
-	return body_int(in, message, "location", d->ranks, (int64_t)d->location_count - 1,
+	if (body_int(in, message, "location", d->ranks, (int64_t)d->location_count - 1,
 	    &location) < 0 ||
 	    body_int(in, message, "rank", 0, d->ranks - 1, &d->location_rank[location]) < 0 ||
-	    body_int(in, message, "thread", 1, UINT32_MAX, &d->location_thread[location]) < 0 ?
-	    -1 : 1;
+	    body_int(in, message, "thread", 1, UINT32_MAX, &d->location_thread[location]) < 0)
+		die_input(in);
 }
 
+/* One of the two groups of a communicator; *OUTSIDE is increased by its members outside. */
 static int32_t *
 members(struct definitions *d, struct reader *in, const struct message *message,
-    const char *size_key, const char *key, int32_t *size)
+    const char *size_key, const char *key, int32_t *size, int32_t *outside)
 {
 	int32_t *ranks;
 	size_t count;
 
 	if (body_count(in, message, size_key, 1, 1 << 24, key, &count) < 0)
-		return NULL;
+		die_input(in);
 	*size = (int32_t)count;
 	ranks = zalloc(count, sizeof *ranks);
 	if (body_column(in, message, key, count, ranks) < 0)
-		goto bad;
-	for (size_t i = 0; i < count; i++)
-		if (ranks[i] < -2 || ranks[i] >= d->ranks) {
-			reader_fail(in, message->offset, "communicator: %s is out of range", key);
-			goto bad;
-		}
+		die_input(in);
+	for (size_t i = 0; i < count; i++) {
+		if (ranks[i] < -2 || ranks[i] >= d->ranks)
+			die_message(in, message, "communicator: %s is out of range", key);
+		*outside += ranks[i] == -2;
+	}
 	return ranks;
-bad:
-	free(ranks);
-	return NULL;
 }
 
-static int32_t
-count_outside(const int32_t *ranks, int64_t size)
-{
-	int32_t outside = 0;
-
-	for (int64_t i = 0; i < size; i++)
-		outside += ranks[i] == -2;
-	return outside;
-}
-
-static int
+static void
 take_neighbours(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct communicator *comm;
@@ -113,44 +74,38 @@ take_neighbours(struct definitions *d, struct reader *in, const struct message *
 	size_t count;
 
 	if (body_int(in, message, "comm", 3, (int64_t)d->comm_count - 1, &number) < 0)
-		return -1;
+		die_input(in);
 	comm = &d->comms[number];
 	if (body_int(in, message, "member", 0, comm->size - 1, &member) < 0 ||
 	    body_count(in, message, "count", 0, 1 << 24, "sources", &count) < 0)
-		return -1;
+		die_input(in);
 	if (comm->neighbours == NULL)
 		comm->neighbours = zalloc((size_t)comm->size, sizeof *comm->neighbours);
 	of = &comm->neighbours[member];
 	free(of->sources);
 	*of = (struct neighbours){ zalloc(count + 1, sizeof *of->sources), (uint32_t)count };
 	if (body_column(in, message, "sources", count, of->sources) < 0)
-		return -1;
+		die_input(in);
 	for (size_t i = 0; i < count; i++)
 		if (of->sources[i] < -2 || of->sources[i] >= comm->size)
-			return reader_fail(in, message->offset,
-			    "neighbours: sources is out of range");
-	return 1;
+			die_message(in, message, "neighbours: sources is out of range");
 }
 
-static int
+static void
 take_communicator(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct communicator comm = { 0 }, *old;
 	uint32_t number;
 
 	if (body_number(in, message, "comm", 1, &number) < 0)
-		return -1;
+		die_input(in);
 	if (number < 3)
-		return 1;	/* predefined communicators need no definition */
-	if ((comm.members = members(d, in, message, "size", "members", &comm.size)) == NULL)
-		return -1;
-	if (body_get(message, "remote_size") != NULL && (comm.remote = members(d, in, message,
-	    "remote_size", "remote", &comm.remote_size)) == NULL)
-		return -1;
+		return;		/* predefined communicators need no definition */
+	comm.members = members(d, in, message, "size", "members", &comm.size, &comm.outside);
 	comm.is_world = body_is(message, "type", "world");
-	comm.outside = count_outside(comm.members, comm.size) +
-	    count_outside(comm.remote, comm.remote_size);
-	if (comm.remote_size > 0) {
+	if (body_get(message, "remote_size") != NULL) {
+		comm.remote = members(d, in, message, "remote_size", "remote", &comm.remote_size,
+		    &comm.outside);
 		comm.in_members = zalloc((size_t)d->ranks / 8 + 1, 1);
 		for (int32_t i = 0; i < comm.size; i++)
 			if (comm.members[i] >= 0)
@@ -168,32 +123,25 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 	free(old->remote);
 	free(old->in_members);
 	*old = comm;
-	return 1;
 }
 
 /* A stack consists of sites defined before it, so it cannot contain itself. */
-static int
+static void
 take_stack(struct definitions *d, struct reader *in, const struct message *message, uint32_t number,
     struct site *site)
 {
 	size_t depth;
 
 	if (body_count(in, message, "count", 1, 1 << 16, "stack", &depth) < 0)
-		return -1;
+		die_input(in);
 	site->depth = (uint32_t)depth;
 	site->stack = zalloc(depth, sizeof *site->stack);
 	if (body_column(in, message, "stack", depth, site->stack) < 0)
-		goto bad;
+		die_input(in);
 	for (size_t i = 0; i < depth; i++)
 		if (site->stack[i] >= number || site->stack[i] >= d->site_count ||
-		    d->sites[site->stack[i]].stack != NULL) {
-			reader_fail(in, message->offset, "site: a frame of the stack is no place");
-			goto bad;
-		}
-	return 0;
-bad:
-	free(site->stack);
-	return -1;
+		    d->sites[site->stack[i]].stack != NULL)
+			die_message(in, message, "site: a frame of the stack is no place");
 }
 
 /* An element of an optional array that accompanies another one; NULL: there is none. */
@@ -232,25 +180,24 @@ take_inlined(struct site *site, const struct message *message)
 	}
 }
 
-static int
+static void
 take_site(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct site site = { .module = UINT32_MAX, .defined = true };
 	uint32_t number;
 
 	if (body_number(in, message, "site", 1, &number) < 0)
-		return -1;
+		die_input(in);
 	/* A site may be in a stack already: redefined as a stack, it could contain itself. */
 	if (number < d->site_count && d->sites[number].defined)
-		return reader_fail(in, message->offset, "site: number %u a second time", number);
-	if (body_get(message, "stack") != NULL) {
-		if (take_stack(d, in, message, number, &site) < 0)
-			return -1;
-	} else if (body_uint(in, message, "offset", &site.offset) < 0)
-		return -1;
+		die_message(in, message, "site: number %u a second time", number);
+	if (body_get(message, "stack") != NULL)
+		take_stack(d, in, message, number, &site);
+	else if (body_uint(in, message, "offset", &site.offset) < 0)
+		die_input(in);
 	if (body_int_if(in, message, "module", 0, 1 << 26, &site.module) < 0 ||
 	    body_int_if(in, message, "line", 0, INT32_MAX, &site.line) < 0)
-		return -1;
+		die_input(in);
 	site.call = body_string(message, "call");
 	site.function = body_string(message, "function");
 	site.file = body_string(message, "file");
@@ -259,133 +206,163 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 	while (d->site_count <= number)
 		d->sites[d->site_count++] = (struct site){ .module = UINT32_MAX };
 	d->sites[number] = site;
-	return 1;
 }
 
-static int
+static void
 take_module(struct definitions *d, struct reader *in, const struct message *message)
 {
 	char *path = body_string(message, "path");
 	uint32_t number;
 
 	if (body_number(in, message, "module", 0, &number) < 0)
-		return -1;
+		die_input(in);
 	*AT(d->modules, d->module_capacity, number) = (struct module_name){ path,
 	    path != NULL ? formatted("[%s]", file_name(path)) : NULL };
 	if (number >= d->module_count)
 		d->module_count = (size_t)number + 1;
-	return 1;
 }
 
-static int
+static void
 take_region_name(struct definitions *d, struct reader *in, const struct message *message)
 {
 	uint32_t number;
 
 	if (body_number(in, message, "number", 1, &number) < 0)
-		return -1;
+		die_input(in);
 	*AT(d->regions, d->region_capacity, number) = body_string(message, "name");
 	if (number >= d->region_count)
 		d->region_count = (size_t)number + 1;
-	return 1;
 }
 
-static int
+static void
 take_polls(struct definitions *d, struct reader *in, const struct message *message)
 {
 	d->polls_wait = body_is(message, "as", "wait");
 	d->handovers = 0;
-	if (body_get(message, "handovers") != NULL &&
-	    body_int(in, message, "handovers", 0, INT64_MAX, &d->handovers) < 0)
-		return -1;
-	return body_int(in, message, "gap_ns", 0, INT64_MAX, &d->poll_gap_ns) < 0 ? -1 : 1;
+	if (body_int_if(in, message, "handovers", 0, INT64_MAX, &d->handovers) < 0 ||
+	    body_int(in, message, "gap_ns", 0, INT64_MAX, &d->poll_gap_ns) < 0)
+		die_input(in);
 }
 
-static int
+int
+poll_gaps_read(struct poll_gaps *gaps, struct reader *in, const struct message *message)
+{
+	const int64_t most = INT64_MAX / 4;	/* so that a sum of a few does not overflow */
+
+	return body_int(in, message, "location", 0, UINT32_MAX, &gaps->location) < 0 ||
+	    body_int(in, message, "site", 0, UINT32_MAX, &gaps->site) < 0 ||
+	    body_int(in, message, "count", 1, most, &gaps->count) < 0 ||
+	    body_int(in, message, "apart_ns", 0, most, &gaps->apart_ns) < 0 ||
+	    body_int(in, message, "awake_ns", 0, gaps->apart_ns, &gaps->awake_ns) < 0 ? -1 : 0;
+}
+
+int
+poll_gaps_order(const void *left, const void *right)
+{
+	const struct poll_gaps *a = left, *b = right;
+
+	return BY(location) BY(site) 0;
+}
+
+static void
 take_poll_gaps(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct poll_gaps gaps;
 
 	if (poll_gaps_read(&gaps, in, message) < 0)
-		return -1;
+		die_input(in);
 	if (d->poll_gaps_count > 0 &&
 	    poll_gaps_order(&d->poll_gaps[d->poll_gaps_count - 1], &gaps) >= 0)
-		return reader_fail(in, message->offset,
-		    "poll_gaps: not in order of locations and sites");
+		die_message(in, message, "poll_gaps: not in order of locations and sites");
 	*APPEND(d->poll_gaps, d->poll_gaps_count, d->poll_gaps_capacity) = gaps;
-	return 1;
 }
 
-static int
+bool
+is_seen_asleep(const struct definitions *known, uint32_t location, uint32_t site, int64_t apart_ns)
+{
+	enum {
+		/*
+		 * Sleeping: awake for at most 1/MOST_AWAKE of the measured time. On virtual
+		 * machines an empty usleep(100) itself takes a fifth of its time on the core.
+		 */
+		MOST_AWAKE = 2,
+		ALIKE = 16,	/* largest ratio of a time to the mean of those measured */
+	};
+	const struct poll_gaps key = { .location = location, .site = site };
+	const struct poll_gaps *gaps = known->poll_gaps_count == 0 ? NULL :
+	    bsearch(&key, known->poll_gaps, known->poll_gaps_count, sizeof key, poll_gaps_order);
+
+	return gaps != NULL && gaps->awake_ns <= gaps->apart_ns / MOST_AWAKE &&
+	    apart_ns / ALIKE <= gaps->apart_ns / gaps->count;
+}
+
+static void
 take_ended(struct definitions *d, struct reader *in, const struct message *message)
 {
 	const size_t ranks = (size_t)d->ranks;
 	uint8_t *ended = zalloc(ranks, 1);
-	const int got = body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ||
-	    body_column(in, message, "ended", ranks, ended) < 0 ? -1 : 1;
 
-	for (size_t r = 0; r < ranks && got > 0; r++)
+	if (body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ||
+	    body_column(in, message, "ended", ranks, ended) < 0)
+		die_input(in);
+	for (size_t r = 0; r < ranks; r++)
 		d->headline.ranks_died += ended[r] == 0;
 	free(ended);
-	return got;
 }
 
-static int
+static void
 take_spawned(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct beginning begin;
 	uint32_t *ranks;
 	size_t count;
-	int got = 1;
 
 	if (body_int(in, message, "location", 0, (int64_t)d->location_count - 1,
 	    &begin.location) < 0 || body_int(in, message, "seq", 0, INT64_MAX, &begin.seq) < 0 ||
 	    body_int(in, message, "begin_ns", INT64_MIN, INT64_MAX, &begin.ns) < 0 ||
 	    body_count(in, message, "count", 1, (size_t)d->ranks, "ranks", &count) < 0)
-		return -1;
+		die_input(in);
 	ranks = zalloc(count, sizeof *ranks);
 	if (body_column(in, message, "ranks", count, ranks) < 0)
-		got = -1;
+		die_input(in);
 	if (d->begins == NULL) {
 		d->begins = zalloc((size_t)d->ranks, sizeof *d->begins);
 		for (int32_t r = 0; r < d->ranks; r++)
 			d->begins[r].location = UINT32_MAX;
 	}
-	for (size_t i = 0; got > 0 && i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		if (ranks[i] >= (uint32_t)d->ranks ||
 		    (int32_t)ranks[i] == d->location_rank[begin.location])
-			got = reader_fail(in, message->offset, "spawned: ranks is out of range");
-		else
-			d->begins[ranks[i]] = begin;
+			die_message(in, message, "spawned: ranks is out of range");
+		d->begins[ranks[i]] = begin;
+	}
 	free(ranks);
-	return got;
 }
 
 /* A block is no definition, but its location must have one. */
-static int
+static void
 check_location(struct definitions *d, struct reader *in, const struct message *message)
 {
 	int64_t location;
 
 	if (body_int(in, message, "location", 0, (int64_t)d->location_count - 1, &location) < 0)
-		return -1;
+		die_input(in);
 	if (d->location_rank[location] < 0)
-		return reader_fail(in, message->offset, "%s: location %d is not defined",
-		    message->kind, (int)location);
-	return 0;
+		die_message(in, message, "%s: location %d is not defined", message->kind,
+		    (int)location);
 }
 
 static const struct kind {
 	const char *name;
-	int (*take)(struct definitions *, struct reader *, const struct message *);
+	void (*take)(struct definitions *, struct reader *, const struct message *);
 	bool needs_run, is_definition;
 } kinds[] = {
 	{ "call", NULL, false, true },
 	{ "run", take_run, false, true },
-	{ "rank", take_rank, true, true },
+	{ "rank", headline_rank, true, true },
 	{ "location", take_location, true, true },
-	{ "environment", take_environment, false, true },
-	{ "load", take_load, true, true },
+	{ "environment", headline_environment, false, true },
+	{ "load", headline_load, true, true },
 	{ "communicator", take_communicator, true, true },
 	{ "neighbours", take_neighbours, true, true },
 	{ "site", take_site, false, true },
@@ -418,15 +395,15 @@ kind_of(const struct message *message)
 	return NULL;
 }
 
-int
+void
 definitions_take(struct definitions *definitions, struct reader *in, const struct message *message)
 {
 	const struct kind *kind = kind_of(message);
 
 	if (kind != NULL && kind->needs_run && definitions->ranks == 0)
-		return reader_fail(in, message->offset, "%s before the message of kind run",
-		    message->kind);
-	return kind != NULL && kind->take != NULL ? kind->take(definitions, in, message) : 0;
+		die_message(in, message, "%s before the message of kind run", message->kind);
+	if (kind != NULL && kind->take != NULL)
+		kind->take(definitions, in, message);
 }
 
 void
@@ -451,8 +428,10 @@ definitions_next(struct definitions *definitions, struct reader *in, struct mess
 {
 	const int got = reader_next(in, message);
 
-	if (got < 0 || (got > 0 && definitions_take(definitions, in, message) < 0))
+	if (got < 0)
 		die_input(in);
+	if (got > 0)
+		definitions_take(definitions, in, message);
 	return got > 0;
 }
 

@@ -51,7 +51,7 @@ struct awaited_call {
 	uint32_t location;	/* whose last row never came; UINT32_MAX: none is left */
 };
 
-/* poll_gaps.c: does a thread sleep between polls that find nothing? As measured: trace.5. */
+/* Does a thread sleep between polls that find nothing? As measured: trace.5. */
 struct poll_gaps {
 	uint32_t location, site;	/* of the poll after the gap, which found nothing */
 	int64_t count, apart_ns, awake_ns;
@@ -94,15 +94,14 @@ bool is_seen_asleep(const struct definitions *known, uint32_t location, uint32_t
     int64_t apart_ns);
 
 /*
- * Takes a message if it is a definition. 1: taken, 0: of another kind, -1: error (in the reader).
- * Calls or edges before the message of kind run, or of an undefined location, are errors, too.
- * Memory errors end the tool.
+ * Takes a message if it is a definition. Bad input ends the tool: also calls or edges before the
+ * message of kind run, or of an undefined location.
  */
-int definitions_take(struct definitions *definitions, struct reader *in,
+void definitions_take(struct definitions *definitions, struct reader *in,
     const struct message *message);
 /* Ends the tool if the sum of NS of each location might overflow. */
 void refuse_long_sums(const struct definitions *definitions, int64_t ns);
-/* Reads the next message and takes it so. False: the stream has ended. Bad input ends the tool. */
+/* Reads the next message and takes it so. False: the stream has ended. */
 bool definitions_next(struct definitions *definitions, struct reader *in, struct message *message);
 
 /* The rank of a location of the stream; -1: it is out of range, or nothing defines it. */
@@ -110,6 +109,23 @@ static inline int32_t
 defined_rank(const struct definitions *definitions, uint32_t location)
 {
 	return location < definitions->location_count ? definitions->location_rank[location] : -1;
+}
+
+/* A site with a number above 0; NULL: unknown. */
+static inline struct site *
+defined_site(const struct definitions *definitions, uint32_t site)
+{
+	return site > 0 && site < definitions->site_count ? &definitions->sites[site] : NULL;
+}
+
+/* The path of its module; NULL: unknown. */
+static inline const char *
+site_module(const struct definitions *definitions, uint32_t site)
+{
+	const struct site *s = defined_site(definitions, site);
+
+	return s != NULL && s->module < definitions->module_count ?
+	    definitions->modules[s->module].path : NULL;
 }
 
 /* The origin of a location; NULL: it begins with the run. */
@@ -141,6 +157,38 @@ void communicator_write(struct writer *out, uint32_t number, const struct commun
 void neighbours_write(struct writer *out, uint32_t comm, int32_t member,
     const struct neighbours *of);
 void site_write(struct writer *out, size_t number, const struct site *s);
+
+/* ---- unended.c: a run that did not end, or not yet ---- */
+
+/* Where threads were when a run ended: the columns of a message of kind unended (trace.5). */
+struct thread_ends {
+	size_t count;
+	uint32_t *locations, *sites;
+	uint16_t *calls, *operations;
+	int32_t *waits_for;
+	int64_t *since_ns;
+};
+struct thread_ends ends_begin(size_t most);
+void ends_free(struct thread_ends *ends);
+/*
+ * Takes a message of kind unended: a part of the headline, "killed at 12.3 s: deadlock: 0 waits in
+ * MPI_Ssend to 1 ...", and what open calls wait for.
+ */
+void unended_take(struct definitions *definitions, struct reader *in,
+    const struct message *message);
+
+/* How far the ranks of a run in progress have come: a message of kind reached. */
+struct reached {
+	int64_t at_ns;
+	int64_t *since_ns;	/* by location: the enter of its current call, or at_ns */
+	uint16_t *call;		/* index of call_name; 0: none */
+};
+/* For COUNT locations. Bad input ends the tool. */
+void reached_read(struct reached *reached, struct reader *in, const struct message *message,
+    uint32_t count);
+void reached_free(struct reached *reached);
+
+/* ---- */
 
 /* Does more than one thread of the rank make calls? */
 bool several_threads_call(const struct definitions *definitions, int32_t rank);

@@ -2,9 +2,7 @@
 #include "graph_input.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "../tool/order.h"
 #include "../tool/tool.h"
 
 void
@@ -23,43 +21,32 @@ read_calls(struct graph_input *graph, const struct message *message)
 	if (graph->keeps != NULL) {
 		if (body_int(graph->in, message, "location", 0, graph->known.location_count - 1,
 		    &location) < 0)
-			return GRAPH_BAD;
+			die_input(graph->in);
 		if (!graph->keeps[location])
 			return GRAPH_NOT_KEPT;
 	}
-	if (calls_read(&graph->calls, graph->in, message) < 0 || (graph->row_bytes > 0 &&
-	    window_add(&graph->window, graph->in, message, &graph->calls) < 0))
-		return GRAPH_BAD;
+	if (calls_read(&graph->calls, graph->in, message) < 0)
+		die_input(graph->in);
+	if (graph->row_bytes > 0)
+		window_add(&graph->window, graph->in, message, &graph->calls);
 	return GRAPH_CALLS;
 }
 
 /* ---- edges ------------------------------------------------------------------------------ */
 
 static void
-edge_block_free(struct edge_block *edges)
-{
-	free(edges->source);
-	free(edges->target);
-	free(edges->send);
-	free(edges->receive);
-	free(edges->size);
-	free(edges->location);
-	free(edges->seq);
-	memset(edges, 0, sizeof *edges);
-}
-
-static void
 begin_edges(struct edge_block *edges, size_t count)
 {
 	if (count > edges->capacity) {
-		edge_block_free(edges);
+		free(edges->source);
+		free(edges->target);
+		free(edges->send);
+		free(edges->receive);
 		edges->capacity = count;
-		edges->source = zalloc(count, sizeof *edges->source);
+		edges->location = edges->source = zalloc(count, sizeof *edges->source);
 		edges->target = zalloc(count, sizeof *edges->target);
-		edges->location = zalloc(count, sizeof *edges->location);
-		edges->send = zalloc(count, sizeof *edges->send);
+		edges->seq = edges->send = zalloc(count, sizeof *edges->send);
 		edges->receive = zalloc(count, sizeof *edges->receive);
-		edges->seq = zalloc(count, sizeof *edges->seq);
 	}
 	edges->count = count;
 }
@@ -74,7 +61,7 @@ is_there(const struct window *window, uint32_t location, uint64_t seq)
 	    window_kept(window, location, seq) != NULL));
 }
 
-static int
+static void
 check_ends(const struct graph_input *graph, const struct message *message,
     const uint32_t *location, const uint64_t *seq)
 {
@@ -83,13 +70,11 @@ check_ends(const struct graph_input *graph, const struct message *message,
 	for (size_t i = 0; i < graph->edges.count; i++)
 		if (location[i] >= window->locations ||
 		    (!window->partial && !window->shared && !is_there(window, location[i], seq[i])))
-			return reader_fail(graph->in, message->offset, "%s: row %llu of location "
-			    "%u is not there", message->kind, (unsigned long long)seq[i],
-			    location[i]);
-	return 0;
+			die_message(graph->in, message, "%s: row %llu of location %u is not there",
+			    message->kind, (unsigned long long)seq[i], location[i]);
 }
 
-static int
+static void
 read_messages(struct graph_input *graph, const struct message *message)
 {
 	struct edge_block *edges = &graph->edges;
@@ -97,29 +82,31 @@ read_messages(struct graph_input *graph, const struct message *message)
 	size_t n;
 
 	if (body_count(in, message, "count", 0, UINT32_MAX, "source", &n) < 0)
-		return -1;
+		die_input(in);
 	begin_edges(edges, n);
-	return body_column(in, message, "source", n, edges->source) < 0 ||
+	if (body_column(in, message, "source", n, edges->source) < 0 ||
 	    body_column(in, message, "send", n, edges->send) < 0 ||
 	    body_column(in, message, "target", n, edges->target) < 0 ||
-	    body_column(in, message, "receive", n, edges->receive) < 0 ||
-	    check_ends(graph, message, edges->source, edges->send) < 0 ||
-	    check_ends(graph, message, edges->target, edges->receive) < 0 ? -1 : 0;
+	    body_column(in, message, "receive", n, edges->receive) < 0)
+		die_input(in);
+	check_ends(graph, message, edges->source, edges->send);
+	check_ends(graph, message, edges->target, edges->receive);
 }
 
 /* Location and seq of rows. */
-static int
+static void
 read_members(struct graph_input *graph, const struct message *message)
 {
 	struct edge_block *edges = &graph->edges;
 	size_t n;
 
 	if (body_count(graph->in, message, "count", 0, UINT32_MAX, "location", &n) < 0)
-		return -1;
+		die_input(graph->in);
 	begin_edges(edges, n);
-	return body_column(graph->in, message, "location", n, edges->location) < 0 ||
-	    body_column(graph->in, message, "seq", n, edges->seq) < 0 ||
-	    check_ends(graph, message, edges->location, edges->seq) < 0 ? -1 : 0;
+	if (body_column(graph->in, message, "location", n, edges->location) < 0 ||
+	    body_column(graph->in, message, "seq", n, edges->seq) < 0)
+		die_input(graph->in);
+	check_ends(graph, message, edges->location, edges->seq);
 }
 
 struct end { uint32_t location; uint64_t seq; };
@@ -147,7 +134,7 @@ sort_members(uint32_t *location, uint64_t *seq, uint32_t count)
 	free(ends);
 }
 
-static int
+static void
 read_collectives(struct graph_input *graph, const struct message *message)
 {
 	struct edge_block *edges = &graph->edges;
@@ -157,41 +144,39 @@ read_collectives(struct graph_input *graph, const struct message *message)
 
 	if (body_count(in, message, "count", 0, UINT32_MAX, "location", &n) < 0 ||
 	    body_count(in, message, "instances", 0, UINT32_MAX, "size", &instances) < 0)
-		return -1;
-	begin_edges(edges, n);		/* which may free the sizes */
+		die_input(in);
 	GROW(edges->size, edges->instance_capacity, instances);
 	edges->instances = instances;
-	if (body_column(in, message, "size", instances, edges->size) < 0 ||
-	    read_members(graph, message) < 0)
-		return -1;
+	if (body_column(in, message, "size", instances, edges->size) < 0)
+		die_input(in);
+	read_members(graph, message);
 	for (size_t i = 0; i < instances; i++) {
 		members += edges->size[i];
 		if (edges->size[i] == 0)
-			return reader_fail(in, message->offset,
-			    "collectives: an instance without members");
+			die_message(in, message, "collectives: an instance without members");
 	}
 	if (members != n)
-		return reader_fail(in, message->offset, "collectives: sizes and members differ");
+		die_message(in, message, "collectives: sizes and members differ");
 	for (size_t i = 0, at = 0; i < instances; at += edges->size[i++])
 		sort_members(edges->location + at, edges->seq + at, edges->size[i]);
-	return 0;
 }
 
-int
-seqs_read(uint64_t *seqs, const char *key, struct reader *in, const struct message *message,
-    const struct window *window)
+/* One seq for each location. */
+static void
+read_seqs_of(struct graph_input *graph, const struct message *message, const char *key)
 {
+	const uint32_t locations = graph->window.locations;
 	int64_t count;
 
-	if (body_int(in, message, "count", window->locations, window->locations, &count) < 0)
-		return -1;
-	return body_column(in, message, key, window->locations, seqs);
+	if (body_int(graph->in, message, "count", locations, locations, &count) < 0 ||
+	    body_column(graph->in, message, key, locations, graph->seqs) < 0)
+		die_input(graph->in);
 }
 
-static int
+static void
 read_seqs(struct graph_input *graph, const struct message *message)
 {
-	return seqs_read(graph->seqs, "seq", graph->in, message, &graph->window);
+	read_seqs_of(graph, message, "seq");
 }
 
 /* ---- messages of any kind --------------------------------------------------------------- */
@@ -199,10 +184,9 @@ read_seqs(struct graph_input *graph, const struct message *message)
 enum graph_item
 graph_define(struct graph_input *graph, const struct message *message)
 {
-	const int got = definitions_take(&graph->known, graph->in, message);
-
-	if (got <= 0 || !is_kind(message, "run"))
-		return got < 0 ? GRAPH_BAD : GRAPH_OTHER;
+	definitions_take(&graph->known, graph->in, message);
+	if (!is_kind(message, "run"))
+		return GRAPH_OTHER;
 	graph->seqs = zalloc(graph->known.location_count, sizeof *graph->seqs);
 	window_open(&graph->window, graph->known.location_count, graph->row_bytes);
 	graph->window.shared = graph->row_bytes == 0;
@@ -215,7 +199,7 @@ graph_rows(struct graph_input *graph, const struct message *message)
 	static const struct {
 		const char *kind;
 		enum graph_item item;
-		int (*read)(struct graph_input *, const struct message *);
+		void (*read)(struct graph_input *, const struct message *);
 	} kinds[] = {
 		{ "messages", GRAPH_MESSAGES, read_messages },
 		{ "probes", GRAPH_PROBES, read_messages },
@@ -230,27 +214,19 @@ graph_rows(struct graph_input *graph, const struct message *message)
 	if (is_kind(message, "calls"))
 		return read_calls(graph, message);
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (is_kind(message, kinds[i].kind))
-			return kinds[i].read(graph, message) < 0 ? GRAPH_BAD : kinds[i].item;
+		if (is_kind(message, kinds[i].kind)) {
+			kinds[i].read(graph, message);
+			return kinds[i].item;
+		}
 	return GRAPH_OTHER;
-}
-
-enum graph_item
-graph_read(struct graph_input *graph, const struct message *message)
-{
-	const enum graph_item item = graph_define(graph, message);
-
-	return item == GRAPH_OTHER ? graph_rows(graph, message) : item;
 }
 
 enum graph_item
 graph_take(struct graph_input *graph, const struct message *message)
 {
-	enum graph_item item = graph_read(graph, message);
+	const enum graph_item item = graph_define(graph, message);
 
-	if (item == GRAPH_BAD)
-		die_input(graph->in);
-	return item;
+	return item == GRAPH_OTHER ? graph_rows(graph, message) : item;
 }
 
 bool
@@ -258,8 +234,7 @@ graph_early(struct graph_input *graph, const struct message *message)
 {
 	if (body_get(message, "early") == NULL)
 		return false;
-	if (seqs_read(graph->seqs, "early", graph->in, message, &graph->window) < 0)
-		die_input(graph->in);
+	read_seqs_of(graph, message, "early");
 	return true;
 }
 
@@ -268,7 +243,11 @@ graph_close(struct graph_input *graph)
 {
 	reader_close(graph->in);
 	calls_free(&graph->calls);
-	edge_block_free(&graph->edges);
+	free(graph->edges.source);
+	free(graph->edges.target);
+	free(graph->edges.send);
+	free(graph->edges.receive);
+	free(graph->edges.size);
 	window_close(&graph->window);
 	free(graph->seqs);
 	free(graph->keeps);

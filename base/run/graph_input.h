@@ -24,7 +24,6 @@
 
 /* The contents of a message. */
 enum graph_item {
-	GRAPH_BAD = -1,		/* the reader has the reason */
 	GRAPH_OTHER,		/* a definition, or a kind that the tool handles */
 	GRAPH_RUN,		/* known has ranks and locations; the window is open and empty */
 	GRAPH_CALLS,		/* rows: the block is in calls, and appended to the window */
@@ -44,7 +43,7 @@ struct edge_block {
 	size_t count, instances;
 	uint32_t *source, *target;	/* messages */
 	uint64_t *send, *receive;
-	uint32_t *size, *location;	/* collectives */
+	uint32_t *size, *location;	/* collectives; in the arrays of source and send */
 	uint64_t *seq;
 	size_t capacity, instance_capacity;
 };
@@ -60,23 +59,18 @@ struct graph_input {
 	uint64_t *seqs;		/* by location */
 };
 
-/* Refuses a stream that lp-graph has not matched. Bad input ends the tool. */
+/* Refuses a stream that lp-graph has not matched. Bad input ends the tool, here and below. */
 void graph_open(struct graph_input *graph, const char *file, enum reading how);
 /* Takes a message and returns its item. */
-enum graph_item graph_read(struct graph_input *graph, const struct message *message);
-/* The two halves of graph_read: definitions, and all other messages. */
+enum graph_item graph_take(struct graph_input *graph, const struct message *message);
+/* Its two halves: definitions, and all other messages. */
 enum graph_item graph_define(struct graph_input *graph, const struct message *message);
 enum graph_item graph_rows(struct graph_input *graph, const struct message *message);
-/* graph_read, but bad input ends the tool. */
-enum graph_item graph_take(struct graph_input *graph, const struct message *message);
 /*
  * After GRAPH_SETTLED of a run in progress: sets seqs to the rows before which all others are
  * settled or overdue. False: none is overdue.
  */
 bool graph_early(struct graph_input *graph, const struct message *message);
-/* Reads sync or settled: one seq for each location. 0 or -1. */
-int seqs_read(uint64_t *seqs, const char *key, struct reader *in, const struct message *message,
-    const struct window *window);
 /* Closes the reader, and frees everything except the definitions. */
 void graph_close(struct graph_input *graph);
 

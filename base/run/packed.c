@@ -7,8 +7,6 @@
 
 #include "../tool/spool.h"
 #include "../tool/tool.h"
-#include "packed_rows.h"
-#include "window.h"
 
 struct chunk {
 	uint64_t first;			/* seq of its first row */
@@ -355,22 +353,17 @@ empty_slot(struct packed *p, struct slot *slot)
 	slot->used = slot->changed = false;
 }
 
-/* The rows of pinned chunks and of the last requests must stay in place. */
-static bool
-is_held(const struct packed *p, uint32_t at)
-{
-	const uint64_t request = p->slots[at].request;
-
-	return at + 1 == p->pinned || (request > 0 && p->requests - request < LEAST_SLOTS / 2);
-}
-
-/* The next slot in turn that is not held, emptied of its chunk. */
+/*
+ * The next slot in turn, emptied of its chunk. The rows of the pinned chunk and of the last
+ * requests must stay in place.
+ */
 static uint32_t
 free_slot(struct packed *p)
 {
 	uint32_t at = p->next_slot;
 
-	while (is_held(p, at))
+	while (at + 1 == p->pinned || (p->slots[at].request > 0 &&
+	    p->requests - p->slots[at].request < LEAST_SLOTS / 2))
 		at = (at + 1) % p->slot_count;
 	p->next_slot = (at + 1) % p->slot_count;
 	if (p->slots[at].used)

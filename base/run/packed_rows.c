@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "packed_rows.h"
+#include "packed.h"
 
 #include <string.h>
 
 #include "../tool/spill.h"
 #include "../tool/tool.h"
-#include "window.h"
 
 /* Bytes of a packed number, and the words of a row that are its times. */
 enum { MOST_BYTES = 10, ENTER = 0, LEAVE = 1 };

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../tool/hash_table.h"
-#include "../tool/memory.h"
 #include "../tool/tool.h"
 
 #define PLACE_HASH(p) mix((uint64_t)(p)->site << 1 | (p)->compute, (uint64_t)(p)->rank)
@@ -71,26 +70,22 @@ struct site_name {
 
 HASH_TABLE_OF_TEXT(site_names, struct site_name, text)
 
-static uint32_t
-find_first(struct same_sites *sites, const struct definitions *known, uint32_t site)
+uint32_t
+first_of_name(struct same_sites *sites, const struct definitions *known, uint32_t site)
 {
-	const struct site_name name = { site_text(known, site), site };
+	struct site_name name = { .site = site };
 
-	if (name.text[0] == '\0')
-		return site;
+	if (*AT(sites->first, sites->capacity, site) != 0)
+		return sites->first[site] - 1;
+	name.text = site_text(known, site);
 	if (sites->names == NULL) {
 		sites->names = zalloc(1, sizeof *sites->names);
 		site_names_begin(sites->names, 256);
 	}
-	return site_names_add(sites->names, &name)->site;
-}
-
-uint32_t
-first_of_name(struct same_sites *sites, const struct definitions *known, uint32_t site)
-{
-	if (*AT(sites->first, sites->capacity, site) == 0)
-		sites->first[site] = 1 + find_first(sites, known, site);
-	return sites->first[site] - 1;
+	if (name.text[0] != '\0')
+		name = *site_names_add(sites->names, &name);
+	sites->first[site] = 1 + name.site;
+	return name.site;
 }
 
 void

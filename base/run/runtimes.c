@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtimes.h"
+#include "sampled_place.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -88,31 +88,29 @@ is_within(const struct site *site, const char *pattern)
 	return false;
 }
 
-static const char *
-module_name(const struct definitions *known, uint32_t site)
-{
-	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
-
-	return s != NULL && s->module < known->module_count &&
-	    known->modules[s->module].path != NULL ?
-	    file_name(known->modules[s->module].path) : NULL;
-}
-
 static bool
 is_c_library(const char *module)
 {
 	return is_like("libc[.-]*", module) || is_like("libpthread[.-]*", module);
 }
 
+/* Is it a place in the C library? */
+static bool
+is_in_c(const struct definitions *known, uint32_t site)
+{
+	const char *module = site_module(known, site);
+
+	return module != NULL && is_c_library(file_name(module));
+}
+
 enum waiting
 waiting_at(const struct definitions *known, uint32_t site)
 {
-	const char *module = module_name(known, site);
-	const struct site *s;
+	const char *path = site_module(known, site), *module = file_name(path);
+	const struct site *s = defined_site(known, site);
 
-	if (module == NULL)
+	if (path == NULL)
 		return NOT_WAITING;
-	s = &known->sites[site];
 	for (size_t i = 0; i < sizeof waiting_functions / sizeof waiting_functions[0]; i++) {
 		const bool in_c = strcmp(waiting_functions[i].module, C_LIBRARY) == 0;
 
@@ -127,10 +125,7 @@ waiting_at(const struct definitions *known, uint32_t site)
 bool
 is_system_call(const struct definitions *known, uint32_t site)
 {
-	const char *module = module_name(known, site);
-
-	return module != NULL && is_c_library(module) &&
-	    (is_within(&known->sites[site], "syscall") ||
+	return is_in_c(known, site) && (is_within(&known->sites[site], "syscall") ||
 	    is_within(&known->sites[site], "*syscall_cancel*"));
 }
 
@@ -138,22 +133,20 @@ is_system_call(const struct definitions *known, uint32_t site)
 static bool
 is_nameless(const struct definitions *known, uint32_t site)
 {
-	const char *module = module_name(known, site);
-
-	return module != NULL && is_c_library(module) && known->sites[site].function == NULL;
+	return is_in_c(known, site) && known->sites[site].function == NULL;
 }
 
 enum waiting
 waiting_below(const struct definitions *known, uint32_t site, uint32_t callers)
 {
-	const struct site *stack = callers < known->site_count ? &known->sites[callers] : NULL;
+	const struct site *stack = defined_site(known, callers);
 
 	if (stack == NULL || !(is_system_call(known, site) || is_nameless(known, site)))
 		return NOT_WAITING;
 	for (uint32_t i = 0; i < (stack->stack != NULL ? stack->depth : 1); i++) {
 		const uint32_t caller = stack->stack != NULL ? stack->stack[i] : callers;
 
-		if (module_name(known, caller) != NULL && !is_system_call(known, caller) &&
+		if (site_module(known, caller) != NULL && !is_system_call(known, caller) &&
 		    !is_nameless(known, caller))
 			return waiting_at(known, caller);
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampled_place.h"
 #include "../tool/text.h"
-#include "runtimes.h"
 
 #include <fnmatch.h>
 #include <math.h>
@@ -23,14 +22,6 @@ is_of_system(const char *path)
 		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
 			return true;
 	return false;
-}
-
-static const char *
-module_of(const struct definitions *known, uint32_t site)
-{
-	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
-
-	return s != NULL && s->module < known->module_count ? known->modules[s->module].path : NULL;
 }
 
 /* An interpreter's own functions say nothing about the script, which samples do not show. */
@@ -55,8 +46,8 @@ is_of_recorder(const char *module)
 struct stack_frame
 caller_frame(const struct definitions *known, uint32_t site)
 {
-	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
-	const char *module = module_of(known, site);
+	const struct site *s = defined_site(known, site);
+	const char *module = site_module(known, site);
 
 	if (s == NULL)
 		return (struct stack_frame){ .name = "(unknown)" };
@@ -92,7 +83,7 @@ same_function(const struct definitions *known, uint32_t site, uint32_t other)
 static bool
 is_own(const struct definitions *known, uint32_t site)
 {
-	const char *module = module_of(known, site);
+	const char *module = site_module(known, site);
 	const char *program = known->headline.program;
 
 	return module == NULL || (program != NULL && strcmp(module, program) == 0) ||
@@ -103,7 +94,7 @@ is_own(const struct definitions *known, uint32_t site)
 static uint32_t
 frame_at(const struct definitions *known, uint32_t site, uint32_t callers, size_t i)
 {
-	const struct site *s = callers < known->site_count ? &known->sites[callers] : NULL;
+	const struct site *s = defined_site(known, callers);
 
 	if (i == 0)
 		return site;
@@ -119,11 +110,11 @@ own_depth(const struct definitions *known, uint32_t site, uint32_t callers)
 	enum waiting how;
 	uint32_t frame;
 
-	if (is_own(known, site) || is_of_recorder(module_of(known, site)) ||
+	if (is_own(known, site) || is_of_recorder(site_module(known, site)) ||
 	    (how = waiting_at(known, site)) == WAITING_BY_FUNCTION || how == WAITING_BY_MODULE)
 		return 0;
 	for (size_t i = 1; (frame = frame_at(known, site, callers, i)) != 0; i++)
-		if (module_of(known, frame) != NULL && is_own(known, frame))
+		if (site_module(known, frame) != NULL && is_own(known, frame))
 			return i;
 	return 0;
 }
@@ -140,7 +131,7 @@ waiting_place(const struct definitions *known, uint32_t site, uint32_t callers)
 	uint32_t frame;
 
 	for (size_t i = 0; (frame = frame_at(known, site, callers, i)) != 0; i++)
-		if (module_of(known, frame) != NULL && is_own(known, frame) &&
+		if (site_module(known, frame) != NULL && is_own(known, frame) &&
 		    waiting_at(known, frame) == NOT_WAITING)
 			return frame;
 	return own_place(known, site, callers);
@@ -173,11 +164,11 @@ is_of_user(struct stack_frame frame)
 struct stack_frame
 own_frame(const struct definitions *known, uint32_t site, struct stack_frame *inlined)
 {
-	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
+	const struct site *s = defined_site(known, site);
 	size_t outer = s != NULL ? s->inlined_count : 0, inner = 0;
 
 	*inlined = (struct stack_frame){ .name = NULL };
-	if (is_python(module_of(known, site)))
+	if (is_python(site_module(known, site)))
 		return (struct stack_frame){ .name = python_name };
 	if (outer == 0 || (waiting_at(known, site) != NOT_WAITING && s->file != NULL &&
 	    !is_of_system(s->file)))
@@ -209,4 +200,35 @@ sampled_error(uint64_t count, int64_t worth_ns, int64_t compute_ns)
 	n = (double)compute_ns / (double)worth_ns;
 	k = fmin((double)count, n);
 	return (double)compute_ns * sqrt((k + 1) * (n - k + 1) / ((n + 2) * (n + 2) * (n + 3)));
+}
+
+/* ---- counters ---- */
+
+void
+counts_add(struct shown_counts *to, const struct shown_counts *more)
+{
+	to->on_core_ns += more->on_core_ns;
+	for (int c = 0; c < COUNTERS; c++)
+		to->of[c] += more->of[c];
+}
+
+double
+count_ratio(double count, double to)
+{
+	return count > 0 && to > 0 ? count / to : NAN;
+}
+
+void
+counts_show(struct shown_counts *counts, const bool known[COUNTERS], bool switched)
+{
+	const double cycles = (double)counts->of[COUNT_cycles];
+
+	if (!switched)
+		counts->on_core_ns = -1;
+	counts->cycles_per_instruction = count_ratio(cycles,
+	    (double)counts->of[COUNT_instructions]);
+	counts->clock_hz = count_ratio(cycles, 1e-9 * (double)counts->on_core_ns);
+	for (int c = 0; c < COUNTERS; c++)
+		if (!known[c])
+			counts->of[c] = -1;
 }

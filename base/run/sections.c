@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sections.h"
+#include "steps.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "../tool/hash_table.h"
 #include "../tool/search.h"
@@ -11,24 +10,16 @@
 
 struct seen { struct call_place place; uint32_t section; };
 
-#define SEEN_HASH(s) mix((s)->place.site, (s)->place.call)
-#define SEEN_SAME(a, b) same_place((a)->place, (b)->place)
-HASH_TABLE_BY(place_seen, struct seen, SEEN_HASH, SEEN_SAME, section, UINT32_MAX)
+HASH_TABLE_OF(place_seen, struct seen, place.site, place.call, section, UINT32_MAX)
 
-const struct loop *
+struct loop *
 section_loop(const struct sections *s, uint32_t section, uint64_t *instance)
 {
-	uint64_t first = 1;
-
-	for (size_t i = 0; i < s->steps.count && section > 0; i++) {
-		const struct loop *loop = &s->steps.loops[i];
-
-		if (section < first + loop->steps) {
-			*instance = section - first + 1;
+	for (struct loop *loop = s->steps.loops; loop < s->steps.loops + s->steps.count; loop++)
+		if (section >= loop->first && section - loop->first < loop->steps) {
+			*instance = section - loop->first + 1;
 			return loop;
 		}
-		first += loop->steps;
-	}
 	return NULL;
 }
 
@@ -45,17 +36,6 @@ add_mark(struct sections *s, struct section_lane *lane, int64_t at_ns, uint64_t 
 	*ENQUEUE(lane->marks, lane->begin, lane->end, lane->capacity) = (struct section_mark){
 	    at_ns, seq, section };
 	lane->now = section;
-}
-
-/* The first section of the loop. */
-static uint32_t
-first_section(const struct sections *s, size_t loop)
-{
-	uint64_t first = 1;
-
-	for (size_t i = 0; i < loop; i++)
-		first += s->steps.loops[i].steps;
-	return (uint32_t)first;
 }
 
 /* The section's kind gets the place, if it is new in it. */
@@ -90,11 +70,10 @@ is_named(const struct sections *s)
 }
 
 static void
-see_call(struct sections *s, const struct definitions *known, int32_t rank,
-    const struct calls *calls, size_t row)
+see_call(struct sections *s, int32_t rank, const struct calls *calls, size_t row)
 {
 	struct section_lane *lane = &s->lanes[rank];
-	const struct call_place place = call_place(&s->same, known, calls->site[row],
+	const struct call_place place = call_place(&s->same, s->known, calls->site[row],
 	    calls->call[row]);
 	const uint64_t number = lane->calls++;
 	const uint64_t seq = calls->first + row;
@@ -120,7 +99,7 @@ see_call(struct sections *s, const struct definitions *known, int32_t rank,
 		over = lane->at > 0 && number + 1 == lane->at + steps->unit;
 	}
 	if (number == steps->first)
-		add_mark(s, lane, lane->leave_ns, seq, first_section(s, lane->loop));
+		add_mark(s, lane, lane->leave_ns, seq, loop->first);
 	else if ((loop->ends ? over : divides) && number > steps->first && number <= steps->last)
 		add_mark(s, lane, lane->leave_ns, seq, lane->now + 1);
 	if (rank == 0 && lane->now > 0)
@@ -129,18 +108,6 @@ see_call(struct sections *s, const struct definitions *known, int32_t rank,
 		add_mark(s, lane, calls->leave_ns[row], seq + 1, 0);
 		lane->loop++;
 		lane->at = lane->turn = 0;
-	}
-}
-
-static void
-see_calls(struct sections *s, const struct definitions *known, const struct calls *calls)
-{
-	if (calls->location >= (uint32_t)known->ranks)	/* its rank's first thread has the steps */
-		return;
-	for (size_t i = 0; i < calls->count; i++) {
-		if (is_step_call(calls->call[i]))
-			see_call(s, known, (int32_t)calls->location, calls, i);
-		s->lanes[calls->location].leave_ns = calls->leave_ns[i];
 	}
 }
 
@@ -157,7 +124,7 @@ see_named_step(struct sections *s, struct section_lane *lane, int64_t at_ns, int
 		if (lane->now > 0 || loop == s->steps.count)
 			return;
 		lane->step_depth = lane->depth;
-		add_mark(s, lane, at_ns, 0, first_section(s, loop) +
+		add_mark(s, lane, at_ns, 0, s->steps.loops[loop].first +
 		    (uint32_t)(*AT(lane->steps, lane->steps_room, loop))++);
 	} else if (lane->depth > 0) {
 		if (lane->now > 0 && lane->depth == lane->step_depth)
@@ -189,6 +156,17 @@ lane_of_thread(const struct section_lane *lane, uint32_t worker)
 	return NULL;
 }
 
+void
+check_regions(const struct definitions *known, struct reader *in, const struct message *message,
+    const struct samples *block)
+{
+	for (size_t i = 0; i < block->count; i++)
+		if (block->region[i] > 0 && ((size_t)block->region[i] >= known->region_count ||
+		    known->regions[block->region[i]] == NULL))
+			die_message(in, message, "regions: region %d has no name",
+			    (int)block->region[i]);
+}
+
 static void
 see_regions(struct sections *s, struct reader *in, const struct message *message)
 {
@@ -216,13 +194,17 @@ sections_take(struct sections *s, const struct definitions *known, struct reader
 {
 	if (s->lanes == NULL && known->ranks > 0) {
 		s->known = known;
-		s->rank_of = s->regions ? NULL : known->location_rank;
 		s->lane_count = s->regions ? known->location_count : (size_t)known->ranks;
 		s->lanes = zalloc(s->lane_count, sizeof *s->lanes);
 	}
-	if (!s->regions && is_kind(message, "calls"))
-		see_calls(s, known, calls);
-	else if ((s->regions || is_named(s)) && is_kind(message, "regions"))
+	if (!s->regions && is_kind(message, "calls")) {
+		/* a rank's first thread has the steps */
+		for (size_t i = 0; i < calls->count && calls->location < s->lane_count; i++) {
+			if (is_step_call(calls->call[i]))
+				see_call(s, (int32_t)calls->location, calls, i);
+			s->lanes[calls->location].leave_ns = calls->leave_ns[i];
+		}
+	} else if ((s->regions || is_named(s)) && is_kind(message, "regions"))
 		see_regions(s, in, message);
 	else if (s->regions && is_kind(message, "region_name"))
 		s->count = known->region_count > 1 ? known->region_count : 1;
@@ -273,8 +255,8 @@ cut_by_lane(const struct section_lane *lane, struct section_cut *cut)
 bool
 section_next(const struct sections *s, struct section_cut *cut)
 {
-	const struct section_lane *lane = s->lanes == NULL ? NULL :
-	    &s->lanes[s->rank_of != NULL ? (uint32_t)s->rank_of[cut->location] : cut->location];
+	const struct section_lane *lane = s->lanes == NULL ? NULL : &s->lanes[s->regions ?
+	    cut->location : (uint32_t)s->known->location_rank[cut->location]];
 
 	if (cut->left_from_ns >= cut->left_to_ns)
 		return false;
@@ -292,14 +274,13 @@ section_next(const struct sections *s, struct section_cut *cut)
 static void
 note_point(struct sections *s, uint32_t section, bool differs)
 {
-	size_t i = 0;
+	uint64_t instance;
+	struct loop *loop = section_loop(s, section, &instance);
 
-	if (section == 0)
+	if (loop == NULL)
 		return;
-	while (i + 1 < s->steps.count && section >= first_section(s, i + 1))
-		i++;
-	s->steps.loops[i].synchronised++;
-	s->steps.loops[i].differ += differs;
+	loop->synchronised++;
+	loop->differ += differs;
 }
 
 /* Are all ranks in the same step at their rows SEQS? Forgets earlier ones. */
@@ -360,8 +341,10 @@ begin(struct sections *s)
 {
 	uint64_t count = 1;
 
-	for (size_t i = 0; i < s->steps.count; i++)
+	for (size_t i = 0; i < s->steps.count; i++) {
+		s->steps.loops[i].first = (uint32_t)count;
 		count += s->steps.loops[i].steps;
+	}
 	if (count >= UINT32_MAX)
 		die("%llu steps are too many", (unsigned long long)count);
 	s->count = (size_t)count;

@@ -24,7 +24,47 @@
 #include "../stream/calls.h"
 #include "../stream/samples.h"
 #include "../tool/fields.h"
-#include "steps.h"
+#include "places.h"
+
+enum { LEAST_STEPS = 5 };
+
+/* A place of calls: a site, or a function if the site is unknown. */
+struct call_place {
+	uint32_t site;			/* 0: unknown */
+	uint16_t call;			/* of call_name; 0 if the site is known */
+};
+
+/* The steps of one rank. Calls have numbers from 0, without tests and probes. */
+struct rank_steps {
+	struct call_place place;	/* begins or ends each step */
+	uint64_t first, last;		/* calls of all steps */
+	uint64_t unit, burst;		/* as of struct repeated: steps.h */
+	uint64_t period;		/* each of so many calls there divides; of bursts, one */
+};
+
+struct loop {
+	uint64_t steps;
+	uint32_t first;			/* section of the first one */
+	int ends;			/* 1: the place ends a step, 0: begins it; -1: none does */
+	/* of steps found in calls; NAN: they are regions */
+	double chance;			/* the largest of all ranks */
+	double calls;			/* of a step, mean of rank 0 */
+	int64_t begin_ns, end_ns;	/* of rank 0 */
+	uint64_t synchronised;		/* points in its steps at which all ranks meet */
+	uint64_t differ;		/* of these, with ranks in different steps */
+	uint32_t region;		/* whose instances are the steps; 0: found in calls */
+	struct rank_steps *ranks;	/* NULL with a region */
+	char *label;			/* sections_name gives it: the place, or the region */
+};
+
+struct steps {
+	struct loop *loops;		/* in order of time */
+	size_t count, capacity;
+	/* The longest undecided loop; steps 0: none. */
+	struct loop undecided;
+	struct call_place undecided_at;
+	int32_t ranks;
+};
 
 struct section_mark {
 	int64_t at_ns;			/* the section begins */
@@ -62,12 +102,11 @@ struct sections {
 	struct steps steps;
 	struct section *at;		/* 0: none */
 	size_t count, capacity;
-	const int32_t *rank_of;		/* by location: lanes are by rank; NULL: by location */
 	bool regions;
 	struct samples block;		/* of regions, as read */
 	const struct definitions *known;
 	size_t lane_count;
-	struct section_lane {
+	struct section_lane {		/* of steps by rank, of regions by location */
 		struct section_lane *workers;	/* threads without calls that have regions */
 		size_t worker_count, worker_room;
 		uint32_t worker;
@@ -118,8 +157,11 @@ section_cut(uint32_t location, uint32_t worker, int64_t from_ns, int64_t to_ns)
 bool section_next(const struct sections *sections, struct section_cut *cut);
 
 /* The loop of a section, and the section's number in it from 1; NULL: section 0. */
-const struct loop *section_loop(const struct sections *sections, uint32_t section,
-    uint64_t *instance);
+struct loop *section_loop(const struct sections *sections, uint32_t section, uint64_t *instance);
+
+/* Ends the tool if the regions of a block are not defined. */
+void check_regions(const struct definitions *known, struct reader *in,
+    const struct message *message, const struct samples *block);
 
 /* ---- sections_print.c ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The segments of the critical path, as in messages of kind segments. */
+/* The critical path as lp-critpath writes it: messages of kind segments and sampled_path. */
 #ifndef SEGMENTS_H
 #define SEGMENTS_H
 
@@ -33,10 +33,33 @@ struct segments {
 };
 
 /*
- * Appends the segments of a message; undefined sites become 0. -1 with the reason in the reader: a
- * column is missing, a value is out of range, or the path does not continue at its end.
+ * Appends the segments of a message; undefined sites become 0. Bad input ends the tool: a column is
+ * missing, a value is out of range, or the path does not continue at its end.
  */
-int segments_read(struct segments *segments, struct reader *in, const struct message *message,
+void segments_read(struct segments *segments, struct reader *in, const struct message *message,
     const struct definitions *known);
+
+/* ---- the path by function of a run with samples ---- */
+
+/* A function, or a name for the rest of the path such as not_sampled. */
+struct function_time {
+	const char *name, *file;	/* file NULL: unknown */
+	int64_t path_ns, all_ns;	/* on the path; of all computation, by samples */
+};
+
+struct function_times {
+	struct function_time *at;
+	size_t count, capacity;		/* 0: the run was not sampled */
+};
+
+/* Adds the places of one message of kind sampled_path as functions. Bad input ends the tool. */
+void sampled_path_read(struct function_times *functions, struct reader *in,
+    const struct message *message, const struct definitions *known);
+/* The texts of MORE live as long as the list. */
+void function_times_add(struct function_times *functions, const struct function_time *more);
+/* Joins functions with the same name and file name, and sorts by these. */
+void function_times_fold(struct function_times *functions);
+/* Compares two struct function_time. */
+int function_times_compare(const void *left, const void *right);
 
 #endif

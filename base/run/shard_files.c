@@ -72,15 +72,15 @@ shard_create(const char *folder, uint32_t number)
 }
 
 void
-shard_write(struct writer *out, const struct shard_plan *plan, uint32_t number, uint64_t defined)
+shard_write(struct writer *out, const struct shard_head *head)
 {
 	message_begin(out, "shard", 6);
-	put_uint(out, "run", plan->run);
-	put_uint(out, "number", number);
-	put_uint(out, "shards", plan->count);
-	put_uint(out, "defined", defined);
-	put_uint(out, "count", plan->ranks);
-	put_column(out, "of", plan->of, plan->ranks);
+	put_uint(out, "run", head->run);
+	put_uint(out, "number", head->number);
+	put_uint(out, "shards", head->count);
+	put_uint(out, "defined", head->defined);
+	put_uint(out, "count", head->ranks);
+	put_column(out, "of", head->of, head->ranks);
 	end_message(out);
 }
 

@@ -6,13 +6,6 @@
 #include "../stream/stream.h"
 #include "../team/team.h"
 
-/* The division of a run. */
-struct shard_plan {
-	uint64_t run;		/* a number that only the shards of this run have */
-	uint32_t count, ranks;
-	uint32_t *of;		/* by rank: its shard */
-};
-
 /*
  * Makes the folder, removes shards from it, and refuses a folder with any other file. Returns on
  * all members when this is done.
@@ -20,9 +13,8 @@ struct shard_plan {
 void shards_prepare(const char *folder, const struct team *team);
 /* Opens the empty file of shard NUMBER; later errors name it. */
 int shard_create(const char *folder, uint32_t number);
-/* Writes the shard's first message. DEFINED messages follow that all shards have. */
-void shard_write(struct writer *out, const struct shard_plan *plan, uint32_t number,
-    uint64_t defined);
+/* Writes the shard's first message. */
+void shard_write(struct writer *out, const struct shard_head *head);
 /* The shards of a member of the team: FIRST to END - 1. */
 void shards_of_member(const struct team *team, int member, uint32_t count, uint32_t *first,
     uint32_t *end);

@@ -2,10 +2,12 @@
 #include "span.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "../mpi/call_class.h"
 #include "../stream/calls.h"
+#include "../tool/tool.h"
+#include "definitions.h"
 
 bool
 span_begins(unsigned call)
@@ -102,8 +104,8 @@ efficiency_of_spans(const struct span *spans, int32_t ranks, int64_t from_ns,
 		    between(s->begin_ns, s->end_ns, from_ns, to_ns);
 		const int64_t useful_ns = whole ? s->outside_ns : s->useful_ns;
 
-		e.span_ns = span_ns > e.span_ns ? span_ns : e.span_ns;
-		e.useful_max_ns = useful_ns > e.useful_max_ns ? useful_ns : e.useful_max_ns;
+		e.span_ns = larger(span_ns, e.span_ns);
+		e.useful_max_ns = larger(useful_ns, e.useful_max_ns);
 		e.useful_total_ns += useful_ns;
 	}
 	if (e.useful_max_ns > 0 && e.span_ns > 0) {
@@ -121,4 +123,72 @@ span_rule(bool whole)
 {
 	return whole ? "of the whole run, start, MPI_Init and MPI_Finalize included" :
 	    "from leaving MPI_Init to entering MPI_Finalize";
+}
+
+/* ---- runs on different numbers of ranks ---- */
+
+struct rank_spans
+read_spans(const char *file, bool matched)
+{
+	struct rank_spans run = { 0 };
+	struct definitions known = { 0 };
+	struct calls calls = { 0 };
+	struct reader *in;
+	struct message message;
+
+	if (reader_open(&in, file, READ_STREAM) < 0 ||
+	    (matched && reader_refuse_content(in, "trace", "lp-graph matches it first") < 0))
+		die_input(in);
+	while (definitions_next(&known, in, &message)) {
+		if (is_kind(&message, "run"))
+			run.spans = zalloc((size_t)known.ranks, sizeof *run.spans);
+		if (!is_kind(&message, "calls"))
+			continue;
+		if (calls_read(&calls, in, &message) < 0)
+			die_input(in);
+		/* Nested calls count within their outer call; only first threads count as ranks. */
+		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
+			if (calls.call[i] != 0)
+				span_call(&run.spans[calls.location], calls.call[i],
+				    calls.enter_ns[i], calls.leave_ns[i]);
+	}
+	run.ranks = known.ranks;
+	run.run_ns = known.run_ns;
+	calls_free(&calls);
+	reader_close(in);
+	return run;
+}
+
+struct times
+read_times(const char *file, bool whole)
+{
+	const struct rank_spans run = read_spans(file, false);
+	struct times t = { .file = file, .ranks = run.ranks, .run_ns = run.run_ns };
+
+	t.of = efficiency_of_spans(run.spans, run.ranks, 0, run.run_ns, whole);
+	if (t.ranks == 0 || t.of.useful_max_ns == 0 || t.of.span_ns == 0)
+		die("%s: no rank computes", file);
+	free(run.spans);
+	return t;
+}
+
+ORDER(by_ranks, struct times, BY(ranks) BY(run_ns))
+
+void
+scale_against(struct times *run, const struct times *smallest, bool weak)
+{
+	const double size = weak ? (double)run->ranks / smallest->ranks : 1;
+
+	run->computation_scaling = size * (double)smallest->of.useful_total_ns /
+	    (double)run->of.useful_total_ns;
+	run->speedup = size * (double)smallest->of.span_ns / (double)run->of.span_ns;
+	run->global = run->of.parallel * run->computation_scaling;
+}
+
+void
+sort_and_scale(struct times *runs, size_t count, bool weak)
+{
+	SORT(runs, count, by_ranks);
+	for (size_t i = 0; i < count; i++)
+		scale_against(&runs[i], &runs[0], weak);
 }

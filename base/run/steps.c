@@ -1,11 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The steps that a program repeats, found in its calls.
+ *
+ * A step begins with a call at the same place each time, or ends with it. A loop lies from the
+ * first call of some places to their last, if these calls interleave. First, calls are made fewer:
+ *	- a companion is a place that comes directly after another one, each time and nowhere
+ *	  else; it says no more than that one, and is left out;
+ *	- calls at a place that only companions separate are a burst, and count once, if bursts
+ *	  are of regular lengths: else another place comes between them by chance.
+ * So an exchange with each neighbour in turn is one call. A place may divide a loop into steps if
+ *	- it was called LEAST_STEPS times or more, and equally often on all ranks;
+ *	- its calls reach from the begin of the loop to its end: the calls before the first and
+ *	  after the last are at most twice the longest step, or a tenth of the loop's;
+ *	- its calls are regular: the probability that each call, or on rank 0 each
+ *	  call at another place, is just as likely to divide steps is below MOST_CHANCE. Other
+ *	  places are those with as many calls or more, unless the place is four times as regular
+ *	  among all calls;
+ *	- on rank 0 each way from a call at the place leads back to it; or they are so regular,
+ *	  too, compared with calls of which each depends only on the one before.
+ * Of these the one with the fewest calls counts, since the outermost loop is wanted, but not a
+ * place that is passing: it comes now and then in the steps of another one, such as output. On
+ * rank 0 that is one that is called
+ *	- by chance: among twice as many steps or more of the other one;
+ *	- instead of a place that almost all steps have, as where each tenth step of a
+ *	  simulation sorts particles anew: a loop within another one has all its places in all
+ *	  its steps;
+ *	- each time after as many steps of the other one, if it and its like are fewer than a
+ *	  64th of all calls, or if some steps have one place instead of another.
+ * A loop is undecided, and has no steps, if there is other doubt: if another place, whose bursts
+ * are of one length, divides it into somewhat more steps; if the place's messages go to other
+ * ranks in turn, as where one function makes each exchange of a step, unless these turns have a
+ * period (turns.c); if there are less than 16 steps, and the places called as often have a 16th of
+ * all calls or less: a wrong period is worse than none. The place ends the steps if it is further
+ * from the loop's begin than from its end. Tests and probes do not count as calls, because their
+ * number depends on waiting.
+ *
+ * Memory: 340 bytes for each rank and place, and 80 bytes for each two places of a loop.
+ */
 #include "steps.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "../tool/tool.h"
-#include "dividing_places.h"
+
+enum { LEAST_SHARE = 20 };	/* share of the run: 1/20 */
 
 /* The group of each rank that runs at the time of a loop, and the places there that divide it. */
 struct search {
@@ -226,4 +265,127 @@ steps_find(struct steps *steps, const char *file, uint64_t wanted)
 	free(s.groups);
 	free(s.places);
 	call_groups_free(&groups);
+}
+
+/*
+ * ---- steps that the program names ----
+ *
+ * The instances of the outermost regions that repeat, equally often on all ranks. Most of the time
+ * from the first to the last lies in them, and two such regions do not interleave: else they are
+ * parts of steps without a name.
+ */
+
+/* A region on a rank. */
+struct named {
+	uint64_t count;
+	uint32_t within;		/* the region around its first instance; 0: none */
+	int64_t first_ns, last_ns;	/* its begin, and the end of the last instance */
+	int64_t total_ns;		/* of all instances */
+};
+
+struct open_region {
+	uint32_t region;
+	int64_t begin_ns;
+};
+
+struct names {
+	struct named *of;		/* by region */
+	size_t capacity;
+	struct open_region *inside;	/* the outermost first */
+	size_t depth, room;
+};
+
+static void
+see_event(struct names *names, int64_t at_ns, int32_t region)
+{
+	if (region > 0) {
+		struct named *n = AT(names->of, names->capacity, region);
+
+		if (n->count++ == 0) {
+			n->first_ns = at_ns;
+			n->within = names->depth > 0 ? names->inside[names->depth - 1].region : 0;
+		}
+		*APPEND(names->inside, names->depth, names->room) = (struct open_region){
+		    (uint32_t)region, at_ns };
+	} else if (names->depth > 0) {
+		const struct open_region *ended = &names->inside[--names->depth];
+		struct named *n = &names->of[ended->region];
+
+		n->last_ns = at_ns;
+		n->total_ns += at_ns - ended->begin_ns;
+	}
+}
+
+static struct names *
+read_names(const char *file, struct definitions *known)
+{
+	struct names *ranks = NULL;
+	struct samples block = { 0 };
+	struct message message;
+	struct reader *in;
+
+	if (reader_open(&in, file, READ_LAZY) < 0)
+		die_input(in);
+	while (definitions_next(known, in, &message)) {
+		if (is_kind(&message, "run") && ranks == NULL)
+			ranks = zalloc((size_t)known->ranks, sizeof *ranks);
+		if (!is_kind(&message, "regions"))
+			continue;
+		if (reader_verify(in, &message) < 0 || samples_read(&block, in, &message) < 0)
+			die_input(in);
+		check_regions(known, in, &message, &block);
+		for (size_t i = 0; i < block.count && block.worker == 0 &&
+		    block.location < (uint32_t)known->ranks; i++)
+			see_event(&ranks[block.location], block.time_ns[i], block.region[i]);
+	}
+	samples_free(&block);
+	reader_close(in);
+	return ranks;
+}
+
+/* Does no region around it repeat? */
+static bool
+is_outermost(const struct names *names, uint32_t region)
+{
+	size_t left = names->capacity;
+
+	for (uint32_t r = names->of[region].within; r > 0; r = names->of[r].within)
+		if (names->of[r].count >= LEAST_STEPS || left-- == 0)
+			return false;
+	return true;
+}
+
+ORDER(by_begin, struct loop, BY(begin_ns) BY(region))
+
+bool
+steps_named(struct steps *steps, const char *file, uint64_t wanted)
+{
+	struct definitions known = { 0 };
+	struct names *ranks = read_names(file, &known);
+
+	*steps = (struct steps){ .ranks = known.ranks };
+	for (uint32_t region = 1; ranks != NULL && region < ranks[0].capacity; region++) {
+		const struct named *n = &ranks[0].of[region];
+		bool same = n->count >= LEAST_STEPS && is_outermost(&ranks[0], region) &&
+		    n->last_ns - n->first_ns >= known.run_ns / LEAST_SHARE &&
+		    n->total_ns >= (n->last_ns - n->first_ns) / 2 &&
+		    (wanted == 0 || n->count == wanted);
+
+		for (int32_t r = 1; r < known.ranks && same; r++)
+			same = region < ranks[r].capacity && ranks[r].of[region].count == n->count;
+		if (same)
+			*APPEND(steps->loops, steps->count, steps->capacity) = (struct loop){
+			    .steps = n->count, .ends = -1, .chance = NAN, .calls = NAN,
+			    .begin_ns = n->first_ns, .end_ns = n->last_ns, .region = region };
+	}
+	SORT(steps->loops, steps->count, by_begin);
+	for (size_t i = 1; i < steps->count; i++)
+		if (steps->loops[i].begin_ns < steps->loops[i - 1].end_ns)
+			steps->count = 0;
+	for (int32_t r = 0; r < known.ranks; r++) {
+		free(ranks[r].of);
+		free(ranks[r].inside);
+	}
+	free(ranks);
+	return steps->count > 0;
 }

@@ -1,79 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The steps that a program repeats, found in its calls.
- *
- * A step begins with a call at the same place each time, or ends with it. A loop lies from the
- * first call of some places to their last, if these calls interleave. First, calls are made fewer:
- *	- a companion is a place that comes directly after another one, each time and nowhere
- *	  else; it says no more than that one, and is left out;
- *	- calls at a place that only companions separate are a burst, and count once, if bursts
- *	  are of regular lengths: else another place comes between them by chance.
- * So an exchange with each neighbour in turn is one call. A place may divide a loop into steps if
- *	- it was called LEAST_STEPS times or more, and equally often on all ranks;
- *	- its calls reach from the begin of the loop to its end: the calls before the first and
- *	  after the last are at most twice the longest step, or a tenth of the loop's;
- *	- its calls are regular (regular.c): the probability that each call, or on rank 0 each
- *	  call at another place, is just as likely to divide steps is below MOST_CHANCE. Other
- *	  places are those with as many calls or more, unless the place is four times as regular
- *	  among all calls;
- *	- on rank 0 each way from a call at the place leads back to it; or they are so regular,
- *	  too, compared with calls of which each depends only on the one before (chain.c).
- * Of these the one with the fewest calls counts, since the outermost loop is wanted, but not a
- * place that is passing: it comes now and then in the steps of another one, such as output. On
- * rank 0 that is one that is called
- *	- by chance: among twice as many steps or more of the other one;
- *	- instead of a place that almost all steps have, as where each tenth step of a
- *	  simulation sorts particles anew: a loop within another one has all its places in all
- *	  its steps;
- *	- each time after as many steps of the other one, if it and its like are fewer than a
- *	  64th of all calls, or if some steps have one place instead of another.
- * A loop is undecided, and has no steps, if there is other doubt: if another place, whose bursts
- * are of one length, divides it into somewhat more steps; if the place's messages go to other
- * ranks in turn, as where one function makes each exchange of a step, unless these turns have a
- * period (turns.c); if there are less than 16 steps, and the places called as often have a 16th of
- * all calls or less: a wrong period is worse than none. The place ends the steps if it is further
- * from the loop's begin than from its end. Tests and probes do not count as calls, because their
- * number depends on waiting.
- *
- * Memory: 340 bytes for each rank and place, and 80 bytes for each two places of a loop.
+ * Finds the steps that a program repeats, in its calls or its regions: steps.c. Below, the places
+ * at which the first thread of each rank calls, by how their calls interleave, and which of them
+ * divide the run into steps. Tests and probes do not count as calls.
  */
 #ifndef STEPS_H
 #define STEPS_H
 
-#include "../stream/samples.h"
-#include "call_groups.h"
-
-enum { LEAST_SHARE = 20 };	/* share of the run: 1/20 */
-
-/* The steps of one rank. Calls have numbers from 0, without tests and probes. */
-struct rank_steps {
-	struct call_place place;	/* begins or ends each step */
-	uint64_t first, last;		/* calls of all steps */
-	uint64_t unit, burst;		/* as of struct repeated */
-	uint64_t period;		/* each of so many calls there divides; of bursts, one */
-};
-
-struct loop {
-	uint64_t steps;
-	bool ends;			/* the place ends each step */
-	double chance;			/* the largest of all ranks */
-	double calls;			/* of a step, mean of rank 0 */
-	int64_t begin_ns, end_ns;	/* of rank 0 */
-	uint64_t synchronised;		/* points in its steps at which all ranks meet */
-	uint64_t differ;		/* of these, with ranks in different steps */
-	uint32_t region;		/* whose instances are the steps; 0: found in calls */
-	struct rank_steps *ranks;	/* NULL with a region */
-	char *label;			/* sections_name gives it: the place, or the region */
-};
-
-struct steps {
-	struct loop *loops;		/* in order of time */
-	size_t count, capacity;
-	/* The longest undecided loop; steps 0: none. */
-	struct loop undecided;
-	struct call_place undecided_at;
-	int32_t ranks;
-};
+#include "sections.h"
 
 /*
  * Finds the steps of FILE, which is read twice. WANTED: only loops with so many steps, which need
@@ -81,13 +15,194 @@ struct steps {
  */
 void steps_find(struct steps *steps, const char *file, uint64_t wanted);
 
-/*
- * region_steps.c: the same of the outermost regions that repeat, equally often on all ranks. False:
- * there are none.
- */
+/* The same of the outermost regions that repeat, equally often on all ranks. False: none do. */
 bool steps_named(struct steps *steps, const char *file, uint64_t wanted);
-/* Ends the tool if the regions of a block are not defined. */
-void check_regions(const struct definitions *known, struct reader *in,
-    const struct message *message, const struct samples *block);
+
+/*
+ * Are events regular, or might each chance have been one? Gaps are the numbers of chances from one
+ * event to the next.
+ */
+struct gaps {
+	uint64_t count, total, least, most;	/* of those above 0 */
+	double logs;
+};
+
+/* Below this probability events are regular. */
+#define MOST_CHANCE 1e-3
+
+void gaps_add(struct gaps *gaps, uint64_t gap);
+/*
+ * The probability that the gaps are so alike if each chance is equally likely to be an event:
+ * Bartlett's test of exponential intervals (Proc. R. Soc. A 160 (1937)), whose statistic is scaled
+ * by its expectation for whole numbers. Gaps of 0 do not count: in a random sequence in which each
+ * call depends on the one before, the others are geometric, too.
+ */
+double gaps_chance(const struct gaps *gaps);
+
+/* ---- call_groups.c ---- */
+
+enum { MOST_PLACES = 1000 };		/* of a group */
+
+static inline bool
+same_place(struct call_place a, struct call_place b)
+{
+	return a.site == b.site && a.call == b.call;
+}
+
+/* For tables by place and rank. */
+#define RANK_PLACE_HASH(s) \
+	mix((uint64_t)(s)->place.site << 16 | (s)->place.call, (uint64_t)(s)->rank)
+#define RANK_PLACE_SAME(a, b) ((a)->rank == (b)->rank && same_place((a)->place, (b)->place))
+
+/* Does the row count as a call? Its place; sites of one name are one (places.h). */
+bool is_step_call(uint16_t call);
+struct call_place call_place(struct same_sites *same, const struct definitions *known,
+    uint32_t site, uint16_t call);
+
+struct step_call {
+	int32_t rank, peer;
+	struct call_place place, before;	/* before: of the call before on its rank */
+	uint64_t number;			/* on its rank, from 0 */
+	int64_t enter_ns, leave_ns;
+	int64_t left_ns;			/* the call before left */
+};
+
+/* Gives TAKE each call of the first threads of RANKS ranks, or of all. */
+struct definitions step_calls_read(const char *file, int32_t ranks,
+    void (*take)(void *context, const struct step_call *call), void *context);
+
+/*
+ * The calls of a rank at a place; a gap is the number of calls from one to the next. Calls that
+ * only companions separate are a burst, if bursts are of regular lengths: then it counts once.
+ */
+struct repeated {
+	int32_t rank;			/* -1: a free slot */
+	struct call_place place;
+	struct call_place before;	/* the call before most bursts, by majority vote */
+	struct call_place first_before;	/* the call before the first one */
+	uint64_t votes;
+	uint64_t strays;		/* calls that come after another place than the first one */
+	uint64_t calls, first, end;	/* numbers of calls */
+	uint64_t count, last;		/* bursts; the begin of the last one */
+	uint64_t run;			/* calls in it */
+	int32_t peer;			/* of the first call */
+	bool peers, all_peers;		/* of bursts, of calls: do they differ? */
+	uint64_t burst;			/* gap within bursts; 0: there are none */
+	uint64_t unit;			/* the place and its companions; 0: it is a companion */
+	struct gaps gaps;		/* between bursts */
+	struct gaps all;		/* between calls */
+	struct gaps runs;		/* calls of bursts */
+	double chance;			/* of these and, on rank 0, of those in other calls */
+	bool regular;			/* it may divide its loop, and count the gaps of others */
+	/* Not regular among the calls of another place, or compared with a chain of calls. */
+	bool doubtful;
+	bool varies, may_vary;		/* some of its steps have one place instead of another */
+	bool alternates, mixed;		/* it is one of these two, or may be one */
+	bool passing;			/* it comes now and then in the steps of another place */
+	int64_t begin_ns, end_ns;	/* first enter, last leave */
+};
+
+/* Places of one rank whose calls interleave, in order of their first calls. */
+struct group {
+	struct repeated *places;
+	size_t count;
+	uint64_t first, last;		/* calls */
+	int64_t begin_ns, end_ns;
+};
+
+struct groups {
+	struct group *at;
+	size_t count, capacity;
+};
+
+/* The groups of each rank. */
+struct call_groups {
+	struct groups *ranks;
+	struct repeated *places;
+	int32_t count;			/* of ranks */
+	int64_t run_ns;
+};
+
+/*
+ * Reads FILE up to three times. Groups of rank 0 with more than MOST_PLACES places are not
+ * judged.
+ */
+struct call_groups call_groups_find(const char *file);
+void call_groups_free(struct call_groups *groups);
+/* Back to the begin of standard input, if that is the file. */
+void rewind_input(const char *file);
+
+/*
+ * ---- dividing_places.c: which places of a group divide it into steps, by how the calls of rank 0
+ * at each of them lie among those at the others
+ */
+
+/*
+ * The calls at a place among those of another one, with as many calls or more; among all, if it is
+ * the place itself.
+ */
+struct among {
+	uint64_t after;			/* calls directly after one of any other place */
+	uint64_t since;			/* calls of the other one at the last call of this one */
+	struct gaps gaps;
+	uint64_t usual, votes;		/* the gap of most, by majority vote */
+};
+
+/* Most steps have a place, and some have others instead. */
+struct instead {
+	uint32_t divides, main;		/* the places that divides the steps, and that most have */
+	uint64_t steps;			/* without it */
+	uint64_t *others;		/* of these, steps with each place */
+};
+
+/* From a place to the one of the next call. */
+struct way {
+	uint32_t from, to;
+	double calls, share;
+};
+
+/* Places of a group, those with the most calls first. */
+struct clocks {
+	struct group *group;
+	uint64_t *calls;		/* so far */
+	uint64_t *at;			/* the last call + 1 */
+	uint64_t all_calls;		/* so far, of all of them */
+	size_t before;			/* the place of the last one */
+	struct among *among;		/* this place, among that one */
+	struct way *ways;		/* NULL: not counted yet */
+	size_t way_count;
+	struct instead *instead;
+	size_t instead_count, instead_capacity;
+};
+
+/*
+ * Which places are regular; those with the most calls come first: others need them. And which of
+ * their steps lack a place that most have: the caller then counts what these have instead.
+ */
+void judge_group(struct clocks *clocks);
+/* Which places pass or are doubtful. Frees all but the group. */
+void end_judgement(struct clocks *clocks);
+
+/*
+ * Does the place divide the group into steps? Its calls reach from begin to end, and are regular;
+ * or there are STEPS of them, as wanted, where STEPS is not 0.
+ */
+enum answer { NO, UNDECIDED, YES };
+enum answer place_divides(const struct group *g, const struct repeated *r, uint64_t steps);
+/* Else so many steps may be output: there are few, and they have many other calls. */
+bool are_enough(const struct group *g, const struct repeated *r, uint64_t steps);
+
+/* Each of so many calls at the place, on one rank, divides the loop. */
+struct turns {
+	const struct repeated *place;
+	uint64_t period;
+};
+
+/*
+ * turns.c: reads FILE for the loop that has one group of each rank, and finds the places that
+ * divide it into the fewest steps. False: there are none, or more than MOST.
+ */
+bool turns_find(const char *file, const struct group **loop, int32_t ranks, uint64_t most,
+    struct turns *found);
 
 #endif

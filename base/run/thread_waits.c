@@ -5,14 +5,13 @@
 
 #include "../tool/search.h"
 #include "../tool/tool.h"
-#include "runtimes.h"
 
 /* One thread while its times are found. */
 struct finding {
 	struct thread_waits *all;
 	const struct definitions *known;
 	const struct off_lane *off;
-	const struct sample_lane *samples;	/* NULL: none */
+	const struct thread_lane *lane;
 	int64_t period_ns, from_ns, to_ns;
 	bool is_later;			/* its location is not the first one */
 	struct thread_times *times;
@@ -67,24 +66,17 @@ struct mark {
 	enum { ELSEWHERE, WAITS, MAY_WAIT } place;
 };
 
-static bool
-is_in_call(const struct finding *f, int64_t ns)
-{
-	const struct time_spans *calls = &f->times->calls;
-	const size_t count = calls->count > 0 ? spans_before(calls, ns + 1) : 0;
-
-	return count > 0 && ns < calls->at[count - 1].to_ns;
-}
-
 static void
 add_mark(const struct finding *f, struct mark mark, uint32_t site, uint32_t callers)
 {
 	struct thread_waits *w = f->all;
+	const struct time_spans *calls = &f->times->calls;
+	const size_t before = calls->count > 0 ? spans_before(calls, mark.from_ns + 1) : 0;
 
 	mark.place = waits_at(f, site, callers) ? WAITS : site == 0 || (mark.seen == SAMPLED ?
 	    is_system_call(f->known, site) : may_wait_below(f->known, site, callers)) ? MAY_WAIT :
 	    ELSEWHERE;
-	if (is_in_call(f, mark.from_ns))
+	if (before > 0 && mark.from_ns < calls->at[before - 1].to_ns)	/* in a call */
 		mark.place = ELSEWHERE;
 	if (mark.seen != BLOCKED && site == 0)	/* which says nothing */
 		return;
@@ -96,16 +88,16 @@ static void
 add_marks(const struct finding *f)
 {
 	struct off_cut cut = off_between(f->off, f->from_ns, f->to_ns);
-	size_t i = f->samples != NULL ? lane_from(f->samples, f->from_ns) : 0;
-	const size_t end = f->samples != NULL ? lane_from(f->samples, f->to_ns) : 0;
+	size_t i = lane_from(f->lane, f->from_ns);
+	const size_t end = lane_from(f->lane, f->to_ns);
 	struct off_span part;
 	bool more = true;
 
 	f->all->mark_count = 0;
 	while (more) {
 		more = off_next(&cut, &part);
-		for (; i < end && (!more || f->samples->at[i].at_ns < part.from_ns); i++) {
-			const struct thread_sample *s = &f->samples->at[i];
+		for (; i < end && (!more || f->lane->at[i].at_ns < part.from_ns); i++) {
+			const struct thread_sample *s = &f->lane->at[i];
 
 			add_mark(f, (struct mark){ s->at_ns, s->at_ns, .seen = SAMPLED }, s->site,
 			    s->callers);
@@ -196,7 +188,7 @@ static void
 find_waits(const struct finding *f)
 {
 	f->times->waits.count = 0;
-	if (f->off->worker > 0 || f->is_later) {
+	if (f->lane->worker > 0 || f->is_later) {
 		add_wait(f, f->from_ns, f->off->from_ns);
 		add_wait(f, f->off->until_ns, f->to_ns);
 	}
@@ -255,48 +247,45 @@ leave_out(struct time_spans *spans, const struct time_spans *calls)
 
 /* Adds the threads of a location. */
 static void
-add_threads(struct finding *f, const struct off_lanes *off, const struct sample_lanes *samples,
+add_threads(const struct finding *f, const struct thread_lanes *lanes,
     const struct calling_thread *thread)
 {
 	struct thread_waits *w = f->all;
-	const struct off_location *l = thread->location < off->count ?
-	    &off->at[thread->location] : NULL;
-	const struct sample_lane *lane;
+	const struct location_threads *l = thread->location < lanes->count ?
+	    &lanes->at[thread->location] : NULL;
 	struct thread_times *times;
 
 	for (size_t i = 0; l != NULL && i < l->count; i++) {
-		if (l->of[i].worker > 0 ? thread->only_own : thread->only_others)
+		const struct thread_lane *lane = &l->of[i];
+
+		if (!lane->off.watched ||
+		    (lane->worker > 0 ? thread->only_own : thread->only_others))
 			continue;
 		if (w->count == w->made)
 			APPEND(w->of, w->made, w->capacity);
 		times = &w->of[w->count++];
 		times->location = thread->location;
-		times->worker = l->of[i].worker;
-		if (times->worker > 0)
-			times->calls = (struct time_spans){ 0 };
-		else
-			times->calls = thread->calls;
-		lane = lane_find(samples, times->location, times->worker);
-		w->sampled |= lane != NULL &&
-		    lane_from(lane, f->from_ns) < lane_from(lane, f->to_ns);
+		times->worker = lane->worker;
+		times->calls = lane->worker > 0 ? (struct time_spans){ 0 } : thread->calls;
+		w->sampled |= lane_from(lane, f->from_ns) < lane_from(lane, f->to_ns);
 	}
 }
 
 void
-thread_waits_of_process(struct thread_waits *waits, const struct definitions *known,
-    const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
-    const struct calling_thread *threads, size_t count, int64_t from_ns, int64_t to_ns)
+thread_waits_find(struct thread_waits *waits, const struct definitions *known,
+    const struct thread_lanes *lanes, int64_t period_ns, const struct calling_thread *threads,
+    size_t count, int64_t from_ns, int64_t to_ns)
 {
 	struct finding f = { waits, known, .from_ns = from_ns, .to_ns = to_ns };
 
 	waits->sampled = false;
 	waits->count = 0;
 	for (size_t i = 0; i < count; i++)
-		add_threads(&f, off, samples, &threads[i]);
+		add_threads(&f, lanes, &threads[i]);
 	f.period_ns = waits->sampled ? period_ns : 0;	/* whatever is known of other times */
 	for (f.times = waits->of; f.times < waits->of + waits->count; f.times++) {
-		f.off = off_lane_of(off, f.times->location, f.times->worker);
-		f.samples = lane_find(samples, f.times->location, f.times->worker);
+		f.lane = lane_find(lanes, f.times->location, f.times->worker);
+		f.off = &f.lane->off;
 		f.is_later = f.times->location != threads[0].location;
 		find_waits(&f);
 		find_active(&f);
@@ -305,19 +294,4 @@ thread_waits_of_process(struct thread_waits *waits, const struct definitions *kn
 			leave_out(&f.times->active, &f.times->calls);
 		}
 	}
-}
-
-void
-thread_waits_find(struct thread_waits *waits, const struct definitions *known,
-    const struct off_lanes *off, const struct sample_lanes *samples, int64_t period_ns,
-    uint32_t location, int64_t from_ns, int64_t to_ns)
-{
-	const uint32_t others = thread_location(known, location, 1);
-	const struct calling_thread threads[] = {
-		{ .location = location, .only_own = others != location },
-		{ .location = others, .only_others = true },
-	};
-
-	thread_waits_of_process(waits, known, off, samples, period_ns, threads,
-	    others != location ? 2 : 1, from_ns, to_ns);
 }

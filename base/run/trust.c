@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../tool/memory.h"
+#include "../tool/fields.h"
 #include "../tool/tool.h"
-#include "load.h"
 
 /*
  * Shares of the ranks' time without a core, and of the cores' time for others: harmless below the
@@ -39,18 +38,13 @@ add_reason(struct trust *t, enum trust_level level, const char *format, ...)
 static void
 judge_cores(struct trust *t, const struct headline *h)
 {
-	const struct load sum = load_sum(h), *worst = load_worst(h);
-	const struct load_shares all = load_shares(&sum), shares = load_shares(worst);
+	const struct host_load sum = load_sum(h), *worst = load_worst(h);
+	const struct load_shares shares = load_shares(worst);
 	const bool by_others = shares.others >= MUCH ||
 	    (worst->threads <= worst->cores && shares.preempted >= MUCH);
 
 	t->level = TRUST_GOOD;
-	t->cores = sum.cores;
-	t->ranks = sum.ranks;
-	t->threads = sum.threads;
-	t->preempted = all.preempted;
-	t->off_core = all.off_core;
-	t->others = all.others;
+	t->load = load_shares(&sum);
 	t->measured = load_measured(h, worst);
 	if (shares.preempted >= HARM) {
 		t->its_cores = true;
@@ -68,7 +62,7 @@ judge_ranks(struct trust *t, const struct definitions *known)
 	const int64_t missing = known->ranks - h->ranks_told;
 	const double run_ns = (double)known->run_ns, error_ns = (double)h->clock_error_ns;
 
-	t->ranks = known->ranks;
+	t->load.ranks = known->ranks;
 	if (h->ranks_told > 0 && missing > 0)
 		add_reason(t, TRUST_POOR, "%lld rank%s missing", (long long)missing,
 		    missing == 1 ? " is" : "s are");
@@ -85,8 +79,8 @@ judge_ranks(struct trust *t, const struct definitions *known)
 struct trust
 trust_of(const struct definitions *known, const struct evidence *e)
 {
-	struct trust t = { .cores = -1, .threads = -1, .samples = e->samples, .preempted = NAN,
-	    .off_core = NAN, .others = NAN };
+	struct trust t = { .load = { .cores = -1, .threads = -1, .preempted = NAN,
+	    .off_core = NAN, .others = NAN }, .samples = e->samples };
 	const double unmatched = (double)e->unmatched, calls = (double)e->calls;
 
 	if (known->headline.load_count > 0)
@@ -136,18 +130,47 @@ trust_text(const struct trust *t)
 }
 
 static void
-put_known(struct json *json, const char *key, int64_t value)
+put_load(struct json *json, const struct load_shares *load)
 {
-	if (value >= 0)
-		json_int(json, key, value);
-	else
-		json_null(json, key);
+#define LOAD(member) FIELD(struct load_shares, member)
+	static const struct field fields[] = {
+		{ "cores", LOAD(cores), .json = PLAIN, .known = UNLESS_NEGATIVE },
+		{ "ranks", LOAD(ranks), .json = PLAIN, .known = UNLESS_NEGATIVE },
+		{ "threads", LOAD(threads), .json = PLAIN, .known = UNLESS_NEGATIVE },
+		{ "preempted_share", LOAD(preempted), .json = "%.4f" },
+		{ "off_core_share", LOAD(off_core), .json = "%.4f" },
+		{ "others_share", LOAD(others), .json = "%.4f" },
+		FIELDS_END
+	};
+
+	json_members(json, fields, load);
+}
+
+void
+load_json(struct json *json, const struct headline *h)
+{
+	const struct host_load sum = load_sum(h);
+	struct load_shares shares;
+
+	if (h->load_count == 0)
+		return;
+	shares = load_shares(&sum);
+	json_begin_object(json, "load");
+	put_load(json, &shares);
+	json_end_object(json);
 }
 
 void
 trust_json(struct json *json, const struct trust *t)
 {
 	static const char *const levels[] = { NULL, "good", "fair", "poor" };
+	static const struct field fields[] = {
+		{ "samples", FIELD(struct trust, samples), .json = PLAIN,
+		    .known = UNLESS_NEGATIVE },
+		{ "clock_error_ns", FIELD(struct trust, clock_error_ns), .json = PLAIN,
+		    .known = UNLESS_NEGATIVE },
+		FIELDS_END
+	};
 
 	json_break(json);
 	json_begin_object(json, "trust");
@@ -159,13 +182,7 @@ trust_json(struct json *json, const struct trust *t)
 	for (size_t i = 0; i < t->reason_count; i++)
 		json_text(json, NULL, t->reasons[i]);
 	json_end_array(json);
-	put_known(json, "cores", t->cores);
-	put_known(json, "ranks", t->ranks);
-	put_known(json, "threads", t->threads);
-	json_fixed(json, "preempted_share", t->preempted, 4);
-	json_fixed(json, "off_core_share", t->off_core, 4);
-	json_fixed(json, "others_share", t->others, 4);
-	put_known(json, "samples", t->samples);
-	put_known(json, "clock_error_ns", t->clock_error_ns);
+	put_load(json, &t->load);
+	json_members(json, fields, t);
 	json_end_object(json);
 }

@@ -7,7 +7,7 @@
  *
  * Memory: 1.6 KB for each rank and place of the loop.
  */
-#include "dividing_places.h"
+#include "steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,9 +36,7 @@ struct slot {
 	struct called *called;
 };
 
-#define SLOT_HASH(s) mix((uint64_t)(s)->place.site << 16 | (s)->place.call, (uint64_t)(s)->rank)
-#define SLOT_SAME(a, b) ((a)->rank == (b)->rank && same_place((a)->place, (b)->place))
-HASH_TABLE_BY(slot_table, struct slot, SLOT_HASH, SLOT_SAME, rank, -1)
+HASH_TABLE_BY(slot_table, struct slot, RANK_PLACE_HASH, RANK_PLACE_SAME, rank, -1)
 
 static void
 add_turn(struct called *c, uint64_t number, double before)

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A run that did not end: the headline, and what its open calls wait for (trace.5, unended). */
+/*
+ * A run that did not end: the headline, and what its open calls wait for (trace.5, unended). A run
+ * in progress: how far it has come (trace.5, reached).
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "../mpi/call_class.h"
 #include "../tool/tool.h"
-#include "unended.h"
+#include "definitions.h"
 
-struct ends
+struct thread_ends
 ends_begin(size_t most)
 {
-	return (struct ends){ 0, zalloc(most, sizeof(uint32_t)), zalloc(most, sizeof(uint32_t)),
-		zalloc(most, sizeof(uint16_t)), zalloc(most, sizeof(uint16_t)),
-		zalloc(most, sizeof(int32_t)), zalloc(most, sizeof(int64_t)) };
+	return (struct thread_ends){ .locations = zalloc(most, sizeof(uint32_t)),
+		.sites = zalloc(most, sizeof(uint32_t)), .calls = zalloc(most, sizeof(uint16_t)),
+		.operations = zalloc(most, sizeof(uint16_t)),
+		.waits_for = zalloc(most, sizeof(int32_t)),
+		.since_ns = zalloc(most, sizeof(int64_t)) };
 }
 
 void
-ends_free(struct ends *ends)
+ends_free(struct thread_ends *ends)
 {
 	free(ends->locations);
 	free(ends->sites);
@@ -26,28 +30,29 @@ ends_free(struct ends *ends)
 	free(ends->since_ns);
 }
 
-static int
-read_ends(struct ends *b, int64_t *at_ns, struct reader *in, const struct message *message)
+static void
+read_ends(struct thread_ends *b, int64_t *at_ns, struct reader *in, const struct message *message)
 {
 	const bool waits = body_get(message, "waits_for") != NULL;
 	size_t count;
 
 	if (body_int(in, message, "at_ns", INT64_MIN / 4, INT64_MAX / 4, at_ns) < 0 ||
 	    body_count(in, message, "count", 1, 1 << 26, "location", &count) < 0)
-		return -1;
+		die_input(in);
 	*b = ends_begin(count);
 	b->count = count;
-	return body_column(in, message, "location", b->count, b->locations) < 0 ||
+	if (body_column(in, message, "location", b->count, b->locations) < 0 ||
 	    body_column(in, message, "call", b->count, b->calls) < 0 ||
 	    body_column(in, message, "since", b->count, b->since_ns) < 0 ||
 	    body_column(in, message, "site", b->count, b->sites) < 0 ||
 	    (waits && (body_column(in, message, "operation", b->count, b->operations) < 0 ||
-	    body_column(in, message, "waits_for", b->count, b->waits_for) < 0)) ? -1 : 0;
+	    body_column(in, message, "waits_for", b->count, b->waits_for) < 0)))
+		die_input(in);
 }
 
-static int
+static void
 keep_waits(struct definitions *d, struct reader *in, const struct message *message,
-    const struct ends *b, int64_t at_ns)
+    const struct thread_ends *b, int64_t at_ns)
 {
 	const uint32_t locations = d->location_count;
 
@@ -55,8 +60,7 @@ keep_waits(struct definitions *d, struct reader *in, const struct message *messa
 		if (defined_rank(d, b->locations[i]) < 0 || b->waits_for[i] < -1 ||
 		    b->waits_for[i] >= (int64_t)locations ||
 		    (b->waits_for[i] >= 0 && defined_rank(d, (uint32_t)b->waits_for[i]) < 0))
-			return reader_fail(in, message->offset, "unended: a location that is out "
-			    "of range");
+			die_message(in, message, "unended: a location that is out of range");
 	free(d->open_calls);
 	d->open_calls = zalloc(locations, sizeof *d->open_calls);
 	for (uint32_t l = 0; l < locations; l++)
@@ -74,7 +78,6 @@ keep_waits(struct definitions *d, struct reader *in, const struct message *messa
 			d->open_calls[b->locations[i]] = (struct awaited_call){ operation,
 			    (uint32_t)b->waits_for[i] };
 	}
-	return 0;
 }
 
 /* Unless the rank is one of those already. */
@@ -95,7 +98,7 @@ add_hung(struct headline *h, int32_t rank, uint32_t site)
  * ranks that left nothing: all.
  */
 static void
-keep_hung(struct definitions *d, const struct message *message, const struct ends *b)
+keep_hung(struct definitions *d, const struct message *message, const struct thread_ends *b)
 {
 	struct headline *h = &d->headline;
 	char *verdict = body_string(message, "verdict");
@@ -127,23 +130,51 @@ keep_hung(struct definitions *d, const struct message *message, const struct end
 	free(sites);
 }
 
-int
+void
 unended_take(struct definitions *d, struct reader *in, const struct message *message)
 {
-	struct ends ends = { 0 };
+	struct thread_ends ends;
 	char *sentence;
 	int64_t at_ns;
-	int done = read_ends(&ends, &at_ns, in, message);
 
-	if (done == 0 && (done = keep_waits(d, in, message, &ends, at_ns)) == 0) {
-		keep_hung(d, message, &ends);
-		free(d->headline.unended);
-		sentence = body_string(message, "sentence");
-		d->headline.unended = formatted("%s at %.1f s%s%s", body_true(message, "known") ?
-		    "killed" : "did not end, last seen", (double)at_ns / 1e9,
-		    sentence != NULL ? ": " : "", sentence != NULL ? sentence : "");
-		free(sentence);
-	}
+	read_ends(&ends, &at_ns, in, message);
+	keep_waits(d, in, message, &ends, at_ns);
+	keep_hung(d, message, &ends);
+	free(d->headline.unended);
+	sentence = body_string(message, "sentence");
+	d->headline.unended = formatted("%s at %.1f s%s%s", body_true(message, "known") ? "killed" :
+	    "did not end, last seen", (double)at_ns / 1e9, sentence != NULL ? ": " : "",
+	    sentence != NULL ? sentence : "");
+	free(sentence);
 	ends_free(&ends);
-	return done < 0 ? -1 : 1;
+}
+
+/* ---- a run in progress ------------------------------------------------------------------- */
+
+void
+reached_read(struct reached *reached, struct reader *in, const struct message *message,
+    uint32_t count)
+{
+	const int64_t limit = INT64_MAX / 4;	/* so that sums of times do not overflow */
+	int64_t stated;
+
+	*reached = (struct reached){ 0, zalloc(count, sizeof *reached->since_ns),
+	    zalloc(count, sizeof *reached->call) };
+	if (body_int(in, message, "at_ns", -limit, limit, &reached->at_ns) < 0 ||
+	    body_int(in, message, "count", count, count, &stated) < 0 ||
+	    body_column(in, message, "since", count, reached->since_ns) < 0 ||
+	    body_column(in, message, "call", count, reached->call) < 0)
+		die_input(in);
+	for (uint32_t l = 0; l < count; l++) {
+		if (reached->since_ns[l] > reached->at_ns || reached->since_ns[l] < -limit)
+			die_message(in, message, "reached: since is out of range");
+		reached->call[l] = reader_calls(in)[reached->call[l]];
+	}
+}
+
+void
+reached_free(struct reached *reached)
+{
+	free(reached->since_ns);
+	free(reached->call);
 }

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "../tool/text.h"
-#include "../tool/memory.h"
 #include "../tool/tool.h"
-#include "headline.h"
 #include "places.h"
 
 const struct long_pole no_pole = { .rank = -1, .samples = -1, .times = NAN, .path_s = NAN,
@@ -304,23 +302,11 @@ put_text(struct json *json, const char *key, const char *text)
 }
 
 static void
-put_ranks(struct json *json, const struct long_pole *p, int32_t ranks)
-{
-	const int32_t first = p->alike ? 0 : p->rank, end = p->alike ? ranks : p->rank + 1;
-
-	json_begin_array(json, "ranks");
-	for (size_t i = 0; i < p->rank_count; i++)
-		json_int(json, NULL, p->ranks[i]);
-	for (int32_t r = first; r < end && p->rank_count == 0; r++)
-		json_int(json, NULL, r);
-	json_end_array(json);
-}
-
-static void
 put_pole(struct json *json, const char *key, const struct long_pole *p, int32_t ranks)
 {
 	static const char *const kinds[] = { "compute", "mpi", "transfer", "polling", "stuck" };
 	static const char *const reasons[] = { "compute", "blocked", "preempted", "threads" };
+	const int32_t first = p->alike ? 0 : p->rank, end = p->alike ? ranks : p->rank + 1;
 	char question[40] = "";
 
 	json_break(json);
@@ -333,7 +319,12 @@ put_pole(struct json *json, const char *key, const struct long_pole *p, int32_t 
 	else if (isfinite(p->gain_share))
 		snprintf(question, sizeof question, "%d %% less", p->percent);
 	json_begin_object(json, key);
-	put_ranks(json, p, ranks);
+	json_begin_array(json, "ranks");
+	for (size_t i = 0; i < p->rank_count; i++)
+		json_int(json, NULL, p->ranks[i]);
+	for (int32_t r = first; r < end && p->rank_count == 0; r++)
+		json_int(json, NULL, r);
+	json_end_array(json);
 	json_text(json, "what", p->kind == POLE_COMPUTE ? reasons[p->reason] : kinds[p->kind]);
 	put_text(json, "function", p->function);
 	put_text(json, "file", p->file);

@@ -6,7 +6,7 @@
 #include "../tool/json.h"
 #include "../tool/stacks.h"
 #include "definitions.h"
-#include "off_core.h"
+#include "thread_lanes.h"
 
 struct balance;
 struct place;
@@ -33,8 +33,8 @@ struct trust {
 	char *reasons[8];		/* why not good; the first is MEASURED if ITS_CORES */
 	size_t reason_count;
 	bool its_cores;
-	int64_t cores, ranks, threads, samples, clock_error_ns;		/* -1: unknown */
-	double preempted, off_core, others;				/* NAN: unknown */
+	struct load_shares load;
+	int64_t samples, clock_error_ns;	/* -1: unknown */
 };
 
 struct trust trust_of(const struct definitions *known, const struct evidence *evidence);
@@ -43,6 +43,8 @@ void trust_free(struct trust *trust);
 /* "good: 2 ranks on 2 cores, ..." or "do not act on this: ..."; NULL: unknown. free() it. */
 char *trust_text(const struct trust *trust);
 void trust_json(struct json *json, const struct trust *trust);
+/* An object "load" for all hosts together; nothing if unknown. */
+void load_json(struct json *json, const struct headline *headline);
 
 /* ---- verdict.c ------------------------------------------------------------------------------ */
 

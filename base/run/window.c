@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "window.h"
+#include "packed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,26 +40,22 @@ window_close(struct window *window)
 
 /* ---- packing ------------------------------------------------------------------------------ */
 
-/*
- * Packing dominates the time for a row. So the rows that lp-merge has in flight, about 4 million,
- * stay unpacked, unless there are so many ranks that these take much memory themselves. Then
- * several processes share what one has.
- */
-static size_t
-usual_bytes(const struct window *window, int processes)
-{
-	enum { MANY_RANKS = 1 << 16, RANKS = 1 << 10, ROWS = 10 << 10 /* of each rank */ };
-	const size_t ranks = window->locations;
-
-	return ranks > MANY_RANKS ? (((size_t)96 << 20) + 1024 * ranks) / (size_t)processes :
-	    ((size_t)128 << 20) + (ranks < RANKS ? ranks : RANKS) * ROWS * window->row_bytes;
-}
-
 void
 window_limit(struct window *window, size_t bytes, unsigned wide, int processes)
 {
+	/*
+	 * Packing dominates the time for a row. So the rows that lp-merge has in flight, about 4
+	 * million, stay unpacked, unless there are so many ranks that these take much memory
+	 * themselves. Then several processes share what one has.
+	 */
+	enum { MANY_RANKS = 1 << 16, RANKS = 1 << 10, ROWS = 10 << 10 /* of each rank */ };
+	const size_t ranks = window->locations;
+
 	if (bytes == SIZE_MAX)
-		bytes = usual_bytes(window, processes);
+		bytes = ranks > MANY_RANKS ?
+		    (((size_t)96 << 20) + 1024 * ranks) / (size_t)processes :
+		    ((size_t)128 << 20) +
+		    (ranks < RANKS ? ranks : RANKS) * ROWS * window->row_bytes;
 	window->limit = bytes / 2;
 	window->packed = packed_new(window->locations, window->row_bytes, wide, bytes - bytes / 2);
 }
@@ -169,38 +165,34 @@ window_rows(const struct window *window, uint32_t location, uint64_t seq, bool c
 /* ---- rows ------------------------------------------------------------------------------- */
 
 /*
- * A lane gets the room that it needs, and an eighth more only when it grows again. With many
- * locations most lanes hold a block or two, so doubling would waste memory. With packing, lanes
- * grow and shrink all the time, so large lanes grow by half.
+ * Where the next ROWS of a lane go. It gets the room that it needs, and an eighth more only when it
+ * grows again. With many locations most lanes hold a block or two, so doubling would waste memory.
+ * With packing, lanes grow and shrink all the time, so large lanes grow by half.
  */
-static void
-grow_lane(struct window *window, struct lane *lane, size_t rows)
-{
-	enum { LARGE = 1 << 10 };
-	const size_t part = window->packed != NULL && lane->capacity >= LARGE ? 2 : 8;
-	size_t more = rows + (lane->capacity > 0 ? rows / part : 0);
-
-	if (rows <= lane->capacity)
-		return;
-	if (window->packed != NULL && rows <= share_of(window) && more > share_of(window))
-		more = share_of(window);
-	if (more > SIZE_MAX / window->row_bytes)
-		die("out of memory");
-	lane->rows = need(realloc(lane->rows, more * window->row_bytes));
-	window->bytes += (more - lane->capacity) * window->row_bytes;
-	lane->capacity = more;
-}
-
 static void *
 make_room(struct window *window, struct lane *lane, size_t rows)
 {
+	enum { LARGE = 1 << 10 };
+	const size_t part = window->packed != NULL && lane->capacity >= LARGE ? 2 : 8;
+	size_t wanted, more;
+
 	/* Moving the kept rows down is cheap only if they are few. */
 	if (lane->begin > 0 && lane->begin >= lane->count) {
 		memmove(lane->rows, lane->rows + lane->begin * window->row_bytes,
 		    lane->count * window->row_bytes);
 		lane->begin = 0;
 	}
-	grow_lane(window, lane, lane->begin + lane->count + rows);
+	wanted = lane->begin + lane->count + rows;
+	if (wanted > lane->capacity) {
+		more = wanted + (lane->capacity > 0 ? wanted / part : 0);
+		if (window->packed != NULL && wanted <= share_of(window))
+			more = more < share_of(window) ? more : share_of(window);
+		if (more > SIZE_MAX / window->row_bytes)
+			die("out of memory");
+		lane->rows = need(realloc(lane->rows, more * window->row_bytes));
+		window->bytes += (more - lane->capacity) * window->row_bytes;
+		lane->capacity = more;
+	}
 	return lane->rows + (lane->begin + lane->count) * window->row_bytes;
 }
 
@@ -216,7 +208,7 @@ clear_own(void *own, size_t size)
 	}
 }
 
-int
+void
 window_add(struct window *window, struct reader *in, const struct message *message,
     const struct calls *calls)
 {
@@ -226,18 +218,16 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 	uint16_t call = 0;
 
 	if (calls->location >= window->locations)
-		return reader_fail(in, message->offset, "calls: location is out of range");
+		die_message(in, message, "calls: location is out of range");
 	lane = &window->lanes[calls->location];
 	if (window->partial && lane->last_leave_ns == INT64_MIN)
 		lane->first = calls->first;
 	if (calls->first != window_end(window, calls->location))
-		return reader_fail(in, message->offset,
-		    "calls: the block does not follow the one before");
+		die_message(in, message, "calls: the block does not follow the one before");
 	if (calls->count == 0)
-		return 0;
+		return;
 	if (calls->enter_ns[0] < lane->last_leave_ns)
-		return reader_fail(in, message->offset,
-		    "calls: begins before the block before it ends");
+		die_message(in, message, "calls: begins before the block before it ends");
 	lane->last_leave_ns = calls->leave_ns[calls->count - 1];
 	pack_ahead(window, calls->location, calls->count);
 	to = make_room(window, lane, calls->count);
@@ -247,7 +237,7 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 
 		/* On its own location it lies before this row: calls_read has checked that. */
 		if (request_at > window->locations)
-			return reader_fail(in, message->offset, "calls: request is out of range");
+			die_message(in, message, "calls: request is out of range");
 		part = calls->call[i] != 0 ? 0 : part + 1;
 		call = calls->call[i] != 0 ? calls->call[i] : call;
 		*row = (struct row){ .enter_ns = calls->enter_ns[i], .leave_ns = calls->leave_ns[i],
@@ -260,7 +250,6 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 	}
 	lane->count += calls->count;
 	keep_limit(window);
-	return 0;
 }
 
 void

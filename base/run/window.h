@@ -8,7 +8,6 @@
 #define WINDOW_H
 
 #include "../stream/calls.h"
-#include "packed.h"
 
 struct row {
 	int64_t enter_ns, leave_ns;
@@ -52,8 +51,8 @@ void window_close(struct window *window);
  * has been added. WIDE: number of the tool's own fields of 8 bytes, which come first.
  */
 void window_limit(struct window *window, size_t bytes, unsigned wide, int processes);
-/* Appends a block; the tool's own fields are zero. 0, or -1 with the reason in the reader. */
-int window_add(struct window *window, struct reader *in, const struct message *message,
+/* Appends a block; the tool's own fields are zero. Bad input ends the tool. */
+void window_add(struct window *window, struct reader *in, const struct message *message,
     const struct calls *calls);
 /* Drops the rows before SEQ. */
 void window_drop(struct window *window, uint32_t location, uint64_t seq);
@@ -96,6 +95,9 @@ window_change(const struct window *window, uint32_t location, uint64_t seq)
  */
 void *window_rows(const struct window *window, uint32_t location, uint64_t seq, bool changes,
     size_t *left);
+
+/* The first packed row that is still kept, or END. */
+uint64_t packed_first(const struct packed *packed, uint32_t location, uint64_t end);
 
 /* The first row in the window, or the next one to come. */
 static inline uint64_t

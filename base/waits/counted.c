@@ -48,7 +48,7 @@ add_sample(struct imbalance *im, int32_t rank, uint32_t place, const struct samp
 }
 
 void
-counted_piece(struct imbalance *im, int32_t rank, const struct sample_lane *lane,
+counted_piece(struct imbalance *im, int32_t rank, const struct thread_lane *lane,
     const struct off_lane *off, const struct awaited_piece *piece)
 {
 	const size_t first = lane_from(lane, piece->from_ns);
@@ -70,7 +70,7 @@ counted_piece(struct imbalance *im, int32_t rank, const struct sample_lane *lane
 }
 
 void
-counted_call(struct imbalance *im, int32_t rank, const struct sample_lane *lane,
+counted_call(struct imbalance *im, int32_t rank, const struct thread_lane *lane,
     const struct row *row)
 {
 	const size_t first = lane_from(lane, row->enter_ns);

@@ -12,7 +12,7 @@
 #ifndef COUNTED_H
 #define COUNTED_H
 
-#include "../run/awaited.h"
+#include "../run/thread_waits.h"
 #include "waits.h"
 
 /* In place of a site: the two samples are in different functions; a call lies between them. */
@@ -26,10 +26,10 @@ struct counted {
 };
 
 /* A piece of a rank's computation in one thread, if the thread has counters. */
-void counted_piece(struct imbalance *im, int32_t rank, const struct sample_lane *lane,
+void counted_piece(struct imbalance *im, int32_t rank, const struct thread_lane *lane,
     const struct off_lane *off, const struct awaited_piece *piece);
 /* A call of that thread. */
-void counted_call(struct imbalance *im, int32_t rank, const struct sample_lane *lane,
+void counted_call(struct imbalance *im, int32_t rank, const struct thread_lane *lane,
     const struct row *row);
 /*
  * The number of sums, 0 without counters; the one at an index (false: none); and one from another

@@ -6,7 +6,7 @@
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
-#include "../run/shown_counts.h"
+#include "../run/sampled_place.h"
 #include "functions.h"
 
 struct counter_line {

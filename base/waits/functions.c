@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../run/awaited.h"
+#include "../run/thread_waits.h"
 #include "../tool/hash_table.h"
 #include "counted.h"
 #include "hybrid.h"
@@ -15,8 +15,7 @@
 HASH_TABLE_BY(taken_table, struct taken, HASH, SAME, site, UINT32_MAX)
 
 struct functions {
-	struct sample_lanes lanes;
-	struct off_lanes off;
+	struct thread_lanes lanes;
 	struct thread_states threads;	/* of one piece */
 	struct awaited awaited;		/* the same */
 	struct samples block;
@@ -40,14 +39,11 @@ functions_take(struct imbalance *im, const struct message *message)
 	functions_begin(im);
 	if (samples_read(&im->functions->block, im->graph.in, message) < 0)
 		die_input(im->graph.in);
-	if (im->functions->block.switches) {
+	lane_add(&im->functions->lanes, &im->functions->block);
+	if (im->functions->block.switches)
 		im->counts.switched = 1;
-		off_add(&im->functions->off, &im->functions->block);
-		return;
-	}
-	im->functions->period_ns = im->functions->block.period_ns;
-	lane_add(lane_of(&im->functions->lanes, im->functions->block.location,
-	    im->functions->block.worker), &im->functions->block);
+	else
+		im->functions->period_ns = im->functions->block.period_ns;
 }
 
 static void
@@ -88,7 +84,7 @@ count_core(struct imbalance *im, uint32_t location, const struct taken *of,
     const struct awaited_piece *piece)
 {
 	struct functions *f = im->functions;
-	const struct off_lane *lane = off_lane_of(&f->off,
+	const struct off_lane *lane = off_lane_of(&f->lanes,
 	    thread_location(&im->graph.known, location, piece->worker), piece->worker);
 	const struct core_time time = core_time(lane, piece->from_ns, piece->to_ns);
 
@@ -107,10 +103,10 @@ count_threads(struct imbalance *im, uint32_t location, const struct taken *of, i
 	const uint32_t ranks = (uint32_t)im->graph.known.ranks;
 	int64_t threads_ns = 0, alone_ns = 0;
 
-	thread_states_add(&f->threads, &f->off, location, from_ns, to_ns, NULL);
+	thread_states_add(&f->threads, &f->lanes, location, from_ns, to_ns, NULL);
 	for (uint32_t l = ranks; l < im->graph.known.location_count; l++)
 		if (im->graph.known.location_rank[l] == of->rank)
-			thread_states_add(&f->threads, &f->off, l, from_ns, to_ns, NULL);
+			thread_states_add(&f->threads, &f->lanes, l, from_ns, to_ns, NULL);
 	thread_states_time(&f->threads, &threads_ns, &alone_ns);
 	count_time(f, of, TAKEN_THREADS, threads_ns);
 	count_time(f, of, TAKEN_ALONE, alone_ns);
@@ -124,8 +120,7 @@ forget(struct imbalance *im, uint32_t location, int64_t leave_ns)
 	const int32_t rank = known->location_rank[location];
 
 	if (known->location_count == (uint32_t)known->ranks) {
-		samples_forget(&im->functions->lanes, location, leave_ns);
-		off_forget(&im->functions->off, location, leave_ns);
+		lanes_forget(&im->functions->lanes, location, leave_ns);
 		return;
 	}
 	for (uint32_t l = 0; l < known->location_count; l++)
@@ -134,10 +129,8 @@ forget(struct imbalance *im, uint32_t location, int64_t leave_ns)
 		    im->last_leave_ns[l] < leave_ns)
 			leave_ns = im->last_leave_ns[l];
 	for (uint32_t l = 0; l < known->location_count; l++)
-		if (known->location_rank[l] == rank) {
-			samples_forget(&im->functions->lanes, l, leave_ns);
-			off_forget(&im->functions->off, l, leave_ns);
-		}
+		if (known->location_rank[l] == rank)
+			lanes_forget(&im->functions->lanes, l, leave_ns);
 }
 
 /* Counts the samples of the piece's thread, and its counters. */
@@ -146,13 +139,13 @@ count_samples(struct imbalance *im, uint32_t location, const struct taken *of,
     const struct awaited_piece *piece)
 {
 	const uint32_t at = thread_location(&im->graph.known, location, piece->worker);
-	const struct sample_lane *lane = lane_find(&im->functions->lanes, at, piece->worker);
+	const struct thread_lane *lane = lane_find(&im->functions->lanes, at, piece->worker);
 	struct taken new = *of;
 
 	if (lane == NULL)
 		return;
 	if (lane->counts != NULL)
-		counted_piece(im, of->rank, lane, off_lane_of(&im->functions->off, at,
+		counted_piece(im, of->rank, lane, off_lane_of(&im->functions->lanes, at,
 		    piece->worker), piece);
 	for (size_t i = lane_from(lane, piece->from_ns);
 	    i < lane->end && lane->at[i].at_ns < piece->to_ns; i++) {
@@ -174,13 +167,13 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 	    .rank = im->graph.known.location_rank[location], .period_ns = f->period_ns };
 	const int64_t to_ns = row->enter_ns < im->to_ns ? row->enter_ns : im->to_ns;
 	int64_t from_ns = last_ns > im->from_ns ? last_ns : im->from_ns;
-	const struct sample_lane *lane;
+	const struct thread_lane *lane;
 
 	/* time before the first call is the start */
 	if (last_ns == INT64_MIN || row->site == UINT32_MAX || from_ns > to_ns)
 		from_ns = to_ns;
-	awaited_find(&f->awaited, &im->graph.known, &f->off, &f->lanes, f->period_ns, location,
-	    from_ns, to_ns);
+	awaited_find(&f->awaited, &im->graph.known, &f->lanes, f->period_ns, location, from_ns,
+	    to_ns);
 	for (size_t i = 0; i < f->awaited.count; i++) {
 		if (im->counts.switched > 0)
 			count_core(im, location, &of, &f->awaited.at[i]);
@@ -189,7 +182,7 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 	if (im->counts.switched > 0) {
 		if (from_ns < to_ns && location < (uint32_t)im->graph.known.ranks)
 			count_threads(im, location, &of, from_ns, to_ns);
-		hybrid_count(im, &f->off, &f->awaited.threads, location, row, from_ns, to_ns);
+		hybrid_count(im, &f->lanes, &f->awaited.threads, location, row, from_ns, to_ns);
 	}
 	lane = lane_find(&f->lanes, location, 0);
 	if (lane != NULL && lane->counts != NULL && row->enter_ns < im->to_ns)

@@ -13,7 +13,7 @@
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
-#include "../run/off_core.h"
+#include "../run/thread_lanes.h"
 #include "waits.h"
 
 /*

@@ -50,8 +50,9 @@ restart(struct imbalance *im, uint32_t rank)
 }
 
 void
-hybrid_count(struct imbalance *im, const struct off_lanes *off, const struct thread_waits *waits,
-    uint32_t location, const struct row *row, int64_t from_ns, int64_t to_ns)
+hybrid_count(struct imbalance *im, const struct thread_lanes *lanes,
+    const struct thread_waits *waits, uint32_t location, const struct row *row, int64_t from_ns,
+    int64_t to_ns)
 {
 	struct thread_states *states;
 
@@ -59,10 +60,10 @@ hybrid_count(struct imbalance *im, const struct off_lanes *off, const struct thr
 		return;
 	if (call_class(row->call) == CLASS_INIT)
 		restart(im, location);
-	else if (from_ns < to_ns && off_lane_of(off, location, 0) != NULL) {
+	else if (from_ns < to_ns && off_lane_of(lanes, location, 0) != NULL) {
 		states = &times_of(im)->states;
 		states->count = 0;
-		thread_states_add(states, off, location, from_ns, to_ns, waits);
+		thread_states_add(states, lanes, location, from_ns, to_ns, waits);
 		thread_states_sum(states);
 		for (size_t i = 0; i + 1 < states->count; i++)
 			count_state(im, location, &states->at[i],

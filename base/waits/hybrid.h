@@ -24,7 +24,7 @@
 #ifndef HYBRID_H
 #define HYBRID_H
 
-#include "../run/off_core.h"
+#include "../run/thread_lanes.h"
 #include "waits.h"
 
 /* The time of a rank outside MPI with one number of active threads. */
@@ -45,7 +45,7 @@ struct hybrid {
 };
 
 /* Counts the time outside MPI before a call, before the call is added to its rank's span. */
-void hybrid_count(struct imbalance *im, const struct off_lanes *off,
+void hybrid_count(struct imbalance *im, const struct thread_lanes *lanes,
     const struct thread_waits *waits, uint32_t location, const struct row *row, int64_t from_ns,
     int64_t to_ns);
 /* The number of indices, one time of a rank, and the same to add to it. */

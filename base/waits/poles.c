@@ -451,8 +451,8 @@ verdict_of(const struct imbalance *im, const struct known_path *path)
 	size_t count = 0, candidates;
 	bool hung;
 
-	poles.crowded = v.trust.cores >= 0 &&
-	    v.trust.cores < larger(v.trust.ranks, v.trust.threads);
+	poles.crowded = v.trust.load.cores >= 0 &&
+	    v.trust.load.cores < larger(v.trust.load.ranks, v.trust.load.threads);
 	poles.by = functions_by(im, true, poles.crowded);
 	if (path != NULL)
 		poles.places = places_sorted(path->places, &poles.place_count);

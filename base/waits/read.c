@@ -53,7 +53,6 @@ take_message(struct imbalance *im, const struct message *message)
 		item = skips ? GRAPH_OTHER : graph_rows(&im->graph, message);
 	}
 	switch (item) {
-	case GRAPH_BAD: die_input(im->graph.in);
 	case GRAPH_RUN: begin_run(im); break;
 	case GRAPH_MESSAGES:
 	case GRAPH_PROBES: take_messages(im, item == GRAPH_PROBES); break;

@@ -32,8 +32,8 @@ observe(struct imbalance *im, struct observer *observer, struct reader *in)
 	while (!waits && progress_next(&progress, in, &message)) {
 		const bool calls = is_kind(&message, "calls");
 
-		if (definitions_take(&graph->known, in, &message) < 0 ||
-		    (calls && calls_read(&graph->calls, in, &message) < 0))
+		definitions_take(&graph->known, in, &message);
+		if (calls && calls_read(&graph->calls, in, &message) < 0)
 			die_input(in);
 		observer->message(observer, im, &message, c);
 		for (size_t i = 0; calls && observer->call != NULL && i < c->count; i++)
@@ -70,8 +70,7 @@ message_segments(struct reader *in, const struct message *message, const struct 
 	if (!is_kind(message, "segments"))
 		return NULL;
 	segments.count = 0;
-	if (segments_read(&segments, in, message, known) < 0)
-		die_input(in);
+	segments_read(&segments, in, message, known);
 	return &segments;
 }
 

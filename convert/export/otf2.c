@@ -239,7 +239,7 @@ take_switches(struct archive *a, struct reader *in, const struct message *messag
 		*APPEND(spot->regions, spot->region_count, spot->region_capacity) =
 		    (struct region_event){ s->time_ns[i], s->region[i] };
 	if (!s->regions && !s->clock)
-		off_add(&a->off, &a->switches);
+		lane_add(&a->off, &a->switches);
 }
 
 /* Messages other than calls, in both kinds of input. */

@@ -6,7 +6,7 @@
 #ifndef OTF2_EXPORT_H
 #define OTF2_EXPORT_H
 
-#include "../../base/run/off_core.h"
+#include "../../base/run/thread_lanes.h"
 #include "../../base/tool/hash_table.h"
 #include "../../base/waits/waits.h"
 #include "../otf2_words.h"
@@ -72,7 +72,7 @@ struct archive {
 	int64_t date_s;		/* of the run; 0: unknown */
 	struct rank_of *ranks;
 	struct samples switches;	/* as read, or regions */
-	struct off_lanes off;		/* what of them is not written yet */
+	struct thread_lanes off;		/* what of them is not written yet */
 
 	/* numbers defined so far; of the string "" */
 	uint32_t strings, regions, groups, empty;

@@ -1,37 +1,56 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "off_core.h"
+#include "thread_waits.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "../tool/search.h"
 #include "../tool/tool.h"
-#include "sampled_place.h"
-#include "thread_waits.h"
 
 const char *const off_names[OFF_REASONS] = { "(blocked)", "(preempted)", NOT_SAMPLED };
 
-static struct off_lane *
-lane_of_thread(struct off_lanes *lanes, uint32_t location, uint32_t worker)
+struct thread_lane *
+lane_find(const struct thread_lanes *lanes, uint32_t location, uint32_t worker)
 {
-	struct off_location *l;
-	struct off_lane *lane;
+	const struct location_threads *l = location < lanes->count ? &lanes->at[location] : NULL;
 
-	while (lanes->count <= location)
-		APPEND(lanes->at, lanes->count, lanes->capacity);
-	l = &lanes->at[location];
-	for (size_t i = 0; i < l->count; i++)
+	for (size_t i = 0; l != NULL && i < l->count; i++)
 		if (l->of[i].worker == worker)
 			return &l->of[i];
-	lane = APPEND(l->of, l->count, l->capacity);
-	*lane = (struct off_lane){ .worker = worker, .from_ns = INT64_MAX, .until_ns = INT64_MIN };
-	return lane;
+	return NULL;
 }
 
-void
-off_add(struct off_lanes *lanes, const struct samples *block)
+static void
+add_samples(struct thread_lane *lane, const struct samples *block)
 {
-	struct off_lane *lane = lane_of_thread(lanes, block->location, block->worker);
-	const int64_t last_ns = lane->end > lane->begin ? lane->at[lane->end - 1].to_ns : INT64_MIN;
+	if (lane->begin > lane->end / 2 && lane->end + block->count > lane->capacity) {
+		memmove(lane->at, lane->at + lane->begin,
+		    (lane->end - lane->begin) * sizeof *lane->at);
+		if (lane->counts != NULL)
+			memmove(lane->counts, lane->counts + lane->begin,
+			    (lane->end - lane->begin) * sizeof *lane->counts);
+		lane->seen -= lane->begin;
+		lane->end -= lane->begin;
+		lane->begin = 0;
+	}
+	GROW(lane->at, lane->capacity, lane->end + block->count);
+	/* Samples of blocks without counters have zeros. */
+	if (block->counts || lane->counts != NULL) {
+		(void)AT(lane->counts, lane->counts_capacity, lane->end + block->count);
+		for (size_t i = 0; i < block->count; i++)
+			for (int c = 0; c < COUNTERS; c++)
+				lane->counts[lane->end + i].of[c] =
+				    block->counts ? block->counted[c][i] : 0;
+	}
+	for (size_t i = 0; i < block->count; i++)
+		lane->at[lane->end++] = (struct thread_sample){ block->time_ns[i], block->site[i],
+		    block->callers[i] };
+}
+
+static void
+add_spans(struct off_lane *off, const struct samples *block)
+{
+	const int64_t last_ns = off->end > off->begin ? off->at[off->end - 1].to_ns : INT64_MIN;
 
 	for (size_t i = 0; i < block->count; i++) {
 		struct off_span span = { block->time_ns[i], block->end_ns[i], block->on_core_ns[i],
@@ -42,29 +61,76 @@ off_add(struct off_lanes *lanes, const struct samples *block)
 		if (span.site == UINT32_MAX)
 			span.site = 0;
 		if (span.from_ns < span.to_ns)
-			*ENQUEUE(lane->at, lane->begin, lane->end, lane->capacity) = span;
+			*ENQUEUE(off->at, off->begin, off->end, off->capacity) = span;
 	}
-	lane->clock |= block->clock;
-	if (block->from_ns < lane->from_ns)
-		lane->from_ns = block->from_ns;
-	if (block->until_ns > lane->until_ns)
-		lane->until_ns = block->until_ns;
+	off->clock |= block->clock;
+	off->from_ns = off->watched ? smaller(off->from_ns, block->from_ns) : block->from_ns;
+	off->until_ns = off->watched ? larger(off->until_ns, block->until_ns) : block->until_ns;
+	off->watched = true;
 }
+
+void
+lane_add(struct thread_lanes *lanes, const struct samples *block)
+{
+	struct thread_lane *lane = lane_find(lanes, block->location, block->worker);
+	struct location_threads *l;
+
+	while (lanes->count <= block->location)
+		APPEND(lanes->at, lanes->count, lanes->capacity);
+	if (lane == NULL) {
+		l = &lanes->at[block->location];
+		lane = APPEND(l->of, l->count, l->capacity);
+		lane->worker = block->worker;
+	}
+	lanes->watched |= block->switches;
+	if (block->switches)
+		add_spans(&lane->off, block);
+	else
+		add_samples(lane, block);
+}
+
+void
+lane_see(struct thread_lane *lane, const struct calls *calls)
+{
+	for (size_t i = 0; i < calls->count && lane->seen < lane->end; i++) {
+		while (lane->seen < lane->end && lane->at[lane->seen].at_ns < calls->enter_ns[i])
+			lane->seen++;
+		while (lane->seen < lane->end && lane->at[lane->seen].at_ns < calls->leave_ns[i])
+			lane->at[lane->seen++].site = SITE_IN_CALL;
+	}
+}
+
+#define IS_BEFORE(sample, ns) ((sample)->at_ns < (ns))
+SEARCH(sample_from, struct thread_sample, int64_t, IS_BEFORE)
+
+size_t
+lane_from(const struct thread_lane *lane, int64_t ns)
+{
+	return lane->begin + sample_from(lane->at + lane->begin, lane->end - lane->begin, ns);
+}
+
+void
+lane_forget(struct thread_lane *lane, size_t to)
+{
+	if (to <= lane->begin)
+		return;
+	lane->begin = to;
+	if (lane->seen < to)
+		lane->seen = to;
+}
+
+/* ---- time off the core ---- */
 
 const struct off_lane *
-off_lane_of(const struct off_lanes *lanes, uint32_t location, uint32_t worker)
+off_lane_of(const struct thread_lanes *lanes, uint32_t location, uint32_t worker)
 {
-	const struct off_location *l = location < lanes->count ? &lanes->at[location] : NULL;
+	const struct thread_lane *lane = lane_find(lanes, location, worker);
 
-	for (size_t i = 0; l != NULL && i < l->count; i++)
-		if (l->of[i].worker == worker)
-			return &l->of[i];
-	return NULL;
+	return lane != NULL && lane->off.watched ? &lane->off : NULL;
 }
 
-#define BEFORE(span, ns) ((span)->to_ns <= (ns))
-SEARCH(span_from, struct off_span, int64_t, BEFORE)
-#undef BEFORE
+#define ENDS_UNTIL(span, ns) ((span)->to_ns <= (ns))
+SEARCH(span_from, struct off_span, int64_t, ENDS_UNTIL)
 
 /* The first span that ends after the instant. */
 static size_t
@@ -89,20 +155,10 @@ off_between(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
 	return cut;
 }
 
-/* NS's share of the span's time on a core. */
-static int64_t
-on_core_ns(const struct off_span *span, int64_t ns)
-{
-	__extension__ typedef __int128 wide;
-
-	if (span->on_core_ns == 0)
-		return 0;
-	return (int64_t)((wide)span->on_core_ns * ns / (span->to_ns - span->from_ns));
-}
-
 bool
 off_next(struct off_cut *cut, struct off_span *part)
 {
+	__extension__ typedef __int128 wide;
 	const struct off_span *whole;
 
 	if (cut->from_ns == cut->to_ns || cut->next >= cut->lane->end ||
@@ -112,7 +168,9 @@ off_next(struct off_cut *cut, struct off_span *part)
 	*part = *whole;
 	part->from_ns = larger(whole->from_ns, cut->from_ns);
 	part->to_ns = smaller(whole->to_ns, cut->to_ns);
-	part->on_core_ns = on_core_ns(whole, part->to_ns - part->from_ns);
+	if (whole->on_core_ns > 0)	/* its share */
+		part->on_core_ns = (int64_t)((wide)whole->on_core_ns *
+		    (part->to_ns - part->from_ns) / (whole->to_ns - whole->from_ns));
 	part->woken = part->reason == OFF_PREEMPTED && part->from_ns == cut->blocked_ns;
 	if (part->reason == OFF_BLOCKED || part->woken)
 		cut->blocked_ns = part->to_ns;
@@ -152,13 +210,24 @@ core_time_add(struct core_time *sum, const struct core_time *more)
 }
 
 void
-off_forget(struct off_lanes *lanes, uint32_t location, int64_t before_ns)
+off_forget(struct thread_lanes *lanes, uint32_t location, int64_t before_ns)
 {
 	for (size_t i = 0; location < lanes->count && i < lanes->at[location].count; i++) {
-		struct off_lane *lane = &lanes->at[location].of[i];
+		struct off_lane *off = &lanes->at[location].of[i].off;
 
-		lane->begin = off_from(lane, before_ns);
+		off->begin = off_from(off, before_ns);
 	}
+}
+
+void
+lanes_forget(struct thread_lanes *lanes, uint32_t location, int64_t before_ns)
+{
+	for (size_t i = 0; location < lanes->count && i < lanes->at[location].count; i++) {
+		struct thread_lane *lane = &lanes->at[location].of[i];
+
+		lane_forget(lane, lane_from(lane, before_ns));
+	}
+	off_forget(lanes, location, before_ns);
 }
 
 /* ---- several threads ---- */
@@ -191,10 +260,9 @@ add_active(struct thread_states *states, struct thread_state state, int64_t from
 }
 
 static void
-add_thread(struct thread_states *states, const struct off_lane *lane, int64_t from_ns,
+add_thread(struct thread_states *states, const struct off_lane *lane, int first, int64_t from_ns,
     int64_t to_ns, const struct time_spans *waits)
 {
-	const int first = lane->worker == 0;
 	const struct thread_state on_core = { .on_core = 1, .active = 1, .first = first },
 	    ready = { .active = 1, .first = first }, unknown = { .unknown = 1 },
 	    first_ready = { .first_ready = 1 };
@@ -227,14 +295,21 @@ add_thread(struct thread_states *states, const struct off_lane *lane, int64_t fr
 }
 
 void
-thread_states_add(struct thread_states *states, const struct off_lanes *lanes, uint32_t location,
+thread_states_add(struct thread_states *states, const struct thread_lanes *lanes, uint32_t location,
     int64_t from_ns, int64_t to_ns, const struct thread_waits *waits)
 {
 	static const struct time_spans none = { 0 };
+	size_t watched = 0;
 
-	for (size_t i = 0; location < lanes->count && i < lanes->at[location].count; i++)
-		add_thread(states, &lanes->at[location].of[i], from_ns, to_ns,
-		    waits != NULL && i < waits->count ? &waits->of[i].waits : &none);
+	for (size_t i = 0; location < lanes->count && i < lanes->at[location].count; i++) {
+		const struct thread_lane *lane = &lanes->at[location].of[i];
+
+		if (!lane->off.watched)
+			continue;
+		add_thread(states, &lane->off, lane->worker == 0, from_ns, to_ns,
+		    waits != NULL && watched < waits->count ? &waits->of[watched].waits : &none);
+		watched++;
+	}
 	/* all of the time, if nobody is active */
 	add_state(states, (struct thread_state){ 0 }, from_ns, to_ns);
 }
