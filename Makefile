@@ -79,7 +79,6 @@ build/%.o: %.c Makefile
 build/libbase.a: $(foreach f,$(FLOORS),$(call objects,base/$(f)))
 	rm -f $@ && $(AR) rcs $@ $^
 
-bin/lp-critpath bin/lp-critpath-mpi: $(call objects,critpath/solvers)
 bin/lp-export bin/lp-import: LDLIBS += -lotf2
 bin/lp-import: LDLIBS += -lz
 bin/lp-merge bin/lp-merge-mpi bin/lp-stuck: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites

@@ -4,10 +4,7 @@
  * are those of the path. Memory: 400 bytes for each section, and for each one that a rank is still
  * in, 64 bytes for each location and the sums of its call sites.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "by.h"
+#include "critpath.h"
 
 /* A section that the path may come back to. */
 struct open_section {
@@ -146,21 +143,6 @@ close_section(struct critpath *c, struct open_section *open)
 	report_free(&open->report);
 }
 
-/* Closes the sections before OLDEST: no rank is in one of them any more. */
-static void
-close_sections(struct critpath *c, uint32_t oldest)
-{
-	struct by_section *by = c->by;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < by->open_count; i++)
-		if (by->open[i].section > 0 && by->open[i].section < oldest)
-			close_section(c, &by->open[i]);
-		else
-			by->open[kept++] = by->open[i];
-	by->open_count = kept;
-}
-
 /* A piece of the path in one thread. */
 static void
 divide_piece(struct critpath *c, const struct segment *piece, struct section_cut cut)
@@ -184,6 +166,8 @@ by_add(struct critpath *c, const struct segments *segments)
 {
 	struct by_section *by = c->by;
 	const struct awaited *threads = &c->functions.awaited;
+	uint32_t oldest = 0;
+	size_t kept = 0;
 
 	for (size_t i = 0; i < segments->count; i++) {
 		const struct segment *piece = &segments->at[i];
@@ -200,12 +184,16 @@ by_add(struct critpath *c, const struct segments *segments)
 				    threads->at[k].worker, threads->at[k].from_ns,
 				    threads->at[k].to_ns));
 	}
-	if (segments->count > 0) {
-		const uint32_t oldest = sections_forget(&by->sections,
-		    segments->at[segments->count - 1].end_ns);
-
-		close_sections(c, by->sections.regions ? 0 : oldest);
-	}
+	if (segments->count > 0)
+		oldest = sections_forget(&by->sections, segments->at[segments->count - 1].end_ns);
+	/* no rank is in a step before it any more */
+	for (size_t i = 0; i < by->open_count; i++)
+		if (by->open[i].section > 0 && by->open[i].section < oldest &&
+		    !by->sections.regions)
+			close_section(c, &by->open[i]);
+		else
+			by->open[kept++] = by->open[i];
+	by->open_count = kept;
 }
 
 void

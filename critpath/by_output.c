@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdlib.h>
 
-#include "by.h"
+#include "critpath.h"
 
 enum { TOLD = 20, SLOW_TOLD = 8 };	/* in text */
 

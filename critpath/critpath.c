@@ -11,17 +11,135 @@
  *         with several processes or parts also the path, and in a group that solves
  *         a stretch together only the rows of own ranks
  */
-#include <stdlib.h>
-#include <string.h>
+#include <errno.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "critpath.h"
 
-static solver *const solvers[] = {
+solver *const solvers[] = {
 	solve_walk, solve_kahn, solve_dijkstra, solve_delta, solve_intervals,
 };
 
-/* ---- one process: stretch by stretch, in the order of the stream --------------------- */
+/* ---- output ---- */
+
+void
+put_sums(struct critpath *c, const struct segments *segments)
+{
+	if (c->opt.every_ns > 0)
+		every_add(c, segments);
+	else if (c->by != NULL)
+		by_add(c, segments);
+	else
+		output_report(&c->output, segments);
+}
+
+void
+put_segments(struct critpath *c, const struct segments *segments)
+{
+	put_sums(c, segments);
+	if (c->opt.form == STREAM)
+		output_write(&c->output, 0, segments);
+}
+
+/* The file of --verdict, without its newline; NULL: not given. */
+static char *
+given_verdict(const char *file)
+{
+	static const char begin[] = "{\"sentence\":";
+	char *verdict = NULL;
+	size_t size = 0;
+	ssize_t length;
+	FILE *in;
+
+	if (file == NULL)
+		return NULL;
+	if ((in = fopen(file, "r")) == NULL)
+		die("%s: %s", file, strerror(errno));
+	length = getdelim(&verdict, &size, '\0', in);
+	if (length < 2 || strncmp(verdict, begin, sizeof begin - 1) != 0 ||
+	    strcmp(verdict + length - 2, "}\n") != 0)
+		die("%s: not a verdict as lp-report --verdict writes it", file);
+	fclose(in);
+	verdict[length - 1] = '\0';
+	return verdict;
+}
+
+/* Reports the gaps of an approximate path, after all other output. */
+static void
+tell_gaps(const struct critpath *c)
+{
+	const struct report *r = &c->output.report;
+	const int64_t all_ns = r->end_ns - r->begin_ns;
+	int left = 0;
+	char distance[160] = "; --distance compares it with the exact path";
+
+	if (c->distance.wanted)
+		snprintf(distance, sizeof distance, "; for %.2f %% of the time it is on the exact "
+		    "path's rank, for %.2f %% at its site, too", 100 * distance_share(&c->distance,
+		    c->distance.same_rank_ns), 100 * distance_share(&c->distance,
+		    c->distance.same_site_ns));
+	/*
+	 * Waits until mpirun has read all output: that of Open MPI 5 may put half of a waiting
+	 * line of one output into the other.
+	 */
+	fflush(stdout);
+	for (int ms = 0; c->team.size > 1 && ms < 2000 && ioctl(STDOUT_FILENO,
+	    isatty(STDOUT_FILENO) ? TIOCOUTQ : FIONREAD, &left) == 0 && left > 0; ms++)
+		usleep(1000);
+	note("intervals: %zu groups; the length is %.9f s, gaps are %.9f s (%.2f %%)%s",
+	    r->computations, seconds(report_length_ns(r)), seconds(r->gap_ns),
+	    all_ns > 0 ? 100 * (double)r->gap_ns / (double)all_ns : 0, distance);
+}
+
+void
+end_output(struct critpath *c)
+{
+	struct output *o = &c->output;
+	const struct distance *d = &c->distance;
+	const struct definitions *known = &c->run.graph.known;
+
+	if (c->opt.every_ns > 0) {
+		every_tell(c);
+		return;
+	}
+	if (c->by != NULL) {
+		by_end(c);
+		return;
+	}
+	if (output_has_json(o)) {
+		char *verdict = given_verdict(c->opt.verdict);
+
+		output_json(o, NULL, verdict);
+		free(verdict);
+		functions_json(&o->json, &c->functions, known);
+		if (d->wanted) {
+			json_break(&o->json);
+			json_begin_object(&o->json, "distance");
+			json_double(&o->json, "same_rank_share",
+			    distance_share(d, d->same_rank_ns));
+			json_double(&o->json, "same_site_share",
+			    distance_share(d, d->same_site_ns));
+			json_end_object(&o->json);
+		}
+		output_end_json(o);
+	}
+	if (c->opt.form >= FOLDED) {
+		if (!c->functions.sums.any)
+			die("%s: no samples: lp-record --sample takes them",
+			    reader_file(c->run.graph.in));
+		functions_stacks(&o->text, &c->functions, known, c->opt.form == SPEEDSCOPE);
+	} else if (c->opt.form == TEXT) {
+		report_text(&o->text, &o->report, known, c->opt.all);
+		functions_text(&o->text, &c->functions, known, c->opt.all);
+		text_flush(&o->text);
+	}
+	output_end(o, &c->functions);
+	if (c->opt.algorithm == INTERVALS)
+		tell_gaps(c);
+}
+
+/* ---- solving ---- */
 
 static void
 take_piece(void *critpath)
@@ -43,14 +161,18 @@ solve_stretch(struct critpath *c, const struct pieces *pieces, struct event last
 	stretch = run_stretch(&c->run, last);
 	c->segments.count = 0;
 	while (!solvers[c->opt.algorithm](&stretch, &c->segments))
-		cut_cycle(&stretch, &c->run.graph.known);
+		cut_cycle(&stretch);
 	if (c->distance.wanted)
-		distance_add(&c->distance, &stretch, &c->run.graph.known, &c->segments);
-	put_segments(c, &c->segments);
+		distance_add(&c->distance, &stretch, &c->segments);
+	if (c->opt.part > 0)	/* the definitions come first, then the segments of all stretches */
+		take_piece(c);
+	else
+		put_segments(c, &c->segments);
 }
 
+/* One process: stretch by stretch, in the order of the stream; of a part only its segments. */
 static void
-solve_stream(struct critpath *c, int argc, char **argv)
+solve_stream(struct critpath *c, struct part part, int argc, char **argv)
 {
 	const struct pieces pieces = { &c->run, &c->segments, take_piece, c };
 	struct progress progress;
@@ -59,7 +181,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 
 	if (c->opt.by >= 0)
 		by_begin(c);
-	run_open(&c->run, c->opt.files[0], READ_STREAM, ALL_STRETCHES, &c->team);
+	run_open(&c->run, c->opt.files[0], READ_STREAM, part, &c->team);
 	c->run.goes_on = c->opt.every_ns > 0;
 	c->run.functions = c->output.functions = &c->functions;
 	c->run.window_bytes = c->opt.memory;
@@ -71,7 +193,8 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	while (run_next(&c->run, &message)) {
 		bool ended = run_take(&c->run, &message, &last);
 
-		output_pass(&c->output, &message);
+		if (c->opt.part == 0 || is_definition(&message))
+			output_pass(&c->output, &message);
 		if (c->by != NULL)
 			by_see(c, &message);
 		if (is_kind(&message, "run") && body_get(&message, "followed") != NULL)
@@ -79,7 +202,8 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		if (ended) {
 			solve_stretch(c, &pieces, last);
 			run_advance(&c->run);
-		} else if (c->opt.algorithm == WALK && run_decided(&c->run, &message, &last)) {
+		} else if (c->opt.algorithm == WALK && c->opt.part == 0 &&
+		    run_decided(&c->run, &message, &last)) {
 			pieces_take(&pieces, last);
 		}
 		progress_input(&progress, c->run.graph.in);
@@ -89,92 +213,10 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		solve_stretch(c, &pieces, last);
 		run_count_rest(&c->run);
 	}
+	c->segments.count = 0;
+	if (c->opt.part > 0 && c->opt.form == STREAM)
+		output_write(&c->output, 0, &c->segments);
 	end_output(c);
-}
-
-/* ---- several processes, or a part: the path first, then the output ------------------------- */
-
-/* Member 0 finds the parts and sends them to the others. */
-static struct part
-read_part(const struct critpath *c, int index, int count)
-{
-	struct part *parts = zalloc((size_t)count, sizeof *parts), part;
-	struct chunks chunks;
-
-	if (c->team.rank == 0) {
-		chunks_read(&chunks, c->opt.files[0]);
-		for (int i = 0; i < count; i++)
-			parts[i] = chunks_part(&chunks, i, count, &(uint64_t){ 0 });
-		chunks_free(&chunks);
-	}
-	team_copy(&c->team, parts, (size_t)count * sizeof *parts);
-	part = parts[index];
-	free(parts);
-	return part;
-}
-
-/* Groups of the team solve a part of the stretches each; member 0 gets the path. */
-static void
-solve_together(struct critpath *c, struct path *path)
-{
-	enum splits splits = c->opt.splits != UNSAID ? c->opt.splits :
-	    c->opt.algorithm == DIJKSTRA || c->opt.algorithm == DELTA ? PAR_SEQ : SEQ_PAR;
-	int groups = splits == SEQ_PAR ? c->team.size :
-	    splits == PAR_PAR && c->team.size > 1 ? c->team.size / 2 : 1;
-	int colour = splits == SEQ_SEQ ? c->team.rank > 0 :	/* the others have nothing to do */
-	    (int)((int64_t)c->team.rank * groups / c->team.size);
-	struct part part = { .to = UINT64_MAX };
-	struct team group;
-
-	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
-		run_open(&c->run, c->opt.files[0], READ_LAZY, NO_STRETCHES, &c->team);
-		c->run.window_bytes = c->opt.memory;
-		c->run.functions = &c->functions;
-		path_find_intervals(path, &c->run, &c->team,
-		    c->opt.form == TEXT ? &c->output.report : NULL);
-		functions_gather(&c->functions, &c->team);
-		return;
-	}
-	group = team_split(&c->team, colour);
-	if (groups > 1)
-		part = read_part(c, colour, groups);
-	if (splits != SEQ_SEQ || colour == 0) {
-		run_open(&c->run, c->opt.files[0], READ_STREAM, part, &group);
-		c->run.window_bytes = c->opt.memory;
-		c->run.processes = c->team.size;
-		c->run.functions = &c->functions;
-		path_find(path, &c->run, solvers[c->opt.algorithm],
-		    c->opt.form == TEXT ? &c->output.report : NULL);
-	}
-	path_gather(path, &c->team);
-	functions_gather(&c->functions, &c->team);
-	if (c->opt.form == TEXT)
-		report_gather(&c->output.report, &c->run.graph.known, &c->team);
-}
-
-/*
- * Passes the whole stream again, with each stretch's segments after it; of a part its definitions.
- */
-static void
-print_stream(struct critpath *c, struct segments rest, const struct path *path,
-    bool only_definitions)
-{
-	struct message message;
-	size_t stretch = 0;
-
-	while (run_next(&c->run, &message)) {
-		run_take(&c->run, &message, NULL);	/* definitions */
-		if (!only_definitions || is_definition(&message))
-			output_pass(&c->output, &message);
-		if (is_kind(&message, "sync") && !only_definitions &&
-		    stretch + 1 < path->stretches) {
-			rest.count = (size_t)path->counts[stretch++];
-			put_segments(c, &rest);
-			rest.at += rest.count;
-		}
-	}
-	rest.count = path->segments.count - (size_t)(rest.at - path->segments.at);
-	put_segments(c, &rest);
 }
 
 /* The paths of files in order; each must begin where the one before ends. */
@@ -212,36 +254,18 @@ join(struct critpath *c, int argc, char **argv)
 	end_output(c);
 }
 
-/* RUN has been read, or has not been opened. */
-static void
-print_path(struct critpath *c, const struct path *path, bool only_definitions,
-    int argc, char **argv)
-{
-	if (c->opt.form == STREAM || c->run.graph.known.ranks == 0) {
-		/* Reads again from the beginning; of a part only the definitions. */
-		run_open(&c->run, c->opt.files[0], c->opt.part > 0 ? READ_STREAM : READ_LAZY,
-		    (struct part){ .defined = c->part.defined }, &c->team);
-	}
-	output_begin(&c->output, argc, argv);
-	if (reader_messages(c->run.graph.in) == 0)
-		print_stream(c, path->segments, path, only_definitions);
-	else
-		put_segments(c, &path->segments);
-	end_output(c);
-}
-
 static void
 print_list(struct critpath *c)
 {
 	struct table_writer list;
-	struct chunks chunks;
+	struct index stretches;
 
-	chunks_read(&chunks, c->opt.files[0]);
+	parts_read(&stretches, c->opt.files[0]);
 	text_begin(&c->output.text, stdout, NULL);
 	table_begin(&list, &c->output.text, "part\tfirst_stretch\tlast_stretch\trows");
 	for (int i = 0; i < c->opt.list; i++) {
 		uint64_t rows;
-		struct part part = chunks_part(&chunks, i, c->opt.list, &rows);
+		struct part part = part_of(&stretches, i, c->opt.list, &rows);
 
 		if (part.to <= part.from)
 			continue;
@@ -281,7 +305,6 @@ int
 main(int argc, char **argv)
 {
 	static struct critpath c;
-	struct path path = { 0 };
 
 	tool = "lp-critpath";
 	c.team = team_start(&argc, &argv);
@@ -301,18 +324,11 @@ main(int argc, char **argv)
 	} else if (c.opt.join) {
 		join(&c, argc, argv);
 	} else if (c.opt.part > 0) {
-		c.part = read_part(&c, c.opt.part - 1, c.opt.parts);
-		run_open(&c.run, c.opt.files[0], READ_STREAM, c.part, &c.team);
-		c.run.window_bytes = c.opt.memory;
-		c.run.functions = &c.functions;
-		path_find(&path, &c.run, solvers[c.opt.algorithm], NULL);
-		print_path(&c, &path, true, argc, argv);
+		solve_stream(&c, read_part(&c, c.opt.part - 1, c.opt.parts), argc, argv);
 	} else if (c.team.size > 1 || c.opt.splits > SEQ_SEQ) {
-		solve_together(&c, &path);
-		if (c.team.rank == 0)
-			print_path(&c, &path, false, argc, argv);
+		solve_together(&c, argc, argv);
 	} else {
-		solve_stream(&c, argc, argv);
+		solve_stream(&c, ALL_STRETCHES, argc, argv);
 	}
 	team_close();
 	return c.opt.form == STREAM && c.opt.list == 0 ? DONE : finish(DONE);

@@ -3,10 +3,6 @@
  * The path window by window: a line for each, as soon as the path leaves it. Pieces of the path
  * arrive in order of time and without gaps, so the windows add up to the path. Memory: one window.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "critpath.h"
 
 enum { TOLD = 5 };	/* ranks, places and functions of a window */
@@ -16,63 +12,25 @@ struct on_rank {
 	int64_t ns;
 };
 
+static const struct field rank_fields[] = {
+	{ "rank", FIELD(struct on_rank, rank), .json = PLAIN },
+	{ "path_s", FIELD(struct on_rank, ns), .json = "%.9f", .scale = 1e-9 },
+	FIELDS_END
+};
+static const struct field function_fields[] = {
+	{ "function", FIELD(struct function, frame.name), .json = PLAIN },
+	{ "file", FIELD(struct function, frame.file), .json = PLAIN, .optional = true },
+	{ "path_s", FIELD(struct function, path_ns), .json = "%.9f", .scale = 1e-9 },
+	FIELDS_END
+};
+
 ORDER(by_time, struct on_rank, MOST(ns) BY(rank))
 
 ORDER(by_samples, struct function, MOST(samples) BY_TEXT(frame.name) BY_ANY_TEXT(frame.file))
 
-/* How much of what other ranks do has been read when a window ends is chance. */
-static struct listed
-functions_of(struct critpath *c)
-{
-	struct listed l = functions_list(&c->functions, &c->run.graph.known, BY_FUNCTION);
-
-	SORT(l.at, l.count, by_samples);
-	return l;
-}
-
-/* Of a run with samples or switches. */
 static void
-functions_of_json(struct critpath *c)
-{
-	struct listed l = functions_of(c);
-	struct json *out = &c->output.json;
-
-	computation_json(out, &c->functions, &l.on_path);
-	json_begin_array(out, "functions");
-	for (size_t i = 0; i < l.count && i < TOLD && l.at[i].samples > 0; i++) {
-		json_begin_object(out, NULL);
-		json_text(out, "function", l.at[i].frame.name);
-		if (l.at[i].frame.file != NULL)
-			json_text(out, "file", l.at[i].frame.file);
-		json_seconds(out, "path_s", l.at[i].path_ns);
-		json_end_object(out);
-	}
-	json_end_array(out);
-	free(l.at);
-}
-
-static void
-functions_of_text(struct critpath *c, double percent)
-{
-	struct listed l = functions_of(c);
-	struct text *out = &c->output.text;
-	const struct on_path *path = &l.on_path;
-
-	if (c->functions.sums.switched)
-		text_print(out, "on a core %.1f %%, blocked %.1f %%, preempted %.1f %%; ",
-		    percent * (double)path->on_core_ns,
-		    percent * (double)path->off_ns[OFF_BLOCKED],
-		    percent * (double)path->off_ns[OFF_PREEMPTED]);
-	if (l.count > 0 && l.at[0].samples > 0) {
-		text_print(out, "%.1f %% in ", percent * (double)l.at[0].path_ns);
-		text_visible(out, l.at[0].frame.name);
-		text_put(out, "; ");
-	}
-	free(l.at);
-}
-
-static void
-tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *places, size_t count)
+tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *places,
+    size_t count, const struct listed *l)
 {
 	const struct definitions *known = &c->run.graph.known;
 	const struct share told = share_told(&c->every.report.total, true);
@@ -89,12 +47,8 @@ tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *p
 	}
 	json_uint(out, "open_calls", c->run.overdue);
 	json_begin_array(out, "ranks");
-	for (int32_t r = 0; r < known->ranks && r < TOLD && ranks[r].ns > 0; r++) {
-		json_begin_object(out, NULL);
-		json_int(out, "rank", ranks[r].rank);
-		json_seconds(out, "path_s", ranks[r].ns);
-		json_end_object(out);
-	}
+	for (int32_t r = 0; r < known->ranks && r < TOLD && ranks[r].ns > 0; r++)
+		json_row(out, NULL, rank_fields, &ranks[r]);
 	json_end_array(out);
 	json_begin_array(out, "places");
 	for (size_t p = 0; p < count && p < TOLD; p++) {
@@ -106,14 +60,20 @@ tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *p
 		json_end_object(out);
 	}
 	json_end_array(out);
-	if (c->functions.sums.any)
-		functions_of_json(c);
+	if (c->functions.sums.any) {
+		computation_json(out, &c->functions, &l->on_path);
+		json_begin_array(out, "functions");
+		for (size_t i = 0; i < l->count && i < TOLD && l->at[i].samples > 0; i++)
+			json_row(out, NULL, function_fields, &l->at[i]);
+		json_end_array(out);
+	}
 	json_end_object(out);
 	json_end_line(out);
 }
 
 static void
-tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *places, size_t count)
+tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *places,
+    size_t count, const struct listed *l)
 {
 	const struct report *r = &c->every.report;
 	const struct share told = share_told(&r->total, true);
@@ -127,21 +87,24 @@ tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *p
 	if (c->run.overdue > 0)
 		text_print(&c->output.text, "open calls %llu; ",
 		    (unsigned long long)c->run.overdue);
-	if (c->functions.sums.any)
-		functions_of_text(c, percent);
+	if (c->functions.sums.switched)
+		text_print(&c->output.text, "on a core %.1f %%, blocked %.1f %%, preempted "
+		    "%.1f %%; ", percent * (double)l->on_path.on_core_ns,
+		    percent * (double)l->on_path.off_ns[OFF_BLOCKED],
+		    percent * (double)l->on_path.off_ns[OFF_PREEMPTED]);
+	if (l->count > 0 && l->at[0].samples > 0) {
+		text_print(&c->output.text, "%.1f %% in ", percent * (double)l->at[0].path_ns);
+		text_visible(&c->output.text, l->at[0].frame.name);
+		text_put(&c->output.text, "; ");
+	}
 	text_print(&c->output.text, "%.1f %% on rank %d", percent * (double)ranks[0].ns,
 	    (int)ranks[0].rank);
-	if (count > 0)
-		text_line(&c->output.text,
-		    "; %.1f %% rank %d's %s %s", percent * (double)places[0].ns,
-		    (int)places[0].rank, places[0].compute ? "computation before" : "time in",
-		    site_shown(&c->run.graph.known, places[0].site));
-	else
+	if (count == 0)
 		text_char(&c->output.text, '\n');
-	for (size_t p = 1; c->every.screen && p < count && p < TOLD; p++)
-		text_line(&c->output.text,
-		    "  %.1f %% rank %d's %s %s", percent * (double)places[p].ns,
-		    (int)places[p].rank, places[p].compute ? "computation before" : "time in",
+	for (size_t p = 0; p < count && p < (c->every.screen ? TOLD : 1); p++)
+		text_line(&c->output.text, "%s %.1f %% rank %d's %s %s", p == 0 ? ";" : " ",
+		    percent * (double)places[p].ns, (int)places[p].rank,
+		    places[p].compute ? "computation before" : "time in",
 		    site_shown(&c->run.graph.known, places[p].site));
 }
 
@@ -153,6 +116,7 @@ every_tell(struct critpath *c)
 	struct on_rank *ranks;
 	struct share *shares;
 	struct place *places;
+	struct listed l = { 0 };
 	size_t count;
 
 	if (report->segments == 0)
@@ -163,12 +127,17 @@ every_tell(struct critpath *c)
 		ranks[r] = (struct on_rank){ r, share_sum(&shares[r]) };
 	SORT(ranks, (size_t)known->ranks, by_time);
 	places = places_sorted(&report->places, &count);
-	(c->opt.form == JSON ? tell_json : tell_text)(c, ranks, places, count);
+	if (c->functions.sums.any)
+		l = functions_list(&c->functions, known, BY_FUNCTION);
+	/* How much of what other ranks do has been read when a window ends is chance. */
+	SORT(l.at, l.count, by_samples);
+	(c->opt.form == JSON ? tell_json : tell_text)(c, ranks, places, count, &l);
 	text_flush(&c->output.text);
 	fflush(stdout);
 	free(shares);
 	free(ranks);
 	free(places);
+	free(l.at);
 	report_free(report);
 	*report = (struct report){ .whole = true };
 	functions_begin_window(&c->functions);

@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The path by function and by line, for people and scripts: own time, and time with callees. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "critpath.h"
-#include "../base/path/report.h"
 #include "../base/run/sampled_place.h"
-#include "../base/tool/fields.h"
-#include "../base/tool/text.h"
-
-static double
-share(int64_t ns, int64_t of_ns)
-{
-	return of_ns > 0 ? (double)ns / (double)of_ns : 0;
-}
 
 static int64_t
 all_ns(const struct listed *l, uint64_t samples)
@@ -30,91 +19,144 @@ error_of(const struct listed *l, uint64_t samples)
 	    (double)l->path_ns : 0;
 }
 
-/* ---- text ---- */
+/* ---- the lists ---- */
 
-static void
-put_name(struct table_writer *table, const struct stack_frame *frame)
+/* A line of a list: a function, or a part of the path outside functions. */
+struct line {
+	struct stack_frame frame;	/* line -1: none */
+	int64_t path_ns, inclusive_ns, all_inclusive_ns;
+	double all_ns;
+	/* of the path; of all samples; infinite: not shown */
+	double share, error, inclusive_share, all_share, all_inclusive_share;
+	uint64_t samples;
+	char *shown;			/* "io (off.c:8)" */
+};
+#define LINE(member) FIELD(struct line, member)
+#define LIST_FIELDS(heading) { \
+	{ "path_%", LINE(share), .text = "%.2f", .percent = true }, \
+	{ "error_%", LINE(error), .text = "%.2f", .percent = true, .infinite = "" }, \
+	{ "path_s", LINE(path_ns), .text = "%.6f", .scale = 1e-9 }, \
+	{ "with_called_%", LINE(inclusive_share), .text = "%.2f", .percent = true, \
+	    .infinite = "" }, \
+	{ "all_%", LINE(all_share), .text = "%.2f", .percent = true, .infinite = "" }, \
+	{ "all_s", LINE(all_ns), .text = "%.6f", .scale = 1e-9, .infinite = "" }, \
+	{ heading, LINE(shown), .text = PLAIN }, \
+	FIELDS_END \
+}
+#define INCLUSIVE_FIELDS(heading) { \
+	{ "with_called_%", LINE(inclusive_share), .text = "%.2f", .percent = true }, \
+	{ "with_called_s", LINE(inclusive_ns), .text = "%.6f", .scale = 1e-9 }, \
+	{ "all_%", LINE(all_inclusive_share), .text = "%.2f", .percent = true }, \
+	{ heading, LINE(shown), .text = PLAIN }, \
+	FIELDS_END \
+}
+static const struct field list_fields[][8] = {
+	[BY_FUNCTION] = LIST_FIELDS("function"), [BY_LINE] = LIST_FIELDS("line"),
+};
+static const struct field inclusive_fields[][5] = {
+	[BY_FUNCTION] = INCLUSIVE_FIELDS("function, with what it called"),
+	[BY_LINE] = INCLUSIVE_FIELDS("line, with what was called there"),
+};
+static const struct field json_fields[] = {
+	{ "function", LINE(frame.name), .json = PLAIN },
+	{ "file", LINE(frame.file), .json = PLAIN },
+	{ "line", LINE(frame.line), .json = PLAIN, .known = UNLESS_NEGATIVE },
+	{ "path_s", LINE(path_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "path_share", LINE(share), .json = PLAIN },
+	{ "all_s", LINE(all_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "all_share", LINE(all_share), .json = PLAIN },
+	{ "standard_error", LINE(error), .json = PLAIN },
+	{ "samples", LINE(samples), .json = PLAIN },
+	{ "path_inclusive_s", LINE(inclusive_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "all_inclusive_s", LINE(all_inclusive_ns), .json = "%.9f", .scale = 1e-9 },
+	FIELDS_END
+};
+
+static struct line
+line_of(const struct listed *l, const struct function *it)
 {
-	if (frame->file != NULL)
-		table_format(table, "%s (%s:%d)", frame->name,
-		    file_name(frame->file), (int)frame->line);
-	else
-		table_text(table, frame->name);
-	table_end_line(table);
+	const int64_t inclusive_ns = on_path_ns(&l->on_path, it->inclusive);
+	struct line line = { it->frame, it->path_ns, inclusive_ns, all_ns(l, it->all_inclusive),
+	    (double)all_ns(l, it->all), share_of(it->path_ns, l->path_ns), error_of(l, it->samples),
+	    share_of(inclusive_ns, l->path_ns), (double)it->all / (double)l->all,
+	    (double)it->all_inclusive / (double)l->all, it->samples, NULL };
+
+	if (it->frame.file != NULL) {
+		line.shown = formatted("%s (%s:%d)", it->frame.name, file_name(it->frame.file),
+		    (int)it->frame.line);
+	} else {
+		line.shown = formatted("%s", it->frame.name);
+		line.frame.line = -1;
+	}
+	return line;
 }
 
 /* A part of the path outside functions. */
-static void
-put_other(struct table_writer *table, const struct listed *l, const char *name,
-    int64_t ns, double error)
+static struct line
+other_line(const struct listed *l, const char *name, int64_t ns, double error)
 {
-	table_fixed(table, 100 * share(ns, l->path_ns), 2);
-	if (error > 0)
-		table_fixed(table, 100 * error, 2);
-	else
-		table_text(table, "");
-	table_seconds(table, ns);
-	for (int i = 0; i < 3; i++)
-		table_text(table, "");
-	put_name(table, &(struct stack_frame){ .name = name });
+	struct line line = line_of(l, &(struct function){ .frame.name = name, .path_ns = ns });
+
+	line.inclusive_ns = ns;
+	line.error = error;
+	return line;
 }
 
-/* Parts of the computation outside functions. */
-enum { OTHER_ROWS = OFF_REASONS + 1 };
-struct other_row {
-	const char *name;
-	int64_t ns;
-	double error;
-	bool told;
-};
-
-static struct other_row
-other_row(const struct listed *l, int i)
+/* The first functions of the list, and with OTHERS all that adds up to the path. */
+static struct rows
+list_rows(const struct listed *l, const struct field *fields, size_t functions, bool others)
 {
 	const struct on_path *path = &l->on_path;
 	const bool switched = l->of->sums.switched;
+	struct line *lines = zalloc(functions + OFF_REASONS + 1 + KINDS, sizeof *lines);
+	size_t count = 0;
 
-	if (i == OFF_REASONS)
-		return (struct other_row){ on_core_name, path->unsampled_ns, error_of(l,
-		    path->samples), switched };
-	return (struct other_row){ off_names[i], path->off_ns[i], switched ? 0 : error_of(l,
-	    path->samples), switched ? i != OFF_UNKNOWN || path->off_ns[i] > 0 : i == OFF_UNKNOWN };
+	while (count < functions) {
+		lines[count] = line_of(l, &l->at[count]);
+		count++;
+	}
+	for (int i = 0; others && i < OFF_REASONS; i++)
+		if (switched ? i != OFF_UNKNOWN || path->off_ns[i] > 0 : i == OFF_UNKNOWN)
+			lines[count++] = other_line(l, off_names[i], path->off_ns[i],
+			    switched ? 0 : error_of(l, path->samples));
+	if (others && switched)
+		lines[count++] = other_line(l, on_core_name, path->unsampled_ns,
+		    error_of(l, path->samples));
+	for (int kind = 0; others && kind < KINDS; kind++)
+		if (other_names[kind] != NULL)
+			lines[count++] = other_line(l, other_names[kind],
+			    l->of->sums.path_ns[kind], 0);
+	return (struct rows){ fields, lines, count, sizeof *lines };
+}
+
+static void
+rows_text(struct text *out, struct rows rows, size_t most)
+{
+	if (rows.count == 0)
+		return;
+	text_char(out, '\n');
+	rows_table(out, rows, most);
 }
 
 static void
 list_text(struct text *out, const struct listed *l, enum by by, size_t shown)
 {
-	struct table_writer table;
+	size_t count = 0;
+	struct rows rows;
+	struct line *lines;
 
+	while (count < l->count && count < shown && l->at[count].samples > 0)
+		count++;
+	rows = list_rows(l, list_fields[by], count, by == BY_FUNCTION);
+	lines = rows.at;
+	/* of what is no function, only a part is shown */
+	for (struct line *line = &lines[count]; line < lines + rows.count; line++) {
+		if (line->error <= 0)
+			line->error = INFINITY;
+		line->inclusive_share = line->all_share = line->all_ns = INFINITY;
+	}
 	text_char(out, '\n');
-	table_begin(&table, out, by == BY_FUNCTION ?
-	    "path_%\terror_%\tpath_s\twith_called_%\tall_%\tall_s\tfunction" :
-	    "path_%\terror_%\tpath_s\twith_called_%\tall_%\tall_s\tline");
-	for (size_t i = 0; i < l->count && i < shown && l->at[i].samples > 0; i++) {
-		const struct function *it = &l->at[i];
-
-		table_fixed(&table, 100 * share(it->path_ns, l->path_ns), 2);
-		table_fixed(&table, 100 * error_of(l, it->samples), 2);
-		table_seconds(&table, it->path_ns);
-		table_fixed(&table, 100 * share(on_path_ns(&l->on_path, it->inclusive),
-		    l->path_ns), 2);
-		table_fixed(&table, 100 * (double)it->all / (double)l->all, 2);
-		table_seconds(&table, all_ns(l, it->all));
-		put_name(&table, &it->frame);
-	}
-	if (by == BY_FUNCTION) {
-		for (int i = 0; i < OTHER_ROWS; i++) {
-			const struct other_row row = other_row(l, i);
-
-			if (row.told)
-				put_other(&table, l, row.name, row.ns, row.error);
-		}
-		for (int kind = 0; kind < KINDS; kind++)
-			if (other_names[kind] != NULL)
-				put_other(&table, l, other_names[kind],
-				    l->of->sums.path_ns[kind], 0);
-	}
-	table_end(&table);
+	rows_table(out, rows, rows.count);
 }
 
 ORDER(by_inclusive, struct function, MOST(inclusive) COMPARED(functions_by_path(a, b), 0))
@@ -123,29 +165,14 @@ ORDER(by_inclusive, struct function, MOST(inclusive) COMPARED(functions_by_path(
 static void
 inclusive_text(struct text *out, struct listed *l, enum by by, size_t shown)
 {
-	struct table_writer table;
-	size_t lines = 0;
+	struct line *lines = zalloc(l->count, sizeof *lines);
+	size_t count = 0;
 
 	SORT(l->at, l->count, by_inclusive);
-	for (size_t i = 0; i < l->count && lines < shown; i++) {
-		const struct function *it = &l->at[i];
-
-		if (it->inclusive <= it->samples)
-			continue;
-		if (lines++ == 0) {
-			text_char(out, '\n');
-			table_begin(&table, out, by == BY_FUNCTION ?
-			    "with_called_%\twith_called_s\tall_%\tfunction, with what it called" :
-			    "with_called_%\twith_called_s\tall_%\tline, with what was called there");
-		}
-		table_fixed(&table, 100 * share(on_path_ns(&l->on_path, it->inclusive),
-		    l->path_ns), 2);
-		table_seconds(&table, on_path_ns(&l->on_path, it->inclusive));
-		table_fixed(&table, 100 * (double)it->all_inclusive / (double)l->all, 2);
-		put_name(&table, &it->frame);
-	}
-	if (lines > 0)
-		table_end(&table);
+	for (size_t i = 0; i < l->count && count < shown; i++)
+		if (l->at[i].inclusive > l->at[i].samples)
+			lines[count++] = line_of(l, &l->at[i]);
+	rows_text(out, (struct rows){ inclusive_fields[by], lines, count, sizeof *lines }, count);
 }
 
 /* ---- the path beside a profile of all time ---- */
@@ -156,6 +183,7 @@ struct beside {
 	uint64_t path_rank, all_rank;
 	double path, path_error, all, all_error;
 	bool on_path;
+	char *shown;
 };
 
 #define BESIDE(member) FIELD(struct beside, member)
@@ -163,13 +191,16 @@ static const struct field beside_fields[] = {
 	{ "function", BESIDE(frame.name), .json = PLAIN },
 	{ "file", BESIDE(frame.file), .json = PLAIN },
 	{ "line", BESIDE(frame.line), .json = PLAIN, .known = UNLESS_NEGATIVE },
-	{ "path_rank", BESIDE(path_rank), .json = PLAIN },
-	{ "all_rank", BESIDE(all_rank), .json = PLAIN },
+	{ "path_rank", BESIDE(path_rank), .text = PLAIN, .json = PLAIN },
+	{ "all_rank", BESIDE(all_rank), .text = PLAIN, .json = PLAIN },
 	{ "share_of_sampled_path", BESIDE(path), .json = PLAIN },
 	{ "path_standard_error", BESIDE(path_error), .json = PLAIN },
 	{ "all_share", BESIDE(all), .json = PLAIN },
 	{ "all_standard_error", BESIDE(all_error), .json = PLAIN },
 	{ "on_path", BESIDE(on_path), .json = PLAIN },
+	{ "path_share_%", BESIDE(path), .text = "%.2f", .percent = true },
+	{ "all_share_%", BESIDE(all), .text = "%.2f", .percent = true },
+	{ "on the path and in all time", BESIDE(shown), .text = PLAIN },
 	FIELDS_END
 };
 
@@ -204,7 +235,7 @@ find_beside(const struct listed *l)
 		    all = (double)it->all / (double)l->all;
 
 		list[i] = (struct beside){ it->frame, i + 1, 0, path, share_error(path, samples),
-		    all, share_error(all, l->all), it->samples > 0 };
+		    all, share_error(all, l->all), it->samples > 0, NULL };
 		if (it->frame.file == NULL)
 			list[i].frame.line = -1;
 	}
@@ -225,27 +256,20 @@ find_beside(const struct listed *l)
 static void
 beside_text(struct text *out, const struct listed *l, size_t shown)
 {
-	struct table_writer table;
-	size_t lines[2] = { 0 };
+	size_t lines[2] = { 0 }, kept = 0;
 	const struct rows rows = find_beside(l);
 	struct beside *list = rows.at;
 
-	text_char(out, '\n');
-	table_begin(&table, out, "path_rank\tall_rank\tpath_share_%\tall_share_%\ton the path and "
-	    "in all time");
 	for (size_t i = 0; i < rows.count; i++) {
-		if (lines[list[i].all > list[i].path]++ >= shown)
+		if (lines[IN_PROFILE(&list[i])]++ >= shown)
 			continue;
-		table_uint(&table, list[i].path_rank);
-		table_uint(&table, list[i].all_rank);
-		table_fixed(&table, 100 * list[i].path, 2);
-		table_fixed(&table, 100 * list[i].all, 2);
-		table_format(&table,
-		    "%s: %s", list[i].frame.name, !list[i].on_path ? "not on the path" :
-		    list[i].all > list[i].path ? "less on the path" : "more on the path");
-		table_end_line(&table);
+		list[kept] = list[i];
+		list[kept++].shown = formatted("%s: %s", list[i].frame.name, !list[i].on_path ?
+		    "not on the path" : IN_PROFILE(&list[i]) ? "less on the path" :
+		    "more on the path");
 	}
-	table_end(&table);
+	text_char(out, '\n');
+	table_rows(out, rows.fields, list, kept, sizeof *list);
 	if (rows.count == 0)
 		text_line(out, "no function that makes 1 %% differs by more than a factor of two, "
 		    "beyond three standard errors");
@@ -261,7 +285,7 @@ computation_text(struct text *out, const struct functions *f)
 	if (!f->sums.switched) {
 		text_line(out, "computation on the path %.6f s: %llu samples, %.2f %% or %.6f s on "
 		    "a core; %.6f s not on a core, or not sampled; %llu samples lost in all",
-		    seconds(path.compute_ns), samples, 100 * share(path.on_core_ns,
+		    seconds(path.compute_ns), samples, 100 * share_of(path.on_core_ns,
 		    path.compute_ns), seconds(path.on_core_ns), seconds(path.off_ns[OFF_UNKNOWN]),
 		    missing);
 		return;
@@ -277,8 +301,8 @@ computation_text(struct text *out, const struct functions *f)
 	    "preempted, %.6f s unknown; %.2f threads on cores, one alone for %.2f %%; %llu "
 	    "samples, %llu records lost in all", seconds(path.compute_ns), seconds(path.on_core_ns),
 	    seconds(path.off_ns[OFF_BLOCKED]), seconds(path.off_ns[OFF_PREEMPTED]),
-	    seconds(path.off_ns[OFF_UNKNOWN]), share(f->sums.threads_ns, path.compute_ns),
-	    100 * share(f->sums.alone_ns, path.compute_ns), samples, missing);
+	    seconds(path.off_ns[OFF_UNKNOWN]), share_of(f->sums.threads_ns, path.compute_ns),
+	    100 * share_of(f->sums.alone_ns, path.compute_ns), samples, missing);
 	if (path.awaited_ns > 0)
 		text_line(out, "%.6f s of this in threads that the first thread of their rank "
 		    "waited for", seconds(path.awaited_ns));
@@ -339,17 +363,6 @@ recognised_text(struct text *out, const struct functions *f, const struct defini
 	free(list);
 }
 
-/* Writes the first ones as a table, and frees all. */
-static void
-rows_text(struct text *out, struct rows rows, size_t most)
-{
-	if (rows.count > 0) {
-		text_char(out, '\n');
-		table_first(out, rows.fields, rows.at, rows.count, rows.size, most);
-	}
-	free(rows.at);
-}
-
 void
 functions_text(struct text *out, const struct functions *f,
     const struct definitions *known, bool all)
@@ -383,58 +396,6 @@ functions_text(struct text *out, const struct functions *f,
 
 /* ---- JSON ---- */
 
-/* Of a function, or of a part with INCLUSIVE_NS and no samples. */
-static void
-put_numbers(struct json *out, const struct listed *l, const struct function *it, int64_t ns,
-    int64_t inclusive_ns, double error)
-{
-	json_break(out);
-	json_begin_object(out, NULL);
-	json_text(out, "function", it->frame.name);
-	if (it->frame.file != NULL) {
-		json_text(out, "file", it->frame.file);
-		json_int(out, "line", it->frame.line);
-	} else {
-		json_null(out, "file");
-		json_null(out, "line");
-	}
-	json_seconds(out, "path_s", ns);
-	json_double(out, "path_share", share(ns, l->path_ns));
-	json_seconds(out, "all_s", all_ns(l, it->all));
-	json_double(out, "all_share", (double)it->all / (double)l->all);
-	json_double(out, "standard_error", error);
-	json_uint(out, "samples", it->samples);
-	json_seconds(out, "path_inclusive_s", inclusive_ns);
-	json_seconds(out, "all_inclusive_s", all_ns(l, it->all_inclusive));
-	json_end_object(out);
-}
-
-static void
-list_json(struct json *out, const struct listed *l, const char *key)
-{
-	json_break(out);
-	json_begin_array(out, key);
-	for (size_t i = 0; i < l->count; i++)
-		put_numbers(out, l, &l->at[i], l->at[i].path_ns,
-		    on_path_ns(&l->on_path, l->at[i].inclusive), error_of(l, l->at[i].samples));
-	/* So that the sum is the path. */
-	for (int i = 0; i < OTHER_ROWS; i++) {
-		const struct other_row row = other_row(l, i);
-
-		if (row.told)
-			put_numbers(out, l, &(struct function){ .frame.name = row.name }, row.ns,
-			    row.ns, row.error);
-	}
-	for (int kind = 0; kind < KINDS; kind++) {
-		const int64_t ns = l->of->sums.path_ns[kind];
-
-		if (other_names[kind] != NULL)
-			put_numbers(out, l, &(struct function){ .frame.name = other_names[kind] },
-			    ns, ns, 0);
-	}
-	json_end_array(out);
-}
-
 /* SOURCE: of the time on a core. Without switches the reasons for time off it are unknown. */
 void
 computation_json(struct json *out, const struct functions *f, const struct on_path *path)
@@ -446,22 +407,13 @@ computation_json(struct json *out, const struct functions *f, const struct on_pa
 		json_seconds(out, "blocked_s", path->off_ns[OFF_BLOCKED]);
 		json_seconds(out, "preempted_s", path->off_ns[OFF_PREEMPTED]);
 		json_seconds(out, "unknown_s", path->off_ns[OFF_UNKNOWN]);
-		json_double(out, "threads_mean", share(f->sums.threads_ns, path->compute_ns));
-		json_double(out, "alone_share", share(f->sums.alone_ns, path->compute_ns));
+		json_double(out, "threads_mean", share_of(f->sums.threads_ns, path->compute_ns));
+		json_double(out, "alone_share", share_of(f->sums.alone_ns, path->compute_ns));
 		json_seconds(out, "awaited_s", path->awaited_ns);
 		json_text(out, "source", f->sums.clock ? "thread clock" : "switches");
 	}
 	json_uint(out, "samples", path->samples);
 	json_end_object(out);
-}
-
-/* Writes them, and frees them. */
-static void
-put_rows_of(struct json *out, const char *key, struct rows rows)
-{
-	json_break(out);
-	json_rows(out, key, rows.fields, rows.at, rows.count, rows.size);
-	free(rows.at);
 }
 
 void
@@ -483,16 +435,16 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 		json_rows(out, "waiting_for_threads", recognised_fields, recognised, count,
 		    sizeof *recognised);
 	free(recognised);
-	list_json(out, &functions, "by_function");
-	list_json(out, &lines, "by_line");
+	rows_json(out, "by_function", list_rows(&functions, json_fields, functions.count, true));
+	rows_json(out, "by_line", list_rows(&lines, json_fields, lines.count, true));
 	if (f->sums.switched) {
-		put_rows_of(out, "blocked", blocked_rows(&functions, known));
-		put_rows_of(out, "awaited", awaited_rows(&functions, known));
+		rows_json(out, "blocked", blocked_rows(&functions, known));
+		rows_json(out, "awaited", awaited_rows(&functions, known));
 	}
 	counted = counted_rows(f, known);
 	if (counted.count > 0)
-		put_rows_of(out, "counted", counted);
-	put_rows_of(out, "beside_all_time", find_beside(&functions));
+		rows_json(out, "counted", counted);
+	rows_json(out, "beside_all_time", find_beside(&functions));
 	free(functions.at);
 	free(lines.at);
 }

@@ -6,9 +6,6 @@
  * Work goes in rounds, so that memory does not grow with the run. All processes see the same
  * synchronisation points and so the same rounds.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "critpath.h"
 
 enum { ROUND_ROWS = 1 << 17 };	/* for each member */
@@ -167,8 +164,8 @@ end_round(struct rounds *r, struct path *path)
 		struct report report = { .whole = r->report->whole };
 
 		path_report(&part, &r->run->graph.known, &report);
-		report_gather(&report, &r->run->graph.known, r->team);
-		report_append(r->report, &r->run->graph.known, &report);
+		report_gather(&report, r->team);
+		report_append(r->report, &report);
 		report_free(&report);
 	}
 	path_gather(&part, r->team);
@@ -187,56 +184,43 @@ end_round(struct rounds *r, struct path *path)
 }
 
 static void
-take_sync(struct rounds *r)
-{
-	struct run *run = r->run;
-	uint64_t rows = 0;
-
-	for (uint32_t l = 0; l < run->graph.known.location_count; l++) {
-		rows += run->graph.seqs[l];
-		run->end_seq[l] = run->graph.seqs[l] + 1;
-	}
-	end_stretch(r, true, rows);
-	for (uint32_t l = 0; l < run->graph.known.location_count; l++) {
-		run->first_seq[l] = run->end_seq[l] - 1;
-		window_drop(&run->graph.window, l, run->first_seq[l]);
-	}
-}
-
-/* Edges are not needed, but must be undamaged: each member checks its share. */
-static bool
-looks_at(const struct rounds *r, const struct message *message)
-{
-	struct reader *in = r->run->graph.in;
-	int64_t location;
-
-	if (!is_kind(message, "calls"))
-		return reader_messages(in) % (uint64_t)r->team->size == (uint64_t)r->team->rank;
-	if (body_int(in, message, "location", 0, r->run->graph.known.location_count - 1,
-	    &location) < 0)
-		die_input(in);
-	return run_owns(r->run, (uint32_t)location);
-}
-
-static void
 take_message(struct rounds *r, const struct message *message)
 {
 	struct run *run = r->run;
+	struct reader *in = run->graph.in;
 	const bool sync = is_kind(message, "sync"), calls = is_kind(message, "calls");
+	bool own = reader_messages(in) % (uint64_t)r->team->size == (uint64_t)r->team->rank;
+	int64_t location;
+	uint64_t rows = 0;
 
 	if (is_samples(message)) {	/* samples of any location may fall into an own period */
 		run_take_samples(run, message, true);
 		return;
 	}
-	if (looks_at(r, message) && reader_verify(run->graph.in, message) < 0)
-		die_input(run->graph.in);
+	if (calls) {
+		if (body_int(in, message, "location", 0, run->graph.known.location_count - 1,
+		    &location) < 0)
+			die_input(in);
+		own = run_owns(run, (uint32_t)location);
+	}
+	/* Edges are not needed, but must be undamaged: each member checks its share. */
+	if (own && reader_verify(in, message) < 0)
+		die_input(in);
 	switch (sync || calls ? graph_rows(&run->graph, message) : GRAPH_OTHER) {
 	case GRAPH_CALLS:
 		if (run->functions != NULL)
 			functions_see_calls(run->functions, &run->graph.calls);
 		break;
 	case GRAPH_SYNC:
-		take_sync(r);
+		for (uint32_t l = 0; l < run->graph.known.location_count; l++) {
+			rows += run->graph.seqs[l];
+			run->end_seq[l] = run->graph.seqs[l] + 1;
+		}
+		end_stretch(r, true, rows);
+		for (uint32_t l = 0; l < run->graph.known.location_count; l++) {
+			run->first_seq[l] = run->end_seq[l] - 1;
+			window_drop(&run->graph.window, l, run->first_seq[l]);
+		}
 		break;
 	default:
 		break;

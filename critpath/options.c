@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "critpath.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "../base/run/sections.h"
-#include "../base/tool/tool.h"
 
 const char usage[] =
 	"usage: lp-critpath [-a ALGORITHM] [-F text|json|stream] [--all] [FILE]\n"

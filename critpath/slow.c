@@ -6,11 +6,9 @@
  * steps of the loop are. The length of a step is its part of the critical path.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "../base/statistics/statistics.h"
-#include "by.h"
+#include "critpath.h"
 
 enum { LEAST_LIKE = 8, MOST_POINTS = 100 };
 /* A slow step is that many robust deviations longer than the median, and by that share of it. */

@@ -6,10 +6,10 @@
  * some steps only. There its computation takes as long as the mean of the others, and the end is
  * found anew.
  */
-#include <stdlib.h>
-
 #include "../base/run/verdict.h"
 #include "gain.h"
+
+enum { MOST_PLACES = 8 };	/* of a stretch: each is one more question */
 
 /* Computation of the stretch by call: vertex / 2. */
 struct computing {
@@ -19,10 +19,10 @@ struct computing {
 	uint32_t *site;		/* the first of its name; NO_SITE: the start */
 	int32_t *rank;
 	struct places sums;	/* of site and rank; compute false: of all ranks, as rank 0 */
-	/* what is balanced: the computation at PLACE, by this factor */
-	struct place place[LANES];
-	double factor[LANES];
-	int lanes;
+	/* what is balanced in each question: the computation at PLACE (rank -1: none), and how */
+	struct place place[MOST_PLACES];
+	double factor[MOST_PLACES];
+	size_t asked;
 };
 
 /* Adds a sum, and forgets it. */
@@ -68,16 +68,23 @@ take_computing(struct computing *c, struct balances *balances)
 }
 
 static void
-weights_if_balanced(const void *context, uint32_t v, int64_t *weight_ns)
+weights_if_balanced(const void *context, size_t question, uint32_t v, int64_t *weight_ns)
 {
 	const struct computing *c = context;
 	const int64_t ns = c->dag->weight_ns[v];
 	const bool computes = v < c->dag->events && (v & 1) == 0;
 
-	for (int l = 0; l < LANES; l++)
-		weight_ns[l] = computes && l < c->lanes && c->site[v / 2] == c->place[l].site &&
-		    c->rank[v / 2] == c->place[l].rank ?
-		    (int64_t)((double)ns * c->factor[l] + 0.5) : ns;
+	for (size_t l = 0, q = question; l < LANES; l++, q++)
+		weight_ns[l] = computes && c->rank[v / 2] == c->place[q].rank &&
+		    c->site[v / 2] == c->place[q].site ?
+		    (int64_t)((double)ns * c->factor[q] + 0.5) : ns;
+}
+
+static void
+evaluate_balanced(const struct dag *dag, int64_t (*time_ns)[LANES], const void *context,
+    size_t question, int64_t *end_ns)
+{
+	evaluate(dag, time_ns, weights_if_balanced, context, question, end_ns);
 }
 
 /* The mean of the others by what the rank computes there itself; no more than 1. */
@@ -113,53 +120,42 @@ places_of_way(const struct computing *c, const struct longest_way *way, size_t *
 	return sorted;
 }
 
-/* The next places at which the rank takes longer than the others. */
-static void
-next_places(struct computing *c, struct balances *balances, const struct place **at,
-    const struct place *end)
-{
-	for (c->lanes = 0; *at < end && c->lanes < LANES; ++*at) {
-		struct place sum = **at;
-
-		c->factor[c->lanes] = factor_in_stretch(c, *at);
-		if (c->factor[c->lanes] >= 1)
-			continue;
-		sum.ns = (int64_t)((1 - c->factor[c->lanes]) * (double)sum.ns + 0.5);
-		places_add(&balances->most, &sum);
-		c->place[c->lanes++] = **at;
-	}
-}
-
 void
 balances_add(struct balances *balances, const struct dag *dag, const struct longest_way *way,
-    const struct definitions *known, struct same_sites *same_sites)
+    struct same_sites *same_sites)
 {
-	enum { MOST_PLACES = 8 };	/* of a stretch: each is one more evaluation of the graph */
-	struct computing c = { .dag = dag, .known = known, .same_sites = same_sites };
-	const struct place *at;
+	struct computing c = { .dag = dag, .known = dag->stretch->known, .same_sites = same_sites };
 	struct place *places;
-	int64_t (*time_ns)[LANES];
+	int64_t *gain_ns;
 	size_t count;
 
-	if (known->ranks < 2)
+	if (c.known->ranks < 2)
 		return;
 	c.site = zalloc(dag->events / 2 + 1, sizeof *c.site);
 	c.rank = zalloc(dag->events / 2 + 1, sizeof *c.rank);
-	time_ns = zalloc(dag->vertices, sizeof *time_ns);
 	take_computing(&c, balances);
-	at = places = places_of_way(&c, way, &count);
-	if (count > MOST_PLACES)
-		count = MOST_PLACES;
-	while (next_places(&c, balances, &at, places + count), c.lanes > 0) {
-		dag_evaluate_lanes(dag, time_ns, weights_if_balanced, &c);
-		for (int l = 0; l < c.lanes; l++) {
-			c.place[l].ns = dag->time_ns[dag->end] - time_ns[dag->end][l];
-			places_add(&balances->gained, &c.place[l]);
-		}
+	places = places_of_way(&c, way, &count);
+	for (size_t q = 0; q < MOST_PLACES; q++)
+		c.place[q].rank = -1;
+	for (size_t i = 0; i < count && i < MOST_PLACES; i++) {
+		struct place place = places[i];
+		const double factor = factor_in_stretch(&c, &place);
+
+		if (factor >= 1)	/* the rank takes no longer than the others */
+			continue;
+		c.place[c.asked] = place;
+		c.factor[c.asked++] = factor;
+		place.ns = (int64_t)((1 - factor) * (double)place.ns + 0.5);
+		places_add(&balances->most, &place);
+	}
+	gain_ns = gains_if(dag, c.asked, NULL, evaluate_balanced, NULL, &c);
+	for (size_t q = 0; q < c.asked; q++) {
+		c.place[q].ns = gain_ns[q];
+		places_add(&balances->gained, &c.place[q]);
 	}
 	places_free(&c.sums);
+	free(gain_ns);
 	free(places);
-	free(time_ns);
 	free(c.site);
 	free(c.rank);
 }

@@ -3,11 +3,7 @@
  * The gain of the run if a function took less time. On all ranks, each piece of computation gets
  * shorter by PERCENT of the function's samples in it; then the end of the run is computed again.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "gain.h"
-#include "../base/tool/fields.h"
 
 struct function_gain {
 	const char *name;
@@ -25,9 +21,9 @@ static const struct field gain_fields[] = {
 	FIELDS_END
 };
 
-/* The samples of the computation that ends in a call's enter: a part of the list. */
+/* The samples of the computation that ends in a call's enter: in the list, to before the next. */
 struct piece {
-	size_t first, count;
+	size_t first;
 	int64_t on_core_ns;
 };
 
@@ -39,7 +35,8 @@ struct gaining {
 	struct piece *pieces;	/* by call: vertex / 2 */
 	uint32_t *sampled;	/* the function of each sample */
 	size_t sample_count, sample_capacity;
-	uint32_t function;	/* the faster function */
+	uint32_t *asked;	/* the faster function of each question */
+	size_t asked_count, asked_capacity;
 	int percent;
 };
 
@@ -86,43 +83,51 @@ piece_of(struct gaining *g, uint32_t location, int64_t begin_ns, int64_t end_ns)
 			*APPEND(g->sampled, g->sample_count, g->sample_capacity) =
 			    function_at(g->gains, g->known, lane->at[k].site);
 	}
-	piece.count = g->sample_count - piece.first;
 	return piece;
 }
 
-/* How much shorter the piece gets: at most by its own time. */
+/* How much shorter the piece gets if FUNCTION is faster: at most by its own time. */
 static int64_t
-saved_ns(const struct gaining *g, const struct piece *piece)
+saved_ns(const struct gaining *g, const struct piece *piece, uint32_t function)
 {
-	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns, piece->count,
+	const size_t end = piece[1].first;
+	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns, end - piece->first,
 	    piece->on_core_ns);
 	size_t of_it = 0;
 
-	for (size_t i = 0; i < piece->count; i++)
-		of_it += g->sampled[piece->first + i] == g->function;
+	for (size_t i = piece->first; i < end; i++)
+		of_it += g->sampled[i] == function;
 	return (int64_t)((double)of_it * (double)worth_ns * g->percent / 100 + 0.5);
 }
 
-static int64_t
-weight_if_faster(const void *context, uint32_t v)
+static void
+weights_if_faster(const void *context, size_t question, uint32_t v, int64_t *weight_ns)
 {
 	const struct gaining *g = context;
-	const bool less = v < g->dag->events && (v & 1) == 0 && g->pieces[v / 2].count > 0;
+	const struct piece *piece = &g->pieces[v < g->dag->events ? v / 2 : 0];
+	const bool less = v < g->dag->events && (v & 1) == 0 && piece[1].first > piece->first;
 
-	return g->dag->weight_ns[v] - (less ? saved_ns(g, &g->pieces[v / 2]) : 0);
+	for (size_t l = 0; l < LANES; l++)
+		weight_ns[l] = g->dag->weight_ns[v] - (less && question + l < g->asked_count ?
+		    saved_ns(g, piece, g->asked[question + l]) : 0);
+}
+
+static void
+evaluate_faster(const struct dag *dag, int64_t (*time_ns)[LANES], const void *context,
+    size_t question, int64_t *end_ns)
+{
+	evaluate(dag, time_ns, weights_if_faster, context, question, end_ns);
 }
 
 void
-function_gains_add(struct function_gains *gains,
-    const struct functions *f, const struct definitions *known, const struct dag *dag,
+function_gains_add(struct function_gains *gains, const struct functions *f, const struct dag *dag,
     const struct longest_way *way, int percent)
 {
-	struct gaining g = { .functions = f, .known = known, .gains = gains, .dag = dag,
-	    .percent = percent };
-	int64_t *time_ns;	/* by vertex */
+	struct gaining g = { .functions = f, .known = dag->stretch->known, .gains = gains,
+	    .dag = dag, .percent = percent };
+	int64_t *gain_ns;
 
 	g.pieces = zalloc(dag->events / 2 + 1, sizeof *g.pieces);
-	time_ns = zalloc(dag->vertices, sizeof *time_ns);
 	for (uint32_t v = 0; v < dag->events; v += 2) {
 		const struct event event = numbering_event(&dag->numbering, v);
 		const int64_t end_ns = time_of(dag->stretch, event);
@@ -130,62 +135,39 @@ function_gains_add(struct function_gains *gains,
 		g.pieces[v / 2] = piece_of(&g, event.location, end_ns - dag->weight_ns[v],
 		    end_ns);
 	}
+	g.pieces[dag->events / 2].first = g.sample_count;
 	for (uint32_t function = 0; function < gains->count; function++) {
 		int64_t most_ns = 0;
 
-		g.function = function;
 		for (size_t i = 0; i < way->count; i++)
 			if (way->at[i] < dag->events && (way->at[i] & 1) == 0)
-				most_ns += saved_ns(&g, &g.pieces[way->at[i] / 2]);
-		if (most_ns > 0) {	/* only what is on the longest way can gain anything */
-			gains->at[function].most_ns += most_ns;
-			gains->at[function].ns += dag->time_ns[dag->end] - dag_evaluate(dag,
-			    time_ns, weight_if_faster, &g);
-		}
+				most_ns += saved_ns(&g, &g.pieces[way->at[i] / 2], function);
+		gains->at[function].most_ns += most_ns;
+		if (most_ns > 0)	/* only what is on the longest way can gain anything */
+			*APPEND(g.asked, g.asked_count, g.asked_capacity) = function;
 	}
+	gain_ns = gains_if(dag, g.asked_count, NULL, evaluate_faster, NULL, &g);
+	for (size_t q = 0; q < g.asked_count; q++)
+		gains->at[g.asked[q]].ns += gain_ns[q];
+	free(gain_ns);
+	free(g.asked);
 	free(g.pieces);
 	free(g.sampled);
-	free(time_ns);
 }
 
 ORDER(by_gain, struct function_gain, MOST(ns) BY_TEXT(name))
 
-/* A sorted copy; the caller frees it. */
-static struct function_gain *
-sorted_gains(const struct function_gains *gains, size_t *count)
+struct rows
+function_gain_rows(const struct function_gains *gains, int64_t told_ns)
 {
 	struct function_gain *sorted = zalloc(gains->count + 1, sizeof *sorted);
+	size_t count = 0;
 
-	*count = 0;
 	for (size_t i = 0; i < gains->count; i++)
-		if (gains->at[i].most_ns > 0)
-			sorted[(*count)++] = gains->at[i];
-	SORT(sorted, *count, by_gain);
-	return sorted;
-}
-
-void
-function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns,
-    int percent, size_t shown)
-{
-	size_t count;
-	struct function_gain *sorted = sorted_gains(gains, &count);
-
-	for (size_t i = 0; i < count && told_ns > 0; i++)
-		sorted[i].share = (double)sorted[i].ns / (double)told_ns;
-	text_char(out, '\n');
-	text_line(out, "if the function took %d %% less time, on all ranks", percent);
-	table_first(out, gain_fields, sorted, count, sizeof *sorted, shown);
-	free(sorted);
-}
-
-void
-function_gains_json(struct json *out, const struct function_gains *gains)
-{
-	size_t count;
-	struct function_gain *sorted = sorted_gains(gains, &count);
-
-	json_break(out);
-	json_rows(out, "gain_by_function", gain_fields, sorted, count, sizeof *sorted);
-	free(sorted);
+		if (gains->at[i].most_ns > 0) {
+			sorted[count] = gains->at[i];
+			sorted[count++].share = share_of(gains->at[i].ns, told_ns);
+		}
+	SORT(sorted, count, by_gain);
+	return (struct rows){ gain_fields, sorted, count, sizeof *sorted };
 }

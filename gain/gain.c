@@ -8,11 +8,8 @@
  * memory  about 150 bytes for each row between two global synchronisation points, up to --most:
  *         a run with a longer stretch has no gains; rows as in lp-critpath
  */
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "../base/path/early.h"
-#include "../base/path/output.h"
 #include "../base/tool/process.h"
 #include "gain.h"
 
@@ -159,15 +156,15 @@ solve_stretch(struct asked *a, const struct pieces *pieces, struct event last)
 	if (a->opt.needed) {
 		choice_solve(&a->choice, a->opt.algorithm < 0 ? CHOOSE_WALK :
 		    (enum chooser)a->opt.algorithm, &stretch, &a->run.instances,
-		    &a->run.graph.known, &a->segments);
+		    &a->segments);
 		output_report(&a->output, &a->segments);
 		return;
 	}
 	while (!solve_walk(&stretch, &a->segments))
-		cut_cycle(&stretch, &a->run.graph.known);
+		cut_cycle(&stretch);
 	output_report(&a->output, &a->segments);
 	if (!a->path_only)
-		whatif_add(&a->whatif, &stretch, &a->run.instances, &a->run.graph.known);
+		whatif_add(&a->whatif, &stretch, &a->run.instances);
 	if (a->opt.form != STREAM)
 		return;
 	output_write(&a->output, 0, &a->segments);
@@ -201,12 +198,10 @@ end_output(struct asked *a)
 		}
 		whatif_text(&o->text, &a->whatif, &o->report, known, a->opt.all);
 		text_flush(&o->text);
-	} else if (a->opt.form == STREAM) {
-		if (gains != NULL)
-			write_gains(&o->out, gains);
-		output_end_stream(o, &a->functions);
+	} else if (a->opt.form == STREAM && gains != NULL) {
+		write_gains(&o->out, gains);
 	}
-	output_end_alone(o, &a->functions);
+	output_end(o, &a->functions);
 }
 
 int

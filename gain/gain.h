@@ -3,9 +3,7 @@
 #define GAIN_H
 
 #include "../base/path/dag.h"
-#include "../base/path/functions.h"
-#include "../base/path/report.h"
-#include "../base/path/run.h"
+#include "../base/path/output.h"
 #include "../base/run/places.h"
 #include "../base/run/scale.h"
 
@@ -21,8 +19,8 @@
  * that waits for the last of many needs a hub: a vertex after the events, without duration. So
  * edges grow only linearly with members. Memory: about 100 bytes for each row.
  */
-void dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instances *instances,
-    const struct definitions *known);
+void dag_of_needs(struct dag *dag, const struct stretch *stretch,
+    const struct instances *instances);
 
 #define NO_SITE UINT32_MAX
 
@@ -44,6 +42,61 @@ dag_row(const struct dag *dag, uint32_t vertex)
 	return window_row(dag->stretch->window, event.location, event.seq);
 }
 
+/* ---- faster.c -------------------------------------------------------------------------------- */
+
+/* Questions of what if some activities took less time are answered LANES at a time. */
+enum { LANES = 4 };
+/* The weights of a vertex in QUESTION and those after it; there may be fewer than LANES. */
+typedef void weights_if(const void *context, size_t question, uint32_t vertex, int64_t *weight_ns);
+/*
+ * The end of the graph in LANES questions, which share the way through it. The larger of two times
+ * is found without a branch, which nobody could predict. Inline, as WEIGHTS is: an evaluate_if for
+ * each kind of question.
+ */
+static inline void
+evaluate(const struct dag *dag, int64_t (*time_ns)[LANES], weights_if *weights, const void *context,
+    size_t question, int64_t *end_ns)
+{
+	for (uint32_t i = 0; i < dag->ordered; i++) {
+		const uint32_t v = dag->order[i];
+		int64_t begin_ns[LANES] = { 0 }, weight_ns[LANES];
+
+		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++) {
+			const uint32_t u = dag->source[k];
+
+			for (int l = 0; u != BEGIN && l < LANES; l++)
+				begin_ns[l] = time_ns[u][l] > begin_ns[l] ? time_ns[u][l] :
+				    begin_ns[l];
+		}
+		weights(context, question, v, weight_ns);
+		for (int l = 0; l < LANES; l++)
+			time_ns[v][l] = begin_ns[l] + weight_ns[l];
+	}
+	memcpy(end_ns, time_ns[dag->end], LANES * sizeof *end_ns);
+}
+typedef void evaluate_if(const struct dag *dag, int64_t (*time_ns)[LANES], const void *context,
+    size_t question, int64_t *end_ns);
+
+/* The first and the last place in the order whose weight is another than recorded. */
+struct changes {
+	uint32_t first, last;
+};
+static inline bool
+changes_much(const struct dag *dag, const struct changes *changes)
+{
+	return changes->last - changes->first > dag->ordered / 8;
+}
+/*
+ * By how much the end comes sooner than recorded, by question; free() it. CHANGES of each question:
+ * first those that change much, then the last places first; NULL: not known, and WEIGHTS is not
+ * needed.
+ */
+int64_t *gains_if(const struct dag *dag, size_t questions, const struct changes *changes,
+    evaluate_if *evaluate_all, weights_if *weights, const void *context);
+
+/* The longest way to each vertex, by the order; free() it. */
+int64_t *walk_longest(const struct dag *dag);
+
 /* ---- needed.c -------------------------------------------------------------------------------- */
 
 /*
@@ -61,7 +114,7 @@ enum chooser { CHOOSE_WALK, CHOOSE_KAHN, CHOOSE_DIJKSTRA, CHOOSE_DELTA };
 
 /* Appends the stretch's segments, in order of their new times. */
 void choice_solve(struct choice *choice, enum chooser how, const struct stretch *stretch,
-    const struct instances *instances, const struct definitions *known, struct segments *segments);
+    const struct instances *instances, struct segments *segments);
 
 /* ---- whatif.c, whatif_report.c --------------------------------------------------------------- */
 
@@ -74,10 +127,12 @@ void choice_solve(struct choice *choice, enum chooser how, const struct stretch 
 enum { NO_SLACK = -1 };		/* unknown: the activity leads to nothing */
 
 struct slack_rows {		/* one for each call, in order of location and seq */
+	struct slack_row {
+		uint64_t seq;
+		int64_t compute_ns, call_ns;	/* before the call, and of the call; or NO_SLACK */
+		uint32_t location;
+	} *at;
 	size_t count, capacity;
-	uint32_t *location;
-	uint64_t *seq;
-	int64_t *compute_ns, *call_ns;	/* before the call, and of the call; or NO_SLACK */
 };
 
 struct site_slack {
@@ -129,7 +184,7 @@ struct whatif {
 
 /* Adds a stretch. */
 void whatif_add(struct whatif *whatif, const struct stretch *stretch,
-    const struct instances *instances, const struct definitions *known);
+    const struct instances *instances);
 /* Shares have the same totals as those of the path's REPORT. */
 void whatif_text(struct text *out, const struct whatif *whatif, const struct report *report,
     const struct definitions *known, bool all);
@@ -146,16 +201,13 @@ void write_gains(struct writer *out, const struct gains *gains);
 
 /* balance.c: adds a stretch; after the last one. */
 void balances_add(struct balances *balances, const struct dag *dag, const struct longest_way *way,
-    const struct definitions *known, struct same_sites *same_sites);
+    struct same_sites *same_sites);
 void balances_end(struct balances *balances, const struct definitions *known);
 
 /* functions_gain.c: the gain of the run if a function took less time. */
-void function_gains_add(struct function_gains *gains,
-    const struct functions *functions, const struct definitions *known, const struct dag *dag,
-    const struct longest_way *way, int percent);
+void function_gains_add(struct function_gains *gains, const struct functions *functions,
+    const struct dag *dag, const struct longest_way *way, int percent);
 /* Shares are of TOLD_NS. */
-void function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns,
-    int percent, size_t shown);
-void function_gains_json(struct json *out, const struct function_gains *gains);
+struct rows function_gain_rows(const struct function_gains *gains, int64_t told_ns);
 
 #endif

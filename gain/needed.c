@@ -11,7 +11,6 @@
  * Dijkstra's algorithm. If a duration grows, labels are corrected.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "../base/path/solvers/solvers.h"
 #include "gain.h"
@@ -27,10 +26,20 @@ has_begin(const struct dag *dag, uint32_t v)
 	return dag->in[v] == dag->in[v + 1];
 }
 
-static int64_t
-recorded_weight(const void *dag, uint32_t v)
+int64_t *
+walk_longest(const struct dag *dag)
 {
-	return ((const struct dag *)dag)->weight_ns[v];
+	int64_t *to_ns = zalloc(dag->vertices, sizeof *to_ns);
+
+	for (uint32_t i = 0; i < dag->ordered; i++) {
+		const uint32_t v = dag->order[i];
+
+		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++)
+			if (dag->source[k] != BEGIN && to_ns[dag->source[k]] > to_ns[v])
+				to_ns[v] = to_ns[dag->source[k]];
+		to_ns[v] += dag->weight_ns[v];
+	}
+	return to_ns;
 }
 
 /*
@@ -80,33 +89,12 @@ search_longest(const struct dag *dag, enum chooser how)
 	return to_ns;
 }
 
-/*
- * The longest way from the begin of DAG to its end, last vertex first, in AT, which has room for
- * all vertices.
- */
-static size_t
-choose(const struct dag *dag, enum chooser how, uint32_t *at)
-{
-	int64_t *to_ns;
-	size_t n;
-
-	/* in the order in which the way back from the end met them */
-	if (how == CHOOSE_WALK) {
-		to_ns = zalloc(dag->vertices, sizeof *to_ns);
-		dag_evaluate(dag, to_ns, recorded_weight, dag);
-	} else {
-		to_ns = how == CHOOSE_KAHN ? kahn_longest(dag) : search_longest(dag, how);
-	}
-	n = dag_follow(dag, to_ns, at);
-	free(to_ns);
-	return n;
-}
-
 /* Scales the activities that --scale names. */
 static void
-scale_weights(struct choice *choice, struct dag *dag, const struct definitions *known)
+scale_weights(struct choice *choice, struct dag *dag)
 {
 	const struct stretch *stretch = dag->stretch;
+	const struct definitions *known = stretch->known;
 
 	for (uint32_t l = 0; l < stretch->window->locations; l++)
 		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++) {
@@ -129,17 +117,21 @@ scale_weights(struct choice *choice, struct dag *dag, const struct definitions *
 
 void
 choice_solve(struct choice *choice, enum chooser how, const struct stretch *stretch,
-    const struct instances *instances, const struct definitions *known, struct segments *segments)
+    const struct instances *instances, struct segments *segments)
 {
 	struct dag dag;
 	uint32_t *way, before = BEGIN;
+	int64_t *to_ns;
 	size_t count;
 
-	dag_of_needs(&dag, stretch, instances, known);
+	dag_of_needs(&dag, stretch, instances);
 	if (choice->scales.count > 0)
-		scale_weights(choice, &dag, known);
+		scale_weights(choice, &dag);
+	to_ns = how == CHOOSE_WALK ? walk_longest(&dag) : how == CHOOSE_KAHN ? kahn_longest(&dag) :
+	    search_longest(&dag, how);
 	way = zalloc(dag.vertices, sizeof *way);
-	count = choose(&dag, how, way);
+	count = dag_follow(&dag, to_ns, way);
+	free(to_ns);
 	for (size_t n = count; n-- > 0; before = way[n]) {
 		struct segment piece;
 

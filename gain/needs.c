@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gain.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "../base/mpi/call_class.h"
-#include "../base/path/edge_rows.h"
 #include "../base/tool/search.h"
 
 /* ---- rows that each row of the stretch may have waited for --------------------------- */
@@ -16,30 +11,22 @@ enum { NO_GATE = UINT32_MAX };
 struct hubs {
 	uint32_t *enter;	/* by row: the vertex of its call's enter */
 	uint32_t *gate;		/* by row: the vertex that its call needs, besides its enter */
-	uint64_t *in;		/* as in the dag */
+	uint64_t *end;		/* of the sources of each */
 	uint32_t *source;
-	size_t count, in_capacity, source_count, source_capacity;
+	size_t count, capacity, source_count, source_capacity;
 };
 
-/* The enter of the call that a row belongs to. */
-static uint32_t
-enter_of(const struct dag *dag, const struct hubs *hubs, uint32_t location, uint64_t seq)
+/* The number of a row. */
+static size_t
+row_number(const struct dag *dag, uint32_t location, uint64_t seq)
 {
-	return hubs->enter[numbering_of(&dag->numbering,
-	    (struct event){ seq, location, false }) / 2];
-}
-
-static uint32_t *
-gate_of(const struct dag *dag, const struct hubs *hubs, uint32_t location, uint64_t seq)
-{
-	return &hubs->gate[numbering_of(&dag->numbering,
-	    (struct event){ seq, location, false }) / 2];
+	return numbering_of(&dag->numbering, (struct event){ seq, location, false }) / 2;
 }
 
 static uint32_t
 add_hub(const struct dag *dag, struct hubs *hubs)
 {
-	*APPEND(hubs->in, hubs->count, hubs->in_capacity) = hubs->source_count;
+	*APPEND(hubs->end, hubs->count, hubs->capacity) = hubs->source_count;
 	return dag->events + (uint32_t)hubs->count - 1;
 }
 
@@ -48,6 +35,7 @@ static void
 add_to_hub(struct hubs *hubs, uint32_t source)
 {
 	*APPEND(hubs->source, hubs->source_count, hubs->source_capacity) = source;
+	hubs->end[hubs->count - 1] = hubs->source_count;
 }
 
 /* A member, by when it entered. */
@@ -78,50 +66,53 @@ gate_seen(const struct dag *dag, struct hubs *hubs, const struct member *members
 		/* the last that entered before this one left */
 		const size_t before = entered(order + i + 1, count - i - 1, me->row->leave_ns);
 		const struct member *last = &members[order[i + before].index];
-		uint32_t gate = *gate_of(dag, hubs, me->location, me->seq), hub;
+		uint32_t *gate = &hubs->gate[row_number(dag, me->location, me->seq)], hub;
 
 		if (last->row->enter_ns <= me->row->enter_ns ||
-		    (gate != NO_GATE && gate >= dag->events))
+		    (*gate != NO_GATE && *gate >= dag->events))
 			continue;
 		hub = add_hub(dag, hubs);
-		if (gate != NO_GATE)
-			add_to_hub(hubs, gate);
-		add_to_hub(hubs, enter_of(dag, hubs, last->location, last->seq));
-		*gate_of(dag, hubs, me->location, me->seq) = hub;
+		if (*gate != NO_GATE)
+			add_to_hub(hubs, *gate);
+		add_to_hub(hubs, hubs->enter[row_number(dag, last->location, last->seq)]);
+		*gate = hub;
 	}
 	free(order);
 }
 
 /* The dependents of a group need the enters of its sources: base/run/collective.h. */
 static void
-gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
-    struct needs *needs, const struct member *members, uint32_t count)
+gate_instance(const struct dag *dag, struct hubs *hubs, struct needs *needs,
+    const struct member *members, uint32_t count)
 {
 	const enum call_class class = call_class(members[0].row->call);
-	uint32_t gate = NO_GATE, before;
+	uint32_t gate = NO_GATE;
 
-	collective_needs(needs, known, members, count);
+	collective_needs(needs, dag->stretch->known, members, count);
 	for (const struct need *n = needs->groups; n < needs->groups + needs->count; n++) {
 		const uint32_t *source = needs->sources + n->source;
 		const uint32_t *dependent = needs->dependents + n->dependent;
 		const bool has_hub = n->source_count > 1 || n->chained || class == CLASS_ALL_TO_ONE;
+		const uint32_t before = gate;
 
-		before = gate;
 		if (has_hub)
 			gate = add_hub(dag, hubs);
 		if (n->chained)
 			add_to_hub(hubs, before);
 		for (uint32_t i = 0; i < n->source_count; i++) {
 			const struct member *m = &members[source[i]];
+			const uint32_t enter = hubs->enter[row_number(dag, m->location, m->seq)];
 
 			if (has_hub)
-				add_to_hub(hubs, enter_of(dag, hubs, m->location, m->seq));
+				add_to_hub(hubs, enter);
 			else
-				gate = enter_of(dag, hubs, m->location, m->seq);
+				gate = enter;
 		}
-		for (uint32_t i = 0; i < n->dependent_count && n->source_count > 0; i++)
-			*gate_of(dag, hubs, members[dependent[i]].location,
-			    members[dependent[i]].seq) = gate;
+		for (uint32_t i = 0; i < n->dependent_count && n->source_count > 0; i++) {
+			const struct member *m = &members[dependent[i]];
+
+			hubs->gate[row_number(dag, m->location, m->seq)] = gate;
+		}
 	}
 	if (needs->count > 0 && (class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE))
 		gate_seen(dag, hubs, members, count);
@@ -129,8 +120,7 @@ gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions
 
 /* Collectives in the stretch. Those at its ends are the begin and the end instead. */
 static void
-gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instances *instances,
-    const struct definitions *known)
+gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instances *instances)
 {
 	const struct stretch *stretch = dag->stretch;
 	bool ends_in_sync = !stretch->to.leave;
@@ -147,7 +137,6 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 		GROW(rows, row_capacity, instance->size);
 		for (uint32_t i = 0; i < instance->size; i++) {
 			const struct event *m = &instances->members[instance->first + i];
-
 			const struct row *row = window_row(stretch->window, m->location, m->seq);
 
 			inside = inside && row != NULL &&
@@ -159,7 +148,7 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 			members[i] = (struct member){ m->location, m->seq, &rows[i] };
 		}
 		if (inside)
-			gate_instance(dag, hubs, known, &needs, members, instance->size);
+			gate_instance(dag, hubs, &needs, members, instance->size);
 	}
 	free(needs.groups);
 	free(needs.sources);
@@ -211,7 +200,6 @@ gate_messages(const struct dag *dag, struct hubs *hubs)
 	for (uint32_t l = 0; l < stretch->window->locations; l++)
 		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++, n++) {
 			const struct event_row *row = window_row(stretch->window, l, seq);
-
 			const uint64_t before = seq - stretch->first_seq[l];
 
 			hubs->enter[n] = 2 * (uint32_t)(n - (row->row.part < before ?
@@ -251,7 +239,7 @@ add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t loc
 		for (struct edge_rows e = edge_rows(stretch->window, location, seq);
 		    edge_rows_next(&e);) {
 			uint32_t gate = stretch_has(stretch, e.edge_location, e.edge_seq) ?
-			    *gate_of(dag, hubs, e.edge_location, e.edge_seq) : NO_GATE;
+			    hubs->gate[row_number(dag, e.edge_location, e.edge_seq)] : NO_GATE;
 
 			if (gate == NO_GATE || dag->time_ns[gate] > leave_ns ||
 			    (row_sends(e.edge) && dag->time_ns[gate] < enter_ns))
@@ -302,37 +290,22 @@ add_calls(struct dag *dag, const struct hubs *hubs, uint32_t location)
 }
 
 static void
-add_hubs(struct dag *dag, struct hubs *hubs)
-{
-	for (size_t h = 0; h < hubs->count; h++) {
-		uint64_t end = h + 1 < hubs->count ? hubs->in[h + 1] : hubs->source_count;
-
-		dag->in[dag->events + h] = dag->source_count;
-		for (uint64_t k = hubs->in[h]; k < end; k++)
-			dag_add_source(dag, hubs->source[k]);
-	}
-}
-
-static void
 measure(struct dag *dag, const struct hubs *hubs)
 {
 	const struct stretch *stretch = dag->stretch;
+	int64_t *time_ns = dag->time_ns;
 
 	for (uint32_t l = 0; l < stretch->window->locations; l++)
 		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++) {
 			const struct row *row = window_row(stretch->window, l, seq);
-			uint64_t v = numbering_of(&dag->numbering, (struct event){ seq, l, false });
 
-			dag->time_ns[v] = row->enter_ns - stretch->begin_ns;
-			dag->time_ns[v + 1] = row->leave_ns - stretch->begin_ns;
+			*time_ns++ = row->enter_ns - stretch->begin_ns;
+			*time_ns++ = row->leave_ns - stretch->begin_ns;
 		}
-	for (size_t h = 0; h < hubs->count; h++) {	/* a hub only has sources before it */
-		uint64_t end = h + 1 < hubs->count ? hubs->in[h + 1] : hubs->source_count;
-
-		for (uint64_t k = hubs->in[h]; k < end; k++)
-			if (k == hubs->in[h] ||
-			    dag->time_ns[hubs->source[k]] > dag->time_ns[dag->events + h])
-				dag->time_ns[dag->events + h] = dag->time_ns[hubs->source[k]];
+	for (size_t h = 0, k = 0; h < hubs->count; h++, time_ns++) {
+		*time_ns = k < hubs->end[h] ? dag->time_ns[hubs->source[k]] : 0;
+		for (; k < hubs->end[h]; k++)		/* a hub only has sources before it */
+			*time_ns = larger(*time_ns, dag->time_ns[hubs->source[k]]);
 	}
 }
 
@@ -386,8 +359,7 @@ put_in_order(struct dag *dag)
 }
 
 void
-dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instances *instances,
-    const struct definitions *known)
+dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instances *instances)
 {
 	uint64_t events = count_events(stretch);
 	uint32_t locations = stretch->window->locations;
@@ -400,9 +372,9 @@ dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instan
 		die("more than 2^29 calls between two synchronisation points");
 	dag->stretch = stretch;
 	dag->events = (uint32_t)events;
-	numbering_open(&dag->numbering, stretch, -1);
+	numbering_open(&dag->numbering, stretch);
 	gate_messages(dag, &hubs);
-	gate_collectives(dag, &hubs, instances, known);
+	gate_collectives(dag, &hubs, instances);
 	dag->end = dag->events + (uint32_t)hubs.count;
 	dag->vertices = dag->end + 1;
 	room = (size_t)dag->vertices + 1;
@@ -413,18 +385,23 @@ dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instan
 	measure(dag, &hubs);
 	for (uint32_t l = 0; l < locations; l++)
 		add_calls(dag, &hubs, l);
-	add_hubs(dag, &hubs);
+	for (size_t h = 0, k = 0; h < hubs.count; h++) {
+		dag->in[dag->events + h] = dag->source_count;
+		for (; k < hubs.end[h]; k++)
+			dag_add_source(dag, hubs.source[k]);
+	}
 	dag->in[dag->end] = dag->source_count;
 	for (uint32_t l = 0; l < locations; l++)
 		if (stretch->end_seq[l] > stretch->first_seq[l])
 			dag_add_source(dag,
-			    enter_of(dag, &hubs, l, stretch->end_seq[l] - 1) + !ends_in_sync);
+			    hubs.enter[row_number(dag, l, stretch->end_seq[l] - 1)] +
+			    !ends_in_sync);
 	dag->in[dag->end + 1] = dag->source_count;
 	dag->time_ns[dag->end] = time_of(stretch, stretch->to) - stretch->begin_ns;
 	put_in_order(dag);
 	free(hubs.enter);
 	free(hubs.gate);
-	free(hubs.in);
+	free(hubs.end);
 	free(hubs.source);
 }
 

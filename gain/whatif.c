@@ -2,9 +2,6 @@
 #include "../base/run/span.h"
 #include "gain.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- slack -------------------------------------------------------------------------------- */
 
 static void
@@ -54,14 +51,8 @@ add_slack(struct whatif *whatif, const struct dag *dag)
 {
 	const struct stretch *stretch = dag->stretch;
 	struct slack_rows *rows = &whatif->rows;
-	const size_t most = dag->events / 2;
-	size_t capacity[3] = { rows->capacity, rows->capacity, rows->capacity };
 	int64_t *slack_ns = find_slack(dag);
 
-	GROW(rows->location, capacity[0], most);
-	GROW(rows->seq, capacity[1], most);
-	GROW(rows->compute_ns, capacity[2], most);
-	GROW(rows->call_ns, rows->capacity, most);
 	rows->count = 0;
 	if (whatif->held_ns == NULL)
 		whatif->held_ns = zalloc(stretch->window->locations, sizeof *whatif->held_ns);
@@ -89,10 +80,8 @@ add_slack(struct whatif *whatif, const struct dag *dag)
 				continue;
 			}
 			add_to_site(whatif, row->site, call_ns, dag->weight_ns[v + 1]);
-			rows->location[rows->count] = l;
-			rows->seq[rows->count] = seq;
-			rows->compute_ns[rows->count] = compute_ns;
-			rows->call_ns[rows->count++] = call_ns;
+			*APPEND(rows->at, rows->count, rows->capacity) = (struct slack_row){ seq,
+			    compute_ns, call_ns, l };
 		}
 	}
 	free(slack_ns);
@@ -118,7 +107,7 @@ may_be_faster(const struct whatif *whatif, enum segment_kind kind, unsigned call
 
 /* By vertex: the site at which it may be faster. */
 static uint32_t *
-sites_of_vertices(struct whatif *whatif, const struct dag *dag, const struct definitions *known)
+sites_of_vertices(struct whatif *whatif, const struct dag *dag)
 {
 	const struct stretch *stretch = dag->stretch;
 	uint32_t *site_of = zalloc(dag->events, sizeof *site_of), *at = site_of;
@@ -127,7 +116,8 @@ sites_of_vertices(struct whatif *whatif, const struct dag *dag, const struct def
 		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++) {
 			const struct row *row = window_row(stretch->window, l, seq);
 			bool first = seq == stretch->first_seq[l] && !stretch->from_sync;
-			uint32_t site = first_of_name(&whatif->same_sites, known, row->site);
+			uint32_t site = first_of_name(&whatif->same_sites, stretch->known,
+			    row->site);
 
 			*at++ = may_be_faster(whatif, kind_before(row->call, first), 0) ? site :
 			    NO_SITE;
@@ -136,77 +126,113 @@ sites_of_vertices(struct whatif *whatif, const struct dag *dag, const struct def
 	return site_of;
 }
 
-/* The computation before the calls at one site, and these calls, are faster. */
+/* In a question the computation before the calls at one site, and these calls, are faster. */
+struct faster_site {
+	uint32_t site;
+	bool changes_much;
+	struct changes changes;
+	int64_t most_ns;
+};
+
 struct faster {
 	const struct dag *dag;
-	const uint32_t *site_of;
-	uint32_t site[LANES];
+	const uint32_t *site_of;	/* by vertex */
+	struct faster_site *at;
+	size_t count, capacity;
+	uint32_t *sites;		/* the same, and LANES of NO_SITE */
 	int percent;
 };
 
+ORDER(by_place, struct faster_site, MOST(changes_much) MOST(changes.last) BY(site))
+
 static void
-weights_if_faster(const void *context, uint32_t v, int64_t *weight_ns)
+weights_if_faster(const void *context, size_t question, uint32_t v, int64_t *weight_ns)
 {
 	const struct faster *f = context;
 	const int64_t ns = f->dag->weight_ns[v], less_ns = saved_ns(ns, f->percent);
 	const uint32_t site = v < f->dag->events ? f->site_of[v] : NO_SITE;
 
 	for (int l = 0; l < LANES; l++)
-		weight_ns[l] = ns - (f->site[l] == site ? less_ns : 0);
+		weight_ns[l] = ns - (f->sites[question + (size_t)l] == site ? less_ns : 0);
 }
 
-/* The next sites of the list with something to save; returns their number. */
-static int
-next_sites(struct faster *faster, struct gains *gains, const uint32_t **at, const uint32_t *end,
-    int64_t *most_ns)
-{
-	int count = 0;
-
-	for (; *at < end && count < LANES; ++*at) {
-		if (most_ns[**at] == 0)
-			continue;
-		AT(gains->by_site, gains->capacity, **at)->most_ns += most_ns[**at];
-		faster->site[count++] = **at;
-		/* a site may be in the list twice: pieces too short to save */
-		most_ns[**at] = 0;
-	}
-	return count;
-}
-
-/* Only sites on the longest way can gain anything; each costs one more evaluation of the graph. */
 static void
-add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way *way,
-    const struct definitions *known)
+evaluate_faster(const struct dag *dag, int64_t (*time_ns)[LANES], const void *context,
+    size_t question, int64_t *end_ns)
 {
-	uint32_t *site_of = sites_of_vertices(whatif, dag, known), *sites = NULL;
-	int64_t (*time_ns)[LANES] = zalloc(dag->vertices, sizeof *time_ns);
-	int64_t *most_ns = NULL;	/* by site */
-	size_t most_capacity = 0, site_capacity = 0, count = 0;
-	struct faster faster = { dag, site_of, { 0 }, whatif->gains.percent };
-	const uint32_t *at;
-	int lanes;
+	evaluate(dag, time_ns, weights_if_faster, context, question, end_ns);
+}
+
+/* Finds the sites on the way, and if they are not few, where they are in the order. */
+static struct changes *
+find_faster(struct faster *f, const struct longest_way *way)
+{
+	enum { FEW = 16 };	/* a sweep costs as much as some evaluations */
+	const struct dag *dag = f->dag;
+	struct changes *changes;
+	uint32_t *number = NULL;	/* by site: 1 + its index; 0: not on the way */
+	size_t capacity = 0;
 
 	for (size_t i = 0; i < way->count; i++) {
-		const uint32_t v = way->at[i], site = v < dag->events ? site_of[v] : NO_SITE;
+		const uint32_t v = way->at[i], site = v < dag->events ? f->site_of[v] : NO_SITE;
+		const int64_t less_ns = saved_ns(dag->weight_ns[v], f->percent);
 
-		if (site == NO_SITE || dag->weight_ns[v] == 0)
+		if (site == NO_SITE || less_ns == 0)
 			continue;
-		if (*AT(most_ns, most_capacity, site) == 0)
-			*APPEND(sites, count, site_capacity) = site;
-		most_ns[site] += saved_ns(dag->weight_ns[v], whatif->gains.percent);
+		if (*AT(number, capacity, site) == 0) {
+			*APPEND(f->at, f->count, f->capacity) = (struct faster_site){ .site = site,
+			    .changes.first = UINT32_MAX };
+			number[site] = (uint32_t)f->count;
+		}
+		f->at[number[site] - 1].most_ns += less_ns;
 	}
-	at = sites;
-	while (count > 0 &&
-	    (lanes = next_sites(&faster, &whatif->gains, &at, sites + count, most_ns)) > 0) {
-		dag_evaluate_lanes(dag, time_ns, weights_if_faster, &faster);
-		for (int l = 0; l < lanes; l++)
-			whatif->gains.by_site[faster.site[l]].ns +=
-			    dag->time_ns[dag->end] - time_ns[dag->end][l];
+	for (uint32_t i = 0; f->count > FEW && i < dag->ordered; i++) {
+		const uint32_t v = dag->order[i], site = v < dag->events ? f->site_of[v] : NO_SITE;
+		struct changes *c;
+
+		if (site >= capacity || number[site] == 0)
+			continue;
+		c = &f->at[number[site] - 1].changes;
+		c->first = c->first == UINT32_MAX ? i : c->first;
+		c->last = i;
 	}
+	free(number);
+	for (size_t q = 0; q < f->count; q++)
+		f->at[q].changes_much = changes_much(dag, &f->at[q].changes);
+	SORT(f->at, f->count, by_place);
+	changes = f->count > FEW ? zalloc(f->count, sizeof *changes) : NULL;
+	f->sites = zalloc(f->count + LANES, sizeof *f->sites);
+	memset(f->sites + f->count, UINT8_MAX, LANES * sizeof *f->sites);
+	for (size_t q = 0; q < f->count; q++) {
+		if (changes != NULL)
+			changes[q] = f->at[q].changes;
+		f->sites[q] = f->at[q].site;
+	}
+	return changes;
+}
+
+/* Only sites on the longest way can gain anything; each is one question. */
+static void
+add_gains(struct whatif *whatif, const struct dag *dag, const struct longest_way *way)
+{
+	struct gains *gains = &whatif->gains;
+	uint32_t *site_of = sites_of_vertices(whatif, dag);
+	struct faster faster = { .dag = dag, .site_of = site_of, .percent = gains->percent };
+	struct changes *changes = find_faster(&faster, way);
+	int64_t *gain_ns = gains_if(dag, faster.count, changes, evaluate_faster, weights_if_faster,
+	    &faster);
+
+	for (size_t q = 0; q < faster.count; q++) {
+		struct gain *gain = AT(gains->by_site, gains->capacity, faster.at[q].site);
+
+		gain->most_ns += faster.at[q].most_ns;
+		gain->ns += gain_ns[q];
+	}
+	free(gain_ns);
+	free(changes);
 	free(site_of);
-	free(sites);
-	free(time_ns);
-	free(most_ns);
+	free(faster.at);
+	free(faster.sites);
 }
 
 /* ---- alternatives ------------------------------------------------------------------------- */
@@ -219,12 +245,6 @@ struct ways {
 };
 
 static void
-use(struct ways *ways, uint32_t vertex)
-{
-	ways->used[vertex] = ways->dag->weight_ns[vertex] > 0;
-}
-
-static void
 find_longest(struct ways *ways)
 {
 	const struct dag *dag = ways->dag;
@@ -233,7 +253,7 @@ find_longest(struct ways *ways)
 		uint32_t v = dag->order[i];
 
 		ways->length_ns[v] = -1;
-		if (ways->used[v])
+		if (ways->used[v] && dag->weight_ns[v] > 0)
 			continue;
 		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++) {
 			uint32_t u = dag->source[k];
@@ -257,7 +277,7 @@ take_way(struct ways *ways, struct segments *segments)
 	for (uint32_t v = ways->from[dag->end]; v != BEGIN; v = ways->from[v]) {
 		if (v >= dag->events || dag->weight_ns[v] == 0)
 			continue;
-		use(ways, v);
+		ways->used[v] = true;
 		*APPEND(segments->at, segments->count, segments->capacity) = dag_piece(dag,
 		    ways->from[v], v, dag->stretch->begin_ns + dag->time_ns[v]);
 	}
@@ -265,7 +285,7 @@ take_way(struct ways *ways, struct segments *segments)
 }
 
 static void
-add_alternatives(struct whatif *whatif, const struct dag *dag, const struct definitions *known)
+add_alternatives(struct whatif *whatif, const struct dag *dag)
 {
 	struct ways ways = { dag, zalloc(dag->vertices, sizeof *ways.used), zalloc(dag->vertices,
 	    sizeof *ways.length_ns), zalloc(dag->vertices, sizeof *ways.from) };
@@ -275,7 +295,7 @@ add_alternatives(struct whatif *whatif, const struct dag *dag, const struct defi
 	if (whatif->alternatives == NULL)
 		whatif->alternatives = zalloc((size_t)whatif->count, sizeof *whatif->alternatives);
 	do	/* the critical path, by the rule that all solvers follow */
-		use(&ways, (uint32_t)numbering_of(&dag->numbering, at));
+		ways.used[numbering_of(&dag->numbering, at)] = true;
 	while (event_before(dag->stretch, at, &at, &at_ns));
 	for (int n = 0; n < whatif->count; n++) {
 		struct alternative *way = &whatif->alternatives[n];
@@ -290,7 +310,7 @@ add_alternatives(struct whatif *whatif, const struct dag *dag, const struct defi
 		way->shorter_ns += critical_ns - ways.length_ns[dag->end];
 		take_way(&ways, &way->segments);
 		for (size_t i = 0; i < way->segments.count; i++)
-			report_add(&way->report, known, &way->segments.at[i]);
+			report_add(&way->report, dag->stretch->known, &way->segments.at[i]);
 	}
 	free(ways.used);
 	free(ways.length_ns);
@@ -298,29 +318,28 @@ add_alternatives(struct whatif *whatif, const struct dag *dag, const struct defi
 }
 
 void
-whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct instances *instances,
-    const struct definitions *known)
+whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct instances *instances)
 {
 	struct longest_way way = { NULL, 0 };
 	struct dag dag;
 
 	if (whatif->slack)
-		refuse_long_sums(known, known->run_ns);
-	dag_of_needs(&dag, stretch, instances, known);
+		refuse_long_sums(stretch->known, stretch->known->run_ns);
+	dag_of_needs(&dag, stretch, instances);
 	if (whatif->slack)
 		add_slack(whatif, &dag);
 	if (whatif->gains.percent > 0) {
 		way.at = zalloc(dag.vertices, sizeof *way.at);
 		way.count = dag_follow(&dag, dag.time_ns, way.at);
-		add_gains(whatif, &dag, &way, known);
-		balances_add(&whatif->balances, &dag, &way, known, &whatif->same_sites);
+		add_gains(whatif, &dag, &way);
+		balances_add(&whatif->balances, &dag, &way, &whatif->same_sites);
 		if (whatif->functions->sums.any)
-			function_gains_add(&whatif->function_gains, whatif->functions, known, &dag,
-			    &way, whatif->gains.percent);
+			function_gains_add(&whatif->function_gains, whatif->functions, &dag, &way,
+			    whatif->gains.percent);
 		free(way.at);
 	}
 	if (whatif->count > 0)
-		add_alternatives(whatif, &dag, known);
+		add_alternatives(whatif, &dag);
 	dag_close(&dag);
 }
 

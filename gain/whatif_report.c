@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Results beyond the path, for people and for scripts. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../base/run/span.h"
 #include "gain.h"
 
@@ -58,75 +54,52 @@ static const struct field balance_fields[] = {
 
 ORDER(by_first, struct line, MOST(first_ns) BY(site))
 
-static double
-share_of(int64_t ns, int64_t told_ns)
-{
-	return told_ns > 0 ? (double)ns / (double)told_ns : 0;
-}
-
-/* The name of a site for scripts and for people. */
-static void
-name_site(const struct definitions *known, uint32_t site, const char **where, const char **shown)
-{
-	*where = site_text(known, site);
-	*shown = site_shown(known, site);
-}
-
-static struct line *
-gain_lines(const struct gains *gains, int64_t told_ns, const struct definitions *known,
-    size_t *count)
+static struct rows
+gain_rows(const struct gains *gains, int64_t told_ns, const struct definitions *known)
 {
 	struct line *lines = zalloc(gains->capacity, sizeof *lines);
+	size_t count = 0;
 
-	*count = 0;
 	for (size_t s = 0; s < gains->capacity; s++) {
 		const struct gain *g = &gains->by_site[s];
-		struct line *line = &lines[*count];
-
-		if (g->most_ns == 0)
-			continue;
-		*line = (struct line){ .site = (unsigned)s, .first_ns = g->ns,
-		    .second_ns = g->most_ns, .share = share_of(g->ns, told_ns) };
-		name_site(known, line->site, &line->where, &line->shown);
-		++*count;
+		if (g->most_ns != 0)
+			lines[count++] = (struct line){ (unsigned)s,
+			    site_text(known, (uint32_t)s), site_shown(known, s), g->ns, g->most_ns,
+			    0, share_of(g->ns, told_ns) };
 	}
-	SORT(lines, *count, by_first);
-	return lines;
+	SORT(lines, count, by_first);
+	return (struct rows){ gain_fields, lines, count, sizeof *lines };
 }
 
-static struct line *
-slack_lines(const struct whatif *whatif, const struct definitions *known, size_t *count)
+static struct rows
+slack_by_site(const struct whatif *whatif, const struct definitions *known)
 {
 	struct line *lines = zalloc(whatif->slack_capacity, sizeof *lines);
+	size_t count = 0;
 
-	*count = 0;
 	for (size_t s = 0; s < whatif->slack_capacity; s++) {
 		const struct site_slack *slack = &whatif->site_slack[s];
-		struct line *line = &lines[*count];
-
-		if (!slack->seen)
-			continue;
-		*line = (struct line){ .site = (unsigned)s, .first_ns = slack->critical_ns,
-		    .second_ns = slack->time_ns, .third_ns = slack->least_ns };
-		name_site(known, line->site, &line->where, &line->shown);
-		++*count;
+		if (slack->seen)
+			lines[count++] = (struct line){ (unsigned)s,
+			    site_text(known, (uint32_t)s), site_shown(known, s), slack->critical_ns,
+			    slack->time_ns, slack->least_ns, 0 };
 	}
-	SORT(lines, *count, by_first);
-	return lines;
+	SORT(lines, count, by_first);
+	return (struct rows){ slack_fields, lines, count, sizeof *lines };
 }
 
-static struct balance_line *
-balance_lines(const struct gains *gains, int64_t told_ns, const struct definitions *known)
+static struct rows
+balance_rows(const struct gains *gains, int64_t told_ns, const struct definitions *known)
 {
 	struct balance_line *lines = zalloc(gains->balance_count, sizeof *lines);
 
 	for (size_t i = 0; i < gains->balance_count; i++) {
 		const struct balance *b = &gains->balances[i];
 
-		lines[i] = (struct balance_line){ .b = *b, .share = share_of(b->gain_ns, told_ns) };
-		name_site(known, b->site, &lines[i].where, &lines[i].shown);
+		lines[i] = (struct balance_line){ *b, site_text(known, b->site),
+		    site_shown(known, b->site), share_of(b->gain_ns, told_ns) };
 	}
-	return lines;
+	return (struct rows){ balance_fields, lines, gains->balance_count, sizeof *lines };
 }
 
 /* ---- alternatives ---- */
@@ -162,14 +135,14 @@ largest(const struct share *shares, size_t count)
 	return best;
 }
 
-/* One for each alternative; the caller frees them. */
-static struct way *
-find_ways(const struct whatif *whatif, const struct definitions *known, size_t *count)
+/* One for each alternative. */
+static struct rows
+way_rows(const struct whatif *whatif, const struct definitions *known)
 {
-	struct way *ways = zalloc((size_t)whatif->count, sizeof *ways);
+	const size_t count = whatif->alternatives != NULL ? (size_t)whatif->count : 0;
+	struct way *ways = zalloc(count, sizeof *ways);
 
-	*count = whatif->alternatives != NULL ? (size_t)whatif->count : 0;
-	for (size_t n = 0; n < *count; n++) {
+	for (size_t n = 0; n < count; n++) {
 		const struct alternative *way = &whatif->alternatives[n];
 		const struct report *r = &way->report;
 		struct share *ranks = report_by_rank(r, known);
@@ -179,88 +152,68 @@ find_ways(const struct whatif *whatif, const struct definitions *known, size_t *
 		if (way->length_ns > 0) {
 			snprintf(ways[n].rank, sizeof ways[n].rank, "%zu",
 			    largest(ranks, (size_t)known->ranks));
-			ways[n].where = site_shown(known, largest(r->by_site,
-			    r->site_capacity));
+			ways[n].where = site_shown(known, largest(r->by[BY_SITE].at,
+			    r->by[BY_SITE].count));
 		}
 		free(ranks);
 	}
-	return ways;
+	return (struct rows){ way_fields, ways, count, sizeof *ways };
 }
 
 void
 whatif_text(struct text *out, const struct whatif *whatif, const struct report *report,
     const struct definitions *known, bool all)
 {
-	const int percent = whatif->gains.percent;
+	const struct gains *gains = &whatif->gains;
 	const int64_t told_ns = report_told_ns(report);
-	size_t shown = all ? SIZE_MAX : 8, count;
+	const size_t shown = all ? SIZE_MAX : 8;
 
-	if (percent > 0) {
-		const struct gains *gains = &whatif->gains;
-		struct line *lines = gain_lines(gains, told_ns, known, &count);
-
+	if (gains->percent > 0) {
 		text_char(out, '\n');
 		text_line(out, "if it took %d %% less time and the network stayed as recorded; "
-		    "gain_%% is of the path's %.9f s, %s", percent, 1e-9 * (double)told_ns,
+		    "gain_%% is of the path's %.9f s, %s", gains->percent, seconds(told_ns),
 		    span_rule(report->whole));
-		table_first(out, gain_fields, lines, count, sizeof *lines, shown);
-		if (gains->balance_count > 0) {
-			text_char(out, '\n');
-			text_line(out,
-			    "if one rank computed no longer than the mean of the others");
-			table_first(out, balance_fields, balance_lines(gains, told_ns, known),
-			    gains->balance_count, sizeof(struct balance_line), shown);
-		}
-		if (whatif->functions->sums.any)
-			function_gains_text(out, &whatif->function_gains, told_ns, percent, shown);
+		rows_table(out, gain_rows(gains, told_ns, known), shown);
+	}
+	if (gains->percent > 0 && gains->balance_count > 0) {
+		text_char(out, '\n');
+		text_line(out, "if one rank computed no longer than the mean of the others");
+		rows_table(out, balance_rows(gains, told_ns, known), shown);
+	}
+	if (gains->percent > 0 && whatif->functions->sums.any) {
+		text_char(out, '\n');
+		text_line(out, "if the function took %d %% less time, on all ranks",
+		    gains->percent);
+		rows_table(out, function_gain_rows(&whatif->function_gains, told_ns), shown);
 	}
 	if (whatif->slack) {
-		struct line *lines = slack_lines(whatif, known, &count);
-
 		text_char(out, '\n');
-		table_first(out, slack_fields, lines, count, sizeof *lines, shown);
+		rows_table(out, slack_by_site(whatif, known), shown);
 	}
 	if (whatif->count > 0) {
-		struct way *ways = find_ways(whatif, known, &count);
-
 		text_char(out, '\n');
-		table_rows(out, way_fields, ways, count, sizeof *ways);
-		free(ways);
+		rows_table(out, way_rows(whatif, known), SIZE_MAX);
 	}
 }
 
 void
 whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known)
 {
-	size_t count;
+	const struct gains *gains = &whatif->gains;
 
-	if (whatif->gains.percent > 0) {
-		const struct gains *gains = &whatif->gains;
-		struct line *lines = gain_lines(gains, 0, known, &count);
-
+	if (gains->percent > 0) {
 		json_break(out);
 		json_int(out, "faster_percent", gains->percent);
-		json_break(out);
-		json_rows(out, "gain_by_site", gain_fields, lines, count, sizeof *lines);
-		json_break(out);
-		json_rows(out, "gain_if_balanced", balance_fields, balance_lines(gains, 0, known),
-		    gains->balance_count, sizeof(struct balance_line));
+		rows_json(out, "gain_by_site", gain_rows(gains, 0, known));
+		rows_json(out, "gain_if_balanced", balance_rows(gains, 0, known));
 		if (whatif->functions->sums.any)
-			function_gains_json(out, &whatif->function_gains);
+			rows_json(out, "gain_by_function",
+			    function_gain_rows(&whatif->function_gains, 0));
 	}
-	if (whatif->slack) {
-		struct line *lines = slack_lines(whatif, known, &count);
-
-		json_break(out);
-		json_rows(out, "slack_by_site", slack_fields, lines, count, sizeof *lines);
-	}
-	if (whatif->count > 0) {
-		struct way *ways = find_ways(whatif, known, &count);
-
-		json_break(out);
-		json_rows(out, "alternatives", way_fields, ways, count, sizeof *ways);
-		free(ways);
-	}
+	if (whatif->slack)
+		rows_json(out, "slack_by_site", slack_by_site(whatif, known));
+	if (whatif->count > 0)
+		rows_json(out, "alternatives", way_rows(whatif, known));
 }
 
 /* ---- as messages ---- */
@@ -275,10 +228,10 @@ write_slack(struct writer *out, const struct slack_rows *rows)
 
 		message_begin(out, "slack", 5);
 		put_uint(out, "count", count);
-		put_column(out, "location", rows->location + i, count);
-		put_column(out, "seq", rows->seq + i, count);
-		put_column(out, "compute", rows->compute_ns + i, count);
-		put_column(out, "call", rows->call_ns + i, count);
+		PUT_MEMBER(out, "location", &rows->at[i], location, count);
+		PUT_MEMBER(out, "seq", &rows->at[i], seq, count);
+		PUT_MEMBER(out, "compute", &rows->at[i], compute_ns, count);
+		PUT_MEMBER(out, "call", &rows->at[i], call_ns, count);
 		end_message(out);
 	}
 }

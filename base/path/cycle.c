@@ -4,15 +4,7 @@
  * leads back in time, so the whole circle lies at one instant. The call on the lowest location,
  * then of the lowest seq, is treated as not blocked; so every solver continues with the same graph.
  */
-#include <stdio.h>
-
 #include "stretch.h"
-
-static bool
-is_before(struct event a, struct event b)
-{
-	return a.location < b.location || (a.location == b.location && a.seq < b.seq);
-}
 
 /* What the owner of an event's row finds out; then all members know it. */
 struct known_event {
@@ -46,11 +38,10 @@ look_at(const struct stretch *stretch, struct event at)
 
 /* Appends "rank 1 MPI_Recv (row 12)" to TEXT; returns the new length. */
 static size_t
-add_name(char *text, size_t size, size_t used, const struct stretch *stretch,
-    const struct definitions *known, struct event at)
+add_name(char *text, size_t size, size_t used, const struct stretch *stretch, struct event at)
 {
 	int more = snprintf(text + used, size - used, "%srank %d %s (row %llu)",
-	    used > 0 ? ", " : "", (int)known->location_rank[at.location],
+	    used > 0 ? ", " : "", (int)stretch->known->location_rank[at.location],
 	    call_name(look_at(stretch, at).call), (unsigned long long)at.seq);
 
 	return used + (size_t)more < size ? used + (size_t)more : size - 1;
@@ -86,7 +77,7 @@ enter_cycle(const struct stretch *stretch)
 }
 
 void
-cut_cycle(const struct stretch *stretch, const struct definitions *known)
+cut_cycle(const struct stretch *stretch)
 {
 	struct event at, lowest;
 	char names[600] = "", first[100] = "";
@@ -98,16 +89,17 @@ cut_cycle(const struct stretch *stretch, const struct definitions *known)
 
 	lowest = on;
 	for (at = next_call(stretch, on); !same_event(at, on); at = next_call(stretch, at))
-		if (is_before(at, lowest))
+		if (at.location < lowest.location ||
+		    (at.location == lowest.location && at.seq < lowest.seq))
 			lowest = at;
 	at = lowest;
 	do {
 		if (calls++ < 8)
-			used = add_name(names, sizeof names, used, stretch, known, at);
+			used = add_name(names, sizeof names, used, stretch, at);
 		at = next_call(stretch, at);
 	} while (!same_event(at, lowest));
 	cut_ns = look_at(stretch, lowest).ns;
-	add_name(first, sizeof first, 0, stretch, known, lowest);
+	add_name(first, sizeof first, 0, stretch, lowest);
 	cut = window_change(stretch->window, lowest.location, lowest.seq);
 	if (cut != NULL)
 		cut->cut = true;

@@ -13,6 +13,23 @@
 
 #include "stretch.h"
 
+/* Numbers for the events of some locations, by location, then row: enter 2i, leave 2i + 1. */
+struct numbering {
+	const struct stretch *stretch;
+	uint64_t *base;		/* by location: number of rows before its first; and at the end */
+};
+
+/* For own locations, if the stretch is shared, else for all. */
+void numbering_open(struct numbering *numbering, const struct stretch *stretch);
+struct event numbering_event(const struct numbering *numbering, uint64_t number);
+
+static inline uint64_t
+numbering_of(const struct numbering *numbering, struct event event)
+{
+	return 2 * (numbering->base[event.location] +
+	    (event.seq - numbering->stretch->first_seq[event.location])) + event.leave;
+}
+
 enum {
 	BEGIN = UINT32_MAX,		/* in place of a source: the beginning of the stretch */
 	ELSEWHERE = UINT32_MAX - 1,	/* an event of another member of the team */
@@ -72,49 +89,5 @@ dag_edges(const struct dag *dag, uint32_t vertex, struct dag_edges *edges)
  * returns the number on the way.
  */
 size_t dag_follow(const struct dag *dag, const int64_t *to_ns, uint32_t *at);
-
-/* The time of each vertex with weights WEIGHT_OF(CONTEXT, vertex); returns the time of the end. */
-static inline int64_t
-dag_evaluate(const struct dag *dag, int64_t *time_ns, int64_t (*weight_of)(const void *, uint32_t),
-    const void *context)
-{
-	for (uint32_t i = 0; i < dag->ordered; i++) {
-		const uint32_t v = dag->order[i];
-		int64_t begin_ns = 0;
-
-		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++)
-			if (dag->source[k] != BEGIN && time_ns[dag->source[k]] > begin_ns)
-				begin_ns = time_ns[dag->source[k]];
-		time_ns[v] = begin_ns + weight_of(context, v);
-	}
-	return time_ns[dag->end];
-}
-
-enum { LANES = 4 };
-
-/*
- * The same for several choices of weights, which share the way through the graph. The larger of two
- * times is found without a branch, which nobody could predict.
- */
-static inline void
-dag_evaluate_lanes(const struct dag *dag, int64_t (*time_ns)[LANES],
-    void (*weights_of)(const void *, uint32_t, int64_t *), const void *context)
-{
-	for (uint32_t i = 0; i < dag->ordered; i++) {
-		const uint32_t v = dag->order[i];
-		int64_t begin_ns[LANES] = { 0 }, weight_ns[LANES];
-
-		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++) {
-			const uint32_t u = dag->source[k];
-
-			for (int l = 0; u != BEGIN && l < LANES; l++)
-				begin_ns[l] = time_ns[u][l] > begin_ns[l] ? time_ns[u][l] :
-				    begin_ns[l];
-		}
-		weights_of(context, v, weight_ns);
-		for (int l = 0; l < LANES; l++)
-			time_ns[v][l] = begin_ns[l] + weight_ns[l];
-	}
-}
 
 #endif

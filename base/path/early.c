@@ -13,13 +13,11 @@
  * of the first open call. After it, events follow from events before it in two ways only: through a
  * settled event, or through the last event of a location before it.
  */
-#include "early.h"
-
-#include <stdlib.h>
+#include "functions.h"
+#include "run.h"
 
 #include "../team/team.h"
 #include "../tool/heap.h"
-#include "edge_rows.h"
 
 struct chain {
 	int64_t ns;
@@ -50,23 +48,6 @@ add_chain(struct front *front, const struct stretch *stretch, struct event event
 {
 	GROW(front->at, front->capacity, front->count + 1);
 	chains_push(front->at, &front->count, (struct chain){ time_of(stretch, event), event });
-}
-
-/* The first row of the first open call; false if the location has none in the stretch. */
-static bool
-find_open(const struct run *run, uint32_t location, uint64_t *open)
-{
-	uint64_t end = window_end(&run->graph.window, location);
-	const struct event_row *row;
-
-	if (end == run->first_seq[location] || window_first(&run->graph.window, location) == end)
-		return false;
-	/* its parts may be to come */
-	*open = run->graph.seqs[location] < end ? run->graph.seqs[location] : end - 1;
-	if ((row = window_row(&run->graph.window, location, *open)) == NULL)
-		return false;
-	*open -= row->row.part;
-	return true;
 }
 
 /*
@@ -146,17 +127,28 @@ run_together(struct front *front, const struct stretch *stretch, struct event *m
 static bool
 find_met(const struct run *run, const struct stretch *stretch, struct event *met)
 {
+	const struct window *window = &run->graph.window;
 	struct front front = { 0 };
-	uint64_t *open = zalloc(run->graph.window.locations, sizeof *open);
+	uint64_t *open = zalloc(window->locations, sizeof *open);	/* row of that call */
 	int64_t horizon_ns = INT64_MAX;
 	bool all = true;
 
-	for (uint32_t l = 0; all && l < run->graph.window.locations; l++) {
-		all = find_open(run, l, &open[l]);
-		if (all && time_of(stretch, (struct event){ open[l], l, false }) < horizon_ns)
-			horizon_ns = time_of(stretch, (struct event){ open[l], l, false });
+	for (uint32_t l = 0; all && l < window->locations; l++) {
+		const uint64_t end = window_end(window, l);
+		const struct event_row *row = NULL;
+
+		if (end > run->first_seq[l] && window_first(window, l) < end) {
+			/* its parts may be to come */
+			open[l] = run->graph.seqs[l] < end ? run->graph.seqs[l] : end - 1;
+			row = window_row(window, l, open[l]);
+		}
+		if ((all = row != NULL)) {
+			open[l] -= row->row.part;
+			horizon_ns = smaller(horizon_ns, time_of(stretch,
+			    (struct event){ open[l], l, false }));
+		}
 	}
-	for (uint32_t l = 0; all && l < run->graph.window.locations; l++)
+	for (uint32_t l = 0; all && l < window->locations; l++)
 		all = add_location(&front, stretch, l, open[l], horizon_ns);
 	all = all && run_together(&front, stretch, met);
 	free(front.at);
@@ -199,22 +191,6 @@ run_decided(struct run *run, const struct message *message, struct event *to)
 
 /* ---- forgetting ----------------------------------------------------------------------------- */
 
-/* A start whose edge counts for the call that completes it, which may come much later. */
-static bool
-is_open_start(const struct event_row *row)
-{
-	enum call_class class = call_class(row->row.call);
-
-	return row->has_other && (class == CLASS_SEND_START || class == CLASS_RECV_START ||
-	    class == CLASS_START || is_collective_start(class));
-}
-
-/* Starts completed by rows of other locations, which may come before the start is kept. */
-struct completed {
-	struct event *at;
-	size_t count, capacity;
-};
-
 /* It has been completed. If it is overdue, its edge may still come. */
 static void
 forget_start(struct run *run, uint32_t location, uint64_t seq)
@@ -226,17 +202,20 @@ forget_start(struct run *run, uint32_t location, uint64_t seq)
 }
 
 /*
- * Before a row is forgotten: keeps an uncompleted start, and drops a start that this row completes.
+ * Before a row is forgotten: keeps an uncompleted start, whose edge counts for the call that
+ * completes it, maybe much later; and drops a start that this row completes. COMPLETED gets those
+ * on other locations: they may come before the start is kept.
  */
 static void
 keep_start(struct run *run, const struct event_row *row, uint32_t location, uint64_t seq,
-    struct completed *completed)
+    struct events *completed)
 {
 	const enum call_class class = call_class(row->row.call);
 	uint64_t to_seq;
 	uint32_t to;
 
-	if (is_open_start(row)) {
+	if (row->has_other && (class == CLASS_SEND_START || class == CLASS_RECV_START ||
+	    class == CLASS_START || is_collective_start(class))) {
 		window_keep(&run->graph.window, location, seq);
 		cost_count("starts_kept", 1);
 	} else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
@@ -253,7 +232,7 @@ keep_start(struct run *run, const struct event_row *row, uint32_t location, uint
 /* Forgets rows from SEQ to before LAST that were left before NS; returns the first that was not. */
 static uint64_t
 keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int64_t ns,
-    struct completed *completed)
+    struct events *completed)
 {
 	while (seq < last) {
 		size_t left;
@@ -269,17 +248,36 @@ keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int
 	return seq;
 }
 
-/* Rows of calls that had ended by FROM are needed no more. */
-static void
-forget_rows(struct run *run)
-{
-	struct completed completed = { 0 };
+/* ---- pieces of the path --------------------------------------------------------------------- */
 
+static void
+solve_piece(const struct pieces *p, struct event to)
+{
+	struct run *run = p->run;
+	const struct stretch stretch = run_stretch(run, to);
+
+	p->segments->count = 0;
+	while (!solve_walk(&stretch, p->segments))
+		cut_cycle(&stretch);
+	p->take(p->context);
+	run->from_event = true;
+	run->from = to;
+	run->from_ns = time_of(&stretch, to);
+}
+
+void
+pieces_take(const struct pieces *p, struct event to)
+{
+	struct run *run = p->run;
+	struct events completed = { 0 };
+
+	solve_piece(p, to);
+	/* Rows of calls that had ended by then are needed no more. */
 	for (uint32_t l = 0; l < run->graph.window.locations; l++) {
 		uint64_t last = window_end(&run->graph.window, l) - 1,
 		    seq = window_first(&run->graph.window, l);
 
-		/* Calls that had ended by then; but never the last. */
+		/* never the last call */
 		last -= ((const struct event_row *)window_row(&run->graph.window,
 		    l, last))->row.part;
 		seq = keep_starts(run, l, seq, last, run->from_ns, &completed);
@@ -294,30 +292,6 @@ forget_rows(struct run *run)
 	set_next_try(run);
 }
 
-/* ---- pieces of the path --------------------------------------------------------------------- */
-
-static void
-solve_piece(const struct pieces *p, struct event to)
-{
-	struct run *run = p->run;
-	const struct stretch stretch = run_stretch(run, to);
-
-	p->segments->count = 0;
-	while (!solve_walk(&stretch, p->segments))
-		cut_cycle(&stretch, &run->graph.known);
-	p->take(p->context);
-	run->from_event = true;
-	run->from = to;
-	run->from_ns = time_of(&stretch, to);
-}
-
-void
-pieces_take(const struct pieces *p, struct event to)
-{
-	solve_piece(p, to);
-	forget_rows(p->run);
-}
-
 /*
  * Walks a long way twice: back, to find its course, then forward piece by piece. No row is
  * forgotten: those that are still open would have to be found, and soon all will be.
@@ -328,12 +302,12 @@ pieces_end(const struct pieces *p, struct event last)
 	enum { PIECE = 1 << 18 };	/* events, and so segments in memory */
 	const struct stretch stretch = run_stretch(p->run, last);
 	const int64_t last_ns = p->run->last_ns;
-	struct marks marks = { 0 };
+	struct events marks = { 0 };
 
 	if (count_events(&stretch) < 4 * PIECE)
 		return;
 	while (!walk_marks(&stretch, PIECE, &marks))
-		cut_cycle(&stretch, &p->run->graph.known);
+		cut_cycle(&stretch);
 	while (marks.count > 0) {
 		p->run->last_ns = time_of(&stretch, marks.at[--marks.count]);
 		solve_piece(p, marks.at[marks.count]);

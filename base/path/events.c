@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The graph of a stretch: what each event follows from (stretch.h has the rule). */
-#include <stdlib.h>
 #include "../run/span.h"
-#include "../tool/search.h"
 
-#include "edge_rows.h"
 #include "run.h"
 
 static const struct event_row *
@@ -16,70 +13,52 @@ row_at(const struct window *window, uint32_t location, uint64_t seq)
 /* A row that may have blocked a call. */
 struct far {
 	uint64_t seq;
-	int64_t enter_ns, leave_ns;
-	uint32_t location, part, site;
-	uint16_t call;
+	uint32_t location;
+	struct far_end end;
 };
 
 /* The far end of an edge, in the window or from its owner. False: none, or it was dropped. */
 static bool
 find_far(const struct stretch *stretch, const struct event_row *edge, struct far *far)
 {
-	const struct shared_row *told = (const struct shared_row *)edge;
 	const struct event_row *row;
 
 	if (!edge->has_other)
 		return false;
-	*far = (struct far){ .seq = edge->other_seq, .location = edge->other };
-	if ((row = row_at(stretch->window, far->location, far->seq)) != NULL) {
-		far->enter_ns = row->row.enter_ns;
-		far->leave_ns = row->row.leave_ns;
-		far->part = row->row.part;
-		far->site = row->row.site;
-		far->call = row->row.call;
-		return true;
-	}
-	if (!stretch->shared || owner_of(stretch, far->location) == stretch->team->rank ||
+	*far = (struct far){ edge->other_seq, edge->other, { 0 } };
+	if ((row = row_at(stretch->window, far->location, far->seq)) != NULL)
+		far->end = far_end(&row->row);
+	else if (!stretch->shared || owner_of(stretch, far->location) == stretch->team->rank ||
 	    far->seq < stretch->first_seq[far->location])
 		return false;
-	far->enter_ns = told->other_ns;
-	far->leave_ns = told->other_leave_ns;
-	far->part = told->other_part;
-	far->site = told->other_site;
-	far->call = told->other_call;
+	else
+		far->end = ((const struct shared_row *)edge)->far;
 	return true;
 }
 
-/* Takes the far end of EDGE if it blocked CALL later than *BEST did. */
-static void
-candidate(const struct stretch *stretch, const struct event_row *edge, const struct event_row *call,
-    struct far *best)
-{
-	struct far far;
-
-	if (!find_far(stretch, edge, &far) || far.enter_ns < call->row.enter_ns ||
-	    far.enter_ns > call->row.leave_ns || far.enter_ns < best->enter_ns)
-		return;
-	if (far.enter_ns == call->row.leave_ns && row_sends(edge))
-		return;		/* a send that ends as its receive begins did not wait for it */
-	if (far.enter_ns == best->enter_ns && (far.location > best->location ||
-	    (far.location == best->location && far.seq >= best->seq)))
-		return;
-	*best = far;
-}
-
-/* Finds the row that blocked the call with first row SEQ; false: none. */
+/* Finds the last row that blocked the call with first row SEQ; false: none. */
 static bool
-blocked_by(const struct stretch *stretch, uint32_t location, uint64_t seq, struct far *far)
+blocked_by(const struct stretch *stretch, uint32_t location, uint64_t seq, struct far *last)
 {
 	const struct event_row call = *row_at(stretch->window, location, seq);
+	struct far far;
 
-	*far = (struct far){ .seq = UINT64_MAX, .enter_ns = INT64_MIN, .location = NOBODY };
+	*last = (struct far){ .seq = UINT64_MAX, .location = NOBODY, .end.enter_ns = INT64_MIN };
 	if (!may_wait(&call))
 		return false;
-	for (struct edge_rows e = edge_rows(stretch->window, location, seq); edge_rows_next(&e);)
-		candidate(stretch, e.edge, &call, far);
-	return far->location != NOBODY;
+	for (struct edge_rows e = edge_rows(stretch->window, location, seq); edge_rows_next(&e);) {
+		if (!find_far(stretch, e.edge, &far) || far.end.enter_ns < call.row.enter_ns ||
+		    far.end.enter_ns > call.row.leave_ns ||
+		    far.end.enter_ns < last->end.enter_ns)
+			continue;
+		/* a send that ends as its receive begins did not wait for it */
+		if (far.end.enter_ns == call.row.leave_ns && row_sends(e.edge))
+			continue;
+		if (far.end.enter_ns > last->end.enter_ns || far.location < last->location ||
+		    (far.location == last->location && far.seq < last->seq))
+			*last = far;
+	}
+	return last->location != NOBODY;
 }
 
 int64_t
@@ -157,11 +136,11 @@ event_before(const struct stretch *stretch, struct event at, struct event *befor
 	*before_ns = time_of(stretch, *before);
 	if (!blocked_by(stretch, at.location, at.seq, &far))
 		return true;
-	seq = far.seq - far.part;
+	seq = far.seq - far.end.part;
 	/* An event outside the stretch cannot be on a path within it. */
 	if (stretch_has(stretch, far.location, seq)) {
 		*before = (struct event){ seq, far.location, false };
-		*before_ns = far.enter_ns;
+		*before_ns = far.end.enter_ns;
 	}
 	return true;
 }
@@ -251,13 +230,13 @@ held_up_by_poll(const struct stretch *stretch, struct event at, struct segment *
 	for (struct edge_rows e = edge_rows(stretch->window, at.location, at.seq);
 	    edge_rows_next(&e);) {
 		if (!find_far(stretch, e.edge, &far) || far.location == at.location ||
-		    !call_polls(far.call) || far.enter_ns >= enter_ns ||
-		    far.leave_ns <= enter_ns)
+		    !call_polls(far.end.call) || far.end.enter_ns >= enter_ns ||
+		    far.end.leave_ns <= enter_ns)
 			continue;
 		segment->kind = TRANSFER;
 		segment->location = far.location;
-		segment->site = far.site;
-		segment->call = far.call;
+		segment->site = far.end.site;
+		segment->call = far.end.call;
 		segment->polls = true;
 	}
 }
@@ -294,37 +273,4 @@ reverse_segments(struct segments *segments, size_t begin)
 		segments->at[i] = segments->at[--j];
 		segments->at[j] = kept;
 	}
-}
-
-void
-numbering_open(struct numbering *numbering, const struct stretch *stretch, int owner)
-{
-	uint32_t locations = stretch->window->locations;
-
-	numbering->stretch = stretch;
-	numbering->base = zalloc((size_t)locations + 1, sizeof *numbering->base);
-	for (uint32_t l = 0; l < locations; l++)
-		numbering->base[l + 1] = numbering->base[l] +
-		    (owner < 0 || owner_of(stretch, l) == owner ?
-		    stretch->end_seq[l] - stretch->first_seq[l] : 0);
-}
-
-void
-numbering_close(struct numbering *numbering)
-{
-	free(numbering->base);
-}
-
-#define NOT_BEHIND(base, row) (*(base) <= (row))
-SEARCH(base_behind, uint64_t, uint64_t, NOT_BEHIND)
-
-struct event
-numbering_event(const struct numbering *numbering, uint64_t number)
-{
-	/* The last location whose base is not above the row. */
-	const uint32_t l = (uint32_t)base_behind(numbering->base,
-	    numbering->stretch->window->locations, number / 2) - 1;
-
-	return (struct event){ numbering->stretch->first_seq[l] + number / 2 - numbering->base[l],
-	    l, (number & 1) != 0 };
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "functions.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "run.h"
 
 #include "../tool/hash_table.h"
 
@@ -44,11 +42,24 @@ functions_add_place(struct functions *f, const struct sampled *more)
 }
 
 void
-functions_see(struct functions *f, struct reader *in, const struct message *message,
-    bool keeps, bool owns)
+run_take_samples(struct run *run, const struct message *message, bool all)
 {
-	struct samples *block = &f->block;
+	struct functions *f = run->functions;
+	struct reader *in = run->graph.in;
+	struct samples *block;
+	int64_t location;
+	bool owns;
 
+	if (f == NULL)
+		return;
+	if (body_int(in, message, "location", 0, run->graph.known.location_count - 1,
+	    &location) < 0)
+		die_input(in);
+	owns = run_owns(run, (uint32_t)location);
+	f->known = &run->graph.known;
+	if (!owns && !all)
+		return;
+	block = &f->block;
 	if (reader_verify(in, message) < 0 || samples_read(block, in, message) < 0)
 		die_input(in);
 	f->sums.any = true;
@@ -56,8 +67,7 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 		f->sums.switched = true;
 		f->sums.clock |= block->clock;
 		f->sums.lost += owns ? block->lost : 0;
-		if (keeps)
-			lane_add(&f->lanes, block);
+		lane_add(&f->lanes, block);
 		return;
 	}
 	f->sums.period_ns = block->period_ns;
@@ -70,8 +80,7 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 		    .worker = LOST, .count = 1, .time_ns = &at_ns, .site = &site,
 		    .callers = &lost });
 	}
-	if (keeps || (block->worker > 0 && owns))	/* a thread without calls only computes */
-		lane_add(&f->lanes, block);
+	lane_add(&f->lanes, block);
 }
 
 void
@@ -81,16 +90,6 @@ functions_see_calls(struct functions *f, const struct calls *calls)
 
 	if (lane != NULL)
 		lane_see(lane, calls);
-}
-
-/* A sample that no piece of the path needs any more is part of all time. */
-static void
-count_sample(struct functions *f, const struct thread_lane *lane, const struct thread_sample *s)
-{
-	if (lane->worker == LOST)
-		f->sums.lost += s->callers;
-	else if (s->site != SITE_IN_CALL)
-		functions_add_place(f, &(struct sampled){ s->site, s->callers, .all = 1 });
 }
 
 void
@@ -103,10 +102,38 @@ functions_forget(struct functions *f, uint32_t location, int64_t before_ns, bool
 		if (owns && lane->worker == 0 && to > lane->seen)	/* its calls will come */
 			to = lane->seen;
 		for (size_t i = lane->begin; i < to && counts; i++)
-			count_sample(f, lane, &lane->at[i]);
+			if (lane->worker == LOST)
+				f->sums.lost += lane->at[i].callers;
+			else if (lane->at[i].site != SITE_IN_CALL)
+				functions_add_place(f, &(struct sampled){ lane->at[i].site,
+				    lane->at[i].callers, .all = 1 });
 		lane_forget(lane, to);
 	}
 	off_forget(&f->lanes, location, before_ns);
+}
+
+/* Forgets samples before each location's first kept row; other members' rows are not here. */
+void
+run_forget_samples(struct run *run, bool counts)
+{
+	for (uint32_t l = 0; run->functions != NULL && l < run->graph.known.location_count; l++) {
+		const bool owns = run_owns(run, l);
+		const struct event_row *row = window_row(&run->graph.window, l,
+		    window_first(&run->graph.window, l));
+
+		if (!owns)
+			functions_forget(run->functions, l, run->last_ns, false, false);
+		else if (row != NULL)
+			functions_forget(run->functions, l, row->row.enter_ns, true, counts);
+	}
+}
+
+void
+run_count_rest(struct run *run)
+{
+	for (uint32_t l = 0; run->functions != NULL && l < run->graph.known.location_count; l++)
+		if (run_owns(run, l))
+			functions_forget(run->functions, l, INT64_MAX, true, true);
 }
 
 void
@@ -199,18 +226,6 @@ add_core_time(struct functions *f, const struct segment *s, const struct awaited
 		functions_add_place(f, &place);
 }
 
-/* Adds how many threads of the process were on cores meanwhile. */
-static void
-add_threads(struct functions *f, const struct segment *s)
-{
-	const int32_t *rank = f->known->location_rank;
-
-	for (uint32_t l = 0; l < f->known->location_count; l++)
-		if (rank[l] == rank[s->location])
-			thread_states_add(&f->threads, &f->lanes, l, s->begin_ns, s->end_ns, NULL);
-	thread_states_time(&f->threads, &f->sums.threads_ns, &f->sums.alone_ns);
-}
-
 void
 functions_find(struct functions *f, const struct segment *s)
 {
@@ -238,8 +253,14 @@ functions_part(struct functions *f, const struct segment *part)
 			add_core_time(f, part, &piece);
 		add_samples(f, part, &piece, &f->awaited.at[i]);
 	}
-	if (f->sums.switched)
-		add_threads(f, part);
+	if (!f->sums.switched)
+		return;
+	/* How many threads of the process were on cores meanwhile? */
+	for (uint32_t l = 0; l < f->known->location_count; l++)
+		if (f->known->location_rank[l] == f->known->location_rank[part->location])
+			thread_states_add(&f->threads, &f->lanes, l, part->begin_ns, part->end_ns,
+			    NULL);
+	thread_states_time(&f->threads, &f->sums.threads_ns, &f->sums.alone_ns);
 }
 
 void

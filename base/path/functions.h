@@ -65,12 +65,16 @@ struct on_path {
 /* The time that so many samples of the path stand for. */
 int64_t on_path_ns(const struct on_path *path, uint64_t samples);
 
+struct run;
 /*
- * Samples of the run, which come before the calls. KEEPS: pieces of their location will be added.
- * OWNS: this process counts them, and gets the calls of their location.
+ * Samples of the run, which come before the calls: of own locations, or of ALL. Own ones are
+ * counted by this process, which gets the calls of their location.
  */
-void functions_see(struct functions *functions, struct reader *in, const struct message *message,
-    bool keeps, bool owns);
+void run_take_samples(struct run *run, const struct message *message, bool all);
+/* Drops samples that are not needed after their rows; COUNTS: they are part of all time. */
+void run_forget_samples(struct run *run, bool counts);
+/* After run_end: computation up to here is part of all time. */
+void run_count_rest(struct run *run);
 /* Calls, as read: they show which samples of their location are of computation. */
 void functions_see_calls(struct functions *functions, const struct calls *calls);
 /* A piece of the path whose functions are known or not wanted: only its length counts. */

@@ -3,24 +3,9 @@
  * Joins the paths by function that several processes, or parts, have found. They are sums of whole
  * numbers, so the result does not depend on who found what.
  */
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "functions.h"
+#include "output.h"
 
 enum { BLOCK = 4096 };		/* places in a message */
-
-/* Columns of places in other threads. */
-struct others {
-	uint32_t rank[BLOCK], worker[BLOCK];
-	uint64_t awaited[BLOCK];
-};
-
-/* Columns of counters. */
-struct counter_columns {
-	uint64_t on_core[BLOCK], of[COUNTERS][BLOCK];
-};
 
 static void
 add_sums(struct functions *f, const struct function_sums *more)
@@ -73,32 +58,42 @@ static const struct {
 };
 enum { CORE_KEYS = sizeof core_keys / sizeof core_keys[0] };
 
-static void
-put_core_keys(struct writer *out, const struct function_sums *sums, int64_t unsampled_ns)
-{
-	for (int k = 0; k < CORE_KEYS; k++) {
-		int64_t ns;
+/* Columns of places in a message; some groups may be missing. */
+enum group { ALWAYS, BLOCKED, THREADS, COUNTED, GROUPS };
+static const struct place_column {
+	const char *key;
+	size_t at;			/* of the member */
+	uint8_t width;
+	enum group group;
+} columns[] = {
+#define OF(member) offsetof(struct sampled, member), sizeof ((struct sampled *)NULL)->member
+#define COUNTER(name, ...) \
+	{ #name, OF(counts.of[COUNT_##name]), COUNTED },
+	{ "site", OF(site), ALWAYS }, { "callers", OF(callers), ALWAYS },
+	{ "all", OF(all), ALWAYS }, { "samples", OF(samples), ALWAYS },
+	{ "blocked", OF(blocked_ns), BLOCKED }, { "blocked_before", OF(before_ns), BLOCKED },
+	{ "rank", OF(rank), THREADS }, { "worker", OF(worker), THREADS },
+	{ "awaited", OF(awaited_ns), THREADS },
+	{ "counted", OF(counted_ns), COUNTED },
+#include "../stream/counters.h"
+#undef COUNTER
+#undef OF
+};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-		memcpy(&ns, (const char *)sums + core_keys[k].at, sizeof ns);
-		put_int(out, core_keys[k].key, ns);
-	}
-	put_int(out, "unsampled_ns", unsampled_ns);
-	put_bool(out, "clock", sums->clock);
+static struct column_type
+type_of(const struct place_column *c)
+{
+	return (struct column_type){ c->width, false, c->group == ALWAYS, 0 };
 }
 
-static int
-read_core_keys(struct function_sums *sums, struct reader *in, const struct message *message)
+static void
+put_group(struct writer *out, enum group group, const struct sampled *places, size_t count)
 {
-	sums->switched = body_get(message, "clock") != NULL;
-	sums->clock = body_true(message, "clock");
-	for (int k = 0; k < CORE_KEYS && sums->switched; k++) {
-		int64_t ns;
-
-		if (body_int(in, message, core_keys[k].key, 0, INT64_MAX / 4096, &ns) < 0)
-			return -1;
-		memcpy((char *)sums + core_keys[k].at, &ns, sizeof ns);
-	}
-	return 0;
+	for (const struct place_column *c = columns; c < columns + COLUMNS; c++)
+		if (c->group == group)
+			put_member(out, c->key, type_of(c), (const char *)places + c->at, count,
+			    sizeof *places);
 }
 
 static void
@@ -106,59 +101,37 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
     size_t count, bool first)
 {
 	const struct on_path on_path = functions_on_path(f);
-	uint32_t site[BLOCK], callers[BLOCK];
-	uint64_t all[BLOCK], samples[BLOCK], blocked[BLOCK], before[BLOCK];
-	int64_t path[BLOCK];
-	struct others others;
-	static struct counter_columns counted;
-	bool any = false, any_other = false, any_count = false;
+	bool has[GROUPS] = { [ALWAYS] = true };
+	int64_t path[BLOCK], ns;
+	unsigned pairs = 5;
 
 	for (size_t i = 0; i < count; i++) {
-		site[i] = places[i].site;
-		callers[i] = places[i].callers;
-		all[i] = places[i].all;
-		samples[i] = places[i].samples;
-		path[i] = on_path_ns(&on_path, samples[i]);
-		blocked[i] = (uint64_t)places[i].blocked_ns;
-		before[i] = (uint64_t)places[i].before_ns;
-		any |= blocked[i] > 0 || before[i] > 0;
-		others.rank[i] = (uint32_t)places[i].rank;
-		others.worker[i] = places[i].worker;
-		others.awaited[i] = (uint64_t)places[i].awaited_ns;
-		any_other |= places[i].worker > 0;
-		counted.on_core[i] = (uint64_t)places[i].counted_ns;
-		for (int c = 0; c < COUNTERS; c++) {
-			counted.of[c][i] = places[i].counts.of[c];
-			any_count |= counted.of[c][i] > 0;
-		}
+		path[i] = on_path_ns(&on_path, places[i].samples);
+		has[BLOCKED] |= places[i].blocked_ns > 0 || places[i].before_ns > 0;
+		has[THREADS] |= places[i].worker > 0;
+		for (int c = 0; c < COUNTERS; c++)
+			has[COUNTED] |= places[i].counts.of[c] > 0;
 	}
-	message_begin(out, "sampled_path",
-	    9u + 2 * any + 3 * any_other + (1 + COUNTERS) * any_count +
-	    (first && f->sums.switched ? CORE_KEYS + 2 : 0));
+	for (const struct place_column *c = columns; c < columns + COLUMNS; c++)
+		pairs += has[c->group];
+	message_begin(out, "sampled_path", pairs + (first && f->sums.switched ? CORE_KEYS + 2 : 0));
 	put_uint(out, "count", count);
 	put_int(out, "period_ns", f->sums.period_ns);
 	put_uint(out, "lost", first ? f->sums.lost : 0);
 	put_int(out, "not_sampled_ns", first ? on_path.off_ns[OFF_UNKNOWN] : 0);
-	if (first && f->sums.switched)
-		put_core_keys(out, &f->sums, on_path.unsampled_ns);
-	put_column(out, "site", site, count);
-	put_column(out, "callers", callers, count);
-	put_column(out, "all", all, count);
-	put_column(out, "samples", samples, count);
+	for (int k = 0; first && f->sums.switched && k < CORE_KEYS; k++) {
+		memcpy(&ns, (const char *)&f->sums + core_keys[k].at, sizeof ns);
+		put_int(out, core_keys[k].key, ns);
+	}
+	if (first && f->sums.switched) {
+		put_int(out, "unsampled_ns", on_path.unsampled_ns);
+		put_bool(out, "clock", f->sums.clock);
+	}
+	put_group(out, ALWAYS, places, count);
 	put_column(out, "path", path, count);
-	if (any) {
-		put_column(out, "blocked", blocked, count);
-		put_column(out, "blocked_before", before, count);
-	}
-	if (any_other) {
-		put_column(out, "rank", others.rank, count);
-		put_column(out, "worker", others.worker, count);
-		put_column(out, "awaited", others.awaited, count);
-	}
-	if (any_count)
-		put_column(out, "counted", counted.on_core, count);
-	for (int c = 0; c < COUNTERS && any_count; c++)
-		put_column(out, counter_names[c], counted.of[c], count);
+	for (int g = ALWAYS + 1; g < GROUPS; g++)
+		if (has[g])
+			put_group(out, (enum group)g, places, count);
 	end_message(out);
 }
 
@@ -176,41 +149,34 @@ functions_write(struct writer *out, const struct functions *f)
 void
 functions_read(struct functions *f, struct reader *in, const struct message *message)
 {
-	static uint32_t site[BLOCK], callers[BLOCK];
-	static uint64_t all[BLOCK], samples[BLOCK], blocked[BLOCK], before[BLOCK];
-	static struct others others;
-	static struct counter_columns counted;
 	struct function_sums sums = { .any = true };
+	struct sampled *places;
+	char *values;
+	int64_t ns;
 	size_t n;
 
 	if (body_int(in, message, "count", 0, BLOCK, &n) < 0 ||
 	    body_int(in, message, "period_ns", 0, INT64_MAX, &sums.period_ns) < 0 ||
-	    body_int(in, message, "lost", 0, INT64_MAX, &sums.lost) < 0 ||
-	    read_core_keys(&sums, in, message) < 0)
+	    body_int(in, message, "lost", 0, INT64_MAX, &sums.lost) < 0)
 		die_input(in);
-	if (body_column(in, message, "site", n, site) < 0 ||
-	    body_column(in, message, "callers", n, callers) < 0 ||
-	    body_column(in, message, "all", n, all) < 0 ||
-	    body_column(in, message, "samples", n, samples) < 0 ||
-	    body_column_or_0(in, message, "blocked", n, blocked) < 0 ||
-	    body_column_or_0(in, message, "blocked_before", n, before) < 0 ||
-	    body_column_or_0(in, message, "rank", n, others.rank) < 0 ||
-	    body_column_or_0(in, message, "worker", n, others.worker) < 0 ||
-	    body_column_or_0(in, message, "awaited", n, others.awaited) < 0 ||
-	    body_column_or_0(in, message, "counted", n, counted.on_core) < 0)
-		die_input(in);
-	for (int c = 0; c < COUNTERS; c++)
-		if (body_column_or_0(in, message, counter_names[c], n, counted.of[c]) < 0)
+	sums.switched = body_get(message, "clock") != NULL;
+	sums.clock = body_true(message, "clock");
+	for (int k = 0; k < CORE_KEYS && sums.switched; k++) {
+		if (body_int(in, message, core_keys[k].key, 0, INT64_MAX / 4096, &ns) < 0)
 			die_input(in);
-	add_sums(f, &sums);
-	for (size_t i = 0; i < n; i++) {
-		struct sampled place = { site[i], callers[i], others.worker[i],
-		    (int32_t)others.rank[i], all[i], samples[i], (int64_t)blocked[i],
-		    (int64_t)before[i], (int64_t)others.awaited[i],
-		    .counted_ns = (int64_t)counted.on_core[i] };
-
-		for (int c = 0; c < COUNTERS; c++)
-			place.counts.of[c] = counted.of[c][i];
-		functions_add_place(f, &place);
+		memcpy((char *)&sums + core_keys[k].at, &ns, sizeof ns);
 	}
+	places = zalloc(n, sizeof *places);
+	values = zalloc(n, sizeof(uint64_t));
+	for (const struct place_column *c = columns; c < columns + COLUMNS; c++) {
+		if (body_column_of(in, message, c->key, type_of(c), n, n, values) < 0)
+			die_input(in);
+		for (size_t i = 0; i < n; i++)
+			memcpy((char *)&places[i] + c->at, values + i * c->width, c->width);
+	}
+	add_sums(f, &sums);
+	for (size_t i = 0; i < n; i++)
+		functions_add_place(f, &places[i]);
+	free(places);
+	free(values);
 }

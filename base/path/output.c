@@ -2,7 +2,6 @@
 #include "output.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "../tool/spool.h"
@@ -18,24 +17,52 @@ check_written(const struct output *o, const struct writer *out, int got)
 	need_output(got);
 }
 
+void
+rows_table(struct text *out, struct rows rows, size_t most)
+{
+	table_first(out, rows.fields, rows.at, rows.count, rows.size, most);
+	free(rows.at);
+}
+
+void
+rows_json(struct json *out, const char *key, struct rows rows)
+{
+	json_break(out);
+	json_rows(out, key, rows.fields, rows.at, rows.count, rows.size);
+	free(rows.at);
+}
+
+void
+put_member(struct writer *out, const char *key, struct column_type type, const void *member,
+    size_t count, size_t row_size)
+{
+	char *values = need(malloc(count * type.width + 1));
+
+	/* The compiler makes one instruction of a constant size. */
+#define GATHER(width) \
+	for (size_t i = 0; i < count; i++) \
+		memcpy(values + i * (width), (const char *)member + i * row_size, width)
+	if (type.width == 8)
+		GATHER(8);
+	else if (type.width == 4)
+		GATHER(4);
+	else
+		GATHER(type.width);
+#undef GATHER
+	put_column_of(out, key, type, values, count);
+	free(values);
+}
+
 static void
 write_block(const struct output *o, struct writer *out, int number, const struct segment *at,
     size_t count)
 {
-	const struct reader *in = o->run->graph.in;
-	uint32_t location[BLOCK], site[BLOCK];
-	int64_t begin[BLOCK], end[BLOCK];
 	uint16_t call[BLOCK];
-	uint8_t kind[BLOCK], polls[BLOCK];
+	uint8_t polls[BLOCK];
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
-		location[i] = at[i].location;
-		site[i] = at[i].site;
-		begin[i] = at[i].begin_ns;
-		end[i] = at[i].end_ns;
-		call[i] = reader_call_numbers(in)[at[i].call];
-		kind[i] = at[i].kind;
+		call[i] = reader_call_numbers(o->run->graph.in)[at[i].call];
 		polls[i] = at[i].polls;
 		any |= at[i].polls;
 	}
@@ -43,12 +70,12 @@ write_block(const struct output *o, struct writer *out, int number, const struct
 	if (number > 0)
 		put_int(out, "number", number);
 	put_uint(out, "count", count);
-	put_column(out, "location", location, count);
-	put_column(out, "begin", begin, count);
-	put_column(out, "end", end, count);
-	put_column(out, "kind", kind, count);
+	PUT_MEMBER(out, "location", at, location, count);
+	PUT_MEMBER(out, "begin", at, begin_ns, count);
+	PUT_MEMBER(out, "end", at, end_ns, count);
+	PUT_MEMBER(out, "kind", at, kind, count);
 	put_column(out, "call", call, count);
-	put_column(out, "site", site, count);
+	PUT_MEMBER(out, "site", at, site, count);
 	if (any)
 		put_column(out, "polls", polls, count);
 	check_written(o, out, message_end(out));
@@ -80,15 +107,20 @@ output_early(struct output *o, const struct segments *segments)
 	o->early_count += segments->count;
 }
 
-static void
-write_early(struct output *o)
+void
+output_write(struct output *o, int number, const struct segments *segments)
 {
 	struct segment at[BLOCK];
 
-	if (o->early_count > 0 && fseek(o->early, 0, SEEK_SET) < 0)
+	if (number > 0 || o->early_count == 0) {
+		write_segments(o, &o->out, number, segments);
+		return;
+	}
+	output_early(o, segments);
+	if (fseek(o->early, 0, SEEK_SET) < 0)
 		die_file();
 	while (o->early_count > 0) {
-		size_t count = o->early_count < BLOCK ? o->early_count : BLOCK;
+		const size_t count = o->early_count < BLOCK ? o->early_count : BLOCK;
 
 		errno = 0;
 		if (fread(at, sizeof *at, count, o->early) != count)
@@ -96,19 +128,8 @@ write_early(struct output *o)
 		write_block(o, &o->out, 0, at, count);
 		o->early_count -= count;
 	}
-	if (o->early != NULL && fseek(o->early, 0, SEEK_SET) < 0)
+	if (fseek(o->early, 0, SEEK_SET) < 0)
 		die_file();
-}
-
-void
-output_write(struct output *o, int number, const struct segments *segments)
-{
-	if (number > 0 || o->early_count == 0) {
-		write_segments(o, &o->out, number, segments);
-		return;
-	}
-	output_early(o, segments);
-	write_early(o);
 }
 
 bool
@@ -230,16 +251,12 @@ end_path(const struct output *o, struct writer *out, const struct functions *fun
 }
 
 void
-output_end_stream(struct output *o, const struct functions *functions)
+output_end(struct output *o, const struct functions *functions)
 {
-	end_path(o, &o->out, functions);
-}
-
-void
-output_end_alone(struct output *o, const struct functions *functions)
-{
-	if (o->alone_name == NULL)
-		return;
-	end_path(o, &o->alone, functions);
-	whole_file_end(&o->alone_file);
+	if (o->form == STREAM)
+		end_path(o, &o->out, functions);
+	if (o->alone_name != NULL) {
+		end_path(o, &o->alone, functions);
+		whole_file_end(&o->alone_file);
+	}
 }

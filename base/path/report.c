@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sums up the path: shares by rank, call, site and kind, and the longest pieces. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "../run/span.h"
-#include "report.h"
+#include "output.h"
 
 static bool
 longer(const struct segment *a, const struct segment *b)
@@ -31,12 +28,6 @@ keep_longest(struct report *report, const struct segment *segment)
 	report->longest[i] = *segment;
 }
 
-static struct share *
-share_of(struct share **shares, size_t *capacity, size_t index)
-{
-	return AT(*shares, *capacity, index);
-}
-
 static void
 add_segment(struct share *share, const struct segment *segment)
 {
@@ -51,24 +42,15 @@ add_segment(struct share *share, const struct segment *segment)
 		share->frame_mpi_ns += ns;
 }
 
-static void
-add_place(struct report *report, const struct definitions *known, const struct segment *segment)
-{
-	const int64_t ns = segment->end_ns - segment->begin_ns;
-	const struct place place = { segment->site, known->location_rank[segment->location],
-	    segment->kind == COMPUTE && !segment->polls, ns, segment->kind == TRANSFER ? ns : 0,
-	    segment->polls ? ns : 0 };
-
-	if (segment->kind != START &&
-	    (report->whole || segment->call == 0 || !span_frames(segment->call)))
-		places_add(&report->places, &place);
-}
-
 void
 report_add(struct report *report, const struct definitions *known, const struct segment *segment)
 {
-	if (report->by_location == NULL)
-		report->by_location = zalloc(known->location_count, sizeof *report->by_location);
+	const int64_t ns = segment->end_ns - segment->begin_ns;
+	struct shares *by = report->by;
+
+	if (by[BY_LOCATION].at == NULL)
+		by[BY_LOCATION] = (struct shares){ zalloc(known->location_count, sizeof *by->at),
+		    known->location_count };
 	if (report->segments == 0) {
 		report->begin_ns = segment->begin_ns;
 		report->first_location = segment->location;
@@ -78,16 +60,21 @@ report_add(struct report *report, const struct definitions *known, const struct 
 	report->last_location = segment->location;
 	report->segments++;
 	if (segment->kind == GAP) {
-		report->gap_ns += segment->end_ns - segment->begin_ns;
+		report->gap_ns += ns;
 		return;
 	}
 	report->computations += segment->kind == COMPUTE || segment->kind == START;
 	add_segment(&report->total, segment);
-	add_segment(&report->by_location[segment->location], segment);
-	add_segment(share_of(&report->by_call, &report->call_capacity, segment->call), segment);
-	add_segment(share_of(&report->by_site, &report->site_capacity, segment->site), segment);
-	add_place(report, known, segment);
+	add_segment(&by[BY_LOCATION].at[segment->location], segment);
+	add_segment(AT(by[BY_CALL].at, by[BY_CALL].count, segment->call), segment);
+	add_segment(AT(by[BY_SITE].at, by[BY_SITE].count, segment->site), segment);
 	keep_longest(report, segment);
+	if (segment->kind != START &&
+	    (report->whole || segment->call == 0 || !span_frames(segment->call)))
+		places_add(&report->places, &(struct place){ segment->site,
+		    known->location_rank[segment->location],
+		    segment->kind == COMPUTE && !segment->polls, ns,
+		    segment->kind == TRANSFER ? ns : 0, segment->polls ? ns : 0 });
 }
 
 static void
@@ -100,15 +87,8 @@ add_share(struct share *to, const struct share *more)
 	to->frame_transfer_ns += more->frame_transfer_ns;
 }
 
-static void
-append_places(struct report *report, const struct place *more, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		places_add(&report->places, &more[i]);
-}
-
 void
-report_append(struct report *report, const struct definitions *known, const struct report *more)
+report_append(struct report *report, const struct report *more)
 {
 	struct place *places;
 	size_t count;
@@ -118,7 +98,6 @@ report_append(struct report *report, const struct definitions *known, const stru
 	if (report->segments == 0) {
 		report->begin_ns = more->begin_ns;
 		report->first_location = more->first_location;
-		report->by_location = zalloc(known->location_count, sizeof *report->by_location);
 	} else if (more->first_location != report->last_location)
 		report->hops++;
 	report->end_ns = more->end_ns;
@@ -128,62 +107,56 @@ report_append(struct report *report, const struct definitions *known, const stru
 	report->computations += more->computations;
 	report->gap_ns += more->gap_ns;
 	add_share(&report->total, &more->total);
-	for (uint32_t l = 0; l < known->location_count; l++)
-		add_share(&report->by_location[l], &more->by_location[l]);
-	for (size_t i = 0; i < more->call_capacity; i++)
-		add_share(share_of(&report->by_call, &report->call_capacity, i), &more->by_call[i]);
-	for (size_t i = 0; i < more->site_capacity; i++)
-		add_share(share_of(&report->by_site, &report->site_capacity, i), &more->by_site[i]);
+	for (int of = 0; of < SHARES; of++)
+		for (size_t i = 0; i < more->by[of].count; i++)
+			add_share(AT(report->by[of].at, report->by[of].count, i),
+			    &more->by[of].at[i]);
 	for (size_t i = 0; i < more->longest_count; i++)
 		keep_longest(report, &more->longest[i]);
 	places = places_sorted(&more->places, &count);
-	append_places(report, places, count);
+	for (size_t i = 0; i < count; i++)
+		places_add(&report->places, &places[i]);
 	free(places);
 }
 
 void
 report_free(struct report *report)
 {
-	free(report->by_location);
-	free(report->by_call);
-	free(report->by_site);
+	for (int of = 0; of < SHARES; of++)
+		free(report->by[of].at);
 	places_free(&report->places);
 	*report = (struct report){ .whole = report->whole };
 }
 
 void
-report_gather(struct report *report, const struct definitions *known, const struct team *team)
+report_gather(struct report *report, const struct team *team)
 {
-	size_t locations = report->segments > 0 ? known->location_count : 0, count, own, all;
+	size_t count, own, all;
 	struct place *own_places = places_sorted(&report->places, &own);
 	struct place *places = team_gather(team, own_places, own, sizeof *places, &all);
 	struct report *parts = team_gather(team, report, 1, sizeof *report, &count);
 	/* The shares of all members, one after the other: */
-	struct share *by_location = team_gather(team, report->by_location, locations,
-	    sizeof *by_location, &(size_t){ 0 }), *location = by_location;
-	struct share *by_call = team_gather(team, report->by_call, report->call_capacity,
-	    sizeof *by_call, &(size_t){ 0 }), *call = by_call;
-	struct share *by_site = team_gather(team, report->by_site, report->site_capacity,
-	    sizeof *by_site, &(size_t){ 0 }), *site = by_site;
+	struct share *shares[SHARES], *next[SHARES];
 
+	for (int of = 0; of < SHARES; of++)
+		shares[of] = next[of] = team_gather(team, report->by[of].at, report->by[of].count,
+		    sizeof **shares, &(size_t){ 0 });
 	report_free(report);
-	append_places(report, places, all);
-	free(places);
-	free(own_places);
+	for (size_t i = 0; i < all; i++)
+		places_add(&report->places, &places[i]);
 	for (struct report *part = parts; part < parts + count; part++) {
-		part->by_location = location;
-		part->by_call = call;
-		part->by_site = site;
+		for (int of = 0; of < SHARES; of++) {
+			part->by[of].at = next[of];
+			next[of] += part->by[of].count;
+		}
 		part->places = (struct places){ NULL };		/* of another process */
-		report_append(report, known, part);
-		location += part->segments > 0 ? known->location_count : 0;
-		call += part->call_capacity;
-		site += part->site_capacity;
+		report_append(report, part);
 	}
+	free(own_places);
+	free(places);
 	free(parts);
-	free(by_location);
-	free(by_call);
-	free(by_site);
+	for (int of = 0; of < SHARES; of++)
+		free(shares[of]);
 }
 
 int64_t
@@ -218,8 +191,8 @@ report_by_rank(const struct report *report, const struct definitions *known)
 {
 	struct share *shares = zalloc((size_t)known->ranks, sizeof *shares);
 
-	for (uint32_t l = 0; l < known->location_count && report->by_location != NULL; l++)
+	for (uint32_t l = 0; l < known->location_count && l < report->by[BY_LOCATION].count; l++)
 		if (known->location_rank[l] >= 0)
-			add_share(&shares[known->location_rank[l]], &report->by_location[l]);
+			add_share(&shares[known->location_rank[l]], &report->by[BY_LOCATION].at[l]);
 	return shares;
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints the sums of the path as text and JSON. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "../run/places.h"
 #include "../run/span.h"
 #include "../run/verdict.h"
-#include "report.h"
+#include "output.h"
 
 /* The total of the shares. */
 static int64_t
@@ -31,7 +26,7 @@ struct line {
 	int64_t ns;		/* the total of the share */
 	double of_path;
 	struct share share;
-	const char *name;	/* valid while it is printed */
+	const char *name;
 };
 
 #define LINE(member) FIELD(struct line, member)
@@ -61,27 +56,6 @@ static const struct field site_fields[] = {
 
 ORDER(by_share, struct line, MOST(ns) MOST(share.ns[START]) BY(index))
 
-/* The shares that are not zero, or ALL, by index; free() them. */
-static struct line *
-share_lines(const struct report *report, const struct share *shares, size_t all_count, bool all,
-    size_t *count)
-{
-	const int64_t told_ns = report_told_ns(report);
-	struct line *lines = zalloc(all_count, sizeof *lines);
-
-	*count = 0;
-	for (size_t i = 0; i < all_count; i++)
-		if (all || share_sum(&shares[i]) > 0) {
-			struct line *line = &lines[(*count)++];
-
-			*line = (struct line){ .index = (unsigned)i,
-			    .share = share_told(&shares[i], report->whole) };
-			line->ns = told_sum(&line->share, report->whole);
-			line->of_path = (double)line->ns / (double)(told_ns > 0 ? told_ns : 1);
-		}
-	return lines;
-}
-
 const char *
 site_shown(const struct definitions *known, size_t site)
 {
@@ -90,55 +64,39 @@ site_shown(const struct definitions *known, size_t site)
 	return text[0] != '\0' ? text : "(unknown)";
 }
 
-static void
-print_shares(struct text *out, const struct report *report, const struct field *fields,
-    const struct share *shares, size_t all_count, size_t shown, const struct definitions *known)
+/*
+ * The shares that are not zero. For text the largest first, with names of the first SHOWN; for JSON
+ * by index, with all ranks, and without computation, which is no call.
+ */
+static struct rows
+share_rows(const struct report *report, const struct definitions *known, enum shares_of of,
+    bool is_text, size_t shown)
 {
-	struct table_writer table;
-	size_t count;
-	struct line *lines = share_lines(report, shares, all_count, false, &count);
+	static const struct field *const fields[SHARES] = { rank_fields, call_fields, site_fields };
+	const int64_t told_ns = report_told_ns(report);
+	struct share *ranks = of == BY_LOCATION ? report_by_rank(report, known) : NULL;
+	const struct shares shares = of != BY_LOCATION ? report->by[of] :
+	    (struct shares){ ranks, (size_t)known->ranks };
+	struct line *lines = zalloc(shares.count, sizeof *lines);
+	size_t count = 0;
 
-	SORT(lines, count, by_share);
-	text_char(out, '\n');
-	table_begin(&table, out, NULL);
-	table_head(&table, fields);
-	for (size_t i = 0; i < count && i < shown; i++) {
-		struct line *line = &lines[i];
+	for (size_t i = of == BY_CALL && !is_text; i < shares.count; i++) {
+		struct line line = { .index = (unsigned)i,
+		    .share = share_told(&shares.at[i], report->whole) };
 
-		if (fields == site_fields)
-			line->name = site_shown(known, line->index);
-		else if (fields == call_fields)
-			line->name = line->index == 0 ? "(compute)" : call_name(line->index);
-		table_row(&table, fields, line);
+		line.ns = told_sum(&line.share, report->whole);
+		line.of_path = (double)line.ns / (double)(told_ns > 0 ? told_ns : 1);
+		if (share_sum(&shares.at[i]) > 0 || (of == BY_LOCATION && !is_text))
+			lines[count++] = line;
 	}
-	if (count > shown)
-		table_more(&table, fields, count - shown);
-	table_end(&table);
-	free(lines);
-}
-
-static void
-json_shares(struct json *out, const char *key, const struct report *report,
-    const struct field *fields, const struct share *shares, size_t all_count,
-    const struct definitions *known)
-{
-	size_t count;
-	struct line *lines = share_lines(report, shares, all_count, fields == rank_fields, &count);
-
-	json_break(out);
-	json_begin_array(out, key);
-	for (struct line *line = lines; line < lines + count; line++) {
-		if (fields == site_fields)
-			line->name = site_text(known, line->index);
-		else if (fields == call_fields && line->index == 0)
-			continue;	/* computation is no call */
-		else if (fields == call_fields)
-			line->name = call_name(line->index);
-		json_break(out);
-		json_row(out, NULL, fields, line);
-	}
-	json_end_array(out);
-	free(lines);
+	if (is_text)
+		SORT(lines, count, by_share);
+	for (size_t i = 0; i < count && i < shown; i++)
+		lines[i].name = of == BY_CALL && lines[i].index == 0 ? "(compute)" :
+		    of == BY_CALL ? call_name(lines[i].index) : of == BY_LOCATION ? NULL :
+		    is_text ? site_shown(known, lines[i].index) : site_text(known, lines[i].index);
+	free(ranks);
+	return (struct rows){ fields[of], lines, count, sizeof *lines };
 }
 
 static void
@@ -165,20 +123,6 @@ print_longest(struct text *out, const struct report *report, const struct defini
 	table_end(&table);
 }
 
-static void
-add_gain(struct long_pole *p, const struct place *place, const struct definitions *known,
-    const struct gains *gains, double told_ns)
-{
-	p->percent = gains->percent;
-	for (size_t i = 0; i < gains->capacity; i++)
-		if (gains->by_site[i].most_ns > 0 && is_same_site(known, (uint32_t)i,
-		    place->site)) {
-			p->gain_s = seconds(gains->by_site[i].ns);
-			p->gain_share = (double)gains->by_site[i].ns / told_ns;
-		}
-	pole_balance(p, place, known, gains->balances, gains->balance_count, told_ns);
-}
-
 /* The largest places on the path, with their gains if known. */
 static struct verdict
 report_verdict(const struct report *report, const struct definitions *known,
@@ -202,8 +146,16 @@ report_verdict(const struct report *report, const struct definitions *known,
 		p->path_share = (double)place->ns / told_ns;
 		if (place->site != 0)
 			snprintf(p->where, sizeof p->where, "%s", site_text(known, place->site));
-		if (gains != NULL)
-			add_gain(p, place, known, gains, told_ns);
+		if (gains == NULL)
+			continue;
+		p->percent = gains->percent;
+		for (size_t s = 0; s < gains->capacity; s++)
+			if (gains->by_site[s].most_ns > 0 &&
+			    is_same_site(known, (uint32_t)s, place->site)) {
+				p->gain_s = seconds(gains->by_site[s].ns);
+				p->gain_share = (double)gains->by_site[s].ns / told_ns;
+			}
+		pole_balance(p, place, known, gains->balances, gains->balance_count, told_ns);
 	}
 	free(places);
 	evidence.handing_rank = pole_handing_rank(&v.pole, known);
@@ -231,7 +183,6 @@ report_text(struct text *out, const struct report *report,
 	size_t shown = all ? SIZE_MAX : 8;
 	const struct share total = share_told(&report->total, report->whole);
 	const double of = (double)(report_told_ns(report) > 0 ? report_told_ns(report) : 1);
-	struct share *ranks = report_by_rank(report, known);
 	char start[80];
 
 	report_head(out, report, known, NULL);
@@ -252,13 +203,11 @@ report_text(struct text *out, const struct report *report,
 		text_line(out, "polling loops with at most %.6g us between polls count as waiting, "
 		    "and are not on the path",
 		    1e-3 * (double)known->poll_gap_ns);
-	print_shares(out, report, rank_fields, ranks, (size_t)known->ranks, shown, known);
-	print_shares(out, report, call_fields, report->by_call, report->call_capacity,
-	    shown, known);
-	print_shares(out, report, site_fields, report->by_site, report->site_capacity,
-	    shown, known);
+	for (int by = 0; by < SHARES; by++) {
+		text_char(out, '\n');
+		rows_table(out, share_rows(report, known, (enum shares_of)by, true, shown), shown);
+	}
 	print_longest(out, report, known);
-	free(ranks);
 }
 
 void
@@ -298,7 +247,7 @@ void
 report_json(struct json *out, const struct report *report, const struct definitions *known,
     const struct gains *gains, const char *verdict)
 {
-	struct share *ranks = report_by_rank(report, known);
+	static const char *const keys[SHARES] = { "by_rank", "by_call", "by_site" };
 	struct verdict v = report_verdict(report, known, gains);
 
 	json_break(out);
@@ -329,10 +278,7 @@ report_json(struct json *out, const struct report *report, const struct definiti
 	json_break(out);
 	json_row(out, "total", share_fields,
 	    &(struct line){ .share = share_told(&report->total, report->whole) });
-	json_shares(out, "by_rank", report, rank_fields, ranks, (size_t)known->ranks, known);
-	json_shares(out, "by_call", report, call_fields, report->by_call,
-	    report->call_capacity, known);
-	json_shares(out, "by_site", report, site_fields, report->by_site,
-	    report->site_capacity, known);
-	free(ranks);
+	for (int of = 0; of < SHARES; of++)
+		rows_json(out, keys[of], share_rows(report, known, (enum shares_of)of, false,
+		    SIZE_MAX));
 }

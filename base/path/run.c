@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "functions.h"
 #include "run.h"
 
@@ -53,46 +51,6 @@ row_of(const struct run *run, uint32_t location, uint64_t seq)
 	return window_row(&run->graph.window, location, seq);
 }
 
-void
-run_take_samples(struct run *run, const struct message *message, bool all)
-{
-	int64_t location;
-	bool owns;
-
-	if (run->functions == NULL)
-		return;
-	if (body_int(run->graph.in, message, "location", 0, run->graph.known.location_count - 1,
-	    &location) < 0)
-		die_input(run->graph.in);
-	owns = run_owns(run, (uint32_t)location);
-	run->functions->known = &run->graph.known;
-	if (owns || all)
-		functions_see(run->functions, run->graph.in, message, true, owns);
-}
-
-/* Forgets samples before each location's first kept row; other members' rows are not here. */
-void
-run_forget_samples(struct run *run, bool counts)
-{
-	for (uint32_t l = 0; run->functions != NULL && l < run->graph.known.location_count; l++) {
-		const bool owns = run_owns(run, l);
-		const struct event_row *row = row_of(run, l, window_first(&run->graph.window, l));
-
-		if (!owns)
-			functions_forget(run->functions, l, run->last_ns, false, false);
-		else if (row != NULL)
-			functions_forget(run->functions, l, row->row.enter_ns, true, counts);
-	}
-}
-
-void
-run_count_rest(struct run *run)
-{
-	for (uint32_t l = 0; run->functions != NULL && l < run->graph.known.location_count; l++)
-		if (run_owns(run, l))
-			functions_forget(run->functions, l, INT64_MAX, true, true);
-}
-
 /*
  * A row entered before a call, or before the start that a call of the same thread completes, cannot
  * have blocked it. But to see what happens if calls take less time, all edges are needed.
@@ -104,12 +62,13 @@ may_block(const struct run *run, const struct row *far, const struct row *row)
 	    run->graph.known.location_count > (uint32_t)run->graph.known.ranks;
 }
 
-/* The row of an edge, or its copy if it was overdue. */
+/* The row of an edge, or its copy if it was overdue; a hold is not the edge that it lacks. */
 static struct event_row *
-row_of_edge(struct run *run, uint32_t location, uint64_t seq)
+row_of_edge(struct run *run, uint32_t location, uint64_t seq, bool is_hold)
 {
 	struct event_row *row = window_change(&run->graph.window, location, seq),
-	    *kept = run->overdue > 0 ? window_kept(&run->graph.window, location, seq) : NULL;
+	    *kept = run->overdue > 0 && !is_hold ?
+	    window_kept(&run->graph.window, location, seq) : NULL;
 
 	if (kept != NULL && kept->overdue) {
 		kept->overdue = false;
@@ -146,31 +105,16 @@ linked_ns(const struct run *run, const struct event_row *at)
 }
 
 static void
-take_holds(struct run *run)
-{
-	const struct edge_block *e = &run->graph.edges;
-
-	for (size_t i = 0; i < e->count; i++) {
-		const struct event_row *by = row_of(run, e->source[i], e->send[i]);
-		struct event_row *held = window_change(&run->graph.window, e->target[i],
-		    e->receive[i]);
-
-		if (by != NULL && held != NULL &&
-		    !stays_linked(held, linked_ns(run, held), by->row.enter_ns, true))
-			link_rows(held, e->source[i], e->send[i]);
-	}
-}
-
-static void
 take_messages(struct run *run, const struct message *message)
 {
-	/* nothing waits for a probe, or for who waits for a lock */
-	const bool one_way = !is_kind(message, "messages");
+	/* nothing waits for a probe, or for who waits for a lock or a receiver */
+	const bool one_way = !is_kind(message, "messages"), are_holds = is_kind(message, "holds");
 	const struct edge_block *e = &run->graph.edges;
 
 	for (size_t i = 0; i < e->count; i++) {
-		struct event_row *send = row_of_edge(run, e->source[i], e->send[i]);
-		struct event_row *receive = row_of_edge(run, e->target[i], e->receive[i]);
+		struct event_row *send = row_of_edge(run, e->source[i], e->send[i], are_holds);
+		struct event_row *receive = row_of_edge(run, e->target[i], e->receive[i],
+		    are_holds);
 		const struct event_row *posted;
 		uint32_t poster = e->target[i];
 		uint64_t post = e->receive[i];
@@ -178,8 +122,9 @@ take_messages(struct run *run, const struct message *message)
 		if (send == NULL || receive == NULL)
 			continue;	/* in a stretch before the first wanted one */
 		if (one_way) {
-			if (may_block(run, &send->row, &receive->row) && !stays_linked(receive,
-			    linked_ns(run, receive), send->row.enter_ns, false))
+			if ((are_holds || may_block(run, &send->row, &receive->row)) &&
+			    !stays_linked(receive, linked_ns(run, receive),
+			    send->row.enter_ns, are_holds))
 				link_rows(receive, e->source[i], e->send[i]);
 			continue;
 		}
@@ -207,7 +152,7 @@ collective_find(struct run *run, size_t k, size_t first, const struct row *const
 	GROW(run->copies, run->copy_capacity, size);
 	for (size_t i = 0; i < size; i++) {
 		const struct row *row = rows != NULL ? rows[i] : (const struct row *)row_of_edge(
-		    run, e->location[first + i], e->seq[first + i]);
+		    run, e->location[first + i], e->seq[first + i], false);
 
 		if (row == NULL)
 			return false;
@@ -220,35 +165,25 @@ collective_find(struct run *run, size_t k, size_t first, const struct row *const
 }
 
 static void
-instances_add(struct instances *instances, const struct member *members, uint32_t size)
-{
-	size_t first = instances->member_count;
-
-	GROW(instances->at, instances->capacity, instances->count + 1);
-	GROW(instances->members, instances->member_capacity, first + size);
-	instances->at[instances->count++] = (struct instance){ first, size };
-	for (uint32_t i = 0; i < size; i++)
-		instances->members[first + i] = (struct event){ members[i].seq,
-		    members[i].location, false };
-	instances->member_count += size;
-}
-
-static void
-take_collectives(struct run *run, const struct message *message)
+take_collectives(struct run *run)
 {
 	const struct edge_block *e = &run->graph.edges;
+	struct instances *kept = &run->instances;
 	size_t at = 0;
 
-	(void)message;
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
 		if (!collective_find(run, k, at, NULL))
 			continue;
 		if (run->keeps_instances)
-			instances_add(&run->instances, run->members, e->size[k]);
+			*APPEND(kept->at, kept->count, kept->capacity) = (struct instance){
+			    kept->member_count, e->size[k] };
+		for (uint32_t i = 0; run->keeps_instances && i < e->size[k]; i++)
+			*APPEND(kept->members, kept->member_count, kept->member_capacity) =
+			    (struct event){ e->seq[at + i], e->location[at + i], false };
 		for (uint32_t i = 0; i < e->size[k]; i++)
 			if (run->waits_for[i] != NOBODY && run->waits_for[i] != i)
 				link_rows(row_of_edge(run,
-				    run->members[i].location, run->members[i].seq),
+				    run->members[i].location, run->members[i].seq, false),
 				    run->members[run->waits_for[i]].location,
 				    run->members[run->waits_for[i]].seq);
 	}
@@ -280,18 +215,6 @@ take_sync(struct run *run, const struct message *message, struct event *last)
 		share_last(run, last, 0);
 }
 
-/* Checks that the part begins and ends at the stated points. */
-static void
-check_place(struct run *run, const struct message *message)
-{
-	const struct part *part = &run->part;
-	uint64_t next = run->stretch + 1;
-
-	if ((next == part->from && message->offset != part->from_at) ||
-	    (next == part->to && message->offset != part->to_at))
-		die_index(run, message->offset, "another synchronisation point is here");
-}
-
 static void
 begin_run(struct run *run)
 {
@@ -314,18 +237,20 @@ begin_run(struct run *run)
 static bool
 is_wanted(struct run *run, const struct message *message)
 {
+	const struct part *part = &run->part;
+	const uint64_t next = run->stretch + 1;
 	const bool sync = is_kind(message, "sync");
-	bool wanted = message->offset >= run->part.offset && run->stretch < run->part.to;
+	bool wanted = message->offset >= part->offset && run->stretch < part->to;
 
-	if (run->part.defined > 0) {
-		if (message->offset > run->part.defined && is_definition(message))
-			die_index(run, message->offset, "a definition is here");
-		if (sync)
-			check_place(run, message);
-	}
+	if (part->defined > 0 && message->offset > part->defined && is_definition(message))
+		die_index(run, message->offset, "a definition is here");
+	if (part->defined > 0 && sync &&
+	    ((next == part->from && message->offset != part->from_at) ||
+	    (next == part->to && message->offset != part->to_at)))
+		die_index(run, message->offset, "another synchronisation point is here");
 	if (wanted && reader_verify(run->graph.in, message) < 0)
 		die_input(run->graph.in);
-	if (sync && run->stretch + 1 < run->part.from)	/* its rows are not here, either */
+	if (sync && next < part->from)	/* its rows are not here, either */
 		wanted = false;
 	run->stretch += sync && !wanted;
 	return wanted;
@@ -370,20 +295,18 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	case GRAPH_MESSAGES:
 	case GRAPH_PROBES:
 	case GRAPH_LOCKS:
+	case GRAPH_HOLDS:
 		(run_shared(run) ? share_messages : take_messages)(run, message);
 		break;
 	case GRAPH_OVERDUE:
 		if (run->goes_on)
 			keep_overdue(run);
 		break;
-	case GRAPH_HOLDS:
-		if (run_shared(run))
-			share_messages(run, message);
-		else
-			take_holds(run);
-		break;
 	case GRAPH_COLLECTIVES:
-		(run_shared(run) ? share_collectives : take_collectives)(run, message);
+		if (run_shared(run))
+			share_collectives(run, message);
+		else
+			take_collectives(run);
 		break;
 	case GRAPH_SYNC:
 		take_sync(run, message, last);

@@ -127,16 +127,96 @@ bool run_take(struct run *run, const struct message *message, struct event *last
 bool run_end(struct run *run, struct event *last);
 /* The stretch that has ended. */
 struct stretch run_stretch(const struct run *run, struct event last);
-/* Drops samples that are not needed after their rows; COUNTS: they are part of all time. */
-void run_forget_samples(struct run *run, bool counts);
-/* After run_end: computation up to here is part of all time. */
-void run_count_rest(struct run *run);
-/* Gives samples of own locations, or of ALL, to the functions. */
-void run_take_samples(struct run *run, const struct message *message, bool all);
 /* Instances are no longer kept. */
 void run_forget_instances(struct run *run);
 /* Forgets the stretch's rows and goes to the next one. */
 void run_advance(struct run *run);
+
+/* ---- the rows that show what a call may have waited for: its own, and starts it completes --- */
+
+struct edge_rows {
+	const struct window *window;
+	uint64_t first, at;		/* seq of the call and of the row to look at */
+	uint32_t location;
+	bool completes, at_start;	/* next: the start that the row before AT completes */
+	const struct event_row *edge;	/* the row found, and its place */
+	uint32_t edge_location;
+	uint64_t edge_seq;
+};
+
+static inline bool
+may_wait(const struct event_row *call)
+{
+	enum call_class class = call_class(call->row.call);
+
+	/* A start does not wait, but its completion may. */
+	return !call->cut && class != CLASS_SEND_START && class != CLASS_RECV_START &&
+	    class != CLASS_START && !is_collective_start(class);
+}
+
+/* Is the row's edge that of a message that it sends? */
+static inline bool
+row_sends(const struct event_row *row)
+{
+	enum call_class class = call_class(row->row.call);
+
+	return class == CLASS_SEND || class == CLASS_SEND_START || (class == CLASS_SENDRECV &&
+	    row->row.part == 0) || (class == CLASS_START && row->is_send);
+}
+
+static inline struct edge_rows
+edge_rows(const struct window *window, uint32_t location, uint64_t seq)
+{
+	const struct event_row *call = window_row(window, location, seq);
+	const enum call_class class = call_class(call->row.call);
+
+	/* A query of a request waits as its completion does. */
+	return (struct edge_rows){ .window = window, .first = seq, .at = seq, .location = location,
+	    .completes = class == CLASS_COMPLETE || class == CLASS_PROBE };
+}
+
+static inline bool
+edge_rows_next(struct edge_rows *e)
+{
+	const struct event_row *row;
+
+	if (e->at_start) {
+		e->at_start = false;
+		row = window_row(e->window, e->location, e->at - 1);
+		if (row_refers(&row->row, e->location, e->at - 1,
+		    &e->edge_location, &e->edge_seq) &&
+		    ((e->edge = window_row(e->window, e->edge_location, e->edge_seq)) != NULL ||
+		    (e->edge = window_kept(e->window, e->edge_location, e->edge_seq)) != NULL))
+			return true;
+	}
+	row = window_row(e->window, e->location, e->at);
+	if (row == NULL || row->row.part != e->at - e->first)
+		return false;
+	e->edge = row;
+	e->edge_location = e->location;
+	e->edge_seq = e->at++;
+	e->at_start = e->completes;
+	return true;
+}
+
+/* ---- early.c: the path through a stretch that has not ended, so that it can be forgotten ---- */
+
+struct pieces {
+	struct run *run;
+	struct segments *segments;	/* of one piece at a time */
+	void (*take)(void *context);	/* takes these; they are in order */
+	void *context;
+};
+
+/*
+ * To be called after each message. True if the path up to an event of the stretch is certain, and
+ * far enough to be worth taking; TO gets the event, for pieces_take.
+ */
+bool run_decided(struct run *run, const struct message *message, struct event *to);
+/* Takes the piece up to that event, and forgets rows that nothing needs any more. */
+void pieces_take(const struct pieces *pieces, struct event to);
+/* The stretch has ended in LAST: takes pieces of a long way, but not the last one. */
+void pieces_end(const struct pieces *pieces, struct event last);
 
 /* ---- shared.c ------------------------------------------------------------------------------- */
 
@@ -146,13 +226,24 @@ void run_advance(struct run *run);
  * the same messages, so all exchange at the same ones.
  */
 
-/* The fields after struct event_row: the far end of its edge, if another member has it. */
+/* What counts of the far end of an edge. */
+struct far_end {
+	int64_t enter_ns, leave_ns;
+	uint32_t part;		/* distance to the first row of its call */
+	uint32_t site;
+	uint16_t call;
+};
+
+static inline struct far_end
+far_end(const struct row *row)
+{
+	return (struct far_end){ row->enter_ns, row->leave_ns, row->part, row->site, row->call };
+}
+
+/* A row; after it the far end of its edge, if another member has that. */
 struct shared_row {
 	struct event_row at;
-	int64_t other_ns, other_leave_ns;
-	uint32_t other_part;	/* distance to the first row of its call */
-	uint32_t other_site;
-	uint16_t other_call;
+	struct far_end far;
 };
 
 /* Joins the block of edges read last to own rows. */

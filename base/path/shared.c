@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../team/team.h"
 #include "run.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 /* To the owner of a row: a row that may have blocked its call. */
 struct link {
 	uint64_t seq, other_seq;
-	int64_t other_ns, other_leave_ns;
-	uint32_t location, other, other_part, other_site;
+	struct far_end far;
+	uint32_t location, other;
 	uint32_t order;		/* in the block: a later link replaces an earlier one */
-	uint16_t other_call;
 };
 
 /* To the member that resolves a collective: the row of one of its members. */
@@ -43,11 +38,7 @@ own_row(struct run *run, const struct message *message, uint32_t location, uint6
 static void
 post_link(struct run *run, struct post *out, struct link link, const struct row *other)
 {
-	link.other_ns = other->enter_ns;
-	link.other_leave_ns = other->leave_ns;
-	link.other_part = other->part;
-	link.other_site = other->site;
-	link.other_call = other->call;
+	link.far = far_end(other);
 	post_add(out, &link, sizeof link, owner(run, link.location));
 }
 
@@ -67,17 +58,13 @@ take_links(struct run *run, struct post *out, size_t orders, bool are_holds)
 		    window_change(&run->graph.window, link->location, link->seq) : NULL;
 
 		if (row == NULL ||
-		    stays_linked(&row->at, row->other_ns, link->other_ns, are_holds))
+		    stays_linked(&row->at, row->far.enter_ns, link->far.enter_ns, are_holds))
 			continue;
 		/* with an odd order it is a send, which may wait for the post of its receive */
 		if (i % 2 > 0 && is_signal(call_class(row->at.row.call)))
 			continue;
 		link_rows(&row->at, link->other, link->other_seq);
-		row->other_ns = link->other_ns;
-		row->other_leave_ns = link->other_leave_ns;
-		row->other_part = link->other_part;
-		row->other_site = link->other_site;
-		row->other_call = link->other_call;
+		row->far = link->far;
 	}
 	free(in_order);
 	free(links);
@@ -115,13 +102,14 @@ share_messages(struct run *run, const struct message *message)
 	take_links(run, &out, 2 * e->count, is_kind(message, "holds"));
 }
 
-/* Rows of the members of own instances, by index in the block; NULL: there is none. */
-static struct parcel *
-share_members(struct run *run, const struct message *message, const struct row **rows)
+void
+share_collectives(struct run *run, const struct message *message)
 {
 	const struct edge_block *e = &run->graph.edges;
-	struct post out = { 0 };
+	/* of the members of own instances, by index in the block; NULL: there is none */
+	const struct row **rows = zalloc(e->count, sizeof *rows);
 	struct parcel *parcels;
+	struct post out = { 0 };
 	size_t at = 0, count;
 
 	for (size_t k = 0; k < e->instances; k++)
@@ -136,18 +124,7 @@ share_members(struct run *run, const struct message *message, const struct row *
 	parcels = post_exchange(run->team, &out, sizeof *parcels, &count);
 	for (size_t i = 0; i < count; i++)
 		rows[parcels[i].at] = &parcels[i].row;
-	return parcels;
-}
-
-void
-share_collectives(struct run *run, const struct message *message)
-{
-	const struct edge_block *e = &run->graph.edges;
-	const struct row **rows = zalloc(e->count, sizeof *rows);
-	struct parcel *parcels = share_members(run, message, rows);
-	struct post out = { 0 };
-	size_t at = 0;
-
+	at = 0;
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
 		if (owner(run, e->location[at]) != run->team->rank ||
 		    !collective_find(run, k, at, rows + at))

@@ -115,36 +115,18 @@ owner_of(const struct stretch *stretch, uint32_t location)
 	return owner_in(stretch->team, stretch->known->location_rank, location);
 }
 
-/* Numbers for the events of some locations, by location, then row: enter 2i, leave 2i + 1. */
-struct numbering {
-	const struct stretch *stretch;
-	uint64_t *base;		/* by location: number of rows before its first; and at the end */
-};
-
-/* For the locations that OWNER owns; -1: for all. */
-void numbering_open(struct numbering *numbering, const struct stretch *stretch, int owner);
-void numbering_close(struct numbering *numbering);
-struct event numbering_event(const struct numbering *numbering, uint64_t number);
-
-static inline uint64_t
-numbering_of(const struct numbering *numbering, struct event event)
-{
-	return 2 * (numbering->base[event.location] +
-	    (event.seq - numbering->stretch->first_seq[event.location])) + event.leave;
-}
-
 /* ---- the path ------------------------------------------------------------------------------ */
 
 /* walk.c: appends the stretch's segments in order of time; false: a cycle before the last event. */
 bool solve_walk(const struct stretch *stretch, struct segments *segments);
-/* Every STEP-th event of the path, the last one first; free() at. False: a cycle. */
-struct marks {			/* begins as zeros */
+struct events {			/* begins as zeros */
 	struct event *at;
 	size_t count, capacity;
 };
-bool walk_marks(const struct stretch *stretch, uint64_t step, struct marks *marks);
+/* Every STEP-th event of the path, the last one first; free() at. False: a cycle. */
+bool walk_marks(const struct stretch *stretch, uint64_t step, struct events *marks);
 
 /* cycle.c: names the cycle before the last event, and takes one of its calls as not blocked. */
-void cut_cycle(const struct stretch *stretch, const struct definitions *known);
+void cut_cycle(const struct stretch *stretch);
 
 #endif

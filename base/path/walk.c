@@ -12,7 +12,7 @@
  */
 static inline bool
 walk(const struct stretch *stretch, struct event *first, struct segments *segments, uint64_t step,
-    struct marks *marks)
+    struct events *marks)
 {
 	uint64_t left = count_events(stretch), to_mark = step;
 	struct event before;
@@ -72,7 +72,7 @@ solve_walk(const struct stretch *stretch, struct segments *segments)
 }
 
 bool
-walk_marks(const struct stretch *stretch, uint64_t step, struct marks *marks)
+walk_marks(const struct stretch *stretch, uint64_t step, struct events *marks)
 {
 	struct event first;
 

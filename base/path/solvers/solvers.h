@@ -4,7 +4,7 @@
  * walk.c.
  *
  * Solvers of the path append its segments in order of time, on member 0 of the team; walk and kahn
- * work in a team of one. All but intervals (critpath/solvers) give the same segments. Or they
+ * work in a team of one. All but critpath/intervals.c give the same segments. Or they
  * return false on all members: a cycle precedes the last event.
  */
 #ifndef SOLVERS_H
@@ -25,14 +25,8 @@ bool solve_delta(const struct stretch *stretch, struct segments *segments);
  */
 int64_t *kahn_longest(const struct dag *dag);
 
-/* ---- search.c ---- */
+/* ---- search.c: label-correcting searches ---- */
 
-/*
- * The common part of the two label-correcting searches. They go backwards from the end, as in
- * Korkhov et al. 2023: a label is the longest known way from a vertex to the end, without the
- * vertex itself. If the source of an edge belongs to another member of the team, its relaxation is
- * sent there.
- */
 struct entry {
 	int64_t cost_ns;	/* least first; in the path's graph the label, else wait time */
 	uint32_t vertex;
@@ -52,33 +46,8 @@ struct search {
 
 void search_open(struct search *search, const struct dag *dag);
 void search_close(struct search *search);
-static inline int64_t
-cost_of(const struct dag *dag, uint32_t v, int64_t label_ns)
-{
-	return dag->time_ns == NULL ? label_ns :
-	    dag->time_ns[dag->end] - dag->time_ns[v] - label_ns;
-}
-
-/* False: the label has become longer since the entry was made. */
-static inline bool
-search_is_current(const struct search *search, const struct entry *entry)
-{
-	return entry->cost_ns ==
-	    cost_of(search->dag, entry->vertex, search->reached[entry->vertex] - 1);
-}
-
-/* Relaxes the edges into the entry's vertex whose source costs LEAST to MOST more. */
-void search_relax(struct search *search, const struct entry *entry, int64_t least_ns,
-    int64_t most_ns);
-/* Sends relaxations to their members and takes those that arrive. False: no member had any. */
-bool search_exchange(struct search *search);
-
 /* Both run until no label gets longer. */
 void search_dijkstra(struct search *search);
 void search_delta(struct search *search, int64_t delta_ns);
-
-/* The segments of the path's graph, after SEARCH_ALL. */
-bool search_path(const struct stretch *stretch, void (*search_all)(struct search *),
-    struct segments *segments);
 
 #endif

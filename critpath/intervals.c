@@ -6,9 +6,7 @@
  * it. This uses no edges, so it is an approximation. If that call began only after the previous
  * group's piece had ended, the gap between is unknown.
  */
-#include <stdlib.h>
-
-#include "intervals.h"
+#include "critpath.h"
 
 void
 add_interval(struct intervals *intervals, struct interval interval)
@@ -43,12 +41,7 @@ add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32
 	}
 }
 
-static bool
-is_earlier(const struct interval *a, const struct interval *b)
-{
-	return a->begin_ns < b->begin_ns ||
-	    (a->begin_ns == b->begin_ns && a->location < b->location);
-}
+ORDER(earlier, struct interval, BY(begin_ns) BY(location))
 
 /* Merges neighbours until one is left. */
 void
@@ -62,7 +55,7 @@ merge_intervals(struct intervals *intervals, size_t *bounds, size_t arrays)
 			size_t j_end = a + 1 < arrays ? bounds[a + 2] : j;
 
 			while (i < i_end || j < j_end)
-				if (j == j_end || (i < i_end && !is_earlier(&from[j], &from[i])))
+				if (j == j_end || (i < i_end && earlier(&from[i], &from[j]) <= 0))
 					to[k++] = from[i++];
 				else
 					to[k++] = from[j++];
@@ -164,4 +157,38 @@ solve_intervals(const struct stretch *stretch, struct segments *segments)
 	free(intervals.at);
 	free(bounds);
 	return true;
+}
+
+/* Both paths cover the stretch without gaps. */
+void
+distance_add(struct distance *d, const struct stretch *stretch, const struct segments *segments)
+{
+	const int32_t *rank = stretch->known->location_rank;
+	struct segments exact = { 0 };
+	size_t i = 0, j = 0;
+
+	while (!solve_walk(stretch, &exact))
+		cut_cycle(stretch);
+	if (exact.count > 0)
+		d->all_ns += exact.at[exact.count - 1].end_ns - exact.at[0].begin_ns;
+	while (i < exact.count && j < segments->count) {
+		const struct segment *a = &exact.at[i], *b = &segments->at[j];
+		const int64_t from_ns = larger(a->begin_ns, b->begin_ns);
+		const int64_t to_ns = smaller(a->end_ns, b->end_ns);
+
+		if (b->kind != GAP && to_ns > from_ns && rank[a->location] == rank[b->location]) {
+			d->same_rank_ns += to_ns - from_ns;
+			if (a->site == b->site)
+				d->same_site_ns += to_ns - from_ns;
+		}
+		i += a->end_ns == to_ns;
+		j += b->end_ns == to_ns;
+	}
+	free(exact.at);
+}
+
+double
+distance_share(const struct distance *d, int64_t same_ns)
+{
+	return d->all_ns > 0 ? (double)same_ns / (double)d->all_ns : 1;
 }
