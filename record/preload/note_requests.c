@@ -14,19 +14,19 @@ next_row(const struct at *at)
 	return paused ? NO_ROW : at->thread->seq;
 }
 
-/* Adds a request that is active when made: it starts with the call's row. */
+/* Adds a request that the call's row starts or, if it is persistent, makes. */
 static SELDOM void
-start_of_many(struct at *at, MPI_Request request, enum request_kind kind, uint32_t comm)
+add_request(struct at *at, struct request request)
 {
-	const struct request new = { .handle = request, .kind = (uint8_t)kind,
-	    .start = next_row(at), .location = at->thread->location, .comm = comm,
-	    .ticks = at->enter_ticks, .active = true };
-
+	request.ticks = at->enter_ticks;
+	request.start = next_row(at);
+	request.location = at->thread->location;
+	request.active = !request.persistent;
 	lock_tables();
-	if (request_is_static(request))
-		static_add(new.location, new.start, new.ticks);
-	else if (request != MPI_REQUEST_NULL)
-		request_add(&new);
+	if (request_is_static(request.handle) && !request.persistent)
+		static_add(request.location, request.start, request.ticks);
+	else if (request.handle != MPI_REQUEST_NULL)
+		request_add(&request);
 	unlock_tables();
 }
 
@@ -34,23 +34,12 @@ ALWAYS void
 start_request(struct at *at, MPI_Request request, enum request_kind kind, uint32_t comm)
 {
 	if (UNLIKELY(many_threads))
-		start_of_many(at, request, kind, comm);
+		add_request(at, (struct request){ .handle = request, .kind = (uint8_t)kind,
+		    .comm = comm });
 	else if (request_is_static(request))
 		static_add(at->thread->location, next_row(at), at->enter_ticks);
 	else if (request != MPI_REQUEST_NULL)
 		request_start(request, kind, next_row(at), at->thread->location, comm);
-}
-
-static void
-add_request(struct at *at, struct request request)
-{
-	request.ticks = at->enter_ticks;
-	lock_tables();
-	if (request_is_static(request.handle) && !request.persistent)
-		static_add(at->thread->location, request.start, at->enter_ticks);
-	else if (request.handle != MPI_REQUEST_NULL)
-		request_add(&request);
-	unlock_tables();
 }
 
 void
@@ -87,29 +76,48 @@ note_receive_start(struct at *at, MPI_Comm comm, int source, int tag, uint64_t r
 	commit(at, &e);
 }
 
-/* A persistent request, whose starts are like the row. */
+/* A persistent request, whose starts are like the row START. */
 static void
-add_persistent(struct at *at, const struct entry *e, struct request request)
+add_persistent(struct at *at, struct request request, const struct entry *start)
 {
-	request.start = request.init = next_row(at);
-	request.location = request.init_location = at->thread->location;
-	request.comm = e->comm;
-	request.peer = e->peer;
-	request.tag = e->tag;
+	request.init = next_row(at);
+	request.init_location = at->thread->location;
+	request.comm = start->comm;
+	request.peer = start->peer;
+	request.tag = start->tag;
+	request.sent = start->bytes_sent;
+	request.received = start->bytes_received;
 	request.persistent = true;
 	add_request(at, request);
-	commit(at, e);
 }
 
 void
-note_init(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes, enum request_kind kind,
-    MPI_Request request)
+note_init(struct at *at, const struct communicator *comm, struct envelope envelope,
+    int partitions, enum request_kind kind, MPI_Request request)
 {
-	struct entry e = message_entry(at, communicator_of(comm), peer, tag);
+	struct entry e = message_entry(at, comm, envelope.peer, envelope.tag);
 
-	*(kind == OF_SEND ? &e.bytes_sent : &e.bytes_received) = bytes;
-	add_persistent(at, &e, (struct request){ .handle = request, .bytes = bytes,
-	    .kind = (uint8_t)kind });
+	*(kind == OF_RECEIVE ? &e.bytes_received : &e.bytes_sent) = envelope.bytes;
+	add_persistent(at, (struct request){ .handle = request, .kind = (uint8_t)kind,
+	    .partitions = partitions,
+	    .start_call = kind == OF_PARTITIONS ? NUMBER_start_psend : 0 }, &e);
+	commit(at, &e);
+}
+
+void
+note_collective_init(struct at *at, const struct communicator *comm, int root, uint64_t sent,
+    uint64_t received, MPI_Request request, uint16_t start_call)
+{
+	struct entry e = entry_of(at), start;
+
+	e.comm = comm->number;
+	start = e;
+	start.peer = peer_of(root);
+	start.bytes_sent = sent;
+	start.bytes_received = received;
+	add_persistent(at, (struct request){ .handle = request, .kind = OF_COLLECTIVE,
+	    .start_call = start_call }, &start);
+	commit(at, &e);
 }
 
 void
@@ -127,8 +135,7 @@ note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send, struct e
 	struct entry e = message_entry(at, communicator_of(comm), send.peer, send.tag);
 
 	e.bytes_sent = send.bytes;
-	add_request(at, (struct request){ .handle = request, .start = next_row(at), .comm = e.comm,
-	    .location = at->thread->location, .kind = OF_SENDRECV, .active = true,
+	add_request(at, (struct request){ .handle = request, .comm = e.comm, .kind = OF_SENDRECV,
 	    .peer = peer_of(receive.peer), .tag = tag_of(receive.tag), .received = receive.bytes });
 	commit(at, &e);
 	e.call = NUMBER_isendrecv_receive;
@@ -138,18 +145,6 @@ note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send, struct e
 	e.bytes_sent = 0;
 	e.bytes_received = receive.bytes;
 	commit(at, &e);
-}
-
-void
-note_partitioned(struct at *at, MPI_Comm comm, struct envelope envelope, int partitions,
-    enum request_kind kind, MPI_Request request)
-{
-	struct entry e = message_entry(at, partitions_of(comm), envelope.peer, envelope.tag);
-
-	*(kind == OF_RECEIVE ? &e.bytes_received : &e.bytes_sent) = envelope.bytes;
-	add_persistent(at, &e, (struct request){ .handle = request, .bytes = envelope.bytes,
-	    .partitions = partitions, .kind = (uint8_t)kind,
-	    .start_call = kind == OF_PARTITIONS ? NUMBER_start_psend : 0 });
 }
 
 void
@@ -168,7 +163,7 @@ note_ready(struct at *at, MPI_Request handle, int partitions, uint16_t last)
 		request->ready += partitions;
 		if (!before && request->ready >= request->partitions) {
 			e.call = last;
-			e.bytes_sent = request->bytes;
+			e.bytes_sent = request->sent;
 			request->start = next_row(at);
 			request->location = at->thread->location;
 		}
@@ -178,33 +173,9 @@ note_ready(struct at *at, MPI_Request handle, int partitions, uint16_t last)
 }
 
 void
-note_collective_init(struct at *at, const struct communicator *comm, int root, uint64_t sent,
-    uint64_t received, MPI_Request request, uint16_t start)
-{
-	struct entry e = entry_of(at);
-
-	e.comm = comm->number;
-	add_request(at, (struct request){ .handle = request, .start = next_row(at),
-	    .init = next_row(at), .bytes = sent, .received = received, .comm = comm->number,
-	    .location = at->thread->location, .init_location = at->thread->location,
-	    .peer = peer_of(root), .tag = NO_TAG, .start_call = start,
-	    .kind = OF_COLLECTIVE, .persistent = true });
-	commit(at, &e);
-}
-
-void
-note_one_sided_start(struct at *at, const struct communicator *win, int rank, uint64_t sent,
-    uint64_t received, MPI_Request request)
-{
-	start_request(at, request, OF_OTHER, 0);
-	note_one_sided(at, win, rank, sent, received);
-}
-
-void
 note_idup(struct at *at, MPI_Comm comm, MPI_Comm made, MPI_Request request)
 {
-	add_request(at, (struct request){ .handle = request, .start = next_row(at),
-	    .location = at->thread->location, .kind = OF_IDUP, .active = true, .made = made,
+	add_request(at, (struct request){ .handle = request, .kind = OF_IDUP, .made = made,
 	    .creation = next_creation(comm) });
 	note_local(at, comm);
 }
@@ -216,13 +187,11 @@ start_one(const struct at *at, struct request *request, struct entry *e, uint64_
 	e->comm = request->comm;
 	e->peer = request->peer;
 	e->tag = request->tag;
-	if (request->kind == OF_COLLECTIVE) {
-		e->bytes_sent = request->bytes;
+	if (request->kind != OF_PARTITIONS) {
+		e->bytes_sent = request->sent;
 		e->bytes_received = request->received;
-	} else if (request->kind != OF_PARTITIONS)
-		*(request->kind == OF_SEND ? &e->bytes_sent : &e->bytes_received) = request->bytes;
-	if (request->kind != OF_PARTITIONS)
 		refer(at, e, seq, request->init_location, request->init);
+	}
 	request->start = paused ? NO_ROW : seq;
 	request->location = at->thread->location;
 	request->active = true;

@@ -137,16 +137,6 @@ note_alone(struct at *at)
 }
 
 void
-note_group_free(struct at *at, struct communicator *comm)
-{
-	struct entry e = entry_of(at);
-
-	e.comm = comm->number;
-	commit(at, &e);
-	forget_communicator(comm);
-}
-
-void
 note_send(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes)
 {
 	struct entry e = message_entry(at, communicator_of(comm), dest, tag);
@@ -217,16 +207,6 @@ note_looked(struct at *at, bool found, MPI_Request request)
 	commit_foldable(at, &e, found ? SHORT : POLL);
 }
 
-static void
-remember_message(const struct at *at, MPI_Message message, uint32_t comm, const MPI_Status *status)
-{
-	lock_tables();
-	if (probed_count < MESSAGES)
-		probed[probed_count++] = (struct probed){ message, probe_row(at),
-		    at->thread->location, comm, peer_of(status->MPI_SOURCE), status->MPI_TAG };
-	unlock_tables();
-}
-
 struct probed
 take_message(MPI_Message message)
 {
@@ -286,8 +266,16 @@ void
 note_mprobe(struct at *at, bool found, MPI_Comm comm, int source, int tag, MPI_Message message,
     const MPI_Status *status)
 {
-	if (found && message != MPI_MESSAGE_NO_PROC)
-		remember_message(at, message, communicator_of(comm)->number, status);
+	const uint32_t number = communicator_of(comm)->number;
+
+	if (found && message != MPI_MESSAGE_NO_PROC) {
+		lock_tables();
+		if (probed_count < MESSAGES)
+			probed[probed_count++] = (struct probed){ message, probe_row(at),
+			    at->thread->location, number, peer_of(status->MPI_SOURCE),
+			    status->MPI_TAG };
+		unlock_tables();
+	}
 	note_probe(at, found, comm, source, tag, status);
 }
 
@@ -357,14 +345,6 @@ note_lock(struct at *at, const struct communicator *win, int rank, bool exclusiv
 	struct entry e = message_entry(at, win, rank, exclusive ? 1 : 2);
 
 	commit(at, &e);
-}
-
-void
-note_one_sided(struct at *at, const struct communicator *win, int rank, uint64_t sent,
-    uint64_t received)
-{
-	note_collective(at, win, rank, rank == MPI_PROC_NULL ? 0 : sent,
-	    rank == MPI_PROC_NULL ? 0 : received);
 }
 
 /* Adds a row for each member of the group, by its rank in the MPI window. */

@@ -232,7 +232,6 @@ void note_with_others(struct at *at, MPI_Comm comm, int root, struct meeting mee
 void note_alone(struct at *at);	/* no other rank is involved */
 /* whether the request, or a part of it, is complete */
 void note_looked(struct at *at, bool found, MPI_Request request);
-void note_group_free(struct at *at, struct communicator *comm);	/* its handle is invalid by now */
 void abort_noted(MPI_Comm comm, int code, const void *from);
 void pcontrol_noted(int level, const char *name, const void *from);
 /*
@@ -254,10 +253,6 @@ void session_leave(const struct instant *before, int result, MPI_Session session
 void session_ended(struct at *at, int result, MPI_Session session);	/* AT NULL: no row */
 #endif
 void note_lock(struct at *at, const struct communicator *win, int rank, bool exclusive);
-void note_one_sided(struct at *at, const struct communicator *win, int rank, uint64_t sent,
-    uint64_t received);
-void note_one_sided_start(struct at *at, const struct communicator *win, int rank, uint64_t sent,
-    uint64_t received, MPI_Request request);
 void note_epoch(struct at *at, struct communicator *win, struct epoch *epoch, MPI_Group group);
 void note_epoch_end(struct at *at, struct communicator *win, struct epoch *epoch, bool done);
 void note_send(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes);
@@ -269,17 +264,15 @@ void note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t b
     MPI_Request request);
 void note_receive_start(struct at *at, MPI_Comm comm, int source, int tag, uint64_t room,
     MPI_Request request);
-void note_init(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-    enum request_kind kind, MPI_Request request);
 struct envelope { int peer, tag; uint64_t bytes; };
+void note_init(struct at *at, const struct communicator *comm, struct envelope envelope,
+    int partitions, enum request_kind kind, MPI_Request request);
 void note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send,
     struct envelope receive, MPI_Request request);
-void note_partitioned(struct at *at, MPI_Comm comm, struct envelope envelope, int partitions,
-    enum request_kind kind, MPI_Request request);
 /* LAST: the number of the call's name for the last partitions. */
 void note_ready(struct at *at, MPI_Request request, int partitions, uint16_t last);
 void note_collective_init(struct at *at, const struct communicator *comm, int root, uint64_t sent,
-    uint64_t received, MPI_Request request, uint16_t start);
+    uint64_t received, MPI_Request request, uint16_t start_call);
 void note_mreceive_start(struct at *at, const struct probed *message, uint64_t bytes,
     MPI_Request request);
 void note_start(struct at *at, int count, const MPI_Request *requests);

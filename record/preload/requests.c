@@ -70,26 +70,19 @@ static struct request *behind;
 static size_t behind_count, behind_capacity;
 
 static void
-add_behind(const struct request *request)
-{
-	struct request *more = room_for(behind, &behind_capacity, behind_count + 1, sizeof *behind);
-
-	if (more == NULL)
-		return;
-	behind = more;
-	behind[behind_count++] = *request;
-}
-
-static void
 add_to_table(const struct request *request)
 {
 	struct request *at;
 
 	if (table.size == 0)
 		return;
-	if (many_threads && request_find(request->handle) != NULL)
-		add_behind(request);
-	else if ((at = open_requests_add(&table, request)) != NULL)
+	if (many_threads && request_find(request->handle) != NULL) {
+		if ((at = room_for(behind, &behind_capacity, behind_count + 1,
+		    sizeof *behind)) == NULL)
+			return;
+		behind = at;
+		behind[behind_count++] = *request;
+	} else if ((at = open_requests_add(&table, request)) != NULL)
 		*at = *request;
 	requests_apart = table.count;
 }
@@ -137,43 +130,35 @@ request_find(MPI_Request handle)
 	return open_requests_find(&table, &key);
 }
 
-static struct request *
-request_of(MPI_Request handle, uint64_t ticks)
-{
-	struct request *best = request_find(handle);
-
-	for (size_t i = 0; i < behind_count && best != NULL; i++)
-		if (behind[i].handle == handle && behind[i].ticks <= ticks &&
-		    (best->ticks > ticks || behind[i].ticks >= best->ticks))
-			best = &behind[i];
-	return best;
-}
-
 void
 request_remove(struct request *request)
 {
 	const MPI_Request handle = request->handle;
+	size_t i = 0;
 
-	if (request >= behind && request < behind + behind_count) {
-		memmove(request, request + 1,
-		    (size_t)(behind + --behind_count - request) * sizeof *request);
-		return;
-	}
-	open_requests_remove(&table, request);
-	for (size_t i = 0; i < behind_count; i++)
-		if (behind[i].handle == handle) {
+	if (request >= behind && request < behind + behind_count)
+		i = (size_t)(request - behind);
+	else {
+		open_requests_remove(&table, request);
+		while (i < behind_count && behind[i].handle != handle)
+			i++;
+		if (i < behind_count)
 			open_requests_add(&table, &behind[i]);	/* a slot has just become free */
-			memmove(&behind[i], &behind[i + 1], (--behind_count - i) * sizeof *behind);
-			break;
-		}
-	requests_apart = table.count;
+		requests_apart = table.count;
+	}
+	if (i < behind_count)
+		memmove(&behind[i], &behind[i + 1], (--behind_count - i) * sizeof *behind);
 }
 
 bool
 request_complete(MPI_Request handle, uint64_t ticks, struct request *done)
 {
-	struct request *request = request_of(handle, ticks);
+	struct request *request = request_find(handle);
 
+	for (size_t i = 0; i < behind_count && request != NULL; i++)
+		if (behind[i].handle == handle && behind[i].ticks <= ticks &&
+		    (request->ticks > ticks || behind[i].ticks >= request->ticks))
+			request = &behind[i];
 	if (request == NULL || !request->active)
 		return false;
 	done->kind = request->kind;

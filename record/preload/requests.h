@@ -11,7 +11,8 @@
 #include "rows.h"
 
 enum request_kind {
-	OF_SEND, OF_RECEIVE, OF_COLLECTIVE, OF_IDUP, OF_OTHER,
+	OF_SEND, OF_RECEIVE, OF_IDUP,
+	OF_COLLECTIVE,		/* or one-sided, or of a file */
 	OF_SENDRECV,		/* the next row after the start is the receive */
 	OF_PARTITIONS,	/* a partitioned send: it starts with the row of the last partition */
 };
@@ -27,9 +28,8 @@ struct request {
 	/* The members below are of persistent requests, or of the kinds named. */
 	uint64_t init;		/* row of a persistent request's init call */
 	struct creation creation;	/* OF_IDUP */
-	uint64_t bytes;		/* persistent: size of the message or buffer, bytes sent */
-	/* bytes received by a persistent collective; OF_SENDRECV: size of the buffer */
-	uint64_t received;
+	/* persistent: bytes of a start; OF_SENDRECV: received is the size of the buffer */
+	uint64_t sent, received;
 	MPI_Comm made;		/* OF_IDUP */
 	uint32_t init_location;
 	int32_t peer, tag;	/* persistent; OF_SENDRECV: of the receive */
@@ -88,15 +88,6 @@ static_add(uint32_t location, uint64_t start, uint64_t ticks)
 	}
 	pending.slots[(pending.first + pending.count++) & (pending.size - 1)] =
 	    (struct pending){ start, ticks, location };
-}
-
-/* The oldest, if a thread of location OWN started it: then this thread completes it. Else NULL. */
-ALWAYS const struct pending *
-static_first(uint32_t own)
-{
-	const struct pending *it = &pending.slots[pending.first];
-
-	return LIKELY(pending.count > 0 && it->location == own) ? it : NULL;
 }
 
 ALWAYS void

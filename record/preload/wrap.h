@@ -177,7 +177,8 @@
 #define SEND_START(comm, dest, tag, count, type, request) \
 	note_send_start(&at, comm, dest, tag, bytes(count, type), request)
 #define SEND_INIT(comm, dest, tag, count, type, request) \
-	note_init(&at, comm, dest, tag, bytes(count, type), OF_SEND, request)
+	note_init(&at, communicator_of(comm), (struct envelope){ dest, tag, bytes(count, type) }, \
+	    0, OF_SEND, request)
 #define RECV(comm, status) note_receive(&at, comm, status)
 #define MRECV(message, status) note_mreceive(&at, &message, status)
 #define RECV_START(comm, source, tag, count, type, request) \
@@ -185,14 +186,15 @@
 #define MRECV_START(message, count, type, request) \
 	note_mreceive_start(&at, &message, bytes(count, type), request)
 #define RECV_INIT(comm, source, tag, count, type, request) \
-	note_init(&at, comm, source, tag, bytes(count, type), OF_RECEIVE, request)
+	note_init(&at, communicator_of(comm), \
+	    (struct envelope){ source, tag, bytes(count, type) }, 0, OF_RECEIVE, request)
 #define SENDRECV(comm, dest, tag, count, type, status) \
 	note_sendrecv(&at, comm, dest, tag, bytes(count, type), status)
 #define SENDRECV_START(comm, dest, tag, sent, source, source_tag, room, request) \
 	note_sendrecv_start(&at, comm, (struct envelope){ dest, tag, sent }, \
 	    (struct envelope){ source, source_tag, room }, request)
 #define PARTITIONED(comm, peer, tag, partitions, size, kind, request) \
-	note_partitioned(&at, comm, \
+	note_init(&at, partitions_of(comm), \
 	    (struct envelope){ peer, tag, (uint64_t)(partitions) * (size) }, \
 	    partitions, kind, request)
 #define READY(request, partitions, last) note_ready(&at, request, partitions, NUMBER_##last)
@@ -221,23 +223,26 @@
 	note_with_others(&at, MPI_COMM_SELF, -1, \
 	    (struct meeting){ "join", port_of_socket(fd), 0 }, made)
 #define PARENT(made) (note_local(&at, MPI_COMM_NULL), note_parent(made))
-#define FREE_COMMUNICATOR(comm) note_group_free(&at, comm)
+#define FREE_COMMUNICATOR(comm) FREE_GROUP_OF(comm)
 /* Windows and files are treated as a communicator of their own. */
 #define NEW_WIN(comm, made) (note_local(&at, comm), note_new_win(comm, made))
 #define NEW_FILE(comm, made) (note_local(&at, comm), note_new_file(comm, made))
-#define FREE_GROUP_OF(group) note_group_free(&at, group)
 #define GROUP_OF(group) note_collective(&at, group, NO_RANK, 0, 0)
+#define FREE_GROUP_OF(group) (GROUP_OF(group), forget_communicator(group))
 #define EXPOSE(win, group) note_epoch(&at, win, &win->exposure, group)
 #define ACCESS(win, group) note_epoch(&at, win, &win->access, group)
 #define EXPOSE_END(done, win) note_epoch_end(&at, win, &win->exposure, done)
 #define ACCESS_END(win) note_epoch_end(&at, win, &win->access, true)
 #define LOCK(win, rank, type) note_lock(&at, win, rank, type == MPI_LOCK_EXCLUSIVE)
-#define RMA(win, rank, sent, received) note_one_sided(&at, win, rank, sent, received)
+#define UNLESS_NULL(rank, size) ((rank) == MPI_PROC_NULL ? 0 : (uint64_t)(size))
+#define RMA(win, rank, sent, received) \
+	note_collective(&at, win, rank, UNLESS_NULL(rank, sent), UNLESS_NULL(rank, received))
 #define RMA_START(win, rank, sent, received, request) \
-	note_one_sided_start(&at, win, rank, sent, received, request)
-#define IO(file, written, read) note_one_sided(&at, file, NO_RANK, written, read)
+	note_collective_start(&at, win, rank, UNLESS_NULL(rank, sent), \
+	    UNLESS_NULL(rank, received), request)
+#define IO(file, written, read) note_collective(&at, file, NO_RANK, written, read)
 #define IO_START(file, written, read, request) \
-	note_one_sided_start(&at, file, NO_RANK, written, read, request)
+	note_collective_start(&at, file, NO_RANK, written, read, request)
 #define moved(status) moved_bytes(status)
 
 /* Sizes of a collective, in terms of its communicator c and its parameters. */
