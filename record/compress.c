@@ -101,16 +101,10 @@ static bool
 has_end(const char *path)
 {
 	static const char end[] = "\222\243end";
-	unsigned char tail[SEGMENT_END_BYTES];
-	struct stat status;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	bool has = fd >= 0 && fstat(fd, &status) == 0 && status.st_size > SEGMENT_END_BYTES &&
-	    pread(fd, tail, sizeof tail, status.st_size - SEGMENT_END_BYTES) == SEGMENT_END_BYTES &&
-	    memcmp(tail, end, strlen(end)) == 0;
+	char tail[SEGMENT_END_BYTES];
 
-	if (fd >= 0)
-		close(fd);
-	return has;
+	return file_part(path, -SEGMENT_END_BYTES, tail, sizeof tail) == SEGMENT_END_BYTES &&
+	    memcmp(tail, end, strlen(end)) == 0;
 }
 
 /* A rank's process cannot know when its further runs end. */

@@ -45,22 +45,30 @@ is_unfinished_name(const struct dirent *entry)
 	return is_raw_name(&name);
 }
 
+ssize_t
+file_part(const char *path, off_t offset, void *to, size_t size)
+{
+	/* a pipe does not block */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	struct stat status;
+	ssize_t got = -1;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		got = pread(fd, to, size, offset < 0 ? status.st_size + offset : offset);
+	if (fd >= 0)
+		close(fd);
+	return got;
+}
+
 /* A raw trace, or the empty beginning of one. A folder may hold other files. */
 static bool
 is_trace(const char *path)
 {
 	static const char head[] = "\222\250longpole";
 	char bytes[sizeof head - 1];
-	/* a pipe does not block */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	struct stat status;
-	bool is = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    (status.st_size == 0 || (read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
-	    memcmp(bytes, head, sizeof bytes) == 0));
+	const ssize_t got = file_part(path, 0, bytes, sizeof bytes);
 
-	if (fd >= 0)
-		close(fd);
-	return is;
+	return got == 0 || (got == (ssize_t)sizeof bytes && memcmp(bytes, head, sizeof bytes) == 0);
 }
 
 static bool

@@ -3,7 +3,6 @@
  * lp-stuck decides whether the run hangs. It is asked by a process beside the run again and again,
  * at SIGUSR1, and when the launcher failed.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -88,17 +87,6 @@ tell(int answer)
 
 /* ---- the process beside the run ---- */
 
-static _Noreturn void
-end_run(pid_t run)
-{
-	note("the run hangs, and is ended");
-	shared->ended_run = true;
-	kill(run, SIGTERM);
-	sleep_ms(GRACE_MS);
-	kill(run, SIGKILL);
-	_exit(ANSWER_IS_NO);
-}
-
 static int64_t
 children_cpu_ms(void)
 {
@@ -124,9 +112,14 @@ watch(const struct hang *hang, pid_t run)
 			sleep_ms(SETTLE_MS);
 			tell(answer);
 			shared->told = true;
-			if (hang->ends_run)
-				end_run(run);
-			_exit(DONE);
+			if (!hang->ends_run)
+				_exit(DONE);
+			note("the run hangs, and is ended");
+			shared->ended_run = true;
+			kill(run, SIGTERM);
+			sleep_ms(GRACE_MS);
+			kill(run, SIGKILL);
+			_exit(ANSWER_IS_NO);
 		}
 		if (pause_ms < (children_cpu_ms() - before_ms) * SHARE)
 			pause_ms = (children_cpu_ms() - before_ms) * SHARE;
@@ -179,28 +172,13 @@ hang_say(const struct hang *hang)
 
 /* ---- SIGUSR1 ---- */
 
-static bool
-catches(pid_t pid, int number)
-{
-	unsigned long long caught = 0;
-	char path[64], line[256];
-	FILE *status;
-
-	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-	if ((status = fopen(path, "r")) == NULL)
-		return false;
-	while (fgets(line, sizeof line, status) != NULL)
-		if (strncmp(line, "SigCgt:", 7) == 0)
-			caught = strtoull(line + 7, NULL, 16);
-	fclose(status);
-	return (caught >> (number - 1) & 1) != 0;
-}
-
 /* Whether all processes below the launcher that have no children catch the signal. */
 static bool
 program_catches(pid_t pid, int number)
 {
 	char path[80];
+	char status[1 << 14];
+	const char *caught;
 	bool any = false, all = true;
 	struct dirent *entry;
 	DIR *tasks;
@@ -220,7 +198,10 @@ program_catches(pid_t pid, int number)
 		fclose(children);
 	}
 	closedir(tasks);
-	return any ? all : catches(pid, number);
+	process_read(pid, "status", status, sizeof status);
+	caught = strstr(status, "SigCgt:");
+	return any ? all : caught != NULL &&
+	    (strtoull(caught + strlen("SigCgt:"), NULL, 16) >> (number - 1) & 1) != 0;
 }
 
 void

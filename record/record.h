@@ -22,6 +22,11 @@ bool folder_is_local(const char *folder);
 #define UNFINISHED ".new"
 /* The raw traces of the folder, in order of ranks, or only those of RANK; to be freed. */
 struct paths folder_traces(const char *folder, const char *rank);
+/*
+ * Reads a part of a regular file, from OFFSET, or as far before the end. Returns its length; -1: it
+ * cannot be read.
+ */
+ssize_t file_part(const char *path, off_t offset, void *to, size_t size);
 /* Removes what a killed compression of these traces has left, also of further runs. */
 void folder_remove_unfinished(const char *folder, const char *rank);
 /* Removes all raw traces, including those of further runs. */

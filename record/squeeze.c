@@ -95,17 +95,6 @@ put_all(struct squeeze *s)
 	return put_one(s);
 }
 
-/*
- * The trace of a dead rank goes on with reserved space instead of an end; one byte of it is enough.
- */
-static int
-end_cut(struct squeeze *s)
-{
-	if (put_all(s) < 0 || msgpack_sbuffer_write(&s->out.buffer, "", 1) < 0)
-		return -1;
-	return writer_flush(&s->out);
-}
-
 static int
 take(struct squeeze *s, const struct message *message)
 {
@@ -117,8 +106,10 @@ take(struct squeeze *s, const struct message *message)
 	}
 	if (is_kind(message, "end"))
 		return put_all(s) < 0 ? -1 : writer_end_of(&s->out, body_true(message, "more"));
+	/* The trace of a dead rank goes on with reserved space; one byte of it is enough. */
 	if (is_kind(message, "cut"))
-		return end_cut(s);
+		return put_all(s) < 0 || msgpack_sbuffer_write(&s->out.buffer, "", 1) < 0 ? -1 :
+		    writer_flush(&s->out);
 	if (is_kind(message, "calls"))
 		return take_block(s, message);
 	s->out.messages++;
@@ -152,11 +143,8 @@ is_compressed(const char *path)
 {
 	static const char begin[] = "\222\244zstd";
 	char bytes[4096];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	ssize_t got = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
+	const ssize_t got = file_part(path, 0, bytes, sizeof bytes);
 
-	if (fd >= 0)
-		close(fd);
 	return got > 0 && memmem(bytes, (size_t)got, begin, strlen(begin)) != NULL;
 }
 

@@ -6,8 +6,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define EXPORT __attribute__((visibility("default")))
-
 EXPORT int64_t (*_Atomic longpole_thread_begins)(int64_t created_ns);
 EXPORT int _Atomic longpole_threads_to_begin;
 

@@ -12,10 +12,8 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #ifndef FRONT
@@ -23,8 +21,8 @@
 #define FRONT_SETTING "LONGPOLE_DIR"	/* if the environment lacks it, there is nothing to do */
 #define FRONT_PART "recorder"
 #define FRONT_LOSS "nothing is recorded"
-#define EXPORT __attribute__((visibility("default")))
 #else
+#undef EXPORT
 #define EXPORT
 #endif
 

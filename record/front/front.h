@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interface between the doors (doors.c) and their opener (front.c), and the notifications from
- * signals.c and unload.c to a recorder. A recorder contains these two as well, in case it is
- * preloaded alone: the program calls the first definition in the search order.
+ * Interface between the doors (doors.c) and their opener (front.c), and what the other files tell a
+ * recorder. A recorder contains those as well, in case it is preloaded alone: the program calls the
+ * first definition in the search order.
  */
 #ifndef FRONT_H
 #define FRONT_H
@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
 
 struct answer {
 	void *done;		/* NULL: ask the system directly */
@@ -58,5 +60,16 @@ extern void (*_Atomic longpole_unloaded)(void);
 /* The C library's own function of a name that this library has, too; NULL: there is none. */
 void *libc_function(const char *name);
 int close_library(void *handle);	/* its dlclose() */
+
+/*
+ * Regions of the calling thread, as programs call them (regions.c) or other tools' interfaces. The
+ * hooks are set by a recorder when it is loaded.
+ */
+extern struct region_hooks {
+	void (*begin)(const char *name);
+	void (*end)(const char *name);	/* NULL: the innermost one */
+} longpole_regions;
+void longpole_region_begin(const char *name);
+void longpole_region_end(const char *name);
 
 #endif

@@ -5,26 +5,17 @@
  * stages, and Caliper's regions and phases. Programs that are linked to these libraries dynamically
  * call the functions here, which call the library's own.
  */
-#include "regions.h"
+#include "front.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 EXPORT struct region_hooks longpole_regions;
 
 /* A recorder that is preloaded alone has no front. */
 extern void front_seek(void) __attribute__((weak));
-
-static void
-seek(void)
-{
-	if (front_seek != NULL)
-		front_seek();
-}
 
 /* A region may begin before the first call of MPI, which loads the recorder: so this does, too. */
 EXPORT void
@@ -32,8 +23,8 @@ longpole_region_begin(const char *name)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (longpole_regions.begin == NULL)
-		pthread_once(&once, seek);
+	if (longpole_regions.begin == NULL && front_seek != NULL)
+		pthread_once(&once, front_seek);
 	if (longpole_regions.begin != NULL)
 		longpole_regions.begin(name);
 }

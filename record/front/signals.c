@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "front.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
 EXPORT int (*_Atomic longpole_bus_action)(const struct sigaction *, struct sigaction *);
 
 EXPORT int

@@ -6,12 +6,9 @@
  * NVTX with a handle, sections and fences of Kokkos.
  */
 #include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "regions.h"
+#include "front.h"
 
 /* ---- Kokkos: KOKKOS_TOOLS_LIBS; kernels have no name at their end ---- */
 

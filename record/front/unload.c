@@ -2,9 +2,6 @@
 #include "front.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
-
-#define EXPORT __attribute__((visibility("default")))
 
 EXPORT void (*_Atomic longpole_unloaded)(void);
 

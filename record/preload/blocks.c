@@ -2,7 +2,6 @@
 /* Blocks of rows, in mappings of the raw trace. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -10,8 +9,6 @@
 #include "clock.h"
 #include "file.h"
 #include "pack.h"
-#include "recorder.h"
-#include "rows.h"
 
 #ifndef MADV_POPULATE_WRITE	/* defined since glibc 2.36 */
 #define MADV_POPULATE_WRITE 23
@@ -33,12 +30,6 @@ enum {
 	HEADER_BYTES = 320 + LINE_BYTES + sizeof(struct open_call),
 };
 
-/* What the rows of a block may hold. */
-enum {
-	WIDE = 1,	/* values that need wide columns */
-	REFERS = 2,	/* references to rows of other threads */
-};
-
 void
 block_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes)
 {
@@ -49,11 +40,10 @@ block_column(unsigned char **at, const char *key, unsigned char **column, uint32
 	*at += bytes;		/* this part of the file is new, hence zero */
 }
 
-static size_t
-block_bytes(uint32_t capacity, unsigned form)
+uint32_t
+block_capacity(uint64_t rows, uint32_t least, uint32_t most)
 {
-	return HEADER_BYTES + (size_t)capacity *
-	    (size_t)((form & WIDE ? 54 : 36) + (form & REFERS ? 2 : 0) + (folding() ? 2 : 0));
+	return rows / 16 < least ? least : rows / 16 < most ? (uint32_t)(rows / 16) : most;
 }
 
 /*
@@ -187,28 +177,6 @@ mapped_write(const unsigned char *bytes, size_t size)
 
 struct open_call no_block;
 
-static void
-put_columns(unsigned char **at, struct block *b, uint32_t capacity, unsigned form)
-{
-	const uint32_t size = (form & WIDE) != 0 ? 8 : 4;
-
-	block_column(at, "enter", &b->enter, 8 * capacity);
-	block_column(at, "duration", &b->duration, size * capacity);
-	block_column(at, "call", &b->call, 2 * capacity);
-	block_column(at, "site", &b->site, size / 2 * capacity);
-	block_column(at, "comm", &b->comm, size / 2 * capacity);
-	block_column(at, "peer", &b->peer, 4 * capacity);
-	block_column(at, "tag", &b->tag, 4 * capacity);
-	block_column(at, "bytes_sent", &b->sent, size * capacity);
-	block_column(at, "bytes_received", &b->received, size * capacity);
-	block_column(at, "request", &b->request, size / 2 * capacity);
-	b->request_at = b->folded = NULL;
-	if ((form & REFERS) != 0)
-		block_column(at, "request_at", &b->request_at, 2 * capacity);
-	if (folding())
-		block_column(at, "folded", &b->folded, 2 * capacity);
-}
-
 /*
  * What each call stores apart from its row is in one line of the cache: the count at 4, and at 16
  * the open call up to its tag.
@@ -262,8 +230,10 @@ static bool
 block_open(struct thread *thread, uint32_t capacity, unsigned form)
 {
 	struct block *b = &thread->block;
-	const bool wide = (form & WIDE) != 0, refers = (form & REFERS) != 0;
-	unsigned char *at = block_map(b, block_bytes(capacity, form));
+	const bool refers = (form & REFERS) != 0;
+	const uint32_t size = (form & WIDE) != 0 ? 8 : 4;	/* of some columns */
+	unsigned char *at = block_map(b, HEADER_BYTES + (size_t)capacity *
+	    (size_t)((form & WIDE ? 54 : 36) + (refers ? 2 : 0) + (folding() ? 2 : 0)));
 
 	if (at == NULL)
 		return false;
@@ -277,10 +247,23 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	put_u32(&at, "capacity", capacity);
 	put_hot(&at, b);
 	b->open->thread = (uint32_t)thread->tid;
-	put_columns(&at, b, capacity, form);
+	block_column(&at, "enter", &b->enter, 8 * capacity);
+	block_column(&at, "duration", &b->duration, size * capacity);
+	block_column(&at, "call", &b->call, 2 * capacity);
+	block_column(&at, "site", &b->site, size / 2 * capacity);
+	block_column(&at, "comm", &b->comm, size / 2 * capacity);
+	block_column(&at, "peer", &b->peer, 4 * capacity);
+	block_column(&at, "tag", &b->tag, 4 * capacity);
+	block_column(&at, "bytes_sent", &b->sent, size * capacity);
+	block_column(&at, "bytes_received", &b->received, size * capacity);
+	block_column(&at, "request", &b->request, size / 2 * capacity);
+	if (refers)
+		block_column(&at, "request_at", &b->request_at, 2 * capacity);
+	if (folding())
+		block_column(&at, "folded", &b->folded, 2 * capacity);
 	b->capacity = capacity;
-	b->wide = wide;
-	b->plain_end = wide || refers ? 0 : capacity;
+	b->form = form;
+	b->plain_end = form != 0 ? 0 : capacity;
 	block_show(b, at);
 	return true;
 }
@@ -322,17 +305,6 @@ form_of(const struct entry *entries, uint32_t count)
 	return (all > UINT32_MAX ? WIDE : 0) | (refers != 0 ? REFERS : 0);
 }
 
-static void
-store(const struct block *b, size_t i, const struct entry *e)
-{
-	if (b->request_at != NULL)
-		memcpy(b->request_at + 2 * i, &e->request_at, 2);
-	if (b->wide)
-		row_store(b, i, e, true);
-	else
-		row_store(b, i, e, false);
-}
-
 void
 segment_go_on(void)
 {
@@ -350,16 +322,14 @@ block_is_old(const struct block *b)
 static bool
 next_block(struct thread *thread, uint32_t count, unsigned form)
 {
-	uint32_t capacity = thread->next_capacity > 0 ? thread->next_capacity : FIRST_ROWS;
+	const uint32_t capacity = block_capacity(thread->seq, FIRST_ROWS, MOST_ROWS);
 	const bool first = thread->block.mapping == NULL;
 	struct open_call open;
 	bool done;
 
 	if (!first)
 		open = *thread->block.open;
-	/* a thread that refers to other threads once will do so again */
-	thread->refers |= (form & REFERS) != 0;
-	form |= thread->refers ? REFERS : 0;
+	form |= thread->block.form & REFERS;	/* it will refer to other threads again */
 	pthread_mutex_lock(&raw.lock);
 	block_close(&thread->block, false);
 	segment_go_on();
@@ -369,9 +339,6 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 	if (done && !first)
 		*thread->block.open = open;
 	pthread_mutex_unlock(&raw.lock);
-	/* The unused end of the last block is at most 1/16 of the trace. */
-	capacity = (uint32_t)(thread->seq / 16 < MOST_ROWS ? thread->seq / 16 : MOST_ROWS);
-	thread->next_capacity = capacity > FIRST_ROWS ? capacity : FIRST_ROWS;
 	return done;
 }
 
@@ -379,8 +346,7 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 static bool
 fits(const struct block *b, uint32_t count, unsigned form)
 {
-	return b->mapping != NULL && b->count + count <= b->capacity &&
-	    (b->wide || !(form & WIDE)) && (b->request_at != NULL || !(form & REFERS));
+	return b->mapping != NULL && b->count + count <= b->capacity && (form & ~b->form) == 0;
 }
 
 void
@@ -388,6 +354,7 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 {
 	struct block *b = &thread->block;
 	unsigned form = form_of(entries, count);
+	bool wide;
 
 	if (count == 0 || paused || lost) {
 		b->open->enter_ns = 0;	/* no row is to come: leave_call */
@@ -401,18 +368,24 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 		b->made_ns = clock_ns();
 	}
 	/* Further rows of the call that needed the block come here, too. */
-	b->plain_end = entries[0].leave_ns <= b->made_ns || b->wide || b->request_at != NULL ? 0 :
-	    b->capacity;
+	b->plain_end = entries[0].leave_ns <= b->made_ns || b->form != 0 ? 0 : b->capacity;
+	wide = (b->form & WIDE) != 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct entry e = entries[i];
+		const size_t row = b->count + (size_t)i;
 
 		/* The time to make the block is the recorder's: it counts to the call. */
 		if (e.leave_ns < b->made_ns &&
-		    (b->wide || b->made_ns - e.enter_ns <= UINT32_MAX)) {
+		    (wide || b->made_ns - e.enter_ns <= UINT32_MAX)) {
 			e.enter_ns = e.enter_ns < e.leave_ns ? e.enter_ns : b->made_ns;
 			e.leave_ns = b->made_ns;
 		}
-		store(b, b->count + (size_t)i, &e);
+		if ((b->form & REFERS) != 0)
+			memcpy(b->request_at + 2 * row, &e.request_at, 2);
+		if (wide)
+			row_store(b, row, &e, true);
+		else
+			row_store(b, row, &e, false);
 	}
 	b->count += count;
 	thread->seq += count;
@@ -430,7 +403,7 @@ bool
 rows_fold(struct thread *thread, int64_t leave_ns)
 {
 	struct block *b = &thread->block;
-	const size_t row = b->count - 1;
+	const size_t row = b->count - 1, size = (b->form & WIDE) != 0 ? 8 : 4;
 	int64_t enter_ns;
 	uint64_t duration_ns;
 	uint16_t folded;
@@ -441,11 +414,11 @@ rows_fold(struct thread *thread, int64_t leave_ns)
 	memcpy(&enter_ns, b->enter + 8 * row, 8);
 	memcpy(&folded, b->folded + 2 * row, 2);
 	duration_ns = (uint64_t)(leave_ns - enter_ns);
-	if (folded == UINT16_MAX || (!b->wide && duration_ns > UINT32_MAX))
+	if (folded == UINT16_MAX || (size == 4 && duration_ns > UINT32_MAX))
 		return false;
 	folded++;
 	memcpy(b->folded + 2 * row, &folded, 2);
-	memcpy(b->duration + (b->wide ? 8 : 4) * row, &duration_ns, b->wide ? 8 : 4);
+	memcpy(b->duration + size * row, &duration_ns, size);
 	return true;
 }
 
@@ -454,9 +427,7 @@ rows_replace(struct thread *thread, const struct entry *entry)
 {
 	struct block *b = &thread->block;
 
-	if (b->mapping == NULL || b->count == 0)
-		return;
-	if (lost)
+	if (b->mapping == NULL || b->count == 0 || lost)
 		return;
 	b->count--;
 	thread->seq--;

@@ -3,8 +3,6 @@
 #include <stdio.h>
 
 #include "file.h"
-#include "recorder.h"
-#include "rows.h"
 #include "small.h"
 
 _Atomic bool named[2 * NUMBER_COUNT];

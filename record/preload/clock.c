@@ -3,7 +3,6 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 #endif
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include "../../base/tool/hash_table.h"
 #include "../../base/tool/order.h"
 #include "clock.h"
-#include "recorder.h"
 #include "small.h"
 
 struct clock_map clock_map = { .rate = (uint64_t)1 << 32 };
@@ -32,18 +30,13 @@ counter_is_good(void)
 	static const char where[] =
 	    "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	unsigned a, b, c, d;
-	char source[16] = "";
-	FILE *file;
+	char source[16];
 
 	if (options.monotonic)
 		return false;
 	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || (d & 1 << 8) == 0)
 		return false;
-	if ((file = fopen(where, "r")) == NULL)
-		return false;
-	if (fgets(source, sizeof source, file) == NULL)
-		source[0] = '\0';
-	fclose(file);
+	file_text(where, source, sizeof source);
 	return strcmp(source, "tsc\n") == 0;
 #elif defined __aarch64__
 	return !options.monotonic;
@@ -78,13 +71,11 @@ clock_instant(void)
 int64_t
 clock_namespace_ns(void)
 {
-	FILE *file = fopen("/proc/self/timens_offsets", "re");
-	long long s = 0, ns = 0;
-	bool found = file != NULL && fscanf(file, "monotonic %lld %lld", &s, &ns) == 2;
+	long long s, ns;
+	char text[200];
 
-	if (file != NULL)
-		fclose(file);
-	return found ? s * 1000000000 + ns : 0;
+	file_text("/proc/self/timens_offsets", text, sizeof text);
+	return sscanf(text, "monotonic %lld %lld", &s, &ns) == 2 ? s * 1000000000 + ns : 0;
 }
 
 uint64_t
@@ -113,14 +104,6 @@ static struct {
 	int own, index;		/* this rank's leader, and its index in ranks */
 } leaders = { .count = 1 };
 
-uint64_t
-hash_text(uint64_t hash, const char *text)
-{
-	for (; *text != '\0'; text++)
-		hash = mix(hash, (unsigned char)*text);
-	return hash;
-}
-
 /*
  * CLOCK_MONOTONIC starts with the kernel, and a time namespace shifts it. The host's name is
  * included because cloned virtual machines have the same boot id.
@@ -128,19 +111,14 @@ hash_text(uint64_t hash, const char *text)
 static uint64_t
 clock_identity(void)
 {
-	char host[256] = "", boot[64] = "";
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-	struct stat namespace = { 0 };
+	char host[256] = "", boot[64];
+	struct stat namespace;
 
-	if (file != NULL) {
-		if (fgets(boot, sizeof boot, file) == NULL)
-			boot[0] = '\0';
-		fclose(file);
-	}
+	file_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
 	gethostname(host, sizeof host - 1);
 	if (stat("/proc/self/ns/time", &namespace) != 0)
 		namespace.st_ino = 0;
-	return mix(hash_text(hash_text(1, host), boot), namespace.st_ino);
+	return mix(mix(hash_of_text(host), hash_of_text(boot)), namespace.st_ino);
 }
 
 void
@@ -330,22 +308,6 @@ measure(const struct way *way, int leader)
 }
 
 /*
- * A binomial tree: in round k = 1, 2, 4, ... leaders k to 2k - 1 measure against the leaders k
- * below. So the error grows with the depth of the tree, log2 of the number of clocks.
- */
-static void
-measure_tree(const struct way *way)
-{
-	const int index = leaders.index;
-
-	for (int k = 1; k < leaders.count; k *= 2)
-		if (index >= k && index < 2 * k)
-			measure(way, index - k);
-		else if (index < k && index + k < leaders.count)
-			answer(way, index + k);
-}
-
-/*
  * As in the paper. Nobody leaves an MPI_Allreduce before the last rank has entered it. That instant
  * is between enter and leave on every clock. So the offset is in [enter - their leave, leave -
  * their enter], where the first is the leader's time; the intersection over all rounds is tighter.
@@ -365,10 +327,8 @@ measure_all(bool leads)
 	memcpy(theirs, times, sizeof times);
 	PMPI_Bcast(theirs, 2 * ROUND_TRIPS, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
 	for (int i = 0; i < ROUND_TRIPS; i++) {
-		if (theirs[2 * i] - times[2 * i + 1] > low_ns)
-			low_ns = theirs[2 * i] - times[2 * i + 1];
-		if (theirs[2 * i + 1] - times[2 * i] < high_ns)
-			high_ns = theirs[2 * i + 1] - times[2 * i];
+		low_ns = larger(low_ns, theirs[2 * i] - times[2 * i + 1]);
+		high_ns = smaller(high_ns, theirs[2 * i + 1] - times[2 * i]);
 	}
 	if (leads && leaders.index > 0)
 		append_sample(times[ROUND_TRIPS], 0, low_ns + (high_ns - low_ns) / 2,
@@ -414,7 +374,16 @@ clock_sync(void)
 	else if (leaders.count > 1 && leads) {
 		if (again)
 			way = (struct way){ leaders_alone(), NULL };
-		measure_tree(&way);
+		/*
+		 * A binomial tree: in round k = 1, 2, 4, ... leaders k to 2k - 1 measure against
+		 * the leaders k below. So the error grows with the depth of the tree, log2 of the
+		 * number of clocks.
+		 */
+		for (int k = 1; k < leaders.count; k *= 2)
+			if (leaders.index >= k && leaders.index < 2 * k)
+				measure(&way, leaders.index - k);
+			else if (leaders.index < k && leaders.index + k < leaders.count)
+				answer(&way, leaders.index + k);
 	}
 	if (!leads && !again)
 		small_append("clock_shared", PAIRS(pair_int("peer", leaders.own)));

@@ -3,10 +3,6 @@
 #ifndef CLOCK_H
 #define CLOCK_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <time.h>
-
 #include "recorder.h"
 
 /*
@@ -25,7 +21,6 @@ struct instant {		/* one moment on both clocks, before one is chosen */
 	int64_t monotonic_ns;
 };
 struct instant clock_instant(void);
-uint64_t hash_text(uint64_t hash, const char *text);
 int64_t clock_namespace_ns(void);
 /* Collective over MPI_COMM_WORLD: chooses the clock; earlier instants become ticks of it. */
 void clock_start(const struct instant *init);

@@ -8,7 +8,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "recorder.h"
 #include "sample.h"
 
 enum { COLLECTOR_STACK = 1 << 18 };

@@ -13,13 +13,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../base/tool/hash_table.h"
-#include "clock.h"
-#include "communicators.h"
 #include "notes.h"
-#include "recorder.h"
 #include "small.h"
 
 /* Slots move. What they point to stays, as threads use it outside the lock. */
@@ -39,7 +35,7 @@ static uint32_t last_number = 2;
 /* Of unknown members: sizes that depend on them are 0, and no rank is the root. */
 static struct communicator unknown = { .inter = true };
 
-static bool met;		/* whether another MPI_COMM_WORLD was met */
+bool have_met;
 
 /* number of such calls by the same members */
 static struct calls_by { uint64_t key; uint32_t count; } *groups;
@@ -55,10 +51,12 @@ table_set(struct communicator new)
 		return;
 	}
 	*slot.it = new;
+	lock_tables();
 	if ((at = communicators_add(&table, &slot)) != NULL)
 		*at = slot;		/* the handle may be used again after a free */
 	else
 		free(slot.it);
+	unlock_tables();
 }
 
 static void
@@ -112,13 +110,20 @@ communicator_find(uintptr_t handle)
 	return it;
 }
 
+/*
+ * Gives it a number, and appends its definition: to be called before the table has it, as another
+ * thread may then use it.
+ */
 static void
-append(const struct communicator *comm, struct creation name, int side, const char *type,
+define(struct communicator *comm, struct creation name, int side, const char *type,
     const struct meeting *meeting)
 {
 	const struct meeting of = meeting != NULL ? *meeting : (struct meeting){ 0 };
 	const bool inter = side >= 0;
 
+	lock_tables();
+	comm->number = ++last_number;
+	unlock_tables();
 	small_append("communicator", PAIRS(
 	    pair_uint("comm", comm->number),
 	    pair_uint("size", (uint64_t)comm->size),
@@ -192,21 +197,16 @@ add_new(MPI_Comm made, struct creation name, int side, const struct meeting *mee
 	struct communicator new = { .id = name.id, .root = name.root, .group = MPI_GROUP_NULL };
 
 	measure(&new, made);
-	lock_tables();
-	new.number = ++last_number;
-	unlock_tables();
+	define(&new, name, side, NULL, meeting);
 	/* the other side has its own numbers for communicators made from it */
 	if (meeting != NULL) {
-		met = true;
+		have_met = true;
 		new.id = 3;
 		new.root = new.number;
 	}
-	append(&new, name, side, NULL, meeting);
 	if (!new.inter)
 		add_topology(made, &new);
-	lock_tables();
 	table_set(new);
-	unlock_tables();
 }
 
 struct creation
@@ -261,32 +261,19 @@ group_calls(uint64_t key)
 	return 1;
 }
 
-/* The two groups of an intercommunicator, or the same group twice. */
-static void
-groups_of(MPI_Comm comm, MPI_Group group[2], bool *inter)
-{
-	int test;
-
-	PMPI_Comm_test_inter(comm, &test);
-	*inter = test != 0;
-	PMPI_Comm_group(comm, &group[0]);
-	if (*inter)
-		PMPI_Comm_remote_group(comm, &group[1]);
-	else
-		PMPI_Comm_group(comm, &group[1]);
-}
-
 /* MEETING: how processes of one or of two MPI_COMM_WORLDs met, if they did. */
 static void
 name_group(MPI_Comm parent, uint64_t tag, MPI_Comm made, struct meeting *meeting)
 {
 	const struct communicator *from = communicator_of(parent);
-	MPI_Group group[2], base;
-	int first[2], side;
+	MPI_Group group[2], base;	/* both groups, or the same one twice */
+	int first[2], side, inter;
 	uint64_t key[2];
-	bool inter, strangers;
+	bool strangers;
 
-	groups_of(made, group, &inter);
+	PMPI_Comm_test_inter(made, &inter);
+	PMPI_Comm_group(made, &group[0]);
+	(inter ? PMPI_Comm_remote_group : PMPI_Comm_group)(made, &group[1]);
 	strangers = inter && (from->root != 0 || has_strangers(group[1]));
 	if (from->root != 0)
 		PMPI_Comm_group(parent, &base);
@@ -321,30 +308,11 @@ note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made)
 		name_group(parent, (uint64_t)(unsigned)tag, made, &meeting);
 }
 
-bool
-have_met(void)
-{
-	return met;
-}
-
 void
 note_meeting(struct meeting meeting, MPI_Comm made)
 {
 	if (made != MPI_COMM_NULL)
 		name_group(MPI_COMM_NULL, 0, made, &meeting);
-}
-
-/* Its definition comes first: another thread may use it as soon as the table has it. */
-static void
-add_defined(struct communicator *new, struct creation name, const char *type)
-{
-	lock_tables();
-	new->number = ++last_number;
-	unlock_tables();
-	append(new, name, -1, type, NULL);
-	lock_tables();
-	table_set(*new);
-	unlock_tables();
 }
 
 /* Adds an object of TYPE that all members of a communicator make on it, with the same members. */
@@ -358,7 +326,8 @@ add_made_on(MPI_Comm parent, uintptr_t handle, MPI_Group group, const char *type
 	new.id = name.id = mix(name.id, 0x57494e);
 	new.created = 0;
 	new.group = group;
-	add_defined(&new, name, type);
+	define(&new, name, -1, type, NULL);
+	table_set(new);
 }
 
 void
@@ -389,7 +358,9 @@ partitions_of(MPI_Comm comm)
 		new.handle = partition_key(comm);
 		new.id = mix(new.id, 0x50415254);
 		new.group = MPI_GROUP_NULL;
-		add_defined(&new, (struct creation){ new.id, new.root, new.number }, "partitions");
+		define(&new, (struct creation){ new.id, new.root, new.number }, -1, "partitions",
+		    NULL);
+		table_set(new);
 		it = of_handle(new.handle);
 	}
 	pthread_mutex_unlock(&making);

@@ -84,7 +84,7 @@ void note_new_file(MPI_Comm parent, MPI_File made);
 void note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made);
 void note_meeting(struct meeting meeting, MPI_Comm made);
 void note_parent(MPI_Comm parent);	/* parent of a spawned process; may be called again */
-bool have_met(void);		/* whether another MPI_COMM_WORLD was met */
+extern bool have_met;		/* another MPI_COMM_WORLD */
 /* Where partitioned messages of the communicator are sent: they match only each other. */
 struct communicator *partitions_of(MPI_Comm comm);
 /* counts a communicator made by all members of PARENT */
@@ -96,6 +96,8 @@ void forget_communicator(struct communicator *comm);
 
 /* All processes, as a group that the caller frees. */
 MPI_Group world_group(void);
+/* The ranks of the group's members in BASE, for the caller to free; NULL: none, or no memory. */
+int *ranks_in(MPI_Group group, MPI_Group base, int *size);
 /* A hash of the ranks in BASE of the group's members, in order, and the first of these ranks. */
 uint64_t hash_group(MPI_Group group, MPI_Group base, int *first);
 /* Whether a member belongs to another MPI_COMM_WORLD. */

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "recorder.h"
@@ -29,18 +28,23 @@ clock_of(clockid_t clock)
 }
 
 void
+file_text(const char *path, char *text, size_t size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t got = fd >= 0 ? read(fd, text, size - 1) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	text[got > 0 ? got : 0] = '\0';
+}
+
+void
 thread_file(pid_t tid, const char *name, char *text, size_t size)
 {
 	char path[60];
-	ssize_t got = -1;
-	int fd;
 
 	snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int)tid, name);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) >= 0) {
-		got = read(fd, text, size - 1);
-		close(fd);
-	}
-	text[got > 0 ? got : 0] = '\0';
+	file_text(path, text, size);
 }
 
 bool

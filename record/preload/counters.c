@@ -6,13 +6,10 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "recorder.h"
 #include "sample.h"
 
 static const struct {

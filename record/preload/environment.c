@@ -8,14 +8,12 @@
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "../../base/tool/order.h"
 #include "../front/front.h"
 #include "clock.h"
-#include "recorder.h"
 #include "small.h"
 
 enum { MOST_VARIABLES = 256, MOST_BYTES = 1000 };	/* longer values are cut */

@@ -9,15 +9,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../base/stream/shell.h"
 #include "file.h"
-#include "recorder.h"
-#include "rows.h"
 #include "small.h"
 
 static char unnamed[4096 + 20];	/* the file until the rank is known */
@@ -31,23 +28,6 @@ is_ours(int fd, struct stat *status)
 	    status->st_ino == raw.now->inode;
 }
 
-/*
- * Opens our file, not another one of the same name: the old descriptor may now be someone else's.
- */
-static bool
-open_again(struct stat *status)
-{
-	int fd = open(raw.now->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	if (!is_ours(fd, status)) {
-		if (fd >= 0)
-			close(fd);
-		return false;
-	}
-	raw.now->fd = fd;
-	return true;
-}
-
 int
 file_fd(void)
 {
@@ -55,10 +35,19 @@ file_fd(void)
 
 	if (lost)
 		return -1;
-	if (!is_ours(raw.now->fd, &status) && !open_again(&status)) {
-		raw.now->fd = -1;
-		give_up(raw.now->path, "the program has closed it, and it is not there any more");
-		return -1;
+	if (!is_ours(raw.now->fd, &status)) {
+		/* the old descriptor may be someone else's; so may a file of our name */
+		const int fd = open(raw.now->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		const bool found = is_ours(fd, &status);
+
+		raw.now->fd = found ? fd : -1;
+		if (fd >= 0 && !found)
+			close(fd);
+		if (!found) {
+			give_up(raw.now->path,
+			    "the program has closed it, and it is not there any more");
+			return -1;
+		}
 	}
 	if ((uint64_t)status.st_size < raw.now->reserved) {
 		/* as NFS does if its server is full */

@@ -3,9 +3,6 @@
 #ifndef FILE_H
 #define FILE_H
 
-#include <pthread.h>
-#include <sys/types.h>
-
 #include "rows.h"
 
 /*
@@ -70,6 +67,8 @@ void segment_end(struct segment *segment, bool more);
  * put at AT, and then it is part of the trace.
  */
 unsigned char *block_map(struct block *block, size_t bytes);
+/* Of the block after so many rows: the unused end of a trace is at most 1/16 of it. */
+uint32_t block_capacity(uint64_t rows, uint32_t least, uint32_t most);
 void block_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes);
 void block_show(struct block *block, unsigned char *at);
 /* Ends the block with its hash. USED: another thread may still store to it; it stays open. */

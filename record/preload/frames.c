@@ -74,19 +74,6 @@ forget_unloaded(struct frame_memory *memory, unsigned long long unloads)
 	memory->unloads = unloads;
 }
 
-/* Returns NULL without memory. */
-static struct frame_memory *
-prepared(struct frame_memory **kept)
-{
-	if (*kept == NULL) {
-		if ((*kept = calloc(1, sizeof **kept)) == NULL)
-			return NULL;
-		find_stack(&(*kept)->low, &(*kept)->high);
-	}
-	forget_unloaded(*kept, count_objects().unloads);
-	return *kept;
-}
-
 static const struct frame_rule *
 rule_of(struct frame_memory *memory, const void *address)
 {
@@ -206,11 +193,15 @@ callers_from(struct frame_memory **kept, const void *first, const void **frames,
 	 * address.
 	 */
 	const uintptr_t *own = __builtin_frame_address(0);
-	struct frame_memory *memory = prepared(kept);
+	struct frame_memory *memory = *kept;
 
-	if (memory != NULL)
+	if (memory == NULL && (memory = *kept = calloc(1, sizeof *memory)) != NULL)
+		find_stack(&memory->low, &memory->high);
+	if (memory != NULL) {
+		forget_unloaded(memory, count_objects().unloads);
 		count = walk(memory, (struct place){ unsigned_address(own[1]),
 		    (uintptr_t)__builtin_dwarf_cfa(), own[0], 0 }, first, frames, depth);
+	}
 #else
 	(void)kept;
 #endif

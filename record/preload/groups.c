@@ -5,13 +5,12 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "../../base/tool/hash_table.h"
 #include "clock.h"
 #include "communicators.h"
-#include "recorder.h"
+#include "pack.h"
 
 MPI_Group
 world_group(void)
@@ -27,27 +26,22 @@ world_group(void)
 	return world;
 }
 
-/* The ranks of the group's members in BASE, for the caller to free; NULL: none, or no memory. */
-static int *
+int *
 ranks_in(MPI_Group group, MPI_Group base, int *size)
 {
-	int *from, *to;
+	int *to, *from;
 
 	PMPI_Group_size(group, size);
 	if (*size == 0 || base == MPI_GROUP_NULL)
 		return NULL;
-	from = malloc((size_t)*size * sizeof *from);
-	to = malloc((size_t)*size * sizeof *to);
-	if (from != NULL && to != NULL) {
-		for (int i = 0; i < *size; i++)
-			from[i] = i;
-		PMPI_Group_translate_ranks(group, *size, from, base, to);
-	} else {
+	if ((to = malloc(2 * (size_t)*size * sizeof *to)) == NULL) {
 		out_of_memory();
-		free(to);
-		to = NULL;
+		return NULL;
 	}
-	free(from);
+	from = to + *size;
+	for (int i = 0; i < *size; i++)
+		from[i] = i;
+	PMPI_Group_translate_ranks(group, *size, from, base, to);
 	return to;
 }
 
@@ -134,16 +128,7 @@ place_in(MPI_Comm parent, MPI_Comm made)
 
 /* ---- meetings ---- */
 
-/* A name that both sides know; never 0, which stands for none. */
-static uint64_t
-hash_bytes(const void *bytes, size_t length)
-{
-	uint64_t hash = 1;
-
-	for (size_t i = 0; i < length; i++)
-		hash = mix(hash, ((const unsigned char *)bytes)[i]);
-	return hash | 1;
-}
+/* Hashes of a name that both sides know are never 0, which stands for none. */
 
 uint64_t
 port_of_name(const char *name, size_t length)
@@ -152,7 +137,7 @@ port_of_name(const char *name, size_t length)
 
 	while (end > 0 && name[end - 1] == ' ')		/* Fortran pads with blanks */
 		end--;
-	return hash_bytes(name, end);
+	return hash_of(name, end) | 1;
 }
 
 /*
@@ -177,14 +162,6 @@ port_of_root(MPI_Comm comm, int root)
 	return port_of_name(name, (size_t)snprintf(name, sizeof name, "%.40s.%d", job, rank));
 }
 
-static uint64_t
-port_of_parent(void)
-{
-	const char *port = getenv("OMPI_PARENT_PORT");
-
-	return port != NULL ? port_of_name(port, strcspn(port, ":")) : 0;
-}
-
 /* Hash of the addresses of both ends. */
 uint64_t
 port_of_socket(int fd)
@@ -195,12 +172,15 @@ port_of_socket(int fd)
 	if (getsockname(fd, (struct sockaddr *)&own, &own_size) != 0 || own.ss_family == AF_UNIX ||
 	    getpeername(fd, (struct sockaddr *)&other, &other_size) != 0)
 		return 0;
-	return (hash_bytes(&own, own_size) + hash_bytes(&other, other_size)) | 1;
+	return (hash_of(&own, own_size) + hash_of(&other, other_size)) | 1;
 }
 
 void
 note_parent(MPI_Comm parent)
 {
+	const char *port = getenv("OMPI_PARENT_PORT");
+
 	if (parent != MPI_COMM_NULL && communicator_of(parent)->number == 0)
-		note_meeting((struct meeting){ "parent", port_of_parent(), clock_ns() }, parent);
+		note_meeting((struct meeting){ "parent",
+		    port != NULL ? port_of_name(port, strcspn(port, ":")) : 0, clock_ns() }, parent);
 }

@@ -8,14 +8,11 @@
  * SIGBUS that is not ours; its queries are answered from here. If it ignores the signal, or blocks
  * it in the thread, the kernel ends the process all the same.
  */
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "../front/front.h"
 #include "file.h"
-#include "recorder.h"
 
 struct guarded {
 	unsigned char *_Atomic map;	/* NULL: free */
@@ -52,18 +49,11 @@ guard_remove(struct guarded *guarded)
 	guarded->map = NULL;
 }
 
-/* The signal says nothing of a full disk or a quota: the answer to a wish for more room does. */
-static void
-say_why(void)
-{
-	int error = file_promise(raw.now->reserved + (1 << 20));
-
-	give_up(raw.now->path, error != 0 ? strerror(error) : "a page of it is lost");
-}
-
 static bool
 replace_mapping(const unsigned char *address)
 {
+	int error;
+
 	for (struct guarded *it = all; it != NULL; it = it->next) {
 		unsigned char *map = it->map;
 
@@ -72,7 +62,9 @@ replace_mapping(const unsigned char *address)
 		if (mmap(map, it->size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			return false;
-		say_why();
+		/* the signal says nothing of a full disk or a quota: a wish for more room does */
+		error = file_promise(raw.now->reserved + (1 << 20));
+		give_up(raw.now->path, error != 0 ? strerror(error) : "a page of it is lost");
 		return true;
 	}
 	return false;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of calls that complete, cancel or free requests. */
-#include "communicators.h"
 #include "notes.h"
-#include "recorder.h"
-#include "requests.h"
-#include "rows.h"
 
 ALWAYS void
 fill_completed(struct entry *e, const struct request *done, const MPI_Status *status)

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows of calls that make and start requests; what an open call waits for. */
-#include "communicators.h"
-#include "notes.h"
 #include "open_call.h"
-#include "recorder.h"
-#include "requests.h"
-#include "rows.h"
 
 /* The number that the call's row will have. */
 static uint64_t

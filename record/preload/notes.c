@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows that calls leave: lp-trace(5), "What the rows of a call say". */
 #include <stdlib.h>
-#include <string.h>
 
-#include "communicators.h"
-#include "notes.h"
 #include "open_call.h"
-#include "recorder.h"
-#include "rows.h"
 
 struct type_size known_types[TYPE_SLOTS];
 
@@ -352,19 +347,13 @@ void
 note_epoch(struct at *at, struct communicator *win, struct epoch *epoch, MPI_Group group)
 {
 	struct entry call = entry_of(at), *e;
-	int count, *from, *to;
+	int count, *to = ranks_in(group, win->group, &count);
 
-	PMPI_Group_size(group, &count);
-	if ((e = own_entries(at->thread, count)) == NULL)
-		return;
-	if ((from = malloc(2 * ((size_t)count + 1) * sizeof *from)) == NULL) {
-		out_of_memory();
+	e = own_entries(at->thread, count);
+	if (e == NULL || (to == NULL && count > 0)) {
+		free(to);
 		return;
 	}
-	to = from + count + 1;
-	for (int i = 0; i < count; i++)
-		from[i] = i;
-	PMPI_Group_translate_ranks(group, count, from, win->group, to);
 	call.comm = win->number;
 	epoch->start = paused ? NO_ROW : at->thread->seq;
 	epoch->location = at->thread->location;
@@ -375,7 +364,7 @@ note_epoch(struct at *at, struct communicator *win, struct epoch *epoch, MPI_Gro
 		e[i].call = i == 0 ? call.call : NUMBER_part;
 		e[i].peer = peer_of(to[i]);
 	}
-	free(from);
+	free(to);
 	rows_commit(at->thread, e, count < 1 ? 1 : (uint32_t)count);
 }
 

@@ -6,16 +6,9 @@
 #ifndef NOTES_H
 #define NOTES_H
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "../../base/stream/open_call.h"
 #include "clock.h"
-#include "communicators.h"
-#include "recorder.h"
 #include "requests.h"
-#include "rows.h"
 #include "sites.h"
 
 /* A call being recorded. */

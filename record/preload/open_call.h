@@ -3,10 +3,7 @@
 #ifndef OPEN_CALL_H
 #define OPEN_CALL_H
 
-#include <string.h>
-
 #include "../../base/mpi/call_class.h"
-#include "../../base/stream/open_call.h"
 #include "notes.h"
 
 /* The row that started a request that the call waits for. */

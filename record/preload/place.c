@@ -11,10 +11,8 @@
  * it ends.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "recorder.h"
 #include "sample.h"
 #include "sites.h"
 
@@ -103,26 +101,14 @@ flat_place(const struct taken *taken, size_t size)
 	return place;
 }
 
-static void
-take_place(struct copies *copies, bool deep, const struct perf_event_header *header)
-{
-	const uint64_t from = copies->tail;
-	struct taken taken;
-	const size_t size = take_record(&copies->buffer, from, header, &taken);
-
-	if (header->type != PERF_RECORD_SAMPLE || size < offsetof(struct taken, frame) ||
-	    copies->end - copies->begin == PLACES)
-		return;
-	copies->of[copies->end++ % PLACES] = deep ?
-	    full_place(&copies->buffer, from, header, &taken, size) : flat_place(&taken, size);
-}
-
 /* Moves all copies from the buffers to the queues; the caller holds SAMPLING. */
 void
 places_read(struct ring *ring)
 {
 	struct places *places = ring->places;
 	struct perf_event_header header;
+	struct taken taken;
+	size_t size;
 
 	for (int k = 0; places != NULL && !places->closed && k < KINDS; k++) {
 		struct copies *copies = &places->kind[k];
@@ -132,7 +118,13 @@ places_read(struct ring *ring)
 			buffer_copy(&copies->buffer, copies->tail, &header, sizeof header);
 			if (header.size < sizeof header)
 				break;
-			take_place(copies, k == DEEP, &header);
+			size = take_record(&copies->buffer, copies->tail, &header, &taken);
+			if (header.type == PERF_RECORD_SAMPLE &&
+			    size >= offsetof(struct taken, frame) &&
+			    copies->end - copies->begin < PLACES)
+				copies->of[copies->end++ % PLACES] = k == DEEP ?
+				    full_place(&copies->buffer, copies->tail, &header, &taken,
+				    size) : flat_place(&taken, size);
 		}
 		set_tail(copies, copies->tail);
 	}

@@ -41,7 +41,7 @@ last_leave_ns(const struct block *b)
 {
 	int64_t enter_ns;
 	uint64_t duration_ns = 0;
-	const size_t size = b->wide ? 8 : 4;
+	const size_t size = (b->form & WIDE) != 0 ? 8 : 4;
 
 	if (b->mapping == NULL || b->count == 0)
 		return INT64_MIN;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder.h"
 #include "sites.h"
 
 enum {

@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Begin and end of recording, and the entry and exit of every recorded call. */
-#include "clock.h"
-#include "communicators.h"
+#include "../../base/tool/hash_table.h"
 #include "file.h"
-#include "notes.h"
 #include "open_call.h"
-#include "recorder.h"
-#include "requests.h"
-#include "rows.h"
-#include "sites.h"
 #include "small.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -197,16 +190,6 @@ begin(const char *folder, const struct instant *init)
 	sample_start(rank);
 }
 
-/* Spawned processes are in MPI_Init while their parents are in MPI_Comm_spawn. */
-static uint32_t
-comm_of_init(void)
-{
-	MPI_Comm parent;
-
-	PMPI_Comm_get_parent(&parent);
-	return parent != MPI_COMM_NULL ? communicator_of(parent)->number : 0;
-}
-
 /* Before MPI begins. */
 static void
 prepare(void)
@@ -252,6 +235,7 @@ void
 init_leave(const struct instant *before, int result, uint16_t call, const void *from)
 {
 	const char *folder = getenv("LONGPOLE_DIR");
+	MPI_Comm parent;
 
 	within = false;
 	if (result != MPI_SUCCESS || folder == NULL || (recording && !by_session))
@@ -261,8 +245,10 @@ init_leave(const struct instant *before, int result, uint16_t call, const void *
 	else
 		begin(folder, before);
 	python_start(from);
+	/* Spawned processes are in MPI_Init while their parents are in MPI_Comm_spawn. */
+	PMPI_Comm_get_parent(&parent);
 	if (recording)
-		first_row(before, call, from, comm_of_init());
+		first_row(before, call, from, communicator_of(parent)->number);
 }
 
 bool
@@ -293,7 +279,7 @@ finalize_enter(struct finalizing *f, const void *from, const void *frame)
 	poll_gaps_append();
 	if (!by_session)
 		cores_append();
-	if (have_met())
+	if (have_met)
 		clock_say();
 	open_store(at, CLASS_FINALIZE, &(struct opening)NO_OPENING);
 	rows_commit(at->thread, &f->entry, 1);
@@ -346,10 +332,10 @@ run_of_job(const char *folder)
 {
 	static const char *const names[] = { "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID",
 	    "SLURM_STEP_ID" };
-	uint64_t hash = hash_text(1, folder);
+	uint64_t hash = hash_of_text(folder);
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		hash = hash_text(hash, getenv(names[i]) != NULL ? getenv(names[i]) : "");
+		hash = mix(hash, hash_of_text(getenv(names[i])));
 	return hash >> 1;
 }
 

@@ -106,7 +106,9 @@ void check_mpi(void);	/* may be called before MPI_Init */
 /* cores.c: cores that the rank may use and their time, when recording begins and ends */
 void cores_append(void);
 int64_t clock_of(clockid_t clock);	/* in ns; 0: there is no such clock */
-/* What the kernel says of a thread of this process in its file NAME; empty: nothing. */
+/* The beginning of a file, as of those by which the kernel tells something; empty: nothing. */
+void file_text(const char *path, char *text, size_t size);
+/* The same of the file NAME of a thread of this process. */
 void thread_file(pid_t tid, const char *name, char *text, size_t size);
 /* How long a thread of this process ran, and how long it was ready and had no core. */
 bool thread_scheduled(pid_t tid, uint64_t *ran_ns, uint64_t *waited_ns);

@@ -10,15 +10,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "../front/regions.h"
+#include "../front/front.h"
 #include "clock.h"
 #include "file.h"
 #include "pack.h"
-#include "recorder.h"
-#include "rows.h"
 #include "small.h"
 
 enum {
@@ -156,9 +153,7 @@ static SELDOM bool
 open_block(struct thread *thread, int64_t from_ns)
 {
 	struct block *b = &thread->regions;
-	const uint64_t wanted = own->events / 16;
-	const uint32_t capacity = wanted < FIRST_EVENTS ? FIRST_EVENTS :
-	    wanted < MOST_EVENTS ? (uint32_t)wanted : MOST_EVENTS;
+	const uint32_t capacity = block_capacity(own->events, FIRST_EVENTS, MOST_EVENTS);
 	unsigned char *at = NULL;
 	bool old;
 

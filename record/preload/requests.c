@@ -5,10 +5,8 @@
  * oldest first, a thread's own before those of others.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../base/tool/hash_table.h"
-#include "recorder.h"
 #include "requests.h"
 
 /*
@@ -27,8 +25,6 @@ struct near_request near_requests[1 << NEAR_REQUEST_BITS];
 MPI_Request static_request, static_null;
 struct pending_ring pending;
 enum { LOOKED_AT = 1 << 10 };		/* search depth for the thread's own */
-/* a program that never completes its sends loses the oldest */
-enum { PENDING_LIMIT = 1 << 16 };
 
 void
 requests_start(void)
@@ -175,30 +171,10 @@ request_complete(MPI_Request handle, uint64_t ticks, struct request *done)
 	return true;
 }
 
-void
-static_room(void)
-{
-	struct pending_ring larger = { .size = pending.size == 0 ? 256 : 2 * pending.size };
-
-	if (pending.size == PENDING_LIMIT) {
-		static_drop_first();
-		return;
-	}
-	if ((larger.slots = malloc(larger.size * sizeof *larger.slots)) == NULL) {
-		out_of_memory();
-		return;
-	}
-	for (; larger.count < pending.count; larger.count++)
-		larger.slots[larger.count] =
-		    pending.slots[(pending.first + larger.count) & (pending.size - 1)];
-	free(pending.slots);
-	pending = larger;
-}
-
 static struct pending *
 pending_at(size_t i)
 {
-	return &pending.slots[(pending.first + i) & (pending.size - 1)];
+	return &pending.slots[(pending.first + i) % PENDING];
 }
 
 /*

@@ -3,10 +3,6 @@
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "communicators.h"
 #include "rows.h"
 
@@ -62,9 +58,11 @@ struct pending {
 	uint64_t start, ticks;		/* row of the start, and when its call was entered */
 	uint32_t location;
 };
+/* A program that never completes its sends loses the oldest. */
+enum { PENDING = 1 << 16 };
 struct pending_ring {
-	struct pending *slots;
-	size_t first, count, size;	/* size: a power of two, or 0 */
+	struct pending slots[PENDING];
+	size_t first, count;
 };
 SHARED struct pending_ring pending;
 
@@ -75,26 +73,23 @@ request_is_static(MPI_Request handle)
 	return (handle == static_request || handle == static_null) && handle != MPI_REQUEST_NULL;
 }
 
-SELDOM void static_room(void);		/* makes room for one more */
+ALWAYS void
+static_drop_first(void)
+{
+	pending.first = (pending.first + 1) % PENDING;
+	pending.count--;
+}
 
 /* TICKS: when the starting call was entered. */
 ALWAYS void
 static_add(uint32_t location, uint64_t start, uint64_t ticks)
 {
-	if (UNLIKELY(pending.count == pending.size)) {
-		static_room();
-		if (pending.count == pending.size)
-			return;
-	}
-	pending.slots[(pending.first + pending.count++) & (pending.size - 1)] =
+	if (pending.count == 0)
+		pending.first = 0;	/* few requests need little memory */
+	if (UNLIKELY(pending.count == PENDING))
+		static_drop_first();
+	pending.slots[(pending.first + pending.count++) % PENDING] =
 	    (struct pending){ start, ticks, location };
-}
-
-ALWAYS void
-static_drop_first(void)
-{
-	pending.first = (pending.first + 1) & (pending.size - 1);
-	pending.count--;
 }
 
 /* A request that a thread of location OWN completes in a call that ended at LEAVE_TICKS. */

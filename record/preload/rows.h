@@ -3,10 +3,6 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/types.h>
 
@@ -24,6 +20,9 @@ struct entry {
 	uint16_t call, request_at;
 };
 
+/* What the rows of a block may hold: values for wide columns, references to other threads' rows. */
+enum { WIDE = 1, REFERS = 2 };
+
 /* The block that a thread fills, in a mapping of the file. */
 struct block {
 	struct mapping *mapping;	/* of the file; NULL: no block is open */
@@ -32,9 +31,10 @@ struct block {
 	uint32_t count, capacity;
 	uint32_t plain_end;	/* capacity, if row_commit() may store; else 0 */
 	int64_t made_ns;		/* when it was ready, if a call had to wait for it */
-	/* 8 bytes for durations and sizes, 4 for communicators; else 4 and 2 */
-	bool wide;
-	unsigned char *request_at, *folded;	/* NULL: the block has no such column */
+	/* WIDE: 8 bytes for durations and sizes, 4 for communicators; else 4 and 2 */
+	unsigned form;
+	unsigned char *request_at;	/* if its rows refer */
+	unsigned char *folded;		/* if calls are folded */
 	unsigned char *count_at, *enter, *duration, *call, *site, *comm, *peer, *tag, *sent,
 	    *received, *request;
 	struct open_call *open;	/* of the block; no_block if none is open */
@@ -67,14 +67,12 @@ struct thread {
 	uint32_t location;
 	uint32_t number;		/* a worker's, if it makes no calls; 0: the first thread */
 	pid_t tid;
-	bool refers;	/* has referred to other threads: its blocks have a column for that */
 	uint64_t seq;		/* number of its next row */
 	int64_t polled_ns;	/* when the last unsuccessful poll was left */
 	struct poll_gaps gaps;
 	/* seq after the last row that may absorb more calls */
 	uint64_t fold_seq;
 	int64_t fold_leave_ns;	/* when the last call in that row was left */
-	uint32_t next_capacity;	/* of its next block */
 	struct block block, regions;
 	struct thread *next;	/* list of all threads; kept after their end, for their blocks */
 	MPI_Status status;	/* replaces MPI_STATUS_IGNORE */

@@ -15,15 +15,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../front/front.h"
 #include "clock.h"
-#include "recorder.h"
 #include "sample.h"
 #include "sites.h"
 
@@ -265,13 +262,6 @@ look_locked(void)
 	pthread_mutex_unlock(&sampling);
 }
 
-static void
-drain(void)
-{
-	if (pthread_mutex_trylock(&sampling) == 0)	/* else another thread is reading */
-		look_locked();
-}
-
 void
 sample_collect(void)
 {
@@ -319,8 +309,9 @@ sample_call(struct thread *thread, int64_t enter_ns, uint64_t leave_ticks)
 		stretch_start(thread);
 	else if (!clocked && thread->switching != NULL)
 		switch_call(thread, enter_ns, ticks_ns(leave_ticks));
-	if (leave_ticks >= due_ticks || fills_up(thread))
-		drain();
+	if ((leave_ticks >= due_ticks || fills_up(thread)) &&
+	    pthread_mutex_trylock(&sampling) == 0)	/* else another thread is reading */
+		look_locked();
 	if (clocked && thread->switching != NULL)
 		stretch_begin(thread, leave_ticks);
 	if ((ring = main_ring_of(thread)) != NULL && ring->places != NULL) {

@@ -8,11 +8,6 @@
 #define SAMPLE_H
 
 #include <linux/perf_event.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 #include "rows.h"
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Moves samples from the rings to the trace. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "frames.h"
-#include "recorder.h"
 #include "sample.h"
 #include "sites.h"
 #include "small.h"
@@ -184,32 +182,24 @@ full_place(const struct buffer *buffer, uint64_t from, const struct perf_event_h
 	    frames_site(callers, callers_in(&rules, &copy, callers, MOST_CALLERS), 0) };
 }
 
-/* Values of counters follow in the order in which they were added. */
-static void
-take_counters(struct ring *ring, const struct taken *taken)
-{
-	const uint64_t *value = &taken->read[2];
-
-	for (int c = 0; c < COUNTERS; c++)
-		if (ring->counter[c] >= 0) {
-			batch.counted[c][batch.count] = *value - ring->counted[c];
-			ring->counted[c] = *value++;
-		}
-}
-
 static void
 take_sample(struct ring *ring, uint64_t from, const struct perf_event_header *header,
     const struct taken *taken, size_t size, int64_t offset)
 {
 	const struct place place = full_place(&ring->buffer, from, header, taken, size);
 	const int64_t at_ns = (int64_t)taken->time + offset;
+	const uint64_t *value = &taken->read[2];
 
 	if (ring->off && ring->reason == NOT_KNOWN)
 		switch_in(ring, at_ns);
 	batch.time_ns[batch.count] = at_ns;
 	batch.site[batch.count] = place.site;
 	batch.callers[batch.count] = place.callers;
-	take_counters(ring, taken);
+	for (int c = 0; c < COUNTERS; c++)	/* in the order in which they were added */
+		if (ring->counter[c] >= 0) {
+			batch.counted[c][batch.count] = *value - ring->counted[c];
+			ring->counted[c] = *value++;
+		}
 	batch.count++;
 }
 

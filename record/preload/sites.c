@@ -3,12 +3,10 @@
 #include <elf.h>
 #include <link.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "../front/front.h"
 #include "frames.h"
-#include "recorder.h"
 #include "rows.h"
 #include "sites.h"
 #include "small.h"

@@ -3,10 +3,6 @@
 #ifndef SITES_H
 #define SITES_H
 
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "recorder.h"
 
 /* Return addresses get numbers from 1; 0 if there are too many. */

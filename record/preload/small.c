@@ -4,18 +4,12 @@
 
 #include "file.h"
 #include "pack.h"
-#include "recorder.h"
 #include "small.h"
 
 enum {
 	OWN_BYTES = 1000,
 	KIND_BYTES = 3 * PACK_HEAD,	/* of a message, before its pairs, without the kind */
 	TAIL_BYTES = 20,		/* the hash: "xxh3" and 64 bits */
-};
-
-struct built {
-	unsigned char own[OWN_BYTES], *bytes;
-	size_t size;
 };
 
 /* How many bytes of the value are copied as they are. */
@@ -49,22 +43,22 @@ put_pair(unsigned char **at, const struct pair *pair)
 	*at += size;
 }
 
-/* Builds a message up to its hash. False: no memory. */
-static bool
-build(struct built *built, const char *kind, const struct pair *pairs)
+void
+small_write(const char *kind, const struct pair *pairs)
 {
-	size_t most = KIND_BYTES + strlen(kind) + TAIL_BYTES, count = 0;
-	unsigned char *at;
+	size_t most = KIND_BYTES + strlen(kind) + TAIL_BYTES, count = 0, size;
+	unsigned char own[OWN_BYTES], *bytes, *at;
+	uint64_t hash;
 
 	for (const struct pair *pair = pairs; pair->type != PAIRS_END; pair++)
 		if (pair->key != NULL) {
 			most += strlen(pair->key) + 3 * PACK_HEAD + copied_bytes(pair);
 			count++;
 		}
-	at = built->bytes = most <= OWN_BYTES ? built->own : malloc(most);
-	if (at == NULL) {
+	at = bytes = most <= OWN_BYTES ? own : malloc(most);
+	if (bytes == NULL) {
 		out_of_memory();
-		return false;
+		return;
 	}
 	put_array_head(&at, 2);
 	put_text(&at, kind);
@@ -72,56 +66,23 @@ build(struct built *built, const char *kind, const struct pair *pairs)
 	for (const struct pair *pair = pairs; pair->type != PAIRS_END; pair++)
 		if (pair->key != NULL)
 			put_pair(&at, pair);
-	built->size = (size_t)(at - built->bytes);
-	return true;
-}
-
-static void
-write_built(struct built *built)
-{
-	unsigned char *at = built->bytes + built->size;
-	uint64_t hash;
-
-	if (!recording || lost)
-		return;
 	put_text(&at, "xxh3");
-	hash = hash_of(built->bytes, (size_t)(at - built->bytes));
+	hash = hash_of(bytes, (size_t)(at - bytes));
 	put_byte(&at, 0xcf);
 	put_big(&at, hash, 8);
-	built->size = (size_t)(at - built->bytes);
-	if (!mapped_write(built->bytes, built->size))
-		return;
-	raw.now->tail += built->size;
-	raw.now->messages++;
-}
-
-static void
-free_built(struct built *built)
-{
-	if (built->bytes != built->own)
-		free(built->bytes);
-}
-
-void
-small_write(const char *kind, const struct pair *pairs)
-{
-	struct built built;
-
-	if (!build(&built, kind, pairs))
-		return;
-	write_built(&built);
-	free_built(&built);
+	size = (size_t)(at - bytes);
+	if (recording && !lost && mapped_write(bytes, size)) {
+		raw.now->tail += size;
+		raw.now->messages++;
+	}
+	if (bytes != own)
+		free(bytes);
 }
 
 void
 small_append(const char *kind, const struct pair *pairs)
 {
-	struct built built;
-
-	if (!build(&built, kind, pairs))
-		return;
 	pthread_mutex_lock(&raw.lock);
-	write_built(&built);
+	small_write(kind, pairs);
 	pthread_mutex_unlock(&raw.lock);
-	free_built(&built);
 }

@@ -10,12 +10,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "../../base/tool/order.h"
 #include "clock.h"
-#include "recorder.h"
-#include "rows.h"
 #include "sample.h"
 #include "small.h"
 
@@ -100,31 +98,21 @@ is_asleep(pid_t tid)
 	return state != NULL && strlen(state) > 2 && state[2] != 'R';
 }
 
-/* How long the ring's thread was ready to run and had no core, and how long it had one. */
-static struct kernel_sums
-sums_of(const struct ring *ring)
-{
-	struct kernel_sums sums = { 0 };
-	uint64_t by_last_tick_ns;
-
-	if (!thread_scheduled(ring->tid, &by_last_tick_ns, &sums.waited_ns))
-		sums.waited_ns = NEVER_READ;
-	sums.ran_ns = clock_of(THREAD_CLOCK(ring->tid));
-	sums.at_ns = clock_ns();
-	return sums;
-}
-
 /* Reads the sums of now; returns up to where the ring has what is in them. */
 static uint64_t
 read_sums(struct ring *ring)
 {
 	const __u64 *head = &ring->buffer.page->data_head;
-	uint64_t read = __atomic_load_n(head, __ATOMIC_ACQUIRE), before;
+	uint64_t read = __atomic_load_n(head, __ATOMIC_ACQUIRE), before, by_last_tick_ns;
+	struct kernel_sums *sums = &ring->sums_now;
 	int tries = 3;
 
 	do {
 		before = read;
-		ring->sums_now = sums_of(ring);
+		if (!thread_scheduled(ring->tid, &by_last_tick_ns, &sums->waited_ns))
+			sums->waited_ns = NEVER_READ;
+		sums->ran_ns = clock_of(THREAD_CLOCK(ring->tid));
+		sums->at_ns = clock_ns();
 		read = __atomic_load_n(head, __ATOMIC_ACQUIRE);
 	} while (read != before && --tries > 0);
 	return read;
@@ -158,9 +146,8 @@ switch_created(struct ring *ring, int64_t created_ns, int64_t begun_ns)
 	/* the sums have what was recorded so far */
 	__atomic_store_n(&ring->buffer.page->data_tail, switch_found(ring), __ATOMIC_RELEASE);
 	/* It may have waited again before it was watched: then it began as much later. */
-	if (ring->sums.waited_ns != NEVER_READ &&
-	    begun_ns < created_ns + (int64_t)ring->sums.waited_ns)
-		begun_ns = created_ns + (int64_t)ring->sums.waited_ns;
+	if (ring->sums.waited_ns != NEVER_READ)
+		begun_ns = larger(begun_ns, created_ns + (int64_t)ring->sums.waited_ns);
 	if (begun_ns <= created_ns)
 		return;
 	ring->from_ns = ring->since_ns = created_ns;
@@ -233,9 +220,8 @@ switching_each_ns(struct ring *ring, int64_t *ready_ns)
 	*ready_ns = 0;
 	if (before->waited_ns != NEVER_READ && now->waited_ns != NEVER_READ) {
 		if (ring->arrived > 0)
-			each_ns = (now->ran_ns - before->ran_ns - ring->on_core_ns) /
-			    ring->arrived;
-		each_ns = each_ns > 0 ? each_ns : 0;
+			each_ns = larger(0, (now->ran_ns - before->ran_ns -
+			    ring->on_core_ns) / ring->arrived);
 		*ready_ns = (int64_t)(now->waited_ns - before->waited_ns) -
 		    (ring->preempted_ns - each_ns * ring->preempted);
 	}
@@ -269,12 +255,6 @@ ready_each_ns(int64_t sum_ns)
 	return each_ns;
 }
 
-static int64_t
-at_most(int64_t ns, int64_t most_ns)
-{
-	return ns < most_ns ? ns : most_ns;
-}
-
 static void
 write_past(struct ring *ring, int64_t until_ns)
 {
@@ -288,10 +268,10 @@ write_past(struct ring *ring, int64_t until_ns)
 		if (p->in_call)
 			continue;
 		if (p->arrived)
-			p->to_ns -= at_most(switching_ns, p->to_ns - p->from_ns);
+			p->to_ns -= smaller(switching_ns, p->to_ns - p->from_ns);
 		ready_from_ns = p->to_ns;
 		if (p->woken)
-			ready_from_ns -= at_most(each_ns, p->to_ns - p->from_ns);
+			ready_from_ns -= smaller(each_ns, p->to_ns - p->from_ns);
 		put_interval(ring, p, p->from_ns, ready_from_ns);
 		p->reason = PREEMPTED;
 		p->site = p->callers = 0;
@@ -318,17 +298,11 @@ add_interval(struct ring *ring, enum reason reason, int64_t end_ns, bool arrived
 		write_past(ring, end_ns);
 }
 
-/* The ring has records from before the first sums were read: they tell the state then. */
-static int64_t
-while_watched(const struct ring *ring, int64_t at_ns)
-{
-	return at_ns > ring->from_ns ? at_ns : ring->from_ns;
-}
-
 void
 switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 {
-	at_ns = while_watched(ring, at_ns);
+	/* Records from before the first sums were read tell the state then. */
+	at_ns = larger(at_ns, ring->from_ns);
 	if (ring->told && ring->off) {	/* the missing records end here */
 		add_interval(ring, ring->reason, at_ns, false);
 		ring->sums.waited_ns = NEVER_READ;
@@ -342,7 +316,7 @@ switch_out(struct ring *ring, int64_t at_ns, bool preempted)
 void
 switch_in(struct ring *ring, int64_t at_ns)
 {
-	at_ns = while_watched(ring, at_ns);
+	at_ns = larger(at_ns, ring->from_ns);
 	if (!ring->told && !ring->off)	/* when found, it was ready to run but without a core */
 		ring->reason = PREEMPTED;
 	if (!ring->told || ring->off) {
@@ -383,16 +357,14 @@ switch_lost(struct ring *ring)
 void
 switch_write(struct ring *ring, int64_t until_ns)
 {
-	if (until_ns > ring->end_ns)
-		until_ns = ring->end_ns;
+	until_ns = smaller(until_ns, ring->end_ns);
 	if (ring->off)		/* the next look writes the rest of the interval */
 		add_interval(ring, ring->reason, until_ns, false);
 	else {
 		ring->on_core_ns += ring->sums_now.at_ns - ring->came_ns;
 		ring->came_ns = ring->sums_now.at_ns;
 	}
-	if (ring->since_ns < until_ns)
-		ring->since_ns = until_ns;
+	ring->since_ns = larger(ring->since_ns, until_ns);
 	write_past(ring, until_ns);
 }
 
@@ -459,7 +431,7 @@ stretch_end(struct thread *thread)
 	pthread_mutex_lock(&sampling);
 	v->time_ns[v->count] = of->begin_ns;
 	v->duration_ns[v->count] = duration_ns;
-	v->on_core_ns[v->count] = cpu_ns < duration_ns ? cpu_ns : duration_ns;
+	v->on_core_ns[v->count] = smaller(cpu_ns, duration_ns);
 	v->reason[v->count] = NOT_KNOWN;
 	if (++v->count == BATCH)
 		stretch_write(thread, of->begin_ns + duration_ns);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "frames.h"
-#include "recorder.h"
 #include "rows.h"
 
 struct thread *all_threads;

@@ -90,48 +90,21 @@ look_at_symbol(const char *symbol)
 struct symbols {
 	const ElfW(Sym) *table;
 	const char *strings;
-	const ElfW(Word) *hash;
-	const uint32_t *gnu_hash;
 	const ElfW(Rela) *relocations[2];
 	size_t bytes[2];		/* of these */
 };
 
-/* One more than the last symbol that is relocated, as all are that the code uses. */
-static size_t
-relocated_count(const struct symbols *symbols)
+/* The symbol of a relocation, as each has that the code uses; NULL: there are fewer relocations. */
+static const ElfW(Sym) *
+used_symbol(const struct symbols *symbols, size_t i)
 {
-	size_t count = 0;
+	const ElfW(Rela) *relocation = &symbols->relocations[0][i];
+	const size_t first = symbols->bytes[0] / sizeof *relocation;
 
-	for (int t = 0; t < 2; t++)
-		for (size_t i = 0; i < symbols->bytes[t] / sizeof **symbols->relocations; i++) {
-			const size_t symbol = ELF64_R_SYM(symbols->relocations[t][i].r_info);
-
-			count = symbol >= count ? symbol + 1 : count;
-		}
-	return count;
-}
-
-/*
- * ALL: or only those before the hash table's. These are the imports, except that a program has
- * functions whose address it takes behind them.
- */
-static size_t
-symbol_count(const struct symbols *symbols, bool all)
-{
-	const uint32_t *gnu = symbols->gnu_hash, *buckets, *chains;
-	uint32_t last = 0;
-
-	if (gnu == NULL)
-		return symbols->hash != NULL ? symbols->hash[1] : 0;
-	buckets = gnu + 4 + gnu[2] * (sizeof(ElfW(Addr)) / 4);
-	chains = buckets + gnu[0];
-	for (uint32_t i = 0; i < gnu[0] && all; i++)
-		last = buckets[i] > last ? buckets[i] : last;
-	if (last < gnu[1])	/* a table without any symbol does not count the imports */
-		return gnu[1] > 1 ? gnu[1] : relocated_count(symbols);
-	while ((chains[last - gnu[1]] & 1) == 0)	/* the last one of a chain */
-		last++;
-	return last + 1;
+	if (i >= first)
+		relocation = &symbols->relocations[1][i - first];
+	return i < first + symbols->bytes[1] / sizeof *relocation ?
+	    &symbols->table[ELF64_R_SYM(relocation->r_info)] : NULL;
 }
 
 /*
@@ -142,26 +115,12 @@ symbol_count(const struct symbols *symbols, bool all)
 static bool
 has_classes(const struct symbols *symbols)
 {
-	const size_t count = symbol_count(symbols, true);
+	const ElfW(Sym) *symbol;
 
-	for (size_t i = 1; i < count; i++)
-		if (strncmp(symbols->strings + symbols->table[i].st_name, "_ZTVN3MPI", 9) == 0)
+	for (size_t i = 0; (symbol = used_symbol(symbols, i)) != NULL; i++)
+		if (strncmp(symbols->strings + symbol->st_name, "_ZN3MPI", 7) == 0)
 			return true;
 	return false;
-}
-
-static void
-look_at_symbols(const struct symbols *symbols, bool of_program)
-{
-	const size_t count = symbol_count(symbols, of_program);
-
-	for (size_t i = 1; i < count; i++) {
-		const char *name = symbols->strings + symbols->table[i].st_name;
-
-		if (symbols->table[i].st_shndx == SHN_UNDEF && (*name == 'M' || *name == 'm') &&
-		    (strcmp(name, "MPI_Grequest_complete") != 0 || !has_classes(symbols)))
-			look_at_symbol(name);
-	}
 }
 
 static int
@@ -170,6 +129,7 @@ look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 	const char *base = basename(info->dlpi_name);
 	struct symbols symbols = { 0 };
 	const ElfW(Dyn) *dynamic = NULL;
+	const ElfW(Sym) *symbol;
 
 	(void)size;
 	(void)unused;
@@ -185,8 +145,6 @@ look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 		switch (dynamic->d_tag) {
 		case DT_SYMTAB: symbols.table = (const void *)dynamic->d_un.d_ptr; break;
 		case DT_STRTAB: symbols.strings = (const void *)dynamic->d_un.d_ptr; break;
-		case DT_HASH: symbols.hash = (const void *)dynamic->d_un.d_ptr; break;
-		case DT_GNU_HASH: symbols.gnu_hash = (const void *)dynamic->d_un.d_ptr; break;
 		case DT_RELA: symbols.relocations[0] = (const void *)dynamic->d_un.d_ptr; break;
 		case DT_RELASZ: symbols.bytes[0] = dynamic->d_un.d_val; break;
 		case DT_JMPREL: symbols.relocations[1] = (const void *)dynamic->d_un.d_ptr; break;
@@ -194,7 +152,13 @@ look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 		}
 	if (symbols.table == NULL || symbols.strings == NULL)
 		return 0;
-	look_at_symbols(&symbols, info->dlpi_name[0] == '\0');
+	for (size_t i = 0; (symbol = used_symbol(&symbols, i)) != NULL; i++) {
+		const char *name = symbols.strings + symbol->st_name;
+
+		if (symbol->st_shndx == SHN_UNDEF && (*name == 'M' || *name == 'm') &&
+		    (strcmp(name, "MPI_Grequest_complete") != 0 || !has_classes(&symbols)))
+			look_at_symbol(name);
+	}
 	return 0;
 }
 

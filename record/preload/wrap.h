@@ -7,7 +7,6 @@
 #ifndef WRAP_H
 #define WRAP_H
 
-#include "notes.h"
 #include "open_call.h"
 
 #define EXPORT __attribute__((visibility("default")))
