@@ -8,7 +8,6 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "../base/stream/stream.h"
 #include "../base/tool/tool.h"
 #include "record.h"
 

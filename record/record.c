@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../base/stream/stream.h"
 #include "../base/tool/process.h"
 #include "../base/tool/tool.h"
 #include "record.h"

@@ -7,9 +7,10 @@
  */
 #include "front.h"
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"	/* programs declare them */
+
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 EXPORT struct region_hooks longpole_regions;
@@ -75,8 +76,6 @@ end(const char *name)
 
 /* A function of a name that begins a region, after its own work, or ends it, before that. */
 #define BEGINS(function) \
-	EXPORT int function(const char *); \
-	\
 	EXPORT int \
 	function(const char *name) \
 	{ \
@@ -86,8 +85,6 @@ end(const char *name)
 		return result; \
 	}
 #define ENDS(function) \
-	EXPORT int function(const char *); \
-	\
 	EXPORT int \
 	function(const char *name) \
 	{ \
@@ -105,10 +102,6 @@ ENDS(cali_end_phase)
 
 enum { STAGES = 256 };
 static const char *_Atomic stages[STAGES] = { "Main Stage" };
-
-EXPORT int PetscLogStageRegister(const char *, int *);
-EXPORT int PetscLogStagePush(int);
-EXPORT int PetscLogStagePop(void);
 
 EXPORT int
 PetscLogStageRegister(const char *name, int *stage)

@@ -10,12 +10,11 @@
 
 #include "front.h"
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"	/* programs declare them */
+
 /* ---- Kokkos: KOKKOS_TOOLS_LIBS; kernels have no name at their end ---- */
 
 #define KERNEL(kind) \
-	EXPORT void kokkosp_begin_parallel_##kind(const char *, uint32_t, uint64_t *); \
-	EXPORT void kokkosp_end_parallel_##kind(uint64_t); \
-	\
 	EXPORT void \
 	kokkosp_begin_parallel_##kind(const char *name, uint32_t device, uint64_t *kernel) \
 	{ \
@@ -33,9 +32,6 @@
 KERNEL(for)
 KERNEL(reduce)
 KERNEL(scan)
-
-EXPORT void kokkosp_push_profile_region(const char *);
-EXPORT void kokkosp_pop_profile_region(void);
 
 EXPORT void
 kokkosp_push_profile_region(const char *name)
@@ -157,8 +153,6 @@ register_wide(void *domain, const wchar_t *name)
 	return register_text(domain, text);
 }
 
-EXPORT int InitializeInjectionNvtx2(const void *(*tables)(uint32_t));
-
 EXPORT int
 InitializeInjectionNvtx2(const void *(*tables)(uint32_t))
 {
@@ -238,8 +232,6 @@ domain_create(const char *name)
 	}
 	return domain;
 }
-
-EXPORT void __itt_api_init(struct itt_program *, int);
 
 EXPORT void
 __itt_api_init(struct itt_program *program, int groups)

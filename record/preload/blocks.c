@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocks of rows, in mappings of the raw trace. */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -66,40 +65,47 @@ write_zeros(uint64_t to)
 	return true;
 }
 
-/*
- * A mapping holds many blocks, to share the cost of the system call. It is unmapped with the last
- * of its blocks.
- */
-struct mapping {
-	unsigned char *map;
-	struct segment *segment;	/* the file it maps */
-	uint64_t begin;		/* in the file */
-	size_t size;
-	unsigned blocks;	/* open blocks, and 1 while the mapping is current */
-	struct guarded *guarded;
-};
+struct mapping *_Atomic mappings;
 static struct mapping *current;
 
 static void
 mapping_release(struct mapping *mapping)
 {
+	unsigned char *map;
+
 	if (mapping == NULL || --mapping->blocks > 0)
 		return;
-	guard_remove(mapping->guarded);
-	munmap(mapping->map, mapping->size);
-	free(mapping);
+	map = mapping->map;
+	mapping->map = NULL;
+	munmap(map, mapping->size);
 }
 
+/* Opens a mapping at the tail, with room for SIZE bytes. */
 static bool
-mapping_map(struct mapping *mapping)
+mapping_open(size_t size)
 {
-	int fd = file_fd();
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t begin = raw.now->tail / page * page;
+	struct mapping *mapping = mappings;
+	unsigned char *map;
+	int fd;
 
-	if (fd < 0)
+	if (!file_reserve(size) || !write_zeros(raw.now->tail + size) || (fd = file_fd()) < 0)
 		return false;
-	mapping->map = mmap(NULL, mapping->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-	    (off_t)mapping->begin);
-	if (mapping->map == MAP_FAILED) {
+	while (mapping != NULL && mapping->map != NULL)
+		mapping = mapping->next;
+	if (mapping == NULL) {
+		if ((mapping = zeroed(sizeof *mapping)) == NULL)
+			return false;
+		mapping->next = mappings;
+		mappings = mapping;
+	}
+	mapping->segment = raw.now;
+	mapping->begin = begin;
+	mapping->size = (size_t)(raw.now->tail - begin) + size;
+	mapping->blocks = 1;
+	map = mmap(NULL, mapping->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)begin);
+	if (map == MAP_FAILED) {
 		give_up(raw.now->path, strerror(errno));
 		return false;
 	}
@@ -108,32 +114,8 @@ mapping_map(struct mapping *mapping)
 	 * first store to each is a fault. If the kernel (before 5.14) or the disk refuses, this
 	 * stays so.
 	 */
-	madvise(mapping->map, mapping->size, MADV_POPULATE_WRITE);
-	if ((mapping->guarded = guard_add(mapping->map, mapping->size)) == NULL) {
-		munmap(mapping->map, mapping->size);
-		out_of_memory();
-		return false;
-	}
-	return true;
-}
-
-/* Opens a mapping at the tail, with room for SIZE bytes. */
-static bool
-mapping_open(size_t size)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = raw.now->tail / page * page;
-	struct mapping *mapping = malloc(sizeof *mapping);
-
-	if (mapping == NULL) {
-		out_of_memory();
-		return false;
-	}
-	*mapping = (struct mapping){ .segment = raw.now, .begin = begin,
-	    .size = (size_t)(raw.now->tail - begin) + size, .blocks = 1 };
-	if (!file_reserve(size) || !write_zeros(raw.now->tail + size) || !mapping_map(mapping)) {
-		free(mapping);
-		return false;
-	}
+	madvise(map, mapping->size, MADV_POPULATE_WRITE);
+	mapping->map = map;
 	mapping_release(current);
 	current = mapping;
 	return true;

@@ -121,7 +121,7 @@ MPI_Finalize(void)
 EXPORT int
 MPI_Abort(MPI_Comm comm, int code)
 {
-	abort_noted(comm, code, __builtin_return_address(0));
+	abort_noted(comm, __builtin_return_address(0));
 	return PMPI_Abort(comm, code);
 }
 

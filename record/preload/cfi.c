@@ -177,8 +177,6 @@ read_fde(const unsigned char *at, uintptr_t address, struct told *told)
 
 /* ---- the instructions ---- */
 
-/* Where a register of the caller is saved. */
-enum where { SAME, AT_CFA, AT_BASE, UNDEFINED, ELSEWHERE };
 struct place {
 	enum where where;
 	int64_t offset;
@@ -238,9 +236,9 @@ place_expression(struct bytes *b, struct state *s)
 	int64_t offset = 0;
 
 	if (base_expression(b, &dereferenced, &offset) && !dereferenced)
-		place(s, number, AT_BASE, offset);
+		place(s, number, SAVED_AT_BASE, offset);
 	else
-		place(s, number, ELSEWHERE, 0);
+		place(s, number, SAVED_ELSEWHERE, 0);
 }
 
 static void
@@ -285,11 +283,11 @@ step(struct run *r, unsigned what)
 	case 0x03: r->here += take(b, 2) * r->told->code_unit; return true;
 	case 0x04: r->here += take(b, 4) * r->told->code_unit; return true;
 	case 0x05: number = take_uleb(b);
-	    place(&r->s, number, AT_CFA, (int64_t)take_uleb(b) * unit); return true;
+	    place(&r->s, number, SAVED_AT_CFA, (int64_t)take_uleb(b) * unit); return true;
 	case 0x06: number = take_uleb(b); restore(&r->s, r->first, number); return true;
-	case 0x07: place(&r->s, take_uleb(b), UNDEFINED, 0); return true;
-	case 0x08: place(&r->s, take_uleb(b), SAME, 0); return true;
-	case 0x09: place(&r->s, take_uleb(b), ELSEWHERE, 0); take_uleb(b); return true;
+	case 0x07: place(&r->s, take_uleb(b), SAVED_NOWHERE, 0); return true;
+	case 0x08: place(&r->s, take_uleb(b), NOT_SAVED, 0); return true;
+	case 0x09: place(&r->s, take_uleb(b), SAVED_ELSEWHERE, 0); take_uleb(b); return true;
 	case 0x0a:
 		if (r->depth == REMEMBERED)
 			return false;
@@ -306,11 +304,14 @@ step(struct run *r, unsigned what)
 	case 0x0e: r->s.cfa = (int64_t)take_uleb(b); return true;
 	case 0x0f: cfa_expression(b, &r->s); return true;
 	case 0x10: place_expression(b, &r->s); return true;
-	case 0x11: number = take_uleb(b); place(&r->s, number, AT_CFA, take_sleb(b) * unit);
+	case 0x11: number = take_uleb(b); place(&r->s, number, SAVED_AT_CFA, take_sleb(b) * unit);
 	    return true;
 	case 0x12: number = take_uleb(b); set_cfa(&r->s, number, take_sleb(b) * unit); return true;
 	case 0x13: r->s.cfa = take_sleb(b) * unit; return true;
-	case 0x14: case 0x15: place(&r->s, take_uleb(b), ELSEWHERE, 0); take_uleb(b); return true;
+	case 0x14: case 0x15:
+		place(&r->s, take_uleb(b), SAVED_ELSEWHERE, 0);
+		take_uleb(b);
+		return true;
 	case 0x2d: return true;			/* AArch64: the return address is signed */
 	case 0x2e: take_uleb(b); return true;	/* size of the arguments */
 	default: return false;
@@ -327,7 +328,8 @@ run(struct run *r, uintptr_t address)
 		switch (byte >> 6) {
 		case 1: r->here += low * r->told->code_unit; break;
 		case 2:
-			place(&r->s, low, AT_CFA, (int64_t)take_uleb(&r->b) * r->told->data_unit);
+			place(&r->s, low, SAVED_AT_CFA,
+			    (int64_t)take_uleb(&r->b) * r->told->data_unit);
 			break;
 		case 3:
 			if (r->first == NULL)
@@ -353,13 +355,13 @@ fits(int64_t value)
 static bool
 to_rule(const struct state *s, struct frame_rule *rule)
 {
-	if (s->back.where == UNDEFINED) {
+	if (s->back.where == SAVED_NOWHERE) {
 		rule->kind = FRAME_LAST;
 		return true;
 	}
-	if (s->back.where == SAME)
+	if (s->back.where == NOT_SAVED)
 		rule->in_link = true;
-	else if (s->back.where != AT_CFA || s->back.offset > -8 || !fits(s->back.offset))
+	else if (s->back.where != SAVED_AT_CFA || s->back.offset > -8 || !fits(s->back.offset))
 		return false;
 	if (!fits(s->cfa) || !fits(s->base.offset))
 		return false;
@@ -371,12 +373,9 @@ to_rule(const struct state *s, struct frame_rule *rule)
 		rule->kind = FRAME_BY_BASE;
 	else
 		return false;
-	switch (s->base.where) {
-	case SAME: case UNDEFINED: rule->base_kind = BASE_SAME; break;
-	case AT_CFA: rule->base_kind = BASE_AT_CFA; break;
-	case AT_BASE: rule->base_kind = BASE_AT_BASE; break;
-	default: return false;
-	}
+	if (s->base.where == SAVED_ELSEWHERE)
+		return false;
+	rule->base_is = s->base.where == SAVED_NOWHERE ? NOT_SAVED : (uint8_t)s->base.where;
 	rule->cfa = (int32_t)s->cfa;
 	rule->base = (int32_t)s->base.offset;
 	rule->back = (int32_t)s->back.offset;

@@ -228,21 +228,10 @@ clock_start(const struct instant *init)
 enum { ROUND_TRIPS = 200, TAG = 32767 };
 
 /*
- * How leaders talk to each other. During MPI_Init nobody else uses MPI_COMM_WORLD, and later
- * messages of a leader do not overtake these. Afterwards a receive of the program could match them,
- * so leaders get a communicator of their own. It is never freed.
+ * During MPI_Init nobody else uses MPI_COMM_WORLD, and later messages of a leader do not overtake
+ * those of this comparison. Afterwards a receive of the program could match them, so leaders, in
+ * their order, get a communicator of their own. It is never freed.
  */
-struct way {
-	MPI_Comm comm;
-	const int *ranks;	/* of the leaders in the communicator; NULL: in their order */
-};
-
-static int
-rank_in(const struct way *way, int leader)
-{
-	return way->ranks != NULL ? way->ranks[leader] : leader;
-}
-
 static MPI_Comm
 leaders_alone(void)
 {
@@ -261,16 +250,14 @@ leaders_alone(void)
 
 /* The parent answers each message with its time. The child sends the last message of a round. */
 static void
-answer(const struct way *way, int leader)
+answer(MPI_Comm comm, int child)
 {
-	const int child = rank_in(way, leader);
-
 	for (int i = 0; i < ROUND_TRIPS; i++) {
 		long long now;
 
-		PMPI_Recv(NULL, 0, MPI_BYTE, child, TAG, way->comm, MPI_STATUS_IGNORE);
+		PMPI_Recv(NULL, 0, MPI_BYTE, child, TAG, comm, MPI_STATUS_IGNORE);
 		now = (long long)clock_ns();
-		PMPI_Send(&now, 1, MPI_LONG_LONG, child, TAG, way->comm);
+		PMPI_Send(&now, 1, MPI_LONG_LONG, child, TAG, comm);
 	}
 }
 
@@ -284,19 +271,21 @@ append_sample(int64_t at_ns, int peer, int64_t offset_ns, int64_t error_ns)
 	    pair_int("error_ns", error_ns)));
 }
 
-/* The shortest round trip gives the best offset; half of it bounds the error. */
+/*
+ * The shortest round trip to the LEADER, whose rank in the communicator is PARENT, gives the best
+ * offset; half of it bounds the error.
+ */
 static void
-measure(const struct way *way, int leader)
+measure(MPI_Comm comm, int parent, int leader)
 {
-	const int parent = rank_in(way, leader);
 	int64_t best_ns = INT64_MAX, offset_ns = 0, at_ns = 0;
 
 	for (int i = 0; i < ROUND_TRIPS; i++) {
 		int64_t sent_ns = clock_ns(), got_ns;
 		long long theirs;
 
-		PMPI_Send(NULL, 0, MPI_BYTE, parent, TAG, way->comm);
-		PMPI_Recv(&theirs, 1, MPI_LONG_LONG, parent, TAG, way->comm, MPI_STATUS_IGNORE);
+		PMPI_Send(NULL, 0, MPI_BYTE, parent, TAG, comm);
+		PMPI_Recv(&theirs, 1, MPI_LONG_LONG, parent, TAG, comm, MPI_STATUS_IGNORE);
 		got_ns = clock_ns();
 		if (got_ns - sent_ns < best_ns) {
 			best_ns = got_ns - sent_ns;
@@ -304,7 +293,7 @@ measure(const struct way *way, int leader)
 			offset_ns = (int64_t)theirs - at_ns;
 		}
 	}
-	append_sample(at_ns, leaders.ranks[leader], offset_ns, (best_ns + 1) / 2);
+	append_sample(at_ns, leader, offset_ns, (best_ns + 1) / 2);
 }
 
 /*
@@ -363,7 +352,8 @@ void
 clock_sync(void)
 {
 	static bool again;
-	struct way way = { MPI_COMM_WORLD, leaders.ranks };
+	const int index = leaders.index, *ranks = leaders.ranks;
+	MPI_Comm comm;
 	int rank;
 	bool leads;
 
@@ -372,18 +362,18 @@ clock_sync(void)
 	if (leaders.count > 1 && options.allreduce)
 		measure_all(leads);
 	else if (leaders.count > 1 && leads) {
-		if (again)
-			way = (struct way){ leaders_alone(), NULL };
+		comm = again ? leaders_alone() : MPI_COMM_WORLD;
 		/*
 		 * A binomial tree: in round k = 1, 2, 4, ... leaders k to 2k - 1 measure against
 		 * the leaders k below. So the error grows with the depth of the tree, log2 of the
 		 * number of clocks.
 		 */
 		for (int k = 1; k < leaders.count; k *= 2)
-			if (leaders.index >= k && leaders.index < 2 * k)
-				measure(&way, leaders.index - k);
-			else if (leaders.index < k && leaders.index + k < leaders.count)
-				answer(&way, leaders.index + k);
+			if (index >= k && index < 2 * k)
+				measure(comm, again ? index - k : ranks[index - k],
+				    ranks[index - k]);
+			else if (index < k && index + k < leaders.count)
+				answer(comm, again ? index + k : ranks[index + k]);
 	}
 	if (!leads && !again)
 		small_append("clock_shared", PAIRS(pair_int("peer", leaders.own)));

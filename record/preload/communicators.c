@@ -11,7 +11,6 @@
  * them. Ids of communicators made from such an intercommunicator belong to it: its ranks name the
  * members.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "../../base/tool/hash_table.h"
@@ -44,12 +43,10 @@ static size_t group_count, group_capacity;
 static void
 table_set(struct communicator new)
 {
-	struct slot slot = { .handle = new.handle, .it = malloc(sizeof new) }, *at;
+	struct slot slot = { .handle = new.handle, .it = zeroed(sizeof new) }, *at;
 
-	if (slot.it == NULL) {
-		out_of_memory();
+	if (slot.it == NULL)
 		return;
-	}
 	*slot.it = new;
 	lock_tables();
 	if ((at = communicators_add(&table, &slot)) != NULL)
@@ -139,50 +136,35 @@ define(struct communicator *comm, struct creation name, int side, const char *ty
 	    pair_if(meeting != NULL, pair_int("at_ns", of.at_ns))));
 }
 
-/* Ranks that this rank receives from in neighbourhood collectives, in no order. */
-static int *
-find_neighbours(MPI_Comm comm, int topology, int rank, uint32_t *sources, uint32_t *targets)
+/* Appends the ranks that this rank receives from in neighbourhood collectives, in no order. */
+static void
+add_topology(MPI_Comm comm, struct communicator *new)
 {
-	int in = 0, out = 0, weighted, dimensions = 0, *all;
+	int topology, in = 0, out = 0, weighted, dimensions = 0, *all;
 
+	PMPI_Topo_test(comm, &topology);
 	if (topology == MPI_DIST_GRAPH)
 		PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
 	else if (topology == MPI_GRAPH)
-		PMPI_Graph_neighbors_count(comm, rank, &in);
-	else {
+		PMPI_Graph_neighbors_count(comm, new->rank, &in);
+	else if (topology == MPI_CART) {
 		PMPI_Cartdim_get(comm, &dimensions);
 		in = 2 * dimensions;
-	}
-	*sources = *targets = 0;
-	if ((all = malloc(2 * ((size_t)in + (size_t)out + 1) * sizeof *all)) == NULL) {
-		out_of_memory();
-		return NULL;
-	}
+	} else
+		return;
+	if ((all = zeroed(2 * ((size_t)in + (size_t)out + 1) * sizeof *all)) == NULL)
+		return;
 	if (topology == MPI_DIST_GRAPH)
 		PMPI_Dist_graph_neighbors(comm, in, all, all + in + out, out, all + in,
 		    all + in + out + in);
 	else if (topology == MPI_GRAPH)
-		PMPI_Graph_neighbors(comm, rank, in, all);
+		PMPI_Graph_neighbors(comm, new->rank, in, all);
 	else
 		for (int d = 0; d < dimensions; d++)
 			PMPI_Cart_shift(comm, d, 1, &all[2 * d], &all[2 * d + 1]);
-	*sources = (uint32_t)in;
-	*targets = (uint32_t)(topology == MPI_DIST_GRAPH ? out : in);
-	return all;
-}
-
-static void
-add_topology(MPI_Comm handle, struct communicator *new)
-{
-	int topology, *all;
-
-	PMPI_Topo_test(handle, &topology);
-	if (topology != MPI_DIST_GRAPH && topology != MPI_GRAPH && topology != MPI_CART)
-		return;
-	all = find_neighbours(handle, topology, new->rank, &new->sources, &new->targets);
-	if (all == NULL)
-		return;
-	for (uint32_t i = 0; i < new->sources; i++)
+	new->sources = (uint32_t)in;
+	new->targets = (uint32_t)(topology == MPI_DIST_GRAPH ? out : in);
+	for (int i = 0; i < in; i++)
 		all[i] = peer_of(all[i]);
 	small_append("neighbours", PAIRS(
 	    pair_uint("comm", new->number),

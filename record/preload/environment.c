@@ -8,7 +8,6 @@
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "../../base/tool/order.h"
@@ -140,7 +139,11 @@ static bool
 is_own_mpi(void)
 {
 	bool is_abi = false;
-#ifndef MPI_STANDARD_ABI
+
+	dl_iterate_phdr(look_for_abi, &is_abi);
+#ifdef MPI_STANDARD_ABI
+	return is_abi;
+#else
 	static char version[1 << 14];	/* at least MPI_MAX_LIBRARY_VERSION_STRING of any MPI */
 	int length;
 #ifdef OPEN_MPI
@@ -148,12 +151,7 @@ is_own_mpi(void)
 #else
 	const bool own = false;
 #endif
-#endif
 
-	dl_iterate_phdr(look_for_abi, &is_abi);
-#ifdef MPI_STANDARD_ABI
-	return is_abi;
-#else
 	return !is_abi && (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
 	    (strstr(version, "Open MPI") != NULL) == own);
 #endif

@@ -285,12 +285,10 @@ file_name(const char *folder, int rank)
 void
 segment_next(void)
 {
-	struct segment *next = calloc(1, sizeof *next);
+	struct segment *next = zeroed(sizeof *next);
 
-	if (next == NULL) {
-		out_of_memory();
+	if (next == NULL)
 		return;
-	}
 	next->fd = -1;
 	next->number = raw.now->number + 1;
 	if (snprintf(next->path, sizeof next->path, "%s.%04u", first.path,
@@ -329,12 +327,12 @@ segment_end(struct segment *segment, bool more)
 }
 
 void
-file_close(struct thread *threads)
+file_close(void)
 {
 	regions_stop();
 	pthread_mutex_lock(&raw.lock);
 	recording = true;	/* needed by small_write; no calls are recorded any more */
-	for (struct thread *thread = threads; thread != NULL; thread = thread->next) {
+	for (struct thread *thread = all_threads; thread != NULL; thread = thread->next) {
 		block_close(&thread->block, false);
 		block_close(&thread->regions, thread != self);
 	}

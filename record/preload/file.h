@@ -18,7 +18,7 @@ void file_room(void);
 bool file_is_first(void);	/* takes the name; false: another run in this folder has it */
 /* takes the name, from the trace of an earlier run if necessary */
 void file_name(const char *folder, int rank);
-void file_close(struct thread *threads);
+void file_close(void);
 
 /*
  * A file of the trace. If the trace is compressed while the program runs, it has several segments,
@@ -80,12 +80,24 @@ bool mapped_write(const unsigned char *bytes, size_t size);
 void mapping_leave(const struct segment *segment);	/* no more messages into its mapping */
 
 /*
+ * A mapping holds many blocks, to share the cost of the system call. It is unmapped with the last
+ * of its blocks.
+ */
+struct mapping {
+	unsigned char *_Atomic map;	/* NULL: it is free */
+	_Atomic size_t size;
+	struct segment *segment;	/* the file it maps */
+	uint64_t begin;		/* in the file */
+	unsigned blocks;	/* open blocks, and 1 while the mapping is current */
+	struct mapping *next;
+};
+/* All of them: a signal handler may walk the list at any time, so they are reused, never freed. */
+extern struct mapping *_Atomic mappings;
+
+/*
  * guard.c: guards mappings whose pages may vanish when somebody truncates the file or its disk
  * fails. A store into such a page ends recording, not the program.
  */
-struct guarded;
-struct guarded *guard_add(void *map, size_t size);	/* NULL: no memory */
-void guard_remove(struct guarded *guarded);
 void guard_begin(void);
 void guard_end(void);
 

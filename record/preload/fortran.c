@@ -266,7 +266,7 @@ ROUTINE(session_finalize, MPI_Fint *session, MPI_Fint *ierr)
 
 ROUTINE(abort, MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierr)
 {
-	abort_noted(PMPI_Comm_f2c(*comm), *code, __builtin_return_address(0));
+	abort_noted(PMPI_Comm_f2c(*comm), __builtin_return_address(0));
 	set_ierr(ierr, PMPI_Abort(PMPI_Comm_f2c(*comm), *code));
 }
 

@@ -139,8 +139,8 @@ step_up(struct frame_memory *memory, struct place *at)
 	if (rule->in_link ? at->link == 0 || cfa < at->stack :
 	    cfa <= at->stack || !is_stack(memory, at, back))
 		return -1;
-	if (rule->base_kind != BASE_SAME) {
-		saved = (rule->base_kind == BASE_AT_CFA ? cfa : at->base) +
+	if (rule->base_is != NOT_SAVED) {
+		saved = (rule->base_is == SAVED_AT_CFA ? cfa : at->base) +
 		    (uintptr_t)(intptr_t)rule->base;
 		if (!is_stack(memory, at, saved))
 			return -1;
@@ -250,7 +250,7 @@ static bool
 keeps_frame(const struct frame_rule *rule)
 {
 #ifdef __aarch64__
-	return rule->base_kind == BASE_AT_CFA && rule->back == rule->base + 8;
+	return rule->base_is == SAVED_AT_CFA && rule->back == rule->base + 8;
 #else
 	return rule->kind == FRAME_BY_BASE || rule->kind == FRAME_AT_BASE;
 #endif

@@ -20,15 +20,12 @@ enum frame_kind {
 	/* CFA = value at (base pointer + cfa), after the stack was aligned */
 	FRAME_AT_BASE,
 };
-enum base_kind {
-	BASE_SAME,
-	BASE_AT_CFA,		/* at CFA + base */
-	BASE_AT_BASE,		/* at base pointer + base */
-};
+/* Where a register of the caller is saved, perhaps at an offset from CFA or base pointer. */
+enum where { NOT_SAVED, SAVED_AT_CFA, SAVED_AT_BASE, SAVED_NOWHERE, SAVED_ELSEWHERE };
 struct frame_rule {
 	const void *address;	/* NULL: none */
 	int32_t cfa, base, back;
-	uint8_t kind, base_kind;
+	uint8_t kind, base_is;	/* enum frame_kind, and of the first three of enum where */
 	bool in_link;		/* the return address */
 };
 

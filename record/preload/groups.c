@@ -32,12 +32,9 @@ ranks_in(MPI_Group group, MPI_Group base, int *size)
 	int *to, *from;
 
 	PMPI_Group_size(group, size);
-	if (*size == 0 || base == MPI_GROUP_NULL)
+	if (*size == 0 || base == MPI_GROUP_NULL ||
+	    (to = zeroed(2 * (size_t)*size * sizeof *to)) == NULL)
 		return NULL;
-	if ((to = malloc(2 * (size_t)*size * sizeof *to)) == NULL) {
-		out_of_memory();
-		return NULL;
-	}
 	from = to + *size;
 	for (int i = 0; i < *size; i++)
 		from[i] = i;
@@ -181,6 +178,6 @@ note_parent(MPI_Comm parent)
 	const char *port = getenv("OMPI_PARENT_PORT");
 
 	if (parent != MPI_COMM_NULL && communicator_of(parent)->number == 0)
-		note_meeting((struct meeting){ "parent",
-		    port != NULL ? port_of_name(port, strcspn(port, ":")) : 0, clock_ns() }, parent);
+		note_meeting((struct meeting){ "parent", port == NULL ? 0 :
+		    port_of_name(port, strcspn(port, ":")), clock_ns() }, parent);
 }

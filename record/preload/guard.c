@@ -8,53 +8,19 @@
  * SIGBUS that is not ours; its queries are answered from here. If it ignores the signal, or blocks
  * it in the thread, the kernel ends the process all the same.
  */
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #include "../front/front.h"
 #include "file.h"
 
-struct guarded {
-	unsigned char *_Atomic map;	/* NULL: free */
-	_Atomic size_t size;
-	struct guarded *next;
-};
-
-/* The handler may walk the list at any time: entries are reused, never freed. */
-static struct guarded *_Atomic all;
 static struct sigaction theirs;		/* the program's setting */
-
-struct guarded *
-guard_add(void *map, size_t size)
-{
-	struct guarded *it = all;
-
-	while (it != NULL && it->map != NULL)
-		it = it->next;
-	if (it == NULL) {
-		if ((it = malloc(sizeof *it)) == NULL)
-			return NULL;
-		it->map = NULL;
-		it->next = all;
-		all = it;
-	}
-	it->size = size;
-	it->map = map;
-	return it;
-}
-
-void
-guard_remove(struct guarded *guarded)
-{
-	guarded->map = NULL;
-}
 
 static bool
 replace_mapping(const unsigned char *address)
 {
 	int error;
 
-	for (struct guarded *it = all; it != NULL; it = it->next) {
+	for (struct mapping *it = mappings; it != NULL; it = it->next) {
 		unsigned char *map = it->map;
 
 		if (map == NULL || address < map || address >= map + it->size)

@@ -206,30 +206,24 @@ note_start(struct at *at, int count, const MPI_Request *requests)
 		return;
 	e[0] = call;
 	lock_tables();
-	for (int i = 0; i < count; i++) {
-		struct request *request = request_find(requests[i]);
+	for (int collectives = 0; collectives < 2; collectives++)
+		for (int i = 0; i < count; i++) {
+			struct request *request = request_find(requests[i]);
 
-		if (request != NULL && request->start_call != 0)
-			continue;
-		e[rows] = call;
-		e[rows].call = rows == 0 ? call.call : NUMBER_part;
-		if (request != NULL)
-			start_one(at, request, &e[rows], seq + rows);
-		rows++;
-	}
-	for (int i = 0; i < count; i++) {
-		struct request *request = request_find(requests[i]);
-
-		if (request == NULL || request->start_call == 0)
-			continue;
-		e[rows] = call;
-		e[rows].call = request->start_call;
-		if (rows > 0)
-			e[rows].enter_ns = call.leave_ns;
-		start_one(at, request, &e[rows], seq + rows);
-		rows++;
-		calls++;
-	}
+			if ((request != NULL && request->start_call != 0) != collectives)
+				continue;
+			e[rows] = call;
+			if (collectives)
+				e[rows].call = request->start_call;
+			else if (rows > 0)
+				e[rows].call = NUMBER_part;
+			if (collectives && rows > 0)
+				e[rows].enter_ns = call.leave_ns;
+			if (request != NULL)
+				start_one(at, request, &e[rows], seq + rows);
+			rows++;
+			calls += (uint32_t)collectives;
+		}
 	unlock_tables();
 	if (rows == 0)
 		rows = 1;

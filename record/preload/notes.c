@@ -289,14 +289,13 @@ note_collective(struct at *at, const struct communicator *comm, int root, uint64
 
 /* The row is written before the call, which does not return. */
 void
-abort_noted(MPI_Comm comm, int code, const void *from)
+abort_noted(MPI_Comm comm, const void *from)
 {
 	struct at at;
 
 	if (!enter_call(&at, NUMBER_Abort, from))
 		return;
 	leave_call(&at);
-	(void)code;
 	note_local(&at, comm);
 	end_call(&at);
 	say_at_abort();

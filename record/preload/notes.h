@@ -225,13 +225,13 @@ void note_with_others(struct at *at, MPI_Comm comm, int root, struct meeting mee
 void note_alone(struct at *at);	/* no other rank is involved */
 /* whether the request, or a part of it, is complete */
 void note_looked(struct at *at, bool found, MPI_Request request);
-void abort_noted(MPI_Comm comm, int code, const void *from);
+void abort_noted(MPI_Comm comm, const void *from);
 void pcontrol_noted(int level, const char *name, const void *from);
 /*
  * recorder.c: what comes before and after the library's own call. Without the first, which returns
  * false, there is no second.
  */
-bool init_enter(struct instant *before);
+bool init_enter(struct instant *before, bool of_session);
 void init_leave(const struct instant *before, int result, uint16_t call, const void *from);
 struct finalizing {
 	struct at at;
@@ -240,7 +240,6 @@ struct finalizing {
 bool finalize_enter(struct finalizing *finalizing, const void *from, const void *frame);
 void finalize_leave(struct finalizing *finalizing);
 #ifdef HAVE_MPI_4
-bool session_enter(struct instant *before);
 void session_leave(const struct instant *before, int result, MPI_Session session,
     const void *from);
 void session_ended(struct at *at, int result, MPI_Session session);	/* AT NULL: no row */

@@ -5,7 +5,6 @@
 #include "open_call.h"
 #include "small.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -149,14 +148,6 @@ folder_of_world(const char *folder, int rank, bool spawned)
 	return path;
 }
 
-/* Adds the predefined communicators. */
-static void
-world_begin(void)
-{
-	communicators_add_world();
-	requests_find_static();
-}
-
 /* Every rank takes part in the collectives here, even if it cannot write its file. */
 static void
 begin(const char *folder, const struct instant *init)
@@ -182,21 +173,13 @@ begin(const char *folder, const struct instant *init)
 	cores_append();
 	communicators_start();
 	requests_start();
-	world_begin();
 	types_start();
+	communicators_add_world();
+	requests_find_static();
 	note_parent(parent);
 	clock_sync();
 	set_paused(options.paused);
 	sample_start(rank);
-}
-
-/* Before MPI begins. */
-static void
-prepare(void)
-{
-	check_mpi();
-	read_options();
-	file_room();
 }
 
 /* The row of the call that began recording, or made a session, of this thread. */
@@ -216,19 +199,25 @@ first_row(const struct instant *before, uint16_t call, const void *from, uint32_
 
 /*
  * MPICH's Fortran routines call the C functions, which are wrapped, too: the outer call is
- * recorded.
+ * recorded. Threads may begin sessions concurrently.
  */
 static bool within;
+static __thread bool in_session;
 
 bool
-init_enter(struct instant *before)
+init_enter(struct instant *before, bool of_session)
 {
-	if (within)
+	bool *inner = of_session ? &in_session : &within;
+
+	if (*inner)
 		return false;
 	*before = clock_instant();
-	if (getenv("LONGPOLE_DIR") != NULL)
-		prepare();
-	return within = true;
+	if (getenv("LONGPOLE_DIR") != NULL && !(of_session && (recording || by_session))) {
+		check_mpi();
+		read_options();
+		file_room();
+	}
+	return *inner = true;
 }
 
 void
@@ -240,9 +229,10 @@ init_leave(const struct instant *before, int result, uint16_t call, const void *
 	within = false;
 	if (result != MPI_SUCCESS || folder == NULL || (recording && !by_session))
 		return;
-	if (recording)
-		world_begin();
-	else
+	if (recording) {
+		communicators_add_world();
+		requests_find_static();
+	} else
 		begin(folder, before);
 	python_start(from);
 	/* Spawned processes are in MPI_Init while their parents are in MPI_Comm_spawn. */
@@ -304,7 +294,7 @@ finalize_leave(struct finalizing *f)
 		recording = false;
 		if (own_rank == 0)
 			say_unrecorded();
-		file_close(all_threads);
+		file_close();
 	}
 }
 
@@ -371,20 +361,6 @@ begin_session(const char *folder)
 	set_paused(options.paused);
 }
 
-/* As in MPI_Init: Fortran's routines call those of C. Threads may begin sessions concurrently. */
-static __thread bool in_session;
-
-bool
-session_enter(struct instant *before)
-{
-	if (in_session)
-		return false;
-	*before = clock_instant();
-	if (getenv("LONGPOLE_DIR") != NULL && !recording && !by_session)
-		prepare();
-	return in_session = true;
-}
-
 void
 session_leave(const struct instant *before, int result, MPI_Session session, const void *from)
 {
@@ -441,5 +417,5 @@ at_end(void)
 	if (!by_session)
 		return;
 	recording = false;
-	file_close(all_threads);
+	file_close();
 }

@@ -97,6 +97,7 @@ SELDOM struct thread *new_thread(void);	/* NULL: no memory */
 /* Whether the thread left its current call by longjmp, when a call is made from FRAME. */
 SELDOM bool call_was_left(struct thread *thread, const void *frame);
 struct thread *thread_of(pid_t tid);	/* NULL: the thread has made no MPI call */
+void *zeroed(size_t size);	/* storage; NULL: no memory, so recording has ended */
 /* Storage for WANTED items of SIZE bytes, which may move. NULL: recording has ended; it stays. */
 void *room_for(void *storage, size_t *capacity, size_t wanted, size_t size);
 

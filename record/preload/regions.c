@@ -211,15 +211,6 @@ put_event(struct thread *thread, int32_t region, int64_t at_ns)
 /* ---- before MPI_Init ---- */
 
 static SELDOM void
-remember(struct region_state *state, struct name *name)
-{
-	if (state->early_count < EARLY)
-		state->early[state->early_count++] = name;
-	else
-		state->early_beyond++;
-}
-
-static SELDOM void
 forget(struct region_state *state, const struct name *name)
 {
 	uint32_t i = state->early_count;
@@ -291,10 +282,12 @@ note_own(const char *text, bool begins)
 	if (UNLIKELY(state == NULL || (name == NULL && (begins || text != NULL))))
 		return;
 	if (UNLIKELY((thread = recorded(state)) == NULL)) {
-		if (begins)
-			remember(state, name);
-		else
+		if (!begins)
 			forget(state, name);
+		else if (state->early_count < EARLY)
+			state->early[state->early_count++] = name;
+		else
+			state->early_beyond++;
 		return;
 	}
 	if (UNLIKELY(name != NULL && name->told != SURE))
@@ -330,33 +323,30 @@ read_text(const char *from, char *to)
 	return i > 0 && i < got && to[i] == '\0';
 }
 
-static void
-begin_unsure(const char *text)
-{
-	struct region_state *state = own != NULL ? own : new_state();
-	struct name *name = state != NULL ? find_name(text) : NULL;
-	struct thread *thread = name != NULL ? recorded(state) : NULL;
-
-	if (thread == NULL)
-		return;
-	write_name(name, UNSURE);
-	put_event(thread, (int32_t)name->number, INT64_MAX);
-}
-
 void
 region_by_level(int level, const char *name)
 {
 	enum { FIRST_REGION = 5 };
 	char text[NAME_BYTES + 1];
+	struct region_state *state;
+	struct thread *thread;
+	struct name *found;
 
 	if (level >= FIRST_REGION || level <= -FIRST_REGION) {
 		snprintf(text, sizeof text, "MPI_Pcontrol(%d)", level < 0 ? -level : level);
 		(level > 0 ? region_begin : region_end)(text);
 	} else if ((level == 1 || level == -1) && name != NULL && read_text(name, text)) {
-		if (level > 0)
-			begin_unsure(text);
-		else if (*slot_of(text, strlen(text), hash_of(text, strlen(text))) != NULL)
-			region_end(text);
+		if (level < 0) {
+			if (*slot_of(text, strlen(text), hash_of(text, strlen(text))) != NULL)
+				region_end(text);
+			return;
+		}
+		state = own != NULL ? own : new_state();
+		found = state != NULL ? find_name(text) : NULL;
+		if (found == NULL || (thread = recorded(state)) == NULL)
+			return;
+		write_name(found, UNSURE);
+		put_event(thread, (int32_t)found->number, INT64_MAX);
 	}
 }
 

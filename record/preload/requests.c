@@ -4,7 +4,6 @@
  * start; Open MPI 6 has another one for sends to MPI_PROC_NULL. Those are kept in order and taken
  * oldest first, a thread's own before those of others.
  */
-#include <stdlib.h>
 
 #include "../../base/tool/hash_table.h"
 #include "requests.h"

@@ -76,12 +76,10 @@ struct thread {
 	struct block block, regions;
 	struct thread *next;	/* list of all threads; kept after their end, for their blocks */
 	MPI_Status status;	/* replaces MPI_STATUS_IGNORE */
-	MPI_Status *statuses;	/* replaces MPI_STATUSES_IGNORE */
-	MPI_Request *requests;	/* as they were before the call */
-	struct entry *entries;
+	/* Storage that grows: replaces MPI_STATUSES_IGNORE; has requests as they were before. */
+	struct storage { void *at; size_t capacity; } statuses, requests, entries;
 	struct frame_memory *frames;	/* for stacks, if asked for */
 	struct switching *switching;	/* if switches are recorded; NULL: not of this thread */
-	size_t statuses_capacity, requests_capacity, entries_capacity;
 };
 
 /* blocks.c: writes rows of the calling thread. */
@@ -97,7 +95,7 @@ void rows_begin(struct thread *thread);
 void rows_replace(struct thread *thread, const struct entry *entry);	/* replaces the last row */
 
 SHARED _Atomic bool named[];	/* by number: calls whose name is in the trace */
-SELDOM void name_call(uint16_t call);
+SELDOM void name_call(uint16_t call);	/* small.c */
 
 /* A single store, as the process may end between any two. */
 ALWAYS void
@@ -235,8 +233,24 @@ SELDOM void poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns);
 void poll_gaps_append(void);	/* measurements of all threads */
 
 /* threads.c: storage of the thread, so that a wrapper needs none. NULL: recording has ended. */
-MPI_Status *own_statuses(struct thread *thread, int count);
-MPI_Request *own_requests(struct thread *thread, int count);
-struct entry *own_entries(struct thread *thread, int count);
+void *own_storage(struct storage *storage, int count, size_t size);
+
+ALWAYS MPI_Status *
+own_statuses(struct thread *thread, int count)
+{
+	return own_storage(&thread->statuses, count, sizeof(MPI_Status));
+}
+
+ALWAYS MPI_Request *
+own_requests(struct thread *thread, int count)
+{
+	return own_storage(&thread->requests, count, sizeof(MPI_Request));
+}
+
+ALWAYS struct entry *
+own_entries(struct thread *thread, int count)
+{
+	return own_storage(&thread->entries, count, sizeof(struct entry));
+}
 
 #endif

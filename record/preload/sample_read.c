@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Moves samples from the rings to the trace. */
-#include <stdlib.h>
 
 #include "frames.h"
 #include "sample.h"

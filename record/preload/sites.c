@@ -2,7 +2,6 @@
 /* Call sites: numbers for return addresses, and the loaded modules that contain them. */
 #include <elf.h>
 #include <link.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "../front/front.h"
@@ -252,10 +251,8 @@ make_room(void)
 
 	if (site_count < (old->mask + 1) / 4 * 3)
 		return true;
-	if ((new = calloc(1, sizeof *new + size * sizeof new->slots[0])) == NULL) {
-		out_of_memory();
+	if ((new = zeroed(sizeof *new + size * sizeof new->slots[0])) == NULL)
 		return false;
-	}
 	new->shift = old->shift - 1;
 	new->mask = size - 1;
 	for (size_t i = 0; i <= old->mask; i++)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Small messages are built on the stack, or, if too large, in allocated memory. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "file.h"
@@ -55,11 +56,9 @@ small_write(const char *kind, const struct pair *pairs)
 			most += strlen(pair->key) + 3 * PACK_HEAD + copied_bytes(pair);
 			count++;
 		}
-	at = bytes = most <= OWN_BYTES ? own : malloc(most);
-	if (bytes == NULL) {
-		out_of_memory();
+	at = bytes = most <= OWN_BYTES ? own : zeroed(most);
+	if (bytes == NULL)
 		return;
-	}
 	put_array_head(&at, 2);
 	put_text(&at, kind);
 	put_map_head(&at, count + 1);
@@ -84,5 +83,43 @@ small_append(const char *kind, const struct pair *pairs)
 {
 	pthread_mutex_lock(&raw.lock);
 	small_write(kind, pairs);
+	pthread_mutex_unlock(&raw.lock);
+}
+
+/* ---- names of MPI functions, each written before the first row that has its number ---- */
+
+_Atomic bool named[2 * NUMBER_COUNT];
+
+static const char *const names[] = {
+	"part",
+#define CALL(Name, ...) "MPI_" #Name,
+#define SPECIAL(Name, ...) "MPI_" #Name,
+#define LARGE(Name, ...) "MPI_" #Name "_c",
+#define DERIVED(number, name, class) name,
+#include "../../base/mpi/call_table.h"
+};
+
+static void
+put_name(uint16_t call)
+{
+	char error[80];
+
+	if (named[call])
+		return;
+	if (call >= NUMBER_ERROR) {
+		put_name(call - NUMBER_ERROR);		/* sites use this number */
+		snprintf(error, sizeof error, "%s(error)", names[call - NUMBER_ERROR]);
+	}
+	small_write("call", PAIRS(
+	    pair_uint("number", call),
+	    pair_text("name", call >= NUMBER_ERROR ? error : names[call])));
+	named[call] = true;		/* now rows of other threads may have it, too */
+}
+
+void
+name_call(uint16_t call)
+{
+	pthread_mutex_lock(&raw.lock);
+	put_name(call);
 	pthread_mutex_unlock(&raw.lock);
 }

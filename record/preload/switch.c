@@ -8,7 +8,6 @@
  * ends of stretches between calls, at most once a millisecond. That shows how long it was off a
  * core there, but not when or why.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -59,19 +58,24 @@ static struct past {
 static uint32_t past_count;
 static struct intervals batch;
 
+/* RING NULL: the thread has read its own clock. */
 static void
-write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t from_ns,
-    int64_t until_ns, int64_t look_ns, uint64_t missing, bool clocked)
+write_intervals(struct intervals *v, struct ring *ring, const struct thread *thread,
+    int64_t until_ns)
 {
+	const bool clocked = ring == NULL;
 	const size_t count = v->count;
+	/* otherwise the samples report it */
+	const uint64_t missing = clocked || options.sample_hz > 0 ? 0 : ring->lost;
 
 	small_append("switched", PAIRS(
-	    pair_uint("location", location),
-	    pair_unless_0("worker", worker),
+	    pair_uint("location", thread != NULL ? thread->location : 0),
+	    pair_unless_0("worker", clocked ? 0 : ring->worker),
 	    pair_uint("count", count),
-	    pair_int("from_ns", from_ns),
+	    pair_int("from_ns", clocked ? thread->switching->from_ns : ring->from_ns),
 	    pair_int("until_ns", until_ns),
-	    pair_if(look_ns != until_ns, pair_int("look_ns", look_ns)),
+	    pair_if(!clocked && ring->look_ns != until_ns,
+	        pair_int("look_ns", clocked ? 0 : ring->look_ns)),
 	    pair_unless_0("lost", missing),
 	    pair_bytes("time", v->time_ns, 8 * count),
 	    pair_bytes("duration", v->duration_ns, 8 * count),
@@ -82,6 +86,8 @@ write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t
 	    pair_if(v->placed, pair_bytes("callers", v->callers, 4 * count))));
 	v->count = 0;
 	v->placed = false;
+	if (missing > 0)
+		ring->lost = 0;
 }
 
 /* ---- the kernel's records ---- */
@@ -179,17 +185,6 @@ lies_in_call(struct switching *of, int64_t at_ns)
 }
 
 static void
-write_batch(struct ring *ring, int64_t until_ns)
-{
-	/* otherwise the samples report it */
-	const uint64_t missing = options.sample_hz > 0 ? 0 : ring->lost;
-
-	write_intervals(&batch, ring->thread != NULL ? ring->thread->location : 0, ring->worker,
-	    ring->from_ns, until_ns, ring->look_ns, missing, false);
-	ring->lost -= missing;
-}
-
-static void
 put_interval(struct ring *ring, const struct past *p, int64_t from_ns, int64_t to_ns)
 {
 	const uint32_t i = batch.count;
@@ -203,7 +198,7 @@ put_interval(struct ring *ring, const struct past *p, int64_t from_ns, int64_t t
 	batch.callers[i] = p->callers;
 	batch.placed |= p->site != 0;
 	if (++batch.count == BATCH)
-		write_batch(ring, to_ns);
+		write_intervals(&batch, ring, ring->thread, to_ns);
 }
 
 /*
@@ -278,7 +273,7 @@ write_past(struct ring *ring, int64_t until_ns)
 		put_interval(ring, p, ready_from_ns, p->to_ns);
 	}
 	past_count = 0;
-	write_batch(ring, until_ns);
+	write_intervals(&batch, ring, ring->thread, until_ns);
 }
 
 /* Adds the state of the ring's thread up to now; ARRIVED: it has a core. */
@@ -444,6 +439,5 @@ stretch_write(struct thread *thread, int64_t until_ns)
 	struct switching *of = thread->switching;
 
 	if (of != NULL && of->stretches != NULL)
-		write_intervals(of->stretches, thread->location, 0, of->from_ns, until_ns,
-		    until_ns, 0, true);
+		write_intervals(of->stretches, NULL, thread, until_ns);
 }

@@ -13,13 +13,11 @@ __thread struct thread *self;
 struct thread *
 new_thread(void)
 {
-	struct thread *thread = calloc(1, sizeof *thread);
+	struct thread *thread = zeroed(sizeof *thread);
 	const uint32_t number = thread_number(gettid());
 
-	if (thread == NULL) {
-		out_of_memory();
+	if (thread == NULL)
 		return NULL;
-	}
 	pthread_mutex_lock(&table_lock);
 	thread->location = thread_count++;
 	thread->tid = gettid();
@@ -68,6 +66,16 @@ thread_of(pid_t tid)
 }
 
 void *
+zeroed(size_t size)
+{
+	void *storage = calloc(1, size);
+
+	if (storage == NULL)
+		out_of_memory();
+	return storage;
+}
+
+void *
 room_for(void *storage, size_t *capacity, size_t wanted, size_t size)
 {
 	size_t larger = 2 * *capacity;
@@ -84,29 +92,12 @@ room_for(void *storage, size_t *capacity, size_t wanted, size_t size)
 	return more;
 }
 
-/* Without memory, the thread keeps its old storage. */
-#define ROOM(kind, storage) \
-	kind *own = room_for(thread->storage, &thread->storage##_capacity, \
-	    count < 0 ? 0 : (size_t)count, sizeof *own); \
-	if (own != NULL) \
-		thread->storage = own; \
-	return own
-
-MPI_Status *
-own_statuses(struct thread *thread, int count)
+void *
+own_storage(struct storage *storage, int count, size_t size)
 {
-	ROOM(MPI_Status, statuses);
-}
+	void *own = room_for(storage->at, &storage->capacity, count < 0 ? 0 : (size_t)count, size);
 
-MPI_Request *
-own_requests(struct thread *thread, int count)
-{
-	ROOM(MPI_Request, requests);
+	if (own != NULL)	/* else the thread keeps its old storage */
+		storage->at = own;
+	return own;
 }
-
-struct entry *
-own_entries(struct thread *thread, int count)
-{
-	ROOM(struct entry, entries);
-}
-

@@ -8,7 +8,6 @@
 #include <fnmatch.h>
 #include <link.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "recorder.h"

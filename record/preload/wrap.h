@@ -280,13 +280,18 @@
 	} while (0)
 
 /* OWN is the library's call, which sets RESULT. */
-#define INIT(Name, own) \
+#define BEGINNING(of_session, own, leave) \
 	struct instant before; \
-	const bool is_outer = init_enter(&before); \
+	const bool is_outer = init_enter(&before, of_session); \
 	int result; \
 	own; \
 	if (is_outer) \
-		init_leave(&before, result, NUMBER_##Name, __builtin_return_address(0))
+		leave
+#define INIT(Name, own) \
+	BEGINNING(false, own, init_leave(&before, result, NUMBER_##Name, \
+	    __builtin_return_address(0)))
+#define SESSION_INIT(own, session) \
+	BEGINNING(true, own, session_leave(&before, result, session, __builtin_return_address(0)))
 #define FINALIZE(own) \
 	struct finalizing finalizing; \
 	const bool records = finalize_enter(&finalizing, __builtin_return_address(0), FRAME); \
@@ -294,13 +299,6 @@
 	own; \
 	if (records) \
 		finalize_leave(&finalizing)
-#define SESSION_INIT(own, session) \
-	struct instant before; \
-	const bool is_outer = session_enter(&before); \
-	int result; \
-	own; \
-	if (is_outer) \
-		session_leave(&before, result, session, __builtin_return_address(0))
 #define SESSION_FINALIZE(own, session) \
 	const MPI_Session ended = session; \
 	struct at at; \
