@@ -96,25 +96,19 @@ look(const char *folder)
 	paths_free(&worlds);
 }
 
-/* Whether the file ends with an end message rather than with reserved space. */
+/* A segment ends with an end message; else with reserved space, or a process writes to it. */
 static bool
-has_end(const char *path)
+may_be_taken(struct trace *trace)
 {
 	static const char end[] = "\222\243end";
 	char tail[SEGMENT_END_BYTES];
 
-	return file_part(path, -SEGMENT_END_BYTES, tail, sizeof tail) == SEGMENT_END_BYTES &&
-	    memcmp(tail, end, strlen(end)) == 0;
-}
-
-/* A rank's process cannot know when its further runs end. */
-static bool
-may_be_taken(struct trace *trace)
-{
+	/* a rank's process cannot know when its further runs end */
 	if (job.ended && (!trace->of_world || job.rank == NULL))
 		return true;
 	if (!trace->has_end)
-		trace->has_end = has_end(trace->path);
+		trace->has_end = file_part(trace->path, -SEGMENT_END_BYTES, tail,
+		    sizeof tail) == SEGMENT_END_BYTES && memcmp(tail, end, strlen(end)) == 0;
 	return trace->has_end && !trace->failed;
 }
 

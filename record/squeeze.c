@@ -137,35 +137,17 @@ squeeze_to(const char *path, int fd, int level)
 	return got;
 }
 
-/* It was compressed while the program ran. Only a block begins so: a header has fewer pairs. */
-static bool
-is_compressed(const char *path)
-{
-	static const char begin[] = "\222\244zstd";
-	char bytes[4096];
-	const ssize_t got = file_part(path, 0, bytes, sizeof bytes);
-
-	return got > 0 && memmem(bytes, (size_t)got, begin, strlen(begin)) != NULL;
-}
-
-/* A later run may have put its own trace there in the meantime. */
-static bool
-is_same(const struct stat *before, const char *path)
-{
-	struct stat now;
-
-	return lstat(path, &now) == 0 && now.st_dev == before->st_dev &&
-	    now.st_ino == before->st_ino;
-}
-
 int
 squeeze_trace(const char *path, int level)
 {
-	struct stat before;
-	char *new;
+	static const char compressed[] = "\222\244zstd";
+	struct stat before, now;
+	char bytes[4096], *new;
 	int fd, done = -1;
+	const ssize_t got = file_part(path, 0, bytes, sizeof bytes);
 
-	if (is_compressed(path))
+	/* While the program ran? Only a block begins so: a header has fewer pairs. */
+	if (got > 0 && memmem(bytes, (size_t)got, compressed, strlen(compressed)) != NULL)
 		return 0;
 	if (lstat(path, &before) != 0 || asprintf(&new, "%s" UNFINISHED, path) < 0)
 		return -1;
@@ -174,8 +156,10 @@ squeeze_trace(const char *path, int level)
 		done = squeeze_to(path, fd, level);
 		if (close(fd) != 0)
 			done = -1;
+		/* A later run may have put its own trace there in the meantime. */
 		if (done == 0)
-			done = is_same(&before, path) ? rename(new, path) : -1;
+			done = lstat(path, &now) == 0 && now.st_dev == before.st_dev &&
+			    now.st_ino == before.st_ino ? rename(new, path) : -1;
 		if (done != 0)
 			unlink(new);
 	}

@@ -97,16 +97,6 @@ busy_ns(const cpu_set_t *mask)
 	return ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-/* What thread ID had waited at the first message. */
-static uint64_t
-waited_before(int id)
-{
-	for (size_t i = 0; i < begun.thread_count; i++)
-		if (begun.threads[i].id == id)
-			return begun.threads[i].waited_ns;
-	return 0;
-}
-
 /*
  * How long the present threads have waited for a core since the first message, how many of them ran
  * for LEAST_NS, and the cores that these may use, or the calling one.
@@ -125,7 +115,10 @@ threads_waited_ns(uint64_t least_ns, uint64_t *busy, cpu_set_t *mask)
 
 		if (id == 0 || !thread_scheduled(id, &ran, &waited))
 			continue;
-		sum += waited - waited_before(id);
+		sum += waited;
+		for (size_t i = 0; i < begun.thread_count; i++)
+			if (begun.threads[i].id == id)
+				sum -= begun.threads[i].waited_ns;
 		*busy += ran >= least_ns;
 		if (begun.at_ns == 0 && begun.thread_count < MOST_THREADS) {
 			begun.threads[begun.thread_count].id = id;

@@ -118,8 +118,7 @@ EACH_OF(large_bytes_of_each, MPI_Count)
  */
 #define LENGTH(kind, name) LENGTH_BY(HAS_LENGTH_##kind, NO_LENGTH, )(, size_t length_##name)
 #define PASS_LENGTH(kind, name) LENGTH_BY(HAS_LENGTH_##kind, NO_LENGTH, )(, length_##name)
-#define LENGTH_BY(...) LENGTH_SECOND(__VA_ARGS__)
-#define LENGTH_SECOND(first, second, ...) second
+#define LENGTH_BY(...) SECOND(__VA_ARGS__)
 #define NO_LENGTH(...)
 #define LENGTH_TOO(...) __VA_ARGS__
 #define HAS_LENGTH_STRING ~, LENGTH_TOO

@@ -108,8 +108,7 @@ open_store(const struct at *at, enum call_class class, const struct opening *o)
  * OPEN_TYPE(type) stays as it is, and no second argument follows it.
  */
 #define OPEN(kind, name) OPEN_CODE(OPEN_##kind(name), , )
-#define OPEN_CODE(...) OPEN_SECOND(__VA_ARGS__)
-#define OPEN_SECOND(first, second, ...) second
+#define OPEN_CODE(...) SECOND(__VA_ARGS__)
 #define OPEN_COMM(n) ~, o.comm = communicator_of(n);
 #define OPEN_OLDCOMM(n) ~, o.comm = n;
 #define OPEN_WIN(n) ~, o.comm = n;

@@ -137,13 +137,6 @@ place_of(const void *frame, const char *file, uint16_t call)
 	    base + ((uint64_t)line_of(frame) << LINE_SHIFT) + call);
 }
 
-/* Is it of no file, or of an installed library? */
-static bool
-is_of_library(const char *file)
-{
-	return file[0] == '<' || strstr(file, "-packages/") != NULL;
-}
-
 int
 python_places(const void *address, uint16_t call, const void **places, int most)
 {
@@ -152,10 +145,10 @@ python_places(const void *address, uint16_t call, const void **places, int most)
 	char file[LONGEST];
 	int count = 0;
 
-	/* the user's own code, if there is any */
+	/* the user's own code, if there is any: it is of a file, and of no installed library */
 	for (; outer != NULL; outer = with_code(word(outer, layout->previous))) {
 		text_of(outer, layout->file, file);
-		if (!is_of_library(file))
+		if (file[0] != '<' && strstr(file, "-packages/") == NULL)
 			break;
 	}
 	for (frame = outer != NULL ? outer : frame; frame != NULL && count < most;

@@ -47,9 +47,9 @@ static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
 struct region_state {
 	struct near_name { const char *at; struct name *name; } near[NEAR];
 	uint64_t events;
-	/* Open regions before MPI_Init, and the number of those that have no room. */
+	/* Open regions before MPI_Init: as many as have room, and the number of all. */
 	struct name *early[EARLY];
-	uint32_t early_count, early_beyond;
+	uint32_t early_count;
 };
 static __thread struct region_state *own __attribute__((tls_model("initial-exec")));
 static _Atomic bool started;		/* between MPI_Init and MPI_Finalize */
@@ -80,23 +80,11 @@ slot_of(const char *text, size_t size, uint64_t hash)
 	return &names[i];
 }
 
-static struct name *
-other_names(void)
-{
-	static const char text[] = "(other regions)";
-
-	if (others == NULL) {
-		others = new_name(text, sizeof text - 1, 0, OTHERS);
-		say("more than 16384 names of regions: further ones are recorded as one region, "
-		    "(other regions)");
-	}
-	return others;
-}
-
 /* NULL: no memory. */
 static SELDOM struct name *
 find_name(const char *text)
 {
+	static const char other_regions[] = "(other regions)";
 	const size_t size = strnlen(text, NAME_BYTES);
 	struct name *_Atomic *slot;
 	struct name *name;
@@ -106,9 +94,14 @@ find_name(const char *text)
 		return name;
 	pthread_mutex_lock(&names_lock);
 	slot = slot_of(text, size, hash);	/* another thread may have added it */
-	if ((name = *slot) == NULL && name_count == MOST_NAMES)
-		name = other_names();
-	else if (name == NULL &&
+	if ((name = *slot) == NULL && name_count == MOST_NAMES) {
+		if (others == NULL) {
+			others = new_name(other_regions, strlen(other_regions), 0, OTHERS);
+			say("more than 16384 names of regions: further ones are recorded as one "
+			    "region, (other regions)");
+		}
+		name = others;
+	} else if (name == NULL &&
 	    (name = new_name(text, size, hash, name_count + 1)) != NULL) {
 		name_count++;
 		*slot = name;
@@ -215,9 +208,7 @@ forget(struct region_state *state, const struct name *name)
 {
 	uint32_t i = state->early_count;
 
-	if (state->early_beyond > 0)
-		state->early_beyond--;
-	else if (name == NULL)
+	if (state->early_count > EARLY || name == NULL)
 		state->early_count -= state->early_count > 0;
 	else {
 		while (i > 0 && state->early[i - 1] != name)
@@ -229,7 +220,7 @@ forget(struct region_state *state, const struct name *name)
 static SELDOM void
 begin_early(struct thread *thread, struct region_state *state, int64_t at_ns)
 {
-	for (uint32_t i = 0; i < state->early_count; i++) {
+	for (uint32_t i = 0; i < state->early_count && i < EARLY; i++) {
 		write_name(state->early[i], SURE);
 		put_event(thread, (int32_t)state->early[i]->number, at_ns);
 	}
@@ -284,10 +275,11 @@ note_own(const char *text, bool begins)
 	if (UNLIKELY((thread = recorded(state)) == NULL)) {
 		if (!begins)
 			forget(state, name);
-		else if (state->early_count < EARLY)
-			state->early[state->early_count++] = name;
-		else
-			state->early_beyond++;
+		else {
+			if (state->early_count < EARLY)
+				state->early[state->early_count] = name;
+			state->early_count++;
+		}
 		return;
 	}
 	if (UNLIKELY(name != NULL && name->told != SURE))

@@ -17,6 +17,7 @@
 #define UNWRAP(...) __VA_ARGS__
 #define CAT(a, b) CAT_(a, b)
 #define CAT_(a, b) a##b
+#define SECOND(first, second, ...) second
 #define COUNT(...) COUNT_(__VA_ARGS__, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, ...) n
 
