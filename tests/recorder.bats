@@ -719,3 +719,25 @@ print(len(hashes), hashes.count(0))'
 	[ $# -eq 4 ]
 	[ "$2$3" = "it'sa b" ]
 }
+
+@test "a request that began while recording was paused completes without a row that began it" {
+	cat >resumed.c <<-'END'
+		#include <mpi.h>
+		int main(int argc, char **argv)
+		{
+			int in, out = 1;
+			MPI_Request requests[2];
+			MPI_Init(&argc, &argv);
+			MPI_Pcontrol(0);
+			MPI_Irecv(&in, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &requests[0]);
+			MPI_Isend(&out, 1, MPI_INT, 0, 1, MPI_COMM_SELF, &requests[1]);
+			MPI_Pcontrol(1);
+			MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+			return MPI_Finalize();
+		}
+	END
+	mpicc -o resumed resumed.c
+	lp-record -o run -- mpirun --oversubscribe -n 1 ./resumed
+	lp-merge run >t.trace
+	lp-dump -k call t.trace | jq -se '[.[] | select(.call == "MPI_Waitall") | .completed] | . == [[]] or . == [null]'
+}

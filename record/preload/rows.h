@@ -8,7 +8,8 @@
 
 #include "recorder.h"
 
-#define NO_ROW UINT64_MAX	/* there is no row, since recording was paused */
+/* There is no row, since recording was paused: one that is far from every other. */
+#define NO_ROW (UINT64_MAX / 2)
 
 /* One row. */
 struct entry {
