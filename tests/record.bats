@@ -272,7 +272,7 @@ refused() {
 		recorded calls_$p
 		[ "$(cat out)" = "more:   7   2   6
 calls:   6   6   1   2   3" ]
-		grep -q '46 messages and 56 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+		grep -q '46 messages and 57 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
 		# How often a loop polls is not the same twice.
 		lp-dump -k call t.trace | jq -r '[.rank, .call] | @tsv' |
 			grep -v -e MPI_Test -e MPI_I.*probe | sort >$p.calls
